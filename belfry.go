@@ -1,0 +1,163 @@
+// Package belfry holds the nouns of the service: customers and their items (resources, views, objects), the rows
+// that arrive for them, the states and events that follow, and the errors a client may read.
+//
+// Everything that changes is a Record. One request makes one record; the record is appended to the journal, and from
+// there it goes to memory, to the row store and to the metadata database:
+//
+//	request ──► Record ──► journal (fsync) ──► memory ──► answer
+//	                              ├──► store  (Batches)
+//	                              └──► meta   (Items, States, Docs, Answer)
+//
+// The package uses the standard library alone and does no input or output.
+package belfry
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// CustomerID names a customer inside the process. It is never shown to anyone.
+type CustomerID uint32
+
+// ID names a resource, a view or an object; the three share one space of numbers. An ID is never used again, so that
+// history keeps its meaning when a name is removed and made anew. Zero is no item.
+type ID uint64
+
+// RowID names a row within its customer and is ordered by the moment the row was accepted.
+type RowID uint64
+
+// String gives the form in which clients see a row id: of fixed width, so that it sorts as text too.
+func (id RowID) String() string { return fmt.Sprintf("%016x", uint64(id)) }
+
+// ParseRowID reads what String wrote.
+func ParseRowID(s string) (RowID, bool) {
+	if len(s) != 16 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(s, 16, 64)
+	return RowID(n), err == nil
+}
+
+// Time is a moment in microseconds since 1970-01-01 UTC. Zero means "never" or "not known".
+type Time int64
+
+// At converts from the standard library's time.
+func At(t time.Time) Time { return Time(t.UnixMicro()) }
+
+// Std converts to the standard library's time, in UTC.
+func (t Time) Std() time.Time { return time.UnixMicro(int64(t)).UTC() }
+
+// TimeFormat is RFC 3339 in UTC with microseconds, the form of every time in an answer.
+const TimeFormat = "2006-01-02T15:04:05.000000Z"
+
+func (t Time) String() string { return t.Std().Format(TimeFormat) }
+
+// Kind tells resources, views and objects apart.
+type Kind uint8
+
+// The kinds of items, in the order in which lists show them.
+const (
+	KindObject Kind = iota + 1
+	KindResource
+	KindView
+)
+
+var kindNames = [...]string{KindObject: "object", KindResource: "resource", KindView: "view"}
+
+func (k Kind) String() string {
+	if int(k) < len(kindNames) && k != 0 {
+		return kindNames[k]
+	}
+	return "item"
+}
+
+// Main is the reserved name of every customer's root view.
+const Main = "MAIN"
+
+// Item is a resource, a view or an object as it has been provisioned. Its ID, Kind, Name, Resource and Class never
+// change; what may change is where it stands and what is known about it.
+type Item struct {
+	ID       ID
+	Customer CustomerID
+	Kind     Kind
+	Name     string
+	Parent   ID     // the view (or resource, which is a view too) in which it stands; 0 for MAIN alone
+	Resource ID     // the resource it belongs to: a resource's own ID, 0 for views at customer level
+	Class    string // object class or view class
+	Package  string // package type, of a resource
+	Created  Time
+	Removed  Time     // 0 while it exists
+	Details  *Details // nil when there is nothing to say
+}
+
+// Details are the rarely present parts of an Item. They are replaced whole, never changed in place.
+type Details struct {
+	IP        string            `json:"ip,omitempty"`
+	Host      string            `json:"host,omitempty"`
+	Constants [5]string         `json:"constants,omitzero"`
+	Answers   map[string]string `json:"answers,omitempty"` // to the questions of the package
+}
+
+// Customer is one tenant: nothing of it is visible to another.
+type Customer struct {
+	ID      CustomerID `json:"id"`
+	Name    string     `json:"name"`
+	Created Time       `json:"created"`
+}
+
+// User is a person who logs in to the web interface.
+type User struct {
+	Name     string `json:"name"`
+	Password string `json:"password"` // argon2id, in PHC form
+	Role     string `json:"role"`     // viewer, operator, administrator
+	Instance bool   `json:"instance,omitempty"`
+	Created  Time   `json:"created"`
+}
+
+// Level is what a key may do. Levels nest: each includes the ones before it.
+type Level uint8
+
+// The levels of a key.
+const (
+	LevelNone Level = iota
+	LevelRead
+	LevelReadWrite
+	LevelReadWriteDelete
+)
+
+var levelNames = [...]string{"none", "read", "readwrite", "readwritedelete"}
+
+func (l Level) String() string { return levelNames[min(int(l), len(levelNames)-1)] }
+
+// ParseLevel reads a level's name.
+func ParseLevel(s string) (Level, error) {
+	for l := LevelRead; l <= LevelReadWriteDelete; l++ {
+		if l.String() == s {
+			return l, nil
+		}
+	}
+	return LevelNone, Errorf(BadParameter, "level must be read, readwrite or readwritedelete, got %q", s)
+}
+
+// MarshalText writes the level's name.
+func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText reads a level's name.
+func (l *Level) UnmarshalText(b []byte) (err error) {
+	*l, err = ParseLevel(string(b))
+	return err
+}
+
+// Key is an API key as it is stored: the secret itself is not part of it.
+type Key struct {
+	Name     string     `json:"name"`
+	Customer CustomerID `json:"customer"`
+	Hash     string     `json:"hash"` // SHA-256 of the key, in hexadecimal
+	Last4    string     `json:"last4"`
+	Level    Level      `json:"level"`
+	Creator  string     `json:"creator"`
+	Created  Time       `json:"created"`
+	Expires  Time       `json:"expires,omitempty"`
+	LastUse  Time       `json:"lastuse,omitempty"`
+}

@@ -1,0 +1,64 @@
+package belfry
+
+// Record is one change of state, whole: what a request, an operator or a timer brought about. It carries effects, not
+// intentions, and every effect is absolute ("the status is now 3"), so applying a record never needs the rules that
+// produced it, and a record met again after a crash does no harm.
+type Record struct {
+	Pos      uint64 // position in the journal; 0 until appended
+	Time     Time   // when it was decided
+	Customer CustomerID
+	Batches  []*Batch      // rows, events among them
+	Items    []Item        // created or changed, each whole; a removed item comes with Removed set
+	States   []StateChange // of items that got another status
+	Docs     []Doc         // configuration: customers, users, keys, classes, windows
+	Answer   *Answer       // what was answered under an Idempotency-Key
+}
+
+// State is what is known about an item at this moment.
+//
+// LastData, Numbers and Texts follow from the data rows alone and are not part of a StateChange: who applies a record
+// takes them from its objectdata batches with Observe.
+type State struct {
+	Pos      uint64 // position of the last record that touched it
+	Status   Status
+	Since    Time
+	Info     string
+	LastData Time
+	Numbers  []float64 // last value of i1, i2, …; NaN where there is none
+	Texts    []string  // the same for indicators that are strings; nil when there are none
+}
+
+// StateChange sets the status of an item.
+type StateChange struct {
+	Item   ID
+	Status Status
+	Since  Time
+	Info   string
+}
+
+// Doc is one piece of configuration, kept by kind, customer and name. Its body is JSON.
+type Doc struct {
+	Kind     string
+	Customer CustomerID // 0 for what belongs to the instance
+	Name     string
+	Body     []byte // nil: removed
+}
+
+// The kinds of Doc.
+const (
+	DocCustomer = "customer" // Customer
+	DocUser     = "user"     // User
+	DocKey      = "key"      // Key
+	DocClass    = "class"    // catalog.Class
+	DocWindow   = "window"   // a scheduled change of management
+)
+
+// Answer is what a request with an Idempotency-Key was told. It commits together with what the request changed.
+type Answer struct {
+	Customer CustomerID
+	Key      string   // the API key's hash, a blank, and the client's Idempotency-Key
+	Request  [32]byte // digest of method, path, query and body
+	Status   int
+	Body     []byte
+	Time     Time
+}

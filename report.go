@@ -1,0 +1,84 @@
+package belfry
+
+import "encoding/json"
+
+// MaxReported is how many row errors a Report lists; the rest are counted.
+const MaxReported = 100
+
+// Report says what became of each row of a bulk request.
+type Report struct {
+	Rows      int        `json:"rows"`
+	Accepted  int        `json:"accepted"`
+	Rejected  int        `json:"rejected"`
+	Discarded int        `json:"discarded"` // right, but on an item whose management says not to store
+	Created   Created    `json:"created"`
+	Updated   int        `json:"updated"`
+	Unchanged int        `json:"unchanged"`
+	Removed   int        `json:"removed"`
+	Errors    []RowError `json:"errors"`
+	Truncated bool       `json:"errors_truncated"`
+}
+
+// Created counts what a request created.
+type Created struct {
+	Resources int `json:"resources"`
+	Views     int `json:"views"`
+	Objects   int `json:"objects"`
+	Elements  int `json:"elements"`
+}
+
+// RowError says what is wrong with one row.
+type RowError struct {
+	Row     int    `json:"row"`  // counts data rows from 1
+	Line    int    `json:"line"` // physical line of the body where the row starts
+	Column  string `json:"column,omitempty"`
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+}
+
+// Reject counts a rejected row and lists it while there is room.
+func (r *Report) Reject(e RowError) {
+	r.Rejected++
+	if len(r.Errors) < MaxReported {
+		r.Errors = append(r.Errors, e)
+	} else {
+		r.Truncated = true
+	}
+}
+
+// Answer renders the report with its HTTP status: 200 when nothing was rejected, 207 when some rows were, 400 when all were.
+func (r *Report) Answer() (status int, body []byte) {
+	switch {
+	case r.Rejected == 0:
+		return 200, r.render(nil)
+	case r.Rejected < r.Rows:
+		return 207, r.render(nil)
+	}
+	first := r.Errors[0]
+	return 400, r.render(Errorf(AllRowsRejected, "none of the %d rows could be taken; the first, row %d on line %d: %s",
+		r.Rows, first.Row, first.Line, first.Message))
+}
+
+func (r *Report) render(e *Error) []byte {
+	type body struct {
+		Error *errorBody `json:"error,omitempty"`
+		*Report
+	}
+	b := body{Report: r}
+	if e != nil {
+		b.Error = &errorBody{e.Code, e.Message}
+	}
+	if r.Errors == nil {
+		r.Errors = []RowError{}
+	}
+	text, err := json.Marshal(b)
+	if err != nil {
+		panic(err) // a Report holds nothing that JSON cannot express
+	}
+	return append(text, '\n')
+}
+
+type errorBody struct {
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+}

@@ -1,0 +1,113 @@
+package belfry
+
+import (
+	"math"
+	"strconv"
+)
+
+// Batch holds rows of one collection and one customer, by column. Its rows are in order of acceptance and their ids
+// are consecutive. A batch is not changed once it is part of a committed Record.
+type Batch struct {
+	Collection string
+	Customer   CustomerID
+	Pos        uint64 // position of its record in the journal; set when the record is appended or read
+	FirstID    RowID
+	Times      []Time
+	Columns    []Column
+}
+
+// Len is the number of rows.
+func (b *Batch) Len() int { return len(b.Times) }
+
+// Column finds a column by name; nil when no row of the batch has that field.
+func (b *Batch) Column(name string) *Column {
+	for i := range b.Columns {
+		if b.Columns[i].Name == name {
+			return &b.Columns[i]
+		}
+	}
+	return nil
+}
+
+// Column is one field of a batch. Exactly one of Numbers, Ints and Texts is set and has an entry for each row.
+//
+// An absent number is NaN (no stored number is), an absent text is the empty string (no stored text is empty), and an
+// integer is absent where it equals AbsentInt. So a column needs no second structure to say what is missing.
+type Column struct {
+	Name    string
+	Numbers []float64
+	Ints    []int64 // integers, item ids, times, booleans as 0 and 1, statuses
+	Texts   []string
+}
+
+// AbsentInt marks a missing integer.
+const AbsentInt = math.MinInt64
+
+// AbsentNumber marks a missing number.
+func AbsentNumber() float64 { return math.NaN() }
+
+// Names of the columns that the program itself fills and reads.
+const (
+	ItemColumn = "item" // the ID of the item a row is about; the fields resource, view, object and class follow from it
+)
+
+// IndicatorColumn is the column of indicator n when it is a number.
+func IndicatorColumn(n int) string { return "i" + strconv.Itoa(n) }
+
+// IndicatorTextColumn is the column of indicator n when it is a string.
+func IndicatorTextColumn(n int) string { return "s" + strconv.Itoa(n) }
+
+// MaxIndicators is how many indicators an object may have.
+const MaxIndicators = 100
+
+// Value is one cell of an answer.
+type Value struct {
+	Type ValueType
+	Num  float64
+	Int  int64
+	Text string
+}
+
+// ValueType says which part of a Value counts.
+type ValueType uint8
+
+// The types of a Value.
+const (
+	AbsentValue ValueType = iota
+	NumberValue           // Num
+	IntValue              // Int
+	TextValue             // Text
+	BoolValue             // Int, 0 or 1
+	TimeValue             // Int, a Time
+	StatusValue           // Int, a Status
+	IDValue               // Int, a RowID
+)
+
+// String gives the value as it stands in a CSV answer.
+func (v Value) String() string {
+	switch v.Type {
+	case NumberValue:
+		return FormatNumber(v.Num)
+	case IntValue:
+		return strconv.FormatInt(v.Int, 10)
+	case TextValue:
+		return v.Text
+	case BoolValue:
+		return strconv.FormatBool(v.Int != 0)
+	case TimeValue:
+		return Time(v.Int).String()
+	case StatusValue:
+		return Status(v.Int).String()
+	case IDValue:
+		return RowID(v.Int).String()
+	}
+	return ""
+}
+
+// FormatNumber writes the shortest decimal that reads back as f, without an exponent in the range people write.
+func FormatNumber(f float64) string {
+	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
+		return strconv.FormatFloat(f, 'e', -1, 64)
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}
