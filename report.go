@@ -59,6 +59,16 @@ func (r *Report) Answer() (status int, body []byte) {
 		r.Rows, first.Row, first.Line, first.Message))
 }
 
+// Refused renders the report of an atomic request that had wrong rows: nothing of it was applied.
+func (r *Report) Refused() (status int, body []byte) {
+	first := r.Errors[0]
+	e := Errorf(AtomicRejected, "%d of %d rows are wrong, so none was applied; the first, row %d on line %d: %s",
+		r.Rejected, r.Rows, first.Row, first.Line, first.Message)
+	r.Rejected, r.Accepted, r.Discarded = r.Rows, 0, 0
+	r.Created, r.Updated, r.Unchanged, r.Removed = Created{}, 0, 0, 0
+	return 400, r.render(e)
+}
+
 func (r *Report) render(e *Error) []byte {
 	type body struct {
 		Error *errorBody `json:"error,omitempty"`

@@ -46,10 +46,16 @@ const AbsentInt = math.MinInt64
 // AbsentNumber marks a missing number.
 func AbsentNumber() float64 { return math.NaN() }
 
-// Names of the columns that the program itself fills and reads.
+// Names of the collections that the program itself fills.
 const (
-	ItemColumn = "item" // the ID of the item a row is about; the fields resource, view, object and class follow from it
+	ObjectData = "objectdata"
+	ObjectLog  = "objectlog"
+	Events     = "events"
+	Dimension  = "item" // not for queries: the names behind the ids in ItemColumn
 )
+
+// ItemColumn holds the ID of the item a row is about; the fields resource, view, object and class follow from it.
+const ItemColumn = "item"
 
 // IndicatorColumn is the column of indicator n when it is a number.
 func IndicatorColumn(n int) string { return "i" + strconv.Itoa(n) }
@@ -110,4 +116,13 @@ func FormatNumber(f float64) string {
 		return strconv.FormatFloat(f, 'e', -1, 64)
 	}
 	return strconv.FormatFloat(f, 'f', -1, 64)
+}
+
+// ParseIndicatorColumn reads a name made by IndicatorColumn or IndicatorTextColumn.
+func ParseIndicatorColumn(name string) (n int, text, ok bool) {
+	if len(name) < 2 || (name[0] != 'i' && name[0] != 's') || name[1] < '1' || name[1] > '9' {
+		return 0, false, false
+	}
+	n, err := strconv.Atoi(name[1:])
+	return n, name[0] == 's', err == nil && n <= MaxIndicators
 }

@@ -1,0 +1,76 @@
+# make run and make test are all a newcomer needs; the rest is for those who work on the program. See CONTRIBUTING.md.
+
+LISTEN ?= 127.0.0.1:8080
+DATA   ?= ./belfry-data
+
+# A checkout that git refuses to look into, as in a container that runs as another user, must build all the same.
+VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
+export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=$(VCS))
+export CGO_ENABLED := 1
+
+TOOL := go tool -modfile=tools/go.mod
+
+# Suites that start real processes are parts of their own; everything else is a package test.
+SUITES   := belfry/cmd/belfry belfry/docs belfry/crash belfry/bench
+PACKAGES  = $(filter-out $(SUITES),$(shell go list ./...))
+
+# What the parts of make test spend; the long runs, make crash and make fuzz, set more.
+KILLS    ?= 50
+FUZZTIME ?= 4s
+
+.PHONY: build run quick test check setup lint gen gen-check packages scripts crash disk fuzz bench clean \
+	part-crash part-fuzz
+.NOTPARALLEL:
+
+build: ## bin/belfry
+	go build -o bin/belfry ./cmd/belfry
+
+run: build ## build, and serve on LISTEN from DATA
+	exec bin/belfry serve --data $(DATA) --listen $(LISTEN)
+
+quick: ## package tests without the race detector and without what is slow
+	go test -short -p 2 $(PACKAGES)
+
+test: ## everything
+	@MAKE="$(MAKE)" scripts/parts setup lint gen-check packages scripts part-crash disk part-fuzz
+
+check: test ## what CI runs
+
+setup: ## what the tests need and this machine lacks
+	@scripts/setup
+
+lint: ## the short list
+	@scripts/lint $(TOOL)
+
+gen: ## reference pages and expected output anew; the diff is for a reviewer to read
+	@scripts/gen
+
+gen-check: ## fails when make gen would change something
+	@scripts/gen --check
+
+packages: ## package tests with the race detector
+	go test -race -p 2 -timeout 20m $(PACKAGES)
+
+scripts: ## the whole program: scripts against the real binary, and the walk of the README
+	go test -race -p 2 -timeout 20m ./cmd/belfry ./docs
+
+part-crash:
+	go test -count=1 -timeout 60m ./crash -skip Disk -args -kills $(KILLS)
+
+crash: ## the crash suite with 1,000 kills
+	$(MAKE) part-crash KILLS=1000
+
+disk: ## a file system that is really full
+	@scripts/disk
+
+part-fuzz:
+	@scripts/fuzz $(FUZZTIME)
+
+fuzz: ## every fuzz target for a minute
+	$(MAKE) part-fuzz FUZZTIME=1m
+
+bench: ## the benchmark tables; writes docs/benchmarks.md
+	go run ./bench
+
+clean: ## what make build left
+	rm -rf bin

@@ -1,0 +1,206 @@
+// Package api is the service as HTTP clients see it: the table of routes, keys and levels, the one shape of errors, and
+// the forms in which rows come in and answers go out.
+//
+// A request is refused in one order, whatever it asks for: unknown path, wrong method, no valid key, key below the
+// level, wrong media type, body too large, and only then what the body says. The dispatcher keeps that order, so a
+// handler starts with a key that may do the thing:
+//
+//	ServeHTTP ─ id, recover, log ─► mux ─ 404, 405 ─► admit ─ 401, 403, parameters ─► handler ─► error? ─► fail
+//
+// Handlers return errors; one function, fail, turns them into answers. Whatever is not a *belfry.Error is a fault of
+// ours: the client reads "internal error" and the request's id, the log has the rest.
+//
+// A key is never written to a log line, an error text or an answer.
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/query"
+)
+
+// Config is what the server needs from the rest of the program.
+type Config struct {
+	Log     *slog.Logger
+	Now     func() time.Time
+	Keys    Keys
+	Catalog *catalog.Catalog
+	Names   query.Names // resolves the names in a query to ids
+
+	// Send takes the body of a bulk request. It answers when what it accepted is durable and visible.
+	Send func(context.Context, Bulk) (status int, body []byte, err error)
+	// Source is where rows of a collection come from.
+	Source func(*catalog.Collection) query.Source
+	// Ready says why data cannot be taken and queried now; nil when it can.
+	Ready func() error
+
+	UI       http.Handler // answers everything under /ui/
+	Metrics  http.Handler // nil: /metrics is served elsewhere
+	Register prometheus.Registerer
+	Version  Version
+	Limits   Limits
+	Spool    string // folder for bodies that must be held and are too long for memory
+}
+
+// Keys finds API keys by the hexadecimal SHA-256 of their secret.
+type Keys interface {
+	Key(hash string) (belfry.Key, bool)
+}
+
+// Bulk is one bulk request, past the checks that need no look at its body.
+type Bulk struct {
+	Package        string // of resources to be provisioned; empty: rows to be stored
+	Customer       belfry.CustomerID
+	Key            string // hash of the API key
+	Body           io.Reader
+	DryRun         bool
+	Atomic         bool
+	IdempotencyKey string
+	Digest         [32]byte // of method, path, query and body; with an IdempotencyKey alone
+}
+
+// Limits bound what a client may ask for. They may change while the server runs.
+type Limits struct {
+	Body         int64         // bytes of an unpacked body
+	BodyHeld     int64         // the same when the body is held until its end: atomic, Idempotency-Key
+	BulkRequests int           // bulk requests at the same time
+	Queries      int           // queries of one customer at the same time
+	QueryTime    time.Duration // how long one query may take
+	Wait         time.Duration // how long a request waits for its turn
+	Idle         time.Duration // how long a client may neither send nor take a byte
+}
+
+// Version names the program.
+type Version struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Go      string `json:"go"`
+}
+
+// Server answers HTTP requests.
+type Server struct {
+	Config
+	limits  atomic.Pointer[Limits]
+	mux     *http.ServeMux
+	bulk    gate
+	queries gate
+	meter   meter
+}
+
+// New builds a server. It panics when two routes contradict each other, which a test would have shown.
+func New(c Config) *Server {
+	s := &Server{Config: c, mux: http.NewServeMux(), meter: newMeter(c.Register)}
+	s.SetLimits(c.Limits)
+	byPath := map[string]methods{}
+	for _, rt := range Routes {
+		if byPath[rt.Path] == nil {
+			byPath[rt.Path] = methods{}
+		}
+		byPath[rt.Path][rt.Method] = rt
+	}
+	for p, m := range byPath {
+		s.mux.HandleFunc(p, func(w http.ResponseWriter, r *http.Request) { s.dispatch(w.(*answer), r, m) })
+	}
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w.(*answer), r, unknownPath(r)) })
+	return s
+}
+
+// SetLimits replaces the limits; requests that run keep the ones they started with.
+func (s *Server) SetLimits(l Limits) { s.limits.Store(&l) }
+
+func unknownPath(r *http.Request) error {
+	return belfry.Errorf(belfry.UnknownPath, "there is nothing at %q; the paths are listed in the reference, e.g. /api/send and /api/sql", mask(r.URL.Path))
+}
+
+// ServeHTTP gives the request its id and sees to it that every request gets exactly one answer and one log line.
+func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	w := &answer{ResponseWriter: rw, id: newID(), start: s.Now()}
+	h := w.Header()
+	h.Set("X-Request-Id", w.id)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer") // a key may stand in the address
+	defer func() {
+		fault := recover()
+		if fault != nil && fault != http.ErrAbortHandler {
+			s.Log.Error("panic in a handler", "request", w.id, "fault", fault, "stack", string(debug.Stack()))
+			s.fail(w, r, errFault)
+		}
+		s.record(w, r)
+		if w.broken || fault == http.ErrAbortHandler {
+			panic(http.ErrAbortHandler) // the client must not take half an answer for a whole one
+		}
+	}()
+	if p := r.URL.Path; p != "/" && p != path.Clean(p) && p != path.Clean(p)+"/" {
+		s.fail(w, r, unknownPath(r)) // the mux would redirect, in HTML
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+var errFault = errors.New("panic")
+
+func newID() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// answer is a ResponseWriter that remembers what it was told.
+type answer struct {
+	http.ResponseWriter
+	id     string
+	start  time.Time
+	route  string // path of the route that took the request
+	status int
+	bytes  int64
+	broken bool // begun, and neither to be taken back nor finished
+}
+
+func (w *answer) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *answer) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *answer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// mask hides whatever may be a key in an address: the parameter apikey, and everything of a key's shape.
+func mask(address string) string {
+	before, raw, found := strings.Cut(address, "?")
+	before = uuid.ReplaceAllString(before, "***")
+	if !found {
+		return before
+	}
+	parts := strings.FieldsFunc(raw, func(c rune) bool { return c == '&' || c == ';' })
+	for i, p := range parts {
+		parts[i] = maskPair(p)
+	}
+	return before + "?" + strings.Join(parts, "&")
+}

@@ -1,0 +1,324 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/query"
+)
+
+const (
+	readKey    = "7b0c4f0e-1111-4aaa-8bbb-000000000001"
+	writeKey   = "7b0c4f0e-1111-4aaa-8bbb-000000000002"
+	expiredKey = "7b0c4f0e-1111-4aaa-8bbb-000000000003"
+	unknownKey = "7b0c4f0e-1111-4aaa-8bbb-000000000004"
+)
+
+type keys map[string]belfry.Key
+
+func (k keys) Key(hash string) (belfry.Key, bool) {
+	key, ok := k[hash]
+	return key, ok
+}
+
+func (k keys) add(secret string, level belfry.Level, expires belfry.Time) {
+	sum := sha256.Sum256([]byte(secret))
+	hash := hex.EncodeToString(sum[:])
+	k[hash] = belfry.Key{Customer: 1, Hash: hash, Level: level, Expires: expires}
+}
+
+// rig is a server whose far side is a few functions.
+type rig struct {
+	*Server
+	t     *testing.T
+	log   bytes.Buffer
+	body  []byte // what Send read
+	bulk  Bulk
+	ready error
+	rows  query.Rows
+}
+
+func newRig(t *testing.T) *rig {
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := keys{}
+	k.add(readKey, belfry.LevelRead, 0)
+	k.add(writeKey, belfry.LevelReadWrite, 0)
+	k.add(expiredKey, belfry.LevelReadWriteDelete, belfry.At(time.Now().Add(-time.Second)))
+	r := &rig{t: t}
+	r.Server = New(Config{
+		Log: slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Now: time.Now, Keys: k, Catalog: cat, Names: noNames{},
+		Send:    r.send,
+		Source:  func(*catalog.Collection) query.Source { return r },
+		Ready:   func() error { return r.ready },
+		UI:      http.NotFoundHandler(),
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "belfry_up 1\n") }),
+		Limits: Limits{Body: 2000, BodyHeld: 1000, BulkRequests: 2, Queries: 1, QueryTime: time.Minute,
+			Wait: time.Millisecond, Idle: time.Minute},
+	})
+	return r
+}
+
+type noNames struct{}
+
+func (noNames) Items(belfry.CustomerID, query.ItemMatch) []belfry.ID { return nil }
+
+func (r *rig) send(_ context.Context, b Bulk) (int, []byte, error) {
+	r.bulk = b
+	var err error
+	if r.body, err = io.ReadAll(b.Body); err != nil {
+		return 0, nil, err
+	}
+	if string(r.body) == "panic" {
+		panic("as asked")
+	}
+	if string(r.body) == "break" {
+		return 0, nil, errors.New("secret detail")
+	}
+	return 200, []byte(`{"rows":0}` + "\n"), nil
+}
+
+func (r *rig) Select(context.Context, *query.Plan) (query.Rows, error) {
+	if r.rows == nil {
+		return nil, errors.New("no rows prepared")
+	}
+	return r.rows, nil
+}
+
+func (r *rig) do(method, target, body string, headers ...string) *http.Response {
+	r.t.Helper()
+	req := httptest.NewRequest(method, target, strings.NewReader(body))
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	rec := httptest.NewRecorder()
+	r.ServeHTTP(rec, req)
+	res := rec.Result()
+	if len(res.Header.Get("X-Request-Id")) != 16 {
+		r.t.Errorf("%s %s: no X-Request-Id", method, target)
+	}
+	return res
+}
+
+// code reads the error of an answer and checks its shape.
+func (r *rig) code(res *http.Response) string {
+	r.t.Helper()
+	text, _ := io.ReadAll(res.Body)
+	if res.StatusCode < 400 {
+		return ""
+	}
+	var body map[string]map[string]string
+	if err := json.Unmarshal(text, &body); err != nil || len(body) != 1 || body["error"]["message"] == "" {
+		r.t.Errorf("%d is not an error body: %s", res.StatusCode, text)
+	}
+	if res.Header.Get("Content-Type") != "application/json" {
+		r.t.Errorf("Content-Type %q", res.Header.Get("Content-Type"))
+	}
+	if id := body["error"]["request"]; (id != "") != (res.StatusCode == 500) || id != "" && id != res.Header.Get("X-Request-Id") {
+		r.t.Errorf("%d carries the request id %q", res.StatusCode, id)
+	}
+	return body["error"]["code"]
+}
+
+// TestOrderOfRefusal gives requests several faults at once: the first in the order is the one they are told.
+func TestOrderOfRefusal(t *testing.T) {
+	r := newRig(t)
+	big := strings.Repeat("x", 3000)
+	f := func(status int, code, method, target, body string, headers ...string) {
+		t.Helper()
+		res := r.do(method, target, body, headers...)
+		if got := r.code(res); res.StatusCode != status || got != code {
+			t.Errorf("%s %s: %d %s, want %d %s", method, target, res.StatusCode, got, status, code)
+		}
+	}
+	f(404, "unknown_path", "POST", "/api/sendd", big, "X-Api-Key: "+unknownKey, "Content-Type: image/png")
+	f(404, "unknown_path", "GET", "/api//sql?q=x", "")
+	f(404, "unknown_path", "GET", "/api/../api/sql", "")
+	f(404, "unknown_path", "GET", "/api/sql/", "")
+	f(404, "unknown_path", "GET", "/nowhere", "")
+	f(405, "method_not_allowed", "PUT", "/api/send", big, "X-Api-Key: "+unknownKey)
+	f(405, "method_not_allowed", "GET", "/api/send?apikey="+readKey, "")
+	f(405, "method_not_allowed", "POST", "/healthz", "")
+	f(401, "invalid_key", "POST", "/api/send", big, "Content-Type: image/png")
+	f(401, "invalid_key", "POST", "/api/send", big, "Content-Type: image/png", "X-Api-Key: "+unknownKey)
+	f(401, "invalid_key", "POST", "/api/send", big, "X-Api-Key: "+expiredKey)
+	f(401, "invalid_key", "POST", "/api/send?apikey="+writeKey, big) // the parameter is for GET
+	f(403, "insufficient_level", "POST", "/api/send", big, "Content-Type: image/png", "X-Api-Key: "+readKey)
+	f(415, "unsupported_media_type", "POST", "/api/send", big, "Content-Type: image/png", "X-Api-Key: "+writeKey)
+	f(415, "unsupported_media_type", "POST", "/api/send", big, "Content-Type: text/csv; charset=latin1", "X-Api-Key: "+writeKey)
+	f(415, "unsupported_media_type", "POST", "/api/send", big, "Content-Encoding: br", "X-Api-Key: "+writeKey)
+	f(415, "unsupported_media_type", "POST", "/api/send", "[]", "Content-Type: application/json", "X-Api-Key: "+writeKey)
+	f(413, "body_too_large", "POST", "/api/send", big, "Content-Type: text/csv", "X-Api-Key: "+writeKey)
+	f(413, "body_too_large", "POST", "/api/send?atomic=true", big[:1500], "X-Api-Key: "+writeKey)
+	f(413, "body_too_large", "POST", "/api/send", big[:1500], "Idempotency-Key: a", "X-Api-Key: "+writeKey)
+	f(200, "", "POST", "/api/send", big[:1500], "X-Api-Key: "+writeKey)
+	f(200, "", "POST", "/api/send", "x", "Content-Type: text/csv; charset=\"UTF-8\"", "X-Api-Key: "+writeKey)
+	f(400, "bad_parameter", "POST", "/api/send?dry_run=true", "x", "X-Api-Key: "+writeKey)
+	f(400, "bad_parameter", "POST", "/api/send?dryrun=maybe", "x", "X-Api-Key: "+writeKey)
+	f(400, "bad_parameter", "POST", "/api/send?dryrun=%zz", "x", "X-Api-Key: "+writeKey)
+	f(400, "bad_parameter", "POST", "/api/send", "x", "X-Api-Key: "+writeKey, "Idempotency-Key: "+strings.Repeat("k", 256))
+	f(400, "bad_parameter", "GET", "/api/sql?apikey="+readKey, "")
+	f(400, "bad_parameter", "GET", "/api/sql?q=a&q=b&apikey="+readKey, "")
+	f(400, "bad_parameter", "GET", "/api/sql?q=SELECT+name+FROM+objectstatus&wt=xml&apikey="+readKey, "")
+	f(400, "bad_parameter", "GET", "/api/sql?q=SELECT+name+FROM+objectstatus&rows=0&apikey="+readKey, "")
+	f(400, "bad_query", "GET", "/api/sql?q=SELEC+name&apikey="+readKey, "")
+	f(400, "time_span_required", "GET", "/api/sql?q=SELECT+i1+FROM+objectdata&apikey="+readKey, "")
+	f(400, "bad_json", "POST", "/api/sql", "{", "X-Api-Key: "+readKey, "Content-Type: application/json")
+	f(500, "internal", "POST", "/api/send", "panic", "X-Api-Key: "+writeKey)
+	f(500, "internal", "POST", "/api/send", "break", "X-Api-Key: "+writeKey)
+	r.ready = belfry.Errorf(belfry.StorageUnavailable, "no room")
+	f(503, "storage_unavailable", "GET", "/readyz", "")
+	f(503, "storage_unavailable", "POST", "/api/send", "x", "X-Api-Key: "+writeKey)
+	f(200, "", "GET", "/healthz", "")
+	for _, k := range []string{readKey, writeKey, expiredKey, unknownKey} {
+		if strings.Contains(r.log.String(), k) {
+			t.Errorf("the log holds a key:\n%s", r.log.String())
+		}
+	}
+	if !strings.Contains(r.log.String(), "secret detail") || !strings.Contains(r.log.String(), "as asked") {
+		t.Errorf("the log does not say why two requests broke:\n%s", r.log.String())
+	}
+}
+
+// TestInvalidKeyWords: whoever guesses keys learns nothing from the answers.
+func TestInvalidKeyWords(t *testing.T) {
+	r := newRig(t)
+	var first string
+	for _, h := range []string{"X-Api-Key: ", "X-Api-Key: nonsense", "X-Api-Key: " + unknownKey, "X-Api-Key: " + expiredKey} {
+		body, _ := io.ReadAll(r.do("POST", "/api/send", "", h).Body)
+		if first == "" {
+			first = string(body)
+		}
+		if string(body) != first {
+			t.Errorf("%s: %s, another key was told %s", h, body, first)
+		}
+	}
+}
+
+func TestAllow(t *testing.T) {
+	r := newRig(t)
+	f := func(path, want string) {
+		t.Helper()
+		if got := r.do("PATCH", path, "").Header.Get("Allow"); got != want {
+			t.Errorf("%s: Allow %q, want %q", path, got, want)
+		}
+	}
+	f("/api/send", "POST")
+	f("/api/sql", "GET, HEAD, POST")
+	f("/healthz", "GET, HEAD")
+}
+
+// TestCodes: every code of a whole request has a status, and those that ask for patience say how much.
+func TestCodes(t *testing.T) {
+	seen := map[belfry.Code]bool{}
+	for _, c := range Codes {
+		if (c.Status == 429 || c.Status == 503) != (c.Retry > 0) || c.Help == "" || seen[c.Code] {
+			t.Errorf("%+v", c)
+		}
+		seen[c.Code] = true
+	}
+}
+
+func TestPackedBodies(t *testing.T) {
+	r := newRig(t)
+	f := func(encoding string, size, status int, code string) {
+		t.Helper()
+		plain := strings.Repeat("a", size)
+		var packed bytes.Buffer
+		var w io.WriteCloser = gzip.NewWriter(&packed)
+		if encoding == "zstd" {
+			w, _ = zstd.NewWriter(&packed)
+		}
+		io.WriteString(w, plain)
+		w.Close()
+		res := r.do("POST", "/api/send", packed.String(), "Content-Encoding: "+encoding, "X-Api-Key: "+writeKey)
+		if got := r.code(res); res.StatusCode != status || got != code || status == 200 && string(r.body) != plain {
+			t.Errorf("%s of %d bytes: %d %s", encoding, size, res.StatusCode, got)
+		}
+	}
+	f("gzip", 2000, 200, "")
+	f("gzip", 2001, 413, "body_too_large")
+	f("gzip", 50<<20, 413, "body_too_large")
+	f("zstd", 2000, 200, "")
+	f("zstd", 2001, 413, "body_too_large")
+	f("zstd", 50<<20, 413, "body_too_large")
+	for _, enc := range []string{"gzip", "zstd"} {
+		res := r.do("POST", "/api/send", "not packed at all", "Content-Encoding: "+enc, "X-Api-Key: "+writeKey)
+		if code := r.code(res); res.StatusCode != 400 || code != "bad_csv" {
+			t.Errorf("%s: %d %s", enc, res.StatusCode, code)
+		}
+	}
+}
+
+func TestMetricsAreLocal(t *testing.T) {
+	r := newRig(t)
+	f := func(peer string, status int, headers ...string) {
+		t.Helper()
+		req := httptest.NewRequest("GET", "/metrics", nil)
+		req.RemoteAddr = peer
+		for _, h := range headers {
+			req.Header.Set(h, "x")
+		}
+		rec := httptest.NewRecorder()
+		r.ServeHTTP(rec, req)
+		if rec.Code != status {
+			t.Errorf("%s %v: %d, want %d", peer, headers, rec.Code, status)
+		}
+	}
+	f("127.0.0.1:1234", 200)
+	f("[::1]:1234", 200)
+	f("192.0.2.1:1234", 404)
+	f("127.0.0.1:1234", 404, "X-Forwarded-For") // a proxy here speaks for someone elsewhere
+	f("@", 404)
+}
+
+func TestMask(t *testing.T) {
+	f := func(in, want string) {
+		t.Helper()
+		if got := mask(in); got != want {
+			t.Errorf("mask(%q) = %q, want %q", in, got, want)
+		}
+	}
+	f("/api/sql", "/api/sql")
+	f("/api/sql?q=a&rows=2", "/api/sql?q=a&rows=2")
+	f("/api/sql?apikey=abc&q=a", "/api/sql?apikey=***&q=a")
+	f("/api/sql?q=a&APIKEY=abc", "/api/sql?q=a&apikey=***")
+	f("/api/sql?%61pikey=abc", "/api/sql?apikey=***")
+	f("/api/sql?+apikey=abc", "/api/sql?apikey=***")
+	f("/api/sql?a%zz=abc", "/api/sql?apikey=***")
+	f("/api/sql?a=b;apikey=abc", "/api/sql?a=b&apikey=***")
+	f("/api/sql?key="+readKey, "/api/sql?key=***")
+	f("/api/sql?key="+strings.ReplaceAll(readKey, "-", "%2D"), "/api/sql?key=***")
+	f("/api/sql?"+readKey, "/api/sql?***")
+	f("/api/"+readKey, "/api/***")
+}
+
+func FuzzMask(f *testing.F) {
+	f.Add("q=1&apikey=", "&x=2")
+	f.Add("%61pikey=", "")
+	f.Fuzz(func(t *testing.T, before, after string) {
+		if got := mask("/d?" + before + readKey + after); strings.Contains(got, readKey) {
+			t.Errorf("mask lets a key through: %q", got)
+		}
+	})
+}

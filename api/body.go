@@ -1,0 +1,140 @@
+package api
+
+import (
+	"compress/gzip"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"belfry"
+)
+
+// mediaType checks what a body says about itself against what the endpoint reads. An absent type is the first one.
+func mediaType(r *http.Request, known ...string) (string, error) {
+	text := r.Header.Get("Content-Type")
+	if text == "" {
+		return known[0], nil
+	}
+	typ, params, err := mime.ParseMediaType(text)
+	if err == nil {
+		for _, k := range known {
+			if typ == k {
+				return k, charset(params["charset"])
+			}
+		}
+	}
+	return "", belfry.Errorf(belfry.UnsupportedMediaType, "cannot read a body of Content-Type %q here; send Content-Type: %s", text, strings.Join(known, " or "))
+}
+
+func charset(name string) error {
+	if name == "" || strings.EqualFold(name, "utf-8") || strings.EqualFold(name, "utf8") {
+		return nil
+	}
+	return belfry.Errorf(belfry.UnsupportedMediaType, "cannot read charset %q; send UTF-8, as in Content-Type: text/csv; charset=utf-8", name)
+}
+
+// openBody unpacks the body of a request and caps it: no more than limit bytes come out of it, whatever went in.
+func openBody(w *answer, r *request, limit int64) (io.ReadCloser, error) {
+	in := &patient{body: r.Body, ctl: http.NewResponseController(w), idle: r.limits.Idle}
+	var out io.Reader
+	closer := func() {}
+	switch enc := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); enc {
+	case "", "identity":
+		if r.ContentLength > limit {
+			return nil, tooLarge(limit)
+		}
+		out = in
+	case "gzip", "x-gzip":
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, unpackError("gzip", err)
+		}
+		out, closer = &packed{z, "gzip"}, func() { z.Close() }
+	case "zstd":
+		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20), zstd.WithDecoderMaxWindow(8<<20))
+		if err != nil {
+			return nil, unpackError("zstd", err)
+		}
+		out, closer = &packed{z, "zstd"}, z.Close
+	default:
+		return nil, belfry.Errorf(belfry.UnsupportedMediaType, "cannot unpack Content-Encoding %q; send gzip, zstd or no Content-Encoding", enc)
+	}
+	return &capped{Reader: out, left: limit, limit: limit, close: closer}, nil
+}
+
+func tooLarge(limit int64) error {
+	return belfry.Errorf(belfry.BodyTooLarge, "the body is larger than %d bytes unpacked; send it in parts", limit)
+}
+
+func unpackError(how string, err error) error {
+	if e, ok := errors.AsType[*belfry.Error](err); ok {
+		return e
+	}
+	return belfry.Errorf(belfry.BadCSV, "the body is not proper %s: %v", how, err)
+}
+
+// packed turns the faults of a decompressor into errors a client may read.
+type packed struct {
+	io.Reader
+	how string
+}
+
+func (p *packed) Read(b []byte) (int, error) {
+	n, err := p.Reader.Read(b)
+	if err != nil && err != io.EOF {
+		err = unpackError(p.how, err)
+	}
+	return n, err
+}
+
+// capped ends with an error, not with the end of the body, when more than limit bytes come.
+type capped struct {
+	io.Reader
+	left, limit int64
+	close       func()
+}
+
+func (c *capped) Read(b []byte) (int, error) {
+	if c.left < 0 {
+		return 0, tooLarge(c.limit)
+	}
+	if int64(len(b)) > c.left+1 {
+		b = b[:c.left+1] // one more than allowed, to tell "just fits" from "too large"
+	}
+	n, err := c.Reader.Read(b)
+	if c.left -= int64(n); c.left < 0 {
+		return n - 1, tooLarge(c.limit)
+	}
+	return n, err
+}
+
+func (c *capped) Close() error {
+	c.close()
+	return nil
+}
+
+// patient reads from a client as long as something comes: the time limit is for silence, not for the whole body.
+type patient struct {
+	body  io.Reader
+	ctl   *http.ResponseController
+	idle  time.Duration
+	until time.Time
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	if now := time.Now(); p.idle > 0 && p.until.Sub(now) < p.idle/2 {
+		p.until = now.Add(p.idle)
+		p.ctl.SetReadDeadline(p.until) // a recorder in a test has none
+	}
+	n, err := p.body.Read(b)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = belfry.Errorf(belfry.BadParameter, "nothing came for %s although the body is not complete; send it without pauses", p.idle)
+	}
+	return n, err
+}

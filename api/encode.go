@@ -1,0 +1,196 @@
+package api
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"belfry"
+	"belfry/query"
+)
+
+// format writes rows in one of the forms an answer may have.
+type format interface {
+	begin(columns []query.Output) error
+	row(values []belfry.Value) error
+	end(count int, more bool) error
+}
+
+// formats are the values of wt.
+var formats = map[string]struct {
+	mediaType string
+	make      func(*bufio.Writer) format
+}{
+	"json":   {"application/json", func(w *bufio.Writer) format { return &jsonFormat{lines: jsonLines{w: w}} }},
+	"csv":    {"text/csv; charset=utf-8; header=present", func(w *bufio.Writer) format { return &csvFormat{w: csv.NewWriter(w)} }},
+	"ndjson": {"application/x-ndjson", func(w *bufio.Writer) format { return &jsonLines{w: w} }},
+}
+
+// held is how much of an answer is kept back: an error that shows up before can still be told properly.
+const held = 64 << 10
+
+// stream writes rows as they come. Engines deliver one row more than was asked for, which only says that there are more.
+func stream(w *answer, r *request, wt string, limit int, rows query.Rows) error {
+	f := formats[wt]
+	w.Header().Set("Content-Type", f.mediaType)
+	w.Header().Set("Cache-Control", "no-store")
+	buf := bufio.NewWriterSize(&eager{w: w, ctl: http.NewResponseController(w), idle: r.limits.Idle}, held)
+	out := f.make(buf)
+	if err := out.begin(rows.Columns()); err != nil {
+		return err
+	}
+	count, more := 0, false
+	for {
+		values, err := rows.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if more = count == limit; more {
+			break
+		}
+		count++
+		if err := out.row(values); err != nil {
+			return err
+		}
+	}
+	if err := out.end(count, more); err != nil {
+		return err
+	}
+	return buf.Flush()
+}
+
+// eager gives a client some time for every part of an answer, not for the whole.
+type eager struct {
+	w    io.Writer
+	ctl  *http.ResponseController
+	idle time.Duration
+}
+
+func (e *eager) Write(b []byte) (int, error) {
+	if e.idle > 0 {
+		e.ctl.SetWriteDeadline(time.Now().Add(e.idle)) // a recorder in a test has none
+	}
+	return e.w.Write(b)
+}
+
+// jsonLines writes one object per line.
+type jsonLines struct {
+	w     *bufio.Writer
+	names [][]byte // each with its quotes and colon
+	buf   []byte
+}
+
+func (f *jsonLines) begin(columns []query.Output) error {
+	for _, c := range columns {
+		f.names = append(f.names, append(appendText(nil, c.Name), ':'))
+	}
+	return nil
+}
+
+func (f *jsonLines) row(values []belfry.Value) error {
+	f.object(values)
+	f.buf = append(f.buf, '\n')
+	_, err := f.w.Write(f.buf)
+	return err
+}
+
+func (f *jsonLines) end(int, bool) error { return nil }
+
+func (f *jsonLines) object(values []belfry.Value) {
+	f.buf = append(f.buf[:0], '{')
+	for i, v := range values {
+		if v.Type == belfry.AbsentValue {
+			continue
+		}
+		if len(f.buf) > 1 {
+			f.buf = append(f.buf, ',')
+		}
+		f.buf = append(f.buf, f.names[i]...)
+		f.buf = appendValue(f.buf, v)
+	}
+	f.buf = append(f.buf, '}')
+}
+
+// jsonFormat writes one document that holds all rows.
+type jsonFormat struct {
+	lines jsonLines
+	begun bool
+}
+
+func (f *jsonFormat) begin(columns []query.Output) error {
+	f.lines.begin(columns)
+	_, err := f.lines.w.WriteString(`{"rows":[`)
+	return err
+}
+
+func (f *jsonFormat) row(values []belfry.Value) error {
+	if f.begun {
+		f.lines.w.WriteByte(',') // a failure shows at the next write
+	}
+	f.begun = true
+	f.lines.object(values)
+	_, err := f.lines.w.Write(f.lines.buf)
+	return err
+}
+
+func (f *jsonFormat) end(count int, more bool) error {
+	_, err := f.lines.w.WriteString(`],"count":` + strconv.Itoa(count) + `,"more":` + strconv.FormatBool(more) + "}\n")
+	return err
+}
+
+// csvFormat writes a header of the names, then rows.
+type csvFormat struct {
+	w     *csv.Writer
+	cells []string
+}
+
+func (f *csvFormat) begin(columns []query.Output) error {
+	for _, c := range columns {
+		f.cells = append(f.cells, c.Name)
+	}
+	return f.w.Write(f.cells)
+}
+
+func (f *csvFormat) row(values []belfry.Value) error {
+	for i, v := range values {
+		f.cells[i] = v.String()
+	}
+	return f.w.Write(f.cells)
+}
+
+func (f *csvFormat) end(int, bool) error {
+	f.w.Flush()
+	return f.w.Error()
+}
+
+func appendValue(b []byte, v belfry.Value) []byte {
+	switch v.Type {
+	case belfry.NumberValue, belfry.IntValue, belfry.BoolValue:
+		return append(b, v.String()...)
+	}
+	return appendText(b, v.String())
+}
+
+// appendText writes a JSON string. Plain ASCII, which is nearly everything, needs no look at single characters.
+func appendText(b []byte, s string) []byte {
+	plain := true
+	for i := 0; i < len(s) && plain; i++ {
+		plain = s[i] >= 0x20 && s[i] < 0x7f && s[i] != '"' && s[i] != '\\'
+	}
+	if plain {
+		return append(append(append(b, '"'), s...), '"')
+	}
+	var text strings.Builder
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.Encode(s) // a string always encodes
+	return append(b, strings.TrimSuffix(text.String(), "\n")...)
+}

@@ -1,0 +1,108 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"math"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"belfry"
+	"belfry/query"
+)
+
+// table is rows in memory.
+type table struct {
+	names []string
+	rows  [][]belfry.Value
+	err   error // instead of the end
+}
+
+func (t *table) Columns() (cols []query.Output) {
+	for _, n := range t.names {
+		cols = append(cols, query.Output{Name: n})
+	}
+	return cols
+}
+
+func (t *table) Next() ([]belfry.Value, error) {
+	if len(t.rows) == 0 {
+		if t.err != nil {
+			return nil, t.err
+		}
+		return nil, io.EOF
+	}
+	row := t.rows[0]
+	t.rows = t.rows[1:]
+	return row, nil
+}
+
+func (t *table) Close() error { return nil }
+
+func sample() *table {
+	num := func(f float64) belfry.Value { return belfry.Value{Type: belfry.NumberValue, Num: f} }
+	integer := func(t belfry.ValueType, n int64) belfry.Value { return belfry.Value{Type: t, Int: n} }
+	text := func(s string) belfry.Value { return belfry.Value{Type: belfry.TextValue, Text: s} }
+	return &table{
+		names: []string{"id", "timestamp", "status", "i1", "ok", "n", `odd "name"`},
+		rows: [][]belfry.Value{
+			{integer(belfry.IDValue, 255), integer(belfry.TimeValue, 1), integer(belfry.StatusValue, int64(belfry.Unavailable)), num(12.5), integer(belfry.BoolValue, 1), integer(belfry.IntValue, -3), text("a,\"b\"\nc\u2028 <&> \xff")},
+			{{}, {}, {}, num(1e-7), {}, {}, {}},
+			{{}, {}, {}, num(math.MaxFloat64), {}, {}, text("plain")},
+		},
+	}
+}
+
+func TestFormats(t *testing.T) {
+	f := func(wt string, limit int, want string) {
+		t.Helper()
+		rec := httptest.NewRecorder()
+		w := &answer{ResponseWriter: rec}
+		if err := stream(w, &request{}, wt, limit, sample()); err != nil {
+			t.Fatal(err)
+		}
+		if got := rec.Body.String(); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", wt, got, want)
+		}
+	}
+	first := `{"id":"00000000000000ff","timestamp":"1970-01-01T00:00:00.000001Z","status":"-","i1":12.5,"ok":true,"n":-3,"odd \"name\"":"a,\"b\"\nc\u2028 <&> \ufffd"}`
+	f("json", 1, `{"rows":[`+first+`],"count":1,"more":true}`+"\n")
+	f("json", 3, `{"rows":[`+first+`,{"i1":1e-07},{"i1":1.7976931348623157e+308,"odd \"name\"":"plain"}],"count":3,"more":false}`+"\n")
+	f("ndjson", 2, first+"\n"+`{"i1":1e-07}`+"\n")
+	f("csv", 2, "id,timestamp,status,i1,ok,n,\"odd \"\"name\"\"\"\n"+
+		"00000000000000ff,1970-01-01T00:00:00.000001Z,-,12.5,true,-3,\"a,\"\"b\"\"\nc\u2028 <&> \xff\"\n,,,1e-07,,,\n")
+}
+
+// TestBrokenAnswers: an error before the first byte is told properly; after it, the answer must not look complete.
+func TestBrokenAnswers(t *testing.T) {
+	r := newRig(t)
+	r.rows = &table{names: []string{"name"}, err: errors.New("engine fell over")}
+	if res := r.do("GET", "/api/sql?q=SELECT+name+FROM+objectstatus&apikey="+readKey, ""); r.code(res) != "internal" {
+		t.Errorf("answered %d", res.StatusCode)
+	}
+	long := &table{names: []string{"name"}, err: errors.New("engine fell over")}
+	for range 2000 {
+		long.rows = append(long.rows, []belfry.Value{{Type: belfry.TextValue, Text: strings.Repeat("x", 100)}})
+	}
+	r.rows = long
+	srv := httptest.NewServer(r)
+	defer srv.Close()
+	res, err := srv.Client().Get(srv.URL + "/api/sql?rows=100000&q=SELECT+name+FROM+objectstatus&apikey=" + readKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if _, err := io.ReadAll(res.Body); err == nil {
+		t.Error("half an answer ends like a whole one")
+	}
+}
+
+func TestHead(t *testing.T) {
+	r := newRig(t)
+	r.rows = sample()
+	res := r.do("HEAD", "/api/sql?wt=csv&q=SELECT+name+FROM+objectstatus&apikey="+readKey, "")
+	if body, _ := io.ReadAll(res.Body); res.StatusCode != 200 || len(body) > 0 || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/csv") {
+		t.Errorf("%d %q %q", res.StatusCode, res.Header.Get("Content-Type"), body)
+	}
+}

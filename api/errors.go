@@ -1,0 +1,118 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"belfry"
+)
+
+// Codes says how the code of a whole request is answered. Codes of single rows are not in it: they stand inside a report.
+var Codes = []CodeInfo{
+	{belfry.BadCSV, http.StatusBadRequest, 0, "The body is not CSV, or what it is packed in is damaged."},
+	{belfry.BadJSON, http.StatusBadRequest, 0, "The body is not the JSON that the path takes."},
+	{belfry.BadHeader, http.StatusBadRequest, 0, "The first row of the CSV names a column that is not known, or one twice, or none."},
+	{belfry.BadQuery, http.StatusBadRequest, 0, "The query cannot be understood; the message says where."},
+	{belfry.BadParameter, http.StatusBadRequest, 0, "A parameter is missing, not known or out of range."},
+	{belfry.TimeSpanRequired, http.StatusBadRequest, 0, "A query of a historical collection needs a time span or a number of rows."},
+	{belfry.AllRowsRejected, http.StatusBadRequest, 0, "Every row was wrong; the report stands beside the error."},
+	{belfry.AtomicRejected, http.StatusBadRequest, 0, "A row was wrong and `atomic` was asked for, so nothing was applied; the report stands beside the error."},
+	{belfry.InvalidKey, http.StatusUnauthorized, 0, "The API key is missing, unknown, expired or revoked."},
+	{belfry.InvalidLogin, http.StatusUnauthorized, 0, "User and password do not match."},
+	{belfry.InsufficientLevel, http.StatusForbidden, 0, "The key is valid and may not do this; the message names the level needed."},
+	{belfry.CrossSite, http.StatusForbidden, 0, "A browser sent the request on behalf of another site."},
+	{belfry.UnknownPath, http.StatusNotFound, 0, "There is nothing at this path."},
+	{belfry.UnknownPackage, http.StatusNotFound, 0, "There is no package type of that name."},
+	{belfry.UnknownKind, http.StatusNotFound, 0, "There is no such kind of item."},
+	{belfry.UnknownItem, http.StatusNotFound, 0, "None of the items named exists."},
+	{belfry.MethodNotAllowed, http.StatusMethodNotAllowed, 0, "The path takes other methods; the header `Allow` lists them."},
+	{belfry.IdempotencyMismatch, http.StatusConflict, 0, "The Idempotency-Key was used for another request."},
+	{belfry.NotInError, http.StatusConflict, 0, "None of the items named is in error, so there is nothing to acknowledge."},
+	{belfry.AmbiguousName, http.StatusConflict, 0, "The name stands for several items; say in which resource."},
+	{belfry.BodyTooLarge, http.StatusRequestEntityTooLarge, 0, "The body, unpacked, is above the limit."},
+	{belfry.UnsupportedMediaType, http.StatusUnsupportedMediaType, 0, "The path does not read this Content-Type or Content-Encoding; the message says what it reads."},
+	{belfry.RateLimited, http.StatusTooManyRequests, 1, "This customer asks for more at a time than its share."},
+	{belfry.Overloaded, http.StatusServiceUnavailable, 1, "The service has too much to do at the moment."},
+	{belfry.StorageUnavailable, http.StatusServiceUnavailable, 5, "Nothing can be stored at the moment; the message says why."},
+	{belfry.Internal, http.StatusInternalServerError, 0, "A fault of the service. The body carries the request's id, under which the log has more."},
+}
+
+// CodeInfo is what clients can know about a code.
+type CodeInfo struct {
+	Code   belfry.Code
+	Status int
+	Retry  int // seconds after which to try again; 0: trying again does not help
+	Help   string
+}
+
+func codeInfo(c belfry.Code) (CodeInfo, bool) {
+	for _, i := range Codes {
+		if i.Code == c {
+			return i, true
+		}
+	}
+	return CodeInfo{}, false
+}
+
+// statusGone is what the log shows for a request whose client went away; nobody reads the answer.
+const statusGone = 499
+
+// fail answers with an error.
+func (s *Server) fail(w *answer, r *http.Request, err error) {
+	if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
+		w.status = statusGone
+		w.broken = true
+		return
+	}
+	e, ok := errors.AsType[*belfry.Error](err)
+	if ok {
+		_, ok = codeInfo(e.Code) // a row's code has no business here
+	}
+	if !ok || e.Code == belfry.Internal {
+		if err != errFault {
+			s.Log.Error("request broke", "request", w.id, "url", mask(r.URL.RequestURI()), "err", err)
+		}
+		e = belfry.Errorf(belfry.Internal, "internal error; the log of the service has more under the request's id")
+	}
+	if w.status != 0 { // too late to say anything
+		w.broken = true
+		return
+	}
+	writeError(w, e)
+}
+
+func writeError(w *answer, e *belfry.Error) {
+	info, _ := codeInfo(e.Code)
+	if info.Retry > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(info.Retry))
+	}
+	writeJSON(w, info.Status, errorBody(e, w.id))
+}
+
+func errorBody(e *belfry.Error, id string) map[string]detail {
+	d := detail{Code: e.Code, Message: e.Message}
+	if e.Code == belfry.Internal {
+		d.Request = id
+	}
+	return map[string]detail{"error": d}
+}
+
+type detail struct {
+	Code    belfry.Code `json:"code"`
+	Message string      `json:"message"`
+	Request string      `json:"request,omitempty"`
+}
+
+// writeJSON answers with one small body.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.Encode(v) // an error here means the client is gone
+}

@@ -1,0 +1,70 @@
+package api
+
+import (
+	"net"
+	"net/http"
+
+	"belfry"
+)
+
+func (s *Server) root(w *answer, r *request) error {
+	http.Redirect(w, r.Request, "/ui/", http.StatusFound)
+	return nil
+}
+
+func (s *Server) ui(w *answer, r *request) error {
+	s.UI.ServeHTTP(w, r.Request)
+	return nil
+}
+
+func (s *Server) health(w *answer, _ *request) error {
+	writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
+	return nil
+}
+
+func (s *Server) ready(w *answer, _ *request) error {
+	if err := s.Ready(); err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
+	return nil
+}
+
+func (s *Server) version(w *answer, _ *request) error {
+	writeJSON(w, http.StatusOK, s.Version)
+	return nil
+}
+
+// metrics tells the service's own counters to callers on this machine. A proxy on this machine speaks for others, and
+// betrays itself by the headers it adds.
+func (s *Server) metrics(w *answer, r *request) error {
+	if s.Metrics == nil || !local(r.Request) {
+		return unknownPath(r.Request)
+	}
+	s.Metrics.ServeHTTP(w, r.Request)
+	return nil
+}
+
+func local(r *http.Request) bool {
+	for _, h := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
+		if r.Header.Get(h) != "" {
+			return false
+		}
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	ip := net.ParseIP(host)
+	return err == nil && ip != nil && ip.IsLoopback()
+}
+
+// Starting answers while the service has not read its own state yet: it lives, and is not ready.
+func Starting() http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w := &answer{ResponseWriter: rw, id: newID()}
+		w.Header().Set("X-Request-Id", w.id)
+		if r.URL.Path == "/healthz" {
+			writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
+			return
+		}
+		writeError(w, belfry.Errorf(belfry.StorageUnavailable, "the service is starting; try again shortly"))
+	})
+}

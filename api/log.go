@@ -1,0 +1,69 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+var uuid = regexp.MustCompile(`(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
+
+func maskPair(pair string) string {
+	name, value, found := strings.Cut(pair, "=")
+	plain, err := url.QueryUnescape(name)
+	if err != nil || strings.EqualFold(strings.TrimSpace(plain), "apikey") {
+		return "apikey=***"
+	}
+	if !found {
+		return uuid.ReplaceAllString(name, "***")
+	}
+	text, err := url.QueryUnescape(value)
+	if err != nil || (text != value && uuid.MatchString(text)) {
+		value = "***"
+	}
+	return uuid.ReplaceAllString(name+"="+value, "***")
+}
+
+// record writes the access log and counts the request. Routes are the only label that varies, and they are few.
+func (s *Server) record(w *answer, r *http.Request) {
+	dur := s.Now().Sub(w.start)
+	route := w.route
+	if route == "" {
+		route = "none"
+	}
+	s.meter.requests.WithLabelValues(route, strconv.Itoa(w.status)).Inc()
+	s.meter.seconds.WithLabelValues(route).Observe(dur.Seconds())
+	if !s.Log.Enabled(context.Background(), slog.LevelDebug) {
+		return
+	}
+	s.Log.Debug("request", "request", w.id, "method", r.Method, "url", mask(r.URL.RequestURI()), "status", w.status,
+		"bytes", w.bytes, "dur", dur, "peer", r.RemoteAddr)
+}
+
+// meter holds the counters of the HTTP side.
+type meter struct {
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+}
+
+func newMeter(reg prometheus.Registerer) meter {
+	m := meter{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "belfry_http_requests_total", Help: "Requests answered, by route and status.",
+		}, []string{"route", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "belfry_http_request_seconds", Help: "Time from a request's header to the end of its answer.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		}, []string{"route"}),
+	}
+	if reg != nil {
+		reg.MustRegister(m.requests, m.seconds)
+	}
+	return m
+}

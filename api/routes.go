@@ -1,0 +1,60 @@
+package api
+
+import (
+	"net/http"
+
+	"belfry"
+)
+
+// Routes is everything the service answers. A new endpoint is its handler and its line here; the reference page, the
+// order of refusal and the list of allowed methods follow from it.
+var Routes = []Route{
+	{"GET", "/{$}", belfry.LevelNone, nil, (*Server).root, "Redirects to the web interface."},
+	{"GET", "/ui/", belfry.LevelNone, anyParams, (*Server).ui, "The web interface."},
+	{"GET", "/healthz", belfry.LevelNone, nil, (*Server).health, "200 while the process lives."},
+	{"GET", "/readyz", belfry.LevelNone, nil, (*Server).ready, "200 when data can be taken and queried, else 503 with the reason."},
+	{"GET", "/metrics", belfry.LevelNone, anyParams, (*Server).metrics, "Counters of the service in Prometheus format; to callers on the same machine alone, or on `--admin-listen`."},
+	{"GET", "/api/version", belfry.LevelNone, nil, (*Server).version, "Name and version of the program."},
+	{"POST", "/api/provisioning/{package}", belfry.LevelReadWrite, bulkParams, (*Server).provision, "Creates or changes resources of a package."},
+	{"POST", "/api/send", belfry.LevelReadWrite, bulkParams, (*Server).send, "Stores data and log rows, and creates the objects they name."},
+	{"GET", "/api/sql", belfry.LevelRead, sqlParams, (*Server).sqlGet, "Answers a query."},
+	{"POST", "/api/sql", belfry.LevelRead, sqlParams, (*Server).sqlPost, "Answers a query given as a form or as JSON, for texts too long for an address."},
+}
+
+// Route is one endpoint.
+type Route struct {
+	Method string
+	Path   string       // pattern of net/http, without a method
+	Level  belfry.Level // what a key must be allowed; LevelNone: no key needed
+	Params []string     // query parameters it knows; others are refused, so that a misspelt one is not ignored
+	serve  func(*Server, *answer, *request) error
+	Help   string
+}
+
+// anyParams stands for "whatever parameters there are".
+var anyParams = []string{"*"}
+
+// methods are the routes of one path.
+type methods map[string]Route
+
+// dispatch refuses what can be refused without a look at the body, in the order all endpoints share.
+func (s *Server) dispatch(w *answer, r *http.Request, m methods) {
+	rt, ok := m[r.Method]
+	if !ok && r.Method == http.MethodHead {
+		rt, ok = m[http.MethodGet]
+	}
+	w.route = m.path()
+	if !ok {
+		w.Header().Set("Allow", m.allowed())
+		s.fail(w, r, belfry.Errorf(belfry.MethodNotAllowed, "%s takes %s, not %s", mask(r.URL.Path), m.allowed(), r.Method))
+		return
+	}
+	req, err := s.admit(r, rt)
+	if err == nil {
+		req.id = w.id
+		err = rt.serve(s, w, req)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+	}
+}

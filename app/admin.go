@@ -1,0 +1,134 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"belfry"
+	"belfry/ingest"
+	"belfry/meta"
+)
+
+// Admin is what the key and customer commands do. While the service runs they ask it through its socket; otherwise they
+// open the data folder themselves. Either way it ends as a record in the journal.
+type Admin interface {
+	CreateKey(ctx context.Context, customer string, k NewKey) (secret string, err error)
+	Keys(ctx context.Context, customer string) ([]KeyInfo, error)
+	RevokeKey(ctx context.Context, customer, name string) error
+	CreateCustomer(ctx context.Context, name string) error
+	Customers(ctx context.Context) ([]CustomerInfo, error)
+	Close() error
+}
+
+// NewKey describes a key to be made.
+type NewKey struct {
+	Name    string       `json:"name"`
+	Level   belfry.Level `json:"level"`
+	Expires time.Time    `json:"expires,omitzero"`
+}
+
+// KeyInfo is what may be shown of a key.
+type KeyInfo struct {
+	Name    string    `json:"name"`
+	Level   string    `json:"level"`
+	Last4   string    `json:"last4"`
+	Creator string    `json:"creator"`
+	Created time.Time `json:"created"`
+	Expires time.Time `json:"expires,omitzero"`
+	LastUse time.Time `json:"lastuse,omitzero"`
+}
+
+// CustomerInfo is what may be shown of a customer.
+type CustomerInfo struct {
+	Name    string    `json:"name"`
+	Created time.Time `json:"created"`
+}
+
+// byShell is the creator of what the commands make.
+const byShell = "shell"
+
+// direct does it in this process.
+type direct struct {
+	tree  *meta.Tree
+	seq   *ingest.Sequencer
+	close func() error
+}
+
+func (d *direct) customer(name string) (belfry.Customer, error) {
+	if name == "" {
+		name = ingest.DefaultCustomer
+	}
+	c, ok := d.tree.CustomerNamed(name)
+	if !ok {
+		return c, belfry.Errorf(belfry.NotFound, "there is no customer %q; see belfry customer list", name)
+	}
+	return c, nil
+}
+
+func (d *direct) CreateKey(_ context.Context, customer string, k NewKey) (string, error) {
+	c, err := d.customer(customer)
+	if err != nil {
+		return "", err
+	}
+	var expires belfry.Time
+	if !k.Expires.IsZero() {
+		expires = belfry.At(k.Expires)
+	}
+	return d.seq.CreateKey(c.ID, k.Name, k.Level, expires, byShell)
+}
+
+func (d *direct) Keys(_ context.Context, customer string) ([]KeyInfo, error) {
+	c, err := d.customer(customer)
+	if err != nil {
+		return nil, err
+	}
+	list := []KeyInfo{}
+	for _, k := range d.tree.Keys(c.ID) {
+		list = append(list, KeyInfo{
+			Name: k.Name, Level: k.Level.String(), Last4: k.Last4, Creator: k.Creator,
+			Created: std(k.Created), Expires: std(k.Expires), LastUse: std(k.LastUse),
+		})
+	}
+	return list, nil
+}
+
+func (d *direct) RevokeKey(_ context.Context, customer, name string) error {
+	c, err := d.customer(customer)
+	if err != nil {
+		return err
+	}
+	return d.seq.RevokeKey(c.ID, name, byShell)
+}
+
+func (d *direct) CreateCustomer(_ context.Context, name string) error {
+	_, err := d.seq.CreateCustomer(name, byShell)
+	return err
+}
+
+func (d *direct) Customers(context.Context) ([]CustomerInfo, error) {
+	list := []CustomerInfo{}
+	for _, c := range d.tree.Customers() {
+		list = append(list, CustomerInfo{Name: c.Name, Created: std(c.Created)})
+	}
+	return list, nil
+}
+
+func (d *direct) Close() error {
+	if d.close == nil {
+		return nil
+	}
+	return d.close()
+}
+
+// std converts a time; never stays never.
+func std(t belfry.Time) time.Time {
+	if t == 0 {
+		return time.Time{}
+	}
+	return t.Std()
+}
+
+var (
+	_ Admin = (*direct)(nil)
+	_ Admin = (*remote)(nil)
+)

@@ -1,0 +1,91 @@
+// Package app builds the service out of its parts: it starts them in order, keeps them running and stops them in
+// reverse. It is the only package that knows every other.
+//
+//	lock ─► listen ─► metadata, tree ─► journal, replay ─► store ─► movers ─► sequencer ─► ready
+//	                                                                                        │
+//	close ◄─ movers drained ◄─ journal ◄─ sequencer ◄─ HTTP ◄─ readyz says no ◄─────────────┘ SIGTERM
+//
+// Everything acknowledged is in the journal, so no step of stopping has to succeed: a part that takes too long is left
+// behind, and the next start carries on from the journal.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"belfry/api"
+	"belfry/catalog"
+	"belfry/journal"
+)
+
+// Options are what Serve and OpenAdmin need.
+type Options struct {
+	Config        *Config
+	Catalog       *catalog.Catalog
+	Log           *slog.Logger
+	Level         *slog.LevelVar
+	Console       io.Writer // where the first password is shown
+	AdminPassword string    // the first password; empty: a random one
+	Existing      bool      // OpenAdmin does not make a folder that is not there
+
+	Reload <-chan os.Signal        // asks for the configuration to be read again
+	Load   func() (*Config, error) // reads it
+}
+
+// stopWithin is how long stopping may take before what is not finished is left to the next start.
+const stopWithin = 9 * time.Second
+
+// Version names this program.
+func Version() api.Version {
+	v := api.Version{Name: "belfry", Version: "0.1.0", Go: runtime.Version()}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				v.Commit = s.Value[:min(12, len(s.Value))]
+			}
+		}
+	}
+	return v
+}
+
+// OpenAdmin gives the commands whoever can carry them out: the service that holds the folder, or this process. Between
+// a service that has just locked the folder and one that answers lies a moment, in which it waits.
+func OpenAdmin(ctx context.Context, o Options) (Admin, error) {
+	if err := o.checkFolder(); err != nil {
+		return nil, err
+	}
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for end := time.Now().Add(adminWithin); ; {
+		a, err := openOffline(ctx, o)
+		if !errors.Is(err, journal.ErrLocked) {
+			return a, err
+		}
+		service := dialControl(o.Config.Data)
+		if _, silent := service.Customers(ctx); silent == nil {
+			return service, nil
+		} else if time.Now().After(end) {
+			return nil, errors.Join(err, silent)
+		}
+		<-again.C
+	}
+}
+
+// adminWithin is how long a command waits for a service that starts or stops.
+const adminWithin = 30 * time.Second
+
+// checkFolder keeps a misspelt folder from being made by a command that only looks.
+func (o *Options) checkFolder() error {
+	if _, err := os.Stat(filepath.Join(o.Config.Data, "format")); o.Existing && errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s is not the data folder of a service; give the right one with --data", o.Config.Data)
+	}
+	return nil
+}

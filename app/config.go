@@ -1,0 +1,311 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"belfry/catalog"
+)
+
+// Config is everything a user can set. Load fills in what the file leaves out, so the zero value is never used.
+//
+// The tag help is what the reference page says; reload marks what SIGHUP can change.
+type Config struct {
+	Listen        string  `yaml:"listen" help:"address of the API and the web interface"`
+	AdminListen   string  `yaml:"admin_listen" help:"address of /metrics and the profiler; empty: /metrics on listen, for callers on the same machine"`
+	Data          string  `yaml:"data" help:"folder of everything the service keeps"`
+	LogLevel      string  `yaml:"log_level" help:"debug, info, warn or error" reload:"yes"`
+	Timezone      string  `yaml:"timezone" help:"zone of times that are given without one, as Europe/Vienna; empty: the machine's"`
+	InsecureHTTP  bool    `yaml:"insecure_http" help:"allows a listen address that others can reach without TLS"`
+	StrictClasses bool    `yaml:"strict_classes" help:"refuses rows that name an unknown class, instead of making one from what they hold" reload:"yes"`
+	TLS           TLS     `yaml:"tls"`
+	Storage       Storage `yaml:"storage"`
+	Meta          Meta    `yaml:"meta"`
+	Retention     Ages    `yaml:"retention" help:"how long each collection is kept; 0 keeps it for ever" reload:"yes"`
+	Limits        Limits  `yaml:"limits"`
+	Runtime       Runtime `yaml:"runtime"`
+	file          string  // where it was read from
+}
+
+// TLS says how connections are encrypted.
+type TLS struct {
+	Cert       string `yaml:"cert" help:"file of the certificate, with its chain, in PEM" reload:"yes"`
+	Key        string `yaml:"key" help:"file of its private key, in PEM" reload:"yes"`
+	SelfSigned bool   `yaml:"self_signed" help:"makes a certificate in the folder tls of the data folder"`
+}
+
+// Storage is where rows live.
+type Storage struct {
+	DuckDB  DuckDB `yaml:"duckdb"`
+	MinFree Size   `yaml:"min_free" help:"free space on the disk below which nothing more is taken; 0: 1 GiB or 5 % of the disk, whichever is smaller" reload:"yes"`
+	Reserve Size   `yaml:"reserve" help:"space kept in a file, given up when the disk is full so that what was acknowledged can still be moved"`
+}
+
+// DuckDB is the embedded engine.
+type DuckDB struct {
+	Dir         string `yaml:"dir" help:"folder of the rows, inside data unless absolute"`
+	MemoryLimit Size   `yaml:"memory_limit" help:"what the engine may use for queries and writing together"`
+}
+
+// Meta is where what exists lives.
+type Meta struct {
+	SQLite SQLite `yaml:"sqlite"`
+}
+
+// SQLite is the embedded metadata database.
+type SQLite struct {
+	Path string `yaml:"path" help:"file of the database, inside data unless absolute"`
+}
+
+// Limits bound what clients may do.
+type Limits struct {
+	Body         Size     `yaml:"body" help:"size of a body, unpacked" reload:"yes"`
+	BodyHeld     Size     `yaml:"body_held" help:"size of a body with atomic or Idempotency-Key, which is held until its end" reload:"yes"`
+	Row          Size     `yaml:"row" help:"size of one row of a body" reload:"yes"`
+	Columns      int      `yaml:"columns" help:"columns of a CSV header" reload:"yes"`
+	BulkRequests int      `yaml:"bulk_requests" help:"bulk requests served at the same time" reload:"yes"`
+	Objects      int      `yaml:"objects" help:"objects of one customer" reload:"yes"`
+	Queries      int      `yaml:"queries" help:"queries of one customer that run at the same time" reload:"yes"`
+	QueryTime    Duration `yaml:"query_time" help:"how long a query may take" reload:"yes"`
+	Wait         Duration `yaml:"wait" help:"how long a request waits for its turn before it is refused" reload:"yes"`
+	Idle         Duration `yaml:"idle" help:"how long a client may send or take nothing in the middle of a request" reload:"yes"`
+}
+
+// Runtime tunes the Go runtime; zero leaves it alone.
+type Runtime struct {
+	MemoryLimit Size `yaml:"memory_limit" help:"soft limit of the Go heap, like GOMEMLIMIT; 0: none" reload:"yes"`
+	GCPercent   int  `yaml:"gc_percent" help:"how much the heap may grow between collections, like GOGC; 0: the default" reload:"yes"`
+}
+
+// Ages say how long collections are kept.
+type Ages map[string]Duration
+
+// Default is the configuration of an empty file.
+func Default(cat *catalog.Catalog) *Config {
+	return &Config{
+		Listen:   "127.0.0.1:8080",
+		Data:     "belfry-data",
+		LogLevel: "info",
+		Storage:  Storage{DuckDB: DuckDB{Dir: "rows", MemoryLimit: 256 << 20}, Reserve: 64 << 20},
+		Meta:     Meta{SQLite: SQLite{Path: "meta.db"}},
+		Limits: Limits{
+			Body: 256 << 20, BodyHeld: 64 << 20, Row: 1 << 20, Columns: 1000,
+			BulkRequests: 64, Objects: 1_000_000, Queries: 4,
+			QueryTime: Duration(30 * time.Second), Wait: Duration(2 * time.Second), Idle: Duration(30 * time.Second),
+		},
+		Retention: defaultAges(cat),
+	}
+}
+
+// Load reads a configuration file over the defaults. The empty name stands for an empty file.
+func Load(file string, cat *catalog.Catalog) (*Config, error) {
+	c := Default(cat)
+	c.file = file
+	if file == "" {
+		return c, nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	defer f.Close()
+	if err := c.read(io.LimitReader(f, 1<<20)); err != nil {
+		return nil, fmt.Errorf("configuration %s: %w", file, err)
+	}
+	return c, nil
+}
+
+func (c *Config) read(r io.Reader) error {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	var given any
+	if err := yaml.Unmarshal(text, &given); err != nil || given == nil {
+		return yamlError(err)
+	}
+	defaults := *c
+	c.Retention = nil
+	if err := yaml.UnmarshalWithOptions(text, c, yaml.Strict()); err != nil {
+		return yamlError(err)
+	}
+	c.restore(&defaults, given)
+	ages := maps.Clone(defaults.Retention)
+	for name, age := range c.Retention {
+		if _, ok := ages[name]; !ok {
+			return fmt.Errorf("retention: there is no historical collection %q; known are %s", name, strings.Join(sortedKeys(ages), ", "))
+		}
+		ages[name] = age
+	}
+	c.Retention = ages
+	return nil
+}
+
+// restore sets to its default what the file names without giving it a value: a section all of whose lines are comments
+// means nothing, not zero.
+func (c *Config) restore(defaults *Config, given any) {
+	each(reflect.ValueOf(c).Elem(), reflect.ValueOf(defaults).Elem(), "", func(path string, mine, def reflect.Value, _ reflect.StructField) {
+		at := given
+		for _, name := range strings.Split(path, ".") {
+			section, ok := at.(map[string]any)
+			if !ok {
+				break
+			}
+			if at, ok = section[name]; !ok {
+				return
+			}
+		}
+		if at == nil {
+			mine.Set(def)
+		}
+	})
+}
+
+// yamlError gives the decoder's error with the lines around it.
+func yamlError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(strings.TrimSpace(yaml.FormatError(err, false, true)))
+}
+
+// Check finds what cannot work, whatever the machine looks like.
+func (c *Config) Check() error {
+	var errs []error
+	if _, err := c.Level(); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := c.Zone(); err != nil {
+		errs = append(errs, err)
+	}
+	if err := c.checkListen(); err != nil {
+		errs = append(errs, err)
+	}
+	if c.Data == "" {
+		errs = append(errs, errors.New("data: a folder is needed"))
+	}
+	l := &c.Limits
+	errs = append(errs,
+		inRange("limits.body", l.Body, 1<<10, 1<<40),
+		inRange("limits.body_held", l.BodyHeld, 1<<10, 1<<32),
+		inRange("limits.row", l.Row, 1<<10, 1<<30),
+		inRange("limits.columns", l.Columns, 3, 100_000),
+		inRange("limits.bulk_requests", l.BulkRequests, 1, 100_000),
+		inRange("limits.objects", l.Objects, 1, 100_000_000),
+		inRange("limits.queries", l.Queries, 1, 1000),
+		inRange("limits.query_time", l.QueryTime, Duration(time.Millisecond), Duration(day)),
+		inRange("limits.wait", l.Wait, 0, Duration(time.Hour)),
+		inRange("limits.idle", l.Idle, Duration(time.Second), Duration(day)),
+		inRange("storage.duckdb.memory_limit", c.Storage.DuckDB.MemoryLimit, 64<<20, 1<<44),
+		inRange("storage.reserve", c.Storage.Reserve, 0, 1<<40),
+		inRange("runtime.gc_percent", c.Runtime.GCPercent, 0, 10_000),
+	)
+	return errors.Join(errs...)
+}
+
+func inRange[T cmp.Ordered](name string, v, low, high T) error {
+	if v < low || v > high {
+		return fmt.Errorf("%s: %v is out of range; it may be %v to %v", name, v, low, high)
+	}
+	return nil
+}
+
+func (c *Config) checkListen() error {
+	if (c.TLS.Cert == "") != (c.TLS.Key == "") {
+		return errors.New("tls: a certificate needs its key; give both --tls-cert and --tls-key")
+	}
+	if c.TLS.Cert != "" && c.TLS.SelfSigned {
+		return errors.New("tls: give a certificate or ask for a self-signed one, not both")
+	}
+	local, err := loopback(c.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	if !local && !c.encrypted() && !c.InsecureHTTP {
+		return fmt.Errorf("listen: others can reach %s and would send their keys in clear; give --tls-cert and --tls-key, or --tls-self-signed, or allow it with --insecure-http", c.Listen)
+	}
+	if c.AdminListen == "" {
+		return nil
+	}
+	if _, err := loopback(c.AdminListen); err != nil {
+		return fmt.Errorf("admin_listen: %w", err)
+	}
+	return nil
+}
+
+func (c *Config) encrypted() bool { return c.TLS.Cert != "" || c.TLS.SelfSigned }
+
+// loopback tells whether only this machine can reach an address.
+func loopback(addr string) (bool, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false, fmt.Errorf("%q is not HOST:PORT, as 127.0.0.1:8080", addr)
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
+}
+
+// Level is the log level as the logger wants it.
+func (c *Config) Level() (slog.Level, error) {
+	var l slog.Level
+	switch strings.ToLower(c.LogLevel) {
+	case "debug", "info", "warn", "error":
+		return l, l.UnmarshalText([]byte(c.LogLevel))
+	}
+	return l, fmt.Errorf("log_level: must be debug, info, warn or error, got %q", c.LogLevel)
+}
+
+// Zone is the zone of times without one.
+func (c *Config) Zone() (*time.Location, error) {
+	if c.Timezone == "" {
+		return time.Local, nil
+	}
+	z, err := time.LoadLocation(c.Timezone)
+	if err != nil {
+		return nil, fmt.Errorf("timezone: there is no zone %q; write it as Europe/Vienna or UTC", c.Timezone)
+	}
+	return z, nil
+}
+
+// inside resolves a path against the data folder.
+func (c *Config) inside(p string) string {
+	if filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(c.Data, p)
+}
+
+// Write prints the configuration as a file that would give the same.
+func (c *Config) Write(w io.Writer) error {
+	text, err := yaml.MarshalWithOptions(c, yaml.IndentSequence(true))
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+func defaultAges(cat *catalog.Catalog) Ages {
+	ages := Ages{}
+	for _, c := range cat.Collections() {
+		if c.Historical {
+			ages[c.Name] = Duration(c.Retention.Std())
+		}
+	}
+	return ages
+}
+
+func sortedKeys(a Ages) []string { return slices.Sorted(maps.Keys(a)) }

@@ -1,0 +1,206 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"belfry"
+	"belfry/ingest"
+	"belfry/journal"
+	"belfry/meta"
+)
+
+// core is what exists and the journal in which it changes: all that the commands need, and the ground on which the
+// service stands.
+type core struct {
+	Options
+	cfg     atomic.Pointer[Config] // the one in force
+	unlock  func() error
+	db      *meta.DB
+	tree    *meta.Tree
+	journal *journal.Journal
+	stored  uint64 // position of the database when it was opened
+	damage  []string
+}
+
+// lockCore takes the data folder.
+func lockCore(o Options) (*core, error) {
+	dir := o.Config.Data
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make data folder: %w", err)
+	}
+	c := &core{Options: o}
+	c.cfg.Store(o.Config)
+	var err error
+	if c.unlock, err = journal.LockDir(dir); err != nil {
+		return nil, err
+	}
+	if _, err := journal.Format(dir); err != nil {
+		return nil, errors.Join(err, c.unlock())
+	}
+	return c, nil
+}
+
+// open reads what exists, as the database has it, and opens the journal. What is in the journal alone comes by replay.
+func (c *core) open(ctx context.Context) (err error) {
+	cfg := c.cfg.Load()
+	if c.db, err = meta.Open(ctx, cfg.inside(cfg.Meta.SQLite.Path), c.Log.With("part", "meta")); err != nil {
+		return err
+	}
+	if c.stored, err = c.db.Position(ctx); err != nil {
+		return err
+	}
+	if c.tree, err = meta.LoadTree(ctx, c.db, c.Catalog); err != nil {
+		return err
+	}
+	return c.openJournal(filepath.Join(cfg.Data, "journal"))
+}
+
+// openJournal opens the journal with everything that is still in it: the database has told how far it has come, but the
+// row store knows that for each of its files alone. Should the journal have been lost, its positions must all the same
+// not be used a second time.
+func (c *core) openJournal(dir string) (err error) {
+	o := journal.Options{Log: c.Log.With("part", "journal"), SegmentSize: segmentSize(c.cfg.Load().Data)}
+	if c.journal, err = journal.Open(dir, o); err != nil {
+		return err
+	}
+	if c.journal.Last() >= c.stored {
+		return nil
+	}
+	c.Log.Warn("the journal ends before what the metadata database has", "journal", c.journal.Last(), "stored", c.stored)
+	c.damage = append(c.damage, "the journal ends before what the metadata database has")
+	o.After = c.stored
+	if err := c.journal.Close(); err != nil {
+		return err
+	}
+	c.journal, err = journal.Open(dir, o)
+	return err
+}
+
+// segmentSize is smaller on a small disk: a segment is allocated whole, and must fit where the disk watch sees room.
+func segmentSize(dir string) int64 {
+	_, total, err := freeSpace(dir)
+	if err != nil {
+		return journal.DefaultSegmentSize
+	}
+	return min(journal.DefaultSegmentSize, max(1<<20, total/32))
+}
+
+// replay brings the tree up to date and hands every record that is still in the journal to each. A record that cannot
+// be understood is lost, as a damaged one is; it is told, and the rest counts.
+func (c *core) replay(each func(r *belfry.Record, fresh bool) error) error {
+	records := 0
+	start := time.Now()
+	err := c.journal.Replay(0, func(pos uint64, payload []byte) error {
+		r, err := belfry.DecodeRecord(payload)
+		if err != nil {
+			c.lost(pos, err)
+			return nil
+		}
+		r.SetPos(pos)
+		records++
+		fresh := pos > c.stored
+		if fresh {
+			if err := c.tree.Apply(r); err != nil {
+				c.lost(pos, err)
+				fresh = false
+			}
+		}
+		return each(r, fresh)
+	})
+	if err != nil {
+		return fmt.Errorf("replay journal: %w", err)
+	}
+	for _, d := range c.journal.Damaged() {
+		c.damage = append(c.damage, d.String())
+	}
+	c.Log.Info("journal replayed", "records", records, "dur", time.Since(start).Round(time.Millisecond))
+	return nil
+}
+
+func (c *core) lost(pos uint64, err error) {
+	c.Log.Error("a record of the journal cannot be used", "pos", pos, "err", err)
+	c.damage = append(c.damage, fmt.Sprintf("record %x·%d cannot be used: %v", pos>>32, uint32(pos), err))
+}
+
+// close gives everything back, as far as it was opened.
+func (c *core) close() error {
+	var errs []error
+	if c.journal != nil {
+		errs = append(errs, c.journal.Close())
+	}
+	if c.db != nil {
+		errs = append(errs, c.db.Close())
+	}
+	return errors.Join(append(errs, c.unlock())...)
+}
+
+// sequencer makes the sequencer over this core.
+func (c *core) sequencer(f ingest.Config) *ingest.Sequencer {
+	f.Tree, f.Catalog, f.Journal, f.Limits = c.tree, c.Catalog, c.journal, c.ingestLimits
+	f.Now, f.Log = time.Now, c.Log.With("part", "ingest")
+	return ingest.New(f)
+}
+
+func (c *core) ingestLimits() ingest.Limits {
+	cfg := c.cfg.Load()
+	return ingest.Limits{
+		HeldBody: int64(cfg.Limits.BodyHeld), Row: int(cfg.Limits.Row), Columns: cfg.Limits.Columns,
+		Objects: cfg.Limits.Objects, StrictClasses: cfg.StrictClasses,
+		Retention: func(collection string) time.Duration { return time.Duration(cfg.Retention[collection]) },
+	}
+}
+
+// bootstrap makes the first customer and its administrator, and shows the password unless it was chosen beforehand.
+func (c *core) bootstrap(seq *ingest.Sequencer) error {
+	if len(c.tree.Customers()) > 0 {
+		return nil
+	}
+	password := c.AdminPassword
+	if password == "" {
+		password = newPassword()
+	}
+	if err := seq.Bootstrap(HashPassword(password)); err != nil {
+		return fmt.Errorf("create the first customer: %w", err)
+	}
+	if c.AdminPassword == "" {
+		announce(c.Console, ingest.AdminUser, password)
+	}
+	return nil
+}
+
+// openOffline opens a folder that no service holds, for one command. Its record stays in the journal until the next
+// start carries it on.
+func openOffline(ctx context.Context, o Options) (_ Admin, err error) {
+	c, err := lockCore(o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.close())
+		}
+	}()
+	if err := c.open(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.replay(func(*belfry.Record, bool) error { return nil }); err != nil {
+		return nil, err
+	}
+	seq := c.sequencer(ingest.Config{
+		Room:    func(context.Context, int) error { return nil },
+		Ready:   func() error { return nil },
+		Answers: c.db.Answer,
+	})
+	running := start("sequencer", seq.Run, nil)
+	if err := c.bootstrap(seq); err != nil {
+		running.end()
+		return nil, err
+	}
+	return &direct{tree: c.tree, seq: seq, close: func() error { return errors.Join(running.end(), c.close()) }}, nil
+}

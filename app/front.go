@@ -1,0 +1,141 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"belfry/api"
+)
+
+// front is the sockets. They are opened before anything else, so that whoever watches sees a service that is starting
+// and not a closed door; what stands behind them comes when it is ready.
+type front struct {
+	main, admin, control *door
+	cert                 *certificate // nil without TLS
+	dir                  string       // of the control socket
+}
+
+// door is one socket with a server that can be exchanged.
+type door struct {
+	server  *http.Server
+	handler atomic.Value // of handlerBox
+	done    chan struct{}
+}
+
+type handlerBox struct{ http.Handler }
+
+func newDoor(l net.Listener, c *tls.Config, log *slog.Logger, name string, failed chan<- error) *door {
+	d := &door{done: make(chan struct{})}
+	d.handler.Store(handlerBox{api.Starting()})
+	d.server = &http.Server{
+		Handler:                      http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.handler.Load().(handlerBox).ServeHTTP(w, r) }),
+		ReadHeaderTimeout:            10 * time.Second,
+		IdleTimeout:                  2 * time.Minute,
+		MaxHeaderBytes:               128 << 10, // a query in an address may be long
+		DisableGeneralOptionsHandler: true,
+		TLSConfig:                    c,
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	go func() {
+		defer close(d.done)
+		serve := func() error { return d.server.Serve(l) }
+		if c != nil {
+			serve = func() error { return d.server.ServeTLS(l, "", "") }
+		}
+		if err := serve(); !errors.Is(err, http.ErrServerClosed) {
+			failed <- fmt.Errorf("%s: %w", name, err)
+		}
+	}()
+	return d
+}
+
+// close stops accepting, lets requests end, and cuts off those that do not in time.
+func (d *door) close(ctx context.Context) {
+	if d == nil {
+		return
+	}
+	if err := d.server.Shutdown(ctx); err != nil {
+		d.server.Close()
+	}
+	<-d.done
+}
+
+func listen(cfg *Config, log *slog.Logger, failed chan<- error) (_ *front, err error) {
+	f := &front{dir: cfg.Data}
+	defer func() {
+		if err != nil {
+			f.close(context.Background())
+		}
+	}()
+	scheme := "http"
+	l, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", cfg.Listen, err)
+	}
+	addr := l.Addr()
+	var secure *tls.Config
+	if cfg.encrypted() {
+		scheme = "https"
+		f.cert = &certificate{}
+		if err := f.cert.load(cfg, time.Now()); err != nil {
+			l.Close()
+			return nil, err
+		}
+		secure = f.cert.config()
+	}
+	log = log.With("part", "http")
+	f.main = newDoor(l, secure, log, "API listener", failed)
+	if cfg.AdminListen != "" {
+		l, err := net.Listen("tcp", cfg.AdminListen)
+		if err != nil {
+			return nil, fmt.Errorf("listen on %s: %w", cfg.AdminListen, err)
+		}
+		f.admin = newDoor(l, nil, log, "admin listener", failed)
+		log.Info("listening for administration", "addr", l.Addr())
+	}
+	if l, err = listenControl(cfg.Data); err != nil {
+		return nil, err
+	}
+	f.control = newDoor(l, nil, log, "control socket", failed)
+	log.Info("listening", "scheme", scheme, "addr", addr)
+	return f, nil
+}
+
+// open puts the handlers behind the doors.
+func (f *front) open(main, metrics, control http.Handler) {
+	f.main.handler.Store(handlerBox{main})
+	f.control.handler.Store(handlerBox{control})
+	if f.admin == nil {
+		return
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", metrics)
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	f.admin.handler.Store(handlerBox{mux})
+}
+
+// graceful is how long requests have to end by themselves; the rest of the time to stop belongs to the movers.
+const graceful = 5 * time.Second
+
+func (f *front) close(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, graceful)
+	defer cancel()
+	for _, d := range []*door{f.control, f.main, f.admin} {
+		d.close(ctx)
+	}
+	os.Remove(filepath.Join(f.dir, controlName)) // the folder is still locked, so it is ours
+}

@@ -1,0 +1,58 @@
+package app
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"belfry/ingest"
+)
+
+// metrics are the service's own counters. None of them carries a name that a customer gave.
+type metrics struct {
+	registry *prometheus.Registry
+}
+
+func (m metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+func (s *service) metrics() metrics {
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	counter := func(name, help string, labels prometheus.Labels, f func() float64) {
+		reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, f))
+	}
+	gauge := func(name, help string, labels prometheus.Labels, f func() float64) {
+		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, f))
+	}
+	n := s.seq.Counters()
+	counter("belfry_rows_received_total", "Rows that were read from clients.", nil, func() float64 { return float64(n.Received.Load()) })
+	counter("belfry_rows_stored_total", "Rows that were stored.", nil, func() float64 { return float64(n.Stored.Load()) })
+	counter("belfry_rows_rejected_total", "Rows that were wrong.", nil, func() float64 { return float64(n.Rejected.Load()) })
+	counter("belfry_rows_discarded_total", "Rows on items whose management says not to store.", nil, func() float64 { return float64(n.Discarded.Load()) })
+	counter("belfry_rows_tried_total", "Rows of dry runs and of atomic bodies that were refused.", nil, func() float64 { return float64(n.Tried.Load()) })
+	for i, why := range ingest.LostReasons {
+		counter("belfry_rows_dropped_total", "Rows that were read and not stored; none was acknowledged.", prometheus.Labels{"why": why},
+			func() float64 { return float64(n.Lost[i].Load()) })
+	}
+	gauge("belfry_ready", "1 when data can be taken and queried.", nil, func() float64 {
+		if s.ready() != nil {
+			return 0
+		}
+		return 1
+	})
+	gauge("belfry_disk_free_bytes", "Free space on the disk of the data folder.", nil, func() float64 { return float64(s.disk.free.Load()) })
+	gauge("belfry_journal_bytes", "Space that the journal takes.", nil, func() float64 { b, _ := s.journal.Size(); return float64(b) })
+	gauge("belfry_backlog_rows", "Rows that are in the journal and not yet in the row store.", nil, func() float64 { r, _ := s.store.Backlog(); return float64(r) })
+	gauge("belfry_backlog_records", "Records that are in the journal and not yet in the metadata database.", nil, func() float64 { return float64(s.meta.Pending()) })
+	for i, kind := range []string{"object", "resource", "view"} {
+		gauge("belfry_items", "Items that exist.", prometheus.Labels{"kind": kind}, func() float64 {
+			objects, resources, views := s.tree.Size()
+			return float64([]int{objects, resources, views}[i])
+		})
+	}
+	return metrics{reg}
+}

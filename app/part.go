@@ -1,0 +1,47 @@
+package app
+
+import (
+	"context"
+	"fmt"
+)
+
+// part is something that runs beside the others until it is told to end.
+type part struct {
+	name string
+	stop context.CancelFunc
+	done chan error
+}
+
+// start runs a part. Should it end by itself, failed is told: the service cannot go on without it.
+func start(name string, run func(context.Context) error, failed chan<- error) *part {
+	ctx, stop := context.WithCancel(context.Background())
+	p := &part{name: name, stop: stop, done: make(chan error, 1)}
+	go func() {
+		err := run(ctx)
+		if ctx.Err() == nil && failed != nil {
+			failed <- fmt.Errorf("%s ended: %w", name, err)
+		}
+		p.done <- err
+	}()
+	return p
+}
+
+// end stops the part and waits until it has stopped.
+func (p *part) end() error {
+	p.stop()
+	if err := <-p.done; err != nil {
+		return fmt.Errorf("stop %s: %w", p.name, err)
+	}
+	return nil
+}
+
+// endWithin is end for a part that may hang; then it is left behind.
+func (p *part) endWithin(ctx context.Context) error {
+	p.stop()
+	select {
+	case err := <-p.done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("stop %s: %w", p.name, ctx.Err())
+	}
+}

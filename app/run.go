@@ -1,0 +1,139 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"belfry"
+	"belfry/ingest"
+)
+
+const (
+	releaseEvery   = time.Second
+	retentionEvery = 10 * time.Minute
+	catchUpEvery   = 10 * time.Millisecond
+)
+
+// run waits until the rows of the journal are in the store, says that the service is ready, and then waits for the end.
+// The metadata database catches up meanwhile: nobody reads from it what the tree and the mover have in memory.
+func (s *service) run(ctx context.Context) error {
+	begun := time.Now()
+	go s.meta.Drain(ctx) // it reports by itself what goes wrong
+	caught := time.NewTicker(catchUpEvery)
+	defer caught.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			s.Log.Info("stopping", "why", context.Cause(ctx))
+			return nil
+		case err := <-s.failed:
+			return err
+		case <-s.Reload:
+			s.reload()
+		case <-caught.C:
+			if s.store.Position() >= s.goal {
+				caught.Stop()
+				s.phase.Store(nil)
+				objects, resources, views := s.tree.Size()
+				s.Log.Info("ready", "objects", objects, "resources", resources, "views", views, "dur", time.Since(begun).Round(time.Millisecond))
+			}
+		}
+	}
+}
+
+// keepHouse lets go of what is not needed any more: segments that have arrived everywhere, rows and answers that are
+// too old.
+func (s *service) keepHouse(ctx context.Context) error {
+	release, retention := time.NewTicker(releaseEvery), time.NewTicker(retentionEvery)
+	defer release.Stop()
+	defer retention.Stop()
+	s.retain(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-release.C:
+			s.release()
+		case <-retention.C:
+			s.retain(ctx)
+		case <-s.reloads:
+			s.retain(ctx)
+		}
+	}
+}
+
+func (s *service) release() {
+	if err := s.journal.Release(min(s.store.Position(), s.meta.Position())); err != nil {
+		s.Log.Warn("journal segments stay", "err", err)
+	}
+}
+
+// retain drops the rows of each collection that are older than it keeps them.
+func (s *service) retain(ctx context.Context) {
+	cfg, now := s.cfg.Load(), time.Now()
+	for name, age := range cfg.Retention {
+		if age == 0 {
+			continue
+		}
+		if err := s.rows.Drop(ctx, s.Catalog.Collection(name), belfry.At(now.Add(-time.Duration(age)))); err != nil && ctx.Err() == nil {
+			s.Log.Warn("old rows stay", "collection", name, "err", err)
+		}
+	}
+	if err := s.db.ForgetAnswers(ctx, belfry.At(now.Add(-ingest.AnswersKept))); err != nil && ctx.Err() == nil {
+		s.Log.Warn("old idempotency answers stay", "err", err)
+	}
+}
+
+// stop ends the parts in reverse. Each may take its time, all together no longer than stopWithin: what is left then is
+// in the journal.
+func (s *service) stop() error {
+	s.notReady("the service is stopping")
+	begun := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+	defer cancel()
+	if s.front != nil {
+		s.front.close(ctx)
+	}
+	var errs []error
+	for _, p := range []*part{s.parts.keep, s.parts.seq} {
+		if p != nil {
+			errs = append(errs, p.endWithin(ctx))
+		}
+	}
+	s.drain(ctx)
+	if s.parts.disk != nil {
+		errs = append(errs, s.parts.disk.endWithin(ctx))
+	}
+	if s.rows != nil {
+		errs = append(errs, s.rows.Close())
+	}
+	errs = append(errs, s.core.close())
+	s.Log.Info("stopped", "dur", time.Since(begun).Round(time.Millisecond))
+	return errors.Join(errs...)
+}
+
+// drain lets the movers finish.
+func (s *service) drain(ctx context.Context) {
+	for _, m := range []struct {
+		part  *part
+		drain func(context.Context) error
+	}{{s.parts.store, s.drainStore}, {s.parts.meta, s.drainMeta}} {
+		if m.part == nil {
+			continue
+		}
+		err := m.part.endWithin(ctx)
+		if err == nil {
+			err = m.drain(ctx)
+		}
+		if err != nil {
+			s.Log.Warn("left to the next start", "part", m.part.name, "err", err)
+		}
+	}
+	if s.journal != nil && s.store != nil {
+		s.release()
+	}
+}
+
+func (s *service) drainStore(ctx context.Context) error { return s.store.Drain(ctx) }
+func (s *service) drainMeta(ctx context.Context) error  { return s.meta.Drain(ctx) }

@@ -1,0 +1,243 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"belfry"
+	"belfry/api"
+	"belfry/catalog"
+	"belfry/ingest"
+	"belfry/meta"
+	"belfry/query"
+	"belfry/status"
+	"belfry/store"
+	"belfry/store/duck"
+	"belfry/web"
+)
+
+// service is everything that runs while the service runs.
+type service struct {
+	*core
+	front   *front
+	disk    *disk
+	rows    *duck.Store
+	store   *store.Mover
+	meta    *meta.Mover
+	seq     *ingest.Sequencer
+	api     *api.Server
+	parts   struct{ disk, store, meta, seq, keep *part }
+	failed  chan error
+	phase   atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
+	reloads chan struct{}                // retention may have changed
+	goal    uint64                       // position of the last record of the replay
+}
+
+// Serve runs the service until ctx ends or something it cannot do without fails.
+func Serve(ctx context.Context, o Options) error {
+	if level, err := o.Config.Level(); err == nil {
+		o.Level.Set(level)
+	}
+	o.Config.Runtime.apply(Runtime{})
+	c, err := lockCore(o)
+	if err != nil {
+		return err
+	}
+	s := &service{core: c, failed: make(chan error, 8), reloads: make(chan struct{}, 1)}
+	s.notReady("the service is starting; try again shortly")
+	err = s.open(ctx)
+	if err == nil {
+		err = s.run(ctx)
+	} else if ctx.Err() != nil {
+		err = nil // it was told to stop before it had started
+	}
+	return errors.Join(err, s.stop())
+}
+
+func (s *service) notReady(why string) {
+	s.phase.Store(belfry.Errorf(belfry.StorageUnavailable, "%s", why))
+}
+
+// ready says why data cannot be taken and queried; nil when it can.
+func (s *service) ready() error {
+	if err := s.disk.Ready(); err != nil {
+		return err
+	}
+	if e := s.phase.Load(); e != nil {
+		return e
+	}
+	return nil
+}
+
+// open starts the parts, each on top of those before it.
+func (s *service) open(ctx context.Context) (err error) {
+	cfg := s.cfg.Load()
+	if s.front, err = listen(cfg, s.Log, s.failed); err != nil {
+		return err
+	}
+	s.disk = newDisk(cfg, s.Log.With("part", "disk"))
+	s.disk.look()
+	s.parts.disk = start("disk watch", s.disk.Run, s.failed)
+	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.startSequencer, s.serveHTTP} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *service) openStore(ctx context.Context) (err error) {
+	cfg := s.cfg.Load()
+	s.rows, err = duck.Open(ctx, duck.Config{
+		Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Catalog: s.Catalog, Log: s.Log.With("part", "store"),
+		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), Queries: cfg.Limits.Queries, Items: s.tree.Dimensions,
+	})
+	if err != nil {
+		return err
+	}
+	return s.tree.Dimensions(func(b *belfry.Batch) error { return s.rows.Append(ctx, b) })
+}
+
+func (s *service) startMovers(context.Context) error {
+	s.store = store.NewMover(s.rows, store.MoverOptions{Log: s.Log.With("part", "store"), Failed: s.moverFailed})
+	s.meta = meta.NewMover(s.db, meta.MoverOptions{States: s.tree.States, Log: s.Log.With("part", "meta"), Failed: s.moverFailed})
+	s.parts.store = start("row mover", s.store.Run, s.failed)
+	s.parts.meta = start("metadata mover", s.meta.Run, s.failed)
+	return nil
+}
+
+// moverFailed gives up the reserve when a mover finds the disk full: what was acknowledged must still get through.
+func (s *service) moverFailed(err error) {
+	if err != nil && diskFull(err) {
+		s.disk.Full()
+	}
+}
+
+// diskFull recognises a full disk; the engines wrap it in words of their own.
+func diskFull(err error) bool {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return true
+	}
+	text := strings.ToLower(err.Error())
+	for _, words := range []string{"no space left", "disk is full", "disk quota", "disk full"} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// carryOn brings in what is in the journal alone.
+func (s *service) carryOn(ctx context.Context) error {
+	return s.replay(func(r *belfry.Record, fresh bool) error {
+		rows := 0
+		for _, b := range r.Batches {
+			rows += b.Len()
+		}
+		if err := s.store.Room(ctx, rows); err != nil {
+			return err
+		}
+		s.toStore(r)
+		if fresh {
+			s.meta.Add(r)
+		}
+		s.goal = r.Pos
+		return nil
+	})
+}
+
+// toStore hands a record to the row store, the names of its items before the rows about them.
+func (s *service) toStore(r *belfry.Record) {
+	names := s.tree.Dimension(r)
+	if names == nil {
+		s.store.Add(r)
+		return
+	}
+	s.store.Add(&belfry.Record{Pos: r.Pos, Batches: append(names, r.Batches...)})
+}
+
+func (s *service) startSequencer(context.Context) error {
+	s.seq = s.sequencer(ingest.Config{
+		Sinks:   []func(*belfry.Record){s.toStore, s.meta.Add},
+		Room:    s.room,
+		Ready:   s.disk.Ready,
+		Answers: s.meta.Answer,
+	})
+	s.parts.seq = start("sequencer", s.seq.Run, s.failed)
+	if err := s.bootstrap(s.seq); err != nil {
+		return err
+	}
+	if len(s.damage) > 0 {
+		s.tellDamage()
+	}
+	return nil
+}
+
+// maxTold is how many damaged places one event lists.
+const maxTold = 5
+
+func (s *service) tellDamage() {
+	told := s.damage[:min(len(s.damage), maxTold)]
+	info := fmt.Sprintf("journal damaged in %d places: %s", len(s.damage), strings.Join(told, "; "))
+	if err := s.seq.Internal(info); err != nil {
+		s.Log.Warn("no event about the journal's damage could be written", "err", err)
+	}
+}
+
+// roomWithin is how long a request waits for the movers before it is refused.
+const roomWithin = 10 * time.Second
+
+func (s *service) room(ctx context.Context, rows int) error {
+	ctx, cancel := context.WithTimeout(ctx, roomWithin)
+	defer cancel()
+	return s.store.Room(ctx, rows)
+}
+
+// serveHTTP lets requests in and starts what keeps the house.
+func (s *service) serveHTTP(context.Context) error {
+	metrics := s.metrics()
+	c := api.Config{
+		Log: s.Log.With("part", "api"), Now: time.Now, Keys: s.tree, Catalog: s.Catalog, Names: s.tree,
+		Send: s.send, Source: s.source, Ready: s.ready, UI: web.Handler(), Version: Version(),
+		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),
+	}
+	if s.cfg.Load().AdminListen == "" {
+		c.Metrics = metrics.handler()
+	}
+	s.api = api.New(c)
+	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq}))
+	s.parts.keep = start("housekeeping", s.keepHouse, s.failed)
+	return nil
+}
+
+func (s *service) send(ctx context.Context, b api.Bulk) (int, []byte, error) {
+	o := ingest.Options{DryRun: b.DryRun, Atomic: b.Atomic}
+	if b.IdempotencyKey != "" {
+		o.Repeat = ingest.Repeat{Key: b.IdempotencyKey, Digest: b.Digest}
+	}
+	who := ingest.Sender{Customer: b.Customer, Key: b.Key}
+	if b.Package != "" {
+		return s.seq.Provision(ctx, who, b.Package, b.Body, o)
+	}
+	return s.seq.Send(ctx, who, b.Body, o)
+}
+
+func (s *service) source(c *catalog.Collection) query.Source {
+	if c.Historical {
+		return s.store
+	}
+	return status.Source{Tree: s.tree}
+}
+
+func (c *Config) apiLimits() api.Limits {
+	return api.Limits{
+		Body: int64(c.Limits.Body), BodyHeld: int64(c.Limits.BodyHeld), BulkRequests: c.Limits.BulkRequests,
+		Queries: c.Limits.Queries, QueryTime: time.Duration(c.Limits.QueryTime), Wait: time.Duration(c.Limits.Wait),
+		Idle: time.Duration(c.Limits.Idle),
+	}
+}

@@ -1,0 +1,141 @@
+// Package catalog knows what kinds exist: the collections that can be queried and their fields, the classes of objects
+// with their indicators and thresholds, and the package types that can be provisioned with the questions they ask.
+//
+// Kinds are data. Each is one YAML file in collection/, class/ or package/, embedded in the binary and strictly decoded
+// by Load; the reference pages are printed from the same files. To add a kind is to add a file.
+//
+//	collection/*.yaml ─┐
+//	class/*.yaml      ─┼─► Load ─► Catalog ─► query, ingest, store, api
+//	package/*.yaml    ─┘
+//
+// Nothing here changes once it has been made: a Catalog, and every Collection, Class and PackageType in it, may be
+// shared between goroutines without a lock. A changed class is another Class. Classes and packages that users write
+// themselves go through ParseClass and ParsePackage, and are held to the same rules as the embedded ones.
+package catalog
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:embed collection/*.yaml class/*.yaml package/*.yaml
+var files embed.FS
+
+// Catalog holds the built-in kinds.
+type Catalog struct {
+	collections []*Collection
+	byName      map[string]*Collection // lower case, aliases included
+	classes     []*Class
+	packages    []*PackageType
+}
+
+// Load decodes the embedded files. An error means that this binary was built from a wrong file.
+func Load() (*Catalog, error) { return load(files) }
+
+func load(fsys fs.FS) (*Catalog, error) {
+	c := &Catalog{byName: map[string]*Collection{}}
+	var err error
+	if c.collections, err = readKind(fsys, "collection", parseCollection, (*Collection).name); err != nil {
+		return nil, err
+	}
+	if c.classes, err = readKind(fsys, "class", ParseClass, (*Class).name); err != nil {
+		return nil, err
+	}
+	if c.packages, err = readKind(fsys, "package", ParsePackage, (*PackageType).name); err != nil {
+		return nil, err
+	}
+	if err := c.link(); err != nil {
+		return nil, fmt.Errorf("load catalog: %w", err)
+	}
+	return c, nil
+}
+
+// readKind reads the files of one folder. A file is called after the kind it holds, so that ls lists the kinds.
+func readKind[K any](fsys fs.FS, dir string, parse func([]byte) (*K, error), name func(*K) string) ([]*K, error) {
+	names, err := fs.Glob(fsys, dir+"/*.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("load catalog: %w", err)
+	}
+	var kinds []*K
+	for _, file := range names {
+		data, err := fs.ReadFile(fsys, file)
+		if err != nil {
+			return nil, fmt.Errorf("load catalog: %w", err)
+		}
+		k, err := parse(data)
+		if err != nil {
+			return nil, fmt.Errorf("load catalog/%s: %w", file, err)
+		}
+		if want := strings.TrimSuffix(path.Base(file), ".yaml"); name(k) != want {
+			return nil, fmt.Errorf("load catalog/%s: it holds %q; the file name and the name inside must agree", file, name(k))
+		}
+		kinds = append(kinds, k)
+	}
+	slices.SortFunc(kinds, func(a, b *K) int { return cmp.Compare(name(a), name(b)) })
+	return kinds, nil
+}
+
+// link checks what one file says about another.
+func (c *Catalog) link() error {
+	for _, col := range c.collections {
+		for _, name := range []string{col.Name, col.Alias} {
+			if name == "" {
+				continue
+			}
+			if other := c.byName[name]; other != nil {
+				return fmt.Errorf("collections %s and %s share the name %s", other.Name, col.Name, name)
+			}
+			c.byName[name] = col
+		}
+	}
+	for _, pt := range c.packages {
+		for _, part := range pt.Parts {
+			if c.Class(part.Class) == nil {
+				return fmt.Errorf("package %s: part %s is of class %q, which has no file", pt.Name, part.Name, part.Class)
+			}
+		}
+	}
+	return nil
+}
+
+// Collection finds a collection by its name or alias, in any case; nil when there is none.
+func (c *Catalog) Collection(name string) *Collection {
+	if col := c.byName[name]; col != nil {
+		return col
+	}
+	return c.byName[strings.ToLower(name)]
+}
+
+// Collections lists the collections by name. The caller must not change the slice.
+func (c *Catalog) Collections() []*Collection { return c.collections }
+
+// Class finds a built-in class; nil when there is none.
+func (c *Catalog) Class(name string) *Class { return find(c.classes, name, (*Class).name) }
+
+// Classes lists the built-in classes by name. The caller must not change the slice.
+func (c *Catalog) Classes() []*Class { return c.classes }
+
+// Package finds a package type; nil when there is none.
+func (c *Catalog) Package(name string) *PackageType {
+	return find(c.packages, name, (*PackageType).name)
+}
+
+// Packages lists the package types by name. The caller must not change the slice.
+func (c *Catalog) Packages() []*PackageType { return c.packages }
+
+func find[K any](sorted []*K, name string, nameOf func(*K) string) *K {
+	i, ok := slices.BinarySearchFunc(sorted, name, func(k *K, name string) int { return cmp.Compare(nameOf(k), name) })
+	if !ok {
+		return nil
+	}
+	return sorted[i]
+}
+
+func (c *Collection) name() string   { return c.Name }
+func (c *Class) name() string        { return c.Name }
+func (pt *PackageType) name() string { return pt.Name }

@@ -1,0 +1,302 @@
+package catalog
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"belfry"
+)
+
+// Class says what the objects of a class have: indicators with their thresholds, the format of their log, and how
+// often data are expected. A Class is never changed; WithIndicator makes another one.
+type Class struct {
+	Name       string
+	Inferred   bool        // made up from the first rows that named it; any indicator may appear
+	Indicators []Indicator // by number
+	Log        LogFormat
+	Interval   Duration // between two rows; zero when nothing is expected
+}
+
+// Indicator is one value of an object.
+type Indicator struct {
+	N          int // 1 to belfry.MaxIndicators
+	Name       string
+	Unit       string
+	Text       bool // a string; otherwise a number
+	Thresholds []Threshold
+}
+
+// LogFormat says how a log line is cut into columns.
+type LogFormat struct {
+	Separator string
+	Columns   []string
+}
+
+const (
+	defaultSeparator = "\t"
+	maxSeparator     = 16
+	maxThresholds    = 20 // per indicator
+	maxLogColumns    = 100
+	maxAfter         = 1000
+)
+
+// InferClass makes the class of objects about which nothing has been said.
+func InferClass(name string) *Class {
+	return &Class{Name: name, Inferred: true, Log: LogFormat{Separator: defaultSeparator}}
+}
+
+// Indicator finds an indicator by its number; nil when the class does not define it. In an inferred class that means
+// "not yet", see WithIndicator.
+func (c *Class) Indicator(n int) *Indicator {
+	if i := n - 1; i >= 0 && i < len(c.Indicators) && c.Indicators[i].N == n {
+		return &c.Indicators[i] // the usual case: numbered without a gap
+	}
+	i, ok := slices.BinarySearchFunc(c.Indicators, n, func(ind Indicator, n int) int { return cmp.Compare(ind.N, n) })
+	if !ok {
+		return nil
+	}
+	return &c.Indicators[i]
+}
+
+// WithIndicator returns a copy of the class in which indicator n is defined: a string when text, else a number. An
+// indicator that is defined already stays as it is, because its type never changes; so does one that cannot exist.
+func (c *Class) WithIndicator(n int, text bool) *Class {
+	if n < 1 || n > belfry.MaxIndicators || c.Indicator(n) != nil {
+		return c
+	}
+	d := *c
+	d.Indicators = append(slices.Clone(c.Indicators), Indicator{N: n, Name: belfry.IndicatorColumn(n), Text: text})
+	slices.SortFunc(d.Indicators, byNumber)
+	return &d
+}
+
+// Follows tells whether the class may take the place of an older one: the type of an indicator never changes.
+func (c *Class) Follows(old *Class) error {
+	for i := range c.Indicators {
+		now := &c.Indicators[i]
+		if was := old.Indicator(now.N); was != nil && was.Text != now.Text {
+			return belfry.Errorf(belfry.BadValue, "class %q: indicator i%d is a %s and cannot become a %s, since its history is kept; define it under another number",
+				c.Name, now.N, was.Type(), now.Type())
+		}
+	}
+	return nil
+}
+
+// Type is the name of the indicator's type: number or string.
+func (ind *Indicator) Type() string {
+	if ind.Text {
+		return "string"
+	}
+	return "number"
+}
+
+func byNumber(a, b Indicator) int { return cmp.Compare(a.N, b.N) }
+
+// classFile is the form of a class in a file, in a request and in the database.
+type classFile struct {
+	Name       string          `json:"name"`
+	Inferred   bool            `json:"inferred,omitempty"`
+	Indicators []indicatorFile `json:"indicators,omitempty"`
+	Log        *logFile        `json:"log,omitempty"`
+	Interval   string          `json:"interval,omitempty"`
+}
+
+type indicatorFile struct {
+	N          whole           `json:"n"`
+	Name       string          `json:"name,omitempty"`
+	Unit       string          `json:"unit,omitempty"`
+	Type       string          `json:"type,omitempty"`
+	Thresholds []thresholdFile `json:"thresholds,omitempty"`
+}
+
+type thresholdFile struct {
+	When    string `json:"when"`
+	Status  whole  `json:"status"`
+	Recover string `json:"recover,omitempty"`
+	After   whole  `json:"after,omitempty"`
+}
+
+type logFile struct {
+	Separator string   `json:"separator,omitempty"`
+	Columns   []string `json:"columns,omitempty"`
+}
+
+// ParseClass reads a class from YAML or JSON. The error is for whoever wrote it: it names the line and the value.
+func ParseClass(data []byte) (*Class, error) {
+	s := &source{"class", data}
+	var file classFile
+	if err := s.decode(&file); err != nil {
+		return nil, err
+	}
+	if err := s.checkName("name", file.Name); err != nil {
+		return nil, err
+	}
+	c := &Class{Name: file.Name, Inferred: file.Inferred}
+	for i := range file.Indicators {
+		path := "indicators[" + strconv.Itoa(i) + "]"
+		ind, err := file.Indicators[i].read(s, path)
+		if err != nil {
+			return nil, err
+		}
+		if c.Indicator(ind.N) != nil {
+			return nil, s.bad(path+".n", "is %d a second time; each number stands for one indicator", ind.N)
+		}
+		c.Indicators = append(c.Indicators, ind)
+		slices.SortFunc(c.Indicators, byNumber)
+	}
+	var err error
+	if c.Log, err = file.Log.read(s); err != nil {
+		return nil, err
+	}
+	if file.Interval != "" {
+		if c.Interval, err = ParseDuration(file.Interval); err != nil {
+			return nil, s.bad("interval", "is wrong: %s", message(err))
+		}
+	}
+	return c, nil
+}
+
+func (file *indicatorFile) read(s *source, path string) (Indicator, error) {
+	ind := Indicator{Name: file.Name, Unit: file.Unit}
+	var err error
+	if ind.N, err = file.N.in(s, path+".n", 0, 1, belfry.MaxIndicators); err != nil {
+		return ind, err
+	}
+	if ind.N == 0 {
+		return ind, s.bad(path, "has no n; give the number of the indicator, from 1 to %d", belfry.MaxIndicators)
+	}
+	if ind.Name == "" {
+		ind.Name = belfry.IndicatorColumn(ind.N)
+	}
+	if err := s.checkName(path+".name", ind.Name); err != nil {
+		return ind, err
+	}
+	if ind.Unit != "" {
+		if err := s.checkName(path+".unit", ind.Unit); err != nil {
+			return ind, err
+		}
+	}
+	switch file.Type {
+	case "", "number":
+	case "string":
+		ind.Text = true
+	default:
+		return ind, s.bad(path+".type", "must be number or string, got %q", file.Type)
+	}
+	if len(file.Thresholds) > maxThresholds {
+		return ind, s.bad(path+".thresholds", "has %d entries; at most %d are allowed", len(file.Thresholds), maxThresholds)
+	}
+	for i := range file.Thresholds {
+		t, err := file.Thresholds[i].read(s, path+".thresholds["+strconv.Itoa(i)+"]", ind.Text)
+		if err != nil {
+			return ind, err
+		}
+		ind.Thresholds = append(ind.Thresholds, t)
+	}
+	return ind, nil
+}
+
+// The statuses a threshold can give, as a file writes them.
+const (
+	lowest  = 1 // Warning
+	highest = 3 // Critical
+)
+
+func (file *thresholdFile) read(s *source, path string, text bool) (t Threshold, err error) {
+	if t.When, err = ParseCondition(file.When, text); err != nil {
+		return t, s.bad(path+".when", "is wrong: %s", message(err))
+	}
+	status, err := file.Status.in(s, path+".status", 0, lowest, highest)
+	if err != nil {
+		return t, err
+	}
+	if status == 0 {
+		return t, s.bad(path, "has no status; give 1 (Warning), 2 (Major) or 3 (Critical)")
+	}
+	t.Status = belfry.OK + belfry.Status(status)
+	if t.After, err = file.After.in(s, path+".after", 1, 1, maxAfter); err != nil {
+		return t, err
+	}
+	if file.Recover == "" {
+		return t, nil
+	}
+	if t.Recover, err = ParseCondition(file.Recover, text); err != nil {
+		return t, s.bad(path+".recover", "is wrong: %s", message(err))
+	}
+	if !recovers(t.When, t.Recover) {
+		return t, s.bad(path+".recover", "is %q, which cannot end %q: it must lie on the other side, where no value meets both", t.Recover, t.When)
+	}
+	return t, nil
+}
+
+func (file *logFile) read(s *source) (LogFormat, error) {
+	l := LogFormat{Separator: defaultSeparator}
+	if file == nil {
+		return l, nil
+	}
+	if file.Separator != "" {
+		l.Separator = file.Separator
+	}
+	switch {
+	case utf8.RuneCountInString(l.Separator) > maxSeparator:
+		return l, s.bad("log.separator", "is longer than %d characters", maxSeparator)
+	case len(l.Separator) == 2 && l.Separator[0] == '\\' && l.Separator[1] >= 'a':
+		return l, s.bad("log.separator", "is a backslash and the letter %c; put it in double quotes to mean the control character", l.Separator[1])
+	case len(file.Columns) > maxLogColumns:
+		return l, s.bad("log.columns", "has %d names; at most %d are allowed", len(file.Columns), maxLogColumns)
+	}
+	for i, name := range file.Columns {
+		path := "log.columns[" + strconv.Itoa(i) + "]"
+		if err := s.checkName(path, name); err != nil {
+			return l, err
+		}
+		if slices.ContainsFunc(l.Columns, func(o string) bool { return strings.EqualFold(o, name) }) {
+			return l, s.bad(path, "is %q a second time", name)
+		}
+		l.Columns = append(l.Columns, name)
+	}
+	return l, nil
+}
+
+// MarshalJSON writes the class as ParseClass reads it.
+func (c Class) MarshalJSON() ([]byte, error) {
+	file := classFile{Name: c.Name, Inferred: c.Inferred, Log: &logFile{c.Log.Separator, c.Log.Columns}, Interval: c.Interval.String()}
+	for i := range c.Indicators {
+		file.Indicators = append(file.Indicators, c.Indicators[i].file())
+	}
+	return json.Marshal(file)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (c *Class) UnmarshalJSON(data []byte) error {
+	d, err := ParseClass(data)
+	if err != nil {
+		return err
+	}
+	*c = *d
+	return nil
+}
+
+func (ind *Indicator) file() indicatorFile {
+	file := indicatorFile{N: whole(strconv.Itoa(ind.N)), Name: ind.Name, Unit: ind.Unit, Type: ind.Type()}
+	for _, t := range ind.Thresholds {
+		tf := thresholdFile{When: t.When.String(), Status: whole(t.Status.String()), Recover: t.Recover.String()}
+		if t.After > 1 {
+			tf.After = whole(strconv.Itoa(t.After))
+		}
+		file.Thresholds = append(file.Thresholds, tf)
+	}
+	return file
+}
+
+// message is the text of an error without its code, for use inside another error.
+func message(err error) string {
+	if e, ok := err.(*belfry.Error); ok {
+		return e.Message
+	}
+	return err.Error()
+}

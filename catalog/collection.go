@@ -1,0 +1,292 @@
+package catalog
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Collection is something that can be queried.
+type Collection struct {
+	Name       string
+	Alias      string // another name that queries may use; often empty
+	Historical bool   // rows over time, kept in the store; otherwise what is so at this moment
+	Period     string // of one file: day or month; empty for a current collection
+	Retention  Duration
+	Text       string // the field that a search term without a field means
+	Item       bool   // rows refer to an item, in the physical column "item"
+	Help       string
+	Fields     []Field // id and timestamp first
+}
+
+// The periods of files.
+const (
+	Day   = "day"
+	Month = "month"
+)
+
+// Field is one field of a collection, or a family of fields that are numbered from 1.
+type Field struct {
+	Name     string // of a family, what stands before the number: i, object_
+	Suffix   string // of a family, what stands after the number: _min in i1_min
+	Numbered int    // the highest number of the family; 0 for a single field
+	Type     Type
+	Of       string // resource, view, object, class: read from the row's item; empty: a column of its own
+	Split    string // the text column that is cut at its separator, the n-th part being this field; empty: not cut
+	Help     string
+}
+
+// Type says what values a field has.
+type Type string
+
+// The types of fields.
+const (
+	ID       Type = "id"
+	Time     Type = "time"
+	Text     Type = "text"     // searched by its whole value
+	FullText Type = "fulltext" // searched by word
+	Number   Type = "number"
+	Integer  Type = "integer"
+	Bool     Type = "bool"
+	Status   Type = "status"
+	Value    Type = "value" // of an indicator: a number or a text, as its class says
+)
+
+func types() []Type {
+	return []Type{ID, Time, Text, FullText, Number, Integer, Bool, Status, Value}
+}
+
+// Ref is a field as a query names it.
+type Ref struct {
+	Field
+	N         int    // the number in a family; 0 for a single field
+	Canonical string // the name in our own writing: i12 for I12 and integer12, s12 for string12 (the text of i12)
+}
+
+// Field resolves a name, in any case. In a family the number must be written plainly and lie inside it. Where there
+// are indicators, integerN stands for iN and stringN for the text of iN.
+func (c *Collection) Field(name string) (Ref, bool) {
+	if len(name) > 64 {
+		return Ref{}, false
+	}
+	name = strings.ToLower(name)
+	for i := range c.Fields {
+		f := &c.Fields[i]
+		if f.Numbered == 0 {
+			if f.Name == name {
+				return Ref{Field: *f, Canonical: name}, true
+			}
+			continue
+		}
+		if n := f.number(name); n != 0 {
+			return Ref{Field: *f, N: n, Canonical: name}, true
+		}
+		if f.Type != Value {
+			continue
+		}
+		if n := f.numberAfter(name, "integer"); n != 0 {
+			return Ref{Field: *f, N: n, Canonical: f.Nth(n)}, true
+		}
+		if n := f.numberAfter(name, "string"); n != 0 {
+			text := *f
+			text.Type = Text
+			return Ref{Field: text, N: n, Canonical: "s" + strconv.Itoa(n)}, true
+		}
+	}
+	return Ref{}, false
+}
+
+// number finds n in a name of the family; 0 when the name is not of the family.
+func (f *Field) number(name string) int {
+	name, ok := strings.CutSuffix(name, f.Suffix)
+	if !ok {
+		return 0
+	}
+	return f.numberAfter(name, f.Name)
+}
+
+func (f *Field) numberAfter(name, prefix string) int {
+	digits, ok := strings.CutPrefix(name, prefix)
+	if !ok || digits == "" || len(digits) > 4 || digits[0] < '1' || digits[0] > '9' {
+		return 0
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n > f.Numbered {
+		return 0
+	}
+	return n
+}
+
+// Nth is the name of the field with number n in a family, and the field's own name otherwise.
+func (f *Field) Nth(n int) string {
+	if f.Numbered == 0 {
+		return f.Name
+	}
+	return f.Name + strconv.Itoa(n) + f.Suffix
+}
+
+// String shows the field in a list; a family as "i1 … i100".
+func (f *Field) String() string {
+	if f.Numbered == 0 {
+		return f.Name
+	}
+	return f.Nth(1) + " … " + f.Nth(f.Numbered)
+}
+
+// Names are all names of fields, those of families one by one, in the order of the file.
+func (c *Collection) Names() []string {
+	var names []string
+	for i := range c.Fields {
+		f := &c.Fields[i]
+		for n := 1; n <= max(1, f.Numbered); n++ {
+			names = append(names, f.Nth(n))
+		}
+	}
+	return names
+}
+
+// Known lists the fields for an error message, with families abridged.
+func (c *Collection) Known() string {
+	var names []string
+	for i := range c.Fields {
+		names = append(names, c.Fields[i].String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// collectionFile is the form of a file in collection/.
+type collectionFile struct {
+	Name      string      `json:"name"`
+	Alias     string      `json:"alias"`
+	Kind      string      `json:"kind"`
+	Period    string      `json:"period"`
+	Retention string      `json:"retention"`
+	Text      string      `json:"text"`
+	Help      string      `json:"help"`
+	Fields    []fieldFile `json:"fields"`
+}
+
+type fieldFile struct {
+	Name     string `json:"name"`
+	Suffix   string `json:"suffix"`
+	Numbered whole  `json:"numbered"`
+	Type     Type   `json:"type"`
+	Of       string `json:"of"`
+	Split    string `json:"split"`
+	Help     string `json:"help"`
+}
+
+// commonFields begin every collection, so its file does not repeat them.
+func commonFields() []Field {
+	return []Field{
+		{Name: "id", Type: ID, Help: "Names the row; unique and rising within the customer, and decides between equal timestamps."},
+		{Name: "timestamp", Type: Time, Help: "When it happened or was true; for what is received over the network, when it arrived."},
+	}
+}
+
+func parseCollection(data []byte) (*Collection, error) {
+	s := &source{"collection", data}
+	var file collectionFile
+	if err := s.decode(&file); err != nil {
+		return nil, err
+	}
+	c := &Collection{Name: file.Name, Alias: file.Alias, Text: file.Text, Help: file.Help, Fields: commonFields()}
+	if err := c.readKind(s, &file); err != nil {
+		return nil, err
+	}
+	for i := range file.Fields {
+		f, err := file.Fields[i].read(s, "fields["+strconv.Itoa(i)+"]")
+		if err != nil {
+			return nil, err
+		}
+		if err := c.add(s, "fields["+strconv.Itoa(i)+"].name", f); err != nil {
+			return nil, err
+		}
+	}
+	text, ok := c.Field(c.Text)
+	if !ok || text.Type != Text && text.Type != FullText {
+		return nil, s.bad("text", "must name a field of type text or fulltext, got %q", c.Text)
+	}
+	return c, nil
+}
+
+func (c *Collection) readKind(s *source, file *collectionFile) (err error) {
+	switch {
+	case !plainName(file.Name):
+		return s.bad("name", "must be lower-case letters, got %q", file.Name)
+	case file.Alias != "" && !plainName(file.Alias):
+		return s.bad("alias", "must be lower-case letters, got %q", file.Alias)
+	case file.Help == "":
+		return s.bad("help", "is missing; say in a sentence what the rows are")
+	case file.Kind != "current" && file.Kind != "historical":
+		return s.bad("kind", "must be current or historical, got %q", file.Kind)
+	case file.Kind == "current" && (file.Period != "" || file.Retention != ""):
+		return s.bad("kind", "is current, so there is no period and no retention; remove them")
+	case file.Kind == "current":
+		return nil
+	case file.Period != Day && file.Period != Month:
+		return s.bad("period", "must be day or month, got %q", file.Period)
+	}
+	c.Historical, c.Period = true, file.Period
+	if c.Retention, err = ParseDuration(file.Retention); err != nil {
+		return s.bad("retention", "is wrong: %s", message(err))
+	}
+	return nil
+}
+
+func (file *fieldFile) read(s *source, path string) (Field, error) {
+	f := Field{Name: file.Name, Suffix: file.Suffix, Type: file.Type, Of: file.Of, Split: file.Split, Help: file.Help}
+	var err error
+	if f.Numbered, err = file.Numbered.in(s, path+".numbered", 0, 1, 1000); err != nil {
+		return f, err
+	}
+	switch {
+	case !plainName(f.Name):
+		return f, s.bad(path+".name", "must be lower-case letters, digits and _, got %q", f.Name)
+	case f.Suffix != "" && (f.Numbered == 0 || !plainName("a"+f.Suffix)):
+		return f, s.bad(path+".suffix", "is %q; only a numbered field has one, of lower-case letters, digits and _", f.Suffix)
+	case !slices.Contains(types(), f.Type):
+		return f, s.bad(path+".type", "must be one of %v, got %q", types(), f.Type)
+	case f.Of != "" && (f.Numbered != 0 || f.Type != Text || !slices.Contains([]string{"resource", "view", "object", "class"}, f.Of)):
+		return f, s.bad(path+".of", "must be resource, view, object or class, of a single field of type text, got %q", f.Of)
+	case f.Split != "" && (f.Numbered == 0 || f.Type != Text):
+		return f, s.bad(path+".split", "is for numbered fields of type text")
+	case f.Type == Value && (f.Name != "i" || f.Suffix != "" || f.Numbered == 0):
+		return f, s.bad(path+".type", "is value, which the numbered field i alone may be")
+	case f.Help == "":
+		return f, s.bad(path+".help", "is missing; say in a sentence what %s holds", f.Name)
+	}
+	return f, nil
+}
+
+func (c *Collection) add(s *source, path string, f Field) error {
+	for _, n := range []int{1, f.Numbered} {
+		if _, ok := c.Field(f.Nth(n)); ok {
+			return s.bad(path, "is taken: %s exists already", f.Nth(n))
+		}
+	}
+	if f.Of != "" && !c.Historical {
+		return s.bad(path, "has of, but rows of a current collection carry their names themselves")
+	}
+	if f.Split != "" {
+		if from, ok := c.Field(f.Split); !ok || from.Type != FullText {
+			return s.bad(path, "is cut from %q, which must be a fulltext field above it", f.Split)
+		}
+	}
+	c.Item = c.Item || f.Of != ""
+	c.Fields = append(c.Fields, f)
+	return nil
+}
+
+// plainName tells whether a name can stand in a query and in a table without quotes.
+func plainName(s string) bool {
+	if s == "" || len(s) > 40 || s[0] < 'a' || s[0] > 'z' {
+		return false
+	}
+	for i := range len(s) {
+		if b := s[i]; (b < 'a' || b > 'z') && (b < '0' || b > '9') && b != '_' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,53 @@
+package catalog
+
+import "strings"
+
+// Nearest finds the known name that a misspelt one most likely means: the one fewest edits away (letters added, left
+// out, changed or swapped), without regard to case. It is empty when nothing is near enough to be of help.
+func Nearest(name string, known []string) string {
+	const longName = 64 // what is longer is not a misspelling, and names come from outside
+	if name == "" || len(name) > longName {
+		return ""
+	}
+	a := []rune(strings.ToLower(name))
+	best, bestEdits := "", -1
+	for _, k := range known {
+		if len(k) > longName {
+			continue
+		}
+		b := []rune(strings.ToLower(k))
+		e := edits(a, b)
+		if len(a) >= 3 && len(b) >= 3 && (strings.HasPrefix(string(b), string(a)) || strings.HasPrefix(string(a), string(b))) {
+			e = min(e, 2) // "time" for "timestamp"
+		} else if 2*e > max(len(a), len(b)) {
+			continue
+		}
+		if bestEdits < 0 || e < bestEdits {
+			best, bestEdits = k, e
+		}
+	}
+	return best
+}
+
+// edits is the optimal string alignment distance.
+func edits(a, b []rune) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := last[j-1]
+			if a[i-1] != b[j-1] {
+				change++
+			}
+			row[j] = min(change, last[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}

@@ -1,0 +1,167 @@
+package catalog
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"belfry"
+)
+
+// PackageType is a type of thing that can be provisioned. Its questions are the columns of the CSV.
+type PackageType struct {
+	Name      string
+	Kind      PackageKind
+	Help      string
+	Collector string     // what a resource of this type runs; empty when data come through the API alone
+	Questions []Question // name first; those that every package of the kind has are included
+	Parts     []Part
+}
+
+// PackageKind says what a row of a package makes.
+type PackageKind string
+
+// The kinds of packages.
+const (
+	ResourcePackage PackageKind = "resource"
+	ViewPackage     PackageKind = "view"
+	ObjectPackage   PackageKind = "object"
+	ElementPackage  PackageKind = "element" // something drawn in a view
+)
+
+// Part is an object that comes with each resource of a package. It is named after the resource, see ObjectName.
+type Part struct {
+	Name  string `json:"name"`
+	Class string `json:"class"`
+}
+
+// ObjectName is the name of the part's object in a resource.
+func (p Part) ObjectName(resource string) string { return resource + " - " + p.Name }
+
+// Question finds a column of the package, in any case; nil when there is none.
+func (pt *PackageType) Question(name string) *Question {
+	for i := range pt.Questions {
+		if strings.EqualFold(pt.Questions[i].Name, name) {
+			return &pt.Questions[i]
+		}
+	}
+	return nil
+}
+
+// Columns are the names of all questions, in their order.
+func (pt *PackageType) Columns() []string {
+	names := make([]string, len(pt.Questions))
+	for i := range pt.Questions {
+		names[i] = pt.Questions[i].Name
+	}
+	return names
+}
+
+// packageFile is the form of a file in package/.
+type packageFile struct {
+	Name      string         `json:"name"`
+	Kind      PackageKind    `json:"kind"`
+	Help      string         `json:"help"`
+	Collector string         `json:"collector"`
+	Placed    bool           `json:"placed"` // has a place in its view: posx, posy, width, height
+	Questions []questionFile `json:"questions"`
+	Parts     []Part         `json:"parts"`
+}
+
+const (
+	maxQuestions = 200
+	maxParts     = 100
+)
+
+// placement are the columns of whatever has a place in a view. They stand here and in no file.
+func placement() []Question {
+	return []Question{
+		{Name: "posx", Type: IntegerAnswer, Min: 0, Max: 100000, Step: 10, Bounded: true, Help: "Place in the view, counted from the top; divisible by 10."},
+		{Name: "posy", Type: IntegerAnswer, Min: 0, Max: 100000, Step: 10, Bounded: true, Help: "Place in the view, counted from the left; divisible by 10."},
+		{Name: "width", Type: IntegerAnswer, Default: "30", Min: 1, Max: 10000, Bounded: true, Help: "Width of the icon."},
+		{Name: "height", Type: IntegerAnswer, Default: "30", Min: 1, Max: 10000, Bounded: true, Help: "Height of the icon."},
+	}
+}
+
+// commonQuestions begin the questions of each kind.
+func commonQuestions(kind PackageKind) []Question {
+	name := Question{Name: "name", Type: NameAnswer, Required: true, Help: "Name of the " + string(kind) + "."}
+	if kind == ResourcePackage || kind == ElementPackage {
+		return []Question{name, {Name: "view", Type: NameAnswer, Default: belfry.Main, Help: "View in which it stands."}}
+	}
+	return []Question{name}
+}
+
+// ParsePackage reads a package type from YAML or JSON. The error is for whoever wrote it: it names the line and the
+// value. Whether the classes of its parts and its collector exist is for the caller to check.
+func ParsePackage(data []byte) (*PackageType, error) {
+	s := &source{"package", data}
+	var file packageFile
+	if err := s.decode(&file); err != nil {
+		return nil, err
+	}
+	if err := file.check(s); err != nil {
+		return nil, err
+	}
+	pt := &PackageType{Name: file.Name, Kind: file.Kind, Help: file.Help, Collector: file.Collector, Parts: file.Parts}
+	pt.Questions = commonQuestions(file.Kind)
+	last := []Question(nil) // what stands after the package's own questions
+	if file.Placed || file.Kind == ResourcePackage {
+		last = placement()
+	}
+	for i := range file.Questions {
+		path := "questions[" + strconv.Itoa(i) + "]"
+		q, err := file.Questions[i].read(s, path)
+		if err != nil {
+			return nil, err
+		}
+		isLast := slices.ContainsFunc(last, func(o Question) bool { return o.Name == q.Name })
+		if pt.Question(q.Name) != nil || isLast {
+			return nil, s.bad(path+".name", "is %q, which the package asks already (name, view and place need no mention)", q.Name)
+		}
+		pt.Questions = append(pt.Questions, q)
+	}
+	pt.Questions = append(pt.Questions, last...)
+	return pt, nil
+}
+
+func (file *packageFile) check(s *source) error {
+	switch {
+	case !pathName(file.Name):
+		return s.bad("name", "must be lower-case letters, digits and -, as it stands in the path of requests, got %q", file.Name)
+	case !slices.Contains([]PackageKind{ResourcePackage, ViewPackage, ObjectPackage, ElementPackage}, file.Kind):
+		return s.bad("kind", "must be resource, view, object or element, got %q", file.Kind)
+	case file.Help == "":
+		return s.bad("help", "is missing; say in a sentence what the package is for")
+	case file.Collector != "" && !pathName(file.Collector):
+		return s.bad("collector", "must be lower-case letters, digits and -, got %q", file.Collector)
+	case file.Kind != ResourcePackage && (file.Collector != "" || len(file.Parts) > 0):
+		return s.bad("kind", "is %s; only a resource has a collector and parts", file.Kind)
+	case file.Kind == ResourcePackage && file.Placed:
+		return s.bad("placed", "need not be said: a resource always has a place")
+	case len(file.Questions) > maxQuestions:
+		return s.bad("questions", "has %d entries; at most %d are allowed", len(file.Questions), maxQuestions)
+	case len(file.Parts) > maxParts:
+		return s.bad("parts", "has %d entries; at most %d are allowed", len(file.Parts), maxParts)
+	}
+	seen := map[string]bool{}
+	for i, p := range file.Parts {
+		path := "parts[" + strconv.Itoa(i) + "]"
+		if err := s.checkName(path+".name", p.Name); err != nil {
+			return err
+		}
+		if err := s.checkName(path+".class", p.Class); err != nil {
+			return err
+		}
+		if seen[p.Name] {
+			return s.bad(path+".name", "is %q a second time", p.Name)
+		}
+		seen[p.Name] = true
+	}
+	return nil
+}
+
+// pathName tells whether a name can stand in the path of a request as it is.
+func pathName(s string) bool {
+	return !strings.Contains(s, "_") && plainName(strings.ReplaceAll(s, "-", "_"))
+}

@@ -1,0 +1,138 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"belfry"
+)
+
+func TestQuestionCheck(t *testing.T) {
+	f := func(q Question, answer string, ok bool) {
+		t.Helper()
+		if err := q.Check(answer); (err == nil) != ok {
+			t.Errorf("%s %q: %v", q.Type, answer, err)
+		}
+	}
+	of := func(t AnswerType) Question { return Question{Name: "q", Type: t} }
+	f(of(NameAnswer), "Ping-1", true)
+	f(of(NameAnswer), " x", false)
+	f(of(NameAnswer), "a\nb", false)
+	f(of(NameAnswer), strings.Repeat("é", 255), true)
+	f(of(NameAnswer), strings.Repeat("é", 256), false)
+	f(of(TextAnswer), "several\nlines", true)
+	f(of(TextAnswer), strings.Repeat("x", maxText+1), false)
+	f(of(IntegerAnswer), "-5", true)
+	f(of(IntegerAnswer), "5.0", false)
+	f(of(NumberAnswer), "5.5", true)
+	f(of(NumberAnswer), "NaN", false)
+	f(of(BoolAnswer), "true", true)
+	f(of(BoolAnswer), "yes", false)
+	f(of(DurationAnswer), "60s", true)
+	f(of(DurationAnswer), "60", false)
+	f(of(HostAnswer), "192.0.2.1", true)
+	f(of(HostAnswer), "2001:db8::1", true)
+	f(of(HostAnswer), "web_01.example.org.", true)
+	f(of(HostAnswer), "192.0.2.256", false)
+	f(of(HostAnswer), "a..b", false)
+	f(of(HostAnswer), "-a", false)
+	f(of(HostAnswer), "a b", false)
+	f(of(IPAnswer), "::1", true)
+	f(of(IPAnswer), "localhost", false)
+	f(of(ListenAnswer), ":514", true)
+	f(of(ListenAnswer), "[::]:514", true)
+	f(of(ListenAnswer), "0.0.0.0", false)
+	f(of(ListenAnswer), ":0", false)
+	f(of(ListenAnswer), ":65536", false)
+	f(of(ColourAnswer), "#00ffAA", true)
+	f(of(ColourAnswer), "red", false)
+	f(Question{Name: "q", Type: ChoiceAnswer, Values: []string{"a", "b"}}, "b", true)
+	f(Question{Name: "q", Type: ChoiceAnswer, Values: []string{"a", "b"}}, "c", false)
+
+	pos := loadCatalog(t).Package("custom").Question("POSX")
+	f(*pos, "20", true)
+	f(*pos, "25", false)
+	f(*pos, "-10", false)
+	f(*pos, "", true)
+	if err := pos.Check("25"); err == nil || err.Error() != `bad_value: posx must be a whole number from 0 to 100000 and divisible by 10, got "25"` {
+		t.Error(err)
+	}
+	secret := Question{Name: "pin", Type: IntegerAnswer, Secret: true}
+	if err := secret.Check("hunter2"); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("the secret is shown: %v", err)
+	}
+}
+
+func TestPackageColumns(t *testing.T) {
+	got := loadCatalog(t).Package("network-ping").Columns()
+	want := []string{"name", "view", "ip_address_fqdn", "interval", "count", "timeout", "size", "posx", "posy", "width", "height"}
+	if !slices.Equal(got, want) {
+		t.Errorf("columns are %v", got)
+	}
+}
+
+func TestPackageErrors(t *testing.T) {
+	f := func(text, want string) {
+		t.Helper()
+		_, err := ParsePackage([]byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q in\n%s", err, want, text)
+		}
+	}
+	const head = "name: x\nkind: resource\nhelp: h\n"
+	q := func(question, want string) {
+		t.Helper()
+		f(head+"questions:\n  - "+question+"\n", want)
+	}
+	if _, err := ParsePackage([]byte(head)); err != nil {
+		t.Fatal(err)
+	}
+	f("name: A b\nkind: resource\nhelp: h\n", "line 1: name must be")
+	f("name: x\nkind: thing\nhelp: h\n", "line 2: kind must be resource, view, object or element")
+	f("name: x\nkind: resource\n", "help is missing")
+	f("name: x\nkind: label\nhelp: h\ncolour: red\n", `line 4: unknown field "colour"`)
+	f("name: x\nkind: element\nhelp: h\ncollector: c\n", "only a resource has a collector")
+	f(head+"placed: true\n", "need not be said")
+	f(head+"parts: [{name: A, class: c}, {name: A, class: c}]\n", `line 4: parts[1].name is "A" a second time`)
+	f(head+"parts: [{name: A}]\n", "parts[0].class is missing")
+	q("{name: name, help: h}", "asks already")
+	q("{name: posx, help: h}", "asks already")
+	q("{name: Q, help: h}", `got "Q"`)
+	q("{name: q}", "has no help")
+	q("{name: q, type: integr, help: h}", `nearest is "integer"`)
+	q("{name: q, type: choice, help: h}", "must have values")
+	q("{name: q, values: [a], help: h}", "must have values if its type is choice, and only then")
+	q("{name: q, required: true, default: a, help: h}", "but the answer is required")
+	q("{name: q, required: yes, help: h}", "line 5: cannot unmarshal")
+	q("{name: q, type: bool, default: maybe, help: h}", "line 5: questions[0].default is wrong: q must be true or false")
+	q("{name: q, min: 1, help: h}", "for numbers alone")
+	q("{name: q, type: integer, min: 5, max: 4, help: h}", "questions[0].max must be a whole number from 5")
+	q("{name: q, type: number, step: 2, help: h}", "for whole numbers alone")
+	q("{name: q, help: h}\n  - {name: q, help: h}", "line 6: questions[1].name is \"q\"")
+}
+
+func FuzzPackage(f *testing.F) {
+	_, data := embedded(f, "package")
+	for _, d := range data {
+		f.Add(d)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		pt, err := ParsePackage(data)
+		if err != nil {
+			if belfry.CodeOf(err) != belfry.BadValue {
+				t.Fatalf("error without a code for clients: %v", err)
+			}
+			return
+		}
+		for i := range pt.Questions {
+			q := &pt.Questions[i]
+			if pt.Question(q.Name) != q {
+				t.Fatalf("column %s is there twice", q.Name)
+			}
+			if err := q.Check(q.Default); err != nil {
+				t.Fatalf("the default is refused: %v", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"belfry"
+	"belfry/app"
+	"belfry/catalog"
+)
+
+// adminFlags say which folder a command is about.
+type adminFlags struct {
+	Config string `help:"File with the configuration of the service, in YAML." env:"BELFRY_CONFIG" placeholder:"FILE"`
+	Data   string `help:"Folder of the service (belfry-data)." env:"BELFRY_DATA" placeholder:"DIR"`
+}
+
+// use opens whoever can do it, the running service or the folder itself, for one command. Unless the folder must be
+// existing, it is made when it is not there.
+func (f adminFlags) use(s streams, existing bool, do func(context.Context, app.Admin) error) error {
+	cat, err := catalog.Load()
+	if err != nil {
+		return err
+	}
+	cfg, err := (&configFlags{Config: f.Config, Data: f.Data}).load(cat)
+	if err != nil {
+		return err
+	}
+	level := &slog.LevelVar{}
+	level.Set(slog.LevelWarn)
+	ctx := context.Background()
+	a, err := app.OpenAdmin(ctx, app.Options{
+		Config: cfg, Catalog: cat, Log: newLog(s.err, level), Level: level, Console: s.err,
+		AdminPassword: os.Getenv("BELFRY_ADMIN_PASSWORD"), Existing: existing,
+	})
+	if err != nil {
+		return err
+	}
+	err = do(ctx, a)
+	if e := a.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+type keyCmd struct {
+	Create keyCreateCmd `cmd:"" help:"Create a key and print it. It is shown this once."`
+	List   keyListCmd   `cmd:"" help:"List keys, without their secrets."`
+	Revoke keyRevokeCmd `cmd:"" help:"Revoke a key; a running service refuses it at once."`
+}
+
+type keyCreateCmd struct {
+	adminFlags
+	Name     string `required:"" help:"Name of the key."`
+	Level    string `required:"" help:"What it may do: read, readwrite or readwritedelete."`
+	Customer string `default:"default" help:"Customer it belongs to."`
+	Expires  string `help:"How long it is good for, as 90d; without it, for ever." placeholder:"TIME"`
+}
+
+// Run prints the key alone, so that a script can take it.
+func (c *keyCreateCmd) Run(s streams) error {
+	level, err := belfry.ParseLevel(c.Level)
+	if err != nil {
+		return usageError{fmt.Errorf("--level: %s", text(err))}
+	}
+	k := app.NewKey{Name: c.Name, Level: level}
+	if c.Expires != "" {
+		var d app.Duration
+		if err := d.UnmarshalText([]byte(c.Expires)); err != nil || d <= 0 {
+			return usageError{fmt.Errorf("--expires: %q is not a duration; write it as 90d or 12h", c.Expires)}
+		}
+		k.Expires = time.Now().Add(time.Duration(d))
+	}
+	return c.use(s, false, func(ctx context.Context, a app.Admin) error {
+		secret, err := a.CreateKey(ctx, c.Customer, k)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(s.out, secret)
+		return err
+	})
+}
+
+type keyListCmd struct {
+	adminFlags
+	Customer string `default:"default" help:"Customer whose keys to list."`
+}
+
+// Run lists keys.
+func (c *keyListCmd) Run(s streams) error {
+	return c.use(s, true, func(ctx context.Context, a app.Admin) error {
+		keys, err := a.Keys(ctx, c.Customer)
+		if err != nil {
+			return err
+		}
+		return table(s.out, "NAME\tLEVEL\tENDS IN\tCREATED\tEXPIRES\tCREATOR", func(w io.Writer) {
+			for _, k := range keys {
+				fmt.Fprintf(w, "%s\t%s\t…%s\t%s\t%s\t%s\n", k.Name, k.Level, k.Last4, date(k.Created), date(k.Expires), k.Creator)
+			}
+		})
+	})
+}
+
+type keyRevokeCmd struct {
+	adminFlags
+	Name     string `required:"" help:"Name of the key."`
+	Customer string `default:"default" help:"Customer it belongs to."`
+}
+
+// Run revokes a key.
+func (c *keyRevokeCmd) Run(s streams) error {
+	return c.use(s, true, func(ctx context.Context, a app.Admin) error { return a.RevokeKey(ctx, c.Customer, c.Name) })
+}
+
+type customerCmd struct {
+	Create customerCreateCmd `cmd:"" help:"Create a customer."`
+	List   customerListCmd   `cmd:"" help:"List customers."`
+}
+
+type customerCreateCmd struct {
+	adminFlags
+	Name string `required:"" help:"Name of the customer."`
+}
+
+// Run creates a customer.
+func (c *customerCreateCmd) Run(s streams) error {
+	return c.use(s, false, func(ctx context.Context, a app.Admin) error { return a.CreateCustomer(ctx, c.Name) })
+}
+
+type customerListCmd struct {
+	adminFlags
+}
+
+// Run lists customers.
+func (c *customerListCmd) Run(s streams) error {
+	return c.use(s, true, func(ctx context.Context, a app.Admin) error {
+		list, err := a.Customers(ctx)
+		if err != nil {
+			return err
+		}
+		return table(s.out, "NAME\tCREATED", func(w io.Writer) {
+			for _, c := range list {
+				fmt.Fprintf(w, "%s\t%s\n", c.Name, date(c.Created))
+			}
+		})
+	})
+}
+
+func table(w io.Writer, header string, rows func(io.Writer)) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, header)
+	rows(tw)
+	return tw.Flush()
+}
+
+// date shows a moment; never is a dash.
+func date(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,96 @@
+// Command belfry is the whole service in one binary: it serves, and it manages keys and customers from the shell.
+//
+// Exit status: 0 when done, 1 when something could not be done, 2 when the command line is wrong.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"belfry"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// commands is the command line. Everything that serve takes can be given in three places; the command line wins over
+// the environment, and that over the file.
+type commands struct {
+	Serve    serveCmd    `cmd:"" help:"Run the service."`
+	Key      keyCmd      `cmd:"" help:"Create, list and revoke API keys; works while the service runs and while it is stopped."`
+	Customer customerCmd `cmd:"" help:"Create and list customers; works while the service runs and while it is stopped."`
+	Check    checkCmd    `cmd:"" help:"Check the configuration and print the effective file."`
+	Version  versionCmd  `cmd:"" help:"Print the version."`
+}
+
+// streams are where a command writes.
+type streams struct {
+	out, err io.Writer
+}
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+func run(args []string, stdout, stderr io.Writer) int {
+	exited := -1
+	parser, err := newParser(&commands{}, stdout, stderr, func(code int) { exited = code; panic(exitNow{}) })
+	if err != nil {
+		panic(err) // the grammar above is wrong
+	}
+	err = parseAndRun(parser, args, streams{stdout, stderr})
+	if exited >= 0 {
+		return exited // --help has been answered
+	}
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(stderr, "belfry: %s\n", text(err))
+	if _, ok := errors.AsType[usageError](err); ok {
+		return 2
+	}
+	return 1
+}
+
+// exitNow unwinds from kong's help, which wants to end the process by itself.
+type exitNow struct{}
+
+func parseAndRun(parser *kong.Kong, args []string, s streams) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			if _, ok := v.(exitNow); !ok {
+				panic(v)
+			}
+		}
+	}()
+	ctx, err := parser.Parse(args)
+	if err != nil {
+		return usageError{err}
+	}
+	ctx.BindTo(context.Background(), (*context.Context)(nil))
+	return ctx.Run(s)
+}
+
+func newParser(c *commands, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
+	return kong.New(c,
+		kong.Name("belfry"),
+		kong.Description("Monitoring with a REST API: one binary, one folder."),
+		kong.Writers(stdout, stderr),
+		kong.Exit(exit),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
+	)
+}
+
+// text is what a person at a terminal reads of an error.
+func text(err error) string {
+	if e, ok := errors.AsType[*belfry.Error](err); ok && strings.HasPrefix(err.Error(), string(e.Code)) {
+		return e.Message
+	}
+	return err.Error()
+}

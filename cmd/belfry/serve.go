@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"belfry/app"
+	"belfry/catalog"
+)
+
+// configFlags are the settings that the process needs before it can read anything, or that people change from run to
+// run. What is not given here comes from the file.
+type configFlags struct {
+	Config        string `help:"File with the configuration, in YAML." env:"BELFRY_CONFIG" placeholder:"FILE"`
+	Listen        string `help:"Address of the API and the web interface (127.0.0.1:8080)." env:"BELFRY_LISTEN" placeholder:"HOST:PORT"`
+	Data          string `help:"Folder of everything the service keeps (belfry-data)." env:"BELFRY_DATA" placeholder:"DIR"`
+	LogLevel      string `help:"debug, info, warn or error (info)." env:"BELFRY_LOG_LEVEL" placeholder:"LEVEL"`
+	AdminListen   string `help:"Address of /metrics and the profiler." env:"BELFRY_ADMIN_LISTEN" placeholder:"HOST:PORT"`
+	TLSCert       string `name:"tls-cert" help:"File of the TLS certificate, with its chain, in PEM." env:"BELFRY_TLS_CERT" placeholder:"FILE"`
+	TLSKey        string `name:"tls-key" help:"File of its private key, in PEM." env:"BELFRY_TLS_KEY" placeholder:"FILE"`
+	TLSSelfSigned *bool  `name:"tls-self-signed" help:"Use TLS with a certificate made by the service." env:"BELFRY_TLS_SELF_SIGNED"`
+	InsecureHTTP  *bool  `name:"insecure-http" help:"Allow others to connect without TLS." env:"BELFRY_INSECURE_HTTP"`
+	Timezone      string `help:"Zone of times that are given without one, as Europe/Vienna (the machine's)." env:"BELFRY_TIMEZONE" placeholder:"ZONE"`
+}
+
+// load reads the file and lays the flags over it.
+func (f *configFlags) load(cat *catalog.Catalog) (*app.Config, error) {
+	c, err := app.Load(f.Config, cat)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range []struct {
+		given string
+		to    *string
+	}{
+		{f.Listen, &c.Listen}, {f.Data, &c.Data}, {f.LogLevel, &c.LogLevel}, {f.AdminListen, &c.AdminListen},
+		{f.TLSCert, &c.TLS.Cert}, {f.TLSKey, &c.TLS.Key}, {f.Timezone, &c.Timezone},
+	} {
+		if s.given != "" {
+			*s.to = s.given
+		}
+	}
+	if f.TLSSelfSigned != nil {
+		c.TLS.SelfSigned = *f.TLSSelfSigned
+	}
+	if f.InsecureHTTP != nil {
+		c.InsecureHTTP = *f.InsecureHTTP
+	}
+	return c, c.Check()
+}
+
+type serveCmd struct {
+	configFlags
+}
+
+// Run serves until a signal says otherwise.
+func (c *serveCmd) Run(s streams) error {
+	cat, err := catalog.Load()
+	if err != nil {
+		return err
+	}
+	cfg, err := c.load(cat)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	level := &slog.LevelVar{}
+	o := app.Options{
+		Config:        cfg,
+		Catalog:       cat,
+		Log:           newLog(s.err, level),
+		Level:         level,
+		Console:       s.err,
+		AdminPassword: os.Getenv("BELFRY_ADMIN_PASSWORD"),
+		Reload:        hup,
+		Load:          func() (*app.Config, error) { return c.load(cat) },
+	}
+	os.Unsetenv("BELFRY_ADMIN_PASSWORD") // nothing that runs later needs it
+	return app.Serve(ctx, o)
+}
+
+func newLog(w io.Writer, level *slog.LevelVar) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
+}
+
+type checkCmd struct {
+	configFlags
+}
+
+// Run checks the configuration and prints what it amounts to.
+func (c *checkCmd) Run(s streams) error {
+	cat, err := catalog.Load()
+	if err != nil {
+		return err
+	}
+	cfg, err := c.load(cat)
+	if err != nil {
+		return err
+	}
+	return cfg.Write(s.out)
+}
+
+type versionCmd struct{}
+
+// Run prints the version.
+func (versionCmd) Run(s streams) error {
+	v := app.Version()
+	fmt.Fprintf(s.out, "%s %s", v.Name, v.Version)
+	if v.Commit != "" {
+		fmt.Fprintf(s.out, " (%s)", v.Commit)
+	}
+	_, err := fmt.Fprintf(s.out, " %s\n", v.Go)
+	return err
+}

@@ -1,0 +1,56 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// BenchmarkSend measures the way of a row from CSV to the journal and the tree, without stores behind it.
+func BenchmarkSend(b *testing.B) {
+	for _, objects := range []int{1_000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("objects=%d", objects), func(b *testing.B) { benchmarkSend(b, objects) })
+	}
+}
+
+func benchmarkSend(b *testing.B, objects int) {
+	x := newBench(b)
+	x.records = nil
+	x.cfg.Sinks = nil
+	const perResource, rows = 1000, 10_000
+	var names []string
+	for i := 0; i*perResource < objects; i++ {
+		names = append(names, fmt.Sprintf("res%04d", i))
+	}
+	x.provision(b, names...)
+	object := func(i int) string { return fmt.Sprintf("res%04d,obj%06d", i/perResource, i) }
+	for from := 0; from < objects; from += rows {
+		var s strings.Builder
+		s.WriteString("type,resname,object,class,view,i1,i2,i3,i4,i5\n")
+		for i := from; i < min(from+rows, objects); i++ {
+			fmt.Fprintf(&s, "data,%s,bench,res%04d,1,2,3,4,5\n", object(i), i/perResource)
+		}
+		if code, r := x.send(b, s.String(), Options{}); code != 200 {
+			b.Fatalf("%d %+v", code, r)
+		}
+	}
+	bodies := make([][]byte, 20)
+	for k := range bodies {
+		var s bytes.Buffer
+		s.WriteString("type,resname,object,i1,i2,i3,i4,i5\n")
+		for i := range rows {
+			o := (k*rows + i) * 7919 % objects
+			fmt.Fprintf(&s, "data,%s,%.2f,%d,100,%.3f,%d\n", object(o), float64(o%9973)/100, o%101, float64(o%997)/1000, 1_000_000+i)
+		}
+		bodies[k] = s.Bytes()
+	}
+	b.ResetTimer()
+	for i := range b.N {
+		if code, _, err := x.Send(context.Background(), x.who, bytes.NewReader(bodies[i%len(bodies)]), Options{}); code != 200 {
+			b.Fatal(code, err)
+		}
+	}
+	b.ReportMetric(float64(b.N)*rows/b.Elapsed().Seconds(), "rows/s")
+}

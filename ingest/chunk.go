@@ -1,0 +1,188 @@
+package ingest
+
+import (
+	"fmt"
+	"math"
+
+	"belfry"
+	"belfry/meta"
+)
+
+// chunk is a stretch of a body, read and checked as far as that can be done beside the sequencer.
+//
+// A row about an object that exists, with values its class takes, is ready: it stands in data or logs with its object.
+// Any other row keeps its place there, without an object, and goes into open, for the sequencer to decide: it may make
+// the object, or be refused because of what another request did in between.
+type chunk struct {
+	rows     int // read so far, wrong ones included
+	data     dataRows
+	logs     logRows
+	open     []openRow
+	rejected rejections
+	report   belfry.Report // what the sequencer says
+}
+
+// openRow is a row that only the sequencer can decide.
+type openRow struct {
+	row, line int
+	kind      rowKind
+	slot      int // its place in data or logs
+	fields    [][]byte
+}
+
+type rowKind uint8
+
+const (
+	dataRow rowKind = iota
+	logRow
+	viewRow
+)
+
+// origin remembers where a row came from, for the report.
+type origin struct{ row, line int32 }
+
+// dataRows are indicator values by column.
+type dataRows struct {
+	nodes   []*meta.Node  // nil: open, or refused
+	times   []belfry.Time // 0: arrival
+	origins []origin
+	columns []valueColumn // as the header has them
+}
+
+// valueColumn holds one indicator. Texts is nil until a text appears.
+type valueColumn struct {
+	n       int
+	numbers []float64
+	texts   []string
+	present bool // numbers has a value
+}
+
+func (d *dataRows) add(n *meta.Node, at belfry.Time, o origin) int {
+	d.nodes, d.times, d.origins = append(d.nodes, n), append(d.times, at), append(d.origins, o)
+	for i := range d.columns {
+		c := &d.columns[i]
+		c.numbers = append(c.numbers, math.NaN())
+		if c.texts != nil {
+			c.texts = append(c.texts, "")
+		}
+	}
+	return len(d.nodes) - 1
+}
+
+func (c *valueColumn) setNumber(row int, v float64) {
+	c.numbers[row] = v
+	c.present = true
+}
+
+func (c *valueColumn) setText(row int, v string) {
+	if c.texts == nil {
+		c.texts = make([]string, len(c.numbers), cap(c.numbers))
+	}
+	c.texts[row] = v
+}
+
+// batch gives the rows that have an object; nil when there are none. Rows without a time of their own get arrival's.
+func (d *dataRows) batch(arrival belfry.Time) *belfry.Batch {
+	keep, items := keepers(d.nodes)
+	if len(items) == 0 {
+		return nil
+	}
+	b := &belfry.Batch{Collection: belfry.ObjectData, Times: times(d.times, keep, arrival)}
+	b.Columns = append(b.Columns, belfry.Column{Name: belfry.ItemColumn, Ints: items})
+	for i := range d.columns {
+		c := &d.columns[i]
+		if c.present {
+			b.Columns = append(b.Columns, belfry.Column{Name: belfry.IndicatorColumn(c.n), Numbers: compact(c.numbers, keep)})
+		}
+		if c.texts != nil {
+			b.Columns = append(b.Columns, belfry.Column{Name: belfry.IndicatorTextColumn(c.n), Texts: compact(c.texts, keep)})
+		}
+	}
+	return b
+}
+
+// logRows are log lines.
+type logRows struct {
+	nodes   []*meta.Node
+	times   []belfry.Time
+	origins []origin
+	text    []string
+	sep     []string // the separator of the object's class
+}
+
+func (l *logRows) add(n *meta.Node, at belfry.Time, o origin, text, sep string) int {
+	l.nodes, l.times, l.origins = append(l.nodes, n), append(l.times, at), append(l.origins, o)
+	l.text, l.sep = append(l.text, text), append(l.sep, sep)
+	return len(l.nodes) - 1
+}
+
+func (l *logRows) batch(arrival belfry.Time) *belfry.Batch {
+	keep, items := keepers(l.nodes)
+	if len(items) == 0 {
+		return nil
+	}
+	return &belfry.Batch{Collection: belfry.ObjectLog, Times: times(l.times, keep, arrival), Columns: []belfry.Column{
+		{Name: belfry.ItemColumn, Ints: items},
+		{Name: "log", Texts: compact(l.text, keep)},
+		{Name: "sep", Texts: compact(l.sep, keep)},
+	}}
+}
+
+// keepers lists the places of rows that have an object, nil meaning all of them, and the objects' ids.
+func keepers(nodes []*meta.Node) (keep []int, items []int64) {
+	items = make([]int64, 0, len(nodes))
+	for _, n := range nodes {
+		if n != nil {
+			items = append(items, int64(n.ID))
+		}
+	}
+	if len(items) == len(nodes) {
+		return nil, items
+	}
+	keep = make([]int, 0, len(items))
+	for i, n := range nodes {
+		if n != nil {
+			keep = append(keep, i)
+		}
+	}
+	return keep, items
+}
+
+func compact[T any](all []T, keep []int) []T {
+	if keep == nil {
+		return all
+	}
+	some := make([]T, len(keep))
+	for i, at := range keep {
+		some[i] = all[at]
+	}
+	return some
+}
+
+func times(given []belfry.Time, keep []int, arrival belfry.Time) []belfry.Time {
+	out := compact(given, keep)
+	for i, t := range out {
+		if t == 0 {
+			out[i] = arrival
+		}
+	}
+	return out
+}
+
+// rejections counts refused rows and keeps the first of them.
+type rejections struct {
+	count int
+	list  []belfry.RowError
+}
+
+func (r *rejections) add(row, line int, e *belfry.RowError) {
+	r.count++
+	if len(r.list) < belfry.MaxReported {
+		e.Row, e.Line = row, line
+		r.list = append(r.list, *e)
+	}
+}
+
+func rejectf(column string, code belfry.Code, format string, args ...any) *belfry.RowError {
+	return &belfry.RowError{Column: column, Code: code, Message: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,49 @@
+package ingest
+
+import "sync/atomic"
+
+// Counters say what became of every row that came in: received = stored + rejected + discarded + tried + the lost ones.
+type Counters struct {
+	Received, Stored, Rejected, Discarded atomic.Int64
+	Tried                                 atomic.Int64 // of dry runs and refused atomic bodies
+	Lost                                  [lostReasons]atomic.Int64
+}
+
+type lostReason int
+
+// Why rows that had been read were not stored. None of them was acknowledged.
+const (
+	lostBroken     lostReason = iota // the body broke off
+	lostOverloaded                   // too much was waiting already
+	lostStorage                      // the journal could not be written
+	lostReasons
+)
+
+// LostReasons names the entries of Counters.Lost.
+var LostReasons = [lostReasons]string{"broken_body", "overloaded", "storage"}
+
+// Counters gives the live counters.
+func (s *Sequencer) Counters() *Counters { return &s.counters }
+
+// count books a decided chunk.
+func (n *Counters) count(c *chunk, err error) {
+	if err != nil {
+		n.lost(c.rows, lostStorage)
+		return
+	}
+	n.Received.Add(int64(c.rows))
+	n.Stored.Add(int64(c.report.Accepted))
+	n.Rejected.Add(int64(c.rejected.count))
+	n.Discarded.Add(int64(c.report.Discarded))
+}
+
+// taken books a chunk whose effects were taken back.
+func (n *Counters) taken(c *chunk) {
+	n.Received.Add(int64(c.rows))
+	n.Tried.Add(int64(c.rows))
+}
+
+func (n *Counters) lost(rows int, why lostReason) {
+	n.Received.Add(int64(rows))
+	n.Lost[why].Add(int64(rows))
+}

@@ -1,0 +1,74 @@
+package ingest
+
+import (
+	"belfry"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// events gathers the event rows of one command.
+type events struct {
+	times                     []belfry.Time
+	items, status, previous   []int64
+	source, kind, info, users []string
+}
+
+// alarm tells that an item moved from one status to another, recovery included.
+func (e *events) alarm(n *meta.Node, at belfry.Time, to status.State, from belfry.Status) {
+	e.add(event{at: at, item: n.ID, source: n.Kind.String(), kind: "alarm",
+		status: int64(to.Status), previous: int64(from), info: to.Info})
+}
+
+// event is one row of the collection events.
+type event struct {
+	at               belfry.Time
+	item             belfry.ID
+	source, kind     string
+	status, previous int64
+	info, user       string
+}
+
+func (e *events) add(v event) {
+	item := int64(v.item)
+	if item == 0 {
+		item = belfry.AbsentInt
+	}
+	e.times, e.items = append(e.times, v.at), append(e.items, item)
+	e.status, e.previous = append(e.status, v.status), append(e.previous, v.previous)
+	e.source, e.kind = append(e.source, v.source), append(e.kind, v.kind)
+	e.info, e.users = append(e.info, v.info), append(e.users, v.user)
+}
+
+// note tells of something without a status: a configuration change, a login, an internal matter.
+func (e *events) note(at belfry.Time, source, kind, info, user string) {
+	e.add(event{at: at, source: source, kind: kind, info: info, user: user,
+		status: belfry.AbsentInt, previous: belfry.AbsentInt})
+}
+
+func (e *events) batch() *belfry.Batch {
+	if len(e.times) == 0 {
+		return nil
+	}
+	b := &belfry.Batch{Collection: belfry.Events, Times: e.times, Columns: []belfry.Column{
+		{Name: belfry.ItemColumn, Ints: e.items},
+		{Name: "source", Texts: e.source},
+		{Name: "type", Texts: e.kind},
+		{Name: "status", Ints: e.status},
+		{Name: "previous", Ints: e.previous},
+	}}
+	for _, c := range []belfry.Column{{Name: "info", Texts: e.info}, {Name: "user", Texts: e.users}} {
+		if anyText(c.Texts) {
+			b.Columns = append(b.Columns, c)
+		}
+	}
+	return b
+}
+
+func anyText(texts []string) bool {
+	for _, s := range texts {
+		if s != "" {
+			return true
+		}
+	}
+	return false
+}

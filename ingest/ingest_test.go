@@ -1,0 +1,292 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/journal"
+	"belfry/meta"
+)
+
+// bench is a sequencer on a real journal in a temporary folder, without stores behind it.
+type bench struct {
+	*Sequencer
+	tree    *meta.Tree
+	who     Sender
+	records []*belfry.Record
+	answers map[string]*belfry.Answer
+	now     time.Time
+	refuse  error
+}
+
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	j, err := journal.Open(t.TempDir(), journal.Options{Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{tree: meta.NewTree(cat), answers: map[string]*belfry.Answer{}, now: time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)}
+	b.Sequencer = New(Config{
+		Tree: b.tree, Catalog: cat, Journal: j, Log: log,
+		Sinks: []func(*belfry.Record){func(r *belfry.Record) {
+			b.records = append(b.records, r)
+			if r.Answer != nil {
+				b.answers[r.Answer.Key] = r.Answer
+			}
+		}},
+		Room:    func(context.Context, int) error { return nil },
+		Ready:   func() error { return b.refuse },
+		Answers: func(_ context.Context, _ belfry.CustomerID, key string) (*belfry.Answer, error) { return b.answers[key], nil },
+		Limits: func() Limits {
+			return Limits{HeldBody: 64 << 20, Row: 1 << 20, Columns: 1000, Objects: 1_000_000,
+				Retention: func(string) time.Duration { return 400 * 24 * time.Hour }}
+		},
+		Now: func() time.Time { return b.now },
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- b.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := b.Bootstrap("hash"); err != nil {
+		t.Fatal(err)
+	}
+	c, ok := b.tree.CustomerNamed(DefaultCustomer)
+	if !ok {
+		t.Fatal("no default customer after Bootstrap")
+	}
+	b.who = Sender{Customer: c.ID, Key: "k"}
+	return b
+}
+
+// send sends a body and gives the report.
+func (b *bench) send(t testing.TB, body string, o Options) (int, belfry.Report) {
+	t.Helper()
+	code, answer, err := b.Send(context.Background(), b.who, strings.NewReader(body), o)
+	if err != nil {
+		t.Fatalf("send %q: %v", body, err)
+	}
+	var r belfry.Report
+	if err := json.Unmarshal(answer, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Accepted+r.Rejected+r.Discarded != r.Rows {
+		t.Errorf("%d accepted + %d rejected + %d discarded is not %d rows", r.Accepted, r.Rejected, r.Discarded, r.Rows)
+	}
+	return code, r
+}
+
+func (b *bench) provision(t testing.TB, names ...string) {
+	t.Helper()
+	code, answer, err := b.Provision(context.Background(), b.who, "custom", strings.NewReader("name\n"+strings.Join(names, "\n")+"\n"), Options{})
+	if err != nil || code != 200 {
+		t.Fatalf("provision %v: %d %s %v", names, code, answer, err)
+	}
+}
+
+func TestSend(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "web01", "web02")
+	// f sends rows and says what the first error is: "row/column/code", or "" when all is well.
+	f := func(body string, wantCode int, want string) {
+		t.Helper()
+		code, r := b.send(t, body, Options{})
+		got := ""
+		if len(r.Errors) > 0 {
+			e := r.Errors[0]
+			got = strings.Join([]string{string(rune('0' + e.Row)), e.Column, string(e.Code)}, "/")
+		}
+		if code != wantCode || got != want {
+			t.Errorf("%q: got %d %q, want %d %q (%+v)", body, code, got, wantCode, want, r.Errors)
+		}
+	}
+	f("type,object,i1\n", 200, "")
+	f("type,object,i1\ndata,cpu,1\n", 400, "1/object/unknown_object")
+	f("type,resname,object,i1\ndata,web09,cpu,1\n", 400, "1/resname/unknown_resource")
+	f("type,resname,object,i1\ndata,web01,cpu,1\n", 400, "1/class/unknown_object")
+	f("type,resname,object,class,view,i1\ndata,web01,cpu,CPU,nowhere,1\n", 400, "1/view/unknown_view")
+	f("type,resname,object,class,view,i1\ndata,web01,cpu,CPU,web01,\n", 400, "1/i1/missing_value")
+	f("type,resname,object,class,view,i1\ndata,web01,cpu,CPU,web01,N/A\n", 400, "1/i1/bad_value")
+	f("type,resname,object,class,view,i1\ndata,web01,cpu,CPU,web01,12.5\n", 200, "")
+	f("type,object,i1\ndata,cpu,7\n", 200, "")
+	f("type,object,i1\ndata,cpu,many\n", 400, "1/i1/bad_value")
+	f("type,object,class,i1\ndata,cpu,Disk,1\n", 400, "1/class/class_mismatch")
+	f("type,object,i1,ip\ndata,cpu,7,not-an-ip\n", 400, "1/ip/bad_value")
+	f("type,object,i1,ip\ndata,cpu,7,192.0.2.7\n", 200, "")
+	f("type,object,i1,timestamp\ndata,cpu,7,2026-11-15T03:06:00Z\n", 400, "1/timestamp/too_early")
+	f("type,object,i1,timestamp\ndata,cpu,7,2020-01-01T00:00:00Z\n", 400, "1/timestamp/too_late")
+	f("type,object,i1\nfrob,cpu,7\n", 400, "1/type/unknown_type")
+	f("type,object,i1\ndata,cpu,1\ndata,disk,2\ndata,cpu,3\n", 207, "2/object/unknown_object")
+	f("type,object,i1\ndata,cpu,1,extra\ndata,cpu,2\n", 207, "1//bad_row")
+	f("type,resname,object,class,view,i1\ndata,web02,cpu,CPU,web02,1\n", 200, "")
+	f("type,object,i1\ndata,cpu,1\n", 400, "1/object/ambiguous_name")
+	f("type,resname,object,log\nlog,web01,cpu,hello\n", 200, "")
+	f("type,resname,object,log\nlog,web01,cpu,\n", 400, "1/log/missing_value")
+	f("type,resname,class,view,parentview\ncreateview,web01,Rack,R1,web01\n", 200, "")
+	f("type,resname,class,view,parentview\ncreateview,web01,Rack,R1,web01\n", 200, "")
+	// A later row uses what an earlier one creates.
+	f("type,resname,object,class,view,parentview,i1\ncreateview,web01,,Rack,R2,R1\ndata,web01,fan,Fan,R2,,1\ndata,web01,fan,,,,2\n", 200, "")
+	// A view that is missing is made when the one around it is named.
+	f("type,resname,object,class,view,parentview,i1\ndata,web01,psu,Psu,R3,R1,1\n", 200, "")
+}
+
+func TestHeader(t *testing.T) {
+	b := newBench(t)
+	f := func(body, want string) {
+		t.Helper()
+		_, _, err := b.Send(context.Background(), b.who, strings.NewReader(body), Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", body, err, want)
+		}
+	}
+	f("", "bad_header: the body is empty")
+	f("object,i1\n", `no column "type"`)
+	f("type,object,i1,i1\n", `"i1" twice`)
+	f("type,objct,i1\n", `did you mean "object"?`)
+	f("type;object;i1\n", "semicolons")
+	f("type,object,i101\n", `no column "i101"`)
+	f(strings.Repeat("i1,", 1001)+"type\n", "1002 columns")
+}
+
+// statuses lists the items of the tree with their status and last values, by name.
+func (b *bench) statuses() map[string]string {
+	all := map[string]string{}
+	b.tree.Read(b.who.Customer, func(e *meta.Estate) {
+		e.All(func(n *meta.Node) bool {
+			s := n.State.Status.String()
+			for _, v := range n.State.Numbers {
+				s += " " + belfry.FormatNumber(v)
+			}
+			all[n.Name] = s + strings.Join(n.State.Texts, " ")
+			return true
+		})
+	})
+	return all
+}
+
+func TestStatusRises(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "web01", "web02")
+	b.records = nil
+	b.send(t, "type,resname,object,class,view,i1,i2\ndata,web01,cpu,CPU,web01,1,\ndata,web01,cpu,,,,2\n", Options{})
+	got := b.statuses()
+	for name, want := range map[string]string{"cpu": "0 1 2", "web01": "0", "web02": "?", "MAIN": "0"} {
+		if got[name] != want {
+			t.Errorf("%s is %q, want %q", name, got[name], want)
+		}
+	}
+	if len(b.records) != 1 {
+		t.Fatalf("one request made %d records", len(b.records))
+	}
+	r := b.records[0]
+	var events *belfry.Batch
+	for _, batch := range r.Batches {
+		if batch.Collection == belfry.Events {
+			events = batch
+		}
+	}
+	if events.Len() != 3 || len(r.States) != 3 {
+		t.Errorf("got %d events and %d states, want 3 of each: the object, its resource, MAIN", events.Len(), len(r.States))
+	}
+	b.send(t, "type,resname,object,i1\ndata,web01,cpu,5\n", Options{})
+	if r := b.records[1]; len(r.States) != 0 || len(r.Batches) != 1 {
+		t.Errorf("a row that changes no status made %d states and %d batches", len(r.States), len(r.Batches))
+	}
+}
+
+func TestLateRowKeepsStatus(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "r")
+	b.send(t, "type,resname,object,class,view,i1\ndata,r,o,C,r,5\n", Options{})
+	b.send(t, "type,object,i1,timestamp\ndata,o,99,2026-11-14T00:00:00Z\n", Options{})
+	if got := b.statuses()["o"]; got != "0 5" {
+		t.Errorf("after a late row the object shows %q, want its newest value", got)
+	}
+	if last := b.records[len(b.records)-1]; last.Batches[0].Len() != 1 {
+		t.Error("the late row was not stored")
+	}
+}
+
+func TestAtomicAndDryRun(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "r")
+	before := len(b.records)
+	good := "type,resname,object,class,view,i1\ndata,r,o,C,r,5\n"
+	code, r := b.send(t, good, Options{DryRun: true})
+	if code != 200 || r.Accepted != 1 || r.Created.Objects != 1 {
+		t.Errorf("dry run: %d %+v", code, r)
+	}
+	code, r = b.send(t, good+"data,nowhere,o,C,r,5\n", Options{Atomic: true})
+	if code != 400 || r.Accepted != 0 || r.Rejected != 2 || r.Created.Objects != 0 {
+		t.Errorf("atomic with a wrong row: %d %+v", code, r)
+	}
+	if len(b.records) != before {
+		t.Error("something was committed")
+	}
+	if code, r = b.send(t, good, Options{Atomic: true}); code != 200 || r.Created.Objects != 1 {
+		t.Errorf("atomic: %d %+v", code, r)
+	}
+}
+
+func TestRepeat(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "r")
+	body := "type,resname,object,class,view,i1\ndata,r,o,C,r,5\n"
+	o := Options{Repeat: Repeat{Key: "a", Digest: [32]byte{1}}}
+	_, first := b.send(t, body, o)
+	n := len(b.records)
+	_, again := b.send(t, body, o)
+	if len(b.records) != n || again.Created != first.Created {
+		t.Errorf("a repeat was applied again or answered otherwise: %+v, %+v", first, again)
+	}
+	o.Repeat.Digest[0] = 2
+	_, _, err := b.Send(context.Background(), b.who, strings.NewReader(body), o)
+	if belfry.CodeOf(err) != belfry.IdempotencyMismatch {
+		t.Errorf("another request under the key: %v", err)
+	}
+	// An answer that stands for no effect is remembered too.
+	o = Options{Atomic: true, Repeat: Repeat{Key: "b"}}
+	b.send(t, "type,object,i1\ndata,nobody,1\n", o)
+	b.send(t, "type,resname,object,class,view,i1\ndata,r,nobody,C,r,5\n", Options{})
+	if code, _ := b.send(t, "type,object,i1\ndata,nobody,1\n", o); code != 400 {
+		t.Errorf("the repeat of a refused body was answered with %d", code)
+	}
+}
+
+func TestCounters(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "r")
+	b.send(t, "type,resname,object,class,view,i1\ndata,r,o,C,r,5\ndata,x,o,C,r,5\nfrob\n", Options{})
+	b.send(t, "type,object,i1\ndata,o,5\n", Options{DryRun: true})
+	b.refuse = belfry.Errorf(belfry.StorageUnavailable, "full")
+	if _, _, err := b.Send(context.Background(), b.who, strings.NewReader("type,object,i1\ndata,o,5\n"), Options{}); belfry.CodeOf(err) != belfry.StorageUnavailable {
+		t.Errorf("got %v", err)
+	}
+	n := b.Counters()
+	sum := n.Stored.Load() + n.Rejected.Load() + n.Discarded.Load() + n.Tried.Load()
+	for i := range n.Lost {
+		sum += n.Lost[i].Load()
+	}
+	if n.Received.Load() != sum || n.Received.Load() != 6 || n.Lost[lostStorage].Load() != 1 { // one row is the provisioned resource
+		t.Errorf("received %d, accounted for %d, lost to storage %d", n.Received.Load(), sum, n.Lost[lostStorage].Load())
+	}
+}

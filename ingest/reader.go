@@ -1,0 +1,273 @@
+package ingest
+
+import (
+	"bytes"
+	"io"
+	"net/netip"
+	"slices"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/meta"
+)
+
+// reader turns a send body into chunks.
+type reader struct {
+	csvBody
+	layout *layout
+	tree   *meta.Tree
+	who    belfry.CustomerID
+
+	earliest, latest map[string]belfry.Time // by collection: what retention and the clock allow
+	last             *meta.Node             // the resource of the row before
+}
+
+func (s *Sequencer) newReader(who belfry.CustomerID, body io.Reader) (*reader, error) {
+	lim := s.cfg.Limits()
+	r := &reader{csvBody: newCSVBody(body, lim), tree: s.cfg.Tree, who: who}
+	header, err := r.header("type,object,i1")
+	if err != nil {
+		return nil, err
+	}
+	if r.layout, err = readLayout(header, lim.Columns); err != nil {
+		return nil, err
+	}
+	r.setBounds(s.cfg.Now(), lim)
+	return r, nil
+}
+
+func (r *reader) apply(t *tx, c *chunk) { t.send(c, r.layout) }
+
+func (r *reader) setBounds(now time.Time, lim Limits) {
+	r.earliest, r.latest = map[string]belfry.Time{}, map[string]belfry.Time{}
+	for _, c := range []string{belfry.ObjectData, belfry.ObjectLog} {
+		if keep := lim.Retention(c); keep > 0 {
+			r.earliest[c] = belfry.At(now.Add(-keep))
+		}
+		r.latest[c] = belfry.At(now.Add(5 * time.Minute))
+	}
+}
+
+func (r *reader) read(rows, bytes int) (*chunk, error) {
+	c := &chunk{}
+	for _, ind := range r.layout.indicators {
+		c.data.columns = append(c.data.columns, valueColumn{n: ind.n})
+	}
+	return c, r.csvBody.read(c, rows, bytes, r.take)
+}
+
+// take puts one row where it belongs in the chunk, or says what is wrong with it.
+func (r *reader) take(c *chunk, fields [][]byte, line int) *belfry.RowError {
+	switch kind := cell(fields, r.layout.kind); string(kind) {
+	case "data":
+		return r.takeData(c, fields, line)
+	case "log":
+		return r.takeLog(c, fields, line)
+	case "createview":
+		c.open = append(c.open, r.keep(fields, line, viewRow, -1))
+		return nil
+	case "":
+		return rejectf("type", belfry.MissingValue, "type is empty; it must be data, log or createview")
+	default:
+		return rejectf("type", belfry.UnknownType, "type must be data, log or createview, got %q", clip(kind))
+	}
+}
+
+func (r *reader) takeData(c *chunk, fields [][]byte, line int) *belfry.RowError {
+	at, bad := r.timestamp(fields, belfry.ObjectData)
+	if bad != nil {
+		return bad
+	}
+	if bad := r.checkDetails(fields); bad != nil {
+		return bad
+	}
+	n, def, sure := r.find(fields)
+	slot := c.data.add(nil, at, origin{int32(r.row), int32(line)})
+	if sure {
+		known, bad := setValues(&c.data, slot, r.layout, fields, def)
+		if bad != nil {
+			return bad // the slot stays empty
+		}
+		if known {
+			c.data.nodes[slot] = n
+			return nil
+		}
+	}
+	c.open = append(c.open, r.keep(fields, line, dataRow, slot))
+	return nil
+}
+
+func (r *reader) takeLog(c *chunk, fields [][]byte, line int) *belfry.RowError {
+	at, bad := r.timestamp(fields, belfry.ObjectLog)
+	if bad != nil {
+		return bad
+	}
+	if bad := r.checkDetails(fields); bad != nil {
+		return bad
+	}
+	text := cell(fields, r.layout.log)
+	if len(text) == 0 {
+		return rejectf("log", belfry.MissingValue, "log is empty; a log row needs a text")
+	}
+	n, def, sure := r.find(fields)
+	if sure {
+		c.logs.add(n, at, origin{int32(r.row), int32(line)}, string(text), def.Log.Separator)
+		return nil
+	}
+	slot := c.logs.add(nil, at, origin{int32(r.row), int32(line)}, string(text), "")
+	c.open = append(c.open, r.keep(fields, line, logRow, slot))
+	return nil
+}
+
+// find looks for the object of a row. It is sure when the object exists, is the only one meant, and the row says
+// nothing about it that differs from what is known; else the sequencer decides.
+func (r *reader) find(fields [][]byte) (n *meta.Node, def *catalog.Class, sure bool) {
+	l := r.layout
+	r.tree.Read(r.who, func(e *meta.Estate) {
+		name, resname := cell(fields, l.object), cell(fields, l.resname)
+		if len(resname) == 0 {
+			var twins bool
+			if n, twins = e.Object(string(name)); n == nil || twins {
+				return
+			}
+		} else {
+			if r.last == nil || r.last.Name != string(resname) || r.last.Removed != 0 {
+				if r.last = e.Resource(string(resname)); r.last == nil {
+					return
+				}
+			}
+			if n = r.last.Object(string(name)); n == nil {
+				return
+			}
+		}
+		def = n.Class.Def
+		class := cell(fields, l.class)
+		sure = def != nil && (len(class) == 0 || string(class) == n.Class.Name) && (!l.details || !l.differs(fields, n.Details))
+	})
+	return n, def, sure
+}
+
+// differs tells whether the row has details that are not known yet.
+func (l *layout) differs(fields [][]byte, d *belfry.Details) bool {
+	if d == nil {
+		d = &belfry.Details{}
+	}
+	other := func(at int, have string) bool {
+		v := cell(fields, at)
+		return len(v) > 0 && string(v) != have
+	}
+	if other(l.ip, d.IP) || other(l.host, d.Host) {
+		return true
+	}
+	for i, at := range l.constants {
+		if other(at, d.Constants[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// setDetails takes the details a row carries.
+func (l *layout) setDetails(fields [][]byte, d *belfry.Details) {
+	set := func(at int, to *string) {
+		if v := cell(fields, at); len(v) > 0 {
+			*to = string(v)
+		}
+	}
+	set(l.ip, &d.IP)
+	set(l.host, &d.Host)
+	for i, at := range l.constants {
+		set(at, &d.Constants[i])
+	}
+}
+
+func (r *reader) checkDetails(fields [][]byte) *belfry.RowError {
+	ip := cell(fields, r.layout.ip)
+	if len(ip) == 0 {
+		return nil
+	}
+	if _, err := netip.ParseAddr(string(ip)); err != nil {
+		return rejectf("ip", belfry.BadValue, "ip must be an IP address such as 192.0.2.7 or 2001:db8::7, got %q", clip(ip))
+	}
+	return nil
+}
+
+func (r *reader) timestamp(fields [][]byte, collection string) (belfry.Time, *belfry.RowError) {
+	text := cell(fields, r.layout.timestamp)
+	if len(text) == 0 {
+		return 0, nil
+	}
+	at, ok := parseTimestamp(text)
+	switch {
+	case !ok || at == 0:
+		return 0, rejectf("timestamp", belfry.BadValue, "timestamp must be RFC 3339, or seconds or milliseconds since 1970, got %q", clip(text))
+	case at > r.latest[collection]:
+		return 0, rejectf("timestamp", belfry.TooEarly, "timestamp %s is more than 5 minutes ahead of the server's clock", at)
+	case at < r.earliest[collection]:
+		return 0, rejectf("timestamp", belfry.TooLate, "timestamp %s is older than %s is kept; the oldest taken now is %s",
+			at, collection, r.earliest[collection])
+	}
+	return at, nil
+}
+
+// setValues reads the indicators of a row as its class says. known is false when the class does not say yet what an
+// indicator is, which is for the sequencer to settle.
+func setValues(d *dataRows, slot int, l *layout, fields [][]byte, def *catalog.Class) (known bool, bad *belfry.RowError) {
+	values := 0
+	for i := range l.indicators {
+		col := &l.indicators[i]
+		raw := cell(fields, col.at)
+		if len(raw) == 0 {
+			continue
+		}
+		ind := def.Indicator(col.n)
+		if ind == nil {
+			if def.Inferred {
+				return false, nil
+			}
+			return false, rejectf(l.names[col.at], belfry.BadValue, "class %q has no indicator i%d; leave the column empty for its objects",
+				def.Name, col.n)
+		}
+		if bad := d.columns[i].set(slot, raw, ind, def); bad != nil {
+			return false, bad
+		}
+		values++
+	}
+	if values == 0 {
+		return false, rejectf("i1", belfry.MissingValue, "the row has no indicator value; a data row needs at least one")
+	}
+	return true, nil
+}
+
+func (c *valueColumn) set(slot int, raw []byte, ind *catalog.Indicator, def *catalog.Class) *belfry.RowError {
+	if ind.Text {
+		c.setText(slot, string(raw))
+		return nil
+	}
+	v, ok := parseNumber(raw)
+	if !ok {
+		return rejectf(belfry.IndicatorColumn(c.n), belfry.BadValue, "indicator i%d of class %q takes a number, got %q", c.n, def.Name, clip(raw))
+	}
+	c.setNumber(slot, v)
+	return nil
+}
+
+// merge puts the rows refused while reading and by the sequencer into one list, in the order of the body.
+func (r *rejections) merge(other rejections) {
+	r.count += other.count
+	r.list = append(r.list, other.list...)
+	slices.SortStableFunc(r.list, func(a, b belfry.RowError) int { return a.Row - b.Row })
+	r.list = r.list[:min(len(r.list), belfry.MaxReported)]
+}
+
+// undecided tells whether a value says nothing about the type of its indicator.
+func undecided(raw []byte) bool {
+	s := bytes.ToLower(bytes.TrimSpace(raw))
+	s = bytes.TrimLeft(s, "+-")
+	switch string(s) {
+	case "", "nan", "inf", "infinity", "n/a":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,75 @@
+package ingest
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"belfry"
+)
+
+// AnswersKept is how long an answer under an Idempotency-Key is remembered.
+const AnswersKept = 24 * time.Hour
+
+// once answers a request under an Idempotency-Key: the first time by running it, afterwards from memory. A repeat that
+// comes while the first is at work waits for it.
+func (s *Sequencer) once(ctx context.Context, who Sender, r Repeat, run func() (int, []byte, error)) (int, []byte, error) {
+	at := strconv.FormatUint(uint64(who.Customer), 10) + " " + r.name(who)
+	for {
+		s.mu.Lock()
+		busy := s.answering[at]
+		if busy == nil {
+			s.answering[at] = make(chan struct{})
+		}
+		s.mu.Unlock()
+		if busy == nil {
+			break
+		}
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return 0, nil, ctx.Err()
+		}
+	}
+	defer func() {
+		s.mu.Lock()
+		close(s.answering[at])
+		delete(s.answering, at)
+		s.mu.Unlock()
+	}()
+	had, err := s.cfg.Answers(ctx, who.Customer, r.name(who))
+	if err != nil {
+		return 0, nil, err
+	}
+	if had != nil && had.Time > belfry.At(s.cfg.Now().Add(-AnswersKept)) {
+		if had.Request != r.Digest {
+			return 0, nil, belfry.Errorf(belfry.IdempotencyMismatch,
+				"the Idempotency-Key %q was used for another request (method, path, query or body differ); choose a new key", clip([]byte(r.Key)))
+		}
+		return had.Status, had.Body, nil
+	}
+	return run()
+}
+
+// name is the key under which the answer is kept: another API key of the customer has its own.
+func (r Repeat) name(who Sender) string { return who.Key + " " + r.Key }
+
+// answer makes what is answered part of the record.
+func (t *tx) answer(who Sender, r Repeat, code int, body []byte) {
+	if r.Key != "" {
+		t.rec.Answer = &belfry.Answer{
+			Customer: who.Customer, Key: r.name(who), Request: r.Digest, Status: code, Body: body, Time: t.now,
+		}
+	}
+}
+
+// remember commits an answer that stands for no effect at all.
+func (s *Sequencer) remember(who Sender, r Repeat, code int, body []byte) error {
+	if r.Key == "" {
+		return nil
+	}
+	return s.do(&command{customer: who.Customer, decide: func(t *tx) error {
+		t.answer(who, r, code, body)
+		return nil
+	}})
+}

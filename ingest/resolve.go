@@ -1,0 +1,315 @@
+package ingest
+
+import (
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// send decides a chunk of a send body: first the rows that were left open, in the order of the body, since a later row
+// may use what an earlier one creates; then what the data rows mean.
+func (t *tx) send(c *chunk, l *layout) {
+	var late rejections
+	for i := range c.open {
+		row := &c.open[i]
+		if bad := t.openRow(c, l, row); bad != nil {
+			late.add(row.row, row.line, bad)
+		}
+	}
+	t.replaceRemoved(c, &late)
+	b := c.data.batch(t.now)
+	t.inputs(c, b)
+	if b != nil {
+		t.rec.Batches = append(t.rec.Batches, b)
+		c.report.Accepted += b.Len()
+	}
+	if b := c.logs.batch(t.now); b != nil {
+		t.rec.Batches = append(t.rec.Batches, b)
+		c.report.Accepted += b.Len()
+	}
+	c.rejected.merge(late)
+}
+
+// inputs lets every data row happen to its object.
+func (t *tx) inputs(c *chunk, b *belfry.Batch) {
+	row := 0
+	for _, n := range c.data.nodes {
+		if n != nil {
+			t.input(n, status.Input{Time: b.Times[row]})
+			row++
+		}
+	}
+}
+
+// replaceRemoved looks again for objects that another request removed after this one had found them.
+func (t *tx) replaceRemoved(c *chunk, late *rejections) {
+	again := func(nodes []*meta.Node, origins []origin) {
+		for i, n := range nodes {
+			if n == nil || n.Removed == 0 {
+				continue
+			}
+			nodes[i] = nil
+			if r := t.resource(n.Resource.Name); r != nil {
+				if now := t.object(r, n.Name); now != nil && now.Class.Name == n.Class.Name {
+					nodes[i] = now
+					continue
+				}
+			}
+			late.add(int(origins[i].row), int(origins[i].line), rejectf("object", belfry.UnknownObject,
+				"object %q of %q was removed while the request was under way; give class and view to create it anew", n.Name, n.Resource.Name))
+		}
+	}
+	again(c.data.nodes, c.data.origins)
+	again(c.logs.nodes, c.logs.origins)
+}
+
+func (t *tx) openRow(c *chunk, l *layout, row *openRow) *belfry.RowError {
+	if row.kind == viewRow {
+		return t.createView(c, l, row.fields)
+	}
+	n, bad := t.find(c, l, row)
+	if bad != nil {
+		return bad
+	}
+	if d := t.details(n); l.differs(row.fields, &d) {
+		l.setDetails(row.fields, &d)
+		t.change(n, &d)
+	}
+	def := t.definition(n)
+	if row.kind == logRow {
+		c.logs.nodes[row.slot], c.logs.sep[row.slot] = n, def.Log.Separator
+		return nil
+	}
+	if _, bad := setValues(&c.data, row.slot, l, row.fields, t.infer(l, row.fields, def)); bad != nil {
+		return bad
+	}
+	c.data.nodes[row.slot] = n
+	return nil
+}
+
+// infer lets the first value of each indicator of an inferred class decide what the indicator is. The values have been
+// checked.
+func (t *tx) infer(l *layout, fields [][]byte, def *catalog.Class) *catalog.Class {
+	if !def.Inferred {
+		return def
+	}
+	grown := def
+	for _, col := range l.indicators {
+		if raw := cell(fields, col.at); len(raw) > 0 {
+			_, number := parseNumber(raw)
+			grown = grown.WithIndicator(col.n, !number)
+		}
+	}
+	if grown != def {
+		t.define(grown)
+	}
+	return grown
+}
+
+// find gives the object of a row, creating it when the row says how. A row it finds no fault with has none.
+func (t *tx) find(c *chunk, l *layout, row *openRow) (*meta.Node, *belfry.RowError) {
+	name, resname := string(cell(row.fields, l.object)), string(cell(row.fields, l.resname))
+	if name == "" {
+		return nil, rejectf("object", belfry.MissingValue, "object is empty; the row must name its object")
+	}
+	var n, resource *meta.Node
+	if resname == "" {
+		all := t.objectsNamed(name)
+		switch len(all) {
+		case 0:
+			return nil, rejectf("object", belfry.UnknownObject, "object %q does not exist; give resname, class and view to create it", clip([]byte(name)))
+		case 1:
+			n = all[0]
+		default:
+			return nil, ambiguous(name, all)
+		}
+	} else {
+		if resource = t.resource(resname); resource == nil {
+			return nil, rejectf("resname", belfry.UnknownResource, "resource %q does not exist; provision it first", clip([]byte(resname)))
+		}
+		n = t.object(resource, name)
+	}
+	if n == nil {
+		return t.createObject(c, l, row.fields, resource, name)
+	}
+	if class := string(cell(row.fields, l.class)); class != "" && class != n.Class.Name {
+		return nil, rejectf("class", belfry.ClassMismatch, "object %q of %q has the class %q, the row says %q; leave class empty or remove the object first",
+			n.Name, n.Resource.Name, n.Class.Name, clip([]byte(class)))
+	}
+	return n, t.checkValues(l, row.fields, t.definition(n))
+}
+
+func ambiguous(name string, all []*meta.Node) *belfry.RowError {
+	const most = 10
+	var where []string
+	for _, n := range all[:min(len(all), most)] {
+		where = append(where, n.Resource.Name)
+	}
+	if len(all) > most {
+		where = append(where, "…")
+	}
+	return rejectf("object", belfry.AmbiguousName, "object %q exists in %d resources (%s); give resname", clip([]byte(name)), len(all), strings.Join(where, ", "))
+}
+
+func (t *tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.Node, name string) (*meta.Node, *belfry.RowError) {
+	class, view := string(cell(fields, l.class)), string(cell(fields, l.view))
+	if class == "" || view == "" {
+		return nil, rejectf("class", belfry.UnknownObject, "object %q does not exist in %q; give class and view to create it", clip([]byte(name)), resource.Name)
+	}
+	if bad := checkName("object", name); bad != nil {
+		return nil, bad
+	}
+	if most := t.seq.cfg.Limits().Objects; t.estate.Count(belfry.KindObject)+t.s.objectN[t.estate.ID] >= most {
+		return nil, rejectf("object", belfry.LimitReached, "there are %d objects already, as many as are allowed; remove some or raise limits.objects", most)
+	}
+	// Everything that can be wrong is checked before anything is made, so that a refused row leaves nothing behind.
+	cl, bad := t.objectClass(class)
+	if bad != nil {
+		return nil, bad
+	}
+	if bad := t.checkValues(l, fields, cl.Def); bad != nil {
+		return nil, bad
+	}
+	parent, bad := t.parentFor(c, resource, view, string(cell(fields, l.parentview)))
+	if bad != nil {
+		return nil, bad
+	}
+	if t.class(class) == nil {
+		cl = t.define(cl.Def)
+	}
+	var d belfry.Details
+	l.setDetails(fields, &d)
+	details := &d
+	if d.IP == "" && d.Host == "" && d.Constants == [5]string{} {
+		details = nil
+	}
+	c.report.Created.Objects++
+	return t.create(belfry.KindObject, name, parent, resource, cl, "", details), nil
+}
+
+// objectClass finds the class of a new object, or infers one that is not defined yet.
+func (t *tx) objectClass(name string) (*meta.Class, *belfry.RowError) {
+	if c := t.class(name); c != nil {
+		return c, nil
+	}
+	if t.seq.cfg.Limits().StrictClasses {
+		return nil, rejectf("class", belfry.UnknownClass, "class %q is not defined and strict_classes is set; define the class first", clip([]byte(name)))
+	}
+	if bad := checkName("class", name); bad != nil {
+		return nil, bad
+	}
+	return &meta.Class{Name: name, Def: catalog.InferClass(name)}, nil
+}
+
+// checkValues tells whether the class takes the values of a row, before the row leaves any trace.
+func (t *tx) checkValues(l *layout, fields [][]byte, def *catalog.Class) *belfry.RowError {
+	if string(cell(fields, l.kind)) != "data" {
+		return nil
+	}
+	values := 0
+	for _, col := range l.indicators {
+		raw := cell(fields, col.at)
+		if len(raw) == 0 {
+			continue
+		}
+		values++
+		ind := def.Indicator(col.n)
+		_, number := parseNumber(raw)
+		switch {
+		case ind == nil && !def.Inferred:
+			return rejectf(l.names[col.at], belfry.BadValue, "class %q has no indicator i%d; leave the column empty for its objects", def.Name, col.n)
+		case ind == nil && undecided(raw):
+			return rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q has had no value yet, and %q does not tell whether it is a number; leave the column empty until there is a value",
+				col.n, def.Name, clip(raw))
+		case ind != nil && !ind.Text && !number:
+			return rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q takes a number, got %q", col.n, def.Name, clip(raw))
+		}
+	}
+	if values == 0 {
+		return rejectf("i1", belfry.MissingValue, "the row has no indicator value; a data row needs at least one")
+	}
+	return nil
+}
+
+// parentFor finds the view for a new object. A view that does not exist is made, of the generic class, when the row
+// names an existing view around it.
+func (t *tx) parentFor(c *chunk, resource *meta.Node, view, around string) (*meta.Node, *belfry.RowError) {
+	if v := t.view(resource, view); v != nil {
+		return v, nil
+	}
+	if around == "" {
+		return nil, rejectf("view", belfry.UnknownView, "view %q does not exist in %q; create it with a createview row, or give parentview to have it made", clip([]byte(view)), resource.Name)
+	}
+	parent := t.view(resource, around)
+	if parent == nil {
+		return nil, rejectf("parentview", belfry.UnknownView, "view %q does not exist in %q; name an existing view or the resource itself", clip([]byte(around)), resource.Name)
+	}
+	if bad := checkName("view", view); bad != nil {
+		return nil, bad
+	}
+	c.report.Created.Views++
+	return t.create(belfry.KindView, view, parent, resource, t.viewClass(genericView), "", nil), nil
+}
+
+const genericView = "generic"
+
+// viewClass gives the cell of a view class; those are free strings.
+func (t *tx) viewClass(name string) *meta.Class {
+	if c := t.estate.Class(name); c != nil {
+		return c
+	}
+	return &meta.Class{Name: name}
+}
+
+// createView decides a createview row.
+func (t *tx) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowError {
+	values := map[string]string{}
+	for column, at := range map[string]int{"resname": l.resname, "class": l.class, "view": l.view, "parentview": l.parentview} {
+		values[column] = string(cell(fields, at))
+	}
+	for _, column := range []string{"resname", "class", "view", "parentview"} {
+		if values[column] == "" {
+			return rejectf(column, belfry.MissingValue, "%s is empty; a createview row needs resname, class, view and parentview", column)
+		}
+	}
+	resource := t.resource(values["resname"])
+	if resource == nil {
+		return rejectf("resname", belfry.UnknownResource, "resource %q does not exist; provision it first", clip([]byte(values["resname"])))
+	}
+	parent := t.view(resource, values["parentview"])
+	if parent == nil {
+		return rejectf("parentview", belfry.UnknownView, "view %q does not exist in %q; name an existing view or the resource itself",
+			clip([]byte(values["parentview"])), resource.Name)
+	}
+	if have := t.view(resource, values["view"]); have != nil {
+		return t.sameView(c, have, parent, values["class"])
+	}
+	if bad := checkName("view", values["view"]); bad != nil {
+		return bad
+	}
+	if bad := checkName("class", values["class"]); bad != nil {
+		return bad
+	}
+	t.create(belfry.KindView, values["view"], parent, resource, t.viewClass(values["class"]), "", nil)
+	c.report.Accepted++
+	c.report.Created.Views++
+	return nil
+}
+
+// sameView decides a createview row whose view exists: asking for what is there is fine.
+func (t *tx) sameView(c *chunk, have, parent *meta.Node, class string) *belfry.RowError {
+	switch {
+	case have == have.Resource:
+		return rejectf("view", belfry.NameInUse, "%q is the name of the resource itself; choose another name for the view", have.Name)
+	case have.Class.Name != class:
+		return rejectf("class", belfry.ClassMismatch, "view %q has the class %q, the row says %q", have.Name, have.Class.Name, clip([]byte(class)))
+	case have.Parent != parent:
+		return rejectf("parentview", belfry.NameInUse, "view %q stands in %q already; moving views comes with provisioning", have.Name, have.Parent.Name)
+	}
+	c.report.Accepted++
+	c.report.Unchanged++
+	return nil
+}

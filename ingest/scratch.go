@@ -1,0 +1,172 @@
+package ingest
+
+import (
+	"belfry"
+	"belfry/catalog"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// scratch holds what the commands of a round have decided and nobody may see yet. It lies over the tree: a look-up asks
+// it first. When the round is committed the records carry the same content to the tree; when it is not, forgetting the
+// scratch undoes everything.
+type scratch struct {
+	drafts []draft
+	index  []uint32 // by item ID: 1 + place in drafts, 0 when the item has not been touched
+
+	lastID  belfry.ID
+	nextRow map[belfry.CustomerID]belfry.RowID
+	items   map[slot]*meta.Node   // created in this round
+	objects map[slot][]*meta.Node // the same objects by name in the whole customer
+	objectN map[belfry.CustomerID]int
+	classes map[slot]*meta.Class // made or changed in this round
+
+	buffer   []byte
+	payloads [][]byte
+}
+
+// draft is the state of an item as the round has it so far.
+type draft struct {
+	node   *meta.Node
+	state  status.State
+	counts status.Counts // of a view or resource
+}
+
+// slot names a place where an item can stand: in a customer (resource 0) or in a resource.
+type slot struct {
+	customer belfry.CustomerID
+	resource belfry.ID
+	kind     slotKind
+	name     string
+}
+
+type slotKind uint8
+
+const (
+	placeSlot  slotKind = iota // views and resources at customer level
+	viewSlot                   // views inside a resource
+	objectSlot                 // objects
+	classSlot
+)
+
+func (s *scratch) reset(t *meta.Tree) {
+	for i := range s.drafts {
+		s.index[s.drafts[i].node.ID] = 0
+	}
+	clear(s.drafts)
+	s.drafts = s.drafts[:0]
+	s.lastID = t.LastID()
+	if s.nextRow == nil || len(s.nextRow)+len(s.items)+len(s.classes)+len(s.objectN) > 0 {
+		s.nextRow = map[belfry.CustomerID]belfry.RowID{}
+		s.items = map[slot]*meta.Node{}
+		s.objects = map[slot][]*meta.Node{}
+		s.objectN = map[belfry.CustomerID]int{}
+		s.classes = map[slot]*meta.Class{}
+	}
+}
+
+// draft gives the place of an item's draft; it is made when the round first touches the item.
+func (s *scratch) draft(n *meta.Node) int {
+	for int(n.ID) >= len(s.index) {
+		s.index = append(s.index, make([]uint32, max(1024, int(n.ID)+1-len(s.index)))...)
+	}
+	if i := s.index[n.ID]; i != 0 {
+		return int(i - 1)
+	}
+	d := draft{node: n, state: status.State{
+		Status: n.State.Status, Since: n.State.Since, LastData: n.State.LastData, Info: n.State.Info,
+	}}
+	if n.Kind != belfry.KindObject {
+		d.counts = status.Counts(n.Counts())
+	}
+	s.drafts = append(s.drafts, d)
+	s.index[n.ID] = uint32(len(s.drafts))
+	return len(s.drafts) - 1
+}
+
+func (s *scratch) rowIDs(e *meta.Estate, n int) belfry.RowID {
+	first, ok := s.nextRow[e.ID]
+	if !ok {
+		first = e.NextRow
+	}
+	s.nextRow[e.ID] = first + belfry.RowID(n)
+	return first
+}
+
+// encode writes the records into one buffer that the next round uses again.
+func (s *scratch) encode(records []*belfry.Record) [][]byte {
+	s.buffer, s.payloads = s.buffer[:0], s.payloads[:0]
+	ends := make([]int, len(records))
+	for i, r := range records {
+		s.buffer = r.Append(s.buffer)
+		ends[i] = len(s.buffer)
+	}
+	start := 0
+	for _, end := range ends {
+		s.payloads = append(s.payloads, s.buffer[start:end:end])
+		start = end
+	}
+	const keep = 32 << 20
+	if cap(s.buffer) > keep {
+		s.buffer = nil // the payloads still hold it for this round
+	}
+	return s.payloads
+}
+
+// place finds a view or resource at customer level.
+func (t *tx) place(name string) *meta.Node {
+	if n := t.s.items[slot{t.estate.ID, 0, placeSlot, name}]; n != nil {
+		return n
+	}
+	return t.estate.Place(name)
+}
+
+func (t *tx) resource(name string) *meta.Node {
+	if n := t.place(name); n != nil && n.Kind == belfry.KindResource {
+		return n
+	}
+	return nil
+}
+
+// view finds a view of a resource; the resource is one itself, under its own name.
+func (t *tx) view(resource *meta.Node, name string) *meta.Node {
+	if n := t.s.items[slot{t.estate.ID, resource.ID, viewSlot, name}]; n != nil {
+		return n
+	}
+	return resource.View(name)
+}
+
+func (t *tx) object(resource *meta.Node, name string) *meta.Node {
+	if n := t.s.items[slot{t.estate.ID, resource.ID, objectSlot, name}]; n != nil {
+		return n
+	}
+	return resource.Object(name)
+}
+
+// objectsNamed lists the objects of that name in the whole customer.
+func (t *tx) objectsNamed(name string) (list []*meta.Node) {
+	t.estate.ObjectsNamed(name, func(n *meta.Node) { list = append(list, n) })
+	return append(list, t.s.objects[slot{customer: t.estate.ID, name: name}]...)
+}
+
+// class finds a class that has a definition; nil when there is none yet.
+func (t *tx) class(name string) *meta.Class {
+	if c := t.s.classes[slot{t.estate.ID, 0, classSlot, name}]; c != nil {
+		return c
+	}
+	if c := t.estate.Class(name); c != nil && c.Def != nil {
+		return c
+	}
+	if def := t.seq.cfg.Catalog.Class(name); def != nil {
+		return &meta.Class{Name: name, Def: def}
+	}
+	return nil
+}
+
+// definition is the class's definition as this round has it.
+func (t *tx) definition(n *meta.Node) *catalog.Class {
+	if c := t.s.classes[slot{t.estate.ID, 0, classSlot, n.Class.Name}]; c != nil {
+		return c.Def
+	}
+	return n.Class.Def
+}

@@ -1,0 +1,165 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"belfry"
+)
+
+// Sender is who sends: the customer, and the hash of the key that was shown.
+type Sender struct {
+	Customer belfry.CustomerID
+	Key      string
+}
+
+// Options are the wishes that come with a bulk body.
+type Options struct {
+	DryRun bool
+	Atomic bool
+	// Repeat makes the request safe to repeat; zero when the client sent no Idempotency-Key.
+	Repeat Repeat
+}
+
+// Repeat identifies a request that may come again.
+type Repeat struct {
+	Key    string   // the client's Idempotency-Key; empty for none
+	Digest [32]byte // of method, path, query and body
+}
+
+// Send takes a CSV body of data, log and createview rows and answers with the report of what became of each.
+func (s *Sequencer) Send(ctx context.Context, who Sender, r io.Reader, o Options) (code int, answer []byte, err error) {
+	return s.bulk(ctx, who, o, func() (body, error) { return s.newReader(who.Customer, r) })
+}
+
+// bulk answers a request whose body is rows, whatever they are about.
+func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func() (body, error)) (int, []byte, error) {
+	run := func() (int, []byte, error) {
+		b, err := open()
+		if err != nil {
+			return 0, nil, err
+		}
+		if o.DryRun || o.Atomic || o.Repeat.Key != "" {
+			return s.applyWhole(ctx, who, b, o)
+		}
+		return s.applyStream(ctx, who, b)
+	}
+	if o.Repeat.Key != "" {
+		return s.once(ctx, who, o.Repeat, run)
+	}
+	return run()
+}
+
+// applyStream applies a body chunk by chunk, reading the next while the sequencer has the one before.
+func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body) (int, []byte, error) {
+	report := &belfry.Report{}
+	last := pending{}
+	for {
+		c, readErr := b.read(chunkRows, chunkBytes)
+		ended := errors.Is(readErr, io.EOF)
+		if readErr != nil && !ended {
+			_ = last.finish(s, report) // nothing acknowledges it, but it counts
+			s.counters.lost(c.rows, lostBroken)
+			return 0, nil, readErr
+		}
+		if err := s.cfg.Room(ctx, c.rows); err != nil {
+			_ = last.finish(s, report)
+			s.counters.lost(c.rows, lostOverloaded)
+			return 0, nil, err
+		}
+		if err := last.finish(s, report); err != nil {
+			s.counters.lost(c.rows, lostStorage)
+			return 0, nil, err
+		}
+		last = pending{chunk: c, command: &command{customer: who.Customer, rows: c.rows, decide: func(t *tx) error {
+			b.apply(t, c)
+			return nil
+		}}}
+		if err := s.submit(last.command); err != nil {
+			s.counters.lost(c.rows, lostStorage)
+			return 0, nil, err
+		}
+		if ended {
+			if err := last.finish(s, report); err != nil {
+				return 0, nil, err
+			}
+			code, answer := report.Answer()
+			return code, answer, nil
+		}
+	}
+}
+
+// pending is a chunk that the sequencer has.
+type pending struct {
+	chunk   *chunk
+	command *command
+}
+
+// finish waits for the chunk to be decided and adds it to the report.
+func (p pending) finish(s *Sequencer, r *belfry.Report) error {
+	if p.command == nil {
+		return nil
+	}
+	<-p.command.done
+	s.counters.count(p.chunk, p.command.err)
+	if p.command.err == nil {
+		p.chunk.addTo(r)
+	}
+	return p.command.err
+}
+
+// addTo sums a decided chunk into the report of its request.
+func (c *chunk) addTo(r *belfry.Report) {
+	r.Rows += c.rows
+	r.Accepted += c.report.Accepted
+	r.Discarded += c.report.Discarded
+	r.Created.Resources += c.report.Created.Resources
+	r.Created.Views += c.report.Created.Views
+	r.Created.Objects += c.report.Created.Objects
+	r.Updated += c.report.Updated
+	r.Unchanged += c.report.Unchanged
+	for _, e := range c.rejected.list {
+		r.Reject(e)
+	}
+	r.Rejected += c.rejected.count - len(c.rejected.list)
+	r.Truncated = r.Truncated || r.Rejected > len(r.Errors)
+}
+
+// errTakenBack ends a command whose effects are not wanted.
+var errTakenBack = errors.New("taken back")
+
+// applyWhole reads a body to its end and applies all of it in one record, or nothing.
+func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Options) (code int, answer []byte, err error) {
+	c, err := readWhole(b)
+	if err != nil {
+		s.counters.lost(c.rows, lostBroken)
+		return 0, nil, err
+	}
+	if err := s.cfg.Room(ctx, c.rows); err != nil {
+		s.counters.lost(c.rows, lostOverloaded)
+		return 0, nil, err
+	}
+	cmd := &command{customer: who.Customer, rows: c.rows, alone: o.DryRun || o.Atomic, decide: func(t *tx) error {
+		b.apply(t, c)
+		report := &belfry.Report{}
+		c.addTo(report)
+		if o.Atomic && report.Rejected > 0 {
+			code, answer = report.Refused()
+			return errTakenBack
+		}
+		code, answer = report.Answer()
+		if o.DryRun {
+			return errTakenBack
+		}
+		t.answer(who, o.Repeat, code, answer)
+		return nil
+	}}
+	err = s.do(cmd)
+	if errors.Is(err, errTakenBack) {
+		s.counters.taken(c)
+		return code, answer, s.remember(who, o.Repeat, code, answer)
+	}
+	s.counters.count(c, err)
+	return code, answer, err
+}

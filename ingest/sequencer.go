@@ -1,0 +1,226 @@
+// Package ingest is the one way in. Bytes become rows, rows and operator actions become commands, and one goroutine,
+// the sequencer, decides them one after the other, commits what follows from them to the journal and makes it visible.
+//
+//	request goroutines                the sequencer                        after the fsync
+//	──────────────────                ─────────────                        ───────────────
+//	read CSV, check, resolve ──►  decide on a scratch copy ──► journal ──► tree, movers, answer
+//	        (in parallel)             (one at a time)         (one fsync
+//	                                                           per round)
+//
+// Invariants: nothing has happened before the fsync, and everything has after it; if it fails, the scratch is dropped
+// and every command of the round is refused. Only the sequencer writes to the tree, so it reads it without a lock.
+package ingest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/journal"
+	"belfry/meta"
+)
+
+// Config is what a Sequencer needs. All of it is required.
+type Config struct {
+	Tree    *meta.Tree
+	Catalog *catalog.Catalog
+	Journal Journal
+	Sinks   []func(*belfry.Record) // told of every committed record, in order; must not block
+	Room    func(ctx context.Context, rows int) error
+	Ready   func() error // non-nil while nothing can be stored
+	Answers func(ctx context.Context, c belfry.CustomerID, key string) (*belfry.Answer, error)
+	Limits  func() Limits
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Journal makes payloads durable, all or none, at consecutive positions.
+type Journal interface {
+	Append(payloads ...[]byte) (first uint64, err error)
+}
+
+// Limits bound what a client may send. They may change while the program runs.
+type Limits struct {
+	HeldBody      int64 // of a body that must be read to its end before anything is applied
+	Row           int
+	Columns       int
+	Objects       int // per customer
+	StrictClasses bool
+	Retention     func(collection string) time.Duration // 0: for ever
+}
+
+// Sequencer decides commands one at a time. Run must be running for any command to end.
+type Sequencer struct {
+	cfg      Config
+	counters Counters
+	scratch  scratch
+
+	mu        sync.Mutex
+	queues    map[belfry.CustomerID][]*command
+	turns     []belfry.CustomerID // customers with something waiting, each once
+	stopped   bool
+	wake      chan struct{}
+	answering map[string]chan struct{} // requests at work, by customer and Idempotency-Key
+}
+
+// New makes a Sequencer.
+func New(c Config) *Sequencer {
+	return &Sequencer{
+		cfg:       c,
+		queues:    map[belfry.CustomerID][]*command{},
+		wake:      make(chan struct{}, 1),
+		answering: map[string]chan struct{}{},
+	}
+}
+
+// command is one thing to decide.
+type command struct {
+	customer belfry.CustomerID
+	rows     int  // its weight in a round
+	alone    bool // its effects may have to be taken back, so it gets a round of its own
+	decide   func(*tx) error
+	err      error
+	done     chan struct{}
+}
+
+// roundRows is how many rows share one fsync at most: enough to make it cheap, few enough to keep everybody's wait short.
+const roundRows = 1 << 16
+
+var errStopped = belfry.Errorf(belfry.Overloaded, "the server is stopping; send again in a moment")
+
+// submit puts a command in its customer's queue. The command has ended when done is closed.
+func (s *Sequencer) submit(c *command) error {
+	if err := s.cfg.Ready(); err != nil {
+		return err
+	}
+	c.done = make(chan struct{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return errStopped
+	}
+	if len(s.queues[c.customer]) == 0 {
+		s.turns = append(s.turns, c.customer)
+	}
+	s.queues[c.customer] = append(s.queues[c.customer], c)
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// do submits a command and waits for its end. It does not give up with ctx: the effects may be under way already.
+func (s *Sequencer) do(c *command) error {
+	if err := s.submit(c); err != nil {
+		return err
+	}
+	<-c.done
+	return c.err
+}
+
+// Run decides commands until ctx ends, then finishes those that were accepted.
+func (s *Sequencer) Run(ctx context.Context) error {
+	for {
+		if round := s.take(); len(round) > 0 {
+			s.round(round)
+			continue
+		}
+		select {
+		case <-s.wake:
+		case <-ctx.Done():
+			s.mu.Lock()
+			s.stopped = true
+			empty := len(s.turns) == 0
+			s.mu.Unlock()
+			if empty {
+				return nil
+			}
+		}
+	}
+}
+
+// take picks the commands of the next round, one of each customer in turn, so that nobody waits for another's backlog.
+func (s *Sequencer) take() (round []*command) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rows := 0
+	for len(s.turns) > 0 && rows < roundRows {
+		who := s.turns[0]
+		c := s.queues[who][0]
+		if c.alone && len(round) > 0 {
+			return round
+		}
+		s.turns = s.turns[1:]
+		if s.queues[who] = s.queues[who][1:]; len(s.queues[who]) > 0 {
+			s.turns = append(s.turns, who)
+		} else {
+			delete(s.queues, who)
+		}
+		round = append(round, c)
+		rows += c.rows
+		if c.alone {
+			return round
+		}
+	}
+	return round
+}
+
+// round decides commands, commits their records with one fsync, and makes them visible.
+func (s *Sequencer) round(commands []*command) {
+	s.scratch.reset(s.cfg.Tree)
+	var records []*belfry.Record
+	for _, c := range commands {
+		t := s.begin(c.customer)
+		if c.err = c.decide(t); c.err != nil {
+			continue
+		}
+		if r := t.record(); r != nil {
+			records = append(records, r)
+		}
+	}
+	if err := s.commit(records); err != nil {
+		for _, c := range commands {
+			if c.err == nil {
+				c.err = err
+			}
+		}
+	}
+	for _, c := range commands {
+		close(c.done)
+	}
+}
+
+func (s *Sequencer) commit(records []*belfry.Record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	first, err := s.cfg.Journal.Append(s.scratch.encode(records)...)
+	if err != nil {
+		return s.refused(err)
+	}
+	for i, r := range records {
+		r.SetPos(first + uint64(i))
+		if err := s.cfg.Tree.Apply(r); err != nil {
+			// The record is committed and this is the code that made it: going on would answer from a wrong picture.
+			panic("ingest: a committed record does not apply: " + err.Error())
+		}
+		for _, sink := range s.cfg.Sinks {
+			sink(r)
+		}
+	}
+	return nil
+}
+
+// refused turns a journal's failure into what clients are told.
+func (s *Sequencer) refused(err error) error {
+	s.cfg.Log.Error("journal refused a round", "err", err)
+	if errors.Is(err, journal.ErrNoSpace) {
+		return belfry.Errorf(belfry.StorageUnavailable, "nothing was stored: no space left for the journal; free space and send again")
+	}
+	return belfry.Errorf(belfry.StorageUnavailable, "nothing was stored: the journal could not be written; see the server's log and send again")
+}

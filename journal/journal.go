@@ -1,0 +1,276 @@
+// Package journal is the one commit point: what has been appended and synced has happened, everything else has not.
+//
+// A journal is a folder of segments. A record gets a position, its segment's number in the upper and its place in the
+// segment, from 1, in the lower half. Positions only grow and are never used twice, not even for a record that was lost.
+//
+//	0000000000000007.journal   header │ record 7·1 │ record 7·2 │ … │ record 7·n          (sealed)
+//	0000000000000009.journal   header │ record 9·1 │ … │ zeros, allocated beforehand      (being written)
+//
+// Invariants:
+//   - A segment is written by one process in one go, front to back. Every Open begins a new one; so does every failed
+//     write or sync, for after such a failure nobody can tell what is on disk.
+//   - The header of a segment says which position before it was the last that counts, the fence. Records beyond it, in
+//     earlier segments, belong to an append that failed: they are never replayed, although their bytes may be there.
+//   - The newest segment is never removed, so that the numbers of its predecessors cannot come back.
+//
+// Of an append that a crash or a power loss interrupts, none, some or all records may be found afterwards: none of them
+// was acknowledged. Those found count from then on.
+//
+// One goroutine calls Append and Close. All other methods may be called from anywhere at any time.
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"sync"
+)
+
+var (
+	// ErrNoSpace says that the disk or the quota is full. The next Append tries again and succeeds when there is room.
+	ErrNoSpace = errors.New("no space for the journal")
+	// ErrFailed says that writing failed for another reason. The next Append tries again, in a new segment.
+	ErrFailed = errors.New("journal cannot be written")
+	// ErrTooLarge says that a record is above MaxRecord.
+	ErrTooLarge = errors.New("record is too large for the journal")
+	// ErrClosed says that the journal has been closed.
+	ErrClosed = errors.New("journal is closed")
+)
+
+const (
+	// MaxRecord is the size of the largest record in bytes.
+	MaxRecord = 512 << 20
+	// DefaultSegmentSize is how large segments are unless Options say otherwise.
+	DefaultSegmentSize = 64 << 20
+)
+
+// Options say how a journal is opened. The zero value is good.
+type Options struct {
+	SegmentSize int64  // a new segment needs that much free space; a larger record gets a segment that fits it
+	After       uint64 // records up to here have arrived everywhere: they are neither checked nor replayed
+	Log         *slog.Logger
+
+	// How the journal reaches the disk; tests put failures here. Sync makes the content of a file durable, SyncDir the
+	// names in a folder, Write writes all bufs at an offset, Allocate reserves the space of a new file.
+	Sync     func(f *os.File) error
+	SyncDir  func(dir string) error
+	Write    func(f *os.File, bufs [][]byte, off int64) (int, error)
+	Allocate func(f *os.File, size int64) error
+}
+
+func (o *Options) fill() {
+	if o.SegmentSize <= 0 {
+		o.SegmentSize = DefaultSegmentSize
+	}
+	o.SegmentSize = max(o.SegmentSize, headerSize)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Sync == nil {
+		o.Sync = syncData
+	}
+	if o.SyncDir == nil {
+		o.SyncDir = syncDir
+	}
+	if o.Write == nil {
+		o.Write = writeAt
+	}
+	if o.Allocate == nil {
+		o.Allocate = allocate
+	}
+}
+
+// Journal is an open journal.
+type Journal struct {
+	dir string
+	o   Options
+
+	// Of the goroutine that appends.
+	file    *os.File // of the active segment; nil when the next Append has to begin one
+	headers []byte   // reused from call to call
+	bufs    [][]byte
+	closed  bool
+
+	mu       sync.Mutex // guards what follows; never held during input or output
+	segments []*segment // by number; the active one is the last
+	active   *segment   // the one that file belongs to
+	next     uint64     // number of the next segment
+	last     uint64     // last position that counts
+	damaged  []Damage
+}
+
+// segment is what is known about one file. Its fields are guarded by the journal's mutex.
+type segment struct {
+	number uint64
+	path   string
+	old    bool   // not looked into: all of it is at or before Options.After
+	going  bool   // Release is removing it
+	last   uint64 // position of the last record that counts; number<<32 when there is none
+	end    int64  // offset behind that record
+	size   int64  // of the file, as allocated
+}
+
+// index is how many records of the segment count.
+func (s *segment) index() uint32 { return uint32(s.last) }
+
+// Last is the position of the last record that is durable, or Options.After if there is none above it.
+func (j *Journal) Last() uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.last
+}
+
+// Size is the space that the segments take on disk, and their number.
+func (j *Journal) Size() (bytes int64, segments int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, s := range j.segments {
+		bytes += s.size
+	}
+	return bytes, len(j.segments)
+}
+
+// Append writes the payloads as consecutive records, syncs once, and gives the position of the first. Only when it
+// returns nil has anything happened; then all of it has. After an error none of the payloads counts, and the next call
+// tries anew by itself. Without payloads it does nothing.
+func (j *Journal) Append(payloads ...[]byte) (first uint64, err error) {
+	if j.closed {
+		return 0, ErrClosed
+	}
+	if len(payloads) == 0 {
+		return 0, nil
+	}
+	need := int64(0)
+	for _, p := range payloads {
+		if len(p) > MaxRecord {
+			return 0, fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, len(p), MaxRecord)
+		}
+		need += recordHeaderSize + int64(len(p))
+	}
+	if err := j.makeRoom(need, len(payloads)); err != nil {
+		return 0, err
+	}
+	first = j.active.last + 1
+	if err := j.write(first, payloads); err != nil {
+		j.abandon()
+		return 0, writeError("append to journal "+j.dir, err)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.active.last += uint64(len(payloads))
+	j.active.end += need
+	j.active.size = max(j.active.size, j.active.end)
+	j.last = j.active.last
+	return first, nil
+}
+
+// makeRoom sees to it that a segment is open into which a group of n records fits whole.
+func (j *Journal) makeRoom(need int64, n int) error {
+	if a := j.active; a != nil {
+		if a.end+need <= max(a.size, j.o.SegmentSize) && uint64(a.index())+uint64(n) < math.MaxUint32 {
+			return nil
+		}
+		j.seal()
+	}
+	if err := j.begin(max(j.o.SegmentSize, headerSize+need)); err != nil {
+		return writeError("begin a segment in journal "+j.dir, err)
+	}
+	return nil
+}
+
+// write brings a group to disk, with one write and one sync.
+func (j *Journal) write(first uint64, payloads [][]byte) error {
+	j.headers, j.bufs = j.headers[:0], j.bufs[:0] // their memory is used again
+	for i, p := range payloads {
+		j.headers = appendRecordHeader(j.headers, first+uint64(i), p)
+	}
+	for i, p := range payloads { // headers has stopped moving
+		j.bufs = append(j.bufs, j.headers[i*recordHeaderSize:(i+1)*recordHeaderSize], p)
+	}
+	_, err := j.o.Write(j.file, j.bufs, j.active.end)
+	clear(j.bufs) // the payloads are the caller's
+	if err != nil {
+		return err
+	}
+	return j.o.Sync(j.file)
+}
+
+// seal ends the active segment: what was allocated and not used goes back. All its records are durable already, so
+// nothing that fails here is worse than some space wasted.
+func (j *Journal) seal() {
+	j.endSegment("seal segment")
+}
+
+// abandon ends the active segment after a failure and tries at once to begin the next, whose fence says that the failed
+// records do not count. Until that has worked, cutting them off is all that stands between them and a restart.
+func (j *Journal) abandon() {
+	j.o.Log.Warn("journal segment abandoned after a failed write", "segment", j.active.path, "last", j.active.last)
+	j.endSegment("cut failed append")
+	if err := j.begin(j.o.SegmentSize); err != nil {
+		j.o.Log.Warn("journal segment not begun; the next append tries again", "err", err)
+	}
+}
+
+func (j *Journal) endSegment(what string) {
+	size := j.active.size
+	err := j.file.Truncate(j.active.end)
+	if err == nil {
+		size = j.active.end
+		err = j.o.Sync(j.file)
+	}
+	if err != nil {
+		j.o.Log.Warn("journal segment not shortened", "what", what, "segment", j.active.path, "err", err)
+	}
+	if err := j.file.Close(); err != nil {
+		j.o.Log.Warn("journal segment not closed", "segment", j.active.path, "err", err)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.active.size = size
+	j.file, j.active = nil, nil
+}
+
+// Close seals the segment being written. Everything acknowledged was durable before.
+func (j *Journal) Close() error {
+	if j.file != nil {
+		j.seal()
+	}
+	j.closed = true
+	return nil
+}
+
+// Release removes the segments all of whose records are at or before pos, oldest first. It keeps the newest one.
+func (j *Journal) Release(pos uint64) error {
+	for {
+		s := j.oldest(pos)
+		if s == nil {
+			return nil
+		}
+		err := os.Remove(s.path)
+		if errors.Is(err, os.ErrNotExist) {
+			err = nil // another Release was quicker
+		}
+		j.mu.Lock()
+		s.going = err == nil
+		if err == nil && j.segments[0] == s {
+			j.segments = j.segments[1:]
+		}
+		j.mu.Unlock()
+		if err != nil {
+			return fmt.Errorf("release journal segment: %w", err)
+		}
+	}
+}
+
+// oldest is the oldest segment if pos covers it and a newer one exists, else nil. From then on it counts as going.
+func (j *Journal) oldest(pos uint64) *segment {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.segments) < 2 || j.segments[0].last > pos {
+		return nil
+	}
+	j.segments[0].going = true
+	return j.segments[0]
+}

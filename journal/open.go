@@ -1,0 +1,206 @@
+package journal
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Open opens the journal in a folder, which it makes if need be. It reads what is there, cuts a torn end off the newest
+// segment and notes every damage; damage inside the files is no error. A format that is newer than this program is one,
+// and so is a disk that cannot be read.
+func Open(dir string, o Options) (*Journal, error) {
+	o.fill()
+	j := &Journal{dir: dir, o: o, last: o.After}
+	if err := makeDir(dir); err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
+	if err := j.list(); err != nil {
+		return nil, fmt.Errorf("open journal %s: %w", dir, err)
+	}
+	if err := j.examine(); err != nil {
+		return nil, fmt.Errorf("open journal %s: %w", dir, err)
+	}
+	for _, d := range j.damaged {
+		j.tell(d)
+	}
+	return j, nil
+}
+
+func makeDir(dir string) error {
+	if _, err := os.Stat(dir); err == nil || !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(dir))
+}
+
+// Damaged lists the damage found so far, by Open and by Replay.
+func (j *Journal) Damaged() []Damage {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.damaged)
+}
+
+// tell logs damage: a torn end is what a crash leaves, everything else means that something acknowledged may be lost.
+func (j *Journal) tell(d Damage) {
+	if d.Torn || d.From == 0 {
+		j.o.Log.Warn("journal end cut or damage repaired", "damage", d.String())
+	} else {
+		j.o.Log.Error("journal records lost", "damage", d.String())
+	}
+}
+
+// list finds the segments and removes files that never became one.
+func (j *Journal) list() error {
+	entries, err := os.ReadDir(j.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		path := filepath.Join(j.dir, e.Name())
+		if strings.HasSuffix(e.Name(), tempSuffix) {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+		}
+		number, ok := parseName(e.Name())
+		if !ok || !e.Type().IsRegular() {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		j.segments = append(j.segments, &segment{
+			number: number, path: path, last: number << 32, end: headerSize, size: info.Size(), old: number < j.o.After>>32,
+		})
+	}
+	slices.SortFunc(j.segments, func(a, b *segment) int { return cmp.Compare(a.number, b.number) })
+	j.next = j.o.After>>32 + 1
+	if n := len(j.segments); n > 0 {
+		j.next = max(j.next, j.segments[n-1].number+1)
+	}
+	return nil
+}
+
+// examine goes through the segments from the newest to the oldest, because the fence that holds for a segment stands in
+// a newer one.
+func (j *Journal) examine() error {
+	fence := uint64(math.MaxUint64)
+	for i, s := range slices.Backward(j.segments) {
+		h, damaged, err := j.examineSegment(s, i == len(j.segments)-1, fence)
+		if err != nil {
+			return err
+		}
+		j.last = max(j.last, lastOf(s))
+		if h.ok {
+			damaged = append(j.missingBefore(h.fence), damaged...)
+			fence = min(fence, h.fence)
+		}
+		j.damaged = append(damaged, j.damaged...)
+	}
+	return nil
+}
+
+// lastOf is the last position of a segment that counts; 0 if it has none.
+func lastOf(s *segment) uint64 {
+	if s.old || s.index() == 0 {
+		return 0
+	}
+	return s.last
+}
+
+// examineSegment reads one segment, sets what is known about it and shortens it if it is the newest.
+func (j *Journal) examineSegment(s *segment, newest bool, fence uint64) (h header, damaged []Damage, err error) {
+	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
+	if err != nil {
+		return h, nil, err
+	}
+	defer f.Close()
+	h, err = readHeader(f, s)
+	if err != nil || s.old {
+		s.last |= math.MaxUint32 // unread: as far as it could go
+		return h, nil, err
+	}
+	if !h.intact {
+		damaged = append(damaged, Damage{Segment: filepath.Base(s.path), Reason: "segment header is damaged"})
+	}
+	sc := j.scan(f, s, s.size, limit(fence, s.number))
+	sc.newest = newest
+	if err := sc.run(func(pos uint64, _ []byte) error { s.last = pos; return nil }); err != nil {
+		return h, nil, err
+	}
+	s.end = min(sc.end, s.size)
+	for _, d := range sc.damaged {
+		if d.To == 0 || d.To > j.o.After {
+			damaged = append(damaged, d)
+		}
+	}
+	if newest && h.ok && s.end < s.size {
+		j.cut(f, s)
+	}
+	return h, damaged, nil
+}
+
+// limit is the last index in a segment that counts under a fence.
+func limit(fence, number uint64) uint32 {
+	switch n := fence >> 32; {
+	case n > number:
+		return math.MaxUint32
+	case n < number:
+		return 0
+	}
+	return uint32(fence)
+}
+
+func readHeader(f *os.File, s *segment) (header, error) {
+	b := make([]byte, headerSize)
+	n, err := f.ReadAt(b, 0)
+	if err != nil && err != io.EOF {
+		return header{}, err
+	}
+	h, err := parseHeader(b[:n], s.number)
+	if err != nil {
+		return h, fmt.Errorf("%s has %w", filepath.Base(s.path), err)
+	}
+	return h, nil
+}
+
+func (j *Journal) scan(r io.ReaderAt, s *segment, size int64, limit uint32) *scanner {
+	return &scanner{r: r, number: s.number, size: size, limit: limit, name: filepath.Base(s.path)}
+}
+
+// cut shortens the newest segment to its good records: torn bytes go, and so does what was allocated for more.
+func (j *Journal) cut(f *os.File, s *segment) {
+	err := f.Truncate(s.end)
+	if err == nil {
+		s.size = s.end
+		err = j.o.Sync(f)
+	}
+	if err != nil {
+		j.o.Log.Warn("journal segment not shortened", "segment", s.path, "err", err)
+	}
+}
+
+// missingBefore notes when the segment that a fence points into is gone although it was not released: Release goes from
+// the oldest on, and never beyond what has arrived everywhere.
+func (j *Journal) missingBefore(fence uint64) []Damage {
+	number := fence >> 32
+	if uint32(fence) == 0 || fence <= j.o.After ||
+		slices.ContainsFunc(j.segments, func(s *segment) bool { return s.number == number }) {
+		return nil
+	}
+	if j.o.After == 0 && j.segments[0].number > number {
+		return nil // the caller does not know what has arrived: it may well have been released
+	}
+	return []Damage{{Segment: segmentName(number), From: number<<32 | 1, To: fence, Reason: "segment is missing"}}
+}

@@ -1,0 +1,180 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// A segment begins with its header, twice, because without the fence failed records would come back:
+//
+//	magic 8 │ format version 4 │ segment number 8 │ fence 8 │ CRC32C of these 4
+//
+// This layout stays in all versions, so that an old program recognises a newer file. A record is
+//
+//	marker 4 │ length 4 │ position 8 │ CRC32C of the payload 4 │ CRC32C of these 20 bytes 4 │ payload
+//
+// Everything is little-endian.
+const (
+	formatVersion    = 1
+	headerCopySize   = 32
+	headerSize       = 2 * headerCopySize
+	recordHeaderSize = 24
+	suffix           = ".journal"
+	tempSuffix       = ".journal.tmp"
+	maxSegment       = math.MaxUint32 // what fits into a position
+)
+
+const magic = "BELFRYJ\x00"
+
+// marker begins every record. Its bytes never occur in UTF-8, so no text in a payload looks like the start of a record
+// to a scan that has lost its way.
+const marker = "\xff\xfe\xf5\xc0"
+
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) } // the library keeps one table
+
+func checksum(data []byte) uint32 { return crc32.Checksum(data, castagnoli()) }
+
+func segmentName(number uint64) string { return fmt.Sprintf("%016x%s", number, suffix) }
+
+// parseName tells whether a file name is that of a segment.
+func parseName(name string) (number uint64, ok bool) {
+	digits, found := strings.CutSuffix(name, suffix)
+	if !found || len(digits) != 16 {
+		return 0, false
+	}
+	number, err := strconv.ParseUint(digits, 16, 64)
+	return number, err == nil && number > 0 && number <= maxSegment && segmentName(number) == name
+}
+
+func appendHeader(dst []byte, number, fence uint64) []byte {
+	for range headerSize / headerCopySize {
+		start := len(dst)
+		dst = append(dst, magic...)
+		dst = binary.LittleEndian.AppendUint32(dst, formatVersion)
+		dst = binary.LittleEndian.AppendUint64(dst, number)
+		dst = binary.LittleEndian.AppendUint64(dst, fence)
+		dst = binary.LittleEndian.AppendUint32(dst, checksum(dst[start:]))
+	}
+	return dst
+}
+
+// header is what the beginning of a segment says.
+type header struct {
+	fence  uint64
+	ok     bool // at least one copy is whole
+	intact bool // both are
+}
+
+// parseHeader reads the header of the segment with that number. The error is about a format we do not know; damage is
+// none.
+func parseHeader(data []byte, number uint64) (h header, err error) {
+	copies := 0
+	for ; len(data) >= headerCopySize; data = data[headerCopySize:] {
+		c := data[:headerCopySize]
+		if string(c[:8]) != magic || checksum(c[:28]) != binary.LittleEndian.Uint32(c[28:]) {
+			continue
+		}
+		if v := binary.LittleEndian.Uint32(c[8:]); v != formatVersion {
+			return header{}, fmt.Errorf("format %d, this program knows format %d; use the version of the program that wrote it, or a newer one", v, formatVersion)
+		}
+		fence := binary.LittleEndian.Uint64(c[20:])
+		if binary.LittleEndian.Uint64(c[12:]) != number || fence>>32 >= number {
+			continue // a file under a wrong name
+		}
+		h.fence, h.ok = fence, true
+		copies++
+	}
+	h.intact = copies == headerSize/headerCopySize
+	return h, nil
+}
+
+func appendRecordHeader(dst []byte, pos uint64, payload []byte) []byte {
+	start := len(dst)
+	dst = append(dst, marker...)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(payload)))
+	dst = binary.LittleEndian.AppendUint64(dst, pos)
+	dst = binary.LittleEndian.AppendUint32(dst, checksum(payload))
+	return binary.LittleEndian.AppendUint32(dst, checksum(dst[start:]))
+}
+
+type recordHeader struct {
+	length int64
+	pos    uint64
+	crc    uint32 // of the payload
+}
+
+func parseRecordHeader(b []byte) (h recordHeader, ok bool) {
+	if !bytes.HasPrefix(b, []byte(marker)) || checksum(b[:20]) != binary.LittleEndian.Uint32(b[20:]) {
+		return h, false
+	}
+	h.length = int64(binary.LittleEndian.Uint32(b[4:]))
+	h.pos = binary.LittleEndian.Uint64(b[8:])
+	h.crc = binary.LittleEndian.Uint32(b[16:])
+	return h, h.length <= MaxRecord && uint32(h.pos) > 0 && uint32(h.pos) < math.MaxUint32
+}
+
+// begin creates the next segment and makes it the active one. What fails leaves nothing behind.
+func (j *Journal) begin(size int64) error {
+	if j.next > maxSegment {
+		return errors.New("all segment numbers are used")
+	}
+	s := &segment{number: j.next, last: j.next << 32, end: headerSize, size: size}
+	s.path = filepath.Join(j.dir, segmentName(s.number))
+	f, err := j.create(s)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.file, j.active = f, s
+	j.segments = append(j.segments, s)
+	return nil
+}
+
+// create makes the file of a segment. It gets its name when its header is durable, so a segment without a header is
+// damage and never the trace of a crash.
+func (j *Journal) create(s *segment) (*os.File, error) {
+	temp := strings.TrimSuffix(s.path, suffix) + tempSuffix
+	f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(j.prepare(f, s), f.Close()); err != nil {
+		return nil, errors.Join(err, os.Remove(temp))
+	}
+	j.next++ // from here on a file of that name may exist, whatever goes wrong
+	if err := os.Rename(temp, s.path); err != nil {
+		return nil, errors.Join(err, os.Remove(temp))
+	}
+	f, err = os.OpenFile(s.path, os.O_RDWR, 0) // opened anew for the sake of its name in errors
+	if err == nil {
+		err = j.o.SyncDir(j.dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(s.path))
+	}
+	return f, nil
+}
+
+// prepare allocates the file and writes its header.
+func (j *Journal) prepare(f *os.File, s *segment) error {
+	err := j.o.Allocate(f, s.size)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		s.size = headerSize // the file grows as it is written
+	case err != nil:
+		return err
+	}
+	if _, err := j.o.Write(f, [][]byte{appendHeader(nil, s.number, j.last)}, 0); err != nil {
+		return err
+	}
+	return j.o.Sync(f)
+}

@@ -1,0 +1,377 @@
+package meta
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// Apply makes the effects of a committed record visible. It is called for each record in order, from one goroutine.
+func (t *Tree) Apply(r *belfry.Record) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range r.Docs {
+		if err := t.applyDoc(&r.Docs[i]); err != nil {
+			return err
+		}
+	}
+	for i := range r.Items {
+		if err := t.applyItem(&r.Items[i], r.Pos); err != nil {
+			return err
+		}
+	}
+	for i := range r.States {
+		t.applyState(&r.States[i], r.Pos)
+	}
+	for _, b := range r.Batches {
+		t.observe(b, r.Pos)
+	}
+	return nil
+}
+
+func (t *Tree) applyDoc(d *belfry.Doc) error {
+	switch d.Kind {
+	case belfry.DocCustomer:
+		return t.applyCustomer(d)
+	case belfry.DocKey:
+		return t.applyKey(d)
+	}
+	e := t.customers[d.Customer]
+	if e == nil {
+		return fmt.Errorf("%s %q belongs to customer %d, which does not exist", d.Kind, d.Name, d.Customer)
+	}
+	switch d.Kind {
+	case belfry.DocUser:
+		if d.Body == nil {
+			delete(e.users, d.Name)
+			return nil
+		}
+		u := new(belfry.User)
+		e.users[d.Name] = u
+		return decodeDoc(d, u)
+	case belfry.DocClass:
+		return t.applyClass(e, d)
+	}
+	return nil
+}
+
+func (t *Tree) applyCustomer(d *belfry.Doc) error {
+	var c belfry.Customer
+	if d.Body == nil {
+		return nil // removal of a customer comes with its data, in a later version
+	}
+	if err := decodeDoc(d, &c); err != nil {
+		return err
+	}
+	if t.customers[c.ID] == nil {
+		e := NewEstate(c)
+		t.customers[c.ID] = e
+		t.names[c.Name] = e
+	}
+	return nil
+}
+
+func (t *Tree) applyKey(d *belfry.Doc) error {
+	for hash, k := range t.keys { // few, and changed by hand
+		if k.Customer == d.Customer && k.Name == d.Name {
+			delete(t.keys, hash)
+		}
+	}
+	if d.Body == nil {
+		return nil
+	}
+	k := new(belfry.Key)
+	if err := decodeDoc(d, k); err != nil {
+		return err
+	}
+	t.keys[k.Hash] = k
+	return nil
+}
+
+func (t *Tree) applyClass(e *Estate, d *belfry.Doc) error {
+	cl := e.class(t.catalog, d.Name)
+	if d.Body == nil {
+		cl.Def = t.catalog.Class(d.Name)
+		return nil
+	}
+	def, err := catalog.ParseClass(d.Body)
+	if err != nil {
+		return fmt.Errorf("class %q of customer %d: %w", d.Name, d.Customer, err)
+	}
+	cl.Def = def
+	return nil
+}
+
+func decodeDoc(d *belfry.Doc, v any) error {
+	if err := json.Unmarshal(d.Body, v); err != nil {
+		return fmt.Errorf("%s %q of customer %d: %w", d.Kind, d.Name, d.Customer, err)
+	}
+	return nil
+}
+
+// applyItem creates, changes or removes an item. Parents come before what stands in them.
+func (t *Tree) applyItem(it *belfry.Item, pos uint64) error {
+	n := t.Node(it.ID)
+	if n == nil {
+		var err error
+		if n, err = t.add(it); err != nil {
+			return err
+		}
+		n.State.Pos = pos
+		if it.Removed != 0 { // known for the sake of history alone
+			n.Parent = t.Node(it.Parent)
+			t.bury(n, it.Removed)
+			return nil
+		}
+		t.link(n, t.Node(it.Parent))
+		return nil
+	}
+	switch {
+	case n.Removed != 0: // met again after a restart
+	case it.Removed != 0:
+		t.unlink(n)
+		t.bury(n, it.Removed)
+	case n.Parent != nil && n.Parent.ID != it.Parent:
+		t.move(n, t.Node(it.Parent))
+	}
+	n.Details = it.Details
+	return nil
+}
+
+// add makes the node of an item without putting it anywhere.
+func (t *Tree) add(it *belfry.Item) (*Node, error) {
+	e := t.customers[it.Customer]
+	if e == nil {
+		return nil, fmt.Errorf("item %d %q belongs to customer %d, which does not exist", it.ID, it.Name, it.Customer)
+	}
+	for belfry.ID(len(t.nodes)) <= it.ID {
+		t.nodes = append(t.nodes, nil)
+	}
+	n := NewNode(it, nil, nil, e.class(t.catalog, it.Class))
+	if it.Resource != 0 && it.Kind != belfry.KindResource {
+		if n.Resource = t.Node(it.Resource); n.Resource == nil {
+			return nil, fmt.Errorf("item %d %q belongs to resource %d, which does not exist", it.ID, it.Name, it.Resource)
+		}
+		n.Resource.box.ever = append(n.Resource.box.ever, n)
+	}
+	t.nodes[it.ID] = n
+	e.ever = append(e.ever, n)
+	n.Number = uint32(len(e.ever))
+	return n, nil
+}
+
+// link puts a node into every index.
+func (t *Tree) link(n, parent *Node) {
+	e := t.customers[n.Customer]
+	switch {
+	case n.Kind == belfry.KindObject:
+		n.Resource.box.items[n.Name] = n
+		n.twin = e.objects[n.Name]
+		e.objects[n.Name] = n
+	case n.Kind == belfry.KindView && n.Resource != nil:
+		n.Resource.box.items[viewSlot(n.Name)] = n
+	default:
+		e.places[n.Name] = n
+		if n.Name == belfry.Main && n.Resource == nil {
+			e.Main = n
+		}
+	}
+	e.counts[n.Kind]++
+	n.Class.nodes, n.classPos = append(n.Class.nodes, n), int32(len(n.Class.nodes))
+	s := &e.status[n.State.Status]
+	*s, n.stateAt = append(*s, n), int32(len(*s))
+	n.attach(parent)
+}
+
+// unlink takes a node out of every index; it stays known by its id.
+func (t *Tree) unlink(n *Node) {
+	e := t.customers[n.Customer]
+	switch {
+	case n.Kind == belfry.KindObject:
+		delete(n.Resource.box.items, n.Name)
+		e.forgetObject(n)
+	case n.Kind == belfry.KindView && n.Resource != nil:
+		delete(n.Resource.box.items, viewSlot(n.Name))
+	default:
+		delete(e.places, n.Name)
+	}
+	e.counts[n.Kind]--
+	swapOut(&n.Class.nodes, n.classPos, func(m *Node, at int32) { m.classPos = at })
+	swapOut(&e.status[n.State.Status], n.stateAt, func(m *Node, at int32) { m.stateAt = at })
+	n.detach()
+}
+
+// bury marks a node as removed and keeps it findable for history.
+func (t *Tree) bury(n *Node, at belfry.Time) {
+	n.Removed = at
+	e := t.customers[n.Customer]
+	e.gone[n.Name] = append(e.gone[n.Name], n)
+}
+
+func (e *Estate) forgetObject(n *Node) {
+	if e.objects[n.Name] == n {
+		if n.twin == nil {
+			delete(e.objects, n.Name)
+		} else {
+			e.objects[n.Name] = n.twin
+		}
+	} else {
+		for m := e.objects[n.Name]; m != nil; m = m.twin {
+			if m.twin == n {
+				m.twin = n.twin
+				break
+			}
+		}
+	}
+	n.twin = nil
+}
+
+func (t *Tree) move(n, parent *Node) {
+	n.detach()
+	n.attach(parent)
+}
+
+func (n *Node) attach(parent *Node) {
+	n.Parent = parent
+	if parent != nil {
+		n.childPos = int32(len(parent.box.children))
+		parent.box.children = append(parent.box.children, n)
+		parent.box.counts[n.State.Status]++
+	}
+}
+
+// detach takes n out of its parent but remembers which one it was: history asks for it.
+func (n *Node) detach() {
+	if p := n.Parent; p != nil {
+		swapOut(&p.box.children, n.childPos, func(m *Node, at int32) { m.childPos = at })
+		p.box.counts[n.State.Status]--
+	}
+}
+
+// swapOut removes the entry at i in constant time; the last one takes its place and is told.
+func swapOut(list *[]*Node, i int32, moved func(*Node, int32)) {
+	l := *list
+	last := len(l) - 1
+	if int(i) != last {
+		l[i] = l[last]
+		moved(l[i], i)
+	}
+	l[last] = nil
+	*list = l[:last]
+}
+
+func (t *Tree) applyState(c *belfry.StateChange, pos uint64) {
+	n := t.Node(c.Item)
+	if n == nil || n.State.Pos > pos {
+		return
+	}
+	t.setStatus(n, c.Status)
+	n.State.Since, n.State.Info, n.State.Pos = c.Since, c.Info, pos
+}
+
+// setStatus keeps the index by status and the parent's counts in step.
+func (t *Tree) setStatus(n *Node, s belfry.Status) {
+	old := n.State.Status
+	if old == s {
+		return
+	}
+	n.State.Status = s
+	if n.Removed != 0 {
+		return
+	}
+	e := t.customers[n.Customer]
+	swapOut(&e.status[old], n.stateAt, func(m *Node, at int32) { m.stateAt = at })
+	e.status[s], n.stateAt = append(e.status[s], n), int32(len(e.status[s]))
+	if n.Parent != nil {
+		n.Parent.box.counts[old]--
+		n.Parent.box.counts[s]++
+	}
+}
+
+// observe takes row ids and, from data rows, last data and last values out of a batch.
+func (t *Tree) observe(b *belfry.Batch, pos uint64) {
+	e := t.customers[b.Customer]
+	if e == nil {
+		return
+	}
+	e.NextRow = max(e.NextRow, b.FirstID+belfry.RowID(b.Len()))
+	if b.Collection != belfry.ObjectData {
+		return
+	}
+	items := b.Column(belfry.ItemColumn)
+	cols := indicatorColumns(b)
+	for row, at := range b.Times {
+		n := t.Node(belfry.ID(items.Ints[row]))
+		if n == nil || n.State.Pos > pos {
+			continue
+		}
+		n.State.Pos = pos
+		if at < n.State.LastData {
+			continue // late: kept, but it is not the newest
+		}
+		n.State.LastData = at
+		for i := range cols {
+			cols[i].copyTo(&n.State, row)
+		}
+	}
+}
+
+// indicator is one indicator's column of a batch.
+type indicator struct {
+	at      int // i1 is 0
+	width   int // how many indicators the batch has: what a state makes room for at once
+	numbers []float64
+	texts   []string
+}
+
+func indicatorColumns(b *belfry.Batch) (cols []indicator) {
+	for _, c := range b.Columns {
+		if n, text, ok := belfry.ParseIndicatorColumn(c.Name); ok {
+			if text {
+				cols = append(cols, indicator{at: n - 1, texts: c.Texts})
+			} else {
+				cols = append(cols, indicator{at: n - 1, numbers: c.Numbers})
+			}
+		}
+	}
+	width := 0
+	for i := range cols {
+		width = max(width, cols[i].at+1)
+	}
+	for i := range cols {
+		cols[i].width = width
+	}
+	return cols
+}
+
+func (c *indicator) copyTo(s *belfry.State, row int) {
+	if c.numbers != nil {
+		v := c.numbers[row]
+		if math.IsNaN(v) {
+			return
+		}
+		if len(s.Numbers) <= c.at {
+			s.Numbers = widen(s.Numbers, c.width)
+		}
+		s.Numbers[c.at] = v
+		return
+	}
+	if v := c.texts[row]; v != "" {
+		for len(s.Texts) <= c.at {
+			s.Texts = append(s.Texts, "")
+		}
+		s.Texts[c.at] = strings.Clone(v) // v may be a piece of a whole request
+	}
+}
+
+func widen(numbers []float64, width int) []float64 {
+	wide := make([]float64, width)
+	for i := copy(wide, numbers); i < width; i++ {
+		wide[i] = belfry.AbsentNumber()
+	}
+	return wide
+}

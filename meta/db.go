@@ -1,0 +1,185 @@
+package meta
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"belfry"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// DB keeps what exists in a database: items, their states, configuration and idempotency answers. It is fed from
+// journal records alone, and everything it writes is absolute, so a record applied again changes nothing:
+//
+//	journal ──► Mover ──► DB ──► Load ──► the tree in memory, at the next start
+//
+// The journal is what makes a change durable. The database only has to be consistent with the position that it stores:
+// whatever records at or below that position brought about is in it. It may hold more.
+type DB struct {
+	write  *sql.DB // one connection, so that writers queue here and not inside SQLite
+	read   *sql.DB
+	into   tables
+	stored atomic.Uint64 // the position in the file, once it is committed
+}
+
+// readers is how many queries may run beside the writer.
+const readers = 4
+
+// Open opens the database file at path, makes it when there is none, and brings its schema up to date. A file whose
+// schema is newer than the program is refused.
+func Open(ctx context.Context, path string, log *slog.Logger) (*DB, error) {
+	db, err := open(ctx, path, log)
+	if err != nil {
+		return nil, fmt.Errorf("open metadata %s: %w", path, err)
+	}
+	return db, nil
+}
+
+func open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error) {
+	if err := makePrivate(path); err != nil {
+		return nil, err
+	}
+	steps, err := migrations()
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{}
+	defer func() {
+		if err != nil {
+			db.Close()
+		}
+	}()
+	if db.write, err = connect(path, "_txlock", "immediate"); err != nil {
+		return nil, err
+	}
+	db.write.SetMaxOpenConns(1)
+	if err := migrate(ctx, db.write, steps, log); err != nil {
+		return nil, err
+	}
+	if db.read, err = connect(path, "_pragma", "query_only(1)"); err != nil {
+		return nil, err
+	}
+	db.read.SetMaxOpenConns(readers)
+	if err := db.into.prepare(ctx, db.write); err != nil {
+		return nil, err
+	}
+	pos, err := db.Position(ctx)
+	db.stored.Store(pos)
+	return db, err
+}
+
+// makePrivate creates the file for its owner alone: it holds digests of keys and passwords. The files that SQLite puts
+// beside it take over its permissions.
+func makePrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// connect opens a pool. NORMAL may lose the last transactions in a power cut but never the file's consistency; what
+// is lost comes again from the journal.
+func connect(path, key, value string) (*sql.DB, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	q := url.Values{"_pragma": {
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)",
+		"cache_size(-16000)",           // KiB: the pages of one transaction stay in memory
+		"journal_size_limit(67108864)", // a log that grew under a long reader shrinks again
+	}}
+	q.Add(key, value)
+	dsn := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: q.Encode()}
+	return sql.Open("sqlite", dsn.String())
+}
+
+// Close closes the database. What was applied is on disk.
+func (db *DB) Close() error {
+	var errs []error
+	for _, pool := range []*sql.DB{db.read, db.write} { // the writer last: it tidies the write-ahead log away
+		if pool != nil {
+			errs = append(errs, pool.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Position is the journal position up to which every record is in the database.
+func (db *DB) Position(ctx context.Context) (uint64, error) {
+	var pos int64
+	if err := db.read.QueryRowContext(ctx, `SELECT pos FROM position`).Scan(&pos); err != nil {
+		return 0, fmt.Errorf("read metadata position: %w", err)
+	}
+	return uint64(pos), nil
+}
+
+// Answer finds what was answered under an idempotency key; nil when nothing was.
+func (db *DB) Answer(ctx context.Context, customer belfry.CustomerID, key string) (*belfry.Answer, error) {
+	a := &belfry.Answer{Customer: customer, Key: key}
+	var request sql.RawBytes
+	rows, err := db.read.QueryContext(ctx,
+		`SELECT request, status, body, time FROM answer WHERE customer = $1 AND key = $2`, int64(customer), key)
+	if err != nil {
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return nil, rows.Err()
+	}
+	if err := rows.Scan(&request, &a.Status, &a.Body, &a.Time); err != nil {
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+	if copy(a.Request[:], request) != len(a.Request) {
+		return nil, fmt.Errorf("answer of customer %d has a digest of %d bytes", customer, len(request))
+	}
+	a.Body = notNull(a.Body)
+	return a, nil
+}
+
+// forgetAtOnce limits how many answers one transaction removes, so that the mover does not wait behind it.
+const forgetAtOnce = 10_000
+
+// ForgetAnswers removes the answers given before t.
+func (db *DB) ForgetAnswers(ctx context.Context, before belfry.Time) error {
+	for {
+		res, err := db.write.ExecContext(ctx, `DELETE FROM answer WHERE (customer, key) IN
+			(SELECT customer, key FROM answer WHERE time < $1 LIMIT $2)`, int64(before), forgetAtOnce)
+		if err != nil {
+			return fmt.Errorf("forget answers: %w", err)
+		}
+		if n, err := res.RowsAffected(); err != nil || n < forgetAtOnce {
+			return err
+		}
+	}
+}
+
+// Purge forgets items that were removed before t, for when no row that names them is left. Their ids stay used.
+func (db *DB) Purge(ctx context.Context, before belfry.Time) error {
+	tx, err := db.write.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("purge items: %w", err)
+	}
+	defer tx.Rollback()
+	for _, text := range []string{
+		`DELETE FROM state WHERE item IN (SELECT id FROM item WHERE removed > 0 AND removed < $1)`,
+		`DELETE FROM item WHERE removed > 0 AND removed < $1`,
+	} {
+		if _, err := tx.ExecContext(ctx, text, int64(before)); err != nil {
+			return fmt.Errorf("purge items: %w", err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("purge items: %w", err)
+	}
+	return nil
+}

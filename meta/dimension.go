@@ -1,0 +1,140 @@
+package meta
+
+import (
+	"belfry"
+	"belfry/query"
+)
+
+// Items finds the items that names stand for, removed ones included: history is asked by name, and a name may have
+// stood for several items over time. It implements query.Names.
+func (t *Tree) Items(c belfry.CustomerID, m query.ItemMatch) (ids []belfry.ID) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	e := t.customers[c]
+	if e == nil {
+		return nil
+	}
+	for _, n := range e.candidates(m) {
+		if n.matches(m) {
+			ids = append(ids, n.ID)
+		}
+	}
+	return ids
+}
+
+// candidates narrows a match to the shortest list at hand.
+func (e *Estate) candidates(m query.ItemMatch) (list []*Node) {
+	switch {
+	case m.Object != nil:
+		e.ObjectsNamed(*m.Object, func(n *Node) { list = append(list, n) })
+		return append(list, e.gone[*m.Object]...)
+	case m.Resource != nil:
+		if r := e.Resource(*m.Resource); r != nil {
+			list = append(append(list, r), r.box.ever...)
+		}
+		for _, r := range e.gone[*m.Resource] {
+			if r.Kind == belfry.KindResource {
+				list = append(append(list, r), r.box.ever...)
+			}
+		}
+		return list
+	}
+	return e.ever
+}
+
+func (n *Node) matches(m query.ItemMatch) bool {
+	d := n.names()
+	return is(m.Resource, d.resource) && is(m.View, d.view) && is(m.Object, d.object) && is(m.Class, d.class)
+}
+
+func is(want *string, have string) bool { return want == nil || *want == have && have != "" }
+
+// names are the fields of a row that follow from its item.
+type names struct{ resource, view, object, class string }
+
+func (n *Node) names() (d names) {
+	d.class = n.Class.Name
+	if n.Resource != nil {
+		d.resource = n.Resource.Name
+	}
+	switch {
+	case n.Kind == belfry.KindView:
+		d.view = n.Name
+	case n.Parent != nil:
+		d.view = n.Parent.Name
+	}
+	if n.Kind == belfry.KindObject {
+		d.object = n.Name
+	}
+	return d
+}
+
+// Dimension gives the names of the items in a record, in the form in which the store takes them; nil when the record
+// has none. The record must have been applied.
+func (t *Tree) Dimension(r *belfry.Record) []*belfry.Batch {
+	if len(r.Items) == 0 {
+		return nil
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	b := newDimension(r.Items[0].Customer, len(r.Items))
+	for i := range r.Items {
+		b.add(t.nodes[r.Items[i].ID])
+	}
+	b.batch.Pos = r.Pos
+	return []*belfry.Batch{b.done()}
+}
+
+// Dimensions gives the names of all items that ever were, in batches, for a store that has just been opened.
+func (t *Tree) Dimensions(f func(*belfry.Batch) error) error {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	const size = 50_000
+	for _, e := range t.customers {
+		for at := 0; at < len(e.ever); at += size {
+			part := e.ever[at:min(at+size, len(e.ever))]
+			b := newDimension(e.ID, len(part))
+			for _, n := range part {
+				b.add(n)
+			}
+			if err := f(b.done()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type dimension struct {
+	batch                         *belfry.Batch
+	ids, kinds                    []int64
+	resource, view, object, class []string
+}
+
+func newDimension(c belfry.CustomerID, n int) *dimension {
+	return &dimension{
+		batch: &belfry.Batch{Collection: belfry.Dimension, Customer: c, Times: make([]belfry.Time, 0, n)},
+		ids:   make([]int64, 0, n), kinds: make([]int64, 0, n),
+		resource: make([]string, 0, n), view: make([]string, 0, n), object: make([]string, 0, n), class: make([]string, 0, n),
+	}
+}
+
+func (d *dimension) add(n *Node) {
+	s := n.names()
+	d.batch.Times = append(d.batch.Times, n.Created)
+	d.ids, d.kinds = append(d.ids, int64(n.ID)), append(d.kinds, int64(n.Kind))
+	d.resource, d.view = append(d.resource, s.resource), append(d.view, s.view)
+	d.object, d.class = append(d.object, s.object), append(d.class, s.class)
+}
+
+func (d *dimension) done() *belfry.Batch {
+	d.batch.Columns = []belfry.Column{
+		{Name: belfry.ItemColumn, Ints: d.ids},
+		{Name: "kind", Ints: d.kinds},
+		{Name: "resource", Texts: d.resource},
+		{Name: "view", Texts: d.view},
+		{Name: "object", Texts: d.object},
+		{Name: "class", Texts: d.class},
+	}
+	return d.batch
+}

@@ -1,0 +1,133 @@
+package meta
+
+import (
+	"belfry"
+	"belfry/catalog"
+)
+
+// Estate is all that one customer has. It is read inside Tree.Read, or by the goroutine that applies records.
+type Estate struct {
+	belfry.Customer
+	Main    *Node
+	NextRow belfry.RowID // the id the next row gets
+
+	places  map[string]*Node // customer-level views and resources: one namespace
+	objects map[string]*Node // objects by name; those of equal name are linked by twin
+	classes map[string]*Class
+	users   map[string]*belfry.User
+	status  [belfry.Statuses][]*Node
+	ever    []*Node            // every item the customer ever had, removed ones included
+	gone    map[string][]*Node // removed items by name
+	counts  [4]int             // of existing items by kind
+}
+
+// NewEstate makes the estate of a customer that has nothing yet.
+func NewEstate(c belfry.Customer) *Estate {
+	return &Estate{
+		Customer: c, NextRow: 1,
+		places:  map[string]*Node{},
+		objects: map[string]*Node{},
+		classes: map[string]*Class{},
+		users:   map[string]*belfry.User{},
+		gone:    map[string][]*Node{},
+	}
+}
+
+// Place finds a resource or a view at customer level, MAIN included.
+func (e *Estate) Place(name string) *Node { return e.places[name] }
+
+// Resource finds a resource by name.
+func (e *Estate) Resource(name string) *Node {
+	if n := e.places[name]; n != nil && n.Kind == belfry.KindResource {
+		return n
+	}
+	return nil
+}
+
+// Object finds an object by name in the whole customer. When several resources have one of that name, it gives the
+// first and twins is true.
+func (e *Estate) Object(name string) (n *Node, twins bool) {
+	n = e.objects[name]
+	return n, n != nil && n.twin != nil
+}
+
+// ObjectsNamed calls f for every object of that name.
+func (e *Estate) ObjectsNamed(name string, f func(*Node)) {
+	for n := e.objects[name]; n != nil; n = n.twin {
+		f(n)
+	}
+}
+
+// Object finds an object of the resource n by name.
+func (n *Node) Object(name string) *Node {
+	if n.box == nil {
+		return nil
+	}
+	if o := n.box.items[name]; o != nil && o.Kind == belfry.KindObject {
+		return o
+	}
+	return nil
+}
+
+// View finds a view inside the resource n by name; the resource's own name gives the resource itself.
+func (n *Node) View(name string) *Node {
+	if name == n.Name {
+		return n
+	}
+	return n.box.items[viewSlot(name)]
+}
+
+// viewSlot is the place of a view in a resource's items: views and objects of a resource may share a name, and a
+// name never starts with a control character.
+func viewSlot(name string) string { return "\x00" + name }
+
+// Class finds a class by name, the customer's own before the built-in ones; nil when there is none yet.
+func (e *Estate) Class(name string) *Class { return e.classes[name] }
+
+// Count tells how many items of a kind exist.
+func (e *Estate) Count(k belfry.Kind) int { return e.counts[k] }
+
+// User finds a user by name.
+func (e *Estate) User(name string) *belfry.User { return e.users[name] }
+
+// ByStatus calls f for each existing item in the given status until f returns false.
+func (e *Estate) ByStatus(s belfry.Status, f func(*Node) bool) {
+	for _, n := range e.status[s] {
+		if !f(n) {
+			return
+		}
+	}
+}
+
+// ByClass calls f for each existing item of the class until f returns false.
+func (e *Estate) ByClass(name string, f func(*Node) bool) {
+	if c := e.classes[name]; c != nil {
+		for _, n := range c.nodes {
+			if !f(n) {
+				return
+			}
+		}
+	}
+}
+
+// All calls f for each existing item until f returns false.
+func (e *Estate) All(f func(*Node) bool) {
+	for s := range e.status {
+		for _, n := range e.status[s] {
+			if !f(n) {
+				return
+			}
+		}
+	}
+}
+
+// class finds or makes the cell of a class. It starts with the built-in definition of that name; a class nobody has
+// defined gets its definition from a document before its first object.
+func (e *Estate) class(c *catalog.Catalog, name string) *Class {
+	cl := e.classes[name]
+	if cl == nil {
+		cl = &Class{Name: name, Def: c.Class(name)}
+		e.classes[name] = cl
+	}
+	return cl
+}

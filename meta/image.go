@@ -1,0 +1,58 @@
+package meta
+
+import (
+	"context"
+	"fmt"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// LoadTree builds the tree from what the database holds.
+func LoadTree(ctx context.Context, db *DB, c *catalog.Catalog) (*Tree, error) {
+	l := builder{tree: NewTree(c)}
+	err := db.Load(ctx, Visitor{Doc: l.doc, Item: l.item, State: l.state, Counter: l.counter, NextID: l.nextID})
+	if err == nil {
+		err = l.err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load metadata: %w", err)
+	}
+	return l.tree, nil
+}
+
+// builder takes what the database reads out: documents, items, each after the one it stands in, states, counters.
+type builder struct {
+	tree *Tree
+	err  error
+}
+
+func (l *builder) note(err error) {
+	if l.err == nil {
+		l.err = err
+	}
+}
+
+func (l *builder) doc(d belfry.Doc) { l.note(l.tree.applyDoc(&d)) }
+
+func (l *builder) item(it belfry.Item) { l.note(l.tree.applyItem(&it, 0)) }
+
+func (l *builder) state(id belfry.ID, s *belfry.State) {
+	if n := l.tree.Node(id); n != nil {
+		l.tree.setStatus(n, s.Status)
+		n.State = *s
+	}
+}
+
+func (l *builder) counter(c belfry.CustomerID, next belfry.RowID) {
+	if e := l.tree.customers[c]; e != nil {
+		e.NextRow = max(e.NextRow, next)
+	}
+}
+
+// nextID makes sure that an id whose item has been purged is not given again.
+func (l *builder) nextID(id belfry.ID) {
+	for belfry.ID(len(l.tree.nodes)) < id {
+		l.tree.nodes = append(l.tree.nodes, nil)
+	}
+}

@@ -1,0 +1,191 @@
+package meta
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"belfry"
+)
+
+// Visitor is told what a database holds. A function that is nil is not called. What it is given is its own to keep.
+type Visitor struct {
+	Doc     func(belfry.Doc)  // customers before everything else
+	Item    func(belfry.Item) // removed ones too; an item comes after the one it stands in
+	State   func(belfry.ID, *belfry.State)
+	Counter func(c belfry.CustomerID, next belfry.RowID)
+	NextID  func(belfry.ID) // the first item id that was never used
+}
+
+// Load tells v everything: docs, then items, then states, then counters, as they were at one moment.
+func (db *DB) Load(ctx context.Context, v Visitor) error {
+	tx, err := db.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return fmt.Errorf("load metadata: %w", err)
+	}
+	defer tx.Rollback()
+	l := &loader{ctx, tx, v}
+	for _, part := range []func() error{l.docs, l.items, l.states, l.counters} {
+		if err := part(); err != nil {
+			return fmt.Errorf("load metadata: %w", err)
+		}
+	}
+	return nil
+}
+
+type loader struct {
+	ctx context.Context
+	tx  *sql.Tx
+	v   Visitor
+}
+
+// each calls f for every row of a query.
+func (l *loader) each(f func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := l.tx.QueryContext(l.ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func (l *loader) docs() error {
+	if l.v.Doc == nil {
+		return nil
+	}
+	return l.each(func(rows *sql.Rows) error {
+		var d belfry.Doc
+		if err := rows.Scan(&d.Kind, &d.Customer, &d.Name, &d.Body); err != nil {
+			return err
+		}
+		d.Body = notNull(d.Body)
+		l.v.Doc(d)
+		return nil
+	}, `SELECT kind, customer, name, body FROM doc
+		ORDER BY CASE WHEN kind = $1 THEN 0 ELSE 1 END, kind, customer, name`, belfry.DocCustomer)
+}
+
+func (l *loader) items() error {
+	if l.v.Item == nil {
+		return nil
+	}
+	known := map[string]string{} // classes and packages are few: one copy of each is enough
+	once := func(s string) string {
+		if k, ok := known[s]; ok {
+			return k
+		}
+		known[s] = s
+		return s
+	}
+	var q parentsFirst
+	err := l.each(func(rows *sql.Rows) error {
+		var it belfry.Item
+		var details string
+		err := rows.Scan(&it.ID, &it.Customer, &it.Kind, &it.Name, &it.Parent, &it.Resource, &it.Class, &it.Package,
+			&it.Created, &it.Removed, &details)
+		if err != nil {
+			return err
+		}
+		it.Class, it.Package = once(it.Class), once(it.Package)
+		if details != "" {
+			it.Details = new(belfry.Details)
+			if err := json.Unmarshal([]byte(details), it.Details); err != nil {
+				return fmt.Errorf("details of item %d: %w", it.ID, err)
+			}
+		}
+		q.add(it, l.v.Item)
+		return nil
+	}, `SELECT id, customer, kind, name, parent, resource, class, package, created, removed, details FROM item ORDER BY id`)
+	q.rest(l.v.Item)
+	return err
+}
+
+// parentsFirst passes items on that come by id, each after the one it stands in. Nearly always that is the order in
+// which they come; only what was moved into something younger has to wait, with all that stands in it.
+type parentsFirst struct {
+	waiting map[belfry.ID][]belfry.Item // by parent
+	held    map[belfry.ID]bool
+}
+
+func (q *parentsFirst) add(it belfry.Item, out func(belfry.Item)) {
+	if it.Parent > it.ID || q.held[it.Parent] {
+		if q.held == nil {
+			q.waiting, q.held = map[belfry.ID][]belfry.Item{}, map[belfry.ID]bool{}
+		}
+		q.waiting[it.Parent] = append(q.waiting[it.Parent], it)
+		q.held[it.ID] = true
+		return
+	}
+	ready := []belfry.Item{it}
+	if len(q.held) == 0 { // the usual case
+		out(it)
+		return
+	}
+	for len(ready) > 0 {
+		it, ready = ready[0], ready[1:]
+		out(it)
+		delete(q.held, it.ID)
+		ready = append(ready, q.waiting[it.ID]...)
+		delete(q.waiting, it.ID)
+	}
+}
+
+// rest passes on what waits for something that never came.
+func (q *parentsFirst) rest(out func(belfry.Item)) {
+	for _, items := range q.waiting {
+		for _, it := range items {
+			out(it)
+		}
+	}
+}
+
+func (l *loader) states() error {
+	if l.v.State == nil {
+		return nil
+	}
+	var body sql.RawBytes
+	return l.each(func(rows *sql.Rows) error {
+		var id belfry.ID
+		if err := rows.Scan(&id, &body); err != nil {
+			return err
+		}
+		s, err := belfry.DecodeState(body)
+		if err != nil {
+			return fmt.Errorf("state of item %d: %w", id, err)
+		}
+		l.v.State(id, s)
+		return nil
+	}, `SELECT item, body FROM state ORDER BY item`)
+}
+
+func (l *loader) counters() error {
+	if l.v.Counter != nil {
+		err := l.each(func(rows *sql.Rows) error {
+			var c belfry.CustomerID
+			var next belfry.RowID
+			if err := rows.Scan(&c, &next); err != nil {
+				return err
+			}
+			l.v.Counter(c, next)
+			return nil
+		}, `SELECT customer, next_row FROM customer_counter ORDER BY customer`)
+		if err != nil {
+			return err
+		}
+	}
+	if l.v.NextID == nil {
+		return nil
+	}
+	var next belfry.ID
+	if err := l.tx.QueryRowContext(l.ctx, `SELECT next_item FROM position`).Scan(&next); err != nil {
+		return err
+	}
+	l.v.NextID(next)
+	return nil
+}

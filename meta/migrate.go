@@ -1,0 +1,81 @@
+package meta
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+)
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// sqliteKey stands where a migration says @KEY@; for PostgreSQL it would be BIGINT PRIMARY KEY.
+const sqliteKey = "INTEGER PRIMARY KEY"
+
+// migration is one step of the schema. Steps are numbered from 1 without gaps and never change once released.
+type migration struct {
+	name string
+	text string
+}
+
+func migrations() ([]migration, error) {
+	names, err := fs.Glob(migrationFiles, "migrations/*.sql") // in order of name
+	if err != nil {
+		return nil, err
+	}
+	all := make([]migration, len(names))
+	for i, name := range names {
+		text, err := migrationFiles.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		name = strings.TrimPrefix(name, "migrations/")
+		if !strings.HasPrefix(name, fmt.Sprintf("%04d_", i+1)) {
+			return nil, fmt.Errorf("migration %s should have number %04d", name, i+1)
+		}
+		all[i] = migration{name, strings.ReplaceAll(string(text), "@KEY@", sqliteKey)}
+	}
+	return all, nil
+}
+
+// migrate brings the schema to the last of steps, each step in a transaction of its own that also notes it as done.
+func migrate(ctx context.Context, db *sql.DB, steps []migration, log *slog.Logger) error {
+	_, err := db.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS migration (version BIGINT PRIMARY KEY, name TEXT NOT NULL)`)
+	if err != nil {
+		return err
+	}
+	var have int
+	if err := db.QueryRowContext(ctx, `SELECT COALESCE(MAX(version), 0) FROM migration`).Scan(&have); err != nil {
+		return err
+	}
+	if have > len(steps) {
+		return fmt.Errorf("its schema has number %d and this program knows %d: it was written by a newer version, "+
+			"start that one or restore a backup from before", have, len(steps))
+	}
+	for i := have; i < len(steps); i++ {
+		if err := step(ctx, db, i+1, steps[i]); err != nil {
+			return fmt.Errorf("migration %s: %w", steps[i].name, err)
+		}
+		log.Info("metadata schema migrated", "version", i+1, "name", steps[i].name)
+	}
+	return nil
+}
+
+func step(ctx context.Context, db *sql.DB, version int, m migration) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if _, err := tx.ExecContext(ctx, m.text); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `INSERT INTO migration (version, name) VALUES ($1, $2)`, version, m.name); err != nil {
+		return err
+	}
+	return tx.Commit()
+}

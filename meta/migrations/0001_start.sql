@@ -1,0 +1,61 @@
+-- What exists, as the journal's records left it. The text is for SQLite and PostgreSQL alike: sizes are those of
+-- PostgreSQL (SQLite takes any), ids come from the program, times are microseconds since 1970 in UTC.
+--
+-- The one difference is marked @KEY@, the primary key of a table that is found by one number. SQLite is fastest when
+-- it is spelled INTEGER, which is the table's own order there; in PostgreSQL that would be 32 bits, and it is BIGINT.
+
+-- One row: how far the journal has been taken in, and the first item id that was never used.
+CREATE TABLE position (
+	one       @KEY@,
+	pos       BIGINT NOT NULL,
+	next_item BIGINT NOT NULL
+);
+INSERT INTO position (one, pos, next_item) VALUES (1, 0, 1);
+
+-- pos is the record that wrote the item. A replay must not put back what an older record said: were it interrupted,
+-- an item that has been removed would exist again, beside another one that has got its name since.
+CREATE TABLE item (
+	id       @KEY@,
+	pos      BIGINT   NOT NULL,
+	customer BIGINT   NOT NULL,
+	kind     SMALLINT NOT NULL,
+	name     TEXT     NOT NULL,
+	parent   BIGINT   NOT NULL,
+	resource BIGINT   NOT NULL,
+	class    TEXT     NOT NULL,
+	package  TEXT     NOT NULL,
+	created  BIGINT   NOT NULL,
+	removed  BIGINT   NOT NULL, -- 0 while it exists
+	details  TEXT     NOT NULL  -- JSON, or empty
+);
+
+-- The last known state of an item. It may be newer than position.pos: pos says how new.
+CREATE TABLE state (
+	item @KEY@,
+	pos  BIGINT NOT NULL,
+	body BYTEA  NOT NULL
+);
+
+CREATE TABLE doc (
+	kind     TEXT   NOT NULL,
+	customer BIGINT NOT NULL,
+	name     TEXT   NOT NULL,
+	body     BYTEA  NOT NULL,
+	PRIMARY KEY (kind, customer, name)
+);
+
+CREATE TABLE answer (
+	customer BIGINT   NOT NULL,
+	key      TEXT     NOT NULL,
+	request  BYTEA    NOT NULL,
+	status   SMALLINT NOT NULL,
+	body     BYTEA    NOT NULL,
+	time     BIGINT   NOT NULL,
+	PRIMARY KEY (customer, key)
+);
+CREATE INDEX answer_time ON answer (time);
+
+CREATE TABLE customer_counter (
+	customer @KEY@,
+	next_row BIGINT NOT NULL
+);

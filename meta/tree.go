@@ -1,0 +1,246 @@
+// Package meta knows what exists: customers, their views, resources and objects, the state of each, and the
+// configuration around them.
+//
+// It has two halves. Tree is the live picture in memory, from which every request is answered. DB is the same on disk.
+// Neither decides anything: both are fed with records that have already been committed to the journal.
+//
+//	         journal ──► Record
+//	                       ├──► Tree.Apply   at once, before the answer
+//	                       └──► Mover ──► DB some time later
+//	start:   DB ──► Tree, then the records above DB's position again
+//
+// An item's State remembers the position of the last record that touched it. DB may hold a state that is newer than
+// its own position; a record older than the state it meets is passed over, so both halves end up the same.
+package meta
+
+import (
+	"iter"
+	"sync"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// Tree is what exists, in memory. One goroutine applies records; any number may read.
+type Tree struct {
+	catalog *catalog.Catalog
+
+	mu        sync.RWMutex
+	nodes     []*Node // by ID
+	customers map[belfry.CustomerID]*Estate
+	names     map[string]*Estate
+	keys      map[string]*belfry.Key // by hash
+}
+
+// NewTree makes an empty tree.
+func NewTree(c *catalog.Catalog) *Tree {
+	return &Tree{
+		catalog:   c,
+		nodes:     make([]*Node, 1), // ID 0 is no item
+		customers: map[belfry.CustomerID]*Estate{},
+		names:     map[string]*Estate{},
+		keys:      map[string]*belfry.Key{},
+	}
+}
+
+// Node is an item in the tree. ID, Customer, Kind, Name, Resource, Class and Package never change and may be read by
+// anyone who holds the node; the rest is guarded by the tree's lock and read inside Tree.Read, or by the one goroutine
+// that applies records.
+type Node struct {
+	ID       belfry.ID
+	Resource *Node // a resource is its own; nil for views at customer level
+	Class    *Class
+	Name     string
+	Package  string
+
+	Parent  *Node // nil for MAIN
+	Details *belfry.Details
+	State   belfry.State
+	Created belfry.Time
+	Removed belfry.Time
+
+	box  *box  // what stands in it; nil for objects
+	twin *Node // the next object of the same name in the customer
+
+	Customer belfry.CustomerID
+	Number   uint32 // counts the customer's items in the order of their creation
+	classPos int32  // where it stands in its class, its status and its parent
+	stateAt  int32
+	childPos int32
+	Kind     belfry.Kind
+}
+
+// box is the inside of a view or resource.
+type box struct {
+	children []*Node
+	counts   [belfry.Statuses]int32 // of children by status
+	items    map[string]*Node       // views and objects of a resource, by slot
+	ever     []*Node                // all that ever belonged to a resource
+}
+
+// Class is an object or view class as a customer knows it, with the items that have it.
+type Class struct {
+	Name  string
+	Def   *catalog.Class // nil for view classes
+	nodes []*Node
+}
+
+// Children calls f for each item that stands directly in n.
+func (n *Node) Children(f func(*Node) bool) {
+	if n.box == nil {
+		return
+	}
+	for _, c := range n.box.children {
+		if !f(c) {
+			return
+		}
+	}
+}
+
+// Counts tells how many of the items directly in n have each status.
+func (n *Node) Counts() (counts [belfry.Statuses]int32) {
+	if n.box != nil {
+		counts = n.box.counts
+	}
+	return counts
+}
+
+// Item gives the node in the form in which records carry it.
+func (n *Node) Item() belfry.Item {
+	it := belfry.Item{
+		ID: n.ID, Customer: n.Customer, Kind: n.Kind, Name: n.Name, Class: n.Class.Name, Package: n.Package,
+		Created: n.Created, Removed: n.Removed, Details: n.Details,
+	}
+	if n.Parent != nil {
+		it.Parent = n.Parent.ID
+	}
+	if n.Resource != nil {
+		it.Resource = n.Resource.ID
+	}
+	return it
+}
+
+// Read calls f with the customer's estate, which is nil when there is no such customer. Nothing changes meanwhile, so
+// f should be brief.
+func (t *Tree) Read(c belfry.CustomerID, f func(*Estate)) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	f(t.customers[c])
+}
+
+// Estate gives the customer's estate to the goroutine that applies records; everyone else uses Read.
+func (t *Tree) Estate(c belfry.CustomerID) *Estate { return t.customers[c] }
+
+// LastID is the highest item id given so far; for the goroutine that applies records.
+func (t *Tree) LastID() belfry.ID { return belfry.ID(len(t.nodes) - 1) }
+
+// Node finds an item by id; for the goroutine that applies records. Nil when there is none.
+func (t *Tree) Node(id belfry.ID) *Node {
+	if id < belfry.ID(len(t.nodes)) {
+		return t.nodes[id]
+	}
+	return nil
+}
+
+// States copies the present state of items, for the database.
+func (t *Tree) States(ids []belfry.ID) []ItemState {
+	states := make([]ItemState, 0, len(ids))
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, id := range ids {
+		if n := t.Node(id); n != nil {
+			s := ItemState{Item: id, State: n.State}
+			s.State.Numbers = append([]float64(nil), n.State.Numbers...)
+			s.State.Texts = append([]string(nil), n.State.Texts...)
+			states = append(states, s)
+		}
+	}
+	return states
+}
+
+// Size counts items that exist, over all customers.
+func (t *Tree) Size() (objects, resources, views int) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, e := range t.customers {
+		objects += e.counts[belfry.KindObject]
+		resources += e.counts[belfry.KindResource]
+		views += e.counts[belfry.KindView]
+	}
+	return objects, resources, views
+}
+
+// Each gives the nodes one by one, with the tree locked for reading while the caller looks at one. The lock is let go
+// now and then, so that a long list never holds up what arrives; each node is seen whole, the list as a whole is not.
+func (t *Tree) Each(nodes []*Node) iter.Seq[*Node] {
+	const stretch = 1024
+	return func(yield func(*Node) bool) {
+		for len(nodes) > 0 {
+			part := nodes[:min(stretch, len(nodes))]
+			nodes = nodes[len(part):]
+			if !t.stretch(part, yield) {
+				return
+			}
+		}
+	}
+}
+
+func (t *Tree) stretch(nodes []*Node, yield func(*Node) bool) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, n := range nodes {
+		if n.Removed == 0 && !yield(n) {
+			return false
+		}
+	}
+	return true
+}
+
+// Nodes finds items by id, passing over those that do not belong to the customer.
+func (t *Tree) Nodes(c belfry.CustomerID, ids []belfry.ID) []*Node {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	nodes := make([]*Node, 0, len(ids))
+	for _, id := range ids {
+		if n := t.Node(id); n != nil && n.Customer == c {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// Everything lists all items of a customer.
+func (t *Tree) Everything(c belfry.CustomerID) (nodes []*Node) {
+	t.Read(c, func(e *Estate) {
+		if e != nil {
+			nodes = make([]*Node, 0, len(e.ever))
+			e.All(func(n *Node) bool {
+				nodes = append(nodes, n)
+				return true
+			})
+		}
+	})
+	return nodes
+}
+
+// NewNode makes a node that stands outside the tree, for an item that has been decided on but not committed yet.
+func NewNode(it *belfry.Item, parent, resource *Node, class *Class) *Node {
+	n := &Node{
+		ID: it.ID, Customer: it.Customer, Kind: it.Kind, Name: it.Name, Package: it.Package,
+		Class: class, Created: it.Created, Details: it.Details, Parent: parent, Resource: resource,
+	}
+	n.State.Since = it.Created
+	n.inside()
+	return n
+}
+
+// inside gives a view or resource its box.
+func (n *Node) inside() {
+	switch n.Kind {
+	case belfry.KindResource:
+		n.Resource = n
+		n.box = &box{items: map[string]*Node{}}
+	case belfry.KindView:
+		n.box = &box{}
+	}
+}

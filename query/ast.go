@@ -1,0 +1,289 @@
+package query
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Select is a query as it was written. String prints it so that Parse gives an equal one again, positions aside.
+type Select struct {
+	Star   bool // SELECT *
+	Items  []Item
+	From   Name
+	Where  Expr // nil when absent
+	Order  []Key
+	Limit  Count
+	Offset Count
+
+	text string // what was parsed, for the places in error messages
+}
+
+// Pos is a byte offset in the text.
+type Pos int
+
+// Name is a name in the text, without its quotes.
+type Name struct {
+	Text string
+	Pos  Pos
+}
+
+// Item is one selected thing: a field, or a function of one. Field is * in COUNT(*).
+type Item struct {
+	Func  Name // empty for a plain field
+	Field Name
+	As    Name // empty without AS
+}
+
+// Key is a field of ORDER BY.
+type Key struct {
+	Field Name
+	Desc  bool
+}
+
+// Count is the number of LIMIT or OFFSET.
+type Count struct {
+	Given bool
+	N     int
+	Pos   Pos
+}
+
+// Expr is a condition: *AndExpr, *OrExpr, *NotExpr, *CompareExpr, *NullExpr, *InExpr or *BetweenExpr.
+type Expr interface {
+	write(b *strings.Builder)
+}
+
+// AndExpr holds when all of its two or more conditions do.
+type AndExpr struct{ Of []Expr }
+
+// OrExpr holds when one of its two or more conditions does.
+type OrExpr struct{ Of []Expr }
+
+// NotExpr holds when its condition does not.
+type NotExpr struct{ Of Expr }
+
+// CompareExpr compares a field with a value.
+type CompareExpr struct {
+	Field Name
+	Op    Op
+	Value Literal
+}
+
+// NullExpr asks whether a field is absent.
+type NullExpr struct {
+	Field Name
+	Not   bool
+}
+
+// InExpr asks whether a field is one of several values.
+type InExpr struct {
+	Field  Name
+	Not    bool
+	Values []Literal
+}
+
+// BetweenExpr asks whether a field lies between two values or is one of them.
+type BetweenExpr struct {
+	Field     Name
+	Not       bool
+	Low, High Literal
+}
+
+// Literal is a value as it was written. What it means depends on the field it is compared with.
+type Literal struct {
+	Kind LiteralKind
+	Text string // of a string, without the quotes
+	Pos  Pos
+}
+
+// LiteralKind is how a literal was written.
+type LiteralKind uint8
+
+// The kinds of literals.
+const (
+	StringLiteral LiteralKind = iota
+	NumberLiteral
+	BoolLiteral // true or false
+)
+
+// Op is a comparison.
+type Op uint8
+
+// The comparisons.
+const (
+	Equal Op = iota
+	NotEqual
+	Less
+	LessEqual
+	Greater
+	GreaterEqual
+)
+
+var opTexts = [...]string{"=", "<>", "<", "<=", ">", ">="}
+
+func (o Op) String() string { return opTexts[o] }
+
+// reserved words cannot be names without quotes.
+var reserved = []string{
+	"AND", "AS", "ASC", "BETWEEN", "BY", "DESC", "DISTINCT", "FALSE", "FROM", "GROUP", "HAVING", "IN", "IS", "LIKE",
+	"LIMIT", "NOT", "NULL", "OFFSET", "OR", "ORDER", "SELECT", "TRUE", "WHERE",
+}
+
+func isReserved(word string) bool {
+	_, found := slices.BinarySearch(reserved, strings.ToUpper(word))
+	return found
+}
+
+// String writes the name, in quotes where it needs them.
+func (n Name) String() string {
+	for i := range len(n.Text) {
+		if !isWord(n.Text[i]) || i == 0 && isDigit(n.Text[i]) {
+			return quoteName(n.Text)
+		}
+	}
+	if n.Text == "" || isReserved(n.Text) {
+		return quoteName(n.Text)
+	}
+	return n.Text
+}
+
+// String writes the item as it stands in a query, without AS.
+func (i Item) String() string {
+	switch {
+	case i.Func.Text == "":
+		return i.Field.String()
+	case i.Field.Text == "*":
+		return i.Func.Text + "(*)"
+	}
+	return i.Func.Text + "(" + i.Field.String() + ")"
+}
+
+// label is the name of the item in the answer: what follows AS, or else its own text.
+func (i Item) label() string {
+	switch {
+	case i.As.Text != "":
+		return i.As.Text
+	case i.Func.Text == "":
+		return i.Field.Text
+	}
+	return i.String()
+}
+
+func (l Literal) String() string {
+	if l.Kind == StringLiteral {
+		return quoteString(l.Text)
+	}
+	return l.Text
+}
+
+// String writes the query on one line.
+func (s *Select) String() string {
+	var b strings.Builder
+	b.WriteString("SELECT ")
+	if s.Star {
+		b.WriteString("*")
+	}
+	for i, item := range s.Items {
+		separate(&b, i, ", ")
+		b.WriteString(item.String())
+		if item.As.Text != "" {
+			b.WriteString(" AS " + item.As.String())
+		}
+	}
+	b.WriteString(" FROM " + s.From.String())
+	if s.Where != nil {
+		b.WriteString(" WHERE ")
+		s.Where.write(&b)
+	}
+	for i, key := range s.Order {
+		if i == 0 {
+			b.WriteString(" ORDER BY ")
+		}
+		separate(&b, i, ", ")
+		b.WriteString(key.Field.String() + direction(key.Desc))
+	}
+	if s.Limit.Given {
+		b.WriteString(" LIMIT " + strconv.Itoa(s.Limit.N))
+	}
+	if s.Offset.Given {
+		b.WriteString(" OFFSET " + strconv.Itoa(s.Offset.N))
+	}
+	return b.String()
+}
+
+func direction(desc bool) string {
+	if desc {
+		return " DESC"
+	}
+	return " ASC"
+}
+
+func separate(b *strings.Builder, i int, by string) {
+	if i > 0 {
+		b.WriteString(by)
+	}
+}
+
+func (e *AndExpr) write(b *strings.Builder) {
+	for i, of := range e.Of {
+		separate(b, i, " AND ")
+		writeInner(b, of, true)
+	}
+}
+
+func (e *OrExpr) write(b *strings.Builder) {
+	for i, of := range e.Of {
+		separate(b, i, " OR ")
+		_, and := of.(*AndExpr)
+		writeInner(b, of, !and) // AND binds tighter anyway
+	}
+}
+
+func (e *NotExpr) write(b *strings.Builder) {
+	b.WriteString("NOT ")
+	writeInner(b, e.Of, true)
+}
+
+// writeInner writes a condition that stands inside another, in parentheses when it is a list and they are wanted.
+func writeInner(b *strings.Builder, e Expr, parens bool) {
+	switch e.(type) {
+	case *AndExpr, *OrExpr:
+	default:
+		parens = false
+	}
+	if parens {
+		b.WriteByte('(')
+	}
+	e.write(b)
+	if parens {
+		b.WriteByte(')')
+	}
+}
+
+func (e *CompareExpr) write(b *strings.Builder) {
+	b.WriteString(e.Field.String() + " " + e.Op.String() + " " + e.Value.String())
+}
+
+func (e *NullExpr) write(b *strings.Builder) {
+	b.WriteString(e.Field.String() + " IS " + notWord(e.Not) + "NULL")
+}
+
+func (e *InExpr) write(b *strings.Builder) {
+	b.WriteString(e.Field.String() + " " + notWord(e.Not) + "IN (")
+	for i, v := range e.Values {
+		separate(b, i, ", ")
+		b.WriteString(v.String())
+	}
+	b.WriteByte(')')
+}
+
+func (e *BetweenExpr) write(b *strings.Builder) {
+	b.WriteString(e.Field.String() + " " + notWord(e.Not) + "BETWEEN " + e.Low.String() + " AND " + e.High.String())
+}
+
+func notWord(not bool) string {
+	if not {
+		return "NOT "
+	}
+	return ""
+}

@@ -1,0 +1,161 @@
+package query
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"belfry"
+)
+
+// branches writes a SELECT for each table that can have rows of the answer.
+func (w *writer) branches(tables []Table, needed []stored) []string {
+	var list []string
+	for _, t := range tables {
+		w.table = t
+		where := conjunction(w.where...)
+		if where != nil {
+			where = narrow(where, t)
+		}
+		if where == Always(false) || w.items != nil && !t.Has(belfry.ItemColumn) {
+			continue
+		}
+		list = append(list, "SELECT "+w.selected(t, needed)+" FROM "+t.Ref+" WHERE "+w.conditions(where))
+	}
+	return list
+}
+
+func (w *writer) selected(t Table, needed []stored) string {
+	if len(needed) == 0 {
+		return "1"
+	}
+	return w.list(len(needed), func(i int) string {
+		if t.Has(needed[i].name) {
+			return w.name(needed[i].name)
+		}
+		return w.null(needed[i].as) + " AS " + w.name(needed[i].name)
+	})
+}
+
+// conditions are the customer, the span, the items, and what else the plan asks for.
+func (w *writer) conditions(where Pred) string {
+	all := []string{w.name("customer") + " = " + w.customer()}
+	if w.plan.From > 0 {
+		all = append(all, w.name(timestamp)+" >= "+w.arg(int64(w.plan.From)))
+	}
+	if w.plan.To < Forever {
+		all = append(all, w.name(timestamp)+" <= "+w.arg(int64(w.plan.To)))
+	}
+	if len(w.items) > 0 {
+		ids := w.list(len(w.items), func(i int) string { return strconv.FormatUint(uint64(w.items[i]), 10) })
+		all = append(all, w.name(belfry.ItemColumn)+" IN ("+ids+")")
+	}
+	for _, p := range conjuncts(where) {
+		if p != Always(true) {
+			all = append(all, w.pred(p))
+		}
+	}
+	return strings.Join(all, " AND ")
+}
+
+// narrow replaces what is known about a table: a column that it lacks is absent in all its rows.
+func narrow(p Pred, t Table) Pred {
+	switch p := p.(type) {
+	case And:
+		of := narrowAll(p, t)
+		if slices.Contains(of, Pred(Always(false))) {
+			return Always(false)
+		}
+		return allOf(of...)
+	case Or:
+		return disjunction(narrowAll(p, t))
+	case Not:
+		of := narrow(p.Of, t)
+		if a, ok := of.(Always); ok {
+			return !a
+		}
+		return Not{of}
+	case Compare:
+		if !t.holds(p.Column) {
+			return Always(false)
+		}
+	case Null:
+		if !t.holds(p.Column) {
+			return Always(!p.Not)
+		}
+	}
+	return p
+}
+
+func narrowAll(of []Pred, t Table) []Pred {
+	list := make([]Pred, len(of))
+	for i, p := range of {
+		list[i] = narrow(p, t)
+	}
+	return list
+}
+
+// holds tells whether the table can have a value of the column. For a split text its separator may be missing.
+func (t Table) holds(c Column) bool { return t.Has(c.stored()[0].name) }
+
+// pred writes a condition on the rows of one table. It may be NULL where it is false: a NOT, which alone could tell
+// the difference, makes false of it.
+func (w *writer) pred(p Pred) string {
+	switch p := p.(type) {
+	case And:
+		return w.preds(p, " AND ")
+	case Or:
+		return w.preds(p, " OR ")
+	case Not:
+		return "NOT COALESCE(" + w.pred(p.Of) + ", FALSE)"
+	case Compare:
+		return w.test(p.Column, func(e string) string { return e + " " + p.Op.String() + " " + w.value(p.Value) })
+	case Null:
+		if p.Not || p.Column.From == FromItem { // a row may have no item at all
+			is := w.test(p.Column, func(e string) string { return e + " IS NOT NULL" })
+			if p.Not {
+				return is
+			}
+			return "NOT COALESCE(" + is + ", FALSE)"
+		}
+		return w.test(p.Column, func(e string) string { return e + " IS NULL" })
+	}
+	if p.(Always) {
+		return "TRUE"
+	}
+	return "FALSE"
+}
+
+// value is the placeholder of a value. An id must be told its type, or it would be compared as a number of another.
+func (w *writer) value(v belfry.Value) string {
+	param := w.arg(argument(v))
+	if v.Type == belfry.IDValue {
+		return w.dialect.Cast(param, StoredID)
+	}
+	return param
+}
+
+func (w *writer) preds(of []Pred, by string) string {
+	texts := make([]string, len(of))
+	for i, p := range of {
+		texts[i] = w.pred(p)
+	}
+	return "(" + strings.Join(texts, by) + ")"
+}
+
+// test applies a condition to a column. The names of items are not in the rows: there it asks for the items to which
+// the condition applies.
+func (w *writer) test(c Column, is func(expression string) string) string {
+	switch c.From {
+	case FromItem:
+		return w.name(belfry.ItemColumn) + " IN (SELECT " + w.name("id") + " FROM " + w.dialect.Items + " WHERE " +
+			w.name("customer") + " = " + w.customer() + " AND " + is(w.name(c.Of)) + ")"
+	case FromSplit:
+		sep := w.null(StoredText)
+		if w.table.Has(SeparatorColumn) {
+			sep = w.name(SeparatorColumn)
+		}
+		return is(w.dialect.Part(w.name(c.Of), sep, c.N))
+	}
+	return is(w.name(c.Name))
+}

@@ -1,0 +1,254 @@
+package query
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// Options are what a query needs to know beside its text.
+type Options struct {
+	Customer belfry.CustomerID
+	Now      belfry.Time
+	Location *time.Location // of times without a zone and of rounding to days; nil is UTC
+	Rows     int            // how many rows are wanted; 0 when the client did not say
+	From, To belfry.Time    // the span given beside the text, both ends inclusive; 0 when not given
+}
+
+// ParseRows reads the parameter rows.
+func ParseRows(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > MaxRows {
+		return 0, belfry.Errorf(belfry.BadParameter, "rows must be a number from 1 to %d, got %q", MaxRows, shorten(text))
+	}
+	return n, nil
+}
+
+// Check resolves the names of a query against the catalog, gives its values their types and applies the rules about
+// spans, order and limits. What it returns needs no further checking.
+func Check(s *Select, c *catalog.Catalog, o Options) (*Plan, error) {
+	if o.Customer == 0 {
+		return nil, errors.New("check query: a plan needs a customer")
+	}
+	if o.Rows < 0 || o.Rows > MaxRows {
+		return nil, belfry.Errorf(belfry.BadParameter, "rows must be a number from 1 to %d, got %d", MaxRows, o.Rows)
+	}
+	col := c.Collection(s.From.Text)
+	if col == nil {
+		var names []string
+		for _, known := range c.Collections() {
+			names = append(names, known.Name)
+		}
+		return nil, badQuery(s.text, int(s.From.Pos), "there is no collection %s%s; known are %s", shorten(s.From.String()),
+			didYouMean(s.From.Text, names), strings.Join(names, ", "))
+	}
+	k := &checker{Select: s, clock: newClock(o), options: o,
+		plan: &Plan{Customer: o.Customer, Collection: col, To: Forever, Offset: s.Offset.N}}
+	for _, step := range []func() error{k.outputs, k.where, k.span, k.order} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	k.limit()
+	return k.plan, nil
+}
+
+// checker builds the plan of one query.
+type checker struct {
+	*Select
+	clock   clock
+	options Options
+	plan    *Plan
+}
+
+func (k *checker) errorf(pos Pos, format string, args ...any) error {
+	return badQuery(k.text, int(pos), format, args...)
+}
+
+func (k *checker) note(text string) {
+	if !slices.Contains(k.plan.Notes, text) {
+		k.plan.Notes = append(k.plan.Notes, text)
+	}
+}
+
+// column resolves the name of a field.
+func (k *checker) column(n Name) (Column, error) {
+	ref, ok := k.plan.Collection.Field(n.Text)
+	if !ok {
+		return Column{}, k.errorf(n.Pos, "the collection %s has no field %s%s; it has %s", k.plan.Collection.Name,
+			shorten(n.String()), didYouMean(n.Text, k.plan.Collection.Names()), k.plan.Collection.Known())
+	}
+	return columnOf(k.plan.Collection, ref.Field, ref.N, ref.Canonical), nil
+}
+
+// columnOf makes the column of a field; n is the number in a family.
+func columnOf(c *catalog.Collection, f catalog.Field, n int, name string) Column {
+	col := Column{Name: name, Type: f.Type, N: n}
+	switch {
+	case f.Of != "":
+		col.From, col.Of = FromItem, f.Of
+	case f.Split != "":
+		col.From, col.Of = FromSplit, f.Split
+	case f.Name == "period" && c.Name == "objectdata":
+		col.From = Constant
+	case n > 0 && f.Type == catalog.Text && name == belfry.IndicatorTextColumn(n):
+		col.From = TextOf
+	}
+	return col
+}
+
+func (k *checker) outputs() error {
+	if k.Star {
+		k.plan.Star, k.plan.Outputs = true, everything(k.plan.Collection)
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, item := range k.Items {
+		out := Output{Name: item.label()}
+		if item.Func.Text != "" {
+			out.Func = FuncCount
+			k.plan.Count = true
+		} else {
+			var err error
+			if out.Column, err = k.column(item.Field); err != nil {
+				return err
+			}
+		}
+		if seen[out.Name] {
+			return k.errorf(item.Field.Pos, "%s is selected twice under the same name; give one of them another with AS", shorten(out.Name))
+		}
+		seen[out.Name] = true
+		k.plan.Outputs = append(k.plan.Outputs, out)
+	}
+	if k.plan.Count {
+		for i, item := range k.Items {
+			if k.plan.Outputs[i].Func == FuncNone {
+				return k.errorf(item.Field.Pos, "%s stands beside COUNT(*), which needs GROUP BY; GROUP BY is not available yet", item.Field)
+			}
+		}
+	}
+	return nil
+}
+
+// everything is what * stands for: all fields, except parts of a text that is among them whole.
+func everything(c *catalog.Collection) []Output {
+	var outs []Output
+	for _, f := range c.Fields {
+		if f.Split != "" {
+			continue
+		}
+		outs = append(outs, Output{Name: f.Name, Column: columnOf(c, f, 0, f.Name), Every: f.Numbered > 0})
+		if f.Numbered > 0 {
+			outs[len(outs)-1].Name = familyName(f)
+		}
+	}
+	return outs
+}
+
+func (k *checker) where() (err error) {
+	if k.Where == nil {
+		return nil
+	}
+	p, err := k.pred(k.Where)
+	k.plan.Where = conjunction(p)
+	return err
+}
+
+// pred turns a condition as it was written into one on columns.
+func (k *checker) pred(e Expr) (Pred, error) {
+	switch e := e.(type) {
+	case *AndExpr:
+		of, err := k.preds(e.Of)
+		if err != nil {
+			return nil, err
+		}
+		return allOf(of...), nil
+	case *OrExpr:
+		of, err := k.preds(e.Of)
+		return disjunction(of), err
+	case *NotExpr:
+		p, err := k.pred(e.Of)
+		if a, ok := p.(Always); ok {
+			return !a, err
+		}
+		return Not{p}, err
+	case *CompareExpr:
+		return k.compare(e.Field, e.Op, e.Value)
+	case *NullExpr:
+		return k.null(e)
+	case *InExpr:
+		return k.in(e)
+	}
+	return k.between(e.(*BetweenExpr))
+}
+
+func (k *checker) preds(es []Expr) ([]Pred, error) {
+	of := make([]Pred, len(es))
+	for i, e := range es {
+		var err error
+		if of[i], err = k.pred(e); err != nil {
+			return nil, err
+		}
+	}
+	return of, nil
+}
+
+func (k *checker) null(e *NullExpr) (Pred, error) {
+	col, err := k.column(e.Field)
+	switch {
+	case err != nil:
+		return nil, err
+	case col.From == Constant:
+		return Always(e.Not), nil
+	case col.Type != catalog.Value:
+		return Null{col, e.Not}, nil
+	}
+	number, text := parts(col)
+	if e.Not {
+		return Or{Null{number, true}, Null{text, true}}, nil
+	}
+	return And{Null{number, false}, Null{text, false}}, nil
+}
+
+// in asks for equality with one of the values. NOT IN is a comparison too, and so false for what is absent.
+func (k *checker) in(e *InExpr) (Pred, error) {
+	op := Equal
+	if e.Not {
+		op = NotEqual
+	}
+	of := make([]Pred, len(e.Values))
+	for i, v := range e.Values {
+		var err error
+		if of[i], err = k.compare(e.Field, op, v); err != nil {
+			return nil, err
+		}
+	}
+	if e.Not {
+		return allOf(of...), nil
+	}
+	return disjunction(of), nil
+}
+
+func (k *checker) between(e *BetweenExpr) (Pred, error) {
+	lowOp, highOp := GreaterEqual, LessEqual
+	if e.Not {
+		lowOp, highOp = Less, Greater
+	}
+	low, err := k.compare(e.Field, lowOp, e.Low)
+	if err != nil {
+		return nil, err
+	}
+	high, err := k.compare(e.Field, highOp, e.High)
+	if err != nil {
+		return nil, err
+	}
+	if e.Not {
+		return disjunction([]Pred{low, high}), nil
+	}
+	return allOf(low, high), nil
+}

@@ -1,0 +1,195 @@
+package query
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func (p *parser) items(s *Select) error {
+	if err := p.need("SELECT"); err != nil {
+		return err
+	}
+	if p.word("DISTINCT") {
+		return p.later("SELECT DISTINCT")
+	}
+	star, err := p.acceptSymbol("*")
+	if err != nil || star {
+		s.Star = star
+		return err
+	}
+	for {
+		item, err := p.item()
+		if err != nil {
+			return err
+		}
+		s.Items = append(s.Items, item)
+		more, err := p.acceptSymbol(",")
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+func (p *parser) item() (item Item, err error) {
+	if err = p.term(); err != nil {
+		return
+	}
+	bare := p.tok.kind == tokWord
+	if item.Field, err = p.name("* or a field or COUNT(*)"); err != nil {
+		return
+	}
+	if bare && p.symbol("(") {
+		item.Func = item.Field
+		if item.Field, err = p.argument(item.Func); err != nil {
+			return
+		}
+	}
+	as, err := p.accept("AS")
+	if err != nil || !as {
+		return
+	}
+	item.As, err = p.name("a name after AS")
+	return
+}
+
+// functions that the language has; those but COUNT(*) come with grouping.
+var functions = []string{
+	"AVG", "COUNT", "FIRST", "LAST", "MAX", "MEAN", "MEDIAN", "MIN", "PERCENTILE", "STDDEV", "SUM", "TIMEBUCKET",
+}
+
+// argument takes what stands in the parentheses after a function.
+func (p *parser) argument(fn Name) (Name, error) {
+	if !slices.Contains(functions, strings.ToUpper(fn.Text)) {
+		return Name{}, badQuery(p.lex.text, int(fn.Pos), "there is no function %s%s; known are %s", fn.Text,
+			didYouMean(strings.ToUpper(fn.Text), functions), strings.Join(functions, ", "))
+	}
+	if !strings.EqualFold(fn.Text, "COUNT") {
+		return Name{}, badQuery(p.lex.text, int(fn.Pos), "the function %s is not available yet", fn.Text)
+	}
+	if err := p.advance(); err != nil { // the parenthesis
+		return Name{}, err
+	}
+	if p.word("DISTINCT") {
+		return Name{}, p.later("COUNT(DISTINCT …)")
+	}
+	star := Name{"*", Pos(p.tok.pos)}
+	if err := p.needSymbol("*"); err != nil {
+		return Name{}, err
+	}
+	return star, p.needSymbol(")")
+}
+
+func (p *parser) from(s *Select) (err error) {
+	if err = p.need("FROM", `","`); err != nil {
+		return err
+	}
+	if s.From, err = p.name("the name of a collection"); err != nil {
+		return err
+	}
+	switch {
+	case p.word("AS"):
+		return p.later("AS OF")
+	case p.symbol(","), p.word("JOIN"):
+		return p.errorf("a query reads exactly one collection")
+	}
+	return nil
+}
+
+func (p *parser) group(*Select) error {
+	switch {
+	case p.word("GROUP"):
+		return p.later("GROUP BY")
+	case p.word("HAVING"):
+		return p.later("HAVING")
+	}
+	return nil
+}
+
+func (p *parser) order(s *Select) error {
+	order, err := p.accept("ORDER")
+	if err != nil || !order {
+		return err
+	}
+	if err := p.need("BY"); err != nil {
+		return err
+	}
+	for {
+		key, err := p.key()
+		if err != nil {
+			return err
+		}
+		s.Order = append(s.Order, key)
+		more, err := p.acceptSymbol(",")
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+func (p *parser) key() (k Key, err error) {
+	if err = p.term(); err != nil {
+		return
+	}
+	if k.Field, err = p.name("a field to order by"); err != nil {
+		return
+	}
+	if p.symbol("(") {
+		return k, p.later("ORDER BY a function")
+	}
+	if k.Desc, err = p.accept("DESC"); err != nil || k.Desc {
+		return
+	}
+	_, err = p.accept("ASC")
+	return
+}
+
+func (p *parser) limit(s *Select) (err error) {
+	if s.Limit, err = p.count("LIMIT", MaxRows); err != nil || !s.Limit.Given {
+		return err
+	}
+	s.Offset, err = p.count("OFFSET", MaxOffset)
+	return err
+}
+
+func (p *parser) count(w string, most int) (c Count, err error) {
+	if c.Given, err = p.accept(w); err != nil || !c.Given {
+		return
+	}
+	c.Pos = Pos(p.tok.pos)
+	if p.tok.kind != tokNumber || digits(p.tok.text) != len(p.tok.text) {
+		return c, p.expected("a number of rows after " + w)
+	}
+	if c.N, err = strconv.Atoi(p.tok.text); err != nil || c.N > most {
+		return c, p.errorf("%s takes a number from 0 to %d, found %s", w, most, p.tok.found())
+	}
+	return c, p.advance()
+}
+
+func (p *parser) end(s *Select) error {
+	if _, err := p.acceptSymbol(";"); err != nil {
+		return err
+	}
+	if p.tok.kind == tokEOF {
+		return nil
+	}
+	if p.tok.pos > 0 && strings.TrimSpace(p.lex.text[p.prev-1:p.prev]) == ";" {
+		return p.errorf("found %s after the end of the query; a request is one query", p.tok.found())
+	}
+	return p.expected(s.continuations()...)
+}
+
+// continuations are the keywords that may still follow what has been read.
+func (s *Select) continuations() []string {
+	switch {
+	case s.Offset.Given:
+		return []string{"the end of the query"}
+	case s.Limit.Given:
+		return []string{"OFFSET", "the end of the query"}
+	case s.Order != nil:
+		return []string{"ASC", "DESC", `","`, "LIMIT", "the end of the query"}
+	case s.Where != nil:
+		return []string{"AND", "OR", "ORDER BY", "LIMIT", "the end of the query"}
+	}
+	return []string{"WHERE", "ORDER BY", "LIMIT", "the end of the query"}
+}

@@ -1,0 +1,136 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// DuckDB is the dialect of DuckDB, with items as the reference to its dimension table.
+func DuckDB(items string) *Dialect {
+	types := [...]string{StoredNumber: "DOUBLE", StoredInt: "BIGINT", StoredText: "VARCHAR", StoredID: "UBIGINT"}
+	return &Dialect{
+		Name:  "DuckDB",
+		Items: items,
+		Reuse: true,
+		Quote: func(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` },
+		Param: func(n int) string { return fmt.Sprintf("$%d", n) },
+		Cast:  func(e string, t Storage) string { return "CAST(" + e + " AS " + types[t] + ")" },
+		Part: func(text, sep string, n int) string {
+			return fmt.Sprintf("NULLIF(split_part(%s, COALESCE(%s, chr(9)), %d), '')", text, sep, n)
+		},
+	}
+}
+
+// Part is the n-th part of a text, from 1, split at the separator (a tab when there is none); empty when there are not
+// so many. It is what Dialect.Part writes for an engine.
+func Part(text, sep string, n int) string {
+	if sep == "" {
+		sep = "\t"
+	}
+	for ; n > 1; n-- {
+		_, rest, found := strings.Cut(text, sep)
+		if !found {
+			return ""
+		}
+		text = rest
+	}
+	part, _, _ := strings.Cut(text, sep)
+	return part
+}
+
+// storage is how the values of a type are stored; of type value, its number.
+func storage(t catalog.Type) Storage {
+	switch t {
+	case catalog.Number, catalog.Value:
+		return StoredNumber
+	case catalog.Text, catalog.FullText:
+		return StoredText
+	case catalog.ID:
+		return StoredID
+	}
+	return StoredInt
+}
+
+// argument is a value as it is handed to an engine.
+func argument(v belfry.Value) any {
+	switch v.Type {
+	case belfry.NumberValue:
+		return v.Num
+	case belfry.TextValue:
+		return v.Text
+	case belfry.IDValue:
+		return uint64(v.Int)
+	}
+	return v.Int
+}
+
+// Row reads one row of the engine's result, as database/sql scans it into variables of type any, into a value for each
+// column.
+func (s *Statement) Row(raw []any, row []belfry.Value) error {
+	at := 0
+	for i, out := range s.Columns {
+		width := 1
+		if out.Column.isValue() {
+			width = 2
+		}
+		if at+width > len(raw) || i >= len(row) {
+			return fmt.Errorf("read row: %d columns for %d outputs", len(raw), len(s.Columns))
+		}
+		v, err := readValue(out.Type(), raw[at])
+		if width == 2 && err == nil && v.Type == belfry.AbsentValue {
+			v, err = readValue(catalog.Text, raw[at+1])
+		}
+		if err != nil {
+			return fmt.Errorf("read row: %s: %w", out.Name, err)
+		}
+		row[i] = v
+		at += width
+	}
+	return nil
+}
+
+func readValue(t catalog.Type, raw any) (belfry.Value, error) {
+	if raw == nil {
+		return belfry.Value{}, nil
+	}
+	switch t {
+	case catalog.Number, catalog.Value:
+		f, ok := raw.(float64)
+		if !ok {
+			return belfry.Value{}, fmt.Errorf("%T where a number is stored", raw)
+		}
+		return belfry.Value{Type: belfry.NumberValue, Num: f}, nil
+	case catalog.Text, catalog.FullText:
+		s, ok := raw.(string)
+		if !ok {
+			return belfry.Value{}, fmt.Errorf("%T where a text is stored", raw)
+		}
+		return belfry.Value{Type: belfry.TextValue, Text: s}, nil
+	}
+	n, ok := readInt(raw)
+	if !ok {
+		return belfry.Value{}, fmt.Errorf("%T where an integer is stored", raw)
+	}
+	kind := map[catalog.Type]belfry.ValueType{
+		catalog.Integer: belfry.IntValue, catalog.Bool: belfry.BoolValue, catalog.Time: belfry.TimeValue,
+		catalog.Status: belfry.StatusValue, catalog.ID: belfry.IDValue,
+	}[t]
+	return belfry.Value{Type: kind, Int: n}, nil
+}
+
+func readInt(raw any) (int64, bool) {
+	switch n := raw.(type) {
+	case int64:
+		return n, true
+	case uint64:
+		return int64(n), true
+	case int32:
+		return int64(n), true
+	case uint32:
+		return int64(n), true
+	}
+	return 0, false
+}

@@ -1,0 +1,281 @@
+package query
+
+import (
+	"cmp"
+	"container/heap"
+	"io"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// Row is one row to be judged.
+type Row interface {
+	// Value gives a field by its canonical name. For an indicator iN it is a number or a text.
+	Value(field string) belfry.Value
+}
+
+// Eval runs the plan over rows, which must all be of the plan's customer and collection. It reads each row while it is
+// being offered and keeps no more of them than the answer and its offset need, so rows may be made in passing.
+func Eval(p *Plan, rows iter.Seq[Row]) (Rows, error) {
+	if p.Count {
+		return evalCount(p, rows), nil
+	}
+	t := &top{plan: p, most: p.Offset + p.Limit + 1, numbered: make([][]Output, len(p.Outputs))}
+	for i, out := range p.Outputs {
+		if out.Every {
+			t.numbered[i] = p.numbered(out)
+		}
+	}
+	for r := range rows {
+		if p.Matches(r) {
+			t.offer(r)
+		}
+	}
+	return t.rows(), nil
+}
+
+func evalCount(p *Plan, rows iter.Seq[Row]) Rows {
+	n := int64(0)
+	for r := range rows {
+		if p.Matches(r) {
+			n++
+		}
+	}
+	m := &memory{columns: p.Outputs}
+	if p.Offset == 0 {
+		row := make([]belfry.Value, len(p.Outputs))
+		for i := range row {
+			row[i] = belfry.Value{Type: belfry.IntValue, Int: n}
+		}
+		m.data = [][]belfry.Value{row}
+	}
+	return m
+}
+
+// Matches tells whether the row is one that the plan asks for.
+func (p *Plan) Matches(r Row) bool {
+	if p.Collection.Historical {
+		if t := belfry.Time(r.Value(timestamp).Int); t < p.From || t > p.To {
+			return false
+		}
+	}
+	return p.Where == nil || holds(p.Where, r)
+}
+
+func holds(p Pred, r Row) bool {
+	switch p := p.(type) {
+	case And:
+		for _, c := range p {
+			if !holds(c, r) {
+				return false
+			}
+		}
+		return true
+	case Or:
+		for _, c := range p {
+			if holds(c, r) {
+				return true
+			}
+		}
+		return false
+	case Not:
+		return !holds(p.Of, r)
+	case Compare:
+		v := p.Column.of(r)
+		return v.Type != belfry.AbsentValue && p.Op.holds(compareValues(v, p.Value))
+	case Null:
+		return (p.Column.of(r).Type == belfry.AbsentValue) != p.Not
+	}
+	return bool(p.(Always))
+}
+
+// of reads the column from a row. What a row cannot have, an empty text or a number that is none, is absent.
+func (c Column) of(r Row) belfry.Value {
+	var v belfry.Value
+	switch c.From {
+	case Constant:
+		return belfry.Value{Type: belfry.TextValue, Text: rawPeriod}
+	case TextOf:
+		v = r.Value(belfry.IndicatorColumn(c.N))
+	default:
+		v = r.Value(c.Name)
+	}
+	isText := v.Type == belfry.TextValue
+	switch {
+	case isText && v.Text == "", v.Type == belfry.NumberValue && math.IsNaN(v.Num),
+		c.From == NumberOf && isText, c.From == TextOf && !isText:
+		return belfry.Value{}
+	}
+	return v
+}
+
+func (c Column) isValue() bool { return c.Type == catalog.Value }
+
+// compareValues orders two values that are present. Numbers come before texts.
+func compareValues(a, b belfry.Value) int {
+	switch {
+	case a.Type == belfry.TextValue && b.Type == belfry.TextValue:
+		return strings.Compare(a.Text, b.Text)
+	case a.Type == belfry.TextValue:
+		return 1
+	case b.Type == belfry.TextValue:
+		return -1
+	case a.Type == belfry.NumberValue || b.Type == belfry.NumberValue:
+		return cmp.Compare(asFloat(a), asFloat(b))
+	case a.Type == belfry.IDValue:
+		return cmp.Compare(uint64(a.Int), uint64(b.Int))
+	}
+	return cmp.Compare(a.Int, b.Int)
+}
+
+func asFloat(v belfry.Value) float64 {
+	if v.Type == belfry.NumberValue {
+		return v.Num
+	}
+	return float64(v.Int)
+}
+
+// top keeps the first rows in the order of the plan, as a heap with the last of them on top.
+type top struct {
+	plan *Plan
+	most int
+	kept []kept
+	keys []belfry.Value // of the row on offer
+
+	numbered [][]Output // by output, what a numbered field of SELECT * may stand for
+}
+
+// kept is a row that may be part of the answer.
+type kept struct {
+	keys   []belfry.Value
+	values []belfry.Value   // by output
+	every  [][]belfry.Value // by output, for numbered fields of SELECT *: the values from 1 on
+}
+
+func (t *top) Len() int           { return len(t.kept) }
+func (t *top) Less(i, j int) bool { return t.compare(t.kept[i].keys, t.kept[j].keys) > 0 }
+func (t *top) Swap(i, j int)      { t.kept[i], t.kept[j] = t.kept[j], t.kept[i] }
+func (t *top) Push(x any)         { t.kept = append(t.kept, x.(kept)) }
+func (t *top) Pop() any           { panic("query: rows are replaced, never taken out") }
+
+// compare orders rows by their keys; what is absent comes last in both directions.
+func (t *top) compare(a, b []belfry.Value) int {
+	for i, o := range t.plan.Order {
+		noA, noB := a[i].Type == belfry.AbsentValue, b[i].Type == belfry.AbsentValue
+		switch {
+		case noA && noB:
+			continue
+		case noA:
+			return 1
+		case noB:
+			return -1
+		}
+		c := compareValues(a[i], b[i])
+		if o.Desc {
+			c = -c
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func (t *top) offer(r Row) {
+	t.keys = t.keys[:0]
+	for _, o := range t.plan.Order {
+		t.keys = append(t.keys, o.Column.of(r))
+	}
+	switch {
+	case len(t.kept) < t.most:
+		heap.Push(t, t.read(r))
+	case t.compare(t.keys, t.kept[0].keys) < 0:
+		t.kept[0] = t.read(r)
+		heap.Fix(t, 0)
+	}
+}
+
+func (t *top) read(r Row) kept {
+	outs := t.plan.Outputs
+	k := kept{keys: slices.Clone(t.keys), values: make([]belfry.Value, len(outs))}
+	for i, out := range outs {
+		if !out.Every {
+			k.values[i] = out.Column.of(r)
+			continue
+		}
+		if k.every == nil {
+			k.every = make([][]belfry.Value, len(outs))
+		}
+		for n, one := range t.numbered[i] {
+			v := one.Column.of(r)
+			if v.Type == belfry.AbsentValue {
+				continue
+			}
+			for len(k.every[i]) <= n {
+				k.every[i] = append(k.every[i], belfry.Value{})
+			}
+			k.every[i][n] = v
+		}
+	}
+	return k
+}
+
+// rows puts what was kept in order and cuts off the offset.
+func (t *top) rows() Rows {
+	slices.SortFunc(t.kept, func(a, b kept) int { return t.compare(a.keys, b.keys) })
+	answer := t.kept[min(t.plan.Offset, len(t.kept)):]
+	m := &memory{}
+	for i, out := range t.plan.Outputs {
+		if !out.Every {
+			m.add(answer, out, func(k kept) belfry.Value { return k.values[i] })
+			continue
+		}
+		for n, one := range t.numbered[i] {
+			nth := func(k kept) belfry.Value {
+				if n < len(k.every[i]) {
+					return k.every[i][n]
+				}
+				return belfry.Value{}
+			}
+			if slices.ContainsFunc(answer, func(k kept) bool { return nth(k).Type != belfry.AbsentValue }) {
+				m.add(answer, one, nth)
+			}
+		}
+	}
+	return m
+}
+
+// memory is an answer that is all there.
+type memory struct {
+	columns []Output
+	data    [][]belfry.Value
+	at      int
+}
+
+// add appends a column.
+func (m *memory) add(answer []kept, out Output, value func(kept) belfry.Value) {
+	if m.data == nil {
+		m.data = make([][]belfry.Value, len(answer))
+	}
+	m.columns = append(m.columns, out)
+	for i, k := range answer {
+		m.data[i] = append(m.data[i], value(k))
+	}
+}
+
+func (m *memory) Columns() []Output { return m.columns }
+
+func (m *memory) Next() ([]belfry.Value, error) {
+	if m.at == len(m.data) {
+		return nil, io.EOF
+	}
+	m.at++
+	return m.data[m.at-1], nil
+}
+
+func (m *memory) Close() error { return nil }

@@ -1,0 +1,84 @@
+package query
+
+import (
+	"testing"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+type oneRow map[string]belfry.Value
+
+func (r oneRow) Value(field string) belfry.Value { return r[field] }
+
+// TestEvalKeepsFewRows offers many rows in the worst order: each is better than all before.
+func TestEvalKeepsFewRows(t *testing.T) {
+	id := Column{Name: "id", Type: catalog.ID}
+	p := &Plan{Customer: 1, Collection: &catalog.Collection{}, Outputs: []Output{{Name: "id", Column: id}},
+		Order: []Order{{id, true}}, Limit: 5, Offset: 3}
+	top := &top{plan: p, most: p.Offset + p.Limit + 1, numbered: make([][]Output, 1)}
+	for n := range int64(10_000) {
+		top.offer(oneRow{"id": {Type: belfry.IDValue, Int: n}})
+		if len(top.kept) > 9 {
+			t.Fatalf("%d rows are kept", len(top.kept))
+		}
+	}
+	rows := top.rows()
+	for want := int64(9996); want > 9990; want-- {
+		row, err := rows.Next()
+		if err != nil || row[0].Int != want {
+			t.Fatalf("got %v (%v), want %d", row, err, want)
+		}
+	}
+}
+
+// TestAbsent: what cannot be stored is absent, however a source hands it out.
+func TestAbsent(t *testing.T) {
+	f := func(c Column, v belfry.Value, absent bool) {
+		t.Helper()
+		field := c.Name
+		if c.From == TextOf {
+			field = "i1"
+		}
+		if got := c.of(oneRow{field: v}); (got.Type == belfry.AbsentValue) != absent {
+			t.Errorf("%+v of %+v is %+v", c, v, got)
+		}
+	}
+	value := Column{Name: "i1", Type: catalog.Value, N: 1}
+	number, text := parts(value)
+	five, ok, nan := belfry.Value{Type: belfry.NumberValue, Num: 5}, belfry.Value{Type: belfry.TextValue, Text: "ok"}, belfry.Value{Type: belfry.NumberValue, Num: belfry.AbsentNumber()}
+	f(value, five, false)
+	f(value, ok, false)
+	f(value, nan, true)
+	f(value, belfry.Value{Type: belfry.TextValue}, true)
+	f(value, belfry.Value{}, true)
+	f(number, five, false)
+	f(number, ok, true)
+	f(text, five, true)
+	f(text, ok, false)
+}
+
+// TestOrderOfValues: statuses by severity, numbers before texts, texts by bytes, ids without a sign.
+func TestOrderOfValues(t *testing.T) {
+	status := func(code string) belfry.Value {
+		s, _ := belfry.ParseStatus(code)
+		return belfry.Value{Type: belfry.StatusValue, Int: int64(s)}
+	}
+	number := func(f float64) belfry.Value { return belfry.Value{Type: belfry.NumberValue, Num: f} }
+	text := func(s string) belfry.Value { return belfry.Value{Type: belfry.TextValue, Text: s} }
+	id := func(n uint64) belfry.Value { return belfry.Value{Type: belfry.IDValue, Int: int64(n)} }
+	for _, rising := range [][]belfry.Value{
+		{status("?"), status("0"), status("1"), status("2"), status("3"), status("-")},
+		{number(-1), number(0.5), number(10), text(""), text("10"), text("9"), text("Z"), text("a"), text("ä")},
+		{id(1), id(1 << 62), id(1 << 63)},
+		{{Type: belfry.IntValue, Int: 1}, number(1.5), {Type: belfry.IntValue, Int: 2}},
+	} {
+		for i := range rising {
+			for j := range rising {
+				if got := compareValues(rising[i], rising[j]); (got < 0) != (i < j) || (got == 0) != (i == j) {
+					t.Errorf("%v against %v is %d", rising[i], rising[j], got)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// Resolve looks up the items that the outermost AND of the plan names by resource, view, object or class, so that an
+// engine can pick rows by number. Where stays as it is.
+func (p *Plan) Resolve(n Names) {
+	m, named, _ := p.itemMatch()
+	if !named {
+		return
+	}
+	p.Items, p.ItemsKnown = n.Items(p.Customer, m), true
+	slices.Sort(p.Items)
+}
+
+// itemMatch finds what the outermost AND says about the names of the item. rest is what it says beside.
+func (p *Plan) itemMatch() (m ItemMatch, named bool, rest []Pred) {
+	for _, c := range conjuncts(p.Where) {
+		cmp, ok := c.(Compare)
+		if ok && cmp.Column.From == FromItem && cmp.Op == Equal {
+			if name := m.name(cmp.Column.Of); *name == nil {
+				*name, named = &cmp.Value.Text, true
+				continue
+			}
+		}
+		rest = append(rest, c)
+	}
+	return m, named, rest
+}
+
+// name is the place of one of the names, by the column of the item.
+func (m *ItemMatch) name(column string) **string {
+	switch column {
+	case "resource":
+		return &m.Resource
+	case "view":
+		return &m.View
+	case "object":
+		return &m.Object
+	}
+	return &m.Class
+}
+
+// Expand gives the outputs with each numbered field of SELECT * replaced by the fields for which has holds. For an
+// indicator it is asked for its number column iN and for its text column sN.
+func (p *Plan) Expand(has func(column string) bool) []Output {
+	var outs []Output
+	for _, out := range p.Outputs {
+		if !out.Every {
+			outs = append(outs, out)
+			continue
+		}
+		for n, one := range p.numbered(out) {
+			if has(one.Name) || one.Column.isValue() && has(belfry.IndicatorTextColumn(n+1)) {
+				outs = append(outs, one)
+			}
+		}
+	}
+	return outs
+}
+
+// numbered lists the outputs for which a numbered field of SELECT * may stand.
+func (p *Plan) numbered(out Output) []Output {
+	i := slices.IndexFunc(p.Collection.Fields, func(f catalog.Field) bool { return familyName(f) == out.Name })
+	if i < 0 {
+		return nil
+	}
+	f := p.Collection.Fields[i]
+	outs := make([]Output, f.Numbered)
+	for n := range outs {
+		name := f.Nth(n + 1)
+		outs[n] = Output{Name: name, Column: columnOf(p.Collection, f, n+1, name)}
+	}
+	return outs
+}
+
+// familyName is how an output names a numbered field as a whole: i#_min.
+func familyName(f catalog.Field) string { return f.Name + "#" + f.Suffix }
+
+// String prints the whole plan.
+func (p *Plan) String() string { return fmt.Sprintf("customer    %d\n", p.Customer) + p.Explain() }
+
+// Explain prints the plan for a client, a line for each part.
+func (p *Plan) Explain() string {
+	var b strings.Builder
+	line := func(what, format string, args ...any) {
+		fmt.Fprintf(&b, "%-11s "+format+"\n", append([]any{what}, args...)...)
+	}
+	kind := "current"
+	if p.Collection.Historical {
+		kind = "historical"
+	}
+	line("collection", "%s, %s", p.Collection.Name, kind)
+	var outs []string
+	for _, o := range p.Outputs {
+		outs = append(outs, o.explain())
+	}
+	line("select", "%s", strings.Join(outs, ", "))
+	if p.From > 0 || p.To < Forever {
+		line("span", "%s", p.spanText())
+	}
+	if p.Where != nil {
+		line("where", "%s", predText(p.Where))
+	}
+	if p.ItemsKnown {
+		line("items", "%d found by name", len(p.Items))
+	}
+	var keys []string
+	for _, o := range p.Order {
+		keys = append(keys, o.Column.Name+direction(o.Desc))
+	}
+	if len(keys) > 0 {
+		line("order", "%s", strings.Join(keys, ", "))
+	}
+	line("limit", "%d", p.Limit)
+	if p.Offset > 0 {
+		line("offset", "%d", p.Offset)
+	}
+	for _, n := range p.Notes {
+		line("note", "%s", n)
+	}
+	return b.String()
+}
+
+func (p *Plan) spanText() string {
+	switch {
+	case p.From > p.To:
+		return "empty"
+	case p.From <= 0:
+		return "up to " + p.To.String()
+	case p.To == Forever:
+		return "from " + p.From.String()
+	}
+	return p.From.String() + " to " + p.To.String()
+}
+
+func (o Output) explain() string {
+	text := o.Column.Name
+	if o.Func == FuncCount {
+		text = "COUNT(*)"
+	}
+	if o.Name != text && !o.Every {
+		text += " AS " + (Name{Text: o.Name}).String()
+	}
+	if o.Every {
+		text = o.Name
+	}
+	return text + " " + string(o.Type())
+}

@@ -1,0 +1,180 @@
+package query
+
+import (
+	"context"
+	"math"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// Plan is a checked query: plain data that can be printed and compared. It holds no text that has not been understood.
+//
+// Every plan belongs to a customer; Check refuses to build one without. An engine must keep the customer, the span and
+// Where; what it makes of Items is its own choice, as Where alone gives the same rows.
+type Plan struct {
+	Customer   belfry.CustomerID
+	Collection *catalog.Collection
+	Outputs    []Output
+	Count      bool // the query is an aggregate: one row, whatever is found
+	Star       bool // SELECT *: outputs in which no row has a value may be left out
+	Where      Pred // nil: every row
+
+	// From and To bound the timestamps of the rows wanted, both inclusive. From is 0 and To is Forever where the query
+	// sets no bound. In a historical collection they stand for the comparisons of timestamp in the outermost AND,
+	// which are therefore not repeated in Where.
+	From, To belfry.Time
+
+	// Order is never empty unless Count is set, and ends in id, so that two engines never differ in the order of rows.
+	Order []Order
+
+	// Limit is how many rows the client gets. Engines deliver up to Limit+1 of them, after skipping Offset: the row too
+	// many tells the API that there are more.
+	Limit, Offset int
+
+	// Items are the items whose names the outermost AND of Where asks for, once Resolve has looked them up. While
+	// ItemsKnown is false nothing is known; known and empty means that no row can match.
+	Items      []belfry.ID
+	ItemsKnown bool
+
+	// Notes tell the reader of an explanation what the plan took for granted.
+	Notes []string
+}
+
+// Forever is the end of a span that has none.
+const Forever = belfry.Time(math.MaxInt64)
+
+// Limits of a query.
+const (
+	DefaultRows = 10
+	MaxRows     = 100_000
+	MaxOffset   = 1_000_000
+)
+
+// Output is one field of the answer.
+type Output struct {
+	Name   string // as the client wrote it, or the name after AS
+	Column Column // zero for COUNT(*)
+	Func   Func
+
+	// Every marks a numbered field (i1, i2, …) of SELECT *: it stands for as many outputs as the data have. Expand
+	// replaces it; the Columns of Rows never contain it.
+	Every bool
+}
+
+// Type is the type of the values of the output.
+func (o Output) Type() catalog.Type {
+	if o.Func == FuncCount {
+		return catalog.Integer
+	}
+	return o.Column.Type
+}
+
+// Func is what is done to a field before it is shown.
+type Func uint8
+
+// The functions.
+const (
+	FuncNone  Func = iota // the field itself
+	FuncCount             // COUNT(*)
+)
+
+// Column is a field that a plan speaks of, resolved against the catalog.
+type Column struct {
+	Name string // canonical, that is in the catalog's own writing and without aliases: i3 for INTEGER3
+	Type catalog.Type
+	From Origin
+	Of   string // FromItem: the column of the item; FromSplit: the text that is split
+	N    int    // the number of a numbered field
+}
+
+// Origin says where the value of a column comes from.
+type Origin uint8
+
+// The origins of a column.
+const (
+	Stored    Origin = iota // the row's column of that name; of type value: iN for its number and sN for its text
+	NumberOf                // the number of an indicator: column iN
+	TextOf                  // the text of an indicator: column sN
+	FromItem                // the row's item: its resource, view, object or class
+	FromSplit               // the N-th part of a text of the row, split at its separator
+	Constant                // the same for all rows: period is "raw" as long as no summaries are stored
+)
+
+// rawPeriod is the value of a column whose origin is Constant.
+const rawPeriod = "raw"
+
+// Order is one key of the order of rows. An absent value comes last in both directions.
+type Order struct {
+	Column Column
+	Desc   bool
+}
+
+// Rows are the answer to a plan.
+type Rows interface {
+	// Columns are the outputs of the plan, with those of SELECT * expanded.
+	Columns() []Output
+	// Next gives the next row, a value for each column. The slice is valid until the next call. At the end it is io.EOF.
+	Next() ([]belfry.Value, error)
+	Close() error
+}
+
+// Source answers plans: the row store for historical collections, the live tree for current ones.
+type Source interface {
+	Select(ctx context.Context, p *Plan) (Rows, error)
+}
+
+// Names finds items by the names a query uses.
+type Names interface {
+	// Items lists the items of the customer, removed ones included, that match all the names given in m.
+	Items(customer belfry.CustomerID, m ItemMatch) []belfry.ID
+}
+
+// ItemMatch names items; nil matches any.
+type ItemMatch struct {
+	Resource, View, Object, Class *string
+}
+
+// Table is one table of rows: a file of an engine.
+type Table struct {
+	Ref     string // how the engine's SQL refers to it; made by the engine, never from a client's text
+	Columns map[string]bool
+}
+
+// Has tells whether the table has the column. Every table has customer, id and timestamp, listed or not.
+func (t Table) Has(column string) bool {
+	return t.Columns[column] || column == "customer" || column == "id" || column == timestamp
+}
+
+// Dialect is what engines differ in.
+type Dialect struct {
+	Name  string
+	Reuse bool   // one argument may stand behind several placeholders
+	Items string // how the SQL refers to the dimension table item(id, customer, kind, resource, view, object, class)
+
+	Quote func(name string) string             // a column name as an identifier
+	Param func(n int) string                   // the placeholder of the n-th argument, from 1
+	Cast  func(e string, t Storage) string     // an expression made to be of the type
+	Part  func(text, sep string, n int) string // the n-th part of a text, from 1; NULL when empty or not there
+}
+
+// Storage is the type of a stored column.
+type Storage uint8
+
+// The types of stored columns.
+const (
+	StoredNumber Storage = iota // DOUBLE
+	StoredInt                   // BIGINT: integers, times, booleans, statuses
+	StoredText                  // VARCHAR
+	StoredID                    // UBIGINT: rows and items
+)
+
+// Statement is a plan written for an engine. All that a client wrote is in Args.
+//
+// Each output is one column of the result, in the order of Columns, except that an output of type value is two: its
+// number (DOUBLE), then its text (VARCHAR), at least one of them NULL. Row reads them.
+type Statement struct {
+	Text    string
+	Args    []any
+	Columns []Output
+}

@@ -1,0 +1,309 @@
+package query_test
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/query"
+	"belfry/query/querytest"
+)
+
+func plan(t testing.TB, cat *catalog.Catalog, text string) *query.Plan {
+	t.Helper()
+	c := querytest.Case{Query: text, Options: query.Options{Customer: querytest.Customer, Now: querytest.Now}}
+	p, err := c.Plan(cat)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return p
+}
+
+func TestPlanNeedsCustomer(t *testing.T) {
+	s, err := query.Parse("SELECT * FROM objectstatus")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := query.Check(s, load(t), query.Options{Now: querytest.Now}); err == nil {
+		t.Errorf("a plan without customer: %v", p)
+	}
+	p := plan(t, load(t), "SELECT id FROM events LIMIT 1")
+	p.Customer = 0
+	if s, err := query.SQL(p, query.DuckDB("item"), nil); err == nil {
+		t.Errorf("a statement without customer: %s", s.Text)
+	}
+}
+
+func TestPlansCompare(t *testing.T) {
+	cat := load(t)
+	text := "SELECT object, i1 FROM objectdata WHERE timestamp >= 'NOW-1HOUR' AND (i1 >= 5 OR NOT object IN ('a', 'b')) ORDER BY i1"
+	if a, b := plan(t, cat, text), plan(t, cat, text); !reflect.DeepEqual(a, b) || a.String() != b.String() {
+		t.Errorf("%v\n%v", a, b)
+	}
+	if a, b := plan(t, cat, text), plan(t, cat, text+" DESC"); reflect.DeepEqual(a, b) {
+		t.Errorf("two different queries have one plan: %v", a)
+	}
+	p := plan(t, cat, text)
+	if strings.Contains(p.Explain(), "customer") || !strings.Contains(p.String(), "customer") {
+		t.Errorf("the number of the customer is shown to clients, or to nobody:\n%s", p.Explain())
+	}
+}
+
+func TestRows(t *testing.T) {
+	for text, want := range map[string]int{"1": 1, "100000": 100000, "0": 0, "-1": 0, "100001": 0, "all": 0, "": 0, "1e3": 0, "10 ": 0} {
+		n, err := query.ParseRows(text)
+		if n != want || (err == nil) != (want > 0) || err != nil && belfry.CodeOf(err) != belfry.BadParameter {
+			t.Errorf("rows=%q is %d, %v", text, n, err)
+		}
+	}
+}
+
+// names finds the items that stand for (resource, object) in the order of a list.
+type names [][2]string
+
+func (n names) Items(_ belfry.CustomerID, m query.ItemMatch) (ids []belfry.ID) {
+	for i, item := range n {
+		if (m.Resource == nil || *m.Resource == item[0]) && (m.Object == nil || *m.Object == item[1]) && m.Class == nil && m.View == nil {
+			ids = append(ids, belfry.ID(i+1))
+		}
+	}
+	slices.Reverse(ids) // the plan sorts them
+	return ids
+}
+
+func TestResolve(t *testing.T) {
+	cat := load(t)
+	known := names{{"web01", "cpu"}, {"web01", "disk"}, {"web02", "cpu"}, {"web01", "cpu"}}
+	f := func(where string, want []belfry.ID, sql string) {
+		t.Helper()
+		p := plan(t, cat, "SELECT id FROM objectdata WHERE "+where+" LIMIT 1")
+		p.Resolve(known)
+		if p.ItemsKnown != (want != nil) || !slices.Equal(p.Items, want) {
+			t.Errorf("%s: items %v (%v), want %v", where, p.Items, p.ItemsKnown, want)
+		}
+		s, err := query.SQL(p, query.DuckDB("item"), tables(p.Collection)[:1])
+		if err != nil || !strings.Contains(s.Text, sql) {
+			t.Errorf("%s: %v\n%s\nwant %s", where, err, s.Text, sql)
+		}
+	}
+	f("object='cpu'", []belfry.ID{1, 3, 4}, `"customer" = 1 AND "item" IN (1, 3, 4)`+"\n")
+	f("object='cpu' AND resource='web01' AND i1 >= 5", []belfry.ID{1, 4}, `"item" IN (1, 4) AND "i1" >= $1`)
+	f("resource='none'", []belfry.ID{}, "WHERE 1 = 0")
+	f("object='cpu' AND object='disk'", []belfry.ID{1, 3, 4}, `"item" IN (1, 3, 4) AND "item" IN (SELECT "id"`)
+	f("object='cpu' OR resource='web01'", nil, `("item" IN (SELECT`)
+	f("NOT object='cpu'", nil, `NOT COALESCE("item" IN (SELECT`)
+	f("object >= 'cpu'", nil, `"object" >= $1`)
+
+	many := make(names, 30_000)
+	for i := range many {
+		many[i] = [2]string{"web01", "cpu"}
+	}
+	p := plan(t, cat, "SELECT id FROM objectdata WHERE object='cpu' LIMIT 1")
+	p.Resolve(many)
+	if s, err := query.SQL(p, query.DuckDB("item"), tables(p.Collection)); err != nil || len(s.Text) > 1000 {
+		t.Errorf("30000 items are listed one by one in %d bytes (%v)", len(s.Text), err)
+	}
+}
+
+// TestNoTextOfClients puts random marks wherever a query takes text and looks for them in the statement.
+func TestNoTextOfClients(t *testing.T) {
+	cat, r := load(t), rand.New(rand.NewPCG(1, 2))
+	mark := func() string {
+		b := []byte("zq")
+		for range 8 {
+			b = append(b, "abcdefghij'\"`;-$"[r.IntN(16)])
+		}
+		return string(b)
+	}
+	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+	name := func(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+	for range 500 {
+		text := fmt.Sprintf("SELECT object AS %s, i2, period FROM objectdata WHERE object = %s AND (i2 <> %s OR host IN (%s, %s)) AND NOT class < %s ORDER BY i2 LIMIT 3",
+			name(mark()), quote(mark()), quote(mark()), quote(mark()), quote(mark()), quote(mark()))
+		p := plan(t, cat, text)
+		s, err := query.SQL(p, query.DuckDB("item"), tables(p.Collection))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(s.Text, "zq") {
+			t.Fatalf("%s\n%s", text, s.Text)
+		}
+		if texts := slices.DeleteFunc(slices.Clone(s.Args), func(a any) bool { _, ok := a.(string); return !ok }); len(texts) != 5 {
+			t.Fatalf("%s\n%v", text, s.Args)
+		}
+	}
+}
+
+func TestNoTables(t *testing.T) {
+	cat := load(t)
+	f := func(text, want string) {
+		t.Helper()
+		s, err := query.SQL(plan(t, cat, text), query.DuckDB("item"), nil)
+		if err != nil || s.Text != want || len(s.Args) != 0 {
+			t.Errorf("%s: %v\n%s %v\nwant\n%s", text, err, s.Text, s.Args, want)
+		}
+	}
+	f("SELECT object, i1, id, timestamp FROM objectdata WHERE i1 >= 5 ORDER BY object LIMIT 1",
+		"SELECT CAST(NULL AS VARCHAR), CAST(NULL AS DOUBLE), CAST(NULL AS VARCHAR), CAST(NULL AS UBIGINT), CAST(NULL AS BIGINT)\nWHERE 1 = 0")
+	f("SELECT COUNT(*) FROM events WHERE timestamp >= 'NOW-1DAY'", "SELECT CAST(0 AS BIGINT)")
+}
+
+func TestByTime(t *testing.T) {
+	cat := load(t)
+	f := func(text string, wantDesc, wantOK bool) {
+		t.Helper()
+		if desc, ok := plan(t, cat, text).ByTime(); desc != wantDesc || ok != wantOK {
+			t.Errorf("%s: %v, %v", text, desc, ok)
+		}
+	}
+	f("SELECT id FROM events LIMIT 1", true, true)
+	f("SELECT id FROM events ORDER BY timestamp, status LIMIT 1", false, true)
+	f("SELECT id FROM events ORDER BY status, timestamp LIMIT 1", false, false)
+	f("SELECT COUNT(*) FROM events WHERE timestamp >= 'NOW'", false, false)
+}
+
+func TestStatementRow(t *testing.T) {
+	p := plan(t, load(t), "SELECT id, timestamp, object, i1, i2, i3, period, i1_count FROM objectdata LIMIT 1")
+	s, err := query.SQL(p, query.DuckDB("item"), tables(p.Collection))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := make([]belfry.Value, len(s.Columns))
+	raw := []any{uint64(10), int64(1_000_000), "cpu", 1.5, nil, nil, "ok", nil, nil, "raw", int64(3)}
+	if err := s.Row(raw, row); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, v := range row {
+		got = append(got, v.String())
+	}
+	if want := "000000000000000a|1970-01-01T00:00:01.000000Z|cpu|1.5|ok||raw|3"; strings.Join(got, "|") != want {
+		t.Errorf("got %s\nwant %s", strings.Join(got, "|"), want)
+	}
+	for _, wrong := range [][]any{raw[:5], {"text", int64(1), "cpu", 1.5, nil, nil, nil, nil, nil, "raw", nil}, {uint64(1), int64(1), 5, 1.5, nil, nil, nil, nil, nil, "raw", nil}} {
+		if err := s.Row(wrong, row); err == nil {
+			t.Errorf("%v is taken for a row", wrong)
+		}
+	}
+}
+
+func TestPart(t *testing.T) {
+	f := func(text, sep string, n int, want string) {
+		t.Helper()
+		if got := query.Part(text, sep, n); got != want {
+			t.Errorf("part %d of %q at %q is %q, want %q", n, text, sep, got, want)
+		}
+	}
+	f("a;b;c", ";", 1, "a")
+	f("a;b;c", ";", 3, "c")
+	f("a;b;c", ";", 4, "")
+	f("a;;c", ";", 2, "")
+	f("a||b|c", "||", 2, "b|c")
+	f("a\tb", "", 2, "b")
+	f("", ";", 1, "")
+}
+
+// TestRandom asks Eval random queries and holds the answers to the rules that all of them share.
+func TestRandom(t *testing.T) {
+	cat := load(t)
+	data, err := querytest.Data(os.DirFS("testdata"), cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for seed := range uint64(3000) {
+		text := querytest.Random(rand.New(rand.NewPCG(seed, 7)))
+		p := plan(t, cat, text)
+		all := *p
+		all.Limit, all.Offset = query.MaxRows, 0
+		part, whole := eval(t, p, rowsOf(data[p.Collection.Name])), eval(t, &all, shuffled(seed, data[p.Collection.Name]))
+		want := whole[min(p.Offset, len(whole)):]
+		want = want[:min(p.Limit+1, len(want))]
+		if !slices.Equal(part, want) {
+			t.Fatalf("%s\nthe part is not a part of the whole, or the order of the rows matters\ngot  %v\nwant %v", text, part, want)
+		}
+		if n := matches(p, data[p.Collection.Name]); !p.Count && n != len(whole) {
+			t.Fatalf("%s: %d rows match, %d come", text, n, len(whole))
+		}
+		found += len(part)
+	}
+	if found < 1000 {
+		t.Errorf("3000 random queries found %d rows in all", found)
+	}
+}
+
+func matches(p *query.Plan, rows []querytest.Row) (n int) {
+	for _, r := range rows {
+		if p.Matches(r) {
+			n++
+		}
+	}
+	return n
+}
+
+func shuffled(seed uint64, rows []querytest.Row) iter.Seq[query.Row] {
+	rows = slices.Clone(rows)
+	r := rand.New(rand.NewPCG(seed, 8))
+	r.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	return rowsOf(rows)
+}
+
+// eval gives each row as one text, absent values left out.
+func eval(t *testing.T, p *query.Plan, rows iter.Seq[query.Row]) (lines []string) {
+	t.Helper()
+	answer, err := query.Eval(p, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		row, err := answer.Next()
+		if err == io.EOF {
+			return lines
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := ""
+		for i, v := range row {
+			if v.Type != belfry.AbsentValue {
+				line += answer.Columns()[i].Name + "=" + v.String() + " "
+			}
+		}
+		lines = append(lines, line)
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	cat := load(f)
+	data, err := querytest.Data(os.DirFS("testdata"), cat)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for seed := range uint64(20) {
+		f.Add(querytest.Random(rand.New(rand.NewPCG(seed, 9))))
+	}
+	f.Add("SELECT c2, c9 FROM objectlog WHERE c1 IS NULL AND id > 'ffffffffffffffff' LIMIT 5")
+	f.Add("SELECT facility FROM syslog WHERE facility >= -9223372036854775809 OR severity < 1e300 LIMIT 1")
+	f.Fuzz(func(t *testing.T, text string) {
+		c := querytest.Case{Query: text, Options: query.Options{Customer: querytest.Customer, Now: querytest.Now}}
+		p, err := c.Plan(cat)
+		if err != nil {
+			if code := belfry.CodeOf(err); code != belfry.BadQuery && code != belfry.TimeSpanRequired {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		if _, err := query.SQL(p, query.DuckDB("item"), tables(p.Collection)); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		eval(t, p, rowsOf(data[p.Collection.Name]))
+	})
+}

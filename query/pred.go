@@ -1,0 +1,154 @@
+package query
+
+import (
+	"strings"
+
+	"belfry"
+)
+
+// Pred is a condition on a row: And, Or, Not, Compare, Null or Always. It is either true or false of a row, there is
+// no third.
+type Pred interface {
+	writePred(b *strings.Builder)
+}
+
+// And holds when all of its conditions do.
+type And []Pred
+
+// Or holds when one of its conditions does.
+type Or []Pred
+
+// Not holds when its condition does not.
+type Not struct{ Of Pred }
+
+// Compare compares a column with a value of its own type. It is false when the column is absent, whatever the
+// operator. The column is never of type value: its number and its text are compared each for itself.
+type Compare struct {
+	Column Column
+	Op     Op
+	Value  belfry.Value
+}
+
+// Null holds when the column is absent or, with Not, when it is present.
+type Null struct {
+	Column Column
+	Not    bool
+}
+
+// Always is true or false of every row.
+type Always bool
+
+// conjunction joins conditions and leaves out what changes nothing; nil is true. It keeps the others beside one that is
+// always false, as they may say in which span of time the query is interested.
+func conjunction(of ...Pred) Pred {
+	var all And
+	for _, p := range of {
+		switch p := p.(type) {
+		case nil:
+		case And:
+			all = append(all, p...)
+		case Always:
+			if !p {
+				all = append(all, p)
+			}
+		default:
+			all = append(all, p)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	return all
+}
+
+// allOf is conjunction with a name for true.
+func allOf(of ...Pred) Pred {
+	if p := conjunction(of...); p != nil {
+		return p
+	}
+	return Always(true)
+}
+
+// disjunction joins alternatives and leaves out what changes nothing.
+func disjunction(of []Pred) Pred {
+	var any Or
+	for _, p := range of {
+		switch p := p.(type) {
+		case Or:
+			any = append(any, p...)
+		case Always:
+			if p {
+				return p
+			}
+		default:
+			any = append(any, p)
+		}
+	}
+	switch len(any) {
+	case 0:
+		return Always(false)
+	case 1:
+		return any[0]
+	}
+	return any
+}
+
+// conjuncts are the conditions that must all hold.
+func conjuncts(p Pred) []Pred {
+	switch p := p.(type) {
+	case nil:
+		return nil
+	case And:
+		return p
+	}
+	return []Pred{p}
+}
+
+// predText prints a condition.
+func predText(p Pred) string {
+	var b strings.Builder
+	p.writePred(&b)
+	return b.String()
+}
+
+func (p And) writePred(b *strings.Builder) { writePreds(b, p, " AND ") }
+func (p Or) writePred(b *strings.Builder)  { writePreds(b, p, " OR ") }
+
+func writePreds(b *strings.Builder, of []Pred, by string) {
+	b.WriteByte('(')
+	for i, p := range of {
+		separate(b, i, by)
+		p.writePred(b)
+	}
+	b.WriteByte(')')
+}
+
+func (p Not) writePred(b *strings.Builder) {
+	b.WriteString("NOT ")
+	p.Of.writePred(b)
+}
+
+func (p Compare) writePred(b *strings.Builder) {
+	b.WriteString(p.Column.Name + " " + p.Op.String() + " ")
+	switch p.Value.Type {
+	case belfry.NumberValue, belfry.IntValue, belfry.BoolValue:
+		b.WriteString(p.Value.String())
+	default:
+		b.WriteString(quoteString(p.Value.String()))
+	}
+}
+
+func (p Null) writePred(b *strings.Builder) {
+	b.WriteString(p.Column.Name + " IS " + notWord(p.Not) + "NULL")
+}
+
+func (p Always) writePred(b *strings.Builder) {
+	if p {
+		b.WriteString("TRUE")
+	} else {
+		b.WriteString("FALSE")
+	}
+}

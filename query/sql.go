@@ -1,0 +1,269 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"belfry"
+)
+
+// maxListed is how many item ids a statement lists, over all its branches. Beyond that the engine finds the items by
+// their names in its dimension table.
+const maxListed = 20_000
+
+// SQL writes the plan for an engine that keeps the rows in the given tables:
+//
+//	SELECT outputs                                   ◄─ names of items are joined here, to the rows of the answer alone,
+//	FROM (SELECT * FROM (                               unless the order depends on them
+//	        SELECT columns FROM table1 WHERE customer, span, conditions
+//	        UNION ALL
+//	        SELECT columns FROM table2 WHERE …       ◄─ a column that a table lacks is NULL
+//	      ) ORDER BY … LIMIT …)
+//
+// An absent value must be stored as NULL, and never as an empty text. A statement without any table is valid, and
+// gives what an empty table would.
+func SQL(p *Plan, d *Dialect, tables []Table) (*Statement, error) {
+	if p.Customer == 0 {
+		return nil, fmt.Errorf("write query: the plan has no customer")
+	}
+	w := &writer{plan: p, dialect: d, numbers: map[any]int{}}
+	w.columns = p.Expand(func(column string) bool {
+		return slices.ContainsFunc(tables, func(t Table) bool { return t.Has(column) })
+	})
+	w.where = conjuncts(p.Where)
+	if _, named, rest := p.itemMatch(); named && p.ItemsKnown {
+		switch {
+		case len(p.Items) == 0:
+			tables = nil
+		case len(p.Items)*len(tables) <= maxListed:
+			w.items, w.where = p.Items, rest
+		}
+	}
+	if p.From > p.To {
+		tables = nil
+	}
+	if p.Count {
+		w.count(tables)
+	} else {
+		w.rows(tables)
+	}
+	return &Statement{Text: w.text.String(), Args: w.args, Columns: w.columns}, nil
+}
+
+// writer writes one statement.
+type writer struct {
+	plan    *Plan
+	dialect *Dialect
+	columns []Output
+	items   []belfry.ID // rows must be of one of these, when there are any
+	where   []Pred
+	table   Table // of the branch that is being written
+
+	text    strings.Builder
+	args    []any
+	numbers map[any]int // of arguments that the dialect lets us use again
+}
+
+func (w *writer) put(parts ...string) {
+	for _, s := range parts {
+		w.text.WriteString(s)
+	}
+}
+
+// arg adds an argument and gives its placeholder.
+func (w *writer) arg(v any) string {
+	if n, ok := w.numbers[v]; ok && w.dialect.Reuse {
+		return w.dialect.Param(n)
+	}
+	w.args = append(w.args, v)
+	w.numbers[v] = len(w.args)
+	return w.dialect.Param(len(w.args))
+}
+
+// customer is the number of the customer. It and the numbers of items are written out: they are ours, and an engine
+// that sees them while it plans reads a quarter of what it reads otherwise.
+func (w *writer) customer() string { return strconv.FormatUint(uint64(w.plan.Customer), 10) }
+
+func (w *writer) null(t Storage) string { return w.dialect.Cast("NULL", t) }
+
+func (w *writer) name(column string) string { return w.dialect.Quote(column) }
+
+func (w *writer) of(table, column string) string { return table + "." + w.name(column) }
+
+func (w *writer) count(tables []Table) {
+	branches := w.branches(tables, nil)
+	if len(branches) == 0 {
+		w.put("SELECT ", w.list(len(w.columns), func(int) string { return w.dialect.Cast("0", StoredInt) }))
+	} else {
+		w.put("SELECT ", w.list(len(w.columns), func(int) string { return "COUNT(*)" }), "\nFROM (\n")
+		w.put(strings.Join(branches, "\nUNION ALL\n"), "\n) AS q")
+	}
+	if w.plan.Offset > 0 {
+		w.put("\n", w.limit())
+	}
+}
+
+func (w *writer) rows(tables []Table) {
+	needed, joined, early := w.needs()
+	branches := w.branches(tables, needed)
+	if len(branches) == 0 {
+		w.nothing()
+		return
+	}
+	if w.open() && !early {
+		w.limitEach(branches)
+	}
+	w.put("SELECT ", strings.Join(w.outputs(), ", "), "\nFROM ")
+	late := joined && !early
+	if late {
+		w.put("(SELECT * FROM ")
+	}
+	w.put("(\n", strings.Join(branches, "\nUNION ALL\n"), "\n) AS q")
+	if late {
+		w.put("\n", w.order(), "\n", w.limit(), ") AS q")
+	}
+	if joined {
+		w.put("\nLEFT JOIN ", w.dialect.Items, " AS d ON ", w.of("d", "id"), " = ", w.of("q", belfry.ItemColumn),
+			" AND ", w.of("d", "customer"), " = ", w.customer())
+	}
+	w.put("\n", w.order()) // again after a late join, which keeps no order
+	if !late {
+		w.put("\n", w.limit())
+	}
+}
+
+// open tells whether the plan asks for all rows of its span.
+func (w *writer) open() bool { return len(w.where) == 0 && len(w.items) == 0 }
+
+// limitEach lets each branch give no more rows than the answer can have. Where no other condition narrows them, that is
+// several times faster than to let all branches flow into one; where one does, it is slower.
+func (w *writer) limitEach(branches []string) {
+	if len(branches) == 1 {
+		return
+	}
+	for i, b := range branches {
+		branches[i] = fmt.Sprintf("(SELECT * FROM (%s) AS q %s LIMIT %d)", b, w.order(), w.plan.Offset+w.plan.Limit+1)
+	}
+}
+
+// nothing is a statement with the right columns and no rows.
+func (w *writer) nothing() {
+	var nulls []string
+	for _, out := range w.columns {
+		nulls = append(nulls, w.null(storage(out.Type())))
+		if out.Column.isValue() {
+			nulls = append(nulls, w.null(StoredText))
+		}
+	}
+	w.put("SELECT ", strings.Join(nulls, ", "), "\nWHERE 1 = 0")
+}
+
+// stored is a column of a table.
+type stored struct {
+	name string
+	as   Storage
+}
+
+// needs finds the stored columns that outputs and order are made of, whether the names of items must be joined, and
+// whether that must happen before the order.
+func (w *writer) needs() (needed []stored, joined, early bool) {
+	add := func(c Column) {
+		for _, s := range c.stored() {
+			if !slices.Contains(needed, s) {
+				needed = append(needed, s)
+			}
+		}
+		joined = joined || c.From == FromItem
+	}
+	for _, o := range w.plan.Order {
+		add(o.Column)
+	}
+	early = joined
+	for _, out := range w.columns {
+		add(out.Column)
+	}
+	return needed, joined, early
+}
+
+// stored are the columns of a table in which the column is kept.
+func (c Column) stored() []stored {
+	switch c.From {
+	case Constant:
+		return nil
+	case FromItem:
+		return []stored{{belfry.ItemColumn, StoredID}}
+	case FromSplit:
+		return []stored{{c.Of, StoredText}, {SeparatorColumn, StoredText}}
+	}
+	if c.isValue() {
+		number, text := parts(c)
+		return []stored{{number.Name, StoredNumber}, {text.Name, StoredText}}
+	}
+	return []stored{{c.Name, storage(c.Type)}}
+}
+
+// SeparatorColumn holds the separator at which the text of a row is split.
+const SeparatorColumn = "sep"
+
+// outputs are the expressions of the answer.
+func (w *writer) outputs() []string {
+	var list []string
+	for _, out := range w.columns {
+		list = append(list, w.expressions(out.Column)...)
+	}
+	return list
+}
+
+// expressions read a column from the rows q and the items d; the two parts of a value, its number first.
+func (w *writer) expressions(c Column) []string {
+	switch c.From {
+	case Constant:
+		return []string{"'" + rawPeriod + "'"}
+	case FromItem:
+		return []string{w.of("d", c.Of)}
+	case FromSplit:
+		return []string{w.dialect.Part(w.of("q", c.Of), w.of("q", SeparatorColumn), c.N)}
+	}
+	if c.isValue() {
+		number, text := parts(c)
+		return []string{w.of("q", number.Name), w.of("q", text.Name)}
+	}
+	return []string{w.of("q", c.Name)}
+}
+
+// order writes ORDER BY. Of an indicator, numbers come before texts: one of its two columns is NULL and so comes last.
+func (w *writer) order() string {
+	var keys []string
+	for _, o := range w.plan.Order {
+		if o.Column.From == Constant {
+			continue
+		}
+		list := w.expressions(o.Column)
+		if o.Desc {
+			slices.Reverse(list)
+		}
+		for _, e := range list {
+			keys = append(keys, e+direction(o.Desc)+" NULLS LAST")
+		}
+	}
+	return "ORDER BY " + strings.Join(keys, ", ")
+}
+
+// limit writes the numbers out: they are ours, and engines plan better when they see them.
+func (w *writer) limit() string {
+	s := fmt.Sprintf("LIMIT %d", w.plan.Limit+1)
+	if w.plan.Offset > 0 {
+		s += fmt.Sprintf(" OFFSET %d", w.plan.Offset)
+	}
+	return s
+}
+
+func (w *writer) list(n int, one func(i int) string) string {
+	parts := make([]string, n)
+	for i := range parts {
+		parts[i] = one(i)
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,161 @@
+package status
+
+import (
+	"context"
+	"iter"
+	"math"
+
+	"belfry"
+	"belfry/meta"
+	"belfry/query"
+)
+
+// Source answers queries of the current collections from the live tree.
+type Source struct {
+	Tree *meta.Tree
+}
+
+// Select runs a plan over the present state of things.
+func (s Source) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
+	var nodes []*meta.Node
+	switch {
+	case p.Collection.Name != "objectstatus": // nothing feeds the other current collections yet
+	case p.ItemsKnown:
+		nodes = s.Tree.Nodes(p.Customer, p.Items)
+	default:
+		nodes = s.Tree.Everything(p.Customer)
+	}
+	rows, err := query.Eval(p, s.rows(ctx, nodes))
+	if err == nil && ctx.Err() != nil {
+		return nil, ctx.Err() // what was gathered until then is not the answer
+	}
+	return rows, err
+}
+
+func (s Source) rows(ctx context.Context, nodes []*meta.Node) iter.Seq[query.Row] {
+	return func(yield func(query.Row) bool) {
+		seen := 0
+		for n := range s.Tree.Each(nodes) {
+			if seen++; seen%1024 == 0 && ctx.Err() != nil {
+				return
+			}
+			if !yield(row{n}) {
+				return
+			}
+		}
+	}
+}
+
+// row is an item as a row of objectstatus.
+type row struct{ *meta.Node }
+
+// Value gives a field of the item.
+func (r row) Value(field string) belfry.Value {
+	if f := fields[field]; f != nil {
+		return f(r.Node)
+	}
+	if n, asText, ok := belfry.ParseIndicatorColumn(field); ok {
+		return r.indicator(n, asText)
+	}
+	return belfry.Value{}
+}
+
+func (r row) indicator(n int, asText bool) belfry.Value {
+	s := &r.State
+	if !asText && n <= len(s.Numbers) && !math.IsNaN(s.Numbers[n-1]) {
+		return belfry.Value{Type: belfry.NumberValue, Num: s.Numbers[n-1]}
+	}
+	if n <= len(s.Texts) {
+		return text(s.Texts[n-1])
+	}
+	return belfry.Value{}
+}
+
+// fields are the fields of objectstatus and where they come from.
+var fields = map[string]func(*meta.Node) belfry.Value{
+	"id":         func(n *meta.Node) belfry.Value { return belfry.Value{Type: belfry.IDValue, Int: int64(n.Number)} },
+	"timestamp":  func(n *meta.Node) belfry.Value { return moment(max(n.State.LastData, n.State.Since)) },
+	"name":       func(n *meta.Node) belfry.Value { return text(n.Name) },
+	"kind":       func(n *meta.Node) belfry.Value { return text(n.Kind.String()) },
+	"class":      func(n *meta.Node) belfry.Value { return text(n.Class.Name) },
+	"package":    func(n *meta.Node) belfry.Value { return text(n.Package) },
+	"statusname": func(n *meta.Node) belfry.Value { return text(n.State.Status.Name()) },
+	"info":       func(n *meta.Node) belfry.Value { return text(n.State.Info) },
+	"since":      func(n *meta.Node) belfry.Value { return moment(n.State.Since) },
+	"lastdata":   func(n *meta.Node) belfry.Value { return moment(n.State.LastData) },
+	"status": func(n *meta.Node) belfry.Value {
+		return belfry.Value{Type: belfry.StatusValue, Int: int64(n.State.Status)}
+	},
+	"resource": func(n *meta.Node) belfry.Value {
+		if n.Resource == nil {
+			return belfry.Value{}
+		}
+		return text(n.Resource.Name)
+	},
+	"view": func(n *meta.Node) belfry.Value {
+		if n.Kind == belfry.KindView {
+			return text(n.Name)
+		}
+		return nameOf(n.Parent)
+	},
+	"parentview": parentView,
+	"object": func(n *meta.Node) belfry.Value {
+		if n.Kind != belfry.KindObject {
+			return belfry.Value{}
+		}
+		return text(n.Name)
+	},
+	"acknowledged":      flag,
+	"isunmanaged":       flag,
+	"unmanageifred":     flag,
+	"collectunmanage":   flag,
+	"collectorunmanage": flag,
+	"ip":                detail(func(d *belfry.Details) string { return d.IP }),
+	"host":              detail(func(d *belfry.Details) string { return d.Host }),
+	"object_1":          detail(func(d *belfry.Details) string { return d.Constants[0] }),
+	"object_2":          detail(func(d *belfry.Details) string { return d.Constants[1] }),
+	"object_3":          detail(func(d *belfry.Details) string { return d.Constants[2] }),
+	"object_4":          detail(func(d *belfry.Details) string { return d.Constants[3] }),
+	"object_5":          detail(func(d *belfry.Details) string { return d.Constants[4] }),
+}
+
+// parentView is the view around the one in which the item stands; for a view, the one in which it stands.
+func parentView(n *meta.Node) belfry.Value {
+	if n.Kind == belfry.KindView || n.Parent == nil {
+		return nameOf(n.Parent)
+	}
+	return nameOf(n.Parent.Parent)
+}
+
+// flag is a management flag or the mark of an acknowledgment: always present, and false until something sets it.
+func flag(*meta.Node) belfry.Value { return belfry.Value{Type: belfry.BoolValue} }
+
+func detail(f func(*belfry.Details) string) func(*meta.Node) belfry.Value {
+	return func(n *meta.Node) belfry.Value {
+		if n.Details == nil {
+			return belfry.Value{}
+		}
+		return text(f(n.Details))
+	}
+}
+
+func nameOf(n *meta.Node) belfry.Value {
+	if n == nil {
+		return belfry.Value{}
+	}
+	return text(n.Name)
+}
+
+func text(s string) belfry.Value {
+	if s == "" {
+		return belfry.Value{}
+	}
+	return belfry.Value{Type: belfry.TextValue, Text: s}
+}
+
+func moment(t belfry.Time) belfry.Value {
+	if t == 0 {
+		return belfry.Value{}
+	}
+	return belfry.Value{Type: belfry.TimeValue, Int: int64(t)}
+}

@@ -1,0 +1,328 @@
+package duck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"belfry"
+	"belfry/catalog"
+
+	bindings "github.com/duckdb/duckdb-go-bindings"
+)
+
+const (
+	// maxCommit is how many rows go into one transaction if positions allow it. Above 122,880, the engine's row group,
+	// it would write groups straight into the file and leave a small one behind each time, to be merged later: half as
+	// much work now, but a file of twice the size.
+	maxCommit = 100_000
+
+	// maxUnfolded is how many files may have rows that are only in their logs. To fold a few rows in costs ten times as
+	// much as to write them, so late data over many days must not fold each day each time.
+	maxUnfolded = 256
+)
+
+// Names of the columns every file has.
+const (
+	customerColumn  = "customer"
+	idColumn        = "id"
+	timestampColumn = "timestamp"
+)
+
+// Append implements store.Store. A file that fails does not keep the others from getting their rows.
+func (s *Store) Append(ctx context.Context, batches ...*belfry.Batch) error {
+	select {
+	case s.write <- struct{}{}:
+		defer func() { <-s.write }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	err := s.append(ctx, batches)
+	if err != nil && s.broken(ctx) {
+		err = errors.Join(err, s.revive(ctx))
+	}
+	return err
+}
+
+func (s *Store) append(ctx context.Context, batches []*belfry.Batch) error {
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if s.closed {
+		return errClosed
+	}
+	loads, err := s.divide(batches)
+	if err != nil {
+		return err
+	}
+	if err := s.items.apply(ctx, s.writer, batches); err != nil {
+		return fmt.Errorf("store items: %w", err)
+	}
+	var errs []error
+	for _, l := range loads {
+		if err := s.deliver(ctx, l); err != nil {
+			errs = append(errs, err)
+		}
+		if err := s.fold(ctx); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// broken tells whether the engine as a whole has given up.
+func (s *Store) broken(ctx context.Context) bool {
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if s.closed || ctx.Err() != nil {
+		return false
+	}
+	return s.writer == nil || isKind(s.writer.exec(ctx, "SELECT count(*) FROM "+itemTable), bindings.ErrorTypeFatal, bindings.ErrorTypeInternal)
+}
+
+// load is what one file gets.
+type load struct {
+	collection *catalog.Collection
+	period     period
+	pieces     []piece
+}
+
+// piece is a batch or the part of it that belongs to one period.
+type piece struct {
+	batch *belfry.Batch
+	rows  []int // nil: all of them
+}
+
+func (p piece) len() int {
+	if p.rows != nil {
+		return len(p.rows)
+	}
+	return p.batch.Len()
+}
+
+// divide sorts rows by the file they belong to, and leaves out those of periods that were dropped.
+func (s *Store) divide(batches []*belfry.Batch) ([]*load, error) {
+	type key struct {
+		collection *catalog.Collection
+		from       belfry.Time
+	}
+	var loads []*load
+	index := map[key]*load{}
+	add := func(c *catalog.Collection, p period, part piece) {
+		if mark, ok := s.marks[c.Name]; ok && p.from < mark {
+			s.skipped.Add(uint64(part.len()))
+			return
+		}
+		l := index[key{c, p.from}]
+		if l == nil {
+			l = &load{collection: c, period: p}
+			index[key{c, p.from}] = l
+			loads = append(loads, l)
+		}
+		l.pieces = append(l.pieces, part)
+	}
+	for _, b := range batches {
+		if b.Collection == belfry.Dimension || b.Len() == 0 {
+			continue
+		}
+		c := s.cfg.Catalog.Collection(b.Collection)
+		if c == nil || !c.Historical {
+			return nil, fmt.Errorf("store rows of %q: the catalog has no such historical collection", b.Collection)
+		}
+		split(c, b, func(p period, rows []int) { add(c, p, piece{b, rows}) })
+	}
+	return loads, nil
+}
+
+// split finds the periods of a batch's rows; rows is nil when they all share one, which is the rule.
+func split(c *catalog.Collection, b *belfry.Batch, each func(p period, rows []int)) {
+	p := periodOf(c, b.Times[0])
+	if !slices.ContainsFunc(b.Times, func(t belfry.Time) bool { return !p.contains(t) }) {
+		each(p, nil)
+		return
+	}
+	parts := map[period][]int{}
+	for i, t := range b.Times {
+		if !p.contains(t) {
+			p = periodOf(c, t)
+		}
+		parts[p] = append(parts[p], i)
+	}
+	order := make([]period, 0, len(parts))
+	for p := range parts {
+		order = append(order, p)
+	}
+	slices.SortFunc(order, func(a, b period) int { return int(min(max(a.from-b.from, -1), 1)) })
+	for _, p := range order {
+		each(p, parts[p])
+	}
+}
+
+// deliver brings one file up to date.
+func (s *Store) deliver(ctx context.Context, l *load) error {
+	cols, err := columns(l.collection, l.pieces)
+	if err != nil {
+		return fmt.Errorf("store rows of %s: %w", l.collection.Name, err)
+	}
+	f, err := s.files.acquireForWriting(ctx, l.collection, l.period, cols)
+	if err != nil {
+		return err
+	}
+	defer s.files.release([]*file{f})
+	pieces := slices.DeleteFunc(l.pieces, func(p piece) bool { return p.batch.Pos <= f.pos })
+	for len(pieces) > 0 {
+		n := commitSize(pieces)
+		if err := s.commit(ctx, f, pieces[:n]); err != nil {
+			s.files.spoil(f)
+			return fmt.Errorf("write %s: %w", f.path, err)
+		}
+		pieces = pieces[n:]
+	}
+	return nil
+}
+
+// commitSize is how many pieces go into the next transaction. The pieces of one position stay together.
+func commitSize(pieces []piece) int {
+	rows := 0
+	for i, p := range pieces {
+		if i > 0 && rows+p.len() > maxCommit && p.batch.Pos != pieces[i-1].batch.Pos {
+			return i
+		}
+		rows += p.len()
+	}
+	return len(pieces)
+}
+
+// columns are the columns that the pieces need, those of every file first.
+func columns(c *catalog.Collection, pieces []piece) ([]column, error) {
+	cols := []column{{customerColumn, kindSmall}, {idColumn, kindID}, {timestampColumn, kindInt}}
+	if c.Item {
+		cols = append(cols, column{belfry.ItemColumn, kindID})
+	}
+	known := make(map[string]kind, 16)
+	for _, col := range cols {
+		known[col.name] = col.kind
+	}
+	for i, p := range pieces {
+		if i > 0 && sameColumns(p.batch, pieces[i-1].batch) {
+			continue
+		}
+		for j := range p.batch.Columns {
+			col := columnOf(&p.batch.Columns[j])
+			k, ok := known[col.name]
+			switch {
+			case !ok:
+				known[col.name] = col.kind
+				cols = append(cols, col)
+			case k != col.kind || col.name == idColumn || col.name == timestampColumn:
+				return nil, fmt.Errorf("column %q is %s, not %s: the type of a column never changes", col.name, kindSQL[k], kindSQL[col.kind])
+			}
+		}
+	}
+	return cols, nil
+}
+
+func sameColumns(a, b *belfry.Batch) bool {
+	return slices.EqualFunc(a.Columns, b.Columns, func(a, b belfry.Column) bool { return columnOf(&a) == columnOf(&b) })
+}
+
+func columnOf(c *belfry.Column) column {
+	switch {
+	case c.Numbers != nil:
+		return column{c.Name, kindNumber}
+	case c.Texts != nil:
+		return column{c.Name, kindText}
+	case c.Name == belfry.ItemColumn:
+		return column{c.Name, kindID}
+	}
+	return column{c.Name, kindInt}
+}
+
+// commit writes pieces and their position in one transaction.
+func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
+	cols, err := columns(f.collection, pieces)
+	if err != nil {
+		return err
+	}
+	if err := s.writer.exec(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	kinds, err := s.extend(ctx, f, cols)
+	if err == nil {
+		err = s.fill(f, cols, pieces)
+	}
+	pos := pieces[len(pieces)-1].batch.Pos
+	if err == nil {
+		err = s.writer.exec(ctx, "INSERT INTO "+f.alias+".main.position VALUES (?)", pos)
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err == nil {
+		err = s.writer.exec(ctx, "COMMIT")
+	}
+	if err != nil {
+		_ = s.writer.exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
+		return err
+	}
+	return s.files.wrote(f, pos, kinds)
+}
+
+// extend adds the columns that the file lacks, and gives its columns afterwards if there are new ones.
+func (s *Store) extend(ctx context.Context, f *file, cols []column) (map[string]kind, error) {
+	var kinds map[string]kind
+	for _, col := range cols {
+		k, ok := f.kinds[col.name]
+		if ok && k != col.kind {
+			return nil, fmt.Errorf("column %q is %s, not %s: the type of a column never changes", col.name, kindSQL[k], kindSQL[col.kind])
+		}
+		if ok {
+			continue
+		}
+		if err := s.writer.exec(ctx, "ALTER TABLE "+f.alias+".main.rows ADD COLUMN "+quoteName(col.name)+" "+kindSQL[col.kind]); err != nil {
+			return nil, err
+		}
+		if kinds == nil {
+			kinds = make(map[string]kind, len(f.kinds)+1)
+			for name, k := range f.kinds {
+				kinds[name] = k
+			}
+		}
+		kinds[col.name] = col.kind
+	}
+	return kinds, nil
+}
+
+// fill appends the rows of the pieces.
+func (s *Store) fill(f *file, cols []column, pieces []piece) error {
+	a, err := s.writer.newAppender(f.alias, "rows", cols)
+	if err != nil {
+		return err
+	}
+	w := rowWriter{appender: a, from: make([]*belfry.Column, len(cols))}
+	for _, p := range pieces {
+		if err := w.write(p); err != nil {
+			a.discard()
+			return err
+		}
+	}
+	return a.close()
+}
+
+// fold checkpoints files until few enough have rows in their logs alone.
+func (s *Store) fold(ctx context.Context) error {
+	for {
+		f := s.files.overfull(maxUnfolded, s.cfg.MemoryLimit/3)
+		if f == nil {
+			return nil
+		}
+		err := s.writer.exec(ctx, "CHECKPOINT "+f.alias)
+		if err == nil {
+			s.files.folded(f)
+		} else {
+			s.files.spoil(f)
+		}
+		s.files.release([]*file{f})
+		if err != nil {
+			return fmt.Errorf("checkpoint %s: %w", f.path, err)
+		}
+	}
+}

@@ -1,0 +1,312 @@
+package duck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+
+	bindings "github.com/duckdb/duckdb-go-bindings"
+)
+
+// This file and chunk.go are the only ones that know the engine's C interface. Everything unsafe is in them.
+
+// engineError is what the engine said. It is for our log alone: it may quote values and file names.
+type engineError struct {
+	kind bindings.ErrorType
+	text string
+}
+
+func (e *engineError) Error() string { return e.text }
+
+// isKind tells whether the engine refused for one of the reasons.
+func isKind(err error, kinds ...bindings.ErrorType) bool {
+	e, ok := errors.AsType[*engineError](err)
+	if !ok {
+		return false
+	}
+	for _, k := range kinds {
+		if e.kind == k {
+			return true
+		}
+	}
+	return false
+}
+
+// engine is one instance of DuckDB, with its main database in memory.
+type engine struct{ db bindings.Database }
+
+// setting is one option of an engine; the order of settings matters, as some lock others.
+type setting struct{ name, value string }
+
+func openEngine(settings []setting) (*engine, error) {
+	var config bindings.Config
+	if bindings.CreateConfig(&config) != bindings.StateSuccess {
+		return nil, errors.New("create the engine's configuration")
+	}
+	defer bindings.DestroyConfig(&config)
+	for _, s := range settings {
+		if bindings.SetConfig(config, s.name, s.value) != bindings.StateSuccess {
+			return nil, fmt.Errorf("the engine does not take %s = %s", s.name, s.value)
+		}
+	}
+	e := new(engine)
+	var text string
+	if bindings.OpenExt(":memory:", &e.db, config, &text) != bindings.StateSuccess {
+		return nil, &engineError{text: text}
+	}
+	return e, nil
+}
+
+func (e *engine) close() { bindings.Close(&e.db) }
+
+func (e *engine) connect() (*conn, error) {
+	c := new(conn)
+	if bindings.Connect(e.db, &c.c) != bindings.StateSuccess {
+		return nil, errors.New("connect to the engine")
+	}
+	return c, nil
+}
+
+// conn is a connection. One goroutine at a time may use it.
+type conn struct{ c bindings.Connection }
+
+func (c *conn) close() { bindings.Disconnect(&c.c) }
+
+// interruptible interrupts what runs on the connection once ctx ends, until the function it returns is called. The
+// engine forgets an interrupt that comes just before a statement starts, so it is repeated.
+func (c *conn) interruptible(ctx context.Context) (stop func()) {
+	if ctx.Done() == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		select {
+		case <-done:
+			return
+		case <-ctx.Done():
+		}
+		again := time.NewTicker(5 * time.Millisecond)
+		defer again.Stop()
+		for {
+			bindings.Interrupt(c.c)
+			select {
+			case <-done:
+				return
+			case <-again.C:
+			}
+		}
+	})
+	return func() { close(done); wg.Wait() }
+}
+
+// exec runs statements that have no result worth reading.
+func (c *conn) exec(ctx context.Context, text string, args ...any) error {
+	_, err := c.query(ctx, text, args...)
+	return err
+}
+
+// number runs a statement whose result is one unsigned number, or NULL, which is given as 0.
+func (c *conn) number(ctx context.Context, text string, args ...any) (uint64, error) {
+	r, err := c.query(ctx, text, args...)
+	if err != nil || !r.next() || r.null(0) {
+		return 0, err
+	}
+	return uint64(r.int(0)), nil
+}
+
+// query runs one statement to its end.
+func (c *conn) query(ctx context.Context, text string, args ...any) (*result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var stmt bindings.PreparedStatement
+	defer bindings.DestroyPrepare(&stmt)
+	if bindings.Prepare(c.c, text, &stmt) != bindings.StateSuccess {
+		return nil, parseError(bindings.PrepareError(stmt))
+	}
+	for i, a := range args {
+		if err := bind(stmt, bindings.IdxT(i+1), a); err != nil {
+			return nil, err
+		}
+	}
+	stop := c.interruptible(ctx)
+	defer stop()
+	var res bindings.Result
+	defer bindings.DestroyResult(&res)
+	if bindings.ExecutePrepared(stmt, &res) != bindings.StateSuccess {
+		err := &engineError{bindings.ResultErrorType(&res), bindings.ResultError(&res)}
+		if ctx.Err() != nil && err.kind == bindings.ErrorTypeInterrupt {
+			return nil, ctx.Err()
+		}
+		return nil, err
+	}
+	return readResult(&res)
+}
+
+// parseError finds the kind of an error of which the interface gives the text alone.
+func parseError(text string) error {
+	e := &engineError{text: text}
+	for prefix, kind := range map[string]bindings.ErrorType{
+		"FATAL Error":         bindings.ErrorTypeFatal,
+		"INTERNAL Error":      bindings.ErrorTypeInternal,
+		"IO Error":            bindings.ErrorTypeErrorIO,
+		"Out of Memory Error": bindings.ErrorTypeOutOfMemory,
+	} {
+		if strings.HasPrefix(text, prefix) {
+			e.kind = kind
+		}
+	}
+	return e
+}
+
+func bind(stmt bindings.PreparedStatement, n bindings.IdxT, a any) error {
+	var state bindings.State
+	switch v := a.(type) {
+	case nil:
+		state = bindings.BindNull(stmt, n)
+	case int64:
+		state = bindings.BindInt64(stmt, n, v)
+	case uint64:
+		state = bindings.BindUInt64(stmt, n, v)
+	case uint32:
+		state = bindings.BindUInt32(stmt, n, v)
+	case int:
+		state = bindings.BindInt64(stmt, n, int64(v))
+	case float64:
+		state = bindings.BindDouble(stmt, n, v)
+	case bool:
+		state = bindings.BindBoolean(stmt, n, v)
+	case string:
+		state = bindings.BindVarchar(stmt, n, v)
+	default:
+		return fmt.Errorf("argument %d: no way to bind a %T", n, a)
+	}
+	if state != bindings.StateSuccess {
+		return fmt.Errorf("argument %d: the engine does not take %T here", n, a)
+	}
+	return nil
+}
+
+// result is the outcome of a statement, copied out of the engine's memory, so that it outlives connection and engine.
+type result struct {
+	types []bindings.Type
+	cols  []resultColumn
+	rows  int
+	row   int // the current one, from 1
+}
+
+// resultColumn has an entry for each row: in texts for a VARCHAR, in words, as bits, for everything else.
+type resultColumn struct {
+	words []uint64
+	texts []string
+	null  []bool
+}
+
+func readResult(res *bindings.Result) (*result, error) {
+	n := int(bindings.ColumnCount(res))
+	r := &result{types: make([]bindings.Type, n), cols: make([]resultColumn, n)}
+	for i := range r.types {
+		r.types[i] = bindings.ColumnType(res, bindings.IdxT(i))
+	}
+	for {
+		chunk := bindings.FetchChunk(*res)
+		if chunk.Ptr == nil {
+			return r, nil
+		}
+		rows := int(bindings.DataChunkGetSize(chunk))
+		for i := range r.cols {
+			if err := r.cols[i].read(r.types[i], bindings.DataChunkGetVector(chunk, bindings.IdxT(i)), rows); err != nil {
+				bindings.DestroyDataChunk(&chunk)
+				return nil, err
+			}
+		}
+		r.rows += rows
+		bindings.DestroyDataChunk(&chunk)
+	}
+}
+
+// read copies one column of a chunk.
+func (c *resultColumn) read(t bindings.Type, v bindings.Vector, rows int) error {
+	data, validity := bindings.VectorGetData(v), bindings.VectorGetValidity(v)
+	for i := range rows {
+		null := validity != nil && *(*uint64)(unsafe.Add(validity, i/64*8))&(1<<(i%64)) == 0
+		c.null = append(c.null, null)
+		switch {
+		case t == bindings.TypeVarchar && null:
+			c.texts = append(c.texts, "")
+		case t == bindings.TypeVarchar:
+			c.texts = append(c.texts, (*stringT)(unsafe.Add(data, i*16)).String())
+		default:
+			w, ok := word(t, data, i)
+			if !ok {
+				return fmt.Errorf("read result: no way to read the engine's type %d", t)
+			}
+			c.words = append(c.words, w)
+		}
+	}
+	return nil
+}
+
+// word reads a value of a fixed size: a number as the bits of a float64, anything else as those of an int64.
+func word(t bindings.Type, data unsafe.Pointer, i int) (uint64, bool) {
+	switch t {
+	case bindings.TypeBoolean, bindings.TypeUTinyInt:
+		return uint64(*(*uint8)(unsafe.Add(data, i))), true
+	case bindings.TypeInteger:
+		return uint64(*(*int32)(unsafe.Add(data, i*4))), true
+	case bindings.TypeUInteger:
+		return uint64(*(*uint32)(unsafe.Add(data, i*4))), true
+	case bindings.TypeBigInt, bindings.TypeUBigInt, bindings.TypeDouble:
+		return *(*uint64)(unsafe.Add(data, i*8)), true
+	case bindings.TypeHugeInt: // sums of integers; the lower half comes first
+		return *(*uint64)(unsafe.Add(data, i*16)), true
+	}
+	return 0, false
+}
+
+// next moves on to the next row, if there is one.
+func (r *result) next() bool {
+	r.row = min(r.row+1, r.rows+1)
+	return r.row <= r.rows
+}
+
+func (r *result) null(col int) bool { return r.cols[col].null[r.row-1] }
+
+func (r *result) int(col int) int64 { return int64(r.cols[col].words[r.row-1]) }
+
+func (r *result) text(col int) string { return r.cols[col].texts[r.row-1] }
+
+// any reads a cell of any type: nil, float64, int64 or string.
+func (r *result) any(col int) any {
+	switch {
+	case r.null(col):
+		return nil
+	case r.types[col] == bindings.TypeVarchar:
+		return r.text(col)
+	case r.types[col] == bindings.TypeDouble:
+		return math.Float64frombits(r.cols[col].words[r.row-1])
+	}
+	return r.int(col)
+}
+
+// stringT is the engine's string: its length, then either up to twelve bytes or a prefix and a pointer.
+type stringT struct {
+	n      uint32
+	inline [4]byte
+	ptr    uintptr // or eight more bytes of a short string; no pointer to Go, which would want write barriers here
+}
+
+const inlineLen = 12
+
+func (s *stringT) String() string {
+	if s.n <= inlineLen {
+		return string(unsafe.Slice(&s.inline[0], s.n))
+	}
+	return string(unsafe.Slice(*(**byte)(unsafe.Pointer(&s.ptr)), s.n))
+}

@@ -1,0 +1,238 @@
+// Package duck is the row store that lives inside the process, on DuckDB.
+//
+// Each collection has a folder, and each of its periods (a day, or a month where little happens) a file of its own in
+// it, so that retention is an unlink and a query opens only the files of its span:
+//
+//	DIR/objectdata/2026-11-15.duckdb     tables rows and position
+//	DIR/objectdata/watermark             all before it has been dropped
+//	memory                               table item: the names of items, by id
+//
+// One engine runs, with its main database in memory and the files attached to it as they are needed. Rows carry the
+// ids of items; names come from the table item.
+//
+// Invariants:
+//   - A file's position is written in the transaction of the rows it speaks for. Rows at or below it are skipped, so
+//     calling Append again stores exactly what is missing.
+//   - A file has either nothing or both of its tables: it gets its name when it is complete.
+//   - After a failed write the file is detached and, when it is needed again, attached and asked for its position anew.
+//   - A file that a query or a write is using is neither detached nor unlinked.
+//   - The watermark of a collection is durable before the first file is unlinked, and nothing below it is ever stored.
+//   - What the engine says is for the log; clients never see it. No statement can reach a file outside DIR.
+package duck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/store"
+)
+
+var _ store.Store = (*Store)(nil)
+
+// Config says how to open a store. What is zero has a default.
+type Config struct {
+	Dir     string // made when missing; no one else may write in it
+	Catalog *catalog.Catalog
+	Log     *slog.Logger
+
+	MemoryLimit int64 // bytes the engine may use, rows not yet checkpointed and running queries together; 256 MB
+	Threads     int   // threads of the engine; 2
+	Queries     int   // queries that may run at a time, the others wait; 4
+
+	// Items gives the names of all items, as batches of belfry.Dimension. It is called only when the engine broke down
+	// altogether and had to be started anew, which empties the memory it kept the names in.
+	Items func(add func(*belfry.Batch) error) error
+
+	logLimit int64 // size at which a file's log is folded in; 64 MB
+}
+
+func (c *Config) fill() error {
+	if c.MemoryLimit == 0 {
+		c.MemoryLimit = 256 << 20
+	}
+	if c.Threads == 0 {
+		c.Threads = 2
+	}
+	if c.Queries == 0 {
+		c.Queries = 4
+	}
+	if c.logLimit == 0 {
+		c.logLimit = min(64<<20, c.MemoryLimit/4)
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Items == nil {
+		c.Items = func(func(*belfry.Batch) error) error { return nil }
+	}
+	var err error
+	c.Dir, err = filepath.Abs(c.Dir)
+	return err
+}
+
+// Store is a row store in a folder.
+type Store struct {
+	cfg   Config
+	slots chan struct{} // one for each query that may run
+
+	// life is held for reading by whoever uses the engine and for writing by who replaces it.
+	life   sync.RWMutex
+	engine *engine
+	files  *files
+
+	write   chan struct{} // held by Append and Drop, one at a time
+	writer  *conn
+	marks   map[string]belfry.Time // watermarks by collection
+	items   dimension
+	skipped atomic.Uint64
+	closed  bool
+}
+
+// Open opens the store in cfg.Dir, which is made when it does not exist.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	if err := cfg.fill(); err != nil {
+		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
+	}
+	s := &Store{cfg: cfg, slots: make(chan struct{}, cfg.Queries), write: make(chan struct{}, 1)}
+	if err := s.open(ctx); err != nil {
+		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context) error {
+	temp := filepath.Join(s.cfg.Dir, "tmp")
+	if err := os.RemoveAll(temp); err != nil { // what an earlier process had to spill
+		return err
+	}
+	if err := os.MkdirAll(s.cfg.Dir, 0o750); err != nil {
+		return err
+	}
+	var err error
+	if s.marks, err = readMarks(s.cfg.Dir, s.cfg.Catalog); err != nil {
+		return err
+	}
+	if s.files, err = listFiles(s.cfg.Dir, s.cfg.Catalog, s.marks); err != nil {
+		return err
+	}
+	return s.start(ctx)
+}
+
+// start brings up an engine with nothing attached and no items.
+func (s *Store) start(ctx context.Context) (err error) {
+	if s.engine, err = openEngine(s.settings()); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			s.stop()
+		}
+	}()
+	if s.writer, err = s.engine.connect(); err != nil {
+		return err
+	}
+	if err := lock(ctx, s.writer, s.cfg.Dir); err != nil {
+		return err
+	}
+	if s.files.conn, err = s.engine.connect(); err != nil {
+		return err
+	}
+	return s.items.create(ctx, s.writer)
+}
+
+// stop ends the engine, whatever state it is in.
+func (s *Store) stop() {
+	if s.files.conn != nil {
+		s.files.conn.close()
+	}
+	if s.writer != nil {
+		s.writer.close()
+	}
+	s.engine.close()
+	s.files.conn, s.writer = nil, nil
+}
+
+func (s *Store) settings() []setting {
+	mb := func(n int64) string { return strconv.FormatInt(max(n>>20, 1), 10) + "MiB" }
+	return []setting{
+		{"memory_limit", mb(s.cfg.MemoryLimit)},
+		{"threads", strconv.Itoa(s.cfg.Threads)},
+		{"checkpoint_threshold", mb(s.cfg.logLimit)},
+		{"temp_directory", filepath.Join(s.cfg.Dir, "tmp")},
+		{"max_temp_directory_size", mb(4 * s.cfg.MemoryLimit)},
+		{"preserve_insertion_order", "false"}, // every plan has an order, so none need be kept
+		{"autoinstall_known_extensions", "false"},
+		{"autoload_known_extensions", "false"},
+		{"allow_community_extensions", "false"},
+	}
+}
+
+// lock shuts the engine in: it reaches the files in dir and nothing else, and no statement can change that. The order
+// of the settings is the engine's wish.
+func lock(ctx context.Context, c *conn, dir string) error {
+	for _, text := range []string{
+		"PRAGMA disable_checkpoint_on_shutdown", // nor on DETACH: when to fold a log in is ours to say
+		"SET allowed_directories = [" + quoteText(dir+string(filepath.Separator)) + "]",
+		"SET enable_external_access = false",
+		"SET lock_configuration = true",
+	} {
+		if err := c.exec(ctx, text); err != nil {
+			return fmt.Errorf("lock the engine in: %w", err)
+		}
+	}
+	return nil
+}
+
+// Skipped counts the rows that were not stored since Open because their period had been dropped.
+func (s *Store) Skipped() uint64 { return s.skipped.Load() }
+
+// Close folds everything into the files and ends the engine. Queries that run are waited for.
+func (s *Store) Close() error {
+	s.write <- struct{}{}
+	defer func() { <-s.write }()
+	s.life.Lock()
+	defer s.life.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	err := s.files.detachAll(context.Background())
+	s.stop()
+	if err != nil {
+		return fmt.Errorf("close store %s: %w", s.cfg.Dir, err)
+	}
+	return nil
+}
+
+var errClosed = errors.New("the store is closed")
+
+// revive replaces an engine that has broken down. The files know their positions, so nothing is lost but the items,
+// which are asked for again.
+func (s *Store) revive(ctx context.Context) error {
+	s.life.Lock()
+	defer s.life.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	s.cfg.Log.Warn("engine broke down, starting it anew")
+	s.files.forget()
+	s.stop()
+	if err := s.start(ctx); err != nil {
+		return fmt.Errorf("start the engine anew: %w", err)
+	}
+	return s.cfg.Items(func(b *belfry.Batch) error { return s.items.apply(ctx, s.writer, []*belfry.Batch{b}) })
+}
+
+func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+func quoteName(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }

@@ -1,0 +1,323 @@
+package duck
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/query"
+	"belfry/store"
+	"belfry/store/storetest"
+
+	bindings "github.com/duckdb/duckdb-go-bindings"
+)
+
+func open(t testing.TB, dir string) *Store {
+	t.Helper()
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(context.Background(), Config{Dir: dir, Catalog: cat})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T, dir string) store.Store { return open(t, dir) })
+}
+
+// rowsOf makes one row on each of the given days, at one position.
+func rowsOf(pos uint64, days ...int) *belfry.Batch {
+	b := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: pos, FirstID: belfry.RowID(pos * 1000)}
+	v, items := make([]float64, len(days)), make([]int64, len(days))
+	for i, d := range days {
+		b.Times = append(b.Times, crashDay0+belfry.Time(d)*dayLength)
+		v[i], items[i] = float64(d), 7
+	}
+	b.Columns = []belfry.Column{{Name: belfry.ItemColumn, Ints: items}, {Name: "i1", Numbers: v}}
+	return b
+}
+
+func name(id int64, object string) *belfry.Batch {
+	return &belfry.Batch{Collection: belfry.Dimension, Customer: 1, Times: []belfry.Time{1},
+		Columns: []belfry.Column{{Name: belfry.ItemColumn, Ints: []int64{id}}, {Name: "object", Texts: []string{object}}}}
+}
+
+func mustAppend(t *testing.T, s *Store, b ...*belfry.Batch) {
+	t.Helper()
+	if err := s.Append(t.Context(), b...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLockedIn asks the engine, past everything that stands before it, for what it must not give.
+func TestLockedIn(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret.csv")
+	if err := os.WriteFile(secret, []byte("a,b\n1,2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, t.TempDir())
+	defer s.Close()
+	c, err := s.engine.connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	for _, text := range []string{
+		"SELECT * FROM read_text('/etc/passwd')",
+		"SELECT * FROM read_csv(" + quoteText(secret) + ")",
+		"SELECT * FROM " + quoteText(secret),
+		"SELECT * FROM glob('/etc/*')",
+		"COPY (SELECT 1) TO " + quoteText(secret+".out"),
+		"ATTACH " + quoteText(secret+".duckdb") + " AS x",
+		"INSTALL httpfs",
+		"LOAD httpfs",
+		"SET enable_external_access = true",
+		"SET memory_limit = '10GB'",
+		"SET allowed_directories = ['/']",
+		"SET lock_configuration = false",
+		"PRAGMA enable_checkpoint_on_shutdown",
+	} {
+		if err := c.exec(t.Context(), text); err == nil {
+			t.Errorf("the engine did %s", text)
+		}
+	}
+	if err := c.exec(t.Context(), "SELECT 1"); err != nil {
+		t.Errorf("and then it did nothing at all: %v", err)
+	}
+}
+
+func TestDropWhileInUse(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	mustAppend(t, s, rowsOf(1, 0, 1, 2))
+	c := s.cfg.Catalog.Collection("objectdata")
+	used, err := s.files.acquire(t.Context(), c, 0, crashDay0)
+	if err != nil || len(used) != 1 {
+		t.Fatal(used, err)
+	}
+	if err := s.Drop(t.Context(), c, crashDay0+2*dayLength); err != nil {
+		t.Fatal(err)
+	}
+	if got := count(t, s); got != 1 {
+		t.Errorf("%d rows are left, want 1", got)
+	}
+	n, err := s.writer.number(t.Context(), "SELECT count(*) FROM "+used[0].table.Ref)
+	if err != nil || n != 1 {
+		t.Errorf("who was reading reads %d rows, %v", n, err)
+	}
+	exists := func() bool { _, err := os.Stat(used[0].path); return err == nil }
+	if !exists() {
+		t.Error("the file went while it was used")
+	}
+	s.files.release(used)
+	if exists() {
+		t.Error("the file is still there")
+	}
+	if s.files.attached != 1 {
+		t.Errorf("%d files are attached, want 1", s.files.attached)
+	}
+	mustAppend(t, s, rowsOf(1, 0, 1, 2), rowsOf(2, 0, 2))
+	if got := s.Skipped(); got != 3 {
+		t.Errorf("%d rows counted as skipped, want 3", got)
+	}
+}
+
+// TestSpoiled attaches a file anew only when no one reads it any more.
+func TestSpoiled(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	mustAppend(t, s, rowsOf(1, 0))
+	c := s.cfg.Catalog.Collection("objectdata")
+	used, err := s.files.acquire(t.Context(), c, 0, crashDay0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alias := used[0].alias
+	s.files.spoil(used[0])
+	short, cancel := context.WithCancel(t.Context())
+	refused := make(chan error)
+	go func() { _, err := s.files.acquire(short, c, 0, crashDay0); refused <- err }()
+	cancel()
+	if err := <-refused; err == nil {
+		t.Error("a spoiled file was given out")
+	}
+	done := make(chan error)
+	go func() { done <- s.Append(t.Context(), rowsOf(2, 0)) }()
+	s.files.release(used)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if used[0].alias == alias {
+		t.Error("the file was not attached anew")
+	}
+	if got := count(t, s); got != 2 {
+		t.Errorf("%d rows, want 2", got)
+	}
+}
+
+// TestDamagedFile keeps the rows of one day from being stored, and no others.
+func TestDamagedFile(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	mustAppend(t, s, rowsOf(1, 0, 1))
+	c := s.cfg.Catalog.Collection("objectdata")
+	damaged := filepath.Join(dir, c.Name, fileName(c, periodOf(c, crashDay0)))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(damaged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.ReadFile(damaged + ".wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(damaged, make([]byte, len(whole)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, dir)
+	defer s.Close()
+	if err := s.Append(t.Context(), rowsOf(2, 0, 1)); err == nil {
+		t.Error("rows went into a damaged file")
+	}
+	plan := parse(t, s, "SELECT i1 FROM objectdata WHERE timestamp >= '"+(crashDay0+dayLength).String()+"'")
+	if got := read(t, s, plan); got != "1 1" {
+		t.Errorf("rows of the other day: %q", got)
+	}
+	if _, err := s.Select(t.Context(), parse(t, s, "SELECT i1 FROM objectdata LIMIT 10")); err == nil || belfry.CodeOf(err) != belfry.Internal {
+		t.Errorf("a query of the damaged day: %v", err)
+	}
+	if err := errors.Join(os.WriteFile(damaged, whole, 0o600), os.WriteFile(damaged+".wal", log, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, s, rowsOf(2, 0, 1))
+	if got := count(t, s); got != 4 {
+		t.Errorf("%d rows once the file is whole again, want 4", got)
+	}
+}
+
+// TestRevive replaces the engine under a store: rows are still there, names are asked for.
+func TestRevive(t *testing.T) {
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, Items: func(add func(*belfry.Batch) error) error { return add(name(7, "new")) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	mustAppend(t, s, name(7, "old"), rowsOf(1, 0))
+	plan := parse(t, s, "SELECT object, i1 FROM objectdata LIMIT 10")
+	if got := read(t, s, plan); got != "old 0" {
+		t.Errorf("before: %q", got)
+	}
+	if err := s.revive(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, s, rowsOf(1, 0), rowsOf(2, 1))
+	if got := read(t, s, plan); got != "new 1 new 0" {
+		t.Errorf("afterwards: %q", got)
+	}
+}
+
+// TestErrors says to clients what they can do about, and nothing of the engine.
+func TestErrors(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	p := parse(t, s, "SELECT i1 FROM objectdata LIMIT 10")
+	f := func(ctx context.Context, err error, want belfry.Code) {
+		t.Helper()
+		if got := s.explain(ctx, p, err); belfry.CodeOf(got) != want {
+			t.Errorf("%v became %v, want %s", err, got, want)
+		}
+	}
+	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	f(late, &engineError{bindings.ErrorTypeInterrupt, "INTERRUPT"}, belfry.BadQuery)
+	f(t.Context(), &engineError{bindings.ErrorTypeOutOfMemory, "out of memory"}, belfry.BadQuery)
+	f(t.Context(), &engineError{bindings.ErrorTypeErrorIO, "/some/file"}, belfry.Internal)
+	mustAppend(t, s, rowsOf(1, 0))
+	wrong := rowsOf(2, 0)
+	wrong.Columns[1] = belfry.Column{Name: "i1", Texts: []string{"x"}}
+	if err := s.Append(t.Context(), wrong); err == nil {
+		t.Error("a column changed its type")
+	}
+	unknown := rowsOf(2, 0)
+	unknown.Collection = "nonsense"
+	if err := s.Append(t.Context(), unknown); err == nil {
+		t.Error("a collection that does not exist took rows")
+	}
+}
+
+// TestInterrupt ends a statement that would take minutes.
+func TestInterrupt(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	c, err := s.engine.connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := c.query(ctx, "SELECT count(*) FROM range(100000) a, range(100000) b, range(1000) c WHERE (a.range * b.range + c.range) % 7 = 3")
+		done <- err
+	}()
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if err := c.exec(t.Context(), "SELECT 1"); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func parse(t *testing.T, s *Store, text string) *query.Plan {
+	t.Helper()
+	tree, err := query.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := query.Check(tree, s.cfg.Catalog, query.Options{Customer: 1, Now: crashDay0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// read gives all values of an answer, separated by blanks.
+func read(t *testing.T, s *Store, p *query.Plan) string {
+	t.Helper()
+	rows, err := s.Select(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var list []string
+	for {
+		row, err := rows.Next()
+		if err == io.EOF {
+			return strings.Join(list, " ")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range row {
+			list = append(list, v.String())
+		}
+	}
+}

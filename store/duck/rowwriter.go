@@ -1,0 +1,102 @@
+package duck
+
+import "belfry"
+
+// rowWriter writes batches through an appender. Columns that a batch does not have are absent in its rows.
+type rowWriter struct {
+	*appender
+	from []*belfry.Column // where the appender's columns are in the batch; nil: absent
+
+	// For parts of a batch, the values are gathered first.
+	times   []belfry.Time
+	ints    []int64
+	numbers []float64
+	texts   []string
+}
+
+func (w *rowWriter) write(p piece) error {
+	for i := range w.cols {
+		w.from[i] = w.source(p.batch, i)
+	}
+	for at, n := 0, 0; at < p.len(); at += n {
+		n = min(w.room(), p.len()-at)
+		if p.rows == nil {
+			w.block(p.batch, at, n)
+		} else {
+			w.scattered(p.batch, p.rows[at:at+n])
+		}
+		if err := w.advance(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// source finds column i in the batch. Batches mostly have the columns in the order in which the appender got them.
+func (w *rowWriter) source(b *belfry.Batch, i int) *belfry.Column {
+	name := w.cols[i].name
+	if at := i - 3; at >= 0 && at < len(b.Columns) && b.Columns[at].Name == name {
+		return &b.Columns[at]
+	}
+	return b.Column(name)
+}
+
+// block writes n rows from at.
+func (w *rowWriter) block(b *belfry.Batch, at, n int) {
+	for i, c := range w.from {
+		switch {
+		case w.cols[i].name == customerColumn:
+			w.appender.fixed(i, n, uint32(b.Customer))
+		case w.cols[i].name == idColumn:
+			w.appender.count(i, n, uint64(b.FirstID)+uint64(at))
+		case w.cols[i].name == timestampColumn:
+			w.appender.times(i, b.Times[at:at+n])
+		case c == nil:
+			w.appender.missing(i, n)
+		case c.Numbers != nil:
+			w.appender.numbers(i, c.Numbers[at:at+n])
+		case c.Texts != nil:
+			w.appender.texts(i, c.Texts[at:at+n])
+		default:
+			w.appender.ints(i, c.Ints[at:at+n])
+		}
+	}
+}
+
+// scattered writes the given rows.
+func (w *rowWriter) scattered(b *belfry.Batch, rows []int) {
+	for i, c := range w.from {
+		switch {
+		case w.cols[i].name == customerColumn:
+			w.appender.fixed(i, len(rows), uint32(b.Customer))
+		case w.cols[i].name == idColumn:
+			w.ints = w.ints[:0]
+			for _, r := range rows {
+				w.ints = append(w.ints, int64(b.FirstID)+int64(r))
+			}
+			w.appender.ints(i, w.ints)
+		case w.cols[i].name == timestampColumn:
+			w.times = gather(w.times, b.Times, rows)
+			w.appender.times(i, w.times)
+		case c == nil:
+			w.appender.missing(i, len(rows))
+		case c.Numbers != nil:
+			w.numbers = gather(w.numbers, c.Numbers, rows)
+			w.appender.numbers(i, w.numbers)
+		case c.Texts != nil:
+			w.texts = gather(w.texts, c.Texts, rows)
+			w.appender.texts(i, w.texts)
+		default:
+			w.ints = gather(w.ints, c.Ints, rows)
+			w.appender.ints(i, w.ints)
+		}
+	}
+}
+
+func gather[T any](to, from []T, rows []int) []T {
+	to = to[:0]
+	for _, r := range rows {
+		to = append(to, from[r])
+	}
+	return to
+}

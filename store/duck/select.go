@@ -1,0 +1,160 @@
+package duck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"belfry"
+	"belfry/query"
+
+	bindings "github.com/duckdb/duckdb-go-bindings"
+)
+
+// Select implements store.Store. The answer is complete in our memory when it returns, a limit's worth of rows at most:
+// so an error comes before the first row, and a client that reads slowly holds neither files nor engine.
+func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return nil, s.explain(ctx, p, ctx.Err())
+	}
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if s.closed {
+		return nil, errClosed
+	}
+	rows, err := s.ask(ctx, p)
+	if err != nil {
+		return nil, s.explain(ctx, p, err)
+	}
+	return rows, nil
+}
+
+// ask runs the plan on the files of its span. When the rows are wanted by time it begins with the files at that end, and
+// takes more only while there are too few rows: the others cannot have any that come before.
+func (s *Store) ask(ctx context.Context, p *query.Plan) (*rows, error) {
+	c, err := s.engine.connect()
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	periods := s.files.periods(p.Collection, p.From, p.To)
+	for n := firstTry(p, len(periods)); ; n = min(8*n, len(periods)) {
+		r, err := s.askSome(ctx, c, p, atEnd(p, periods, n))
+		if err != nil || n == len(periods) || r.result.rows > p.Limit {
+			return r, err
+		}
+	}
+}
+
+// firstTry is how many of n files to begin with.
+func firstTry(p *query.Plan, n int) int {
+	if p.Count || len(p.Order) == 0 || p.Order[0].Column.Name != timestampColumn {
+		return n
+	}
+	return min(n, 2) // two, as just after midnight there is little in the newest
+}
+
+// atEnd gives the n periods in which the order of the plan begins.
+func atEnd(p *query.Plan, periods []period, n int) []period {
+	if len(p.Order) > 0 && !p.Order[0].Desc {
+		return periods[:n]
+	}
+	return periods[len(periods)-n:]
+}
+
+// askSome runs the plan on the given periods, which follow one another. A file that an earlier failure has spoiled is
+// attached anew and asked once more.
+func (s *Store) askSome(ctx context.Context, c *conn, p *query.Plan, periods []period) (*rows, error) {
+	r, err := s.run(ctx, c, p, periods)
+	if err != nil && strings.Contains(err.Error(), "has been invalidated") {
+		r, err = s.run(ctx, c, p, periods)
+	}
+	return r, err
+}
+
+func (s *Store) run(ctx context.Context, c *conn, p *query.Plan, periods []period) (_ *rows, err error) {
+	var used []*file
+	if len(periods) > 0 {
+		used, err = s.files.acquire(ctx, p.Collection, periods[0].from, periods[len(periods)-1].to-1)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { s.files.finish(used, err) }()
+	}
+	stmt, err := query.SQL(p, query.DuckDB(itemTable), s.files.tables(used))
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.query(ctx, stmt.Text, stmt.Args...)
+	if err != nil {
+		return nil, err
+	}
+	return &rows{stmt: stmt, result: res, raw: make([]any, len(res.types)), row: make([]belfry.Value, len(stmt.Columns))}, nil
+}
+
+// tables says what the engine calls the files, and which columns they have.
+func (fs *files) tables(list []*file) []query.Table {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	tables := make([]query.Table, len(list))
+	for i, f := range list {
+		tables[i] = f.table
+	}
+	return tables
+}
+
+// finish ends the use of files by a query. One that the engine has given up on is not used again as it is.
+func (fs *files) finish(list []*file, err error) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if err != nil {
+		for _, f := range list {
+			f.stale = f.stale || strings.Contains(err.Error(), `"`+f.alias+`" has been invalidated`)
+		}
+	}
+	fs.releaseLocked(list)
+}
+
+// explain turns an error into one for the client where the client can do something about it. What the engine said stays
+// with us.
+func (s *Store) explain(ctx context.Context, p *query.Plan, err error) error {
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return belfry.Errorf(belfry.BadQuery, "the query on %s took longer than a query may; narrow its time span or its conditions", p.Collection.Name)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case isKind(err, bindings.ErrorTypeOutOfMemory):
+		return belfry.Errorf(belfry.BadQuery, "the query on %s needs more memory than a query may have; narrow its time span, or ask for fewer fields or rows", p.Collection.Name)
+	}
+	return fmt.Errorf("query %s: %w", p.Collection.Name, err)
+}
+
+// rows is the answer to a plan.
+type rows struct {
+	stmt   *query.Statement
+	result *result
+	raw    []any
+	row    []belfry.Value
+}
+
+func (r *rows) Columns() []query.Output { return r.stmt.Columns }
+
+func (r *rows) Next() ([]belfry.Value, error) {
+	if !r.result.next() {
+		return nil, io.EOF
+	}
+	for i := range r.raw {
+		r.raw[i] = r.result.any(i)
+	}
+	if err := r.stmt.Row(r.raw, r.row); err != nil {
+		return nil, err
+	}
+	return r.row, nil
+}
+
+func (r *rows) Close() error { return nil }

@@ -1,0 +1,326 @@
+package store
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"belfry"
+	"belfry/query"
+)
+
+// MoverOptions say when the Mover moves. What is zero has a default.
+type MoverOptions struct {
+	Rows       int           // move as soon as so many rows wait; 50,000
+	Delay      time.Duration // move when the oldest has waited so long; 200 ms
+	MaxBacklog int           // rows that may wait before Room makes others wait; 2,000,000
+	Log        *slog.Logger
+	Failed     func(error) // told of every failed attempt; must not block
+}
+
+func (o *MoverOptions) fill() {
+	if o.Rows == 0 {
+		o.Rows = 50_000
+	}
+	if o.Delay == 0 {
+		o.Delay = 200 * time.Millisecond
+	}
+	if o.MaxBacklog == 0 {
+		o.MaxBacklog = 2_000_000
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Failed == nil {
+		o.Failed = func(error) {}
+	}
+}
+
+const (
+	firstRetry = 100 * time.Millisecond
+	lastRetry  = 5 * time.Second
+
+	// After so many failures in a row queries no longer wait for rows that the store cannot take, as when the disk is
+	// full: what it has can still be asked for.
+	stuck = 3
+)
+
+// Mover carries records into a Store, in order, each once. Small commits are dear, so it waits a little and moves many
+// at a time; a query makes it move at once.
+type Mover struct {
+	store Store
+	opt   MoverOptions
+	wake  chan struct{} // something has changed that Run may wait for; holds one
+
+	mu       sync.Mutex
+	queue    []waiting
+	rows     int               // in the queue and on the way
+	records  int               // the same
+	added    uint64            // position of the last record added
+	moved    uint64            // every record up to here is in the store
+	last     map[string]uint64 // position of the last record with rows of the collection
+	wanted   uint64            // a query waits for this position
+	oldest   time.Time         // when the first in the queue was added
+	failures int               // in a row
+	changed  chan struct{}     // closed when moved or failures change, and replaced
+}
+
+// waiting is a record in the queue.
+type waiting struct {
+	pos     uint64
+	batches []*belfry.Batch
+	rows    int
+}
+
+// NewMover makes a Mover into s. It moves while Run runs.
+func NewMover(s Store, o MoverOptions) *Mover {
+	o.fill()
+	return &Mover{store: s, opt: o, wake: make(chan struct{}, 1), last: map[string]uint64{}, changed: make(chan struct{})}
+}
+
+// Add gives the Mover the next record of the journal. It does not block. The batches of the record must not change
+// any more.
+func (m *Mover) Add(r *belfry.Record) {
+	w := waiting{pos: r.Pos, batches: r.Batches}
+	for _, b := range r.Batches {
+		w.rows += b.Len()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.added = r.Pos
+	for _, b := range r.Batches {
+		m.last[b.Collection] = r.Pos
+	}
+	if len(r.Batches) == 0 && m.records == 0 { // nothing to move, and nothing on the way
+		m.moved = r.Pos
+		m.announce()
+		return
+	}
+	if len(m.queue) == 0 {
+		m.oldest = time.Now()
+	}
+	m.queue = append(m.queue, w)
+	m.rows += w.rows
+	m.records++
+	if len(m.queue) == 1 || m.rows >= m.opt.Rows {
+		m.poke()
+	}
+}
+
+// Run moves records until ctx ends; the round on its way is finished. Drain moves the rest.
+func (m *Mover) Run(ctx context.Context) error {
+	for m.wait(ctx) {
+		m.round(ctx)
+	}
+	return nil
+}
+
+// Drain moves what is left once Run has returned, until ctx ends.
+func (m *Mover) Drain(ctx context.Context) error {
+	for {
+		m.mu.Lock()
+		left, rows := m.records, m.rows
+		m.mu.Unlock()
+		if left == 0 {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return belfry.Errorf(belfry.StorageUnavailable, "%d rows are still only in the journal; the next start moves them", rows)
+		}
+		m.round(ctx)
+	}
+}
+
+// wait blocks until there is something worth moving. It gives false when ctx has ended.
+func (m *Mover) wait(ctx context.Context) bool {
+	for {
+		if ctx.Err() != nil {
+			return false
+		}
+		due, timer := m.due()
+		if due {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+		case <-m.wake:
+		case <-timer:
+		}
+	}
+}
+
+// due tells whether to move now, and otherwise when to ask again; nil is when something has changed.
+func (m *Mover) due() (bool, <-chan time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.queue) == 0 {
+		return false, nil
+	}
+	left := m.opt.Delay - time.Since(m.oldest)
+	if left <= 0 || m.rows >= m.opt.Rows || m.wanted > m.moved {
+		return true, nil
+	}
+	return false, time.After(left)
+}
+
+// round moves the first part of the queue, however many attempts it takes, unless ctx ends between two of them; then
+// it puts it back.
+func (m *Mover) round(ctx context.Context) {
+	part := m.take()
+	if len(part) == 0 {
+		return
+	}
+	var batches []*belfry.Batch
+	for _, w := range part {
+		batches = append(batches, w.batches...)
+	}
+	retry := firstRetry
+	for {
+		err := m.append(ctx, batches)
+		if err == nil {
+			m.done(part)
+			return
+		}
+		m.failed(err)
+		select {
+		case <-ctx.Done():
+			m.putBack(part)
+			return
+		case <-time.After(retry):
+		}
+		retry = min(2*retry, lastRetry)
+	}
+}
+
+// append lets a commit come to its end even if ctx ends meanwhile.
+func (m *Mover) append(ctx context.Context, batches []*belfry.Batch) error {
+	if len(batches) == 0 {
+		return nil
+	}
+	return m.store.Append(context.WithoutCancel(ctx), batches...)
+}
+
+// take removes records from the queue: all, unless so many wait that others should see progress in between.
+func (m *Mover) take() []waiting {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, rows := 0, 0
+	for n < len(m.queue) && (n == 0 || rows+m.queue[n].rows <= 4*m.opt.Rows) {
+		rows += m.queue[n].rows
+		n++
+	}
+	part := m.queue[:n:n]
+	m.queue = m.queue[n:]
+	if len(m.queue) == 0 {
+		m.queue = nil // so that what has been moved can be freed
+	}
+	return part
+}
+
+func (m *Mover) putBack(part []waiting) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.queue = append(part, m.queue...)
+}
+
+func (m *Mover) done(part []waiting) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, w := range part {
+		m.rows -= w.rows
+	}
+	m.records -= len(part)
+	m.moved = part[len(part)-1].pos
+	if m.failures > 0 {
+		m.opt.Log.Info("rows are stored again", "rows", m.rows)
+	}
+	m.failures = 0
+	m.announce()
+}
+
+func (m *Mover) failed(err error) {
+	m.mu.Lock()
+	m.failures++
+	first, rows := m.failures == 1, m.rows
+	m.announce()
+	m.mu.Unlock()
+	if first {
+		m.opt.Log.Warn("rows cannot be stored, trying again", "rows", rows, "err", err)
+	}
+	m.opt.Failed(err)
+}
+
+// announce wakes all who wait for a change. The mutex is held.
+func (m *Mover) announce() {
+	close(m.changed)
+	m.changed = make(chan struct{})
+}
+
+func (m *Mover) poke() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Room blocks while so many rows wait that these would be too many. When ctx ends first, the error is Overloaded.
+func (m *Mover) Room(ctx context.Context, rows int) error {
+	for {
+		m.mu.Lock()
+		waiting, changed := m.rows, m.changed
+		m.mu.Unlock()
+		if waiting == 0 || waiting+rows <= m.opt.MaxBacklog {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return belfry.Errorf(belfry.Overloaded, "%d rows wait to be stored, and no more than %d may; send again later", waiting, m.opt.MaxBacklog)
+		}
+	}
+}
+
+// Select answers a plan from the store, once the rows of its collection and the names of items that were added before
+// the call are in it. A store that takes no rows is asked all the same, after a moment: it answers with what it has.
+func (m *Mover) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
+	if err := m.catchUp(ctx, p.Collection.Name); err != nil {
+		return nil, err
+	}
+	return m.store.Select(ctx, p)
+}
+
+func (m *Mover) catchUp(ctx context.Context, collection string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	want := max(m.last[collection], m.last[belfry.Dimension])
+	for m.moved < want && m.failures < stuck {
+		m.wanted = max(m.wanted, want)
+		m.poke()
+		changed := m.changed
+		m.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+		m.mu.Lock()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Position is how far the store has come: every record at or below it is durable there.
+func (m *Mover) Position() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.moved
+}
+
+// Backlog is how much has been added and is not yet in the store.
+func (m *Mover) Backlog() (rows, records int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.rows, m.records
+}
