@@ -146,7 +146,8 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler) // the client must not take half an answer for a whole one
 		}
 	}()
-	if p := r.URL.Path; p != "/" && p != path.Clean(p) && p != path.Clean(p)+"/" {
+	http.NewResponseController(rw).SetWriteDeadline(time.Time{}) // the one of an earlier answer on this connection
+	if p := r.URL.Path; !strings.HasPrefix(p, "/") || p != "/" && p != path.Clean(p) && p != path.Clean(p)+"/" {
 		s.fail(w, r, unknownPath(r)) // the mux would redirect, in HTML
 		return
 	}

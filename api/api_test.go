@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,7 @@ type rig struct {
 	bulk  Bulk
 	ready error
 	rows  query.Rows
+	slow  time.Duration // how long a query takes
 }
 
 func newRig(t *testing.T) *rig {
@@ -97,7 +99,12 @@ func (r *rig) send(_ context.Context, b Bulk) (int, []byte, error) {
 	return 200, []byte(`{"rows":0}` + "\n"), nil
 }
 
-func (r *rig) Select(context.Context, *query.Plan) (query.Rows, error) {
+func (r *rig) Select(ctx context.Context, _ *query.Plan) (query.Rows, error) {
+	select {
+	case <-time.After(r.slow):
+	case <-ctx.Done():
+		return nil, errors.New("interrupted")
+	}
 	if r.rows == nil {
 		return nil, errors.New("no rows prepared")
 	}
@@ -319,6 +326,123 @@ func FuzzMask(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, after string) {
 		if got := mask("/d?" + before + readKey + after); strings.Contains(got, readKey) {
 			t.Errorf("mask lets a key through: %q", got)
+		}
+	})
+}
+
+// TestPatience: the time limit for silence ends with the body and with the answer. Later requests on the connection,
+// and answers that take longer, are not cut off by it.
+func TestPatience(t *testing.T) {
+	r := newRig(t)
+	l := *r.limits.Load()
+	l.Idle = 20 * time.Millisecond
+	r.SetLimits(l)
+	r.slow = 5 * l.Idle
+	srv := httptest.NewServer(r)
+	defer srv.Close()
+	for range 2 {
+		r.rows = sample()
+		req, _ := http.NewRequest("POST", srv.URL+"/api/sql", strings.NewReader("q=SELECT+name+FROM+objectstatus"))
+		req.Header.Set("X-Api-Key", readKey)
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		res, err := srv.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if res.StatusCode != 200 || err != nil {
+			t.Errorf("%d %s %v", res.StatusCode, body, err)
+		}
+	}
+}
+
+// TestStalledBody: a client that stops in the middle of its body is sent away.
+func TestStalledBody(t *testing.T) {
+	r := newRig(t)
+	l := *r.limits.Load()
+	l.Idle = 20 * time.Millisecond
+	r.SetLimits(l)
+	srv := httptest.NewServer(r)
+	defer srv.Close()
+	body, feed := io.Pipe()
+	go io.WriteString(feed, "type,object")
+	req, _ := http.NewRequest("POST", srv.URL+"/api/send", body)
+	req.Header.Set("X-Api-Key", writeKey)
+	res, err := srv.Client().Do(req)
+	feed.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if code := r.code(res); res.StatusCode != 400 || code != "bad_csv" {
+		t.Errorf("%d %s", res.StatusCode, code)
+	}
+}
+
+func TestQueryTime(t *testing.T) {
+	r := newRig(t)
+	l := *r.limits.Load()
+	l.QueryTime = time.Millisecond
+	r.SetLimits(l)
+	r.slow = time.Hour
+	res := r.do("GET", "/api/sql?q=SELECT+name+FROM+objectstatus&apikey="+readKey, "")
+	if code := r.code(res); res.StatusCode != 503 || code != "overloaded" {
+		t.Errorf("%d %s", res.StatusCode, code)
+	}
+}
+
+// TestTooManyQueries: a customer's queries beyond its share are refused when none ends in time.
+func TestTooManyQueries(t *testing.T) {
+	r := newRig(t)
+	r.queries.enter(t.Context(), 1, 1)
+	res := r.do("GET", "/api/sql?q=SELECT+name+FROM+objectstatus&apikey="+readKey, "")
+	if code := r.code(res); res.StatusCode != 429 || code != "rate_limited" || res.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", res.StatusCode, code)
+	}
+	r.bulk.enter(t.Context(), 0, 2)
+	r.bulk.enter(t.Context(), 0, 2)
+	res = r.do("POST", "/api/send", "x", "X-Api-Key: "+writeKey)
+	if code := r.code(res); res.StatusCode != 503 || code != "overloaded" || res.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", res.StatusCode, code)
+	}
+}
+
+// TestHold: bodies of every length come back whole, and the digest tells requests apart.
+func TestHold(t *testing.T) {
+	seen := map[[32]byte]bool{}
+	for _, size := range []int{0, 1, heldInMemory - 1, heldInMemory, heldInMemory + 1, 3 * heldInMemory} {
+		plain := bytes.Repeat([]byte("x"), size)
+		for _, prefix := range []string{"POST /a?", "POST /ax?"} {
+			h, err := hold(bytes.NewReader(plain), t.TempDir(), prefix)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(h)
+			h.Close()
+			if err != nil || !bytes.Equal(got, plain) || seen[h.digest] {
+				t.Errorf("%s with %d bytes: %d came back, %v, digest seen before: %t", prefix, size, len(got), err, seen[h.digest])
+			}
+			seen[h.digest] = true
+		}
+	}
+}
+
+func FuzzParams(f *testing.F) {
+	f.Add(`{"q":"SELECT 1","rows":10}`, "1h")
+	f.Add(`{"q":true}{}`, "NOW-1DAY")
+	f.Fuzz(func(t *testing.T, body, text string) {
+		params, err := jsonParams([]byte(body))
+		if err != nil {
+			params = url.Values{}
+		}
+		for _, name := range []string{"from", "to", "span"} {
+			params.Set(name, text)
+			from, to, err := span(params, belfry.At(time.Now()))
+			if err == nil && from != 0 && to != 0 && to < from {
+				t.Errorf("%q: the span goes backwards", text)
+			}
+			params.Del(name)
 		}
 	})
 }

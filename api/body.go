@@ -1,7 +1,6 @@
 package api
 
 import (
-	"compress/gzip"
 	"errors"
 	"io"
 	"mime"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"belfry"
@@ -65,7 +65,7 @@ func openBody(w *answer, r *request, limit int64) (io.ReadCloser, error) {
 	default:
 		return nil, belfry.Errorf(belfry.UnsupportedMediaType, "cannot unpack Content-Encoding %q; send gzip, zstd or no Content-Encoding", enc)
 	}
-	return &capped{Reader: out, left: limit, limit: limit, close: closer}, nil
+	return &capped{Reader: out, left: limit, limit: limit, done: in.done, close: closer}, nil
 }
 
 func tooLarge(limit int64) error {
@@ -97,6 +97,7 @@ func (p *packed) Read(b []byte) (int, error) {
 type capped struct {
 	io.Reader
 	left, limit int64
+	done        func() // called at the end
 	close       func()
 }
 
@@ -110,6 +111,9 @@ func (c *capped) Read(b []byte) (int, error) {
 	n, err := c.Reader.Read(b)
 	if c.left -= int64(n); c.left < 0 {
 		return n - 1, tooLarge(c.limit)
+	}
+	if err != nil {
+		c.done()
 	}
 	return n, err
 }
@@ -133,8 +137,15 @@ func (p *patient) Read(b []byte) (int, error) {
 		p.ctl.SetReadDeadline(p.until) // a recorder in a test has none
 	}
 	n, err := p.body.Read(b)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = belfry.Errorf(belfry.BadParameter, "nothing came for %s although the body is not complete; send it without pauses", p.idle)
+	switch {
+	case err == nil || err == io.EOF:
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = belfry.Errorf(belfry.BadCSV, "nothing came for %s although the body is not complete; send it without pauses", p.idle)
+	default:
+		err = belfry.Errorf(belfry.BadCSV, "the body broke off before its end; send it again")
 	}
 	return n, err
 }
+
+// done lifts the time limit: from here on it is the client who waits, in silence.
+func (p *patient) done() { p.ctl.SetReadDeadline(time.Time{}) }

@@ -1,11 +1,11 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"belfry"
 )
@@ -60,9 +60,12 @@ func codeInfo(c belfry.Code) (CodeInfo, bool) {
 // statusGone is what the log shows for a request whose client went away; nobody reads the answer.
 const statusGone = 499
 
+// lingering is how long a client may go on sending a body that has been refused.
+const lingering = 5 * time.Second
+
 // fail answers with an error.
 func (s *Server) fail(w *answer, r *http.Request, err error) {
-	if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
+	if r.Context().Err() != nil {
 		w.status = statusGone
 		w.broken = true
 		return
@@ -80,6 +83,9 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 	if w.status != 0 { // too late to say anything
 		w.broken = true
 		return
+	}
+	if r.ContentLength != 0 { // what comes of the body is read to keep the connection, but not for long
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingering))
 	}
 	writeError(w, e)
 }

@@ -100,7 +100,7 @@ func (s *Server) sql(w *answer, r *request, params url.Values) error {
 	}
 	defer s.queries.leave(r.key.Customer)
 	err = s.answer(ctx, w, r, wt, plan)
-	if errors.Is(err, context.DeadlineExceeded) && r.ctx().Err() == nil {
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && r.ctx().Err() == nil { // whatever an engine calls it
 		return belfry.Errorf(belfry.Overloaded, "the query took longer than %s; ask for a shorter span or fewer items", r.limits.QueryTime)
 	}
 	return err

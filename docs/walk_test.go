@@ -54,6 +54,30 @@ func TestWalk(t *testing.T) {
 	check(t, again, shell(t, dir, at, "key="+key+"\n", again))
 }
 
+// TestMinimal runs the example of that name.
+func TestMinimal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs the program")
+	}
+	example, err := filepath.Abs("../examples/minimal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	build(t, filepath.Join(dir, "bin", "belfry"))
+	_, at := serve(t, dir, "--config", filepath.Join(example, "belfry.yaml"))
+	got := run(t, dir, `set -e
+export BELFRY_URL=http://`+at+`
+export BELFRY_KEY=$(bin/belfry key create --config '`+example+`/belfry.yaml' --name minimal --level readwrite)
+'`+example+`/feed.sh' 1
+curl -s -G -H "x-api-key: $BELFRY_KEY" $BELFRY_URL/api/sql -d wt=csv -d span=5m \
+	--data-urlencode "q=SELECT object FROM objectdata ORDER BY object ASC"
+`)
+	if want := "object\nload\nmemory\n"; got != want {
+		t.Errorf("the example stored %q, want %q", got, want)
+	}
+}
+
 // build makes the program.
 func build(t *testing.T, to string) {
 	t.Helper()
@@ -63,9 +87,9 @@ func build(t *testing.T, to string) {
 }
 
 // serve starts the program as make run does, on a free port, and waits until it is ready.
-func serve(t *testing.T, dir string) (kill func(), at string) {
+func serve(t *testing.T, dir string, flags ...string) (kill func(), at string) {
 	t.Helper()
-	cmd := exec.Command("bin/belfry", "serve", "--data", "./belfry-data", "--listen", "127.0.0.1:0")
+	cmd := exec.Command("bin/belfry", append([]string{"serve", "--data", "./belfry-data", "--listen", "127.0.0.1:0"}, flags...)...)
 	cmd.Dir = dir
 	log, err := cmd.StderrPipe()
 	if err != nil {

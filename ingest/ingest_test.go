@@ -46,9 +46,11 @@ func newBench(t testing.TB) *bench {
 				b.answers[r.Answer.Key] = r.Answer
 			}
 		}},
-		Room:    func(context.Context, int) error { return nil },
-		Ready:   func() error { return b.refuse },
-		Answers: func(_ context.Context, _ belfry.CustomerID, key string) (*belfry.Answer, error) { return b.answers[key], nil },
+		Room:  func(context.Context, int) error { return nil },
+		Ready: func() error { return b.refuse },
+		Answers: func(_ context.Context, _ belfry.CustomerID, key string) (*belfry.Answer, error) {
+			return b.answers[key], nil
+		},
 		Limits: func() Limits {
 			return Limits{HeldBody: 64 << 20, Row: 1 << 20, Columns: 1000, Objects: 1_000_000,
 				Retention: func(string) time.Duration { return 400 * 24 * time.Hour }}

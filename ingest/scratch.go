@@ -168,5 +168,8 @@ func (t *tx) definition(n *meta.Node) *catalog.Class {
 	if c := t.s.classes[slot{t.estate.ID, 0, classSlot, n.Class.Name}]; c != nil {
 		return c.Def
 	}
+	if n.Class.Def == nil { // the record that defined it was lost to damage
+		return catalog.InferClass(n.Class.Name)
+	}
 	return n.Class.Def
 }

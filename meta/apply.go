@@ -127,7 +127,7 @@ func (t *Tree) applyItem(it *belfry.Item, pos uint64) error {
 			t.bury(n, it.Removed)
 			return nil
 		}
-		t.link(n, t.Node(it.Parent))
+		t.link(n, t.parentOf(n, it))
 		return nil
 	}
 	switch {
@@ -136,7 +136,7 @@ func (t *Tree) applyItem(it *belfry.Item, pos uint64) error {
 		t.unlink(n)
 		t.bury(n, it.Removed)
 	case n.Parent != nil && n.Parent.ID != it.Parent:
-		t.move(n, t.Node(it.Parent))
+		t.move(n, t.parentOf(n, it))
 	}
 	n.Details = it.Details
 	return nil
@@ -148,20 +148,49 @@ func (t *Tree) add(it *belfry.Item) (*Node, error) {
 	if e == nil {
 		return nil, fmt.Errorf("item %d %q belongs to customer %d, which does not exist", it.ID, it.Name, it.Customer)
 	}
-	for belfry.ID(len(t.nodes)) <= it.ID {
-		t.nodes = append(t.nodes, nil)
-	}
 	n := NewNode(it, nil, nil, e.class(t.catalog, it.Class))
 	if it.Resource != 0 && it.Kind != belfry.KindResource {
-		if n.Resource = t.Node(it.Resource); n.Resource == nil {
-			return nil, fmt.Errorf("item %d %q belongs to resource %d, which does not exist", it.ID, it.Name, it.Resource)
+		if n.Resource = t.Node(it.Resource); n.Resource == nil || n.Resource.box == nil {
+			n.Resource = t.standIn(e, it)
 		}
 		n.Resource.box.ever = append(n.Resource.box.ever, n)
 	}
-	t.nodes[it.ID] = n
+	t.keep(e, n)
+	return n, nil
+}
+
+// keep makes a node known by its id.
+func (t *Tree) keep(e *Estate, n *Node) {
+	for belfry.ID(len(t.nodes)) <= n.ID {
+		t.nodes = append(t.nodes, nil)
+	}
+	t.nodes[n.ID] = n
 	e.ever = append(e.ever, n)
 	n.Number = uint32(len(e.ever))
-	return n, nil
+}
+
+// parentOf finds the view in which an item stands. When the record that made it is lost, the item shows in its resource
+// or in MAIN: one damaged record must not take with it what stood in what it made.
+func (t *Tree) parentOf(n *Node, it *belfry.Item) *Node {
+	if p := t.Node(it.Parent); p != nil && p.box != nil && p.Removed == 0 {
+		return p
+	}
+	if n.Resource != nil && n.Resource != n {
+		return n.Resource
+	}
+	return t.customers[n.Customer].Main // nil for MAIN itself
+}
+
+// standIn makes a resource in the place of one whose record is lost, under a name that says so.
+func (t *Tree) standIn(e *Estate, content *belfry.Item) *Node {
+	it := belfry.Item{
+		ID: content.Resource, Customer: e.ID, Kind: belfry.KindResource, Created: content.Created,
+		Name: fmt.Sprintf("recovered %d", content.Resource), Class: "custom", Package: "custom",
+	}
+	r := NewNode(&it, nil, nil, e.class(t.catalog, it.Class))
+	t.keep(e, r)
+	t.link(r, e.Main)
+	return r
 }
 
 // link puts a node into every index.

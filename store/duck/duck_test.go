@@ -86,7 +86,6 @@ func TestLockedIn(t *testing.T) {
 		"SET memory_limit = '10GB'",
 		"SET allowed_directories = ['/']",
 		"SET lock_configuration = false",
-		"PRAGMA enable_checkpoint_on_shutdown",
 	} {
 		if err := c.exec(t.Context(), text); err == nil {
 			t.Errorf("the engine did %s", text)

@@ -1,0 +1,321 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/query"
+)
+
+// ram is a store that keeps positions in memory, and can be made to fail or to take its time.
+type ram struct {
+	mu    sync.Mutex
+	pos   []uint64   // in the order in which they came
+	calls [][]uint64 // of Append
+	fail  error
+	asked []int // rows at each Select
+	gate  chan struct{}
+	half  bool // a failing Append takes the first batch all the same
+}
+
+func (r *ram) Append(_ context.Context, batches ...*belfry.Batch) error {
+	if r.gate != nil {
+		<-r.gate
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var call []uint64
+	for i, b := range batches {
+		call = append(call, b.Pos)
+		if r.fail != nil && (!r.half || i > 0) {
+			continue
+		}
+		if len(r.pos) == 0 || b.Pos > r.pos[len(r.pos)-1] {
+			r.pos = append(r.pos, b.Pos)
+		}
+	}
+	r.calls = append(r.calls, call)
+	return r.fail
+}
+
+func (r *ram) Select(context.Context, *query.Plan) (query.Rows, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked = append(r.asked, len(r.pos))
+	return nil, nil
+}
+
+func (r *ram) Drop(context.Context, *catalog.Collection, belfry.Time) error { return nil }
+func (r *ram) Close() error                                                 { return nil }
+
+func (r *ram) set(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fail = err
+}
+
+func record(pos uint64, collection string, rows int) *belfry.Record {
+	r := &belfry.Record{Pos: pos}
+	if rows > 0 {
+		r.Batches = []*belfry.Batch{{Collection: collection, Pos: pos, Times: make([]belfry.Time, rows)}}
+	}
+	return r
+}
+
+// run runs f beside a mover, on a clock of its own.
+func run(t *testing.T, r *ram, o MoverOptions, f func(ctx context.Context, m *Mover)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		m := NewMover(r, o)
+		var running sync.WaitGroup
+		running.Go(func() {
+			if err := m.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		f(ctx, m)
+		cancel()
+		running.Wait()
+	})
+}
+
+func plan(collection string) *query.Plan {
+	return &query.Plan{Collection: &catalog.Collection{Name: collection}}
+}
+
+func TestMoverWaits(t *testing.T) {
+	r := new(ram)
+	run(t, r, MoverOptions{Rows: 10, Delay: time.Second}, func(ctx context.Context, m *Mover) {
+		m.Add(record(1, "events", 2))
+		m.Add(record(2, "events", 2))
+		time.Sleep(999 * time.Millisecond)
+		synctest.Wait()
+		if len(r.calls) != 0 || m.Position() != 0 {
+			t.Errorf("moved early: %v", r.calls)
+		}
+		if rows, records := m.Backlog(); rows != 4 || records != 2 {
+			t.Errorf("backlog of %d rows in %d records", rows, records)
+		}
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		if len(r.calls) != 1 || m.Position() != 2 {
+			t.Errorf("after the delay: %v, position %d", r.calls, m.Position())
+		}
+		m.Add(record(3, "events", 9))
+		m.Add(record(4, "events", 1)) // now it is worth it
+		synctest.Wait()
+		if len(r.calls) != 2 || m.Position() != 4 {
+			t.Errorf("after ten rows: %v, position %d", r.calls, m.Position())
+		}
+		if rows, records := m.Backlog(); rows != 0 || records != 0 {
+			t.Errorf("backlog of %d rows in %d records", rows, records)
+		}
+	})
+}
+
+func TestMoverPosition(t *testing.T) {
+	r := &ram{gate: make(chan struct{})}
+	run(t, r, MoverOptions{}, func(ctx context.Context, m *Mover) {
+		m.Add(record(1, "", 0))
+		if m.Position() != 1 {
+			t.Errorf("a record without rows waits: %d", m.Position())
+		}
+		m.Add(record(2, "events", 1))
+		m.Add(record(3, "", 0))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		m.Add(record(4, "", 0)) // while rows are on their way
+		if m.Position() != 1 {
+			t.Errorf("position %d before the rows are stored", m.Position())
+		}
+		r.gate <- struct{}{}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if m.Position() != 4 {
+			t.Errorf("position %d, want 4", m.Position())
+		}
+	})
+}
+
+func TestMoverSelect(t *testing.T) {
+	r := new(ram)
+	run(t, r, MoverOptions{Delay: time.Hour}, func(ctx context.Context, m *Mover) {
+		m.Add(record(1, "events", 1))
+		start := time.Now()
+		if _, err := m.Select(ctx, plan("syslog")); err != nil || r.asked[0] != 0 {
+			t.Errorf("a query of another collection: %v, %v", err, r.asked)
+		}
+		if _, err := m.Select(ctx, plan("events")); err != nil || r.asked[1] != 1 {
+			t.Errorf("a query of the collection: %v, %v", err, r.asked)
+		}
+		m.Add(record(2, belfry.Dimension, 1))
+		if _, err := m.Select(ctx, plan("syslog")); err != nil || r.asked[2] != 2 {
+			t.Errorf("a query after new names: %v, %v", err, r.asked)
+		}
+		if d := time.Since(start); d != 0 {
+			t.Errorf("queries waited %v", d)
+		}
+		m.Add(record(3, "syslog", 1)) // nobody asks for it
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if m.Position() != 2 {
+			t.Errorf("moved although nobody asked")
+		}
+	})
+}
+
+func TestMoverFailure(t *testing.T) {
+	broken := errors.New("disk full")
+	r := &ram{fail: broken, half: true}
+	told := 0
+	o := MoverOptions{Delay: time.Second, Failed: func(err error) {
+		if !errors.Is(err, broken) {
+			t.Error(err)
+		}
+		told++
+	}}
+	run(t, r, o, func(ctx context.Context, m *Mover) {
+		for pos := uint64(1); pos <= 3; pos++ {
+			m.Add(record(pos, "events", 1))
+		}
+		time.Sleep(2 * time.Second)
+		m.Add(record(4, "events", 1))
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		if told < 5 || told > 20 || m.Position() != 0 {
+			t.Errorf("%d attempts in 20 s, position %d", told, m.Position())
+		}
+		before := time.Now()
+		if _, err := m.Select(ctx, plan("events")); err != nil || time.Since(before) != 0 {
+			t.Errorf("a query of a store that takes no rows: %v after %v", err, time.Since(before))
+		}
+		r.set(nil)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if !slices.Equal(r.pos, []uint64{1, 2, 3, 4}) || m.Position() != 4 {
+			t.Errorf("stored %v, position %d", r.pos, m.Position())
+		}
+	})
+}
+
+// TestMoverSelectDuringTrouble waits for a store that fails once or twice, as when a query takes all memory.
+func TestMoverSelectDuringTrouble(t *testing.T) {
+	r := &ram{fail: errors.New("out of memory")}
+	run(t, r, MoverOptions{Failed: func(error) {}}, func(ctx context.Context, m *Mover) {
+		m.Add(record(1, "events", 1))
+		go func() {
+			time.Sleep(50 * time.Millisecond)
+			r.set(nil)
+		}()
+		if _, err := m.Select(ctx, plan("events")); err != nil || r.asked[0] != 1 {
+			t.Errorf("the query was not answered in full: %v, %v", err, r.asked)
+		}
+		r.set(errors.New("out of memory"))
+		m.Add(record(2, "events", 1))
+		short, cancel := context.WithTimeout(ctx, time.Millisecond)
+		defer cancel()
+		if _, err := m.Select(short, plan("events")); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a query that may not wait: %v", err)
+		}
+		r.set(nil)
+	})
+}
+
+func TestMoverRoom(t *testing.T) {
+	r := &ram{gate: make(chan struct{})}
+	run(t, r, MoverOptions{Rows: 1, MaxBacklog: 10}, func(ctx context.Context, m *Mover) {
+		if err := m.Room(ctx, 1000); err != nil {
+			t.Errorf("nothing waits, so anything goes: %v", err)
+		}
+		m.Add(record(1, "events", 8))
+		if err := m.Room(ctx, 2); err != nil {
+			t.Errorf("there is room for two: %v", err)
+		}
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		if err := m.Room(short, 3); belfry.CodeOf(err) != belfry.Overloaded {
+			t.Errorf("no room for three: %v", err)
+		}
+		got := make(chan error)
+		go func() { got <- m.Room(ctx, 3) }()
+		synctest.Wait()
+		r.gate <- struct{}{}
+		if err := <-got; err != nil {
+			t.Errorf("room again: %v", err)
+		}
+	})
+}
+
+func TestMoverDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &ram{fail: errors.New("disk full")}
+		m := NewMover(r, MoverOptions{Rows: 5})
+		ctx, cancel := context.WithCancel(t.Context())
+		for pos := uint64(1); pos <= 100; pos++ {
+			m.Add(record(pos, "events", 1))
+		}
+		var running sync.WaitGroup
+		running.Go(func() { _ = m.Run(ctx) })
+		time.Sleep(time.Minute)
+		cancel()
+		running.Wait()
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := m.Drain(short); err == nil || m.Position() != 0 {
+			t.Errorf("drained into a store that takes nothing: %v", err)
+		}
+		r.set(nil)
+		if err := m.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if rows, records := m.Backlog(); rows != 0 || records != 0 || m.Position() != 100 {
+			t.Errorf("%d rows in %d records left, position %d", rows, records, m.Position())
+		}
+		for i, pos := range r.pos {
+			if pos != uint64(i+1) {
+				t.Fatalf("stored out of order: %v", r.pos)
+			}
+		}
+	})
+}
+
+// TestMoverMany adds from one goroutine while others ask and wait for room.
+func TestMoverMany(t *testing.T) {
+	r := new(ram)
+	m := NewMover(r, MoverOptions{Rows: 50, MaxBacklog: 500})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running, asking sync.WaitGroup
+	running.Go(func() { _ = m.Run(ctx) })
+	for range 4 {
+		asking.Go(func() {
+			for range 200 {
+				if _, err := m.Select(ctx, plan("events")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for pos := uint64(1); pos <= 5000; pos++ {
+		if err := m.Room(ctx, 3); err != nil {
+			t.Fatal(err)
+		}
+		m.Add(record(pos, "events", int(pos%4)))
+	}
+	asking.Wait()
+	cancel()
+	running.Wait()
+	if err := m.Drain(t.Context()); err != nil || m.Position() != 5000 {
+		t.Errorf("%v, position %d", err, m.Position())
+	}
+	if len(r.pos) != 3750 {
+		t.Errorf("%d records with rows stored, want 3750", len(r.pos))
+	}
+}
