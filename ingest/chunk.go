@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"belfry"
 	"belfry/meta"
@@ -58,6 +59,9 @@ type valueColumn struct {
 }
 
 func (d *dataRows) add(n *meta.Node, at belfry.Time, o origin) int {
+	if len(d.nodes) == cap(d.nodes) {
+		d.grow()
+	}
 	d.nodes, d.times, d.origins = append(d.nodes, n), append(d.times, at), append(d.origins, o)
 	for i := range d.columns {
 		c := &d.columns[i]
@@ -67,6 +71,15 @@ func (d *dataRows) add(n *meta.Node, at belfry.Time, o origin) int {
 		}
 	}
 	return len(d.nodes) - 1
+}
+
+// grow makes room in great strides: small bodies stay small, large ones are not copied again and again.
+func (d *dataRows) grow() {
+	more := max(64, min(7*cap(d.nodes), max(chunkRows, cap(d.nodes))))
+	d.nodes, d.times, d.origins = slices.Grow(d.nodes, more), slices.Grow(d.times, more), slices.Grow(d.origins, more)
+	for i := range d.columns {
+		d.columns[i].numbers = slices.Grow(d.columns[i].numbers, more)
+	}
 }
 
 func (c *valueColumn) setNumber(row int, v float64) {

@@ -71,7 +71,7 @@ func (l *timeline) add(name string, s belfry.Status, n int32) {
 	l.counts[name] = c
 }
 
-func moment(t *testing.T, s string) belfry.Time {
+func instant(t *testing.T, s string) belfry.Time {
 	t.Helper()
 	d, err := time.ParseDuration(s)
 	if err != nil {
@@ -113,17 +113,17 @@ func runTimeline(t *testing.T, file string) {
 func (l *timeline) line(t *testing.T, w []string) string {
 	switch {
 	case w[0] == "at" && len(w) == 4 && w[2] == "data":
-		l.happen(w[3], Input{Time: moment(t, w[1])})
+		l.happen(w[3], Input{Time: instant(t, w[1])})
 	case w[0] == "at" && len(w) == 4 && w[2] == "silent":
-		l.happen(w[3], Input{Time: moment(t, w[1]), NoResponse: true})
+		l.happen(w[3], Input{Time: instant(t, w[1]), NoResponse: true})
 	case w[0] == "at" && len(w) == 5 && w[2] == "late":
-		l.happen(w[4], Input{Time: moment(t, w[3])})
+		l.happen(w[4], Input{Time: instant(t, w[3])})
 	case w[0] == "want" && len(w) >= 3:
 		s := l.states[w[1]]
 		if s.Status.String() != w[2] {
 			return fmt.Sprintf("%s shows %s, want %s", w[1], s.Status, w[2])
 		}
-		if len(w) == 5 && s.Since != moment(t, w[4]) {
+		if len(w) == 5 && s.Since != instant(t, w[4]) {
 			return fmt.Sprintf("%s has been so since %s, want %s", w[1], s.Since, w[4])
 		}
 	case w[0] == "events":
