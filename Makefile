@@ -29,7 +29,7 @@ run: build ## build, and serve on LISTEN from DATA
 	exec bin/belfry serve --data $(DATA) --listen $(LISTEN)
 
 quick: ## package tests without the race detector and without what is slow
-	go test -short -p 2 $(PACKAGES)
+	go test -short -p 2 -timeout 5m $(PACKAGES)
 
 test: ## everything
 	@MAKE="$(MAKE)" scripts/parts setup lint gen-check packages scripts part-crash disk part-fuzz

@@ -94,7 +94,7 @@ func segmentSize(dir string) int64 {
 // replay brings the tree up to date and hands every record that is still in the journal to each. A record that cannot
 // be understood is lost, as a damaged one is; it is told, and the rest counts.
 func (c *core) replay(each func(r *belfry.Record, fresh bool) error) error {
-	records := 0
+	records, news := 0, 0
 	start := time.Now()
 	err := c.journal.Replay(0, func(pos uint64, payload []byte) error {
 		r, err := belfry.DecodeRecord(payload)
@@ -106,6 +106,7 @@ func (c *core) replay(each func(r *belfry.Record, fresh bool) error) error {
 		records++
 		fresh := pos > c.stored
 		if fresh {
+			news++
 			if err := c.tree.Apply(r); err != nil {
 				c.lost(pos, err)
 				fresh = false
@@ -119,7 +120,7 @@ func (c *core) replay(each func(r *belfry.Record, fresh bool) error) error {
 	for _, d := range c.journal.Damaged() {
 		c.damage = append(c.damage, d.String())
 	}
-	c.Log.Info("journal replayed", "records", records, "dur", time.Since(start).Round(time.Millisecond))
+	c.Log.Info("journal replayed", "records", records, "fresh", news, "dur", time.Since(start).Round(time.Millisecond))
 	return nil
 }
 

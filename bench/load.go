@@ -46,7 +46,7 @@ func (o *outcome) seconds() float64 { return o.End.Sub(o.Start).Seconds() }
 // prepared is how many bytes of requests are made ready at most, and how fast the server is assumed to be at best.
 const (
 	prepared   = 1 << 30
-	fastestRow = 800_000
+	fastestRow = 1_200_000
 )
 
 // loadProcess is the sender: it reads a job, prepares, says that it is ready, waits for a line, sends, and writes the
@@ -111,13 +111,12 @@ type sender struct {
 
 // tally is what one client has seen.
 type tally struct {
-	latencies     []time.Duration
-	bodies, rows  int
-	refused       int
-	example       string
-	err           error
-	last          time.Time
-	everyRequests bool
+	latencies    []time.Duration
+	bodies, rows int
+	refused      int
+	example      string
+	err          error
+	last         time.Time
 }
 
 func (s *sender) send() (*outcome, error) {
@@ -251,4 +250,3 @@ func converse(in io.Writer, out *bufio.Reader, text []byte, begin func()) (*outc
 	o := &outcome{}
 	return o, json.NewDecoder(out).Decode(o)
 }
-

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,9 +27,11 @@ type bench struct {
 	refuse  error
 }
 
+var loadCatalog = sync.OnceValues(catalog.Load)
+
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	cat, err := catalog.Load()
+	cat, err := loadCatalog()
 	if err != nil {
 		t.Fatal(err)
 	}

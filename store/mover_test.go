@@ -122,8 +122,9 @@ func TestMoverWaits(t *testing.T) {
 }
 
 func TestMoverPosition(t *testing.T) {
-	r := &ram{gate: make(chan struct{})}
+	r := new(ram)
 	run(t, r, MoverOptions{}, func(ctx context.Context, m *Mover) {
+		r.gate = make(chan struct{})
 		m.Add(record(1, "", 0))
 		if m.Position() != 1 {
 			t.Errorf("a record without rows waits: %d", m.Position())
@@ -230,8 +231,9 @@ func TestMoverSelectDuringTrouble(t *testing.T) {
 }
 
 func TestMoverRoom(t *testing.T) {
-	r := &ram{gate: make(chan struct{})}
+	r := new(ram)
 	run(t, r, MoverOptions{Rows: 1, MaxBacklog: 10}, func(ctx context.Context, m *Mover) {
+		r.gate = make(chan struct{})
 		if err := m.Room(ctx, 1000); err != nil {
 			t.Errorf("nothing waits, so anything goes: %v", err)
 		}

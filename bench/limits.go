@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// bareCommand is the hidden argument with which the program becomes a bare HTTP server.
+const bareCommand = "bare"
+
+var (
+	clientCounts = []int{1, 16, 64}
+	blockSizes   = []int{512, 64 << 10, 1 << 20}
+)
+
+// limits is what this machine can do at best, however little is done on the way.
+type limits struct {
+	appender     float64 // rows/s of nine columns
+	appenderSize float64 // bytes per value
+	store        float64 // rows/s of our store alone, without anything before it
+	split, parse float64 // rows/s of CSV on one core
+	blocks       []block
+	http         []*outcome
+}
+
+// block is append and fsync of one size.
+type block struct {
+	size     int
+	p50, p99 float64 // milliseconds
+	rate     float64 // per second
+}
+
+func (b *bench) limits(ctx context.Context, l *limits) error {
+	b.say("limits: CSV")
+	figures, err := b.goBench(ctx, "./ingest", "^BenchmarkBody$", "1s")
+	if err != nil {
+		return err
+	}
+	l.split, l.parse = figures["BenchmarkBody/split"]["rows/s"], figures["BenchmarkBody/parse"]["rows/s"]
+	return b.limitsOf(ctx, l, b.part(12))
+}
+
+// limitsAgain measures shortly what moves most on a shared machine.
+func (b *bench) limitsAgain(ctx context.Context, l *limits) error {
+	return b.limitsOf(ctx, l, b.part(30))
+}
+
+func (b *bench) limitsOf(ctx context.Context, l *limits, seconds float64) error {
+	b.say("limits: appender")
+	figures, err := b.goBench(ctx, "./store/duck", "^BenchmarkAppend$", strconv.Itoa(max(20, int(20*seconds)))+"x")
+	if err != nil {
+		return err
+	}
+	bare := figures["BenchmarkAppend/bare"]
+	l.appender, l.appenderSize, l.store = bare["rows/s"], bare["bytes/value"], figures["BenchmarkAppend/store"]["rows/s"]
+	b.say("limits: append and fsync")
+	for _, size := range blockSizes {
+		one, err := measureSync(filepath.Join(b.tmp, "sync"), size, seconds/5)
+		if err != nil {
+			return err
+		}
+		l.blocks = append(l.blocks, one)
+	}
+	b.say("limits: bare net/http")
+	return b.bareHTTP(ctx, l, seconds/2)
+}
+
+// goBench runs the benchmarks of a package and gives their figures by name and unit.
+func (b *bench) goBench(ctx context.Context, pkg, pattern, length string) (map[string]map[string]float64, error) {
+	binary := filepath.Join(b.tmp, strings.ReplaceAll(strings.TrimPrefix(pkg, "./"), "/", "-")+".test")
+	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, pkg).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the benchmarks of %s: %w\n%s", pkg, err, out)
+	}
+	cmd := exec.CommandContext(ctx, binary, "-test.run=^$", "-test.bench="+pattern, "-test.benchtime="+length)
+	cmd.Dir = pkg
+	cmd.Env = append(os.Environ(), "TMPDIR="+b.tmp)
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("benchmarks of %s: %w\n%s", pkg, err, out)
+	}
+	figures := parseBench(string(out))
+	if len(figures) == 0 {
+		return nil, fmt.Errorf("package %s has no benchmark that matches %s", pkg, pattern)
+	}
+	return figures, nil
+}
+
+// parseBench reads what Go's benchmarks print: a name, a count, then values with their units.
+func parseBench(text string) map[string]map[string]float64 {
+	figures := map[string]map[string]float64{}
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) < 4 || !strings.HasPrefix(f[0], "Benchmark") {
+			continue
+		}
+		name := f[0]
+		if i := strings.LastIndexByte(name, '-'); i > 0 { // the number of processors
+			name = name[:i]
+		}
+		units := map[string]float64{}
+		for i := 2; i+1 < len(f); i += 2 {
+			if v, err := strconv.ParseFloat(f[i], 64); err == nil {
+				units[f[i+1]] = v
+			}
+		}
+		figures[name] = units
+	}
+	return figures
+}
+
+// measureSync appends blocks to a file, each with an fsync.
+func measureSync(path string, size int, seconds float64) (_ block, err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return block{}, err
+	}
+	defer func() { err = errors.Join(err, f.Close(), os.Remove(path)) }()
+	data := make([]byte, size)
+	for i := range data {
+		data[i] = byte(i * 7919 >> 3)
+	}
+	var times []time.Duration
+	start := time.Now()
+	for time.Since(start).Seconds() < seconds || len(times) < 10 {
+		at := time.Now()
+		if _, err := f.Write(data); err != nil {
+			return block{}, err
+		}
+		if err := f.Sync(); err != nil {
+			return block{}, err
+		}
+		times = append(times, time.Since(at))
+	}
+	all := time.Since(start).Seconds()
+	slices.Sort(times)
+	return block{size: size, p50: quantile(times, 0.5), p99: quantile(times, 0.99), rate: float64(len(times)) / all}, nil
+}
+
+// bareHTTP sends single rows to a server that does nothing with them.
+func (b *bench) bareHTTP(ctx context.Context, l *limits, seconds float64) (err error) {
+	cmd := exec.CommandContext(ctx, b.self, bareCommand)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	defer func() {
+		cmd.Process.Kill()
+		_ = cmd.Wait() // which says that it was killed
+	}()
+	addr, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return err
+	}
+	for _, clients := range clientCounts {
+		j := job{Addr: strings.TrimSpace(addr), Path: "/api/send?a=1", Key: "none", Objects: 10_000, Rows: 1, Clients: clients, Seconds: max(1, seconds)}
+		o, err := b.load(ctx, j, func() {})
+		if err != nil {
+			return err
+		}
+		l.http = append(l.http, o)
+	}
+	return nil
+}
+
+// bareServer reads a body and its query, and answers with a report; it says where it listens and runs until killed.
+func bareServer(out io.Writer) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	report := []byte(`{"rows":1,"accepted":1,"rejected":0,"discarded":0,"created":{"resources":0,"views":0,"objects":0,"elements":0},` +
+		`"updated":0,"unchanged":0,"removed":0,"errors":[],"errors_truncated":false}`)
+	fmt.Fprintln(out, l.Addr())
+	return http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body bytes.Buffer
+		if _, err := body.ReadFrom(r.Body); err != nil || r.URL.Query().Get("a") != "1" {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(report)
+	}))
+}
+
+// flat measures the way of a row to the journal and the tree, the stores left out, for numbers of objects that lie far
+// apart.
+func (b *bench) flat(ctx context.Context) error {
+	b.say("cost of lookup and roll-up by number of objects")
+	pattern, length := "^BenchmarkSend$", "3s"
+	if b.quick {
+		pattern, length = "^BenchmarkSend$/objects=(1000|100000)$", "1s"
+	}
+	figures, err := b.goBench(ctx, "./ingest", pattern, length)
+	if err != nil {
+		return err
+	}
+	for name, units := range figures {
+		_, n, _ := strings.Cut(name, "objects=")
+		objects, err := strconv.Atoi(n)
+		if err != nil {
+			continue
+		}
+		b.res.flat = append(b.res.flat, costAt{objects, 1e9 / units["rows/s"]})
+	}
+	slices.SortFunc(b.res.flat, func(x, y costAt) int { return x.objects - y.objects })
+	return nil
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// machine is what is told about where the figures come from; nothing that names it.
+type machine struct {
+	date       time.Time
+	processor  string
+	cores      int
+	memory     float64 // GiB
+	kernel     string
+	filesystem string
+	goVersion  string
+	load       string // average before anything was measured
+}
+
+func lookAtMachine(dir string) machine {
+	m := machine{date: time.Now(), cores: runtime.NumCPU(), goVersion: runtime.Version(), processor: "unknown", kernel: "unknown"}
+	m.memory = kibiField(readText("/proc/meminfo"), "MemTotal:") / (1 << 20)
+	for line := range strings.Lines(readText("/proc/cpuinfo")) {
+		if name, ok := strings.CutPrefix(line, "model name"); ok {
+			m.processor = strings.TrimSpace(strings.TrimLeft(name, "\t :"))
+			break
+		}
+	}
+	if f := strings.Fields(readText("/proc/version")); len(f) > 2 {
+		m.kernel = f[0] + " " + f[2]
+	}
+	if f := strings.Fields(readText("/proc/loadavg")); len(f) > 2 {
+		m.load = strings.Join(f[:3], " ")
+	}
+	m.filesystem = filesystem(dir)
+	return m
+}
+
+func readText(file string) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// filesystem names the file system of a folder: on one in memory an fsync says nothing.
+func filesystem(dir string) string {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return "unknown"
+	}
+	switch uint32(s.Type) {
+	case 0xEF53:
+		return "ext4"
+	case 0x58465342:
+		return "xfs"
+	case 0x9123683E:
+		return "btrfs"
+	case 0x01021994:
+		return "tmpfs (in memory: what is said about fsync does not count)"
+	case 0x794C7630:
+		return "overlayfs"
+	}
+	return fmt.Sprintf("type %#x", uint32(s.Type))
+}

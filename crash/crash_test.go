@@ -1,0 +1,75 @@
+// Package crash starts the real program and does to it what happens to programs: it is killed at any moment, its
+// journal is damaged, its disk fills up. What clients were told is then compared with what can be queried.
+//
+//	senders ──HTTP──► program ──► data folder
+//	   │                 ▲ kill -9, start again
+//	   ▼                 │
+//	ledger ◄──compare── queries
+//
+// The ledger knows the fate of every row: acknowledged, refused, or unknown because the answer never came. An
+// acknowledged row must be there exactly once, a refused one must not, and an unknown one is settled by the first
+// comparison after the restart: from then on it must stay as it was found.
+//
+// Everything random comes from a seed, which is printed and can be given with -seed. The moment of a kill also depends
+// on the machine, so a seed repeats the load and not the run.
+package crash
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+var (
+	kills    = flag.Int("kills", 0, "how often TestKill kills the program; 0: 50, or 5 with -short")
+	seed     = flag.Uint64("seed", 0, "where everything random starts; 0: a new one")
+	given    = flag.String("binary", "", "the program to test; empty: it is built")
+	raceless = flag.Bool("raceless", false, "build the program without the race detector")
+	verbose  = flag.Bool("log", false, "show the log of the program")
+)
+
+// builds is the folder of the program under test.
+var builds string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	var err error
+	if builds, err = os.MkdirTemp("", "belfry-crash-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(builds)
+	os.Exit(code)
+}
+
+// build makes the program, once. The race detector costs a tenth of a second at each start, and finds what no
+// comparison would.
+var build = sync.OnceValues(func() (string, error) {
+	if *given != "" {
+		return filepath.Abs(*given)
+	}
+	bin := filepath.Join(builds, "belfry")
+	args := []string{"build", "-o", bin}
+	if !*raceless {
+		args = append(args, "-race")
+	}
+	out, err := exec.Command("go", append(args, "belfry/cmd/belfry")...).CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return bin, err
+})
+
+func binary(t testing.TB) string {
+	t.Helper()
+	bin, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}

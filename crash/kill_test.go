@@ -1,0 +1,296 @@
+package crash
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestKill kills the program again and again and loses nothing.
+func TestKill(t *testing.T) {
+	n := *kills
+	if n == 0 {
+		n = 50
+		if testing.Short() {
+			n = 5
+		}
+	}
+	runKills(t, keptDir(t), n)
+}
+
+// keptDir is a folder that stays if the test fails.
+func keptDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "belfry-kill-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the data folder is kept: %s", dir)
+		} else {
+			os.RemoveAll(dir)
+		}
+	})
+	return filepath.Join(dir, "data")
+}
+
+// drill is one long run of kills on one data folder.
+type drill struct {
+	t         *testing.T
+	s         *server
+	rng       *rand.Rand
+	customers []*customer
+	senders   []*sender
+	admin     *admin
+	tally     tally
+	starts    []time.Duration // to ready
+	killed    int
+	early     int // kills before it was ready
+	compared  int // rows
+	segments  int // most that were seen at once
+
+	mu     sync.Mutex
+	faults []string
+}
+
+func runKills(t *testing.T, data string, n int) {
+	number := *seed
+	if number == 0 {
+		number = rand.Uint64N(1 << 32)
+	}
+	t.Logf("%d kills, -seed %d", n, number)
+	d := &drill{t: t, rng: rand.New(rand.NewPCG(number, 0))}
+	d.s = newServer(t, data, "storage: {reserve: 1MiB, min_free: 1MiB}\n")
+	d.begin(number)
+	begun := time.Now()
+	for d.killed < n {
+		d.life()
+		if d.killed%10 == 0 {
+			t.Logf("%4d kills, %v: %s", d.killed, time.Since(begun).Round(time.Second), d.figures())
+		}
+	}
+	d.end()
+	t.Logf("%s", d.figures())
+}
+
+// begin makes a folder, with some kills while it is made, and who sends into it.
+func (d *drill) begin(number uint64) {
+	for range 2 {
+		d.s.launch()
+		d.strike(100 * time.Millisecond)
+	}
+	d.s.start()
+	if _, err := d.s.cli("customer", "create", "--name", "second"); err != nil {
+		d.t.Fatal(err)
+	}
+	for _, name := range []string{"default", "second"} {
+		d.customers = append(d.customers, &customer{name: name, client: client{d.s, d.s.key(name, "crash")}})
+	}
+	stream := func(i int) *rand.Rand { return rand.New(rand.NewPCG(number, uint64(i+1))) }
+	add := func(name string, to *customer, step func(*sender) bool) {
+		d.senders = append(d.senders, &sender{name: name, to: to, step: step, rng: stream(len(d.senders)), fail: d.fault, tally: &d.tally})
+	}
+	first, second := d.customers[0], d.customers[1]
+	add("bulk", first, bulk)
+	add("late", first, late)
+	add("mixed", first, mixed)
+	add("keyed", first, keyed)
+	add("atomic", first, atomic_)
+	add("bulk", second, bulk)
+	add("keyed", second, keyed)
+	d.admin = &admin{s: d.s, rng: stream(100), customers: map[string]fate{}, fail: d.fault}
+	d.s.kill()
+}
+
+func (d *drill) fault(format string, args ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults = append(d.faults, fmt.Sprintf(format, args...))
+}
+
+// strike kills the program at some moment of the window that begins now.
+func (d *drill) strike(window time.Duration) {
+	<-time.After(time.Duration(d.rng.Int64N(int64(window))))
+	d.s.kill()
+	d.killed++
+}
+
+// life is one start of the program and its end: while it starts, or some time later, under load.
+func (d *drill) life() {
+	d.s.launch()
+	if d.rng.IntN(4) == 0 {
+		d.early++
+		d.strike(600 * time.Millisecond)
+		return
+	}
+	d.starts = append(d.starts, d.s.ready())
+	d.compare(false)
+	window := 800 * time.Millisecond
+	if d.rng.IntN(25) == 0 {
+		window = 12 * time.Second // long enough for the states to be written
+	}
+	var stop atomic.Bool
+	var running sync.WaitGroup
+	for _, s := range d.senders {
+		running.Go(func() { s.run(&stop) })
+	}
+	if d.rng.IntN(3) == 0 {
+		running.Go(d.admin.act)
+	}
+	d.strike(window)
+	stop.Store(true)
+	running.Wait()
+	if list, err := filepath.Glob(filepath.Join(d.s.data, "journal", "*.journal")); err == nil {
+		d.segments = max(d.segments, len(list))
+	}
+	d.judge()
+}
+
+// judge fails the test if anything was found wrong.
+func (d *drill) judge() {
+	d.t.Helper()
+	d.s.innocent()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.faults) > 0 {
+		d.t.Fatalf("after %d kills:\n%s\nlog:\n%s", d.killed, sum(d.faults), tail(d.s.text()))
+	}
+	if d.t.Failed() {
+		d.t.FailNow()
+	}
+}
+
+// compare looks at every place where something happened since the last time, or at all of them.
+func (d *drill) compare(all bool) {
+	d.t.Helper()
+	for _, c := range d.customers {
+		d.compareCustomer(c, all)
+	}
+	d.admin.compare(all)
+	d.judge()
+}
+
+func (d *drill) compareCustomer(c *customer, all bool) {
+	d.t.Helper()
+	var ids []uint64
+	data, logs, events := 0, 0, 0
+	for _, p := range c.places {
+		if !p.dirty && !all {
+			continue
+		}
+		got, err := p.compare()
+		if err != nil {
+			d.t.Fatalf("%v\n%s", err, d.s.text())
+		}
+		for _, f := range got.faults {
+			d.fault("%s", f)
+		}
+		for row, f := range got.rows {
+			switch {
+			case f.Kind != "":
+			case f.Log != "":
+				logs++
+			case row.stream != nil:
+				data++
+			}
+		}
+		events += len(got.ids) - data - logs
+		d.compared += len(got.ids)
+		ids = append(ids, got.ids...)
+	}
+	d.compareMain(c)
+	if all {
+		d.compareTotals(c, ids, data, logs)
+	}
+}
+
+// compareMain looks at the root view: it got its status once, with the first data of the customer.
+func (d *drill) compareMain(c *customer) {
+	d.t.Helper()
+	data := false
+	for _, p := range c.places {
+		for _, s := range p.data {
+			data = data || s.alive > 0
+		}
+	}
+	rows, err := c.sql("SELECT status FROM objectstatus WHERE name='MAIN'")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	events, err := c.sql("SELECT status FROM events WHERE view='MAIN' AND source='view'")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if len(rows) != 1 || rows[0].Status != status(data) || data != (len(events) == 1) || len(events) > 1 {
+		d.fault("MAIN of %s: %+v, %d events, data %t", c.name, rows, len(events), data)
+	}
+}
+
+// compareTotals shows that there is nothing beside what was found by resource, and that no id was given twice.
+func (d *drill) compareTotals(c *customer, ids []uint64, data, logs int) {
+	d.t.Helper()
+	for collection, want := range map[string]int{"objectdata": data, "objectlog": logs} {
+		got, err := c.count(collection, "")
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if got != want {
+			d.fault("%s of %s has %d rows, by resource it has %d", collection, c.name, got, want)
+		}
+	}
+	for _, kind := range []string{"configuration", "internal"} {
+		rows, err := c.sql("SELECT id FROM events WHERE type='" + kind + "'")
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		other := &comparison{place: &place{name: c.name}}
+		for _, f := range rows {
+			ids = append(ids, other.id(f))
+		}
+	}
+	slices.Sort(ids)
+	for i := 1; i < len(ids); i++ {
+		if ids[i] == ids[i-1] {
+			d.fault("the id %x of %s was given twice", ids[i], c.name)
+		}
+	}
+}
+
+var replayed = regexp.MustCompile(`msg="journal replayed" records=(\d+) fresh=(\d+)`)
+
+// end compares everything, stops the program as one should, and starts it once more.
+func (d *drill) end() {
+	d.starts = append(d.starts, d.s.start())
+	d.compare(true)
+	d.admin.finish(&d.customers[0].client)
+	d.judge()
+	d.t.Logf("stopped in %v", d.s.stop().Round(time.Millisecond))
+	d.s.start()
+	if m := replayed.FindStringSubmatch(d.s.text()); m == nil || m[2] != "0" {
+		d.t.Errorf("after an orderly stop something is replayed: %q\n%s", m, d.s.text())
+	}
+	d.compare(true)
+	d.s.stop()
+	if longest := slices.Max(d.starts); longest > 30*time.Second {
+		d.t.Errorf("ready after %v", longest)
+	}
+}
+
+func (d *drill) figures() string {
+	slices.Sort(d.starts)
+	p50, longest := time.Duration(0), time.Duration(0)
+	if n := len(d.starts); n > 0 {
+		p50, longest = d.starts[n/2].Round(time.Millisecond), d.starts[n-1].Round(time.Millisecond)
+	}
+	return fmt.Sprintf("%d before ready; ready after p50 %v, max %v; %d requests, %d rows acknowledged, %d requests without an answer, %d refused, %d repeats, %d keys, %d customers, %d rows compared, up to %d segments",
+		d.early, p50, longest, d.tally.requests.Load(), d.tally.rows.Load(), d.tally.unanswered.Load(), d.tally.refused.Load(), d.tally.repeats.Load(),
+		len(d.admin.keys), len(d.admin.customers), d.compared, d.segments)
+}
