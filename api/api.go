@@ -170,6 +170,7 @@ type answer struct {
 	route  string // path of the route that took the request
 	status int
 	bytes  int64
+	hangUp bool // nothing more will come from the client
 	broken bool // begun, and neither to be taken back nor finished
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -10,6 +11,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -365,12 +367,13 @@ func TestStalledBody(t *testing.T) {
 	r.SetLimits(l)
 	srv := httptest.NewServer(r)
 	defer srv.Close()
-	body, feed := io.Pipe()
-	go io.WriteString(feed, "type,object")
-	req, _ := http.NewRequest("POST", srv.URL+"/api/send", body)
-	req.Header.Set("X-Api-Key", writeKey)
-	res, err := srv.Client().Do(req)
-	feed.Close()
+	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	io.WriteString(conn, "POST /api/send HTTP/1.1\r\nHost: x\r\nX-Api-Key: "+writeKey+"\r\nContent-Length: 100\r\n\r\ntype,object")
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

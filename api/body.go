@@ -41,7 +41,7 @@ func charset(name string) error {
 
 // openBody unpacks the body of a request and caps it: no more than limit bytes come out of it, whatever went in.
 func openBody(w *answer, r *request, limit int64) (io.ReadCloser, error) {
-	in := &patient{body: r.Body, ctl: http.NewResponseController(w), idle: r.limits.Idle}
+	in := &patient{body: r.Body, ctl: http.NewResponseController(w), idle: r.limits.Idle, answer: w}
 	var out io.Reader
 	closer := func() {}
 	switch enc := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); enc {
@@ -125,10 +125,11 @@ func (c *capped) Close() error {
 
 // patient reads from a client as long as something comes: the time limit is for silence, not for the whole body.
 type patient struct {
-	body  io.Reader
-	ctl   *http.ResponseController
-	idle  time.Duration
-	until time.Time
+	body   io.Reader
+	ctl    *http.ResponseController
+	idle   time.Duration
+	until  time.Time
+	answer *answer
 }
 
 func (p *patient) Read(b []byte) (int, error) {
@@ -137,8 +138,11 @@ func (p *patient) Read(b []byte) (int, error) {
 		p.ctl.SetReadDeadline(p.until) // a recorder in a test has none
 	}
 	n, err := p.body.Read(b)
+	if err == nil || err == io.EOF {
+		return n, err
+	}
+	p.answer.hangUp = true
 	switch {
-	case err == nil || err == io.EOF:
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = belfry.Errorf(belfry.BadCSV, "nothing came for %s although the body is not complete; send it without pauses", p.idle)
 	default:

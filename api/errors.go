@@ -65,12 +65,12 @@ const lingering = 5 * time.Second
 
 // fail answers with an error.
 func (s *Server) fail(w *answer, r *http.Request, err error) {
-	if r.Context().Err() != nil {
+	e, ok := errors.AsType[*belfry.Error](err)
+	if !ok && r.Context().Err() != nil {
 		w.status = statusGone
 		w.broken = true
 		return
 	}
-	e, ok := errors.AsType[*belfry.Error](err)
 	if ok {
 		_, ok = codeInfo(e.Code) // a row's code has no business here
 	}
@@ -84,7 +84,9 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 		w.broken = true
 		return
 	}
-	if r.ContentLength != 0 { // what comes of the body is read to keep the connection, but not for long
+	if w.hangUp {
+		w.Header().Set("Connection", "close")
+	} else if r.ContentLength != 0 { // what comes of the body is read to keep the connection, but not for long
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingering))
 	}
 	writeError(w, e)

@@ -102,6 +102,9 @@ func listen(cfg *Config, log *slog.Logger, failed chan<- error) (_ *front, err e
 		}
 		f.admin = newDoor(l, nil, log, "admin listener", failed)
 		log.Info("listening for administration", "addr", l.Addr())
+		if local, _ := loopback(cfg.AdminListen); !local {
+			log.Warn("others can reach the profiler, which asks for no key", "addr", l.Addr())
+		}
 	}
 	if l, err = listenControl(cfg.Data); err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ type measured struct {
 	settled   float64 // … until both movers had caught up
 	cpu       float64 // seconds of the server, from the first request until settled
 	now, peak float64 // resident memory, MiB; the peak is that of the process since its start
+	others    float64 // share of the machine that went to neither server nor sender; much of it distorts the figures
 	profile   string
 }
 
@@ -29,10 +30,11 @@ func (b *bench) run(ctx context.Context, s *server, j job, profile string) (*mea
 	m := &measured{}
 	profiled := make(chan error, 1)
 	profiled <- nil
-	var before float64
+	var before, busyBefore float64
 	var cpuErr error
 	o, err := b.load(ctx, j, func() {
 		before, cpuErr = s.cpu()
+		busyBefore = busyCPU(readText("/proc/stat"))
 		if profile == "" {
 			return
 		}
@@ -63,6 +65,7 @@ func (b *bench) run(ctx context.Context, s *server, j job, profile string) (*mea
 		return nil, err
 	}
 	m.cpu = after - before
+	m.others = max(0, busyCPU(readText("/proc/stat"))-busyBefore-m.cpu-o.CPU) / m.settled / float64(b.res.machine.cores)
 	if m.now, m.peak, err = s.memory(); err != nil {
 		return nil, err
 	}
@@ -101,7 +104,7 @@ func (b *bench) register(ctx context.Context, s *server, objects int) (*measured
 		return nil, err
 	}
 	b.say("registering %d objects", objects)
-	m, err := b.run(ctx, s, job{Objects: objects, Rows: 10_000, Clients: 4, Create: true}, "")
+	m, err := b.run(ctx, s, job{Objects: objects, Rows: 10_000, Clients: 4, Create: true, Seconds: float64(objects) / 100_000}, "register")
 	if err == nil && (m.Refused > 0 || m.Rows != objects) {
 		err = fmt.Errorf("%d of %d objects were made, %d bodies refused: %s", m.Rows, objects, m.Refused, m.Example)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -67,4 +68,17 @@ func filesystem(dir string) string {
 		return "overlayfs"
 	}
 	return fmt.Sprintf("type %#x", uint32(s.Type))
+}
+
+// busyCPU reads from /proc/stat how many seconds all cores together have worked.
+func busyCPU(stat string) float64 {
+	line, _, _ := strings.Cut(stat, "\n")
+	f := strings.Fields(line) // cpu user nice system idle iowait irq softirq steal …
+	busy := 0.0
+	for i, field := range f {
+		if v, err := strconv.ParseFloat(field, 64); err == nil && i < 9 && i != 4 && i != 5 {
+			busy += v
+		}
+	}
+	return busy / ticks
 }

@@ -123,6 +123,8 @@ go run ./bench -only limits,bulk    # some parts; -help lists them
   rows with the same data. Its rate is the mean of a run before and a run after the loads.
 - Lookup and roll-up are measured by ` + "`BenchmarkSend`" + ` in [../ingest/bench_test.go](../ingest/bench_test.go): CSV, lookup, status, roll-up and
   journal, without the stores behind them, in bodies of 10,000 rows spread over all objects.
+- "Machine's share of others" is what went to neither server nor sender, the kernel's own work and the profiler included. More
+  than a few per cent means that something else was running, and then the figures are worse than they need be.
 - The profile has only what Go sees. Work inside the engine appears as ` + "`runtime.cgocall`" + `, on its own threads as
   ` + "`runtime._ExternalCode`" + ` or not at all.
 `
@@ -160,12 +162,12 @@ func (p *page) targets(list []target) {
 
 func (p *page) loads(r *results) {
 	p.line("## Loads\n")
-	p.line("| load | rows/s | p50 / p99 / longest, ms | server CPU s per million values | sender CPU s per million values | refused bodies |")
-	p.line("|---|---|---|---|---|---|")
+	p.line("| load | rows/s | p50 / p99 / longest, ms | server CPU s per million values | sender CPU s per million values | refused bodies | machine's share of others |")
+	p.line("|---|---|---|---|---|---|---|")
 	row := func(name string, m *measured) {
 		if m != nil {
-			p.line("| %s | %s | %.2f / %.2f / %.0f | %.2f | %.3f | %d |", name, thousands(m.rate()), m.P50, m.P99, m.Max, m.perMillion(),
-				m.CPU/(float64(m.Rows)*values/1e6), m.Refused)
+			p.line("| %s | %s | %.2f / %.2f / %.0f | %.2f | %.3f | %d | %.0f %% |", name, thousands(m.rate()), m.P50, m.P99, m.Max, m.perMillion(),
+				m.CPU/(float64(m.Rows)*values/1e6), m.Refused, 100*m.others)
 		}
 	}
 	row("registering, 10,000-row bodies, 4 clients, from empty", r.register)

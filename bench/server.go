@@ -233,9 +233,11 @@ func (s *server) cpu() (float64, error) {
 	return parseStat(string(text))
 }
 
+// ticks is how many of the kernel's units of CPU time make a second, on every Linux.
+const ticks = 100
+
 // parseStat reads the fields utime and stime; the name of the program before them may hold anything.
 func parseStat(text string) (float64, error) {
-	const ticks = 100 // per second, on every Linux
 	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
 	if len(fields) < 13 {
 		return 0, fmt.Errorf("process status %q is too short", text)

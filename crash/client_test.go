@@ -115,6 +115,27 @@ func (c *client) sql(q string, params ...string) ([]found, error) {
 	return out.Rows, nil
 }
 
+// each calls f with the fields of every row of a query whose values have no commas in them. Many rows are read faster so.
+func (c *client) each(q string, f func(fields []string)) error {
+	a, err := c.do("GET", "/api/sql?"+url.Values{"q": {q}, "rows": {fmt.Sprint(most)}, "wt": {"csv"}}.Encode(), "", nil)
+	if err != nil {
+		return err
+	}
+	if a.status != http.StatusOK {
+		return fmt.Errorf("%s: %s", q, a)
+	}
+	_, text, _ := strings.Cut(string(a.body), "\n") // the header
+	n := 0
+	for line := range strings.Lines(text) {
+		f(strings.Split(strings.TrimRight(line, "\r\n"), ","))
+		n++
+	}
+	if n >= most {
+		return fmt.Errorf("%s: %d rows or more", q, n)
+	}
+	return nil
+}
+
 // count asks how many rows a historical collection has in all.
 func (c *client) count(collection, where string) (int, error) {
 	rows, err := c.sql("SELECT COUNT(*) FROM " + collection + " WHERE timestamp >= '2020-01-01'" + where)

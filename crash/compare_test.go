@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // gone tells that a request failed because the program was killed.
@@ -23,20 +24,27 @@ func gone(err error) bool {
 // comparison holds what the program says about a place against the ledger.
 type comparison struct {
 	*place
-	faults []string
-	rows   map[ref]found // by stream and number
-	ids    []uint64
-	times  map[string]span // of the data rows of an object
+	faults        []string
+	points, lines int             // rows found
+	ids           []uint64        // of rows and events
+	times         map[string]span // of the data rows of an object
 }
 
-// span is what the data rows of an object say about its state.
-type span struct {
-	first, newest found // by id; by time, then id
+// span is what the data rows of an object say about its state: the first by id, the newest by time, then id.
+type span struct{ first, newest datum }
+
+type datum struct {
+	id uint64
+	at int64 // microseconds
+	n  int
 }
 
 // compare finds everything in which a place differs from the ledger, and settles what was unknown.
 func (p *place) compare() (*comparison, error) {
-	c := &comparison{place: p, rows: map[ref]found{}, times: map[string]span{}}
+	c := &comparison{place: p, times: map[string]span{}}
+	for _, s := range c.streams() {
+		s.seen = make([]uint64, len(s.fates))
+	}
 	for _, step := range []func() error{c.readData, c.readLogs, c.readStatus} {
 		if err := step(); err != nil {
 			return nil, err
@@ -64,70 +72,64 @@ func (p *place) streams() []*stream {
 func (c *comparison) where() string { return " WHERE resource='" + c.name + "'" }
 
 // take notes a row that was found.
-func (c *comparison) take(s *stream, n int, f found) {
-	if s == nil || n < 1 || n > len(s.fates) {
-		c.fault("row %+v was never sent", f)
-		return
+func (c *comparison) take(s *stream, n int, id uint64) {
+	switch {
+	case s == nil || n < 1 || n > len(s.fates):
+		c.fault("row %d, id %x, was never sent", n, id)
+	case s.seen[n-1] != 0:
+		c.fault("row %d of %s is there twice: %x and %x", n, s.name, s.seen[n-1], id)
+	default:
+		s.seen[n-1] = id
 	}
-	if old, ok := c.rows[ref{s, n}]; ok {
-		c.fault("row %d of %s is there twice: %s and %s", n, s.name, old.ID, f.ID)
-	}
-	c.rows[ref{s, n}] = f
 }
 
-func (c *comparison) id(f found) uint64 {
-	id, err := strconv.ParseUint(f.ID, 16, 64)
-	if err != nil {
-		c.fault("row id %q", f.ID)
+func (c *comparison) id(text string) uint64 {
+	id, err := strconv.ParseUint(text, 16, 64)
+	if err != nil || id == 0 {
+		c.fault("row id %q", text)
 	}
 	c.ids = append(c.ids, id)
 	return id
 }
 
 func (c *comparison) readData() error {
-	rows, err := c.customer.sql("SELECT id, timestamp, object, i1, i2 FROM objectdata" + c.where())
-	if err != nil {
-		return err
-	}
-	for _, f := range rows {
-		c.id(f)
-		if f.I1 == nil || f.I2 == nil || *f.I2 != second(int(*f.I1)) {
-			c.fault("row %+v does not have the values that were sent", f)
-			continue
+	return c.customer.each("SELECT id, timestamp, object, i1, i2 FROM objectdata"+c.where(), func(f []string) {
+		c.points++
+		id := c.id(f[0])
+		at, err := time.Parse(time.RFC3339, f[1])
+		n, errN := strconv.Atoi(f[3])
+		i2, errI := strconv.ParseFloat(f[4], 64)
+		if err != nil || errN != nil || errI != nil || i2 != second(n) {
+			c.fault("row %q does not have the values that were sent", f)
+			return
 		}
-		s, n := c.data[f.Object], int(*f.I1)
-		c.take(s, n, f)
-		if s != nil && n <= len(s.times) && s.times[n-1] != 0 && s.times[n-1] != f.Timestamp.UnixMicro() {
-			c.fault("row %d of %s has the time %v", n, s.name, f.Timestamp)
+		s, d := c.data[f[2]], datum{id, at.UnixMicro(), n}
+		c.take(s, n, id)
+		if s != nil && n <= len(s.times) && s.times[n-1] != 0 && s.times[n-1] != d.at {
+			c.fault("row %d of %s has the time %v", n, s.name, at)
 		}
-		t, ok := c.times[f.Object]
-		if !ok || f.ID < t.first.ID {
-			t.first = f
+		t, ok := c.times[f[2]]
+		if !ok || id < t.first.id {
+			t.first = d
 		}
-		if d := f.Timestamp.Compare(t.newest.Timestamp); !ok || d > 0 || d == 0 && f.ID > t.newest.ID {
-			t.newest = f
+		if !ok || d.at > t.newest.at || d.at == t.newest.at && id > t.newest.id {
+			t.newest = d
 		}
-		c.times[f.Object] = t
-	}
-	return nil
+		c.times[f[2]] = t
+	})
 }
 
 func (c *comparison) readLogs() error {
-	rows, err := c.customer.sql("SELECT id, object, log FROM objectlog" + c.where())
-	if err != nil {
-		return err
-	}
-	for _, f := range rows {
-		c.id(f)
-		n := 0
-		fmt.Sscanf(f.Log, "line %d of", &n)
-		if f.Log != line(f.Object, n) {
-			c.fault("log row %+v is not one that was sent", f)
-			continue
+	return c.customer.each("SELECT id, object, log FROM objectlog"+c.where(), func(f []string) {
+		c.lines++
+		id, n := c.id(f[0]), 0
+		fmt.Sscanf(f[2], "line %d of", &n)
+		if f[2] != line(f[1], n) {
+			c.fault("log row %q is not one that was sent", f)
+			return
 		}
-		c.take(c.logs[f.Object], n, f)
-	}
-	return nil
+		c.take(c.logs[f[1]], n, id)
+	})
 }
 
 // judgeRequests settles the rows of requests without an answer: those found must be the beginning of the body, or all
@@ -136,16 +138,15 @@ func (c *comparison) judgeRequests() {
 	for _, r := range c.open {
 		n, holes := 0, false
 		for i, row := range r.rows {
-			_, ok := c.rows[row]
-			holes = holes || ok && n < i
-			if ok {
-				n++
-				row.settle(present)
-			} else {
+			if row.seen[row.n-1] == 0 {
 				row.settle(absent)
+				continue
 			}
+			holes = holes || n < i
+			n++
+			row.settle(present)
 		}
-		if holes || n > 0 && n < len(r.rows) && !r.parts() || n%chunk != 0 && n != len(r.rows) {
+		if holes || n < len(r.rows) && (n%chunk != 0 || n > 0 && !r.parts()) {
 			c.fault("of %d rows in a body without an answer %d are there, which is no beginning of it (whole: %t)", len(r.rows), n, r.whole)
 		}
 	}
@@ -154,7 +155,7 @@ func (c *comparison) judgeRequests() {
 
 func (c *comparison) judgeStream(s *stream) {
 	for i, f := range s.fates {
-		switch _, ok := c.rows[ref{s, i + 1}]; {
+		switch ok := s.seen[i] != 0; {
 		case f == present && !ok:
 			c.fault("row %d of %s was acknowledged and is lost", i+1, s.name)
 		case f == absent && ok:
@@ -173,9 +174,9 @@ func (c *comparison) readStatus() error {
 	for _, f := range rows {
 		switch f.Kind {
 		case "resource":
-			c.take(c.self, len(c.self.fates), f)
+			c.take(c.self, len(c.self.fates), 1)
 		case "view":
-			c.take(c.views[f.Name], 1, f)
+			c.take(c.views[f.Name], 1, 1)
 		case "object":
 			if objects[f.Name] {
 				c.fault("object %s is there twice", f.Name)
@@ -184,10 +185,11 @@ func (c *comparison) readStatus() error {
 			c.object(f, counts)
 		}
 	}
-	for s, row := range c.rows {
-		if row.Kind == "" && !objects[s.name] {
-			c.fault("object %s has rows and does not exist", s.name)
-			objects[s.name] = true
+	for _, m := range []map[string]*stream{c.data, c.logs} {
+		for name, s := range m {
+			if s.found() && !objects[name] {
+				c.fault("object %s has rows and does not exist", name)
+			}
 		}
 	}
 	for _, f := range rows {
@@ -206,16 +208,7 @@ func status(data bool) string {
 }
 
 func (c *comparison) object(f found, counts map[string]bool) {
-	data, logs := c.data[f.Name], c.logs[f.Name]
-	any := func(s *stream) bool {
-		for n := range len(s.fates) {
-			if _, ok := c.rows[ref{s, n + 1}]; ok {
-				return true
-			}
-		}
-		return false
-	}
-	if (data == nil || !any(data)) && (logs == nil || !any(logs)) {
+	if !c.data[f.Name].found() && !c.logs[f.Name].found() {
 		c.fault("object %s exists without a row", f.Name)
 		return
 	}
@@ -227,9 +220,10 @@ func (c *comparison) object(f found, counts map[string]bool) {
 		return
 	}
 	counts[f.View] = true
-	if f.I1 == nil || *f.I1 != *t.newest.I1 || *f.I2 != *t.newest.I2 || !f.LastData.Equal(t.newest.Timestamp) || !f.Since.Equal(t.first.Timestamp) {
-		c.fault("object %s shows %s (last data %v, since %v); its newest row is %s of %v, its first of %v",
-			f.Name, number(f.I1), f.LastData, f.Since, number(t.newest.I1), t.newest.Timestamp, t.first.Timestamp)
+	if f.I1 == nil || *f.I1 != float64(t.newest.n) || f.I2 == nil || *f.I2 != second(t.newest.n) ||
+		f.LastData.UnixMicro() != t.newest.at || f.Since.UnixMicro() != t.first.at {
+		c.fault("object %s shows %s (last data %v, since %v); its newest row is %d of %v, its first of %v", f.Name, number(f.I1),
+			f.LastData, f.Since, t.newest.n, time.UnixMicro(t.newest.at).UTC(), time.UnixMicro(t.first.at).UTC())
 	}
 }
 
@@ -256,7 +250,7 @@ func (c *comparison) readEvents() error {
 		}
 	}
 	for _, f := range rows {
-		c.id(f)
+		c.id(f.ID)
 		name := f.Source + " " + f.Object
 		if f.Source == "view" {
 			name += f.View
@@ -265,8 +259,8 @@ func (c *comparison) readEvents() error {
 		if f.Type != "alarm" || f.Status != "0" || f.Previous != "?" {
 			c.fault("event %+v", f)
 		}
-		if t, ok := c.times[f.Object]; ok && !f.Timestamp.Equal(t.first.Timestamp) {
-			c.fault("the event of %s has the time %v, its first row %v", f.Object, f.Timestamp, t.first.Timestamp)
+		if t, ok := c.times[f.Object]; ok && f.Timestamp.UnixMicro() != t.first.at {
+			c.fault("the event of %s has the time %v, its first row %v", f.Object, f.Timestamp, time.UnixMicro(t.first.at).UTC())
 		}
 	}
 	for name, n := range want {

@@ -25,11 +25,10 @@ import (
 )
 
 var (
-	kills    = flag.Int("kills", 0, "how often TestKill kills the program; 0: 50, or 5 with -short")
-	seed     = flag.Uint64("seed", 0, "where everything random starts; 0: a new one")
-	given    = flag.String("binary", "", "the program to test; empty: it is built")
-	raceless = flag.Bool("raceless", false, "build the program without the race detector")
-	verbose  = flag.Bool("log", false, "show the log of the program")
+	kills   = flag.Int("kills", 0, "how often TestKill kills the program; 0: 50, or 5 with -short")
+	seed    = flag.Uint64("seed", 0, "where everything random starts; 0: a new one")
+	given   = flag.String("binary", "", "the program to test; empty: it is built")
+	verbose = flag.Bool("log", false, "show the log of the program")
 )
 
 // builds is the folder of the program under test.
@@ -47,27 +46,36 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build makes the program, once. The race detector costs a tenth of a second at each start, and finds what no
-// comparison would.
-var build = sync.OnceValues(func() (string, error) {
+// program builds the program, once. With the race detector it finds what no comparison would, and is many times slower,
+// so that less is under way when it is killed: both are worth having.
+func program(race bool) (string, error) {
 	if *given != "" {
 		return filepath.Abs(*given)
 	}
-	bin := filepath.Join(builds, "belfry")
-	args := []string{"build", "-o", bin}
-	if !*raceless {
-		args = append(args, "-race")
+	if race {
+		return racing()
 	}
+	return plain()
+}
+
+var (
+	plain  = sync.OnceValues(func() (string, error) { return build("belfry") })
+	racing = sync.OnceValues(func() (string, error) { return build("belfry-race", "-race") })
+)
+
+func build(name string, flags ...string) (string, error) {
+	bin := filepath.Join(builds, name)
+	args := append([]string{"build", "-o", bin}, flags...)
 	out, err := exec.Command("go", append(args, "belfry/cmd/belfry")...).CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return bin, err
-})
+}
 
-func binary(t testing.TB) string {
+func binary(t testing.TB, race bool) string {
 	t.Helper()
-	bin, err := build()
+	bin, err := program(race)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package crash
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -22,8 +23,14 @@ type stream struct {
 	name  string
 	view  string // in which the object or view stands
 	fates []fate
-	times []int64 // microseconds; 0 is arrival
-	alive int     // how many are present
+	times []int64  // microseconds; 0 is arrival
+	alive int      // how many are present
+	seen  []uint64 // ids of the rows that a comparison has found, by number; 0 is none
+}
+
+// found tells whether a comparison has found any row.
+func (s *stream) found() bool {
+	return s != nil && slices.ContainsFunc(s.seen, func(id uint64) bool { return id != 0 })
 }
 
 // next begins a row.

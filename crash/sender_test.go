@@ -30,9 +30,9 @@ type tally struct {
 }
 
 const (
-	rowsPerLife     = 25_000 // that one sender sends between two kills
-	requestsPerLife = 400
-	rowsPerPlace    = 40_000
+	rowsPerLife     = 8_000 // that one sender sends between two kills, about
+	requestsPerLife = 300
+	rowsPerPlace    = 15_000
 	livesPerPlace   = 5
 )
 
@@ -103,8 +103,8 @@ func (s *sender) size(most int) int {
 // bulk sends rows of a few objects that soon all exist, now and then more than fit into one commit.
 func bulk(s *sender) bool {
 	b := s.at.body()
-	n := s.size(3000)
-	if s.rng.IntN(60) == 0 {
+	n := s.size(2000)
+	if s.rng.IntN(80) == 0 {
 		n = chunk + s.rng.IntN(chunk)
 	}
 	for range n {

@@ -45,7 +45,7 @@ type server struct {
 // newServer prepares a program with the given configuration, in YAML.
 func newServer(t testing.TB, data, config string) *server {
 	t.Helper()
-	s := &server{t: t, bin: binary(t), data: data, client: &http.Client{
+	s := &server{t: t, bin: binary(t, false), data: data, client: &http.Client{
 		Transport: &http.Transport{MaxIdleConnsPerHost: 16}, Timeout: patience,
 	}}
 	if config != "" {

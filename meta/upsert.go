@@ -68,7 +68,8 @@ func newUpsert(ctx context.Context, db *sql.DB, table string, key, columns []str
 	return u, nil
 }
 
-// placeholders gives ($1, $2), ($3, $4), …
+// placeholders gives (?, ?), (?, ?), … Numbered ones, as in the other statements, are names to SQLite, and it would look
+// each of hundreds up by going through the list of them. PostgreSQL wants $1, $2, … here.
 func placeholders(rows, width int) string {
 	var b strings.Builder
 	for i := range rows * width {
@@ -80,7 +81,7 @@ func placeholders(rows, width int) string {
 		default:
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "$%d", i+1)
+		b.WriteByte('?')
 	}
 	b.WriteByte(')')
 	return b.String()

@@ -14,7 +14,7 @@ import (
 type MoverOptions struct {
 	Rows       int           // move as soon as so many rows wait; 50,000
 	Delay      time.Duration // move when the oldest has waited so long; 200 ms
-	MaxBacklog int           // rows that may wait before Room makes others wait; 2,000,000
+	MaxBacklog int           // rows that may wait before Room lets no more in; 1,000,000
 	Log        *slog.Logger
 	Failed     func(error) // told of every failed attempt; must not block
 }
@@ -27,7 +27,7 @@ func (o *MoverOptions) fill() {
 		o.Delay = 200 * time.Millisecond
 	}
 	if o.MaxBacklog == 0 {
-		o.MaxBacklog = 2_000_000
+		o.MaxBacklog = 1_000_000
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -264,21 +264,48 @@ func (m *Mover) poke() {
 	}
 }
 
-// Room blocks while so many rows wait that these would be too many. When ctx ends first, the error is Overloaded.
+// longestPause is how long Room holds a request up when the backlog is nearly full.
+const longestPause = 100 * time.Millisecond
+
+// Room holds up a request that brings rows while others wait to be stored: not at all while they are few, then for a
+// moment that grows with them, and at the limit until there are fewer. So senders that are faster than the store settle
+// to its pace with half the room still free, and when the store stops for a while to fold its log, what arrives
+// meanwhile finds that room instead of a closed door. When ctx ends first, the error is Overloaded.
 func (m *Mover) Room(ctx context.Context, rows int) error {
+	pause := m.pause()
 	for {
 		m.mu.Lock()
 		waiting, changed := m.rows, m.changed
 		m.mu.Unlock()
-		if waiting == 0 || waiting+rows <= m.opt.MaxBacklog {
+		full := waiting > 0 && waiting+rows > m.opt.MaxBacklog
+		if !full && pause == nil {
 			return nil
 		}
+		if full {
+			pause = nil // it will have waited long enough
+		} else {
+			changed = nil
+		}
 		select {
+		case <-pause:
+			pause = nil
 		case <-changed:
 		case <-ctx.Done():
 			return belfry.Errorf(belfry.Overloaded, "%d rows wait to be stored, and no more than %d may; send again later", waiting, m.opt.MaxBacklog)
 		}
 	}
+}
+
+// pause ends when a request has waited for as long as the backlog asks; nil when it need not wait.
+func (m *Mover) pause() <-chan time.Time {
+	m.mu.Lock()
+	waiting := m.rows
+	m.mu.Unlock()
+	few := m.opt.MaxBacklog / 4
+	if waiting <= few {
+		return nil
+	}
+	return time.After(longestPause * time.Duration(waiting-few) / time.Duration(m.opt.MaxBacklog-few))
 }
 
 // Select answers a plan from the store, once the rows of its collection and the names of items that were added before

@@ -48,8 +48,8 @@ func (s *Store) Append(ctx context.Context, batches ...*belfry.Batch) error {
 func (s *Store) append(ctx context.Context, batches []*belfry.Batch) error {
 	s.life.RLock()
 	defer s.life.RUnlock()
-	if s.closed {
-		return errClosed
+	if err := s.usable(); err != nil {
+		return err
 	}
 	loads, err := s.divide(batches)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Store) broken(ctx context.Context) bool {
 	if s.closed || ctx.Err() != nil {
 		return false
 	}
-	return s.writer == nil || isKind(s.writer.exec(ctx, "SELECT count(*) FROM "+itemTable), bindings.ErrorTypeFatal, bindings.ErrorTypeInternal)
+	return s.engine == nil || isKind(s.writer.exec(ctx, "SELECT count(*) FROM "+itemTable), bindings.ErrorTypeFatal, bindings.ErrorTypeInternal)
 }
 
 // load is what one file gets.
@@ -109,7 +109,7 @@ func (s *Store) divide(batches []*belfry.Batch) ([]*load, error) {
 	var loads []*load
 	index := map[key]*load{}
 	add := func(c *catalog.Collection, p period, part piece) {
-		if mark, ok := s.marks[c.Name]; ok && p.from < mark {
+		if p.from < s.marks[c.Name] || p.from >= endOfTime {
 			s.skipped.Add(uint64(part.len()))
 			return
 		}

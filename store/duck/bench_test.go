@@ -1,11 +1,15 @@
 package duck
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 
 	"belfry"
 )
@@ -50,24 +54,34 @@ func benchBatches(n, rows int) []*belfry.Batch {
 const benchRows = 50_000
 
 // BenchmarkAppend compares the store with the least that the engine can be asked to do: an appender into exactly the
-// nine columns of such rows, a commit for each batch.
+// nine columns of such rows, a commit for each batch. The two take turns, so that both see the same machine.
 func BenchmarkAppend(b *testing.B) {
 	batches := benchBatches(40, benchRows)
-	b.Run("bare", func(b *testing.B) { benchBare(b, batches) })
-	b.Run("store", func(b *testing.B) { benchStore(b, batches) })
-}
-
-func benchStore(b *testing.B, batches []*belfry.Batch) {
-	dir := b.TempDir()
+	bare, dir := newBenchBare(b), b.TempDir()
 	s := open(b, dir)
+	var spent [2]time.Duration
+	var used [2]time.Duration // of processor
 	for i := range b.N {
 		batch := *batches[i%len(batches)]
 		batch.Pos, batch.FirstID = uint64(i+1), belfry.RowID(i*benchRows+1)
-		if err := s.Append(b.Context(), &batch); err != nil {
-			b.Fatal(err)
+		for j, add := range []func(*belfry.Batch) error{bare.add, func(batch *belfry.Batch) error { return s.Append(b.Context(), batch) }} {
+			start, cpu := time.Now(), processor()
+			if err := add(&batch); err != nil {
+				b.Fatal(err)
+			}
+			spent[j] += time.Since(start)
+			used[j] += processor() - cpu
 		}
 	}
-	b.ReportMetric(float64(b.N*benchRows)/b.Elapsed().Seconds(), "rows/s")
+	b.StopTimer()
+	rows := float64(b.N * benchRows)
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(rows/spent[0].Seconds(), "bare-rows/s")
+	b.ReportMetric(rows/spent[1].Seconds(), "store-rows/s")
+	b.ReportMetric(100*spent[0].Seconds()/spent[1].Seconds(), "%-of-bare")
+	b.ReportMetric(used[0].Seconds()*1e6/rows, "bare-cpu-µs/row")
+	b.ReportMetric(used[1].Seconds()*1e6/rows, "store-cpu-µs/row")
+	b.ReportMetric(bare.close(b)/rows/5, "bare-bytes/value")
 	if err := s.Close(); err != nil {
 		b.Fatal(err)
 	}
@@ -75,55 +89,62 @@ func benchStore(b *testing.B, batches []*belfry.Batch) {
 	if err != nil || len(files) != 1 {
 		b.Fatal(files, err)
 	}
-	reportSize(b, files[0])
+	b.ReportMetric(fileSize(b, files[0])/rows/5, "store-bytes/value")
 }
 
-func benchBare(b *testing.B, batches []*belfry.Batch) {
-	path := filepath.Join(b.TempDir(), "bare.duckdb")
+// processor is the processor time that this process has used.
+func processor() time.Duration {
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
+		return 0
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// benchBare is a table of nine columns and nothing else.
+type benchBare struct {
+	path   string
+	engine *engine
+	conn   *conn
+	cols   []column
+}
+
+func newBenchBare(b *testing.B) *benchBare {
 	e, err := openEngine([]setting{{"threads", "2"}, {"memory_limit", "256MiB"}, {"checkpoint_threshold", "64MiB"}})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer e.close()
-	c, err := e.connect()
+	bare := &benchBare{path: filepath.Join(b.TempDir(), "bare.duckdb"), engine: e}
+	bare.cols = []column{{"customer", kindSmall}, {"id", kindID}, {"timestamp", kindInt}, {"item", kindID}}
+	for n := 1; n <= 5; n++ {
+		bare.cols = append(bare.cols, column{belfry.IndicatorColumn(n), kindNumber})
+	}
+	if bare.conn, err = e.connect(); err != nil {
+		b.Fatal(err)
+	}
+	err = errors.Join(
+		bare.conn.exec(b.Context(), "ATTACH "+quoteText(bare.path)+" AS bare"),
+		bare.conn.exec(b.Context(), "CREATE TABLE bare.rows (customer UINTEGER, id UBIGINT, timestamp BIGINT, item UBIGINT, i1 DOUBLE, i2 DOUBLE, i3 DOUBLE, i4 DOUBLE, i5 DOUBLE)"),
+	)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer c.close()
-	must := func(text string) {
-		b.Helper()
-		if err := c.exec(b.Context(), text); err != nil {
-			b.Fatal(err)
-		}
-	}
-	must("ATTACH " + quoteText(path) + " AS bare")
-	must("CREATE TABLE bare.rows (customer UINTEGER, id UBIGINT, timestamp BIGINT, item UBIGINT, i1 DOUBLE, i2 DOUBLE, i3 DOUBLE, i4 DOUBLE, i5 DOUBLE)")
-	cols := []column{{"customer", kindSmall}, {"id", kindID}, {"timestamp", kindInt}, {"item", kindID}}
-	for n := 1; n <= 5; n++ {
-		cols = append(cols, column{belfry.IndicatorColumn(n), kindNumber})
-	}
-	b.ResetTimer()
-	for i := range b.N {
-		must("BEGIN")
-		a, err := c.newAppender("bare", "rows", cols)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := benchFill(a, batches[i%len(batches)], uint64(i*benchRows+1)); err != nil {
-			b.Fatal(err)
-		}
-		must("COMMIT")
-	}
-	b.ReportMetric(float64(b.N*benchRows)/b.Elapsed().Seconds(), "rows/s")
-	must("CHECKPOINT bare")
-	reportSize(b, path)
+	return bare
 }
 
-func benchFill(a *appender, batch *belfry.Batch, first uint64) error {
+func (bare *benchBare) add(batch *belfry.Batch) error {
+	ctx := context.Background()
+	if err := bare.conn.exec(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	a, err := bare.conn.newAppender("bare", "rows", bare.cols)
+	if err != nil {
+		return err
+	}
 	for at, n := 0, 0; at < batch.Len(); at += n {
 		n = min(a.room(), batch.Len()-at)
 		a.fixed(0, n, 1)
-		a.count(1, n, first+uint64(at))
+		a.count(1, n, uint64(batch.FirstID)+uint64(at))
 		a.times(2, batch.Times[at:at+n])
 		a.ints(3, batch.Columns[0].Ints[at:at+n])
 		for j := range 5 {
@@ -133,13 +154,26 @@ func benchFill(a *appender, batch *belfry.Batch, first uint64) error {
 			return err
 		}
 	}
-	return a.close()
+	if err := a.close(); err != nil {
+		return err
+	}
+	return bare.conn.exec(ctx, "COMMIT")
 }
 
-func reportSize(b *testing.B, path string) {
+// close folds everything in and gives the size of the file.
+func (bare *benchBare) close(b *testing.B) float64 {
+	if err := bare.conn.exec(b.Context(), "CHECKPOINT bare"); err != nil {
+		b.Fatal(err)
+	}
+	bare.conn.close()
+	bare.engine.close()
+	return fileSize(b, bare.path)
+}
+
+func fileSize(b *testing.B, path string) float64 {
 	info, err := os.Stat(path)
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.ReportMetric(float64(info.Size())/float64(b.N*benchRows*5), "bytes/value")
+	return float64(info.Size())
 }

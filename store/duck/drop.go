@@ -26,14 +26,14 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 	}
 	s.life.RLock()
 	defer s.life.RUnlock()
-	if s.closed {
-		return errClosed
+	if err := s.usable(); err != nil {
+		return err
 	}
 	if !c.Historical {
 		return fmt.Errorf("drop rows of %s: it is not a historical collection", c.Name)
 	}
 	mark := periodOf(c, t).from
-	if old, ok := s.marks[c.Name]; ok && mark <= old {
+	if mark <= s.marks[c.Name] {
 		return nil
 	}
 	if err := writeMark(s.cfg.Dir, c, mark); err != nil {

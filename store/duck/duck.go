@@ -158,8 +158,26 @@ func (s *Store) stop() {
 	if s.writer != nil {
 		s.writer.close()
 	}
-	s.engine.close()
-	s.files.conn, s.writer = nil, nil
+	if s.engine != nil {
+		s.engine.close()
+	}
+	s.engine, s.files.conn, s.writer = nil, nil, nil
+}
+
+var (
+	errClosed = errors.New("the store is closed")
+	errDown   = errors.New("the engine is down")
+)
+
+// usable tells whether the engine can be asked. The caller holds life.
+func (s *Store) usable() error {
+	switch {
+	case s.closed:
+		return errClosed
+	case s.engine == nil:
+		return errDown
+	}
+	return nil
 }
 
 func (s *Store) settings() []setting {
@@ -170,7 +188,6 @@ func (s *Store) settings() []setting {
 		{"checkpoint_threshold", mb(s.cfg.logLimit)},
 		{"temp_directory", filepath.Join(s.cfg.Dir, "tmp")},
 		{"max_temp_directory_size", mb(4 * s.cfg.MemoryLimit)},
-		{"preserve_insertion_order", "false"}, // every plan has an order, so none need be kept
 		{"autoinstall_known_extensions", "false"},
 		{"autoload_known_extensions", "false"},
 		{"allow_community_extensions", "false"},
@@ -213,8 +230,6 @@ func (s *Store) Close() error {
 	}
 	return nil
 }
-
-var errClosed = errors.New("the store is closed")
 
 // revive replaces an engine that has broken down. The files know their positions, so nothing is lost but the items,
 // which are asked for again.

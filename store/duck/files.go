@@ -81,7 +81,7 @@ func listFiles(dir string, cat *catalog.Catalog, marks map[string]belfry.Time) (
 				continue
 			}
 			f := fs.newFile(c, p)
-			if mark, ok := marks[c.Name]; ok && p.from < mark {
+			if p.from < marks[c.Name] {
 				if err := unlink(f.path); err != nil {
 					return nil, err
 				}
@@ -469,10 +469,11 @@ func (fs *files) remove(f *file) error {
 	return unlink(f.path)
 }
 
-// unlink removes a database file and what the engine keeps beside it.
+// unlink removes a database file and what the engine keeps beside it. The file itself goes last, so that what is left
+// when it does not come to an end is found again.
 func unlink(path string) error {
 	var errs []error
-	for _, suffix := range []string{"", ".wal", ".wal.checkpoint", ".wal.recovery"} {
+	for _, suffix := range []string{".wal.recovery", ".wal.checkpoint", ".wal", ""} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}

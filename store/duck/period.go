@@ -10,6 +10,9 @@ import (
 // period is the span of time whose rows share a file: from inclusive, to exclusive.
 type period struct{ from, to belfry.Time }
 
+// endOfTime is the year 10,000. Neither its rows nor those before 1970 can be asked for, so they are not stored.
+const endOfTime = belfry.Time(253_402_300_800_000_000)
+
 const dayLength = belfry.Time(24 * time.Hour / time.Microsecond)
 
 // periodOf finds the period of a moment in UTC.

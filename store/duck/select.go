@@ -24,8 +24,8 @@ func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	}
 	s.life.RLock()
 	defer s.life.RUnlock()
-	if s.closed {
-		return nil, errClosed
+	if err := s.usable(); err != nil {
+		return nil, err
 	}
 	rows, err := s.ask(ctx, p)
 	if err != nil {
