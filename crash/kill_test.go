@@ -57,6 +57,7 @@ type drill struct {
 	early     int // kills before it was ready
 	compared  int // rows
 	segments  int // most that were seen at once
+	comparing time.Duration
 
 	mu     sync.Mutex
 	faults []string
@@ -176,6 +177,8 @@ func (d *drill) judge() {
 // compare looks at every place where something happened since the last time, or at all of them.
 func (d *drill) compare(all bool) {
 	d.t.Helper()
+	begun := time.Now()
+	defer func() { d.comparing += time.Since(begun) }()
 	for _, c := range d.customers {
 		d.compareCustomer(c, all)
 	}
@@ -299,7 +302,7 @@ func (d *drill) figures() string {
 	if n := len(d.starts); n > 0 {
 		p50, longest = d.starts[n/2].Round(time.Millisecond), d.starts[n-1].Round(time.Millisecond)
 	}
-	return fmt.Sprintf("%d before ready; ready after p50 %v, max %v; %d requests, %d rows acknowledged, %d requests without an answer, %d refused, %d repeats, %d keys, %d customers, %d rows compared, up to %d segments",
+	return fmt.Sprintf("%d before ready; ready after p50 %v, max %v; %d requests, %d rows acknowledged, %d requests without an answer, %d refused, %d repeats, %d keys, %d customers, %d rows compared in %v, up to %d segments",
 		d.early, p50, longest, d.tally.requests.Load(), d.tally.rows.Load(), d.tally.unanswered.Load(), d.tally.refused.Load(), d.tally.repeats.Load(),
-		len(d.admin.keys), len(d.admin.customers), d.compared, d.segments)
+		len(d.admin.keys), len(d.admin.customers), d.compared, d.comparing.Round(time.Millisecond), d.segments)
 }

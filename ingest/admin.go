@@ -95,7 +95,7 @@ func (s *Sequencer) CreateKey(c belfry.CustomerID, name string, level belfry.Lev
 
 // RevokeKey removes a key; from then on nothing is taken under it.
 func (s *Sequencer) RevokeKey(c belfry.CustomerID, name, by string) error {
-	return s.do(&command{customer: c, alone: true, decide: func(t *tx) error {
+	return s.do(&command{customer: c, alone: true, urgent: true, decide: func(t *tx) error {
 		for _, have := range s.cfg.Tree.Keys(c) {
 			if have.Name == name {
 				t.document(belfry.Doc{Kind: belfry.DocKey, Customer: c, Name: name})

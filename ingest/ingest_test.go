@@ -295,3 +295,33 @@ func TestCounters(t *testing.T) {
 		t.Errorf("received %d, accounted for %d, lost to storage %d", n.Received.Load(), sum, n.Lost[lostStorage].Load())
 	}
 }
+
+func TestKeys(t *testing.T) {
+	b := newBench(t)
+	secret, err := b.CreateKey(b.who.Customer, "agent", belfry.LevelReadWrite, 0, "admin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, ok := b.tree.Key(HashKey(secret))
+	if !ok || k.Name != "agent" || k.Level != belfry.LevelReadWrite || k.Last4 != secret[32:] {
+		t.Fatalf("the key is not found by its hash: %+v", k)
+	}
+	if _, err := b.CreateKey(b.who.Customer, "agent", belfry.LevelRead, 0, "admin"); belfry.CodeOf(err) != belfry.NameInUse {
+		t.Errorf("a second key of the name: %v", err)
+	}
+	b.refuse = belfry.Errorf(belfry.StorageUnavailable, "full")
+	if err := b.RevokeKey(b.who.Customer, "agent", "admin"); err != nil {
+		t.Errorf("a key cannot be revoked when the disk is nearly full: %v", err)
+	}
+	if _, ok := b.tree.Key(HashKey(secret)); ok {
+		t.Error("a revoked key is still known")
+	}
+	if err := b.RevokeKey(b.who.Customer, "agent", "admin"); belfry.CodeOf(err) != belfry.NotFound {
+		t.Errorf("revoked twice: %v", err)
+	}
+	for _, r := range b.records {
+		if strings.Contains(string(r.Append(nil)), secret) {
+			t.Error("the key itself is in the journal")
+		}
+	}
+}

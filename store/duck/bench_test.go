@@ -26,8 +26,10 @@ func benchBatches(n, rows int) []*belfry.Batch {
 	start := belfry.Time(1_700_000_000_000_000) / 86_400_000_000 * 86_400_000_000
 	batches, object := make([]*belfry.Batch, n), 0
 	for i := range batches {
-		b := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: uint64(i + 1), FirstID: belfry.RowID(i*rows + 1),
-			Times: make([]belfry.Time, rows)}
+		b := &belfry.Batch{
+			Collection: "objectdata", Customer: 1, Pos: uint64(i + 1), FirstID: belfry.RowID(i*rows + 1),
+			Times: make([]belfry.Time, rows),
+		}
 		items := make([]int64, rows)
 		var v [5][]float64
 		for j := range v {

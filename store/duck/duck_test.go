@@ -49,8 +49,10 @@ func rowsOf(pos uint64, days ...int) *belfry.Batch {
 }
 
 func name(id int64, object string) *belfry.Batch {
-	return &belfry.Batch{Collection: belfry.Dimension, Customer: 1, Times: []belfry.Time{1},
-		Columns: []belfry.Column{{Name: belfry.ItemColumn, Ints: []int64{id}}, {Name: "object", Texts: []string{object}}}}
+	return &belfry.Batch{
+		Collection: belfry.Dimension, Customer: 1, Times: []belfry.Time{1},
+		Columns: []belfry.Column{{Name: belfry.ItemColumn, Ints: []int64{id}}, {Name: "object", Texts: []string{object}}},
+	}
 }
 
 func mustAppend(t *testing.T, s *Store, b ...*belfry.Batch) {

@@ -23,8 +23,13 @@ const (
 
 func itemColumns() []column {
 	return []column{
-		{"id", kindID}, {customerColumn, kindSmall}, {"kind", kindSmall},
-		{"resource", kindText}, {"view", kindText}, {"object", kindText}, {"class", kindText},
+		{"id", kindID},
+		{customerColumn, kindSmall},
+		{"kind", kindSmall},
+		{"resource", kindText},
+		{"view", kindText},
+		{"object", kindText},
+		{"class", kindText},
 	}
 }
 

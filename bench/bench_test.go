@@ -1,0 +1,267 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestWorkload: the rows are what a CSV reader takes, objects come in turn, and the numbers are what they are said to be.
+func TestWorkload(t *testing.T) {
+	const objects = 250
+	w := newWorkload(objects)
+	counters := map[string]int{}
+	for round := range 3 {
+		rows, err := csv.NewReader(bytes.NewReader(w.body(nil, objects, round == 0))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) != objects+1 {
+			t.Fatalf("%d rows", len(rows))
+		}
+		for i, row := range rows[1:] {
+			if want := fmt.Sprintf("obj%07d", i); row[2] != want || row[1] != fmt.Sprintf("res%05d", i/perResource) {
+				t.Fatalf("row %d is about %s of %s", i, row[2], row[1])
+			}
+			numbers := row[len(row)-values:]
+			for _, n := range numbers {
+				if _, err := strconv.ParseFloat(n, 64); err != nil {
+					t.Fatal(err)
+				}
+			}
+			counter, err := strconv.Atoi(numbers[4])
+			if err != nil || counter < counters[row[2]] || numbers[2] != "42" {
+				t.Fatalf("row %q after counter %d", row, counters[row[2]])
+			}
+			counters[row[2]] = counter
+		}
+	}
+}
+
+func TestAppendDecimal(t *testing.T) {
+	f := func(n int32, places int, want string) {
+		t.Helper()
+		if got := string(appendDecimal(nil, n, places)); got != want {
+			t.Errorf("%d with %d places: got %s, want %s", n, places, got, want)
+		}
+	}
+	f(0, 2, "0")
+	f(1234, 2, "12.34")
+	f(1230, 2, "12.3")
+	f(1200, 2, "12")
+	f(-7, 2, "-0.07")
+	f(5, 3, "0.005")
+}
+
+// TestSender runs a whole job, and one at a fixed rate, against a small server.
+func TestSender(t *testing.T) {
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || r.Header.Get("x-api-key") != "secret" {
+			w.WriteHeader(http.StatusTeapot)
+			return
+		}
+		fmt.Fprintf(w, `{"rows":1,"accepted":%d,"rejected":0}`, bytes.Count(body, []byte("\n"))-1)
+	}))
+	defer h.Close()
+	f := func(j job, bodies, rows, refused int) {
+		t.Helper()
+		j.Addr, j.Path, j.Objects, j.Clients = h.Listener.Addr().String(), "/api/send", 100, 3
+		o := runSender(t, j)
+		if o.Bodies != bodies || o.Rows != rows || o.Refused != refused {
+			t.Fatalf("got %+v, want %d bodies with %d rows, %d refused", o, bodies, rows, refused)
+		}
+		if o.Max < o.P99 || o.P99 < o.P50 || o.P50 <= 0 || o.End.Before(o.Start) {
+			t.Fatalf("times do not fit: %+v", o)
+		}
+	}
+	f(job{Key: "secret", Rows: 20, Create: true}, 5, 100, 0)
+	f(job{Key: "wrong", Rows: 20, Create: true}, 0, 0, 5)
+	f(job{Key: "secret", Rows: 1, Rate: 1000, Seconds: 0.05}, 50, 50, 0)
+}
+
+// runSender talks to the sender as the main process does.
+func runSender(t *testing.T, j job) *outcome {
+	t.Helper()
+	toSender, in := io.Pipe()
+	out, fromSender := io.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- loadProcess(toSender, fromSender) }()
+	text := fmt.Appendf(nil, `{"Addr":%q,"Path":%q,"Key":%q,"Objects":%d,"Rows":%d,"Create":%v,"Clients":%d,"Seconds":%g,"Rate":%g}`,
+		j.Addr, j.Path, j.Key, j.Objects, j.Rows, j.Create, j.Clients, j.Seconds, j.Rate)
+	begun := false
+	o, err := converse(in, bufio.NewReader(out), text, func() { begun = true })
+	if err != nil || !begun {
+		t.Fatal(err, begun)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// TestClient: an answer that the small client does not understand is an error, not a wrong figure.
+func TestClient(t *testing.T) {
+	f := func(answer, want string) {
+		t.Helper()
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		go func() {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			_, _ = conn.Read(make([]byte, 100))
+			_, _ = io.WriteString(conn, answer)
+		}()
+		c, err := dial(l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.close()
+		got := ""
+		if status, body, err := c.do([]byte("x")); err == nil {
+			got = fmt.Sprint(status, " ", string(body))
+		}
+		if got != want {
+			t.Errorf("%q: got %q, want %q", answer, got, want)
+		}
+	}
+	f("HTTP/1.1 200 OK\r\nDate: now\r\ncontent-length: 3\r\n\r\nabc", "200 abc")
+	f("HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n", "503 ")
+	f("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "")
+	f("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nabc", "")
+	f("hello\r\n\r\n", "")
+}
+
+func TestParsers(t *testing.T) {
+	figures := parseBench("goos: linux\nBenchmarkAppend/bare-2   \t 100\t 48000000 ns/op\t 2.19 bytes/value\t 1034567 rows/s\nPASS\n")
+	if got := figures["BenchmarkAppend/bare"]; got["rows/s"] != 1034567 || got["bytes/value"] != 2.19 {
+		t.Errorf("benchmark: %v", figures)
+	}
+	stat := "17 (a) b) S 1 2 3 4 5 6 7 8 9 10 250 50 0 0 20 0"
+	if got, err := parseStat(stat); err != nil || got != 3 {
+		t.Errorf("process status: %v, %v", got, err)
+	}
+	if _, err := parseStat("17 (a) S 1"); err == nil {
+		t.Error("a short process status was taken")
+	}
+	if got := kibiField("VmPeak: 9 kB\nVmRSS:\t 2048 kB\n", "VmRSS:"); got != 2048 {
+		t.Errorf("memory: %v", got)
+	}
+	if got := busyCPU("cpu  100 0 200 9999 9999 1 2 3 77 0\ncpu0 1\n"); got != 3.06 {
+		t.Errorf("busy: %v", got)
+	}
+	if got := metric([]byte("# HELP a_b x\na_b_c 4\na_b 1.9e+06\n"), "a_b"); got != 1.9e6 {
+		t.Errorf("metric: %v", got)
+	}
+	if got := accepted([]byte(`{"rows":5,"accepted":42,"rejected":0}`)); got != 42 {
+		t.Errorf("accepted: %d", got)
+	}
+	if got := thousands(1234567.4) + thousands(999) + thousands(-1000); got != "1,234,567999-1,000" {
+		t.Errorf("thousands: %s", got)
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	var d []time.Duration
+	for i := range 1000 {
+		d = append(d, time.Duration(i+1)*time.Millisecond)
+	}
+	if a, b, c := quantile(d, 0.5), quantile(d, 0.99), quantile(d, 1); a != 501 || b != 991 || c != 1000 {
+		t.Errorf("got %v %v %v", a, b, c)
+	}
+	if quantile(nil, 0.5) != 0 {
+		t.Error("quantile of nothing")
+	}
+}
+
+// TestPage: a miss is told as one, with its profile; what was not measured is not spoken of.
+func TestPage(t *testing.T) {
+	m := func(rows int, visible, cpu, p99, peak float64) *measured {
+		return &measured{outcome: outcome{Rows: rows, P99: p99}, visible: visible, cpu: cpu, peak: peak, profile: "where it goes"}
+	}
+	r := results{bulk: m(1_000_000, 1, 2, 10, 700), smallHalf: m(1000, 1, 1, 24, 1), smallFull: m(1000, 1, 1, 151, 1), stored: 5_000_000}
+	r.diskStopped.rows, r.diskStopped.journal = 10_000_000, 6_000_000
+	r.before.appender, r.after.appender = 2_000_000, 1_000_000
+	for i := range 3 {
+		for _, l := range []*limits{&r.before, &r.after} {
+			l.blocks, l.http = append(l.blocks, block{size: blockSizes[i]}), append(l.http, &outcome{Bodies: 5, End: time.Time{}.Add(time.Second)})
+		}
+	}
+	page := r.page()
+	for _, want := range []string{
+		"| bulk send, rows/s | ≥ 450,000 | 1,000,000 | hit |",
+		"share of the bare appender | ≥ 45 % | 67 % | hit |",
+		"| ≤ 0.8 s | 0.40 s | hit |",
+		"| < 600 MiB | 700 MiB | **miss** |",
+		"| ≤ 3 | 3.20 | **miss** |",
+		"| < 25 ms | 24.0 ms | hit |",
+		"| < 150 ms | 151.0 ms | **miss** |",
+		"## Profile: 10,000-row bodies",
+		"## Profile: 1,000-row bodies, full rate",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, not := range []string{"## Profile: 1,000-row bodies, half rate", "objects, start until ready", "NaN", "%!"} {
+		if strings.Contains(page, not) {
+			t.Errorf("the page has %q", not)
+		}
+	}
+	if t.Failed() {
+		t.Log(page)
+	}
+}
+
+// TestBareServer: the limit is measured against something that answers.
+func TestBareServer(t *testing.T) {
+	out, in := io.Pipe()
+	go func() { _ = bareServer(in) }()
+	addr, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := runSender(t, job{Addr: strings.TrimSpace(addr), Path: "/x?a=1", Objects: 10, Rows: 1, Create: true, Clients: 2})
+	if o.Bodies != 10 || o.Refused != 0 {
+		t.Fatalf("%+v", o)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	f := func(want bool, args ...string) {
+		t.Helper()
+		if _, err := readFlags(args); (err == nil) != want {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+	f(true)
+	f(true, "-quick", "-only", "limits,bulk")
+	f(false, "-only", "everything")
+	f(false, "-seconds", "0")
+	f(false, "now")
+	if err := pause(canceled(), time.Hour); err == nil {
+		t.Error("a pause does not end with its context")
+	}
+}
+
+func canceled() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
