@@ -1,0 +1,92 @@
+package meta
+
+import (
+	"math"
+	"strings"
+
+	"belfry"
+)
+
+// observe takes row ids and, from data rows, last data and last values out of a batch.
+func (t *Tree) observe(b *belfry.Batch, pos uint64) {
+	e := t.customers[b.Customer]
+	if e == nil {
+		return
+	}
+	e.NextRow = max(e.NextRow, b.FirstID+belfry.RowID(b.Len()))
+	if b.Collection != belfry.ObjectData {
+		return
+	}
+	items := b.Column(belfry.ItemColumn)
+	cols := indicatorColumns(b)
+	for row, at := range b.Times {
+		n := t.Node(belfry.ID(items.Ints[row]))
+		if n == nil || n.State.Pos > pos {
+			continue
+		}
+		n.State.Pos = pos
+		if at < n.State.LastData {
+			continue // late: kept, but it is not the newest
+		}
+		n.State.LastData = at
+		for i := range cols {
+			cols[i].copyTo(&n.State, row)
+		}
+	}
+}
+
+// indicator is one indicator's column of a batch.
+type indicator struct {
+	at      int // i1 is 0
+	width   int // how many indicators the batch has: what a state makes room for at once
+	numbers []float64
+	texts   []string
+}
+
+func indicatorColumns(b *belfry.Batch) (cols []indicator) {
+	for _, c := range b.Columns {
+		if n, text, ok := belfry.ParseIndicatorColumn(c.Name); ok {
+			if text {
+				cols = append(cols, indicator{at: n - 1, texts: c.Texts})
+			} else {
+				cols = append(cols, indicator{at: n - 1, numbers: c.Numbers})
+			}
+		}
+	}
+	width := 0
+	for i := range cols {
+		width = max(width, cols[i].at+1)
+	}
+	for i := range cols {
+		cols[i].width = width
+	}
+	return cols
+}
+
+func (c *indicator) copyTo(s *belfry.State, row int) {
+	if c.numbers != nil {
+		v := c.numbers[row]
+		if math.IsNaN(v) {
+			return
+		}
+		if len(s.Numbers) <= c.at {
+			s.Numbers = widen(s.Numbers, c.width)
+		}
+		s.Numbers[c.at] = v
+		return
+	}
+	if v := c.texts[row]; v != "" {
+		for len(s.Texts) <= c.at {
+			s.Texts = append(s.Texts, "")
+		}
+		s.Texts[c.at] = strings.Clone(v) // v may be a piece of a whole request
+	}
+}
+
+func widen(numbers []float64, width int) []float64 {
+	wide := make([]float64, width)
+	for i := copy(wide, numbers); i < width; i++ {
+		wide[i] = belfry.AbsentNumber()
+	}
+	return wide
+}
