@@ -11,7 +11,7 @@ export CGO_ENABLED := 1
 TOOL := go tool -modfile=tools/go.mod
 
 # Suites that start real processes are parts of their own; everything else is a package test.
-SUITES   := belfry/cmd/belfry belfry/docs belfry/crash belfry/bench
+SUITES   := belfry/cmd/belfry belfry/docs belfry/crash
 PACKAGES  = $(filter-out $(SUITES),$(shell go list ./...))
 
 # What the parts of make test spend; the long runs, make crash and make fuzz, set more.
@@ -55,7 +55,7 @@ scripts: ## the whole program: scripts against the real binary, and the walk of 
 	go test -race -p 2 -timeout 20m ./cmd/belfry ./docs
 
 part-crash:
-	go test -count=1 -timeout 60m ./crash -skip Disk -args -kills $(KILLS)
+	go test -count=1 -timeout 3h ./crash -skip Disk -args -kills $(KILLS)
 
 crash: ## the crash suite with 1,000 kills
 	$(MAKE) part-crash KILLS=1000

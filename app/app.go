@@ -3,7 +3,7 @@
 //
 //	lock ─► listen ─► metadata, tree ─► journal, replay ─► store ─► movers ─► sequencer ─► ready
 //	                                                                                        │
-//	close ◄─ movers drained ◄─ journal ◄─ sequencer ◄─ HTTP ◄─ readyz says no ◄─────────────┘ SIGTERM
+//	close ◄─ journal ◄─ movers drained ◄─ sequencer ◄─ HTTP ◄─ readyz says no ◄─────────────┘ SIGTERM
 //
 // Everything acknowledged is in the journal, so no step of stopping has to succeed: a part that takes too long is left
 // behind, and the next start carries on from the journal.

@@ -24,7 +24,8 @@ type core struct {
 	db      *meta.DB
 	tree    *meta.Tree
 	journal *journal.Journal
-	stored  uint64 // position of the database when it was opened
+	stored  uint64                              // position of the database when it was opened
+	oldest  func(collection string) belfry.Time // what the row store has not dropped; nil without one
 	damage  []string
 }
 
@@ -154,6 +155,7 @@ func (c *core) ingestLimits() ingest.Limits {
 		HeldBody: int64(cfg.Limits.BodyHeld), Row: int(cfg.Limits.Row), Columns: cfg.Limits.Columns,
 		Objects: cfg.Limits.Objects, StrictClasses: cfg.StrictClasses,
 		Retention: func(collection string) time.Duration { return time.Duration(cfg.Retention[collection]) },
+		Oldest:    c.oldest,
 	}
 }
 

@@ -100,6 +100,7 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	s.oldest = s.rows.Oldest
 	return s.tree.Dimensions(func(b *belfry.Batch) error { return s.rows.Append(ctx, b) })
 }
 

@@ -195,7 +195,7 @@ func TestPage(t *testing.T) {
 	m := func(rows int, visible, cpu, p99, peak float64) *measured {
 		return &measured{outcome: outcome{Rows: rows, P99: p99}, visible: visible, cpu: cpu, peak: peak, profile: "where it goes"}
 	}
-	r := results{bulk: m(1_000_000, 1, 2, 10, 700), smallHalf: m(1000, 1, 1, 24, 1), smallFull: m(1000, 1, 1, 151, 1), stored: 5_000_000}
+	r := results{register: m(1000, 1, 1, 1, 1), bulk: m(1_000_000, 1, 2, 10, 700), smallHalf: m(1000, 1, 1, 24, 1), smallFull: m(1000, 1, 1, 151, 1), stored: 5_000_000}
 	r.diskStopped.rows, r.diskStopped.journal = 10_000_000, 6_000_000
 	r.before.appender, r.after.appender = 2_000_000, 1_000_000
 	for i := range 3 {

@@ -49,7 +49,12 @@ func (b *bench) limits(ctx context.Context, l *limits) error {
 	if err != nil {
 		return err
 	}
-	l.split, l.parse = figures["BenchmarkBody/split"]["rows/s"], figures["BenchmarkBody/parse"]["rows/s"]
+	if l.split, err = figures.of("BenchmarkBody/split", "rows/s"); err != nil {
+		return err
+	}
+	if l.parse, err = figures.of("BenchmarkBody/parse", "rows/s"); err != nil {
+		return err
+	}
 	return b.limitsOf(ctx, l, b.part(12))
 }
 
@@ -64,8 +69,11 @@ func (b *bench) limitsOf(ctx context.Context, l *limits, seconds float64) error 
 	if err != nil {
 		return err
 	}
-	bare := figures["BenchmarkAppend/bare"]
-	l.appender, l.appenderSize, l.store = bare["rows/s"], bare["bytes/value"], figures["BenchmarkAppend/store"]["rows/s"]
+	for unit, to := range map[string]*float64{"bare-rows/s": &l.appender, "bare-bytes/value": &l.appenderSize, "store-rows/s": &l.store} {
+		if *to, err = figures.of("BenchmarkAppend", unit); err != nil {
+			return err
+		}
+	}
 	b.say("limits: append and fsync")
 	for _, size := range blockSizes {
 		one, err := measureSync(filepath.Join(b.tmp, "sync"), size, seconds/5)
@@ -78,8 +86,20 @@ func (b *bench) limitsOf(ctx context.Context, l *limits, seconds float64) error 
 	return b.bareHTTP(ctx, l, seconds/2)
 }
 
-// goBench runs the benchmarks of a package and gives their figures by name and unit.
-func (b *bench) goBench(ctx context.Context, pkg, pattern, length string) (map[string]map[string]float64, error) {
+// goFigures is what Go's benchmarks have found, by name and unit.
+type goFigures map[string]map[string]float64
+
+// of gives one figure; that it is missing must not look like a zero.
+func (g goFigures) of(name, unit string) (float64, error) {
+	v, ok := g[name][unit]
+	if !ok || v <= 0 {
+		return 0, fmt.Errorf("benchmark %s does not tell %s", name, unit)
+	}
+	return v, nil
+}
+
+// goBench runs benchmarks of a package.
+func (b *bench) goBench(ctx context.Context, pkg, pattern, length string) (goFigures, error) {
 	binary := filepath.Join(b.tmp, strings.ReplaceAll(strings.TrimPrefix(pkg, "./"), "/", "-")+".test")
 	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, pkg).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the benchmarks of %s: %w\n%s", pkg, err, out)
@@ -91,16 +111,12 @@ func (b *bench) goBench(ctx context.Context, pkg, pattern, length string) (map[s
 	if err != nil {
 		return nil, fmt.Errorf("benchmarks of %s: %w\n%s", pkg, err, out)
 	}
-	figures := parseBench(string(out))
-	if len(figures) == 0 {
-		return nil, fmt.Errorf("package %s has no benchmark that matches %s", pkg, pattern)
-	}
-	return figures, nil
+	return parseBench(string(out)), nil
 }
 
 // parseBench reads what Go's benchmarks print: a name, a count, then values with their units.
-func parseBench(text string) map[string]map[string]float64 {
-	figures := map[string]map[string]float64{}
+func parseBench(text string) goFigures {
+	figures := goFigures{}
 	for line := range strings.Lines(text) {
 		f := strings.Fields(line)
 		if len(f) < 4 || !strings.HasPrefix(f[0], "Benchmark") {
@@ -198,26 +214,32 @@ func bareServer(out io.Writer) error {
 	}))
 }
 
-// flat measures the way of a row to the journal and the tree, the stores left out, for numbers of objects that lie far
-// apart.
+// flat measures what a row costs in estates whose sizes lie far apart: to find an object, to let its status go up to
+// MAIN, and the whole way of a row to the journal and the tree, the stores left out.
 func (b *bench) flat(ctx context.Context) error {
 	b.say("cost of lookup and roll-up by number of objects")
-	pattern, length := "^BenchmarkSend$", "3s"
+	sizes, length := []int{1_000, 100_000, 1_000_000}, "2s"
 	if b.quick {
-		pattern, length = "^BenchmarkSend$/objects=(1000|100000)$", "1s"
+		sizes, length = sizes[:2], "500ms"
 	}
-	figures, err := b.goBench(ctx, "./ingest", pattern, length)
-	if err != nil {
-		return err
-	}
-	for name, units := range figures {
-		_, n, _ := strings.Cut(name, "objects=")
-		objects, err := strconv.Atoi(n)
+	for _, n := range sizes {
+		figures, err := b.goBench(ctx, "./ingest", fmt.Sprintf("^Benchmark(Lookup|Rollup|Send)$/objects=%d$", n), length)
 		if err != nil {
-			continue
+			return err
 		}
-		b.res.flat = append(b.res.flat, costAt{objects, 1e9 / units["rows/s"]})
+		c := costAt{objects: n}
+		if c.lookup, err = figures.of(fmt.Sprintf("BenchmarkLookup/objects=%d", n), "ns/op"); err != nil {
+			return err
+		}
+		if c.rollup, err = figures.of(fmt.Sprintf("BenchmarkRollup/objects=%d", n), "ns/op"); err != nil {
+			return err
+		}
+		rate, err := figures.of(fmt.Sprintf("BenchmarkSend/objects=%d", n), "rows/s")
+		if err != nil {
+			return err
+		}
+		c.row = 1e9 / rate
+		b.res.flat = append(b.res.flat, c)
 	}
-	slices.SortFunc(b.res.flat, func(x, y costAt) int { return x.objects - y.objects })
 	return nil
 }

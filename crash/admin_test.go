@@ -62,7 +62,7 @@ func (a *admin) compare(all bool) {
 		if k.made != present {
 			continue
 		}
-		c := &client{a.s, k.secret}
+		c := &client{s: a.s, key: k.secret}
 		ans, err := c.do("GET", "/api/sql?rows=1&q=SELECT+name+FROM+objectstatus", "", nil)
 		if err != nil {
 			a.fail("try %s: %v", k.name, err)

@@ -13,8 +13,9 @@ import (
 
 // client speaks to a server with one key.
 type client struct {
-	s   *server
-	key string
+	s     *server
+	key   string
+	watch func(*answer) // told of every answer to a POST; may be nil
 }
 
 // answer is what came back, whole.
@@ -59,7 +60,11 @@ func (c *client) do(method, path, idempotencyKey string, body []byte) (*answer, 
 	if err != nil {
 		return nil, err
 	}
-	return &answer{res.StatusCode, res.Header, text, time.Since(begun)}, nil
+	a := &answer{res.StatusCode, res.Header, text, time.Since(begun)}
+	if c.watch != nil && method == "POST" {
+		c.watch(a)
+	}
+	return a, nil
 }
 
 // found is a row of an answer to a query; the fields that the query did not name are zero.

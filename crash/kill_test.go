@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,7 +23,7 @@ func TestKill(t *testing.T) {
 			n = 5
 		}
 	}
-	runKills(t, keptDir(t), n)
+	runKills(t, keptDir(t), n, 8_000)
 }
 
 // keptDir is a folder that stays if the test fails.
@@ -54,16 +55,18 @@ type drill struct {
 	starts    []time.Duration // to ready, without the race detector
 	totals    map[string]int  // rows by customer and collection
 	killed    int
-	early     int // kills before it was ready
-	compared  int // rows
-	segments  int // most that were seen at once
+	early     int    // kills before it was ready
+	compared  int    // rows
+	segments  int    // most that were seen at once
+	newest    string // its number
 	comparing time.Duration
 
 	mu     sync.Mutex
 	faults []string
 }
 
-func runKills(t *testing.T, data string, n int) {
+// runKills kills the program n times; between two kills a sender sends some rows, at most.
+func runKills(t *testing.T, data string, n, rows int) {
 	number := *seed
 	if number == 0 {
 		number = rand.Uint64N(1 << 32)
@@ -71,7 +74,7 @@ func runKills(t *testing.T, data string, n int) {
 	t.Logf("%d kills, -seed %d", n, number)
 	d := &drill{t: t, rng: rand.New(rand.NewPCG(number, 0)), totals: map[string]int{}}
 	d.s = newServer(t, data, "storage: {reserve: 1MiB, min_free: 1MiB}\n")
-	d.begin(number)
+	d.begin(number, rows)
 	begun := time.Now()
 	for d.killed < n {
 		d.life()
@@ -84,7 +87,7 @@ func runKills(t *testing.T, data string, n int) {
 }
 
 // begin makes a folder, with some kills while it is made, and who sends into it.
-func (d *drill) begin(number uint64) {
+func (d *drill) begin(number uint64, rows int) {
 	for range 2 {
 		d.s.launch()
 		d.strike(100 * time.Millisecond)
@@ -94,18 +97,18 @@ func (d *drill) begin(number uint64) {
 		d.t.Fatal(err)
 	}
 	for _, name := range []string{"default", "second"} {
-		d.customers = append(d.customers, &customer{name: name, client: client{d.s, d.s.key(name, "crash")}})
+		d.customers = append(d.customers, &customer{name: name, client: client{s: d.s, key: d.s.key(name, "crash")}})
 	}
 	stream := func(i int) *rand.Rand { return rand.New(rand.NewPCG(number, uint64(i+1))) }
 	add := func(name string, to *customer, step func(*sender) bool) {
-		d.senders = append(d.senders, &sender{name: name, to: to, step: step, rng: stream(len(d.senders)), fail: d.fault, tally: &d.tally})
+		d.senders = append(d.senders, &sender{name: name, to: to, step: step, most: rows, rng: stream(len(d.senders)), fail: d.fault, tally: &d.tally})
 	}
 	first, second := d.customers[0], d.customers[1]
 	add("bulk", first, bulk)
 	add("late", first, late)
 	add("mixed", first, mixed)
 	add("keyed", first, keyed)
-	add("atomic", first, atomic_)
+	add("atomic", first, allOrNone)
 	add("bulk", second, bulk)
 	add("keyed", second, keyed)
 	d.admin = &admin{s: d.s, rng: stream(100), customers: map[string]fate{}, fail: d.fault}
@@ -154,8 +157,9 @@ func (d *drill) life() {
 	d.strike(window)
 	stop.Store(true)
 	running.Wait()
-	if list, err := filepath.Glob(filepath.Join(d.s.data, "journal", "*.journal")); err == nil {
+	if list, err := filepath.Glob(filepath.Join(d.s.data, "journal", "*.journal")); err == nil && len(list) > 0 {
 		d.segments = max(d.segments, len(list))
+		d.newest = strings.TrimLeft(strings.TrimSuffix(filepath.Base(slices.Max(list)), ".journal"), "0")
 	}
 	d.judge()
 }
@@ -302,7 +306,7 @@ func (d *drill) figures() string {
 	if n := len(d.starts); n > 0 {
 		p50, longest = d.starts[n/2].Round(time.Millisecond), d.starts[n-1].Round(time.Millisecond)
 	}
-	return fmt.Sprintf("%d before ready; ready after p50 %v, max %v; %d requests, %d rows acknowledged, %d requests without an answer, %d refused, %d repeats, %d keys, %d customers, %d rows compared in %v, up to %d segments",
+	return fmt.Sprintf("%d before ready; ready after p50 %v, max %v; %d requests, %d rows acknowledged, %d requests without an answer, %d refused, %d repeats, %d keys, %d customers, %d rows compared in %v, up to %d segments at a time, the last is number %s (hexadecimal)",
 		d.early, p50, longest, d.tally.requests.Load(), d.tally.rows.Load(), d.tally.unanswered.Load(), d.tally.refused.Load(), d.tally.repeats.Load(),
-		len(d.admin.keys), len(d.admin.customers), d.compared, d.comparing.Round(time.Millisecond), d.segments)
+		len(d.admin.keys), len(d.admin.customers), d.compared, d.comparing.Round(time.Millisecond), d.segments, d.newest)
 }

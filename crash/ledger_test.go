@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -60,8 +61,10 @@ func line(object string, n int) string { return fmt.Sprintf("line %d of %s\tcolu
 // customer is one tenant and where its rows go.
 type customer struct {
 	client
-	name   string
-	places []*place
+	name string
+
+	mu     sync.Mutex
+	places []*place // senders add to it; whoever compares has stopped them
 }
 
 // place is a resource with what was sent into it, by one sender. It is small enough to be compared with a few queries.
@@ -82,6 +85,8 @@ func (c *customer) place(name string) *place {
 		customer: c, name: name, self: &stream{name: name},
 		data: map[string]*stream{}, logs: map[string]*stream{}, views: map[string]*stream{},
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.places = append(c.places, p)
 	return p
 }

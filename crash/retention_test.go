@@ -18,9 +18,9 @@ import (
 func TestRetention(t *testing.T) {
 	s := newServer(t, filepath.Join(t.TempDir(), "data"), retention("400d", "400d"))
 	s.start()
-	c := &client{s, s.key("default", "crash")}
+	c := &client{s: s, key: s.key("default", "crash")}
 	mustSend(t, c, "/api/provisioning/custom", "name\nr\n")
-	noon := time.Now().UTC().Truncate(24*time.Hour).Add(-12 * time.Hour) // yesterday's
+	noon := time.Now().UTC().Truncate(24 * time.Hour).Add(-12 * time.Hour) // yesterday's
 	var b strings.Builder
 	b.WriteString("type,resname,object,class,view,timestamp,i1,log\n")
 	const days = 12

@@ -17,9 +17,11 @@ type sender struct {
 	step    func(*sender) bool // one request; false when the program is gone
 	at      *place
 	lives   int // of the program that the place has seen
+	most    int // rows between two kills, about
 	places  int
-	pending *request   // under an Idempotency-Key, to be repeated until it is answered
-	past    []*request // answered, under an Idempotency-Key
+	pending *request    // under an Idempotency-Key, to be repeated until it is answered
+	past    []*request  // answered, under an Idempotency-Key
+	blind   atomic.Bool // does not look whether what was acknowledged is visible
 	fail    func(format string, args ...any)
 	tally   *tally
 }
@@ -30,8 +32,7 @@ type tally struct {
 }
 
 const (
-	rowsPerLife     = 8_000 // that one sender sends between two kills, about
-	requestsPerLife = 300
+	requestsPerLife = 300 // of one sender between two kills
 	rowsPerPlace    = 15_000
 	livesPerPlace   = 5
 )
@@ -41,19 +42,26 @@ func (s *sender) run(stop *atomic.Bool) {
 	s.lives++
 	rows := 0
 	for range requestsPerLife {
-		if stop.Load() || rows >= rowsPerLife || !s.settled() {
+		if stop.Load() || rows >= s.most {
 			return
 		}
-		before := s.at.rows
-		if !s.step(s) {
+		before := s.sent()
+		if !s.once() {
 			return
 		}
-		rows += max(0, s.at.rows-before)
+		rows += max(0, s.sent()-before)
 	}
 }
 
-// settled sees to it that the sender has a resource to send to.
-func (s *sender) settled() bool {
+func (s *sender) sent() int {
+	if s.at == nil {
+		return 0
+	}
+	return s.at.rows
+}
+
+// once sends one request, into a resource that is made first if need be; false when the program is gone.
+func (s *sender) once() bool {
 	full := s.at == nil || s.at.rows >= rowsPerPlace || s.lives >= livesPerPlace
 	if full && s.pending == nil {
 		s.places++
@@ -61,10 +69,10 @@ func (s *sender) settled() bool {
 		s.past = nil
 		s.at = s.to.place(fmt.Sprintf("%s-%d", s.name, s.places))
 	}
-	if s.at.self.alive > 0 {
-		return true
+	if s.at.self.alive == 0 {
+		return s.send(s.at.provision())
 	}
-	return s.send(s.at.provision())
+	return s.step(s)
 }
 
 // send sends a request and settles its rows; false when the program is gone.
@@ -117,7 +125,7 @@ func bulk(s *sender) bool {
 // see asks for the newest row of a request that has just been acknowledged: it must be visible.
 func (s *sender) see(r *request) bool {
 	last := r.rows[len(r.rows)-1]
-	if last.fates[last.n-1] != present {
+	if last.fates[last.n-1] != present || s.blind.Load() {
 		return true
 	}
 	where := fmt.Sprintf(" WHERE resource='%s' AND object='%s'", s.at.name, last.name)
@@ -236,8 +244,8 @@ func (s *sender) judge(r *request, a *answer) {
 	}
 }
 
-// atomic_ sends bodies that are applied whole or not at all; some have a row that is wrong.
-func atomic_(s *sender) bool {
+// allOrNone sends bodies that are applied whole or not at all; some have a row that is wrong.
+func allOrNone(s *sender) bool {
 	b := s.at.body()
 	s.mix(b, 1+s.rng.IntN(30))
 	wrong := s.rng.IntN(5) == 0

@@ -134,14 +134,7 @@ func (s *server) text() string {
 // ready waits until the program says that it is, and gives the time since its start.
 func (s *server) ready() time.Duration {
 	s.t.Helper()
-	limit := time.After(patience)
-	select {
-	case s.base = <-s.addr:
-	case <-s.ended:
-		s.t.Fatalf("the program ended by itself: %v\n%s", s.exit, s.text())
-	case <-limit:
-		s.t.Fatalf("the program does not listen:\n%s", s.text())
-	}
+	s.listens()
 	s.await("ready", func() bool {
 		res, err := s.client.Get(s.base + "/readyz")
 		if err != nil {
@@ -154,10 +147,22 @@ func (s *server) ready() time.Duration {
 	return time.Since(s.begun)
 }
 
+// listens waits until the program has an address.
+func (s *server) listens() {
+	s.t.Helper()
+	select {
+	case s.base = <-s.addr:
+	case <-s.ended:
+		s.t.Fatalf("the program ended by itself: %v\n%s", s.exit, s.text())
+	case <-time.After(patience):
+		s.t.Fatalf("the program does not listen:\n%s", s.text())
+	}
+}
+
 // answers waits until requests are dealt with, whatever readyz says; on a full disk it says no.
 func (s *server) answers(c *client) {
 	s.t.Helper()
-	s.base = <-s.addr
+	s.listens()
 	s.await("answering queries", func() bool {
 		_, err := c.sql("SELECT name FROM objectstatus", "rows=1")
 		return err == nil

@@ -45,6 +45,9 @@ func (r *reader) setBounds(now time.Time, lim Limits) {
 		if keep := lim.Retention(c); keep > 0 {
 			r.earliest[c] = belfry.At(now.Add(-keep))
 		}
+		if lim.Oldest != nil { // a longer retention does not bring back what a shorter one has dropped
+			r.earliest[c] = max(r.earliest[c], lim.Oldest(c))
+		}
 		r.latest[c] = belfry.At(now.Add(5 * time.Minute))
 	}
 }

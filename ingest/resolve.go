@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"slices"
 	"strings"
 
 	"belfry"
@@ -145,11 +146,12 @@ func (t *tx) find(c *chunk, l *layout, row *openRow) (*meta.Node, *belfry.RowErr
 func ambiguous(name string, all []*meta.Node) *belfry.RowError {
 	const most = 10
 	var where []string
-	for _, n := range all[:min(len(all), most)] {
+	for _, n := range all {
 		where = append(where, n.Resource.Name)
 	}
-	if len(all) > most {
-		where = append(where, "…")
+	slices.Sort(where)
+	if len(where) > most {
+		where = append(where[:most], "…")
 	}
 	return rejectf("object", belfry.AmbiguousName, "object %q exists in %d resources (%s); give resname", clip([]byte(name)), len(all), strings.Join(where, ", "))
 }

@@ -51,6 +51,7 @@ type Limits struct {
 	Objects       int // per customer
 	StrictClasses bool
 	Retention     func(collection string) time.Duration // 0: for ever
+	Oldest        func(collection string) belfry.Time   // rows before it would not be kept; nil: there are none
 }
 
 // Sequencer decides commands one at a time. Run must be running for any command to end.

@@ -109,7 +109,7 @@ func (s *Store) divide(batches []*belfry.Batch) ([]*load, error) {
 	var loads []*load
 	index := map[key]*load{}
 	add := func(c *catalog.Collection, p period, part piece) {
-		if p.from < s.marks[c.Name] || p.from >= endOfTime {
+		if p.from < s.Oldest(c.Name) || p.from >= endOfTime {
 			s.skipped.Add(uint64(part.len()))
 			return
 		}

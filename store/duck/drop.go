@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -33,18 +34,24 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 		return fmt.Errorf("drop rows of %s: it is not a historical collection", c.Name)
 	}
 	mark := periodOf(c, t).from
-	if mark <= s.marks[c.Name] {
+	if mark <= s.Oldest(c.Name) {
 		return nil
 	}
 	if err := writeMark(s.cfg.Dir, c, mark); err != nil {
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
 	}
-	s.marks[c.Name] = mark
+	marks := maps.Clone(*s.marks.Load())
+	marks[c.Name] = mark
+	s.marks.Store(&marks)
 	if err := s.files.drop(c, mark); err != nil {
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
 	}
 	return nil
 }
+
+// Oldest is where the oldest period of a collection begins that can have rows: what is older has been dropped, and is
+// not stored again.
+func (s *Store) Oldest(collection string) belfry.Time { return (*s.marks.Load())[collection] }
 
 // writeMark makes a watermark durable.
 func writeMark(dir string, c *catalog.Collection, mark belfry.Time) error {

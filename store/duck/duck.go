@@ -92,7 +92,7 @@ type Store struct {
 
 	write   chan struct{} // held by Append and Drop, one at a time
 	writer  *conn
-	marks   map[string]belfry.Time // watermarks by collection
+	marks   atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
 	items   dimension
 	skipped atomic.Uint64
 	closed  bool
@@ -118,11 +118,12 @@ func (s *Store) open(ctx context.Context) error {
 	if err := os.MkdirAll(s.cfg.Dir, 0o750); err != nil {
 		return err
 	}
-	var err error
-	if s.marks, err = readMarks(s.cfg.Dir, s.cfg.Catalog); err != nil {
+	marks, err := readMarks(s.cfg.Dir, s.cfg.Catalog)
+	if err != nil {
 		return err
 	}
-	if s.files, err = listFiles(s.cfg.Dir, s.cfg.Catalog, s.marks); err != nil {
+	s.marks.Store(&marks)
+	if s.files, err = listFiles(s.cfg.Dir, s.cfg.Catalog, marks); err != nil {
 		return err
 	}
 	return s.start(ctx)
