@@ -325,3 +325,22 @@ func TestKeys(t *testing.T) {
 		}
 	}
 }
+
+// A fault of ours costs the requests of one round, not the service.
+func TestFault(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "r")
+	err := b.do(&command{customer: b.who.Customer, decide: func(t *tx) error {
+		t.create(belfry.KindView, "half", t.estate.Main, nil, t.viewClass("c"), "", nil)
+		panic("a bug")
+	}})
+	if belfry.CodeOf(err) != belfry.Internal {
+		t.Errorf("got %v", err)
+	}
+	if code, _ := b.send(t, "type,resname,object,class,view,i1\ndata,r,o,C,r,5\n", Options{}); code != 200 {
+		t.Errorf("the next request was answered with %d", code)
+	}
+	if _, ok := b.statuses()["half"]; ok {
+		t.Error("what the faulty command began can be seen")
+	}
+}

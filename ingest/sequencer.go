@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -176,18 +177,11 @@ func (s *Sequencer) take() (round []*command) {
 
 // round decides commands, commits their records with one fsync, and makes them visible.
 func (s *Sequencer) round(commands []*command) {
-	s.scratch.reset(s.cfg.Tree)
-	var records []*belfry.Record
-	for _, c := range commands {
-		t := s.begin(c.customer)
-		if c.err = c.decide(t); c.err != nil {
-			continue
-		}
-		if r := t.record(); r != nil {
-			records = append(records, r)
-		}
+	records, err := s.decide(commands)
+	if err == nil {
+		err = s.commit(records)
 	}
-	if err := s.commit(records); err != nil {
+	if err != nil {
 		for _, c := range commands {
 			if c.err == nil {
 				c.err = err
@@ -197,6 +191,28 @@ func (s *Sequencer) round(commands []*command) {
 	for _, c := range commands {
 		close(c.done)
 	}
+}
+
+// decide lets each command of a round have its say. A fault in one of them leaves a scratch that nobody can trust, so
+// none of the round counts; the next round starts afresh.
+func (s *Sequencer) decide(commands []*command) (records []*belfry.Record, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			s.cfg.Log.Error("panic in the sequencer", "fault", fault, "stack", string(debug.Stack()))
+			err = errors.New("panic in the sequencer")
+		}
+	}()
+	s.scratch.reset(s.cfg.Tree)
+	for _, c := range commands {
+		t := s.begin(c.customer)
+		if c.err = c.decide(t); c.err != nil {
+			continue
+		}
+		if r := t.record(); r != nil {
+			records = append(records, r)
+		}
+	}
+	return records, nil
 }
 
 func (s *Sequencer) commit(records []*belfry.Record) error {
