@@ -14,6 +14,14 @@ type Record struct {
 	Answer   *Answer       // what was answered under an Idempotency-Key
 }
 
+// Rows counts the rows of the record, events included.
+func (r *Record) Rows() (n int) {
+	for _, b := range r.Batches {
+		n += b.Len()
+	}
+	return n
+}
+
 // State is what is known about an item at this moment.
 //
 // LastData, Numbers and Texts follow from the data rows alone and are not part of a StateChange: who applies a record

@@ -25,6 +25,7 @@ type core struct {
 	tree    *meta.Tree
 	journal *journal.Journal
 	stored  uint64                              // position of the database when it was opened
+	moved   uint64                              // position of the row store, as far as that was known then
 	oldest  func(collection string) belfry.Time // what the row store has not dropped; nil without one
 	damage  []string
 }
@@ -54,6 +55,9 @@ func (c *core) open(ctx context.Context) (err error) {
 		return err
 	}
 	if c.stored, err = c.db.Position(ctx); err != nil {
+		return err
+	}
+	if c.moved, err = c.db.RowsPosition(ctx); err != nil {
 		return err
 	}
 	if c.tree, err = meta.LoadTree(ctx, c.db, c.Catalog); err != nil {

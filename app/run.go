@@ -54,7 +54,7 @@ func (s *service) keepHouse(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-release.C:
-			s.release()
+			s.release(ctx)
 		case <-retention.C:
 			s.retain(ctx)
 		case <-s.reloads:
@@ -63,9 +63,19 @@ func (s *service) keepHouse(ctx context.Context) error {
 	}
 }
 
-func (s *service) release() {
-	if err := s.journal.Release(min(s.store.Position(), s.meta.Position())); err != nil {
+func (s *service) release(ctx context.Context) {
+	rows := s.store.Position()
+	if err := s.journal.Release(min(rows, s.meta.Position())); err != nil {
 		s.Log.Warn("journal segments stay", "err", err)
+	}
+	if rows > s.moved {
+		if err := s.db.MarkRows(ctx, rows); err != nil {
+			if ctx.Err() == nil {
+				s.Log.Warn("the next start will offer rows again that are stored", "err", err)
+			}
+			return
+		}
+		s.moved = rows
 	}
 }
 
@@ -131,7 +141,7 @@ func (s *service) drain(ctx context.Context) {
 		}
 	}
 	if s.journal != nil && s.store != nil {
-		s.release()
+		s.release(ctx)
 	}
 }
 

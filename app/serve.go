@@ -105,7 +105,7 @@ func (s *service) openStore(ctx context.Context) (err error) {
 }
 
 func (s *service) startMovers(context.Context) error {
-	s.store = store.NewMover(s.rows, store.MoverOptions{Log: s.Log.With("part", "store"), Failed: s.moverFailed})
+	s.store = store.NewMover(s.rows, store.MoverOptions{After: s.moved, Log: s.Log.With("part", "store"), Failed: s.moverFailed})
 	s.meta = meta.NewMover(s.db, meta.MoverOptions{States: s.tree.States, Log: s.Log.With("part", "meta"), Failed: s.moverFailed})
 	s.parts.store = start("row mover", s.store.Run, s.failed)
 	s.parts.meta = start("metadata mover", s.meta.Run, s.failed)
@@ -136,18 +136,16 @@ func diskFull(err error) bool {
 // carryOn brings in what is in the journal alone.
 func (s *service) carryOn(ctx context.Context) error {
 	return s.replay(func(r *belfry.Record, fresh bool) error {
-		rows := 0
-		for _, b := range r.Batches {
-			rows += b.Len()
+		if r.Pos > s.moved {
+			if err := s.store.Room(ctx, r.Rows()); err != nil {
+				return err
+			}
+			s.toStore(r)
+			s.goal = r.Pos
 		}
-		if err := s.store.Room(ctx, rows); err != nil {
-			return err
-		}
-		s.toStore(r)
 		if fresh {
 			s.meta.Add(r)
 		}
-		s.goal = r.Pos
 		return nil
 	})
 }

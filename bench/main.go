@@ -77,7 +77,7 @@ func readFlags(args []string) (o options, err error) {
 	f.IntVar(&o.many, "many", 1_000_000, "objects of the part million")
 	f.BoolVar(&o.quick, "quick", false, "a few seconds of everything and fewer objects, to try it out; the figures say little")
 	f.BoolVar(&o.keep, "keep", false, "leave the temporary folder, with the profiles, and say where it is")
-	f.StringVar(&o.out, "out", "docs/benchmarks.md", "page to write; - for standard output")
+	f.StringVar(&o.out, "out", "", "page to write, - for standard output (docs/benchmarks.md; - with -quick or -only)")
 	f.StringVar(&o.dir, "dir", "", "where to make the temporary folder; the disk under it is what is measured")
 	only := f.String("only", "", "parts to run, separated by commas: "+strings.Join(parts, ", "))
 	if err := f.Parse(args); err != nil {
@@ -90,6 +90,12 @@ func readFlags(args []string) (o options, err error) {
 	for _, p := range o.only {
 		if !slices.Contains(parts, p) {
 			return o, fmt.Errorf("there is no part %q; the parts are %s", p, strings.Join(parts, ", "))
+		}
+	}
+	if o.out == "" {
+		o.out = "docs/benchmarks.md"
+		if o.quick || *only != "" { // a try must not take the place of the real figures
+			o.out = "-"
 		}
 	}
 	if o.quick {

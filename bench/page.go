@@ -106,8 +106,8 @@ const howTo = `
 
 ` + "```sh" + `
 make bench                          # all of it; takes some minutes and rewrites this page
-go run ./bench -quick -out -        # a try: short loads, figures that say little
-go run ./bench -only limits,bulk    # some parts; -help lists them
+go run ./bench -quick               # a try, printed: short loads, figures that say little
+go run ./bench -only limits,bulk    # some parts, printed; -help lists them
 ` + "```" + `
 
 - Server and sender are processes of their own and share the cores of the machine, over loopback, without TLS. The sender

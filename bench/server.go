@@ -154,8 +154,10 @@ func (s *server) provision(ctx context.Context, objects int) error {
 
 // count asks how many rows of data there are since a moment.
 func (s *server) count(ctx context.Context, since time.Time) (int, error) {
-	q := url.Values{"q": {"SELECT COUNT(*) AS n FROM objectdata"}, "from": {since.UTC().Format("2006-01-02T15:04:05.000000Z")},
-		"to": {time.Now().Add(time.Hour).UTC().Format(time.RFC3339)}}
+	q := url.Values{
+		"q": {"SELECT COUNT(*) AS n FROM objectdata"}, "from": {since.UTC().Format("2006-01-02T15:04:05.000000Z")},
+		"to": {time.Now().Add(time.Hour).UTC().Format(time.RFC3339)},
+	}
 	body, err := s.get(ctx, s.addr, "/api/sql?"+q.Encode())
 	if err != nil {
 		return 0, err

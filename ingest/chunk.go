@@ -59,9 +59,6 @@ type valueColumn struct {
 }
 
 func (d *dataRows) add(n *meta.Node, at belfry.Time, o origin) int {
-	if len(d.nodes) == cap(d.nodes) {
-		d.grow()
-	}
 	d.nodes, d.times, d.origins = append(d.nodes, n), append(d.times, at), append(d.origins, o)
 	for i := range d.columns {
 		c := &d.columns[i]
@@ -73,13 +70,41 @@ func (d *dataRows) add(n *meta.Node, at belfry.Time, o origin) int {
 	return len(d.nodes) - 1
 }
 
-// grow makes room in great strides: small bodies stay small, large ones are not copied again and again.
-func (d *dataRows) grow() {
-	more := max(64, min(7*cap(d.nodes), max(chunkRows, cap(d.nodes))))
-	d.nodes, d.times, d.origins = slices.Grow(d.nodes, more), slices.Grow(d.times, more), slices.Grow(d.origins, more)
-	for i := range d.columns {
-		d.columns[i].numbers = slices.Grow(d.columns[i].numbers, more)
+// takeOut gives the rows in slices of just their size and leaves d empty, with all its room, for the next ones. Rows
+// wait in memory until they are stored, so slices that are half full would double what waits.
+func (d *dataRows) takeOut() dataRows {
+	out := dataRows{
+		nodes: slices.Clone(d.nodes), times: slices.Clone(d.times), origins: slices.Clone(d.origins),
+		columns: make([]valueColumn, len(d.columns)),
 	}
+	for i := range d.columns {
+		c := &d.columns[i]
+		out.columns[i] = valueColumn{n: c.n, present: c.present, texts: c.texts, numbers: slices.Clone(c.numbers)}
+	}
+	d.empty()
+	return out
+}
+
+// empty forgets the rows but keeps the room.
+func (d *dataRows) empty() {
+	clear(d.nodes) // they must not be kept alive from here
+	d.nodes, d.times, d.origins = d.nodes[:0], d.times[:0], d.origins[:0]
+	for i := range d.columns {
+		c := &d.columns[i]
+		*c = valueColumn{n: c.n, numbers: c.numbers[:0]}
+	}
+}
+
+// reshape makes d fit the indicators of another body.
+func (d *dataRows) reshape(indicators []indicatorColumn) {
+	for len(d.columns) < len(indicators) {
+		d.columns = append(d.columns, valueColumn{})
+	}
+	d.columns = d.columns[:len(indicators)]
+	for i, ind := range indicators {
+		d.columns[i].n = ind.n
+	}
+	d.empty()
 }
 
 func (c *valueColumn) setNumber(row int, v float64) {

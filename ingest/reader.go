@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/netip"
 	"slices"
+	"sync"
 	"time"
 
 	"belfry"
@@ -18,6 +19,7 @@ type reader struct {
 	layout *layout
 	tree   *meta.Tree
 	who    belfry.CustomerID
+	rooms  *sync.Pool
 
 	earliest, latest map[string]belfry.Time // by collection: what retention and the clock allow
 	last             *meta.Node             // the resource of the row before
@@ -25,7 +27,7 @@ type reader struct {
 
 func (s *Sequencer) newReader(who belfry.CustomerID, body io.Reader) (*reader, error) {
 	lim := s.cfg.Limits()
-	r := &reader{csvBody: newCSVBody(body, lim), tree: s.cfg.Tree, who: who}
+	r := &reader{csvBody: newCSVBody(body, lim), tree: s.cfg.Tree, who: who, rooms: &s.rooms}
 	header, err := r.header("type,object,i1")
 	if err != nil {
 		return nil, err
@@ -54,10 +56,16 @@ func (r *reader) setBounds(now time.Time, lim Limits) {
 
 func (r *reader) read(rows, bytes int) (*chunk, error) {
 	c := &chunk{}
-	for _, ind := range r.layout.indicators {
-		c.data.columns = append(c.data.columns, valueColumn{n: ind.n})
+	room := r.rooms.Get().(*dataRows)
+	room.reshape(r.layout.indicators)
+	c.data = *room
+	err := r.csvBody.read(c, rows, bytes, r.take)
+	*room = c.data
+	c.data = room.takeOut()
+	if cap(room.nodes) <= 2*chunkRows { // that of a body read whole may be huge
+		r.rooms.Put(room)
 	}
-	return c, r.csvBody.read(c, rows, bytes, r.take)
+	return c, err
 }
 
 // take puts one row where it belongs in the chunk, or says what is wrong with it.

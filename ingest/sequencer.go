@@ -60,6 +60,7 @@ type Sequencer struct {
 	cfg      Config
 	counters Counters
 	scratch  scratch
+	rooms    sync.Pool // of *dataRows in which bodies are read
 
 	mu        sync.Mutex
 	queues    map[belfry.CustomerID][]*command
@@ -76,6 +77,7 @@ func New(c Config) *Sequencer {
 		queues:    map[belfry.CustomerID][]*command{},
 		wake:      make(chan struct{}, 1),
 		answering: map[string]chan struct{}{},
+		rooms:     sync.Pool{New: func() any { return new(dataRows) }},
 	}
 }
 

@@ -123,6 +123,24 @@ func (db *DB) Position(ctx context.Context) (uint64, error) {
 	return uint64(pos), nil
 }
 
+// RowsPosition is the position last given to MarkRows.
+func (db *DB) RowsPosition(ctx context.Context) (uint64, error) {
+	var pos int64
+	if err := db.read.QueryRowContext(ctx, `SELECT rows FROM position`).Scan(&pos); err != nil {
+		return 0, fmt.Errorf("read position of rows: %w", err)
+	}
+	return uint64(pos), nil
+}
+
+// MarkRows remembers that the rows of every record at or below pos are in the row store, so that a start need not
+// offer them again. A mark that is lost costs time, no more.
+func (db *DB) MarkRows(ctx context.Context, pos uint64) error {
+	if _, err := db.write.ExecContext(ctx, `UPDATE position SET rows = $1 WHERE rows < $1`, int64(pos)); err != nil {
+		return fmt.Errorf("mark position of rows: %w", err)
+	}
+	return nil
+}
+
 // Answer finds what was answered under an idempotency key; nil when nothing was.
 func (db *DB) Answer(ctx context.Context, customer belfry.CustomerID, key string) (*belfry.Answer, error) {
 	a := &belfry.Answer{Customer: customer, Key: key}

@@ -14,7 +14,8 @@ import (
 type MoverOptions struct {
 	Rows       int           // move as soon as so many rows wait; 50,000
 	Delay      time.Duration // move when the oldest has waited so long; 200 ms
-	MaxBacklog int           // rows that may wait before Room lets no more in; 1,000,000
+	After      uint64        // the store has every record up to here already
+	MaxBacklog int           // rows that may wait before Room lets no more in; 500,000
 	Log        *slog.Logger
 	Failed     func(error) // told of every failed attempt; must not block
 }
@@ -27,7 +28,7 @@ func (o *MoverOptions) fill() {
 		o.Delay = 200 * time.Millisecond
 	}
 	if o.MaxBacklog == 0 {
-		o.MaxBacklog = 1_000_000
+		o.MaxBacklog = 500_000
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -76,7 +77,7 @@ type waiting struct {
 // NewMover makes a Mover into s. It moves while Run runs.
 func NewMover(s Store, o MoverOptions) *Mover {
 	o.fill()
-	return &Mover{store: s, opt: o, wake: make(chan struct{}, 1), last: map[string]uint64{}, changed: make(chan struct{})}
+	return &Mover{store: s, opt: o, wake: make(chan struct{}, 1), moved: o.After, last: map[string]uint64{}, changed: make(chan struct{})}
 }
 
 // Add gives the Mover the next record of the journal. It does not block. The batches of the record must not change

@@ -4,13 +4,14 @@
 -- The one difference is marked @KEY@, the primary key of a table that is found by one number. SQLite is fastest when
 -- it is spelled INTEGER, which is the table's own order there; in PostgreSQL that would be 32 bits, and it is BIGINT.
 
--- One row: how far the journal has been taken in, and the first item id that was never used.
+-- One row: how far the journal has been taken in here and by the row store, and the first item id that was never used.
 CREATE TABLE position (
 	one       @KEY@,
 	pos       BIGINT NOT NULL,
+	rows      BIGINT NOT NULL,
 	next_item BIGINT NOT NULL
 );
-INSERT INTO position (one, pos, next_item) VALUES (1, 0, 1);
+INSERT INTO position (one, pos, rows, next_item) VALUES (1, 0, 0, 1);
 
 -- pos is the record that wrote the item. A replay must not put back what an older record said: were it interrupted,
 -- an item that has been removed would exist again, beside another one that has got its name since.
