@@ -76,8 +76,10 @@ func newRig(t *testing.T) *rig {
 		Ready:   func() error { return r.ready },
 		UI:      http.NotFoundHandler(),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "belfry_up 1\n") }),
-		Limits: Limits{Body: 2000, BodyHeld: 1000, BulkRequests: 2, Queries: 1, QueryTime: time.Minute,
-			Wait: time.Millisecond, Idle: time.Minute},
+		Limits: Limits{
+			Body: 2000, BodyHeld: 1000, BulkRequests: 2, Queries: 1, QueryTime: time.Minute,
+			Wait: time.Millisecond, Idle: time.Minute,
+		},
 	})
 	return r
 }

@@ -26,6 +26,14 @@ func start(name string, run func(context.Context) error, failed chan<- error) *p
 	return p
 }
 
+// behind lets a part run behind what serves requests.
+func behind(run func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) (err error) {
+		giveWay(func() { err = run(ctx) })
+		return err
+	}
+}
+
 // end stops the part and waits until it has stopped.
 func (p *part) end() error {
 	p.stop()

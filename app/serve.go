@@ -93,9 +93,11 @@ func (s *service) open(ctx context.Context) (err error) {
 
 func (s *service) openStore(ctx context.Context) (err error) {
 	cfg := s.cfg.Load()
-	s.rows, err = duck.Open(ctx, duck.Config{
-		Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Catalog: s.Catalog, Log: s.Log.With("part", "store"),
-		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), Queries: cfg.Limits.Queries, Items: s.tree.Dimensions,
+	giveWay(func() {
+		s.rows, err = duck.Open(ctx, duck.Config{
+			Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Catalog: s.Catalog, Log: s.Log.With("part", "store"),
+			MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), Queries: cfg.Limits.Queries, Items: s.tree.Dimensions,
+		})
 	})
 	if err != nil {
 		return err
@@ -107,8 +109,8 @@ func (s *service) openStore(ctx context.Context) (err error) {
 func (s *service) startMovers(context.Context) error {
 	s.store = store.NewMover(s.rows, store.MoverOptions{After: s.moved, Log: s.Log.With("part", "store"), Failed: s.moverFailed})
 	s.meta = meta.NewMover(s.db, meta.MoverOptions{States: s.tree.States, Log: s.Log.With("part", "meta"), Failed: s.moverFailed})
-	s.parts.store = start("row mover", s.store.Run, s.failed)
-	s.parts.meta = start("metadata mover", s.meta.Run, s.failed)
+	s.parts.store = start("row mover", behind(s.store.Run), s.failed)
+	s.parts.meta = start("metadata mover", behind(s.meta.Run), s.failed)
 	return nil
 }
 

@@ -42,8 +42,10 @@ func TestField(t *testing.T) {
 			t.Errorf("%s.%s was taken for %s", collection, name, r.Canonical)
 		}
 	}
-	for _, name := range []string{"i", "i0", "i01", "i101", "i+1", "i1x", "i-1", "i1_", "i1_mean", "i101_min", "integer", "integer0", "integer101", "integer1_min",
-		"string101", "s4", "object_1", "", "sep", "item", "i99999999999999999999", strings.Repeat("i", 1<<20)} {
+	for _, name := range []string{
+		"i", "i0", "i01", "i101", "i+1", "i1x", "i-1", "i1_", "i1_mean", "i101_min", "integer", "integer0", "integer101", "integer1_min",
+		"string101", "s4", "object_1", "", "sep", "item", "i99999999999999999999", strings.Repeat("i", 1<<20),
+	} {
 		unknown("objectdata", name)
 	}
 	unknown("objectstatus", "object_6")

@@ -170,8 +170,10 @@ type questionFile struct {
 }
 
 func (file *questionFile) read(s *source, path string) (Question, error) {
-	q := Question{Name: file.Name, Type: file.Type, Required: file.Required, Default: file.Default, Secret: file.Secret,
-		Values: file.Values, Help: file.Help}
+	q := Question{
+		Name: file.Name, Type: file.Type, Required: file.Required, Default: file.Default, Secret: file.Secret,
+		Values: file.Values, Help: file.Help,
+	}
 	if q.Type == "" {
 		q.Type = TextAnswer
 	}

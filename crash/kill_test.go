@@ -73,6 +73,7 @@ func runKills(t *testing.T, data string, n, rows int) {
 	}
 	t.Logf("%d kills, -seed %d", n, number)
 	d := &drill{t: t, rng: rand.New(rand.NewPCG(number, 0)), totals: map[string]int{}}
+	binary(t, true) // built before the first kill, so that all lives are of one kind
 	d.s = newServer(t, data, "storage: {reserve: 1MiB, min_free: 1MiB}\n")
 	d.begin(number, rows)
 	begun := time.Now()

@@ -15,8 +15,10 @@ type events struct {
 
 // alarm tells that an item moved from one status to another, recovery included.
 func (e *events) alarm(n *meta.Node, at belfry.Time, to status.State, from belfry.Status) {
-	e.add(event{at: at, item: n.ID, source: n.Kind.String(), kind: "alarm",
-		status: int64(to.Status), previous: int64(from), info: to.Info})
+	e.add(event{
+		at: at, item: n.ID, source: n.Kind.String(), kind: "alarm",
+		status: int64(to.Status), previous: int64(from), info: to.Info,
+	})
 }
 
 // event is one row of the collection events.
@@ -41,8 +43,10 @@ func (e *events) add(v event) {
 
 // note tells of something without a status: a configuration change, a login, an internal matter.
 func (e *events) note(at belfry.Time, source, kind, info, user string) {
-	e.add(event{at: at, source: source, kind: kind, info: info, user: user,
-		status: belfry.AbsentInt, previous: belfry.AbsentInt})
+	e.add(event{
+		at: at, source: source, kind: kind, info: info, user: user,
+		status: belfry.AbsentInt, previous: belfry.AbsentInt,
+	})
 }
 
 func (e *events) batch() *belfry.Batch {

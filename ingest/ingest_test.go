@@ -55,8 +55,10 @@ func newBench(t testing.TB) *bench {
 			return b.answers[key], nil
 		},
 		Limits: func() Limits {
-			return Limits{HeldBody: 64 << 20, Row: 1 << 20, Columns: 1000, Objects: 1_000_000,
-				Retention: func(string) time.Duration { return 400 * 24 * time.Hour }}
+			return Limits{
+				HeldBody: 64 << 20, Row: 1 << 20, Columns: 1000, Objects: 1_000_000,
+				Retention: func(string) time.Duration { return 400 * 24 * time.Hour },
+			}
 		},
 		Now: func() time.Time { return b.now },
 	})

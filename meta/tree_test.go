@@ -297,8 +297,14 @@ func TestItemsByName(t *testing.T) {
 	h.apply(t, tree, 0)
 	text := func(s string) *string { return &s }
 	for _, m := range []query.ItemMatch{
-		{}, {Object: text("o1")}, {Resource: text("r1")}, {Resource: text("r2"), Object: text("o3")},
-		{Class: text("k")}, {View: text("r1")}, {Object: text("nobody")}, {Resource: text("r1"), View: text("r1"), Class: text("k")},
+		{},
+		{Object: text("o1")},
+		{Resource: text("r1")},
+		{Resource: text("r2"), Object: text("o3")},
+		{Class: text("k")},
+		{View: text("r1")},
+		{Object: text("nobody")},
+		{Resource: text("r1"), View: text("r1"), Class: text("k")},
 	} {
 		var want []belfry.ID
 		for _, n := range tree.nodes {

@@ -47,8 +47,10 @@ func Check(s *Select, c *catalog.Catalog, o Options) (*Plan, error) {
 		return nil, badQuery(s.text, int(s.From.Pos), "there is no collection %s%s; known are %s", shorten(s.From.String()),
 			didYouMean(s.From.Text, names), strings.Join(names, ", "))
 	}
-	k := &checker{Select: s, clock: newClock(o), options: o,
-		plan: &Plan{Customer: o.Customer, Collection: col, To: Forever, Offset: s.Offset.N}}
+	k := &checker{
+		Select: s, clock: newClock(o), options: o,
+		plan: &Plan{Customer: o.Customer, Collection: col, To: Forever, Offset: s.Offset.N},
+	}
 	for _, step := range []func() error{k.outputs, k.where, k.span, k.order} {
 		if err := step(); err != nil {
 			return nil, err

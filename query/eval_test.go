@@ -14,8 +14,10 @@ func (r oneRow) Value(field string) belfry.Value { return r[field] }
 // TestEvalKeepsFewRows offers many rows in the worst order: each is better than all before.
 func TestEvalKeepsFewRows(t *testing.T) {
 	id := Column{Name: "id", Type: catalog.ID}
-	p := &Plan{Customer: 1, Collection: &catalog.Collection{}, Outputs: []Output{{Name: "id", Column: id}},
-		Order: []Order{{id, true}}, Limit: 5, Offset: 3}
+	p := &Plan{
+		Customer: 1, Collection: &catalog.Collection{}, Outputs: []Output{{Name: "id", Column: id}},
+		Order: []Order{{id, true}}, Limit: 5, Offset: 3,
+	}
 	top := &top{plan: p, most: p.Offset + p.Limit + 1, numbered: make([][]Output, 1)}
 	for n := range int64(10_000) {
 		top.offer(oneRow{"id": {Type: belfry.IDValue, Int: n}})

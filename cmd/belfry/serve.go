@@ -38,8 +38,13 @@ func (f *configFlags) load(cat *catalog.Catalog) (*app.Config, error) {
 		given string
 		to    *string
 	}{
-		{f.Listen, &c.Listen}, {f.Data, &c.Data}, {f.LogLevel, &c.LogLevel}, {f.AdminListen, &c.AdminListen},
-		{f.TLSCert, &c.TLS.Cert}, {f.TLSKey, &c.TLS.Key}, {f.Timezone, &c.Timezone},
+		{f.Listen, &c.Listen},
+		{f.Data, &c.Data},
+		{f.LogLevel, &c.LogLevel},
+		{f.AdminListen, &c.AdminListen},
+		{f.TLSCert, &c.TLS.Cert},
+		{f.TLSKey, &c.TLS.Key},
+		{f.Timezone, &c.Timezone},
 	} {
 		if s.given != "" {
 			*s.to = s.given

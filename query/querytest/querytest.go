@@ -147,8 +147,10 @@ func Cases(text []byte) ([]*Case, error) {
 	for _, f := range txtar.Parse(text).Files {
 		name, part, _ := strings.Cut(f.Name, ".")
 		if part == "query" {
-			cases = append(cases, &Case{Name: name, Query: strings.TrimSuffix(string(f.Data), "\n"),
-				Options: query.Options{Customer: Customer, Now: Now}, Parts: map[string]string{}})
+			cases = append(cases, &Case{
+				Name: name, Query: strings.TrimSuffix(string(f.Data), "\n"),
+				Options: query.Options{Customer: Customer, Now: Now}, Parts: map[string]string{},
+			})
 		}
 		if len(cases) == 0 || cases[len(cases)-1].Name != name {
 			return nil, fmt.Errorf("%s stands before its query", f.Name)

@@ -1,0 +1,22 @@
+package app
+
+import (
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// giveWay runs f on a thread of its own that gets the processor after those that serve requests. Threads that f starts
+// inherit this. What moves rows on may take its time; should it fall behind, senders are slowed down.
+func giveWay(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), laterBy)
+		f()
+	}()
+	<-done
+}
+
+const laterBy = 5
