@@ -55,7 +55,7 @@ scripts: ## the whole program: scripts against the real binary, and the walk of 
 	go test -race -p 2 -timeout 20m ./cmd/belfry ./docs
 
 part-crash:
-	go test -count=1 -timeout 3h ./crash -skip Disk -args -kills $(KILLS)
+	go test -v -count=1 -timeout 3h ./crash -skip Disk -args -kills $(KILLS)
 
 crash: ## the crash suite with 1,000 kills
 	$(MAKE) part-crash KILLS=1000

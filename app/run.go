@@ -19,6 +19,7 @@ const (
 // The metadata database catches up meanwhile: nobody reads from it what the tree and the mover have in memory.
 func (s *service) run(ctx context.Context) error {
 	begun := time.Now()
+	s.store.Hurry()
 	go s.meta.Drain(ctx) // it reports by itself what goes wrong
 	caught := time.NewTicker(catchUpEvery)
 	defer caught.Stop()

@@ -174,7 +174,7 @@ func (s *service) startSequencer(context.Context) error {
 		return err
 	}
 	if len(s.damage) > 0 {
-		s.tellDamage()
+		s.mendDamage()
 	}
 	return nil
 }
@@ -182,11 +182,16 @@ func (s *service) startSequencer(context.Context) error {
 // maxTold is how many damaged places one event lists.
 const maxTold = 5
 
-func (s *service) tellDamage() {
+// mendDamage tells that records were lost, and lets views and resources show again what stands in them: the record that
+// said so may be one of the lost ones.
+func (s *service) mendDamage() {
 	told := s.damage[:min(len(s.damage), maxTold)]
 	info := fmt.Sprintf("journal damaged in %d places: %s", len(s.damage), strings.Join(told, "; "))
 	if err := s.seq.Internal(info); err != nil {
 		s.Log.Warn("no event about the journal's damage could be written", "err", err)
+	}
+	if err := s.seq.Settle(); err != nil {
+		s.Log.Warn("views may show a status that is not that of their content", "err", err)
 	}
 }
 

@@ -57,6 +57,9 @@ func (p *place) compare() (*comparison, error) {
 	if err := c.readEvents(); err != nil {
 		return nil, err
 	}
+	for _, s := range c.streams() {
+		s.seen = nil // a long run has many of them
+	}
 	p.dirty = false
 	return c, nil
 }

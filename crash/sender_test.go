@@ -35,6 +35,7 @@ const (
 	requestsPerLife = 300 // of one sender between two kills
 	rowsPerPlace    = 15_000
 	livesPerPlace   = 5
+	newObjects      = 30 // in each view; what exists is read at every start, so there must not be ever more of it
 )
 
 // run sends until the program is gone or enough has been sent, or stop says so.
@@ -165,17 +166,17 @@ func mixed(s *sender) bool {
 
 func (s *sender) mix(b *body, n int) {
 	view := s.at.name
-	if s.rng.IntN(4) == 0 {
+	if s.rng.IntN(10) == 0 {
 		view = fmt.Sprintf("v%d", len(s.at.views))
 		b.view(view)
 	}
 	for range n {
-		fresh := fmt.Sprintf("%s.%d.%d", view, s.at.rows, len(b.rows))
+		object := fmt.Sprintf("%s.%d", view, s.rng.IntN(newObjects))
 		switch s.rng.IntN(4) {
 		case 0:
-			b.data(fresh, view, time.Time{})
+			b.data(object, view, time.Time{})
 		case 1:
-			b.log(fresh, view)
+			b.log(object, view)
 		case 2:
 			b.log("known", s.at.name)
 		default:

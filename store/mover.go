@@ -339,6 +339,14 @@ func (m *Mover) catchUp(ctx context.Context, collection string) error {
 	return nil
 }
 
+// Hurry moves what has been added without waiting for more.
+func (m *Mover) Hurry() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wanted = m.added
+	m.poke()
+}
+
 // Position is how far the store has come: every record at or below it is durable there.
 func (m *Mover) Position() uint64 {
 	m.mu.Lock()

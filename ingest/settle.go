@@ -1,0 +1,50 @@
+package ingest
+
+import (
+	"slices"
+
+	"belfry"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// Settle lets every view and resource show what follows from its content. In the normal course of things that is so
+// already; after records were lost it need not be.
+func (s *Sequencer) Settle() error {
+	for _, c := range s.cfg.Tree.Customers() {
+		err := s.do(&command{customer: c.ID, alone: true, urgent: true, decide: func(t *tx) error {
+			t.settle()
+			return nil
+		}})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) settle() {
+	var boxes []*meta.Node
+	t.estate.All(func(n *meta.Node) bool {
+		if n.Kind != belfry.KindObject {
+			boxes = append(boxes, n)
+		}
+		return true
+	})
+	// The deepest first: what changes there rises by itself.
+	slices.SortFunc(boxes, func(a, b *meta.Node) int { return depth(b) - depth(a) })
+	for _, n := range boxes {
+		i := t.s.draft(n)
+		d := &t.s.drafts[i]
+		if next, moved := status.Rollup(d.state, d.counts, t.now); moved {
+			t.moved(i, next, t.now)
+		}
+	}
+}
+
+func depth(n *meta.Node) (d int) {
+	for ; n.Parent != nil; n = n.Parent {
+		d++
+	}
+	return d
+}
