@@ -19,4 +19,4 @@ func giveWay(f func()) {
 	<-done
 }
 
-const laterBy = 5
+const laterBy = 10

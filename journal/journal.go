@@ -92,6 +92,8 @@ type Journal struct {
 	headers []byte   // reused from call to call
 	bufs    [][]byte
 	closed  bool
+	spares  bool      // whether to make them
+	spare   chan bool // tells once whether it was made; nil when none is on its way
 
 	mu       sync.Mutex // guards what follows; never held during input or output
 	segments []*segment // by number; the active one is the last
@@ -163,6 +165,9 @@ func (j *Journal) Append(payloads ...[]byte) (first uint64, err error) {
 	j.active.end += need
 	j.active.size = max(j.active.size, j.active.end)
 	j.last = j.active.last
+	if j.active.end > j.active.size/4 { // not for the few records of a short life
+		j.makeSpare()
+	}
 	return first, nil
 }
 
@@ -238,7 +243,7 @@ func (j *Journal) Close() error {
 		j.seal()
 	}
 	j.closed = true
-	return nil
+	return j.dropSpare()
 }
 
 // Release removes the segments all of whose records are at or before pos, oldest first. It keeps the newest one.

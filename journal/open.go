@@ -16,8 +16,9 @@ import (
 // segment and notes every damage; damage inside the files is no error. A format that is newer than this program is one,
 // and so is a disk that cannot be read.
 func Open(dir string, o Options) (*Journal, error) {
+	spares := o.Sync == nil && o.Write == nil && o.Allocate == nil // whoever brings these counts the calls
 	o.fill()
-	j := &Journal{dir: dir, o: o, last: o.After}
+	j := &Journal{dir: dir, o: o, last: o.After, spares: spares}
 	if err := makeDir(dir); err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}

@@ -143,11 +143,15 @@ func (j *Journal) begin(size int64) error {
 // damage and never the trace of a crash.
 func (j *Journal) create(s *segment) (*os.File, error) {
 	temp := strings.TrimSuffix(s.path, suffix) + tempSuffix
-	f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	mode, spare := os.O_RDWR|os.O_CREATE|os.O_TRUNC, j.takeSpare(temp, s.size)
+	if spare {
+		mode = os.O_RDWR
+	}
+	f, err := os.OpenFile(temp, mode, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(j.prepare(f, s), f.Close()); err != nil {
+	if err := errors.Join(j.prepare(f, s, spare), f.Close()); err != nil {
 		return nil, errors.Join(err, os.Remove(temp))
 	}
 	j.next++ // from here on a file of that name may exist, whatever goes wrong
@@ -164,9 +168,11 @@ func (j *Journal) create(s *segment) (*os.File, error) {
 	return f, nil
 }
 
-// prepare allocates the file and writes its header.
-func (j *Journal) prepare(f *os.File, s *segment) error {
-	err := j.o.Allocate(f, s.size)
+// prepare allocates the file, unless it has been a spare, and writes its header.
+func (j *Journal) prepare(f *os.File, s *segment, spare bool) (err error) {
+	if !spare {
+		err = j.o.Allocate(f, s.size)
+	}
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		s.size = headerSize // the file grows as it is written

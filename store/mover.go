@@ -270,7 +270,7 @@ const longestPause = 100 * time.Millisecond
 
 // Room holds up a request that brings rows while others wait to be stored: not at all while they are few, then for a
 // moment that grows with them, and at the limit until there are fewer. So senders that are faster than the store settle
-// to its pace with half the room still free, and when the store stops for a while to fold its log, what arrives
+// to its pace with room still free, and when the store stops for a while to fold its log, what arrives
 // meanwhile finds that room instead of a closed door. When ctx ends first, the error is Overloaded.
 func (m *Mover) Room(ctx context.Context, rows int) error {
 	pause := m.pause()
@@ -302,7 +302,7 @@ func (m *Mover) pause() <-chan time.Time {
 	m.mu.Lock()
 	waiting := m.rows
 	m.mu.Unlock()
-	few := m.opt.MaxBacklog / 4
+	few := m.opt.MaxBacklog / 2
 	if waiting <= few {
 		return nil
 	}

@@ -1,0 +1,54 @@
+package journal
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Segments that began as spares hold what was written, and no spare is left behind, neither by Close nor by a crash.
+func TestSpares(t *testing.T) {
+	dir := t.TempDir()
+	j, err := Open(dir, Options{SegmentSize: 16 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const records = 200
+	for i := range records {
+		if _, err := j.Append(bytes.Repeat([]byte{byte(i + 1)}, 1000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, n := j.Size(); n < 5 {
+		t.Fatalf("%d segments, too few to have needed a spare", n)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	spare := filepath.Join(dir, spareName)
+	if _, err := os.Stat(spare); !os.IsNotExist(err) {
+		t.Errorf("a spare is left after Close: %v", err)
+	}
+	if err := os.WriteFile(spare, []byte("half made"), 0o600); err != nil { // as a crash leaves it
+		t.Fatal(err)
+	}
+	if j, err = Open(dir, Options{SegmentSize: 16 << 10}); err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if _, err := os.Stat(spare); !os.IsNotExist(err) {
+		t.Errorf("a spare is left after Open: %v", err)
+	}
+	seen := 0
+	err = j.Replay(0, func(_ uint64, p []byte) error {
+		seen++
+		if len(p) != 1000 || p[0] != byte(seen) || p[999] != byte(seen) {
+			t.Errorf("record %d is not what was written", seen)
+		}
+		return nil
+	})
+	if err != nil || seen != records || len(j.Damaged()) != 0 {
+		t.Errorf("%d records, %v, %v", seen, err, j.Damaged())
+	}
+}
