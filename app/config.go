@@ -98,6 +98,7 @@ func Default(cat *catalog.Catalog) *Config {
 	return &Config{
 		Listen:   "127.0.0.1:8080",
 		Data:     "belfry-data",
+		Runtime:  Runtime{GCPercent: 60}, // most of the heap is the tree, which stays; room for as much again would lie idle
 		LogLevel: "info",
 		Storage:  Storage{DuckDB: DuckDB{Dir: "rows", MemoryLimit: 256 << 20}, Reserve: 64 << 20},
 		Meta:     Meta{SQLite: SQLite{Path: "meta.db"}},
