@@ -135,19 +135,24 @@ func diskFull(err error) bool {
 	return false
 }
 
-// carryOn brings in what is in the journal alone.
+// carryOn brings in what is in the journal alone. The rows of a record may be stored already while the database does not
+// know its items yet; then their names are all that the store needs.
 func (s *service) carryOn(ctx context.Context) error {
 	return s.replay(func(r *belfry.Record, fresh bool) error {
-		if r.Pos > s.moved {
-			if err := s.store.Room(ctx, r.Rows()); err != nil {
-				return err
-			}
-			s.toStore(r)
-			s.goal = r.Pos
-		}
 		if fresh {
 			s.meta.Add(r)
 		}
+		if r.Pos <= s.moved {
+			if names := s.tree.Dimension(r); fresh && names != nil {
+				return s.rows.Append(ctx, names...)
+			}
+			return nil
+		}
+		if err := s.store.Room(ctx, r.Rows()); err != nil {
+			return err
+		}
+		s.toStore(r)
+		s.goal = r.Pos
 		return nil
 	})
 }
