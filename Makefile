@@ -16,7 +16,7 @@ PACKAGES  = $(filter-out $(SUITES),$(shell go list ./...))
 
 # What the parts of make test spend; the long runs, make crash and make fuzz, set more.
 KILLS    ?= 50
-FUZZTIME ?= 3s
+FUZZTIME ?= 5s
 
 .PHONY: build run quick test check setup lint gen gen-check packages scripts crash disk fuzz bench clean \
 	part-crash part-fuzz
