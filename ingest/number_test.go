@@ -145,10 +145,12 @@ func FuzzTimestamp(f *testing.F) {
 	for _, s := range []string{"2026-11-15T02:14:07.25+02:00", "2016-12-31T23:59:60Z", "1794708847.25", "1794708847250", "1e9", "0000-01-01t00:00:00z", "-5"} {
 		f.Add(s)
 	}
+	f.Add("2026-11-15T02:14:07,25+02:00")
 	f.Fuzz(func(t *testing.T, in string) {
 		got, ok := parseTimestamp([]byte(in))
 		var std time.Time
-		if std.UnmarshalText([]byte(in)) == nil && (!ok || got != belfry.At(std)) {
+		comma := strings.Contains(in, ",") // package time takes it for a point, RFC 3339 does not
+		if std.UnmarshalText([]byte(in)) == nil && !comma && (!ok || got != belfry.At(std)) {
 			t.Fatalf("%q: got %v, %t, want %v", in, got, ok, belfry.At(std))
 		}
 		if !ok {
