@@ -53,17 +53,23 @@ const TimeFormat = "2006-01-02T15:04:05.000000Z"
 
 func (t Time) String() string { return t.Std().Format(TimeFormat) }
 
-// Kind tells resources, views and objects apart.
+// Kind tells resources, views, objects and graphical elements apart.
 type Kind uint8
 
-// The kinds of items, in the order in which lists show them.
+// The kinds of items, in the order in which lists show them. An element is drawn in a view and has no status: it takes
+// no part in queries and roll-up.
 const (
 	KindObject Kind = iota + 1
 	KindResource
 	KindView
+	KindElement
+	kinds
 )
 
-var kindNames = [...]string{KindObject: "object", KindResource: "resource", KindView: "view"}
+// Kinds is the number of kinds and one more: a [Kinds]int counts items by kind.
+const Kinds = int(kinds)
+
+var kindNames = [...]string{KindObject: "object", KindResource: "resource", KindView: "view", KindElement: "element"}
 
 func (k Kind) String() string {
 	if int(k) < len(kindNames) && k != 0 {
@@ -75,8 +81,8 @@ func (k Kind) String() string {
 // Main is the reserved name of every customer's root view.
 const Main = "MAIN"
 
-// Item is a resource, a view or an object as it has been provisioned. Its ID, Kind, Name, Resource and Class never
-// change; what may change is where it stands and what is known about it.
+// Item is a resource, a view, an object or a graphical element as it has been provisioned. Its ID, Kind, Name and
+// Resource never change, nor does the class of an object; what may change is where it stands and what is known about it.
 type Item struct {
 	ID       ID
 	Customer CustomerID
@@ -85,7 +91,7 @@ type Item struct {
 	Parent   ID     // the view (or resource, which is a view too) in which it stands; 0 for MAIN alone
 	Resource ID     // the resource it belongs to: a resource's own ID, 0 for views at customer level
 	Class    string // object class or view class
-	Package  string // package type, of a resource
+	Package  string // package type, of a resource or element
 	Created  Time
 	Removed  Time     // 0 while it exists
 	Details  *Details // nil when there is nothing to say

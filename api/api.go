@@ -44,6 +44,8 @@ type Config struct {
 
 	// Send takes the body of a bulk request. It answers when what it accepted is durable and visible.
 	Send func(context.Context, Bulk) (status int, body []byte, err error)
+	// Export writes as CSV what a package has made.
+	Export func(c belfry.CustomerID, packageType string, w io.Writer) error
 	// Source is where rows of a collection come from.
 	Source func(*catalog.Collection) query.Source
 	// Ready says why data cannot be taken and queried now; nil when it can.
@@ -64,7 +66,9 @@ type Keys interface {
 
 // Bulk is one bulk request, past the checks that need no look at its body.
 type Bulk struct {
-	Package        string // of resources to be provisioned; empty: rows to be stored
+	Package        string // of what is provisioned; empty: rows to be stored
+	Remove         bool   // of the package's items, instead of making them
+	Recursive      bool   // with what stands inside
 	Customer       belfry.CustomerID
 	Key            string // hash of the API key
 	Body           io.Reader

@@ -2,12 +2,16 @@ package api
 
 import (
 	"context"
+	"net/http"
 	"strings"
 
 	"belfry"
 )
 
-var bulkParams = []string{"dryrun", "atomic"}
+var (
+	bulkParams   = []string{"dryrun", "atomic"}
+	removeParams = []string{"dryrun", "atomic", "recursive"}
+)
 
 // maxIdempotencyKey is the longest Idempotency-Key taken, in bytes.
 const maxIdempotencyKey = 255
@@ -15,15 +19,52 @@ const maxIdempotencyKey = 255
 func (s *Server) send(w *answer, r *request) error { return s.rows(w, r, Bulk{}) }
 
 func (s *Server) provision(w *answer, r *request) error {
-	name := r.PathValue("package")
-	if s.Catalog.Package(name) == nil {
-		var names []string
-		for _, pt := range s.Catalog.Packages() {
-			names = append(names, pt.Name)
-		}
-		return belfry.Errorf(belfry.UnknownPackage, "there is no package %q; known are %s", mask(name), strings.Join(names, ", "))
+	name, err := s.packageName(r)
+	if err != nil {
+		return err
 	}
 	return s.rows(w, r, Bulk{Package: name})
+}
+
+func (s *Server) remove(w *answer, r *request) error {
+	name, err := s.packageName(r)
+	if err != nil {
+		return err
+	}
+	recursive, err := r.flag("recursive")
+	if err != nil {
+		return err
+	}
+	return s.rows(w, r, Bulk{Package: name, Remove: true, Recursive: recursive})
+}
+
+func (s *Server) export(w *answer, r *request) error {
+	name, err := s.packageName(r)
+	if err != nil {
+		return err
+	}
+	if err := s.Ready(); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", formats["csv"].mediaType)
+	w.Header().Set("Cache-Control", "no-store")
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	return s.Export(r.key.Customer, name, &eager{w: w, ctl: http.NewResponseController(w), idle: r.limits.Idle})
+}
+
+// packageName is the package in the path of a request.
+func (s *Server) packageName(r *request) (string, error) {
+	name := r.PathValue("package")
+	if s.Catalog.Package(name) != nil {
+		return name, nil
+	}
+	var names []string
+	for _, pt := range s.Catalog.Packages() {
+		names = append(names, pt.Name)
+	}
+	return "", belfry.Errorf(belfry.UnknownPackage, "there is no package %q; known are %s", mask(name), strings.Join(names, ", "))
 }
 
 // rows takes a body of CSV rows.

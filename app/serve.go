@@ -214,7 +214,7 @@ func (s *service) serveHTTP(context.Context) error {
 	metrics := s.metrics()
 	c := api.Config{
 		Log: s.Log.With("part", "api"), Now: time.Now, Keys: s.tree, Catalog: s.Catalog, Names: s.tree,
-		Send: s.send, Source: s.source, Ready: s.ready, UI: web.Handler(), Version: Version(),
+		Send: s.send, Export: s.seq.Export, Source: s.source, Ready: s.ready, UI: web.Handler(), Version: Version(),
 		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),
 	}
 	if s.cfg.Load().AdminListen == "" {
@@ -227,12 +227,15 @@ func (s *service) serveHTTP(context.Context) error {
 }
 
 func (s *service) send(ctx context.Context, b api.Bulk) (int, []byte, error) {
-	o := ingest.Options{DryRun: b.DryRun, Atomic: b.Atomic}
+	o := ingest.Options{DryRun: b.DryRun, Atomic: b.Atomic, Recursive: b.Recursive}
 	if b.IdempotencyKey != "" {
 		o.Repeat = ingest.Repeat{Key: b.IdempotencyKey, Digest: b.Digest}
 	}
 	who := ingest.Sender{Customer: b.Customer, Key: b.Key}
-	if b.Package != "" {
+	switch {
+	case b.Remove:
+		return s.seq.Remove(ctx, who, b.Package, b.Body, o)
+	case b.Package != "":
 		return s.seq.Provision(ctx, who, b.Package, b.Body, o)
 	}
 	return s.seq.Send(ctx, who, b.Body, o)

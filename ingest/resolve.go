@@ -125,11 +125,11 @@ func (t *tx) find(c *chunk, l *layout, row *openRow) (*meta.Node, *belfry.RowErr
 		case 1:
 			n = all[0]
 		default:
-			return nil, ambiguous(name, all)
+			return nil, ambiguous("object", name, all)
 		}
 	} else {
 		if resource = t.resource(resname); resource == nil {
-			return nil, rejectf("resname", belfry.UnknownResource, "resource %q does not exist; provision it first", clip([]byte(resname)))
+			return nil, unknownResource(resname)
 		}
 		n = t.object(resource, name)
 	}
@@ -137,13 +137,12 @@ func (t *tx) find(c *chunk, l *layout, row *openRow) (*meta.Node, *belfry.RowErr
 		return t.createObject(c, l, row.fields, resource, name)
 	}
 	if class := string(cell(row.fields, l.class)); class != "" && class != n.Class.Name {
-		return nil, rejectf("class", belfry.ClassMismatch, "object %q of %q has the class %q, the row says %q; leave class empty or remove the object first",
-			n.Name, n.Resource.Name, n.Class.Name, clip([]byte(class)))
+		return nil, classMismatch(n, class)
 	}
 	return n, t.checkValues(l, row.fields, t.definition(n))
 }
 
-func ambiguous(name string, all []*meta.Node) *belfry.RowError {
+func ambiguous(column, name string, all []*meta.Node) *belfry.RowError {
 	const most = 10
 	var where []string
 	for _, n := range all {
@@ -153,7 +152,8 @@ func ambiguous(name string, all []*meta.Node) *belfry.RowError {
 	if len(where) > most {
 		where = append(where[:most], "…")
 	}
-	return rejectf("object", belfry.AmbiguousName, "object %q exists in %d resources (%s); give resname", clip([]byte(name)), len(all), strings.Join(where, ", "))
+	return rejectf(column, belfry.AmbiguousName, "%s %q exists in %d resources (%s); give resname",
+		all[0].Kind, clip([]byte(name)), len(all), strings.Join(where, ", "))
 }
 
 func (t *tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.Node, name string) (*meta.Node, *belfry.RowError) {
@@ -164,8 +164,8 @@ func (t *tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.N
 	if bad := checkName("object", name); bad != nil {
 		return nil, bad
 	}
-	if most := t.seq.cfg.Limits().Objects; t.estate.Count(belfry.KindObject)+t.s.objectN[t.estate.ID] >= most {
-		return nil, rejectf("object", belfry.LimitReached, "there are %d objects already, as many as are allowed; remove some or raise limits.objects", most)
+	if bad := t.roomFor(1); bad != nil {
+		return nil, bad
 	}
 	// Everything that can be wrong is checked before anything is made, so that a refused row leaves nothing behind.
 	cl, bad := t.objectClass(class)
@@ -247,9 +247,12 @@ func (t *tx) parentFor(c *chunk, resource *meta.Node, view, around string) (*met
 	}
 	parent := t.view(resource, around)
 	if parent == nil {
-		return nil, rejectf("parentview", belfry.UnknownView, "view %q does not exist in %q; name an existing view or the resource itself", clip([]byte(around)), resource.Name)
+		return nil, unknownInside("parentview", around, resource)
 	}
 	if bad := checkName("view", view); bad != nil {
+		return nil, bad
+	}
+	if bad := t.checkDepth("parentview", parent); bad != nil {
 		return nil, bad
 	}
 	c.report.Created.Views++
@@ -279,12 +282,14 @@ func (t *tx) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowError {
 	}
 	resource := t.resource(values["resname"])
 	if resource == nil {
-		return rejectf("resname", belfry.UnknownResource, "resource %q does not exist; provision it first", clip([]byte(values["resname"])))
+		return unknownResource(values["resname"])
 	}
 	parent := t.view(resource, values["parentview"])
 	if parent == nil {
-		return rejectf("parentview", belfry.UnknownView, "view %q does not exist in %q; name an existing view or the resource itself",
-			clip([]byte(values["parentview"])), resource.Name)
+		return unknownInside("parentview", values["parentview"], resource)
+	}
+	if bad := checkName("class", values["class"]); bad != nil {
+		return bad
 	}
 	if have := t.view(resource, values["view"]); have != nil {
 		return t.sameView(c, have, parent, values["class"])
@@ -292,7 +297,7 @@ func (t *tx) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowError {
 	if bad := checkName("view", values["view"]); bad != nil {
 		return bad
 	}
-	if bad := checkName("class", values["class"]); bad != nil {
+	if bad := t.checkDepth("parentview", parent); bad != nil {
 		return bad
 	}
 	t.create(belfry.KindView, values["view"], parent, resource, t.viewClass(values["class"]), "", nil)
@@ -301,17 +306,28 @@ func (t *tx) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowError {
 	return nil
 }
 
-// sameView decides a createview row whose view exists: asking for what is there is fine.
+// sameView decides a createview row whose view exists: it becomes what the row says.
 func (t *tx) sameView(c *chunk, have, parent *meta.Node, class string) *belfry.RowError {
-	switch {
-	case have == have.Resource:
+	if have == have.Resource {
 		return rejectf("view", belfry.NameInUse, "%q is the name of the resource itself; choose another name for the view", have.Name)
-	case have.Class.Name != class:
-		return rejectf("class", belfry.ClassMismatch, "view %q has the class %q, the row says %q", have.Name, have.Class.Name, clip([]byte(class)))
-	case have.Parent != parent:
-		return rejectf("parentview", belfry.NameInUse, "view %q stands in %q already; moving views comes with provisioning", have.Name, have.Parent.Name)
+	}
+	if bad := t.checkMove("parentview", have, parent); bad != nil {
+		return bad
+	}
+	it := t.current(have)
+	reclassed, moved := it.Class != class, parent != t.parent(have)
+	if reclassed {
+		it.Class = class
+		t.set(it)
+	}
+	if moved {
+		t.move(have, parent)
 	}
 	c.report.Accepted++
-	c.report.Unchanged++
+	if reclassed || moved {
+		c.report.Updated++
+	} else {
+		c.report.Unchanged++
+	}
 	return nil
 }

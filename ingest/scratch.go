@@ -16,10 +16,13 @@ type scratch struct {
 
 	lastID  belfry.ID
 	nextRow map[belfry.CustomerID]belfry.RowID
-	items   map[slot]*meta.Node   // created in this round
+	items   map[slot]*meta.Node   // created in this round; nil where one was removed
 	objects map[slot][]*meta.Node // the same objects by name in the whole customer
 	objectN map[belfry.CustomerID]int
-	classes map[slot]*meta.Class // made or changed in this round
+	classes map[slot]*meta.Class      // made or changed in this round
+	changed map[belfry.ID]belfry.Item // the last word on items that were changed, moved or removed
+	parents map[belfry.ID]*meta.Node  // of items that were moved
+	gone    map[belfry.ID]bool        // removed in this round
 
 	buffer   []byte
 	payloads [][]byte
@@ -47,6 +50,7 @@ const (
 	viewSlot                   // views inside a resource
 	objectSlot                 // objects
 	classSlot
+	elementSlot // graphical elements; the package stands before the name
 )
 
 func (s *scratch) reset(t *meta.Tree) {
@@ -56,12 +60,15 @@ func (s *scratch) reset(t *meta.Tree) {
 	clear(s.drafts)
 	s.drafts = s.drafts[:0]
 	s.lastID = t.LastID()
-	if s.nextRow == nil || len(s.nextRow)+len(s.items)+len(s.classes)+len(s.objectN) > 0 {
+	if s.nextRow == nil || len(s.nextRow)+len(s.items)+len(s.classes)+len(s.objectN)+len(s.changed) > 0 {
 		s.nextRow = map[belfry.CustomerID]belfry.RowID{}
 		s.items = map[slot]*meta.Node{}
 		s.objects = map[slot][]*meta.Node{}
 		s.objectN = map[belfry.CustomerID]int{}
 		s.classes = map[slot]*meta.Class{}
+		s.changed = map[belfry.ID]belfry.Item{}
+		s.parents = map[belfry.ID]*meta.Node{}
+		s.gone = map[belfry.ID]bool{}
 	}
 }
 
@@ -115,10 +122,35 @@ func (s *scratch) encode(records []*belfry.Record) [][]byte {
 
 // place finds a view or resource at customer level.
 func (t *tx) place(name string) *meta.Node {
-	if n := t.s.items[slot{t.estate.ID, 0, placeSlot, name}]; n != nil {
+	if n, ok := t.s.items[slot{t.estate.ID, 0, placeSlot, name}]; ok {
 		return n
 	}
 	return t.estate.Place(name)
+}
+
+// element finds a graphical element.
+func (t *tx) element(pkg, name string) *meta.Node {
+	if n, ok := t.s.items[elementAt(t.estate.ID, pkg, name)]; ok {
+		return n
+	}
+	return t.estate.Element(pkg, name)
+}
+
+func elementAt(c belfry.CustomerID, pkg, name string) slot {
+	return slot{c, 0, elementSlot, pkg + "/" + name}
+}
+
+// slotOf is the place of an item.
+func slotOf(n *meta.Node) slot {
+	switch {
+	case n.Kind == belfry.KindElement:
+		return elementAt(n.Customer, n.Package, n.Name)
+	case n.Kind == belfry.KindObject:
+		return slot{n.Customer, n.Resource.ID, objectSlot, n.Name}
+	case n.Kind == belfry.KindView && n.Resource != nil:
+		return slot{n.Customer, n.Resource.ID, viewSlot, n.Name}
+	}
+	return slot{n.Customer, 0, placeSlot, n.Name}
 }
 
 func (t *tx) resource(name string) *meta.Node {
@@ -130,14 +162,14 @@ func (t *tx) resource(name string) *meta.Node {
 
 // view finds a view of a resource; the resource is one itself, under its own name.
 func (t *tx) view(resource *meta.Node, name string) *meta.Node {
-	if n := t.s.items[slot{t.estate.ID, resource.ID, viewSlot, name}]; n != nil {
+	if n, ok := t.s.items[slot{t.estate.ID, resource.ID, viewSlot, name}]; ok {
 		return n
 	}
 	return resource.View(name)
 }
 
 func (t *tx) object(resource *meta.Node, name string) *meta.Node {
-	if n := t.s.items[slot{t.estate.ID, resource.ID, objectSlot, name}]; n != nil {
+	if n, ok := t.s.items[slot{t.estate.ID, resource.ID, objectSlot, name}]; ok {
 		return n
 	}
 	return resource.Object(name)
@@ -145,8 +177,16 @@ func (t *tx) object(resource *meta.Node, name string) *meta.Node {
 
 // objectsNamed lists the objects of that name in the whole customer.
 func (t *tx) objectsNamed(name string) (list []*meta.Node) {
-	t.estate.ObjectsNamed(name, func(n *meta.Node) { list = append(list, n) })
-	return append(list, t.s.objects[slot{customer: t.estate.ID, name: name}]...)
+	add := func(n *meta.Node) {
+		if !t.s.gone[n.ID] {
+			list = append(list, n)
+		}
+	}
+	t.estate.ObjectsNamed(name, add)
+	for _, n := range t.s.objects[slot{customer: t.estate.ID, name: name}] {
+		add(n)
+	}
+	return list
 }
 
 // class finds a class that has a definition; nil when there is none yet.

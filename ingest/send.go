@@ -8,18 +8,22 @@ import (
 	"belfry"
 )
 
-// Sender is who sends: the customer, and the hash of the key that was shown.
+// Sender is who sends: the customer, the hash of the key that was shown, and the name of the key or user for events.
 type Sender struct {
 	Customer belfry.CustomerID
 	Key      string
+	Name     string
 }
 
 // Options are the wishes that come with a bulk body.
 type Options struct {
-	DryRun bool
-	Atomic bool
+	DryRun    bool
+	Atomic    bool
+	Recursive bool // of a removal: with what stands inside
 	// Repeat makes the request safe to repeat; zero when the client sent no Idempotency-Key.
 	Repeat Repeat
+
+	alone bool // each chunk must have its round to itself
 }
 
 // Repeat identifies a request that may come again.
@@ -43,7 +47,7 @@ func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func()
 		if o.DryRun || o.Atomic || o.Repeat.Key != "" {
 			return s.applyWhole(ctx, who, b, o)
 		}
-		return s.applyStream(ctx, who, b)
+		return s.applyStream(ctx, who, b, o)
 	}
 	if o.Repeat.Key != "" {
 		return s.once(ctx, who, o.Repeat, run)
@@ -52,7 +56,7 @@ func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func()
 }
 
 // applyStream applies a body chunk by chunk, reading the next while the sequencer has the one before.
-func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body) (int, []byte, error) {
+func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Options) (int, []byte, error) {
 	report := &belfry.Report{}
 	last := pending{}
 	for {
@@ -72,7 +76,7 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body) (int, [
 			s.counters.lost(c.rows, lostStorage)
 			return 0, nil, err
 		}
-		last = pending{chunk: c, command: &command{customer: who.Customer, rows: c.rows, decide: func(t *tx) error {
+		last = pending{chunk: c, command: &command{customer: who.Customer, rows: c.rows, alone: o.alone, decide: func(t *tx) error {
 			b.apply(t, c)
 			return nil
 		}}}
@@ -117,8 +121,10 @@ func (c *chunk) addTo(r *belfry.Report) {
 	r.Created.Resources += c.report.Created.Resources
 	r.Created.Views += c.report.Created.Views
 	r.Created.Objects += c.report.Created.Objects
+	r.Created.Elements += c.report.Created.Elements
 	r.Updated += c.report.Updated
 	r.Unchanged += c.report.Unchanged
+	r.Removed += c.report.Removed
 	for _, e := range c.rejected.list {
 		r.Reject(e)
 	}
@@ -140,7 +146,7 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		s.counters.lost(c.rows, lostOverloaded)
 		return 0, nil, err
 	}
-	cmd := &command{customer: who.Customer, rows: c.rows, alone: o.DryRun || o.Atomic, decide: func(t *tx) error {
+	cmd := &command{customer: who.Customer, rows: c.rows, alone: o.alone || o.DryRun || o.Atomic, decide: func(t *tx) error {
 		b.apply(t, c)
 		report := &belfry.Report{}
 		c.addTo(report)

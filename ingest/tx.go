@@ -16,7 +16,7 @@ type tx struct {
 	estate *meta.Estate // nil for what concerns the instance
 	now    belfry.Time
 	rec    belfry.Record
-	items  map[belfry.ID]int // where an item stands in the record
+	items  map[belfry.ID]int // where the last change of an item stands in the record
 	events events
 }
 
@@ -24,8 +24,7 @@ func (s *Sequencer) begin(c belfry.CustomerID) *tx {
 	now := belfry.At(s.cfg.Now())
 	return &tx{
 		seq: s, s: &s.scratch, estate: s.cfg.Tree.Estate(c), now: now,
-		rec:   belfry.Record{Time: now, Customer: c},
-		items: map[belfry.ID]int{},
+		rec: belfry.Record{Time: now, Customer: c},
 	}
 }
 
@@ -54,38 +53,55 @@ func (t *tx) create(k belfry.Kind, name string, parent, resource *meta.Node, cla
 	}
 	if parent != nil {
 		it.Parent = parent.ID
-		t.s.drafts[t.s.draft(parent)].counts[belfry.Unknown]++
 	}
 	n := meta.NewNode(&it, parent, resource, class)
 	if n.Resource != nil {
 		it.Resource = n.Resource.ID
 	}
-	t.item(it)
+	t.rec.Items = append(t.rec.Items, it)
+	t.s.items[slotOf(n)] = n
 	switch {
+	case k == belfry.KindElement:
+		return n // has no status to count
 	case k == belfry.KindObject:
-		t.s.items[slot{it.Customer, it.Resource, objectSlot, name}] = n
 		by := slot{customer: it.Customer, name: name}
 		t.s.objects[by] = append(t.s.objects[by], n)
 		t.s.objectN[it.Customer]++
-	case k == belfry.KindView && n.Resource != nil:
-		t.s.items[slot{it.Customer, it.Resource, viewSlot, name}] = n
-	default:
-		t.s.items[slot{it.Customer, 0, placeSlot, name}] = n
+	}
+	if parent != nil {
+		t.s.drafts[t.s.draft(parent)].counts[belfry.Unknown]++
 	}
 	return n
 }
 
-// item adds an item to the record.
-func (t *tx) item(it belfry.Item) {
+// current is an item as the round has it so far.
+func (t *tx) current(n *meta.Node) belfry.Item {
+	if it, ok := t.s.changed[n.ID]; ok {
+		return it
+	}
+	return n.Item()
+}
+
+// set replaces what is known about an item. An item that moves gets another entry in the record: the view it moves to
+// may have been made after it.
+func (t *tx) set(it belfry.Item) {
+	t.s.changed[it.ID] = it
+	if i, ok := t.items[it.ID]; ok && t.rec.Items[i].Parent == it.Parent && it.Removed == 0 {
+		t.rec.Items[i] = it
+		return
+	}
+	if t.items == nil {
+		t.items = map[belfry.ID]int{}
+	}
 	t.items[it.ID] = len(t.rec.Items)
 	t.rec.Items = append(t.rec.Items, it)
 }
 
-// details are those of an item as the tx has them so far.
+// details are those of an item as the round has them so far.
 func (t *tx) details(n *meta.Node) belfry.Details {
 	d := n.Details
-	if i, ok := t.items[n.ID]; ok {
-		d = t.rec.Items[i].Details
+	if it, ok := t.s.changed[n.ID]; ok {
+		d = it.Details
 	}
 	if d == nil {
 		return belfry.Details{}
@@ -95,13 +111,72 @@ func (t *tx) details(n *meta.Node) belfry.Details {
 
 // change replaces the details of an item.
 func (t *tx) change(n *meta.Node, d *belfry.Details) {
-	if i, ok := t.items[n.ID]; ok { // made or changed by an earlier row
-		t.rec.Items[i].Details = d
-		return
-	}
-	it := n.Item()
+	it := t.current(n)
 	it.Details = d
-	t.item(it)
+	t.set(it)
+}
+
+// parent is the view in which an item stands.
+func (t *tx) parent(n *meta.Node) *meta.Node {
+	if p, ok := t.s.parents[n.ID]; ok {
+		return p
+	}
+	return n.Parent
+}
+
+// move puts an item into another view; both views show from then on what stands in them.
+func (t *tx) move(n, to *meta.Node) {
+	from := t.parent(n)
+	it := t.current(n)
+	it.Parent = to.ID
+	t.set(it)
+	t.s.parents[n.ID] = to
+	if n.Kind != belfry.KindElement {
+		s := t.s.drafts[t.s.draft(n)].state.Status
+		t.recount(from, s, -1)
+		t.recount(to, s, 1)
+	}
+}
+
+// remove takes an item away with all that stands in it. Only the view around it shows the difference: what goes with
+// the item does not recover first. The command must have its round to itself, so that nothing has come in unseen.
+func (t *tx) remove(n *meta.Node) {
+	t.bury(n)
+	if n.Kind != belfry.KindElement {
+		t.recount(t.parent(n), t.s.drafts[t.s.draft(n)].state.Status, -1)
+	}
+}
+
+func (t *tx) bury(n *meta.Node) {
+	n.Children(func(c *meta.Node) bool {
+		if !t.s.gone[c.ID] {
+			t.bury(c)
+		}
+		return true
+	})
+	n.Elements(func(c *meta.Node) {
+		if !t.s.gone[c.ID] {
+			t.bury(c)
+		}
+	})
+	it := t.current(n)
+	it.Removed = t.now
+	t.set(it)
+	t.s.gone[n.ID] = true
+	t.s.items[slotOf(n)] = nil
+	if n.Kind == belfry.KindObject {
+		t.s.objectN[n.Customer]--
+	}
+}
+
+// recount changes how many items of a status stand in a view, and lets what follows from it rise.
+func (t *tx) recount(view *meta.Node, s belfry.Status, by int32) {
+	i := t.s.draft(view)
+	d := &t.s.drafts[i]
+	d.counts[s] += by
+	if next, up := status.Rollup(d.state, d.counts, t.now); up {
+		t.moved(i, next, t.now)
+	}
 }
 
 // define sets the definition of a class, in the record and for the rest of the round.
@@ -153,10 +228,11 @@ func (t *tx) moved(i int, next status.State, at belfry.Time) {
 			Item: d.node.ID, Status: next.Status, Since: next.Since, Info: next.Info,
 		})
 		t.events.alarm(d.node, at, next, old)
-		if d.node.Parent == nil {
+		parent := t.parent(d.node)
+		if parent == nil {
 			return
 		}
-		i = t.s.draft(d.node.Parent)
+		i = t.s.draft(parent)
 		p := &t.s.drafts[i]
 		p.counts[old]--
 		p.counts[next.Status]++

@@ -136,6 +136,9 @@ func (t *Tree) applyItem(it *belfry.Item, pos uint64) error {
 	case n.Parent != nil && n.Parent.ID != it.Parent:
 		t.move(n, t.parentOf(n, it))
 	}
+	if n.Kind == belfry.KindView && n.Removed == 0 && n.Class.Name != it.Class {
+		t.reclass(n, t.customers[n.Customer].class(t.catalog, it.Class))
+	}
 	n.Details = it.Details
 	return nil
 }
@@ -147,7 +150,7 @@ func (t *Tree) add(it *belfry.Item) (*Node, error) {
 		return nil, fmt.Errorf("item %d %q belongs to customer %d, which does not exist", it.ID, it.Name, it.Customer)
 	}
 	n := NewNode(it, nil, nil, e.class(t.catalog, it.Class))
-	if it.Resource != 0 && it.Kind != belfry.KindResource {
+	if it.Resource != 0 && it.Kind != belfry.KindResource { // an element belongs to no resource
 		if n.Resource = t.Node(it.Resource); n.Resource == nil || n.Resource.box == nil {
 			n.Resource = t.standIn(e, it)
 		}
@@ -163,6 +166,9 @@ func (t *Tree) keep(e *Estate, n *Node) {
 		t.nodes = append(t.nodes, nil)
 	}
 	t.nodes[n.ID] = n
+	if n.Kind == belfry.KindElement {
+		return // not for queries
+	}
 	e.ever = append(e.ever, n)
 	n.Number = uint32(len(e.ever))
 }

@@ -79,7 +79,12 @@ func (t *Tree) Dimension(r *belfry.Record) []*belfry.Batch {
 	defer t.mu.RUnlock()
 	b := newDimension(r.Items[0].Customer, len(r.Items))
 	for i := range r.Items {
-		b.add(t.nodes[r.Items[i].ID])
+		if r.Items[i].Kind != belfry.KindElement {
+			b.add(t.nodes[r.Items[i].ID])
+		}
+	}
+	if len(b.ids) == 0 {
+		return nil
 	}
 	b.batch.Pos = r.Pos
 	return []*belfry.Batch{b.done()}

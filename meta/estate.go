@@ -12,21 +12,26 @@ type Estate struct {
 	NextRow belfry.RowID // the id the next row gets
 
 	places  map[string]*Node // customer-level views and resources: one namespace
-	objects map[string]*Node // objects by name; those of equal name are linked by twin
+	inside  map[string]*Node // objects, and views inside resources, by slot; those of equal name are linked by twin
+	drawn   map[drawn]*Node  // graphical elements
 	classes map[string]*Class
 	users   map[string]*belfry.User
 	status  [belfry.Statuses][]*Node
 	ever    []*Node            // every item the customer ever had, removed ones included
 	gone    map[string][]*Node // removed items by name
-	counts  [4]int             // of existing items by kind
+	counts  [belfry.Kinds]int  // of existing items by kind
 }
+
+// drawn names a graphical element: its name is its own within the package.
+type drawn struct{ pkg, name string }
 
 // NewEstate makes the estate of a customer that has nothing yet.
 func NewEstate(c belfry.Customer) *Estate {
 	return &Estate{
 		Customer: c, NextRow: 1,
 		places:  map[string]*Node{},
-		objects: map[string]*Node{},
+		inside:  map[string]*Node{},
+		drawn:   map[drawn]*Node{},
 		classes: map[string]*Class{},
 		users:   map[string]*belfry.User{},
 		gone:    map[string][]*Node{},
@@ -47,14 +52,40 @@ func (e *Estate) Resource(name string) *Node {
 // Object finds an object by name in the whole customer. When several resources have one of that name, it gives the
 // first and twins is true.
 func (e *Estate) Object(name string) (n *Node, twins bool) {
-	n = e.objects[name]
+	n = e.inside[name]
 	return n, n != nil && n.twin != nil
 }
 
 // ObjectsNamed calls f for every object of that name.
-func (e *Estate) ObjectsNamed(name string, f func(*Node)) {
-	for n := e.objects[name]; n != nil; n = n.twin {
+func (e *Estate) ObjectsNamed(name string, f func(*Node)) { e.named(name, f) }
+
+// ViewsNamed calls f for every view of that name inside a resource.
+func (e *Estate) ViewsNamed(name string, f func(*Node)) { e.named(viewSlot(name), f) }
+
+func (e *Estate) named(slot string, f func(*Node)) {
+	for n := e.inside[slot]; n != nil; n = n.twin {
 		f(n)
+	}
+}
+
+// Element finds a graphical element of a package by name.
+func (e *Estate) Element(pkg, name string) *Node { return e.drawn[drawn{pkg, name}] }
+
+// Resources calls f for every resource, in no order.
+func (e *Estate) Resources(f func(*Node)) {
+	for _, n := range e.places {
+		if n.Kind == belfry.KindResource {
+			f(n)
+		}
+	}
+}
+
+// Elements calls f for every graphical element of a package, in no order.
+func (e *Estate) Elements(pkg string, f func(*Node)) {
+	for at, n := range e.drawn {
+		if at.pkg == pkg {
+			f(n)
+		}
 	}
 }
 
@@ -80,6 +111,14 @@ func (n *Node) View(name string) *Node {
 // viewSlot is the place of a view in a resource's items: views and objects of a resource may share a name, and a
 // name never starts with a control character.
 func viewSlot(name string) string { return "\x00" + name }
+
+// slot is the place of an item among the items of its resource.
+func (n *Node) slot() string {
+	if n.Kind == belfry.KindView {
+		return viewSlot(n.Name)
+	}
+	return n.Name
+}
 
 // Class finds a class by name, the customer's own before the built-in ones; nil when there is none yet.
 func (e *Estate) Class(name string) *Class { return e.classes[name] }

@@ -5,20 +5,23 @@ import "belfry"
 // link puts a node into every index.
 func (t *Tree) link(n, parent *Node) {
 	e := t.customers[n.Customer]
+	e.counts[n.Kind]++
 	switch {
-	case n.Kind == belfry.KindObject:
-		n.Resource.box.items[n.Name] = n
-		n.twin = e.objects[n.Name]
-		e.objects[n.Name] = n
-	case n.Kind == belfry.KindView && n.Resource != nil:
-		n.Resource.box.items[viewSlot(n.Name)] = n
+	case n.Kind == belfry.KindElement:
+		e.drawn[drawn{n.Package, n.Name}] = n
+		n.attach(parent)
+		return
+	case n.insideResource():
+		slot := n.slot()
+		n.Resource.box.items[slot] = n
+		n.twin = e.inside[slot]
+		e.inside[slot] = n
 	default:
 		e.places[n.Name] = n
 		if n.Name == belfry.Main && n.Resource == nil {
 			e.Main = n
 		}
 	}
-	e.counts[n.Kind]++
 	n.Class.nodes, n.classPos = append(n.Class.nodes, n), int32(len(n.Class.nodes))
 	s := &e.status[n.State.Status]
 	*s, n.stateAt = append(*s, n), int32(len(*s))
@@ -28,16 +31,18 @@ func (t *Tree) link(n, parent *Node) {
 // unlink takes a node out of every index; it stays known by its id.
 func (t *Tree) unlink(n *Node) {
 	e := t.customers[n.Customer]
+	e.counts[n.Kind]--
 	switch {
-	case n.Kind == belfry.KindObject:
-		delete(n.Resource.box.items, n.Name)
-		e.forgetObject(n)
-	case n.Kind == belfry.KindView && n.Resource != nil:
-		delete(n.Resource.box.items, viewSlot(n.Name))
+	case n.Kind == belfry.KindElement:
+		delete(e.drawn, drawn{n.Package, n.Name})
+		n.detach()
+		return
+	case n.insideResource():
+		delete(n.Resource.box.items, n.slot())
+		e.forget(n)
 	default:
 		delete(e.places, n.Name)
 	}
-	e.counts[n.Kind]--
 	swapOut(&n.Class.nodes, n.classPos, func(m *Node, at int32) { m.classPos = at })
 	swapOut(&e.status[n.State.Status], n.stateAt, func(m *Node, at int32) { m.stateAt = at })
 	n.detach()
@@ -46,19 +51,27 @@ func (t *Tree) unlink(n *Node) {
 // bury marks a node as removed and keeps it findable for history.
 func (t *Tree) bury(n *Node, at belfry.Time) {
 	n.Removed = at
+	if n.Kind == belfry.KindElement {
+		return // no row was ever about it
+	}
 	e := t.customers[n.Customer]
 	e.gone[n.Name] = append(e.gone[n.Name], n)
 }
 
-func (e *Estate) forgetObject(n *Node) {
-	if e.objects[n.Name] == n {
+// insideResource tells whether n is a part of a resource: an object, or a view that is not the resource itself.
+func (n *Node) insideResource() bool { return n.Resource != nil && n.Resource != n }
+
+// forget takes n out of the items of its name.
+func (e *Estate) forget(n *Node) {
+	slot := n.slot()
+	if e.inside[slot] == n {
 		if n.twin == nil {
-			delete(e.objects, n.Name)
+			delete(e.inside, slot)
 		} else {
-			e.objects[n.Name] = n.twin
+			e.inside[slot] = n.twin
 		}
 	} else {
-		for m := e.objects[n.Name]; m != nil; m = m.twin {
+		for m := e.inside[slot]; m != nil; m = m.twin {
 			if m.twin == n {
 				m.twin = n.twin
 				break
@@ -73,20 +86,41 @@ func (t *Tree) move(n, parent *Node) {
 	n.attach(parent)
 }
 
+// reclass gives a view another class.
+func (t *Tree) reclass(n *Node, c *Class) {
+	swapOut(&n.Class.nodes, n.classPos, func(m *Node, at int32) { m.classPos = at })
+	n.Class = c
+	c.nodes, n.classPos = append(c.nodes, n), int32(len(c.nodes))
+}
+
 func (n *Node) attach(parent *Node) {
 	n.Parent = parent
-	if parent != nil {
-		n.childPos = int32(len(parent.box.children))
-		parent.box.children = append(parent.box.children, n)
+	if parent == nil {
+		return
+	}
+	list := n.siblings()
+	*list, n.childPos = append(*list, n), int32(len(*list))
+	if n.Kind != belfry.KindElement {
 		parent.box.counts[n.State.Status]++
 	}
 }
 
+// siblings is the list of its parent in which n stands.
+func (n *Node) siblings() *[]*Node {
+	if n.Kind == belfry.KindElement {
+		return &n.Parent.box.elements
+	}
+	return &n.Parent.box.children
+}
+
 // detach takes n out of its parent but remembers which one it was: history asks for it.
 func (n *Node) detach() {
-	if p := n.Parent; p != nil {
-		swapOut(&p.box.children, n.childPos, func(m *Node, at int32) { m.childPos = at })
-		p.box.counts[n.State.Status]--
+	if n.Parent == nil {
+		return
+	}
+	swapOut(n.siblings(), n.childPos, func(m *Node, at int32) { m.childPos = at })
+	if n.Kind != belfry.KindElement {
+		n.Parent.box.counts[n.State.Status]--
 	}
 }
 

@@ -48,8 +48,8 @@ func NewTree(c *catalog.Catalog) *Tree {
 // that applies records.
 type Node struct {
 	ID       belfry.ID
-	Resource *Node // a resource is its own; nil for views at customer level
-	Class    *Class
+	Resource *Node  // a resource is its own; nil for views at customer level
+	Class    *Class // that of a view may change, and is guarded like the rest
 	Name     string
 	Package  string
 
@@ -60,7 +60,7 @@ type Node struct {
 	Removed belfry.Time
 
 	box  *box  // what stands in it; nil for objects
-	twin *Node // the next object of the same name in the customer
+	twin *Node // the next object, or view inside a resource, of the same name in the customer
 
 	Customer belfry.CustomerID
 	Number   uint32 // counts the customer's items in the order of their creation
@@ -73,6 +73,7 @@ type Node struct {
 // box is the inside of a view or resource.
 type box struct {
 	children []*Node
+	elements []*Node                // what is drawn in it
 	counts   [belfry.Statuses]int32 // of children by status
 	items    map[string]*Node       // views and objects of a resource, by slot
 	ever     []*Node                // all that ever belonged to a resource
@@ -94,6 +95,16 @@ func (n *Node) Children(f func(*Node) bool) {
 		if !f(c) {
 			return
 		}
+	}
+}
+
+// Elements calls f for each graphical element that stands directly in n.
+func (n *Node) Elements(f func(*Node)) {
+	if n.box == nil {
+		return
+	}
+	for _, c := range n.box.elements {
+		f(c)
 	}
 }
 

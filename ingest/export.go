@@ -1,0 +1,154 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/csv"
+	"io"
+	"slices"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/meta"
+)
+
+// Export writes, as CSV, what Provision would take to make again all that a package has made, each item after the one
+// in which it stands. The order is that of the names, so that two exports of the same estate are the same bytes.
+func (s *Sequencer) Export(c belfry.CustomerID, packageType string, w io.Writer) error {
+	pt, err := s.packageType(packageType)
+	if err != nil {
+		return err
+	}
+	// A stretch is gathered while the tree is locked and written when it is not: a slow reader must not hold it up.
+	const stretch = 1024
+	var page bytes.Buffer
+	out := csv.NewWriter(&page)
+	cells := pt.Columns()
+	_ = out.Write(cells) // a buffer takes everything
+	for part := range slices.Chunk(s.made(c, pt), stretch) {
+		for n := range s.cfg.Tree.Each(part) {
+			for i := range pt.Questions {
+				cells[i] = exported(n, &pt.Questions[i])
+			}
+			_ = out.Write(cells)
+		}
+		out.Flush()
+		if _, err := page.WriteTo(w); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	_, err = page.WriteTo(w)
+	return err
+}
+
+// made lists what a package has made, in the order of an export.
+func (s *Sequencer) made(c belfry.CustomerID, pt *catalog.PackageType) (list []*meta.Node) {
+	add := func(n *meta.Node) { list = append(list, n) }
+	s.cfg.Tree.Read(c, func(e *meta.Estate) {
+		if e == nil {
+			return
+		}
+		switch pt.Kind {
+		case catalog.ElementPackage:
+			e.Elements(pt.Name, add)
+		case catalog.ResourcePackage:
+			e.Resources(func(n *meta.Node) {
+				if n.Package == pt.Name {
+					add(n)
+				}
+			})
+		case catalog.ViewPackage:
+			list = viewsBelow(list, e.Main)
+			for _, r := range resourcesOf(e) {
+				list = viewsBelow(list, r)
+			}
+		case catalog.ObjectPackage:
+			for _, r := range resourcesOf(e) {
+				list = append(list, objectsOf(r)...)
+			}
+		}
+	})
+	if pt.Kind == catalog.ElementPackage || pt.Kind == catalog.ResourcePackage {
+		slices.SortFunc(list, byName)
+	}
+	return list
+}
+
+func byName(a, b *meta.Node) int { return strings.Compare(a.Name, b.Name) }
+
+func resourcesOf(e *meta.Estate) (list []*meta.Node) {
+	e.Resources(func(n *meta.Node) { list = append(list, n) })
+	slices.SortFunc(list, byName)
+	return list
+}
+
+// viewsBelow adds the views inside v, each before those inside it. Resources are not entered.
+func viewsBelow(list []*meta.Node, v *meta.Node) []*meta.Node {
+	var views []*meta.Node
+	v.Children(func(n *meta.Node) bool {
+		if n.Kind == belfry.KindView {
+			views = append(views, n)
+		}
+		return true
+	})
+	slices.SortFunc(views, byName)
+	for _, n := range views {
+		list = viewsBelow(append(list, n), n)
+	}
+	return list
+}
+
+// objectsOf lists the objects of a resource.
+func objectsOf(r *meta.Node) (list []*meta.Node) {
+	var walk func(*meta.Node)
+	walk = func(v *meta.Node) {
+		v.Children(func(n *meta.Node) bool {
+			if n.Kind == belfry.KindObject {
+				list = append(list, n)
+			} else {
+				walk(n)
+			}
+			return true
+		})
+	}
+	walk(r)
+	slices.SortFunc(list, byName)
+	return list
+}
+
+// exported is one cell of an export.
+func exported(n *meta.Node, q *catalog.Question) string {
+	d := n.Details
+	if d == nil {
+		d = &belfry.Details{}
+	}
+	object := n.Kind == belfry.KindObject
+	inside := object || n.Kind == belfry.KindView // elsewhere these columns are ordinary questions
+	switch {
+	case q.Name == "name":
+		return n.Name
+	case q.Name == "view":
+		return n.Parent.Name
+	case q.Name == "resname" && inside && n.Resource == nil:
+		return ""
+	case q.Name == "resname" && inside:
+		return n.Resource.Name
+	case q.Name == "class" && inside:
+		return n.Class.Name
+	case q.Name == "ip" && object:
+		return d.IP
+	case q.Name == "host" && object:
+		return d.Host
+	case strings.HasPrefix(q.Name, "object_") && object:
+		return d.Constants[q.Name[len("object_")]-'1']
+	}
+	v := d.Answers[q.Name]
+	switch {
+	case v == "":
+		return q.Default
+	case q.Secret:
+		return hidden
+	}
+	return v
+}

@@ -1,0 +1,321 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/meta"
+)
+
+// Remove takes a CSV body that names what a package has made, and takes that away. What was recorded about it stays.
+func (s *Sequencer) Remove(ctx context.Context, who Sender, packageType string, r io.Reader, o Options) (code int, answer []byte, err error) {
+	pt, err := s.packageType(packageType)
+	if err != nil {
+		return 0, nil, err
+	}
+	o.alone = true // see tx.remove
+	return s.bulk(ctx, who, o, func() (body, error) { return s.newRemovalBody(pt, who, o.Recursive, r) })
+}
+
+// removalBody turns the rows of a removal body into chunks. Every row is for the sequencer to decide.
+type removalBody struct {
+	csvBody
+	pt        *catalog.PackageType
+	who       Sender
+	recursive bool
+
+	name, view, resname int
+}
+
+func (s *Sequencer) newRemovalBody(pt *catalog.PackageType, who Sender, recursive bool, r io.Reader) (*removalBody, error) {
+	lim := s.cfg.Limits()
+	b := &removalBody{csvBody: newCSVBody(r, lim), pt: pt, who: who, recursive: recursive, name: -1, view: -1, resname: -1}
+	header, err := b.header("name,view")
+	if err != nil {
+		return nil, err
+	}
+	names, err := columnNames(header, lim.Columns)
+	if err != nil {
+		return nil, err
+	}
+	places, known := map[string]*int{"name": &b.name, "view": &b.view}, []string{"name", "view"}
+	if pt.Kind == catalog.ObjectPackage || pt.Kind == catalog.ViewPackage {
+		places["resname"], known = &b.resname, append(known, "resname")
+	}
+	for i, name := range names {
+		at := places[name]
+		if at == nil {
+			return nil, unknownColumn(name, known, "")
+		}
+		*at = i
+	}
+	if b.name < 0 && b.view < 0 {
+		return nil, belfry.Errorf(belfry.BadHeader, "the header has neither name nor view; a row says with them what to remove")
+	}
+	return b, nil
+}
+
+func (b *removalBody) read(rows, bytes int) (*chunk, error) {
+	c := &chunk{}
+	return c, b.csvBody.read(c, rows, bytes, func(c *chunk, fields [][]byte, line int) *belfry.RowError {
+		c.open = append(c.open, b.keep(fields, line, viewRow, -1))
+		return nil
+	})
+}
+
+func (b *removalBody) apply(t *tx, c *chunk) {
+	t.eachOpen(c, func(row *openRow) *belfry.RowError {
+		r := removal{
+			tx: t, pt: b.pt, recursive: b.recursive,
+			name: string(cell(row.fields, b.name)), view: string(cell(row.fields, b.view)), resname: string(cell(row.fields, b.resname)),
+		}
+		n, bad := r.row()
+		c.report.Removed += n
+		return bad
+	})
+	t.provisioned(b.who, b.pt.Name, &c.report)
+}
+
+// removal decides one row. It finds all that is meant before it removes anything.
+type removal struct {
+	*tx
+	pt                  *catalog.PackageType
+	recursive           bool
+	name, view, resname string
+	resource            *meta.Node // the one that resname names
+}
+
+func (r *removal) row() (removed int, bad *belfry.RowError) {
+	if r.resname != "" {
+		if r.resource = r.tx.resource(r.resname); r.resource == nil {
+			return 0, unknownResource(r.resname)
+		}
+	}
+	every := r.name == "*" || r.name == ""
+	var list []*meta.Node
+	switch {
+	case every && r.view == "" && r.name == "":
+		return 0, rejectf("name", belfry.MissingValue, "name and view are both empty; give a name, a view, or both")
+	case every && r.view == "":
+		return 0, rejectf("view", belfry.MissingValue, "* without a view would remove everything; name the view whose content is meant")
+	case every:
+		list, bad = r.all()
+	default:
+		list, bad = r.one()
+	}
+	if bad != nil {
+		return 0, bad
+	}
+	for _, n := range list {
+		if bad := r.checkEmpty(n); bad != nil {
+			return 0, bad
+		}
+	}
+	for _, n := range list {
+		if !r.s.gone[n.ID] { // it may have gone with one before it
+			r.remove(n)
+		}
+	}
+	return len(list), nil
+}
+
+// one finds the item of a name, which must stand in the view if the row names one.
+func (r *removal) one() ([]*meta.Node, *belfry.RowError) {
+	if r.name == belfry.Main && r.pt.Kind == catalog.ViewPackage {
+		return nil, rejectf("name", belfry.NotAllowed, "%s is the root of everything and cannot be removed; remove what stands in it", belfry.Main)
+	}
+	all := r.named()
+	if r.view != "" {
+		all = keep(all, func(n *meta.Node) bool { return r.parent(n).Name == r.view })
+	}
+	switch len(all) {
+	case 0:
+		return nil, r.notFound()
+	case 1:
+		return all, nil
+	}
+	for i, n := range all {
+		if n.Resource == nil { // a view of the customer beside those of resources
+			all = append(all[:i:i], all[i+1:]...)
+			return nil, rejectf("name", belfry.AmbiguousName, "view %q exists at customer level and in %d resources; give resname, or the view in which it stands", clip([]byte(r.name)), len(all))
+		}
+	}
+	return nil, ambiguous("name", r.name, all)
+}
+
+// named lists the items of the package that have the name.
+func (r *removal) named() (all []*meta.Node) {
+	add := func(n *meta.Node) {
+		if n != nil && !r.s.gone[n.ID] && (r.resource == nil || n.Resource == r.resource && n != r.resource) {
+			all = append(all, n)
+		}
+	}
+	switch r.pt.Kind {
+	case catalog.ObjectPackage:
+		for _, n := range r.objectsNamed(r.name) {
+			add(n)
+		}
+	case catalog.ViewPackage:
+		if n := r.place(r.name); n != nil && n.Kind == belfry.KindView {
+			add(n)
+		}
+		r.estate.ViewsNamed(r.name, add)
+	case catalog.ElementPackage:
+		add(r.element(r.pt.Name, r.name))
+	case catalog.ResourcePackage:
+		if n := r.tx.resource(r.name); n != nil && n.Package == r.pt.Name {
+			add(n)
+		}
+	}
+	return all
+}
+
+func keep(all []*meta.Node, f func(*meta.Node) bool) (some []*meta.Node) {
+	for _, n := range all {
+		if f(n) {
+			some = append(some, n)
+		}
+	}
+	return some
+}
+
+// notFound says what there is instead.
+func (r *removal) notFound() *belfry.RowError {
+	where := ""
+	if r.view != "" {
+		where = fmt.Sprintf(" in view %q", clip([]byte(r.view)))
+	}
+	if r.resname != "" {
+		where += fmt.Sprintf(" of %q", r.resname)
+	}
+	hint := ""
+	if all := r.named(); len(all) > 0 {
+		hint = fmt.Sprintf("; it stands in %q", r.parent(all[0]).Name)
+	} else if n := r.place(r.name); n != nil && n.Package != "" {
+		hint = fmt.Sprintf("; %q is of package %s", n.Name, n.Package)
+	}
+	return rejectf("name", belfry.NotFound, "there is no %s %q%s%s", r.pt.Name, clip([]byte(r.name)), where, hint)
+}
+
+// all finds the items of the package that stand in the view; with recursive also those in the views inside it.
+func (r *removal) all() ([]*meta.Node, *belfry.RowError) {
+	view, bad := r.inView()
+	if bad != nil {
+		return nil, bad
+	}
+	var list []*meta.Node
+	var walk func(*meta.Node)
+	walk = func(v *meta.Node) {
+		v.Elements(func(n *meta.Node) { list = r.take(list, n) })
+		v.Children(func(n *meta.Node) bool {
+			if r.s.gone[n.ID] {
+				return true
+			}
+			list = r.take(list, n)
+			if r.recursive && r.descends(n) {
+				walk(n)
+			}
+			return true
+		})
+	}
+	walk(view)
+	return list, nil
+}
+
+// take adds an item of the package to the list.
+func (r *removal) take(list []*meta.Node, n *meta.Node) []*meta.Node {
+	mine := false
+	switch r.pt.Kind {
+	case catalog.ObjectPackage:
+		mine = n.Kind == belfry.KindObject
+	case catalog.ViewPackage:
+		mine = n.Kind == belfry.KindView
+	case catalog.ElementPackage:
+		mine = n.Kind == belfry.KindElement && n.Package == r.pt.Name
+	case catalog.ResourcePackage:
+		mine = n.Kind == belfry.KindResource && n.Package == r.pt.Name
+	}
+	if mine && !r.s.gone[n.ID] {
+		return append(list, n)
+	}
+	return list
+}
+
+// descends tells whether "every" reaches into n: the views of a view, and for objects the resources too.
+func (r *removal) descends(n *meta.Node) bool {
+	return n.Kind == belfry.KindView || n.Kind == belfry.KindResource && (r.pt.Kind == catalog.ObjectPackage || r.pt.Kind == catalog.ElementPackage)
+}
+
+// inView finds the view whose content is meant.
+func (r *removal) inView() (*meta.Node, *belfry.RowError) {
+	if r.resource != nil {
+		if v := r.tx.view(r.resource, r.view); v != nil {
+			return v, nil
+		}
+		return nil, unknownInside("view", r.view, r.resource)
+	}
+	if v := r.place(r.view); v != nil {
+		return v, nil
+	}
+	var all []*meta.Node
+	r.estate.ViewsNamed(r.view, func(n *meta.Node) { all = append(all, n) })
+	all = keep(all, func(n *meta.Node) bool { return !r.s.gone[n.ID] })
+	switch {
+	case len(all) == 0:
+		return nil, rejectf("view", belfry.UnknownView, "there is no view %q; name an existing view or resource", clip([]byte(r.view)))
+	case len(all) > 1:
+		return nil, ambiguous("view", r.view, all)
+	}
+	return all[0], nil
+}
+
+// checkEmpty refuses to remove a view with something in it unless that was asked for. A resource goes with its content.
+func (r *removal) checkEmpty(n *meta.Node) *belfry.RowError {
+	if n.Kind != belfry.KindView || r.recursive {
+		return nil
+	}
+	var counts [belfry.Kinds]int
+	n.Children(func(c *meta.Node) bool {
+		if !r.s.gone[c.ID] {
+			counts[c.Kind]++
+		}
+		return true
+	})
+	var inside []string
+	for _, k := range []belfry.Kind{belfry.KindView, belfry.KindResource, belfry.KindObject} {
+		if counts[k] > 0 {
+			inside = append(inside, fmt.Sprintf("%d %ss", counts[k], k))
+		}
+	}
+	if len(inside) == 0 {
+		return nil
+	}
+	return rejectf("name", belfry.NotEmpty, "view %q holds %s; remove them first or send ?recursive=true", n.Name, strings.Join(inside, ", "))
+}
+
+// provisioned tells in one event what a part of a request has made of the estate, if anything.
+func (t *tx) provisioned(who Sender, pkg string, r *belfry.Report) {
+	var done []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{
+		{r.Created.Resources, "resources created"},
+		{r.Created.Views, "views created"},
+		{r.Created.Objects, "objects created"},
+		{r.Created.Elements, "elements created"},
+		{r.Updated, "updated"},
+		{r.Removed, "removed"},
+	} {
+		if c.n > 0 {
+			done = append(done, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	if len(done) > 0 {
+		t.configured(pkg+": "+strings.Join(done, ", "), who.Name)
+	}
+}
