@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"belfry"
@@ -12,7 +13,22 @@ var bulkParams = []string{"dryrun", "atomic"}
 // maxIdempotencyKey is the longest Idempotency-Key taken, in bytes.
 const maxIdempotencyKey = 255
 
-func (s *Server) send(w *answer, r *request) error { return s.rows(w, r, Bulk{}) }
+func (s *Server) send(w *answer, r *request) error {
+	typ, err := mediaType(r.Request, "text/csv", "application/json", "application/x-ndjson")
+	if err != nil {
+		return err
+	}
+	formats := map[string]belfry.Format{"application/json": belfry.JSON, "application/x-ndjson": belfry.NDJSON}
+	return inFormat(formats[typ], s.rows(w, r, Bulk{Format: formats[typ]}))
+}
+
+// inFormat gives a body that could not be read the code of its format.
+func inFormat(f belfry.Format, err error) error {
+	if e, ok := errors.AsType[*belfry.Error](err); ok && f != belfry.CSV && e.Code == belfry.BadCSV {
+		return belfry.Errorf(belfry.BadJSON, "%s", e.Message)
+	}
+	return err
+}
 
 func (s *Server) provision(w *answer, r *request) error {
 	name := r.PathValue("package")
@@ -23,14 +39,14 @@ func (s *Server) provision(w *answer, r *request) error {
 		}
 		return belfry.Errorf(belfry.UnknownPackage, "there is no package %q; known are %s", mask(name), strings.Join(names, ", "))
 	}
-	return s.rows(w, r, Bulk{Package: name})
-}
-
-// rows takes a body of CSV rows.
-func (s *Server) rows(w *answer, r *request, b Bulk) error {
 	if _, err := mediaType(r.Request, "text/csv"); err != nil {
 		return err
 	}
+	return s.rows(w, r, Bulk{Package: name})
+}
+
+// rows takes a body of rows.
+func (s *Server) rows(w *answer, r *request, b Bulk) error {
 	b.Customer, b.Key, b.IdempotencyKey = r.key.Customer, r.key.Hash, r.Header.Get("Idempotency-Key")
 	limit := r.limits.Body
 	var err error
