@@ -72,6 +72,7 @@ type Bulk struct {
 	Customer       belfry.CustomerID
 	Key            string // hash of the API key
 	Body           io.Reader
+	Format         belfry.Format // of the body
 	DryRun         bool
 	Atomic         bool
 	IdempotencyKey string

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -16,14 +17,29 @@ var (
 // maxIdempotencyKey is the longest Idempotency-Key taken, in bytes.
 const maxIdempotencyKey = 255
 
-func (s *Server) send(w *answer, r *request) error { return s.rows(w, r, Bulk{}) }
+func (s *Server) send(w *answer, r *request) error {
+	typ, err := mediaType(r.Request, "text/csv", "application/json", "application/x-ndjson")
+	if err != nil {
+		return err
+	}
+	formats := map[string]belfry.Format{"application/json": belfry.JSON, "application/x-ndjson": belfry.NDJSON}
+	return inFormat(formats[typ], s.rows(w, r, Bulk{Format: formats[typ]}))
+}
+
+// inFormat gives a body that could not be read the code of its format.
+func inFormat(f belfry.Format, err error) error {
+	if e, ok := errors.AsType[*belfry.Error](err); ok && f != belfry.CSV && e.Code == belfry.BadCSV {
+		return belfry.Errorf(belfry.BadJSON, "%s", e.Message)
+	}
+	return err
+}
 
 func (s *Server) provision(w *answer, r *request) error {
 	name, err := s.packageName(r)
 	if err != nil {
 		return err
 	}
-	return s.rows(w, r, Bulk{Package: name})
+	return s.csvRows(w, r, Bulk{Package: name})
 }
 
 func (s *Server) remove(w *answer, r *request) error {
@@ -35,7 +51,7 @@ func (s *Server) remove(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.rows(w, r, Bulk{Package: name, Remove: true, Recursive: recursive})
+	return s.csvRows(w, r, Bulk{Package: name, Remove: true, Recursive: recursive})
 }
 
 func (s *Server) export(w *answer, r *request) error {
@@ -67,11 +83,16 @@ func (s *Server) packageName(r *request) (string, error) {
 	return "", belfry.Errorf(belfry.UnknownPackage, "there is no package %q; known are %s", mask(name), strings.Join(names, ", "))
 }
 
-// rows takes a body of CSV rows.
-func (s *Server) rows(w *answer, r *request, b Bulk) error {
+// csvRows takes a body that can only be CSV.
+func (s *Server) csvRows(w *answer, r *request, b Bulk) error {
 	if _, err := mediaType(r.Request, "text/csv"); err != nil {
 		return err
 	}
+	return s.rows(w, r, b)
+}
+
+// rows takes a body of rows.
+func (s *Server) rows(w *answer, r *request, b Bulk) error {
 	b.Customer, b.Key, b.IdempotencyKey = r.key.Customer, r.key.Hash, r.Header.Get("Idempotency-Key")
 	limit := r.limits.Body
 	var err error

@@ -17,6 +17,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"belfry"
 	"belfry/catalog"
 )
 
@@ -76,6 +77,7 @@ type Limits struct {
 	BodyHeld     Size     `yaml:"body_held" help:"size of a body with atomic or Idempotency-Key, which is held until its end" reload:"yes"`
 	Row          Size     `yaml:"row" help:"size of one row of a body" reload:"yes"`
 	Columns      int      `yaml:"columns" help:"columns of a CSV header" reload:"yes"`
+	Indicators   int      `yaml:"indicators" help:"indicators of an object" reload:"yes"`
 	BulkRequests int      `yaml:"bulk_requests" help:"bulk requests served at the same time" reload:"yes"`
 	Objects      int      `yaml:"objects" help:"objects of one customer" reload:"yes"`
 	Queries      int      `yaml:"queries" help:"queries of one customer that run at the same time" reload:"yes"`
@@ -103,7 +105,7 @@ func Default(cat *catalog.Catalog) *Config {
 		Storage:  Storage{DuckDB: DuckDB{Dir: "rows", MemoryLimit: 256 << 20}, Reserve: 64 << 20},
 		Meta:     Meta{SQLite: SQLite{Path: "meta.db"}},
 		Limits: Limits{
-			Body: 256 << 20, BodyHeld: 64 << 20, Row: 1 << 20, Columns: 1000,
+			Body: 256 << 20, BodyHeld: 64 << 20, Row: 1 << 20, Columns: 1000, Indicators: belfry.MaxIndicators,
 			BulkRequests: 64, Objects: 1_000_000, Queries: 4,
 			QueryTime: Duration(30 * time.Second), Wait: Duration(2 * time.Second), Idle: Duration(30 * time.Second),
 		},
@@ -204,6 +206,7 @@ func (c *Config) Check() error {
 		inRange("limits.body_held", l.BodyHeld, 1<<10, 1<<32),
 		inRange("limits.row", l.Row, 1<<10, 1<<30),
 		inRange("limits.columns", l.Columns, 3, 100_000),
+		inRange("limits.indicators", l.Indicators, 1, belfry.MaxIndicators),
 		inRange("limits.bulk_requests", l.BulkRequests, 1, 100_000),
 		inRange("limits.objects", l.Objects, 1, 100_000_000),
 		inRange("limits.queries", l.Queries, 1, 1000),

@@ -156,7 +156,7 @@ func (c *core) sequencer(f ingest.Config) *ingest.Sequencer {
 func (c *core) ingestLimits() ingest.Limits {
 	cfg := c.cfg.Load()
 	return ingest.Limits{
-		HeldBody: int64(cfg.Limits.BodyHeld), Row: int(cfg.Limits.Row), Columns: cfg.Limits.Columns,
+		HeldBody: int64(cfg.Limits.BodyHeld), Row: int(cfg.Limits.Row), Columns: cfg.Limits.Columns, Indicators: cfg.Limits.Indicators,
 		Objects: cfg.Limits.Objects, StrictClasses: cfg.StrictClasses,
 		Retention: func(collection string) time.Duration { return time.Duration(cfg.Retention[collection]) },
 		Oldest:    c.oldest,

@@ -227,7 +227,7 @@ func (s *service) serveHTTP(context.Context) error {
 }
 
 func (s *service) send(ctx context.Context, b api.Bulk) (int, []byte, error) {
-	o := ingest.Options{DryRun: b.DryRun, Atomic: b.Atomic, Recursive: b.Recursive}
+	o := ingest.Options{Format: b.Format, DryRun: b.DryRun, Atomic: b.Atomic, Recursive: b.Recursive}
 	if b.IdempotencyKey != "" {
 		o.Repeat = ingest.Repeat{Key: b.IdempotencyKey, Digest: b.Digest}
 	}

@@ -30,50 +30,46 @@ func readWhole(b body) (*chunk, error) {
 	return c, err
 }
 
-// csvBody is the part that all bodies of CSV rows share.
-type csvBody struct {
-	csv     *csvReader
-	columns int
-	row     int // counted from 1 over the whole body
+// source gives the rows of a body one by one, whatever they are written in.
+type source interface {
+	// next gives the fields of the next row, valid until the following call, and the physical line on which it starts.
+	// After a rowFault the following call goes on with the row after it; io.EOF ends the body; any other error means
+	// that the body broke off or cannot be read any further.
+	next() (fields [][]byte, line int, err error)
 }
 
-func newCSVBody(r io.Reader, lim Limits) csvBody { return csvBody{csv: newCSVReader(r, lim.Row)} }
+// rowFault is what is wrong with one row. The rows around it are not concerned. Its text is made when asked for, before
+// the next row is read: of a body full of bad rows only the first few are ever shown.
+type rowFault interface {
+	error
+	refuse() *belfry.RowError
+}
 
-// header reads the first line; example shows one to whoever sent none.
-func (b *csvBody) header(example string) ([][]byte, error) {
-	header, _, err := b.csv.next()
-	if bad, ok := errors.AsType[rowError](err); ok {
-		return nil, belfry.Errorf(belfry.BadHeader, "the header cannot be read: %s", bad.Error())
-	}
-	if errors.Is(err, io.EOF) {
-		return nil, belfry.Errorf(belfry.BadHeader, "the body is empty; its first line names the columns, for example %s", example)
-	}
-	b.columns = len(header)
-	return header, err
+// rowBody is the part that all bodies share: it counts rows and fills chunks with them.
+type rowBody struct {
+	source
+	row int // counted from 1 over the whole body
 }
 
 // read hands rows to take until the chunk is full or the body ends. A row that cannot be read is refused alone.
-func (b *csvBody) read(c *chunk, rows, bytes int, take func(*chunk, [][]byte, int) *belfry.RowError) error {
+func (b *rowBody) read(c *chunk, rows, bytes int, take func(*chunk, [][]byte, int) *belfry.RowError) error {
 	for size := 0; c.rows < rows && size < bytes; {
-		fields, line, err := b.csv.next()
-		var refused *belfry.RowError
-		if err != nil {
-			bad, ok := errors.AsType[rowError](err)
-			if !ok {
-				return err
-			}
-			refused = &belfry.RowError{Code: belfry.BadRow, Message: bad.Error()}
+		fields, line, err := b.next()
+		bad, isRow := err.(rowFault)
+		if err != nil && !isRow {
+			return err
 		}
 		b.row++
 		c.rows++
-		if refused == nil {
-			fields, refused = b.trim(fields)
-		}
-		if refused == nil {
-			refused = take(c, fields, line)
-		}
-		if refused != nil {
-			c.rejected.add(b.row, line, refused)
+		switch {
+		case !isRow:
+			if refused := take(c, fields, line); refused != nil {
+				c.rejected.add(b.row, line, refused)
+			}
+		case c.rejected.full():
+			c.rejected.count++
+		default:
+			c.rejected.add(b.row, line, bad.refuse())
 		}
 		for _, f := range fields {
 			size += len(f)
@@ -82,21 +78,8 @@ func (b *csvBody) read(c *chunk, rows, bytes int, take func(*chunk, [][]byte, in
 	return nil
 }
 
-// trim takes away empty fields beyond the header.
-func (b *csvBody) trim(fields [][]byte) ([][]byte, *belfry.RowError) {
-	for len(fields) > b.columns {
-		extra := fields[len(fields)-1]
-		if len(extra) > 0 {
-			return nil, rejectf("", belfry.BadRow, "the row has %d fields, the header %d columns, and field %d holds %q; quote commas inside a value",
-				len(fields), b.columns, len(fields), clip(extra))
-		}
-		fields = fields[:len(fields)-1]
-	}
-	return fields, nil
-}
-
-// keep copies a row for the sequencer: the fields themselves belong to the CSV reader.
-func (b *csvBody) keep(fields [][]byte, line int, kind rowKind, slot int) openRow {
+// keep copies a row for the sequencer: the fields themselves belong to the source.
+func (b *rowBody) keep(fields [][]byte, line int, kind rowKind, slot int) openRow {
 	size := 0
 	for _, f := range fields {
 		size += len(f)

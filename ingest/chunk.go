@@ -16,6 +16,7 @@ import (
 // the object, or be refused because of what another request did in between.
 type chunk struct {
 	rows     int // read so far, wrong ones included
+	layout   *layout
 	data     dataRows
 	logs     logRows
 	open     []openRow
@@ -105,6 +106,22 @@ func (d *dataRows) reshape(indicators []indicatorColumn) {
 		d.columns[i].n = ind.n
 	}
 	d.empty()
+}
+
+// widen gives d the columns that indicators has more; the rows so far have no value in them.
+func (d *dataRows) widen(indicators []indicatorColumn) {
+	for i := len(d.columns); i < len(indicators); i++ {
+		if i < cap(d.columns) {
+			d.columns = d.columns[:i+1] // with the room of an earlier body
+		} else {
+			d.columns = append(d.columns, valueColumn{})
+		}
+		c := &d.columns[i]
+		*c = valueColumn{n: indicators[i].n, numbers: c.numbers[:0]}
+		for range d.nodes {
+			c.numbers = append(c.numbers, math.NaN())
+		}
+	}
 }
 
 func (c *valueColumn) setNumber(row int, v float64) {
@@ -213,9 +230,12 @@ type rejections struct {
 	list  []belfry.RowError
 }
 
+// full tells that a further row is only counted.
+func (r *rejections) full() bool { return len(r.list) >= belfry.MaxReported }
+
 func (r *rejections) add(row, line int, e *belfry.RowError) {
 	r.count++
-	if len(r.list) < belfry.MaxReported {
+	if !r.full() {
 		e.Row, e.Line = row, line
 		r.list = append(r.list, *e)
 	}

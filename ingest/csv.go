@@ -3,12 +3,9 @@ package ingest
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"math/bits"
 	"unicode/utf8"
-
-	"belfry"
 )
 
 // csvReader splits a CSV body into rows without ever holding more of it than one row and a read buffer.
@@ -28,16 +25,7 @@ import (
 // The time spent is linear in the body, also for hostile bodies: a quote that fails to close makes lines be read
 // twice, but no line can lie inside two such quotes, as one of them would have closed the other.
 type csvReader struct {
-	r      io.Reader
-	err    error // what r ended with; nil while there may be more
-	maxRow int
-	begun  bool
-	skip   bool // the unread input starts inside a line that is to be dropped
-	line   int  // physical line at which the unread input starts
-
-	buf        []byte
-	start, end int // the unread input is buf[start:end]
-
+	window
 	fields [][]byte
 	spans  []span
 }
@@ -48,24 +36,14 @@ type span struct {
 	escaped  bool // has doubled quotes in it
 }
 
-const (
-	firstBuffer = 16 << 10 // enough for the small bodies of single senders
-	fullBuffer  = 256 << 10
-	// maxFields bounds what a row of commas can cost: a field takes 24 bytes where its comma took one.
-	maxFields = 1 << 16
-)
+// maxFields bounds what a row of commas can cost: a field takes 24 bytes where its comma took one.
+const maxFields = 1 << 16
 
 // newCSVReader reads from r rows of at most maxRow bytes, line end not counted.
 func newCSVReader(r io.Reader, maxRow int) *csvReader {
-	c := &csvReader{maxRow: maxRow}
+	c := &csvReader{window: window{maxRow: maxRow}}
 	c.reset(r)
 	return c
-}
-
-// reset makes the reader start afresh on another body, keeping its buffers.
-func (c *csvReader) reset(r io.Reader) {
-	c.r, c.err, c.begun, c.skip, c.line = r, nil, false, false, 1
-	c.start, c.end = 0, 0
 }
 
 // next gives the next record and the physical line on which it starts, counted from 1. The fields point into the
@@ -110,111 +88,6 @@ func (c *csvReader) next() (fields [][]byte, line int, err error) {
 			return nil, line, badUTF8(c.fields)
 		}
 		return c.fields, line, nil
-	}
-}
-
-// begin looks at the first bytes: a UTF-8 byte order mark is dropped, UTF-16 is refused as a whole, since every one of
-// its rows would be.
-func (c *csvReader) begin() {
-	c.begun = true
-	for c.end-c.start < 3 && c.err == nil {
-		c.fill()
-	}
-	b := c.buf[c.start:c.end]
-	switch {
-	case bytes.HasPrefix(b, []byte("\xef\xbb\xbf")):
-		c.start += 3
-	case bytes.HasPrefix(b, []byte("\xff\xfe")), bytes.HasPrefix(b, []byte("\xfe\xff")),
-		len(b) >= 2 && (b[0] == 0) != (b[1] == 0):
-		c.start = c.end
-		c.err = belfry.Errorf(belfry.BadCSV, "the body is UTF-16 (it begins with the bytes % x); send it as UTF-8, "+
-			`which spreadsheets offer as "CSV UTF-8"`, b[:2])
-	}
-}
-
-// fill reads more input behind the unread part, or sets err.
-func (c *csvReader) fill() {
-	if c.end == len(c.buf) {
-		c.makeRoom()
-	}
-	for range 100 {
-		n, err := c.r.Read(c.buf[c.end:])
-		c.end += n
-		c.err = err
-		if n > 0 || err != nil {
-			return
-		}
-	}
-	c.err = io.ErrNoProgress
-}
-
-// makeRoom moves the unread part to the front of the buffer, and of a larger buffer when that leaves little room. The
-// largest holds any row with its line end and more, so no row within the limit is ever too large for it.
-func (c *csvReader) makeRoom() {
-	to := c.buf
-	largest := max(fullBuffer, c.maxRow+4<<10)
-	if len(to) < fullBuffer || c.start < len(to)/2 && len(to) < largest {
-		to = make([]byte, min(max(4*len(to), firstBuffer), largest))
-	}
-	c.end = copy(to, c.buf[c.start:c.end])
-	c.start, c.buf = 0, to
-}
-
-// consume marks n bytes and so many physical lines as read.
-func (c *csvReader) consume(n, lines int) {
-	c.start += n
-	c.line += lines
-}
-
-// lineEnd finds, as offsets from the start of the row, where the text of a physical line ends and where the line after
-// it begins; from is any place in that line. At the end of the body both are where the input ends. When the row gets too
-// long, the rest of the line is to be skipped.
-func (c *csvReader) lineEnd(from int) (end, next int, err error) {
-	seen := from
-	for {
-		b := c.buf[c.start:c.end]
-		i := bytes.IndexByte(b[seen:], '\n')
-		if i < 0 && c.err != io.EOF {
-			seen = len(b)
-			if seen > c.maxRow+1 {
-				c.skip = true
-				return from, from, rowError{problem: tooLong, number: c.maxRow}
-			}
-			if c.err != nil {
-				return 0, 0, c.err
-			}
-			c.fill()
-			continue
-		}
-		end, next = len(b), len(b)
-		if i >= 0 {
-			end, next = seen+i, seen+i+1
-		}
-		if end > from && b[end-1] == '\r' {
-			end--
-		}
-		if end > c.maxRow {
-			c.skip = true
-			return from, from, rowError{problem: tooLong, number: c.maxRow}
-		}
-		return end, next, nil
-	}
-}
-
-// skipLine drops what is left of a physical line that is too long, and tells whether it has an end. Quotes have no
-// meaning to it: one left open must not take the rest of the body along.
-func (c *csvReader) skipLine() bool {
-	for {
-		if i := bytes.IndexByte(c.buf[c.start:c.end], '\n'); i >= 0 {
-			c.skip = false
-			c.consume(i+1, 1)
-			return true
-		}
-		c.start = c.end
-		if c.err != nil {
-			return false
-		}
-		c.fill()
 	}
 }
 
@@ -326,10 +199,10 @@ func (c *csvReader) quotedField(pos int, opened place) (stop int, at place, err 
 		at.lines += inside
 	}
 	if stop < at.end && c.buf[c.start+stop] != ',' {
-		line := c.line + opened.lines - 1
-		bad := rowError{problem: textAfterQuote, field: len(c.spans) + 1, number: line, other: line + inside}
+		bad := rowError{problem: textAfterQuote, field: len(c.spans) + 1, other: int(c.buf[c.start+stop])}
 		if inside > 0 {
-			bad.problem = closedElsewhere
+			line := c.line + opened.lines - 1
+			bad.problem, bad.number, bad.other = closedElsewhere, line, line+inside
 		}
 		return pos, opened, bad
 	}
@@ -412,65 +285,4 @@ func isBlank(row []byte) bool {
 // sign.
 func looksSemicolon(header [][]byte) bool {
 	return len(header) == 1 && bytes.IndexByte(header[0], ';') >= 0
-}
-
-// rowError says why one row cannot be read. The rows around it are not concerned. Its text is made when asked for: of a
-// body full of bad rows only the first few are ever shown.
-type rowError struct {
-	problem
-	field  int
-	number int // the offending byte, the limit, or the line on which the quote opens
-	other  int // the line on which it might have closed
-}
-
-type problem uint8
-
-const (
-	notUTF8 problem = iota
-	tooManyFields
-	tooLong
-	unclosedInRow
-	unclosedInBody
-	closedElsewhere
-	textAfterQuote
-	bareQuote
-)
-
-func (e rowError) Error() string {
-	const remedy = `close it, and write "" for a quote inside a quoted field`
-	switch e.problem {
-	case notUTF8:
-		return fmt.Sprintf("field %d is not valid UTF-8 at its byte 0x%02x; send the body in UTF-8", e.field, e.number)
-	case tooManyFields:
-		return fmt.Sprintf("the row has more than %d fields", maxFields)
-	case tooLong:
-		return fmt.Sprintf("the row is longer than the limit of %d bytes; split it or shorten its texts", e.number)
-	case unclosedInRow:
-		return fmt.Sprintf("the quote that opens field %d is not closed within the limit of a row, %d bytes; %s", e.field, e.number, remedy)
-	case unclosedInBody:
-		return fmt.Sprintf("the quote that opens field %d is not closed before the end of the body; %s", e.field, remedy)
-	case closedElsewhere:
-		return fmt.Sprintf("the quote that opens field %d on line %d is not closed there, and the next single quote, on line %d, "+
-			"does not end a field; %s", e.field, e.number, e.other, remedy)
-	case textAfterQuote:
-		return fmt.Sprintf(`field %d goes on after its closing quote; write "" for a quote inside a quoted field`, e.field)
-	case bareQuote:
-		return fmt.Sprintf(`field %d has a quote inside but does not begin with one; write the field as "…" with "" for `+
-			"each quote inside", e.field)
-	}
-	panic("a row error of no known kind")
-}
-
-// badUTF8 finds the first byte of the row that is not UTF-8.
-func badUTF8(fields [][]byte) rowError {
-	for i, f := range fields {
-		for len(f) > 0 {
-			r, n := utf8.DecodeRune(f)
-			if r == utf8.RuneError && n == 1 {
-				return rowError{problem: notUTF8, field: i + 1, number: int(f[0])}
-			}
-			f = f[n:]
-		}
-	}
-	panic("a row is invalid though its fields are valid") // commas and quotes between them are ASCII
 }

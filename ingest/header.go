@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,44 +29,98 @@ var sendColumns = []string{
 	"object_1", "object_2", "object_3", "object_4", "object_5", "log", "timestamp",
 }
 
-// readLayout understands the header of a send body.
-func readLayout(header [][]byte, maxColumns int) (*layout, error) {
-	l := &layout{columns: len(header)}
-	places := map[string]*int{
-		"type": &l.kind, "resname": &l.resname, "object": &l.object, "class": &l.class, "view": &l.view,
-		"parentview": &l.parentview, "ip": &l.ip, "host": &l.host, "log": &l.log, "timestamp": &l.timestamp,
+// newLayout has no columns yet.
+func newLayout() *layout {
+	l := &layout{
+		kind: -1, resname: -1, object: -1, class: -1, view: -1, parentview: -1, ip: -1, host: -1, log: -1, timestamp: -1,
 	}
 	for i := range l.constants {
-		places["object_"+strconv.Itoa(i+1)] = &l.constants[i]
+		l.constants[i] = -1
 	}
-	for _, p := range places {
-		*p = -1
-	}
-	names, err := columnNames(header, maxColumns)
+	return l
+}
+
+// readLayout understands the header of a send body.
+func readLayout(header [][]byte, lim Limits) (*layout, error) {
+	names, err := columnNames(header, lim.Columns)
 	if err != nil {
 		return nil, err
 	}
-	l.names = names
-	for at, name := range names {
-		if p := places[name]; p != nil {
-			*p = at
-			continue
+	l := newLayout()
+	for _, name := range names {
+		if !l.add(name, lim.Indicators) {
+			return nil, unknownColumn(name, knownColumns(), indicatorRange(lim.Indicators))
 		}
-		n, text, ok := belfry.ParseIndicatorColumn(name)
-		if !ok || text {
-			return nil, unknownColumn(name, append(sendColumns[:len(sendColumns):len(sendColumns)], "i1", "i2"),
-				"and the indicators i1 to i"+strconv.Itoa(belfry.MaxIndicators))
-		}
-		l.indicators = append(l.indicators, indicatorColumn{n, at})
 	}
 	if l.kind < 0 {
 		return nil, belfry.Errorf(belfry.BadHeader, `the header has no column "type"; each row says with it whether it is data, log or createview`)
 	}
-	for _, at := range append(l.constants[:], l.ip, l.host) {
-		l.details = l.details || at >= 0
-	}
 	return l, nil
 }
+
+// with gives a layout that has one column more, and leaves l as it is: a chunk that was read with l may be at the
+// sequencer. It is nil when there is no such column.
+func (l *layout) with(name string, indicators int) *layout {
+	more := *l
+	more.names, more.indicators = slices.Clip(l.names), slices.Clip(l.indicators) // so that appending copies
+	if !more.add(name, indicators) {
+		return nil
+	}
+	return &more
+}
+
+// add puts a column behind the others; false when there is no such column.
+func (l *layout) add(name string, indicators int) bool {
+	at := l.columns
+	if p := l.place(name); p != nil {
+		*p = at
+		l.details = l.details || p == &l.ip || p == &l.host || strings.HasPrefix(name, "object_")
+	} else {
+		n, text, ok := belfry.ParseIndicatorColumn(name)
+		if !ok || text || n > indicators {
+			return false
+		}
+		l.indicators = append(l.indicators, indicatorColumn{n, at})
+	}
+	l.names = append(l.names, name)
+	l.columns++
+	return true
+}
+
+// place is where the layout keeps the place of a column that is no indicator; nil when there is no such column.
+func (l *layout) place(name string) *int {
+	switch name {
+	case "type":
+		return &l.kind
+	case "resname":
+		return &l.resname
+	case "object":
+		return &l.object
+	case "class":
+		return &l.class
+	case "view":
+		return &l.view
+	case "parentview":
+		return &l.parentview
+	case "ip":
+		return &l.ip
+	case "host":
+		return &l.host
+	case "log":
+		return &l.log
+	case "timestamp":
+		return &l.timestamp
+	}
+	if n, ok := strings.CutPrefix(name, "object_"); ok && len(n) == 1 && n[0] >= '1' && n[0] <= '5' {
+		return &l.constants[n[0]-'1']
+	}
+	return nil
+}
+
+// knownColumns are those of a send body, with two indicators standing for all.
+func knownColumns() []string { return append(slices.Clip(sendColumns), "i1", "i2") }
+
+func indicatorRange(most int) string { return "and the indicators i1 to i" + strconv.Itoa(most) }
 
 // columnNames reads a header: trimmed, without regard to case, each name once.
 func columnNames(header [][]byte, maxColumns int) ([]string, error) {
@@ -72,12 +128,12 @@ func columnNames(header [][]byte, maxColumns int) ([]string, error) {
 		return nil, belfry.Errorf(belfry.BadHeader, "the header has %d columns; at most %d are taken", len(header), maxColumns)
 	}
 	if looksSemicolon(header) {
-		return nil, belfry.Errorf(belfry.BadHeader, "the header %q seems to be separated by semicolons; separate columns with commas", clip(header[0]))
+		return nil, semicolons(clip(header[0]))
 	}
 	names := make([]string, len(header))
 	seen := map[string]bool{}
 	for i, h := range header {
-		name := strings.ToLower(string(bytes.TrimSpace(h)))
+		name := columnName(h)
 		if seen[name] {
 			return nil, belfry.Errorf(belfry.BadHeader, "the header names the column %q twice; name it once", clip(h))
 		}
@@ -87,9 +143,20 @@ func columnNames(header [][]byte, maxColumns int) ([]string, error) {
 	return names, nil
 }
 
+// columnName is what a name in a header or a key of an object stands for.
+func columnName(text []byte) string { return strings.ToLower(string(bytes.TrimSpace(text))) }
+
+func semicolons(header string) error {
+	return belfry.Errorf(belfry.BadHeader, "the header %q seems to be separated by semicolons; separate columns with commas", header)
+}
+
 // unknownColumn tells what the column could have meant.
 func unknownColumn(name string, known []string, more string) error {
-	hint := ""
+	return belfry.Errorf(belfry.BadHeader, "%s", noColumn(name, known, more))
+}
+
+func noColumn(name string, known []string, more string) string {
+	hint := "."
 	if near := catalog.Nearest(name, known); near != "" {
 		hint = "; did you mean " + strconv.Quote(near) + "?"
 	}
@@ -97,7 +164,7 @@ func unknownColumn(name string, known []string, more string) error {
 	if more != "" {
 		list += " " + more
 	}
-	return belfry.Errorf(belfry.BadHeader, "there is no column %q%s Known columns: %s", clip([]byte(name)), hint+".", list)
+	return fmt.Sprintf("there is no column %q%s Known columns: %s", clip([]byte(name)), hint, list)
 }
 
 // clip keeps what a client sent short enough to be shown to it.

@@ -56,7 +56,7 @@ func newBench(t testing.TB) *bench {
 		},
 		Limits: func() Limits {
 			return Limits{
-				HeldBody: 64 << 20, Row: 1 << 20, Columns: 1000, Objects: 1_000_000,
+				HeldBody: 64 << 20, Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1_000_000,
 				Retention: func(string) time.Duration { return 400 * 24 * time.Hour },
 			}
 		},

@@ -15,31 +15,44 @@ import (
 
 // reader turns a send body into chunks.
 type reader struct {
-	csvBody
-	layout *layout
-	tree   *meta.Tree
-	who    belfry.CustomerID
-	rooms  *sync.Pool
+	rowBody
+	layout  *layout     // of CSV from the header, else what the objects so far have named
+	objects *jsonReader // nil for CSV
+	tree    *meta.Tree
+	who     belfry.CustomerID
+	rooms   *sync.Pool
 
 	earliest, latest map[string]belfry.Time // by collection: what retention and the clock allow
 	last             *meta.Node             // the resource of the row before
 }
 
-func (s *Sequencer) newReader(who belfry.CustomerID, body io.Reader) (*reader, error) {
+func (s *Sequencer) newReader(who belfry.CustomerID, body io.Reader, f belfry.Format) (*reader, error) {
 	lim := s.cfg.Limits()
-	r := &reader{csvBody: newCSVBody(body, lim), tree: s.cfg.Tree, who: who, rooms: &s.rooms}
-	header, err := r.header("type,object,i1")
-	if err != nil {
-		return nil, err
-	}
-	if r.layout, err = readLayout(header, lim.Columns); err != nil {
+	r := &reader{tree: s.cfg.Tree, who: who, rooms: &s.rooms}
+	if err := r.open(body, f, lim); err != nil {
 		return nil, err
 	}
 	r.setBounds(s.cfg.Now(), lim)
 	return r, nil
 }
 
-func (r *reader) apply(t *tx, c *chunk) { t.send(c, r.layout) }
+func (r *reader) open(body io.Reader, f belfry.Format, lim Limits) error {
+	if f != belfry.CSV {
+		r.objects = newJSONReader(body, f, lim)
+		r.layout, r.source = r.objects.layout, r.objects
+		return nil
+	}
+	b := newCSVBody(body, lim)
+	header, err := b.header("type,object,i1")
+	if err != nil {
+		return err
+	}
+	r.layout, err = readLayout(header, lim)
+	r.rowBody = b.rowBody
+	return err
+}
+
+func (r *reader) apply(t *tx, c *chunk) { t.send(c, c.layout) }
 
 func (r *reader) setBounds(now time.Time, lim Limits) {
 	r.earliest, r.latest = map[string]belfry.Time{}, map[string]belfry.Time{}
@@ -59,7 +72,8 @@ func (r *reader) read(rows, bytes int) (*chunk, error) {
 	room := r.rooms.Get().(*dataRows)
 	room.reshape(r.layout.indicators)
 	c.data = *room
-	err := r.csvBody.read(c, rows, bytes, r.take)
+	err := r.rowBody.read(c, rows, bytes, r.take)
+	c.layout = r.layout
 	*room = c.data
 	c.data = room.takeOut()
 	if cap(room.nodes) <= 2*chunkRows { // that of a body read whole may be huge
@@ -70,6 +84,10 @@ func (r *reader) read(rows, bytes int) (*chunk, error) {
 
 // take puts one row where it belongs in the chunk, or says what is wrong with it.
 func (r *reader) take(c *chunk, fields [][]byte, line int) *belfry.RowError {
+	if r.objects != nil && r.layout != r.objects.layout { // an object has named a new column
+		r.layout = r.objects.layout
+		c.data.widen(r.layout.indicators)
+	}
 	switch kind := cell(fields, r.layout.kind); string(kind) {
 	case "data":
 		return r.takeData(c, fields, line)

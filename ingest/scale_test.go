@@ -43,7 +43,7 @@ func BenchmarkLookup(b *testing.B) {
 		b.Run(fmt.Sprintf("objects=%d", size), func(b *testing.B) {
 			x := newBench(b)
 			x.grow(b, size)
-			l, err := readLayout([][]byte{[]byte("type"), []byte("resname"), []byte("object")}, 1000)
+			l, err := readLayout([][]byte{[]byte("type"), []byte("resname"), []byte("object")}, x.cfg.Limits())
 			if err != nil {
 				b.Fatal(err)
 			}

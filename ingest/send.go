@@ -17,6 +17,7 @@ type Sender struct {
 
 // Options are the wishes that come with a bulk body.
 type Options struct {
+	Format    belfry.Format // of a body of Send
 	DryRun    bool
 	Atomic    bool
 	Recursive bool // of a removal: with what stands inside
@@ -32,9 +33,9 @@ type Repeat struct {
 	Digest [32]byte // of method, path, query and body
 }
 
-// Send takes a CSV body of data, log and createview rows and answers with the report of what became of each.
+// Send takes a body of data, log and createview rows and answers with the report of what became of each.
 func (s *Sequencer) Send(ctx context.Context, who Sender, r io.Reader, o Options) (code int, answer []byte, err error) {
-	return s.bulk(ctx, who, o, func() (body, error) { return s.newReader(who.Customer, r) })
+	return s.bulk(ctx, who, o, func() (body, error) { return s.newReader(who.Customer, r, o.Format) })
 }
 
 // bulk answers a request whose body is rows, whatever they are about.

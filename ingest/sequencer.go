@@ -49,6 +49,7 @@ type Limits struct {
 	HeldBody      int64 // of a body that must be read to its end before anything is applied
 	Row           int
 	Columns       int
+	Indicators    int // the highest number, at most belfry.MaxIndicators
 	Objects       int // per customer
 	StrictClasses bool
 	Retention     func(collection string) time.Duration // 0: for ever

@@ -1,0 +1,69 @@
+package ingest
+
+import (
+	"errors"
+	"io"
+
+	"belfry"
+)
+
+// csvBody is a body of CSV rows under a header.
+type csvBody struct {
+	rowBody
+	table *csvTable
+}
+
+func newCSVBody(r io.Reader, lim Limits) csvBody {
+	t := &csvTable{csv: newCSVReader(r, lim.Row)}
+	return csvBody{rowBody: rowBody{source: t}, table: t}
+}
+
+// header reads the first line; example shows one to whoever sent none.
+func (b *csvBody) header(example string) ([][]byte, error) {
+	header, _, err := b.table.csv.next()
+	if bad, ok := errors.AsType[rowError](err); ok {
+		if bad.problem == textAfterQuote && bad.other == ';' {
+			return nil, semicolons(`"…";"…"`)
+		}
+		return nil, belfry.Errorf(belfry.BadHeader, "the header cannot be read: %s", bad.Error())
+	}
+	if errors.Is(err, io.EOF) {
+		return nil, belfry.Errorf(belfry.BadHeader, "the body is empty; its first line names the columns, for example %s", example)
+	}
+	b.table.columns = len(header)
+	return header, err
+}
+
+// csvTable gives the rows below a header.
+type csvTable struct {
+	csv     *csvReader
+	columns int
+}
+
+// next gives a row without the empty fields it may have beyond the header.
+func (t *csvTable) next() ([][]byte, int, error) {
+	fields, line, err := t.csv.next()
+	if err != nil {
+		return nil, line, err
+	}
+	for n := len(fields); n > t.columns; n-- {
+		if extra := fields[n-1]; len(extra) > 0 {
+			return nil, line, longRow{fields: n, columns: t.columns, extra: extra}
+		}
+		fields = fields[:n-1]
+	}
+	return fields, line, nil
+}
+
+// longRow is a row with values beyond the header.
+type longRow struct {
+	fields, columns int
+	extra           []byte
+}
+
+func (e longRow) Error() string { return e.refuse().Message }
+
+func (e longRow) refuse() *belfry.RowError {
+	return rejectf("", belfry.BadRow, "the row has %d fields, the header %d columns, and field %d holds %q; quote commas inside a value",
+		e.fields, e.columns, e.fields, clip(e.extra))
+}

@@ -1,0 +1,227 @@
+package ingest
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// objectParser reads one flat object at a time into fields under its layout: a string without its escapes, a number as it
+// is written, null as an empty field. It takes what RFC 8259 allows and no more, and of that refuses what cannot be a
+// row: values with a structure, truth values, a column named twice, text that is not Unicode.
+type objectParser struct {
+	layout *layout // replaced, never changed, when an object names a new column
+	lim    Limits
+	advice string // to whom a row is an array
+
+	places map[string]int // of keys as they were written
+	fields [][]byte
+	used   int    // fields of the object at hand, up to its last one that is not empty
+	keys   int    // of the object at hand
+	marks  []int  // by field: the object that set it last
+	object int    // counts objects
+	text   []byte // strings of the object at hand that had escapes in them
+}
+
+func newObjectParser(lim Limits) objectParser {
+	return objectParser{layout: newLayout(), lim: lim, places: map[string]int{}}
+}
+
+// Of keys as they were written, so many are remembered, and none that is longer. Others are looked at anew each time.
+const (
+	maxPlaces = 1000
+	maxKey    = 64
+)
+
+// parseAll reads an object that must be all there is in b.
+func (p *objectParser) parseAll(b []byte) ([][]byte, error) {
+	n, err := p.parse(b)
+	if err != nil {
+		return nil, err
+	}
+	if n = skipBlanks(b, n); n < len(b) {
+		return nil, unexpected(b, n, "nothing behind the object, which ends the row,")
+	}
+	return p.row(), nil
+}
+
+// row gives the fields of the object that was parsed, valid until the next one is.
+func (p *objectParser) row() [][]byte { return p.fields[:p.used] }
+
+// parse reads the object at the start of b and says how long it is. The fault it finds is a jsonFault.
+func (p *objectParser) parse(b []byte) (n int, err error) {
+	clear(p.fields[:p.used])
+	p.used, p.keys, p.text = 0, 0, p.text[:0]
+	p.object++
+	at := skipBlanks(b, 0)
+	if at == len(b) || b[at] != '{' {
+		return at, jsonFault{problem: notObject, found: b[at:], want: p.advice}
+	}
+	if at = skipBlanks(b, at+1); at < len(b) && b[at] == '}' {
+		return at + 1, nil
+	}
+	for {
+		if at, err = p.member(b, at); err != nil {
+			return at, err
+		}
+		at = skipBlanks(b, at)
+		if at < len(b) && b[at] == '}' {
+			return at + 1, nil
+		}
+		if at == len(b) || b[at] != ',' {
+			return at, unexpected(b, at, `"," or "}" after a value`)
+		}
+		at = skipBlanks(b, at+1)
+	}
+}
+
+// member reads a column name and its value at b[at:] and gives the place behind them.
+func (p *objectParser) member(b []byte, at int) (int, error) {
+	if at == len(b) || b[at] != '"' {
+		return at, unexpected(b, at, "the name of a column in quotes")
+	}
+	key, at, bad := p.string(b, at)
+	if bad != nil {
+		return at, *bad
+	}
+	column, err := p.column(key)
+	if err != nil {
+		return at, err
+	}
+	at = skipBlanks(b, at)
+	if at == len(b) || b[at] != ':' {
+		return at, unexpected(b, at, `":" after the name of a column`)
+	}
+	value, at, bad := p.value(b, skipBlanks(b, at+1))
+	if bad != nil {
+		bad.column = []byte(p.layout.names[column])
+		return at, *bad
+	}
+	if len(value) > 0 {
+		p.fields[column] = value
+		p.used = max(p.used, column+1)
+	}
+	return at, nil
+}
+
+// column finds the place of a column and makes sure that the object has not named it before.
+func (p *objectParser) column(key []byte) (int, error) {
+	column, ok := p.places[string(key)]
+	if !ok {
+		if column, ok = p.learn(key); !ok {
+			return 0, jsonFault{problem: unknownKey, column: key, number: p.lim.Indicators}
+		}
+	}
+	if p.marks[column] == p.object {
+		return 0, jsonFault{problem: keyTwice, column: []byte(p.layout.names[column])}
+	}
+	p.marks[column] = p.object
+	if p.keys++; p.keys > p.lim.Columns {
+		return 0, jsonFault{problem: tooManyKeys, number: p.lim.Columns}
+	}
+	return column, nil
+}
+
+// learn finds the place of a key that has not been written so before. A column that is new is put behind the others.
+func (p *objectParser) learn(key []byte) (column int, ok bool) {
+	name := columnName(key)
+	column, ok = p.places[name]
+	if !ok {
+		more := p.layout.with(name, p.lim.Indicators)
+		if more == nil {
+			return 0, false
+		}
+		column, p.layout = p.layout.columns, more
+		p.fields, p.marks = append(p.fields, nil), append(p.marks, 0)
+		p.places[name] = column // there are not many names, so these are always remembered
+	}
+	if len(p.places) < maxPlaces && len(key) <= maxKey {
+		p.places[string(key)] = column
+	}
+	return column, true
+}
+
+// value reads a value at b[at:] and gives the place behind it.
+func (p *objectParser) value(b []byte, at int) (value []byte, end int, bad *jsonFault) {
+	if at == len(b) {
+		return nil, at, &jsonFault{problem: badSyntax, at: at, want: "a value"}
+	}
+	switch c := b[at]; {
+	case c == '"':
+		return p.string(b, at)
+	case c == '-' || isDigit(c):
+		if end = numberEnd(b, at); end < 0 {
+			return nil, at, &jsonFault{problem: badNumber, at: at, found: b[at:]}
+		}
+		return b[at:end:end], end, nil
+	case c == '{' || c == '[':
+		return nil, at, &jsonFault{problem: badKind, found: b[at : at+1]}
+	}
+	for _, word := range []string{"null", "true", "false"} {
+		if bytes.HasPrefix(b[at:], []byte(word)) {
+			if word != "null" {
+				return nil, at, &jsonFault{problem: badKind, found: b[at : at+len(word)]}
+			}
+			return nil, at + len(word), nil
+		}
+	}
+	return nil, at, &jsonFault{problem: badSyntax, at: at, want: "a string, a number or null", found: b[at:]}
+}
+
+// numberEnd finds the end of the number at b[at:]; -1 when it is not written as JSON wants it.
+func numberEnd(b []byte, at int) int {
+	if b[at] == '-' {
+		at++
+	}
+	first := at
+	if at = digitsEnd(b, at); at == first || b[first] == '0' && at > first+1 {
+		return -1
+	}
+	if at < len(b) && b[at] == '.' {
+		first = at + 1
+		if at = digitsEnd(b, first); at == first {
+			return -1
+		}
+	}
+	if at < len(b) && (b[at] == 'e' || b[at] == 'E') {
+		at++
+		if at < len(b) && (b[at] == '+' || b[at] == '-') {
+			at++
+		}
+		first = at
+		if at = digitsEnd(b, first); at == first {
+			return -1
+		}
+	}
+	return at
+}
+
+func digitsEnd(b []byte, at int) int {
+	for at < len(b) && isDigit(b[at]) {
+		at++
+	}
+	return at
+}
+
+// skipBlanks gives the first place from at on that is no blank.
+func skipBlanks(b []byte, at int) int {
+	for at < len(b) && (b[at] == ' ' || b[at] == '\n' || b[at] == '\r' || b[at] == '\t') {
+		at++
+	}
+	return at
+}
+
+func unexpected(b []byte, at int, want string) jsonFault {
+	return jsonFault{problem: badSyntax, at: at, want: want, found: b[at:]}
+}
+
+// firstInvalid finds the first byte that is not UTF-8.
+func firstInvalid(b []byte) int {
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
