@@ -27,6 +27,14 @@ type Created struct {
 	Elements  int `json:"elements"`
 }
 
+// Less is what was created since before.
+func (c Created) Less(before Created) Created {
+	return Created{
+		Resources: c.Resources - before.Resources, Views: c.Views - before.Views,
+		Objects: c.Objects - before.Objects, Elements: c.Elements - before.Elements,
+	}
+}
+
 // RowError says what is wrong with one row.
 type RowError struct {
 	Row     int    `json:"row"`  // counts data rows from 1
@@ -57,6 +65,16 @@ func (r *Report) Answer() (status int, body []byte) {
 	first := r.Errors[0]
 	return 400, r.render(Errorf(AllRowsRejected, "none of the %d rows could be taken; the first, row %d on line %d: %s",
 		r.Rows, first.Row, first.Line, first.Message))
+}
+
+// AnswerOne renders the report of a request that is a single row: what is wrong with the row is what is wrong with the
+// request.
+func (r *Report) AnswerOne() (status int, body []byte) {
+	if r.Rejected == 0 {
+		return r.Answer()
+	}
+	first := r.Errors[0]
+	return 400, r.render(&Error{first.Code, first.Message})
 }
 
 // Refused renders the report of an atomic request that had wrong rows: nothing of it was applied.

@@ -5,6 +5,27 @@ import (
 	"strconv"
 )
 
+// Row is one row as a legacy path brings it: cells of the columns of a send body, taken as they came.
+type Row struct {
+	Type       string // data or log
+	NoResponse bool   // the source reports that it got no answer, instead of data
+	Resource   string
+	Object     string
+	Class      string
+	View       string
+	ParentView string
+	IP, Host   string
+	Constants  [5]string
+	Log        string
+	Indicators []Cell
+}
+
+// Cell is the text of indicator N.
+type Cell struct {
+	N    int
+	Text string
+}
+
 // Batch holds rows of one collection and one customer, by column. Its rows are in order of acceptance and their ids
 // are consecutive. A batch is not changed once it is part of a committed Record.
 type Batch struct {

@@ -44,6 +44,9 @@ type Config struct {
 
 	// Send takes the body of a bulk request. It answers when what it accepted is durable and visible.
 	Send func(context.Context, Bulk) (status int, body []byte, err error)
+	// SendOne takes a single row of a legacy path, CreateView the cells of a view, by column of the package view.
+	SendOne    func(context.Context, belfry.CustomerID, *belfry.Row) (status int, body []byte, err error)
+	CreateView func(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (status int, body []byte, err error)
 	// Export writes as CSV what a package has made.
 	Export func(c belfry.CustomerID, packageType string, w io.Writer) error
 	// Source is where rows of a collection come from.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/catalog"
 )
 
 // request is a request that may be served: its key is valid and high enough, its parameters are known.
@@ -93,15 +94,32 @@ func checkParams(params url.Values, known []string) error {
 		switch {
 		case name == "apikey":
 			return belfry.Errorf(belfry.BadParameter, "the parameter apikey is for GET alone; send the key in the header x-api-key")
-		case !slices.Contains(known, name) && len(known) == 0:
-			return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; this path takes none", mask(name))
-		case !slices.Contains(known, name):
-			return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; known are %s", mask(name), strings.Join(known, ", "))
+		case !knows(known, name):
+			return unknownParam(name, known)
 		case len(values) > 1:
 			return belfry.Errorf(belfry.BadParameter, "the parameter %s is given %d times; give it once", name, len(values))
 		}
 	}
 	return nil
+}
+
+func knows(params []string, name string) bool {
+	if slices.Contains(params, name) {
+		return true
+	}
+	_, ok := indicator(name)
+	return ok && slices.Contains(params, anyIndicator)
+}
+
+func unknownParam(name string, known []string) error {
+	if len(known) == 0 {
+		return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; this path takes none", mask(name))
+	}
+	hint := ""
+	if near := catalog.Nearest(name, known); near != "" {
+		hint = ", did you mean " + near + "?"
+	}
+	return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; known are %s%s", mask(name), strings.Join(known, ", "), hint)
 }
 
 // flag reads a parameter that is true or false; given without a value it is true.

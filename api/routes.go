@@ -19,6 +19,9 @@ var Routes = []Route{
 	{"POST", "/api/provisioning/{package}", belfry.LevelReadWrite, bulkParams, (*Server).provision, "Creates or changes what a package makes: resources, views, objects or graphical elements."},
 	{"DELETE", "/api/provisioning/{package}", belfry.LevelReadWriteDelete, removeParams, (*Server).remove, "Removes what a package has made."},
 	{"POST", "/api/send", belfry.LevelReadWrite, bulkParams, (*Server).send, "Stores data and log rows, and creates the objects they name."},
+	{"GET", "/d", belfry.LevelReadWrite, dataParams, (*Server).legacyData, "Stores indicator values of one object, or that it does not respond; `i#` stands for `i1`, `i2`, …"},
+	{"GET", "/l", belfry.LevelReadWrite, logParams, (*Server).legacyLog, "Stores a log line of one object."},
+	{"GET", "/cv", belfry.LevelReadWrite, viewParams, (*Server).legacyView, "Creates or changes a view inside a resource."},
 	{"GET", "/api/sql", belfry.LevelRead, sqlParams, (*Server).sqlGet, "Answers a query."},
 	{"POST", "/api/sql", belfry.LevelRead, sqlParams, (*Server).sqlPost, "Answers a query given as a form or as JSON, for texts too long for an address."},
 }

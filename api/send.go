@@ -133,11 +133,16 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 	if err != nil {
 		return err
 	}
+	writeReport(w, status, text)
+	return nil
+}
+
+// writeReport answers with a report that has been rendered.
+func writeReport(w *answer, status int, text []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	w.Write(text)
-	return nil
 }
 
 // turn waits a moment for a place at a gate.

@@ -214,7 +214,7 @@ func (s *service) serveHTTP(context.Context) error {
 	metrics := s.metrics()
 	c := api.Config{
 		Log: s.Log.With("part", "api"), Now: time.Now, Keys: s.tree, Catalog: s.Catalog, Names: s.tree,
-		Send: s.send, Export: s.seq.Export, Source: s.source, Ready: s.ready, UI: web.Handler(), Version: Version(),
+		Send: s.send, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export, Source: s.source, Ready: s.ready, UI: web.Handler(), Version: Version(),
 		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),
 	}
 	if s.cfg.Load().AdminListen == "" {
@@ -239,6 +239,10 @@ func (s *service) send(ctx context.Context, b api.Bulk) (int, []byte, error) {
 		return s.seq.Provision(ctx, who, b.Package, b.Body, o)
 	}
 	return s.seq.Send(ctx, who, b.Body, o)
+}
+
+func (s *service) createView(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (int, []byte, error) {
+	return s.seq.CreateView(ctx, ingest.Sender{Customer: c, Name: who}, cells)
 }
 
 func (s *service) source(c *catalog.Collection) query.Source {

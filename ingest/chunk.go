@@ -1,11 +1,13 @@
 package ingest
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
 	"belfry"
+	"belfry/catalog"
 	"belfry/meta"
 )
 
@@ -22,6 +24,17 @@ type chunk struct {
 	open     []openRow
 	rejected rejections
 	report   belfry.Report // what the sequencer says
+
+	tabs    bool                      // log lines are separated by tabs, whatever their class says
+	created func(int, belfry.Created) // told what the open row of that number has made; nil when nobody asks
+}
+
+// separator is what separates the columns of a log line of a class.
+func (c *chunk) separator(class *catalog.Class) string {
+	if c.tabs {
+		return "\t"
+	}
+	return class.Log.Separator
 }
 
 // openRow is a row that only the sequencer can decide.
@@ -38,6 +51,7 @@ const (
 	dataRow rowKind = iota
 	logRow
 	viewRow
+	noResponseRow
 )
 
 // origin remembers where a row came from, for the report.
@@ -228,10 +242,13 @@ func times(given []belfry.Time, keep []int, arrival belfry.Time) []belfry.Time {
 type rejections struct {
 	count int
 	list  []belfry.RowError
+	most  int // how many are kept; 0: as many as a report lists
 }
 
 // full tells that a further row is only counted.
-func (r *rejections) full() bool { return len(r.list) >= belfry.MaxReported }
+func (r *rejections) full() bool { return len(r.list) >= r.room() }
+
+func (r *rejections) room() int { return cmp.Or(r.most, belfry.MaxReported) }
 
 func (r *rejections) add(row, line int, e *belfry.RowError) {
 	r.count++

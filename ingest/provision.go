@@ -41,6 +41,7 @@ type packageBody struct {
 	columns []*catalog.Question // by place in the row
 
 	name, view, resname, class int
+	placed                     bool // a new view must say where it stands, unless its icons are arranged by themselves
 }
 
 func (s *Sequencer) newPackageBody(pt *catalog.PackageType, who Sender, r io.Reader) (*packageBody, error) {
@@ -50,18 +51,23 @@ func (s *Sequencer) newPackageBody(pt *catalog.PackageType, who Sender, r io.Rea
 	if err != nil {
 		return nil, err
 	}
-	names, err := columnNames(header, lim.Columns)
+	return b, b.setHeader(header, lim.Columns)
+}
+
+// setHeader finds the questions behind the columns.
+func (b *packageBody) setHeader(header [][]byte, maxColumns int) error {
+	names, err := columnNames(header, maxColumns)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	places := map[string]*int{"name": &b.name, "view": &b.view, "resname": &b.resname, "class": &b.class}
 	for _, at := range places {
 		*at = -1
 	}
 	for i, name := range names {
-		q := pt.Question(name)
+		q := b.pt.Question(name)
 		if q == nil {
-			return nil, unknownColumn(name, pt.Columns(), "")
+			return unknownColumn(name, b.pt.Columns(), "")
 		}
 		if at := places[q.Name]; at != nil {
 			*at = i
@@ -69,26 +75,34 @@ func (s *Sequencer) newPackageBody(pt *catalog.PackageType, who Sender, r io.Rea
 		b.columns = append(b.columns, q)
 	}
 	if b.name < 0 {
-		return nil, belfry.Errorf(belfry.BadHeader, `the header has no column "name"; each row names a %s`, pt.Kind)
+		return belfry.Errorf(belfry.BadHeader, `the header has no column "name"; each row names a %s`, b.pt.Kind)
 	}
-	return b, nil
+	return nil
 }
 
 func (b *packageBody) read(rows, bytes int) (*chunk, error) {
 	c := &chunk{}
 	return c, b.csvBody.read(c, rows, bytes, func(c *chunk, fields [][]byte, line int) *belfry.RowError {
-		for i, q := range b.columns {
-			v := string(cell(fields, i))
-			if q.Secret && v == hidden {
-				continue
-			}
-			if err := q.Check(v); err != nil {
-				return rejectf(q.Name, belfry.BadValue, "%s", err.(*belfry.Error).Message)
-			}
+		if bad := b.check(fields); bad != nil {
+			return bad
 		}
 		c.open = append(c.open, b.keep(fields, line, viewRow, -1))
 		return nil
 	})
+}
+
+// check tells whether the cells of a row are answers to the questions, whatever there is already.
+func (b *packageBody) check(fields [][]byte) *belfry.RowError {
+	for i, q := range b.columns {
+		v := string(cell(fields, i))
+		if q.Secret && v == hidden {
+			continue
+		}
+		if err := q.Check(v); err != nil {
+			return rejectf(q.Name, belfry.BadValue, "%s", err.(*belfry.Error).Message)
+		}
+	}
+	return nil
 }
 
 // hidden stands for a secret that is not shown; sent back, it keeps the secret.
@@ -236,11 +250,27 @@ func (p *provisioning) viewRow(name string) *belfry.RowError {
 	if bad := p.checkDepth("view", parent); bad != nil {
 		return bad
 	}
+	if bad := p.checkPlaced(parent, answers); bad != nil {
+		return bad
+	}
 	if class == "" {
 		class = genericView
 	}
 	p.create(belfry.KindView, name, parent, resource, p.viewClass(class), "", detailsOf(answers))
 	p.report.Created.Views++
+	return nil
+}
+
+// checkPlaced sees to it that a view by way of /cv has a place, unless the view around it arranges its icons by itself.
+func (p *provisioning) checkPlaced(parent *meta.Node, answers map[string]string) *belfry.RowError {
+	if !p.b.placed || p.details(parent).Answers["autoarrange"] == "linear" {
+		return nil
+	}
+	for _, column := range []string{"posx", "posy"} {
+		if answers[column] == "" {
+			return rejectf(column, belfry.MissingValue, "%s is missing; %q does not arrange its icons by itself, so say where the new one stands", column, parent.Name)
+		}
+	}
 	return nil
 }
 

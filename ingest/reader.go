@@ -141,7 +141,7 @@ func (r *reader) takeLog(c *chunk, fields [][]byte, line int) *belfry.RowError {
 	}
 	n, def, sure := r.find(fields)
 	if sure {
-		c.logs.add(n, at, origin{int32(r.row), int32(line)}, string(text), def.Log.Separator)
+		c.logs.add(n, at, origin{int32(r.row), int32(line)}, string(text), c.separator(def))
 		return nil
 	}
 	slot := c.logs.add(nil, at, origin{int32(r.row), int32(line)}, string(text), "")
@@ -287,7 +287,7 @@ func (r *rejections) merge(other rejections) {
 	r.count += other.count
 	r.list = append(r.list, other.list...)
 	slices.SortStableFunc(r.list, func(a, b belfry.RowError) int { return a.Row - b.Row })
-	r.list = r.list[:min(len(r.list), belfry.MaxReported)]
+	r.list = r.list[:min(len(r.list), r.room())]
 }
 
 // undecided tells whether a value says nothing about the type of its indicator.

@@ -13,11 +13,13 @@ import (
 // send decides a chunk of a send body: first the rows that were left open, in the order of the body, since a later row
 // may use what an earlier one creates; then what the data rows mean.
 func (t *tx) send(c *chunk, l *layout) {
-	var late rejections
+	late := rejections{most: c.rejected.most}
 	for i := range c.open {
-		row := &c.open[i]
+		row, before := &c.open[i], c.report.Created
 		if bad := t.openRow(c, l, row); bad != nil {
 			late.add(row.row, row.line, bad)
+		} else if c.created != nil && c.report.Created != before {
+			c.created(row.row, c.report.Created.Less(before))
 		}
 	}
 	t.replaceRemoved(c, &late)
@@ -80,8 +82,13 @@ func (t *tx) openRow(c *chunk, l *layout, row *openRow) *belfry.RowError {
 		t.change(n, &d)
 	}
 	def := t.definition(n)
-	if row.kind == logRow {
-		c.logs.nodes[row.slot], c.logs.sep[row.slot] = n, def.Log.Separator
+	switch row.kind {
+	case logRow:
+		c.logs.nodes[row.slot], c.logs.sep[row.slot] = n, c.separator(def)
+		return nil
+	case noResponseRow:
+		t.input(n, status.Input{Time: t.now, NoResponse: true})
+		c.report.Accepted++
 		return nil
 	}
 	if _, bad := setValues(&c.data, row.slot, l, row.fields, t.infer(l, row.fields, def)); bad != nil {

@@ -83,8 +83,11 @@ func (s *scratch) draft(n *meta.Node) int {
 	d := draft{node: n, state: status.State{
 		Status: n.State.Status, Since: n.State.Since, LastData: n.State.LastData, Info: n.State.Info,
 	}}
-	if n.Kind != belfry.KindObject {
+	switch {
+	case n.Kind != belfry.KindObject:
 		d.counts = status.Counts(n.Counts())
+	case d.state.Status == belfry.Unavailable: // since a report without data, which is news to LastData
+		d.state.LastData = max(d.state.LastData, d.state.Since)
 	}
 	s.drafts = append(s.drafts, d)
 	s.index[n.ID] = uint32(len(s.drafts))

@@ -62,6 +62,7 @@ type Sequencer struct {
 	counters Counters
 	scratch  scratch
 	rooms    sync.Pool // of *dataRows in which bodies are read
+	singles  *singles
 
 	mu        sync.Mutex
 	queues    map[belfry.CustomerID][]*command
@@ -78,6 +79,7 @@ func New(c Config) *Sequencer {
 		queues:    map[belfry.CustomerID][]*command{},
 		wake:      make(chan struct{}, 1),
 		answering: map[string]chan struct{}{},
+		singles:   newSingles(),
 		rooms:     sync.Pool{New: func() any { return new(dataRows) }},
 	}
 }

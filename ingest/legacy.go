@@ -1,0 +1,312 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"belfry"
+)
+
+// The legacy paths bring one row each, often from many agents at once. Rows of one customer that arrive while the
+// sequencer is at work gather in one chunk and share what is dear: one command, one record, one batch. Each is accepted
+// or refused by itself all the same.
+
+// singles are the rows that wait for the next round, by customer.
+type singles struct {
+	mu      sync.Mutex
+	waiting map[belfry.CustomerID]*gathering
+	layout  *layout // of a row without indicators
+	stored  []byte  // the answer to a row that was stored, and nothing more to say
+}
+
+func newSingles() *singles {
+	s := &singles{waiting: map[belfry.CustomerID]*gathering{}, layout: newLayout()}
+	for _, name := range sendColumns {
+		if name != "timestamp" { // the moment of arrival, always
+			s.layout.add(name, 0)
+		}
+	}
+	_, s.stored = (&belfry.Report{Rows: 1, Accepted: 1}).Answer()
+	return s
+}
+
+// gathering is a chunk in the making.
+type gathering struct {
+	reader
+	chunk    *chunk
+	command  *command
+	outcomes map[int]*belfry.Report // by row, where there is more to say than that it was stored
+
+	most   int // indicators
+	bytes  []byte
+	fields [][]byte
+}
+
+// mostGathered is how many rows may wait for one round; each has a connection that waits with it.
+const mostGathered = 1 << 14
+
+// SendOne takes a single row and answers with its report.
+func (s *Sequencer) SendOne(ctx context.Context, c belfry.CustomerID, row *belfry.Row) (code int, answer []byte, err error) {
+	if err := s.cfg.Room(ctx, 1); err != nil {
+		s.counters.lost(1, lostOverloaded)
+		return 0, nil, err
+	}
+	g, n, err := s.gather(c, row)
+	if err != nil {
+		s.counters.lost(1, lostStorage)
+		return 0, nil, err
+	}
+	<-g.command.done
+	if n == 1 { // one speaks for all
+		s.counters.count(g.chunk, g.command.err)
+	}
+	if g.command.err != nil {
+		return 0, nil, g.command.err
+	}
+	if r := g.outcomes[n]; r != nil {
+		code, answer = r.AnswerOne()
+		return code, answer, nil
+	}
+	return 200, s.singles.stored, nil
+}
+
+// gather puts a row into the chunk that its customer's next round will decide, and gives its number there.
+func (s *Sequencer) gather(c belfry.CustomerID, row *belfry.Row) (*gathering, int, error) {
+	s.singles.mu.Lock()
+	defer s.singles.mu.Unlock()
+	g := s.singles.waiting[c]
+	if g == nil {
+		g = s.newGathering(c)
+		if err := s.submit(g.command); err != nil {
+			return nil, 0, err
+		}
+		s.singles.waiting[c] = g
+	}
+	if g.row >= mostGathered {
+		return nil, 0, belfry.Errorf(belfry.Overloaded, "%d rows wait to be stored already; send again shortly, or many rows at once to /api/send", mostGathered)
+	}
+	g.add(row)
+	return g, g.row, nil
+}
+
+func (s *Sequencer) newGathering(c belfry.CustomerID) *gathering {
+	g := &gathering{
+		chunk:    &chunk{tabs: true, rejected: rejections{most: mostGathered}},
+		outcomes: map[int]*belfry.Report{},
+		most:     s.cfg.Limits().Indicators,
+	}
+	g.tree, g.who, g.layout = s.cfg.Tree, c, s.singles.layout
+	g.command = &command{customer: c, decide: func(t *tx) error {
+		s.singles.mu.Lock()
+		delete(s.singles.waiting, c) // the next row starts another
+		s.singles.mu.Unlock()
+		g.decide(t)
+		return nil
+	}}
+	return g
+}
+
+// add reads a row into the chunk as a body's row would be.
+func (g *gathering) add(row *belfry.Row) {
+	g.row++
+	g.chunk.rows++
+	if bad := g.place(row); bad != nil {
+		g.chunk.rejected.add(g.row, 1, bad)
+	}
+}
+
+func (g *gathering) place(row *belfry.Row) *belfry.RowError {
+	switch {
+	case row.Resource == "":
+		return rejectf("resname", belfry.MissingValue, "resname is empty; name the resource to which the object belongs")
+	case row.Object == "":
+		return rejectf("object", belfry.MissingValue, "o is empty; name the object")
+	}
+	if bad := g.setFields(row); bad != nil {
+		return bad
+	}
+	if !row.NoResponse {
+		return g.take(g.chunk, g.fields, 1)
+	}
+	for _, v := range row.Indicators {
+		if v.Text != "" {
+			return rejectf(belfry.IndicatorColumn(v.N), belfry.BadValue, "n=yes reports that there was no response, so there is no value to store; leave out either n or i%d", v.N)
+		}
+	}
+	if bad := g.checkDetails(g.fields); bad != nil {
+		return bad
+	}
+	g.chunk.open = append(g.chunk.open, g.keep(g.fields, 1, noResponseRow, -1))
+	return nil
+}
+
+// setFields lays the cells of a row out as the columns of a send body.
+func (g *gathering) setFields(row *belfry.Row) *belfry.RowError {
+	for _, v := range row.Indicators {
+		if bad := g.column(v.N); bad != nil {
+			return bad
+		}
+	}
+	l := g.layout
+	g.bytes = g.bytes[:0]
+	g.fields = append(g.fields[:0], make([][]byte, l.columns)...)
+	kind := row.Type
+	if row.NoResponse {
+		kind = "no response"
+	}
+	for _, c := range [...]struct {
+		at   int
+		text string
+	}{
+		{l.kind, kind},
+		{l.resname, row.Resource},
+		{l.object, row.Object},
+		{l.class, row.Class},
+		{l.view, row.View},
+		{l.parentview, row.ParentView},
+		{l.ip, row.IP},
+		{l.host, row.Host},
+		{l.log, row.Log},
+	} {
+		g.set(c.at, c.text)
+	}
+	for i, text := range row.Constants {
+		g.set(l.constants[i], text)
+	}
+	for _, v := range row.Indicators {
+		g.set(l.indicators[l.indicator(v.N)].at, v.Text)
+	}
+	if !utf8.Valid(g.bytes) {
+		return badEncoding()
+	}
+	return nil
+}
+
+func badEncoding() *belfry.RowError {
+	return rejectf("", belfry.BadRow, "a parameter is not valid UTF-8; encode it as UTF-8 before URL-encoding it")
+}
+
+// set keeps a cell, with something after it that keeps neighbours apart: halves of a character must not meet.
+func (g *gathering) set(at int, text string) {
+	if text == "" {
+		return
+	}
+	from := len(g.bytes)
+	g.bytes = append(append(g.bytes, text...), 0)
+	g.fields[at] = g.bytes[from : len(g.bytes)-1 : len(g.bytes)-1]
+}
+
+// column sees to it that the chunk has a column for an indicator.
+func (g *gathering) column(n int) *belfry.RowError {
+	if g.layout.indicator(n) >= 0 {
+		return nil
+	}
+	l := g.layout.with(belfry.IndicatorColumn(n), g.most)
+	if l == nil {
+		return rejectf(belfry.IndicatorColumn(n), belfry.BadValue, "there is no indicator i%d; they go from i1 to i%d", n, g.most)
+	}
+	g.layout = l
+	g.chunk.data.widen(l.indicators)
+	return nil
+}
+
+// indicator finds the place of an indicator among the indicator columns; -1 when there is none.
+func (l *layout) indicator(n int) int {
+	return slices.IndexFunc(l.indicators, func(c indicatorColumn) bool { return c.n == n })
+}
+
+// decide applies what has gathered and notes what each request is to be told.
+func (g *gathering) decide(t *tx) {
+	g.chunk.layout = g.layout
+	g.chunk.created = func(row int, made belfry.Created) {
+		g.outcomes[row] = &belfry.Report{Rows: 1, Accepted: 1, Created: made}
+	}
+	t.send(g.chunk, g.layout)
+	for _, e := range g.chunk.rejected.list {
+		g.outcomes[e.Row] = refusedOne(e, rowParameters)
+	}
+}
+
+// refusedOne is the report of a single row that was wrong, in the words of the path it came by.
+func refusedOne(e belfry.RowError, parameters map[string]string) *belfry.Report {
+	e.Row, e.Line = 1, 1
+	if p := parameters[e.Column]; p != "" {
+		e.Column = p
+	}
+	if e.Code == belfry.UnknownObject || e.Code == belfry.UnknownView {
+		e.Message += " (here class is the parameter c, view is v, parentview is p)"
+	}
+	r := &belfry.Report{Rows: 1}
+	r.Reject(e)
+	return r
+}
+
+// The parameters behind columns, where they are called otherwise.
+var (
+	rowParameters = map[string]string{
+		"object": "o", "class": "c", "view": "v", "parentview": "p", "host": "h", "log": "l",
+		"object_1": "o1", "object_2": "o2", "object_3": "o3", "object_4": "o4", "object_5": "o5",
+	}
+	viewParameters = map[string]string{"name": "v", "view": "p", "class": "c", "autoarrange": "ar"}
+)
+
+// CreateView makes or changes a view inside a resource. The cells are those of the package view, by column.
+func (s *Sequencer) CreateView(ctx context.Context, who Sender, cells map[string]string) (code int, answer []byte, err error) {
+	if err := s.cfg.Room(ctx, 1); err != nil {
+		s.counters.lost(1, lostOverloaded)
+		return 0, nil, err
+	}
+	pt, err := s.packageType("view")
+	if err != nil {
+		return 0, nil, err
+	}
+	b, c := &packageBody{pt: pt, who: who, placed: true}, &chunk{rows: 1}
+	if bad := b.single(c, cells); bad != nil {
+		c.rejected.add(1, 1, bad)
+	}
+	cmd := &command{customer: who.Customer, rows: 1, decide: func(t *tx) error {
+		b.apply(t, c)
+		return nil
+	}}
+	err = s.do(cmd)
+	s.counters.count(c, err)
+	if err != nil {
+		return 0, nil, err
+	}
+	report := &belfry.Report{}
+	c.addTo(report)
+	if report.Rejected > 0 {
+		report = refusedOne(report.Errors[0], viewParameters)
+	}
+	code, answer = report.AnswerOne()
+	return code, answer, nil
+}
+
+// single makes a row of cells. All of what identifies a view must be there.
+func (b *packageBody) single(c *chunk, cells map[string]string) *belfry.RowError {
+	for _, column := range []string{"resname", "class", "name", "view"} {
+		if cells[column] == "" {
+			return rejectf(column, belfry.MissingValue, "%s is empty; a view needs resname, c, v and p", cmp.Or(viewParameters[column], column))
+		}
+	}
+	var header, fields [][]byte
+	for _, column := range b.pt.Columns() {
+		if v, ok := cells[column]; ok {
+			header, fields = append(header, []byte(column)), append(fields, []byte(v))
+		}
+	}
+	if slices.ContainsFunc(fields, func(f []byte) bool { return !utf8.Valid(f) }) {
+		return badEncoding()
+	}
+	if err := b.setHeader(header, len(header)); err != nil {
+		return rejectf("", belfry.BadRow, "%s", err.Error())
+	}
+	if bad := b.check(fields); bad != nil {
+		return bad
+	}
+	c.open = []openRow{{row: 1, line: 1, fields: fields}}
+	return nil
+}
