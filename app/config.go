@@ -73,17 +73,21 @@ type SQLite struct {
 
 // Limits bound what clients may do.
 type Limits struct {
-	Body         Size     `yaml:"body" help:"size of a body, unpacked" reload:"yes"`
-	BodyHeld     Size     `yaml:"body_held" help:"size of a body with atomic or Idempotency-Key, which is held until its end" reload:"yes"`
-	Row          Size     `yaml:"row" help:"size of one row of a body" reload:"yes"`
-	Columns      int      `yaml:"columns" help:"columns of a CSV header" reload:"yes"`
-	Indicators   int      `yaml:"indicators" help:"indicators of an object" reload:"yes"`
-	BulkRequests int      `yaml:"bulk_requests" help:"bulk requests served at the same time" reload:"yes"`
-	Objects      int      `yaml:"objects" help:"objects of one customer" reload:"yes"`
-	Queries      int      `yaml:"queries" help:"queries of one customer that run at the same time" reload:"yes"`
-	QueryTime    Duration `yaml:"query_time" help:"how long a query may take" reload:"yes"`
-	Wait         Duration `yaml:"wait" help:"how long a request waits for its turn before it is refused" reload:"yes"`
-	Idle         Duration `yaml:"idle" help:"how long a client may send or take nothing in the middle of a request" reload:"yes"`
+	Body         Size `yaml:"body" help:"size of a body, unpacked" reload:"yes"`
+	BodyHeld     Size `yaml:"body_held" help:"size of a body with atomic or Idempotency-Key, which is held until its end" reload:"yes"`
+	Row          Size `yaml:"row" help:"size of one row of a body" reload:"yes"`
+	Columns      int  `yaml:"columns" help:"columns of a CSV header" reload:"yes"`
+	Indicators   int  `yaml:"indicators" help:"indicators of an object" reload:"yes"`
+	BulkRequests int  `yaml:"bulk_requests" help:"bulk requests served at the same time" reload:"yes"`
+	Objects      int  `yaml:"objects" help:"objects of one customer" reload:"yes"`
+	Connections  int  `yaml:"connections" help:"connections to the API; further ones wait to be taken"`
+	RowRate      int  `yaml:"row_rate" help:"rows per second of one customer; 0: any number" reload:"yes"`
+	// Answers are remembered for a day, so this is also how many requests a day may carry a key.
+	IdempotencyKeys int      `yaml:"idempotency_keys" help:"requests with an Idempotency-Key that are remembered for one customer" reload:"yes"`
+	Queries         int      `yaml:"queries" help:"queries of one customer that run at the same time" reload:"yes"`
+	QueryTime       Duration `yaml:"query_time" help:"how long a query may take" reload:"yes"`
+	Wait            Duration `yaml:"wait" help:"how long a request waits for its turn before it is refused" reload:"yes"`
+	Idle            Duration `yaml:"idle" help:"how long a client may send or take nothing in the middle of a request" reload:"yes"`
 }
 
 // Runtime tunes the Go runtime; zero leaves it alone.
@@ -106,7 +110,7 @@ func Default(cat *catalog.Catalog) *Config {
 		Meta:     Meta{SQLite: SQLite{Path: "meta.db"}},
 		Limits: Limits{
 			Body: 256 << 20, BodyHeld: 64 << 20, Row: 1 << 20, Columns: 1000, Indicators: belfry.MaxIndicators,
-			BulkRequests: 64, Objects: 1_000_000, Queries: 4,
+			BulkRequests: 64, Objects: 1_000_000, Connections: 10_000, IdempotencyKeys: 1_000_000, Queries: 4,
 			QueryTime: Duration(30 * time.Second), Wait: Duration(2 * time.Second), Idle: Duration(30 * time.Second),
 		},
 		Retention: defaultAges(cat),
@@ -209,6 +213,9 @@ func (c *Config) Check() error {
 		inRange("limits.indicators", l.Indicators, 1, belfry.MaxIndicators),
 		inRange("limits.bulk_requests", l.BulkRequests, 1, 100_000),
 		inRange("limits.objects", l.Objects, 1, 100_000_000),
+		inRange("limits.connections", l.Connections, 10, 1_000_000),
+		inRange("limits.row_rate", l.RowRate, 0, 1_000_000_000),
+		inRange("limits.idempotency_keys", l.IdempotencyKeys, 1, 100_000_000),
 		inRange("limits.queries", l.Queries, 1, 1000),
 		inRange("limits.query_time", l.QueryTime, Duration(time.Millisecond), Duration(day)),
 		inRange("limits.wait", l.Wait, 0, Duration(time.Hour)),

@@ -156,7 +156,7 @@ func (c *core) sequencer(f ingest.Config) *ingest.Sequencer {
 func (c *core) ingestLimits() ingest.Limits {
 	cfg := c.cfg.Load()
 	return ingest.Limits{
-		HeldBody: int64(cfg.Limits.BodyHeld), Row: int(cfg.Limits.Row), Columns: cfg.Limits.Columns, Indicators: cfg.Limits.Indicators,
+		HeldBody: int64(cfg.Limits.BodyHeld), Row: int(cfg.Limits.Row), Columns: cfg.Limits.Columns, Answers: cfg.Limits.IdempotencyKeys, Rate: cfg.Limits.RowRate, Indicators: cfg.Limits.Indicators,
 		Objects: cfg.Limits.Objects, StrictClasses: cfg.StrictClasses,
 		Retention: func(collection string) time.Duration { return time.Duration(cfg.Retention[collection]) },
 		Oldest:    c.oldest,
@@ -203,6 +203,7 @@ func openOffline(ctx context.Context, o Options) (_ Admin, err error) {
 		Room:    func(context.Context, int) error { return nil },
 		Ready:   func() error { return nil },
 		Answers: c.db.Answer,
+		Count:   func(belfry.CustomerID) int { return 0 },
 	})
 	running := start("sequencer", seq.Run, nil)
 	if err := c.bootstrap(seq); err != nil {

@@ -94,6 +94,7 @@ func listen(cfg *Config, log *slog.Logger, failed chan<- error) (_ *front, err e
 		secure = f.cert.config()
 	}
 	log = log.With("part", "http")
+	l = crowdedListener(l, cfg.Limits.Connections)
 	f.main = newDoor(l, secure, log, "API listener", failed)
 	if cfg.AdminListen != "" {
 		l, err := net.Listen("tcp", cfg.AdminListen)

@@ -94,6 +94,9 @@ func (s *service) retain(ctx context.Context) {
 	if err := s.db.ForgetAnswers(ctx, belfry.At(now.Add(-ingest.AnswersKept))); err != nil && ctx.Err() == nil {
 		s.Log.Warn("old idempotency answers stay", "err", err)
 	}
+	if err := s.meta.RecountAnswers(ctx); err != nil && ctx.Err() == nil {
+		s.Log.Warn("idempotency answers could not be counted", "err", err)
+	}
 }
 
 // stop ends the parts in reverse. Each may take its time, all together no longer than stopWithin: what is left then is

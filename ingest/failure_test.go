@@ -69,11 +69,12 @@ func openShaky(t *testing.T, dir string) *shaky {
 		}},
 		Room:  func(context.Context, int) error { return nil },
 		Ready: func() error { return nil },
+		Count: func(belfry.CustomerID) int { return 0 },
 		Answers: func(_ context.Context, _ belfry.CustomerID, key string) (*belfry.Answer, error) {
 			return answers[key], nil
 		},
 		Limits: func() Limits {
-			return Limits{HeldBody: 1 << 20, Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1000, Retention: func(string) time.Duration { return 0 }}
+			return Limits{HeldBody: 1 << 20, Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1000, Answers: 1000, Retention: func(string) time.Duration { return 0 }}
 		},
 		Now: time.Now,
 	})

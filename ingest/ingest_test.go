@@ -54,9 +54,10 @@ func newBench(t testing.TB) *bench {
 		Answers: func(_ context.Context, _ belfry.CustomerID, key string) (*belfry.Answer, error) {
 			return b.answers[key], nil
 		},
+		Count: func(belfry.CustomerID) int { return len(b.answers) },
 		Limits: func() Limits {
 			return Limits{
-				HeldBody: 64 << 20, Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1_000_000,
+				HeldBody: 64 << 20, Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1_000_000, Answers: 1_000_000,
 				Retention: func(string) time.Duration { return 400 * 24 * time.Hour },
 			}
 		},

@@ -50,8 +50,7 @@ const mostGathered = 1 << 14
 
 // SendOne takes a single row and answers with its report.
 func (s *Sequencer) SendOne(ctx context.Context, c belfry.CustomerID, row *belfry.Row) (code int, answer []byte, err error) {
-	if err := s.cfg.Room(ctx, 1); err != nil {
-		s.counters.lost(1, lostOverloaded)
+	if err := s.letIn(ctx, c); err != nil {
 		return 0, nil, err
 	}
 	g, n, err := s.gather(c, row)
@@ -71,6 +70,18 @@ func (s *Sequencer) SendOne(ctx context.Context, c belfry.CustomerID, row *belfr
 		return code, answer, nil
 	}
 	return 200, s.singles.stored, nil
+}
+
+// letIn waits until there is room for a row.
+func (s *Sequencer) letIn(ctx context.Context, c belfry.CustomerID) error {
+	err := s.pace.enter(c, s.cfg.Limits().Rate, s.cfg.Now())
+	if err == nil {
+		err = s.room(ctx, c, 1)
+	}
+	if err != nil {
+		s.counters.lost(1, lostOverloaded)
+	}
+	return err
 }
 
 // gather puts a row into the chunk that its customer's next round will decide, and gives its number there.
@@ -255,8 +266,7 @@ var (
 
 // CreateView makes or changes a view inside a resource. The cells are those of the package view, by column.
 func (s *Sequencer) CreateView(ctx context.Context, who Sender, cells map[string]string) (code int, answer []byte, err error) {
-	if err := s.cfg.Room(ctx, 1); err != nil {
-		s.counters.lost(1, lostOverloaded)
+	if err := s.letIn(ctx, who.Customer); err != nil {
 		return 0, nil, err
 	}
 	pt, err := s.packageType("view")

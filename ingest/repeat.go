@@ -48,6 +48,9 @@ func (s *Sequencer) once(ctx context.Context, who Sender, r Repeat, run func() (
 		}
 		return had.Status, had.Body, nil
 	}
+	if most := s.cfg.Limits().Answers; s.cfg.Count(who.Customer) >= most {
+		return 0, nil, belfry.Errorf(belfry.RateLimited, "%d requests with an Idempotency-Key are remembered, as many as may be; send larger bodies, or wait until the oldest is %s old", most, AnswersKept)
+	}
 	return run()
 }
 

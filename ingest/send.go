@@ -40,6 +40,9 @@ func (s *Sequencer) Send(ctx context.Context, who Sender, r io.Reader, o Options
 
 // bulk answers a request whose body is rows, whatever they are about.
 func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func() (body, error)) (int, []byte, error) {
+	if err := s.pace.enter(who.Customer, s.cfg.Limits().Rate, s.cfg.Now()); err != nil {
+		return 0, nil, err
+	}
 	run := func() (int, []byte, error) {
 		b, err := open()
 		if err != nil {
@@ -68,7 +71,7 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			s.counters.lost(c.rows, lostBroken)
 			return 0, nil, readErr
 		}
-		if err := s.cfg.Room(ctx, c.rows); err != nil {
+		if err := s.room(ctx, who.Customer, c.rows); err != nil {
 			_ = last.finish(s, report)
 			s.counters.lost(c.rows, lostOverloaded)
 			return 0, nil, err
@@ -93,6 +96,15 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			return code, answer, nil
 		}
 	}
+}
+
+// room waits until there is room for rows, and books them to the customer.
+func (s *Sequencer) room(ctx context.Context, c belfry.CustomerID, rows int) error {
+	if err := s.cfg.Room(ctx, rows); err != nil {
+		return err
+	}
+	s.pace.pay(c, rows, s.cfg.Limits().Rate, s.cfg.Now())
+	return nil
 }
 
 // pending is a chunk that the sequencer has.
@@ -143,7 +155,7 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		s.counters.lost(c.rows, lostBroken)
 		return 0, nil, err
 	}
-	if err := s.cfg.Room(ctx, c.rows); err != nil {
+	if err := s.room(ctx, who.Customer, c.rows); err != nil {
 		s.counters.lost(c.rows, lostOverloaded)
 		return 0, nil, err
 	}

@@ -34,6 +34,7 @@ type Config struct {
 	Room    func(ctx context.Context, rows int) error
 	Ready   func() error // non-nil while nothing can be stored
 	Answers func(ctx context.Context, c belfry.CustomerID, key string) (*belfry.Answer, error)
+	Count   func(belfry.CustomerID) int // of answers under an Idempotency-Key that are kept
 	Limits  func() Limits
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -51,6 +52,8 @@ type Limits struct {
 	Columns       int
 	Indicators    int // the highest number, at most belfry.MaxIndicators
 	Objects       int // per customer
+	Answers       int // under an Idempotency-Key, per customer
+	Rate          int // rows per second and customer; 0: any number
 	StrictClasses bool
 	Retention     func(collection string) time.Duration // 0: for ever
 	Oldest        func(collection string) belfry.Time   // rows before it would not be kept; nil: there are none
@@ -63,6 +66,7 @@ type Sequencer struct {
 	scratch  scratch
 	rooms    sync.Pool // of *dataRows in which bodies are read
 	singles  *singles
+	pace     pace
 
 	mu        sync.Mutex
 	queues    map[belfry.CustomerID][]*command

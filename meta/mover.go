@@ -36,6 +36,7 @@ type Mover struct {
 	records int    // how many came since the position was stored
 	dirty   *idSet // items whose state has to be written
 	answers map[answerKey]*belfry.Answer
+	counted map[belfry.CustomerID]int // answers, those in the database included
 }
 
 // MoverOptions say how a Mover works.
@@ -82,6 +83,7 @@ func NewMover(db *DB, o MoverOptions) *Mover {
 		db: db, o: o,
 		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 		spare: &idSet{}, dirty: &idSet{}, answers: map[answerKey]*belfry.Answer{},
+		counted: map[belfry.CustomerID]int{},
 	}
 }
 
@@ -122,6 +124,7 @@ func (m *Mover) note(r *belfry.Record) bool {
 	}
 	if a := r.Answer; a != nil {
 		m.answers[answerKey{a.Customer, a.Key}] = a
+		m.counted[a.Customer]++
 	}
 	return len(r.Items) > 0 || len(r.Docs) > 0 || r.Answer != nil || m.records >= m.o.MaxPending
 }

@@ -297,6 +297,13 @@ func (m *Mover) Room(ctx context.Context, rows int) error {
 	}
 }
 
+// Roomy tells whether rows may come in without a wait.
+func (m *Mover) Roomy(rows int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.rows+rows <= m.opt.MaxBacklog/2
+}
+
 // pause ends when a request has waited for as long as the backlog asks; nil when it need not wait.
 func (m *Mover) pause() <-chan time.Time {
 	m.mu.Lock()

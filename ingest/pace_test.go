@@ -1,0 +1,44 @@
+package ingest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"belfry"
+)
+
+func TestPace(t *testing.T) {
+	var p pace
+	start := time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)
+	f := func(c belfry.CustomerID, after time.Duration, rate, rows int, want bool) {
+		t.Helper()
+		now := start.Add(after)
+		err := p.enter(c, rate, now)
+		if got := err == nil; got != want {
+			t.Fatalf("customer %d after %s: let in %v, want %v", c, after, got, want)
+		}
+		if err == nil {
+			p.pay(c, rows, rate, now)
+		} else if belfry.CodeOf(err) != belfry.RateLimited {
+			t.Errorf("code %s", belfry.CodeOf(err))
+		}
+	}
+	f(1, 0, 0, 1_000_000, true) // no limit
+	f(1, 0, 100, 100, true)
+	f(1, 0, 100, 400, true) // it owes no more than its burst; what it brings is taken whole
+	f(1, 0, 100, 1, false)  // and has to be waited for
+	f(2, 0, 100, 100, true) // another customer does not
+	f(1, 3*time.Second, 100, 1, false)
+	f(1, 4*time.Second, 100, 50, true)
+}
+
+func TestAnswersLimit(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "web01")
+	b.Sequencer.cfg.Count = func(belfry.CustomerID) int { return 1_000_000 }
+	_, _, err := b.Send(t.Context(), b.who, strings.NewReader("type,resname,object,class,view,i1\ndata,web01,cpu,load,web01,1\n"), Options{Repeat: Repeat{Key: "k"}})
+	if belfry.CodeOf(err) != belfry.RateLimited {
+		t.Errorf("got %v", err)
+	}
+}
