@@ -54,3 +54,46 @@ func benchmarkSend(b *testing.B, objects int) {
 	}
 	b.ReportMetric(float64(b.N)*rows/b.Elapsed().Seconds(), "rows/s")
 }
+
+// BenchmarkRegister sends rows that each create their object.
+func BenchmarkRegister(b *testing.B) {
+	const rows = 10_000
+	s := newBench(b)
+	s.provision(b, "web01")
+	b.ReportAllocs()
+	for i := range b.N {
+		b.StopTimer()
+		var body strings.Builder
+		body.WriteString("type,resname,object,class,view,i1,i2,i3,i4,i5\n")
+		for j := range rows {
+			fmt.Fprintf(&body, "data,web01,object %d-%d,load,web01,1,2,3,4,5\n", i, j)
+		}
+		s.records = nil
+		b.StartTimer()
+		if code, r := s.send(b, body.String(), Options{}); code != 200 || r.Created.Objects != rows {
+			b.Fatalf("%d %+v", code, r)
+		}
+	}
+	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
+}
+
+// BenchmarkProvision creates resources with an object each.
+func BenchmarkProvision(b *testing.B) {
+	const rows = 10_000
+	s := newBench(b)
+	b.ReportAllocs()
+	for i := range b.N {
+		b.StopTimer()
+		var body strings.Builder
+		body.WriteString("name,ip_address_fqdn\n")
+		for j := range rows {
+			fmt.Fprintf(&body, "ping %d-%d,192.0.2.%d\n", i, j, j%250)
+		}
+		s.records = nil
+		b.StartTimer()
+		if code, r := s.bulk(b, false, "network-ping", body.String(), Options{}); code != 200 || r.Created.Resources != rows {
+			b.Fatalf("%d %+v", code, r)
+		}
+	}
+	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
+}

@@ -17,7 +17,9 @@ type scratch struct {
 	lastID  belfry.ID
 	nextRow map[belfry.CustomerID]belfry.RowID
 	items   map[slot]*meta.Node   // created in this round; nil where one was removed
-	objects map[slot][]*meta.Node // the same objects by name in the whole customer
+	made    []*meta.Node          // the same in the order of creation
+	named   map[slot][]*meta.Node // objects among the first namedTo of them, by name in the whole customer
+	namedTo int
 	objectN map[belfry.CustomerID]int
 	classes map[slot]*meta.Class      // made or changed in this round
 	changed map[belfry.ID]belfry.Item // the last word on items that were changed, moved or removed
@@ -60,16 +62,25 @@ func (s *scratch) reset(t *meta.Tree) {
 	clear(s.drafts)
 	s.drafts = s.drafts[:0]
 	s.lastID = t.LastID()
-	if s.nextRow == nil || len(s.nextRow)+len(s.items)+len(s.classes)+len(s.objectN)+len(s.changed) > 0 {
-		s.nextRow = map[belfry.CustomerID]belfry.RowID{}
-		s.items = map[slot]*meta.Node{}
-		s.objects = map[slot][]*meta.Node{}
-		s.objectN = map[belfry.CustomerID]int{}
-		s.classes = map[slot]*meta.Class{}
-		s.changed = map[belfry.ID]belfry.Item{}
-		s.parents = map[belfry.ID]*meta.Node{}
-		s.gone = map[belfry.ID]bool{}
+	empty(&s.nextRow)
+	empty(&s.items)
+	empty(&s.named)
+	empty(&s.objectN)
+	empty(&s.classes)
+	empty(&s.changed)
+	empty(&s.parents)
+	empty(&s.gone)
+	s.made, s.namedTo = nil, 0
+}
+
+// empty makes a map empty. One that was large is let go: emptying it would cost every small round after it.
+func empty[K comparable, V any](m *map[K]V) {
+	const large = 1024
+	if *m == nil || len(*m) > large {
+		*m = map[K]V{}
+		return
 	}
+	clear(*m)
 }
 
 // draft gives the place of an item's draft; it is made when the round first touches the item.
@@ -186,10 +197,22 @@ func (t *tx) objectsNamed(name string) (list []*meta.Node) {
 		}
 	}
 	t.estate.ObjectsNamed(name, add)
-	for _, n := range t.s.objects[slot{customer: t.estate.ID, name: name}] {
+	for _, n := range t.s.namedObjects(t.estate.ID, name) {
 		add(n)
 	}
 	return list
+}
+
+// namedObjects lists the objects of that name that the round has created. The index is made when somebody asks: rows
+// that name their resource never do.
+func (s *scratch) namedObjects(c belfry.CustomerID, name string) []*meta.Node {
+	for ; s.namedTo < len(s.made); s.namedTo++ {
+		if n := s.made[s.namedTo]; n.Kind == belfry.KindObject {
+			by := slot{customer: n.Customer, name: n.Name}
+			s.named[by] = append(s.named[by], n)
+		}
+	}
+	return s.named[slot{customer: c, name: name}]
 }
 
 // class finds a class that has a definition; nil when there is none yet.

@@ -60,12 +60,11 @@ func (t *tx) create(k belfry.Kind, name string, parent, resource *meta.Node, cla
 	}
 	t.rec.Items = append(t.rec.Items, it)
 	t.s.items[slotOf(n)] = n
-	switch {
-	case k == belfry.KindElement:
+	t.s.made = append(t.s.made, n)
+	switch k {
+	case belfry.KindElement:
 		return n // has no status to count
-	case k == belfry.KindObject:
-		by := slot{customer: it.Customer, name: name}
-		t.s.objects[by] = append(t.s.objects[by], n)
+	case belfry.KindObject:
 		t.s.objectN[it.Customer]++
 	}
 	if parent != nil {
