@@ -39,7 +39,7 @@ func (p *objectParser) parseAll(b []byte) ([][]byte, error) {
 		return nil, err
 	}
 	if n = skipBlanks(b, n); n < len(b) {
-		return nil, unexpected(b, n, "nothing behind the object, which ends the row,")
+		return nil, unexpected(b, n, "nothing behind the object, which ends the row")
 	}
 	return p.row(), nil
 }
