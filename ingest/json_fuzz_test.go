@@ -56,8 +56,8 @@ func checkHolds(t *testing.T, body string, format belfry.Format, maxRow int) {
 			t.Fatal("more rows than bytes")
 		}
 	}
-	if len(j.buf) > max(fullBuffer, maxRow+4<<10) || cap(j.text) > 4*max(maxRow, fullBuffer) || len(j.places) > maxPlaces || len(j.fields) > 115 {
-		t.Fatalf("it holds %d bytes of input, %d of text, %d names, %d fields", len(j.buf), cap(j.text), len(j.places), len(j.fields))
+	if len(j.buf) > max(fullBuffer, maxRow+4<<10) || cap(j.text) > 4*max(maxRow, fullBuffer) || len(j.known) > maxKnown+115 || len(j.last) > 116 || len(j.fields) > 115 {
+		t.Fatalf("it holds %d bytes of input, %d of text, %d names, %d fields", len(j.buf), cap(j.text), len(j.known), len(j.fields))
 	}
 }
 
