@@ -76,7 +76,7 @@ type Limits struct {
 	Body         Size     `yaml:"body" help:"size of a body, unpacked" reload:"yes"`
 	BodyHeld     Size     `yaml:"body_held" help:"size of a body with atomic or Idempotency-Key, which is held until its end" reload:"yes"`
 	Row          Size     `yaml:"row" help:"size of one row of a body" reload:"yes"`
-	Columns      int      `yaml:"columns" help:"columns of a CSV header, or keys of an object" reload:"yes"`
+	Columns      int      `yaml:"columns" help:"columns of a CSV header" reload:"yes"`
 	Indicators   int      `yaml:"indicators" help:"indicators of an object" reload:"yes"`
 	BulkRequests int      `yaml:"bulk_requests" help:"bulk requests served at the same time" reload:"yes"`
 	Objects      int      `yaml:"objects" help:"objects of one customer" reload:"yes"`
