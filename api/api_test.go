@@ -131,6 +131,25 @@ func (r *rig) do(method, target, body string, headers ...string) *http.Response 
 	return res
 }
 
+func TestBodyFormats(t *testing.T) {
+	r := newRig(t)
+	f := func(header string, want belfry.Format) {
+		t.Helper()
+		headers := []string{"X-Api-Key: " + writeKey}
+		if header != "" {
+			headers = append(headers, "Content-Type: "+header)
+		}
+		if res := r.do("POST", "/api/send", "x", headers...); res.StatusCode != 200 || r.bulk.Format != want {
+			t.Errorf("%q: %d, read as %s, want %s", header, res.StatusCode, r.bulk.Format, want)
+		}
+	}
+	f("", belfry.CSV)
+	f("text/csv", belfry.CSV)
+	f("application/json", belfry.JSON)
+	f("Application/JSON; charset=utf-8", belfry.JSON)
+	f("application/x-ndjson", belfry.NDJSON)
+}
+
 // code reads the error of an answer and checks its shape.
 func (r *rig) code(res *http.Response) string {
 	r.t.Helper()
@@ -178,7 +197,11 @@ func TestOrderOfRefusal(t *testing.T) {
 	f(415, "unsupported_media_type", "POST", "/api/send", big, "Content-Type: image/png", "X-Api-Key: "+writeKey)
 	f(415, "unsupported_media_type", "POST", "/api/send", big, "Content-Type: text/csv; charset=latin1", "X-Api-Key: "+writeKey)
 	f(415, "unsupported_media_type", "POST", "/api/send", big, "Content-Encoding: br", "X-Api-Key: "+writeKey)
-	f(415, "unsupported_media_type", "POST", "/api/send", "[]", "Content-Type: application/json", "X-Api-Key: "+writeKey)
+	f(415, "unsupported_media_type", "POST", "/api/send", "[]", "Content-Type: application/json; charset=latin1", "X-Api-Key: "+writeKey)
+	f(415, "unsupported_media_type", "POST", "/api/provisioning/custom", "[]", "Content-Type: application/json", "X-Api-Key: "+writeKey)
+	f(413, "body_too_large", "POST", "/api/send", big, "Content-Type: application/x-ndjson", "X-Api-Key: "+writeKey)
+	f(400, "bad_csv", "POST", "/api/send", "x", "Content-Encoding: gzip", "X-Api-Key: "+writeKey)
+	f(400, "bad_json", "POST", "/api/send", "x", "Content-Encoding: gzip", "Content-Type: application/json", "X-Api-Key: "+writeKey)
 	f(413, "body_too_large", "POST", "/api/send", big, "Content-Type: text/csv", "X-Api-Key: "+writeKey)
 	f(413, "body_too_large", "POST", "/api/send?atomic=true", big[:1500], "X-Api-Key: "+writeKey)
 	f(413, "body_too_large", "POST", "/api/send", big[:1500], "Idempotency-Key: a", "X-Api-Key: "+writeKey)

@@ -77,6 +77,7 @@ func TestConfigErrors(t *testing.T) {
 	f("limits: {body: 1e300GB}", "not a size")
 	f("limits: {wait: soon}", `"soon" is not a duration`)
 	f("limits: {idle: 0s}", "limits.idle: 0s is out of range; it may be 1s to 1d")
+	f("limits: {indicators: 101}", "limits.indicators: 101 is out of range; it may be 1 to 100")
 	f("retention: {objectstatus: 1d}", `there is no historical collection "objectstatus"`)
 	f("listen: 192.0.2.1:80", "--insecure-http")
 	f("listen: :80", "--insecure-http")

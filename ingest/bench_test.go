@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+
+	"belfry"
 )
 
 // BenchmarkSend measures the way of a row from CSV to the journal and the tree, without stores behind it.
@@ -96,4 +99,35 @@ func BenchmarkProvision(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
+
+// BenchmarkFormats reads the same rows of five values from each format into chunks, for objects that exist: what the
+// choice of a format costs the sender's core.
+func BenchmarkFormats(b *testing.B) {
+	const rows, objects = 10_000, 1000
+	x := newBench(b)
+	x.grow(b, objects)
+	var csv, lines bytes.Buffer
+	csv.WriteString("type,resname,object,i1,i2,i3,i4,i5\n")
+	for i := range rows {
+		object, values := fmt.Sprintf("obj%07d", i%objects), []any{float64(i*7919%10_000) / 100, i * 31 % 101, 42, float64(i*104_729%100_000) / 1000, 1_000_000 + i*1499}
+		fmt.Fprintf(&csv, "data,res0000,"+object+",%.2f,%d,%d,%.3f,%d\n", values...)
+		fmt.Fprintf(&lines, `{"type":"data","resname":"res0000","object":"`+object+`","i1":%.2f,"i2":%d,"i3":%d,"i4":%.3f,"i5":%d}`+"\n", values...)
+	}
+	array := "[" + strings.Join(strings.Split(strings.TrimSpace(lines.String()), "\n"), ",") + "]"
+	for format, body := range map[belfry.Format]string{belfry.CSV: csv.String(), belfry.JSON: array, belfry.NDJSON: lines.String()} {
+		b.Run(format.String(), func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				r, err := x.newReader(x.who.Customer, strings.NewReader(body), format)
+				if err != nil {
+					b.Fatal(err)
+				}
+				c, err := r.read(chunkRows, chunkBytes)
+				if err != io.EOF || c.rows != rows || len(c.open) > 0 || c.rejected.count > 0 {
+					b.Fatalf("%d rows, %d open, %d rejected, %v", c.rows, len(c.open), c.rejected.count, err)
+				}
+			}
+			b.ReportMetric(rows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+		})
+	}
 }

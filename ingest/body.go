@@ -15,10 +15,12 @@ type body interface {
 	apply(*tx, *chunk)
 }
 
-// Bounds of a chunk: it is one record in the journal and one turn at the sequencer.
+// Bounds of a chunk: it is one record in the journal and one turn at the sequencer. An empty field counts, too, as a row
+// that is left to the sequencer keeps it.
 const (
 	chunkRows  = 16_384
 	chunkBytes = 8 << 20
+	fieldSize  = 24
 )
 
 // readWhole reads all that is left into one chunk; how much that may be is limited by whoever opened the body.
@@ -72,7 +74,7 @@ func (b *rowBody) read(c *chunk, rows, bytes int, take func(*chunk, [][]byte, in
 			c.rejected.add(b.row, line, bad.refuse())
 		}
 		for _, f := range fields {
-			size += len(f)
+			size += fieldSize + len(f)
 		}
 	}
 	return nil

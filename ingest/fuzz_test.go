@@ -20,14 +20,21 @@ func FuzzSend(f *testing.F) {
 		"type,object,i1,timestamp\ndata,known,1,1e300\ndata,known,1,-1\ndata,known,1,2026-11-15T02:59:59.999999999+00:00\n",
 		"name\nx\n",
 	} {
-		f.Add(body, false)
-		f.Add(body, true)
+		f.Add(body, false, uint8(belfry.CSV))
+		f.Add(body, true, uint8(belfry.CSV))
 	}
-	f.Fuzz(func(t *testing.T, body string, atomic bool) {
+	for _, row := range []string{
+		`{"type":"data","resname":"r","object":"o","class":"C","view":"r","i1":1,"i2":"x","ip":"192.0.2.1"}`,
+		`{"type":"data","object":"known","i7":1,"timestamp":1763176447}`, `{"type":"log","object":"known","log":"\u0000\ud800","x":[{}]}`,
+	} {
+		f.Add(row+"\n{}\n"+row+"\n", false, uint8(belfry.NDJSON))
+		f.Add("["+row+",{},"+row+"]", true, uint8(belfry.JSON))
+	}
+	f.Fuzz(func(t *testing.T, body string, atomic bool, format uint8) {
 		b := newBench(t)
 		b.provision(t, "r")
 		b.send(t, "type,resname,object,class,view,i1\ndata,r,known,C,r,1\n", Options{})
-		code, answer, err := b.Send(context.Background(), b.who, strings.NewReader(body), Options{Atomic: atomic})
+		code, answer, err := b.Send(context.Background(), b.who, strings.NewReader(body), Options{Atomic: atomic, Format: belfry.Format(format % 3)})
 		if err != nil {
 			if _, ok := errors.AsType[*belfry.Error](err); !ok {
 				t.Fatalf("not an error for a client: %v", err)

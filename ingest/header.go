@@ -49,7 +49,7 @@ func readLayout(header [][]byte, lim Limits) (*layout, error) {
 	l := newLayout()
 	for _, name := range names {
 		if !l.add(name, lim.Indicators) {
-			return nil, unknownColumn(name, knownColumns(), indicatorRange(lim.Indicators))
+			return nil, belfry.Errorf(belfry.BadHeader, "%s", noSendColumn(name, lim.Indicators))
 		}
 	}
 	if l.kind < 0 {
@@ -117,10 +117,15 @@ func (l *layout) place(name string) *int {
 	return nil
 }
 
-// knownColumns are those of a send body, with two indicators standing for all.
-func knownColumns() []string { return append(slices.Clip(sendColumns), "i1", "i2") }
-
-func indicatorRange(most int) string { return "and the indicators i1 to i" + strconv.Itoa(most) }
+// noSendColumn tells what a column of a send body could have meant, where indicators go up to the number given.
+func noSendColumn(name string, indicators int) string {
+	last := belfry.IndicatorColumn(indicators)
+	known := append(slices.Clip(sendColumns), "i1", "i2") // these two stand for all
+	if digits, ok := strings.CutPrefix(name, "i"); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
+		return fmt.Sprintf("there is no column %q; indicators are i1 to %s, as limits.indicators says", clip([]byte(name)), last)
+	}
+	return noColumn(name, known, "and the indicators i1 to "+last)
+}
 
 // columnNames reads a header: trimmed, without regard to case, each name once.
 func columnNames(header [][]byte, maxColumns int) ([]string, error) {

@@ -164,7 +164,7 @@ func (j *jsonReader) openArray() error {
 		return belfry.Errorf(belfry.BadJSON, "the body is an object, not an array; put it in [ ], as in %s, or send one object "+
 			"a line as Content-Type: application/x-ndjson", jsonExample)
 	case b != '[':
-		return j.unexpected("an array of objects, for example " + jsonExample + ",")
+		return j.unexpected("an array of objects, for example " + jsonExample)
 	}
 	j.advance(1)
 	return nil
@@ -208,6 +208,9 @@ func (j *jsonReader) cut(err error) error {
 
 // unexpected is the error of a syntax that leaves unclear where the next row begins.
 func (j *jsonReader) unexpected(want string) error {
+	for j.err == nil && !utf8.FullRune(j.buf[j.start:j.end]) {
+		j.fill()
+	}
 	return belfry.Errorf(belfry.BadJSON, "line %d, column %d: expected %s, found %s", j.line, j.passed+1, want, shown(j.buf[j.start:j.end]))
 }
 

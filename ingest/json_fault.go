@@ -68,7 +68,7 @@ func (e jsonFault) message() string {
 	case notObject:
 		return e.notObject()
 	case unknownKey:
-		return noColumn(columnName(e.column), knownColumns(), indicatorRange(e.number))
+		return noSendColumn(columnName(e.column), e.number)
 	case keyTwice:
 		return fmt.Sprintf("the object names the column %q twice; name it once", clip(e.column))
 	case tooManyKeys:

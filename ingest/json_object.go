@@ -13,7 +13,8 @@ type objectParser struct {
 	lim    Limits
 	advice string // to whom a row is an array
 
-	places map[string]int // of keys as they were written
+	known  map[string]*knownKey // by how they were written
+	last   []*knownKey          // those of the object before, which are likely to come again in the same order
 	fields [][]byte
 	used   int    // fields of the object at hand, up to its last one that is not empty
 	keys   int    // of the object at hand
@@ -22,14 +23,20 @@ type objectParser struct {
 	text   []byte // strings of the object at hand that had escapes in them
 }
 
+// knownKey is a way to write the name of a column.
+type knownKey struct {
+	text   string
+	column int
+}
+
 func newObjectParser(lim Limits) objectParser {
-	return objectParser{layout: newLayout(), lim: lim, places: map[string]int{}}
+	return objectParser{layout: newLayout(), lim: lim, known: map[string]*knownKey{}}
 }
 
 // Of keys as they were written, so many are remembered, and none that is longer. Others are looked at anew each time.
 const (
-	maxPlaces = 1000
-	maxKey    = 64
+	maxKnown = 1000
+	maxKey   = 64
 )
 
 // parseAll reads an object that must be all there is in b.
@@ -39,7 +46,7 @@ func (p *objectParser) parseAll(b []byte) ([][]byte, error) {
 		return nil, err
 	}
 	if n = skipBlanks(b, n); n < len(b) {
-		return nil, unexpected(b, n, "nothing behind the object, which ends the row,")
+		return nil, unexpected(b, n, "nothing behind the object, which ends the row")
 	}
 	return p.row(), nil
 }
@@ -105,39 +112,61 @@ func (p *objectParser) member(b []byte, at int) (int, error) {
 
 // column finds the place of a column and makes sure that the object has not named it before.
 func (p *objectParser) column(key []byte) (int, error) {
-	column, ok := p.places[string(key)]
-	if !ok {
-		if column, ok = p.learn(key); !ok {
-			return 0, jsonFault{problem: unknownKey, column: key, number: p.lim.Indicators}
-		}
+	k := p.find(key)
+	if k == nil {
+		return 0, jsonFault{problem: unknownKey, column: key, number: p.lim.Indicators}
 	}
-	if p.marks[column] == p.object {
-		return 0, jsonFault{problem: keyTwice, column: []byte(p.layout.names[column])}
+	if p.marks[k.column] == p.object {
+		return 0, jsonFault{problem: keyTwice, column: []byte(p.layout.names[k.column])}
 	}
-	p.marks[column] = p.object
+	p.marks[k.column] = p.object
 	if p.keys++; p.keys > p.lim.Columns {
 		return 0, jsonFault{problem: tooManyKeys, number: p.lim.Columns}
 	}
-	return column, nil
+	return k.column, nil
+}
+
+// find gives what the next key of an object stands for; nil when there is no such column.
+func (p *objectParser) find(key []byte) *knownKey {
+	if p.keys < len(p.last) && p.last[p.keys].text == string(key) {
+		return p.last[p.keys]
+	}
+	k := p.known[string(key)]
+	if k == nil {
+		if k = p.learn(key); k == nil {
+			return nil
+		}
+	}
+	if p.keys < len(p.last) {
+		p.last[p.keys] = k
+	} else {
+		p.last = append(p.last, k)
+	}
+	return k
 }
 
 // learn finds the place of a key that has not been written so before. A column that is new is put behind the others.
-func (p *objectParser) learn(key []byte) (column int, ok bool) {
+func (p *objectParser) learn(key []byte) *knownKey {
 	name := columnName(key)
-	column, ok = p.places[name]
-	if !ok {
+	k := p.known[name]
+	if k == nil {
 		more := p.layout.with(name, p.lim.Indicators)
 		if more == nil {
-			return 0, false
+			return nil
 		}
-		column, p.layout = p.layout.columns, more
+		k = &knownKey{name, p.layout.columns}
+		p.layout = more
 		p.fields, p.marks = append(p.fields, nil), append(p.marks, 0)
-		p.places[name] = column // there are not many names, so these are always remembered
+		p.known[name] = k // there are not many names, so these are always remembered
 	}
-	if len(p.places) < maxPlaces && len(key) <= maxKey {
-		p.places[string(key)] = column
+	if name == string(key) {
+		return k
 	}
-	return column, true
+	k = &knownKey{string(key), k.column}
+	if len(p.known) < maxKnown && len(key) <= maxKey {
+		p.known[k.text] = k
+	}
+	return k
 }
 
 // value reads a value at b[at:] and gives the place behind it.
