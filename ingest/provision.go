@@ -12,7 +12,7 @@ import (
 
 // Provision takes a CSV body of resources of one package and creates or changes them.
 func (s *Sequencer) Provision(ctx context.Context, who Sender, packageType string, r io.Reader, o Options) (code int, answer []byte, err error) {
-	pt := s.cfg.Catalog.Package(packageType)
+	pt := s.cfg.Tree.Catalog().Package(packageType)
 	if pt == nil {
 		return 0, nil, belfry.Errorf(belfry.UnknownPackage, "there is no package %q; the nearest is %q", clip([]byte(packageType)), s.nearestPackage(packageType))
 	}
@@ -24,7 +24,7 @@ func (s *Sequencer) Provision(ctx context.Context, who Sender, packageType strin
 
 func (s *Sequencer) nearestPackage(name string) string {
 	var names []string
-	for _, pt := range s.cfg.Catalog.Packages() {
+	for _, pt := range s.cfg.Tree.Catalog().Packages() {
 		names = append(names, pt.Name)
 	}
 	return catalog.Nearest(name, names)

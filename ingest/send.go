@@ -8,10 +8,11 @@ import (
 	"belfry"
 )
 
-// Sender is who sends: the customer, and the hash of the key that was shown.
+// Sender is who sends: the customer, and the hash and the name of the key that was shown.
 type Sender struct {
 	Customer belfry.CustomerID
 	Key      string
+	Name     string
 }
 
 // Options are the wishes that come with a bulk body.

@@ -10,6 +10,7 @@ func (t *Tree) link(n, parent *Node) {
 		n.Resource.box.items[n.Name] = n
 		n.twin = e.objects[n.Name]
 		e.objects[n.Name] = n
+		n.Class.count++
 	case n.Kind == belfry.KindView && n.Resource != nil:
 		n.Resource.box.items[viewSlot(n.Name)] = n
 	default:
@@ -32,6 +33,7 @@ func (t *Tree) unlink(n *Node) {
 	case n.Kind == belfry.KindObject:
 		delete(n.Resource.box.items, n.Name)
 		e.forgetObject(n)
+		n.Class.count--
 	case n.Kind == belfry.KindView && n.Resource != nil:
 		delete(n.Resource.box.items, viewSlot(n.Name))
 	default:
