@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"strings"
 
 	"belfry"
 )
@@ -16,12 +15,8 @@ func (s *Server) send(w *answer, r *request) error { return s.rows(w, r, Bulk{})
 
 func (s *Server) provision(w *answer, r *request) error {
 	name := r.PathValue("package")
-	if s.Catalog.Package(name) == nil {
-		var names []string
-		for _, pt := range s.Catalog.Packages() {
-			names = append(names, pt.Name)
-		}
-		return belfry.Errorf(belfry.UnknownPackage, "there is no package %q; known are %s", mask(name), strings.Join(names, ", "))
+	if cat := s.Catalog(); cat.Package(name) == nil {
+		return unknownPackage(cat, name)
 	}
 	return s.rows(w, r, Bulk{Package: name})
 }

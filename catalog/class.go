@@ -158,11 +158,21 @@ type logFile struct {
 }
 
 // ParseClass reads a class from YAML or JSON. The error is for whoever wrote it: it names the line and the value.
-func ParseClass(data []byte) (*Class, error) {
+func ParseClass(data []byte) (*Class, error) { return ParseNamedClass("", data) }
+
+// ParseNamedClass reads a class whose name is known from elsewhere, so that the text need not give it. If it does, the
+// two must agree.
+func ParseNamedClass(name string, data []byte) (*Class, error) {
 	s := &source{"class", data}
 	var file classFile
 	if err := s.decode(&file); err != nil {
 		return nil, err
+	}
+	if file.Name == "" {
+		file.Name = name
+	}
+	if name != "" && file.Name != name {
+		return nil, s.bad("name", "is %q, but the class is called %q here; make them agree, or leave it out", file.Name, name)
 	}
 	if err := s.checkName("name", file.Name); err != nil {
 		return nil, err

@@ -68,6 +68,8 @@ func sameJSON(a, b any) bool {
 	return errA == nil && errB == nil && bytes.Equal(x, y)
 }
 
+var errNoClass = errors.New("no such class")
+
 // DeleteClass removes the customer's own definition of a class.
 func (s *Sequencer) DeleteClass(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
 	run := func() (int, []byte, error) {
@@ -79,8 +81,11 @@ func (s *Sequencer) DeleteClass(ctx context.Context, who Sender, name string, r 
 			t.answer(who, r, 200, answer)
 			return nil
 		}})
-		if err == nil {
+		switch {
+		case err == nil:
 			return 200, answer, nil
+		case errors.Is(err, errNoClass):
+			err = s.cfg.Tree.UnknownClass(who.Customer, name) // compares many names, while others need not wait
 		}
 		return s.refusal(who, r, err)
 	}
@@ -118,7 +123,7 @@ func (t *tx) deleteClass(who Sender, name string) error {
 	under := t.seq.cfg.Tree.Catalog().Class(name)
 	switch {
 	case cell == nil || cell.Def == nil || !cell.Own && under == nil:
-		return t.seq.cfg.Tree.UnknownClass(who.Customer, name)
+		return errNoClass
 	case !cell.Own:
 		return belfry.Errorf(belfry.UnknownItem, "class %q is not your own, so there is nothing to remove", clip([]byte(name)))
 	case cell.Objects() == 0:
