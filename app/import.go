@@ -151,9 +151,18 @@ func (s *service) importFiles() {
 	packages := readKinds(data, "packages", s.tree.Catalog().ReadPackage, packageName)
 	packageFaults, packageNames := bring(s, "packages", &packages, s.seq.ImportPackages)
 	if len(classNames)+len(packageNames) > 0 {
-		s.Log.Info("files imported", "classes", strings.Join(classNames, ", "), "packages", strings.Join(packageNames, ", "))
+		s.Log.Info("files imported", "classes", some(classNames), "packages", some(packageNames))
 	}
 	s.tellFaults(append(classFaults, packageFaults...))
+}
+
+// some lists names in a line of the log that stays short.
+func some(names []string) string {
+	const most = 20
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(", … (%d)", len(names))
+	}
+	return strings.Join(names, ", ")
 }
 
 // bring hands the kinds of one folder to the sequencer and gives what is wrong with them, and what has changed.
