@@ -57,7 +57,8 @@ const (
 	DocCustomer = "customer" // Customer
 	DocUser     = "user"     // User
 	DocKey      = "key"      // Key
-	DocClass    = "class"    // catalog.Class
+	DocClass    = "class"    // catalog.Class; of customer 0: of the instance
+	DocPackage  = "package"  // catalog.PackageType, of the instance
 	DocWindow   = "window"   // a scheduled change of management
 )
 

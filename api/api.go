@@ -31,6 +31,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/ingest"
 	"belfry/query"
 )
 
@@ -39,7 +40,8 @@ type Config struct {
 	Log     *slog.Logger
 	Now     func() time.Time
 	Keys    Keys
-	Catalog *catalog.Catalog
+	Catalog func() *catalog.Catalog // as it is now
+	Classes Classes
 	Names   query.Names // resolves the names in a query to ids
 
 	// Send takes the body of a bulk request. It answers when what it accepted is durable and visible.
@@ -49,6 +51,10 @@ type Config struct {
 	CreateView func(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (status int, body []byte, err error)
 	// Export writes as CSV what a package has made.
 	Export func(c belfry.CustomerID, packageType string, w io.Writer) error
+	// PutClass makes a definition the customer's own; result is created, updated or unchanged.
+	PutClass func(ingest.Sender, *catalog.Class) (result string, l catalog.Listed, err error)
+	// DeleteClass removes the customer's own definition of a class.
+	DeleteClass func(context.Context, ingest.Sender, string, ingest.Repeat) (status int, body []byte, err error)
 	// Source is where rows of a collection come from.
 	Source func(*catalog.Collection) query.Source
 	// Ready says why data cannot be taken and queried now; nil when it can.
@@ -65,6 +71,13 @@ type Config struct {
 // Keys finds API keys by the hexadecimal SHA-256 of their secret.
 type Keys interface {
 	Key(hash string) (belfry.Key, bool)
+}
+
+// Classes knows the classes of customers.
+type Classes interface {
+	Classes(c belfry.CustomerID, after string, limit int) (list []catalog.Listed, more bool)
+	ClassNamed(c belfry.CustomerID, name string) (catalog.Listed, bool)
+	UnknownClass(c belfry.CustomerID, name string) error
 }
 
 // Bulk is one bulk request, past the checks that need no look at its body.
@@ -155,7 +168,7 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	http.NewResponseController(rw).SetWriteDeadline(time.Time{}) // the one of an earlier answer on this connection
-	if p := r.URL.Path; !strings.HasPrefix(p, "/") || p != "/" && p != path.Clean(p) && p != path.Clean(p)+"/" {
+	if p := r.URL.EscapedPath(); !strings.HasPrefix(p, "/") || p != "/" && p != path.Clean(p) && p != path.Clean(p)+"/" {
 		s.fail(w, r, unknownPath(r)) // the mux would redirect, in HTML
 		return
 	}

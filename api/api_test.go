@@ -70,7 +70,7 @@ func newRig(t *testing.T) *rig {
 	r := &rig{t: t}
 	r.Server = New(Config{
 		Log: slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Now: time.Now, Keys: k, Catalog: cat, Names: noNames{},
+		Now: time.Now, Keys: k, Catalog: func() *catalog.Catalog { return cat }, Names: noNames{},
 		Send:    r.send,
 		Source:  func(*catalog.Collection) query.Source { return r },
 		Ready:   func() error { return r.ready },

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 
 	"belfry"
 )
@@ -73,14 +72,10 @@ func (s *Server) export(w *answer, r *request) error {
 // packageName is the package in the path of a request.
 func (s *Server) packageName(r *request) (string, error) {
 	name := r.PathValue("package")
-	if s.Catalog.Package(name) != nil {
-		return name, nil
+	if cat := s.Catalog(); cat.Package(name) == nil {
+		return "", unknownPackage(cat, name)
 	}
-	var names []string
-	for _, pt := range s.Catalog.Packages() {
-		names = append(names, pt.Name)
-	}
-	return "", belfry.Errorf(belfry.UnknownPackage, "there is no package %q; known are %s", mask(name), strings.Join(names, ", "))
+	return name, nil
 }
 
 // csvRows takes a body that can only be CSV.

@@ -138,7 +138,7 @@ func (s *Server) plan(c belfry.CustomerID, params url.Values) (*query.Plan, erro
 	if err != nil {
 		return nil, err
 	}
-	plan, err := query.Check(text, s.Catalog, o)
+	plan, err := query.Check(text, s.Catalog(), o)
 	if err != nil {
 		return nil, err
 	}

@@ -148,7 +148,7 @@ func (c *core) close() error {
 
 // sequencer makes the sequencer over this core.
 func (c *core) sequencer(f ingest.Config) *ingest.Sequencer {
-	f.Tree, f.Catalog, f.Journal, f.Limits = c.tree, c.Catalog, c.journal, c.ingestLimits
+	f.Tree, f.Journal, f.Limits = c.tree, c.journal, c.ingestLimits
 	f.Now, f.Log = time.Now, c.Log.With("part", "ingest")
 	return ingest.New(f)
 }

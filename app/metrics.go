@@ -38,6 +38,7 @@ func (s *service) metrics() metrics {
 		counter("belfry_rows_dropped_total", "Rows that were read and not stored; none was acknowledged.", prometheus.Labels{"why": why},
 			func() float64 { return float64(n.Lost[i].Load()) })
 	}
+	counter("belfry_files_refused_total", "Files of classes and packages that were wrong and not imported.", nil, func() float64 { return float64(s.refused.Load()) })
 	gauge("belfry_ready", "1 when data can be taken and queried.", nil, func() float64 {
 		if s.ready() != nil {
 			return 0

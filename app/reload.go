@@ -9,8 +9,10 @@ import (
 	"time"
 )
 
-// reload reads the configuration again. What can change while the service runs does; one that is wrong is not used.
+// reload imports classes and packages again, and reads the configuration again. What can change while the service runs
+// does; one that is wrong is not used.
 func (s *service) reload() {
+	s.importFiles()
 	next, err := s.Load()
 	if err == nil && s.front.cert != nil {
 		err = s.front.cert.load(next, time.Now())

@@ -36,6 +36,7 @@ type service struct {
 	phase   atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
 	reloads chan struct{}                // retention may have changed
 	goal    uint64                       // position of the last record of the replay
+	refused atomic.Int64                 // files that were wrong when they were to be imported
 }
 
 // Serve runs the service until ctx ends or something it cannot do without fails.
@@ -83,7 +84,7 @@ func (s *service) open(ctx context.Context) (err error) {
 	s.disk = newDisk(cfg, s.Log.With("part", "disk"))
 	s.disk.look()
 	s.parts.disk = start("disk watch", s.disk.Run, s.failed)
-	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.startSequencer, s.serveHTTP} {
+	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.startSequencer, s.importStep, s.serveHTTP} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -217,8 +218,10 @@ func (s *service) room(ctx context.Context, rows int) error {
 func (s *service) serveHTTP(context.Context) error {
 	metrics := s.metrics()
 	c := api.Config{
-		Log: s.Log.With("part", "api"), Now: time.Now, Keys: s.tree, Catalog: s.Catalog, Names: s.tree,
-		Send: s.send, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export, Source: s.source, Ready: s.ready, UI: web.Handler(), Version: Version(),
+		Log: s.Log.With("part", "api"), Now: time.Now, Keys: s.tree, Catalog: s.tree.Catalog, Names: s.tree,
+		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
+		Send: s.send, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export,
+		Source: s.source, Ready: s.ready, UI: web.Handler(), Version: Version(),
 		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),
 	}
 	if s.cfg.Load().AdminListen == "" {

@@ -9,8 +9,9 @@
 //	package/*.yaml    ─┘
 //
 // Nothing here changes once it has been made: a Catalog, and every Collection, Class and PackageType in it, may be
-// shared between goroutines without a lock. A changed class is another Class. Classes and packages that users write
-// themselves go through ParseClass and ParsePackage, and are held to the same rules as the embedded ones.
+// shared between goroutines without a lock. A changed class is another Class, and a Catalog with it another Catalog.
+// Classes and packages that users write themselves go through ParseClass and ParsePackage, are held to the same rules as
+// the embedded ones, and join them by With.
 package catalog
 
 import (
@@ -26,8 +27,9 @@ import (
 //go:embed collection/*.yaml class/*.yaml package/*.yaml
 var files embed.FS
 
-// Catalog holds the built-in kinds.
+// Catalog holds the built-in kinds, and those of the instance when it was made by With.
 type Catalog struct {
+	base        *Catalog // the built-in kinds alone; nil when these are
 	collections []*Collection
 	byName      map[string]*Collection // lower case, aliases included
 	classes     []*Class
@@ -114,10 +116,10 @@ func (c *Catalog) Collection(name string) *Collection {
 // Collections lists the collections by name. The caller must not change the slice.
 func (c *Catalog) Collections() []*Collection { return c.collections }
 
-// Class finds a built-in class; nil when there is none.
+// Class finds a class of the instance or a built-in one; nil when there is none.
 func (c *Catalog) Class(name string) *Class { return find(c.classes, name, (*Class).name) }
 
-// Classes lists the built-in classes by name. The caller must not change the slice.
+// Classes lists the classes by name. The caller must not change the slice.
 func (c *Catalog) Classes() []*Class { return c.classes }
 
 // Package finds a package type; nil when there is none.

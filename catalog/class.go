@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -17,6 +18,7 @@ type Class struct {
 	Name       string
 	Inferred   bool        // made up from the first rows that named it; any indicator may appear
 	Indicators []Indicator // by number
+	Former     []Indicator // that it once had, by number: their types still bind
 	Log        LogFormat
 	Interval   Duration // between two rows; zero when nothing is expected
 }
@@ -51,15 +53,17 @@ func InferClass(name string) *Class {
 
 // Indicator finds an indicator by its number; nil when the class does not define it. In an inferred class that means
 // "not yet", see WithIndicator.
-func (c *Class) Indicator(n int) *Indicator {
-	if i := n - 1; i >= 0 && i < len(c.Indicators) && c.Indicators[i].N == n {
-		return &c.Indicators[i] // the usual case: numbered without a gap
+func (c *Class) Indicator(n int) *Indicator { return indicator(c.Indicators, n) }
+
+func indicator(list []Indicator, n int) *Indicator {
+	if i := n - 1; i >= 0 && i < len(list) && list[i].N == n {
+		return &list[i] // the usual case: numbered without a gap
 	}
-	i, ok := slices.BinarySearchFunc(c.Indicators, n, func(ind Indicator, n int) int { return cmp.Compare(ind.N, n) })
+	i, ok := slices.BinarySearchFunc(list, n, func(ind Indicator, n int) int { return cmp.Compare(ind.N, n) })
 	if !ok {
 		return nil
 	}
-	return &c.Indicators[i]
+	return &list[i]
 }
 
 // WithIndicator returns a copy of the class in which indicator n is defined: a string when text, else a number. An
@@ -74,16 +78,35 @@ func (c *Class) WithIndicator(n int, text bool) *Class {
 	return &d
 }
 
-// Follows tells whether the class may take the place of an older one: the type of an indicator never changes.
+// Follows tells whether the class may take the place of an older one: the type of an indicator never changes, not even
+// when the indicator was left out in between.
 func (c *Class) Follows(old *Class) error {
 	for i := range c.Indicators {
 		now := &c.Indicators[i]
-		if was := old.Indicator(now.N); was != nil && was.Text != now.Text {
+		was := old.Indicator(now.N)
+		if was == nil {
+			was = indicator(old.Former, now.N)
+		}
+		if was != nil && was.Text != now.Text {
 			return belfry.Errorf(belfry.BadValue, "class %q: indicator i%d is a %s and cannot become a %s, since its history is kept; define it under another number",
 				c.Name, now.N, was.Type(), now.Type())
 		}
 	}
 	return nil
+}
+
+// After gives the class as it takes the place of an older one, which it follows: it remembers the types of the
+// indicators that it does not have any more.
+func (c *Class) After(old *Class) *Class {
+	d := *c
+	d.Former = nil
+	for _, was := range slices.Concat(old.Indicators, old.Former, c.Former) {
+		if d.Indicator(was.N) == nil && !slices.ContainsFunc(d.Former, func(o Indicator) bool { return o.N == was.N }) {
+			d.Former = append(d.Former, Indicator{N: was.N, Text: was.Text})
+		}
+	}
+	slices.SortFunc(d.Former, byNumber)
+	return &d
 }
 
 // Type is the name of the indicator's type: number or string.
@@ -103,6 +126,15 @@ type classFile struct {
 	Indicators []indicatorFile `json:"indicators,omitempty"`
 	Log        *logFile        `json:"log,omitempty"`
 	Interval   string          `json:"interval,omitempty"`
+	Former     []formerFile    `json:"former,omitempty"`
+	// What an answer says beside the definition. It is not read: who sends an answer back, changed, need not cut it out.
+	Source  string `json:"source,omitempty"`
+	Objects whole  `json:"objects,omitempty"`
+}
+
+type formerFile struct {
+	N    whole  `json:"n"`
+	Type string `json:"type"`
 }
 
 type indicatorFile struct {
@@ -126,11 +158,21 @@ type logFile struct {
 }
 
 // ParseClass reads a class from YAML or JSON. The error is for whoever wrote it: it names the line and the value.
-func ParseClass(data []byte) (*Class, error) {
+func ParseClass(data []byte) (*Class, error) { return ParseNamedClass("", data) }
+
+// ParseNamedClass reads a class whose name is known from elsewhere, so that the text need not give it. If it does, the
+// two must agree.
+func ParseNamedClass(name string, data []byte) (*Class, error) {
 	s := &source{"class", data}
 	var file classFile
 	if err := s.decode(&file); err != nil {
 		return nil, err
+	}
+	if file.Name == "" {
+		file.Name = name
+	}
+	if name != "" && file.Name != name {
+		return nil, s.bad("name", "is %q, but the class is called %q here; make them agree, or leave it out", file.Name, name)
 	}
 	if err := s.checkName("name", file.Name); err != nil {
 		return nil, err
@@ -148,6 +190,9 @@ func ParseClass(data []byte) (*Class, error) {
 		c.Indicators = append(c.Indicators, ind)
 		slices.SortFunc(c.Indicators, byNumber)
 	}
+	if err := file.former(s, c); err != nil {
+		return nil, err
+	}
 	var err error
 	if c.Log, err = file.Log.read(s); err != nil {
 		return nil, err
@@ -158,6 +203,23 @@ func ParseClass(data []byte) (*Class, error) {
 		}
 	}
 	return c, nil
+}
+
+// former reads the indicators that the class once had.
+func (file *classFile) former(s *source, c *Class) error {
+	for i := range file.Former {
+		path := "former[" + strconv.Itoa(i) + "]"
+		ind, err := (&indicatorFile{N: file.Former[i].N, Type: file.Former[i].Type}).read(s, path)
+		if err != nil {
+			return err
+		}
+		if c.Indicator(ind.N) != nil || slices.ContainsFunc(c.Former, func(o Indicator) bool { return o.N == ind.N }) {
+			return s.bad(path+".n", "is %d a second time; each number stands for one indicator", ind.N)
+		}
+		c.Former = append(c.Former, Indicator{N: ind.N, Text: ind.Text})
+	}
+	slices.SortFunc(c.Former, byNumber)
+	return nil
 }
 
 func (file *indicatorFile) read(s *source, path string) (Indicator, error) {
@@ -263,12 +325,38 @@ func (file *logFile) read(s *source) (LogFormat, error) {
 }
 
 // MarshalJSON writes the class as ParseClass reads it.
-func (c Class) MarshalJSON() ([]byte, error) {
+func (c Class) MarshalJSON() ([]byte, error) { return json.Marshal(c.file()) }
+
+func (c *Class) file() classFile {
 	file := classFile{Name: c.Name, Inferred: c.Inferred, Log: &logFile{c.Log.Separator, c.Log.Columns}, Interval: c.Interval.String()}
 	for i := range c.Indicators {
 		file.Indicators = append(file.Indicators, c.Indicators[i].file())
 	}
-	return json.Marshal(file)
+	for i := range c.Former {
+		file.Former = append(file.Former, formerFile{whole(strconv.Itoa(c.Former[i].N)), c.Former[i].Type()})
+	}
+	return file
+}
+
+// Listed is a class as lists show it: its definition, where that comes from, and how many objects have it.
+type Listed struct {
+	*Class
+	Source  Source
+	Objects int
+}
+
+// MarshalJSON writes the definition as ParseClass reads it, with the rest beside it.
+func (l Listed) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // thresholds are full of < and >
+	err := enc.Encode(struct {
+		classFile
+		Inferred bool   `json:"inferred"`
+		Source   Source `json:"source"`
+		Objects  int    `json:"objects"`
+	}{l.file(), l.Inferred, l.Source, l.Objects})
+	return b.Bytes(), err
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.

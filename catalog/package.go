@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"encoding/json"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,10 +64,10 @@ type packageFile struct {
 	Name      string         `json:"name"`
 	Kind      PackageKind    `json:"kind"`
 	Help      string         `json:"help"`
-	Collector string         `json:"collector"`
-	Placed    bool           `json:"placed"` // has a place in its view: posx, posy, width, height
-	Questions []questionFile `json:"questions"`
-	Parts     []Part         `json:"parts"`
+	Collector string         `json:"collector,omitempty"`
+	Placed    bool           `json:"placed,omitempty"` // has a place in its view: posx, posy, width, height
+	Questions []questionFile `json:"questions,omitempty"`
+	Parts     []Part         `json:"parts,omitempty"`
 }
 
 const (
@@ -123,6 +125,20 @@ func ParsePackage(data []byte) (*PackageType, error) {
 	}
 	pt.Questions = append(pt.Questions, last...)
 	return pt, nil
+}
+
+// MarshalJSON writes the package as ParsePackage reads it: without the questions that every package of its kind has.
+func (pt PackageType) MarshalJSON() ([]byte, error) {
+	file := packageFile{Name: pt.Name, Kind: pt.Kind, Help: pt.Help, Collector: pt.Collector, Parts: pt.Parts}
+	own := pt.Questions[len(commonQuestions(pt.Kind)):]
+	if rest := len(own) - len(placement()); rest >= 0 && reflect.DeepEqual(own[rest:], placement()) {
+		own = own[:rest]
+		file.Placed = pt.Kind != ResourcePackage
+	}
+	for i := range own {
+		file.Questions = append(file.Questions, own[i].file())
+	}
+	return json.Marshal(file)
 }
 
 func (file *packageFile) check(s *source) error {

@@ -1,11 +1,16 @@
 package catalog
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"belfry"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestQuestionCheck(t *testing.T) {
@@ -134,5 +139,81 @@ func FuzzPackage(f *testing.F) {
 				t.Fatalf("the default is refused: %v", err)
 			}
 		}
+		text, err := json.Marshal(pt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := ParsePackage(text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if d := cmp.Diff(pt, back, cmpopts.EquateEmpty()); d != "" {
+			t.Fatalf("%s: %s", text, d)
+		}
 	})
+}
+
+// FuzzAnswer asks questions of every type. Whatever the answer, it is taken or refused in words for clients; one that is
+// taken can be the default of the question, in a file that reads back with it.
+func FuzzAnswer(f *testing.F) {
+	for _, a := range []string{"", "Ping-1", "5", "-0", "1e3", "true", "60s", "192.0.2.1", "web_01.example.org.", "[::]:514", ":514", "#00ffAA", "a", "\u2028", "0x10", "+5"} {
+		f.Add(a, uint8(0))
+		f.Add(a, uint8(255))
+	}
+	f.Fuzz(func(t *testing.T, answer string, shape uint8) {
+		for _, typ := range answerTypeNames() {
+			q := Question{Name: "q", Type: AnswerType(typ), Secret: shape&1 != 0, Help: "h"}
+			if number := q.Type == IntegerAnswer || q.Type == NumberAnswer; number && shape&2 != 0 {
+				q.Bounded, q.Min, q.Max = true, -int(shape), int(shape)*1000
+			}
+			if q.Type == IntegerAnswer && shape&4 != 0 {
+				q.Step = int(shape)
+			}
+			if q.Type == ChoiceAnswer {
+				q.Values = []string{"a", answer}
+				if answer == "" {
+					q.Values = []string{"a", "b c"}
+				}
+			}
+			if err := q.Check(answer); err != nil {
+				if belfry.CodeOf(err) != belfry.BadValue || q.Secret && len(answer) > 20 && strings.Contains(err.Error(), answer) {
+					t.Fatalf("%s %q: %v", typ, answer, err)
+				}
+				continue
+			}
+			if !utf8.ValidString(answer) { // a choice between values that no file can hold
+				continue
+			}
+			q.Default = answer
+			pt := &PackageType{Name: "p", Kind: ResourcePackage, Help: "h", Questions: append(append(commonQuestions(ResourcePackage), q), placement()...)}
+			text, err := json.Marshal(pt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			back, err := ParsePackage(text)
+			if err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			if d := cmp.Diff(pt, back); d != "" {
+				t.Fatalf("%s: %s", text, d)
+			}
+		}
+	})
+}
+
+// TestPackageReadsBack: what the database keeps of a package is the package.
+func TestPackageReadsBack(t *testing.T) {
+	for _, pt := range loadCatalog(t).Packages() {
+		text, err := json.Marshal(pt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := ParsePackage(text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if d := cmp.Diff(pt, back); d != "" {
+			t.Errorf("%s: %s", text, d)
+		}
+	}
 }

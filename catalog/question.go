@@ -159,13 +159,13 @@ func isListen(s string) bool {
 type questionFile struct {
 	Name     string     `json:"name"`
 	Type     AnswerType `json:"type"`
-	Required bool       `json:"required"`
-	Default  string     `json:"default"`
-	Secret   bool       `json:"secret"`
-	Values   []string   `json:"values"`
-	Min      whole      `json:"min"`
-	Max      whole      `json:"max"`
-	Step     whole      `json:"step"`
+	Required bool       `json:"required,omitempty"`
+	Default  string     `json:"default,omitempty"`
+	Secret   bool       `json:"secret,omitempty"`
+	Values   []string   `json:"values,omitempty"`
+	Min      whole      `json:"min,omitempty"`
+	Max      whole      `json:"max,omitempty"`
+	Step     whole      `json:"step,omitempty"`
 	Help     string     `json:"help"`
 }
 
@@ -196,6 +196,21 @@ func (file *questionFile) read(s *source, path string) (Question, error) {
 		return q, s.bad(path+".default", "is wrong: %s", message(err))
 	}
 	return q, nil
+}
+
+// file gives the question in the form in which read takes it.
+func (q *Question) file() questionFile {
+	file := questionFile{
+		Name: q.Name, Type: q.Type, Required: q.Required, Default: q.Default, Secret: q.Secret,
+		Values: q.Values, Help: q.Help,
+	}
+	if q.Bounded {
+		file.Min, file.Max = whole(strconv.Itoa(q.Min)), whole(strconv.Itoa(q.Max))
+	}
+	if q.Step > 0 {
+		file.Step = whole(strconv.Itoa(q.Step))
+	}
+	return file
 }
 
 func (file *questionFile) bounds(s *source, path string, q *Question) (err error) {

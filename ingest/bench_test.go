@@ -99,6 +99,7 @@ func BenchmarkProvision(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
+}
 
 // BenchmarkFormats reads the same rows of five values from each format into chunks, for objects that exist: what the
 // choice of a format costs the sender's core.

@@ -60,7 +60,7 @@ func openShaky(t *testing.T, dir string) *shaky {
 		t.Fatal(err)
 	}
 	b.Sequencer = New(Config{
-		Tree: b.tree, Catalog: cat, Journal: j, Log: log,
+		Tree: b.tree, Journal: j, Log: log,
 		Sinks: []func(*belfry.Record){func(r *belfry.Record) {
 			b.sunk++
 			if r.Answer != nil {

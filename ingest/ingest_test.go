@@ -42,7 +42,7 @@ func newBench(t testing.TB) *bench {
 	}
 	b := &bench{tree: meta.NewTree(cat), answers: map[string]*belfry.Answer{}, now: time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)}
 	b.Sequencer = New(Config{
-		Tree: b.tree, Catalog: cat, Journal: j, Log: log,
+		Tree: b.tree, Journal: j, Log: log,
 		Sinks: []func(*belfry.Record){func(r *belfry.Record) {
 			b.records = append(b.records, r)
 			if r.Answer != nil {

@@ -22,11 +22,11 @@ func (s *Sequencer) Provision(ctx context.Context, who Sender, packageType strin
 
 // packageType finds a package.
 func (s *Sequencer) packageType(name string) (*catalog.PackageType, error) {
-	if pt := s.cfg.Catalog.Package(name); pt != nil {
+	if pt := s.cfg.Tree.Catalog().Package(name); pt != nil {
 		return pt, nil
 	}
 	var names []string
-	for _, pt := range s.cfg.Catalog.Packages() {
+	for _, pt := range s.cfg.Tree.Catalog().Packages() {
 		names = append(names, pt.Name)
 	}
 	return nil, belfry.Errorf(belfry.UnknownPackage, "there is no package %q; the nearest is %q, and there are %s",

@@ -223,7 +223,7 @@ func (t *tx) class(name string) *meta.Class {
 	if c := t.estate.Class(name); c != nil && c.Def != nil {
 		return c
 	}
-	if def := t.seq.cfg.Catalog.Class(name); def != nil {
+	if def := t.seq.cfg.Tree.Catalog().Class(name); def != nil {
 		return &meta.Class{Name: name, Def: def}
 	}
 	return nil

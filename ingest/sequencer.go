@@ -20,15 +20,13 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/catalog"
 	"belfry/journal"
 	"belfry/meta"
 )
 
 // Config is what a Sequencer needs. All of it is required.
 type Config struct {
-	Tree    *meta.Tree
-	Catalog *catalog.Catalog
+	Tree    *meta.Tree // and the catalog as it is
 	Journal Journal
 	Sinks   []func(*belfry.Record) // told of every committed record, in order; must not block
 	Room    func(ctx context.Context, rows int) error

@@ -38,6 +38,9 @@ func (t *tx) record() *belfry.Record {
 		return nil
 	}
 	for _, b := range r.Batches {
+		if b.Customer != 0 {
+			continue // of another customer, see eachEstate
+		}
 		b.Customer = t.rec.Customer
 		b.FirstID = t.s.rowIDs(t.estate, b.Len())
 	}

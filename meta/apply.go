@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"belfry"
-	"belfry/catalog"
 )
 
 // Apply makes the effects of a committed record visible. It is called for each record in order, from one goroutine.
@@ -17,6 +16,7 @@ func (t *Tree) Apply(r *belfry.Record) error {
 			return err
 		}
 	}
+	t.renew()
 	for i := range r.Items {
 		if err := t.applyItem(&r.Items[i], r.Pos); err != nil {
 			return err
@@ -37,6 +37,12 @@ func (t *Tree) applyDoc(d *belfry.Doc) error {
 		return t.applyCustomer(d)
 	case belfry.DocKey:
 		return t.applyKey(d)
+	case belfry.DocPackage:
+		return t.applyPackage(d)
+	case belfry.DocClass:
+		if d.Customer == 0 {
+			return t.applyInstanceClass(d)
+		}
 	}
 	e := t.customers[d.Customer]
 	if e == nil {
@@ -90,20 +96,6 @@ func (t *Tree) applyKey(d *belfry.Doc) error {
 	return nil
 }
 
-func (t *Tree) applyClass(e *Estate, d *belfry.Doc) error {
-	cl := e.class(t.catalog, d.Name)
-	if d.Body == nil {
-		cl.Def = t.catalog.Class(d.Name)
-		return nil
-	}
-	def, err := catalog.ParseClass(d.Body)
-	if err != nil {
-		return fmt.Errorf("class %q of customer %d: %w", d.Name, d.Customer, err)
-	}
-	cl.Def = def
-	return nil
-}
-
 func decodeDoc(d *belfry.Doc, v any) error {
 	if err := json.Unmarshal(d.Body, v); err != nil {
 		return fmt.Errorf("%s %q of customer %d: %w", d.Kind, d.Name, d.Customer, err)
@@ -137,7 +129,7 @@ func (t *Tree) applyItem(it *belfry.Item, pos uint64) error {
 		t.move(n, t.parentOf(n, it))
 	}
 	if n.Kind == belfry.KindView && n.Removed == 0 && n.Class.Name != it.Class {
-		t.reclass(n, t.customers[n.Customer].class(t.catalog, it.Class))
+		t.reclass(n, t.customers[n.Customer].class(t.Catalog(), it.Class))
 	}
 	n.Details = it.Details
 	return nil
@@ -149,7 +141,7 @@ func (t *Tree) add(it *belfry.Item) (*Node, error) {
 	if e == nil {
 		return nil, fmt.Errorf("item %d %q belongs to customer %d, which does not exist", it.ID, it.Name, it.Customer)
 	}
-	n := NewNode(it, nil, nil, e.class(t.catalog, it.Class))
+	n := NewNode(it, nil, nil, e.class(t.Catalog(), it.Class))
 	if it.Resource != 0 && it.Kind != belfry.KindResource { // an element belongs to no resource
 		if n.Resource = t.Node(it.Resource); n.Resource == nil || n.Resource.box == nil {
 			n.Resource = t.standIn(e, it)
@@ -191,7 +183,7 @@ func (t *Tree) standIn(e *Estate, content *belfry.Item) *Node {
 		ID: content.Resource, Customer: e.ID, Kind: belfry.KindResource, Created: content.Created,
 		Name: fmt.Sprintf("recovered %d", content.Resource), Class: "custom", Package: "custom",
 	}
-	r := NewNode(&it, nil, nil, e.class(t.catalog, it.Class))
+	r := NewNode(&it, nil, nil, e.class(t.Catalog(), it.Class))
 	t.keep(e, r)
 	t.link(r, e.Main)
 	return r

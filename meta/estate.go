@@ -120,8 +120,11 @@ func (n *Node) slot() string {
 	return n.Name
 }
 
-// Class finds a class by name, the customer's own before the built-in ones; nil when there is none yet.
+// Class finds a class by name, the customer's own before those of the catalog; nil when there is none yet.
 func (e *Estate) Class(name string) *Class { return e.classes[name] }
+
+// Objects tells how many objects have the class.
+func (c *Class) Objects() int { return c.count }
 
 // Count tells how many items of a kind exist.
 func (e *Estate) Count(k belfry.Kind) int { return e.counts[k] }
@@ -160,7 +163,7 @@ func (e *Estate) All(f func(*Node) bool) {
 	}
 }
 
-// class finds or makes the cell of a class. It starts with the built-in definition of that name; a class nobody has
+// class finds or makes the cell of a class. It starts with the catalog's definition of that name; a class nobody has
 // defined gets its definition from a document before its first object.
 func (e *Estate) class(c *catalog.Catalog, name string) *Class {
 	cl := e.classes[name]

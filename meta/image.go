@@ -12,6 +12,7 @@ import (
 func LoadTree(ctx context.Context, db *DB, c *catalog.Catalog) (*Tree, error) {
 	l := builder{tree: NewTree(c)}
 	err := db.Load(ctx, Visitor{Doc: l.doc, Item: l.item, State: l.state, Counter: l.counter, NextID: l.nextID})
+	l.tree.renew()
 	if err == nil {
 		err = l.err
 	}
@@ -35,7 +36,10 @@ func (l *builder) note(err error) {
 
 func (l *builder) doc(d belfry.Doc) { l.note(l.tree.applyDoc(&d)) }
 
-func (l *builder) item(it belfry.Item) { l.note(l.tree.applyItem(&it, 0)) }
+func (l *builder) item(it belfry.Item) {
+	l.tree.renew() // all documents have been read
+	l.note(l.tree.applyItem(&it, 0))
+}
 
 func (l *builder) state(id belfry.ID, s *belfry.State) {
 	if n := l.tree.Node(id); n != nil {

@@ -16,6 +16,9 @@ func (t *Tree) link(n, parent *Node) {
 		n.Resource.box.items[slot] = n
 		n.twin = e.inside[slot]
 		e.inside[slot] = n
+		if n.Kind == belfry.KindObject {
+			n.Class.count++
+		}
 	default:
 		e.places[n.Name] = n
 		if n.Name == belfry.Main && n.Resource == nil {
@@ -40,6 +43,9 @@ func (t *Tree) unlink(n *Node) {
 	case n.insideResource():
 		delete(n.Resource.box.items, n.slot())
 		e.forget(n)
+		if n.Kind == belfry.KindObject {
+			n.Class.count--
+		}
 	default:
 		delete(e.places, n.Name)
 	}

@@ -16,6 +16,7 @@ package meta
 import (
 	"iter"
 	"sync"
+	"sync/atomic"
 
 	"belfry"
 	"belfry/catalog"
@@ -23,9 +24,10 @@ import (
 
 // Tree is what exists, in memory. One goroutine applies records; any number may read.
 type Tree struct {
-	catalog *catalog.Catalog
+	catalog atomic.Pointer[catalog.Catalog]
 
 	mu        sync.RWMutex
+	instance  kinds   // classes and packages of the instance
 	nodes     []*Node // by ID
 	customers map[belfry.CustomerID]*Estate
 	names     map[string]*Estate
@@ -34,13 +36,15 @@ type Tree struct {
 
 // NewTree makes an empty tree.
 func NewTree(c *catalog.Catalog) *Tree {
-	return &Tree{
-		catalog:   c,
+	t := &Tree{
+		instance:  kinds{classes: map[string]*catalog.Class{}, packages: map[string]*catalog.PackageType{}},
 		nodes:     make([]*Node, 1), // ID 0 is no item
 		customers: map[belfry.CustomerID]*Estate{},
 		names:     map[string]*Estate{},
 		keys:      map[string]*belfry.Key{},
 	}
+	t.catalog.Store(c)
+	return t
 }
 
 // Node is an item in the tree. ID, Customer, Kind, Name, Resource, Class and Package never change and may be read by
@@ -83,7 +87,9 @@ type box struct {
 type Class struct {
 	Name  string
 	Def   *catalog.Class // nil for view classes
+	Own   bool           // Def is the customer's own, or inferred from its rows; else it is the catalog's
 	nodes []*Node
+	count int // of objects among nodes
 }
 
 // Children calls f for each item that stands directly in n.

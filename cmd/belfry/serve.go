@@ -102,7 +102,7 @@ type checkCmd struct {
 	configFlags
 }
 
-// Run checks the configuration and prints what it amounts to.
+// Run checks the configuration and the files in the data folder that are imported, and prints what it amounts to.
 func (c *checkCmd) Run(s streams) error {
 	cat, err := catalog.Load()
 	if err != nil {
@@ -110,6 +110,9 @@ func (c *checkCmd) Run(s streams) error {
 	}
 	cfg, err := c.load(cat)
 	if err != nil {
+		return err
+	}
+	if err := app.CheckFiles(cfg.Data, cat); err != nil {
 		return err
 	}
 	return cfg.Write(s.out)

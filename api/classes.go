@@ -1,0 +1,163 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/ingest"
+)
+
+// maxClass is the longest body of a class.
+const maxClass = 64 << 10
+
+// listParams are those of every list that is given in pages.
+var listParams = []string{"limit", "after"}
+
+const (
+	defaultLimit = 100
+	maxLimit     = 1000
+)
+
+// limit reads how many entries a page may have.
+func (r *request) limit() (int, error) {
+	if !r.params.Has("limit") {
+		return defaultLimit, nil
+	}
+	n, err := strconv.Atoi(r.params.Get("limit"))
+	if err != nil || n < 1 || n > maxLimit {
+		return 0, belfry.Errorf(belfry.BadParameter, "limit must be a whole number from 1 to %d, got %q", maxLimit, clip(r.params.Get("limit")))
+	}
+	return n, nil
+}
+
+func (s *Server) classes(w *answer, r *request) error {
+	limit, err := r.limit()
+	if err != nil {
+		return err
+	}
+	list, more := s.Classes.Classes(r.key.Customer, r.params.Get("after"), limit)
+	if list == nil {
+		list = []catalog.Listed{}
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Classes []catalog.Listed `json:"classes"`
+		More    bool             `json:"more"`
+	}{list, more})
+	return nil
+}
+
+func (s *Server) class(w *answer, r *request) error {
+	name := r.PathValue("name")
+	if name == "" {
+		return unknownPath(r.Request)
+	}
+	l, ok := s.Classes.ClassNamed(r.key.Customer, name)
+	if !ok {
+		return s.Classes.UnknownClass(r.key.Customer, name)
+	}
+	writeJSON(w, http.StatusOK, l)
+	return nil
+}
+
+func (s *Server) putClass(w *answer, r *request) error {
+	name := r.PathValue("name")
+	if name == "" {
+		return unknownPath(r.Request)
+	}
+	text, err := classText(w, r)
+	if err != nil {
+		return err
+	}
+	def, err := catalog.ParseNamedClass(name, text)
+	if err != nil {
+		if e, ok := errors.AsType[*belfry.Error](err); ok {
+			return belfry.Errorf(belfry.BadParameter, "%s", e.Message)
+		}
+		return err
+	}
+	result, l, err := s.PutClass(r.sender(), def)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if result == "created" {
+		status = http.StatusCreated
+	}
+	writeJSON(w, status, struct {
+		Result string         `json:"result"`
+		Class  catalog.Listed `json:"class"`
+	}{result, l})
+	return nil
+}
+
+// sender is who sends, as the sequencer wants to know it.
+func (r *request) sender() ingest.Sender {
+	return ingest.Sender{Customer: r.key.Customer, Key: r.key.Hash, Name: r.key.Name}
+}
+
+// classText reads the body of a class.
+func classText(w *answer, r *request) ([]byte, error) {
+	typ, err := mediaType(r.Request, "application/json", "application/yaml", "application/x-yaml", "text/yaml")
+	if err != nil {
+		return nil, err
+	}
+	body, err := openBody(w, r, maxClass)
+	if err != nil {
+		return nil, classTooLong(err)
+	}
+	defer body.Close()
+	text, err := io.ReadAll(body)
+	if err != nil {
+		return nil, classTooLong(err)
+	}
+	if typ == "application/json" && r.Header.Get("Content-Type") != "" && !json.Valid(text) {
+		return nil, belfry.Errorf(belfry.BadJSON, `the body is not JSON, as in {"indicators": [{"n": 1, "name": "Used", "unit": "%%"}]}; for YAML send Content-Type: application/yaml`)
+	}
+	return text, nil
+}
+
+// classTooLong has a better remedy than to send a body in parts.
+func classTooLong(err error) error {
+	if belfry.CodeOf(err) == belfry.BodyTooLarge {
+		return belfry.Errorf(belfry.BodyTooLarge, "a class may be %d bytes long; leave out what it can do without", maxClass)
+	}
+	return err
+}
+
+func (s *Server) deleteClass(w *answer, r *request) error {
+	name := r.PathValue("name")
+	if name == "" {
+		return unknownPath(r.Request)
+	}
+	repeat := ingest.Repeat{Key: r.Header.Get("Idempotency-Key")}
+	if err := checkIdempotencyKey(repeat.Key); err != nil {
+		return err
+	}
+	if repeat.Key != "" {
+		body, err := openBody(w, r, maxClass)
+		if err != nil {
+			return err
+		}
+		defer body.Close()
+		held, err := hold(body, s.Spool, r.Method+" "+r.URL.Path+"?"+r.params.Encode())
+		if err != nil {
+			return err
+		}
+		defer held.Close()
+		repeat.Digest = held.digest
+	}
+	status, text, err := s.DeleteClass(r.ctx(), r.sender(), name, repeat)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	w.Write(text)
+	return nil
+}

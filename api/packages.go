@@ -1,0 +1,100 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// packageBody is a package as clients see it.
+type packageBody struct {
+	Name      string              `json:"name"`
+	Kind      catalog.PackageKind `json:"kind"`
+	Help      string              `json:"help"`
+	Collector string              `json:"collector,omitempty"`
+	Source    catalog.Source      `json:"source"`
+	Columns   []columnBody        `json:"columns"`
+	Parts     []catalog.Part      `json:"parts"`
+}
+
+// columnBody is a column of a package: a field that does not apply to it is absent.
+type columnBody struct {
+	Name     string             `json:"name"`
+	Type     catalog.AnswerType `json:"type"`
+	Required bool               `json:"required"`
+	Default  string             `json:"default,omitempty"`
+	Secret   bool               `json:"secret"`
+	Values   []string           `json:"values,omitempty"`
+	Min      *int               `json:"min,omitempty"`
+	Max      *int               `json:"max,omitempty"`
+	Step     int                `json:"step,omitempty"`
+	Help     string             `json:"help"`
+}
+
+func (s *Server) packages(w *answer, _ *request) error {
+	cat := s.Catalog()
+	list := []packageBody{}
+	for _, pt := range cat.Packages() {
+		list = append(list, describe(cat, pt))
+	}
+	writeJSON(w, http.StatusOK, map[string][]packageBody{"packages": list})
+	return nil
+}
+
+func (s *Server) packageType(w *answer, r *request) error {
+	cat := s.Catalog()
+	pt := cat.Package(r.PathValue("type"))
+	if pt == nil {
+		return unknownPackage(cat, r.PathValue("type"))
+	}
+	writeJSON(w, http.StatusOK, describe(cat, pt))
+	return nil
+}
+
+func describe(cat *catalog.Catalog, pt *catalog.PackageType) packageBody {
+	b := packageBody{
+		Name: pt.Name, Kind: pt.Kind, Help: pt.Help, Collector: pt.Collector, Source: cat.PackageSource(pt.Name),
+		Parts: append([]catalog.Part{}, pt.Parts...),
+	}
+	for i := range pt.Questions {
+		q := &pt.Questions[i]
+		c := columnBody{
+			Name: q.Name, Type: q.Type, Required: q.Required, Default: q.Default, Secret: q.Secret,
+			Values: q.Values, Step: q.Step, Help: q.Help,
+		}
+		if q.Bounded {
+			c.Min, c.Max = &q.Min, &q.Max
+		}
+		if q.Secret {
+			c.Default = ""
+		}
+		b.Columns = append(b.Columns, c)
+	}
+	return b
+}
+
+func unknownPackage(cat *catalog.Catalog, name string) error {
+	var names []string
+	for _, pt := range cat.Packages() {
+		names = append(names, pt.Name)
+	}
+	if near := catalog.Nearest(name, names); near != "" {
+		return belfry.Errorf(belfry.UnknownPackage, "there is no package %q; nearest is %q", mask(clip(name)), near)
+	}
+	const most = 20
+	if len(names) > most {
+		names = append(names[:most], "…")
+	}
+	return belfry.Errorf(belfry.UnknownPackage, "there is no package %q; known are %s", mask(clip(name)), strings.Join(names, ", "))
+}
+
+// clip keeps what a client wrote from filling an answer.
+func clip(s string) string {
+	const most = 100
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}

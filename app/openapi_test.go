@@ -1,0 +1,344 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+
+	"belfry"
+	"belfry/api"
+)
+
+// judge holds requests and answers to the document that the service gives of itself.
+type judge struct {
+	*running
+	doc  *openapi3.T
+	keys map[string]string
+	seen map[string]bool // "METHOD /path good" and "… bad"
+}
+
+func newJudge(t *testing.T) *judge {
+	j := &judge{running: startService(t, nil), seen: map[string]bool{}}
+	_, _, text := j.do("GET", "/api/openapi.json", "")
+	var err error
+	if j.doc, err = openapi3.NewLoader().LoadFromData(strictly(t, text)); err != nil {
+		t.Fatal(err)
+	}
+	j.keys = map[string]string{
+		"-": "", "wrong": "7b0c4f0e-1111-4aaa-8bbb-000000000001",
+		"r": j.key("reader", belfry.LevelRead, ""), "rw": j.key("writer", belfry.LevelReadWrite, ""),
+		"rwd": j.key("admin", belfry.LevelReadWriteDelete, ""),
+	}
+	plain := func(body io.Reader, _ http.Header, _ *openapi3.SchemaRef, _ openapi3filter.EncodingFn) (any, error) {
+		text, err := io.ReadAll(body)
+		return string(text), err
+	}
+	openapi3filter.RegisterBodyDecoder("application/x-ndjson", plain)
+	openapi3filter.RegisterBodyDecoder("text/csv", plain) // the one there is refuses what CSV allows
+	openapi3filter.RegisterBodyDecoder("text/yaml", openapi3filter.YamlBodyDecoder)
+	return j
+}
+
+// strictly makes the document say that there is nothing beyond what it describes. Clients must allow for more; for us, a
+// field that is not in the document is one that somebody forgot to write down.
+func strictly(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var doc any
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if props, ok := v["properties"].(map[string]any); ok && v["type"] == "object" && v["additionalProperties"] == nil && len(props) > 0 {
+				v["additionalProperties"] = false
+			}
+			for _, x := range v {
+				walk(x)
+			}
+		case []any:
+			for _, x := range v {
+				walk(x)
+			}
+		}
+	}
+	walk(doc)
+	strict, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strict
+}
+
+// find gives the operation of a request. A path without a wildcard goes before one with.
+func (j *judge) find(method string, u *url.URL) (*routers.Route, map[string]string) {
+	j.t.Helper()
+	paths := j.doc.Paths.InMatchingOrder()
+	slices.SortStableFunc(paths, func(a, b string) int { return strings.Count(a, "{") - strings.Count(b, "{") })
+	for _, path := range paths {
+		item := j.doc.Paths.Value(path)
+		names := regexp.MustCompile(`\{(\w+)\}`).FindAllStringSubmatch(path, -1)
+		m := regexp.MustCompile("^" + regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, "([^/]+)") + "$").FindStringSubmatch(u.EscapedPath())
+		if m == nil || item.GetOperation(method) == nil {
+			continue
+		}
+		params := map[string]string{}
+		for i, name := range names {
+			params[name[1]], _ = url.PathUnescape(m[i+1])
+		}
+		return &routers.Route{Spec: j.doc, Path: path, PathItem: item, Method: method, Operation: item.GetOperation(method)}, params
+	}
+	j.t.Fatalf("%s %s is not in the document", method, u.EscapedPath())
+	return nil, nil
+}
+
+// check sends a request and holds it and its answer to the document. A request that is answered well must be one that the
+// document allows; an answer must be as described in any case.
+func (j *judge) check(status int, key, method, path, body string, headers ...string) {
+	j.t.Helper()
+	if j.keys[key] != "" {
+		headers = append(headers, "X-Api-Key: "+j.keys[key])
+	}
+	req, res, text := j.do(method, strings.ReplaceAll(path, "$R", j.keys["r"]), body, headers...)
+	if res.StatusCode != status {
+		j.t.Errorf("%s %s: %d, want %d: %s", method, path, res.StatusCode, status, text)
+	}
+	route, params := j.find(method, req.URL)
+	asked, err := j.asked(req, body, route, params)
+	verdict := "bad"
+	if res.StatusCode < 400 {
+		verdict = "good"
+		if err != nil {
+			j.t.Errorf("%s %s was answered with %d, but the document does not allow it: %v", method, path, res.StatusCode, err)
+		}
+	}
+	j.seen[method+" "+route.Path+" "+verdict] = true
+	if err := j.answered(asked, res, text); err != nil {
+		j.t.Errorf("%s %s: the answer is not as described: %v\n%s", method, path, err, text)
+	}
+}
+
+var options = &openapi3filter.Options{
+	IncludeResponseStatus: true, SkipSettingDefaults: true, MultiError: true,
+	AuthenticationFunc: func(_ context.Context, in *openapi3filter.AuthenticationInput) error {
+		r := in.RequestValidationInput.Request
+		switch s := in.SecurityScheme; {
+		case s.In == "header" && r.Header.Get(s.Name) != "", s.In == "query" && r.URL.Query().Get(s.Name) != "":
+			return nil
+		case s.In == "cookie":
+			if _, err := r.Cookie(s.Name); err == nil {
+				return nil
+			}
+		}
+		return errors.New("no key where the document wants it")
+	},
+}
+
+func (j *judge) asked(r *http.Request, body string, route *routers.Route, params map[string]string) (*openapi3filter.RequestValidationInput, error) {
+	again := r.Clone(j.t.Context())
+	again.Body = io.NopCloser(strings.NewReader(body))
+	if route.Operation.RequestBody != nil && again.Header.Get("Content-Type") == "" { // what an absent type stands for
+		for _, typ := range []string{"text/csv", "application/x-www-form-urlencoded", "application/json"} {
+			if route.Operation.RequestBody.Value.Content[typ] != nil {
+				again.Header.Set("Content-Type", typ)
+				break
+			}
+		}
+	}
+	in := &openapi3filter.RequestValidationInput{Request: again, PathParams: params, Route: route, Options: options}
+	return in, openapi3filter.ValidateRequest(j.t.Context(), in)
+}
+
+func (j *judge) answered(asked *openapi3filter.RequestValidationInput, res *http.Response, text []byte) error {
+	return openapi3filter.ValidateResponse(j.t.Context(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: asked, Status: res.StatusCode, Header: res.Header,
+		Body: io.NopCloser(bytes.NewReader(text)), Options: options,
+	})
+}
+
+// TestOpenAPI sends real requests, right and wrong, to every endpoint. A new endpoint is a few lines here; the end of the
+// test tells which are missing.
+func TestOpenAPI(t *testing.T) {
+	j := newJudge(t)
+	f := j.check
+	const csv, yml, jsn = "Content-Type: text/csv", "Content-Type: application/yaml", "Content-Type: application/json"
+	big := strings.Repeat("x", 70_000)
+
+	f(200, "-", "GET", "/api/version", "")
+	f(400, "-", "GET", "/api/version?x=1", "")
+	f(200, "-", "GET", "/api/openapi.json", "")
+	f(400, "-", "GET", "/api/openapi.json?x=1", "")
+
+	f(200, "r", "GET", "/api/packages", "")
+	f(200, "-", "GET", "/api/packages?apikey=$R", "")
+	f(401, "-", "GET", "/api/packages", "")
+	f(400, "r", "GET", "/api/packages?kind=view", "")
+	f(200, "r", "GET", "/api/packages/network-ping", "")
+	f(200, "r", "GET", "/api/packages/label", "")
+	f(404, "r", "GET", "/api/packages/network-pin", "")
+	f(404, "r", "GET", "/api/packages/"+strings.Repeat("x", 300), "")
+	f(401, "wrong", "GET", "/api/packages/label", "")
+
+	f(200, "rw", "POST", "/api/provisioning/custom", "name\nweb01\n", csv)
+	f(200, "rw", "POST", "/api/provisioning/custom?dryrun=true", "name\nweb02\n")
+	f(200, "rw", "POST", "/api/provisioning/custom", "name\nweb03\n", "Idempotency-Key: one")
+	f(409, "rw", "POST", "/api/provisioning/custom", "name\nweb04\n", "Idempotency-Key: one")
+	f(207, "rw", "POST", "/api/provisioning/custom", "name\nweb05\n*\n", csv)
+	f(400, "rw", "POST", "/api/provisioning/custom", "name\n*\n", csv)
+	f(400, "rw", "POST", "/api/provisioning/custom?atomic=true", "name\nweb06\n*\n", csv)
+	f(400, "rw", "POST", "/api/provisioning/custom", "nam\nweb01\n", csv)
+	f(404, "rw", "POST", "/api/provisioning/customs", "name\nweb01\n", csv)
+	f(415, "rw", "POST", "/api/provisioning/custom", "name\nweb01\n", "Content-Type: image/png")
+	f(401, "-", "POST", "/api/provisioning/custom", "name\nweb01\n", csv)
+	f(403, "r", "POST", "/api/provisioning/custom", "name\nweb01\n", csv)
+
+	f(200, "rw", "POST", "/api/send", "type,resname,object,class,view,i1\ndata,web01,cpu,load,web01,1\n", csv)
+	f(200, "rw", "POST", "/api/send", "type,object,log\nlog,cpu,hello\n", csv)
+	f(207, "rw", "POST", "/api/send", "type,object,i1\ndata,cpu,2\ndata,cpu,many\n", csv)
+	f(400, "rw", "POST", "/api/send", "type,object,i1\ndata,nothing,2\n", csv)
+	f(400, "rw", "POST", "/api/send", "typ\ndata\n", csv)
+	f(401, "wrong", "POST", "/api/send", "type,object,i1\n", csv)
+	f(403, "r", "POST", "/api/send", "type,object,i1\n", csv)
+	f(415, "rw", "POST", "/api/send", "x", "Content-Encoding: br")
+
+	f(200, "rw", "POST", "/api/send", `[{"type":"data","object":"cpu","i1":3}]`, jsn)
+	f(200, "rw", "POST", "/api/send", `{"type":"data","object":"cpu","i1":3}`+"\n", "Content-Type: application/x-ndjson")
+	f(400, "rw", "POST", "/api/send", `{`, jsn)
+
+	f(200, "r", "GET", "/api/provisioning/custom", "")
+	f(200, "-", "GET", "/api/provisioning/view?apikey=$R", "")
+	f(404, "r", "GET", "/api/provisioning/customs", "")
+	f(401, "-", "GET", "/api/provisioning/custom", "")
+	f(200, "rwd", "DELETE", "/api/provisioning/custom?recursive=true&dryrun=true", "name,view\n*,MAIN\n", csv)
+	f(207, "rwd", "DELETE", "/api/provisioning/custom", "name\nweb05\nnope\n", csv)
+	f(400, "rwd", "DELETE", "/api/provisioning/custom", "name\nnope\n", csv)
+	f(400, "rwd", "DELETE", "/api/provisioning/custom", "nam\nnope\n", csv)
+	f(403, "rw", "DELETE", "/api/provisioning/custom", "name\nweb05\n", csv)
+	f(404, "rwd", "DELETE", "/api/provisioning/customs", "name\nweb05\n", csv)
+
+	f(200, "rw", "GET", "/d?resname=web01&o=cpu&i1=1&i2=text&ip=192.0.2.1&h=h1&o1=a&o5=b", "")
+	f(200, "rw", "GET", "/d?resname=web01&o=mem&c=load&v=Inner&p=web01&i1=1", "")
+	f(200, "rw", "GET", "/d?resname=web01&o=cpu&n=yes", "")
+	f(400, "rw", "GET", "/d?resname=web01&o=cpu", "")
+	f(400, "rw", "GET", "/d?resname=web01&o=cpu&j1=1", "")
+	f(401, "-", "GET", "/d?resname=web01&o=cpu&i1=1", "")
+	f(403, "r", "GET", "/d?resname=web01&o=cpu&i1=1", "")
+	f(200, "rw", "GET", "/l?resname=web01&o=cpu&l=a%09b", "")
+	f(400, "rw", "GET", "/l?resname=web01&o=cpu", "")
+	f(400, "rw", "GET", "/l?resname=web01&o=cpu&l=a&i1=1", "")
+	f(200, "rw", "GET", "/cv?resname=web01&c=folder&v=Disks&p=web01&posx=10&posy=20&width=40&height=40&bg=map.png&ar=linear", "")
+	f(400, "rw", "GET", "/cv?resname=web01&c=folder&v=Net&p=web01", "")
+	f(401, "-", "GET", "/cv?resname=web01&c=folder&v=Net&p=Disks", "")
+
+	f(200, "r", "GET", "/api/classes", "")
+	f(200, "-", "GET", "/api/classes?limit=1&after=a&apikey=$R", "")
+	f(200, "r", "GET", "/api/classes?after=zzzz", "")
+	f(400, "r", "GET", "/api/classes?limit=0", "")
+	f(400, "r", "GET", "/api/classes?limit=1001", "")
+	f(401, "-", "GET", "/api/classes", "")
+	f(200, "r", "GET", "/api/classes/load", "")
+	f(200, "r", "GET", "/api/classes/network-ping", "")
+	f(404, "r", "GET", "/api/classes/lod", "")
+	f(401, "-", "GET", "/api/classes/load", "")
+	f(201, "rwd", "PUT", "/api/classes/disk", "indicators:\n  - {n: 1, name: Used, unit: \"%\", thresholds: [{when: \">= 80\", status: 1, recover: \"< 70\", after: 2}]}\nlog: {separator: \";\", columns: [a]}\ninterval: 60s\n", yml)
+	f(200, "rwd", "PUT", "/api/classes/disk", `{"name":"disk"}`, jsn)
+	f(200, "rwd", "PUT", "/api/classes/disk", `{"name":"disk"}`)
+	f(201, "rwd", "PUT", "/api/classes/a%2Fb%20c", `{}`, jsn)
+	f(200, "r", "GET", "/api/classes/a%2Fb%20c", "")
+	f(400, "rwd", "PUT", "/api/classes/disk", `{"name":"disc"}`, jsn)
+	f(400, "rwd", "PUT", "/api/classes/disk", `{"indicators":[{"n":1,"type":"string"}]}`, jsn)
+	f(400, "rwd", "PUT", "/api/classes/disk", `{`, jsn)
+	f(413, "rwd", "PUT", "/api/classes/disk", big, jsn)
+	f(415, "rwd", "PUT", "/api/classes/disk", `{}`, "Content-Type: text/csv")
+	f(401, "-", "PUT", "/api/classes/disk", `{}`, jsn)
+	f(403, "rw", "PUT", "/api/classes/disk", `{}`, jsn)
+	f(200, "rwd", "DELETE", "/api/classes/disk", "", "Idempotency-Key: two")
+	f(200, "rwd", "DELETE", "/api/classes/disk", "", "Idempotency-Key: two")
+	f(409, "rwd", "DELETE", "/api/classes/other", "", "Idempotency-Key: two")
+	f(404, "rwd", "DELETE", "/api/classes/disk", "")
+	f(404, "rwd", "DELETE", "/api/classes/disk", "", "Idempotency-Key: three")
+	f(400, "rwd", "DELETE", "/api/classes/load", "")
+	f(401, "-", "DELETE", "/api/classes/load", "")
+	f(403, "rw", "DELETE", "/api/classes/load", "")
+
+	f(200, "-", "GET", "/api/sql?q=SELECT+*+FROM+objectstatus&rows=100&apikey=$R", "")
+	f(200, "r", "GET", "/api/sql?q=SELECT+*+FROM+objectdata&span=1h", "")
+	f(200, "r", "GET", "/api/sql?q=SELECT+*+FROM+events&from=NOW-1HOUR&to=NOW&wt=CSV", "")
+	f(200, "r", "GET", "/api/sql?q=SELECT+*+FROM+events&rows=3&wt=ndjson", "")
+	f(400, "r", "GET", "/api/sql", "")
+	f(400, "r", "GET", "/api/sql?q=SELECT+*+FROM+objectdata", "")
+	f(400, "r", "GET", "/api/sql?q=SELEC", "")
+	f(400, "r", "GET", "/api/sql?q=SELECT+*+FROM+events&rows=0", "")
+	f(401, "-", "GET", "/api/sql?q=SELECT+*+FROM+events&rows=3", "")
+	f(200, "r", "POST", "/api/sql", "q=SELECT+name+FROM+objectstatus&rows=2")
+	f(200, "r", "POST", "/api/sql", `{"q":"SELECT name FROM objectstatus","rows":2}`, jsn)
+	f(400, "r", "POST", "/api/sql", `{`, jsn)
+	f(401, "-", "POST", "/api/sql", "q=x")
+	f(415, "r", "POST", "/api/sql", "q=x", csv)
+
+	for _, rt := range api.Routes {
+		if !regexp.MustCompile(`^/(api/|d$|l$|cv$)`).MatchString(rt.Path) {
+			continue
+		}
+		for _, verdict := range []string{" good", " bad"} {
+			if name := rt.Method + " " + strings.Replace(rt.Path, "...}", "}", 1) + verdict; !j.seen[name] {
+				t.Errorf("no request of this test made %s", name)
+			}
+		}
+	}
+}
+
+// TestOpenAPICanFail changes right answers a little: the judge must see it.
+func TestOpenAPICanFail(t *testing.T) {
+	j := newJudge(t)
+	f := func(method, path, body string, change func(*http.Response, string) string) {
+		t.Helper()
+		req, res, text := j.do(method, path, body, "X-Api-Key: "+j.keys["rwd"])
+		route, params := j.find(method, req.URL)
+		asked, err := j.asked(req, body, route, params)
+		if err == nil {
+			err = j.answered(asked, res, text)
+		}
+		if err != nil {
+			t.Errorf("%s %s is not even right: %v", method, path, err)
+		}
+		changed := change(res, string(text))
+		if err := j.answered(asked, res, []byte(changed)); err == nil {
+			t.Errorf("%s %s: nobody sees that this is wrong: %d %s", method, path, res.StatusCode, changed)
+		}
+	}
+	replace := func(from, to string) func(*http.Response, string) string {
+		return func(_ *http.Response, text string) string {
+			if !strings.Contains(text, from) {
+				t.Errorf("no %s in %s", from, text)
+			}
+			return strings.Replace(text, from, to, 1)
+		}
+	}
+	f("GET", "/api/packages/label", "", replace(`"kind":"element"`, `"kind":"thing"`))
+	f("GET", "/api/packages/label", "", replace(`"help":`, `"hlep":`))
+	f("GET", "/api/packages", "", replace(`"required":true`, `"required":"true"`))
+	f("GET", "/api/classes", "", replace(`"more":false`, `"mor":false`))
+	f("GET", "/api/classes/network-ping", "", replace(`"status":1`, `"status":0`))
+	f("GET", "/api/classes/none", "", replace(`"unknown_item"`, `"unknown"`))
+	f("POST", "/api/send", "type,object,i1\n", replace(`"rows":0`, `"rows":-1`))
+	f("POST", "/api/send", "type,object,i1\n", replace(`"errors":[]`, `"errors":null`))
+	f("POST", "/api/send", "type,object,i1\ndata,x,1\n", replace(`"line":2`, `"line":0`))
+	f("GET", "/api/sql?q=SELECT+name+FROM+objectstatus", "", replace(`"count":1`, `"count":"1"`))
+	f("GET", "/api/version", "", func(res *http.Response, text string) string { res.StatusCode = 202; return text })
+	f("GET", "/api/version", "", func(res *http.Response, text string) string { res.Header.Set("Content-Type", "text/html"); return text })
+	f("GET", "/api/version", "", func(res *http.Response, text string) string { res.Header.Set("X-Request-Id", "x"); return text })
+}

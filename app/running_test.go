@@ -1,0 +1,142 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"belfry"
+)
+
+// running is a whole service in this process, on a folder of its own and a port of its own.
+type running struct {
+	t       testing.TB
+	options Options
+	base    string
+	log     *logText
+	reload  chan os.Signal
+}
+
+// startService serves until the test ends, and waits until it is ready.
+func startService(t testing.TB, change func(*Config)) *running {
+	t.Helper()
+	cat := testCatalog(t)
+	cfg := Default(cat)
+	cfg.Listen, cfg.Data = "127.0.0.1:0", t.TempDir()
+	cfg.Storage.Reserve = 0
+	if change != nil {
+		change(cfg)
+	}
+	r := &running{t: t, log: &logText{news: make(chan struct{}, 1)}, reload: make(chan os.Signal, 1)}
+	r.options = Options{
+		Config: cfg, Catalog: cat, Log: slog.New(slog.NewTextHandler(r.log, nil)), Level: &slog.LevelVar{},
+		Console: io.Discard, AdminPassword: "correct horse", Reload: r.reload, Load: func() (*Config, error) { return cfg, nil },
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(ctx, r.options) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	line := r.await("msg=listening ")
+	_, addr, _ := strings.Cut(line, "addr=")
+	r.base = "http://" + strings.Fields(addr)[0]
+	r.await("msg=ready")
+	return r
+}
+
+// await waits until the log has a line with a text, and gives the last such line.
+func (r *running) await(text string) string {
+	r.t.Helper()
+	limit := time.After(30 * time.Second) // only to end a test that hangs
+	for {
+		if line := r.log.last(text); line != "" {
+			return line
+		}
+		select {
+		case <-r.log.news:
+		case <-limit:
+			r.t.Fatalf("the log never said %q:\n%s", text, r.log)
+		}
+	}
+}
+
+// key makes an API key.
+func (r *running) key(name string, level belfry.Level, customer string) string {
+	r.t.Helper()
+	admin, err := OpenAdmin(r.t.Context(), r.options)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer admin.Close()
+	secret, err := admin.CreateKey(r.t.Context(), customer, NewKey{Name: name, Level: level})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return secret
+}
+
+// do sends a request and gives the answer with its body.
+func (r *running) do(method, path, body string, headers ...string) (*http.Request, *http.Response, []byte) {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(r.t.Context(), method, r.base+path, strings.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return req, res, text
+}
+
+// logText is what the service has logged so far.
+type logText struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	news chan struct{}
+}
+
+func (l *logText) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case l.news <- struct{}{}:
+	default:
+	}
+	return l.text.Write(b)
+}
+
+func (l *logText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (l *logText) last(text string) (found string) {
+	for line := range strings.Lines(l.String()) {
+		if strings.Contains(line, text) {
+			found = line
+		}
+	}
+	return found
+}

@@ -1,0 +1,158 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/meta"
+)
+
+// The results of setting a class.
+const (
+	classCreated   = "created"
+	classUpdated   = "updated"
+	classUnchanged = "unchanged"
+)
+
+// PutClass makes def the customer's own definition of its class. Rows are decided before it or after it, never during.
+func (s *Sequencer) PutClass(who Sender, def *catalog.Class) (result string, l catalog.Listed, err error) {
+	err = s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) (err error) {
+		result, l, err = t.putClass(who, def)
+		return err
+	}})
+	return result, l, err
+}
+
+func (t *tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.Listed, err error) {
+	next := *def
+	next.Inferred = false
+	l = catalog.Listed{Class: &next, Source: catalog.FromCustomer}
+	cell := t.estate.Class(def.Name)
+	if cell != nil {
+		l.Objects = cell.Objects()
+	}
+	result = classCreated
+	if c := t.class(def.Name); c != nil {
+		if err := next.Follows(c.Def); err != nil {
+			return "", l, asParameter(err)
+		}
+		l.Class = next.After(c.Def)
+		result = classUpdated
+		if cell != nil && cell.Own && sameJSON(l.Class, cell.Def) {
+			return classUnchanged, l, nil
+		}
+	}
+	t.define(l.Class)
+	t.configured("class "+def.Name+" "+result, who.Name)
+	return result, l, nil
+}
+
+// asParameter gives an error of the catalog the code of a whole request.
+func asParameter(err error) error {
+	if e, ok := errors.AsType[*belfry.Error](err); ok {
+		return belfry.Errorf(belfry.BadParameter, "%s", e.Message)
+	}
+	return err
+}
+
+// sameJSON compares two definitions by what is kept of them.
+func sameJSON(a, b any) bool {
+	x, errA := json.Marshal(a)
+	y, errB := json.Marshal(b)
+	return errA == nil && errB == nil && bytes.Equal(x, y)
+}
+
+var errNoClass = errors.New("no such class")
+
+// DeleteClass removes the customer's own definition of a class.
+func (s *Sequencer) DeleteClass(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
+	run := func() (int, []byte, error) {
+		answer := encode(map[string]string{"result": "removed", "name": name})
+		err := s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) error {
+			if err := t.deleteClass(who, name); err != nil {
+				return err
+			}
+			t.answer(who, r, 200, answer)
+			return nil
+		}})
+		switch {
+		case err == nil:
+			return 200, answer, nil
+		case errors.Is(err, errNoClass):
+			err = s.cfg.Tree.UnknownClass(who.Customer, name) // compares many names, while others need not wait
+		}
+		return s.refusal(who, r, err)
+	}
+	if r.Key != "" {
+		return s.once(ctx, who, r, run)
+	}
+	return run()
+}
+
+// refusal remembers that a request was wrong: its repeat is told the same.
+func (s *Sequencer) refusal(who Sender, r Repeat, err error) (int, []byte, error) {
+	e, ok := errors.AsType[*belfry.Error](err)
+	code := map[belfry.Code]int{belfry.BadParameter: 400, belfry.UnknownItem: 404}
+	if !ok || code[e.Code] == 0 || r.Key == "" {
+		return 0, nil, err
+	}
+	answer := encode(map[string]any{"error": map[string]string{"code": string(e.Code), "message": e.Message}})
+	return code[e.Code], answer, s.remember(who, r, code[e.Code], answer)
+}
+
+func encode(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(err) // texts alone
+	}
+	return b.Bytes()
+}
+
+// deleteClass removes a definition that the customer can do without: no object has the class, or the catalog has a
+// definition that can take over.
+func (t *tx) deleteClass(who Sender, name string) error {
+	cell := t.estate.Class(name)
+	under := t.seq.cfg.Tree.Catalog().Class(name)
+	switch {
+	case cell == nil || cell.Def == nil || !cell.Own && under == nil:
+		return errNoClass
+	case !cell.Own:
+		return belfry.Errorf(belfry.UnknownItem, "class %q is not your own, so there is nothing to remove", clip([]byte(name)))
+	case cell.Objects() == 0:
+	case under == nil:
+		return belfry.Errorf(belfry.BadParameter, "class %q is the class of %s; remove them first", name, users(t.estate, cell))
+	default:
+		if err := under.Follows(cell.Def); err != nil {
+			e := err.(*belfry.Error)
+			return belfry.Errorf(belfry.BadParameter, "class %q is the class of %s, and the definition below your own does not suit them: %s",
+				name, users(t.estate, cell), e.Message)
+		}
+	}
+	t.document(belfry.Doc{Kind: belfry.DocClass, Customer: t.estate.ID, Name: name})
+	t.configured("class "+name+" removed", who.Name)
+	return nil
+}
+
+// users names some objects of a class.
+func users(e *meta.Estate, c *meta.Class) string {
+	const most = 5
+	var list []string
+	e.ByClass(c.Name, func(n *meta.Node) bool {
+		if n.Kind == belfry.KindObject {
+			list = append(list, fmt.Sprintf("%q of %q", n.Name, n.Resource.Name))
+		}
+		return len(list) < most
+	})
+	if c.Objects() > len(list) {
+		list = append(list, "…")
+	}
+	return fmt.Sprintf("%d objects (%s)", c.Objects(), strings.Join(list, ", "))
+}

@@ -1,0 +1,119 @@
+package ingest
+
+import (
+	"fmt"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/meta"
+)
+
+// Imported is what became of the kinds that were found in files.
+type Imported struct {
+	Changed []string         // names of those that are new or differ from what there was
+	Faults  map[string]error // by name: those that were refused
+	Kept    []string         // what stays as it is although a file says otherwise, in words
+}
+
+func (i *Imported) fault(name string, err error) {
+	if i.Faults == nil {
+		i.Faults = map[string]error{}
+	}
+	i.Faults[name] = err
+}
+
+// ImportClasses makes classes those of the instance, all of them in one record. A class that the files do not name stays.
+func (s *Sequencer) ImportClasses(defs []*catalog.Class) (out Imported, err error) {
+	err = s.do(&command{alone: true, decide: func(t *tx) error {
+		t.importClasses(defs, &out)
+		return nil
+	}})
+	return out, err
+}
+
+func (t *tx) importClasses(defs []*catalog.Class, out *Imported) {
+	cat := t.seq.cfg.Tree.Catalog()
+	var changed []*catalog.Class
+	for _, def := range defs {
+		now := cat.Class(def.Name)
+		if now != nil {
+			if err := def.Follows(now); err != nil {
+				out.fault(def.Name, err)
+				continue
+			}
+			if def = def.After(now); sameJSON(def, now) {
+				continue
+			}
+		}
+		t.configure(belfry.DocClass, 0, def.Name, def)
+		changed = append(changed, def)
+		out.Changed = append(out.Changed, def.Name)
+	}
+	t.eachEstate(func(e *meta.Estate, told *events) {
+		for _, def := range changed {
+			info := "class " + def.Name + " imported"
+			if cell := e.Class(def.Name); cell != nil && cell.Own {
+				info += t.giveWay(e, cell, def, out)
+			}
+			told.note(t.now, "configuration", "configuration", info, "system")
+		}
+	})
+}
+
+// giveWay lets a customer's inferred class go where a file defines it, so that the definition counts. One that somebody
+// wrote stays, and so does one whose history does not suit the definition.
+func (t *tx) giveWay(e *meta.Estate, cell *meta.Class, def *catalog.Class, out *Imported) string {
+	if !cell.Def.Inferred {
+		return "; the customer's own definition stays"
+	}
+	if err := def.Follows(cell.Def); err != nil {
+		why := err.(*belfry.Error).Message
+		out.Kept = append(out.Kept, fmt.Sprintf("customer %q keeps the inferred class %q: %s", e.Name, cell.Name, why))
+		return "; the inferred class stays: " + why
+	}
+	t.document(belfry.Doc{Kind: belfry.DocClass, Customer: e.ID, Name: cell.Name})
+	return " in the place of the inferred one"
+}
+
+// ImportPackages makes package types those of the instance, all of them in one record. One that the files do not name
+// stays.
+func (s *Sequencer) ImportPackages(types []*catalog.PackageType) (out Imported, err error) {
+	err = s.do(&command{alone: true, decide: func(t *tx) error {
+		t.importPackages(types, &out)
+		return nil
+	}})
+	return out, err
+}
+
+func (t *tx) importPackages(types []*catalog.PackageType, out *Imported) {
+	cat := t.seq.cfg.Tree.Catalog()
+	for _, pt := range types {
+		if err := cat.CheckPackage(pt); err != nil {
+			out.fault(pt.Name, err)
+			continue
+		}
+		if now := cat.Package(pt.Name); now != nil && sameJSON(pt, now) {
+			continue
+		}
+		t.configure(belfry.DocPackage, 0, pt.Name, pt)
+		out.Changed = append(out.Changed, pt.Name)
+	}
+	t.eachEstate(func(_ *meta.Estate, told *events) {
+		for _, name := range out.Changed {
+			told.note(t.now, "configuration", "configuration", "package "+name+" imported", "system")
+		}
+	})
+}
+
+// eachEstate tells every customer about a change of the instance, in the record of that change.
+func (t *tx) eachEstate(f func(*meta.Estate, *events)) {
+	for _, c := range t.seq.cfg.Tree.Customers() {
+		e := t.seq.cfg.Tree.Estate(c.ID)
+		var told events
+		f(e, &told)
+		if b := told.batch(); b != nil {
+			b.Customer, b.FirstID = c.ID, t.s.rowIDs(e, b.Len())
+			t.rec.Batches = append(t.rec.Batches, b)
+		}
+	}
+}
