@@ -57,6 +57,8 @@ const (
 	DocCustomer = "customer" // Customer
 	DocUser     = "user"     // User
 	DocKey      = "key"      // Key
+	DocKeyUse   = "keyuse"   // when the key of that name was last used, as a Time; read after the keys, as its name sorts
+	DocSession  = "session"  // Session; its name is the Hash of its secret
 	DocClass    = "class"    // catalog.Class
 	DocWindow   = "window"   // a scheduled change of management
 )

@@ -8,10 +8,12 @@ import (
 	"belfry"
 )
 
-// Sender is who sends: the customer, and the hash of the key that was shown.
+// Sender is who sends: the customer, the hash of the key that was shown, and the name of the key, or of the user whose
+// session was.
 type Sender struct {
 	Customer belfry.CustomerID
 	Key      string
+	Name     string
 }
 
 // Options are the wishes that come with a bulk body.

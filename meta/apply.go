@@ -37,6 +37,10 @@ func (t *Tree) applyDoc(d *belfry.Doc) error {
 		return t.applyCustomer(d)
 	case belfry.DocKey:
 		return t.applyKey(d)
+	case belfry.DocKeyUse:
+		return t.applyKeyUse(d)
+	case belfry.DocSession:
+		return t.applySession(d)
 	}
 	e := t.customers[d.Customer]
 	if e == nil {
@@ -48,7 +52,7 @@ func (t *Tree) applyDoc(d *belfry.Doc) error {
 			delete(e.users, d.Name)
 			return nil
 		}
-		u := new(belfry.User)
+		u := new(belfry.User) // a new one each time: whoever has the old one goes on reading that
 		e.users[d.Name] = u
 		return decodeDoc(d, u)
 	case belfry.DocClass:
@@ -70,23 +74,6 @@ func (t *Tree) applyCustomer(d *belfry.Doc) error {
 		t.customers[c.ID] = e
 		t.names[c.Name] = e
 	}
-	return nil
-}
-
-func (t *Tree) applyKey(d *belfry.Doc) error {
-	for hash, k := range t.keys { // few, and changed by hand
-		if k.Customer == d.Customer && k.Name == d.Name {
-			delete(t.keys, hash)
-		}
-	}
-	if d.Body == nil {
-		return nil
-	}
-	k := new(belfry.Key)
-	if err := decodeDoc(d, k); err != nil {
-		return err
-	}
-	t.keys[k.Hash] = k
 	return nil
 }
 

@@ -29,7 +29,7 @@ type Tree struct {
 	nodes     []*Node // by ID
 	customers map[belfry.CustomerID]*Estate
 	names     map[string]*Estate
-	keys      map[string]*belfry.Key // by hash
+	registry  registry
 }
 
 // NewTree makes an empty tree.
@@ -39,7 +39,7 @@ func NewTree(c *catalog.Catalog) *Tree {
 		nodes:     make([]*Node, 1), // ID 0 is no item
 		customers: map[belfry.CustomerID]*Estate{},
 		names:     map[string]*Estate{},
-		keys:      map[string]*belfry.Key{},
+		registry:  newRegistry(),
 	}
 }
 
