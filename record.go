@@ -66,7 +66,7 @@ const (
 // Answer is what a request with an Idempotency-Key was told. It commits together with what the request changed.
 type Answer struct {
 	Customer CustomerID
-	Key      string   // the API key's hash, a blank, and the client's Idempotency-Key
+	Key      string   // the API key's hash, a blank, and that of the client's Idempotency-Key
 	Request  [32]byte // digest of method, path, query and body
 	Status   int
 	Body     []byte

@@ -31,7 +31,7 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 	if _, err := mediaType(r.Request, "text/csv"); err != nil {
 		return err
 	}
-	b.Customer, b.Key, b.IdempotencyKey = r.key.Customer, r.key.Hash, r.Header.Get("Idempotency-Key")
+	b.Customer, b.Key, b.Name, b.IdempotencyKey = r.customer, r.key.Hash, r.who, r.Header.Get("Idempotency-Key")
 	limit := r.limits.Body
 	var err error
 	if b.Atomic, err = r.flag("atomic"); err != nil {
@@ -74,7 +74,7 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	w.Write(text)
+	w.Write(s.Keys.MaskKeys(text)) // an error repeats what it complains of
 	return nil
 }
 

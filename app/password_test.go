@@ -18,7 +18,7 @@ func TestHashPassword(t *testing.T) {
 }
 
 func TestNewPassword(t *testing.T) {
-	a, b := newPassword(), newPassword()
+	a, b := NewPassword(), NewPassword()
 	if a == b || !regexp.MustCompile(`^([a-z2-7]{5}-){3}[a-z2-7]{5}$`).MatchString(a) {
 		t.Errorf("%s, %s", a, b)
 	}

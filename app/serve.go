@@ -212,8 +212,9 @@ func (s *service) room(ctx context.Context, rows int) error {
 // serveHTTP lets requests in and starts what keeps the house.
 func (s *service) serveHTTP(context.Context) error {
 	metrics := s.metrics()
+	people := newAccounts(s.tree, s.seq)
 	c := api.Config{
-		Log: s.Log.With("part", "api"), Now: time.Now, Keys: s.tree, Catalog: s.Catalog, Names: s.tree,
+		Log: s.Log.With("part", "api"), Now: time.Now, Keys: s.tree, Login: people, Admin: people, Catalog: s.Catalog, Names: s.tree,
 		Send: s.send, Source: s.source, Ready: s.ready, UI: web.Handler(), Version: Version(),
 		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),
 	}
@@ -231,7 +232,7 @@ func (s *service) send(ctx context.Context, b api.Bulk) (int, []byte, error) {
 	if b.IdempotencyKey != "" {
 		o.Repeat = ingest.Repeat{Key: b.IdempotencyKey, Digest: b.Digest}
 	}
-	who := ingest.Sender{Customer: b.Customer, Key: b.Key}
+	who := ingest.Sender{Customer: b.Customer, Key: b.Key, Name: b.Name}
 	if b.Package != "" {
 		return s.seq.Provision(ctx, who, b.Package, b.Body, o)
 	}

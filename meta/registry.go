@@ -1,6 +1,7 @@
 package meta
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -121,6 +122,42 @@ func (t *Tree) KeysUsed() (keys []belfry.Key) {
 		}
 	}
 	return keys
+}
+
+// MaskKeys hides the keys that stand in a text: whatever has their shape and is one. Other texts of that shape, names of
+// items often have it, stay as they are.
+func (t *Tree) MaskKeys(text []byte) []byte {
+	out := text
+	for i := 8; i+28 <= len(text); i++ {
+		next := bytes.IndexByte(text[i:], '-')
+		if next < 0 {
+			break
+		}
+		if i += next; i+28 > len(text) || !keyShaped(text[i-8:i+28]) {
+			continue
+		}
+		if t.Key(belfry.HashOf(strings.ToLower(string(text[i-8:i+28])))) == nil {
+			continue
+		}
+		if &out[0] == &text[0] {
+			out = bytes.Clone(text)
+		}
+		copy(out[i-8:], strings.Repeat("*", 36))
+	}
+	return out
+}
+
+// keyShaped tells whether 36 characters are hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+func keyShaped(b []byte) bool {
+	for i, c := range b {
+		switch dash := i == 8 || i == 13 || i == 18 || i == 23; {
+		case dash && c != '-':
+			return false
+		case !dash && !(c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'):
+			return false
+		}
+	}
+	return true
 }
 
 func (t *Tree) applyKey(d *belfry.Doc) error {
