@@ -43,6 +43,10 @@ func (t *Tree) applyDoc(d *belfry.Doc) error {
 		if d.Customer == 0 {
 			return t.applyInstanceClass(d)
 		}
+	case belfry.DocKeyUse:
+		return t.applyKeyUse(d)
+	case belfry.DocSession:
+		return t.applySession(d)
 	}
 	e := t.customers[d.Customer]
 	if e == nil {
@@ -54,7 +58,7 @@ func (t *Tree) applyDoc(d *belfry.Doc) error {
 			delete(e.users, d.Name)
 			return nil
 		}
-		u := new(belfry.User)
+		u := new(belfry.User) // a new one each time: whoever has the old one goes on reading that
 		e.users[d.Name] = u
 		return decodeDoc(d, u)
 	case belfry.DocClass:
@@ -76,23 +80,6 @@ func (t *Tree) applyCustomer(d *belfry.Doc) error {
 		t.customers[c.ID] = e
 		t.names[c.Name] = e
 	}
-	return nil
-}
-
-func (t *Tree) applyKey(d *belfry.Doc) error {
-	for hash, k := range t.keys { // few, and changed by hand
-		if k.Customer == d.Customer && k.Name == d.Name {
-			delete(t.keys, hash)
-		}
-	}
-	if d.Body == nil {
-		return nil
-	}
-	k := new(belfry.Key)
-	if err := decodeDoc(d, k); err != nil {
-		return err
-	}
-	t.keys[k.Hash] = k
 	return nil
 }
 
