@@ -20,8 +20,20 @@ type chunk struct {
 	data     dataRows
 	logs     logRows
 	open     []openRow
+	kept     int // bytes of open, without texts
 	rejected rejections
 	report   belfry.Report // what the sequencer says
+}
+
+// memory is about what the chunk holds, without texts: these are no longer than the body.
+func (c *chunk) memory() int {
+	row := 24
+	for i := range c.data.columns {
+		if row += 8; c.data.columns[i].texts != nil {
+			row += 16
+		}
+	}
+	return c.kept + row*len(c.data.nodes) + 56*len(c.logs.nodes)
 }
 
 // openRow is a row that only the sequencer can decide.
