@@ -53,7 +53,7 @@ func runWrk(ctx context.Context, wrk, dir, addr string, paths []byte, seconds in
 	if err := errors.Join(os.WriteFile(script, wrkScript, 0o600), os.WriteFile(list, paths, 0o600)); err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, wrk, "-t1", "-c"+strconv.Itoa(wrkConnections), "-d"+strconv.Itoa(seconds)+"s", "-s", script, "http://"+addr, "--", list)
+	cmd := exec.CommandContext(ctx, wrk, "-t1", "-c"+strconv.Itoa(wrkConnections), "-d"+strconv.Itoa(seconds)+"s", "--timeout", "10s", "-s", script, "http://"+addr, "--", list)
 	var faults bytes.Buffer
 	cmd.Stderr = &faults
 	out, err := cmd.Output()
