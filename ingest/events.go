@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"slices"
+
 	"belfry"
 	"belfry/meta"
 	"belfry/status"
@@ -39,6 +41,14 @@ func (e *events) add(v event) {
 	e.status, e.previous = append(e.status, v.status), append(e.previous, v.previous)
 	e.source, e.kind = append(e.source, v.source), append(e.kind, v.kind)
 	e.info, e.users = append(e.info, v.info), append(e.users, v.user)
+}
+
+// grow makes room for n more.
+func (e *events) grow(n int) {
+	e.times, e.items = slices.Grow(e.times, n), slices.Grow(e.items, n)
+	e.status, e.previous = slices.Grow(e.status, n), slices.Grow(e.previous, n)
+	e.source, e.kind = slices.Grow(e.source, n), slices.Grow(e.kind, n)
+	e.info, e.users = slices.Grow(e.info, n), slices.Grow(e.users, n)
 }
 
 // note tells of something without a status: a configuration change, a login, an internal matter.

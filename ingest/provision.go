@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"maps"
+	"slices"
 	"strings"
 
 	"belfry"
@@ -116,6 +117,7 @@ func (b *packageBody) apply(t *tx, c *chunk) {
 		catalog.ElementPackage:  (*provisioning).elementRow,
 	}[b.pt.Kind]
 	p := &provisioning{tx: t, b: b, report: &c.report}
+	t.rec.Items = slices.Grow(t.rec.Items, len(c.open)*(1+len(b.pt.Parts)))
 	t.eachOpen(c, func(row *openRow) *belfry.RowError {
 		p.fields = row.fields
 		name := p.text(b.name)

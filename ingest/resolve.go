@@ -14,6 +14,7 @@ import (
 // may use what an earlier one creates; then what the data rows mean.
 func (t *tx) send(c *chunk, l *layout) {
 	late := rejections{most: c.rejected.most}
+	t.expect(len(c.open))
 	for i := range c.open {
 		row, before := &c.open[i], c.report.Created
 		if bad := t.openRow(c, l, row); bad != nil {

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"encoding/json"
+	"slices"
 
 	"belfry"
 	"belfry/catalog"
@@ -45,6 +46,16 @@ func (t *tx) record() *belfry.Record {
 		b.FirstID = t.s.rowIDs(t.estate, b.Len())
 	}
 	return r
+}
+
+// expect makes room for the effects of rows that mostly create something: growing little by little would copy them all
+// several times over.
+func (t *tx) expect(rows int) {
+	t.rec.Items = slices.Grow(t.rec.Items, rows)
+	t.rec.States = slices.Grow(t.rec.States, rows)
+	t.s.made = slices.Grow(t.s.made, rows)
+	t.s.drafts = slices.Grow(t.s.drafts, rows)
+	t.events.grow(rows)
 }
 
 // create makes an item that stands in parent.
