@@ -14,6 +14,7 @@ type Estate struct {
 	places  map[string]*Node // customer-level views and resources: one namespace
 	objects map[string]*Node // objects by name; those of equal name are linked by twin
 	classes map[string]*Class
+	defined int // classes that the customer wrote itself, without inferred ones
 	users   map[string]*belfry.User
 	status  [belfry.Statuses][]*Node
 	ever    []*Node            // every item the customer ever had, removed ones included
@@ -83,6 +84,9 @@ func viewSlot(name string) string { return "\x00" + name }
 
 // Class finds a class by name, the customer's own before those of the catalog; nil when there is none yet.
 func (e *Estate) Class(name string) *Class { return e.classes[name] }
+
+// Defined tells how many classes the customer has defined itself.
+func (e *Estate) Defined() int { return e.defined }
 
 // Objects tells how many objects have the class.
 func (c *Class) Objects() int { return c.count }
