@@ -14,26 +14,51 @@ import (
 // maxClass is the longest body of a class.
 const maxClass = 64 << 10
 
+// maxPage is the size of a list in bytes; a page of long entries has fewer of them.
+const maxPage = 4 << 20
+
 func (s *Server) classes(w *answer, r *request) error {
 	after, limit, err := r.page()
 	if err != nil {
 		return err
 	}
 	list, more := s.Classes.Classes(r.customer, after, limit)
-	if list == nil {
-		list = []catalog.Listed{}
+	page, size := []json.RawMessage{}, 0
+	for _, l := range list {
+		text, err := l.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		if size += len(text); size > maxPage && len(page) > 0 {
+			more = true
+			break
+		}
+		page = append(page, text)
 	}
 	writeJSON(w, http.StatusOK, struct {
-		Classes []catalog.Listed `json:"classes"`
-		More    bool             `json:"more"`
-	}{list, more})
+		Classes []json.RawMessage `json:"classes"`
+		More    bool              `json:"more"`
+	}{page, more})
 	return nil
 }
 
+// className is the class in the path of a request. One that looks like a key is one that went astray: it must not get
+// into an event or an error.
+func className(r *request) (string, error) {
+	switch name := r.PathValue("name"); {
+	case name == "":
+		return "", unknownPath(r.Request)
+	case uuid.MatchString(name):
+		return "", belfry.Errorf(belfry.UnknownItem, "there is no class %q, and none can be named like a key", uuid.ReplaceAllString(clip(name), "***"))
+	default:
+		return name, nil
+	}
+}
+
 func (s *Server) class(w *answer, r *request) error {
-	name := r.PathValue("name")
-	if name == "" {
-		return unknownPath(r.Request)
+	name, err := className(r)
+	if err != nil {
+		return err
 	}
 	l, ok := s.Classes.ClassNamed(r.customer, name)
 	if !ok {
@@ -44,9 +69,9 @@ func (s *Server) class(w *answer, r *request) error {
 }
 
 func (s *Server) putClass(w *answer, r *request) error {
-	name := r.PathValue("name")
-	if name == "" {
-		return unknownPath(r.Request)
+	name, err := className(r)
+	if err != nil {
+		return err
 	}
 	text, err := classText(w, r)
 	if err != nil {
@@ -109,9 +134,9 @@ func classTooLong(err error) error {
 }
 
 func (s *Server) deleteClass(w *answer, r *request) error {
-	name := r.PathValue("name")
-	if name == "" {
-		return unknownPath(r.Request)
+	name, err := className(r)
+	if err != nil {
+		return err
 	}
 	repeat := ingest.Repeat{Key: r.Header.Get("Idempotency-Key")}
 	if err := checkIdempotencyKey(repeat.Key); err != nil {

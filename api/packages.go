@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bufio"
+	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -35,11 +37,21 @@ type columnBody struct {
 
 func (s *Server) packages(w *answer, _ *request) error {
 	cat := s.Catalog()
-	list := []packageBody{}
-	for _, pt := range cat.Packages() {
-		list = append(list, describe(cat, pt))
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+	out := bufio.NewWriter(w) // one by one: there may be a thousand long ones
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	out.WriteString(`{"packages":[`)
+	for i, pt := range cat.Packages() {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		enc.Encode(describe(cat, pt)) // an error here means the client is gone
 	}
-	writeJSON(w, http.StatusOK, map[string][]packageBody{"packages": list})
+	out.WriteString("]}\n")
+	out.Flush()
 	return nil
 }
 

@@ -31,6 +31,7 @@ func TestWalk(t *testing.T) {
 	}
 	t.Run("README", func(t *testing.T) { walkReadme(t, place(t)) })
 	t.Run("minimal", func(t *testing.T) { runMinimal(t, place(t)) })
+	t.Run("classes", func(t *testing.T) { walkClasses(t, place(t)) })
 	for _, page := range guidePages(t) {
 		t.Run(page, func(t *testing.T) { walkPage(t, place(t), filepath.Join("guide", page)) })
 	}
@@ -73,6 +74,20 @@ curl -s -G -H "x-api-key: $BELFRY_KEY" $BELFRY_URL/api/sql -d wt=csv -d span=5m 
 	if want := "object\nload\nmemory\n"; got != want {
 		t.Errorf("the example stored %q, want %q", got, want)
 	}
+}
+
+// walkClasses types the worked example of that page: the first step before the service starts, the others after.
+func walkClasses(t *testing.T, dir string) {
+	const page = "guide/classes-and-packages.md"
+	steps := readSteps(t, page, "## A worked example")
+	if len(steps) < 4 {
+		t.Fatalf("the example has %d steps", len(steps))
+	}
+	if out := run(t, dir, "set -e\n"+steps[0].commands); out != "" {
+		t.Errorf("the first step printed %s", out)
+	}
+	_, at := serve(t, dir)
+	check(t, page, steps[1:], shell(t, dir, at, "", steps[1:]))
 }
 
 // walkPage runs a page of the guide from its first line to its last.

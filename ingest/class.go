@@ -20,6 +20,9 @@ const (
 	classUnchanged = "unchanged"
 )
 
+// maxClasses is how many classes a customer may define.
+const maxClasses = 10_000
+
 // PutClass makes def the customer's own definition of its class. Rows are decided before it or after it, never during.
 func (s *Sequencer) PutClass(who Sender, def *catalog.Class) (result string, l catalog.Listed, err error) {
 	err = s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) (err error) {
@@ -47,6 +50,9 @@ func (t *tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 		if cell != nil && cell.Own && sameJSON(l.Class, cell.Def) {
 			return classUnchanged, l, nil
 		}
+	}
+	if t.estate.Defined() >= maxClasses && (cell == nil || !cell.Own || cell.Def.Inferred) {
+		return "", l, belfry.Errorf(belfry.BadParameter, "there are %d classes of your own already, as many as are allowed; remove some", maxClasses)
 	}
 	t.define(l.Class)
 	t.configured("class "+def.Name+" "+result, who.Name)

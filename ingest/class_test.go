@@ -288,3 +288,30 @@ func TestRowsDuringPut(t *testing.T) {
 		}
 	}
 }
+
+// TestMostClasses: a customer cannot fill the memory with definitions.
+func TestMostClasses(t *testing.T) {
+	b := newBench(t)
+	many := &belfry.Record{Customer: b.who.Customer} // as if they had come one by one, which takes long
+	for i := range maxClasses {
+		name := fmt.Sprint("c", i)
+		many.Docs = append(many.Docs, belfry.Doc{Kind: belfry.DocClass, Customer: b.who.Customer, Name: name, Body: []byte(`{"name":"` + name + `"}`)})
+	}
+	if err := b.tree.Apply(many); err != nil {
+		t.Fatal(err)
+	}
+	f := func(name string, ok bool) {
+		t.Helper()
+		if _, _, err := b.PutClass(b.who, &catalog.Class{Name: name, Interval: catalog.Seconds(9)}); (err == nil) != ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	f("one more", false)
+	f("network-ping", false)
+	f("c7", true)
+	if _, _, err := b.DeleteClass(context.Background(), b.who, "c8", Repeat{}); err != nil {
+		t.Fatal(err)
+	}
+	f("one more", true)
+	f("and another", false)
+}

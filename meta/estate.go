@@ -15,6 +15,7 @@ type Estate struct {
 	inside  map[string]*Node // objects, and views inside resources, by slot; those of equal name are linked by twin
 	drawn   map[drawn]*Node  // graphical elements
 	classes map[string]*Class
+	defined int // classes that the customer wrote itself, without inferred ones
 	users   map[string]*belfry.User
 	status  [belfry.Statuses][]*Node
 	ever    []*Node            // every item the customer ever had, removed ones included
@@ -122,6 +123,9 @@ func (n *Node) slot() string {
 
 // Class finds a class by name, the customer's own before those of the catalog; nil when there is none yet.
 func (e *Estate) Class(name string) *Class { return e.classes[name] }
+
+// Defined tells how many classes the customer has defined itself.
+func (e *Estate) Defined() int { return e.defined }
 
 // Objects tells how many objects have the class.
 func (c *Class) Objects() int { return c.count }

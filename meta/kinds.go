@@ -91,17 +91,26 @@ func sorted[V any](m map[string]*V) (list []*V) {
 // applyClass sets or removes a customer's own definition. Without one, that of the catalog counts.
 func (t *Tree) applyClass(e *Estate, d *belfry.Doc) error {
 	cl := e.class(t.Catalog(), d.Name)
-	if d.Body == nil {
-		cl.Def, cl.Own = t.Catalog().Class(d.Name), false
-		return nil
+	next, own := t.Catalog().Class(d.Name), false
+	if d.Body != nil {
+		var err error
+		if next, err = catalog.ParseClass(d.Body); err != nil {
+			return fmt.Errorf("class %q of customer %d: %w", d.Name, d.Customer, err)
+		}
+		own = true
 	}
-	def, err := catalog.ParseClass(d.Body)
-	if err != nil {
-		return fmt.Errorf("class %q of customer %d: %w", d.Name, d.Customer, err)
+	if cl.defined() {
+		e.defined--
 	}
-	cl.Def, cl.Own = def, true
+	cl.Def, cl.Own = next, own
+	if cl.defined() {
+		e.defined++
+	}
 	return nil
 }
+
+// defined tells whether a customer has written the definition itself.
+func (c *Class) defined() bool { return c.Own && !c.Def.Inferred }
 
 // Classes lists the object classes that a customer knows, by name, from the one after the given name on.
 func (t *Tree) Classes(c belfry.CustomerID, after string, limit int) (list []catalog.Listed, more bool) {
