@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"belfry"
 )
 
 func TestThrottle(t *testing.T) {
@@ -68,11 +70,13 @@ func TestThrottle(t *testing.T) {
 		th.giveBack(paid)
 	}
 	// Memory is bounded, whatever comes.
-	for i := range 3 * maxBuckets {
+	for i := range maxBuckets / 2 { // each makes three buckets
 		th.take(now, "default", fmt.Sprint(i), fmt.Sprint(i))
-		th.welcome(now, ticket{{pairBucket, hashAll(fmt.Sprint(i))}})
 	}
-	if len(th.buckets) > maxBuckets || len(th.known) > maxBuckets {
+	for i := range 2 * maxBuckets {
+		th.welcome(now, ticket{{hash: belfry.Hash{byte(i), byte(i >> 8), byte(i >> 16)}}})
+	}
+	if len(th.buckets) > maxBuckets || len(th.known) > maxBuckets || len(th.buckets) < maxBuckets/2 {
 		t.Errorf("%d buckets, %d known", len(th.buckets), len(th.known))
 	}
 	f(1000, 10, "admin", "late")

@@ -20,7 +20,7 @@ func TestFlagsPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Commands and flags\n\nGenerated from `cmd/belfry`. The command line wins over the environment, the environment over the configuration file.\n" +
 		"Exit status: 0 done, 1 could not be done, 2 wrong command line. The password of the first administrator can be chosen\n" +
-		"beforehand with the variable `BELFRY_ADMIN_PASSWORD`.\n")
+		"beforehand with the variable `BELFRY_ADMIN_PASSWORD`, that of any other user with `BELFRY_USER_PASSWORD`.\n")
 	for _, leaf := range parser.Model.Leaves(true) {
 		writeCommand(&b, leaf)
 	}

@@ -104,6 +104,21 @@ var misplaced = []func(base, key string, n int) *http.Request{
 	func(base, key string, n int) *http.Request {
 		return with(req("GET", base+"/api/session", ""), "Authorization", "Bearer "+key)
 	},
+	func(base, key string, n int) *http.Request {
+		return req("GET", base+"/d?apikey="+key+"&resname=res&o=cpu&i1=1&n="+key, "")
+	},
+	func(base, key string, n int) *http.Request {
+		return req("GET", base+"/d?apikey="+key+"&resname="+key+"&o="+key+"&i1=1", "")
+	},
+	func(base, key string, n int) *http.Request {
+		return req("GET", base+"/l?apikey="+key+"&resname=res&o="+key+"&l=x", "")
+	},
+	func(base, key string, n int) *http.Request {
+		return req("GET", base+"/cv?apikey="+key+"&resname=res&c=folder&v=x&p="+key+"&posx="+key, "")
+	},
+	func(base, key string, n int) *http.Request {
+		return with(with(req("POST", base+"/api/send", `[{"type":"data","object":"`+key+`","i1":1},{"`+key+`":1}]`), "X-Api-Key", key), "Content-Type", "application/json")
+	},
 }
 
 const header = "type,resname,object,class,view,i1\n"
