@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/csv"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -592,6 +593,13 @@ func TestTLS(t *testing.T) {
 		t.Error(err)
 	}
 	b.applied(5)
+	trusted := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
+	if b.client, err = New(Options{URL: srv.URL, Key: secret, CA: trusted}); err != nil {
+		t.Fatal(err)
+	}
+	if res, _, err := b.send(path, nil); err != nil || res.Report.Accepted != 5 {
+		t.Errorf("a trusted certificate: %+v, %v", res, err)
+	}
 	if b.client, err = New(Options{URL: strings.Replace(b.client.base.String(), "https", "http", 1), Key: secret}); err != nil {
 		t.Fatal(err)
 	}
