@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -409,6 +410,21 @@ func TestRetry(t *testing.T) {
 	}
 }
 
+// TestDryRun: the whole file is one question, which is not remembered, as the answer may be another next time.
+func TestDryRun(t *testing.T) {
+	b := open(t)
+	path := b.file(35, func(i int) bool { return i == 20 })
+	dry := func(j *Job) { j.DryRun, j.Whole, j.Query, j.Rejected = true, true, url.Values{"dryrun": {"true"}}, "" }
+	for range 2 {
+		if res, _, err := b.send(path, dry); err != nil || res.Report.Rejected != 1 || res.Open {
+			t.Errorf("%+v, %v", res, err)
+		}
+	}
+	if len(b.toy.asked) != 2 || len(b.toy.answers) != 0 || len(b.toy.applied) != 0 {
+		t.Errorf("asked %q, remembered %d, applied %d", b.toy.asked, len(b.toy.answers), len(b.toy.applied))
+	}
+}
+
 func TestPause(t *testing.T) {
 	p := patience{jitter: func() float64 { return 0 }}
 	f := func(attempt int, hint, want time.Duration) {
@@ -528,13 +544,17 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("the error shows the key: %v", err)
 	}
 	b = open(t)
+	elsewhere := open(t)
 	b.toy.before = func(_ int, w http.ResponseWriter, _ *http.Request) bool {
-		w.Header().Set("Location", "https://elsewhere.example/")
+		w.Header().Set("Location", elsewhere.client.base.String())
 		w.WriteHeader(307)
 		return true
 	}
-	if _, _, err := b.send(b.file(5, none), nil); err == nil || !strings.Contains(err.Error(), "elsewhere.example") || len(b.toy.asked) != 1 {
+	if _, _, err := b.send(b.file(5, none), nil); err == nil || !strings.Contains(err.Error(), elsewhere.client.base.String()) {
 		t.Errorf("a redirect: %v", err)
+	}
+	if len(elsewhere.toy.asked) != 0 {
+		t.Error("the key went elsewhere")
 	}
 	b.toy.before = func(_ int, w http.ResponseWriter, _ *http.Request) bool {
 		io.WriteString(w, "<html>")
