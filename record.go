@@ -57,6 +57,8 @@ const (
 	DocCustomer = "customer" // Customer
 	DocUser     = "user"     // User
 	DocKey      = "key"      // Key
+	DocKeyUse   = "keyuse"   // when the key of that name was last used, as a Time; read after the keys, as its name sorts
+	DocSession  = "session"  // Session; its name is the Hash of its secret
 	DocClass    = "class"    // catalog.Class; of customer 0: of the instance
 	DocPackage  = "package"  // catalog.PackageType, of the instance
 	DocWindow   = "window"   // a scheduled change of management
@@ -65,7 +67,7 @@ const (
 // Answer is what a request with an Idempotency-Key was told. It commits together with what the request changed.
 type Answer struct {
 	Customer CustomerID
-	Key      string   // the API key's hash, a blank, and the client's Idempotency-Key
+	Key      string   // the API key's hash, a blank, and that of the client's Idempotency-Key
 	Request  [32]byte // digest of method, path, query and body
 	Status   int
 	Body     []byte

@@ -1,16 +1,16 @@
 // Package api is the service as HTTP clients see it: the table of routes, keys and levels, the one shape of errors, and
 // the forms in which rows come in and answers go out.
 //
-// A request is refused in one order, whatever it asks for: unknown path, wrong method, no valid key, key below the
-// level, wrong media type, body too large, and only then what the body says. The dispatcher keeps that order, so a
-// handler starts with a key that may do the thing:
+// A request is refused in one order, whatever it asks for: unknown path, wrong method, no valid key or session, one below
+// the level, wrong media type, body too large, and only then what the body says. The dispatcher keeps that order, so a
+// handler starts with a key, or a session, that may do the thing:
 //
 //	ServeHTTP ─ id, recover, log ─► mux ─ 404, 405 ─► admit ─ 401, 403, parameters ─► handler ─► error? ─► fail
 //
 // Handlers return errors; one function, fail, turns them into answers. Whatever is not a *belfry.Error is a fault of
 // ours: the client reads "internal error" and the request's id, the log has the rest.
 //
-// A key is never written to a log line, an error text or an answer.
+// A key is never written to a log line, an error text or an answer; nor is the secret of a session.
 package api
 
 import (
@@ -21,6 +21,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"path"
 	"runtime/debug"
 	"strings"
@@ -32,6 +33,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/ingest"
+	"belfry/meta"
 	"belfry/query"
 )
 
@@ -40,6 +42,8 @@ type Config struct {
 	Log     *slog.Logger
 	Now     func() time.Time
 	Keys    Keys
+	Login   Sessions
+	Admin   KeyAdmin
 	Catalog func() *catalog.Catalog // as it is now
 	Classes Classes
 	Names   query.Names // resolves the names in a query to ids
@@ -68,9 +72,13 @@ type Config struct {
 	Spool    string // folder for bodies that must be held and are too long for memory
 }
 
-// Keys finds API keys by the hexadecimal SHA-256 of their secret.
+// Keys knows who may come in: API keys and sessions, by the hash of their secret.
 type Keys interface {
-	Key(hash string) (belfry.Key, bool)
+	Key(belfry.Hash) *meta.Key // nil: there is none
+	Session(belfry.Hash) (meta.Login, bool)
+	CustomerName(belfry.CustomerID) string
+	KeysAfter(c belfry.CustomerID, after string, limit int) (keys []belfry.Key, more bool)
+	MaskKeys(text []byte) []byte // a text without the keys that somebody put into it
 }
 
 // Classes knows the classes of customers.
@@ -87,6 +95,7 @@ type Bulk struct {
 	Recursive      bool   // with what stands inside
 	Customer       belfry.CustomerID
 	Key            string // hash of the API key
+	Name           string // of the key, or of the user whose session it is
 	Body           io.Reader
 	Format         belfry.Format // of the body
 	DryRun         bool
@@ -121,6 +130,9 @@ type Server struct {
 	mux     *http.ServeMux
 	bulk    gate
 	queries gate
+	logins  gate
+	tries   throttle
+	origins http.CrossOriginProtection
 	meter   meter
 }
 
@@ -217,6 +229,9 @@ func (w *answer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // mask hides whatever may be a key in an address: the parameter apikey, and everything of a key's shape.
 func mask(address string) string {
 	before, raw, found := strings.Cut(address, "?")
+	if plain, err := url.PathUnescape(before); err != nil || plain != before && uuid.MatchString(plain) {
+		before = "/***"
+	}
 	before = uuid.ReplaceAllString(before, "***")
 	if !found {
 		return before

@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -23,6 +21,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/meta"
 	"belfry/query"
 )
 
@@ -33,17 +32,18 @@ const (
 	unknownKey = "7b0c4f0e-1111-4aaa-8bbb-000000000004"
 )
 
-type keys map[string]belfry.Key
-
-func (k keys) Key(hash string) (belfry.Key, bool) {
-	key, ok := k[hash]
-	return key, ok
-}
+// keys are a tree's: the real thing, without a journal.
+type keys struct{ *meta.Tree }
 
 func (k keys) add(secret string, level belfry.Level, expires belfry.Time) {
-	sum := sha256.Sum256([]byte(secret))
-	hash := hex.EncodeToString(sum[:])
-	k[hash] = belfry.Key{Customer: 1, Hash: hash, Level: level, Expires: expires}
+	key := belfry.Key{Customer: 1, Name: secret[34:], Hash: belfry.HashOf(secret).String(), Level: level, Expires: expires}
+	body, err := json.Marshal(key)
+	if err == nil {
+		err = k.Apply(&belfry.Record{Docs: []belfry.Doc{{Kind: belfry.DocKey, Customer: 1, Name: key.Name, Body: body}}})
+	}
+	if err != nil {
+		panic(err)
+	}
 }
 
 // rig is a server whose far side is a few functions.
@@ -63,7 +63,7 @@ func newRig(t *testing.T) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := keys{}
+	k := keys{meta.NewTree(cat)}
 	k.add(readKey, belfry.LevelRead, 0)
 	k.add(writeKey, belfry.LevelReadWrite, 0)
 	k.add(expiredKey, belfry.LevelReadWriteDelete, belfry.At(time.Now().Add(-time.Second)))

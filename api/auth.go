@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,15 +10,20 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/meta"
 )
 
-// request is a request that may be served: its key is valid and high enough, its parameters are known.
+// request is a request that may be served: its key or session is valid and high enough, its parameters are known.
 type request struct {
 	*http.Request
-	id     string
-	key    belfry.Key // zero for routes that need none
-	params url.Values // query parameters, without the key
-	limits Limits
+	id       string
+	customer belfry.CustomerID
+	level    belfry.Level
+	who      string     // the name of the key, or of the user, for events
+	key      belfry.Key // zero for routes that need none; for a session, what it is worth, under a hash of its own
+	login    meta.Login // of a session; its zero value with a key
+	params   url.Values // query parameters, without the key
+	limits   Limits
 }
 
 // ctx ends when the client goes away.
@@ -45,19 +48,17 @@ func (m methods) allowed() string {
 	return strings.Join(names, ", ")
 }
 
-// admit finds the key of a request and checks it against the route, then the names of the parameters.
+// admit finds who asks and checks that against the route, then the names of the parameters.
 func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
 	params, malformed := url.ParseQuery(r.URL.RawQuery)
 	req := &request{Request: r, params: params, limits: *s.limits.Load()}
 	if rt.Level > belfry.LevelNone {
-		key, ok := s.key(secret(r, rt, params))
-		if !ok {
-			return nil, belfry.Errorf(belfry.InvalidKey, "this needs a valid API key, in the header x-api-key or, on GET, in the parameter apikey")
+		if err := s.identify(req, rt); err != nil {
+			return nil, err
 		}
-		if key.Level < rt.Level {
-			return nil, belfry.Errorf(belfry.InsufficientLevel, "%s %s needs a key of level %s, this one has level %s", rt.Method, rt.Path, rt.Level, key.Level)
+		if req.level < rt.Level {
+			return nil, req.tooLow(rt)
 		}
-		req.key = key
 	}
 	if malformed != nil {
 		return nil, belfry.Errorf(belfry.BadParameter, "the query string is not properly URL-encoded; write %%25 for a percent sign and %%3B for a semicolon")
@@ -68,22 +69,49 @@ func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
 	return req, checkParams(params, rt.Params)
 }
 
-// secret is the key as the client sent it. In an address it is taken on GET alone: bodies go with headers.
+// identify finds the key or the session of a request. A key that is given counts, right or wrong; only without one is
+// the cookie looked at.
+func (s *Server) identify(r *request, rt Route) error {
+	if text := secret(r.Request, rt, r.params); text != "" {
+		k := s.Keys.Key(belfry.HashOf(strings.TrimSpace(text)))
+		now := belfry.At(s.Now())
+		if k == nil || (k.Expires != 0 && k.Expires <= now) {
+			return errNobody()
+		}
+		k.Used(now)
+		r.key, r.customer, r.level, r.who = k.Key, k.Customer, k.Level, k.Name
+		return nil
+	}
+	if hash, ok := cookie(r.Request); !ok || rt.KeyOnly() || !s.recognise(r, hash) {
+		return errNobody()
+	}
+	return s.sameSite(r.Request)
+}
+
+// errNobody is all that is said to whoever is not known, whatever the reason.
+func errNobody() error {
+	return belfry.Errorf(belfry.InvalidKey, "this needs a valid API key, in the header x-api-key or, on GET, in the parameter apikey; or a session of the web interface")
+}
+
+func (r *request) tooLow(rt Route) error {
+	switch {
+	case rt.Level == belfry.LevelAdministrator:
+		return belfry.Errorf(belfry.InsufficientLevel, "%s %s needs a session of an administrator; no key has that level", rt.Method, rt.Path)
+	case rt.Level > belfry.LevelAdministrator:
+		return belfry.Errorf(belfry.InsufficientLevel, "%s %s needs a session of an instance administrator; no key has that level", rt.Method, rt.Path)
+	case r.login.User.Name != "":
+		return belfry.Errorf(belfry.InsufficientLevel, "%s %s needs level %s, this session has level %s", rt.Method, rt.Path, rt.Level, r.level)
+	}
+	return belfry.Errorf(belfry.InsufficientLevel, "%s %s needs a key of level %s, this one has level %s", rt.Method, rt.Path, rt.Level, r.level)
+}
+
+// secret is the key as the client sent it. In an address it is taken on GET alone: bodies go with headers. Only its hash
+// is compared, so the time that takes says nothing about the keys there are.
 func secret(r *http.Request, rt Route, params url.Values) string {
 	if k := r.Header.Get("X-Api-Key"); k != "" || rt.Method != http.MethodGet {
 		return k
 	}
 	return params.Get("apikey")
-}
-
-// key looks a secret up. Only its hash is compared, so the time it takes says nothing about the keys there are.
-func (s *Server) key(secret string) (belfry.Key, bool) {
-	sum := sha256.Sum256([]byte(strings.TrimSpace(secret)))
-	k, ok := s.Keys.Key(hex.EncodeToString(sum[:]))
-	if !ok || secret == "" || (k.Expires != 0 && k.Expires <= belfry.At(s.Now())) {
-		return belfry.Key{}, false
-	}
-	return k, true
 }
 
 func checkParams(params url.Values, known []string) error {

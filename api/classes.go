@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strconv"
 
 	"belfry"
 	"belfry/catalog"
@@ -15,32 +14,12 @@ import (
 // maxClass is the longest body of a class.
 const maxClass = 64 << 10
 
-// listParams are those of every list that is given in pages.
-var listParams = []string{"limit", "after"}
-
-const (
-	defaultLimit = 100
-	maxLimit     = 1000
-)
-
-// limit reads how many entries a page may have.
-func (r *request) limit() (int, error) {
-	if !r.params.Has("limit") {
-		return defaultLimit, nil
-	}
-	n, err := strconv.Atoi(r.params.Get("limit"))
-	if err != nil || n < 1 || n > maxLimit {
-		return 0, belfry.Errorf(belfry.BadParameter, "limit must be a whole number from 1 to %d, got %q", maxLimit, clip(r.params.Get("limit")))
-	}
-	return n, nil
-}
-
 func (s *Server) classes(w *answer, r *request) error {
-	limit, err := r.limit()
+	after, limit, err := r.page()
 	if err != nil {
 		return err
 	}
-	list, more := s.Classes.Classes(r.key.Customer, r.params.Get("after"), limit)
+	list, more := s.Classes.Classes(r.customer, after, limit)
 	if list == nil {
 		list = []catalog.Listed{}
 	}
@@ -56,9 +35,9 @@ func (s *Server) class(w *answer, r *request) error {
 	if name == "" {
 		return unknownPath(r.Request)
 	}
-	l, ok := s.Classes.ClassNamed(r.key.Customer, name)
+	l, ok := s.Classes.ClassNamed(r.customer, name)
 	if !ok {
-		return s.Classes.UnknownClass(r.key.Customer, name)
+		return s.Classes.UnknownClass(r.customer, name)
 	}
 	writeJSON(w, http.StatusOK, l)
 	return nil
@@ -97,7 +76,7 @@ func (s *Server) putClass(w *answer, r *request) error {
 
 // sender is who sends, as the sequencer wants to know it.
 func (r *request) sender() ingest.Sender {
-	return ingest.Sender{Customer: r.key.Customer, Key: r.key.Hash, Name: r.key.Name}
+	return ingest.Sender{Customer: r.customer, Key: r.key.Hash, Name: r.who}
 }
 
 // classText reads the body of a class.

@@ -20,10 +20,10 @@ var Codes = []CodeInfo{
 	{belfry.TimeSpanRequired, http.StatusBadRequest, 0, "A query of a historical collection needs a time span or a number of rows."},
 	{belfry.AllRowsRejected, http.StatusBadRequest, 0, "Every row was wrong; the report stands beside the error."},
 	{belfry.AtomicRejected, http.StatusBadRequest, 0, "A row was wrong and `atomic` was asked for, so nothing was applied; the report stands beside the error."},
-	{belfry.InvalidKey, http.StatusUnauthorized, 0, "The API key is missing, unknown, expired or revoked."},
-	{belfry.InvalidLogin, http.StatusUnauthorized, 0, "User and password do not match."},
-	{belfry.InsufficientLevel, http.StatusForbidden, 0, "The key is valid and may not do this; the message names the level needed."},
-	{belfry.CrossSite, http.StatusForbidden, 0, "A browser sent the request on behalf of another site."},
+	{belfry.InvalidKey, http.StatusUnauthorized, 0, "The API key is missing, unknown, expired or revoked, and there is no session."},
+	{belfry.InvalidLogin, http.StatusUnauthorized, 0, "Customer, user and password do not belong together; the answer does not say which of them is wrong."},
+	{belfry.InsufficientLevel, http.StatusForbidden, 0, "The key or session is valid and may not do this; the message names the level needed."},
+	{belfry.CrossSite, http.StatusForbidden, 0, "A browser sent the request on behalf of another site, with the session of its user."},
 	{belfry.UnknownPath, http.StatusNotFound, 0, "There is nothing at this path."},
 	{belfry.UnknownPackage, http.StatusNotFound, 0, "There is no package type of that name."},
 	{belfry.UnknownKind, http.StatusNotFound, 0, "There is no such kind of item."},
@@ -34,7 +34,7 @@ var Codes = []CodeInfo{
 	{belfry.AmbiguousName, http.StatusConflict, 0, "The name stands for several items; say in which resource."},
 	{belfry.BodyTooLarge, http.StatusRequestEntityTooLarge, 0, "The body, unpacked, is above the limit."},
 	{belfry.UnsupportedMediaType, http.StatusUnsupportedMediaType, 0, "The path does not read this Content-Type or Content-Encoding; the message says what it reads."},
-	{belfry.RateLimited, http.StatusTooManyRequests, 1, "This customer asks for more at a time than its share."},
+	{belfry.RateLimited, http.StatusTooManyRequests, 1, "This customer asks for more at a time than its share; or there were too many logins that failed."},
 	{belfry.Overloaded, http.StatusServiceUnavailable, 1, "The service has too much to do at the moment."},
 	{belfry.StorageUnavailable, http.StatusServiceUnavailable, 5, "Nothing can be stored at the moment; the message says why."},
 	{belfry.Internal, http.StatusInternalServerError, 0, "A fault of the service. The body carries the request's id, under which the log has more."},
@@ -89,12 +89,12 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 	} else if r.ContentLength != 0 { // what comes of the body is read to keep the connection, but not for long
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingering))
 	}
-	writeError(w, e)
+	writeError(w, &belfry.Error{Code: e.Code, Message: string(s.Keys.MaskKeys([]byte(e.Message)))})
 }
 
 func writeError(w *answer, e *belfry.Error) {
 	info, _ := codeInfo(e.Code)
-	if info.Retry > 0 {
+	if info.Retry > 0 && w.Header().Get("Retry-After") == "" { // unless somebody knows better
 		w.Header().Set("Retry-After", strconv.Itoa(info.Retry))
 	}
 	writeJSON(w, info.Status, errorBody(e, w.id))
@@ -123,4 +123,12 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.Encode(v) // an error here means the client is gone
+}
+
+// messageOf is the text of an error that a client may read.
+func messageOf(err error) string {
+	if e, ok := errors.AsType[*belfry.Error](err); ok {
+		return e.Message
+	}
+	return "internal error"
 }

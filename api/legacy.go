@@ -59,11 +59,11 @@ func (s *Server) legacyRow(w *answer, r *request, row *belfry.Row) error {
 	if err := s.Ready(); err != nil {
 		return err
 	}
-	status, text, err := s.SendOne(r.ctx(), r.key.Customer, row)
+	status, text, err := s.SendOne(r.ctx(), r.customer, row)
 	if err != nil {
 		return err
 	}
-	writeReport(w, status, text)
+	s.writeReport(w, status, text)
 	return nil
 }
 
@@ -81,11 +81,11 @@ func (s *Server) legacyView(w *answer, r *request) error {
 	if err := s.Ready(); err != nil {
 		return err
 	}
-	status, text, err := s.CreateView(r.ctx(), r.key.Customer, r.key.Name, cells)
+	status, text, err := s.CreateView(r.ctx(), r.customer, r.who, cells)
 	if err != nil {
 		return err
 	}
-	writeReport(w, status, text)
+	s.writeReport(w, status, text)
 	return nil
 }
 

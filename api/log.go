@@ -20,6 +20,9 @@ func maskPair(pair string) string {
 	if err != nil || strings.EqualFold(strings.TrimSpace(plain), "apikey") {
 		return "apikey=***"
 	}
+	if plain != name && uuid.MatchString(plain) {
+		return "***"
+	}
 	if !found {
 		return uuid.ReplaceAllString(name, "***")
 	}
@@ -42,7 +45,7 @@ func (s *Server) record(w *answer, r *http.Request) {
 	if !s.Log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}
-	s.Log.Debug("request", "request", w.id, "method", r.Method, "url", mask(r.URL.RequestURI()), "status", w.status,
+	s.Log.Debug("request", "request", w.id, "method", mask(r.Method), "url", mask(r.URL.RequestURI()), "status", w.status,
 		"bytes", w.bytes, "dur", dur, "peer", r.RemoteAddr)
 }
 
@@ -50,6 +53,7 @@ func (s *Server) record(w *answer, r *http.Request) {
 type meter struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
+	refused  prometheus.Counter
 }
 
 func newMeter(reg prometheus.Registerer) meter {
@@ -61,9 +65,12 @@ func newMeter(reg prometheus.Registerer) meter {
 			Name: "belfry_http_request_seconds", Help: "Time from a request's header to the end of its answer.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"route"}),
+		refused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "belfry_logins_refused_total", Help: "Logins that were refused: wrong, or too many.",
+		}),
 	}
 	if reg != nil {
-		reg.MustRegister(m.requests, m.seconds)
+		reg.MustRegister(m.requests, m.seconds, m.refused)
 	}
 	return m
 }

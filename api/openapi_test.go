@@ -13,16 +13,6 @@ import (
 	"belfry"
 )
 
-// notYet are the operations that the document describes and that have no route yet.
-var notYet = []string{
-	"DELETE /api/keys/{name}",
-	"DELETE /api/session",
-	"GET /api/keys",
-	"GET /api/session",
-	"POST /api/keys",
-	"POST /api/session",
-}
-
 func loadOpenAPI(t *testing.T) *openapi3.T {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(openapiText)
@@ -52,15 +42,6 @@ func TestOpenAPIRoutes(t *testing.T) {
 			routed[rt.Method+" "+strings.Replace(rt.Path, "...}", "}", 1)] = routeLine(rt)
 		}
 	}
-	for _, name := range notYet {
-		if routed[name] != "" {
-			t.Errorf("%s has a route now; take it out of notYet", name)
-		}
-		if documented[name] == "" {
-			t.Errorf("%s is in notYet and not in the document", name)
-		}
-		delete(documented, name)
-	}
 	if diff := cmp.Diff(routed, documented); diff != "" {
 		t.Errorf("routes (-) and openapi.json (+) differ:\n%s", diff)
 	}
@@ -82,7 +63,7 @@ func routeLine(rt Route) string {
 	if rt.Level == belfry.LevelNone {
 		level = ""
 	}
-	byQuery := rt.Method == "GET" && rt.Level > belfry.LevelNone
+	byQuery := rt.Method == "GET" && rt.Level > belfry.LevelNone && rt.Level <= belfry.LevelReadWriteDelete
 	return fmt.Sprintf("level=%s query=%v %s path=%v", level, byQuery, params, wildcards(rt.Path))
 }
 

@@ -25,6 +25,12 @@ var Routes = []Route{
 	{"GET", "/api/classes/{name...}", belfry.LevelRead, nil, (*Server).class, "Describes one class."},
 	{"PUT", "/api/classes/{name...}", belfry.LevelReadWriteDelete, nil, (*Server).putClass, "Defines a class, in JSON or YAML."},
 	{"DELETE", "/api/classes/{name...}", belfry.LevelReadWriteDelete, nil, (*Server).deleteClass, "Removes the customer's own definition of a class."},
+	{"POST", "/api/session", belfry.LevelNone, nil, (*Server).logIn, "Logs a user in and answers with a cookie."},
+	{"GET", "/api/session", belfry.LevelRead, nil, (*Server).whoAmI, "Who asks: the user of the session, or the name of the key."},
+	{"DELETE", "/api/session", belfry.LevelNone, nil, (*Server).logOut, "Logs out; without a session it does nothing."},
+	{"GET", "/api/keys", belfry.LevelAdministrator, listParams, (*Server).listKeys, "Lists the API keys, without their secrets, by name."},
+	{"POST", "/api/keys", belfry.LevelAdministrator, nil, (*Server).createKey, "Creates an API key and shows it, this once."},
+	{"DELETE", "/api/keys/{name...}", belfry.LevelAdministrator, nil, (*Server).revokeKey, "Revokes an API key; it is refused from then on."},
 	{"POST", "/api/send", belfry.LevelReadWrite, bulkParams, (*Server).send, "Stores data and log rows, and creates the objects they name."},
 	{"GET", "/d", belfry.LevelReadWrite, dataParams, (*Server).legacyData, "Stores indicator values of one object, or that it does not respond; `i#` stands for `i1`, `i2`, …"},
 	{"GET", "/l", belfry.LevelReadWrite, logParams, (*Server).legacyLog, "Stores a log line of one object."},
@@ -37,10 +43,16 @@ var Routes = []Route{
 type Route struct {
 	Method string
 	Path   string       // pattern of net/http, without a method
-	Level  belfry.Level // what a key must be allowed; LevelNone: no key needed
+	Level  belfry.Level // what a key or a session must be allowed; LevelNone: neither is needed
 	Params []string     // query parameters it knows; others are refused, so that a misspelt one is not ignored
 	serve  func(*Server, *answer, *request) error
 	Help   string
+}
+
+// KeyOnly tells whether a session's cookie does not count: on a GET that needs a key with which one may write. Such a GET
+// changes something, and any page of any site can make a browser follow a link, cookie and all.
+func (rt Route) KeyOnly() bool {
+	return rt.Method == http.MethodGet && (rt.Level == belfry.LevelReadWrite || rt.Level == belfry.LevelReadWriteDelete)
 }
 
 // anyParams stands for "whatever parameters there are".
@@ -58,12 +70,13 @@ func (s *Server) dispatch(w *answer, r *http.Request, m methods) {
 	w.route = m.path()
 	if !ok {
 		w.Header().Set("Allow", m.allowed())
-		s.fail(w, r, belfry.Errorf(belfry.MethodNotAllowed, "%s takes %s, not %s", mask(r.URL.Path), m.allowed(), r.Method))
+		s.fail(w, r, belfry.Errorf(belfry.MethodNotAllowed, "%s takes %s, not %s", mask(r.URL.Path), m.allowed(), mask(r.Method)))
 		return
 	}
 	req, err := s.admit(r, rt)
 	if err == nil {
 		req.id = w.id
+		s.renew(w, req)
 		err = rt.serve(s, w, req)
 	}
 	if err != nil {

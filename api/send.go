@@ -66,7 +66,7 @@ func (s *Server) export(w *answer, r *request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	return s.Export(r.key.Customer, name, &eager{w: w, ctl: http.NewResponseController(w), idle: r.limits.Idle})
+	return s.Export(r.customer, name, &eager{w: w, ctl: http.NewResponseController(w), idle: r.limits.Idle})
 }
 
 // packageName is the package in the path of a request.
@@ -88,7 +88,7 @@ func (s *Server) csvRows(w *answer, r *request, b Bulk) error {
 
 // rows takes a body of rows.
 func (s *Server) rows(w *answer, r *request, b Bulk) error {
-	b.Customer, b.Key, b.IdempotencyKey = r.key.Customer, r.key.Hash, r.Header.Get("Idempotency-Key")
+	b.Customer, b.Key, b.Name, b.IdempotencyKey = r.customer, r.key.Hash, r.who, r.Header.Get("Idempotency-Key")
 	limit := r.limits.Body
 	var err error
 	if b.Atomic, err = r.flag("atomic"); err != nil {
@@ -128,12 +128,15 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 	if err != nil {
 		return err
 	}
-	writeReport(w, status, text)
+	s.writeReport(w, status, text)
 	return nil
 }
 
 // writeReport answers with a report that has been rendered.
-func writeReport(w *answer, status int, text []byte) {
+func (s *Server) writeReport(w *answer, status int, text []byte) {
+	if status != http.StatusOK {
+		text = s.Keys.MaskKeys(text) // an error repeats what it complains of
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)

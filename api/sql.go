@@ -89,16 +89,16 @@ func (s *Server) sql(w *answer, r *request, params url.Values) error {
 	if _, ok := formats[wt]; !ok {
 		return belfry.Errorf(belfry.BadParameter, "wt must be json, csv or ndjson, got %q", params.Get("wt"))
 	}
-	plan, err := s.plan(r.key.Customer, params)
+	plan, err := s.plan(r.customer, params)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(r.ctx(), r.limits.QueryTime)
 	defer cancel()
-	if !s.turn(r, &s.queries, r.key.Customer, r.limits.Queries) {
+	if !s.turn(r, &s.queries, r.customer, r.limits.Queries) {
 		return belfry.Errorf(belfry.RateLimited, "%d queries run already and none ended in time; try again shortly", r.limits.Queries)
 	}
-	defer s.queries.leave(r.key.Customer)
+	defer s.queries.leave(r.customer)
 	err = s.answer(ctx, w, r, wt, plan)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && r.ctx().Err() == nil { // whatever an engine calls it
 		return belfry.Errorf(belfry.Overloaded, "the query took longer than %s; ask for a shorter span or fewer items", r.limits.QueryTime)

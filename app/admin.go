@@ -9,12 +9,16 @@ import (
 	"belfry/meta"
 )
 
-// Admin is what the key and customer commands do. While the service runs they ask it through its socket; otherwise they
+// Admin is what the key, user and customer commands do. While the service runs they ask it through its socket; otherwise they
 // open the data folder themselves. Either way it ends as a record in the journal.
 type Admin interface {
 	CreateKey(ctx context.Context, customer string, k NewKey) (secret string, err error)
 	Keys(ctx context.Context, customer string) ([]KeyInfo, error)
 	RevokeKey(ctx context.Context, customer, name string) error
+	CreateUser(ctx context.Context, customer string, u NewUser) error
+	Users(ctx context.Context, customer string) ([]UserInfo, error)
+	SetPassword(ctx context.Context, customer, name, password string) error
+	RemoveUser(ctx context.Context, customer, name string) error
 	CreateCustomer(ctx context.Context, name string) error
 	Customers(ctx context.Context) ([]CustomerInfo, error)
 	Close() error
@@ -36,6 +40,20 @@ type KeyInfo struct {
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"`
 	LastUse time.Time `json:"lastuse,omitzero"`
+}
+
+// NewUser describes a user to be made.
+type NewUser struct {
+	Name     string `json:"name"`
+	Password string `json:"password"` // in clear; it is hashed before it is kept
+	Role     string `json:"role"`
+}
+
+// UserInfo is what may be shown of a user.
+type UserInfo struct {
+	Name    string    `json:"name"`
+	Role    string    `json:"role"`
+	Created time.Time `json:"created"`
 }
 
 // CustomerInfo is what may be shown of a customer.
@@ -98,6 +116,46 @@ func (d *direct) RevokeKey(_ context.Context, customer, name string) error {
 		return err
 	}
 	return d.seq.RevokeKey(c.ID, name, byShell)
+}
+
+func (d *direct) CreateUser(_ context.Context, customer string, u NewUser) error {
+	c, err := d.customer(customer)
+	if err != nil {
+		return err
+	}
+	return d.seq.CreateUser(c.ID, belfry.User{Name: u.Name, Password: HashPassword(u.Password), Role: u.Role}, byShell)
+}
+
+func (d *direct) Users(_ context.Context, customer string) ([]UserInfo, error) {
+	c, err := d.customer(customer)
+	if err != nil {
+		return nil, err
+	}
+	list := []UserInfo{}
+	for _, u := range d.tree.Users(c.ID) {
+		role := u.Role
+		if u.Level() == belfry.LevelInstance {
+			role = u.Level().String()
+		}
+		list = append(list, UserInfo{Name: u.Name, Role: role, Created: std(u.Created)})
+	}
+	return list, nil
+}
+
+func (d *direct) SetPassword(_ context.Context, customer, name, password string) error {
+	c, err := d.customer(customer)
+	if err != nil {
+		return err
+	}
+	return d.seq.SetPassword(c.ID, name, HashPassword(password), byShell)
+}
+
+func (d *direct) RemoveUser(_ context.Context, customer, name string) error {
+	c, err := d.customer(customer)
+	if err != nil {
+		return err
+	}
+	return d.seq.RemoveUser(c.ID, name, byShell)
 }
 
 func (d *direct) CreateCustomer(_ context.Context, name string) error {

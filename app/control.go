@@ -79,6 +79,24 @@ func controlHandler(a Admin) http.Handler {
 	handle("DELETE /keys", func(r *http.Request) (any, error) {
 		return nil, a.RevokeKey(r.Context(), r.FormValue("customer"), r.FormValue("name"))
 	})
+	handle("POST /users", func(r *http.Request) (any, error) {
+		var u NewUser
+		if err := json.NewDecoder(r.Body).Decode(&u); err != nil {
+			return nil, err
+		}
+		return nil, a.CreateUser(r.Context(), r.FormValue("customer"), u)
+	})
+	handle("GET /users", func(r *http.Request) (any, error) { return a.Users(r.Context(), r.FormValue("customer")) })
+	handle("PUT /users", func(r *http.Request) (any, error) {
+		var u NewUser
+		if err := json.NewDecoder(r.Body).Decode(&u); err != nil {
+			return nil, err
+		}
+		return nil, a.SetPassword(r.Context(), r.URL.Query().Get("customer"), u.Name, u.Password)
+	})
+	handle("DELETE /users", func(r *http.Request) (any, error) {
+		return nil, a.RemoveUser(r.Context(), r.FormValue("customer"), r.FormValue("name"))
+	})
 	handle("POST /customers", func(r *http.Request) (any, error) {
 		return nil, a.CreateCustomer(r.Context(), r.URL.Query().Get("name"))
 	})
@@ -158,6 +176,23 @@ func (c *remote) Keys(ctx context.Context, customer string) (list []KeyInfo, err
 
 func (c *remote) RevokeKey(ctx context.Context, customer, name string) error {
 	return c.call(ctx, "DELETE", "/keys", url.Values{"customer": {customer}, "name": {name}}, nil, nil)
+}
+
+func (c *remote) CreateUser(ctx context.Context, customer string, u NewUser) error {
+	return c.call(ctx, "POST", "/users", url.Values{"customer": {customer}}, u, nil)
+}
+
+func (c *remote) Users(ctx context.Context, customer string) (list []UserInfo, err error) {
+	err = c.call(ctx, "GET", "/users", url.Values{"customer": {customer}}, nil, &list)
+	return list, err
+}
+
+func (c *remote) SetPassword(ctx context.Context, customer, name, password string) error {
+	return c.call(ctx, "PUT", "/users", url.Values{"customer": {customer}}, NewUser{Name: name, Password: password}, nil)
+}
+
+func (c *remote) RemoveUser(ctx context.Context, customer, name string) error {
+	return c.call(ctx, "DELETE", "/users", url.Values{"customer": {customer}, "name": {name}}, nil, nil)
 }
 
 func (c *remote) CreateCustomer(ctx context.Context, name string) error {

@@ -170,7 +170,7 @@ func (c *core) bootstrap(seq *ingest.Sequencer) error {
 	}
 	password := c.AdminPassword
 	if password == "" {
-		password = newPassword()
+		password = NewPassword()
 	}
 	if err := seq.Bootstrap(HashPassword(password)); err != nil {
 		return fmt.Errorf("create the first customer: %w", err)

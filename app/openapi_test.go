@@ -289,6 +289,29 @@ func TestOpenAPI(t *testing.T) {
 	f(401, "-", "POST", "/api/sql", "q=x")
 	f(415, "r", "POST", "/api/sql", "q=x", csv)
 
+	f(200, "-", "POST", "/api/session", `{"user":"admin","password":"`+adminPassword+`"}`, jsn)
+	f(400, "-", "POST", "/api/session", `{"usr":"admin"}`, jsn)
+	f(400, "-", "POST", "/api/session", `{`, jsn)
+	f(401, "-", "POST", "/api/session", `{"user":"admin","password":"wrong"}`, jsn)
+	f(403, "-", "POST", "/api/session", `{"user":"admin","password":"x"}`, jsn, "Sec-Fetch-Site: cross-site")
+	f(415, "-", "POST", "/api/session", `{}`, csv)
+	_, res, _ := j.do("POST", "/api/session", `{"user":"admin","password":"`+adminPassword+`"}`, jsn)
+	cookie := "Cookie: " + strings.SplitN(res.Header.Get("Set-Cookie"), ";", 2)[0]
+	f(200, "-", "GET", "/api/session", "", cookie)
+	f(200, "r", "GET", "/api/session", "")
+	f(401, "-", "GET", "/api/session", "")
+	f(201, "-", "POST", "/api/keys", `{"name":"new","level":"read","expires":"90d"}`, jsn, cookie)
+	f(400, "-", "POST", "/api/keys", `{"name":"new","level":"read"}`, jsn, cookie)
+	f(400, "-", "POST", "/api/keys", `{"name":"newer","level":"all"}`, jsn, cookie)
+	f(403, "rwd", "POST", "/api/keys", `{"name":"newer","level":"read"}`, jsn)
+	f(200, "-", "GET", "/api/keys?limit=2&after=a", "", cookie)
+	f(400, "-", "GET", "/api/keys?limit=x", "", cookie)
+	f(403, "rwd", "GET", "/api/keys", "")
+	f(200, "-", "DELETE", "/api/keys/new", "", cookie)
+	f(404, "-", "DELETE", "/api/keys/new", "", cookie)
+	f(403, "-", "DELETE", "/api/session", "", cookie, "Sec-Fetch-Site: cross-site")
+	f(204, "-", "DELETE", "/api/session", "", cookie)
+
 	for _, rt := range api.Routes {
 		if !regexp.MustCompile(`^/(api/|d$|l$|cv$)`).MatchString(rt.Path) {
 			continue

@@ -2,6 +2,7 @@ package app
 
 import (
 	"crypto/rand"
+	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -24,13 +25,46 @@ func HashPassword(password string) string {
 	salt := make([]byte, argonSalt)
 	rand.Read(salt)
 	sum := argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonThreads, argonLength)
+	return phc(salt, sum)
+}
+
+func phc(salt, sum []byte) string {
 	enc := base64.RawStdEncoding
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads,
 		enc.EncodeToString(salt), enc.EncodeToString(sum))
 }
 
-// newPassword makes a password of 100 random bits, in groups that can be read off a screen.
-func newPassword() string {
+// unknownPassword is the stored form of a password that nobody has, as costly to compare with as any other.
+func unknownPassword() string {
+	random := make([]byte, argonSalt+argonLength)
+	rand.Read(random)
+	return phc(random[:argonSalt], random[argonSalt:])
+}
+
+// CheckPassword compares a password with its stored form. What is stored says how costly that is, within limits.
+func CheckPassword(stored, password string) bool {
+	var version, memory, time, threads int
+	parts := strings.Split(stored, "$")
+	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" {
+		return false
+	}
+	if _, err := fmt.Sscanf(parts[2]+" "+parts[3], "v=%d m=%d,t=%d,p=%d", &version, &memory, &time, &threads); err != nil {
+		return false
+	}
+	if version != argon2.Version || memory < 8 || memory > 1<<18 || time < 1 || time > 16 || threads < 1 || threads > 16 {
+		return false
+	}
+	salt, saltErr := base64.RawStdEncoding.DecodeString(parts[4])
+	sum, sumErr := base64.RawStdEncoding.DecodeString(parts[5])
+	if saltErr != nil || sumErr != nil || len(sum) < 16 || len(sum) > 64 {
+		return false
+	}
+	got := argon2.IDKey([]byte(password), salt, uint32(time), uint32(memory), uint8(threads), uint32(len(sum)))
+	return subtle.ConstantTimeCompare(got, sum) == 1
+}
+
+// NewPassword makes a password of 100 random bits, in groups that can be read off a screen.
+func NewPassword() string {
 	text := strings.ToLower(rand.Text())
 	return strings.Join([]string{text[:5], text[5:10], text[10:15], text[15:20]}, "-")
 }

@@ -12,6 +12,7 @@ import (
 const (
 	releaseEvery   = time.Second
 	retentionEvery = 10 * time.Minute
+	usesEvery      = time.Minute
 	catchUpEvery   = 10 * time.Millisecond
 )
 
@@ -46,7 +47,8 @@ func (s *service) run(ctx context.Context) error {
 // keepHouse lets go of what is not needed any more: segments that have arrived everywhere, rows and answers that are
 // too old.
 func (s *service) keepHouse(ctx context.Context) error {
-	release, retention := time.NewTicker(releaseEvery), time.NewTicker(retentionEvery)
+	release, retention, uses := time.NewTicker(releaseEvery), time.NewTicker(retentionEvery), time.NewTicker(usesEvery)
+	defer uses.Stop()
 	defer release.Stop()
 	defer retention.Stop()
 	s.retain(ctx)
@@ -56,6 +58,8 @@ func (s *service) keepHouse(ctx context.Context) error {
 			return nil
 		case <-release.C:
 			s.release(ctx)
+		case <-uses.C:
+			s.noteUses()
 		case <-retention.C:
 			s.retain(ctx)
 		case <-s.reloads:
@@ -97,6 +101,16 @@ func (s *service) retain(ctx context.Context) {
 	if err := s.meta.RecountAnswers(ctx); err != nil && ctx.Err() == nil {
 		s.Log.Warn("idempotency answers could not be counted", "err", err)
 	}
+	if err := s.seq.SweepSessions(); err != nil && ctx.Err() == nil {
+		s.Log.Warn("sessions that are over stay", "err", err)
+	}
+}
+
+// noteUses stores when keys were last used. What cannot be stored now is stored later, or lost without harm.
+func (s *service) noteUses() {
+	if err := s.seq.KeysUsed(); err != nil {
+		s.Log.Debug("last use of keys not stored", "err", err)
+	}
 }
 
 // stop ends the parts in reverse. Each may take its time, all together no longer than stopWithin: what is left then is
@@ -110,10 +124,12 @@ func (s *service) stop() error {
 		s.front.close(ctx)
 	}
 	var errs []error
-	for _, p := range []*part{s.parts.keep, s.parts.seq} {
-		if p != nil {
-			errs = append(errs, p.endWithin(ctx))
-		}
+	if s.parts.keep != nil {
+		errs = append(errs, s.parts.keep.endWithin(ctx))
+		s.lastUses(ctx)
+	}
+	if s.parts.seq != nil {
+		errs = append(errs, s.parts.seq.endWithin(ctx))
 	}
 	s.drain(ctx)
 	if s.parts.disk != nil {
@@ -125,6 +141,19 @@ func (s *service) stop() error {
 	errs = append(errs, s.core.close())
 	s.Log.Info("stopped", "dur", time.Since(begun).Round(time.Millisecond))
 	return errors.Join(errs...)
+}
+
+// lastUses stores the last use of keys once more; not at any price.
+func (s *service) lastUses(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.noteUses()
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
 }
 
 // drain lets the movers finish.

@@ -24,6 +24,8 @@ type running struct {
 	reload  chan os.Signal
 }
 
+const adminPassword = "correct horse"
+
 // startService serves until the test ends, and waits until it is ready.
 func startService(t testing.TB, change func(*Config)) *running {
 	t.Helper()
@@ -37,7 +39,7 @@ func startService(t testing.TB, change func(*Config)) *running {
 	r := &running{t: t, log: &logText{news: make(chan struct{}, 1)}, reload: make(chan os.Signal, 1)}
 	r.options = Options{
 		Config: cfg, Catalog: cat, Log: slog.New(slog.NewTextHandler(r.log, nil)), Level: &slog.LevelVar{},
-		Console: io.Discard, AdminPassword: "correct horse", Reload: r.reload, Load: func() (*Config, error) { return cfg, nil },
+		Console: io.Discard, AdminPassword: adminPassword, Reload: r.reload, Load: func() (*Config, error) { return cfg, nil },
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

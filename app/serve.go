@@ -217,8 +217,9 @@ func (s *service) room(ctx context.Context, rows int) error {
 // serveHTTP lets requests in and starts what keeps the house.
 func (s *service) serveHTTP(context.Context) error {
 	metrics := s.metrics()
+	people := newAccounts(s.tree, s.seq)
 	c := api.Config{
-		Log: s.Log.With("part", "api"), Now: time.Now, Keys: s.tree, Catalog: s.tree.Catalog, Names: s.tree,
+		Log: s.Log.With("part", "api"), Now: time.Now, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
 		Send: s.send, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export,
 		Source: s.source, Ready: s.ready, UI: web.Handler(), Version: Version(),
@@ -238,7 +239,7 @@ func (s *service) send(ctx context.Context, b api.Bulk) (int, []byte, error) {
 	if b.IdempotencyKey != "" {
 		o.Repeat = ingest.Repeat{Key: b.IdempotencyKey, Digest: b.Digest}
 	}
-	who := ingest.Sender{Customer: b.Customer, Key: b.Key}
+	who := ingest.Sender{Customer: b.Customer, Key: b.Key, Name: b.Name}
 	switch {
 	case b.Remove:
 		return s.seq.Remove(ctx, who, b.Package, b.Body, o)

@@ -22,7 +22,7 @@ func TestWorkload(t *testing.T) {
 	w := newWorkload(objects)
 	counters := map[string]int{}
 	for round := range 3 {
-		rows, err := csv.NewReader(bytes.NewReader(w.body(nil, objects, round == 0))).ReadAll()
+		rows, err := csv.NewReader(bytes.NewReader(w.csvBody(nil, objects, round == 0))).ReadAll()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestQuantile(t *testing.T) {
 // TestPage: a miss is told as one, with its profile; what was not measured is not spoken of.
 func TestPage(t *testing.T) {
 	m := func(rows int, visible, cpu, p99, peak float64) *measured {
-		return &measured{outcome: outcome{Rows: rows, P99: p99}, visible: visible, cpu: cpu, peak: peak, profile: "where it goes"}
+		return &measured{outcome: outcome{Rows: rows, P99: p99}, visible: visible, cost: cost{cpu: cpu, peak: peak, profile: "where it goes"}}
 	}
 	r := results{register: m(1000, 1, 1, 1, 1), bulk: m(1_000_000, 1, 2, 10, 700), smallHalf: m(1000, 1, 1, 24, 1), smallFull: m(1000, 1, 1, 151, 1), stored: 5_000_000}
 	r.diskStopped.rows, r.diskStopped.journal = 10_000_000, 6_000_000

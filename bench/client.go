@@ -82,8 +82,8 @@ func (c *client) line() ([]byte, error) {
 }
 
 // appendHead writes the head of a request with a body of n bytes.
-func appendHead(dst []byte, path, key string, n int) []byte {
-	return fmt.Appendf(dst, "POST %s HTTP/1.1\r\nHost: bench\r\nx-api-key: %s\r\nContent-Type: text/csv\r\nContent-Length: %d\r\n\r\n", path, key, n)
+func appendHead(dst []byte, path, key, media string, n int) []byte {
+	return fmt.Appendf(dst, "POST %s HTTP/1.1\r\nHost: bench\r\nx-api-key: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", path, key, media, n)
 }
 
 // accepted reads the number of accepted rows out of a report.

@@ -1,14 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,9 +12,6 @@ import (
 	"strings"
 	"time"
 )
-
-// bareCommand is the hidden argument with which the program becomes a bare HTTP server.
-const bareCommand = "bare"
 
 var (
 	clientCounts = []int{1, 16, 64}
@@ -32,6 +24,9 @@ type limits struct {
 	appenderSize float64 // bytes per value
 	store        float64 // rows/s of our store alone, without anything before it
 	split, parse float64 // rows/s of CSV on one core
+	lines        float64 // log lines/s of the appender
+	lineSize     float64 // bytes per line
+	storeLines   float64 // log lines/s of our store alone
 	blocks       []block
 	http         []*outcome
 }
@@ -71,6 +66,15 @@ func (b *bench) limitsOf(ctx context.Context, l *limits, seconds float64) error 
 	}
 	for unit, to := range map[string]*float64{"bare-rows/s": &l.appender, "bare-bytes/value": &l.appenderSize, "store-rows/s": &l.store} {
 		if *to, err = figures.of("BenchmarkAppend", unit); err != nil {
+			return err
+		}
+	}
+	b.say("limits: appender, log lines")
+	if figures, err = b.goBench(ctx, "./store/duck", "^BenchmarkAppendLog$", strconv.Itoa(max(10, int(4*seconds)))+"x"); err != nil {
+		return err
+	}
+	for unit, to := range map[string]*float64{"bare-lines/s": &l.lines, "bare-bytes/line": &l.lineSize, "store-lines/s": &l.storeLines} {
+		if *to, err = figures.of("BenchmarkAppendLog", unit); err != nil {
 			return err
 		}
 	}
@@ -163,55 +167,6 @@ func measureSync(path string, size int, seconds float64) (_ block, err error) {
 	all := time.Since(start).Seconds()
 	slices.Sort(times)
 	return block{size: size, p50: quantile(times, 0.5), p99: quantile(times, 0.99), rate: float64(len(times)) / all}, nil
-}
-
-// bareHTTP sends single rows to a server that does nothing with them.
-func (b *bench) bareHTTP(ctx context.Context, l *limits, seconds float64) (err error) {
-	cmd := exec.CommandContext(ctx, b.self, bareCommand)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	defer func() {
-		cmd.Process.Kill()
-		_ = cmd.Wait() // which says that it was killed
-	}()
-	addr, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return err
-	}
-	for _, clients := range clientCounts {
-		j := job{Addr: strings.TrimSpace(addr), Path: "/api/send?a=1", Key: "none", Objects: 10_000, Rows: 1, Clients: clients, Seconds: max(1, seconds)}
-		o, err := b.load(ctx, j, func() {})
-		if err != nil {
-			return err
-		}
-		l.http = append(l.http, o)
-	}
-	return nil
-}
-
-// bareServer reads a body and its query, and answers with a report; it says where it listens and runs until killed.
-func bareServer(out io.Writer) error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	report := []byte(`{"rows":1,"accepted":1,"rejected":0,"discarded":0,"created":{"resources":0,"views":0,"objects":0,"elements":0},` +
-		`"updated":0,"unchanged":0,"removed":0,"errors":[],"errors_truncated":false}`)
-	fmt.Fprintln(out, l.Addr())
-	return http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var body bytes.Buffer
-		if _, err := body.ReadFrom(r.Body); err != nil || r.URL.Query().Get("a") != "1" {
-			w.WriteHeader(http.StatusBadRequest)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(report)
-	}))
 }
 
 // flat measures what a row costs in estates whose sizes lie far apart: to find an object, to let its status go up to

@@ -25,9 +25,19 @@ type job struct {
 	Objects         int
 	Rows            int  // of a body
 	Create          bool // every object once, with what it takes to make it
+	Log             bool // log lines instead of data
+	Form            form // of the bodies; CSV when empty
 	Clients         int
 	Seconds         float64
 	Rate            float64 // bodies per second, at even intervals; 0: each client sends as soon as it has its answer
+}
+
+// collection is where its rows are found.
+func (j job) collection() string {
+	if j.Log {
+		return "objectlog"
+	}
+	return "objectdata"
 }
 
 // outcome is what became of a job.
@@ -83,7 +93,7 @@ func loadProcess(in io.Reader, out io.Writer) error {
 
 // prepare makes the requests.
 func prepare(j job) (requests [][]byte) {
-	w := newWorkload(j.Objects)
+	next := bodies(j)
 	want := int(j.Seconds*fastestRow) / j.Rows
 	if j.Rate > 0 {
 		want = int(j.Seconds*j.Rate) + 1
@@ -93,12 +103,25 @@ func prepare(j job) (requests [][]byte) {
 	}
 	var body []byte
 	for size := 0; len(requests) < want && size < prepared; {
-		body = w.body(body[:0], j.Rows, j.Create)
-		request := append(appendHead(make([]byte, 0, len(body)+256), j.Path, j.Key, len(body)), body...)
+		body = next(body[:0])
+		request := append(appendHead(make([]byte, 0, len(body)+256), j.Path, j.Key, j.Form.media(), len(body)), body...)
 		requests = append(requests, request)
 		size += cap(request)
 	}
 	return requests
+}
+
+// bodies gives what appends the next body of a job.
+func bodies(j job) func(dst []byte) []byte {
+	if j.Log {
+		lines := newLogLines(j.Objects)
+		return func(dst []byte) []byte { return lines.body(dst, j.Rows) }
+	}
+	w := newWorkload(j.Objects)
+	if j.Form == formJSON || j.Form == formNDJSON {
+		return func(dst []byte) []byte { return w.jsonBody(dst, j.Rows, j.Form) }
+	}
+	return func(dst []byte) []byte { return w.csvBody(dst, j.Rows, j.Create) }
 }
 
 type sender struct {

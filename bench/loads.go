@@ -11,12 +11,9 @@ import (
 // measured is a load with what it cost the server.
 type measured struct {
 	outcome
-	visible   float64 // seconds from the first request until a query counted every acknowledged row
-	settled   float64 // … until both movers had caught up
-	cpu       float64 // seconds of the server, from the first request until settled
-	now, peak float64 // resident memory, MiB; the peak is that of the process since its start
-	others    float64 // share of the machine that went to neither server nor sender; much of it distorts the figures
-	profile   string
+	cost
+	visible float64 // seconds from the first request until a query counted every acknowledged row
+	settled float64 // … until both movers had caught up; up to there the cost counts. A brief run ends when visible
 }
 
 func (m *measured) rate() float64 { return float64(m.Rows) / m.visible }
@@ -24,60 +21,61 @@ func (m *measured) rate() float64 { return float64(m.Rows) / m.visible }
 // perMillion is the server's CPU for a million values.
 func (m *measured) perMillion() float64 { return m.cpu / (float64(m.Rows) * values / 1e6) }
 
-// run sends a job to a server and measures it. A profile is taken when it has a name.
+// perMillionRows is the server's CPU for a million rows.
+func (m *measured) perMillionRows() float64 { return m.cpu / (float64(m.Rows) / 1e6) }
+
+// run sends a job to a server and measures it, until there is nothing left to do for it. A profile is taken when it has
+// a name.
 func (b *bench) run(ctx context.Context, s *server, j job, profile string) (*measured, error) {
-	j.Addr, j.Key, j.Path = s.addr, s.key, "/api/send"
-	m := &measured{}
-	profiled := make(chan error, 1)
-	profiled <- nil
-	var before, busyBefore float64
-	var cpuErr error
-	o, err := b.load(ctx, j, func() {
-		before, cpuErr = s.cpu()
-		busyBefore = busyCPU(readText("/proc/stat"))
-		if profile == "" {
-			return
-		}
-		<-profiled
-		go func() {
-			var err error
-			m.profile, err = s.profile(ctx, 0.8*j.Seconds, filepath.Join(b.tmp, profile+".prof"))
-			profiled <- err
-		}()
-	})
-	if err := errors.Join(err, cpuErr); err != nil {
-		return nil, errors.Join(err, s.tail())
-	}
-	m.outcome = *o
-	if o.Rows == 0 {
-		return nil, fmt.Errorf("the server took nothing: %s", o.Example)
-	}
-	if err := s.waitVisible(ctx, o.Start, o.Rows); err != nil {
-		return nil, err
-	}
-	m.visible = time.Since(o.Start).Seconds()
-	if err := s.settle(ctx); err != nil {
-		return nil, err
-	}
-	m.settled = time.Since(o.Start).Seconds()
-	after, err := s.cpu()
+	m, w, err := b.runVisible(ctx, s, j, profile)
 	if err != nil {
 		return nil, err
 	}
-	m.cpu = after - before
-	m.others = max(0, busyCPU(readText("/proc/stat"))-busyBefore-m.cpu-o.CPU) / m.settled / float64(b.res.machine.cores)
-	if m.now, m.peak, err = s.memory(); err != nil {
+	if err := s.settle(ctx); err != nil {
 		return nil, err
 	}
-	return m, <-profiled
+	m.settled = time.Since(m.Start).Seconds()
+	m.cost, err = w.end(ctx, m.CPU)
+	return m, err
+}
+
+// runBriefly ends its figures when the rows are visible. The states of the objects go to the database within ten seconds
+// after that: to wait for it after each of many short loads would take minutes.
+func (b *bench) runBriefly(ctx context.Context, s *server, j job, profile string) (*measured, error) {
+	m, w, err := b.runVisible(ctx, s, j, profile)
+	if err != nil {
+		return nil, err
+	}
+	m.settled = m.visible
+	m.cost, err = w.end(ctx, m.CPU)
+	return m, err
+}
+
+// runVisible is run up to the moment when every row can be queried.
+func (b *bench) runVisible(ctx context.Context, s *server, j job, profile string) (*measured, *watch, error) {
+	j.Addr, j.Key, j.Path = s.addr, s.key, "/api/send"
+	var w *watch
+	o, err := b.load(ctx, j, func() { w = b.watch(ctx, s, profile, 0.8*j.Seconds) })
+	if err != nil {
+		return nil, nil, errors.Join(err, s.tail())
+	}
+	if o.Rows == 0 {
+		return nil, nil, fmt.Errorf("the server took nothing: %s", o.Example)
+	}
+	m := &measured{outcome: *o}
+	if err := s.waitVisible(ctx, j.collection(), o.Start, o.Rows); err != nil {
+		return nil, nil, err
+	}
+	m.visible = time.Since(o.Start).Seconds()
+	return m, w, nil
 }
 
 // waitVisible asks until all rows are counted. As an answer means visible, the first time should do.
-func (s *server) waitVisible(ctx context.Context, since time.Time, want int) error {
+func (s *server) waitVisible(ctx context.Context, collection string, since time.Time, want int) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	for {
-		n, err := s.count(ctx, since)
+		n, err := s.count(ctx, collection, since)
 		if err != nil {
 			return err
 		}
@@ -98,19 +96,6 @@ func bulkJob(objects int, seconds float64) job {
 	return job{Objects: objects, Rows: 10_000, Clients: 4, Seconds: seconds}
 }
 
-// register makes objects by sending one row for each.
-func (b *bench) register(ctx context.Context, s *server, objects int) (*measured, error) {
-	if err := s.provision(ctx, objects); err != nil {
-		return nil, err
-	}
-	b.say("registering %d objects", objects)
-	m, err := b.run(ctx, s, job{Objects: objects, Rows: 10_000, Clients: 4, Create: true, Seconds: float64(objects) / 100_000}, "register")
-	if err == nil && (m.Refused > 0 || m.Rows != objects) {
-		err = fmt.Errorf("%d of %d objects were made, %d bodies refused: %s", m.Rows, objects, m.Refused, m.Example)
-	}
-	return m, err
-}
-
 // loads runs the parts that send for the ordinary number of objects.
 func (b *bench) loads(ctx context.Context) (err error) {
 	data := filepath.Join(b.tmp, "loads")
@@ -119,7 +104,7 @@ func (b *bench) loads(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	if b.res.register, err = b.register(ctx, s, b.objects); err != nil {
+	if b.res.register, err = b.register(ctx, s, registering{b.objects, 10_000, 4}); err != nil {
 		return fmt.Errorf("register: %w", err)
 	}
 	if b.wants("bulk") {
@@ -135,6 +120,11 @@ func (b *bench) loads(ctx context.Context) (err error) {
 	if b.wants("single") {
 		if err := b.single(ctx, s); err != nil {
 			return fmt.Errorf("single rows: %w", err)
+		}
+	}
+	if b.wants("formats") {
+		if err := b.formats(ctx, s); err != nil {
+			return fmt.Errorf("formats: %w", err)
 		}
 	}
 	return nil
@@ -203,7 +193,7 @@ func (b *bench) million(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
 	r := &manyObjects{}
-	if r.register, err = b.register(ctx, s, b.many); err != nil {
+	if r.register, err = b.register(ctx, s, registering{b.many, 10_000, 4}); err != nil {
 		return err
 	}
 	if err := s.stop(); err != nil {

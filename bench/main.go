@@ -7,6 +7,7 @@
 //	bench ──► limits: appender, append+fsync, bare net/http, CSV        before and after
 //	  ├─────► belfry serve  ◄────────── HTTP ─────────┐
 //	  └─────► bench load    (prepares, waits, sends) ─┘                 counted until the last row can be queried
+//	          or wrk, for the addresses of the part legacy
 //
 // A figure is compared with the limits of the same run alone: on a shared machine absolute figures move.
 package main
@@ -28,7 +29,7 @@ import (
 )
 
 // parts are what can be asked for with -only, in the order in which they run.
-var parts = []string{"limits", "bulk", "small", "single", "million", "flat"}
+var parts = []string{"limits", "bulk", "small", "single", "formats", "provision", "register", "legacy", "logs", "million", "flat"}
 
 type options struct {
 	seconds float64
@@ -113,6 +114,7 @@ type bench struct {
 	tmp    string
 	self   string // this program
 	binary string // the server
+	wrk    string // the load generator of the part legacy
 	log    io.Writer
 	res    results
 }
@@ -135,6 +137,11 @@ func run(ctx context.Context, o options, log io.Writer) (err error) {
 	}
 	b.res.machine = lookAtMachine(b.tmp)
 	b.res.options = o
+	if b.wants("legacy") { // to learn it after minutes would be a pity
+		if b.wrk, err = findWrk(ctx, log); err != nil {
+			return err
+		}
+	}
 	b.say("building")
 	b.binary = filepath.Join(b.tmp, "belfry")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.binary, "./cmd/belfry").CombinedOutput(); err != nil {
@@ -155,19 +162,27 @@ func (b *bench) measure(ctx context.Context) error {
 			return fmt.Errorf("limits: %w", err)
 		}
 	}
-	if b.wants("bulk") || b.wants("small") || b.wants("single") {
+	if b.wants("bulk") || b.wants("small") || b.wants("single") || b.wants("formats") {
 		if err := b.loads(ctx); err != nil {
 			return err
 		}
 	}
-	if b.wants("million") {
-		if err := b.million(ctx); err != nil {
-			return fmt.Errorf("many objects: %w", err)
+	for _, p := range []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"provision", b.provision},
+		{"register", b.registerAll},
+		{"legacy", b.legacy},
+		{"logs", b.logs},
+		{"million", b.million},
+		{"flat", b.flat},
+	} {
+		if !b.wants(p.name) {
+			continue
 		}
-	}
-	if b.wants("flat") {
-		if err := b.flat(ctx); err != nil {
-			return fmt.Errorf("cost by number of objects: %w", err)
+		if err := p.run(ctx); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
 	if b.wants("limits") {

@@ -20,6 +20,12 @@ type results struct {
 	single                   []*measured
 	many                     *manyObjects
 	flat                     []costAt
+
+	formats     []formResult
+	provisioned *provisioned
+	registered  []*registered
+	legacy      *legacyResult
+	logs        *logResult
 }
 
 type manyObjects struct {
@@ -92,12 +98,14 @@ func (r *results) page() string {
 	p.line("Written by `make bench`, which measures the real binary in its default configuration, and the machine beside it, in one")
 	p.line("run. Absolute figures move from machine to machine and, on a shared one, from run to run: compare inside this page.\n")
 	p.machine(r.machine, r.options)
-	p.targets(r.targets())
+	p.targets("Targets", r.targets())
+	p.targets("Targets of the ways in", r.wayTargets())
 	p.loads(r)
+	p.ways(r)
 	p.limits(r)
 	p.objects(r)
 	p.profiles(r)
-	p.line("%s", strings.TrimSpace(howTo))
+	p.line("%s\n%s", strings.TrimSpace(howTo), strings.TrimSpace(howToWays))
 	return p.String()
 }
 
@@ -149,9 +157,12 @@ func quickNote(o options) string {
 	return ""
 }
 
-func (p *page) targets(list []target) {
-	p.line("## Targets\n")
-	p.line("| what | target | reached | |")
+func (p *page) targets(title string, list []target) {
+	if len(list) == 0 {
+		return
+	}
+	p.line("## %s\n", title)
+	p.line("| what | target | measured | met? |")
 	p.line("|---|---|---|---|")
 	for _, t := range list {
 		verdict := "hit"
@@ -240,6 +251,10 @@ func (p *page) limits(r *results) {
 			return fmt.Sprintf("%s (%.2f)", thousands(float64(o.Bodies)/o.seconds()), o.P99)
 		})
 	}
+	both("bare appender, log lines of 150 bytes, lines/s (bytes per line)", func(l *limits) string {
+		return fmt.Sprintf("%s (%.1f)", thousands(l.lines), l.lineSize)
+	})
+	both("our store alone, such log lines, lines/s", func(l *limits) string { return thousands(l.storeLines) })
 	p.line("| CSV splitting, one core, rows/s | %s | – |", thousands(r.before.split))
 	p.line("| CSV splitting and five numbers, one core, rows/s | %s | – |", thousands(r.before.parse))
 	p.line("")
@@ -274,6 +289,9 @@ func (p *page) profiles(r *results) {
 	}
 	if m := r.smallHalf; m != nil && m.P99 >= 25 {
 		show("1,000-row bodies, half rate", m)
+	}
+	for _, missed := range r.missedWays() {
+		show(missed.title, missed.load)
 	}
 }
 

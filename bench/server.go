@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -99,8 +98,11 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// stop ends the process as an operator would.
+// stop ends the process as an operator would. To stop it again does nothing.
 func (s *server) stop() error {
+	if s.cmd.ProcessState != nil {
+		return nil
+	}
 	defer s.log.Close()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -136,26 +138,43 @@ func (s *server) answer(r *http.Request) ([]byte, error) {
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err == nil && res.StatusCode != 200 {
-		err = fmt.Errorf("%s %s: %d %.300s", r.Method, r.URL.Path, res.StatusCode, body)
+		err = &refusal{r.Method + " " + r.URL.Path, res.StatusCode, body}
 	}
 	return body, err
 }
 
-// provision makes the resources of so many objects.
-func (s *server) provision(ctx context.Context, objects int) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.addr+"/api/provisioning/custom", bytes.NewReader(resourceNames(objects)))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Content-Type", "text/csv")
-	_, err = s.answer(r)
-	return err
+// refusal is an answer other than 200.
+type refusal struct {
+	request string // without its query, which may hold a key
+	status  int
+	body    []byte
 }
 
-// count asks how many rows of data there are since a moment.
-func (s *server) count(ctx context.Context, since time.Time) (int, error) {
+func (r *refusal) Error() string { return fmt.Sprintf("%s: %d %.300s", r.request, r.status, r.body) }
+
+// provision sends rows to a package.
+func (s *server) provision(ctx context.Context, method, packageType string, rows []byte) ([]byte, error) {
+	return s.rows(ctx, method, "/api/provisioning/"+packageType, formCSV, rows)
+}
+
+// send sends rows of data.
+func (s *server) send(ctx context.Context, f form, rows []byte) ([]byte, error) {
+	return s.rows(ctx, http.MethodPost, "/api/send", f, rows)
+}
+
+func (s *server) rows(ctx context.Context, method, path string, f form, rows []byte) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+s.addr+path, bytes.NewReader(rows))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", f.media())
+	return s.answer(r)
+}
+
+// count asks how many rows of a collection there are since a moment.
+func (s *server) count(ctx context.Context, collection string, since time.Time) (int, error) {
 	q := url.Values{
-		"q": {"SELECT COUNT(*) AS n FROM objectdata"}, "from": {since.UTC().Format("2006-01-02T15:04:05.000000Z")},
+		"q": {"SELECT COUNT(*) AS n FROM " + collection}, "from": {since.UTC().Format("2006-01-02T15:04:05.000000Z")},
 		"to": {time.Now().Add(time.Hour).UTC().Format(time.RFC3339)},
 	}
 	body, err := s.get(ctx, s.addr, "/api/sql?"+q.Encode())
@@ -197,117 +216,4 @@ func metric(text []byte, name string) float64 {
 		}
 	}
 	return -1
-}
-
-// profile takes a CPU profile of the server and gives the functions that used most of it.
-func (s *server) profile(ctx context.Context, seconds float64, file string) (string, error) {
-	data, err := s.get(ctx, s.admin, fmt.Sprintf("/debug/pprof/profile?seconds=%d", max(1, int(seconds))))
-	if err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		return "", err
-	}
-	out, err := exec.CommandContext(ctx, "go", "tool", "pprof", "-top", "-nodecount=15", s.binary, file).Output()
-	if err != nil {
-		return "", fmt.Errorf("go tool pprof: %w", err)
-	}
-	return trimProfile(string(out)), nil
-}
-
-// trimProfile leaves out what names this machine.
-func trimProfile(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(line, "File:") && !strings.HasPrefix(line, "Build ID:") && !strings.HasPrefix(line, "Time:") {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
-}
-
-// cpu is what the process has used, in seconds: user and system.
-func (s *server) cpu() (float64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
-	if err != nil {
-		return 0, err
-	}
-	return parseStat(string(text))
-}
-
-// ticks is how many of the kernel's units of CPU time make a second, on every Linux.
-const ticks = 100
-
-// parseStat reads the fields utime and stime; the name of the program before them may hold anything.
-func parseStat(text string) (float64, error) {
-	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-	if len(fields) < 13 {
-		return 0, fmt.Errorf("process status %q is too short", text)
-	}
-	user, err1 := strconv.ParseUint(fields[11], 10, 64)
-	system, err2 := strconv.ParseUint(fields[12], 10, 64)
-	return float64(user+system) / ticks, errors.Join(err1, err2)
-}
-
-// memory gives the resident memory of the process now and at its peak, in MiB.
-func (s *server) memory() (now, peak float64, err error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
-	return kibiField(string(text), "VmRSS:") / 1024, kibiField(string(text), "VmHWM:") / 1024, err
-}
-
-// kibiField reads a line such as "VmRSS:  1234 kB".
-func kibiField(text, name string) float64 {
-	for line := range strings.Lines(text) {
-		if f := strings.Fields(line); len(f) >= 2 && f[0] == name {
-			v, _ := strconv.ParseFloat(f[1], 64)
-			return v
-		}
-	}
-	return 0
-}
-
-// disk is what a data folder takes, in bytes of allocated blocks.
-type disk struct {
-	rows, journal, meta, other int64
-}
-
-func (d disk) all() int64 { return d.rows + d.journal + d.meta + d.other }
-
-// usage adds up a data folder, without the reserve, which is there whatever is stored.
-func usage(dir string) (d disk, err error) {
-	err = filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return ignoreGone(err)
-		}
-		info, err := e.Info()
-		if err != nil {
-			return ignoreGone(err)
-		}
-		size := info.Size()
-		if s, ok := info.Sys().(*syscall.Stat_t); ok {
-			size = s.Blocks * 512
-		}
-		rel, _ := filepath.Rel(dir, path)
-		first, _, _ := strings.Cut(rel, string(filepath.Separator))
-		switch {
-		case first == "rows":
-			d.rows += size
-		case first == "journal":
-			d.journal += size
-		case strings.HasPrefix(first, "meta.db"):
-			d.meta += size
-		case first != "reserve":
-			d.other += size
-		}
-		return nil
-	})
-	return d, err
-}
-
-// ignoreGone forgives a file that the server has removed meanwhile.
-func ignoreGone(err error) error {
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return err
 }

@@ -33,18 +33,24 @@ const (
 	newHeader   = "type,resname,object,class,view,i1,i2,i3,i4,i5\n"
 )
 
-// body appends a header and rows to dst; create gives the rows what it takes to make their objects.
-func (w *workload) body(dst []byte, rows int, create bool) []byte {
+// csvBody appends a header and rows to dst; create gives the rows what it takes to make their objects.
+func (w *workload) csvBody(dst []byte, rows int, create bool) []byte {
 	if create {
 		dst = append(dst, newHeader...)
 	} else {
 		dst = append(dst, knownHeader...)
 	}
 	for range rows {
-		dst = w.row(dst, w.next, create)
-		w.next = (w.next + 1) % len(w.walk)
+		dst = w.row(dst, w.turn(), create)
 	}
 	return dst
+}
+
+// turn is the object whose row is next.
+func (w *workload) turn() int {
+	object := w.next
+	w.next = (w.next + 1) % len(w.walk)
+	return object
 }
 
 func (w *workload) row(dst []byte, object int, create bool) []byte {
@@ -54,14 +60,27 @@ func (w *workload) row(dst []byte, object int, create bool) []byte {
 	if create {
 		dst = appendPadded(append(dst, ",bench,res"...), object/perResource, 5)
 	}
-	w.walk[object] += w.random.Int32N(201) - 100
-	w.counter[object] += w.random.Int32N(1500)
-	dst = appendDecimal(append(dst, ','), w.walk[object], 2)
-	dst = strconv.AppendInt(append(dst, ','), int64(w.random.Int32N(101)), 10)
-	dst = append(dst, ",42,"...)
-	dst = appendDecimal(dst, w.random.Int32N(100_000), 3)
-	dst = strconv.AppendInt(append(dst, ','), int64(w.counter[object]), 10)
+	for n := 1; n <= values; n++ {
+		dst = w.value(append(dst, ','), object, n)
+	}
 	return append(dst, '\n')
+}
+
+// value writes value n of an object's next row.
+func (w *workload) value(dst []byte, object, n int) []byte {
+	switch n {
+	case 1:
+		w.walk[object] += w.random.Int32N(201) - 100
+		return appendDecimal(dst, w.walk[object], 2)
+	case 2:
+		return strconv.AppendInt(dst, int64(w.random.Int32N(101)), 10)
+	case 3:
+		return append(dst, "42"...)
+	case 4:
+		return appendDecimal(dst, w.random.Int32N(100_000), 3)
+	}
+	w.counter[object] += w.random.Int32N(1500)
+	return strconv.AppendInt(dst, int64(w.counter[object]), 10)
 }
 
 // appendPadded writes n with zeros in front.

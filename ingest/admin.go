@@ -1,11 +1,7 @@
 package ingest
 
 import (
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
 
 	"belfry"
 	"belfry/meta"
@@ -29,7 +25,7 @@ func (s *Sequencer) Bootstrap(password string) error {
 			return err
 		}
 		t.configure(belfry.DocUser, c.ID, AdminUser, belfry.User{
-			Name: AdminUser, Password: password, Role: "administrator", Instance: true, Created: t.now,
+			Name: AdminUser, Password: password, Role: belfry.Administrator, Instance: true, Created: t.now,
 		})
 		t.configured("user admin created", "system")
 		return nil
@@ -68,45 +64,6 @@ func (t *tx) configured(info, by string) {
 	t.events.note(t.now, "configuration", "configuration", info, by)
 }
 
-// CreateKey makes an API key and gives its text, which is kept nowhere.
-func (s *Sequencer) CreateKey(c belfry.CustomerID, name string, level belfry.Level, expires belfry.Time, by string) (secret string, err error) {
-	if bad := checkName("name", name); bad != nil {
-		return "", belfry.Errorf(belfry.BadParameter, "key: %s", bad.Message)
-	}
-	secret = newSecret()
-	err = s.do(&command{customer: c, alone: true, decide: func(t *tx) error {
-		for _, have := range s.cfg.Tree.Keys(c) {
-			if have.Name == name {
-				return belfry.Errorf(belfry.NameInUse, "there is a key %q already; revoke it or choose another name", name)
-			}
-		}
-		t.configure(belfry.DocKey, c, name, belfry.Key{
-			Name: name, Customer: c, Hash: HashKey(secret), Last4: secret[len(secret)-4:],
-			Level: level, Creator: by, Created: t.now, Expires: expires,
-		})
-		t.configured(fmt.Sprintf("key %s created with level %s", name, level), by)
-		return nil
-	}})
-	if err != nil {
-		return "", err
-	}
-	return secret, nil
-}
-
-// RevokeKey removes a key; from then on nothing is taken under it.
-func (s *Sequencer) RevokeKey(c belfry.CustomerID, name, by string) error {
-	return s.do(&command{customer: c, alone: true, urgent: true, decide: func(t *tx) error {
-		for _, have := range s.cfg.Tree.Keys(c) {
-			if have.Name == name {
-				t.document(belfry.Doc{Kind: belfry.DocKey, Customer: c, Name: name})
-				t.configured("key "+name+" revoked", by)
-				return nil
-			}
-		}
-		return belfry.Errorf(belfry.NotFound, "there is no key %q", name)
-	}})
-}
-
 // Internal writes an event about the service itself, for every customer it may concern.
 func (s *Sequencer) Internal(info string) error {
 	for _, c := range s.cfg.Tree.Customers() {
@@ -128,19 +85,4 @@ func (t *tx) configure(kind string, c belfry.CustomerID, name string, v any) {
 		panic(err) // the nouns of configuration hold nothing that JSON cannot express
 	}
 	t.document(belfry.Doc{Kind: kind, Customer: c, Name: name, Body: body})
-}
-
-// HashKey gives the form in which a key is stored and looked up.
-func HashKey(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:])
-}
-
-// newSecret makes a random version 4 UUID.
-func newSecret() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -21,6 +21,7 @@ const (
 	chunkRows  = 16_384
 	chunkBytes = 8 << 20
 	fieldSize  = 24
+	openSize   = 80
 )
 
 // readWhole reads all that is left into one chunk; how much that may be is limited by whoever opened the body.
@@ -50,11 +51,26 @@ type rowFault interface {
 // rowBody is the part that all bodies share: it counts rows and fills chunks with them.
 type rowBody struct {
 	source
-	row int // counted from 1 over the whole body
+	row  int // counted from 1 over the whole body
+	most int // bytes that the rows of a body read whole may take, their texts not counted
 }
 
+// A row of few bytes can be large in memory when other rows have named many columns, and a body that is read whole has
+// many rows. So what they take is limited, too: generously, as it is the text that clients can reckon with.
+const (
+	heldGrowth = 16
+	heldAtMost = 1 << 30 // unless bodies that are held may be so large that they need more
+)
+
+func newRowBody(s source, lim Limits) rowBody {
+	return rowBody{source: s, most: max(heldAtMost, heldGrowth*int(lim.HeldBody))}
+}
+
+// take puts a row into a chunk, or says what is wrong with it.
+type take func(c *chunk, fields [][]byte, line int) *belfry.RowError
+
 // read hands rows to take until the chunk is full or the body ends. A row that cannot be read is refused alone.
-func (b *rowBody) read(c *chunk, rows, bytes int, take func(*chunk, [][]byte, int) *belfry.RowError) error {
+func (b *rowBody) read(c *chunk, rows, bytes int, t take) error {
 	for size := 0; c.rows < rows && size < bytes; {
 		fields, line, err := b.next()
 		bad, isRow := err.(rowFault)
@@ -65,9 +81,7 @@ func (b *rowBody) read(c *chunk, rows, bytes int, take func(*chunk, [][]byte, in
 		c.rows++
 		switch {
 		case !isRow:
-			if refused := take(c, fields, line); refused != nil {
-				c.rejected.add(b.row, line, refused)
-			}
+			b.put(c, fields, line, t)
 		case c.rejected.full():
 			c.rejected.count++
 		default:
@@ -76,8 +90,22 @@ func (b *rowBody) read(c *chunk, rows, bytes int, take func(*chunk, [][]byte, in
 		for _, f := range fields {
 			size += fieldSize + len(f)
 		}
+		if c.rows%1024 == 0 && c.memory() > b.most {
+			return belfry.Errorf(belfry.BodyTooLarge, "the first %d rows of the body take more than %d bytes while they are held; "+
+				"send fewer at a time, or without atomic, dryrun and Idempotency-Key", b.row, b.most)
+		}
 	}
 	return nil
+}
+
+func (b *rowBody) put(c *chunk, fields [][]byte, line int, t take) {
+	open := len(c.open)
+	if refused := t(c, fields, line); refused != nil {
+		c.rejected.add(b.row, line, refused)
+	}
+	if len(c.open) > open {
+		c.kept += openSize + fieldSize*len(fields)
+	}
 }
 
 // keep copies a row for the sequencer: the fields themselves belong to the source.

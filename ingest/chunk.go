@@ -22,6 +22,7 @@ type chunk struct {
 	data     dataRows
 	logs     logRows
 	open     []openRow
+	kept     int // bytes of open, without texts
 	rejected rejections
 	report   belfry.Report // what the sequencer says
 
@@ -35,6 +36,17 @@ func (c *chunk) separator(class *catalog.Class) string {
 		return "\t"
 	}
 	return class.Log.Separator
+}
+
+// memory is about what the chunk holds, without texts: these are no longer than the body.
+func (c *chunk) memory() int {
+	row := 24
+	for i := range c.data.columns {
+		if row += 8; c.data.columns[i].texts != nil {
+			row += 16
+		}
+	}
+	return c.kept + row*len(c.data.nodes) + 56*len(c.logs.nodes)
 }
 
 // openRow is a row that only the sequencer can decide.

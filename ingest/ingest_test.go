@@ -305,8 +305,8 @@ func TestKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, ok := b.tree.Key(HashKey(secret))
-	if !ok || k.Name != "agent" || k.Level != belfry.LevelReadWrite || k.Last4 != secret[32:] {
+	k := b.tree.Key(belfry.HashOf(secret))
+	if k == nil || k.Name != "agent" || k.Level != belfry.LevelReadWrite || k.Last4 != secret[32:] {
 		t.Fatalf("the key is not found by its hash: %+v", k)
 	}
 	if _, err := b.CreateKey(b.who.Customer, "agent", belfry.LevelRead, 0, "admin"); belfry.CodeOf(err) != belfry.NameInUse {
@@ -316,7 +316,7 @@ func TestKeys(t *testing.T) {
 	if err := b.RevokeKey(b.who.Customer, "agent", "admin"); err != nil {
 		t.Errorf("a key cannot be revoked when the disk is nearly full: %v", err)
 	}
-	if _, ok := b.tree.Key(HashKey(secret)); ok {
+	if b.tree.Key(belfry.HashOf(secret)) != nil {
 		t.Error("a revoked key is still known")
 	}
 	if err := b.RevokeKey(b.who.Customer, "agent", "admin"); belfry.CodeOf(err) != belfry.NotFound {

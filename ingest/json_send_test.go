@@ -262,3 +262,40 @@ func TestManyBadObjects(t *testing.T) {
 		t.Errorf("%d %+v, %v", code, r, err)
 	}
 }
+
+// A body that is held whole is refused before its rows take much more memory than its text, in any format.
+func TestHeldRowsAreBounded(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "r")
+	b.send(t, "type,resname,object,class,view,i1\ndata,r,o,C,r,1\n", Options{})
+	var names, members []string
+	for n := range 100 {
+		names = append(names, fmt.Sprintf("i%d", n+1))
+		members = append(members, fmt.Sprintf(`"i%d":1`, n+1))
+	}
+	const rows = 15_000
+	f := func(head, row string, format belfry.Format, ok bool) {
+		t.Helper()
+		r, err := b.newReader(b.who.Customer, strings.NewReader(head+strings.Repeat(row, rows)), format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.most != 1<<30 {
+			t.Errorf("%d bytes may be held", r.most)
+		}
+		r.most = 8 << 20
+		c, err := readWhole(r)
+		if ok && err != nil || !ok && belfry.CodeOf(err) != belfry.BodyTooLarge || c.memory() > 12<<20 {
+			t.Errorf("%d rows of %q: %v, %d bytes", rows, row, err, c.memory())
+		}
+	}
+	header, wide := "type,object,"+strings.Join(names, ",")+"\n", "{"+strings.Join(members, ",")+"}\n"
+	f("type,object,i1\n", "data,o,1\n", belfry.CSV, true)
+	f(header, "data,o,1\n", belfry.CSV, false)
+	f(header, "data,x,1\n", belfry.CSV, false)
+	f("", `{"type":"data","object":"o","i1":1}`+"\n", belfry.NDJSON, true)
+	f("", `{"type":"log","object":"o","log":"1"}`+"\n", belfry.NDJSON, true)
+	f(wide, `{"type":"data","object":"o","i1":1}`+"\n", belfry.NDJSON, false)
+	f(wide, `{"type":"data","object":"x","i100":1}`+"\n", belfry.NDJSON, false)
+	f(wide, `{"type":"createview","i100":1}`+"\n", belfry.NDJSON, false)
+}

@@ -39,7 +39,7 @@ func (s *Sequencer) newReader(who belfry.CustomerID, body io.Reader, f belfry.Fo
 func (r *reader) open(body io.Reader, f belfry.Format, lim Limits) error {
 	if f != belfry.CSV {
 		r.objects = newJSONReader(body, f, lim)
-		r.layout, r.source = r.objects.layout, r.objects
+		r.layout, r.rowBody = r.objects.layout, newRowBody(r.objects, lim)
 		return nil
 	}
 	b := newCSVBody(body, lim)

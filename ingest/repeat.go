@@ -44,7 +44,7 @@ func (s *Sequencer) once(ctx context.Context, who Sender, r Repeat, run func() (
 	if had != nil && had.Time > belfry.At(s.cfg.Now().Add(-AnswersKept)) {
 		if had.Request != r.Digest {
 			return 0, nil, belfry.Errorf(belfry.IdempotencyMismatch,
-				"the Idempotency-Key %q was used for another request (method, path, query or body differ); choose a new key", clip([]byte(r.Key)))
+				"the Idempotency-Key was used for another request (method, path, query or body differ); choose a new one")
 		}
 		return had.Status, had.Body, nil
 	}
@@ -54,14 +54,15 @@ func (s *Sequencer) once(ctx context.Context, who Sender, r Repeat, run func() (
 	return run()
 }
 
-// name is the key under which the answer is kept: another API key of the customer has its own.
-func (r Repeat) name(who Sender) string { return who.Key + " " + r.Key }
+// name is the key under which the answer is kept: another API key of the customer has its own. What clients send is kept
+// as a hash: it may be anything, an API key in the wrong place included.
+func (r Repeat) name(who Sender) string { return who.Key + " " + belfry.HashOf(r.Key).String() }
 
-// answer makes what is answered part of the record.
+// answer makes what is answered part of the record. A report repeats what it complains of, a key in it is not kept.
 func (t *tx) answer(who Sender, r Repeat, code int, body []byte) {
 	if r.Key != "" {
 		t.rec.Answer = &belfry.Answer{
-			Customer: who.Customer, Key: r.name(who), Request: r.Digest, Status: code, Body: body, Time: t.now,
+			Customer: who.Customer, Key: r.name(who), Request: r.Digest, Status: code, Body: t.seq.cfg.Tree.MaskKeys(body), Time: t.now,
 		}
 	}
 }

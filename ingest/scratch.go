@@ -115,11 +115,11 @@ func (s *scratch) rowIDs(e *meta.Estate, n int) belfry.RowID {
 }
 
 // encode writes the records into one buffer that the next round uses again.
-func (s *scratch) encode(records []*belfry.Record) [][]byte {
+func (s *scratch) encode(changes []change) [][]byte {
 	s.buffer, s.payloads = s.buffer[:0], s.payloads[:0]
-	ends := make([]int, len(records))
-	for i, r := range records {
-		s.buffer = r.Append(s.buffer)
+	ends := make([]int, len(changes))
+	for i, c := range changes {
+		s.buffer = c.Append(s.buffer)
 		ends[i] = len(s.buffer)
 	}
 	start := 0

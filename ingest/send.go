@@ -8,7 +8,8 @@ import (
 	"belfry"
 )
 
-// Sender is who sends: the customer, the hash of the key that was shown, and the name of the key or user for events.
+// Sender is who sends: the customer, the hash of the key that was shown, and the name of the key, or of the user whose
+// session was.
 type Sender struct {
 	Customer belfry.CustomerID
 	Key      string

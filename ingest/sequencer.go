@@ -184,9 +184,9 @@ func (s *Sequencer) take() (round []*command) {
 
 // round decides commands, commits their records with one fsync, and makes them visible.
 func (s *Sequencer) round(commands []*command) {
-	records, err := s.decide(commands)
+	changes, err := s.decide(commands)
 	if err == nil {
-		err = s.commit(records)
+		err = s.commit(changes)
 	}
 	if err != nil {
 		for _, c := range commands {
@@ -202,7 +202,7 @@ func (s *Sequencer) round(commands []*command) {
 
 // decide lets each command of a round have its say. A fault in one of them leaves a scratch that nobody can trust, so
 // none of the round counts; the next round starts afresh.
-func (s *Sequencer) decide(commands []*command) (records []*belfry.Record, err error) {
+func (s *Sequencer) decide(commands []*command) (changes []change, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.cfg.Log.Error("panic in the sequencer", "fault", fault, "stack", string(debug.Stack()))
@@ -211,28 +211,35 @@ func (s *Sequencer) decide(commands []*command) (records []*belfry.Record, err e
 	}()
 	s.scratch.reset(s.cfg.Tree)
 	for _, c := range commands {
-		t := s.begin(c.customer)
+		t, made := s.begin(c.customer), len(s.scratch.made)
 		if c.err = c.decide(t); c.err != nil {
 			continue
 		}
 		if r := t.record(); r != nil {
-			records = append(records, r)
+			changes = append(changes, change{r, s.scratch.made[made:]})
 		}
 	}
-	return records, nil
+	return changes, nil
 }
 
-func (s *Sequencer) commit(records []*belfry.Record) error {
-	if len(records) == 0 {
+// change is a record with the nodes that were made for its new items.
+type change struct {
+	*belfry.Record
+	made []*meta.Node
+}
+
+func (s *Sequencer) commit(changes []change) error {
+	if len(changes) == 0 {
 		return nil
 	}
-	first, err := s.cfg.Journal.Append(s.scratch.encode(records)...)
+	first, err := s.cfg.Journal.Append(s.scratch.encode(changes)...)
 	if err != nil {
 		return s.refused(err)
 	}
-	for i, r := range records {
+	for i, c := range changes {
+		r := c.Record
 		r.SetPos(first + uint64(i))
-		if err := s.cfg.Tree.Apply(r); err != nil {
+		if err := s.cfg.Tree.Apply(r, c.made...); err != nil {
 			// The record is committed and this is the code that made it: going on would answer from a wrong picture.
 			panic("ingest: a committed record does not apply: " + err.Error())
 		}

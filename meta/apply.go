@@ -8,7 +8,8 @@ import (
 )
 
 // Apply makes the effects of a committed record visible. It is called for each record in order, from one goroutine.
-func (t *Tree) Apply(r *belfry.Record) error {
+// Nodes that were made for its new items, in their order, become part of the tree; for the others it makes its own.
+func (t *Tree) Apply(r *belfry.Record, made ...*Node) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := range r.Docs {
@@ -18,7 +19,11 @@ func (t *Tree) Apply(r *belfry.Record) error {
 	}
 	t.renew()
 	for i := range r.Items {
-		if err := t.applyItem(&r.Items[i], r.Pos); err != nil {
+		var ready *Node
+		if len(made) > 0 && made[0].ID == r.Items[i].ID {
+			ready, made = made[0], made[1:]
+		}
+		if err := t.applyItem(&r.Items[i], r.Pos, ready); err != nil {
 			return err
 		}
 	}
@@ -43,6 +48,10 @@ func (t *Tree) applyDoc(d *belfry.Doc) error {
 		if d.Customer == 0 {
 			return t.applyInstanceClass(d)
 		}
+	case belfry.DocKeyUse:
+		return t.applyKeyUse(d)
+	case belfry.DocSession:
+		return t.applySession(d)
 	}
 	e := t.customers[d.Customer]
 	if e == nil {
@@ -54,7 +63,7 @@ func (t *Tree) applyDoc(d *belfry.Doc) error {
 			delete(e.users, d.Name)
 			return nil
 		}
-		u := new(belfry.User)
+		u := new(belfry.User) // a new one each time: whoever has the old one goes on reading that
 		e.users[d.Name] = u
 		return decodeDoc(d, u)
 	case belfry.DocClass:
@@ -79,23 +88,6 @@ func (t *Tree) applyCustomer(d *belfry.Doc) error {
 	return nil
 }
 
-func (t *Tree) applyKey(d *belfry.Doc) error {
-	for hash, k := range t.keys { // few, and changed by hand
-		if k.Customer == d.Customer && k.Name == d.Name {
-			delete(t.keys, hash)
-		}
-	}
-	if d.Body == nil {
-		return nil
-	}
-	k := new(belfry.Key)
-	if err := decodeDoc(d, k); err != nil {
-		return err
-	}
-	t.keys[k.Hash] = k
-	return nil
-}
-
 func decodeDoc(d *belfry.Doc, v any) error {
 	if err := json.Unmarshal(d.Body, v); err != nil {
 		return fmt.Errorf("%s %q of customer %d: %w", d.Kind, d.Name, d.Customer, err)
@@ -104,11 +96,11 @@ func decodeDoc(d *belfry.Doc, v any) error {
 }
 
 // applyItem creates, changes or removes an item. Parents come before what stands in them.
-func (t *Tree) applyItem(it *belfry.Item, pos uint64) error {
+func (t *Tree) applyItem(it *belfry.Item, pos uint64, ready *Node) error {
 	n := t.Node(it.ID)
 	if n == nil {
 		var err error
-		if n, err = t.add(it); err != nil {
+		if n, err = t.add(it, ready); err != nil {
 			return err
 		}
 		n.State.Pos = pos
@@ -135,13 +127,17 @@ func (t *Tree) applyItem(it *belfry.Item, pos uint64) error {
 	return nil
 }
 
-// add makes the node of an item without putting it anywhere.
-func (t *Tree) add(it *belfry.Item) (*Node, error) {
+// add makes the node of an item, unless it is ready, without putting it anywhere.
+func (t *Tree) add(it *belfry.Item, n *Node) (*Node, error) {
 	e := t.customers[it.Customer]
 	if e == nil {
 		return nil, fmt.Errorf("item %d %q belongs to customer %d, which does not exist", it.ID, it.Name, it.Customer)
 	}
-	n := NewNode(it, nil, nil, e.class(t.Catalog(), it.Class))
+	class := e.class(t.Catalog(), it.Class)
+	if n == nil {
+		n = NewNode(it, nil, nil, class)
+	}
+	n.Class = class
 	if it.Resource != 0 && it.Kind != belfry.KindResource { // an element belongs to no resource
 		if n.Resource = t.Node(it.Resource); n.Resource == nil || n.Resource.box == nil {
 			n.Resource = t.standIn(e, it)

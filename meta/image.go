@@ -38,7 +38,7 @@ func (l *builder) doc(d belfry.Doc) { l.note(l.tree.applyDoc(&d)) }
 
 func (l *builder) item(it belfry.Item) {
 	l.tree.renew() // all documents have been read
-	l.note(l.tree.applyItem(&it, 0))
+	l.note(l.tree.applyItem(&it, 0, nil))
 }
 
 func (l *builder) state(id belfry.ID, s *belfry.State) {

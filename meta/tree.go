@@ -31,7 +31,7 @@ type Tree struct {
 	nodes     []*Node // by ID
 	customers map[belfry.CustomerID]*Estate
 	names     map[string]*Estate
-	keys      map[string]*belfry.Key // by hash
+	registry  registry
 }
 
 // NewTree makes an empty tree.
@@ -41,7 +41,7 @@ func NewTree(c *catalog.Catalog) *Tree {
 		nodes:     make([]*Node, 1), // ID 0 is no item
 		customers: map[belfry.CustomerID]*Estate{},
 		names:     map[string]*Estate{},
-		keys:      map[string]*belfry.Key{},
+		registry:  newRegistry(),
 	}
 	t.catalog.Store(c)
 	return t

@@ -98,9 +98,9 @@ func (c *keyListCmd) Run(s streams) error {
 		if err != nil {
 			return err
 		}
-		return table(s.out, "NAME\tLEVEL\tENDS IN\tCREATED\tEXPIRES\tCREATOR", func(w io.Writer) {
+		return table(s.out, "NAME\tLEVEL\tENDS IN\tCREATED\tEXPIRES\tLAST USE\tCREATOR", func(w io.Writer) {
 			for _, k := range keys {
-				fmt.Fprintf(w, "%s\t%s\t…%s\t%s\t%s\t%s\n", k.Name, k.Level, k.Last4, date(k.Created), date(k.Expires), k.Creator)
+				fmt.Fprintf(w, "%s\t%s\t…%s\t%s\t%s\t%s\t%s\n", k.Name, k.Level, k.Last4, date(k.Created), date(k.Expires), date(k.LastUse), k.Creator)
 			}
 		})
 	})

@@ -4,10 +4,10 @@ package main
 type manual struct {
 	description string // paragraphs with a blank line between them
 	rows        bool   // it sends rows, of which some may be rejected
-	examples    []example
+	examples    []usageExample
 }
 
-type example struct{ what, command string }
+type usageExample struct{ what, command string }
 
 const aboutKeys = `
 
@@ -45,12 +45,12 @@ server's to judge.`
 // manuals has a text for every command, by its path.
 var manuals = map[string]manual{
 	"": {
-		description: `Belfry is a monitoring service with a REST API. This program is the service itself (serve), the tools for its keys and
+		description: `Belfry is a monitoring service with a REST API. This program is the service itself (serve), the tools for its keys, users and
 customers, which work on the folder of the service, and a client for any server (send, provision, remove, export).
 
 Each command explains itself with --help in short and with "belfry manual COMMAND" at length.`,
 		rows: true,
-		examples: []example{
+		examples: []usageExample{
 			{"Serve on this machine from the folder belfry-data:", "belfry serve"},
 			{"Make a key and send a file with it:", "belfry key create --name loader --level readwrite > loader.key\nbelfry send --key-file loader.key rows.csv"},
 			{"Read the page of a command:", "belfry manual send"},
@@ -59,48 +59,70 @@ Each command explains itself with --help in short and with "belfry manual COMMAN
 	"serve": {
 		description: `Runs the service until SIGTERM or SIGINT, which it answers by finishing what it has accepted. SIGHUP reads the
 configuration again. The first start makes the customer "default" and the user "admin", and prints that user's password once.`,
-		examples: []example{
+		examples: []usageExample{
 			{"Serve others, with TLS:", "belfry serve --data /var/lib/belfry --listen :8443 --tls-cert cert.pem --tls-key key.pem"},
 		},
 	},
 	"key": {
 		description: `Keys let programs use the API. These commands work on the folder of a service on this machine, whether it runs or not.`,
-		examples:    []example{{"List the keys:", "belfry key list"}},
+		examples:    []usageExample{{"List the keys:", "belfry key list"}},
 	},
 	"key create": {
 		description: `Makes a key and prints it, alone on its line. The service keeps no more than its digest, so it cannot be shown again.`,
-		examples:    []example{{"A key for three months, straight into a file:", "belfry key create --name loader --level readwrite --expires 90d > loader.key"}},
+		examples:    []usageExample{{"A key for three months, straight into a file:", "belfry key create --name loader --level readwrite --expires 90d > loader.key"}},
 	},
 	"key list": {
 		description: `Prints name, level, last characters, creation, expiry and creator of every key of a customer.`,
-		examples:    []example{{"The keys of another customer:", "belfry key list --customer acme"}},
+		examples:    []usageExample{{"The keys of another customer:", "belfry key list --customer acme"}},
 	},
 	"key revoke": {
 		description: `Takes a key out of use. A running service refuses it from that moment on.`,
-		examples:    []example{{"Revoke a key:", "belfry key revoke --name loader"}},
+		examples:    []usageExample{{"Revoke a key:", "belfry key revoke --name loader"}},
+	},
+	"user": {
+		description: `Users log in to the web interface. These commands work on the folder of a service on this machine, whether it runs or not.`,
+		examples:    []usageExample{{"List the users:", "belfry user list"}},
+	},
+	"user create": {
+		description: `Makes a user and prints a random password, alone on its line. A password in the variable BELFRY_USER_PASSWORD is used
+instead, and not printed.`,
+		examples: []usageExample{{"A user who may look and not touch:", "belfry user create --name ada --role viewer"}},
+	},
+	"user list": {
+		description: `Prints the users of a customer, without anything secret.`,
+		examples:    []usageExample{{"The users of another customer:", "belfry user list --customer acme"}},
+	},
+	"user password": {
+		description: `Gives a user a new random password and prints it, alone on its line; every session of the user ends. A password in the
+variable BELFRY_USER_PASSWORD is used instead, and not printed.`,
+		examples: []usageExample{{"Give a user a new password:", "belfry user password --name ada"}},
+	},
+	"user remove": {
+		description: `Removes a user. A running service ends the user's sessions at once.`,
+		examples:    []usageExample{{"Remove a user:", "belfry user remove --name ada"}},
 	},
 	"customer": {
 		description: `Customers share a service and see nothing of each other. These commands work on the folder of a service on this machine,
 whether it runs or not.`,
-		examples: []example{{"List the customers:", "belfry customer list"}},
+		examples: []usageExample{{"List the customers:", "belfry customer list"}},
 	},
 	"customer create": {
 		description: `Makes a customer. Keys for it are made with "belfry key create --customer".`,
-		examples:    []example{{"Make a customer:", "belfry customer create --name acme"}},
+		examples:    []usageExample{{"Make a customer:", "belfry customer create --name acme"}},
 	},
 	"customer list": {
 		description: `Prints name and creation of every customer.`,
-		examples:    []example{{"List the customers:", "belfry customer list"}},
+		examples:    []usageExample{{"List the customers:", "belfry customer list"}},
 	},
 	"check": {
 		description: `Reads the configuration as serve would, says what is wrong with it, or prints it with every default filled in.`,
-		examples:    []example{{"Check a file before the service reads it:", "belfry check --config belfry.yaml"}},
+		examples:    []usageExample{{"Check a file before the service reads it:", "belfry check --config belfry.yaml"}},
 	},
 	"send": {
 		description: `Sends rows of indicator values, log lines and views to POST /api/send and says what became of them: one line with the
 totals on standard output, problems on standard error.` + aboutParts + aboutRejects + aboutFiles + aboutKeys,
 		rows: true,
-		examples: []example{
+		examples: []usageExample{
 			{"Send a file:", "belfry send --key-file loader.key rows.csv"},
 			{"Mend what was rejected, and send that:", "belfry send --key-file loader.key rows.csv.rejected.csv"},
 			{"See what would happen:", "belfry send --dryrun rows.csv.gz"},
@@ -113,7 +135,7 @@ question of the package. With --dir, the files of a folder made by "belfry expor
 names; a file that is rejected in part does not keep the next from being sent. With --dryrun each of them is checked by
 itself, against what the server has now.` + aboutParts + aboutRejects + aboutFiles + aboutKeys,
 		rows: true,
-		examples: []example{
+		examples: []usageExample{
 			{"Create resources:", "belfry provision network-ping hosts.csv"},
 			{"Everything or nothing:", "belfry provision --atomic view views.csv"},
 			{"Rebuild what was exported, on another server:", "belfry provision --url https://new.example.org --dir estate"},
@@ -128,7 +150,7 @@ There is no going back: look with --dryrun first.
 
 The file goes out in requests of a hundred rows, one after the other.` + aboutResume + aboutRejects + aboutKeys,
 		rows: true,
-		examples: []example{
+		examples: []usageExample{
 			{"See what would go:", "belfry remove --dryrun network-ping old-hosts.csv"},
 			{"Remove views with all that is in them:", "belfry remove --recursive view old-views.csv"},
 		},
@@ -140,7 +162,7 @@ resources (30), objects (40) and graphical elements (50). In that order they can
 
 Secret answers are exported as ***. Sent back to the same server, that leaves them as they are; for another server they
 have to be filled in.` + aboutKeys,
-		examples: []example{
+		examples: []usageExample{
 			{"One package into a file:", "belfry export network-ping -o hosts.csv"},
 			{"Everything, to be kept under version control:", "belfry export --dir estate"},
 			{"Which packages are there:", "belfry export --list"},
@@ -149,7 +171,7 @@ have to be filled in.` + aboutKeys,
 	"completion": {
 		description: `Prints a script that teaches a shell to complete commands, flags and values. With BELFRY_KEY or BELFRY_KEY_FILE set, names of
 packages are completed too, by asking the server.`,
-		examples: []example{
+		examples: []usageExample{
 			{"For bash, in ~/.bashrc:", "source <(belfry completion bash)"},
 			{"For zsh, in ~/.zshrc after compinit:", "source <(belfry completion zsh)"},
 			{"For fish, once:", "belfry completion fish > ~/.config/fish/completions/belfry.fish"},
@@ -157,7 +179,7 @@ packages are completed too, by asking the server.`,
 	},
 	"manual": {
 		description: `Prints the manual page of a command as text, or with --roff for man.`,
-		examples: []example{
+		examples: []usageExample{
 			{"Read a page:", "belfry manual key create"},
 			{"Read it with man:", "belfry manual send --roff | man -l -"},
 			{"Install one:", "belfry manual send --roff > /usr/local/share/man/man1/belfry-send.1"},
@@ -165,6 +187,6 @@ packages are completed too, by asking the server.`,
 	},
 	"version": {
 		description: `Prints name, version, commit and the version of Go it was built with.`,
-		examples:    []example{{"Print it:", "belfry version"}},
+		examples:    []usageExample{{"Print it:", "belfry version"}},
 	},
 }

@@ -1,0 +1,125 @@
+package belfry
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// User is a person who logs in to the web interface.
+type User struct {
+	Name     string `json:"name"`
+	Password string `json:"password"` // argon2id, in PHC form
+	Role     string `json:"role"`     // viewer, operator, administrator
+	Instance bool   `json:"instance,omitempty"`
+	Created  Time   `json:"created"`
+}
+
+// The roles of a user.
+const (
+	Viewer        = "viewer"
+	Operator      = "operator"
+	Administrator = "administrator"
+)
+
+// Level is what a session of the user may do. A role that is not known may do nothing.
+func (u *User) Level() Level {
+	switch {
+	case u.Role == Viewer:
+		return LevelRead
+	case u.Role == Operator:
+		return LevelReadWrite
+	case u.Role == Administrator && u.Instance:
+		return LevelInstance
+	case u.Role == Administrator:
+		return LevelAdministrator
+	}
+	return LevelNone
+}
+
+// Mark changes whenever the user gets another password or other rights, and for another user of the same name: the salt
+// in the password is random. A session carries the mark of the user who began it and ends when the two differ.
+func (u *User) Mark() string {
+	instance := ""
+	if u.Instance {
+		instance = " of the instance"
+	}
+	return HashOf(u.Password + "\n" + u.Role + instance + "\n" + u.Created.String()).String()
+}
+
+// Session is a user who is logged in. Its secret is in the user's browser and nowhere else.
+type Session struct {
+	User    string `json:"user"`
+	Mark    string `json:"mark"` // User.Mark at the login
+	Created Time   `json:"created"`
+	Expires Time   `json:"expires"`
+}
+
+// Level is what a key or a session may do. Levels nest: each includes the ones before it.
+type Level uint8
+
+// The levels. Keys have the first three; the last two are for sessions alone.
+const (
+	LevelNone Level = iota
+	LevelRead
+	LevelReadWrite
+	LevelReadWriteDelete
+	LevelAdministrator
+	LevelInstance
+)
+
+var levelNames = [...]string{"none", "read", "readwrite", "readwritedelete", "administrator", "instance administrator"}
+
+func (l Level) String() string { return levelNames[min(int(l), len(levelNames)-1)] }
+
+// ParseLevel reads the name of a level that a key can have.
+func ParseLevel(s string) (Level, error) {
+	for l := LevelRead; l <= LevelReadWriteDelete; l++ {
+		if l.String() == s {
+			return l, nil
+		}
+	}
+	return LevelNone, Errorf(BadParameter, "level must be read, readwrite or readwritedelete, got %q", s)
+}
+
+// MarshalText writes the level's name.
+func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText reads the name of a level that a key can have.
+func (l *Level) UnmarshalText(b []byte) (err error) {
+	*l, err = ParseLevel(string(b))
+	return err
+}
+
+// Key is an API key as it is stored: the secret itself is not part of it.
+type Key struct {
+	Name     string     `json:"name"`
+	Customer CustomerID `json:"customer"`
+	Hash     string     `json:"hash"` // SHA-256 of the key, in hexadecimal
+	Last4    string     `json:"last4"`
+	Level    Level      `json:"level"`
+	Creator  string     `json:"creator"`
+	Created  Time       `json:"created"`
+	Expires  Time       `json:"expires,omitempty"`
+	LastUse  Time       `json:"lastuse,omitempty"`
+}
+
+// Hash is the SHA-256 of a secret, an API key or the token of a session: all that is kept of it.
+type Hash [sha256.Size]byte
+
+// HashOf hashes a secret. Secrets are random and long, so that nothing slower is needed.
+func HashOf(secret string) Hash {
+	var room [64]byte // a key fits, and needs no memory of its own
+	return sha256.Sum256(append(room[:0], secret...))
+}
+
+// String gives the hash in hexadecimal.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// ParseHash reads what String wrote.
+func ParseHash(s string) (h Hash, ok bool) {
+	if len(s) != hex.EncodedLen(len(h)) {
+		return h, false
+	}
+	_, err := hex.Decode(h[:], []byte(s))
+	return h, err == nil
+}

@@ -1,0 +1,91 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// smallBody is the longest JSON body of an administration path.
+const smallBody = 4 << 10
+
+// field is a text in a small JSON object.
+type field struct {
+	name     string
+	into     *string
+	required bool
+}
+
+// fields reads the body of a request, one JSON object whose fields are texts. What it holds is not repeated in an error:
+// it may be a password.
+func (s *Server) fields(w *answer, r *request, known ...field) error {
+	if _, err := mediaType(r.Request, "application/json"); err != nil {
+		return err
+	}
+	text, err := small(w, r)
+	if err != nil {
+		return err
+	}
+	return readFields(text, known)
+}
+
+// small reads a small body.
+func small(w *answer, r *request) ([]byte, error) {
+	body, err := openBody(w, r, smallBody)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	text, err := io.ReadAll(body)
+	if belfry.CodeOf(err) == belfry.BadCSV { // it broke off
+		return nil, belfry.Errorf(belfry.BadJSON, "the body broke off before its end; send it again")
+	}
+	return text, err
+}
+
+func readFields(text []byte, known []field) error {
+	var given map[string]json.RawMessage
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if err := dec.Decode(&given); err != nil || given == nil {
+		return notObject(known)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return notObject(known)
+	}
+	for _, f := range known {
+		value, ok := given[f.name]
+		delete(given, f.name)
+		switch null := bytes.Equal(value, []byte("null")); {
+		case f.required && (!ok || null):
+			return belfry.Errorf(belfry.BadParameter, "the field %s is missing", f.name)
+		case !ok || null:
+			continue
+		}
+		if err := json.Unmarshal(value, f.into); err != nil {
+			return belfry.Errorf(belfry.BadParameter, "the field %s must be a text in quotes", f.name)
+		}
+	}
+	for name := range given {
+		return unknownField(name, known)
+	}
+	return nil
+}
+
+func notObject(known []field) error {
+	return belfry.Errorf(belfry.BadJSON, `the body must be one JSON object, as in {%q: "…"}`, known[0].name)
+}
+
+// unknownField names the field, unless it may be a secret in the wrong place, and the one that was probably meant.
+func unknownField(name string, known []field) error {
+	names := make([]string, len(known))
+	for i, f := range known {
+		names[i] = f.name
+	}
+	if near := catalog.Nearest(name, names); near != "" {
+		return belfry.Errorf(belfry.BadParameter, "unknown field %q; do you mean %q?", mask(name), near)
+	}
+	return belfry.Errorf(belfry.BadParameter, "unknown field %.64q; known are %q", mask(name), names)
+}

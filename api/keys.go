@@ -1,0 +1,193 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// KeyAdmin makes and revokes API keys.
+type KeyAdmin interface {
+	CreateKey(ctx context.Context, who Caller, name string, level belfry.Level, expires belfry.Time) (secret string, err error)
+	RevokeKey(ctx context.Context, who Caller, name string) (status int, body []byte, err error)
+}
+
+// Caller is who asks for a change, and under which name the answer is to be remembered.
+type Caller struct {
+	Customer       belfry.CustomerID
+	Key            string // hash of the API key
+	Name           string // of the key, or of the user
+	IdempotencyKey string
+	Digest         [32]byte // of method, path, query and body; with an IdempotencyKey alone
+}
+
+// caller reads the body of a request, which is small and of no use to the path, for the sake of its digest.
+func (s *Server) caller(w *answer, r *request) (c Caller, err error) {
+	c = Caller{Customer: r.customer, Key: r.key.Hash, Name: r.who, IdempotencyKey: r.Header.Get("Idempotency-Key")}
+	if err := checkIdempotencyKey(c.IdempotencyKey); err != nil || c.IdempotencyKey == "" {
+		return c, err
+	}
+	body, err := openBody(w, r, smallBody)
+	if err != nil {
+		return c, err
+	}
+	defer body.Close()
+	held, err := hold(body, s.Spool, r.Method+" "+r.URL.Path+"?"+r.params.Encode())
+	if err != nil {
+		return c, err
+	}
+	defer held.Close()
+	c.Digest = held.digest
+	return c, nil
+}
+
+// listParams are those of every list that is given in pages.
+var listParams = []string{"limit", "after"}
+
+const (
+	listDefault = 100
+	listMost    = 1000
+)
+
+// page reads the parameters of a list.
+func (r *request) page() (after string, limit int, err error) {
+	limit = listDefault
+	if r.params.Has("limit") {
+		limit, err = strconv.Atoi(r.params.Get("limit"))
+		if err != nil || limit < 1 || limit > listMost {
+			return "", 0, belfry.Errorf(belfry.BadParameter, "limit must be a number from 1 to %d, got %.64q", listMost, mask(r.params.Get("limit")))
+		}
+	}
+	return r.params.Get("after"), limit, nil
+}
+
+// keyInfo is what may be shown of a key.
+type keyInfo struct {
+	Name    string       `json:"name"`
+	Level   belfry.Level `json:"level"`
+	Last4   string       `json:"last4"`
+	Creator string       `json:"creator"`
+	Created string       `json:"created"`
+	Expires string       `json:"expires,omitempty"`
+	LastUse string       `json:"lastuse,omitempty"`
+	Key     string       `json:"key,omitempty"` // in the answer to its creation alone
+}
+
+func infoOf(k belfry.Key) keyInfo {
+	return keyInfo{
+		Name: k.Name, Level: k.Level, Last4: k.Last4, Creator: k.Creator,
+		Created: moment(k.Created), Expires: moment(k.Expires), LastUse: moment(k.LastUse),
+	}
+}
+
+// moment shows a time; never is nothing.
+func moment(t belfry.Time) string {
+	if t == 0 {
+		return ""
+	}
+	return t.String()
+}
+
+func (s *Server) listKeys(w *answer, r *request) error {
+	after, limit, err := r.page()
+	if err != nil {
+		return err
+	}
+	keys, more := s.Keys.KeysAfter(r.customer, after, limit)
+	list := make([]keyInfo, 0, len(keys))
+	for _, k := range keys {
+		list = append(list, infoOf(k))
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"keys": list, "more": more})
+	return nil
+}
+
+// createKey answers with the key, which nobody can read again. An answer under an Idempotency-Key would have to be kept.
+func (s *Server) createKey(w *answer, r *request) error {
+	var name, level, expires string
+	if err := s.fields(w, r, field{"name", &name, true}, field{"level", &level, true}, field{"expires", &expires, false}); err != nil {
+		return err
+	}
+	if r.Header.Get("Idempotency-Key") != "" {
+		return belfry.Errorf(belfry.BadParameter, "a new key cannot have an Idempotency-Key: its answer holds the key, and is therefore not kept; to try again, revoke the name and create it anew")
+	}
+	l, err := belfry.ParseLevel(level)
+	if err != nil {
+		return belfry.Errorf(belfry.BadParameter, "level must be read, readwrite or readwritedelete, got %.64q", mask(level))
+	}
+	until, err := s.expiry(expires)
+	if err != nil {
+		return err
+	}
+	if mask(name) != name {
+		return belfry.Errorf(belfry.BadParameter, "a key must not be named like a key: its name is shown to others; choose another")
+	}
+	secret, err := s.Admin.CreateKey(r.ctx(), Caller{Customer: r.customer, Key: r.key.Hash, Name: r.who}, name, l, until)
+	if err != nil {
+		return wholeRequest(err)
+	}
+	info := keyInfo{Name: name, Level: l, Creator: r.who, Expires: moment(until)}
+	if k := s.Keys.Key(belfry.HashOf(secret)); k != nil { // else it was revoked in the same moment
+		info = infoOf(k.Key)
+	}
+	info.Key = secret
+	writeJSON(w, http.StatusCreated, info)
+	return nil
+}
+
+// expiry reads the end of a key: a moment, or how long from now.
+func (s *Server) expiry(text string) (belfry.Time, error) {
+	if text == "" {
+		return 0, nil
+	}
+	now := s.Now()
+	until, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		var d catalog.Duration
+		if d, err = catalog.ParseDuration(strings.ToLower(text)); err == nil {
+			until = now.Add(d.Std())
+		}
+	}
+	switch {
+	case err != nil:
+		return 0, belfry.Errorf(belfry.BadParameter, "expires must be a moment, as 2027-03-01T12:00:00Z, or a time from now, as 90d, got %.64q", mask(text))
+	case !until.After(now):
+		return 0, belfry.Errorf(belfry.BadParameter, "expires is over already: %.64q", mask(text))
+	}
+	return belfry.At(until), nil
+}
+
+func (s *Server) revokeKey(w *answer, r *request) error {
+	name := r.PathValue("name")
+	c, err := s.caller(w, r)
+	if err != nil {
+		return err
+	}
+	status, body, err := s.Admin.RevokeKey(r.ctx(), c, name)
+	if belfry.CodeOf(err) == belfry.NotFound {
+		return belfry.Errorf(belfry.UnknownItem, "there is no key %.255q", mask(name))
+	}
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	w.Write(body)
+	return nil
+}
+
+// wholeRequest turns what would be wrong with a row into what is wrong with a request.
+func wholeRequest(err error) error {
+	switch belfry.CodeOf(err) {
+	case belfry.NameInUse, belfry.BadName, belfry.LimitReached, belfry.NotAllowed:
+		return belfry.Errorf(belfry.BadParameter, "%s", messageOf(err))
+	}
+	return err
+}

@@ -1,0 +1,187 @@
+package api
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"belfry"
+	"belfry/ingest"
+)
+
+// Sessions begins and ends them. LogIn takes as long for a user who does not exist, and answers every mistake with the
+// same error.
+type Sessions interface {
+	LogIn(ctx context.Context, customer, user, password string) (secret string, err error)
+	LogOut(belfry.Hash) error
+	Renew(belfry.Hash) error
+}
+
+// cookieName is the cookie that carries the secret of a session.
+const cookieName = "belfry_session"
+
+// parallelLogins is how many passwords are checked at a time: each takes a core and 19 MiB for a while.
+const parallelLogins = 2
+
+// cookie is the hash of the session that the client says it has.
+func cookie(r *http.Request) (hash belfry.Hash, ok bool) {
+	c, err := r.Cookie(cookieName)
+	if err != nil || c.Value == "" {
+		return hash, false
+	}
+	return belfry.HashOf(c.Value), true
+}
+
+// recognise makes a request that of a session, if there is one.
+func (s *Server) recognise(r *request, hash belfry.Hash) bool {
+	l, ok := s.Keys.Session(hash)
+	if !ok || l.Session.Expires <= belfry.At(s.Now()) {
+		return false
+	}
+	r.login, r.customer, r.level, r.who = l, l.Customer, l.User.Level(), l.User.Name
+	// What is remembered for the user is found in the next session, too, and is no key's.
+	r.key = belfry.Key{Name: r.who, Customer: r.customer, Level: r.level, Hash: belfry.HashOf("user " + r.who).String()}
+	return true
+}
+
+// sameSite refuses what a browser sends for another site. The cookie comes along by itself, so it proves nothing about
+// who wants the change; a GET changes nothing.
+func (s *Server) sameSite(r *http.Request) error {
+	if err := s.origins.Check(r); err != nil {
+		return belfry.Errorf(belfry.CrossSite, "a browser sent this for another site, so the session does not count; open the web interface itself, or use an API key")
+	}
+	return nil
+}
+
+// renew lets a session that is in use last. If that cannot be done now, the next request tries again.
+func (s *Server) renew(w *answer, r *request) {
+	if r.login.User.Name == "" || !ingest.HalfOver(r.login.Session, belfry.At(s.Now())) {
+		return
+	}
+	if err := s.Login.Renew(r.login.Hash); err != nil {
+		s.Log.Debug("session not renewed", "request", w.id, "err", err)
+		return
+	}
+	if c, err := r.Cookie(cookieName); err == nil {
+		setCookie(w, r.Request, c.Value, ingest.SessionTime)
+	}
+}
+
+// setCookie hands over the secret of a session; with an empty one it takes it back.
+func setCookie(w http.ResponseWriter, r *http.Request, secret string, last time.Duration) {
+	c := &http.Cookie{
+		Name: cookieName, Value: secret, Path: "/", MaxAge: int(last.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		// A proxy that speaks TLS for us says so; who lies about it only hides their own cookie.
+		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
+	}
+	if secret == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(w, c)
+}
+
+// logIn begins a session. A page of another site must not log its visitor in as somebody else, either.
+func (s *Server) logIn(w *answer, r *request) error {
+	if err := s.sameSite(r.Request); err != nil {
+		return err
+	}
+	var user, password, customer string
+	if err := s.fields(w, r, field{"user", &user, true}, field{"password", &password, true}, field{"customer", &customer, false}); err != nil {
+		return err
+	}
+	if r.Header.Get("Idempotency-Key") != "" {
+		return belfry.Errorf(belfry.BadParameter, "a login takes no Idempotency-Key: the session it begins is handed out once; log in again instead")
+	}
+	ticket, wait := s.tries.take(s.Now(), customer, user, peer(r.Request))
+	if wait > 0 {
+		s.meter.refused.Inc()
+		w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
+		return belfry.Errorf(belfry.RateLimited, "too many logins have failed; try again in %s", wait.Round(time.Second)+time.Second)
+	}
+	if !s.turn(r, &s.logins, 0, parallelLogins) {
+		s.tries.giveBack(ticket)
+		return belfry.Errorf(belfry.Overloaded, "too many people log in at this moment; try again shortly")
+	}
+	defer s.logins.leave(0)
+	secret, err := s.Login.LogIn(r.ctx(), customer, user, password)
+	if belfry.CodeOf(err) == belfry.InvalidLogin {
+		s.meter.refused.Inc()
+		return err
+	}
+	s.tries.giveBack(ticket)
+	if err != nil {
+		return err
+	}
+	s.tries.welcome(s.Now(), ticket)
+	if !s.recognise(r, belfry.HashOf(secret)) { // somebody was faster to end it
+		return belfry.Errorf(belfry.InvalidLogin, "%s", WrongLogin)
+	}
+	setCookie(w, r.Request, secret, ingest.SessionTime)
+	writeJSON(w, http.StatusOK, s.person(r))
+	return nil
+}
+
+// WrongLogin is the one text for all logins that are refused.
+const WrongLogin = "customer, user and password do not belong together"
+
+// peer is where a request comes from, as one counts people: with IPv6 everybody has a whole network.
+func peer(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return host
+	}
+	if ip = ip.Unmap(); ip.Is6() {
+		p, _ := ip.WithZone("").Prefix(64)
+		return p.String()
+	}
+	return ip.String()
+}
+
+// person is what people learn about themselves.
+func (s *Server) person(r *request) map[string]any {
+	role := r.login.User.Role
+	if r.level == belfry.LevelInstance {
+		role = r.level.String()
+	}
+	return map[string]any{
+		"user": r.who, "role": role, "customer": s.Keys.CustomerName(r.customer), "expires": r.login.Session.Expires.String(),
+	}
+}
+
+func (s *Server) whoAmI(w *answer, r *request) error {
+	if r.login.User.Name != "" {
+		if l, ok := s.Keys.Session(r.login.Hash); ok {
+			r.login = l // it may just have been renewed
+		}
+		writeJSON(w, http.StatusOK, s.person(r))
+		return nil
+	}
+	writeJSON(w, http.StatusOK, map[string]any{
+		"key": r.who, "level": r.level, "customer": s.Keys.CustomerName(r.customer),
+	})
+	return nil
+}
+
+// logOut ends the session of the cookie, if there is one, and takes the cookie back.
+func (s *Server) logOut(w *answer, r *request) error {
+	if hash, ok := cookie(r.Request); ok {
+		if err := s.sameSite(r.Request); err != nil {
+			return err
+		}
+		if err := s.Login.LogOut(hash); err != nil {
+			return err
+		}
+		setCookie(w, r.Request, "", 0)
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,155 @@
+package api
+
+import (
+	"sync"
+	"time"
+
+	"belfry"
+)
+
+// throttle slows down whoever guesses passwords. Every try takes a token from three buckets, and a login that succeeds
+// gives them back:
+//
+//	this user from this address    10 tries, then one in 10 s
+//	any user from this address     50 tries, then one in 2 s
+//	this user from anywhere       100 tries, then one in 5 s
+//
+// One address alone cannot empty the bucket of a user, so it locks nobody out. Many together can; then those who have
+// logged in from their address before get in all the same, and everybody else once the tries have ceased for a while.
+// Names are kept as hashes: people type passwords where the user belongs.
+type throttle struct {
+	mu      sync.Mutex
+	buckets map[bucketKey]*bucket
+	known   map[bucketKey]time.Time // user and address of logins that succeeded
+}
+
+// bucketKey is a kind of bucket and the hash of what it counts.
+type bucketKey struct {
+	kind byte
+	hash belfry.Hash
+}
+
+const (
+	pairBucket = iota
+	addressBucket
+	userBucket
+	bucketKinds
+)
+
+var bucketSizes = [bucketKinds]struct {
+	tokens float64
+	refill time.Duration // of one token
+}{
+	pairBucket:    {10, 10 * time.Second},
+	addressBucket: {50, 2 * time.Second},
+	userBucket:    {100, 5 * time.Second},
+}
+
+// maxBuckets bounds the memory; knownFor is how long a good login speaks for its address.
+const (
+	maxBuckets = 30_000
+	knownFor   = 30 * 24 * time.Hour
+)
+
+// bucket holds tokens as of a moment.
+type bucket struct {
+	tokens float64
+	at     time.Time
+}
+
+// ticket is what a try took.
+type ticket [bucketKinds]bucketKey
+
+// take pays for a try, or tells how long to wait.
+func (t *throttle) take(now time.Time, customer, user, address string) (paid ticket, wait time.Duration) {
+	paid[pairBucket] = bucketKey{pairBucket, hashAll(customer, user, address)}
+	paid[addressBucket] = bucketKey{addressBucket, hashAll(address)}
+	paid[userBucket] = bucketKey{userBucket, hashAll(customer, user)}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.buckets == nil {
+		t.buckets, t.known = map[bucketKey]*bucket{}, map[bucketKey]time.Time{}
+	}
+	for kind, k := range paid {
+		if kind == userBucket && now.Sub(t.known[paid[pairBucket]]) < knownFor {
+			continue
+		}
+		if b := t.bucket(now, k); b.tokens < 1 {
+			wait = max(wait, time.Duration((1-b.tokens)*float64(bucketSizes[kind].refill)))
+		}
+	}
+	if wait > 0 {
+		return paid, wait
+	}
+	for _, k := range paid {
+		b := t.bucket(now, k)
+		b.tokens = max(0, b.tokens-1)
+	}
+	return paid, 0
+}
+
+// bucket brings a bucket up to date.
+func (t *throttle) bucket(now time.Time, k bucketKey) *bucket {
+	size := bucketSizes[k.kind]
+	b := t.buckets[k]
+	if b == nil {
+		if len(t.buckets) >= maxBuckets {
+			t.makeRoom(now)
+		}
+		b = &bucket{size.tokens, now}
+		t.buckets[k] = b
+	}
+	if d := now.Sub(b.at); d > 0 {
+		b.tokens = min(size.tokens, b.tokens+float64(d)/float64(size.refill))
+	}
+	b.at = now
+	return b
+}
+
+// makeRoom forgets what has recovered. When nothing has, somebody uses very many addresses or names; then a part is
+// forgotten that happens to come first.
+func (t *throttle) makeRoom(now time.Time) {
+	for k, b := range t.buckets {
+		size := bucketSizes[k.kind]
+		if b.tokens+float64(now.Sub(b.at))/float64(size.refill) >= size.tokens {
+			delete(t.buckets, k)
+		}
+	}
+	for k := range t.buckets {
+		if len(t.buckets) < maxBuckets*9/10 {
+			return
+		}
+		delete(t.buckets, k)
+	}
+}
+
+// giveBack undoes take.
+func (t *throttle) giveBack(paid ticket) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for kind, k := range paid {
+		if b := t.buckets[k]; b != nil {
+			b.tokens = min(bucketSizes[kind].tokens, b.tokens+1)
+		}
+	}
+}
+
+// welcome remembers a login that succeeded.
+func (t *throttle) welcome(now time.Time, paid ticket) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.known) >= maxBuckets {
+		clear(t.known) // it is a kindness, not a right
+	}
+	t.known[paid[pairBucket]] = now
+}
+
+// hashAll hashes several texts, so that no two lists of texts are alike.
+func hashAll(texts ...string) belfry.Hash {
+	var all []byte
+	for _, s := range texts {
+		h := belfry.HashOf(s)
+		all = append(all, h[:]...)
+	}
+	return belfry.HashOf(string(all))
+}

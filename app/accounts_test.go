@@ -1,0 +1,98 @@
+package app
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/ingest"
+)
+
+// openFolder makes a data folder with a first administrator and gives what the commands and the service work with.
+func openFolder(t *testing.T) *direct {
+	t.Helper()
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Default(cat)
+	cfg.Data = t.TempDir()
+	a, err := openOffline(context.Background(), Options{
+		Config: cfg, Catalog: cat, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Level: &slog.LevelVar{},
+		Console: io.Discard, AdminPassword: "first",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return a.(*direct)
+}
+
+func TestLogIn(t *testing.T) {
+	d := openFolder(t)
+	ctx := context.Background()
+	if err := d.CreateCustomer(ctx, "acme"); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.CreateUser(ctx, "acme", NewUser{Name: "eve", Password: "hers", Role: belfry.Viewer}); err != nil {
+		t.Fatal(err)
+	}
+	people := newAccounts(d.tree, d.seq)
+	f := func(customer, user, password string, want bool) {
+		t.Helper()
+		secret, err := people.LogIn(ctx, customer, user, password)
+		if want != (err == nil) || want != (secret != "") || !want && belfry.CodeOf(err) != belfry.InvalidLogin {
+			t.Errorf("%s %s %s: %v", customer, user, password, err)
+		}
+		if want {
+			l, ok := d.tree.Session(belfry.HashOf(secret))
+			if c, _ := d.tree.CustomerNamed("acme"); !ok || l.User.Name != user || (l.Customer == c.ID) != (customer == "acme") {
+				t.Errorf("%s %s: session %+v", customer, user, l)
+			}
+		}
+	}
+	f("", ingest.AdminUser, "first", true)
+	f("default", ingest.AdminUser, "first", true)
+	f("", ingest.AdminUser, "second", false)
+	f("acme", ingest.AdminUser, "first", false)
+	f("acme", "eve", "hers", true)
+	f("", "eve", "hers", false)
+	f("nobody", "eve", "hers", false)
+	f("acme", "mallory", "hers", false)
+	f("acme", "eve", "", false)
+	if err := d.SetPassword(ctx, "acme", "eve", "another"); err != nil {
+		t.Fatal(err)
+	}
+	f("acme", "eve", "hers", false)
+	f("acme", "eve", "another", true)
+	if err := d.RemoveUser(ctx, "acme", "eve"); err != nil {
+		t.Fatal(err)
+	}
+	f("acme", "eve", "another", false)
+}
+
+// TestRefusedLoginsAreFew: whoever guesses does not fill the disk with events.
+func TestRefusedLoginsAreFew(t *testing.T) {
+	d := openFolder(t)
+	people := newAccounts(d.tree, d.seq)
+	next := func() belfry.RowID {
+		if err := d.seq.Settle(); err != nil { // what was submitted before it is done
+			t.Fatal(err)
+		}
+		return d.tree.Estate(1).NextRow
+	}
+	before := next()
+	for range 1000 {
+		people.refused(1, ingest.AdminUser)
+	}
+	if n := next() - before; n < toldPerMinute || n > 2*toldPerMinute { // a minute may have ended meanwhile
+		t.Errorf("%d events", n)
+	}
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"belfry/app"
+)
+
+type userCmd struct {
+	Create   userCreateCmd   `cmd:"" help:"Create a user and print the password. It is shown this once."`
+	List     userListCmd     `cmd:"" help:"List users."`
+	Password userPasswordCmd `cmd:"" help:"Give a user a new password and print it; the user is logged out everywhere."`
+	Remove   userRemoveCmd   `cmd:"" help:"Remove a user; a running service logs it out at once."`
+}
+
+// passwordVariable sets the password of a user instead of a random one, which is then not printed.
+const passwordVariable = "BELFRY_USER_PASSWORD"
+
+// choose takes the password from the environment, where it is not seen in a list of processes, or makes one.
+func choose(s streams, do func(password string) error) error {
+	if given := os.Getenv(passwordVariable); given != "" {
+		return do(given)
+	}
+	password := app.NewPassword()
+	if err := do(password); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(s.out, password)
+	return err
+}
+
+type userCreateCmd struct {
+	adminFlags
+	Name     string `required:"" help:"Name of the user."`
+	Role     string `required:"" help:"What the user may do: viewer, operator or administrator."`
+	Customer string `default:"default" help:"Customer it belongs to."`
+}
+
+// Run prints the password alone, so that a script can take it.
+func (c *userCreateCmd) Run(s streams) error {
+	return c.use(s, false, func(ctx context.Context, a app.Admin) error {
+		return choose(s, func(password string) error {
+			return a.CreateUser(ctx, c.Customer, app.NewUser{Name: c.Name, Password: password, Role: c.Role})
+		})
+	})
+}
+
+type userListCmd struct {
+	adminFlags
+	Customer string `default:"default" help:"Customer whose users to list."`
+}
+
+// Run lists users.
+func (c *userListCmd) Run(s streams) error {
+	return c.use(s, true, func(ctx context.Context, a app.Admin) error {
+		users, err := a.Users(ctx, c.Customer)
+		if err != nil {
+			return err
+		}
+		return table(s.out, "NAME\tROLE\tCREATED", func(w io.Writer) {
+			for _, u := range users {
+				fmt.Fprintf(w, "%s\t%s\t%s\n", u.Name, u.Role, date(u.Created))
+			}
+		})
+	})
+}
+
+type userPasswordCmd struct {
+	adminFlags
+	Name     string `required:"" help:"Name of the user."`
+	Customer string `default:"default" help:"Customer it belongs to."`
+}
+
+// Run sets a password.
+func (c *userPasswordCmd) Run(s streams) error {
+	return c.use(s, true, func(ctx context.Context, a app.Admin) error {
+		return choose(s, func(password string) error { return a.SetPassword(ctx, c.Customer, c.Name, password) })
+	})
+}
+
+type userRemoveCmd struct {
+	adminFlags
+	Name     string `required:"" help:"Name of the user."`
+	Customer string `default:"default" help:"Customer it belongs to."`
+}
+
+// Run removes a user.
+func (c *userRemoveCmd) Run(s streams) error {
+	return c.use(s, true, func(ctx context.Context, a app.Admin) error { return a.RemoveUser(ctx, c.Customer, c.Name) })
+}

@@ -1,0 +1,127 @@
+package ingest
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"time"
+
+	"belfry"
+)
+
+const (
+	// SessionTime is how long a session lasts. One that is used in its second half lasts as long again.
+	SessionTime = 12 * time.Hour
+	// maxSessions is how many sessions a user has at most; the oldest makes room.
+	maxSessions = 100
+)
+
+// ErrNoUser says that a user is not there, or not the same any more.
+var ErrNoUser = errors.New("no such user")
+
+// LogIn begins a session of a user whose password has been checked, and gives its secret, which is kept nowhere. Should
+// the user have been changed since then, it is ErrNoUser. It is tried even when the disk is nearly full: somebody has to
+// be able to look.
+func (s *Sequencer) LogIn(c belfry.CustomerID, u *belfry.User) (secret string, err error) {
+	secret = newToken()
+	err = s.do(&command{customer: c, alone: true, urgent: true, decide: func(t *tx) error {
+		if now, ok := s.cfg.Tree.User(c, u.Name); !ok || now.Mark() != u.Mark() {
+			return ErrNoUser
+		}
+		have := s.cfg.Tree.Logins(c, u.Name)
+		for len(have) >= maxSessions {
+			t.endSession(c, have[0])
+			have = have[1:]
+		}
+		t.configure(belfry.DocSession, c, belfry.HashOf(secret).String(), belfry.Session{
+			User: u.Name, Mark: u.Mark(), Created: t.now, Expires: t.now + belfry.Time(SessionTime.Microseconds()),
+		})
+		t.login("logged in", u.Name)
+		return nil
+	}})
+	if err != nil {
+		return "", err
+	}
+	return secret, nil
+}
+
+// LogOut ends a session; one that has ended already is none.
+func (s *Sequencer) LogOut(hash belfry.Hash) error {
+	l, ok := s.cfg.Tree.Session(hash)
+	if !ok {
+		return nil
+	}
+	return s.do(&command{customer: l.Customer, alone: true, urgent: true, decide: func(t *tx) error {
+		if _, ok := s.cfg.Tree.Session(hash); ok {
+			t.endSession(l.Customer, hash)
+			t.login("logged out", l.User.Name)
+		}
+		return nil
+	}})
+}
+
+// RenewSession lets a session that is in its second half last its full time again.
+func (s *Sequencer) RenewSession(hash belfry.Hash) error {
+	l, ok := s.cfg.Tree.Session(hash)
+	if !ok {
+		return nil
+	}
+	return s.do(&command{customer: l.Customer, alone: true, decide: func(t *tx) error {
+		l, ok := s.cfg.Tree.Session(hash)
+		if !ok || l.Session.Expires <= t.now || !HalfOver(l.Session, t.now) { // somebody was faster
+			return nil
+		}
+		l.Session.Expires = t.now + belfry.Time(SessionTime.Microseconds())
+		t.configure(belfry.DocSession, l.Customer, hash.String(), l.Session)
+		return nil
+	}})
+}
+
+// HalfOver tells whether a session is in its second half.
+func HalfOver(s belfry.Session, now belfry.Time) bool {
+	return s.Expires-now < belfry.Time(SessionTime.Microseconds())/2
+}
+
+// LoginRefused tells that somebody tried to log in as a user who exists. It does not wait: how long an answer takes must
+// not say who exists.
+func (s *Sequencer) LoginRefused(c belfry.CustomerID, user string) {
+	_ = s.submit(&command{customer: c, decide: func(t *tx) error {
+		t.login("login refused", user)
+		return nil
+	}}) // no event while nothing can be stored
+}
+
+func (t *tx) login(info, user string) { t.events.note(t.now, "user", "login", info, user) }
+
+// endedAtOnce is how many sessions end in one record.
+const endedAtOnce = 10_000
+
+// SweepSessions forgets sessions whose time is over, or whose user is not there any more.
+func (s *Sequencer) SweepSessions() error {
+	for part := range slices.Chunk(s.cfg.Tree.Ended(belfry.At(s.cfg.Now())), endedAtOnce) {
+		err := s.do(&command{alone: true, decide: func(t *tx) error {
+			for _, l := range part {
+				if now, ok := s.cfg.Tree.Session(l.Hash); !ok || now.Session.Expires <= t.now { // else renewed meanwhile
+					t.rec.Docs = append(t.rec.Docs, belfry.Doc{Kind: belfry.DocSession, Customer: l.Customer, Name: l.Hash.String()})
+				}
+			}
+			return nil
+		}})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) endSession(c belfry.CustomerID, hash belfry.Hash) {
+	t.document(belfry.Doc{Kind: belfry.DocSession, Customer: c, Name: hash.String()})
+}
+
+// newToken makes the secret of a session: 32 random bytes that fit in a cookie.
+func newToken() string {
+	var b [32]byte
+	rand.Read(b[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}

@@ -1,0 +1,296 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry"
+)
+
+// user makes a user and gives it back as it is known.
+func (b *bench) user(t *testing.T, name, role string) *belfry.User {
+	t.Helper()
+	if err := b.CreateUser(b.who.Customer, belfry.User{Name: name, Password: "hash of " + name, Role: role}, "test"); err != nil {
+		t.Fatal(err)
+	}
+	u, ok := b.tree.User(b.who.Customer, name)
+	if !ok {
+		t.Fatalf("user %s is not known", name)
+	}
+	return &u
+}
+
+func (b *bench) logIn(t *testing.T, u *belfry.User) belfry.Hash {
+	t.Helper()
+	secret, err := b.LogIn(b.who.Customer, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(secret) != 43 {
+		t.Errorf("the secret has %d characters; 32 bytes have 43", len(secret))
+	}
+	for _, r := range b.records {
+		if strings.Contains(string(r.Append(nil)), secret) {
+			t.Error("the secret of a session is in the journal")
+		}
+	}
+	return belfry.HashOf(secret)
+}
+
+// logins gives info and user of the login events so far.
+func (b *bench) logins() (list []string) {
+	for _, r := range b.records {
+		for _, batch := range r.Batches {
+			if batch.Collection != belfry.Events {
+				continue
+			}
+			for i, kind := range batch.Column("type").Texts {
+				if kind == "login" {
+					list = append(list, batch.Column("source").Texts[i]+" "+batch.Column("user").Texts[i]+": "+batch.Column("info").Texts[i])
+				}
+			}
+		}
+	}
+	return list
+}
+
+func TestSession(t *testing.T) {
+	b := newBench(t)
+	eve := b.user(t, "eve", belfry.Operator)
+	one := b.logIn(t, eve)
+	b.now = b.now.Add(time.Hour)
+	two := b.logIn(t, eve)
+	at := func(h belfry.Hash, want time.Duration) {
+		t.Helper()
+		l, ok := b.tree.Session(h)
+		if left := l.Session.Expires.Std().Sub(b.now); ok != (want > 0) || ok && left != want {
+			t.Errorf("the session lasts %s (there %t), want %s", left, ok, want)
+		}
+	}
+	at(one, 11*time.Hour)
+	renew := func(h belfry.Hash) {
+		t.Helper()
+		if err := b.RenewSession(h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.now = b.now.Add(5 * time.Hour) // half of the first session, not yet of the second
+	n := len(b.records)
+	renew(one)
+	renew(two)
+	at(one, 6*time.Hour)
+	if len(b.records) != n {
+		t.Error("a session was renewed in its first half")
+	}
+	b.now = b.now.Add(time.Second)
+	renew(one)
+	renew(one) // somebody was faster
+	at(one, 12*time.Hour)
+	if len(b.records) != n+1 {
+		t.Errorf("%d records for one renewal", len(b.records)-n)
+	}
+	at(two, 7*time.Hour-time.Second)
+	if err := b.LogOut(one); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.LogOut(one); err != nil {
+		t.Errorf("logged out twice: %v", err)
+	}
+	renew(one)
+	at(one, 0)
+	b.now = b.now.Add(7 * time.Hour)
+	renew(two) // its time is over: it does not come back
+	if l, _ := b.tree.Session(two); l.Session.Expires > belfry.At(b.now) {
+		t.Error("a session that was over was renewed")
+	}
+	b.refuse = belfry.Errorf(belfry.StorageUnavailable, "full")
+	if err := b.LogOut(two); err != nil { // works with an expired one, and with a full disk
+		t.Fatal(err)
+	}
+	at(two, 0)
+	want := []string{"user eve: logged in", "user eve: logged in", "user eve: logged out", "user eve: logged out"}
+	if got := b.logins(); !slices.Equal(got, want) {
+		t.Errorf("events %q, want %q", got, want)
+	}
+}
+
+// TestSessionOfAnother: a session is that of the user who began it, as that user was then.
+func TestSessionOfAnother(t *testing.T) {
+	b := newBench(t)
+	c := b.who.Customer
+	eve := b.user(t, "eve", belfry.Administrator)
+	first := b.logIn(t, eve)
+	there := func(h belfry.Hash, want bool) {
+		t.Helper()
+		if _, ok := b.tree.Session(h); ok != want {
+			t.Errorf("session there: %t, want %t", ok, want)
+		}
+	}
+	if err := b.SetPassword(c, "eve", "another hash", "test"); err != nil {
+		t.Fatal(err)
+	}
+	there(first, false)
+	if _, err := b.LogIn(c, eve); !errors.Is(err, ErrNoUser) { // the old password was right a moment ago
+		t.Errorf("logged in with a password that was changed meanwhile: %v", err)
+	}
+	changed, _ := b.tree.User(c, "eve")
+	second := b.logIn(t, &changed)
+	if err := b.RemoveUser(c, "eve", "test"); err != nil {
+		t.Fatal(err)
+	}
+	there(second, false)
+	b.now = b.now.Add(time.Second)
+	third := b.logIn(t, b.user(t, "eve", belfry.Viewer))
+	there(second, false)
+	there(third, true)
+	if n := len(b.tree.Logins(c, "eve")); n != 1 {
+		t.Errorf("%d sessions are kept", n)
+	}
+	f := func(want belfry.Code, err error) {
+		t.Helper()
+		if belfry.CodeOf(err) != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	f(belfry.NotAllowed, b.RemoveUser(c, AdminUser, "test")) // nobody would be left
+	f(belfry.NotFound, b.RemoveUser(c, "mallory", "test"))
+	f(belfry.NotFound, b.SetPassword(c, "mallory", "x", "test"))
+	f(belfry.NameInUse, b.CreateUser(c, belfry.User{Name: "eve", Role: belfry.Viewer}, "test"))
+	f(belfry.BadParameter, b.CreateUser(c, belfry.User{Name: "bob", Role: "king"}, "test"))
+	f(belfry.BadParameter, b.CreateUser(c, belfry.User{Name: " bob", Role: belfry.Viewer}, "test"))
+}
+
+func TestManySessions(t *testing.T) {
+	b := newBench(t)
+	eve, bob := b.user(t, "eve", belfry.Viewer), b.user(t, "bob", belfry.Viewer)
+	bobs := b.logIn(t, bob)
+	var all []belfry.Hash
+	for range maxSessions + 3 {
+		b.now = b.now.Add(time.Second)
+		all = append(all, b.logIn(t, eve))
+	}
+	if got := b.tree.Logins(b.who.Customer, "eve"); !slices.Equal(got, all[3:]) {
+		t.Errorf("%d sessions are left, want the newest %d", len(got), maxSessions)
+	}
+	if _, ok := b.tree.Session(bobs); !ok {
+		t.Error("another user's session made room")
+	}
+}
+
+func TestSweepSessions(t *testing.T) {
+	b := newBench(t)
+	eve := b.user(t, "eve", belfry.Viewer)
+	old := b.logIn(t, eve)
+	b.now = b.now.Add(SessionTime / 2)
+	young := b.logIn(t, eve)
+	b.now = b.now.Add(SessionTime / 2)
+	if err := b.SweepSessions(); err != nil {
+		t.Fatal(err)
+	}
+	last := b.records[len(b.records)-1]
+	if len(last.Docs) != 1 || last.Docs[0].Name != old.String() || last.Docs[0].Body != nil {
+		t.Errorf("swept: %+v", last.Docs)
+	}
+	if _, ok := b.tree.Session(young); !ok {
+		t.Error("a session that lasts was swept")
+	}
+	n := len(b.records)
+	if err := b.SweepSessions(); err != nil || len(b.records) != n {
+		t.Errorf("nothing to sweep made %d records, %v", len(b.records)-n, err)
+	}
+}
+
+func TestLoginRefused(t *testing.T) {
+	b := newBench(t)
+	b.LoginRefused(b.who.Customer, "admin")
+	if err := b.Internal("after it"); err != nil { // the queue is in order
+		t.Fatal(err)
+	}
+	if got := b.logins(); !slices.Equal(got, []string{"user admin: login refused"}) {
+		t.Errorf("events %q", got)
+	}
+}
+
+func TestKeysUsed(t *testing.T) {
+	b := newBench(t)
+	c := b.who.Customer
+	other, err := b.CreateCustomer("acme", "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var secrets []string
+	for i, name := range []string{"a", "b", "idle", "gone"} {
+		of := []belfry.CustomerID{c, other.ID, c, c}[i]
+		secret, err := b.CreateKey(of, name, belfry.LevelRead, 0, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		secrets = append(secrets, secret)
+	}
+	for _, i := range []int{0, 1, 3} {
+		b.tree.Key(belfry.HashOf(secrets[i])).Used(belfry.At(b.now))
+	}
+	if err := b.RevokeKey(c, "gone", "test"); err != nil {
+		t.Fatal(err)
+	}
+	n := len(b.records)
+	for range 2 {
+		if err := b.KeysUsed(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(b.records) != n+1 || len(b.records[n].Docs) != 2 {
+		t.Fatalf("%d records, docs %v", len(b.records)-n, b.records[n:])
+	}
+	// A name that is used again does not inherit the last use.
+	if err := b.RevokeKey(c, "a", "test"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.CreateKey(c, "a", belfry.LevelRead, 0, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if k, _ := b.tree.KeyNamed(c, "a"); k.LastUse != 0 {
+		t.Errorf("a new key was used at %s", k.LastUse)
+	}
+	revoke := b.records[len(b.records)-2]
+	if len(revoke.Docs) != 2 || revoke.Docs[1].Kind != belfry.DocKeyUse || revoke.Docs[1].Body != nil {
+		t.Errorf("revoking leaves the last use behind: %+v", revoke.Docs)
+	}
+}
+
+func TestRevokeOnce(t *testing.T) {
+	b := newBench(t)
+	ctx, c := context.Background(), b.who.Customer
+	secret, err := b.CreateKey(c, "agent", belfry.LevelRead, 0, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Repeat{Key: secret, Digest: [32]byte{1}} // somebody puts a key where it does not belong
+	f := func(r Repeat, status int, want belfry.Code) {
+		t.Helper()
+		got, body, err := b.RevokeKeyOnce(ctx, b.who, "agent", r)
+		if got != status || err == nil && string(body) != `{"revoked":"agent"}`+"\n" || err != nil && belfry.CodeOf(err) != want {
+			t.Errorf("%d %s %v, want %d %s", got, body, err, status, want)
+		}
+	}
+	f(r, 200, "")
+	f(r, 200, "")
+	f(Repeat{Key: secret, Digest: [32]byte{2}}, 0, belfry.IdempotencyMismatch)
+	f(Repeat{}, 0, belfry.NotFound)
+	if _, err := b.CreateKey(c, "agent", belfry.LevelRead, 0, "test"); err != nil {
+		t.Fatal(err)
+	}
+	f(r, 200, "") // still the first answer: the new key of that name stays
+	if _, ok := b.tree.KeyNamed(c, "agent"); !ok {
+		t.Error("a repeated request revoked another key")
+	}
+	for _, r := range b.records {
+		if strings.Contains(string(r.Append(nil)), secret) {
+			t.Error("an Idempotency-Key is in the journal in clear")
+		}
+	}
+}
