@@ -19,8 +19,9 @@ func TestFlagsPage(t *testing.T) {
 	}
 	var b strings.Builder
 	b.WriteString("# Commands and flags\n\nGenerated from `cmd/belfry`. The command line wins over the environment, the environment over the configuration file.\n" +
-		"Exit status: 0 done, 1 could not be done, 2 wrong command line. The password of the first administrator can be chosen\n" +
-		"beforehand with the variable `BELFRY_ADMIN_PASSWORD`, that of any other user with `BELFRY_USER_PASSWORD`.\n")
+		"Exit status: 0 done, 1 could not be done, 2 wrong command line, 3 the server rejected rows of a file. The password of\n" +
+		"the first administrator can be chosen beforehand with the variable `BELFRY_ADMIN_PASSWORD`, that of any other user\n" +
+		"with `BELFRY_USER_PASSWORD`. `belfry manual COMMAND` says more.\n")
 	for _, leaf := range parser.Model.Leaves(true) {
 		writeCommand(&b, leaf)
 	}
@@ -40,7 +41,13 @@ func TestFlagsPage(t *testing.T) {
 }
 
 func writeCommand(b *strings.Builder, n *kong.Node) {
-	fmt.Fprintf(b, "\n## %s\n\n%s\n", n.FullPath(), n.Help)
+	fmt.Fprintf(b, "\n## %s\n\n%s\n", strings.Join(append([]string{n.FullPath()}, argumentNames(n)...), " "), n.Help)
+	if len(n.Positional) > 0 {
+		b.WriteByte('\n')
+	}
+	for _, a := range n.Positional {
+		fmt.Fprintf(b, "- `%s`: %s\n", strings.ToUpper(a.Name), a.Help)
+	}
 	if len(n.Flags) == 0 {
 		return
 	}

@@ -1,6 +1,8 @@
-// Command belfry is the whole service in one binary: it serves, and it manages keys and customers from the shell.
+// Command belfry is the whole service in one binary: it serves, it manages keys and customers from the shell, and it
+// sends files of rows to a server.
 //
-// Exit status: 0 when done, 1 when something could not be done, 2 when the command line is wrong.
+// Exit status: 0 when done, 1 when something could not be done, 2 when the command line is wrong, 3 when the server
+// rejected some rows of a file and took the others.
 package main
 
 import (
@@ -23,12 +25,18 @@ func main() {
 // commands is the command line. Everything that serve takes can be given in three places; the command line wins over
 // the environment, and that over the file.
 type commands struct {
-	Serve    serveCmd    `cmd:"" help:"Run the service."`
-	Key      keyCmd      `cmd:"" help:"Create, list and revoke API keys; works while the service runs and while it is stopped."`
-	User     userCmd     `cmd:"" help:"Create, list and remove users of the web interface, and give them passwords; works while the service runs and while it is stopped."`
-	Customer customerCmd `cmd:"" help:"Create and list customers; works while the service runs and while it is stopped."`
-	Check    checkCmd    `cmd:"" help:"Check the configuration and print the effective file."`
-	Version  versionCmd  `cmd:"" help:"Print the version."`
+	Serve      serveCmd      `cmd:"" help:"Run the service."`
+	Key        keyCmd        `cmd:"" help:"Create, list and revoke API keys; works while the service runs and while it is stopped."`
+	User       userCmd       `cmd:"" help:"Create, list and remove users of the web interface, and give them passwords; works while the service runs and while it is stopped."`
+	Customer   customerCmd   `cmd:"" help:"Create and list customers; works while the service runs and while it is stopped."`
+	Check      checkCmd      `cmd:"" help:"Check the configuration and print the effective file."`
+	Send       sendCmd       `cmd:"" help:"Send a file of data, log and createview rows to a server."`
+	Provision  provisionCmd  `cmd:"" help:"Create and change the items of a package from a file, or of all packages from a folder."`
+	Remove     removeCmd     `cmd:"" help:"Remove the items of a package that a file names."`
+	Export     exportCmd     `cmd:"" help:"Write the items of a package, or of all packages, as provision takes them."`
+	Completion completionCmd `cmd:"" help:"Print a script that completes commands and flags in a shell."`
+	Manual     manualCmd     `cmd:"" help:"Print the manual page of a command."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
 }
 
 // streams are where a command writes.
@@ -38,6 +46,9 @@ type streams struct {
 
 // usageError is a mistake on the command line.
 type usageError struct{ error }
+
+// rejectedError says that a server took some rows and not others.
+type rejectedError struct{ error }
 
 func run(args []string, stdout, stderr io.Writer) int {
 	exited := -1
@@ -55,6 +66,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	fmt.Fprintf(stderr, "belfry: %s\n", text(err))
 	if _, ok := errors.AsType[usageError](err); ok {
 		return 2
+	}
+	if _, ok := errors.AsType[rejectedError](err); ok {
+		return 3
 	}
 	return 1
 }

@@ -48,6 +48,8 @@ func TestMain(m *testing.M) {
 //	tmpfs SIZE DIR                mount a small file system there
 //	ballast FREE FILE             grow a file until its file system has no more than that free
 //	awaitlog REGEXP               wait until the server's log says so
+//	relay on|off|hold N           put a relay before the server, at $RELAY; the answer it holds never arrives
+//	awaitrelay held|missed        wait until it holds that answer, or has missed the server
 //	nokeys                        no key that was made appears in the log or in a file of the data folder
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -56,6 +58,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Values[serverKey{}] = &server{}
+			e.Values[relayKey{}] = new(*relay)
 			e.Setenv("BELFRY_DATA", filepath.Join(e.WorkDir, "data"))
 			return nil
 		},
@@ -69,6 +72,7 @@ func TestScripts(t *testing.T) {
 			"serve": cmdServe, "stop": cmdStop, "crash": cmdCrash, "hup": cmdHup, "key": cmdKey, "http": cmdHTTP,
 			"send": cmdSend, "sql": cmdSQL, "pack": cmdPack, "fill": cmdFill, "nokeys": cmdNoKeys,
 			"flip":  cmdFlip,
+			"relay": cmdRelay, "awaitrelay": cmdAwaitRelay,
 			"tmpfs": cmdTmpfs, "ballast": cmdBallast, "awaitlog": cmdAwaitLog,
 		},
 	})

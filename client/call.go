@@ -1,0 +1,196 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"belfry"
+)
+
+// maxAnswer bounds what is read of an answer that is held in memory: a report lists a hundred errors at most.
+const maxAnswer = 16 << 20
+
+// request is one question, the same however often it is asked.
+type request struct {
+	method, path string
+	query        url.Values
+	body         []byte
+	idempotency  string
+	stream       bool // the answer is read while it comes; others are read to their end, as it may be missing
+}
+
+// Failure is an answer that says no.
+type Failure struct {
+	Status  int
+	Code    belfry.Code
+	Message string
+	Request string // its id, to be found in the server's log
+}
+
+func (f *Failure) Error() string {
+	if f.Code == belfry.Internal && f.Request != "" {
+		return fmt.Sprintf("%s (status %d, request %s)", Printable(f.Message), f.Status, Printable(f.Request))
+	}
+	return fmt.Sprintf("%s (status %d %s)", Printable(f.Message), f.Status, Printable(string(f.Code)))
+}
+
+// Decided tells whether it is certain that the request had no effect: the server refused it.
+func (f *Failure) Decided() bool { return f.Status < 500 || f.Status == http.StatusServiceUnavailable }
+
+// Printable keeps what others wrote from steering the terminal it is shown on.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// open asks until there is an answer that is not "later", or until the patience ends. Who calls closes its body.
+func (c *Client) open(ctx context.Context, q request) (*http.Response, error) {
+	var first time.Time // of a row of failures
+	for attempt := 0; ; attempt++ {
+		res, err := c.once(ctx, q)
+		if err != nil && !passing(ctx, err) || err == nil && !later(res) {
+			return res, err
+		}
+		hint := time.Duration(0)
+		if err == nil {
+			hint = retryAfter(res, c.patient.now())
+			err = failure(res)
+		}
+		if attempt == 0 {
+			first = c.patient.now()
+		}
+		left := c.retry - c.patient.now().Sub(first)
+		if left <= 0 {
+			return nil, err
+		}
+		if attempt == 0 {
+			c.notice(fmt.Sprintf("%v; trying again for %s", err, c.retry))
+		}
+		if err := c.patient.wait(ctx, min(left, c.patient.pause(attempt, hint))); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (c *Client) once(ctx context.Context, q request) (*http.Response, error) {
+	u := *c.base
+	u.Path, u.RawPath = c.base.Path+q.path, ""
+	u.RawQuery = q.query.Encode()
+	body, packed := q.body, false
+	if c.packer != nil && len(body) > 0 {
+		body, packed = c.packer.EncodeAll(body, nil), true
+	}
+	r, err := http.NewRequestWithContext(ctx, q.method, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("X-Api-Key", c.key)
+	if q.method != http.MethodGet {
+		r.Header.Set("Content-Type", "text/csv")
+	}
+	if packed {
+		r.Header.Set("Content-Encoding", "zstd")
+	}
+	if q.idempotency != "" {
+		r.Header.Set("Idempotency-Key", q.idempotency)
+	}
+	res, err := c.http.Do(r)
+	if err != nil {
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			err = e.Err // the URL is known to who gave it
+		}
+		return nil, fmt.Errorf("cannot reach %s: %w", c.base, err)
+	}
+	if q.stream {
+		return res, nil
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("the answer of %s broke off: %w", c.base, err)
+	}
+	res.Body = io.NopCloser(bytes.NewReader(text))
+	return res, nil
+}
+
+// passing tells whether an error of the connection may go away by itself.
+func passing(ctx context.Context, err error) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	if e, ok := errors.AsType[*net.DNSError](err); ok && e.IsNotFound {
+		return false
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return false
+	}
+	_, plain := errors.AsType[tls.RecordHeaderError](err)
+	return !plain && !strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
+}
+
+func later(res *http.Response) bool {
+	return res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusServiceUnavailable
+}
+
+// failure reads an answer as the reason of a refusal, and closes it.
+func failure(res *http.Response) error {
+	defer res.Body.Close()
+	f := &Failure{Status: res.StatusCode, Request: res.Header.Get("X-Request-Id")}
+	if to := res.Header.Get("Location"); to != "" && res.StatusCode < 400 {
+		return fmt.Errorf("the server says to go to %q; give that address as --url if it is right", to)
+	}
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	var body answer
+	if err == nil && json.Unmarshal(text, &body) == nil && body.Error != nil {
+		f.Code, f.Message = body.Error.Code, body.Error.Message
+		return f
+	}
+	return fmt.Errorf("the answer, status %d, is not one of Belfry; is the URL right?", res.StatusCode)
+}
+
+// answer is what a request of rows is answered with.
+type answer struct {
+	Error *struct {
+		Code    belfry.Code `json:"code"`
+		Message string      `json:"message"`
+	} `json:"error"`
+	belfry.Report
+}
+
+// report asks, and reads the answer as a report. That some or all rows were rejected is a report too.
+func (c *Client) report(ctx context.Context, q request) (*belfry.Report, error) {
+	res, err := c.open(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode != 200 && res.StatusCode != 207 && res.StatusCode != 400 {
+		return nil, failure(res)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("read the answer of %s: %w", c.base, err)
+	}
+	var a answer
+	if err := json.Unmarshal(text, &a); err != nil {
+		return nil, fmt.Errorf("the answer, status %d, is not one of Belfry; is the URL right?", res.StatusCode)
+	}
+	if a.Error != nil && a.Error.Code != belfry.AllRowsRejected && a.Error.Code != belfry.AtomicRejected {
+		return nil, &Failure{res.StatusCode, a.Error.Code, a.Error.Message, res.Header.Get("X-Request-Id")}
+	}
+	return &a.Report, nil
+}

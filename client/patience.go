@@ -1,0 +1,57 @@
+package client
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// patience is how waiting is done; a test has its own.
+type patience struct {
+	now    func() time.Time
+	wait   func(context.Context, time.Duration) error
+	jitter func() float64 // from 0 to 1
+}
+
+func realTime() patience {
+	return patience{now: time.Now, jitter: rand.Float64, wait: func(ctx context.Context, d time.Duration) error {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}}
+}
+
+const (
+	firstPause   = 200 * time.Millisecond
+	longestPause = 15 * time.Second
+)
+
+// pause is how long to wait after so many failed attempts: twice as long each time, spread so that many clients do not
+// come back together, and never shorter than the server asked for.
+func (p patience) pause(attempt int, hint time.Duration) time.Duration {
+	d := min(longestPause, firstPause<<min(attempt, 10))
+	d = d/2 + time.Duration(p.jitter()*float64(d/2))
+	if hint > 0 {
+		d = hint + time.Duration(p.jitter()*float64(min(hint/4, time.Second)))
+	}
+	return d
+}
+
+// retryAfter reads when the server wants to be asked again: seconds, or a date.
+func retryAfter(res *http.Response, now time.Time) time.Duration {
+	text := res.Header.Get("Retry-After")
+	if n, err := strconv.Atoi(text); err == nil && n > 0 {
+		return time.Duration(min(n, 3600)) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, min(at.Sub(now), time.Hour))
+	}
+	return 0
+}

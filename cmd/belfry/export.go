@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"belfry/client"
+)
+
+type exportCmd struct {
+	serverFlags
+	Package string `arg:"" optional:"" help:"Package whose items to export, as view or network-ping; without it all packages are, into the folder of --dir."`
+	Output  string `short:"o" help:"File to write to (standard output)." placeholder:"FILE"`
+	Dir     string `help:"Folder that gets a file for each package, named so that their order rebuilds everything." placeholder:"DIR"`
+	List    bool   `help:"List the names of the packages and export nothing."`
+}
+
+// Run exports one package or all of them.
+func (c *exportCmd) Run(s streams) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	out := newConsole(s, "", true)
+	cl, err := c.open(nil, out.say)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	x := &exporter{ctx: ctx, client: cl, say: out.say}
+	switch {
+	case c.List:
+		return x.list(s.out)
+	case c.Package == "":
+		return x.all(c.Dir)
+	case c.Output != "":
+		return x.toFile(c.Package, c.Output, everyRow)
+	}
+	w := bufio.NewWriter(s.out)
+	if _, err := x.rows(c.Package, w, everyRow); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+func (c *exportCmd) check() error {
+	switch {
+	case c.List:
+		return nil
+	case c.Package == "" && c.Dir == "":
+		return usageError{errors.New("name a package, or with --dir the folder that gets a file for each")}
+	case c.Package == "" && c.Output != "":
+		return usageError{errors.New("-o is for one package; all of them go into the folder of --dir")}
+	case c.Package != "" && c.Dir != "":
+		return usageError{errors.New("--dir is for all packages; one of them goes to standard output, or into the file of -o")}
+	case c.Package != "":
+		if err := client.CheckPackage(c.Package); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
+}
+
+// exporter writes what a server gives.
+type exporter struct {
+	ctx    context.Context
+	client *client.Client
+	say    func(string)
+}
+
+func (x *exporter) list(w io.Writer) error {
+	packages, err := x.client.Packages(x.ctx)
+	for _, p := range packages {
+		fmt.Fprintln(w, p.Name)
+	}
+	return err
+}
+
+// choice tells of a header which rows to write.
+type choice func(header []string) func(fields []string) bool
+
+func everyRow([]string) func([]string) bool { return func([]string) bool { return true } }
+
+// inResources chooses the views inside resources, or those that are not.
+func inResources(inside bool) choice {
+	return func(header []string) func([]string) bool {
+		at := slices.Index(header, "resname")
+		return func(fields []string) bool {
+			return (at >= 0 && at < len(fields) && fields[at] != "") == inside
+		}
+	}
+}
+
+// rows writes the chosen rows of a package and gives their number.
+func (x *exporter) rows(pkg string, w io.Writer, choose choice) (n int, err error) {
+	var wanted func([]string) bool
+	done, err := x.client.Export(x.ctx, pkg, func(text []byte, fields []string) error {
+		if wanted == nil {
+			wanted = choose(fields)
+		} else if !wanted(fields) {
+			return nil
+		} else {
+			n++
+		}
+		_, err := w.Write(text)
+		return err
+	})
+	if err == nil && len(done.Secrets) > 0 {
+		x.say(fmt.Sprintf("%s: the server keeps secret what stands in %s and shows *** instead; fill it in before another server gets it",
+			pkg, strings.Join(done.Secrets, ", ")))
+	}
+	return n, err
+}
+
+// toFile writes a package into a file, whole or not at all.
+func (x *exporter) toFile(pkg, path string, choose choice) error {
+	_, err := x.file(pkg, path, choose, true)
+	return err
+}
+
+func (x *exporter) file(pkg, path string, choose choice, empty bool) (rows int, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".belfry-export-*")
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(f.Name()) // in vain once it has its name
+	w := bufio.NewWriter(f)
+	rows, err = x.rows(pkg, w, choose)
+	if e := w.Flush(); err == nil {
+		err = e
+	}
+	if e := f.Chmod(0o644); err == nil {
+		err = e
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return 0, err
+	}
+	if rows == 0 && !empty {
+		return 0, removeIfThere(path)
+	}
+	return rows, os.Rename(f.Name(), path)
+}
+
+// removeIfThere takes away what an earlier export wrote about what is no more.
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// exportFile is one file of an exported folder.
+type exportFile struct {
+	name, pkg string
+	choose    choice
+}
+
+// files are those of a folder: what others stand in comes before them.
+func files(packages []client.Package) (list []exportFile) {
+	add := func(order, pkg string, c choice) {
+		list = append(list, exportFile{name: order + "-" + pkg + ".csv", pkg: pkg, choose: c})
+	}
+	for _, p := range packages {
+		switch p.Kind {
+		case "view":
+			add("10", p.Name, inResources(false))
+			add("30", p.Name, inResources(true))
+		case "resource":
+			add("20", p.Name, everyRow)
+		case "object":
+			add("40", p.Name, everyRow)
+		default:
+			add("50", p.Name, everyRow)
+		}
+	}
+	slices.SortFunc(list, func(a, b exportFile) int { return strings.Compare(a.name, b.name) })
+	return list
+}
+
+// all writes a file for each package into a folder.
+func (x *exporter) all(dir string) error {
+	packages, err := x.client.Packages(x.ctx)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, f := range files(packages) {
+		rows, err := x.file(f.pkg, filepath.Join(dir, f.name), f.choose, false)
+		if err != nil {
+			return err
+		}
+		if rows > 0 {
+			x.say(fmt.Sprintf("%s: %s", f.name, count(rows, "row")))
+		}
+	}
+	return nil
+}
+
+var exportedName = regexp.MustCompile(`^[0-9]+-([A-Za-z0-9][A-Za-z0-9._-]*)\.csv$`)
+
+// exportedFiles lists the files of an exported folder in their order.
+func exportedFiles(dir string) (list []exportFile, err error) {
+	entries, err := os.ReadDir(dir) // sorted by name
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		m := exportedName.FindStringSubmatch(e.Name())
+		if m != nil && !strings.HasSuffix(e.Name(), ".rejected.csv") {
+			list = append(list, exportFile{name: e.Name(), pkg: m[1]})
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s has no file that is named as 10-view.csv or 20-custom.csv; belfry export --dir makes such a folder", dir)
+	}
+	return list, nil
+}

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+type manualCmd struct {
+	Command []string `arg:"" optional:"" help:"Command, as send or key create; without it the program as a whole."`
+	Roff    bool     `help:"Write roff, the language of manual pages, as man -l reads it."`
+}
+
+// Run prints a manual page.
+func (c *manualCmd) Run(k *kong.Kong, s streams) error {
+	node := k.Model.Node
+	for _, name := range c.Command {
+		child := findChild(node, name)
+		if child == nil {
+			return usageError{fmt.Errorf("there is no command %q; known are %s", strings.Join(c.Command, " "), strings.Join(words(node), ", "))}
+		}
+		node = child
+	}
+	p := newPage(node)
+	text := p.plain()
+	if c.Roff {
+		text = p.roff()
+	}
+	_, err := io.WriteString(s.out, text)
+	return err
+}
+
+func findChild(n *kong.Node, name string) *kong.Node {
+	for _, child := range n.Children {
+		if child.Name == name && !child.Hidden {
+			return child
+		}
+	}
+	return nil
+}
+
+// page is a manual page before it has a form.
+type page struct {
+	name     string // as belfry-key-create
+	sections []section
+}
+
+type section struct {
+	title string
+	items []item
+}
+
+// item is a paragraph, or a term and what it means, or an example as it is typed.
+type item struct {
+	term, text string
+	code       bool
+}
+
+// newPage makes a page from the model of the command line and from what is written about the command by hand.
+func newPage(n *kong.Node) *page {
+	path := commandPath(n)
+	about := manuals[path]
+	p := &page{name: strings.ReplaceAll(strings.TrimSpace("belfry "+path), " ", "-")}
+	p.add("NAME", item{text: p.name + " - " + strings.TrimSuffix(n.Help, ".")})
+	p.add("SYNOPSIS", item{text: synopsis(n), code: true})
+	p.add("DESCRIPTION", paragraphs(about.description)...)
+	p.add("COMMANDS", commandItems(n)...)
+	p.add("ARGUMENTS", argumentItems(n)...)
+	p.add("OPTIONS", optionItems(n)...)
+	p.add("ENVIRONMENT", environmentItems(n)...)
+	p.add("EXIT STATUS", exitItems(about)...)
+	var examples []item
+	for _, e := range about.examples {
+		examples = append(examples, item{text: e.what}, item{text: e.command, code: true})
+	}
+	p.add("EXAMPLES", examples...)
+	return p
+}
+
+func (p *page) add(title string, items ...item) {
+	if len(items) > 0 {
+		p.sections = append(p.sections, section{title, items})
+	}
+}
+
+func synopsis(n *kong.Node) string {
+	parts := []string{n.FullPath()}
+	if n.Type == kong.ApplicationNode {
+		parts = []string{n.Name}
+	}
+	if len(n.Children) > 0 {
+		parts = append(parts, "COMMAND")
+	}
+	parts = append(parts, "[OPTION]...")
+	return strings.Join(append(parts, argumentNames(n)...), " ")
+}
+
+// argumentNames are the arguments of a command in capitals, optional ones in brackets.
+func argumentNames(n *kong.Node) (list []string) {
+	for _, a := range n.Positional {
+		name := strings.ToUpper(a.Name)
+		if a.IsSlice() {
+			name += "..."
+		}
+		if !a.Required {
+			name = "[" + name + "]"
+		}
+		list = append(list, name)
+	}
+	return list
+}
+
+func paragraphs(text string) (list []item) {
+	for p := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		if p = strings.Join(strings.Fields(p), " "); p != "" {
+			list = append(list, item{text: p})
+		}
+	}
+	return list
+}
+
+func commandItems(n *kong.Node) (list []item) {
+	for _, c := range n.Leaves(true) {
+		if c != n {
+			list = append(list, item{term: commandPath(c), text: c.Help})
+		}
+	}
+	return list
+}
+
+func argumentItems(n *kong.Node) (list []item) {
+	for _, a := range n.Positional {
+		list = append(list, item{term: strings.ToUpper(a.Name), text: a.Help})
+	}
+	return list
+}
+
+func optionItems(n *kong.Node) (list []item) {
+	for _, f := range flagsOf(n) {
+		term := strings.Join(spellings(f), ", ")
+		if takesValue(f) {
+			term += " " + strings.Trim(valueName(f), `"`)
+		}
+		text := f.Help
+		if f.HasDefault && f.Default != "" && !strings.Contains(text, f.Default) {
+			text += " Default: " + f.Default + "."
+		}
+		if f.Required {
+			text += " Required."
+		}
+		list = append(list, item{term: term, text: text})
+	}
+	return list
+}
+
+// valueName stands for the value of a flag.
+func valueName(f *kong.Flag) string {
+	if f.PlaceHolder != "" {
+		return f.PlaceHolder
+	}
+	return strings.ToUpper(f.Name)
+}
+
+func environmentItems(n *kong.Node) (list []item) {
+	for _, f := range flagsOf(n) {
+		for _, name := range f.Envs {
+			list = append(list, item{term: name, text: "Stands for --" + f.Name + " where that is not given."})
+		}
+	}
+	return list
+}
+
+func exitItems(about manual) []item {
+	list := []item{
+		{term: "0", text: "Done."},
+		{term: "1", text: "It could not be done; the reason is on standard error."},
+		{term: "2", text: "The command line is wrong."},
+	}
+	if about.rows {
+		list[0].text = "Every row was taken."
+		list = append(list, item{term: "3", text: "The server was reached and rejected some rows, or all."})
+	}
+	return list
+}
+
+// plain is the page for a terminal, 78 columns wide.
+func (p *page) plain() string {
+	var b strings.Builder
+	for i, s := range p.sections {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintln(&b, s.title)
+		for j, it := range s.items {
+			if j > 0 && it.term == "" && !it.code {
+				b.WriteByte('\n')
+			}
+			plainItem(&b, it)
+		}
+	}
+	return b.String()
+}
+
+func plainItem(b *strings.Builder, it item) {
+	switch {
+	case it.code:
+		for line := range strings.Lines(it.text) {
+			fmt.Fprintf(b, "    %s\n", strings.TrimRight(line, "\n"))
+		}
+	case it.term != "":
+		fmt.Fprintf(b, "    %s\n", it.term)
+		wrap(b, "        ", it.text)
+	default:
+		wrap(b, "    ", it.text)
+	}
+}
+
+func wrap(b *strings.Builder, indent, text string) {
+	const width = 78
+	line := indent
+	for _, word := range strings.Fields(text) {
+		if len(line)+len(word)+1 > width && line != indent {
+			fmt.Fprintln(b, line)
+			line = indent
+		}
+		if line != indent {
+			line += " "
+		}
+		line += word
+	}
+	fmt.Fprintln(b, line)
+}
+
+// roff is the page for man.
+func (p *page) roff() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, ".TH %s 1 \"\" Belfry \"Belfry manual\"\n", roffQuote(strings.ToUpper(p.name)))
+	for _, s := range p.sections {
+		fmt.Fprintf(&b, ".SH %s\n", roffQuote(s.title))
+		for _, it := range s.items {
+			switch {
+			case it.code:
+				fmt.Fprintf(&b, ".PP\n.nf\n.RS 4\n%s\n.RE\n.fi\n", roffText(it.text))
+			case it.term != "":
+				fmt.Fprintf(&b, ".TP\n\\fB%s\\fR\n%s\n", roffEscape(it.term), roffText(it.text))
+			default:
+				fmt.Fprintf(&b, ".PP\n%s\n", roffText(it.text))
+			}
+		}
+	}
+	return b.String()
+}
+
+func roffQuote(text string) string {
+	return `"` + strings.ReplaceAll(roffEscape(text), `"`, `\(dq`) + `"`
+}
+
+func roffEscape(text string) string { return strings.NewReplacer(`\`, `\e`, `-`, `\-`).Replace(text) }
+
+// roffText keeps lines that begin with a point or a quote from being commands.
+func roffText(text string) string {
+	lines := strings.Split(roffEscape(text), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+			lines[i] = `\&` + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,192 @@
+package main
+
+// manual is what is written by hand about a command; the rest of its page comes from the flags.
+type manual struct {
+	description string // paragraphs with a blank line between them
+	rows        bool   // it sends rows, of which some may be rejected
+	examples    []usageExample
+}
+
+type usageExample struct{ what, command string }
+
+const aboutKeys = `
+
+The API key is best kept in a file that only you can read, named with --key-file or BELFRY_KEY_FILE. A key that is
+typed on the command line is seen by everybody who can list the processes of the machine. The key is never printed.`
+
+const aboutParts = `
+
+A file is cut where rows end, and goes out in requests of --rows rows and at most 8 MiB, one after the other. Another
+--rows makes other requests, so do not change it between a run that was interrupted and the next.` + aboutResume
+
+const aboutResume = `
+
+While the
+server cannot be reached, or says with status 429 or 503 that it is busy, the same request is tried again for the time of
+--retry. Every other refusal ends the command.
+
+Every request carries an Idempotency-Key that is computed from the file, the part and what is asked. So a command that
+was interrupted can simply be given again, with the same options, within 24 hours: the server answers what it has done
+already from memory and does nothing twice. For the same reason a file that is sent again on purpose has no effect unless
+--fresh is given. What comes from standard input or a pipe is protected in the same way within one run alone.`
+
+const aboutRejects = `
+
+Rejected rows do not hinder the others. Each is told on standard error with its line in the file, the first twenty of them, and
+all are written as they were, below the same header, to FILE.rejected.csv: mend them there and send that file. When
+nothing is rejected, a file of that name from an earlier run is removed. With --atomic and --dryrun, nothing is taken
+from a file with wrong rows, so that none is written either.`
+
+const aboutFiles = `
+
+Files packed with gzip or zstd are recognised and unpacked. Columns, quoting and all else about the content are the
+server's to judge.`
+
+// manuals has a text for every command, by its path.
+var manuals = map[string]manual{
+	"": {
+		description: `Belfry is a monitoring service with a REST API. This program is the service itself (serve), the tools for its keys, users and
+customers, which work on the folder of the service, and a client for any server (send, provision, remove, export).
+
+Each command explains itself with --help in short and with "belfry manual COMMAND" at length.`,
+		rows: true,
+		examples: []usageExample{
+			{"Serve on this machine from the folder belfry-data:", "belfry serve"},
+			{"Make a key and send a file with it:", "belfry key create --name loader --level readwrite > loader.key\nbelfry send --key-file loader.key rows.csv"},
+			{"Read the page of a command:", "belfry manual send"},
+		},
+	},
+	"serve": {
+		description: `Runs the service until SIGTERM or SIGINT, which it answers by finishing what it has accepted. SIGHUP reads the
+configuration again. The first start makes the customer "default" and the user "admin", and prints that user's password once.`,
+		examples: []usageExample{
+			{"Serve others, with TLS:", "belfry serve --data /var/lib/belfry --listen :8443 --tls-cert cert.pem --tls-key key.pem"},
+		},
+	},
+	"key": {
+		description: `Keys let programs use the API. These commands work on the folder of a service on this machine, whether it runs or not.`,
+		examples:    []usageExample{{"List the keys:", "belfry key list"}},
+	},
+	"key create": {
+		description: `Makes a key and prints it, alone on its line. The service keeps no more than its digest, so it cannot be shown again.`,
+		examples:    []usageExample{{"A key for three months, straight into a file:", "belfry key create --name loader --level readwrite --expires 90d > loader.key"}},
+	},
+	"key list": {
+		description: `Prints name, level, last characters, creation, expiry and creator of every key of a customer.`,
+		examples:    []usageExample{{"The keys of another customer:", "belfry key list --customer acme"}},
+	},
+	"key revoke": {
+		description: `Takes a key out of use. A running service refuses it from that moment on.`,
+		examples:    []usageExample{{"Revoke a key:", "belfry key revoke --name loader"}},
+	},
+	"user": {
+		description: `Users log in to the web interface. These commands work on the folder of a service on this machine, whether it runs or not.`,
+		examples:    []usageExample{{"List the users:", "belfry user list"}},
+	},
+	"user create": {
+		description: `Makes a user and prints a random password, alone on its line. A password in the variable BELFRY_USER_PASSWORD is used
+instead, and not printed.`,
+		examples: []usageExample{{"A user who may look and not touch:", "belfry user create --name ada --role viewer"}},
+	},
+	"user list": {
+		description: `Prints the users of a customer, without anything secret.`,
+		examples:    []usageExample{{"The users of another customer:", "belfry user list --customer acme"}},
+	},
+	"user password": {
+		description: `Gives a user a new random password and prints it, alone on its line; every session of the user ends. A password in the
+variable BELFRY_USER_PASSWORD is used instead, and not printed.`,
+		examples: []usageExample{{"Give a user a new password:", "belfry user password --name ada"}},
+	},
+	"user remove": {
+		description: `Removes a user. A running service ends the user's sessions at once.`,
+		examples:    []usageExample{{"Remove a user:", "belfry user remove --name ada"}},
+	},
+	"customer": {
+		description: `Customers share a service and see nothing of each other. These commands work on the folder of a service on this machine,
+whether it runs or not.`,
+		examples: []usageExample{{"List the customers:", "belfry customer list"}},
+	},
+	"customer create": {
+		description: `Makes a customer. Keys for it are made with "belfry key create --customer".`,
+		examples:    []usageExample{{"Make a customer:", "belfry customer create --name acme"}},
+	},
+	"customer list": {
+		description: `Prints name and creation of every customer.`,
+		examples:    []usageExample{{"List the customers:", "belfry customer list"}},
+	},
+	"check": {
+		description: `Reads the configuration as serve would, says what is wrong with it, or prints it with every default filled in.`,
+		examples:    []usageExample{{"Check a file before the service reads it:", "belfry check --config belfry.yaml"}},
+	},
+	"send": {
+		description: `Sends rows of indicator values, log lines and views to POST /api/send and says what became of them: one line with the
+totals on standard output, problems on standard error.` + aboutParts + aboutRejects + aboutFiles + aboutKeys,
+		rows: true,
+		examples: []usageExample{
+			{"Send a file:", "belfry send --key-file loader.key rows.csv"},
+			{"Mend what was rejected, and send that:", "belfry send --key-file loader.key rows.csv.rejected.csv"},
+			{"See what would happen:", "belfry send --dryrun rows.csv.gz"},
+			{"Send what another program writes to a server elsewhere:", "collect-rows | belfry send --url https://belfry.example.org --ca ca.pem -"},
+		},
+	},
+	"provision": {
+		description: `Creates the items of a package that a file describes, or changes them where they exist: a row for each, a column for each
+question of the package. With --dir, the files of a folder made by "belfry export --dir" are sent in the order of their
+names; a file that is rejected in part does not keep the next from being sent. With --dryrun each of them is checked by
+itself, against what the server has now.` + aboutParts + aboutRejects + aboutFiles + aboutKeys,
+		rows: true,
+		examples: []usageExample{
+			{"Create resources:", "belfry provision network-ping hosts.csv"},
+			{"Everything or nothing:", "belfry provision --atomic view views.csv"},
+			{"Rebuild what was exported, on another server:", "belfry provision --url https://new.example.org --dir estate"},
+		},
+	},
+	"remove": {
+		description: `Removes the items of a package that the rows of a file name. A row has a name, or a name and the view it must stand in,
+or * and a view for everything of the package directly in that view. Views that hold others are removed with --recursive
+only. What is removed keeps its history. It needs a key of the level readwritedelete.
+
+There is no going back: look with --dryrun first.
+
+The file goes out in requests of a hundred rows, one after the other.` + aboutResume + aboutRejects + aboutKeys,
+		rows: true,
+		examples: []usageExample{
+			{"See what would go:", "belfry remove --dryrun network-ping old-hosts.csv"},
+			{"Remove views with all that is in them:", "belfry remove --recursive view old-views.csv"},
+		},
+	},
+	"export": {
+		description: `Writes the items of a package as CSV, as "belfry provision" takes it. Without a package, the folder of --dir gets a file for
+each package that has items: 10-view.csv has the views of the customer, then come resources (20), views inside
+resources (30), objects (40) and graphical elements (50). In that order they can be provisioned anywhere.
+
+Secret answers are exported as ***. Sent back to the same server, that leaves them as they are; for another server they
+have to be filled in.` + aboutKeys,
+		examples: []usageExample{
+			{"One package into a file:", "belfry export network-ping -o hosts.csv"},
+			{"Everything, to be kept under version control:", "belfry export --dir estate"},
+			{"Which packages are there:", "belfry export --list"},
+		},
+	},
+	"completion": {
+		description: `Prints a script that teaches a shell to complete commands, flags and values. With BELFRY_KEY or BELFRY_KEY_FILE set, names of
+packages are completed too, by asking the server.`,
+		examples: []usageExample{
+			{"For bash, in ~/.bashrc:", "source <(belfry completion bash)"},
+			{"For zsh, in ~/.zshrc after compinit:", "source <(belfry completion zsh)"},
+			{"For fish, once:", "belfry completion fish > ~/.config/fish/completions/belfry.fish"},
+		},
+	},
+	"manual": {
+		description: `Prints the manual page of a command as text, or with --roff for man.`,
+		examples: []usageExample{
+			{"Read a page:", "belfry manual key create"},
+			{"Read it with man:", "belfry manual send --roff | man -l -"},
+			{"Install one:", "belfry manual send --roff > /usr/local/share/man/man1/belfry-send.1"},
+		},
+	},
+	"version": {
+		description: `Prints name, version, commit and the version of Go it was built with.`,
+		examples:    []usageExample{{"Print it:", "belfry version"}},
+	},
+}

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"belfry"
+	"belfry/client"
+)
+
+// rowFlags say how a file of rows is sent.
+type rowFlags struct {
+	serverFlags
+	Dryrun   bool   `help:"Check the whole file in one request and change nothing."`
+	Atomic   bool   `help:"Send the whole file as one request: one wrong row, and nothing is applied."`
+	Fresh    bool   `help:"Forget earlier runs: apply a file again although the same one was sent within 24 hours."`
+	Rejected string `help:"File for the rejected rows (FILE.rejected.csv; none for standard input)." placeholder:"FILE"`
+	Compress *bool  `help:"Pack what is sent with zstd (yes, unless the server is on this machine)." negatable:""`
+	JSON     bool   `name:"json" help:"Print the totals as JSON, with the fields of the server's report."`
+	Quiet    bool   `short:"q" help:"No progress bar."`
+}
+
+// cutFlags say where a file is cut.
+type cutFlags struct {
+	Rows int `help:"Rows of one request, from 1 to 100000; a request is never larger than 8 MiB." default:"10000"`
+}
+
+func (f cutFlags) check() error {
+	if f.Rows < 1 || f.Rows > 100_000 {
+		return usageError{fmt.Errorf("--rows: must be from 1 to 100000, got %d", f.Rows)}
+	}
+	return nil
+}
+
+type sendCmd struct {
+	rowFlags
+	cutFlags
+	File string `arg:"" help:"File of rows in CSV, plain or packed with gzip or zstd; - is standard input."`
+}
+
+// Run sends a file of rows.
+func (c *sendCmd) Run(s streams) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return c.send(s, errand{method: http.MethodPost, path: client.SendPath, file: c.File, rows: c.Rows})
+}
+
+type provisionCmd struct {
+	rowFlags
+	cutFlags
+	Package string `arg:"" optional:"" help:"Package of the items, as view or network-ping."`
+	File    string `arg:"" optional:"" help:"File of items in CSV, plain or packed with gzip or zstd; - is standard input."`
+	Dir     string `help:"Provision a folder that export --dir has made, file after file." placeholder:"DIR"`
+}
+
+// Run provisions a file, or a folder of files in the order of their names.
+func (c *provisionCmd) Run(s streams) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if c.Dir != "" {
+		if c.Package != "" || c.Rejected != "" {
+			return usageError{errors.New("--dir takes its packages and files from the folder; give no package, file or --rejected with it")}
+		}
+		return c.folder(s)
+	}
+	if c.Package == "" || c.File == "" {
+		return usageError{errors.New(`expected "<package> <file>", or --dir`)}
+	}
+	return c.send(s, errand{method: http.MethodPost, pkg: c.Package, file: c.File, rows: c.Rows})
+}
+
+func (c *provisionCmd) folder(s streams) error {
+	list, err := exportedFiles(c.Dir)
+	if err != nil {
+		return err
+	}
+	var rejected error
+	for _, f := range list {
+		err := c.send(s, errand{method: http.MethodPost, pkg: f.pkg, file: filepath.Join(c.Dir, f.name), rows: c.Rows, label: f.name + ": "})
+		if _, some := errors.AsType[rejectedError](err); some {
+			rejected = errors.Join(rejected, err)
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	return rejected
+}
+
+type removeCmd struct {
+	rowFlags
+	Recursive bool   `help:"Let * reach into sub-views, and remove views together with the views and resources in them."`
+	Package   string `arg:"" help:"Package of the items, as view or network-ping."`
+	File      string `arg:"" help:"File in CSV with the columns name and view, and resname for objects and views; - is standard input."`
+}
+
+// Run removes what a file names. Parts are so small that the server lists every error: to ask again which rows were
+// wrong, as for other files, would find those wrong that have just been removed.
+func (c *removeCmd) Run(s streams) error {
+	e := errand{method: http.MethodDelete, pkg: c.Package, file: c.File, rows: belfry.MaxReported, query: url.Values{}}
+	if c.Recursive {
+		e.query.Set("recursive", "true")
+	}
+	return c.send(s, e)
+}
+
+// errand is one file with where it goes.
+type errand struct {
+	method, path string
+	pkg          string // of provisioning; path follows from it
+	query        url.Values
+	file         string
+	rows         int
+	label        string // before what is printed
+}
+
+func (f *rowFlags) send(s streams, e errand) error {
+	if e.pkg != "" {
+		if err := client.CheckPackage(e.pkg); err != nil {
+			return usageError{err}
+		}
+		e.path = client.ProvisioningPath(e.pkg)
+	}
+	out := newConsole(s, e.label, f.Quiet)
+	c, err := f.open(f.Compress, out.say)
+	if err != nil {
+		return err
+	}
+	source, err := openSource(e.file, f.Fresh)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	j, err := f.job(e, source)
+	if err != nil {
+		return err
+	}
+	out.total = source.Size
+	j.Problem, j.Step = out.problem, out.step
+	ctx, stop := interruptible()
+	defer stop()
+	res, err := c.Send(ctx, j)
+	out.end()
+	if err != nil {
+		return resumable(ctx, err, source, res)
+	}
+	if err := f.totals(s, e, res); err != nil {
+		return err
+	}
+	return f.verdict(out, res)
+}
+
+func openSource(name string, fresh bool) (*client.Source, error) {
+	if name == "-" {
+		return client.Stream("standard input", os.Stdin)
+	}
+	return client.Open(name, fresh)
+}
+
+func (f *rowFlags) job(e errand, source *client.Source) (client.Job, error) {
+	j := client.Job{
+		Method: e.method, Path: e.path, Query: url.Values{}, Source: source, Rows: e.rows,
+		Whole: f.Atomic || f.Dryrun, DryRun: f.Dryrun,
+	}
+	for name, values := range e.query {
+		j.Query[name] = values
+	}
+	if f.Atomic {
+		j.Query.Set("atomic", "true")
+	}
+	if f.Dryrun {
+		j.Query.Set("dryrun", "true")
+	}
+	if j.Whole {
+		if f.Rejected != "" {
+			return j, usageError{errors.New("--rejected: with --atomic or --dryrun nothing of the file is taken apart; mend the lines in the file itself")}
+		}
+		return j, nil
+	}
+	j.Rejected = f.Rejected
+	if j.Rejected == "" && e.file != "-" {
+		j.Rejected = e.file + ".rejected.csv"
+	}
+	if same(j.Rejected, e.file) {
+		return j, usageError{errors.New("--rejected: this is the file that is sent; name another")}
+	}
+	return j, nil
+}
+
+func same(a, b string) bool {
+	ia, errA := os.Stat(a)
+	ib, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(ia, ib)
+}
+
+// resumable adds to an error how to go on, if anything was done or may have been.
+func resumable(ctx context.Context, err error, source *client.Source, res *client.Result) error {
+	if ctx.Err() != nil {
+		err = errors.New("interrupted")
+	}
+	done := fmt.Sprintf("up to line %d it is done", res.Lines)
+	switch {
+	case res.Lines == 0 && !res.Open:
+		return err
+	case source.Resumable:
+		return fmt.Errorf("%w; %s: run the same command again within 24 hours to go on, and nothing is applied twice", err, done)
+	case res.Open:
+		return fmt.Errorf("%w; %s, and of the lines after it some may be applied without an answer", err, done)
+	default:
+		return fmt.Errorf("%w; %s, and nothing after it", err, done)
+	}
+}
+
+// totals prints one line on what became of the rows.
+func (f *rowFlags) totals(s streams, e errand, res *client.Result) error {
+	r := &res.Report
+	if f.JSON {
+		text, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(s.out, "%s\n", text)
+		return err
+	}
+	line := e.label
+	if f.Dryrun {
+		line += "dry run: "
+	}
+	line += fmt.Sprintf("%s: %d accepted, %d rejected, %d discarded", count(r.Rows, "row"), r.Accepted, r.Rejected, r.Discarded)
+	if e.method == http.MethodDelete {
+		line += fmt.Sprintf("; removed %s", count(r.Removed, "item"))
+	} else {
+		line += fmt.Sprintf("; created %s, %s, %s", count(r.Created.Resources, "resource"), count(r.Created.Views, "view"), count(r.Created.Objects, "object"))
+		if r.Created.Elements > 0 {
+			line += ", " + count(r.Created.Elements, "element")
+		}
+		line += fmt.Sprintf("; updated %d, unchanged %d", r.Updated, r.Unchanged)
+	}
+	_, err := fmt.Fprintln(s.out, line)
+	return err
+}
+
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// verdict is nil when every row was taken.
+func (f *rowFlags) verdict(out *console, res *client.Result) error {
+	r := &res.Report
+	if r.Rejected == 0 {
+		return nil
+	}
+	switch {
+	case f.Atomic:
+		out.more(len(r.Errors), r.Truncated, "")
+		return rejectedError{errors.New("nothing was applied; mend these lines and send the file again (with --fresh if only the server has changed)")}
+	case f.Dryrun:
+		out.more(r.Rejected, false, "")
+		return rejectedError{fmt.Errorf("%d of %d rows would be rejected", r.Rejected, r.Rows)}
+	}
+	out.more(r.Rejected-res.Unfound, false, res.File)
+	if res.Unfound > 0 {
+		out.say(fmt.Sprintf("%s could not be found again among so many: the server would take them now. Send them anew once you know which they are",
+			count(res.Unfound, "rejected row")))
+	}
+	if res.File == "" {
+		return rejectedError{fmt.Errorf("%d of %d rows rejected", r.Rejected, r.Rows)}
+	}
+	return rejectedError{fmt.Errorf("%d of %d rows rejected; mend them in %s and send that file (add --fresh if it was sent before and only the server has changed)",
+		r.Rejected, r.Rows, res.File)}
+}
