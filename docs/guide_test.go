@@ -59,7 +59,7 @@ func TestErrorsTold(t *testing.T) {
 }
 
 var (
-	target    = regexp.MustCompile(`\$(?:url|base)(/[a-z0-9/-]*)`)
+	target    = regexp.MustCompile(`\$(?:url|base)(/[a-z0-9/.-]*)`)
 	provision = regexp.MustCompile(`\bprovision ([a-z-]+)`)
 )
 

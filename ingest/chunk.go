@@ -22,6 +22,8 @@ type chunk struct {
 	data     dataRows
 	logs     logRows
 	open     []openRow
+	unnamed  []unnamed // ready rows whose object was found by its name alone
+	twins    int       // of the estate when the first of them was found
 	kept     int // bytes of open, without texts
 	rejected rejections
 	report   belfry.Report // what the sequencer says
@@ -47,6 +49,12 @@ func (c *chunk) memory() int {
 		}
 	}
 	return c.kept + row*len(c.data.nodes) + 56*len(c.logs.nodes)
+}
+
+// unnamed is the place of a row in data or logs.
+type unnamed struct {
+	log  bool
+	slot int
 }
 
 // openRow is a row that only the sequencer can decide.

@@ -375,3 +375,31 @@ func TestSettle(t *testing.T) {
 		t.Errorf("settling what is settled made %d records, %v", len(b.records), err)
 	}
 }
+
+// A name that an earlier row, or another request, has made ambiguous is so for the rows after it, and not for those before.
+func TestAmbiguousInOrder(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "web01", "web02")
+	b.send(t, "type,resname,object,class,view,i1\ndata,web01,cpu,load,web01,1\n", Options{})
+	_, r := b.send(t, "type,resname,object,class,view,i1,log\ndata,,cpu,,,1,\nlog,,cpu,,,,a line\ndata,web02,cpu,load,web02,2,\ndata,,cpu,,,3,\nlog,,cpu,,,,a line\n", Options{})
+	if got := brief(r); got != "1 o, 4 object ambiguous_name, 5 object ambiguous_name" {
+		t.Errorf("got %s", got)
+	}
+	// The same when the second object is made after the rows were read and before they are decided.
+	b.bulk(t, true, "object", "name,resname\ncpu,web02\n", Options{})
+	read, err := b.newReader(b.who.Customer, strings.NewReader("type,object,i1,log\ndata,cpu,1,\nlog,cpu,,a line\n"), belfry.CSV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := read.read(chunkRows, chunkBytes)
+	if err != io.EOF || len(c.open) > 0 {
+		t.Fatalf("%d open rows, %v", len(c.open), err)
+	}
+	b.send(t, "type,resname,object,class,view,i1\ndata,web02,cpu,load,web02,1\n", Options{})
+	if err := b.do(&command{customer: b.who.Customer, decide: func(t *tx) error { read.apply(t, c); return nil }}); err != nil {
+		t.Fatal(err)
+	}
+	if c.rejected.count != 2 || c.rejected.list[0].Code != belfry.AmbiguousName || c.report.Accepted != 0 {
+		t.Errorf("%d rejected, %d accepted", c.rejected.count, c.report.Accepted)
+	}
+}

@@ -111,7 +111,7 @@ func (r *reader) takeData(c *chunk, fields [][]byte, line int) *belfry.RowError 
 	if bad := r.checkDetails(fields); bad != nil {
 		return bad
 	}
-	n, def, sure := r.find(fields)
+	n, def, sure := r.find(c, fields)
 	slot := c.data.add(nil, at, origin{int32(r.row), int32(line)})
 	if sure {
 		known, bad := setValues(&c.data, slot, r.layout, fields, def)
@@ -120,6 +120,7 @@ func (r *reader) takeData(c *chunk, fields [][]byte, line int) *belfry.RowError 
 		}
 		if known {
 			c.data.nodes[slot] = n
+			r.noteUnnamed(c, fields, unnamed{slot: slot})
 			return nil
 		}
 	}
@@ -139,9 +140,10 @@ func (r *reader) takeLog(c *chunk, fields [][]byte, line int) *belfry.RowError {
 	if len(text) == 0 {
 		return rejectf("log", belfry.MissingValue, "log is empty; a log row needs a text")
 	}
-	n, def, sure := r.find(fields)
+	n, def, sure := r.find(c, fields)
 	if sure {
-		c.logs.add(n, at, origin{int32(r.row), int32(line)}, string(text), c.separator(def))
+		slot := c.logs.add(n, at, origin{int32(r.row), int32(line)}, string(text), c.separator(def))
+		r.noteUnnamed(c, fields, unnamed{log: true, slot: slot})
 		return nil
 	}
 	slot := c.logs.add(nil, at, origin{int32(r.row), int32(line)}, string(text), "")
@@ -149,16 +151,28 @@ func (r *reader) takeLog(c *chunk, fields [][]byte, line int) *belfry.RowError {
 	return nil
 }
 
+// noteUnnamed remembers a row that names no resource: until the sequencer has it, another may make a second object of
+// that name.
+func (r *reader) noteUnnamed(c *chunk, fields [][]byte, u unnamed) {
+	if len(cell(fields, r.layout.resname)) == 0 {
+		c.unnamed = append(c.unnamed, u)
+	}
+}
+
 // find looks for the object of a row. It is sure when the object exists, is the only one meant, and the row says
-// nothing about it that differs from what is known; else the sequencer decides.
-func (r *reader) find(fields [][]byte) (n *meta.Node, def *catalog.Class, sure bool) {
+// nothing about it that differs from what is known; else the sequencer decides. That is so, too, when an open row
+// before it may make another object of the name.
+func (r *reader) find(c *chunk, fields [][]byte) (n *meta.Node, def *catalog.Class, sure bool) {
 	l := r.layout
 	r.tree.Read(r.who, func(e *meta.Estate) {
 		name, resname := cell(fields, l.object), cell(fields, l.resname)
 		if len(resname) == 0 {
 			var twins bool
-			if n, twins = e.Object(string(name)); n == nil || twins {
+			if n, twins = e.Object(string(name)); n == nil || twins || len(c.open) > 0 {
 				return
+			}
+			if len(c.unnamed) == 0 {
+				c.twins = e.Twins
 			}
 		} else {
 			if r.last == nil || r.last.Name != string(resname) || r.last.Removed != 0 {

@@ -14,6 +14,7 @@ import (
 // may use what an earlier one creates; then what the data rows mean.
 func (t *tx) send(c *chunk, l *layout) {
 	late := rejections{most: c.rejected.most}
+	t.checkUnnamed(c, &late)
 	t.expect(len(c.open))
 	for i := range c.open {
 		row, before := &c.open[i], c.report.Created
@@ -44,6 +45,25 @@ func (t *tx) inputs(c *chunk, b *belfry.Batch) {
 		if n != nil {
 			t.input(n, status.Input{Time: b.Times[row]})
 			row++
+		}
+	}
+}
+
+// checkUnnamed refuses rows whose object was the only one of its name when they were read and is no longer. Nearly
+// always nothing of the sort has happened, and then it costs nothing.
+func (t *tx) checkUnnamed(c *chunk, late *rejections) {
+	if len(c.unnamed) == 0 || c.twins == t.estate.Twins && len(t.s.made) == 0 {
+		return
+	}
+	for _, u := range c.unnamed {
+		nodes, from := c.data.nodes, c.data.origins
+		if u.log {
+			nodes, from = c.logs.nodes, c.logs.origins
+		}
+		name := nodes[u.slot].Name
+		if all := t.objectsNamed(name); len(all) > 1 {
+			nodes[u.slot] = nil
+			late.add(int(from[u.slot].row), int(from[u.slot].line), ambiguous("object", name, all))
 		}
 	}
 }

@@ -53,7 +53,7 @@ func BenchmarkLookup(b *testing.B) {
 			}
 			r := &reader{layout: l, tree: x.tree, who: x.who.Customer}
 			for i := 0; b.Loop(); i++ {
-				if _, _, sure := r.find(rows[i%len(rows)]); !sure {
+				if _, _, sure := r.find(&chunk{}, rows[i%len(rows)]); !sure {
 					b.Fatal("not found")
 				}
 			}

@@ -10,6 +10,7 @@ type Estate struct {
 	belfry.Customer
 	Main    *Node
 	NextRow belfry.RowID // the id the next row gets
+	Twins   int          // how often a name inside a resource was given that another had already; it never falls
 
 	places  map[string]*Node // customer-level views and resources: one namespace
 	inside  map[string]*Node // objects, and views inside resources, by slot; those of equal name are linked by twin

@@ -14,7 +14,9 @@ func (t *Tree) link(n, parent *Node) {
 	case n.insideResource():
 		slot := n.slot()
 		n.Resource.box.items[slot] = n
-		n.twin = e.inside[slot]
+		if n.twin = e.inside[slot]; n.twin != nil {
+			e.Twins++
+		}
 		e.inside[slot] = n
 		if n.Kind == belfry.KindObject {
 			n.Class.count++
