@@ -85,6 +85,20 @@ func placement() []Question {
 	}
 }
 
+// lastQuestions stand after a package's own. A resource always has a place, and is a view too.
+func lastQuestions(kind PackageKind, placed bool) []Question {
+	switch {
+	case kind == ResourcePackage:
+		return append(placement(), Question{
+			Name: "autoarrange", Type: ChoiceAnswer, Values: []string{"none", "linear"}, Default: "none",
+			Help: "Whether the icons inside the resource are arranged by themselves.",
+		})
+	case placed:
+		return placement()
+	}
+	return nil
+}
+
 // commonQuestions begin the questions of each kind.
 func commonQuestions(kind PackageKind) []Question {
 	name := Question{Name: "name", Type: NameAnswer, Required: true, Help: "Name of the " + string(kind) + "."}
@@ -107,10 +121,7 @@ func ParsePackage(data []byte) (*PackageType, error) {
 	}
 	pt := &PackageType{Name: file.Name, Kind: file.Kind, Help: file.Help, Collector: file.Collector, Parts: file.Parts}
 	pt.Questions = commonQuestions(file.Kind)
-	last := []Question(nil) // what stands after the package's own questions
-	if file.Placed || file.Kind == ResourcePackage {
-		last = placement()
-	}
+	last := lastQuestions(file.Kind, file.Placed)
 	for i := range file.Questions {
 		path := "questions[" + strconv.Itoa(i) + "]"
 		q, err := file.Questions[i].read(s, path)
@@ -131,7 +142,8 @@ func ParsePackage(data []byte) (*PackageType, error) {
 func (pt PackageType) MarshalJSON() ([]byte, error) {
 	file := packageFile{Name: pt.Name, Kind: pt.Kind, Help: pt.Help, Collector: pt.Collector, Parts: pt.Parts}
 	own := pt.Questions[len(commonQuestions(pt.Kind)):]
-	if rest := len(own) - len(placement()); rest >= 0 && reflect.DeepEqual(own[rest:], placement()) {
+	last := lastQuestions(pt.Kind, true)
+	if rest := len(own) - len(last); rest >= 0 && reflect.DeepEqual(own[rest:], last) {
 		own = own[:rest]
 		file.Placed = pt.Kind != ResourcePackage
 	}

@@ -71,7 +71,7 @@ func TestQuestionCheck(t *testing.T) {
 
 func TestPackageColumns(t *testing.T) {
 	got := loadCatalog(t).Package("network-ping").Columns()
-	want := []string{"name", "view", "ip_address_fqdn", "interval", "count", "timeout", "size", "posx", "posy", "width", "height"}
+	want := []string{"name", "view", "ip_address_fqdn", "interval", "count", "timeout", "size", "posx", "posy", "width", "height", "autoarrange"}
 	if !slices.Equal(got, want) {
 		t.Errorf("columns are %v", got)
 	}
@@ -185,7 +185,7 @@ func FuzzAnswer(f *testing.F) {
 				continue
 			}
 			q.Default = answer
-			pt := &PackageType{Name: "p", Kind: ResourcePackage, Help: "h", Questions: append(append(commonQuestions(ResourcePackage), q), placement()...)}
+			pt := &PackageType{Name: "p", Kind: ResourcePackage, Help: "h", Questions: append(append(commonQuestions(ResourcePackage), q), lastQuestions(ResourcePackage, true)...)}
 			text, err := json.Marshal(pt)
 			if err != nil {
 				t.Fatal(err)

@@ -206,3 +206,13 @@ func TestCreateView(t *testing.T) {
 		}
 	})
 }
+
+// A resource may arrange its icons by itself; then /cv needs no place in it.
+func TestCreateViewInArrangedResource(t *testing.T) {
+	b := newBench(t)
+	b.bulk(t, false, "custom", "name,autoarrange\nweb01,linear\n", Options{})
+	code, answer, err := b.CreateView(context.Background(), b.who, map[string]string{"resname": "web01", "class": "folder", "name": "Disks", "view": "web01"})
+	if err != nil || code != 200 {
+		t.Errorf("%d %s %v", code, answer, err)
+	}
+}
