@@ -20,6 +20,7 @@ import (
 type core struct {
 	Options
 	cfg     atomic.Pointer[Config] // the one in force
+	limits  atomic.Pointer[ingest.Limits]
 	unlock  func() error
 	db      *meta.DB
 	tree    *meta.Tree
@@ -37,7 +38,7 @@ func lockCore(o Options) (*core, error) {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
 	c := &core{Options: o}
-	c.cfg.Store(o.Config)
+	c.use(o.Config)
 	var err error
 	if c.unlock, err = journal.LockDir(dir); err != nil {
 		return nil, err
@@ -153,15 +154,23 @@ func (c *core) sequencer(f ingest.Config) *ingest.Sequencer {
 	return ingest.New(f)
 }
 
-func (c *core) ingestLimits() ingest.Limits {
-	cfg := c.cfg.Load()
-	return ingest.Limits{
-		HeldBody: int64(cfg.Limits.BodyHeld), Row: int(cfg.Limits.Row), Columns: cfg.Limits.Columns, Answers: cfg.Limits.IdempotencyKeys, Rate: cfg.Limits.RowRate, Indicators: cfg.Limits.Indicators,
-		Objects: cfg.Limits.Objects, StrictClasses: cfg.StrictClasses,
+// use makes a configuration the one in force.
+func (c *core) use(cfg *Config) {
+	c.cfg.Store(cfg)
+	c.limits.Store(&ingest.Limits{
+		HeldBody: int64(cfg.Limits.BodyHeld), Row: int(cfg.Limits.Row), Columns: cfg.Limits.Columns, Indicators: cfg.Limits.Indicators,
+		Objects: cfg.Limits.Objects, Answers: cfg.Limits.IdempotencyKeys, Rate: cfg.Limits.RowRate, StrictClasses: cfg.StrictClasses,
 		Retention: func(collection string) time.Duration { return time.Duration(cfg.Retention[collection]) },
-		Oldest:    c.oldest,
-	}
+		Oldest: func(collection string) belfry.Time {
+			if c.oldest == nil {
+				return 0
+			}
+			return c.oldest(collection)
+		},
+	})
 }
+
+func (c *core) ingestLimits() ingest.Limits { return *c.limits.Load() }
 
 // bootstrap makes the first customer and its administrator, and shows the password unless it was chosen beforehand.
 func (c *core) bootstrap(seq *ingest.Sequencer) error {

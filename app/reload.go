@@ -28,7 +28,7 @@ func (s *service) reload() {
 	}
 	use := *next
 	use.freeze(old)
-	s.cfg.Store(&use)
+	s.use(&use)
 	s.apply(&use, old)
 	s.Log.Info("configuration reloaded", "changed", strings.Join(changed, ", "))
 }

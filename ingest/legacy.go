@@ -18,7 +18,7 @@ import (
 type singles struct {
 	mu      sync.Mutex
 	waiting map[belfry.CustomerID]*gathering
-	layout  *layout // of a row without indicators
+	layout  *layout // with which the next one begins
 	stored  []byte  // the answer to a row that was stored, and nothing more to say
 }
 
@@ -40,9 +40,10 @@ type gathering struct {
 	command  *command
 	outcomes map[int]*belfry.Report // by row, where there is more to say than that it was stored
 
-	most   int // indicators
-	bytes  []byte
-	fields [][]byte
+	singles *singles
+	most    int // indicators
+	bytes   []byte
+	fields  [][]byte
 }
 
 // mostGathered is how many rows may wait for one round; each has a connection that waits with it.
@@ -107,9 +108,11 @@ func (s *Sequencer) newGathering(c belfry.CustomerID) *gathering {
 	g := &gathering{
 		chunk:    &chunk{tabs: true, rejected: rejections{most: mostGathered}},
 		outcomes: map[int]*belfry.Report{},
+		singles:  s.singles,
 		most:     s.cfg.Limits().Indicators,
 	}
 	g.tree, g.who, g.layout = s.cfg.Tree, c, s.singles.layout
+	g.chunk.data.reshape(g.layout.indicators)
 	g.command = &command{customer: c, decide: func(t *tx) error {
 		s.singles.mu.Lock()
 		delete(s.singles.waiting, c) // the next row starts another
@@ -212,17 +215,23 @@ func (g *gathering) set(at int, text string) {
 
 // column sees to it that the chunk has a column for an indicator.
 func (g *gathering) column(n int) *belfry.RowError {
+	if n > g.most {
+		return rejectf(belfry.IndicatorColumn(n), belfry.BadValue, "there is no indicator i%d; they go from i1 to i%d", n, g.most)
+	}
 	if g.layout.indicator(n) >= 0 {
 		return nil
 	}
 	l := g.layout.with(belfry.IndicatorColumn(n), g.most)
-	if l == nil {
-		return rejectf(belfry.IndicatorColumn(n), belfry.BadValue, "there is no indicator i%d; they go from i1 to i%d", n, g.most)
-	}
 	g.layout = l
 	g.chunk.data.widen(l.indicators)
+	if len(l.indicators) <= commonIndicators {
+		g.singles.layout = l
+	}
 	return nil
 }
+
+// commonIndicators is how many indicators the layout remembers from rows before: most rows have the same few.
+const commonIndicators = 16
 
 // indicator finds the place of an indicator among the indicator columns; -1 when there is none.
 func (l *layout) indicator(n int) int {
