@@ -24,7 +24,7 @@ type chunk struct {
 	open     []openRow
 	unnamed  []unnamed // ready rows whose object was found by its name alone
 	twins    int       // of the estate when the first of them was found
-	kept     int // bytes of open, without texts
+	kept     int       // bytes of open, without texts
 	rejected rejections
 	report   belfry.Report // what the sequencer says
 

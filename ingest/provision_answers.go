@@ -1,0 +1,104 @@
+package ingest
+
+import (
+	"maps"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/meta"
+)
+
+// hidden stands for a secret that is not shown; sent back, it keeps the secret.
+const hidden = "***"
+
+func detailsOf(answers map[string]string) *belfry.Details {
+	if len(answers) == 0 {
+		return nil
+	}
+	return &belfry.Details{Answers: answers}
+}
+
+// update changes what the row says differently. A nil parent keeps the place, an empty class the class.
+func (p *provisioning) update(have, parent *meta.Node, class string) *belfry.RowError {
+	d := p.details(have)
+	answers, bad := p.answers(&d)
+	if bad != nil {
+		return bad
+	}
+	if parent == p.parent(have) {
+		parent = nil
+	}
+	if parent != nil {
+		if bad := p.checkMove("view", have, parent); bad != nil {
+			return bad
+		}
+	}
+	it := p.current(have)
+	if class != "" && class != it.Class {
+		it.Class = class
+	}
+	same := maps.Equal(answers, d.Answers)
+	if parent == nil && same && it.Class == p.current(have).Class {
+		p.report.Unchanged++
+		return nil
+	}
+	if !same {
+		d.Answers = answers
+		it.Details = &d
+	}
+	p.set(it)
+	if parent != nil {
+		p.move(have, parent)
+	}
+	p.report.Updated++
+	return nil
+}
+
+// answers are the row's answers over those given before: an absent column keeps its answer, an empty cell sets the
+// default, except that an empty place is no place. Answers that equal the default are not kept: the package has them.
+// Where the item stands, what it is called and what class it has are not answers.
+func (p *provisioning) answers(before *belfry.Details) (map[string]string, *belfry.RowError) {
+	answers := map[string]string{}
+	if before != nil {
+		maps.Copy(answers, before.Answers)
+	}
+	for i, q := range p.b.columns {
+		v := p.text(i)
+		switch {
+		case notAnswer(p.b.pt, q.Name):
+		case q.Secret && v == hidden:
+			if answers[q.Name] == "" {
+				return nil, rejectf(q.Name, belfry.MissingValue, "%s reads %s, which keeps a secret that was given before, and none was; give the secret itself", q.Name, hidden)
+			}
+		case v == "" && (q.Name == "posx" || q.Name == "posy"):
+		case v == "" && q.Required:
+			return nil, rejectf(q.Name, belfry.MissingValue, "%s is empty; package %q needs it, so fill it in or, for what exists, leave the column out", q.Name, p.b.pt.Name)
+		case v == "" || v == q.Default:
+			delete(answers, q.Name)
+		default:
+			answers[q.Name] = v
+		}
+	}
+	for i := range p.b.pt.Questions {
+		q := &p.b.pt.Questions[i]
+		switch {
+		case notAnswer(p.b.pt, q.Name):
+		case q.Required && answers[q.Name] == "":
+			return nil, rejectf(q.Name, belfry.MissingValue, "there is no column %s; package %q needs it to create a %s", q.Name, p.b.pt.Name, p.b.pt.Kind)
+		case answers[q.Name] == q.Default: // as an earlier version may have kept it
+			delete(answers, q.Name)
+		}
+	}
+	return answers, nil
+}
+
+// notAnswer tells which columns are part of the item itself.
+func notAnswer(pt *catalog.PackageType, column string) bool {
+	switch column {
+	case "name", "view":
+		return true
+	case "resname", "class":
+		return pt.Kind == catalog.ViewPackage
+	}
+	return false
+}

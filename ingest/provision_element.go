@@ -1,0 +1,59 @@
+package ingest
+
+import (
+	"belfry"
+	"belfry/meta"
+)
+
+// elementRow decides a row of something that is drawn.
+func (p *provisioning) elementRow(name string) *belfry.RowError {
+	have := p.element(p.b.pt.Name, name)
+	var parent *meta.Node
+	if view := p.text(p.b.view); view != "" {
+		if parent = p.place(view); parent == nil {
+			return rejectf("view", belfry.UnknownView, "view %q does not exist; name a view of the customer or a resource, or leave view empty for %s", clip([]byte(view)), belfry.Main)
+		}
+	}
+	if bad := p.checkTargets(have); bad != nil {
+		return bad
+	}
+	if have != nil {
+		return p.update(have, parent, "")
+	}
+	answers, bad := p.answers(nil)
+	if bad != nil {
+		return bad
+	}
+	if parent == nil {
+		parent = p.estate.Main
+	}
+	p.create(belfry.KindElement, name, parent, nil, &meta.Class{}, p.b.pt.Name, detailsOf(answers))
+	p.report.Created.Elements++
+	return nil
+}
+
+// checkTargets sees to it that what a new link or shortcut names exists. What an element has named before is not looked
+// at again: it may have been removed since, and an export must be taken back as it is.
+func (p *provisioning) checkTargets(have *meta.Node) *belfry.RowError {
+	var before map[string]string
+	if have != nil {
+		before = p.details(have).Answers
+	}
+	for i, q := range p.b.columns {
+		v := p.text(i)
+		if v == "" || v == before[q.Name] {
+			continue
+		}
+		switch q.Name {
+		case "target":
+			if p.place(v) == nil {
+				return rejectf(q.Name, belfry.NotFound, "there is no view or resource %q; name an existing one", clip([]byte(v)))
+			}
+		case "from", "to":
+			if p.place(v) == nil && len(p.objectsNamed(v)) == 0 {
+				return rejectf(q.Name, belfry.NotFound, "there is no view, resource or object %q; name an existing one", clip([]byte(v)))
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package ingest
+
+import (
+	"belfry"
+	"belfry/meta"
+)
+
+// customerView finds the customer-level view a cell names; nil when the cell is empty.
+func (p *provisioning) customerView(name string) (*meta.Node, *belfry.RowError) {
+	if name == "" {
+		return nil, nil
+	}
+	n := p.place(name)
+	switch {
+	case n == nil:
+		return nil, rejectf("view", belfry.UnknownView, "view %q does not exist; provision it first, or leave view empty for %s", clip([]byte(name)), belfry.Main)
+	case n.Kind != belfry.KindView:
+		return nil, rejectf("view", belfry.NotAllowed, "%q is a resource; a resource stands in a view of the customer", n.Name)
+	}
+	return n, nil
+}
+
+// viewRow decides a row of the package view.
+func (p *provisioning) viewRow(name string) *belfry.RowError {
+	resource, parent, bad := p.around()
+	if bad != nil {
+		return bad
+	}
+	have := p.place(name)
+	if resource != nil {
+		have = p.view(resource, name)
+	}
+	class := p.text(p.b.class)
+	switch {
+	case have != nil && have.Kind != belfry.KindView:
+		return inUse(have)
+	case have != nil:
+		return p.update(have, parent, class)
+	case parent == nil:
+		return rejectf("view", belfry.MissingValue, "view %q does not exist yet, and view is empty; name the view in which to create it, %s for the top level", name, belfry.Main)
+	}
+	answers, bad := p.answers(nil)
+	if bad != nil {
+		return bad
+	}
+	if bad := p.checkDepth("view", parent); bad != nil {
+		return bad
+	}
+	if bad := p.checkPlaced(parent, answers); bad != nil {
+		return bad
+	}
+	if class == "" {
+		class = genericView
+	}
+	p.create(belfry.KindView, name, parent, resource, p.viewClass(class), "", detailsOf(answers))
+	p.report.Created.Views++
+	return nil
+}
+
+// checkPlaced sees to it that a view by way of /cv has a place, unless the view around it arranges its icons by itself.
+func (p *provisioning) checkPlaced(parent *meta.Node, answers map[string]string) *belfry.RowError {
+	if !p.b.placed || p.details(parent).Answers["autoarrange"] == "linear" {
+		return nil
+	}
+	for _, column := range []string{"posx", "posy"} {
+		if answers[column] == "" {
+			return rejectf(column, belfry.MissingValue, "%s is missing; %q does not arrange its icons by itself, so say where the new one stands", column, parent.Name)
+		}
+	}
+	return nil
+}
+
+// around finds where a view is to stand: the resource, nil at customer level, and the view in it, nil when the row does
+// not say. A resource is a view too, so its name in the column view is enough.
+func (p *provisioning) around() (resource, parent *meta.Node, bad *belfry.RowError) {
+	resname, view := p.text(p.b.resname), p.text(p.b.view)
+	if resname != "" {
+		if resource = p.tx.resource(resname); resource == nil {
+			return nil, nil, unknownResource(resname)
+		}
+		if view == "" {
+			return resource, nil, nil
+		}
+		if parent = p.view(resource, view); parent == nil {
+			return nil, nil, unknownInside("view", view, resource)
+		}
+		return resource, parent, nil
+	}
+	if view == "" {
+		return nil, nil, nil
+	}
+	if parent = p.place(view); parent == nil {
+		return nil, nil, rejectf("view", belfry.UnknownView, "view %q does not exist; provision it first, or write %s for the top level", clip([]byte(view)), belfry.Main)
+	}
+	return parent.Resource, parent, nil
+}
+
+func unknownInside(column, view string, resource *meta.Node) *belfry.RowError {
+	return rejectf(column, belfry.UnknownView, "view %q does not exist in %q; name an existing view or the resource itself", clip([]byte(view)), resource.Name)
+}
+
+// maxDepth is how deep views may be nested: a change of status rises through all of them.
+const maxDepth = 100
+
+// checkDepth refuses to nest views any deeper.
+func (t *tx) checkDepth(column string, parent *meta.Node) *belfry.RowError {
+	depth := 0
+	for v := parent; v != nil; v = t.parent(v) {
+		depth++
+	}
+	if depth > maxDepth {
+		return rejectf(column, belfry.LimitReached, "%q stands %d views deep already, as deep as they may be nested; choose a view further up", parent.Name, maxDepth)
+	}
+	return nil
+}
+
+// checkMove refuses to put a view into itself, however deep.
+func (t *tx) checkMove(column string, n, to *meta.Node) *belfry.RowError {
+	if bad := t.checkDepth(column, to); bad != nil {
+		return bad
+	}
+	for v := to; v != nil; v = t.parent(v) {
+		if v == n {
+			return rejectf(column, belfry.Cycle, "%q cannot stand in %q, which stands in %q itself; move that one out first", n.Name, to.Name, n.Name)
+		}
+	}
+	return nil
+}
