@@ -20,7 +20,7 @@ func TestAtomic(t *testing.T) {
 	var all []*atomist
 	var clients []func(*atomic.Bool)
 	for i := range 4 {
-		a := &atomist{client: c, name: fmt.Sprint("atomic", i), rng: g.stream(i), fail: g.fault}
+		a := &atomist{client: c, name: fmt.Sprint("atomic", i), rng: g.stream(i), fail: g.fault, point: g.point}
 		all = append(all, a)
 		clients = append(clients, a.run)
 	}
@@ -39,7 +39,7 @@ func TestAtomic(t *testing.T) {
 		total.lost += a.outcome.lost
 		total.kept += a.outcome.kept
 	}
-	if total.good == 0 || total.bad == 0 {
+	if total.good == 0 || total.bad == 0 || total.lost == 0 {
 		t.Errorf("the test compares nothing: %+v", total)
 	}
 	t.Logf("%d kills, %d before ready; %d bodies taken, %d refused, %d without an answer, of which %d are there", g.killed, g.early, total.good, total.bad, total.lost, total.kept)
@@ -53,6 +53,7 @@ type atomist struct {
 	name    string
 	rng     *rand.Rand
 	fail    func(format string, args ...any)
+	point   func()
 	outcome outcome
 
 	lives  int
@@ -95,7 +96,7 @@ func mustDo(t *testing.T, c *client, method, path, body string) {
 	}
 }
 
-const wholesPerLife = 60
+const wholesPerLife = 300
 
 func (a *atomist) run(stop *atomic.Bool) {
 	for range wholesPerLife {
@@ -189,6 +190,7 @@ func (a *atomist) removable() *whole {
 
 // send sends a body and notes what became of it; false when the program is gone.
 func (a *atomist) send(w *whole) bool {
+	a.point()
 	ans, err := a.do(w.method, w.path, "", w.text.Bytes())
 	switch {
 	case err != nil:

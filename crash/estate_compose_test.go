@@ -5,42 +5,42 @@ import (
 	"slices"
 )
 
-// compose makes a change, of one to four rows. Names are few, so that they meet again; most name something that exists.
+// compose makes a change, of some rows. Names are few, so that they meet again; most name something that exists.
 func (a *architect) compose() *change {
 	c := &change{method: "POST"}
 	row := a.viewRow
 	switch n := a.rng.IntN(100); {
-	case n < 22:
+	case n < 18:
 		c.pkg, c.header = "view", []string{"name", "view"}
 		a.maybeColumn(c, "bg", "posx", "class")
-	case n < 32:
+	case n < 27:
 		c.pkg, c.header, row = "view", []string{"name", "view", "resname", "class"}, a.innerRow
-	case n < 46:
+	case n < 38:
 		c.pkg, c.header, row = "custom", []string{"name", "view"}, a.resourceRow
 		a.maybeColumn(c, "posx")
-	case n < 54:
+	case n < 44:
 		c.pkg, c.header, row = "network-ping", []string{"name", "view", "ip_address_fqdn"}, a.resourceRow
 		a.maybeColumn(c, "interval")
-	case n < 68:
+	case n < 57:
 		c.pkg, c.header, row = "object", []string{"name", "resname", "view", "class"}, a.objectRow
 		a.maybeColumn(c, "object_1")
-	case n < 76:
+	case n < 64:
 		c.pkg = a.one("label", "link", "shortcut", "picture")
 		c.header, row = append([]string{"name", "view"}, columns[c.pkg]...), a.elementRow
-	case n < 82:
+	case n < 70:
 		c.header, row = []string{"type", "resname", "object", "i1"}, a.dataRow
-	case n < 86:
+	case n < 73:
 		c.method, c.pkg, c.header = "GET", "d", []string{"resname", "object", "n"}
 		c.rows = []map[string]string{a.responseRow()}
 		return c
-	case n < 89:
+	case n < 76:
 		c.method, c.pkg, c.header = "GET", "cv", []string{"name", "view", "resname", "class", "posx", "posy"}
 		c.rows = []map[string]string{a.innerRow(c)}
 		return c
 	default:
 		return a.removal()
 	}
-	for range 1 + a.rng.IntN(4) {
+	for range 1 + a.rng.IntN(8) {
 		c.rows = append(c.rows, row(c))
 	}
 	c.atomic = a.rng.IntN(8) == 0
@@ -50,7 +50,7 @@ func (a *architect) compose() *change {
 
 func (a *architect) one(list ...string) string { return list[a.rng.IntN(len(list))] }
 
-// name is one of n names with a prefix.
+// pool is one of n names with a prefix.
 func (a *architect) pool(prefix string, n int) string { return fmt.Sprint(prefix, a.rng.IntN(n)) }
 
 // known is the name of something of a kind that exists, or one of the pool.
@@ -152,12 +152,13 @@ func (a *architect) removal() *change {
 	for kinds[c.pkg] == "" {
 		c.pkg = packages[a.rng.IntN(len(packages))]
 	}
-	c.recursive, c.atomic, c.dryrun = a.rng.IntN(3) == 0, a.rng.IntN(6) == 0, a.rng.IntN(12) == 0
-	if c.atomic {
-		c.dryrun = false
+	if a.rng.IntN(3) == 0 {
+		c.pkg = a.one("view", "custom") // more often what holds much
 	}
+	c.recursive, c.atomic = a.rng.IntN(2) == 0, a.rng.IntN(6) == 0
+	c.dryrun = !c.atomic && a.rng.IntN(12) == 0
 	names := map[string]func() string{
-		"view":     func() string { return a.one(a.pool("v", 6), a.pool("w", 3)) },
+		"view":     func() string { return a.one(a.known("view", "v", 6), a.known("view", "v", 6), a.pool("w", 3)) },
 		"object":   func() string { return a.pool("o", 4) },
 		"resource": func() string { return a.pool("r", 5) },
 		"element":  func() string { return a.pool("e", 3) },

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// TestEstate provisions, moves, updates and removes at random, in two customers that use the same names, and keeps a
+// TestEstate provisions, moves, updates and removes at random, in customers that use the same names, and keeps a
 // plain model of what must be there. After each kill everything that can be listed is held against the model.
 func TestEstate(t *testing.T) {
 	n := someKills()
@@ -22,8 +22,8 @@ func TestEstate(t *testing.T) {
 	g.s.start()
 	var all []*architect
 	var clients []func(*atomic.Bool)
-	for i, name := range []string{"default", "second"} {
-		a := &architect{client: g.client(name, "crash"), name: name, rng: g.stream(i), fail: g.fault, codes: map[string]int{}}
+	for i, name := range []string{"default", "second", "third", "fourth"} {
+		a := &architect{client: g.client(name, "crash"), name: name, rng: g.stream(i), fail: g.fault, point: g.point, codes: map[string]int{}}
 		a.model = newEstate()
 		told, err := a.told()
 		if err != nil {
@@ -41,8 +41,8 @@ func TestEstate(t *testing.T) {
 		}
 	}, clients...)
 	for _, a := range all {
-		if len(a.codes) < 3 || a.requests < 20 {
-			t.Errorf("%s: %d requests with the outcomes %v: too little happened", a.name, a.requests, a.codes)
+		if len(a.codes) < 3 || a.requests < 20 || a.lost == 0 {
+			t.Errorf("%s: %d requests, %d without an answer, with the outcomes %v: too little happened", a.name, a.requests, a.lost, a.codes)
 		}
 		t.Logf("%s: %d requests, %d without an answer, of which %d happened; %d items in the end; row errors %v", a.name, a.requests, a.lost, a.kept, len(a.model.items), a.codes)
 	}
@@ -55,6 +55,7 @@ type architect struct {
 	name  string
 	rng   *rand.Rand
 	fail  func(format string, args ...any)
+	point func()
 	model *estate
 	maybe *estate // what it is if the request without an answer has happened; nil when there is none
 	open  *change // that request
@@ -63,7 +64,7 @@ type architect struct {
 	codes                map[string]int
 }
 
-const changesPerLife = 120
+const changesPerLife = 1000
 
 func (a *architect) run(stop *atomic.Bool) {
 	for range changesPerLife {
@@ -76,6 +77,9 @@ func (a *architect) run(stop *atomic.Bool) {
 // send sends a change and holds the answer against what the model says; false when the program is gone.
 func (a *architect) send(c *change) bool {
 	after, want := a.model.change(c)
+	if abs(len(after.items)-len(a.model.items)) > 1 || want.updated > 1 {
+		a.point()
+	}
 	ans, err := a.do(c.method, c.address(), "", c.text())
 	switch {
 	case err != nil:
@@ -98,6 +102,8 @@ func (a *architect) send(c *change) bool {
 	a.model = after
 	return true
 }
+
+func abs(n int) int { return max(n, -n) }
 
 // readOutcome brings an answer into the form of an effect.
 func readOutcome(a *answer) (string, error) {
@@ -192,8 +198,7 @@ func (a *architect) shown() (list []string, rows []found, err error) {
 
 // told counts the events about configuration.
 func (a *architect) told() (int, error) {
-	rows, err := a.sql("SELECT info FROM events WHERE type='configuration'")
-	return len(rows), err
+	return a.count("events", " AND type='configuration'")
 }
 
 // export gives the rows of a package, of each the columns that the model knows.

@@ -22,7 +22,7 @@ func TestIdempotency(t *testing.T) {
 	var lanes []*lane
 	var clients []func(*atomic.Bool)
 	for i, who := range [][2]string{{"default", "crash"}, {"default", "other"}, {"second", "crash"}} {
-		l := &lane{client: g.client(who[0], who[1]), number: i + 1, name: fmt.Sprint("lane", i+1), rng: g.stream(10 * i), fail: g.fault}
+		l := &lane{client: g.client(who[0], who[1]), number: i + 1, name: fmt.Sprint("lane", i+1), rng: g.stream(10 * i), fail: g.fault, point: g.point}
 		lanes = append(lanes, l)
 		for j := range 4 {
 			r := &repeater{lane: l, rng: g.stream(10*i + j + 1)}
@@ -57,6 +57,7 @@ type lane struct {
 	number int // in i3 of its rows
 	name   string
 	fail   func(format string, args ...any)
+	point  func()
 
 	mu       sync.Mutex
 	rng      *rand.Rand
@@ -167,7 +168,7 @@ type repeater struct {
 	at  int // the request to which it has no answer yet
 }
 
-const repeatsPerLife = 150
+const repeatsPerLife = 500
 
 func (c *repeater) run(stop *atomic.Bool) {
 	for range repeatsPerLife {
@@ -179,6 +180,9 @@ func (c *repeater) run(stop *atomic.Bool) {
 			n = c.rng.IntN(n) // long done; what it made may be gone again
 		}
 		r := c.lane.at(n)
+		if n == c.at {
+			c.point()
+		}
 		a, err := c.do(r.method, r.path, r.key(), r.body)
 		if err != nil {
 			return // and it comes again in the next life

@@ -16,7 +16,8 @@ type siege struct {
 	number uint64     // the seed
 	rng    *rand.Rand // of the kills
 	killed int
-	early  int // kills before it was ready
+	early  int           // kills before it was ready
+	target chan struct{} // a client is about to send something worth a kill
 
 	mu     sync.Mutex
 	faults []string
@@ -30,7 +31,7 @@ func newSiege(t *testing.T, n int, data string) *siege {
 		number = rand.Uint64N(1 << 32)
 	}
 	t.Logf("%d kills, -seed %d", n, number)
-	g := &siege{t: t, number: number, rng: rand.New(rand.NewPCG(number, 0))}
+	g := &siege{t: t, target: make(chan struct{}), number: number, rng: rand.New(rand.NewPCG(number, 0))}
 	g.s = newServer(t, data, "storage: {reserve: 1MiB, min_free: 1MiB}\n")
 	return g
 }
@@ -117,14 +118,37 @@ func (g *siege) besiege(n int, compare func(), clients ...func(stop *atomic.Bool
 	}
 }
 
-// assault lets the clients work until the program is killed.
+// assault lets the clients work until the program is killed: at any moment, or while it is at something they have
+// pointed at. What they may do in one life is limited, to more than they get done.
 func (g *siege) assault(clients []func(*atomic.Bool)) {
 	var stop atomic.Bool
 	var running sync.WaitGroup
 	for _, c := range clients {
 		running.Go(func() { c(&stop) })
 	}
-	g.strike(400 * time.Millisecond)
+	idle := make(chan struct{})
+	go func() {
+		running.Wait()
+		close(idle)
+	}()
+	window := 300 * time.Millisecond
+	if g.rng.IntN(3) > 0 {
+		<-time.After(time.Duration(g.rng.Int64N(int64(window))))
+		select {
+		case <-g.target:
+		case <-idle:
+		}
+		window = 3 * time.Millisecond
+	}
+	g.strike(window)
 	stop.Store(true)
-	running.Wait()
+	<-idle
+}
+
+// point tells that what a client is about to send is worth a kill.
+func (g *siege) point() {
+	select {
+	case g.target <- struct{}{}:
+	default:
+	}
 }
