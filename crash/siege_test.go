@@ -97,7 +97,9 @@ func (g *siege) judge() {
 func (g *siege) besiege(n int, compare func(), clients ...func(stop *atomic.Bool)) {
 	g.t.Helper()
 	g.s.kill()
+	binary(g.t, !testing.Short()) // built before the first kill
 	for g.killed < n {
+		g.s.bin = binary(g.t, g.killed == n/2 && !testing.Short()) // one life with the race detector
 		g.s.launch()
 		if g.rng.IntN(6) == 0 {
 			g.early++
@@ -110,6 +112,7 @@ func (g *siege) besiege(n int, compare func(), clients ...func(stop *atomic.Bool
 		g.assault(clients)
 		g.judge()
 	}
+	g.s.bin = binary(g.t, false)
 	for range 2 {
 		g.s.start()
 		compare()
