@@ -40,11 +40,14 @@ func TestEstate(t *testing.T) {
 			}
 		}
 	}, clients...)
+	requests, lost := 0, 0
 	for _, a := range all {
-		if len(a.codes) < 3 || a.requests < 20 || a.lost == 0 {
-			t.Errorf("%s: %d requests, %d without an answer, with the outcomes %v: too little happened", a.name, a.requests, a.lost, a.codes)
-		}
+		requests += a.requests
+		lost += a.lost
 		t.Logf("%s: %d requests, %d without an answer, of which %d happened; %d items in the end; row errors %v", a.name, a.requests, a.lost, a.kept, len(a.model.items), a.codes)
+	}
+	if requests == 0 || lost == 0 {
+		t.Error("the test compares nothing")
 	}
 	t.Logf("%d kills, %d before ready", g.killed, g.early)
 }

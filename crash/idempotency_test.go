@@ -45,8 +45,8 @@ func TestIdempotency(t *testing.T) {
 		answers += l.done
 		repeats += l.answers - l.done
 	}
-	if repeats < answers {
-		t.Errorf("%d requests were repeated %d times: nothing was at once", answers, repeats)
+	if answers == 0 || repeats == 0 {
+		t.Errorf("the test compares nothing: %d requests, %d repeats", answers, repeats)
 	}
 	t.Logf("%d kills, %d before ready; %d requests answered, and %d times again", g.killed, g.early, answers, repeats)
 }

@@ -101,7 +101,7 @@ func (g *siege) besiege(n int, compare func(), clients ...func(stop *atomic.Bool
 	for g.killed < n {
 		g.s.bin = binary(g.t, g.killed == n/2 && !testing.Short()) // one life with the race detector
 		g.s.launch()
-		if g.rng.IntN(6) == 0 {
+		if g.early < n/3 && g.rng.IntN(5) == 0 {
 			g.early++
 			g.strike(300 * time.Millisecond)
 			continue
