@@ -73,8 +73,11 @@ type found struct {
 	Timestamp time.Time `json:"timestamp"`
 	Name      string    `json:"name"`
 	Kind      string    `json:"kind"`
+	Class     string    `json:"class"`
+	Package   string    `json:"package"`
 	Resource  string    `json:"resource"`
 	View      string    `json:"view"`
+	Parent    string    `json:"parentview"`
 	Object    string    `json:"object"`
 	Status    string    `json:"status"`
 	Previous  string    `json:"previous"`

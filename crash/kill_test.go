@@ -2,7 +2,6 @@ package crash
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,14 +15,7 @@ import (
 
 // TestKill kills the program again and again and loses nothing.
 func TestKill(t *testing.T) {
-	n := *kills
-	if n == 0 {
-		n = 50
-		if testing.Short() {
-			n = 5
-		}
-	}
-	runKills(t, keptDir(t), n, 8_000)
+	runKills(t, keptDir(t), allKills(), 8_000)
 }
 
 // keptDir is a folder that stays if the test fails.
@@ -45,37 +37,24 @@ func keptDir(t *testing.T) string {
 
 // drill is one long run of kills on one data folder.
 type drill struct {
-	t         *testing.T
-	s         *server
-	rng       *rand.Rand
+	*siege
 	customers []*customer
 	senders   []*sender
 	admin     *admin
 	tally     tally
 	starts    []time.Duration // to ready, without the race detector
 	totals    map[string]int  // rows by customer and collection
-	killed    int
-	early     int    // kills before it was ready
-	compared  int    // rows
-	segments  int    // most that were seen at once
-	newest    string // its number
+	compared  int             // rows
+	segments  int             // most that were seen at once
+	newest    string          // its number
 	comparing time.Duration
-
-	mu     sync.Mutex
-	faults []string
 }
 
 // runKills kills the program n times; between two kills a sender sends some rows, at most.
 func runKills(t *testing.T, data string, n, rows int) {
-	number := *seed
-	if number == 0 {
-		number = rand.Uint64N(1 << 32)
-	}
-	t.Logf("%d kills, -seed %d", n, number)
-	d := &drill{t: t, rng: rand.New(rand.NewPCG(number, 0)), totals: map[string]int{}}
 	binary(t, true) // built before the first kill, so that all lives are of one kind
-	d.s = newServer(t, data, "storage: {reserve: 1MiB, min_free: 1MiB}\n")
-	d.begin(number, rows)
+	d := &drill{siege: newSiege(t, n, data), totals: map[string]int{}}
+	d.begin(rows)
 	begun := time.Now()
 	for d.killed < n {
 		d.life()
@@ -88,7 +67,7 @@ func runKills(t *testing.T, data string, n, rows int) {
 }
 
 // begin makes a folder, with some kills while it is made, and who sends into it.
-func (d *drill) begin(number uint64, rows int) {
+func (d *drill) begin(rows int) {
 	for range 2 {
 		d.s.launch()
 		d.strike(100 * time.Millisecond)
@@ -100,9 +79,8 @@ func (d *drill) begin(number uint64, rows int) {
 	for _, name := range []string{"default", "second"} {
 		d.customers = append(d.customers, &customer{name: name, client: client{s: d.s, key: d.s.key(name, "crash")}})
 	}
-	stream := func(i int) *rand.Rand { return rand.New(rand.NewPCG(number, uint64(i+1))) }
 	add := func(name string, to *customer, step func(*sender) bool) {
-		d.senders = append(d.senders, &sender{name: name, to: to, step: step, most: rows, rng: stream(len(d.senders)), fail: d.fault, tally: &d.tally})
+		d.senders = append(d.senders, &sender{name: name, to: to, step: step, most: rows, rng: d.stream(len(d.senders)), fail: d.fault, tally: &d.tally})
 	}
 	first, second := d.customers[0], d.customers[1]
 	add("bulk", first, bulk)
@@ -112,21 +90,8 @@ func (d *drill) begin(number uint64, rows int) {
 	add("atomic", first, allOrNone)
 	add("bulk", second, bulk)
 	add("keyed", second, keyed)
-	d.admin = &admin{s: d.s, rng: stream(100), customers: map[string]fate{}, fail: d.fault}
+	d.admin = &admin{s: d.s, rng: d.stream(100), customers: map[string]fate{}, fail: d.fault}
 	d.s.kill()
-}
-
-func (d *drill) fault(format string, args ...any) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.faults = append(d.faults, fmt.Sprintf(format, args...))
-}
-
-// strike kills the program at some moment of the window that begins now.
-func (d *drill) strike(window time.Duration) {
-	<-time.After(time.Duration(d.rng.Int64N(int64(window))))
-	d.s.kill()
-	d.killed++
 }
 
 // life is one start of the program and its end: while it starts, or some time later, under load.
@@ -163,20 +128,6 @@ func (d *drill) life() {
 		d.newest = strings.TrimLeft(strings.TrimSuffix(filepath.Base(slices.Max(list)), ".journal"), "0")
 	}
 	d.judge()
-}
-
-// judge fails the test if anything was found wrong.
-func (d *drill) judge() {
-	d.t.Helper()
-	d.s.innocent()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.faults) > 0 {
-		d.t.Fatalf("after %d kills:\n%s\nlog:\n%s", d.killed, sum(d.faults), tail(d.s.text()))
-	}
-	if d.t.Failed() {
-		d.t.FailNow()
-	}
 }
 
 // compare looks at every place where something happened since the last time, or at all of them.

@@ -46,7 +46,7 @@ type server struct {
 func newServer(t testing.TB, data, config string) *server {
 	t.Helper()
 	s := &server{t: t, bin: binary(t, false), data: data, client: &http.Client{
-		Transport: &http.Transport{MaxIdleConnsPerHost: 16}, Timeout: patience,
+		Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: patience,
 	}}
 	if config != "" {
 		s.config = filepath.Join(t.TempDir(), "belfry.yaml")
@@ -253,10 +253,10 @@ func (s *server) cli(args ...string) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// key makes a key of the customer.
+// key makes a key of the customer that may do everything.
 func (s *server) key(customer, name string) string {
 	s.t.Helper()
-	key, err := s.cli("key", "create", "--customer", customer, "--name", name, "--level", "readwrite")
+	key, err := s.cli("key", "create", "--customer", customer, "--name", name, "--level", "readwritedelete")
 	if err != nil {
 		s.t.Fatal(err)
 	}
