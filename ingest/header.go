@@ -89,7 +89,7 @@ func columnNames(header [][]byte, maxColumns int) ([]string, error) {
 
 // unknownColumn tells what the column could have meant.
 func unknownColumn(name string, known []string, more string) error {
-	hint := ""
+	hint := "."
 	if near := catalog.Nearest(name, known); near != "" {
 		hint = "; did you mean " + strconv.Quote(near) + "?"
 	}
@@ -97,7 +97,7 @@ func unknownColumn(name string, known []string, more string) error {
 	if more != "" {
 		list += " " + more
 	}
-	return belfry.Errorf(belfry.BadHeader, "there is no column %q%s Known columns: %s", clip([]byte(name)), hint+".", list)
+	return belfry.Errorf(belfry.BadHeader, "there is no column %q%s Known columns: %s", clip([]byte(name)), hint, list)
 }
 
 // clip keeps what a client sent short enough to be shown to it.

@@ -79,7 +79,7 @@ func (b *packageBody) read(rows, bytes int) (*chunk, error) {
 	return c, b.csvBody.read(c, rows, bytes, func(c *chunk, fields [][]byte, line int) *belfry.RowError {
 		for i, q := range b.columns {
 			v := string(cell(fields, i))
-			if q.Secret && v == hidden {
+			if q.Secret && v == hidden || i == b.name { // apply checks the name, with a code of its own
 				continue
 			}
 			if err := q.Check(v); err != nil {

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -33,7 +34,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"belfry": main})
 }
 
-// TestScripts runs the scripts in testdata/script against real processes. Beside the commands of testscript they have:
+// TestScripts runs the scripts in testdata/script against real processes; those in its folder api are named after the
+// sentences of the specification. Beside the commands of testscript they have:
 //
 //	serve [flags]                 start a server on $WORK/data and wait until it is ready; its log goes to server.log
 //	stop, crash                   end it with SIGTERM, which must end in exit status 0, or with SIGKILL
@@ -42,16 +44,20 @@ func TestMain(m *testing.M) {
 //	http [flags] METHOD PATH      send a request; prints status, headers and body. -H header, -d body file, -k VAR key
 //	send VAR FILE [query]         POST /api/send with the key in VAR; prints status and body
 //	sql VAR QUERY [params]        GET /api/sql with the key in VAR; prints the body
+//	provision VAR PACKAGE FILE [query]   POST /api/provisioning/PACKAGE likewise; remove does it with DELETE
+//	export VAR PACKAGE            GET /api/provisioning/PACKAGE; prints the body alone
+//	stall VAR METHOD PATH [FILE]  begin a request that does not end before the script does or says release
 //	pack gzip|zstd FROM TO        compress a file
+//	write FILE PART…              make a file of these parts, with escapes as in Go; 255*x is x 255 times
 //	fill SIZE FILE                make a CSV file of at least that many bytes
-//	flip OFFSET FILE              change one byte of a file
+//	flip OFFSET FILE              change one byte of a file; a negative offset counts from its end
 //	tmpfs SIZE DIR                mount a small file system there
 //	ballast FREE FILE             grow a file until its file system has no more than that free
 //	awaitlog REGEXP               wait until the server's log says so
 //	nokeys                        no key that was made appears in the log or in a file of the data folder
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+		Files:               scripts(t),
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
@@ -68,10 +74,25 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"serve": cmdServe, "stop": cmdStop, "crash": cmdCrash, "hup": cmdHup, "key": cmdKey, "http": cmdHTTP,
 			"send": cmdSend, "sql": cmdSQL, "pack": cmdPack, "fill": cmdFill, "nokeys": cmdNoKeys,
+			"provision": cmdBulk("POST"), "remove": cmdBulk("DELETE"), "export": cmdExport,
+			"write": cmdWrite, "stall": cmdStall, "release": cmdRelease,
 			"flip":  cmdFlip,
 			"tmpfs": cmdTmpfs, "ballast": cmdBallast, "awaitlog": cmdAwaitLog,
 		},
 	})
+}
+
+// scripts lists the files of all scripts.
+func scripts(t *testing.T) (files []string) {
+	t.Helper()
+	for _, pattern := range []string{"*.txtar", filepath.Join("api", "*.txtar")} {
+		found, err := filepath.Glob(filepath.Join("testdata", "script", pattern))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no scripts: %v", err)
+		}
+		files = append(files, found...)
+	}
+	return files
 }
 
 type serverKey struct{}
@@ -83,6 +104,8 @@ type server struct {
 	base   string
 	client *http.Client
 	keys   []string
+
+	stalled []net.Conn // requests that were begun and not ended
 }
 
 func of(ts *testscript.TestScript) *server { return ts.Value(serverKey{}).(*server) }
@@ -251,6 +274,7 @@ func do(ts *testscript.TestScript, r *http.Request, headers bool) {
 	}
 	out.Write(body)
 	checkShape(ts, res, body)
+	checkReport(ts, res, body)
 }
 
 // checkShape holds every error to its one shape.
@@ -362,6 +386,9 @@ func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
 	_, err := fmt.Sscan(args[0], &at)
 	ts.Check(err)
 	data := []byte(ts.ReadFile(args[1]))
+	if at < 0 {
+		at += len(data)
+	}
 	data[at] ^= 0xff
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o600))
 }
