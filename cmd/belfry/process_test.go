@@ -31,8 +31,8 @@ type process struct {
 	log  string // file of its log
 }
 
-// start runs a server on a new data folder until the test ends.
-func start(t testing.TB, bin string) *process {
+// start runs a server on a new data folder until the test ends. flags are more flags of serve.
+func start(t testing.TB, bin string, flags ...string) *process {
 	t.Helper()
 	dir := t.TempDir()
 	p := &process{t: t, bin: bin, data: filepath.Join(dir, "data"), log: filepath.Join(dir, "server.log")}
@@ -41,7 +41,7 @@ func start(t testing.TB, bin string) *process {
 		t.Fatal(err)
 	}
 	p.key = strings.TrimSpace(string(out))
-	p.cmd = p.command("serve", "--data", p.data, "--listen", "127.0.0.1:0")
+	p.cmd = p.command(append([]string{"serve", "--data", p.data, "--listen", "127.0.0.1:0"}, flags...)...)
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

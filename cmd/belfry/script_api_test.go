@@ -53,7 +53,7 @@ func cmdExport(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Stdout().Write(body)
 }
 
-var times = regexp.MustCompile(`^(\d+)\*`)
+var count = regexp.MustCompile(`^(\d+)\*`)
 
 // cmdWrite makes a file of bytes that an archive cannot hold or that would be too long in it.
 func cmdWrite(ts *testscript.TestScript, neg bool, args []string) {
@@ -63,7 +63,7 @@ func cmdWrite(ts *testscript.TestScript, neg bool, args []string) {
 	var out bytes.Buffer
 	for _, part := range args[1:] {
 		n := 1
-		if m := times.FindStringSubmatch(part); m != nil {
+		if m := count.FindStringSubmatch(part); m != nil {
 			n, _ = strconv.Atoi(m[1])
 			part = part[len(m[0]):]
 		}
