@@ -24,40 +24,56 @@ type process struct {
 	t    testing.TB
 	bin  string
 	data string
-	key  string // level readwritedelete
-	base string
-	addr string
-	cmd  *exec.Cmd
-	log  string // file of its log
+
+	flags []string // of serve
+	key   string   // level readwritedelete
+	base  string
+	addr  string
+	cmd   *exec.Cmd
+	log   string // file of its log
 }
 
 // start runs a server on a new data folder until the test ends. flags are more flags of serve.
 func start(t testing.TB, bin string, flags ...string) *process {
 	t.Helper()
 	dir := t.TempDir()
-	p := &process{t: t, bin: bin, data: filepath.Join(dir, "data"), log: filepath.Join(dir, "server.log")}
+	p := &process{t: t, bin: bin, flags: flags, data: filepath.Join(dir, "data"), log: filepath.Join(dir, "server.log")}
 	out, err := p.command("key", "create", "--data", p.data, "--name", "test", "--level", "readwritedelete").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.key = strings.TrimSpace(string(out))
-	p.cmd = p.command(append([]string{"serve", "--data", p.data, "--listen", "127.0.0.1:0"}, flags...)...)
+	t.Cleanup(p.stop)
+	p.serve()
+	return p
+}
+
+// serve starts the server and waits until it is ready.
+func (p *process) serve() {
+	p.t.Helper()
+	p.cmd = p.command(append([]string{"serve", "--data", p.data, "--listen", "127.0.0.1:0"}, p.flags...)...)
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	ready := make(chan string)
 	go p.follow(stderr, ready)
-	t.Cleanup(p.stop)
 	addr, ok := <-ready
 	if !ok {
-		t.Fatal("the server ended before it was ready")
+		p.t.Fatal("the server ended before it was ready")
 	}
 	p.addr, p.base = addr, "http://"+addr
-	return p
+}
+
+// crash kills the server without a warning and starts it again.
+func (p *process) crash() {
+	p.t.Helper()
+	p.cmd.Process.Kill()
+	p.cmd.Wait()
+	p.serve()
 }
 
 func (p *process) command(args ...string) *exec.Cmd {
@@ -69,7 +85,7 @@ func (p *process) command(args ...string) *exec.Cmd {
 // follow keeps the log and says the address once the server is ready; a log that ends earlier closes the channel.
 func (p *process) follow(stderr io.Reader, ready chan<- string) {
 	listening := regexp.MustCompile(`msg=listening .*addr=(\S+)`)
-	log, err := os.Create(p.log)
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		panic(err)
 	}
@@ -112,7 +128,12 @@ func (p *process) stop() {
 // post sends a body with the key of the process; header is a list of names and values.
 func (p *process) post(path string, body io.Reader, header ...string) (status int, answer []byte) {
 	p.t.Helper()
-	r, err := http.NewRequest("POST", p.base+path, body)
+	return p.request("POST", path, body, header...)
+}
+
+func (p *process) request(method, path string, body io.Reader, header ...string) (status int, answer []byte) {
+	p.t.Helper()
+	r, err := http.NewRequest(method, p.base+path, body)
 	if err != nil {
 		p.t.Fatal(err)
 	}
