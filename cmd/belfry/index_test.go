@@ -77,6 +77,9 @@ func readScript(t *testing.T, path string) (rows []scriptRow) {
 	if !ok || !strings.HasSuffix(rule, ".") {
 		t.Errorf("%s: the first line must be a comment that says the rule, as a sentence; it is %q", path, first)
 	}
+	if script, _, _ := strings.Cut(string(data), "\n-- "); strings.Contains(script+"\n", "\nstop\n") {
+		t.Errorf("%s: stop is a command of testscript, which ends the script there as if all of it had passed; write halt to end the server", path)
+	}
 	rule = strings.NewReplacer("|", `\|`, "*", `\*`, "<", `\<`).Replace(rule)
 	file, err := filepath.Rel(filepath.Join("testdata", "script"), path)
 	if err != nil {

@@ -38,7 +38,8 @@ func TestMain(m *testing.M) {
 // sentences of the specification. Beside the commands of testscript they have:
 //
 //	serve [flags]                 start a server on $WORK/data and wait until it is ready; its log goes to server.log
-//	stop, crash                   end it with SIGTERM, which must end in exit status 0, or with SIGKILL
+//	halt, crash                   end it with SIGTERM, which must end in exit status 0, or with SIGKILL; stop is something else:
+//	                              it ends the script there, as passed
 //	hup                           send SIGHUP and wait until the server has dealt with it
 //	key VAR LEVEL [flags]         create a key named VAR and put it into the environment
 //	http [flags] METHOD PATH      send a request; prints status, headers and body. -H header, -d body file, -k VAR key
@@ -72,7 +73,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"serve": cmdServe, "stop": cmdStop, "crash": cmdCrash, "hup": cmdHup, "key": cmdKey, "http": cmdHTTP,
+			"serve": cmdServe, "halt": cmdHalt, "crash": cmdCrash, "hup": cmdHup, "key": cmdKey, "http": cmdHTTP,
 			"send": cmdSend, "sql": cmdSQL, "pack": cmdPack, "fill": cmdFill, "nokeys": cmdNoKeys,
 			"provision": cmdBulk("POST"), "remove": cmdBulk("DELETE"), "export": cmdExport,
 			"write": cmdWrite, "stall": cmdStall, "release": cmdRelease,
@@ -205,7 +206,7 @@ func newClient() *http.Client {
 	}
 }
 
-func cmdStop(ts *testscript.TestScript, neg bool, args []string) {
+func cmdHalt(ts *testscript.TestScript, neg bool, args []string) {
 	s := of(ts)
 	ts.Check(s.cmd.Process.Signal(syscall.SIGTERM))
 	for range s.lines { // until it has closed its log
