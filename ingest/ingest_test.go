@@ -31,15 +31,25 @@ var loadCatalog = sync.OnceValues(catalog.Load)
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
+	j, err := journal.Open(t.TempDir(), journal.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return newBenchOn(t, j)
+}
+
+func newBenchOn(t testing.TB, j Journal) *bench {
+	t.Helper()
 	cat, err := loadCatalog()
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	j, err := journal.Open(t.TempDir(), journal.Options{Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := slog.New(slog.DiscardHandler)
 	b := &bench{tree: meta.NewTree(cat), answers: map[string]*belfry.Answer{}, now: time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)}
 	b.Sequencer = New(Config{
 		Tree: b.tree, Journal: j, Log: log,
@@ -69,9 +79,6 @@ func newBench(t testing.TB) *bench {
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		if err := j.Close(); err != nil {
 			t.Error(err)
 		}
 	})

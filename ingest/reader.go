@@ -5,8 +5,10 @@ import (
 	"io"
 	"net/netip"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"belfry"
 	"belfry/catalog"
@@ -226,6 +228,19 @@ func (l *layout) setDetails(fields [][]byte, d *belfry.Details) {
 }
 
 func (r *reader) checkDetails(fields [][]byte) *belfry.RowError {
+	if !r.layout.details {
+		return nil
+	}
+	if bad := checkText("host", cell(fields, r.layout.host)); bad != nil {
+		return bad
+	}
+	for i, at := range r.layout.constants {
+		if v := cell(fields, at); len(v) > maxText {
+			if bad := checkText("object_"+strconv.Itoa(i+1), v); bad != nil {
+				return bad
+			}
+		}
+	}
 	ip := cell(fields, r.layout.ip)
 	if len(ip) == 0 {
 		return nil
@@ -234,6 +249,17 @@ func (r *reader) checkDetails(fields [][]byte) *belfry.RowError {
 		return rejectf("ip", belfry.BadValue, "ip must be an IP address such as 192.0.2.7 or 2001:db8::7, got %q", clip(ip))
 	}
 	return nil
+}
+
+// maxText is how long a detail of an object may be, here as in the package object: what rows describe is exported, and
+// must be taken back.
+const maxText = 65536
+
+func checkText(column string, v []byte) *belfry.RowError {
+	if len(v) <= maxText || utf8.RuneCount(v) <= maxText {
+		return nil
+	}
+	return rejectf(column, belfry.BadValue, "%s must be at most %d characters, got %q", column, maxText, clip(v))
 }
 
 func (r *reader) timestamp(fields [][]byte, collection string) (belfry.Time, *belfry.RowError) {

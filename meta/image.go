@@ -1,8 +1,10 @@
 package meta
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"belfry"
 	"belfry/catalog"
@@ -19,7 +21,19 @@ func LoadTree(ctx context.Context, db *DB, c *catalog.Catalog) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load metadata: %w", err)
 	}
+	l.tree.renumber()
 	return l.tree, nil
+}
+
+// renumber numbers the items of each customer in the order of their ids, which is that of their creation. What was moved
+// into something younger has been read after it.
+func (t *Tree) renumber() {
+	for _, e := range t.customers {
+		slices.SortFunc(e.ever, func(a, b *Node) int { return cmp.Compare(a.ID, b.ID) })
+		for i, n := range e.ever {
+			n.Number = uint32(i + 1)
+		}
+	}
 }
 
 // builder takes what the database reads out: documents, items, each after the one it stands in, states, counters.

@@ -46,41 +46,41 @@ var misplaced = []func(base, key string, n int) *http.Request{
 	func(base, key string, n int) *http.Request { return req("GET", base+"/"+escaped(key)+"/x", "") },
 	func(base, key string, n int) *http.Request { return req("DELETE", base+"/api/keys/"+key, "") },
 	func(base, key string, n int) *http.Request {
-		return with(csv(base+"/api/provisioning/"+key, "name\n"), "X-Api-Key", key)
+		return with(csvBody(base+"/api/provisioning/"+key, "name\n"), "X-Api-Key", key)
 	},
-	func(base, key string, n int) *http.Request { return csv(base+"/api/send?apikey="+key, "type\n") },
+	func(base, key string, n int) *http.Request { return csvBody(base+"/api/send?apikey="+key, "type\n") },
 	func(base, key string, n int) *http.Request {
-		return with(csv(base+"/api/send?"+key+"=true", "type\n"), "X-Api-Key", key)
+		return with(csvBody(base+"/api/send?"+key+"=true", "type\n"), "X-Api-Key", key)
 	},
 	func(base, key string, n int) *http.Request {
-		return with(with(csv(base+"/api/send", data(n)), "X-Api-Key", key), "Idempotency-Key", key)
+		return with(with(csvBody(base+"/api/send", data(n)), "X-Api-Key", key), "Idempotency-Key", key)
 	},
 	func(base, key string, n int) *http.Request { // another body under the same Idempotency-Key
-		return with(with(csv(base+"/api/send", data(n+1)), "X-Api-Key", key), "Idempotency-Key", key)
+		return with(with(csvBody(base+"/api/send", data(n+1)), "X-Api-Key", key), "Idempotency-Key", key)
 	},
 	func(base, key string, n int) *http.Request { // an answer that is kept and complains of a key
-		return with(with(csv(base+"/api/send", header+"data,"+key+","+key+",,,1\n"+data(n)[len(header):]), "X-Api-Key", key), "Idempotency-Key", fmt.Sprint("own ", n))
+		return with(with(csvBody(base+"/api/send", header+"data,"+key+","+key+",,,1\n"+data(n)[len(header):]), "X-Api-Key", key), "Idempotency-Key", fmt.Sprint("own ", n))
 	},
 	func(base, key string, n int) *http.Request {
-		return with(csv(base+"/api/send", data(n)), "X-Api-Key", key)
+		return with(csvBody(base+"/api/send", data(n)), "X-Api-Key", key)
 	},
 	func(base, key string, n int) *http.Request {
-		return with(csv(base+"/api/send", "type,"+key+"\n"), "X-Api-Key", key)
+		return with(csvBody(base+"/api/send", "type,"+key+"\n"), "X-Api-Key", key)
 	},
 	func(base, key string, n int) *http.Request {
-		return with(csv(base+"/api/send", "type,object,i1\n"+key+",x,1\ndata,"+key+",1\ndata,"+key+`"`+"\n"), "X-Api-Key", key)
+		return with(csvBody(base+"/api/send", "type,object,i1\n"+key+",x,1\ndata,"+key+",1\ndata,"+key+`"`+"\n"), "X-Api-Key", key)
 	},
 	func(base, key string, n int) *http.Request {
-		return with(with(csv(base+"/api/send", data(n)), "Referer", "http://x/?apikey="+key), "User-Agent", key)
+		return with(with(csvBody(base+"/api/send", data(n)), "Referer", "http://x/?apikey="+key), "User-Agent", key)
 	},
 	func(base, key string, n int) *http.Request {
-		return with(with(csv(base+"/api/send", data(n)), "X-Api-Key", key), "Content-Type", "text/"+key)
+		return with(with(csvBody(base+"/api/send", data(n)), "X-Api-Key", key), "Content-Type", "text/"+key)
 	},
 	func(base, key string, n int) *http.Request {
-		return with(with(csv(base+"/api/send", data(n)), "X-Api-Key", key), "Content-Encoding", key)
+		return with(with(csvBody(base+"/api/send", data(n)), "X-Api-Key", key), "Content-Encoding", key)
 	},
 	func(base, key string, n int) *http.Request {
-		return with(with(csv(base+"/api/send", data(n)), "X-Api-Key", key), "X-Request-Id", key)
+		return with(with(csvBody(base+"/api/send", data(n)), "X-Api-Key", key), "X-Request-Id", key)
 	},
 	func(base, key string, n int) *http.Request {
 		return with(with(req("POST", base+"/api/sql", `{"q":"`+key+`","`+key+`":1}`), "X-Api-Key", key), "Content-Type", "application/json")
@@ -142,7 +142,7 @@ func req(method, address, body string) *http.Request {
 	return r
 }
 
-func csv(address, body string) *http.Request {
+func csvBody(address, body string) *http.Request {
 	return with(req("POST", address, body), "Content-Type", "text/csv")
 }
 

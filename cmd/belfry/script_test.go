@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -33,18 +34,26 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"belfry": main})
 }
 
-// TestScripts runs the scripts in testdata/script against real processes. Beside the commands of testscript they have:
+// TestScripts runs the scripts in testdata/script against real processes; those in its folder api are named after the
+// sentences of the specification. Beside the commands of testscript they have:
 //
 //	serve [flags]                 start a server on $WORK/data and wait until it is ready; its log goes to server.log
-//	stop, crash                   end it with SIGTERM, which must end in exit status 0, or with SIGKILL
+//	halt, crash                   end it with SIGTERM, which must end in exit status 0, or with SIGKILL; stop is something else:
+//	                              it ends the script there, as passed
 //	hup                           send SIGHUP and wait until the server has dealt with it
 //	key VAR LEVEL [flags]         create a key named VAR and put it into the environment
-//	http [flags] METHOD PATH      send a request; prints status, headers and body. -H header, -d body file, -k VAR key
+//	http [flags] METHOD PATH      send a request; prints status, headers and body. -H header, -d body file, -k VAR key,
+//	                              -s VAR session
+//	login VAR USER                log in with the password in BELFRY_USER_PASSWORD and put the session into the environment
 //	send VAR FILE [query]         POST /api/send with the key in VAR; prints status and body
 //	sql VAR QUERY [params]        GET /api/sql with the key in VAR; prints the body
+//	provision VAR PACKAGE FILE [query]   POST /api/provisioning/PACKAGE likewise; remove does it with DELETE
+//	export VAR PACKAGE            GET /api/provisioning/PACKAGE; prints the body alone
+//	stall VAR METHOD PATH [FILE]  begin a request that does not end before the script does or says release
 //	pack gzip|zstd FROM TO        compress a file
+//	write FILE PART…              make a file of these parts, with escapes as in Go; 255*x is x 255 times
 //	fill SIZE FILE                make a CSV file of at least that many bytes
-//	flip OFFSET FILE              change one byte of a file
+//	flip OFFSET FILE              change one byte of a file; a negative offset counts from its end
 //	tmpfs SIZE DIR                mount a small file system there
 //	ballast FREE FILE             grow a file until its file system has no more than that free
 //	awaitlog REGEXP               wait until the server's log says so
@@ -53,7 +62,7 @@ func TestMain(m *testing.M) {
 //	nokeys                        no key that was made appears in the log or in a file of the data folder
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+		Files:               scripts(t),
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
@@ -69,13 +78,28 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"serve": cmdServe, "stop": cmdStop, "crash": cmdCrash, "hup": cmdHup, "key": cmdKey, "http": cmdHTTP,
+			"serve": cmdServe, "halt": cmdHalt, "crash": cmdCrash, "hup": cmdHup, "key": cmdKey, "http": cmdHTTP,
 			"send": cmdSend, "sql": cmdSQL, "pack": cmdPack, "fill": cmdFill, "nokeys": cmdNoKeys,
+			"provision": cmdBulk("POST"), "remove": cmdBulk("DELETE"), "export": cmdExport,
+			"login": cmdLogin, "write": cmdWrite, "stall": cmdStall, "release": cmdRelease,
 			"flip":  cmdFlip,
 			"relay": cmdRelay, "awaitrelay": cmdAwaitRelay,
 			"tmpfs": cmdTmpfs, "ballast": cmdBallast, "awaitlog": cmdAwaitLog,
 		},
 	})
+}
+
+// scripts lists the files of all scripts.
+func scripts(t *testing.T) (files []string) {
+	t.Helper()
+	for _, pattern := range []string{"*.txtar", filepath.Join("api", "*.txtar")} {
+		found, err := filepath.Glob(filepath.Join("testdata", "script", pattern))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no scripts: %v", err)
+		}
+		files = append(files, found...)
+	}
+	return files
 }
 
 type serverKey struct{}
@@ -87,6 +111,8 @@ type server struct {
 	base   string
 	client *http.Client
 	keys   []string
+
+	stalled []net.Conn // requests that were begun and not ended
 }
 
 func of(ts *testscript.TestScript) *server { return ts.Value(serverKey{}).(*server) }
@@ -186,7 +212,7 @@ func newClient() *http.Client {
 	}
 }
 
-func cmdStop(ts *testscript.TestScript, neg bool, args []string) {
+func cmdHalt(ts *testscript.TestScript, neg bool, args []string) {
 	s := of(ts)
 	ts.Check(s.cmd.Process.Signal(syscall.SIGTERM))
 	for range s.lines { // until it has closed its log
@@ -255,6 +281,7 @@ func do(ts *testscript.TestScript, r *http.Request, headers bool) {
 	}
 	out.Write(body)
 	checkShape(ts, res, body)
+	checkReport(ts, res, body)
 }
 
 // checkShape holds every error to its one shape.
@@ -277,6 +304,7 @@ func cmdHTTP(ts *testscript.TestScript, neg bool, args []string) {
 	flags.Func("H", "header", func(h string) error { headers = append(headers, h); return nil })
 	flags.Func("d", "body", func(f string) error { body = strings.NewReader(ts.ReadFile(f)); return nil })
 	flags.Func("k", "key", func(v string) error { headers = append(headers, "X-Api-Key: "+ts.Getenv(v)); return nil })
+	flags.Func("s", "session", func(v string) error { headers = append(headers, "Cookie: belfry_session="+ts.Getenv(v)); return nil })
 	ts.Check(flags.Parse(args))
 	if flags.NArg() != 2 {
 		ts.Fatalf("usage: http [flags] METHOD PATH")
@@ -366,6 +394,9 @@ func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
 	_, err := fmt.Sscan(args[0], &at)
 	ts.Check(err)
 	data := []byte(ts.ReadFile(args[1]))
+	if at < 0 {
+		at += len(data)
+	}
 	data[at] ^= 0xff
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o600))
 }
