@@ -124,8 +124,8 @@ func BenchmarkFormats(b *testing.B) {
 					b.Fatal(err)
 				}
 				c, err := r.read(chunkRows, chunkBytes)
-				if err != io.EOF || c.rows != rows || len(c.open) > 0 || c.rejected.count > 0 {
-					b.Fatalf("%d rows, %d open, %d rejected, %v", c.rows, len(c.open), c.rejected.count, err)
+				if err != io.EOF || c.rows != rows || c.open.len() > 0 || c.rejected.count > 0 {
+					b.Fatalf("%d rows, %d open, %d rejected, %v", c.rows, c.open.len(), c.rejected.count, err)
 				}
 			}
 			b.ReportMetric(rows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")

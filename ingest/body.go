@@ -20,8 +20,7 @@ type body interface {
 const (
 	chunkRows  = 16_384
 	chunkBytes = 8 << 20
-	fieldSize  = 24
-	openSize   = 80
+	fieldSize  = 4 // what an empty field counts, since it takes that much
 )
 
 // readWhole reads all that is left into one chunk; how much that may be is limited by whoever opened the body.
@@ -81,7 +80,9 @@ func (b *rowBody) read(c *chunk, rows, bytes int, t take) error {
 		c.rows++
 		switch {
 		case !isRow:
-			b.put(c, fields, line, t)
+			if refused := t(c, fields, line); refused != nil {
+				c.rejected.add(b.row, line, refused)
+			}
 		case c.rejected.full():
 			c.rejected.count++
 		default:
@@ -96,30 +97,4 @@ func (b *rowBody) read(c *chunk, rows, bytes int, t take) error {
 		}
 	}
 	return nil
-}
-
-func (b *rowBody) put(c *chunk, fields [][]byte, line int, t take) {
-	open := len(c.open)
-	if refused := t(c, fields, line); refused != nil {
-		c.rejected.add(b.row, line, refused)
-	}
-	if len(c.open) > open {
-		c.kept += openSize + fieldSize*len(fields)
-	}
-}
-
-// keep copies a row for the sequencer: the fields themselves belong to the source.
-func (b *rowBody) keep(fields [][]byte, line int, kind rowKind, slot int) openRow {
-	size := 0
-	for _, f := range fields {
-		size += len(f)
-	}
-	store := make([]byte, 0, size)
-	kept := make([][]byte, len(fields))
-	for i, f := range fields {
-		from := len(store)
-		store = append(store, f...)
-		kept[i] = store[from:len(store):len(store)]
-	}
-	return openRow{row: b.row, line: line, kind: kind, slot: slot, fields: kept}
 }

@@ -21,10 +21,9 @@ type chunk struct {
 	layout   *layout
 	data     dataRows
 	logs     logRows
-	open     []openRow
+	open     openRows
 	unnamed  []unnamed // ready rows whose object was found by its name alone
 	twins    int       // of the estate when the first of them was found
-	kept     int       // bytes of open, without texts
 	rejected rejections
 	report   belfry.Report // what the sequencer says
 
@@ -48,21 +47,13 @@ func (c *chunk) memory() int {
 			row += 16
 		}
 	}
-	return c.kept + row*len(c.data.nodes) + 56*len(c.logs.nodes)
+	return c.open.memory() + row*len(c.data.nodes) + 56*len(c.logs.nodes)
 }
 
 // unnamed is the place of a row in data or logs.
 type unnamed struct {
 	log  bool
 	slot int
-}
-
-// openRow is a row that only the sequencer can decide.
-type openRow struct {
-	row, line int
-	kind      rowKind
-	slot      int // its place in data or logs
-	fields    [][]byte
 }
 
 type rowKind uint8

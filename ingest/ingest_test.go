@@ -399,8 +399,8 @@ func TestAmbiguousInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := read.read(chunkRows, chunkBytes)
-	if err != io.EOF || len(c.open) > 0 {
-		t.Fatalf("%d open rows, %v", len(c.open), err)
+	if err != io.EOF || c.open.len() > 0 {
+		t.Fatalf("%d open rows, %v", c.open.len(), err)
 	}
 	b.send(t, "type,resname,object,class,view,i1\ndata,web02,cpu,load,web02,1\n", Options{})
 	if err := b.do(&command{customer: b.who.Customer, decide: func(t *tx) error { read.apply(t, c); return nil }}); err != nil {

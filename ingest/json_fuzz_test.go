@@ -315,8 +315,8 @@ func (b *bench) chunks(t *testing.T, body string, format belfry.Format) string {
 	for _, o := range slices.Concat(c.data.origins, c.logs.origins) {
 		fmt.Fprintln(&out, "origin", o.row)
 	}
-	for _, o := range c.open {
-		fmt.Fprintf(&out, "open %d %d %d %q\n", o.row, o.kind, o.slot, named(c.layout, o.fields))
+	for _, o := range c.open.rows {
+		fmt.Fprintf(&out, "open %d %d %d %q\n", o.row, o.kind, o.slot, named(c.layout, c.open.cells(&o)))
 	}
 	for _, e := range c.rejected.list {
 		fmt.Fprintln(&out, "rejected", e.Row, e.Column, e.Code, e.Message)

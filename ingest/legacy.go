@@ -152,7 +152,7 @@ func (g *gathering) place(row *belfry.Row) *belfry.RowError {
 	if bad := g.checkDetails(g.fields); bad != nil {
 		return bad
 	}
-	g.chunk.open = append(g.chunk.open, g.keep(g.fields, 1, noResponseRow, -1))
+	g.chunk.open.add(g.row, 1, noResponseRow, -1, g.fields)
 	return nil
 }
 

@@ -62,6 +62,6 @@ func (b *packageBody) single(c *chunk, cells map[string]string) *belfry.RowError
 	if bad := b.check(fields); bad != nil {
 		return bad
 	}
-	c.open = []openRow{{row: 1, line: 1, fields: fields}}
+	c.open.add(1, 1, viewRow, -1, fields)
 	return nil
 }

@@ -86,7 +86,7 @@ func (b *packageBody) read(rows, bytes int) (*chunk, error) {
 		if bad := b.check(fields); bad != nil {
 			return bad
 		}
-		c.open = append(c.open, b.keep(fields, line, viewRow, -1))
+		c.open.add(b.row, line, viewRow, -1, fields)
 		return nil
 	})
 }
@@ -113,9 +113,9 @@ func (b *packageBody) apply(t *tx, c *chunk) {
 		catalog.ElementPackage:  (*provisioning).elementRow,
 	}[b.pt.Kind]
 	p := &provisioning{tx: t, b: b, report: &c.report}
-	t.rec.Items = slices.Grow(t.rec.Items, len(c.open)*(1+len(b.pt.Parts)))
-	t.eachOpen(c, func(row *openRow) *belfry.RowError {
-		p.fields = row.fields
+	t.rec.Items = slices.Grow(t.rec.Items, min(c.open.len(), chunkRows)*(1+len(b.pt.Parts)))
+	t.eachOpen(c, func(fields [][]byte) *belfry.RowError {
+		p.fields = fields
 		name := p.text(b.name)
 		if bad := checkName("name", name); bad != nil {
 			return bad
@@ -126,16 +126,15 @@ func (b *packageBody) apply(t *tx, c *chunk) {
 }
 
 // eachOpen decides the open rows of a chunk that stand for themselves, one by one.
-func (t *tx) eachOpen(c *chunk, decide func(*openRow) *belfry.RowError) {
+func (t *tx) eachOpen(c *chunk, decide func(fields [][]byte) *belfry.RowError) {
 	var late rejections
-	for i := range c.open {
-		row := &c.open[i]
-		if bad := decide(row); bad != nil {
-			late.add(row.row, row.line, bad)
-			continue
+	c.open.decide(&late, func(_ *openRow, fields [][]byte) *belfry.RowError {
+		bad := decide(fields)
+		if bad == nil {
+			c.report.Accepted++
 		}
-		c.report.Accepted++
-	}
+		return bad
+	})
 	c.rejected.merge(late)
 }
 

@@ -76,11 +76,12 @@ func (r *reader) read(rows, bytes int) (*chunk, error) {
 	c.data = *room
 	err := r.rowBody.read(c, rows, bytes, r.take)
 	c.layout = r.layout
+	if cap(c.data.nodes) > 2*chunkRows { // of a body read whole: to copy it, or to keep its room, would be dear
+		return c, err
+	}
 	*room = c.data
 	c.data = room.takeOut()
-	if cap(room.nodes) <= 2*chunkRows { // that of a body read whole may be huge
-		r.rooms.Put(room)
-	}
+	r.rooms.Put(room)
 	return c, err
 }
 
@@ -96,7 +97,7 @@ func (r *reader) take(c *chunk, fields [][]byte, line int) *belfry.RowError {
 	case "log":
 		return r.takeLog(c, fields, line)
 	case "createview":
-		c.open = append(c.open, r.keep(fields, line, viewRow, -1))
+		c.open.add(r.row, line, viewRow, -1, fields)
 		return nil
 	case "":
 		return rejectf("type", belfry.MissingValue, "type is empty; it must be data, log or createview")
@@ -126,7 +127,7 @@ func (r *reader) takeData(c *chunk, fields [][]byte, line int) *belfry.RowError 
 			return nil
 		}
 	}
-	c.open = append(c.open, r.keep(fields, line, dataRow, slot))
+	c.open.add(r.row, line, dataRow, slot, fields)
 	return nil
 }
 
@@ -149,7 +150,7 @@ func (r *reader) takeLog(c *chunk, fields [][]byte, line int) *belfry.RowError {
 		return nil
 	}
 	slot := c.logs.add(nil, at, origin{int32(r.row), int32(line)}, string(text), "")
-	c.open = append(c.open, r.keep(fields, line, logRow, slot))
+	c.open.add(r.row, line, logRow, slot, fields)
 	return nil
 }
 
@@ -170,7 +171,7 @@ func (r *reader) find(c *chunk, fields [][]byte) (n *meta.Node, def *catalog.Cla
 		name, resname := cell(fields, l.object), cell(fields, l.resname)
 		if len(resname) == 0 {
 			var twins bool
-			if n, twins = e.Object(string(name)); n == nil || twins || len(c.open) > 0 {
+			if n, twins = e.Object(string(name)); n == nil || twins || c.open.len() > 0 {
 				return
 			}
 			if len(c.unnamed) == 0 {

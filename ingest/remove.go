@@ -62,16 +62,16 @@ func (s *Sequencer) newRemovalBody(pt *catalog.PackageType, who Sender, recursiv
 func (b *removalBody) read(rows, bytes int) (*chunk, error) {
 	c := &chunk{}
 	return c, b.csvBody.read(c, rows, bytes, func(c *chunk, fields [][]byte, line int) *belfry.RowError {
-		c.open = append(c.open, b.keep(fields, line, viewRow, -1))
+		c.open.add(b.row, line, viewRow, -1, fields)
 		return nil
 	})
 }
 
 func (b *removalBody) apply(t *tx, c *chunk) {
-	t.eachOpen(c, func(row *openRow) *belfry.RowError {
+	t.eachOpen(c, func(fields [][]byte) *belfry.RowError {
 		r := removal{
 			tx: t, pt: b.pt, recursive: b.recursive,
-			name: string(cell(row.fields, b.name)), view: string(cell(row.fields, b.view)), resname: string(cell(row.fields, b.resname)),
+			name: string(cell(fields, b.name)), view: string(cell(fields, b.view)), resname: string(cell(fields, b.resname)),
 		}
 		n, bad := r.row()
 		c.report.Removed += n

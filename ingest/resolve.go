@@ -15,15 +15,15 @@ import (
 func (t *tx) send(c *chunk, l *layout) {
 	late := rejections{most: c.rejected.most}
 	t.checkUnnamed(c, &late)
-	t.expect(len(c.open))
-	for i := range c.open {
-		row, before := &c.open[i], c.report.Created
-		if bad := t.openRow(c, l, row); bad != nil {
-			late.add(row.row, row.line, bad)
-		} else if c.created != nil && c.report.Created != before {
-			c.created(row.row, c.report.Created.Less(before))
+	t.expect(c.open.len())
+	c.open.decide(&late, func(row *openRow, fields [][]byte) *belfry.RowError {
+		before := c.report.Created
+		bad := t.openRow(c, l, row, fields)
+		if bad == nil && c.created != nil && c.report.Created != before {
+			c.created(int(row.row), c.report.Created.Less(before))
 		}
-	}
+		return bad
+	})
 	t.replaceRemoved(c, &late)
 	b := c.data.batch(t.now)
 	t.inputs(c, b)
@@ -90,16 +90,16 @@ func (t *tx) replaceRemoved(c *chunk, late *rejections) {
 	again(c.logs.nodes, c.logs.origins)
 }
 
-func (t *tx) openRow(c *chunk, l *layout, row *openRow) *belfry.RowError {
+func (t *tx) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *belfry.RowError {
 	if row.kind == viewRow {
-		return t.createView(c, l, row.fields)
+		return t.createView(c, l, fields)
 	}
-	n, bad := t.find(c, l, row)
+	n, bad := t.find(c, l, fields)
 	if bad != nil {
 		return bad
 	}
-	if d := t.details(n); l.differs(row.fields, &d) {
-		l.setDetails(row.fields, &d)
+	if d := t.details(n); l.differs(fields, &d) {
+		l.setDetails(fields, &d)
 		t.change(n, &d)
 	}
 	def := t.definition(n)
@@ -112,7 +112,7 @@ func (t *tx) openRow(c *chunk, l *layout, row *openRow) *belfry.RowError {
 		c.report.Accepted++
 		return nil
 	}
-	if _, bad := setValues(&c.data, row.slot, l, row.fields, t.infer(l, row.fields, def)); bad != nil {
+	if _, bad := setValues(&c.data, int(row.slot), l, fields, t.infer(l, fields, def)); bad != nil {
 		return bad
 	}
 	c.data.nodes[row.slot] = n
@@ -139,8 +139,8 @@ func (t *tx) infer(l *layout, fields [][]byte, def *catalog.Class) *catalog.Clas
 }
 
 // find gives the object of a row, creating it when the row says how. A row it finds no fault with has none.
-func (t *tx) find(c *chunk, l *layout, row *openRow) (*meta.Node, *belfry.RowError) {
-	name, resname := string(cell(row.fields, l.object)), string(cell(row.fields, l.resname))
+func (t *tx) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfry.RowError) {
+	name, resname := string(cell(fields, l.object)), string(cell(fields, l.resname))
 	if name == "" {
 		return nil, rejectf("object", belfry.MissingValue, "object is empty; the row must name its object")
 	}
@@ -162,12 +162,12 @@ func (t *tx) find(c *chunk, l *layout, row *openRow) (*meta.Node, *belfry.RowErr
 		n = t.object(resource, name)
 	}
 	if n == nil {
-		return t.createObject(c, l, row.fields, resource, name)
+		return t.createObject(c, l, fields, resource, name)
 	}
-	if class := string(cell(row.fields, l.class)); class != "" && class != n.Class.Name {
+	if class := string(cell(fields, l.class)); class != "" && class != n.Class.Name {
 		return nil, classMismatch(n, class)
 	}
-	return n, t.checkValues(l, row.fields, t.definition(n))
+	return n, t.checkValues(l, fields, t.definition(n))
 }
 
 func ambiguous(column, name string, all []*meta.Node) *belfry.RowError {

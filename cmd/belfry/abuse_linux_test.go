@@ -284,12 +284,12 @@ func utf16Text(mark, text string) string {
 	return string(out)
 }
 
-// A body that is applied as a whole takes memory in proportion to its size, not to the number of its rows.
+// A body that is applied as a whole takes memory in proportion to its size: of rows this short about ten times as much,
+// until all of them have been decided.
 func TestWholeInBulk(t *testing.T) {
-	t.Skip("known: a body of short rows takes about twenty times its size while it waits for its end, with atomic and with dryrun")
 	a := startAbuse(t, "", 150*mib)
 	const size = 16 * mib
-	a.most = (4*size + 50*mib) * raceFactor
+	a.most = (12*size + 50*mib) * raceFactor
 	row := "data,abuse,nothing,,,,1\n"
 	for _, query := range []string{"atomic=true", "dryrun=true"} {
 		before := a.resetPeak()
