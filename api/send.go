@@ -100,7 +100,7 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 	if err := checkIdempotencyKey(b.IdempotencyKey); err != nil {
 		return err
 	}
-	if b.Atomic || b.DryRun || b.IdempotencyKey != "" {
+	if b.Atomic || b.IdempotencyKey != "" {
 		limit = min(limit, r.limits.BodyHeld)
 	}
 	if err := s.Ready(); err != nil {
