@@ -138,7 +138,7 @@ func checkLegacy(t *testing.T, res *httptest.ResponseRecorder, rows int64) {
 			t.Fatalf("%d rows were read: %s", rows, text)
 		}
 	case res.Code == 400 && body.Error != nil && body.Rows == 1: // the row is wrong, and the error is the row's own
-		if rows != 1 || body.Rejected != 1 || len(body.Errors) != 1 || string(body.Errors[0].Code) != body.Error.Code || body.Created != (belfry.Created{}) {
+		if rows != 1 || body.Rejected != 1 || len(body.Errors) != 1 || string(body.Errors[0].Code) != body.Error.Code || body.Errors[0].Row != 1 || body.Errors[0].Line != 1 || body.Created != (belfry.Created{}) {
 			t.Fatalf("%d rows were read: %s", rows, text)
 		}
 	case res.Code == 400 && body.Error != nil && body.Error.Code == string(belfry.BadParameter) && body.Error.Message != "":

@@ -44,9 +44,10 @@ func FuzzProvision(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pkg uint8, body string) {
 		b := newBenchOn(t, &memoryJournal{})
 		b.provision(t, "r")
-		b.bulk(t, false, "view", "name,view,resname,class\nV,MAIN,,\nI,r,r,folder\n", Options{})
-		b.bulk(t, false, "label", "name,view\nL,V\n", Options{})
-		b.send(t, "type,resname,object,class,view,i1\ndata,r,o,C,I,1\n", Options{})
+		b.bulk(t, false, "view", "name,view,resname,class,autoarrange,bg,posx\nV,MAIN,,,linear,b,10\nI,r,r,folder,,,\n", Options{})
+		b.bulk(t, false, "label", "name,view,text\nL,V,a\n", Options{})
+		b.bulk(t, false, "log-trap-receiver", "name,community\nT,secret\n", Options{})
+		b.send(t, "type,resname,object,class,view,i1,ip,host,object_1,object_5\ndata,r,o,C,I,1,192.0.2.1,h,a,e\n", Options{})
 		before := len(b.records)
 		code, answer, err := b.Provision(context.Background(), b.who, names[int(pkg)%len(names)], strings.NewReader(body), Options{})
 		if err != nil {
