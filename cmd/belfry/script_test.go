@@ -31,6 +31,9 @@ var update = flag.Bool("update", false, "rewrite expected output")
 // TestMain lets the test binary be belfry too: a script's server is a process of its own, with the race detector and
 // the coverage of the test run.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "6"); err != nil { // a script mostly waits, for the disk and for its server
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){"belfry": main})
 }
 
