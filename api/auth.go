@@ -38,9 +38,9 @@ func (m methods) path() string {
 
 func (m methods) allowed() string {
 	var names []string
-	for name := range m {
+	for name, rt := range m {
 		names = append(names, name)
-		if name == http.MethodGet {
+		if name == http.MethodGet && !rt.KeyOnly() {
 			names = append(names, http.MethodHead)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"belfry"
 	"belfry/catalog"
@@ -55,9 +56,13 @@ func readFields(text []byte, known []field) error {
 	if _, err := dec.Token(); err != io.EOF {
 		return notObject(known)
 	}
+	for name := range given { // before one that is missing: it may be the same, misspelt
+		if !slices.ContainsFunc(known, func(f field) bool { return f.name == name }) {
+			return unknownField(name, known)
+		}
+	}
 	for _, f := range known {
 		value, ok := given[f.name]
-		delete(given, f.name)
 		switch null := bytes.Equal(value, []byte("null")); {
 		case f.required && (!ok || null):
 			return belfry.Errorf(belfry.BadParameter, "the field %s is missing", f.name)
@@ -67,9 +72,6 @@ func readFields(text []byte, known []field) error {
 		if err := json.Unmarshal(value, f.into); err != nil {
 			return belfry.Errorf(belfry.BadParameter, "the field %s must be a text in quotes", f.name)
 		}
-	}
-	for name := range given {
-		return unknownField(name, known)
 	}
 	return nil
 }

@@ -66,6 +66,7 @@ func (s *Server) dispatch(w *answer, r *http.Request, m methods) {
 	rt, ok := m[r.Method]
 	if !ok && r.Method == http.MethodHead {
 		rt, ok = m[http.MethodGet]
+		ok = ok && !rt.KeyOnly() // whoever asks for the head alone does not want to change something
 	}
 	w.route = m.path()
 	if !ok {
