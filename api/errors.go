@@ -66,7 +66,7 @@ const lingering = 5 * time.Second
 // fail answers with an error.
 func (s *Server) fail(w *answer, r *http.Request, err error) {
 	e, ok := errors.AsType[*belfry.Error](err)
-	if !ok && r.Context().Err() != nil {
+	if !ok && (w.gone || r.Context().Err() != nil) {
 		w.status = statusGone
 		w.broken = true
 		return
@@ -89,13 +89,16 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 	} else if r.ContentLength != 0 { // what comes of the body is read to keep the connection, but not for long
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingering))
 	}
-	writeError(w, &belfry.Error{Code: e.Code, Message: string(s.Keys.MaskKeys([]byte(e.Message)))})
+	if info, _ := codeInfo(e.Code); info.Retry > 0 {
+		s.meter.turnedAway.WithLabelValues(string(e.Code)).Inc()
+	}
+	writeError(w, &belfry.Error{Code: e.Code, Message: string(s.Keys.MaskKeys([]byte(e.Message))), Retry: e.Retry})
 }
 
 func writeError(w *answer, e *belfry.Error) {
 	info, _ := codeInfo(e.Code)
 	if info.Retry > 0 && w.Header().Get("Retry-After") == "" { // unless somebody knows better
-		w.Header().Set("Retry-After", strconv.Itoa(info.Retry))
+		w.Header().Set("Retry-After", strconv.Itoa(max(info.Retry, e.Retry)))
 	}
 	writeJSON(w, info.Status, errorBody(e, w.id))
 }
