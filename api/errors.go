@@ -60,7 +60,8 @@ func codeInfo(c belfry.Code) (CodeInfo, bool) {
 // statusGone is what the log shows for a request whose client went away; nobody reads the answer.
 const statusGone = 499
 
-// lingering is how long a client may go on sending a body that has been refused.
+// lingering is how long a client may go on sending a body that has been refused. The answer waits for that, and must then
+// still have time to be taken.
 const lingering = 5 * time.Second
 
 // fail answers with an error.
@@ -87,12 +88,19 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 	if w.hangUp {
 		w.Header().Set("Connection", "close")
 	} else if r.ContentLength != 0 { // what comes of the body is read to keep the connection, but not for long
-		http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingering))
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(w.linger()))
 	}
 	if info, _ := codeInfo(e.Code); info.Retry > 0 {
 		s.meter.turnedAway.WithLabelValues(string(e.Code)).Inc()
 	}
 	writeError(w, &belfry.Error{Code: e.Code, Message: string(s.Keys.MaskKeys([]byte(e.Message))), Retry: e.Retry})
+}
+
+func (w *answer) linger() time.Duration {
+	if w.idle == 0 {
+		return lingering
+	}
+	return min(lingering, w.idle/2)
 }
 
 func writeError(w *answer, e *belfry.Error) {

@@ -136,6 +136,15 @@ func (p *placed) Close() error {
 	return p.Conn.Close()
 }
 
+// CloseWrite lets the server say that it has said everything, before it hangs up on a client that still sends: otherwise
+// the kernel would throw the answer away.
+func (p *placed) CloseWrite() error {
+	if c, ok := p.Conn.(interface{ CloseWrite() error }); ok {
+		return c.CloseWrite()
+	}
+	return nil
+}
+
 func (p *placed) leave() {
 	l := p.crowd
 	l.mu.Lock()

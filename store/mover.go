@@ -15,7 +15,7 @@ type MoverOptions struct {
 	Rows       int           // move as soon as so many rows wait; 50,000
 	Delay      time.Duration // move when the oldest has waited so long; 200 ms
 	After      uint64        // the store has every record up to here already
-	MaxBacklog int           // rows that may wait before Room lets no more in; 500,000. A KiB counts as a row, too
+	MaxBacklog int           // rows that may wait before Room lets no more in; 500,000, each of them usualRow at most
 	Log        *slog.Logger
 	Failed     func(error) // told of every failed attempt; must not block
 }
@@ -73,12 +73,20 @@ type waiting struct {
 	pos     uint64
 	batches []*belfry.Batch
 	rows    int
-	load    int // rows, and one for each KiB they take
+	bytes   int
+	load    int // rows, each of them usualRow at most
 }
 
-// loadOf weighs a batch: a row that is large counts as many, so that what waits is bounded in memory, too.
-func loadOf(b *belfry.Batch) int {
-	bytes := 0
+// usualRow is the size up to which a row counts as one, in bytes. Larger ones count as several, so that what waits is
+// bounded in memory, too.
+const usualRow = 256
+
+// mostAtOnce is how many bytes the store gets at once, unless a single record has more. An engine holds what it is given
+// until it is in its files, and folds its log in less memory than people think.
+const mostAtOnce = 16 << 20
+
+// sizeOf is about what a batch takes in memory.
+func sizeOf(b *belfry.Batch) (bytes int) {
 	for i := range b.Columns {
 		c := &b.Columns[i]
 		bytes += 8*(len(c.Numbers)+len(c.Ints)) + 16*len(c.Texts)
@@ -86,7 +94,7 @@ func loadOf(b *belfry.Batch) int {
 			bytes += len(t)
 		}
 	}
-	return b.Len() + bytes>>10
+	return bytes
 }
 
 // NewMover makes a Mover into s. It moves while Run runs.
@@ -101,8 +109,9 @@ func (m *Mover) Add(r *belfry.Record) {
 	w := waiting{pos: r.Pos, batches: r.Batches}
 	for _, b := range r.Batches {
 		w.rows += b.Len()
-		w.load += loadOf(b)
+		w.bytes += sizeOf(b)
 	}
+	w.load = max(w.rows, w.bytes/usualRow)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.added = r.Pos
@@ -223,9 +232,9 @@ func (m *Mover) append(ctx context.Context, batches []*belfry.Batch) error {
 func (m *Mover) take() []waiting {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	n, load := 0, 0
-	for n < len(m.queue) && (n == 0 || load+m.queue[n].load <= 4*m.opt.Rows) {
-		load += m.queue[n].load
+	n, rows, bytes := 0, 0, 0
+	for n < len(m.queue) && (n == 0 || rows+m.queue[n].rows <= 4*m.opt.Rows && bytes+m.queue[n].bytes <= mostAtOnce) {
+		rows, bytes = rows+m.queue[n].rows, bytes+m.queue[n].bytes
 		n++
 	}
 	part := m.queue[:n:n]
@@ -310,7 +319,7 @@ func (m *Mover) Room(ctx context.Context, rows int) error {
 			pause = nil
 		case <-changed:
 		case <-ctx.Done():
-			return belfry.Errorf(belfry.Overloaded, "%d rows wait to be stored, where a KiB counts as a row, and no more than %d may; send again later", waiting, m.opt.MaxBacklog)
+			return belfry.Errorf(belfry.Overloaded, "%d rows of at most %d bytes wait to be stored, and no more than %d may; send again later", waiting, usualRow, m.opt.MaxBacklog)
 		}
 	}
 }
