@@ -64,6 +64,7 @@ const (
 type Error struct {
 	Code    Code
 	Message string
+	Retry   int // seconds after which trying again may help; 0: as long as the code says
 }
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }

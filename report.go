@@ -74,7 +74,7 @@ func (r *Report) AnswerOne() (status int, body []byte) {
 		return r.Answer()
 	}
 	first := r.Errors[0]
-	return 400, r.render(&Error{first.Code, first.Message})
+	return 400, r.render(&Error{Code: first.Code, Message: first.Message})
 }
 
 // Refused renders the report of an atomic request that had wrong rows: nothing of it was applied.

@@ -128,7 +128,7 @@ type Server struct {
 	Config
 	limits  atomic.Pointer[Limits]
 	mux     *http.ServeMux
-	bulk    gate
+	bulk    hall
 	queries gate
 	logins  gate
 	tries   throttle
@@ -140,6 +140,7 @@ type Server struct {
 func New(c Config) *Server {
 	s := &Server{Config: c, mux: http.NewServeMux(), meter: newMeter(c.Register)}
 	s.SetLimits(c.Limits)
+	s.bulk.register(c.Register)
 	byPath := map[string]methods{}
 	for _, rt := range Routes {
 		if byPath[rt.Path] == nil {
@@ -163,7 +164,7 @@ func unknownPath(r *http.Request) error {
 
 // ServeHTTP gives the request its id and sees to it that every request gets exactly one answer and one log line.
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	w := &answer{ResponseWriter: rw, id: newID(), start: s.Now()}
+	w := &answer{ResponseWriter: rw, id: newID(), start: s.Now(), idle: s.limits.Load().Idle}
 	h := w.Header()
 	h.Set("X-Request-Id", w.id)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -175,11 +176,12 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			s.fail(w, r, errFault)
 		}
 		s.record(w, r)
+		w.hasten() // what is still to be written
 		if w.broken || fault == http.ErrAbortHandler {
 			panic(http.ErrAbortHandler) // the client must not take half an answer for a whole one
 		}
 	}()
-	http.NewResponseController(rw).SetWriteDeadline(time.Time{}) // the one of an earlier answer on this connection
+	w.welcome(r)
 	if p := r.URL.EscapedPath(); !strings.HasPrefix(p, "/") || p != "/" && p != path.Clean(p) && p != path.Clean(p)+"/" {
 		s.fail(w, r, unknownPath(r)) // the mux would redirect, in HTML
 		return
@@ -203,8 +205,10 @@ type answer struct {
 	route  string // path of the route that took the request
 	status int
 	bytes  int64
-	hangUp bool // nothing more will come from the client
-	broken bool // begun, and neither to be taken back nor finished
+	idle   time.Duration // how long the client may take nothing
+	hangUp bool          // nothing more will come from the client
+	gone   bool          // nor does it take anything
+	broken bool          // begun, and neither to be taken back nor finished
 }
 
 func (w *answer) WriteHeader(status int) {
@@ -218,9 +222,28 @@ func (w *answer) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
+	w.hasten()
 	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)
+	w.gone = w.gone || err != nil
 	return n, err
+}
+
+// welcome sets the time limits of a new request: none for the answer, until there is one, and some time for a body, also
+// for one that nobody reads.
+func (w *answer) welcome(r *http.Request) {
+	ctl := http.NewResponseController(w.ResponseWriter)
+	ctl.SetWriteDeadline(time.Time{}) // the one of an earlier answer on this connection
+	if w.idle > 0 && r.ContentLength != 0 {
+		ctl.SetReadDeadline(time.Now().Add(w.idle))
+	}
+}
+
+// hasten gives the client some time for the next part of an answer, not for the whole.
+func (w *answer) hasten() {
+	if w.idle > 0 {
+		http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.idle)) // a recorder in a test has none
+	}
 }
 
 // Unwrap lets http.ResponseController reach the connection.

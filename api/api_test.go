@@ -428,8 +428,8 @@ func TestTooManyQueries(t *testing.T) {
 	if code := r.code(res); res.StatusCode != 429 || code != "rate_limited" || res.Header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", res.StatusCode, code)
 	}
-	r.Server.bulk.enter(t.Context(), 0, 2)
-	r.Server.bulk.enter(t.Context(), 0, 2)
+	r.Server.bulk.enter(t.Context(), 1, 2)
+	r.Server.bulk.enter(t.Context(), 1, 2)
 	res = r.do("POST", "/api/send", "x", "X-Api-Key: "+writeKey)
 	if code := r.code(res); res.StatusCode != 503 || code != "overloaded" || res.Header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", res.StatusCode, code)

@@ -123,30 +123,43 @@ func (c *capped) Close() error {
 	return nil
 }
 
-// patient reads from a client as long as something comes: the time limit is for silence, not for the whole body.
+// slowest is how many bytes of a body must come in a second, taken over a while as long as the limit for silence. A byte
+// now and then is no silence, and would hold its place for ever.
+const slowest = 256
+
+// patient reads from a client as long as enough comes: the time limit is for silence, not for the whole body. Only the
+// time it waits for the client counts; the client may wait for us as long as it takes.
 type patient struct {
 	body   io.Reader
 	ctl    *http.ResponseController
 	idle   time.Duration
-	until  time.Time
 	answer *answer
+	came   int           // bytes, since there were enough the last time
+	waited time.Duration // for these
 }
 
 func (p *patient) Read(b []byte) (int, error) {
-	if now := time.Now(); p.idle > 0 && p.until.Sub(now) < p.idle/2 {
-		p.until = now.Add(p.idle)
-		p.ctl.SetReadDeadline(p.until) // a recorder in a test has none
+	start := time.Now()
+	if p.idle > 0 {
+		p.ctl.SetReadDeadline(start.Add(p.idle - p.waited)) // a recorder in a test has none
 	}
 	n, err := p.body.Read(b)
+	p.came += n
+	p.waited += time.Since(start)
 	if err == nil || err == io.EOF {
+		if float64(p.came) >= slowest*p.idle.Seconds() {
+			p.came, p.waited = 0, 0
+		}
 		return n, err
 	}
 	p.answer.hangUp = true
 	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	case !errors.Is(err, os.ErrDeadlineExceeded):
+		err = belfry.Errorf(belfry.BadCSV, "the body broke off before its end; send it again")
+	case p.came == 0:
 		err = belfry.Errorf(belfry.BadCSV, "nothing came for %s although the body is not complete; send it without pauses", p.idle)
 	default:
-		err = belfry.Errorf(belfry.BadCSV, "the body broke off before its end; send it again")
+		err = belfry.Errorf(belfry.BadCSV, "only %d bytes came in %s although the body is not complete; send it without pauses", p.came, p.idle)
 	}
 	return n, err
 }

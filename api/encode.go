@@ -5,10 +5,8 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"belfry"
 	"belfry/query"
@@ -35,11 +33,11 @@ var formats = map[string]struct {
 const held = 64 << 10
 
 // stream writes rows as they come. Engines deliver one row more than was asked for, which only says that there are more.
-func stream(w *answer, r *request, wt string, limit int, rows query.Rows) error {
+func stream(w *answer, wt string, limit int, rows query.Rows) error {
 	f := formats[wt]
 	w.Header().Set("Content-Type", f.mediaType)
 	w.Header().Set("Cache-Control", "no-store")
-	buf := bufio.NewWriterSize(&eager{w: w, ctl: http.NewResponseController(w), idle: r.limits.Idle}, held)
+	buf := bufio.NewWriterSize(w, held)
 	out := f.make(buf)
 	if err := out.begin(rows.Columns()); err != nil {
 		return err
@@ -65,20 +63,6 @@ func stream(w *answer, r *request, wt string, limit int, rows query.Rows) error 
 		return err
 	}
 	return buf.Flush()
-}
-
-// eager gives a client some time for every part of an answer, not for the whole.
-type eager struct {
-	w    io.Writer
-	ctl  *http.ResponseController
-	idle time.Duration
-}
-
-func (e *eager) Write(b []byte) (int, error) {
-	if e.idle > 0 {
-		e.ctl.SetWriteDeadline(time.Now().Add(e.idle)) // a recorder in a test has none
-	}
-	return e.w.Write(b)
 }
 
 // jsonLines writes one object per line.

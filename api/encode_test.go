@@ -59,7 +59,7 @@ func TestFormats(t *testing.T) {
 		t.Helper()
 		rec := httptest.NewRecorder()
 		w := &answer{ResponseWriter: rec}
-		if err := stream(w, &request{}, wt, limit, sample()); err != nil {
+		if err := stream(w, wt, limit, sample()); err != nil {
 			t.Fatal(err)
 		}
 		if got := rec.Body.String(); got != want {

@@ -60,13 +60,14 @@ func codeInfo(c belfry.Code) (CodeInfo, bool) {
 // statusGone is what the log shows for a request whose client went away; nobody reads the answer.
 const statusGone = 499
 
-// lingering is how long a client may go on sending a body that has been refused.
+// lingering is how long a client may go on sending a body that has been refused. The answer waits for that, and must then
+// still have time to be taken.
 const lingering = 5 * time.Second
 
 // fail answers with an error.
 func (s *Server) fail(w *answer, r *http.Request, err error) {
 	e, ok := errors.AsType[*belfry.Error](err)
-	if !ok && r.Context().Err() != nil {
+	if !ok && (w.gone || r.Context().Err() != nil) {
 		w.status = statusGone
 		w.broken = true
 		return
@@ -87,15 +88,25 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 	if w.hangUp {
 		w.Header().Set("Connection", "close")
 	} else if r.ContentLength != 0 { // what comes of the body is read to keep the connection, but not for long
-		http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingering))
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(w.linger()))
 	}
-	writeError(w, &belfry.Error{Code: e.Code, Message: string(s.Keys.MaskKeys([]byte(e.Message)))})
+	if info, _ := codeInfo(e.Code); info.Retry > 0 {
+		s.meter.turnedAway.WithLabelValues(string(e.Code)).Inc()
+	}
+	writeError(w, &belfry.Error{Code: e.Code, Message: string(s.Keys.MaskKeys([]byte(e.Message))), Retry: e.Retry})
+}
+
+func (w *answer) linger() time.Duration {
+	if w.idle == 0 {
+		return lingering
+	}
+	return min(lingering, w.idle/2)
 }
 
 func writeError(w *answer, e *belfry.Error) {
 	info, _ := codeInfo(e.Code)
 	if info.Retry > 0 && w.Header().Get("Retry-After") == "" { // unless somebody knows better
-		w.Header().Set("Retry-After", strconv.Itoa(info.Retry))
+		w.Header().Set("Retry-After", strconv.Itoa(max(info.Retry, e.Retry)))
 	}
 	writeJSON(w, info.Status, errorBody(e, w.id))
 }

@@ -54,6 +54,8 @@ type meter struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	refused  prometheus.Counter
+
+	turnedAway *prometheus.CounterVec
 }
 
 func newMeter(reg prometheus.Registerer) meter {
@@ -68,9 +70,35 @@ func newMeter(reg prometheus.Registerer) meter {
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "belfry_logins_refused_total", Help: "Logins that were refused: wrong, or too many.",
 		}),
+		turnedAway: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "belfry_requests_turned_away_total", Help: "Requests that were told to come again later, by the code of the error.",
+		}, []string{"code"}),
+	}
+	for _, c := range Codes {
+		if c.Retry > 0 {
+			m.turnedAway.WithLabelValues(string(c.Code)) // a counter that is there from the start can be watched
+		}
 	}
 	if reg != nil {
-		reg.MustRegister(m.requests, m.seconds, m.refused)
+		reg.MustRegister(m.requests, m.seconds, m.refused, m.turnedAway)
 	}
 	return m
+}
+
+// register shows how full the hall is.
+func (h *hall) register(reg prometheus.Registerer) {
+	if reg == nil {
+		return
+	}
+	of := func(which int) func() float64 {
+		return func() float64 {
+			inside, waiting, refused := h.counts()
+			return float64([...]int{inside, waiting, refused}[which])
+		}
+	}
+	reg.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "belfry_bulk_requests", Help: "Bulk requests that are being served."}, of(0)),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "belfry_bulk_requests_waiting", Help: "Bulk requests that wait for a place."}, of(1)),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "belfry_bulk_requests_refused_total", Help: "Bulk requests that got no place in time."}, of(2)),
+	)
 }

@@ -66,7 +66,7 @@ func (s *Server) export(w *answer, r *request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	return s.Export(r.customer, name, &eager{w: w, ctl: http.NewResponseController(w), idle: r.limits.Idle})
+	return s.Export(r.customer, name, w)
 }
 
 // packageName is the package in the path of a request.
@@ -106,10 +106,10 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 	if err := s.Ready(); err != nil {
 		return err // before the body travels in vain
 	}
-	if !s.turn(r, &s.bulk, 0, r.limits.BulkRequests) {
+	if !s.turn(r, &s.bulk, r.customer, r.limits.BulkRequests) {
 		return belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests)
 	}
-	defer s.bulk.leave(0)
+	defer s.bulk.leave(r.customer)
 	body, err := openBody(w, r, limit)
 	if err != nil {
 		return err
@@ -143,11 +143,16 @@ func (s *Server) writeReport(w *answer, status int, text []byte) {
 	w.Write(text)
 }
 
-// turn waits a moment for a place at a gate.
-func (s *Server) turn(r *request, g *gate, c belfry.CustomerID, places int) bool {
+// entrance is a place where requests may have to wait: a gate, or the hall.
+type entrance interface {
+	enter(ctx context.Context, c belfry.CustomerID, places int) bool
+}
+
+// turn waits a moment for a place.
+func (s *Server) turn(r *request, e entrance, c belfry.CustomerID, places int) bool {
 	ctx, cancel := context.WithTimeout(r.ctx(), r.limits.Wait)
 	defer cancel()
-	return g.enter(ctx, c, places)
+	return e.enter(ctx, c, places)
 }
 
 func checkIdempotencyKey(k string) error {

@@ -116,7 +116,7 @@ func (s *Server) answer(ctx context.Context, w *answer, r *request, wt string, p
 		w.Header().Set("Content-Type", formats[wt].mediaType)
 		return nil
 	}
-	return stream(w, r, wt, plan.Limit, rows)
+	return stream(w, wt, plan.Limit, rows)
 }
 
 // plan turns the text of a query and the parameters beside it into a plan.

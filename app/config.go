@@ -78,16 +78,16 @@ type Limits struct {
 	Row          Size `yaml:"row" help:"size of one row of a body" reload:"yes"`
 	Columns      int  `yaml:"columns" help:"columns of a CSV header" reload:"yes"`
 	Indicators   int  `yaml:"indicators" help:"indicators of an object" reload:"yes"`
-	BulkRequests int  `yaml:"bulk_requests" help:"bulk requests served at the same time" reload:"yes"`
+	BulkRequests int  `yaml:"bulk_requests" help:"bulk requests served at the same time; a quarter more for customers who have few of them" reload:"yes"`
 	Objects      int  `yaml:"objects" help:"objects of one customer" reload:"yes"`
-	Connections  int  `yaml:"connections" help:"connections to the API; further ones wait to be taken"`
+	Connections  int  `yaml:"connections" help:"connections to the API; further ones wait, and idle ones make room for them"`
 	RowRate      int  `yaml:"row_rate" help:"rows per second of one customer; 0: any number" reload:"yes"`
 	// Answers are remembered for a day, so this is also how many requests a day may carry a key.
 	IdempotencyKeys int      `yaml:"idempotency_keys" help:"requests with an Idempotency-Key that are remembered for one customer" reload:"yes"`
 	Queries         int      `yaml:"queries" help:"queries of one customer that run at the same time" reload:"yes"`
 	QueryTime       Duration `yaml:"query_time" help:"how long a query may take" reload:"yes"`
 	Wait            Duration `yaml:"wait" help:"how long a request waits for its turn before it is refused" reload:"yes"`
-	Idle            Duration `yaml:"idle" help:"how long a client may send or take nothing in the middle of a request" reload:"yes"`
+	Idle            Duration `yaml:"idle" help:"how long a client may send or take nothing, or next to nothing, in the middle of a request" reload:"yes"`
 }
 
 // Runtime tunes the Go runtime; zero leaves it alone.

@@ -1,36 +1,69 @@
 package app
 
 import (
+	"container/list"
+	"crypto/tls"
 	"net"
+	"net/http"
 	"sync"
 )
 
-// crowded is a listener that takes no more connections than it has places; the next one waits in the kernel's queue
-// until another ends. Each connection costs memory before it has said a word.
+// crowded is a listener that serves no more connections than it has places: each costs memory before it has said a word.
+// The next one is accepted and waits, those after it wait in the kernel's queue. Clients keep connections open that they
+// do not need at the moment; while somebody waits, the one that has been idle longest makes room, and who is answered is
+// told not to come back on the same connection.
 type crowded struct {
 	net.Listener
-	places chan struct{}
+	places int
+	freed  chan struct{} // holds one: somebody has left, or become idle
 	once   sync.Once
 	closed chan struct{}
+
+	mu      sync.Mutex
+	open    int
+	idle    list.List // of *placed, idle longest first
+	waiting bool
+	evicted int
 }
 
 func crowdedListener(l net.Listener, places int) *crowded {
-	return &crowded{Listener: l, places: make(chan struct{}, places), closed: make(chan struct{})}
+	return &crowded{Listener: l, places: places, freed: make(chan struct{}, 1), closed: make(chan struct{})}
 }
 
-// Accept waits for a place, then for a connection.
+// Accept waits for a connection, then for a place.
 func (l *crowded) Accept() (net.Conn, error) {
-	select {
-	case l.places <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
 	c, err := l.Listener.Accept()
 	if err != nil {
-		<-l.places
 		return nil, err
 	}
-	return &placed{Conn: c, leave: sync.OnceFunc(func() { <-l.places })}, nil
+	for !l.take() {
+		select {
+		case <-l.freed:
+		case <-l.closed:
+			c.Close()
+			return nil, net.ErrClosed
+		}
+	}
+	return &placed{Conn: c, crowd: l}, nil
+}
+
+// take takes a place, that of an idle connection when there is no other.
+func (l *crowded) take() bool {
+	l.mu.Lock()
+	if l.waiting = l.open >= l.places; !l.waiting {
+		l.open++
+		l.mu.Unlock()
+		return true
+	}
+	longest := l.idle.Front()
+	if longest != nil {
+		l.evicted++
+	}
+	l.mu.Unlock()
+	if longest != nil {
+		longest.Value.(*placed).Close() // and freed says so
+	}
+	return false
 }
 
 // Close ends the wait for a place, too.
@@ -39,13 +72,96 @@ func (l *crowded) Close() error {
 	return l.Listener.Close()
 }
 
+// watch is told by the server what its connections are doing.
+func (l *crowded) watch(c net.Conn, s http.ConnState) {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	p, ok := c.(*placed)
+	if !ok {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p.active()
+	if s == http.StateIdle && !p.left {
+		p.idle = l.idle.PushBack(p)
+		l.poke()
+	}
+}
+
+// at puts the crowd before a door.
+func (l *crowded) at(d *door) {
+	d.server.ConnState = l.watch
+	behind := d.server.Handler
+	d.server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if l.full() {
+			w.Header().Set("Connection", "close")
+		}
+		behind.ServeHTTP(w, r)
+	})
+}
+
+// full tells whether somebody waits for a place.
+func (l *crowded) full() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waiting
+}
+
+func (l *crowded) poke() {
+	select {
+	case l.freed <- struct{}{}:
+	default:
+	}
+}
+
+// counts are for the metrics.
+func (l *crowded) counts() (open, idle, evicted int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open, l.idle.Len(), l.evicted
+}
+
 // placed is a connection that gives its place back when it is closed.
 type placed struct {
 	net.Conn
-	leave func()
+	crowd *crowded
+	idle  *list.Element // nil while something is asked
+	left  bool
 }
 
-func (c *placed) Close() error {
-	defer c.leave()
-	return c.Conn.Close()
+func (p *placed) Close() error {
+	defer p.leave()
+	return p.Conn.Close()
+}
+
+// CloseWrite lets the server say that it has said everything, before it hangs up on a client that still sends: otherwise
+// the kernel would throw the answer away.
+func (p *placed) CloseWrite() error {
+	if c, ok := p.Conn.(interface{ CloseWrite() error }); ok {
+		return c.CloseWrite()
+	}
+	return nil
+}
+
+func (p *placed) leave() {
+	l := p.crowd
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p.left {
+		return
+	}
+	p.left = true
+	p.active()
+	l.open--
+	l.poke()
+}
+
+// active takes the connection off the list of idle ones. The mutex is held.
+func (p *placed) active() {
+	if p.idle != nil {
+		p.crowd.idle.Remove(p.idle)
+		p.idle = nil
+	}
 }

@@ -22,6 +22,7 @@ import (
 type front struct {
 	main, admin, control *door
 	cert                 *certificate // nil without TLS
+	crowd                *crowded     // who comes through main
 	dir                  string       // of the control socket
 }
 
@@ -34,7 +35,7 @@ type door struct {
 
 type handlerBox struct{ http.Handler }
 
-func newDoor(l net.Listener, c *tls.Config, log *slog.Logger, name string, failed chan<- error) *door {
+func newDoor(l net.Listener, c *tls.Config, log *slog.Logger, name string, failed chan<- error, options ...func(*door)) *door {
 	d := &door{done: make(chan struct{})}
 	d.handler.Store(handlerBox{api.Starting()})
 	d.server = &http.Server{
@@ -45,6 +46,9 @@ func newDoor(l net.Listener, c *tls.Config, log *slog.Logger, name string, faile
 		DisableGeneralOptionsHandler: true,
 		TLSConfig:                    c,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	for _, o := range options {
+		o(d)
 	}
 	go func() {
 		defer close(d.done)
@@ -94,8 +98,10 @@ func listen(cfg *Config, log *slog.Logger, failed chan<- error) (_ *front, err e
 		secure = f.cert.config()
 	}
 	log = log.With("part", "http")
-	l = crowdedListener(l, cfg.Limits.Connections)
-	f.main = newDoor(l, secure, log, "API listener", failed)
+	f.crowd = crowdedListener(l, cfg.Limits.Connections)
+	f.main = newDoor(f.crowd, secure, log, "API listener", failed, f.crowd.at, func(d *door) {
+		d.server.ReadHeaderTimeout = min(d.server.ReadHeaderTimeout, time.Duration(cfg.Limits.Idle))
+	})
 	if cfg.AdminListen != "" {
 		l, err := net.Listen("tcp", cfg.AdminListen)
 		if err != nil {

@@ -1,6 +1,10 @@
 package ingest
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"belfry"
+)
 
 // Counters say what became of every row that came in: received = stored + rejected + discarded + tried + the lost ones.
 type Counters struct {
@@ -16,11 +20,25 @@ const (
 	lostBroken     lostReason = iota // the body broke off
 	lostOverloaded                   // too much was waiting already
 	lostStorage                      // the journal could not be written
+	lostRate                         // the customer has sent more than it may
 	lostReasons
 )
 
 // LostReasons names the entries of Counters.Lost.
-var LostReasons = [lostReasons]string{"broken_body", "overloaded", "storage"}
+var LostReasons = [lostReasons]string{"broken_body", "overloaded", "storage", "row_rate"}
+
+// lostReasonOf tells why rows were refused that were right, as far as anybody had looked.
+func lostReasonOf(err error) lostReason {
+	switch belfry.CodeOf(err) {
+	case belfry.Overloaded:
+		return lostOverloaded
+	case belfry.RateLimited:
+		return lostRate
+	case belfry.StorageUnavailable:
+		return lostStorage
+	}
+	return lostBroken // the client has gone
+}
 
 // Counters gives the live counters.
 func (s *Sequencer) Counters() *Counters { return &s.counters }

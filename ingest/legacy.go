@@ -55,7 +55,7 @@ func (s *Sequencer) SendOne(ctx context.Context, c belfry.CustomerID, row *belfr
 	}
 	g, n, err := s.gather(c, row)
 	if err != nil {
-		s.counters.lost(1, lostStorage)
+		s.counters.lost(1, lostReasonOf(err))
 		return 0, nil, err
 	}
 	<-g.command.done
@@ -76,10 +76,10 @@ func (s *Sequencer) SendOne(ctx context.Context, c belfry.CustomerID, row *belfr
 func (s *Sequencer) letIn(ctx context.Context, c belfry.CustomerID) error {
 	err := s.pace.enter(c, s.cfg.Limits().Rate, s.cfg.Now())
 	if err == nil {
-		err = s.room(ctx, c, 1)
+		err = s.room(ctx, c, 1, false)
 	}
 	if err != nil {
-		s.counters.lost(1, lostOverloaded)
+		s.counters.lost(1, lostReasonOf(err))
 	}
 	return err
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // pace keeps customers to their rows per second. A request is let in while its customer owes nothing, and pays for its
-// rows as they come: so a body is never cut short in its middle, and over time the rate holds.
+// rows as they come. One that cannot pay is refused before anything of it is applied; a body that is under way is not cut
+// short in its middle but waits. So over time the rate holds, however many bodies come at once.
 type pace struct {
 	mu   sync.Mutex
 	owes map[belfry.CustomerID]debt
@@ -25,28 +26,35 @@ const burst = time.Second
 
 // enter tells whether the customer may send now; rate is in rows per second, 0 for any number.
 func (p *pace) enter(c belfry.CustomerID, rate int, now time.Time) error {
-	if rate <= 0 {
-		return nil
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if left := p.owes[c].after(now, rate); left > float64(rate)*burst.Seconds() {
-		return belfry.Errorf(belfry.RateLimited, "this customer may send %d rows per second and has sent more; send again in a moment", rate)
-	}
-	return nil
+	return tooFast(rate, p.take(c, 0, rate, now))
 }
 
-// pay counts rows that were taken in.
-func (p *pace) pay(c belfry.CustomerID, rows, rate int, now time.Time) {
+// tooFast refuses who would have to wait.
+func tooFast(rate int, wait time.Duration) error {
+	if wait <= 0 {
+		return nil
+	}
+	err := belfry.Errorf(belfry.RateLimited, "this customer may send %d rows per second and has sent more; send again in a moment", rate)
+	err.Retry = int((wait + time.Second - 1) / time.Second)
+	return err
+}
+
+// take books rows to a customer, or says how long it must wait before it may have any.
+func (p *pace) take(c belfry.CustomerID, rows, rate int, now time.Time) (wait time.Duration) {
 	if rate <= 0 {
-		return
+		return 0
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	owes := p.owes[c].after(now, rate)
+	if over := owes - float64(rate)*burst.Seconds(); over > 0 {
+		return max(1, time.Duration(over/float64(rate)*float64(time.Second)))
+	}
 	if p.owes == nil {
 		p.owes = map[belfry.CustomerID]debt{}
 	}
-	p.owes[c] = debt{rows: p.owes[c].after(now, rate) + float64(rows), at: now}
+	p.owes[c] = debt{rows: owes + float64(rows), at: now}
+	return 0
 }
 
 func (d debt) after(now time.Time, rate int) float64 {

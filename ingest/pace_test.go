@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -18,10 +19,11 @@ func TestPace(t *testing.T) {
 		if got := err == nil; got != want {
 			t.Fatalf("customer %d after %s: let in %v, want %v", c, after, got, want)
 		}
-		if err == nil {
-			p.pay(c, rows, rate, now)
-		} else if belfry.CodeOf(err) != belfry.RateLimited {
+		if err != nil && belfry.CodeOf(err) != belfry.RateLimited {
 			t.Errorf("code %s", belfry.CodeOf(err))
+		}
+		if wait := p.take(c, rows, rate, now); (wait == 0) != want {
+			t.Errorf("customer %d after %s has to wait %s", c, after, wait)
 		}
 	}
 	f(1, 0, 0, 1_000_000, true) // no limit
@@ -31,6 +33,14 @@ func TestPace(t *testing.T) {
 	f(2, 0, 100, 100, true) // another customer does not
 	f(1, 3*time.Second, 100, 1, false)
 	f(1, 4*time.Second, 100, 50, true)
+	var e *belfry.Error
+	p.take(3, 1000, 100, start)
+	if err := p.enter(3, 100, start); !errors.As(err, &e) || e.Retry != 9 {
+		t.Errorf("Retry-After %v", err)
+	}
+	if p.take(3, 1, 100, start.Add(9*time.Second-1)) == 0 || p.take(3, 1, 100, start.Add(9*time.Second)) != 0 {
+		t.Error("not after 9 s")
+	}
 }
 
 func TestAnswersLimit(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"belfry"
 )
@@ -72,9 +73,9 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			s.counters.lost(c.rows, lostBroken)
 			return 0, nil, readErr
 		}
-		if err := s.room(ctx, who.Customer, c.rows); err != nil {
+		if err := s.room(ctx, who.Customer, c.rows, last.command != nil); err != nil {
 			_ = last.finish(s, report)
-			s.counters.lost(c.rows, lostOverloaded)
+			s.counters.lost(c.rows, lostReasonOf(err))
 			return 0, nil, err
 		}
 		if err := last.finish(s, report); err != nil {
@@ -99,13 +100,24 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 	}
 }
 
-// room waits until there is room for rows, and books them to the customer.
-func (s *Sequencer) room(ctx context.Context, c belfry.CustomerID, rows int) error {
+// room waits until there is room for rows, and books them to the customer. When it has sent too many, what is under way
+// waits and everything else is refused.
+func (s *Sequencer) room(ctx context.Context, c belfry.CustomerID, rows int, underWay bool) error {
 	if err := s.cfg.Room(ctx, rows); err != nil {
 		return err
 	}
-	s.pace.pay(c, rows, s.cfg.Limits().Rate, s.cfg.Now())
-	return nil
+	for {
+		rate := s.cfg.Limits().Rate
+		wait := s.pace.take(c, rows, rate, s.cfg.Now())
+		if wait <= 0 || !underWay {
+			return tooFast(rate, wait)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // pending is a chunk that the sequencer has.
@@ -156,8 +168,8 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		s.counters.lost(c.rows, lostBroken)
 		return 0, nil, err
 	}
-	if err := s.room(ctx, who.Customer, c.rows); err != nil {
-		s.counters.lost(c.rows, lostOverloaded)
+	if err := s.room(ctx, who.Customer, c.rows, false); err != nil {
+		s.counters.lost(c.rows, lostReasonOf(err))
 		return 0, nil, err
 	}
 	cmd := &command{customer: who.Customer, rows: c.rows, alone: o.alone || o.DryRun || o.Atomic, decide: func(t *tx) error {

@@ -15,7 +15,7 @@ type MoverOptions struct {
 	Rows       int           // move as soon as so many rows wait; 50,000
 	Delay      time.Duration // move when the oldest has waited so long; 200 ms
 	After      uint64        // the store has every record up to here already
-	MaxBacklog int           // rows that may wait before Room lets no more in; 500,000
+	MaxBacklog int           // rows that may wait before Room lets no more in; 500,000, each of them usualRow at most
 	Log        *slog.Logger
 	Failed     func(error) // told of every failed attempt; must not block
 }
@@ -57,6 +57,7 @@ type Mover struct {
 	mu       sync.Mutex
 	queue    []waiting
 	rows     int               // in the queue and on the way
+	load     int               // the same, weighed
 	records  int               // the same
 	added    uint64            // position of the last record added
 	moved    uint64            // every record up to here is in the store
@@ -72,6 +73,28 @@ type waiting struct {
 	pos     uint64
 	batches []*belfry.Batch
 	rows    int
+	bytes   int
+	load    int // rows, each of them usualRow at most
+}
+
+// usualRow is the size up to which a row counts as one, in bytes. Larger ones count as several, so that what waits is
+// bounded in memory, too.
+const usualRow = 256
+
+// mostAtOnce is how many bytes the store gets at once, unless a single record has more. An engine holds what it is given
+// until it is in its files, and folds its log in less memory than people think.
+const mostAtOnce = 16 << 20
+
+// sizeOf is about what a batch takes in memory.
+func sizeOf(b *belfry.Batch) (bytes int) {
+	for i := range b.Columns {
+		c := &b.Columns[i]
+		bytes += 8*(len(c.Numbers)+len(c.Ints)) + 16*len(c.Texts)
+		for _, t := range c.Texts {
+			bytes += len(t)
+		}
+	}
+	return bytes
 }
 
 // NewMover makes a Mover into s. It moves while Run runs.
@@ -86,7 +109,9 @@ func (m *Mover) Add(r *belfry.Record) {
 	w := waiting{pos: r.Pos, batches: r.Batches}
 	for _, b := range r.Batches {
 		w.rows += b.Len()
+		w.bytes += sizeOf(b)
 	}
+	w.load = max(w.rows, w.bytes/usualRow)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.added = r.Pos
@@ -103,8 +128,9 @@ func (m *Mover) Add(r *belfry.Record) {
 	}
 	m.queue = append(m.queue, w)
 	m.rows += w.rows
+	m.load += w.load
 	m.records++
-	if len(m.queue) == 1 || m.rows >= m.opt.Rows {
+	if len(m.queue) == 1 || m.load >= m.opt.Rows {
 		m.poke()
 	}
 }
@@ -159,7 +185,7 @@ func (m *Mover) due() (bool, <-chan time.Time) {
 		return false, nil
 	}
 	left := m.opt.Delay - time.Since(m.oldest)
-	if left <= 0 || m.rows >= m.opt.Rows || m.wanted > m.moved {
+	if left <= 0 || m.load >= m.opt.Rows || m.wanted > m.moved {
 		return true, nil
 	}
 	return false, time.After(left)
@@ -206,9 +232,9 @@ func (m *Mover) append(ctx context.Context, batches []*belfry.Batch) error {
 func (m *Mover) take() []waiting {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	n, rows := 0, 0
-	for n < len(m.queue) && (n == 0 || rows+m.queue[n].rows <= 4*m.opt.Rows) {
-		rows += m.queue[n].rows
+	n, rows, bytes := 0, 0, 0
+	for n < len(m.queue) && (n == 0 || rows+m.queue[n].rows <= 4*m.opt.Rows && bytes+m.queue[n].bytes <= mostAtOnce) {
+		rows, bytes = rows+m.queue[n].rows, bytes+m.queue[n].bytes
 		n++
 	}
 	part := m.queue[:n:n]
@@ -230,6 +256,7 @@ func (m *Mover) done(part []waiting) {
 	defer m.mu.Unlock()
 	for _, w := range part {
 		m.rows -= w.rows
+		m.load -= w.load
 	}
 	m.records -= len(part)
 	m.moved = part[len(part)-1].pos
@@ -276,7 +303,7 @@ func (m *Mover) Room(ctx context.Context, rows int) error {
 	pause := m.pause()
 	for {
 		m.mu.Lock()
-		waiting, changed := m.rows, m.changed
+		waiting, changed := m.load, m.changed
 		m.mu.Unlock()
 		full := waiting > 0 && waiting+rows > m.opt.MaxBacklog
 		if !full && pause == nil {
@@ -292,7 +319,7 @@ func (m *Mover) Room(ctx context.Context, rows int) error {
 			pause = nil
 		case <-changed:
 		case <-ctx.Done():
-			return belfry.Errorf(belfry.Overloaded, "%d rows wait to be stored, and no more than %d may; send again later", waiting, m.opt.MaxBacklog)
+			return belfry.Errorf(belfry.Overloaded, "%d rows of at most %d bytes wait to be stored, and no more than %d may; send again later", waiting, usualRow, m.opt.MaxBacklog)
 		}
 	}
 }
@@ -301,13 +328,13 @@ func (m *Mover) Room(ctx context.Context, rows int) error {
 func (m *Mover) Roomy(rows int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.rows+rows <= m.opt.MaxBacklog/2
+	return m.load+rows <= m.opt.MaxBacklog/2
 }
 
 // pause ends when a request has waited for as long as the backlog asks; nil when it need not wait.
 func (m *Mover) pause() <-chan time.Time {
 	m.mu.Lock()
-	waiting := m.rows
+	waiting := m.load
 	m.mu.Unlock()
 	few := m.opt.MaxBacklog / 2
 	if waiting <= few {

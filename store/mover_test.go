@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -319,5 +320,34 @@ func TestMoverMany(t *testing.T) {
 	}
 	if len(r.pos) != 3750 {
 		t.Errorf("%d records with rows stored, want 3750", len(r.pos))
+	}
+}
+
+// TestMoverWeighs: rows are counted by their size when they are large, and the store never gets too many bytes at once.
+func TestMoverWeighs(t *testing.T) {
+	r := new(ram)
+	m := NewMover(r, MoverOptions{Rows: 50_000})
+	large := func(pos uint64) *belfry.Record {
+		rec := record(pos, "objectlog", 4)
+		b := rec.Batches[0]
+		b.Columns = append(b.Columns, belfry.Column{Name: "log", Texts: slices.Repeat([]string{strings.Repeat("x", 1<<20)}, 4)})
+		return rec
+	}
+	if !m.Roomy(1000) {
+		t.Error("no room at the start")
+	}
+	full, n := 0, uint64(0)
+	for n = 1; m.Roomy(1000); n++ {
+		m.Add(large(n))
+		full += 4 << 20
+	}
+	if most := 500_000 * usualRow / 2; full < most-8<<20 || full > most+8<<20 {
+		t.Errorf("full with %d bytes, want about %d", full, most)
+	}
+	if rows, _ := m.Backlog(); rows != int(n-1)*4 {
+		t.Errorf("%d rows wait", rows)
+	}
+	if part := m.take(); len(part) != 3 { // a fourth would make more than 16 MiB
+		t.Errorf("%d records at once", len(part))
 	}
 }

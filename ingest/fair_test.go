@@ -1,0 +1,78 @@
+package ingest
+
+import (
+	"testing"
+
+	"belfry"
+)
+
+// asleep makes a sequencer that decides nothing, so that everything waits.
+func asleep() *Sequencer {
+	return New(Config{Ready: func() error { return nil }, Limits: func() Limits { return Limits{Indicators: belfry.MaxIndicators} }})
+}
+
+// TestTurns: whoever comes while another has much waiting is in the next round, behind one turn of the other.
+func TestTurns(t *testing.T) {
+	s := asleep()
+	submit := func(c belfry.CustomerID, n, rows int) {
+		t.Helper()
+		for range n {
+			if err := s.submit(&command{customer: c, rows: rows}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	behind := func(c belfry.CustomerID) (rows int) {
+		t.Helper()
+		all := 0
+		round := s.take()
+		for _, o := range round {
+			if all += o.rows; all > roundRows+chunkRows {
+				t.Errorf("a round of %d rows", all)
+			}
+		}
+		for _, o := range round {
+			if o.customer == c {
+				return rows
+			}
+			rows += o.rows
+		}
+		t.Errorf("customer %d is not in a round of %d", c, len(round))
+		return rows
+	}
+	submit(1, 64, chunkRows)
+	submit(2, 1, 3)
+	if got := behind(2); got != chunkRows {
+		t.Errorf("behind %d rows", got)
+	}
+	submit(2, 5, 3) // its own backlog does not count either
+	submit(3, 1, 1)
+	if got := behind(3); got != chunkRows+3 {
+		t.Errorf("behind %d rows", got)
+	}
+	for c := range belfry.CustomerID(100) {
+		submit(10+c, 1, 1)
+	}
+	if got := behind(109); got > 2*chunkRows+100 {
+		t.Errorf("behind %d rows", got)
+	}
+}
+
+// TestSinglesLimit: single rows that wait are limited; the one beyond is refused and counted.
+func TestSinglesLimit(t *testing.T) {
+	s := asleep()
+	awake := newBench(t).Sequencer.cfg
+	s.cfg.Tree, s.cfg.Room, s.cfg.Now = awake.Tree, awake.Room, awake.Now
+	row := &belfry.Row{Type: "data", Resource: "res", Object: "cpu", Indicators: []belfry.Cell{{N: 1, Text: "1"}}}
+	for i := range mostGathered {
+		if _, n, err := s.gather(1, row); err != nil || n != i+1 {
+			t.Fatalf("row %d: %v", i, err)
+		}
+	}
+	if _, _, err := s.SendOne(t.Context(), 1, row); belfry.CodeOf(err) != belfry.Overloaded {
+		t.Errorf("one more: %v", err)
+	}
+	if got := s.counters.Lost[lostOverloaded].Load(); got != 1 || s.counters.Received.Load() != 1 {
+		t.Errorf("%d counted", got)
+	}
+}
