@@ -90,7 +90,7 @@ func (o outcome) busy() bool {
 
 // post sends a body, from any goroutine.
 func (p *process) post(target, key, body string) outcome {
-	res, err := p.client.Do(with(csv(p.base+target, body), "X-Api-Key", key))
+	res, err := p.client.Do(with(csvBody(p.base+target, body), "X-Api-Key", key))
 	if err != nil {
 		return outcome{text: err.Error()}
 	}
