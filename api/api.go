@@ -166,9 +166,9 @@ func unknownPath(r *http.Request) error {
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w := &answer{ResponseWriter: rw, id: newID(), start: s.Now(), idle: s.limits.Load().Idle}
 	h := w.Header()
-	h.Set("X-Request-Id", w.id)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer") // a key may stand in the address
+	h["X-Request-Id"] = []string{w.id}
+	h["X-Content-Type-Options"] = nosniff
+	h["Referrer-Policy"] = noReferrer // a key may stand in the address
 	defer func() {
 		fault := recover()
 		if fault != nil && fault != http.ErrAbortHandler {
@@ -190,6 +190,14 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 }
 
 var errFault = errors.New("panic")
+
+// Headers that every answer has, or nearly every one. They are only read.
+var (
+	nosniff    = []string{"nosniff"}
+	noReferrer = []string{"no-referrer"}
+	noStore    = []string{"no-store"}
+	typeJSON   = []string{"application/json"}
+)
 
 func newID() string {
 	var b [8]byte
@@ -222,7 +230,9 @@ func (w *answer) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	w.hasten()
+	if w.bytes+int64(len(b)) > unsent {
+		w.hasten()
+	}
 	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)
 	w.gone = w.gone || err != nil
@@ -232,12 +242,18 @@ func (w *answer) Write(b []byte) (int, error) {
 // welcome sets the time limits of a new request: none for the answer, until there is one, and some time for a body, also
 // for one that nobody reads.
 func (w *answer) welcome(r *http.Request) {
+	if r.ContentLength == 0 {
+		return // nothing is written before the answer, which sets its own
+	}
 	ctl := http.NewResponseController(w.ResponseWriter)
 	ctl.SetWriteDeadline(time.Time{}) // the one of an earlier answer on this connection
-	if w.idle > 0 && r.ContentLength != 0 {
+	if w.idle > 0 {
 		ctl.SetReadDeadline(time.Now().Add(w.idle))
 	}
 }
+
+// unsent is how much of an answer the standard library keeps back at least until the handler ends.
+const unsent = 2 << 10
 
 // hasten gives the client some time for the next part of an answer, not for the whole.
 func (w *answer) hasten() {

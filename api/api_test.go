@@ -460,17 +460,41 @@ func FuzzParams(f *testing.F) {
 	f.Add(`{"q":"SELECT 1","rows":10}`, "1h")
 	f.Add(`{"q":true}{}`, "NOW-1DAY")
 	f.Fuzz(func(t *testing.T, body, text string) {
-		params, err := jsonParams([]byte(body))
+		given, err := jsonParams([]byte(body))
 		if err != nil {
-			params = url.Values{}
+			given = nil
 		}
 		for _, name := range []string{"from", "to", "span"} {
-			params.Set(name, text)
-			from, to, err := span(params, belfry.At(time.Now()))
+			with := append(given.without(name), param{name, text})
+			from, to, err := span(with, belfry.At(time.Now()))
 			if err == nil && from != 0 && to != 0 && to < from {
 				t.Errorf("%q: the span goes backwards", text)
 			}
-			params.Del(name)
 		}
+		checkQuery(t, text)
 	})
+}
+
+// checkQuery holds the reader of query strings to the standard library's.
+func checkQuery(t *testing.T, raw string) {
+	t.Helper()
+	want, err := url.ParseQuery(raw)
+	got, ok := parseParams(raw)
+	if ok != (err == nil) {
+		t.Fatalf("%q: proper %v, the standard library says %v", raw, ok, err)
+	}
+	if ok && got.Encode() != want.Encode() {
+		t.Fatalf("%q: got %q, want %q", raw, got.Encode(), want.Encode())
+	}
+	for name := range want {
+		if ok && (!got.Has(name) || got.Get(name) != want.Get(name)) {
+			t.Fatalf("%q: %s is %q, want %q", raw, name, got.Get(name), want.Get(name))
+		}
+	}
+}
+
+func TestParams(t *testing.T) {
+	for _, raw := range []string{"", "a", "a=", "=a", "a=b&a=c", "&&a=b&", "a=b%20c+d", "a=%zz&b=1", "a;b=1", "a=1;b", "%61=%2B", "a=b=c", "\xff=%ff", "a=%"} {
+		checkQuery(t, raw)
+	}
 }

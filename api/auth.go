@@ -3,13 +3,10 @@ package api
 import (
 	"context"
 	"net/http"
-	"net/url"
-	"slices"
 	"sort"
 	"strings"
 
 	"belfry"
-	"belfry/catalog"
 	"belfry/meta"
 )
 
@@ -20,10 +17,10 @@ type request struct {
 	customer belfry.CustomerID
 	level    belfry.Level
 	who      string     // the name of the key, or of the user, for events
-	key      belfry.Key // zero for routes that need none; for a session, what it is worth, under a hash of its own
-	login    meta.Login // of a session; its zero value with a key
-	params   url.Values // query parameters, without the key
-	limits   Limits
+	key      string      // hash of the key; of a session, a hash of its own; empty for routes that need neither
+	login    *meta.Login // of a session; nil with a key
+	params   params      // query parameters, without the key
+	limits   *Limits
 }
 
 // ctx ends when the client goes away.
@@ -50,8 +47,8 @@ func (m methods) allowed() string {
 
 // admit finds who asks and checks that against the route, then the names of the parameters.
 func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
-	params, malformed := url.ParseQuery(r.URL.RawQuery)
-	req := &request{Request: r, params: params, limits: *s.limits.Load()}
+	params, proper := parseParams(r.URL.RawQuery)
+	req := &request{Request: r, params: params, limits: s.limits.Load()}
 	if rt.Level > belfry.LevelNone {
 		if err := s.identify(req, rt); err != nil {
 			return nil, err
@@ -60,13 +57,13 @@ func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
 			return nil, req.tooLow(rt)
 		}
 	}
-	if malformed != nil {
-		return nil, belfry.Errorf(belfry.BadParameter, "the query string is not properly URL-encoded; write %%25 for a percent sign and %%3B for a semicolon")
+	if !proper {
+		return nil, errEncoding
 	}
 	if rt.Method == http.MethodGet {
-		params.Del("apikey")
+		req.params = params.without("apikey")
 	}
-	return req, checkParams(params, rt.Params)
+	return req, req.params.check(rt.Params)
 }
 
 // identify finds the key or the session of a request. A key that is given counts, right or wrong; only without one is
@@ -79,7 +76,7 @@ func (s *Server) identify(r *request, rt Route) error {
 			return errNobody()
 		}
 		k.Used(now)
-		r.key, r.customer, r.level, r.who = k.Key, k.Customer, k.Level, k.Name
+		r.key, r.customer, r.level, r.who = k.Hash, k.Customer, k.Level, k.Name
 		return nil
 	}
 	if hash, ok := cookie(r.Request); !ok || rt.KeyOnly() || !s.recognise(r, hash) {
@@ -99,7 +96,7 @@ func (r *request) tooLow(rt Route) error {
 		return belfry.Errorf(belfry.InsufficientLevel, "%s %s needs a session of an administrator; no key has that level", rt.Method, rt.Path)
 	case rt.Level > belfry.LevelAdministrator:
 		return belfry.Errorf(belfry.InsufficientLevel, "%s %s needs a session of an instance administrator; no key has that level", rt.Method, rt.Path)
-	case r.login.User.Name != "":
+	case r.login != nil:
 		return belfry.Errorf(belfry.InsufficientLevel, "%s %s needs level %s, this session has level %s", rt.Method, rt.Path, rt.Level, r.level)
 	}
 	return belfry.Errorf(belfry.InsufficientLevel, "%s %s needs a key of level %s, this one has level %s", rt.Method, rt.Path, rt.Level, r.level)
@@ -107,47 +104,11 @@ func (r *request) tooLow(rt Route) error {
 
 // secret is the key as the client sent it. In an address it is taken on GET alone: bodies go with headers. Only its hash
 // is compared, so the time that takes says nothing about the keys there are.
-func secret(r *http.Request, rt Route, params url.Values) string {
+func secret(r *http.Request, rt Route, params params) string {
 	if k := r.Header.Get("X-Api-Key"); k != "" || rt.Method != http.MethodGet {
 		return k
 	}
 	return params.Get("apikey")
-}
-
-func checkParams(params url.Values, known []string) error {
-	if slices.Equal(known, anyParams) {
-		return nil
-	}
-	for name, values := range params {
-		switch {
-		case name == "apikey":
-			return belfry.Errorf(belfry.BadParameter, "the parameter apikey is for GET alone; send the key in the header x-api-key")
-		case !knows(known, name):
-			return unknownParam(name, known)
-		case len(values) > 1:
-			return belfry.Errorf(belfry.BadParameter, "the parameter %s is given %d times; give it once", name, len(values))
-		}
-	}
-	return nil
-}
-
-func knows(params []string, name string) bool {
-	if slices.Contains(params, name) {
-		return true
-	}
-	_, ok := indicator(name)
-	return ok && slices.Contains(params, anyIndicator)
-}
-
-func unknownParam(name string, known []string) error {
-	if len(known) == 0 {
-		return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; this path takes none", mask(name))
-	}
-	hint := ""
-	if near := catalog.Nearest(name, known); near != "" {
-		hint = ", did you mean " + near + "?"
-	}
-	return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; known are %s%s", mask(name), strings.Join(known, ", "), hint)
 }
 
 // flag reads a parameter that is true or false; given without a value it is true.

@@ -101,7 +101,7 @@ func (s *Server) putClass(w *answer, r *request) error {
 
 // sender is who sends, as the sequencer wants to know it.
 func (r *request) sender() ingest.Sender {
-	return ingest.Sender{Customer: r.customer, Key: r.key.Hash, Name: r.who}
+	return ingest.Sender{Customer: r.customer, Key: r.key, Name: r.who}
 }
 
 // classText reads the body of a class.

@@ -28,7 +28,7 @@ type Caller struct {
 
 // caller reads the body of a request, which is small and of no use to the path, for the sake of its digest.
 func (s *Server) caller(w *answer, r *request) (c Caller, err error) {
-	c = Caller{Customer: r.customer, Key: r.key.Hash, Name: r.who, IdempotencyKey: r.Header.Get("Idempotency-Key")}
+	c = Caller{Customer: r.customer, Key: r.key, Name: r.who, IdempotencyKey: r.Header.Get("Idempotency-Key")}
 	if err := checkIdempotencyKey(c.IdempotencyKey); err != nil || c.IdempotencyKey == "" {
 		return c, err
 	}
@@ -127,7 +127,7 @@ func (s *Server) createKey(w *answer, r *request) error {
 	if mask(name) != name {
 		return belfry.Errorf(belfry.BadParameter, "a key must not be named like a key: its name is shown to others; choose another")
 	}
-	secret, err := s.Admin.CreateKey(r.ctx(), Caller{Customer: r.customer, Key: r.key.Hash, Name: r.who}, name, l, until)
+	secret, err := s.Admin.CreateKey(r.ctx(), Caller{Customer: r.customer, Key: r.key, Name: r.who}, name, l, until)
 	if err != nil {
 		return wholeRequest(err)
 	}

@@ -20,39 +20,55 @@ var (
 const anyIndicator = "i#"
 
 func (s *Server) legacyData(w *answer, r *request) error {
-	row := r.row("data")
-	for name, values := range r.params {
-		if n, ok := indicator(name); ok {
-			row.Indicators = append(row.Indicators, belfry.Cell{N: n, Text: values[0]})
+	row := belfry.Row{Type: "data", Indicators: make([]belfry.Cell, 0, len(r.params))}
+	for _, p := range r.params {
+		n, ok := indicator(p.name)
+		switch {
+		case ok:
+			row.Indicators = append(row.Indicators, belfry.Cell{N: n, Text: p.value})
+		case p.name != "n":
+			setParam(&row, p)
+		case strings.EqualFold(p.value, "yes"):
+			row.NoResponse = true
+		case p.value != "" && !strings.EqualFold(p.value, "no"):
+			return belfry.Errorf(belfry.BadParameter, "n must be yes, which reports that the source does not respond, got %q", mask(p.value))
 		}
 	}
-	switch n := r.params.Get("n"); strings.ToLower(n) {
-	case "yes":
-		row.NoResponse = true
-	case "", "no":
-	default:
-		return belfry.Errorf(belfry.BadParameter, "n must be yes, which reports that the source does not respond, got %q", mask(n))
-	}
-	return s.legacyRow(w, r, row)
+	return s.legacyRow(w, r, &row)
 }
 
 func (s *Server) legacyLog(w *answer, r *request) error {
-	row := r.row("log")
-	row.Log = r.params.Get("l")
-	return s.legacyRow(w, r, row)
+	row := belfry.Row{Type: "log"}
+	for _, p := range r.params {
+		if p.name == "l" {
+			row.Log = p.value
+		} else {
+			setParam(&row, p)
+		}
+	}
+	return s.legacyRow(w, r, &row)
 }
 
-// row takes what data and log have in common out of the address.
-func (r *request) row(kind string) *belfry.Row {
-	p := r.params
-	row := &belfry.Row{
-		Type: kind, Resource: p.Get("resname"), Object: p.Get("o"), Class: p.Get("c"), View: p.Get("v"),
-		ParentView: p.Get("p"), IP: p.Get("ip"), Host: p.Get("h"),
+// setParam puts a parameter that data and log have in common where it belongs.
+func setParam(row *belfry.Row, p param) {
+	switch p.name {
+	case "resname":
+		row.Resource = p.value
+	case "o":
+		row.Object = p.value
+	case "c":
+		row.Class = p.value
+	case "v":
+		row.View = p.value
+	case "p":
+		row.ParentView = p.value
+	case "ip":
+		row.IP = p.value
+	case "h":
+		row.Host = p.value
+	default: // o1 to o5
+		row.Constants[p.name[1]-'1'] = p.value
 	}
-	for i, name := range [...]string{"o1", "o2", "o3", "o4", "o5"} {
-		row.Constants[i] = p.Get(name)
-	}
-	return row
 }
 
 func (s *Server) legacyRow(w *answer, r *request, row *belfry.Row) error {
@@ -75,8 +91,8 @@ var viewColumns = map[string]string{
 
 func (s *Server) legacyView(w *answer, r *request) error {
 	cells := map[string]string{}
-	for name, values := range r.params {
-		cells[viewColumns[name]] = values[0]
+	for _, p := range r.params {
+		cells[viewColumns[p.name]] = p.value
 	}
 	if err := s.Ready(); err != nil {
 		return err

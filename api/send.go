@@ -88,7 +88,7 @@ func (s *Server) csvRows(w *answer, r *request, b Bulk) error {
 
 // rows takes a body of rows.
 func (s *Server) rows(w *answer, r *request, b Bulk) error {
-	b.Customer, b.Key, b.Name, b.IdempotencyKey = r.customer, r.key.Hash, r.who, r.Header.Get("Idempotency-Key")
+	b.Customer, b.Key, b.Name, b.IdempotencyKey = r.customer, r.key, r.who, r.Header.Get("Idempotency-Key")
 	limit := r.limits.Body
 	var err error
 	if b.Atomic, err = r.flag("atomic"); err != nil {
@@ -137,8 +137,8 @@ func (s *Server) writeReport(w *answer, status int, text []byte) {
 	if status != http.StatusOK {
 		text = s.Keys.MaskKeys(text) // an error repeats what it complains of
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
+	w.Header()["Content-Type"] = typeJSON
+	w.Header()["Cache-Control"] = noStore
 	w.WriteHeader(status)
 	w.Write(text)
 }

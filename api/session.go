@@ -41,9 +41,9 @@ func (s *Server) recognise(r *request, hash belfry.Hash) bool {
 	if !ok || l.Session.Expires <= belfry.At(s.Now()) {
 		return false
 	}
-	r.login, r.customer, r.level, r.who = l, l.Customer, l.User.Level(), l.User.Name
+	r.login, r.customer, r.level, r.who = &l, l.Customer, l.User.Level(), l.User.Name
 	// What is remembered for the user is found in the next session, too, and is no key's.
-	r.key = belfry.Key{Name: r.who, Customer: r.customer, Level: r.level, Hash: belfry.HashOf("user " + r.who).String()}
+	r.key = belfry.HashOf("user " + r.who).String()
 	return true
 }
 
@@ -58,7 +58,7 @@ func (s *Server) sameSite(r *http.Request) error {
 
 // renew lets a session that is in use last. If that cannot be done now, the next request tries again.
 func (s *Server) renew(w *answer, r *request) {
-	if r.login.User.Name == "" || !ingest.HalfOver(r.login.Session, belfry.At(s.Now())) {
+	if r.login == nil || !ingest.HalfOver(r.login.Session, belfry.At(s.Now())) {
 		return
 	}
 	if err := s.Login.Renew(r.login.Hash); err != nil {
@@ -157,9 +157,9 @@ func (s *Server) person(r *request) map[string]any {
 }
 
 func (s *Server) whoAmI(w *answer, r *request) error {
-	if r.login.User.Name != "" {
+	if r.login != nil {
 		if l, ok := s.Keys.Session(r.login.Hash); ok {
-			r.login = l // it may just have been renewed
+			r.login = &l // it may just have been renewed
 		}
 		writeJSON(w, http.StatusOK, s.person(r))
 		return nil

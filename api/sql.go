@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -38,50 +37,48 @@ func (s *Server) sqlPost(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	var params url.Values
+	var params params
+	proper := true
 	if typ == "application/json" {
 		params, err = jsonParams(text)
-	} else if params, err = url.ParseQuery(strings.TrimSpace(string(text))); err != nil {
-		err = belfry.Errorf(belfry.BadParameter, "the form is not properly URL-encoded; write %%25 for a percent sign and %%3B for a semicolon")
+	} else if params, proper = parseParams(strings.TrimSpace(string(text))); !proper {
+		err = errEncoding
 	}
 	if err != nil {
 		return err
 	}
-	for name, values := range r.params { // those in the address count too
-		params[name] = append(params[name], values...)
-	}
-	if err := checkParams(params, sqlParams); err != nil {
+	params = append(params, r.params...) // those in the address count too
+	if err := params.check(sqlParams); err != nil {
 		return err
 	}
 	return s.sql(w, r, params)
 }
 
 // jsonParams reads {"q": "…", "rows": 10}.
-func jsonParams(text []byte) (url.Values, error) {
+func jsonParams(text []byte) (list params, err error) {
 	var fields map[string]any
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	if err := dec.Decode(&fields); err != nil || dec.More() {
 		return nil, belfry.Errorf(belfry.BadJSON, `the body must be one JSON object, as in {"q": "SELECT …", "rows": 10}`)
 	}
-	params := url.Values{}
 	for name, v := range fields {
 		switch v := v.(type) {
 		case string:
-			params.Set(name, v)
+			list = append(list, param{name, v})
 		case json.Number:
-			params.Set(name, v.String())
+			list = append(list, param{name, v.String()})
 		case bool:
-			params.Set(name, strconv.FormatBool(v))
+			list = append(list, param{name, strconv.FormatBool(v)})
 		default:
 			return nil, belfry.Errorf(belfry.BadParameter, "%s must be a string or a number", mask(name))
 		}
 	}
-	return params, nil
+	return list, nil
 }
 
 // sql answers a query.
-func (s *Server) sql(w *answer, r *request, params url.Values) error {
+func (s *Server) sql(w *answer, r *request, params params) error {
 	wt := strings.ToLower(params.Get("wt"))
 	if wt == "" {
 		wt = "json"
@@ -120,7 +117,7 @@ func (s *Server) answer(ctx context.Context, w *answer, r *request, wt string, p
 }
 
 // plan turns the text of a query and the parameters beside it into a plan.
-func (s *Server) plan(c belfry.CustomerID, params url.Values) (*query.Plan, error) {
+func (s *Server) plan(c belfry.CustomerID, params params) (*query.Plan, error) {
 	if strings.TrimSpace(params.Get("q")) == "" {
 		return nil, belfry.Errorf(belfry.BadParameter, "the parameter q is missing; give it a query, as SELECT name, status FROM objectstatus")
 	}
@@ -147,7 +144,7 @@ func (s *Server) plan(c belfry.CustomerID, params url.Values) (*query.Plan, erro
 }
 
 // span reads the parameters from, to and span; any two of them say everything, one of them reaches to now.
-func span(params url.Values, now belfry.Time) (from, to belfry.Time, err error) {
+func span(params params, now belfry.Time) (from, to belfry.Time, err error) {
 	for _, p := range []struct {
 		name string
 		into *belfry.Time

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"container/list"
 	"crypto/tls"
 	"net"
 	"net/http"
@@ -21,13 +20,16 @@ type crowded struct {
 
 	mu      sync.Mutex
 	open    int
-	idle    list.List // of *placed, idle longest first
+	idle    placed // head of a ring of idle connections, idle longest first
+	idles   int
 	waiting bool
 	evicted int
 }
 
 func crowdedListener(l net.Listener, places int) *crowded {
-	return &crowded{Listener: l, places: places, freed: make(chan struct{}, 1), closed: make(chan struct{})}
+	c := &crowded{Listener: l, places: places, freed: make(chan struct{}, 1), closed: make(chan struct{})}
+	c.idle.next, c.idle.prev = &c.idle, &c.idle
+	return c
 }
 
 // Accept waits for a connection, then for a place.
@@ -55,13 +57,13 @@ func (l *crowded) take() bool {
 		l.mu.Unlock()
 		return true
 	}
-	longest := l.idle.Front()
-	if longest != nil {
+	longest := l.idle.next
+	if l.idles > 0 {
 		l.evicted++
 	}
 	l.mu.Unlock()
-	if longest != nil {
-		longest.Value.(*placed).Close() // and freed says so
+	if longest != &l.idle {
+		longest.Close() // and freed says so
 	}
 	return false
 }
@@ -85,7 +87,7 @@ func (l *crowded) watch(c net.Conn, s http.ConnState) {
 	defer l.mu.Unlock()
 	p.active()
 	if s == http.StateIdle && !p.left {
-		p.idle = l.idle.PushBack(p)
+		p.rest()
 		l.poke()
 	}
 }
@@ -120,15 +122,15 @@ func (l *crowded) poke() {
 func (l *crowded) counts() (open, idle, evicted int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.open, l.idle.Len(), l.evicted
+	return l.open, l.idles, l.evicted
 }
 
 // placed is a connection that gives its place back when it is closed.
 type placed struct {
 	net.Conn
-	crowd *crowded
-	idle  *list.Element // nil while something is asked
-	left  bool
+	crowd      *crowded
+	prev, next *placed // in the ring of idle ones; nil while something is asked
+	left       bool
 }
 
 func (p *placed) Close() error {
@@ -160,8 +162,17 @@ func (p *placed) leave() {
 
 // active takes the connection off the list of idle ones. The mutex is held.
 func (p *placed) active() {
-	if p.idle != nil {
-		p.crowd.idle.Remove(p.idle)
-		p.idle = nil
+	if p.next != nil {
+		p.prev.next, p.next.prev = p.next, p.prev
+		p.prev, p.next = nil, nil
+		p.crowd.idles--
 	}
+}
+
+// rest puts the connection at the end of the ring of idle ones. The mutex is held.
+func (p *placed) rest() {
+	head := &p.crowd.idle
+	p.prev, p.next = head.prev, head
+	p.prev.next, p.next.prev = p, p
+	p.crowd.idles++
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -45,6 +46,7 @@ func Serve(ctx context.Context, o Options) error {
 		o.Level.Set(level)
 	}
 	o.Config.Runtime.apply(Runtime{})
+	defer runtime.KeepAlive(newBallast())
 	c, err := lockCore(o)
 	if err != nil {
 		return err
@@ -59,6 +61,10 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	return errors.Join(err, s.stop())
 }
+
+// newBallast counts as heap and takes no memory, as nobody writes to it. While the real heap is small, the collector
+// would otherwise run many times a second over garbage that would have fitted in a few more megabytes.
+func newBallast() []byte { return make([]byte, 64<<20) }
 
 func (s *service) notReady(why string) {
 	s.phase.Store(belfry.Errorf(belfry.StorageUnavailable, "%s", why))

@@ -96,6 +96,14 @@ func (d *dataRows) add(n *meta.Node, at belfry.Time, o origin) int {
 	return len(d.nodes) - 1
 }
 
+// expect makes room for rows.
+func (d *dataRows) expect(rows int) {
+	d.nodes, d.times, d.origins = slices.Grow(d.nodes, rows), slices.Grow(d.times, rows), slices.Grow(d.origins, rows)
+	for i := range d.columns {
+		d.columns[i].numbers = slices.Grow(d.columns[i].numbers, rows)
+	}
+}
+
 // takeOut gives the rows in slices of just their size and leaves d empty, with all its room, for the next ones. Rows
 // wait in memory until they are stored, so slices that are half full would double what waits.
 func (d *dataRows) takeOut() dataRows {

@@ -18,6 +18,7 @@ type singles struct {
 	mu      sync.Mutex
 	waiting map[belfry.CustomerID]*gathering
 	layout  *layout // with which the next one begins
+	size    int     // rows of the last one, which the next one may expect
 	stored  []byte  // the answer to a row that was stored, and nothing more to say
 }
 
@@ -112,9 +113,11 @@ func (s *Sequencer) newGathering(c belfry.CustomerID) *gathering {
 	}
 	g.tree, g.who, g.layout = s.cfg.Tree, c, s.singles.layout
 	g.chunk.data.reshape(g.layout.indicators)
+	g.chunk.data.expect(s.singles.size)
 	g.command = &command{customer: c, decide: func(t *tx) error {
 		s.singles.mu.Lock()
 		delete(s.singles.waiting, c) // the next row starts another
+		s.singles.size = g.row
 		s.singles.mu.Unlock()
 		g.decide(t)
 		return nil

@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -138,6 +139,7 @@ func (s *Sequencer) do(c *command) error {
 // Run decides commands until ctx ends, then finishes those that were accepted.
 func (s *Sequencer) Run(ctx context.Context) error {
 	for {
+		runtime.Gosched() // who is ready to ask gets into this round: a fsync for more of them, and no wait when there is nobody
 		if round := s.take(); len(round) > 0 {
 			s.round(round)
 			continue

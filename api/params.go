@@ -1,0 +1,121 @@
+package api
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// params are the parameters of a request, in their order. They are few, so a list is cheaper than a map: the legacy
+// paths bring one row in the parameters of a request, and many requests.
+type params []param
+
+type param struct{ name, value string }
+
+// parseParams takes a query string or a form apart; ok is false when it is not properly encoded.
+func parseParams(raw string) (list params, ok bool) {
+	if raw == "" {
+		return nil, true
+	}
+	list = make(params, 0, strings.Count(raw, "&")+1)
+	ok = true
+	for raw != "" {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		name, nameOK := unescape(name)
+		value, valueOK := unescape(value)
+		if !nameOK || !valueOK {
+			ok = false // those that are right may still hold the key
+			continue
+		}
+		list = append(list, param{name, value})
+	}
+	return list, ok
+}
+
+// unescape undoes URL-encoding; most texts have none.
+func unescape(s string) (plain string, ok bool) {
+	if !strings.ContainsAny(s, "%+;") {
+		return s, true
+	}
+	if strings.Contains(s, ";") { // some take it for a separator, so it must not stand for itself
+		return "", false
+	}
+	plain, err := url.QueryUnescape(s)
+	return plain, err == nil
+}
+
+// Get is the value of a parameter; empty when it is not given.
+func (p params) Get(name string) string {
+	for i := range p {
+		if p[i].name == name {
+			return p[i].value
+		}
+	}
+	return ""
+}
+
+// Has tells whether a parameter is given.
+func (p params) Has(name string) bool {
+	return slices.ContainsFunc(p, func(q param) bool { return q.name == name })
+}
+
+// without leaves a parameter out.
+func (p params) without(name string) params {
+	return slices.DeleteFunc(p, func(q param) bool { return q.name == name })
+}
+
+// Encode writes the parameters so that the same ones, in any order, give the same text.
+func (p params) Encode() string {
+	values := url.Values{}
+	for _, q := range p {
+		values.Add(q.name, q.value)
+	}
+	return values.Encode()
+}
+
+// check refuses parameters that are not known and those that are given twice.
+func (p params) check(known []string) error {
+	if slices.Equal(known, anyParams) {
+		return nil
+	}
+	for i, q := range p {
+		switch {
+		case q.name == "apikey":
+			return belfry.Errorf(belfry.BadParameter, "the parameter apikey is for GET alone; send the key in the header x-api-key")
+		case !knows(known, q.name):
+			return unknownParam(q.name, known)
+		case p[:i].Has(q.name):
+			return belfry.Errorf(belfry.BadParameter, "the parameter %s is given more than once; give it once", q.name)
+		}
+	}
+	return nil
+}
+
+func knows(known []string, name string) bool {
+	if slices.Contains(known, name) {
+		return true
+	}
+	_, ok := indicator(name)
+	return ok && slices.Contains(known, anyIndicator)
+}
+
+func unknownParam(name string, known []string) error {
+	if len(known) == 0 {
+		return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; this path takes none", mask(name))
+	}
+	hint := ""
+	if near := catalog.Nearest(name, known); near != "" {
+		hint = ", did you mean " + near + "?"
+	}
+	return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; known are %s%s", mask(name), strings.Join(known, ", "), hint)
+}
+
+var errEncoding = belfry.Errorf(belfry.BadParameter, "the query string is not properly URL-encoded; write %%25 for a percent sign and %%3B for a semicolon")
