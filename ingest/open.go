@@ -11,6 +11,11 @@ type openRows struct {
 	fields [][]byte // of the row at hand
 }
 
+// reuse gives the room of rows that have been decided, without the rows.
+func (o *openRows) reuse() openRows {
+	return openRows{rows: o.rows[:0], text: o.text[:0], ends: o.ends[:0], fields: o.fields[:0]}
+}
+
 // openRow is where a row came from and where it lies.
 type openRow struct {
 	row, line int32

@@ -23,6 +23,7 @@ type reader struct {
 	tree    *meta.Tree
 	who     belfry.CustomerID
 	rooms   *sync.Pool
+	opens   *sync.Pool
 
 	earliest, latest map[string]belfry.Time // by collection: what retention and the clock allow
 	last             *meta.Node             // the resource of the row before
@@ -30,7 +31,7 @@ type reader struct {
 
 func (s *Sequencer) newReader(who belfry.CustomerID, body io.Reader, f belfry.Format) (*reader, error) {
 	lim := s.cfg.Limits()
-	r := &reader{tree: s.cfg.Tree, who: who, rooms: &s.rooms}
+	r := &reader{tree: s.cfg.Tree, who: who, rooms: &s.rooms, opens: &s.opens}
 	if err := r.open(body, f, lim); err != nil {
 		return nil, err
 	}
@@ -74,6 +75,9 @@ func (r *reader) read(rows, bytes int) (*chunk, error) {
 	room := r.rooms.Get().(*dataRows)
 	room.reshape(r.layout.indicators)
 	c.data = *room
+	if rows == chunkRows { // of a body read whole, the room may be huge
+		c.open = *r.opens.Get().(*openRows)
+	}
 	err := r.rowBody.read(c, rows, bytes, r.take)
 	c.layout = r.layout
 	if cap(c.data.nodes) > 2*chunkRows { // of a body read whole: to copy it, or to keep its room, would be dear

@@ -132,6 +132,8 @@ func (p pending) finish(s *Sequencer, r *belfry.Report) error {
 		return nil
 	}
 	<-p.command.done
+	room := p.chunk.open.reuse()
+	s.opens.Put(&room)
 	s.counters.count(p.chunk, p.command.err)
 	if p.command.err == nil {
 		p.chunk.addTo(r)

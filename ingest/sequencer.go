@@ -64,6 +64,7 @@ type Sequencer struct {
 	counters Counters
 	scratch  scratch
 	rooms    sync.Pool // of *dataRows in which bodies are read
+	opens    sync.Pool // of *openRows, the same for rows that are left open
 	singles  *singles
 	pace     pace
 
@@ -83,6 +84,7 @@ func New(c Config) *Sequencer {
 		wake:      make(chan struct{}, 1),
 		answering: map[string]chan struct{}{},
 		singles:   newSingles(),
+		opens:     sync.Pool{New: func() any { return new(openRows) }},
 		rooms:     sync.Pool{New: func() any { return new(dataRows) }},
 	}
 }

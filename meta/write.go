@@ -49,6 +49,7 @@ type itemAt struct {
 
 // add takes over what r brings, except for states.
 func (c *change) add(r *belfry.Record) {
+	c.items = slices.Grow(c.items, len(r.Items))
 	for i := range r.Items {
 		c.items = append(c.items, itemAt{r.Items[i], r.Pos})
 	}
