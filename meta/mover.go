@@ -57,6 +57,7 @@ type MoverOptions struct {
 
 const (
 	configDelay  = 100 * time.Millisecond // configuration that comes within it shares a transaction
+	configWait   = time.Second            // and so does more that keeps coming, so long: whoever sends it needs the processor
 	writeAtOnce  = 20_000                 // so that one transaction does not keep the writer long
 	readAtOnce   = 2_000                  // so that reading states does not hold up those who change them
 	firstBackOff = 100 * time.Millisecond
@@ -156,6 +157,7 @@ func (m *Mover) Run(ctx context.Context) error {
 	due := time.NewTimer(m.o.Interval)
 	defer due.Stop()
 	var soon <-chan time.Time
+	var since time.Time // when the first of what is to be written came
 	for ctx.Err() == nil {
 		whole := false
 		select {
@@ -163,7 +165,11 @@ func (m *Mover) Run(ctx context.Context) error {
 			return nil
 		case <-m.wake:
 			if whole = m.Pending() >= m.o.MaxPending; !whole {
+				now := time.Now()
 				if soon == nil {
+					since = now
+				}
+				if soon == nil || now.Sub(since) < configWait-configDelay {
 					soon = time.After(configDelay)
 				}
 				continue
