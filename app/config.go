@@ -58,7 +58,7 @@ type Storage struct {
 // DuckDB is the embedded engine.
 type DuckDB struct {
 	Dir         string `yaml:"dir" help:"folder of the rows, inside data unless absolute"`
-	MemoryLimit Size   `yaml:"memory_limit" help:"what the engine may use for queries and writing together"`
+	MemoryLimit Size   `yaml:"memory_limit" help:"what the engine may use for queries and writing together; when rows of a megabyte need it, up to sixteen times as much"`
 }
 
 // Meta is where what exists lives.

@@ -89,6 +89,7 @@ type Store struct {
 	life   sync.RWMutex
 	engine *engine
 	files  *files
+	memory int64 // that the engine may have
 
 	write   chan struct{} // held by Append and Drop, one at a time
 	writer  *conn
@@ -103,7 +104,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
-	s := &Store{cfg: cfg, slots: make(chan struct{}, cfg.Queries), write: make(chan struct{}, 1)}
+	s := &Store{cfg: cfg, memory: cfg.MemoryLimit, slots: make(chan struct{}, cfg.Queries), write: make(chan struct{}, 1)}
 	if err := s.open(ctx); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
@@ -184,11 +185,11 @@ func (s *Store) usable() error {
 func (s *Store) settings() []setting {
 	mb := func(n int64) string { return strconv.FormatInt(max(n>>20, 1), 10) + "MiB" }
 	return []setting{
-		{"memory_limit", mb(s.cfg.MemoryLimit)},
+		{"memory_limit", mb(s.memory)},
 		{"threads", strconv.Itoa(s.cfg.Threads)},
 		{"checkpoint_threshold", mb(s.cfg.logLimit)},
 		{"temp_directory", filepath.Join(s.cfg.Dir, "tmp")},
-		{"max_temp_directory_size", mb(4 * s.cfg.MemoryLimit)},
+		{"max_temp_directory_size", mb(4 * s.memory)},
 		{"autoinstall_known_extensions", "false"},
 		{"autoload_known_extensions", "false"},
 		{"allow_community_extensions", "false"},

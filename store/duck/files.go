@@ -237,7 +237,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	fs.clock++
 	alias := "f" + strconv.FormatUint(fs.clock, 10)
 	if err := fs.conn.exec(ctx, "ATTACH "+quoteText(f.path)+" AS "+alias); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errFile, err)
 	}
 	f.alias = alias
 	fs.attached++

@@ -22,16 +22,23 @@ func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	case <-ctx.Done():
 		return nil, s.explain(ctx, p, ctx.Err())
 	}
+	rows, err := s.answer(ctx, p)
+	for s.growFor(ctx, err) {
+		rows, err = s.answer(ctx, p)
+	}
+	if err != nil {
+		return nil, s.explain(ctx, p, err)
+	}
+	return rows, nil
+}
+
+func (s *Store) answer(ctx context.Context, p *query.Plan) (*rows, error) {
 	s.life.RLock()
 	defer s.life.RUnlock()
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	rows, err := s.ask(ctx, p)
-	if err != nil {
-		return nil, s.explain(ctx, p, err)
-	}
-	return rows, nil
+	return s.ask(ctx, p)
 }
 
 // ask runs the plan on the files of its span. When the rows are wanted by time it begins with the files at that end, and
