@@ -16,7 +16,7 @@ type request struct {
 	id       string
 	customer belfry.CustomerID
 	level    belfry.Level
-	who      string     // the name of the key, or of the user, for events
+	who      string      // the name of the key, or of the user, for events
 	key      string      // hash of the key; of a session, a hash of its own; empty for routes that need neither
 	login    *meta.Login // of a session; nil with a key
 	params   params      // query parameters, without the key
