@@ -64,7 +64,7 @@ func Serve(ctx context.Context, o Options) error {
 
 // newBallast counts as heap and takes no memory, as nobody writes to it. While the real heap is small, the collector
 // would otherwise run many times a second over garbage that would have fitted in a few more megabytes.
-func newBallast() []byte { return make([]byte, 64<<20) }
+func newBallast() []byte { return make([]byte, 32<<20) }
 
 func (s *service) notReady(why string) {
 	s.phase.Store(belfry.Errorf(belfry.StorageUnavailable, "%s", why))

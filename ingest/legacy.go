@@ -114,7 +114,7 @@ func (s *Sequencer) newGathering(c belfry.CustomerID) *gathering {
 	g.tree, g.who, g.layout = s.cfg.Tree, c, s.singles.layout
 	g.chunk.data.reshape(g.layout.indicators)
 	g.chunk.data.expect(s.singles.size)
-	g.command = &command{customer: c, decide: func(t *tx) error {
+	g.command = &command{customer: c, gathers: true, decide: func(t *tx) error {
 		s.singles.mu.Lock()
 		delete(s.singles.waiting, c) // the next row starts another
 		s.singles.size = g.row

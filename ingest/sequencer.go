@@ -94,6 +94,7 @@ type command struct {
 	customer belfry.CustomerID
 	rows     int  // its weight in a round
 	alone    bool // its effects may have to be taken back, so it gets a round of its own
+	gathers  bool // rows of other requests join it until it is decided
 	urgent   bool // tried even when the disk is nearly full: a key must be revocable then, too
 	decide   func(*tx) error
 	err      error
@@ -141,7 +142,9 @@ func (s *Sequencer) do(c *command) error {
 // Run decides commands until ctx ends, then finishes those that were accepted.
 func (s *Sequencer) Run(ctx context.Context) error {
 	for {
-		runtime.Gosched() // who is ready to ask gets into this round: a fsync for more of them, and no wait when there is nobody
+		if s.gathers() {
+			runtime.Gosched() // who is ready to send a row gets into this round: one fsync for more of them
+		}
 		if round := s.take(); len(round) > 0 {
 			s.round(round)
 			continue
@@ -158,6 +161,13 @@ func (s *Sequencer) Run(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// gathers tells whether the next command is one that further rows may join.
+func (s *Sequencer) gathers() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.turns) > 0 && s.queues[s.turns[0]][0].gathers
 }
 
 // take picks the commands of the next round, one of each customer in turn, so that nobody waits for another's backlog.
