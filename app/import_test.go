@@ -57,7 +57,7 @@ func TestCheckFiles(t *testing.T) {
 	f("DIR/classes/a.yaml: is not a regular file", func(dir string) { // opening it would hang
 		writeFile(t, dir, "classes/b.yaml", "name: b\n")
 		if err := syscall.Mkfifo(filepath.Join(dir, "classes", "a.yaml"), 0o600); err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 	})
 	f("DIR/classes/a.yaml: cannot be read: no such file", func(dir string) {

@@ -23,14 +23,14 @@ func script(t *testing.T, shell string) string {
 	return path
 }
 
-// TestCompletionSyntax lets the shells themselves read the scripts, those that are here.
+// TestCompletionSyntax lets the shells themselves read the scripts.
 func TestCompletionSyntax(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
 			path := script(t, shell)
 			bin, err := exec.LookPath(shell)
 			if err != nil {
-				t.Skipf("no %s here", shell)
+				t.Fatalf("%v; make setup installs it", err)
 			}
 			if out, err := exec.Command(bin, "-n", path).CombinedOutput(); err != nil || len(out) > 0 {
 				t.Errorf("%v: %s", err, out)
@@ -64,7 +64,7 @@ func TestCompletionSyntax(t *testing.T) {
 func TestBashCompletion(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("no bash here")
+		t.Fatalf("%v; make setup installs it", err)
 	}
 	path := script(t, "bash")
 	bin := filepath.Join(t.TempDir(), "belfry")
@@ -108,5 +108,15 @@ func TestBashCompletion(t *testing.T) {
 	}
 	if got := complete("x", "provision", "network-ping", ""); len(got) != 0 {
 		t.Errorf("after the package: %q", got)
+	}
+}
+
+// TestFishCompletion completes in a real fish.
+func TestFishCompletion(t *testing.T) {
+	cmd := exec.Command("fish", "--no-config", "-c", `source $argv[1]; complete -C "belfry se"`, script(t, "fish"))
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.HasPrefix(string(out), "send\t") || !strings.Contains(string(out), "\nserve\t") {
+		t.Errorf("%v: %s", err, out)
 	}
 }
