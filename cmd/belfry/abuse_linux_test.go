@@ -36,7 +36,7 @@ func startAbuse(t *testing.T, config string, most int64) *abuse {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := &abuse{service: start(t, self(t), "--config", file), t: t, most: most * raceFactor}
+	a := &abuse{service: start(t, "--config", file), t: t, most: most * raceFactor}
 	a.report("/api/provisioning/custom", strings.NewReader("name\nabuse\n"))
 	var b strings.Builder
 	b.WriteString("type,resname,object,class,view,i1\n")

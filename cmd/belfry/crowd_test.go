@@ -30,8 +30,7 @@ func limited(t *testing.T, config string) *process {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("BELFRY_CONFIG", file)
-	p := newProcess(t, nil)
+	p := newProcess(t, func(p *process) { p.flags = []string{"--config", file} })
 	p.client.Timeout = hang
 	p.client.Transport.(*http.Transport).MaxIdleConnsPerHost = 64
 	return p

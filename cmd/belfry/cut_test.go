@@ -35,7 +35,7 @@ func cutBody(run int) string {
 // none of them after one that was not; and the service goes on.
 func TestCutAtEveryByte(t *testing.T) {
 	t.Parallel()
-	p := start(t, self(t))
+	p := start(t)
 	if status, r := p.report("/api/provisioning/custom", strings.NewReader("name\ncut\n")); status != 200 {
 		t.Fatalf("%d %+v", status, r)
 	}
@@ -179,7 +179,7 @@ func (p *service) checkPrefixes(t *testing.T) {
 // A body long enough to be applied in parts: what was stored when it breaks off is a prefix of its rows.
 func TestCutLongBody(t *testing.T) {
 	t.Parallel()
-	p := start(t, self(t))
+	p := start(t)
 	p.report("/api/provisioning/custom", strings.NewReader("name\ncut\n"))
 	const rows = 16_384 + 4 // a little more than is applied at a time
 	const row = len("data,cut,long00,host,cut,1000000\n")
@@ -216,7 +216,7 @@ func TestCutLongBody(t *testing.T) {
 // A packed body that ends too early, in a request that is itself whole.
 func TestCutPacked(t *testing.T) {
 	t.Parallel()
-	p := start(t, self(t))
+	p := start(t)
 	p.report("/api/provisioning/custom", strings.NewReader("name\ncut\n"))
 	f := func(encoding string, packed []byte) {
 		t.Helper()

@@ -20,7 +20,7 @@ var estatePackages = []string{"view", "custom", "network-ping", "log-trap-receiv
 // worst of what stands in it, and a kill changes nothing of either.
 func TestRandomEstate(t *testing.T) {
 	t.Parallel()
-	p := start(t, self(t))
+	p := start(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	g := &generator{rand.New(rand.NewPCG(seed, 0))}

@@ -22,6 +22,7 @@ import (
 type process struct {
 	t      *testing.T
 	data   string
+	flags  []string // of serve, beside its own
 	cmd    *exec.Cmd
 	base   string
 	client *http.Client
@@ -36,11 +37,19 @@ const adminPassword = "first-of-all-passwords"
 // newProcess starts a service at the log level debug in a folder of its own, which prepare may fill first.
 func newProcess(t *testing.T, prepare func(p *process)) *process {
 	t.Helper()
+	if *update {
+		t.Skip("has nothing to rewrite")
+	}
 	p := &process{t: t, data: filepath.Join(t.TempDir(), "data"), client: newClient()}
 	p.client.Transport.(*http.Transport).MaxIdleConnsPerHost = 16
 	if prepare != nil {
 		prepare(p)
 	}
+	t.Cleanup(func() {
+		if p.cmd != nil && p.cmd.Process != nil { // the test has failed before it could stop it
+			p.crash()
+		}
+	})
 	p.start()
 	return p
 }
@@ -59,7 +68,7 @@ func (p *process) belfry(args ...string) string {
 
 func (p *process) command(args ...string) *exec.Cmd {
 	cmd := exec.Command("belfry", args...) // testscript.Main has put it into PATH
-	cmd.Env = append(os.Environ(), "BELFRY_DATA="+p.data, "BELFRY_ADMIN_PASSWORD="+adminPassword)
+	cmd.Env = append(os.Environ(), "BELFRY_CONFIG=", "BELFRY_DATA="+p.data, "BELFRY_ADMIN_PASSWORD="+adminPassword)
 	return cmd
 }
 
@@ -71,7 +80,7 @@ func (p *process) key(name, level string, flags ...string) string {
 
 func (p *process) start() {
 	p.t.Helper()
-	p.cmd = p.command("serve", "--listen", "127.0.0.1:0", "--log-level", "debug")
+	p.cmd = p.command(append([]string{"serve", "--listen", "127.0.0.1:0", "--log-level", "debug"}, p.flags...)...)
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		p.t.Fatal(err)
@@ -79,13 +88,6 @@ func (p *process) start() {
 	if err := p.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	cmd := p.cmd
-	p.t.Cleanup(func() {
-		if p.cmd == cmd {
-			cmd.Process.Kill()
-			cmd.Wait()
-		}
-	})
 	lines := make(chan string, 1000)
 	p.ended = make(chan struct{})
 	go p.follow(stderr, lines)

@@ -11,7 +11,7 @@ import (
 // Requests that come under one Idempotency-Key at the same time are applied once, and all get the one answer.
 func TestRepeatAtTheSameTime(t *testing.T) {
 	t.Parallel()
-	p := start(t, self(t))
+	p := start(t)
 	p.report("/api/provisioning/custom", strings.NewReader("name\nweb01\n"))
 	const rounds, clients = 20, 12
 	for round := range rounds {

@@ -1,128 +1,50 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 
 	"belfry"
 )
 
-// service is a server that a Go test talks to: a process of its own, as in the scripts.
+// service is a process with a key that may do everything.
 type service struct {
-	t    testing.TB
-	bin  string
-	data string
-
-	flags []string // of serve
-	key   string   // level readwritedelete
-	base  string
-	addr  string
-	cmd   *exec.Cmd
-	log   string // file of its log
+	*process
+	key  string
+	addr string
 }
 
 // start runs a server on a new data folder until the test ends. flags are more flags of serve.
-func start(t testing.TB, bin string, flags ...string) *service {
+func start(t *testing.T, flags ...string) *service {
 	t.Helper()
-	if *update {
-		t.Skip("has nothing to rewrite")
-	}
-	dir := t.TempDir()
-	p := &service{t: t, bin: bin, flags: flags, data: filepath.Join(dir, "data"), log: filepath.Join(dir, "server.log")}
-	out, err := p.command("key", "create", "--data", p.data, "--name", "test", "--level", "readwritedelete").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.key = strings.TrimSpace(string(out))
-	t.Cleanup(p.stop)
-	p.serve()
-	return p
-}
-
-// serve starts the server and waits until it is ready.
-func (p *service) serve() {
-	p.t.Helper()
-	p.cmd = p.command(append([]string{"serve", "--data", p.data, "--listen", "127.0.0.1:0"}, p.flags...)...)
-	stderr, err := p.cmd.StderrPipe()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
-	ready := make(chan string)
-	go p.follow(stderr, ready)
-	addr, ok := <-ready
-	if !ok {
-		p.t.Fatal("the server ended before it was ready")
-	}
-	p.addr, p.base = addr, "http://"+addr
+	s := &service{}
+	s.process = newProcess(t, func(p *process) {
+		p.flags = flags
+		s.key = p.key("test", "readwritedelete")
+	})
+	s.addr = strings.TrimPrefix(s.base, "http://")
+	t.Cleanup(s.end)
+	return s
 }
 
 // crash kills the server without a warning and starts it again.
 func (p *service) crash() {
 	p.t.Helper()
-	p.cmd.Process.Kill()
-	p.cmd.Wait()
-	p.serve()
+	p.process.crash()
+	p.process.start()
+	p.addr = strings.TrimPrefix(p.base, "http://")
 }
 
-func (p *service) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(p.bin, args...)
-	cmd.Env = append(os.Environ(), "BELFRY_CONFIG=", "BELFRY_DATA=")
-	return cmd
-}
-
-// follow keeps the log and says the address once the server is ready; a log that ends earlier closes the channel.
-func (p *service) follow(stderr io.Reader, ready chan<- string) {
-	listening := regexp.MustCompile(`msg=listening .*addr=(\S+)`)
-	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		panic(err)
-	}
-	defer log.Close()
-	var addr string
-	lines := bufio.NewScanner(stderr)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		fmt.Fprintln(log, lines.Text())
-		if m := listening.FindStringSubmatch(lines.Text()); m != nil {
-			addr = m[1]
-		}
-		if ready != nil && strings.Contains(lines.Text(), "msg=ready") {
-			ready <- addr
-			ready = nil
-		}
-	}
-	if ready != nil {
-		close(ready)
-	}
-}
-
-// stop ends the server as an operator would; it must have lived until then, and without a panic or a data race.
-func (p *service) stop() {
-	p.cmd.Process.Signal(syscall.SIGTERM)
-	if err := p.cmd.Wait(); err != nil {
-		p.t.Errorf("the server ended with %v", err)
-	}
-	log, err := os.ReadFile(p.log)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+// end stops the server as an operator would; it must have lived until then, and without a panic or a data race.
+func (p *service) end() {
+	p.stop()
+	log := p.logged()
 	for _, bad := range []string{"panic", "DATA RACE", "level=ERROR"} {
-		if i := bytes.Index(log, []byte(bad)); i >= 0 {
+		if i := strings.Index(log, bad); i >= 0 {
 			p.t.Errorf("the log says:\n%s", log[i:min(i+2000, len(log))])
 		}
 	}
@@ -207,14 +129,4 @@ func (p *service) healthy() {
 			p.t.Errorf("%s: status %d", path, res.StatusCode)
 		}
 	}
-}
-
-// self is the program under test, as built for the scripts.
-func self(t testing.TB) string {
-	t.Helper()
-	bin, err := exec.LookPath("belfry")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bin
 }
