@@ -36,7 +36,7 @@ func TestKillOnSmallDisk(t *testing.T) {
 	if testing.Short() {
 		n = 3
 	}
-	runKills(t, filepath.Join(mount(t, "48m"), "data"), n, 60_000) // segments of 1.5 MB
+	runKills(t, filepath.Join(mount(t, "128m"), "data"), n, 60_000) // segments of 4 MB
 }
 
 // TestFullDisk fills the disk under load, twice to below the mark and three times to the last byte. Sends are refused
