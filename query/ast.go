@@ -11,7 +11,10 @@ type Select struct {
 	Star   bool // SELECT *
 	Items  []Item
 	From   Name
-	Where  Expr // nil when absent
+	AsOf   *Literal // the moment of FROM … AS OF; nil when absent
+	Where  Expr     // nil when absent
+	Group  []Term
+	Having Expr // nil when absent
 	Order  []Key
 	Limit  Count
 	Offset Count
@@ -28,17 +31,24 @@ type Name struct {
 	Pos  Pos
 }
 
-// Item is one selected thing: a field, or a function of one. Field is * in COUNT(*).
-type Item struct {
-	Func  Name // empty for a plain field
-	Field Name
-	As    Name // empty without AS
+// Term is a field, or a function of one. Field is * in COUNT(*).
+type Term struct {
+	Func     Name // empty for a plain field
+	Distinct bool // COUNT(DISTINCT field)
+	Field    Name
+	Arg      *Literal // what follows the field: 95 in PERCENTILE(i1, 95); nil when nothing does
 }
 
-// Key is a field of ORDER BY.
+// Item is one selected thing.
+type Item struct {
+	Term
+	As Name // empty without AS
+}
+
+// Key is a term of ORDER BY.
 type Key struct {
-	Field Name
-	Desc  bool
+	Term
+	Desc bool
 }
 
 // Count is the number of LIMIT or OFFSET.
@@ -48,7 +58,8 @@ type Count struct {
 	Pos   Pos
 }
 
-// Expr is a condition: *AndExpr, *OrExpr, *NotExpr, *CompareExpr, *NullExpr, *InExpr or *BetweenExpr.
+// Expr is a condition: *AndExpr, *OrExpr, *NotExpr, *CompareExpr, *LikeExpr, *NullExpr, *InExpr, *BetweenExpr or
+// *LuceneExpr.
 type Expr interface {
 	write(b *strings.Builder)
 }
@@ -62,29 +73,36 @@ type OrExpr struct{ Of []Expr }
 // NotExpr holds when its condition does not.
 type NotExpr struct{ Of Expr }
 
-// CompareExpr compares a field with a value.
+// CompareExpr compares a field, or in HAVING a term, with a value.
 type CompareExpr struct {
-	Field Name
+	Term
 	Op    Op
 	Value Literal
 }
 
+// LikeExpr compares a text with a pattern, in which % stands for any text and _ for any character.
+type LikeExpr struct {
+	Term
+	Not     bool
+	Pattern Literal
+}
+
 // NullExpr asks whether a field is absent.
 type NullExpr struct {
-	Field Name
-	Not   bool
+	Term
+	Not bool
 }
 
 // InExpr asks whether a field is one of several values.
 type InExpr struct {
-	Field  Name
+	Term
 	Not    bool
 	Values []Literal
 }
 
 // BetweenExpr asks whether a field lies between two values or is one of them.
 type BetweenExpr struct {
-	Field     Name
+	Term
 	Not       bool
 	Low, High Literal
 }
@@ -147,15 +165,24 @@ func (n Name) String() string {
 	return n.Text
 }
 
-// String writes the item as it stands in a query, without AS.
-func (i Item) String() string {
-	switch {
-	case i.Func.Text == "":
-		return i.Field.String()
-	case i.Field.Text == "*":
-		return i.Func.Text + "(*)"
+// String writes the term as it stands in a query.
+func (t Term) String() string {
+	if t.Func.Text == "" {
+		return t.Field.String()
 	}
-	return i.Func.Text + "(" + i.Field.String() + ")"
+	s := t.Func.Text + "("
+	if t.Distinct {
+		s += "DISTINCT "
+	}
+	if t.Field.Text == "*" {
+		s += "*"
+	} else {
+		s += t.Field.String()
+	}
+	if t.Arg != nil {
+		s += ", " + t.Arg.String()
+	}
+	return s + ")"
 }
 
 // label is the name of the item in the answer: what follows AS, or else its own text.
@@ -185,22 +212,36 @@ func (s *Select) String() string {
 	}
 	for i, item := range s.Items {
 		separate(&b, i, ", ")
-		b.WriteString(item.String())
+		b.WriteString(item.Term.String())
 		if item.As.Text != "" {
 			b.WriteString(" AS " + item.As.String())
 		}
 	}
 	b.WriteString(" FROM " + s.From.String())
+	if s.AsOf != nil {
+		b.WriteString(" AS OF " + s.AsOf.String())
+	}
 	if s.Where != nil {
 		b.WriteString(" WHERE ")
 		s.Where.write(&b)
+	}
+	for i, term := range s.Group {
+		if i == 0 {
+			b.WriteString(" GROUP BY ")
+		}
+		separate(&b, i, ", ")
+		b.WriteString(term.String())
+	}
+	if s.Having != nil {
+		b.WriteString(" HAVING ")
+		s.Having.write(&b)
 	}
 	for i, key := range s.Order {
 		if i == 0 {
 			b.WriteString(" ORDER BY ")
 		}
 		separate(&b, i, ", ")
-		b.WriteString(key.Field.String() + direction(key.Desc))
+		b.WriteString(key.Term.String() + direction(key.Desc))
 	}
 	if s.Limit.Given {
 		b.WriteString(" LIMIT " + strconv.Itoa(s.Limit.N))
@@ -261,15 +302,19 @@ func writeInner(b *strings.Builder, e Expr, parens bool) {
 }
 
 func (e *CompareExpr) write(b *strings.Builder) {
-	b.WriteString(e.Field.String() + " " + e.Op.String() + " " + e.Value.String())
+	b.WriteString(e.Term.String() + " " + e.Op.String() + " " + e.Value.String())
+}
+
+func (e *LikeExpr) write(b *strings.Builder) {
+	b.WriteString(e.Term.String() + " " + notWord(e.Not) + "LIKE " + e.Pattern.String())
 }
 
 func (e *NullExpr) write(b *strings.Builder) {
-	b.WriteString(e.Field.String() + " IS " + notWord(e.Not) + "NULL")
+	b.WriteString(e.Term.String() + " IS " + notWord(e.Not) + "NULL")
 }
 
 func (e *InExpr) write(b *strings.Builder) {
-	b.WriteString(e.Field.String() + " " + notWord(e.Not) + "IN (")
+	b.WriteString(e.Term.String() + " " + notWord(e.Not) + "IN (")
 	for i, v := range e.Values {
 		separate(b, i, ", ")
 		b.WriteString(v.String())
@@ -278,7 +323,7 @@ func (e *InExpr) write(b *strings.Builder) {
 }
 
 func (e *BetweenExpr) write(b *strings.Builder) {
-	b.WriteString(e.Field.String() + " " + notWord(e.Not) + "BETWEEN " + e.Low.String() + " AND " + e.High.String())
+	b.WriteString(e.Term.String() + " " + notWord(e.Not) + "BETWEEN " + e.Low.String() + " AND " + e.High.String())
 }
 
 func notWord(not bool) string {

@@ -113,8 +113,8 @@ func (k *checker) outputs() error {
 	for _, item := range k.Items {
 		out := Output{Name: item.label()}
 		if item.Func.Text != "" {
-			out.Func = FuncCount
-			k.plan.Count = true
+			k.plan.Grouping = &Grouping{Calls: []Call{{Func: FuncCount}}}
+			out.Column = k.plan.Grouping.column(0, "COUNT(*)", catalog.Integer)
 		} else {
 			var err error
 			if out.Column, err = k.column(item.Field); err != nil {
@@ -127,9 +127,9 @@ func (k *checker) outputs() error {
 		seen[out.Name] = true
 		k.plan.Outputs = append(k.plan.Outputs, out)
 	}
-	if k.plan.Count {
+	if k.plan.Grouping != nil {
 		for i, item := range k.Items {
-			if k.plan.Outputs[i].Func == FuncNone {
+			if k.plan.Outputs[i].Column.From != Grouped {
 				return k.errorf(item.Field.Pos, "%s stands beside COUNT(*), which needs GROUP BY; GROUP BY is not available yet", item.Field)
 			}
 		}

@@ -61,7 +61,7 @@ func (p *parser) compare(field Name, op Op) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &CompareExpr{field, op, v}, nil
+	return &CompareExpr{Term{Field: field}, op, v}, nil
 }
 
 func (p *parser) null(field Name) (Expr, error) {
@@ -72,7 +72,7 @@ func (p *parser) null(field Name) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &NullExpr{field, not}, p.need("NULL")
+	return &NullExpr{Term{Field: field}, not}, p.need("NULL")
 }
 
 func (p *parser) in(field Name, not bool) (Expr, error) {
@@ -82,7 +82,7 @@ func (p *parser) in(field Name, not bool) (Expr, error) {
 	if err := p.needSymbol("("); err != nil {
 		return nil, err
 	}
-	e := &InExpr{Field: field, Not: not}
+	e := &InExpr{Term: Term{Field: field}, Not: not}
 	for {
 		v, err := p.literal()
 		if err != nil {
@@ -107,7 +107,7 @@ func (p *parser) between(field Name, not bool) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &BetweenExpr{Field: field, Not: not}
+	e := &BetweenExpr{Term: Term{Field: field}, Not: not}
 	if e.Low, err = p.literal(); err != nil {
 		return nil, err
 	}

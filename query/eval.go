@@ -22,7 +22,7 @@ type Row interface {
 // Eval runs the plan over rows, which must all be of the plan's customer and collection. It reads each row while it is
 // being offered and keeps no more of them than the answer and its offset need, so rows may be made in passing.
 func Eval(p *Plan, rows iter.Seq[Row]) (Rows, error) {
-	if p.Count {
+	if p.Grouping != nil {
 		return evalCount(p, rows), nil
 	}
 	t := &top{plan: p, most: p.Offset + p.Limit + 1, numbered: make([][]Output, len(p.Outputs))}

@@ -143,9 +143,6 @@ func (p *Plan) spanText() string {
 
 func (o Output) explain() string {
 	text := o.Column.Name
-	if o.Func == FuncCount {
-		text = "COUNT(*)"
-	}
 	if o.Name != text && !o.Every {
 		text += " AS " + (Name{Text: o.Name}).String()
 	}

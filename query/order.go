@@ -9,7 +9,7 @@ import (
 
 // order resolves ORDER BY, or takes the order that the collection has by itself, and completes it with the id.
 func (k *checker) order() error {
-	if k.plan.Count {
+	if k.plan.Grouping != nil {
 		if len(k.Order) > 0 {
 			return k.errorf(k.Order[0].Field.Pos, "COUNT(*) gives a single row, so there is nothing to order; leave ORDER BY out")
 		}
@@ -46,14 +46,14 @@ func (k *checker) order() error {
 // stand in the order object, resource, view) and name.
 func natural(c *catalog.Collection) []Key {
 	if c.Historical {
-		return []Key{{Name{Text: timestamp}, true}, {Name{Text: "id"}, true}}
+		return []Key{{fieldTerm(timestamp), true}, {fieldTerm("id"), true}}
 	}
 	var keys []Key
 	for _, name := range []string{"kind", "name"} {
 		if _, ok := c.Field(name); !ok {
-			return []Key{{Name{Text: "id"}, false}}
+			return []Key{{fieldTerm("id"), false}}
 		}
-		keys = append(keys, Key{Name{Text: name}, false})
+		keys = append(keys, Key{fieldTerm(name), false})
 	}
 	return keys
 }
@@ -91,3 +91,5 @@ func (p *Plan) ByTime() (desc, ok bool) {
 	}
 	return p.Order[0].Desc, true
 }
+
+func fieldTerm(name string) Term { return Term{Field: Name{Text: name}} }

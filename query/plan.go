@@ -16,16 +16,24 @@ type Plan struct {
 	Customer   belfry.CustomerID
 	Collection *catalog.Collection
 	Outputs    []Output
-	Count      bool // the query is an aggregate: one row, whatever is found
 	Star       bool // SELECT *: outputs in which no row has a value may be left out
 	Where      Pred // nil: every row
+
+	// Grouping makes of the rows found one for each group. Outputs, Having and Order then speak of columns whose origin
+	// is Grouped. nil: the rows themselves are the answer.
+	Grouping *Grouping
+	Having   Pred // on the rows of groups; nil: all of them
+
+	AsOf   belfry.Time // of objectstatus: the moment that is asked for; 0 is now
+	Period string      // of objectdata: the summaries that are asked for, PeriodHour or PeriodDay; empty is raw data
 
 	// From and To bound the timestamps of the rows wanted, both inclusive. From is 0 and To is Forever where the query
 	// sets no bound. In a historical collection they stand for the comparisons of timestamp in the outermost AND,
 	// which are therefore not repeated in Where.
 	From, To belfry.Time
 
-	// Order is never empty unless Count is set, and ends in id, so that two engines never differ in the order of rows.
+	// Order is never empty, unless Grouping has no keys and so gives one row. It ends in id or in all keys of the
+	// groups, so that two engines never differ in the order of rows.
 	Order []Order
 
 	// Limit is how many rows the client gets. Engines deliver up to Limit+1 of them, after skipping Offset: the row too
@@ -54,8 +62,7 @@ const (
 // Output is one field of the answer.
 type Output struct {
 	Name   string // as the client wrote it, or the name after AS
-	Column Column // zero for COUNT(*)
-	Func   Func
+	Column Column
 
 	// Every marks a numbered field (i1, i2, …) of SELECT *: it stands for as many outputs as the data have. Expand
 	// replaces it; the Columns of Rows never contain it.
@@ -63,21 +70,7 @@ type Output struct {
 }
 
 // Type is the type of the values of the output.
-func (o Output) Type() catalog.Type {
-	if o.Func == FuncCount {
-		return catalog.Integer
-	}
-	return o.Column.Type
-}
-
-// Func is what is done to a field before it is shown.
-type Func uint8
-
-// The functions.
-const (
-	FuncNone  Func = iota // the field itself
-	FuncCount             // COUNT(*)
-)
+func (o Output) Type() catalog.Type { return o.Column.Type }
 
 // Column is a field that a plan speaks of, resolved against the catalog.
 type Column struct {
@@ -99,6 +92,7 @@ const (
 	FromItem                // the row's item: its resource, view, object or class
 	FromSplit               // the N-th part of a text of the row, split at its separator
 	Constant                // the same for all rows: period is "raw" as long as no summaries are stored
+	Grouped                 // the N-th value of a group, from 0: its keys, then the results of its calls
 )
 
 // rawPeriod is the value of a column whose origin is Constant.

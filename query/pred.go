@@ -6,8 +6,8 @@ import (
 	"belfry"
 )
 
-// Pred is a condition on a row: And, Or, Not, Compare, Null or Always. It is either true or false of a row, there is
-// no third.
+// Pred is a condition on a row: And, Or, Not, Compare, Like, Match, Null or Always. It is either true or false of a
+// row, there is no third.
 type Pred interface {
 	writePred(b *strings.Builder)
 }
@@ -27,6 +27,26 @@ type Compare struct {
 	Column Column
 	Op     Op
 	Value  belfry.Value
+}
+
+// Like compares the whole of a text with a pattern: % stands for any text, _ for any character, and a backslash takes
+// the meaning from what follows it. Case matters. It is false when the column is absent.
+type Like struct {
+	Column  Column
+	Pattern string
+}
+
+// Match holds when the text of the column has the words one after another. What a word is says Words. It is false when
+// the column is absent.
+type Match struct {
+	Column Column
+	Words  []Word
+}
+
+// Word is a word, or a pattern of words, in lower case.
+type Word struct {
+	Text string
+	Wild bool // in Text * stands for any characters of a word and ? for one
 }
 
 // Null holds when the column is absent or, with Not, when it is present.
@@ -139,6 +159,19 @@ func (p Compare) writePred(b *strings.Builder) {
 	default:
 		b.WriteString(quoteString(p.Value.String()))
 	}
+}
+
+func (p Like) writePred(b *strings.Builder) {
+	b.WriteString(p.Column.Name + " LIKE " + quoteString(p.Pattern))
+}
+
+func (p Match) writePred(b *strings.Builder) {
+	b.WriteString(p.Column.Name + " HAS ")
+	texts := make([]string, len(p.Words))
+	for i, w := range p.Words {
+		texts[i] = w.Text
+	}
+	b.WriteString(quoteString(strings.Join(texts, " ")))
 }
 
 func (p Null) writePred(b *strings.Builder) {

@@ -33,11 +33,11 @@ func (k *checker) span() error {
 	}
 	p.From, p.To, p.Where = b.from, b.to, conjunction(rest...)
 	limited := k.options.Rows > 0 || k.Limit.Given
-	if given || limited && !p.Count {
+	if given || limited && p.Grouping == nil {
 		return nil
 	}
 	why := "give a time span, or a number of rows with LIMIT or the parameter rows"
-	if p.Count {
+	if p.Grouping != nil {
 		why = "an aggregate needs a time span"
 	}
 	return belfry.Errorf(belfry.TimeSpanRequired, "the collection %s is historical: %s; for example: %s",
@@ -74,7 +74,7 @@ func (k *checker) parameters() (b bounds, given bool) {
 // corrected is the query with a span.
 func (k *checker) corrected() string {
 	s := *k.Select
-	span := &CompareExpr{Field: Name{Text: timestamp}, Value: Literal{Text: "[NOW-1HOUR TO NOW]"}}
+	span := &CompareExpr{Term: fieldTerm(timestamp), Value: Literal{Text: "[NOW-1HOUR TO NOW]"}}
 	switch where := s.Where.(type) {
 	case nil:
 		s.Where = span

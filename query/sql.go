@@ -44,7 +44,7 @@ func SQL(p *Plan, d *Dialect, tables []Table) (*Statement, error) {
 	if p.From > p.To {
 		tables = nil
 	}
-	if p.Count {
+	if p.Grouping != nil {
 		w.count(tables)
 	} else {
 		w.rows(tables)

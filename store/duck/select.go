@@ -60,7 +60,7 @@ func (s *Store) ask(ctx context.Context, p *query.Plan) (*rows, error) {
 
 // firstTry is how many of n files to begin with.
 func firstTry(p *query.Plan, n int) int {
-	if p.Count || len(p.Order) == 0 || p.Order[0].Column.Name != timestampColumn {
+	if p.Grouping != nil || len(p.Order) == 0 || p.Order[0].Column.Name != timestampColumn {
 		return n
 	}
 	return min(n, 2) // two, as just after midnight there is little in the newest

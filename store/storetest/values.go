@@ -207,7 +207,7 @@ func testLimitsAndSpans(f *fixture) {
 	if n != 101 {
 		f.Errorf("LIMIT 100 of 120 rows: got %d rows, want one more than the limit", n)
 	}
-	if cols := rows.Columns(); len(cols) != 1 || cols[0].Name != "i1" || cols[0].Func != query.FuncNone {
+	if cols := rows.Columns(); len(cols) != 1 || cols[0].Name != "i1" || cols[0].Column.From == query.Grouped {
 		f.Errorf("columns: got %v", cols)
 	}
 }
