@@ -96,13 +96,19 @@ func mustDo(t *testing.T, c *client, method, path, body string) {
 	}
 }
 
-const wholesPerLife = 300
+// What one life sends is bounded, so that one query can read it again.
+const (
+	wholesPerLife = 300
+	rowsPerLife   = 80_000
+)
 
 func (a *atomist) run(stop *atomic.Bool) {
-	for range wholesPerLife {
-		if stop.Load() || !a.send(a.compose()) {
+	for rows, n := 0, 0; n < wholesPerLife && rows < rowsPerLife; n++ {
+		w := a.compose()
+		if stop.Load() || !a.send(w) {
 			return
 		}
+		rows += w.data + w.logs
 	}
 }
 
