@@ -58,7 +58,8 @@ func (k *checker) key(t Term) (Call, error) {
 		of := k.Items[i].Term
 		_, isField := k.plan.Collection.Field(t.Field.Text)
 		if of.Func.Text == "" || of.Func.function() == FuncBucket || !isField {
-			of.Field.Pos, of.Func.Pos, t = t.Field.Pos, t.Field.Pos, of
+			of.Field.Pos, of.Func.Pos = t.Field.Pos, t.Field.Pos
+			t = of
 		}
 	}
 	c, err := k.call(t)
@@ -87,6 +88,10 @@ func (k *checker) named(t Term) int {
 func (k *checker) operand(t Term) (Column, error) {
 	if k.groups {
 		return k.byName(t)
+	}
+	if _, isField := k.plan.Collection.Field(t.Field.Text); !isField && k.named(t) >= 0 {
+		return Column{}, k.errorf(t.pos(), "%s is a name after AS, which WHERE does not know: it is about rows as they are stored; a condition on "+
+			"groups stands in HAVING", shorten(t.Field.String()))
 	}
 	return k.column(t.Field)
 }

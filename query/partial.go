@@ -28,15 +28,15 @@ func (w *writer) partial(c Call) (partial, bool) {
 	case FuncCount:
 		return partial{[]string{w.aggregate(c)}, func(p ...string) string { return sumOf(p[0]) }}, true
 	case FuncSum:
-		return partial{[]string{w.aggregate(c)}, func(p ...string) string { return w.dialect.Finite("SUM(" + p[0] + ")") }}, true
+		return partial{[]string{w.sum(c)}, func(p ...string) string { return w.dialect.Finite("SUM(" + p[0] + ")") }}, true
 	case FuncMin:
 		return partial{[]string{w.aggregate(c)}, over("MIN")}, true
 	case FuncMax:
 		return partial{[]string{w.aggregate(c)}, over("MAX")}, true
 	case FuncMean:
-		sum, count := c, c
-		sum.Func, count.Func = FuncSum, FuncCount
-		return partial{[]string{w.aggregate(sum), w.aggregate(count)}, func(p ...string) string {
+		count := c
+		count.Func = FuncCount
+		return partial{[]string{w.sum(c), w.aggregate(count)}, func(p ...string) string {
 			return w.dialect.Finite("SUM(" + p[0] + ") / SUM(" + p[1] + ")")
 		}}, true
 	case FuncFirst:

@@ -170,18 +170,14 @@ func (w *writer) aggregate(c Call) string {
 	if c.Column == (Column{}) {
 		return "COUNT(*)"
 	}
-	list := w.expressions(c.Column)
-	e := list[0]
-	if c.Column.Type == catalog.Integer && c.Type() == catalog.Number {
-		e = w.dialect.Cast(e, StoredNumber)
-	}
+	list, e := w.expressions(c.Column), w.operand(c)
 	switch c.Func {
 	case FuncCount:
 		return "COUNT(" + strings.Join(list, ") + COUNT(") + ")" // an indicator is a number or a text, never both
 	case FuncCountDistinct:
 		return "COUNT(DISTINCT " + strings.Join(list, ") + COUNT(DISTINCT ") + ")"
 	case FuncSum:
-		return w.dialect.Finite("SUM(" + e + ")")
+		return w.dialect.Finite(w.sum(c))
 	case FuncMean:
 		return w.dialect.Finite("AVG(" + e + ")")
 	case FuncMin:
@@ -201,6 +197,17 @@ func (w *writer) aggregate(c Call) string {
 	}
 	panic(fmt.Sprintf("query: %s is no aggregate", c))
 }
+
+// operand is what a function reads of the rows; integers are computed with as floating numbers.
+func (w *writer) operand(c Call) string {
+	e := w.expressions(c.Column)[0]
+	if c.Column.Type == catalog.Integer && c.Type() == catalog.Number {
+		return w.dialect.Cast(e, StoredNumber)
+	}
+	return e
+}
+
+func (w *writer) sum(c Call) string { return "SUM(" + w.operand(c) + ")" }
 
 // when is what FIRST and LAST go by: the timestamp, then the id.
 func (w *writer) when() string { return w.dialect.Pair(w.of("q", timestamp), w.of("q", "id")) }

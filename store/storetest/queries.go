@@ -137,7 +137,7 @@ func (j *judge) ask(t *testing.T, name string, p *query.Plan, want string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got != want {
+	if !querytest.Same(got, want) {
 		t.Errorf("%s:\ngot\n%swant\n%s", name, got, want)
 	}
 }
