@@ -17,6 +17,7 @@ type Options struct {
 	Now      belfry.Time
 	Location *time.Location // of times without a zone and of rounding to days; nil is UTC
 	Rows     int            // how many rows are wanted; 0 when the client did not say
+	Filter   string         // a Lucene query that rows must match beside WHERE, the parameter fq; empty when not given
 	From, To belfry.Time    // the span given beside the text, both ends inclusive; 0 when not given
 }
 
@@ -66,10 +67,11 @@ type checker struct {
 	clock   clock
 	options Options
 	plan    *Plan
+	source  string // what text it is, when it is not the query itself
 }
 
 func (k *checker) errorf(pos Pos, format string, args ...any) error {
-	return badQuery(k.text, int(pos), format, args...)
+	return badQueryIn(k.source, k.text, int(pos), format, args...)
 }
 
 func (k *checker) note(text string) {
@@ -153,11 +155,15 @@ func everything(c *catalog.Collection) []Output {
 }
 
 func (k *checker) where() (err error) {
-	if k.Where == nil {
-		return nil
+	if k.Where != nil {
+		p, err := k.pred(k.Where)
+		if err != nil {
+			return err
+		}
+		k.plan.Where = conjunction(p)
 	}
-	p, err := k.pred(k.Where)
-	k.plan.Where = conjunction(p)
+	filter, err := k.filter()
+	k.plan.Where = conjunction(k.plan.Where, filter)
 	return err
 }
 
@@ -185,6 +191,10 @@ func (k *checker) pred(e Expr) (Pred, error) {
 		return k.null(e)
 	case *InExpr:
 		return k.in(e)
+	case *LikeExpr:
+		return k.like(e.Field, e.Not, e.Pattern)
+	case *LuceneExpr:
+		return k.lucene(e)
 	}
 	return k.between(e.(*BetweenExpr))
 }
