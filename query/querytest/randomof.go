@@ -22,10 +22,13 @@ func RandomOf(r *rand.Rand, cat *catalog.Catalog, data map[string][]Row) string 
 	}
 	slices.Sort(names)
 	if len(names) == 0 {
-		names = always
+		names = asked()
 	}
 	name := pick(r, names...)
 	g := &asker{Rand: r, collection: cat.Collection(name), rows: data[name]}
+	if r.IntN(3) == 0 {
+		return g.grouped()
+	}
 	return g.query()
 }
 
@@ -100,6 +103,9 @@ func (g *asker) condition(depth int) string {
 		case 3:
 			return "NOT (" + g.condition(depth-1) + ")"
 		}
+	}
+	if g.IntN(4) == 0 {
+		return g.textCondition()
 	}
 	field := g.field()
 	ref, _ := g.collection.Field(field)
