@@ -26,7 +26,7 @@ func asked() []string { return slices.Sorted(maps.Keys(fields)) }
 // it. The rows of Customer come in several parts, so that files are made of several appends and some of them lack
 // columns; beside them stand rows of another customer with the same names and the same ids, which no query may find.
 func RandomData(r *rand.Rand, cat *catalog.Catalog) []Part {
-	g := &source{Rand: r, catalog: cat, moments: moments(r), next: map[string]int64{}}
+	g := &source{Rand: r, catalog: cat, moments: someMoments(r), next: map[string]int64{}}
 	g.items()
 	names := asked()
 	for _, c := range cat.Collections() {
@@ -66,9 +66,9 @@ type source struct {
 	missing map[string]bool  // fields that no row of the part has
 }
 
-// moments are the few times that rows of a data set have, so that many agree; all lie in two or three days, and most
+// someMoments are the few times that rows of a data set have, so that many agree; all lie in two or three days, and most
 // are those that queries name.
-func moments(r *rand.Rand) []belfry.Time {
+func someMoments(r *rand.Rand) []belfry.Time {
 	day := Now - Now%belfry.Time(24*time.Hour/time.Microsecond)
 	hour, minute := belfry.Time(time.Hour/time.Microsecond), belfry.Time(time.Minute/time.Microsecond)
 	list := []belfry.Time{

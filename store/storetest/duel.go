@@ -49,6 +49,10 @@ func (d Duel) Run(t *testing.T, open func(dir string) (store.Store, error)) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var zones []*time.Location
+	for i := range uint64(5) {
+		zones = append(zones, zone(t, i))
+	}
 	log, next, err := openDuelLog(d.Log)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +62,7 @@ func (d Duel) Run(t *testing.T, open func(dir string) (store.Store, error)) {
 	for next < d.Plans {
 		end := min(next+d.Chunk, d.Plans)
 		start := time.Now()
-		chunk, err := ring{cat, open}.seeds(next, end)
+		chunk, err := ring{cat, zones, open}.seeds(next, end)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,6 +91,7 @@ func (d Duel) Run(t *testing.T, open func(dir string) (store.Store, error)) {
 // ring is where a chunk is fought.
 type ring struct {
 	catalog *catalog.Catalog
+	zones   []*time.Location
 	open    func(dir string) (store.Store, error)
 }
 
@@ -155,7 +160,7 @@ type fight struct {
 // seed asks the plan of one seed. One in sixteen is asked by the other customer, of the same files.
 func (f *fight) seed(seed int) (t tally) {
 	r := rand.New(rand.NewPCG(uint64(seed), 21))
-	q := question{customer: querytest.Customer, resolve: r.IntN(2) == 0}
+	q := question{customer: querytest.Customer, resolve: r.IntN(2) == 0, zone: f.zones[r.IntN(len(f.zones))]}
 	if r.IntN(16) == 0 {
 		q.customer++
 	}
@@ -183,6 +188,7 @@ type question struct {
 	text     string
 	customer belfry.CustomerID
 	resolve  bool // names are looked up first
+	zone     *time.Location
 }
 
 // outcome of a question.
@@ -194,7 +200,7 @@ type outcome struct {
 }
 
 func (f *fight) ask(q question) outcome {
-	c := querytest.Case{Query: q.text, Options: query.Options{Customer: q.customer, Now: querytest.Now}}
+	c := querytest.Case{Query: q.text, Options: query.Options{Customer: q.customer, Now: querytest.Now, Location: q.zone}}
 	p, err := c.Plan(f.catalog)
 	switch code := belfry.CodeOf(err); {
 	case err != nil && (code == belfry.BadQuery || code == belfry.TimeSpanRequired):
