@@ -86,8 +86,12 @@ func (k *checker) note(text string) {
 func (k *checker) column(n Name) (Column, error) {
 	ref, ok := k.plan.Collection.Field(n.Text)
 	if !ok {
-		return Column{}, k.errorf(n.Pos, "the collection %s has no field %s%s; it has %s", k.plan.Collection.Name,
-			shorten(n.String()), didYouMean(n.Text, k.plan.Collection.Names()), k.plan.Collection.Known())
+		hint := ""
+		if k.source != "" {
+			hint = `; a colon that is part of a term is written \:`
+		}
+		return Column{}, k.errorf(n.Pos, "the collection %s has no field %s%s; it has %s%s", k.plan.Collection.Name,
+			shorten(n.String()), didYouMean(n.Text, k.plan.Collection.Names()), k.plan.Collection.Known(), hint)
 	}
 	return columnOf(k.plan.Collection, ref.Field, ref.N, ref.Canonical), nil
 }

@@ -1,6 +1,8 @@
 package query
 
 import (
+	"strings"
+
 	"belfry"
 	"belfry/catalog"
 )
@@ -161,6 +163,15 @@ func (k *checker) match(col Column, c *TermClause) (Pred, error) {
 		return nil, k.errorf(c.Pos, "%s is searched by words, that is by runs of letters, digits and _, and here is none", col.Name)
 	case len(words) > MaxWords:
 		return nil, k.errorf(c.Pos, "a phrase may have %d words, this one has %d", MaxWords, len(words))
+	}
+	wild := 0
+	for _, w := range words {
+		if w.Wild {
+			wild += strings.Count(w.Text, "*") + strings.Count(w.Text, "?")
+		}
+	}
+	if wild > MaxWildcards {
+		return nil, k.errorf(c.Pos, "a term or phrase may have %d wildcards, this one has %d", MaxWildcards, wild)
 	}
 	return Match{col, words}, nil
 }
