@@ -17,6 +17,7 @@ PACKAGES  = $(filter-out $(SUITES),$(shell go list ./...))
 # What the parts of make test spend; the long runs, make crash and make fuzz, set more.
 KILLS    ?= 50
 FUZZTIME ?= 5s
+PLANS    ?= 1000000
 
 .PHONY: build run quick test check setup lint gen gen-check packages scripts crash disk fuzz bench clean \
 	part-crash part-fuzz
@@ -66,8 +67,9 @@ disk: ## a file system that is really full
 part-fuzz:
 	@scripts/fuzz $(FUZZTIME)
 
-fuzz: ## every fuzz target for a minute
+fuzz: ## every fuzz target for a minute, then a million random plans; goes on where an earlier run ended
 	$(MAKE) part-fuzz FUZZTIME=1m
+	@scripts/plans $(PLANS)
 
 bench: ## the benchmark tables; writes docs/benchmarks.md
 	go run ./bench

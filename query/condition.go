@@ -11,8 +11,8 @@ func (p *parser) condition() (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if strings.EqualFold(field.Field.Text, "_query_") {
-		return nil, badQuery(p.lex.text, int(field.Field.Pos), "_query_ (Lucene) is not available yet")
+	if strings.EqualFold(field.Field.Text, "_query_") && field.Func.Text == "" {
+		return p.lucene(field.Field)
 	}
 	if op, ok := p.operator(); ok {
 		return p.compare(field, op)
@@ -27,7 +27,7 @@ func (p *parser) condition() (Expr, error) {
 	case p.word("BETWEEN"):
 		return p.between(field, not)
 	case p.word("LIKE"):
-		return nil, p.later("LIKE")
+		return p.like(field, not)
 	case p.word("IS") && !not:
 		return p.null(field)
 	case p.symbol("("):
@@ -35,7 +35,7 @@ func (p *parser) condition() (Expr, error) {
 	case not:
 		return nil, p.expected("IN", "BETWEEN", "LIKE")
 	}
-	return nil, p.expected("=", "<>", "<", "<=", ">", ">=", "IN", "BETWEEN", "IS")
+	return nil, p.expected("=", "<>", "<", "<=", ">", ">=", "LIKE", "IN", "BETWEEN", "IS")
 }
 
 func (p *parser) operator() (Op, bool) {
@@ -100,6 +100,16 @@ func (p *parser) in(field Term, not bool) (Expr, error) {
 			return e, p.needSymbol(")", `","`)
 		}
 	}
+}
+
+func (p *parser) like(field Term, not bool) (Expr, error) {
+	err := p.advance()
+	if err != nil {
+		return nil, err
+	}
+	e := &LikeExpr{Term: field, Not: not}
+	e.Pattern, err = p.literal()
+	return e, err
 }
 
 func (p *parser) between(field Term, not bool) (Expr, error) {

@@ -157,6 +157,11 @@ type Dialect struct {
 	Cast  func(e string, t Storage) string     // an expression made to be of the type
 	Part  func(text, sep string, n int) string // the n-th part of a text, from 1; NULL when empty or not there
 
+	// Like and Match test a text. They write no part of the pattern or of the words: what they look for goes through arg,
+	// which gives its placeholder.
+	Like  func(text string, arg func(string) string, pattern string) string
+	Match func(text string, arg func(string) string, m Match) string
+
 	Finite   func(e string) string               // a number, or NULL when it is not finite
 	Quantile func(e string, part float64) string // an aggregate: the number below which the part lies, interpolated
 	Pair     func(time, id string) string        // one value of two, ordered by the first and then by the second

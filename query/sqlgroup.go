@@ -189,7 +189,7 @@ func (w *writer) aggregate(c Call) string {
 	case FuncPercentile:
 		return w.dialect.Finite(w.dialect.Quantile(e, c.Percent/100))
 	case FuncStddev:
-		return w.dialect.Finite("STDDEV_SAMP(" + e + ")")
+		return stddev(e)
 	case FuncFirst:
 		return w.dialect.AtMin(e, w.when())
 	case FuncLast:
@@ -211,3 +211,9 @@ func (w *writer) sum(c Call) string { return "SUM(" + w.operand(c) + ")" }
 
 // when is what FIRST and LAST go by: the timestamp, then the id.
 func (w *writer) when() string { return w.dialect.Pair(w.of("q", timestamp), w.of("q", "id")) }
+
+// stddev leaves numbers out whose squares no number can hold, as engines give up on them: then there is no result.
+func stddev(e string) string {
+	small := fmt.Sprintf("ABS(%s) < %g", e, maxSquared)
+	return "CASE WHEN COUNT(" + e + ") = COUNT(CASE WHEN " + small + " THEN 1 END) THEN STDDEV_SAMP(CASE WHEN " + small + " THEN " + e + " END) END"
+}

@@ -20,6 +20,9 @@ type tally struct {
 	distinct map[belfry.Value]struct{}
 }
 
+// maxSquared is above all numbers whose squares can be summed up. Of larger ones there is no STDDEV.
+const maxSquared = 1e150
+
 // add takes a row in and gives how many bytes more it needs for it.
 func (t *tally) add(c Call, r Row) int {
 	if c.Func == FuncCount && c.Column == (Column{}) {
@@ -36,6 +39,10 @@ func (t *tally) add(c Call, r Row) int {
 	case FuncSum, FuncMean:
 		t.plus(asFloat(v))
 	case FuncStddev:
+		if math.Abs(asFloat(v)) >= maxSquared {
+			t.m2 = math.Inf(1)
+			break
+		}
 		d := asFloat(v) - t.mean
 		t.mean += d / float64(t.n)
 		t.m2 += d * (asFloat(v) - t.mean)

@@ -9,14 +9,17 @@ import (
 // Items are the items that the rows are about, found by their names. It implements query.Names.
 type Items []Item
 
-// Item is what a row says about its item. Its ID is its place in Items, from 1.
-type Item struct{ Resource, View, Object, Class string }
+// Item is what a row says about its item, and whose it is. Its ID is its place in Items, from 1.
+type Item struct {
+	Resource, View, Object, Class string
+	Customer                      belfry.CustomerID
+}
 
 // Items implements query.Names.
-func (l Items) Items(_ belfry.CustomerID, m query.ItemMatch) (ids []belfry.ID) {
+func (l Items) Items(customer belfry.CustomerID, m query.ItemMatch) (ids []belfry.ID) {
 	is := func(want *string, have string) bool { return want == nil || *want == have }
 	for i, item := range l {
-		if is(m.Resource, item.Resource) && is(m.View, item.View) && is(m.Object, item.Object) && is(m.Class, item.Class) {
+		if item.Customer == customer && is(m.Resource, item.Resource) && is(m.View, item.View) && is(m.Object, item.Object) && is(m.Class, item.Class) {
 			ids = append(ids, belfry.ID(i+1))
 		}
 	}
@@ -24,9 +27,9 @@ func (l Items) Items(_ belfry.CustomerID, m query.ItemMatch) (ids []belfry.ID) {
 }
 
 // id finds the item of a row and adds it when it is new.
-func (l *Items) id(r Row) int64 {
-	item := Item{r["resource"].Text, r["view"].Text, r["object"].Text, r["class"].Text}
-	if item == (Item{}) {
+func (l *Items) id(customer belfry.CustomerID, r Row) int64 {
+	item := Item{r["resource"].Text, r["view"].Text, r["object"].Text, r["class"].Text, customer}
+	if item == (Item{Customer: customer}) {
 		return belfry.AbsentInt
 	}
 	for i, known := range *l {
@@ -41,53 +44,57 @@ func (l *Items) id(r Row) int64 {
 // Batches gives the rows as a store takes them: the items first, then a batch for each historical collection.
 func Batches(cat *catalog.Catalog, data map[string][]Row) ([]*belfry.Batch, Items) {
 	var items Items
+	return items.Batches(cat, Customer, data), items
+}
+
+// Batches gives rows of a customer as a store takes them, items first, and keeps the items that it meets.
+func (l *Items) Batches(cat *catalog.Catalog, customer belfry.CustomerID, data map[string][]Row) []*belfry.Batch {
 	batches := []*belfry.Batch{nil}
 	for _, c := range cat.Collections() {
 		if rows := data[c.Name]; c.Historical && len(rows) > 0 {
-			batches = append(batches, batch(c, rows, &items))
+			batches = append(batches, batch(c, customer, rows, l))
 		}
 	}
-	batches[0] = items.batch()
-	return batches, items
+	batches[0] = l.batch(customer)
+	return batches
 }
 
-func (l Items) batch() *belfry.Batch {
-	b := &belfry.Batch{Collection: belfry.Dimension, Customer: Customer, Times: make([]belfry.Time, len(l))}
-	ints := func(name string, of func(i int) int64) {
-		c := belfry.Column{Name: name}
-		for i := range l {
-			c.Ints = append(c.Ints, of(i))
+// batch has the items of a customer.
+func (l Items) batch(customer belfry.CustomerID) *belfry.Batch {
+	var ids, kinds []int64
+	var resources, views, objects, classes, names []string
+	for i, item := range l {
+		if item.Customer != customer {
+			continue
 		}
-		b.Columns = append(b.Columns, c)
+		kind := belfry.KindObject
+		if item.Object == "" {
+			kind = belfry.KindResource
+		}
+		ids, kinds = append(ids, int64(i+1)), append(kinds, int64(kind))
+		resources, views = append(resources, item.Resource), append(views, item.View)
+		objects, classes = append(objects, item.Object), append(classes, item.Class)
+		names = append(names, item.Resource+item.Object)
 	}
-	texts := func(name string, of func(Item) string) {
-		c := belfry.Column{Name: name}
-		for _, item := range l {
-			c.Texts = append(c.Texts, of(item))
-		}
-		b.Columns = append(b.Columns, c)
+	return &belfry.Batch{
+		Collection: belfry.Dimension, Customer: customer, Times: make([]belfry.Time, len(ids)), Columns: []belfry.Column{
+			{Name: belfry.ItemColumn, Ints: ids},
+			{Name: "kind", Ints: kinds},
+			{Name: "resource", Texts: resources},
+			{Name: "view", Texts: views},
+			{Name: "object", Texts: objects},
+			{Name: "class", Texts: classes},
+			{Name: "name", Texts: names},
+		},
 	}
-	ints(belfry.ItemColumn, func(i int) int64 { return int64(i + 1) })
-	ints("kind", func(i int) int64 {
-		if l[i].Object == "" {
-			return int64(belfry.KindResource)
-		}
-		return int64(belfry.KindObject)
-	})
-	texts("resource", func(i Item) string { return i.Resource })
-	texts("view", func(i Item) string { return i.View })
-	texts("object", func(i Item) string { return i.Object })
-	texts("class", func(i Item) string { return i.Class })
-	texts("name", func(i Item) string { return i.Resource + i.Object })
-	return b
 }
 
-func batch(c *catalog.Collection, rows []Row, items *Items) *belfry.Batch {
-	b := &belfry.Batch{Collection: c.Name, Customer: Customer, FirstID: belfry.RowID(rows[0]["id"].Int)}
+func batch(c *catalog.Collection, customer belfry.CustomerID, rows []Row, items *Items) *belfry.Batch {
+	b := &belfry.Batch{Collection: c.Name, Customer: customer, FirstID: belfry.RowID(rows[0]["id"].Int)}
 	item := belfry.Column{Name: belfry.ItemColumn}
 	for _, r := range rows {
 		b.Times = append(b.Times, belfry.Time(r[timestamp].Int))
-		item.Ints = append(item.Ints, items.id(r))
+		item.Ints = append(item.Ints, items.id(customer, r))
 	}
 	b.Columns = []belfry.Column{item}
 	add := func(name, field string, t catalog.Type) {

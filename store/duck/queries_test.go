@@ -9,7 +9,7 @@ import (
 )
 
 func TestQueries(t *testing.T) {
-	random := 1000
+	random := 500
 	if testing.Short() {
 		random = 100
 	}

@@ -1,0 +1,152 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// nasty are queries of the kind that leads parsers and checkers astray: each grows with n, by a few bytes a step.
+var nasty = map[string]func(n int) string{
+	"quotes":           around("SELECT id FROM events WHERE info='", "''", "' LIMIT 1"),
+	"open quotes":      around("SELECT id FROM events WHERE info='", "''", ""),
+	"backquotes":       around("SELECT `", "``", "` FROM events LIMIT 1"),
+	"open parentheses": around("SELECT id FROM events WHERE ", "(", ""),
+	"parentheses":      around("SELECT id FROM events WHERE ", "(info='a') AND ", "info='b' LIMIT 1"),
+	"nots":             around("SELECT id FROM events WHERE ", "NOT ", "info='b' LIMIT 1"),
+	"commas":           around("SELECT id", ",", " FROM events"),
+	"minus signs":      around("SELECT id FROM events WHERE info=", "-", "1 LIMIT 1"),
+	"stars":            around("SELECT ", "*", " FROM events LIMIT 1"),
+	"exponents":        around("SELECT id FROM events WHERE info=1", "e+1", " LIMIT 1"),
+	"digits":           around("SELECT i1 FROM objectdata WHERE i1=", "9", " LIMIT 1"),
+	"blanks":           around("SELECT", " \t", "id FROM events LIMIT 1"),
+	"lines":            around("SELECT", "\n", "id FROM events LIMIT 1 x"),
+	"semicolons":       around("SELECT id FROM events LIMIT 1", ";", ""),
+	"one word":         around("SELECT ", "a", " FROM events LIMIT 1"),
+	"signs":            around("SELECT id FROM events WHERE info = 'a' ", "❤", ""),
+	"and":              around("SELECT id FROM events WHERE info='a'", " AND info<>'b'", " LIMIT 1"),
+	"or":               around("SELECT id FROM events WHERE info='a'", " OR info='b'", " LIMIT 1"),
+	"or of columns":    around("SELECT id FROM objectdata WHERE i1=1", " OR i2='x' OR c=1", " LIMIT 1"),
+	"indicators":       around("SELECT id FROM objectdata WHERE i1=1", " OR i2<>'5'", " LIMIT 1"),
+	"items":            around("SELECT id FROM objectdata WHERE object='a'", " OR object='b'", " LIMIT 1"),
+	"parts":            around("SELECT id FROM objectlog WHERE c1='a'", " OR c9<>'b'", " LIMIT 1"),
+	"spans":            around("SELECT id FROM events WHERE timestamp > 'NOW'", " OR timestamp='[NOW-1DAY TO NOW]'", " LIMIT 1"),
+	"nested":           func(n int) string { return nested(n) },
+	"values":           around("SELECT id FROM events WHERE info IN ('a'", ",'b'", ") LIMIT 1"),
+	"not values":       around("SELECT id FROM objectdata WHERE i1 NOT IN (1", ",2", ") LIMIT 1"),
+	"different values": numbered("SELECT id FROM events WHERE info IN ('a'", ",'v%d'", ") LIMIT 1"),
+	"fields":           numbered("SELECT i1 AS f", ",i1 AS f%d", " FROM objectdata LIMIT 1"),
+	"all fields":       numbered("SELECT i1 AS f", ",i2 AS `f %d`,i1_min AS g%[1]d", " FROM objectdata LIMIT 1"),
+	"fields twice":     around("SELECT i1", ",i1", " FROM objectdata LIMIT 1"),
+	"order":            around("SELECT id FROM objectdata ORDER BY i1", ",i2 DESC", " LIMIT 1"),
+	"order by names":   func(n int) string { return ordered(n) },
+	"betweens":         around("SELECT id FROM events WHERE info BETWEEN 'a' AND 'b'", " AND info NOT BETWEEN 'a' AND 'b'", " LIMIT 1"),
+	"periods":          around("SELECT id FROM objectdata WHERE period='raw'", " AND period='hour'", " LIMIT 1"),
+}
+
+func around(before, s, after string) func(int) string {
+	return func(n int) string { return before + strings.Repeat(s, n) + after }
+}
+
+func numbered(before, format, after string) func(int) string {
+	return func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return before + b.String() + after
+	}
+}
+
+// nested is a tree of ANDs and ORs as deep as allowed, and again.
+func nested(n int) string {
+	one := strings.Repeat("(info='a' AND (info='b' OR ", 30) + "info='c'" + strings.Repeat("))", 30)
+	return "SELECT id FROM events WHERE " + one + strings.Repeat(" OR "+one, n/60) + " LIMIT 1"
+}
+
+// ordered selects fields under names and orders by each of the names.
+func ordered(n int) string {
+	names, keys := numbered("SELECT i1 AS f", ",i1 AS f%d", " FROM objectdata")(n/2), numbered(" ORDER BY f", ",f%d", " LIMIT 1")(n/2)
+	return names + keys
+}
+
+// work takes a query as far as it goes and tells what that took: steps of the parser, and things allocated by all that
+// comes after it.
+func work(t *testing.T, cat *catalog.Catalog, text string) (steps int, allocs float64) {
+	t.Helper()
+	s, steps, err := parse(text)
+	allocs = testing.AllocsPerRun(1, func() {
+		if err == nil {
+			further(t, cat, s)
+		}
+	})
+	return steps, allocs
+}
+
+// further checks, writes and evaluates a query, and prints it in every way.
+func further(t *testing.T, cat *catalog.Catalog, s *Select) {
+	t.Helper()
+	_ = s.String()
+	p, err := Check(s, cat, Options{Customer: 1, Now: 1_800_000_000_000_000})
+	if err != nil {
+		if belfry.CodeOf(err) != belfry.BadQuery {
+			t.Fatal(err)
+		}
+		return
+	}
+	_ = p.Explain()
+	all := map[string]bool{belfry.ItemColumn: true}
+	for _, name := range p.Collection.Names() {
+		all[name] = true
+	}
+	few := map[string]bool{"info": true, "i1": true}
+	for _, tables := range [][]Table{{{Ref: "a", Columns: all}, {Ref: "b", Columns: few}}, nil} {
+		if _, err := SQL(p, DuckDB("item"), tables); err != nil {
+			t.Fatal(err)
+		}
+	}
+	row := oneRow{"timestamp": {Type: belfry.TimeValue, Int: 1}, "info": {Type: belfry.TextValue, Text: "x"}}
+	if _, err := Eval(p, func(yield func(Row) bool) { yield(row) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNasty: twice the text may take twice the work. Work is counted and not timed; how long a kilobyte takes is
+// printed for people.
+func TestNasty(t *testing.T) {
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slowest := ""
+	worst := time.Duration(0)
+	for name, text := range nasty {
+		step := (len(text(2000)) - len(text(1000))) / 1000
+		for _, n := range []int{MaxTerms/2 - 10, MaxText / 2 / step * 9 / 10} {
+			small, large := text(n), text(2*n)
+			few, fewAllocs := work(t, cat, small)
+			many, manyAllocs := work(t, cat, large)
+			if many > 3*len(large)+10 || many > 2*few+len(large) {
+				t.Errorf("%s: the parser takes %d steps for %d bytes and %d for %d", name, few, len(small), many, len(large))
+			}
+			if manyAllocs > 2.3*fewAllocs+200 {
+				t.Errorf("%s: %.0f allocations for %d bytes and %.0f for %d", name, fewAllocs, len(small), manyAllocs, len(large))
+			}
+			start := time.Now()
+			if s, _, err := parse(large); err == nil {
+				further(t, cat, s)
+			}
+			if per := time.Since(start) * 1024 / time.Duration(len(large)); per > worst {
+				worst, slowest = per, fmt.Sprintf("%s, %d bytes", name, len(large))
+			}
+			if testing.Verbose() {
+				t.Logf("%-18s %8d bytes: %7d steps, %9.0f allocations, %v per kB", name, len(large), many, manyAllocs, time.Since(start)*1024/time.Duration(len(large)))
+			}
+		}
+	}
+	t.Logf("slowest: %v per kB (%s)", worst, slowest)
+}

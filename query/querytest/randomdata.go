@@ -1,0 +1,218 @@
+package querytest
+
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/query"
+)
+
+// Part is what a store is given at a time: rows of one customer, by collection.
+type Part struct {
+	Customer belfry.CustomerID
+	Rows     map[string][]Row
+}
+
+// asked are the collections that Random asks for; every random data set has rows of them.
+func asked() []string { return slices.Sorted(maps.Keys(fields)) }
+
+// RandomData makes rows to ask random queries of: few, so that queries are quick, and each as odd as a client may send
+// it. The rows of Customer come in several parts, so that files are made of several appends and some of them lack
+// columns; beside them stand rows of another customer with the same names and the same ids, which no query may find.
+func RandomData(r *rand.Rand, cat *catalog.Catalog) []Part {
+	g := &source{Rand: r, catalog: cat, moments: someMoments(r), next: map[string]int64{}}
+	g.items()
+	names := asked()
+	for _, c := range cat.Collections() {
+		if c.Historical && !slices.Contains(names, c.Name) && r.IntN(4) == 0 {
+			names = append(names, c.Name)
+		}
+	}
+	parts := []Part{{Customer: Customer + 1, Rows: g.rows(names)}}
+	g.next = map[string]int64{}
+	for range 1 + r.IntN(3) {
+		parts = append(parts, Part{Customer: Customer, Rows: g.rows(names)})
+	}
+	return parts
+}
+
+// RowsOf joins the rows that a customer has in the parts.
+func RowsOf(parts []Part, customer belfry.CustomerID) map[string][]Row {
+	all := map[string][]Row{}
+	for _, p := range parts {
+		if p.Customer != customer {
+			continue
+		}
+		for name, rows := range p.Rows {
+			all[name] = append(all[name], rows...)
+		}
+	}
+	return all
+}
+
+// source makes rows.
+type source struct {
+	*rand.Rand
+	catalog *catalog.Catalog
+	moments []belfry.Time
+	known   []Item
+	next    map[string]int64 // the highest id that a collection has
+	missing map[string]bool  // fields that no row of the part has
+}
+
+// someMoments are the few times that rows of a data set have, so that many agree; all lie in two or three days, and most
+// are those that queries name.
+func someMoments(r *rand.Rand) []belfry.Time {
+	day := Now - Now%belfry.Time(24*time.Hour/time.Microsecond)
+	hour, minute := belfry.Time(time.Hour/time.Microsecond), belfry.Time(time.Minute/time.Microsecond)
+	list := []belfry.Time{
+		Now, Now - 30*minute, Now - hour, Now - hour - 1, Now + 1, day, day - 1, day + hour, Now - 24*hour, Now - 72*hour,
+		day + belfry.Time(r.Int64N(int64(24*hour))), day - belfry.Time(r.Int64N(int64(48*hour))),
+	}
+	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list[:1+r.IntN(len(list))]
+}
+
+func (g *source) items() {
+	for range 1 + g.IntN(6) {
+		g.known = append(g.known, Item{
+			Resource: pick(g.Rand, "web01", "web01", "web02", "WEB01", "web%1", "Größe", ""),
+			View:     pick(g.Rand, "web01", "MAIN", "Größe", ""),
+			Object:   pick(g.Rand, "cpu", "cpu", "disk /", "it's", "audit", "disk", "Größe", "日本", ""),
+			Class:    pick(g.Rand, "cpu", "disk", "audit", ""),
+		})
+	}
+}
+
+func (g *source) rows(names []string) map[string][]Row {
+	all := map[string][]Row{}
+	for _, name := range names {
+		c := g.catalog.Collection(name)
+		g.missing = map[string]bool{}
+		for _, f := range c.Fields {
+			g.missing[f.Name] = g.IntN(5) == 0
+		}
+		for range g.IntN(16) {
+			g.next[name]++
+			all[name] = append(all[name], g.row(c))
+		}
+	}
+	return all
+}
+
+func (g *source) row(c *catalog.Collection) Row {
+	row := Row{
+		"id":      {Type: belfry.IDValue, Int: g.next[c.Name]},
+		timestamp: {Type: belfry.TimeValue, Int: int64(g.moments[g.IntN(len(g.moments))])},
+	}
+	item := g.known[g.IntN(len(g.known))]
+	if g.IntN(8) == 0 {
+		item = Item{}
+	}
+	for i := range c.Fields {
+		f := &c.Fields[i]
+		switch {
+		case f.Name == "id", f.Name == timestamp, f.Split != "", f.Suffix != "", f.Name == "period" && c.Name == "objectdata":
+		case f.Of != "":
+			row.put(f.Name, text(map[string]string{
+				"resource": item.Resource, "view": item.View, "object": item.Object, "class": item.Class,
+			}[f.Of]))
+		case !g.missing[f.Name]:
+			for n := 1; n <= max(1, min(3, f.Numbered)); n++ {
+				row.put(f.Nth(n), g.value(c.Name, f.Nth(n), f.Type))
+			}
+		}
+	}
+	if line := row["log"].Text; line != "" {
+		row.split(line, pick(g.Rand, ";", ";", "||", ""))
+	}
+	return row
+}
+
+func (r Row) put(field string, v belfry.Value) {
+	if v.Type != belfry.AbsentValue {
+		r[field] = v
+	}
+}
+
+// split gives the row a separator, and the columns into which it cuts the line.
+func (r Row) split(line, sep string) {
+	r.put(query.SeparatorColumn, text(sep))
+	for n := 1; n <= 5; n++ {
+		r.put("c"+string(rune('0'+n)), text(query.Part(line, sep, n)))
+	}
+}
+
+func text(s string) belfry.Value {
+	if s == "" {
+		return belfry.Value{}
+	}
+	return belfry.Value{Type: belfry.TextValue, Text: s}
+}
+
+// value makes a value of the type, or none.
+func (g *source) value(collection, field string, t catalog.Type) belfry.Value {
+	if g.IntN(4) == 0 {
+		return belfry.Value{}
+	}
+	switch t {
+	case catalog.Number:
+		return g.number()
+	case catalog.Value:
+		if g.IntN(3) == 0 {
+			return text(g.text(collection, field))
+		}
+		return g.number()
+	case catalog.Integer:
+		list := []int64{0, 1, 2, 3, 5, 7, 10, -1, -5, 1 << 53, 1<<53 + 1, math.MaxInt64, math.MinInt64 + 1}
+		return belfry.Value{Type: belfry.IntValue, Int: list[g.IntN(len(list))]}
+	case catalog.Bool:
+		return belfry.Value{Type: belfry.BoolValue, Int: g.Int64N(2)}
+	case catalog.Status:
+		return belfry.Value{Type: belfry.StatusValue, Int: g.Int64N(int64(belfry.Statuses))}
+	case catalog.Time:
+		return belfry.Value{Type: belfry.TimeValue, Int: int64(g.moments[g.IntN(len(g.moments))])}
+	case catalog.FullText:
+		return text(g.line(collection, field))
+	}
+	return text(g.text(collection, field))
+}
+
+func (g *source) number() belfry.Value {
+	list := []float64{
+		0, 1, 3, 5, 5, 7, 10, 10, 20, 30, 40.5, -1, 0.1, 1e-9, -2.5, 12.5, 1e21, -1e300, 5e-324, 1 << 53, math.MaxFloat64,
+	}
+	f := list[g.IntN(len(list))]
+	if g.IntN(6) == 0 {
+		f = math.Round(g.NormFloat64()*1000) / 8
+	}
+	return belfry.Value{Type: belfry.NumberValue, Num: f}
+}
+
+// text is one of those that queries compare the field with, or an odd one.
+func (g *source) text(collection, field string) string {
+	if known := fields[collection][field]; len(known) > 0 && g.IntN(2) == 0 {
+		return strings.ReplaceAll(strings.Trim(pick(g.Rand, known...), "'"), "''", "'")
+	}
+	return pick(g.Rand, "a", "Z", "ok", "x", "5", "10", "-1", "1e1", "tcp", "good", "admin", "ä", "é", "e\u0301", "日本", "😀", "it's", `"`, "`", `a\b`,
+		"100%", "a_b", "[10 TO 40]", "NULL", "true", " ", " a", "a ", "a\nb", strings.Repeat("long", 20))
+}
+
+// line is a text of several words.
+func (g *source) line(collection, field string) string {
+	if known := fields[collection][field]; len(known) > 0 && g.IntN(3) == 0 {
+		return g.text(collection, field)
+	}
+	words := make([]string, 1+g.IntN(5))
+	for i := range words {
+		words[i] = pick(g.Rand, "disk", "Disk", "DISK", "full", "no", "response", "error", "err_42", "42", "web01", "a.b", "x-y", "naïve", "ß", "ΣΑΣ", "日本", "%", "_", "*",
+			"alice", "login", "ok", "timeout")
+	}
+	return strings.Join(words, pick(g.Rand, " ", ";", "||", "\t", ", ", "-"))
+}

@@ -1,0 +1,57 @@
+package querytest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// grouped asks for aggregates, of all rows or by one or two fields.
+func (g *asker) grouped() string {
+	keys := make([]string, g.IntN(3))
+	for i := range keys {
+		keys[i] = g.field()
+		if g.IntN(4) == 0 {
+			keys[i] = "TIMEBUCKET(timestamp, " + pick(g.Rand, "'1h'", "'5m'", "'1d'", "'7m'", "'90s'") + ")"
+		}
+	}
+	var items []string
+	for i, key := range keys {
+		items = append(items, key+" AS k"+strconv.Itoa(i))
+	}
+	calls := 1 + g.IntN(4)
+	for i := range calls {
+		items = append(items, g.call()+" AS a"+strconv.Itoa(i))
+	}
+	var b strings.Builder
+	b.WriteString("SELECT " + strings.Join(items, ", ") + " FROM " + g.collection.Name + " WHERE timestamp >= 'NOW-4DAYS'")
+	if g.IntN(2) == 0 {
+		b.WriteString(" AND " + g.condition(2))
+	}
+	if len(keys) > 0 {
+		b.WriteString(" GROUP BY " + strings.Join(keys, ", "))
+	}
+	if g.IntN(4) == 0 {
+		b.WriteString(" HAVING " + pick(g.Rand, "COUNT(*)", "a0", "COUNT("+g.field()+")") + pick(g.Rand, " > ", " <= ", " <> ") + pick(g.Rand, "1", "2", "0", "3.5"))
+	}
+	if len(keys) > 0 && g.IntN(2) == 0 {
+		b.WriteString(" ORDER BY " + pick(g.Rand, "a0", "k0", "COUNT(*)", "a"+strconv.Itoa(calls-1)) + pick(g.Rand, "", " DESC"))
+	}
+	if g.IntN(2) == 0 {
+		fmt.Fprintf(&b, " LIMIT %d", 1+g.IntN(12))
+	}
+	return b.String()
+}
+
+func (g *asker) call() string {
+	field := g.field()
+	switch g.IntN(6) {
+	case 0:
+		return "COUNT(*)"
+	case 1:
+		return "COUNT(DISTINCT " + field + ")"
+	case 2:
+		return "PERCENTILE(" + field + ", " + pick(g.Rand, "0", "95", "50", "99.9", "100") + ")"
+	}
+	return pick(g.Rand, "COUNT", "SUM", "MIN", "MAX", "MEAN", "AVG", "MEDIAN", "STDDEV", "FIRST", "LAST") + "(" + field + ")"
+}

@@ -1,0 +1,244 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/query"
+	"belfry/query/querytest"
+	"belfry/store"
+)
+
+// Duel says how many random plans a store and query.Eval are to answer alike. Each seed stands for one plan and always
+// for the same, and every setSize of them are asked of rows of their own.
+type Duel struct {
+	Plans int
+	Chunk int    // seeds that are counted and logged together
+	Log   string // file to which each finished chunk adds a line, and where the next run takes up; none when empty
+	Code  string // which state of the code answers; it is written into the log
+}
+
+// setSize is how many plans are asked of the same rows: making rows costs as much as some hundred plans.
+const setSize = 500
+
+// maxShown is how many differences are shown before the duel ends.
+const maxShown = 5
+
+// tally is the outcome of a number of plans.
+type tally struct {
+	plans, rows, empty, refused int
+	differences                 []string
+}
+
+func (t *tally) add(o tally) {
+	t.plans, t.rows, t.empty, t.refused = t.plans+o.plans, t.rows+o.rows, t.empty+o.empty, t.refused+o.refused
+	t.differences = append(t.differences, o.differences...)
+}
+
+// Run works through the seeds in order and fails at the first chunk in which an answer differs.
+func (d Duel) Run(t *testing.T, open func(dir string) (store.Store, error)) {
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var zones []*time.Location
+	for i := range uint64(5) {
+		zones = append(zones, zone(t, i))
+	}
+	log, next, err := openDuelLog(d.Log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.close()
+	var all tally
+	for next < d.Plans {
+		end := min(next+d.Chunk, d.Plans)
+		start := time.Now()
+		chunk, err := ring{cat, zones, open}.seeds(next, end)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range chunk.differences[:min(maxShown, len(chunk.differences))] {
+			t.Error(text)
+		}
+		if n := len(chunk.differences); n > 0 {
+			t.Fatalf("seeds %d to %d: %d of %d answers differ", next, end-1, n, chunk.plans)
+		}
+		if err := log.line(next, end-1, chunk, time.Since(start), d.Code); err != nil {
+			t.Fatal(err)
+		}
+		all.add(chunk)
+		next = end
+	}
+	if all.plans == 0 {
+		t.Logf("%s has all %d plans; remove it to ask them anew", d.Log, d.Plans)
+		return
+	}
+	t.Logf("%d plans: %d with rows, %d without, %d refused", all.plans, all.rows, all.empty, all.refused)
+	if all.rows < all.plans/4 || all.refused > all.plans/4 {
+		t.Error("most plans say nothing; the rows or the queries have gone astray")
+	}
+}
+
+// ring is where a chunk is fought.
+type ring struct {
+	catalog *catalog.Catalog
+	zones   []*time.Location
+	open    func(dir string) (store.Store, error)
+}
+
+// seeds asks the plans from first to before end, a data set at a time and as many at once as there are processors.
+func (g ring) seeds(first, end int) (tally, error) {
+	var (
+		mu     sync.Mutex
+		all    tally
+		failed error
+		wg     sync.WaitGroup
+		free   = make(chan struct{}, runtime.GOMAXPROCS(0))
+	)
+	for set := first / setSize; set*setSize < end; set++ {
+		free <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-free }()
+			some, err := g.set(max(first, set*setSize), min(end, (set+1)*setSize))
+			mu.Lock()
+			defer mu.Unlock()
+			all.add(some)
+			if err != nil {
+				failed = err
+			}
+		})
+	}
+	wg.Wait()
+	return all, failed
+}
+
+// set asks plans of one data set.
+func (g ring) set(from, to int) (all tally, err error) {
+	dir, err := os.MkdirTemp("", "duel")
+	if err != nil {
+		return all, err
+	}
+	defer os.RemoveAll(dir)
+	s, err := g.open(dir)
+	if err != nil {
+		return all, err
+	}
+	defer s.Close()
+	f := fight{ring: g, store: s, parts: querytest.RandomData(rand.New(rand.NewPCG(uint64(from/setSize), 20)), g.catalog)}
+	for i, p := range f.parts {
+		batches := f.names.Batches(g.catalog, p.Customer, p.Rows)
+		for _, b := range batches {
+			b.Pos = uint64(i + 1)
+		}
+		if err := s.Append(context.Background(), batches...); err != nil {
+			return all, err
+		}
+	}
+	for seed := from; seed < to; seed++ {
+		all.add(f.seed(seed))
+	}
+	return all, nil
+}
+
+// fight is a store with a data set, and the same rows in plain sight.
+type fight struct {
+	ring
+	store store.Store
+	parts []querytest.Part
+	names querytest.Items
+}
+
+// seed asks the plan of one seed. One in sixteen is asked by the other customer, of the same files.
+func (f *fight) seed(seed int) (t tally) {
+	r := rand.New(rand.NewPCG(uint64(seed), 21))
+	q := question{customer: querytest.Customer, resolve: r.IntN(2) == 0, zone: f.zones[r.IntN(len(f.zones))]}
+	if r.IntN(16) == 0 {
+		q.customer++
+	}
+	if r.IntN(2) == 0 {
+		q.text = querytest.Random(r)
+	} else {
+		q.text = querytest.RandomOf(r, f.catalog, querytest.RowsOf(f.parts, q.customer))
+	}
+	t.plans = 1
+	o := f.ask(q)
+	switch {
+	case o.refused:
+		t.refused = 1
+	case o.differs != "":
+		t.differences = []string{fmt.Sprintf("seed %d: %s", seed, f.explain(q, o))}
+	case o.rows:
+		t.rows = 1
+	default:
+		t.empty = 1
+	}
+	return t
+}
+
+type question struct {
+	text     string
+	customer belfry.CustomerID
+	resolve  bool // names are looked up first
+	zone     *time.Location
+}
+
+// outcome of a question.
+type outcome struct {
+	refused bool
+	rows    bool
+	differs string // how; empty when both answers agree
+	plan    *query.Plan
+}
+
+func (f *fight) ask(q question) outcome {
+	c := querytest.Case{Query: q.text, Options: query.Options{Customer: q.customer, Now: querytest.Now, Location: q.zone}}
+	p, err := c.Plan(f.catalog)
+	switch code := belfry.CodeOf(err); {
+	case err != nil && (code == belfry.BadQuery || code == belfry.TimeSpanRequired):
+		return outcome{refused: true}
+	case err != nil:
+		return outcome{differs: "the error is not one for clients: " + err.Error()}
+	}
+	want, err := evaluate(p, querytest.RowsOf(f.parts, q.customer)[p.Collection.Name])
+	if err != nil {
+		return outcome{plan: p, differs: "Eval: " + err.Error()}
+	}
+	if q.resolve {
+		p.Resolve(f.names)
+	}
+	got, err := selected(f.store, p)
+	if err != nil {
+		return outcome{plan: p, differs: "the store: " + err.Error()}
+	}
+	if !sameAnswer(p, got, want) {
+		return outcome{plan: p, differs: "the store answers\n" + got + "and Eval\n" + want}
+	}
+	return outcome{plan: p, rows: countLines(want) > 1}
+}
+
+// explain tells what a difference is, and gives a shorter query that shows one as well.
+func (f *fight) explain(q question, o outcome) string {
+	text := q.text + "\n" + o.differs
+	if o.plan != nil {
+		text += "plan\n" + o.plan.String() + "\n"
+	}
+	short := smaller(q.text, func(text string) bool {
+		try := q
+		try.text = text
+		return f.ask(try).differs != ""
+	})
+	if short != q.text {
+		q.text = short
+		text += "shorter: " + short + "\n" + f.ask(q).differs
+	}
+	return text
+}
