@@ -8,6 +8,9 @@ import (
 // MaxWords is how many words a phrase may have.
 const MaxWords = 30
 
+// MaxMatches is how many words and phrases a query may search texts for: an engine compiles each for itself, in each file.
+const MaxMatches = 100
+
 // MaxWildcards is how many wildcards a term or phrase may have that is searched by word.
 const MaxWildcards = 30
 
