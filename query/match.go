@@ -1,12 +1,16 @@
 package query
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 // MaxWords is how many words a phrase may have.
 const MaxWords = 30
+
+// MaxMatches is how many words and phrases a query may search texts for: an engine compiles each for itself, in each file.
+const MaxMatches = 100
 
 // MaxWildcards is how many wildcards a term or phrase may have that is searched by word.
 const MaxWildcards = 30
@@ -176,21 +180,38 @@ func writeCases(b *strings.Builder, r rune) {
 	b.WriteByte(']')
 }
 
-// Literal gives the longest text that every matching text has in it, its case aside, and as a regular expression when
-// it has letters with cases. Engines look for it several times faster than for the words themselves.
-func (m Match) Literal() (text string, isRegexp bool) {
-	longest := ""
+// Fragment is a text that every matching text has in it.
+type Fragment struct {
+	Text   string
+	Regexp bool // Text is a regular expression, as its letters have cases
+}
+
+// Fragments gives for up to three words, the longest, a text that every matching text has in it. Engines look for those
+// several times faster than for the words themselves.
+func (m Match) Fragments() []Fragment {
+	var longest []string
 	for _, w := range m.Words {
+		best := ""
 		for _, part := range strings.FieldsFunc(w.Text, func(r rune) bool { return r == '*' || r == '?' }) {
-			if len(part) > len(longest) {
-				longest = part
+			if len(part) > len(best) {
+				best = part
 			}
 		}
+		if len(best) > 1 && !slices.Contains(longest, best) {
+			longest = append(longest, best)
+		}
 	}
-	var b strings.Builder
-	for _, r := range longest {
-		isRegexp = isRegexp || nextCase(r) != r
-		writeCases(&b, r)
+	slices.SortStableFunc(longest, func(a, b string) int { return len(b) - len(a) })
+	var list []Fragment
+	for _, text := range longest[:min(len(longest), 3)] {
+		var b strings.Builder
+		l := Fragment{}
+		for _, r := range text {
+			l.Regexp = l.Regexp || nextCase(r) != r
+			writeCases(&b, r)
+		}
+		l.Text = b.String()
+		list = append(list, l)
 	}
-	return b.String(), isRegexp
+	return list
 }

@@ -107,8 +107,10 @@ func FuzzMatch(f *testing.F) {
 		if !got {
 			return
 		}
-		if literal, _ := m.Literal(); !regexp.MustCompile(literal).MatchString(text) {
-			t.Errorf("%q has the words %q, but not the literal %q", text, pattern, literal)
+		for _, f := range m.Fragments() {
+			if !regexp.MustCompile(f.Text).MatchString(text) || !f.Regexp && !strings.Contains(text, f.Text) {
+				t.Errorf("%q has the words %q, but not the fragment %q", text, pattern, f.Text)
+			}
 		}
 		have := map[string]bool{}
 		for w := range Words(text) {

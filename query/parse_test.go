@@ -62,6 +62,8 @@ func TestPrint(t *testing.T) {
 	f("SELECT a FROM x GROUP BY a HAVING count(*)>1 and not (max(b) in (1,2) or c is null)", "SELECT a FROM x GROUP BY a HAVING count(*) > 1 AND NOT (max(b) IN (1, 2) OR c IS NULL)")
 	f("SELECT a FROM x HAVING min(a) not between 1 and 2 ORDER BY max(a) desc, percentile(b,-1)", "SELECT a FROM x HAVING min(a) NOT BETWEEN 1 AND 2 ORDER BY max(a) DESC, percentile(b, -1) ASC")
 	f("SELECT count, sum FROM x", "SELECT count, sum FROM x")
+	f("SELECT a FROM x WHERE a like 'b%' and a not like \"c\\_\"", "SELECT a FROM x WHERE a LIKE 'b%' AND a NOT LIKE 'c\\_'")
+	f("SELECT a FROM x WHERE _QUERY_='a b:it''s' OR a=1", "SELECT a FROM x WHERE _query_ = 'a OR b:it''s' OR a = 1")
 	f("SELECT a FROM x order by a, b desc limit 5 offset 6", "SELECT a FROM x ORDER BY a ASC, b DESC LIMIT 5 OFFSET 6")
 }
 
@@ -122,6 +124,8 @@ func FuzzParse(f *testing.F) {
 		"SELECT COUNT(*) AS n FROM x WHERE timestamp='[NOW-1HOUR TO NOW]'", "SELECT a FROM x WHERE a IN (1,-2.5e3,true) AND b NOT BETWEEN 'a' AND 'b'",
 		"SELECT DISTINCT a, timebucket(t, '5m') AS b FROM x HAVING count(distinct `*`) > 1 ORDER BY percentile(a, 95) DESC",
 		"SELECT sum(a), `sum`(a) FROM x GROUP BY b, c HAVING max(`*`) IS NULL", "SELECT ((((", "SELECT a FROM x WHERE a = 'open", "SELECT a -- x", "SELECT 1e", "SELECT .", "SELECT a FROM x WHERE a = --1", "\xff", "SELECT é FROM ` `",
+		"SELECT a FROM x WHERE a LIKE 'b%' AND _query_='+a -b:\"c d\" f:[1 TO *}'",
+		"SELECT ((((", "SELECT a FROM x WHERE a = 'open", "SELECT a -- x", "SELECT 1e", "SELECT .", "SELECT a FROM x WHERE a = --1", "\xff", "SELECT é FROM ` `",
 	} {
 		f.Add(s)
 	}

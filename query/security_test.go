@@ -124,6 +124,37 @@ func TestHostileQueries(t *testing.T) {
 	}
 }
 
+// TestTextLimits: what would make an engine work long before it reads a row is refused.
+func TestTextLimits(t *testing.T) {
+	cat := load(t)
+	f := func(lucene, want string) {
+		t.Helper()
+		s, err := query.Parse("SELECT id FROM syslog WHERE _query_ = 'a' LIMIT 1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = query.Check(s, cat, query.Options{Customer: querytest.Customer, Now: querytest.Now, Filter: lucene})
+		if want == "" && err == nil {
+			return
+		}
+		if want == "" || err == nil || belfry.CodeOf(err) != belfry.BadQuery || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40s…: %v, want %q", lucene, err, want)
+		}
+	}
+	phrase := func(n int) string { return `"` + strings.Repeat("a ", n) + `"` }
+	f(phrase(query.MaxWords), "")
+	f(phrase(query.MaxWords+1), "may have 30 words")
+	f(strings.Repeat("a*", query.MaxWildcards), "")
+	f(strings.Repeat("a*", query.MaxWildcards+1), "may have 30 wildcards")
+	f(strings.Repeat("a", query.MaxPattern), "")
+	f(strings.Repeat("a", query.MaxPattern+1), "may have 1000 bytes")
+	f("app:*"+strings.Repeat("a", query.MaxPattern), "may have 1000 bytes")
+	f(strings.Repeat("a ", query.MaxMatches-1), "") // and one in WHERE
+	f(strings.Repeat("a ", query.MaxMatches), "100 words and phrases")
+	f("app:("+strings.Repeat("a ", query.MaxTerms-3)+")", "") // beside id, _query_ and a
+	f("app:("+strings.Repeat("a ", query.MaxTerms-2)+")", "more than 10000")
+}
+
 // TestNoTextInStatements: of all golden and of many random queries, no text reaches a statement.
 func TestNoTextInStatements(t *testing.T) {
 	cat := load(t)
