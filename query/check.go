@@ -67,8 +67,9 @@ type checker struct {
 	clock   clock
 	options Options
 	plan    *Plan
-	matches int    // conditions of words so far
-	source  string // what text it is, when it is not the query itself
+	matches int            // conditions of words so far
+	source  string         // what text it is, when it is not the query itself
+	byAs    map[string]int // items by the names that AS gave them, in folded; made by itemNamed
 
 	groups bool // conditions are on groups: those of HAVING
 }

@@ -3,7 +3,6 @@ package query
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"belfry"
 	"belfry/catalog"
@@ -81,7 +80,10 @@ func (k *checker) named(t Term) int {
 	if t.Func.Text != "" {
 		return -1
 	}
-	return slices.IndexFunc(k.Items, func(i Item) bool { return i.As.Text != "" && strings.EqualFold(i.As.Text, t.Field.Text) })
+	if i, ok := k.itemNamed(t.Field.Text); ok {
+		return i
+	}
+	return -1
 }
 
 // operand resolves what stands at the left of a condition.

@@ -79,8 +79,8 @@ func TestGolden(t *testing.T) {
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) { total += golden(t, file, cat, data) })
 	}
-	if total < 60 {
-		t.Errorf("%d golden queries, want at least 60", total)
+	if total < 200 {
+		t.Errorf("%d golden queries, want at least 200", total)
 	}
 }
 

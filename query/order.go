@@ -3,6 +3,7 @@ package query
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"belfry/catalog"
 )
@@ -57,12 +58,36 @@ func natural(c *catalog.Collection) []Key {
 
 // orderColumn resolves a name in ORDER BY, which may be one that the query itself gave with AS.
 func (k *checker) orderColumn(n Name) (Column, error) {
-	for i, item := range k.Items {
-		if item.As.Text != "" && strings.EqualFold(item.As.Text, n.Text) {
-			return k.plan.Outputs[i].Column, nil
-		}
+	if i, ok := k.itemNamed(n.Text); ok {
+		return k.plan.Outputs[i].Column, nil
 	}
 	return k.column(n)
+}
+
+// itemNamed finds the first item to which the query gave the name with AS. Names and the places that use them can be
+// thousands, so they are looked up and not searched for.
+func (k *checker) itemNamed(name string) (int, bool) {
+	if k.byAs == nil {
+		k.byAs = make(map[string]int, len(k.Items))
+		for i, item := range k.Items {
+			if _, taken := k.byAs[folded(item.As.Text)]; !taken && item.As.Text != "" {
+				k.byAs[folded(item.As.Text)] = i
+			}
+		}
+	}
+	i, ok := k.byAs[folded(name)]
+	return i, ok
+}
+
+// folded is the same for texts that are the same to strings.EqualFold.
+func folded(s string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		return least
+	}, s)
 }
 
 // limit decides how many rows the client gets: what LIMIT says, what the parameter says, the smaller of the two, or

@@ -140,6 +140,15 @@ func TestWrongQueries(t *testing.T) {
 	syntax("SELECT id FROM events LIMIT »1000000")
 	syntax("SELECT id FROM events LIMIT 1 OFFSET »x")
 
+	// groups, patterns and Lucene
+	syntax("SELECT »object, COUNT(*) FROM objectdata WHERE timestamp>'NOW-1DAY'")
+	syntax("SELECT SUM(»object) FROM objectdata WHERE timestamp>'NOW-1DAY'")
+	syntax("SELECT COUNT(*) FROM objectdata WHERE timestamp>'NOW-1DAY' GROUP BY »nothing")
+	syntax("SELECT id FROM events WHERE status LIKE »'3' LIMIT 1")
+	refused("bad_query", "in _query_, line 1, column 1: ", "SELECT id FROM events WHERE _query_='nothing:1' LIMIT 1")
+	refused("bad_query", "in _query_, line 1, column 6: ", "SELECT id FROM events WHERE _query_='a AND' LIMIT 1")
+	refused("bad_query", "in _query_, line 1, column 3: ", "SELECT id FROM events WHERE _query_='(a' LIMIT 1")
+
 	// spans and parameters
 	refused("time_span_required", "timestamp", "SELECT id FROM events")
 	refused("time_span_required", "timestamp", "SELECT COUNT(*) FROM objectdata LIMIT 5")

@@ -17,7 +17,7 @@ type Item struct {
 
 // Items implements query.Names.
 func (l Items) Items(customer belfry.CustomerID, m query.ItemMatch) (ids []belfry.ID) {
-	is := func(want *string, have string) bool { return want == nil || *want == have }
+	is := func(want *string, have string) bool { return want == nil || *want == have && have != "" } // no name is absent, not empty
 	for i, item := range l {
 		if item.Customer == customer && is(m.Resource, item.Resource) && is(m.View, item.View) && is(m.Object, item.Object) && is(m.Class, item.Class) {
 			ids = append(ids, belfry.ID(i+1))

@@ -42,7 +42,7 @@ func Queries(t *testing.T, open Open, testdata fs.FS, random int) {
 			}
 		}
 	}
-	if len(golden) < 80 {
+	if len(golden) < 150 {
 		t.Fatalf("%d golden queries were asked", len(golden))
 	}
 	for _, c := range golden {

@@ -89,9 +89,7 @@ func less(e query.Expr) (list []query.Expr) {
 }
 
 func lessOf(of []query.Expr, join func([]query.Expr) query.Expr) (list []query.Expr) {
-	for _, one := range of {
-		list = append(list, one)
-	}
+	list = append(list, of...)
 	for i := range of {
 		if len(of) > 2 {
 			list = append(list, join(slices.Delete(slices.Clone(of), i, i+1)))
