@@ -29,7 +29,7 @@ import (
 )
 
 // parts are what can be asked for with -only, in the order in which they run.
-var parts = []string{"limits", "bulk", "small", "single", "formats", "provision", "register", "legacy", "logs", "million", "flat"}
+var parts = []string{"limits", "bulk", "small", "single", "formats", "provision", "register", "legacy", "logs", "queries", "million", "flat"}
 
 type options struct {
 	seconds float64
@@ -175,6 +175,7 @@ func (b *bench) measure(ctx context.Context) error {
 		{"register", b.registerAll},
 		{"legacy", b.legacy},
 		{"logs", b.logs},
+		{"queries", b.queries},
 		{"million", b.million},
 		{"flat", b.flat},
 	} {
