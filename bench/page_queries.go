@@ -28,7 +28,7 @@ func (r *results) queryTargets() (list []target) {
 			}
 		}
 		if m := q.beside; m != nil {
-			add(fmt.Sprintf("bulk send beside %d query clients, of its rate alone", besideClients), "≥ 80 %", m.share() >= keepTarget, "%.0f %%", m.share())
+			add(fmt.Sprintf("bulk send beside %d query clients, of its rate alone", besideClients), "≥ 80 %", m.share() >= keepTarget, "%.1f %%", m.share())
 		}
 	}
 	if m := r.many; m != nil && m.status != nil {

@@ -3,21 +3,18 @@ package duck
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
+
+	"belfry"
 )
 
 // BenchmarkMark runs statements that were written by hand, on files of a stopped server, with the settings of the store
 // and as little around them as possible. The part queries of the program bench compares our answers with them; it says
 // in a file what to run.
 func BenchmarkMark(b *testing.B) {
-	var job struct {
-		Files  map[string]string
-		Marks  []string
-		Runs   int
-		Answer string
-	}
 	file := os.Getenv("BELFRY_MARKS")
 	if file == "" {
 		b.Skip("the program bench runs it, with BELFRY_MARKS")
@@ -26,20 +23,11 @@ func BenchmarkMark(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	var job markJob
 	if err := json.Unmarshal(text, &job); err != nil {
 		b.Fatal(err)
 	}
-	c := markEngine(b)
-	for alias, path := range job.Files {
-		if err := c.exec(b.Context(), "ATTACH "+quoteText(path)+" AS "+alias+" (READ_ONLY)"); err != nil {
-			b.Fatal(err)
-		}
-	}
-	var list []mark
-	for _, statement := range job.Marks {
-		list = append(list, runMark(b, c, statement, job.Runs))
-	}
-	if text, err = json.Marshal(list); err != nil {
+	if text, err = json.Marshal(job.run(b)); err != nil {
 		b.Fatal(err)
 	}
 	if err := os.WriteFile(job.Answer, text, 0o600); err != nil {
@@ -47,22 +35,44 @@ func BenchmarkMark(b *testing.B) {
 	}
 }
 
+// markJob says what to run.
+type markJob struct {
+	Files  map[string]string // by the name under which the statements know them
+	Marks  []string          // statements
+	Runs   int               // of each, at least
+	Answer string            // file for the marks
+}
+
+func (j *markJob) run(tb testing.TB) (list []mark) {
+	c := markEngine(tb)
+	for alias, path := range j.Files {
+		if err := c.exec(tb.Context(), "ATTACH "+quoteText(path)+" AS "+alias+" (READ_ONLY)"); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	for _, statement := range j.Marks {
+		list = append(list, runMark(tb, c, statement, j.Runs))
+	}
+	return list
+}
+
 // markEngine is an engine of its own, as a store without a configuration would open it.
-func markEngine(b *testing.B) *conn {
-	s := &Store{cfg: Config{Dir: b.TempDir()}}
+func markEngine(tb testing.TB) *conn {
+	tb.Helper()
+	s := &Store{cfg: Config{Dir: tb.TempDir()}}
 	if err := s.cfg.fill(); err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	s.memory = s.cfg.MemoryLimit
 	e, err := openEngine(s.settings())
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	c, err := e.connect()
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
-	b.Cleanup(func() { c.close(); e.close() })
+	tb.Cleanup(func() { c.close(); e.close() })
 	return c
 }
 
@@ -74,15 +84,15 @@ type mark struct {
 }
 
 // runMark runs a statement a few times to warm up, then at least so often and for a second.
-func runMark(b *testing.B, c *conn, statement string, runs int) (m mark) {
+func runMark(tb testing.TB, c *conn, statement string, runs int) (m mark) {
 	const warm, enough = 3, 500
 	var times []float64
 	start := time.Now()
 	for i := 0; len(times) < runs || (len(times) < enough && time.Since(start) < time.Second); i++ {
 		at := time.Now()
-		r, err := c.query(b.Context(), statement)
+		r, err := c.query(tb.Context(), statement)
 		if err != nil {
-			b.Fatalf("%v; the statement was: %s", err, statement)
+			tb.Fatalf("%v; the statement was: %s", err, statement)
 		}
 		if i < warm {
 			m.Rows, m.Sum, start = r.rows, sumOfLast(r), time.Now()
@@ -106,4 +116,34 @@ func sumOfLast(r *result) (sum float64) {
 		}
 	}
 	return sum
+}
+
+// TestMark: statements run on the files that a closed store has left, and what they give is counted.
+func TestMark(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	batch := benchBatches(1, 1000)[0]
+	if err := s.Append(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, belfry.ObjectData, "*"+fileSuffix))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	j := markJob{Files: map[string]string{"day": files[0]}, Runs: 2, Marks: []string{
+		"SELECT count(*) FROM day.main.rows",
+		"SELECT item, avg(i3) AS mean FROM day.main.rows WHERE customer = 1 GROUP BY item ORDER BY item LIMIT 10",
+	}}
+	list := j.run(t)
+	if len(list) != 2 || list[0].Rows != 1 || list[0].Sum != 1000 || list[1].Rows != 10 || list[1].Sum != 420 {
+		t.Errorf("got %+v", list)
+	}
+	for _, m := range list {
+		if m.Runs < 2 || m.P50 <= 0 || m.P99 < m.P50 || m.Max < m.P99 {
+			t.Errorf("times do not fit: %+v", m)
+		}
+	}
 }
