@@ -57,13 +57,13 @@ type timing struct {
 	Runs          int
 }
 
-// timed runs something a few times to warm up, then until there are enough runs and a second has passed, or so many
-// runs that no more are needed.
-func timed(ctx context.Context, atLeast int, run func() error) (timing, error) {
+// timed runs something a few times to warm up, then as often and as long as the scale says, or so often that it is
+// enough in any case.
+func (sc scale) timed(ctx context.Context, run func() error) (timing, error) {
 	const enough = 500
 	var times []time.Duration
 	start := time.Now()
-	for i := 0; len(times) < atLeast || (len(times) < enough && time.Since(start) < time.Second); i++ {
+	for i := 0; len(times) < sc.runs || (len(times) < enough && time.Since(start).Seconds() < sc.each); i++ {
 		if err := ctx.Err(); err != nil {
 			return timing{}, err
 		}
@@ -99,7 +99,7 @@ func (a *asked) ratio() float64 {
 }
 
 // put asks a question many times and looks at its answer.
-func (s *server) put(ctx context.Context, q question, runs int) (*asked, error) {
+func (s *server) put(ctx context.Context, q question, sc scale) (*asked, error) {
 	client, err := newAsker(s.addr)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (s *server) put(ctx context.Context, q question, runs int) (*asked, error) 
 	request := q.request(s.key)
 	var last []byte
 	a := &asked{question: q}
-	a.timing, err = timed(ctx, runs, func() error {
+	a.timing, err = sc.timed(ctx, func() error {
 		status, body, err := client.ask(request)
 		if err != nil {
 			return errors.Join(err, s.tail())

@@ -14,6 +14,7 @@ type markJob struct {
 	Files  map[string]string // by the name under which the statements know them
 	Marks  []string          // statements
 	Runs   int               // of each, at least
+	Each   float64           // seconds
 	Answer string            // file for the list of marked
 }
 
@@ -25,8 +26,8 @@ type marked struct {
 }
 
 // marks runs the hand-written statements of questions on the files of a server that is stopped.
-func (b *bench) marks(ctx context.Context, data string, runs int, list []question) (map[string]*marked, error) {
-	j := markJob{Files: map[string]string{}, Runs: runs, Answer: filepath.Join(b.tmp, "marks-answer.json")}
+func (b *bench) marks(ctx context.Context, data string, sc scale, list []question) (map[string]*marked, error) {
+	j := markJob{Files: map[string]string{}, Runs: sc.runs, Each: sc.each, Answer: filepath.Join(b.tmp, "marks-answer.json")}
 	for _, collection := range []string{"objectdata", "objectlog"} {
 		files, err := filepath.Glob(filepath.Join(data, "rows", collection, "????-??-??.duckdb"))
 		if err != nil {

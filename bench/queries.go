@@ -14,7 +14,9 @@ type queried struct {
 	rows, day  int // of objectdata: in all, and on the day that is asked for
 	disk       disk
 	many, days []*asked // of the estate of many rows, and of that of many days
+	indexed    float64  // seconds after the last line until its token filters were complete
 	beside     *beside
+	filtered   *filtered
 }
 
 // estate is a data folder that was filled through the server, and the moment until which it has data.
@@ -41,6 +43,9 @@ func (b *bench) queries(ctx context.Context) (err error) {
 	}
 	if r.beside, err = b.askBeside(ctx, many, r.many); err != nil {
 		return err
+	}
+	if r.filtered, err = b.filters(ctx, many.seconds*2/3); err != nil {
+		return fmt.Errorf("token filters: %w", err)
 	}
 	b.res.queried = r
 	return nil
@@ -80,7 +85,10 @@ func (b *bench) fillMany(ctx context.Context, e *estate, r *queried) (err error)
 			return err
 		}
 		b.say("rows are in")
-		_, err = s.fill(ctx, 0, newStory(plan[1].from, e.lines).bodies)
+		if _, err := s.fill(ctx, 0, newStory(plan[1].from, e.lines).bodies); err != nil {
+			return err
+		}
+		r.indexed, err = waitFilters(ctx, e.data)
 		return err
 	})
 	if err != nil {
@@ -113,7 +121,7 @@ func (b *bench) compare(ctx context.Context, e *estate, object int, questions fu
 	}
 	list := questions(item)
 	b.say("marks, before")
-	before, err := b.marks(ctx, e.data, e.runs, list)
+	before, err := b.marks(ctx, e.data, e.scale, list)
 	if err != nil {
 		return nil, fmt.Errorf("marks: %w", err)
 	}
@@ -122,7 +130,7 @@ func (b *bench) compare(ctx context.Context, e *estate, object int, questions fu
 		return nil, err
 	}
 	b.say("marks, after")
-	after, err := b.marks(ctx, e.data, e.runs, list)
+	after, err := b.marks(ctx, e.data, e.scale, list)
 	if err != nil {
 		return nil, fmt.Errorf("marks: %w", err)
 	}
@@ -138,7 +146,7 @@ func (b *bench) compare(ctx context.Context, e *estate, object int, questions fu
 func (b *bench) askAll(ctx context.Context, e *estate, list []question) (answers []*asked, err error) {
 	err = b.during(ctx, e, func(s *server) error {
 		for _, q := range list {
-			a, err := s.put(ctx, q, e.runs)
+			a, err := s.put(ctx, q, e.scale)
 			if err != nil {
 				return err
 			}

@@ -71,6 +71,15 @@ func lastQuestion(name string, object int) question {
 	}
 }
 
+// lastMark is the same by hand, on the files of the given days, newest first.
+func lastMark(item uint64, days ...time.Time) string {
+	var raw []string
+	for _, at := range days {
+		raw = append(raw, fmt.Sprintf("SELECT timestamp, id, i1, i2, i3, i4, i5 FROM %s WHERE customer = 1 AND item = %d", dayTable("objectdata", at), item))
+	}
+	return "SELECT * FROM (" + strings.Join(raw, " UNION ALL ") + ") ORDER BY timestamp DESC, id DESC LIMIT 10"
+}
+
 // questions are asked of the estate of many rows; item is the number of the object in the middle.
 func (e *estate) questions(item uint64) []question {
 	yesterday := e.now.UTC().Truncate(day).Add(-day)
@@ -81,6 +90,7 @@ func (e *estate) questions(item uint64) []question {
 		lastQuestion("last 10 records of one object", object),
 		statusQuestion(object),
 	}
+	list[0].mark, list[0].sum = lastMark(item, today, yesterday), "i5"
 	list = append(list, dataQuestions(data, yesterday, today, e.objects)...)
 	list = append(list, question{
 		name: "chart of one object over the day, buckets of 5 minutes", mix: true, mean: true,
@@ -157,7 +167,7 @@ func (e *estate) dayQuestions(item uint64) []question {
 		raw = append(raw, fmt.Sprintf("SELECT timestamp, i1 FROM %s WHERE customer = 1 AND item = %d", dayTable("objectdata", at), item))
 	}
 	n := thousands(float64(e.days))
-	return []question{
+	list := []question{
 		lastQuestion("last 10 records of an object with data every day, "+n+" days on disk", steady),
 		lastQuestion("last 10 records of an object with data on the first day alone, "+n+" days on disk", early),
 		{
@@ -166,7 +176,9 @@ func (e *estate) dayQuestions(item uint64) []question {
 				" GROUP BY TIMEBUCKET(timestamp, '1d') ORDER BY TIMEBUCKET(timestamp, '1d')",
 			params: within(from, to, 1000), mark: chartMark(strings.Join(raw, " UNION ALL "), day),
 		},
-	}
+}
+	list[0].mark, list[0].sum = lastMark(item, to.Add(-day), to.Add(-2*day)), "i5"
+	return list
 }
 
 // chartMark is the chart of rows that a hand-written SELECT gives.

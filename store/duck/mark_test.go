@@ -40,6 +40,7 @@ type markJob struct {
 	Files  map[string]string // by the name under which the statements know them
 	Marks  []string          // statements
 	Runs   int               // of each, at least
+	Each   float64           // seconds that each is run for, at least
 	Answer string            // file for the marks
 }
 
@@ -51,7 +52,7 @@ func (j *markJob) run(tb testing.TB) (list []mark) {
 		}
 	}
 	for _, statement := range j.Marks {
-		list = append(list, runMark(tb, c, statement, j.Runs))
+		list = append(list, j.mark(tb, c, statement))
 	}
 	return list
 }
@@ -83,12 +84,13 @@ type mark struct {
 	Sum           float64 // of the last column
 }
 
-// runMark runs a statement a few times to warm up, then at least so often and for a second.
-func runMark(tb testing.TB, c *conn, statement string, runs int) (m mark) {
+// mark runs a statement a few times to warm up, then as often and as long as it should be, or so often that it is enough.
+func (j *markJob) mark(tb testing.TB, c *conn, statement string) (m mark) {
+	tb.Helper()
 	const warm, enough = 3, 500
 	var times []float64
 	start := time.Now()
-	for i := 0; len(times) < runs || (len(times) < enough && time.Since(start) < time.Second); i++ {
+	for i := 0; len(times) < j.Runs || (len(times) < enough && time.Since(start).Seconds() < j.Each); i++ {
 		at := time.Now()
 		r, err := c.query(tb.Context(), statement)
 		if err != nil {
