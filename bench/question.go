@@ -176,7 +176,7 @@ func (e *estate) dayQuestions(item uint64) []question {
 				" GROUP BY TIMEBUCKET(timestamp, '1d') ORDER BY TIMEBUCKET(timestamp, '1d')",
 			params: within(from, to, 1000), mark: chartMark(strings.Join(raw, " UNION ALL "), day),
 		},
-}
+	}
 	list[0].mark, list[0].sum = lastMark(item, to.Add(-day), to.Add(-2*day)), "i5"
 	return list
 }
