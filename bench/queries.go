@@ -88,6 +88,7 @@ func (b *bench) fillMany(ctx context.Context, e *estate, r *queried) (err error)
 		if _, err := s.fill(ctx, 0, newStory(plan[1].from, e.lines).bodies); err != nil {
 			return err
 		}
+		b.say("lines are in")
 		r.indexed, err = waitFilters(ctx, e.data)
 		return err
 	})
