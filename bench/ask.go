@@ -57,13 +57,23 @@ type timing struct {
 	Runs          int
 }
 
-// timed runs something a few times to warm up, then as often and as long as the scale says, or so often that it is
-// enough in any case.
+// more tells whether something is to be run once more, after so many runs and seconds.
+func (sc scale) more(runs int, seconds float64) bool {
+	const enough, few = 500, 5
+	switch {
+	case runs >= enough:
+		return false
+	case seconds >= sc.most:
+		return runs < min(few, sc.runs)
+	}
+	return runs < sc.runs || seconds < sc.each
+}
+
+// timed runs something up to three times to warm up, a slow one once, and then as often and as long as the scale says.
 func (sc scale) timed(ctx context.Context, run func() error) (timing, error) {
-	const enough = 500
 	var times []time.Duration
-	start := time.Now()
-	for i := 0; len(times) < sc.runs || (len(times) < enough && time.Since(start).Seconds() < sc.each); i++ {
+	warm, start := 3, time.Now()
+	for sc.more(len(times), time.Since(start).Seconds()) {
 		if err := ctx.Err(); err != nil {
 			return timing{}, err
 		}
@@ -71,11 +81,15 @@ func (sc scale) timed(ctx context.Context, run func() error) (timing, error) {
 		if err := run(); err != nil {
 			return timing{}, err
 		}
-		if i >= 3 {
-			times = append(times, time.Since(at))
-		} else {
-			start = time.Now()
+		took := time.Since(at)
+		if warm == 0 {
+			times = append(times, took)
+			continue
 		}
+		if warm--; took > time.Second {
+			warm = 0
+		}
+		start = time.Now()
 	}
 	slices.Sort(times)
 	return timing{quantile(times, 0.5), quantile(times, 0.99), quantile(times, 1), len(times)}, nil
@@ -87,13 +101,16 @@ type asked struct {
 	timing
 	bytes         int     // of the answer
 	total         float64 // of the field that the question names
-	before, after *marked // nil without a mark
+	before, after *marked // nil without a mark; a slow one has no second
 }
 
 // ratio to the mark; 0 without one.
 func (a *asked) ratio() float64 {
-	if a.before == nil || a.after == nil {
+	switch {
+	case a.before == nil:
 		return 0
+	case a.after == nil:
+		return a.P50 / a.before.P50
 	}
 	return a.P50 / ((a.before.P50 + a.after.P50) / 2)
 }

@@ -17,14 +17,15 @@ type scale struct {
 	days    int     // that the estate of many days has files for, today among them
 	runs    int     // of each query, at least
 	each    float64 // seconds that a query is asked for, at least, unless it is very quick
+	most    float64 // seconds after which a few runs are enough of a slow one
 	seconds float64 // of a load
 }
 
 func (b *bench) scale() scale {
 	if b.quick {
-		return scale{objects: 2000, lines: 100_000, days: 30, runs: 5, each: 0.1, seconds: 1}
+		return scale{objects: 2000, lines: 100_000, days: 30, runs: 5, each: 0.1, most: 1, seconds: 1}
 	}
-	return scale{objects: b.objects, lines: 10_000_000, days: 400, runs: 20, each: 1, seconds: 10}
+	return scale{objects: b.objects, lines: 10_000_000, days: 400, runs: 20, each: 1, most: 12, seconds: 10}
 }
 
 // stretch is a time in which every object has so many rows, at even distances.

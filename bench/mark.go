@@ -14,7 +14,8 @@ type markJob struct {
 	Files  map[string]string // by the name under which the statements know them
 	Marks  []string          // statements
 	Runs   int               // of each, at least
-	Each   float64           // seconds
+	Each   float64           // seconds that each is run for, at least
+	Most   float64           // … after which a few runs are enough
 	Answer string            // file for the list of marked
 }
 
@@ -27,7 +28,7 @@ type marked struct {
 
 // marks runs the hand-written statements of questions on the files of a server that is stopped.
 func (b *bench) marks(ctx context.Context, data string, sc scale, list []question) (map[string]*marked, error) {
-	j := markJob{Files: map[string]string{}, Runs: sc.runs, Each: sc.each, Answer: filepath.Join(b.tmp, "marks-answer.json")}
+	j := markJob{Files: map[string]string{}, Runs: sc.runs, Each: sc.each, Most: sc.most / 4, Answer: filepath.Join(b.tmp, "marks-answer.json")}
 	for _, collection := range []string{"objectdata", "objectlog"} {
 		files, err := filepath.Glob(filepath.Join(data, "rows", collection, "????-??-??.duckdb"))
 		if err != nil {

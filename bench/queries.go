@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -131,7 +132,7 @@ func (b *bench) compare(ctx context.Context, e *estate, object int, questions fu
 		return nil, err
 	}
 	b.say("marks, after")
-	after, err := b.marks(ctx, e.data, e.scale, list)
+	after, err := b.marks(ctx, e.data, e.scale, slices.DeleteFunc(list, func(q question) bool { return q.slow }))
 	if err != nil {
 		return nil, fmt.Errorf("marks: %w", err)
 	}

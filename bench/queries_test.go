@@ -126,7 +126,7 @@ func TestStory(t *testing.T) {
 func TestPut(t *testing.T) {
 	f := func(status int, body string, q question, want string) {
 		t.Helper()
-		a, err := stand(t, status, body).put(t.Context(), q, scale{runs: 2})
+		a, err := stand(t, status, body).put(t.Context(), q, scale{runs: 2, most: 1})
 		got := fmt.Sprint(err)
 		if err == nil {
 			got = fmt.Sprint(a.total, " in ", a.bytes)
@@ -146,6 +146,22 @@ func TestPut(t *testing.T) {
 	f(200, `{"ro`, question{}, "no JSON")
 	f(400, `{"error":"say it otherwise"}`, question{name: "means", sql: "SELECT"}, `means: 400 {"error":"say it otherwise"}; asked was: SELECT`)
 	f(200, `{"rows":[{"n":"`+strings.Repeat("x", 100_000)+`"}]}`, question{rows: 1}, "0 in 100")
+}
+
+func TestMore(t *testing.T) {
+	f := func(runs int, seconds float64, want bool) {
+		t.Helper()
+		if got := (scale{runs: 20, each: 1, most: 12}).more(runs, seconds); got != want {
+			t.Errorf("after %d runs and %v s: %v", runs, seconds, got)
+		}
+	}
+	f(0, 0, true)
+	f(19, 2, true)
+	f(20, 2, false)
+	f(20, 0.9, true)
+	f(500, 0.1, false)
+	f(5, 12, false)
+	f(4, 100, true)
 }
 
 // TestRequest: what the server gets is what the question says.

@@ -19,6 +19,7 @@ type question struct {
 
 	// mark is the same written by hand for the engine, with numbers for names; "" when there is nothing to compare with.
 	mark string
+	slow bool   // the mark is not run a second time
 	sum  string // the field whose sum must be that of the mark's last column
 	mean bool   // an aggregate: its ratio to the mark has a target
 }
@@ -132,28 +133,40 @@ func dataQuestions(table string, from, to time.Time, objects int) []question {
 func logQuestions(table string, from, to time.Time) []question {
 	span := inside(from, to)
 	hour := from.Add(12 * time.Hour)
-	count := func(name, lucene, expression string) question {
-		return question{
-			name: name, mix: true, rows: 1, sum: "n", params: within(from, to, 10),
-			sql:  "SELECT COUNT(*) AS n FROM objectlog WHERE _query_='" + lucene + "'",
-			mark: fmt.Sprintf(`SELECT count(*) FROM %s WHERE %s AND regexp_matches(log, '%s', 'i')`, table, span, expression),
+	counts := fmt.Sprintf("SELECT item, count(*) AS n FROM %s WHERE %s GROUP BY item", table, inside(hour, hour.Add(time.Hour)))
+	// has is how one finds words by hand: a regular expression alone would take several times as long.
+	has := func(text, expression string) string {
+		return fmt.Sprintf(`FROM %s WHERE %s AND contains(lower(log), '%s') AND regexp_matches(log, '%s', 'i')`, table, span, text, expression)
+	}
+	count := func(name, lucene, mark string) question {
+		q := question{
+			name: name, mix: true, rows: 1, params: within(from, to, 10), slow: true,
+			sql: "SELECT COUNT(*) AS n FROM objectlog WHERE _query_='" + lucene + "'",
 		}
+		if mark != "" {
+			q.mark, q.sum = "SELECT count(*) "+mark, "n"
+		}
+		return q
 	}
 	return []question{
 		{
-			name: "rare word, its lines", target: 40, mix: true, rows: rareLines, params: within(from, to, 10),
-			sql: "SELECT timestamp, object, log FROM objectlog WHERE _query_='" + rareWord + "'",
-			mark: fmt.Sprintf(`SELECT timestamp, item, log FROM %s WHERE %s AND regexp_matches(log, '\b%s\b', 'i') ORDER BY timestamp DESC, id DESC LIMIT 11`,
-				table, span, rareWord),
+			name: "rare word, its lines", target: 40, mix: true, rows: rareLines, params: within(from, to, 10), slow: true,
+			sql:  "SELECT timestamp, object, log FROM objectlog WHERE _query_='" + rareWord + "'",
+			mark: "SELECT timestamp, item, log " + has(rareWord, `\b`+rareWord+`\b`) + " ORDER BY timestamp DESC, id DESC LIMIT 11",
 		},
-		count("rare word, count", rareWord, `\b`+rareWord+`\b`),
-		count("common word, count", commonWord, `\b`+commonWord+`\b`),
-		count("prefix, count", prefix+"*", `\b`+prefix),
-		count("phrase, count", `"`+phrase+`"`, `\b`+strings.ReplaceAll(phrase, " ", `\W+`)+`\b`),
+		count("rare word, count", rareWord, ""),
+		count("common word, count", commonWord, has(commonWord, `\b`+commonWord+`\b`)),
+		count("prefix, count", prefix+"*", has(prefix, `\b`+prefix)),
+		count("phrase, count", `"`+phrase+`"`, has(phrase, `\b`+phrase+`\b`)),
 		{
-			name: "count by object over an hour", target: 50, mix: true, mean: true, rows: logObjects, sum: "n",
+			name: "count by object over an hour, the first ten", target: 50, mix: true, mean: true, rows: 10,
+			sql: "SELECT object, COUNT(*) AS n FROM objectlog GROUP BY object", params: within(hour, hour.Add(time.Hour), 10),
+			mark: counts + " ORDER BY item LIMIT 11",
+		},
+		{
+			name: fmt.Sprintf("… all %s of them", thousands(logObjects)), rows: logObjects, sum: "n",
 			sql: "SELECT object, COUNT(*) AS n FROM objectlog GROUP BY object", params: within(hour, hour.Add(time.Hour), logObjects),
-			mark: fmt.Sprintf("SELECT item, count(*) AS n FROM %s WHERE %s GROUP BY item", table, inside(hour, hour.Add(time.Hour))),
+			mark: counts,
 		},
 	}
 }

@@ -41,6 +41,7 @@ type markJob struct {
 	Marks  []string          // statements
 	Runs   int               // of each, at least
 	Each   float64           // seconds that each is run for, at least
+	Most   float64           // … after which a few runs are enough
 	Answer string            // file for the marks
 }
 
@@ -84,23 +85,38 @@ type mark struct {
 	Sum           float64 // of the last column
 }
 
-// mark runs a statement a few times to warm up, then as often and as long as it should be, or so often that it is enough.
+// more tells whether a statement is to be run once more, after so many runs and seconds.
+func (j *markJob) more(runs int, seconds float64) bool {
+	const enough, few = 500, 5
+	switch {
+	case runs >= enough:
+		return false
+	case seconds >= j.Most:
+		return runs < min(few, j.Runs)
+	}
+	return runs < j.Runs || seconds < j.Each
+}
+
+// mark runs a statement up to three times to warm up, a slow one once, and then as often and as long as the job says.
 func (j *markJob) mark(tb testing.TB, c *conn, statement string) (m mark) {
 	tb.Helper()
-	const warm, enough = 3, 500
 	var times []float64
-	start := time.Now()
-	for i := 0; len(times) < j.Runs || (len(times) < enough && time.Since(start).Seconds() < j.Each); i++ {
+	warm, start := 3, time.Now()
+	for j.more(len(times), time.Since(start).Seconds()) {
 		at := time.Now()
 		r, err := c.query(tb.Context(), statement)
 		if err != nil {
 			tb.Fatalf("%v; the statement was: %s", err, statement)
 		}
-		if i < warm {
-			m.Rows, m.Sum, start = r.rows, sumOfLast(r), time.Now()
+		took := time.Since(at)
+		if warm == 0 {
+			times = append(times, float64(took)/float64(time.Millisecond))
 			continue
 		}
-		times = append(times, float64(time.Since(at))/float64(time.Millisecond))
+		if warm--; took > time.Second {
+			warm = 0
+		}
+		m.Rows, m.Sum, start = r.rows, sumOfLast(r), time.Now()
 	}
 	slices.Sort(times)
 	at := func(q float64) float64 { return times[min(int(q*float64(len(times))), len(times)-1)] }
@@ -135,7 +151,7 @@ func TestMark(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
-	j := markJob{Files: map[string]string{"day": files[0]}, Runs: 2, Marks: []string{
+	j := markJob{Files: map[string]string{"day": files[0]}, Runs: 2, Most: 1, Marks: []string{
 		"SELECT count(*) FROM day.main.rows",
 		"SELECT item, avg(i3) AS mean FROM day.main.rows WHERE customer = 1 GROUP BY item ORDER BY item LIMIT 10",
 	}}
