@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"belfry/query"
 )
 
 const day = 24 * time.Hour
@@ -25,7 +27,7 @@ func (b *bench) scale() scale {
 	if b.quick {
 		return scale{objects: 2000, lines: 100_000, days: 30, runs: 5, each: 0.1, most: 1, seconds: 1}
 	}
-	return scale{objects: b.objects, lines: 10_000_000, days: 400, runs: 20, each: 1, most: 12, seconds: 10}
+	return scale{objects: min(b.objects, query.MaxRows), lines: 10_000_000, days: 400, runs: 20, each: 1, most: 12, seconds: 10}
 }
 
 // stretch is a time in which every object has so many rows, at even distances.
