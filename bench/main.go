@@ -9,6 +9,9 @@
 //	  └─────► bench load    (prepares, waits, sends) ─┘                 counted until the last row can be queried
 //	          or wrk, for the addresses of the part legacy
 //
+// The part queries fills the server first, asks over HTTP, and lets the engine answer the same by hand on the files of the
+// stopped server, before and after.
+//
 // A figure is compared with the limits of the same run alone: on a shared machine absolute figures move.
 package main
 
