@@ -102,15 +102,17 @@ func (g goFigures) of(name, unit string) (float64, error) {
 	return v, nil
 }
 
-// goBench runs benchmarks of a package.
-func (b *bench) goBench(ctx context.Context, pkg, pattern, length string) (goFigures, error) {
+// goBench runs benchmarks of a package, with more in their environment.
+func (b *bench) goBench(ctx context.Context, pkg, pattern, length string, env ...string) (goFigures, error) {
 	binary := filepath.Join(b.tmp, strings.ReplaceAll(strings.TrimPrefix(pkg, "./"), "/", "-")+".test")
-	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, pkg).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the benchmarks of %s: %w\n%s", pkg, err, out)
+	if _, err := os.Stat(binary); err != nil { // not built yet in this run
+		if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, pkg).CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("build the benchmarks of %s: %w\n%s", pkg, err, out)
+		}
 	}
 	cmd := exec.CommandContext(ctx, binary, "-test.run=^$", "-test.bench="+pattern, "-test.benchtime="+length)
 	cmd.Dir = pkg
-	cmd.Env = append(os.Environ(), "TMPDIR="+b.tmp)
+	cmd.Env = append(append(os.Environ(), "TMPDIR="+b.tmp), env...)
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("benchmarks of %s: %w\n%s", pkg, err, out)

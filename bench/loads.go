@@ -213,6 +213,9 @@ func (b *bench) million(ctx context.Context) (err error) {
 	if r.bulk, err = b.run(ctx, s, bulkJob(b.many, b.part(4)), "many"); err != nil {
 		return err
 	}
+	if r.status, err = s.put(ctx, statusQuestion(b.many/2), b.scale()); err != nil {
+		return err
+	}
 	b.res.many = r
 	return nil
 }

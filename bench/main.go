@@ -9,6 +9,9 @@
 //	  └─────► bench load    (prepares, waits, sends) ─┘                 counted until the last row can be queried
 //	          or wrk, for the addresses of the part legacy
 //
+// The part queries fills the server first, asks over HTTP, and lets the engine answer the same by hand on the files of the
+// stopped server, before and after.
+//
 // A figure is compared with the limits of the same run alone: on a shared machine absolute figures move.
 package main
 
@@ -29,7 +32,7 @@ import (
 )
 
 // parts are what can be asked for with -only, in the order in which they run.
-var parts = []string{"limits", "bulk", "small", "single", "formats", "provision", "register", "legacy", "logs", "million", "flat"}
+var parts = []string{"limits", "bulk", "small", "single", "formats", "provision", "register", "legacy", "logs", "queries", "million", "flat"}
 
 type options struct {
 	seconds float64
@@ -175,6 +178,7 @@ func (b *bench) measure(ctx context.Context) error {
 		{"register", b.registerAll},
 		{"legacy", b.legacy},
 		{"logs", b.logs},
+		{"queries", b.queries},
 		{"million", b.million},
 		{"flat", b.flat},
 	} {

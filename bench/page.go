@@ -26,12 +26,14 @@ type results struct {
 	registered  []*registered
 	legacy      *legacyResult
 	logs        *logResult
+	queried     *queried
 }
 
 type manyObjects struct {
 	register, bulk *measured
 	ready          time.Duration
 	now, peak      float64 // MiB, after the start
+	status         *asked  // last values of one object
 }
 
 // costAt is what is done for a row, with so many objects registered, in nanoseconds.
@@ -100,12 +102,14 @@ func (r *results) page() string {
 	p.machine(r.machine, r.options)
 	p.targets("Targets", r.targets())
 	p.targets("Targets of the ways in", r.wayTargets())
+	p.targets("Targets of the queries", r.queryTargets())
 	p.loads(r)
 	p.ways(r)
+	p.queried(r)
 	p.limits(r)
 	p.objects(r)
 	p.profiles(r)
-	p.line("%s\n%s", strings.TrimSpace(howTo), strings.TrimSpace(howToWays))
+	p.line("%s\n%s\n%s", strings.TrimSpace(howTo), strings.TrimSpace(howToWays), strings.TrimSpace(howToQueries))
 	return p.String()
 }
 

@@ -42,9 +42,15 @@ func (b *bench) register(ctx context.Context, s *server, r registering) (*measur
 	return m, r.check(m)
 }
 
+// makeResources makes the resources of so many objects.
+func (s *server) makeResources(ctx context.Context, objects int) error {
+	_, err := s.provision(ctx, http.MethodPost, "custom", resourceNames(objects))
+	return err
+}
+
 // makeObjects makes some objects without measuring it.
 func (s *server) makeObjects(ctx context.Context, n int) error {
-	if _, err := s.provision(ctx, http.MethodPost, "custom", resourceNames(n)); err != nil {
+	if err := s.makeResources(ctx, n); err != nil {
 		return err
 	}
 	answer, err := s.send(ctx, formCSV, newWorkload(n).csvBody(nil, n, true))

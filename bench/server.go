@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -190,6 +191,15 @@ func (s *server) count(ctx context.Context, collection string, since time.Time) 
 
 // settle waits until nothing is on its way from the journal any more.
 func (s *server) settle(ctx context.Context) error {
+	return s.settleAll(ctx, "belfry_backlog_rows", "belfry_backlog_records")
+}
+
+// settleRows waits until all rows are in their files.
+func (s *server) settleRows(ctx context.Context) error {
+	return s.settleAll(ctx, "belfry_backlog_rows")
+}
+
+func (s *server) settleAll(ctx context.Context, backlogs ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	for {
@@ -197,7 +207,7 @@ func (s *server) settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if metric(text, "belfry_backlog_rows") == 0 && metric(text, "belfry_backlog_records") == 0 {
+		if !slices.ContainsFunc(backlogs, func(name string) bool { return metric(text, name) != 0 }) {
 			return nil
 		}
 		if err := pause(ctx, 20*time.Millisecond); err != nil {
