@@ -10,7 +10,7 @@ import (
 type Items []Item
 
 // Item is what a row says about its item. Its ID is its place in Items, from 1.
-type Item struct{ Resource, View, Object, Class string }
+type Item struct{ Resource, View, Object, Class, IP, Host string }
 
 // Items implements query.Names.
 func (l Items) Items(_ belfry.CustomerID, m query.ItemMatch) (ids []belfry.ID) {
@@ -24,8 +24,14 @@ func (l Items) Items(_ belfry.CustomerID, m query.ItemMatch) (ids []belfry.ID) {
 }
 
 // id finds the item of a row and adds it when it is new.
-func (l *Items) id(r Row) int64 {
-	item := Item{r["resource"].Text, r["view"].Text, r["object"].Text, r["class"].Text}
+func (l *Items) id(c *catalog.Collection, r Row) int64 {
+	of := func(field string) string {
+		if f, ok := c.Field(field); !ok || f.Of == "" { // in syslog the address is the row's own
+			return ""
+		}
+		return r[field].Text
+	}
+	item := Item{of("resource"), of("view"), of("object"), of("class"), of("ip"), of("host")}
 	if item == (Item{}) {
 		return belfry.AbsentInt
 	}
@@ -78,6 +84,8 @@ func (l Items) batch() *belfry.Batch {
 	texts("view", func(i Item) string { return i.View })
 	texts("object", func(i Item) string { return i.Object })
 	texts("class", func(i Item) string { return i.Class })
+	texts("ip", func(i Item) string { return i.IP })
+	texts("host", func(i Item) string { return i.Host })
 	texts("name", func(i Item) string { return i.Resource + i.Object })
 	return b
 }
@@ -87,7 +95,7 @@ func batch(c *catalog.Collection, rows []Row, items *Items) *belfry.Batch {
 	item := belfry.Column{Name: belfry.ItemColumn}
 	for _, r := range rows {
 		b.Times = append(b.Times, belfry.Time(r[timestamp].Int))
-		item.Ints = append(item.Ints, items.id(r))
+		item.Ints = append(item.Ints, items.id(c, r))
 	}
 	b.Columns = []belfry.Column{item}
 	add := func(name, field string, t catalog.Type) {
