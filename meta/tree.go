@@ -81,6 +81,7 @@ type box struct {
 	counts   [belfry.Statuses]int32 // of children by status
 	items    map[string]*Node       // views and objects of a resource, by slot
 	ever     []*Node                // all that ever belonged to a resource
+	kindAt   int32                  // where it stands among all of its kind
 }
 
 // Class is an object or view class as a customer knows it, with the items that have it.
@@ -211,19 +212,6 @@ func (t *Tree) stretch(nodes []*Node, yield func(*Node) bool) bool {
 		}
 	}
 	return true
-}
-
-// Nodes finds items by id, passing over those that do not belong to the customer.
-func (t *Tree) Nodes(c belfry.CustomerID, ids []belfry.ID) []*Node {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	nodes := make([]*Node, 0, len(ids))
-	for _, id := range ids {
-		if n := t.Node(id); n != nil && n.Customer == c {
-			nodes = append(nodes, n)
-		}
-	}
-	return nodes
 }
 
 // Everything lists all items of a customer.
