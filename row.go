@@ -72,7 +72,8 @@ const (
 	ObjectData = "objectdata"
 	ObjectLog  = "objectlog"
 	Events     = "events"
-	Dimension  = "item" // not for queries: the names behind the ids in ItemColumn
+	StatusDay  = "statusday" // not for queries: the status of every item once a day
+	Dimension  = "item"      // not for queries: the names behind the ids in ItemColumn
 )
 
 // ItemColumn holds the ID of the item a row is about; the fields resource, view, object,

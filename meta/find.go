@@ -117,6 +117,9 @@ func (e *Estate) Inside(resource, name string) (object, view *Node) {
 	return r.box.items[name], r.box.items[viewSlot(name)]
 }
 
+// Ever tells how many items there have been, removed ones included. They are numbered from 1.
+func (e *Estate) Ever() int { return len(e.ever) }
+
 // Numbered finds an item by its Number, a removed one, too; nil when there is none.
 func (e *Estate) Numbered(n uint64) *Node {
 	if n == 0 || n > uint64(len(e.ever)) {

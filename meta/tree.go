@@ -15,6 +15,7 @@ package meta
 
 import (
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -191,11 +192,18 @@ func (t *Tree) Size() (objects, resources, views int) {
 // Each gives the nodes one by one, with the tree locked for reading while the caller looks at one. The lock is let go
 // now and then, so that a long list never holds up what arrives; each node is seen whole, the list as a whole is not.
 func (t *Tree) Each(nodes []*Node) iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		t.EachEver(nodes)(func(n *Node) bool { return n.Removed != 0 || yield(n) })
+	}
+}
+
+// EachEver is Each for items of the past: it gives removed ones, too.
+func (t *Tree) EachEver(nodes []*Node) iter.Seq[*Node] {
 	const stretch = 1024
 	return func(yield func(*Node) bool) {
-		for len(nodes) > 0 {
-			part := nodes[:min(stretch, len(nodes))]
-			nodes = nodes[len(part):]
+		for rest := nodes; len(rest) > 0; {
+			part := rest[:min(stretch, len(rest))]
+			rest = rest[len(part):]
 			if !t.stretch(part, yield) {
 				return
 			}
@@ -207,7 +215,7 @@ func (t *Tree) stretch(nodes []*Node, yield func(*Node) bool) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, n := range nodes {
-		if n.Removed == 0 && !yield(n) {
+		if !yield(n) {
 			return false
 		}
 	}
@@ -223,6 +231,16 @@ func (t *Tree) Everything(c belfry.CustomerID) (nodes []*Node) {
 				nodes = append(nodes, n)
 				return true
 			})
+		}
+	})
+	return nodes
+}
+
+// Ever lists all items that a customer ever had.
+func (t *Tree) Ever(c belfry.CustomerID) (nodes []*Node) {
+	t.Read(c, func(e *Estate) {
+		if e != nil {
+			nodes = slices.Clone(e.ever)
 		}
 	})
 	return nodes

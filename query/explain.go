@@ -105,6 +105,9 @@ func (p *Plan) Explain() string {
 		outs = append(outs, o.explain())
 	}
 	line("select", "%s", strings.Join(outs, ", "))
+	if p.AsOf != 0 {
+		line("as of", "%s", p.AsOf)
+	}
 	if p.From > 0 || p.To < Forever {
 		line("span", "%s", p.spanText())
 	}
