@@ -72,10 +72,12 @@ const (
 	ObjectData = "objectdata"
 	ObjectLog  = "objectlog"
 	Events     = "events"
-	Dimension  = "item" // not for queries: the names behind the ids in ItemColumn
+	StatusDay  = "statusday" // not for queries: the status of every item once a day
+	Dimension  = "item"      // not for queries: the names behind the ids in ItemColumn
 )
 
-// ItemColumn holds the ID of the item a row is about; the fields resource, view, object and class follow from it.
+// ItemColumn holds the ID of the item a row is about; the fields resource, view, object,
+// class, ip and host follow from it.
 const ItemColumn = "item"
 
 // IndicatorColumn is the column of indicator n when it is a number.

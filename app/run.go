@@ -91,8 +91,9 @@ func (s *service) retain(ctx context.Context) {
 		if age == 0 {
 			continue
 		}
-		if err := s.rows.Drop(ctx, s.Catalog.Collection(name), belfry.At(now.Add(-time.Duration(age)))); err != nil && ctx.Err() == nil {
-			s.Log.Warn("old rows stay", "collection", name, "err", err)
+		s.drop(ctx, name, belfry.At(now.Add(-time.Duration(age))))
+		if name == belfry.Events { // without events there is nothing that could follow a snapshot
+			s.drop(ctx, belfry.StatusDay, belfry.At(now.Add(-time.Duration(age))))
 		}
 	}
 	if err := s.db.ForgetAnswers(ctx, belfry.At(now.Add(-ingest.AnswersKept))); err != nil && ctx.Err() == nil {
@@ -103,6 +104,12 @@ func (s *service) retain(ctx context.Context) {
 	}
 	if err := s.seq.SweepSessions(); err != nil && ctx.Err() == nil {
 		s.Log.Warn("sessions that are over stay", "err", err)
+	}
+}
+
+func (s *service) drop(ctx context.Context, collection string, before belfry.Time) {
+	if err := s.rows.Drop(ctx, s.Catalog.KeptAs(collection), before); err != nil && ctx.Err() == nil {
+		s.Log.Warn("old rows stay", "collection", collection, "err", err)
 	}
 }
 
@@ -124,6 +131,9 @@ func (s *service) stop() error {
 		s.front.close(ctx)
 	}
 	var errs []error
+	if s.parts.snap != nil {
+		errs = append(errs, s.parts.snap.endWithin(ctx))
+	}
 	if s.parts.keep != nil {
 		errs = append(errs, s.parts.keep.endWithin(ctx))
 		s.lastUses(ctx)

@@ -32,7 +32,7 @@ type service struct {
 	meta    *meta.Mover
 	seq     *ingest.Sequencer
 	api     *api.Server
-	parts   struct{ disk, store, meta, seq, keep *part }
+	parts   struct{ disk, store, meta, seq, keep, snap *part }
 	failed  chan error
 	phase   atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
 	reloads chan struct{}                // retention may have changed
@@ -237,6 +237,7 @@ func (s *service) serveHTTP(context.Context) error {
 	s.api = api.New(c)
 	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq}))
 	s.parts.keep = start("housekeeping", s.keepHouse, s.failed)
+	s.parts.snap = start("status snapshots", s.keepSnapshots, s.failed)
 	return nil
 }
 
@@ -263,7 +264,7 @@ func (s *service) source(c *catalog.Collection) query.Source {
 	if c.Historical {
 		return s.store
 	}
-	return status.Source{Tree: s.tree}
+	return status.Source{Tree: s.tree, Past: s.past()}
 }
 
 func (c *Config) apiLimits() api.Limits {

@@ -24,13 +24,14 @@ import (
 	"strings"
 )
 
-//go:embed collection/*.yaml class/*.yaml package/*.yaml
+//go:embed collection/*.yaml internal/*.yaml class/*.yaml package/*.yaml
 var files embed.FS
 
 // Catalog holds the built-in kinds, and those of the instance when it was made by With.
 type Catalog struct {
 	base        *Catalog // the built-in kinds alone; nil when these are
 	collections []*Collection
+	internal    []*Collection          // not for queries: what the program keeps for itself
 	byName      map[string]*Collection // lower case, aliases included
 	classes     []*Class
 	packages    []*PackageType
@@ -43,6 +44,9 @@ func load(fsys fs.FS) (*Catalog, error) {
 	c := &Catalog{byName: map[string]*Collection{}}
 	var err error
 	if c.collections, err = readKind(fsys, "collection", parseCollection, (*Collection).name); err != nil {
+		return nil, err
+	}
+	if c.internal, err = readKind(fsys, "internal", parseCollection, (*Collection).name); err != nil {
 		return nil, err
 	}
 	if c.classes, err = readKind(fsys, "class", ParseClass, (*Class).name); err != nil {
@@ -95,6 +99,11 @@ func (c *Catalog) link() error {
 			c.byName[name] = col
 		}
 	}
+	for _, col := range c.internal {
+		if c.byName[col.Name] != nil || !col.Historical {
+			return fmt.Errorf("internal collection %s must be historical and have a name of its own", col.Name)
+		}
+	}
 	for _, pt := range c.packages {
 		for _, part := range pt.Parts {
 			if c.Class(part.Class) == nil {
@@ -115,6 +124,25 @@ func (c *Catalog) Collection(name string) *Collection {
 
 // Collections lists the collections by name. The caller must not change the slice.
 func (c *Catalog) Collections() []*Collection { return c.collections }
+
+// Kept lists the collections of which a store keeps rows, those that are not for queries among them.
+func (c *Catalog) Kept() []*Collection {
+	var kept []*Collection
+	for _, col := range slices.Concat(c.collections, c.internal) {
+		if col.Historical {
+			kept = append(kept, col)
+		}
+	}
+	return kept
+}
+
+// KeptAs finds one of the collections that Kept lists, by its name; nil when there is none.
+func (c *Catalog) KeptAs(name string) *Collection {
+	if col := c.byName[name]; col != nil && col.Historical {
+		return col
+	}
+	return find(c.internal, name, (*Collection).name)
+}
 
 // Class finds a class of the instance or a built-in one; nil when there is none.
 func (c *Catalog) Class(name string) *Class { return find(c.classes, name, (*Class).name) }

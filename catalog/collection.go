@@ -31,7 +31,7 @@ type Field struct {
 	Suffix   string // of a family, what stands after the number: _min in i1_min
 	Numbered int    // the highest number of the family; 0 for a single field
 	Type     Type
-	Of       string // resource, view, object, class: read from the row's item; empty: a column of its own
+	Of       string // one of itemFields: read from the row's item; empty: a column of its own
 	Split    string // the text column that is cut at its separator, the n-th part being this field; empty: not cut
 	Help     string
 }
@@ -55,6 +55,9 @@ const (
 func types() []Type {
 	return []Type{ID, Time, Text, FullText, Number, Integer, Bool, Status, Value}
 }
+
+// itemFields are what a row may take from its item.
+func itemFields() []string { return []string{"resource", "view", "object", "class", "ip", "host"} }
 
 // Ref is a field as a query names it.
 type Ref struct {
@@ -247,8 +250,8 @@ func (file *fieldFile) read(s *source, path string) (Field, error) {
 		return f, s.bad(path+".suffix", "is %q; only a numbered field has one, of lower-case letters, digits and _", f.Suffix)
 	case !slices.Contains(types(), f.Type):
 		return f, s.bad(path+".type", "must be one of %v, got %q", types(), f.Type)
-	case f.Of != "" && (f.Numbered != 0 || f.Type != Text || !slices.Contains([]string{"resource", "view", "object", "class"}, f.Of)):
-		return f, s.bad(path+".of", "must be resource, view, object or class, of a single field of type text, got %q", f.Of)
+	case f.Of != "" && (f.Numbered != 0 || f.Type != Text || !slices.Contains(itemFields(), f.Of)):
+		return f, s.bad(path+".of", "must be one of %v, of a single field of type text, got %q", itemFields(), f.Of)
 	case f.Split != "" && (f.Numbered == 0 || f.Type != Text):
 		return f, s.bad(path+".split", "is for numbered fields of type text")
 	case f.Type == Value && (f.Name != "i" || f.Suffix != "" || f.Numbered == 0):

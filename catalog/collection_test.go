@@ -62,6 +62,10 @@ func TestDerivedFields(t *testing.T) {
 			if col.Historical && isName && f.Of != f.Name {
 				t.Errorf("%s.%s must follow from the item", col.Name, f.Name)
 			}
+			source := (f.Name == "ip" || f.Name == "host") && (col.Name == "objectdata" || col.Name == "objectlog")
+			if !isName && source != (f.Of != "") {
+				t.Errorf("%s.%s: of is %q", col.Name, f.Name, f.Of)
+			}
 		}
 		if _, ok := col.Field("resource"); col.Historical && ok != col.Item {
 			t.Errorf("%s: Item is %t", col.Name, col.Item)
@@ -110,7 +114,7 @@ func TestCollectionErrors(t *testing.T) {
 	f(head+a+"  - {name: b, type: value, help: h}\n", "numbered field i alone")
 	f(head+a+"  - {name: b, type: text}\n", "fields[1].help is missing")
 	f(head+a+"  - {name: B, type: text, help: h}\n", `got "B"`)
-	f(head+a+"  - {name: b, type: text, of: customer, help: h}\n", "fields[1].of must be resource")
+	f(head+a+"  - {name: b, type: text, of: customer, help: h}\n", "fields[1].of must be one of")
 	f(head+a+"  - {name: b, type: text, numbered: 2.5, help: h}\n", "line 9: fields[1].numbered must be a whole number from 1 to 1000, got 2.5")
 	f(head+a+"  - {name: b, type: text, numbered: 5, split: z, help: h}\n", "must be a fulltext field above it")
 	f(strings.Replace(head, "text: a", "text: z", 1)+a, `line 5: text must name a field`)

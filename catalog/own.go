@@ -35,7 +35,7 @@ func (c *Catalog) With(classes []*Class, packages []*PackageType) (*Catalog, err
 // used any more is left out and told, and the rest counts.
 func (c *Catalog) Layer(classes []*Class, packages []*PackageType) (*Catalog, []error) {
 	base := c.builtin()
-	d := &Catalog{base: base, collections: base.collections, byName: base.byName}
+	d := &Catalog{base: base, collections: base.collections, internal: base.internal, byName: base.byName}
 	var faults []error
 	d.classes, faults = layer(base.classes, classes, (*Class).name, base.CheckClass)
 	var more []error

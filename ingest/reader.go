@@ -13,6 +13,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/meta"
+	"belfry/status"
 )
 
 // reader turns a send body into chunks.
@@ -66,7 +67,7 @@ func (r *reader) setBounds(now time.Time, lim Limits) {
 		if lim.Oldest != nil { // a longer retention does not bring back what a shorter one has dropped
 			r.earliest[c] = max(r.earliest[c], lim.Oldest(c))
 		}
-		r.latest[c] = belfry.At(now.Add(5 * time.Minute))
+		r.latest[c] = belfry.At(now.Add(status.Ahead))
 	}
 }
 

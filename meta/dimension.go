@@ -50,7 +50,7 @@ func (n *Node) matches(m query.ItemMatch) bool {
 func is(want *string, have string) bool { return want == nil || *want == have && have != "" }
 
 // names are the fields of a row that follow from its item.
-type names struct{ resource, view, object, class string }
+type names struct{ resource, view, object, class, ip, host string }
 
 func (n *Node) names() (d names) {
 	d.class = n.Class.Name
@@ -65,6 +65,9 @@ func (n *Node) names() (d names) {
 	}
 	if n.Kind == belfry.KindObject {
 		d.object = n.Name
+	}
+	if n.Details != nil {
+		d.ip, d.host = n.Details.IP, n.Details.Host
 	}
 	return d
 }
@@ -111,9 +114,9 @@ func (t *Tree) Dimensions(f func(*belfry.Batch) error) error {
 }
 
 type dimension struct {
-	batch                         *belfry.Batch
-	ids, kinds                    []int64
-	resource, view, object, class []string
+	batch                                   *belfry.Batch
+	ids, kinds                              []int64
+	resource, view, object, class, ip, host []string
 }
 
 func newDimension(c belfry.CustomerID, n int) *dimension {
@@ -121,6 +124,7 @@ func newDimension(c belfry.CustomerID, n int) *dimension {
 		batch: &belfry.Batch{Collection: belfry.Dimension, Customer: c, Times: make([]belfry.Time, 0, n)},
 		ids:   make([]int64, 0, n), kinds: make([]int64, 0, n),
 		resource: make([]string, 0, n), view: make([]string, 0, n), object: make([]string, 0, n), class: make([]string, 0, n),
+		ip: make([]string, 0, n), host: make([]string, 0, n),
 	}
 }
 
@@ -130,6 +134,7 @@ func (d *dimension) add(n *Node) {
 	d.ids, d.kinds = append(d.ids, int64(n.ID)), append(d.kinds, int64(n.Kind))
 	d.resource, d.view = append(d.resource, s.resource), append(d.view, s.view)
 	d.object, d.class = append(d.object, s.object), append(d.class, s.class)
+	d.ip, d.host = append(d.ip, s.ip), append(d.host, s.host)
 }
 
 func (d *dimension) done() *belfry.Batch {
@@ -140,6 +145,8 @@ func (d *dimension) done() *belfry.Batch {
 		{Name: "view", Texts: d.view},
 		{Name: "object", Texts: d.object},
 		{Name: "class", Texts: d.class},
+		{Name: "ip", Texts: d.ip},
+		{Name: "host", Texts: d.host},
 	}
 	return d.batch
 }

@@ -19,9 +19,10 @@ type Estate struct {
 	defined int // classes that the customer wrote itself, without inferred ones
 	users   map[string]*belfry.User
 	status  [belfry.Statuses][]*Node
-	ever    []*Node            // every item the customer ever had, removed ones included
-	gone    map[string][]*Node // removed items by name
-	counts  [belfry.Kinds]int  // of existing items by kind
+	boxes   [belfry.Kinds][]*Node // views and resources
+	ever    []*Node               // every item the customer ever had, removed ones included
+	gone    map[string][]*Node    // removed items by name
+	counts  [belfry.Kinds]int     // of existing items by kind
 }
 
 // drawn names a graphical element: its name is its own within the package.

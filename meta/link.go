@@ -30,6 +30,10 @@ func (t *Tree) link(n, parent *Node) {
 	n.Class.nodes, n.classPos = append(n.Class.nodes, n), int32(len(n.Class.nodes))
 	s := &e.status[n.State.Status]
 	*s, n.stateAt = append(*s, n), int32(len(*s))
+	if n.box != nil {
+		k := &e.boxes[n.Kind]
+		*k, n.box.kindAt = append(*k, n), int32(len(*k))
+	}
 	n.attach(parent)
 }
 
@@ -53,6 +57,9 @@ func (t *Tree) unlink(n *Node) {
 	}
 	swapOut(&n.Class.nodes, n.classPos, func(m *Node, at int32) { m.classPos = at })
 	swapOut(&e.status[n.State.Status], n.stateAt, func(m *Node, at int32) { m.stateAt = at })
+	if n.box != nil {
+		swapOut(&e.boxes[n.Kind], n.box.kindAt, func(m *Node, at int32) { m.box.kindAt = at })
+	}
 	n.detach()
 }
 

@@ -15,6 +15,7 @@ package meta
 
 import (
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -81,6 +82,7 @@ type box struct {
 	counts   [belfry.Statuses]int32 // of children by status
 	items    map[string]*Node       // views and objects of a resource, by slot
 	ever     []*Node                // all that ever belonged to a resource
+	kindAt   int32                  // where it stands among all of its kind
 }
 
 // Class is an object or view class as a customer knows it, with the items that have it.
@@ -190,11 +192,18 @@ func (t *Tree) Size() (objects, resources, views int) {
 // Each gives the nodes one by one, with the tree locked for reading while the caller looks at one. The lock is let go
 // now and then, so that a long list never holds up what arrives; each node is seen whole, the list as a whole is not.
 func (t *Tree) Each(nodes []*Node) iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		t.EachEver(nodes)(func(n *Node) bool { return n.Removed != 0 || yield(n) })
+	}
+}
+
+// EachEver is Each for items of the past: it gives removed ones, too.
+func (t *Tree) EachEver(nodes []*Node) iter.Seq[*Node] {
 	const stretch = 1024
 	return func(yield func(*Node) bool) {
-		for len(nodes) > 0 {
-			part := nodes[:min(stretch, len(nodes))]
-			nodes = nodes[len(part):]
+		for rest := nodes; len(rest) > 0; {
+			part := rest[:min(stretch, len(rest))]
+			rest = rest[len(part):]
 			if !t.stretch(part, yield) {
 				return
 			}
@@ -206,24 +215,11 @@ func (t *Tree) stretch(nodes []*Node, yield func(*Node) bool) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, n := range nodes {
-		if n.Removed == 0 && !yield(n) {
+		if !yield(n) {
 			return false
 		}
 	}
 	return true
-}
-
-// Nodes finds items by id, passing over those that do not belong to the customer.
-func (t *Tree) Nodes(c belfry.CustomerID, ids []belfry.ID) []*Node {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	nodes := make([]*Node, 0, len(ids))
-	for _, id := range ids {
-		if n := t.Node(id); n != nil && n.Customer == c {
-			nodes = append(nodes, n)
-		}
-	}
-	return nodes
 }
 
 // Everything lists all items of a customer.
@@ -235,6 +231,16 @@ func (t *Tree) Everything(c belfry.CustomerID) (nodes []*Node) {
 				nodes = append(nodes, n)
 				return true
 			})
+		}
+	})
+	return nodes
+}
+
+// Ever lists all items that a customer ever had.
+func (t *Tree) Ever(c belfry.CustomerID) (nodes []*Node) {
+	t.Read(c, func(e *Estate) {
+		if e != nil {
+			nodes = slices.Clone(e.ever)
 		}
 	})
 	return nodes

@@ -3,6 +3,7 @@ package meta
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"log/slog"
 	"math"
 	"math/rand/v2"
@@ -200,6 +201,7 @@ func checkIndexes(t *testing.T, tree *Tree) {
 		default:
 			named = e.Place(n.Name) == n
 		}
+		checkLists(t, e, n)
 		if want := n.Removed == 0; found != want || inClass != want || named != want {
 			t.Errorf("%s %q: exists %v, by status %v, by class %v, by name %v", n.Kind, n.Name, want, found, inClass, named)
 		}
@@ -214,6 +216,37 @@ func checkIndexes(t *testing.T, tree *Tree) {
 	}
 	if o, r, v := tree.Size(); o+r+v != alive {
 		t.Errorf("size says %d, %d items exist", o+r+v, alive)
+	}
+}
+
+// checkLists sees whether the lists have the node once when it exists, and not at all otherwise.
+func checkLists(t *testing.T, e *Estate, n *Node) {
+	t.Helper()
+	d := n.names()
+	f := func(what string, list iter.Seq[*Node], want bool) {
+		t.Helper()
+		times := 0
+		for m := range list {
+			if m == n {
+				times++
+			}
+		}
+		if (times == 1) != want || times > 1 {
+			t.Errorf("%s %q, removed at %d, stands %d times in the list %s", n.Kind, n.Name, n.Removed, times, what)
+		}
+	}
+	exists := n.Removed == 0
+	f("of its kind", e.ByKind(n.Kind), exists)
+	f("of its name", e.Named(n.Name), exists)
+	f("of its view", e.InView(d.view), exists && d.view != "")
+	f("of its resource", e.InResource(d.resource), exists && d.resource != "")
+	f("of objects of its name", e.ObjectsOf(n.Name), exists && n.Kind == belfry.KindObject)
+	f("of what is inside", func(yield func(*Node) bool) {
+		object, view := e.Inside(d.resource, n.Name)
+		_ = yield(object) && yield(view)
+	}, exists && n.insideResource())
+	if e.Numbered(uint64(n.Number)) != n {
+		t.Errorf("%s %q is not found by its number", n.Kind, n.Name)
 	}
 }
 

@@ -52,7 +52,7 @@ func Check(s *Select, c *catalog.Catalog, o Options) (*Plan, error) {
 		Select: s, clock: newClock(o), options: o,
 		plan: &Plan{Customer: o.Customer, Collection: col, To: Forever, Offset: s.Offset.N},
 	}
-	for _, step := range []func() error{k.outputs, k.where, k.span, k.having, k.order} {
+	for _, step := range []func() error{k.asOf, k.outputs, k.where, k.span, k.having, k.order} {
 		if err := step(); err != nil {
 			return nil, err
 		}

@@ -56,7 +56,7 @@ func (p *parser) from(s *Select) (err error) {
 	}
 	switch {
 	case p.word("AS"):
-		return p.later("AS OF")
+		return p.asOf(s)
 	case p.symbol(","), p.word("JOIN"):
 		return p.errorf("a query reads exactly one collection")
 	}

@@ -25,7 +25,7 @@ func (p *Plan) itemMatch() (m ItemMatch, named bool, rest []Pred) {
 	for _, c := range conjuncts(p.Where) {
 		cmp, ok := c.(Compare)
 		if ok && cmp.Column.From == FromItem && cmp.Op == Equal {
-			if name := m.name(cmp.Column.Of); *name == nil {
+			if name := m.name(cmp.Column.Of); name != nil && *name == nil {
 				*name, named = &cmp.Value.Text, true
 				continue
 			}
@@ -35,7 +35,7 @@ func (p *Plan) itemMatch() (m ItemMatch, named bool, rest []Pred) {
 	return m, named, rest
 }
 
-// name is the place of one of the names, by the column of the item.
+// name is the place of one of the names, by the column of the item; nil for what is no name: address and host.
 func (m *ItemMatch) name(column string) **string {
 	switch column {
 	case "resource":
@@ -44,8 +44,10 @@ func (m *ItemMatch) name(column string) **string {
 		return &m.View
 	case "object":
 		return &m.Object
+	case "class":
+		return &m.Class
 	}
-	return &m.Class
+	return nil
 }
 
 // Expand gives the outputs with each numbered field of SELECT * replaced by the fields for which has holds. For an
@@ -103,6 +105,9 @@ func (p *Plan) Explain() string {
 		outs = append(outs, o.explain())
 	}
 	line("select", "%s", strings.Join(outs, ", "))
+	if p.AsOf != 0 {
+		line("as of", "%s", p.AsOf)
+	}
 	if p.From > 0 || p.To < Forever {
 		line("span", "%s", p.spanText())
 	}

@@ -89,7 +89,7 @@ const (
 	Stored    Origin = iota // the row's column of that name; of type value: iN for its number and sN for its text
 	NumberOf                // the number of an indicator: column iN
 	TextOf                  // the text of an indicator: column sN
-	FromItem                // the row's item: its resource, view, object or class
+	FromItem                // the row's item: its resource, view, object, class, ip or host
 	FromSplit               // the N-th part of a text of the row, split at its separator
 	Constant                // the same for all rows: period is "raw" as long as no summaries are stored
 	Grouped                 // the N-th value of a group, from 0: its keys, then the results of its calls
@@ -150,7 +150,7 @@ func (t Table) Has(column string) bool {
 type Dialect struct {
 	Name  string
 	Reuse bool   // one argument may stand behind several placeholders
-	Items string // how the SQL refers to the dimension table item(id, customer, kind, resource, view, object, class)
+	Items string // how the SQL refers to the dimension table item(id, customer, kind, resource, view, object, class, ip, host)
 
 	Quote func(name string) string             // a column name as an identifier
 	Param func(n int) string                   // the placeholder of the n-th argument, from 1

@@ -13,23 +13,34 @@ import (
 // Source answers queries of the current collections from the live tree.
 type Source struct {
 	Tree *meta.Tree
+	Past *Past // answers for a past moment
 }
 
 // Select runs a plan over the present state of things.
 func (s Source) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
-	var nodes []*meta.Node
-	switch {
-	case p.Collection.Name != "objectstatus": // nothing feeds the other current collections yet
-	case p.ItemsKnown:
-		nodes = s.Tree.Nodes(p.Customer, p.Items)
-	default:
-		nodes = s.Tree.Everything(p.Customer)
+	if p.AsOf != 0 {
+		return s.Past.Select(ctx, p)
 	}
-	rows, err := query.Eval(p, s.rows(ctx, nodes))
+	rows, err := query.Eval(p, s.rows(ctx, s.candidates(p).nodes))
 	if err == nil && ctx.Err() != nil {
 		return nil, ctx.Err() // what was gathered until then is not the answer
 	}
 	return rows, err
+}
+
+// Explain tells which items Select would look at, and how it finds them.
+func (s Source) Explain(p *query.Plan) string {
+	if p.AsOf != 0 {
+		return "all items, from the snapshot before and the events since"
+	}
+	return s.candidates(p).String()
+}
+
+func (s Source) candidates(p *query.Plan) candidates {
+	if p.Collection.Name != "objectstatus" { // nothing feeds the other current collections yet
+		return candidates{}
+	}
+	return find(s.Tree, p.Customer, p.Where)
 }
 
 func (s Source) rows(ctx context.Context, nodes []*meta.Node) iter.Seq[query.Row] {

@@ -29,8 +29,8 @@ type Store interface {
 	// error or a crash the caller calls again with the same batches, alone or among others: what is missing is added,
 	// nothing is stored twice. Rows of a period that Drop has removed are skipped and counted.
 	//
-	// Batches of belfry.Dimension hold the names of items: item and kind (integers), resource, view, object, class
-	// (texts). They are applied before all others, whatever their Pos; the last word on an item counts.
+	// Batches of belfry.Dimension hold the names of items: item and kind (integers), resource, view, object, class,
+	// ip, host (texts). They are applied before all others, whatever their Pos; the last word on an item counts.
 	//
 	// A store must not keep a batch, or a part of it, after Append returns. Append is not called by two at a time.
 	Append(ctx context.Context, b ...*belfry.Batch) error

@@ -11,8 +11,8 @@ type Items []Item
 
 // Item is what a row says about its item, and whose it is. Its ID is its place in Items, from 1.
 type Item struct {
-	Resource, View, Object, Class string
-	Customer                      belfry.CustomerID
+	Resource, View, Object, Class, IP, Host string
+	Customer                                belfry.CustomerID
 }
 
 // Items implements query.Names.
@@ -27,8 +27,14 @@ func (l Items) Items(customer belfry.CustomerID, m query.ItemMatch) (ids []belfr
 }
 
 // id finds the item of a row and adds it when it is new.
-func (l *Items) id(customer belfry.CustomerID, r Row) int64 {
-	item := Item{r["resource"].Text, r["view"].Text, r["object"].Text, r["class"].Text, customer}
+func (l *Items) id(c *catalog.Collection, customer belfry.CustomerID, r Row) int64 {
+	of := func(field string) string {
+		if f, ok := c.Field(field); !ok || f.Of == "" { // in syslog the address is the row's own
+			return ""
+		}
+		return r[field].Text
+	}
+	item := Item{of("resource"), of("view"), of("object"), of("class"), of("ip"), of("host"), customer}
 	if item == (Item{Customer: customer}) {
 		return belfry.AbsentInt
 	}
@@ -62,7 +68,7 @@ func (l *Items) Batches(cat *catalog.Catalog, customer belfry.CustomerID, data m
 // batch has the items of a customer.
 func (l Items) batch(customer belfry.CustomerID) *belfry.Batch {
 	var ids, kinds []int64
-	var resources, views, objects, classes, names []string
+	var resources, views, objects, classes, ips, hosts, names []string
 	for i, item := range l {
 		if item.Customer != customer {
 			continue
@@ -74,7 +80,7 @@ func (l Items) batch(customer belfry.CustomerID) *belfry.Batch {
 		ids, kinds = append(ids, int64(i+1)), append(kinds, int64(kind))
 		resources, views = append(resources, item.Resource), append(views, item.View)
 		objects, classes = append(objects, item.Object), append(classes, item.Class)
-		names = append(names, item.Resource+item.Object)
+		ips, hosts, names = append(ips, item.IP), append(hosts, item.Host), append(names, item.Resource+item.Object)
 	}
 	return &belfry.Batch{
 		Collection: belfry.Dimension, Customer: customer, Times: make([]belfry.Time, len(ids)), Columns: []belfry.Column{
@@ -84,6 +90,8 @@ func (l Items) batch(customer belfry.CustomerID) *belfry.Batch {
 			{Name: "view", Texts: views},
 			{Name: "object", Texts: objects},
 			{Name: "class", Texts: classes},
+			{Name: "ip", Texts: ips},
+			{Name: "host", Texts: hosts},
 			{Name: "name", Texts: names},
 		},
 	}
@@ -94,7 +102,7 @@ func batch(c *catalog.Collection, customer belfry.CustomerID, rows []Row, items 
 	item := belfry.Column{Name: belfry.ItemColumn}
 	for _, r := range rows {
 		b.Times = append(b.Times, belfry.Time(r[timestamp].Int))
-		item.Ints = append(item.Ints, items.id(customer, r))
+		item.Ints = append(item.Ints, items.id(c, customer, r))
 	}
 	b.Columns = []belfry.Column{item}
 	add := func(name, field string, t catalog.Type) {

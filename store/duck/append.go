@@ -128,8 +128,8 @@ func (s *Store) divide(batches []*belfry.Batch) ([]*load, error) {
 		if b.Collection == belfry.Dimension || b.Len() == 0 {
 			continue
 		}
-		c := s.cfg.Catalog.Collection(b.Collection)
-		if c == nil || !c.Historical {
+		c := s.cfg.Catalog.KeptAs(b.Collection)
+		if c == nil {
 			return nil, fmt.Errorf("store rows of %q: the catalog has no such historical collection", b.Collection)
 		}
 		split(c, b, func(p period, rows []int) { add(c, p, piece{b, rows}) })

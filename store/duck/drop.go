@@ -67,7 +67,7 @@ func writeMark(dir string, c *catalog.Collection, mark belfry.Time) error {
 
 func readMarks(dir string, cat *catalog.Catalog) (map[string]belfry.Time, error) {
 	marks := map[string]belfry.Time{}
-	for _, c := range cat.Collections() {
+	for _, c := range cat.Kept() {
 		path := filepath.Join(dir, c.Name, markFile)
 		text, err := os.ReadFile(path)
 		if errors.Is(err, os.ErrNotExist) {

@@ -61,10 +61,7 @@ type file struct {
 func listFiles(dir string, cat *catalog.Catalog, marks map[string]belfry.Time) (*files, error) {
 	fs := &files{dir: dir, byName: map[string][]*file{}}
 	fs.freed = sync.NewCond(&fs.mu)
-	for _, c := range cat.Collections() {
-		if !c.Historical {
-			continue
-		}
+	for _, c := range cat.Kept() {
 		entries, err := os.ReadDir(filepath.Join(dir, c.Name))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err

@@ -30,6 +30,8 @@ func itemColumns() []column {
 		{"view", kindText},
 		{"object", kindText},
 		{"class", kindText},
+		{"ip", kindText},
+		{"host", kindText},
 	}
 }
 

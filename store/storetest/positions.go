@@ -79,7 +79,7 @@ func testLateData(f *fixture) {
 		whole.Times = append(whole.Times, day0-belfry.Time(i%days)*day+belfry.Time(i))
 		v = append(v, float64(i))
 	}
-	whole.Columns = []belfry.Column{numbers("i1", v...), texts("ip", make([]string, 3*days)...)}
+	whole.Columns = []belfry.Column{numbers("i1", v...), texts("s1", make([]string, 3*days)...)}
 	round := []*belfry.Batch{whole}
 	for i := range days {
 		round = append(round, one(uint64(i+2), day0-belfry.Time(i)*day+hour))

@@ -70,10 +70,10 @@ func sample(f catalog.Field, n int) (belfry.Column, string) {
 func testAbsent(f *fixture) {
 	nan := belfry.AbsentNumber()
 	f.append(
-		batch("objectdata", 1, 1, day0, 3, numbers("i1", 1, nan, 3), numbers("i2", nan, nan, 0), texts("ip", "", "10.0.0.1", "")),
+		batch("objectdata", 1, 1, day0, 3, numbers("i1", 1, nan, 3), numbers("i2", nan, nan, 0), texts("s4", "", "a text", "")),
 		batch("events", 2, 4, day0, 3, ints("status", belfry.AbsentInt, 0, 5), texts("info", "x", "", "y")),
 	)
-	f.want("SELECT i1, i2, i3, ip FROM objectdata ORDER BY timestamp ASC LIMIT 10", "1 . . .", ". . . 10.0.0.1", "3 0 . .")
+	f.want("SELECT i1, i2, i3, string4 FROM objectdata ORDER BY timestamp ASC LIMIT 10", "1 . . .", ". . . a text", "3 0 . .")
 	f.want("SELECT i1 FROM objectdata WHERE i1 >= '0' ORDER BY timestamp ASC LIMIT 10", "1", "3")
 	f.want("SELECT i2 FROM objectdata ORDER BY i2 ASC LIMIT 10", "0", ".", ".")
 	f.want("SELECT status, info, user FROM events ORDER BY timestamp ASC LIMIT 10", ". x .", "? . .", "- y .")
@@ -169,6 +169,18 @@ func testItems(f *fixture) {
 	f.want(names, "web01 MAIN cpu host 1", "web01 Disks disk disk 2", ". . . . 3")
 	f.append(item(3, 6, "web01", "MAIN", "disk", "disk"), item(3, 7, "web02", "MAIN", "x", "y"), item(4, 7, "web02", "MAIN", "net", "net"))
 	f.want(names, "web01 MAIN cpu host 1", "web01 MAIN disk disk 2", "web02 MAIN net net 3")
+	// Where data come from is the item's, too, and what it is now holds for all rows.
+	from := item(4, 6, "web01", "MAIN", "disk", "disk")
+	from.Columns = append(from.Columns, texts("ip", "192.0.2.7"), texts("host", "h1"))
+	f.append(from)
+	f.want("SELECT ip, host, i1 FROM objectdata ORDER BY timestamp ASC LIMIT 10", ". . 1", "192.0.2.7 h1 2", ". . 3")
+	f.want("SELECT i1 FROM objectdata WHERE ip='192.0.2.7' LIMIT 10", "2")
+	f.want("SELECT i1 FROM objectdata WHERE host IS NULL LIMIT 10", "3", "1")
+	f.want("SELECT i1 FROM objectdata WHERE object='disk' AND host='h1' AND ip<>'192.0.2.8' LIMIT 10", "2")
+	moved := item(4, 6, "web01", "MAIN", "disk", "disk")
+	moved.Columns = append(moved.Columns, texts("ip", "192.0.2.8"))
+	f.append(moved)
+	f.want("SELECT ip, host FROM objectdata WHERE object='disk' LIMIT 10", "192.0.2.8 .")
 	// Item 7 is removed and another takes its name; the rows of both are found by it.
 	f.append(item(5, 8, "web02", "MAIN", "net", "net"), batch("objectdata", 5, 4, day0+hour, 1, ints(belfry.ItemColumn, 8), numbers("i1", 4)))
 	f.want("SELECT i1 FROM objectdata WHERE object='net' LIMIT 10", "4", "3")

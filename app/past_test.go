@@ -1,0 +1,353 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry"
+	"belfry/ingest"
+	"belfry/journal"
+	"belfry/meta"
+	"belfry/query"
+	"belfry/status"
+	"belfry/store"
+	"belfry/store/duck"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// memory is the sequencer on a real journal with a real row store behind it, under a clock of the test's own. Beside it
+// stands the model: what every item showed, as it was seen at the time.
+type memory struct {
+	*testing.T
+	dir   string
+	rnd   *rand.Rand
+	now   time.Time
+	who   ingest.Sender
+	tree  *meta.Tree
+	rows  *duck.Store
+	mover *store.Mover
+	seq   *ingest.Sequencer
+	close func()
+
+	seen  map[belfry.ID]string // what an item shows at present
+	model []shown
+	marks []belfry.Time // moments near which it is worth asking
+	parts bool          // a snapshot is being taken
+	full  error         // why there is no room
+}
+
+// shown is what an item showed after something that happened at a time, in the order in which it became known.
+type shown struct {
+	item  belfry.ID
+	at    belfry.Time
+	state string
+}
+
+func (m *memory) must(err error) {
+	m.Helper()
+	if err != nil {
+		m.Fatal(err)
+	}
+}
+
+func (m *memory) open() {
+	m.Helper()
+	cat, log := testCatalog(m.T), slog.New(slog.DiscardHandler)
+	m.tree = meta.NewTree(cat)
+	j, err := journal.Open(filepath.Join(m.dir, "journal"), journal.Options{Log: log})
+	m.must(err)
+	m.rows, err = duck.Open(m.Context(), duck.Config{Dir: filepath.Join(m.dir, "rows"), Catalog: cat, Log: log, Items: m.tree.Dimensions})
+	m.must(err)
+	m.mover = store.NewMover(m.rows, store.MoverOptions{Log: log})
+	toStore := func(r *belfry.Record) {
+		m.mover.Add(&belfry.Record{Pos: r.Pos, Batches: append(m.tree.Dimension(r), r.Batches...)})
+	}
+	m.must(j.Replay(0, func(pos uint64, payload []byte) error {
+		r, err := belfry.DecodeRecord(payload)
+		m.must(err)
+		r.SetPos(pos)
+		m.must(m.tree.Apply(r))
+		toStore(r)
+		return nil
+	}))
+	m.seq = ingest.New(ingest.Config{
+		Tree: m.tree, Journal: j, Log: log, Sinks: []func(*belfry.Record){toStore}, Now: func() time.Time { return m.now },
+		Room:    func(context.Context, int) error { m.between(); return m.full },
+		Ready:   func() error { return nil },
+		Answers: func(context.Context, belfry.CustomerID, string) (*belfry.Answer, error) { return nil, nil },
+		Count:   func(belfry.CustomerID) int { return 0 },
+		Limits: func() ingest.Limits {
+			return ingest.Limits{
+				HeldBody: 1 << 20, Row: 1 << 16, Columns: 100, Indicators: 10, Objects: 1000, Answers: 1000,
+				Retention: func(string) time.Duration { return 0 },
+			}
+		},
+	})
+	moving, deciding := start("mover", m.mover.Run, nil), start("sequencer", m.seq.Run, nil)
+	m.close = func() {
+		m.must(deciding.end())
+		m.must(moving.end())
+		m.must(m.mover.Drain(context.Background()))
+		m.must(m.rows.Close())
+		m.must(j.Close())
+	}
+}
+
+// look notes what has changed by something that happened at the given time.
+func (m *memory) look(at belfry.Time) {
+	for n := range m.tree.Each(m.tree.Everything(m.who.Customer)) {
+		state := fmt.Sprintf("%s %s", n.State.Status, n.State.Since)
+		if old, ok := m.seen[n.ID]; ok && old != state || !ok && n.State.Status != belfry.Unknown {
+			m.model = append(m.model, shown{n.ID, at, state})
+		}
+		m.seen[n.ID] = state
+	}
+}
+
+func (m *memory) send(body string, at time.Time) {
+	m.Helper()
+	_, _, err := m.seq.Send(m.Context(), m.who, strings.NewReader(body), ingest.Options{})
+	m.must(err)
+	m.look(belfry.At(at))
+}
+
+// between lets something happen before a part of a snapshot.
+func (m *memory) between() {
+	if m.parts && m.rnd.IntN(2) == 0 {
+		m.parts = false // what happens asks for room, too
+		m.now = m.now.Add(time.Duration(m.rnd.Int64N(int64(time.Minute)))).Truncate(time.Microsecond)
+		m.happen()
+		m.parts = true
+	}
+}
+
+// step lets something happen, some time after what happened last.
+func (m *memory) step() {
+	m.Helper()
+	m.now = m.now.Add(time.Duration(m.rnd.Int64N(int64(3*time.Hour))) + time.Microsecond).Truncate(time.Microsecond)
+	switch m.rnd.IntN(10) {
+	case 0, 1:
+		m.snapshot()
+	case 2:
+		m.close()
+		m.open()
+	default:
+		m.happen()
+	}
+}
+
+func (m *memory) snapshot() {
+	m.Helper()
+	m.marks = append(m.marks, belfry.At(m.now))
+	m.parts = true
+	m.must(m.seq.Snapshot(m.Context(), m.who.Customer, 1+m.rnd.IntN(4)))
+	m.parts = false
+	m.marks = append(m.marks, belfry.At(m.now))
+}
+
+func (m *memory) happen() {
+	m.Helper()
+	resource, object := fmt.Sprintf("r%d", m.rnd.IntN(2)), fmt.Sprintf("o%d", m.rnd.IntN(4))
+	switch m.rnd.IntN(10) {
+	case 0:
+		_, _, err := m.seq.Remove(m.Context(), m.who, "object", strings.NewReader("name,resname\n"+object+","+resource+"\n"), ingest.Options{})
+		m.must(err)
+		m.look(belfry.At(m.now))
+	case 1, 2, 3, 4:
+		row := &belfry.Row{Type: "data", Resource: resource, Object: object, Class: "c", View: resource, NoResponse: true}
+		_, _, err := m.seq.SendOne(m.Context(), m.who.Customer, row)
+		m.must(err)
+		m.look(belfry.At(m.now))
+	default:
+		late := time.Duration(m.rnd.Int64N(int64(40 * time.Hour)))
+		if m.rnd.IntN(2) == 0 {
+			late = 0
+		}
+		at := m.now.Add(4*time.Minute - late).Truncate(time.Microsecond)
+		m.send(fmt.Sprintf("type,resname,object,class,view,timestamp,i1\ndata,%s,%s,c,%s,%s,1\n",
+			resource, object, resource, at.Format(time.RFC3339Nano)), at)
+	}
+}
+
+// want is the model's answer for a moment.
+func (m *memory) want(at belfry.Time) map[string]string {
+	last := map[belfry.ID]string{}
+	for _, s := range m.model {
+		if s.at <= at {
+			last[s.item] = s.state
+		}
+	}
+	want := map[string]string{}
+	for n := range m.tree.EachEver(m.tree.Ever(m.who.Customer)) {
+		state, known := last[n.ID]
+		if n.Created > at && !known || n.Removed != 0 && n.Removed <= at {
+			continue
+		}
+		if !known {
+			state = fmt.Sprintf("? %s", n.Created)
+		}
+		want[belfry.RowID(n.Number).String()] = state
+	}
+	return want
+}
+
+func (m *memory) got(at belfry.Time) map[string]string {
+	m.Helper()
+	got, err := m.asOf(at)
+	m.must(err)
+	return got
+}
+
+func (m *memory) past() *status.Past {
+	return &status.Past{Tree: m.tree, Catalog: testCatalog(m.T), Rows: m.mover, Oldest: m.rows.Oldest}
+}
+
+func (m *memory) asOf(at belfry.Time) (map[string]string, error) {
+	m.Helper()
+	s, err := query.Parse("SELECT id, status, since FROM objectstatus AS OF '" + at.String() + "'")
+	m.must(err)
+	p, err := query.Check(s, testCatalog(m.T), query.Options{Customer: m.who.Customer, Now: belfry.At(m.now), Rows: 1000})
+	m.must(err)
+	rows, err := status.Source{Tree: m.tree, Past: m.past()}.Select(m.Context(), p)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	got := map[string]string{}
+	for {
+		row, err := rows.Next()
+		if errors.Is(err, io.EOF) {
+			return got, nil
+		}
+		m.must(err)
+		got[row[0].String()] = row[1].String() + " " + row[2].String()
+	}
+}
+
+// moment picks one to ask for: any, now, or one near a snapshot.
+func (m *memory) moment() belfry.Time {
+	now, first := belfry.At(m.now), m.marks[0]
+	switch m.rnd.IntN(4) {
+	case 0:
+		return now
+	case 1:
+		return first - 1e9 + belfry.Time(m.rnd.Int64N(int64(now-first)+1e9))
+	}
+	return min(now, m.marks[m.rnd.IntN(len(m.marks))]+belfry.Time(m.rnd.Int64N(8*60e6))-60e6)
+}
+
+func newMemory(t *testing.T, seed uint64) *memory {
+	t.Helper()
+	m := &memory{
+		T: t, dir: t.TempDir(), rnd: rand.New(rand.NewPCG(seed, 4)), seen: map[belfry.ID]string{},
+		now: time.Date(2026, 11, 10, 3, 0, 0, 0, time.UTC),
+	}
+	m.open()
+	m.must(m.seq.Bootstrap("hash"))
+	c, _ := m.tree.CustomerNamed(ingest.DefaultCustomer)
+	m.who, m.marks = ingest.Sender{Customer: c.ID, Key: "k"}, []belfry.Time{belfry.At(m.now)}
+	_, _, err := m.seq.Provision(t.Context(), m.who, "custom", strings.NewReader("name\nr0\nr1\n"), ingest.Options{})
+	m.must(err)
+	m.look(belfry.At(m.now))
+	return m
+}
+
+// TestAsOf lets things happen at random, in and out of order, with snapshots, removals and restarts between, and asks
+// for moments among them.
+func TestAsOf(t *testing.T) {
+	for seed := range uint64(2) {
+		m := newMemory(t, seed)
+		for step := range 50 {
+			m.step()
+			at := m.moment()
+			if d := cmp.Diff(m.want(at), m.got(at)); d != "" {
+				t.Fatalf("seed %d, step %d, as of %s (-want +got):\n%s", seed, step, at, d)
+			}
+		}
+		m.close()
+	}
+}
+
+// TestSnapshots follows the days: when a snapshot is taken, what becomes of one that was interrupted, and how far back one
+// can ask when events have been dropped.
+func TestSnapshots(t *testing.T) {
+	m := newMemory(t, 1)
+	defer func() { m.close() }()
+	s := func() *service {
+		c := &core{Options: Options{Catalog: testCatalog(t), Log: slog.New(slog.DiscardHandler)}, tree: m.tree}
+		return &service{core: c, rows: m.rows, store: m.mover, seq: m.seq}
+	}
+	day := func(n int) belfry.Time { return belfry.At(time.Date(2026, 11, n, 0, 0, 0, 0, time.UTC)) }
+	taken := func(n int, want bool) {
+		t.Helper()
+		got, err := m.past().Taken(t.Context(), m.who.Customer, day(n))
+		m.must(err)
+		if got != want {
+			t.Errorf("snapshot since day %d: %t, want %t", n, got, want)
+		}
+	}
+	f := func(n int, want bool) {
+		t.Helper()
+		if got := s().snapshots(t.Context(), day(n)); got != want {
+			t.Errorf("snapshots of day %d: %t, want %t", n, got, want)
+		}
+	}
+	silent := func() {
+		t.Helper()
+		row := &belfry.Row{Type: "data", Resource: "r0", Object: "o", Class: "c", View: "r0", NoResponse: true}
+		_, _, err := m.seq.SendOne(t.Context(), m.who.Customer, row)
+		m.must(err)
+		m.look(belfry.At(m.now))
+	}
+	silent()
+	f(10, true) // the day on which the customer was made needs none
+	taken(10, false)
+
+	m.now = day(11).Std().Add(time.Second)
+	m.full = errors.New("no room")
+	f(11, false)
+	m.full = nil
+	f(11, true)
+	taken(11, true)
+	records := m.tree.Estate(m.who.Customer).NextRow
+	m.close()
+	m.open()
+	f(11, true) // after a restart it is known that there is one
+	if next := m.tree.Estate(m.who.Customer).NextRow; next != records {
+		t.Errorf("the day got another snapshot: the next row is %d, not %d", next, records)
+	}
+	taken(12, false)
+
+	// A snapshot that was not finished counts for nothing, and what happened before it stays known.
+	m.now = day(12).Std().Add(time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := m.seq.Snapshot(ctx, m.who.Customer, 2); !errors.Is(err, context.Canceled) {
+		t.Errorf("an interrupted snapshot ends with %v", err)
+	}
+	taken(12, false)
+	m.now = m.now.Add(time.Hour)
+	same := func(at belfry.Time) {
+		t.Helper()
+		if d := cmp.Diff(m.want(at), m.got(at)); d != "" {
+			t.Errorf("as of %s (-want +got):\n%s", at, d)
+		}
+	}
+	same(belfry.At(m.now))
+
+	m.must(m.rows.Drop(t.Context(), testCatalog(t).Collection("events"), day(11)))
+	same(belfry.At(m.now)) // by the snapshot of the 11th
+	_, err := m.asOf(day(10) + 20*3600e6)
+	if e, ok := errors.AsType[*belfry.Error](err); !ok || e.Code != belfry.BadQuery || !strings.Contains(e.Message, "before 2026-11-11") {
+		t.Errorf("without events and snapshot: %v", err)
+	}
+}

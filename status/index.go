@@ -1,0 +1,259 @@
+package status
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"belfry"
+	"belfry/meta"
+	"belfry/query"
+)
+
+// candidates are items among which all rows of an answer are, in a list that is as short as the indexes of the tree
+// allow. Which of them are rows of the answer, Eval decides.
+type candidates struct {
+	nodes []*meta.Node
+	by    string // the fields whose index gave the list; empty when it is every item
+	total int    // of the customer's items
+}
+
+func (c candidates) String() string {
+	if c.by == "" {
+		return fmt.Sprintf("no index, all %d items", c.total)
+	}
+	return fmt.Sprintf("index %s, %d of %d items", c.by, len(c.nodes), c.total)
+}
+
+// find collects the candidates for a condition.
+func find(t *meta.Tree, customer belfry.CustomerID, where query.Pred) (c candidates) {
+	t.Read(customer, func(e *meta.Estate) {
+		if e == nil {
+			return
+		}
+		c.total = e.Count(belfry.KindObject) + e.Count(belfry.KindResource) + e.Count(belfry.KindView)
+		l := (chooser{e}).choose(where, c.total)
+		if l == nil {
+			l = &list{size: c.total, each: e.All}
+		}
+		c.nodes, c.by = l.collect(), l.by
+	})
+	return c
+}
+
+// list is what an index gives.
+type list struct {
+	by    string
+	size  int // unknown until it has been measured
+	each  iter.Seq[*meta.Node]
+	mixed bool // an item may come twice
+}
+
+// unknown is the size of a list that has to be walked to learn it.
+const unknown = -1
+
+// within tells whether the list has at most limit items. It walks no further than that, so that measuring a list costs
+// no more than reading the one that it is to beat.
+func (l *list) within(limit int) bool {
+	if l.size == unknown {
+		n := 0
+		for range l.each {
+			if n++; n > limit {
+				return false
+			}
+		}
+		l.size = n
+	}
+	return l.size <= limit
+}
+
+func (l *list) collect() []*meta.Node {
+	nodes := make([]*meta.Node, 0, l.size)
+	for n := range l.each {
+		nodes = append(nodes, n)
+	}
+	if l.mixed {
+		slices.SortFunc(nodes, func(a, b *meta.Node) int { return int(a.Number) - int(b.Number) })
+		nodes = slices.Compact(nodes)
+	}
+	return nodes
+}
+
+// chooser finds the shortest list for a condition.
+type chooser struct{ *meta.Estate }
+
+// choose gives a list that has every item of which the condition is true, the shortest that it knows; nil when it
+// knows none of at most limit items.
+func (c chooser) choose(p query.Pred, limit int) *list {
+	switch p := p.(type) {
+	case query.And:
+		return c.shortest(p, limit)
+	case query.Or:
+		return c.union(p, limit)
+	case query.Compare:
+		if l := c.equal(p); l != nil && l.within(limit) {
+			return l
+		}
+	case query.Always:
+		if !p {
+			return &list{by: "none", each: func(func(*meta.Node) bool) {}}
+		}
+	}
+	return nil
+}
+
+// shortest serves conditions that must all hold: any list will do. Those that have to be walked come last, when there
+// may be one to beat already.
+func (c chooser) shortest(all query.And, limit int) (best *list) {
+	if l := c.inside(all); l != nil {
+		return l
+	}
+	for _, walked := range []bool{false, true} {
+		for _, p := range all {
+			if walks(p) != walked {
+				continue
+			}
+			if l := c.choose(p, limit); l != nil {
+				best, limit = l, l.size-1
+			}
+		}
+	}
+	return best
+}
+
+// walks tells whether the list for a condition has to be walked to learn its size.
+func walks(p query.Pred) bool {
+	switch p := p.(type) {
+	case query.And:
+		return slices.ContainsFunc(p, walks)
+	case query.Or:
+		return slices.ContainsFunc(p, walks)
+	case query.Compare:
+		return p.Column.Name == "name" || p.Column.Name == "object" || p.Column.Name == "view"
+	}
+	return false
+}
+
+// union serves conditions of which one must hold: all lists are needed.
+func (c chooser) union(any query.Or, limit int) *list {
+	var lists []*list
+	u := &list{mixed: !oneField(any)}
+	seen := map[belfry.Value]bool{}
+	for _, p := range any {
+		if !u.mixed {
+			v := p.(query.Compare).Value
+			if seen[v] {
+				continue
+			}
+			seen[v] = true
+		}
+		l := c.choose(p, limit-u.size)
+		if l == nil {
+			return nil
+		}
+		lists, u.size = append(lists, l), u.size+l.size
+		if !slices.Contains(strings.Split(u.by, " or "), l.by) {
+			u.by = strings.TrimPrefix(u.by+" or "+l.by, " or ")
+		}
+	}
+	u.each = func(yield func(*meta.Node) bool) {
+		for _, l := range lists {
+			for n := range l.each {
+				if !yield(n) {
+					return
+				}
+			}
+		}
+	}
+	return u
+}
+
+// oneField tells whether each condition is an equality, all with the same field: an item is in one of their lists then.
+func oneField(any query.Or) bool {
+	first, ok := any[0].(query.Compare)
+	return ok && !slices.ContainsFunc(any, func(p query.Pred) bool {
+		c, ok := p.(query.Compare)
+		return !ok || c.Op != query.Equal || c.Column != first.Column
+	})
+}
+
+// equal is the list of the items whose field has the value; nil when there is no index for it.
+func (c chooser) equal(p query.Compare) *list {
+	if p.Op != query.Equal {
+		return nil
+	}
+	l := &list{by: p.Column.Name, size: unknown}
+	switch text := p.Value.Text; p.Column.Name {
+	case "id":
+		l.size = 1
+		l.each = given(c.Numbered(uint64(p.Value.Int)))
+	case "status":
+		s := belfry.Status(p.Value.Int)
+		l.size = c.StatusCount(s)
+		l.each = func(yield func(*meta.Node) bool) { c.ByStatus(s, yield) }
+	case "kind":
+		l.size, l.each = c.kind(text)
+	case "class":
+		l.size = c.ClassCount(text)
+		l.each = func(yield func(*meta.Node) bool) { c.ByClass(text, yield) }
+	case "resource":
+		l.size, l.each = c.ResourceCount(text), c.InResource(text)
+	case "view":
+		l.each = c.InView(text)
+	case "object":
+		l.each = c.ObjectsOf(text)
+	case "name":
+		l.each = c.Named(text)
+	default:
+		return nil
+	}
+	return l
+}
+
+func (c chooser) kind(name string) (int, iter.Seq[*meta.Node]) {
+	for _, k := range []belfry.Kind{belfry.KindObject, belfry.KindResource, belfry.KindView} {
+		if k.String() == name {
+			return c.Count(k), c.ByKind(k)
+		}
+	}
+	return 0, given()
+}
+
+// inside finds the one item that a resource and a name in it stand for; nil when the conditions do not name both.
+func (c chooser) inside(all query.And) *list {
+	names := map[string]string{}
+	for _, p := range all {
+		if cmp, ok := p.(query.Compare); ok && cmp.Op == query.Equal {
+			names[cmp.Column.Name] = cmp.Value.Text
+		}
+	}
+	resource, ok := names["resource"]
+	if !ok {
+		return nil
+	}
+	if name, ok := names["object"]; ok {
+		object, _ := c.Inside(resource, name)
+		return &list{by: "resource and object", size: 1, each: given(object)}
+	}
+	if name, ok := names["name"]; ok {
+		object, view := c.Inside(resource, name)
+		nodes := []*meta.Node{object, view}
+		if name == resource {
+			nodes = append(nodes, c.Resource(resource))
+		}
+		return &list{by: "resource and name", size: len(nodes), each: given(nodes...)}
+	}
+	return nil
+}
+
+// given lists the nodes that are some.
+func given(nodes ...*meta.Node) iter.Seq[*meta.Node] {
+	return func(yield func(*meta.Node) bool) {
+		for _, n := range nodes {
+			if n != nil && !yield(n) {
+				return
+			}
+		}
+	}
+}
