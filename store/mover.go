@@ -352,6 +352,14 @@ func (m *Mover) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	return m.store.Select(ctx, p)
 }
 
+// Explain says how the store would answer a plan, if it can tell.
+func (m *Mover) Explain(ctx context.Context, p *query.Plan) ([]query.Line, error) {
+	if e, ok := m.store.(query.Explainer); ok {
+		return e.Explain(ctx, p)
+	}
+	return nil, nil
+}
+
 func (m *Mover) catchUp(ctx context.Context, collection string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

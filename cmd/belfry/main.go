@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	_ "time/tzdata" // the zones that queries name, where the machine has none
 
 	"github.com/alecthomas/kong"
 
