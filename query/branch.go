@@ -79,6 +79,14 @@ func narrow(p Pred, t Table) Pred {
 		if !t.holds(p.Column) {
 			return Always(false)
 		}
+	case Like:
+		if !t.holds(p.Column) {
+			return Always(false)
+		}
+	case Match:
+		if !t.holds(p.Column) {
+			return Always(false)
+		}
 	case Null:
 		if !t.holds(p.Column) {
 			return Always(!p.Not)
@@ -110,6 +118,10 @@ func (w *writer) pred(p Pred) string {
 		return "NOT COALESCE(" + w.pred(p.Of) + ", FALSE)"
 	case Compare:
 		return w.test(p.Column, func(e string) string { return e + " " + p.Op.String() + " " + w.value(p.Value) })
+	case Like:
+		return w.test(p.Column, func(e string) string { return w.dialect.Like(e, w.argText, p.Pattern) })
+	case Match:
+		return w.test(p.Column, func(e string) string { return w.dialect.Match(e, w.argText, p) })
 	case Null:
 		if p.Not || p.Column.From == FromItem { // a row may have no item at all
 			is := w.test(p.Column, func(e string) string { return e + " IS NOT NULL" })

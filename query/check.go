@@ -17,6 +17,7 @@ type Options struct {
 	Now      belfry.Time
 	Location *time.Location // of times without a zone and of rounding to days; nil is UTC
 	Rows     int            // how many rows are wanted; 0 when the client did not say
+	Filter   string         // a Lucene query that rows must match beside WHERE, the parameter fq; empty when not given
 	From, To belfry.Time    // the span given beside the text, both ends inclusive; 0 when not given
 }
 
@@ -66,10 +67,11 @@ type checker struct {
 	clock   clock
 	options Options
 	plan    *Plan
+	source  string // what text it is, when it is not the query itself
 }
 
 func (k *checker) errorf(pos Pos, format string, args ...any) error {
-	return badQuery(k.text, int(pos), format, args...)
+	return badQueryIn(k.source, k.text, int(pos), format, args...)
 }
 
 func (k *checker) note(text string) {
@@ -82,8 +84,12 @@ func (k *checker) note(text string) {
 func (k *checker) column(n Name) (Column, error) {
 	ref, ok := k.plan.Collection.Field(n.Text)
 	if !ok {
-		return Column{}, k.errorf(n.Pos, "the collection %s has no field %s%s; it has %s", k.plan.Collection.Name,
-			shorten(n.String()), didYouMean(n.Text, k.plan.Collection.Names()), k.plan.Collection.Known())
+		hint := ""
+		if k.source != "" {
+			hint = `; a colon that is part of a term is written \:`
+		}
+		return Column{}, k.errorf(n.Pos, "the collection %s has no field %s%s; it has %s%s", k.plan.Collection.Name,
+			shorten(n.String()), didYouMean(n.Text, k.plan.Collection.Names()), k.plan.Collection.Known(), hint)
 	}
 	return columnOf(k.plan.Collection, ref.Field, ref.N, ref.Canonical), nil
 }
@@ -153,11 +159,15 @@ func everything(c *catalog.Collection) []Output {
 }
 
 func (k *checker) where() (err error) {
-	if k.Where == nil {
-		return nil
+	if k.Where != nil {
+		p, err := k.pred(k.Where)
+		if err != nil {
+			return err
+		}
+		k.plan.Where = conjunction(p)
 	}
-	p, err := k.pred(k.Where)
-	k.plan.Where = conjunction(p)
+	filter, err := k.filter()
+	k.plan.Where = conjunction(k.plan.Where, filter)
 	return err
 }
 
@@ -185,6 +195,10 @@ func (k *checker) pred(e Expr) (Pred, error) {
 		return k.null(e)
 	case *InExpr:
 		return k.in(e)
+	case *LikeExpr:
+		return k.like(e.Field, e.Not, e.Pattern)
+	case *LuceneExpr:
+		return k.lucene(e)
 	}
 	return k.between(e.(*BetweenExpr))
 }

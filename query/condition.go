@@ -12,7 +12,7 @@ func (p *parser) condition() (Expr, error) {
 		return nil, err
 	}
 	if strings.EqualFold(field.Text, "_query_") {
-		return nil, badQuery(p.lex.text, int(field.Pos), "_query_ (Lucene) is not available yet")
+		return p.lucene(field)
 	}
 	if op, ok := p.operator(); ok {
 		return p.compare(field, op)
@@ -27,7 +27,7 @@ func (p *parser) condition() (Expr, error) {
 	case p.word("BETWEEN"):
 		return p.between(field, not)
 	case p.word("LIKE"):
-		return nil, p.later("LIKE")
+		return p.like(field, not)
 	case p.word("IS") && !not:
 		return p.null(field)
 	case p.symbol("("):
@@ -35,7 +35,7 @@ func (p *parser) condition() (Expr, error) {
 	case not:
 		return nil, p.expected("IN", "BETWEEN", "LIKE")
 	}
-	return nil, p.expected("=", "<>", "<", "<=", ">", ">=", "IN", "BETWEEN", "IS")
+	return nil, p.expected("=", "<>", "<", "<=", ">", ">=", "LIKE", "IN", "BETWEEN", "IS")
 }
 
 func (p *parser) operator() (Op, bool) {
@@ -100,6 +100,16 @@ func (p *parser) in(field Name, not bool) (Expr, error) {
 			return e, p.needSymbol(")", `","`)
 		}
 	}
+}
+
+func (p *parser) like(field Name, not bool) (Expr, error) {
+	err := p.advance()
+	if err != nil {
+		return nil, err
+	}
+	e := &LikeExpr{Term: Term{Field: field}, Not: not}
+	e.Pattern, err = p.literal()
+	return e, err
 }
 
 func (p *parser) between(field Name, not bool) (Expr, error) {

@@ -21,7 +21,33 @@ func DuckDB(items string) *Dialect {
 		Part: func(text, sep string, n int) string {
 			return fmt.Sprintf("NULLIF(split_part(%s, COALESCE(%s, chr(9)), %d), '')", text, sep, n)
 		},
+		Like:  duckLike,
+		Match: duckMatch,
 	}
+}
+
+// duckLike leaves to LIKE the patterns of which the engine makes a list of texts to look for. All others, those with an
+// escape among them, it would try in every way there is, exponentially many in the number of %, and nothing stops it
+// inside a row; a regular expression takes time in proportion to the text.
+func duckLike(text string, arg func(string) string, pattern string) string {
+	if strings.ContainsAny(pattern, `_\`) {
+		return "regexp_full_match(" + text + ", " + arg(patternRegexp(pattern)) + ", 's')"
+	}
+	return text + " LIKE " + arg(pattern)
+}
+
+// duckMatch looks for the longest literal first, which takes a third of the time that the whole expression takes, or an
+// eighth when its letters have no cases. The engine compiles an expression once, bound or not.
+func duckMatch(text string, arg func(string) string, m Match) string {
+	whole := "regexp_matches(" + text + ", " + arg(m.Regexp()) + ")"
+	literal, isRegexp := m.Literal()
+	switch {
+	case len(literal) < 2:
+		return whole
+	case isRegexp:
+		return "(regexp_matches(" + text + ", " + arg(literal) + ") AND " + whole + ")"
+	}
+	return "(contains(" + text + ", " + arg(literal) + ") AND " + whole + ")"
 }
 
 // Part is the n-th part of a text, from 1, split at the separator (a tab when there is none); empty when there are not

@@ -11,8 +11,16 @@ import (
 
 // badQuery is an error at a place in the text, which it gives as line and column, both from 1; columns count characters.
 func badQuery(text string, pos int, format string, args ...any) error {
+	return badQueryIn("", text, pos, format, args...)
+}
+
+// badQueryIn is an error at a place in a text that is not the query itself; in says which it is.
+func badQueryIn(in, text string, pos int, format string, args ...any) error {
 	line, column := place(text, pos)
-	return belfry.Errorf(belfry.BadQuery, "line %d, column %d: %s", line, column, fmt.Sprintf(format, args...))
+	if in != "" {
+		in = "in " + in + ", "
+	}
+	return belfry.Errorf(belfry.BadQuery, in+"line %d, column %d: %s", line, column, fmt.Sprintf(format, args...))
 }
 
 func place(text string, pos int) (line, column int) {

@@ -88,6 +88,12 @@ func holds(p Pred, r Row) bool {
 	case Compare:
 		v := p.Column.of(r)
 		return v.Type != belfry.AbsentValue && p.Op.holds(compareValues(v, p.Value))
+	case Like:
+		v := p.Column.of(r)
+		return v.Type == belfry.TextValue && matchPattern(p.Pattern, v.Text)
+	case Match:
+		v := p.Column.of(r)
+		return v.Type == belfry.TextValue && p.Matches(v.Text)
 	case Null:
 		return (p.Column.of(r).Type == belfry.AbsentValue) != p.Not
 	}

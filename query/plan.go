@@ -150,6 +150,11 @@ type Dialect struct {
 	Param func(n int) string                   // the placeholder of the n-th argument, from 1
 	Cast  func(e string, t Storage) string     // an expression made to be of the type
 	Part  func(text, sep string, n int) string // the n-th part of a text, from 1; NULL when empty or not there
+
+	// Like and Match test a text. They write no part of the pattern or of the words: what they look for goes through arg,
+	// which gives its placeholder.
+	Like  func(text string, arg func(string) string, pattern string) string
+	Match func(text string, arg func(string) string, m Match) string
 }
 
 // Storage is the type of a stored column.

@@ -82,6 +82,8 @@ func (w *writer) arg(v any) string {
 	return w.dialect.Param(len(w.args))
 }
 
+func (w *writer) argText(s string) string { return w.arg(s) }
+
 // customer is the number of the customer. It and the numbers of items are written out: they are ours, and an engine
 // that sees them while it plans reads a quarter of what it reads otherwise.
 func (w *writer) customer() string { return strconv.FormatUint(uint64(w.plan.Customer), 10) }

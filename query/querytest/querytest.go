@@ -181,6 +181,8 @@ func (c *Case) options(text string) (err error) {
 			c.Options.From, err = query.ParseTime(value, Now, time.UTC)
 		case "to":
 			c.Options.To, err = query.ParseTime(value, Now, time.UTC)
+		case "fq":
+			c.Options.Filter = value
 		case "zone":
 			c.Options.Location, err = time.LoadLocation(value)
 		default:

@@ -10,7 +10,7 @@ import (
 
 // Random makes a query of a historical collection that passes Check, to set engines against each other.
 func Random(r *rand.Rand) string {
-	g := &generator{Rand: r, collection: pick(r, "objectdata", "objectlog", "events")}
+	g := &generator{Rand: r, collection: pick(r, "objectdata", "objectlog", "events", "syslog")}
 	var b strings.Builder
 	aggregate := r.IntN(8) == 0
 	b.WriteString("SELECT ")
@@ -66,6 +66,10 @@ var fields = map[string]map[string][]string{
 		"status": {"'?'", "'0'", "'1'", "3", "'-'"}, "previous": {"'?'", "'1'"}, "source": {"'object'", "'user'"},
 		"object": {"'cpu'", "'disk'"}, "resource": {"'web01'", "'web02'"}, "view": {"'MAIN'"}, "user": {"'admin'"}, "info": {"'no response'"},
 	},
+	"syslog": {
+		"message": {"'connection accepted from 10.0.0.12'"}, "host": {"'fw2'", "'FW2'"}, "severity": {"3", "'[2 TO 5]'", "2.5"},
+		"app": {"'sshd'", "'a\\b'", "'50%_off'"}, "ip": {"'fe80::1'"}, "resource": {"'gate'"}, "devicetime": {"'NOW-1HOUR'"},
+	},
 }
 
 var common = map[string][]string{
@@ -98,6 +102,9 @@ func (g *generator) condition(depth int) string {
 		case 2:
 			return "NOT " + g.condition(depth-1)
 		}
+	}
+	if text := g.text(); text != "" {
+		return text
 	}
 	field := g.field()
 	value := pick(g.Rand, g.values(field)...)

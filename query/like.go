@@ -1,0 +1,241 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// MaxPattern is how many bytes a pattern may have, of LIKE, of a term with wildcards or of a phrase. Engines make a
+// machine of it, whose size they limit too.
+const MaxPattern = 1000
+
+// like gives LIKE its meaning. A pattern without wildcards asks for equality, one that takes every text for presence.
+func (k *checker) like(field Name, not bool, pattern Literal) (Pred, error) {
+	col, err := k.column(field)
+	if err != nil {
+		return nil, err
+	}
+	if pattern.Kind != StringLiteral {
+		return nil, k.errorf(pattern.Pos, "LIKE takes a pattern in single quotes, found %s", shorten(pattern.String()))
+	}
+	if at, ok := loneEscape(pattern.Text); ok {
+		return nil, k.errorf(k.inside(pattern, at), `found a backslash at the end of the pattern, expected the character it stands for after it; a backslash itself is written \\`)
+	}
+	return k.likeColumn(col, not, pattern.Text, pattern.Pos)
+}
+
+// likeColumn compares a column with a pattern, which may come from LIKE or from a term with wildcards.
+func (k *checker) likeColumn(col Column, not bool, pattern string, pos Pos) (Pred, error) {
+	if len(pattern) > MaxPattern {
+		return nil, k.errorf(pos, "a pattern may have %d bytes, this one has %d", MaxPattern, len(pattern))
+	}
+	pattern = normalPattern(pattern)
+	switch {
+	case col.From == Constant:
+		return Always(matchPattern(pattern, rawPeriod) != not), nil
+	case col.Type == catalog.Value:
+		number, text := parts(col)
+		p := likeText(text, not, pattern)
+		if not { // an indicator that is a number is unlike any pattern
+			p = disjunction([]Pred{Null{number, true}, p})
+		}
+		return p, nil
+	case col.Type != catalog.Text && col.Type != catalog.FullText:
+		return nil, k.errorf(pos, "%s is of type %s and has no pattern; patterns compare texts", col.Name, col.Type)
+	}
+	return likeText(col, not, pattern), nil
+}
+
+// likeText compares a text. NOT LIKE is a comparison too, and so false for what is absent.
+func likeText(col Column, not bool, pattern string) Pred {
+	op := Equal
+	if not {
+		op = NotEqual
+	}
+	if text, plain := plainPattern(pattern); plain {
+		return Compare{col, op, belfry.Value{Type: belfry.TextValue, Text: text}}
+	}
+	if pattern == "%" {
+		return present(col, !not)
+	}
+	if not {
+		return And{Null{col, true}, Not{Like{col, pattern}}}
+	}
+	return Like{col, pattern}
+}
+
+// piece is a part of a pattern: any text, any one character, or a character that stands for itself.
+type piece struct {
+	kind byte // % _ or 0
+	char rune
+}
+
+// pieces reads a pattern.
+func pieces(pattern string) []piece {
+	var list []piece
+	escaped := false
+	for _, r := range pattern {
+		switch {
+		case !escaped && r == '\\':
+			escaped = true
+			continue
+		case !escaped && (r == '%' || r == '_'):
+			list = append(list, piece{kind: byte(r)})
+		default:
+			list = append(list, piece{char: r})
+		}
+		escaped = false
+	}
+	return list
+}
+
+// writePattern writes a pattern with no more backslashes than it needs.
+func writePattern(list []piece) string {
+	var b strings.Builder
+	for _, p := range list {
+		switch {
+		case p.kind != 0:
+			b.WriteByte(p.kind)
+			continue
+		case p.char == '%' || p.char == '_' || p.char == '\\':
+			b.WriteByte('\\')
+		}
+		b.WriteRune(p.char)
+	}
+	return b.String()
+}
+
+// normalPattern writes a pattern in the one form that all patterns of the same meaning have: in a run of wildcards the
+// single characters come first, then one %.
+func normalPattern(pattern string) string {
+	list := pieces(pattern)
+	normal := list[:0]
+	for i := 0; i < len(list); {
+		if list[i].kind == 0 {
+			normal = append(normal, list[i])
+			i++
+			continue
+		}
+		any := false
+		for ; i < len(list) && list[i].kind != 0; i++ {
+			if list[i].kind == '_' {
+				normal = append(normal, list[i])
+			} else {
+				any = true
+			}
+		}
+		if any {
+			normal = append(normal, piece{kind: '%'})
+		}
+	}
+	return writePattern(normal)
+}
+
+// plainPattern gives the one text that a pattern without wildcards takes.
+func plainPattern(pattern string) (string, bool) {
+	var b strings.Builder
+	for _, p := range pieces(pattern) {
+		if p.kind != 0 {
+			return "", false
+		}
+		b.WriteRune(p.char)
+	}
+	return b.String(), true
+}
+
+// loneEscape finds a backslash at the end that escapes nothing.
+func loneEscape(pattern string) (at int, ok bool) {
+	n := len(pattern) - len(strings.TrimRight(pattern, `\`))
+	return len(pattern) - 1, n%2 == 1
+}
+
+// matchPattern tells whether the whole text is like the pattern. When it must go back it goes back to the last % alone,
+// as an earlier one could not do better: the work is at most the product of both lengths.
+func matchPattern(pattern, text string) bool {
+	p, t := 0, 0
+	again, from := -1, 0 // after the last %, and where in the text it is tried next
+	for t < len(text) {
+		if p < len(pattern) && pattern[p] == '%' {
+			p++
+			again, from = p, t
+			continue
+		}
+		if pn, tn, ok := matchOne(pattern[p:], text[t:]); ok {
+			p, t = p+pn, t+tn
+			continue
+		}
+		if again < 0 {
+			return false
+		}
+		_, size := utf8.DecodeRuneInString(text[from:])
+		from += size
+		p, t = again, from
+	}
+	for p < len(pattern) && pattern[p] == '%' {
+		p++
+	}
+	return p == len(pattern)
+}
+
+// matchOne compares the first character of the text with the first of the pattern, which is no %.
+func matchOne(pattern, text string) (patternSize, textSize int, ok bool) {
+	if pattern == "" {
+		return 0, 0, false
+	}
+	_, size := utf8.DecodeRuneInString(text)
+	skip := 0
+	switch pattern[0] {
+	case '_':
+		return 1, size, true
+	case '\\':
+		skip = 1
+	}
+	_, n := utf8.DecodeRuneInString(pattern[skip:])
+	return skip + n, size, pattern[skip:skip+n] == text[:size]
+}
+
+// patternRegexp writes a pattern as a regular expression of the whole text.
+func patternRegexp(pattern string) string {
+	var b strings.Builder
+	for _, p := range pieces(pattern) {
+		switch p.kind {
+		case '%':
+			b.WriteString(".*")
+		case '_':
+			b.WriteByte('.')
+		default:
+			quoteRune(&b, p.char)
+		}
+	}
+	return b.String()
+}
+
+// quoteRune writes a character so that it stands for itself in a regular expression.
+func quoteRune(b *strings.Builder, r rune) {
+	switch {
+	case isWordRune(r):
+		b.WriteRune(r)
+	default:
+		fmt.Fprintf(b, `\x{%x}`, r)
+	}
+}
+
+// inside is the place of a byte of what a string literal holds; a quote inside it is written twice.
+func (k *checker) inside(lit Literal, at int) Pos {
+	pos := int(lit.Pos)
+	if pos >= len(k.text) {
+		return lit.Pos
+	}
+	quote := k.text[pos]
+	for pos++; at > 0 && pos < len(k.text); at-- {
+		if k.text[pos] == quote {
+			pos++
+		}
+		pos++
+	}
+	return Pos(pos)
+}

@@ -1,0 +1,220 @@
+package query
+
+import (
+	"slices"
+	"strings"
+)
+
+// LuceneExpr is a condition in the language of Lucene: _query_ = '…'.
+type LuceneExpr struct {
+	Clause Clause
+
+	text string // what was parsed, for the places in error messages
+}
+
+// Clause is a condition of a Lucene query: *AndClause, *OrClause, *NotClause, *MixedClause, *FieldClause, *TermClause,
+// *RangeClause or *AllClause. ClauseText prints it so that ParseLucene gives an equal one again, positions aside.
+type Clause interface {
+	writeClause(b *strings.Builder)
+}
+
+// AndClause holds when all of its two or more clauses do.
+type AndClause struct{ Of []Clause }
+
+// OrClause holds when one of its two or more clauses does.
+type OrClause struct{ Of []Clause }
+
+// NotClause holds when its clause does not.
+type NotClause struct{ Of Clause }
+
+// MixedClause is a list with marks, +must -not may. It holds when all of Must do and none of Not; of May one must hold
+// when there is no Must, and otherwise they have no effect.
+type MixedClause struct{ Must, Not, May []Clause }
+
+// FieldClause is field:(…): terms inside that name no field are of this one.
+type FieldClause struct {
+	Field Name
+	Of    Clause
+}
+
+// TermClause is a word, a phrase or a value.
+type TermClause struct {
+	Field   Name   // empty: that of the FieldClause around it, or the text field of the collection
+	Quoted  bool   // a phrase, in double quotes
+	Pattern string // in the form of LIKE: * is %, ? is _
+	Fuzzy   string // ~ and a number, or only ~; accepted and without effect
+	Pos     Pos    // of the value
+}
+
+// RangeClause is [low TO high] or a comparison.
+type RangeClause struct {
+	Field             Name
+	Low, High         End
+	OpenLow, OpenHigh bool // without the end itself
+	Pos               Pos
+}
+
+// End is one end of a range; an empty text means that there is none.
+type End struct {
+	Text string
+	Pos  Pos
+}
+
+// AllClause is *:*, which every row matches.
+type AllClause struct{}
+
+// ClauseText prints a Lucene query.
+func ClauseText(c Clause) string {
+	var b strings.Builder
+	c.writeClause(&b)
+	return b.String()
+}
+
+func (e *LuceneExpr) write(b *strings.Builder) {
+	b.WriteString("_query_ = " + quoteString(ClauseText(e.Clause)))
+}
+
+func (c *AndClause) writeClause(b *strings.Builder) {
+	for i, of := range c.Of {
+		separate(b, i, " AND ")
+		_, not := of.(*NotClause)
+		writeIn(b, of, !not)
+	}
+}
+
+func (c *OrClause) writeClause(b *strings.Builder) {
+	for i, of := range c.Of {
+		separate(b, i, " OR ")
+		switch of.(type) {
+		case *AndClause, *NotClause: // these bind tighter anyway
+			of.writeClause(b)
+		default:
+			writeIn(b, of, true)
+		}
+	}
+}
+
+func (c *NotClause) writeClause(b *strings.Builder) {
+	b.WriteString("NOT ")
+	_, not := c.Of.(*NotClause)
+	writeIn(b, c.Of, !not)
+}
+
+func (c *MixedClause) writeClause(b *strings.Builder) {
+	i := 0
+	list := func(mark string, of []Clause) {
+		for _, c := range of {
+			separate(b, i, " ")
+			b.WriteString(mark)
+			writeIn(b, c, true)
+			i++
+		}
+	}
+	list("+", c.Must)
+	list("-", c.Not)
+	list("", c.May)
+}
+
+func (c *FieldClause) writeClause(b *strings.Builder) {
+	writeField(b, c.Field)
+	writeIn(b, c.Of, true)
+}
+
+// writeIn writes a clause that stands inside another, in parentheses when it is made of others and they are wanted.
+func writeIn(b *strings.Builder, c Clause, parens bool) {
+	switch c.(type) {
+	case *TermClause, *RangeClause, *AllClause, *FieldClause:
+		parens = false
+	}
+	if parens {
+		b.WriteByte('(')
+	}
+	c.writeClause(b)
+	if parens {
+		b.WriteByte(')')
+	}
+}
+
+func (c *TermClause) writeClause(b *strings.Builder) {
+	writeField(b, c.Field)
+	if c.Quoted {
+		b.WriteByte('"')
+	}
+	list := pieces(c.Pattern)
+	for i, p := range list {
+		switch {
+		case p.kind == '%':
+			b.WriteByte('*')
+			continue
+		case p.kind == '_':
+			b.WriteByte('?')
+			continue
+		case escapes(p.char, i == 0, c.Quoted), i == 0 && !c.Quoted && isOperatorWord(c.Pattern):
+			b.WriteByte('\\')
+		}
+		b.WriteRune(p.char)
+	}
+	if c.Quoted {
+		b.WriteByte('"')
+	}
+	b.WriteString(c.Fuzzy)
+}
+
+func (c *RangeClause) writeClause(b *strings.Builder) {
+	writeField(b, c.Field)
+	open, end := byte('['), byte(']')
+	if c.OpenLow {
+		open = '{'
+	}
+	if c.OpenHigh {
+		end = '}'
+	}
+	b.WriteByte(open)
+	writeEnd(b, c.Low.Text)
+	b.WriteString(" TO ")
+	writeEnd(b, c.High.Text)
+	b.WriteByte(end)
+}
+
+func writeEnd(b *strings.Builder, text string) {
+	if text == "" {
+		b.WriteByte('*')
+		return
+	}
+	for i, r := range text {
+		if escapes(r, i == 0, false) || i == 0 && text == "TO" {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+}
+
+func (c *AllClause) writeClause(b *strings.Builder) { b.WriteString("*:*") }
+
+func writeField(b *strings.Builder, n Name) {
+	if n.Text == "" {
+		return
+	}
+	for i, r := range n.Text {
+		if escapes(r, i == 0, false) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	b.WriteByte(':')
+}
+
+// escapes tells whether a character needs a backslash before it.
+func escapes(r rune, first, quoted bool) bool {
+	switch {
+	case r == '\\' || r == '"' || r == '*' || r == '?':
+		return true
+	case quoted:
+		return false
+	case strings.ContainsRune(" \t\r\n()[]{}^~:&|", r):
+		return true
+	}
+	return first && strings.ContainsRune("+-!<>", r)
+}
+
+func isOperatorWord(s string) bool { return slices.Contains([]string{"AND", "OR", "NOT"}, s) }

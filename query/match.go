@@ -1,0 +1,195 @@
+package query
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxWords is how many words a phrase may have.
+const MaxWords = 50
+
+// Tokens are words that every matching text has. A filter of words may leave out texts that lack one of them.
+func (m Match) Tokens() []string {
+	var list []string
+	for _, w := range m.Words {
+		if !w.Wild {
+			list = append(list, w.Text)
+		}
+	}
+	return list
+}
+
+// Matches tells whether the text has the words one after another. Bit i of the state says that the i words before the
+// next one of the text are the first i of the phrase.
+func (m Match) Matches(text string) bool {
+	var t Tokenizer
+	t.Reset(text)
+	state := uint64(1)
+	for have, ok := t.Next(); ok; have, ok = t.Next() {
+		next := uint64(1)
+		for i, w := range m.Words {
+			if state&(1<<i) != 0 && w.matches(have) {
+				next |= 1 << (i + 1)
+			}
+		}
+		if next&(1<<len(m.Words)) != 0 {
+			return true
+		}
+		state = next
+	}
+	return false
+}
+
+func (w Word) matches(have []byte) bool {
+	if !w.Wild {
+		return w.Text == string(have)
+	}
+	return matchWild(w.Text, have)
+}
+
+// matchWild compares a word with a pattern; see matchPattern.
+func matchWild(pattern string, word []byte) bool {
+	p, t := 0, 0
+	again, from := -1, 0
+	for t < len(word) {
+		_, tn := utf8.DecodeRune(word[t:])
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			p++
+			again, from = p, t
+			continue
+		case p < len(pattern) && pattern[p] == '?':
+			p, t = p+1, t+tn
+			continue
+		case p+tn <= len(pattern) && pattern[p:p+tn] == string(word[t:t+tn]):
+			p, t = p+tn, t+tn
+			continue
+		case again < 0:
+			return false
+		}
+		_, size := utf8.DecodeRune(word[from:])
+		from += size
+		p, t = again, from
+	}
+	for p < len(pattern) && pattern[p] == '*' {
+		p++
+	}
+	return p == len(pattern)
+}
+
+// wordsOf cuts a pattern, in the form of LIKE, into words and patterns of words.
+func wordsOf(pattern string) []Word {
+	var words []Word
+	var b strings.Builder
+	wild := false
+	end := func() {
+		if b.Len() > 0 {
+			words = append(words, Word{Text: b.String(), Wild: wild})
+		}
+		b.Reset()
+		wild = false
+	}
+	for _, p := range pieces(normalPattern(pattern)) {
+		switch {
+		case p.kind == '%':
+			b.WriteByte('*')
+			wild = true
+		case p.kind == '_':
+			b.WriteByte('?')
+			wild = true
+		case isWordRune(p.char):
+			b.WriteRune(fold(p.char))
+		default:
+			end()
+		}
+	}
+	end()
+	return words
+}
+
+// The characters of words, and those between them, as regular expressions know them. The tables behind them are those
+// of isWordRune, which a test of each engine confirms character by character.
+const (
+	wordClass    = `[\pL\pN_]`
+	betweenClass = `[^\pL\pN_]`
+)
+
+// Regexp writes the condition as a regular expression that is found in matching texts, and in no others. Each letter
+// is written with all of its cases, so that it does not depend on what an engine takes for another case.
+func (m Match) Regexp() string {
+	var b strings.Builder
+	for i, w := range m.Words {
+		first, last := i == 0, i == len(m.Words)-1
+		text := w.Text
+		if i > 0 {
+			b.WriteString(betweenClass + "+")
+		}
+		switch {
+		case w.Wild && text == "*": // at an end one character of the word will do
+			b.WriteString(wordClass)
+			if !first && !last {
+				b.WriteByte('+')
+			}
+			continue
+		case first && w.Wild && text[0] == '*':
+			text = text[1:]
+		case first:
+			b.WriteString("(?:^|" + betweenClass + ")")
+		}
+		open := last && w.Wild && strings.HasSuffix(text, "*")
+		if open {
+			text = text[:len(text)-1]
+		}
+		writeWord(&b, text, w.Wild)
+		if last && !open {
+			b.WriteString("(?:$|" + betweenClass + ")")
+		}
+	}
+	return b.String()
+}
+
+func writeWord(b *strings.Builder, text string, wild bool) {
+	for _, r := range text {
+		switch {
+		case wild && r == '*':
+			b.WriteString(wordClass + "*")
+		case wild && r == '?':
+			b.WriteString(wordClass)
+		default:
+			writeCases(b, r)
+		}
+	}
+}
+
+// writeCases writes a character in all its cases.
+func writeCases(b *strings.Builder, r rune) {
+	if nextCase(r) == r {
+		b.WriteRune(r)
+		return
+	}
+	b.WriteByte('[')
+	b.WriteRune(r)
+	for c := nextCase(r); c != r; c = nextCase(c) {
+		b.WriteRune(c)
+	}
+	b.WriteByte(']')
+}
+
+// Literal gives the longest text that every matching text has in it, its case aside, and as a regular expression when
+// it has letters with cases. Engines look for it several times faster than for the words themselves.
+func (m Match) Literal() (text string, isRegexp bool) {
+	longest := ""
+	for _, w := range m.Words {
+		for _, part := range strings.FieldsFunc(w.Text, func(r rune) bool { return r == '*' || r == '?' }) {
+			if len(part) > len(longest) {
+				longest = part
+			}
+		}
+	}
+	var b strings.Builder
+	for _, r := range longest {
+		isRegexp = isRegexp || nextCase(r) != r
+		writeCases(&b, r)
+	}
+	return b.String(), isRegexp
+}
