@@ -157,11 +157,11 @@ func (s *Server) plan(c belfry.CustomerID, params params) (*query.Plan, error) {
 	if strings.TrimSpace(params.Get("q")) == "" {
 		return nil, belfry.Errorf(belfry.BadParameter, "the parameter q is missing; give it a query, as SELECT name, status FROM objectstatus")
 	}
-	o := query.Options{Customer: c, Now: belfry.At(s.Now())}
-	var err error
-	if params.Has("fq") {
-		return nil, belfry.Errorf(belfry.BadParameter, "the parameter fq is not available yet; write its conditions in WHERE")
+	o := query.Options{Customer: c, Now: belfry.At(s.Now()), Filter: params.Get("fq")}
+	if params.Has("fq") && strings.TrimSpace(o.Filter) == "" {
+		return nil, belfry.Errorf(belfry.BadParameter, "fq is empty; leave it out, or give it clauses as status:3 AND object:web*")
 	}
+	var err error
 	if o.Location, err = zone(params); err != nil {
 		return nil, err
 	}

@@ -281,6 +281,8 @@ func TestOpenAPI(t *testing.T) {
 	f(200, "r", "GET", "/api/sql?q=SELECT+*+FROM+events&from=NOW/DAY&tz=Europe/Paris", "")
 	f(200, "r", "GET", "/api/sql?q=SELECT+*+FROM+objectdata+WHERE+resource='web01'&span=1h&explain=true", "")
 	f(200, "r", "GET", "/api/sql?q=SELECT+*+FROM+objectstatus&explain=yes&wt=csv", "")
+	f(200, "r", "GET", "/api/sql?q=SELECT+*+FROM+objectstatus&fq=status:3+AND+object:web*", "")
+	f(400, "r", "GET", "/api/sql?q=SELECT+*+FROM+objectstatus&fq=(", "")
 	f(400, "r", "GET", "/api/sql?q=SELECT+*+FROM+objectstatus&explain=maybe", "")
 	f(400, "r", "GET", "/api/sql?q=SELECT+*+FROM+objectstatus&tz=Europe/Nowhere", "")
 	f(400, "r", "GET", "/api/sql", "")
