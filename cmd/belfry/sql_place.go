@@ -11,7 +11,7 @@ import (
 	"belfry/client"
 )
 
-var queryPlace = regexp.MustCompile(`^line (\d+), column (\d+): `)
+var queryPlace = regexp.MustCompile(`^(in fq, )?line (\d+), column (\d+): `)
 
 // pointed adds the line of the query that an error is about, and a mark below the place.
 func (q *asker) pointed(err error) error {
@@ -20,9 +20,13 @@ func (q *asker) pointed(err error) error {
 		return err
 	}
 	if m := queryPlace.FindStringSubmatch(f.Message); m != nil {
-		row, _ := strconv.Atoi(m[1])
-		column, _ := strconv.Atoi(m[2])
-		if text, ok := pointAt(q.cmd.Query, row, column); ok {
+		in := q.cmd.Query
+		if m[1] != "" {
+			in = q.cmd.Filter
+		}
+		row, _ := strconv.Atoi(m[2])
+		column, _ := strconv.Atoi(m[3])
+		if text, ok := pointAt(in, row, column); ok {
 			return fmt.Errorf("%w\n%s", err, text)
 		}
 	}

@@ -34,43 +34,58 @@ func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 }
 
 // statement runs a plan once there is a place for it, and reads its rows as far as they fit into so many bytes.
-func (s *Store) statement(ctx context.Context, p *query.Plan, most int) (rows *rows, err error) {
+func (s *Store) statement(ctx context.Context, p *query.Plan, most int) (*rows, error) {
 	select {
 	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	inner, me, err := s.runs.enter(ctx)
 	if err != nil {
+		<-s.slots
 		return nil, err
 	}
-	rows, err = s.aside(inner, me, p, most)
-	switch {
-	case err != nil && context.Cause(inner) == errEvicted:
-		return nil, belfry.Errorf(belfry.Overloaded, "the query on %s was ended, as its memory was needed for rows to be stored; narrow its time span, or try again shortly", p.Collection.Name)
-	case errors.Is(err, errFile) && shortOfMemory(err):
-		return s.answerAlone(ctx, p, most, err)
+	done := make(chan outcome, 1)
+	go func() {
+		defer func() { <-s.slots }()
+		defer s.runs.leave(me)
+		s.cfg.Aside(func() { done <- s.attempt(inner, p, most) })
+	}()
+	var out outcome
+	select {
+	case out = <-done:
+	case <-ctx.Done(): // the engine looks up after every few thousand rows; until it does, the place stays taken
+		return nil, ctx.Err()
 	}
-	return rows, err
+	switch {
+	case out.fault != "":
+		panic(out.fault)
+	case out.err != nil && context.Cause(inner) == errEvicted:
+		return nil, belfry.Errorf(belfry.Overloaded, "the query on %s was ended, as its memory was needed for rows to be stored; narrow its time span, or try again shortly", p.Collection.Name)
+	case errors.Is(out.err, errFile) && shortOfMemory(out.err):
+		return s.answerAlone(ctx, p, most, out.err)
+	}
+	return out.rows, out.err
 }
 
-// aside answers on another thread. What goes wrong there must not end the process, but the request alone.
-func (s *Store) aside(ctx context.Context, me *run, p *query.Plan, most int) (rows *rows, err error) {
-	defer s.runs.leave(me)
-	var fault any
-	s.cfg.Aside(func() {
-		defer func() {
-			if fault = recover(); fault != nil {
-				fault = fmt.Sprintf("%v\n%s", fault, debug.Stack())
-			}
-		}()
-		rows, err = s.answer(ctx, p, most)
-	})
-	if fault != nil {
-		panic(fault)
-	}
-	return rows, err
+// Running counts the statements of queries that the engine works on.
+func (s *Store) Running() int { return len(s.slots) }
+
+// outcome is what became of a statement.
+type outcome struct {
+	rows  *rows
+	err   error
+	fault string // a panic; it must not end the process, but the request alone
+}
+
+func (s *Store) attempt(ctx context.Context, p *query.Plan, most int) (out outcome) {
+	defer func() {
+		if v := recover(); v != nil {
+			out.fault = fmt.Sprintf("%v\n%s", v, debug.Stack())
+		}
+	}()
+	out.rows, out.err = s.answer(ctx, p, most)
+	return out
 }
 
 func (s *Store) answer(ctx context.Context, p *query.Plan, most int) (*rows, error) {
