@@ -19,7 +19,8 @@ type Select struct {
 	Limit  Count
 	Offset Count
 
-	text string // what was parsed, for the places in error messages
+	text  string // what was parsed, for the places in error messages
+	terms int    // how many conditions and fields it has
 }
 
 // Pos is a byte offset in the text.

@@ -67,6 +67,7 @@ type checker struct {
 	clock   clock
 	options Options
 	plan    *Plan
+	matches int    // conditions of words so far
 	source  string // what text it is, when it is not the query itself
 }
 

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	_ "time/tzdata" // the zones, where the machine has none
@@ -148,9 +149,15 @@ func answer(t *testing.T, c *querytest.Case, cat *catalog.Catalog, data map[stri
 	return got
 }
 
+// wordRanges are the characters of words in a regular expression, which are too many to read.
+var wordRanges = regexp.MustCompile(`(\[\^?0-9A-Z_a-z)[^\]]{500,}\]`)
+
 func arguments(args []any) string {
 	var b strings.Builder
 	for i, a := range args {
+		if s, ok := a.(string); ok {
+			a = wordRanges.ReplaceAllString(s, "$1…]")
+		}
 		fmt.Fprintf(&b, "$%d = %T %v\n", i+1, a, a)
 	}
 	return b.String()

@@ -120,8 +120,8 @@ func TestLuceneLinear(t *testing.T) {
 	f := func(name, before, s, after string) {
 		t.Helper()
 		text := func(n int) string { return before + strings.Repeat(s, n) + after }
-		_, few, _ := parseLucene(inQuery, text(300))
-		_, many, _ := parseLucene(inQuery, text(3000))
+		_, few, _ := parseLucene(inQuery, text(300), 0)
+		_, many, _ := parseLucene(inQuery, text(3000), 0)
 		if few == 0 || many > 11*few || many > 3*len(text(3000)) {
 			t.Errorf("%s: %d steps, then %d for %d bytes", name, few, many, len(text(3000)))
 		}
@@ -144,7 +144,7 @@ func FuzzLucene(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		c, steps, err := parseLucene(inQuery, text)
+		c, steps, err := parseLucene(inQuery, text, 0)
 		if steps > 3*len(text)+10 {
 			t.Errorf("%d steps for %d bytes", steps, len(text))
 		}

@@ -1,15 +1,24 @@
 package query
 
 import (
+	"strings"
+
 	"belfry"
 	"belfry/catalog"
 )
 
 // lucene turns _query_ into the same conditions that SQL has.
 func (k *checker) lucene(e *LuceneExpr) (Pred, error) {
+	return k.luceneText(inQuery, e.text, e.Clause)
+}
+
+// luceneText checks a clause whose places are those in its own text.
+func (k *checker) luceneText(source, text string, c Clause) (Pred, error) {
 	inner := *k
-	inner.Select, inner.source = &Select{text: e.text}, inQuery
-	return inner.clause(e.Clause, Name{})
+	inner.Select, inner.source = &Select{text: text}, source
+	p, err := inner.clause(c, Name{})
+	k.matches = inner.matches
+	return p, err
 }
 
 // filter reads the Lucene query beside the text, if there is one.
@@ -17,13 +26,11 @@ func (k *checker) filter() (Pred, error) {
 	if k.options.Filter == "" {
 		return nil, nil
 	}
-	c, _, err := parseLucene(inFilter, k.options.Filter)
+	c, _, err := parseLucene(inFilter, k.options.Filter, k.terms)
 	if err != nil {
 		return nil, err
 	}
-	inner := *k
-	inner.Select, inner.source = &Select{text: k.options.Filter}, inFilter
-	return inner.clause(c, Name{})
+	return k.luceneText(inFilter, k.options.Filter, c)
 }
 
 // clause turns a clause into a condition; field is the one of the group around it, if any.
@@ -161,6 +168,18 @@ func (k *checker) match(col Column, c *TermClause) (Pred, error) {
 		return nil, k.errorf(c.Pos, "%s is searched by words, that is by runs of letters, digits and _, and here is none", col.Name)
 	case len(words) > MaxWords:
 		return nil, k.errorf(c.Pos, "a phrase may have %d words, this one has %d", MaxWords, len(words))
+	}
+	if k.matches++; k.matches > MaxMatches {
+		return nil, k.errorf(c.Pos, "a query may search texts for %d words and phrases, this is one more", MaxMatches)
+	}
+	wild := 0
+	for _, w := range words {
+		if w.Wild {
+			wild += strings.Count(w.Text, "*") + strings.Count(w.Text, "?")
+		}
+	}
+	if wild > MaxWildcards {
+		return nil, k.errorf(c.Pos, "a term or phrase may have %d wildcards, this one has %d", MaxWildcards, wild)
 	}
 	return Match{col, words}, nil
 }

@@ -25,19 +25,19 @@ const (
 // what the others find, unless an OR stands beside it: then "all but this" is one alternative more. A boost ^ has no
 // effect and is left out.
 func ParseLucene(text string) (Clause, error) {
-	c, _, err := parseLucene(inQuery, text)
+	c, _, err := parseLucene(inQuery, text, 0)
 	return c, err
 }
 
-// parseLucene also gives the number of steps it took.
-func parseLucene(in, text string) (Clause, int, error) {
+// parseLucene also gives the number of steps it took. It goes on counting at the given number of terms.
+func parseLucene(in, text string, terms int) (Clause, int, error) {
 	if len(text) > MaxText {
 		return nil, 0, belfry.Errorf(belfry.BadQuery, "%s has %d bytes; the limit is %d", in, len(text), MaxText)
 	}
 	if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
 		return nil, 0, belfry.Errorf(belfry.BadQuery, "%s must be UTF-8 text without NUL characters", in)
 	}
-	p := &luceneParser{in: in, text: text}
+	p := &luceneParser{in: in, text: text, terms: terms}
 	c, err := p.parse()
 	return c, p.steps, err
 }

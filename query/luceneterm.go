@@ -68,11 +68,11 @@ func (p *luceneParser) field(pattern string, start int) (Clause, error) {
 	if err != nil {
 		return nil, err
 	}
-	return within1(Name{name, Pos(start)}, c), nil
+	return ofGroup(Name{name, Pos(start)}, c), nil
 }
 
-// within1 gives a clause the field of the group in which it stands alone.
-func within1(field Name, c Clause) Clause {
+// ofGroup gives a clause the field of the group in which it stands alone.
+func ofGroup(field Name, c Clause) Clause {
 	switch c := c.(type) {
 	case *TermClause:
 		if c.Field.Text == "" {

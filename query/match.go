@@ -6,7 +6,13 @@ import (
 )
 
 // MaxWords is how many words a phrase may have.
-const MaxWords = 50
+const MaxWords = 30
+
+// MaxMatches is how many words and phrases a query may search texts for: an engine compiles each for itself, in each file.
+const MaxMatches = 100
+
+// MaxWildcards is how many wildcards a term or phrase may have that is searched by word.
+const MaxWildcards = 30
 
 // Tokens are words that every matching text has. A filter of words may leave out texts that lack one of them.
 func (m Match) Tokens() []string {
@@ -107,12 +113,10 @@ func wordsOf(pattern string) []Word {
 	return words
 }
 
-// The characters of words, and those between them, as regular expressions know them. The tables behind them are those
-// of isWordRune, which a test of each engine confirms character by character.
-const (
-	wordClass    = `[\pL\pN_]`
-	betweenClass = `[^\pL\pN_]`
-)
+// wordClass and betweenClass are the characters of words, and those between them, as regular expressions know them. They
+// are written out, so that it does not matter which edition of Unicode an engine knows.
+func wordClass() string    { return "[" + wordRanges() + "]" }
+func betweenClass() string { return "[^" + wordRanges() + "]" }
 
 // Regexp writes the condition as a regular expression that is found in matching texts, and in no others. Each letter
 // is written with all of its cases, so that it does not depend on what an engine takes for another case.
@@ -122,11 +126,11 @@ func (m Match) Regexp() string {
 		first, last := i == 0, i == len(m.Words)-1
 		text := w.Text
 		if i > 0 {
-			b.WriteString(betweenClass + "+")
+			b.WriteString(betweenClass() + "+")
 		}
 		switch {
 		case w.Wild && text == "*": // at an end one character of the word will do
-			b.WriteString(wordClass)
+			b.WriteString(wordClass())
 			if !first && !last {
 				b.WriteByte('+')
 			}
@@ -134,7 +138,7 @@ func (m Match) Regexp() string {
 		case first && w.Wild && text[0] == '*':
 			text = text[1:]
 		case first:
-			b.WriteString("(?:^|" + betweenClass + ")")
+			b.WriteString("(?:^|" + betweenClass() + ")")
 		}
 		open := last && w.Wild && strings.HasSuffix(text, "*")
 		if open {
@@ -142,7 +146,7 @@ func (m Match) Regexp() string {
 		}
 		writeWord(&b, text, w.Wild)
 		if last && !open {
-			b.WriteString("(?:$|" + betweenClass + ")")
+			b.WriteString("(?:$|" + betweenClass() + ")")
 		}
 	}
 	return b.String()
@@ -152,9 +156,9 @@ func writeWord(b *strings.Builder, text string, wild bool) {
 	for _, r := range text {
 		switch {
 		case wild && r == '*':
-			b.WriteString(wordClass + "*")
+			b.WriteString(wordClass() + "*")
 		case wild && r == '?':
-			b.WriteString(wordClass)
+			b.WriteString(wordClass())
 		default:
 			writeCases(b, r)
 		}

@@ -25,6 +25,9 @@ func parse(text string) (*Select, int, error) {
 	}
 	p := &parser{lex: lexer{text: text}}
 	s, err := p.query()
+	if s != nil {
+		s.terms = p.terms
+	}
 	return s, p.lex.steps, err
 }
 

@@ -56,6 +56,8 @@ func TestPrint(t *testing.T) {
 	f("SELECT a FROM x WHERE a is null or a is not null", "SELECT a FROM x WHERE a IS NULL OR a IS NOT NULL")
 	f("SELECT a FROM x WHERE a in (1,'b') and a not in (2)", "SELECT a FROM x WHERE a IN (1, 'b') AND a NOT IN (2)")
 	f("SELECT a FROM x WHERE a between 1 and 2 and b not between 3 and 4", "SELECT a FROM x WHERE a BETWEEN 1 AND 2 AND b NOT BETWEEN 3 AND 4")
+	f("SELECT a FROM x WHERE a like 'b%' and a not like \"c\\_\"", "SELECT a FROM x WHERE a LIKE 'b%' AND a NOT LIKE 'c\\_'")
+	f("SELECT a FROM x WHERE _QUERY_='a b:it''s' OR a=1", "SELECT a FROM x WHERE _query_ = 'a OR b:it''s' OR a = 1")
 	f("SELECT a FROM x order by a, b desc limit 5 offset 6", "SELECT a FROM x ORDER BY a ASC, b DESC LIMIT 5 OFFSET 6")
 }
 
@@ -111,6 +113,7 @@ func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"", "SELECT * FROM objectdata", "select a,`b c`,\"d\" from x where a='x''y' and b<>\"z\" or not (c is not null) order by a desc limit 1 offset 2;",
 		"SELECT COUNT(*) AS n FROM x WHERE timestamp='[NOW-1HOUR TO NOW]'", "SELECT a FROM x WHERE a IN (1,-2.5e3,true) AND b NOT BETWEEN 'a' AND 'b'",
+		"SELECT a FROM x WHERE a LIKE 'b%' AND _query_='+a -b:\"c d\" f:[1 TO *}'",
 		"SELECT ((((", "SELECT a FROM x WHERE a = 'open", "SELECT a -- x", "SELECT 1e", "SELECT .", "SELECT a FROM x WHERE a = --1", "\xff", "SELECT é FROM ` `",
 	} {
 		f.Add(s)

@@ -88,10 +88,38 @@ func TestLockedIn(t *testing.T) {
 		"SET memory_limit = '10GB'",
 		"SET allowed_directories = ['/']",
 		"SET lock_configuration = false",
+		"RESET enable_external_access",
+		"SELECT content FROM read_blob(" + quoteText(secret) + ")",
+		"SELECT * FROM read_csv_auto(" + quoteText(secret) + ")",
+		"SELECT * FROM read_parquet(" + quoteText(secret) + ")",
+		"SELECT * FROM read_json(" + quoteText(secret) + ")",
+		"SELECT * FROM sniff_csv(" + quoteText(secret) + ")",
+		"SELECT * FROM glob(" + quoteText(secret) + ")",
+		"SELECT * FROM " + quoteText("/proc/self/environ"),
+		"SELECT getenv('HOME')",
+		"CREATE TABLE t AS FROM " + quoteText(secret),
+		"CREATE TABLE t (a INTEGER, b INTEGER); COPY t FROM " + quoteText(secret),
+		"EXPORT DATABASE " + quoteText(secret+".dir"),
+		"IMPORT DATABASE " + quoteText(filepath.Dir(secret)),
+		"ATTACH " + quoteText(secret) + " (READ_ONLY)",
+		"ATTACH 'https://127.0.0.1:1/x.duckdb' AS y",
+		"SELECT * FROM read_text('https://127.0.0.1:1/x')",
+		"LOAD " + quoteText(secret),
+		"INSTALL " + quoteText(secret),
+		"PRAGMA enable_profiling = 'json'",
+		"PRAGMA profiling_output = " + quoteText(secret+".out"),
+		"SET temp_directory = " + quoteText(filepath.Dir(secret)),
+		"SET extension_directory = " + quoteText(filepath.Dir(secret)),
+		"SET GLOBAL threads = 64",
+		"SET home_directory = '/'",
+		"CREATE SECRET x (TYPE http)",
 	} {
 		if err := c.exec(t.Context(), text); err == nil {
 			t.Errorf("the engine did %s", text)
 		}
+	}
+	if entries, err := os.ReadDir(filepath.Dir(secret)); err != nil || len(entries) != 1 {
+		t.Errorf("beside the secret there are now %v, %v", entries, err)
 	}
 	if err := c.exec(t.Context(), "SELECT 1"); err != nil {
 		t.Errorf("and then it did nothing at all: %v", err)
