@@ -23,6 +23,7 @@ func DuckDB(items string) *Dialect {
 		},
 		Like:  duckLike,
 		Match: duckMatch,
+		Apart: duckApart,
 	}
 }
 

@@ -155,6 +155,8 @@ type Dialect struct {
 	// which gives its placeholder.
 	Like  func(text string, arg func(string) string, pattern string) string
 	Match func(text string, arg func(string) string, m Match) string
+
+	Apart func(condition string) string // a slow condition, written so that the engine can be stopped while it applies it; nil: as it is
 }
 
 // Storage is the type of a stored column.
