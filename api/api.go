@@ -130,6 +130,7 @@ type Server struct {
 	mux     *http.ServeMux
 	bulk    hall
 	queries gate
+	packers packers
 	logins  gate
 	tries   throttle
 	origins http.CrossOriginProtection

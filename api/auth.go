@@ -112,15 +112,17 @@ func secret(r *http.Request, rt Route, params params) string {
 }
 
 // flag reads a parameter that is true or false; given without a value it is true.
-func (r *request) flag(name string) (bool, error) {
-	if !r.params.Has(name) {
+func (r *request) flag(name string) (bool, error) { return r.params.flag(name) }
+
+func (p params) flag(name string) (bool, error) {
+	if !p.Has(name) {
 		return false, nil
 	}
-	switch strings.ToLower(r.params.Get(name)) {
+	switch strings.ToLower(p.Get(name)) {
 	case "", "true", "1", "yes":
 		return true, nil
 	case "false", "0", "no":
 		return false, nil
 	}
-	return false, belfry.Errorf(belfry.BadParameter, "%s must be true or false, got %q", name, r.params.Get(name))
+	return false, belfry.Errorf(belfry.BadParameter, "%s must be true or false, got %q", name, p.Get(name))
 }

@@ -32,37 +32,33 @@ var formats = map[string]struct {
 // held is how much of an answer is kept back: an error that shows up before can still be told properly.
 const held = 64 << 10
 
-// stream writes rows as they come. Engines deliver one row more than was asked for, which only says that there are more.
-func stream(w *answer, wt string, limit int, rows query.Rows) error {
-	f := formats[wt]
-	w.Header().Set("Content-Type", f.mediaType)
-	w.Header().Set("Cache-Control", "no-store")
+// write writes rows as they come. Engines deliver one row more than was asked for, which only says that there are more.
+func write(w io.Writer, wt string, limit int, rows query.Rows) (count int, more bool, err error) {
 	buf := bufio.NewWriterSize(w, held)
-	out := f.make(buf)
+	out := formats[wt].make(buf)
 	if err := out.begin(rows.Columns()); err != nil {
-		return err
+		return 0, false, err
 	}
-	count, more := 0, false
 	for {
 		values, err := rows.Next()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
-			return err
+			return count, false, err
 		}
 		if more = count == limit; more {
 			break
 		}
 		count++
 		if err := out.row(values); err != nil {
-			return err
+			return count, false, err
 		}
 	}
 	if err := out.end(count, more); err != nil {
-		return err
+		return count, more, err
 	}
-	return buf.Flush()
+	return count, more, buf.Flush()
 }
 
 // jsonLines writes one object per line.

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io"
 	"math"
+	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -59,7 +61,7 @@ func TestFormats(t *testing.T) {
 		t.Helper()
 		rec := httptest.NewRecorder()
 		w := &answer{ResponseWriter: rec}
-		if err := stream(w, wt, limit, sample()); err != nil {
+		if _, _, err := write(w, wt, limit, sample()); err != nil {
 			t.Fatal(err)
 		}
 		if got := rec.Body.String(); got != want {
@@ -81,20 +83,34 @@ func TestBrokenAnswers(t *testing.T) {
 	if res := r.do("GET", "/api/sql?q=SELECT+name+FROM+objectstatus&apikey="+readKey, ""); r.code(res) != "internal" {
 		t.Errorf("answered %d", res.StatusCode)
 	}
-	long := &table{names: []string{"name"}, err: errors.New("engine fell over")}
-	for range 2000 {
-		long.rows = append(long.rows, []belfry.Value{{Type: belfry.TextValue, Text: strings.Repeat("x", 100)}})
-	}
-	r.rows = long
 	srv := httptest.NewServer(r)
 	defer srv.Close()
-	res, err := srv.Client().Get(srv.URL + "/api/sql?rows=100000&q=SELECT+name+FROM+objectstatus&apikey=" + readKey)
-	if err != nil {
-		t.Fatal(err)
+	f := func(wt, encoding string) {
+		t.Helper()
+		long := &table{names: []string{"name"}, err: errors.New("engine fell over")}
+		for i := range 40_000 {
+			long.rows = append(long.rows, []belfry.Value{{Type: belfry.TextValue, Text: strings.Repeat("x", 100) + strconv.Itoa(i*i*i)}})
+		}
+		r.rows = long
+		req, err := http.NewRequest("GET", srv.URL+"/api/sql?rows=100000&q=SELECT+name+FROM+objectstatus&wt="+wt, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Api-Key", readKey)
+		req.Header.Set("Accept-Encoding", encoding)
+		res, err := srv.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if n, err := io.Copy(io.Discard, res.Body); err == nil || n == 0 {
+			t.Errorf("%s, %s: half an answer of %d bytes ends like a whole one", wt, encoding, n)
+		}
 	}
-	defer res.Body.Close()
-	if _, err := io.ReadAll(res.Body); err == nil {
-		t.Error("half an answer ends like a whole one")
+	for wt := range formats {
+		f(wt, "identity")
+		f(wt, "gzip")
+		f(wt, "zstd")
 	}
 }
 

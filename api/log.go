@@ -56,10 +56,12 @@ type meter struct {
 	refused  prometheus.Counter
 
 	turnedAway *prometheus.CounterVec
+	queries    queryMeter
 }
 
 func newMeter(reg prometheus.Registerer) meter {
 	m := meter{
+		queries: newQueryMeter(reg),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "belfry_http_requests_total", Help: "Requests answered, by route and status.",
 		}, []string{"route", "status"}),

@@ -16,7 +16,7 @@ import (
 	"belfry/query"
 )
 
-var sqlParams = []string{"q", "rows", "wt", "from", "to", "span"}
+var sqlParams = []string{"q", "fq", "rows", "wt", "from", "to", "span", "tz", "explain"}
 
 // maxQuery is the longest body of POST /api/sql.
 const maxQuery = 1 << 20
@@ -86,34 +86,70 @@ func (s *Server) sql(w *answer, r *request, params params) error {
 	if _, ok := formats[wt]; !ok {
 		return belfry.Errorf(belfry.BadParameter, "wt must be json, csv or ndjson, got %q", params.Get("wt"))
 	}
+	explain, err := params.flag("explain")
+	if err != nil {
+		return err
+	}
 	plan, err := s.plan(r.customer, params)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.ctx(), r.limits.QueryTime)
-	defer cancel()
 	if !s.turn(r, &s.queries, r.customer, r.limits.Queries) {
 		return belfry.Errorf(belfry.RateLimited, "%d queries run already and none ended in time; try again shortly", r.limits.Queries)
 	}
 	defer s.queries.leave(r.customer)
-	err = s.answer(ctx, w, r, wt, plan)
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && r.ctx().Err() == nil { // whatever an engine calls it
+	clock, cancel := newStopwatch(r.ctx(), r.limits.QueryTime)
+	defer cancel()
+	if explain {
+		err = s.explain(clock, w, r, wt, plan)
+	} else {
+		err = s.answer(clock, w, r, wt, plan)
+	}
+	if err != nil && errors.Is(clock.Err(), context.DeadlineExceeded) { // whatever an engine calls it
 		return belfry.Errorf(belfry.Overloaded, "the query took longer than %s; ask for a shorter span or fewer items", r.limits.QueryTime)
 	}
 	return err
 }
 
-func (s *Server) answer(ctx context.Context, w *answer, r *request, wt string, plan *query.Plan) error {
-	rows, err := s.Source(plan.Collection).Select(ctx, plan)
+// answer runs the plan and sends its rows. While the client takes them, the time of the query stands still.
+func (s *Server) answer(clock *stopwatch, w *answer, r *request, wt string, plan *query.Plan) (err error) {
+	done := s.meter.queries.begin(plan.Collection.Name)
+	count := 0
+	defer func() { done(count, w.gone, clock, err) }()
+	rows, err := s.Source(plan.Collection).Select(clock, plan)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
+	count, err = s.stream(clock, w, r, wt, plan.Limit, rows)
+	return err
+}
+
+// moreTrailer tells at the end of an answer that has no other place for it whether there are more rows.
+const moreTrailer = "X-More"
+
+// stream sends rows in the form of wt, packed if the client takes that.
+func (s *Server) stream(clock *stopwatch, w *answer, r *request, wt string, limit int, rows query.Rows) (count int, err error) {
+	h := w.Header()
+	h.Set("Content-Type", formats[wt].mediaType)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Vary", "Accept-Encoding")
 	if r.Method == http.MethodHead {
-		w.Header().Set("Content-Type", formats[wt].mediaType)
-		return nil
+		return 0, nil
 	}
-	return stream(w, wt, plan.Limit, rows)
+	if wt != "json" {
+		h.Set("Trailer", moreTrailer)
+	}
+	out := s.packers.open(outside{w, clock}, w, r.Header.Get("Accept-Encoding"))
+	defer out.release()
+	count, more, err := write(out, wt, limit, rows)
+	if err != nil {
+		return count, err
+	}
+	if wt != "json" {
+		h.Set(moreTrailer, strconv.FormatBool(more))
+	}
+	return count, out.Close()
 }
 
 // plan turns the text of a query and the parameters beside it into a plan.
@@ -121,14 +157,20 @@ func (s *Server) plan(c belfry.CustomerID, params params) (*query.Plan, error) {
 	if strings.TrimSpace(params.Get("q")) == "" {
 		return nil, belfry.Errorf(belfry.BadParameter, "the parameter q is missing; give it a query, as SELECT name, status FROM objectstatus")
 	}
-	o := query.Options{Customer: c, Now: belfry.At(s.Now())}
+	o := query.Options{Customer: c, Now: belfry.At(s.Now()), Filter: params.Get("fq")}
+	if params.Has("fq") && strings.TrimSpace(o.Filter) == "" {
+		return nil, belfry.Errorf(belfry.BadParameter, "fq is empty; leave it out, or give it clauses as status:3 AND object:web*")
+	}
 	var err error
+	if o.Location, err = zone(params); err != nil {
+		return nil, err
+	}
 	if params.Has("rows") {
 		if o.Rows, err = query.ParseRows(params.Get("rows")); err != nil {
 			return nil, err
 		}
 	}
-	if o.From, o.To, err = span(params, o.Now); err != nil {
+	if o.From, o.To, err = span(params, o.Now, o.Location); err != nil {
 		return nil, err
 	}
 	text, err := query.Parse(params.Get("q"))
@@ -143,8 +185,30 @@ func (s *Server) plan(c belfry.CustomerID, params params) (*query.Plan, error) {
 	return plan, nil
 }
 
+// zone reads the parameter tz: in which zone times without one are meant, and days begin.
+func zone(params params) (*time.Location, error) {
+	name := params.Get("tz")
+	if !params.Has("tz") || strings.EqualFold(name, "UTC") || name == "Z" {
+		return time.UTC, nil
+	}
+	z, err := time.LoadLocation(name)
+	if err != nil || name == "" || name == time.Local.String() { // whose zone that would be is nobody's business
+		return nil, belfry.Errorf(belfry.BadParameter, "tz must be the name of a time zone, as Europe/Paris or UTC, got %q", mask(shortened(name)))
+	}
+	return z, nil
+}
+
+// shortened is a text that is not too long to be repeated.
+func shortened(text string) string {
+	const most = 64
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
 // span reads the parameters from, to and span; any two of them say everything, one of them reaches to now.
-func span(params params, now belfry.Time) (from, to belfry.Time, err error) {
+func span(params params, now belfry.Time, zone *time.Location) (from, to belfry.Time, err error) {
 	for _, p := range []struct {
 		name string
 		into *belfry.Time
@@ -152,7 +216,7 @@ func span(params params, now belfry.Time) (from, to belfry.Time, err error) {
 		if !params.Has(p.name) {
 			continue
 		}
-		if *p.into, err = query.ParseTime(params.Get(p.name), now, time.UTC); err != nil {
+		if *p.into, err = query.ParseTime(params.Get(p.name), now, zone); err != nil {
 			return 0, 0, belfry.Errorf(belfry.BadParameter, "%s must be a time, as 2026-03-01T12:00:00Z or NOW-1HOUR, got %q", p.name, params.Get(p.name))
 		}
 	}

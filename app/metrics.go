@@ -49,6 +49,7 @@ func (s *service) metrics() metrics {
 	gauge("belfry_journal_bytes", "Space that the journal takes.", nil, func() float64 { b, _ := s.journal.Size(); return float64(b) })
 	gauge("belfry_backlog_rows", "Rows that are in the journal and not yet in the row store.", nil, func() float64 { r, _ := s.store.Backlog(); return float64(r) })
 	gauge("belfry_backlog_records", "Records that are in the journal and not yet in the metadata database.", nil, func() float64 { return float64(s.meta.Pending()) })
+	gauge("belfry_statements_running", "Statements of queries that the row store works on.", nil, func() float64 { return float64(s.rows.Running()) })
 	for i, state := range []string{"open", "idle"} {
 		gauge("belfry_connections", "Connections to the API; the idle ones are among the open ones.", prometheus.Labels{"state": state}, func() float64 {
 			open, idle, _ := s.front.crowd.counts()

@@ -103,7 +103,7 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	giveWay(func() {
 		s.rows, err = duck.Open(ctx, duck.Config{
 			Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Catalog: s.Catalog, Log: s.Log.With("part", "store"),
-			MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), Queries: cfg.Limits.Queries, Items: s.tree.Dimensions,
+			MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), Queries: cfg.Limits.Queries, Items: s.tree.Dimensions, Aside: giveWayToAll,
 		})
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -26,7 +27,8 @@ type request struct {
 	query        url.Values
 	body         []byte
 	idempotency  string
-	stream       bool // the answer is read while it comes; others are read to their end, as it may be missing
+	typ          string // of the body; empty: CSV
+	stream       bool   // the answer is read while it comes; others are read to their end, as it may be missing
 }
 
 // Failure is an answer that says no.
@@ -100,7 +102,7 @@ func (c *Client) once(ctx context.Context, q request) (*http.Response, error) {
 	}
 	r.Header.Set("X-Api-Key", c.key)
 	if q.method != http.MethodGet {
-		r.Header.Set("Content-Type", "text/csv")
+		r.Header.Set("Content-Type", cmp.Or(q.typ, "text/csv"))
 	}
 	if packed {
 		r.Header.Set("Content-Encoding", "zstd")

@@ -51,9 +51,14 @@ func (w *writer) conditions(where Pred) string {
 		all = append(all, w.name(belfry.ItemColumn)+" IN ("+ids+")")
 	}
 	for _, p := range conjuncts(where) {
-		if p != Always(true) {
-			all = append(all, w.pred(p))
+		if p == Always(true) {
+			continue
 		}
+		text := w.pred(p)
+		if searches(p) && w.dialect.Apart != nil {
+			text = w.dialect.Apart(text)
+		}
+		all = append(all, text)
 	}
 	return strings.Join(all, " AND ")
 }

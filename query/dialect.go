@@ -28,6 +28,7 @@ func DuckDB(items string) *Dialect {
 		Pair:     func(time, id string) string { return "(" + time + "::HUGEINT * 18446744073709551616 + " + id + ")" },
 		AtMin:    func(e, by string) string { return "arg_min(" + e + ", " + by + ")" },
 		AtMax:    func(e, by string) string { return "arg_max(" + e + ", " + by + ")" },
+		Apart:    duckApart,
 	}
 }
 

@@ -65,6 +65,8 @@ type Mover struct {
 	wanted   uint64            // a query waits for this position
 	oldest   time.Time         // when the first in the queue was added
 	failures int               // in a row
+	ended    time.Time         // the last round
+	took     time.Duration     // that round
 	changed  chan struct{}     // closed when moved or failures change, and replaced
 }
 
@@ -185,11 +187,24 @@ func (m *Mover) due() (bool, <-chan time.Time) {
 		return false, nil
 	}
 	left := m.opt.Delay - time.Since(m.oldest)
-	if left <= 0 || m.load >= m.opt.Rows || m.wanted > m.moved {
+	if left <= 0 || m.load >= m.opt.Rows {
+		return true, nil
+	}
+	if m.wanted > m.moved {
+		left = min(left, m.rest())
+	}
+	if left <= 0 {
 		return true, nil
 	}
 	return false, time.After(left)
 }
+
+// longestRest is how long a query may have to wait for the next round to begin.
+const longestRest = 100 * time.Millisecond
+
+// rest is how long the Mover does not yet hurry for a query: as long as the last round took. Queries that come one after
+// the other beside much that is sent would otherwise make it commit a few rows at a time, all the time.
+func (m *Mover) rest() time.Duration { return min(m.took, longestRest) - time.Since(m.ended) }
 
 // round moves the first part of the queue, however many attempts it takes, unless ctx ends between two of them; then
 // it puts it back.
@@ -203,9 +218,11 @@ func (m *Mover) round(ctx context.Context) {
 		batches = append(batches, w.batches...)
 	}
 	retry := firstRetry
+	start := time.Now()
 	for {
 		err := m.append(ctx, batches)
 		if err == nil {
+			m.rounded(start)
 			m.done(part)
 			return
 		}
@@ -243,6 +260,14 @@ func (m *Mover) take() []waiting {
 		m.queue = nil // so that what has been moved can be freed
 	}
 	return part
+}
+
+// rounded remembers how long a round took.
+func (m *Mover) rounded(start time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ended = time.Now()
+	m.took = m.ended.Sub(start)
 }
 
 func (m *Mover) putBack(part []waiting) {
@@ -350,6 +375,14 @@ func (m *Mover) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 		return nil, err
 	}
 	return m.store.Select(ctx, p)
+}
+
+// Explain says how the store would answer a plan, if it can tell.
+func (m *Mover) Explain(ctx context.Context, p *query.Plan) ([]query.Line, error) {
+	if e, ok := m.store.(query.Explainer); ok {
+		return e.Explain(ctx, p)
+	}
+	return nil, nil
 }
 
 func (m *Mover) catchUp(ctx context.Context, collection string) error {

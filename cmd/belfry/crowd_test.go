@@ -24,7 +24,7 @@ import (
 const hang = 60 * time.Second
 
 // limited starts a service with a configuration.
-func limited(t *testing.T, config string) *process {
+func limited(t testing.TB, config string) *process {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "belfry.yaml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {

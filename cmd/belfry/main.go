@@ -1,5 +1,5 @@
 // Command belfry is the whole service in one binary: it serves, it manages keys and customers from the shell, and it
-// sends files of rows to a server.
+// sends files of rows to a server and asks it.
 //
 // Exit status: 0 when done, 1 when something could not be done, 2 when the command line is wrong, 3 when the server
 // rejected some rows of a file and took the others.
@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	_ "time/tzdata" // the zones that queries name, where the machine has none
 
 	"github.com/alecthomas/kong"
 
@@ -34,6 +35,7 @@ type commands struct {
 	Provision  provisionCmd  `cmd:"" help:"Create and change the items of a package from a file, or of all packages from a folder."`
 	Remove     removeCmd     `cmd:"" help:"Remove the items of a package that a file names."`
 	Export     exportCmd     `cmd:"" help:"Write the items of a package, or of all packages, as provision takes them."`
+	SQL        sqlCmd        `cmd:"" name:"sql" help:"Ask a server: a table on a terminal, CSV for other programs."`
 	Completion completionCmd `cmd:"" help:"Print a script that completes commands and flags in a shell."`
 	Manual     manualCmd     `cmd:"" help:"Print the manual page of a command."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`

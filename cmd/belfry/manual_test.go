@@ -45,8 +45,11 @@ func TestManuals(t *testing.T) {
 				_, args, ok := strings.Cut(line, "belfry ")
 				args, _, _ = strings.Cut(args, " >")
 				args, _, _ = strings.Cut(args, " |")
-				args = strings.TrimRight(args, ")\n")
-				if _, err := parser.Parse(strings.Fields(args)); err != nil || !ok {
+				args, _, _ = strings.Cut(args, " <")
+				if !strings.Contains(args, `"`) {
+					args = strings.TrimRight(args, ")\n")
+				}
+				if _, err := parser.Parse(shellWords(args)); err != nil || !ok {
 					t.Errorf("example %q of %q: %v", line, path, err)
 				}
 			}
@@ -57,6 +60,18 @@ func TestManuals(t *testing.T) {
 			t.Errorf("there is a text for %q, which is no command", path)
 		}
 	}
+}
+
+// shellWords takes a command line apart; of a shell's quotes it knows the double ones.
+func shellWords(line string) (list []string) {
+	for i, part := range strings.Split(line, `"`) {
+		if i%2 == 1 {
+			list = append(list, part)
+		} else {
+			list = append(list, strings.Fields(part)...)
+		}
+	}
+	return list
 }
 
 func TestRoff(t *testing.T) {

@@ -46,7 +46,7 @@ server's to judge.`
 var manuals = map[string]manual{
 	"": {
 		description: `Belfry is a monitoring service with a REST API. This program is the service itself (serve), the tools for its keys, users and
-customers, which work on the folder of the service, and a client for any server (send, provision, remove, export).
+customers, which work on the folder of the service, and a client for any server (send, provision, remove, export, sql).
 
 Each command explains itself with --help in short and with "belfry manual COMMAND" at length.`,
 		rows: true,
@@ -166,6 +166,30 @@ have to be filled in.` + aboutKeys,
 			{"One package into a file:", "belfry export network-ping -o hosts.csv"},
 			{"Everything, to be kept under version control:", "belfry export --dir estate"},
 			{"Which packages are there:", "belfry export --list"},
+		},
+	},
+	"sql": {
+		description: `Asks a server with POST /api/sql and shows the answer. On a terminal it is a table, cut to the width of the terminal, with
+numbers to the right and the status in colour, unless NO_COLOR is set. Written to a file or a pipe it is CSV. --format asks
+for another form; json and ndjson are what the server sends, unchanged.
+
+Without --rows or LIMIT the first ten rows are shown; when there are more, that is told. A collection of the past needs a
+time span (--span, --from, --to, or a condition on timestamp) or a number of rows.
+
+When the server cannot make sense of the query, the line that is wrong is shown with a mark below the place.
+
+With --watch the query is asked again and again, until Ctrl-C. On a terminal each answer takes the place of the one
+before; elsewhere they follow each other, tables and CSV below a line that begins with -- and has the time. While the server
+is away or busy, that is told, and the next round tries again; a refusal ends the command.
+
+While the server cannot be reached, or says with status 429 or 503 that it is busy, a query without --watch is tried
+again for the time of --retry.` + aboutKeys,
+		examples: []usageExample{
+			{"What is in error now:", "belfry sql \"SELECT resource, name, status FROM objectstatus WHERE status IN ('3','-')\""},
+			{"The last hour of a view as CSV:", "belfry sql --span 1h --rows 999 \"SELECT timestamp, i1 FROM objectdata WHERE view='a'\" > a.csv"},
+			{"Keep an eye on the newest events:", "belfry sql --watch 5s --rows 20 \"SELECT timestamp, status, object, info FROM events\""},
+			{"A long query from a file, for another program:", "belfry sql --format ndjson - < query.sql"},
+			{"How a query would be answered:", "belfry sql --explain --span 7d \"SELECT * FROM events WHERE resource='web01'\""},
 		},
 	},
 	"completion": {

@@ -20,7 +20,7 @@ import (
 
 // process is a running service that a test talks to when a script would not do.
 type process struct {
-	t      *testing.T
+	t      testing.TB
 	data   string
 	flags  []string // of serve, beside its own
 	cmd    *exec.Cmd
@@ -35,7 +35,7 @@ type process struct {
 const adminPassword = "first-of-all-passwords"
 
 // newProcess starts a service at the log level debug in a folder of its own, which prepare may fill first.
-func newProcess(t *testing.T, prepare func(p *process)) *process {
+func newProcess(t testing.TB, prepare func(p *process)) *process {
 	t.Helper()
 	if *update {
 		t.Skip("has nothing to rewrite")

@@ -19,3 +19,12 @@ func terminalWidth(f *os.File) int {
 	}
 	return int(size.Col)
 }
+
+// terminalHeight gives the lines of a terminal, 0 for everything else.
+func terminalHeight(f *os.File) int {
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0
+	}
+	return int(size.Row)
+}

@@ -39,8 +39,11 @@ func (s *Store) Append(ctx context.Context, batches ...*belfry.Batch) error {
 		return ctx.Err()
 	}
 	err := s.append(ctx, batches)
-	for shortOfMemory(err) && s.grow(ctx) {
-		err = s.append(ctx, batches)
+	if shortOfMemory(err) {
+		err = s.appendAlone(ctx, batches, err)
+	}
+	if err == nil {
+		s.arrivals.note(batches)
 	}
 	if err != nil && s.broken(ctx) {
 		err = errors.Join(err, s.revive(ctx))

@@ -73,7 +73,10 @@ func (e *engine) connect() (*conn, error) {
 }
 
 // conn is a connection. One goroutine at a time may use it.
-type conn struct{ c bindings.Connection }
+type conn struct {
+	c    bindings.Connection
+	most int // bytes of a result that are read; 0: all
+}
 
 func (c *conn) close() { bindings.Disconnect(&c.c) }
 
@@ -146,7 +149,7 @@ func (c *conn) query(ctx context.Context, text string, args ...any) (*result, er
 		}
 		return nil, err
 	}
-	return readResult(&res)
+	return readResult(&res, c.most)
 }
 
 // parseError finds the kind of an error of which the interface gives the text alone.
@@ -198,7 +201,9 @@ type result struct {
 	types []bindings.Type
 	cols  []resultColumn
 	rows  int
-	row   int // the current one, from 1
+	row   int  // the current one, from 1
+	bytes int  // that it takes, about
+	cut   bool // there are more rows, which were not read
 }
 
 // resultColumn has an entry for each row: in texts for a VARCHAR, in words, as bits, for everything else.
@@ -208,7 +213,8 @@ type resultColumn struct {
 	null  []bool
 }
 
-func readResult(res *bindings.Result) (*result, error) {
+// readResult reads until there are no more rows, or those read take so many bytes; 0: until the end.
+func readResult(res *bindings.Result, most int) (*result, error) {
 	n := int(bindings.ColumnCount(res))
 	r := &result{types: make([]bindings.Type, n), cols: make([]resultColumn, n)}
 	for i := range r.types {
@@ -219,38 +225,63 @@ func readResult(res *bindings.Result) (*result, error) {
 		if chunk.Ptr == nil {
 			return r, nil
 		}
-		rows := int(bindings.DataChunkGetSize(chunk))
-		for i := range r.cols {
-			if err := r.cols[i].read(r.types[i], bindings.DataChunkGetVector(chunk, bindings.IdxT(i)), rows); err != nil {
-				bindings.DestroyDataChunk(&chunk)
-				return nil, err
-			}
-		}
-		r.rows += rows
+		err := r.read(chunk, most)
 		bindings.DestroyDataChunk(&chunk)
+		if err != nil || r.cut {
+			return r, err
+		}
 	}
 }
 
-// read copies one column of a chunk.
-func (c *resultColumn) read(t bindings.Type, v bindings.Vector, rows int) error {
+// read copies the rows of a chunk. When the bytes of a result are limited, it is done in small portions: the texts of one
+// chunk alone can be two gigabytes.
+func (r *result) read(chunk bindings.DataChunk, most int) error {
+	rows := int(bindings.DataChunkGetSize(chunk))
+	step := rows
+	if most > 0 {
+		step = 16
+	}
+	for from := 0; from < rows; from += step {
+		if r.cut = most > 0 && r.bytes >= most; r.cut {
+			return nil
+		}
+		to := min(from+step, rows)
+		for i := range r.cols {
+			n, err := r.cols[i].read(r.types[i], bindings.DataChunkGetVector(chunk, bindings.IdxT(i)), from, to)
+			if err != nil {
+				return err
+			}
+			r.bytes += n
+		}
+		r.rows += to - from
+	}
+	return nil
+}
+
+// read copies some rows of one column of a chunk, and tells how many bytes they take.
+func (c *resultColumn) read(t bindings.Type, v bindings.Vector, from, to int) (bytes int, err error) {
 	data, validity := bindings.VectorGetData(v), bindings.VectorGetValidity(v)
-	for i := range rows {
+	for i := from; i < to; i++ {
 		null := validity != nil && *(*uint64)(unsafe.Add(validity, i/64*8))&(1<<(i%64)) == 0
 		c.null = append(c.null, null)
 		switch {
 		case t == bindings.TypeVarchar && null:
 			c.texts = append(c.texts, "")
+			bytes += 17
 		case t == bindings.TypeVarchar:
-			c.texts = append(c.texts, (*stringT)(unsafe.Add(data, i*16)).String())
+			text := (*stringT)(unsafe.Add(data, i*16)).String()
+			c.texts = append(c.texts, text)
+			bytes += 17 + len(text)
 		default:
 			w, ok := word(t, data, i)
 			if !ok {
-				return fmt.Errorf("read result: no way to read the engine's type %d", t)
+				return 0, fmt.Errorf("read result: no way to read the engine's type %d", t)
 			}
 			c.words = append(c.words, w)
+			bytes += 9
 		}
 	}
-	return nil
+	return bytes, nil
 }
 
 // word reads a value of a fixed size: a number as the bits of a float64, anything else as those of an int64.

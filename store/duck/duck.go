@@ -49,6 +49,9 @@ type Config struct {
 	Threads     int   // threads of the engine; 2
 	Queries     int   // queries that may run at a time, the others wait; 4
 
+	// Aside runs the statements of queries, with a thread that may give way to others; nil just calls them.
+	Aside func(func())
+
 	// Items gives the names of all items, as batches of belfry.Dimension. It is called only when the engine broke down
 	// altogether and had to be started anew, which empties the memory it kept the names in.
 	Items func(add func(*belfry.Batch) error) error
@@ -72,6 +75,9 @@ func (c *Config) fill() error {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	if c.Aside == nil {
+		c.Aside = func(f func()) { f() }
+	}
 	if c.Items == nil {
 		c.Items = func(func(*belfry.Batch) error) error { return nil }
 	}
@@ -84,6 +90,7 @@ func (c *Config) fill() error {
 type Store struct {
 	cfg   Config
 	slots chan struct{} // one for each query that may run
+	runs  runs
 
 	// life is held for reading by whoever uses the engine and for writing by who replaces it.
 	life   sync.RWMutex
@@ -91,12 +98,14 @@ type Store struct {
 	files  *files
 	memory int64 // that the engine may have
 
-	write   chan struct{} // held by Append and Drop, one at a time
-	writer  *conn
-	marks   atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
-	items   dimension
-	skipped atomic.Uint64
-	closed  bool
+	write  chan struct{} // held by Append and Drop, one at a time
+	writer *conn
+	marks  atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
+	items  dimension
+
+	arrivals arrivals
+	skipped  atomic.Uint64
+	closed   bool
 }
 
 // Open opens the store in cfg.Dir, which is made when it does not exist.

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"strings"
 
+	"belfry"
+	"belfry/query"
+
 	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
@@ -50,23 +53,36 @@ func (s *Store) grow(ctx context.Context) bool {
 	return true
 }
 
-// growFor makes room for a query that found a file it could not open.
-func (s *Store) growFor(ctx context.Context, err error) bool {
-	if !errors.Is(err, errFile) || !shortOfMemory(err) {
-		return false
-	}
-	had := s.memoryNow()
+// answerAlone answers a plan that found a file it could not open for want of memory, as what the file's log holds has to
+// be read first. Perhaps other queries had the memory, so it tries once more without them; only if that does not
+// help does the engine get more. What a query needs for its own work is no reason to.
+func (s *Store) answerAlone(ctx context.Context, p *query.Plan, most int, err error) (*rows, error) {
 	select {
 	case s.write <- struct{}{}:
 		defer func() { <-s.write }()
 	case <-ctx.Done():
-		return false
+		return nil, err
 	}
-	return s.memoryNow() > had || s.grow(ctx) // another may have been faster
+	open, _ := s.runs.clear(ctx, false)
+	defer open()
+	rows, err := s.answer(ctx, p, most)
+	for errors.Is(err, errFile) && shortOfMemory(err) && s.grow(ctx) {
+		rows, err = s.answer(ctx, p, most)
+	}
+	return rows, err
 }
 
-func (s *Store) memoryNow() int64 {
-	s.life.RLock()
-	defer s.life.RUnlock()
-	return s.memory
+// appendAlone stores rows for which there was too little memory. Perhaps queries had it: they are ended, and wait until it
+// has tried once more; only if that does not help does the engine get more.
+func (s *Store) appendAlone(ctx context.Context, batches []*belfry.Batch, err error) error {
+	open, others := s.runs.clear(ctx, true)
+	defer open()
+	if others {
+		s.cfg.Log.Warn("queries were ended, as their memory was needed for rows", "err", err)
+		err = s.append(ctx, batches)
+	}
+	for shortOfMemory(err) && s.grow(ctx) {
+		err = s.append(ctx, batches)
+	}
+	return err
 }

@@ -5,26 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 
 	"belfry"
 	"belfry/query"
-
-	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
-// Select implements store.Store. The answer is complete in our memory when it returns, a limit's worth of rows at most:
-// so an error comes before the first row, and a client that reads slowly holds neither files nor engine.
+// Select implements store.Store. What is in our memory when it returns is a page, or the complete answer if its order
+// has no pages: a client that reads slowly holds neither files nor engine. ctx must last until the rows are closed.
 func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	case <-ctx.Done():
-		return nil, s.explain(ctx, p, ctx.Err())
+	if p.Paged() {
+		g, err := s.openPages(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		return g, nil
 	}
-	rows, err := s.answer(ctx, p)
-	for s.growFor(ctx, err) {
-		rows, err = s.answer(ctx, p)
+	rows, err := s.statement(ctx, p, answerBytes)
+	if err == nil && rows.result.cut {
+		rows.Close()
+		err = errLarge
 	}
 	if err != nil {
 		return nil, s.explain(ctx, p, err)
@@ -32,27 +33,83 @@ func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	return rows, nil
 }
 
-func (s *Store) answer(ctx context.Context, p *query.Plan) (*rows, error) {
+// statement runs a plan once there is a place for it, and reads its rows as far as they fit into so many bytes.
+func (s *Store) statement(ctx context.Context, p *query.Plan, most int) (*rows, error) {
+	select {
+	case s.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	inner, me, err := s.runs.enter(ctx)
+	if err != nil {
+		<-s.slots
+		return nil, err
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		defer func() { <-s.slots }()
+		defer s.runs.leave(me)
+		s.cfg.Aside(func() { done <- s.attempt(inner, p, most) })
+	}()
+	var out outcome
+	select {
+	case out = <-done:
+	case <-ctx.Done(): // the engine looks up after every few thousand rows; until it does, the place stays taken
+		return nil, ctx.Err()
+	}
+	switch {
+	case out.fault != "":
+		panic(out.fault)
+	case out.err != nil && context.Cause(inner) == errEvicted:
+		return nil, belfry.Errorf(belfry.Overloaded, "the query on %s was ended, as its memory was needed for rows to be stored; narrow its time span, or try again shortly", p.Collection.Name)
+	case errors.Is(out.err, errFile) && shortOfMemory(out.err):
+		return s.answerAlone(ctx, p, most, out.err)
+	}
+	return out.rows, out.err
+}
+
+// Running counts the statements of queries that the engine works on.
+func (s *Store) Running() int { return len(s.slots) }
+
+// outcome is what became of a statement.
+type outcome struct {
+	rows  *rows
+	err   error
+	fault string // a panic; it must not end the process, but the request alone
+}
+
+func (s *Store) attempt(ctx context.Context, p *query.Plan, most int) (out outcome) {
+	defer func() {
+		if v := recover(); v != nil {
+			out.fault = fmt.Sprintf("%v\n%s", v, debug.Stack())
+		}
+	}()
+	out.rows, out.err = s.answer(ctx, p, most)
+	return out
+}
+
+func (s *Store) answer(ctx context.Context, p *query.Plan, most int) (*rows, error) {
 	s.life.RLock()
 	defer s.life.RUnlock()
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	return s.ask(ctx, p)
+	return s.ask(ctx, p, most)
 }
 
 // ask runs the plan on the files of its span. When the rows are wanted by time it begins with the files at that end, and
 // takes more only while there are too few rows: the others cannot have any that come before.
-func (s *Store) ask(ctx context.Context, p *query.Plan) (*rows, error) {
+func (s *Store) ask(ctx context.Context, p *query.Plan, most int) (*rows, error) {
 	c, err := s.engine.connect()
 	if err != nil {
 		return nil, err
 	}
 	defer c.close()
+	c.most = most
 	periods := s.files.periods(p.Collection, p.From, p.To)
 	for n := firstTry(p, len(periods)); ; n = min(8*n, len(periods)) {
 		r, err := s.askSome(ctx, c, p, atEnd(p, periods, n))
-		if err != nil || n == len(periods) || r.result.rows > p.Limit {
+		if err != nil || n == len(periods) || r.result.rows > p.Limit || r.result.cut {
 			return r, err
 		}
 	}
@@ -130,12 +187,17 @@ func (fs *files) finish(list []*file, err error) {
 // explain turns an error into one for the client where the client can do something about it. What the engine said stays
 // with us.
 func (s *Store) explain(ctx context.Context, p *query.Plan, err error) error {
+	if e, ok := errors.AsType[*belfry.Error](err); ok {
+		return e
+	}
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return belfry.Errorf(belfry.BadQuery, "the query on %s took longer than a query may; narrow its time span or its conditions", p.Collection.Name)
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case isKind(err, bindings.ErrorTypeOutOfMemory):
+	case errors.Is(err, errLarge):
+		return belfry.Errorf(belfry.BadQuery, "the answer of the query on %s is larger than %d MiB, and its order does not let it be sent in parts; ask for fewer rows or fields, or ORDER BY timestamp", p.Collection.Name, answerBytes>>20)
+	case shortOfMemory(err):
 		return belfry.Errorf(belfry.BadQuery, "the query on %s needs more memory than a query may have; narrow its time span, or ask for fewer fields or rows", p.Collection.Name)
 	case isKind(err, bindings.ErrorTypeOutOfRange):
 		return belfry.Errorf(belfry.BadQuery, "a result of the query on %s is larger than a number can be; narrow its conditions to smaller numbers", p.Collection.Name)

@@ -1,0 +1,68 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"belfry"
+)
+
+// queryMeter counts queries. Its labels are names of collections and of outcomes, nothing that a customer gave.
+type queryMeter struct {
+	running prometheus.Gauge
+	queries *prometheus.CounterVec
+	seconds *prometheus.HistogramVec
+	rows    prometheus.Counter
+}
+
+func newQueryMeter(reg prometheus.Registerer) queryMeter {
+	m := queryMeter{
+		running: prometheus.NewGauge(prometheus.GaugeOpts{Name: "belfry_queries_running", Help: "Queries that are being answered."}),
+		queries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "belfry_queries_total",
+			Help: "Queries that were run, by outcome: ok, refused (too large or otherwise the query's fault), timeout, gone (the client went away), failed (a fault of ours).",
+		}, []string{"outcome"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "belfry_query_seconds", Help: "Time from the start of a query to the end of its answer.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		}, []string{"collection"}),
+		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "belfry_query_rows_total", Help: "Rows that queries were answered with."}),
+	}
+	for _, outcome := range []string{"ok", "refused", "timeout", "gone", "failed"} {
+		m.queries.WithLabelValues(outcome) // a counter that is there from the start can be watched
+	}
+	if reg != nil {
+		reg.MustRegister(m.running, m.queries, m.seconds, m.rows)
+	}
+	return m
+}
+
+// begin counts a query that starts; what it returns counts its end.
+func (m queryMeter) begin(collection string) func(rows int, gone bool, clock *stopwatch, err error) {
+	start := time.Now()
+	m.running.Inc()
+	return func(rows int, gone bool, clock *stopwatch, err error) {
+		m.running.Dec()
+		m.rows.Add(float64(rows))
+		m.seconds.WithLabelValues(collection).Observe(time.Since(start).Seconds())
+		m.queries.WithLabelValues(outcome(gone, clock, err)).Inc()
+	}
+}
+
+func outcome(gone bool, clock *stopwatch, err error) string {
+	_, told := errors.AsType[*belfry.Error](err)
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.Is(clock.Err(), context.DeadlineExceeded):
+		return "timeout"
+	case gone || clock.Err() != nil:
+		return "gone"
+	case told:
+		return "refused"
+	}
+	return "failed"
+}

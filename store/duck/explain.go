@@ -1,0 +1,40 @@
+package duck
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"belfry/query"
+)
+
+var _ query.Explainer = (*Store)(nil)
+
+// Explain says which files a plan would be asked of, those with which it would begin first.
+func (s *Store) Explain(_ context.Context, p *query.Plan) ([]query.Line, error) {
+	periods := s.files.periods(p.Collection, p.From, p.To)
+	if len(periods) == 0 {
+		return []query.Line{{Part: "files", Text: "none has rows of that span"}}, nil
+	}
+	begin := atEnd(p, periods, firstTry(p, len(periods)))
+	text := fmt.Sprintf("%d of the span", len(periods))
+	if len(begin) < len(periods) {
+		text += fmt.Sprintf("; it begins with %s, and takes others only if these have too few rows", fileList(p, begin))
+	} else {
+		text += ": " + fileList(p, begin)
+	}
+	return []query.Line{{Part: "files", Text: text}}, nil
+}
+
+// fileList names the files of periods, without a great number of them in the middle.
+func fileList(p *query.Plan, periods []period) string {
+	name := func(x period) string { return x.from.Std().Format(layout(p.Collection)) }
+	if n := len(periods); n > 4 {
+		return name(periods[0]) + " … " + name(periods[n-1])
+	}
+	var names []string
+	for _, x := range periods {
+		names = append(names, name(x))
+	}
+	return strings.Join(names, ", ")
+}

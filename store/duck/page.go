@@ -1,0 +1,144 @@
+package duck
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"belfry"
+	"belfry/query"
+)
+
+// An answer lies in our memory while its client reads it. So that a thousand lines of a megabyte do not, rows that are
+// wanted by time are fetched page by page, as the client takes them:
+//
+//	SELECT … LIMIT 1024                                      first page
+//	SELECT … WHERE (timestamp, id) is after the last …       as many as will fit, by what the rows so far took
+//
+// Each page is a statement of its own, so that a client that reads slowly holds neither files nor engine. A page ends
+// early when it has pageBytes. Rows in any other order have to be there whole before the first can be sent; they may
+// take answerBytes.
+const (
+	firstPage   = 1024
+	pageGrowth  = 16
+	pageBytes   = 16 << 20
+	answerBytes = 64 << 20
+)
+
+// errLarge says that an answer is larger than it may be.
+var errLarge = errors.New("the answer is too large")
+
+// pages are the rows of a plan, of which some are in memory.
+type pages struct {
+	store *Store
+	ctx   context.Context
+	plan  *query.Plan
+	page  *rows
+	left  int // rows still to be given, after those of this page
+	last  query.Place
+	known arrival // when the first page was read
+}
+
+// openPages reads the first page.
+func (s *Store) openPages(ctx context.Context, p *query.Plan) (*pages, error) {
+	if p.Open() && p.Limit >= firstPage {
+		var err error
+		if p, err = s.fixed(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	g := &pages{store: s, ctx: ctx, plan: p, left: p.Limit + 1, known: s.arrivals.of(p.Customer)}
+	return g, g.fetch(p, min(firstPage, g.left))
+}
+
+// fetch reads a page of at most n rows. When the engine has too little memory for so many, it tries with fewer.
+func (g *pages) fetch(p *query.Plan, n int) (err error) {
+	for {
+		g.page, err = g.store.statement(g.ctx, p.Page(n), pageBytes)
+		if err == nil || n == 1 || !shortOfMemory(err) || g.ctx.Err() != nil {
+			break
+		}
+		n = max(1, n/pageGrowth)
+	}
+	if err != nil {
+		return g.store.explain(g.ctx, p, err)
+	}
+	g.left -= g.page.result.rows
+	if g.page.result.rows < n && !g.page.result.cut {
+		g.left = 0 // there are no more
+	}
+	return nil
+}
+
+// next is how many rows to ask for, by the size of those of this page.
+func (g *pages) next() int {
+	r := g.page.result
+	each := max(1, r.bytes/max(1, r.rows))
+	return max(1, min(g.left, pageGrowth*r.rows, pageBytes/each))
+}
+
+func (g *pages) Columns() []query.Output {
+	c := g.page.Columns()
+	return c[:len(c)-2]
+}
+
+func (g *pages) Next() ([]belfry.Value, error) {
+	for {
+		row, err := g.page.Next()
+		if err == io.EOF && g.left > 0 {
+			n := g.next()
+			g.page.Close()
+			if err := g.fetch(g.plan.After(g.last, g.bound()), n); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		row, g.last = query.PlaceOf(row)
+		return row, nil
+	}
+}
+
+// bound is the newest row that belongs into the answer; 0 while no others have come.
+func (g *pages) bound() belfry.RowID {
+	if g.known.last != 0 {
+		return g.known.last
+	}
+	if now := g.store.arrivals.of(g.plan.Customer); now.first > 1 {
+		return now.first - 1
+	}
+	return 0
+}
+
+func (g *pages) Close() error {
+	g.left = 0
+	if g.page == nil {
+		return nil
+	}
+	return g.page.Close()
+}
+
+// fixed finds the columns that the files of a plan have, so that each of its pages has the same.
+func (s *Store) fixed(ctx context.Context, p *query.Plan) (*query.Plan, error) {
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
+	used, err := s.files.acquire(ctx, p.Collection, p.From, p.To)
+	if err != nil {
+		return nil, s.explain(ctx, p, err)
+	}
+	defer s.files.finish(used, nil)
+	tables := s.files.tables(used)
+	return p.Fixed(func(column string) bool {
+		for _, t := range tables {
+			if t.Has(column) {
+				return true
+			}
+		}
+		return false
+	}), nil
+}

@@ -1,0 +1,96 @@
+package duck
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"belfry"
+)
+
+// TestEviction: when memory is short, those inside are told to go and others wait at the door until it opens.
+func TestEviction(t *testing.T) {
+	var r runs
+	ctx, me, err := r.enter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		<-ctx.Done()
+		r.leave(me)
+	}()
+	open, any := r.clear(t.Context(), true)
+	if !any || context.Cause(ctx) != errEvicted {
+		t.Errorf("any %v, cause %v", any, context.Cause(ctx))
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := r.enter(gone); err == nil {
+		t.Error("somebody comes in through a shut door")
+	}
+	in := make(chan error)
+	go func() {
+		_, me, err := r.enter(t.Context())
+		if err == nil {
+			r.leave(me)
+		}
+		in <- err
+	}()
+	open()
+	if err := <-in; err != nil {
+		t.Error(err)
+	}
+	if open, any := r.clear(t.Context(), true); any {
+		t.Error("somebody is left")
+	} else {
+		open()
+	}
+}
+
+// TestHungryQueries: queries that want more memory than there is fail with advice, and the engine does not grow for
+// them; whoever writes meanwhile succeeds.
+func TestHungryQueries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	s := open(t, t.TempDir())
+	defer s.Close()
+	const batches, rows, size = 12, 2000, 10_000 // 240 MB in all, as much as the engine has
+	for i := range batches {
+		mustAppend(t, s, lines(uint64(i+1), belfry.RowID(1+i*rows), rows, 10_000, size))
+	}
+	plan := parse(t, s, "SELECT log FROM objectlog ORDER BY log LIMIT 100000")
+	results := make(chan error)
+	for range 4 {
+		go func() {
+			rows, err := s.Select(t.Context(), plan)
+			if err == nil {
+				rows.Close()
+			}
+			results <- err
+		}()
+	}
+	for i := range batches {
+		mustAppend(t, s, lines(uint64(batches+i+1), belfry.RowID(1+(batches+i)*rows), rows, 10_000, 100))
+	}
+	for range 4 {
+		err := <-results
+		if e, ok := errors.AsType[*belfry.Error](err); !ok || e.Code != belfry.BadQuery && e.Code != belfry.Overloaded {
+			t.Errorf("a hungry query: %v", err)
+		} else {
+			t.Logf("%v", e)
+		}
+	}
+	if s.memoryNow() != s.cfg.MemoryLimit {
+		t.Errorf("the engine has grown to %d", s.memoryNow())
+	}
+	if n := len(take(t, ask(t, s, "SELECT id FROM objectlog LIMIT 100000"), nil)); n != 2*batches*rows {
+		t.Errorf("%d rows", n)
+	}
+}
+
+func (s *Store) memoryNow() int64 {
+	s.life.RLock()
+	defer s.life.RUnlock()
+	return s.memory
+}
