@@ -20,7 +20,7 @@ func TestScriptsPage(t *testing.T) {
 	for _, file := range scripts(t) {
 		rows = append(rows, readScript(t, file)...)
 	}
-	slices.SortFunc(rows, compareRows)
+	slices.SortStableFunc(rows, compareRows)
 	var b strings.Builder
 	b.WriteString("# Scripts\n\nGenerated from the scripts in `cmd/belfry/testdata/script`: each starts the real program and shows what it does. Sections\n" +
 		"are those of the specification (spec) and of what it was agreed to mean in detail (contract).\n\n" +

@@ -10,6 +10,8 @@ import (
 
 	"belfry"
 	"belfry/query"
+
+	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
 // Select implements store.Store. What is in our memory when it returns is a page, or the complete answer if its order
