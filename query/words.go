@@ -1,0 +1,117 @@
+package query
+
+import (
+	"iter"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A word is a longest run of letters, digits and _, in the sense of Unicode's categories L and N, with case folded. All
+// else stands between words, combining marks included: a text and a term that have one are cut at the same place.
+//
+// This is the one definition of a word: what is searched for, what a text has, and what a filter of words is built from
+// all come through a Tokenizer, and an engine's pattern of a word is written from the same tables.
+
+// Tokenizer takes the words out of texts. It allocates nothing per word. One goroutine at a time may use it.
+type Tokenizer struct {
+	text string
+	word []byte
+}
+
+// Reset starts on a text.
+func (t *Tokenizer) Reset(text string) { t.text = text }
+
+// Next gives the next word of the text, folded. It is valid until the next call.
+func (t *Tokenizer) Next() (word []byte, ok bool) {
+	s, at := t.text, 0
+	w := t.word[:0]
+	for at < len(s) {
+		c := s[at]
+		if c < utf8.RuneSelf {
+			at++
+			if f := foldedASCII[c]; f != 0 {
+				w = append(w, f)
+			} else if len(w) > 0 {
+				break
+			}
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[at:])
+		at += size
+		if isWordRune(r) {
+			w = utf8.AppendRune(w, fold(r))
+		} else if len(w) > 0 {
+			break
+		}
+	}
+	t.text, t.word = s[at:], w
+	return w, len(w) > 0
+}
+
+// Words are the words of a text, folded.
+func Words(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		var t Tokenizer
+		t.Reset(text)
+		for w, ok := t.Next(); ok; w, ok = t.Next() {
+			if !yield(string(w)) {
+				return
+			}
+		}
+	}
+}
+
+// foldedASCII gives the folded byte of a word's characters, and 0 for those between words.
+var foldedASCII = func() (table [utf8.RuneSelf]byte) {
+	for c := range table {
+		b := byte(c)
+		switch {
+		case 'A' <= b && b <= 'Z':
+			table[c] = b | 0x20
+		case b == '_', 'a' <= b && b <= 'z', isDigit(b):
+			table[c] = b
+		}
+	}
+	return table
+}()
+
+// isWordRune tells whether the character is part of a word.
+func isWordRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return foldedASCII[r] != 0
+	}
+	return unicode.In(r, unicode.L, unicode.N)
+}
+
+// fold gives one and the same character for all parts of words that differ in case alone: the lower case of the first
+// of them. It knows no language, and it never changes the number of characters: ß is not ss, and the dotted capital İ
+// has no other case here.
+func fold(r rune) rune {
+	if r < utf8.RuneSelf {
+		if f := foldedASCII[r]; f != 0 {
+			return rune(f)
+		}
+		return r
+	}
+	first := r
+	for c := nextCase(r); c != r; c = nextCase(c) {
+		first = min(first, c)
+	}
+	lower := unicode.ToLower(first)
+	for c := nextCase(first); c != first; c = nextCase(c) {
+		if c == lower {
+			return lower
+		}
+	}
+	return first
+}
+
+// nextCase goes round the characters that differ from r in case alone. One of them, a mark that is a case of the Greek
+// iota, is no part of a word and is left out.
+func nextCase(r rune) rune {
+	c := unicode.SimpleFold(r)
+	for c != r && !isWordRune(c) {
+		c = unicode.SimpleFold(c)
+	}
+	return c
+}
