@@ -20,9 +20,25 @@ func (w *writer) branches(tables []Table, needed []stored) []string {
 		if where == Always(false) || w.items != nil && !t.Has(belfry.ItemColumn) {
 			continue
 		}
-		list = append(list, "SELECT "+w.selected(t, needed)+" FROM "+t.Ref+" WHERE "+w.conditions(where))
+		branch := "SELECT " + w.selected(t, needed) + " FROM " + t.Ref + " WHERE " + w.conditions(where)
+		if t.Ranges == nil {
+			list = append(list, branch)
+		}
+		for _, r := range t.Ranges {
+			list = append(list, branch+r.condition())
+		}
 	}
 	return list
+}
+
+// condition keeps a branch to the range. Several ranges joined by OR would make the engine read all rows; in branches of
+// their own it goes straight to them.
+func (r RowRange) condition() string {
+	s := " AND rowid >= " + strconv.FormatUint(r.From, 10)
+	if r.To < LastRow {
+		s += " AND rowid < " + strconv.FormatUint(r.To, 10)
+	}
+	return s
 }
 
 func (w *writer) selected(t Table, needed []stored) string {

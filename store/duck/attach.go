@@ -49,9 +49,12 @@ func unfolded(f *file) (int64, error) {
 	return max(info.Size(), int64(len(f.kinds))*least), nil
 }
 
+// ref is how statements call the table of rows of a file, which the caller holds.
+func (f *file) ref() string { return f.alias + ".main.rows" }
+
 // know takes note of the columns of the file.
 func (f *file) know(kinds map[string]kind) {
-	t := query.Table{Ref: f.alias + ".main.rows", Columns: make(map[string]bool, len(kinds))}
+	t := query.Table{Ref: f.ref(), Columns: make(map[string]bool, len(kinds))}
 	for name := range kinds {
 		t.Columns[name] = true
 	}

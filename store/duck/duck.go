@@ -4,6 +4,7 @@
 // it, so that retention is an unlink and a query opens only the files of its span:
 //
 //	DIR/objectdata/2026-11-15.duckdb     tables rows and position
+//	DIR/objectlog/2026-11-15.duckdb.tokens   which words are in which rows; where there are words
 //	DIR/objectdata/watermark             all before it has been dropped
 //	memory                               table item: the names of items, by id
 //
@@ -95,6 +96,7 @@ type Store struct {
 	writer  *conn
 	marks   atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
 	items   dimension
+	filler  filler
 	skipped atomic.Uint64
 	closed  bool
 }
@@ -108,6 +110,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := s.open(ctx); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
+	s.startFiller()
 	return s, nil
 }
 
@@ -217,6 +220,7 @@ func (s *Store) Skipped() uint64 { return s.skipped.Load() }
 
 // Close folds everything into the files and ends the engine. Queries that run are waited for.
 func (s *Store) Close() error {
+	s.filler.close()
 	s.write <- struct{}{}
 	defer func() { <-s.write }()
 	s.life.Lock()

@@ -54,6 +54,9 @@ type file struct {
 
 	pos   uint64 // highest position in it; only the writer, who holds a reference, looks at it
 	dirty int64  // bytes in its log, which the engine also holds in memory
+	grown int    // rows since token filters were last asked for; the writer's as well
+
+	filters filters // of the words in it; with a mutex of its own
 }
 
 // listFiles finds the files in dir and removes those that a Drop did not get to.
@@ -184,6 +187,23 @@ func (fs *files) use(ctx context.Context, f *file) error {
 	f.refs++
 	f.used = fs.clock
 	return nil
+}
+
+// hold counts one more user of a file that is known already; false when it has been dropped.
+func (fs *files) hold(ctx context.Context, f *file) (bool, error) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if f.doomed {
+		return false, nil
+	}
+	if err := fs.use(ctx, f); err != nil {
+		return false, err
+	}
+	if f.doomed { // while we waited for it
+		fs.releaseLocked([]*file{f})
+		return false, nil
+	}
+	return true, nil
 }
 
 // release ends the use of files.

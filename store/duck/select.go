@@ -93,7 +93,11 @@ func (s *Store) run(ctx context.Context, c *conn, p *query.Plan, periods []perio
 		}
 		defer func() { s.files.finish(used, err) }()
 	}
-	stmt, err := query.SQL(p, query.DuckDB(itemTable), s.files.tables(used))
+	tables := s.files.tables(used)
+	if err := s.narrow(ctx, c, p, used, tables); err != nil {
+		return nil, err
+	}
+	stmt, err := query.SQL(p, query.DuckDB(itemTable), tables)
 	if err != nil {
 		return nil, err
 	}
