@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,11 +33,15 @@ func (w *writer) branches(tables []Table, needed []stored) []string {
 }
 
 // condition keeps a branch to the range. Several ranges joined by OR would make the engine read all rows; in branches of
-// their own it goes straight to them.
+// their own it goes straight to them. The ids, of which it knows where they are, keep it from looking at other texts
+// before it looks at the numbers of their rows.
 func (r RowRange) condition() string {
-	s := " AND rowid >= " + strconv.FormatUint(r.From, 10)
+	s := fmt.Sprintf(" AND rowid >= %d", r.From)
 	if r.To < LastRow {
-		s += " AND rowid < " + strconv.FormatUint(r.To, 10)
+		s += fmt.Sprintf(" AND rowid < %d", r.To)
+	}
+	if r.High < LastRow {
+		s += fmt.Sprintf(" AND id BETWEEN %d AND %d", r.Low, r.High)
 	}
 	return s
 }

@@ -138,10 +138,14 @@ type Table struct {
 	Ranges []RowRange
 }
 
-// RowRange is a range of the rows of a table, From inclusive, To exclusive.
-type RowRange struct{ From, To uint64 }
+// RowRange is a range of the rows of a table, From inclusive, To exclusive, whose ids are from Low to High, both
+// inclusive.
+type RowRange struct {
+	From, To  uint64
+	Low, High belfry.RowID
+}
 
-// LastRow is behind the last row of any table.
+// LastRow is behind the last row of any table, and behind the last id.
 const LastRow = math.MaxInt64
 
 // Has tells whether the table has the column. Every table has customer, id and timestamp, listed or not.

@@ -272,7 +272,7 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 
 // grew has token filters made when a file has more full blocks.
 func (s *Store) grew(f *file, pieces []piece) {
-	if len(textColumns(f.collection)) == 0 {
+	if s.cfg.unlisted || len(textColumns(f.collection)) == 0 {
 		return
 	}
 	for _, p := range pieces {

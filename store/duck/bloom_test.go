@@ -3,7 +3,6 @@ package duck
 import (
 	"fmt"
 	"testing"
-	"time"
 )
 
 // TestBloom finds every token that was put in, and few others, whatever the size of the filter.
@@ -52,21 +51,4 @@ func TestBloom(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 10, 41, 42, 43, 500, 2728, 2729, 6000, 20_000, 90_000} {
 		f(n)
 	}
-}
-
-func TestTokenTime(t *testing.T) {
-	b := benchLines(1, 81920)[0]
-	set := newTokenSet()
-	start := time.Now()
-	n, size := 0, 0
-	for i, s := range b.Columns[1].Texts {
-		set.addText(1, s)
-		if i%8192 == 8191 {
-			n += len(set.all)
-			d, _, _ := buildPages(1, set.all)
-			size += len(d)
-			set.reset()
-		}
-	}
-	fmt.Println(time.Since(start)/81920, n/10, size/81920)
 }

@@ -55,6 +55,7 @@ type Config struct {
 	Items func(add func(*belfry.Batch) error) error
 
 	logLimit int64 // size at which a file's log is folded in; 64 MB
+	unlisted bool  // no token filters are made
 }
 
 func (c *Config) fill() error {

@@ -1,6 +1,8 @@
 package duck
 
 import (
+	"slices"
+
 	"belfry/catalog"
 	"belfry/query"
 )
@@ -35,6 +37,9 @@ func (n needAny) met(has func(token) bool) bool {
 	}
 	return false
 }
+
+// maxNeeded is how many words of a text are looked for. More of them would find no block that these do not rule out.
+const maxNeeded = 16
 
 // needOf finds out what the conditions of a plan say about words. A pattern of words and whatever is denied say nothing.
 func needOf(p *query.Plan) need {
@@ -97,13 +102,13 @@ func needOfMatch(m query.Match, seed uint64) need {
 	return all.orNil()
 }
 
-// needOfText needs every word of a text.
+// needOfText needs every word of a text, the longest first: they are the ones that few blocks have.
 func needOfText(text string, seed uint64) need {
+	words := slices.Collect(query.Words(text))
+	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
 	var all needAll
-	var words query.Tokenizer
-	words.Reset(text)
-	for w, ok := words.Next(); ok; w, ok = words.Next() {
-		all = append(all, needToken(max(tokenOf(seed, w), 1)))
+	for _, w := range words[:min(len(words), maxNeeded)] {
+		all = append(all, needToken(tokenOf(seed, []byte(w))))
 	}
 	return all.orNil()
 }

@@ -41,38 +41,41 @@ func (s *Store) rangesOf(f *file, blocks []block, p *query.Plan, n need) ([]quer
 	}
 	defer data.Close()
 	r := &filterReader{data: data, blocks: blocks, bad: -1}
-	var list []query.RowRange
+	var match []int
 	for i, b := range blocks {
-		if b.last < p.From || b.first > p.To {
-			continue
-		}
-		if n.met(func(t token) bool { return r.mayHave(i, t) }) {
-			list = append(list, query.RowRange{From: uint64(i) * blockRows, To: uint64(i+1) * blockRows})
+		if b.last >= p.From && b.first <= p.To && n.met(func(t token) bool { return r.mayHave(i, t) }) {
+			match = append(match, i)
 		}
 	}
-	list = append(list, query.RowRange{From: uint64(len(blocks)) * blockRows, To: query.LastRow})
 	if r.bad >= 0 {
 		f.filters.damaged(r.bad)
 		s.filler.ask(f)
 	}
-	return join(list, maxRanges), nil
+	return spans(match, blocks, maxRanges), nil
 }
 
-// join makes of the ranges, which are in order, no more than most, by taking in what is between those that are close.
-func join(list []query.RowRange, most int) []query.RowRange {
-	for gap := uint64(0); ; gap = max(2*gap, blockRows) {
-		n := 0
-		for _, r := range list[1:] {
-			if r.From-list[n].To <= gap {
-				list[n].To = r.To
-				continue
+// spans makes ranges of the blocks that may match and of all rows behind the blocks; no more than most, by taking in
+// what is between those that are close.
+func spans(match []int, blocks []block, most int) []query.RowRange {
+	for gap := 0; ; gap = 2*gap + 1 {
+		var list []query.RowRange
+		for i := 0; i < len(match); {
+			from := match[i]
+			for i++; i < len(match) && match[i]-match[i-1] <= gap+1; i++ {
 			}
-			n++
-			list[n] = r
+			list = append(list, spanOf(from, match[i-1]+1, blocks))
 		}
-		list = list[:n+1]
-		if len(list) <= most {
-			return list
+		if len(list) < most {
+			return append(list, query.RowRange{From: uint64(len(blocks)) * blockRows, To: query.LastRow, High: query.LastRow})
 		}
 	}
+}
+
+// spanOf is the range of blocks from to to.
+func spanOf(from, to int, blocks []block) query.RowRange {
+	r := query.RowRange{From: uint64(from) * blockRows, To: uint64(to) * blockRows, Low: blocks[from].low, High: blocks[from].high}
+	for _, b := range blocks[from:to] {
+		r.Low, r.High = min(r.Low, b.low), max(r.High, b.high)
+	}
+	return r
 }

@@ -47,11 +47,12 @@ func (b *blockBuilder) add(r *chunkReader) bool {
 		if r.cols[0].wide(i) != b.next {
 			return false
 		}
-		customer, at := belfry.CustomerID(r.cols[1].small(i)), belfry.Time(r.cols[3].wide(i))
+		customer, id, at := belfry.CustomerID(r.cols[1].small(i)), belfry.RowID(r.cols[2].wide(i)), belfry.Time(r.cols[3].wide(i))
 		if b.next%blockRows == 0 {
-			b.open = block{first: at, last: at}
+			b.open = block{first: at, last: at, low: id, high: id}
 		}
 		b.open.first, b.open.last = min(b.open.first, at), max(b.open.last, at)
+		b.open.low, b.open.high, b.open.lastID = min(b.open.low, id), max(b.open.high, id), id
 		for _, col := range r.cols[4:] {
 			if !b.set.full() {
 				b.set.addText(customer, col.text(i))
@@ -59,7 +60,6 @@ func (b *blockBuilder) add(r *chunkReader) bool {
 		}
 		b.next++
 		if b.next%blockRows == 0 {
-			b.open.lastID = belfry.RowID(r.cols[2].wide(i))
 			b.seal()
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // The filters of a file are in a file beside it:
 //
 //	format   8 bytes   what the filters were made of; other filters are of no use
-//	block 0  header    first and last time, id of the last row, shape, checksum
+//	block 0  header    shape, times and ids of the rows, checksum
 //	         pages     see bloom.go
 //	block 1  …
 //
@@ -27,7 +27,7 @@ const (
 	tokenSuffix = ".tokens"
 	tokenFormat = 1 // counts changes of words, hashes and layout
 	formatSize  = 8
-	blockHeader = 40
+	blockHeader = 56
 
 	// blockRows is how many rows share a filter. The engine takes a millisecond or two to read that many.
 	blockRows = 8192
@@ -38,7 +38,8 @@ type block struct {
 	offset      int64 // of its first page
 	pages, size int   // no pages: every token may be in it
 	first, last belfry.Time
-	lastID      belfry.RowID
+	low, high   belfry.RowID // the least and the greatest id of its rows
+	lastID      belfry.RowID // of its last row
 }
 
 // end is where the next block begins.
@@ -70,9 +71,9 @@ func (b block) encode(n int) []byte {
 	h = binary.LittleEndian.AppendUint32(h, uint32(n))
 	h = binary.LittleEndian.AppendUint32(h, uint32(b.pages))
 	h = binary.LittleEndian.AppendUint32(h, uint32(b.size))
-	h = binary.LittleEndian.AppendUint64(h, uint64(b.first))
-	h = binary.LittleEndian.AppendUint64(h, uint64(b.last))
-	h = binary.LittleEndian.AppendUint64(h, uint64(b.lastID))
+	for _, v := range []uint64{uint64(b.first), uint64(b.last), uint64(b.low), uint64(b.high), uint64(b.lastID)} {
+		h = binary.LittleEndian.AppendUint64(h, v)
+	}
 	return binary.LittleEndian.AppendUint32(h, crc32.Checksum(h, pageSum))
 }
 
@@ -82,10 +83,11 @@ func decodeBlock(h []byte, n int, offset int64) (block, bool) {
 	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(h[at:]) }
 	b := block{
 		offset: offset + blockHeader, pages: int(u32(4)), size: int(u32(8)),
-		first: belfry.Time(u64(12)), last: belfry.Time(u64(20)), lastID: belfry.RowID(u64(28)),
+		first: belfry.Time(u64(12)), last: belfry.Time(u64(20)),
+		low: belfry.RowID(u64(28)), high: belfry.RowID(u64(36)), lastID: belfry.RowID(u64(44)),
 	}
 	most, _ := pagesFor(maxTokens)
-	ok := u32(36) == crc32.Checksum(h[:36], pageSum) && int(u32(0)) == n &&
+	ok := u32(52) == crc32.Checksum(h[:52], pageSum) && int(u32(0)) == n &&
 		b.pages <= most && (b.pages == 0 || b.size > sumSize && b.size <= pageSize)
 	return b, ok
 }

@@ -32,7 +32,7 @@ func mum(a, b uint64) uint64 {
 // seedOf is where the tokens of a customer begin.
 func seedOf(c belfry.CustomerID) uint64 { return mum(uint64(c)^mix2, mix1) }
 
-// tokenOf hashes a word. What it gives is on disk: to change it, change tokenFormat.
+// tokenOf hashes a word; never to 0. What it gives is on disk: to change it, change tokenFormat.
 func tokenOf(seed uint64, word []byte) token {
 	h := seed ^ uint64(len(word))*mix3
 	for len(word) > 8 {
@@ -46,7 +46,7 @@ func tokenOf(seed uint64, word []byte) token {
 	case n > 0:
 		rest = uint64(word[0]) | uint64(word[n/2])<<8 | uint64(word[n-1])<<16
 	}
-	return token(mum(mum(h^rest, mix2)^mix3, mix1))
+	return max(token(mum(mum(h^rest, mix2)^mix3, mix1)), 1)
 }
 
 // tokenSet gathers the different tokens of a block.
@@ -85,7 +85,6 @@ func (s *tokenSet) addText(c belfry.CustomerID, text string) {
 }
 
 func (s *tokenSet) add(t token) {
-	t = max(t, 1)
 	mask := uint64(len(s.slots) - 1)
 	for at := uint64(t) & mask; ; at = (at + 1) & mask {
 		switch s.slots[at] {
