@@ -1,8 +1,8 @@
 package duck
 
 import (
-	"encoding/binary"
 	"math/bits"
+	"unicode/utf8"
 
 	"belfry"
 	"belfry/query"
@@ -32,26 +32,38 @@ func mum(a, b uint64) uint64 {
 // seedOf is where the tokens of a customer begin.
 func seedOf(c belfry.CustomerID) uint64 { return mum(uint64(c)^mix2, mix1) }
 
-// tokenOf hashes a word; never to 0. What it gives is on disk: to change it, change tokenFormat.
+// hashing takes a word byte by byte. What it makes of it is on disk: to change it, change tokenFormat.
+type hashing struct {
+	h, part uint64
+	n       uint // bytes
+}
+
+func (h *hashing) add(c byte) {
+	h.part |= uint64(c) << (h.n % 8 * 8)
+	h.n++
+	if h.n%8 == 0 {
+		h.h, h.part = mum(h.h^h.part, mix1), 0
+	}
+}
+
+// token ends the word. It is never 0.
+func (h *hashing) token() token {
+	return max(token(mum(mum(h.h^h.part, mix2)^uint64(h.n), mix3)), 1)
+}
+
+// tokenOf hashes a word.
 func tokenOf(seed uint64, word []byte) token {
-	h := seed ^ uint64(len(word))*mix3
-	for len(word) > 8 {
-		h = mum(h^binary.LittleEndian.Uint64(word), mix1)
-		word = word[8:]
+	h := hashing{h: seed}
+	for _, c := range word {
+		h.add(c)
 	}
-	var rest uint64
-	switch n := len(word); {
-	case n >= 4:
-		rest = uint64(binary.LittleEndian.Uint32(word)) | uint64(binary.LittleEndian.Uint32(word[n-4:]))<<32
-	case n > 0:
-		rest = uint64(word[0]) | uint64(word[n/2])<<8 | uint64(word[n-1])<<16
-	}
-	return max(token(mum(mum(h^rest, mix2)^mix3, mix1)), 1)
+	return h.token()
 }
 
 // tokenSet gathers the different tokens of a block.
 type tokenSet struct {
 	words    query.Tokenizer
+	folded   [utf8.RuneSelf]byte // what words make of a character; 0 for one between words
 	customer belfry.CustomerID
 	seed     uint64
 
@@ -59,7 +71,16 @@ type tokenSet struct {
 	all   []token // in the order in which they came
 }
 
-func newTokenSet() *tokenSet { return &tokenSet{slots: make([]token, 1<<16)} }
+func newTokenSet() *tokenSet {
+	s := &tokenSet{slots: make([]token, 1<<16)}
+	for c := range s.folded {
+		s.words.Reset(string(rune(c)))
+		if w, ok := s.words.Next(); ok {
+			s.folded[c] = w[0]
+		}
+	}
+	return s
+}
 
 // reset empties the set.
 func (s *tokenSet) reset() {
@@ -75,13 +96,34 @@ func (s *tokenSet) addText(c belfry.CustomerID, text string) {
 	if c != s.customer || s.seed == 0 {
 		s.customer, s.seed = c, seedOf(c)
 	}
+	if s.full() || s.addASCII(text) {
+		return
+	}
 	s.words.Reset(text)
-	for w, ok := s.words.Next(); ok; w, ok = s.words.Next() {
+	for w, ok := s.words.Next(); ok && !s.full(); w, ok = s.words.Next() {
 		s.add(tokenOf(s.seed, w))
-		if s.full() {
-			return
+	}
+}
+
+// addASCII hashes words while it finds them, which takes half the time; false when the text is not all ASCII.
+func (s *tokenSet) addASCII(text string) bool {
+	h := hashing{h: s.seed}
+	for i := range len(text) {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			return false
+		}
+		if f := s.folded[c]; f != 0 {
+			h.add(f)
+		} else if h.n > 0 {
+			s.add(h.token())
+			h = hashing{h: s.seed}
 		}
 	}
+	if h.n > 0 {
+		s.add(h.token())
+	}
+	return true
 }
 
 func (s *tokenSet) add(t token) {
