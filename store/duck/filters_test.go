@@ -1,9 +1,14 @@
 package duck
 
 import (
+	"bufio"
+	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -344,5 +349,59 @@ func TestManyTokens(t *testing.T) {
 	fillAll(t, s, f, c)
 	if got := rangesFor(t, s, c, f, logPlan(t, s, "log = 'nothing'")); got != "0 2+" {
 		t.Errorf("blocks %s are read", got)
+	}
+}
+
+// crashLog is how many log lines a position has.
+const crashLog = 5000
+
+func appendLinesForever(dir string) {
+	s, err := openForCrash(dir)
+	for pos := 1; err == nil; pos++ {
+		err = s.Append(context.Background(), linesOf(uint64(pos), belfry.CustomerID(1+pos%3), 0, pos*crashLog, crashLog))
+		fmt.Println(pos)
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// TestKillFilters kills a process that stores lines and makes filters of them, again and again in the same folder, and
+// looks for every word in the filters that it left.
+func TestKillFilters(t *testing.T) {
+	dir := t.TempDir()
+	blocks := 0
+	for round := range 5 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), crashDir+"="+dir, crashLines+"=yes")
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for goal := (round+1)*12 + rand.IntN(6); lines.Scan() && lines.Text() != strconv.Itoa(goal); {
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // which says that it was killed
+		s, err := openForCrash(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.filler.close()
+		f, c, release := heldLog(t, s, 0)
+		blocks += checkFilters(t, s, f, c)
+		if round == 3 { // and from here on it has some to start with
+			fillAll(t, s, f, c)
+		}
+		release()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if blocks == 0 {
+		t.Error("no process came to make a filter")
 	}
 }
