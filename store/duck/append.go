@@ -247,6 +247,8 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 	if err != nil {
 		return err
 	}
+	s.files.writing(f)
+	defer s.files.writing(f)
 	if err := s.writer.exec(ctx, "BEGIN"); err != nil {
 		return err
 	}

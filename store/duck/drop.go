@@ -115,7 +115,7 @@ func (fs *files) remove(f *file) error {
 // when it does not come to an end is found again.
 func unlink(path string) error {
 	var errs []error
-	for _, suffix := range []string{tokenSuffix, ".wal.recovery", ".wal.checkpoint", ".wal", ""} {
+	for _, suffix := range []string{tokenSuffix, itemSuffix, ".wal.recovery", ".wal.checkpoint", ".wal", ""} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}

@@ -56,6 +56,8 @@ type file struct {
 	dirty int64  // bytes in its log, which the engine also holds in memory
 	grown int    // rows since token filters were last asked for; the writer's as well
 
+	writes int // transactions that began to write to it, and that ended
+
 	filters filters // of the words in it; with a mutex of its own
 }
 
@@ -116,11 +118,27 @@ func (fs *files) insert(f *file) {
 
 // acquire gives the files of the collection that have moments of the span, oldest first, attached until release.
 func (fs *files) acquire(ctx context.Context, c *catalog.Collection, from, to belfry.Time) ([]*file, error) {
+	return fs.acquireAll(ctx, fs.list(c, fs.periods(c, from, to)))
+}
+
+// list finds the files of periods; nil where there is none any more.
+func (fs *files) list(c *catalog.Collection, periods []period) []*file {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	list := make([]*file, len(periods))
+	for i, p := range periods {
+		_, list[i] = fs.find(c, p)
+	}
+	return list
+}
+
+// acquireAll attaches those of the files that have not been dropped, until release.
+func (fs *files) acquireAll(ctx context.Context, list []*file) ([]*file, error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	var got []*file
-	for _, f := range slices.Clone(fs.byName[c.Name]) {
-		if !f.overlaps(from, to) {
+	for _, f := range list {
+		if f == nil || f.doomed {
 			continue
 		}
 		if err := fs.use(ctx, f); err != nil {

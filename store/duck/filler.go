@@ -11,10 +11,16 @@ import (
 // so does not care how they got there: yesterday, in a replay, before a crash. Until it comes, blocks are simply read.
 type filler struct {
 	mu      sync.Mutex
-	waiting []*file
+	waiting []fillJob
 	wake    chan struct{}
 	stop    context.CancelFunc
 	stopped sync.WaitGroup
+}
+
+// fillJob is a file that lacks filters of words, or the filter of its items.
+type fillJob struct {
+	file  *file
+	items bool
 }
 
 // fillStep is how many blocks are made at a time. The engine cannot be replaced meanwhile.
@@ -33,10 +39,12 @@ func (l *filler) close() {
 }
 
 // ask asks for the filters that the file lacks.
-func (l *filler) ask(f *file) {
+func (l *filler) ask(f *file) { l.add(fillJob{file: f}) }
+
+func (l *filler) add(j fillJob) {
 	l.mu.Lock()
-	if !slices.Contains(l.waiting, f) {
-		l.waiting = append(l.waiting, f)
+	if !slices.Contains(l.waiting, j) {
+		l.waiting = append(l.waiting, j)
 	}
 	l.mu.Unlock()
 	select {
@@ -45,55 +53,62 @@ func (l *filler) ask(f *file) {
 	}
 }
 
-func (l *filler) next() *file {
+func (l *filler) next() (j fillJob, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.waiting) == 0 {
-		return nil
+		return fillJob{}, false
 	}
-	f := l.waiting[0]
+	j = l.waiting[0]
 	l.waiting = slices.Delete(l.waiting, 0, 1)
-	return f
+	return j, true
 }
 
 func (s *Store) fillFilters(ctx context.Context) {
 	set := newTokenSet()
 	for ctx.Err() == nil {
-		f := s.filler.next()
-		if f == nil {
+		job, ok := s.filler.next()
+		if !ok {
 			select {
 			case <-s.filler.wake:
 			case <-ctx.Done():
 			}
 			continue
 		}
-		more, err := s.fillSome(ctx, f, set)
+		more, err := s.work(ctx, job, set)
 		switch {
 		case err != nil && ctx.Err() == nil:
-			s.cfg.Log.Warn("token filters not made, searches read all rows", "file", f.path, "err", err)
+			s.cfg.Log.Warn("filters not made, queries read more rows than they need", "file", job.file.path, "err", err)
 		case more:
-			s.filler.ask(f)
+			s.filler.add(job)
 		}
 	}
 }
 
-// fillSome makes the next few filters of the file and tells whether there are more to make.
-func (s *Store) fillSome(ctx context.Context, f *file, set *tokenSet) (more bool, err error) {
+// work does a job, or a part of it, and tells whether there is more to do.
+func (s *Store) work(ctx context.Context, j fillJob, set *tokenSet) (more bool, err error) {
 	s.life.RLock()
 	defer s.life.RUnlock()
 	if err := s.usable(); err != nil {
 		return false, err
 	}
-	if held, err := s.files.hold(ctx, f); err != nil || !held {
+	if held, err := s.files.hold(ctx, j.file); err != nil || !held {
 		return false, err
 	}
-	defer func() { s.files.finish([]*file{f}, err) }()
-	texts := s.files.texts(f)
+	defer func() { s.files.finish([]*file{j.file}, err) }()
 	c, err := s.engine.connect()
 	if err != nil {
 		return false, err
 	}
 	defer c.close()
+	if j.items {
+		return false, s.listItems(ctx, c, j.file, set)
+	}
+	return s.fillSome(ctx, c, j.file, set)
+}
+
+// fillSome makes the next few filters of words of a file, which the caller holds.
+func (s *Store) fillSome(ctx context.Context, c *conn, f *file, set *tokenSet) (more bool, err error) {
 	old, err := s.blocksOf(ctx, c, f)
 	if err != nil {
 		return false, err
@@ -107,7 +122,7 @@ func (s *Store) fillSome(ctx context.Context, f *file, set *tokenSet) (more bool
 	if from == end {
 		return false, nil
 	}
-	built, err := buildBlocks(ctx, c, f.ref(), texts, set, from, end)
+	built, err := buildBlocks(ctx, c, f.ref(), s.files.texts(f), set, from, end)
 	if len(built) == 0 && shortOfMemory(err) { // texts so long that a filter would not help
 		built, err = buildBlocks(ctx, c, f.ref(), nil, set, from, from+1)
 	}

@@ -26,7 +26,7 @@ func (s *Store) blocksOf(ctx context.Context, c *conn, f *file) ([]block, error)
 	if t.alias == f.alias {
 		return t.blocks, nil
 	}
-	list, err := readBlocks(f.path+tokenSuffix, f.collection)
+	list, err := readBlocks(f.path+tokenSuffix, textFormat(f.collection))
 	if err != nil {
 		return nil, fmt.Errorf("read token filters of %s: %w", f.path, err)
 	}
@@ -72,7 +72,7 @@ func (f *file) extendFilters(old []block, more []builtBlock) error {
 	if len(t.blocks) != len(old) { // damage was found meanwhile
 		return nil
 	}
-	list, err := writeBlocks(f.path+tokenSuffix, f.collection, old, more)
+	list, err := writeBlocks(f.path+tokenSuffix, textFormat(f.collection), old, more)
 	if err != nil {
 		return fmt.Errorf("write token filters: %w", err)
 	}

@@ -57,7 +57,7 @@ func fillAll(t *testing.T, s *Store, f *file, c *conn) {
 	t.Helper()
 	for more := true; more; {
 		var err error
-		if more, err = s.fillSome(t.Context(), f, newTokenSet()); err != nil {
+		if more, err = s.work(t.Context(), fillJob{file: f}, newTokenSet()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -319,7 +319,7 @@ func TestFiltersOfOldDays(t *testing.T) {
 	if err := s.Drop(t.Context(), f.collection, crashDay0+dayLength); err != nil {
 		t.Fatal(err)
 	}
-	if more, err := s.fillSome(t.Context(), f, newTokenSet()); more || err != nil {
+	if more, err := s.work(t.Context(), fillJob{file: f}, newTokenSet()); more || err != nil {
 		t.Errorf("filters of a day that is gone: %v, %v", more, err)
 	}
 	if _, err := os.Stat(f.path + tokenSuffix); !os.IsNotExist(err) {

@@ -49,7 +49,7 @@ func (s *Store) ask(ctx context.Context, p *query.Plan) (*rows, error) {
 		return nil, err
 	}
 	defer c.close()
-	periods := s.files.periods(p.Collection, p.From, p.To)
+	periods := s.withItems(p, s.files.periods(p.Collection, p.From, p.To))
 	for n := firstTry(p, len(periods)); ; n = min(8*n, len(periods)) {
 		r, err := s.askSome(ctx, c, p, atEnd(p, periods, n))
 		if err != nil || n == len(periods) || r.result.rows > p.Limit {
@@ -87,7 +87,7 @@ func (s *Store) askSome(ctx context.Context, c *conn, p *query.Plan, periods []p
 func (s *Store) run(ctx context.Context, c *conn, p *query.Plan, periods []period) (_ *rows, err error) {
 	var used []*file
 	if len(periods) > 0 {
-		used, err = s.files.acquire(ctx, p.Collection, periods[0].from, periods[len(periods)-1].to-1)
+		used, err = s.files.acquireAll(ctx, s.files.list(p.Collection, periods))
 		if err != nil {
 			return nil, err
 		}

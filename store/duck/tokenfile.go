@@ -7,7 +7,6 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
-	"strings"
 	"unicode"
 
 	"belfry"
@@ -56,13 +55,18 @@ func textColumns(c *catalog.Collection) []string {
 	return names
 }
 
-// formatOf stands for all that filters of a collection depend on beside the rows.
-func formatOf(c *catalog.Collection) [formatSize]byte {
-	all := fmt.Sprintf("%d %d %d %d %s %s", tokenFormat, blockRows, tokenBits, tokenMany, unicode.Version, strings.Join(textColumns(c), " "))
-	var f [formatSize]byte
-	copy(f[:], "tok")
-	binary.LittleEndian.PutUint32(f[4:], crc32.Checksum([]byte(all), pageSum))
+// format stands for all that filters depend on beside the rows.
+type format [formatSize]byte
+
+func formatOf(parts ...any) (f format) {
+	all := fmt.Appendln(nil, append(parts, tokenFormat, blockRows, tokenBits, tokenMany)...)
+	binary.LittleEndian.PutUint64(f[:], uint64(tokenOf(mix1, all)))
 	return f
+}
+
+// textFormat is the format of the filters of words.
+func textFormat(c *catalog.Collection) format {
+	return formatOf("words", unicode.Version, textColumns(c))
 }
 
 // encode writes the header of block number n.
@@ -93,7 +97,7 @@ func decodeBlock(h []byte, n int, offset int64) (block, bool) {
 }
 
 // readBlocks finds the blocks of the file at path, up to the first that is not whole. No file has none.
-func readBlocks(path string, c *catalog.Collection) ([]block, error) {
+func readBlocks(path string, want format) ([]block, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -107,7 +111,7 @@ func readBlocks(path string, c *catalog.Collection) ([]block, error) {
 		return nil, err
 	}
 	h := make([]byte, blockHeader)
-	if _, err := f.ReadAt(h[:formatSize], 0); err != nil || [formatSize]byte(h) != formatOf(c) {
+	if _, err := f.ReadAt(h[:formatSize], 0); err != nil || format(h[:formatSize]) != want {
 		return nil, ignoreEOF(err)
 	}
 	var list []block
@@ -131,25 +135,26 @@ func ignoreEOF(err error) error {
 	return err
 }
 
-// writeBlocks adds blocks to the file at path, of which those in old are kept.
-func writeBlocks(path string, c *catalog.Collection, old []block, more []builtBlock) (_ []block, err error) {
+// writeBlocks adds blocks to the file at path, of which those in old are kept. Without any it is another file: never
+// does one have the format of some blocks and the pages of others.
+func writeBlocks(path string, format format, old []block, more []builtBlock) (_ []block, err error) {
+	if len(old) == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	start := int64(formatSize)
+	start, data := int64(0), format[:]
 	if len(old) > 0 {
-		start = old[len(old)-1].end()
-	}
-	format := formatOf(c)
-	if _, err := f.WriteAt(format[:], 0); err != nil {
-		return nil, err
+		start, data = old[len(old)-1].end(), nil
 	}
 	if err := f.Truncate(start); err != nil {
 		return nil, err
 	}
-	var data []byte
 	list := old[:len(old):len(old)]
 	for _, m := range more {
 		m.offset = start + int64(len(data)) + blockHeader
