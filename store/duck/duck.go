@@ -3,10 +3,11 @@
 // Each collection has a folder, and each of its periods (a day, or a month where little happens) a file of its own in
 // it, so that retention is an unlink and a query opens only the files of its span:
 //
-//	DIR/objectdata/2026-11-15.duckdb     tables rows and position
-//	DIR/objectlog/2026-11-15.duckdb.tokens   which words are in which rows; where there are words
-//	DIR/objectdata/watermark             all before it has been dropped
-//	memory                               table item: the names of items, by id
+//	DIR/objectlog/2026-11-15.duckdb          tables rows and position
+//	DIR/objectlog/2026-11-15.duckdb.tokens   which blocks of rows have which words, where texts are searched by word
+//	DIR/objectlog/2026-11-15.duckdb.items    which items have rows in it, once someone has looked for one
+//	DIR/objectlog/watermark                  all before it has been dropped
+//	memory                                   table item: the names of items, by id
 //
 // One engine runs, with its main database in memory and the files attached to it as they are needed. Rows carry the
 // ids of items; names come from the table item.
@@ -18,6 +19,8 @@
 //   - After a failed write the file is detached and, when it is needed again, attached and asked for its position anew.
 //   - A file that a query or a write is using is neither detached nor unlinked.
 //   - The watermark of a collection is durable before the first file is unlinked, and nothing below it is ever stored.
+//   - Filters are made from committed rows alone, and checked against them before they are used. They may be missing, old
+//     or damaged, and then more is read; no row of an answer is ever missing for it.
 //   - What the engine says is for the log; clients never see it. No statement can reach a file outside DIR.
 package duck
 
