@@ -405,3 +405,60 @@ func TestKillFilters(t *testing.T) {
 		t.Error("no process came to make a filter")
 	}
 }
+
+// TestLatest asks for the last lines with a word of many and of few rows, after some of the newest came before older ones.
+func TestLatest(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	s.filler.close()
+	const rows = 24 * blockRows
+	early := linesOf(1, 1, 0, 2*rows, 3)
+	mustAppend(t, s, early, linesOf(2, 1, 0, 0, rows))
+	f, c, release := heldLog(t, s, 0)
+	defer release()
+	ask := func(line string, limit int) {
+		t.Helper()
+		var ids []string
+		for _, span := range [][2]int{{2*rows + 2, 2 * rows}, {rows - 1, 0}} {
+			for id := span[0]; id >= span[1] && len(ids) <= limit; id-- {
+				if lineOf(id) == line {
+					ids = append(ids, belfry.RowID(id).String())
+				}
+			}
+		}
+		p := parse(t, s, fmt.Sprintf("SELECT id FROM objectlog WHERE log = '%s' ORDER BY timestamp DESC LIMIT %d", line, limit))
+		if got, want := read(t, s, p), strings.Join(ids, " "); got != want {
+			t.Errorf("%s, %d: got %.80s, want %.80s", line, limit, got, want)
+		}
+	}
+	for range 2 {
+		for _, limit := range []int{1, 10, 1000, 5000} {
+			ask(lineOf(3), limit)
+			ask(lineOf(2*rows+1), limit)
+			ask(lineOf(10_007), limit)
+		}
+		fillAll(t, s, f, c)
+	}
+	p := parse(t, s, "SELECT id FROM objectlog WHERE log = 'x' LIMIT 1")
+	newest := s.files.periods(f.collection, 0, endOfTime)
+	if from, err := s.latestFrom(t.Context(), c, p, newest, 16); err != nil || from != early.Times[2]+1 {
+		t.Errorf("the last blocks have all rows from %d, %v", from, err)
+	}
+
+	mustAppend(t, s, linesOf(3, 1, 1, 4*rows, rows))
+	f, c, release2 := heldLog(t, s, 1)
+	defer release2()
+	fillAll(t, s, f, c)
+	p = parse(t, s, "SELECT id FROM objectlog WHERE log = '"+lineOf(3)+"' LIMIT 1")
+	r, err := s.askLatest(t.Context(), c, p, s.files.periods(f.collection, 0, endOfTime))
+	if err != nil || r == nil {
+		t.Fatalf("the last blocks have no answer: %v", err)
+	}
+	last := 5*rows - 1
+	for lineOf(last) != lineOf(3) {
+		last--
+	}
+	if row, err := r.Next(); err != nil || row[0].String() != belfry.RowID(last).String() {
+		t.Errorf("got %v, %v, want %d", row, err, last)
+	}
+}

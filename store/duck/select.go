@@ -50,6 +50,9 @@ func (s *Store) ask(ctx context.Context, p *query.Plan) (*rows, error) {
 	}
 	defer c.close()
 	periods := s.withItems(p, s.files.periods(p.Collection, p.From, p.To))
+	if r, err := s.askLatest(ctx, c, p, periods); r != nil || err != nil {
+		return r, err
+	}
 	for n := firstTry(p, len(periods)); ; n = min(8*n, len(periods)) {
 		r, err := s.askSome(ctx, c, p, atEnd(p, periods, n))
 		if err != nil || n == len(periods) || r.result.rows > p.Limit {
