@@ -7,8 +7,8 @@ import (
 )
 
 // filler makes token filters beside everything else: of blocks that have become full, and of those that a search found
-// to have none. It reads the rows back from the files, which costs less than a tenth of what it took to store them, and
-// so does not care how they got there: yesterday, in a replay, before a crash. Until it comes, blocks are simply read.
+// to have none. It reads the rows back from the files, which costs something like a sixth of what it took to store them,
+// and so does not care how they got there: yesterday, in a replay, before a crash. Until it comes, blocks are simply read.
 type filler struct {
 	mu      sync.Mutex
 	waiting []fillJob

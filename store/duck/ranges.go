@@ -7,8 +7,8 @@ import (
 	"belfry/query"
 )
 
-// maxRanges is how many ranges of rows of a file a statement names. Each is a branch of its own, which costs the engine a
-// millisecond or two, as much as reading some ten blocks in a row.
+// maxRanges is how many ranges of rows of a file a statement names. Each is a branch of its own, which costs the engine
+// two to three milliseconds, so that many of them take longer than reading all rows. The number is an estimate.
 const maxRanges = 48
 
 // narrow leaves out of the tables the rows that cannot be in the answer, as far as the token filters tell.

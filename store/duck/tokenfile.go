@@ -28,7 +28,7 @@ const (
 	formatSize  = 8
 	blockHeader = 56
 
-	// blockRows is how many rows share a filter. The engine takes a millisecond or two to read that many.
+	// blockRows is how many rows share a filter. The engine takes two to four milliseconds to find and read that many.
 	blockRows = 8192
 )
 

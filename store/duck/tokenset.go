@@ -105,7 +105,7 @@ func (s *tokenSet) addText(c belfry.CustomerID, text string) {
 	}
 }
 
-// addASCII hashes words while it finds them, which takes half the time; false when the text is not all ASCII.
+// addASCII hashes words while it finds them, without copying them first; false when the text is not all ASCII.
 func (s *tokenSet) addASCII(text string) bool {
 	h := hashing{h: s.seed}
 	for i := range len(text) {
