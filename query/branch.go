@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,9 +21,29 @@ func (w *writer) branches(tables []Table, needed []stored) []string {
 		if where == Always(false) || w.items != nil && !t.Has(belfry.ItemColumn) {
 			continue
 		}
-		list = append(list, "SELECT "+w.selected(t, needed)+" FROM "+t.Ref+" WHERE "+w.conditions(where))
+		branch := "SELECT " + w.selected(t, needed) + " FROM " + t.Ref + " WHERE " + w.conditions(where)
+		if t.Ranges == nil {
+			list = append(list, branch)
+		}
+		for _, r := range t.Ranges {
+			list = append(list, branch+r.condition())
+		}
 	}
 	return list
+}
+
+// condition keeps a branch to the range. Several ranges joined by OR would make the engine read all rows; in branches of
+// their own it goes straight to them. The ids, of which it knows where they are, keep it from looking at other texts
+// before it looks at the numbers of their rows.
+func (r RowRange) condition() string {
+	s := fmt.Sprintf(" AND rowid >= %d", r.From)
+	if r.To < LastRow {
+		s += fmt.Sprintf(" AND rowid < %d", r.To)
+	}
+	if r.High < LastRow {
+		s += fmt.Sprintf(" AND id BETWEEN %d AND %d", r.Low, r.High)
+	}
+	return s
 }
 
 func (w *writer) selected(t Table, needed []stored) string {

@@ -139,7 +139,20 @@ type ItemMatch struct {
 type Table struct {
 	Ref     string // how the engine's SQL refers to it; made by the engine, never from a client's text
 	Columns map[string]bool
+
+	// Ranges are the rows that can be in the answer, as the engine numbers them; the others need not be read. nil: all.
+	Ranges []RowRange
 }
+
+// RowRange is a range of the rows of a table, From inclusive, To exclusive, whose ids are from Low to High, both
+// inclusive.
+type RowRange struct {
+	From, To  uint64
+	Low, High belfry.RowID
+}
+
+// LastRow is behind the last row of any table, and behind the last id.
+const LastRow = math.MaxInt64
 
 // Has tells whether the table has the column. Every table has customer, id and timestamp, listed or not.
 func (t Table) Has(column string) bool {

@@ -250,6 +250,8 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 	if err != nil {
 		return err
 	}
+	s.files.writing(f)
+	defer s.files.writing(f)
 	if err := s.writer.exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
@@ -269,7 +271,22 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 		_ = s.writer.exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
 		return err
 	}
+	s.grew(f, pieces)
 	return s.files.wrote(f, pos, kinds)
+}
+
+// grew has token filters made when a file has more full blocks.
+func (s *Store) grew(f *file, pieces []piece) {
+	if s.cfg.unlisted || len(textColumns(f.collection)) == 0 {
+		return
+	}
+	for _, p := range pieces {
+		f.grown += p.len()
+	}
+	if f.grown >= blockRows {
+		f.grown = 0
+		s.filler.ask(f)
+	}
 }
 
 // extend adds the columns that the file lacks, and gives its columns afterwards if there are new ones.

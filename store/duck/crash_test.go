@@ -21,8 +21,14 @@ import (
 // crashDir, when set in the environment, makes the test binary a process that appends until it is killed.
 const crashDir = "BELFRY_TEST_CRASH_DIR"
 
+// crashLines, when set beside it, makes it append log lines.
+const crashLines = "BELFRY_TEST_CRASH_LINES"
+
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(crashDir); dir != "" {
+		if os.Getenv(crashLines) != "" {
+			appendLinesForever(dir)
+		}
 		appendForever(dir)
 	}
 	os.Exit(m.Run())

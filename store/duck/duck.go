@@ -3,9 +3,11 @@
 // Each collection has a folder, and each of its periods (a day, or a month where little happens) a file of its own in
 // it, so that retention is an unlink and a query opens only the files of its span:
 //
-//	DIR/objectdata/2026-11-15.duckdb     tables rows and position
-//	DIR/objectdata/watermark             all before it has been dropped
-//	memory                               table item: the names of items, by id
+//	DIR/objectlog/2026-11-15.duckdb          tables rows and position
+//	DIR/objectlog/2026-11-15.duckdb.tokens   which blocks of rows have which words, where texts are searched by word
+//	DIR/objectlog/2026-11-15.duckdb.items    which items have rows in it, once someone has looked for one
+//	DIR/objectlog/watermark                  all before it has been dropped
+//	memory                                   table item: the names of items, by id
 //
 // One engine runs, with its main database in memory and the files attached to it as they are needed. Rows carry the
 // ids of items; names come from the table item.
@@ -17,6 +19,8 @@
 //   - After a failed write the file is detached and, when it is needed again, attached and asked for its position anew.
 //   - A file that a query or a write is using is neither detached nor unlinked.
 //   - The watermark of a collection is durable before the first file is unlinked, and nothing below it is ever stored.
+//   - Filters are made from committed rows alone, and checked against them before they are used. They may be missing, old
+//     or damaged, and then more is read; no row of an answer is ever missing for it.
 //   - What the engine says is for the log; clients never see it. No statement can reach a file outside DIR.
 package duck
 
@@ -57,6 +61,7 @@ type Config struct {
 	Items func(add func(*belfry.Batch) error) error
 
 	logLimit int64 // size at which a file's log is folded in; 64 MB
+	unlisted bool  // no token filters are made
 }
 
 func (c *Config) fill() error {
@@ -102,6 +107,7 @@ type Store struct {
 	writer *conn
 	marks  atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
 	items  dimension
+	filler filler
 
 	arrivals arrivals
 	skipped  atomic.Uint64
@@ -117,6 +123,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := s.open(ctx); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
+	s.startFiller()
 	return s, nil
 }
 
@@ -226,6 +233,7 @@ func (s *Store) Skipped() uint64 { return s.skipped.Load() }
 
 // Close folds everything into the files and ends the engine. Queries that run are waited for.
 func (s *Store) Close() error {
+	s.filler.close()
 	s.write <- struct{}{}
 	defer func() { <-s.write }()
 	s.life.Lock()

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -55,6 +54,11 @@ type file struct {
 
 	pos   uint64 // highest position in it; only the writer, who holds a reference, looks at it
 	dirty int64  // bytes in its log, which the engine also holds in memory
+	grown int    // rows since token filters were last asked for; the writer's as well
+
+	writes int // transactions that began to write to it, and that ended
+
+	filters filters // of the words in it; with a mutex of its own
 }
 
 // listFiles finds the files in dir and removes those that a Drop did not get to.
@@ -111,11 +115,27 @@ func (fs *files) insert(f *file) {
 
 // acquire gives the files of the collection that have moments of the span, oldest first, attached until release.
 func (fs *files) acquire(ctx context.Context, c *catalog.Collection, from, to belfry.Time) ([]*file, error) {
+	return fs.acquireAll(ctx, fs.list(c, fs.periods(c, from, to)))
+}
+
+// list finds the files of periods; nil where there is none any more.
+func (fs *files) list(c *catalog.Collection, periods []period) []*file {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	list := make([]*file, len(periods))
+	for i, p := range periods {
+		_, list[i] = fs.find(c, p)
+	}
+	return list
+}
+
+// acquireAll attaches those of the files that have not been dropped, until release.
+func (fs *files) acquireAll(ctx context.Context, list []*file) ([]*file, error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	var got []*file
-	for _, f := range slices.Clone(fs.byName[c.Name]) {
-		if !f.overlaps(from, to) {
+	for _, f := range list {
+		if f == nil || f.doomed {
 			continue
 		}
 		if err := fs.use(ctx, f); err != nil {
@@ -184,6 +204,23 @@ func (fs *files) use(ctx context.Context, f *file) error {
 	return nil
 }
 
+// hold counts one more user of a file that is known already; false when it has been dropped.
+func (fs *files) hold(ctx context.Context, f *file) (bool, error) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if f.doomed {
+		return false, nil
+	}
+	if err := fs.use(ctx, f); err != nil {
+		return false, err
+	}
+	if f.doomed { // while we waited for it
+		fs.releaseLocked([]*file{f})
+		return false, nil
+	}
+	return true, nil
+}
+
 // release ends the use of files.
 func (fs *files) release(list []*file) {
 	fs.mu.Lock()
@@ -228,44 +265,6 @@ func (fs *files) trim(n int) {
 	for _, f := range idle[:min(len(idle), fs.attached-n)] {
 		fs.detach(f)
 	}
-}
-
-func (fs *files) attach(ctx context.Context, f *file) (err error) {
-	fs.clock++
-	alias := "f" + strconv.FormatUint(fs.clock, 10)
-	if err := fs.conn.exec(ctx, "ATTACH "+quoteText(f.path)+" AS "+alias); err != nil {
-		return fmt.Errorf("%w: %w", errFile, err)
-	}
-	f.alias = alias
-	fs.attached++
-	defer func() {
-		if err != nil {
-			fs.detach(f)
-		}
-	}()
-	if f.pos, err = fs.conn.number(ctx, "SELECT max(pos) FROM "+alias+".main.position"); err != nil {
-		return err
-	}
-	kinds, err := fs.readKinds(ctx, alias)
-	if err != nil {
-		return err
-	}
-	f.know(kinds)
-	f.dirty, err = unfolded(f)
-	return err
-}
-
-// unfolded estimates what the engine holds in memory because it is only in its log beside the file.
-func unfolded(f *file) (int64, error) {
-	info, err := os.Stat(f.path + ".wal")
-	if errors.Is(err, os.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	const least = 16 << 10 // per column
-	return max(info.Size(), int64(len(f.kinds))*least), nil
 }
 
 // wrote takes note of a commit to the file.
@@ -313,193 +312,4 @@ func (fs *files) folded(f *file) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.dirty = 0
-}
-
-// know takes note of the columns of the file.
-func (f *file) know(kinds map[string]kind) {
-	t := query.Table{Ref: f.alias + ".main.rows", Columns: make(map[string]bool, len(kinds))}
-	for name := range kinds {
-		t.Columns[name] = true
-	}
-	f.kinds, f.table = kinds, t
-}
-
-func (fs *files) readKinds(ctx context.Context, alias string) (map[string]kind, error) {
-	r, err := fs.conn.query(ctx, "SELECT name, type FROM pragma_table_info("+quoteText(alias+".main.rows")+")")
-	if err != nil {
-		return nil, err
-	}
-	kinds := map[string]kind{}
-	for r.next() {
-		k := slices.Index(kindSQL[:], r.text(1))
-		if k < 0 {
-			return nil, fmt.Errorf("column %s has type %s, which this version does not know", r.text(0), r.text(1))
-		}
-		kinds[r.text(0)] = kind(k)
-	}
-	return kinds, nil
-}
-
-// detach lets the file go. What is only in the log stays there, and is found at the next attach.
-func (fs *files) detach(f *file) error {
-	if f.alias == "" {
-		f.stale = false
-		return nil
-	}
-	err := fs.conn.exec(context.Background(), "DETACH "+f.alias)
-	f.alias, f.stale, f.dirty = "", false, 0
-	fs.attached--
-	fs.freed.Broadcast()
-	return err
-}
-
-// detachAll lets all files go, and folds in the logs that would take time to read again.
-func (fs *files) detachAll(ctx context.Context) error {
-	const long = 1 << 20
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	var errs []error
-	for _, list := range fs.byName {
-		for _, f := range list {
-			if f.alias == "" {
-				continue
-			}
-			if f.dirty > long && !f.stale {
-				errs = append(errs, fs.conn.exec(ctx, "CHECKPOINT "+f.alias))
-			}
-			errs = append(errs, fs.detach(f))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// forget says that the engine is gone and nothing is attached any more. No file may be in use.
-func (fs *files) forget() {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	for _, list := range fs.byName {
-		for _, f := range list {
-			f.alias, f.stale, f.dirty = "", false, 0
-		}
-	}
-	fs.attached = 0
-	fs.freed.Broadcast()
-}
-
-// unfinished ends the name of a file that is being made.
-const unfinished = ".new"
-
-// create makes a file without rows. It gets its name when both tables are safely in it, so that whatever happens
-// meanwhile a file with a proper name can be attached.
-func (fs *files) create(ctx context.Context, f *file, cols []column) error {
-	if !slices.Equal(fs.image.cols, cols) {
-		data, err := fs.draw(ctx, cols)
-		if err != nil {
-			return err
-		}
-		fs.image.cols, fs.image.data = cols, data
-	}
-	folder := filepath.Dir(f.path)
-	if err := os.Mkdir(folder, 0o750); err == nil {
-		err = syncDir(fs.dir)
-		if err != nil {
-			return err
-		}
-	} else if !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	return writeSynced(f.path, fs.image.data)
-}
-
-// draw makes the image of a file with both tables and no rows.
-func (fs *files) draw(ctx context.Context, cols []column) ([]byte, error) {
-	path := filepath.Join(fs.dir, "image"+fileSuffix)
-	if err := unlink(path); err != nil {
-		return nil, err
-	}
-	err := fs.drawInto(ctx, path, cols)
-	data, readErr := os.ReadFile(path)
-	return data, errors.Join(err, readErr, unlink(path))
-}
-
-func (fs *files) drawInto(ctx context.Context, path string, cols []column) error {
-	const alias = "image"
-	if err := fs.conn.exec(ctx, "ATTACH "+quoteText(path)+" AS "+alias); err != nil {
-		return err
-	}
-	defs := make([]string, len(cols))
-	for i, c := range cols {
-		defs[i] = quoteName(c.name) + " " + kindSQL[c.kind]
-	}
-	err := fs.conn.exec(ctx, "CREATE TABLE "+alias+".main.rows ("+strings.Join(defs, ", ")+")")
-	if err == nil {
-		err = fs.conn.exec(ctx, "CREATE TABLE "+alias+".main.position (pos UBIGINT)")
-	}
-	if err == nil {
-		err = fs.conn.exec(ctx, "CHECKPOINT "+alias)
-	}
-	return errors.Join(err, fs.conn.exec(context.WithoutCancel(ctx), "DETACH "+alias))
-}
-
-// drop takes the files of a collection that end at or before t away; those in use go when they are released.
-func (fs *files) drop(c *catalog.Collection, t belfry.Time) error {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	list := fs.byName[c.Name]
-	n := 0
-	for n < len(list) && list[n].to <= t {
-		n++
-	}
-	fs.byName[c.Name] = slices.Clone(list[n:])
-	var errs []error
-	for _, f := range list[:n] {
-		f.doomed = true
-		if f.refs == 0 {
-			errs = append(errs, fs.remove(f))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (fs *files) remove(f *file) error {
-	fs.detach(f) // its rows are going, so are its errors
-	return unlink(f.path)
-}
-
-// unlink removes a database file and what the engine keeps beside it. The file itself goes last, so that what is left
-// when it does not come to an end is found again.
-func unlink(path string) error {
-	var errs []error
-	for _, suffix := range []string{".wal.recovery", ".wal.checkpoint", ".wal", ""} {
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// writeSynced makes a file durable: all of it under its name, or nothing.
-func writeSynced(path string, data []byte) error {
-	temp := path + unfinished
-	f, err := os.Create(temp)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes the names in a folder durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -108,7 +108,10 @@ func (s *Store) ask(ctx context.Context, p *query.Plan, most int) (*rows, error)
 	}
 	defer c.close()
 	c.most = most
-	periods := s.files.periods(p.Collection, p.From, p.To)
+	periods := s.withItems(p, s.files.periods(p.Collection, p.From, p.To))
+	if r, err := s.askLatest(ctx, c, p, periods); r != nil || err != nil {
+		return r, err
+	}
 	for n := firstTry(p, len(periods)); ; n = min(8*n, len(periods)) {
 		r, err := s.askSome(ctx, c, p, atEnd(p, periods, n))
 		if err != nil || n == len(periods) || r.result.rows > p.Limit || r.result.cut {
@@ -146,13 +149,17 @@ func (s *Store) askSome(ctx context.Context, c *conn, p *query.Plan, periods []p
 func (s *Store) run(ctx context.Context, c *conn, p *query.Plan, periods []period) (_ *rows, err error) {
 	var used []*file
 	if len(periods) > 0 {
-		used, err = s.files.acquire(ctx, p.Collection, periods[0].from, periods[len(periods)-1].to-1)
+		used, err = s.files.acquireAll(ctx, s.files.list(p.Collection, periods))
 		if err != nil {
 			return nil, err
 		}
 		defer func() { s.files.finish(used, err) }()
 	}
-	stmt, err := query.SQL(p, query.DuckDB(itemTable), s.files.tables(used))
+	tables := s.files.tables(used)
+	if err := s.narrow(ctx, c, p, used, tables); err != nil {
+		return nil, err
+	}
+	stmt, err := query.SQL(p, query.DuckDB(itemTable), tables)
 	if err != nil {
 		return nil, err
 	}

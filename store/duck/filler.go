@@ -1,0 +1,143 @@
+package duck
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// filler makes token filters beside everything else: of blocks that have become full, and of those that a search found
+// to have none. It reads the rows back from the files, which costs something like a sixth of what it took to store them,
+// and so does not care how they got there: yesterday, in a replay, before a crash. Until it comes, blocks are simply read.
+type filler struct {
+	mu      sync.Mutex
+	waiting []fillJob
+	wake    chan struct{}
+	stop    context.CancelFunc
+	stopped sync.WaitGroup
+}
+
+// fillJob is a file that lacks filters of words, or the filter of its items.
+type fillJob struct {
+	file  *file
+	items bool
+}
+
+// fillStep is how many blocks are made at a time. The engine cannot be replaced meanwhile.
+const fillStep = 16
+
+func (s *Store) startFiller() {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.filler.wake, s.filler.stop = make(chan struct{}, 1), cancel
+	s.filler.stopped.Go(func() { s.fillFilters(ctx) })
+}
+
+// close ends the filler; what it has not done it finds again.
+func (l *filler) close() {
+	l.stop()
+	l.stopped.Wait()
+}
+
+// ask asks for the filters that the file lacks.
+func (l *filler) ask(f *file) { l.add(fillJob{file: f}) }
+
+func (l *filler) add(j fillJob) {
+	l.mu.Lock()
+	if !slices.Contains(l.waiting, j) {
+		l.waiting = append(l.waiting, j)
+	}
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (l *filler) next() (j fillJob, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.waiting) == 0 {
+		return fillJob{}, false
+	}
+	j = l.waiting[0]
+	l.waiting = slices.Delete(l.waiting, 0, 1)
+	return j, true
+}
+
+func (s *Store) fillFilters(ctx context.Context) {
+	set := newTokenSet()
+	for ctx.Err() == nil {
+		job, ok := s.filler.next()
+		if !ok {
+			select {
+			case <-s.filler.wake:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		more, err := s.work(ctx, job, set)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			s.cfg.Log.Warn("filters not made, queries read more rows than they need", "file", job.file.path, "err", err)
+		case more:
+			s.filler.add(job)
+		}
+	}
+}
+
+// work does a job, or a part of it, and tells whether there is more to do.
+func (s *Store) work(ctx context.Context, j fillJob, set *tokenSet) (more bool, err error) {
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if err := s.usable(); err != nil {
+		return false, err
+	}
+	if held, err := s.files.hold(ctx, j.file); err != nil || !held {
+		return false, err
+	}
+	defer func() { s.files.finish([]*file{j.file}, err) }()
+	c, err := s.engine.connect()
+	if err != nil {
+		return false, err
+	}
+	defer c.close()
+	if j.items {
+		return false, s.listItems(ctx, c, j.file, set)
+	}
+	return s.fillSome(ctx, c, j.file, set)
+}
+
+// fillSome makes the next few filters of words of a file, which the caller holds.
+func (s *Store) fillSome(ctx context.Context, c *conn, f *file, set *tokenSet) (more bool, err error) {
+	old, err := s.blocksOf(ctx, c, f)
+	if err != nil {
+		return false, err
+	}
+	rows, err := c.number(ctx, "SELECT count(*) FROM "+f.ref())
+	if err != nil {
+		return false, err
+	}
+	from, to := len(old), int(rows/blockRows)
+	end := min(to, from+fillStep)
+	if from == end {
+		return false, nil
+	}
+	built, err := buildBlocks(ctx, c, f.ref(), s.files.texts(f), set, from, end)
+	if len(built) == 0 && shortOfMemory(err) { // texts so long that a filter would not help
+		built, err = buildBlocks(ctx, c, f.ref(), nil, set, from, from+1)
+	}
+	if len(built) == 0 {
+		return false, err
+	}
+	return from+len(built) < to, f.extendFilters(old, built)
+}
+
+// texts are the columns of the file that are searched by word.
+func (fs *files) texts(f *file) []string {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	return slices.DeleteFunc(textColumns(f.collection), func(name string) bool {
+		k, ok := f.kinds[name]
+		return !ok || k != kindText
+	})
+}

@@ -1,0 +1,107 @@
+package duck
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+)
+
+// filters are the token filters of one file. They speak for the rows of its first len(blocks) blocks; what comes after
+// is always read.
+type filters struct {
+	mu     sync.Mutex
+	alias  string // of the file when the blocks were last compared with its rows; "" never
+	blocks []block
+}
+
+// blocksOf gives the blocks that speak for rows of the file, which the caller holds. When the file has been attached
+// anew since the last time they are read and compared with its rows: whatever has happened to either of them
+// meanwhile, a filter never stands for rows that it was not made from.
+func (s *Store) blocksOf(ctx context.Context, c *conn, f *file) ([]block, error) {
+	t := &f.filters
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.alias == f.alias {
+		return t.blocks, nil
+	}
+	list, err := readBlocks(f.path+tokenSuffix, textFormat(f.collection))
+	if err != nil {
+		return nil, fmt.Errorf("read token filters of %s: %w", f.path, err)
+	}
+	if list, err = confirm(ctx, c, f, list); err != nil {
+		return nil, err
+	}
+	t.alias, t.blocks = f.alias, list
+	return list, nil
+}
+
+// confirm keeps the blocks whose rows the file has.
+func confirm(ctx context.Context, c *conn, f *file, list []block) ([]block, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	rows, err := c.number(ctx, "SELECT count(*) FROM "+f.ref())
+	if err != nil {
+		return nil, err
+	}
+	list = list[:min(uint64(len(list)), rows/blockRows)]
+	if len(list) == 0 {
+		return nil, nil
+	}
+	id, err := c.number(ctx, fmt.Sprintf("SELECT id FROM %s WHERE rowid = %d", f.ref(), len(list)*blockRows-1))
+	if err != nil || id != uint64(list[len(list)-1].lastID) {
+		return nil, err
+	}
+	return list, nil
+}
+
+// damaged says that the filter of a block could not be read: it and those after it are made anew.
+func (t *filters) damaged(block int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.blocks = slices.Clone(t.blocks[:min(block, len(t.blocks))])
+}
+
+// extend writes more blocks behind those that were known when they were built.
+func (f *file) extendFilters(old []block, more []builtBlock) error {
+	t := &f.filters
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.blocks) != len(old) { // damage was found meanwhile
+		return nil
+	}
+	list, err := writeBlocks(f.path+tokenSuffix, textFormat(f.collection), old, more)
+	if err != nil {
+		return fmt.Errorf("write token filters: %w", err)
+	}
+	t.blocks = list
+	return nil
+}
+
+// filterReader answers for the tokens of one file.
+type filterReader struct {
+	data   *os.File
+	blocks []block
+	page   [pageSize]byte
+	bad    int // the first block with a page that could not be read; -1 none
+}
+
+// mayHave tells whether the block may have rows with the token. What cannot be read may have anything.
+func (r *filterReader) mayHave(n int, t token) bool {
+	b := r.blocks[n]
+	if b.pages == 0 {
+		return true
+	}
+	at := pageOf(t, b.pages)
+	page := r.page[:b.size]
+	_, err := r.data.ReadAt(page, b.offset+int64(at)*int64(b.size))
+	if err != nil || !pageWhole(n, at, page) {
+		if r.bad < 0 || n < r.bad {
+			r.bad = n
+		}
+		return true
+	}
+	return pageHas(page, t)
+}
