@@ -51,7 +51,7 @@ func Check(s *Select, c *catalog.Catalog, o Options) (*Plan, error) {
 		Select: s, clock: newClock(o), options: o,
 		plan: &Plan{Customer: o.Customer, Collection: col, To: Forever, Offset: s.Offset.N},
 	}
-	for _, step := range []func() error{k.outputs, k.where, k.span, k.order} {
+	for _, step := range []func() error{k.outputs, k.where, k.period, k.span, k.order} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -66,6 +66,8 @@ type checker struct {
 	clock   clock
 	options Options
 	plan    *Plan
+
+	periodAt Pos // where a period is asked for
 }
 
 func (k *checker) errorf(pos Pos, format string, args ...any) error {

@@ -103,6 +103,9 @@ func (p *Plan) Explain() string {
 		outs = append(outs, o.explain())
 	}
 	line("select", "%s", strings.Join(outs, ", "))
+	if p.Period != "" {
+		line("period", "%s", p.Period)
+	}
 	if p.From > 0 || p.To < Forever {
 		line("span", "%s", p.spanText())
 	}

@@ -91,12 +91,9 @@ const (
 	TextOf                  // the text of an indicator: column sN
 	FromItem                // the row's item: its resource, view, object or class
 	FromSplit               // the N-th part of a text of the row, split at its separator
-	Constant                // the same for all rows: period is "raw" as long as no summaries are stored
+	Constant                // the same for all rows of an answer: the period
 	Grouped                 // the N-th value of a group, from 0: its keys, then the results of its calls
 )
-
-// rawPeriod is the value of a column whose origin is Constant.
-const rawPeriod = "raw"
 
 // Order is one key of the order of rows. An absent value comes last in both directions.
 type Order struct {

@@ -220,7 +220,7 @@ func (w *writer) outputs() []string {
 func (w *writer) expressions(c Column) []string {
 	switch c.From {
 	case Constant:
-		return []string{"'" + rawPeriod + "'"}
+		return []string{"'" + w.plan.period() + "'"}
 	case FromItem:
 		return []string{w.of("d", c.Of)}
 	case FromSplit:

@@ -38,6 +38,18 @@ func (l *Items) id(r Row) int64 {
 	return int64(len(*l))
 }
 
+// number gives each row the id of its item, as a store will know it.
+func number(cat *catalog.Catalog, data map[string][]Row) {
+	var items Items
+	for _, c := range cat.Collections() {
+		for _, r := range data[c.Name] {
+			if c.Historical {
+				r[belfry.ItemColumn] = belfry.Value{Type: belfry.IDValue, Int: items.id(r)}
+			}
+		}
+	}
+}
+
 // Batches gives the rows as a store takes them: the items first, then a batch for each historical collection.
 func Batches(cat *catalog.Catalog, data map[string][]Row) ([]*belfry.Batch, Items) {
 	var items Items
