@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -83,4 +84,41 @@ func readMarks(dir string, cat *catalog.Catalog) (map[string]belfry.Time, error)
 		marks[c.Name] = belfry.Time(n)
 	}
 	return marks, nil
+}
+
+// drop takes the files of a collection that end at or before t away; those in use go when they are released.
+func (fs *files) drop(c *catalog.Collection, t belfry.Time) error {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	list := fs.byName[c.Name]
+	n := 0
+	for n < len(list) && list[n].to <= t {
+		n++
+	}
+	fs.byName[c.Name] = slices.Clone(list[n:])
+	var errs []error
+	for _, f := range list[:n] {
+		f.doomed = true
+		if f.refs == 0 {
+			errs = append(errs, fs.remove(f))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (fs *files) remove(f *file) error {
+	fs.detach(f) // its rows are going, so are its errors
+	return unlink(f.path)
+}
+
+// unlink removes a database file and what the engine keeps beside it. The file itself goes last, so that what is left
+// when it does not come to an end is found again.
+func unlink(path string) error {
+	var errs []error
+	for _, suffix := range []string{".wal.recovery", ".wal.checkpoint", ".wal", ""} {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }

@@ -1,0 +1,121 @@
+package duck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"belfry/query"
+)
+
+func (fs *files) attach(ctx context.Context, f *file) (err error) {
+	fs.clock++
+	alias := "f" + strconv.FormatUint(fs.clock, 10)
+	if err := fs.conn.exec(ctx, "ATTACH "+quoteText(f.path)+" AS "+alias); err != nil {
+		return fmt.Errorf("%w: %w", errFile, err)
+	}
+	f.alias = alias
+	fs.attached++
+	defer func() {
+		if err != nil {
+			fs.detach(f)
+		}
+	}()
+	if f.pos, err = fs.conn.number(ctx, "SELECT max(pos) FROM "+alias+".main.position"); err != nil {
+		return err
+	}
+	kinds, err := fs.readKinds(ctx, alias)
+	if err != nil {
+		return err
+	}
+	f.know(kinds)
+	f.dirty, err = unfolded(f)
+	return err
+}
+
+// unfolded estimates what the engine holds in memory because it is only in its log beside the file.
+func unfolded(f *file) (int64, error) {
+	info, err := os.Stat(f.path + ".wal")
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	const least = 16 << 10 // per column
+	return max(info.Size(), int64(len(f.kinds))*least), nil
+}
+
+// know takes note of the columns of the file.
+func (f *file) know(kinds map[string]kind) {
+	t := query.Table{Ref: f.alias + ".main.rows", Columns: make(map[string]bool, len(kinds))}
+	for name := range kinds {
+		t.Columns[name] = true
+	}
+	f.kinds, f.table = kinds, t
+}
+
+func (fs *files) readKinds(ctx context.Context, alias string) (map[string]kind, error) {
+	r, err := fs.conn.query(ctx, "SELECT name, type FROM pragma_table_info("+quoteText(alias+".main.rows")+")")
+	if err != nil {
+		return nil, err
+	}
+	kinds := map[string]kind{}
+	for r.next() {
+		k := slices.Index(kindSQL[:], r.text(1))
+		if k < 0 {
+			return nil, fmt.Errorf("column %s has type %s, which this version does not know", r.text(0), r.text(1))
+		}
+		kinds[r.text(0)] = kind(k)
+	}
+	return kinds, nil
+}
+
+// detach lets the file go. What is only in the log stays there, and is found at the next attach.
+func (fs *files) detach(f *file) error {
+	if f.alias == "" {
+		f.stale = false
+		return nil
+	}
+	err := fs.conn.exec(context.Background(), "DETACH "+f.alias)
+	f.alias, f.stale, f.dirty = "", false, 0
+	fs.attached--
+	fs.freed.Broadcast()
+	return err
+}
+
+// detachAll lets all files go, and folds in the logs that would take time to read again.
+func (fs *files) detachAll(ctx context.Context) error {
+	const long = 1 << 20
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	var errs []error
+	for _, list := range fs.byName {
+		for _, f := range list {
+			if f.alias == "" {
+				continue
+			}
+			if f.dirty > long && !f.stale {
+				errs = append(errs, fs.conn.exec(ctx, "CHECKPOINT "+f.alias))
+			}
+			errs = append(errs, fs.detach(f))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// forget says that the engine is gone and nothing is attached any more. No file may be in use.
+func (fs *files) forget() {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for _, list := range fs.byName {
+		for _, f := range list {
+			f.alias, f.stale, f.dirty = "", false, 0
+		}
+	}
+	fs.attached = 0
+	fs.freed.Broadcast()
+}

@@ -1,0 +1,91 @@
+package duck
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// unfinished ends the name of a file that is being made.
+const unfinished = ".new"
+
+// create makes a file without rows. It gets its name when both tables are safely in it, so that whatever happens
+// meanwhile a file with a proper name can be attached.
+func (fs *files) create(ctx context.Context, f *file, cols []column) error {
+	if !slices.Equal(fs.image.cols, cols) {
+		data, err := fs.draw(ctx, cols)
+		if err != nil {
+			return err
+		}
+		fs.image.cols, fs.image.data = cols, data
+	}
+	folder := filepath.Dir(f.path)
+	if err := os.Mkdir(folder, 0o750); err == nil {
+		err = syncDir(fs.dir)
+		if err != nil {
+			return err
+		}
+	} else if !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return writeSynced(f.path, fs.image.data)
+}
+
+// draw makes the image of a file with both tables and no rows.
+func (fs *files) draw(ctx context.Context, cols []column) ([]byte, error) {
+	path := filepath.Join(fs.dir, "image"+fileSuffix)
+	if err := unlink(path); err != nil {
+		return nil, err
+	}
+	err := fs.drawInto(ctx, path, cols)
+	data, readErr := os.ReadFile(path)
+	return data, errors.Join(err, readErr, unlink(path))
+}
+
+func (fs *files) drawInto(ctx context.Context, path string, cols []column) error {
+	const alias = "image"
+	if err := fs.conn.exec(ctx, "ATTACH "+quoteText(path)+" AS "+alias); err != nil {
+		return err
+	}
+	defs := make([]string, len(cols))
+	for i, c := range cols {
+		defs[i] = quoteName(c.name) + " " + kindSQL[c.kind]
+	}
+	err := fs.conn.exec(ctx, "CREATE TABLE "+alias+".main.rows ("+strings.Join(defs, ", ")+")")
+	if err == nil {
+		err = fs.conn.exec(ctx, "CREATE TABLE "+alias+".main.position (pos UBIGINT)")
+	}
+	if err == nil {
+		err = fs.conn.exec(ctx, "CHECKPOINT "+alias)
+	}
+	return errors.Join(err, fs.conn.exec(context.WithoutCancel(ctx), "DETACH "+alias))
+}
+
+// writeSynced makes a file durable: all of it under its name, or nothing.
+func writeSynced(path string, data []byte) error {
+	temp := path + unfinished
+	f, err := os.Create(temp)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir makes the names in a folder durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
