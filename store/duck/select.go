@@ -49,6 +49,9 @@ func (s *Store) ask(ctx context.Context, p *query.Plan) (*rows, error) {
 		return nil, err
 	}
 	defer c.close()
+	if p.Period != "" {
+		return s.askSummaries(ctx, c, p)
+	}
 	periods := s.files.periods(p.Collection, p.From, p.To)
 	for n := firstTry(p, len(periods)); ; n = min(8*n, len(periods)) {
 		r, err := s.askSome(ctx, c, p, atEnd(p, periods, n))
@@ -93,7 +96,12 @@ func (s *Store) run(ctx context.Context, c *conn, p *query.Plan, periods []perio
 		}
 		defer func() { s.files.finish(used, err) }()
 	}
-	stmt, err := query.SQL(p, query.DuckDB(itemTable), s.files.tables(used))
+	return s.runOn(ctx, c, p, s.files.tables(used))
+}
+
+// runOn runs the plan on the given tables.
+func (s *Store) runOn(ctx context.Context, c *conn, p *query.Plan, tables []query.Table) (*rows, error) {
+	stmt, err := query.SQL(p, query.DuckDB(itemTable), tables)
 	if err != nil {
 		return nil, err
 	}
