@@ -56,7 +56,16 @@ func TestConfig(t *testing.T) {
 	f("# nothing but a comment\n", func(*Config) {})
 	f("limits:\n  # body: 1MiB\nstorage:\n  duckdb:\n  reserve: 0\n", func(c *Config) { c.Storage.Reserve = 0 })
 	f("limits: {body: 1MiB, query_time: 5s}", func(c *Config) { c.Limits.Body, c.Limits.QueryTime = 1<<20, Duration(5*time.Second) })
-	f("retention: {syslog: 2d, objectdata: 0s}", func(c *Config) { c.Retention["syslog"], c.Retention["objectdata"] = Duration(2*day), 0 })
+	f("retention: {syslog: 2d, objectdata: 0s}", func(c *Config) {
+		c.Retention["syslog"], c.Retention["objectdata"] = Duration(2*day), 0
+		c.Retention["objectdata.hour"], c.Retention["objectdata.day"] = 0, 0 // not shorter than the rows
+	})
+	f("retention: {objectdata: 2000d}", func(c *Config) {
+		c.Retention["objectdata"], c.Retention["objectdata.hour"] = Duration(2000*day), Duration(2000*day)
+	})
+	f("retention: {objectdata.hour: 500d, objectdata.day: 0s}", func(c *Config) {
+		c.Retention["objectdata.hour"], c.Retention["objectdata.day"] = Duration(500*day), 0
+	})
 	f("retention:\n", func(*Config) {})
 	f("listen: 0.0.0.0:80\ninsecure_http: true", func(c *Config) { c.Listen, c.InsecureHTTP = "0.0.0.0:80", true })
 }

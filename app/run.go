@@ -13,6 +13,7 @@ const (
 	releaseEvery   = time.Second
 	retentionEvery = 10 * time.Minute
 	usesEvery      = time.Minute
+	summariesEvery = time.Minute
 	catchUpEvery   = 10 * time.Millisecond
 )
 
@@ -91,7 +92,7 @@ func (s *service) retain(ctx context.Context) {
 		if age == 0 {
 			continue
 		}
-		if err := s.rows.Drop(ctx, s.Catalog.Collection(name), belfry.At(now.Add(-time.Duration(age)))); err != nil && ctx.Err() == nil {
+		if err := s.drop(ctx, name, belfry.At(now.Add(-time.Duration(age)))); err != nil && ctx.Err() == nil {
 			s.Log.Warn("old rows stay", "collection", name, "err", err)
 		}
 	}
@@ -124,6 +125,9 @@ func (s *service) stop() error {
 		s.front.close(ctx)
 	}
 	var errs []error
+	if s.parts.sum != nil {
+		errs = append(errs, s.parts.sum.endWithin(ctx))
+	}
 	if s.parts.keep != nil {
 		errs = append(errs, s.parts.keep.endWithin(ctx))
 		s.lastUses(ctx)

@@ -32,7 +32,7 @@ type service struct {
 	meta    *meta.Mover
 	seq     *ingest.Sequencer
 	api     *api.Server
-	parts   struct{ disk, store, meta, seq, keep *part }
+	parts   struct{ disk, store, meta, seq, keep, sum *part }
 	failed  chan error
 	phase   atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
 	reloads chan struct{}                // retention may have changed
@@ -237,6 +237,7 @@ func (s *service) serveHTTP(context.Context) error {
 	s.api = api.New(c)
 	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq}))
 	s.parts.keep = start("housekeeping", s.keepHouse, s.failed)
+	s.parts.sum = start("summaries", behind(s.summarise), s.failed)
 	return nil
 }
 

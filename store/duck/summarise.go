@@ -210,8 +210,11 @@ func (s *Store) replace(ctx context.Context, q *conn, d *summed, f *file, p peri
 		_ = q.exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
 		return err
 	}
-	d.noteMade(f, p.from, rows)
-	return s.files.wrote(f, f.pos, kinds)
+	err = s.files.wrote(f, f.pos, kinds) // first, so that who hears of the summary also knows its columns
+	if err == nil {
+		d.noteMade(f, p.from, rows)
+	}
+	return err
 }
 
 // rewrite makes the summaries of so many parts of the items one after the other, and counts the rows they are made of.

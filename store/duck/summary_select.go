@@ -46,16 +46,17 @@ func (s *Store) summaryDays(p summaryPlan) []period {
 
 // runSummaries runs the plan on the summaries of some days, which follow one another.
 func (s *Store) runSummaries(ctx context.Context, c *conn, p summaryPlan, days []period) (_ *rows, err error) {
+	var used summaryFiles
+	defer func() { s.files.finish(used.all(), err) }()
 	var tables []query.Table
 	if len(days) > 0 {
 		span := period{days[0].from, days[len(days)-1].to}
-		used, err := s.acquireSummaries(ctx, p, span)
-		if err != nil {
+		var states []dayState
+		if states, err = s.acquireSummaries(ctx, c, p, span, &used); err != nil {
 			return nil, err
 		}
-		defer func() { s.files.finish(used.all(), err) }()
-		if tables, err = s.summaryTables(ctx, c, p, used, span); err != nil {
-			return nil, err
+		for _, t := range s.summaryTables(p.Period, used, states, span) {
+			tables = append(tables, t.table(p.Period))
 		}
 	}
 	return s.runOn(ctx, c, p.Plan, tables)
@@ -66,42 +67,30 @@ type summaryFiles struct{ raw, hour, day []*file }
 
 func (f summaryFiles) all() []*file { return slices.Concat(f.raw, f.hour, f.day) }
 
-// acquireSummaries begins with the rows: when they are dropped meanwhile, their summaries are complete.
-func (s *Store) acquireSummaries(ctx context.Context, p summaryPlan, span period) (got summaryFiles, err error) {
-	defer func() {
-		if err != nil {
-			s.files.release(got.all())
-		}
-	}()
+// acquireSummaries gives the files of the span and the states of its days. The order matters: rows that are dropped
+// once we have them stay until we are done, and what is up to date by then is in the files that we get afterwards.
+func (s *Store) acquireSummaries(ctx context.Context, c *conn, p summaryPlan, span period, got *summaryFiles) (states []dayState, err error) {
 	if got.raw, err = s.files.acquire(ctx, p.d.raw, span.from, span.to-1); err != nil {
-		return got, err
+		return nil, err
+	}
+	if states, err = s.states(ctx, c, p.d, got.raw); err != nil {
+		return nil, err
 	}
 	if got.hour, err = s.files.acquire(ctx, p.d.hour, span.from, span.to-1); err != nil {
-		return got, err
+		return nil, err
 	}
 	if p.Period == query.PeriodDay {
 		got.day, err = s.files.acquire(ctx, p.d.day, span.from, span.to-1)
 	}
-	return got, err
+	return states, err
 }
 
 // summaryTables are tables that together have the summaries of the span, each once.
-func (s *Store) summaryTables(ctx context.Context, c *conn, p summaryPlan, used summaryFiles, span period) ([]query.Table, error) {
-	states, err := s.states(ctx, c, p.d, used.raw)
-	if err != nil {
-		return nil, err
+func (s *Store) summaryTables(p string, used summaryFiles, states []dayState, span period) []summaryTable {
+	if p == query.PeriodDay {
+		return s.dayTables(used, states, span)
 	}
-	var list []summaryTable
-	if p.Period == query.PeriodDay {
-		list = s.dayTables(used, states, span)
-	} else {
-		list = s.hourTables(used, states, span)
-	}
-	tables := make([]query.Table, len(list))
-	for i, t := range list {
-		tables[i] = t.table(p.Period)
-	}
-	return tables, nil
+	return s.hourTables(used, states, span)
 }
 
 // states are those of the days of files of rows.

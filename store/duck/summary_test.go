@@ -324,7 +324,7 @@ func TestSummariseAndAppend(t *testing.T) {
 		}
 		done <- nil
 	}()
-	for range 30 {
+	for range 10 {
 		w.send()
 		w.check()
 	}

@@ -120,7 +120,7 @@ func (s *Store) tallyOf(ctx context.Context, q *conn, d *summed, f *file, made r
 // countHours counts the rows of the file, and tells up to which position. How many there are in all the engine knows
 // without reading them; where that is what the day was made of, the hours need not be counted either.
 func countHours(ctx context.Context, q *conn, f *file, made rowCounts, day int64) (have hourCounts, pos uint64, err error) {
-	position := "(SELECT max(pos) FROM " + f.alias + ".main.position)"
+	position := "(SELECT coalesce(max(pos), 0) FROM " + f.alias + ".main.position)" // 0 before the first commit
 	r, err := q.query(ctx, "SELECT (SELECT count(*) FROM "+f.table.Ref+"), "+position)
 	if err != nil || !r.next() {
 		return have, 0, err
