@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 )
 
 // covers tells whether what is kept for a is there as long as what is kept for b. 0 is for ever.
@@ -43,9 +42,5 @@ func age(d Duration) string {
 	if d == 0 {
 		return "ever"
 	}
-	text, err := d.MarshalText()
-	if err != nil {
-		return time.Duration(d).String()
-	}
-	return string(text)
+	return d.String()
 }
