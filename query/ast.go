@@ -8,16 +8,17 @@ import (
 
 // Select is a query as it was written. String prints it so that Parse gives an equal one again, positions aside.
 type Select struct {
-	Star   bool // SELECT *
-	Items  []Item
-	From   Name
-	AsOf   *Literal // the moment of FROM … AS OF; nil when absent
-	Where  Expr     // nil when absent
-	Group  []Term
-	Having Expr // nil when absent
-	Order  []Key
-	Limit  Count
-	Offset Count
+	Star     bool // SELECT *
+	Distinct bool // SELECT DISTINCT
+	Items    []Item
+	From     Name
+	AsOf     *Literal // the moment of FROM … AS OF; nil when absent
+	Where    Expr     // nil when absent
+	Group    []Term
+	Having   Expr // nil when absent
+	Order    []Key
+	Limit    Count
+	Offset   Count
 
 	text string // what was parsed, for the places in error messages
 }
@@ -37,6 +38,7 @@ type Term struct {
 	Distinct bool // COUNT(DISTINCT field)
 	Field    Name
 	Arg      *Literal // what follows the field: 95 in PERCENTILE(i1, 95); nil when nothing does
+	End      Pos      // of a function, where its text ends
 }
 
 // Item is one selected thing.
@@ -174,7 +176,7 @@ func (t Term) String() string {
 	if t.Distinct {
 		s += "DISTINCT "
 	}
-	if t.Field.Text == "*" {
+	if t.Field.Text == "*" && !t.Distinct && t.Func.function() == FuncCount {
 		s += "*"
 	} else {
 		s += t.Field.String()
@@ -185,15 +187,17 @@ func (t Term) String() string {
 	return s + ")"
 }
 
-// label is the name of the item in the answer: what follows AS, or else its own text.
-func (i Item) label() string {
+// label is the name of an item in the answer: what follows AS, or else its own text.
+func (s *Select) label(i Item) string {
 	switch {
 	case i.As.Text != "":
 		return i.As.Text
 	case i.Func.Text == "":
 		return i.Field.Text
+	case int(i.End) <= len(s.text) && i.Func.Pos < i.End:
+		return s.text[i.Func.Pos:i.End]
 	}
-	return i.String()
+	return i.Term.String()
 }
 
 func (l Literal) String() string {
@@ -207,6 +211,9 @@ func (l Literal) String() string {
 func (s *Select) String() string {
 	var b strings.Builder
 	b.WriteString("SELECT ")
+	if s.Distinct {
+		b.WriteString("DISTINCT ")
+	}
 	if s.Star {
 		b.WriteString("*")
 	}

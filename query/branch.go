@@ -147,6 +147,8 @@ func (w *writer) preds(of []Pred, by string) string {
 // the condition applies.
 func (w *writer) test(c Column, is func(expression string) string) string {
 	switch c.From {
+	case Grouped:
+		return is(w.groupExpressions(c)[0])
 	case FromItem:
 		return w.name(belfry.ItemColumn) + " IN (SELECT " + w.name("id") + " FROM " + w.dialect.Items + " WHERE " +
 			w.name("customer") + " = " + w.customer() + " AND " + is(w.name(c.Of)) + ")"

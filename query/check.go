@@ -51,7 +51,7 @@ func Check(s *Select, c *catalog.Catalog, o Options) (*Plan, error) {
 		Select: s, clock: newClock(o), options: o,
 		plan: &Plan{Customer: o.Customer, Collection: col, To: Forever, Offset: s.Offset.N},
 	}
-	for _, step := range []func() error{k.outputs, k.where, k.period, k.span, k.order} {
+	for _, step := range []func() error{k.outputs, k.where, k.period, k.span, k.having, k.order} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -67,6 +67,7 @@ type checker struct {
 	options Options
 	plan    *Plan
 
+	groups bool // conditions are on groups: those of HAVING
 	periodAt Pos // where a period is asked for
 }
 
@@ -107,34 +108,32 @@ func columnOf(c *catalog.Collection, f catalog.Field, n int, name string) Column
 }
 
 func (k *checker) outputs() error {
+	if k.grouped() {
+		if err := k.keys(); err != nil {
+			return err
+		}
+	}
 	if k.Star {
 		k.plan.Star, k.plan.Outputs = true, everything(k.plan.Collection)
 		return nil
 	}
 	seen := map[string]bool{}
 	for _, item := range k.Items {
-		out := Output{Name: item.label()}
-		if item.Func.Text != "" {
-			k.plan.Grouping = &Grouping{Calls: []Call{{Func: FuncCount}}}
-			out.Column = k.plan.Grouping.column(0, "COUNT(*)", catalog.Integer)
+		out := Output{Name: k.label(item)}
+		var err error
+		if k.plan.Grouping != nil {
+			out.Column, err = k.ofGroup(item.Term)
 		} else {
-			var err error
-			if out.Column, err = k.column(item.Field); err != nil {
-				return err
-			}
+			out.Column, err = k.column(item.Field)
+		}
+		if err != nil {
+			return err
 		}
 		if seen[out.Name] {
-			return k.errorf(item.Field.Pos, "%s is selected twice under the same name; give one of them another with AS", shorten(out.Name))
+			return k.errorf(item.pos(), "%s is selected twice under the same name; give one of them another with AS", shorten(out.Name))
 		}
 		seen[out.Name] = true
 		k.plan.Outputs = append(k.plan.Outputs, out)
-	}
-	if k.plan.Grouping != nil {
-		for i, item := range k.Items {
-			if k.plan.Outputs[i].Column.From != Grouped {
-				return k.errorf(item.Field.Pos, "%s stands beside COUNT(*), which needs GROUP BY; GROUP BY is not available yet", item.Field)
-			}
-		}
 	}
 	return nil
 }
@@ -182,7 +181,7 @@ func (k *checker) pred(e Expr) (Pred, error) {
 		}
 		return Not{p}, err
 	case *CompareExpr:
-		return k.compare(e.Field, e.Op, e.Value)
+		return k.compare(e.Term, e.Op, e.Value)
 	case *NullExpr:
 		return k.null(e)
 	case *InExpr:
@@ -203,7 +202,7 @@ func (k *checker) preds(es []Expr) ([]Pred, error) {
 }
 
 func (k *checker) null(e *NullExpr) (Pred, error) {
-	col, err := k.column(e.Field)
+	col, err := k.operand(e.Term)
 	switch {
 	case err != nil:
 		return nil, err
@@ -228,7 +227,7 @@ func (k *checker) in(e *InExpr) (Pred, error) {
 	of := make([]Pred, len(e.Values))
 	for i, v := range e.Values {
 		var err error
-		if of[i], err = k.compare(e.Field, op, v); err != nil {
+		if of[i], err = k.compare(e.Term, op, v); err != nil {
 			return nil, err
 		}
 	}
@@ -243,11 +242,11 @@ func (k *checker) between(e *BetweenExpr) (Pred, error) {
 	if e.Not {
 		lowOp, highOp = Less, Greater
 	}
-	low, err := k.compare(e.Field, lowOp, e.Low)
+	low, err := k.compare(e.Term, lowOp, e.Low)
 	if err != nil {
 		return nil, err
 	}
-	high, err := k.compare(e.Field, highOp, e.High)
+	high, err := k.compare(e.Term, highOp, e.High)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,12 +9,14 @@ func (p *parser) items(s *Select) error {
 	if err := p.need("SELECT"); err != nil {
 		return err
 	}
-	if p.word("DISTINCT") {
-		return p.later("SELECT DISTINCT")
+	var err error
+	if s.Distinct, err = p.accept("DISTINCT"); err != nil {
+		return err
 	}
-	star, err := p.acceptSymbol("*")
-	if err != nil || star {
-		s.Star = star
+	if s.Distinct && p.symbol("*") {
+		return p.errorf("SELECT DISTINCT takes the fields that make rows differ; name them instead of *")
+	}
+	if s.Star, err = p.acceptSymbol("*"); err != nil || s.Star {
 		return err
 	}
 	for {
@@ -35,15 +36,8 @@ func (p *parser) item() (item Item, err error) {
 	if err = p.term(); err != nil {
 		return
 	}
-	bare := p.tok.kind == tokWord
-	if item.Field, err = p.name("* or a field or COUNT(*)"); err != nil {
+	if item.Term, err = p.operand("*, a field or a function like COUNT(*)"); err != nil {
 		return
-	}
-	if bare && p.symbol("(") {
-		item.Func = item.Field
-		if item.Field, err = p.argument(item.Func); err != nil {
-			return
-		}
 	}
 	as, err := p.accept("AS")
 	if err != nil || !as {
@@ -51,33 +45,6 @@ func (p *parser) item() (item Item, err error) {
 	}
 	item.As, err = p.name("a name after AS")
 	return
-}
-
-// functions that the language has; those but COUNT(*) come with grouping.
-var functions = []string{
-	"AVG", "COUNT", "FIRST", "LAST", "MAX", "MEAN", "MEDIAN", "MIN", "PERCENTILE", "STDDEV", "SUM", "TIMEBUCKET",
-}
-
-// argument takes what stands in the parentheses after a function.
-func (p *parser) argument(fn Name) (Name, error) {
-	if !slices.Contains(functions, strings.ToUpper(fn.Text)) {
-		return Name{}, badQuery(p.lex.text, int(fn.Pos), "there is no function %s%s; known are %s", fn.Text,
-			didYouMean(strings.ToUpper(fn.Text), functions), strings.Join(functions, ", "))
-	}
-	if !strings.EqualFold(fn.Text, "COUNT") {
-		return Name{}, badQuery(p.lex.text, int(fn.Pos), "the function %s is not available yet", fn.Text)
-	}
-	if err := p.advance(); err != nil { // the parenthesis
-		return Name{}, err
-	}
-	if p.word("DISTINCT") {
-		return Name{}, p.later("COUNT(DISTINCT …)")
-	}
-	star := Name{"*", Pos(p.tok.pos)}
-	if err := p.needSymbol("*"); err != nil {
-		return Name{}, err
-	}
-	return star, p.needSymbol(")")
 }
 
 func (p *parser) from(s *Select) (err error) {
@@ -92,16 +59,6 @@ func (p *parser) from(s *Select) (err error) {
 		return p.later("AS OF")
 	case p.symbol(","), p.word("JOIN"):
 		return p.errorf("a query reads exactly one collection")
-	}
-	return nil
-}
-
-func (p *parser) group(*Select) error {
-	switch {
-	case p.word("GROUP"):
-		return p.later("GROUP BY")
-	case p.word("HAVING"):
-		return p.later("HAVING")
 	}
 	return nil
 }
@@ -131,11 +88,8 @@ func (p *parser) key() (k Key, err error) {
 	if err = p.term(); err != nil {
 		return
 	}
-	if k.Field, err = p.name("a field to order by"); err != nil {
+	if k.Term, err = p.operand("a field to order by"); err != nil {
 		return
-	}
-	if p.symbol("(") {
-		return k, p.later("ORDER BY a function")
 	}
 	if k.Desc, err = p.accept("DESC"); err != nil || k.Desc {
 		return
@@ -188,8 +142,12 @@ func (s *Select) continuations() []string {
 		return []string{"OFFSET", "the end of the query"}
 	case s.Order != nil:
 		return []string{"ASC", "DESC", `","`, "LIMIT", "the end of the query"}
-	case s.Where != nil:
+	case s.Having != nil:
 		return []string{"AND", "OR", "ORDER BY", "LIMIT", "the end of the query"}
+	case s.Group != nil:
+		return []string{`","`, "HAVING", "ORDER BY", "LIMIT", "the end of the query"}
+	case s.Where != nil:
+		return []string{"AND", "OR", "GROUP BY", "ORDER BY", "LIMIT", "the end of the query"}
 	}
-	return []string{"WHERE", "ORDER BY", "LIMIT", "the end of the query"}
+	return []string{"WHERE", "GROUP BY", "ORDER BY", "LIMIT", "the end of the query"}
 }

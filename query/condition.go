@@ -7,12 +7,12 @@ func (p *parser) condition() (Expr, error) {
 	if err := p.term(); err != nil {
 		return nil, err
 	}
-	field, err := p.name("a field, NOT or (")
+	field, err := p.left()
 	if err != nil {
 		return nil, err
 	}
-	if strings.EqualFold(field.Text, "_query_") {
-		return nil, badQuery(p.lex.text, int(field.Pos), "_query_ (Lucene) is not available yet")
+	if strings.EqualFold(field.Field.Text, "_query_") {
+		return nil, badQuery(p.lex.text, int(field.Field.Pos), "_query_ (Lucene) is not available yet")
 	}
 	if op, ok := p.operator(); ok {
 		return p.compare(field, op)
@@ -31,7 +31,7 @@ func (p *parser) condition() (Expr, error) {
 	case p.word("IS") && !not:
 		return p.null(field)
 	case p.symbol("("):
-		return nil, p.errorf("a function cannot stand in WHERE; compare a field")
+		return nil, p.errorf("a function has no quotes around its name")
 	case not:
 		return nil, p.expected("IN", "BETWEEN", "LIKE")
 	}
@@ -53,7 +53,7 @@ func (p *parser) operator() (Op, bool) {
 	return 0, false
 }
 
-func (p *parser) compare(field Name, op Op) (Expr, error) {
+func (p *parser) compare(field Term, op Op) (Expr, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
@@ -61,10 +61,10 @@ func (p *parser) compare(field Name, op Op) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &CompareExpr{Term{Field: field}, op, v}, nil
+	return &CompareExpr{field, op, v}, nil
 }
 
-func (p *parser) null(field Name) (Expr, error) {
+func (p *parser) null(field Term) (Expr, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
@@ -72,17 +72,17 @@ func (p *parser) null(field Name) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &NullExpr{Term{Field: field}, not}, p.need("NULL")
+	return &NullExpr{field, not}, p.need("NULL")
 }
 
-func (p *parser) in(field Name, not bool) (Expr, error) {
+func (p *parser) in(field Term, not bool) (Expr, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
 	if err := p.needSymbol("("); err != nil {
 		return nil, err
 	}
-	e := &InExpr{Term: Term{Field: field}, Not: not}
+	e := &InExpr{Term: field, Not: not}
 	for {
 		v, err := p.literal()
 		if err != nil {
@@ -102,12 +102,12 @@ func (p *parser) in(field Name, not bool) (Expr, error) {
 	}
 }
 
-func (p *parser) between(field Name, not bool) (Expr, error) {
+func (p *parser) between(field Term, not bool) (Expr, error) {
 	err := p.advance()
 	if err != nil {
 		return nil, err
 	}
-	e := &BetweenExpr{Term: Term{Field: field}, Not: not}
+	e := &BetweenExpr{Term: field, Not: not}
 	if e.Low, err = p.literal(); err != nil {
 		return nil, err
 	}

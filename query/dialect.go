@@ -21,6 +21,11 @@ func DuckDB(items string) *Dialect {
 		Part: func(text, sep string, n int) string {
 			return fmt.Sprintf("NULLIF(split_part(%s, COALESCE(%s, chr(9)), %d), '')", text, sep, n)
 		},
+		Finite:   func(e string) string { return "CASE WHEN isfinite(" + e + ") THEN " + e + " END" },
+		Quantile: func(e string, part float64) string { return fmt.Sprintf("quantile_cont(%s, %v)", e, part) },
+		Pair:     func(time, id string) string { return "(" + time + "::HUGEINT * 18446744073709551616 + " + id + ")" },
+		AtMin:    func(e, by string) string { return "arg_min(" + e + ", " + by + ")" },
+		AtMax:    func(e, by string) string { return "arg_max(" + e + ", " + by + ")" },
 	}
 }
 

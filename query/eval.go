@@ -26,7 +26,7 @@ func Eval(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 		rows = Summaries(p.Period, rows)
 	}
 	if p.Grouping != nil {
-		return evalCount(p, rows), nil
+		return evalGroups(p, rows)
 	}
 	t := &top{plan: p, most: p.Offset + p.Limit + 1, numbered: make([][]Output, len(p.Outputs))}
 	for i, out := range p.Outputs {
@@ -40,24 +40,6 @@ func Eval(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 		}
 	}
 	return t.rows(), nil
-}
-
-func evalCount(p *Plan, rows iter.Seq[Row]) Rows {
-	n := int64(0)
-	for r := range rows {
-		if p.Matches(r) {
-			n++
-		}
-	}
-	m := &memory{columns: p.Outputs}
-	if p.Offset == 0 {
-		row := make([]belfry.Value, len(p.Outputs))
-		for i := range row {
-			row[i] = belfry.Value{Type: belfry.IntValue, Int: n}
-		}
-		m.data = [][]belfry.Value{row}
-	}
-	return m
 }
 
 // Matches tells whether the row is one that the plan asks for.
@@ -101,6 +83,8 @@ func holds(p Pred, r Row) bool {
 func (c Column) of(r Row) belfry.Value {
 	var v belfry.Value
 	switch c.From {
+	case Grouped:
+		return r.(groupRow).of(c)
 	case Constant:
 		return periodValue(r)
 	case TextOf:

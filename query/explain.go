@@ -112,6 +112,7 @@ func (p *Plan) Explain() string {
 	if p.Where != nil {
 		line("where", "%s", predText(p.Where))
 	}
+	p.explainGroups(line)
 	if p.ItemsKnown {
 		line("items", "%d found by name", len(p.Items))
 	}
@@ -130,6 +131,33 @@ func (p *Plan) Explain() string {
 		line("note", "%s", n)
 	}
 	return b.String()
+}
+
+func (p *Plan) explainGroups(line func(what, format string, args ...any)) {
+	if p.Grouping == nil {
+		return
+	}
+	list := func(calls []Call) string {
+		texts := make([]string, len(calls))
+		for i, c := range calls {
+			texts[i] = c.String()
+			if c.Bucket.Zone != "" {
+				texts[i] += fmt.Sprintf(" in %s (%d offsets)", c.Bucket.Zone, len(c.Bucket.Offsets))
+			}
+		}
+		return strings.Join(texts, ", ")
+	}
+	if len(p.Grouping.Keys) > 0 {
+		line("group", "%s", list(p.Grouping.Keys))
+	} else {
+		line("group", "all rows")
+	}
+	if len(p.Grouping.Calls) > 0 {
+		line("functions", "%s", list(p.Grouping.Calls))
+	}
+	if p.Having != nil {
+		line("having", "%s", predText(p.Having))
+	}
 }
 
 func (p *Plan) spanText() string {

@@ -10,10 +10,7 @@ import (
 // order resolves ORDER BY, or takes the order that the collection has by itself, and completes it with the id.
 func (k *checker) order() error {
 	if k.plan.Grouping != nil {
-		if len(k.Order) > 0 {
-			return k.errorf(k.Order[0].Field.Pos, "COUNT(*) gives a single row, so there is nothing to order; leave ORDER BY out")
-		}
-		return nil
+		return k.groupOrder()
 	}
 	keys := k.Order
 	if len(keys) == 0 {

@@ -35,6 +35,8 @@ type parser struct {
 	prev  int // end of the token before
 	depth int
 	terms int
+
+	having bool // what is being read is the condition of HAVING
 }
 
 func (p *parser) query() (*Select, error) {

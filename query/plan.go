@@ -77,8 +77,8 @@ type Column struct {
 	Name string // canonical, that is in the catalog's own writing and without aliases: i3 for INTEGER3
 	Type catalog.Type
 	From Origin
-	Of   string // FromItem: the column of the item; FromSplit: the text that is split
-	N    int    // the number of a numbered field
+	Of   string // FromItem: the column of the item; FromSplit: the text that is split; Grouped: which part of a value
+	N    int    // the number of a numbered field; Grouped: the place in the group
 }
 
 // Origin says where the value of a column comes from.
@@ -93,6 +93,12 @@ const (
 	FromSplit               // the N-th part of a text of the row, split at its separator
 	Constant                // the same for all rows of an answer: the period
 	Grouped                 // the N-th value of a group, from 0: its keys, then the results of its calls
+)
+
+// The parts of a value that is a key of a group, as Column.Of names them.
+const (
+	numberPart = "number"
+	textPart   = "text"
 )
 
 // Order is one key of the order of rows. An absent value comes last in both directions.
@@ -147,6 +153,12 @@ type Dialect struct {
 	Param func(n int) string                   // the placeholder of the n-th argument, from 1
 	Cast  func(e string, t Storage) string     // an expression made to be of the type
 	Part  func(text, sep string, n int) string // the n-th part of a text, from 1; NULL when empty or not there
+
+	Finite   func(e string) string               // a number, or NULL when it is not finite
+	Quantile func(e string, part float64) string // an aggregate: the number below which the part lies, interpolated
+	Pair     func(time, id string) string        // one value of two, ordered by the first and then by the second
+	AtMin    func(e, by string) string           // an aggregate: the value, where present, in the row where by is smallest
+	AtMax    func(e, by string) string
 }
 
 // Storage is the type of a stored column.

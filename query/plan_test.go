@@ -8,6 +8,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -153,7 +154,10 @@ func TestNoTables(t *testing.T) {
 	}
 	f("SELECT object, i1, id, timestamp FROM objectdata WHERE i1 >= 5 ORDER BY object LIMIT 1",
 		"SELECT CAST(NULL AS VARCHAR), CAST(NULL AS DOUBLE), CAST(NULL AS VARCHAR), CAST(NULL AS UBIGINT), CAST(NULL AS BIGINT)\nWHERE 1 = 0")
-	f("SELECT COUNT(*) FROM events WHERE timestamp >= 'NOW-1DAY'", "SELECT CAST(0 AS BIGINT)")
+	f("SELECT COUNT(*) FROM events WHERE timestamp >= 'NOW-1DAY'",
+		"SELECT g.\"g0\"\nFROM (SELECT COUNT(*) AS \"g0\"\nFROM (\nSELECT 1 WHERE 1 = 0\n) AS q) AS g")
+	f("SELECT object, i1, COUNT(*) FROM objectdata WHERE timestamp >= 'NOW-1DAY' GROUP BY object, i1",
+		"SELECT CAST(NULL AS VARCHAR), CAST(NULL AS DOUBLE), CAST(NULL AS VARCHAR), CAST(NULL AS BIGINT)\nWHERE 1 = 0")
 }
 
 func TestByTime(t *testing.T) {
@@ -274,6 +278,9 @@ func eval(t *testing.T, p *query.Plan, rows iter.Seq[query.Row]) (lines []string
 		line := ""
 		for i, v := range row {
 			if v.Type != belfry.AbsentValue {
+				if v.Type == belfry.NumberValue { // sums depend on the order of the rows, in their last digits
+					v.Num, _ = strconv.ParseFloat(strconv.FormatFloat(v.Num, 'g', 10, 64), 64)
+				}
 				line += answer.Columns()[i].Name + "=" + v.String() + " "
 			}
 		}

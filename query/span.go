@@ -143,4 +143,6 @@ func exact(p Pred) bool {
 	return false
 }
 
-func isTimestamp(c Column) bool { return c.Name == timestamp && c.Type == catalog.Time }
+func isTimestamp(c Column) bool {
+	return c.Name == timestamp && c.Type == catalog.Time && c.From == Stored
+}

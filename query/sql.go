@@ -45,7 +45,7 @@ func SQL(p *Plan, d *Dialect, tables []Table) (*Statement, error) {
 		tables = nil
 	}
 	if p.Grouping != nil {
-		w.count(tables)
+		w.groups(tables)
 	} else {
 		w.rows(tables)
 	}
@@ -92,19 +92,6 @@ func (w *writer) name(column string) string { return w.dialect.Quote(column) }
 
 func (w *writer) of(table, column string) string { return table + "." + w.name(column) }
 
-func (w *writer) count(tables []Table) {
-	branches := w.branches(tables, nil)
-	if len(branches) == 0 {
-		w.put("SELECT ", w.list(len(w.columns), func(int) string { return w.dialect.Cast("0", StoredInt) }))
-	} else {
-		w.put("SELECT ", w.list(len(w.columns), func(int) string { return "COUNT(*)" }), "\nFROM (\n")
-		w.put(strings.Join(branches, "\nUNION ALL\n"), "\n) AS q")
-	}
-	if w.plan.Offset > 0 {
-		w.put("\n", w.limit())
-	}
-}
-
 func (w *writer) rows(tables []Table) {
 	needed, joined, early := w.needs()
 	branches := w.branches(tables, needed)
@@ -125,8 +112,7 @@ func (w *writer) rows(tables []Table) {
 		w.put("\n", w.order(), "\n", w.limit(), ") AS q")
 	}
 	if joined {
-		w.put("\nLEFT JOIN ", w.dialect.Items, " AS d ON ", w.of("d", "id"), " = ", w.of("q", belfry.ItemColumn),
-			" AND ", w.of("d", "customer"), " = ", w.customer())
+		w.put(w.joinItems("q"))
 	}
 	w.put("\n", w.order()) // again after a late join, which keeps no order
 	if !late {
@@ -219,6 +205,8 @@ func (w *writer) outputs() []string {
 // expressions read a column from the rows q and the items d; the two parts of a value, its number first.
 func (w *writer) expressions(c Column) []string {
 	switch c.From {
+	case Grouped:
+		return w.groupExpressions(c)
 	case Constant:
 		return []string{"'" + w.plan.period() + "'"}
 	case FromItem:

@@ -10,8 +10,8 @@ import (
 )
 
 // compare gives a comparison its meaning: the literal becomes a value of the column's type.
-func (k *checker) compare(field Name, op Op, lit Literal) (Pred, error) {
-	col, err := k.column(field)
+func (k *checker) compare(of Term, op Op, lit Literal) (Pred, error) {
+	col, err := k.operand(of)
 	if err != nil {
 		return nil, err
 	}
@@ -31,6 +31,11 @@ func (k *checker) compare(field Name, op Op, lit Literal) (Pred, error) {
 // parts are the two columns in which an indicator may have its value.
 func parts(c Column) (number, text Column) {
 	number, text = c, c
+	if c.From == Grouped {
+		number.Type, number.Of = catalog.Number, numberPart
+		text.Name, text.Type, text.Of = "s"+strings.TrimPrefix(c.Name, "i"), catalog.Text, textPart
+		return number, text
+	}
 	number.Type, number.From = catalog.Number, NumberOf
 	text.Name, text.Type, text.From = belfry.IndicatorTextColumn(c.N), catalog.Text, TextOf
 	return number, text

@@ -12,11 +12,11 @@ import (
 func Random(r *rand.Rand) string {
 	g := &generator{Rand: r, collection: pick(r, "objectdata", "objectlog", "events")}
 	var b strings.Builder
-	aggregate := r.IntN(8) == 0
 	b.WriteString("SELECT ")
+	groups := r.IntN(2) == 0
 	switch {
-	case aggregate:
-		b.WriteString("COUNT(*)")
+	case groups:
+		b.WriteString(g.grouped())
 	case r.IntN(5) == 0:
 		b.WriteString("*")
 	default:
@@ -24,14 +24,10 @@ func Random(r *rand.Rand) string {
 			fmt.Fprintf(&b, "%s%s AS f%d", strings.Repeat(", ", min(i, 1)), g.field(), i)
 		}
 	}
-	b.WriteString(" FROM " + g.collection + " WHERE timestamp >= " + g.time())
-	if r.IntN(5) > 0 {
-		b.WriteString(" AND " + g.condition(3))
+	if !groups {
+		b.WriteString(g.from())
 	}
-	if g.collection == "objectdata" && r.IntN(4) == 0 {
-		b.WriteString(" AND period = " + pick(r, "'raw'", "'hour'", "'day'"))
-	}
-	if !aggregate && r.IntN(3) > 0 {
+	if !groups && r.IntN(3) > 0 {
 		b.WriteString(" ORDER BY " + g.field() + pick(r, "", " ASC", " DESC"))
 		for r.IntN(2) == 0 {
 			b.WriteString(", " + g.field() + pick(r, "", " ASC", " DESC"))
@@ -49,6 +45,17 @@ func Random(r *rand.Rand) string {
 type generator struct {
 	*rand.Rand
 	collection string
+}
+
+func (g *generator) from() string {
+	text := " FROM " + g.collection + " WHERE timestamp >= " + g.time()
+	if g.IntN(5) > 0 {
+		text += " AND " + g.condition(3)
+	}
+	if g.collection == "objectdata" && g.IntN(4) == 0 {
+		text += " AND period = " + pick(g.Rand, "'raw'", "'hour'", "'day'")
+	}
+	return text
 }
 
 func pick(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }

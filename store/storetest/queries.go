@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"testing"
+	"time"
+	_ "time/tzdata" // the zones, where the machine has none
 
 	"belfry/catalog"
 	"belfry/query"
@@ -95,7 +97,7 @@ func (j *judge) golden(t *testing.T, c *querytest.Case) int {
 func (j *judge) random(t *testing.T, seed uint64) {
 	c := querytest.Case{
 		Query:   querytest.Random(rand.New(rand.NewPCG(seed, 11))),
-		Options: query.Options{Customer: querytest.Customer, Now: querytest.Now},
+		Options: query.Options{Customer: querytest.Customer, Now: querytest.Now, Location: zone(t, seed)},
 	}
 	p, err := c.Plan(j.catalog)
 	if err != nil {
@@ -105,6 +107,17 @@ func (j *judge) random(t *testing.T, seed uint64) {
 		p.Resolve(j.names)
 	}
 	j.ask(t, c.Query, p, j.eval(t, p, j.data[p.Collection.Name]))
+}
+
+// zone is one of several, most of which change their clocks.
+func zone(t *testing.T, seed uint64) *time.Location {
+	t.Helper()
+	names := []string{"UTC", "Europe/Paris", "Asia/Kathmandu", "America/New_York", "Australia/Lord_Howe"}
+	z, err := time.LoadLocation(names[seed%uint64(len(names))])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
 }
 
 func (j *judge) eval(t *testing.T, p *query.Plan, rows []querytest.Row) string {
@@ -137,7 +150,7 @@ func (j *judge) ask(t *testing.T, name string, p *query.Plan, want string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got != want {
+	if !querytest.Same(got, want) {
 		t.Errorf("%s:\ngot\n%swant\n%s", name, got, want)
 	}
 }

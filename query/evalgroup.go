@@ -1,0 +1,123 @@
+package query
+
+import (
+	"encoding/binary"
+	"iter"
+	"math"
+	"slices"
+
+	"belfry"
+)
+
+// maxGroupMemory bounds what Eval keeps of groups, in bytes as far as they can be counted.
+const maxGroupMemory = 256 << 20
+
+// evalGroups makes groups of the rows, and of the groups the answer.
+func evalGroups(p *Plan, rows iter.Seq[Row]) (Rows, error) {
+	gs := &groups{plan: p, by: map[string]*group{}, memory: maxGroupMemory}
+	if len(p.Grouping.Keys) == 0 {
+		gs.find(nil)
+	}
+	for r := range rows {
+		if !p.Matches(r) {
+			continue
+		}
+		gs.add(r)
+		if gs.memory < 0 {
+			return nil, belfry.Errorf(belfry.BadQuery, "the groups of this query need more than %d MB of memory; narrow its conditions, "+
+				"or group by fields with fewer values", maxGroupMemory>>20)
+		}
+	}
+	t := &top{plan: p, most: p.Offset + p.Limit + 1, numbered: make([][]Output, len(p.Outputs))}
+	for _, g := range gs.by {
+		row := g.row(p.Grouping)
+		if p.Having == nil || holds(p.Having, row) {
+			t.offer(row)
+		}
+	}
+	return t.rows(), nil
+}
+
+// groups are the groups found so far, by their keys.
+type groups struct {
+	plan   *Plan
+	by     map[string]*group
+	memory int // what is left
+
+	keys []belfry.Value // of the row at hand
+	code []byte
+}
+
+type group struct {
+	keys    []belfry.Value
+	tallies []tally
+}
+
+// groupRow is a group as a row, its values in the order of Grouping: keys, then calls.
+type groupRow []belfry.Value
+
+// Value implements Row. A group has no fields; Column.of reads its values by their place.
+func (groupRow) Value(string) belfry.Value { return belfry.Value{} }
+
+func (gs *groups) add(r Row) {
+	gs.keys = gs.keys[:0]
+	for _, key := range gs.plan.Grouping.Keys {
+		v := key.Column.of(r)
+		if key.Func == FuncBucket && v.Type != belfry.AbsentValue {
+			v.Int = key.Bucket.start(v.Int)
+		}
+		gs.keys = append(gs.keys, v)
+	}
+	g := gs.find(gs.keys)
+	for i, c := range gs.plan.Grouping.Calls {
+		gs.memory -= g.tallies[i].add(c, r)
+	}
+}
+
+// find gives the group with these keys.
+func (gs *groups) find(keys []belfry.Value) *group {
+	gs.code = appendCode(gs.code[:0], keys)
+	g := gs.by[string(gs.code)]
+	if g == nil {
+		g = &group{slices.Clone(keys), make([]tally, len(gs.plan.Grouping.Calls))}
+		gs.by[string(gs.code)] = g
+		gs.memory -= 100 + 2*len(gs.code) + 48*len(keys) + 128*len(g.tallies)
+	}
+	return g
+}
+
+// appendCode writes the values so that two lists of them have the same text only when they are the same.
+func appendCode(code []byte, keys []belfry.Value) []byte {
+	for _, v := range keys {
+		code = append(code, byte(v.Type))
+		switch v.Type {
+		case belfry.AbsentValue:
+		case belfry.TextValue:
+			code = binary.AppendUvarint(code, uint64(len(v.Text)))
+			code = append(code, v.Text...)
+		case belfry.NumberValue:
+			code = binary.LittleEndian.AppendUint64(code, math.Float64bits(v.Num+0)) // -0 becomes 0
+		default:
+			code = binary.LittleEndian.AppendUint64(code, uint64(v.Int))
+		}
+	}
+	return code
+}
+
+// row gives the values of the group.
+func (g *group) row(of *Grouping) groupRow {
+	row := slices.Grow(groupRow(g.keys), len(g.tallies))
+	for i, c := range of.Calls {
+		row = append(row, g.tallies[i].result(c))
+	}
+	return row
+}
+
+// of reads a column of a group.
+func (row groupRow) of(c Column) belfry.Value {
+	v := row[c.N]
+	if isText := v.Type == belfry.TextValue; c.Of == numberPart && isText || c.Of == textPart && !isText {
+		return belfry.Value{}
+	}
+	return v
+}

@@ -1,0 +1,213 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// groups writes a plan with groups:
+//
+//	SELECT outputs
+//	FROM (SELECT keys AS g0, g1, …, aggregates AS gN, …
+//	      FROM (branches) AS q              ◄─ or what partials makes of them
+//	      GROUP BY keys) AS g
+//	WHERE having ORDER BY … LIMIT …
+func (w *writer) groups(tables []Table) {
+	g := w.plan.Grouping
+	needed := w.groupNeeds()
+	branches := w.branches(tables, needed)
+	switch {
+	case len(branches) == 0 && len(g.Keys) > 0:
+		w.nothing()
+		return
+	case len(branches) == 0: // one row of no rows
+		branches = []string{w.emptyBranch(needed)}
+	}
+	rows := "(\n" + strings.Join(branches, "\nUNION ALL\n") + "\n) AS q"
+	w.put("SELECT ", strings.Join(w.outputs(), ", "), "\nFROM (")
+	if w.mergeable() {
+		w.merged(rows)
+	} else {
+		w.put("SELECT ", strings.Join(w.groupColumns(w.aggregate), ", "), "\nFROM ", rows)
+		if g.joins() {
+			w.put(w.joinItems("q"))
+		}
+	}
+	w.put(groupBy(w.width(g.Keys)), ") AS g")
+	if w.plan.Having != nil {
+		w.put("\nWHERE ", w.pred(w.plan.Having))
+	}
+	if len(w.plan.Order) > 0 {
+		w.put("\n", w.order())
+	}
+	if len(g.Keys) > 0 || w.plan.Offset > 0 {
+		w.put("\n", w.limit())
+	}
+}
+
+// groupColumns are the columns of the groups: g0, g1, …, and g0t for the text of a key that is an indicator.
+func (w *writer) groupColumns(call func(Call) string) []string {
+	g := w.plan.Grouping
+	var list []string
+	for i, key := range g.Keys {
+		for j, e := range w.keyExpressions(key) {
+			list = append(list, e+" AS "+w.groupName(i, j == 1))
+		}
+	}
+	for i, c := range g.Calls {
+		list = append(list, call(c)+" AS "+w.groupName(len(g.Keys)+i, false))
+	}
+	return list
+}
+
+func (w *writer) groupName(i int, text bool) string {
+	name := "g" + strconv.Itoa(i)
+	if text {
+		name += "t"
+	}
+	return w.name(name)
+}
+
+// groupExpressions read a column from the groups g; the two parts of a value, its number first.
+func (w *writer) groupExpressions(c Column) []string {
+	number, text := "g."+w.groupName(c.N, false), "g."+w.groupName(c.N, true)
+	switch {
+	case c.isValue():
+		return []string{number, text}
+	case c.Of == textPart:
+		return []string{text}
+	}
+	return []string{number}
+}
+
+// keyExpressions read a key from the rows q and the items d.
+func (w *writer) keyExpressions(key Call) []string {
+	list := w.expressions(key.Column)
+	if key.Func == FuncBucket {
+		list[0] = key.Bucket.sql(list[0])
+	}
+	return list
+}
+
+// width is how many columns the keys have.
+func (w *writer) width(keys []Call) int {
+	n := len(keys)
+	for _, key := range keys {
+		if key.Column.isValue() {
+			n++
+		}
+	}
+	return n
+}
+
+// groupBy groups by the first n columns.
+func groupBy(n int) string {
+	if n == 0 {
+		return ""
+	}
+	places := make([]string, n)
+	for i := range places {
+		places[i] = strconv.Itoa(i + 1)
+	}
+	return "\nGROUP BY " + strings.Join(places, ", ")
+}
+
+func (w *writer) joinItems(to string) string {
+	return "\nLEFT JOIN " + w.dialect.Items + " AS d ON " + w.of("d", "id") + " = " + w.of(to, belfry.ItemColumn) +
+		" AND " + w.of("d", "customer") + " = " + w.customer()
+}
+
+// emptyBranch has the columns of a table and no row.
+func (w *writer) emptyBranch(needed []stored) string {
+	return "SELECT " + w.nulls(needed) + " WHERE 1 = 0"
+}
+
+func (w *writer) nulls(columns []stored) string {
+	if len(columns) == 0 {
+		return "1"
+	}
+	return w.list(len(columns), func(i int) string { return w.null(columns[i].as) + " AS " + w.name(columns[i].name) })
+}
+
+// groupNeeds finds the stored columns that keys and calls are made of.
+func (w *writer) groupNeeds() (needed []stored) {
+	add := func(list ...stored) {
+		for _, s := range list {
+			if !slices.Contains(needed, s) {
+				needed = append(needed, s)
+			}
+		}
+	}
+	for i := range w.plan.Grouping.width() {
+		c := w.plan.Grouping.call(i)
+		if c.Column != (Column{}) {
+			add(c.Column.stored()...)
+		}
+		if c.Func == FuncFirst || c.Func == FuncLast {
+			add(stored{timestamp, StoredInt}, stored{"id", StoredID})
+		}
+	}
+	return needed
+}
+
+// joins tells whether the groups depend on the names of items.
+func (g *Grouping) joins() bool {
+	for i := range g.width() {
+		if g.call(i).Column.From == FromItem {
+			return true
+		}
+	}
+	return false
+}
+
+// aggregate writes a function over the rows q and the items d.
+func (w *writer) aggregate(c Call) string {
+	if c.Column == (Column{}) {
+		return "COUNT(*)"
+	}
+	list, e := w.expressions(c.Column), w.operand(c)
+	switch c.Func {
+	case FuncCount:
+		return "COUNT(" + strings.Join(list, ") + COUNT(") + ")" // an indicator is a number or a text, never both
+	case FuncCountDistinct:
+		return "COUNT(DISTINCT " + strings.Join(list, ") + COUNT(DISTINCT ") + ")"
+	case FuncSum:
+		return w.dialect.Finite(w.sum(c))
+	case FuncMean:
+		return w.dialect.Finite("AVG(" + e + ")")
+	case FuncMin:
+		return "MIN(" + e + ")"
+	case FuncMax:
+		return "MAX(" + e + ")"
+	case FuncMedian:
+		return w.dialect.Finite(w.dialect.Quantile(e, 0.5))
+	case FuncPercentile:
+		return w.dialect.Finite(w.dialect.Quantile(e, c.Percent/100))
+	case FuncStddev:
+		return w.dialect.Finite("STDDEV_SAMP(" + e + ")")
+	case FuncFirst:
+		return w.dialect.AtMin(e, w.when())
+	case FuncLast:
+		return w.dialect.AtMax(e, w.when())
+	}
+	panic(fmt.Sprintf("query: %s is no aggregate", c))
+}
+
+// operand is what a function reads of the rows; integers are computed with as floating numbers.
+func (w *writer) operand(c Call) string {
+	e := w.expressions(c.Column)[0]
+	if c.Column.Type == catalog.Integer && c.Type() == catalog.Number {
+		return w.dialect.Cast(e, StoredNumber)
+	}
+	return e
+}
+
+func (w *writer) sum(c Call) string { return "SUM(" + w.operand(c) + ")" }
+
+// when is what FIRST and LAST go by: the timestamp, then the id.
+func (w *writer) when() string { return w.dialect.Pair(w.of("q", timestamp), w.of("q", "id")) }

@@ -1,0 +1,134 @@
+package query
+
+import (
+	"math"
+	"slices"
+
+	"belfry"
+)
+
+// tally is what one function has seen of one group.
+type tally struct {
+	n        int64
+	sum, low float64 // low holds what the sum has lost by rounding
+	mean, m2 float64 // of STDDEV: m2 is the sum of the squared distances from the mean
+
+	value belfry.Value // of MIN, MAX, FIRST and LAST
+	when  [2]int64     // of FIRST and LAST: timestamp and id
+
+	numbers  []float64 // of MEDIAN and PERCENTILE
+	distinct map[belfry.Value]struct{}
+}
+
+// add takes a row in and gives how many bytes more it needs for it.
+func (t *tally) add(c Call, r Row) int {
+	if c.Func == FuncCount && c.Column == (Column{}) {
+		t.n++
+		return 0
+	}
+	v := c.Column.of(r)
+	if v.Type == belfry.AbsentValue {
+		return 0
+	}
+	v.Num += 0 // -0 becomes 0
+	t.n++
+	switch c.Func {
+	case FuncSum, FuncMean:
+		t.plus(asFloat(v))
+	case FuncStddev:
+		d := asFloat(v) - t.mean
+		t.mean += d / float64(t.n)
+		t.m2 += d * (asFloat(v) - t.mean)
+	case FuncMedian, FuncPercentile:
+		t.numbers = append(t.numbers, asFloat(v))
+		return 12 // with the room that append keeps
+	case FuncCountDistinct:
+		return t.different(v)
+	case FuncMin, FuncMax:
+		if is := compareValues(v, t.value); t.n == 1 || is < 0 && c.Func == FuncMin || is > 0 && c.Func == FuncMax {
+			t.value = v
+		}
+	case FuncFirst, FuncLast:
+		t.at(v, r, c.Func == FuncLast)
+	}
+	return 0
+}
+
+// plus adds to the sum so that it is as exact as if it were rounded once, after all.
+func (t *tally) plus(f float64) {
+	s := t.sum + f
+	if math.Abs(t.sum) >= math.Abs(f) {
+		t.low += t.sum - s + f
+	} else {
+		t.low += f - s + t.sum
+	}
+	t.sum = s
+}
+
+func (t *tally) different(v belfry.Value) int {
+	if _, known := t.distinct[v]; known {
+		return 0
+	}
+	if t.distinct == nil {
+		t.distinct = map[belfry.Value]struct{}{}
+	}
+	t.distinct[v] = struct{}{}
+	return 80 + len(v.Text)
+}
+
+// at takes the value when its row is before all others or, for last, after them. A row without a timestamp is neither.
+func (t *tally) at(v belfry.Value, r Row, last bool) {
+	at := r.Value(timestamp)
+	when := [2]int64{at.Int, r.Value("id").Int}
+	if at.Type == belfry.AbsentValue {
+		when[0] = math.MaxInt64
+		if last {
+			when[0] = math.MinInt64
+		}
+	}
+	if is := slices.Compare(when[:], t.when[:]); t.n == 1 || (is > 0) == last && is != 0 {
+		t.value, t.when = v, when
+	}
+}
+
+// result is what the function gives. A number that is not finite is absent: no answer could show it.
+func (t *tally) result(c Call) belfry.Value {
+	var f float64
+	switch c.Func {
+	case FuncCount:
+		return belfry.Value{Type: belfry.IntValue, Int: t.n}
+	case FuncCountDistinct:
+		return belfry.Value{Type: belfry.IntValue, Int: int64(len(t.distinct))}
+	case FuncMin, FuncMax, FuncFirst, FuncLast:
+		return t.value
+	case FuncSum:
+		f = t.sum + t.low
+	case FuncMean:
+		f = (t.sum + t.low) / float64(t.n)
+	case FuncStddev:
+		if t.n < 2 {
+			return belfry.Value{}
+		}
+		f = math.Sqrt(t.m2 / float64(t.n-1))
+	case FuncMedian:
+		f = percentile(t.numbers, 50)
+	case FuncPercentile:
+		f = percentile(t.numbers, c.Percent)
+	}
+	if t.n == 0 || math.IsNaN(f) || math.IsInf(f, 0) {
+		return belfry.Value{}
+	}
+	return belfry.Value{Type: belfry.NumberValue, Num: f + 0}
+}
+
+// percentile interpolates between the two numbers nearest to the place.
+func percentile(numbers []float64, percent float64) float64 {
+	if len(numbers) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(numbers)
+	place := float64(len(numbers)-1) * percent / 100
+	low := int(place)
+	high := min(low+1, len(numbers)-1)
+	return numbers[low] + (numbers[high]-numbers[low])*(place-float64(low))
+}
