@@ -113,6 +113,7 @@ func (p *Plan) Explain() string {
 		line("where", "%s", predText(p.Where))
 	}
 	p.explainGroups(line)
+	p.explainSummaries(line)
 	if p.ItemsKnown {
 		line("items", "%d found by name", len(p.Items))
 	}

@@ -136,6 +136,10 @@ type ItemMatch struct {
 type Table struct {
 	Ref     string // how the engine's SQL refers to it; made by the engine, never from a client's text
 	Columns map[string]bool
+
+	// Summed says that the rows are summaries, each with the columns of SummaryColumns and RowsColumn, from which the
+	// groups of a plan are to be made; see FromSummaries. Either all tables are so or none.
+	Summed bool
 }
 
 // Has tells whether the table has the column. Every table has customer, id and timestamp, listed or not.

@@ -52,6 +52,9 @@ func (s *Store) ask(ctx context.Context, p *query.Plan) (*rows, error) {
 	if p.Period != "" {
 		return s.askSummaries(ctx, c, p)
 	}
+	if by, ok := s.fromSummaries(p); ok {
+		return s.groupSummaries(ctx, c, p, by)
+	}
 	periods := s.files.periods(p.Collection, p.From, p.To)
 	for n := firstTry(p, len(periods)); ; n = min(8*n, len(periods)) {
 		r, err := s.askSome(ctx, c, p, atEnd(p, periods, n))

@@ -12,7 +12,7 @@ import (
 
 // Names in files of summaries.
 const (
-	rowsColumn = "rows" // of how many rows a summary was made
+	rowsColumn = query.RowsColumn
 	madeTable  = "made" // of how many rows, over all items and customers, each hour or day was made
 )
 
@@ -78,17 +78,28 @@ func hoursOfRows(t query.Table, hours []period) summaryTable {
 	for i, n := range list {
 		names[i] = ", " + belfry.IndicatorColumn(n)
 	}
-	item := belfry.ItemColumn
-	if !t.Has(item) {
-		item = "CAST(NULL AS UBIGINT) AS item"
-	}
 	return summaryTable{
-		"SELECT customer, item, timestamp, count(*) AS rows" + aggregated(list, ofRows) + " FROM (SELECT customer, " + item + ", " + hourStart() + " AS timestamp" +
+		"SELECT customer, item, timestamp, count(*) AS rows" + aggregated(list, ofRows) + " FROM (SELECT customer, " + itemOf(t) + ", " + hourStart() + " AS timestamp" +
 			strings.Join(names, "") + " FROM " + t.Ref + " WHERE " + among(hours) + ") GROUP BY customer, item, timestamp", list,
 	}
 }
 
-// stored reads the summaries of a file, those that begin in one of the periods but in none of the others.
+// itemOf is the item of a row; no row of the table may have one.
+func itemOf(t query.Table) string {
+	if t.Has(belfry.ItemColumn) {
+		return belfry.ItemColumn
+	}
+	return "CAST(NULL AS UBIGINT) AS " + belfry.ItemColumn
+}
+
+// rowsAsHours reads the rows of some hours, each as a summary of itself.
+func rowsAsHours(t query.Table, hours []period) summaryTable {
+	list := indicators(t)
+	each := func(i string) [4]string { return [4]string{i, i, i, "CASE WHEN " + i + " IS NOT NULL THEN 1 END"} }
+	return summaryTable{"SELECT customer, " + itemOf(t) + ", timestamp, 1 AS rows" + aggregated(list, each) + " FROM " + t.Ref + " WHERE " + among(hours), list}
+}
+
+// storedSummaries reads the summaries of a file, those that begin in one of the periods but in none of the others.
 func storedSummaries(t query.Table, in, except []period) summaryTable {
 	where := among(in)
 	if len(except) > 0 {
@@ -113,16 +124,25 @@ func dayOfHours(start belfry.Time, hours []summaryTable) summaryTable {
 	}
 }
 
-// table is how a statement refers to the summaries.
+// table is how a statement refers to the summaries of a period.
 func (t summaryTable) table(p string) query.Table {
 	first := query.SummaryID(p, 0, 0)
 	perHour := query.SummaryID(p, hourLength, 0) - first
 	id := "CAST(timestamp // " + number(hourLength) + " * " + number(int64(perHour)) + " + " + number(int64(first)) + " AS UBIGINT) + coalesce(item, 0)"
-	table := query.Table{Ref: "(SELECT *, " + id + " AS id FROM (" + t.text + ")) AS s", Columns: map[string]bool{belfry.ItemColumn: true}}
+	return query.Table{Ref: "(SELECT *, " + id + " AS id FROM (" + t.text + ")) AS s", Columns: t.columns()}
+}
+
+// parts is how a statement refers to the summaries when it makes groups of them.
+func (t summaryTable) parts() query.Table {
+	return query.Table{Ref: "(" + t.text + ") AS s", Columns: t.columns(), Summed: true}
+}
+
+func (t summaryTable) columns() map[string]bool {
+	columns := map[string]bool{belfry.ItemColumn: true, rowsColumn: true}
 	for _, n := range t.indicators {
 		for _, c := range query.SummaryColumns(n) {
-			table.Columns[c.Name] = true
+			columns[c.Name] = true
 		}
 	}
-	return table
+	return columns
 }

@@ -59,7 +59,7 @@ func (w *summaryWorld) send() {
 		}
 		b.Times = append(b.Times, at)
 		item.Ints = append(item.Ints, int64(1+w.IntN(4)))
-		i1.Numbers, in.Numbers = append(i1.Numbers, w.value()), append(in.Numbers, w.value())
+		i1.Numbers, in.Numbers = append(i1.Numbers, w.value(math.MaxFloat64)), append(in.Numbers, w.value(100))
 		text.Texts = append(text.Texts, "")
 		if last := len(i1.Numbers) - 1; math.IsNaN(i1.Numbers[last]) {
 			text.Texts[last] = "x"
@@ -81,12 +81,12 @@ func (w *summaryWorld) send() {
 	}
 }
 
-func (w *summaryWorld) value() float64 {
+func (w *summaryWorld) value(most float64) float64 {
 	switch w.IntN(8) {
 	case 0:
 		return belfry.AbsentNumber()
 	case 1:
-		return math.MaxFloat64
+		return most
 	}
 	return math.Round(w.Float64()*2e4-1e4) / 100
 }
@@ -160,6 +160,33 @@ func (w *summaryWorld) check() {
 	}
 }
 
+// checkGroups asks for groups that are made from summaries where that is possible. The edges of the span are anywhere, but
+// not in days that have been dropped.
+func (w *summaryWorld) checkGroups() {
+	w.t.Helper()
+	from := w.mark + belfry.Time(w.Int64N(int64(dayLength)))
+	if w.mark == 0 {
+		from = crashDay0 - 40*dayLength + belfry.Time(w.Int64N(int64(42*dayLength)))
+	}
+	if w.IntN(3) == 0 {
+		from -= from % dayLength
+	}
+	to := crashDay0 + belfry.Time(w.Int64N(int64(40*dayLength)))
+	bucket := []string{"1h", "6h", "1d", "2d", "1w"}[w.IntN(5)]
+	p := planFor(w.t, w.s, 1, "SELECT TIMEBUCKET(timestamp, '"+bucket+"') AS t, COUNT(*), MEAN(i2), SUM(i3), MIN(i2), MAX(i1), MEAN(i4) FROM objectdata WHERE timestamp >= '"+
+		from.String()+"' AND timestamp <= '"+to.String()+"' GROUP BY t HAVING COUNT(*) > 1 LIMIT 100000")
+	by, ok := w.s.fromSummaries(p)
+	got, err := w.s.Select(w.t.Context(), p)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	want, err := query.Eval(p, asRows(w.rows[1]))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	sameRows(w.t, fmt.Sprint(bucket, " from ", from, " to ", to, " by ", by, ok), got, want)
+}
+
 func asRows(rows []querytest.Row) iter.Seq[query.Row] {
 	return func(yield func(query.Row) bool) {
 		for _, r := range rows {
@@ -230,6 +257,7 @@ func TestSummaries(t *testing.T) {
 			for range steps {
 				w.step()
 				w.check()
+				w.checkGroups()
 			}
 			w.finish()
 			w.check()
