@@ -28,6 +28,10 @@ func (s *service) summarise(ctx context.Context) error {
 			return nil
 		case <-timer.C:
 		}
+		if s.disk.Ready() != nil { // the room that is left is for what was acknowledged
+			timer.Reset(summariesEvery)
+			continue
+		}
 		begun := time.Now()
 		more, err := s.rows.Summarise(ctx, belfry.At(begun.Add(-settled)))
 		if err != nil && ctx.Err() == nil {

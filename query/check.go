@@ -67,8 +67,8 @@ type checker struct {
 	options Options
 	plan    *Plan
 
-	groups bool // conditions are on groups: those of HAVING
-	periodAt Pos // where a period is asked for
+	groups   bool // conditions are on groups: those of HAVING
+	periodAt Pos  // where a period is asked for
 }
 
 func (k *checker) errorf(pos Pos, format string, args ...any) error {

@@ -129,4 +129,3 @@ func (c Call) summedNeeds() []stored {
 	}
 	return list
 }
-

@@ -27,7 +27,6 @@ type summaryWorld struct {
 	pos  uint64
 	rows map[belfry.CustomerID][]querytest.Row
 	mark belfry.Time
-	days int
 }
 
 const worldDays = 4
