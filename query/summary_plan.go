@@ -45,7 +45,10 @@ func (p *Plan) FromSummaries() (period string, chosen bool) {
 			return "", false
 		}
 	}
-	return period, long && buckets
+	if !buckets { // who does not ask for a course of time counts the rows that are there
+		return "", false
+	}
+	return period, long
 }
 
 // summable tells whether the function can be had from summaries. COUNT of an indicator cannot: it counts texts as well.

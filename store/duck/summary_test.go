@@ -189,8 +189,8 @@ func (w *summaryWorld) checkGroups() {
 // checkDroppedGroups asks for groups of rows that are gone. Short as the span is, their summaries are all there is.
 func (w *summaryWorld) checkDroppedGroups() {
 	w.t.Helper()
-	p := planFor(w.t, w.s, 1, "SELECT COUNT(*), MEAN(i2), MIN(i3) FROM objectdata WHERE timestamp >= '"+crashDay0.String()+"' AND timestamp < '"+
-		(crashDay0+dayLength).String()+"'")
+	p := planFor(w.t, w.s, 1, "SELECT TIMEBUCKET(timestamp, '6h') AS t, COUNT(*), MEAN(i2), MIN(i3) FROM objectdata WHERE timestamp >= '"+crashDay0.String()+"' AND timestamp < '"+
+		(crashDay0+dayLength).String()+"' GROUP BY t")
 	if _, chosen := p.FromSummaries(); chosen {
 		w.t.Error("summaries are chosen for a day of which the rows may be there")
 	}
