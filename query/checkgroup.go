@@ -226,7 +226,7 @@ func (k *checker) having() error {
 }
 
 // zones gives buckets the offsets of the zone in which the query counts its days. Where nothing bounds the moments, it
-// is from 1970 to ten years from now.
+// is from 1970 to two years from now, so that the statement stays short.
 func (k *checker) zones() {
 	for i := range k.plan.Grouping.Keys {
 		c := &k.plan.Grouping.Keys[i]
@@ -237,7 +237,7 @@ func (k *checker) zones() {
 		if k.plan.Collection.Historical && isTimestamp(c.Column) {
 			from, to = max(from, k.plan.From), k.plan.To
 		}
-		to = min(to, max(from, k.options.Now)+belfry.Time(10*longestBucket))
+		to = min(to, max(from, k.options.Now)+belfry.Time(2*longestBucket))
 		c.Bucket = c.Bucket.inZone(k.options.Location, from, to)
 	}
 }

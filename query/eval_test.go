@@ -84,3 +84,46 @@ func TestOrderOfValues(t *testing.T) {
 		}
 	}
 }
+
+// TestGroupsAreBounded offers more groups, and more values of one group, than there is memory for.
+func TestGroupsAreBounded(t *testing.T) {
+	number := Column{Name: "i1", Type: catalog.Number}
+	f := func(g Grouping) {
+		t.Helper()
+		p := &Plan{Customer: 1, Collection: &catalog.Collection{}, Grouping: &g, Limit: 5}
+		gs := &groups{plan: p, by: map[string]*group{}, memory: 100_000}
+		n := 0
+		for ; gs.memory >= 0 && n < 100_000; n++ {
+			gs.add(oneRow{"i1": {Type: belfry.NumberValue, Num: float64(n)}})
+		}
+		if n < 500 || n > 10_000 {
+			t.Errorf("%+v: %d rows need 100 kB", g, n)
+		}
+	}
+	f(Grouping{Keys: []Call{{Column: number}}})
+	f(Grouping{Calls: []Call{{Func: FuncMedian, Column: number}}})
+	f(Grouping{Calls: []Call{{Func: FuncCountDistinct, Column: number}}})
+}
+
+// TestTally: sums are exact to the last digit, and what is not finite is absent.
+func TestTally(t *testing.T) {
+	f := func(fn Func, want belfry.Value, numbers ...float64) {
+		t.Helper()
+		c, tally := Call{Func: fn, Column: Column{Name: "i1", Type: catalog.Number}}, tally{}
+		for _, n := range numbers {
+			tally.add(c, oneRow{"i1": {Type: belfry.NumberValue, Num: n}})
+		}
+		if got := tally.result(c); got != want {
+			t.Errorf("%s of %v is %v, want %v", fn, numbers, got, want)
+		}
+	}
+	number := func(n float64) belfry.Value { return belfry.Value{Type: belfry.NumberValue, Num: n} }
+	f(FuncSum, number(2), 1, 1e100, 1, -1e100)
+	f(FuncSum, belfry.Value{}, 1e308, 1e308)
+	f(FuncMean, number(1.5), 1, 2)
+	f(FuncStddev, belfry.Value{}, 5)
+	f(FuncStddev, number(1), 1, 2, 3)
+	f(FuncStddev, belfry.Value{}, 1e300, -1e300)
+	f(FuncMedian, number(2.5), 4, 1, 3, 2)
+	f(FuncMin, number(-2), 1, -2, 3)
+}

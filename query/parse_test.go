@@ -56,6 +56,12 @@ func TestPrint(t *testing.T) {
 	f("SELECT a FROM x WHERE a is null or a is not null", "SELECT a FROM x WHERE a IS NULL OR a IS NOT NULL")
 	f("SELECT a FROM x WHERE a in (1,'b') and a not in (2)", "SELECT a FROM x WHERE a IN (1, 'b') AND a NOT IN (2)")
 	f("SELECT a FROM x WHERE a between 1 and 2 and b not between 3 and 4", "SELECT a FROM x WHERE a BETWEEN 1 AND 2 AND b NOT BETWEEN 3 AND 4")
+	f("select distinct a,`b c` from x", "SELECT DISTINCT a, `b c` FROM x")
+	f("SELECT percentile(a,95) AS p, COUNT(DISTINCT `*`), count(`*`), SUM(`order`) FROM x", "SELECT percentile(a, 95) AS p, COUNT(DISTINCT `*`), count(*), SUM(`order`) FROM x")
+	f("SELECT timebucket(t,\"5m\") FROM x GROUP BY timebucket(t,'5m'),a,`group`", "SELECT timebucket(t, '5m') FROM x GROUP BY timebucket(t, '5m'), a, `group`")
+	f("SELECT a FROM x GROUP BY a HAVING count(*)>1 and not (max(b) in (1,2) or c is null)", "SELECT a FROM x GROUP BY a HAVING count(*) > 1 AND NOT (max(b) IN (1, 2) OR c IS NULL)")
+	f("SELECT a FROM x HAVING min(a) not between 1 and 2 ORDER BY max(a) desc, percentile(b,-1)", "SELECT a FROM x HAVING min(a) NOT BETWEEN 1 AND 2 ORDER BY max(a) DESC, percentile(b, -1) ASC")
+	f("SELECT count, sum FROM x", "SELECT count, sum FROM x")
 	f("SELECT a FROM x order by a, b desc limit 5 offset 6", "SELECT a FROM x ORDER BY a ASC, b DESC LIMIT 5 OFFSET 6")
 }
 
@@ -73,6 +79,7 @@ func TestParseLimits(t *testing.T) {
 	f(where+"a=1"+strings.Repeat(" OR a=1", MaxTerms), "more than 10000")
 	f(where+"a IN (1"+strings.Repeat(",1", MaxTerms)+")", "more than 10000")
 	f("SELECT a"+strings.Repeat(",a", MaxTerms)+" FROM x", "more than 10000")
+	f("SELECT a FROM x GROUP BY a"+strings.Repeat(",a", MaxTerms), "more than 10000")
 	f(where+"a='"+strings.Repeat("x", MaxText)+"'", "the limit is 1048576")
 	f("SELECT a FROM x WHERE a='\xff'", "UTF-8")
 	f("SELECT a FROM x WHERE a='\x00'", "NUL")
@@ -104,6 +111,8 @@ func TestLinear(t *testing.T) {
 	f("values", repeat("SELECT a FROM x WHERE a IN (1", ",1", ")"))
 	f("exponents", repeat("SELECT a FROM x WHERE a=1", "e+1", ""))
 	f("blanks", repeat("SELECT", "  \t", "* FROM x"))
+	f("functions", repeat("SELECT sum(a)", ",percentile(b,5)", " FROM x"))
+	f("keys", repeat("SELECT a FROM x GROUP BY a", ",timebucket(t,'5m')", " HAVING a=1"))
 	f("fields", repeat("SELECT a", ",`b`", " FROM x"))
 }
 
@@ -111,7 +120,8 @@ func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"", "SELECT * FROM objectdata", "select a,`b c`,\"d\" from x where a='x''y' and b<>\"z\" or not (c is not null) order by a desc limit 1 offset 2;",
 		"SELECT COUNT(*) AS n FROM x WHERE timestamp='[NOW-1HOUR TO NOW]'", "SELECT a FROM x WHERE a IN (1,-2.5e3,true) AND b NOT BETWEEN 'a' AND 'b'",
-		"SELECT ((((", "SELECT a FROM x WHERE a = 'open", "SELECT a -- x", "SELECT 1e", "SELECT .", "SELECT a FROM x WHERE a = --1", "\xff", "SELECT é FROM ` `",
+		"SELECT DISTINCT a, timebucket(t, '5m') AS b FROM x HAVING count(distinct `*`) > 1 ORDER BY percentile(a, 95) DESC",
+		"SELECT sum(a), `sum`(a) FROM x GROUP BY b, c HAVING max(`*`) IS NULL", "SELECT ((((", "SELECT a FROM x WHERE a = 'open", "SELECT a -- x", "SELECT 1e", "SELECT .", "SELECT a FROM x WHERE a = --1", "\xff", "SELECT é FROM ` `",
 	} {
 		f.Add(s)
 	}

@@ -244,6 +244,18 @@ func TestRandom(t *testing.T) {
 	}
 }
 
+// TestManyCalls: a group cannot be made arbitrarily wide.
+func TestManyCalls(t *testing.T) {
+	text := "SELECT COUNT(*)"
+	for i := range query.MaxCalls {
+		text += fmt.Sprintf(", PERCENTILE(i1, %d.%d)", i%100, i/100)
+	}
+	c := querytest.Case{Query: text + " FROM objectstatus", Options: query.Options{Customer: 1, Now: querytest.Now}}
+	if _, err := c.Plan(load(t)); belfry.CodeOf(err) != belfry.BadQuery || !strings.Contains(err.Error(), "at most 1000") {
+		t.Error(err)
+	}
+}
+
 func matches(p *query.Plan, rows []querytest.Row) (n int) {
 	for _, r := range rows {
 		if p.Matches(r) {
@@ -297,6 +309,7 @@ func FuzzCheck(f *testing.F) {
 	for seed := range uint64(20) {
 		f.Add(querytest.Random(rand.New(rand.NewPCG(seed, 9))))
 	}
+	f.Add("SELECT i2, TIMEBUCKET(timestamp, '1w'), LAST(string2) FROM objectdata WHERE timestamp >= 'NOW' GROUP BY i2, TIMEBUCKET(timestamp, '1w') HAVING i2 <> 'x'")
 	f.Add("SELECT c2, c9 FROM objectlog WHERE c1 IS NULL AND id > 'ffffffffffffffff' LIMIT 5")
 	f.Add("SELECT facility FROM syslog WHERE facility >= -9223372036854775809 OR severity < 1e300 LIMIT 1")
 	f.Fuzz(func(t *testing.T, text string) {

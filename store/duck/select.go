@@ -148,6 +148,8 @@ func (s *Store) explain(ctx context.Context, p *query.Plan, err error) error {
 		return ctx.Err()
 	case isKind(err, bindings.ErrorTypeOutOfMemory):
 		return belfry.Errorf(belfry.BadQuery, "the query on %s needs more memory than a query may have; narrow its time span, or ask for fewer fields or rows", p.Collection.Name)
+	case isKind(err, bindings.ErrorTypeOutOfRange):
+		return belfry.Errorf(belfry.BadQuery, "a result of the query on %s is larger than a number can be; narrow its conditions to smaller numbers", p.Collection.Name)
 	}
 	return fmt.Errorf("query %s: %w", p.Collection.Name, err)
 }
