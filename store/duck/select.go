@@ -53,7 +53,7 @@ func (s *Store) ask(ctx context.Context, p *query.Plan) (*rows, error) {
 		return s.askSummaries(ctx, c, p)
 	}
 	if by, ok := s.fromSummaries(p); ok {
-		return s.groupSummaries(ctx, c, p, by)
+		return twice(func() (*rows, error) { return s.groupSummaries(ctx, c, p, by) })
 	}
 	periods := s.files.periods(p.Collection, p.From, p.To)
 	for n := firstTry(p, len(periods)); ; n = min(8*n, len(periods)) {

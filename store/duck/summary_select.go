@@ -3,6 +3,7 @@ package duck
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"belfry/catalog"
 	"belfry/query"
@@ -19,11 +20,20 @@ func (s *Store) askSummaries(ctx context.Context, c *conn, p *query.Plan) (*rows
 	sp := summaryPlan{p, s.sums[p.Collection.Name]}
 	days := s.summaryDays(sp)
 	for n := firstTry(p, len(days)); ; n = min(8*n, len(days)) {
-		r, err := s.runSummaries(ctx, c, sp, atEnd(p, days, n))
+		r, err := twice(func() (*rows, error) { return s.runSummaries(ctx, c, sp, atEnd(p, days, n)) })
 		if err != nil || n == len(days) || r.result.rows > p.Limit {
 			return r, err
 		}
 	}
+}
+
+// twice asks once more when a file had been spoiled by an earlier failure, as it is attached anew by then.
+func twice(ask func() (*rows, error)) (*rows, error) {
+	r, err := ask()
+	if err != nil && strings.Contains(err.Error(), "has been invalidated") {
+		r, err = ask()
+	}
+	return r, err
 }
 
 // summaryDays are the days that may have summaries which the plan wants, oldest first.
