@@ -35,7 +35,7 @@ type Config struct {
 	TLS           TLS     `yaml:"tls"`
 	Storage       Storage `yaml:"storage"`
 	Meta          Meta    `yaml:"meta"`
-	Retention     Ages    `yaml:"retention" help:"how long each collection is kept; 0 keeps it for ever" reload:"yes"`
+	Retention     Ages    `yaml:"retention" help:"how long each collection is kept, and its summaries by the hour and by the day, which are not to go before its rows; 0 keeps it for ever" reload:"yes"`
 	Limits        Limits  `yaml:"limits"`
 	Runtime       Runtime `yaml:"runtime"`
 	file          string  // where it was read from
@@ -157,6 +157,7 @@ func (c *Config) read(r io.Reader) error {
 		}
 		ages[name] = age
 	}
+	ages.stretch(c.Retention)
 	c.Retention = ages
 	return nil
 }
@@ -224,6 +225,7 @@ func (c *Config) Check() error {
 		inRange("storage.reserve", c.Storage.Reserve, 0, 1<<40),
 		inRange("runtime.gc_percent", c.Runtime.GCPercent, 0, 10_000),
 	)
+	errs = append(errs, c.Retention.check())
 	return errors.Join(errs...)
 }
 
@@ -316,6 +318,7 @@ func defaultAges(cat *catalog.Catalog) Ages {
 			ages[c.Name] = Duration(c.Retention.Std())
 		}
 	}
+	summaryAges(cat, ages)
 	return ages
 }
 

@@ -56,7 +56,16 @@ func TestConfig(t *testing.T) {
 	f("# nothing but a comment\n", func(*Config) {})
 	f("limits:\n  # body: 1MiB\nstorage:\n  duckdb:\n  reserve: 0\n", func(c *Config) { c.Storage.Reserve = 0 })
 	f("limits: {body: 1MiB, query_time: 5s}", func(c *Config) { c.Limits.Body, c.Limits.QueryTime = 1<<20, Duration(5*time.Second) })
-	f("retention: {syslog: 2d, objectdata: 0s}", func(c *Config) { c.Retention["syslog"], c.Retention["objectdata"] = Duration(2*day), 0 })
+	f("retention: {syslog: 2d, objectdata: 0s}", func(c *Config) {
+		c.Retention["syslog"], c.Retention["objectdata"] = Duration(2*day), 0
+		c.Retention["objectdata.hour"], c.Retention["objectdata.day"] = 0, 0 // not shorter than the rows
+	})
+	f("retention: {objectdata: 2000d}", func(c *Config) {
+		c.Retention["objectdata"], c.Retention["objectdata.hour"] = Duration(2000*day), Duration(2000*day)
+	})
+	f("retention: {objectdata.hour: 500d, objectdata.day: 0s}", func(c *Config) {
+		c.Retention["objectdata.hour"], c.Retention["objectdata.day"] = Duration(500*day), 0
+	})
 	f("retention:\n", func(*Config) {})
 	f("listen: 0.0.0.0:80\ninsecure_http: true", func(c *Config) { c.Listen, c.InsecureHTTP = "0.0.0.0:80", true })
 }
@@ -79,6 +88,9 @@ func TestConfigErrors(t *testing.T) {
 	f("limits: {idle: 0s}", "limits.idle: 0s is out of range; it may be 1s to 1d")
 	f("limits: {indicators: 101}", "limits.indicators: 101 is out of range; it may be 1 to 100")
 	f("retention: {objectstatus: 1d}", `there is no historical collection "objectstatus"`)
+	f("retention: {objectdata.hour: 30d}", "retention: objectdata.hour is 30d, but the rows of objectdata are kept for 400d")
+	f("retention: {objectdata: 0s, objectdata.day: 30d}", "the rows of objectdata are kept for ever")
+	f("retention: {syslog.hour: 30d}", `there is no historical collection "syslog.hour"`)
 	f("listen: 192.0.2.1:80", "--insecure-http")
 	f("listen: :80", "--insecure-http")
 	f("tls: {cert: a}", "give both")

@@ -48,6 +48,7 @@ func (s *service) metrics() metrics {
 	gauge("belfry_disk_free_bytes", "Free space on the disk of the data folder.", nil, func() float64 { return float64(s.disk.free.Load()) })
 	gauge("belfry_journal_bytes", "Space that the journal takes.", nil, func() float64 { b, _ := s.journal.Size(); return float64(b) })
 	gauge("belfry_backlog_rows", "Rows that are in the journal and not yet in the row store.", nil, func() float64 { r, _ := s.store.Backlog(); return float64(r) })
+	gauge("belfry_summaries_behind_hours", "Hours that are over and whose summaries do not yet have all rows; queries make them on their own.", nil, func() float64 { return float64(s.rows.SummariesBehind()) })
 	gauge("belfry_backlog_records", "Records that are in the journal and not yet in the metadata database.", nil, func() float64 { return float64(s.meta.Pending()) })
 	gauge("belfry_statements_running", "Statements of queries that the row store works on.", nil, func() float64 { return float64(s.rows.Running()) })
 	for i, state := range []string{"open", "idle"} {

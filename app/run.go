@@ -13,6 +13,7 @@ const (
 	releaseEvery   = time.Second
 	retentionEvery = 10 * time.Minute
 	usesEvery      = time.Minute
+	summariesEvery = time.Minute
 	catchUpEvery   = 10 * time.Millisecond
 )
 
@@ -91,9 +92,10 @@ func (s *service) retain(ctx context.Context) {
 		if age == 0 {
 			continue
 		}
-		s.drop(ctx, name, belfry.At(now.Add(-time.Duration(age))))
+		before := belfry.At(now.Add(-time.Duration(age)))
+		s.retainOne(ctx, name, before)
 		if name == belfry.Events { // without events there is nothing that could follow a snapshot
-			s.drop(ctx, belfry.StatusDay, belfry.At(now.Add(-time.Duration(age))))
+			s.retainOne(ctx, belfry.StatusDay, before)
 		}
 	}
 	if err := s.db.ForgetAnswers(ctx, belfry.At(now.Add(-ingest.AnswersKept))); err != nil && ctx.Err() == nil {
@@ -107,8 +109,8 @@ func (s *service) retain(ctx context.Context) {
 	}
 }
 
-func (s *service) drop(ctx context.Context, collection string, before belfry.Time) {
-	if err := s.rows.Drop(ctx, s.Catalog.KeptAs(collection), before); err != nil && ctx.Err() == nil {
+func (s *service) retainOne(ctx context.Context, collection string, before belfry.Time) {
+	if err := s.drop(ctx, collection, before); err != nil && ctx.Err() == nil {
 		s.Log.Warn("old rows stay", "collection", collection, "err", err)
 	}
 }
@@ -133,6 +135,9 @@ func (s *service) stop() error {
 	var errs []error
 	if s.parts.snap != nil {
 		errs = append(errs, s.parts.snap.endWithin(ctx))
+	}
+	if s.parts.sum != nil {
+		errs = append(errs, s.parts.sum.endWithin(ctx))
 	}
 	if s.parts.keep != nil {
 		errs = append(errs, s.parts.keep.endWithin(ctx))

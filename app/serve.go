@@ -32,7 +32,7 @@ type service struct {
 	meta    *meta.Mover
 	seq     *ingest.Sequencer
 	api     *api.Server
-	parts   struct{ disk, store, meta, seq, keep, snap *part }
+	parts   struct{ disk, store, meta, seq, keep, snap, sum *part }
 	failed  chan error
 	phase   atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
 	reloads chan struct{}                // retention may have changed
@@ -238,6 +238,7 @@ func (s *service) serveHTTP(context.Context) error {
 	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq}))
 	s.parts.keep = start("housekeeping", s.keepHouse, s.failed)
 	s.parts.snap = start("status snapshots", s.keepSnapshots, s.failed)
+	s.parts.sum = start("summaries", behind(s.summarise), s.failed)
 	return nil
 }
 

@@ -13,14 +13,25 @@ type Collection struct {
 	Historical bool   // rows over time, kept in the store; otherwise what is so at this moment
 	Period     string // of one file: day or month; empty for a current collection
 	Retention  Duration
-	Text       string // the field that a search term without a field means
-	Item       bool   // rows refer to an item, in the physical column "item"
+	Summaries  []Summary // that are kept beside the rows, the shortest period first; often none
+	Text       string    // the field that a search term without a field means
+	Item       bool      // rows refer to an item, in the physical column "item"
 	Help       string
 	Fields     []Field // id and timestamp first
 }
 
-// The periods of files.
+// Summary says that the rows of a collection are kept summed up as well: a row for each item and hour, or day.
+type Summary struct {
+	Period    string // Hour or Day
+	Retention Duration
+}
+
+// SummaryName names the summaries of a collection where they stand beside collections: in the configuration and on disk.
+func (c *Collection) SummaryName(period string) string { return c.Name + "." + period }
+
+// The periods of files, and those of summaries.
 const (
+	Hour  = "hour"
 	Day   = "day"
 	Month = "month"
 )
@@ -159,14 +170,18 @@ func (c *Collection) Known() string {
 
 // collectionFile is the form of a file in collection/.
 type collectionFile struct {
-	Name      string      `json:"name"`
-	Alias     string      `json:"alias"`
-	Kind      string      `json:"kind"`
-	Period    string      `json:"period"`
-	Retention string      `json:"retention"`
-	Text      string      `json:"text"`
-	Help      string      `json:"help"`
-	Fields    []fieldFile `json:"fields"`
+	Name      string `json:"name"`
+	Alias     string `json:"alias"`
+	Kind      string `json:"kind"`
+	Period    string `json:"period"`
+	Retention string `json:"retention"`
+	Summaries struct {
+		Hour string `json:"hour"`
+		Day  string `json:"day"`
+	} `json:"summaries"`
+	Text   string      `json:"text"`
+	Help   string      `json:"help"`
+	Fields []fieldFile `json:"fields"`
 }
 
 type fieldFile struct {
@@ -233,6 +248,25 @@ func (c *Collection) readKind(s *source, file *collectionFile) (err error) {
 	c.Historical, c.Period = true, file.Period
 	if c.Retention, err = ParseDuration(file.Retention); err != nil {
 		return s.bad("retention", "is wrong: %s", message(err))
+	}
+	return c.readSummaries(s, file)
+}
+
+// readSummaries takes both periods or none: days are made of hours.
+func (c *Collection) readSummaries(s *source, file *collectionFile) error {
+	given := []struct{ period, age string }{{Hour, file.Summaries.Hour}, {Day, file.Summaries.Day}}
+	if given[0].age == "" && given[1].age == "" {
+		return nil
+	}
+	if c.Period != Day {
+		return s.bad("summaries", "need rows in files of a day, not of a %s", c.Period)
+	}
+	for _, g := range given {
+		age, err := ParseDuration(g.age)
+		if err != nil {
+			return s.bad("summaries."+g.period, "is wrong: %s", message(err))
+		}
+		c.Summaries = append(c.Summaries, Summary{g.period, age})
 	}
 	return nil
 }

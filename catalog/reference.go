@@ -45,6 +45,9 @@ class of the object says.
 		if col.Alias != "" {
 			fmt.Fprintf(&b, " Also known as `%s`.", col.Alias)
 		}
+		for _, s := range col.Summaries {
+			fmt.Fprintf(&b, " Summaries of each %s are kept for %s.", s.Period, s.Retention)
+		}
 		b.WriteString("\n\n| field | type | meaning |\n|---|---|---|\n")
 		for i := range col.Fields {
 			f := &col.Fields[i]

@@ -52,7 +52,7 @@ func Check(s *Select, c *catalog.Catalog, o Options) (*Plan, error) {
 		Select: s, clock: newClock(o), options: o,
 		plan: &Plan{Customer: o.Customer, Collection: col, To: Forever, Offset: s.Offset.N},
 	}
-	for _, step := range []func() error{k.asOf, k.outputs, k.where, k.span, k.having, k.order} {
+	for _, step := range []func() error{k.asOf, k.outputs, k.where, k.period, k.span, k.having, k.order} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -71,7 +71,8 @@ type checker struct {
 	source  string         // what text it is, when it is not the query itself
 	byAs    map[string]int // items by the names that AS gave them, in folded; made by itemNamed
 
-	groups bool // conditions are on groups: those of HAVING
+	groups   bool // conditions are on groups: those of HAVING
+	periodAt Pos  // where a period is asked for
 }
 
 func (k *checker) errorf(pos Pos, format string, args ...any) error {

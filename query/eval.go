@@ -22,6 +22,9 @@ type Row interface {
 // Eval runs the plan over rows, which must all be of the plan's customer and collection. It reads each row while it is
 // being offered and keeps no more of them than the answer and its offset need, so rows may be made in passing.
 func Eval(p *Plan, rows iter.Seq[Row]) (Rows, error) {
+	if p.Period != "" {
+		rows = Summaries(p.Period, rows)
+	}
 	if p.Grouping != nil {
 		return evalGroups(p, rows)
 	}
@@ -89,7 +92,7 @@ func (c Column) of(r Row) belfry.Value {
 	case Grouped:
 		return r.(groupRow).of(c)
 	case Constant:
-		return belfry.Value{Type: belfry.TextValue, Text: rawPeriod}
+		return periodValue(r)
 	case TextOf:
 		v = r.Value(belfry.IndicatorColumn(c.N))
 	default:

@@ -108,6 +108,9 @@ func (p *Plan) Explain() string {
 	if p.AsOf != 0 {
 		line("as of", "%s", p.AsOf)
 	}
+	if p.Period != "" {
+		line("period", "%s", p.Period)
+	}
 	if p.From > 0 || p.To < Forever {
 		line("span", "%s", p.spanText())
 	}
@@ -115,6 +118,7 @@ func (p *Plan) Explain() string {
 		line("where", "%s", predText(p.Where))
 	}
 	p.explainGroups(line)
+	p.explainSummaries(line)
 	if p.ItemsKnown {
 		line("items", "%d found by name", len(p.Items))
 	}

@@ -186,14 +186,7 @@ func (k *checker) match(col Column, c *TermClause) (Pred, error) {
 
 // valueOf compares the whole value of a column.
 func (k *checker) valueOf(col Column, op Op, text string, pos Pos) (Pred, error) {
-	lit := Literal{Text: text, Pos: pos}
-	switch {
-	case col.From == Constant:
-		return k.constant(op, lit), nil
-	case col.Type == catalog.Value:
-		return k.indicator(col, op, lit)
-	}
-	return k.simple(col, op, lit)
+	return k.whole(col, op, Literal{Text: text, Pos: pos})
 }
 
 // statusLike asks for one of the statuses whose code is like the pattern.

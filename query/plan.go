@@ -91,7 +91,7 @@ const (
 	TextOf                  // the text of an indicator: column sN
 	FromItem                // the row's item: its resource, view, object, class, ip or host
 	FromSplit               // the N-th part of a text of the row, split at its separator
-	Constant                // the same for all rows: period is "raw" as long as no summaries are stored
+	Constant                // the same for all rows of an answer: the period
 	Grouped                 // the N-th value of a group, from 0: its keys, then the results of its calls
 )
 
@@ -100,9 +100,6 @@ const (
 	numberPart = "number"
 	textPart   = "text"
 )
-
-// rawPeriod is the value of a column whose origin is Constant.
-const rawPeriod = "raw"
 
 // Order is one key of the order of rows. An absent value comes last in both directions.
 type Order struct {
@@ -142,6 +139,10 @@ type Table struct {
 
 	// Ranges are the rows that can be in the answer, as the engine numbers them; the others need not be read. nil: all.
 	Ranges []RowRange
+
+	// Summed says that the rows are summaries, each with the columns of SummaryColumns and RowsColumn, from which the
+	// groups of a plan are to be made; see FromSummaries. Either all tables are so or none.
+	Summed bool
 }
 
 // RowRange is a range of the rows of a table, From inclusive, To exclusive, whose ids are from Low to High, both

@@ -17,7 +17,7 @@ import (
 )
 
 // ownLiterals are the only texts in quotes that a statement may have: ours.
-var ownLiterals = []string{"''", "'s'", "'raw'"}
+var ownLiterals = []string{"''", "'s'", "'raw'", "'hour'", "'day'"}
 
 var literal = regexp.MustCompile(`'[^']*'`)
 

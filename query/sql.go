@@ -44,6 +44,7 @@ func SQL(p *Plan, d *Dialect, tables []Table) (*Statement, error) {
 	if p.From > p.To {
 		tables = nil
 	}
+	w.summaries = len(tables) > 0 && tables[0].Summed
 	if p.Grouping != nil {
 		w.groups(tables)
 	} else {
@@ -60,6 +61,8 @@ type writer struct {
 	items   []belfry.ID // rows must be of one of these, when there are any
 	where   []Pred
 	table   Table // of the branch that is being written
+
+	summaries bool // the tables are summaries, and the plan has groups of their rows
 
 	text    strings.Builder
 	args    []any
@@ -210,7 +213,7 @@ func (w *writer) expressions(c Column) []string {
 	case Grouped:
 		return w.groupExpressions(c)
 	case Constant:
-		return []string{"'" + rawPeriod + "'"}
+		return []string{"'" + w.plan.period() + "'"}
 	case FromItem:
 		return []string{w.of("d", c.Of)}
 	case FromSplit:

@@ -145,6 +145,10 @@ func (w *writer) groupNeeds() (needed []stored) {
 	}
 	for i := range w.plan.Grouping.width() {
 		c := w.plan.Grouping.call(i)
+		if w.summaries {
+			add(c.summedNeeds()...)
+			continue
+		}
 		if c.Column != (Column{}) {
 			add(c.Column.stored()...)
 		}
@@ -167,6 +171,9 @@ func (g *Grouping) joins() bool {
 
 // aggregate writes a function over the rows q and the items d.
 func (w *writer) aggregate(c Call) string {
+	if w.summaries {
+		return w.summed(c)
+	}
 	if c.Column == (Column{}) {
 		return "COUNT(*)"
 	}
@@ -207,7 +214,12 @@ func (w *writer) operand(c Call) string {
 	return e
 }
 
-func (w *writer) sum(c Call) string { return "SUM(" + w.operand(c) + ")" }
+func (w *writer) sum(c Call) string {
+	if w.summaries {
+		return "SUM(" + w.weighted(c) + ")"
+	}
+	return "SUM(" + w.operand(c) + ")"
+}
 
 // when is what FIRST and LAST go by: the timestamp, then the id.
 func (w *writer) when() string { return w.dialect.Pair(w.of("q", timestamp), w.of("q", "id")) }

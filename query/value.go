@@ -18,21 +18,19 @@ func (k *checker) compare(of Term, op Op, lit Literal) (Pred, error) {
 	if p, done, err := k.rangeOf(col, op, lit); done || err != nil {
 		return p, err
 	}
+	return k.whole(col, op, lit)
+}
+
+// whole compares a column whose type is known with a literal.
+func (k *checker) whole(col Column, op Op, lit Literal) (Pred, error) {
 	switch {
 	case col.From == Constant:
-		return k.constant(op, lit), nil
+		k.periodAt = lit.Pos
+		return Compare{col, op, belfry.Value{Type: belfry.TextValue, Text: lit.Text}}, nil // for the step period
 	case col.Type == catalog.Value:
 		return k.indicator(col, op, lit)
 	}
 	return k.simple(col, op, lit)
-}
-
-// constant compares what is the same for all rows, here and now.
-func (k *checker) constant(op Op, lit Literal) Pred {
-	if op == Equal && lit.Text != rawPeriod {
-		k.note("summaries are not stored yet: period is 'raw' in every row")
-	}
-	return Always(op.holds(strings.Compare(rawPeriod, lit.Text)))
 }
 
 // parts are the two columns in which an indicator may have its value.

@@ -76,11 +76,21 @@ func (s Past) states(ctx context.Context, c belfry.CustomerID, at belfry.Time) (
 			return states, s.replay(ctx, c, at, first, states)
 		}
 	}
-	if oldest := s.Oldest(belfry.Events); oldest > 0 {
+	if oldest := s.Oldest(belfry.Events); s.began(c) < oldest {
 		return nil, belfry.Errorf(belfry.BadQuery, "the status as of %s is not known any more: events before %s are no longer kept", at, oldest)
 	}
 	states := map[belfry.ID]was{}
 	return states, s.replay(ctx, c, at, 0, states)
+}
+
+// began is when the customer came; nothing of it can have been dropped that is older.
+func (s Past) began(c belfry.CustomerID) (at belfry.Time) {
+	s.Tree.Read(c, func(e *meta.Estate) {
+		if e != nil && e.Main != nil {
+			at = e.Main.Created
+		}
+	})
+	return at
 }
 
 // end is the last row of a snapshot.

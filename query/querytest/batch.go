@@ -47,6 +47,18 @@ func (l *Items) id(c *catalog.Collection, customer belfry.CustomerID, r Row) int
 	return int64(len(*l))
 }
 
+// number gives each row the id of its item, as a store will know it.
+func number(cat *catalog.Catalog, data map[string][]Row) {
+	var items Items
+	for _, c := range cat.Collections() {
+		for _, r := range data[c.Name] {
+			if c.Historical {
+				r[belfry.ItemColumn] = belfry.Value{Type: belfry.IDValue, Int: items.id(c, Customer, r)}
+			}
+		}
+	}
+}
+
 // Batches gives the rows as a store takes them: the items first, then a batch for each historical collection.
 func Batches(cat *catalog.Catalog, data map[string][]Row) ([]*belfry.Batch, Items) {
 	var items Items
@@ -102,7 +114,9 @@ func batch(c *catalog.Collection, customer belfry.CustomerID, rows []Row, items 
 	item := belfry.Column{Name: belfry.ItemColumn}
 	for _, r := range rows {
 		b.Times = append(b.Times, belfry.Time(r[timestamp].Int))
-		item.Ints = append(item.Ints, items.id(c, customer, r))
+		id := items.id(c, customer, r)
+		item.Ints = append(item.Ints, id)
+		r[belfry.ItemColumn] = belfry.Value{Type: belfry.IDValue, Int: id} // which Eval tells summaries apart by
 	}
 	b.Columns = []belfry.Column{item}
 	add := func(name, field string, t catalog.Type) {

@@ -48,6 +48,7 @@ func Data(fsys fs.FS, c *catalog.Catalog) (map[string][]Row, error) {
 			return nil, fmt.Errorf("data.txtar: %s: %w", f.Name, err)
 		}
 	}
+	number(c, data)
 	return data, nil
 }
 

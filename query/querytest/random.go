@@ -52,6 +52,9 @@ func (g *generator) from() string {
 	if g.IntN(5) > 0 {
 		text += " AND " + g.condition(3)
 	}
+	if g.collection == "objectdata" && g.IntN(4) == 0 {
+		text += " AND period = " + pick(g.Rand, "'raw'", "'hour'", "'day'")
+	}
 	return text
 }
 
@@ -63,7 +66,7 @@ var fields = map[string]map[string][]string{
 		"i1": {"10", "'20'", "40.5", "-1", "'x'", "'[10 TO 40]'", "'{* TO 20}'"}, "i2": {"5", "'5'", "'a'", "'ok'", "3", "'[3 TO *]'"},
 		"i3": {"7", "1e21"}, "string2": {"'5'", "'Z'", "'full'"}, "i9": {"1", "'x'"}, "ip": {"'10.0.0.1'"}, "host": {"'h1'", "'h2'"},
 		"object": {"'cpu'", "'disk /'", "'it''s'"}, "resource": {"'web01'", "'web02'", "'none'"}, "class": {"'cpu'", "'disk'"},
-		"period": {"'raw'", "'hour'"}, "i1_min": {"1"},
+		"i1_min": {"1"}, "i1_count": {"1", "2"},
 	},
 	"objectlog": {
 		"log": {"'plain'", "'bob;logout'"}, "c1": {"'alice'", "'carol'"}, "c2": {"'login'", "'yes;no'"}, "c3": {"'ok'"},

@@ -180,6 +180,7 @@ func (s *Store) deliver(ctx context.Context, l *load) error {
 		n := commitSize(pieces)
 		if err := s.commit(ctx, f, pieces[:n]); err != nil {
 			s.files.spoil(f)
+			s.doubtRows(f)
 			return fmt.Errorf("write %s: %w", f.path, err)
 		}
 		pieces = pieces[n:]
@@ -255,7 +256,7 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 	if err := s.writer.exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
-	kinds, err := s.extend(ctx, f, cols)
+	kinds, err := extend(ctx, s.writer, f, cols)
 	if err == nil {
 		err = s.fill(f, cols, pieces)
 	}
@@ -272,6 +273,7 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 		return err
 	}
 	s.grew(f, pieces)
+	s.noteRows(f, pos, pieces)
 	return s.files.wrote(f, pos, kinds)
 }
 
@@ -290,7 +292,7 @@ func (s *Store) grew(f *file, pieces []piece) {
 }
 
 // extend adds the columns that the file lacks, and gives its columns afterwards if there are new ones.
-func (s *Store) extend(ctx context.Context, f *file, cols []column) (map[string]kind, error) {
+func extend(ctx context.Context, c *conn, f *file, cols []column) (map[string]kind, error) {
 	var kinds map[string]kind
 	for _, col := range cols {
 		k, ok := f.kinds[col.name]
@@ -300,7 +302,7 @@ func (s *Store) extend(ctx context.Context, f *file, cols []column) (map[string]
 		if ok {
 			continue
 		}
-		if err := s.writer.exec(ctx, "ALTER TABLE "+f.alias+".main.rows ADD COLUMN "+quoteName(col.name)+" "+kindSQL[col.kind]); err != nil {
+		if err := c.exec(ctx, "ALTER TABLE "+f.alias+".main.rows ADD COLUMN "+quoteName(col.name)+" "+kindSQL[col.kind]); err != nil {
 			return nil, err
 		}
 		if kinds == nil {

@@ -58,6 +58,9 @@ func (fs *files) drawInto(ctx context.Context, path string, cols []column) error
 	if err == nil {
 		err = fs.conn.exec(ctx, "CREATE TABLE "+alias+".main.position (pos UBIGINT)")
 	}
+	if err == nil && slices.Contains(cols, column{rowsColumn, kindInt}) { // a file of summaries
+		err = fs.conn.exec(ctx, "CREATE TABLE "+alias+".main."+madeTable+" (timestamp BIGINT, rows BIGINT)")
+	}
 	if err == nil {
 		err = fs.conn.exec(ctx, "CHECKPOINT "+alias)
 	}

@@ -20,6 +20,11 @@ const markFile = "watermark"
 
 // Drop implements store.Store. A file that a query is reading goes when the query is done.
 func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) error {
+	if d := s.sums[c.Name]; d != nil {
+		if err := s.settleAhead(ctx, d, periodOf(c, t).from); err != nil {
+			return fmt.Errorf("drop rows of %s: sum them up first: %w", c.Name, err)
+		}
+	}
 	select {
 	case s.write <- struct{}{}:
 		defer func() { <-s.write }()
@@ -37,6 +42,11 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 	mark := periodOf(c, t).from
 	if mark <= s.Oldest(c.Name) {
 		return nil
+	}
+	if d := s.sums[c.Name]; d != nil { // nobody adds rows any more, as we hold write
+		if err := s.settle(ctx, d, mark); err != nil {
+			return fmt.Errorf("drop rows of %s: sum them up first: %w", c.Name, err)
+		}
 	}
 	if err := writeMark(s.cfg.Dir, c, mark); err != nil {
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
@@ -66,9 +76,9 @@ func writeMark(dir string, c *catalog.Collection, mark belfry.Time) error {
 	return syncDir(dir)
 }
 
-func readMarks(dir string, cat *catalog.Catalog) (map[string]belfry.Time, error) {
+func readMarks(dir string, collections []*catalog.Collection) (map[string]belfry.Time, error) {
 	marks := map[string]belfry.Time{}
-	for _, c := range cat.Kept() {
+	for _, c := range collections {
 		path := filepath.Join(dir, c.Name, markFile)
 		text, err := os.ReadFile(path)
 		if errors.Is(err, os.ErrNotExist) {

@@ -7,6 +7,7 @@
 //	DIR/objectlog/2026-11-15.duckdb.tokens   which blocks of rows have which words, where texts are searched by word
 //	DIR/objectlog/2026-11-15.duckdb.items    which items have rows in it, once someone has looked for one
 //	DIR/objectlog/watermark                  all before it has been dropped
+//	DIR/objectdata.hour/2026-11.duckdb       summaries, where the collection has some: tables rows, made and position
 //	memory                                   table item: the names of items, by id
 //
 // One engine runs, with its main database in memory and the files attached to it as they are needed. Rows carry the
@@ -108,6 +109,7 @@ type Store struct {
 	marks  atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
 	items  dimension
 	filler filler
+	sums   map[string]*summed // collections with summaries; never changed
 
 	arrivals arrivals
 	skipped  atomic.Uint64
@@ -135,12 +137,14 @@ func (s *Store) open(ctx context.Context) error {
 	if err := os.MkdirAll(s.cfg.Dir, 0o750); err != nil {
 		return err
 	}
-	marks, err := readMarks(s.cfg.Dir, s.cfg.Catalog)
+	var all []*catalog.Collection
+	all, s.sums = collections(s.cfg.Catalog)
+	marks, err := readMarks(s.cfg.Dir, all)
 	if err != nil {
 		return err
 	}
 	s.marks.Store(&marks)
-	if s.files, err = listFiles(s.cfg.Dir, s.cfg.Catalog, marks); err != nil {
+	if s.files, err = listFiles(s.cfg.Dir, all, marks); err != nil {
 		return err
 	}
 	return s.start(ctx)
@@ -260,6 +264,9 @@ func (s *Store) revive(ctx context.Context) error {
 	}
 	s.cfg.Log.Warn("engine broke down, starting it anew")
 	s.files.forget()
+	for _, d := range s.sums {
+		d.forget()
+	}
 	s.stop()
 	if err := s.start(ctx); err != nil {
 		return fmt.Errorf("start the engine anew: %w", err)

@@ -49,6 +49,7 @@ type file struct {
 	used       uint64
 	stale      bool // must be detached before it is used again: a write to it failed
 	doomed     bool // has been dropped
+	occupied   bool // summaries are being written to it
 	table      query.Table
 	kinds      map[string]kind // of its columns; never changed, only replaced
 
@@ -62,10 +63,10 @@ type file struct {
 }
 
 // listFiles finds the files in dir and removes those that a Drop did not get to.
-func listFiles(dir string, cat *catalog.Catalog, marks map[string]belfry.Time) (*files, error) {
+func listFiles(dir string, collections []*catalog.Collection, marks map[string]belfry.Time) (*files, error) {
 	fs := &files{dir: dir, byName: map[string][]*file{}}
 	fs.freed = sync.NewCond(&fs.mu)
-	for _, c := range cat.Kept() {
+	for _, c := range collections {
 		entries, err := os.ReadDir(filepath.Join(dir, c.Name))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
@@ -291,7 +292,7 @@ func (fs *files) overfull(n int, size int64) *file {
 	var oldest *file
 	for _, list := range fs.byName {
 		for _, f := range list {
-			if f.alias == "" || f.dirty == 0 || f.stale {
+			if f.alias == "" || f.dirty == 0 || f.stale || f.occupied {
 				continue
 			}
 			n, size = n-1, size-f.dirty
@@ -300,11 +301,18 @@ func (fs *files) overfull(n int, size int64) *file {
 			}
 		}
 	}
-	if n >= 0 && size >= 0 {
+	if oldest == nil || n >= 0 && size >= 0 {
 		return nil
 	}
 	oldest.refs++
 	return oldest
+}
+
+// occupy says whether a transaction of summaries is open on the file: until it ends the file cannot be checkpointed.
+func (fs *files) occupy(f *file, yes bool) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	f.occupied = yes
 }
 
 // folded takes note of a checkpoint of the file.

@@ -108,6 +108,12 @@ func (s *Store) ask(ctx context.Context, p *query.Plan, most int) (*rows, error)
 	}
 	defer c.close()
 	c.most = most
+	if p.Period != "" {
+		return s.askSummaries(ctx, c, p)
+	}
+	if by, ok := s.fromSummaries(p); ok {
+		return twice(func() (*rows, error) { return s.groupSummaries(ctx, c, p, by) })
+	}
 	periods := s.withItems(p, s.files.periods(p.Collection, p.From, p.To))
 	if r, err := s.askLatest(ctx, c, p, periods); r != nil || err != nil {
 		return r, err
@@ -159,6 +165,11 @@ func (s *Store) run(ctx context.Context, c *conn, p *query.Plan, periods []perio
 	if err := s.narrow(ctx, c, p, used, tables); err != nil {
 		return nil, err
 	}
+	return s.runOn(ctx, c, p, tables)
+}
+
+// runOn runs the plan on the given tables.
+func (s *Store) runOn(ctx context.Context, c *conn, p *query.Plan, tables []query.Table) (*rows, error) {
 	stmt, err := query.SQL(p, query.DuckDB(itemTable), tables)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,135 @@
+package query
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+
+	"belfry"
+)
+
+// SumScale keeps a sum of numbers smaller than it is, by a power of two and so without loss: the sum of as many of the
+// largest numbers as there can be does not overflow, and neither does their mean.
+const SumScale = 1.0 / (1 << 40)
+
+// Summaries turns rows of one customer into summaries of the period. It says what a summary is; engines that keep them
+// must give the same.
+func Summaries(period string, rows iter.Seq[Row]) iter.Seq[Row] {
+	return func(yield func(Row) bool) {
+		list := hoursOf(rows)
+		if period == PeriodDay {
+			list = daysOf(list)
+		}
+		for _, s := range list {
+			s.complete(period)
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// summary is a row of a summary.
+type summary struct {
+	start      belfry.Time
+	item       belfry.ID
+	indicators map[int]*sums
+	values     map[string]belfry.Value // by field
+}
+
+// Value implements Row.
+func (s *summary) Value(field string) belfry.Value { return s.values[field] }
+
+// summaries holds one summary for each start and item.
+type summaries map[summaryKey]*summary
+
+type summaryKey struct {
+	start belfry.Time
+	item  belfry.ID
+}
+
+// at finds the summary of an item at a moment; from is a row that knows the names of the item.
+func (m summaries) at(period string, t belfry.Time, item belfry.ID, from Row) *summary {
+	key := summaryKey{t - t%PeriodLength(period), item}
+	if m[key] == nil {
+		m[key] = &summary{start: key.start, item: item, indicators: map[int]*sums{}, values: map[string]belfry.Value{}}
+		for _, name := range []string{"resource", "view", "object", "class"} {
+			m[key].values[name] = from.Value(name)
+		}
+	}
+	return m[key]
+}
+
+func (m summaries) sorted() []*summary {
+	return slices.SortedFunc(maps.Values(m), func(a, b *summary) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.item, b.item))
+	})
+}
+
+func hoursOf(rows iter.Seq[Row]) []*summary {
+	hours := summaries{}
+	for r := range rows {
+		s := hours.at(PeriodHour, belfry.Time(r.Value(timestamp).Int), belfry.ID(r.Value(belfry.ItemColumn).Int), r)
+		for n := 1; n <= belfry.MaxIndicators; n++ {
+			if v := r.Value(belfry.IndicatorColumn(n)); v.Type == belfry.NumberValue {
+				s.add(n, sums{v.Num * SumScale, v.Num, v.Num, 1})
+			}
+		}
+	}
+	return hours.sorted()
+}
+
+// daysOf makes days of hours, as an engine does that has the hours only: from their means.
+func daysOf(hours []*summary) []*summary {
+	days := summaries{}
+	for _, h := range hours {
+		day := days.at(PeriodDay, h.start, h.item, h)
+		for n, i := range h.indicators {
+			part := *i
+			part.scaled = i.mean() * SumScale * float64(i.count)
+			day.add(n, part)
+		}
+	}
+	return days.sorted()
+}
+
+func (s *summary) add(n int, of sums) {
+	if s.indicators[n] == nil {
+		s.indicators[n] = new(sums)
+	}
+	s.indicators[n].add(of)
+}
+
+// complete gives the summary its fields.
+func (s *summary) complete(period string) {
+	s.values["id"] = belfry.Value{Type: belfry.IDValue, Int: int64(SummaryID(period, s.start, s.item))}
+	s.values[timestamp] = belfry.Value{Type: belfry.TimeValue, Int: int64(s.start)}
+	s.values["period"] = belfry.Value{Type: belfry.TextValue, Text: period}
+	for n, i := range s.indicators {
+		columns := SummaryColumns(n)
+		for k, v := range []float64{i.mean(), i.min, i.max} {
+			s.values[columns[k].Name] = belfry.Value{Type: belfry.NumberValue, Num: v}
+		}
+		s.values[columns[3].Name] = belfry.Value{Type: belfry.IntValue, Int: i.count}
+	}
+}
+
+// sums are the numbers of one indicator.
+type sums struct {
+	scaled   float64 // their sum times SumScale
+	min, max float64
+	count    int64
+}
+
+func (s *sums) add(o sums) {
+	if s.count == 0 {
+		s.min, s.max = o.min, o.max
+	}
+	s.scaled += o.scaled
+	s.min, s.max = min(s.min, o.min), max(s.max, o.max)
+	s.count += o.count
+}
+
+// mean lies between the smallest and the largest number, however it is rounded.
+func (s *sums) mean() float64 { return max(s.min, min(s.max, s.scaled/float64(s.count)/SumScale)) }

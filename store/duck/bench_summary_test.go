@@ -1,0 +1,67 @@
+package duck
+
+import (
+	"testing"
+	"time"
+
+	"belfry"
+)
+
+// BenchmarkSummarise makes the hour of 100,000 objects with ten rows of five indicators each. Beside it, it tells how
+// long a commit of 50,000 rows to another day takes alone and while an hour is being made.
+func BenchmarkSummarise(b *testing.B) {
+	const batches = 20
+	s := open(b, b.TempDir())
+	defer s.Close()
+	rows := benchBatches(batches, benchRows)
+	if err := s.Append(b.Context(), rows...); err != nil {
+		b.Fatal(err)
+	}
+	pos := uint64(batches)
+	commit := func() time.Duration {
+		pos++
+		batch := *rows[pos%batches]
+		batch.Pos, batch.FirstID, batch.Times = pos, belfry.RowID(pos*benchRows+1), nil
+		for _, t := range rows[pos%batches].Times {
+			batch.Times = append(batch.Times, t+dayLength)
+		}
+		begun := time.Now()
+		if err := s.Append(b.Context(), &batch); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(begun)
+	}
+	d := s.sums["objectdata"]
+	hour := periodOf(d.raw, rows[0].Times[0]).from
+	var made, alone, beside time.Duration
+	commits := 0
+	for range b.N {
+		alone += commit()
+		done := make(chan time.Duration)
+		go func() {
+			begun := time.Now()
+			q, err := s.engine.connect()
+			if err == nil {
+				err = s.make(b.Context(), q, d, work{period: period{hour, hour + hourLength}, of: periodOf(d.raw, hour)})
+				q.close()
+			}
+			if err != nil {
+				b.Error(err)
+			}
+			done <- time.Since(begun)
+		}()
+		for waiting := true; waiting; {
+			beside += commit()
+			commits++
+			select {
+			case took := <-done:
+				made += took
+				waiting = false
+			default:
+			}
+		}
+	}
+	b.ReportMetric(float64(made.Milliseconds())/float64(b.N), "ms/hour")
+	b.ReportMetric(float64(alone.Milliseconds())/float64(b.N), "ms/commit-alone")
+	b.ReportMetric(float64(beside.Milliseconds())/float64(commits), "ms/commit-beside")
+}

@@ -1,0 +1,211 @@
+package duck
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/query"
+)
+
+// Summaries are kept in files of their own beside the rows, one for each month:
+//
+//	DIR/objectdata/2026-11-15.duckdb ──Summarise──► DIR/objectdata.hour/2026-11.duckdb ──► DIR/objectdata.day/2026-11.duckdb
+//
+// Rows are only ever added, so an hour is up to date when it was made of as many rows as there are. How many that were
+// stands in the table made of its file, written in the transaction of the summary; how many there are is counted once
+// and then kept in step by Append. No other state is needed: a crash in between leaves an hour that is out of date, and
+// so does a late row.
+//
+// A query of summaries reads what is up to date from them and makes the rest itself, from the rows. So its answer never
+// depends on how far Summarise has come. Before rows are dropped, their hours and days are brought up to date.
+
+const hourLength = dayLength / 24
+
+// summed is a collection with summaries.
+type summed struct {
+	raw, hour, day *catalog.Collection // the last two as the files know them
+
+	making chan struct{} // held by who writes summaries
+
+	mu      sync.Mutex
+	tallies map[belfry.Time]*tally // by day
+	made    map[*catalog.Collection]map[belfry.Time]rowCounts
+	version uint64               // counts changes of made
+	failed  map[belfry.Time]bool // hours and days that could not be made; they wait until the others are
+	behind  int                  // hours that are over and not up to date, as far as is known
+}
+
+// rowCounts is of how many rows the hours or days of a file were made, by where they begin. It is never changed, only
+// replaced.
+type rowCounts map[belfry.Time]int64
+
+func newSummed(c *catalog.Collection) *summed {
+	kept := func(period string) *catalog.Collection {
+		return &catalog.Collection{Name: c.SummaryName(period), Historical: true, Period: catalog.Month, Item: true}
+	}
+	d := &summed{raw: c, hour: kept(catalog.Hour), day: kept(catalog.Day), making: make(chan struct{}, 1)}
+	d.forget()
+	return d
+}
+
+// collections are all for which there may be files, and those among them that have summaries, by name.
+func collections(cat *catalog.Catalog) (all []*catalog.Collection, sums map[string]*summed) {
+	sums = map[string]*summed{}
+	for _, c := range cat.Kept() {
+		all = append(all, c)
+		if len(c.Summaries) > 0 {
+			d := newSummed(c)
+			sums[c.Name] = d
+			all = append(all, d.hour, d.day)
+		}
+	}
+	return all, sums
+}
+
+// forget says that nothing is known any more.
+func (d *summed) forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.tallies, d.failed = map[belfry.Time]*tally{}, map[belfry.Time]bool{}
+	d.made = map[*catalog.Collection]map[belfry.Time]rowCounts{d.hour: {}, d.day: {}}
+	d.version++
+}
+
+// forgetMade says that a file of summaries must be asked again.
+func (d *summed) forgetMade(f *file) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.made[f.collection], f.from)
+	d.version++
+}
+
+// noteMade takes note of a commit to a file of summaries.
+func (d *summed) noteMade(f *file, start belfry.Time, rows int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.version++
+	old, ok := d.made[f.collection][f.from]
+	if !ok {
+		return
+	}
+	counts := make(rowCounts, len(old)+1)
+	for t, n := range old {
+		counts[t] = n
+	}
+	counts[start] = rows
+	d.made[f.collection][f.from] = counts
+}
+
+// madeOf tells of how many rows the summaries were made that are in the file of month.
+func (s *Store) madeOf(ctx context.Context, q *conn, d *summed, c *catalog.Collection, at belfry.Time) (rowCounts, error) {
+	month := periodOf(c, at)
+	for {
+		d.mu.Lock()
+		counts, ok := d.made[c][month.from]
+		version := d.version
+		d.mu.Unlock()
+		if ok {
+			return counts, nil
+		}
+		counts, err := s.readMade(ctx, q, c, month)
+		if err != nil {
+			return nil, err
+		}
+		d.mu.Lock()
+		if d.version == version {
+			d.made[c][month.from] = counts
+		}
+		d.mu.Unlock()
+	}
+}
+
+func (s *Store) readMade(ctx context.Context, q *conn, c *catalog.Collection, month period) (_ rowCounts, err error) {
+	used, err := s.files.acquire(ctx, c, month.from, month.to-1)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { s.files.finish(used, err) }()
+	counts := rowCounts{}
+	for _, f := range used {
+		r, err := q.query(ctx, "SELECT timestamp, rows FROM "+f.alias+".main."+madeTable)
+		if err != nil {
+			return nil, err
+		}
+		for r.next() {
+			counts[belfry.Time(r.int(0))] = r.int(1)
+		}
+	}
+	return counts, nil
+}
+
+// day says which of its summaries are up to date.
+type dayState struct {
+	period
+	hours   []period // that are not up to date, neighbours joined
+	stale   int      // how many hours they are
+	current bool     // the summary of the day is up to date
+}
+
+// stateOf compares a file of rows with the summaries of its day. The caller uses the file.
+func (s *Store) stateOf(ctx context.Context, q *conn, d *summed, f *file) (dayState, error) {
+	st := dayState{period: f.period}
+	hours, err := s.madeOf(ctx, q, d, d.hour, f.from)
+	if err != nil {
+		return st, err
+	}
+	days, err := s.madeOf(ctx, q, d, d.day, f.from)
+	if err != nil {
+		return st, err
+	}
+	have, known, err := s.tallyOf(ctx, q, d, f, hours, days[f.from])
+	if err != nil {
+		return st, err
+	}
+	if !known {
+		st.hours, st.stale = []period{f.period}, 24
+		return st, nil
+	}
+	st.compare(have, hours, days[f.from])
+	return st, nil
+}
+
+func (st *dayState) compare(have hourCounts, made rowCounts, day int64) {
+	for h, n := range have {
+		start := st.from + belfry.Time(h)*hourLength
+		if n == made[start] {
+			continue
+		}
+		st.stale++
+		if last := len(st.hours) - 1; last >= 0 && st.hours[last].to == start {
+			st.hours[last].to += hourLength
+		} else {
+			st.hours = append(st.hours, period{start, start + hourLength})
+		}
+	}
+	st.current = st.stale == 0 && have.sum() == day
+}
+
+// SummariesBehind is how many hours that are over wait for Summarise, as far as is known.
+func (s *Store) SummariesBehind() int {
+	n := 0
+	for _, d := range s.sums {
+		d.mu.Lock()
+		n += d.behind
+		d.mu.Unlock()
+	}
+	return n
+}
+
+// indicators are the numbers of the indicators that a table has as numbers.
+func indicators(t query.Table) []int {
+	var list []int
+	for n := 1; n <= belfry.MaxIndicators; n++ {
+		if t.Columns[belfry.IndicatorColumn(n)] {
+			list = append(list, n)
+		}
+	}
+	return slices.Clip(list)
+}

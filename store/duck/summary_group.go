@@ -1,0 +1,95 @@
+package duck
+
+import (
+	"context"
+
+	"belfry"
+	"belfry/query"
+)
+
+// fromSummaries tells whether the groups of a plan are to be made from summaries, and of which period: when the plan
+// wants it, or when rows of its span are gone and only their summaries are left.
+func (s *Store) fromSummaries(p *query.Plan) (string, bool) {
+	by, chosen := p.FromSummaries()
+	return by, chosen || by != "" && p.From < s.Oldest(p.Collection.Name)
+}
+
+// groupSummaries answers a plan with groups from summaries, and from rows where summaries are not up to date or begin
+// before the span or end after it.
+func (s *Store) groupSummaries(ctx context.Context, c *conn, p *query.Plan, by string) (_ *rows, err error) {
+	of := *p
+	of.Period = by
+	sp := summaryPlan{&of, s.sums[p.Collection.Name]}
+	var used summaryFiles
+	defer func() { s.files.finish(used.all(), err) }()
+	span := period{p.From, min(p.To, endOfTime) + 1}
+	var tables []query.Table
+	if p.From <= p.To {
+		var states []dayState
+		if states, err = s.acquireSummaries(ctx, c, sp, span, &used); err != nil {
+			return nil, err
+		}
+		for _, t := range s.groupTables(by, used, states, span) {
+			tables = append(tables, t.parts())
+		}
+	}
+	return s.runOn(ctx, c, p, tables)
+}
+
+// groupTables have all rows of the span, each once: in a summary, or as it is.
+func (s *Store) groupTables(by string, used summaryFiles, states []dayState, span period) (list []summaryTable) {
+	days := period{ceil(span.from, dayLength), span.to - span.to%dayLength} // those that lie in the span
+	if by != query.PeriodDay || days.from >= days.to {
+		days = period{}
+	}
+	hours := []period{span} // where hours are read
+	var except []period     // and where they are not
+	if days.from < days.to {
+		var stale []period
+		hours = []period{{span.from, days.from}, {days.to, span.to}}
+		for _, st := range states {
+			if !st.current {
+				stale = append(stale, st.period)
+				hours = append(hours, within([]period{st.period}, days)...)
+			}
+		}
+		list = s.fileTables(used.day, days, stale)
+	}
+	for i, st := range states {
+		if st.current && days.contains(st.from) {
+			continue
+		}
+		if rows := st.asRows(span); len(rows) > 0 {
+			except = append(except, rows...)
+			list = append(list, rowsAsHours(s.files.tables(used.raw[i : i+1])[0], rows))
+		}
+	}
+	for i, t := range s.files.tables(used.hour) {
+		if in := within(hours, used.hour[i].period); len(in) > 0 {
+			list = append(list, storedSummaries(t, in, within(except, used.hour[i].period)))
+		}
+	}
+	return list
+}
+
+// asRows are the hours of the day of which the rows themselves must be read: their summaries are not up to date, or tell
+// of moments outside the span.
+func (st *dayState) asRows(span period) []period {
+	var list []period
+	for h := st.from; h < st.to; h += hourLength {
+		hour := period{h, h + hourLength}
+		inside := span.from <= hour.from && hour.to <= span.to
+		if !hour.overlaps(span.from, span.to-1) || inside && len(within(st.hours, hour)) == 0 {
+			continue
+		}
+		if last := len(list) - 1; last >= 0 && list[last].to == h {
+			list[last].to = hour.to
+		} else {
+			list = append(list, hour)
+		}
+	}
+	return list
+}
+
+// ceil is the first multiple of n at or after t.
+func ceil(t, n belfry.Time) belfry.Time { return (t + n - 1) / n * n }

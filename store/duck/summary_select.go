@@ -1,0 +1,181 @@
+package duck
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"belfry/catalog"
+	"belfry/query"
+)
+
+// summaryPlan is a plan that reads summaries.
+type summaryPlan struct {
+	*query.Plan
+	d *summed
+}
+
+// askSummaries answers a plan about summaries. As ask does, it begins with few days where the order allows it.
+func (s *Store) askSummaries(ctx context.Context, c *conn, p *query.Plan) (*rows, error) {
+	sp := summaryPlan{p, s.sums[p.Collection.Name]}
+	days := s.summaryDays(sp)
+	for n := firstTry(p, len(days)); ; n = min(8*n, len(days)) {
+		r, err := twice(func() (*rows, error) { return s.runSummaries(ctx, c, sp, atEnd(p, days, n)) })
+		if err != nil || n == len(days) || r.result.rows > p.Limit {
+			return r, err
+		}
+	}
+}
+
+// twice asks once more when a file had been spoiled by an earlier failure, as it is attached anew by then.
+func twice(ask func() (*rows, error)) (*rows, error) {
+	r, err := ask()
+	if err != nil && strings.Contains(err.Error(), "has been invalidated") {
+		r, err = ask()
+	}
+	return r, err
+}
+
+// summaryDays are the days that may have summaries which the plan wants, oldest first.
+func (s *Store) summaryDays(p summaryPlan) []period {
+	last := p.To
+	if p.To < endOfTime {
+		last += query.PeriodLength(p.Period) - 1 // a summary is of the span in which it begins
+	}
+	days := s.files.periods(p.d.raw, p.From-p.From%dayLength, last)
+	for _, month := range s.files.periods(p.d.kept(p.Period), p.From, p.To) {
+		for from := month.from; from < month.to; from += dayLength {
+			if day := (period{from, from + dayLength}); day.overlaps(p.From, p.To) {
+				days = append(days, day)
+			}
+		}
+	}
+	slices.SortFunc(days, func(a, b period) int { return int(min(max(a.from-b.from, -1), 1)) })
+	return slices.Compact(days)
+}
+
+// runSummaries runs the plan on the summaries of some days, which follow one another.
+func (s *Store) runSummaries(ctx context.Context, c *conn, p summaryPlan, days []period) (_ *rows, err error) {
+	var used summaryFiles
+	defer func() { s.files.finish(used.all(), err) }()
+	var tables []query.Table
+	if len(days) > 0 {
+		span := period{days[0].from, days[len(days)-1].to}
+		var states []dayState
+		if states, err = s.acquireSummaries(ctx, c, p, span, &used); err != nil {
+			return nil, err
+		}
+		for _, t := range s.summaryTables(p.Period, used, states, span) {
+			tables = append(tables, t.table(p.Period))
+		}
+	}
+	return s.runOn(ctx, c, p.Plan, tables)
+}
+
+// summaryFiles are the files of which summaries can be had.
+type summaryFiles struct{ raw, hour, day []*file }
+
+func (f summaryFiles) all() []*file { return slices.Concat(f.raw, f.hour, f.day) }
+
+// acquireSummaries gives the files of the span and the states of its days. The order matters: rows that are dropped
+// once we have them stay until we are done, and what is up to date by then is in the files that we get afterwards.
+func (s *Store) acquireSummaries(ctx context.Context, c *conn, p summaryPlan, span period, got *summaryFiles) (states []dayState, err error) {
+	if got.raw, err = s.files.acquire(ctx, p.d.raw, span.from, span.to-1); err != nil {
+		return nil, err
+	}
+	if states, err = s.states(ctx, c, p.d, got.raw); err != nil {
+		return nil, err
+	}
+	if got.hour, err = s.files.acquire(ctx, p.d.hour, span.from, span.to-1); err != nil {
+		return nil, err
+	}
+	if p.Period == query.PeriodDay {
+		got.day, err = s.files.acquire(ctx, p.d.day, span.from, span.to-1)
+	}
+	return states, err
+}
+
+// summaryTables are tables that together have the summaries of the span, each once.
+func (s *Store) summaryTables(p string, used summaryFiles, states []dayState, span period) []summaryTable {
+	if p == query.PeriodDay {
+		return s.dayTables(used, states, span)
+	}
+	return s.hourTables(used, states, span)
+}
+
+// states are those of the days of files of rows.
+func (s *Store) states(ctx context.Context, c *conn, d *summed, raw []*file) ([]dayState, error) {
+	states := make([]dayState, len(raw))
+	for i, f := range raw {
+		var err error
+		if states[i], err = s.stateOf(ctx, c, d, f); err != nil {
+			return nil, err
+		}
+	}
+	return states, nil
+}
+
+// hourTables read hours that are up to date from their files, and make the others from rows.
+func (s *Store) hourTables(used summaryFiles, states []dayState, span period) []summaryTable {
+	var stale []period
+	var list []summaryTable
+	raw := s.files.tables(used.raw)
+	for i, st := range states {
+		if len(st.hours) > 0 {
+			stale = append(stale, st.hours...)
+			list = append(list, hoursOfRows(raw[i], st.hours))
+		}
+	}
+	return append(s.fileTables(used.hour, span, stale), list...)
+}
+
+// fileTables read summaries from their files, but for those that begin in one of the periods.
+func (s *Store) fileTables(files []*file, span period, except []period) []summaryTable {
+	var list []summaryTable
+	for i, t := range s.files.tables(files) {
+		in := period{max(span.from, files[i].from), min(span.to, files[i].to)}
+		list = append(list, storedSummaries(t, []period{in}, within(except, in)))
+	}
+	return list
+}
+
+// dayTables read days that are up to date from their files, and make the others from their hours.
+func (s *Store) dayTables(used summaryFiles, states []dayState, span period) []summaryTable {
+	var stale []period
+	var list []summaryTable
+	for i, st := range states {
+		if st.current {
+			continue
+		}
+		stale = append(stale, st.period)
+		of := summaryFiles{raw: used.raw[i : i+1]}
+		for _, f := range used.hour {
+			if f.contains(st.from) {
+				of.hour = []*file{f}
+			}
+		}
+		if hours := s.hourTables(of, states[i:i+1], st.period); len(hours) > 0 {
+			list = append(list, dayOfHours(st.from, hours))
+		}
+	}
+	return append(s.fileTables(used.day, span, stale), list...)
+}
+
+// within picks the periods that have moments of p.
+func within(list []period, p period) []period {
+	var some []period
+	for _, q := range list {
+		if q.overlaps(p.from, p.to-1) {
+			some = append(some, q)
+		}
+	}
+	return some
+}
+
+// kept is where the summaries of a period are.
+func (d *summed) kept(p string) *catalog.Collection {
+	if p == query.PeriodDay {
+		return d.day
+	}
+	return d.hour
+}

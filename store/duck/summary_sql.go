@@ -1,0 +1,148 @@
+package duck
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"belfry"
+	"belfry/query"
+)
+
+// Names in files of summaries.
+const (
+	rowsColumn = query.RowsColumn
+	madeTable  = "made" // of how many rows, over all items and customers, each hour or day was made
+)
+
+func number[T ~int64 | ~int](n T) string { return strconv.FormatInt(int64(n), 10) }
+
+// scale is query.SumScale, written so that the engine reads the same number.
+func scale() string { return strconv.FormatFloat(query.SumScale, 'e', -1, 64) }
+
+// An aggregate makes the four columns of an indicator. What it says must be what query.Summaries does.
+type aggregate func(name string) [4]string
+
+// ofRows makes a summary of rows.
+func ofRows(i string) [4]string {
+	mean := "sum(" + i + " * " + scale() + ") / count(" + i + ") / " + scale()
+	return [4]string{
+		"least(max(" + i + "), greatest(min(" + i + "), " + mean + "))", "min(" + i + ")", "max(" + i + ")", "nullif(count(" + i + "), 0)",
+	}
+}
+
+// ofHours makes a summary of summaries.
+func ofHours(i string) [4]string {
+	low, high := "min("+i+"_min)", "max("+i+"_max)"
+	mean := "sum(" + i + " * " + scale() + " * " + i + "_count) / sum(" + i + "_count) / " + scale()
+	return [4]string{"least(" + high + ", greatest(" + low + ", " + mean + "))", low, high, "CAST(sum(" + i + "_count) AS BIGINT)"}
+}
+
+// aggregated writes the columns of all the indicators.
+func aggregated(list []int, agg aggregate) string {
+	var b strings.Builder
+	for _, n := range list {
+		for k, e := range agg(belfry.IndicatorColumn(n)) {
+			b.WriteString(", " + e + " AS " + query.SummaryColumns(n)[k].Name)
+		}
+	}
+	return b.String()
+}
+
+// hourStart is the hour of a row.
+func hourStart() string { return "timestamp - timestamp % " + number(hourLength) }
+
+// among restricts timestamps to periods.
+func among(list []period) string {
+	var b strings.Builder
+	for i, p := range list {
+		if i > 0 {
+			b.WriteString(" OR ")
+		}
+		b.WriteString("timestamp >= " + number(p.from) + " AND timestamp < " + number(p.to))
+	}
+	return "(" + b.String() + ")"
+}
+
+// summaryTable is a table of summaries that the engine makes as it is read. where it reads them from stands in text.
+type summaryTable struct {
+	text       string
+	indicators []int
+}
+
+// hoursOfRows sums up the rows of some hours.
+func hoursOfRows(t query.Table, hours []period) summaryTable {
+	list := indicators(t)
+	names := make([]string, len(list))
+	for i, n := range list {
+		names[i] = ", " + belfry.IndicatorColumn(n)
+	}
+	return summaryTable{
+		"SELECT customer, item, timestamp, count(*) AS rows" + aggregated(list, ofRows) + " FROM (SELECT customer, " + itemOf(t) + ", " + hourStart() + " AS timestamp" +
+			strings.Join(names, "") + " FROM " + t.Ref + " WHERE " + among(hours) + ") GROUP BY customer, item, timestamp", list,
+	}
+}
+
+// itemOf is the item of a row; no row of the table may have one.
+func itemOf(t query.Table) string {
+	if t.Has(belfry.ItemColumn) {
+		return belfry.ItemColumn
+	}
+	return "CAST(NULL AS UBIGINT) AS " + belfry.ItemColumn
+}
+
+// rowsAsHours reads the rows of some hours, each as a summary of itself.
+func rowsAsHours(t query.Table, hours []period) summaryTable {
+	list := indicators(t)
+	each := func(i string) [4]string { return [4]string{i, i, i, "CASE WHEN " + i + " IS NOT NULL THEN 1 END"} }
+	return summaryTable{"SELECT customer, " + itemOf(t) + ", timestamp, 1 AS rows" + aggregated(list, each) + " FROM " + t.Ref + " WHERE " + among(hours), list}
+}
+
+// storedSummaries reads the summaries of a file, those that begin in one of the periods but in none of the others.
+func storedSummaries(t query.Table, in, except []period) summaryTable {
+	where := among(in)
+	if len(except) > 0 {
+		where += " AND NOT " + among(except)
+	}
+	return summaryTable{"SELECT * FROM " + t.Ref + " WHERE " + where, indicators(t)}
+}
+
+// dayOfHours makes one summary of all those that are in the tables.
+func dayOfHours(start belfry.Time, hours []summaryTable) summaryTable {
+	texts, all := make([]string, len(hours)), map[int]bool{}
+	for i, h := range hours {
+		texts[i] = h.text
+		for _, n := range h.indicators {
+			all[n] = true
+		}
+	}
+	list := slices.Sorted(maps.Keys(all))
+	return summaryTable{
+		"SELECT customer, item, CAST(" + number(start) + " AS BIGINT) AS timestamp, CAST(sum(rows) AS BIGINT) AS rows" + aggregated(list, ofHours) +
+			" FROM (" + strings.Join(texts, " UNION ALL BY NAME ") + ") GROUP BY customer, item", list,
+	}
+}
+
+// table is how a statement refers to the summaries of a period.
+func (t summaryTable) table(p string) query.Table {
+	first := query.SummaryID(p, 0, 0)
+	perHour := query.SummaryID(p, hourLength, 0) - first
+	id := "CAST(timestamp // " + number(hourLength) + " * " + number(int64(perHour)) + " + " + number(int64(first)) + " AS UBIGINT) + coalesce(item, 0)"
+	return query.Table{Ref: "(SELECT *, " + id + " AS id FROM (" + t.text + ")) AS s", Columns: t.columns()}
+}
+
+// parts is how a statement refers to the summaries when it makes groups of them.
+func (t summaryTable) parts() query.Table {
+	return query.Table{Ref: "(" + t.text + ") AS s", Columns: t.columns(), Summed: true}
+}
+
+func (t summaryTable) columns() map[string]bool {
+	columns := map[string]bool{belfry.ItemColumn: true, rowsColumn: true}
+	for _, n := range t.indicators {
+		for _, c := range query.SummaryColumns(n) {
+			columns[c.Name] = true
+		}
+	}
+	return columns
+}

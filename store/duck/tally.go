@@ -1,0 +1,147 @@
+package duck
+
+import (
+	"context"
+
+	"belfry"
+)
+
+// hourCounts is how many rows each hour of a day has.
+type hourCounts [24]int64
+
+func (c *hourCounts) sum() (n int64) {
+	for _, k := range c {
+		n += k
+	}
+	return n
+}
+
+// tally counts the rows of a file by hour. Its fields belong to the mutex of summed.
+type tally struct {
+	hours  hourCounts
+	known  bool
+	pos    uint64 // of the last commit that is counted in hours
+	missed uint64 // of the last commit while nothing was known
+}
+
+// tally finds the tally of a day. The caller holds the mutex.
+func (d *summed) tally(day belfry.Time) *tally {
+	t := d.tallies[day]
+	if t == nil {
+		t = new(tally)
+		d.tallies[day] = t
+	}
+	return t
+}
+
+// note takes note of a commit of rows.
+func (d *summed) note(day belfry.Time, pos uint64, pieces []piece) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := d.tally(day)
+	switch {
+	case !t.known:
+		t.missed = pos
+		return
+	case pos <= t.pos: // it was there when they were counted
+		return
+	}
+	t.pos = pos
+	for _, p := range pieces {
+		if p.rows == nil {
+			for _, at := range p.batch.Times {
+				t.hours[(at-day)/hourLength]++
+			}
+			continue
+		}
+		for _, i := range p.rows {
+			t.hours[(p.batch.Times[i]-day)/hourLength]++
+		}
+	}
+}
+
+// rowsIn is how many rows there are in an hour or day, as far as is known.
+func (d *summed) rowsIn(p period) (n int64) {
+	day := periodOf(d.raw, p.from).from
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for h, k := range d.tally(day).hours {
+		if p.contains(day + belfry.Time(h)*hourLength) {
+			n += k
+		}
+	}
+	return n
+}
+
+// doubt says that it is not known what became of a commit. Who is counting meanwhile counts for nobody.
+func (d *summed) doubt(day belfry.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.tallies, day)
+}
+
+// noteRows and doubtRows tell the summaries of the file's collection, if there are any.
+func (s *Store) noteRows(f *file, pos uint64, pieces []piece) {
+	if d := s.sums[f.collection.Name]; d != nil {
+		d.note(f.from, pos, pieces)
+	}
+}
+
+func (s *Store) doubtRows(f *file) {
+	if d := s.sums[f.collection.Name]; d != nil {
+		d.doubt(f.from)
+	}
+}
+
+// tallyOf tells how many rows each hour of the file has. It is not known when rows come in faster than they can be
+// counted, which is no harm: nobody has summed them up then either.
+func (s *Store) tallyOf(ctx context.Context, q *conn, d *summed, f *file, made rowCounts, day int64) (hourCounts, bool, error) {
+	for range 3 {
+		d.mu.Lock()
+		t := d.tally(f.from)
+		have, known := t.hours, t.known
+		d.mu.Unlock()
+		if known {
+			return have, true, nil
+		}
+		have, pos, err := countHours(ctx, q, f, made, day)
+		if err != nil {
+			return have, false, err
+		}
+		d.mu.Lock()
+		if d.tallies[f.from] == t && !t.known && t.missed <= pos {
+			t.hours, t.pos, t.known = have, pos, true
+		}
+		d.mu.Unlock()
+	}
+	return hourCounts{}, false, nil
+}
+
+// countHours counts the rows of the file, and tells up to which position. How many there are in all the engine knows
+// without reading them; where that is what the day was made of, the hours need not be counted either.
+func countHours(ctx context.Context, q *conn, f *file, made rowCounts, day int64) (have hourCounts, pos uint64, err error) {
+	position := "(SELECT coalesce(max(pos), 0) FROM " + f.alias + ".main.position)" // 0 before the first commit
+	r, err := q.query(ctx, "SELECT (SELECT count(*) FROM "+f.table.Ref+"), "+position)
+	if err != nil || !r.next() {
+		return have, 0, err
+	}
+	for h := range have {
+		have[h] = made[f.from+belfry.Time(h)*hourLength]
+	}
+	if n := r.int(0); n == day && n == have.sum() {
+		return have, uint64(r.int(1)), nil
+	}
+	have = hourCounts{}
+	r, err = q.query(ctx, "SELECT p.pos, h.hour, h.n FROM "+position+" AS p(pos) LEFT JOIN (SELECT (timestamp - "+number(f.from)+") // "+number(hourLength)+
+		" AS hour, count(*) AS n FROM "+f.table.Ref+" GROUP BY ALL) AS h ON TRUE")
+	if err != nil {
+		return have, 0, err
+	}
+	for r.next() {
+		pos = uint64(r.int(0))
+		if !r.null(1) {
+			have[r.int(1)] = r.int(2)
+		}
+	}
+	return have, pos, nil
+}
