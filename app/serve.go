@@ -114,7 +114,7 @@ func (s *service) openStore(ctx context.Context) (err error) {
 }
 
 func (s *service) startMovers(ctx context.Context) error {
-	s.store = store.NewMover(s.rows, store.MoverOptions{After: s.moved, Log: s.Log.With("part", "store"), Failed: s.moverFailed})
+	s.store = store.NewMover(s.rows, store.MoverOptions{After: s.moved, Labels: s.tree, Log: s.Log.With("part", "store"), Failed: s.moverFailed})
 	s.meta = meta.NewMover(s.db, meta.MoverOptions{States: s.tree.States, Log: s.Log.With("part", "meta"), Failed: s.moverFailed})
 	s.parts.store = start("row mover", behind(s.store.Run), s.failed)
 	s.parts.meta = start("metadata mover", behind(s.meta.Run), s.failed)

@@ -43,33 +43,44 @@ func (e *Estate) candidates(m query.ItemMatch) (list []*Node) {
 }
 
 func (n *Node) matches(m query.ItemMatch) bool {
-	d := n.names()
-	return is(m.Resource, d.resource) && is(m.View, d.view) && is(m.Object, d.object) && is(m.Class, d.class)
+	l := n.label()
+	return is(m.Resource, l.Resource) && is(m.View, l.View) && is(m.Object, l.Object) && is(m.Class, l.Class)
 }
 
 func is(want *string, have string) bool { return want == nil || *want == have && have != "" }
 
-// names are the fields of a row that follow from its item.
-type names struct{ resource, view, object, class, ip, host string }
+// Label gives the names of an item, removed ones included.
+func (t *Tree) Label(c belfry.CustomerID, id belfry.ID) (l query.Label) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if int(id) >= len(t.nodes) {
+		return l
+	}
+	if n := t.nodes[id]; n != nil && n.Customer == c {
+		return n.label()
+	}
+	return l
+}
 
-func (n *Node) names() (d names) {
-	d.class = n.Class.Name
+// label are the fields of a row that follow from its item.
+func (n *Node) label() (l query.Label) {
+	l.Class = n.Class.Name
 	if n.Resource != nil {
-		d.resource = n.Resource.Name
+		l.Resource = n.Resource.Name
 	}
 	switch {
 	case n.Kind == belfry.KindView:
-		d.view = n.Name
+		l.View = n.Name
 	case n.Parent != nil:
-		d.view = n.Parent.Name
+		l.View = n.Parent.Name
 	}
 	if n.Kind == belfry.KindObject {
-		d.object = n.Name
+		l.Object = n.Name
 	}
 	if n.Details != nil {
-		d.ip, d.host = n.Details.IP, n.Details.Host
+		l.IP, l.Host = n.Details.IP, n.Details.Host
 	}
-	return d
+	return l
 }
 
 // Dimension gives the names of the items in a record, in the form in which the store takes them; nil when the record
@@ -129,12 +140,12 @@ func newDimension(c belfry.CustomerID, n int) *dimension {
 }
 
 func (d *dimension) add(n *Node) {
-	s := n.names()
+	l := n.label()
 	d.batch.Times = append(d.batch.Times, n.Created)
 	d.ids, d.kinds = append(d.ids, int64(n.ID)), append(d.kinds, int64(n.Kind))
-	d.resource, d.view = append(d.resource, s.resource), append(d.view, s.view)
-	d.object, d.class = append(d.object, s.object), append(d.class, s.class)
-	d.ip, d.host = append(d.ip, s.ip), append(d.host, s.host)
+	d.resource, d.view = append(d.resource, l.Resource), append(d.view, l.View)
+	d.object, d.class = append(d.object, l.Object), append(d.class, l.Class)
+	d.ip, d.host = append(d.ip, l.IP), append(d.host, l.Host)
 }
 
 func (d *dimension) done() *belfry.Batch {

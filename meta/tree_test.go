@@ -222,7 +222,7 @@ func checkIndexes(t *testing.T, tree *Tree) {
 // checkLists sees whether the lists have the node once when it exists, and not at all otherwise.
 func checkLists(t *testing.T, e *Estate, n *Node) {
 	t.Helper()
-	d := n.names()
+	d := n.label()
 	f := func(what string, list iter.Seq[*Node], want bool) {
 		t.Helper()
 		times := 0
@@ -238,11 +238,11 @@ func checkLists(t *testing.T, e *Estate, n *Node) {
 	exists := n.Removed == 0
 	f("of its kind", e.ByKind(n.Kind), exists)
 	f("of its name", e.Named(n.Name), exists)
-	f("of its view", e.InView(d.view), exists && d.view != "")
-	f("of its resource", e.InResource(d.resource), exists && d.resource != "")
+	f("of its view", e.InView(d.View), exists && d.View != "")
+	f("of its resource", e.InResource(d.Resource), exists && d.Resource != "")
 	f("of objects of its name", e.ObjectsOf(n.Name), exists && n.Kind == belfry.KindObject)
 	f("of what is inside", func(yield func(*Node) bool) {
-		object, view := e.Inside(d.resource, n.Name)
+		object, view := e.Inside(d.Resource, n.Name)
 		_ = yield(object) && yield(view)
 	}, exists && n.insideResource())
 	if e.Numbered(uint64(n.Number)) != n {

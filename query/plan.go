@@ -86,13 +86,14 @@ type Origin uint8
 
 // The origins of a column.
 const (
-	Stored    Origin = iota // the row's column of that name; of type value: iN for its number and sN for its text
-	NumberOf                // the number of an indicator: column iN
-	TextOf                  // the text of an indicator: column sN
-	FromItem                // the row's item: its resource, view, object, class, ip or host
-	FromSplit               // the N-th part of a text of the row, split at its separator
-	Constant                // the same for all rows of an answer: the period
-	Grouped                 // the N-th value of a group, from 0: its keys, then the results of its calls
+	Stored     Origin = iota // the row's column of that name; of type value: iN for its number and sN for its text
+	NumberOf                 // the number of an indicator: column iN
+	TextOf                   // the text of an indicator: column sN
+	FromItem                 // the row's item: its resource, view, object, class, ip or host
+	ItemNumber               // the number of the row's item, in place of what FromItem would give
+	FromSplit                // the N-th part of a text of the row, split at its separator
+	Constant                 // the same for all rows of an answer: the period
+	Grouped                  // the N-th value of a group, from 0: its keys, then the results of its calls
 )
 
 // The parts of a value that is a key of a group, as Column.Of names them.

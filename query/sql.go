@@ -15,12 +15,12 @@ const maxListed = 20_000
 
 // SQL writes the plan for an engine that keeps the rows in the given tables:
 //
-//	SELECT outputs                                   ◄─ names of items are joined here, to the rows of the answer alone,
-//	FROM (SELECT * FROM (                               unless the order depends on them
-//	        SELECT columns FROM table1 WHERE customer, span, conditions
-//	        UNION ALL
-//	        SELECT columns FROM table2 WHERE …       ◄─ a column that a table lacks is NULL
-//	      ) ORDER BY … LIMIT …)
+//	SELECT outputs
+//	FROM (SELECT columns FROM table1 WHERE customer, span, conditions
+//	      UNION ALL
+//	      SELECT columns FROM table2 WHERE …)        ◄─ a column that a table lacks is NULL
+//	LEFT JOIN items                                  ◄─ where outputs or order have names of items; see Labelled
+//	ORDER BY … LIMIT …
 //
 // An absent value must be stored as NULL, and never as an empty text. A statement without any table is valid, and
 // gives what an empty table would.
@@ -98,31 +98,20 @@ func (w *writer) name(column string) string { return w.dialect.Quote(column) }
 func (w *writer) of(table, column string) string { return table + "." + w.name(column) }
 
 func (w *writer) rows(tables []Table) {
-	needed, joined, early := w.needs()
+	needed, joined := w.needs()
 	branches := w.branches(tables, needed)
 	if len(branches) == 0 {
 		w.nothing()
 		return
 	}
-	if w.open() && !early {
+	if w.open() && !joined {
 		w.limitEach(branches)
 	}
-	w.put("SELECT ", strings.Join(w.outputs(), ", "), "\nFROM ")
-	late := joined && !early
-	if late {
-		w.put("(SELECT * FROM ")
-	}
-	w.put("(\n", strings.Join(branches, "\nUNION ALL\n"), "\n) AS q")
-	if late {
-		w.put("\n", w.order(), "\n", w.limit(), ") AS q")
-	}
+	w.put("SELECT ", strings.Join(w.outputs(), ", "), "\nFROM (\n", strings.Join(branches, "\nUNION ALL\n"), "\n) AS q")
 	if joined {
 		w.put(w.joinItems("q"))
 	}
-	w.put("\n", w.order()) // again after a late join, which keeps no order
-	if !late {
-		w.put("\n", w.limit())
-	}
+	w.put("\n", w.order(), "\n", w.limit())
 }
 
 // open tells whether the plan asks for all rows of its span.
@@ -157,9 +146,8 @@ type stored struct {
 	as   Storage
 }
 
-// needs finds the stored columns that outputs and order are made of, whether the names of items must be joined, and
-// whether that must happen before the order.
-func (w *writer) needs() (needed []stored, joined, early bool) {
+// needs finds the stored columns that outputs and order are made of, and whether the names of items must be joined.
+func (w *writer) needs() (needed []stored, joined bool) {
 	add := func(c Column) {
 		for _, s := range c.stored() {
 			if !slices.Contains(needed, s) {
@@ -171,11 +159,10 @@ func (w *writer) needs() (needed []stored, joined, early bool) {
 	for _, o := range w.plan.Order {
 		add(o.Column)
 	}
-	early = joined
 	for _, out := range w.columns {
 		add(out.Column)
 	}
-	return needed, joined, early
+	return needed, joined
 }
 
 // stored are the columns of a table in which the column is kept.
@@ -183,7 +170,7 @@ func (c Column) stored() []stored {
 	switch c.From {
 	case Constant:
 		return nil
-	case FromItem:
+	case FromItem, ItemNumber:
 		return []stored{{belfry.ItemColumn, StoredID}}
 	case FromSplit:
 		return []stored{{c.Of, StoredText}, {SeparatorColumn, StoredText}}

@@ -15,6 +15,7 @@ type MoverOptions struct {
 	Rows       int           // move as soon as so many rows wait; 50,000
 	Delay      time.Duration // move when the oldest has waited so long; 200 ms
 	After      uint64        // the store has every record up to here already
+	Labels     query.Labels  // knows the names of items, which are put into answers here; nil: the store joins them
 	MaxBacklog int           // rows that may wait before Room lets no more in; 500,000, each of them usualRow at most
 	Log        *slog.Logger
 	Failed     func(error) // told of every failed attempt; must not block
@@ -374,7 +375,10 @@ func (m *Mover) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	if err := m.catchUp(ctx, p.Collection.Name); err != nil {
 		return nil, err
 	}
-	return m.store.Select(ctx, p)
+	if m.opt.Labels == nil {
+		return m.store.Select(ctx, p)
+	}
+	return query.Labelled{Source: m.store, Labels: m.opt.Labels}.Select(ctx, p)
 }
 
 // Explain says how the store would answer a plan, if it can tell.

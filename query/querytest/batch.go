@@ -26,6 +26,15 @@ func (l Items) Items(customer belfry.CustomerID, m query.ItemMatch) (ids []belfr
 	return ids
 }
 
+// Label implements query.Labels.
+func (l Items) Label(customer belfry.CustomerID, id belfry.ID) query.Label {
+	if id < 1 || int(id) > len(l) || l[id-1].Customer != customer {
+		return query.Label{}
+	}
+	i := l[id-1]
+	return query.Label{Resource: i.Resource, View: i.View, Object: i.Object, Class: i.Class, IP: i.IP, Host: i.Host}
+}
+
 // id finds the item of a row and adds it when it is new.
 func (l *Items) id(c *catalog.Collection, customer belfry.CustomerID, r Row) int64 {
 	of := func(field string) string {

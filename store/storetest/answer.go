@@ -6,7 +6,6 @@ import (
 
 	"belfry/query"
 	"belfry/query/querytest"
-	"belfry/store"
 )
 
 // evaluate is the answer of the judge, in the form in which answers are compared.
@@ -24,8 +23,8 @@ func evaluate(p *query.Plan, rows []querytest.Row) (string, error) {
 	return querytest.Format(p, answer)
 }
 
-// selected is the answer of a store.
-func selected(s store.Store, p *query.Plan) (string, error) {
+// selected is the answer of a store, or of one with names put in.
+func selected(s query.Source, p *query.Plan) (string, error) {
 	rows, err := s.Select(context.Background(), p)
 	if err != nil {
 		return "", err

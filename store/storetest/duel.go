@@ -212,10 +212,12 @@ func (f *fight) ask(q question) outcome {
 	if err != nil {
 		return outcome{plan: p, differs: "Eval: " + err.Error()}
 	}
-	if q.resolve {
+	var source query.Source = f.store
+	if q.resolve { // as the service asks
 		p.Resolve(f.names)
+		source = query.Labelled{Source: f.store, Labels: f.names}
 	}
-	got, err := selected(f.store, p)
+	got, err := selected(source, p)
 	if err != nil {
 		return outcome{plan: p, differs: "the store: " + err.Error()}
 	}

@@ -58,7 +58,7 @@ type judge struct {
 	catalog *catalog.Catalog
 	store   store.Store
 	data    map[string][]querytest.Row
-	names   query.Names
+	names   querytest.Items
 }
 
 func newJudge(t *testing.T, open Open, testdata fs.FS) *judge {
@@ -160,12 +160,14 @@ func (j *judge) eval(t *testing.T, p *query.Plan, rows []querytest.Row) string {
 
 func (j *judge) ask(t *testing.T, name string, p *query.Plan, want string) {
 	t.Helper()
-	got, err := selected(j.store, p)
-	if err != nil {
-		t.Errorf("%s: %v", name, err)
-		return
-	}
-	if !sameAnswer(p, got, want) {
-		t.Errorf("%s:\ngot\n%swant\n%s", name, got, want)
+	for _, source := range []query.Source{j.store, query.Labelled{Source: j.store, Labels: j.names}} {
+		got, err := selected(source, p)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			return
+		}
+		if !sameAnswer(p, got, want) {
+			t.Errorf("%s, %T:\ngot\n%swant\n%s", name, source, got, want)
+		}
 	}
 }

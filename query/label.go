@@ -1,0 +1,130 @@
+package query
+
+import (
+	"context"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// Label is what the fields of a row show of its item.
+type Label struct{ Resource, View, Object, Class, IP, Host string }
+
+// of is the field of that name.
+func (l *Label) of(field string) string {
+	switch field {
+	case "resource":
+		return l.Resource
+	case "view":
+		return l.View
+	case "object":
+		return l.Object
+	case "class":
+		return l.Class
+	case "ip":
+		return l.IP
+	}
+	return l.Host
+}
+
+// Labels knows the names of items.
+type Labels interface {
+	// Label gives the names of an item of the customer, which may have been removed; nothing when there is none.
+	Label(customer belfry.CustomerID, id belfry.ID) Label
+}
+
+// Labelled answers plans from a source that keeps rows, and puts the names of their items in by itself. An engine would
+// have to read its table of all items for the ten rows of an answer, which takes longer than finding the rows.
+type Labelled struct {
+	Source
+	Labels Labels
+}
+
+// Select asks for the numbers of items instead of their names, unless the order or the groups of the answer depend on
+// the names: then they are the engine's to find.
+func (l Labelled) Select(ctx context.Context, p *Plan) (Rows, error) {
+	q, named := p.numbersOnly()
+	rows, err := l.Source.Select(ctx, q)
+	if err != nil || named == nil {
+		return rows, err
+	}
+	r := &labelled{Rows: rows, labels: l.Labels, customer: p.Customer}
+	for _, out := range rows.Columns() {
+		field := ""
+		if out.Column.From == ItemNumber {
+			field, out = out.Column.Of, named[out.Name]
+		}
+		r.columns, r.fields = append(r.columns, out), append(r.fields, field)
+	}
+	return r, nil
+}
+
+// numbersOnly is the plan with the number of the item in place of its names, and the outputs that this concerns; nil
+// when it concerns none, or cannot be.
+func (p *Plan) numbersOnly() (*Plan, map[string]Output) {
+	if p.Grouping != nil {
+		return p, nil
+	}
+	for _, o := range p.Order {
+		if o.Column.From == FromItem {
+			return p, nil
+		}
+	}
+	q, named := *p, map[string]Output{}
+	q.Outputs = make([]Output, len(p.Outputs))
+	for i, out := range p.Outputs {
+		q.Outputs[i] = out
+		if out.Column.From == FromItem {
+			named[out.Name] = out
+			q.Outputs[i].Column = Column{Name: belfry.ItemColumn, Type: catalog.ID, From: ItemNumber, Of: out.Column.Of}
+		}
+	}
+	if len(named) == 0 {
+		return p, nil
+	}
+	return &q, named
+}
+
+// labelled are rows with numbers of items, to which it adds the names.
+type labelled struct {
+	Rows
+	labels   Labels
+	customer belfry.CustomerID
+	columns  []Output
+	fields   []string // by column, the field of the label; empty where the value is right already
+	row      []belfry.Value
+
+	item  int64 // of which label is
+	label Label
+}
+
+func (r *labelled) Columns() []Output { return r.columns }
+
+func (r *labelled) Next() ([]belfry.Value, error) {
+	row, err := r.Rows.Next()
+	if err != nil {
+		return nil, err
+	}
+	r.row = append(r.row[:0], row...)
+	for i, field := range r.fields {
+		if field != "" {
+			r.row[i] = r.name(row[i], field)
+		}
+	}
+	return r.row, nil
+}
+
+// name is a field of the label of an item; absent when there is no item, or no such name.
+func (r *labelled) name(number belfry.Value, field string) belfry.Value {
+	if number.Type == belfry.AbsentValue {
+		return belfry.Value{}
+	}
+	if number.Int != r.item {
+		r.item, r.label = number.Int, r.labels.Label(r.customer, belfry.ID(number.Int))
+	}
+	text := r.label.of(field)
+	if text == "" {
+		return belfry.Value{}
+	}
+	return belfry.Value{Type: belfry.TextValue, Text: text}
+}
