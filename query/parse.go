@@ -81,9 +81,6 @@ func (p *parser) expected(options ...string) error {
 	return p.errorf("found %s, expected %s%s", p.tok.found(), orList(options), hint)
 }
 
-// later is the error for a part of the language that is not built yet.
-func (p *parser) later(what string) error { return p.errorf("%s is not available yet", what) }
-
 func (p *parser) word(w string) bool {
 	return p.tok.kind == tokWord && strings.EqualFold(p.tok.text, w)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"os"
 	"reflect"
@@ -174,6 +175,29 @@ func TestByTime(t *testing.T) {
 	f("SELECT COUNT(*) FROM events WHERE timestamp >= 'NOW'", false, false)
 }
 
+// cells is a row of a result: int64, uint64, float64, string or nil.
+type cells []any
+
+func (c cells) Len() int        { return len(c) }
+func (c cells) Null(i int) bool { return c[i] == nil }
+
+func (c cells) Text(i int) (string, bool) {
+	s, ok := c[i].(string)
+	return s, ok
+}
+
+func (c cells) Word(i int) (w uint64, isFloat, ok bool) {
+	switch v := c[i].(type) {
+	case int64:
+		return uint64(v), false, true
+	case uint64:
+		return v, false, true
+	case float64:
+		return math.Float64bits(v), true, true
+	}
+	return 0, false, false
+}
+
 func TestStatementRow(t *testing.T) {
 	p := plan(t, load(t), "SELECT id, timestamp, object, i1, i2, i3, period, i1_count FROM objectdata LIMIT 1")
 	s, err := query.SQL(p, query.DuckDB("item"), tables(p.Collection))
@@ -181,7 +205,7 @@ func TestStatementRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := make([]belfry.Value, len(s.Columns))
-	raw := []any{uint64(10), int64(1_000_000), "cpu", 1.5, nil, nil, "ok", nil, nil, "raw", int64(3)}
+	raw := cells{uint64(10), int64(1_000_000), "cpu", 1.5, nil, nil, "ok", nil, nil, "raw", int64(3)}
 	if err := s.Row(raw, row); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +216,7 @@ func TestStatementRow(t *testing.T) {
 	if want := "000000000000000a|1970-01-01T00:00:01.000000Z|cpu|1.5|ok||raw|3"; strings.Join(got, "|") != want {
 		t.Errorf("got %s\nwant %s", strings.Join(got, "|"), want)
 	}
-	for _, wrong := range [][]any{raw[:5], {"text", int64(1), "cpu", 1.5, nil, nil, nil, nil, nil, "raw", nil}, {uint64(1), int64(1), 5, 1.5, nil, nil, nil, nil, nil, "raw", nil}} {
+	for _, wrong := range []cells{raw[:5], {"text", int64(1), "cpu", 1.5, nil, nil, nil, nil, nil, "raw", nil}, {uint64(1), int64(1), 5, 1.5, nil, nil, nil, nil, nil, "raw", nil}} {
 		if err := s.Row(wrong, row); err == nil {
 			t.Errorf("%v is taken for a row", wrong)
 		}

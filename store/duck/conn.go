@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"sync"
 	"time"
@@ -313,17 +312,26 @@ func (r *result) int(col int) int64 { return int64(r.cols[col].words[r.row-1]) }
 
 func (r *result) text(col int) string { return r.cols[col].texts[r.row-1] }
 
-// any reads a cell of any type: nil, float64, int64 or string.
-func (r *result) any(col int) any {
-	switch {
-	case r.null(col):
-		return nil
-	case r.types[col] == bindings.TypeVarchar:
-		return r.text(col)
-	case r.types[col] == bindings.TypeDouble:
-		return math.Float64frombits(r.cols[col].words[r.row-1])
+// Len, Null, Word and Text make the current row query.Cells.
+func (r *result) Len() int { return len(r.cols) }
+
+// Null implements query.Cells.
+func (r *result) Null(i int) bool { return r.null(i) }
+
+// Word implements query.Cells.
+func (r *result) Word(i int) (w uint64, isFloat, ok bool) {
+	if r.types[i] == bindings.TypeVarchar {
+		return 0, false, false
 	}
-	return r.int(col)
+	return r.cols[i].words[r.row-1], r.types[i] == bindings.TypeDouble, true
+}
+
+// Text implements query.Cells.
+func (r *result) Text(i int) (string, bool) {
+	if r.types[i] != bindings.TypeVarchar {
+		return "", false
+	}
+	return r.text(i), true
 }
 
 // stringT is the engine's string: its length, then either up to twelve bytes or a prefix and a pointer.

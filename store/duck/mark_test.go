@@ -2,6 +2,7 @@ package duck
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,11 +127,13 @@ func (j *markJob) mark(tb testing.TB, c *conn, statement string) (m mark) {
 
 func sumOfLast(r *result) (sum float64) {
 	for r.next() {
-		switch v := r.any(len(r.cols) - 1).(type) {
-		case float64:
-			sum += v
-		case int64:
-			sum += float64(v)
+		last := r.Len() - 1
+		switch w, isFloat, ok := r.Word(last); {
+		case !ok || r.null(last):
+		case isFloat:
+			sum += math.Float64frombits(w)
+		default:
+			sum += float64(int64(w))
 		}
 	}
 	return sum

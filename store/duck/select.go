@@ -178,7 +178,7 @@ func (s *Store) runOn(ctx context.Context, c *conn, p *query.Plan, tables []quer
 	if err != nil {
 		return nil, err
 	}
-	return &rows{stmt: stmt, result: res, raw: make([]any, len(res.types)), row: make([]belfry.Value, len(stmt.Columns))}, nil
+	return &rows{stmt: stmt, result: res, row: make([]belfry.Value, len(stmt.Columns))}, nil
 }
 
 // tables says what the engine calls the files, and which columns they have.
@@ -229,7 +229,6 @@ func (s *Store) explain(ctx context.Context, p *query.Plan, err error) error {
 type rows struct {
 	stmt   *query.Statement
 	result *result
-	raw    []any
 	row    []belfry.Value
 }
 
@@ -239,10 +238,7 @@ func (r *rows) Next() ([]belfry.Value, error) {
 	if !r.result.next() {
 		return nil, io.EOF
 	}
-	for i := range r.raw {
-		r.raw[i] = r.result.any(i)
-	}
-	if err := r.stmt.Row(r.raw, r.row); err != nil {
+	if err := r.stmt.Row(r.result, r.row); err != nil {
 		return nil, err
 	}
 	return r.row, nil

@@ -1,0 +1,75 @@
+package query
+
+import (
+	"fmt"
+	"math"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// Cells is one row of an engine's result.
+type Cells interface {
+	Len() int
+	Null(i int) bool
+	// Word gives a cell of a fixed size: of a DOUBLE the bits, of every other type the integer. ok is false for a text.
+	Word(i int) (w uint64, isFloat, ok bool)
+	// Text gives a cell that is a text; ok is false for every other type.
+	Text(i int) (s string, ok bool)
+}
+
+// Row reads one row of the engine's result into a value for each column.
+func (s *Statement) Row(cells Cells, row []belfry.Value) error {
+	at := 0
+	for i, out := range s.Columns {
+		width := 1
+		if out.Column.isValue() {
+			width = 2
+		}
+		if at+width > cells.Len() || i >= len(row) {
+			return fmt.Errorf("read row: %d columns for %d outputs", cells.Len(), len(s.Columns))
+		}
+		v, ok := readCell(out.Type(), cells, at)
+		if width == 2 && ok && v.Type == belfry.AbsentValue {
+			v, ok = readCell(catalog.Text, cells, at+1)
+		}
+		if !ok {
+			return fmt.Errorf("read row: %s: the engine gave another type than %s", out.Name, out.Type())
+		}
+		row[i] = v
+		at += width
+	}
+	return nil
+}
+
+func readCell(t catalog.Type, cells Cells, i int) (v belfry.Value, ok bool) {
+	if cells.Null(i) {
+		return v, true
+	}
+	if storage(t) == StoredText {
+		v.Type = belfry.TextValue
+		v.Text, ok = cells.Text(i)
+		return v, ok
+	}
+	w, isFloat, ok := cells.Word(i)
+	if storage(t) == StoredNumber {
+		return belfry.Value{Type: belfry.NumberValue, Num: math.Float64frombits(w)}, ok && isFloat
+	}
+	v.Type, v.Int = valueTypes(t), int64(w)
+	return v, ok && !isFloat
+}
+
+// valueTypes are the types of values that are stored as integers.
+func valueTypes(t catalog.Type) belfry.ValueType {
+	switch t {
+	case catalog.Bool:
+		return belfry.BoolValue
+	case catalog.Time:
+		return belfry.TimeValue
+	case catalog.Status:
+		return belfry.StatusValue
+	case catalog.ID:
+		return belfry.IDValue
+	}
+	return belfry.IntValue
+}
