@@ -92,8 +92,19 @@ func (p *Plan) String() string { return fmt.Sprintf("customer    %d\n", p.Custom
 // Explain prints the plan for a client, a line for each part.
 func (p *Plan) Explain() string {
 	var b strings.Builder
+	for _, l := range p.Lines() {
+		fmt.Fprintf(&b, "%-11s %s\n", l.Part, l.Text)
+	}
+	return b.String()
+}
+
+// Line is one part of an explanation.
+type Line struct{ Part, Text string }
+
+// Lines tells the plan part by part.
+func (p *Plan) Lines() (list []Line) {
 	line := func(what, format string, args ...any) {
-		fmt.Fprintf(&b, "%-11s "+format+"\n", append([]any{what}, args...)...)
+		list = append(list, Line{what, fmt.Sprintf(format, args...)})
 	}
 	kind := "current"
 	if p.Collection.Historical {
@@ -136,7 +147,7 @@ func (p *Plan) Explain() string {
 	for _, n := range p.Notes {
 		line("note", "%s", n)
 	}
-	return b.String()
+	return list
 }
 
 func (p *Plan) explainGroups(line func(what, format string, args ...any)) {

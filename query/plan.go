@@ -122,6 +122,11 @@ type Source interface {
 	Select(ctx context.Context, p *Plan) (Rows, error)
 }
 
+// Explainer is a Source that can say how it would answer a plan: which files, summaries and indexes it would read.
+type Explainer interface {
+	Explain(ctx context.Context, p *Plan) ([]Line, error)
+}
+
 // Names finds items by the names a query uses.
 type Names interface {
 	// Items lists the items of the customer, removed ones included, that match all the names given in m.

@@ -110,7 +110,7 @@ func (e *estate) want(text, rows, how string) {
 	if got := strings.TrimSpace(strings.ReplaceAll(lines(e, answer, err), " \n", ",")); got != rows {
 		e.Errorf("%s: got %s, want %s", text, got, rows)
 	}
-	if got := s.Explain(p); got != how {
+	if got := s.found(p); got != how {
 		e.Errorf("%s: found by %q, want %q", text, got, how)
 	}
 }
@@ -154,7 +154,7 @@ func TestIndexChosen(t *testing.T) {
 	f(" WHERE NOT name='cpu'", "disk,web,db,web,Disks,MAIN,", "no index, all 8 items")
 	f(" WHERE id='0000000000000002'", "web,", "index id, 1 of 8 items")
 	f(" WHERE id='ffffffffffffffff'", "", "index none, 0 of 8 items")
-	if got := (Source{Tree: e.tree}).Explain(e.plan("SELECT problem FROM objectrca")); got != "no index, all 0 items" {
+	if got := (Source{Tree: e.tree}).found(e.plan("SELECT problem FROM objectrca")); got != "no index, all 0 items" {
 		t.Errorf("objectrca is found by %q", got)
 	}
 }
@@ -199,7 +199,7 @@ func TestIndexes(t *testing.T) {
 			judged := lines(t, want, err)
 			found, err := Source{Tree: e.tree}.Select(t.Context(), p)
 			if got := lines(t, found, err); got != judged {
-				t.Fatalf("seed %d: %s\nby %s\ngot\n%s\nwant\n%s", seed, p.Explain(), Source{Tree: e.tree}.Explain(p), got, judged)
+				t.Fatalf("seed %d: %s\nby %s\ngot\n%s\nwant\n%s", seed, p.Explain(), Source{Tree: e.tree}.found(p), got, judged)
 			}
 			used[find(e.tree, 1, p.Where).by]++
 		}
@@ -277,7 +277,7 @@ func BenchmarkObjectstatus(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.Log(Source{Tree: e.tree}.Explain(p))
+			b.Log(Source{Tree: e.tree}.found(p))
 		})
 	}
 }

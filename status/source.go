@@ -29,7 +29,11 @@ func (s Source) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 }
 
 // Explain tells which items Select would look at, and how it finds them.
-func (s Source) Explain(p *query.Plan) string {
+func (s Source) Explain(_ context.Context, p *query.Plan) ([]query.Line, error) {
+	return []query.Line{{Part: "found", Text: s.found(p)}}, nil
+}
+
+func (s Source) found(p *query.Plan) string {
 	if p.AsOf != 0 {
 		return "all items, from the snapshot before and the events since"
 	}
