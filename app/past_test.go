@@ -202,18 +202,41 @@ func (m *memory) want(at belfry.Time) map[string]string {
 
 func (m *memory) got(at belfry.Time) map[string]string {
 	m.Helper()
-	got, err := m.asOf(at)
+	got, err := m.asOf(at, "")
 	m.must(err)
+	m.checkOne(at, got)
 	return got
+}
+
+// checkOne asks for the objects of one name, which are found by themselves: they are as they are among all.
+func (m *memory) checkOne(at belfry.Time, all map[string]string) {
+	m.Helper()
+	nodes := m.tree.Ever(m.who.Customer)
+	one := nodes[m.rnd.IntN(len(nodes))]
+	if one.Kind != belfry.KindObject {
+		return
+	}
+	want := map[string]string{}
+	for _, n := range nodes {
+		id := belfry.RowID(n.Number).String()
+		if state, ok := all[id]; ok && n.Kind == belfry.KindObject && n.Name == one.Name {
+			want[id] = state
+		}
+	}
+	got, err := m.asOf(at, " WHERE object = '"+one.Name+"'")
+	m.must(err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		m.Fatalf("object %s as of %s (-among all +by itself):\n%s", one.Name, at, diff)
+	}
 }
 
 func (m *memory) past() *status.Past {
 	return &status.Past{Tree: m.tree, Catalog: testCatalog(m.T), Rows: m.mover, Oldest: m.rows.Oldest}
 }
 
-func (m *memory) asOf(at belfry.Time) (map[string]string, error) {
+func (m *memory) asOf(at belfry.Time, where string) (map[string]string, error) {
 	m.Helper()
-	s, err := query.Parse("SELECT id, status, since FROM objectstatus AS OF '" + at.String() + "'")
+	s, err := query.Parse("SELECT id, status, since FROM objectstatus AS OF '" + at.String() + "'" + where)
 	m.must(err)
 	p, err := query.Check(s, testCatalog(m.T), query.Options{Customer: m.who.Customer, Now: belfry.At(m.now), Rows: 1000})
 	m.must(err)
@@ -346,7 +369,7 @@ func TestSnapshots(t *testing.T) {
 
 	m.must(m.rows.Drop(t.Context(), testCatalog(t).Collection("events"), day(11)))
 	same(belfry.At(m.now)) // by the snapshot of the 11th
-	_, err := m.asOf(day(10) + 20*3600e6)
+	_, err := m.asOf(day(10)+20*3600e6, "")
 	if e, ok := errors.AsType[*belfry.Error](err); !ok || e.Code != belfry.BadQuery || !strings.Contains(e.Message, "before 2026-11-11") {
 		t.Errorf("without events and snapshot: %v", err)
 	}

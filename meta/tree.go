@@ -236,6 +236,18 @@ func (t *Tree) Everything(c belfry.CustomerID) (nodes []*Node) {
 	return nodes
 }
 
+// Nodes finds items of a customer by their numbers, removed ones included.
+func (t *Tree) Nodes(c belfry.CustomerID, ids []belfry.ID) (nodes []*Node) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, id := range ids {
+		if int(id) < len(t.nodes) && t.nodes[id] != nil && t.nodes[id].Customer == c {
+			nodes = append(nodes, t.nodes[id])
+		}
+	}
+	return nodes
+}
+
 // Ever lists all items that a customer ever had.
 func (t *Tree) Ever(c belfry.CustomerID) (nodes []*Node) {
 	t.Read(c, func(e *Estate) {

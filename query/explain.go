@@ -35,6 +35,17 @@ func (p *Plan) itemMatch() (m ItemMatch, named bool, rest []Pred) {
 	return m, named, rest
 }
 
+// Wanted is the text that a field must have for the plan to find a row, as far as its outermost AND says so.
+func (p *Plan) Wanted(field string) (text string, ok bool) {
+	for _, c := range conjuncts(p.Where) {
+		cmp, is := c.(Compare)
+		if is && cmp.Op == Equal && cmp.Column.Name == field && cmp.Value.Type == belfry.TextValue {
+			return cmp.Value.Text, true
+		}
+	}
+	return "", false
+}
+
 // name is the place of one of the names, by the column of the item; nil for what is no name: address and host.
 func (m *ItemMatch) name(column string) **string {
 	switch column {

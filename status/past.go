@@ -43,15 +43,49 @@ type was struct {
 
 // Select runs a plan over the state of things at the moment that it names.
 func (s Past) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
-	states, err := s.states(ctx, p.Customer, p.AsOf)
+	about := s.about(p)
+	states, err := s.states(ctx, about, p.AsOf)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := query.Eval(p, s.rows(ctx, p, states))
+	rows, err := query.Eval(p, s.rows(ctx, p, about, states))
 	if err == nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	return rows, err
+}
+
+// scope is whose items are asked for, and which: all, unless they have one name.
+type scope struct {
+	customer belfry.CustomerID
+	name     *string // of objects
+	items    []belfry.ID
+}
+
+// maxNamed is how many objects of one name are looked for by themselves.
+const maxNamed = 1000
+
+// about finds which items can be in the answer. People mostly ask for one object, or for all.
+func (s Past) about(p *query.Plan) scope {
+	a := scope{customer: p.Customer}
+	name, ok := p.Wanted("object")
+	if !ok {
+		return a
+	}
+	if items := s.Tree.Items(p.Customer, query.ItemMatch{Object: &name}); len(items) <= maxNamed {
+		a.name, a.items = &name, items
+	}
+	return a
+}
+
+// narrow has a plan give rows of these items alone.
+func (a scope) narrow(p *query.Plan, where query.And) {
+	p.Customer, p.Where = a.customer, where
+	if a.name != nil {
+		object := query.Column{Name: "object", Type: catalog.Text, From: query.FromItem, Of: "object"}
+		p.Where = append(where, query.Compare{Column: object, Value: belfry.Value{Type: belfry.TextValue, Text: *a.name}})
+		p.Items, p.ItemsKnown = a.items, true
+	}
 }
 
 // Taken tells whether the customer has a whole snapshot that was begun at or after the moment.
@@ -60,27 +94,32 @@ func (s Past) Taken(ctx context.Context, c belfry.CustomerID, since belfry.Time)
 	return len(ends) > 0, err
 }
 
-// states finds the states of all items of which anything was known.
-func (s Past) states(ctx context.Context, c belfry.CustomerID, at belfry.Time) (map[belfry.ID]was, error) {
+// states finds the states of the items of which anything was known.
+func (s Past) states(ctx context.Context, a scope, at belfry.Time) (states, error) {
 	// What a snapshot has must be no news at the moment: events may be ahead of the time at which they are written.
-	ends, err := s.snapshots(ctx, c, 0, at-belfry.Time(Ahead.Microseconds()))
+	ends, err := s.snapshots(ctx, a.customer, 0, at-belfry.Time(Ahead.Microseconds()))
 	if err != nil {
 		return nil, err
 	}
 	for _, end := range ends {
-		states, first, err := s.base(ctx, c, end)
+		first, whole, err := s.whole(ctx, a.customer, end)
 		if err != nil {
 			return nil, err
 		}
-		if len(states) == end.rows { // else some of it was lost in the journal, and an older one has to do
-			return states, s.replay(ctx, c, at, first, states)
+		if !whole { // some of it was lost in the journal, and an older one has to do
+			continue
 		}
+		states, err := s.base(ctx, a, end)
+		if err != nil {
+			return nil, err
+		}
+		return states, s.replay(ctx, a, at, first, states)
 	}
-	if oldest := s.Oldest(belfry.Events); s.began(c) < oldest {
+	if oldest := s.Oldest(belfry.Events); s.began(a.customer) < oldest {
 		return nil, belfry.Errorf(belfry.BadQuery, "the status as of %s is not known any more: events before %s are no longer kept", at, oldest)
 	}
-	states := map[belfry.ID]was{}
-	return states, s.replay(ctx, c, at, 0, states)
+	states := states{}
+	return states, s.replay(ctx, a, at, 0, states)
 }
 
 // began is when the customer came; nothing of it can have been dropped that is older.
@@ -119,54 +158,65 @@ func (s Past) snapshots(ctx context.Context, c belfry.CustomerID, since, until b
 	return ends, err
 }
 
-// base reads a snapshot. first is the lowest id of its rows.
-func (s Past) base(ctx context.Context, c belfry.CustomerID, e end) (states map[belfry.ID]was, first belfry.RowID, err error) {
-	states = make(map[belfry.ID]was, e.rows)
+// whole tells whether all rows of a snapshot are there, and gives the lowest id of them.
+func (s Past) whole(ctx context.Context, c belfry.CustomerID, e end) (first belfry.RowID, ok bool, err error) {
 	p := &query.Plan{
-		Customer: c, Collection: s.Catalog.KeptAs(belfry.StatusDay), From: e.at, To: e.at,
-		Outputs: outputs(idColumn, itemColumn, stored("status", catalog.Status), stored("since", catalog.Time), stored("info", catalog.FullText)),
-		Where:   query.Null{Column: itemColumn, Not: true},
+		Customer: c, Collection: s.Catalog.KeptAs(belfry.StatusDay), From: e.at, To: e.at, Limit: 1,
+		Grouping: &query.Grouping{Calls: []query.Call{{Func: query.FuncCount}, {Func: query.FuncMin, Column: idColumn}}},
+		Outputs: outputs(query.Column{Name: "rows", Type: catalog.Integer, From: query.Grouped},
+			query.Column{Name: "first", Type: catalog.ID, From: query.Grouped, N: 1}),
+		Where: query.Null{Column: itemColumn, Not: true},
 	}
-	names := shared{}
-	err = s.pages(ctx, p, 0, func(row []belfry.Value) {
-		if first == 0 {
-			first = belfry.RowID(row[0].Int)
-		}
-		states[belfry.ID(row[1].Int)] = was{
-			status: belfry.Status(row[2].Int), since: belfry.Time(row[3].Int), info: names.text(row[4].Text),
-		}
-	})
-	return states, first, err
+	_, err = s.read(ctx, p, func(row []belfry.Value) { ok, first = int(row[0].Int) == e.rows, belfry.RowID(row[1].Int) })
+	return first, ok, err
+}
+
+// base reads a snapshot.
+func (s Past) base(ctx context.Context, a scope, e end) (states, error) {
+	states := states{}
+	p := &query.Plan{
+		Collection: s.Catalog.KeptAs(belfry.StatusDay), From: e.at, To: e.at,
+		Outputs: outputs(idColumn, itemColumn, stored("status", catalog.Status), stored("since", catalog.Time), stored("info", catalog.FullText)),
+	}
+	a.narrow(p, query.And{query.Null{Column: itemColumn, Not: true}})
+	return states, s.pages(ctx, p, 0, states.remember())
 }
 
 // replay lets the events after the given row, up to the moment, happen to the states.
-func (s Past) replay(ctx context.Context, c belfry.CustomerID, at belfry.Time, after belfry.RowID, states map[belfry.ID]was) error {
-	kind := stored("type", catalog.Text)
+func (s Past) replay(ctx context.Context, a scope, at belfry.Time, after belfry.RowID, states states) error {
 	p := &query.Plan{
-		Customer: c, Collection: s.Catalog.KeptAs(belfry.Events), To: at,
+		Collection: s.Catalog.KeptAs(belfry.Events), To: at,
 		Outputs: outputs(idColumn, itemColumn, stored("status", catalog.Status), stored("timestamp", catalog.Time), stored("info", catalog.FullText)),
-		Where: query.And{
-			query.Compare{Column: kind, Value: belfry.Value{Type: belfry.TextValue, Text: "alarm"}},
-			query.Null{Column: itemColumn, Not: true},
-		},
 	}
+	a.narrow(p, query.And{
+		query.Compare{Column: stored("type", catalog.Text), Value: belfry.Value{Type: belfry.TextValue, Text: "alarm"}},
+		query.Null{Column: itemColumn, Not: true},
+	})
+	return s.pages(ctx, p, after, states.remember())
+}
+
+// states are what items showed, by their numbers.
+type states map[belfry.ID]was
+
+// remember takes in rows of id, item, status, since and info.
+func (m states) remember() func(row []belfry.Value) {
 	names := shared{}
-	return s.pages(ctx, p, after, func(row []belfry.Value) {
-		states[belfry.ID(row[1].Int)] = was{
+	return func(row []belfry.Value) {
+		m[belfry.ID(row[1].Int)] = was{
 			status: belfry.Status(row[2].Int), since: belfry.Time(row[3].Int), info: names.text(row[4].Text),
 		}
-	})
+	}
 }
 
 // pages reads all rows of a plan whose id, which is its first output, is above the given one, in the order of their ids
 // and so many at a time that neither we nor the engine holds them all.
 func (s Past) pages(ctx context.Context, p *query.Plan, after belfry.RowID, each func([]belfry.Value)) error {
-	where := p.Where
+	where := p.Where.(query.And)
 	p.Limit, p.Order = query.MaxRows, []query.Order{{Column: idColumn}}
 	for {
-		p.Where = query.And{
-			query.Compare{Column: idColumn, Op: query.Greater, Value: belfry.Value{Type: belfry.IDValue, Int: int64(after)}}, where,
-		}
+		p.Where = append(query.And{
+			query.Compare{Column: idColumn, Op: query.Greater, Value: belfry.Value{Type: belfry.IDValue, Int: int64(after)}},
+		}, where...)
 		n, err := s.read(ctx, p, func(row []belfry.Value) {
 			after = belfry.RowID(row[0].Int)
 			each(row)
@@ -198,10 +248,10 @@ func (s Past) read(ctx context.Context, p *query.Plan, each func([]belfry.Value)
 
 // rows gives the items that existed at the moment: those that had been made by then, or of which something is known
 // from then, as data may be older than their object.
-func (s Past) rows(ctx context.Context, p *query.Plan, states map[belfry.ID]was) iter.Seq[query.Row] {
+func (s Past) rows(ctx context.Context, p *query.Plan, a scope, states states) iter.Seq[query.Row] {
 	return func(yield func(query.Row) bool) {
 		seen := 0
-		for n := range s.Tree.EachEver(s.Tree.Ever(p.Customer)) {
+		for n := range s.Tree.EachEver(s.nodes(a)) {
 			if seen++; seen%1024 == 0 && ctx.Err() != nil {
 				return
 			}
@@ -217,6 +267,13 @@ func (s Past) rows(ctx context.Context, p *query.Plan, states map[belfry.ID]was)
 			}
 		}
 	}
+}
+
+func (s Past) nodes(a scope) []*meta.Node {
+	if a.name == nil {
+		return s.Tree.Ever(a.customer)
+	}
+	return s.Tree.Nodes(a.customer, a.items)
 }
 
 // pastRow is an item as a row of objectstatus at a past moment.

@@ -2,6 +2,7 @@ package status
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"math"
 
@@ -35,6 +36,9 @@ func (s Source) Explain(_ context.Context, p *query.Plan) ([]query.Line, error) 
 
 func (s Source) found(p *query.Plan) string {
 	if p.AsOf != 0 {
+		if a := s.Past.about(p); a.name != nil {
+			return fmt.Sprintf("%d objects by name, from the snapshot before and the events since", len(a.items))
+		}
 		return "all items, from the snapshot before and the events since"
 	}
 	return s.candidates(p).String()
