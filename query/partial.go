@@ -28,7 +28,7 @@ func (w *writer) partial(c Call) (partial, bool) {
 	case FuncCount:
 		return partial{[]string{w.aggregate(c)}, func(p ...string) string { return sumOf(p[0]) }}, true
 	case FuncSum:
-		return partial{[]string{w.sum(c)}, func(p ...string) string { return w.dialect.Finite("SUM(" + p[0] + ")") }}, true
+		return partial{[]string{w.sum(c)}, func(p ...string) string { return w.dialect.Finite(w.total(c, "SUM("+p[0]+")")) }}, true
 	case FuncMin:
 		return partial{[]string{w.aggregate(c)}, over("MIN")}, true
 	case FuncMax:

@@ -351,3 +351,29 @@ func FuzzCheck(f *testing.F) {
 		eval(t, p, rowsOf(data[p.Collection.Name]))
 	})
 }
+
+// TestWholeSums: sums of integers lose nothing before they are rounded.
+func TestWholeSums(t *testing.T) {
+	p := plan(t, load(t), "SELECT SUM(facility) FROM syslog WHERE timestamp >= 'NOW-1DAY'")
+	f := func(want string, numbers ...int64) {
+		t.Helper()
+		var rows []querytest.Row
+		for i, n := range numbers {
+			rows = append(rows, querytest.Row{
+				"id":        belfry.Value{Type: belfry.IDValue, Int: int64(i + 1)},
+				"timestamp": belfry.Value{Type: belfry.TimeValue, Int: int64(querytest.Now)},
+				"facility":  belfry.Value{Type: belfry.IntValue, Int: n},
+			})
+		}
+		if got := eval(t, p, rowsOf(rows)); len(got) != 1 || got[0] != "SUM(facility)="+want+" " {
+			t.Errorf("the sum of %v is %v, not %s", numbers, got, want)
+		}
+	}
+	f("1", 1<<60+1, -1<<60)
+	f("-1", -1<<60-1, 1<<60)
+	f("-1", -1)
+	f("0", -1, 1)
+	f("18446744070000000000", math.MaxInt64, math.MaxInt64, 2)
+	f("-18446744070000000000", math.MinInt64, math.MinInt64)
+	f("-2", math.MinInt64, math.MinInt64, math.MaxInt64, math.MaxInt64)
+}

@@ -184,9 +184,9 @@ func (w *writer) aggregate(c Call) string {
 	case FuncCountDistinct:
 		return "COUNT(DISTINCT " + strings.Join(list, ") + COUNT(DISTINCT ") + ")"
 	case FuncSum:
-		return w.dialect.Finite(w.sum(c))
+		return w.dialect.Finite(w.total(c, w.sum(c)))
 	case FuncMean:
-		return w.dialect.Finite("AVG(" + e + ")")
+		return w.dialect.Finite("AVG(" + list[0] + ")")
 	case FuncMin:
 		return "MIN(" + e + ")"
 	case FuncMax:
@@ -218,7 +218,15 @@ func (w *writer) sum(c Call) string {
 	if w.summaries {
 		return "SUM(" + w.weighted(c) + ")"
 	}
-	return "SUM(" + w.operand(c) + ")"
+	return "SUM(" + w.expressions(c.Column)[0] + ")" // of integers without a loss, in as many bits as it takes
+}
+
+// total is a sum, or a sum of sums, as a floating number.
+func (w *writer) total(c Call, sum string) string {
+	if c.Column.Type == catalog.Integer {
+		return w.dialect.Cast(sum, StoredNumber)
+	}
+	return sum
 }
 
 // when is what FIRST and LAST go by: the timestamp, then the id.

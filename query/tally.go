@@ -2,15 +2,18 @@ package query
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"belfry"
+	"belfry/catalog"
 )
 
 // tally is what one function has seen of one group.
 type tally struct {
 	n        int64
 	sum, low float64 // low holds what the sum has lost by rounding
+	whole    int128  // the sum of integers
 	mean, m2 float64 // of STDDEV: m2 is the sum of the squared distances from the mean
 
 	value belfry.Value // of MIN, MAX, FIRST and LAST
@@ -37,7 +40,11 @@ func (t *tally) add(c Call, r Row) int {
 	t.n++
 	switch c.Func {
 	case FuncSum, FuncMean:
-		t.plus(asFloat(v))
+		if c.Column.Type == catalog.Integer {
+			t.whole.add(v.Int)
+		} else {
+			t.plus(asFloat(v))
+		}
 	case FuncStddev:
 		if math.Abs(asFloat(v)) >= maxSquared {
 			t.m2 = math.Inf(1)
@@ -70,6 +77,28 @@ func (t *tally) plus(f float64) {
 		t.low += f - s + t.sum
 	}
 	t.sum = s
+}
+
+// int128 is a sum of integers, which no number of them can exceed.
+type int128 struct {
+	high int64
+	low  uint64
+}
+
+func (s *int128) add(n int64) {
+	low, carry := bits.Add64(s.low, uint64(n), 0)
+	s.low = low
+	s.high += n>>63 + int64(carry)
+}
+
+// float rounds the sum to a floating number, by its size: what is below zero would lose its last digits.
+func (s int128) float() float64 {
+	if s.high >= 0 {
+		return math.Ldexp(float64(s.high), 64) + float64(s.low)
+	}
+	low, borrow := bits.Sub64(0, s.low, 0)
+	high, _ := bits.Sub64(0, uint64(s.high), borrow)
+	return -(math.Ldexp(float64(high), 64) + float64(low))
 }
 
 func (t *tally) different(v belfry.Value) int {
@@ -109,9 +138,9 @@ func (t *tally) result(c Call) belfry.Value {
 	case FuncMin, FuncMax, FuncFirst, FuncLast:
 		return t.value
 	case FuncSum:
-		f = t.sum + t.low
+		f = t.sum + t.low + t.whole.float()
 	case FuncMean:
-		f = (t.sum + t.low) / float64(t.n)
+		f = (t.sum + t.low + t.whole.float()) / float64(t.n)
 	case FuncStddev:
 		if t.n < 2 {
 			return belfry.Value{}
