@@ -129,11 +129,12 @@ static uint8_t find(const fragment *f, int marks, const uint8_t *t, size_t len) 
 	const bytes16 as = splat(a), bs = splat(b), lower = splat(0x20);
 	uint8_t found = SEARCH_NO;
 	for (size_t i = 0; i < places; i += 16) {
-		size_t to = i + 16 < places ? i + 16 : places;
-		if (i + f->q + 16 <= len) {
+		if (len >= f->q + 16) {
+			if (i + f->q + 16 > len) i = len - f->q - 16; // the last places, some of them again
 			bytes16 hit = (bytes16)((load(t + i + f->p) | lower) == as) & (bytes16)((load(t + i + f->q) | lower) == bs);
 			if (!any(hit)) continue;
 		}
+		const size_t to = i + 16 < places ? i + 16 : places;
 		for (size_t j = i; j < to; j++) {
 			if ((t[j + f->p] | 0x20) != a || !stands_at(f, t + j)) continue;
 			uint8_t is = bounded(f, marks, t, len, j);
