@@ -46,18 +46,21 @@ func duckLike(text string, arg func(string) string, pattern string) string {
 // The store gives it to the engine.
 const SearchFunction = "has_words"
 
-// duckMatch lets our own test look for words. Letters beyond ASCII that have cases take it long, so that the engine looks
-// for fragments of them first.
+// duckMatch lets our own test look for words, or an expression of the engine for long patterns. Either takes long for
+// letters beyond ASCII that have cases, so that the engine looks for fragments of them first.
 func duckMatch(text string, arg func(string) string, m Match) string {
-	search := SearchFunction + "(" + text + ", " + arg(m.Search()) + ")"
-	if len(m.plainFragments()) > 0 {
-		return search
+	exact := func() string { return "regexp_matches(" + text + ", " + arg(m.Regexp()) + ")" }
+	if m.searchable() {
+		exact = func() string { return SearchFunction + "(" + text + ", " + arg(m.Search()) + ")" }
+		if len(m.plainFragments()) > 0 {
+			return exact()
+		}
 	}
 	var all []string
 	for _, f := range m.Fragments() {
 		all = append(all, "regexp_matches("+text+", "+arg(f)+")")
 	}
-	return "(" + strings.Join(append(all, search), " AND ") + ")"
+	return "(" + strings.Join(append(all, exact()), " AND ") + ")"
 }
 
 // Part is the n-th part of a text, from 1, split at the separator (a tab when there is none); empty when there are not

@@ -22,7 +22,16 @@ const (
 
 	searchMarks = '0'
 	maxSearched = 3 // fragments; more of them refuse hardly any text that these do not
+
+	// maxFragment is how many bytes a fragment has at most, and a pattern of a word that our own test takes. The time of a
+	// test grows with both pattern and text, and nothing stops it inside a row.
+	maxFragment = 32
 )
+
+// searchable tells whether our own test is to be used.
+func (m Match) searchable() bool {
+	return !slices.ContainsFunc(m.Words, func(w Word) bool { return w.Wild && len(w.Text) > maxFragment })
+}
 
 // Search writes the condition for an engine that runs our own test.
 func (m Match) Search() string {
@@ -88,6 +97,10 @@ func (m Match) plainFragments() []string {
 			if len(part) > len(best) {
 				best = part
 			}
+		}
+		for len(best) > maxFragment {
+			_, size := utf8.DecodeLastRuneInString(best)
+			best = best[:len(best)-size]
 		}
 		if best != "" && !slices.Contains(list, best) {
 			list = append(list, best)
