@@ -62,6 +62,26 @@ func TestQuickSearch(t *testing.T) {
 	f("7", "17 7", yes)
 }
 
+// TestSearchBroken gives the engine's function what Search never writes.
+func TestSearchBroken(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	f := func(search string, broken bool) {
+		t.Helper()
+		n, err := s.writer.number(t.Context(), "SELECT count(*) FROM (VALUES ('a word'), (NULL), (repeat('a word ', 9))) AS r(t) WHERE has_words(t, $1)", search)
+		if n != 0 || broken != (err != nil) {
+			t.Errorf("%q: %d rows, %v", search, n, err)
+		}
+	}
+	f("", true)
+	f("9", true)
+	f("0:|", true)
+	f("0:", true)
+	f("0:word|", true)
+	f("0:other|", false) // no text is left to ask for
+	f("0:word|"+strings.Repeat("a ", query.MaxWords+1), true)
+}
+
 // FuzzQuickSearch compares what is decided by bytes with the words of the text.
 func FuzzQuickSearch(f *testing.F) {
 	for _, text := range []string{"timeout", "Connection refused by upſtream", "das größe Maß", "日志 日", "a_b 10.0.0.1", strings.Repeat("ab ", 30) + "abc"} {
