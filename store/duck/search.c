@@ -24,12 +24,12 @@ typedef struct {
 	const uint8_t *text;
 	size_t len;
 	size_t p, q; // where those bytes are, p <= q
+	bool wide;   // a letter of it has a case beyond ASCII: ſ or the sign of Kelvin
 } fragment;
 
 typedef struct {
 	int marks;
 	int count;
-	bool wide; // a letter of the fragments has a case beyond ASCII: ſ or the sign of Kelvin
 	fragment of[MOST];
 } search;
 
@@ -48,11 +48,12 @@ static size_t rareness(uint8_t c) {
 }
 
 static fragment make_fragment(const uint8_t *text, size_t len) {
-	fragment f = {text, len, 0, 0};
+	fragment f = {text, len, 0, 0, false};
 	size_t other = 0;
 	for (size_t i = 1; i < len; i++)
 		if (rareness(text[i]) > rareness(text[f.p])) f.p = i;
 	other = f.p == 0 ? len - 1 : 0;
+	for (size_t i = 0; i < len; i++) f.wide |= text[i] == 'k' || text[i] == 's';
 	for (size_t i = 0; i < len; i++)
 		if (i != f.p && rareness(text[i]) > rareness(text[other])) other = i;
 	f.q = other > f.p ? other : f.p;
@@ -69,7 +70,6 @@ static search read_search(const char *text, size_t len) {
 		const uint8_t *from = at;
 		while (at < end && *at != '|' && *at != ' ') at++;
 		if (at > from) s.of[s.count++] = make_fragment(from, at - from);
-		for (; from < at; from++) s.wide |= *from == 'k' || *from == 's';
 		if (at < end && *at == ' ') at++;
 	}
 	return s;
@@ -146,10 +146,11 @@ static uint8_t find(const fragment *f, int marks, const uint8_t *t, size_t len) 
 }
 
 static uint8_t test(const search *s, const uint8_t *t, size_t len) {
-	if (s->wide && beyond_ascii(t, len)) return SEARCH_ASK;
 	uint8_t found = SEARCH_ASK;
-	for (int i = 0; i < s->count; i++)
-		if ((found = find(&s->of[i], s->marks, t, len)) == SEARCH_NO) return SEARCH_NO;
+	for (int i = 0; i < s->count; i++) {
+		found = find(&s->of[i], s->marks, t, len);
+		if (found == SEARCH_NO) return s->of[i].wide && beyond_ascii(t, len) ? SEARCH_ASK : SEARCH_NO;
+	}
 	return s->marks & WHOLE ? found : SEARCH_ASK;
 }
 
