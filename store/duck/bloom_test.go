@@ -56,7 +56,7 @@ func TestBloom(t *testing.T) {
 
 // TestBloomChance puts the same words into many blocks: what is in none of them must not seem to be in many.
 func TestBloomChance(t *testing.T) {
-	const blocks, common, absent = 300, 2700, 300
+	const blocks, common, absent = 300, 2700, 3000
 	set := newTokenSet()
 	for i := range common {
 		set.addText(1, fmt.Sprint("w", i))
