@@ -42,19 +42,25 @@ func duckLike(text string, arg func(string) string, pattern string) string {
 	return text + " LIKE " + arg(pattern)
 }
 
-// duckMatch looks for fragments first, which takes a third of the time that the whole expression takes, or an eighth when
-// their letters have no cases. The engine compiles an expression once, bound or not.
+// SearchFunction is the function, of two texts, that tests the first for what Match.Search has written into the second.
+// The store gives it to the engine.
+const SearchFunction = "has_words"
+
+// duckMatch lets our own test look for words, or an expression of the engine for long patterns. Either takes long for
+// letters beyond ASCII that have cases, so that the engine looks for fragments of them first.
 func duckMatch(text string, arg func(string) string, m Match) string {
+	exact := func() string { return "regexp_matches(" + text + ", " + arg(m.Regexp()) + ")" }
+	if m.searchable() {
+		exact = func() string { return SearchFunction + "(" + text + ", " + arg(m.Search()) + ")" }
+		if len(m.plainFragments()) > 0 {
+			return exact()
+		}
+	}
 	var all []string
 	for _, f := range m.Fragments() {
-		find := "contains("
-		if f.Regexp {
-			find = "regexp_matches("
-		}
-		all = append(all, find+text+", "+arg(f.Text)+")")
+		all = append(all, "regexp_matches("+text+", "+arg(f)+")")
 	}
-	all = append(all, "regexp_matches("+text+", "+arg(m.Regexp())+")")
-	return "(" + strings.Join(all, " AND ") + ")"
+	return "(" + strings.Join(append(all, exact()), " AND ") + ")"
 }
 
 // Part is the n-th part of a text, from 1, split at the separator (a tab when there is none); empty when there are not

@@ -180,15 +180,9 @@ func writeCases(b *strings.Builder, r rune) {
 	b.WriteByte(']')
 }
 
-// Fragment is a text that every matching text has in it.
-type Fragment struct {
-	Text   string
-	Regexp bool // Text is a regular expression, as its letters have cases
-}
-
-// Fragments gives for up to three words, the longest, a text that every matching text has in it. Engines look for those
-// several times faster than for the words themselves.
-func (m Match) Fragments() []Fragment {
+// Fragments gives for up to three words, the longest, a regular expression that is found in every matching text. Engines
+// look for those several times faster than for the words themselves.
+func (m Match) Fragments() []string {
 	var longest []string
 	for _, w := range m.Words {
 		best := ""
@@ -202,16 +196,13 @@ func (m Match) Fragments() []Fragment {
 		}
 	}
 	slices.SortStableFunc(longest, func(a, b string) int { return len(b) - len(a) })
-	var list []Fragment
+	var list []string
 	for _, text := range longest[:min(len(longest), 3)] {
 		var b strings.Builder
-		l := Fragment{}
 		for _, r := range text {
-			l.Regexp = l.Regexp || nextCase(r) != r
 			writeCases(&b, r)
 		}
-		l.Text = b.String()
-		list = append(list, l)
+		list = append(list, b.String())
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package query
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -104,12 +105,15 @@ func FuzzMatch(f *testing.F) {
 		if want := regexp.MustCompile(m.Regexp()).MatchString(text); got != want {
 			t.Errorf("%q in %q is %v, but not for %s", pattern, text, got, m.Regexp())
 		}
+		if back, err := ParseSearch(m.Search()); err != nil || !slices.Equal(back.Words, m.Words) {
+			t.Errorf("%q is written as %q and read as %v, %v", pattern, m.Search(), back.Words, err)
+		}
 		if !got {
 			return
 		}
 		for _, f := range m.Fragments() {
-			if !regexp.MustCompile(f.Text).MatchString(text) || !f.Regexp && !strings.Contains(text, f.Text) {
-				t.Errorf("%q has the words %q, but not the fragment %q", text, pattern, f.Text)
+			if !regexp.MustCompile(f).MatchString(text) {
+				t.Errorf("%q has the words %q, but not the fragment %q", text, pattern, f)
 			}
 		}
 		have := map[string]bool{}

@@ -29,6 +29,10 @@ func pagesFor(n int) (pages, size int) {
 	return 1, (need + sumSize + pageUnit - 1) / pageUnit * pageUnit
 }
 
+// in is the token as a block knows it, another one in each: all blocks have the common words, and a word whose bits happen
+// to be theirs would seem to be in all of them.
+func (t token) in(block int) token { return token(mum(uint64(t)^mix2, uint64(block)^mix3)) }
+
 // pageOf is the page in which a token has its bits.
 func pageOf(t token, pages int) int {
 	hi, _ := bits.Mul64(uint64(t), uint64(pages))
@@ -55,6 +59,7 @@ func buildPages(block int, tokens []token) (data []byte, pages, size int) {
 	pages, size = pagesFor(len(tokens))
 	data = make([]byte, pages*size)
 	for _, t := range tokens {
+		t = t.in(block)
 		page := data[pageOf(t, pages)*size:][:size]
 		eachBit(t, size, func(at, bit uint32) bool { page[at] |= 1 << bit; return true })
 	}

@@ -2,6 +2,7 @@ package duck
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -21,7 +22,7 @@ func TestBloom(t *testing.T) {
 			t.Errorf("%d tokens: %d pages of %d bytes, %d in all", n, pages, size, len(data))
 		}
 		has := func(w string, customer uint64) bool {
-			tok := tokenOf(customer, []byte(w))
+			tok := tokenOf(customer, []byte(w)).in(3)
 			at := pageOf(tok, pages)
 			page := data[at*size:][:size]
 			if !pageWhole(3, at, page) || pageWhole(4, at, page) || pageWhole(3, at+1, page) {
@@ -50,5 +51,26 @@ func TestBloom(t *testing.T) {
 	}
 	for _, n := range []int{0, 1, 2, 10, 41, 42, 43, 500, 2728, 2729, 6000, 20_000, 90_000} {
 		f(n)
+	}
+}
+
+// TestBloomChance puts the same words into many blocks: what is in none of them must not seem to be in many.
+func TestBloomChance(t *testing.T) {
+	const blocks, common, absent = 300, 2700, 3000
+	set := newTokenSet()
+	for i := range common {
+		set.addText(1, fmt.Sprint("w", i))
+	}
+	var seems [absent]int
+	for b := range blocks {
+		data, _, _ := buildPages(b, set.all)
+		for i := range seems {
+			if pageHas(data, tokenOf(seedOf(1), fmt.Append(nil, "x", i)).in(b)) {
+				seems[i]++
+			}
+		}
+	}
+	if most := slices.Max(seems[:]); most > blocks/30 {
+		t.Errorf("a word that no block has seems to be in %d of %d", most, blocks)
 	}
 }

@@ -12,7 +12,8 @@ import (
 	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
-// This file, chunk.go and stream.go are the only ones that know the engine's C interface. Everything unsafe is in them.
+// This file, chunk.go, stream.go and search.go with its search.c are the only ones that know the engine's C interface.
+// Everything unsafe is in them.
 
 // engineError is what the engine said. It is for our log alone: it may quote values and file names.
 type engineError struct {

@@ -163,6 +163,9 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if s.writer, err = s.engine.connect(); err != nil {
 		return err
 	}
+	if err := addSearch(s.writer); err != nil {
+		return err
+	}
 	if err := lock(ctx, s.writer, s.cfg.Dir); err != nil {
 		return err
 	}

@@ -94,6 +94,7 @@ func (r *filterReader) mayHave(n int, t token) bool {
 	if b.pages == 0 {
 		return true
 	}
+	t = t.in(n)
 	at := pageOf(t, b.pages)
 	page := r.page[:b.size]
 	_, err := r.data.ReadAt(page, b.offset+int64(at)*int64(b.size))

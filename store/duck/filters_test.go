@@ -411,7 +411,7 @@ func TestLatest(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
 	s.filler.close()
-	const rows = 24 * blockRows
+	const rows = 34 * blockRows
 	early := linesOf(1, 1, 0, 2*rows, 3)
 	mustAppend(t, s, early, linesOf(2, 1, 0, 0, rows))
 	f, c, release := heldLog(t, s, 0)
@@ -439,17 +439,24 @@ func TestLatest(t *testing.T) {
 		}
 		fillAll(t, s, f, c)
 	}
-	p := parse(t, s, "SELECT id FROM objectlog WHERE log = 'x' LIMIT 1")
 	newest := s.files.periods(f.collection, 0, endOfTime)
-	if from, err := s.latestFrom(t.Context(), c, p, newest, 16); err != nil || from != early.Times[2]+1 {
-		t.Errorf("the last blocks have all rows from %d, %v", from, err)
+	from := func(where string, want belfry.Time) {
+		t.Helper()
+		p := parse(t, s, "SELECT id FROM objectlog WHERE "+where+" LIMIT 1")
+		ends, err := s.endsOf(t.Context(), c, p, newest)
+		if got := latestFrom(ends, 16); err != nil || got != want {
+			t.Errorf("%s: the last blocks have all rows from %d, %v, not from %d", where, got, err, want)
+		}
 	}
+	from("log LIKE '%x'", early.Times[2]+1)
+	from("log = '"+lineOf(3)+"'", early.Times[2]+1)
+	from("log = 'x'", 0) // no block has it
 
 	mustAppend(t, s, linesOf(3, 1, 1, 4*rows, rows))
 	f, c, release2 := heldLog(t, s, 1)
 	defer release2()
 	fillAll(t, s, f, c)
-	p = parse(t, s, "SELECT id FROM objectlog WHERE log = '"+lineOf(3)+"' LIMIT 1")
+	p := parse(t, s, "SELECT id FROM objectlog WHERE log = '"+lineOf(3)+"' LIMIT 1")
 	r, err := s.askLatest(t.Context(), c, p, s.files.periods(f.collection, 0, endOfTime))
 	if err != nil || r == nil {
 		t.Fatalf("the last blocks have no answer: %v", err)

@@ -10,7 +10,8 @@ import (
 // The last rows with a word that many have are in the last blocks of the newest file, and there is no need to test every
 // text of the day for them.
 
-// latestBlocks are how many blocks at the end of the newest file are tried before everything is read.
+// latestBlocks are how many blocks at the end of the newest file are tried before everything is read, of those that may
+// have the word at all. Where it is rare they are most of what there is, and a try would hardly be cheaper than the whole.
 var latestBlocks = [...]int{16, 128}
 
 // askLatest asks for the rows at the end of the newest file alone; nil when they are not enough for an answer. A row that
@@ -20,10 +21,14 @@ func (s *Store) askLatest(ctx context.Context, c *conn, p *query.Plan, periods [
 		return nil, nil
 	}
 	newest := periods[len(periods)-1:]
+	ends, err := s.endsOf(ctx, c, p, newest)
+	if err != nil {
+		return nil, err
+	}
 	for _, n := range latestBlocks {
-		from, err := s.latestFrom(ctx, c, p, newest, n)
-		if err != nil || from <= p.From || from > p.To {
-			return nil, err
+		from := latestFrom(ends, n)
+		if from <= p.From || from > p.To {
+			return nil, nil
 		}
 		some := *p
 		some.From = from
@@ -35,19 +40,37 @@ func (s *Store) askLatest(ctx context.Context, c *conn, p *query.Plan, periods [
 	return nil, nil
 }
 
-// latestFrom is the moment from which on all rows of a file are in its last n blocks or behind them; 0 when it has no more.
-func (s *Store) latestFrom(ctx context.Context, c *conn, p *query.Plan, newest []period, n int) (from belfry.Time, err error) {
+// endsOf gives the times of the last rows of the blocks that may have rows of the answer.
+func (s *Store) endsOf(ctx context.Context, c *conn, p *query.Plan, newest []period) (ends []belfry.Time, err error) {
 	used, err := s.files.acquireAll(ctx, s.files.list(p.Collection, newest))
 	if err != nil || len(used) == 0 {
-		return 0, err
+		return nil, err
 	}
 	defer func() { s.files.finish(used, err) }()
 	blocks, err := s.blocksOf(ctx, c, used[0])
-	if err != nil || len(blocks) <= n {
-		return 0, err
+	if err != nil {
+		return nil, err
 	}
-	for _, b := range blocks[:len(blocks)-n] {
-		from = max(from, b.last+1)
+	if n := needOf(p); n != nil {
+		match, _ := s.matching(used[0], blocks, p, n)
+		for _, i := range match {
+			ends = append(ends, blocks[i].last)
+		}
+		return ends, nil
 	}
-	return from, nil
+	for _, b := range blocks {
+		ends = append(ends, b.last)
+	}
+	return ends, nil
+}
+
+// latestFrom is the moment from which on all rows are in the last n of the blocks that end so; 0 when that is half of them.
+func latestFrom(ends []belfry.Time, n int) (from belfry.Time) {
+	if len(ends) <= 2*n {
+		return 0
+	}
+	for _, end := range ends[:len(ends)-n] {
+		from = max(from, end+1)
+	}
+	return from
 }

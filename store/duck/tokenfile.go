@@ -24,7 +24,7 @@ import (
 // by its checksums, cut off and made anew from the rows.
 const (
 	tokenSuffix = ".tokens"
-	tokenFormat = 1 // counts changes of words, hashes and layout
+	tokenFormat = 2 // counts changes of words, hashes and layout
 	formatSize  = 8
 	blockHeader = 56
 
