@@ -12,6 +12,7 @@ import (
 type filler struct {
 	mu      sync.Mutex
 	waiting []fillJob
+	working bool
 	wake    chan struct{}
 	stop    context.CancelFunc
 	stopped sync.WaitGroup
@@ -56,12 +57,20 @@ func (l *filler) add(j fillJob) {
 func (l *filler) next() (j fillJob, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.waiting) == 0 {
+	l.working = len(l.waiting) > 0
+	if !l.working {
 		return fillJob{}, false
 	}
 	j = l.waiting[0]
 	l.waiting = slices.Delete(l.waiting, 0, 1)
 	return j, true
+}
+
+// busy tells whether there is something left to do.
+func (l *filler) busy() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.working || len(l.waiting) > 0
 }
 
 func (s *Store) fillFilters(ctx context.Context) {

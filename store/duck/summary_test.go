@@ -215,7 +215,7 @@ func asRows(rows []querytest.Row) iter.Seq[query.Row] {
 	}
 }
 
-func planFor(t *testing.T, s *Store, customer belfry.CustomerID, text string) *query.Plan {
+func planFor(t testing.TB, s *Store, customer belfry.CustomerID, text string) *query.Plan {
 	t.Helper()
 	sel, err := query.Parse(text)
 	if err != nil {
