@@ -49,16 +49,20 @@ func BenchmarkDays(b *testing.B) {
 	best("chart-hand", func() { chartByHand(b, s) })
 	best("chart-stale", func() { answer(chart) })
 	first("last-first", func() { answer(itemPlan(b, s, 2)) })
+	s.filler.close()
+	s.filler.waiting = nil
 	first("filters", func() {
-		for s.filler.busy() {
-			time.Sleep(time.Millisecond)
-		}
+		s.quietFiles()
+		s.sweep(b.Context(), newTokenSet())
 	})
 	for name, item := range map[string]belfry.ID{"steady": 1, "early": 2, "nobody": 5000} {
 		best("last-"+name, func() { answer(itemPlan(b, s, item)) })
 	}
 	pieces := 0
 	first("summarise", func() {
+		if testing.Short() {
+			return
+		}
 		for more, err := true, error(nil); more; pieces++ {
 			if more, err = s.Summarise(context.Background(), endOfTime); err != nil {
 				b.Fatal(err)

@@ -59,6 +59,7 @@ type file struct {
 
 	writes int // transactions that began to write to it, and that ended
 
+	items   listed  // the filter of its items
 	filters filters // of the words in it; with a mutex of its own
 }
 
@@ -320,4 +321,5 @@ func (fs *files) folded(f *file) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.dirty = 0
+	f.stampItems()
 }

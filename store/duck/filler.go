@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 )
 
 // filler makes token filters beside everything else: of blocks that have become full, and of those that a search found
@@ -12,7 +13,6 @@ import (
 type filler struct {
 	mu      sync.Mutex
 	waiting []fillJob
-	working bool
 	wake    chan struct{}
 	stop    context.CancelFunc
 	stopped sync.WaitGroup
@@ -57,8 +57,7 @@ func (l *filler) add(j fillJob) {
 func (l *filler) next() (j fillJob, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.working = len(l.waiting) > 0
-	if !l.working {
+	if len(l.waiting) == 0 {
 		return fillJob{}, false
 	}
 	j = l.waiting[0]
@@ -66,11 +65,11 @@ func (l *filler) next() (j fillJob, ok bool) {
 	return j, true
 }
 
-// busy tells whether there is something left to do.
-func (l *filler) busy() bool {
+// asked tells whether somebody waits for filters.
+func (l *filler) asked() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.working || len(l.waiting) > 0
+	return len(l.waiting) > 0
 }
 
 func (s *Store) fillFilters(ctx context.Context) {
@@ -81,6 +80,8 @@ func (s *Store) fillFilters(ctx context.Context) {
 			select {
 			case <-s.filler.wake:
 			case <-ctx.Done():
+			case <-time.After(sweepEvery):
+				s.sweep(ctx, set)
 			}
 			continue
 		}

@@ -12,11 +12,15 @@ import (
 
 // Which items have rows in a file is kept beside it, as one filter, so that the last rows of an item are found without
 // opening the days on which it was silent. It is bound to sizes and times of the file and its log, one of which changes
-// whenever a row is stored: so a filter that has got old is known as such without asking the engine.
+// whenever a row is stored: so a filter that has got old is known as such without asking the engine. Once it is known to
+// be right it stays so until a row is stored, however often the file is checkpointed, and is only stamped anew.
 const itemSuffix = ".items"
 
 // maxSought is how many items are looked for in filters. With more, hardly a file would be left out.
 const maxSought = 64
+
+// leastFiltered is of how many files the filters are worth looking at.
+const leastFiltered = 3
 
 // itemFormatOf is the format that the filter of the file must have.
 func itemFormatOf(f *file) (format, error) {
@@ -34,17 +38,25 @@ func itemFormatOf(f *file) (format, error) {
 	return formatOf("items", info.Size(), info.ModTime().UnixNano(), log.Size(), log.ModTime().UnixNano()), nil
 }
 
+// listed is what is held in memory of the filter of the items of a file. Its fields belong to the mutex of files.
+type listed struct {
+	block  block
+	known  bool
+	writes int  // to the file when the filter was right
+	swept  int  // writes when the filler last came by
+	failed bool // to be made then; the filler waits until someone asks for it
+}
+
 // listItems makes the filter of the items of a file, which the caller holds, unless someone writes to it meanwhile: rows
 // may be in its log before they can be read.
 func (s *Store) listItems(ctx context.Context, c *conn, f *file, set *tokenSet) error {
 	before := s.files.writesTo(f)
-	want, err := itemFormatOf(f)
-	if err != nil || before%2 != 0 {
-		return err
+	if before%2 != 0 {
+		return nil
 	}
 	set.reset()
 	text := "SELECT DISTINCT customer, item FROM " + f.ref() + " WHERE item IS NOT NULL"
-	err = c.stream(ctx, text, func(r *chunkReader) bool {
+	err := c.stream(ctx, text, func(r *chunkReader) bool {
 		for i := range r.rows {
 			set.add(itemToken(belfry.CustomerID(r.cols[0].small(i)), belfry.ID(r.cols[1].wide(i))))
 		}
@@ -57,10 +69,14 @@ func (s *Store) listItems(ctx context.Context, c *conn, f *file, set *tokenSet) 
 	if !set.full() {
 		b.data, b.pages, b.size = buildPages(0, set.all)
 	}
-	if s.files.writesTo(f) != before {
-		return nil
+	want, err := itemFormatOf(f)
+	if err != nil || s.files.writesTo(f) != before {
+		return err
 	}
-	_, err = writeBlocks(f.path+itemSuffix, want, nil, []builtBlock{b})
+	blocks, err := writeBlocks(f.path+itemSuffix, want, nil, []builtBlock{b})
+	if err == nil {
+		s.files.noteItems(f, blocks[0], before)
+	}
 	return err
 }
 
@@ -83,42 +99,72 @@ func itemToken(c belfry.CustomerID, id belfry.ID) token {
 	return max(token(mum(seedOf(c)^uint64(id), mix2)), 1)
 }
 
-// mayHaveItem tells whether the file may have rows of one of the items. It has the filter made when there is none.
-func (s *Store) mayHaveItem(f *file, p *query.Plan) bool {
+// noteItems takes note of a filter that was right after so many writes.
+func (fs *files) noteItems(f *file, b block, writes int) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	f.items.block, f.items.known, f.items.writes = b, true, writes
+}
+
+// itemBlock gives the filter of the items of a file if it is right, and after how many writes it is.
+func (s *Store) itemBlock(f *file) (b block, writes int, ok bool) {
+	s.files.mu.Lock()
+	have, writes := f.items, f.writes
+	s.files.mu.Unlock()
+	if have.known && have.writes == writes {
+		return have.block, writes, true
+	}
 	want, err := itemFormatOf(f)
-	if err != nil {
-		return true
+	if err != nil || writes%2 != 0 {
+		return block{}, writes, false
 	}
 	blocks, err := readBlocks(f.path+itemSuffix, want)
 	if err != nil || len(blocks) == 0 {
+		return block{}, writes, false
+	}
+	s.files.noteItems(f, blocks[0], writes)
+	return blocks[0], writes, true
+}
+
+// stampItems says that the filter of a file, which has just been checkpointed, is still right. It is for the next start
+// alone: should it fail, the filter is made anew then. The caller holds the mutex of files.
+func (f *file) stampItems() {
+	if !f.items.known || f.items.writes != f.writes {
+		return
+	}
+	want, err := itemFormatOf(f)
+	if err != nil {
+		return
+	}
+	data, err := os.OpenFile(f.path+itemSuffix, os.O_WRONLY, 0)
+	if err != nil {
+		return
+	}
+	_, _ = data.WriteAt(want[:], 0)
+	_ = data.Close()
+}
+
+// mayHaveItem tells whether the file may have rows of one of the items. It has the filter made when there is none.
+func (s *Store) mayHaveItem(f *file, p *query.Plan) bool {
+	b, writes, ok := s.itemBlock(f)
+	if !ok {
 		s.filler.add(fillJob{file: f, items: true})
 		return true
 	}
 	data, err := os.Open(f.path + itemSuffix)
 	if err != nil {
+		s.filler.add(fillJob{file: f, items: true})
 		return true
 	}
 	defer data.Close()
-	r := &filterReader{data: data, blocks: blocks, bad: -1}
+	r := &filterReader{data: data, blocks: []block{b}, bad: -1}
 	for _, id := range p.Items {
 		if r.mayHave(0, itemToken(p.Customer, id)) {
+			if r.bad >= 0 {
+				s.filler.add(fillJob{file: f, items: true})
+			}
 			return true
 		}
 	}
-	return false
-}
-
-// withItems leaves out the periods that have no row of the items that the plan asks for. The newest is always asked: its
-// filter would be old as soon as it is made.
-func (s *Store) withItems(p *query.Plan, periods []period) []period {
-	if !p.ItemsKnown || len(p.Items) == 0 || len(p.Items) > maxSought || len(periods) < 3 {
-		return periods
-	}
-	var left []period
-	for i, f := range s.files.list(p.Collection, periods) {
-		if f == nil || i == len(periods)-1 || s.mayHaveItem(f, p) {
-			left = append(left, periods[i])
-		}
-	}
-	return left
+	return s.files.writesTo(f) != writes // then it may have been another filter that was read
 }
