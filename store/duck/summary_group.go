@@ -53,7 +53,7 @@ func (s *Store) groupTables(by string, used summaryFiles, states []dayState, spa
 				hours = append(hours, within([]period{st.period}, days)...)
 			}
 		}
-		list = s.fileTables(used.day, days, stale)
+		list = s.fileTables(used.day, stale, days)
 	}
 	for i, st := range states {
 		if st.current && days.contains(st.from) {

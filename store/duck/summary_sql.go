@@ -71,17 +71,36 @@ type summaryTable struct {
 	indicators []int
 }
 
-// hoursOfRows sums up the rows of some hours.
-func hoursOfRows(t query.Table, hours []period) summaryTable {
+// rowsOfHours reads the rows of some hours, with the hour they are in as their time.
+func rowsOfHours(t query.Table, hours []period) summaryTable {
 	list := indicators(t)
 	names := make([]string, len(list))
 	for i, n := range list {
 		names[i] = ", " + belfry.IndicatorColumn(n)
 	}
 	return summaryTable{
-		"SELECT customer, item, timestamp, count(*) AS rows" + aggregated(list, ofRows) + " FROM (SELECT customer, " + itemOf(t) + ", " + hourStart() + " AS timestamp" +
-			strings.Join(names, "") + " FROM " + t.Ref + " WHERE " + among(hours) + ") GROUP BY customer, item, timestamp", list,
+		"SELECT customer, " + itemOf(t) + ", " + hourStart() + " AS timestamp" + strings.Join(names, "") + " FROM " + t.Ref + " WHERE " + among(hours), list,
 	}
+}
+
+// hoursOfRows sums up what rowsOfHours reads.
+func hoursOfRows(rows []summaryTable) summaryTable {
+	all := union(rows)
+	return summaryTable{
+		"SELECT customer, item, timestamp, count(*) AS rows" + aggregated(all.indicators, ofRows) + " FROM (" + all.text + ") GROUP BY customer, item, timestamp", all.indicators,
+	}
+}
+
+// union has the rows of all the tables.
+func union(tables []summaryTable) summaryTable {
+	texts, all := make([]string, len(tables)), map[int]bool{}
+	for i, t := range tables {
+		texts[i] = t.text
+		for _, n := range t.indicators {
+			all[n] = true
+		}
+	}
+	return summaryTable{strings.Join(texts, " UNION ALL BY NAME "), slices.Sorted(maps.Keys(all))}
 }
 
 // itemOf is the item of a row; no row of the table may have one.
@@ -108,19 +127,13 @@ func storedSummaries(t query.Table, in, except []period) summaryTable {
 	return summaryTable{"SELECT * FROM " + t.Ref + " WHERE " + where, indicators(t)}
 }
 
-// dayOfHours makes one summary of all those that are in the tables.
-func dayOfHours(start belfry.Time, hours []summaryTable) summaryTable {
-	texts, all := make([]string, len(hours)), map[int]bool{}
-	for i, h := range hours {
-		texts[i] = h.text
-		for _, n := range h.indicators {
-			all[n] = true
-		}
-	}
-	list := slices.Sorted(maps.Keys(all))
+// daysOfHours sums up hours by day.
+func daysOfHours(hours []summaryTable) summaryTable {
+	all := union(hours)
+	day := "timestamp - timestamp % " + number(dayLength)
 	return summaryTable{
-		"SELECT customer, item, CAST(" + number(start) + " AS BIGINT) AS timestamp, CAST(sum(rows) AS BIGINT) AS rows" + aggregated(list, ofHours) +
-			" FROM (" + strings.Join(texts, " UNION ALL BY NAME ") + ") GROUP BY customer, item", list,
+		"SELECT customer, item, " + day + " AS timestamp, CAST(sum(rows) AS BIGINT) AS rows" + aggregated(all.indicators, ofHours) +
+			" FROM (" + all.text + ") GROUP BY customer, item, " + day, all.indicators,
 	}
 }
 
