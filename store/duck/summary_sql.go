@@ -73,14 +73,21 @@ type summaryTable struct {
 
 // rowsOfHours reads the rows of some hours, with the hour they are in as their time.
 func rowsOfHours(t query.Table, hours []period) summaryTable {
-	list := indicators(t)
-	names := make([]string, len(list))
-	for i, n := range list {
-		names[i] = ", " + belfry.IndicatorColumn(n)
+	return readRows(t, hourStart()+" AS timestamp", indicators(t), hours)
+}
+
+// readRows reads rows of some hours, or all.
+func readRows(t query.Table, time string, list []int, hours []period) summaryTable {
+	var b strings.Builder
+	b.WriteString("SELECT customer, " + itemOf(t) + ", " + time)
+	for _, n := range list {
+		b.WriteString(", " + belfry.IndicatorColumn(n))
 	}
-	return summaryTable{
-		"SELECT customer, " + itemOf(t) + ", " + hourStart() + " AS timestamp" + strings.Join(names, "") + " FROM " + t.Ref + " WHERE " + among(hours), list,
+	b.WriteString(" FROM " + t.Ref)
+	if len(hours) > 0 {
+		b.WriteString(" WHERE " + among(hours))
 	}
+	return summaryTable{b.String(), list}
 }
 
 // hoursOfRows sums up what rowsOfHours reads.
@@ -111,11 +118,11 @@ func itemOf(t query.Table) string {
 	return "CAST(NULL AS UBIGINT) AS " + belfry.ItemColumn
 }
 
-// rowsAsHours reads the rows of some hours, each as a summary of itself.
-func rowsAsHours(t query.Table, hours []period) summaryTable {
-	list := indicators(t)
+// rowsAsHours takes rows each as a summary of itself.
+func rowsAsHours(rows []summaryTable) summaryTable {
+	all := union(rows)
 	each := func(i string) [4]string { return [4]string{i, i, i, "CASE WHEN " + i + " IS NOT NULL THEN 1 END"} }
-	return summaryTable{"SELECT customer, " + itemOf(t) + ", timestamp, 1 AS rows" + aggregated(list, each) + " FROM " + t.Ref + " WHERE " + among(hours), list}
+	return summaryTable{"SELECT customer, item, timestamp, 1 AS rows" + aggregated(all.indicators, each) + " FROM (" + all.text + ")", all.indicators}
 }
 
 // storedSummaries reads the summaries of a file, those that begin in one of the periods but in none of the others.
