@@ -69,8 +69,8 @@ func (b *bench) askDays(ctx context.Context, scale scale) (list []*asked, err er
 		return err
 	})
 	if err == nil {
-		b.say("summing up %d days", e.days)
-		err = b.during(ctx, e, func(s *server) error { return s.waitSummaries(ctx) })
+		b.say("summing up %d days, listing their items", e.days)
+		err = b.during(ctx, e, func(s *server) error { return errors.Join(s.waitSummaries(ctx), waitLists(ctx, e.data)) })
 	}
 	if err != nil {
 		return nil, fmt.Errorf("estate of %d days: %w", e.days, err)
