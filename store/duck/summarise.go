@@ -88,7 +88,7 @@ func (s *Store) make(ctx context.Context, q *conn, d *summed, w *work) (err erro
 	defer s.files.release([]*file{f})
 	s.files.occupy(f, true)
 	defer s.files.occupy(f, false)
-	if err = s.replace(ctx, q, d, f, spans, s.source(d, w.to, used, spans), 1+w.rows/maxSummed); err != nil {
+	if err = s.replace(ctx, q, d, f, spans, s.source(d, w.to, used, spans), 1+w.rows/s.cfg.summed); err != nil {
 		d.forgetMade(f)
 		s.files.spoil(f)
 		return fmt.Errorf("summarise %s at %s: %w", d.raw.Name, spans[0].from, err)
@@ -263,7 +263,7 @@ func (s *Store) settle(ctx context.Context, d *summed, t belfry.Time) error {
 
 // unsettled is the work on the days before t.
 func (s *Store) unsettled(ctx context.Context, q *conn, d *summed, t belfry.Time) ([]*work, error) {
-	var list agenda
+	list := agenda{most: s.cfg.summed}
 	for _, p := range s.files.periods(d.raw, 0, t-1) {
 		if p.to > t {
 			break

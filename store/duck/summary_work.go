@@ -7,9 +7,6 @@ import (
 	"belfry/catalog"
 )
 
-// maxSummed is of how many rows one statement makes summaries, as the engine holds them in memory until it is done.
-const maxSummed = 1 << 20
-
 // work is a piece of work: hours, or days, that are made in one transaction. They share a file of summaries.
 type work struct {
 	to    *catalog.Collection
@@ -26,22 +23,25 @@ type span struct {
 }
 
 // agenda is what is to be done, hours and days apart, oldest first.
-type agenda struct{ hours, days []*work }
+type agenda struct {
+	most        int64 // rows of a piece of work that is of more than one hour or day
+	hours, days []*work
+}
 
 // add puts more on the agenda. Hours and days of few rows go together: what a transaction costs is much more than it
 // takes to sum them up.
 func (a *agenda) add(d *summed, hours, days []span) {
-	a.hours = arrange(a.hours, d.hour, hours)
-	a.days = arrange(a.days, d.day, days)
+	a.hours = a.arrange(a.hours, d.hour, hours)
+	a.days = a.arrange(a.days, d.day, days)
 }
 
-func arrange(list []*work, to *catalog.Collection, spans []span) []*work {
+func (a *agenda) arrange(list []*work, to *catalog.Collection, spans []span) []*work {
 	for _, sp := range spans {
 		var last *work
 		if len(list) > 0 {
 			last = list[len(list)-1]
 		}
-		if last == nil || last.alone || sp.alone || last.rows+sp.rows > maxSummed || !periodOf(to, last.spans[0].from).contains(sp.from) {
+		if last == nil || last.alone || sp.alone || last.rows+sp.rows > a.most || !periodOf(to, last.spans[0].from).contains(sp.from) {
 			last = &work{to: to, alone: sp.alone}
 			list = append(list, last)
 		}
@@ -66,7 +66,7 @@ func (a *agenda) first() *work {
 func (st *dayState) due(before belfry.Time) (hours, days []span) {
 	of := func(h belfry.Time) span {
 		if !st.known { // it may be any number
-			return span{period{h, h + hourLength}, maxSummed, true}
+			return span{period{h, h + hourLength}, 0, true}
 		}
 		return span{period{h, h + hourLength}, st.rows[(h-st.from)/hourLength], false}
 	}
@@ -85,7 +85,7 @@ func (st *dayState) due(before belfry.Time) (hours, days []span) {
 // there is nothing else to do. The time that it takes is bounded by the rows it counts, so work may be nil although
 // there is more to do.
 func (s *Store) find(ctx context.Context, q *conn, d *summed, before belfry.Time) (w *work, more bool, err error) {
-	var list agenda
+	list := agenda{most: s.cfg.summed}
 	behind, counted := 0, int64(0)
 	for _, p := range s.files.periods(d.raw, 0, before-1) {
 		if d.attempts(d.raw, p.from) > 0 {
@@ -102,7 +102,7 @@ func (s *Store) find(ctx context.Context, q *conn, d *summed, before belfry.Time
 			continue
 		}
 		if !known && st.known {
-			if counted += st.rows.sum(); counted > maxSummed {
+			if counted += st.rows.sum(); counted > s.cfg.summed {
 				return nil, true, nil
 			}
 		}
