@@ -14,7 +14,10 @@ import (
 // opening the days on which it was silent. It is bound to sizes and times of the file and its log, one of which changes
 // whenever a row is stored: so a filter that has got old is known as such without asking the engine. Once it is known to
 // be right it stays so until a row is stored, however often the file is checkpointed, and is only stamped anew.
-const itemSuffix = ".items"
+const (
+	itemSuffix = ".items"
+	itemFormat = "items, twice"
+)
 
 // maxSought is how many items are looked for in filters. With more, hardly a file would be left out.
 const maxSought = 64
@@ -30,12 +33,12 @@ func itemFormatOf(f *file) (format, error) {
 	}
 	log, err := os.Stat(f.path + ".wal")
 	if errors.Is(err, os.ErrNotExist) {
-		return formatOf("items", info.Size(), info.ModTime().UnixNano()), nil
+		return formatOf(itemFormat, info.Size(), info.ModTime().UnixNano()), nil
 	}
 	if err != nil {
 		return format{}, err
 	}
-	return formatOf("items", info.Size(), info.ModTime().UnixNano(), log.Size(), log.ModTime().UnixNano()), nil
+	return formatOf(itemFormat, info.Size(), info.ModTime().UnixNano(), log.Size(), log.ModTime().UnixNano()), nil
 }
 
 // listed is what is held in memory of the filter of the items of a file. Its fields belong to the mutex of files.
@@ -67,7 +70,7 @@ func (s *Store) listItems(ctx context.Context, c *conn, f *file, set *tokenSet) 
 	}
 	var b builtBlock
 	if !set.full() {
-		b.data, b.pages, b.size = buildPages(0, set.all)
+		b.data, b.pages, b.size = buildPages(0, b.sure(set.all))
 	}
 	want, err := itemFormatOf(f)
 	if err != nil || s.files.writesTo(f) != before {
@@ -78,6 +81,31 @@ func (s *Store) listItems(ctx context.Context, c *conn, f *file, set *tokenSet) 
 		s.files.noteItems(f, blocks[0], before)
 	}
 	return err
+}
+
+// A filter errs once in three hundred times. Of hundreds of days that is one or two, each of which would be opened in
+// vain. So an item has a second token, unless there are too many items; the block says so where a block of words has the
+// number of its last row.
+const twoTokens = 2
+
+func secondToken(t token) token { return max(token(mum(uint64(t), mix1)), 1) }
+
+// sure adds the second tokens.
+func (b *builtBlock) sure(tokens []token) []token {
+	if 2*len(tokens) > maxTokens {
+		return tokens
+	}
+	b.lastID = twoTokens
+	all := make([]token, 0, 2*len(tokens))
+	for _, t := range tokens {
+		all = append(all, t, secondToken(t))
+	}
+	return all
+}
+
+// mayHaveBoth tells whether the list may have the item of the token.
+func (r *filterReader) mayHaveBoth(t token) bool {
+	return r.mayHave(0, t) && (r.blocks[0].lastID != twoTokens || r.mayHave(0, secondToken(t)))
 }
 
 // writesTo counts the beginnings and the ends of transactions that write to the file.
@@ -159,7 +187,7 @@ func (s *Store) mayHaveItem(f *file, p *query.Plan) bool {
 	defer data.Close()
 	r := &filterReader{data: data, blocks: []block{b}, bad: -1}
 	for _, id := range p.Items {
-		if r.mayHave(0, itemToken(p.Customer, id)) {
+		if r.mayHaveBoth(itemToken(p.Customer, id)) {
 			if r.bad >= 0 {
 				s.filler.add(fillJob{file: f, items: true})
 			}

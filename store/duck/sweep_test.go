@@ -1,6 +1,10 @@
 package duck
 
-import "testing"
+import (
+	"testing"
+
+	"belfry"
+)
 
 // TestSweep: the lists of items of days that have become quiet are made before anyone asks, and outlive a checkpoint and
 // the process.
@@ -86,4 +90,31 @@ func TestWalk(t *testing.T) {
 	f(false, 1, 1, 0)
 	f(false, 2, 4, 0, 3)
 	f(false, 9, 6, 0, 3, 5)
+}
+
+// TestListsAreSure: items that a day does not have hardly ever seem to be in it.
+func TestListsAreSure(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	s.filler.close()
+	mustAppend(t, s, itemRows(1, 7, 0, 1, 2))
+	for n := range 200 {
+		mustAppend(t, s, itemRows(uint64(n+2), int64(n+100), 0))
+	}
+	s.quietFiles()
+	s.sweep(t.Context(), newTokenSet())
+	wrong := 0
+	for id := belfry.ID(1000); id < 11_000; id++ {
+		if s.mayHaveItem(s.files.byName["objectdata"][0], itemPlan(t, s, id)) {
+			wrong++
+		}
+	}
+	if wrong > 5 {
+		t.Errorf("%d of 10,000 items seem to be in a day that does not have them", wrong)
+	}
+	for id := belfry.ID(100); id < 300; id++ {
+		if !s.mayHaveItem(s.files.byName["objectdata"][0], itemPlan(t, s, id)) {
+			t.Errorf("item %d is missing", id)
+		}
+	}
 }
