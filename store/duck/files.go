@@ -30,6 +30,7 @@ type files struct {
 	byName   map[string][]*file // by collection, oldest period first
 	attached int
 	clock    uint64 // counts uses
+	held     int    // bytes of filters of items in memory
 
 	// The last file that was made, as it was before its first row. Files of other periods that begin with the same
 	// columns are copies of it: rows of a year that come in late need some hundred files at once.

@@ -1,10 +1,12 @@
 package duck
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"belfry"
 	"belfry/query"
@@ -44,6 +46,7 @@ func itemFormatOf(f *file) (format, error) {
 // listed is what is held in memory of the filter of the items of a file. Its fields belong to the mutex of files.
 type listed struct {
 	block  block
+	page   heldPage // all of the filter, if it is small
 	known  bool
 	writes int  // to the file when the filter was right
 	swept  int  // writes when the filler last came by
@@ -131,27 +134,56 @@ func itemToken(c belfry.CustomerID, id belfry.ID) token {
 func (fs *files) noteItems(f *file, b block, writes int) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	f.items.block, f.items.known, f.items.writes = b, true, writes
+	fs.held -= len(f.items.page)
+	f.items.block, f.items.page, f.items.known, f.items.writes = b, nil, true, writes
+}
+
+// Of an estate with few items the filters themselves are kept, as to open a file takes longer than all the rest. There
+// is a limit to what they may take together.
+const (
+	smallList = 1 << 10
+	maxHeld   = 1 << 20
+)
+
+// heldPage is the one page of a filter, which was whole.
+type heldPage []byte
+
+// mayHave tells whether one of the items of the plan may be in it.
+func (h heldPage) mayHave(b block, p *query.Plan) bool {
+	return slices.ContainsFunc(p.Items, func(id belfry.ID) bool {
+		t := itemToken(p.Customer, id)
+		return pageHas(h, t) && (b.lastID != twoTokens || pageHas(h, secondToken(t)))
+	})
+}
+
+// holdPage keeps the page of a filter that was right after so many writes.
+func (fs *files) holdPage(f *file, page []byte, writes int) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if f.items.writes == writes && f.items.known && f.items.page == nil && len(page) <= smallList && fs.held+len(page) <= maxHeld && !f.doomed {
+		f.items.page = bytes.Clone(page)
+		fs.held += len(page)
+	}
 }
 
 // itemBlock gives the filter of the items of a file if it is right, and after how many writes it is.
-func (s *Store) itemBlock(f *file) (b block, writes int, ok bool) {
+func (s *Store) itemBlock(f *file) (b block, page heldPage, writes int, ok bool) {
 	s.files.mu.Lock()
 	have, writes := f.items, f.writes
 	s.files.mu.Unlock()
 	if have.known && have.writes == writes {
-		return have.block, writes, true
+		return have.block, have.page, writes, true
 	}
 	want, err := itemFormatOf(f)
 	if err != nil || writes%2 != 0 {
-		return block{}, writes, false
+		return block{}, nil, writes, false
 	}
 	blocks, err := readBlocks(f.path+itemSuffix, want)
 	if err != nil || len(blocks) == 0 {
-		return block{}, writes, false
+		return block{}, nil, writes, false
 	}
 	s.files.noteItems(f, blocks[0], writes)
-	return blocks[0], writes, true
+	return blocks[0], nil, writes, true
 }
 
 // stampItems says that the filter of a file, which has just been checkpointed, is still right. It is for the next start
@@ -174,10 +206,13 @@ func (f *file) stampItems() {
 
 // mayHaveItem tells whether the file may have rows of one of the items. It has the filter made when there is none.
 func (s *Store) mayHaveItem(f *file, p *query.Plan) bool {
-	b, writes, ok := s.itemBlock(f)
+	b, page, writes, ok := s.itemBlock(f)
 	if !ok {
 		s.filler.add(fillJob{file: f, items: true})
 		return true
+	}
+	if page != nil {
+		return page.mayHave(b, p)
 	}
 	data, err := os.Open(f.path + itemSuffix)
 	if err != nil {
@@ -185,6 +220,28 @@ func (s *Store) mayHaveItem(f *file, p *query.Plan) bool {
 		return true
 	}
 	defer data.Close()
+	if s.anyListed(f, data, b, p) {
+		return true
+	}
+	if s.files.writesTo(f) != writes { // then it may have been another filter that was read
+		return true
+	}
+	if b.pages == 1 && b.size <= smallList {
+		if whole := make([]byte, b.size); readPage(data, b, whole) {
+			s.files.holdPage(f, whole, writes)
+		}
+	}
+	return false
+}
+
+// readPage reads the only page of a filter.
+func readPage(data *os.File, b block, page []byte) bool {
+	_, err := data.ReadAt(page, b.offset)
+	return err == nil && pageWhole(0, 0, page)
+}
+
+// anyListed tells whether one of the items of the plan may be in a filter.
+func (s *Store) anyListed(f *file, data *os.File, b block, p *query.Plan) bool {
 	r := &filterReader{data: data, blocks: []block{b}, bad: -1}
 	for _, id := range p.Items {
 		if r.mayHaveBoth(itemToken(p.Customer, id)) {
@@ -194,5 +251,5 @@ func (s *Store) mayHaveItem(f *file, p *query.Plan) bool {
 			return true
 		}
 	}
-	return s.files.writesTo(f) != writes // then it may have been another filter that was read
+	return false
 }

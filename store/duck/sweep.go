@@ -16,7 +16,7 @@ const (
 // sweep makes the filters of items that are missing, until somebody asks for another.
 func (s *Store) sweep(ctx context.Context, set *tokenSet) {
 	for _, f := range s.quietFiles() {
-		if _, _, ok := s.itemBlock(f); ok {
+		if _, _, _, ok := s.itemBlock(f); ok {
 			continue
 		}
 		begun := time.Now()

@@ -28,7 +28,7 @@ func TestSweep(t *testing.T) {
 	sweep()
 	listed := func(day int, want bool) {
 		t.Helper()
-		if _, _, ok := s.itemBlock(s.files.byName["objectdata"][day]); ok != want {
+		if _, _, _, ok := s.itemBlock(s.files.byName["objectdata"][day]); ok != want {
 			t.Errorf("the items of day %d are listed: %t, want %t", day, ok, want)
 		}
 	}
