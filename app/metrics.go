@@ -49,6 +49,7 @@ func (s *service) metrics() metrics {
 	gauge("belfry_journal_bytes", "Space that the journal takes.", nil, func() float64 { b, _ := s.journal.Size(); return float64(b) })
 	gauge("belfry_backlog_rows", "Rows that are in the journal and not yet in the row store.", nil, func() float64 { r, _ := s.store.Backlog(); return float64(r) })
 	gauge("belfry_summaries_behind_hours", "Hours that are over and whose summaries do not yet have all rows; queries make them on their own.", nil, func() float64 { return float64(s.rows.SummariesBehind()) })
+	gauge("belfry_summaries_complete_timestamp_seconds", "When all summaries were last found up to date; 0 not since the start.", nil, func() float64 { return float64(s.summed.Load()) })
 	gauge("belfry_backlog_records", "Records that are in the journal and not yet in the metadata database.", nil, func() float64 { return float64(s.meta.Pending()) })
 	gauge("belfry_statements_running", "Statements of queries that the row store works on.", nil, func() float64 { return float64(s.rows.Running()) })
 	for i, state := range []string{"open", "idle"} {

@@ -38,6 +38,7 @@ type service struct {
 	reloads chan struct{}                // retention may have changed
 	goal    uint64                       // position of the last record of the replay
 	refused atomic.Int64                 // files that were wrong when they were to be imported
+	summed  atomic.Int64                 // when all summaries were found up to date, in Unix seconds
 }
 
 // Serve runs the service until ctx ends or something it cannot do without fails.

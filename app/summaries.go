@@ -16,11 +16,15 @@ const (
 	// rest is how long summing up stands still after a piece of work, in times of what the piece took. Whoever stores
 	// rows or asks for them meanwhile finds the engine idle most of the time.
 	rest = 3
+
+	// summariesFirst is how long after its start the service looks for what is not summed up. What comes first has the
+	// machine to itself.
+	summariesFirst = 10 * time.Second
 )
 
 // summarise keeps the summaries up to date, a piece at a time.
 func (s *service) summarise(ctx context.Context) error {
-	timer := time.NewTimer(summariesEvery)
+	timer := time.NewTimer(summariesFirst)
 	defer timer.Stop()
 	for {
 		select {
@@ -36,6 +40,9 @@ func (s *service) summarise(ctx context.Context) error {
 		more, err := s.rows.Summarise(ctx, belfry.At(begun.Add(-settled)))
 		if err != nil && ctx.Err() == nil {
 			s.Log.Warn("summaries are not up to date", "err", err)
+		}
+		if !more && err == nil {
+			s.summed.Store(begun.Unix())
 		}
 		if more && err == nil {
 			timer.Reset(rest * time.Since(begun))

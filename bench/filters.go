@@ -57,6 +57,25 @@ func waitFilters(ctx context.Context, data string) (float64, error) {
 	return grew.Sub(start).Seconds(), nil
 }
 
+// waitLists waits until the items of all days but the newest are listed, which is also made beside everything else.
+func waitLists(ctx context.Context, data string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	for {
+		days, err := filepath.Glob(filepath.Join(data, "rows", "objectdata", "*.duckdb"))
+		if err != nil {
+			return err
+		}
+		lists, err := filepath.Glob(filepath.Join(data, "rows", "objectdata", "*.duckdb.items"))
+		if err != nil || len(lists) >= len(days)-1 {
+			return err
+		}
+		if err := pause(ctx, 250*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
 // preventFilters puts a folder where the store would make the filters of a day, which it can neither write nor remove.
 // There is no switch for it: nobody who runs the program needs one.
 func preventFilters(data string, day time.Time) error {

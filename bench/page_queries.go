@@ -133,6 +133,7 @@ const howToQueries = `
 - By hand, an object is its number and no name is looked up; the engine is one of its own, in a process of its own, with the memory and
   the threads that the store gives to it, and the server is stopped meanwhile. A word is found without case by its
   letters, then with its limits by a regular expression, which is what the query means; that is slow, and not run a second time. The chart over all days reads the raw rows of all files.
+- The chart over all days is asked right after sending, when the server reads the rows of every day, and again when it has summed them up.
 - Rows and lines were sent in bodies with timestamps, in the order of time, to the real server. The words of the log
   lines come as often as in a language; the rare word is in seven lines, the common one in a tenth of them, the phrase in a thousandth.
 - Filters are prevented by a folder that stands where their file would be. What the load with filters leaves to be made after its

@@ -52,21 +52,38 @@ func (b *bench) queries(ctx context.Context) (err error) {
 	return nil
 }
 
-// askDays is the part about many files.
+// askDays is the part about many files. The chart is asked twice: as soon as the rows are in, when it has to read them
+// all, and with the others, once the server has summed them up.
 func (b *bench) askDays(ctx context.Context, scale scale) (list []*asked, err error) {
 	e := &estate{scale: scale, now: time.Now(), data: filepath.Join(b.tmp, "days")}
 	b.say("filling %d days", e.days)
+	var early *asked
 	err = b.during(ctx, e, func(s *server) error {
 		if err := s.makeResources(ctx, dayObjects); err != nil {
 			return err
 		}
-		_, err := s.fill(ctx, 1, dayBodies(e.now, e.days))
+		if _, err := s.fill(ctx, 1, dayBodies(e.now, e.days)); err != nil {
+			return err
+		}
+		early, err = s.put(ctx, e.earlyChart(), e.scale)
 		return err
 	})
+	if err == nil {
+		b.say("summing up %d days, listing their items", e.days)
+		err = b.during(ctx, e, func(s *server) error { return errors.Join(s.waitSummaries(ctx), waitLists(ctx, e.data)) })
+	}
 	if err != nil {
 		return nil, fmt.Errorf("estate of %d days: %w", e.days, err)
 	}
-	return b.compare(ctx, e, steady, e.dayQuestions)
+	if list, err = b.compare(ctx, e, steady, e.dayQuestions); err != nil {
+		return nil, err
+	}
+	chart := list[len(list)-1]
+	if !agree(early.total, chart.total) {
+		return nil, fmt.Errorf("%s: the sum is %v right after sending, and %v from summaries", chart.name, early.total, chart.total)
+	}
+	early.before, early.after = chart.before, chart.after
+	return append(list, early), nil
 }
 
 // fillMany makes the estate of many rows, and stops the server, which folds everything into the files.
@@ -93,6 +110,10 @@ func (b *bench) fillMany(ctx context.Context, e *estate, r *queried) (err error)
 		r.indexed, err = waitFilters(ctx, e.data)
 		return err
 	})
+	if err == nil { // so that nobody does it while the questions are asked
+		b.say("summing up")
+		err = b.during(ctx, e, func(s *server) error { return s.waitSummaries(ctx) })
+	}
 	if err != nil {
 		return err
 	}

@@ -184,7 +184,7 @@ func (e *estate) dayQuestions(item uint64) []question {
 		lastQuestion("last 10 records of an object with data every day, "+n+" days on disk", steady),
 		lastQuestion("last 10 records of an object with data on the first day alone, "+n+" days on disk", early),
 		{
-			name: "chart of one object over " + n + " days, buckets of a day", rows: e.days, sum: "mean", mean: true,
+			name: "chart of one object over " + n + " days, buckets of a day", rows: e.days, sum: "mean", mean: true, target: 30,
 			sql: "SELECT TIMEBUCKET(timestamp, '1d') AS t, MEAN(i1) AS mean FROM objectdata WHERE " + ofObject(steady) +
 				" GROUP BY TIMEBUCKET(timestamp, '1d') ORDER BY TIMEBUCKET(timestamp, '1d')",
 			params: within(from, to, 1000), mark: chartMark(strings.Join(raw, " UNION ALL "), day),
@@ -192,6 +192,14 @@ func (e *estate) dayQuestions(item uint64) []question {
 	}
 	list[0].mark, list[0].sum = lastMark(item, to.Add(-day), to.Add(-2*day)), "i5"
 	return list
+}
+
+// earlyChart is the chart of the questions above, without a target.
+func (e *estate) earlyChart() question {
+	list := e.dayQuestions(0)
+	q := list[len(list)-1]
+	q.name, q.mark, q.mean, q.target = q.name+", right after sending", "", false, 0
+	return q
 }
 
 // chartMark is the chart of rows that a hand-written SELECT gives.

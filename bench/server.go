@@ -216,6 +216,24 @@ func (s *server) settleAll(ctx context.Context, backlogs ...string) error {
 	}
 }
 
+// waitSummaries waits until the server has found everything summed up.
+func (s *server) waitSummaries(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	for {
+		text, err := s.get(ctx, s.admin, "/metrics")
+		if err != nil {
+			return err
+		}
+		if metric(text, "belfry_summaries_complete_timestamp_seconds") > 0 {
+			return nil
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
 // metric reads a plain metric; -1 when it is not there.
 func metric(text []byte, name string) float64 {
 	for line := range strings.Lines(string(text)) {

@@ -103,6 +103,7 @@ func (fs *files) detachAll(ctx context.Context) error {
 			}
 			if f.dirty > long && !f.stale {
 				errs = append(errs, fs.conn.exec(ctx, "CHECKPOINT "+f.alias))
+				f.stampItems()
 			}
 			errs = append(errs, fs.detach(f))
 		}

@@ -42,7 +42,7 @@ func BenchmarkSummarise(b *testing.B) {
 			begun := time.Now()
 			q, err := s.engine.connect()
 			if err == nil {
-				err = s.make(b.Context(), q, d, work{period: period{hour, hour + hourLength}, of: periodOf(d.raw, hour)})
+				err = s.make(b.Context(), q, d, &work{to: d.hour, spans: []period{{hour, hour + hourLength}}, rows: batches * benchRows})
 				q.close()
 			}
 			if err != nil {

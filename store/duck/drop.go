@@ -109,6 +109,8 @@ func (fs *files) drop(c *catalog.Collection, t belfry.Time) error {
 	var errs []error
 	for _, f := range list[:n] {
 		f.doomed = true
+		fs.held -= len(f.items.page)
+		f.items.page = nil
 		if f.refs == 0 {
 			errs = append(errs, fs.remove(f))
 		}

@@ -62,6 +62,7 @@ type Config struct {
 	Items func(add func(*belfry.Batch) error) error
 
 	logLimit int64 // size at which a file's log is folded in; 64 MB
+	summed   int64 // of how many rows one statement makes summaries, as the engine holds them until it is done; 1 Mi
 	unlisted bool  // no token filters are made
 }
 
@@ -77,6 +78,9 @@ func (c *Config) fill() error {
 	}
 	if c.logLimit == 0 {
 		c.logLimit = min(64<<20, c.MemoryLimit/4)
+	}
+	if c.summed == 0 {
+		c.summed = 1 << 20
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

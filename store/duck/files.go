@@ -30,6 +30,7 @@ type files struct {
 	byName   map[string][]*file // by collection, oldest period first
 	attached int
 	clock    uint64 // counts uses
+	held     int    // bytes of filters of items in memory
 
 	// The last file that was made, as it was before its first row. Files of other periods that begin with the same
 	// columns are copies of it: rows of a year that come in late need some hundred files at once.
@@ -59,6 +60,7 @@ type file struct {
 
 	writes int // transactions that began to write to it, and that ended
 
+	items   listed  // the filter of its items
 	filters filters // of the words in it; with a mutex of its own
 }
 
@@ -320,4 +322,5 @@ func (fs *files) folded(f *file) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.dirty = 0
+	f.stampItems()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 )
 
 // filler makes token filters beside everything else: of blocks that have become full, and of those that a search found
@@ -64,6 +65,13 @@ func (l *filler) next() (j fillJob, ok bool) {
 	return j, true
 }
 
+// asked tells whether somebody waits for filters.
+func (l *filler) asked() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.waiting) > 0
+}
+
 func (s *Store) fillFilters(ctx context.Context) {
 	set := newTokenSet()
 	for ctx.Err() == nil {
@@ -72,6 +80,8 @@ func (s *Store) fillFilters(ctx context.Context) {
 			select {
 			case <-s.filler.wake:
 			case <-ctx.Done():
+			case <-time.After(sweepEvery):
+				s.sweep(ctx, set)
 			}
 			continue
 		}

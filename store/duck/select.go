@@ -114,13 +114,15 @@ func (s *Store) ask(ctx context.Context, p *query.Plan, most int) (*rows, error)
 	if by, ok := s.fromSummaries(p); ok {
 		return twice(func() (*rows, error) { return s.groupSummaries(ctx, c, p, by) })
 	}
-	periods := s.withItems(p, s.files.periods(p.Collection, p.From, p.To))
+	periods := s.files.periods(p.Collection, p.From, p.To)
 	if r, err := s.askLatest(ctx, c, p, periods); r != nil || err != nil {
 		return r, err
 	}
-	for n := firstTry(p, len(periods)); ; n = min(8*n, len(periods)) {
-		r, err := s.askSome(ctx, c, p, atEnd(p, periods, n))
-		if err != nil || n == len(periods) || r.result.rows > p.Limit || r.result.cut {
+	w := s.walk(p, periods)
+	w.extend(firstTry(p, len(periods)))
+	for {
+		r, err := s.askSome(ctx, c, p, w.found)
+		if err != nil || r.result.rows > p.Limit || r.result.cut || !w.extend(8*len(w.found)) {
 			return r, err
 		}
 	}
@@ -142,7 +144,7 @@ func atEnd(p *query.Plan, periods []period, n int) []period {
 	return periods[len(periods)-n:]
 }
 
-// askSome runs the plan on the given periods, which follow one another. A file that an earlier failure has spoiled is
+// askSome runs the plan on the given periods. A file that an earlier failure has spoiled is
 // attached anew and asked once more.
 func (s *Store) askSome(ctx context.Context, c *conn, p *query.Plan, periods []period) (*rows, error) {
 	r, err := s.run(ctx, c, p, periods)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"belfry"
@@ -11,9 +12,9 @@ import (
 	"belfry/query"
 )
 
-// Summarise does one piece of work on the summaries of what was over before the given moment: it counts the rows of a
-// day, or makes an hour or a day that is not up to date. It tells whether there may be more to do. Writers and queries
-// go on meanwhile; how long to rest between pieces is for the caller to say.
+// Summarise does one piece of work on the summaries of what was over before the given moment: it counts rows, or makes
+// hours or days that are not up to date. It tells whether there may be more to do. Writers and queries go on meanwhile;
+// how long to rest between pieces is for the caller to say.
 func (s *Store) Summarise(ctx context.Context, before belfry.Time) (more bool, err error) {
 	for _, d := range s.sums {
 		if more, err = s.summarise(ctx, d, before); more || err != nil {
@@ -39,15 +40,17 @@ func (s *Store) summarise(ctx context.Context, d *summed, before belfry.Time) (m
 		return false, err
 	}
 	defer q.close()
-	w, err := s.find(ctx, q, d, before)
+	w, more, err := s.find(ctx, q, d, before)
 	if err != nil || w == nil {
-		return false, err
+		return more, err
 	}
-	if !w.counted {
-		if err = s.make(ctx, q, d, *w); err != nil && ctx.Err() == nil {
-			d.mu.Lock()
-			d.failed[w.from] = true // not again before the others had their turn
-			d.mu.Unlock()
+	err = s.make(ctx, q, d, w)
+	if err != nil && ctx.Err() == nil {
+		for _, p := range w.spans {
+			d.fail(w.to, p.from)
+			if len(w.spans) == 1 && d.attempts(w.to, p.from) == 1 {
+				d.fail(w.to, p.from)
+			}
 		}
 	}
 	return true, err
@@ -63,122 +66,83 @@ func (d *summed) take(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// work is a piece of work: an hour, or a day, of the rows of a day.
-type work struct {
-	period
-	of      period
-	counted bool // rows have been counted, and that is all there was to do
-}
-
-// find looks for the oldest hour or day that is not up to date. A day follows when all its hours are made.
-func (s *Store) find(ctx context.Context, q *conn, d *summed, before belfry.Time) (*work, error) {
-	behind, failed := 0, 0
-	var first *work
-	for _, p := range s.files.periods(d.raw, 0, before-1) {
-		known := d.knows(p)
-		st, err := s.lookAt(ctx, q, d, p)
-		if err != nil {
-			return nil, err
-		}
-		if !known && d.knows(p) {
-			return &work{of: p, counted: true}, nil
-		}
-		for _, w := range st.due(before) {
-			if w.to-w.from == hourLength {
-				behind++
-			}
-			switch {
-			case d.hasFailed(w.from):
-				failed++
-			case first == nil:
-				first = &w
-			}
-		}
+// make brings hours or days up to date.
+func (s *Store) make(ctx context.Context, q *conn, d *summed, w *work) (err error) {
+	from := d.raw
+	if w.to == d.day {
+		from = d.hour
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.behind = behind
-	if first == nil && failed > 0 {
-		clear(d.failed)
-	}
-	return first, nil
-}
-
-// due are the hours that are over and not up to date or, when there are none, the day.
-func (st *dayState) due(before belfry.Time) []work {
-	var list []work
-	for _, p := range st.hours {
-		for h := p.from; h < p.to && h+hourLength <= before; h += hourLength {
-			list = append(list, work{period: period{h, h + hourLength}, of: st.period})
-		}
-	}
-	if st.stale == 0 && !st.current && st.to <= before {
-		list = append(list, work{period: st.period, of: st.period})
-	}
-	return list
-}
-
-func (d *summed) knows(day period) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.tally(day.from).known
-}
-
-func (d *summed) hasFailed(start belfry.Time) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.failed[start]
-}
-
-// lookAt tells the state of a day. A day whose rows have been dropped meanwhile needs nothing.
-func (s *Store) lookAt(ctx context.Context, q *conn, d *summed, p period) (st dayState, err error) {
-	used, err := s.files.acquire(ctx, d.raw, p.from, p.to-1)
-	if err != nil || len(used) == 0 {
-		return dayState{}, err
-	}
-	defer func() { s.files.finish(used, err) }()
-	return s.stateOf(ctx, q, d, used[0])
-}
-
-// make brings one hour or day up to date.
-func (s *Store) make(ctx context.Context, q *conn, d *summed, w work) error {
-	from, to := d.raw, d.hour
-	if w.to-w.from == dayLength {
-		from, to = d.hour, d.day
-	}
-	used, err := s.files.acquire(ctx, from, w.from, w.to-1)
+	used, err := s.files.acquireAll(ctx, s.files.list(from, periodsOf(from, w.spans)))
 	if err != nil {
 		return err
 	}
 	defer func() { s.files.finish(used, err) }()
-	if len(used) == 0 {
+	spans := coveredBy(used, w.spans) // the rows of the others have been dropped, and their summaries are all there is
+	if len(spans) == 0 {
 		return nil
 	}
-	f, err := s.files.acquireForWriting(ctx, to, periodOf(to, w.from), summaryColumns(nil))
+	f, err := s.files.acquireForWriting(ctx, w.to, periodOf(w.to, spans[0].from), summaryColumns(nil))
 	if err != nil {
 		return err
 	}
 	defer s.files.release([]*file{f})
 	s.files.occupy(f, true)
 	defer s.files.occupy(f, false)
-	if err = s.replace(ctx, q, d, f, w.period, s.source(used[0], w.period)); err != nil {
+	if err = s.replace(ctx, q, d, f, spans, s.source(d, w.to, used, spans), 1+w.rows/s.cfg.summed); err != nil {
 		d.forgetMade(f)
 		s.files.spoil(f)
-		return fmt.Errorf("summarise %s at %s: %w", d.raw.Name, w.from, err)
+		return fmt.Errorf("summarise %s at %s: %w", d.raw.Name, spans[0].from, err)
 	}
+	d.done(w)
 	return nil
 }
 
-// maxSummed is of how many rows one statement makes summaries, as the engine holds them in memory until it is done.
-const maxSummed = 1 << 20
-
-// source is a table with the summaries of the period, made from a file of rows or of hours.
-func (s *Store) source(f *file, p period) summaryTable {
-	t := s.files.tables([]*file{f})[0]
-	if p.to-p.from == dayLength {
-		return dayOfHours(p.from, []summaryTable{storedSummaries(t, []period{p}, nil)})
+// periodsOf are the periods of files in which the spans are, each once. Spans are in the order of time.
+func periodsOf(c *catalog.Collection, spans []period) []period {
+	var list []period
+	for _, sp := range spans {
+		if len(list) == 0 || !list[len(list)-1].contains(sp.from) {
+			list = append(list, periodOf(c, sp.from))
+		}
 	}
-	return hoursOfRows(t, []period{p})
+	return list
+}
+
+// coveredBy are the spans of which there is a file.
+func coveredBy(files []*file, spans []period) []period {
+	return slices.DeleteFunc(slices.Clone(spans), func(sp period) bool {
+		return !slices.ContainsFunc(files, func(f *file) bool { return f.contains(sp.from) })
+	})
+}
+
+// source is a table with the summaries of the spans, made from files of rows or of hours.
+func (s *Store) source(d *summed, to *catalog.Collection, used []*file, spans []period) summaryTable {
+	var list []summaryTable
+	for i, t := range s.files.tables(used) {
+		in := joined(within(spans, used[i].period))
+		if to == d.day {
+			list = append(list, storedSummaries(t, in, nil))
+		} else {
+			list = append(list, rowsOfHours(t, in))
+		}
+	}
+	if to == d.day {
+		return daysOfHours(list)
+	}
+	return hoursOfRows(list)
+}
+
+// joined makes one period of those that touch. They are in the order of time.
+func joined(list []period) []period {
+	var some []period
+	for _, p := range list {
+		if last := len(some) - 1; last >= 0 && some[last].to == p.from {
+			some[last].to = p.to
+		} else {
+			some = append(some, p)
+		}
+	}
+	return some
 }
 
 // summaryColumns are the columns of a file of summaries.
@@ -192,15 +156,15 @@ func summaryColumns(list []int) []column {
 	return cols
 }
 
-// replace writes the summaries of a period anew, and of how many rows they were made, in one transaction.
-func (s *Store) replace(ctx context.Context, q *conn, d *summed, f *file, p period, by summaryTable) error {
+// replace writes the summaries of spans anew, and of how many rows they were made, in one transaction.
+func (s *Store) replace(ctx context.Context, q *conn, d *summed, f *file, spans []period, by summaryTable, parts int64) error {
 	if err := q.exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
 	kinds, err := extend(ctx, q, f, summaryColumns(by.indicators))
-	rows := int64(0)
+	var rows rowCounts
 	if err == nil {
-		rows, err = rewrite(ctx, q, f, p, by, 1+d.rowsIn(p)/maxSummed)
+		rows, err = rewrite(ctx, q, f, spans, by, parts)
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err == nil {
@@ -212,18 +176,18 @@ func (s *Store) replace(ctx context.Context, q *conn, d *summed, f *file, p peri
 	}
 	err = s.files.wrote(f, f.pos, kinds) // first, so that who hears of the summary also knows its columns
 	if err == nil {
-		d.noteMade(f, p.from, rows)
+		d.noteMade(f, rows)
 	}
 	return err
 }
 
 // rewrite makes the summaries of so many parts of the items one after the other, and counts the rows they are made of.
-func rewrite(ctx context.Context, q *conn, f *file, p period, by summaryTable, parts int64) (int64, error) {
+func rewrite(ctx context.Context, q *conn, f *file, spans []period, by summaryTable, parts int64) (rowCounts, error) {
 	table, made := f.alias+".main.rows", f.alias+".main."+madeTable
-	at := " WHERE timestamp = " + number(p.from)
+	at := " WHERE " + among(joined(spans))
 	for _, name := range []string{table, made} {
 		if err := q.exec(ctx, "DELETE FROM "+name+at); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
 	cols := summaryColumns(by.indicators)
@@ -234,15 +198,30 @@ func rewrite(ctx context.Context, q *conn, f *file, p period, by summaryTable, p
 	list := strings.Join(names, ", ")
 	for part := range parts {
 		some := " WHERE coalesce(item, 0) % " + number(parts) + " = " + number(part)
-		if err := q.exec(ctx, "INSERT INTO "+table+" ("+list+") SELECT "+list+" FROM ("+by.text+")"+some+" ORDER BY customer, item"); err != nil {
-			return 0, err
+		if err := q.exec(ctx, "INSERT INTO "+table+" ("+list+") SELECT "+list+" FROM ("+by.text+")"+some+" ORDER BY timestamp, customer, item"); err != nil {
+			return nil, err
 		}
 	}
-	n, err := q.number(ctx, "SELECT CAST(sum(rows) AS BIGINT) FROM "+table+at)
-	if err == nil {
-		err = q.exec(ctx, "INSERT INTO "+made+" VALUES ("+number(p.from)+", "+number(int64(n))+")")
+	if err := q.exec(ctx, "INSERT INTO "+made+" SELECT timestamp, CAST(sum(rows) AS BIGINT) FROM "+table+at+" GROUP BY timestamp"); err != nil {
+		return nil, err
 	}
-	return int64(n), err
+	counts := rowCounts{}
+	for _, sp := range spans {
+		counts[sp.from] = 0
+	}
+	return counts, readCounts(ctx, q, f, at, counts)
+}
+
+// readCounts reads from a file of summaries of how many rows they were made.
+func readCounts(ctx context.Context, q *conn, f *file, where string, counts rowCounts) error {
+	r, err := q.query(ctx, "SELECT timestamp, rows FROM "+f.alias+".main."+madeTable+where)
+	if err != nil {
+		return err
+	}
+	for r.next() {
+		counts[belfry.Time(r.int(0))] = r.int(1)
+	}
+	return nil
 }
 
 // settleAhead settles while others may write, so that little is left to do when they may not.
@@ -255,7 +234,8 @@ func (s *Store) settleAhead(ctx context.Context, d *summed, t belfry.Time) error
 	return s.settle(ctx, d, t)
 }
 
-// settle brings up to date what the rows before t say, so that they can go.
+// settle brings up to date what the rows before t say, so that they can go. When nobody writes meanwhile, the second
+// round makes the days, and that is the end of it; where somebody does, what remains is told.
 func (s *Store) settle(ctx context.Context, d *summed, t belfry.Time) error {
 	release, err := d.take(ctx)
 	if err != nil {
@@ -267,36 +247,35 @@ func (s *Store) settle(ctx context.Context, d *summed, t belfry.Time) error {
 		return err
 	}
 	defer q.close()
-	for _, p := range s.files.periods(d.raw, 0, t-1) {
-		if p.to > t {
-			break
-		}
-		if err := s.settleDay(ctx, q, d, p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// settleDay makes the hours of a day and then the day itself. Nobody writes meanwhile, so that is the end of it; where
-// somebody does, what remains is told.
-func (s *Store) settleDay(ctx context.Context, q *conn, d *summed, p period) error {
 	for range 25 {
-		st, err := s.lookAt(ctx, q, d, p)
-		if err != nil {
+		list, err := s.unsettled(ctx, q, d, t)
+		if err != nil || len(list) == 0 {
 			return err
 		}
-		due := st.due(endOfTime)
-		if len(due) == 0 {
-			return nil
-		}
-		for _, w := range due {
+		for _, w := range list {
 			if err := s.make(ctx, q, d, w); err != nil {
 				return err
 			}
 		}
 	}
 	return errors.New("rows come in faster than they can be summed up")
+}
+
+// unsettled is the work on the days before t.
+func (s *Store) unsettled(ctx context.Context, q *conn, d *summed, t belfry.Time) ([]*work, error) {
+	list := agenda{most: s.cfg.summed}
+	for _, p := range s.files.periods(d.raw, 0, t-1) {
+		if p.to > t {
+			break
+		}
+		st, err := s.lookAt(ctx, q, d, p)
+		if err != nil {
+			return nil, err
+		}
+		hours, days := st.due(endOfTime)
+		list.add(d, hours, days)
+	}
+	return slices.Concat(list.hours, list.days), nil
 }
 
 // DropSummaries forgets the summaries of c older than t, by whole months. Those of rows that are still there stay.

@@ -2,6 +2,7 @@ package duck
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -33,9 +34,9 @@ type summed struct {
 	mu      sync.Mutex
 	tallies map[belfry.Time]*tally // by day
 	made    map[*catalog.Collection]map[belfry.Time]rowCounts
-	version uint64               // counts changes of made
-	failed  map[belfry.Time]bool // hours and days that could not be made; they wait until the others are
-	behind  int                  // hours that are over and not up to date, as far as is known
+	version uint64          // counts changes of made
+	failed  map[failure]int // how often; see fail
+	behind  int             // hours that are over and not up to date, as far as is known
 }
 
 // rowCounts is of how many rows the hours or days of a file were made, by where they begin. It is never changed, only
@@ -69,7 +70,7 @@ func collections(cat *catalog.Catalog) (all []*catalog.Collection, sums map[stri
 func (d *summed) forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.tallies, d.failed = map[belfry.Time]*tally{}, map[belfry.Time]bool{}
+	d.tallies, d.failed = map[belfry.Time]*tally{}, map[failure]int{}
 	d.made = map[*catalog.Collection]map[belfry.Time]rowCounts{d.hour: {}, d.day: {}}
 	d.version++
 }
@@ -83,7 +84,7 @@ func (d *summed) forgetMade(f *file) {
 }
 
 // noteMade takes note of a commit to a file of summaries.
-func (d *summed) noteMade(f *file, start belfry.Time, rows int64) {
+func (d *summed) noteMade(f *file, rows rowCounts) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.version++
@@ -91,11 +92,8 @@ func (d *summed) noteMade(f *file, start belfry.Time, rows int64) {
 	if !ok {
 		return
 	}
-	counts := make(rowCounts, len(old)+1)
-	for t, n := range old {
-		counts[t] = n
-	}
-	counts[start] = rows
+	counts := maps.Clone(old)
+	maps.Copy(counts, rows)
 	d.made[f.collection][f.from] = counts
 }
 
@@ -130,12 +128,8 @@ func (s *Store) readMade(ctx context.Context, q *conn, c *catalog.Collection, mo
 	defer func() { s.files.finish(used, err) }()
 	counts := rowCounts{}
 	for _, f := range used {
-		r, err := q.query(ctx, "SELECT timestamp, rows FROM "+f.alias+".main."+madeTable)
-		if err != nil {
+		if err = readCounts(ctx, q, f, "", counts); err != nil {
 			return nil, err
-		}
-		for r.next() {
-			counts[belfry.Time(r.int(0))] = r.int(1)
 		}
 	}
 	return counts, nil
@@ -147,28 +141,31 @@ type dayState struct {
 	hours   []period // that are not up to date, neighbours joined
 	stale   int      // how many hours they are
 	current bool     // the summary of the day is up to date
+	rows    hourCounts
+	known   bool // how many rows there are
 }
 
-// stateOf compares a file of rows with the summaries of its day. The caller uses the file.
-func (s *Store) stateOf(ctx context.Context, q *conn, d *summed, f *file) (dayState, error) {
-	st := dayState{period: f.period}
-	hours, err := s.madeOf(ctx, q, d, d.hour, f.from)
+// stateOf compares the rows of a day with its summaries. The caller uses the file of the rows, f; without it they are
+// not counted.
+func (s *Store) stateOf(ctx context.Context, q *conn, d *summed, day period, f *file) (dayState, error) {
+	st := dayState{period: day}
+	hours, err := s.madeOf(ctx, q, d, d.hour, day.from)
 	if err != nil {
 		return st, err
 	}
-	days, err := s.madeOf(ctx, q, d, d.day, f.from)
+	days, err := s.madeOf(ctx, q, d, d.day, day.from)
 	if err != nil {
 		return st, err
 	}
-	have, known, err := s.tallyOf(ctx, q, d, f, hours, days[f.from])
+	st.rows, st.known, err = s.tallyOf(ctx, q, d, day, f, hours, days[day.from])
 	if err != nil {
 		return st, err
 	}
-	if !known {
-		st.hours, st.stale = []period{f.period}, 24
+	if !st.known {
+		st.hours, st.stale = []period{day}, 24
 		return st, nil
 	}
-	st.compare(have, hours, days[f.from])
+	st.compare(st.rows, hours, days[day.from])
 	return st, nil
 }
 

@@ -2,6 +2,7 @@ package duck
 
 import (
 	"context"
+	"slices"
 
 	"belfry"
 	"belfry/query"
@@ -29,7 +30,7 @@ func (s *Store) groupSummaries(ctx context.Context, c *conn, p *query.Plan, by s
 		if states, err = s.acquireSummaries(ctx, c, sp, span, &used); err != nil {
 			return nil, err
 		}
-		for _, t := range s.groupTables(by, used, states, span) {
+		for _, t := range s.groupTables(sp, used, states, span) {
 			tables = append(tables, t.parts())
 		}
 	}
@@ -37,9 +38,9 @@ func (s *Store) groupSummaries(ctx context.Context, c *conn, p *query.Plan, by s
 }
 
 // groupTables have all rows of the span, each once: in a summary, or as it is.
-func (s *Store) groupTables(by string, used summaryFiles, states []dayState, span period) (list []summaryTable) {
+func (s *Store) groupTables(p summaryPlan, used summaryFiles, states []dayState, span period) (list []summaryTable) {
 	days := period{ceil(span.from, dayLength), span.to - span.to%dayLength} // those that lie in the span
-	if by != query.PeriodDay || days.from >= days.to {
+	if p.Period != query.PeriodDay || days.from >= days.to {
 		days = period{}
 	}
 	hours := []period{span} // where hours are read
@@ -53,16 +54,24 @@ func (s *Store) groupTables(by string, used summaryFiles, states []dayState, spa
 				hours = append(hours, within([]period{st.period}, days)...)
 			}
 		}
-		list = s.fileTables(used.day, days, stale)
+		list = s.fileTables(used.day, stale, days)
 	}
+	var rows []summaryTable
+	raw, items := s.files.tables(used.raw), s.walk(p.Plan, periodsIn(used.raw))
 	for i, st := range states {
 		if st.current && days.contains(st.from) {
 			continue
 		}
-		if rows := st.asRows(span); len(rows) > 0 {
-			except = append(except, rows...)
-			list = append(list, rowsAsHours(s.files.tables(used.raw[i : i+1])[0], rows))
+		if hours := st.asRows(span); len(hours) > 0 {
+			except = append(except, hours...)
+			if !items.mayHave(st.period) {
+				continue
+			}
+			rows = append(rows, readRows(raw[i], "timestamp", p.indicators(raw[i]), st.partly(hours)))
 		}
+	}
+	if len(rows) > 0 { // in one table: what the statement asks of each table is planned once for all of them
+		list = append(list, rowsAsHours(rows))
 	}
 	for i, t := range s.files.tables(used.hour) {
 		if in := within(hours, used.hour[i].period); len(in) > 0 {
@@ -70,6 +79,30 @@ func (s *Store) groupTables(by string, used summaryFiles, states []dayState, spa
 		}
 	}
 	return list
+}
+
+// periodsIn are the periods of files.
+func periodsIn(list []*file) []period {
+	periods := make([]period, len(list))
+	for i, f := range list {
+		periods[i] = f.period
+	}
+	return periods
+}
+
+// indicators are those of a table that the groups are made of.
+func (p summaryPlan) indicators(t query.Table) []int {
+	return slices.DeleteFunc(indicators(t), func(n int) bool {
+		return !slices.ContainsFunc(p.Grouping.Calls, func(c query.Call) bool { return c.Column.N == n })
+	})
+}
+
+// partly is none of the hours when they are the whole day, as there is nothing to choose then.
+func (st *dayState) partly(hours []period) []period {
+	if len(hours) == 1 && hours[0] == st.period {
+		return nil
+	}
+	return hours
 }
 
 // asRows are the hours of the day of which the rows themselves must be read: their summaries are not up to date, or tell

@@ -108,7 +108,7 @@ func (s *Store) states(ctx context.Context, c *conn, d *summed, raw []*file) ([]
 	states := make([]dayState, len(raw))
 	for i, f := range raw {
 		var err error
-		if states[i], err = s.stateOf(ctx, c, d, f); err != nil {
+		if states[i], err = s.stateOf(ctx, c, d, f.period, f); err != nil {
 			return nil, err
 		}
 	}
@@ -116,49 +116,54 @@ func (s *Store) states(ctx context.Context, c *conn, d *summed, raw []*file) ([]
 }
 
 // hourTables read hours that are up to date from their files, and make the others from rows.
-func (s *Store) hourTables(used summaryFiles, states []dayState, span period) []summaryTable {
+func (s *Store) hourTables(used summaryFiles, states []dayState, spans ...period) []summaryTable {
 	var stale []period
-	var list []summaryTable
+	var rows []summaryTable
 	raw := s.files.tables(used.raw)
 	for i, st := range states {
 		if len(st.hours) > 0 {
 			stale = append(stale, st.hours...)
-			list = append(list, hoursOfRows(raw[i], st.hours))
+			rows = append(rows, rowsOfHours(raw[i], st.hours))
 		}
 	}
-	return append(s.fileTables(used.hour, span, stale), list...)
+	list := s.fileTables(used.hour, stale, spans...)
+	if len(rows) > 0 {
+		list = append(list, hoursOfRows(rows))
+	}
+	return list
 }
 
-// fileTables read summaries from their files, but for those that begin in one of the periods.
-func (s *Store) fileTables(files []*file, span period, except []period) []summaryTable {
+// fileTables read the summaries of spans from their files, but for those that begin in one of the periods.
+func (s *Store) fileTables(files []*file, except []period, spans ...period) []summaryTable {
 	var list []summaryTable
 	for i, t := range s.files.tables(files) {
-		in := period{max(span.from, files[i].from), min(span.to, files[i].to)}
-		list = append(list, storedSummaries(t, []period{in}, within(except, in)))
+		var in []period
+		for _, sp := range within(spans, files[i].period) {
+			in = append(in, period{max(sp.from, files[i].from), min(sp.to, files[i].to)})
+		}
+		if len(in) > 0 {
+			list = append(list, storedSummaries(t, in, within(except, files[i].period)))
+		}
 	}
 	return list
 }
 
 // dayTables read days that are up to date from their files, and make the others from their hours.
 func (s *Store) dayTables(used summaryFiles, states []dayState, span period) []summaryTable {
+	of := summaryFiles{hour: used.hour}
 	var stale []period
-	var list []summaryTable
+	var old []dayState
 	for i, st := range states {
-		if st.current {
-			continue
-		}
-		stale = append(stale, st.period)
-		of := summaryFiles{raw: used.raw[i : i+1]}
-		for _, f := range used.hour {
-			if f.contains(st.from) {
-				of.hour = []*file{f}
-			}
-		}
-		if hours := s.hourTables(of, states[i:i+1], st.period); len(hours) > 0 {
-			list = append(list, dayOfHours(st.from, hours))
+		if !st.current {
+			stale, old = append(stale, st.period), append(old, st)
+			of.raw = append(of.raw, used.raw[i])
 		}
 	}
-	return append(s.fileTables(used.day, span, stale), list...)
+	list := s.fileTables(used.day, stale, span)
+	if hours := s.hourTables(of, old, joined(stale)...); len(hours) > 0 {
+		list = append(list, daysOfHours(hours))
+	}
+	return list
 }
 
 // within picks the periods that have moments of p.

@@ -71,17 +71,43 @@ type summaryTable struct {
 	indicators []int
 }
 
-// hoursOfRows sums up the rows of some hours.
-func hoursOfRows(t query.Table, hours []period) summaryTable {
-	list := indicators(t)
-	names := make([]string, len(list))
-	for i, n := range list {
-		names[i] = ", " + belfry.IndicatorColumn(n)
+// rowsOfHours reads the rows of some hours, with the hour they are in as their time.
+func rowsOfHours(t query.Table, hours []period) summaryTable {
+	return readRows(t, hourStart()+" AS timestamp", indicators(t), hours)
+}
+
+// readRows reads rows of some hours, or all.
+func readRows(t query.Table, time string, list []int, hours []period) summaryTable {
+	var b strings.Builder
+	b.WriteString("SELECT customer, " + itemOf(t) + ", " + time)
+	for _, n := range list {
+		b.WriteString(", " + belfry.IndicatorColumn(n))
 	}
+	b.WriteString(" FROM " + t.Ref)
+	if len(hours) > 0 {
+		b.WriteString(" WHERE " + among(hours))
+	}
+	return summaryTable{b.String(), list}
+}
+
+// hoursOfRows sums up what rowsOfHours reads.
+func hoursOfRows(rows []summaryTable) summaryTable {
+	all := union(rows)
 	return summaryTable{
-		"SELECT customer, item, timestamp, count(*) AS rows" + aggregated(list, ofRows) + " FROM (SELECT customer, " + itemOf(t) + ", " + hourStart() + " AS timestamp" +
-			strings.Join(names, "") + " FROM " + t.Ref + " WHERE " + among(hours) + ") GROUP BY customer, item, timestamp", list,
+		"SELECT customer, item, timestamp, count(*) AS rows" + aggregated(all.indicators, ofRows) + " FROM (" + all.text + ") GROUP BY customer, item, timestamp", all.indicators,
 	}
+}
+
+// union has the rows of all the tables.
+func union(tables []summaryTable) summaryTable {
+	texts, all := make([]string, len(tables)), map[int]bool{}
+	for i, t := range tables {
+		texts[i] = t.text
+		for _, n := range t.indicators {
+			all[n] = true
+		}
+	}
+	return summaryTable{strings.Join(texts, " UNION ALL BY NAME "), slices.Sorted(maps.Keys(all))}
 }
 
 // itemOf is the item of a row; no row of the table may have one.
@@ -92,11 +118,11 @@ func itemOf(t query.Table) string {
 	return "CAST(NULL AS UBIGINT) AS " + belfry.ItemColumn
 }
 
-// rowsAsHours reads the rows of some hours, each as a summary of itself.
-func rowsAsHours(t query.Table, hours []period) summaryTable {
-	list := indicators(t)
+// rowsAsHours takes rows each as a summary of itself.
+func rowsAsHours(rows []summaryTable) summaryTable {
+	all := union(rows)
 	each := func(i string) [4]string { return [4]string{i, i, i, "CASE WHEN " + i + " IS NOT NULL THEN 1 END"} }
-	return summaryTable{"SELECT customer, " + itemOf(t) + ", timestamp, 1 AS rows" + aggregated(list, each) + " FROM " + t.Ref + " WHERE " + among(hours), list}
+	return summaryTable{"SELECT customer, item, timestamp, 1 AS rows" + aggregated(all.indicators, each) + " FROM (" + all.text + ")", all.indicators}
 }
 
 // storedSummaries reads the summaries of a file, those that begin in one of the periods but in none of the others.
@@ -108,19 +134,13 @@ func storedSummaries(t query.Table, in, except []period) summaryTable {
 	return summaryTable{"SELECT * FROM " + t.Ref + " WHERE " + where, indicators(t)}
 }
 
-// dayOfHours makes one summary of all those that are in the tables.
-func dayOfHours(start belfry.Time, hours []summaryTable) summaryTable {
-	texts, all := make([]string, len(hours)), map[int]bool{}
-	for i, h := range hours {
-		texts[i] = h.text
-		for _, n := range h.indicators {
-			all[n] = true
-		}
-	}
-	list := slices.Sorted(maps.Keys(all))
+// daysOfHours sums up hours by day.
+func daysOfHours(hours []summaryTable) summaryTable {
+	all := union(hours)
+	day := "timestamp - timestamp % " + number(dayLength)
 	return summaryTable{
-		"SELECT customer, item, CAST(" + number(start) + " AS BIGINT) AS timestamp, CAST(sum(rows) AS BIGINT) AS rows" + aggregated(list, ofHours) +
-			" FROM (" + strings.Join(texts, " UNION ALL BY NAME ") + ") GROUP BY customer, item", list,
+		"SELECT customer, item, " + day + " AS timestamp, CAST(sum(rows) AS BIGINT) AS rows" + aggregated(all.indicators, ofHours) +
+			" FROM (" + all.text + ") GROUP BY customer, item, " + day, all.indicators,
 	}
 }
 

@@ -34,12 +34,14 @@ func (d *summed) tally(day belfry.Time) *tally {
 	return t
 }
 
-// note takes note of a commit of rows.
-func (d *summed) note(day belfry.Time, pos uint64, pieces []piece) {
+// note takes note of a commit of rows. The first to a file says all there is to know about it.
+func (d *summed) note(day belfry.Time, pos uint64, first bool, pieces []piece) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := d.tally(day)
 	switch {
+	case !t.known && first:
+		t.known = true
 	case !t.known:
 		t.missed = pos
 		return
@@ -60,19 +62,6 @@ func (d *summed) note(day belfry.Time, pos uint64, pieces []piece) {
 	}
 }
 
-// rowsIn is how many rows there are in an hour or day, as far as is known.
-func (d *summed) rowsIn(p period) (n int64) {
-	day := periodOf(d.raw, p.from).from
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for h, k := range d.tally(day).hours {
-		if p.contains(day + belfry.Time(h)*hourLength) {
-			n += k
-		}
-	}
-	return n
-}
-
 // doubt says that it is not known what became of a commit. Who is counting meanwhile counts for nobody.
 func (d *summed) doubt(day belfry.Time) {
 	d.mu.Lock()
@@ -83,7 +72,7 @@ func (d *summed) doubt(day belfry.Time) {
 // noteRows and doubtRows tell the summaries of the file's collection, if there are any.
 func (s *Store) noteRows(f *file, pos uint64, pieces []piece) {
 	if d := s.sums[f.collection.Name]; d != nil {
-		d.note(f.from, pos, pieces)
+		d.note(f.from, pos, f.pos == 0, pieces)
 	}
 }
 
@@ -93,16 +82,16 @@ func (s *Store) doubtRows(f *file) {
 	}
 }
 
-// tallyOf tells how many rows each hour of the file has. It is not known when rows come in faster than they can be
+// tallyOf tells how many rows each hour of a day has, whose file is f. It is not known when rows come in faster than they can be
 // counted, which is no harm: nobody has summed them up then either.
-func (s *Store) tallyOf(ctx context.Context, q *conn, d *summed, f *file, made rowCounts, day int64) (hourCounts, bool, error) {
+func (s *Store) tallyOf(ctx context.Context, q *conn, d *summed, p period, f *file, made rowCounts, day int64) (hourCounts, bool, error) {
 	for range 3 {
 		d.mu.Lock()
-		t := d.tally(f.from)
+		t := d.tally(p.from)
 		have, known := t.hours, t.known
 		d.mu.Unlock()
-		if known {
-			return have, true, nil
+		if known || f == nil {
+			return have, known, nil
 		}
 		have, pos, err := countHours(ctx, q, f, made, day)
 		if err != nil {
