@@ -152,9 +152,11 @@ type heldPage []byte
 func (h heldPage) mayHave(b block, p *query.Plan) bool {
 	return slices.ContainsFunc(p.Items, func(id belfry.ID) bool {
 		t := itemToken(p.Customer, id)
-		return pageHas(h, t) && (b.lastID != twoTokens || pageHas(h, secondToken(t)))
+		return h.has(t) && (b.lastID != twoTokens || h.has(secondToken(t)))
 	})
 }
+
+func (h heldPage) has(t token) bool { return pageHas(h, t.in(0)) }
 
 // holdPage keeps the page of a filter that was right after so many writes.
 func (fs *files) holdPage(f *file, page []byte, writes int) {
