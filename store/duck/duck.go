@@ -52,7 +52,7 @@ type Config struct {
 
 	MemoryLimit int64 // bytes the engine may use, rows not yet checkpointed and running queries together; 256 MB
 	Threads     int   // threads of the engine; 2
-	Queries     int   // queries that may run at a time, the others wait; 4
+	Queries     int   // queries that may run at a time, the others wait; no more than Threads: they would only take turns
 
 	// Aside runs the statements of queries, with a thread that may give way to others; nil just calls them.
 	Aside func(func())
@@ -73,8 +73,8 @@ func (c *Config) fill() error {
 	if c.Threads == 0 {
 		c.Threads = 2
 	}
-	if c.Queries == 0 {
-		c.Queries = 4
+	if c.Queries == 0 || c.Queries > c.Threads {
+		c.Queries = c.Threads
 	}
 	if c.logLimit == 0 {
 		c.logLimit = min(64<<20, c.MemoryLimit/4)
