@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -158,23 +157,13 @@ func TestTextLimits(t *testing.T) {
 // TestNoTextInStatements: of all golden and of many random queries, no text reaches a statement.
 func TestNoTextInStatements(t *testing.T) {
 	cat := load(t)
-	files, err := filepath.Glob("testdata/*.txtar")
+	all, err := querytest.All(os.DirFS("testdata"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := 0
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil || filepath.Base(file) == "data.txtar" {
-			continue
-		}
-		cases, err := querytest.Cases(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range cases {
-			n += checkQuery(t, c, cat)
-		}
+	for _, c := range all {
+		n += checkQuery(t, c, cat)
 	}
 	for seed := range uint64(500) {
 		n += checkQuery(t, &querytest.Case{

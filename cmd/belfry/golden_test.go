@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,32 +18,20 @@ const goldenFolder = "../../query/testdata"
 // goldenQueries are all golden queries as addresses of the service.
 func goldenQueries(t *testing.T) (targets []string) {
 	t.Helper()
-	files, err := filepath.Glob(goldenFolder + "/*.txtar")
+	all, err := querytest.All(os.DirFS(goldenFolder))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range files {
-		if filepath.Base(file) == "data.txtar" { // the rows
-			continue
-		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cases, err := querytest.Cases(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range cases {
-			v := url.Values{"q": {c.Query}}
-			for line := range strings.Lines(c.Parts["options"]) {
-				name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
-				if name == "rows" || name == "from" || name == "to" { // the others are not of the address, or named otherwise there
-					v.Set(name, value)
-				}
+	for _, c := range all {
+		v := url.Values{"q": {c.Query}}
+		for line := range strings.Lines(c.Parts["options"]) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+			if name == "zone" {
+				name = "tz"
 			}
-			targets = append(targets, "/api/sql?"+v.Encode())
+			v.Set(name, value)
 		}
+		targets = append(targets, "/api/sql?"+v.Encode())
 	}
 	return targets
 }

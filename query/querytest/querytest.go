@@ -144,6 +144,29 @@ type Case struct {
 	Parts   map[string]string // what else the file has, by the ending of the name: plan, duckdb, rows, error
 }
 
+// All reads the golden queries of every file in the folder.
+func All(fsys fs.FS) (all []*Case, err error) {
+	files, err := fs.Glob(fsys, "*.txtar")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		if file == "data.txtar" { // the rows
+			continue
+		}
+		text, err := fs.ReadFile(fsys, file)
+		if err != nil {
+			return nil, err
+		}
+		cases, err := Cases(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		all = append(all, cases...)
+	}
+	return all, nil
+}
+
 // Cases reads the golden queries of a file.
 func Cases(text []byte) ([]*Case, error) {
 	var cases []*Case

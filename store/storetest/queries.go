@@ -19,27 +19,14 @@ import (
 // those of query.Eval, the judge. testdata is the folder of the golden queries.
 func Queries(t *testing.T, open Open, testdata fs.FS, random int) {
 	j := newJudge(t, open, testdata)
-	files, err := fs.Glob(testdata, "*.txtar")
+	all, err := querytest.All(testdata)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var golden []*querytest.Case
-	for _, file := range files {
-		if file == "data.txtar" { // the rows
-			continue
-		}
-		text, err := fs.ReadFile(testdata, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cases, err := querytest.Cases(text)
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		for _, c := range cases {
-			if j.golden(t, c) {
-				golden = append(golden, c)
-			}
+	for _, c := range all {
+		if j.golden(t, c) {
+			golden = append(golden, c)
 		}
 	}
 	if len(golden) < 150 {
