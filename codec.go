@@ -18,7 +18,7 @@ import (
 // an error and not skipped: a record that was understood in part would change the state in part.
 //
 // Numbers are little-endian. Single ones are varints, columns are plain arrays.
-const recordVersion = 1
+const recordVersion = 2
 
 // The tags of the sections.
 const (
@@ -134,10 +134,7 @@ func (d *Details) append(dst []byte) []byte {
 }
 
 func appendStateChange(dst []byte, s *StateChange) []byte {
-	dst = binary.AppendUvarint(dst, uint64(s.Item))
-	dst = appendStatus(dst, s.Status)
-	dst = binary.AppendVarint(dst, int64(s.Since))
-	return appendText(dst, s.Info)
+	return s.Standing.append(binary.AppendUvarint(dst, uint64(s.Item)))
 }
 
 func appendDoc(dst []byte, d *Doc) []byte {
@@ -166,15 +163,15 @@ func DecodeRecord(data []byte) (*Record, error) {
 	if len(data) == 0 {
 		return nil, errors.New("record is empty")
 	}
-	if data[0] != recordVersion {
-		return nil, fmt.Errorf("record has format %d, this program knows %d", data[0], recordVersion)
+	if data[0] == 0 || data[0] > recordVersion {
+		return nil, fmt.Errorf("record has format %d, this program knows up to %d", data[0], recordVersion)
 	}
 	r := &Record{}
 	d := decoder{data: data[1:]}
 	last := byte(0)
 	for d.err == nil && len(d.data) > 0 {
 		tag := d.byte()
-		body := decoder{data: d.bytes(uint64(d.uint32()))}
+		body := decoder{data: d.bytes(uint64(d.uint32())), first: data[0] == 1}
 		if d.err != nil {
 			break
 		}
@@ -209,7 +206,11 @@ func (r *Record) decodeSection(tag byte, d *decoder) {
 	case itemsSection:
 		r.Items = decodeList(d, 11, (*decoder).item)
 	case statesSection:
-		r.States = decodeList(d, 4, (*decoder).stateChange)
+		size := 9
+		if d.first {
+			size = 4
+		}
+		r.States = decodeList(d, size, (*decoder).stateChange)
 	case docsSection:
 		r.Docs = decodeList(d, 4, (*decoder).doc)
 	case answerSection:
@@ -271,9 +272,7 @@ func (d *decoder) details() *Details {
 
 func (d *decoder) stateChange(s *StateChange) {
 	s.Item = ID(d.uvarint())
-	s.Status = d.status()
-	s.Since = Time(d.varint())
-	s.Info = d.text()
+	d.standing(&s.Standing)
 }
 
 func (d *decoder) doc(doc *Doc) {

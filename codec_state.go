@@ -6,15 +6,13 @@ import (
 	"fmt"
 )
 
-const stateVersion = 1
+const stateVersion = 2
 
 // Append encodes the whole state, its position included, behind dst: the format version, then the fields in order.
 func (s *State) Append(dst []byte) []byte {
 	dst = append(dst, stateVersion)
 	dst = binary.AppendUvarint(dst, s.Pos)
-	dst = appendStatus(dst, s.Status)
-	dst = binary.AppendVarint(dst, int64(s.Since))
-	dst = appendText(dst, s.Info)
+	dst = s.Standing.append(dst)
 	dst = binary.AppendVarint(dst, int64(s.LastData))
 	dst = binary.AppendUvarint(dst, uint64(len(s.Numbers)))
 	dst = appendNumbers(dst, s.Numbers)
@@ -30,11 +28,16 @@ func DecodeState(data []byte) (*State, error) {
 	if len(data) == 0 {
 		return nil, errors.New("state is empty")
 	}
-	if data[0] != stateVersion {
-		return nil, fmt.Errorf("state has format %d, this program knows %d", data[0], stateVersion)
+	if data[0] == 0 || data[0] > stateVersion {
+		return nil, fmt.Errorf("state has format %d, this program knows up to %d", data[0], stateVersion)
 	}
-	d := decoder{data: data[1:]}
-	s := &State{Pos: d.uvarint(), Status: d.status(), Since: Time(d.varint()), Info: d.text(), LastData: Time(d.varint())}
+	d := decoder{data: data[1:], first: data[0] == 1}
+	s := &State{Pos: d.uvarint()}
+	d.standing(&s.Standing)
+	s.LastData = Time(d.varint())
+	if d.first {
+		s.Heard = s.LastData
+	}
 	if n := d.count(8); n > 0 {
 		s.Numbers = decodeNumbers(d.bytes(8 * uint64(n)))
 	}

@@ -136,10 +136,10 @@ func TestRefused(t *testing.T) {
 	}
 	f(nil, "empty")
 	f([]byte{recordVersion}, "no sections")
-	f([]byte{recordVersion + 1}, "format 2, this program knows 1")
+	f([]byte{recordVersion + 1}, "format 3, this program knows up to 2")
 	f(append(bytes.Clone(head), 99, 0, 0, 0, 0), "not known")
 	f(append(bytes.Clone(head), head[1:]...), "out of place")
-	f(append(bytes.Clone(head), statesSection, 6, 0, 0, 0, 1, 1, 99, 0, 0, 0), "status 99")
+	f(append(bytes.Clone(head), statesSection, 11, 0, 0, 0, 1, 1, 99, 0, 0, 0, 0, 0, 0, 0, 0), "status 99")
 	f(append(bytes.Clone(head), itemsSection, 255, 255, 255, 255), "bytes wanted")
 	f(append(bytes.Clone(head), statesSection, 1, 0, 0, 0, 0), "without elements")
 	// A hundred million rows that cost nothing: one time for all, and no columns.
@@ -160,7 +160,7 @@ func TestEncodingBugsPanic(t *testing.T) {
 		}()
 		r.Append(nil)
 	}
-	f(&Record{States: []StateChange{{Status: statuses}}})
+	f(&Record{States: []StateChange{{Standing: Standing{Status: statuses}}}})
 	f(&Record{Batches: []*Batch{{Times: []Time{1, 2}, Columns: []Column{{Name: "i1", Numbers: []float64{1}}}}}})
 	f(&Record{Batches: []*Batch{{Times: []Time{1}, Columns: []Column{{Name: "i1"}}}}})
 	f(&Record{Batches: []*Batch{{Times: []Time{1}, Columns: []Column{{Name: "i1", Ints: []int64{1}, Texts: []string{"a"}}}}}})
@@ -242,7 +242,7 @@ func randomRecord(rnd *rand.Rand) *Record {
 		r.Items = append(r.Items, randomItem(rnd))
 	}
 	for range rnd.IntN(4) {
-		r.States = append(r.States, StateChange{ID(rnd.Uint64()), Status(rnd.IntN(Statuses)), Time(rnd.Int64()), randomText(rnd)})
+		r.States = append(r.States, StateChange{ID(rnd.Uint64()), randomStanding(rnd)})
 	}
 	for range rnd.IntN(3) {
 		d := Doc{Kind: DocClass, Customer: CustomerID(rnd.Uint32()), Name: randomText(rnd)}
@@ -303,14 +303,39 @@ func randomItem(rnd *rand.Rand) Item {
 
 func randomState(rnd *rand.Rand) *State {
 	s := &State{
-		Pos: rnd.Uint64(), Status: Status(rnd.IntN(Statuses)), Since: Time(rnd.Int64()), Info: randomText(rnd),
-		LastData: Time(rnd.Int64()),
+		Pos: rnd.Uint64(), Standing: randomStanding(rnd), LastData: Time(rnd.Int64()),
 	}
 	for range rnd.IntN(4) {
 		s.Numbers = append(s.Numbers, math.Float64frombits(rnd.Uint64()))
 	}
 	for range rnd.IntN(4) {
 		s.Texts = append(s.Texts, randomText(rnd))
+	}
+	return s
+}
+
+func randomStanding(rnd *rand.Rand) Standing {
+	status := func() Status { return Status(rnd.IntN(Statuses)) }
+	mode := func() Mode { return Mode(rnd.IntN(int(modes))) }
+	moment := func() Time { return Time(rnd.Int64()) }
+	s := Standing{
+		Status: status(), Own: status(), Told: status(), Mode: mode(), Quiet: rnd.IntN(2) == 0,
+		Since: moment(), Heard: moment(), Info: randomText(rnd),
+	}
+	for range rnd.IntN(3) {
+		s.Marks = append(s.Marks, Mark{rnd.Uint64(), uint16(rnd.Uint32())})
+	}
+	if rnd.IntN(2) == 0 {
+		return s
+	}
+	s.Care = &Care{Mode: mode(), From: moment(), UnmanageNote: randomText(rnd), Note: randomText(rnd)}
+	if rnd.IntN(2) == 0 {
+		s.Care.Window = &Window{mode(), mode(), rnd.IntN(2) == 0, moment(), moment(), randomText(rnd), randomText(rnd)}
+	}
+	if rnd.IntN(2) == 0 {
+		s.Care.Ack = &Ack{
+			randomText(rnd), randomText(rnd), moment(), status(), moment(), moment(), rnd.IntN(2) == 0, moment(),
+		}
 	}
 	return s
 }
@@ -351,7 +376,7 @@ func itemsRecord() *Record {
 			ID: ID(i + 1), Customer: 1, Kind: KindObject, Name: fmt.Sprintf("server %d - disk", i),
 			Parent: 5, Resource: 4, Class: "disk", Created: 1_700_000_000_000_000, Details: &Details{IP: "10.0.0.1", Host: "web01"},
 		})
-		r.States = append(r.States, StateChange{Item: ID(i + 1), Status: OK, Since: 1_700_000_000_000_000})
+		r.States = append(r.States, StateChange{Item: ID(i + 1), Standing: Standing{Status: OK, Own: OK, Told: OK, Since: 1_700_000_000_000_000, Heard: 1_700_000_000_000_000}})
 	}
 	return r
 }

@@ -9,7 +9,7 @@ type Record struct {
 	Customer CustomerID
 	Batches  []*Batch      // rows, events among them
 	Items    []Item        // created or changed, each whole; a removed item comes with Removed set
-	States   []StateChange // of items that got another status
+	States   []StateChange // of items about which something was decided
 	Docs     []Doc         // configuration: customers, users, keys, classes, windows
 	Answer   *Answer       // what was answered under an Idempotency-Key
 }
@@ -25,23 +25,19 @@ func (r *Record) Rows() (n int) {
 // State is what is known about an item at this moment.
 //
 // LastData, Numbers and Texts follow from the data rows alone and are not part of a StateChange: who applies a record
-// takes them from its objectdata batches with Observe.
+// takes them, and what the rows add to Heard, from its objectdata batches.
 type State struct {
-	Pos      uint64 // position of the last record that touched it
-	Status   Status
-	Since    Time
-	Info     string
+	Pos uint64 // position of the last record that touched it
+	Standing
 	LastData Time
 	Numbers  []float64 // last value of i1, i2, …; NaN where there is none
 	Texts    []string  // the same for indicators that are strings; nil when there are none
 }
 
-// StateChange sets the status of an item.
+// StateChange sets what the rules have decided about an item.
 type StateChange struct {
-	Item   ID
-	Status Status
-	Since  Time
-	Info   string
+	Item ID
+	Standing
 }
 
 // Doc is one piece of configuration, kept by kind, customer and name. Its body is JSON.
@@ -61,7 +57,7 @@ const (
 	DocSession  = "session"  // Session; its name is the Hash of its secret
 	DocClass    = "class"    // catalog.Class; of customer 0: of the instance
 	DocPackage  = "package"  // catalog.PackageType, of the instance
-	DocWindow   = "window"   // a scheduled change of management
+	DocPolicy   = "policy"   // catalog.Policy
 )
 
 // Answer is what a request with an Idempotency-Key was told. It commits together with what the request changed.

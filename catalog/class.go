@@ -21,6 +21,8 @@ type Class struct {
 	Former     []Indicator // that it once had, by number: their types still bind
 	Log        LogFormat
 	Interval   Duration // between two rows; zero when nothing is expected
+
+	rules []Rule // the thresholds of all indicators
 }
 
 // Indicator is one value of an object.
@@ -202,6 +204,7 @@ func ParseNamedClass(name string, data []byte) (*Class, error) {
 			return nil, s.bad("interval", "is wrong: %s", message(err))
 		}
 	}
+	c.rules = rulesOf(c.Indicators)
 	return c, nil
 }
 

@@ -55,6 +55,7 @@ func (t *tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 		return "", l, belfry.Errorf(belfry.BadParameter, "there are %d classes of your own already, as many as are allowed; remove some", maxClasses)
 	}
 	t.define(l.Class)
+	t.judgeClass(def.Name)
 	t.configured("class "+def.Name+" "+result, who.Name)
 	return result, l, nil
 }
@@ -143,8 +144,22 @@ func (t *tx) deleteClass(who Sender, name string) error {
 		}
 	}
 	t.document(belfry.Doc{Kind: belfry.DocClass, Customer: t.estate.ID, Name: name})
+	if under != nil {
+		t.s.classes[slot{t.estate.ID, 0, classSlot, name}] = &meta.Class{Name: name, Def: under}
+		t.judgeClass(name)
+	}
 	t.configured("class "+name+" removed", who.Name)
 	return nil
+}
+
+// judgeClass lets the rules of a class, as the round has them, decide anew about its objects.
+func (t *tx) judgeClass(name string) {
+	t.estate.ByClass(name, func(n *meta.Node) bool {
+		if n.Kind == belfry.KindObject {
+			t.judgeObject(n)
+		}
+		return true
+	})
 }
 
 // users names some objects of a class.

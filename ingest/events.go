@@ -5,7 +5,6 @@ import (
 
 	"belfry"
 	"belfry/meta"
-	"belfry/status"
 )
 
 // events gathers the event rows of one command.
@@ -16,10 +15,18 @@ type events struct {
 }
 
 // alarm tells that an item moved from one status to another, recovery included.
-func (e *events) alarm(n *meta.Node, at belfry.Time, to status.State, from belfry.Status) {
+func (e *events) alarm(n *meta.Node, at belfry.Time, to belfry.Standing, from belfry.Status) {
 	e.add(event{
 		at: at, item: n.ID, source: n.Kind.String(), kind: "alarm",
 		status: int64(to.Status), previous: int64(from), info: to.Info,
+	})
+}
+
+// about tells of something that somebody did with an item, or that came of it, beside its status.
+func (e *events) about(n *meta.Node, at belfry.Time, kind string, s belfry.Standing, info, user string) {
+	e.add(event{
+		at: at, item: n.ID, source: n.Kind.String(), kind: kind, status: int64(s.Status), previous: belfry.AbsentInt,
+		info: info, user: user,
 	})
 }
 

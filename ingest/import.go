@@ -28,7 +28,30 @@ func (s *Sequencer) ImportClasses(defs []*catalog.Class) (out Imported, err erro
 		t.importClasses(defs, &out)
 		return nil
 	}})
+	if err == nil {
+		err = s.judgeClasses(out.Changed)
+	}
 	return out, err
+}
+
+// judgeClasses lets the rules of classes decide anew about the objects of every customer. It comes after the record that
+// changed them; if it never came, the next row of each object would do the same.
+func (s *Sequencer) judgeClasses(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	for _, c := range s.cfg.Tree.Customers() {
+		err := s.do(&command{customer: c.ID, alone: true, decide: func(t *tx) error {
+			for _, name := range names {
+				t.judgeClass(name)
+			}
+			return nil
+		}})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t *tx) importClasses(defs []*catalog.Class, out *Imported) {

@@ -362,7 +362,7 @@ func TestSettle(t *testing.T) {
 	b.send(t, "type,resname,object,class,view,i1\ndata,r,o,C,r,5\n", Options{})
 	var r *meta.Node
 	b.tree.Read(b.who.Customer, func(e *meta.Estate) { r = e.Resource("r") })
-	lost := &belfry.Record{Customer: b.who.Customer, States: []belfry.StateChange{{Item: r.ID, Status: belfry.Critical, Since: 1}}}
+	lost := &belfry.Record{Customer: b.who.Customer, States: []belfry.StateChange{{Item: r.ID, Standing: belfry.Standing{Status: belfry.Critical, Since: 1}}}}
 	lost.SetPos(r.State.Pos)
 	if err := b.tree.Apply(lost); err != nil { // as if the way back had been lost
 		t.Fatal(err)

@@ -25,6 +25,8 @@ func (t *tx) send(c *chunk, l *layout) {
 		return bad
 	})
 	t.replaceRemoved(c, &late)
+	t.admit(c, c.data.nodes)
+	t.admit(c, c.logs.nodes)
 	b := c.data.batch(t.now)
 	t.inputs(c, b)
 	if b != nil {
@@ -40,10 +42,12 @@ func (t *tx) send(c *chunk, l *layout) {
 
 // inputs lets every data row happen to its object.
 func (t *tx) inputs(c *chunk, b *belfry.Batch) {
-	row := 0
-	for _, n := range c.data.nodes {
+	row, values := 0, &t.seq.values
+	values.look(&c.data)
+	for i, n := range c.data.nodes {
 		if n != nil {
-			t.input(n, status.Input{Time: b.Times[row]})
+			values.row = i
+			t.input(n, status.Input{Time: b.Times[row], Values: values})
 			row++
 		}
 	}
@@ -108,6 +112,10 @@ func (t *tx) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *belfry
 		c.logs.nodes[row.slot], c.logs.sep[row.slot] = n, c.separator(def)
 		return nil
 	case noResponseRow:
+		if !t.mode(n).Takes() {
+			c.report.Discarded++
+			return nil
+		}
 		t.input(n, status.Input{Time: t.now, NoResponse: true})
 		c.report.Accepted++
 		return nil

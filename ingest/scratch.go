@@ -26,6 +26,8 @@ type scratch struct {
 	parents map[belfry.ID]*meta.Node  // of items that were moved
 	gone    map[belfry.ID]bool        // removed in this round
 
+	wake []*meta.Node // to find out anew when they are due, beside those whose state is set
+
 	buffer   []byte
 	payloads [][]byte
 }
@@ -33,7 +35,7 @@ type scratch struct {
 // draft is the state of an item as the round has it so far.
 type draft struct {
 	node   *meta.Node
-	state  status.State
+	state  belfry.Standing
 	counts status.Counts // of a view or resource
 }
 
@@ -70,7 +72,7 @@ func (s *scratch) reset(t *meta.Tree) {
 	empty(&s.changed)
 	empty(&s.parents)
 	empty(&s.gone)
-	s.made, s.namedTo = nil, 0
+	s.made, s.namedTo, s.wake = nil, 0, nil
 }
 
 // empty makes a map empty. One that was large is let go: emptying it would cost every small round after it.
@@ -91,14 +93,9 @@ func (s *scratch) draft(n *meta.Node) int {
 	if i := s.index[n.ID]; i != 0 {
 		return int(i - 1)
 	}
-	d := draft{node: n, state: status.State{
-		Status: n.State.Status, Since: n.State.Since, LastData: n.State.LastData, Info: n.State.Info,
-	}}
-	switch {
-	case n.Kind != belfry.KindObject:
+	d := draft{node: n, state: n.State.Standing}
+	if n.Kind != belfry.KindObject {
 		d.counts = status.Counts(n.Counts())
-	case d.state.Status == belfry.Unavailable: // since a report without data, which is news to LastData
-		d.state.LastData = max(d.state.LastData, d.state.Since)
 	}
 	s.drafts = append(s.drafts, d)
 	s.index[n.ID] = uint32(len(s.drafts))

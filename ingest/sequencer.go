@@ -67,6 +67,9 @@ type Sequencer struct {
 	opens    sync.Pool // of *openRows, the same for rows that are left open
 	singles  *singles
 	pace     pace
+	clock    clock
+	book     rulebook
+	values   rowValues
 
 	mu        sync.Mutex
 	queues    map[belfry.CustomerID][]*command
@@ -141,7 +144,11 @@ func (s *Sequencer) do(c *command) error {
 
 // Run decides commands until ctx ends, then finishes those that were accepted.
 func (s *Sequencer) Run(ctx context.Context) error {
+	s.listen()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
 	for {
+		s.tick()
 		if s.gathers() {
 			runtime.Gosched() // who is ready to send a row gets into this round: one fsync for more of them
 		}
@@ -149,8 +156,12 @@ func (s *Sequencer) Run(ctx context.Context) error {
 			s.round(round)
 			continue
 		}
+		if wait, ok := s.clock.wait(belfry.At(s.cfg.Now())); ok {
+			timer.Reset(wait)
+		}
 		select {
 		case <-s.wake:
+		case <-timer.C:
 		case <-ctx.Done():
 			s.mu.Lock()
 			s.stopped = true
@@ -243,9 +254,19 @@ type change struct {
 }
 
 func (s *Sequencer) commit(changes []change) error {
-	if len(changes) == 0 {
-		return nil
+	if len(changes) > 0 {
+		if err := s.publish(changes); err != nil {
+			return err
+		}
 	}
+	for _, n := range s.scratch.wake {
+		s.look(n)
+	}
+	return nil
+}
+
+// publish makes records durable, and then visible.
+func (s *Sequencer) publish(changes []change) error {
 	first, err := s.cfg.Journal.Append(s.scratch.encode(changes)...)
 	if err != nil {
 		return s.refused(err)
@@ -256,6 +277,9 @@ func (s *Sequencer) commit(changes []change) error {
 		if err := s.cfg.Tree.Apply(r, c.made...); err != nil {
 			// The record is committed and this is the code that made it: going on would answer from a wrong picture.
 			panic("ingest: a committed record does not apply: " + err.Error())
+		}
+		for i := range r.States {
+			s.look(s.cfg.Tree.Node(r.States[i].Item))
 		}
 		for _, sink := range s.cfg.Sinks {
 			sink(r)

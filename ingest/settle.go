@@ -5,7 +5,6 @@ import (
 
 	"belfry"
 	"belfry/meta"
-	"belfry/status"
 )
 
 // Settle lets every view and resource show what follows from its content. In the normal course of things that is so
@@ -34,11 +33,7 @@ func (t *tx) settle() {
 	// The deepest first: what changes there rises by itself.
 	slices.SortFunc(boxes, func(a, b *meta.Node) int { return depth(b) - depth(a) })
 	for _, n := range boxes {
-		i := t.s.draft(n)
-		d := &t.s.drafts[i]
-		if next, moved := status.Rollup(d.state, d.counts, t.now); moved {
-			t.moved(i, next, t.now)
-		}
+		t.addUp(t.s.draft(n), t.now)
 	}
 }
 

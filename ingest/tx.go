@@ -83,7 +83,9 @@ func (t *tx) create(k belfry.Kind, name string, parent, resource *meta.Node, cla
 		t.s.objectN[it.Customer]++
 	}
 	if parent != nil {
-		t.s.drafts[t.s.draft(parent)].counts[belfry.Unknown]++
+		p := &t.s.drafts[t.s.draft(parent)]
+		p.counts[belfry.Unknown]++
+		t.inherit(n, p.state.Mode)
 	}
 	return n
 }
@@ -149,6 +151,8 @@ func (t *tx) move(n, to *meta.Node) {
 		s := t.s.drafts[t.s.draft(n)].state.Status
 		t.recount(from, s, -1)
 		t.recount(to, s, 1)
+		t.cover(n, t.now)
+		t.judge(n) // other policies may be around it
 	}
 }
 
@@ -186,11 +190,15 @@ func (t *tx) bury(n *meta.Node) {
 // recount changes how many items of a status stand in a view, and lets what follows from it rise.
 func (t *tx) recount(view *meta.Node, s belfry.Status, by int32) {
 	i := t.s.draft(view)
+	t.s.drafts[i].counts[s] += by
+	t.addUp(i, t.now)
+}
+
+// addUp lets a view show what follows from its content.
+func (t *tx) addUp(i int, at belfry.Time) {
 	d := &t.s.drafts[i]
-	d.counts[s] += by
-	if next, up := status.Rollup(d.state, d.counts, t.now); up {
-		t.moved(i, next, t.now)
-	}
+	next, c := status.AddUp(d.state, d.counts, t.rules(d.node), at, t.now)
+	t.take(i, next, c, at)
 }
 
 // define sets the definition of a class, in the record and for the rest of the round.
@@ -224,35 +232,44 @@ func (t *tx) document(d belfry.Doc) {
 // input lets something happen to an object, and lets what follows from it rise to MAIN.
 func (t *tx) input(n *meta.Node, in status.Input) {
 	i := t.s.draft(n)
-	next, moved := status.Next(t.s.drafts[i].state, in)
-	if !moved {
-		t.s.drafts[i].state = next
-		return
-	}
-	t.moved(i, next, in.Time)
+	in.Now = t.now
+	next, c := status.Next(t.s.drafts[i].state, in, t.rules(n))
+	t.take(i, next, c, in.Time)
 }
 
-// moved records the new state of an item and rolls it up. The way up ends where nothing changes any more.
-func (t *tx) moved(i int, next status.State, at belfry.Time) {
+// take makes a standing that of an item, and rolls it up. The way up ends where nothing changes any more.
+func (t *tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) {
 	for {
 		d := &t.s.drafts[i]
-		old := d.state.Status
 		d.state = next
-		t.rec.States = append(t.rec.States, belfry.StateChange{
-			Item: d.node.ID, Status: next.Status, Since: next.Since, Info: next.Info,
-		})
-		t.events.alarm(d.node, at, next, old)
+		if !c.Kept {
+			return
+		}
+		t.keep(d.node, next)
+		t.tell(d.node, next, c, at)
 		parent := t.parent(d.node)
-		if parent == nil {
+		if !c.Moved || parent == nil {
 			return
 		}
 		i = t.s.draft(parent)
 		p := &t.s.drafts[i]
-		p.counts[old]--
+		p.counts[c.From]--
 		p.counts[next.Status]++
-		var up bool
-		if next, up = status.Rollup(p.state, p.counts, at); !up {
-			return
-		}
+		next, c = status.AddUp(p.state, p.counts, t.rules(parent), at, t.now)
+	}
+}
+
+// keep puts the standing of an item into the record.
+func (t *tx) keep(n *meta.Node, s belfry.Standing) {
+	t.rec.States = append(t.rec.States, belfry.StateChange{Item: n.ID, Standing: s})
+}
+
+// tell writes the events of a step.
+func (t *tx) tell(n *meta.Node, s belfry.Standing, c status.Change, at belfry.Time) {
+	if c.Alarm {
+		t.events.alarm(n, at, s, c.From)
+	}
+	if c.Cleared != "" {
+		t.events.about(n, at, "acknowledge", s, "acknowledgment ended: "+c.Cleared, "")
 	}
 }

@@ -191,7 +191,7 @@ func (t *Tree) applyState(c *belfry.StateChange, pos uint64) {
 		return
 	}
 	t.setStatus(n, c.Status)
-	n.State.Since, n.State.Info, n.State.Pos = c.Since, c.Info, pos
+	n.State.Standing, n.State.Pos = c.Standing, pos
 }
 
 // setStatus keeps the index by status and the parent's counts in step.

@@ -187,7 +187,7 @@ func sample() ([]*belfry.Record, []ItemState) {
 		{Pos: 1<<32 | 1, Customer: 1, Docs: []belfry.Doc{
 			{Kind: belfry.DocClass, Customer: 1, Name: "Server", Body: []byte(`{"a":1}`)},
 			{Kind: belfry.DocCustomer, Name: "default", Body: []byte(`{"id":1}`)},
-			{Kind: belfry.DocWindow, Customer: 1, Name: "empty", Body: []byte{}},
+			{Kind: belfry.DocPolicy, Customer: 1, Name: "empty", Body: []byte{}},
 			{Kind: belfry.DocKey, Customer: 1, Name: "gone", Body: []byte(`{}`)},
 		}, Items: []belfry.Item{
 			{ID: 1, Customer: 1, Kind: belfry.KindView, Name: belfry.Main, Created: 5},
@@ -222,11 +222,11 @@ func sample() ([]*belfry.Record, []ItemState) {
 	}
 	states := []ItemState{
 		{3, belfry.State{
-			Pos: 3<<32 | 7, Status: belfry.Critical, Since: -5, Info: "i1 > 90 é", LastData: 70,
+			Pos: 3<<32 | 7, Standing: belfry.Standing{Status: belfry.Critical, Since: -5, Info: "i1 > 90 é"}, LastData: 70,
 			Numbers: []float64{1.5, belfry.AbsentNumber(), -0.001}, Texts: []string{"", "up"},
 		}},
-		{1, belfry.State{Pos: 1, Status: belfry.Unknown}},
-		{3, belfry.State{Pos: 3<<32 | 8, Status: belfry.OK, Since: 3, Numbers: []float64{7, belfry.AbsentNumber()}}},
+		{1, belfry.State{Pos: 1, Standing: belfry.Standing{Status: belfry.Unknown}}},
+		{3, belfry.State{Pos: 3<<32 | 8, Standing: belfry.Standing{Status: belfry.OK, Since: 3}, Numbers: []float64{7, belfry.AbsentNumber()}}},
 	}
 	return recs, states
 }

@@ -23,6 +23,7 @@ type Estate struct {
 	ever    []*Node               // every item the customer ever had, removed ones included
 	gone    map[string][]*Node    // removed items by name
 	counts  [belfry.Kinds]int     // of existing items by kind
+	barred  int                   // existing items with a bar in their name
 }
 
 // drawn names a graphical element: its name is its own within the package.
@@ -40,6 +41,9 @@ func NewEstate(c belfry.Customer) *Estate {
 		gone:    map[string][]*Node{},
 	}
 }
+
+// Barred counts the items whose name holds a bar, by which lists of names are separated.
+func (e *Estate) Barred() int { return e.barred }
 
 // Place finds a resource or a view at customer level, MAIN included.
 func (e *Estate) Place(name string) *Node { return e.places[name] }

@@ -1,11 +1,18 @@
 package meta
 
-import "belfry"
+import (
+	"strings"
+
+	"belfry"
+)
 
 // link puts a node into every index.
 func (t *Tree) link(n, parent *Node) {
 	e := t.customers[n.Customer]
 	e.counts[n.Kind]++
+	if strings.Contains(n.Name, "|") {
+		e.barred++
+	}
 	switch {
 	case n.Kind == belfry.KindElement:
 		e.drawn[drawn{n.Package, n.Name}] = n
@@ -41,6 +48,9 @@ func (t *Tree) link(n, parent *Node) {
 func (t *Tree) unlink(n *Node) {
 	e := t.customers[n.Customer]
 	e.counts[n.Kind]--
+	if strings.Contains(n.Name, "|") {
+		e.barred--
+	}
 	switch {
 	case n.Kind == belfry.KindElement:
 		delete(e.drawn, drawn{n.Package, n.Name})

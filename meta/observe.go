@@ -25,6 +25,7 @@ func (t *Tree) observe(b *belfry.Batch, pos uint64) {
 			continue
 		}
 		n.State.Pos = pos
+		n.State.Heard = max(n.State.Heard, at)
 		if at < n.State.LastData {
 			continue // late: kept, but it is not the newest
 		}

@@ -116,7 +116,7 @@ func (h *history) step(r *belfry.Record) {
 		}
 	case 6: // a status changes
 		if it, ok := h.pick(func(belfry.Item) bool { return true }); ok {
-			r.States = append(r.States, belfry.StateChange{Item: it.ID, Status: belfry.Status(h.rnd.IntN(belfry.Statuses)), Since: r.Time})
+			r.States = append(r.States, belfry.StateChange{Item: it.ID, Standing: belfry.Standing{Status: belfry.Status(h.rnd.IntN(belfry.Statuses)), Since: r.Time}})
 		}
 	default:
 		h.data(r)

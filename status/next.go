@@ -1,66 +1,272 @@
 // Package status says what data mean: which status an item has after what happened to it, and how statuses add up along
 // the tree. It decides and never writes; what it decides becomes part of a record.
 //
-// Next is the only door through which a status changes. Its result depends on its arguments alone, so that a history
-// can be played again in a test, and so that later rules (thresholds, management, acknowledgment) have one place to
-// stand.
+// Every function here takes a standing and gives the next one, depending on its arguments alone, so that a history can
+// be played again in a test:
+//
+//	rows ─► Next    rules change ─► Reassess     Own: what data, or the content, say
+//	time ─► Lapse   content      ─► Add up             │
+//	                                                   ▼  management and monitoring periods may hide it
+//	operators ─► Manage, Acknowledge ───────────►   Status: what is shown, counted above and told by alarms
 package status
 
-import "belfry"
+import (
+	"slices"
 
-// State is what the rules know about an item.
-type State struct {
-	Status   belfry.Status
-	Since    belfry.Time
-	LastData belfry.Time // of the newest data row or no-response report
-	Info     string
+	"belfry"
+	"belfry/catalog"
+)
+
+// Rules are what decides about an item: those of its class, and of the policies on it and around it.
+type Rules struct {
+	Thresholds []catalog.Rule
+	Interval   belfry.Time // microseconds between two rows; 0: nothing is expected
+	Rollup     Rollup      // of a view or resource
 }
 
 // Input is one thing that happens to an object.
 type Input struct {
-	Time       belfry.Time
-	NoResponse bool // the source reports that it got no answer, instead of data
+	Time       belfry.Time // of the row
+	Now        belfry.Time // of the decision
+	NoResponse bool        // the source reports that it got no answer, instead of data
+	Values     Values      // of the row
 }
 
-// Next gives the state after the input, and whether the status moved. A late input, older than the newest one known,
-// changes nothing: it is history.
-func Next(s State, in Input) (State, bool) {
-	if in.Time < s.LastData {
-		return s, false
+// Values are the indicators of a row, or the last ones of an object. A value that is not there gives false.
+type Values interface {
+	Number(n int) (float64, bool)
+	Text(n int) (string, bool)
+}
+
+// Change says what a step did, beside the standing that it led to.
+type Change struct {
+	Kept    bool // something is different that a record has to carry
+	Moved   bool // another status is shown
+	Alarm   bool // and it is to be told
+	From    belfry.Status
+	Cleared string // why the acknowledgment ended; empty when it did not
+}
+
+const noResponse = "no response"
+
+// Next gives the standing after the input. A late input, older than the newest one known, changes nothing: it is
+// history.
+func Next(s belfry.Standing, in Input, r *Rules) (belfry.Standing, Change) {
+	if in.Time < s.Heard {
+		return s, Change{}
 	}
-	s.LastData = in.Time
-	to, info := belfry.OK, ""
+	s.Heard = in.Time
 	if in.NoResponse {
-		to, info = belfry.Unavailable, "no response"
+		next, c := shift(s, belfry.Unavailable, noResponse, in.Time, in.Now)
+		c.Kept = true // no row tells that it was heard of
+		return next, c
 	}
-	return s.become(to, in.Time, info)
-}
-
-// become moves to a status; staying keeps the time since when it has been so.
-func (s State) become(to belfry.Status, at belfry.Time, info string) (State, bool) {
-	s.Info = info
-	if s.Status == to {
-		return s, false
+	if len(r.Thresholds) == 0 && len(s.Marks) == 0 {
+		if s.Own == belfry.OK && s.Care == nil {
+			return s, Change{} // most rows by far
+		}
+		return shift(s, belfry.OK, "", in.Time, in.Now)
 	}
-	s.Status, s.Since = to, at
-	return s, true
+	v := assess(s.Marks, in.Values, r.Thresholds, false)
+	s.Marks = v.marks
+	next, c := shift(s, v.own, v.info, in.Time, in.Now)
+	c.Kept = c.Kept || v.changed
+	return next, c
 }
 
-// Counts are the statuses of what stands directly in a view or resource.
-type Counts [belfry.Statuses]int32
-
-// Rollup gives the state of a view or resource from what stands in it: the worst of them, Unknown when there is
-// nothing. It costs the same however much stands there.
-func Rollup(s State, c Counts, at belfry.Time) (State, bool) {
-	return s.become(c.Worst(), at, "")
+// verdict is what values say about an object.
+type verdict struct {
+	marks   []belfry.Mark
+	changed bool // marks are others than before
+	own     belfry.Status
+	info    string
 }
 
-// Worst is the worst status that occurs.
-func (c Counts) Worst() belfry.Status {
-	for s := belfry.Unavailable; s > belfry.Unknown; s-- {
-		if c[s] > 0 {
-			return s
+// assess lets values meet thresholds: the worst that is in force gives the status. Thresholds of indicators that have
+// no value now stay as they are. So does one that has been met before when the values are not new, but seen again.
+func assess(before []belfry.Mark, v Values, rules []catalog.Rule, again bool) verdict {
+	out := verdict{marks: before, own: belfry.OK}
+	kept := 0 // so many marks are as they were; nearly always all of them, and then nothing is copied
+	worst, value := -1, ""
+	for i := range rules {
+		r := &rules[i]
+		was := count(before, r.Key)
+		now, text := meet(r, was, v)
+		if again && was > 0 {
+			now = was
+		}
+		if now == 0 {
+			continue
+		}
+		m := belfry.Mark{Rule: r.Key, Count: now}
+		switch {
+		case out.changed:
+			out.marks = append(out.marks, m)
+		case kept < len(before) && before[kept] == m:
+			kept++
+		default:
+			out.marks, out.changed = append(slices.Clip(before[:kept]), m), true
+		}
+		if r.Holds(now) && r.Status > out.own {
+			out.own, worst, value = r.Status, i, text
 		}
 	}
-	return belfry.Unknown
+	if !out.changed && kept < len(before) {
+		out.marks, out.changed = slices.Clone(before[:kept]), true
+	}
+	if worst >= 0 {
+		out.info = rules[worst].Describe(value)
+	}
+	return out
+}
+
+// meet lets the value of an indicator, if there is one, meet a threshold that was met so many times before.
+func meet(r *catalog.Rule, was uint16, v Values) (now uint16, value string) {
+	if r.When.IsText {
+		if t, ok := v.Text(r.N); ok {
+			return r.Count(was, 0, t), t
+		}
+		return was, ""
+	}
+	n, ok := v.Number(r.N)
+	if !ok {
+		return was, ""
+	}
+	if now = r.Count(was, n, ""); now == 0 {
+		return 0, ""
+	}
+	return now, belfry.FormatNumber(n)
+}
+
+func count(marks []belfry.Mark, key uint64) uint16 {
+	for _, m := range marks {
+		if m.Rule == key {
+			return m.Count
+		}
+	}
+	return 0
+}
+
+// shift gives an item another status of its own, and lets what follows from that show.
+func shift(s belfry.Standing, own belfry.Status, info string, at, now belfry.Time) (belfry.Standing, Change) {
+	kept := own != s.Own
+	if kept {
+		s.Own, s.Info = own, info
+	}
+	next, c := show(s, at, now)
+	if c.Kept = c.Kept || kept; c.Moved {
+		next.Told, c.Alarm = next.Status, true
+	}
+	return next, c
+}
+
+// show lets an item show what it has to, and ends or keeps its acknowledgment accordingly.
+func show(s belfry.Standing, at, now belfry.Time) (belfry.Standing, Change) {
+	c := Change{From: s.Status}
+	to := s.Own
+	if s.Quiet || s.Unmanaged() {
+		to = belfry.Unknown
+	}
+	if to != s.Status {
+		s.Status, s.Since = to, at
+		c.Moved, c.Kept = true, true
+	}
+	if s.Care != nil && s.Care.Ack != nil {
+		care := *s.Care
+		if care.Ack, c.Cleared = keepAck(care.Ack, to, now); care.Ack != s.Care.Ack {
+			s.Care, c.Kept = trim(care), true
+		}
+	}
+	return s, c
+}
+
+// trim gives what has been said about an item; nil when that is nothing.
+func trim(c belfry.Care) *belfry.Care {
+	if c.IsZero() {
+		return nil
+	}
+	return &c
+}
+
+// keepAck decides what becomes of an acknowledgment when its item shows a status: it may end, and then it says why.
+func keepAck(a *belfry.Ack, shown belfry.Status, now belfry.Time) (*belfry.Ack, string) {
+	waiting := a.Left != 0
+	switch {
+	case a.Until != 0 && now >= a.Until:
+		return nil, "its time is over"
+	case waiting && now >= a.Left+a.Sticky:
+		return nil, "recovered"
+	case !shown.IsError() && a.Sticky == 0:
+		return nil, "recovered"
+	case shown.IsError() && a.UntilWorse && shown > a.Status:
+		return nil, "got worse, from " + a.Status.Name() + " to " + shown.Name()
+	case shown.IsError() == !waiting:
+		return a, ""
+	}
+	b := *a
+	if b.Left = 0; !shown.IsError() {
+		b.Left = now
+	}
+	return &b, ""
+}
+
+// Lapse lets time pass: an object of which nothing was heard for three intervals is Unknown, and an acknowledgment may
+// end. Nothing counts as heard before the moment since, at which this program began to listen.
+func Lapse(s belfry.Standing, r *Rules, since, now belfry.Time) (belfry.Standing, Change) {
+	if stale := Stale(s, r, since); stale != 0 && now >= stale && s.Own != belfry.Unknown {
+		return shift(s, belfry.Unknown, "no data since "+s.Heard.String(), stale, now)
+	}
+	return show(s, now, now)
+}
+
+// Stale is the moment at which an object becomes Unknown when nothing more is heard of it; 0 when it does not.
+func Stale(s belfry.Standing, r *Rules, since belfry.Time) belfry.Time {
+	const patience = 3
+	if r.Interval == 0 || s.Heard == 0 || s.Own == belfry.Unknown {
+		return 0
+	}
+	return max(s.Heard, since) + patience*r.Interval
+}
+
+// Due is the next moment at which Lapse would make a difference; 0 when there is none.
+func Due(s belfry.Standing, r *Rules, since belfry.Time) belfry.Time {
+	due := Stale(s, r, since)
+	if s.Care != nil && s.Care.Ack != nil {
+		due = earlier(due, s.Care.Ack.Until)
+		if left := s.Care.Ack.Left; left != 0 {
+			due = earlier(due, left+s.Care.Ack.Sticky)
+		}
+	}
+	return due
+}
+
+func earlier(a, b belfry.Time) belfry.Time {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// Reassess lets changed rules decide about an object by the last values it had. A threshold that was there before keeps
+// what it has counted.
+func Reassess(s belfry.Standing, r *Rules, last Values, lastData, since, now belfry.Time) (belfry.Standing, Change) {
+	v := assess(s.Marks, last, r.Thresholds, true)
+	s.Marks = v.marks
+	alive := s
+	if alive.Own == belfry.Unknown { // it may have been given up under another interval
+		alive.Own = belfry.OK
+	}
+	stale := Stale(alive, r, since)
+	switch {
+	case s.Heard == 0 || stale != 0 && now >= stale:
+		v.own, v.info = belfry.Unknown, s.Info
+	case s.Own == belfry.Unavailable || s.Heard > lastData:
+		v.own, v.info = belfry.Unavailable, noResponse
+	}
+	if v.own == s.Own && v.info != s.Info {
+		s.Info, v.changed = v.info, true
+	}
+	next, c := shift(s, v.own, v.info, now, now)
+	c.Kept = c.Kept || v.changed
+	return next, c
 }

@@ -21,7 +21,7 @@ import (
 //	want web01 -                  a resource, or MAIN
 //	events web01/cpu:?>0 …        the transitions since the last such line, in order
 type timeline struct {
-	states map[string]State
+	states map[string]belfry.Standing
 	counts map[string]Counts
 	events []string
 }
@@ -41,16 +41,16 @@ func (l *timeline) happen(name string, in Input) {
 	if _, ok := l.states[name]; !ok { // every item counts above from its beginning
 		for up := name; up != ""; up = parent(up) {
 			if _, ok := l.states[up]; !ok {
-				l.states[up] = State{}
+				l.states[up] = belfry.Standing{}
 				l.add(parent(up), belfry.Unknown, 1)
 			}
 		}
 	}
-	next, moved := Next(l.states[name], in)
+	next, c := Next(l.states[name], in, &Rules{})
 	for at := in.Time; ; {
 		old := l.states[name]
 		l.states[name] = next
-		if !moved {
+		if !c.Moved {
 			return
 		}
 		l.events = append(l.events, fmt.Sprintf("%s:%s>%s", name, old.Status, next.Status))
@@ -61,7 +61,7 @@ func (l *timeline) happen(name string, in Input) {
 		l.add(up, old.Status, -1)
 		l.add(up, next.Status, 1)
 		name = up
-		next, moved = Rollup(l.states[name], l.counts[name], at)
+		next, c = AddUp(l.states[name], l.counts[name], &Rules{}, at, at)
 	}
 }
 
@@ -96,7 +96,7 @@ func runTimeline(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	l := &timeline{states: map[string]State{}, counts: map[string]Counts{}}
+	l := &timeline{states: map[string]belfry.Standing{}, counts: map[string]Counts{}}
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
 		line, _, _ := strings.Cut(lines.Text(), "#")
@@ -145,7 +145,7 @@ func TestWorst(t *testing.T) {
 		for _, s := range present {
 			c[s]++
 		}
-		if got := c.Worst(); got != want {
+		if got := Worst.Of(c); got != want {
 			t.Errorf("%v: got %s, want %s", present, got, want)
 		}
 	}

@@ -1,0 +1,79 @@
+package catalog
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"belfry"
+)
+
+// Rule is a threshold together with its indicator: one line of what decides the status of an object.
+type Rule struct {
+	Key  uint64 // tells rules apart and stays the same as long as the rule does, whatever stands around it
+	N    int    // of the indicator
+	Name string // of the indicator
+	Unit string
+	Threshold
+}
+
+// Rules lists the thresholds of all indicators.
+func (c *Class) Rules() []Rule { return c.rules }
+
+// rulesOf lists thresholds by indicator, each indicator's in the order in which they were written.
+func rulesOf(indicators []Indicator) (rules []Rule) {
+	for i := range indicators {
+		ind := &indicators[i]
+		for _, th := range ind.Thresholds {
+			key := ruleKey(ind, th)
+			if slices.ContainsFunc(rules, func(r Rule) bool { return r.Key == key }) {
+				continue // said twice
+			}
+			rules = append(rules, Rule{Key: key, N: ind.N, Name: ind.Name, Unit: ind.Unit, Threshold: th})
+		}
+	}
+	return rules
+}
+
+func ruleKey(ind *Indicator, th Threshold) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d|%t|%s|%d|%s|%d", ind.N, ind.Text, th.When, th.Status, th.Recover, th.After)
+	return h.Sum64()
+}
+
+// Holds tells whether the rule is in force after so many values in a row have met it.
+func (r *Rule) Holds(count uint16) bool { return int(count) >= max(r.After, 1) }
+
+// Count gives how many values in a row have met the rule, once one more has come: the number n, or the text where the
+// indicator is one. In force it stays until its end.
+func (r *Rule) Count(before uint16, n float64, text string) uint16 {
+	switch met := r.When.meets(n, text); {
+	case r.Holds(before) && (met || !r.Recover.IsZero() && !r.Recover.meets(n, text)):
+		return before
+	case !r.Holds(before) && met:
+		return before + 1
+	}
+	return 0
+}
+
+func (c Condition) meets(n float64, text string) bool {
+	if c.IsText {
+		return c.MetText(text)
+	}
+	return c.Met(n)
+}
+
+// Describe says in words that a value meets the rule. An empty value stands for one that is not at hand.
+func (r *Rule) Describe(value string) string {
+	name := r.Name
+	if name == "" {
+		name = belfry.IndicatorColumn(r.N)
+	}
+	switch {
+	case value == "":
+		return name + " " + r.When.String()
+	case r.Unit != "":
+		value += " " + r.Unit
+	}
+	return name + " " + value + " (" + r.When.String() + ")"
+}

@@ -1,0 +1,286 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+
+	"belfry"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// Action is what an operator wants done with items. Of the three things all that are set are done, in their order.
+type Action struct {
+	Kind     belfry.Kind // among which items are looked for first
+	Items    string      // their names, with bars between them
+	List     []string    // or one by one
+	Resource string      // in which they are; empty: anywhere
+	Manage   *status.Order
+	Ack      *belfry.Ack
+	Note     *string
+}
+
+// Acted is the answer to an Action.
+type Acted struct {
+	Items  []ActedItem  `json:"items"`
+	Errors []ActedError `json:"errors"`
+	Error  *ActedError  `json:"error,omitempty"` // why nothing at all was done
+}
+
+// ActedItem is what became of one item by one of the things asked for.
+type ActedItem struct {
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	Resource string `json:"resource,omitempty"`
+	Result   string `json:"result"`
+	Content  int    `json:"content"` // how many inside it were covered
+	From     string `json:"from,omitempty"`
+	To       string `json:"to,omitempty"`
+	// UnmanagedBy names what is around a managed item and keeps it unmanaged all the same.
+	UnmanagedBy string `json:"unmanagedby,omitempty"`
+}
+
+// ActedError says why something was not done with an item.
+type ActedError struct {
+	Name    string      `json:"name,omitempty"`
+	Code    belfry.Code `json:"code"`
+	Message string      `json:"message"`
+}
+
+// Act does what an operator wants. All of it is one record: either everything that could be done is, or nothing.
+func (s *Sequencer) Act(ctx context.Context, who Sender, a Action, r Repeat) (code int, answer []byte, err error) {
+	run := func() (code int, answer []byte, err error) {
+		err = s.do(&command{customer: who.Customer, rows: 1, alone: true, decide: func(t *tx) error {
+			out := t.act(who, a)
+			code, answer = out.code(), encode(out)
+			t.answer(who, r, code, answer)
+			return nil
+		}})
+		return code, answer, err
+	}
+	if r.Key != "" {
+		return s.once(ctx, who, r, run)
+	}
+	return run()
+}
+
+// code is the status of the answer. When nothing was done it is that of the errors, if they agree.
+func (a *Acted) code() int {
+	switch {
+	case len(a.Errors) == 0:
+		return 200
+	case len(a.Items) > 0:
+		return 207
+	}
+	code := a.Errors[0].Code
+	for _, e := range a.Errors {
+		if e.Code != code {
+			code = belfry.AllRowsRejected
+		}
+	}
+	a.Error = &ActedError{Code: code, Message: a.Errors[0].Message}
+	if len(a.Errors) > 1 {
+		a.Error.Message = fmt.Sprintf("none of the %d items could be dealt with; the first: %s", len(a.Errors), a.Errors[0].Message)
+	}
+	switch code {
+	case belfry.UnknownItem:
+		return 404
+	case belfry.NotInError, belfry.AmbiguousName:
+		return 409
+	}
+	return 400
+}
+
+func (t *tx) act(who Sender, a Action) *Acted {
+	out := &Acted{Items: []ActedItem{}, Errors: []ActedError{}}
+	for _, name := range t.names(a) {
+		n, bad := t.named(a, name)
+		if bad == nil {
+			t.actOn(n, who, a, out)
+			continue
+		}
+		out.fail(name, bad)
+	}
+	return out
+}
+
+func (a *Acted) fail(name string, e *belfry.Error) {
+	a.Errors = append(a.Errors, ActedError{clip([]byte(name)), e.Code, e.Message})
+}
+
+// actOn does all that is asked for with one item.
+func (t *tx) actOn(n *meta.Node, who Sender, a Action, out *Acted) {
+	done := ActedItem{Name: n.Name, Kind: n.Kind.String()}
+	if n.Resource != nil && n.Resource != n {
+		done.Resource = n.Resource.Name
+	}
+	if a.Manage != nil {
+		if bad := allowed(n, a.Manage.Mode); bad != nil {
+			out.fail(n.Name, bad)
+		} else {
+			out.Items = append(out.Items, t.manage(n, *a.Manage, done))
+		}
+	}
+	if a.Ack != nil {
+		content, bad := t.acknowledge(n, *a.Ack)
+		if bad != nil {
+			out.fail(n.Name, bad)
+		} else {
+			done.Result, done.Content = "acknowledged", content
+			out.Items = append(out.Items, done)
+		}
+	}
+	if a.Note != nil {
+		done.Result, done.Content = t.note(n, *a.Note, who.Name), 0
+		out.Items = append(out.Items, done)
+	}
+}
+
+// allowed tells whether an item of its kind can have a mode.
+func allowed(n *meta.Node, m belfry.Mode) *belfry.Error {
+	switch {
+	case m == belfry.Discarded && n.Kind == belfry.KindResource:
+		return belfry.Errorf(belfry.BadParameter, "%q is a resource: its data are kept (collectunmanage true), or its collector is stopped (collectunmanage and collectorunmanage false); not storing them is for views and objects", clip([]byte(n.Name)))
+	case m == belfry.Stopped && n.Kind != belfry.KindResource:
+		return belfry.Errorf(belfry.BadParameter, "%q is a %s and has no collector of its own to stop; send collectorunmanage true, or name its resource", clip([]byte(n.Name)), n.Kind)
+	}
+	return nil
+}
+
+// manage sets how an item is managed.
+func (t *tx) manage(n *meta.Node, o status.Order, done ActedItem) ActedItem {
+	i := t.s.draft(n)
+	s := t.s.drafts[i].state
+	var care belfry.Care
+	if s.Care != nil {
+		care = *s.Care
+	}
+	care = status.Arrange(care, o, t.now)
+	if s.Care = &care; care.IsZero() {
+		s.Care = nil
+	}
+	t.s.drafts[i].state = s
+	t.keep(n, s)
+	done.describe(care)
+	done.Content = t.size(n)
+	t.managed(n, t.now, done.info(care, o), o.By)
+	if care.Mode == belfry.Managed {
+		done.UnmanagedBy = t.unmanagedBy(n)
+	}
+	return done
+}
+
+// describe says what a care for management has led to.
+func (d *ActedItem) describe(c belfry.Care) {
+	moment := func(at belfry.Time) string {
+		if at == 0 {
+			return ""
+		}
+		return at.String()
+	}
+	d.Result, d.From = "managed", moment(c.From)
+	if c.Mode != belfry.Managed {
+		d.Result = "unmanaged"
+	}
+	w := c.Window
+	if w == nil {
+		return
+	}
+	d.From, d.To = moment(w.From), moment(w.To)
+	if !w.Open {
+		d.Result = "scheduled"
+	}
+}
+
+// info is the text of the event.
+func (d *ActedItem) info(c belfry.Care, o status.Order) string {
+	text := o.Mode.String()
+	if d.Result == "scheduled" {
+		text = "scheduled: " + text
+	}
+	if c.Window != nil {
+		text += ", from " + d.From
+		if d.To != "" {
+			text += " to " + d.To
+		}
+	}
+	if d.Content > 0 {
+		text += fmt.Sprintf(", with %d inside", d.Content)
+	}
+	if o.Note != nil && *o.Note != "" {
+		text += ": " + *o.Note
+	}
+	return text
+}
+
+// size counts what stands in an item, at any depth.
+func (t *tx) size(n *meta.Node) (count int) {
+	if n.Kind == belfry.KindObject {
+		return 0
+	}
+	t.inside(n, func(c *meta.Node) { count += 1 + t.size(c) })
+	return count
+}
+
+// unmanagedBy names what is around an item and keeps it unmanaged.
+func (t *tx) unmanagedBy(n *meta.Node) string {
+	for p := t.parent(n); p != nil; p = t.parent(p) {
+		if ownMode(&t.s.drafts[t.s.draft(p)].state) >= belfry.Stored {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+// acknowledge marks the error of an item as known, and those of the objects inside it.
+func (t *tx) acknowledge(n *meta.Node, a belfry.Ack) (content int, bad *belfry.Error) {
+	a.Time = t.now
+	if !t.acknowledgeOne(n, a) {
+		s := t.s.drafts[t.s.draft(n)].state
+		return 0, belfry.Errorf(belfry.NotInError, "%q is %s (%s); only an item in error can be acknowledged", clip([]byte(n.Name)), s.StatusName(), s.Status)
+	}
+	content = t.acknowledgeInside(n, a)
+	info := a.Text
+	if content > 0 {
+		info = fmt.Sprintf("with %d inside: %s", content, a.Text)
+	}
+	s := t.s.drafts[t.s.draft(n)].state
+	t.events.about(n, t.now, "acknowledge", s, info, a.By)
+	return content, nil
+}
+
+func (t *tx) acknowledgeOne(n *meta.Node, a belfry.Ack) bool {
+	i := t.s.draft(n)
+	s, ok := status.Acknowledge(t.s.drafts[i].state, a)
+	if ok {
+		t.s.drafts[i].state = s
+		t.keep(n, s)
+	}
+	return ok
+}
+
+func (t *tx) acknowledgeInside(n *meta.Node, a belfry.Ack) (count int) {
+	t.inside(n, func(c *meta.Node) {
+		switch {
+		case c.Kind != belfry.KindObject:
+			count += t.acknowledgeInside(c, a)
+		case t.acknowledgeOne(c, a):
+			count++
+		}
+	})
+	return count
+}
+
+// note sets or removes the note of an item.
+func (t *tx) note(n *meta.Node, text, by string) (result string) {
+	i := t.s.draft(n)
+	s := status.Annotate(t.s.drafts[i].state, text)
+	t.s.drafts[i].state = s
+	t.keep(n, s)
+	result, info := "note_set", text
+	if text == "" {
+		result, info = "note_removed", "note removed"
+	}
+	t.events.about(n, t.now, "note", s, info, by)
+	return result
+}

@@ -1,0 +1,170 @@
+package ingest
+
+import (
+	"container/heap"
+	"time"
+
+	"belfry"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// clock knows when something will be due with which item: data overdue, a window to open or to close, an acknowledgment
+// that ends. All of it follows from what the tree holds, so nothing of the clock itself is kept on disk.
+//
+// An item has one entry that counts. When its moment comes later than thought, as with every row that arrives, the entry
+// stays where it is, and the item is looked at once for nothing.
+type clock struct {
+	since   belfry.Time   // when this process began to listen
+	entries moments       // by time
+	next    []belfry.Time // by item: the entry that counts; 0 when there is none
+}
+
+type moment struct {
+	at   belfry.Time
+	item belfry.ID
+}
+
+type moments []moment
+
+func (m moments) Len() int           { return len(m) }
+func (m moments) Less(i, j int) bool { return m[i].at < m[j].at }
+func (m moments) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
+func (m *moments) Push(v any)        { *m = append(*m, v.(moment)) }
+func (m *moments) Pop() any {
+	last := len(*m) - 1
+	v := (*m)[last]
+	*m = (*m)[:last]
+	return v
+}
+
+// set makes an item be looked at no later than the given moment; 0 is never.
+func (c *clock) set(id belfry.ID, at belfry.Time) {
+	if at == 0 {
+		return
+	}
+	for int(id) >= len(c.next) {
+		c.next = append(c.next, make([]belfry.Time, max(1024, int(id)+1-len(c.next)))...)
+	}
+	if was := c.next[id]; was != 0 && was <= at {
+		return
+	}
+	c.next[id] = at
+	heap.Push(&c.entries, moment{at, id})
+}
+
+// take gives items that are due, the most overdue first, and forgets their entries.
+func (c *clock) take(now belfry.Time, most int) (ids []belfry.ID) {
+	for len(c.entries) > 0 && c.entries[0].at <= now && len(ids) < most {
+		m := heap.Pop(&c.entries).(moment)
+		if c.next[m.item] == m.at {
+			c.next[m.item] = 0
+			ids = append(ids, m.item)
+		}
+	}
+	return ids
+}
+
+// wait tells how long there is nothing to do; false when there is nothing at all.
+func (c *clock) wait(now belfry.Time) (time.Duration, bool) {
+	if len(c.entries) == 0 {
+		return 0, false
+	}
+	return time.Duration(max(c.entries[0].at-now, 0)) * time.Microsecond, true
+}
+
+// look finds out anew when an item is due; for the goroutine that applies records.
+func (s *Sequencer) look(n *meta.Node) {
+	if n == nil || n.Removed != 0 || n.Kind == belfry.KindElement {
+		return
+	}
+	due := status.Due(n.State.Standing, s.rules(n), s.clock.since)
+	if window := status.WindowDue(n.State.Care); window != 0 && (due == 0 || window < due) {
+		due = window
+	}
+	s.clock.set(n.ID, due)
+}
+
+// listen begins to wait for what will be due.
+func (s *Sequencer) listen() {
+	s.clock.since = belfry.At(s.cfg.Now())
+	for _, c := range s.cfg.Tree.Customers() {
+		s.cfg.Tree.Estate(c.ID).All(func(n *meta.Node) bool {
+			s.look(n)
+			return true
+		})
+	}
+}
+
+const (
+	tickItems = 5000                   // so many at a time, so that those who send have their turn between
+	tickAgain = belfry.Time(1_000_000) // microseconds until what could not be stored is tried again
+)
+
+// tick lets what is due happen, and tells whether anything was.
+func (s *Sequencer) tick() bool {
+	now := belfry.At(s.cfg.Now())
+	ids := s.clock.take(now, tickItems)
+	if len(ids) == 0 {
+		return false
+	}
+	due := map[belfry.CustomerID][]*meta.Node{}
+	for _, id := range ids {
+		if n := s.cfg.Tree.Node(id); n != nil && n.Removed == 0 {
+			due[n.Customer] = append(due[n.Customer], n)
+		}
+	}
+	for customer, nodes := range due {
+		c := &command{customer: customer, alone: true, done: make(chan struct{}), decide: func(t *tx) error {
+			t.pass(nodes)
+			return nil
+		}}
+		s.round([]*command{c})
+		if c.err != nil {
+			for _, n := range nodes {
+				s.clock.set(n.ID, now+tickAgain)
+			}
+		}
+	}
+	return true
+}
+
+// pass lets time pass for items.
+func (t *tx) pass(nodes []*meta.Node) {
+	for _, n := range nodes {
+		t.passWindow(n)
+		i := t.s.draft(n)
+		s := t.s.drafts[i].state
+		at := t.now
+		if stale := status.Stale(s, t.rules(n), t.seq.clock.since); stale != 0 && stale < at {
+			at = stale
+		}
+		next, c := status.Lapse(s, t.rules(n), t.seq.clock.since, t.now)
+		t.take(i, next, c, at)
+	}
+	t.s.wake = append(t.s.wake, nodes...)
+}
+
+// passWindow lets the window of an item open and close, as far as its time has come.
+func (t *tx) passWindow(n *meta.Node) {
+	i := t.s.draft(n)
+	s := t.s.drafts[i].state
+	if due := status.WindowDue(s.Care); due == 0 || due > t.now {
+		return
+	}
+	by := s.Care.Window.By
+	care, passed := status.PassWindow(*s.Care, t.now)
+	s.Care = &care
+	t.s.drafts[i].state = s
+	t.keep(n, s)
+	for _, p := range passed {
+		t.managed(n, p.At, windowText(p), by)
+	}
+}
+
+func windowText(p status.Passage) string {
+	if p.Open {
+		return "window opened: " + p.Mode.String()
+	}
+	return "window closed: " + p.Mode.String()
+}

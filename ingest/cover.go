@@ -1,0 +1,123 @@
+package ingest
+
+import (
+	"belfry"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// inherit gives a new item the mode of what it stands in.
+func (t *tx) inherit(n *meta.Node, around belfry.Mode) {
+	if around == belfry.Managed {
+		return
+	}
+	d := &t.s.drafts[t.s.draft(n)]
+	d.state.Mode = around
+	t.keep(n, d.state)
+}
+
+// mode is how an item is managed, as the round has it.
+func (t *tx) mode(n *meta.Node) belfry.Mode {
+	if i := int(n.ID); i < len(t.s.index) && t.s.index[i] != 0 {
+		return t.s.drafts[t.s.index[i]-1].state.Mode
+	}
+	return n.State.Mode
+}
+
+// ownMode is the mode that was set on an item itself.
+func ownMode(s *belfry.Standing) belfry.Mode {
+	if s.Care == nil {
+		return belfry.Managed
+	}
+	return s.Care.Mode
+}
+
+// cover gives an item, and all that stands in it, the mode that follows from what was set on them and around them. Views
+// above show the difference; what is inside writes no events of its own.
+func (t *tx) cover(n *meta.Node, at belfry.Time) {
+	around := belfry.Managed
+	parent := t.parent(n)
+	if parent != nil {
+		around = t.mode(parent)
+	}
+	from := t.s.drafts[t.s.draft(n)].state.Status
+	t.coverInside(n, around, at)
+	to := t.s.drafts[t.s.draft(n)].state.Status
+	if from == to || parent == nil {
+		return
+	}
+	i := t.s.draft(parent)
+	p := &t.s.drafts[i]
+	p.counts[from]--
+	p.counts[to]++
+	t.addUp(i, at)
+}
+
+// coverInside goes down first, so that a view adds up once, when all that stands in it is settled.
+func (t *tx) coverInside(n *meta.Node, around belfry.Mode, at belfry.Time) {
+	i := t.s.draft(n)
+	mode := max(around, ownMode(&t.s.drafts[i].state))
+	if mode == t.s.drafts[i].state.Mode {
+		return // and so it is for all that stands in it
+	}
+	t.inside(n, func(c *meta.Node) {
+		from := t.s.drafts[t.s.draft(c)].state.Status
+		t.coverInside(c, mode, at)
+		to := t.s.drafts[t.s.draft(c)].state.Status
+		counts := &t.s.drafts[i].counts
+		counts[from]--
+		counts[to]++
+	})
+	d := &t.s.drafts[i]
+	s, own := d.state, d.state.Own
+	if n.Kind != belfry.KindObject {
+		s.Own = t.rules(n).Rollup.Of(d.counts)
+	}
+	next, c := status.Manage(s, mode, at, t.now)
+	d.state = next
+	if c.Kept || own != next.Own {
+		t.keep(n, next)
+		c.Cleared = "" // told once, by whoever covers it
+		t.tell(n, next, c, at)
+	}
+}
+
+// inside calls f for what stands directly in a view, as the round has it.
+func (t *tx) inside(n *meta.Node, f func(*meta.Node)) {
+	n.Children(func(c *meta.Node) bool {
+		if !t.s.gone[c.ID] && t.parent(c) == n {
+			f(c)
+		}
+		return true
+	})
+	for _, c := range t.s.made {
+		if c.Kind != belfry.KindElement && !t.s.gone[c.ID] && t.parent(c) == n {
+			f(c)
+		}
+	}
+	for id, to := range t.s.parents { // moved here
+		if c := t.seq.cfg.Tree.Node(id); to == n && c != nil && c.Parent != n && c.Kind != belfry.KindElement && !t.s.gone[id] {
+			f(c)
+		}
+	}
+}
+
+// managed settles an item whose own mode has been set, and writes the one event that tells of it.
+func (t *tx) managed(n *meta.Node, at belfry.Time, info, by string) {
+	was := t.s.drafts[t.s.draft(n)].state.Status
+	t.cover(n, at)
+	now := t.s.drafts[t.s.draft(n)].state.Status
+	t.events.add(event{
+		at: at, item: n.ID, source: n.Kind.String(), kind: "manage", status: int64(now), previous: int64(was), info: info, user: by,
+	})
+}
+
+// admit lets go of rows of objects whose data nobody wants now, and counts them.
+func (t *tx) admit(c *chunk, nodes []*meta.Node) {
+	for i, n := range nodes {
+		if n != nil && !t.mode(n).Takes() {
+			nodes[i] = nil
+			c.report.Discarded++
+		}
+	}
+}

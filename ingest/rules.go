@@ -1,0 +1,116 @@
+package ingest
+
+import (
+	"math"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// noRules are those of items about which nothing has been said.
+var noRules status.Rules
+
+// rulebook remembers the rules of a class. Rows of one class mostly come together.
+type rulebook struct {
+	class *catalog.Class
+	rules *status.Rules
+}
+
+func (b *rulebook) of(def *catalog.Class) *status.Rules {
+	if def == b.class {
+		return b.rules
+	}
+	b.class, b.rules = def, &noRules
+	if every := def.Interval.Std().Microseconds(); every > 0 || len(def.Rules()) > 0 {
+		b.rules = &status.Rules{Thresholds: def.Rules(), Interval: belfry.Time(every)}
+	}
+	return b.rules
+}
+
+// rules are what decides about an item, as the tree has it.
+func (s *Sequencer) rules(n *meta.Node) *status.Rules {
+	if n.Kind != belfry.KindObject || n.Class.Def == nil {
+		return &noRules
+	}
+	return s.book.of(n.Class.Def)
+}
+
+// rules are what decides about an item, as the round has it.
+func (t *tx) rules(n *meta.Node) *status.Rules {
+	if n.Kind == belfry.KindObject && len(t.s.classes) > 0 {
+		return t.seq.book.of(t.definition(n))
+	}
+	return t.seq.rules(n)
+}
+
+// judge lets the rules decide anew about an item and all that stands in it.
+func (t *tx) judge(n *meta.Node) {
+	if n.Kind == belfry.KindObject {
+		t.judgeObject(n)
+		return
+	}
+	t.inside(n, t.judge)
+	t.addUp(t.s.draft(n), t.now)
+}
+
+// judgeObject lets the rules decide anew about an object, by its last values. The command must have its round to itself,
+// so that no value has come in unseen.
+func (t *tx) judgeObject(n *meta.Node) {
+	i := t.s.draft(n)
+	next, c := status.Reassess(t.s.drafts[i].state, t.rules(n), lastValues{&n.State}, n.State.LastData, t.seq.clock.since, t.now)
+	t.take(i, next, c, t.now)
+	t.s.wake = append(t.s.wake, n)
+}
+
+// lastValues are those of an object.
+type lastValues struct{ *belfry.State }
+
+// Number gives an indicator that is a number.
+func (v lastValues) Number(n int) (float64, bool) {
+	if n > len(v.Numbers) || math.IsNaN(v.Numbers[n-1]) {
+		return 0, false
+	}
+	return v.Numbers[n-1], true
+}
+
+// Text gives an indicator that is a text.
+func (v lastValues) Text(n int) (string, bool) {
+	if n > len(v.Texts) || v.Texts[n-1] == "" {
+		return "", false
+	}
+	return v.Texts[n-1], true
+}
+
+// rowValues are those of one row.
+type rowValues struct {
+	columns [belfry.MaxIndicators + 1]*valueColumn // by indicator
+	row     int
+}
+
+// look makes v give the values of d.
+func (v *rowValues) look(d *dataRows) {
+	clear(v.columns[:])
+	for i := range d.columns {
+		v.columns[d.columns[i].n] = &d.columns[i]
+	}
+}
+
+// Number gives an indicator that is a number.
+func (v *rowValues) Number(n int) (float64, bool) {
+	c := v.columns[n]
+	if c == nil || math.IsNaN(c.numbers[v.row]) {
+		return 0, false
+	}
+	return c.numbers[v.row], true
+}
+
+// Text gives an indicator that is a text.
+func (v *rowValues) Text(n int) (string, bool) {
+	c := v.columns[n]
+	if c == nil || c.texts == nil || c.texts[v.row] == "" {
+		return "", false
+	}
+	return c.texts[v.row], true
+}

@@ -1,0 +1,137 @@
+package belfry
+
+// Standing is what the rules have decided about an item: what it shows and all they must remember to decide the next
+// time. It is replaced whole, so its parts are never changed in place.
+type Standing struct {
+	Status Status // what it shows
+	Own    Status // what its data say, or what stands in it; management and monitoring periods may hide that
+	Told   Status // what the last alarm said; it differs from Status while management hides Own
+	Mode   Mode   // its management, with what it inherits
+	Quiet  bool   // outside its monitoring period
+	Since  Time   // when Status became what it is
+	Heard  Time   // of the newest data row, or report that there was no response
+	Info   string // why Own is what it is
+	Marks  []Mark // of thresholds that are met
+	Care   *Care  // what operators have said about it; nil when nothing
+}
+
+// Mark counts how many values in a row have met a threshold. At the threshold's After it is in force.
+type Mark struct {
+	Rule  uint64 // which threshold, see catalog.Rule
+	Count uint16
+}
+
+// Mode is the management of an item. The modes stand in the order of their strength: what is inherited and what is set
+// on the item itself make the stronger of the two.
+type Mode uint8
+
+// The modes.
+const (
+	Managed   Mode = iota
+	WhileRed       // unmanaged as long as it is unavailable
+	Stored         // unmanaged; data are shown and stored
+	Discarded      // unmanaged; data are neither shown nor stored
+	Stopped        // unmanaged, and nothing is collected
+	modes
+)
+
+// Flags are the four with which management is asked for.
+type Flags struct{ IsUnmanaged, IfRed, Collect, Collector bool }
+
+var modeFlags = [modes]Flags{
+	WhileRed:  {true, true, true, true},
+	Stored:    {true, false, true, true},
+	Discarded: {true, false, false, true},
+	Stopped:   {true, false, false, false},
+}
+
+var modeNames = [modes]string{
+	Managed:   "managed",
+	WhileRed:  "unmanaged while unavailable",
+	Stored:    "unmanaged, data stored",
+	Discarded: "unmanaged, data not stored",
+	Stopped:   "unmanaged, collector stopped",
+}
+
+// Flags gives the flags that ask for the mode.
+func (m Mode) Flags() Flags { return modeFlags[min(m, modes-1)] }
+
+func (m Mode) String() string { return modeNames[min(m, modes-1)] }
+
+// ModeOf finds the mode that flags ask for. There are fewer modes than combinations of flags.
+func ModeOf(f Flags) (Mode, bool) {
+	if !f.IsUnmanaged {
+		return Managed, true
+	}
+	for m := WhileRed; m < modes; m++ {
+		if modeFlags[m] == f {
+			return m, true
+		}
+	}
+	return 0, false
+}
+
+// Takes tells whether data of an item in this mode are kept.
+func (m Mode) Takes() bool { return m < Discarded }
+
+// Hides tells whether an item in this mode shows Unknown instead of a status of its own.
+func (m Mode) Hides(own Status) bool { return m >= Stored || m == WhileRed && own == Unavailable }
+
+// Unmanaged tells whether the item does not take part now.
+func (s *Standing) Unmanaged() bool { return s.Mode.Hides(s.Own) }
+
+// StatusName gives the status in words.
+func (s *Standing) StatusName() string {
+	if s.Unmanaged() {
+		return "Unknown (Unmanaged)"
+	}
+	return s.Status.Name()
+}
+
+// Own mode of an item, without what it inherits.
+func (s *Standing) ownMode() Mode {
+	if s.Care == nil {
+		return Managed
+	}
+	return s.Care.Mode
+}
+
+// Care is what operators have said about an item. It is replaced whole.
+type Care struct {
+	Mode         Mode // set on the item itself
+	From         Time // when that began; 0 while it is managed
+	Window       *Window
+	UnmanageNote string
+	Note         string
+	Ack          *Ack
+}
+
+// IsZero tells that nothing has been said.
+func (c *Care) IsZero() bool { return *c == Care{} }
+
+// Window changes the mode of an item for some time.
+type Window struct {
+	Mode     Mode   // inside
+	Back     Mode   // after its end
+	Open     bool   // it has begun
+	From, To Time   // of the stretch that is open or comes next; To is 0 when it has no end
+	Schedule string // of one that comes again and again, see status.Schedule; empty for once
+	By       string // who asked for it
+}
+
+// Ack says that somebody knows of an error.
+type Ack struct {
+	Text       string
+	By         string
+	Time       Time
+	Status     Status // what the item showed then
+	Until      Time   // it ends at this moment at the latest; 0: never
+	Sticky     Time   // a recovery shorter than this many microseconds does not end it
+	UntilWorse bool   // a worse status ends it
+	Left       Time   // when the item left its error, while a sticky one waits for it to come back; 0: it is in error
+}
+
+// Acknowledged tells whether the item is in an error that somebody knows of.
+func (s *Standing) Acknowledged() bool {
+	return s.Care != nil && s.Care.Ack != nil && s.Care.Ack.Left == 0
+}

@@ -1,0 +1,54 @@
+package status
+
+import "belfry"
+
+// Manage gives an item another mode, its own and what it inherits taken together. That alone is no alarm: whoever acts
+// tells of it once, for all that it covers. But an item that comes back in another status than the last alarm said does
+// tell, for otherwise what happened in between would never be heard of.
+func Manage(s belfry.Standing, m belfry.Mode, at, now belfry.Time) (belfry.Standing, Change) {
+	kept := m != s.Mode
+	s.Mode = m
+	next, c := show(s, at, now)
+	c.Kept = c.Kept || kept
+	if !next.Unmanaged() && next.Status != next.Told {
+		next.Told, c.Alarm, c.Kept = next.Status, true, true
+	}
+	return next, c
+}
+
+// Quieten begins or ends the time in which an item is not monitored.
+func Quieten(s belfry.Standing, quiet bool, at, now belfry.Time) (belfry.Standing, Change) {
+	kept := quiet != s.Quiet
+	s.Quiet = quiet
+	next, c := shift(s, s.Own, s.Info, at, now)
+	c.Kept = c.Kept || kept
+	return next, c
+}
+
+// Acknowledge says that somebody knows of the error an item is in. It tells whether the item is in one.
+func Acknowledge(s belfry.Standing, a belfry.Ack) (belfry.Standing, bool) {
+	if !s.Status.IsError() {
+		return s, false
+	}
+	a.Status = s.Status
+	care := careOf(s)
+	care.Ack = &a
+	s.Care = &care
+	return s, true
+}
+
+// careOf copies what has been said about an item.
+func careOf(s belfry.Standing) belfry.Care {
+	if s.Care == nil {
+		return belfry.Care{}
+	}
+	return *s.Care
+}
+
+// Annotate sets the note of an item; an empty one removes it.
+func Annotate(s belfry.Standing, note string) belfry.Standing {
+	care := careOf(s)
+	care.Note = note
+	s.Care = trim(care)
+	return s
+}

@@ -1,0 +1,110 @@
+package status
+
+import "belfry"
+
+// Order asks for a mode of an item, at once or for a window of time.
+type Order struct {
+	Mode     belfry.Mode
+	From, To belfry.Time // of the window, or of its first stretch; 0 for now and for no end
+	Schedule string      // of a window that comes again and again; empty for once
+	Note     *string     // goes with it; an empty one removes what there was
+	By       string
+}
+
+// Arrange says how an item is managed from now on. A window takes the place of an earlier one: one that is open ends, so
+// that nothing stays unmanaged by a window that nobody can see any more.
+func Arrange(c belfry.Care, o Order, now belfry.Time) belfry.Care {
+	if o.Note != nil {
+		c.UnmanageNote = *o.Note
+	}
+	base, since := c.Mode, c.From
+	if c.Window != nil && c.Window.Open {
+		base, since = c.Window.Back, 0
+	}
+	c.Window = nil
+	if o.From == 0 && o.To == 0 {
+		c.Mode, c.From = o.Mode, now
+		return calm(c)
+	}
+	w := belfry.Window{Mode: o.Mode, From: o.From, To: o.To, Schedule: o.Schedule, By: o.By}
+	if o.Mode == belfry.Managed {
+		w.Back = base
+	}
+	if w.From == 0 {
+		w.From = now
+	}
+	c.Mode, c.From, c.Window = base, since, &w
+	c, _ = PassWindow(calm(c), now)
+	return c
+}
+
+// calm forgets when something began that is not.
+func calm(c belfry.Care) belfry.Care {
+	if c.Mode == belfry.Managed {
+		c.From = 0
+	}
+	return c
+}
+
+// Passage is a moment at which a window opened or closed.
+type Passage struct {
+	At   belfry.Time
+	Open bool
+	Mode belfry.Mode // from then on
+}
+
+// PassWindow lets the window of an item open and close, as far as its time has come. It may do both, when nobody looked
+// for a while; of a window that comes again, stretches that were missed altogether are passed over.
+func PassWindow(c belfry.Care, now belfry.Time) (belfry.Care, []Passage) {
+	var passed []Passage
+	for c.Window != nil {
+		w := *c.Window
+		switch {
+		case !w.Open && now >= w.From:
+			w.Open = true
+			c.Mode, c.From = w.Mode, w.From
+			passed = append(passed, Passage{w.From, true, w.Mode})
+			if c.Window = &w; w.To == 0 {
+				c.Window = nil // from here on it is as if somebody had set it by hand
+			}
+			c = calm(c)
+		case w.Open && w.To != 0 && now >= w.To:
+			c.Mode, c.From = w.Back, w.To
+			passed = append(passed, Passage{w.To, false, w.Back})
+			c.Window = again(w, now)
+			c = calm(c)
+		default:
+			return c, passed
+		}
+	}
+	return c, passed
+}
+
+// again gives a window that has closed with its next stretch; nil when there is none.
+func again(w belfry.Window, now belfry.Time) *belfry.Window {
+	if w.Schedule == "" {
+		return nil
+	}
+	from, to, ok := stretch(w.Schedule, max(now, w.To))
+	if !ok {
+		return nil
+	}
+	w.Open, w.From, w.To = false, from, to
+	return &w
+}
+
+// stretch finds the stretch of a schedule that is open at a moment, or the next one after it.
+func stretch(schedule string, after belfry.Time) (from, to belfry.Time, ok bool) {
+	return 0, 0, false
+}
+
+// WindowDue is the next moment at which the window of an item opens or closes; 0 when there is none.
+func WindowDue(c *belfry.Care) belfry.Time {
+	switch {
+	case c == nil || c.Window == nil:
+		return 0
+	case c.Window.Open:
+		return c.Window.To
+	}
+	return c.Window.From
+}
