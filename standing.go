@@ -88,14 +88,6 @@ func (s *Standing) StatusName() string {
 	return s.Status.Name()
 }
 
-// Own mode of an item, without what it inherits.
-func (s *Standing) ownMode() Mode {
-	if s.Care == nil {
-		return Managed
-	}
-	return s.Care.Mode
-}
-
 // Care is what operators have said about an item. It is replaced whole.
 type Care struct {
 	Mode         Mode // set on the item itself
