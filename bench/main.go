@@ -32,7 +32,7 @@ import (
 )
 
 // parts are what can be asked for with -only, in the order in which they run.
-var parts = []string{"limits", "bulk", "small", "single", "formats", "provision", "register", "legacy", "logs", "queries", "million", "flat"}
+var parts = []string{"limits", "bulk", "small", "single", "formats", "provision", "register", "legacy", "logs", "status", "queries", "million", "flat"}
 
 type options struct {
 	seconds float64
@@ -178,6 +178,7 @@ func (b *bench) measure(ctx context.Context) error {
 		{"register", b.registerAll},
 		{"legacy", b.legacy},
 		{"logs", b.logs},
+		{"status", b.statuses},
 		{"queries", b.queries},
 		{"million", b.million},
 		{"flat", b.flat},

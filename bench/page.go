@@ -26,6 +26,7 @@ type results struct {
 	registered  []*registered
 	legacy      *legacyResult
 	logs        *logResult
+	stated      *stated
 	queried     *queried
 }
 
@@ -102,9 +103,11 @@ func (r *results) page() string {
 	p.machine(r.machine, r.options)
 	p.targets("Targets", r.targets())
 	p.targets("Targets of the ways in", r.wayTargets())
+	p.targets("Targets of statuses", r.statusTargets())
 	p.targets("Targets of the queries", r.queryTargets())
 	p.loads(r)
 	p.ways(r)
+	p.stated(r.stated)
 	p.queried(r)
 	p.limits(r)
 	p.objects(r)
