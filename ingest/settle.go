@@ -30,8 +30,12 @@ func (t *tx) settle() {
 		}
 		return true
 	})
-	// The deepest first: what changes there rises by itself.
-	slices.SortFunc(boxes, func(a, b *meta.Node) int { return depth(b) - depth(a) })
+	slices.SortFunc(boxes, func(a, b *meta.Node) int { return depth(a) - depth(b) })
+	for _, n := range boxes { // management comes down from above
+		t.cover(n, t.now)
+		t.inside(n, func(c *meta.Node) { t.cover(c, t.now) })
+	}
+	slices.Reverse(boxes) // the deepest first: what changes there rises by itself
 	for _, n := range boxes {
 		t.addUp(t.s.draft(n), t.now)
 	}
