@@ -39,6 +39,7 @@ type Hub struct {
 	closed  bool
 	epoch   uint64 // of the newest feed
 	beat    beat
+	room    room
 }
 
 // beat is how often things happen. Tests have a faster one.
@@ -49,13 +50,14 @@ type beat struct {
 	linger time.Duration // how long a feed outlives its last listener
 }
 
-const (
-	feedBytes  = 16 << 20 // of messages that a feed keeps
-	hubBytes   = 64 << 20 // of messages that all feeds keep together
-	inboxMost  = 100_000  // messages that wait to be written, for one customer; one record may exceed it
-	lingerMost = 16_384   // the same while nobody listens
-	turnMost   = 8192     // messages that are written for one customer while others wait
-)
+// room is how much is kept. Tests have less.
+type room struct {
+	feed   int // bytes of messages that a feed keeps
+	all    int // bytes of messages that all feeds keep together
+	inbox  int // messages that wait to be written, for one customer; one record may exceed it
+	linger int // the same while nobody listens
+	turn   int // messages that are written for one customer while others wait
+}
 
 // NewHub makes a hub. It tells the names of the tree's items.
 func NewHub(t *meta.Tree) *Hub {
@@ -63,6 +65,7 @@ func NewHub(t *meta.Tree) *Hub {
 		tree: t, wake: make(chan struct{}, 1), ended: make(chan struct{}), byOwner: map[belfry.CustomerID]*feed{},
 		streams: map[*listener]bool{},
 		beat:    beat{pace: 25 * time.Millisecond, alive: 15 * time.Second, check: 2 * time.Second, linger: time.Minute},
+		room:    room{feed: 16 << 20, all: 64 << 20, inbox: 100_000, linger: 16_384, turn: 8192},
 	}
 }
 
@@ -126,10 +129,10 @@ func (h *Hub) offer(c belfry.CustomerID, n news) {
 	switch {
 	case f == nil || size == 0:
 		return
-	case f.listeners == 0 && f.waiting+size > lingerMost:
+	case f.listeners == 0 && f.waiting+size > h.room.linger:
 		h.drop(f)
 		return
-	case f.waiting > inboxMost:
+	case f.waiting > h.room.inbox:
 		f.inbox, f.waiting, f.overrun = nil, 0, true
 	}
 	f.inbox, f.waiting = append(f.inbox, n), f.waiting+size
@@ -182,7 +185,7 @@ func (h *Hub) take() (f *feed, inbox []news, overrun bool) {
 	f = h.ready[0]
 	h.ready = h.ready[1:]
 	n, size := 0, 0
-	for n < len(f.inbox) && size < turnMost {
+	for n < len(f.inbox) && size < h.room.turn {
 		size += f.inbox[n].size()
 		n++
 	}
@@ -205,7 +208,7 @@ func (h *Hub) done(f *feed) {
 }
 
 // share is how many bytes of messages a feed keeps.
-func (h *Hub) share() int { return min(feedBytes, hubBytes/max(1, int(h.feeds.Load()))) }
+func (h *Hub) share() int { return min(h.room.feed, h.room.all/max(1, int(h.feeds.Load()))) }
 
 // sweep drops the feeds that nobody has come back to.
 func (h *Hub) sweep(now time.Time) {
