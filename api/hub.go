@@ -133,9 +133,9 @@ func (h *Hub) offer(c belfry.CustomerID, n news) {
 		h.drop(f)
 		return
 	case f.waiting > h.room.inbox:
-		f.inbox, f.waiting, f.overrun = nil, 0, true
+		f.inbox, f.waiting = nil, 0 // their numbers are missing, which everybody notices
 	}
-	f.inbox, f.waiting = append(f.inbox, n), f.waiting+size
+	f.inbox, f.waiting, f.end = append(f.inbox, n), f.waiting+size, f.end+uint64(size)
 	h.announce(f)
 }
 
@@ -164,23 +164,21 @@ func (h *Hub) Run(ctx context.Context) error {
 		case <-sweep.C:
 			h.sweep(time.Now())
 		case <-h.wake:
-			for f, inbox, overrun := h.take(); f != nil && ctx.Err() == nil; f, inbox, overrun = h.take() {
-				if overrun {
-					f.cut()
-				}
-				w.write(f, inbox, h.share())
+			for f, inbox, first := h.take(); f != nil && ctx.Err() == nil; f, inbox, first = h.take() {
+				w.write(f, inbox, first, h.share())
 				h.done(f)
 			}
 		}
 	}
 }
 
-// take gives the feed whose turn it is, with the oldest part of its inbox; nil when there is none.
-func (h *Hub) take() (f *feed, inbox []news, overrun bool) {
+// take gives the feed whose turn it is, with the oldest part of its inbox and the number of its first message; nil when
+// there is none.
+func (h *Hub) take() (f *feed, inbox []news, first uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.ready) == 0 {
-		return nil, nil, false
+		return nil, nil, 0
 	}
 	f = h.ready[0]
 	h.ready = h.ready[1:]
@@ -193,10 +191,10 @@ func (h *Hub) take() (f *feed, inbox []news, overrun bool) {
 	if len(f.inbox) == 0 {
 		f.inbox = nil
 	}
+	first = f.end - uint64(f.waiting)
 	f.waiting -= size
-	overrun, f.overrun = f.overrun, false
 	f.queued, f.busy = false, true
-	return f, inbox, overrun
+	return f, inbox, first
 }
 
 // done puts a feed that has more behind the others.
@@ -243,13 +241,13 @@ func (h *Hub) listen(c belfry.CustomerID, l *Limits, cut func()) (*listener, err
 	}
 	if f == nil {
 		h.epoch = max(h.epoch+1, uint64(belfry.At(time.Now())))
-		f = &feed{owner: c, epoch: h.epoch, next: 1}
+		f = &feed{owner: c, epoch: h.epoch, next: 1, end: 1}
 		h.byOwner[c] = f
 		h.feeds.Store(int32(len(h.byOwner)))
 	}
 	f.listeners++
 	h.announce(f) // it may have waited for somebody
-	joined := &listener{hub: h, feed: f, kinds: allMessages, cut: cut}
+	joined := &listener{hub: h, feed: f, kinds: allMessages, at: f.end, cut: cut}
 	h.streams[joined] = true
 	return joined, nil
 }

@@ -19,17 +19,17 @@ type feed struct {
 
 	// What the mutex of the hub guards.
 	inbox     []news
-	waiting   int  // messages in the inbox
-	overrun   bool // some were thrown away
-	queued    bool // it waits for its turn
-	busy      bool // it has its turn
+	waiting   int    // messages in the inbox
+	end       uint64 // number that the next message will get that comes into the inbox
+	queued    bool   // it waits for its turn
+	busy      bool   // it has its turn
 	listeners int
 	left      time.Time // when the last of them went
 
 	mu     sync.Mutex
 	pieces []*piece // oldest first, without gaps
 	bytes  int
-	next   uint64 // number of the next message
+	next   uint64 // number of the next message that is written
 	news   chan struct{}
 }
 
@@ -80,13 +80,15 @@ func (f *feed) call() {
 	}
 }
 
-// cut makes a gap: some messages were never written, so that nobody can read on over it.
-func (f *feed) cut() {
+// goOn prepares for a message of that number. When it is not the next, those between were thrown away unwritten, and
+// nobody can read on over the gap.
+func (f *feed) goOn(number uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.pieces, f.bytes = nil, 0
-	f.next++
-	f.call()
+	if f.next != number {
+		f.pieces, f.bytes, f.next = nil, 0, number
+		f.call()
+	}
 }
 
 // oldest is the number of the first message that is still there, or of the next. The mutex is held.
@@ -113,16 +115,15 @@ type listener struct {
 	cut   func() // ends what hangs
 }
 
-// begin puts the listener behind the message with the id, or at the end when there is none. It is false when the feed
-// cannot go on from there.
+// begin puts the listener, who stands behind all that was committed before it came, behind the message with the id
+// instead. It is false when the feed cannot go on from there.
 func (l *listener) begin(last string) bool {
-	f := l.feed
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	l.at = f.next
 	if last == "" {
 		return true
 	}
+	f := l.feed
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	epoch, number, ok := parseID(last)
 	if !ok || epoch != f.epoch || number+1 < f.oldest() || number >= f.next {
 		return false
@@ -155,7 +156,7 @@ func (l *listener) read() (parts [][]byte, messages int, wait <-chan struct{}, o
 		l.at = f.next
 		return nil, 0, nil, false
 	}
-	if l.at == f.next {
+	if l.at >= f.next {
 		if f.news == nil {
 			f.news = make(chan struct{})
 		}
@@ -200,5 +201,5 @@ func (l *listener) end() string { return l.feed.id(l.at - 1) }
 func (l *listener) atEnd() bool {
 	l.feed.mu.Lock()
 	defer l.feed.mu.Unlock()
-	return l.at == l.feed.next
+	return l.at >= l.feed.next
 }

@@ -108,11 +108,8 @@ func (s *stage) join(c belfry.CustomerID) *listener {
 // settle writes what waits, in the goroutine of the test.
 func (s *stage) settle() {
 	w := newWriter(s.tree)
-	for f, inbox, overrun := s.take(); f != nil; f, inbox, overrun = s.take() {
-		if overrun {
-			f.cut()
-		}
-		w.write(f, inbox, s.share())
+	for f, inbox, first := s.take(); f != nil; f, inbox, first = s.take() {
+		w.write(f, inbox, first, s.share())
 		s.done(f)
 	}
 }
@@ -229,6 +226,7 @@ func TestComeBack(t *testing.T) {
 	}
 	start := f("", true, 0)
 	change(3)
+	f("", true, 0)              // nothing of what was before
 	middle := f(start, true, 3) // they waited for somebody, unwritten
 	f(start, true, 3)
 	f(middle, true, 0)

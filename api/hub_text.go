@@ -57,12 +57,10 @@ func labelOf(n *meta.Node) (l label) {
 	return l
 }
 
-// write adds news to a feed, of which share bytes are kept.
-func (w *writer) write(f *feed, inbox []news, share int) {
-	w.feed, w.share = f, share
-	f.mu.Lock()
-	w.number = f.next
-	f.mu.Unlock()
+// write adds news to a feed, of which share bytes are kept. The messages are numbered from first on.
+func (w *writer) write(f *feed, inbox []news, first uint64, share int) {
+	w.feed, w.share, w.number = f, share, first
+	f.goOn(first)
 	for i := range inbox {
 		w.states(inbox[i].states, inbox[i].events)
 		w.events(inbox[i].events)

@@ -106,12 +106,18 @@ func TestTreeSecrets(t *testing.T) {
 	s := &streams{stage: newStage(t), rig: newRig(t)}
 	s.rig.Server.Tree = s.stage.tree
 	s.happen(&belfry.Record{Customer: 1, Items: []belfry.Item{
-		{ID: 40, Customer: 1, Kind: belfry.KindResource, Name: "ping", Parent: 10, Resource: 40, Class: "network-ping", Package: "network-ping",
-			Details: &belfry.Details{Answers: map[string]string{"posx": "10", "posy": "20", "ip_address_fqdn": "hush", "community": "hush"}}},
-		{ID: 41, Customer: 1, Kind: belfry.KindElement, Name: "Title", Parent: 10, Package: "label",
-			Details: &belfry.Details{Answers: map[string]string{"text": "a <b>", "posx": "30", "width": "100"}}},
-		{ID: 42, Customer: 1, Kind: belfry.KindElement, Name: "Old", Parent: 10, Package: "gone",
-			Details: &belfry.Details{Answers: map[string]string{"password": "hush"}}},
+		{
+			ID: 40, Customer: 1, Kind: belfry.KindResource, Name: "ping", Parent: 10, Resource: 40, Class: "network-ping", Package: "network-ping",
+			Details: &belfry.Details{Answers: map[string]string{"posx": "10", "posy": "20", "ip_address_fqdn": "hush", "community": "hush"}},
+		},
+		{
+			ID: 41, Customer: 1, Kind: belfry.KindElement, Name: "Title", Parent: 10, Package: "label",
+			Details: &belfry.Details{Answers: map[string]string{"text": "a <b>", "posx": "30", "width": "100"}},
+		},
+		{
+			ID: 42, Customer: 1, Kind: belfry.KindElement, Name: "Old", Parent: 10, Package: "gone",
+			Details: &belfry.Details{Answers: map[string]string{"password": "hush"}},
+		},
 	}})
 	res := s.rig.do("GET", "/api/tree?after=resource/a", "", "X-Api-Key: "+readKey)
 	text, _ := io.ReadAll(res.Body)
