@@ -146,33 +146,48 @@ func parseID(text string) (epoch, number uint64, ok bool) {
 // partMost is about how many bytes are sent at a time.
 const partMost = 256 << 10
 
-// read gives what has come since, or a channel that tells when there is more. It is false when some of it is gone: the
-// listener then stands at the end.
-func (l *listener) read() (parts [][]byte, messages int, wait <-chan struct{}, ok bool) {
+// part is what a listener reads at a time.
+type part struct {
+	texts    [][]byte
+	messages int
+	more     bool            // there is more than this already
+	wait     <-chan struct{} // there is nothing; it tells when there is
+}
+
+// read gives what has come since. It is false when some of it is gone: the listener then stands at the end.
+func (l *listener) read() (out part, ok bool) {
+	pieces, out, ok := l.gather()
+	for _, p := range pieces { // they never change, so this needs no lock
+		text, n := p.from(int(l.at-p.first), l.kinds)
+		l.at = p.first + uint64(len(p.marks))
+		if n > 0 {
+			out.texts, out.messages = append(out.texts, text), out.messages+n
+		}
+	}
+	return out, ok
+}
+
+// gather finds the pieces of which a part is made.
+func (l *listener) gather() (pieces []*piece, out part, ok bool) {
 	f := l.feed
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if l.at < f.oldest() {
 		l.at = f.next
-		return nil, 0, nil, false
+		return nil, part{}, false
 	}
 	if l.at >= f.next {
 		if f.news == nil {
 			f.news = make(chan struct{})
 		}
-		return nil, 0, f.news, true
+		return nil, part{wait: f.news}, true
 	}
 	i := sort.Search(len(f.pieces), func(i int) bool { return f.pieces[i].first > l.at }) - 1
 	for size := 0; i < len(f.pieces) && size < partMost; i++ {
-		p := f.pieces[i]
-		part, n := p.from(int(l.at-p.first), l.kinds)
-		l.at = p.first + uint64(len(p.marks))
-		size += len(p.data)
-		if n > 0 {
-			parts, messages = append(parts, part), messages+n
-		}
+		pieces = append(pieces, f.pieces[i])
+		size += len(f.pieces[i].data)
 	}
-	return parts, messages, nil, true
+	return pieces, part{more: i < len(f.pieces)}, true
 }
 
 // from gives the messages of some kinds from the i-th on.
@@ -184,6 +199,7 @@ func (p *piece) from(i int, kinds messageKind) (data []byte, n int) {
 	if kinds == allMessages {
 		return p.data[begin:], len(p.marks) - i
 	}
+	data = make([]byte, 0, len(p.data)-begin)
 	for _, m := range p.marks[i:] {
 		if m.kind&kinds != 0 {
 			data = append(data, p.data[begin:m.end]...)

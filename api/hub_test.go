@@ -117,13 +117,13 @@ func (s *stage) settle() {
 // heard gives what a listener has not read yet, and whether it missed something.
 func heard(l *listener) (text string, missed bool) {
 	for {
-		parts, _, wait, ok := l.read()
+		p, ok := l.read()
 		missed = missed || !ok
-		if wait != nil {
+		if p.wait != nil {
 			return text, missed
 		}
-		for _, p := range parts {
-			text += string(p)
+		for _, t := range p.texts {
+			text += string(t)
 		}
 	}
 }

@@ -109,19 +109,25 @@ type talk struct {
 func (t *talk) run(continued bool) {
 	goOn := t.greet(continued)
 	for goOn && !t.complete() {
-		parts, messages, wait, ok := t.listener.read()
+		p, ok := t.listener.read()
 		switch {
 		case !ok:
 			goOn = t.resync()
-		case wait != nil:
-			goOn = t.wait(wait)
-		case messages > 0: // else they are of a kind that this client does not want
-			if goOn = t.say(parts...); goOn {
-				t.server.Hub.sent.Add(int64(messages))
-				goOn = t.rest(t.beat.pace)
-			}
+		case p.wait != nil:
+			goOn = t.wait(p.wait)
+		case p.messages > 0: // else they are of a kind that this client does not want
+			goOn = t.tell(p)
 		}
 	}
+}
+
+// tell sends a part. Unless there is more already, what comes next has a moment to gather.
+func (t *talk) tell(p part) bool {
+	if !t.say(p.texts...) {
+		return false
+	}
+	t.server.Hub.sent.Add(int64(p.messages))
+	return p.more || t.rest(t.beat.pace)
 }
 
 // retry is after how many milliseconds a browser comes back that was cut off.
