@@ -56,7 +56,7 @@ func (s *Server) live(w *answer, r *request) error {
 }
 
 // lastWords is how long the end of a stream may take: it must not hold up the end of the service.
-const lastWords = time.Second
+const lastWords = 500 * time.Millisecond
 
 // messageKinds reads which messages the client wants.
 func messageKinds(p params) (kinds messageKind, err error) {
@@ -180,8 +180,8 @@ func (t *talk) hasten() bool {
 	}
 }
 
-// cut lets a client go that takes nothing at this moment.
-func (t *talk) cut() { t.ctl.SetWriteDeadline(time.Now()) }
+// cut lets a client go that takes nothing. One that does has time to get what it is being told.
+func (t *talk) cut() { t.ctl.SetWriteDeadline(time.Now().Add(lastWords)) }
 
 // wait waits for news. Meanwhile it says now and then that it is there.
 func (t *talk) wait(news <-chan struct{}) bool {
