@@ -72,6 +72,11 @@ func (s *stage) happen(r *belfry.Record) {
 	s.Add(r)
 }
 
+func moved(item belfry.ID, to belfry.Status, since belfry.Time, info string) (c belfry.StateChange) {
+	c.Item, c.Status, c.Since, c.Info = item, to, since, info
+	return c
+}
+
 // alarm is a record in which an item goes through statuses, each with its event; the first of them is where it was.
 func (s *stage) alarm(c belfry.CustomerID, item belfry.ID, info string, path ...belfry.Status) *belfry.Record {
 	b := &belfry.Batch{Collection: belfry.Events, Customer: c, FirstID: s.rows}
@@ -80,7 +85,7 @@ func (s *stage) alarm(c belfry.CustomerID, item belfry.ID, info string, path ...
 	r := &belfry.Record{Customer: c}
 	for i, status := range path[1:] {
 		at := belfry.Time(s.rows) + belfry.Time(i)
-		r.States = append(r.States, belfry.StateChange{Item: item, Status: status, Since: at, Info: info})
+		r.States = append(r.States, moved(item, status, at, info))
 		b.Times = append(b.Times, at)
 		items.Ints, to.Ints, from.Ints = append(items.Ints, int64(item)), append(to.Ints, int64(status)), append(from.Ints, int64(path[i]))
 		source.Texts, typ.Texts, text.Texts = append(source.Texts, "object"), append(typ.Texts, "alarm"), append(text.Texts, info)
@@ -133,7 +138,7 @@ func TestMessages(t *testing.T) {
 	l, events, other := s.join(1), s.join(1), s.join(2)
 	events.kinds = eventMessage
 	s.happen(s.alarm(1, 12, "too \"hot\"\nfor us", belfry.Unknown, belfry.OK, belfry.Critical, belfry.OK))
-	s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{{Item: 10, Status: belfry.Warning, Since: 7}}})
+	s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{moved(10, belfry.Warning, 7, "")}})
 	s.settle()
 	id := func(n int) string { return l.feed.id(uint64(n)) }
 	message := func(n int, event, data string) string {
@@ -168,7 +173,7 @@ func TestMessagesOfTheInstance(t *testing.T) {
 	one, two := s.join(1), s.join(2)
 	r := s.alarm(2, 22, "", belfry.Unknown, belfry.Major)
 	r.Customer = 0
-	r.States = append(r.States, belfry.StateChange{Item: 12, Status: belfry.OK}, belfry.StateChange{Item: 999})
+	r.States = append(r.States, moved(12, belfry.OK, 0, ""), belfry.StateChange{Item: 999})
 	s.happen(r)
 	s.settle()
 	f := func(l *listener, statuses, events int, has string) {
@@ -207,7 +212,7 @@ func TestComeBack(t *testing.T) {
 	s.room = room{feed: 4000, all: 1 << 20, inbox: 100, linger: 10, turn: 5}
 	change := func(n int) {
 		for range n {
-			s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{{Item: 12, Status: belfry.OK}}})
+			s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{moved(12, belfry.OK, 0, "")}})
 		}
 	}
 	f := func(last string, want bool, messages int) (newest string) {
@@ -268,7 +273,7 @@ func TestInboxOverrun(t *testing.T) {
 	s.room.inbox = 100
 	l, other := s.join(1), s.join(2)
 	for range 250 {
-		s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{{Item: 12, Status: belfry.OK}}})
+		s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{moved(12, belfry.OK, 0, "")}})
 	}
 	if n := s.byOwner[1].waiting; n > 101 {
 		t.Errorf("%d wait", n)
@@ -295,7 +300,7 @@ func TestTurns(t *testing.T) {
 	s.join(1)
 	s.join(2)
 	for range 100 {
-		s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{{Item: 12, Status: belfry.OK}}})
+		s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{moved(12, belfry.OK, 0, "")}})
 	}
 	s.happen(s.alarm(2, 22, "", belfry.Unknown, belfry.OK))
 	var turns []belfry.CustomerID

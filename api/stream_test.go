@@ -112,7 +112,7 @@ func (e *ear) want(event string) message {
 }
 
 func (s *streams) change(to belfry.Status) {
-	s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{{Item: 12, Status: to}}})
+	s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{moved(12, to, 0, "")}})
 }
 
 // TestStreamResumes: who was cut off gets what it missed, by header or by parameter; who asks for too much is told.
