@@ -47,6 +47,8 @@ type Config struct {
 	Catalog func() *catalog.Catalog // as it is now
 	Classes Classes
 	Names   query.Names // resolves the names in a query to ids
+	Tree    *meta.Tree  // what exists
+	Hub     *Hub        // what happens
 
 	// Send takes the body of a bulk request. It answers when what it accepted is durable and visible.
 	Send func(context.Context, Bulk) (status int, body []byte, err error)
@@ -113,6 +115,8 @@ type Limits struct {
 	QueryTime    time.Duration // how long one query may take
 	Wait         time.Duration // how long a request waits for its turn
 	Idle         time.Duration // how long a client may neither send nor take a byte
+	Streams      int           // streams of one customer at the same time
+	AllStreams   int           // streams of all customers together
 }
 
 // Version names the program.
@@ -142,6 +146,7 @@ func New(c Config) *Server {
 	s := &Server{Config: c, mux: http.NewServeMux(), meter: newMeter(c.Register)}
 	s.SetLimits(c.Limits)
 	s.bulk.register(c.Register)
+	s.Hub.register(c.Register)
 	byPath := map[string]methods{}
 	for _, rt := range Routes {
 		if byPath[rt.Path] == nil {

@@ -56,14 +56,20 @@ const (
 
 // page reads the parameters of a list.
 func (r *request) page() (after string, limit int, err error) {
-	limit = listDefault
-	if r.params.Has("limit") {
-		limit, err = strconv.Atoi(r.params.Get("limit"))
-		if err != nil || limit < 1 || limit > listMost {
-			return "", 0, belfry.Errorf(belfry.BadParameter, "limit must be a number from 1 to %d, got %.64q", listMost, mask(r.params.Get("limit")))
-		}
+	limit, err = r.pageSize(listDefault, listMost)
+	return r.params.Get("after"), limit, err
+}
+
+// pageSize reads how many entries a page may have.
+func (r *request) pageSize(usual, most int) (limit int, err error) {
+	if !r.params.Has("limit") {
+		return usual, nil
 	}
-	return r.params.Get("after"), limit, nil
+	limit, err = strconv.Atoi(r.params.Get("limit"))
+	if err != nil || limit < 1 || limit > most {
+		return 0, belfry.Errorf(belfry.BadParameter, "limit must be a number from 1 to %d, got %.64q", most, mask(r.params.Get("limit")))
+	}
+	return limit, nil
 }
 
 // keyInfo is what may be shown of a key.

@@ -37,6 +37,8 @@ var Routes = []Route{
 	{"GET", "/cv", belfry.LevelReadWrite, viewParams, (*Server).legacyView, "Creates or changes a view inside a resource."},
 	{"GET", "/api/sql", belfry.LevelRead, sqlParams, (*Server).sqlGet, "Answers a query."},
 	{"POST", "/api/sql", belfry.LevelRead, sqlParams, (*Server).sqlPost, "Answers a query given as a form or as JSON, for texts too long for an address."},
+	{"GET", "/api/tree", belfry.LevelRead, treeParams, (*Server).tree, "Shows one view: its status, and a page of what stands directly in it with place, status and counts; MAIN unless `view` says otherwise."},
+	{"GET", "/api/stream", belfry.LevelRead, streamParams, (*Server).live, "Tells changes of status and events as they happen, as server-sent events."},
 }
 
 // Route is one endpoint.

@@ -85,6 +85,8 @@ type Limits struct {
 	// Answers are remembered for a day, so this is also how many requests a day may carry a key.
 	IdempotencyKeys int      `yaml:"idempotency_keys" help:"requests with an Idempotency-Key that are remembered for one customer" reload:"yes"`
 	Queries         int      `yaml:"queries" help:"queries of one customer that run at the same time" reload:"yes"`
+	Streams         int      `yaml:"streams" help:"streams of one customer that are open at the same time" reload:"yes"`
+	AllStreams      int      `yaml:"all_streams" help:"streams of all customers together" reload:"yes"`
 	QueryTime       Duration `yaml:"query_time" help:"how long a query may take" reload:"yes"`
 	Wait            Duration `yaml:"wait" help:"how long a request waits for its turn before it is refused" reload:"yes"`
 	Idle            Duration `yaml:"idle" help:"how long a client may send or take nothing, or next to nothing, in the middle of a request" reload:"yes"`
@@ -111,6 +113,7 @@ func Default(cat *catalog.Catalog) *Config {
 		Limits: Limits{
 			Body: 256 << 20, BodyHeld: 64 << 20, Row: 1 << 20, Columns: 1000, Indicators: belfry.MaxIndicators,
 			BulkRequests: 64, Objects: 1_000_000, Connections: 10_000, IdempotencyKeys: 1_000_000, Queries: 4,
+			Streams: 200, AllStreams: 1000,
 			QueryTime: Duration(30 * time.Second), Wait: Duration(2 * time.Second), Idle: Duration(30 * time.Second),
 		},
 		Retention: defaultAges(cat),
@@ -218,6 +221,8 @@ func (c *Config) Check() error {
 		inRange("limits.row_rate", l.RowRate, 0, 1_000_000_000),
 		inRange("limits.idempotency_keys", l.IdempotencyKeys, 1, 100_000_000),
 		inRange("limits.queries", l.Queries, 1, 1000),
+		inRange("limits.streams", l.Streams, 1, 100_000),
+		inRange("limits.all_streams", l.AllStreams, 1, 100_000),
 		inRange("limits.query_time", l.QueryTime, Duration(time.Millisecond), Duration(day)),
 		inRange("limits.wait", l.Wait, 0, Duration(time.Hour)),
 		inRange("limits.idle", l.Idle, Duration(time.Second), Duration(day)),

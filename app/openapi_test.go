@@ -46,6 +46,7 @@ func newJudge(t *testing.T) *judge {
 		return string(text), err
 	}
 	openapi3filter.RegisterBodyDecoder("application/x-ndjson", plain)
+	openapi3filter.RegisterBodyDecoder("text/event-stream", plain)
 	openapi3filter.RegisterBodyDecoder("text/csv", plain) // the one there is refuses what CSV allows
 	openapi3filter.RegisterBodyDecoder("text/yaml", openapi3filter.YamlBodyDecoder)
 	return j
@@ -298,6 +299,28 @@ func TestOpenAPI(t *testing.T) {
 	f(401, "-", "POST", "/api/sql", "q=x")
 	f(415, "r", "POST", "/api/sql", "q=x", csv)
 
+	f(200, "r", "GET", "/api/tree", "")
+	f(200, "rw", "POST", "/api/provisioning/label", "name,view,posx,posy,text\nTitle,MAIN,10,20,Hello\n", csv)
+	f(200, "rw", "POST", "/api/provisioning/view", "name,view,posx,posy,autoarrange\nSite,MAIN,10,20,linear\n", csv)
+	f(200, "-", "GET", "/api/tree?view=MAIN&limit=2&apikey=$R", "")
+	f(200, "r", "GET", "/api/tree?limit=10000&after=resource/web01", "")
+	f(200, "r", "GET", "/api/tree?resource=web01&view=Disks", "")
+	f(200, "r", "GET", "/api/tree?resource=web01", "")
+	f(400, "r", "GET", "/api/tree?limit=10001", "")
+	f(400, "r", "GET", "/api/tree?after=web01", "")
+	f(404, "r", "GET", "/api/tree?view=Disk", "")
+	f(404, "r", "GET", "/api/tree?resource=web&view=Disks", "")
+	f(200, "rw", "POST", "/api/provisioning/view", "name,view,resname\nDisks,web03,web03\n", csv)
+	f(409, "r", "GET", "/api/tree?view=Disks", "")
+	f(401, "-", "GET", "/api/tree", "")
+
+	f(200, "r", "GET", "/api/stream?for=0s", "")
+	f(200, "-", "GET", "/api/stream?for=0s&types=status,event&lasteventid=1.1&apikey=$R", "")
+	f(200, "r", "GET", "/api/stream?for=0s&types=event", "", "Last-Event-ID: 1.1")
+	f(400, "r", "GET", "/api/stream?types=alarms", "")
+	f(400, "r", "GET", "/api/stream?for=ever", "")
+	f(401, "-", "GET", "/api/stream", "")
+
 	f(200, "-", "POST", "/api/session", `{"user":"admin","password":"`+adminPassword+`"}`, jsn)
 	f(400, "-", "POST", "/api/session", `{"usr":"admin"}`, jsn)
 	f(400, "-", "POST", "/api/session", `{`, jsn)
@@ -365,6 +388,9 @@ func TestOpenAPICanFail(t *testing.T) {
 	f("GET", "/api/packages", "", replace(`"required":true`, `"required":"true"`))
 	f("GET", "/api/classes", "", replace(`"more":false`, `"mor":false`))
 	f("GET", "/api/classes/network-ping", "", replace(`"status":1`, `"status":0`))
+	f("GET", "/api/tree", "", replace(`"kind":"view"`, `"kind":"folder"`))
+	f("GET", "/api/tree", "", replace(`"counts":{"-":0`, `"counts":{"-":"0"`))
+	f("GET", "/api/tree", "", replace(`"more":false`, `"mor":false`))
 	f("GET", "/api/classes/none", "", replace(`"unknown_item"`, `"unknown"`))
 	f("POST", "/api/send", "type,object,i1\n", replace(`"rows":0`, `"rows":-1`))
 	f("POST", "/api/send", "type,object,i1\n", replace(`"errors":[]`, `"errors":null`))

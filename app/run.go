@@ -129,6 +129,9 @@ func (s *service) stop() error {
 	begun := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
 	defer cancel()
+	if s.hub != nil {
+		s.hub.Close() // streams would not end by themselves
+	}
 	if s.front != nil {
 		s.front.close(ctx)
 	}
@@ -145,6 +148,9 @@ func (s *service) stop() error {
 	}
 	if s.parts.seq != nil {
 		errs = append(errs, s.parts.seq.endWithin(ctx))
+	}
+	if s.parts.hub != nil {
+		errs = append(errs, s.parts.hub.endWithin(ctx))
 	}
 	s.drain(ctx)
 	if s.parts.disk != nil {

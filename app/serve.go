@@ -31,8 +31,9 @@ type service struct {
 	store   *store.Mover
 	meta    *meta.Mover
 	seq     *ingest.Sequencer
+	hub     *api.Hub
 	api     *api.Server
-	parts   struct{ disk, store, meta, seq, keep, snap, sum *part }
+	parts   struct{ disk, store, meta, seq, hub, keep, snap, sum *part }
 	failed  chan error
 	phase   atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
 	reloads chan struct{}                // retention may have changed
@@ -176,13 +177,15 @@ func (s *service) toStore(r *belfry.Record) {
 }
 
 func (s *service) startSequencer(context.Context) error {
+	s.hub = api.NewHub(s.tree)
 	s.seq = s.sequencer(ingest.Config{
-		Sinks:   []func(*belfry.Record){s.toStore, s.meta.Add},
+		Sinks:   []func(*belfry.Record){s.toStore, s.meta.Add, s.hub.Add},
 		Room:    s.room,
 		Ready:   s.disk.Ready,
 		Answers: s.meta.Answer,
 		Count:   s.meta.AnswerCount,
 	})
+	s.parts.hub = start("streams", s.hub.Run, s.failed)
 	s.parts.seq = start("sequencer", s.seq.Run, s.failed)
 	if err := s.bootstrap(s.seq); err != nil {
 		return err
@@ -227,6 +230,7 @@ func (s *service) serveHTTP(context.Context) error {
 	people := newAccounts(s.tree, s.seq)
 	c := api.Config{
 		Log: s.Log.With("part", "api"), Now: time.Now, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
+		Tree: s.tree, Hub: s.hub,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
 		Send: s.send, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export,
 		Source: s.source, Ready: s.ready, UI: web.Handler(), Version: Version(),
@@ -273,6 +277,6 @@ func (c *Config) apiLimits() api.Limits {
 	return api.Limits{
 		Body: int64(c.Limits.Body), BodyHeld: int64(c.Limits.BodyHeld), BulkRequests: c.Limits.BulkRequests,
 		Queries: c.Limits.Queries, QueryTime: time.Duration(c.Limits.QueryTime), Wait: time.Duration(c.Limits.Wait),
-		Idle: time.Duration(c.Limits.Idle),
+		Idle: time.Duration(c.Limits.Idle), Streams: c.Limits.Streams, AllStreams: c.Limits.AllStreams,
 	}
 }

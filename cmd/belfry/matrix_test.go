@@ -53,6 +53,8 @@ var examples = map[string]example{
 	"GET /d":                             {"/d?resname=shared&o=cpu&i1=1", "", ""},
 	"GET /l":                             {"/l?resname=shared&o=cpu&l=line", "", ""},
 	"GET /cv":                            {"/cv?resname=shared&c=folder&v=Inner&p=shared&posx=10&posy=10", "", ""},
+	"GET /api/tree":                      {"/api/tree", "", ""},
+	"GET /api/stream":                    {"/api/stream?for=0s&lasteventid=1.1", "", ""},
 	"GET /api/sql":                       {"/api/sql?rows=1000&q=SELECT+*+FROM+objectstatus", "", ""},
 	"POST /api/sql":                      {"/api/sql", "rows=1000&q=SELECT+*+FROM+events", "application/x-www-form-urlencoded"},
 }

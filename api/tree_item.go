@@ -1,0 +1,142 @@
+package api
+
+import (
+	"strconv"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/meta"
+)
+
+// treeItem is an item as /api/tree shows it. Elements are drawn and have no status.
+type treeItem struct {
+	Name       string `json:"name"`
+	Kind       string `json:"kind"`
+	Resource   string `json:"resource,omitempty"`   // it belongs to
+	ParentView string `json:"parentview,omitempty"` // in which it stands
+	Class      string `json:"class,omitempty"`
+	Package    string `json:"package,omitempty"`
+
+	Status       string           `json:"status,omitempty"`
+	StatusName   string           `json:"statusname,omitempty"`
+	Since        string           `json:"since,omitempty"`
+	LastData     string           `json:"lastdata,omitempty"`
+	Info         string           `json:"info,omitempty"`
+	Counts       map[string]int32 `json:"counts,omitempty"` // of what stands directly in it, by status
+	Acknowledged *bool            `json:"acknowledged,omitempty"`
+	IsUnmanaged  *bool            `json:"isunmanaged,omitempty"`
+	Note         string           `json:"note,omitempty"`
+
+	PosX       *int              `json:"posx,omitempty"` // from the top
+	PosY       *int              `json:"posy,omitempty"` // from the left
+	Width      *int              `json:"width,omitempty"`
+	Height     *int              `json:"height,omitempty"`
+	Arrange    string            `json:"autoarrange,omitempty"` // of what stands in it
+	Background string            `json:"bg,omitempty"`
+	Answers    map[string]string `json:"answers,omitempty"` // of an element: what is drawn
+}
+
+// treeItem shows a node; the tree is locked for reading.
+func (s *Server) treeItem(n *meta.Node) treeItem {
+	i := treeItem{Name: n.Name, Kind: n.Kind.String(), Class: n.Class.Name, Package: n.Package}
+	if n.Resource != nil {
+		i.Resource = n.Resource.Name
+	}
+	if n.Parent != nil {
+		i.ParentView = n.Parent.Name
+	}
+	if n.Kind != belfry.KindElement {
+		i.state(n)
+		i.care(n)
+	}
+	i.place(n, s.packageOf(n))
+	return i
+}
+
+// state is what the item shows, and of a view or resource what stands in it.
+func (i *treeItem) state(n *meta.Node) {
+	i.Status, i.StatusName, i.Info = n.State.Status.String(), n.State.Status.Name(), n.State.Info
+	i.Since, i.LastData = moment(n.State.Since), moment(n.State.LastData)
+	if n.Kind == belfry.KindObject {
+		return
+	}
+	i.Counts = make(map[string]int32, belfry.Statuses)
+	for s, count := range n.Counts() {
+		i.Counts[belfry.Status(s).String()] = count
+	}
+}
+
+// care is the one place where management, acknowledgment and note of an item get into the answer. Nothing sets them yet:
+// when a State has them, they are read here from n.State.
+func (i *treeItem) care(*meta.Node) {
+	i.Acknowledged, i.IsUnmanaged, i.Note = new(bool), new(bool), ""
+}
+
+// packageOf is the package whose questions an item has answered; nil for an object and for MAIN, or when the
+// package is gone.
+func (s *Server) packageOf(n *meta.Node) *catalog.PackageType {
+	switch n.Kind {
+	case belfry.KindObject:
+		return nil
+	case belfry.KindView:
+		if n.Parent == nil { // MAIN stands nowhere, and nobody has made it
+			return nil
+		}
+		return s.Catalog().Package("view")
+	}
+	return s.Catalog().Package(n.Package)
+}
+
+// place shows where an item stands and how it is drawn. Of what a resource was told nothing else is shown: that is for
+// its collector, and may be secret.
+func (i *treeItem) place(n *meta.Node, pt *catalog.PackageType) {
+	if pt == nil {
+		return
+	}
+	var answers map[string]string
+	if n.Details != nil {
+		answers = n.Details.Answers
+	}
+	for _, q := range pt.Questions {
+		value := answers[q.Name]
+		if value == "" {
+			value = q.Default
+		}
+		switch {
+		case q.Name == "name" || q.Name == "view" || q.Secret:
+		case i.placed(q.Name, value):
+		case n.Kind == belfry.KindElement && value != "":
+			if i.Answers == nil {
+				i.Answers = map[string]string{}
+			}
+			i.Answers[q.Name] = value
+		}
+	}
+}
+
+// placed takes an answer that every kind of item may give.
+func (i *treeItem) placed(column, value string) bool {
+	var number **int
+	switch column {
+	case "posx":
+		number = &i.PosX
+	case "posy":
+		number = &i.PosY
+	case "width":
+		number = &i.Width
+	case "height":
+		number = &i.Height
+	case "autoarrange":
+		i.Arrange = value
+		return true
+	case "bg":
+		i.Background = value
+		return true
+	default:
+		return false
+	}
+	if n, err := strconv.Atoi(value); err == nil {
+		*number = &n
+	}
+	return true
+}

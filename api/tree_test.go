@@ -1,0 +1,133 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"belfry"
+	"belfry/meta"
+)
+
+// TestPageOf holds pages to a list that is sorted whole.
+func TestPageOf(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		var all []*meta.Node
+		for i := range random.IntN(60) {
+			n := &meta.Node{Kind: treeOrder[random.IntN(len(treeOrder))], Name: fmt.Sprint("n/", random.IntN(40), "/", i), Package: []string{"label", "link"}[i%2]}
+			all = append(all, n)
+		}
+		want := slices.SortedFunc(slices.Values(all), byMark)
+		limit := 1 + random.IntN(20)
+		var got []*meta.Node
+		for after := ""; ; {
+			mark, err := parseMark(after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			page, more := pageOf(slices.Clone(all), mark, limit)
+			got = append(got, page...)
+			if more && len(page) != limit || len(page) > limit {
+				t.Fatalf("a page of %d has %d, more %t", limit, len(page), more)
+			}
+			if !more {
+				break
+			}
+			after = markOf(page[len(page)-1]).String()
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("pages of %d from %d entries give %d", limit, len(all), len(got))
+		}
+	}
+}
+
+func FuzzTreeMark(f *testing.F) {
+	f.Add("object/cpu")
+	f.Add("element/label/a/b")
+	f.Add("element/label")
+	f.Add("view/")
+	f.Fuzz(func(t *testing.T, text string) {
+		m, err := parseMark(text)
+		if err != nil || text == "" {
+			return
+		}
+		if m.String() != text {
+			t.Errorf("%q reads %q", text, m)
+		}
+		if again, err := parseMark(m.String()); err != nil || again != m {
+			t.Errorf("%q is %v, then %v, %v", text, m, again, err)
+		}
+	})
+}
+
+// TestTreeOfMany reads a view of many objects page by page while the view changes.
+func TestTreeOfMany(t *testing.T) {
+	const objects = 5000
+	s := &streams{stage: newStage(t), rig: newRig(t)}
+	s.rig.Server.Tree = s.stage.tree
+	var items []belfry.Item
+	for i := range objects {
+		items = append(items, belfry.Item{ID: belfry.ID(100 + i), Customer: 1, Kind: belfry.KindObject, Name: fmt.Sprintf("o%05d", (i*7919)%objects), Parent: 11, Resource: 11, Class: "load"})
+	}
+	s.happen(&belfry.Record{Customer: 1, Items: items})
+	var names []string
+	after := ""
+	for pages := 0; ; pages++ {
+		var answer treeAnswer
+		res := s.rig.do("GET", "/api/tree?view=web&limit=700&after="+after, "", "X-Api-Key: "+readKey)
+		text, _ := io.ReadAll(res.Body)
+		if err := json.Unmarshal(text, &answer); err != nil || res.StatusCode != 200 {
+			t.Fatalf("%d %v: %.200s", res.StatusCode, err, text)
+		}
+		for _, c := range answer.Children {
+			names = append(names, c.Name)
+		}
+		if !answer.More {
+			break
+		}
+		after = answer.Next
+		gone := belfry.Item{ID: belfry.ID(100 + pages), Customer: 1, Kind: belfry.KindObject, Name: items[pages].Name, Parent: 11, Resource: 11, Class: "load", Removed: 1}
+		s.happen(&belfry.Record{Customer: 1, Items: []belfry.Item{gone}})
+	}
+	if !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != len(names) || len(names) < objects-10 {
+		t.Errorf("%d names, sorted %t", len(names), slices.IsSorted(names))
+	}
+}
+
+// TestTreeSecrets: of what a resource was told, only its place is shown.
+func TestTreeSecrets(t *testing.T) {
+	s := &streams{stage: newStage(t), rig: newRig(t)}
+	s.rig.Server.Tree = s.stage.tree
+	s.happen(&belfry.Record{Customer: 1, Items: []belfry.Item{
+		{
+			ID: 40, Customer: 1, Kind: belfry.KindResource, Name: "ping", Parent: 10, Resource: 40, Class: "network-ping", Package: "network-ping",
+			Details: &belfry.Details{Answers: map[string]string{"posx": "10", "posy": "20", "ip_address_fqdn": "hush", "community": "hush"}},
+		},
+		{
+			ID: 41, Customer: 1, Kind: belfry.KindElement, Name: "Title", Parent: 10, Package: "label",
+			Details: &belfry.Details{Answers: map[string]string{"text": "a <b>", "posx": "30", "width": "100"}},
+		},
+		{
+			ID: 42, Customer: 1, Kind: belfry.KindElement, Name: "Old", Parent: 10, Package: "gone",
+			Details: &belfry.Details{Answers: map[string]string{"password": "hush"}},
+		},
+	}})
+	res := s.rig.do("GET", "/api/tree?after=resource/a", "", "X-Api-Key: "+readKey)
+	text, _ := io.ReadAll(res.Body)
+	_, children, _ := strings.Cut(string(text), `"children":`)
+	const counts = `"counts":{"-":0,"0":0,"1":0,"2":0,"3":0,"?":0},"acknowledged":false,"isunmanaged":false,`
+	want := `[{"name":"ping","kind":"resource","resource":"ping","parentview":"MAIN","class":"network-ping","package":"network-ping","status":"?","statusname":"Unknown",` + counts + `"posx":10,"posy":20,"width":30,"height":30,"autoarrange":"none"},` +
+		`{"name":"web","kind":"resource","resource":"web","parentview":"MAIN","class":"custom","package":"custom","status":"?","statusname":"Unknown",` + strings.Replace(counts, `"?":0`, `"?":1`, 1) + `"width":30,"height":30,"autoarrange":"none"},` +
+		`{"name":"Old","kind":"element","parentview":"MAIN","package":"gone"},` +
+		`{"name":"Title","kind":"element","parentview":"MAIN","package":"label","posx":30,"width":100,"height":30,"answers":{"size":"12","text":"a <b>"}}],"more":false}` + "\n"
+	if diff := cmp.Diff(want, children); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,139 @@
+package meta
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// Place finds a view or a resource by name for somebody who asks for what stands in it. Without a resource the name is
+// that of a view at customer level or of a resource, else of a view inside a resource, which must be the only one of that
+// name; an empty name is MAIN, or the resource itself. The error says what would be right.
+func (t *Tree) Place(c belfry.CustomerID, resource, view string) (n *Node, err error) {
+	var twins []*Node
+	t.Read(c, func(e *Estate) {
+		switch {
+		case e == nil:
+		case resource != "":
+			n = e.placeInside(resource, view)
+		case view == "":
+			n = e.Main
+		default:
+			if n = e.Place(view); n == nil {
+				e.ViewsNamed(view, func(v *Node) { twins = append(twins, v) })
+			}
+		}
+	})
+	switch {
+	case n != nil:
+		return n, nil
+	case len(twins) == 1:
+		return twins[0], nil
+	case len(twins) > 1:
+		return nil, ambiguousView(view, twins)
+	}
+	return nil, t.unknownPlace(c, resource, view)
+}
+
+func (e *Estate) placeInside(resource, view string) *Node {
+	r := e.Resource(resource)
+	if r == nil || view == "" {
+		return r
+	}
+	return r.View(view)
+}
+
+// ambiguousView lists the resources that have a view of the name.
+func ambiguousView(view string, twins []*Node) error {
+	const most = 10
+	names := make([]string, len(twins))
+	for i, v := range twins {
+		names[i] = v.Resource.Name
+	}
+	slices.Sort(names)
+	list := strings.Join(names[:min(most, len(names))], ", ")
+	if len(names) > most {
+		list += ", …"
+	}
+	return belfry.Errorf(belfry.AmbiguousName, "view %q exists in %d resources (%s); give resource", view, len(names), list)
+}
+
+// unknownPlace names what there is that is nearest to what was asked for.
+func (t *Tree) unknownPlace(c belfry.CustomerID, resource, view string) error {
+	var list []*Node
+	what, where, wanted := "view", "", view
+	t.Read(c, func(e *Estate) {
+		switch {
+		case e == nil:
+		case resource != "" && e.Resource(resource) == nil:
+			what, wanted = "resource", resource
+			list = firstOf(e.boxes[belfry.KindResource])
+		case resource != "":
+			where = fmt.Sprintf(" in %q", resource)
+			list = e.Resource(resource).box.someViews()
+		default:
+			list = append(firstOf(e.boxes[belfry.KindView]), firstOf(e.boxes[belfry.KindResource])...)
+		}
+	})
+	names := make([]string, len(list))
+	for i, n := range list {
+		names[i] = n.Name
+	}
+	if runes := []rune(wanted); len(runes) > 100 {
+		wanted = string(runes[:100]) + "…"
+	}
+	if near := catalog.Nearest(wanted, names); near != "" {
+		return belfry.Errorf(belfry.UnknownItem, "there is no %s %q%s; nearest is %q", what, wanted, where, near)
+	}
+	return belfry.Errorf(belfry.UnknownItem, "there is no %s %q%s; start at %s, which has everything in it", what, wanted, where, belfry.Main)
+}
+
+// mostCompared is with how many names a wrong one is compared: each takes its time.
+const mostCompared = 5000
+
+func firstOf(nodes []*Node) []*Node { return slices.Clone(nodes[:min(mostCompared, len(nodes))]) }
+
+// someViews lists views of a resource; of one with very many objects perhaps not all.
+func (b *box) someViews() (list []*Node) {
+	looks := 4 * mostCompared
+	for _, n := range b.items {
+		if n.Kind == belfry.KindView {
+			list = append(list, n)
+		}
+		if looks--; looks == 0 || len(list) == mostCompared {
+			break
+		}
+	}
+	return list
+}
+
+// Content lists what stands directly in a view or resource, graphical elements included, in no order. The list is the
+// caller's own, so that it can be sorted while the tree goes on.
+func (t *Tree) Content(n *Node) []*Node {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if n.box == nil {
+		return nil
+	}
+	return slices.Concat(n.box.children, n.box.elements)
+}
+
+// Look calls f with the item of each number, removed ones included, and nil where there is none. The tree is locked for
+// reading meanwhile, a stretch of the list at a time.
+func (t *Tree) Look(ids []belfry.ID, f func(i int, n *Node)) {
+	const stretch = 1024
+	for from := 0; from < len(ids); from += stretch {
+		t.look(ids, from, min(from+stretch, len(ids)), f)
+	}
+}
+
+func (t *Tree) look(ids []belfry.ID, from, to int, f func(int, *Node)) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for i := from; i < to; i++ {
+		f(i, t.Node(ids[i]))
+	}
+}
