@@ -124,6 +124,14 @@ func (w *writer) time(name string, t belfry.Time) {
 	}
 }
 
+// flag writes what is so; what is not goes without saying, as absent fields do.
+func (w *writer) flag(name string, is bool) {
+	if is {
+		w.name(name)
+		w.data = append(w.data, "true"...)
+	}
+}
+
 // states writes a message for each change of a status; events are those of the same record.
 func (w *writer) states(states []belfry.StateChange, events *belfry.Batch) {
 	if len(states) == 0 {
@@ -151,12 +159,14 @@ func (w *writer) state(c *belfry.StateChange, l *label) {
 	w.field("object", l.object)
 	w.field("class", l.class)
 	w.field("status", c.Status.String())
-	w.field("statusname", c.Status.Name())
+	w.field("statusname", c.StatusName())
 	if known {
 		w.field("previous", previous.String())
 	}
 	w.time("since", c.Since)
 	w.field("info", c.Info)
+	w.flag("acknowledged", c.Acknowledged())
+	w.flag("isunmanaged", c.Unmanaged())
 	w.end(statusMessage)
 }
 

@@ -66,10 +66,13 @@ func (i *treeItem) state(n *meta.Node) {
 	}
 }
 
-// care is the one place where management, acknowledgment and note of an item get into the answer. Nothing sets them yet:
-// when a State has them, they are read here from n.State.
-func (i *treeItem) care(*meta.Node) {
-	i.Acknowledged, i.IsUnmanaged, i.Note = new(bool), new(bool), ""
+// care says how an item is managed, whether its error is known, and what people have noted about it.
+func (i *treeItem) care(n *meta.Node) {
+	acknowledged, unmanaged := n.State.Acknowledged(), n.State.Unmanaged()
+	i.Acknowledged, i.IsUnmanaged = &acknowledged, &unmanaged
+	if n.State.Care != nil {
+		i.Note = n.State.Care.Note
+	}
 }
 
 // packageOf is the package whose questions an item has answered; nil for an object and for MAIN, or when the

@@ -37,6 +37,9 @@ type draft struct {
 	node   *meta.Node
 	state  belfry.Standing
 	counts status.Counts // of a view or resource
+
+	in *belfry.Record // the last one that has its state
+	at int            // where among the states of that record
 }
 
 // slot names a place where an item can stand: in a customer (resource 0) or in a resource.

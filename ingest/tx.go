@@ -259,8 +259,14 @@ func (t *tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) 
 	}
 }
 
-// keep puts the standing of an item into the record.
+// keep puts the standing of an item into the record, in the place of an earlier one that the record has of it.
 func (t *tx) keep(n *meta.Node, s belfry.Standing) {
+	d := &t.s.drafts[t.s.draft(n)]
+	if d.in == &t.rec {
+		t.rec.States[d.at].Standing = s
+		return
+	}
+	d.in, d.at = &t.rec, len(t.rec.States)
 	t.rec.States = append(t.rec.States, belfry.StateChange{Item: n.ID, Standing: s})
 }
 
