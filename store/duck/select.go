@@ -246,4 +246,22 @@ func (r *rows) Next() ([]belfry.Value, error) {
 	return r.row, nil
 }
 
+// Words implements query.Held.
+func (r *rows) Words(output int) (words []uint64, null []bool, ok bool) {
+	at := 0
+	for _, out := range r.stmt.Columns[:output] {
+		at += out.Width()
+	}
+	if r.stmt.Columns[output].Width() > 1 || r.result.types[at] == bindings.TypeVarchar {
+		return nil, nil, false
+	}
+	return r.result.cols[at].words, r.result.cols[at].null, true
+}
+
+// At implements query.Held.
+func (r *rows) At(row int) ([]belfry.Value, error) {
+	r.result.row = row + 1
+	return r.row, r.stmt.Row(r.result, r.row)
+}
+
 func (r *rows) Close() error { return nil }
