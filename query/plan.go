@@ -154,6 +154,9 @@ type Table struct {
 	Ref     string // how the engine's SQL refers to it; made by the engine, never from a client's text
 	Columns map[string]bool
 
+	// From and To are the first and the last moment of which the table can have rows; To is 0 when nothing is known.
+	From, To belfry.Time
+
 	// Ranges are the rows that can be in the answer, as the engine numbers them; the others need not be read. nil: all.
 	Ranges []RowRange
 
