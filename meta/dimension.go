@@ -1,6 +1,8 @@
 package meta
 
 import (
+	"slices"
+
 	"belfry"
 	"belfry/query"
 )
@@ -53,13 +55,75 @@ func is(want *string, have string) bool { return want == nil || *want == have &&
 func (t *Tree) Label(c belfry.CustomerID, id belfry.ID) (l query.Label) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if int(id) >= len(t.nodes) {
-		return l
-	}
-	if n := t.nodes[id]; n != nil && n.Customer == c {
+	if n := t.node(c, id); n != nil {
 		return n.label()
 	}
 	return l
+}
+
+// Names gives one field of the label of each of the items.
+func (t *Tree) Names(c belfry.CustomerID, field string, items []belfry.ID, names []string) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for i, id := range items {
+		names[i] = ""
+		if n := t.node(c, id); n != nil {
+			names[i] = n.name(field)
+		}
+	}
+}
+
+// name is a field of the label.
+func (n *Node) name(field string) string {
+	if field == "object" { // most ask for it, and there is no need to look at what is around the object
+		if n.Kind == belfry.KindObject {
+			return n.Name
+		}
+		return ""
+	}
+	l := n.label()
+	return l.Of(field)
+}
+
+// node finds an item of the customer, which may have been removed.
+func (t *Tree) node(c belfry.CustomerID, id belfry.ID) *Node {
+	if uint64(id) >= uint64(len(t.nodes)) {
+		return nil
+	}
+	if n := t.nodes[id]; n != nil && n.Customer == c {
+		return n
+	}
+	return nil
+}
+
+// Apart tells whether no two of the items have the same names in the fields, as far as it is known without comparing
+// them: of objects whose names nobody else has had, or, with the name of the resource, nobody else in it.
+func (t *Tree) Apart(c belfry.CustomerID, fields []string, items []belfry.ID) bool {
+	t.mu.RLock()
+	e := t.customers[c]
+	known := e != nil && e.again == 0 && slices.Contains(fields, "object") && (e.Twins == 0 || slices.Contains(fields, "resource"))
+	t.mu.RUnlock()
+	if !known {
+		return false
+	}
+	for part := range slices.Chunk(items, 1024) {
+		if !t.objects(c, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// objects tells whether all the items are objects of the customer.
+func (t *Tree) objects(c belfry.CustomerID, items []belfry.ID) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, id := range items {
+		if n := t.node(c, id); n == nil || n.Kind != belfry.KindObject {
+			return false
+		}
+	}
+	return true
 }
 
 // label are the fields of a row that follow from its item.

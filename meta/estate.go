@@ -22,6 +22,7 @@ type Estate struct {
 	boxes   [belfry.Kinds][]*Node // views and resources
 	ever    []*Node               // every item the customer ever had, removed ones included
 	gone    map[string][]*Node    // removed items by name
+	again   int                   // how often two had a name of which one has been removed; it never falls
 	counts  [belfry.Kinds]int     // of existing items by kind
 	barred  int                   // existing items with a bar in their name
 }

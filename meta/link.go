@@ -13,6 +13,9 @@ func (t *Tree) link(n, parent *Node) {
 	if strings.Contains(n.Name, "|") {
 		e.barred++
 	}
+	if n.Kind != belfry.KindElement && len(e.gone[n.Name]) > 0 {
+		e.again++
+	}
 	switch {
 	case n.Kind == belfry.KindElement:
 		e.drawn[drawn{n.Package, n.Name}] = n
@@ -80,6 +83,9 @@ func (t *Tree) bury(n *Node, at belfry.Time) {
 		return // no row was ever about it
 	}
 	e := t.customers[n.Customer]
+	if len(e.gone[n.Name]) > 0 || e.inside[n.Name] != nil || e.places[n.Name] != nil { // when it is read from disk, others may be there
+		e.again++
+	}
 	e.gone[n.Name] = append(e.gone[n.Name], n)
 }
 

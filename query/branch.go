@@ -58,14 +58,14 @@ func (w *writer) selected(t Table, needed []stored) string {
 	})
 }
 
-// conditions are the customer, the span, the items, and what else the plan asks for.
+// conditions are the customer, the span where the table goes beyond it, the items, and what else the plan asks for.
 func (w *writer) conditions(where Pred) string {
 	all := []string{w.name("customer") + " = " + w.customer()}
-	if w.plan.From > 0 {
-		all = append(all, w.name(timestamp)+" >= "+w.arg(int64(w.plan.From)))
+	if w.plan.From > w.table.From {
+		all = append(all, w.name(timestamp)+" >= "+strconv.FormatInt(int64(w.plan.From), 10))
 	}
-	if w.plan.To < Forever {
-		all = append(all, w.name(timestamp)+" <= "+w.arg(int64(w.plan.To)))
+	if w.table.To == 0 && w.plan.To < Forever || w.plan.To < w.table.To {
+		all = append(all, w.name(timestamp)+" <= "+strconv.FormatInt(int64(w.plan.To), 10))
 	}
 	if len(w.items) > 0 {
 		ids := w.list(len(w.items), func(i int) string { return strconv.FormatUint(uint64(w.items[i]), 10) })

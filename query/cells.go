@@ -22,10 +22,7 @@ type Cells interface {
 func (s *Statement) Row(cells Cells, row []belfry.Value) error {
 	at := 0
 	for i, out := range s.Columns {
-		width := 1
-		if out.Column.isValue() {
-			width = 2
-		}
+		width := out.Width()
 		if at+width > cells.Len() || i >= len(row) {
 			return fmt.Errorf("read row: %d columns for %d outputs", cells.Len(), len(s.Columns))
 		}
@@ -52,11 +49,15 @@ func readCell(t catalog.Type, cells Cells, i int) (v belfry.Value, ok bool) {
 		return v, ok
 	}
 	w, isFloat, ok := cells.Word(i)
+	return wordValue(t, w), ok && isFloat == (storage(t) == StoredNumber)
+}
+
+// wordValue is a value of a type that is no text, as Word gives it.
+func wordValue(t catalog.Type, w uint64) belfry.Value {
 	if storage(t) == StoredNumber {
-		return belfry.Value{Type: belfry.NumberValue, Num: math.Float64frombits(w)}, ok && isFloat
+		return belfry.Value{Type: belfry.NumberValue, Num: math.Float64frombits(w)}
 	}
-	v.Type, v.Int = valueTypes(t), int64(w)
-	return v, ok && !isFloat
+	return belfry.Value{Type: valueTypes(t), Int: int64(w)}
 }
 
 // valueTypes are the types of values that are stored as integers.

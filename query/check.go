@@ -199,7 +199,7 @@ func (k *checker) pred(e Expr) (Pred, error) {
 	case *InExpr:
 		return k.in(e)
 	case *LikeExpr:
-		return k.like(e.Field, e.Not, e.Pattern)
+		return k.like(e.Term, e.Not, e.Pattern)
 	case *LuceneExpr:
 		return k.lucene(e)
 	}

@@ -159,24 +159,33 @@ func (t *top) Pop() any           { panic("query: rows are replaced, never taken
 // compare orders rows by their keys; what is absent comes last in both directions.
 func (t *top) compare(a, b []belfry.Value) int {
 	for i, o := range t.plan.Order {
-		noA, noB := a[i].Type == belfry.AbsentValue, b[i].Type == belfry.AbsentValue
-		switch {
-		case noA && noB:
-			continue
-		case noA:
-			return 1
-		case noB:
-			return -1
-		}
-		c := compareValues(a[i], b[i])
-		if o.Desc {
-			c = -c
-		}
-		if c != 0 {
+		if c := o.compare(a[i], b[i]); c != 0 {
 			return c
 		}
 	}
 	return 0
+}
+
+func (o Order) compare(a, b belfry.Value) int {
+	noA, noB := a.Type == belfry.AbsentValue, b.Type == belfry.AbsentValue
+	switch {
+	case noA && noB:
+		return 0
+	case noA:
+		return 1
+	case noB:
+		return -1
+	}
+	c := compareValues(a, b)
+	if o.Desc {
+		return -c
+	}
+	return c
+}
+
+// passes tells that a row with such a first key is not among those to be kept, whatever its other keys are.
+func (t *top) passes(first belfry.Value) bool {
+	return len(t.kept) == t.most && t.plan.Order[0].compare(first, t.kept[0].keys[0]) > 0
 }
 
 func (t *top) offer(r Row) {

@@ -10,8 +10,8 @@ import (
 // Label is what the fields of a row show of its item.
 type Label struct{ Resource, View, Object, Class, IP, Host string }
 
-// of is the field of that name.
-func (l *Label) of(field string) string {
+// Of is the field of that name.
+func (l *Label) Of(field string) string {
 	switch field {
 	case "resource":
 		return l.Resource
@@ -31,6 +31,11 @@ func (l *Label) of(field string) string {
 type Labels interface {
 	// Label gives the names of an item of the customer, which may have been removed; nothing when there is none.
 	Label(customer belfry.CustomerID, id belfry.ID) Label
+	// Names gives a field of each of the items, in the same way.
+	Names(customer belfry.CustomerID, field string, items []belfry.ID, names []string)
+	// Apart tells whether each of the items has a name in one of the fields at least, and no two have the same in all of
+	// them; without items, whether it would know. It may say no where finding out would take long.
+	Apart(customer belfry.CustomerID, fields []string, items []belfry.ID) bool
 }
 
 // Labelled answers plans from a source that keeps rows, and puts the names of their items in by itself. An engine would
@@ -40,9 +45,12 @@ type Labelled struct {
 	Labels Labels
 }
 
-// Select asks for the numbers of items instead of their names, unless the order or the groups of the answer depend on
-// the names: then they are the engine's to find.
+// Select asks for the numbers of items instead of their names, unless the order of the answer depends on the names, or its
+// groups do and several items can be in one: then they are the engine's to find.
 func (l Labelled) Select(ctx context.Context, p *Plan) (Rows, error) {
+	if rows, err := l.groupsOfItems(ctx, p); rows != nil || err != nil {
+		return rows, err
+	}
 	q, named := p.numbersOnly()
 	rows, err := l.Source.Select(ctx, q)
 	if err != nil || named == nil {
@@ -122,9 +130,13 @@ func (r *labelled) name(number belfry.Value, field string) belfry.Value {
 	if number.Int != r.item {
 		r.item, r.label = number.Int, r.labels.Label(r.customer, belfry.ID(number.Int))
 	}
-	text := r.label.of(field)
-	if text == "" {
+	return nameValue(r.label.Of(field))
+}
+
+// nameValue is a name as a value; absent when there is none.
+func nameValue(name string) belfry.Value {
+	if name == "" {
 		return belfry.Value{}
 	}
-	return belfry.Value{Type: belfry.TextValue, Text: text}
+	return belfry.Value{Type: belfry.TextValue, Text: name}
 }

@@ -14,8 +14,8 @@ import (
 const MaxPattern = 1000
 
 // like gives LIKE its meaning. A pattern without wildcards asks for equality, one that takes every text for presence.
-func (k *checker) like(field Name, not bool, pattern Literal) (Pred, error) {
-	col, err := k.column(field)
+func (k *checker) like(t Term, not bool, pattern Literal) (Pred, error) {
+	col, err := k.operand(t)
 	if err != nil {
 		return nil, err
 	}

@@ -59,6 +59,9 @@ const (
 	MaxOffset   = 1_000_000
 )
 
+// AllGroups is the Limit of a plan that we made ourselves, and that wants every group.
+const AllGroups = math.MaxInt - 1
+
 // Output is one field of the answer.
 type Output struct {
 	Name   string // as the client wrote it, or the name after AS
@@ -71,6 +74,14 @@ type Output struct {
 
 // Type is the type of the values of the output.
 func (o Output) Type() catalog.Type { return o.Column.Type }
+
+// Width is how many columns of an engine's result the output has.
+func (o Output) Width() int {
+	if o.Column.isValue() {
+		return 2
+	}
+	return 1
+}
 
 // Column is a field that a plan speaks of, resolved against the catalog.
 type Column struct {
@@ -142,6 +153,9 @@ type ItemMatch struct {
 type Table struct {
 	Ref     string // how the engine's SQL refers to it; made by the engine, never from a client's text
 	Columns map[string]bool
+
+	// From and To are the first and the last moment of which the table can have rows; To is 0 when nothing is known.
+	From, To belfry.Time
 
 	// Ranges are the rows that can be in the answer, as the engine numbers them; the others need not be read. nil: all.
 	Ranges []RowRange

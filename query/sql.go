@@ -87,8 +87,8 @@ func (w *writer) arg(v any) string {
 
 func (w *writer) argText(s string) string { return w.arg(s) }
 
-// customer is the number of the customer. It and the numbers of items are written out: they are ours, and an engine
-// that sees them while it plans reads a quarter of what it reads otherwise.
+// customer is the number of the customer. It, the numbers of items and the ends of the span are written out: they are
+// ours, or numbers by now, and an engine that sees them while it plans reads a quarter of what it reads otherwise.
 func (w *writer) customer() string { return strconv.FormatUint(uint64(w.plan.Customer), 10) }
 
 func (w *writer) null(t Storage) string { return w.dialect.Cast("NULL", t) }

@@ -45,7 +45,7 @@ func (w *writer) groups(tables []Table) {
 	if len(w.plan.Order) > 0 {
 		w.put("\n", w.order())
 	}
-	if len(g.Keys) > 0 || w.plan.Offset > 0 {
+	if len(g.Keys) > 0 && w.plan.Limit != AllGroups || w.plan.Offset > 0 {
 		w.put("\n", w.limit())
 	}
 }

@@ -35,6 +35,31 @@ func (l Items) Label(customer belfry.CustomerID, id belfry.ID) query.Label {
 	return query.Label{Resource: i.Resource, View: i.View, Object: i.Object, Class: i.Class, IP: i.IP, Host: i.Host}
 }
 
+// Names implements query.Labels.
+func (l Items) Names(customer belfry.CustomerID, field string, items []belfry.ID, names []string) {
+	for i, id := range items {
+		label := l.Label(customer, id)
+		names[i] = label.Of(field)
+	}
+}
+
+// Apart implements query.Labels, and finds it out for any fields.
+func (l Items) Apart(customer belfry.CustomerID, fields []string, items []belfry.ID) bool {
+	seen := map[string]bool{}
+	for _, id := range items {
+		label, key, any := l.Label(customer, id), "", false
+		for _, field := range fields {
+			key += label.Of(field) + "\x00"
+			any = any || label.Of(field) != ""
+		}
+		if !any || seen[key] {
+			return false
+		}
+		seen[key] = true
+	}
+	return true
+}
+
 // id finds the item of a row and adds it when it is new.
 func (l *Items) id(c *catalog.Collection, customer belfry.CustomerID, r Row) int64 {
 	of := func(field string) string {

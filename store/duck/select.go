@@ -96,18 +96,21 @@ func (s *Store) answer(ctx context.Context, p *query.Plan, most int) (*rows, err
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	return s.ask(ctx, p, most)
+	c, err := s.engine.borrow()
+	if err != nil {
+		return nil, err
+	}
+	sound := false
+	defer func() { s.engine.giveBack(c, sound) }()
+	c.most = most
+	r, err := s.ask(ctx, c, p)
+	sound = err == nil
+	return r, err
 }
 
 // ask runs the plan on the files of its span. When the rows are wanted by time it begins with the files at that end, and
 // takes more only while there are too few rows: the others cannot have any that come before.
-func (s *Store) ask(ctx context.Context, p *query.Plan, most int) (*rows, error) {
-	c, err := s.engine.connect()
-	if err != nil {
-		return nil, err
-	}
-	defer c.close()
-	c.most = most
+func (s *Store) ask(ctx context.Context, c *conn, p *query.Plan) (*rows, error) {
 	if p.Period != "" {
 		return s.askSummaries(ctx, c, p)
 	}
@@ -244,6 +247,24 @@ func (r *rows) Next() ([]belfry.Value, error) {
 		return nil, err
 	}
 	return r.row, nil
+}
+
+// Words implements query.Held.
+func (r *rows) Words(output int) (words []uint64, null []bool, ok bool) {
+	at := 0
+	for _, out := range r.stmt.Columns[:output] {
+		at += out.Width()
+	}
+	if r.stmt.Columns[output].Width() > 1 || r.result.types[at] == bindings.TypeVarchar {
+		return nil, nil, false
+	}
+	return r.result.cols[at].words, r.result.cols[at].null, true
+}
+
+// At implements query.Held.
+func (r *rows) At(row int) ([]belfry.Value, error) {
+	r.result.row = row + 1
+	return r.row, r.stmt.Row(r.result, r.row)
 }
 
 func (r *rows) Close() error { return nil }

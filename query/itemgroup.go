@@ -1,0 +1,210 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// An engine that groups by names has to read its table of all items, and to compare texts. Where each item has names of
+// its own, the groups are those of the numbers of items, and the first of them are soon found where the names are at hand:
+//
+//	engine   SELECT item, functions … GROUP BY item          every function, as none has to be put together of parts
+//	here     names of items, HAVING, ORDER BY, LIMIT
+//
+// Whether no two items of the answer have the same names is seen when the numbers are there. Where two have, the engine
+// is asked again, for the whole.
+
+// maxItemGroups is how many groups an answer may have that is made so. Of many the engine finds the order faster.
+const maxItemGroups = 1000
+
+// Held are rows that are all in memory, and can be read by column.
+type Held interface {
+	Rows
+	// Words gives the values of an output as Cells.Word does, and which of them are absent; ok is false for a text.
+	Words(output int) (words []uint64, null []bool, ok bool)
+	// At gives a row by its place, from 0. The slice is valid until the next call.
+	At(row int) ([]belfry.Value, error)
+}
+
+// groupsOfItems answers a plan with groups by the numbers of items; nil when that cannot be.
+func (l Labelled) groupsOfItems(ctx context.Context, p *Plan) (Rows, error) {
+	if !p.ofItems() || !l.Labels.Apart(p.Customer, p.Grouping.fields(), nil) {
+		return nil, nil
+	}
+	rows, err := l.Source.Select(ctx, p.byNumber())
+	if e, ok := errors.AsType[*belfry.Error](err); ok && e.Code == belfry.BadQuery && ctx.Err() == nil {
+		return nil, nil // it may be about the number of groups, of which the plan itself wants a few
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	g := newItemGroups(p, l.Labels)
+	if held, ok := rows.(Held); ok {
+		err = g.scan(held)
+	} else {
+		err = g.read(rows)
+	}
+	if err != nil || !g.apart() {
+		return nil, err
+	}
+	return g.top.rows(), nil
+}
+
+// ofItems tells whether the groups follow from the items of rows, and the answer has few of them.
+func (p *Plan) ofItems() bool {
+	g := p.Grouping
+	if g == nil || len(g.Keys) == 0 || p.Offset+p.Limit > maxItemGroups {
+		return false
+	}
+	return !slices.ContainsFunc(g.Keys, func(c Call) bool { return c.Func != FuncNone || c.Column.From != FromItem }) &&
+		!slices.ContainsFunc(g.Calls, func(c Call) bool { return c.Column.From == FromItem })
+}
+
+// fields are what the keys take from the items.
+func (g *Grouping) fields() []string {
+	fields := make([]string, len(g.Keys))
+	for i, key := range g.Keys {
+		fields[i] = key.Column.Of
+	}
+	return fields
+}
+
+// byNumber is the plan for a group of each item: its number, then the results of the functions; all groups, in any order.
+func (p *Plan) byNumber() *Plan {
+	q := *p
+	number := Column{Name: belfry.ItemColumn, Type: catalog.ID, From: ItemNumber}
+	q.Grouping = &Grouping{Keys: []Call{{Column: number}}, Calls: p.Grouping.Calls}
+	q.Outputs = make([]Output, q.Grouping.width())
+	for i := range q.Outputs {
+		c := q.Grouping.column(i)
+		q.Outputs[i] = Output{Name: c.Name, Column: c}
+	}
+	q.Having, q.Order, q.Limit, q.Offset = nil, nil, AllGroups, 0
+	return &q
+}
+
+// itemGroups makes groups of items into the groups of a plan.
+type itemGroups struct {
+	plan   *Plan
+	labels Labels
+	fields []string
+	top    *top
+	row    groupRow
+	items  []belfry.ID
+	none   int // groups of rows without an item
+}
+
+func newItemGroups(p *Plan, labels Labels) *itemGroups {
+	return &itemGroups{
+		plan: p, labels: labels, fields: p.Grouping.fields(), row: make(groupRow, p.Grouping.width()),
+		top: &top{plan: p, most: p.Offset + p.Limit + 1, numbered: make([][]Output, len(p.Outputs))},
+	}
+}
+
+// read takes in groups one by one.
+func (g *itemGroups) read(rows Rows) error {
+	for {
+		row, err := rows.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		g.count(uint64(row[0].Int), row[0].Type == belfry.AbsentValue)
+		g.offer(row)
+	}
+}
+
+// scan takes in groups by column. Most of them are not among the first, which one column tells.
+func (g *itemGroups) scan(rows Held) error {
+	const step = 1024 // whoever knows the names is not held up for long
+	numbers, null, _ := rows.Words(0)
+	for from := 0; from < len(numbers); from += step {
+		to := min(from+step, len(numbers))
+		for i := from; i < to; i++ {
+			g.count(numbers[i], null[i])
+		}
+		first := g.first(rows, from, to)
+		for i := from; i < to; i++ {
+			if first != nil && g.top.passes(first(i-from)) {
+				continue
+			}
+			row, err := rows.At(i)
+			if err != nil {
+				return err
+			}
+			g.offer(row)
+		}
+	}
+	return nil
+}
+
+// first gives what some of the groups come by first, a name or a result; nil when that is not quickly found.
+func (g *itemGroups) first(rows Held, from, to int) func(i int) belfry.Value {
+	n, keys := g.plan.Order[0].Column.N, len(g.fields)
+	if n < keys {
+		names := g.names(rows, g.fields[n], from, to)
+		return func(i int) belfry.Value { return nameValue(names[i]) }
+	}
+	words, null, ok := rows.Words(n - keys + 1)
+	if !ok {
+		return nil
+	}
+	t := g.plan.Order[0].Column.Type
+	return func(i int) belfry.Value {
+		if null[from+i] {
+			return belfry.Value{}
+		}
+		return wordValue(t, words[from+i])
+	}
+}
+
+// names are those of the items of some groups.
+func (g *itemGroups) names(rows Held, field string, from, to int) []string {
+	numbers, null, _ := rows.Words(0)
+	items, names := make([]belfry.ID, to-from), make([]string, to-from)
+	for i := range items {
+		if !null[from+i] { // where it is, there may stand anything
+			items[i] = belfry.ID(numbers[from+i])
+		}
+	}
+	g.labels.Names(g.plan.Customer, field, items, names)
+	return names
+}
+
+// count takes note of the item of a group.
+func (g *itemGroups) count(number uint64, null bool) {
+	if null {
+		g.none++
+		return
+	}
+	g.items = append(g.items, belfry.ID(number))
+}
+
+// offer takes in the group of an item.
+func (g *itemGroups) offer(row []belfry.Value) {
+	var l Label
+	if row[0].Type != belfry.AbsentValue {
+		l = g.labels.Label(g.plan.Customer, belfry.ID(row[0].Int))
+	}
+	for i, field := range g.fields {
+		g.row[i] = nameValue(l.Of(field))
+	}
+	copy(g.row[len(g.fields):], row[1:])
+	if g.plan.Having == nil || holds(g.plan.Having, g.row) {
+		g.top.offer(g.row)
+	}
+}
+
+// apart tells whether each group is one of the plan, and not a part of one. Rows without an item have no names; each item
+// must have some.
+func (g *itemGroups) apart() bool {
+	return g.none <= 1 && (len(g.items) == 0 || g.labels.Apart(g.plan.Customer, g.fields, g.items))
+}

@@ -1,0 +1,109 @@
+package duck
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/query"
+	"belfry/query/querytest"
+)
+
+// Groups of items that are named in memory are those that the engine makes by names: of many items, with equal results,
+// without a value, without an item, and where two items have one name.
+func TestGroupsOfItems(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const objects = 3000
+	names := make(querytest.Items, objects)
+	items := &belfry.Batch{Collection: belfry.Dimension, Customer: 1, Pos: 1, Times: make([]belfry.Time, objects)}
+	cols := []belfry.Column{{Name: belfry.ItemColumn}, {Name: "kind"}, {Name: "resource"}, {Name: "object"}}
+	rows := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: 2, FirstID: 1}
+	item, i1 := belfry.Column{Name: belfry.ItemColumn}, belfry.Column{Name: "i1"}
+	for i := range objects {
+		names[i] = querytest.Item{Resource: fmt.Sprint("r", i%7), Object: fmt.Sprint("o", i*7919%objects), Customer: 1}
+		if i == objects-1 {
+			names[i].Object = names[0].Object // in another resource
+		}
+		cols[0].Ints, cols[1].Ints = append(cols[0].Ints, int64(i+1)), append(cols[1].Ints, int64(belfry.KindObject))
+		cols[2].Texts, cols[3].Texts = append(cols[2].Texts, names[i].Resource), append(cols[3].Texts, names[i].Object)
+		for n := range 1 + i%3 {
+			rows.Times = append(rows.Times, crashDay0+belfry.Time(i+n))
+			item.Ints, i1.Numbers = append(item.Ints, int64(i+1)), append(i1.Numbers, float64(i*31%97-40+n))
+			if i%50 == 49 {
+				i1.Numbers[len(i1.Numbers)-1] = belfry.AbsentNumber()
+			}
+		}
+	}
+	rows.Times = append(rows.Times, crashDay0, crashDay0+1)
+	item.Ints, i1.Numbers = append(item.Ints, belfry.AbsentInt, 17), append(i1.Numbers, 5, belfry.AbsentNumber())
+	items.Columns, rows.Columns = cols, []belfry.Column{item, i1}
+	if err := s.Append(t.Context(), items, rows); err != nil {
+		t.Fatal(err)
+	}
+	answer := func(source query.Source, p *query.Plan) (text string) {
+		r, err := source.Select(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		for {
+			row, err := r.Next()
+			if err == io.EOF {
+				return text
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			text += fmt.Sprintf("%v\n", row)
+		}
+	}
+	f := func(text string) {
+		t.Helper()
+		parsed, err := query.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := query.Check(parsed, cat, query.Options{Customer: 1, Now: crashDay0, From: crashDay0, To: crashDay0 + dayLength})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := answer(s, p)
+		for _, source := range []query.Source{s, oneByOne{s}} {
+			if got := answer(query.Labelled{Source: source, Labels: names}, p); got != want || want == "" {
+				t.Errorf("%s of %T\nby number:\n%sby name:\n%s", text, source, got, want)
+			}
+		}
+	}
+	for _, keys := range []string{"object", "resource, object", "object, resource", "resource"} {
+		by := "SELECT " + keys + ", COUNT(*), MEAN(i1), MEDIAN(i1), LAST(i1) FROM objectdata GROUP BY " + keys
+		first, _, _ := strings.Cut(keys, ",")
+		f(by)
+		if first != keys {
+			f(by + " LIMIT 5 OFFSET 900")
+		}
+		f(by + " ORDER BY " + first + " DESC LIMIT 3")
+		f(by + " ORDER BY COUNT(*) DESC LIMIT 20")
+		f(by + " ORDER BY COUNT(*) LIMIT 20")
+		f(by + " ORDER BY MEAN(i1) DESC LIMIT 20")
+		f(by + " ORDER BY MEAN(i1), " + first + " DESC LIMIT 200")
+		f(by + " HAVING COUNT(*) > 1 ORDER BY MEDIAN(i1) DESC LIMIT 7")
+	}
+	f("SELECT object, resource, MAX(i1) FROM objectdata GROUP BY object, resource HAVING object LIKE '%9' ORDER BY MAX(i1) LIMIT 9")
+}
+
+// oneByOne is a source whose rows cannot be read by column.
+type oneByOne struct{ query.Source }
+
+func (o oneByOne) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
+	rows, err := o.Source.Select(ctx, p)
+	return struct{ query.Rows }{rows}, err
+}
