@@ -149,7 +149,9 @@ func (t *tx) pass(nodes []*meta.Node) {
 func (t *tx) passWindow(n *meta.Node) {
 	i := t.s.draft(n)
 	s := t.s.drafts[i].state
-	if due := status.WindowDue(s.Care); due == 0 || due > t.now {
+	prev := s
+	due := status.WindowDue(s.Care)
+	if due == 0 || due > t.now {
 		return
 	}
 	by := s.Care.Window.By
@@ -157,6 +159,7 @@ func (t *tx) passWindow(n *meta.Node) {
 	s.Care = &care
 	t.s.drafts[i].state = s
 	t.keep(n, s)
+	t.remember(n, &prev, &s, false, due)
 	for _, p := range passed {
 		t.managed(n, p.At, windowText(p), by)
 	}
