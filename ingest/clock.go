@@ -85,9 +85,13 @@ func (s *Sequencer) look(n *meta.Node) {
 	s.clock.set(n.ID, due)
 }
 
+// Since is when this process began to listen: nothing counts as heard before. It is 0 until then.
+func (s *Sequencer) Since() belfry.Time { return belfry.Time(s.since.Load()) }
+
 // listen begins to wait for what will be due.
 func (s *Sequencer) listen() {
 	s.clock.since = belfry.At(s.cfg.Now())
+	s.since.Store(int64(s.clock.since))
 	for _, c := range s.cfg.Tree.Customers() {
 		s.cfg.Tree.Estate(c.ID).All(func(n *meta.Node) bool {
 			s.look(n)
