@@ -11,7 +11,10 @@ import (
 // Explain asks why an item has its status, and gives the answer as JSON. A resource is named where the name alone stands
 // for several items.
 func (c *Client) Explain(ctx context.Context, kind, name, resource string) ([]byte, error) {
-	r := request{method: http.MethodGet, path: "/api/explain/" + url.PathEscape(kind) + "/" + url.PathEscape(name)}
+	const path = "/api/explain/"
+	r := request{
+		method: http.MethodGet, path: path + kind + "/" + name, escaped: path + url.PathEscape(kind) + "/" + url.PathEscape(name),
+	}
 	if resource != "" {
 		r.query = url.Values{"resname": {resource}}
 	}
