@@ -83,7 +83,7 @@ func force(t status.ExplainedRule) string {
 	case t.InForce:
 		return "in force"
 	case t.Count > 0:
-		return fmt.Sprintf("met by %d values in a row, and it takes %d", t.Count, t.After)
+		return fmt.Sprintf("met by %d of %d values in a row", t.Count, t.After)
 	}
 	return "not met"
 }
