@@ -73,7 +73,9 @@ const (
 	ObjectLog  = "objectlog"
 	Events     = "events"
 	StatusDay  = "statusday" // not for queries: the status of every item once a day
-	Dimension  = "item"      // not for queries: the names behind the ids in ItemColumn
+	// StatusChange is not for queries either: what changes between two of those and no alarm tells.
+	StatusChange = "statuschange"
+	Dimension    = "item" // not for queries: the names behind the ids in ItemColumn
 )
 
 // ItemColumn holds the ID of the item a row is about; the fields resource, view, object,

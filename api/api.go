@@ -35,6 +35,7 @@ import (
 	"belfry/ingest"
 	"belfry/meta"
 	"belfry/query"
+	"belfry/status"
 )
 
 // Config is what the server needs from the rest of the program.
@@ -57,6 +58,8 @@ type Config struct {
 	CreateView func(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (status int, body []byte, err error)
 	// Export writes as CSV what a package has made.
 	Export func(c belfry.CustomerID, packageType string, w io.Writer) error
+	// Explain says why an item has its status.
+	Explain func(belfry.CustomerID, status.Wanted) (*status.Explanation, error)
 	// PutClass makes a definition the customer's own; result is created, updated or unchanged.
 	PutClass func(ingest.Sender, *catalog.Class) (result string, l catalog.Listed, err error)
 	// DeleteClass removes the customer's own definition of a class.

@@ -244,6 +244,14 @@ func TestOpenAPI(t *testing.T) {
 	f(400, "rw", "GET", "/cv?resname=web01&c=folder&v=Net&p=web01", "")
 	f(401, "-", "GET", "/cv?resname=web01&c=folder&v=Net&p=Disks", "")
 
+	f(201, "rwd", "PUT", "/api/classes/tank", "indicators:\n  - {n: 1, name: Level, unit: \"%\", thresholds: [{when: \">= 80\", status: 1}, {when: \">= 95\", status: 3, recover: \"< 90\", after: 2}]}\n  - {n: 2, name: State, type: string}\ninterval: 60s\n", "Content-Type: application/yaml")
+	f(200, "rw", "POST", "/api/send", "type,resname,object,class,view,i1,i2\ndata,web01,a/b,tank,web01,97,open\n", csv)
+	f(200, "r", "GET", "/api/explain/objects/a%2Fb", "")
+	f(200, "r", "GET", "/api/explain/object/cpu?resname=web01", "")
+	f(200, "-", "GET", "/api/explain/views/MAIN?apikey=$R", "")
+	f(400, "r", "GET", "/api/explain/views/MAIN?resnam=web01", "")
+	f(404, "r", "GET", "/api/explain/views/MAIM", "")
+	f(401, "-", "GET", "/api/explain/views/MAIN", "")
 	f(200, "r", "GET", "/api/classes", "")
 	f(200, "-", "GET", "/api/classes?limit=1&after=a&apikey=$R", "")
 	f(200, "r", "GET", "/api/classes?after=zzzz", "")
@@ -385,6 +393,7 @@ func TestOpenAPICanFail(t *testing.T) {
 	}
 	f("GET", "/api/packages/label", "", replace(`"kind":"element"`, `"kind":"thing"`))
 	f("GET", "/api/packages/label", "", replace(`"help":`, `"hlep":`))
+	f("GET", "/api/explain/views/MAIN", "", replace(`"rule":"worst"`, `"rule":1`))
 	f("GET", "/api/packages", "", replace(`"required":true`, `"required":"true"`))
 	f("GET", "/api/classes", "", replace(`"more":false`, `"mor":false`))
 	f("GET", "/api/classes/network-ping", "", replace(`"status":1`, `"status":0`))

@@ -8,7 +8,9 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,6 +32,7 @@ type memory struct {
 	*testing.T
 	dir   string
 	rnd   *rand.Rand
+	clock sync.Mutex // of now, which the sequencer reads when it likes
 	now   time.Time
 	who   ingest.Sender
 	tree  *meta.Tree
@@ -38,16 +41,31 @@ type memory struct {
 	seq   *ingest.Sequencer
 	close func()
 
-	seen  map[belfry.ID]string // what an item shows at present
+	seen  map[facet]string // what an item shows at present
 	model []shown
 	marks []belfry.Time // moments near which it is worth asking
 	parts bool          // a snapshot is being taken
 	full  error         // why there is no room
 }
 
+// facet is a part of what an item shows: one of the groups of fields below.
+type facet struct {
+	item string
+	part int
+}
+
+// facets are fields that change together. What becomes known late changes its own group and no other.
+var facets = [...]string{
+	"status, since",
+	"info",
+	"isunmanaged, unmanageifred, collectunmanage, collectorunmanage, unmanagefrom, unmanageto, unmanagenote",
+	"acknowledged, ack, ackby, acktime",
+	"note",
+}
+
 // shown is what an item showed after something that happened at a time, in the order in which it became known.
 type shown struct {
-	item  belfry.ID
+	facet
 	at    belfry.Time
 	state string
 }
@@ -80,7 +98,7 @@ func (m *memory) open() {
 		return nil
 	}))
 	m.seq = ingest.New(ingest.Config{
-		Tree: m.tree, Journal: j, Log: log, Sinks: []func(*belfry.Record){toStore}, Now: func() time.Time { return m.now },
+		Tree: m.tree, Journal: j, Log: log, Sinks: []func(*belfry.Record){toStore}, Now: m.time,
 		Room:    func(context.Context, int) error { m.between(); return m.full },
 		Ready:   func() error { return nil },
 		Answers: func(context.Context, belfry.CustomerID, string) (*belfry.Answer, error) { return nil, nil },
@@ -102,15 +120,46 @@ func (m *memory) open() {
 	}
 }
 
+// time is the time of the sequencer.
+func (m *memory) time() time.Time {
+	m.clock.Lock()
+	defer m.clock.Unlock()
+	return m.now
+}
+
+func (m *memory) set(t time.Time) {
+	m.clock.Lock()
+	defer m.clock.Unlock()
+	m.now = t.Truncate(time.Microsecond)
+}
+
 // look notes what has changed by something that happened at the given time.
 func (m *memory) look(at belfry.Time) {
-	for n := range m.tree.Each(m.tree.Everything(m.who.Customer)) {
-		state := fmt.Sprintf("%s %s", n.State.Status, n.State.Since)
-		if old, ok := m.seen[n.ID]; ok && old != state || !ok && n.State.Status != belfry.Unknown {
-			m.model = append(m.model, shown{n.ID, at, state})
+	m.Helper()
+	present, err := m.ask("", "")
+	m.must(err)
+	for f, state := range present {
+		if old, ok := m.seen[f]; ok && old != state || !ok && state != m.unseen(f) {
+			m.model = append(m.model, shown{f, at, state})
 		}
-		m.seen[n.ID] = state
+		m.seen[f] = state
 	}
+}
+
+// unseen is what an item shows before anything has happened to it.
+func (m *memory) unseen(f facet) string {
+	number, err := strconv.ParseUint(f.item, 16, 32)
+	m.must(err)
+	switch f.part {
+	case 0:
+		n := m.tree.Estate(m.who.Customer).Numbered(number)
+		return fmt.Sprintf("? %s ", n.Created)
+	case 2:
+		return "false false false false    "
+	case 3:
+		return "false    "
+	}
+	return " "
 }
 
 func (m *memory) send(body string, at time.Time) {
@@ -124,7 +173,7 @@ func (m *memory) send(body string, at time.Time) {
 func (m *memory) between() {
 	if m.parts && m.rnd.IntN(2) == 0 {
 		m.parts = false // what happens asks for room, too
-		m.now = m.now.Add(time.Duration(m.rnd.Int64N(int64(time.Minute)))).Truncate(time.Microsecond)
+		m.set(m.now.Add(time.Duration(m.rnd.Int64N(int64(time.Minute)))))
 		m.happen()
 		m.parts = true
 	}
@@ -133,7 +182,7 @@ func (m *memory) between() {
 // step lets something happen, some time after what happened last.
 func (m *memory) step() {
 	m.Helper()
-	m.now = m.now.Add(time.Duration(m.rnd.Int64N(int64(3*time.Hour))) + time.Microsecond).Truncate(time.Microsecond)
+	m.set(m.now.Add(time.Duration(m.rnd.Int64N(int64(3*time.Hour))) + time.Microsecond))
 	switch m.rnd.IntN(10) {
 	case 0, 1:
 		m.snapshot()
@@ -157,7 +206,9 @@ func (m *memory) snapshot() {
 func (m *memory) happen() {
 	m.Helper()
 	resource, object := fmt.Sprintf("r%d", m.rnd.IntN(2)), fmt.Sprintf("o%d", m.rnd.IntN(4))
-	switch m.rnd.IntN(10) {
+	switch m.rnd.IntN(14) {
+	case 10, 11, 12, 13:
+		m.act()
 	case 0:
 		_, _, err := m.seq.Remove(m.Context(), m.who, "object", strings.NewReader("name,resname\n"+object+","+resource+"\n"), ingest.Options{})
 		m.must(err)
@@ -178,29 +229,59 @@ func (m *memory) happen() {
 	}
 }
 
+// act has an operator do something with an item, at once.
+func (m *memory) act() {
+	m.Helper()
+	name := []string{belfry.Main, "r0", "r1", "o0", "o1", "o2", "o3"}[m.rnd.IntN(7)]
+	a := ingest.Action{Kind: belfry.KindView, List: []string{name}}
+	if name[0] == 'o' {
+		a.Resource = "r0"
+	}
+	text := fmt.Sprintf("text %d", m.rnd.IntN(100))
+	switch m.rnd.IntN(5) {
+	case 0:
+		a.Note = []*string{new(string), &text}[m.rnd.IntN(2)]
+	case 1:
+		a.Ack = &belfry.Ack{Text: text, By: "op", Sticky: belfry.Time(m.rnd.IntN(2)) * 7200e6, UntilWorse: m.rnd.IntN(2) == 0}
+	case 2:
+		a.Manage = &status.Order{By: "op"}
+	default:
+		a.Manage = &status.Order{Mode: belfry.Mode(m.rnd.IntN(3)), By: "op", Note: []*string{nil, new(string), &text}[m.rnd.IntN(3)]}
+	}
+	_, _, err := m.seq.Act(m.Context(), m.who, a, ingest.Repeat{})
+	m.must(err)
+	m.look(belfry.At(m.now))
+}
+
 // want is the model's answer for a moment.
-func (m *memory) want(at belfry.Time) map[string]string {
-	last := map[belfry.ID]string{}
+func (m *memory) want(at belfry.Time) map[facet]string {
+	last := map[facet]string{}
 	for _, s := range m.model {
 		if s.at <= at {
-			last[s.item] = s.state
+			last[s.facet] = s.state
 		}
 	}
-	want := map[string]string{}
+	want := map[facet]string{}
 	for n := range m.tree.EachEver(m.tree.Ever(m.who.Customer)) {
-		state, known := last[n.ID]
+		item, known := belfry.RowID(n.Number).String(), false
+		for part := range facets {
+			_, ok := last[facet{item, part}]
+			known = known || ok
+		}
 		if n.Created > at && !known || n.Removed != 0 && n.Removed <= at {
 			continue
 		}
-		if !known {
-			state = fmt.Sprintf("? %s", n.Created)
+		for part := range facets {
+			f := facet{item, part}
+			if want[f] = last[f]; want[f] == "" {
+				want[f] = m.unseen(f)
+			}
 		}
-		want[belfry.RowID(n.Number).String()] = state
 	}
 	return want
 }
 
-func (m *memory) got(at belfry.Time) map[string]string {
+func (m *memory) got(at belfry.Time) map[facet]string {
 	m.Helper()
 	got, err := m.asOf(at, "")
 	m.must(err)
@@ -209,18 +290,20 @@ func (m *memory) got(at belfry.Time) map[string]string {
 }
 
 // checkOne asks for the objects of one name, which are found by themselves: they are as they are among all.
-func (m *memory) checkOne(at belfry.Time, all map[string]string) {
+func (m *memory) checkOne(at belfry.Time, all map[facet]string) {
 	m.Helper()
 	nodes := m.tree.Ever(m.who.Customer)
 	one := nodes[m.rnd.IntN(len(nodes))]
 	if one.Kind != belfry.KindObject {
 		return
 	}
-	want := map[string]string{}
+	want := map[facet]string{}
 	for _, n := range nodes {
-		id := belfry.RowID(n.Number).String()
-		if state, ok := all[id]; ok && n.Kind == belfry.KindObject && n.Name == one.Name {
-			want[id] = state
+		for part := range facets {
+			f := facet{belfry.RowID(n.Number).String(), part}
+			if state, ok := all[f]; ok && n.Kind == belfry.KindObject && n.Name == one.Name {
+				want[f] = state
+			}
 		}
 	}
 	got, err := m.asOf(at, " WHERE object = '"+one.Name+"'")
@@ -234,26 +317,45 @@ func (m *memory) past() *status.Past {
 	return &status.Past{Tree: m.tree, Catalog: testCatalog(m.T), Rows: m.mover, Oldest: m.rows.Oldest}
 }
 
-func (m *memory) asOf(at belfry.Time, where string) (map[string]string, error) {
+func (m *memory) asOf(at belfry.Time, where string) (map[facet]string, error) {
 	m.Helper()
-	s, err := query.Parse("SELECT id, status, since FROM objectstatus AS OF '" + at.String() + "'" + where)
-	m.must(err)
-	p, err := query.Check(s, testCatalog(m.T), query.Options{Customer: m.who.Customer, Now: belfry.At(m.now), Rows: 1000})
-	m.must(err)
-	rows, err := status.Source{Tree: m.tree, Past: m.past()}.Select(m.Context(), p)
+	return m.ask(" AS OF '"+at.String()+"'", where)
+}
+
+// ask gives all facets of items.
+func (m *memory) ask(when, where string) (map[facet]string, error) {
+	m.Helper()
+	rows, err := m.rowsOf("SELECT id, " + strings.Join(facets[:], ", ") + " FROM objectstatus" + when + where)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	got := map[string]string{}
+	got := map[facet]string{}
 	for {
 		row, err := rows.Next()
 		if errors.Is(err, io.EOF) {
 			return got, nil
 		}
 		m.must(err)
-		got[row[0].String()] = row[1].String() + " " + row[2].String()
+		item, values := row[0].String(), row[1:]
+		for part, fields := range facets {
+			state := ""
+			for range 1 + strings.Count(fields, ",") {
+				state += values[0].String() + " "
+				values = values[1:]
+			}
+			got[facet{item, part}] = state
+		}
 	}
+}
+
+func (m *memory) rowsOf(q string) (query.Rows, error) {
+	m.Helper()
+	s, err := query.Parse(q)
+	m.must(err)
+	p, err := query.Check(s, testCatalog(m.T), query.Options{Customer: m.who.Customer, Now: belfry.At(m.now), Rows: 1000})
+	m.must(err)
+	return status.Source{Tree: m.tree, Past: m.past()}.Select(m.Context(), p)
 }
 
 // moment picks one to ask for: any, now, or one near a snapshot.
@@ -271,7 +373,7 @@ func (m *memory) moment() belfry.Time {
 func newMemory(t *testing.T, seed uint64) *memory {
 	t.Helper()
 	m := &memory{
-		T: t, dir: t.TempDir(), rnd: rand.New(rand.NewPCG(seed, 4)), seen: map[belfry.ID]string{},
+		T: t, dir: t.TempDir(), rnd: rand.New(rand.NewPCG(seed, 4)), seen: map[facet]string{},
 		now: time.Date(2026, 11, 10, 3, 0, 0, 0, time.UTC),
 	}
 	m.open()
@@ -335,7 +437,7 @@ func TestSnapshots(t *testing.T) {
 	f(10, true) // the day on which the customer was made needs none
 	taken(10, false)
 
-	m.now = day(11).Std().Add(time.Second)
+	m.set(day(11).Std().Add(time.Second))
 	m.full = errors.New("no room")
 	f(11, false)
 	m.full = nil
@@ -351,14 +453,14 @@ func TestSnapshots(t *testing.T) {
 	taken(12, false)
 
 	// A snapshot that was not finished counts for nothing, and what happened before it stays known.
-	m.now = day(12).Std().Add(time.Second)
+	m.set(day(12).Std().Add(time.Second))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := m.seq.Snapshot(ctx, m.who.Customer, 2); !errors.Is(err, context.Canceled) {
 		t.Errorf("an interrupted snapshot ends with %v", err)
 	}
 	taken(12, false)
-	m.now = m.now.Add(time.Hour)
+	m.set(m.now.Add(time.Hour))
 	same := func(at belfry.Time) {
 		t.Helper()
 		if d := cmp.Diff(m.want(at), m.got(at)); d != "" {

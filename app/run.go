@@ -96,6 +96,7 @@ func (s *service) retain(ctx context.Context) {
 		s.retainOne(ctx, name, before)
 		if name == belfry.Events { // without events there is nothing that could follow a snapshot
 			s.retainOne(ctx, belfry.StatusDay, before)
+			s.retainOne(ctx, belfry.StatusChange, before)
 		}
 	}
 	if err := s.db.ForgetAnswers(ctx, belfry.At(now.Add(-ingest.AnswersKept))); err != nil && ctx.Err() == nil {

@@ -231,6 +231,7 @@ func (s *service) serveHTTP(context.Context) error {
 	c := api.Config{
 		Log: s.Log.With("part", "api"), Now: time.Now, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
 		Tree: s.tree, Hub: s.hub,
+		Explain: s.explain,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
 		Send: s.send, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export,
 		Source: s.source, Ready: s.ready, UI: web.Handler(), Version: Version(),
@@ -245,6 +246,10 @@ func (s *service) serveHTTP(context.Context) error {
 	s.parts.snap = start("status snapshots", s.keepSnapshots, s.failed)
 	s.parts.sum = start("summaries", behind(s.summarise), s.failed)
 	return nil
+}
+
+func (s *service) explain(c belfry.CustomerID, w status.Wanted) (*status.Explanation, error) {
+	return status.Explain(s.tree, c, w, s.seq.Since(), belfry.At(time.Now()))
 }
 
 func (s *service) send(ctx context.Context, b api.Bulk) (int, []byte, error) {

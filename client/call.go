@@ -24,6 +24,7 @@ const maxAnswer = 16 << 20
 // request is one question, the same however often it is asked.
 type request struct {
 	method, path string
+	escaped      string // the path as it is sent, where names in it may hold slashes
 	query        url.Values
 	body         []byte
 	idempotency  string
@@ -91,6 +92,9 @@ func (c *Client) open(ctx context.Context, q request) (*http.Response, error) {
 func (c *Client) once(ctx context.Context, q request) (*http.Response, error) {
 	u := *c.base
 	u.Path, u.RawPath = c.base.Path+q.path, ""
+	if q.escaped != "" {
+		u.RawPath = c.base.EscapedPath() + q.escaped
+	}
 	u.RawQuery = q.query.Encode()
 	body, packed := q.body, false
 	if c.packer != nil && len(body) > 0 {

@@ -151,6 +151,7 @@ func allowed(n *meta.Node, m belfry.Mode) *belfry.Error {
 func (t *tx) manage(n *meta.Node, o status.Order, done ActedItem) ActedItem {
 	i := t.s.draft(n)
 	s := t.s.drafts[i].state
+	prev := s
 	var care belfry.Care
 	if s.Care != nil {
 		care = *s.Care
@@ -161,6 +162,7 @@ func (t *tx) manage(n *meta.Node, o status.Order, done ActedItem) ActedItem {
 	}
 	t.s.drafts[i].state = s
 	t.keep(n, s)
+	t.remember(n, &prev, &s, false, t.now)
 	done.describe(care)
 	done.Content = t.size(n)
 	t.managed(n, t.now, done.info(care, o), o.By)
@@ -251,10 +253,12 @@ func (t *tx) acknowledge(n *meta.Node, a belfry.Ack) (content int, bad *belfry.E
 
 func (t *tx) acknowledgeOne(n *meta.Node, a belfry.Ack) bool {
 	i := t.s.draft(n)
-	s, ok := status.Acknowledge(t.s.drafts[i].state, a)
+	prev := t.s.drafts[i].state
+	s, ok := status.Acknowledge(prev, a)
 	if ok {
 		t.s.drafts[i].state = s
 		t.keep(n, s)
+		t.remember(n, &prev, &s, false, t.now)
 	}
 	return ok
 }
@@ -274,9 +278,11 @@ func (t *tx) acknowledgeInside(n *meta.Node, a belfry.Ack) (count int) {
 // note sets or removes the note of an item.
 func (t *tx) note(n *meta.Node, text, by string) (result string) {
 	i := t.s.draft(n)
-	s := status.Annotate(t.s.drafts[i].state, text)
+	prev := t.s.drafts[i].state
+	s := status.Annotate(prev, text)
 	t.s.drafts[i].state = s
 	t.keep(n, s)
+	t.remember(n, &prev, &s, false, t.now)
 	result, info := "note_set", text
 	if text == "" {
 		result, info = "note_removed", "note removed"

@@ -85,9 +85,13 @@ func (s *Sequencer) look(n *meta.Node) {
 	s.clock.set(n.ID, due)
 }
 
+// Since is when this process began to listen: nothing counts as heard before. It is 0 until then.
+func (s *Sequencer) Since() belfry.Time { return belfry.Time(s.since.Load()) }
+
 // listen begins to wait for what will be due.
 func (s *Sequencer) listen() {
 	s.clock.since = belfry.At(s.cfg.Now())
+	s.since.Store(int64(s.clock.since))
 	for _, c := range s.cfg.Tree.Customers() {
 		s.cfg.Tree.Estate(c.ID).All(func(n *meta.Node) bool {
 			s.look(n)
@@ -149,7 +153,9 @@ func (t *tx) pass(nodes []*meta.Node) {
 func (t *tx) passWindow(n *meta.Node) {
 	i := t.s.draft(n)
 	s := t.s.drafts[i].state
-	if due := status.WindowDue(s.Care); due == 0 || due > t.now {
+	prev := s
+	due := status.WindowDue(s.Care)
+	if due == 0 || due > t.now {
 		return
 	}
 	by := s.Care.Window.By
@@ -157,6 +163,7 @@ func (t *tx) passWindow(n *meta.Node) {
 	s.Care = &care
 	t.s.drafts[i].state = s
 	t.keep(n, s)
+	t.remember(n, &prev, &s, false, due)
 	for _, p := range passed {
 		t.managed(n, p.At, windowText(p), by)
 	}

@@ -12,8 +12,10 @@ func (t *tx) inherit(n *meta.Node, around belfry.Mode) {
 		return
 	}
 	d := &t.s.drafts[t.s.draft(n)]
+	prev := d.state
 	d.state.Mode = around
 	t.keep(n, d.state)
+	t.remember(n, &prev, &d.state, false, t.now)
 }
 
 // mode is how an item is managed, as the round has it.
@@ -69,16 +71,17 @@ func (t *tx) coverInside(n *meta.Node, around belfry.Mode, at belfry.Time) {
 		counts[to]++
 	})
 	d := &t.s.drafts[i]
-	s, own := d.state, d.state.Own
+	s, prev := d.state, d.state
 	if n.Kind != belfry.KindObject {
 		s.Own = t.rules(n).Rollup.Of(d.counts)
 	}
 	next, c := status.Manage(s, mode, at, t.now)
 	d.state = next
-	if c.Kept || own != next.Own {
+	if c.Kept || prev.Own != next.Own {
 		t.keep(n, next)
 		c.Cleared = "" // told once, by whoever covers it
 		t.tell(n, next, c, at)
+		t.remember(n, &prev, &next, c.Alarm, at)
 	}
 }
 

@@ -22,10 +22,7 @@ func (b *rulebook) of(def *catalog.Class) *status.Rules {
 	if def == b.class {
 		return b.rules
 	}
-	b.class, b.rules = def, &noRules
-	if every := def.Interval.Std().Microseconds(); every > 0 || len(def.Rules()) > 0 {
-		b.rules = &status.Rules{Thresholds: def.Rules(), Interval: belfry.Time(every)}
-	}
+	b.class, b.rules = def, status.RulesOf(def)
 	return b.rules
 }
 
@@ -59,28 +56,9 @@ func (t *tx) judge(n *meta.Node) {
 // so that no value has come in unseen.
 func (t *tx) judgeObject(n *meta.Node) {
 	i := t.s.draft(n)
-	next, c := status.Reassess(t.s.drafts[i].state, t.rules(n), lastValues{&n.State}, n.State.LastData, t.seq.clock.since, t.now)
+	next, c := status.Reassess(t.s.drafts[i].state, t.rules(n), status.LastValues{State: &n.State}, n.State.LastData, t.seq.clock.since, t.now)
 	t.take(i, next, c, t.now)
 	t.s.wake = append(t.s.wake, n)
-}
-
-// lastValues are those of an object.
-type lastValues struct{ *belfry.State }
-
-// Number gives an indicator that is a number.
-func (v lastValues) Number(n int) (float64, bool) {
-	if n > len(v.Numbers) || math.IsNaN(v.Numbers[n-1]) {
-		return 0, false
-	}
-	return v.Numbers[n-1], true
-}
-
-// Text gives an indicator that is a text.
-func (v lastValues) Text(n int) (string, bool) {
-	if n > len(v.Texts) || v.Texts[n-1] == "" {
-		return "", false
-	}
-	return v.Texts[n-1], true
 }
 
 // rowValues are those of one row.

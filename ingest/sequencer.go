@@ -18,6 +18,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"belfry"
@@ -68,6 +69,7 @@ type Sequencer struct {
 	singles  *singles
 	pace     pace
 	clock    clock
+	since    atomic.Int64 // the same as clock.since, for others
 	book     rulebook
 	values   rowValues
 

@@ -2,9 +2,12 @@ package ingest
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"belfry"
+	"belfry/meta"
+	"belfry/status"
 )
 
 // SnapshotPart is how many items a snapshot writes at a time.
@@ -59,35 +62,70 @@ func (s *Sequencer) Snapshot(ctx context.Context, c belfry.CustomerID, part int)
 // snapshot writes the items from the given number on, as many as make a part. It tells how many rows that made, and
 // the number at which the next part begins; 0 when there is none.
 func (t *tx) snapshot(at belfry.Time, from uint64, most int) (rows int, next uint64) {
-	var (
-		times                []belfry.Time
-		items, status, since []int64
-		infos                []string
-	)
-	for next = from; len(times) < most; next++ {
+	var p snapshotPart
+	for next = from; len(p.times) < most; next++ {
 		n := t.estate.Numbered(next)
 		if n == nil {
 			next = 0
 			break
 		}
-		if n.Removed != 0 {
-			continue
+		if n.Removed == 0 {
+			p.add(at, n)
 		}
-		times, items = append(times, at), append(items, int64(n.ID))
-		status, since = append(status, int64(n.State.Status)), append(since, int64(n.State.Since))
-		infos = append(infos, n.State.Info)
 	}
-	if len(times) == 0 {
-		return 0, next
+	if len(p.times) > 0 {
+		t.rec.Batches = append(t.rec.Batches, p.batch())
 	}
-	b := &belfry.Batch{Collection: belfry.StatusDay, Times: times, Columns: []belfry.Column{
-		{Name: belfry.ItemColumn, Ints: items},
-		{Name: "status", Ints: status},
-		{Name: "since", Ints: since},
+	return len(p.times), next
+}
+
+// snapshotPart gathers rows of a snapshot.
+type snapshotPart struct {
+	times                                  []belfry.Time
+	items, status, own, since, mode, quiet []int64
+	info, management, ack, note            []string
+}
+
+func (p *snapshotPart) add(at belfry.Time, n *meta.Node) {
+	s := &n.State.Standing
+	own, mode, quiet := int64(belfry.AbsentInt), int64(belfry.AbsentInt), int64(belfry.AbsentInt) // of most items
+	if s.Own != s.Status {
+		own = int64(s.Own)
+	}
+	if s.Mode != belfry.Managed {
+		mode = int64(s.Mode)
+	}
+	if s.Quiet {
+		quiet = 1
+	}
+	var care belfry.Care
+	if s.Care != nil {
+		care = *s.Care
+	}
+	p.times, p.items = append(p.times, at), append(p.items, int64(n.ID))
+	p.status, p.own = append(p.status, int64(s.Status)), append(p.own, own)
+	p.since, p.mode = append(p.since, int64(s.Since)), append(p.mode, mode)
+	p.quiet = append(p.quiet, quiet)
+	p.info, p.management = append(p.info, s.Info), append(p.management, status.ManagementText(s.Care))
+	p.ack, p.note = append(p.ack, status.AckText(care.Ack)), append(p.note, care.Note)
+}
+
+func (p *snapshotPart) batch() *belfry.Batch {
+	b := &belfry.Batch{Collection: belfry.StatusDay, Times: p.times, Columns: []belfry.Column{
+		{Name: belfry.ItemColumn, Ints: p.items},
+		{Name: "status", Ints: p.status},
+		{Name: "since", Ints: p.since},
 	}}
-	if anyText(infos) {
-		b.Columns = append(b.Columns, belfry.Column{Name: "info", Texts: infos})
+	for _, c := range []belfry.Column{{Name: "own", Ints: p.own}, {Name: "mode", Ints: p.mode}, {Name: "quiet", Ints: p.quiet}} {
+		if slices.ContainsFunc(c.Ints, func(v int64) bool { return v != belfry.AbsentInt }) {
+			b.Columns = append(b.Columns, c)
+		}
 	}
-	t.rec.Batches = append(t.rec.Batches, b)
-	return len(times), next
+	b.Columns = append(b.Columns, textColumns(
+		belfry.Column{Name: "info", Texts: p.info},
+		belfry.Column{Name: "management", Texts: p.management},
+		belfry.Column{Name: "ack", Texts: p.ack},
+		belfry.Column{Name: "note", Texts: p.note},
+	)...)
+	return b
 }

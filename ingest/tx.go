@@ -12,13 +12,14 @@ import (
 
 // tx gathers what one command changes. Its record is the command's whole effect.
 type tx struct {
-	seq    *Sequencer
-	s      *scratch
-	estate *meta.Estate // nil for what concerns the instance
-	now    belfry.Time
-	rec    belfry.Record
-	items  map[belfry.ID]int // where the last change of an item stands in the record
-	events events
+	seq     *Sequencer
+	s       *scratch
+	estate  *meta.Estate // nil for what concerns the instance
+	now     belfry.Time
+	rec     belfry.Record
+	items   map[belfry.ID]int // where the last change of an item stands in the record
+	events  events
+	history history
 }
 
 func (s *Sequencer) begin(c belfry.CustomerID) *tx {
@@ -45,7 +46,28 @@ func (t *tx) record() *belfry.Record {
 		b.Customer = t.rec.Customer
 		b.FirstID = t.s.rowIDs(t.estate, b.Len())
 	}
+	t.finishHistory()
 	return r
+}
+
+// finishHistory adds what no alarm tells, once the events of the command have their ids.
+func (t *tx) finishHistory() {
+	if len(t.history.times) == 0 {
+		return
+	}
+	events := belfry.RowID(0)
+	for _, b := range t.rec.Batches {
+		if b.Collection == belfry.Events && b.Customer == t.rec.Customer {
+			events = b.FirstID
+		}
+	}
+	first := t.s.rowIDs(t.estate, len(t.history.times))
+	if events == 0 {
+		events = first
+	}
+	b := t.history.batch(events)
+	b.Customer, b.FirstID = t.rec.Customer, first
+	t.rec.Batches = append(t.rec.Batches, b)
 }
 
 // expect makes room for the effects of rows that mostly create something: growing little by little would copy them all
@@ -241,12 +263,14 @@ func (t *tx) input(n *meta.Node, in status.Input) {
 func (t *tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) {
 	for {
 		d := &t.s.drafts[i]
+		prev := d.state
 		d.state = next
 		if !c.Kept {
 			return
 		}
 		t.keep(d.node, next)
 		t.tell(d.node, next, c, at)
+		t.remember(d.node, &prev, &next, c.Alarm, at)
 		parent := t.parent(d.node)
 		if !c.Moved || parent == nil {
 			return

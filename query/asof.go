@@ -41,7 +41,7 @@ func (k *checker) asOf() error {
 			quoteString(shorten(k.AsOf.Text)))
 	}
 	k.plan.AsOf = t
-	k.note("of that moment the status is known; names, places and constants are those of now, and lastdata, indicators, notes, " +
-		"acknowledgment and management are left out")
+	k.note("of that moment status, management, acknowledgment and notes are known; names, places and constants are those of now, " +
+		"and lastdata and indicators are left out")
 	return nil
 }

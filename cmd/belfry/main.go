@@ -36,6 +36,7 @@ type commands struct {
 	Remove     removeCmd     `cmd:"" help:"Remove the items of a package that a file names."`
 	Export     exportCmd     `cmd:"" help:"Write the items of a package, or of all packages, as provision takes them."`
 	SQL        sqlCmd        `cmd:"" name:"sql" help:"Ask a server: a table on a terminal, CSV for other programs."`
+	Explain    explainCmd    `cmd:"" help:"Say why an object, resource or view has its status."`
 	Completion completionCmd `cmd:"" help:"Print a script that completes commands and flags in a shell."`
 	Manual     manualCmd     `cmd:"" help:"Print the manual page of a command."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`

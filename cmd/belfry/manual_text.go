@@ -46,7 +46,8 @@ server's to judge.`
 var manuals = map[string]manual{
 	"": {
 		description: `Belfry is a monitoring service with a REST API. This program is the service itself (serve), the tools for its keys, users and
-customers, which work on the folder of the service, and a client for any server (send, provision, remove, export, sql).
+customers, which work on the folder of the service, and a client for any server (send, provision, remove, export, sql,
+explain).
 
 Each command explains itself with --help in short and with "belfry manual COMMAND" at length.`,
 		rows: true,
@@ -190,6 +191,19 @@ again for the time of --retry.` + aboutKeys,
 			{"Keep an eye on the newest events:", "belfry sql --watch 5s --rows 20 \"SELECT timestamp, status, object, info FROM events\""},
 			{"A long query from a file, for another program:", "belfry sql --format ndjson - < query.sql"},
 			{"How a query would be answered:", "belfry sql --explain --span 7d \"SELECT * FROM events WHERE resource='web01'\""},
+		},
+	},
+	"explain": {
+		description: `Asks a server with GET /api/explain why an item has its status, and prints the reason in a sentence. Below it stands
+what that rests on: for a view or resource the way down to the object that decides, with others that are as bad; for an object
+its indicators, their last values and how far each threshold is met. --json prints the whole answer.
+
+Items are looked for among those of the kind first, then among the others. Where several resources have an object of that
+name, --resname says which one is meant.` + aboutKeys,
+		examples: []usageExample{
+			{"Why is everything red:", "belfry explain view MAIN"},
+			{"One object of many of that name:", "belfry explain object cpu --resname web01"},
+			{"For another program:", "belfry explain --json resource web01"},
 		},
 	},
 	"completion": {

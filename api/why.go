@@ -1,0 +1,48 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/status"
+)
+
+var whyParams = []string{"resname"}
+
+// explainedKinds are the kinds in the path; one item reads well in the singular.
+var explainedKinds = map[string]belfry.Kind{
+	"objects": belfry.KindObject, "object": belfry.KindObject,
+	"resources": belfry.KindResource, "resource": belfry.KindResource,
+	"views": belfry.KindView, "view": belfry.KindView,
+}
+
+// why answers why an item has its status.
+func (s *Server) why(w *answer, r *request) error {
+	kind, ok := explainedKinds[r.PathValue("kind")]
+	if !ok {
+		return unknownExplained(r.PathValue("kind"))
+	}
+	name := r.PathValue("name")
+	if name == "" {
+		return unknownPath(r.Request)
+	}
+	out, err := s.Explain(r.customer, status.Wanted{Kind: kind, Name: name, Resource: r.params.Get("resname")})
+	if err != nil {
+		if e, ok := errors.AsType[*belfry.Error](err); ok { // a name may be a key that went astray
+			return belfry.Errorf(e.Code, "%s", uuid.ReplaceAllString(e.Message, "***"))
+		}
+		return err
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+func unknownExplained(kind string) error {
+	hint := ""
+	if near := catalog.Nearest(kind, []string{"objects", "resources", "views"}); near != "" {
+		hint = "; nearest is " + near
+	}
+	return belfry.Errorf(belfry.UnknownKind, "there is no kind %q; known are objects, resources and views%s", mask(clip(kind)), hint)
+}

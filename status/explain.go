@@ -1,0 +1,202 @@
+package status
+
+import (
+	"time"
+
+	"belfry"
+	"belfry/meta"
+)
+
+// Explanation says why an item has its status: what its data or its content say, what hides that, and, of a view or
+// resource, the way down to what decides. Parts that do not apply are absent.
+type Explanation struct {
+	Text           string             `json:"text"` // all of it in a sentence
+	Item           ExplainedItem      `json:"item"`
+	Own            ExplainedOwn       `json:"own"`
+	Hidden         string             `json:"hidden,omitempty"` // why something else is shown: management or monitoring period
+	Management     ExplainedMode      `json:"management"`
+	Acknowledgment *ExplainedAck      `json:"acknowledgment,omitempty"`
+	Note           string             `json:"note,omitempty"`
+	LastData       string             `json:"lastdata,omitempty"` // time of the newest values
+	Indicators     []ExplainedValue   `json:"indicators,omitempty"`
+	Staleness      *ExplainedInterval `json:"staleness,omitempty"`
+	Rollup         *ExplainedRollup   `json:"rollup,omitempty"`
+	Chain          []ExplainedStep    `json:"chain,omitempty"` // each stands in the one before
+
+	own belfry.Status
+}
+
+// ExplainedItem is an item in short.
+type ExplainedItem struct {
+	Kind         string `json:"kind"`
+	Name         string `json:"name"`
+	Resource     string `json:"resource,omitempty"`
+	View         string `json:"view,omitempty"` // in which it stands
+	Class        string `json:"class,omitempty"`
+	Status       string `json:"status"`
+	StatusName   string `json:"statusname"`
+	Since        string `json:"since"`
+	Info         string `json:"info,omitempty"`
+	Acknowledged bool   `json:"acknowledged"`
+}
+
+// ExplainedOwn is what data or content say.
+type ExplainedOwn struct {
+	Status     string `json:"status"`
+	StatusName string `json:"statusname"`
+	Info       string `json:"info,omitempty"`
+	Shown      bool   `json:"shown"` // nothing hides it
+}
+
+// Explain finds an item and says why it has its status, at the moment now. This process has been listening for data
+// since the other moment.
+func Explain(t *meta.Tree, c belfry.CustomerID, w Wanted, since, now belfry.Time) (*Explanation, error) {
+	var (
+		out *Explanation
+		err error
+	)
+	t.Read(c, func(e *meta.Estate) {
+		var n *meta.Node
+		if n, err = w.find(e); err == nil {
+			out = explain(n, since, now)
+		}
+	})
+	if err != nil {
+		return nil, w.unknown(t, c, err)
+	}
+	return out, nil
+}
+
+func explain(n *meta.Node, since, now belfry.Time) *Explanation {
+	s, r := &n.State.Standing, RulesFor(n)
+	out := &Explanation{
+		Item:       explainItem(n),
+		own:        s.Own,
+		Own:        ExplainedOwn{s.Own.String(), s.Own.Name(), s.Info, !s.Unmanaged() && !s.Quiet},
+		Management: explainMode(n),
+	}
+	switch {
+	case s.Unmanaged():
+		out.Hidden = "management"
+	case s.Quiet:
+		out.Hidden = "monitoring period"
+	}
+	if s.Care != nil {
+		out.Acknowledgment, out.Note = explainAck(s.Care.Ack), s.Care.Note
+	}
+	if n.Kind == belfry.KindObject {
+		out.LastData = moments(n.State.LastData)
+		out.Indicators = explainValues(n, r)
+		out.Staleness = explainInterval(s, r, since, now)
+	} else {
+		out.Rollup = explainRollup(n, r)
+		out.Chain = chain(n)
+	}
+	out.Text = out.sentence()
+	return out
+}
+
+func explainItem(n *meta.Node) ExplainedItem {
+	it := ExplainedItem{
+		Kind: n.Kind.String(), Name: n.Name, Class: n.Class.Name, Status: n.State.Status.String(), StatusName: n.State.StatusName(),
+		Since: n.State.Since.String(), Info: n.State.Info, Acknowledged: n.State.Acknowledged(),
+	}
+	if n.Resource != nil {
+		it.Resource = n.Resource.Name
+	}
+	if n.Parent != nil {
+		it.View = n.Parent.Name
+	}
+	return it
+}
+
+// moments is a moment in an answer; none is nothing.
+func moments(t belfry.Time) string {
+	if t == 0 {
+		return ""
+	}
+	return t.String()
+}
+
+// ExplainedMode is how an item is managed: by what was said about it and about what it stands in.
+type ExplainedMode struct {
+	Mode          string           `json:"mode"` // the stronger of the two
+	Own           string           `json:"own"`  // set on the item itself
+	InheritedFrom *ExplainedPlace  `json:"inheritedfrom,omitempty"`
+	From          string           `json:"from,omitempty"`
+	Note          string           `json:"note,omitempty"`
+	Window        *ExplainedWindow `json:"window,omitempty"`
+}
+
+// ExplainedPlace names an item.
+type ExplainedPlace struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+// ExplainedWindow is a time without management, or with it, that is open or comes.
+type ExplainedWindow struct {
+	Mode     string `json:"mode"` // inside
+	Open     bool   `json:"open"`
+	From     string `json:"from"`
+	To       string `json:"to,omitempty"`
+	Next     string `json:"next,omitempty"` // when it will open the next time after that
+	Schedule string `json:"schedule,omitempty"`
+	By       string `json:"by,omitempty"`
+}
+
+// explainMode tells of the item's own management, or of what it inherits where that is the stronger.
+func explainMode(n *meta.Node) ExplainedMode {
+	own := careOf(n.State.Standing)
+	out := ExplainedMode{Mode: n.State.Mode.String(), Own: own.Mode.String()}
+	from, care := n, own
+	if n.State.Mode > own.Mode {
+		for from = n.Parent; from != nil; from = from.Parent {
+			if care = careOf(from.State.Standing); care.Mode == n.State.Mode {
+				out.InheritedFrom = &ExplainedPlace{from.Kind.String(), from.Name}
+				break
+			}
+		}
+	}
+	out.From, out.Note, out.Window = moments(care.From), care.UnmanageNote, explainWindow(care.Window)
+	return out
+}
+
+func explainWindow(w *belfry.Window) *ExplainedWindow {
+	if w == nil {
+		return nil
+	}
+	out := &ExplainedWindow{
+		Mode: w.Mode.String(), Open: w.Open, From: moments(w.From), To: moments(w.To), Schedule: w.Schedule, By: w.By,
+	}
+	if next := again(*w, w.To); next != nil {
+		out.Next = moments(next.From)
+	}
+	return out
+}
+
+// ExplainedAck is an acknowledgment.
+type ExplainedAck struct {
+	Text       string `json:"text,omitempty"`
+	By         string `json:"by,omitempty"`
+	Time       string `json:"time"`
+	Until      string `json:"until,omitempty"`
+	Sticky     string `json:"sticky,omitempty"` // it outlasts recoveries shorter than this
+	UntilWorse bool   `json:"untilworse"`
+	WaitsSince string `json:"waitssince,omitempty"` // the item has left its error, and may come back
+}
+
+func explainAck(a *belfry.Ack) *ExplainedAck {
+	if a == nil {
+		return nil
+	}
+	out := &ExplainedAck{
+		Text: a.Text, By: a.By, Time: moments(a.Time), Until: moments(a.Until), UntilWorse: a.UntilWorse, WaitsSince: moments(a.Left),
+	}
+	if a.Sticky != 0 {
+		out.Sticky = duration(a.Sticky)
+	}
+	return out
+}
+
+func duration(t belfry.Time) string { return (time.Duration(t) * time.Microsecond).String() }
