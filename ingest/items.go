@@ -72,6 +72,7 @@ func plain(text string) (name string, end int) {
 
 // named finds the item of an action that has a name: among those of its kind, or else among the others.
 func (t *tx) named(a Action, name string) (*meta.Node, *belfry.Error) {
+	name = strings.TrimSpace(name)  // as no name has blanks at its ends, they belong to the bars
 	if name == "" || name[0] == 0 { // no name begins with a control character
 		return nil, belfry.Errorf(belfry.UnknownItem, "there is an empty name among the items; names stand with one bar between two of them")
 	}
@@ -86,6 +87,9 @@ func (t *tx) named(a Action, name string) (*meta.Node, *belfry.Error) {
 	}
 	where := ""
 	if a.Resource != "" {
+		if t.estate.Resource(a.Resource) == nil {
+			return nil, belfry.Errorf(belfry.UnknownItem, "there is no resource %q, which resname says %q is in", clip([]byte(a.Resource)), clip([]byte(name)))
+		}
 		where = " in \"" + clip([]byte(a.Resource)) + "\""
 	}
 	return nil, belfry.Errorf(belfry.UnknownItem, "there is no object, resource or view %q%s", clip([]byte(name)), where)

@@ -73,6 +73,9 @@ func (r row) Value(field string) belfry.Value {
 	if f := fields[field]; f != nil {
 		return f(r.Node)
 	}
+	if f := careFields[field]; f != nil {
+		return f(r.Node)
+	}
 	if n, asText, ok := belfry.ParseIndicatorColumn(field); ok {
 		return r.indicator(n, asText)
 	}
@@ -90,7 +93,7 @@ func (r row) indicator(n int, asText bool) belfry.Value {
 	return belfry.Value{}
 }
 
-// fields are the fields of objectstatus and where they come from.
+// fields are the fields of objectstatus and where they come from, beside careFields.
 var fields = map[string]func(*meta.Node) belfry.Value{
 	"id":         func(n *meta.Node) belfry.Value { return belfry.Value{Type: belfry.IDValue, Int: int64(n.Number)} },
 	"timestamp":  func(n *meta.Node) belfry.Value { return moment(max(n.State.LastData, n.State.Since)) },
@@ -98,8 +101,8 @@ var fields = map[string]func(*meta.Node) belfry.Value{
 	"kind":       func(n *meta.Node) belfry.Value { return text(n.Kind.String()) },
 	"class":      func(n *meta.Node) belfry.Value { return text(n.Class.Name) },
 	"package":    func(n *meta.Node) belfry.Value { return text(n.Package) },
-	"statusname": func(n *meta.Node) belfry.Value { return text(n.State.Status.Name()) },
-	"info":       func(n *meta.Node) belfry.Value { return text(n.State.Info) },
+	"statusname": func(n *meta.Node) belfry.Value { return text(n.State.StatusName()) },
+	"info":       info,
 	"since":      func(n *meta.Node) belfry.Value { return moment(n.State.Since) },
 	"lastdata":   func(n *meta.Node) belfry.Value { return moment(n.State.LastData) },
 	"status": func(n *meta.Node) belfry.Value {
@@ -124,18 +127,13 @@ var fields = map[string]func(*meta.Node) belfry.Value{
 		}
 		return text(n.Name)
 	},
-	"acknowledged":      flag,
-	"isunmanaged":       flag,
-	"unmanageifred":     flag,
-	"collectunmanage":   flag,
-	"collectorunmanage": flag,
-	"ip":                detail(func(d *belfry.Details) string { return d.IP }),
-	"host":              detail(func(d *belfry.Details) string { return d.Host }),
-	"object_1":          detail(func(d *belfry.Details) string { return d.Constants[0] }),
-	"object_2":          detail(func(d *belfry.Details) string { return d.Constants[1] }),
-	"object_3":          detail(func(d *belfry.Details) string { return d.Constants[2] }),
-	"object_4":          detail(func(d *belfry.Details) string { return d.Constants[3] }),
-	"object_5":          detail(func(d *belfry.Details) string { return d.Constants[4] }),
+	"ip":       detail(func(d *belfry.Details) string { return d.IP }),
+	"host":     detail(func(d *belfry.Details) string { return d.Host }),
+	"object_1": detail(func(d *belfry.Details) string { return d.Constants[0] }),
+	"object_2": detail(func(d *belfry.Details) string { return d.Constants[1] }),
+	"object_3": detail(func(d *belfry.Details) string { return d.Constants[2] }),
+	"object_4": detail(func(d *belfry.Details) string { return d.Constants[3] }),
+	"object_5": detail(func(d *belfry.Details) string { return d.Constants[4] }),
 }
 
 // parentView is the view around the one in which the item stands; for a view, the one in which it stands.
@@ -145,9 +143,6 @@ func parentView(n *meta.Node) belfry.Value {
 	}
 	return nameOf(n.Parent.Parent)
 }
-
-// flag is a management flag or the mark of an acknowledgment: always present, and false until something sets it.
-func flag(*meta.Node) belfry.Value { return belfry.Value{Type: belfry.BoolValue} }
 
 func detail(f func(*belfry.Details) string) func(*meta.Node) belfry.Value {
 	return func(n *meta.Node) belfry.Value {

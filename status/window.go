@@ -93,9 +93,18 @@ func again(w belfry.Window, now belfry.Time) *belfry.Window {
 	return &w
 }
 
-// stretch finds the stretch of a schedule that is open at a moment, or the next one after it.
+// stretch finds the stretch of a schedule that is open at a moment, or the next one after it. A text that cannot be read,
+// as one with a zone that this machine does not know, has none: then the window is over rather than open for ever.
 func stretch(schedule string, after belfry.Time) (from, to belfry.Time, ok bool) {
-	return 0, 0, false
+	var s Schedule
+	if err := s.UnmarshalJSON([]byte(schedule)); err != nil {
+		return 0, 0, false
+	}
+	begin, end, ok := s.Next(after.Std())
+	if !ok {
+		return 0, 0, false
+	}
+	return belfry.At(begin), belfry.At(end), true
 }
 
 // WindowDue is the next moment at which the window of an item opens or closes; 0 when there is none.

@@ -1,0 +1,115 @@
+package status
+
+import (
+	"belfry"
+	"belfry/meta"
+)
+
+// outsidePeriod is why an item that is not monitored at the moment shows Unknown.
+const outsidePeriod = "outside its monitoring period"
+
+// careFields are the fields of objectstatus that operators set. Flags are always there, and false until something sets
+// them; the others are absent.
+var careFields = map[string]func(*meta.Node) belfry.Value{
+	"acknowledged": func(n *meta.Node) belfry.Value { return truth(n.State.Acknowledged()) },
+	"isunmanaged":  func(n *meta.Node) belfry.Value { return truth(n.State.Unmanaged()) },
+	// These tell of the mode also while it waits for the item to be unavailable.
+	"unmanageifred":     func(n *meta.Node) belfry.Value { return truth(n.State.Mode.Flags().IfRed) },
+	"collectunmanage":   func(n *meta.Node) belfry.Value { return truth(n.State.Mode.Flags().Collect) },
+	"collectorunmanage": func(n *meta.Node) belfry.Value { return truth(n.State.Mode.Flags().Collector) },
+	"ack":               ack(func(a *belfry.Ack) belfry.Value { return text(a.Text) }),
+	"ackby":             ack(func(a *belfry.Ack) belfry.Value { return text(a.By) }),
+	"acktime":           ack(func(a *belfry.Ack) belfry.Value { return moment(a.Time) }),
+	"unmanagefrom":      func(n *meta.Node) belfry.Value { return moment(unmanageFrom(careAbout(n))) },
+	"unmanageto":        func(n *meta.Node) belfry.Value { return moment(unmanageTo(careAbout(n))) },
+	"unmanagenote":      unmanageNote,
+	"note": func(n *meta.Node) belfry.Value {
+		if n.State.Care == nil {
+			return belfry.Value{}
+		}
+		return text(n.State.Care.Note)
+	},
+}
+
+func truth(is bool) belfry.Value {
+	v := belfry.Value{Type: belfry.BoolValue}
+	if is {
+		v.Int = 1
+	}
+	return v
+}
+
+func ack(f func(*belfry.Ack) belfry.Value) func(*meta.Node) belfry.Value {
+	return func(n *meta.Node) belfry.Value {
+		if !n.State.Acknowledged() { // it may wait for the error to come back
+			return belfry.Value{}
+		}
+		return f(n.State.Care.Ack)
+	}
+}
+
+// careAbout is what was said about the management of an item: on the item itself, or on the nearest one around it that
+// made its mode what it is. It is nil when nobody has said anything.
+func careAbout(n *meta.Node) *belfry.Care {
+	if c := n.State.Care; c != nil && (c.Mode != belfry.Managed || c.Window != nil) {
+		return c
+	}
+	if n.State.Mode == belfry.Managed {
+		return nil
+	}
+	for p := n.Parent; p != nil; p = p.Parent {
+		if c := p.State.Care; c != nil && c.Mode == n.State.Mode {
+			return c
+		}
+	}
+	return nil
+}
+
+// unmanageFrom is the beginning of the time without management that is now or comes next.
+func unmanageFrom(c *belfry.Care) belfry.Time {
+	switch {
+	case c == nil:
+		return 0
+	case c.Window == nil:
+		return c.From
+	case c.Window.Mode != belfry.Managed:
+		return c.Window.From
+	case !c.Window.Open:
+		return c.From
+	case c.Window.Back != belfry.Managed:
+		return c.Window.To // managed until then
+	}
+	return 0
+}
+
+// unmanageTo is its end, if one is known.
+func unmanageTo(c *belfry.Care) belfry.Time {
+	switch {
+	case c == nil || c.Window == nil:
+		return 0
+	case c.Window.Mode != belfry.Managed:
+		return c.Window.To
+	case !c.Window.Open && c.Mode != belfry.Managed:
+		return c.Window.From // managed from then on
+	}
+	return 0
+}
+
+// unmanageNote is the note of the item, or of what it inherits its management from.
+func unmanageNote(n *meta.Node) belfry.Value {
+	if c := n.State.Care; c != nil && c.UnmanageNote != "" {
+		return text(c.UnmanageNote)
+	}
+	if c := careAbout(n); c != nil {
+		return text(c.UnmanageNote)
+	}
+	return belfry.Value{}
+}
+
+// info is why the item shows its status, as far as its data or the time of the day are the reason.
+func info(n *meta.Node) belfry.Value {
+	if n.State.Quiet {
+		return text(outsidePeriod)
+	}
+	return text(n.State.Info)
+}
