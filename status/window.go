@@ -85,7 +85,7 @@ func again(w belfry.Window, now belfry.Time) *belfry.Window {
 	if w.Schedule == "" {
 		return nil
 	}
-	from, to, ok := stretch(w.Schedule, max(now, w.To))
+	from, to, ok := nextStretch(w.Schedule, max(now, w.To))
 	if !ok {
 		return nil
 	}
@@ -93,9 +93,9 @@ func again(w belfry.Window, now belfry.Time) *belfry.Window {
 	return &w
 }
 
-// stretch finds the stretch of a schedule that is open at a moment, or the next one after it. A text that cannot be read,
+// nextStretch finds the stretch of a schedule that is open at a moment, or the next one after it. A text that cannot be read,
 // as one with a zone that this machine does not know, has none: then the window is over rather than open for ever.
-func stretch(schedule string, after belfry.Time) (from, to belfry.Time, ok bool) {
+func nextStretch(schedule string, after belfry.Time) (from, to belfry.Time, ok bool) {
 	var s Schedule
 	if err := s.UnmarshalJSON([]byte(schedule)); err != nil {
 		return 0, 0, false
