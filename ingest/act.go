@@ -26,7 +26,7 @@ type Action struct {
 
 // Acted is the answer to an Action.
 type Acted struct {
-	Error  *ActedError  `json:"error,omitempty"` // why nothing at all was done
+	Error  *ActedFault  `json:"error,omitempty"` // why nothing at all was done
 	Items  []ActedItem  `json:"items"`
 	Errors []ActedError `json:"errors"`
 }
@@ -46,7 +46,13 @@ type ActedItem struct {
 
 // ActedError says why something was not done with an item.
 type ActedError struct {
-	Name    string      `json:"name,omitempty"`
+	Name    string      `json:"name"`
+	Code    belfry.Code `json:"code"`
+	Message string      `json:"message"`
+}
+
+// ActedFault says why nothing at all was done.
+type ActedFault struct {
 	Code    belfry.Code `json:"code"`
 	Message string      `json:"message"`
 }
@@ -88,7 +94,7 @@ func (a *Acted) code() int {
 			code = belfry.AllRowsRejected
 		}
 	}
-	a.Error = &ActedError{Code: code, Message: a.Errors[0].Message}
+	a.Error = &ActedFault{code, a.Errors[0].Message}
 	if len(a.Errors) > 1 {
 		a.Error.Message = fmt.Sprintf("none of the %d items could be dealt with; the first: %s", len(a.Errors), a.Errors[0].Message)
 	}
