@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"belfry"
@@ -184,7 +185,7 @@ func (b actionBody) text(name string) (s string, err error) {
 		return "", belfry.Errorf(belfry.BadParameter, "%s has %d characters; it may have %d", name, n, maxActionText)
 	}
 	for _, c := range s {
-		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
+		if unicode.IsControl(c) && c != '\n' && c != '\t' {
 			return "", belfry.Errorf(belfry.BadParameter, "%s holds the control character %U; only newlines and tabs are taken", name, c)
 		}
 	}
