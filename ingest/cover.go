@@ -111,7 +111,7 @@ func (t *tx) managed(n *meta.Node, at belfry.Time, info, by string) {
 		at: at, item: n.ID, source: n.Kind.String(), kind: "manage", status: int64(now.Status), previous: int64(was.Status), info: info, user: by,
 	})
 	if was.Care != nil && was.Care.Ack != nil && (now.Care == nil || now.Care.Ack == nil) {
-		t.events.about(n, at, "acknowledge", now, "acknowledgment ended: "+info, by)
+		t.events.about(n, at, "acknowledge", now, "acknowledgment ended: "+now.Mode.String(), by)
 	}
 }
 
