@@ -1,6 +1,10 @@
 package status
 
-import "belfry"
+import (
+	"encoding/json"
+
+	"belfry"
+)
 
 // Order asks for a mode of an item, at once or for a window of time.
 type Order struct {
@@ -85,7 +89,7 @@ func again(w belfry.Window, now belfry.Time) *belfry.Window {
 	if w.Schedule == "" {
 		return nil
 	}
-	from, to, ok := nextStretch(w.Schedule, max(now, w.To))
+	from, to, ok := turn(w.Schedule, max(now, w.To))
 	if !ok {
 		return nil
 	}
@@ -93,18 +97,14 @@ func again(w belfry.Window, now belfry.Time) *belfry.Window {
 	return &w
 }
 
-// nextStretch finds the stretch of a schedule that is open at a moment, or the next one after it. A text that cannot be read,
-// as one with a zone that this machine does not know, has none: then the window is over rather than open for ever.
-func nextStretch(schedule string, after belfry.Time) (from, to belfry.Time, ok bool) {
+// turn finds the stretch of a schedule that is open at a moment, or the next one after it.
+func turn(schedule string, after belfry.Time) (from, to belfry.Time, ok bool) {
 	var s Schedule
-	if err := s.UnmarshalJSON([]byte(schedule)); err != nil {
-		return 0, 0, false
+	if err := json.Unmarshal([]byte(schedule), &s); err != nil {
+		return 0, 0, false // written by a version that knew more; better no window than a wrong one
 	}
 	begin, end, ok := s.Next(after.Std())
-	if !ok {
-		return 0, 0, false
-	}
-	return belfry.At(begin), belfry.At(end), true
+	return belfry.At(begin), belfry.At(end), ok
 }
 
 // WindowDue is the next moment at which the window of an item opens or closes; 0 when there is none.
