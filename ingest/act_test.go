@@ -124,3 +124,63 @@ func TestActSettles(t *testing.T) {
 		t.Errorf("an action that was settled has changed: %+v", a.Manage)
 	}
 }
+
+// TestCut takes lists of names apart.
+func TestCut(t *testing.T) {
+	barred := &parts{}
+	for _, name := range []string{"a|b", "a|b|c|d", "|x", "y|", "back\\|slash", "p | q"} {
+		barred.add(name)
+	}
+	f := func(items string, want ...string) {
+		t.Helper()
+		if got := cut(items, barred); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", items, got, want)
+		}
+	}
+	f("a", "a")
+	f("a|b", "a|b")
+	f("a|b|c", "a|b", "c")
+	f("a|b|c|d", "a|b|c|d")
+	f("c|a|b", "c", "a|b")
+	f("a|c|b", "a", "c", "b")
+	f(`a\|b`, "a|b")
+	f(`c\|d|e`, "c|d", "e")
+	f(`back\|slash`, `back\|slash`) // as it stands
+	f(`c\d|e\`, `c\d`, `e\`)
+	f("|x", "|x")
+	f("|z", "", "z")
+	f("y||z", "y|", "z")
+	f("y|z", "y", "z")
+	f("a||b", "a", "", "b")
+	f(" a|b | c", "a|b ", "c")
+	f("p | q|r", "p | q", "r")
+	f("", "")
+}
+
+// TestActBars: a list that is made to keep the sequencer busy, of names that begin like those of many others and are
+// none of them, is taken apart in steps that do not grow with these. It would otherwise take minutes.
+func TestActBars(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "web01", "web02")
+	rows := "type,resname,object,class,view,i1\n"
+	for i := 1; i <= 127; i++ {
+		rows += "data,web01," + strings.Repeat("a|", i) + "a,load,web01,1\n"
+	}
+	if code, r := b.send(t, rows, Options{}); code != 200 {
+		t.Fatalf("%d %+v", code, r)
+	}
+	note := "n"
+	const many = 50_000
+	f := func(resource, items string, wantItems, wantErrors int) {
+		t.Helper()
+		start := time.Now()
+		_, out := b.act(t, Action{Kind: belfry.KindObject, Items: items, Resource: resource, Note: &note}, Repeat{})
+		t.Logf("in %q: %s", resource, time.Since(start).Round(time.Millisecond))
+		if len(out.Items) != wantItems || len(out.Errors) != wantErrors {
+			t.Errorf("in %q: %d items, %d errors, want %d and %d", resource, len(out.Items), len(out.Errors), wantItems, wantErrors)
+		}
+	}
+	list := strings.Repeat("a|", many)
+	f("", list+"b", many/128+1, 1) // whole names of 128 parts, what is left over as one, and b
+	f("web02", list+"b", 0, many+1)
+}

@@ -11,7 +11,7 @@ func (t *Tree) link(n, parent *Node) {
 	e := t.customers[n.Customer]
 	e.counts[n.Kind]++
 	if strings.Contains(n.Name, "|") {
-		e.barred++
+		e.barred[n.ID] = n
 	}
 	switch {
 	case n.Kind == belfry.KindElement:
@@ -49,7 +49,7 @@ func (t *Tree) unlink(n *Node) {
 	e := t.customers[n.Customer]
 	e.counts[n.Kind]--
 	if strings.Contains(n.Name, "|") {
-		e.barred--
+		delete(e.barred, n.ID)
 	}
 	switch {
 	case n.Kind == belfry.KindElement:
