@@ -109,7 +109,13 @@ func (a *Acted) code() int {
 
 func (t *tx) act(who Sender, a Action) *Acted {
 	out := &Acted{Items: []ActedItem{}, Errors: []ActedError{}}
+	seen := map[string]bool{}
 	for _, name := range t.names(a) {
+		name = strings.TrimSpace(name) // as no name has blanks at its ends, they belong to the bars
+		if seen[name] {
+			continue // one that is named a thousand times must not cost a thousand times as much
+		}
+		seen[name] = true
 		n, bad := t.named(a, name)
 		if bad == nil {
 			t.actOn(n, who, a, out)

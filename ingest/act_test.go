@@ -181,6 +181,25 @@ func TestActBars(t *testing.T) {
 		}
 	}
 	list := strings.Repeat("a|", many)
-	f("", list+"b", many/128+1, 1) // whole names of 128 parts, what is left over as one, and b
-	f("web02", list+"b", 0, many+1)
+	f("", list+"b", 2, 1) // a whole name of 128 parts, which counts once, what is left over as one, and b
+	f("web02", list+"b", 0, 2) // a counts once
+}
+
+// TestActTwice: what is named twice is done once. Two names that many resources have, many times over, would otherwise
+// be looked up in all of them each time.
+func TestActTwice(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "web01", "web02")
+	b.send(t, "type,resname,object,class,view,i1\ndata,web01,cpu,load,web01,1\ndata,web02,cpu,load,web02,1\ndata,web02,disk,load,web02,1\n", Options{})
+	note := "n"
+	f := func(a Action, wantItems, wantErrors int) {
+		t.Helper()
+		a.Kind, a.Note = belfry.KindObject, &note
+		if _, out := b.act(t, a, Repeat{}); len(out.Items) != wantItems || len(out.Errors) != wantErrors {
+			t.Errorf("%+v", out)
+		}
+	}
+	f(Action{Items: "disk|cpu|disk | cpu|cpu"}, 1, 1)
+	f(Action{List: []string{"disk", "disk", " disk"}}, 1, 0)
+	f(Action{List: []string{"", "", "nope", "nope"}}, 0, 2)
 }

@@ -34,8 +34,8 @@ func (t *tx) barred(a Action) *parts {
 	}
 	root := &parts{}
 	for _, n := range t.estate.Barred() {
-		if first, _, _ := strings.Cut(n.Name, "|"); !begins[first] {
-			continue
+		if first, _, _ := strings.Cut(n.Name, "|"); !begins[first] || root.longest(n.Name) == len(n.Name) {
+			continue // or in there already
 		}
 		if found, bad := t.named(a, n.Name); found != nil || bad.Code == belfry.AmbiguousName {
 			root.add(n.Name)
@@ -111,7 +111,6 @@ func plain(text string) (name string, end int) {
 
 // named finds the item of an action that has a name: among those of its kind, or else among the others.
 func (t *tx) named(a Action, name string) (*meta.Node, *belfry.Error) {
-	name = strings.TrimSpace(name)  // as no name has blanks at its ends, they belong to the bars
 	if name == "" || name[0] == 0 { // no name begins with a control character
 		return nil, belfry.Errorf(belfry.UnknownItem, "there is an empty name among the items; names stand with one bar between two of them")
 	}
