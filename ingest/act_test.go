@@ -181,7 +181,7 @@ func TestActBars(t *testing.T) {
 		}
 	}
 	list := strings.Repeat("a|", many)
-	f("", list+"b", 2, 1) // a whole name of 128 parts, which counts once, what is left over as one, and b
+	f("", list+"b", 2, 1)      // a whole name of 128 parts, which counts once, what is left over as one, and b
 	f("web02", list+"b", 0, 2) // a counts once
 }
 
