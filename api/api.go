@@ -64,6 +64,10 @@ type Config struct {
 	PutClass func(ingest.Sender, *catalog.Class) (result string, l catalog.Listed, err error)
 	// DeleteClass removes the customer's own definition of a class.
 	DeleteClass func(context.Context, ingest.Sender, string, ingest.Repeat) (status int, body []byte, err error)
+	// Act does what an operator wants done with items. It answers like Send.
+	Act func(context.Context, ingest.Sender, ingest.Action, ingest.Repeat) (status int, body []byte, err error)
+	// Zone is that of times which are written without one.
+	Zone *time.Location
 	// Source is where rows of a collection come from.
 	Source func(*catalog.Collection) query.Source
 	// Ready says why data cannot be taken and queried now; nil when it can.

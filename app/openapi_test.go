@@ -219,6 +219,27 @@ func TestOpenAPI(t *testing.T) {
 	f(200, "rw", "POST", "/api/send", `{"type":"data","object":"cpu","i1":3}`+"\n", "Content-Type: application/x-ndjson")
 	f(400, "rw", "POST", "/api/send", `{`, jsn)
 
+	const act = "/api/ackmanagenote/objects"
+	f(200, "rw", "POST", act, `{"items":"cpu","note":"n"}`, jsn)
+	f(200, "rw", "POST", act, `{"items":["cpu"],"resname":"web01","isunmanaged":true,"unmanageifred":false,"collectunmanage":true,"collectorunmanage":true,"unmanagenote":"x","fromdatetime":"2098-01-01T00:00","todatetime":"2098-01-01T01:00","rrule":"FREQ=DAILY","timezone":"UTC"}`, jsn, "Idempotency-Key: act")
+	f(207, "rw", "POST", act, `{"items":"cpu|nope","isunmanaged":false,"unmanagenote":""}`, jsn)
+	f(200, "rw", "GET", "/d?resname=web01&o=cpu&n=yes", "")
+	f(200, "rw", "POST", act, `{"items":"cpu","ack":"seen","ackuntil":"2098-01-01T00:00:00Z","acksticky":"10m","ackuntilworse":true}`, jsn)
+	f(200, "rw", "POST", "/api/ackmanagenote/resources", `{"items":"web01"}`, jsn)
+	f(200, "rw", "POST", "/api/ackmanagenote/resources", `{"items":"web01","isunmanaged":true,"unmanageifred":false,"collectunmanage":true,"collectorunmanage":true}`, jsn)
+	f(200, "rw", "POST", act, `{"items":"cpu","isunmanaged":false}`, jsn) // unmanaged by what is around it
+	f(409, "rw", "POST", act, `{"items":"cpu","ack":"unmanaged"}`, jsn)
+	f(200, "rw", "POST", "/api/ackmanagenote/resources", `{"items":"web01","isunmanaged":false}`, jsn)
+	f(404, "rw", "POST", act, `{"items":"nope"}`, jsn)
+	f(404, "rw", "POST", "/api/ackmanagenote/object", `{"items":"cpu"}`, jsn)
+	f(400, "rw", "POST", act, `{"items":"cpu","isunmanaged":true}`, jsn)
+	f(400, "rw", "POST", act, `{"items":"cpu","isunmanaged":true,"unmanageifred":false,"collectunmanage":false,"collectorunmanage":false}`, jsn)
+	f(400, "rw", "POST", act, `{`, jsn)
+	f(409, "rw", "POST", act, `{"items":"cpu"}`, jsn, "Idempotency-Key: act")
+	f(401, "-", "POST", act, `{"items":"cpu"}`, jsn)
+	f(403, "r", "POST", act, `{"items":"cpu"}`, jsn)
+	f(415, "rw", "POST", act, `{"items":"cpu"}`, csv)
+
 	f(200, "r", "GET", "/api/provisioning/custom", "")
 	f(200, "-", "GET", "/api/provisioning/view?apikey=$R", "")
 	f(404, "r", "GET", "/api/provisioning/customs", "")

@@ -228,12 +228,16 @@ func (s *service) room(ctx context.Context, rows int) error {
 func (s *service) serveHTTP(context.Context) error {
 	metrics := s.metrics()
 	people := newAccounts(s.tree, s.seq)
+	zone, err := s.cfg.Load().Zone()
+	if err != nil {
+		return err
+	}
 	c := api.Config{
 		Log: s.Log.With("part", "api"), Now: time.Now, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
 		Tree: s.tree, Hub: s.hub,
 		Explain: s.explain,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
-		Send: s.send, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export,
+		Send: s.send, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export, Act: s.seq.Act, Zone: zone,
 		Source: s.source, Ready: s.ready, UI: web.Handler(), Version: Version(),
 		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),
 	}

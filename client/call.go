@@ -29,6 +29,7 @@ type request struct {
 	body         []byte
 	idempotency  string
 	typ          string // of the body; empty: CSV
+	most         int64  // bytes of the answer; 0: maxAnswer
 	stream       bool   // the answer is read while it comes; others are read to their end, as it may be missing
 }
 
@@ -125,7 +126,7 @@ func (c *Client) once(ctx context.Context, q request) (*http.Response, error) {
 		return res, nil
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	text, err := io.ReadAll(io.LimitReader(res.Body, cmp.Or(q.most, maxAnswer)))
 	if err != nil {
 		return nil, fmt.Errorf("the answer of %s broke off: %w", c.base, err)
 	}
@@ -170,11 +171,16 @@ func failure(res *http.Response) error {
 
 // answer is what a request of rows is answered with.
 type answer struct {
+	answerError
+	belfry.Report
+}
+
+// answerError is the part of an answer that says no.
+type answerError struct {
 	Error *struct {
 		Code    belfry.Code `json:"code"`
 		Message string      `json:"message"`
 	} `json:"error"`
-	belfry.Report
 }
 
 // report asks, and reads the answer as a report. That some or all rows were rejected is a report too.

@@ -3,6 +3,9 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
 
 	"belfry"
 	"belfry/meta"
@@ -16,15 +19,16 @@ type Action struct {
 	List     []string    // or one by one
 	Resource string      // in which they are; empty: anywhere
 	Manage   *status.Order
+	Window   *status.Schedule // when Manage is to be in force; nil: from now on
 	Ack      *belfry.Ack
 	Note     *string
 }
 
 // Acted is the answer to an Action.
 type Acted struct {
+	Error  *ActedFault  `json:"error,omitempty"` // why nothing at all was done
 	Items  []ActedItem  `json:"items"`
 	Errors []ActedError `json:"errors"`
-	Error  *ActedError  `json:"error,omitempty"` // why nothing at all was done
 }
 
 // ActedItem is what became of one item by one of the things asked for.
@@ -42,7 +46,13 @@ type ActedItem struct {
 
 // ActedError says why something was not done with an item.
 type ActedError struct {
-	Name    string      `json:"name,omitempty"`
+	Name    string      `json:"name"`
+	Code    belfry.Code `json:"code"`
+	Message string      `json:"message"`
+}
+
+// ActedFault says why nothing at all was done.
+type ActedFault struct {
 	Code    belfry.Code `json:"code"`
 	Message string      `json:"message"`
 }
@@ -50,7 +60,13 @@ type ActedError struct {
 // Act does what an operator wants. All of it is one record: either everything that could be done is, or nothing.
 func (s *Sequencer) Act(ctx context.Context, who Sender, a Action, r Repeat) (code int, answer []byte, err error) {
 	run := func() (code int, answer []byte, err error) {
+		if err := s.cfg.Room(ctx, a.events()); err != nil {
+			return 0, nil, err
+		}
 		err = s.do(&command{customer: who.Customer, rows: 1, alone: true, decide: func(t *tx) error {
+			if err := a.settle(who, t.now); err != nil {
+				return err
+			}
 			out := t.act(who, a)
 			code, answer = out.code(), encode(out)
 			t.answer(who, r, code, answer)
@@ -78,7 +94,7 @@ func (a *Acted) code() int {
 			code = belfry.AllRowsRejected
 		}
 	}
-	a.Error = &ActedError{Code: code, Message: a.Errors[0].Message}
+	a.Error = &ActedFault{code, a.Errors[0].Message}
 	if len(a.Errors) > 1 {
 		a.Error.Message = fmt.Sprintf("none of the %d items could be dealt with; the first: %s", len(a.Errors), a.Errors[0].Message)
 	}
@@ -93,7 +109,13 @@ func (a *Acted) code() int {
 
 func (t *tx) act(who Sender, a Action) *Acted {
 	out := &Acted{Items: []ActedItem{}, Errors: []ActedError{}}
+	seen := map[string]bool{}
 	for _, name := range t.names(a) {
+		name = strings.TrimSpace(name) // as no name has blanks at its ends, they belong to the bars
+		if seen[name] {
+			continue // one that is named a thousand times must not cost a thousand times as much
+		}
+		seen[name] = true
 		n, bad := t.named(a, name)
 		if bad == nil {
 			t.actOn(n, who, a, out)
@@ -105,7 +127,10 @@ func (t *tx) act(who Sender, a Action) *Acted {
 }
 
 func (a *Acted) fail(name string, e *belfry.Error) {
-	a.Errors = append(a.Errors, ActedError{clip([]byte(name)), e.Code, e.Message})
+	if utf8.RuneCountInString(name) > maxName { // no item has it, and whoever sent it need not get it back whole
+		name = clip([]byte(name))
+	}
+	a.Errors = append(a.Errors, ActedError{name, e.Code, e.Message})
 }
 
 // actOn does all that is asked for with one item.
@@ -126,12 +151,13 @@ func (t *tx) actOn(n *meta.Node, who Sender, a Action, out *Acted) {
 		if bad != nil {
 			out.fail(n.Name, bad)
 		} else {
-			done.Result, done.Content = "acknowledged", content
-			out.Items = append(out.Items, done)
+			acknowledged := done
+			acknowledged.Result, acknowledged.Content, acknowledged.To = "acknowledged", content, shownTime(a.Ack.Until)
+			out.Items = append(out.Items, acknowledged)
 		}
 	}
 	if a.Note != nil {
-		done.Result, done.Content = t.note(n, *a.Note, who.Name), 0
+		done.Result = t.note(n, *a.Note, who.Name)
 		out.Items = append(out.Items, done)
 	}
 }
@@ -140,9 +166,11 @@ func (t *tx) actOn(n *meta.Node, who Sender, a Action, out *Acted) {
 func allowed(n *meta.Node, m belfry.Mode) *belfry.Error {
 	switch {
 	case m == belfry.Discarded && n.Kind == belfry.KindResource:
-		return belfry.Errorf(belfry.BadParameter, "%q is a resource: its data are kept (collectunmanage true), or its collector is stopped (collectunmanage and collectorunmanage false); not storing them is for views and objects", clip([]byte(n.Name)))
+		return belfry.Errorf(belfry.BadParameter, "%q is a resource, and not to store data is for views and objects; "+
+			"for a resource collectunmanage and collectorunmanage may be true and true (data are stored), or false and false (collector stopped)", clip([]byte(n.Name)))
 	case m == belfry.Stopped && n.Kind != belfry.KindResource:
-		return belfry.Errorf(belfry.BadParameter, "%q is a %s and has no collector of its own to stop; send collectorunmanage true, or name its resource", clip([]byte(n.Name)), n.Kind)
+		return belfry.Errorf(belfry.BadParameter, "%q is a %s and has no collector of its own to stop; "+
+			"send collectorunmanage true (data are not stored), and collectunmanage true, too, to store them; or name a resource", clip([]byte(n.Name)), n.Kind)
 	}
 	return nil
 }
@@ -174,13 +202,7 @@ func (t *tx) manage(n *meta.Node, o status.Order, done ActedItem) ActedItem {
 
 // describe says what a care for management has led to.
 func (d *ActedItem) describe(c belfry.Care) {
-	moment := func(at belfry.Time) string {
-		if at == 0 {
-			return ""
-		}
-		return at.String()
-	}
-	d.Result, d.From = "managed", moment(c.From)
+	d.Result, d.From = "managed", shownTime(c.From)
 	if c.Mode != belfry.Managed {
 		d.Result = "unmanaged"
 	}
@@ -188,10 +210,18 @@ func (d *ActedItem) describe(c belfry.Care) {
 	if w == nil {
 		return
 	}
-	d.From, d.To = moment(w.From), moment(w.To)
+	d.From, d.To = shownTime(w.From), shownTime(w.To)
 	if !w.Open {
 		d.Result = "scheduled"
 	}
+}
+
+// shownTime is a moment in an answer; none is nothing.
+func shownTime(at belfry.Time) string {
+	if at == 0 {
+		return ""
+	}
+	return at.String()
 }
 
 // info is the text of the event.
@@ -204,6 +234,9 @@ func (d *ActedItem) info(c belfry.Care, o status.Order) string {
 		text += ", from " + d.From
 		if d.To != "" {
 			text += " to " + d.To
+		}
+		if c.Window.Schedule != "" {
+			text += " and again"
 		}
 	}
 	if d.Content > 0 {
@@ -242,13 +275,31 @@ func (t *tx) acknowledge(n *meta.Node, a belfry.Ack) (content int, bad *belfry.E
 		return 0, belfry.Errorf(belfry.NotInError, "%q is %s (%s); only an item in error can be acknowledged", clip([]byte(n.Name)), s.StatusName(), s.Status)
 	}
 	content = t.acknowledgeInside(n, a)
-	info := a.Text
-	if content > 0 {
-		info = fmt.Sprintf("with %d inside: %s", content, a.Text)
-	}
 	s := t.s.drafts[t.s.draft(n)].state
-	t.events.about(n, t.now, "acknowledge", s, info, a.By)
+	t.events.about(n, t.now, "acknowledge", s, ackInfo(a, content), a.By)
 	return content, nil
+}
+
+// ackInfo is the text of the event: what was written, and before it what it covers and when it ends by itself.
+func ackInfo(a belfry.Ack, content int) string {
+	var parts []string
+	if content > 0 {
+		parts = append(parts, fmt.Sprintf("with %d inside", content))
+	}
+	if a.Until != 0 {
+		parts = append(parts, "until "+a.Until.String())
+	}
+	if a.UntilWorse {
+		parts = append(parts, "until it gets worse")
+	}
+	if a.Sticky != 0 {
+		parts = append(parts, "kept over recoveries shorter than "+(time.Duration(a.Sticky)*time.Microsecond).String())
+	}
+	info := strings.Join(parts, ", ")
+	if info != "" && a.Text != "" {
+		info += ": "
+	}
+	return info + a.Text
 }
 
 func (t *tx) acknowledgeOne(n *meta.Node, a belfry.Ack) bool {

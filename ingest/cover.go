@@ -107,20 +107,31 @@ func (t *tx) inside(n *meta.Node, f func(*meta.Node)) {
 
 // managed settles an item whose own mode has been set, and writes the one event that tells of it.
 func (t *tx) managed(n *meta.Node, at belfry.Time, info, by string) {
-	was := t.s.drafts[t.s.draft(n)].state.Status
+	was := t.s.drafts[t.s.draft(n)].state
 	t.cover(n, at)
-	now := t.s.drafts[t.s.draft(n)].state.Status
+	now := t.s.drafts[t.s.draft(n)].state
 	t.events.add(event{
-		at: at, item: n.ID, source: n.Kind.String(), kind: "manage", status: int64(now), previous: int64(was), info: info, user: by,
+		at: at, item: n.ID, source: n.Kind.String(), kind: "manage", status: int64(now.Status), previous: int64(was.Status), info: info, user: by,
 	})
+	if was.Care != nil && was.Care.Ack != nil && (now.Care == nil || now.Care.Ack == nil) {
+		t.events.about(n, at, "acknowledge", now, "acknowledgment ended: "+now.Mode.String(), by)
+	}
 }
 
 // admit lets go of rows of objects whose data nobody wants now, and counts them.
-func (t *tx) admit(c *chunk, nodes []*meta.Node) {
+func (t *tx) admit(c *chunk, nodes []*meta.Node, origins []origin) {
 	for i, n := range nodes {
 		if n != nil && !t.mode(n).Takes() {
 			nodes[i] = nil
-			c.report.Discarded++
+			c.discard(int(origins[i].row))
 		}
+	}
+}
+
+// discard counts a row that nobody wants now.
+func (c *chunk) discard(row int) {
+	c.report.Discarded++
+	if c.discarded != nil {
+		c.discarded(row)
 	}
 }

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"belfry"
 	"belfry/meta"
@@ -10,20 +9,79 @@ import (
 
 // names gives the names of the items of an action, one by one.
 func (t *tx) names(a Action) []string {
-	if a.List != nil {
+	switch {
+	case a.List != nil:
 		return a.List
-	}
-	if t.estate.Barred() == 0 && !strings.Contains(a.Items, `\`) {
+	case len(t.estate.Barred()) == 0 && !strings.Contains(a.Items, `\`):
 		return strings.Split(a.Items, "|")
 	}
-	return t.cut(a)
+	return cut(a.Items, t.barred(a))
+}
+
+// parts is a tree of the names that hold bars, from one part between bars to the next. By it, finding names in a text
+// takes as many steps as they have parts, whatever the text and the names are: the sequencer must not be kept busy by a
+// list that is made to do so.
+type parts struct {
+	next map[string]*parts
+	end  bool // of a name
+}
+
+// barred gathers the names with bars that an action can mean.
+func (t *tx) barred(a Action) *parts {
+	begins := map[string]bool{}
+	for part := range strings.SplitSeq(a.Items, "|") {
+		begins[strings.TrimLeft(part, " ")] = true
+	}
+	root := &parts{}
+	for _, n := range t.estate.Barred() {
+		if first, _, _ := strings.Cut(n.Name, "|"); !begins[first] || root.longest(n.Name) == len(n.Name) {
+			continue // or in there already
+		}
+		if found, bad := t.named(a, n.Name); found != nil || bad.Code == belfry.AmbiguousName {
+			root.add(n.Name)
+		}
+	}
+	return root
+}
+
+func (p *parts) add(name string) {
+	for part := range strings.SplitSeq(name, "|") {
+		if p.next == nil {
+			p.next = map[string]*parts{}
+		}
+		if p.next[part] == nil {
+			p.next[part] = &parts{}
+		}
+		p = p.next[part]
+	}
+	p.end = true
+}
+
+// longest finds where the longest of the names ends that a text begins with; -1 when there is none.
+func (p *parts) longest(text string) int {
+	longest := -1
+	for from := 0; ; {
+		to := len(text)
+		if bar := strings.IndexByte(text[from:], '|'); bar >= 0 {
+			to = from + bar
+		}
+		part := text[from:to]
+		if last := p.next[strings.TrimRight(part, " ")]; last != nil && last.end {
+			longest = to
+		}
+		if p = p.next[part]; p == nil || to == len(text) {
+			return longest
+		}
+		from = to + 1
+	}
 }
 
 // cut separates names at bars. A name may hold bars itself: the longest one that exists as it stands wins. In what does
 // not exist so, a bar with a backslash before it is no separator.
-func (t *tx) cut(a Action) (names []string) {
-	for rest := a.Items; ; {
-		end := t.whole(a, rest)
+func cut(items string, barred *parts) (names []string) {
+	for rest := items; ; {
+		rest = strings.TrimLeft(rest, " ")
+		end := barred.longest(rest)
 		name := rest[:max(end, 0)]
 		if end < 0 {
 			name, end = plain(rest)
@@ -34,25 +92,6 @@ func (t *tx) cut(a Action) (names []string) {
 		}
 		rest = rest[end+1:]
 	}
-}
-
-// whole finds the longest name with bars that text begins with and an item has; -1 when there is none.
-func (t *tx) whole(a Action, text string) int {
-	longest := -1
-	for i := 0; i < len(text) && i <= maxName*utf8.UTFMax; {
-		next := strings.IndexByte(text[i:], '|')
-		end := len(text)
-		if next >= 0 {
-			end = i + next
-		}
-		if name := text[:end]; i > 0 && end <= maxName*utf8.UTFMax {
-			if n, bad := t.named(a, name); n != nil || bad.Code == belfry.AmbiguousName {
-				longest = end
-			}
-		}
-		i = end + 1
-	}
-	return longest
 }
 
 // plain gives the name before the first bar that separates, and where that is.
@@ -86,6 +125,9 @@ func (t *tx) named(a Action, name string) (*meta.Node, *belfry.Error) {
 	}
 	where := ""
 	if a.Resource != "" {
+		if t.estate.Resource(a.Resource) == nil {
+			return nil, belfry.Errorf(belfry.UnknownItem, "there is no resource %q, which resname says %q is in", clip([]byte(a.Resource)), clip([]byte(name)))
+		}
 		where = " in \"" + clip([]byte(a.Resource)) + "\""
 	}
 	return nil, belfry.Errorf(belfry.UnknownItem, "there is no object, resource or view %q%s", clip([]byte(name)), where)

@@ -24,7 +24,7 @@ type Estate struct {
 	gone    map[string][]*Node    // removed items by name
 	again   int                   // how often two had a name of which one has been removed; it never falls
 	counts  [belfry.Kinds]int     // of existing items by kind
-	barred  int                   // existing items with a bar in their name
+	barred  map[belfry.ID]*Node   // existing items with a bar in their name
 }
 
 // drawn names a graphical element: its name is its own within the package.
@@ -40,11 +40,12 @@ func NewEstate(c belfry.Customer) *Estate {
 		classes: map[string]*Class{},
 		users:   map[string]*belfry.User{},
 		gone:    map[string][]*Node{},
+		barred:  map[belfry.ID]*Node{},
 	}
 }
 
-// Barred counts the items whose name holds a bar, by which lists of names are separated.
-func (e *Estate) Barred() int { return e.barred }
+// Barred gives the items whose name holds a bar, by which lists of names are separated.
+func (e *Estate) Barred() map[belfry.ID]*Node { return e.barred }
 
 // Place finds a resource or a view at customer level, MAIN included.
 func (e *Estate) Place(name string) *Node { return e.places[name] }

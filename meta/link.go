@@ -11,7 +11,7 @@ func (t *Tree) link(n, parent *Node) {
 	e := t.customers[n.Customer]
 	e.counts[n.Kind]++
 	if strings.Contains(n.Name, "|") {
-		e.barred++
+		e.barred[n.ID] = n
 	}
 	if n.Kind != belfry.KindElement && len(e.gone[n.Name]) > 0 {
 		e.again++
@@ -52,7 +52,7 @@ func (t *Tree) unlink(n *Node) {
 	e := t.customers[n.Customer]
 	e.counts[n.Kind]--
 	if strings.Contains(n.Name, "|") {
-		e.barred--
+		delete(e.barred, n.ID)
 	}
 	switch {
 	case n.Kind == belfry.KindElement:

@@ -2,7 +2,7 @@
 // sends files of rows to a server and asks it.
 //
 // Exit status: 0 when done, 1 when something could not be done, 2 when the command line is wrong, 3 when the server
-// rejected some rows of a file and took the others.
+// rejected some rows of a file, or items of an action, and took the others.
 package main
 
 import (
@@ -37,6 +37,10 @@ type commands struct {
 	Export     exportCmd     `cmd:"" help:"Write the items of a package, or of all packages, as provision takes them."`
 	SQL        sqlCmd        `cmd:"" name:"sql" help:"Ask a server: a table on a terminal, CSV for other programs."`
 	Explain    explainCmd    `cmd:"" help:"Say why an object, resource or view has its status."`
+	Ack        ackCmd        `cmd:"" help:"Acknowledge errors of items."`
+	Note       noteCmd       `cmd:"" help:"Set or remove the notes of items."`
+	Unmanage   unmanageCmd   `cmd:"" help:"Unmanage items, at once or for a window of time."`
+	Manage     manageCmd     `cmd:"" help:"Manage items again, at once or for a window of time."`
 	Completion completionCmd `cmd:"" help:"Print a script that completes commands and flags in a shell."`
 	Manual     manualCmd     `cmd:"" help:"Print the manual page of a command."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`

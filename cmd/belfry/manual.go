@@ -178,6 +178,9 @@ func exitItems(about manual) []item {
 		{term: "1", text: "It could not be done; the reason is on standard error."},
 		{term: "2", text: "The command line is wrong."},
 	}
+	if about.items {
+		list = append(list, item{term: "3", text: "Some of it was done and some was not."})
+	}
 	if about.rows {
 		list[0].text = "Every row was taken."
 		list = append(list, item{term: "3", text: "The server was reached and rejected some rows, or all."})

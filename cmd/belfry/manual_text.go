@@ -4,6 +4,7 @@ package main
 type manual struct {
 	description string // paragraphs with a blank line between them
 	rows        bool   // it sends rows, of which some may be rejected
+	items       bool   // it does something with items, and may fail with some of them
 	examples    []usageExample
 }
 
@@ -42,12 +43,17 @@ const aboutFiles = `
 Files packed with gzip or zstd are recognised and unpacked. Columns, quoting and all else about the content are the
 server's to judge.`
 
+const aboutItems = `
+
+Items are looked for by name among those of --kind, and then among the others. A line tells what became of each; what could
+not be done is told on standard error.`
+
 // manuals has a text for every command, by its path.
 var manuals = map[string]manual{
 	"": {
 		description: `Belfry is a monitoring service with a REST API. This program is the service itself (serve), the tools for its keys, users and
 customers, which work on the folder of the service, and a client for any server (send, provision, remove, export, sql,
-explain).
+explain, ack, note, unmanage, manage).
 
 Each command explains itself with --help in short and with "belfry manual COMMAND" at length.`,
 		rows: true,
@@ -204,6 +210,45 @@ name, --resname says which one is meant.` + aboutKeys,
 			{"Why is everything red:", "belfry explain view MAIN"},
 			{"One object of many of that name:", "belfry explain object cpu --resname web01"},
 			{"For another program:", "belfry explain --json resource web01"},
+		},
+	},
+	"ack": {
+		description: `Says that somebody knows of an error. The acknowledgment goes when the item leaves its error: at once, or with --sticky
+when it stays away longer than that. With --until it ends at that time at the latest, with --until-worse as soon as the
+item gets worse. On a view or resource it covers every object in error inside.` + aboutItems + aboutKeys,
+		items: true,
+		examples: []usageExample{
+			{"Acknowledge two objects of a resource:", "belfry ack --resname web01 -m \"disk is ordered\" disk1 disk2"},
+			{"All that is wrong in a view, until the evening:", "belfry ack --kind views --until 2026-03-28T18:00 Site"},
+		},
+	},
+	"note": {
+		description: `Sets a note on items, whatever their status, or removes it.` + aboutItems + aboutKeys,
+		items:       true,
+		examples: []usageExample{
+			{"Say where something is:", "belfry note --kind resources -m \"rack 4\" web01"},
+			{"Remove the note:", "belfry note --kind resources --remove web01"},
+		},
+	},
+	"unmanage": {
+		description: `Takes items out of management: they show Unknown, count for nothing in the views around them, and write no alarms. What
+stands in a view or resource follows it. With --from or --to that is so for a window of time alone, and with --rrule
+for one that comes again and again; another window takes the place of the one before.` + aboutItems + aboutKeys,
+		items: true,
+		examples: []usageExample{
+			{"A resource, from now on:", "belfry unmanage --kind resources --note \"new power supply\" web01"},
+			{"Maintenance of a view tonight:", "belfry unmanage --kind views --from 2026-03-28T22:00 --to 2026-03-29T04:00 Site"},
+			{"Every Sunday at the same local time:", "belfry unmanage --from 2026-03-29T02:00 --to 2026-03-29T05:00 --rrule FREQ=WEEKLY batch"},
+			{"Say nothing while it is switched off:", "belfry unmanage --mode while-unavailable printer"},
+		},
+	},
+	"manage": {
+		description: `Manages items again and cancels their windows. What was unmanaged inside them by itself stays so; and an item in a view that
+is unmanaged stays so, too, which is told. With --from or --to the item is managed for that time alone.` + aboutItems + aboutKeys,
+		items: true,
+		examples: []usageExample{
+			{"A resource:", "belfry manage --kind resources web01"},
+			{"Two objects, and forget why they were not:", "belfry manage --note \"\" --resname web01 disk1 disk2"},
 		},
 	},
 	"completion": {

@@ -51,6 +51,7 @@ var examples = map[string]example{
 	"PUT /api/classes/{name...}":         {"/api/classes/own", "{}", "application/json"},
 	"DELETE /api/classes/{name...}":      {"/api/classes/nothing", "", ""},
 	"GET /api/explain/{kind}/{name...}":  {"/api/explain/resources/shared", "", ""},
+	"POST /api/ackmanagenote/{kind}":     {"/api/ackmanagenote/objects", `{"items":"cpu|nothing","note":"seen %d times"}`, "application/json"},
 	"GET /d":                             {"/d?resname=shared&o=cpu&i1=1", "", ""},
 	"GET /l":                             {"/l?resname=shared&o=cpu&l=line", "", ""},
 	"GET /cv":                            {"/cv?resname=shared&c=folder&v=Inner&p=shared&posx=10&posy=10", "", ""},

@@ -157,3 +157,19 @@ func checkReport(ts *testscript.TestScript, res *http.Response, body []byte) {
 		}
 	}
 }
+
+// cmdAct sends the body of an action: act VAR KIND JSON [header]….
+func cmdAct(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 3 {
+		ts.Fatalf("usage: act VAR KIND JSON [header]…")
+	}
+	r, err := http.NewRequest("POST", of(ts).base+"/api/ackmanagenote/"+args[1], strings.NewReader(args[2]))
+	ts.Check(err)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-Api-Key", ts.Getenv(args[0]))
+	for _, h := range args[3:] {
+		name, value, _ := strings.Cut(h, ":")
+		r.Header.Set(name, strings.TrimSpace(value))
+	}
+	do(ts, r, false)
+}

@@ -52,6 +52,7 @@ func TestMain(m *testing.M) {
 //	sql VAR QUERY [params]        GET /api/sql with the key in VAR; prints the body
 //	provision VAR PACKAGE FILE [query]   POST /api/provisioning/PACKAGE likewise; remove does it with DELETE
 //	export VAR PACKAGE            GET /api/provisioning/PACKAGE; prints the body alone
+//	act VAR KIND JSON [header]…   POST /api/ackmanagenote/KIND with that body; prints status and body
 //	stall VAR METHOD PATH [FILE]  begin a request that does not end before the script does or says release
 //	pack gzip|zstd FROM TO        compress a file
 //	write FILE PART…              make a file of these parts, with escapes as in Go; 255*x is x 255 times
@@ -83,7 +84,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"serve": cmdServe, "halt": cmdHalt, "crash": cmdCrash, "hup": cmdHup, "key": cmdKey, "http": cmdHTTP,
 			"send": cmdSend, "sql": cmdSQL, "pack": cmdPack, "fill": cmdFill, "nokeys": cmdNoKeys,
-			"provision": cmdBulk("POST"), "remove": cmdBulk("DELETE"), "export": cmdExport,
+			"act": cmdAct, "provision": cmdBulk("POST"), "remove": cmdBulk("DELETE"), "export": cmdExport,
 			"login": cmdLogin, "write": cmdWrite, "stall": cmdStall, "release": cmdRelease,
 			"flip":  cmdFlip,
 			"relay": cmdRelay, "awaitrelay": cmdAwaitRelay,

@@ -1,0 +1,363 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/ingest"
+	"belfry/status"
+)
+
+// actionFields are the fields that the body of an action may have.
+var actionFields = []string{
+	"items", "resname", "isunmanaged", "unmanageifred", "collectunmanage", "collectorunmanage", "unmanagenote", "fromdatetime",
+	"todatetime", "rrule", "timezone", "ack", "ackuntil", "acksticky", "ackuntilworse", "note",
+}
+
+// What an action may hold.
+const (
+	maxActionItems = 200_000
+	maxActionText  = 4000 // characters of a note and of an acknowledgment
+)
+
+const actionExample = `{"items": "web01|web02", "ack": "looking into it"}`
+
+// actionBody is the body of an action: fields by name, not looked at yet.
+type actionBody map[string]json.RawMessage
+
+// readAction makes an action of a body. Times that the body writes without a zone are those of the server. What depends
+// on the time of the day is left to the sequencer: a repeat under an Idempotency-Key must not become wrong meanwhile.
+func readAction(text []byte, server *time.Location) (a ingest.Action, err error) {
+	b, err := parseAction(text)
+	if err != nil {
+		return a, err
+	}
+	if a.Items, a.List, err = b.items(); err != nil {
+		return a, err
+	}
+	if a.Resource, err = b.text("resname"); err != nil {
+		return a, err
+	}
+	zone, err := b.zone(server)
+	if err != nil {
+		return a, err
+	}
+	if b.has("isunmanaged") {
+		a.Manage, a.Window, err = b.manage(zone)
+	} else {
+		err = b.needs("isunmanaged", "unmanageifred", "collectunmanage", "collectorunmanage", "unmanagenote", "fromdatetime", "todatetime", "rrule")
+	}
+	if err != nil {
+		return a, err
+	}
+	if b.has("note") {
+		note, err := b.text("note")
+		if err != nil {
+			return a, err
+		}
+		a.Note = &note
+	}
+	if b.has("ack", "ackuntil", "acksticky", "ackuntilworse") || a.Manage == nil && a.Note == nil {
+		a.Ack, err = b.ack(zone)
+	}
+	return a, err
+}
+
+// parseAction reads one JSON object in which every field is known and stands once.
+func parseAction(text []byte) (actionBody, error) {
+	if !utf8.Valid(text) {
+		return nil, belfry.Errorf(belfry.BadJSON, "the body is not UTF-8; send it as UTF-8")
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, belfry.Errorf(belfry.BadJSON, "the body must be one JSON object, as in %s", actionExample)
+	}
+	b := actionBody{}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, badAction(dec, err)
+		}
+		field := name.(string) // nothing else stands before a colon
+		if !slices.Contains(actionFields, field) {
+			return nil, unknownActionField(field)
+		}
+		if b.has(field) {
+			return nil, belfry.Errorf(belfry.BadParameter, "the field %s is given twice; give it once", field)
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, badAction(dec, err)
+		}
+		b[field] = value
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, badAction(dec, err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, belfry.Errorf(belfry.BadJSON, "something stands behind the JSON object, at byte %d; send the object alone", dec.InputOffset())
+	}
+	return b, nil
+}
+
+func badAction(dec *json.Decoder, err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return belfry.Errorf(belfry.BadJSON, "the JSON object does not end: its closing } is missing")
+	}
+	return belfry.Errorf(belfry.BadJSON, "the body is not JSON from byte %d on (%v); it must be one object, as in %s", dec.InputOffset(), err, actionExample)
+}
+
+func unknownActionField(name string) error {
+	hint := ""
+	if near := catalog.Nearest(name, actionFields); near != "" {
+		hint = fmt.Sprintf("; do you mean %s?", near)
+	}
+	return belfry.Errorf(belfry.BadParameter, "unknown field %.64q; known are %s%s", mask(name), strings.Join(actionFields, ", "), hint)
+}
+
+// has tells whether one of the fields is given.
+func (b actionBody) has(names ...string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return b[n] != nil })
+}
+
+// needs refuses fields that say nothing without another.
+func (b actionBody) needs(other string, names ...string) error {
+	for _, n := range names {
+		if b.has(n) {
+			return belfry.Errorf(belfry.BadParameter, "%s has a meaning beside %s alone; give %[2]s too, or leave %[1]s out", n, other)
+		}
+	}
+	return nil
+}
+
+// items gives the names, in one text or as a list.
+func (b actionBody) items() (text string, list []string, err error) {
+	raw := b["items"]
+	switch {
+	case raw == nil:
+		return "", nil, belfry.Errorf(belfry.BadParameter, "the field items is missing; it has the names, as in %s", actionExample)
+	case raw[0] == '"':
+		json.Unmarshal(raw, &text) // the decoder has seen that it is one
+		if strings.TrimSpace(text) == "" {
+			return "", nil, belfry.Errorf(belfry.BadParameter, "items is empty; name at least one item, as in %s", actionExample)
+		}
+		return text, nil, countItems(strings.Count(text, "|") + 1)
+	case raw[0] != '[' || json.Unmarshal(raw, &list) != nil || hasNull(raw):
+		return "", nil, belfry.Errorf(belfry.BadParameter, `items must be a text with bars between the names ("web01|web02") or a list of texts (["web01", "web02"]), got %s`, shown(raw))
+	case len(list) == 0:
+		return "", nil, belfry.Errorf(belfry.BadParameter, "items is an empty list; name at least one item, as in %s", actionExample)
+	}
+	return "", list, countItems(len(list))
+}
+
+// hasNull tells whether a list of texts has a null in it, which would be read as an empty text.
+func hasNull(raw []byte) bool {
+	var list []*string
+	return json.Unmarshal(raw, &list) == nil && slices.Contains(list, nil)
+}
+
+func countItems(n int) error {
+	if n > maxActionItems {
+		return belfry.Errorf(belfry.BadParameter, "items has %d names; at most %d are taken at a time, send them in parts", n, maxActionItems)
+	}
+	return nil
+}
+
+// text reads a field that is a text; one that is not given is empty.
+func (b actionBody) text(name string) (s string, err error) {
+	raw := b[name]
+	if raw == nil {
+		return "", nil
+	}
+	if raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return "", belfry.Errorf(belfry.BadParameter, "%s must be a text in quotes, got %s; leave it out if there is none", name, shown(raw))
+	}
+	if n := utf8.RuneCountInString(s); n > maxActionText {
+		return "", belfry.Errorf(belfry.BadParameter, "%s has %d characters; it may have %d", name, n, maxActionText)
+	}
+	for _, c := range s {
+		if unicode.IsControl(c) && c != '\n' && c != '\t' {
+			return "", belfry.Errorf(belfry.BadParameter, "%s holds the control character %U; only newlines and tabs are taken", name, c)
+		}
+	}
+	return s, nil
+}
+
+// word reads a field that is a text and may be left out, but not empty.
+func (b actionBody) word(name, example string) (string, error) {
+	s, err := b.text(name)
+	if err == nil && s == "" && b.has(name) {
+		err = belfry.Errorf(belfry.BadParameter, "%s is empty; leave it out, or write it as %s", name, example)
+	}
+	return s, err
+}
+
+// flag reads a field that is true or false.
+func (b actionBody) flag(name string) (bool, error) {
+	switch raw := b[name]; string(raw) {
+	case "true":
+		return true, nil
+	case "false", "":
+		return false, nil
+	default:
+		return false, belfry.Errorf(belfry.BadParameter, "%s must be true or false, without quotes, got %s", name, shown(raw))
+	}
+}
+
+// shown repeats a value of a body in an error.
+func shown(raw []byte) string {
+	const most = 60
+	text := mask(string(raw))
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+func (b actionBody) zone(server *time.Location) (*time.Location, error) {
+	name, err := b.word("timezone", "Europe/Vienna")
+	if err != nil {
+		return nil, err
+	}
+	if name != "" && !b.has("fromdatetime", "todatetime", "ackuntil") {
+		return nil, belfry.Errorf(belfry.BadParameter, "timezone has a meaning beside fromdatetime, todatetime or ackuntil alone; give one of them too, or leave timezone out")
+	}
+	return status.ParseZone(name, server)
+}
+
+// manage reads what is said about management: the mode, and the window in which it is to be so.
+func (b actionBody) manage(zone *time.Location) (*status.Order, *status.Schedule, error) {
+	mode, err := b.mode()
+	if err != nil {
+		return nil, nil, err
+	}
+	o := &status.Order{Mode: mode}
+	if b.has("unmanagenote") {
+		note, err := b.text("unmanagenote")
+		if err != nil {
+			return nil, nil, err
+		}
+		o.Note = &note
+	}
+	window, err := b.window(zone)
+	return o, window, err
+}
+
+// mode reads the flags. To manage, the first of them is enough.
+func (b actionBody) mode() (belfry.Mode, error) {
+	var f belfry.Flags
+	var err error
+	if f.IsUnmanaged, err = b.flag("isunmanaged"); err != nil || !f.IsUnmanaged {
+		return belfry.Managed, err
+	}
+	var missing []string
+	for _, flag := range []struct {
+		name string
+		into *bool
+	}{{"unmanageifred", &f.IfRed}, {"collectunmanage", &f.Collect}, {"collectorunmanage", &f.Collector}} {
+		if !b.has(flag.name) {
+			missing = append(missing, flag.name)
+		}
+		if *flag.into, err = b.flag(flag.name); err != nil {
+			return 0, err
+		}
+	}
+	if missing != nil {
+		return 0, belfry.Errorf(belfry.BadParameter, "isunmanaged true needs all four flags, and %s is missing; %s", strings.Join(missing, ", "), combinations)
+	}
+	mode, ok := belfry.ModeOf(f)
+	if !ok {
+		return 0, belfry.Errorf(belfry.BadParameter, "isunmanaged true, unmanageifred %t, collectunmanage %t and collectorunmanage %t mean nothing together; %s",
+			f.IfRed, f.Collect, f.Collector, combinations)
+	}
+	return mode, nil
+}
+
+const combinations = "isunmanaged, unmanageifred, collectunmanage, collectorunmanage may be " +
+	"true, true, true, true (unmanaged while unavailable), " +
+	"true, false, true, true (unmanaged, data are stored), " +
+	"true, false, false, true (a view or object: unmanaged, data are not stored), " +
+	"true, false, false, false (a resource: unmanaged, collector stopped)"
+
+const timeExample = "2026-03-28T22:30 or 2026-03-28T22:30:00Z"
+
+// window reads when an order is to be in force; nil for from now on.
+func (b actionBody) window(zone *time.Location) (*status.Schedule, error) {
+	from, err := b.moment("fromdatetime")
+	if err != nil {
+		return nil, err
+	}
+	to, err := b.moment("todatetime")
+	if err != nil {
+		return nil, err
+	}
+	rule, err := b.word("rrule", "FREQ=WEEKLY;BYDAY=SU")
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case rule != "" && (from == "" || to == ""):
+		return nil, belfry.Errorf(belfry.BadParameter, "rrule needs fromdatetime and todatetime, which are the first time that the window opens and closes; give both")
+	case from == "" && to == "":
+		return nil, nil
+	}
+	s, err := status.ParseSchedule(from, to, rule, zone)
+	if err != nil {
+		return nil, err
+	}
+	return &s, nil
+}
+
+// moment reads a field that is a date and time. It stays as it is written: in which zone, others know.
+func (b actionBody) moment(name string) (string, error) {
+	text, err := b.word(name, timeExample)
+	if err != nil || text == "" {
+		return "", err
+	}
+	if _, err := status.ParseMoment(text); err != nil {
+		return "", belfry.Errorf(belfry.BadParameter, "%s: %s", name, messageOf(err))
+	}
+	return text, nil
+}
+
+// ack reads what is said about an acknowledgment.
+func (b actionBody) ack(zone *time.Location) (*belfry.Ack, error) {
+	var a belfry.Ack
+	var err error
+	if a.Text, err = b.text("ack"); err != nil {
+		return nil, err
+	}
+	until, err := b.moment("ackuntil")
+	if err != nil {
+		return nil, err
+	}
+	if until != "" {
+		m, err := status.ParseMoment(until)
+		if err != nil {
+			return nil, err
+		}
+		a.Until = belfry.At(m.In(zone))
+	}
+	sticky, err := b.word("acksticky", "10m")
+	if err != nil {
+		return nil, err
+	}
+	if sticky != "" {
+		d, err := catalog.ParseDuration(sticky)
+		if err != nil {
+			return nil, belfry.Errorf(belfry.BadParameter, "acksticky: %s", messageOf(err))
+		}
+		a.Sticky = belfry.Time(d.Std().Microseconds())
+	}
+	a.UntilWorse, err = b.flag("ackuntilworse")
+	return &a, err
+}

@@ -1,0 +1,88 @@
+package api
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/ingest"
+)
+
+// maxActionBody is the longest body of an action: 100,000 items with the longest names fit.
+const maxActionBody = 32 << 20
+
+// actionKinds are the last part of the path of an action, and what is looked for first there.
+var actionKinds = map[string]belfry.Kind{
+	"resources": belfry.KindResource, "views": belfry.KindView, "objects": belfry.KindObject,
+}
+
+// act manages, acknowledges and annotates items.
+func (s *Server) act(w *answer, r *request) error {
+	kind, err := actionKind(r.PathValue("kind"))
+	if err != nil {
+		return err
+	}
+	if _, err := mediaType(r.Request, "application/json"); err != nil {
+		return err
+	}
+	repeat := ingest.Repeat{Key: r.Header.Get("Idempotency-Key")}
+	if err := checkIdempotencyKey(repeat.Key); err != nil {
+		return err
+	}
+	if err := s.Ready(); err != nil {
+		return err // before the body travels in vain
+	}
+	if !s.turn(r, &s.bulk, r.customer, r.limits.BulkRequests) {
+		return belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests)
+	}
+	defer s.bulk.leave(r.customer)
+	text, err := actionText(w, r)
+	if err != nil {
+		return inFormat(belfry.JSON, err)
+	}
+	a, err := readAction(text, s.Zone)
+	if err != nil {
+		return err
+	}
+	a.Kind = kind
+	if repeat.Key != "" {
+		repeat.Digest = digest(r.Method+" "+r.URL.Path+"?"+r.params.Encode(), text)
+	}
+	status, body, err := s.Act(r.ctx(), r.sender(), a, repeat)
+	if err != nil {
+		return err
+	}
+	s.writeReport(w, status, body)
+	return nil
+}
+
+func actionKind(name string) (belfry.Kind, error) {
+	if kind, ok := actionKinds[name]; ok {
+		return kind, nil
+	}
+	hint := ""
+	if near := catalog.Nearest(name, []string{"resources", "views", "objects"}); near != "" {
+		hint = "; nearest is " + near
+	}
+	return 0, belfry.Errorf(belfry.UnknownKind, "there is no kind of item %.64q; the kinds are resources, views and objects%s", mask(name), hint)
+}
+
+func actionText(w *answer, r *request) ([]byte, error) {
+	body, err := openBody(w, r, min(maxActionBody, r.limits.Body))
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	return io.ReadAll(body)
+}
+
+// digest is that of a held body, see hold.
+func digest(prefix string, body []byte) (d [sha256.Size]byte) {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%d %s", len(prefix), prefix)
+	sum.Write(body)
+	sum.Sum(d[:0])
+	return d
+}

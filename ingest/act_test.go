@@ -1,0 +1,205 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry"
+	"belfry/status"
+)
+
+// act does an action and gives its answer.
+func (b *bench) act(t testing.TB, a Action, r Repeat) (int, Acted) {
+	t.Helper()
+	code, answer, err := b.Act(context.Background(), b.who, a, r)
+	if err != nil {
+		t.Fatalf("act: %v", err)
+	}
+	var out Acted
+	if err := json.Unmarshal(answer, &out); err != nil {
+		t.Fatal(err)
+	}
+	return code, out
+}
+
+// TestActMany does things with 100,000 items at once: every one has its entry, and all of it is one record.
+func TestActMany(t *testing.T) {
+	const many = 100_000
+	b := newBench(t)
+	b.grow(t, many)
+	names := make([]string, many)
+	for i := range names {
+		names[i] = fmt.Sprintf("obj%07d", i)
+	}
+	f := func(what string, a Action, r Repeat, wantCode int, want string) Acted {
+		t.Helper()
+		a.Kind, b.records = belfry.KindObject, nil
+		start := time.Now()
+		code, out := b.act(t, a, r)
+		t.Logf("%s: %s", what, time.Since(start).Round(time.Millisecond))
+		if code != wantCode || len(out.Items)+len(out.Errors) != many {
+			t.Fatalf("%s: %d, %d items, %d errors, %+v", what, code, len(out.Items), len(out.Errors), out.Error)
+		}
+		for i, it := range out.Items {
+			if it.Name != names[i] || it.Result != want || it.Resource != fmt.Sprintf("res%04d", i/1000) {
+				t.Fatalf("%s: entry %d is %+v", what, i, it)
+			}
+		}
+		if len(b.records) > 1 {
+			t.Errorf("%s: %d records", what, len(b.records))
+		}
+		return out
+	}
+	note := "n"
+	unmanage := &status.Order{Mode: belfry.Stored}
+	f("unmanage a list", Action{List: names, Manage: unmanage}, Repeat{Key: "once"}, 200, "unmanaged")
+	f("again from memory", Action{List: names, Manage: unmanage}, Repeat{Key: "once"}, 200, "unmanaged")
+	if len(b.records) != 0 {
+		t.Error("it was done again")
+	}
+	f("note on names with bars between them", Action{Items: strings.Join(names, "|"), Note: &note}, Repeat{}, 200, "note_set")
+	f("manage", Action{List: names, Manage: &status.Order{}}, Repeat{}, 200, "managed")
+	out := f("acknowledge what is not in error", Action{List: names, Ack: &belfry.Ack{}}, Repeat{}, 409, "")
+	if out.Error == nil || out.Error.Code != belfry.NotInError || !strings.HasPrefix(out.Error.Message, "none of the 100000 items") {
+		t.Errorf("error %+v", out.Error)
+	}
+	wrong := slices.Clone(names)
+	for i := range wrong {
+		wrong[i] += "x"
+	}
+	f("unknown names", Action{List: wrong, Note: &note}, Repeat{}, 404, "")
+}
+
+// TestActOnMany does things with one view that has 100,000 objects in it.
+func TestActOnMany(t *testing.T) {
+	b := newBench(t)
+	b.grow(t, 100_000)
+	f := func(a Action, want string, content int) {
+		t.Helper()
+		a.Kind, a.List = belfry.KindView, []string{"MAIN"}
+		start := time.Now()
+		code, out := b.act(t, a, Repeat{})
+		t.Logf("%s: %s", want, time.Since(start).Round(time.Millisecond))
+		if code != 200 || out.Items[0].Result != want || out.Items[0].Content != content {
+			t.Errorf("%d %+v, want %s with %d", code, out, want, content)
+		}
+	}
+	note := "n"
+	const inside = 100_000 + 100 + 10 // objects, resources, views
+	f(Action{Manage: &status.Order{Mode: belfry.Discarded}}, "unmanaged", inside)
+	f(Action{Note: &note}, "note_set", 0)
+	f(Action{Manage: &status.Order{}}, "managed", inside)
+}
+
+// TestActSettles: what the times of an action mean is found out when it is decided, and a repeat does not ask again.
+func TestActSettles(t *testing.T) {
+	b := newBench(t)
+	b.grow(t, 1)
+	window, err := status.ParseSchedule("", "2026-11-15T03:30", "", time.UTC) // half an hour from now
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := Action{Kind: belfry.KindObject, Items: "obj0000000", Manage: &status.Order{Mode: belfry.Stored}, Window: &window}
+	code, out := b.act(t, a, Repeat{Key: "k"})
+	if code != 200 || out.Items[0].From != "2026-11-15T03:00:00.000000Z" || out.Items[0].To != "2026-11-15T03:30:00.000000Z" {
+		t.Errorf("%d %+v", code, out)
+	}
+	f := func(settle belfry.Time, want string) {
+		t.Helper()
+		a := a // settle changes it
+		err := a.settle(b.who, settle)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("at %s: %v, want %q", settle, err, want)
+		}
+	}
+	end := belfry.At(time.Date(2026, 11, 15, 3, 30, 0, 0, time.UTC))
+	f(end-1, "")
+	f(end, "is over, it is 2026-11-15T03:30:00.000000Z now; give a later todatetime")
+	if a.Manage.To != 0 || a.Manage.By != "" {
+		t.Errorf("an action that was settled has changed: %+v", a.Manage)
+	}
+}
+
+// TestCut takes lists of names apart.
+func TestCut(t *testing.T) {
+	barred := &parts{}
+	for _, name := range []string{"a|b", "a|b|c|d", "|x", "y|", "back\\|slash", "p | q"} {
+		barred.add(name)
+	}
+	f := func(items string, want ...string) {
+		t.Helper()
+		if got := cut(items, barred); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", items, got, want)
+		}
+	}
+	f("a", "a")
+	f("a|b", "a|b")
+	f("a|b|c", "a|b", "c")
+	f("a|b|c|d", "a|b|c|d")
+	f("c|a|b", "c", "a|b")
+	f("a|c|b", "a", "c", "b")
+	f(`a\|b`, "a|b")
+	f(`c\|d|e`, "c|d", "e")
+	f(`back\|slash`, `back\|slash`) // as it stands
+	f(`c\d|e\`, `c\d`, `e\`)
+	f("|x", "|x")
+	f("|z", "", "z")
+	f("y||z", "y|", "z")
+	f("y|z", "y", "z")
+	f("a||b", "a", "", "b")
+	f(" a|b | c", "a|b ", "c")
+	f("p | q|r", "p | q", "r")
+	f("", "")
+}
+
+// TestActBars: a list that is made to keep the sequencer busy, of names that begin like those of many others and are
+// none of them, is taken apart in steps that do not grow with these. It would otherwise take minutes.
+func TestActBars(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "web01", "web02")
+	rows := "type,resname,object,class,view,i1\n"
+	for i := 1; i <= 127; i++ {
+		rows += "data,web01," + strings.Repeat("a|", i) + "a,load,web01,1\n"
+	}
+	if code, r := b.send(t, rows, Options{}); code != 200 {
+		t.Fatalf("%d %+v", code, r)
+	}
+	note := "n"
+	const many = 50_000
+	f := func(resource, items string, wantItems, wantErrors int) {
+		t.Helper()
+		start := time.Now()
+		_, out := b.act(t, Action{Kind: belfry.KindObject, Items: items, Resource: resource, Note: &note}, Repeat{})
+		t.Logf("in %q: %s", resource, time.Since(start).Round(time.Millisecond))
+		if len(out.Items) != wantItems || len(out.Errors) != wantErrors {
+			t.Errorf("in %q: %d items, %d errors, want %d and %d", resource, len(out.Items), len(out.Errors), wantItems, wantErrors)
+		}
+	}
+	list := strings.Repeat("a|", many)
+	f("", list+"b", 2, 1)      // a whole name of 128 parts, which counts once, what is left over as one, and b
+	f("web02", list+"b", 0, 2) // a counts once
+}
+
+// TestActTwice: what is named twice is done once. Two names that many resources have, many times over, would otherwise
+// be looked up in all of them each time.
+func TestActTwice(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "web01", "web02")
+	b.send(t, "type,resname,object,class,view,i1\ndata,web01,cpu,load,web01,1\ndata,web02,cpu,load,web02,1\ndata,web02,disk,load,web02,1\n", Options{})
+	note := "n"
+	f := func(a Action, wantItems, wantErrors int) {
+		t.Helper()
+		a.Kind, a.Note = belfry.KindObject, &note
+		if _, out := b.act(t, a, Repeat{}); len(out.Items) != wantItems || len(out.Errors) != wantErrors {
+			t.Errorf("%+v", out)
+		}
+	}
+	f(Action{Items: "disk|cpu|disk | cpu|cpu"}, 1, 1)
+	f(Action{List: []string{"disk", "disk", " disk"}}, 1, 0)
+	f(Action{List: []string{"", "", "nope", "nope"}}, 0, 2)
+}

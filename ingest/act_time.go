@@ -1,0 +1,67 @@
+package ingest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"belfry"
+)
+
+// settle finds out what the times of an action mean at the moment at which it is decided. Before that moment nobody
+// should: an action may have to wait, and a repeat of it is answered from memory however late it comes.
+func (a *Action) settle(who Sender, now belfry.Time) error {
+	if a.Ack != nil {
+		ack := *a.Ack
+		ack.By = who.Name
+		a.Ack = &ack
+		if ack.Until != 0 && ack.Until <= now {
+			return belfry.Errorf(belfry.BadParameter, "ackuntil: %s is over, it is %s now; give a later time", ack.Until, now)
+		}
+	}
+	if a.Manage == nil {
+		return nil
+	}
+	order := *a.Manage
+	order.By = who.Name
+	a.Manage = &order
+	if a.Window == nil {
+		return nil
+	}
+	from, to, ok := a.Window.Next(now.Std())
+	switch {
+	case !ok && a.Window.Recurs():
+		return belfry.Errorf(belfry.BadParameter, "the window (%s) has no occurrence after %s; give a rule that goes on, or later times", a.Window, now)
+	case !ok:
+		return belfry.Errorf(belfry.BadParameter, "the window (%s) is over, it is %s now; give a later todatetime", a.Window, now)
+	}
+	if !from.IsZero() {
+		order.From = belfry.At(from)
+	}
+	if !to.IsZero() {
+		order.To = belfry.At(to)
+	}
+	if a.Window.Recurs() {
+		text, err := json.Marshal(a.Window)
+		if err != nil {
+			return fmt.Errorf("keep the schedule %s: %w", a.Window, err)
+		}
+		order.Schedule = string(text)
+	}
+	return nil
+}
+
+// events is about how many events the action will write.
+func (a *Action) events() int {
+	names := len(a.List)
+	if a.List == nil {
+		names = strings.Count(a.Items, "|") + 1
+	}
+	asked := 0
+	for _, set := range []bool{a.Manage != nil, a.Ack != nil, a.Note != nil} {
+		if set {
+			asked++
+		}
+	}
+	return names * asked
+}

@@ -1,0 +1,115 @@
+package status
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"belfry"
+	"belfry/meta"
+)
+
+func clockTime(t *testing.T, text string) belfry.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return belfry.At(at)
+}
+
+// TestWindowAgain follows a window that comes every night over the night in which the clocks of its zone are set back.
+func TestWindowAgain(t *testing.T) {
+	zone, err := time.LoadLocation("Europe/Vienna")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := ParseSchedule("2026-10-24T22:00", "2026-10-25T04:00", "FREQ=DAILY;COUNT=3", zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := clockTime(t, "2026-10-24T12:00:00Z")
+	from, to, _ := s.Next(now.Std())
+	c := Arrange(belfry.Care{}, Order{Mode: belfry.Stored, From: belfry.At(from), To: belfry.At(to), Schedule: string(text)}, now)
+	f := func(at string, want belfry.Mode, next string, passed int) {
+		t.Helper()
+		var p []Passage
+		c, p = PassWindow(c, clockTime(t, at))
+		due := WindowDue(&c)
+		if c.Mode != want || next == "" && due != 0 || next != "" && due != clockTime(t, next) || len(p) != passed {
+			t.Errorf("at %s: %s, %d passages, next at %s; want %s, %d, next at %s", at, c.Mode, len(p), due, want, passed, next)
+		}
+	}
+	f("2026-10-24T19:59:59Z", belfry.Managed, "2026-10-24T20:00:00Z", 0)
+	f("2026-10-24T20:00:00Z", belfry.Stored, "2026-10-25T03:00:00Z", 1) // seven hours long in this night
+	f("2026-10-25T03:00:00Z", belfry.Managed, "2026-10-25T21:00:00Z", 1)
+	f("2026-10-25T23:00:00Z", belfry.Stored, "2026-10-26T03:00:00Z", 1) // nobody looked at its beginning
+	f("2026-10-27T00:00:00Z", belfry.Stored, "2026-10-27T03:00:00Z", 2) // closed, and open again
+	f("2026-10-27T03:00:00Z", belfry.Managed, "", 1)
+	if c.Window != nil {
+		t.Errorf("the window is over, and there: %+v", c.Window)
+	}
+}
+
+// TestWindowUnreadable: what nobody can read must not keep an item unmanaged.
+func TestWindowUnreadable(t *testing.T) {
+	c := Arrange(belfry.Care{}, Order{Mode: belfry.Stored, From: 10, To: 20, Schedule: `{"from":"x"}`}, 10)
+	if c.Mode != belfry.Stored {
+		t.Fatalf("not open: %+v", c)
+	}
+	if c, _ = PassWindow(c, 20); c.Mode != belfry.Managed || c.Window != nil {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestCareFields: what objectstatus tells of management, on the item and around it.
+func TestCareFields(t *testing.T) {
+	f := func(n *meta.Node, field, want string) {
+		t.Helper()
+		if got := (row{n}).Value(field).String(); got != want {
+			t.Errorf("%s: %q, want %q", field, got, want)
+		}
+	}
+	view := &meta.Node{}
+	n := &meta.Node{Parent: view}
+	n.State.Status, n.State.Info = belfry.Critical, "Load 97"
+	f(n, "info", "Load 97")
+	f(n, "statusname", "Critical")
+	f(n, "isunmanaged", "false")
+	f(n, "unmanagefrom", "")
+	n.State.Quiet, n.State.Status = true, belfry.Unknown
+	f(n, "info", "outside its monitoring period")
+	f(n, "statusname", "Unknown")
+
+	view.State.Mode, n.State.Mode = belfry.Stored, belfry.Stored
+	view.State.Care = &belfry.Care{Mode: belfry.Stored, From: 1_000_000, UnmanageNote: "around", Window: &belfry.Window{Mode: belfry.Stored, Open: true, From: 1_000_000, To: 2_000_000}}
+	f(n, "statusname", "Unknown (Unmanaged)")
+	f(n, "unmanagefrom", "1970-01-01T00:00:01.000000Z")
+	f(n, "unmanageto", "1970-01-01T00:00:02.000000Z")
+	f(n, "unmanagenote", "around")
+	n.State.Care = &belfry.Care{Mode: belfry.WhileRed, From: 3_000_000, UnmanageNote: "own"}
+	f(n, "unmanagefrom", "1970-01-01T00:00:03.000000Z")
+	f(n, "unmanagenote", "own")
+	f(n, "unmanageifred", "false") // the stronger one counts
+
+	// To be managed is planned, for later and for a while.
+	n.State.Care = &belfry.Care{Mode: belfry.Stored, From: 3_000_000, Window: &belfry.Window{From: 5_000_000}}
+	f(n, "unmanagefrom", "1970-01-01T00:00:03.000000Z")
+	f(n, "unmanageto", "1970-01-01T00:00:05.000000Z")
+	n.State.Care = &belfry.Care{Window: &belfry.Window{Back: belfry.Stored, Open: true, From: 5_000_000, To: 6_000_000}}
+	f(n, "unmanagefrom", "1970-01-01T00:00:06.000000Z")
+	f(n, "unmanageto", "")
+
+	n.State.Care = &belfry.Care{Ack: &belfry.Ack{Text: "seen", By: "ada", Time: 7_000_000}}
+	f(n, "acknowledged", "true")
+	f(n, "ack", "seen")
+	f(n, "ackby", "ada")
+	f(n, "acktime", "1970-01-01T00:00:07.000000Z")
+	n.State.Care = &belfry.Care{Ack: &belfry.Ack{Text: "seen", Left: 1}} // waits for the error to come back
+	f(n, "acknowledged", "false")
+	f(n, "ack", "")
+}
