@@ -59,6 +59,11 @@ type Config struct {
 	PutClass func(ingest.Sender, *catalog.Class) (result string, l catalog.Listed, err error)
 	// DeleteClass removes the customer's own definition of a class.
 	DeleteClass func(context.Context, ingest.Sender, string, ingest.Repeat) (status int, body []byte, err error)
+	Policies    Policies
+	// PutPolicy sets a policy; result is created, updated or unchanged.
+	PutPolicy func(ingest.Sender, *catalog.PolicyText) (result string, p *catalog.Policy, err error)
+	// DeletePolicy removes one.
+	DeletePolicy func(context.Context, ingest.Sender, string, ingest.Repeat) (status int, body []byte, err error)
 	// Source is where rows of a collection come from.
 	Source func(*catalog.Collection) query.Source
 	// Ready says why data cannot be taken and queried now; nil when it can.

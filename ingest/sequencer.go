@@ -36,6 +36,7 @@ type Config struct {
 	Count   func(belfry.CustomerID) int // of answers under an Idempotency-Key that are kept
 	Limits  func() Limits
 	Now     func() time.Time
+	Zone    *time.Location // of times that are given without one
 	Log     *slog.Logger
 }
 
@@ -69,6 +70,7 @@ type Sequencer struct {
 	pace     pace
 	clock    clock
 	book     rulebook
+	regimes  regimes
 	values   rowValues
 
 	mu        sync.Mutex
@@ -262,6 +264,7 @@ func (s *Sequencer) commit(changes []change) error {
 	for _, n := range s.scratch.wake {
 		s.look(n)
 	}
+	s.judgeUnseen()
 	return nil
 }
 
@@ -278,11 +281,14 @@ func (s *Sequencer) publish(changes []change) error {
 			// The record is committed and this is the code that made it: going on would answer from a wrong picture.
 			panic("ingest: a committed record does not apply: " + err.Error())
 		}
-		for i := range r.States {
-			s.look(s.cfg.Tree.Node(r.States[i].Item))
-		}
 		for _, sink := range s.cfg.Sinks {
 			sink(r)
+		}
+	}
+	s.forget()
+	for _, c := range changes {
+		for i := range c.States {
+			s.look(s.cfg.Tree.Node(c.States[i].Item))
 		}
 	}
 	return nil

@@ -99,7 +99,7 @@ var fields = map[string]func(*meta.Node) belfry.Value{
 	"class":      func(n *meta.Node) belfry.Value { return text(n.Class.Name) },
 	"package":    func(n *meta.Node) belfry.Value { return text(n.Package) },
 	"statusname": func(n *meta.Node) belfry.Value { return text(n.State.Status.Name()) },
-	"info":       func(n *meta.Node) belfry.Value { return text(n.State.Info) },
+	"info":       func(n *meta.Node) belfry.Value { return text(n.State.Why()) },
 	"since":      func(n *meta.Node) belfry.Value { return moment(n.State.Since) },
 	"lastdata":   func(n *meta.Node) belfry.Value { return moment(n.State.LastData) },
 	"status": func(n *meta.Node) belfry.Value {
