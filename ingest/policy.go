@@ -20,7 +20,7 @@ const maxPolicies = 10_000
 func (s *Sequencer) PutPolicy(who Sender, text *catalog.PolicyText) (result string, p *catalog.Policy, err error) {
 	next, err := s.readPolicy(who.Customer, text)
 	if err != nil {
-		return "", nil, asParameter(err)
+		return "", nil, err
 	}
 	err = s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) (err error) {
 		result, err = t.putPolicy(who, next)
@@ -56,7 +56,7 @@ func (s *Sequencer) readPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*
 	}
 	def, err := text.Policy(func(name string) *catalog.Class { return classes[name] }, own)
 	if err != nil {
-		return nil, err
+		return nil, asParameter(err)
 	}
 	if def.Resource = ""; n.Resource != nil && n.Resource != n {
 		def.Resource = n.Resource.Name
