@@ -85,7 +85,8 @@ func itemNamed(e *meta.Estate, kind belfry.Kind, name, resource string) (*meta.N
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return nil, belfry.Errorf(belfry.BadParameter, "%s", ambiguous("item", name, found).Message)
+		text := strings.TrimSuffix(ambiguous("item", name, found).Message, "resname")
+		return nil, belfry.Errorf(belfry.BadParameter, "%sresource", text)
 	}
 	where, hint := "", ""
 	if resource != "" && kind != belfry.KindResource {
