@@ -37,7 +37,11 @@ func (f *timeFile) UnmarshalYAML(n ast.Node) error {
 		return nil
 	}
 	f.parts = new(partsFile)
-	return yaml.NodeToValue(n, f.parts, yaml.Strict())
+	if err := yaml.NodeToValue(n, f.parts, yaml.Strict()); err != nil {
+		// The colon of an hour makes a field of what is written without quotes between brackets.
+		return &yaml.SyntaxError{Message: `a time is a text in quotes, as "mon-fri 08:00-18:00", or has from, to and rrule`, Token: n.GetToken()}
+	}
+	return nil
 }
 
 func (f *timeFile) UnmarshalJSON(b []byte) error {

@@ -132,8 +132,9 @@ func TestPolicyRefused(t *testing.T) {
 	f("kind: view\nitem: a\nintervals: [{class: disc, interval: 5m}]", "", "there is none")
 	f("kind: view\nitem: a\nintervals: [{class: disk, interval: 5m}, {class: disk, interval: 6m}]", "", "a second time")
 	f("kind: view\nitem: a\nperiod: {}", "", "period has 0 times")
-	f("kind: view\nitem: a\nperiod: {times: [{form: x}]}", "", "form")
-	f(`{"kind":"view","item":"a","period":{"times":[{"form":"x"}]}}`, "", "form")
+	f("kind: view\nitem: a\nperiod: {times: [{form: x}]}", "", "line 3: a time is a text in quotes")
+	f("kind: view\nitem: a\nperiod: {times: [mon-fri 08:00-18:00]}", "", "line 3: a time is a text in quotes")
+	f(`{"kind":"view","item":"a","period":{"times":[{"form":"x"}]}}`, "", "line 1: a time is a text in quotes")
 	f(`{"kind":"view","item":"a","period":{"times":[5]}}`, "", "")
 }
 
