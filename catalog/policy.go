@@ -37,7 +37,7 @@ type Pace struct {
 
 // The limits of one policy.
 const (
-	maxOverrides = 1000
+	maxOverrides = 200
 	maxRollup    = 1_000_000
 )
 

@@ -13,8 +13,12 @@ import (
 	"belfry/status"
 )
 
-// maxPolicies is how many policies a customer may have.
-const maxPolicies = 10_000
+// How many policies a customer may have, and how many of them on one item: what an item's policies say is put together
+// again whenever one of them changes.
+const (
+	maxPolicies = 10_000
+	maxOnItem   = 100
+)
 
 // PutPolicy sets a policy. From then on it counts, and what it covers shows at once what follows from it.
 func (s *Sequencer) PutPolicy(who Sender, text *catalog.PolicyText) (result string, p *catalog.Policy, err error) {
@@ -121,7 +125,12 @@ func (t *tx) putPolicy(who Sender, next *meta.Policy) (result string, err error)
 	if was != nil && was.On == next.On && sameJSON(was.Policy, next.Policy) {
 		return classUnchanged, nil
 	}
-	for _, o := range t.estate.PoliciesOn(next.On) {
+	there := t.estate.PoliciesOn(next.On)
+	if len(there) >= maxOnItem && (was == nil || was.On != next.On) {
+		return "", belfry.Errorf(belfry.BadParameter, "there are %d policies on the %s %q already, as many as are allowed; remove some, or put several into one",
+			maxOnItem, next.Kind, clip([]byte(next.Item)))
+	}
+	for _, o := range there {
 		if both := next.Clash(o.Policy); o != was && both != "" {
 			return "", belfry.Errorf(belfry.BadParameter, "policy %q sets %s of the %s %q already; change that one, or remove it",
 				o.Name, both, next.Kind, clip([]byte(next.Item)))

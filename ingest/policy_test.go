@@ -225,21 +225,35 @@ func TestPolicyRefused(t *testing.T) {
 
 func TestPolicyLimit(t *testing.T) {
 	b := newPolicyBench(t)
-	dmz := b.tree.Estate(b.who.Customer).Place("DMZ")
-	err := b.do(&command{customer: b.who.Customer, alone: true, decide: func(t *tx) error {
-		for i := range maxPolicies {
-			p := meta.Policy{Policy: &catalog.Policy{Name: fmt.Sprint("p", i), Kind: belfry.KindView, Item: "DMZ", Rollup: "best"}, On: dmz.ID}
-			t.rec.Docs = append(t.rec.Docs, p.Doc(b.who.Customer))
+	fill := func(name string, from, to int) {
+		t.Helper()
+		on := b.tree.Estate(b.who.Customer).Place(name)
+		err := b.do(&command{customer: b.who.Customer, alone: true, decide: func(t *tx) error {
+			for i := from; i < to; i++ {
+				p := meta.Policy{Policy: &catalog.Policy{Name: fmt.Sprint("p", i), Kind: belfry.KindView, Item: name, Rollup: "best"}, On: on.ID}
+				t.rec.Docs = append(t.rec.Docs, p.Doc(b.who.Customer))
+			}
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	}})
-	if err != nil {
-		t.Fatal(err)
 	}
-	if _, _, err := b.PutPolicy(b.who, policyText(t, "more", says("view", "Web", "", 1))); err == nil || !strings.Contains(err.Error(), "as many as are allowed") {
-		t.Error(err)
+	f := func(name, item, want string) {
+		t.Helper()
+		if _, _, err := b.PutPolicy(b.who, policyText(t, name, says("view", item, "", 1))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s on %s: %v", name, item, err)
+		}
 	}
-	if got := b.policy(t, "p7", says("view", "Web", "", 1)); got != "updated" {
+	fill("DMZ", 0, maxOnItem)
+	f("more", "DMZ", `there are 100 policies on the view "DMZ" already`)
+	if got := b.policy(t, "p7", says("view", "DMZ", "", 1)); got != "updated" {
+		t.Error(got)
+	}
+	fill("Web", maxOnItem, maxPolicies)
+	f("more", "Office", "there are 10000 policies already, as many as are allowed")
+	f("p7", "Web", `on the view "Web" already`)
+	if got := b.policy(t, "p7", says("view", "Office", "", 1)); got != "updated" {
 		t.Error(got)
 	}
 }

@@ -16,13 +16,15 @@ import (
 //	       ├ cpu  ── the same
 //	       └ disk ── regime of disk: its policies, around it the regime of DMZ
 type regime struct {
-	item   belfry.ID      // about which something is said; 0: neither here nor farther up
-	said   []*meta.Policy // about the item itself
-	around *regime        // what is said farther up; nil at the top
-	place  *status.Rules  // of the item, when it is a view or resource
-	watch  *status.Watch  // of objects; the nearest counts
+	item   belfry.ID     // about which something is said; 0: neither here nor farther up
+	around *regime       // what is said farther up; nil at the top
+	place  *status.Rules // of the item, when it is a view or resource
+	watch  *status.Watch // of objects; the nearest counts
 	last   booked
 	book   map[string]booked // by class
+
+	overrides map[string][]*catalog.Override // what is said about the item, by class
+	intervals map[string]catalog.Duration    // by class; that of no name is for all
 }
 
 // booked are the rules of a class at a place.
@@ -95,8 +97,18 @@ func (s *Sequencer) under(around *regime, id belfry.ID, said []*meta.Policy) *re
 	if len(said) == 0 {
 		return around
 	}
-	r := &regime{item: id, said: said, around: around, place: &noRules, watch: around.watch, book: map[string]booked{}}
+	r := &regime{
+		item: id, around: around, place: &noRules, watch: around.watch, book: map[string]booked{},
+		overrides: map[string][]*catalog.Override{}, intervals: map[string]catalog.Duration{},
+	}
 	for _, p := range said {
+		for i := range p.Thresholds {
+			o := &p.Thresholds[i]
+			r.overrides[o.Class] = append(r.overrides[o.Class], o)
+		}
+		for _, f := range p.Intervals {
+			r.intervals[f.Class] = f.Every
+		}
 		if n, ok := p.RollupNumber(); ok {
 			r.place = &status.Rules{Rollup: status.Rollup(n)}
 		}
@@ -166,11 +178,9 @@ func (r *regime) decide(def *catalog.Class) *status.Rules {
 	others := map[int]*catalog.Override{}
 	interval, paced := def.Interval, false
 	for at := r; at != nil; at = at.around {
-		for _, p := range at.said {
-			for i := range p.Thresholds {
-				if o := &p.Thresholds[i]; o.Class == def.Name && others[o.N] == nil {
-					others[o.N] = o
-				}
+		for _, o := range at.overrides[def.Name] {
+			if others[o.N] == nil {
+				others[o.N] = o
 			}
 		}
 		if every, ok := at.interval(def.Name); ok && !paced {
@@ -186,15 +196,8 @@ func (r *regime) decide(def *catalog.Class) *status.Rules {
 
 // interval is what is said at one place about the interval of a class: by name, or else of all.
 func (r *regime) interval(class string) (every catalog.Duration, ok bool) {
-	for _, p := range r.said {
-		for _, f := range p.Intervals {
-			if f.Class == class {
-				return f.Every, true
-			}
-			if f.Class == "" {
-				every, ok = f.Every, true
-			}
-		}
+	if every, ok = r.intervals[class]; !ok {
+		every, ok = r.intervals[""]
 	}
 	return every, ok
 }

@@ -53,6 +53,9 @@ func (t *tx) rejudge(n *meta.Node) {
 // judgeUnseen makes objects be judged as soon as possible, now that their values can be seen.
 func (s *Sequencer) judgeUnseen() {
 	for _, n := range s.scratch.unseen {
+		if s.cfg.Tree.Node(n.ID) != n { // of a dry run
+			continue
+		}
 		if s.clock.unseen == nil {
 			s.clock.unseen = map[belfry.ID]bool{}
 		}
