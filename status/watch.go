@@ -11,11 +11,11 @@ import (
 // remembers the last answer. It may be asked by several at a time.
 type Watch struct {
 	period Period
-	last   atomic.Pointer[turn]
+	last   atomic.Pointer[phase]
 }
 
-// turn is a stretch of time in which a period is open, or is not.
-type turn struct {
+// phase is a stretch of time in which a period is open, or is not.
+type phase struct {
 	from, to belfry.Time // to is 0 when it never ends
 	open     bool
 	since    atomic.Int64 // when it really began; 0: nobody has asked
@@ -52,7 +52,7 @@ func (w *Watch) Since(at belfry.Time) belfry.Time {
 	return since
 }
 
-func (w *Watch) at(now belfry.Time) *turn {
+func (w *Watch) at(now belfry.Time) *phase {
 	if s := w.last.Load(); s != nil && s.from <= now && (s.to == 0 || now < s.to) {
 		return s
 	}
@@ -62,8 +62,8 @@ func (w *Watch) at(now belfry.Time) *turn {
 }
 
 // find asks the period.
-func (w *Watch) find(now belfry.Time) *turn {
-	s := &turn{from: now, open: w.period.Open(now.Std())}
+func (w *Watch) find(now belfry.Time) *phase {
+	s := &phase{from: now, open: w.period.Open(now.Std())}
 	if to, ok := w.period.Change(now.Std()); ok {
 		s.to = max(belfry.At(to), now+1)
 	}
