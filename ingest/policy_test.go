@@ -3,7 +3,9 @@ package ingest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/journal"
 	"belfry/meta"
 )
 
@@ -490,4 +493,69 @@ func TestPolicyStored(t *testing.T) {
 	if want := `"item":"a","resource":"web01","thresholds":[{"class":"disk","n":1,"type":"number",`; !strings.Contains(string(text), want) {
 		t.Errorf("no %s in %s", want, text)
 	}
+}
+
+// brittle is a journal that can be made to refuse the next records.
+type brittle struct {
+	Journal
+	refuse bool
+}
+
+func (j *brittle) Append(payloads ...[]byte) (uint64, error) {
+	if j.refuse {
+		j.refuse = false
+		return 0, errors.New("device error")
+	}
+	return j.Journal.Append(payloads...)
+}
+
+// TestPolicyNotStored: what could not be stored has not happened, neither to what is shown nor to what is decided next.
+func TestPolicyNotStored(t *testing.T) {
+	real, err := journal.Open(t.TempDir(), journal.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { real.Close() })
+	j := &brittle{Journal: real}
+	b := newBenchOn(t, j)
+	b.furnish(t)
+	b.data(t, "web01", "R2", "a", 60)
+	f := func(refused func() error, want string) {
+		t.Helper()
+		if err := b.do(&command{alone: true, decide: func(*tx) error { j.refuse = true; return nil }}); err != nil {
+			t.Fatal(err)
+		}
+		if err := refused(); belfry.CodeOf(err) != belfry.StorageUnavailable {
+			t.Errorf("got %v", err)
+		}
+		b.shows(t, want)
+		b.data(t, "web01", "R2", "a", 61)
+		b.data(t, "web01", "R2", "a", 60)
+		b.shows(t, want)
+	}
+	put := func(name, text string) func() error {
+		return func() error {
+			_, _, err := b.PutPolicy(b.who, policyText(t, name, text))
+			return err
+		}
+	}
+	f(put("p", says("view", "DMZ", "", 50)), "web01/a=0")
+	b.policy(t, "p", says("view", "DMZ", "", 50))
+	f(put("p", says("view", "DMZ", "", 99)), "web01/a=3")
+	f(put("q", says("object", "a", "web01", 99)), "web01/a=3")
+	f(func() error {
+		_, _, err := b.DeletePolicy(context.Background(), b.who, "p", Repeat{})
+		return err
+	}, "web01/a=3")
+	f(func() error {
+		_, _, err := b.Provision(context.Background(), b.who, "custom", strings.NewReader("name,view\nweb01,Office\n"), Options{})
+		return err
+	}, "web01/a=3 DMZ=3")
+	// The next one gets the numbers of what was never made, and none of its rules.
+	f(func() error {
+		_, _, err := b.Send(context.Background(), b.who, strings.NewReader("type,resname,object,class,view,i1\ndata,web01,lost,disk,R2,60\n"), Options{})
+		return err
+	}, "web01/a=3")
+	b.data(t, "web02", "web02", "b", 60)
+	b.shows(t, "web02/b=0")
 }
