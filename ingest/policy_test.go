@@ -352,15 +352,54 @@ func TestPolicyAndMoves(t *testing.T) {
 	}
 	b.data(t, "web02", "web02", "b", 61)
 	b.shows(t, "web02/b=0")
-	// The row that comes with the move is decided by the new place in the end.
-	b.send(t, "type,resname,object,class,view,parentview,i1\ncreateview,web02,,Rack,Low,web02,\ndata,web02,c,disk,Low,,60\n", Options{})
-	b.policy(t, "low", says("resource", "web02", "", 50))
-	b.send(t, "type,resname,class,view,parentview\ncreateview,web02,Rack,Other,web02\n", Options{})
-	b.policy(t, "other", says("view", "Other", "web02", 99))
-	b.shows(t, "web02/c=3")
-	b.send(t, "type,resname,object,class,view,parentview,i1\ndata,web02,c,,,,70\ncreateview,web02,,Rack,Low,Other,\n", Options{})
-	b.pass(t, time.Second)
-	b.shows(t, "web02/c=0 web02/Other=0")
+}
+
+// TestMoveAndValuesInOneRound lets a value and a move share a round. The value is decided by the old place, and afterwards by
+// the new one; the last value before it must not be.
+func TestMoveAndValuesInOneRound(t *testing.T) {
+	b := newPolicyBench(t)
+	b.policy(t, "dmz", says("view", "DMZ", "", 50))
+	b.policy(t, "office", says("view", "Office", "", 99))
+	b.data(t, "web01", "web01", "a", 99)
+	waiting := func(n int) {
+		t.Helper()
+		for have := -1; have != n; time.Sleep(time.Millisecond) {
+			b.mu.Lock()
+			have = len(b.queues[b.who.Customer])
+			b.mu.Unlock()
+		}
+	}
+	begun, hold, done := make(chan bool), make(chan bool), make(chan error, 3)
+	go func() {
+		done <- b.do(&command{customer: b.who.Customer, alone: true, decide: func(*tx) error {
+			begun <- true
+			<-hold
+			return nil
+		}})
+	}()
+	<-begun
+	before := len(b.records)
+	go func() {
+		_, _, err := b.Send(context.Background(), b.who, strings.NewReader("type,resname,object,i1\ndata,web01,a,70\n"), Options{})
+		done <- err
+	}()
+	waiting(1)
+	go func() {
+		_, _, err := b.Provision(context.Background(), b.who, "custom", strings.NewReader("name,view\nweb01,Office\n"), Options{})
+		done <- err
+	}()
+	waiting(2)
+	close(hold)
+	for range 3 {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.pass(t, 0)
+	b.shows(t, "web01/a=0 Office=0 DMZ=? MAIN=0")
+	if n := len(b.records) - before; n != 3 {
+		t.Errorf("%d records, want those of the value, of the move and of what followed", n)
+	}
 }
 
 // TestPolicyOfRemovedItem sees policies go with their items, in the same record, and not come back with the name.

@@ -42,6 +42,7 @@ type draft struct {
 	node   *meta.Node
 	state  belfry.Standing
 	counts status.Counts // of a view or resource
+	fresh  bool          // something has happened to the object in this round
 }
 
 // slot names a place where an item can stand: in a customer (resource 0) or in a resource.

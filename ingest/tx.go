@@ -241,6 +241,7 @@ func (t *tx) document(d belfry.Doc) {
 func (t *tx) input(n *meta.Node, in status.Input) {
 	i := t.s.draft(n)
 	in.Now = t.now
+	t.s.drafts[i].fresh = true
 	next, c := status.Next(t.s.drafts[i].state, in, t.rules(n))
 	t.take(i, next, c, in.Time)
 }

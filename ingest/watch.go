@@ -42,7 +42,7 @@ func (t *tx) rejudge(n *meta.Node) {
 	case n.Kind != belfry.KindObject:
 		t.inside(n, t.rejudge)
 		t.addUp(t.s.draft(n), t.now)
-	case t.s.drafts[t.s.draft(n)].state.Heard == n.State.Heard:
+	case !t.s.drafts[t.s.draft(n)].fresh:
 		t.judgeObject(n)
 	default:
 		t.passWatch(n)

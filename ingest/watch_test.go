@@ -90,6 +90,12 @@ func TestPeriod(t *testing.T) {
 	b.data(t, "web01", "R2", "a", 10)
 	b.data(t, "web01", "R2", "a", 95)
 	b.shows(t, "web01/new=? web01/a=? DMZ=?")
+	// What a dry run would have made leaves nothing to the object that gets its number.
+	b.send(t, "type,resname,object,class,view,i1\ndata,web01,dry,disk,R2,90\n", Options{DryRun: true})
+	b.data(t, "web02", "web02", "wet", 90)
+	b.data(t, "web02", "web02", "wet", 91)
+	b.pass(t, 0)
+	b.shows(t, "web02/wet=2")
 	b.pass(t, 28*time.Hour+59*time.Minute) // Monday 07:59
 	b.shows(t, "web01/a=? DMZ=?")
 	b.pass(t, time.Minute)
