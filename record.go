@@ -57,7 +57,7 @@ const (
 	DocSession  = "session"  // Session; its name is the Hash of its secret
 	DocClass    = "class"    // catalog.Class; of customer 0: of the instance
 	DocPackage  = "package"  // catalog.PackageType, of the instance
-	DocPolicy   = "policy"   // catalog.Policy
+	DocPolicy   = "policy"   // meta.Policy
 )
 
 // Answer is what a request with an Idempotency-Key was told. It commits together with what the request changed.

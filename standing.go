@@ -80,6 +80,14 @@ func (m Mode) Hides(own Status) bool { return m >= Stored || m == WhileRed && ow
 // Unmanaged tells whether the item does not take part now.
 func (s *Standing) Unmanaged() bool { return s.Mode.Hides(s.Own) }
 
+// Why says why the item shows what it shows.
+func (s *Standing) Why() string {
+	if s.Quiet {
+		return "outside its monitoring period"
+	}
+	return s.Info
+}
+
 // StatusName gives the status in words.
 func (s *Standing) StatusName() string {
 	if s.Unmanaged() {

@@ -67,7 +67,12 @@ type Config struct {
 	// Act does what an operator wants done with items. It answers like Send.
 	Act func(context.Context, ingest.Sender, ingest.Action, ingest.Repeat) (status int, body []byte, err error)
 	// Zone is that of times which are written without one.
-	Zone *time.Location
+	Zone     *time.Location
+	Policies Policies
+	// PutPolicy sets a policy; result is created, updated or unchanged.
+	PutPolicy func(ingest.Sender, *catalog.PolicyText) (result string, p *catalog.Policy, err error)
+	// DeletePolicy removes one.
+	DeletePolicy func(context.Context, ingest.Sender, string, ingest.Repeat) (status int, body []byte, err error)
 	// Source is where rows of a collection come from.
 	Source func(*catalog.Collection) query.Source
 	// Ready says why data cannot be taken and queried now; nil when it can.

@@ -11,7 +11,7 @@ import (
 	"belfry/ingest"
 )
 
-// maxClass is the longest body of a class.
+// maxClass is the longest body of a class or policy.
 const maxClass = 64 << 10
 
 // maxPage is the size of a list in bytes; a page of long entries has fewer of them.
@@ -73,7 +73,7 @@ func (s *Server) putClass(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	text, err := classText(w, r)
+	text, err := kindText(w, r, "class", `{"indicators": [{"n": 1, "name": "Used", "unit": "%"}]}`)
 	if err != nil {
 		return err
 	}
@@ -104,31 +104,31 @@ func (r *request) sender() ingest.Sender {
 	return ingest.Sender{Customer: r.customer, Key: r.key, Name: r.who}
 }
 
-// classText reads the body of a class.
-func classText(w *answer, r *request) ([]byte, error) {
+// kindText reads the body of a class or policy, JSON or YAML. The example shows how one is written.
+func kindText(w *answer, r *request, what, example string) ([]byte, error) {
 	typ, err := mediaType(r.Request, "application/json", "application/yaml", "application/x-yaml", "text/yaml")
 	if err != nil {
 		return nil, err
 	}
 	body, err := openBody(w, r, maxClass)
 	if err != nil {
-		return nil, classTooLong(err)
+		return nil, tooLong(err, what)
 	}
 	defer body.Close()
 	text, err := io.ReadAll(body)
 	if err != nil {
-		return nil, classTooLong(err)
+		return nil, tooLong(err, what)
 	}
 	if typ == "application/json" && r.Header.Get("Content-Type") != "" && !json.Valid(text) {
-		return nil, belfry.Errorf(belfry.BadJSON, `the body is not JSON, as in {"indicators": [{"n": 1, "name": "Used", "unit": "%%"}]}; for YAML send Content-Type: application/yaml`)
+		return nil, belfry.Errorf(belfry.BadJSON, "the body is not JSON, as in %s; for YAML send Content-Type: application/yaml", example)
 	}
 	return text, nil
 }
 
-// classTooLong has a better remedy than to send a body in parts.
-func classTooLong(err error) error {
+// tooLong has a better remedy than to send a body in parts.
+func tooLong(err error, what string) error {
 	if belfry.CodeOf(err) == belfry.BodyTooLarge {
-		return belfry.Errorf(belfry.BodyTooLarge, "a class may be %d bytes long; leave out what it can do without", maxClass)
+		return belfry.Errorf(belfry.BodyTooLarge, "a %s may be %d bytes long; leave out what it can do without", what, maxClass)
 	}
 	return err
 }

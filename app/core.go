@@ -151,6 +151,9 @@ func (c *core) close() error {
 func (c *core) sequencer(f ingest.Config) *ingest.Sequencer {
 	f.Tree, f.Journal, f.Limits = c.tree, c.journal, c.ingestLimits
 	f.Now, f.Log = time.Now, c.Log.With("part", "ingest")
+	if f.Zone, _ = c.cfg.Load().Zone(); f.Zone == nil { // a wrong one is refused before it gets here
+		f.Zone = time.Local
+	}
 	return ingest.New(f)
 }
 

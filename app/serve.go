@@ -237,6 +237,7 @@ func (s *service) serveHTTP(context.Context) error {
 		Tree: s.tree, Hub: s.hub,
 		Explain: s.explain,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
+		Policies: s.tree, PutPolicy: s.seq.PutPolicy, DeletePolicy: s.seq.DeletePolicy,
 		Send: s.send, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export, Act: s.seq.Act, Zone: zone,
 		Source: s.source, Ready: s.ready, UI: web.Handler(), Version: Version(),
 		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),

@@ -10,10 +10,11 @@ import (
 
 // Rule is a threshold together with its indicator: one line of what decides the status of an object.
 type Rule struct {
-	Key  uint64 // tells rules apart and stays the same as long as the rule does, whatever stands around it
-	N    int    // of the indicator
-	Name string // of the indicator
-	Unit string
+	Key    uint64 // tells rules apart and stays the same as long as the rule does, whatever stands around it
+	N      int    // of the indicator
+	Name   string // of the indicator
+	Unit   string
+	Policy string // that says it; empty: the class
 	Threshold
 }
 

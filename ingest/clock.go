@@ -15,9 +15,10 @@ import (
 // An item has one entry that counts. When its moment comes later than thought, as with every row that arrives, the entry
 // stays where it is, and the item is looked at once for nothing.
 type clock struct {
-	since   belfry.Time   // when this process began to listen
-	entries moments       // by time
-	next    []belfry.Time // by item: the entry that counts; 0 when there is none
+	since   belfry.Time        // when this process began to listen
+	entries moments            // by time
+	next    []belfry.Time      // by item: the entry that counts; 0 when there is none
+	unseen  map[belfry.ID]bool // items to be judged when they are due, see tx.resettle
 }
 
 type moment struct {
@@ -75,10 +76,14 @@ func (c *clock) wait(now belfry.Time) (time.Duration, bool) {
 
 // look finds out anew when an item is due; for the goroutine that applies records.
 func (s *Sequencer) look(n *meta.Node) {
-	if n == nil || n.Removed != 0 || n.Kind == belfry.KindElement {
+	if n == nil || n.Removed != 0 || n.Kind == belfry.KindElement || s.cfg.Tree.Node(n.ID) != n { // of a dry run
 		return
 	}
-	due := status.Due(n.State.Standing, s.rules(n), s.clock.since)
+	rules := s.rules(n)
+	due := status.Due(n.State.Standing, rules, s.clock.since)
+	if rules.Watch != nil || n.State.Quiet {
+		s.lookAtWatch(n, rules.Watch)
+	}
 	if window := status.WindowDue(n.State.Care); window != 0 && (due == 0 || window < due) {
 		due = window
 	}
@@ -128,6 +133,10 @@ func (s *Sequencer) tick() bool {
 			for _, n := range nodes {
 				s.clock.set(n.ID, now+tickAgain)
 			}
+			continue
+		}
+		for _, n := range nodes {
+			delete(s.clock.unseen, n.ID)
 		}
 	}
 	return true
@@ -137,6 +146,10 @@ func (s *Sequencer) tick() bool {
 func (t *tx) pass(nodes []*meta.Node) {
 	for _, n := range nodes {
 		t.passWindow(n)
+		if t.seq.clock.unseen[n.ID] {
+			t.judgeObject(n)
+		}
+		t.passWatch(n)
 		i := t.s.draft(n)
 		s := t.s.drafts[i].state
 		at := t.now

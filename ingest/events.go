@@ -18,7 +18,7 @@ type events struct {
 func (e *events) alarm(n *meta.Node, at belfry.Time, to belfry.Standing, from belfry.Status) {
 	e.add(event{
 		at: at, item: n.ID, source: n.Kind.String(), kind: "alarm",
-		status: int64(to.Status), previous: int64(from), info: to.Info,
+		status: int64(to.Status), previous: int64(from), info: to.Why(),
 	})
 }
 

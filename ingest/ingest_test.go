@@ -71,7 +71,7 @@ func newBenchOn(t testing.TB, j Journal) *bench {
 				Retention: func(string) time.Duration { return 400 * 24 * time.Hour },
 			}
 		},
-		Now: func() time.Time { return b.now },
+		Now: func() time.Time { return b.now }, Zone: time.UTC,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

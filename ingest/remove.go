@@ -68,6 +68,7 @@ func (b *removalBody) read(rows, bytes int) (*chunk, error) {
 }
 
 func (b *removalBody) apply(t *tx, c *chunk) {
+	t.by = b.who.Name
 	t.eachOpen(c, func(fields [][]byte) *belfry.RowError {
 		r := removal{
 			tx: t, pt: b.pt, recursive: b.recursive,

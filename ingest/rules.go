@@ -28,6 +28,9 @@ func (b *rulebook) of(def *catalog.Class) *status.Rules {
 
 // rules are what decides about an item, as the tree has it.
 func (s *Sequencer) rules(n *meta.Node) *status.Rules {
+	if s.cfg.Tree.Policed() > 0 {
+		return s.regime(n).rules(n, n.Class.Def, &s.book)
+	}
 	if n.Kind != belfry.KindObject || n.Class.Def == nil {
 		return &noRules
 	}
@@ -36,10 +39,21 @@ func (s *Sequencer) rules(n *meta.Node) *status.Rules {
 
 // rules are what decides about an item, as the round has it.
 func (t *tx) rules(n *meta.Node) *status.Rules {
+	if t.s.policed {
+		return t.policedRules(n)
+	}
 	if n.Kind == belfry.KindObject && len(t.s.classes) > 0 {
 		return t.seq.book.of(t.definition(n))
 	}
 	return t.seq.rules(n)
+}
+
+func (t *tx) policedRules(n *meta.Node) *status.Rules {
+	def := n.Class.Def
+	if n.Kind == belfry.KindObject && len(t.s.classes) > 0 {
+		def = t.definition(n)
+	}
+	return t.regime(n).rules(n, def, &t.seq.book)
 }
 
 // judge lets the rules decide anew about an item and all that stands in it.
@@ -56,7 +70,11 @@ func (t *tx) judge(n *meta.Node) {
 // so that no value has come in unseen.
 func (t *tx) judgeObject(n *meta.Node) {
 	i := t.s.draft(n)
-	next, c := status.Reassess(t.s.drafts[i].state, t.rules(n), status.LastValues{State: &n.State}, n.State.LastData, t.seq.clock.since, t.now)
+	s, r := t.s.drafts[i].state, t.rules(n)
+	was := s.Quiet
+	s.Quiet = r.Watch.Quiet(t.now)
+	next, c := status.Reassess(s, r, status.LastValues{State: &n.State}, n.State.LastData, t.seq.clock.since, t.now)
+	c.Kept = c.Kept || was != s.Quiet
 	t.take(i, next, c, t.now)
 	t.s.wake = append(t.s.wake, n)
 }

@@ -26,6 +26,11 @@ type scratch struct {
 	parents map[belfry.ID]*meta.Node  // of items that were moved
 	gone    map[belfry.ID]bool        // removed in this round
 
+	policed  bool                         // there are policies
+	policies map[belfry.ID][]*meta.Policy // on items about which the round says something else than the tree
+	regimes  map[belfry.ID]*regime        // as the round has them, see tx.regime
+	unseen   []*meta.Node                 // to be judged when their newest values have been seen
+
 	wake []*meta.Node // to find out anew when they are due, beside those whose state is set
 
 	buffer   []byte
@@ -37,6 +42,7 @@ type draft struct {
 	node   *meta.Node
 	state  belfry.Standing
 	counts status.Counts // of a view or resource
+	fresh  bool          // something has happened to the object in this round
 
 	in *belfry.Record // the last one that has its state
 	at int            // where among the states of that record
@@ -75,7 +81,9 @@ func (s *scratch) reset(t *meta.Tree) {
 	empty(&s.changed)
 	empty(&s.parents)
 	empty(&s.gone)
-	s.made, s.namedTo, s.wake = nil, 0, nil
+	empty(&s.policies)
+	empty(&s.regimes)
+	s.made, s.namedTo, s.wake, s.unseen, s.policed = nil, 0, nil, nil, t.Policed() > 0
 }
 
 // empty makes a map empty. One that was large is let go: emptying it would cost every small round after it.

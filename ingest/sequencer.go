@@ -37,6 +37,7 @@ type Config struct {
 	Count   func(belfry.CustomerID) int // of answers under an Idempotency-Key that are kept
 	Limits  func() Limits
 	Now     func() time.Time
+	Zone    *time.Location // of times that are given without one
 	Log     *slog.Logger
 }
 
@@ -71,6 +72,7 @@ type Sequencer struct {
 	clock    clock
 	since    atomic.Int64 // the same as clock.since, for others
 	book     rulebook
+	regimes  regimes
 	values   rowValues
 
 	mu        sync.Mutex
@@ -264,6 +266,7 @@ func (s *Sequencer) commit(changes []change) error {
 	for _, n := range s.scratch.wake {
 		s.look(n)
 	}
+	s.judgeUnseen()
 	return nil
 }
 
@@ -280,11 +283,14 @@ func (s *Sequencer) publish(changes []change) error {
 			// The record is committed and this is the code that made it: going on would answer from a wrong picture.
 			panic("ingest: a committed record does not apply: " + err.Error())
 		}
-		for i := range r.States {
-			s.look(s.cfg.Tree.Node(r.States[i].Item))
-		}
 		for _, sink := range s.cfg.Sinks {
 			sink(r)
+		}
+	}
+	s.forget()
+	for _, c := range changes {
+		for i := range c.States {
+			s.look(s.cfg.Tree.Node(c.States[i].Item))
 		}
 	}
 	return nil

@@ -20,6 +20,7 @@ type tx struct {
 	items   map[belfry.ID]int // where the last change of an item stands in the record
 	events  events
 	history history
+	by      string // who removes items
 }
 
 func (s *Sequencer) begin(c belfry.CustomerID) *tx {
@@ -109,6 +110,9 @@ func (t *tx) create(k belfry.Kind, name string, parent, resource *meta.Node, cla
 		p.counts[belfry.Unknown]++
 		t.inherit(n, p.state.Mode)
 	}
+	if t.s.policed && k == belfry.KindObject {
+		t.hush(n)
+	}
 	return n
 }
 
@@ -164,17 +168,18 @@ func (t *tx) parent(n *meta.Node) *meta.Node {
 
 // move puts an item into another view; both views show from then on what stands in them.
 func (t *tx) move(n, to *meta.Node) {
-	from := t.parent(n)
+	from, settled := t.parent(n), t.resettle(n)
 	it := t.current(n)
 	it.Parent = to.ID
 	t.set(it)
 	t.s.parents[n.ID] = to
+	clear(t.s.regimes)
 	if n.Kind != belfry.KindElement {
 		s := t.s.drafts[t.s.draft(n)].state.Status
 		t.recount(from, s, -1)
 		t.recount(to, s, 1)
 		t.cover(n, t.now)
-		t.judge(n) // other policies may be around it
+		settled()
 	}
 }
 
@@ -206,6 +211,9 @@ func (t *tx) bury(n *meta.Node) {
 	t.s.items[slotOf(n)] = nil
 	if n.Kind == belfry.KindObject {
 		t.s.objectN[n.Customer]--
+	}
+	if t.s.policed {
+		t.buryPolicies(n)
 	}
 }
 
@@ -255,6 +263,7 @@ func (t *tx) document(d belfry.Doc) {
 func (t *tx) input(n *meta.Node, in status.Input) {
 	i := t.s.draft(n)
 	in.Now = t.now
+	t.s.drafts[i].fresh = true
 	next, c := status.Next(t.s.drafts[i].state, in, t.rules(n))
 	t.take(i, next, c, in.Time)
 }

@@ -68,6 +68,8 @@ func (t *Tree) applyDoc(d *belfry.Doc) error {
 		return decodeDoc(d, u)
 	case belfry.DocClass:
 		return t.applyClass(e, d)
+	case belfry.DocPolicy:
+		return t.applyPolicy(e, d)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ type Estate struct {
 	classes map[string]*Class
 	defined int // classes that the customer wrote itself, without inferred ones
 	users   map[string]*belfry.User
+	policy  policies
 	status  [belfry.Statuses][]*Node
 	boxes   [belfry.Kinds][]*Node // views and resources
 	ever    []*Node               // every item the customer ever had, removed ones included

@@ -33,6 +33,7 @@ type Tree struct {
 	customers map[belfry.CustomerID]*Estate
 	names     map[string]*Estate
 	registry  registry
+	policed   int // policies of all customers
 }
 
 // NewTree makes an empty tree.

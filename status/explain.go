@@ -58,7 +58,7 @@ func Explain(t *meta.Tree, c belfry.CustomerID, w Wanted, since, now belfry.Time
 	t.Read(c, func(e *meta.Estate) {
 		var n *meta.Node
 		if n, err = w.find(e); err == nil {
-			out = explain(n, since, now)
+			out = explain(e, n, since, now)
 		}
 	})
 	if err != nil {
@@ -67,8 +67,8 @@ func Explain(t *meta.Tree, c belfry.CustomerID, w Wanted, since, now belfry.Time
 	return out, nil
 }
 
-func explain(n *meta.Node, since, now belfry.Time) *Explanation {
-	s, r := &n.State.Standing, RulesFor(n)
+func explain(e *meta.Estate, n *meta.Node, since, now belfry.Time) *Explanation {
+	s, r := &n.State.Standing, RulesFor(e, n)
 	out := &Explanation{
 		Item:       explainItem(n),
 		own:        s.Own,
@@ -90,7 +90,7 @@ func explain(n *meta.Node, since, now belfry.Time) *Explanation {
 		out.Staleness = explainInterval(s, r, since, now)
 	} else {
 		out.Rollup = explainRollup(n, r)
-		out.Chain = chain(n)
+		out.Chain = chain(e, n)
 	}
 	out.Text = out.sentence()
 	return out

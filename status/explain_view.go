@@ -57,9 +57,9 @@ const (
 
 // chain goes from a view or resource down to what decides: at each level the item that makes the one around it what it
 // is, the one that has been so for the longest time first. Where nothing is wrong there is no way to go.
-func chain(n *meta.Node) (steps []ExplainedStep) {
+func chain(e *meta.Estate, n *meta.Node) (steps []ExplainedStep) {
 	for len(steps) < maxChain && n.Kind != belfry.KindObject && n.State.Own.IsError() {
-		first, count := culprits(n)
+		first, count := culprits(e, n)
 		if len(first) == 0 {
 			break
 		}
@@ -75,8 +75,8 @@ func chain(n *meta.Node) (steps []ExplainedStep) {
 
 // culprits finds the items directly in a view that are as bad as it is, or worse where several are needed: the first of
 // them, and how many there are.
-func culprits(n *meta.Node) (first []*meta.Node, count int) {
-	best := RulesFor(n).Rollup == Best
+func culprits(e *meta.Estate, n *meta.Node) (first []*meta.Node, count int) {
+	best := RulesFor(e, n).Rollup == Best
 	n.Children(func(c *meta.Node) bool {
 		if c.State.Status < n.State.Own || best && c.State.Status > n.State.Own {
 			return true

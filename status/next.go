@@ -22,6 +22,7 @@ type Rules struct {
 	Thresholds []catalog.Rule
 	Interval   belfry.Time // microseconds between two rows; 0: nothing is expected
 	Rollup     Rollup      // of a view or resource
+	Watch      *Watch      // of an object; nil: it is always monitored
 }
 
 // Input is one thing that happens to an object.

@@ -1,0 +1,121 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/ingest"
+)
+
+// Policies knows the policies of customers.
+type Policies interface {
+	Policies(c belfry.CustomerID, after string, limit int) (list []*catalog.Policy, more bool)
+	PolicyNamed(c belfry.CustomerID, name string) *catalog.Policy // nil: there is none
+	UnknownPolicy(c belfry.CustomerID, name string) error
+}
+
+func (s *Server) listPolicies(w *answer, r *request) error {
+	after, limit, err := r.page()
+	if err != nil {
+		return err
+	}
+	list, more := s.Policies.Policies(r.customer, after, limit)
+	page, size := []json.RawMessage{}, 0
+	for _, p := range list {
+		text, err := p.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		if size += len(text); size > maxPage && len(page) > 0 {
+			more = true
+			break
+		}
+		page = append(page, text)
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Policies []json.RawMessage `json:"policies"`
+		More     bool              `json:"more"`
+	}{page, more})
+	return nil
+}
+
+// policyName is the policy in the path of a request. One that looks like a key is one that went astray: it must not get
+// into an event or an error.
+func policyName(r *request) (string, error) {
+	switch name := r.PathValue("name"); {
+	case name == "":
+		return "", unknownPath(r.Request)
+	case uuid.MatchString(name):
+		return "", belfry.Errorf(belfry.UnknownItem, "there is no policy %q, and none can be named like a key", uuid.ReplaceAllString(clip(name), "***"))
+	default:
+		return name, nil
+	}
+}
+
+func (s *Server) policy(w *answer, r *request) error {
+	name, err := policyName(r)
+	if err != nil {
+		return err
+	}
+	p := s.Policies.PolicyNamed(r.customer, name)
+	if p == nil {
+		return s.Policies.UnknownPolicy(r.customer, name)
+	}
+	writeJSON(w, http.StatusOK, p)
+	return nil
+}
+
+func (s *Server) putPolicy(w *answer, r *request) error {
+	name, err := policyName(r)
+	if err != nil {
+		return err
+	}
+	body, err := kindText(w, r, "policy", `{"kind": "view", "item": "DMZ", "rollup": "2 of m"}`)
+	if err != nil {
+		return err
+	}
+	text, err := catalog.ReadPolicy(name, body)
+	if err != nil {
+		if e, ok := errors.AsType[*belfry.Error](err); ok {
+			return belfry.Errorf(belfry.BadParameter, "%s", e.Message)
+		}
+		return err
+	}
+	result, p, err := s.PutPolicy(r.sender(), text)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if result == "created" {
+		status = http.StatusCreated
+	}
+	writeJSON(w, status, struct {
+		Result string          `json:"result"`
+		Policy *catalog.Policy `json:"policy"`
+	}{result, p})
+	return nil
+}
+
+func (s *Server) deletePolicy(w *answer, r *request) error {
+	name, err := policyName(r)
+	if err != nil {
+		return err
+	}
+	c, err := s.caller(w, r)
+	if err != nil {
+		return err
+	}
+	repeat := ingest.Repeat{Key: c.IdempotencyKey, Digest: c.Digest}
+	status, text, err := s.DeletePolicy(r.ctx(), r.sender(), name, repeat)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	w.Write(text)
+	return nil
+}

@@ -1,0 +1,85 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+)
+
+// periodFile is the form of a monitoring period. What its texts mean is for package status to say; here they are only
+// brought into one form, whether they were written in YAML or JSON.
+type periodFile struct {
+	Timezone string     `json:"timezone,omitempty"`
+	Times    []timeFile `json:"times"`
+}
+
+// timeFile is one of the times: hours of the week in a text, or a schedule in parts.
+type timeFile struct {
+	text  string
+	parts *partsFile
+}
+
+type partsFile struct {
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+	Rule string `json:"rrule,omitempty"`
+}
+
+// UnmarshalYAML takes the node, see whole.
+func (f *timeFile) UnmarshalYAML(n ast.Node) error {
+	switch n.(type) {
+	case *ast.NullNode:
+		return nil
+	case ast.ScalarNode:
+		f.text = n.GetToken().Value
+		return nil
+	}
+	f.parts = new(partsFile)
+	if err := yaml.NodeToValue(n, f.parts, yaml.Strict()); err != nil {
+		// The colon of an hour makes a field of what is written without quotes between brackets.
+		return &yaml.SyntaxError{Message: `a time is a text in quotes, as "mon-fri 08:00-18:00", or has from, to and rrule`, Token: n.GetToken()}
+	}
+	return nil
+}
+
+func (f *timeFile) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '{' {
+		f.parts = new(partsFile)
+		dec := json.NewDecoder(bytes.NewReader(b))
+		dec.DisallowUnknownFields()
+		return dec.Decode(f.parts)
+	}
+	return json.Unmarshal(b, &f.text)
+}
+
+func (f timeFile) MarshalJSON() ([]byte, error) {
+	if f.parts != nil {
+		return json.Marshal(f.parts)
+	}
+	return json.Marshal(f.text)
+}
+
+const maxTimes = 50
+
+func (p *Policy) readPeriod(s *source, file *policyFile) error {
+	if file.Period == nil {
+		return nil
+	}
+	if n := len(file.Period.Times); n == 0 || n > maxTimes {
+		return s.bad("period", `has %d times, and needs 1 to %d, as in {"timezone": "Europe/Berlin", "times": ["mon-fri 08:00-18:00"]}`, n, maxTimes)
+	}
+	var err error
+	p.Period, err = marshalPlain(file.Period)
+	return err
+}
+
+// marshalPlain writes JSON in which < and > stand as they are.
+func marshalPlain(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
+}

@@ -1,0 +1,242 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// How many policies a customer may have, and how many of them on one item: what an item's policies say is put together
+// again whenever one of them changes.
+const (
+	maxPolicies = 10_000
+	maxOnItem   = 100
+)
+
+// PutPolicy sets a policy. From then on it counts, and what it covers shows at once what follows from it.
+func (s *Sequencer) PutPolicy(who Sender, text *catalog.PolicyText) (result string, p *catalog.Policy, err error) {
+	next, err := s.readPolicy(who.Customer, text)
+	if err != nil {
+		return "", nil, err
+	}
+	err = s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) (err error) {
+		result, err = t.putPolicy(who, next)
+		return err
+	}})
+	return result, next.Policy, err
+}
+
+// readPolicy finds out what a text means now. It is done before the sequencer's turn, since a mistake in the text is told
+// with its line, and to find that takes time.
+func (s *Sequencer) readPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*meta.Policy, error) {
+	kind, name, resource := text.Item()
+	classes := map[string]*catalog.Class{}
+	var n *meta.Node
+	err := errors.New("no such customer")
+	s.cfg.Tree.Read(c, func(e *meta.Estate) {
+		if e == nil {
+			return
+		}
+		if n, err = itemNamed(e, kind, name, resource); err != nil {
+			return
+		}
+		for _, name := range append(text.Classes(), n.Class.Name) {
+			classes[name] = s.definition(e, name)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	own := ""
+	if kind == belfry.KindObject {
+		own = n.Class.Name
+	}
+	def, err := text.Policy(func(name string) *catalog.Class { return classes[name] }, own)
+	if err != nil {
+		return nil, asParameter(err)
+	}
+	if def.Resource = ""; n.Resource != nil && n.Resource != n {
+		def.Resource = n.Resource.Name
+	}
+	if def.Period != nil {
+		if _, err := status.ParsePeriod(def.Period, s.cfg.Zone); err != nil {
+			return nil, err
+		}
+	}
+	return &meta.Policy{Policy: def, On: n.ID}, nil
+}
+
+// definition is the one that counts for a customer; nil when there is none.
+func (s *Sequencer) definition(e *meta.Estate, class string) *catalog.Class {
+	if c := e.Class(class); c != nil {
+		return c.Def
+	}
+	return s.cfg.Tree.Catalog().Class(class)
+}
+
+// itemNamed finds the item that a policy is about.
+func itemNamed(e *meta.Estate, kind belfry.Kind, name, resource string) (*meta.Node, error) {
+	found := (&tx{estate: e}).ofKind( // which asks the tree alone
+		kind, resourceOf(kind, resource), name)
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		text := strings.TrimSuffix(ambiguous("item", name, found).Message, "resname")
+		return nil, belfry.Errorf(belfry.BadParameter, "%sresource", text)
+	}
+	where, hint := "", ""
+	if resource != "" && kind != belfry.KindResource {
+		where = fmt.Sprintf(" in %q", clip([]byte(resource)))
+	}
+	if p := e.Place(name); p != nil && p.Kind != kind {
+		hint = fmt.Sprintf("; there is a %s of that name", p.Kind)
+	}
+	return nil, belfry.Errorf(belfry.UnknownItem, "there is no %s %q%s%s", kind, clip([]byte(name)), where, hint)
+}
+
+// resourceOf is where to look: a resource stands in no other.
+func resourceOf(kind belfry.Kind, resource string) string {
+	if kind == belfry.KindResource {
+		return ""
+	}
+	return resource
+}
+
+func (t *tx) putPolicy(who Sender, next *meta.Policy) (result string, err error) {
+	n, err := itemNamed(t.estate, next.Kind, next.Item, next.Resource)
+	if err == nil && n.ID != next.On {
+		err = belfry.Errorf(belfry.BadParameter, "the %s %q has been made anew at this moment; send the policy again", next.Kind, clip([]byte(next.Item)))
+	}
+	if err == nil {
+		err = asParameter(next.Fits(func(name string) *catalog.Class { return t.seq.definition(t.estate, name) }))
+	}
+	if err != nil {
+		return "", err
+	}
+	was := t.estate.Policy(next.Name)
+	if was != nil && was.On == next.On && sameJSON(was.Policy, next.Policy) {
+		return classUnchanged, nil
+	}
+	there := t.estate.PoliciesOn(next.On)
+	if len(there) >= maxOnItem && (was == nil || was.On != next.On) {
+		return "", belfry.Errorf(belfry.BadParameter, "there are %d policies on the %s %q already, as many as are allowed; remove some, or put several into one",
+			maxOnItem, next.Kind, clip([]byte(next.Item)))
+	}
+	for _, o := range there {
+		if both := next.Clash(o.Policy); o != was && both != "" {
+			return "", belfry.Errorf(belfry.BadParameter, "policy %q sets %s of the %s %q already; change that one, or remove it",
+				o.Name, both, next.Kind, clip([]byte(next.Item)))
+		}
+	}
+	if result = classUpdated; was == nil {
+		if result = classCreated; t.estate.CountPolicies() >= maxPolicies {
+			return "", belfry.Errorf(belfry.BadParameter, "there are %d policies already, as many as are allowed; remove some", maxPolicies)
+		}
+	}
+	t.lift(was)
+	t.s.policies[n.ID] = append(slices.Clip(t.policiesOn(n)), next)
+	t.document(next.Doc(t.estate.ID))
+	t.policyChanged(was, next)
+	t.configured(fmt.Sprintf("policy %s %s, on %s %s", next.Name, result, next.Kind, next.Item), who.Name)
+	return result, nil
+}
+
+// lift makes a policy not count any more in this round; nil is none.
+func (t *tx) lift(p *meta.Policy) {
+	t.s.policed = true
+	clear(t.s.regimes)
+	if p == nil {
+		return
+	}
+	list, ok := t.s.policies[p.On]
+	if !ok {
+		list = t.estate.PoliciesOn(p.On)
+	}
+	t.s.policies[p.On] = slices.DeleteFunc(slices.Clone(list), func(o *meta.Policy) bool { return o == p })
+}
+
+// policyChanged lets the rules decide anew about all that a policy covered, or covers now; nil is none.
+func (t *tx) policyChanged(was, now *meta.Policy) {
+	if was != nil && now != nil && was.On == now.On {
+		t.judgePlace(now.On, coversContent(was) || coversContent(now))
+		return
+	}
+	for _, p := range []*meta.Policy{was, now} {
+		if p != nil {
+			t.judgePlace(p.On, coversContent(p))
+		}
+	}
+}
+
+// coversContent tells whether a policy says something about what stands in its item. The roll-up is of the item alone.
+func coversContent(p *meta.Policy) bool {
+	return len(p.Thresholds)+len(p.Intervals) > 0 || p.Period != nil
+}
+
+func (t *tx) judgePlace(id belfry.ID, content bool) {
+	switch n := t.seq.cfg.Tree.Node(id); {
+	case n == nil || n.Removed != 0:
+	case content:
+		t.judge(n)
+	default:
+		t.addUp(t.s.draft(n), t.now)
+	}
+}
+
+var errNoPolicy = errors.New("no such policy")
+
+// DeletePolicy removes a policy.
+func (s *Sequencer) DeletePolicy(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
+	run := func() (int, []byte, error) {
+		answer := encode(map[string]string{"result": "removed", "name": name})
+		err := s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) error {
+			p := t.estate.Policy(name)
+			if p == nil {
+				return errNoPolicy
+			}
+			t.dropPolicy(p)
+			t.policyChanged(p, nil)
+			t.configured("policy "+name+" removed", who.Name)
+			t.answer(who, r, 200, answer)
+			return nil
+		}})
+		switch {
+		case err == nil:
+			return 200, answer, nil
+		case errors.Is(err, errNoPolicy):
+			err = s.cfg.Tree.UnknownPolicy(who.Customer, name) // compares many names, while others need not wait
+		}
+		return s.refusal(who, r, err)
+	}
+	if r.Key != "" {
+		return s.once(ctx, who, r, run)
+	}
+	return run()
+}
+
+func (t *tx) dropPolicy(p *meta.Policy) {
+	t.lift(p)
+	t.document(belfry.Doc{Kind: belfry.DocPolicy, Customer: t.estate.ID, Name: p.Name})
+}
+
+// buryPolicies removes the policies of an item that goes.
+func (t *tx) buryPolicies(n *meta.Node) {
+	list := t.policiesOn(n)
+	if len(list) == 0 {
+		return
+	}
+	var names []string
+	for _, p := range list {
+		names = append(names, p.Name)
+		t.dropPolicy(p)
+	}
+	t.configured(fmt.Sprintf("policy %s removed, with %s %s", strings.Join(names, ", "), n.Kind, n.Name), t.by)
+}

@@ -1,0 +1,94 @@
+package ingest
+
+import (
+	"belfry"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// hush makes a new object quiet if it is made outside its monitoring period.
+func (t *tx) hush(n *meta.Node) {
+	w := t.regime(n).watch
+	if w == nil {
+		return
+	}
+	t.s.wake = append(t.s.wake, n)
+	if !w.Quiet(t.now) {
+		return
+	}
+	d := &t.s.drafts[t.s.draft(n)]
+	d.state.Quiet = true
+	t.keep(n, d.state)
+}
+
+// resettle is called before an item moves. It gives what is to be done afterwards: if other policies count at the new
+// place, they decide anew about the item and its content.
+func (t *tx) resettle(n *meta.Node) func() {
+	if !t.s.policed || n.Kind == belfry.KindElement {
+		return func() {}
+	}
+	before := t.regime(n)
+	return func() {
+		if !before.same(t.regime(n)) {
+			t.rejudge(n)
+		}
+	}
+}
+
+// rejudge lets the rules decide anew in a round that may have brought values. Those of this round are nowhere to be seen
+// until it is committed, so objects that got some are judged right after it.
+func (t *tx) rejudge(n *meta.Node) {
+	switch {
+	case n.Kind != belfry.KindObject:
+		t.inside(n, t.rejudge)
+		t.addUp(t.s.draft(n), t.now)
+	case !t.s.drafts[t.s.draft(n)].fresh:
+		t.judgeObject(n)
+	default:
+		t.passWatch(n)
+		t.s.unseen = append(t.s.unseen, n)
+	}
+}
+
+// judgeUnseen makes objects be judged as soon as possible, now that their values can be seen.
+func (s *Sequencer) judgeUnseen() {
+	for _, n := range s.scratch.unseen {
+		if s.cfg.Tree.Node(n.ID) != n { // of a dry run
+			continue
+		}
+		if s.clock.unseen == nil {
+			s.clock.unseen = map[belfry.ID]bool{}
+		}
+		s.clock.unseen[n.ID] = true
+		s.clock.set(n.ID, belfry.At(s.cfg.Now()))
+	}
+}
+
+// lookAtWatch makes an object be looked at when its monitoring period begins or ends, and at once when it did so unseen.
+func (s *Sequencer) lookAtWatch(n *meta.Node, w *status.Watch) {
+	now := belfry.At(s.cfg.Now())
+	if w.Quiet(now) != n.State.Quiet {
+		s.clock.set(n.ID, now)
+		return
+	}
+	s.clock.set(n.ID, w.Change(now))
+}
+
+// passWatch lets the monitoring period of an object begin or end, if its time has come.
+func (t *tx) passWatch(n *meta.Node) {
+	if n.Kind != belfry.KindObject {
+		return
+	}
+	i := t.s.draft(n)
+	s, w := t.s.drafts[i].state, t.rules(n).Watch
+	quiet := w.Quiet(t.now)
+	if quiet == s.Quiet {
+		return
+	}
+	at := t.now
+	if w != nil {
+		at = max(w.Since(t.now), s.Since) // not before what has been told already
+	}
+	next, c := status.Quieten(s, quiet, at, t.now)
+	t.take(i, next, c, at)
+}

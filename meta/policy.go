@@ -1,0 +1,143 @@
+package meta
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// Policy is a policy together with the item that it is about. The names in it never change; the item may go, and its
+// policies go in the same record.
+type Policy struct {
+	*catalog.Policy
+	On belfry.ID
+}
+
+// storedPolicy is the body of the document.
+type storedPolicy struct {
+	On     belfry.ID       `json:"on"`
+	Policy json.RawMessage `json:"policy"`
+}
+
+// Doc gives the policy in the form in which records carry it.
+func (p *Policy) Doc(c belfry.CustomerID) belfry.Doc {
+	text, err := p.Policy.MarshalJSON()
+	if err == nil {
+		text, err = json.Marshal(storedPolicy{p.On, text})
+	}
+	if err != nil {
+		panic(err) // a policy holds nothing that JSON cannot express
+	}
+	return belfry.Doc{Kind: belfry.DocPolicy, Customer: c, Name: p.Name, Body: text}
+}
+
+// policies are those of a customer.
+type policies struct {
+	named map[string]*Policy
+	on    map[belfry.ID][]*Policy // by name
+}
+
+// applyPolicy sets or removes a policy.
+func (t *Tree) applyPolicy(e *Estate, d *belfry.Doc) error {
+	if d.Body == nil {
+		t.policed -= e.policy.remove(d.Name)
+		return nil
+	}
+	var stored storedPolicy
+	if err := decodeDoc(d, &stored); err != nil {
+		return err
+	}
+	def, err := catalog.ParsePolicy(stored.Policy)
+	if err != nil {
+		return fmt.Errorf("policy %q of customer %d: %w", d.Name, d.Customer, err)
+	}
+	t.policed -= e.policy.remove(d.Name)
+	t.policed += e.policy.add(&Policy{def, stored.On})
+	return nil
+}
+
+func (p *policies) add(v *Policy) int {
+	if p.named == nil {
+		p.named, p.on = map[string]*Policy{}, map[belfry.ID][]*Policy{}
+	}
+	p.named[v.Name] = v
+	list := append(slices.Clone(p.on[v.On]), v) // whoever has the old list goes on reading that
+	slices.SortFunc(list, func(a, b *Policy) int { return strings.Compare(a.Name, b.Name) })
+	p.on[v.On] = list
+	return 1
+}
+
+func (p *policies) remove(name string) int {
+	v := p.named[name]
+	if v == nil {
+		return 0
+	}
+	delete(p.named, name)
+	list := slices.DeleteFunc(slices.Clone(p.on[v.On]), func(o *Policy) bool { return o == v })
+	if p.on[v.On] = list; len(list) == 0 {
+		delete(p.on, v.On)
+	}
+	return 1
+}
+
+// Policed counts the policies of all customers; for the goroutine that applies records.
+func (t *Tree) Policed() int { return t.policed }
+
+// CountPolicies tells how many policies the customer has.
+func (e *Estate) CountPolicies() int { return len(e.policy.named) }
+
+// Policy finds a policy by name; nil when there is none.
+func (e *Estate) Policy(name string) *Policy { return e.policy.named[name] }
+
+// PoliciesOn lists the policies about an item itself, by name.
+func (e *Estate) PoliciesOn(id belfry.ID) []*Policy { return e.policy.on[id] }
+
+// Policies lists the policies of a customer by name, from the one after the given name on.
+func (t *Tree) Policies(c belfry.CustomerID, after string, limit int) (list []*catalog.Policy, more bool) {
+	t.Read(c, func(e *Estate) {
+		if e == nil {
+			return
+		}
+		names := slices.Sorted(maps.Keys(e.policy.named))
+		first, _ := slices.BinarySearch(names, after+"\x00") // no name holds that
+		for _, name := range names[first:] {
+			if more = len(list) == limit; more {
+				return
+			}
+			list = append(list, e.policy.named[name].Policy)
+		}
+	})
+	return list, more
+}
+
+// PolicyNamed finds a policy of a customer; nil when there is none.
+func (t *Tree) PolicyNamed(c belfry.CustomerID, name string) (p *catalog.Policy) {
+	t.Read(c, func(e *Estate) {
+		if e != nil && e.policy.named[name] != nil {
+			p = e.policy.named[name].Policy
+		}
+	})
+	return p
+}
+
+// UnknownPolicy is the answer to who asks for a policy that a customer does not have.
+func (t *Tree) UnknownPolicy(c belfry.CustomerID, name string) error {
+	var names []string
+	t.Read(c, func(e *Estate) {
+		if e != nil {
+			names = slices.Sorted(maps.Keys(e.policy.named))
+		}
+	})
+	if runes := []rune(name); len(runes) > 100 {
+		name = string(runes[:100]) + "…"
+	}
+	if near := catalog.Nearest(name, names); near != "" {
+		return belfry.Errorf(belfry.UnknownItem, "there is no policy %q; nearest is %q", name, near)
+	}
+	return belfry.Errorf(belfry.UnknownItem, "there is no policy %q; see /api/policies for those there are", name)
+}
