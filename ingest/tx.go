@@ -19,6 +19,7 @@ type tx struct {
 	rec    belfry.Record
 	items  map[belfry.ID]int // where the last change of an item stands in the record
 	events events
+	rise   *rise // set while views wait to add up
 }
 
 func (s *Sequencer) begin(c belfry.CustomerID) *tx {
@@ -148,11 +149,13 @@ func (t *tx) move(n, to *meta.Node) {
 	t.set(it)
 	t.s.parents[n.ID] = to
 	if n.Kind != belfry.KindElement {
-		s := t.s.drafts[t.s.draft(n)].state.Status
-		t.recount(from, s, -1)
-		t.recount(to, s, 1)
-		t.cover(n, t.now)
-		t.judge(n) // other policies may be around it
+		t.together(func() {
+			s := t.s.drafts[t.s.draft(n)].state.Status
+			t.recount(from, s, -1)
+			t.recount(to, s, 1)
+			t.cover(n, t.now)
+			t.judge(n) // other policies may be around it
+		})
 	}
 }
 
@@ -196,6 +199,14 @@ func (t *tx) recount(view *meta.Node, s belfry.Status, by int32) {
 
 // addUp lets a view show what follows from its content.
 func (t *tx) addUp(i int, at belfry.Time) {
+	if t.rise != nil {
+		t.later(t.s.drafts[i].node, at)
+		return
+	}
+	t.addUpNow(i, at)
+}
+
+func (t *tx) addUpNow(i int, at belfry.Time) {
 	d := &t.s.drafts[i]
 	next, c := status.AddUp(d.state, d.counts, t.rules(d.node), at, t.now)
 	t.take(i, next, c, at)
@@ -255,6 +266,10 @@ func (t *tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) 
 		p := &t.s.drafts[i]
 		p.counts[c.From]--
 		p.counts[next.Status]++
+		if t.rise != nil {
+			t.later(parent, at)
+			return
+		}
 		next, c = status.AddUp(p.state, p.counts, t.rules(parent), at, t.now)
 	}
 }
