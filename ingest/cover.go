@@ -113,11 +113,19 @@ func (t *tx) managed(n *meta.Node, at belfry.Time, info, by string) {
 }
 
 // admit lets go of rows of objects whose data nobody wants now, and counts them.
-func (t *tx) admit(c *chunk, nodes []*meta.Node) {
+func (t *tx) admit(c *chunk, nodes []*meta.Node, from []origin) {
 	for i, n := range nodes {
 		if n != nil && !t.mode(n).Takes() {
 			nodes[i] = nil
-			c.report.Discarded++
+			c.discard(int(from[i].row))
 		}
+	}
+}
+
+// discard counts a row that was right and that nobody wants.
+func (c *chunk) discard(row int) {
+	c.report.Discarded++
+	if c.discarded != nil {
+		c.discarded(row)
 	}
 }

@@ -246,6 +246,14 @@ func (g *gathering) decide(t *tx) {
 	g.chunk.created = func(row int, made belfry.Created) {
 		g.outcomes[row] = &belfry.Report{Rows: 1, Accepted: 1, Created: made}
 	}
+	g.chunk.discarded = func(row int) {
+		r := g.outcomes[row]
+		if r == nil {
+			r = &belfry.Report{Rows: 1}
+			g.outcomes[row] = r
+		}
+		r.Accepted, r.Discarded = 0, 1 // what it made stays
+	}
 	t.send(g.chunk, g.layout)
 	for _, e := range g.chunk.rejected.list {
 		g.outcomes[e.Row] = refusedOne(e, rowParameters)

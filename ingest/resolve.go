@@ -25,8 +25,8 @@ func (t *tx) send(c *chunk, l *layout) {
 		return bad
 	})
 	t.replaceRemoved(c, &late)
-	t.admit(c, c.data.nodes)
-	t.admit(c, c.logs.nodes)
+	t.admit(c, c.data.nodes, c.data.origins)
+	t.admit(c, c.logs.nodes, c.logs.origins)
 	b := c.data.batch(t.now)
 	t.inputs(c, b)
 	if b != nil {
@@ -113,7 +113,7 @@ func (t *tx) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *belfry
 		return nil
 	case noResponseRow:
 		if !t.mode(n).Takes() {
-			c.report.Discarded++
+			c.discard(int(row.row))
 			return nil
 		}
 		t.input(n, status.Input{Time: t.now, NoResponse: true})
