@@ -254,7 +254,7 @@ func Reassess(s belfry.Standing, r *Rules, last Values, lastData, since, now bel
 	s.Marks = v.marks
 	alive := s
 	if alive.Own == belfry.Unknown { // it may have been given up under another interval
-		alive.Own = belfry.OK
+		alive.Own, since = belfry.OK, 0 // and to have begun to listen is no reason to believe in it again
 	}
 	stale := Stale(alive, r, since)
 	switch {
