@@ -153,7 +153,7 @@ func (t *tx) move(n, to *meta.Node) {
 			s := t.s.drafts[t.s.draft(n)].state.Status
 			t.recount(from, s, -1)
 			t.recount(to, s, 1)
-			t.cover(n, t.now)
+			t.cover(covering{at: t.now, top: n, moved: true})
 			t.judge(n) // other policies may be around it
 		})
 	}

@@ -154,10 +154,23 @@ func shift(s belfry.Standing, own belfry.Status, info string, at, now belfry.Tim
 		s.Own, s.Info = own, info
 	}
 	next, c := show(s, at, now)
-	if c.Kept = c.Kept || kept; c.Moved {
-		next.Told, c.Alarm = next.Status, true
+	if c.Kept = c.Kept || kept; c.Moved || untold(next) {
+		next, c = tell(next, c)
 	}
 	return next, c
+}
+
+// untold tells whether an item that nothing hides shows what no alarm has said.
+func untold(s belfry.Standing) bool { return !s.Unmanaged() && s.Status != s.Told }
+
+// tell makes a step an alarm. Out of hiding an item may come with nothing to see: then it is from what was told last that
+// it has moved.
+func tell(s belfry.Standing, c Change) (belfry.Standing, Change) {
+	if !c.Moved {
+		c.From = s.Told
+	}
+	s.Told, c.Alarm, c.Kept = s.Status, true, true
+	return s, c
 }
 
 // show lets an item show what it has to, and ends or keeps its acknowledgment accordingly.
