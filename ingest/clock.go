@@ -135,7 +135,7 @@ func (s *Sequencer) tick() bool {
 func (t *tx) pass(nodes []*meta.Node) {
 	t.together(func() { t.lapse(nodes, true) })
 	t.together(func() { t.lapse(nodes, false) })
-	t.together(func() { t.passWindows(nodes) })
+	t.passWindows(nodes)
 	t.s.wake = append(t.s.wake, nodes...)
 }
 
@@ -173,9 +173,11 @@ func (t *tx) passWindows(nodes []*meta.Node) {
 		}
 	}
 	slices.SortStableFunc(turns, func(a, b turn) int { return depth(a.node) - depth(b.node) })
-	for _, u := range turns {
-		t.cover(covering{at: u.passed[len(u.passed)-1].At, top: u.node})
-	}
+	t.together(func() {
+		for _, u := range turns {
+			t.cover(covering{at: u.passed[len(u.passed)-1].At, top: u.node})
+		}
+	})
 	for _, u := range turns {
 		for _, p := range u.passed {
 			t.manageEvent(u.node, p.At, u.was, windowText(p), u.by)
