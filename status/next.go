@@ -68,6 +68,9 @@ func Next(s belfry.Standing, in Input, r *Rules) (belfry.Standing, Change) {
 		return shift(s, belfry.OK, "", in.Time, in.Now)
 	}
 	v := assess(s.Marks, in.Values, r.Thresholds, false)
+	if v.changed && v.own == s.Own && decides(s.Marks, r.Thresholds) != v.worst {
+		s.Info = v.info // as bad as before, for another reason
+	}
 	s.Marks = v.marks
 	next, c := shift(s, v.own, v.info, in.Time, in.Now)
 	c.Kept = c.Kept || v.changed
@@ -79,15 +82,16 @@ type verdict struct {
 	marks   []belfry.Mark
 	changed bool // marks are others than before
 	own     belfry.Status
+	worst   int // which threshold says so; -1 when none is in force
 	info    string
 }
 
 // assess lets values meet thresholds: the worst that is in force gives the status. Thresholds of indicators that have
 // no value now stay as they are. So does one that has been met before when the values are not new, but seen again.
 func assess(before []belfry.Mark, v Values, rules []catalog.Rule, again bool) verdict {
-	out := verdict{marks: before, own: belfry.OK}
+	out := verdict{marks: before, own: belfry.OK, worst: -1}
 	kept := 0 // so many marks are as they were; nearly always all of them, and then nothing is copied
-	worst, value := -1, ""
+	value := ""
 	for i := range rules {
 		r := &rules[i]
 		was := count(before, r.Key)
@@ -108,16 +112,27 @@ func assess(before []belfry.Mark, v Values, rules []catalog.Rule, again bool) ve
 			out.marks, out.changed = append(slices.Clip(before[:kept]), m), true
 		}
 		if r.Holds(now) && r.Status > out.own {
-			out.own, worst, value = r.Status, i, text
+			out.own, out.worst, value = r.Status, i, text
 		}
 	}
 	if !out.changed && kept < len(before) {
 		out.marks, out.changed = slices.Clone(before[:kept]), true
 	}
-	if worst >= 0 {
-		out.info = rules[worst].Describe(value)
+	if out.worst >= 0 {
+		out.info = rules[out.worst].Describe(value)
 	}
 	return out
+}
+
+// decides finds the threshold that gives the status by marks alone; -1 when none is in force.
+func decides(marks []belfry.Mark, rules []catalog.Rule) int {
+	worst, own := -1, belfry.OK
+	for i := range rules {
+		if r := &rules[i]; r.Status > own && r.Holds(count(marks, r.Key)) {
+			worst, own = i, r.Status
+		}
+	}
+	return worst
 }
 
 // meet lets the value of an indicator, if there is one, meet a threshold that was met so many times before.
