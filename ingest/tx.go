@@ -154,7 +154,6 @@ func (t *tx) move(n, to *meta.Node) {
 			t.recount(from, s, -1)
 			t.recount(to, s, 1)
 			t.cover(covering{at: t.now, top: n, moved: true})
-			t.judge(n) // other policies may be around it
 		})
 	}
 }
