@@ -24,7 +24,7 @@ var (
 )
 
 const (
-	historyChunk = 50_000 // seeds that are counted and logged together
+	historyChunk = 10_000 // seeds that are counted and logged together
 	historySteps = 24
 )
 
@@ -132,11 +132,11 @@ place web02/disk1 in web02:box`
 var classTexts = map[string][]string{
 	"cpu": {
 		"i1 >= 80 is 1; i1 >= 95 is 3", "i1 >= 80 is 1; i1 >= 90 is 2 recover < 70", "every 60s; i1 >= 50 is 2 after 2",
-		"i1 >= 80 is 1; i2 text = bad is 3", "every 5m; i1 < 20 is 1",
+		"i1 >= 80 is 1; i1 >= 50 is 2 after 2; i2 text = bad is 3", "every 5m; i1 < 20 is 1",
 	},
 	"disk": {
 		"every 60s; i1 >= 80 is 1; i1 >= 95 is 3 recover < 70 after 2; i2 text <> ok is 2", "every 30s; i1 > 80 is 3 recover <= 60",
-		"i1 >= 90 is 3 after 3; i1 >= 80 is 1 recover < 70; i2 text <> ok is 2", "every 10m; i2 text <> ok is 1 recover = ok after 2",
+		"every 5m; i1 >= 60 is 1; i1 >= 95 is 3 recover < 70 after 2", "i1 >= 90 is 3 after 3; i1 >= 80 is 1 recover < 70; i2 text <> ok is 2", "every 10m; i2 text <> ok is 1 recover = ok after 2",
 	},
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/catalog"
 	"belfry/meta"
 	"belfry/status"
 )
@@ -21,6 +22,7 @@ type stage struct {
 	*Sequencer
 	tree    *meta.Tree
 	journal *memory
+	db      *meta.DB // where a part of the journal goes at each restart; nil: the next process has the journal alone
 	who     Sender
 	now     belfry.Time
 	events  []telling
@@ -89,13 +91,16 @@ func (g *stage) start() error {
 	if err != nil {
 		return err
 	}
-	g.tree = meta.NewTree(cat)
-	for i, data := range g.journal.records {
-		r, err := belfry.DecodeRecord(data)
-		if err != nil {
-			return err
-		}
-		r.SetPos(uint64(i + 1))
+	records, err := g.journal.replay()
+	if err != nil {
+		return err
+	}
+	if g.db == nil {
+		g.tree = meta.NewTree(cat)
+	} else if records, err = g.load(cat, records); err != nil {
+		return err
+	}
+	for _, r := range records {
 		if err := g.tree.Apply(r); err != nil {
 			return err
 		}
@@ -117,6 +122,41 @@ func (g *stage) start() error {
 	})
 	g.listen()
 	return nil
+}
+
+// replay reads the journal.
+func (j *memory) replay() (list []*belfry.Record, err error) {
+	for i, data := range j.records {
+		r, err := belfry.DecodeRecord(data)
+		if err != nil {
+			return nil, err
+		}
+		r.SetPos(uint64(i + 1))
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// load builds the tree from a database that is as far behind as one may be: half of the records that it had not seen
+// have arrived, with states as they were at the end. It gives the records that have to be applied again.
+func (g *stage) load(cat *catalog.Catalog, records []*belfry.Record) (rest []*belfry.Record, err error) {
+	ctx := context.Background()
+	pos, err := g.db.Position(ctx)
+	if err != nil {
+		return nil, err
+	}
+	arrived := int(pos) + (len(records)-int(pos)+1)/2
+	if arrived > int(pos) {
+		var ids []belfry.ID
+		for _, n := range g.tree.Everything(g.who.Customer) {
+			ids = append(ids, n.ID)
+		}
+		if err := g.db.Apply(ctx, records[pos:arrived], g.tree.States(ids)); err != nil {
+			return nil, err
+		}
+	}
+	g.tree, err = meta.LoadTree(ctx, g.db, cat)
+	return records[arrived:], err
 }
 
 // restart ends the process and begins another one after a while. What the new one knows must be all that the old one knew.

@@ -1,7 +1,9 @@
 package ingest
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/meta"
 )
 
 // A timeline is a story of what happens to items, and what they show afterwards. It is told to the whole engine and to
@@ -264,32 +267,48 @@ func TestTimelines(t *testing.T) {
 		t.Fatal("no timelines", err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			g, err := newStage(&memory{}, begun)
-			if err != nil {
-				t.Fatal(err)
-			}
-			l := &story{stage: g, model: newModel()}
-			n := 0
-			for line := range strings.Lines(string(text)) {
-				n++
-				line = strings.TrimSpace(line)
-				if i := strings.Index(line, "#"); i >= 0 {
-					line = strings.TrimSpace(line[:i])
-				}
-				if line == "" {
-					continue
-				}
-				if err := l.line(line); err != nil {
-					t.Fatalf("%s:%d: %s\n%v", file, n, line, err)
-				}
-			}
+			tell(t, file, string(text), nil)
 		})
+		if !strings.Contains(string(text), " restart") {
+			continue
+		}
+		t.Run(name+" with a database", func(t *testing.T) {
+			t.Parallel()
+			db, err := meta.Open(context.Background(), filepath.Join(t.TempDir(), "meta.db"), slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			tell(t, file, string(text), db)
+		})
+	}
+}
+
+// tell tells a timeline. With a database, a process that begins finds a part of the records in it.
+func tell(t *testing.T, file, text string, db *meta.DB) {
+	g, err := newStage(&memory{}, begun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.db = db
+	l := &story{stage: g, model: newModel()}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line, _, _ = strings.Cut(line, "#")
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if err := l.line(line); err != nil {
+			t.Fatalf("%s:%d: %s\n%v", file, n, line, err)
+		}
 	}
 }
 
