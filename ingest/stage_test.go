@@ -34,9 +34,15 @@ var begun = belfry.At(time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC))
 const operator = "op"
 
 // memory is a journal that forgets everything when the test ends.
-type memory struct{ records [][]byte }
+type memory struct {
+	records [][]byte
+	refuse  error
+}
 
 func (j *memory) Append(payloads ...[]byte) (first uint64, err error) {
+	if j.refuse != nil {
+		return 0, j.refuse
+	}
 	first = uint64(len(j.records) + 1)
 	for _, p := range payloads {
 		j.records = append(j.records, bytes.Clone(p))
