@@ -8,13 +8,15 @@ import (
 	"belfry"
 )
 
-// settle works out what everything shows, after a word that counts from a moment on, for some things from a moment of
-// their own. When operators acted on those, another event tells of each and all that is inside: that keeps silent, unless
-// it comes out of hiding with something that nobody has been told yet.
+// settle works out what everything shows, after a word that counts from a moment, for some things from their own. What
+// operators acted on, and all inside, has its event already; out of hiding it tells only what nobody has been told yet.
 func (m *model) settle(when belfry.Time, own map[*thing]belfry.Time, acted bool) {
 	things := m.outerFirst()
 	for _, x := range things {
-		x.mode = max(x.own, x.around()) // modes stand in the order of their strength
+		was := x.mode
+		if x.mode = max(x.own, x.around()); acted && x.mode == was { // modes stand in the order of their strength
+			delete(own, x) // to act on it changes nothing
+		}
 	}
 	for _, x := range slices.Backward(things) {
 		status, latest := x.says, belfry.Time(0)
@@ -32,11 +34,10 @@ func (m *model) settle(when belfry.Time, own map[*thing]belfry.Time, acted bool)
 		at, covered, was := cmp.Or(own[top], latest, when), acted && top != nil, x.shows
 		if x.moved = status != was; x.moved {
 			x.shows, x.since = status, at
+		} else {
+			was = x.told // nothing to see, but perhaps news
 		}
 		if x.moved && !covered || !hidden && status != x.told {
-			if !x.moved {
-				was = x.told // nothing to see, but news
-			}
 			m.tell("alarm", x, at, was, "")
 			x.told = status
 		}
@@ -49,9 +50,9 @@ func (m *model) settle(when belfry.Time, own map[*thing]belfry.Time, acted bool)
 // ackEnds lets the acknowledgment of a thing end, or wait for the error to come back. It tells whether it has ended.
 func (x *thing) ackEnds(now belfry.Time) bool {
 	a, bad := x.ack, x.shows.IsError()
-	timeOver := a.Until != 0 && now >= a.Until || a.Left != 0 && now >= a.Left+a.Sticky
 	switch {
-	case timeOver, bad && a.UntilWorse && x.shows > a.Status, !bad && a.Sticky == 0:
+	case a.Until != 0 && now >= a.Until, a.Left != 0 && now >= a.Left+a.Sticky, // its time is over
+		bad && a.UntilWorse && x.shows > a.Status, !bad && a.Sticky == 0:
 		x.ack = nil
 	case bad:
 		a.Left = 0
@@ -132,8 +133,7 @@ func (m *model) manage(x *thing, mode belfry.Mode, from, to belfry.Time) {
 	m.tell("manage", x, m.now, was, operator)
 }
 
-// turn opens and closes the window of a thing as far as its time has come, and tells when that was. One without an end is
-// forgotten when it opens: it is as if somebody had set the mode by hand.
+// turn opens and closes a window as far as its time has come, and tells when. Without an end it is forgotten once open.
 func (m *model) turn(x *thing) (moments []belfry.Time) {
 	for w := x.window; w != nil && turning(w) <= m.now; w = x.window {
 		x.from = turning(w)
