@@ -15,12 +15,13 @@ SUITES   := belfry/cmd/belfry belfry/docs belfry/crash
 PACKAGES  = $(filter-out $(SUITES),$(shell go list ./...))
 
 # What the parts of make test spend; the long runs, make crash and make fuzz, set more.
-KILLS    ?= 50
-FUZZTIME ?= 5s
-PLANS    ?= 1000000
+KILLS     ?= 50
+FUZZTIME  ?= 5s
+PLANS     ?= 1000000
+HISTORIES ?= 100000
 
 .PHONY: build run quick test check setup lint gen gen-check packages scripts crash disk fuzz bench clean \
-	part-crash part-fuzz
+	part-crash part-fuzz part-histories
 .NOTPARALLEL:
 
 build: ## bin/belfry
@@ -33,7 +34,7 @@ quick: ## package tests without the race detector and without what is slow
 	go test -short -p 2 -timeout 5m $(PACKAGES)
 
 test: ## everything
-	@MAKE="$(MAKE)" scripts/parts setup lint gen-check packages scripts part-crash disk part-fuzz
+	@MAKE="$(MAKE)" scripts/parts setup lint gen-check packages scripts part-crash disk part-fuzz part-histories
 
 check: test ## what CI runs
 
@@ -67,9 +68,13 @@ disk: ## a file system that is really full
 part-fuzz:
 	@scripts/fuzz $(FUZZTIME)
 
-fuzz: ## every fuzz target for a minute, then a million random plans; goes on where an earlier run ended
+part-histories:
+	go test -count=1 -timeout 1h -v -run '^TestHistories$$' ./ingest -args -histories $(HISTORIES)
+
+fuzz: ## every fuzz target for a minute, then a million random plans and histories; goes on where an earlier run ended
 	$(MAKE) part-fuzz FUZZTIME=1m
 	@scripts/plans $(PLANS)
+	@scripts/histories 1000000
 
 bench: ## the benchmark tables; writes docs/benchmarks.md
 	go run ./bench

@@ -193,7 +193,7 @@ func (t *tx) manage(n *meta.Node, o status.Order, done ActedItem) ActedItem {
 	t.remember(n, &prev, &s, false, t.now)
 	done.describe(care)
 	done.Content = t.size(n)
-	t.managed(n, t.now, done.info(care, o), o.By)
+	t.managed(n, done.info(care, o), o.By)
 	if care.Mode == belfry.Managed {
 		done.UnmanagedBy = t.unmanagedBy(n)
 	}

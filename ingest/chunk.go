@@ -29,8 +29,8 @@ type chunk struct {
 
 	tabs    bool                      // log lines are separated by tabs, whatever their class says
 	created func(int, belfry.Created) // told what the open row of that number has made; nil when nobody asks
-
-	discarded func(int) // told of rows that are let go; nil when nobody asks
+	// discarded is told the numbers of rows that were let go; nil when nobody asks.
+	discarded func(int)
 }
 
 // separator is what separates the columns of a log line of a class.

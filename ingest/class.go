@@ -154,11 +154,13 @@ func (t *tx) deleteClass(who Sender, name string) error {
 
 // judgeClass lets the rules of a class, as the round has them, decide anew about its objects.
 func (t *tx) judgeClass(name string) {
-	t.estate.ByClass(name, func(n *meta.Node) bool {
-		if n.Kind == belfry.KindObject {
-			t.judgeObject(n)
-		}
-		return true
+	t.together(func() {
+		t.estate.ByClass(name, func(n *meta.Node) bool {
+			if n.Kind == belfry.KindObject {
+				t.judgeObject(n)
+			}
+			return true
+		})
 	})
 }
 

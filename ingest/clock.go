@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 
 	"belfry"
@@ -142,10 +143,21 @@ func (s *Sequencer) tick() bool {
 	return true
 }
 
-// pass lets time pass for items.
+// pass lets time pass for items. What is due at the same moment has an order: first comes silence, then acknowledgments
+// end, then windows open and close, those further out first.
 func (t *tx) pass(nodes []*meta.Node) {
+	t.together(func() { t.lapse(nodes, true) })
+	t.together(func() { t.lapse(nodes, false) })
+	t.passWindows(nodes)
+	t.s.wake = append(t.s.wake, nodes...)
+}
+
+// lapse lets time pass for objects, or for all else: what these show follows from the objects in them.
+func (t *tx) lapse(nodes []*meta.Node, objects bool) {
 	for _, n := range nodes {
-		t.passWindow(n)
+		if (n.Kind == belfry.KindObject) != objects {
+			continue
+		}
 		if t.seq.clock.unseen[n.ID] {
 			t.judgeObject(n)
 		}
@@ -159,27 +171,56 @@ func (t *tx) pass(nodes []*meta.Node) {
 		next, c := status.Lapse(s, t.rules(n), t.seq.clock.since, t.now)
 		t.take(i, next, c, at)
 	}
-	t.s.wake = append(t.s.wake, nodes...)
 }
 
-// passWindow lets the window of an item open and close, as far as its time has come.
-func (t *tx) passWindow(n *meta.Node) {
+// turn is an item whose window has opened, or closed, or both when nobody looked for a while.
+type turn struct {
+	node   *meta.Node
+	passed []status.Passage
+	was    belfry.Status
+	by     string
+}
+
+// passWindows lets windows open and close, as far as their time has come.
+func (t *tx) passWindows(nodes []*meta.Node) {
+	var turns []turn
+	for _, n := range nodes {
+		if u, ok := t.passWindow(n); ok {
+			turns = append(turns, u)
+		}
+	}
+	slices.SortStableFunc(turns, func(a, b turn) int { return depth(a.node) - depth(b.node) })
+	t.together(func() {
+		for _, u := range turns {
+			t.cover(covering{at: u.passed[len(u.passed)-1].At, top: u.node, by: u.by})
+		}
+	})
+	for _, u := range turns {
+		for _, p := range u.passed {
+			t.manageEvent(u.node, p.At, u.was, windowText(p), u.by)
+		}
+	}
+}
+
+// passWindow sets what the window of an item makes of its care.
+func (t *tx) passWindow(n *meta.Node) (turn, bool) {
 	i := t.s.draft(n)
 	s := t.s.drafts[i].state
 	prev := s
 	due := status.WindowDue(s.Care)
 	if due == 0 || due > t.now {
-		return
+		return turn{}, false
 	}
-	by := s.Care.Window.By
+	u := turn{node: n, was: s.Status, by: s.Care.Window.By}
 	care, passed := status.PassWindow(*s.Care, t.now)
-	s.Care = &care
+	u.passed = passed
+	if s.Care = &care; care.IsZero() {
+		s.Care = nil
+	}
 	t.s.drafts[i].state = s
 	t.keep(n, s)
 	t.remember(n, &prev, &s, false, due)
-	for _, p := range passed {
-		t.managed(n, p.At, windowText(p), by)
-	}
+	return u, true
 }
 
 func windowText(p status.Passage) string {

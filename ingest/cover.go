@@ -34,16 +34,31 @@ func ownMode(s *belfry.Standing) belfry.Mode {
 	return s.Care.Mode
 }
 
+// covering is one way of giving items their mode.
+type covering struct {
+	at    belfry.Time
+	top   *meta.Node // the item that somebody acted on; an event of its own tells of it and all that stands in it
+	moved bool       // it was put somewhere else, and no such event tells of that
+	by    string     // who acts
+}
+
+func (c *covering) step(s belfry.Standing, m belfry.Mode, at, now belfry.Time) (belfry.Standing, status.Change) {
+	if c.moved {
+		return status.Move(s, m, at, now)
+	}
+	return status.Manage(s, m, at, now)
+}
+
 // cover gives an item, and all that stands in it, the mode that follows from what was set on them and around them. Views
 // above show the difference; what is inside writes no events of its own.
-func (t *tx) cover(n *meta.Node, at belfry.Time) {
-	around := belfry.Managed
+func (t *tx) cover(c covering) {
+	n, around := c.top, belfry.Managed
 	parent := t.parent(n)
 	if parent != nil {
 		around = t.mode(parent)
 	}
 	from := t.s.drafts[t.s.draft(n)].state.Status
-	t.coverInside(n, around, at)
+	t.coverInside(n, around, c)
 	to := t.s.drafts[t.s.draft(n)].state.Status
 	if from == to || parent == nil {
 		return
@@ -52,11 +67,11 @@ func (t *tx) cover(n *meta.Node, at belfry.Time) {
 	p := &t.s.drafts[i]
 	p.counts[from]--
 	p.counts[to]++
-	t.addUp(i, at)
+	t.addUp(i, c.at)
 }
 
 // coverInside goes down first, so that a view adds up once, when all that stands in it is settled.
-func (t *tx) coverInside(n *meta.Node, around belfry.Mode, at belfry.Time) {
+func (t *tx) coverInside(n *meta.Node, around belfry.Mode, how covering) {
 	i := t.s.draft(n)
 	mode := max(around, ownMode(&t.s.drafts[i].state))
 	if mode == t.s.drafts[i].state.Mode {
@@ -64,7 +79,7 @@ func (t *tx) coverInside(n *meta.Node, around belfry.Mode, at belfry.Time) {
 	}
 	t.inside(n, func(c *meta.Node) {
 		from := t.s.drafts[t.s.draft(c)].state.Status
-		t.coverInside(c, mode, at)
+		t.coverInside(c, mode, how)
 		to := t.s.drafts[t.s.draft(c)].state.Status
 		counts := &t.s.drafts[i].counts
 		counts[from]--
@@ -75,13 +90,19 @@ func (t *tx) coverInside(n *meta.Node, around belfry.Mode, at belfry.Time) {
 	if n.Kind != belfry.KindObject {
 		s.Own = t.rules(n).Rollup.Of(d.counts)
 	}
-	next, c := status.Manage(s, mode, at, t.now)
+	next, c := how.step(s, mode, how.at, t.now)
+	switch {
+	case c.Cleared == "" || how.moved:
+	case n != how.top:
+		c.Cleared = "" // told once, by whoever covers it
+	case next.Unmanaged():
+		c.Cleared = next.Mode.String()
+	}
 	d.state = next
 	if c.Kept || prev.Own != next.Own {
 		t.keep(n, next)
-		c.Cleared = "" // told once, by whoever covers it
-		t.tell(n, next, c, at)
-		t.remember(n, &prev, &next, c.Alarm, at)
+		t.tell(n, next, c, how.at, how.by)
+		t.remember(n, &prev, &next, c.Alarm, how.at)
 	}
 }
 
@@ -106,16 +127,17 @@ func (t *tx) inside(n *meta.Node, f func(*meta.Node)) {
 }
 
 // managed settles an item whose own mode has been set, and writes the one event that tells of it.
-func (t *tx) managed(n *meta.Node, at belfry.Time, info, by string) {
-	was := t.s.drafts[t.s.draft(n)].state
-	t.cover(n, at)
-	now := t.s.drafts[t.s.draft(n)].state
+func (t *tx) managed(n *meta.Node, info, by string) {
+	was := t.s.drafts[t.s.draft(n)].state.Status
+	t.cover(covering{at: t.now, top: n, by: by})
+	t.manageEvent(n, t.now, was, info, by)
+}
+
+func (t *tx) manageEvent(n *meta.Node, at belfry.Time, was belfry.Status, info, by string) {
+	now := t.s.drafts[t.s.draft(n)].state.Status
 	t.events.add(event{
-		at: at, item: n.ID, source: n.Kind.String(), kind: "manage", status: int64(now.Status), previous: int64(was.Status), info: info, user: by,
+		at: at, item: n.ID, source: n.Kind.String(), kind: "manage", status: int64(now), previous: int64(was), info: info, user: by,
 	})
-	if was.Care != nil && was.Care.Ack != nil && (now.Care == nil || now.Care.Ack == nil) {
-		t.events.about(n, at, "acknowledge", now, "acknowledgment ended: "+now.Mode.String(), by)
-	}
 }
 
 // admit lets go of rows of objects whose data nobody wants now, and counts them.

@@ -252,7 +252,7 @@ func (g *gathering) decide(t *tx) {
 			r = &belfry.Report{Rows: 1}
 			g.outcomes[row] = r
 		}
-		r.Accepted, r.Discarded = 0, 1
+		r.Accepted, r.Discarded = 0, 1 // what it made stays
 	}
 	t.send(g.chunk, g.layout)
 	for _, e := range g.chunk.rejected.list {

@@ -20,6 +20,7 @@ type tx struct {
 	items   map[belfry.ID]int // where the last change of an item stands in the record
 	events  events
 	history history
+	rise    *rise  // set while views wait to add up
 	by      string // who removes items
 }
 
@@ -175,10 +176,12 @@ func (t *tx) move(n, to *meta.Node) {
 	t.s.parents[n.ID] = to
 	clear(t.s.regimes)
 	if n.Kind != belfry.KindElement {
-		s := t.s.drafts[t.s.draft(n)].state.Status
-		t.recount(from, s, -1)
-		t.recount(to, s, 1)
-		t.cover(n, t.now)
+		t.together(func() {
+			s := t.s.drafts[t.s.draft(n)].state.Status
+			t.recount(from, s, -1)
+			t.recount(to, s, 1)
+			t.cover(covering{at: t.now, top: n, moved: true})
+		})
 		settled()
 	}
 }
@@ -226,6 +229,14 @@ func (t *tx) recount(view *meta.Node, s belfry.Status, by int32) {
 
 // addUp lets a view show what follows from its content.
 func (t *tx) addUp(i int, at belfry.Time) {
+	if t.rise != nil {
+		t.later(t.s.drafts[i].node, at)
+		return
+	}
+	t.addUpNow(i, at)
+}
+
+func (t *tx) addUpNow(i int, at belfry.Time) {
 	d := &t.s.drafts[i]
 	next, c := status.AddUp(d.state, d.counts, t.rules(d.node), at, t.now)
 	t.take(i, next, c, at)
@@ -278,7 +289,7 @@ func (t *tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) 
 			return
 		}
 		t.keep(d.node, next)
-		t.tell(d.node, next, c, at)
+		t.tell(d.node, next, c, at, "")
 		t.remember(d.node, &prev, &next, c.Alarm, at)
 		parent := t.parent(d.node)
 		if !c.Moved || parent == nil {
@@ -288,6 +299,10 @@ func (t *tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) 
 		p := &t.s.drafts[i]
 		p.counts[c.From]--
 		p.counts[next.Status]++
+		if t.rise != nil {
+			t.later(parent, at)
+			return
+		}
 		next, c = status.AddUp(p.state, p.counts, t.rules(parent), at, t.now)
 	}
 }
@@ -304,11 +319,11 @@ func (t *tx) keep(n *meta.Node, s belfry.Standing) {
 }
 
 // tell writes the events of a step.
-func (t *tx) tell(n *meta.Node, s belfry.Standing, c status.Change, at belfry.Time) {
+func (t *tx) tell(n *meta.Node, s belfry.Standing, c status.Change, at belfry.Time, by string) {
 	if c.Alarm {
 		t.events.alarm(n, at, s, c.From)
 	}
 	if c.Cleared != "" {
-		t.events.about(n, at, "acknowledge", s, "acknowledgment ended: "+c.Cleared, "")
+		t.events.about(n, at, "acknowledge", s, "acknowledgment ended: "+c.Cleared, by)
 	}
 }

@@ -168,7 +168,7 @@ func TestPeriodAndManagement(t *testing.T) {
 			}
 			t.s.drafts[i].state = s
 			t.keep(d(b), s)
-			t.managed(d(b), t.now, m.String(), "anna")
+			t.managed(d(b), m.String(), "anna")
 			return nil
 		}})
 		if err != nil {

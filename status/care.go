@@ -10,8 +10,17 @@ func Manage(s belfry.Standing, m belfry.Mode, at, now belfry.Time) (belfry.Stand
 	s.Mode = m
 	next, c := show(s, at, now)
 	c.Kept = c.Kept || kept
-	if !next.Unmanaged() && next.Status != next.Told {
-		next.Told, c.Alarm, c.Kept = next.Status, true, true
+	if untold(next) {
+		return tell(next, c)
+	}
+	return next, c
+}
+
+// Move is Manage for an item that was put somewhere else: nobody acted on what is around it, so every change is told.
+func Move(s belfry.Standing, m belfry.Mode, at, now belfry.Time) (belfry.Standing, Change) {
+	next, c := Manage(s, m, at, now)
+	if c.Moved && !c.Alarm {
+		return tell(next, c)
 	}
 	return next, c
 }

@@ -69,6 +69,9 @@ func Next(s belfry.Standing, in Input, r *Rules) (belfry.Standing, Change) {
 		return shift(s, belfry.OK, "", in.Time, in.Now)
 	}
 	v := assess(s.Marks, in.Values, r.Thresholds, false)
+	if v.changed && v.own == s.Own && decides(s.Marks, r.Thresholds) != v.worst {
+		s.Info = v.info // as bad as before, for another reason
+	}
 	s.Marks = v.marks
 	next, c := shift(s, v.own, v.info, in.Time, in.Now)
 	c.Kept = c.Kept || v.changed
@@ -80,15 +83,16 @@ type verdict struct {
 	marks   []belfry.Mark
 	changed bool // marks are others than before
 	own     belfry.Status
+	worst   int // which threshold says so; -1 when none is in force
 	info    string
 }
 
 // assess lets values meet thresholds: the worst that is in force gives the status. Thresholds of indicators that have
 // no value now stay as they are. So does one that has been met before when the values are not new, but seen again.
 func assess(before []belfry.Mark, v Values, rules []catalog.Rule, again bool) verdict {
-	out := verdict{marks: before, own: belfry.OK}
+	out := verdict{marks: before, own: belfry.OK, worst: -1}
 	kept := 0 // so many marks are as they were; nearly always all of them, and then nothing is copied
-	worst, value := -1, ""
+	value := ""
 	for i := range rules {
 		r := &rules[i]
 		was := count(before, r.Key)
@@ -109,16 +113,27 @@ func assess(before []belfry.Mark, v Values, rules []catalog.Rule, again bool) ve
 			out.marks, out.changed = append(slices.Clip(before[:kept]), m), true
 		}
 		if r.Holds(now) && r.Status > out.own {
-			out.own, worst, value = r.Status, i, text
+			out.own, out.worst, value = r.Status, i, text
 		}
 	}
 	if !out.changed && kept < len(before) {
 		out.marks, out.changed = slices.Clone(before[:kept]), true
 	}
-	if worst >= 0 {
-		out.info = rules[worst].Describe(value)
+	if out.worst >= 0 {
+		out.info = rules[out.worst].Describe(value)
 	}
 	return out
+}
+
+// decides finds the threshold that gives the status by marks alone; -1 when none is in force.
+func decides(marks []belfry.Mark, rules []catalog.Rule) int {
+	worst, own := -1, belfry.OK
+	for i := range rules {
+		if r := &rules[i]; r.Status > own && r.Holds(count(marks, r.Key)) {
+			worst, own = i, r.Status
+		}
+	}
+	return worst
 }
 
 // meet lets the value of an indicator, if there is one, meet a threshold that was met so many times before.
@@ -155,10 +170,23 @@ func shift(s belfry.Standing, own belfry.Status, info string, at, now belfry.Tim
 		s.Own, s.Info = own, info
 	}
 	next, c := show(s, at, now)
-	if c.Kept = c.Kept || kept; c.Moved {
-		next.Told, c.Alarm = next.Status, true
+	if c.Kept = c.Kept || kept; c.Moved || untold(next) {
+		next, c = tell(next, c)
 	}
 	return next, c
+}
+
+// untold tells whether an item that nothing hides shows what no alarm has said.
+func untold(s belfry.Standing) bool { return !s.Unmanaged() && s.Status != s.Told }
+
+// tell makes a step an alarm. Out of hiding an item may come with nothing to see: then it is from what was told last that
+// it has moved.
+func tell(s belfry.Standing, c Change) (belfry.Standing, Change) {
+	if !c.Moved {
+		c.From = s.Told
+	}
+	s.Told, c.Alarm, c.Kept = s.Status, true, true
+	return s, c
 }
 
 // show lets an item show what it has to, and ends or keeps its acknowledgment accordingly.
@@ -255,7 +283,7 @@ func Reassess(s belfry.Standing, r *Rules, last Values, lastData, since, now bel
 	s.Marks = v.marks
 	alive := s
 	if alive.Own == belfry.Unknown { // it may have been given up under another interval
-		alive.Own = belfry.OK
+		alive.Own, since = belfry.OK, 0 // and to have begun to listen is no reason to believe in it again
 	}
 	stale := Stale(alive, r, since)
 	switch {

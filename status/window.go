@@ -23,7 +23,7 @@ func Arrange(c belfry.Care, o Order, now belfry.Time) belfry.Care {
 	}
 	base, since := c.Mode, c.From
 	if c.Window != nil && c.Window.Open {
-		base, since = c.Window.Back, 0
+		base, since = c.Window.Back, now
 	}
 	c.Window = nil
 	if o.From == 0 && o.To == 0 {

@@ -1,0 +1,200 @@
+package ingest
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"belfry"
+)
+
+// settle works out what everything shows, after a word that counts from a moment, for some things from their own. What
+// operators acted on, and all inside, has its event already; out of hiding it tells only what nobody has been told yet.
+func (m *model) settle(when belfry.Time, own map[*thing]belfry.Time, acted bool) {
+	things := m.outerFirst()
+	for _, x := range things {
+		was := x.mode
+		if x.mode = max(x.own, x.around()); acted && x.mode == was { // modes stand in the order of their strength
+			delete(own, x) // to act on it changes nothing
+		}
+	}
+	for _, x := range slices.Backward(things) {
+		status, latest := x.says, belfry.Time(0)
+		for _, y := range m.things {
+			if y.in == x {
+				status = max(status, y.shows) // the worst wins
+				latest = max(latest, y.lastMove())
+			}
+		}
+		hidden := x.mode >= belfry.Stored || x.mode == belfry.WhileRed && status == belfry.Unavailable
+		if hidden {
+			status = belfry.Unknown
+		}
+		top := x.outermost(own)
+		at, covered, was := cmp.Or(own[top], latest, when), acted && top != nil, x.shows
+		if x.moved = status != was; x.moved {
+			x.shows, x.since = status, at
+		} else {
+			was = x.told // nothing to see, but perhaps news
+		}
+		if x.moved && !covered || !hidden && status != x.told {
+			m.tell("alarm", x, at, was, "")
+			x.told = status
+		}
+		if x.ack != nil && x.ackEnds(m.now) && (!covered || top == x) {
+			m.tell("acknowledge", x, at, nothing, map[bool]string{true: operator}[covered])
+		}
+	}
+}
+
+// ackEnds lets the acknowledgment of a thing end, or wait for the error to come back. It tells whether it has ended.
+func (x *thing) ackEnds(now belfry.Time) bool {
+	a, bad := x.ack, x.shows.IsError()
+	switch {
+	case a.Until != 0 && now >= a.Until, a.Left != 0 && now >= a.Left+a.Sticky, // its time is over
+		bad && a.UntilWorse && x.shows > a.Status, !bad && a.Sticky == 0:
+		x.ack = nil
+	case bad:
+		a.Left = 0
+	case a.Left == 0:
+		a.Left = now
+	}
+	return x.ack == nil
+}
+
+// row lets values of a moment, or a report that there are none, happen to an object.
+func (m *model) row(x *thing, at belfry.Time, values map[int]string, silent bool) {
+	if x.mode >= belfry.Discarded {
+		m.discarded++
+		return
+	}
+	if !silent && at >= x.data {
+		x.data = at
+		maps.Copy(x.values, values)
+	}
+	if at < x.heard {
+		return // history
+	}
+	x.heard = at
+	for _, r := range m.rules(x).rules {
+		v, ok := values[r.n]
+		switch holds := x.met[r.text] >= r.after; {
+		case !ok, holds && (meets(v, r.when) || r.recover != nil && !meets(v, r.recover)): // stays
+		case meets(v, r.when):
+			x.met[r.text]++
+		default:
+			x.met[r.text] = 0
+		}
+	}
+	if x.says = m.worst(x); silent {
+		x.says = belfry.Unavailable
+	}
+	m.settle(at, nil, false)
+}
+
+// redefine gives a class other rules. They judge by the last values; a threshold that was there before goes on counting.
+func (m *model) redefine(class string, rules *ruleset) {
+	m.classes[class] = rules
+	for _, x := range m.objectsOf(class) {
+		before, listening := x.met, max(x.heard, m.began)
+		x.met = map[string]int{}
+		for _, r := range rules.rules {
+			if x.met[r.text] = before[r.text]; x.met[r.text] == 0 && meets(x.values[r.n], r.when) {
+				x.met[r.text] = 1
+			}
+		}
+		if x.says == belfry.Unknown {
+			listening = x.heard // it was given up already
+		}
+		switch {
+		case x.heard == 0 || rules.every != 0 && m.now >= listening+3*rules.every:
+			x.says = belfry.Unknown
+		case x.says == belfry.Unavailable || x.heard > x.data:
+			x.says = belfry.Unavailable
+		default:
+			x.says = m.worst(x)
+		}
+	}
+	m.settle(m.now, nil, false)
+}
+
+// manage asks for a mode, at once or for a window, which takes the place of an earlier one.
+func (m *model) manage(x *thing, mode belfry.Mode, from, to belfry.Time) {
+	if x.window != nil && x.window.Open {
+		x.own, x.from = x.window.Back, m.now
+	}
+	x.window = &belfry.Window{Mode: mode, From: cmp.Or(from, m.now), To: to, By: operator}
+	if mode == belfry.Managed {
+		x.window.Back = x.own
+	}
+	was := x.shows
+	m.turn(x)
+	m.settle(m.now, map[*thing]belfry.Time{x: m.now}, true)
+	m.tell("manage", x, m.now, was, operator)
+}
+
+// turn opens and closes a window as far as its time has come, and tells when. Without an end it is forgotten once open.
+func (m *model) turn(x *thing) (moments []belfry.Time) {
+	for w := x.window; w != nil && turning(w) <= m.now; w = x.window {
+		x.from = turning(w)
+		if moments = append(moments, x.from); w.Open {
+			x.own, x.window = w.Back, nil
+		} else if w.Open, x.own = true, w.Mode; w.To == 0 {
+			x.window = nil
+		}
+	}
+	return moments
+}
+
+// happen lets what is due happen: first silence and the end of acknowledgments, then windows.
+func (m *model) happen() {
+	silent, turned, news := map[*thing]belfry.Time{}, map[*thing]belfry.Time{}, []func(){}
+	for _, x := range m.things {
+		if at := m.stale(x); at <= m.now {
+			x.says, silent[x] = belfry.Unknown, at
+		}
+	}
+	m.settle(m.now, silent, false)
+	for _, x := range m.things {
+		was := x.shows
+		for _, at := range m.turn(x) {
+			turned[x] = at
+			news = append(news, func() { m.tell("manage", x, at, was, operator) })
+		}
+	}
+	m.settle(m.now, turned, true)
+	for _, tell := range news {
+		tell()
+	}
+}
+
+// acknowledge marks the error that a thing is in as known, and those of the objects inside it.
+func (m *model) acknowledge(x *thing, a belfry.Ack) {
+	for _, y := range m.things {
+		if y == x || y.object && y.inside(x) && y.shows.IsError() {
+			b := a
+			b.Time, b.Status = m.now, y.shows
+			y.ack = &b
+		}
+	}
+	m.tell("acknowledge", x, m.now, nothing, operator)
+}
+
+// worst is what the thresholds say that are in force.
+func (m *model) worst(x *thing) belfry.Status {
+	worst := belfry.OK
+	for _, r := range m.rules(x).rules {
+		if x.met[r.text] >= r.after {
+			worst = max(worst, r.status)
+		}
+	}
+	return worst
+}
+
+// stale is when an object is given up: three intervals after it was heard of, or after somebody began to listen.
+func (m *model) stale(x *thing) belfry.Time {
+	if every := m.rules(x).every; every != 0 && x.says != belfry.Unknown {
+		return max(x.heard, m.began) + 3*every
+	}
+	return never
+}

@@ -1,0 +1,162 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"belfry"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// do lets a step of a story happen. It fails when the step could not be taken at all.
+func (g *stage) do(s *step) (err error) {
+	g.ring(begun + s.at)
+	switch s.verb {
+	case "class":
+		g.run(func() { _, _, err = g.PutClass(g.who, s.rules.def) })
+	case "place":
+		err = g.place(s.item, s.in)
+	case "data", "silent":
+		if g.item(s.item) == nil {
+			if err = g.place(s.item, ""); err != nil {
+				return err
+			}
+		}
+		err = g.send(s)
+	case "restart":
+		err = g.restart(s.down)
+	case "manage", "ack", "note":
+		err = g.act(s)
+	case "wait":
+	default:
+		err = fmt.Errorf("nobody knows how to %q", s.verb)
+	}
+	return err
+}
+
+// place creates an item or moves it. What an object is called says what class it has.
+func (g *stage) place(name, in string) error {
+	kind, resource, own := apart(name)
+	_, _, view := apart(in)
+	pkg, body := "custom", "name,view\n"+own+","+view+"\n"
+	switch {
+	case kind != belfry.KindResource && resource != "" && g.item(resource) == nil:
+		if err := g.place(resource, ""); err != nil {
+			return err
+		}
+	case kind == belfry.KindView && resource == "" && view == "":
+		view = belfry.Main
+	}
+	if view == "" {
+		view = resource
+	}
+	switch {
+	case kind == belfry.KindObject:
+		pkg, body = "object", "name,resname,view,class\n"+own+","+resource+","+view+","+classOfObject(own)+"\n"
+	case kind == belfry.KindView:
+		pkg, body = "view", "name,resname,view\n"+own+","+resource+","+view+"\n"
+	}
+	var code int
+	var answer []byte
+	var err error
+	g.run(func() {
+		code, answer, err = g.Provision(context.Background(), g.who, pkg, strings.NewReader(body), Options{})
+	})
+	if err == nil && code != 200 {
+		err = fmt.Errorf("%s is not placed: %s", name, answer)
+	}
+	return err
+}
+
+// classOfObject is the class of an object: its name without a number at the end.
+func classOfObject(name string) string { return strings.TrimRight(name, "0123456789") }
+
+// send sends a row: one that has a time of its own in a body, any other by the legacy path.
+func (g *stage) send(s *step) (err error) {
+	_, resource, own := apart(s.item)
+	var answer []byte
+	before := g.Counters().Discarded.Load()
+	row := &belfry.Row{Type: "data", Resource: resource, Object: own, NoResponse: s.verb == "silent", Indicators: s.values}
+	g.run(func() {
+		if !s.dated {
+			_, answer, err = g.SendOne(context.Background(), g.who.Customer, row)
+			return
+		}
+		head, line := "type,resname,object,timestamp", "data,"+resource+","+own+","+(begun+s.from).String()
+		for _, v := range s.values {
+			head, line = head+","+belfry.IndicatorColumn(v.N), line+","+v.Text
+		}
+		_, answer, err = g.Send(context.Background(), g.who, strings.NewReader(head+"\n"+line+"\n"), Options{})
+	})
+	switch discarded := g.Counters().Discarded.Load() > before; {
+	case err != nil:
+	case bytes.Contains(answer, []byte(`"rejected":1`)):
+		err = fmt.Errorf("the row is refused: %s", answer)
+	case discarded != bytes.Contains(answer, []byte(`"discarded":1`)):
+		g.faults = append(g.faults, fmt.Sprintf("%s: the row was discarded: %v, but the answer is %s", s, discarded, answer))
+	}
+	return err
+}
+
+// act does what an operator wants. Who wants what cannot be is refused, and that is no fault of the story.
+func (g *stage) act(s *step) (err error) {
+	kind, resource, own := apart(s.item)
+	a := Action{Kind: kind, List: []string{own}, Resource: resource}
+	switch s.verb {
+	case "manage":
+		a.Manage = &status.Order{Mode: s.mode, From: instant(s.from), To: instant(s.to), By: operator}
+	case "ack":
+		a.Ack = &belfry.Ack{Text: s.text, By: operator, Until: instant(s.to), Sticky: s.down, UntilWorse: s.worse}
+	case "note":
+		a.Note = &s.text
+	}
+	var code int
+	var answer []byte
+	g.run(func() { code, answer, err = g.Act(context.Background(), g.who, a, Repeat{}) })
+	if err == nil && code == 404 {
+		err = fmt.Errorf("%s", answer)
+	}
+	return err
+}
+
+func instant(at belfry.Time) belfry.Time {
+	if at == 0 {
+		return 0
+	}
+	return begun + at
+}
+
+// face is what anybody can see of an item.
+type face struct {
+	status      belfry.Status
+	since       belfry.Time
+	mode, own   belfry.Mode // what counts, and what was set on the item itself
+	note        string
+	acked       bool
+	ack         belfry.Ack
+	windowed    bool
+	window      belfry.Window
+	inside      string // where it stands
+	unmanagedAt belfry.Time
+}
+
+func faceOf(n *meta.Node) face {
+	s := &n.State
+	f := face{status: s.Status, since: s.Since, mode: s.Mode, acked: s.Acknowledged()}
+	if n.Parent != nil {
+		f.inside = nameOf(n.Parent)
+	}
+	if c := s.Care; c != nil {
+		f.own, f.note, f.unmanagedAt = c.Mode, c.Note, c.From
+		if c.Ack != nil {
+			f.ack = *c.Ack
+		}
+		if c.Window != nil {
+			f.windowed, f.window = true, *c.Window
+		}
+	}
+	return f
+}

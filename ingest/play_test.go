@@ -1,0 +1,323 @@
+package ingest
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"belfry"
+)
+
+// What the model needs beside its rules, which are in model_test.go: names, the order of things, the words of stories.
+
+const never = belfry.Time(math.MaxInt64)
+
+// model is a second telling of the rules of status, written to be read: it keeps what was said about each thing, and
+// after each word it works out anew what everything shows. The engine is right when nobody can tell the two apart.
+type model struct {
+	now, began belfry.Time // began: when the process did
+	things     []*thing    // in the order of their creation, MAIN first
+	classes    map[string]*ruleset
+	discarded  int64
+	events     []telling
+}
+
+type thing struct {
+	name, class string
+	in          *thing // nil for MAIN
+	object      bool
+
+	says        belfry.Status  // what its data say
+	values      map[int]string // the newest of each indicator
+	data, heard belfry.Time    // of the newest row; of that or the newest report of no response
+	met         map[string]int // how many values in a row have met a threshold
+
+	own    belfry.Mode // what operators say about it
+	from   belfry.Time // since when own is what it is
+	window *belfry.Window
+	ack    *belfry.Ack
+	note   string
+
+	mode        belfry.Mode // what follows from all that
+	shows, told belfry.Status
+	since       belfry.Time
+	moved       bool // by the last word
+}
+
+func newModel() *model {
+	return &model{now: begun, began: begun, classes: map[string]*ruleset{}, things: []*thing{{name: belfry.Main, since: begun}}}
+}
+
+func (m *model) thing(name string) *thing {
+	for _, x := range m.things {
+		if x.name == name {
+			return x
+		}
+	}
+	return nil
+}
+
+// outerFirst lists things, each after the one that it is in.
+func (m *model) outerFirst() []*thing {
+	things := slices.Clone(m.things)
+	slices.SortStableFunc(things, func(a, b *thing) int { return a.depth() - b.depth() })
+	return things
+}
+
+func (m *model) objectsOf(class string) (list []*thing) {
+	for _, x := range m.things {
+		if x.object && x.class == class {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+func (x *thing) depth() (d int) {
+	for ; x.in != nil; x = x.in {
+		d++
+	}
+	return d
+}
+
+// around is the mode of what x is in.
+func (x *thing) around() belfry.Mode {
+	if x.in == nil {
+		return belfry.Managed
+	}
+	return x.in.mode
+}
+
+// lastMove is when the last word made x show something else; 0 when it did not.
+func (x *thing) lastMove() belfry.Time {
+	if !x.moved {
+		return 0
+	}
+	return x.since
+}
+
+func (x *thing) inside(y *thing) bool {
+	for ; x != nil; x = x.in {
+		if x == y {
+			return true
+		}
+	}
+	return false
+}
+
+// outermost finds the outermost of some things in which x is.
+func (x *thing) outermost(some map[*thing]belfry.Time) (top *thing) {
+	for ; x != nil; x = x.in {
+		if _, ok := some[x]; ok {
+			top = x
+		}
+	}
+	return top
+}
+
+func (m *model) tell(kind string, x *thing, at belfry.Time, was belfry.Status, by string) {
+	m.events = append(m.events, telling{at: at, kind: kind, item: x.name, status: x.shows, previous: was, user: by})
+}
+
+var noRuleset = &ruleset{}
+
+func (m *model) rules(x *thing) *ruleset {
+	if r := m.classes[x.class]; r != nil && x.object {
+		return r
+	}
+	return noRuleset
+}
+
+// meets tells whether a value, if there is one, meets a condition.
+func meets(value string, c []string) bool {
+	if value == "" {
+		return false
+	}
+	v, err := strconv.ParseFloat(value, 64)
+	limit, _ := strconv.ParseFloat(c[1], 64)
+	switch c[0] {
+	case ">=":
+		return v >= limit
+	case ">":
+		return v > limit
+	case "<":
+		return v < limit
+	case "<=":
+		return v <= limit
+	case "<>":
+		return value != c[1] && (err != nil || v != limit)
+	}
+	return value == c[1]
+}
+
+// turning is when a window opens or closes next.
+func turning(w *belfry.Window) belfry.Time {
+	switch {
+	case !w.Open:
+		return w.From
+	case w.To != 0:
+		return w.To
+	}
+	return never
+}
+
+// due is when something happens to a thing by itself.
+func (m *model) due(x *thing) belfry.Time {
+	due := m.stale(x)
+	if x.window != nil {
+		due = min(due, turning(x.window))
+	}
+	if x.ack != nil && x.ack.Until != 0 {
+		due = min(due, x.ack.Until)
+	}
+	if x.ack != nil && x.ack.Left != 0 {
+		due = min(due, x.ack.Left+x.ack.Sticky)
+	}
+	return due
+}
+
+// ring lets time pass.
+func (m *model) ring(to belfry.Time) {
+	for {
+		due := never
+		for _, x := range m.things {
+			due = min(due, m.due(x))
+		}
+		if due > to {
+			m.now = to
+			return
+		}
+		m.now = max(m.now, due)
+		m.happen()
+	}
+}
+
+// do lets a step of a story happen.
+func (m *model) do(s *step) {
+	m.ring(begun + s.at)
+	x := m.thing(s.item)
+	if x == nil && s.verb != "class" && s.verb != "restart" {
+		x = m.create(s.item, s.in)
+	}
+	switch s.verb {
+	case "class":
+		if old := m.classes[s.item]; old == nil || old.text != s.rules.text { // else nothing is said
+			m.redefine(s.item, s.rules)
+		}
+	case "place":
+		if s.in != "" {
+			x.in = m.thing(s.in)
+			m.settle(m.now, nil, false)
+		}
+	case "data", "silent":
+		at, values := m.now, map[int]string{}
+		if s.dated {
+			at = begun + s.from
+		}
+		for _, v := range s.values {
+			values[v.N] = v.Text
+		}
+		m.row(x, at, values, s.verb == "silent")
+	case "restart":
+		m.now += s.down
+		m.began = m.now
+		m.ring(m.now)
+	case "manage":
+		kind, _, _ := apart(s.item)
+		if s.mode == belfry.Discarded && kind == belfry.KindResource || s.mode == belfry.Stopped && kind != belfry.KindResource {
+			return // refused
+		}
+		m.manage(x, s.mode, instant(s.from), instant(s.to))
+	case "ack":
+		if !x.shows.IsError() {
+			return // refused
+		}
+		m.acknowledge(x, belfry.Ack{Text: s.text, By: operator, Until: instant(s.to), Sticky: s.down, UntilWorse: s.worse})
+	case "note":
+		x.note = s.text
+		m.tell("note", x, m.now, nothing, operator)
+	}
+}
+
+// create makes a thing, and the resource it belongs to when there is none.
+func (m *model) create(name, in string) *thing {
+	if name == "" {
+		return nil
+	}
+	kind, resource, own := apart(name)
+	switch {
+	case in != "":
+	case kind == belfry.KindResource || resource == "":
+		in = belfry.Main
+	default:
+		in = resource
+	}
+	if kind != belfry.KindResource && resource != "" && m.thing(resource) == nil {
+		m.create(resource, "")
+	}
+	x := &thing{name: name, in: m.thing(in), since: m.now, object: kind == belfry.KindObject, class: classOfObject(own)}
+	x.values, x.met, x.mode = map[int]string{}, map[string]int{}, x.in.mode
+	m.things = append(m.things, x)
+	return x
+}
+
+func (x *thing) face() face {
+	f := face{
+		status: x.shows, since: x.since, mode: x.mode, own: x.own, note: x.note,
+		acked: x.ack != nil && x.ack.Left == 0, windowed: x.window != nil,
+	}
+	if x.own != belfry.Managed {
+		f.unmanagedAt = x.from
+	}
+	if x.in != nil {
+		f.inside = x.in.name
+	}
+	if x.ack != nil {
+		f.ack = *x.ack
+	}
+	if x.window != nil {
+		f.window = *x.window
+	}
+	return f
+}
+
+// together lets a step happen on the stage and in the model, and says in what they differ afterwards.
+func together(g *stage, m *model, s *step) (difference string, err error) {
+	g.events, m.events = nil, nil
+	if err := g.do(s); err != nil {
+		return "", err
+	}
+	m.do(s)
+	var lines []string
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	for _, fault := range g.faults {
+		add("%s", fault)
+	}
+	for _, x := range m.things {
+		n := g.item(x.name)
+		if n == nil {
+			add("%s: there is none", x.name)
+		} else if got, want := faceOf(n), x.face(); got != want {
+			add("%s\n  engine %+v\n  model  %+v", x.name, got, want)
+		}
+	}
+	slices.SortFunc(g.events, telling.compare)
+	slices.SortFunc(m.events, telling.compare)
+	if !slices.Equal(g.events, m.events) {
+		add("events\n  engine %v\n  model  %v", g.events, m.events)
+	}
+	if got := g.Counters().Discarded.Load(); got != m.discarded {
+		add("discarded: engine %d, model %d", got, m.discarded)
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+func (e telling) compare(o telling) int {
+	return cmp.Or(
+		cmp.Compare(e.at, o.at), strings.Compare(e.item, o.item), strings.Compare(e.kind, o.kind), strings.Compare(e.user, o.user),
+		cmp.Compare(e.status, o.status), cmp.Compare(e.previous, o.previous),
+	)
+}

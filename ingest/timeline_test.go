@@ -1,0 +1,182 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry"
+	"belfry/meta"
+)
+
+// story is a timeline that is being told.
+type story struct {
+	stage *stage
+	model *model
+	told  []telling
+	at    belfry.Time
+}
+
+func TestTimelines(t *testing.T) {
+	files, err := filepath.Glob("testdata/timeline/*.txt")
+	if err != nil || len(files) < 10 {
+		t.Fatal("no timelines", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tell(t, file, string(text), nil)
+		})
+		if !strings.Contains(string(text), " restart") {
+			continue
+		}
+		t.Run(name+" with a database", func(t *testing.T) {
+			t.Parallel()
+			db, err := meta.Open(context.Background(), filepath.Join(t.TempDir(), "meta.db"), slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			tell(t, file, string(text), db)
+		})
+	}
+}
+
+// tell tells a timeline. With a database, a process that begins finds a part of the records in it.
+func tell(t *testing.T, file, text string, db *meta.DB) {
+	g, err := newStage(&memory{}, begun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.db = db
+	l := &story{stage: g, model: newModel()}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line, _, _ = strings.Cut(line, "#")
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if err := l.line(line); err != nil {
+			t.Fatalf("%s:%d: %s\n%v", file, n, line, err)
+		}
+	}
+}
+
+func (l *story) line(line string) error {
+	verb, rest, _ := strings.Cut(line, " ")
+	switch verb {
+	case "want":
+		return l.want(words(rest))
+	case "events":
+		return l.events(rest)
+	case "at":
+		clock, what, _ := strings.Cut(rest, " ")
+		at, err := duration(clock)
+		if err != nil {
+			return err
+		}
+		if at < l.at {
+			return fmt.Errorf("%s has been already", clock)
+		}
+		l.at, line = at, what
+	}
+	s, err := parseStep(line)
+	if err != nil {
+		return err
+	}
+	s.at = l.at
+	if l.at += s.down; s.verb != "restart" {
+		l.at = s.at
+	}
+	difference, err := together(l.stage, l.model, s)
+	l.told = append(l.told, l.stage.events...)
+	if err == nil && difference != "" {
+		err = fmt.Errorf("the model disagrees:\n%s", difference)
+	}
+	return err
+}
+
+func (l *story) events(text string) error {
+	var want, got []string
+	for e := range strings.SplitSeq(text, ",") {
+		if e = strings.TrimSpace(e); e != "" {
+			want = append(want, e)
+		}
+	}
+	for _, e := range l.told {
+		got = append(got, e.String())
+	}
+	l.told = nil
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("got    %s\nwanted %s", strings.Join(got, ", "), strings.Join(want, ", "))
+	}
+	return nil
+}
+
+func (l *story) want(w []string) error {
+	if w[0] == "discarded" {
+		if got := strconv.FormatInt(l.stage.Counters().Discarded.Load(), 10); got != w[1] {
+			return fmt.Errorf("%s rows were discarded", got)
+		}
+		return nil
+	}
+	n := l.stage.item(w[0])
+	if n == nil {
+		return fmt.Errorf("there is no %s", w[0])
+	}
+	s := &n.State
+	got := words(strings.ToLower(s.Status.Name()))
+	if s.Acknowledged() {
+		got = append(got, "acknowledged")
+	}
+	if s.Unmanaged() {
+		got = append(got, "unmanaged")
+	}
+	care := belfry.Care{}
+	if s.Care != nil {
+		care = *s.Care
+	}
+	values := map[string]string{"since": since(s.Since - begun), "info": `"` + s.Info, "note": `"` + care.Note, "window": "none"}
+	if care.Ack != nil {
+		values["ack"] = `"` + care.Ack.Text
+	}
+	if care.Window != nil {
+		values["window"] = since(care.Window.From - begun)
+		values["to"] = since(care.Window.To - begun)
+	}
+	var plain []string
+	for i := 1; i < len(w); i++ {
+		v, ok := values[w[i]]
+		if !ok {
+			plain = append(plain, w[i])
+			continue
+		}
+		wanted := w[i+1]
+		if d, err := time.ParseDuration(wanted); err == nil {
+			wanted = d.String()
+		}
+		if v != wanted {
+			return fmt.Errorf("%s of %s is %s, wanted %s", w[i], w[0], v, wanted)
+		}
+		i++
+	}
+	if !slices.Equal(got, plain) {
+		return fmt.Errorf("%s is %s", w[0], strings.Join(got, " "))
+	}
+	return nil
+}
