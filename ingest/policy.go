@@ -185,7 +185,7 @@ func (t *tx) judgePlace(id belfry.ID, content bool) {
 	switch n := t.seq.cfg.Tree.Node(id); {
 	case n == nil || n.Removed != 0:
 	case content:
-		t.judge(n)
+		t.together(func() { t.judge(n) })
 	default:
 		t.addUp(t.s.draft(n), t.now)
 	}

@@ -181,8 +181,8 @@ func (t *tx) move(n, to *meta.Node) {
 			t.recount(from, s, -1)
 			t.recount(to, s, 1)
 			t.cover(covering{at: t.now, top: n, moved: true})
+			settled()
 		})
-		settled()
 	}
 }
 
