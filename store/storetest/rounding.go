@@ -13,8 +13,12 @@ import (
 // not of the sum, which may be much smaller. So the judge is asked once more, for the smallest and the largest number
 // behind each such cell.
 
-// rounding is which part of the largest number may be lost. It is enough for the few hundred rows that tests have.
-const rounding = 1e-12
+// rounding is which part of the largest number may be lost, which is enough for the few hundred rows that tests have, and
+// underflow what may be lost beside it: numbers have no digits below the smallest of all.
+const (
+	rounding  = 1e-12
+	underflow = 4 * math.SmallestNonzeroFloat64
+)
 
 // sameAnswer tells whether a store gives the answer that the judge does.
 func sameAnswer(p *query.Plan, got, want *answer) bool {
@@ -75,7 +79,7 @@ func lost(p *query.Plan, want *answer, columns []int) ([][]float64, error) {
 	for r := range list {
 		list[r] = make([]float64, len(columns))
 		for n, k := range computed {
-			list[r][k] = rounding * max(size(sizes.rows[r][2*n]), size(sizes.rows[r][2*n+1]))
+			list[r][k] = underflow + rounding*max(size(sizes.rows[r][2*n]), size(sizes.rows[r][2*n+1]))
 		}
 	}
 	return list, nil
