@@ -74,11 +74,21 @@ func (b Bucket) inZone(zone *time.Location, from, to belfry.Time) Bucket {
 		if n := len(b.Offsets); n == 0 || b.Offsets[n-1].Ahead != o.Ahead {
 			b.Offsets = append(b.Offsets, o)
 		}
-		_, at = at.ZoneBounds()
-		if at.IsZero() || at.After(end) {
+		if at = change(at); at.IsZero() || at.After(end) {
 			return b
 		}
 	}
+}
+
+// change is when the zone of a moment next changes its clock, or may; zero when it never does again. On the last day of a
+// leap year ZoneBounds gives the beginning of that day, where a zone goes by a rule: whoever followed it would never get
+// on. So we go on by the hour there.
+func change(at time.Time) time.Time {
+	_, next := at.ZoneBounds()
+	if next.IsZero() || next.After(at) {
+		return next
+	}
+	return at.Add(time.Hour)
 }
 
 // wall finds by how much the clock of the zone is ahead at a moment: the place in Offsets.

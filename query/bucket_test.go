@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"testing"
 	"time"
 	_ "time/tzdata" // the zones, where the machine has none
@@ -112,4 +113,21 @@ func TestOffsetsAreFew(t *testing.T) {
 	if n, size := len(b.Offsets), len(b.sql("t")); n < 100 || n > 150 || size > 100_000 {
 		t.Errorf("%d offsets, written in %d bytes", n, size)
 	}
+}
+
+// TestBucketOfLeapYears: beyond the years of which a zone has a list it goes by a rule, also over the end of a leap year.
+func TestBucketOfLeapYears(t *testing.T) {
+	f := func(zone, from, to string, want ...string) {
+		t.Helper()
+		var got []string
+		for _, o := range bucketIn(t, "1d", zone, from, to).Offsets[1:] {
+			got = append(got, o.From.String())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("in %s the clock changes at %v, want %v", zone, got, want)
+		}
+	}
+	f("Europe/Paris", "2040-07-01T00:00:00Z", "2041-07-01T00:00:00Z", "2040-10-28T01:00:00.000000Z", "2041-03-31T01:00:00.000000Z")
+	f("Australia/Lord_Howe", "2044-12-31T12:00:00Z", "2045-07-01T00:00:00Z", "2045-04-01T15:00:00.000000Z")
+	f("Asia/Kathmandu", "2040-07-01T00:00:00Z", "2041-07-01T00:00:00Z")
 }

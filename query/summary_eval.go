@@ -13,8 +13,9 @@ import (
 // largest numbers as there can be does not overflow, and neither does their mean.
 const SumScale = 1.0 / (1 << 40)
 
-// Summaries turns rows of one customer into summaries of the period. It says what a summary is; engines that keep them
-// must give the same.
+// Summaries turns rows of one customer into summaries of the period. It says what a summary is, whatever the order of
+// rows; engines that keep them must give the same. Their means may differ from ours by what is lost when numbers are added
+// in one order or another, and by nothing else.
 func Summaries(period string, rows iter.Seq[Row]) iter.Seq[Row] {
 	return func(yield func(Row) bool) {
 		list := hoursOf(rows)
@@ -73,7 +74,7 @@ func hoursOf(rows iter.Seq[Row]) []*summary {
 		s := hours.at(PeriodHour, belfry.Time(r.Value(timestamp).Int), belfry.ID(r.Value(belfry.ItemColumn).Int), r)
 		for n := 1; n <= belfry.MaxIndicators; n++ {
 			if v := r.Value(belfry.IndicatorColumn(n)); v.Type == belfry.NumberValue {
-				s.add(n, sums{v.Num * SumScale, v.Num, v.Num, 1})
+				s.add(n, v.Num*SumScale, sums{min: v.Num, max: v.Num, count: 1})
 			}
 		}
 	}
@@ -86,19 +87,18 @@ func daysOf(hours []*summary) []*summary {
 	for _, h := range hours {
 		day := days.at(PeriodDay, h.start, h.item, h)
 		for n, i := range h.indicators {
-			part := *i
-			part.scaled = i.mean() * SumScale * float64(i.count)
-			day.add(n, part)
+			day.add(n, i.mean()*SumScale*float64(i.count), *i)
 		}
 	}
 	return days.sorted()
 }
 
-func (s *summary) add(n int, of sums) {
+// add takes in numbers of the n-th indicator, whose sum is given apart.
+func (s *summary) add(n int, scaled float64, of sums) {
 	if s.indicators[n] == nil {
 		s.indicators[n] = new(sums)
 	}
-	s.indicators[n].add(of)
+	s.indicators[n].add(scaled, of)
 }
 
 // complete gives the summary its fields.
@@ -117,19 +117,21 @@ func (s *summary) complete(period string) {
 
 // sums are the numbers of one indicator.
 type sums struct {
-	scaled   float64 // their sum times SumScale
+	scaled   total // their sum times SumScale
 	min, max float64
 	count    int64
 }
 
-func (s *sums) add(o sums) {
+func (s *sums) add(scaled float64, o sums) {
 	if s.count == 0 {
 		s.min, s.max = o.min, o.max
 	}
-	s.scaled += o.scaled
+	s.scaled.add(scaled)
 	s.min, s.max = min(s.min, o.min), max(s.max, o.max)
 	s.count += o.count
 }
 
 // mean lies between the smallest and the largest number, however it is rounded.
-func (s *sums) mean() float64 { return max(s.min, min(s.max, s.scaled/float64(s.count)/SumScale)) }
+func (s *sums) mean() float64 {
+	return max(s.min, min(s.max, s.scaled.float()/float64(s.count)/SumScale))
+}

@@ -12,7 +12,7 @@ import (
 // tally is what one function has seen of one group.
 type tally struct {
 	n        int64
-	sum, low float64 // low holds what the sum has lost by rounding
+	sum      total
 	whole    int128  // the sum of integers
 	mean, m2 float64 // of STDDEV: m2 is the sum of the squared distances from the mean
 
@@ -43,7 +43,7 @@ func (t *tally) add(c Call, r Row) int {
 		if c.Column.Type == catalog.Integer {
 			t.whole.add(v.Int)
 		} else {
-			t.plus(asFloat(v))
+			t.sum.add(asFloat(v))
 		}
 	case FuncStddev:
 		if math.Abs(asFloat(v)) >= maxSquared {
@@ -68,8 +68,12 @@ func (t *tally) add(c Call, r Row) int {
 	return 0
 }
 
-// plus adds to the sum so that it is as exact as if it were rounded once, after all.
-func (t *tally) plus(f float64) {
+// total is a sum of numbers, as exact as if it were rounded once, after all of them.
+type total struct {
+	sum, low float64 // low holds what the sum has lost by rounding
+}
+
+func (t *total) add(f float64) {
 	s := t.sum + f
 	if math.Abs(t.sum) >= math.Abs(f) {
 		t.low += t.sum - s + f
@@ -78,6 +82,8 @@ func (t *tally) plus(f float64) {
 	}
 	t.sum = s
 }
+
+func (t total) float() float64 { return t.sum + t.low }
 
 // int128 is a sum of integers, which no number of them can exceed.
 type int128 struct {
@@ -138,9 +144,9 @@ func (t *tally) result(c Call) belfry.Value {
 	case FuncMin, FuncMax, FuncFirst, FuncLast:
 		return t.value
 	case FuncSum:
-		f = t.sum + t.low + t.whole.float()
+		f = t.sum.float() + t.whole.float()
 	case FuncMean:
-		f = (t.sum + t.low + t.whole.float()) / float64(t.n)
+		f = (t.sum.float() + t.whole.float()) / float64(t.n)
 	case FuncStddev:
 		if t.n < 2 {
 			return belfry.Value{}

@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -282,32 +280,4 @@ func format(p *query.Plan, columns []query.Output, used []bool, data [][]string)
 		b.WriteString("more\n")
 	}
 	return b.String(), nil
-}
-
-// Same compares two answers as Format gives them. Numbers may differ by what engines lose when they add in another
-// order.
-func Same(a, b string) bool {
-	if a == b {
-		return true
-	}
-	linesA, errA := records(a)
-	linesB, errB := records(b)
-	return errA == nil && errB == nil && slices.EqualFunc(linesA, linesB, func(a, b []string) bool {
-		return slices.EqualFunc(a, b, sameCell)
-	})
-}
-
-func records(text string) ([][]string, error) {
-	r := csv.NewReader(strings.NewReader(text))
-	r.FieldsPerRecord = -1
-	return r.ReadAll()
-}
-
-func sameCell(a, b string) bool {
-	if a == b {
-		return true
-	}
-	f, errF := strconv.ParseFloat(a, 64)
-	g, errG := strconv.ParseFloat(b, 64)
-	return errF == nil && errG == nil && math.Abs(f-g) <= 1e-9*math.Max(math.Abs(f), math.Abs(g))
 }

@@ -222,9 +222,9 @@ func (f *fight) ask(q question) outcome {
 		return outcome{plan: p, differs: "the store: " + err.Error()}
 	}
 	if !sameAnswer(p, got, want) {
-		return outcome{plan: p, differs: "the store answers\n" + got + "and Eval\n" + want}
+		return outcome{plan: p, differs: "the store answers\n" + got.text + "and Eval\n" + want.text}
 	}
-	return outcome{plan: p, rows: countLines(want) > 1}
+	return outcome{plan: p, rows: want.some()}
 }
 
 // explain tells what a difference is, and gives a shorter query that shows one as well.

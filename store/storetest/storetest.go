@@ -44,6 +44,7 @@ func Run(t *testing.T, open Open) {
 		{"SchemaChange", testSchemaChange},
 		{"Customers", testCustomers},
 		{"Items", testItems},
+		{"Means", testMeans},
 		{"LimitsAndSpans", testLimitsAndSpans},
 		{"Cancelled", testCancelled},
 		{"LargeBatches", testLargeBatches},
