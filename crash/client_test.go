@@ -41,15 +41,25 @@ func (a *answer) code() string {
 
 // do sends a request. An error means that nobody knows what became of it.
 func (c *client) do(method, path, idempotencyKey string, body []byte) (*answer, error) {
+	header := http.Header{"Content-Type": {"text/csv"}}
+	if idempotencyKey != "" {
+		header.Set("Idempotency-Key", idempotencyKey)
+	}
+	return c.exchange(method, path, header, body)
+}
+
+// doAs sends a request with a body of another kind.
+func (c *client) doAs(method, path, media string, body []byte) (*answer, error) {
+	return c.exchange(method, path, http.Header{"Content-Type": {media}}, body)
+}
+
+func (c *client) exchange(method, path string, header http.Header, body []byte) (*answer, error) {
 	r, err := http.NewRequest(method, c.s.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
+	r.Header = header
 	r.Header.Set("X-Api-Key", c.key)
-	r.Header.Set("Content-Type", "text/csv")
-	if idempotencyKey != "" {
-		r.Header.Set("Idempotency-Key", idempotencyKey)
-	}
 	begun := time.Now()
 	res, err := c.s.client.Do(r)
 	if err != nil {
