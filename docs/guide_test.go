@@ -62,7 +62,7 @@ func TestErrorsTold(t *testing.T) {
 }
 
 var (
-	target    = regexp.MustCompile(`\$(?:url|base)(/[a-z0-9/.-]*)`)
+	target    = regexp.MustCompile(`\$(?:url|base)(/[A-Za-z0-9/.-]*)`)
 	provision = regexp.MustCompile(`\bprovision ([a-z-]+)`)
 )
 

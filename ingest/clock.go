@@ -177,7 +177,6 @@ func (t *tx) lapse(nodes []*meta.Node, objects bool) {
 type turn struct {
 	node   *meta.Node
 	passed []status.Passage
-	was    belfry.Status
 	by     string
 }
 
@@ -190,15 +189,19 @@ func (t *tx) passWindows(nodes []*meta.Node) {
 		}
 	}
 	slices.SortStableFunc(turns, func(a, b turn) int { return depth(a.node) - depth(b.node) })
+	var told []func()
+	for _, u := range turns {
+		for _, p := range u.passed {
+			told = append(told, t.manageEvent(u.node, p.At, windowText(p), u.by))
+		}
+	}
 	t.together(func() {
 		for _, u := range turns {
 			t.cover(covering{at: u.passed[len(u.passed)-1].At, top: u.node, by: u.by})
 		}
 	})
-	for _, u := range turns {
-		for _, p := range u.passed {
-			t.manageEvent(u.node, p.At, u.was, windowText(p), u.by)
-		}
+	for _, f := range told {
+		f()
 	}
 }
 
@@ -211,7 +214,7 @@ func (t *tx) passWindow(n *meta.Node) (turn, bool) {
 	if due == 0 || due > t.now {
 		return turn{}, false
 	}
-	u := turn{node: n, was: s.Status, by: s.Care.Window.By}
+	u := turn{node: n, by: s.Care.Window.By}
 	care, passed := status.PassWindow(*s.Care, t.now)
 	u.passed = passed
 	if s.Care = &care; care.IsZero() {

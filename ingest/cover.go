@@ -128,16 +128,20 @@ func (t *tx) inside(n *meta.Node, f func(*meta.Node)) {
 
 // managed settles an item whose own mode has been set, and writes the one event that tells of it.
 func (t *tx) managed(n *meta.Node, info, by string) {
-	was := t.s.drafts[t.s.draft(n)].state.Status
+	told := t.manageEvent(n, t.now, info, by)
 	t.cover(covering{at: t.now, top: n, by: by})
-	t.manageEvent(n, t.now, was, info, by)
+	told()
 }
 
-func (t *tx) manageEvent(n *meta.Node, at belfry.Time, was belfry.Status, info, by string) {
-	now := t.s.drafts[t.s.draft(n)].state.Status
+// manageEvent tells that an item is managed otherwise. It comes before the item is settled, since all else follows from
+// it; told completes it afterwards with what the item shows then.
+func (t *tx) manageEvent(n *meta.Node, at belfry.Time, info, by string) (told func()) {
+	was := t.s.drafts[t.s.draft(n)].state.Status
+	i := len(t.events.times)
 	t.events.add(event{
-		at: at, item: n.ID, source: n.Kind.String(), kind: "manage", status: int64(now), previous: int64(was), info: info, user: by,
+		at: at, item: n.ID, source: n.Kind.String(), kind: "manage", previous: int64(was), info: info, user: by,
 	})
+	return func() { t.events.status[i] = int64(t.s.drafts[t.s.draft(n)].state.Status) }
 }
 
 // admit lets go of rows of objects whose data nobody wants now, and counts them.
