@@ -65,6 +65,21 @@ func (c Condition) Met(v float64) bool {
 	return false
 }
 
+// Within tells whether some number from low to high may meet the condition.
+func (c Condition) Within(low, high float64) bool {
+	switch c.Op {
+	case Equal:
+		return low <= c.Number && c.Number <= high
+	case NotEqual:
+		return low != c.Number || high != c.Number
+	case Less, LessEqual:
+		return c.Met(low)
+	case Greater, GreaterEqual:
+		return c.Met(high)
+	}
+	return false
+}
+
 // MetText tells whether a text meets the condition.
 func (c Condition) MetText(v string) bool {
 	switch c.Op {

@@ -1,8 +1,6 @@
 package ingest
 
 import (
-	"math"
-
 	"belfry"
 	"belfry/catalog"
 	"belfry/meta"
@@ -77,36 +75,4 @@ func (t *tx) judgeObject(n *meta.Node) {
 	c.Kept = c.Kept || was != s.Quiet
 	t.take(i, next, c, t.now)
 	t.s.wake = append(t.s.wake, n)
-}
-
-// rowValues are those of one row.
-type rowValues struct {
-	columns [belfry.MaxIndicators + 1]*valueColumn // by indicator
-	row     int
-}
-
-// look makes v give the values of d.
-func (v *rowValues) look(d *dataRows) {
-	clear(v.columns[:])
-	for i := range d.columns {
-		v.columns[d.columns[i].n] = &d.columns[i]
-	}
-}
-
-// Number gives an indicator that is a number.
-func (v *rowValues) Number(n int) (float64, bool) {
-	c := v.columns[n]
-	if c == nil || math.IsNaN(c.numbers[v.row]) {
-		return 0, false
-	}
-	return c.numbers[v.row], true
-}
-
-// Text gives an indicator that is a text.
-func (v *rowValues) Text(n int) (string, bool) {
-	c := v.columns[n]
-	if c == nil || c.texts == nil || c.texts[v.row] == "" {
-		return "", false
-	}
-	return c.texts[v.row], true
 }

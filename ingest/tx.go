@@ -274,8 +274,13 @@ func (t *tx) document(d belfry.Doc) {
 func (t *tx) input(n *meta.Node, in status.Input) {
 	i := t.s.draft(n)
 	in.Now = t.now
-	t.s.drafts[i].fresh = true
-	next, c := status.Next(t.s.drafts[i].state, in, t.rules(n))
+	d := &t.s.drafts[i]
+	d.fresh = true
+	rules := t.rules(n)
+	if in.Values != nil && len(d.state.Marks) == 0 {
+		rules = t.seq.values.possible(rules)
+	}
+	next, c := status.Next(d.state, in, rules)
 	t.take(i, next, c, in.Time)
 }
 
