@@ -68,11 +68,11 @@ func (c *clock) take(now belfry.Time, most int) (ids []belfry.ID) {
 }
 
 // wait tells how long there is nothing to do; false when there is nothing at all.
-func (c *clock) wait(now belfry.Time) (time.Duration, bool) {
+func (c *clock) wait(now func() time.Time) (time.Duration, bool) {
 	if len(c.entries) == 0 {
 		return 0, false
 	}
-	return time.Duration(max(c.entries[0].at-now, 0)) * time.Microsecond, true
+	return time.Duration(max(c.entries[0].at-belfry.At(now()), 0)) * time.Microsecond, true
 }
 
 // look finds out anew when an item is due; for the goroutine that applies records.
@@ -113,6 +113,9 @@ const (
 
 // tick lets what is due happen, and tells whether anything was.
 func (s *Sequencer) tick() bool {
+	if len(s.clock.entries) == 0 {
+		return false
+	}
 	now := belfry.At(s.cfg.Now())
 	ids := s.clock.take(now, tickItems)
 	if len(ids) == 0 {

@@ -160,7 +160,7 @@ func (s *Sequencer) Run(ctx context.Context) error {
 			s.round(round)
 			continue
 		}
-		if wait, ok := s.clock.wait(belfry.At(s.cfg.Now())); ok {
+		if wait, ok := s.clock.wait(s.cfg.Now); ok {
 			timer.Reset(wait)
 		}
 		select {
