@@ -23,10 +23,12 @@ import (
 //	at 5m ack "seen" web01 until 1h sticky 5m untilworse
 //	at 6m note "text" web01
 //	at 7m restart 10m                    the process ends, and another one begins so much later
+//	at 8m policy night {…}               sets a policy, in JSON; without one it is removed
 //	at 8m                                time passes
 //	want web01/cpu critical acknowledged since 2m info "i1 97 (>= 95)"     unmanaged, note "…", window 5m to 1h
 //	events alarm web01 0>3, note web01 3 by op    all since the last such line, in any order
 //	want discarded 3                     rows, since the beginning
+//	explain MAIN because web01           words of the sentence that says why
 type step struct {
 	verb  string
 	at    belfry.Time

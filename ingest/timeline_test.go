@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -13,7 +14,9 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/catalog"
 	"belfry/meta"
+	"belfry/status"
 )
 
 // story is a timeline that is being told.
@@ -82,6 +85,8 @@ func (l *story) line(line string) error {
 		return l.want(words(rest))
 	case "events":
 		return l.events(rest)
+	case "explain":
+		return l.explain(rest)
 	case "at":
 		clock, what, _ := strings.Cut(rest, " ")
 		at, err := duration(clock)
@@ -93,6 +98,9 @@ func (l *story) line(line string) error {
 		}
 		l.at, line = at, what
 	}
+	if rest, ok := strings.CutPrefix(line, "policy "); ok {
+		return l.policy(rest)
+	}
 	s, err := parseStep(line)
 	if err != nil {
 		return err
@@ -101,10 +109,61 @@ func (l *story) line(line string) error {
 	if l.at += s.down; s.verb != "restart" {
 		l.at = s.at
 	}
+	if l.model == nil {
+		return l.alone(func() error { return l.stage.do(s) })
+	}
 	difference, err := together(l.stage, l.model, s)
 	l.told = append(l.told, l.stage.events...)
 	if err == nil && difference != "" {
 		err = fmt.Errorf("the model disagrees:\n%s", difference)
+	}
+	return err
+}
+
+// policy sets a policy, or removes it when nothing follows its name. The model knows none, so that from then on the story
+// alone says what has to be.
+func (l *story) policy(text string) error {
+	l.model = nil
+	name, def, _ := strings.Cut(text, " ")
+	return l.alone(func() (err error) {
+		l.stage.ring(begun + l.at)
+		if def == "" {
+			l.stage.run(func() { _, _, err = l.stage.DeletePolicy(context.Background(), l.stage.who, name, Repeat{}) })
+			return err
+		}
+		p, err := catalog.ReadPolicy(name, []byte(def))
+		if err != nil {
+			return err
+		}
+		l.stage.run(func() { _, _, err = l.stage.PutPolicy(l.stage.who, p) })
+		return err
+	})
+}
+
+// alone lets something happen to the engine without the model.
+func (l *story) alone(f func() error) error {
+	l.stage.events = nil
+	err := f()
+	l.told = append(l.told, l.stage.events...)
+	if err == nil && len(l.stage.faults) > 0 {
+		err = errors.New(strings.Join(l.stage.faults, "\n"))
+	}
+	return err
+}
+
+// explain looks for a text in the sentence that says why an item shows what it does.
+func (l *story) explain(text string) error {
+	name, want, _ := strings.Cut(text, " ")
+	kind, resource, own := apart(name)
+	if kind != belfry.KindObject && resource == own {
+		resource = ""
+	}
+	if own == "" {
+		own = name
+	}
+	e, err := status.Explain(l.stage.tree, l.stage.who.Customer, status.Wanted{Kind: kind, Name: own, Resource: resource}, l.stage.clock.since, l.stage.now)
+	if err == nil && !strings.Contains(e.Text, want) {
+		err = fmt.Errorf("it says: %s", e.Text)
 	}
 	return err
 }
