@@ -23,9 +23,14 @@ func (s *Server) classes(w *answer, r *request) error {
 		return err
 	}
 	list, more := s.Classes.Classes(r.customer, after, limit)
+	return writePage(w, "classes", list, more)
+}
+
+// writePage answers with a list under its name, as much of it as a page holds.
+func writePage[T json.Marshaler](w *answer, name string, list []T, more bool) error {
 	page, size := []json.RawMessage{}, 0
-	for _, l := range list {
-		text, err := l.MarshalJSON()
+	for _, entry := range list {
+		text, err := entry.MarshalJSON()
 		if err != nil {
 			return err
 		}
@@ -35,28 +40,25 @@ func (s *Server) classes(w *answer, r *request) error {
 		}
 		page = append(page, text)
 	}
-	writeJSON(w, http.StatusOK, struct {
-		Classes []json.RawMessage `json:"classes"`
-		More    bool              `json:"more"`
-	}{page, more})
+	writeJSON(w, http.StatusOK, map[string]any{name: page, "more": more})
 	return nil
 }
 
-// className is the class in the path of a request. One that looks like a key is one that went astray: it must not get
-// into an event or an error.
-func className(r *request) (string, error) {
+// named gives the name in the path of a request, of a class or a policy. One that looks like a key is one that went
+// astray: it must not get into an event or an error.
+func (r *request) named(what string) (string, error) {
 	switch name := r.PathValue("name"); {
 	case name == "":
 		return "", unknownPath(r.Request)
 	case uuid.MatchString(name):
-		return "", belfry.Errorf(belfry.UnknownItem, "there is no class %q, and none can be named like a key", uuid.ReplaceAllString(clip(name), "***"))
+		return "", belfry.Errorf(belfry.UnknownItem, "there is no %s %q, and none can be named like a key", what, uuid.ReplaceAllString(clip(name), "***"))
 	default:
 		return name, nil
 	}
 }
 
 func (s *Server) class(w *answer, r *request) error {
-	name, err := className(r)
+	name, err := r.named("class")
 	if err != nil {
 		return err
 	}
@@ -69,7 +71,7 @@ func (s *Server) class(w *answer, r *request) error {
 }
 
 func (s *Server) putClass(w *answer, r *request) error {
-	name, err := className(r)
+	name, err := r.named("class")
 	if err != nil {
 		return err
 	}
@@ -134,7 +136,7 @@ func tooLong(err error, what string) error {
 }
 
 func (s *Server) deleteClass(w *answer, r *request) error {
-	name, err := className(r)
+	name, err := r.named("class")
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -23,40 +22,11 @@ func (s *Server) listPolicies(w *answer, r *request) error {
 		return err
 	}
 	list, more := s.Policies.Policies(r.customer, after, limit)
-	page, size := []json.RawMessage{}, 0
-	for _, p := range list {
-		text, err := p.MarshalJSON()
-		if err != nil {
-			return err
-		}
-		if size += len(text); size > maxPage && len(page) > 0 {
-			more = true
-			break
-		}
-		page = append(page, text)
-	}
-	writeJSON(w, http.StatusOK, struct {
-		Policies []json.RawMessage `json:"policies"`
-		More     bool              `json:"more"`
-	}{page, more})
-	return nil
-}
-
-// policyName is the policy in the path of a request. One that looks like a key is one that went astray: it must not get
-// into an event or an error.
-func policyName(r *request) (string, error) {
-	switch name := r.PathValue("name"); {
-	case name == "":
-		return "", unknownPath(r.Request)
-	case uuid.MatchString(name):
-		return "", belfry.Errorf(belfry.UnknownItem, "there is no policy %q, and none can be named like a key", uuid.ReplaceAllString(clip(name), "***"))
-	default:
-		return name, nil
-	}
+	return writePage(w, "policies", list, more)
 }
 
 func (s *Server) policy(w *answer, r *request) error {
-	name, err := policyName(r)
+	name, err := r.named("policy")
 	if err != nil {
 		return err
 	}
@@ -69,7 +39,7 @@ func (s *Server) policy(w *answer, r *request) error {
 }
 
 func (s *Server) putPolicy(w *answer, r *request) error {
-	name, err := policyName(r)
+	name, err := r.named("policy")
 	if err != nil {
 		return err
 	}
@@ -100,7 +70,7 @@ func (s *Server) putPolicy(w *answer, r *request) error {
 }
 
 func (s *Server) deletePolicy(w *answer, r *request) error {
-	name, err := policyName(r)
+	name, err := r.named("policy")
 	if err != nil {
 		return err
 	}
