@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 
@@ -40,7 +41,11 @@ func writePage[T json.Marshaler](w *answer, name string, list []T, more bool) er
 		}
 		page = append(page, text)
 	}
-	writeJSON(w, http.StatusOK, map[string]any{name: page, "more": more})
+	entries, err := json.Marshal(page)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, json.RawMessage(fmt.Appendf(nil, `{%q:%s,"more":%t}`, name, entries, more)))
 	return nil
 }
 
