@@ -57,6 +57,8 @@ type Mover struct {
 
 	mu       sync.Mutex
 	queue    []waiting
+	held     held              // small batches of records that have been moved otherwise
+	lastMove uint64            // position of the last record that has been moved, as a whole or but for what is held
 	rows     int               // in the queue and on the way
 	load     int               // the same, weighed
 	records  int               // the same
@@ -103,7 +105,7 @@ func sizeOf(b *belfry.Batch) (bytes int) {
 // NewMover makes a Mover into s. It moves while Run runs.
 func NewMover(s Store, o MoverOptions) *Mover {
 	o.fill()
-	return &Mover{store: s, opt: o, wake: make(chan struct{}, 1), moved: o.After, last: map[string]uint64{}, changed: make(chan struct{})}
+	return &Mover{store: s, opt: o, wake: make(chan struct{}, 1), moved: o.After, lastMove: o.After, last: map[string]uint64{}, changed: make(chan struct{})}
 }
 
 // Add gives the Mover the next record of the journal. It does not block. The batches of the record must not change
@@ -121,8 +123,8 @@ func (m *Mover) Add(r *belfry.Record) {
 	for _, b := range r.Batches {
 		m.last[b.Collection] = r.Pos
 	}
-	if len(r.Batches) == 0 && m.records == 0 { // nothing to move, and nothing on the way
-		m.moved = r.Pos
+	if len(r.Batches) == 0 && m.records == 0 && m.held.empty() { // nothing to move, and nothing on the way
+		m.moved, m.lastMove = r.Pos, r.Pos
 		m.announce()
 		return
 	}
@@ -151,8 +153,10 @@ func (m *Mover) Drain(ctx context.Context) error {
 	for {
 		m.mu.Lock()
 		left, rows := m.records, m.rows
+		m.wanted = m.added // nothing is held back any more
+		done := left == 0 && m.held.empty()
 		m.mu.Unlock()
-		if left == 0 {
+		if done {
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -184,12 +188,15 @@ func (m *Mover) wait(ctx context.Context) bool {
 func (m *Mover) due() (bool, <-chan time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.queue) == 0 {
+	if len(m.queue) == 0 && m.held.empty() {
 		return false, nil
 	}
-	left := m.opt.Delay - time.Since(m.oldest)
-	if left <= 0 || m.load >= m.opt.Rows {
-		return true, nil
+	left := m.held.left()
+	if len(m.queue) > 0 {
+		left = m.opt.Delay - time.Since(m.oldest)
+		if m.load >= m.opt.Rows {
+			return true, nil
+		}
 	}
 	if m.wanted > m.moved {
 		left = min(left, m.rest())
@@ -210,13 +217,9 @@ func (m *Mover) rest() time.Duration { return min(m.took, longestRest) - time.Si
 // round moves the first part of the queue, however many attempts it takes, unless ctx ends between two of them; then
 // it puts it back.
 func (m *Mover) round(ctx context.Context) {
-	part := m.take()
-	if len(part) == 0 {
+	part, batches, later := m.take()
+	if len(part) == 0 && len(batches) == 0 {
 		return
-	}
-	var batches []*belfry.Batch
-	for _, w := range part {
-		batches = append(batches, w.batches...)
 	}
 	retry := firstRetry
 	start := time.Now()
@@ -224,7 +227,7 @@ func (m *Mover) round(ctx context.Context) {
 		err := m.append(ctx, batches)
 		if err == nil {
 			m.rounded(start)
-			m.done(part)
+			m.done(part, later)
 			return
 		}
 		m.failed(err)
@@ -246,8 +249,9 @@ func (m *Mover) append(ctx context.Context, batches []*belfry.Batch) error {
 	return m.store.Append(context.WithoutCancel(ctx), batches...)
 }
 
-// take removes records from the queue: all, unless so many wait that others should see progress in between.
-func (m *Mover) take() []waiting {
+// take removes records from the queue: all, unless so many wait that others should see progress in between. Of their
+// batches, and of those that were held before, it says which to move now, and what is held afterwards.
+func (m *Mover) take() (part []waiting, now []*belfry.Batch, later held) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n, rows, bytes := 0, 0, 0
@@ -255,12 +259,17 @@ func (m *Mover) take() []waiting {
 		rows, bytes = rows+m.queue[n].rows, bytes+m.queue[n].bytes
 		n++
 	}
-	part := m.queue[:n:n]
+	part = m.queue[:n:n]
 	m.queue = m.queue[n:]
 	if len(m.queue) == 0 {
 		m.queue = nil // so that what has been moved can be freed
 	}
-	return part
+	var batches []*belfry.Batch
+	for _, w := range part {
+		batches = append(batches, w.batches...)
+	}
+	now, later = m.held.part(batches, m.wanted > m.moved || m.failures > 0)
+	return part, now, later
 }
 
 // rounded remembers how long a round took.
@@ -277,15 +286,20 @@ func (m *Mover) putBack(part []waiting) {
 	m.queue = append(part, m.queue...)
 }
 
-func (m *Mover) done(part []waiting) {
+func (m *Mover) done(part []waiting, later held) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, w := range part {
 		m.rows -= w.rows
 		m.load -= w.load
+		m.lastMove = w.pos
 	}
+	m.rows += later.rows - m.held.rows // what is held still waits
 	m.records -= len(part)
-	m.moved = part[len(part)-1].pos
+	m.held = later
+	if m.moved = m.lastMove; !later.empty() {
+		m.moved = later.from() - 1
+	}
 	if m.failures > 0 {
 		m.opt.Log.Info("rows are stored again", "rows", m.rows)
 	}

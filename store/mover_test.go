@@ -347,7 +347,7 @@ func TestMoverWeighs(t *testing.T) {
 	if rows, _ := m.Backlog(); rows != int(n-1)*4 {
 		t.Errorf("%d rows wait", rows)
 	}
-	if part := m.take(); len(part) != 3 { // a fourth would make more than 16 MiB
+	if part, _, _ := m.take(); len(part) != 3 { // a fourth would make more than 16 MiB
 		t.Errorf("%d records at once", len(part))
 	}
 }
