@@ -132,6 +132,9 @@ func (s *shift) listing() (list []string) {
 		if around := s.items["plant"]; un == "" && around.mode != "managed" {
 			un = around.un
 		}
+		if name != "plant" {
+			list = append(list, "own "+name+" "+it.own)
+		}
 		list = append(list, fmt.Sprintf("%s,%s,%t,%t,%s,%s,%s", name, it.shown, s.hidden(name), it.ack != "", it.ack, it.note, un))
 	}
 	for what, n := range s.events {

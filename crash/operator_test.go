@@ -244,6 +244,13 @@ func (o *operator) shown() (list []string, err error) {
 	for _, line := range lines[1:] {
 		list = append(list, strings.TrimSpace(line))
 	}
+	for _, name := range []string{"a", "b", "c"} {
+		own, err := o.own(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, "own "+name+" "+own)
+	}
 	rows, err := o.sql("SELECT id, type, source, resource, object, status, previous, info FROM events WHERE resource='plant' OR resource='shed' ORDER BY id")
 	if err != nil {
 		return nil, err
@@ -279,4 +286,16 @@ func (o *operator) shown() (list []string, err error) {
 	}
 	slices.Sort(list)
 	return list, nil
+}
+
+// own is what the data of an object say, which management may hide. Without it one could not tell whether a request
+// without an answer has happened to an object that shows nothing.
+func (o *operator) own(name string) (string, error) {
+	ans, err := o.do("GET", "/api/explain/objects/"+name+"?resname=plant", "", nil)
+	if err != nil || ans.status != http.StatusOK {
+		return "", fmt.Errorf("explain %s: %v, %w", name, ans, err)
+	}
+	var e struct{ Own struct{ Status string } }
+	err = json.Unmarshal(ans.body, &e)
+	return e.Own.Status, err
 }
