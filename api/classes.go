@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,7 +30,8 @@ func (s *Server) classes(w *answer, r *request) error {
 
 // writePage answers with a list under its name, as much of it as a page holds.
 func writePage[T json.Marshaler](w *answer, name string, list []T, more bool) error {
-	page, size := []json.RawMessage{}, 0
+	var page [][]byte
+	size := 0
 	for _, entry := range list {
 		text, err := entry.MarshalJSON()
 		if err != nil {
@@ -41,11 +43,7 @@ func writePage[T json.Marshaler](w *answer, name string, list []T, more bool) er
 		}
 		page = append(page, text)
 	}
-	entries, err := json.Marshal(page)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, json.RawMessage(fmt.Appendf(nil, `{%q:%s,"more":%t}`, name, entries, more)))
+	writeJSON(w, http.StatusOK, json.RawMessage(fmt.Appendf(nil, `{%q:[%s],"more":%t}`, name, bytes.Join(page, []byte(",")), more)))
 	return nil
 }
 
