@@ -20,26 +20,38 @@ FUZZTIME  ?= 5s
 PLANS     ?= 1000000
 HISTORIES ?= 100000
 
-.PHONY: build run quick test check setup lint gen gen-check packages scripts crash disk fuzz bench clean \
+# The interface is built anew when one of its sources is newer.
+UI := $(shell find web/ui -path web/ui/node_modules -prune -o -path web/ui/e2e -prune -o -type f -print)
+
+.PHONY: build ui run quick test check setup lint gen gen-check packages scripts crash disk browser fuzz bench clean \
 	part-crash part-fuzz part-histories
 .NOTPARALLEL:
 
 build: ## bin/belfry
 	go build -o bin/belfry ./cmd/belfry
 
-run: build ## build, and serve on LISTEN from DATA
+ui: web/dist/index.html ## the web interface, into web/dist; make build takes it into the binary
+
+web/dist/index.html: $(UI) web/ui/node_modules/.installed
+	cd web/ui && npm run --silent build
+
+web/ui/node_modules/.installed: web/ui/package-lock.json
+	cd web/ui && npm ci --no-audit --no-fund && touch node_modules/.installed
+
+run: ui build ## build, and serve on LISTEN from DATA
 	exec bin/belfry serve --data $(DATA) --listen $(LISTEN)
 
 quick: ## package tests without the race detector and without what is slow
 	go test -short -p 2 -timeout 5m $(PACKAGES)
 
 test: ## everything
-	@MAKE="$(MAKE)" scripts/parts setup lint gen-check packages scripts part-crash disk part-fuzz part-histories
+	@MAKE="$(MAKE)" scripts/parts setup lint gen-check packages scripts browser part-crash disk part-fuzz part-histories
 
 check: test ## what CI runs
 
 setup: ## what the tests need and this machine lacks
 	@scripts/setup
+	@$(MAKE) --no-print-directory web/ui/node_modules/.installed
 
 lint: ## the short list
 	@scripts/lint $(TOOL)
@@ -55,6 +67,9 @@ packages: ## package tests with the race detector
 
 scripts: ## the whole program: scripts against the real binary, and the walk of the README
 	go test -race -p 2 -timeout 20m ./cmd/belfry ./docs
+
+browser: ui build ## the interface in a real browser, against the real program
+	cd web/ui && npx playwright test
 
 part-crash:
 	go test -v -count=1 -timeout 3h ./crash -skip Disk -args -kills $(KILLS)
@@ -79,5 +94,6 @@ fuzz: ## every fuzz target for a minute, then a million random plans and histori
 bench: ## the benchmark tables; writes docs/benchmarks.md
 	go run ./bench
 
-clean: ## what make build left
-	rm -rf bin
+clean: ## what make build and make ui left
+	rm -rf bin web/ui/node_modules
+	find web/dist -mindepth 1 ! -name .keep -delete

@@ -2,6 +2,9 @@ module belfry
 
 go 1.26.0
 
+// What npm brings is no part of this module.
+ignore ./web/ui
+
 require (
 	github.com/alecthomas/kong v1.16.1
 	github.com/duckdb/duckdb-go-bindings v0.10505.0

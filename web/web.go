@@ -4,7 +4,10 @@ package web
 
 import (
 	"bytes"
+	"crypto/rand"
 	"embed"
+	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"path"
@@ -18,8 +21,15 @@ var dist embed.FS
 //go:embed placeholder
 var placeholder embed.FS
 
-// policy lets pages load what this server sends and nothing else: no inline script or style, no frames, no other hosts.
-const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+// policy lets pages load what this server sends and nothing else: no inline script, no frames, no other hosts. Styles that a
+// script puts into the page must carry the word that came with it. Pictures may be previewed before they are sent.
+const policy = "default-src 'self'; style-src 'self' 'nonce-%s'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+
+// nonceMark stands in the start page where the word for its styles goes.
+const nonceMark = "__STYLE_NONCE__"
+
+// missing is the answer for a part of the interface that this build does not have.
+const missing = `{"error":{"code":"unknown_path","message":"this build has no such part of the interface; load the page anew"}}`
 
 // Handler serves the interface under /ui/. Every address without a file behind it shows the start page, which finds out
 // by itself what to show.
@@ -43,31 +53,46 @@ func files() fs.FS {
 }
 
 func handler(files fs.FS) http.Handler {
+	packed := &shelf{files: files}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		nonce := rand.Text()
 		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
+		h.Set("Content-Security-Policy", fmt.Sprintf(policy, nonce))
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		name := strings.TrimPrefix(path.Clean(r.URL.Path), "/ui")
 		name = strings.TrimPrefix(name, "/")
+		if _, err := fs.Stat(files, name); err != nil && strings.HasPrefix(name, "assets/") { // of an older build
+			h.Set("Cache-Control", "no-store")
+			h.Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusNotFound)
+			io.WriteString(w, missing)
+			return
+		}
 		if info, err := fs.Stat(files, name); name == "" || err != nil || info.IsDir() || strings.HasPrefix(path.Base(name), ".") {
 			name = "index.html"
+		}
+		if name == "index.html" {
+			h.Set("Cache-Control", "no-store") // its nonce is for this answer alone
+			page := bytes.ReplaceAll(read(files, name), []byte(nonceMark), []byte(nonce))
+			http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(page))
+			return
 		}
 		if strings.HasPrefix(name, "assets/") { // built with a digest in their names
 			h.Set("Cache-Control", "public, max-age=31536000, immutable")
 		} else {
 			h.Set("Cache-Control", "no-cache")
 		}
-		serve(w, r, files, name)
+		packed.serve(w, r, name)
 	})
 }
 
-// serve sends one file. http.FileServer would redirect index.html away.
-func serve(w http.ResponseWriter, r *http.Request, files fs.FS, name string) {
+func read(files fs.FS, name string) []byte {
 	data, err := fs.ReadFile(files, name)
 	if err != nil {
 		panic(err) // the files are part of the binary
 	}
-	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(data))
+	return data
 }

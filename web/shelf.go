@@ -1,0 +1,58 @@
+package web
+
+import (
+	"bytes"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// shelf keeps the files as they are sent: packed as well as it goes, once, when somebody first asks for one.
+type shelf struct {
+	files  fs.FS
+	packed sync.Map // name → []byte
+}
+
+// serve sends one file.
+func (s *shelf) serve(w http.ResponseWriter, r *http.Request, name string) {
+	if !packs(name) {
+		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(read(s.files, name)))
+		return
+	}
+	w.Header().Set("Vary", "Accept-Encoding")
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(read(s.files, name)))
+		return
+	}
+	w.Header().Set("Content-Encoding", "gzip")
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(s.pack(name)))
+}
+
+// packs tells the files that are text; pictures are packed already.
+func packs(name string) bool {
+	switch path.Ext(name) {
+	case ".js", ".css", ".svg", ".json", ".map", ".txt":
+		return true
+	}
+	return false
+}
+
+func (s *shelf) pack(name string) []byte {
+	if data, ok := s.packed.Load(name); ok {
+		return data.([]byte)
+	}
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		panic(err) // the level is valid
+	}
+	z.Write(read(s.files, name)) // a buffer takes everything
+	z.Close()
+	s.packed.Store(name, out.Bytes())
+	return out.Bytes()
+}

@@ -1,0 +1,152 @@
+// A real service for the browser: the real binary on a free port of loopback, with real storage in a temporary folder.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { test as base, expect, type Page } from "@playwright/test";
+import { violations } from "./axe";
+
+export const binary = resolve(process.env.BELFRY ?? join(import.meta.dirname, "../../../bin/belfry"));
+export const password = "correct horse bell";
+
+export class Service {
+  private process?: ChildProcess;
+  url = "";
+
+  private constructor(
+    readonly dir: string,
+    readonly flags: string[],
+  ) {}
+
+  static async start(...flags: string[]): Promise<Service> {
+    const s = new Service(mkdtempSync(join(tmpdir(), "belfry-ui-")), flags);
+    await s.run();
+    return s;
+  }
+
+  async run(): Promise<void> {
+    const child = spawn(binary, ["serve", "--data", join(this.dir, "data"), "--listen", "127.0.0.1:0", ...this.flags], {
+      env: { ...process.env, BELFRY_ADMIN_PASSWORD: password },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.process = child;
+    this.url = await new Promise<string>((found, failed) => {
+      let said = "";
+      const hear = (chunk: Buffer) => {
+        said += chunk.toString();
+        const at = /https?:\/\/127\.0\.0\.1:\d+/.exec(said);
+        if (at) found(at[0]);
+      };
+      child.stdout?.on("data", hear);
+      child.stderr?.on("data", hear);
+      child.on("exit", (code) => failed(new Error(`belfry ended with ${code}: ${said}`)));
+    });
+    await expect.poll(async () => (await fetch(`${this.url}/readyz`)).status, { timeout: 30_000 }).toBe(200);
+  }
+
+  async stop(): Promise<void> {
+    const child = this.process;
+    if (!child) return;
+    this.process = undefined;
+    child.removeAllListeners("exit");
+    await new Promise<void>((done) => {
+      child.on("exit", () => done());
+      child.kill("SIGTERM");
+    });
+  }
+
+  async remove(): Promise<void> {
+    await this.stop();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  /** cli runs a command of the program on the data of the service. */
+  cli(...args: string[]): string {
+    return execFileSync(binary, [...args, "--data", join(this.dir, "data")], { encoding: "utf8" }).trim();
+  }
+
+  private made = 0;
+
+  /** key makes an API key. */
+  key(level = "readwritedelete", customer?: string): string {
+    const where = customer ? ["--customer", customer] : [];
+    return this.cli("key", "create", "--name", `test ${++this.made}`, "--level", level, ...where);
+  }
+
+  private own?: string;
+
+  async call(method: string, path: string, body?: string, type = "text/csv", key?: string): Promise<Response> {
+    this.own ??= this.key();
+    return fetch(this.url + path, {
+      method,
+      body,
+      headers: { "x-api-key": key ?? this.own, ...(body === undefined ? {} : { "Content-Type": type }) },
+    });
+  }
+
+  /** csv posts rows and fails the test unless all of them are taken. */
+  async csv(path: string, ...lines: string[]): Promise<void> {
+    const answer = await this.call("POST", path, `${lines.join("\n")}\n`);
+    expect(answer.status, await answer.text()).toBe(200);
+  }
+
+  async json(method: string, path: string, body: unknown): Promise<unknown> {
+    const answer = await this.call(method, path, JSON.stringify(body), "application/json");
+    const text = await answer.text();
+    expect(answer.ok, text).toBe(true);
+    return text ? JSON.parse(text) : undefined;
+  }
+
+  async sql<Row>(q: string, rows = 100): Promise<Row[]> {
+    const answer = await this.call("GET", `/api/sql?rows=${rows}&q=${encodeURIComponent(q)}`);
+    return ((await answer.json()) as { rows: Row[] }).rows;
+  }
+}
+
+/** logIn opens a page as somebody. */
+export async function logIn(
+  page: Page,
+  service: Service,
+  path = "/ui/",
+  user = "admin",
+  secret = password,
+): Promise<void> {
+  await page.goto(service.url + path);
+  await page.getByLabel("User").fill(user);
+  await page.getByLabel("Password", { exact: true }).fill(secret);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await expect(page.getByLabel(/^You are /)).toBeVisible();
+}
+
+/** accessible fails the test when a page has a serious fault of accessibility. */
+export async function accessible(page: Page): Promise<void> {
+  expect(await violations(page)).toEqual([]);
+}
+
+// Every test also watches what the browser complains about: broken scripts and violations of the content-security policy.
+export const test = base.extend<{ complaints: string[] }, { service: Service }>({
+  service: [
+    // biome-ignore lint/correctness/noEmptyPattern: the form is given
+    async ({}, use) => {
+      const service = await Service.start();
+      await use(service);
+      await service.remove();
+    },
+    { scope: "worker" },
+  ],
+  complaints: [
+    async ({ page }, use) => {
+      const heard: string[] = [];
+      page.on("pageerror", (e) => heard.push(String(e)));
+      page.on("console", (m) => {
+        if (m.type() === "error" && !/Failed to load resource/.test(m.text())) heard.push(m.text());
+      });
+      await use(heard);
+      expect(heard).toEqual([]);
+    },
+    { auto: true },
+  ],
+});
+
+export { expect };
+export const fixture = (name: string) => readFileSync(join(import.meta.dirname, "fixtures", name), "utf8");

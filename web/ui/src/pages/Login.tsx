@@ -1,0 +1,93 @@
+import { Alert, Button, Center, Group, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useEffect, useState } from "react";
+import { ApiError, session } from "../api";
+import { Bell } from "../parts/Bell";
+
+/** Login is shown in place of any page as long as nobody is logged in; the page asked for comes right after. */
+export function Login() {
+  const client = useQueryClient();
+  const [user, setUser] = useState("");
+  const [password, setPassword] = useState("");
+  const [customer, setCustomer] = useState("");
+  const [choose, setChoose] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [wrong, setWrong] = useState("");
+
+  useEffect(() => {
+    document.title = "Log in · Belfry";
+  }, []);
+
+  const enter = async (e: FormEvent) => {
+    e.preventDefault();
+    setBusy(true);
+    setWrong("");
+    try {
+      const person = await session.logIn(user, password, customer || undefined);
+      client.clear();
+      client.setQueryData(["session"], person);
+    } catch (err) {
+      setPassword("");
+      setWrong(err instanceof ApiError ? err.message : String(err));
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <Center component="main" mih="100dvh" p="md">
+      <Paper withBorder p="xl" w="100%" maw={400}>
+        <form onSubmit={enter}>
+          <Stack>
+            <Group gap="sm">
+              <Bell size={36} />
+              <Title order={1} size="h2">
+                Belfry
+              </Title>
+            </Group>
+            {wrong && (
+              <Alert color="red" variant="light" role="alert">
+                {wrong}
+              </Alert>
+            )}
+            <TextInput
+              label="User"
+              autoComplete="username"
+              value={user}
+              onChange={(e) => setUser(e.currentTarget.value)}
+              required
+              autoFocus
+            />
+            <PasswordInput
+              label="Password"
+              autoComplete="current-password"
+              value={password}
+              onChange={(e) => setPassword(e.currentTarget.value)}
+              required
+            />
+            {choose && (
+              <TextInput
+                label="Customer"
+                description="Empty is the customer named default."
+                autoComplete="organization"
+                value={customer}
+                onChange={(e) => setCustomer(e.currentTarget.value)}
+              />
+            )}
+            <Button type="submit" loading={busy}>
+              Log in
+            </Button>
+            {!choose && (
+              <Button variant="subtle" size="compact-sm" onClick={() => setChoose(true)}>
+                Another customer
+              </Button>
+            )}
+            <Text size="sm" c="dimmed">
+              The password of the first user, admin, was printed when the service was started for the first time.
+            </Text>
+          </Stack>
+        </form>
+      </Paper>
+    </Center>
+  );
+}

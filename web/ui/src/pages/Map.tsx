@@ -1,0 +1,5 @@
+import { Page } from "../parts/Page";
+
+export default function MapPage() {
+  return <Page title="Map">{null}</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from "../parts/Page";
+
+export default function ParametersPage() {
+  return <Page title="Parameters">{null}</Page>;
+}

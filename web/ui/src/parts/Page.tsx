@@ -1,0 +1,88 @@
+// The frame of a page: its title, what can be done on it, and what is shown while there is nothing to show.
+import { Alert, Button, Center, Group, Loader, Stack, Text, Title } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+import { type ReactNode, useEffect } from "react";
+import { ApiError } from "../api";
+
+export function Page({
+  title,
+  tools,
+  before,
+  children,
+}: {
+  title: ReactNode;
+  tools?: ReactNode;
+  before?: ReactNode;
+  children: ReactNode;
+}) {
+  useEffect(() => {
+    document.title = typeof title === "string" ? `${title} · Belfry` : "Belfry";
+  }, [title]);
+  return (
+    <Stack gap="md" p={{ base: "sm", sm: "lg" }}>
+      {before}
+      <Group justify="space-between" align="flex-start" gap="sm">
+        <Title order={1} size="h2" className="name">
+          {title}
+        </Title>
+        {tools && <Group gap="xs">{tools}</Group>}
+      </Group>
+      {children}
+    </Stack>
+  );
+}
+
+export function Waiting({ what }: { what?: string }) {
+  return (
+    <Center p="xl" role="status" aria-live="polite">
+      <Group gap="sm">
+        <Loader size="sm" />
+        <Text c="dimmed">{what ?? "Loading…"}</Text>
+      </Group>
+    </Center>
+  );
+}
+
+/** Empty says that there is nothing, and what to do about it. */
+export function Empty({ title, children, icon }: { title: string; children?: ReactNode; icon?: ReactNode }) {
+  return (
+    <Center p="xl">
+      <Stack align="center" gap="xs" maw={480} ta="center">
+        {icon}
+        <Text fw={600}>{title}</Text>
+        {children && (
+          <Text c="dimmed" component="div">
+            {children}
+          </Text>
+        )}
+      </Stack>
+    </Center>
+  );
+}
+
+export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** Failure shows what the service said, word for word: its messages name the value, the place and the remedy. */
+export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+  const code = error instanceof ApiError && error.code !== "unreachable" ? error.code : undefined;
+  return (
+    <Alert
+      variant="light"
+      color="red"
+      icon={<IconAlertTriangle />}
+      title={code ? `It did not work (${code})` : "It did not work"}
+      role="alert"
+    >
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm" className="name">
+          {messageOf(error)}
+        </Text>
+        {retry && (
+          <Button size="xs" variant="default" onClick={retry}>
+            Try again
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  );
+}

@@ -1,0 +1,39 @@
+// Who is logged in. Everything below Session can rely on there being somebody.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { createContext, type ReactNode, useContext, useEffect } from "react";
+import { ApiError, mayAdminister, mayWrite, onExpired, type Person, session } from "./api";
+import { Login } from "./pages/Login";
+import { Failure, Waiting } from "./parts/Page";
+
+const Who = createContext<Person | null>(null);
+
+export function usePerson(): Person {
+  const p = useContext(Who);
+  if (!p) throw new Error("usePerson is for pages behind the login");
+  return p;
+}
+
+/** useMay says what the person may do. The service decides; this only keeps buttons away that would be refused. */
+export function useMay() {
+  const p = usePerson();
+  return { write: mayWrite(p), administer: mayAdminister(p), instance: p.role === "instance administrator" };
+}
+
+export function Session({ children }: { children: ReactNode }) {
+  const client = useQueryClient();
+  const who = useQuery({
+    queryKey: ["session"],
+    queryFn: session.who,
+    retry: (n, e) => e instanceof ApiError && (e.status === 0 || e.status >= 500) && n < 5,
+    staleTime: 60_000,
+  });
+  useEffect(() => {
+    onExpired(() => {
+      if (client.getQueryData(["session"])) void client.resetQueries({ queryKey: ["session"] });
+    });
+  }, [client]);
+  if (who.isPending) return <Waiting />;
+  if (who.data) return <Who value={who.data}>{children}</Who>;
+  if (who.error instanceof ApiError && who.error.status === 401) return <Login />;
+  return <Failure error={who.error} retry={() => who.refetch()} />;
+}

@@ -1,0 +1,269 @@
+// What is around every page: the menu, the state of the estate in a line, the palette, the person.
+import {
+  ActionIcon,
+  Anchor,
+  AppShell,
+  Box,
+  Burger,
+  Group,
+  Menu,
+  NavLink,
+  Text,
+  Tooltip,
+  UnstyledButton,
+  useMantineColorScheme,
+} from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import {
+  IconKeyboard,
+  IconLogout,
+  IconMoon,
+  IconPlugConnectedX,
+  IconSearch,
+  IconSun,
+  IconUser,
+} from "@tabler/icons-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { type Status, session, sql } from "./api";
+import { link } from "./links";
+import { useConnected, useLive } from "./live";
+import { Bell } from "./parts/Bell";
+import { StatusIcon, statuses, statusName } from "./parts/StatusIcon";
+import { type Section, sections } from "./sections";
+import { usePerson } from "./session";
+
+const Palette = lazy(() => import("./palette"));
+const Shortcuts = lazy(() => import("./shortcuts"));
+
+export function Shell({ children }: { children: ReactNode }) {
+  const [opened, { toggle, close }] = useDisclosure();
+  const [palette, setPalette] = useState(false);
+  const [help, setHelp] = useState(false);
+  useKeys(
+    () => setPalette(true),
+    () => setHelp(true),
+  );
+  return (
+    <AppShell header={{ height: 52 }} navbar={{ width: 200, breakpoint: "sm", collapsed: { mobile: !opened } }}>
+      <AppShell.Header px="sm">
+        <Group h="100%" justify="space-between" wrap="nowrap" gap="xs">
+          <Group gap="xs" wrap="nowrap">
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={opened ? "Close the menu" : "Open the menu"}
+            />
+            <Anchor component={Link} href="/" underline="never" c="inherit" aria-label="Belfry, start page">
+              <Group gap={6} wrap="nowrap">
+                <Bell />
+                <Text fw={700} visibleFrom="sm">
+                  Belfry
+                </Text>
+              </Group>
+            </Anchor>
+          </Group>
+          <Summary />
+          <Group gap={4} wrap="nowrap">
+            <Connection />
+            <Tooltip label="Search and commands (Ctrl-K)">
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                size="lg"
+                onClick={() => setPalette(true)}
+                aria-label="Search and commands"
+              >
+                <IconSearch size={18} />
+              </ActionIcon>
+            </Tooltip>
+            <PersonMenu onHelp={() => setHelp(true)} />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" component="nav" aria-label="Sections">
+        {sections.map((s) => (
+          <SectionLink key={s.path} section={s} onClick={close} />
+        ))}
+      </AppShell.Navbar>
+      <AppShell.Main>
+        <a href="#page" className="skip">
+          Skip to the page
+        </a>
+        <div id="page">{children}</div>
+      </AppShell.Main>
+      <Suspense>
+        {palette && <Palette onClose={() => setPalette(false)} />}
+        {help && <Shortcuts onClose={() => setHelp(false)} />}
+      </Suspense>
+    </AppShell>
+  );
+}
+
+function SectionLink({ section, onClick }: { section: Section; onClick: () => void }) {
+  const [path] = useLocation();
+  const Icon = section.icon;
+  return (
+    <NavLink
+      component={Link}
+      href={section.path}
+      label={section.label}
+      leftSection={<Icon size={18} />}
+      active={path === section.path || path.startsWith(`${section.path}/`)}
+      onClick={onClick}
+    />
+  );
+}
+
+/** Summary counts the objects by status, in every page's sight. */
+function Summary() {
+  const client = useQueryClient();
+  const counts = useQuery({
+    queryKey: ["summary"],
+    queryFn: () =>
+      sql<{ status: Status; n: number }>(
+        "SELECT status, COUNT(*) AS n FROM objectstatus WHERE kind='object' GROUP BY status",
+        { rows: 10 },
+      ),
+    refetchInterval: 30_000,
+  });
+  const again = () => client.invalidateQueries({ queryKey: ["summary"] });
+  useLive({ status: again, resync: again });
+  const of = new Map(counts.data?.rows.map((r) => [r.status, r.n]));
+  return (
+    <Group gap="xs" wrap="nowrap" component="section" aria-label="Objects by status" style={{ overflow: "hidden" }}>
+      {statuses
+        .filter((s) => s !== "?" || of.get(s))
+        .map((s) => (
+          <UnstyledButton
+            key={s}
+            component={Link}
+            href={`${link.status({ status: s })}&kind=object`}
+            aria-label={`${of.get(s) ?? 0} ${statusName(s)}`}
+            visibleFrom={s === "0" || s === "?" ? "sm" : undefined}
+            style={{ opacity: of.get(s) ? 1 : 0.45 }}
+          >
+            <Group gap={4} wrap="nowrap">
+              <StatusIcon status={s} size={16} label={false} />
+              <Text size="sm" fw={600} className="number">
+                {(of.get(s) ?? 0).toLocaleString()}
+              </Text>
+            </Group>
+          </UnstyledButton>
+        ))}
+    </Group>
+  );
+}
+
+function Connection() {
+  const connected = useConnected();
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    if (connected) {
+      setLate(false);
+      return;
+    }
+    const t = setTimeout(() => setLate(true), 4000); // a short break is nothing to worry about
+    return () => clearTimeout(t);
+  }, [connected]);
+  if (!late) return null;
+  return (
+    <Tooltip label="Changes do not arrive at the moment; trying again">
+      <Box c="orange" role="status" aria-label="Not connected: what is shown may be old">
+        <IconPlugConnectedX size={18} />
+      </Box>
+    </Tooltip>
+  );
+}
+
+function PersonMenu({ onHelp }: { onHelp: () => void }) {
+  const person = usePerson();
+  const client = useQueryClient();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const dark = document.documentElement.getAttribute("data-mantine-color-scheme") === "dark";
+  const leave = async () => {
+    try {
+      await session.logOut();
+    } finally {
+      client.clear();
+      location.assign("/ui/");
+    }
+  };
+  return (
+    <Menu position="bottom-end" width={240}>
+      <Menu.Target>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          aria-label={`You are ${person.user}: account and appearance`}
+        >
+          <IconUser size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <span className="name">
+            {person.user}, {person.role}
+            <br />
+            {person.customer}
+          </span>
+        </Menu.Label>
+        <Menu.Item component={Link} href={link.parameters("account")} leftSection={<IconUser size={16} />}>
+          Account
+        </Menu.Item>
+        <Menu.Item
+          leftSection={dark ? <IconSun size={16} /> : <IconMoon size={16} />}
+          onClick={() => setColorScheme(dark ? "light" : "dark")}
+        >
+          {dark ? "Light" : "Dark"}
+        </Menu.Item>
+        {colorScheme !== "auto" && <Menu.Item onClick={() => setColorScheme("auto")}>As the system has it</Menu.Item>}
+        <Menu.Item leftSection={<IconKeyboard size={16} />} onClick={onHelp}>
+          Shortcuts
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={leave}>
+          Log out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** useKeys listens for Ctrl-K, ?, / and g followed by the letter of a section, unless somebody is typing. */
+function useKeys(onPalette: () => void, onHelp: () => void) {
+  const [, go] = useLocation();
+  useEffect(() => {
+    let g = 0;
+    const down = (e: KeyboardEvent) => {
+      if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "k") {
+        e.preventDefault();
+        onPalette();
+        return;
+      }
+      const at = e.target as HTMLElement;
+      if (e.ctrlKey || e.metaKey || e.altKey || at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName))
+        return;
+      if (document.querySelector("[role=dialog]")) return;
+      if (e.key === "?") onHelp();
+      else if (e.key === "/") {
+        const search = document.querySelector<HTMLInputElement>("[data-search]");
+        if (search) {
+          e.preventDefault();
+          search.focus();
+        }
+      } else if (e.key === "g") g = e.timeStamp;
+      else if (e.timeStamp - g < 1500) {
+        g = 0;
+        const s = sections.find((s) => s.key === e.key);
+        if (s) go(s.path);
+      }
+    };
+    window.addEventListener("keydown", down);
+    return () => window.removeEventListener("keydown", down);
+  }, [onPalette, onHelp, go]);
+}

@@ -1,0 +1,20 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+// A running service to develop against: BELFRY_URL=http://127.0.0.1:8080 npm run dev
+const service = process.env.BELFRY_URL ?? "http://127.0.0.1:8080";
+
+export default defineConfig({
+  base: "/ui/",
+  plugins: [react()],
+  build: {
+    outDir: "../dist",
+    emptyOutDir: true,
+    target: "es2022",
+    // The content-security policy lets nothing in that is written into the page, so nothing is made into a data address.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 700,
+  },
+  server: { proxy: { "/api": service } },
+});
