@@ -9,6 +9,7 @@ import (
 type Row struct {
 	Type       string // data or log
 	NoResponse bool   // the source reports that it got no answer, instead of data
+	Reason     string // why it did not respond, where that is known
 	Resource   string
 	Object     string
 	Class      string

@@ -137,6 +137,9 @@ func (s *service) stop() error {
 		s.front.close(ctx)
 	}
 	var errs []error
+	if s.parts.collect != nil {
+		errs = append(errs, s.parts.collect.endWithin(ctx))
+	}
 	if s.parts.snap != nil {
 		errs = append(errs, s.parts.snap.endWithin(ctx))
 	}

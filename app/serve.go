@@ -13,6 +13,7 @@ import (
 	"belfry"
 	"belfry/api"
 	"belfry/catalog"
+	"belfry/collect"
 	"belfry/ingest"
 	"belfry/meta"
 	"belfry/query"
@@ -33,7 +34,9 @@ type service struct {
 	seq     *ingest.Sequencer
 	hub     *api.Hub
 	api     *api.Server
-	parts   struct{ disk, store, meta, seq, hub, keep, snap, sum *part }
+	collect *collect.Supervisor
+	sums    *collect.Sums // of what receivers were sent
+	parts   struct{ disk, store, meta, seq, hub, keep, snap, sum, collect *part }
 	failed  chan error
 	phase   atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
 	reloads chan struct{}                // retention may have changed
@@ -178,13 +181,18 @@ func (s *service) toStore(r *belfry.Record) {
 
 func (s *service) startSequencer(context.Context) error {
 	s.hub = api.NewHub(s.tree)
+	env := &collect.Env{Log: s.Log.With("part", "collect"), Now: time.Now, Dir: s.cfg.Load().Data}
+	s.collect = collect.New(s.tree, env)
 	s.seq = s.sequencer(ingest.Config{
-		Sinks:   []func(*belfry.Record){s.toStore, s.meta.Add, s.hub.Add},
+		Sinks:   []func(*belfry.Record){s.toStore, s.meta.Add, s.hub.Add, s.collect.Told},
+		Check:   collect.Check,
 		Room:    s.room,
 		Ready:   s.disk.Ready,
 		Answers: s.meta.Answer,
 		Count:   s.meta.AnswerCount,
 	})
+	env.Sink = s.seq
+	s.sums = &env.Sums
 	s.parts.hub = start("streams", s.hub.Run, s.failed)
 	s.parts.seq = start("sequencer", s.seq.Run, s.failed)
 	if err := s.bootstrap(s.seq); err != nil {
@@ -247,6 +255,7 @@ func (s *service) serveHTTP(context.Context) error {
 	}
 	s.api = api.New(c)
 	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq}))
+	s.parts.collect = start("collectors", s.collect.Run, s.failed)
 	s.parts.keep = start("housekeeping", s.keepHouse, s.failed)
 	s.parts.snap = start("status snapshots", s.keepSnapshots, s.failed)
 	s.parts.sum = start("summaries", behind(s.summarise), s.failed)

@@ -170,8 +170,9 @@ func (g *gathering) setFields(row *belfry.Row) *belfry.RowError {
 	g.bytes = g.bytes[:0]
 	g.fields = append(g.fields[:0], make([][]byte, l.columns)...)
 	kind := row.Type
+	log := row.Log
 	if row.NoResponse {
-		kind = "no response"
+		kind, log = "no response", row.Reason // there is no line to store, so the reason takes its place
 	}
 	for _, c := range [...]struct {
 		at   int
@@ -185,7 +186,7 @@ func (g *gathering) setFields(row *belfry.Row) *belfry.RowError {
 		{l.parentview, row.ParentView},
 		{l.ip, row.IP},
 		{l.host, row.Host},
-		{l.log, row.Log},
+		{l.log, log},
 	} {
 		g.set(c.at, c.text)
 	}

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"maps"
 
 	"belfry"
@@ -89,7 +90,24 @@ func (p *provisioning) answers(before *belfry.Details) (map[string]string, *belf
 			delete(answers, q.Name)
 		}
 	}
-	return answers, nil
+	return answers, p.judge(answers)
+}
+
+// judge lets the collector of a resource look at all answers together.
+func (p *provisioning) judge(answers map[string]string) *belfry.RowError {
+	check := p.seq.cfg.Check
+	if p.b.pt.Collector == "" || check == nil {
+		return nil
+	}
+	all := make(map[string]string, len(p.b.pt.Questions))
+	for i := range p.b.pt.Questions {
+		q := &p.b.pt.Questions[i]
+		all[q.Name] = cmp.Or(answers[q.Name], q.Default)
+	}
+	if column, err := check(p.b.pt.Collector, all); err != nil {
+		return rejectf(column, belfry.BadValue, "%s", err)
+	}
+	return nil
 }
 
 // notAnswer tells which columns are part of the item itself.

@@ -116,7 +116,7 @@ func (t *tx) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *belfry
 			c.discard(int(row.row))
 			return nil
 		}
-		t.input(n, status.Input{Time: t.now, NoResponse: true})
+		t.input(n, status.Input{Time: t.now, NoResponse: true, Reason: reason(cell(fields, l.log))})
 		c.report.Accepted++
 		return nil
 	}
@@ -125,6 +125,12 @@ func (t *tx) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *belfry
 	}
 	c.data.nodes[row.slot] = n
 	return nil
+}
+
+// reason is why an object did not respond, no longer than one wants to read.
+func reason(text []byte) string {
+	const most = 500
+	return strings.ToValidUTF8(string(text[:min(len(text), most)]), "")
 }
 
 // infer lets the first value of each indicator of an inferred class decide what the indicator is. The values have been

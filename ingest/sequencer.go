@@ -26,7 +26,7 @@ import (
 	"belfry/meta"
 )
 
-// Config is what a Sequencer needs. All of it is required.
+// Config is what a Sequencer needs. All of it is required unless it says otherwise.
 type Config struct {
 	Tree    *meta.Tree // and the catalog as it is
 	Journal Journal
@@ -38,7 +38,9 @@ type Config struct {
 	Limits  func() Limits
 	Now     func() time.Time
 	Zone    *time.Location // of times that are given without one
-	Log     *slog.Logger
+	// Check judges the answers, defaults included, of a resource with a collector; nil when there are no collectors.
+	Check func(collector string, answers map[string]string) (column string, err error)
+	Log   *slog.Logger
 }
 
 // Journal makes payloads durable, all or none, at consecutive positions.

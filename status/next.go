@@ -11,6 +11,7 @@
 package status
 
 import (
+	"cmp"
 	"slices"
 
 	"belfry"
@@ -30,6 +31,7 @@ type Input struct {
 	Time       belfry.Time // of the row
 	Now        belfry.Time // of the decision
 	NoResponse bool        // the source reports that it got no answer, instead of data
+	Reason     string      // why there was none, if the source knows
 	Values     Values      // of the row
 }
 
@@ -58,7 +60,11 @@ func Next(s belfry.Standing, in Input, r *Rules) (belfry.Standing, Change) {
 	}
 	s.Heard = in.Time
 	if in.NoResponse {
-		next, c := shift(s, belfry.Unavailable, noResponse, in.Time, in.Now)
+		info := cmp.Or(in.Reason, noResponse)
+		if s.Own == belfry.Unavailable {
+			s.Info = info // as before, perhaps for another reason
+		}
+		next, c := shift(s, belfry.Unavailable, info, in.Time, in.Now)
 		c.Kept = true // no row tells that it was heard of
 		return next, c
 	}

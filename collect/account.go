@@ -1,0 +1,149 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"belfry"
+)
+
+// Account says what became of every message that a receiver was sent: received = kept + filtered + dropped. What is still
+// being worked on has been received and is not yet booked.
+type Account struct {
+	Received, Kept, Filtered atomic.Int64
+	Dropped                  [DropReasons]atomic.Int64
+	Failed                   atomic.Int64 // of the messages that were kept: the script failed, so they are as they came
+
+	sums *Sums
+}
+
+// Drop is why a message was not kept although no filter said so.
+type Drop int
+
+// The reasons.
+const (
+	DropKernel     Drop = iota // the system had no room for the packet
+	DropSource                 // it came from where the receiver takes nothing from
+	DropAccess                 // community, user or password were wrong
+	DropMalformed              // a packet that is none
+	DropTooLong                // longer than the receiver takes
+	DropOverloaded             // it came faster than it could be stored
+	DropRate                   // the customer has sent more than it may
+	DropStorage                // it could not be stored
+	DropDiscarded              // the management of the resource says not to store
+	DropReasons
+)
+
+var dropNames = [DropReasons]string{"kernel", "source", "access", "malformed", "too_long", "overloaded", "row_rate", "storage", "discarded"}
+
+func (d Drop) String() string { return dropNames[d] }
+
+// Sums are the accounts of all receivers together, since the start.
+type Sums struct {
+	Received, Kept, Filtered, Failed atomic.Int64
+	Dropped                          [DropReasons]atomic.Int64
+}
+
+// NewAccount opens the account of a receiver.
+func (e *Env) NewAccount() *Account { return &Account{sums: &e.Sums} }
+
+// Receive books messages that came in.
+func (a *Account) Receive(n int) {
+	a.Received.Add(int64(n))
+	a.sums.Received.Add(int64(n))
+}
+
+// Keep books messages that were stored.
+func (a *Account) Keep(n int) {
+	a.Kept.Add(int64(n))
+	a.sums.Kept.Add(int64(n))
+}
+
+// Filter books messages that filter or script did not want.
+func (a *Account) Filter(n int) {
+	a.Filtered.Add(int64(n))
+	a.sums.Filtered.Add(int64(n))
+}
+
+// Fail books messages whose script failed.
+func (a *Account) Fail(n int) {
+	a.Failed.Add(int64(n))
+	a.sums.Failed.Add(int64(n))
+}
+
+// Drop books messages that are lost.
+func (a *Account) Drop(why Drop, n int) {
+	a.Dropped[why].Add(int64(n))
+	a.sums.Dropped[why].Add(int64(n))
+}
+
+// dropOf tells why the sink did not take messages.
+func dropOf(err error) Drop {
+	switch belfry.CodeOf(err) {
+	case belfry.Overloaded:
+		return DropOverloaded
+	case belfry.RateLimited:
+		return DropRate
+	}
+	return DropStorage
+}
+
+// tally is an account at one moment.
+type tally struct{ received, kept, filtered, dropped, failed int64 }
+
+func (a *Account) tally() (t tally) {
+	t = tally{received: a.Received.Load(), kept: a.Kept.Load(), filtered: a.Filtered.Load(), failed: a.Failed.Load()}
+	for i := range a.Dropped {
+		t.dropped += a.Dropped[i].Load()
+	}
+	return t
+}
+
+// reportEvery is how often a receiver's own object gets values; its class expects them in that interval.
+const reportEvery = 60 * time.Second
+
+// Report tells the object of a receiver, at once and then every minute until ctx ends, what came in since the last time and
+// what became of it. So losing messages is an alarm like any other.
+func (a *Account) Report(ctx context.Context, e *Env, t Task) {
+	last := tally{}
+	tick := time.NewTicker(reportEvery)
+	defer tick.Stop()
+	for {
+		now := a.tally()
+		a.tell(ctx, e, t, now, last)
+		last = now
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (a *Account) tell(ctx context.Context, e *Env, t Task, now, last tally) {
+	row := belfry.Row{Type: "data", Resource: t.Name}
+	for i, n := range []int64{now.received - last.received, now.kept - last.kept, now.filtered - last.filtered, now.dropped - last.dropped, now.failed - last.failed} {
+		row.Indicators = append(row.Indicators, belfry.Cell{N: i + 1, Text: strconv.FormatInt(n, 10)})
+	}
+	for _, name := range t.Objects {
+		row.Object = name
+		if err := send(ctx, e.Sink, t.Customer, &row); err != nil && ctx.Err() == nil {
+			e.Log.Warn("a receiver's own figures were not stored", "err", err)
+		}
+	}
+}
+
+// send hands over one row, and makes an error of every answer that is not 200.
+func send(ctx context.Context, s Sink, c belfry.CustomerID, row *belfry.Row) error {
+	code, answer, err := s.SendOne(ctx, c, row)
+	if err != nil {
+		return err
+	}
+	if code != 200 {
+		return fmt.Errorf("answered %d: %.300s", code, answer)
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+// Package collect is what the service does by itself: it asks devices whether they answer, and listens to what they send.
+//
+// A resource whose package names a collector gets one of its own, made from its answers. The Supervisor follows the tree:
+// when a resource is provisioned, changed, unmanaged or removed, exactly its collector is started, replaced or stopped.
+//
+//	tree ──► Supervisor ──► collector of Ping-1 ──┐
+//	                   ├──► collector of Syslog ──┼──► Sink: the sequencer, the one way in
+//	                   └──► collector of Traps  ──┘
+//
+// Collectors decide nothing: what they find goes the way of every other row, with its limits, counters and management.
+package collect
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"belfry"
+)
+
+// Sink takes what collectors find. The sequencer is one.
+type Sink interface {
+	// SendOne takes the values of one object, or that it does not respond.
+	SendOne(ctx context.Context, c belfry.CustomerID, row *belfry.Row) (code int, answer []byte, err error)
+	// Receive stores messages about a resource, and tells how many were kept: the others were discarded because of how the
+	// resource is managed. With wait it waits while the customer has sent too much, else it refuses.
+	Receive(ctx context.Context, c belfry.CustomerID, resource belfry.ID, b *belfry.Batch, wait bool) (kept int, err error)
+}
+
+// Task is a resource whose collector is to run.
+type Task struct {
+	Customer belfry.CustomerID
+	Resource belfry.ID
+	Name     string            // of the resource
+	Kind     string            // of the collector
+	Answers  map[string]string // to every question of the package, defaults included; secrets, too
+	Objects  []string          // names of the objects that the package has made
+}
+
+// Collector does the work of one resource.
+type Collector interface {
+	// Run works until ctx ends. What it cannot get over by itself it gives back: the supervisor shows it as the state
+	// of the resource, waits a while and runs the collector again.
+	Run(ctx context.Context) error
+}
+
+// Kind is one kind of collector.
+type Kind struct {
+	// New makes the collector of a task. Its answers have been checked.
+	New func(*Env, Task) (Collector, error)
+	// Check judges answers when they are provisioned, beyond what the types of the questions say. The column is where the
+	// fault is.
+	Check func(answers map[string]string) (column string, err error)
+}
+
+// Kinds are the collectors that a package can name.
+var Kinds = map[string]Kind{}
+
+// Check judges the answers of a resource when it is provisioned; a kind that nobody knows is not collected.
+func Check(kind string, answers map[string]string) (column string, err error) {
+	k := Kinds[kind]
+	if k.Check == nil {
+		return "", nil
+	}
+	return k.Check(answers)
+}
+
+// Env is what collectors of all kinds work with and share.
+type Env struct {
+	Sink Sink
+	Log  *slog.Logger
+	Now  func() time.Time
+	Dir  string // the data folder
+	Sums Sums   // of all receivers
+}

@@ -1,0 +1,242 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/ingest"
+	"belfry/journal"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// house is a sequencer with its tree and a supervisor beside it.
+type house struct {
+	t    *testing.T
+	tree *meta.Tree
+	seq  *ingest.Sequencer
+	env  *Env
+	sup  *Supervisor
+	who  ingest.Sender
+}
+
+func newHouse(t *testing.T, kinds map[string]Kind) *house {
+	t.Helper()
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Open(t.TempDir(), journal.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{t: t, tree: meta.NewTree(cat), env: &Env{Log: slog.New(slog.DiscardHandler), Now: time.Now, Dir: t.TempDir()}}
+	h.sup = supervisor(h.tree, h.env, kinds)
+	h.seq = ingest.New(ingest.Config{
+		Tree: h.tree, Journal: j, Sinks: []func(*belfry.Record){h.sup.Told},
+		Room: func(context.Context, int) error { return nil }, Ready: func() error { return nil },
+		Answers: func(context.Context, belfry.CustomerID, string) (*belfry.Answer, error) { return nil, nil },
+		Count:   func(belfry.CustomerID) int { return 0 },
+		Limits: func() ingest.Limits {
+			return ingest.Limits{HeldBody: 1 << 26, Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1_000_000, Answers: 1000, Retention: func(string) time.Duration { return 0 }}
+		},
+		Now: time.Now, Zone: time.UTC, Log: slog.New(slog.DiscardHandler), Check: Check,
+	})
+	h.env.Sink = h.seq
+	ctx, stop := context.WithCancel(context.Background())
+	var parts sync.WaitGroup
+	parts.Go(func() { h.seq.Run(ctx) })
+	if err := h.seq.Bootstrap("no password"); err != nil {
+		t.Fatal(err)
+	}
+	c, _ := h.tree.CustomerNamed("default")
+	h.who = ingest.Sender{Customer: c.ID, Name: "test"}
+	watching, end := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		h.sup.Run(watching)
+	}()
+	t.Cleanup(func() {
+		end()
+		<-done
+		stop()
+		parts.Wait()
+		j.Close()
+	})
+	return h
+}
+
+// provision sends a body, and fails the test unless all of it is taken.
+func (h *house) provision(pkg string, lines ...string) {
+	h.t.Helper()
+	code, answer, err := h.seq.Provision(h.t.Context(), h.who, pkg, strings.NewReader(strings.Join(lines, "\n")+"\n"), ingest.Options{})
+	if err != nil || code != 200 {
+		h.t.Fatalf("provision %s: %d %s %v", pkg, code, answer, err)
+	}
+}
+
+func (h *house) remove(pkg string, names ...string) {
+	h.t.Helper()
+	code, answer, err := h.seq.Remove(h.t.Context(), h.who, pkg, strings.NewReader("name\n"+strings.Join(names, "\n")+"\n"), ingest.Options{})
+	if err != nil || code != 200 {
+		h.t.Fatalf("remove %s: %d %s %v", pkg, code, answer, err)
+	}
+}
+
+// state is what an item shows.
+func (h *house) state(name string) (s belfry.State) {
+	for n := range h.tree.Each(h.tree.Everything(h.who.Customer)) {
+		if n.Name == name {
+			s = n.State
+		}
+	}
+	return s
+}
+
+// await waits until something is so.
+func (h *house) await(what string, so func() bool) {
+	h.t.Helper()
+	for end := time.Now().Add(10 * time.Second); !so(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			h.t.Fatalf("%s: not after 10 s", what)
+		}
+	}
+}
+
+// log is what test collectors note.
+type log struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *log) note(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, fmt.Sprintf(format, args...))
+}
+
+func (l *log) has(lines ...string) func() bool {
+	return func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		have := slices.Clone(l.lines)
+		slices.Sort(have)
+		slices.Sort(lines)
+		return slices.Equal(have, lines)
+	}
+}
+
+type runner func(ctx context.Context) error
+
+func (r runner) Run(ctx context.Context) error { return r(ctx) }
+
+// noting makes collectors that note when they begin and end.
+func noting(l *log) map[string]Kind {
+	return map[string]Kind{"network-ping": {New: func(_ *Env, t Task) (Collector, error) {
+		return runner(func(ctx context.Context) error {
+			l.note("%s asks %s", t.Name, t.Answers["ip_address_fqdn"])
+			<-ctx.Done()
+			l.note("%s is done", t.Name)
+			return nil
+		}), nil
+	}}}
+}
+
+func TestSupervisorFollows(t *testing.T) {
+	l := &log{}
+	h := newHouse(t, noting(l))
+	h.provision("network-ping", "name,ip_address_fqdn", "A,127.0.0.1", "B,127.0.0.2")
+	h.await("both run", l.has("A asks 127.0.0.1", "B asks 127.0.0.2"))
+	h.provision("custom", "name", "C")
+	h.provision("network-ping", "name,ip_address_fqdn", "A,127.0.0.1", "B,127.0.0.3")
+	h.await("B is replaced, A goes on", l.has("A asks 127.0.0.1", "B asks 127.0.0.2", "B is done", "B asks 127.0.0.3"))
+	act := func(unmanaged bool) {
+		t.Helper()
+		a := ingest.Action{Kind: belfry.KindResource, List: []string{"A"}}
+		a.Manage = &status.Order{}
+		if unmanaged {
+			a.Manage.Mode = belfry.Stopped
+		}
+		if code, answer, err := h.seq.Act(t.Context(), h.who, a, ingest.Repeat{}); err != nil || code != 200 {
+			t.Fatalf("%d %s %v", code, answer, err)
+		}
+	}
+	l.lines = nil
+	act(true)
+	h.await("A is stopped", l.has("A is done"))
+	act(false)
+	h.await("A runs again", l.has("A is done", "A asks 127.0.0.1"))
+	l.lines = nil
+	h.remove("network-ping", "B")
+	h.await("B is gone", l.has("B is done"))
+	if n := h.sup.Running(); n != 1 {
+		t.Errorf("%d run", n)
+	}
+}
+
+// A collector that fails or panics shows why, does not disturb another, and is run again.
+func TestSupervisorFailure(t *testing.T) {
+	l := &log{}
+	kinds := noting(l)
+	good := kinds["network-ping"].New
+	tries := 0
+	kinds["network-ping"] = Kind{New: func(e *Env, task Task) (Collector, error) {
+		if task.Name != "Bad" {
+			return good(e, task)
+		}
+		return runner(func(ctx context.Context) error {
+			if tries++; tries == 1 {
+				return errors.New("cannot listen on :514: permission denied")
+			}
+			panic("oh")
+		}), nil
+	}}
+	h := newHouse(t, kinds)
+	h.provision("network-ping", "name,ip_address_fqdn", "Bad,127.0.0.1", "Good,127.0.0.2")
+	h.await("it shows why", func() bool { return h.state("Bad - Ping").Info == "cannot listen on :514: permission denied" })
+	if s := h.state("Bad"); s.Status != belfry.Unavailable {
+		t.Errorf("the resource is %v", s.Status)
+	}
+	h.await("it shows the next reason", func() bool { return strings.Contains(h.state("Bad - Ping").Info, "for a reason of its own") })
+	if !l.has("Good asks 127.0.0.2")() {
+		t.Errorf("the other one: %q", l.lines)
+	}
+}
+
+func TestReceive(t *testing.T) {
+	h := newHouse(t, nil)
+	h.provision("log-syslog-receiver", "name", "S")
+	var id belfry.ID
+	for _, r := range h.tree.Resources() {
+		id = r
+	}
+	batch := func() *belfry.Batch {
+		return &belfry.Batch{Collection: "syslog", Times: []belfry.Time{1, 2}, Columns: []belfry.Column{{Name: "message", Texts: []string{"a", "b"}}}}
+	}
+	f := func(kept int, code belfry.Code) {
+		t.Helper()
+		n, err := h.seq.Receive(t.Context(), h.who.Customer, id, batch(), false)
+		if n != kept || err != nil != (code != "") || err != nil && belfry.CodeOf(err) != code {
+			t.Errorf("kept %d, %v", n, err)
+		}
+	}
+	f(2, "")
+	a := ingest.Action{Kind: belfry.KindResource, List: []string{"S"}}
+	a.Manage = &status.Order{Mode: belfry.Stopped}
+	if _, _, err := h.seq.Act(t.Context(), h.who, a, ingest.Repeat{}); err != nil {
+		t.Fatal(err)
+	}
+	f(0, "")
+	h.remove("log-syslog-receiver", "S")
+	f(0, belfry.UnknownResource)
+}

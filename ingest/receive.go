@@ -1,0 +1,50 @@
+package ingest
+
+import (
+	"context"
+
+	"belfry"
+)
+
+// Receive stores rows that a collector has made about its resource, and tells how many were kept: the others were
+// discarded because of how the resource is managed. The batch belongs to the sequencer from then on.
+func (s *Sequencer) Receive(ctx context.Context, c belfry.CustomerID, resource belfry.ID, b *belfry.Batch, wait bool) (kept int, err error) {
+	rows := b.Len()
+	if rows == 0 {
+		return 0, nil
+	}
+	if err := s.room(ctx, c, rows, wait); err != nil {
+		s.counters.lost(rows, lostReasonOf(err))
+		return 0, err
+	}
+	err = s.do(&command{customer: c, rows: rows, decide: func(t *tx) error {
+		n := s.cfg.Tree.Node(resource)
+		if n == nil || n.Removed != 0 || t.s.gone[resource] {
+			return belfry.Errorf(belfry.UnknownResource, "the resource of the collector was removed")
+		}
+		if !t.mode(n).Takes() {
+			return nil
+		}
+		b.Columns = append(b.Columns, itemColumn(resource, rows))
+		t.rec.Batches = append(t.rec.Batches, b)
+		kept = rows
+		return nil
+	}})
+	if err != nil {
+		s.counters.lost(rows, lostStorage)
+		return 0, err
+	}
+	s.counters.Received.Add(int64(rows))
+	s.counters.Stored.Add(int64(kept))
+	s.counters.Discarded.Add(int64(rows - kept))
+	return kept, nil
+}
+
+// itemColumn says that all rows are about one item.
+func itemColumn(id belfry.ID, rows int) belfry.Column {
+	c := belfry.Column{Name: belfry.ItemColumn, Ints: make([]int64, rows)}
+	for i := range c.Ints {
+		c.Ints[i] = int64(id)
+	}
+	return c
+}
