@@ -61,6 +61,12 @@ func BenchmarkLookup(b *testing.B) {
 	}
 }
 
+// fine are values that cross no threshold.
+type fine struct{}
+
+func (fine) Number(int) (float64, bool) { return 1, true }
+func (fine) Text(int) (string, bool)    { return "", false }
+
 // BenchmarkRollup lets one object go down and up again, with what follows up to MAIN: four items each time.
 func BenchmarkRollup(b *testing.B) {
 	for _, size := range sizes {
@@ -76,7 +82,7 @@ func BenchmarkRollup(b *testing.B) {
 			for i := range b.N {
 				x.scratch.reset(x.tree)
 				t := x.begin(x.who.Customer)
-				t.input(n, status.Input{Time: at + belfry.Time(i), NoResponse: i%2 == 0})
+				t.input(n, status.Input{Time: at + belfry.Time(i), NoResponse: i%2 == 0, Values: fine{}})
 				r := t.record()
 				if len(r.States) != 4 {
 					b.Fatalf("%d items changed, want the object, its resource, its view and MAIN", len(r.States))
