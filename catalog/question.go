@@ -50,7 +50,7 @@ var answerTypes = map[AnswerType]string{
 	IntegerAnswer:  "a whole number",
 	NumberAnswer:   "a decimal number",
 	BoolAnswer:     "true or false",
-	DurationAnswer: "a whole number followed by s, m, h or d, such as 60s",
+	DurationAnswer: "a whole number of seconds, or one followed by s, m, h or d, such as 60s",
 	HostAnswer:     "an IP address or a host name",
 	IPAnswer:       "an IP address",
 	ListenAnswer:   "an IP address and a port, such as 0.0.0.0:514 or [::]:514, or the port alone as :514",
@@ -59,6 +59,14 @@ var answerTypes = map[AnswerType]string{
 }
 
 const maxText = 65536
+
+// AnsweredDuration reads an answer of type duration. A number alone counts seconds: that is how people write it into a table.
+func AnsweredDuration(a string) (Duration, error) {
+	if strings.Trim(a, "0123456789") == "" {
+		a += "s"
+	}
+	return ParseDuration(a)
+}
 
 // Check tells whether an answer is right. An empty answer is: what it stands for is the caller's to say.
 func (q *Question) Check(answer string) error {
@@ -102,7 +110,7 @@ func (q *Question) right(a string) bool {
 	case BoolAnswer:
 		return a == "true" || a == "false"
 	case DurationAnswer:
-		_, err := ParseDuration(a)
+		_, err := AnsweredDuration(a)
 		return err == nil
 	case HostAnswer:
 		return isHost(a)

@@ -54,7 +54,9 @@ type Kind struct {
 }
 
 // Kinds are the collectors that a package can name.
-var Kinds = map[string]Kind{}
+var Kinds = map[string]Kind{
+	"network-ping": {New: newPing, Check: checkPing},
+}
 
 // Check judges the answers of a resource when it is provisioned; a kind that nobody knows is not collected.
 func Check(kind string, answers map[string]string) (column string, err error) {
@@ -72,4 +74,6 @@ type Env struct {
 	Now  func() time.Time
 	Dir  string // the data folder
 	Sums Sums   // of all receivers
+
+	pings pinger
 }

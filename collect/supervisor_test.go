@@ -240,3 +240,32 @@ func TestReceive(t *testing.T) {
 	h.remove("log-syslog-receiver", "S")
 	f(0, belfry.UnknownResource)
 }
+
+// count says how many objects have a status.
+func (h *house) count(s belfry.Status) (n int) {
+	for node := range h.tree.Each(h.tree.Everything(h.who.Customer)) {
+		if node.Kind == belfry.KindObject && node.State.Status == s {
+			n++
+		}
+	}
+	return n
+}
+
+// asked says how many objects were last asked at such an address.
+func (h *house) asked(prefix string) (n int) {
+	for node := range h.tree.Each(h.tree.Everything(h.who.Customer)) {
+		if node.Kind == belfry.KindObject && node.Details != nil && strings.HasPrefix(node.Details.IP, prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+// stopCollectors unmanages resources so that nothing is collected.
+func (h *house) stopCollectors(names ...string) {
+	h.t.Helper()
+	a := ingest.Action{Kind: belfry.KindResource, List: names, Manage: &status.Order{Mode: belfry.Stopped}}
+	if code, answer, err := h.seq.Act(h.t.Context(), h.who, a, ingest.Repeat{}); err != nil || code != 200 {
+		h.t.Fatalf("%d %.500s %v", code, answer, err)
+	}
+}
