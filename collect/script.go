@@ -1,0 +1,172 @@
+package collect
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"modernc.org/quickjs"
+)
+
+// Script is what a user wrote to look at messages: JavaScript with a function message(m). It has no input and no output, and
+// is limited in time, memory and depth. A Script is for one goroutine.
+type Script struct {
+	text string
+	vm   *quickjs.VM
+}
+
+const (
+	scriptTime   = 100 * time.Millisecond // for one message
+	scriptMemory = 16 << 20
+	scriptFeeds  = 100 // objects that one message may feed
+)
+
+// Feed is what a script sends about an object.
+type Feed struct {
+	Log      bool           `json:"log"` // Text is a line of its log, else Values are its indicators
+	Object   string         `json:"object"`
+	Text     string         `json:"text"`
+	Values   map[string]any `json:"values"` // i1, i2, …
+	Resource string         `json:"resource"`
+	Class    string         `json:"class"`
+	View     string         `json:"view"`
+}
+
+// Around the user's script. What it needs it takes before the user's code can change it.
+const (
+	scriptBefore = `"use strict";
+(() => {
+	const stringify = JSON.stringify, parse = JSON.parse, string = String;
+	let feeds = [];
+	const feed = (f, where) => {
+		if (feeds.length >= 100) throw new RangeError("a message may feed at most 100 objects");
+		where = where || {};
+		f.object = string(f.object);
+		for (const k of ["resource", "class", "view"]) if (where[k] !== undefined) f[k] = string(where[k]);
+		feeds.push(f);
+	};
+	globalThis.data = (object, values, where) => feed({object, values: Object(values)}, where);
+	globalThis.log = (object, text, where) => feed({log: true, object, text: string(text)}, where);
+	Object.defineProperty(globalThis, "__belfry", {value: (f, m) => {
+		feeds = [];
+		const kept = f(parse(m));
+		if (kept === undefined) throw new TypeError("message(m) gave nothing back; give back m to keep the message, or null to drop it");
+		if (kept !== null && typeof kept !== "object") throw new TypeError("message(m) gave back a " + typeof kept + "; give back m, or null");
+		return stringify({kept, feeds});
+	}});
+})();`
+	scriptCall = `(m) => __belfry(message, m)`
+)
+
+// NewScript reads a script and runs it once, so that it can set itself up.
+func NewScript(text string) (*Script, error) {
+	s := &Script{text: text}
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// open makes a fresh machine with the script in it.
+func (s *Script) open() (err error) {
+	if s.vm, err = quickjs.NewVM(); err != nil {
+		return fmt.Errorf("start the script: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	s.vm.SetMemoryLimit(scriptMemory)
+	if err := s.vm.SetEvalTimeout(scriptTime); err != nil {
+		return err
+	}
+	if _, err := s.vm.Eval(scriptBefore, quickjs.EvalGlobal); err != nil {
+		return fmt.Errorf("prepare the script: %w", err)
+	}
+	if _, err := s.vm.Eval(s.text, quickjs.EvalGlobal); err != nil {
+		return scriptError(err)
+	}
+	kind, err := s.vm.Eval(`typeof message`, quickjs.EvalGlobal)
+	if err != nil {
+		return scriptError(err)
+	}
+	if kind != "function" {
+		return errors.New("the script has no function message(m)")
+	}
+	return nil
+}
+
+// Close gives the machine back.
+func (s *Script) Close() {
+	if s.vm != nil {
+		s.vm.Close()
+		s.vm = nil
+	}
+}
+
+// Run shows a message to the script. It gives back what the script made of the message, in JSON; nil when it dropped it.
+func (s *Script) Run(message []byte) (kept []byte, feeds []Feed, err error) {
+	if s.vm == nil {
+		if err := s.open(); err != nil {
+			return nil, nil, err
+		}
+	}
+	out, err := s.vm.Call(scriptCall, string(message))
+	if err != nil {
+		s.Close() // what it left behind may be anything; the next message finds a fresh one
+		return nil, nil, scriptError(err)
+	}
+	text, ok := out.(string)
+	if !ok {
+		return nil, nil, errors.New("message(m) gave back what cannot be written as JSON")
+	}
+	var answer struct {
+		Kept  json.RawMessage `json:"kept"`
+		Feeds []Feed          `json:"feeds"`
+	}
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		return nil, nil, fmt.Errorf("what the script gave back: %w", err)
+	}
+	if string(answer.Kept) == "null" {
+		return nil, answer.Feeds, nil
+	}
+	return answer.Kept, answer.Feeds, nil
+}
+
+// scriptError says in the words of a user what went wrong, and where.
+func scriptError(err error) error {
+	text := strings.TrimSpace(err.Error())
+	switch {
+	case strings.Contains(text, "interrupted"):
+		return fmt.Errorf("the script ran for longer than %s", scriptTime)
+	case strings.Contains(text, "out of memory"), text == "null":
+		return fmt.Errorf("the script used more than %d MiB of memory", scriptMemory>>20)
+	case strings.Contains(text, "stack overflow"):
+		return errors.New("the script called itself too often")
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	var e *quickjs.Error
+	switch errors.As(err, &e); {
+	case e != nil && e.LineNumber > 0:
+		first += fmt.Sprintf(" (line %d, column %d)", e.LineNumber, e.ColumnNumber)
+	case e != nil && stackLine(e.Stack) != "":
+		first += " (line " + stackLine(e.Stack) + ")"
+	}
+	return errors.New(first)
+}
+
+// stackLine finds the line where something failed. Frames of the program's own have a name of ours before it.
+func stackLine(stack string) string {
+	for frame := range strings.Lines(stack) {
+		_, at, ok := strings.Cut(frame, "<eval>:")
+		if !ok {
+			continue
+		}
+		line, _, _ := strings.Cut(at, ":")
+		return strings.Trim(line, ") \n")
+	}
+	return ""
+}

@@ -1,0 +1,134 @@
+package collect
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestFilter(t *testing.T) {
+	m := &Syslog{IP: "192.0.2.1", Severity: 3, Facility: 23, App: "kernel", Message: "eth0: link down"}
+	f := func(text, want string) {
+		t.Helper()
+		got := ""
+		filter, err := NewFilter(text, new(Syslog))
+		if err == nil {
+			var keep bool
+			keep, err = filter.Keep(m)
+			got = fmt.Sprint(keep)
+		}
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %s", text, got)
+		}
+	}
+	f(`severity <= 4 && message contains "link"`, "true")
+	f(`severity > 4 || app == "sshd"`, "false")
+	f(`message matches "link (up|down)$" and ip startsWith "192.0.2."`, "true")
+	f(`facility in [16, 17, 23]`, "true")
+	f(`lower(app) == "kernel" and len(message) > 3`, "true")
+	f(`sevrity <= 4`, "line 1, column 1: unknown name sevrity")
+	f(`severity <= "4"`, "line 1, column 10: invalid operation")
+	f(`severity`, "expected bool, but got int")
+	f("severity < 4 &&\n  (app == ", "line 2, column 10: ")
+	f(`message matches "("`, "line 1, column ")
+	f(`all(1..1000000000, all(1..1000000000, true))`, "line 1, column ")
+	f(`len(repeat("a", 1000000000)) > 1`, "line 1, column 5: ")
+	f(strings.Repeat("(", 10000)+"true"+strings.Repeat(")", 10000), "")
+}
+
+func TestScript(t *testing.T) {
+	f := func(text string, want string) {
+		t.Helper()
+		m := Syslog{Severity: 3, App: "kernel", Message: "link down"}
+		s, _, err := newSieve[Syslog](map[string]string{"script": text})
+		if err != nil {
+			if got := err.Error(); !strings.HasPrefix(got, want) {
+				t.Errorf("%s: got %s", text, got)
+			}
+			return
+		}
+		defer s.close()
+		for range 2 { // the second message finds a machine that works, whatever the first did
+			m = Syslog{Severity: 3, App: "kernel", Message: "link down"}
+			keep, feeds, err := s.pass(&m)
+			got := fmt.Sprint(keep, " ", m.Severity, " ", m.Category, " ", m.Message, " ", feeds)
+			if err != nil {
+				got = fmt.Sprint(keep, " ", m.Message, " ", err)
+			}
+			if !strings.HasPrefix(got, want) {
+				t.Errorf("%s: got %s", text, got)
+			}
+		}
+	}
+	f(`function message(m) { return m }`, "true 3  link down []")
+	f(`const message = m => { m.category = "net"; m.severity = 1; return m }`, "true 1 net link down []")
+	f(`function message(m) { return null }`, "false 3  link down []")
+	f(`function message(m) { data("web", {i1: 3, i2: "on"}); log("web", m.message, {class: "c", view: "v"}); return m }`,
+		"true 3  link down [{false web  map[i1:3 i2:on]   } {true web link down map[]  c v}]")
+	f(`let n = 0; function message(m) { m.message = m.message.toUpperCase(); return m }`, "true 3  LINK DOWN []")
+	f(`function message(m) { return m`, "the script is wrong: SyntaxError: unexpected token in expression: '' (line 1, column 31)")
+	f(`function massage(m) { return m }`, "the script is wrong: the script has no function message(m)")
+	f(`function message(m) { }`, "true link down script: TypeError: message(m) gave nothing back")
+	f(`function message(m) { return 3 }`, "true link down script: TypeError: message(m) gave back a number")
+	f("function message(m) {\n return m.nothing.at.all }", "true link down script: TypeError: cannot read property 'at' of undefined (line 2)")
+	f(`function message(m) { m.severity = "high"; return m }`, "true link down script: what message(m) gave back: ")
+	f(`function message(m) { for (;;); }`, "true link down script: the script ran for longer than 100ms")
+	f(`for (;;);`, "the script is wrong: the script ran for longer than 100ms")
+	f(`function message(m) { return message(m) }`, "true link down script: the script called itself too often")
+	f(`function message(m) { const a = []; for (;;) a.push("x".repeat(1 << 20) + a.length) }`, "true link down script: the script ")
+	f(`function message(m) { return "x".repeat(1 << 29) }`, "true link down script: ")
+	f(`function message(m) { for (let i = 0; i < 200; i++) data("o", {i1: i}); return m }`, "true link down script: RangeError: a message may feed at most 100 objects")
+	f(`function message(m) { m.message = typeof require + typeof fetch + typeof std + typeof os + typeof process; return m }`,
+		"true 3  undefinedundefinedundefinedundefinedundefined []")
+	f(`JSON.parse = JSON.stringify = String = null; function message(m) { return m }`, "true 3  link down []")
+}
+
+func TestFeed(t *testing.T) {
+	f := func(feed Feed, want string) {
+		t.Helper()
+		row, err := feed.row("R")
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = fmt.Sprintf("%s %s %s %s %v", row.Type, row.Resource, row.Object, row.Log, row.Indicators)
+		}
+		if got != want {
+			t.Errorf("got %s", got)
+		}
+	}
+	f(Feed{Object: "o", Values: map[string]any{"i1": 3.5}}, "data R o  [{1 3.5}]")
+	f(Feed{Object: "o", Values: map[string]any{"i12": "on"}, Resource: "S"}, "data S o  [{12 on}]")
+	f(Feed{Object: "o", Log: true, Text: "line"}, "log R o line []")
+	f(Feed{Object: "o", Values: map[string]any{"x": 1.0}}, `data("o", …): there is no indicator "x"; they are i1, i2, …`)
+	f(Feed{Object: "o", Values: map[string]any{"i1": nil}}, `data("o", …): i1 is neither a number nor a text`)
+}
+
+func FuzzFilter(f *testing.F) {
+	f.Add(`severity <= 4 && message contains "link"`, "link down")
+	f.Add(`all(1..100000, # > 0) or message matches "a(b|c)*"`, "")
+	f.Fuzz(func(t *testing.T, text, message string) {
+		if filter, err := NewFilter(text, new(Syslog)); err == nil {
+			filter.Keep(&Syslog{Message: message})
+		} else if strings.Contains(err.Error(), "\n") {
+			t.Errorf("more than a line: %v", err)
+		}
+	})
+}
+
+func FuzzScript(f *testing.F) {
+	f.Add(`function message(m) { m.category = m.app; return m }`, "text")
+	f.Add(`function message(m) { for (;;); }`, "")
+	f.Add(`function message(m) { return message(m) }`, "")
+	f.Fuzz(func(t *testing.T, text, message string) {
+		s, _, err := newSieve[Syslog](map[string]string{"script": text})
+		if err != nil {
+			return
+		}
+		defer s.close()
+		if keep, _, err := s.pass(&Syslog{Message: message}); err != nil && !keep {
+			t.Errorf("a message was lost: %v", err)
+		}
+	})
+}
