@@ -1,0 +1,5 @@
+package collect
+
+import "flag"
+
+var update = flag.Bool("update", false, "write the expected output anew")

@@ -1,0 +1,110 @@
+package collect
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leodido/go-syslog/v4/rfc5424"
+)
+
+var testLines = &lineReader{zone: time.FixedZone("there", 3600), now: func() time.Time { return time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC) }}
+
+// TestSyslogLines reads lines as families of devices write them, each with what is to be read from it.
+func TestSyslogLines(t *testing.T) {
+	files, _ := filepath.Glob("testdata/syslog/*.txt")
+	if len(files) < 10 {
+		t.Fatalf("%d families of devices", len(files))
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, got strings.Builder
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimSuffix(line, "\n")
+			if strings.HasPrefix(line, "{") || line == "" {
+				want.WriteString(line + "\n")
+				continue
+			}
+			want.WriteString(line + "\n")
+			got.WriteString(line + "\n" + shown(testLines.read(line)) + "\n\n")
+		}
+		if *update {
+			if err := os.WriteFile(name, []byte(got.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if got.String() != want.String() {
+			t.Errorf("%s:\n%s", name, got.String())
+		}
+	}
+}
+
+// shown is a message as the golden files have it: what is not there is left out.
+func shown(m Syslog) string {
+	all := map[string]any{}
+	text, _ := json.Marshal(m)
+	json.Unmarshal(text, &all)
+	for k, v := range all {
+		if v == "" {
+			delete(all, k)
+		}
+	}
+	out := &strings.Builder{}
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	enc.Encode(all)
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// FuzzSyslogLine: no line is lost, and where a strict reader of RFC 5424 understands one, both understand the same.
+func FuzzSyslogLine(f *testing.F) {
+	files, _ := filepath.Glob("testdata/syslog/*.txt")
+	for _, name := range files {
+		text, _ := os.ReadFile(name)
+		for line := range strings.Lines(string(text)) {
+			f.Add(strings.TrimSuffix(line, "\n"))
+		}
+	}
+	judge := rfc5424.NewParser()
+	f.Fuzz(func(t *testing.T, line string) {
+		m := testLines.read(line)
+		kept := m.Message + m.App + m.ProcID + m.MsgID + m.Host + m.Data
+		if strings.TrimLeft(clean(line), " ") != "" && kept == "" && m.DeviceTime.IsZero() && !strings.HasPrefix(line, "<") {
+			t.Errorf("nothing is left of %q", line)
+		}
+		if m.Facility < 0 || m.Facility > 23 || m.Severity < 0 || m.Severity > 7 {
+			t.Errorf("%q: %+v", line, m)
+		}
+		if strings.ContainsAny(line, "\r\n\x00\uFEFF\uFFFD") {
+			return
+		}
+		parsed, err := judge.Parse([]byte(line))
+		if err != nil || parsed == nil {
+			return
+		}
+		want, ok := parsed.(*rfc5424.SyslogMessage)
+		if !ok || want.Version != 1 || want.Facility == nil {
+			return
+		}
+		text := func(s *string) string {
+			if s == nil {
+				return ""
+			}
+			return *s
+		}
+		if int(*want.Facility) != m.Facility || int(*want.Severity) != m.Severity || text(want.Hostname) != m.Host || text(want.Appname) != m.App ||
+			text(want.ProcID) != m.ProcID || text(want.MsgID) != m.MsgID || text(want.Message) != m.Message {
+			t.Errorf("%q: got %+v, want %+v", line, m, want)
+		}
+		if want.Timestamp != nil && !want.Timestamp.Equal(m.DeviceTime) {
+			t.Errorf("%q: time %v, want %v", line, m.DeviceTime, want.Timestamp)
+		}
+	})
+}
