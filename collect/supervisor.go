@@ -26,7 +26,7 @@ type Supervisor struct {
 	all   bool                   // or all of them
 	runs  map[belfry.ID]*run
 	idle  map[belfry.ID]struct{} // resources that are to have one again once they are managed
-	ended sync.WaitGroup // of all runs, also of those that were replaced
+	ended sync.WaitGroup         // of all runs, also of those that were replaced
 	wake  chan struct{}
 }
 

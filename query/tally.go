@@ -172,5 +172,9 @@ func percentile(numbers []float64, percent float64) float64 {
 	place := float64(len(numbers)-1) * percent / 100
 	low := int(place)
 	high := min(low+1, len(numbers)-1)
-	return numbers[low] + (numbers[high]-numbers[low])*(place-float64(low))
+	a, b, part := numbers[low], numbers[high], place-float64(low)
+	if between := b - a; !math.IsInf(between, 0) {
+		return a + between*part
+	}
+	return a*(1-part) + b*part // neighbours from both ends of what there is
 }

@@ -1,0 +1,146 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"belfry"
+)
+
+// Receivers may share a port: those who send are told apart by where they come from. So a port is opened by the first of
+// them and closed with the last.
+
+// ports are those that are open, by protocol and address.
+type ports struct {
+	mu   sync.Mutex
+	open map[string]*port
+}
+
+// port is an open port with its receivers.
+type port struct {
+	key     string
+	setup   string // what all who share it must agree on
+	closer  io.Closer
+	serving sync.WaitGroup
+
+	mu    sync.RWMutex
+	desks []*desk // oldest resource first
+}
+
+// desk is one receiver at a port.
+type desk struct {
+	resource belfry.ID
+	allow    networks
+	account  *Account
+	// take gets a packet, or a whole message of a stream. With wait it may block until there is room, else it has to
+	// drop what it has no room for. The bytes are only lent.
+	take func(ctx context.Context, from netip.Addr, at time.Time, message []byte, wait bool)
+}
+
+// join opens a port, or comes to one that is open. Setup is what those who share it must agree on.
+func (p *ports) join(key, setup string, d *desk, open func(*port) (io.Closer, error)) (leave func(), err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open == nil {
+		p.open = map[string]*port{}
+	}
+	at := p.open[key]
+	if at == nil {
+		at = &port{key: key, setup: setup}
+		if at.closer, err = open(at); err != nil {
+			return nil, err
+		}
+		p.open[key] = at
+	}
+	if at.setup != setup {
+		return nil, fmt.Errorf("another receiver has %s already, with another certificate or protocol; choose another port", key)
+	}
+	if err := at.sit(d); err != nil {
+		return nil, err
+	}
+	return func() { p.leave(at, d) }, nil
+}
+
+// sit gives a receiver its place, unless another one could not be told from it.
+func (p *port) sit(d *desk) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, o := range p.desks {
+		if len(o.allow) == 0 && len(d.allow) == 0 {
+			return fmt.Errorf("another receiver takes everything that arrives on %s; say in allow from where this one takes messages, or choose another port", p.key)
+		}
+	}
+	p.desks = append(p.desks, d)
+	slices.SortFunc(p.desks, func(a, b *desk) int { return cmp.Compare(a.resource, b.resource) })
+	return nil
+}
+
+func (p *ports) leave(at *port, d *desk) {
+	p.mu.Lock()
+	at.mu.Lock()
+	at.desks = slices.DeleteFunc(at.desks, func(o *desk) bool { return o == d })
+	last := len(at.desks) == 0
+	at.mu.Unlock()
+	if last {
+		delete(p.open, at.key)
+		at.closer.Close()
+	}
+	p.mu.Unlock()
+	if last {
+		at.serving.Wait()
+	}
+}
+
+// desk finds the receiver for an address: the one whose network fits most closely, the oldest of several. When there is
+// none, nobody is told which there are; the first one counts it.
+func (p *port) desk(from netip.Addr) (d *desk, ok bool) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	best := -1
+	for _, o := range p.desks {
+		if bits := o.allow.match(from); bits > best {
+			best, d = bits, o
+		}
+	}
+	if d == nil && len(p.desks) > 0 {
+		return p.desks[0], false
+	}
+	return d, d != nil
+}
+
+// first is the receiver that counts what concerns the port as a whole.
+func (p *port) first() *desk {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if len(p.desks) == 0 {
+		return nil
+	}
+	return p.desks[0]
+}
+
+// cannotListen says why a port could not be opened, and what helps.
+func cannotListen(addr string, err error) error {
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("cannot listen on %s: permission denied; give the binary CAP_NET_BIND_SERVICE or choose a port above 1024", addr)
+	case strings.Contains(err.Error(), "address already in use"):
+		return fmt.Errorf("cannot listen on %s: another program has this port; stop it or choose another port", addr)
+	case strings.Contains(err.Error(), "cannot assign requested address"):
+		return fmt.Errorf("cannot listen on %s: this machine does not have the address; use 0.0.0.0 or [::] for all it has", addr)
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	return fmt.Errorf("cannot listen on %s: %w", addr, err)
+}

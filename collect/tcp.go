@@ -1,0 +1,233 @@
+package collect
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+const (
+	tcpConnections = 4096    // at one port
+	tcpLength      = 1 << 16 // of a message; what is longer is cut
+	tlsHandshake   = 10 * time.Second
+)
+
+// listenTCP opens a port for streams, with TLS if there is a configuration for it.
+func listenTCP(addr string, secure *tls.Config) func(*port) (io.Closer, error) {
+	return func(p *port) (io.Closer, error) {
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			return nil, cannotListen(addr, err)
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		s := &streams{port: p, tls: secure, open: map[net.Conn]struct{}{}}
+		p.serving.Go(func() { s.accept(ctx, l) })
+		return closing(func() error {
+			stop()
+			err := l.Close()
+			s.closeAll()
+			return err
+		}), nil
+	}
+}
+
+// streams are the connections at a port.
+type streams struct {
+	port *port
+	tls  *tls.Config
+	mu   sync.Mutex
+	open map[net.Conn]struct{}
+	over bool
+}
+
+func (s *streams) accept(ctx context.Context, l net.Listener) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			time.Sleep(10 * time.Millisecond) // out of descriptors, perhaps
+			continue
+		}
+		if !s.add(conn) {
+			conn.Close()
+			continue
+		}
+		s.port.serving.Go(func() {
+			defer s.remove(conn)
+			s.serve(ctx, conn)
+		})
+	}
+}
+
+func (s *streams) add(c net.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over || len(s.open) >= tcpConnections {
+		return false
+	}
+	s.open[c] = struct{}{}
+	return true
+}
+
+func (s *streams) remove(c net.Conn) {
+	c.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, c)
+}
+
+func (s *streams) closeAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+	for c := range s.open {
+		c.Close()
+	}
+}
+
+// serve reads messages from a connection until it ends.
+func (s *streams) serve(ctx context.Context, conn net.Conn) {
+	from := addrOf(conn.RemoteAddr())
+	d, ok := s.port.desk(from)
+	if d == nil {
+		return
+	}
+	if !ok {
+		d.account.Receive(1)
+		d.account.Drop(DropSource, 1)
+		return
+	}
+	if s.tls != nil {
+		secure := tls.Server(conn, s.tls)
+		conn.SetDeadline(time.Now().Add(tlsHandshake))
+		if err := secure.HandshakeContext(ctx); err != nil {
+			d.account.Receive(1)
+			d.account.Drop(DropAccess, 1)
+			return
+		}
+		conn.SetDeadline(time.Time{})
+		conn = secure
+	}
+	r := bufio.NewReaderSize(conn, 1<<16)
+	for {
+		message, err := frame(r)
+		if len(message) > 0 {
+			if d, ok = s.port.desk(from); d == nil || !ok {
+				return // its receiver was changed or removed
+			}
+			d.account.Receive(1)
+			d.take(ctx, from, time.Now(), message, true)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// frame reads one message. A sender either says how long it is, "57 <13>1 …", or ends it with a newline (or a NUL); which,
+// it shows with every message. What is too long is cut and its rest skipped. At the end of a stream the last message need
+// not be ended.
+func frame(r *bufio.Reader) ([]byte, error) {
+	n, counted, err := octets(r)
+	if err != nil {
+		return nil, err
+	}
+	if counted {
+		return readCounted(r, n)
+	}
+	return readLine(r)
+}
+
+// octets reads the count before a message, if there is one.
+func octets(r *bufio.Reader) (n int, counted bool, err error) {
+	const most = 10
+	for i := 1; i <= most; i++ {
+		b, err := r.Peek(i)
+		if len(b) < i {
+			if len(b) == 0 {
+				return 0, false, err
+			}
+			return 0, false, nil // a line that ends early
+		}
+		c := b[i-1]
+		switch {
+		case i == 1 && (c < '1' || c > '9'):
+			return 0, false, nil
+		case isDigit(c):
+			n = n*10 + int(c-'0')
+		case c == ' ' && i > 1:
+			// "12 <13>…" is a count; "2026 Nov 14" is a message.
+			if b, _ := r.Peek(i + 1); len(b) > i && b[i] != '<' {
+				return 0, false, nil
+			}
+			r.Discard(i)
+			return n, true, nil
+		default:
+			return 0, false, nil
+		}
+	}
+	return 0, false, nil
+}
+
+func readCounted(r *bufio.Reader, n int) ([]byte, error) {
+	b := make([]byte, min(n, tcpLength))
+	got, err := io.ReadFull(r, b)
+	if err != nil {
+		return b[:got], err
+	}
+	_, err = io.CopyN(io.Discard, r, int64(n-len(b)))
+	return b, err
+}
+
+// readLine reads to the end of a line.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var b []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if room := tcpLength - len(b); room > 0 {
+			b = append(b, part[:min(len(part), room)]...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return trimLine(b), err
+		}
+	}
+}
+
+// trimLine takes away what ends a line.
+func trimLine(b []byte) []byte {
+	for len(b) > 0 && (b[len(b)-1] == '\n' || b[len(b)-1] == '\r' || b[len(b)-1] == 0) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// secure makes the configuration of TLS from the answers of a resource.
+func secure(answers map[string]string) (c *tls.Config, column string, err error) {
+	if answers["certificate"] == "" {
+		return nil, "certificate", errors.New("with protocol tls a certificate is needed, in PEM")
+	}
+	if answers["certificate_key"] == "" {
+		return nil, "certificate_key", errors.New("with protocol tls the private key of the certificate is needed, in PEM")
+	}
+	pair, err := tls.X509KeyPair([]byte(answers["certificate"]), []byte(answers["certificate_key"]))
+	if err != nil {
+		return nil, "certificate", fmt.Errorf("certificate and certificate_key do not go together: %w", err)
+	}
+	c = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	if ca := answers["client_ca"]; ca != "" {
+		c.ClientCAs, c.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
+		if !c.ClientCAs.AppendCertsFromPEM([]byte(ca)) {
+			return nil, "client_ca", errors.New("client_ca holds no certificate in PEM")
+		}
+	}
+	return c, "", nil
+}

@@ -1,0 +1,113 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"time"
+
+	"golang.org/x/net/ipv4"
+)
+
+const (
+	udpBuffer = 64 << 20 // that we ask for; the system grants what it likes
+	udpBatch  = 64       // packets that are read at once
+	udpLength = 1 << 16
+	dropsLook = time.Second // how often the system is asked what it dropped
+)
+
+// listenUDP opens a port for packets.
+func listenUDP(addr string) func(*port) (io.Closer, error) {
+	return func(p *port) (io.Closer, error) {
+		conn, err := net.ListenPacket("udp", addr)
+		if err != nil {
+			return nil, cannotListen(addr, err)
+		}
+		u := conn.(*net.UDPConn)
+		growBuffer(u, udpBuffer)
+		ctx, stop := context.WithCancel(context.Background())
+		p.serving.Go(func() { p.readUDP(ctx, u) })
+		p.serving.Go(func() { p.countDrops(ctx, u) })
+		return closing(func() error {
+			stop()
+			return u.Close()
+		}), nil
+	}
+}
+
+type closing func() error
+
+func (c closing) Close() error { return c() }
+
+// readUDP hands packets to the receivers until the port is closed.
+func (p *port) readUDP(ctx context.Context, u *net.UDPConn) {
+	conn := ipv4.NewPacketConn(u) // reads many packets with one call, of IPv6, too
+	packets := make([]ipv4.Message, udpBatch)
+	room := make([]byte, udpBatch*udpLength)
+	for i := range packets {
+		packets[i].Buffers = [][]byte{room[i*udpLength : (i+1)*udpLength]}
+	}
+	for {
+		n, err := conn.ReadBatch(packets, 0)
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			time.Sleep(10 * time.Millisecond) // the system is short of something
+			continue
+		}
+		at := time.Now()
+		for i := range packets[:n] {
+			p.packet(ctx, packets[i].Addr, at, packets[i].Buffers[0][:packets[i].N])
+		}
+	}
+}
+
+func (p *port) packet(ctx context.Context, sender net.Addr, at time.Time, b []byte) {
+	from := addrOf(sender)
+	d, ok := p.desk(from)
+	if d == nil {
+		return // the last one is just leaving
+	}
+	d.account.Receive(1)
+	if !ok {
+		d.account.Drop(DropSource, 1)
+		return
+	}
+	d.take(ctx, from, at, b, false)
+}
+
+// addrOf is the address of a sender, as people write it.
+func addrOf(a net.Addr) netip.Addr {
+	switch a := a.(type) {
+	case *net.UDPAddr:
+		return a.AddrPort().Addr().Unmap().WithZone("")
+	case *net.TCPAddr:
+		return a.AddrPort().Addr().Unmap().WithZone("")
+	}
+	return netip.Addr{}
+}
+
+// countDrops books what the system had no room for. It knows of packets alone, not of whom they were for, so the first
+// receiver of the port counts them.
+func (p *port) countDrops(ctx context.Context, u *net.UDPConn) {
+	last := uint32(0)
+	tick := time.NewTicker(dropsLook)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		now, ok := kernelDrops(u)
+		if d := p.first(); ok && d != nil && now != last {
+			n := int(now - last) // it may turn over
+			d.account.Receive(n)
+			d.account.Drop(DropKernel, n)
+			last = now
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package collect
+
+import (
+	"net"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// growBuffer asks for room for packets that wait: more than the system allows everybody, if we may.
+func growBuffer(u *net.UDPConn, bytes int) {
+	u.SetReadBuffer(bytes)
+	control(u, func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, bytes) })
+}
+
+// grantedBuffer is how much room a socket has got.
+func grantedBuffer(u *net.UDPConn) (bytes int) {
+	control(u, func(fd int) (err error) {
+		bytes, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
+		return err
+	})
+	return bytes
+}
+
+// kernelDrops is how many packets the system has dropped at a socket since it was opened.
+func kernelDrops(u *net.UDPConn) (drops uint32, ok bool) {
+	const dropsAt = 8 // of the numbers that SO_MEMINFO gives
+	err := control(u, func(fd int) error {
+		var info [16]uint32
+		size := uint32(unsafe.Sizeof(info))
+		_, _, failed := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
+			uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
+		if failed != 0 {
+			return failed
+		}
+		if size > dropsAt*4 {
+			drops, ok = info[dropsAt], true
+		}
+		return nil
+	})
+	return drops, ok && err == nil
+}
+
+func control(u *net.UDPConn, f func(fd int) error) error {
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	if err := raw.Control(func(fd uintptr) { failed = f(int(fd)) }); err != nil {
+		return err
+	}
+	return failed
+}
