@@ -55,7 +55,8 @@ type Kind struct {
 
 // Kinds are the collectors that a package can name.
 var Kinds = map[string]Kind{
-	"network-ping": {New: newPing, Check: checkPing},
+	"network-ping":        {New: newPing, Check: checkPing},
+	"log-syslog-receiver": {New: newSyslog, Check: checkSyslog},
 }
 
 // Check judges the answers of a resource when it is provisioned; a kind that nobody knows is not collected.
@@ -76,4 +77,5 @@ type Env struct {
 	Sums Sums   // of all receivers
 
 	pings pinger
+	ports ports
 }

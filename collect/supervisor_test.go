@@ -27,6 +27,44 @@ type house struct {
 	env  *Env
 	sup  *Supervisor
 	who  ingest.Sender
+
+	mu   sync.Mutex
+	rows map[string][]map[string]string // that were stored, by collection
+}
+
+// note keeps rows as they were stored.
+func (h *house) note(r *belfry.Record) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, b := range r.Batches {
+		for i := range b.Times {
+			row := map[string]string{}
+			for _, c := range b.Columns {
+				switch {
+				case c.Texts != nil && c.Texts[i] != "":
+					row[c.Name] = c.Texts[i]
+				case c.Ints != nil && c.Ints[i] != belfry.AbsentInt:
+					row[c.Name] = fmt.Sprint(c.Ints[i])
+				}
+			}
+			h.rows[b.Collection] = append(h.rows[b.Collection], row)
+		}
+	}
+}
+
+// stored gives the rows of a collection, the named fields of each in a line, sorted.
+func (h *house) stored(collection string, fields ...string) (lines []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, row := range h.rows[collection] {
+		var words []string
+		for _, f := range fields {
+			words = append(words, row[f])
+		}
+		lines = append(lines, strings.Join(words, "|"))
+	}
+	slices.Sort(lines)
+	return lines
 }
 
 func newHouse(t *testing.T, kinds map[string]Kind) *house {
@@ -39,10 +77,10 @@ func newHouse(t *testing.T, kinds map[string]Kind) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t, tree: meta.NewTree(cat), env: &Env{Log: slog.New(slog.DiscardHandler), Now: time.Now, Dir: t.TempDir()}}
+	h := &house{t: t, tree: meta.NewTree(cat), env: &Env{Log: slog.New(slog.DiscardHandler), Now: time.Now, Dir: t.TempDir()}, rows: map[string][]map[string]string{}}
 	h.sup = supervisor(h.tree, h.env, kinds)
 	h.seq = ingest.New(ingest.Config{
-		Tree: h.tree, Journal: j, Sinks: []func(*belfry.Record){h.sup.Told},
+		Tree: h.tree, Journal: j, Sinks: []func(*belfry.Record){h.sup.Told, h.note},
 		Room: func(context.Context, int) error { return nil }, Ready: func() error { return nil },
 		Answers: func(context.Context, belfry.CustomerID, string) (*belfry.Answer, error) { return nil, nil },
 		Count:   func(belfry.CustomerID) int { return 0 },

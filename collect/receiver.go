@@ -1,0 +1,164 @@
+package collect
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"belfry"
+)
+
+// receiver carries messages of one kind from a port to the sink:
+//
+//	port ──► inbox ──► workers: read, filter, script ──► batch ──► sink
+//
+// While a batch is on its way into the journal, the next messages gather in the inbox; so the more arrive, the larger are
+// the batches.
+type receiver[M any] struct {
+	env     *Env
+	task    Task
+	account *Account
+	inbox   *inbox
+	wait    bool // the sender can wait, so nothing is dropped because of haste
+
+	join  func(*desk) (leave func(), err error)
+	read  func(raw) (m M, why Drop, ok bool)
+	batch func([]M) []belfry.Column
+
+	collection string
+	told       atomic.Pointer[string] // the last failure of the script that was logged
+}
+
+const (
+	receiverWorkers = 2
+	receiverBatch   = 1 << 13
+	lastWords       = 5 * time.Second // to store what has arrived when the receiver is stopped
+)
+
+// Run receives until ctx ends, and then stores what has arrived.
+func (r *receiver[M]) Run(ctx context.Context) error {
+	r.inbox = newInbox()
+	sieves, err := r.sieves()
+	if err != nil {
+		return err
+	}
+	d := &desk{resource: r.task.Resource, account: r.account, take: r.take}
+	if d.allow, err = parseNetworks(r.task.Answers["allow"]); err != nil {
+		return err
+	}
+	leave, err := r.join(d)
+	if err != nil {
+		return err
+	}
+	late, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var workers sync.WaitGroup
+	for _, s := range sieves {
+		workers.Go(func() { r.work(late, s) })
+	}
+	workers.Go(func() { r.account.Report(ctx, r.env, r.task) })
+	<-ctx.Done()
+	leave()
+	r.inbox.close()
+	stop := time.AfterFunc(lastWords, cancel)
+	defer stop.Stop()
+	workers.Wait()
+	return nil
+}
+
+// sieves makes one for each worker.
+func (r *receiver[M]) sieves() (all []*sieve[M], err error) {
+	for range receiverWorkers {
+		s, _, err := newSieve[M](r.task.Answers)
+		if err != nil {
+			for _, o := range all {
+				o.close()
+			}
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+func (r *receiver[M]) take(ctx context.Context, from netip.Addr, at time.Time, message []byte, wait bool) {
+	if !r.inbox.put(ctx, raw{from, at, string(message)}, wait) {
+		r.account.Drop(DropOverloaded, 1)
+	}
+}
+
+// work takes messages out of the inbox until it is closed and empty.
+func (r *receiver[M]) work(ctx context.Context, s *sieve[M]) {
+	defer s.close()
+	var raws []raw
+	for {
+		if raws = r.inbox.take(receiverBatch, raws); len(raws) == 0 {
+			return
+		}
+		messages, times := make([]M, 0, len(raws)), make([]belfry.Time, 0, len(raws))
+		for i := range raws {
+			if m, ok := r.sift(ctx, s, raws[i]); ok {
+				messages, times = append(messages, m), append(times, belfry.At(raws[i].at))
+			}
+		}
+		clear(raws)
+		r.store(ctx, messages, times)
+	}
+}
+
+// sift reads a message and asks filter and script about it.
+func (r *receiver[M]) sift(ctx context.Context, s *sieve[M], in raw) (m M, ok bool) {
+	m, why, ok := r.read(in)
+	if !ok {
+		r.account.Drop(why, 1)
+		return m, false
+	}
+	keep, feeds, failed := s.pass(&m)
+	if failed == nil && len(feeds) > 0 {
+		failed = r.env.feed(ctx, r.task, feeds)
+	}
+	if failed != nil {
+		r.account.Fail(1)
+		r.tell(failed)
+	}
+	if !keep {
+		r.account.Filter(1)
+	}
+	return m, keep
+}
+
+// tell logs a failure of filter or script, the same one once.
+func (r *receiver[M]) tell(failed error) {
+	text := failed.Error()
+	if last := r.told.Swap(&text); last == nil || *last != text {
+		r.env.Log.Warn("a message is kept as it came", "resource", r.task.Resource, "err", failed)
+	}
+}
+
+// store hands messages to the sink. When they cannot be stored now, that is tried for a while: meanwhile others gather.
+func (r *receiver[M]) store(ctx context.Context, messages []M, times []belfry.Time) {
+	if len(messages) == 0 {
+		return
+	}
+	columns := r.batch(messages)
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		b := &belfry.Batch{Collection: r.collection, Times: times, Columns: append([]belfry.Column(nil), columns...)}
+		kept, err := r.env.Sink.Receive(ctx, r.task.Customer, r.task.Resource, b, r.wait)
+		if err == nil {
+			r.account.Keep(kept)
+			r.account.Drop(DropDiscarded, len(messages)-kept)
+			return
+		}
+		why := dropOf(err)
+		if code := belfry.CodeOf(err); why == DropRate || code == belfry.UnknownResource || ctx.Err() != nil {
+			r.account.Drop(why, len(messages))
+			return
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+}

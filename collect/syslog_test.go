@@ -1,0 +1,271 @@
+package collect
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry"
+	"belfry/ingest"
+)
+
+// freePort gives an address on which nobody listens.
+func freePort(t *testing.T, network string) string {
+	t.Helper()
+	if network == "udp" {
+		c, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		return c.LocalAddr().String()
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// cell writes a value of a CSV row.
+func cell(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
+
+// up waits until a receiver has said that it works.
+func (h *house) up(names ...string) {
+	h.t.Helper()
+	for _, n := range names {
+		h.await(n+" is up", func() bool { return h.state(n+" - Receiver").Status == belfry.OK })
+	}
+}
+
+// dial connects from an address of loopback.
+func dial(t *testing.T, network, from, to string) net.Conn {
+	t.Helper()
+	d := net.Dialer{}
+	if network == "udp" {
+		d.LocalAddr = &net.UDPAddr{IP: net.ParseIP(from)}
+	} else {
+		d.LocalAddr = &net.TCPAddr{IP: net.ParseIP(from)}
+	}
+	c, err := d.Dial(network, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func TestSyslogUDP(t *testing.T) {
+	h := newHouse(t, Kinds)
+	addr := freePort(t, "udp")
+	h.provision("log-syslog-receiver", "name,listen,allow,filter,script",
+		"Net,"+addr+`,"127.1.0.0/16, 127.2.0.9",severity <= 4,`,
+		"Rest,"+addr+",127.0.0.0/8,,"+cell(`function message(m) { if (m.message === "noise") return null; m.category = "c-" + m.app; return m }`))
+	h.up("Net", "Rest")
+	say := func(from string, lines ...string) {
+		t.Helper()
+		c := dial(t, "udp", from, addr)
+		for _, line := range lines {
+			if _, err := io.WriteString(c, line); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	say("127.1.2.3", "<11>Nov 14 10:11:12 sw1 link: down", "<14>Nov 14 10:11:12 sw1 link: up")
+	say("127.2.0.9", "<10>critical")
+	say("127.2.0.8", "<14>1 2026-11-14T10:11:12Z web01 app 1 ID - text", "<14>noise", "no priority")
+	want := []string{"127.1.2.3|sw1|link|1|3|down|", "127.2.0.8|web01|app|1|6|text|c-app", "127.2.0.8|||1|5|no priority|c-", "127.2.0.9|||1|2|critical|"}
+	slices.Sort(want)
+	fields := []string{"ip", "host", "app", "facility", "severity", "message", "category"}
+	h.await("all is stored", func() bool { return slices.Equal(h.stored("syslog", fields...), want) })
+	sums := &h.env.Sums
+	h.await("all is booked", func() bool { return sums.Filtered.Load() == 2 })
+	if r, k := sums.Received.Load(), sums.Kept.Load(); r != 6 || k != 4 {
+		t.Errorf("received %d, kept %d", r, k)
+	}
+}
+
+func TestSyslogRefusals(t *testing.T) {
+	h := newHouse(t, Kinds)
+	addr := freePort(t, "udp")
+	h.provision("log-syslog-receiver", "name,listen,allow", "One,"+addr+",127.0.0.5")
+	h.up("One")
+	for i := range 3 {
+		fmt.Fprintf(dial(t, "udp", "127.0.0.6", addr), "<13>stranger %d", i)
+	}
+	h.await("strangers are counted", func() bool { return h.env.Sums.Dropped[DropSource].Load() == 3 })
+	if got := h.stored("syslog", "message"); len(got) > 0 {
+		t.Errorf("stored %q", got)
+	}
+	// A second one that takes everything is fine beside it; a third one is not.
+	h.provision("log-syslog-receiver", "name,listen", "Two,"+addr)
+	h.up("Two")
+	h.provision("log-syslog-receiver", "name,listen", "Three,"+addr)
+	h.await("the third says why", func() bool {
+		return strings.Contains(h.state("Three - Receiver").Info, "another receiver takes everything that arrives on udp "+addr)
+	})
+	// A port that another program has.
+	busy, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.provision("log-syslog-receiver", "name,listen", "Four,"+busy.LocalAddr().String())
+	h.await("the fourth says why", func() bool { return strings.Contains(h.state("Four - Receiver").Info, "another program has this port") })
+	busy.Close()
+	h.up("Four") // by itself, once the port is free
+}
+
+func TestSyslogChecks(t *testing.T) {
+	h := newHouse(t, nil)
+	f := func(columns, values, want string) {
+		t.Helper()
+		_, answer, err := h.seq.Provision(t.Context(), h.who, "log-syslog-receiver", strings.NewReader("name,"+columns+"\nX,"+values+"\n"), ingest.Options{})
+		if got := string(answer) + fmt.Sprint(err); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", values, got)
+		}
+	}
+	f("allow", "10.0.0.0/33", `"column":"allow","code":"bad_value","message":"\"10.0.0.0/33\" is neither an address nor a network`)
+	f("allow", "10.0.0.1/8", `has bits behind its mask; write 10.0.0.0/8`)
+	f("filter", `"sevrity < 3"`, `"column":"filter","code":"bad_value","message":"the filter is wrong: line 1, column 1: unknown name sevrity`)
+	f("script", `"function message(m) { return m"`, `"column":"script","code":"bad_value","message":"the script is wrong: SyntaxError`)
+	f("timezone", "Mars/Base", `there is no zone \"Mars/Base\"`)
+	f("protocol", "tls", `with protocol tls a certificate is needed`)
+	f("protocol,certificate,certificate_key", "tls,a,b", `do not go together`)
+}
+
+// A stream may count its bytes or end its lines, and may be cut anywhere.
+func TestSyslogTCP(t *testing.T) {
+	h := newHouse(t, Kinds)
+	addr := freePort(t, "tcp")
+	h.provision("log-syslog-receiver", "name,protocol,listen", "T,tcp,"+addr)
+	h.up("T")
+	c := dial(t, "tcp", "127.0.0.1", addr)
+	for b := range strings.SplitSeq("12 <13>counted\n15 <13>with\nbreak!<14>a line\r\n<14>another\x00\n2026 is no count\n\n<13>the last, not ended", "") {
+		io.WriteString(c, b)
+	}
+	c.Close()
+	long := dial(t, "tcp", "127.0.0.1", addr)
+	fmt.Fprintf(long, "<13>%s\n<13>after\n", strings.Repeat("x", tcpLength*3))
+	long.Close()
+	want := []string{"counted", "with\nbreak!", "a line", "another", "2026 is no count", "the last, not ended", strings.Repeat("x", tcpLength-4), "after"}
+	slices.Sort(want)
+	h.await("all is stored", func() bool { return slices.Equal(h.stored("syslog", "message"), want) })
+	h.remove("log-syslog-receiver", "T")
+	h.await("the port is closed", func() bool {
+		c, err := net.Dial("tcp", addr)
+		if err == nil {
+			c.Close()
+		}
+		return err != nil
+	})
+}
+
+// pair makes a certificate that signs itself.
+func pair(t *testing.T) (cert, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "belfry"}, NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"localhost"},
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
+}
+
+func TestSyslogTLS(t *testing.T) {
+	h := newHouse(t, Kinds)
+	addr := freePort(t, "tcp")
+	cert, key := pair(t)
+	own, ownKey := pair(t)
+	h.provision("log-syslog-receiver", "name,protocol,listen,certificate,certificate_key,client_ca", "S,tls,"+addr+","+cell(cert)+","+cell(key)+","+cell(own))
+	h.up("S")
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(cert))
+	client, err := tls.X509KeyPair([]byte(own), []byte(ownKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := tls.Dial("tcp", addr, &tls.Config{RootCAs: roots, ServerName: "localhost", Certificates: []tls.Certificate{client}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(c, "<13>secret\n")
+	c.Close()
+	h.await("it is stored", func() bool { return slices.Equal(h.stored("syslog", "message"), []string{"secret"}) })
+	if c, err := tls.Dial("tcp", addr, &tls.Config{RootCAs: roots, ServerName: "localhost"}); err == nil { // without a certificate of its own
+		fmt.Fprint(c, "<13>stranger\n")
+		c.Close()
+	}
+	h.await("the stranger is counted", func() bool { return h.env.Sums.Dropped[DropAccess].Load() == 1 })
+	h.await("and in the receiver's account", func() bool { return h.env.Sums.Kept.Load() == 1 })
+}
+
+// What has arrived when a receiver is stopped is stored.
+func TestSyslogStop(t *testing.T) {
+	h := newHouse(t, Kinds)
+	addr := freePort(t, "tcp")
+	h.provision("log-syslog-receiver", "name,protocol,listen", "T,tcp,"+addr)
+	h.up("T")
+	const lines = 20000
+	c := dial(t, "tcp", "127.0.0.1", addr)
+	for i := range lines {
+		fmt.Fprintf(c, "<13>line %d\n", i)
+	}
+	c.Close()
+	h.await("all has arrived", func() bool { return h.env.Sums.Received.Load() == lines })
+	h.stopCollectors("T")
+	h.await("it has stopped", func() bool { return h.sup.Running() == 0 })
+	h.await("every line is accounted for", func() bool {
+		s := &h.env.Sums
+		dropped := int64(0)
+		for i := range s.Dropped {
+			dropped += s.Dropped[i].Load()
+		}
+		return s.Kept.Load()+dropped == lines && int64(len(h.stored("syslog", "message"))) == s.Kept.Load()
+	})
+}
+
+func FuzzFrame(f *testing.F) {
+	f.Add("12 <13>counted\n<14>a line\n")
+	f.Add("999999999999 <13>x")
+	f.Fuzz(func(t *testing.T, s string) {
+		account := (&Env{}).NewAccount()
+		p := &port{}
+		kept := 0
+		p.desks = []*desk{{account: account, take: func(context.Context, netip.Addr, time.Time, []byte, bool) { kept++ }}}
+		a, b := net.Pipe()
+		go func() {
+			io.WriteString(a, s)
+			a.Close()
+		}()
+		(&streams{port: p}).serve(t.Context(), b)
+		if int64(kept) != account.Received.Load() {
+			t.Errorf("%d messages, %d booked", kept, account.Received.Load())
+		}
+	})
+}
