@@ -19,7 +19,7 @@ type inbox struct {
 
 // raw is a message as it came.
 type raw struct {
-	from netip.Addr
+	from netip.AddrPort
 	at   time.Time
 	text string
 }

@@ -30,6 +30,7 @@ type ports struct {
 type port struct {
 	key     string
 	setup   string // what all who share it must agree on
+	reply   func(to netip.AddrPort, packet []byte) error
 	closer  io.Closer
 	serving sync.WaitGroup
 
@@ -44,7 +45,9 @@ type desk struct {
 	account  *Account
 	// take gets a packet, or a whole message of a stream. With wait it may block until there is room, else it has to
 	// drop what it has no room for. The bytes are only lent.
-	take func(ctx context.Context, from netip.Addr, at time.Time, message []byte, wait bool)
+	take func(ctx context.Context, from netip.AddrPort, at time.Time, message []byte, wait bool)
+	// reply sends a packet back; nil where there is nobody to take it.
+	reply func(to netip.AddrPort, packet []byte) error
 }
 
 // join opens a port, or comes to one that is open. Setup is what those who share it must agree on.
@@ -80,6 +83,7 @@ func (p *port) sit(d *desk) error {
 			return fmt.Errorf("another receiver takes everything that arrives on %s; say in allow from where this one takes messages, or choose another port", p.key)
 		}
 	}
+	d.reply = p.reply
 	p.desks = append(p.desks, d)
 	slices.SortFunc(p.desks, func(a, b *desk) int { return cmp.Compare(a.resource, b.resource) })
 	return nil

@@ -23,8 +23,10 @@ type receiver[M any] struct {
 	inbox   *inbox
 	wait    bool // the sender can wait, so nothing is dropped because of haste
 
-	join  func(*desk) (leave func(), err error)
-	read  func(raw) (m M, why Drop, ok bool)
+	join func(*desk) (leave func(), err error)
+	// read makes a message of what came, or says why there is none. What it gives back as stored, if anything, is called once
+	// the message is safe or a filter did not want it: a sender that asked for an answer gets it then, and not before.
+	read  func(d *desk, in raw) (m M, stored func(), why Drop, ok bool)
 	batch func([]M) []belfry.Column
 
 	collection string
@@ -56,7 +58,7 @@ func (r *receiver[M]) Run(ctx context.Context) error {
 	defer cancel()
 	var workers sync.WaitGroup
 	for _, s := range sieves {
-		workers.Go(func() { r.work(late, s) })
+		workers.Go(func() { r.work(late, d, s) })
 	}
 	workers.Go(func() { r.account.Report(ctx, r.env, r.task) })
 	<-ctx.Done()
@@ -83,37 +85,46 @@ func (r *receiver[M]) sieves() (all []*sieve[M], err error) {
 	return all, nil
 }
 
-func (r *receiver[M]) take(ctx context.Context, from netip.Addr, at time.Time, message []byte, wait bool) {
+func (r *receiver[M]) take(ctx context.Context, from netip.AddrPort, at time.Time, message []byte, wait bool) {
 	if !r.inbox.put(ctx, raw{from, at, string(message)}, wait) {
 		r.account.Drop(DropOverloaded, 1)
 	}
 }
 
 // work takes messages out of the inbox until it is closed and empty.
-func (r *receiver[M]) work(ctx context.Context, s *sieve[M]) {
+func (r *receiver[M]) work(ctx context.Context, d *desk, s *sieve[M]) {
 	defer s.close()
 	var raws []raw
 	for {
 		if raws = r.inbox.take(receiverBatch, raws); len(raws) == 0 {
 			return
 		}
-		messages, times := make([]M, 0, len(raws)), make([]belfry.Time, 0, len(raws))
+		load := load[M]{messages: make([]M, 0, len(raws)), times: make([]belfry.Time, 0, len(raws))}
 		for i := range raws {
-			if m, ok := r.sift(ctx, s, raws[i]); ok {
-				messages, times = append(messages, m), append(times, belfry.At(raws[i].at))
-			}
+			r.sift(ctx, d, s, raws[i], &load)
 		}
 		clear(raws)
-		r.store(ctx, messages, times)
+		if r.store(ctx, &load) {
+			for _, f := range load.stored {
+				f()
+			}
+		}
 	}
 }
 
-// sift reads a message and asks filter and script about it.
-func (r *receiver[M]) sift(ctx context.Context, s *sieve[M], in raw) (m M, ok bool) {
-	m, why, ok := r.read(in)
+// load is what goes to the sink at once.
+type load[M any] struct {
+	messages []M
+	times    []belfry.Time
+	stored   []func()
+}
+
+// sift reads a message, asks filter and script about it, and puts it with the others if it is to be kept.
+func (r *receiver[M]) sift(ctx context.Context, d *desk, s *sieve[M], in raw, l *load[M]) {
+	m, stored, why, ok := r.read(d, in)
 	if !ok {
 		r.account.Drop(why, 1)
-		return m, false
+		return
 	}
 	keep, feeds, failed := s.pass(&m)
 	if failed == nil && len(feeds) > 0 {
@@ -123,10 +134,14 @@ func (r *receiver[M]) sift(ctx context.Context, s *sieve[M], in raw) (m M, ok bo
 		r.account.Fail(1)
 		r.tell(failed)
 	}
+	if stored != nil {
+		l.stored = append(l.stored, stored)
+	}
 	if !keep {
 		r.account.Filter(1)
+		return
 	}
-	return m, keep
+	l.messages, l.times = append(l.messages, m), append(l.times, belfry.At(in.at))
 }
 
 // tell logs a failure of filter or script, the same one once.
@@ -137,24 +152,25 @@ func (r *receiver[M]) tell(failed error) {
 	}
 }
 
-// store hands messages to the sink. When they cannot be stored now, that is tried for a while: meanwhile others gather.
-func (r *receiver[M]) store(ctx context.Context, messages []M, times []belfry.Time) {
-	if len(messages) == 0 {
-		return
+// store hands messages to the sink and tells whether they are safe. When they cannot be stored now, that is tried again:
+// meanwhile others gather.
+func (r *receiver[M]) store(ctx context.Context, l *load[M]) bool {
+	if len(l.messages) == 0 {
+		return true
 	}
-	columns := r.batch(messages)
+	columns := r.batch(l.messages)
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		b := &belfry.Batch{Collection: r.collection, Times: times, Columns: append([]belfry.Column(nil), columns...)}
+		b := &belfry.Batch{Collection: r.collection, Times: l.times, Columns: append([]belfry.Column(nil), columns...)}
 		kept, err := r.env.Sink.Receive(ctx, r.task.Customer, r.task.Resource, b, r.wait)
 		if err == nil {
 			r.account.Keep(kept)
-			r.account.Drop(DropDiscarded, len(messages)-kept)
-			return
+			r.account.Drop(DropDiscarded, len(l.messages)-kept)
+			return true
 		}
 		why := dropOf(err)
 		if code := belfry.CodeOf(err); why == DropRate || code == belfry.UnknownResource || ctx.Err() != nil {
-			r.account.Drop(why, len(messages))
-			return
+			r.account.Drop(why, len(l.messages))
+			return false
 		}
 		select {
 		case <-time.After(wait):

@@ -18,7 +18,8 @@ type Script struct {
 }
 
 const (
-	scriptTime   = 100 * time.Millisecond // for one message
+	scriptTime   = 200 * time.Millisecond // for one message
+	scriptStart  = 2 * time.Second        // until it is ready for the first
 	scriptMemory = 16 << 20
 	scriptFeeds  = 100 // objects that one message may feed
 )
@@ -80,7 +81,7 @@ func (s *Script) open() (err error) {
 		}
 	}()
 	s.vm.SetMemoryLimit(scriptMemory)
-	if err := s.vm.SetEvalTimeout(scriptTime); err != nil {
+	if err := s.vm.SetEvalTimeout(scriptStart); err != nil {
 		return err
 	}
 	if _, err := s.vm.Eval(scriptBefore, quickjs.EvalGlobal); err != nil {
@@ -96,7 +97,7 @@ func (s *Script) open() (err error) {
 	if kind != "function" {
 		return errors.New("the script has no function message(m)")
 	}
-	return nil
+	return s.vm.SetEvalTimeout(scriptTime)
 }
 
 // Close gives the machine back.
@@ -141,7 +142,7 @@ func scriptError(err error) error {
 	text := strings.TrimSpace(err.Error())
 	switch {
 	case strings.Contains(text, "interrupted"):
-		return fmt.Errorf("the script ran for longer than %s", scriptTime)
+		return errors.New("the script ran for too long")
 	case strings.Contains(text, "out of memory"), text == "null":
 		return fmt.Errorf("the script used more than %d MiB of memory", scriptMemory>>20)
 	case strings.Contains(text, "stack overflow"):

@@ -16,10 +16,10 @@ func newSyslog(e *Env, t Task) (Collector, error) {
 	}
 	lines := &lineReader{zone: zone, now: e.Now}
 	r := &receiver[Syslog]{env: e, task: t, account: e.NewAccount(), collection: "syslog", batch: syslogColumns}
-	r.read = func(in raw) (Syslog, Drop, bool) {
+	r.read = func(_ *desk, in raw) (Syslog, func(), Drop, bool) {
 		m := lines.read(in.text)
-		m.IP = in.from.String()
-		return m, 0, true
+		m.IP = in.from.Addr().String()
+		return m, nil, 0, true
 	}
 	r.join, r.wait, err = e.syslogPort(t.Answers)
 	return r, err

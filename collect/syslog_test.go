@@ -257,7 +257,7 @@ func FuzzFrame(f *testing.F) {
 		account := (&Env{}).NewAccount()
 		p := &port{}
 		kept := 0
-		p.desks = []*desk{{account: account, take: func(context.Context, netip.Addr, time.Time, []byte, bool) { kept++ }}}
+		p.desks = []*desk{{account: account, take: func(context.Context, netip.AddrPort, time.Time, []byte, bool) { kept++ }}}
 		a, b := net.Pipe()
 		go func() {
 			io.WriteString(a, s)

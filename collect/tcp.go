@@ -97,7 +97,7 @@ func (s *streams) closeAll() {
 // serve reads messages from a connection until it ends.
 func (s *streams) serve(ctx context.Context, conn net.Conn) {
 	from := addrOf(conn.RemoteAddr())
-	d, ok := s.port.desk(from)
+	d, ok := s.port.desk(from.Addr())
 	if d == nil {
 		return
 	}
@@ -121,7 +121,7 @@ func (s *streams) serve(ctx context.Context, conn net.Conn) {
 	for {
 		message, err := frame(r)
 		if len(message) > 0 {
-			if d, ok = s.port.desk(from); d == nil || !ok {
+			if d, ok = s.port.desk(from.Addr()); d == nil || !ok {
 				return // its receiver was changed or removed
 			}
 			d.account.Receive(1)

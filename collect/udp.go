@@ -27,6 +27,10 @@ func listenUDP(addr string) func(*port) (io.Closer, error) {
 		}
 		u := conn.(*net.UDPConn)
 		growBuffer(u, udpBuffer)
+		p.reply = func(to netip.AddrPort, packet []byte) error {
+			_, err := u.WriteToUDPAddrPort(packet, to)
+			return err
+		}
 		ctx, stop := context.WithCancel(context.Background())
 		p.serving.Go(func() { p.readUDP(ctx, u) })
 		p.serving.Go(func() { p.countDrops(ctx, u) })
@@ -67,7 +71,7 @@ func (p *port) readUDP(ctx context.Context, u *net.UDPConn) {
 
 func (p *port) packet(ctx context.Context, sender net.Addr, at time.Time, b []byte) {
 	from := addrOf(sender)
-	d, ok := p.desk(from)
+	d, ok := p.desk(from.Addr())
 	if d == nil {
 		return // the last one is just leaving
 	}
@@ -80,14 +84,15 @@ func (p *port) packet(ctx context.Context, sender net.Addr, at time.Time, b []by
 }
 
 // addrOf is the address of a sender, as people write it.
-func addrOf(a net.Addr) netip.Addr {
+func addrOf(a net.Addr) netip.AddrPort {
+	var at netip.AddrPort
 	switch a := a.(type) {
 	case *net.UDPAddr:
-		return a.AddrPort().Addr().Unmap().WithZone("")
+		at = a.AddrPort()
 	case *net.TCPAddr:
-		return a.AddrPort().Addr().Unmap().WithZone("")
+		at = a.AddrPort()
 	}
-	return netip.Addr{}
+	return netip.AddrPortFrom(at.Addr().Unmap().WithZone(""), at.Port())
 }
 
 // countDrops books what the system had no room for. It knows of packets alone, not of whom they were for, so the first
