@@ -2,6 +2,7 @@
 
 LISTEN ?= 127.0.0.1:8080
 DATA   ?= ./belfry-data
+DEMO   ?= ./belfry-demo
 
 # A checkout that git refuses to look into, as in a container that runs as another user, must build all the same.
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
@@ -20,7 +21,7 @@ FUZZTIME  ?= 5s
 PLANS     ?= 1000000
 HISTORIES ?= 100000
 
-.PHONY: build run quick test check setup lint gen gen-check packages scripts crash disk fuzz bench clean \
+.PHONY: build run demo quick test check setup lint gen gen-check packages scripts crash disk fuzz bench clean \
 	part-crash part-fuzz part-histories
 .NOTPARALLEL:
 
@@ -29,6 +30,9 @@ build: ## bin/belfry
 
 run: build ## build, and serve on LISTEN from DATA
 	exec bin/belfry serve --data $(DATA) --listen $(LISTEN)
+
+demo: build ## the same with sample data, from DEMO
+	exec bin/belfry serve --demo --data $(DEMO) --listen $(LISTEN)
 
 quick: ## package tests without the race detector and without what is slow
 	go test -short -p 2 -timeout 5m $(PACKAGES)

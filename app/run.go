@@ -137,6 +137,9 @@ func (s *service) stop() error {
 		s.front.close(ctx)
 	}
 	var errs []error
+	if s.parts.demo != nil {
+		errs = append(errs, s.parts.demo.endWithin(ctx))
+	}
 	if s.parts.snap != nil {
 		errs = append(errs, s.parts.snap.endWithin(ctx))
 	}

@@ -33,7 +33,7 @@ type service struct {
 	seq     *ingest.Sequencer
 	hub     *api.Hub
 	api     *api.Server
-	parts   struct{ disk, store, meta, seq, hub, keep, snap, sum *part }
+	parts   struct{ disk, store, meta, seq, hub, keep, snap, sum, demo *part }
 	failed  chan error
 	phase   atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
 	reloads chan struct{}                // retention may have changed
@@ -92,7 +92,7 @@ func (s *service) open(ctx context.Context) (err error) {
 	s.disk = newDisk(cfg, s.Log.With("part", "disk"))
 	s.disk.look()
 	s.parts.disk = start("disk watch", s.disk.Run, s.failed)
-	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.startSequencer, s.importStep, s.serveHTTP} {
+	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.startSequencer, s.importStep, s.demoStep, s.serveHTTP} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -61,6 +61,7 @@ func (f *configFlags) load(cat *catalog.Catalog) (*app.Config, error) {
 
 type serveCmd struct {
 	configFlags
+	Demo bool `help:"Fill the empty estate of the customer default with sample data that live." env:"BELFRY_DEMO"`
 }
 
 // Run serves until a signal says otherwise.
@@ -87,6 +88,7 @@ func (c *serveCmd) Run(s streams) error {
 		Level:         level,
 		Console:       s.err,
 		AdminPassword: os.Getenv("BELFRY_ADMIN_PASSWORD"),
+		Demo:          c.Demo,
 		Reload:        hup,
 		Load:          func() (*app.Config, error) { return c.load(cat) },
 	}
