@@ -37,7 +37,8 @@ type Config struct {
 	Count   func(belfry.CustomerID) int // of answers under an Idempotency-Key that are kept
 	Limits  func() Limits
 	Now     func() time.Time
-	Zone    *time.Location // of times that are given without one
+	Zone    *time.Location                         // of times that are given without one
+	ZoneOf  func(belfry.CustomerID) *time.Location // the same where customers differ; may be nil
 	Log     *slog.Logger
 }
 
