@@ -22,12 +22,8 @@ func (s *service) demoStep(ctx context.Context) error {
 	if !ok {
 		return fmt.Errorf("a demo needs the customer %q, which this folder does not have", ingest.DefaultCustomer)
 	}
-	zone, err := s.cfg.Load().Zone()
-	if err != nil {
-		return err
-	}
 	d := demo.New(demo.Config{
-		Tree: s.tree, Seq: s.seq, Customer: c.ID, Seed: demoSeed, Now: time.Now, Zone: zone, Log: s.Log.With("part", "demo"),
+		Tree: s.tree, Seq: s.seq, Customer: c.ID, Seed: demoSeed, Now: time.Now, Zone: s.zoneOf(c.ID), Log: s.Log.With("part", "demo"),
 	})
 	if err := d.Build(ctx); err != nil {
 		return err

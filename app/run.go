@@ -140,6 +140,9 @@ func (s *service) stop() error {
 	if s.parts.demo != nil {
 		errs = append(errs, s.parts.demo.endWithin(ctx))
 	}
+	if s.parts.measure != nil {
+		errs = append(errs, s.parts.measure.endWithin(ctx))
+	}
 	if s.parts.snap != nil {
 		errs = append(errs, s.parts.snap.endWithin(ctx))
 	}
