@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"belfry"
@@ -62,6 +63,9 @@ func (d *Demo) Build(ctx context.Context) error {
 	if err := d.classes(); err != nil {
 		return err
 	}
+	if err := d.pictures(); err != nil {
+		return err
+	}
 	for _, b := range d.plan.bodies() {
 		if err := d.provision(ctx, b); err != nil {
 			return err
@@ -99,6 +103,19 @@ func (d *Demo) classes() error {
 		}
 		if _, _, err := d.Seq.PutClass(d.sender("demo"), def); err != nil {
 			return fmt.Errorf("sample class %s: %w", def.Name, err)
+		}
+	}
+	return nil
+}
+
+func (d *Demo) pictures() error {
+	for _, name := range []string{country, compass} {
+		image, err := pictureFiles.ReadFile("picture/" + strings.TrimPrefix(name, "demo/") + ".svg")
+		if err != nil {
+			return err
+		}
+		if _, _, err := d.Seq.PutPicture(d.sender("demo"), name, image); err != nil {
+			return fmt.Errorf("sample picture %s: %w", name, err)
 		}
 	}
 	return nil

@@ -6,8 +6,12 @@ import (
 	"strconv"
 )
 
-//go:embed class/*.yaml
-var classFiles embed.FS
+var (
+	//go:embed class/*.yaml
+	classFiles embed.FS
+	//go:embed picture/*.svg
+	pictureFiles embed.FS
+)
 
 func classTexts() (texts [][]byte, err error) {
 	files, err := classFiles.ReadDir("class")
