@@ -2,6 +2,7 @@
 
 LISTEN ?= 127.0.0.1:8080
 DATA   ?= ./belfry-data
+DEMO   ?= ./belfry-demo
 
 # A checkout that git refuses to look into, as in a container that runs as another user, must build all the same.
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
@@ -23,7 +24,7 @@ HISTORIES ?= 100000
 # The interface is built anew when one of its sources is newer.
 UI := $(shell find web/ui -path web/ui/node_modules -prune -o -path web/ui/e2e -prune -o -type f -print)
 
-.PHONY: build ui run quick test check setup lint gen gen-check packages scripts crash disk browser fuzz bench clean \
+.PHONY: build ui run demo quick test check setup lint gen gen-check packages scripts crash disk browser fuzz bench clean \
 	part-crash part-fuzz part-histories
 .NOTPARALLEL:
 
@@ -40,6 +41,9 @@ web/ui/node_modules/.installed: web/ui/package-lock.json
 
 run: ui build ## build, and serve on LISTEN from DATA
 	exec bin/belfry serve --data $(DATA) --listen $(LISTEN)
+
+demo: ui build ## the same with sample data, from DEMO
+	exec bin/belfry serve --demo --data $(DEMO) --listen $(LISTEN)
 
 quick: ## package tests without the race detector and without what is slow
 	go test -short -p 2 -timeout 5m $(PACKAGES)

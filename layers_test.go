@@ -18,7 +18,7 @@ var layers = []string{
 	"belfry/journal belfry/store belfry/meta belfry/query/querytest",
 	"belfry/status",
 	"belfry/ingest belfry/analyse belfry/notify belfry/web",
-	"belfry/api belfry/client belfry/collect belfry/store/duck belfry/store/click belfry/store/storetest",
+	"belfry/api belfry/client belfry/collect belfry/demo belfry/store/duck belfry/store/click belfry/store/storetest",
 	"belfry/app",
 	"belfry/cmd/belfry",
 	"belfry/bench belfry/crash belfry/docs", // they run the program, and are part of nothing

@@ -40,7 +40,7 @@ type StateChange struct {
 	Standing
 }
 
-// Doc is one piece of configuration, kept by kind, customer and name. Its body is JSON.
+// Doc is one piece of configuration, kept by kind, customer and name. Its body is JSON, that of an image excepted.
 type Doc struct {
 	Kind     string
 	Customer CustomerID // 0 for what belongs to the instance
@@ -58,6 +58,9 @@ const (
 	DocClass    = "class"    // catalog.Class; of customer 0: of the instance
 	DocPackage  = "package"  // catalog.PackageType, of the instance
 	DocPolicy   = "policy"   // meta.Policy
+	DocPicture  = "picture"  // Picture
+	DocImage    = "image"    // the bytes of a picture as they are, not JSON; its name is their Hash
+	DocSetting  = "setting"  // a text, as the configuration file would have it; of customer 0: of the instance
 )
 
 // Answer is what a request with an Idempotency-Key was told. It commits together with what the request changed.

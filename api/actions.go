@@ -13,6 +13,9 @@ import (
 // maxActionBody is the longest body of an action: 100,000 items with the longest names fit.
 const maxActionBody = 32 << 20
 
+// actParams are the parameters of an action.
+var actParams = []string{"dryrun"}
+
 // actionKinds are the last part of the path of an action, and what is looked for first there.
 var actionKinds = map[string]belfry.Kind{
 	"resources": belfry.KindResource, "views": belfry.KindView, "objects": belfry.KindObject,
@@ -25,6 +28,10 @@ func (s *Server) act(w *answer, r *request) error {
 		return err
 	}
 	if _, err := mediaType(r.Request, "application/json"); err != nil {
+		return err
+	}
+	trial, err := r.flag("dryrun")
+	if err != nil {
 		return err
 	}
 	repeat := ingest.Repeat{Key: r.Header.Get("Idempotency-Key")}
@@ -42,11 +49,12 @@ func (s *Server) act(w *answer, r *request) error {
 	if err != nil {
 		return inFormat(belfry.JSON, err)
 	}
-	a, err := readAction(text, s.Zone)
+	a, err := readAction(text, s.zone(r.customer))
 	if err != nil {
 		return err
 	}
 	a.Kind = kind
+	a.DryRun = trial
 	if repeat.Key != "" {
 		repeat.Digest = digest(r.Method+" "+r.URL.Path+"?"+r.params.Encode(), text)
 	}

@@ -68,6 +68,11 @@ type Config struct {
 	Act func(context.Context, ingest.Sender, ingest.Action, ingest.Repeat) (status int, body []byte, err error)
 	// Zone is that of times which are written without one.
 	Zone     *time.Location
+	ZoneOf   func(belfry.CustomerID) *time.Location // the same where customers differ; may be nil
+	Settings Settings
+	Gallery  Gallery
+	// Health tells how the service fares, with the sessions of a customer, or with customer 0 of all of them.
+	Health   func(belfry.CustomerID) (Health, error)
 	Policies Policies
 	// PutPolicy sets a policy; result is created, updated or unchanged.
 	PutPolicy func(ingest.Sender, *catalog.PolicyText) (result string, p *catalog.Policy, err error)
@@ -151,6 +156,7 @@ type Server struct {
 	tries   throttle
 	origins http.CrossOriginProtection
 	meter   meter
+	slow    slow
 }
 
 // New builds a server. It panics when two routes contradict each other, which a test would have shown.

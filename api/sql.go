@@ -103,7 +103,7 @@ func (s *Server) sql(w *answer, r *request, params params) error {
 	if explain {
 		err = s.explain(clock, w, r, wt, plan)
 	} else {
-		err = s.answer(clock, w, r, wt, plan)
+		err = s.answer(clock, w, r, params, wt, plan)
 	}
 	if err != nil && errors.Is(clock.Err(), context.DeadlineExceeded) { // whatever an engine calls it
 		return belfry.Errorf(belfry.Overloaded, "the query took longer than %s; ask for a shorter span or fewer items", r.limits.QueryTime)
@@ -112,10 +112,13 @@ func (s *Server) sql(w *answer, r *request, params params) error {
 }
 
 // answer runs the plan and sends its rows. While the client takes them, the time of the query stands still.
-func (s *Server) answer(clock *stopwatch, w *answer, r *request, wt string, plan *query.Plan) (err error) {
-	done := s.meter.queries.begin(plan.Collection.Name)
+func (s *Server) answer(clock *stopwatch, w *answer, r *request, params params, wt string, plan *query.Plan) (err error) {
+	done, began := s.meter.queries.begin(plan.Collection.Name), s.Now()
 	count := 0
-	defer func() { done(count, w.gone, clock, err) }()
+	defer func() {
+		done(count, w.gone, clock, err)
+		s.noteQuery(r, params, began, count, err)
+	}()
 	rows, err := s.Source(plan.Collection).Select(clock, plan)
 	if err != nil {
 		return err

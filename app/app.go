@@ -35,6 +35,7 @@ type Options struct {
 	Console       io.Writer // where the first password is shown
 	AdminPassword string    // the first password; empty: a random one
 	Existing      bool      // OpenAdmin does not make a folder that is not there
+	Demo          bool      // Serve fills an empty estate with samples
 
 	Reload <-chan os.Signal        // asks for the configuration to be read again
 	Load   func() (*Config, error) // reads it

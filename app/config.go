@@ -25,20 +25,21 @@ import (
 //
 // The tag help is what the reference page says; reload marks what SIGHUP can change.
 type Config struct {
-	Listen        string  `yaml:"listen" help:"address of the API and the web interface"`
-	AdminListen   string  `yaml:"admin_listen" help:"address of /metrics and the profiler; empty: /metrics on listen, for callers on the same machine"`
-	Data          string  `yaml:"data" help:"folder of everything the service keeps"`
-	LogLevel      string  `yaml:"log_level" help:"debug, info, warn or error" reload:"yes"`
-	Timezone      string  `yaml:"timezone" help:"zone of times that are given without one, as Europe/Vienna; empty: the machine's"`
-	InsecureHTTP  bool    `yaml:"insecure_http" help:"allows a listen address that others can reach without TLS"`
-	StrictClasses bool    `yaml:"strict_classes" help:"refuses rows that name an unknown class, instead of making one from what they hold" reload:"yes"`
-	TLS           TLS     `yaml:"tls"`
-	Storage       Storage `yaml:"storage"`
-	Meta          Meta    `yaml:"meta"`
-	Retention     Ages    `yaml:"retention" help:"how long each collection is kept, and its summaries by the hour and by the day, which are not to go before its rows; 0 keeps it for ever" reload:"yes"`
-	Limits        Limits  `yaml:"limits"`
-	Runtime       Runtime `yaml:"runtime"`
-	file          string  // where it was read from
+	Listen        string            `yaml:"listen" help:"address of the API and the web interface"`
+	AdminListen   string            `yaml:"admin_listen" help:"address of /metrics and the profiler; empty: /metrics on listen, for callers on the same machine"`
+	Data          string            `yaml:"data" help:"folder of everything the service keeps"`
+	LogLevel      string            `yaml:"log_level" help:"debug, info, warn or error" reload:"yes"`
+	Timezone      string            `yaml:"timezone" help:"zone of times that are given without one, as Europe/Vienna; empty: the machine's" reload:"yes"`
+	InsecureHTTP  bool              `yaml:"insecure_http" help:"allows a listen address that others can reach without TLS"`
+	StrictClasses bool              `yaml:"strict_classes" help:"refuses rows that name an unknown class, instead of making one from what they hold" reload:"yes"`
+	TLS           TLS               `yaml:"tls"`
+	Storage       Storage           `yaml:"storage"`
+	Meta          Meta              `yaml:"meta"`
+	Retention     Ages              `yaml:"retention" help:"how long each collection is kept, and its summaries by the hour and by the day, which are not to go before its rows; 0 keeps it for ever" reload:"yes"`
+	Limits        Limits            `yaml:"limits"`
+	Runtime       Runtime           `yaml:"runtime"`
+	file          string            // where it was read from
+	said          map[string]string // which settings somebody has written on this machine, and where: see saidInFile
 }
 
 // TLS says how connections are encrypted.
@@ -153,6 +154,7 @@ func (c *Config) read(r io.Reader) error {
 		return yamlError(err)
 	}
 	c.restore(&defaults, given)
+	c.remember(given)
 	ages := maps.Clone(defaults.Retention)
 	for name, age := range c.Retention {
 		if _, ok := ages[name]; !ok {

@@ -21,16 +21,22 @@ func (s *service) reload() {
 		s.Log.Warn("configuration kept, the new one is wrong", "err", err)
 		return
 	}
-	old := s.cfg.Load()
-	changed, frozen := differences(old, next)
+	changed := s.rebase(next)
+	s.Log.Info("configuration reloaded", "changed", strings.Join(changed, ", "))
+}
+
+// rebase makes what was written on this machine the ground on which the settings stand.
+func (s *service) rebase(next *Config) (changed []string) {
+	s.settings.mu.Lock()
+	defer s.settings.mu.Unlock()
+	_, frozen := differences(s.base, next)
 	for _, path := range frozen {
 		s.Log.Warn("a setting changes at the next start only", "setting", path)
 	}
 	use := *next
-	use.freeze(old)
-	s.use(&use)
-	s.apply(&use, old)
-	s.Log.Info("configuration reloaded", "changed", strings.Join(changed, ", "))
+	use.freeze(s.base)
+	s.base = &use
+	return s.adopt()
 }
 
 // apply brings settings to those who do not look at the configuration themselves.
@@ -38,8 +44,13 @@ func (s *service) apply(c, old *Config) {
 	if level, err := c.Level(); err == nil {
 		s.Level.Set(level)
 	}
-	s.api.SetLimits(c.apiLimits())
+	if s.api != nil { // else it begins with them
+		s.api.SetLimits(c.apiLimits())
+	}
 	s.disk.minFree.Store(int64(c.Storage.MinFree))
+	if c.Timezone != old.Timezone {
+		s.rezone()
+	}
 	c.Runtime.apply(old.Runtime)
 	select {
 	case s.reloads <- struct{}{}:

@@ -137,6 +137,12 @@ func (s *service) stop() error {
 		s.front.close(ctx)
 	}
 	var errs []error
+	if s.parts.demo != nil {
+		errs = append(errs, s.parts.demo.endWithin(ctx))
+	}
+	if s.parts.measure != nil {
+		errs = append(errs, s.parts.measure.endWithin(ctx))
+	}
 	if s.parts.collect != nil {
 		errs = append(errs, s.parts.collect.endWithin(ctx))
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"belfry"
 	"belfry/api"
 	"belfry/catalog"
@@ -36,13 +38,16 @@ type service struct {
 	api     *api.Server
 	collect *collect.Supervisor
 	sums    *collect.Sums // of what receivers were sent
-	parts   struct{ disk, store, meta, seq, hub, keep, snap, sum, collect *part }
+	parts   struct{ disk, store, meta, seq, hub, keep, snap, sum, collect, demo, measure *part }
 	failed  chan error
 	phase   atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
 	reloads chan struct{}                // retention may have changed
 	goal    uint64                       // position of the last record of the replay
 	refused atomic.Int64                 // files that were wrong when they were to be imported
 	summed  atomic.Int64                 // when all summaries were found up to date, in Unix seconds
+	settings
+	vitals   vitals
+	registry *prometheus.Registry // of all metrics
 }
 
 // Serve runs the service until ctx ends or something it cannot do without fails.
@@ -57,6 +62,7 @@ func Serve(ctx context.Context, o Options) error {
 		return err
 	}
 	s := &service{core: c, failed: make(chan error, 8), reloads: make(chan struct{}, 1)}
+	s.vitals.started = time.Now()
 	s.notReady("the service is starting; try again shortly")
 	err = s.open(ctx)
 	if err == nil {
@@ -95,7 +101,7 @@ func (s *service) open(ctx context.Context) (err error) {
 	s.disk = newDisk(cfg, s.Log.With("part", "disk"))
 	s.disk.look()
 	s.parts.disk = start("disk watch", s.disk.Run, s.failed)
-	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.startSequencer, s.importStep, s.serveHTTP} {
+	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.settingsStep, s.startSequencer, s.importStep, s.demoStep, s.serveHTTP} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -186,6 +192,7 @@ func (s *service) startSequencer(context.Context) error {
 	s.seq = s.sequencer(ingest.Config{
 		Sinks:   []func(*belfry.Record){s.toStore, s.meta.Add, s.hub.Add, s.collect.Told},
 		Check:   collect.Check,
+		ZoneOf:  s.zoneOf,
 		Room:    s.room,
 		Ready:   s.disk.Ready,
 		Answers: s.meta.Answer,
@@ -235,19 +242,17 @@ func (s *service) room(ctx context.Context, rows int) error {
 // serveHTTP lets requests in and starts what keeps the house.
 func (s *service) serveHTTP(context.Context) error {
 	metrics := s.metrics()
+	s.registry = metrics.registry
 	people := newAccounts(s.tree, s.seq)
-	zone, err := s.cfg.Load().Zone()
-	if err != nil {
-		return err
-	}
 	c := api.Config{
 		Log: s.Log.With("part", "api"), Now: time.Now, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
 		Tree: s.tree, Hub: s.hub,
 		Explain: s.explain,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
 		Policies: s.tree, PutPolicy: s.seq.PutPolicy, DeletePolicy: s.seq.DeletePolicy,
-		Send: s.send, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export, Act: s.seq.Act, Zone: zone,
-		Source: s.source, Ready: s.ready, UI: web.Handler(), Version: Version(),
+		Send: s.send, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export, Act: s.seq.Act, ZoneOf: s.zoneOf, Settings: s, Health: s.health,
+		Gallery: api.Gallery{Pictures: s.tree, Image: s.meta.Image, Put: s.seq.PutPicture, Delete: s.seq.DeletePicture},
+		Source:  s.source, Ready: s.ready, UI: web.Handler(), Version: Version(),
 		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),
 	}
 	if s.cfg.Load().AdminListen == "" {
@@ -257,6 +262,7 @@ func (s *service) serveHTTP(context.Context) error {
 	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq}))
 	s.parts.collect = start("collectors", s.collect.Run, s.failed)
 	s.parts.keep = start("housekeeping", s.keepHouse, s.failed)
+	s.parts.measure = start("measurements", s.measure, s.failed)
 	s.parts.snap = start("status snapshots", s.keepSnapshots, s.failed)
 	s.parts.sum = start("summaries", behind(s.summarise), s.failed)
 	return nil

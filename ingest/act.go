@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -22,13 +23,17 @@ type Action struct {
 	Window   *status.Schedule // when Manage is to be in force; nil: from now on
 	Ack      *belfry.Ack
 	Note     *string
+	DryRun   bool // find out what would be done, and do nothing
 }
 
 // Acted is the answer to an Action.
 type Acted struct {
-	Error  *ActedFault  `json:"error,omitempty"` // why nothing at all was done
-	Items  []ActedItem  `json:"items"`
-	Errors []ActedError `json:"errors"`
+	Error  *ActedFault `json:"error,omitempty"` // why nothing at all was done
+	DryRun bool        `json:"dryrun,omitempty"`
+	// Occurrences are the next stretches of the window; in a dry run alone.
+	Occurrences []Occurrence `json:"occurrences,omitempty"`
+	Items       []ActedItem  `json:"items"`
+	Errors      []ActedError `json:"errors"`
 }
 
 // ActedItem is what became of one item by one of the things asked for.
@@ -68,13 +73,22 @@ func (s *Sequencer) Act(ctx context.Context, who Sender, a Action, r Repeat) (co
 				return err
 			}
 			out := t.act(who, a)
+			if a.DryRun {
+				out.DryRun, out.Occurrences = true, a.occurrences(t.now)
+			}
 			code, answer = out.code(), encode(out)
+			if a.DryRun {
+				return errTakenBack
+			}
 			t.answer(who, r, code, answer)
 			return nil
 		}})
+		if errors.Is(err, errTakenBack) {
+			err = nil
+		}
 		return code, answer, err
 	}
-	if r.Key != "" {
+	if r.Key != "" && !a.DryRun { // a trial is not remembered: whoever repeats it wants to know how things are then
 		return s.once(ctx, who, r, run)
 	}
 	return run()

@@ -66,7 +66,7 @@ func (s *Sequencer) readPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*
 		def.Resource = n.Resource.Name
 	}
 	if def.Period != nil {
-		if _, err := status.ParsePeriod(def.Period, s.cfg.Zone); err != nil {
+		if _, err := status.ParsePeriod(def.Period, s.zone(c)); err != nil {
 			return nil, err
 		}
 	}

@@ -51,7 +51,7 @@ func (s *Sequencer) regime(n *meta.Node) *regime {
 	if n.Parent != nil {
 		around = s.regime(n.Parent)
 	}
-	r := s.under(around, n.ID, s.cfg.Tree.Estate(n.Customer).PoliciesOn(n.ID))
+	r := s.under(around, n, s.cfg.Tree.Estate(n.Customer).PoliciesOn(n.ID))
 	m.known[n.ID] = r
 	return r
 }
@@ -74,7 +74,7 @@ func (t *tx) regime(n *meta.Node) *regime {
 	if p := t.parent(n); p != nil {
 		around = t.regime(p)
 	}
-	r := t.seq.under(around, n.ID, t.policiesOn(n))
+	r := t.seq.under(around, n, t.policiesOn(n))
 	t.s.regimes[n.ID] = r
 	return r
 }
@@ -91,26 +91,26 @@ func (t *tx) policiesOn(n *meta.Node) []*meta.Policy {
 }
 
 // under gives the regime of an item about which something is said, or else the one around it.
-func (s *Sequencer) under(around *regime, id belfry.ID, said []*meta.Policy) *regime {
+func (s *Sequencer) under(around *regime, n *meta.Node, said []*meta.Policy) *regime {
 	if len(said) == 0 {
 		return around
 	}
-	r := &regime{item: id, around: around, place: status.RulesOfPlace(said), watch: around.watch, said: said, book: map[string]booked{}}
+	r := &regime{item: n.ID, around: around, place: status.RulesOfPlace(said), watch: around.watch, said: said, book: map[string]booked{}}
 	for _, p := range said {
 		if p.Period != nil {
-			r.watch = s.watch(p)
+			r.watch = s.watch(n.Customer, p)
 		}
 	}
 	return r
 }
 
 // watch gives the monitoring period of a policy. It is read once, for it is asked for all the time.
-func (s *Sequencer) watch(p *meta.Policy) *status.Watch {
+func (s *Sequencer) watch(c belfry.CustomerID, p *meta.Policy) *status.Watch {
 	w, ok := s.regimes.watches[p]
 	if ok {
 		return w
 	}
-	period, err := status.ParsePeriod(p.Period, s.cfg.Zone)
+	period, err := status.ParsePeriod(p.Period, s.zone(c))
 	if err != nil { // it was right when it was set: this machine does not know its zone
 		s.cfg.Log.Warn("a monitoring period cannot be read; its objects are monitored all the time", "policy", p.Name, "err", err)
 	} else {

@@ -37,7 +37,8 @@ type Config struct {
 	Count   func(belfry.CustomerID) int // of answers under an Idempotency-Key that are kept
 	Limits  func() Limits
 	Now     func() time.Time
-	Zone    *time.Location // of times that are given without one
+	Zone    *time.Location                         // of times that are given without one
+	ZoneOf  func(belfry.CustomerID) *time.Location // the same where customers differ; may be nil
 	// Check judges the answers, defaults included, of a resource with a collector; nil when there are no collectors.
 	Check func(collector string, answers map[string]string) (column string, err error)
 	Log   *slog.Logger

@@ -52,6 +52,8 @@ func (t *Tree) applyDoc(d *belfry.Doc) error {
 		return t.applyKeyUse(d)
 	case belfry.DocSession:
 		return t.applySession(d)
+	case belfry.DocSetting:
+		return t.applySetting(d)
 	}
 	e := t.customers[d.Customer]
 	if e == nil {
@@ -70,6 +72,8 @@ func (t *Tree) applyDoc(d *belfry.Doc) error {
 		return t.applyClass(e, d)
 	case belfry.DocPolicy:
 		return t.applyPolicy(e, d)
+	case belfry.DocPicture:
+		return e.applyPicture(d)
 	}
 	return nil
 }

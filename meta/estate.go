@@ -12,20 +12,21 @@ type Estate struct {
 	NextRow belfry.RowID // the id the next row gets
 	Twins   int          // how often a name inside a resource was given that another had already; it never falls
 
-	places  map[string]*Node // customer-level views and resources: one namespace
-	inside  map[string]*Node // objects, and views inside resources, by slot; those of equal name are linked by twin
-	drawn   map[drawn]*Node  // graphical elements
-	classes map[string]*Class
-	defined int // classes that the customer wrote itself, without inferred ones
-	users   map[string]*belfry.User
-	policy  policies
-	status  [belfry.Statuses][]*Node
-	boxes   [belfry.Kinds][]*Node // views and resources
-	ever    []*Node               // every item the customer ever had, removed ones included
-	gone    map[string][]*Node    // removed items by name
-	again   int                   // how often two had a name of which one has been removed; it never falls
-	counts  [belfry.Kinds]int     // of existing items by kind
-	barred  map[belfry.ID]*Node   // existing items with a bar in their name
+	places   map[string]*Node // customer-level views and resources: one namespace
+	inside   map[string]*Node // objects, and views inside resources, by slot; those of equal name are linked by twin
+	drawn    map[drawn]*Node  // graphical elements
+	classes  map[string]*Class
+	defined  int // classes that the customer wrote itself, without inferred ones
+	users    map[string]*belfry.User
+	policy   policies
+	pictures pictures
+	status   [belfry.Statuses][]*Node
+	boxes    [belfry.Kinds][]*Node // views and resources
+	ever     []*Node               // every item the customer ever had, removed ones included
+	gone     map[string][]*Node    // removed items by name
+	again    int                   // how often two had a name of which one has been removed; it never falls
+	counts   [belfry.Kinds]int     // of existing items by kind
+	barred   map[belfry.ID]*Node   // existing items with a bar in their name
 }
 
 // drawn names a graphical element: its name is its own within the package.

@@ -67,8 +67,8 @@ func (l *loader) docs() error {
 		d.Body = notNull(d.Body)
 		l.v.Doc(d)
 		return nil
-	}, `SELECT kind, customer, name, body FROM doc
-		ORDER BY CASE WHEN kind = $1 THEN 0 ELSE 1 END, kind, customer, name`, belfry.DocCustomer)
+	}, `SELECT kind, customer, name, body FROM doc WHERE kind <> $2 -- images stay there until someone looks at them
+		ORDER BY CASE WHEN kind = $1 THEN 0 ELSE 1 END, kind, customer, name`, belfry.DocCustomer, belfry.DocImage)
 }
 
 func (l *loader) items() error {

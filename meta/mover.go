@@ -36,6 +36,7 @@ type Mover struct {
 	records int    // how many came since the position was stored
 	dirty   *idSet // items whose state has to be written
 	answers map[answerKey]*belfry.Answer
+	images  map[imageKey][]byte       // of pictures
 	counted map[belfry.CustomerID]int // answers, those in the database included
 }
 
@@ -123,6 +124,7 @@ func (m *Mover) note(r *belfry.Record) bool {
 			}
 		}
 	}
+	m.noteImages(r.Docs)
 	if a := r.Answer; a != nil {
 		m.answers[answerKey{a.Customer, a.Key}] = a
 		m.counted[a.Customer]++
@@ -291,10 +293,11 @@ func (m *Mover) putBack(r *round) {
 	m.records += r.count
 }
 
-// written forgets the answers that can now be found in the database.
+// written forgets the answers and images that can now be found in the database.
 func (m *Mover) written(r *round) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.forgetImages(r.docs)
 	for _, a := range r.answers {
 		if k := (answerKey{a.Customer, a.Key}); m.answers[k] == a {
 			delete(m.answers, k)

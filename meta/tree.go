@@ -33,7 +33,8 @@ type Tree struct {
 	customers map[belfry.CustomerID]*Estate
 	names     map[string]*Estate
 	registry  registry
-	policed   int // policies of all customers
+	policed   int                                     // policies of all customers
+	settings  map[belfry.CustomerID]map[string]string // by name; of customer 0: of the instance
 }
 
 // NewTree makes an empty tree.

@@ -65,8 +65,13 @@ Each command explains itself with --help in short and with "belfry manual COMMAN
 	},
 	"serve": {
 		description: `Runs the service until SIGTERM or SIGINT, which it answers by finishing what it has accepted. SIGHUP reads the
-configuration again. The first start makes the customer "default" and the user "admin", and prints that user's password once.`,
+configuration again. The first start makes the customer "default" and the user "admin", and prints that user's password once.
+
+With --demo it fills the estate of that customer with sample data: sites on a map, about three hundred objects, the last day of
+their values, and from then on new ones every few seconds, with incidents and operators who deal with them. A folder that holds
+anything else is refused; one that was filled before goes on, as long as --demo is given.`,
 		examples: []usageExample{
+			{"Look around in an estate of samples:", "belfry serve --demo --data demo-data"},
 			{"Serve others, with TLS:", "belfry serve --data /var/lib/belfry --listen :8443 --tls-cert cert.pem --tls-key key.pem"},
 		},
 	},

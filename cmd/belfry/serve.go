@@ -37,30 +37,35 @@ func (f *configFlags) load(cat *catalog.Catalog) (*app.Config, error) {
 	for _, s := range []struct {
 		given string
 		to    *string
+		name  string
 	}{
-		{f.Listen, &c.Listen},
-		{f.Data, &c.Data},
-		{f.LogLevel, &c.LogLevel},
-		{f.AdminListen, &c.AdminListen},
-		{f.TLSCert, &c.TLS.Cert},
-		{f.TLSKey, &c.TLS.Key},
-		{f.Timezone, &c.Timezone},
+		{f.Listen, &c.Listen, "listen"},
+		{f.Data, &c.Data, "data"},
+		{f.LogLevel, &c.LogLevel, "log_level"},
+		{f.AdminListen, &c.AdminListen, "admin_listen"},
+		{f.TLSCert, &c.TLS.Cert, "tls.cert"},
+		{f.TLSKey, &c.TLS.Key, "tls.key"},
+		{f.Timezone, &c.Timezone, "timezone"},
 	} {
 		if s.given != "" {
 			*s.to = s.given
+			c.SaidByFlag(s.name)
 		}
 	}
 	if f.TLSSelfSigned != nil {
 		c.TLS.SelfSigned = *f.TLSSelfSigned
+		c.SaidByFlag("tls.self_signed")
 	}
 	if f.InsecureHTTP != nil {
 		c.InsecureHTTP = *f.InsecureHTTP
+		c.SaidByFlag("insecure_http")
 	}
 	return c, c.Check()
 }
 
 type serveCmd struct {
 	configFlags
+	Demo bool `help:"Fill the empty estate of the customer default with sample data that live." env:"BELFRY_DEMO"`
 }
 
 // Run serves until a signal says otherwise.
@@ -87,6 +92,7 @@ func (c *serveCmd) Run(s streams) error {
 		Level:         level,
 		Console:       s.err,
 		AdminPassword: os.Getenv("BELFRY_ADMIN_PASSWORD"),
+		Demo:          c.Demo,
 		Reload:        hup,
 		Load:          func() (*app.Config, error) { return c.load(cat) },
 	}

@@ -1,0 +1,160 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"time"
+
+	"belfry"
+	"belfry/ingest"
+)
+
+// Pictures knows the pictures of customers.
+type Pictures interface {
+	Pictures(c belfry.CustomerID, after string, limit int) (list []*belfry.Picture, more bool)
+	PictureNamed(c belfry.CustomerID, name string) *belfry.Picture // nil: there is none
+	UnknownPicture(c belfry.CustomerID, name string) error
+}
+
+// Gallery keeps pictures.
+type Gallery struct {
+	Pictures
+	// Image gives the bytes of a picture by their hash; nil when they are gone.
+	Image func(ctx context.Context, c belfry.CustomerID, hash string) ([]byte, error)
+	// Put keeps one; result is created, updated or unchanged.
+	Put    func(who ingest.Sender, name string, image []byte) (result string, p *belfry.Picture, err error)
+	Delete func(context.Context, ingest.Sender, string, ingest.Repeat) (status int, body []byte, err error)
+}
+
+// pictureInfo is what is told of a picture.
+type pictureInfo struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Size    int64  `json:"size"`
+	Width   int    `json:"width,omitempty"`
+	Height  int    `json:"height,omitempty"`
+	ETag    string `json:"etag"`
+	Creator string `json:"creator"`
+	Changed string `json:"changed"`
+}
+
+func pictureInfoOf(p *belfry.Picture) pictureInfo {
+	return pictureInfo{
+		Name: p.Name, Type: p.Type, Size: p.Size, Width: p.Width, Height: p.Height, ETag: p.Hash, Creator: p.Creator, Changed: moment(p.Changed),
+	}
+}
+
+func (s *Server) listPictures(w *answer, r *request) error {
+	after, limit, err := r.page()
+	if err != nil {
+		return err
+	}
+	pictures, more := s.Gallery.Pictures.Pictures(r.customer, after, limit)
+	list := make([]pictureInfo, 0, len(pictures))
+	for _, p := range pictures {
+		list = append(list, pictureInfoOf(p))
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Pictures []pictureInfo `json:"pictures"`
+		More     bool          `json:"more"`
+	}{list, more})
+	return nil
+}
+
+// harmless is the policy under which a picture is shown. An SVG that somebody opens by its address is a document of this
+// site; in the sandbox it has no site, runs no script and loads nothing.
+const harmless = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
+
+// picture answers with the bytes. A browser may keep them and has to ask whether they are still the same.
+func (s *Server) picture(w *answer, r *request) error {
+	name, err := r.named("picture")
+	if err != nil {
+		return err
+	}
+	p := s.Gallery.PictureNamed(r.customer, name)
+	if p == nil {
+		return s.Gallery.UnknownPicture(r.customer, name)
+	}
+	image, err := s.Gallery.Image(r.ctx(), r.customer, p.Hash)
+	if err != nil {
+		return err
+	}
+	if image == nil { // removed in this moment
+		return s.Gallery.UnknownPicture(r.customer, name)
+	}
+	h := w.Header()
+	h.Set("Content-Type", p.Type)
+	h.Set("Content-Security-Policy", harmless)
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("ETag", `"`+p.Hash+`"`)
+	http.ServeContent(w, r.Request, "", time.Time{}, bytes.NewReader(image))
+	return nil
+}
+
+func (s *Server) putPicture(w *answer, r *request) error {
+	name, err := r.named("picture")
+	if err != nil {
+		return err
+	}
+	_, err = mediaType(r.Request, "application/octet-stream", "image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml")
+	if err != nil {
+		return err
+	}
+	image, err := imageBody(w, r)
+	if err != nil {
+		return err
+	}
+	result, p, err := s.Gallery.Put(r.sender(), name, image)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if result == "created" {
+		status = http.StatusCreated
+	}
+	if p == nil { // removed in this moment
+		return s.Gallery.UnknownPicture(r.customer, name)
+	}
+	writeJSON(w, status, struct {
+		Result  string      `json:"result"`
+		Picture pictureInfo `json:"picture"`
+	}{result, pictureInfoOf(p)})
+	return nil
+}
+
+func imageBody(w *answer, r *request) ([]byte, error) {
+	body, err := openBody(w, r, ingest.MaxPicture)
+	if err == nil {
+		defer body.Close()
+		var image []byte
+		if image, err = io.ReadAll(body); err == nil {
+			return image, nil
+		}
+	}
+	if belfry.CodeOf(err) == belfry.BodyTooLarge {
+		return nil, belfry.Errorf(belfry.BodyTooLarge, "a picture may have %d bytes; make it smaller", ingest.MaxPicture)
+	}
+	return nil, err
+}
+
+func (s *Server) deletePicture(w *answer, r *request) error {
+	name, err := r.named("picture")
+	if err != nil {
+		return err
+	}
+	c, err := s.caller(w, r)
+	if err != nil {
+		return err
+	}
+	status, text, err := s.Gallery.Delete(r.ctx(), r.sender(), name, ingest.Repeat{Key: c.IdempotencyKey, Digest: c.Digest})
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	w.Write(text)
+	return nil
+}

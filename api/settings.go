@@ -1,0 +1,131 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"belfry"
+	"belfry/ingest"
+)
+
+// Settings are what can be changed while the service runs.
+type Settings interface {
+	// Settings lists those that somebody of a level may see.
+	Settings(belfry.CustomerID, belfry.Level) []Setting
+	// PutSettings changes some, all or none, and puts them in force; nil takes one back.
+	PutSettings(ingest.Sender, belfry.Level, map[string]*string) error
+}
+
+// Setting is one setting with what is in force.
+type Setting struct {
+	Name    string `json:"name"`
+	Value   any    `json:"value"`
+	Default any    `json:"default"`
+	From    string `json:"from"`   // default, file, flag or stored
+	Change  bool   `json:"change"` // by who asks, here
+	Scope   string `json:"scope"`  // instance or customer
+	Help    string `json:"help"`
+}
+
+// zone is that of times which a customer writes without one.
+func (s *Server) zone(c belfry.CustomerID) *time.Location {
+	if s.ZoneOf != nil {
+		return s.ZoneOf(c)
+	}
+	return s.Zone
+}
+
+func (s *Server) listSettings(w *answer, r *request) error {
+	writeJSON(w, http.StatusOK, map[string]any{"settings": s.Settings.Settings(r.customer, r.level)})
+	return nil
+}
+
+func (s *Server) putSettings(w *answer, r *request) error {
+	if _, err := mediaType(r.Request, "application/json"); err != nil {
+		return err
+	}
+	body, err := openBody(w, r, maxClass)
+	if err != nil {
+		return tooLong(err, "body of settings")
+	}
+	defer body.Close()
+	text, err := io.ReadAll(body)
+	if err != nil {
+		return tooLong(err, "body of settings")
+	}
+	changes, err := readSettings(text)
+	if err != nil {
+		return err
+	}
+	if err := s.Settings.PutSettings(r.sender(), r.level, changes); err != nil {
+		return err
+	}
+	return s.listSettings(w, r)
+}
+
+const settingsExample = `{"retention.syslog": "90d", "limits.row_rate": null}`
+
+// readSettings reads one flat JSON object. Values become the texts that a configuration file would have; null is nil.
+func readSettings(text []byte) (map[string]*string, error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, belfry.Errorf(belfry.BadJSON, "the body must be one JSON object of settings, as in %s", settingsExample)
+	}
+	changes := map[string]*string{}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, badSettings(dec, err)
+		}
+		field := name.(string) // nothing else stands before a colon
+		if _, twice := changes[field]; twice {
+			return nil, belfry.Errorf(belfry.BadParameter, "the setting %.80q is given twice; give it once", mask(field))
+		}
+		value, err := dec.Token()
+		if err != nil {
+			return nil, badSettings(dec, err)
+		}
+		if changes[field], err = settingText(field, value); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, badSettings(dec, err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, belfry.Errorf(belfry.BadJSON, "something stands behind the JSON object, at byte %d; send the object alone", dec.InputOffset())
+	}
+	return changes, nil
+}
+
+func settingText(name string, value json.Token) (*string, error) {
+	var text string
+	switch v := value.(type) {
+	case nil:
+		return nil, nil
+	case string:
+		text = strings.TrimSpace(v)
+	case json.Number:
+		text = v.String()
+	case bool:
+		text = "false"
+		if v {
+			text = "true"
+		}
+	default:
+		return nil, belfry.Errorf(belfry.BadParameter, "the setting %.80q must be a text, a number, true, false, or null to take it back, as in %s", mask(name), settingsExample)
+	}
+	return &text, nil
+}
+
+func badSettings(dec *json.Decoder, err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return belfry.Errorf(belfry.BadJSON, "the JSON object does not end: its closing } is missing")
+	}
+	return belfry.Errorf(belfry.BadJSON, "the body is not JSON from byte %d on (%v); it must be one object, as in %s", dec.InputOffset(), err, settingsExample)
+}

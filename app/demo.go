@@ -1,0 +1,33 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"belfry/demo"
+	"belfry/ingest"
+)
+
+// demoSeed makes every demo the same one.
+const demoSeed = 1
+
+// demoStep fills the estate of the first customer with samples, when that was asked for. What takes its time, the past,
+// comes in while the service runs already.
+func (s *service) demoStep(ctx context.Context) error {
+	if !s.Demo {
+		return nil
+	}
+	c, ok := s.tree.CustomerNamed(ingest.DefaultCustomer)
+	if !ok {
+		return fmt.Errorf("a demo needs the customer %q, which this folder does not have", ingest.DefaultCustomer)
+	}
+	d := demo.New(demo.Config{
+		Tree: s.tree, Seq: s.seq, Customer: c.ID, Seed: demoSeed, Now: time.Now, Zone: s.zoneOf(c.ID), Log: s.Log.With("part", "demo"),
+	})
+	if err := d.Build(ctx); err != nil {
+		return err
+	}
+	s.parts.demo = start("demo", d.Run, s.failed)
+	return nil
+}

@@ -1,0 +1,215 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"belfry"
+	"belfry/api"
+	"belfry/ingest"
+)
+
+const (
+	measureEvery = 10 * time.Second
+	measures     = 90 // a quarter of an hour
+	spaceFor     = 10 * time.Second
+)
+
+// vitals is what /metrics does not remember: how fast rows came in lately, and what the files take.
+type vitals struct {
+	started time.Time
+
+	mu       sync.Mutex
+	points   []measure // the oldest first, one more than are shown
+	spaceAt  time.Time
+	space    []api.HealthCollection
+	metadata int64
+}
+
+// measure is the counters at a moment.
+type measure struct {
+	at               time.Time
+	received, stored int64
+}
+
+func newMeasure(n *ingest.Counters) measure {
+	return measure{time.Now(), n.Received.Load(), n.Stored.Load()}
+}
+
+// per is what came in per second between two measures.
+func (m measure) per(before measure) api.HealthRate {
+	seconds := m.at.Sub(before.at).Seconds()
+	rate := api.HealthRate{At: belfry.At(m.at).String()}
+	if seconds > 0 {
+		rate.Received = rough(float64(m.received-before.received) / seconds)
+		rate.Stored = rough(float64(m.stored-before.stored) / seconds)
+	}
+	return rate
+}
+
+// rough leaves two digits behind the point.
+func rough(v float64) float64 { return float64(int64(v*100+0.5)) / 100 }
+
+// measure looks at the counters from time to time.
+func (s *service) measure(ctx context.Context) error {
+	tick := time.NewTicker(measureEvery)
+	defer tick.Stop()
+	for {
+		s.vitals.add(newMeasure(s.seq.Counters()))
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (v *vitals) add(m measure) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.points = append(v.points, m)
+	if over := len(v.points) - measures - 1; over > 0 {
+		v.points = slices.Delete(v.points, 0, over)
+	}
+}
+
+// rates gives the rates between measures, and the one since the last.
+func (v *vitals) rates(now measure) (series []api.HealthRate, rate float64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	series = []api.HealthRate{}
+	for i := 1; i < len(v.points); i++ {
+		series = append(series, v.points[i].per(v.points[i-1]))
+	}
+	for _, p := range slices.Backward(v.points) { // one that is far enough away
+		if rate = now.per(p).Received; now.at.Sub(p.at) >= time.Second {
+			break
+		}
+	}
+	return series, rate
+}
+
+// readings are the metrics by name and labels, as `belfry_queries_total{ok}`.
+type readings map[string]float64
+
+func (s *service) readings() (readings, error) {
+	families, err := s.registry.Gather()
+	if err != nil {
+		return nil, fmt.Errorf("read the metrics: %w", err)
+	}
+	r := readings{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, l.GetValue())
+			}
+			name := f.GetName()
+			if labels != nil {
+				name += "{" + strings.Join(labels, ",") + "}"
+			}
+			r[name] = m.GetGauge().GetValue() + m.GetCounter().GetValue() // one of them is not there
+		}
+	}
+	return r, nil
+}
+
+func (r readings) count(name string) int64 { return int64(r[name]) }
+
+// by gives the readings of a metric by its one label.
+func (r readings) by(name string) map[string]int64 {
+	list := map[string]int64{}
+	for full, v := range r {
+		if label, ok := strings.CutPrefix(full, name+"{"); ok {
+			list[strings.TrimSuffix(label, "}")] = int64(v)
+		}
+	}
+	return list
+}
+
+// health tells how the service fares; sessions are those of a customer, or with customer 0 all.
+func (s *service) health(c belfry.CustomerID) (h api.Health, err error) {
+	r, err := s.readings()
+	if err != nil {
+		return h, err
+	}
+	now := time.Now()
+	h = api.Health{
+		Started: belfry.At(s.vitals.started).String(), Uptime: rough(now.Sub(s.vitals.started).Seconds()),
+		Rows: api.HealthRows{
+			Received: r.count("belfry_rows_received_total"), Stored: r.count("belfry_rows_stored_total"), Rejected: r.count("belfry_rows_rejected_total"),
+			Discarded: r.count("belfry_rows_discarded_total"), Tried: r.count("belfry_rows_tried_total"), Dropped: r.by("belfry_rows_dropped_total"),
+		},
+		Journal: api.HealthJournal{Bytes: r.count("belfry_journal_bytes"), Rows: int(r["belfry_backlog_rows"]), Records: int(r["belfry_backlog_records"])},
+		Memory:  api.HealthMemory{Resident: r.count("process_resident_memory_bytes"), Heap: r.count("go_memstats_heap_alloc_bytes"), Goroutines: int(r["go_goroutines"])},
+		Queries: api.HealthQueries{Running: int(r["belfry_queries_running"]), Total: r.by("belfry_queries_total")},
+		Items:   map[string]int{}, Streams: int(r["belfry_streams"]), Sessions: s.tree.CountSessions(c, belfry.At(now)),
+		Connections: api.HealthConnected{Open: int(r["belfry_connections{open}"]), Idle: int(r["belfry_connections{idle}"])},
+	}
+	for kind, n := range r.by("belfry_items") {
+		h.Items[kind] = int(n)
+	}
+	h.Rows.Series, h.Rows.Rate = s.vitals.rates(newMeasure(s.seq.Counters()))
+	_, h.Journal.Segments = s.journal.Size()
+	if since := s.store.Waiting(); !since.IsZero() {
+		h.Journal.Oldest = rough(max(0, now.Sub(since).Seconds()))
+	}
+	return h, s.space(&h.Disk)
+}
+
+// space looks at the disk. Files are counted again after a while only: there may be thousands.
+func (s *service) space(d *api.HealthDisk) (err error) {
+	cfg := s.cfg.Load()
+	if d.Free, d.Total, err = freeSpace(cfg.Data); err != nil {
+		return err
+	}
+	v := &s.vitals
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if now := time.Now(); now.Sub(v.spaceAt) >= spaceFor {
+		v.spaceAt = now
+		v.space = collectionSpace(cfg.inside(cfg.Storage.DuckDB.Dir))
+		v.metadata = 0
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			if info, err := os.Stat(cfg.inside(cfg.Meta.SQLite.Path) + suffix); err == nil {
+				v.metadata += info.Size()
+			}
+		}
+	}
+	d.Collections, d.Metadata = v.space, v.metadata
+	return nil
+}
+
+// collectionSpace adds up the files of each collection. One that goes while it is looked at takes no space.
+func collectionSpace(dir string) []api.HealthCollection {
+	list := []api.HealthCollection{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return list
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		c := api.HealthCollection{Name: e.Name()}
+		filepath.WalkDir(filepath.Join(dir, e.Name()), func(_ string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return nil
+			}
+			if info, err := e.Info(); err == nil {
+				c.Bytes += info.Size()
+				c.Files++
+			}
+			return nil
+		})
+		list = append(list, c)
+	}
+	return list
+}

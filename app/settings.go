@@ -1,0 +1,234 @@
+package app
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"belfry"
+	"belfry/api"
+	"belfry/ingest"
+	"belfry/status"
+)
+
+// settings are what can be changed while the service runs. What is in force is made of three layers: the defaults, over
+// them what was stored through the API, and over that what was written on the machine.
+//
+//	file, flags ──► base ──┐
+//	                       ├─ with ─► the configuration in force
+//	API ──► journal ─► tree┘
+type settings struct {
+	mu    sync.Mutex // whoever changes something holds it from the check until it is in force
+	base  *Config    // without what was stored
+	zones atomic.Pointer[zones]
+}
+
+// zones are those of times which are written without one.
+type zones struct {
+	instance *time.Location
+	of       map[belfry.CustomerID]*time.Location // of customers with a zone of their own
+}
+
+// customerZone is the one setting that each customer has for itself.
+const customerZone = "customer.timezone"
+
+// settingsStep puts in force at the start what was stored before.
+func (s *service) settingsStep(context.Context) error {
+	s.settings.mu.Lock()
+	defer s.settings.mu.Unlock()
+	s.base = s.cfg.Load()
+	s.adopt()
+	return nil
+}
+
+// adopt puts in force what is stored, over the base, and tells what has changed.
+func (s *service) adopt() (changed []string) {
+	old := s.cfg.Load()
+	next := s.sound(s.tree.Settings(0))
+	changed, _ = differences(old, next)
+	s.findZones(next)
+	s.use(next)
+	s.apply(next, old)
+	return changed
+}
+
+// sound lays stored settings over the base. What does not fit any more, because the file has changed since, is left out
+// and told; the service must start all the same.
+func (s *service) sound(stored map[string]string) *Config {
+	next, faults := s.base.with(stored)
+	for _, name := range slices.Sorted(maps.Keys(faults)) {
+		s.Log.Warn("a stored setting is not used", "setting", name, "err", faults[name])
+	}
+	err := next.Check()
+	if err == nil {
+		return next
+	}
+	s.Log.Warn("stored settings are not used, they do not fit to the configuration", "err", err)
+	return s.base
+}
+
+func (s *service) findZones(c *Config) {
+	z := &zones{of: map[belfry.CustomerID]*time.Location{}}
+	var err error
+	if z.instance, err = c.Zone(); err != nil {
+		z.instance = time.Local // a wrong one is refused before it gets here
+	}
+	for c, name := range s.tree.CustomerSetting(customerZone) {
+		if zone, err := status.ParseZone(name, z.instance); err == nil {
+			z.of[c] = zone
+		}
+	}
+	s.zones.Store(z)
+}
+
+// zoneOf is the zone of times that a customer writes without one.
+func (s *service) zoneOf(c belfry.CustomerID) *time.Location {
+	z := s.zones.Load()
+	if zone := z.of[c]; zone != nil {
+		return zone
+	}
+	return z.instance
+}
+
+// rezone lets what was read in the old zone be read in the new one.
+func (s *service) rezone() {
+	if s.seq == nil {
+		return // nothing has been read yet
+	}
+	if err := s.seq.Rezone(); err != nil {
+		s.Log.Warn("monitoring periods are read in the former zone until the next start", "err", err)
+	}
+}
+
+// Settings lists what an administrator may see: those of the instance with all, others with what concerns their data.
+func (s *service) Settings(c belfry.CustomerID, l belfry.Level) (list []api.Setting) {
+	cfg, stored := s.cfg.Load(), s.tree.Settings(0)
+	s.settings.mu.Lock()
+	said := s.base.said
+	s.settings.mu.Unlock()
+	defaults := Default(s.Catalog)
+	usual := defaults.fields()
+	fields := cfg.fields()
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		f := fields[name]
+		if l < belfry.LevelInstance && !concerns(name) {
+			continue
+		}
+		set := api.Setting{
+			Name: name, Value: f.show(cfg), Default: usual[name].show(defaults), From: saidNowhere, Scope: "instance", Help: f.help,
+			Change: f.live && said[name] == "" && l >= belfry.LevelInstance,
+		}
+		if _, ok := stored[name]; ok {
+			set.From = saidStored
+		}
+		if from := said[name]; from != "" {
+			set.From = from
+		}
+		list = append(list, set)
+	}
+	return append(list, s.customerSetting(c))
+}
+
+// customerSetting shows the zone of a customer.
+func (s *service) customerSetting(c belfry.CustomerID) api.Setting {
+	set := api.Setting{
+		Name: customerZone, Value: "", Default: "", From: saidNowhere, Change: true, Scope: "customer",
+		Help: "zone of times that users and keys of this customer give without one; empty: that of the instance",
+	}
+	if name, ok := s.tree.Settings(c)[customerZone]; ok {
+		set.Value, set.From = name, saidStored
+	}
+	return set
+}
+
+// concerns tells whether a setting of the instance says something about the data of its customers.
+func concerns(name string) bool {
+	return name == "timezone" || name == "strict_classes" || strings.HasPrefix(name, retentionPrefix) || strings.HasPrefix(name, "limits.")
+}
+
+// PutSettings changes settings, all or none; nil takes one back. They are in force when it returns.
+func (s *service) PutSettings(who ingest.Sender, l belfry.Level, settings map[string]*string) error {
+	s.settings.mu.Lock()
+	defer s.settings.mu.Unlock()
+	own, common := map[string]*string{}, map[string]*string{}
+	for name, text := range settings {
+		if name == customerZone {
+			own[name] = text
+		} else {
+			common[name] = text
+		}
+	}
+	if err := s.checkSettings(l, common); err != nil {
+		return err
+	}
+	if text := own[customerZone]; text != nil {
+		if _, err := status.ParseZone(*text, time.UTC); err != nil {
+			return belfry.Errorf(belfry.BadParameter, "%s: %s", customerZone, message(err))
+		}
+	}
+	if len(common) > 0 {
+		if err := s.seq.PutSettings(who, 0, common); err != nil {
+			return err
+		}
+		if changed := s.adopt(); len(changed) > 0 {
+			s.Log.Info("settings changed", "changed", strings.Join(changed, ", "), "user", who.Name)
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	if err := s.seq.PutSettings(who, who.Customer, own); err != nil {
+		return err
+	}
+	s.findZones(s.cfg.Load())
+	s.rezone()
+	return nil
+}
+
+// checkSettings finds what is wrong with changes of the instance's settings.
+func (s *service) checkSettings(l belfry.Level, changes map[string]*string) error {
+	stored := s.tree.Settings(0)
+	if stored == nil {
+		stored = map[string]string{}
+	}
+	fields := s.base.fields()
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		f, ok := fields[name]
+		switch {
+		case !ok || !f.live && l >= belfry.LevelInstance:
+			return belfry.Errorf(belfry.BadParameter, "%s", noSetting(name, withOwn(fields)))
+		case l < belfry.LevelInstance:
+			return belfry.Errorf(belfry.InsufficientLevel, "%s is a setting of the instance and needs a session of an instance administrator", name)
+		case s.base.said[name] == saidByFlag:
+			return belfry.Errorf(belfry.BadParameter, "%s is given on the command line or in the environment of the service, which wins; change it there", name)
+		case s.base.said[name] != "":
+			return belfry.Errorf(belfry.BadParameter, "%s is given in the configuration file, which wins; change it there, or take it out of the file", name)
+		}
+		if delete(stored, name); changes[name] != nil {
+			stored[name] = *changes[name]
+		}
+	}
+	next, faults := s.base.with(stored)
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		if err := faults[name]; err != nil {
+			return belfry.Errorf(belfry.BadParameter, "%s", err)
+		}
+	}
+	if err := next.Check(); err != nil {
+		return belfry.Errorf(belfry.BadParameter, "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return nil
+}
+
+// withOwn adds the setting of the customer to those that a misspelt name may have meant.
+func withOwn(fields map[string]configField) map[string]configField {
+	fields = maps.Clone(fields)
+	fields[customerZone] = configField{live: true}
+	return fields
+}
+
+var _ api.Settings = (*service)(nil)

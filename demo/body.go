@@ -1,0 +1,89 @@
+package demo
+
+import (
+	"bytes"
+	"encoding/csv"
+	"io"
+	"strconv"
+)
+
+// country is the name of the picture behind the sites.
+const country = "demo/country"
+
+// body is CSV on its way in.
+type body struct {
+	pkg  string // of what is provisioned; empty: rows to be stored
+	text bytes.Buffer
+	csv  *csv.Writer
+	rows int
+}
+
+func newBody(pkg string, header ...string) *body {
+	b := &body{pkg: pkg}
+	b.csv = csv.NewWriter(&b.text)
+	b.csv.Write(header) // into memory, which does not fail
+	return b
+}
+
+func (b *body) add(cells ...string) {
+	b.csv.Write(cells)
+	b.rows++
+}
+
+func (b *body) reader() io.Reader {
+	b.csv.Flush()
+	return &b.text
+}
+
+// bodies are what to provision, in an order in which everything that is named exists already.
+func (p *plan) bodies() []*body {
+	views := newBody("view", "name", "view", "class", "autoarrange", "bg", "posx", "posy", "width", "height")
+	for _, v := range p.views {
+		size := strconv.Itoa(v.size)
+		views.add(v.name, v.parent, v.class, v.arrange, v.bg, strconv.Itoa(v.y), strconv.Itoa(v.x), size, size)
+	}
+	resources := newBody("custom", "name", "view", "autoarrange", "posx", "posy")
+	for _, r := range p.resources {
+		resources.add(append([]string{r.name, r.view, "linear"}, place(r.x, r.y)...)...)
+	}
+	objects := newBody("object", "name", "resname", "view", "class", "ip", "object_1")
+	for _, o := range p.objects {
+		objects.add(o.name, o.resource, o.resource, o.class, o.ip, o.site)
+	}
+	return append([]*body{views, resources, objects}, p.elements...)
+}
+
+// place gives the cells posx and posy, which count from the top and from the left; none for what arranges itself.
+func place(x, y int) []string {
+	if x == 0 && y == 0 {
+		return []string{"", ""}
+	}
+	return []string{strconv.Itoa(y), strconv.Itoa(x)}
+}
+
+// decorate draws what is no icon.
+func (p *plan) decorate() {
+	labels := newBody("label", "name", "view", "text", "size", "colour", "posx", "posy")
+	labels.add("demo title", Company, "Tramont: six sites, one company", "24", "#2f5d8a", "20", "40")
+	labels.add("demo hint", "MAIN", "Sample data, made by --demo", "14", "", "10", "60")
+	for _, s := range sites {
+		labels.add("demo "+s.short+" racks", s.name, "Server room", "14", "", "30", "60")
+		labels.add("demo "+s.short+" people", s.name, "Office", "14", "", "30", "300")
+	}
+	links := newBody("link", "name", "view", "from", "to", "text")
+	for i, s := range sites {
+		links.add("demo line "+s.short, Company, s.name, sites[(i+1)%len(sites)].name, "1 Gbit/s")
+	}
+	shortcuts := newBody("shortcut", "name", "view", "target", "posx", "posy")
+	shortcuts.add("demo payment", Company, "Payment", "560", "60")
+	shortcuts.add("demo shop", Company, "Web shop", "560", "140")
+	for _, s := range sites {
+		shortcuts.add("demo back from "+s.short, s.name, Company, "200", "60")
+	}
+	pictures := newBody("picture", "name", "view", "picture", "posx", "posy", "width", "height")
+	pictures.add("demo compass", Company, compass, "60", "700", "80", "80")
+	p.elements = []*body{labels, links, shortcuts, pictures}
+}
+
+// compass is the name of a picture that is drawn in the map.
+const compass = "demo/compass"

@@ -1,0 +1,121 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"belfry"
+	"belfry/ingest"
+	"belfry/status"
+)
+
+// people are who deals with what goes wrong.
+var people = []string{"anna", "ben", "chiara"}
+
+// noticed is how long somebody takes to look at an incident.
+const noticed = 75 * time.Second
+
+// furnish puts management on a new estate, as people would have left it: a maintenance, a weekly window, something that
+// is allowed to be off, and notes.
+func (d *Demo) furnish(ctx context.Context) error {
+	now := d.Now().In(d.Zone)
+	sunday := now.AddDate(0, 0, -int(now.Weekday())).Format(time.DateOnly)
+	weekly, err := status.ParseSchedule(sunday+"T02:00", sunday+"T04:00", "FREQ=WEEKLY;BYDAY=SU", d.Zone)
+	if err != nil {
+		return fmt.Errorf("weekly window of the demo: %w", err)
+	}
+	for _, a := range []struct {
+		by string
+		ingest.Action
+	}{
+		{"anna", manage(belfry.KindResource, "hil-srv3", belfry.Stored, "new memory is being put in", until(now.Add(4*time.Hour)))},
+		{"ben", manage(belfry.KindView, "Lakeside rack 1", belfry.Stored, "weekly updates", &weekly)},
+		{"ben", manage(belfry.KindObject, "sou-prn1", belfry.WhileRed, "switched off when nobody is there", nil)},
+		{"chiara", note(belfry.KindResource, "cap-db01", "primary; cap-db02 and cap-db03 follow it")},
+		{"chiara", note(belfry.KindView, "Northport", "key to the server room is with the front desk")},
+		{"anna", note(belfry.KindObject, "Backup mail", "the tape drive has been ordered")},
+	} {
+		if err := d.act(ctx, a.by, a.Action); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func manage(kind belfry.Kind, name string, mode belfry.Mode, why string, w *status.Schedule) ingest.Action {
+	return ingest.Action{Kind: kind, List: []string{name}, Manage: &status.Order{Mode: mode, Note: &why}, Window: w}
+}
+
+func note(kind belfry.Kind, name, text string) ingest.Action {
+	return ingest.Action{Kind: kind, List: []string{name}, Note: &text}
+}
+
+func until(t time.Time) *status.Schedule {
+	s, err := status.ParseSchedule("", t.Format(time.RFC3339), "", t.Location())
+	if err != nil {
+		panic(err) // the time was written by us
+	}
+	return &s
+}
+
+// act does something with items; that one of them is not in error, or gone, is no fault.
+func (d *Demo) act(ctx context.Context, by string, a ingest.Action) error {
+	_, answer, err := d.Seq.Act(ctx, d.sender(by), a, ingest.Repeat{})
+	if err != nil {
+		return fmt.Errorf("operator of the demo: %w", err)
+	}
+	var out ingest.Acted
+	if err := json.Unmarshal(answer, &out); err != nil {
+		return fmt.Errorf("operator of the demo: %w", err)
+	}
+	for _, e := range out.Errors {
+		if e.Code != belfry.NotInError && e.Code != belfry.UnknownItem {
+			return fmt.Errorf("operator of the demo: %s: %s", e.Name, e.Message)
+		}
+	}
+	return nil
+}
+
+// operate lets people deal with incidents that they have noticed: of five, two are acknowledged, one gets a note, one
+// is put under maintenance until it is over, and one nobody looks at.
+func (d *Demo) operate(ctx context.Context, m *mood) error {
+	standing := []string{"Backup mail", "pay.example"}
+	if !d.seen[standing[0]] {
+		d.seen[standing[0]] = true
+		ack := ingest.Action{Kind: belfry.KindObject, List: standing, Ack: &belfry.Ack{Text: "known since Monday, will be dealt with this week"}}
+		if err := d.act(ctx, "anna", ack); err != nil {
+			return err
+		}
+	}
+	for _, i := range m.open {
+		if d.seen[i.id] || m.at.Sub(i.from) < noticed {
+			continue
+		}
+		d.seen[i.id] = true
+		if err := d.deal(ctx, &i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Demo) deal(ctx context.Context, i *incident) error {
+	by := people[i.chance%uint64(len(people))]
+	name := i.cause.name
+	a := ingest.Action{Kind: belfry.KindObject, List: []string{name}, Resource: i.cause.resource}
+	switch i.chance % 5 {
+	case 0, 1:
+		a.Ack = &belfry.Ack{Text: "looking into it, " + i.id}
+	case 2:
+		text := "see " + i.id + ": it was the same last month"
+		a.Note = &text
+	case 3:
+		a = manage(belfry.KindObject, name, belfry.Stored, "being mended, "+i.id, until(i.to))
+		a.Resource = i.cause.resource
+	default:
+		return nil
+	}
+	return d.act(ctx, by, a)
+}

@@ -1,0 +1,104 @@
+package ingest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+
+	"belfry"
+)
+
+// What pictures a customer may have. They travel through the journal like everything else, and lie in the metadata
+// database.
+const (
+	MaxPicture     = 2 << 20  // bytes of one
+	maxPictures    = 1000     // of a customer
+	maxAllPictures = 64 << 20 // bytes of all of them together
+)
+
+// PutPicture keeps a picture under a name; result is created, updated or unchanged.
+func (s *Sequencer) PutPicture(who Sender, name string, image []byte) (result string, p *belfry.Picture, err error) {
+	if bad := checkName("name", name); bad != nil {
+		return "", nil, belfry.Errorf(belfry.BadParameter, "picture: %s", bad.Message)
+	}
+	kind, err := readImage(image)
+	if err != nil {
+		return "", nil, err
+	}
+	sum := sha256.Sum256(image) // here, where only the one who sends it waits
+	next := &belfry.Picture{
+		Name: name, Type: kind.mediaType, Hash: hex.EncodeToString(sum[:]), Size: int64(len(image)),
+		Width: kind.width, Height: kind.height, Creator: who.Name,
+	}
+	err = s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) (err error) {
+		result, err = t.putPicture(who, next, image)
+		return err
+	}})
+	if result == classUnchanged {
+		next = s.cfg.Tree.PictureNamed(who.Customer, name)
+	}
+	return result, next, err
+}
+
+func (t *tx) putPicture(who Sender, next *belfry.Picture, image []byte) (result string, err error) {
+	was := t.estate.Picture(next.Name)
+	if was != nil && was.Hash == next.Hash {
+		return classUnchanged, nil
+	}
+	count, size := t.estate.PicturesSize()
+	result = classCreated
+	if was != nil {
+		count, size, result = count-1, size-was.Size, classUpdated
+	}
+	switch {
+	case count >= maxPictures:
+		return "", belfry.Errorf(belfry.BadParameter, "there are %d pictures already, as many as are allowed; remove some", maxPictures)
+	case size+next.Size > maxAllPictures:
+		return "", belfry.Errorf(belfry.BadParameter, "with this one the pictures would have %d bytes together, and %d are allowed; remove some, or send smaller ones", size+next.Size, maxAllPictures)
+	}
+	next.Changed = t.now
+	t.configure(belfry.DocPicture, t.estate.ID, next.Name, next)
+	t.document(belfry.Doc{Kind: belfry.DocImage, Customer: t.estate.ID, Name: next.Hash, Body: image})
+	t.dropImage(was)
+	t.configured("picture "+next.Name+" "+result, who.Name)
+	return result, nil
+}
+
+// dropImage removes the bytes of a picture, unless another one has the same; nil is none.
+func (t *tx) dropImage(p *belfry.Picture) {
+	if p != nil && !t.estate.ImageUsed(p.Hash, p.Name) {
+		t.document(belfry.Doc{Kind: belfry.DocImage, Customer: t.estate.ID, Name: p.Hash})
+	}
+}
+
+var errNoPicture = errors.New("no such picture")
+
+// DeletePicture removes a picture. Views and elements that name it show none.
+func (s *Sequencer) DeletePicture(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
+	run := func() (int, []byte, error) {
+		answer := encode(map[string]string{"result": "removed", "name": name})
+		err := s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) error {
+			p := t.estate.Picture(name)
+			if p == nil {
+				return errNoPicture
+			}
+			t.document(belfry.Doc{Kind: belfry.DocPicture, Customer: t.estate.ID, Name: name})
+			t.dropImage(p)
+			t.configured("picture "+name+" removed", who.Name)
+			t.answer(who, r, 200, answer)
+			return nil
+		}})
+		switch {
+		case err == nil:
+			return 200, answer, nil
+		case errors.Is(err, errNoPicture):
+			err = s.cfg.Tree.UnknownPicture(who.Customer, name) // compares many names, while others need not wait
+		}
+		return s.refusal(who, r, err)
+	}
+	if r.Key != "" {
+		return s.once(ctx, who, r, run)
+	}
+	return run()
+}
