@@ -58,6 +58,7 @@ const (
 	DocClass    = "class"    // catalog.Class; of customer 0: of the instance
 	DocPackage  = "package"  // catalog.PackageType, of the instance
 	DocPolicy   = "policy"   // meta.Policy
+	DocRemoval  = "removal"  // Removal, of the instance; its name is the number of the customer
 )
 
 // Answer is what a request with an Idempotency-Key was told. It commits together with what the request changed.

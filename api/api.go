@@ -45,6 +45,9 @@ type Config struct {
 	Keys    Keys
 	Login   Sessions
 	Admin   KeyAdmin
+	// Accounts changes users and customers, Provider lets people in whom it knows; nil: there is none.
+	Accounts Accounts
+	Provider Provider
 	Catalog func() *catalog.Catalog // as it is now
 	Classes Classes
 	Names   query.Names // resolves the names in a query to ids

@@ -33,7 +33,8 @@ type service struct {
 	seq     *ingest.Sequencer
 	hub     *api.Hub
 	api     *api.Server
-	parts   struct{ disk, store, meta, seq, hub, keep, snap, sum *part }
+	people  *accounts
+	parts   struct{ disk, store, meta, seq, hub, keep, snap, sum, erase *part }
 	failed  chan error
 	phase   atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
 	reloads chan struct{}                // retention may have changed
@@ -228,13 +229,14 @@ func (s *service) room(ctx context.Context, rows int) error {
 func (s *service) serveHTTP(context.Context) error {
 	metrics := s.metrics()
 	people := newAccounts(s.tree, s.seq)
+	s.people = people
 	zone, err := s.cfg.Load().Zone()
 	if err != nil {
 		return err
 	}
 	c := api.Config{
 		Log: s.Log.With("part", "api"), Now: time.Now, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
-		Tree: s.tree, Hub: s.hub,
+		Tree: s.tree, Hub: s.hub, Accounts: people,
 		Explain: s.explain,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
 		Policies: s.tree, PutPolicy: s.seq.PutPolicy, DeletePolicy: s.seq.DeletePolicy,
@@ -245,9 +247,15 @@ func (s *service) serveHTTP(context.Context) error {
 	if s.cfg.Load().AdminListen == "" {
 		c.Metrics = metrics.handler()
 	}
+	if oidc := s.cfg.Load().OIDC; oidc.Issuer != "" {
+		if c.Provider, err = newProvider(oidc, people, s.Log.With("part", "oidc")); err != nil {
+			return err
+		}
+	}
 	s.api = api.New(c)
 	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq}))
 	s.parts.keep = start("housekeeping", s.keepHouse, s.failed)
+	s.parts.erase = start("removal of customers", behind(s.keepErased), s.failed)
 	s.parts.snap = start("status snapshots", s.keepSnapshots, s.failed)
 	s.parts.sum = start("summaries", behind(s.summarise), s.failed)
 	return nil

@@ -37,9 +37,14 @@ func (t *Tree) Apply(r *belfry.Record, made ...*Node) error {
 }
 
 func (t *Tree) applyDoc(d *belfry.Doc) error {
+	if t.gone(d.Customer) {
+		return nil
+	}
 	switch d.Kind {
 	case belfry.DocCustomer:
 		return t.applyCustomer(d)
+	case belfry.DocRemoval:
+		return t.applyRemoval(d)
 	case belfry.DocKey:
 		return t.applyKey(d)
 	case belfry.DocPackage:
@@ -77,12 +82,12 @@ func (t *Tree) applyDoc(d *belfry.Doc) error {
 func (t *Tree) applyCustomer(d *belfry.Doc) error {
 	var c belfry.Customer
 	if d.Body == nil {
-		return nil // removal of a customer comes with its data, in a later version
+		return nil // the removal that comes with it says what is gone
 	}
 	if err := decodeDoc(d, &c); err != nil {
 		return err
 	}
-	if t.customers[c.ID] == nil {
+	if t.customers[c.ID] == nil && !t.gone(c.ID) {
 		e := NewEstate(c)
 		t.customers[c.ID] = e
 		t.names[c.Name] = e
@@ -99,6 +104,9 @@ func decodeDoc(d *belfry.Doc, v any) error {
 
 // applyItem creates, changes or removes an item. Parents come before what stands in them.
 func (t *Tree) applyItem(it *belfry.Item, pos uint64, ready *Node) error {
+	if t.gone(it.Customer) {
+		return nil
+	}
 	n := t.Node(it.ID)
 	if n == nil {
 		var err error

@@ -34,6 +34,7 @@ type Tree struct {
 	names     map[string]*Estate
 	registry  registry
 	policed   int // policies of all customers
+	removed   map[belfry.CustomerID]belfry.Removal
 }
 
 // NewTree makes an empty tree.
@@ -44,6 +45,7 @@ func NewTree(c *catalog.Catalog) *Tree {
 		customers: map[belfry.CustomerID]*Estate{},
 		names:     map[string]*Estate{},
 		registry:  newRegistry(),
+		removed:   map[belfry.CustomerID]belfry.Removal{},
 	}
 	t.catalog.Store(c)
 	return t
