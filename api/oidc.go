@@ -38,6 +38,9 @@ const (
 	roundTime   = 10 * time.Minute
 )
 
+// callbackParams are those that count when the browser comes back; providers add others, each its own.
+var callbackParams = []string{"code", "error", "state", "*"}
+
 // loginOptions tells the page on which people log in what it can offer.
 func (s *Server) loginOptions(w *answer, _ *request) error {
 	options := map[string]any{"oidc": s.Provider != nil}

@@ -9,7 +9,7 @@ import (
 
 const (
 	// eraseEvery is how often we look whether a customer has been removed, or try again what did not succeed.
-	eraseEvery = 5 * time.Second
+	eraseEvery = time.Second
 	// arrivedEvery is how often we look whether rows have arrived in the store.
 	arrivedEvery = 20 * time.Millisecond
 )

@@ -25,9 +25,9 @@ import (
 type judge struct {
 	*running
 	provider *testProvider
-	doc  *openapi3.T
-	keys map[string]string
-	seen map[string]bool // "METHOD /path good" and "… bad"
+	doc      *openapi3.T
+	keys     map[string]string
+	seen     map[string]bool // "METHOD /path good" and "… bad"
 }
 
 func newJudge(t *testing.T) *judge {

@@ -69,11 +69,11 @@ func (s *Sequencer) removeCustomer(who Sender, name string, r Repeat) (code int,
 		if !ok {
 			return belfry.Errorf(belfry.NotFound, "there is no customer %.255q", name)
 		}
-		if c.ID == who.Customer {
-			return belfry.Errorf(belfry.NotAllowed, "this session acts in customer %q; act in another customer first", name)
-		}
 		if t.anotherOf(c.ID, &belfry.User{}, func(u *belfry.User) bool { return u.Level() == belfry.LevelInstance }) {
 			return belfry.Errorf(belfry.NotAllowed, "customer %q has an administrator of the instance; make one in another customer, and remove or lower those in %q first", name, name)
+		}
+		if c.ID == who.Customer {
+			return belfry.Errorf(belfry.NotAllowed, "this session acts in customer %q; act in another customer first", name)
 		}
 		t.document(belfry.Doc{Kind: belfry.DocCustomer, Name: name}) // as its document was called once
 		t.document(belfry.Doc{Kind: belfry.DocCustomer, Name: customerDoc(c.ID)})
