@@ -105,6 +105,7 @@ func decodeDoc(d *belfry.Doc, v any) error {
 // applyItem creates, changes or removes an item. Parents come before what stands in them.
 func (t *Tree) applyItem(it *belfry.Item, pos uint64, ready *Node) error {
 	if t.gone(it.Customer) {
+		t.reserve(it.ID)
 		return nil
 	}
 	n := t.Node(it.ID)
@@ -160,15 +161,20 @@ func (t *Tree) add(it *belfry.Item, n *Node) (*Node, error) {
 
 // keep makes a node known by its id.
 func (t *Tree) keep(e *Estate, n *Node) {
-	for belfry.ID(len(t.nodes)) <= n.ID {
-		t.nodes = append(t.nodes, nil)
-	}
+	t.reserve(n.ID)
 	t.nodes[n.ID] = n
 	if n.Kind == belfry.KindElement {
 		return // not for queries
 	}
 	e.ever = append(e.ever, n)
 	n.Number = uint32(len(e.ever))
+}
+
+// reserve makes sure that an id is not given again.
+func (t *Tree) reserve(id belfry.ID) {
+	for belfry.ID(len(t.nodes)) <= id {
+		t.nodes = append(t.nodes, nil)
+	}
 }
 
 // parentOf finds the view in which an item stands. When the record that made it is lost, the item shows in its resource
