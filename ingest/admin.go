@@ -26,7 +26,7 @@ func (s *Sequencer) Bootstrap(password string) error {
 		t.configure(belfry.DocUser, c.ID, AdminUser, belfry.User{
 			Name: AdminUser, Password: password, Role: belfry.Administrator, Instance: true, Created: t.now,
 		})
-		t.login("user admin created as "+belfry.InstanceAdministrator, "system")
+		t.configured("user admin created", "system")
 		return nil
 	}})
 }
