@@ -44,7 +44,8 @@ func lives(t *testing.T) []*belfry.Record {
 			{ID: 2, Customer: 5, Kind: belfry.KindResource, Name: "privateresource", Parent: 1, Resource: 2, Class: "custom", Package: "custom", Created: 2},
 		}, Answer: &belfry.Answer{Customer: 5, Key: "k", Body: []byte("privateanswer"), Time: 1}},
 		{Pos: 3, Customer: 1, Docs: []belfry.Doc{
-			{Kind: belfry.DocCustomer, Name: "acme"}, {Kind: belfry.DocCustomer, Name: "\x015"},
+			{Kind: belfry.DocCustomer, Name: "acme"},
+			{Kind: belfry.DocCustomer, Name: "\x015"},
 			{Kind: belfry.DocRemoval, Name: "5", Body: mustJSON(t, belfry.Removal{Customer: 5, Removed: 3})},
 		}},
 		{Pos: 4, Customer: 6, Docs: []belfry.Doc{customer(6, "\x016"), user(6)}, Items: []belfry.Item{main(3, 6)}},
