@@ -118,7 +118,7 @@ func Default(cat *catalog.Catalog) *Config {
 			QueryTime: Duration(30 * time.Second), Wait: Duration(2 * time.Second), Idle: Duration(30 * time.Second),
 		},
 		Retention: defaultAges(cat),
-		OIDC:      OIDC{Customer: "default"},
+		OIDC:      OIDC{Customer: "default", Roles: map[string]string{}},
 	}
 }
 
