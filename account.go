@@ -8,10 +8,13 @@ import (
 // User is a person who logs in to the web interface.
 type User struct {
 	Name     string `json:"name"`
-	Password string `json:"password"` // argon2id, in PHC form
+	Password string `json:"password"` // argon2id, in PHC form; empty for one whom only a provider knows
 	Role     string `json:"role"`     // viewer, operator, administrator
 	Instance bool   `json:"instance,omitempty"`
 	Created  Time   `json:"created"`
+	// Subject is who the user is at an OpenID provider: the issuer, a blank, and the name that it never gives to another.
+	Subject   string `json:"subject,omitempty"`
+	LastLogin Time   `json:"lastlogin,omitempty"`
 }
 
 // The roles of a user.
@@ -20,6 +23,30 @@ const (
 	Operator      = "operator"
 	Administrator = "administrator"
 )
+
+// InstanceAdministrator is how the role of an administrator of the whole instance is called.
+const InstanceAdministrator = "instance administrator"
+
+// RoleName is the role as people are told it, and as SetRole takes it.
+func (u *User) RoleName() string {
+	if u.Level() == LevelInstance {
+		return InstanceAdministrator
+	}
+	return u.Role
+}
+
+// SetRole gives the user a role by its name; false when there is no such role.
+func (u *User) SetRole(name string) bool {
+	switch name {
+	case Viewer, Operator, Administrator:
+		u.Role, u.Instance = name, false
+	case InstanceAdministrator:
+		u.Role, u.Instance = Administrator, true
+	default:
+		return false
+	}
+	return true
+}
 
 // Level is what a session of the user may do. A role that is not known may do nothing.
 func (u *User) Level() Level {
@@ -52,6 +79,16 @@ type Session struct {
 	Mark    string `json:"mark"` // User.Mark at the login
 	Created Time   `json:"created"`
 	Expires Time   `json:"expires"`
+	// Acting is the customer in which an administrator of the instance works, when that is not the user's own.
+	Acting CustomerID `json:"acting,omitempty"`
+}
+
+// Removal says that a customer has been removed. It stays for ever: its number is never given to another customer, so
+// that nothing of the one can turn up with the other.
+type Removal struct {
+	Customer CustomerID `json:"customer"`
+	Removed  Time       `json:"removed"`
+	Erased   Time       `json:"erased,omitempty"` // when its rows were gone from the disk; 0: not yet
 }
 
 // Level is what a key or a session may do. Levels nest: each includes the ones before it.

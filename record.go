@@ -61,6 +61,7 @@ const (
 	DocPicture  = "picture"  // Picture
 	DocImage    = "image"    // the bytes of a picture as they are, not JSON; its name is their Hash
 	DocSetting  = "setting"  // a text, as the configuration file would have it; of customer 0: of the instance
+	DocRemoval  = "removal"  // Removal, of the instance; its name is the number of the customer
 )
 
 // Answer is what a request with an Idempotency-Key was told. It commits together with what the request changed.

@@ -40,16 +40,19 @@ import (
 
 // Config is what the server needs from the rest of the program.
 type Config struct {
-	Log     *slog.Logger
-	Now     func() time.Time
-	Keys    Keys
-	Login   Sessions
-	Admin   KeyAdmin
-	Catalog func() *catalog.Catalog // as it is now
-	Classes Classes
-	Names   query.Names // resolves the names in a query to ids
-	Tree    *meta.Tree  // what exists
-	Hub     *Hub        // what happens
+	Log   *slog.Logger
+	Now   func() time.Time
+	Keys  Keys
+	Login Sessions
+	Admin KeyAdmin
+	// Accounts changes users and customers, Provider lets people in whom it knows; nil: there is none.
+	Accounts Accounts
+	Provider Provider
+	Catalog  func() *catalog.Catalog // as it is now
+	Classes  Classes
+	Names    query.Names // resolves the names in a query to ids
+	Tree     *meta.Tree  // what exists
+	Hub      *Hub        // what happens
 
 	// Send takes the body of a bulk request. It answers when what it accepted is durable and visible.
 	Send func(context.Context, Bulk) (status int, body []byte, err error)

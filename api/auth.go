@@ -15,6 +15,7 @@ type request struct {
 	*http.Request
 	id       string
 	customer belfry.CustomerID
+	home     belfry.CustomerID // that of the user; another one when an instance administrator acts in customer
 	level    belfry.Level
 	who      string      // the name of the key, or of the user, for events
 	key      string      // hash of the key; of a session, a hash of its own; empty for routes that need neither

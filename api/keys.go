@@ -22,13 +22,15 @@ type Caller struct {
 	Customer       belfry.CustomerID
 	Key            string // hash of the API key
 	Name           string // of the key, or of the user
+	Level          belfry.Level
 	IdempotencyKey string
 	Digest         [32]byte // of method, path, query and body; with an IdempotencyKey alone
 }
 
 // caller reads the body of a request, which is small and of no use to the path, for the sake of its digest.
 func (s *Server) caller(w *answer, r *request) (c Caller, err error) {
-	c = Caller{Customer: r.customer, Key: r.key, Name: r.who, IdempotencyKey: r.Header.Get("Idempotency-Key")}
+	c = r.caller()
+	c.IdempotencyKey = r.Header.Get("Idempotency-Key")
 	if err := checkIdempotencyKey(c.IdempotencyKey); err != nil || c.IdempotencyKey == "" {
 		return c, err
 	}
@@ -181,11 +183,7 @@ func (s *Server) revokeKey(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	w.Write(body)
+	writeBody(w, status, body)
 	return nil
 }
 

@@ -20,6 +20,9 @@ func maskPair(pair string) string {
 	if err != nil || strings.EqualFold(strings.TrimSpace(plain), "apikey") {
 		return "apikey=***"
 	}
+	if plain == "code" { // of an OpenID Connect provider
+		return "code=***"
+	}
 	if plain != name && uuid.MatchString(plain) {
 		return "***"
 	}

@@ -54,7 +54,7 @@ func routeLine(rt Route) string {
 		if p == anyIndicator {
 			p = "indicators" // one parameter stands for them all
 		}
-		if !slices.Contains(params, p) {
+		if !slices.Contains(params, p) && p != anyParams[0] {
 			params = append(params, p)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strconv"
 	"time"
 
 	"belfry"
@@ -41,8 +40,12 @@ func (s *Server) recognise(r *request, hash belfry.Hash) bool {
 	if !ok || l.Session.Expires <= belfry.At(s.Now()) {
 		return false
 	}
-	r.login, r.customer, r.level, r.who = &l, l.Customer, l.User.Level(), l.User.Name
-	// What is remembered for the user is found in the next session, too, and is no key's.
+	r.login, r.customer, r.home, r.level, r.who = &l, l.Customer, l.Customer, l.User.Level(), l.User.Name
+	if to := l.Session.Acting; to != 0 && r.level == belfry.LevelInstance && s.Keys.CustomerName(to) != "" { // else it was removed
+		r.customer, r.who = to, ingest.ActingName(r.who)
+	}
+	// What is remembered for the user is found in the next session, too, and is no key's. Nobody is called like somebody
+	// who acts in a customer that is not the own one.
 	r.key = belfry.HashOf("user " + r.who).String()
 	return true
 }
@@ -76,7 +79,7 @@ func setCookie(w http.ResponseWriter, r *http.Request, secret string, last time.
 		Name: cookieName, Value: secret, Path: "/", MaxAge: int(last.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		// A proxy that speaks TLS for us says so; who lies about it only hides their own cookie.
-		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
+		Secure: secure(r),
 	}
 	if secret == "" {
 		c.MaxAge = -1
@@ -96,11 +99,9 @@ func (s *Server) logIn(w *answer, r *request) error {
 	if r.Header.Get("Idempotency-Key") != "" {
 		return belfry.Errorf(belfry.BadParameter, "a login takes no Idempotency-Key: the session it begins is handed out once; log in again instead")
 	}
-	ticket, wait := s.tries.take(s.Now(), customer, user, peer(r.Request))
-	if wait > 0 {
-		s.meter.refused.Inc()
-		w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
-		return belfry.Errorf(belfry.RateLimited, "too many logins have failed; try again in %s", wait.Round(time.Second)+time.Second)
+	ticket, err := s.try(w, r, customer, user)
+	if err != nil {
+		return err
 	}
 	if !s.turn(r, &s.logins, 0, parallelLogins) {
 		s.tries.giveBack(ticket)
@@ -147,13 +148,14 @@ func peer(r *http.Request) string {
 
 // person is what people learn about themselves.
 func (s *Server) person(r *request) map[string]any {
-	role := r.login.User.Role
-	if r.level == belfry.LevelInstance {
-		role = r.level.String()
+	person := map[string]any{
+		"user": r.login.User.Name, "role": r.login.User.RoleName(), "customer": s.Keys.CustomerName(r.customer),
+		"expires": r.login.Session.Expires.String(),
 	}
-	return map[string]any{
-		"user": r.who, "role": role, "customer": s.Keys.CustomerName(r.customer), "expires": r.login.Session.Expires.String(),
+	if r.home != r.customer {
+		person["home"] = s.Keys.CustomerName(r.home)
 	}
+	return person
 }
 
 func (s *Server) whoAmI(w *answer, r *request) error {
@@ -176,7 +178,13 @@ func (s *Server) logOut(w *answer, r *request) error {
 		if err := s.sameSite(r.Request); err != nil {
 			return err
 		}
-		if err := s.Login.LogOut(hash); err != nil {
+		end := s.Login.LogOut
+		if everywhere, err := r.flag("everywhere"); err != nil {
+			return err
+		} else if everywhere {
+			end = s.Accounts.LogOutEverywhere
+		}
+		if err := end(hash); err != nil {
 			return err
 		}
 		setCookie(w, r.Request, "", 0)

@@ -234,7 +234,11 @@ func (s *Server) mayListen(r *request) bool {
 	now := belfry.At(s.Now())
 	if r.login != nil {
 		l, ok := s.Keys.Session(r.login.Hash)
-		return ok && l.Session.Expires > now
+		acting := l.Session.Acting
+		if acting == 0 || s.Keys.CustomerName(acting) == "" {
+			acting = l.Customer
+		}
+		return ok && l.Session.Expires > now && acting == r.customer
 	}
 	hash, ok := belfry.ParseHash(r.key)
 	if !ok {

@@ -17,10 +17,10 @@ type accounts struct {
 	tree   *meta.Tree
 	seq    *ingest.Sequencer
 	nobody string // a password that nobody has
+	now    func() time.Time
 
-	mu     sync.Mutex
-	minute int64
-	told   map[toldUser]int // events about refused logins in that minute
+	mu   sync.Mutex
+	told map[toldUser]*refusals
 }
 
 type toldUser struct {
@@ -28,72 +28,149 @@ type toldUser struct {
 	user     string
 }
 
+// refusals are those of one user.
+type refusals struct {
+	at    time.Time // of the last event about them
+	since int       // how many there were since then
+}
+
 func newAccounts(t *meta.Tree, s *ingest.Sequencer) *accounts {
-	return &accounts{tree: t, seq: s, nobody: unknownPassword(), told: map[toldUser]int{}}
+	return &accounts{tree: t, seq: s, nobody: unknownPassword(), now: time.Now, told: map[toldUser]*refusals{}}
 }
 
 // LogIn checks a password and begins a session. A user or customer that does not exist costs the same work and gets the
-// same answer as a wrong password.
+// same answer as a wrong password; so does a user who has none, as the provider alone knows it.
 func (a *accounts) LogIn(_ context.Context, customer, user, password string) (secret string, err error) {
 	if customer == "" {
 		customer = ingest.DefaultCustomer
 	}
 	c, _ := a.tree.CustomerNamed(customer)
 	u, known := a.tree.User(c.ID, user)
-	stored := a.nobody
-	if known {
-		stored = u.Password
-	}
-	if right := CheckPassword(stored, password); !right || !known {
+	if !a.right(&u, password) || !known {
 		if known {
 			a.refused(c.ID, u.Name)
 		}
-		return "", belfry.Errorf(belfry.InvalidLogin, "%s", api.WrongLogin)
+		return "", errWrong()
 	}
 	secret, err = a.seq.LogIn(c.ID, &u)
 	if errors.Is(err, ingest.ErrNoUser) {
-		return "", belfry.Errorf(belfry.InvalidLogin, "%s", api.WrongLogin)
+		return "", errWrong()
 	}
 	return secret, err
 }
 
-// toldPerMinute is how many refused logins of a user become events in a minute; a counter has them all.
-const toldPerMinute = 3
+func errWrong() error { return belfry.Errorf(belfry.InvalidLogin, "%s", api.WrongLogin) }
 
-// refused writes an event, unless there were many. Only users who exist have events: what was typed in their place may be
-// a password.
+// right compares a password with the user's.
+func (a *accounts) right(u *belfry.User, password string) bool {
+	stored := u.Password
+	if stored == "" {
+		stored = a.nobody
+	}
+	return len(password) <= maxPassword && CheckPassword(stored, password)
+}
+
+// tellEvery is how often refused logins of a user become an event, which says how many they were; a counter has them all.
+const tellEvery = time.Minute
+
+// refused writes an event, unless there was one lately; then the next one says how many it stands for. Only users who
+// exist have events: what was typed in their place may be a password.
 func (a *accounts) refused(c belfry.CustomerID, user string) {
 	a.mu.Lock()
-	if now := time.Now().Unix() / 60; now != a.minute {
-		a.minute = now
-		clear(a.told)
-	}
 	at := toldUser{c, user}
-	a.told[at]++
-	tell := a.told[at] <= toldPerMinute
+	r := a.told[at]
+	if r == nil {
+		r = new(refusals)
+		a.told[at] = r
+	}
+	r.since++
+	n := r.due(a.now())
 	a.mu.Unlock()
-	if tell {
-		a.seq.LoginRefused(c, user)
+	if n > 0 {
+		a.seq.LoginRefused(c, user, n)
+	}
+}
+
+// due tells how many refusals are to be told now.
+func (r *refusals) due(now time.Time) (n int) {
+	if r.since == 0 || now.Sub(r.at) < tellEvery {
+		return 0
+	}
+	n, r.since, r.at = r.since, 0, now
+	return n
+}
+
+// tellRefused writes the events that have waited, and forgets users about whom there is nothing to tell.
+func (a *accounts) tellRefused() {
+	now, list := a.now(), map[toldUser]int{}
+	a.mu.Lock()
+	for at, r := range a.told {
+		if n := r.due(now); n > 0 {
+			list[at] = n
+		} else if r.since == 0 && now.Sub(r.at) >= tellEvery {
+			delete(a.told, at)
+		}
+	}
+	a.mu.Unlock()
+	for at, n := range list {
+		a.seq.LoginRefused(at.customer, at.user, n)
 	}
 }
 
 func (a *accounts) LogOut(hash belfry.Hash) error { return a.seq.LogOut(hash) }
 
+func (a *accounts) LogOutEverywhere(hash belfry.Hash) error { return a.seq.LogOutEverywhere(hash) }
+
 func (a *accounts) Renew(hash belfry.Hash) error { return a.seq.RenewSession(hash) }
+
+func (a *accounts) SwitchCustomer(hash belfry.Hash, customer string) error {
+	err := a.seq.SwitchCustomer(hash, customer)
+	if errors.Is(err, ingest.ErrNoUser) {
+		return errWrong()
+	}
+	return err
+}
+
+// ChangePassword checks the old password like a login, and then sets the new one.
+func (a *accounts) ChangePassword(_ context.Context, l meta.Login, old, password string) error {
+	if l.User.Subject != "" {
+		return belfry.Errorf(belfry.NotAllowed, "you log in through the OpenID Connect provider and have no password here")
+	}
+	if !a.right(&l.User, old) {
+		a.refused(l.Customer, l.User.Name)
+		return belfry.Errorf(belfry.InvalidLogin, "the old password is wrong")
+	}
+	if err := checkPassword(l.User.Name, password); err != nil {
+		return err
+	}
+	err := a.seq.ChangePassword(l, HashPassword(password))
+	if errors.Is(err, ingest.ErrNoUser) {
+		return errWrong()
+	}
+	return err
+}
 
 func (a *accounts) CreateKey(_ context.Context, who api.Caller, name string, l belfry.Level, expires belfry.Time) (string, error) {
 	return a.seq.CreateKey(who.Customer, name, l, expires, who.Name)
 }
 
 func (a *accounts) RevokeKey(ctx context.Context, who api.Caller, name string) (int, []byte, error) {
-	var r ingest.Repeat
+	return a.seq.RevokeKeyOnce(ctx, sender(who), name, repeat(who))
+}
+
+func sender(who api.Caller) ingest.Sender {
+	return ingest.Sender{Customer: who.Customer, Key: who.Key, Name: who.Name}
+}
+
+func repeat(who api.Caller) (r ingest.Repeat) {
 	if who.IdempotencyKey != "" {
 		r = ingest.Repeat{Key: who.IdempotencyKey, Digest: who.Digest}
 	}
-	return a.seq.RevokeKeyOnce(ctx, ingest.Sender{Customer: who.Customer, Key: who.Key, Name: who.Name}, name, r)
+	return r
 }
 
 var (
 	_ api.Sessions = (*accounts)(nil)
 	_ api.KeyAdmin = (*accounts)(nil)
+	_ api.Accounts = (*accounts)(nil)
 )

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"testing"
+	"time"
 
 	"belfry"
 	"belfry/catalog"
@@ -78,21 +79,44 @@ func TestLogIn(t *testing.T) {
 	f("acme", "eve", "another", false)
 }
 
-// TestRefusedLoginsAreFew: whoever guesses does not fill the disk with events.
+// TestRefusedLoginsAreFew: whoever guesses does not fill the disk with events, and yet each guess is counted in one.
 func TestRefusedLoginsAreFew(t *testing.T) {
 	d := openFolder(t)
 	people := newAccounts(d.tree, d.seq)
+	now := time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)
+	people.now = func() time.Time { return now }
 	next := func() belfry.RowID {
 		if err := d.seq.Settle(); err != nil { // what was submitted before it is done
 			t.Fatal(err)
 		}
 		return d.tree.Estate(1).NextRow
 	}
-	before := next()
-	for range 1000 {
-		people.refused(1, ingest.AdminUser)
+	f := func(passed time.Duration, do func(), events belfry.RowID) {
+		t.Helper()
+		now = now.Add(passed)
+		before := next()
+		do()
+		if n := next() - before; n != events {
+			t.Errorf("%d events, want %d", n, events)
+		}
 	}
-	if n := next() - before; n < toldPerMinute || n > 2*toldPerMinute { // a minute may have ended meanwhile
-		t.Errorf("%d events", n)
+	guess := func() {
+		for range 1000 {
+			people.refused(1, ingest.AdminUser)
+		}
+	}
+	f(0, guess, 1)
+	f(59*time.Second, guess, 0)
+	f(0, people.tellRefused, 0)
+	f(time.Second, people.tellRefused, 1) // those that have waited
+	f(0, guess, 0)
+	f(time.Minute, guess, 1)
+	if r := people.told[toldUser{1, ingest.AdminUser}]; r.since != 999 {
+		t.Errorf("%d wait to be told, want 999", r.since)
+	}
+	f(time.Minute, people.tellRefused, 1)
+	f(time.Minute, people.tellRefused, 0)
+	if len(people.told) != 0 {
+		t.Errorf("%d users are remembered without a reason", len(people.told))
 	}
 }

@@ -133,11 +133,7 @@ func (d *direct) Users(_ context.Context, customer string) ([]UserInfo, error) {
 	}
 	list := []UserInfo{}
 	for _, u := range d.tree.Users(c.ID) {
-		role := u.Role
-		if u.Level() == belfry.LevelInstance {
-			role = u.Level().String()
-		}
-		list = append(list, UserInfo{Name: u.Name, Role: role, Created: std(u.Created)})
+		list = append(list, UserInfo{Name: u.Name, Role: u.RoleName(), Created: std(u.Created)})
 	}
 	return list, nil
 }

@@ -38,6 +38,7 @@ type Config struct {
 	Retention     Ages              `yaml:"retention" help:"how long each collection is kept, and its summaries by the hour and by the day, which are not to go before its rows; 0 keeps it for ever" reload:"yes"`
 	Limits        Limits            `yaml:"limits"`
 	Runtime       Runtime           `yaml:"runtime"`
+	OIDC          OIDC              `yaml:"oidc"`
 	file          string            // where it was read from
 	said          map[string]string // which settings somebody has written on this machine, and where: see saidInFile
 }
@@ -118,6 +119,7 @@ func Default(cat *catalog.Catalog) *Config {
 			QueryTime: Duration(30 * time.Second), Wait: Duration(2 * time.Second), Idle: Duration(30 * time.Second),
 		},
 		Retention: defaultAges(cat),
+		OIDC:      OIDC{Customer: "default", Roles: map[string]string{}},
 	}
 }
 
@@ -232,7 +234,7 @@ func (c *Config) Check() error {
 		inRange("storage.reserve", c.Storage.Reserve, 0, 1<<40),
 		inRange("runtime.gc_percent", c.Runtime.GCPercent, 0, 10_000),
 	)
-	errs = append(errs, c.Retention.check())
+	errs = append(errs, c.Retention.check(), c.OIDC.check())
 	return errors.Join(errs...)
 }
 

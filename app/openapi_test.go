@@ -24,13 +24,15 @@ import (
 // judge holds requests and answers to the document that the service gives of itself.
 type judge struct {
 	*running
-	doc  *openapi3.T
-	keys map[string]string
-	seen map[string]bool // "METHOD /path good" and "… bad"
+	provider *testProvider
+	doc      *openapi3.T
+	keys     map[string]string
+	seen     map[string]bool // "METHOD /path good" and "… bad"
 }
 
 func newJudge(t *testing.T) *judge {
-	j := &judge{running: startService(t, nil), seen: map[string]bool{}}
+	p := newTestProvider(t)
+	j := &judge{running: startService(t, func(c *Config) { c.OIDC = p.config() }), provider: p, seen: map[string]bool{}}
 	_, _, text := j.do("GET", "/api/openapi.json", "")
 	var err error
 	if j.doc, err = openapi3.NewLoader().LoadFromData(strictly(t, text)); err != nil {
@@ -417,6 +419,44 @@ func TestOpenAPI(t *testing.T) {
 	f(404, "-", "DELETE", "/api/pictures/site%2Fplan", "", cookie)
 	f(200, "-", "POST", "/api/ackmanagenote/views?dryrun=true", `{"items":"MAIN","isunmanaged":true,"unmanageifred":false,"collectunmanage":true,"collectorunmanage":true,`+
 		`"fromdatetime":"2098-07-06T22:00","todatetime":"2098-07-07T04:00","rrule":"FREQ=WEEKLY","timezone":"UTC"}`, jsn, cookie)
+	f(200, "-", "GET", "/api/session/options", "")
+	f(400, "-", "GET", "/api/session/options?x=1", "")
+	f(302, "-", "GET", "/api/session/oidc", "")
+	f(400, "-", "GET", "/api/session/oidc?x=1", "")
+	way, location := j.begin()
+	code, state := j.provider.approve(location, nil)
+	f(401, "-", "GET", "/api/session/oidc/callback?state=x&code="+code, "", way)
+	f(401, "-", "GET", "/api/session/oidc/callback?error=access_denied&state="+state, "", way)
+	f(400, "-", "GET", "/api/session/oidc/callback?state="+state, "", way)
+	f(303, "-", "GET", "/api/session/oidc/callback?state="+state+"&code="+code, "", way)
+	f(201, "-", "POST", "/api/users", `{"name":"bob","role":"viewer"}`, jsn, cookie)
+	f(201, "-", "POST", "/api/users", `{"name":"boss","role":"instance administrator","password":"a long password"}`, jsn, cookie)
+	f(400, "-", "POST", "/api/users", `{"name":"bob","role":"viewer"}`, jsn, cookie)
+	f(400, "-", "POST", "/api/users", `{"name":"eve","role":"viewer","password":"short"}`, jsn, cookie)
+	f(403, "rwd", "POST", "/api/users", `{"name":"eve","role":"viewer"}`, jsn)
+	f(200, "-", "GET", "/api/users?limit=2&after=a", "", cookie)
+	f(400, "-", "GET", "/api/users?limit=x", "", cookie)
+	f(200, "-", "PUT", "/api/users/bob", `{"role":"operator","password":"a long password"}`, jsn, cookie)
+	f(400, "-", "PUT", "/api/users/bob", `{}`, jsn, cookie)
+	f(404, "-", "PUT", "/api/users/nobody", `{"role":"operator"}`, jsn, cookie)
+	f(200, "-", "DELETE", "/api/users/bob", "", cookie, "Idempotency-Key: five")
+	f(200, "-", "DELETE", "/api/users/bob", "", cookie, "Idempotency-Key: five")
+	f(404, "-", "DELETE", "/api/users/bob", "", cookie)
+	f(201, "-", "POST", "/api/customers", `{"name":"acme"}`, jsn, cookie)
+	f(400, "-", "POST", "/api/customers", `{"name":"acme"}`, jsn, cookie)
+	f(200, "-", "GET", "/api/customers?limit=2&after=a", "", cookie)
+	f(400, "-", "GET", "/api/customers?limit=x", "", cookie)
+	f(200, "-", "POST", "/api/session/customer", `{"customer":"acme"}`, jsn, cookie)
+	f(200, "-", "GET", "/api/session", "", cookie)
+	f(404, "-", "POST", "/api/session/customer", `{"customer":"nowhere"}`, jsn, cookie)
+	f(200, "-", "POST", "/api/session/customer", `{"customer":"default"}`, jsn, cookie)
+	f(400, "-", "DELETE", "/api/customers/acme?confirm=acne", "", cookie)
+	f(200, "-", "DELETE", "/api/customers/acme?confirm=acme", "", cookie)
+	f(404, "-", "DELETE", "/api/customers/acme?confirm=acme", "", cookie)
+	f(200, "-", "PUT", "/api/session", `{"password":"`+adminPassword+`","new":"another long password"}`, jsn, cookie)
+	f(401, "-", "PUT", "/api/session", `{"password":"`+adminPassword+`","new":"another long password"}`, jsn, cookie)
+	f(400, "r", "PUT", "/api/session", `{"password":"x","new":"another long password"}`, jsn)
+	f(204, "-", "DELETE", "/api/session?everywhere=true", "")
 	f(403, "-", "DELETE", "/api/session", "", cookie, "Sec-Fetch-Site: cross-site")
 	f(204, "-", "DELETE", "/api/session", "", cookie)
 

@@ -61,6 +61,7 @@ func (s *service) keepHouse(ctx context.Context) error {
 			s.release(ctx)
 		case <-uses.C:
 			s.noteUses()
+			s.people.tellRefused()
 		case <-retention.C:
 			s.retain(ctx)
 		case <-s.reloads:
@@ -151,6 +152,9 @@ func (s *service) stop() error {
 	}
 	if s.parts.sum != nil {
 		errs = append(errs, s.parts.sum.endWithin(ctx))
+	}
+	if s.parts.erase != nil {
+		errs = append(errs, s.parts.erase.endWithin(ctx))
 	}
 	if s.parts.keep != nil {
 		errs = append(errs, s.parts.keep.endWithin(ctx))

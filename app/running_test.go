@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -88,6 +89,23 @@ func (r *running) key(name string, level belfry.Level, customer string) string {
 	return secret
 }
 
+// stays is a client that does not go where it is sent.
+var stays = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
+// logIn begins a session and gives the header to send.
+func (r *running) logIn(customer, user, password string) string {
+	r.t.Helper()
+	body, err := json.Marshal(map[string]string{"customer": customer, "user": user, "password": password})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	_, res, text := r.do("POST", "/api/session", string(body), "Content-Type: application/json")
+	if res.StatusCode != http.StatusOK {
+		r.t.Fatalf("%s of %q cannot log in: %d %s", user, customer, res.StatusCode, text)
+	}
+	return sessionOf(res)
+}
+
 // do sends a request and gives the answer with its body.
 func (r *running) do(method, path, body string, headers ...string) (*http.Request, *http.Response, []byte) {
 	r.t.Helper()
@@ -99,7 +117,7 @@ func (r *running) do(method, path, body string, headers ...string) (*http.Reques
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Set(name, value)
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := stays.Do(req)
 	if err != nil {
 		r.t.Fatal(err)
 	}

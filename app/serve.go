@@ -38,7 +38,8 @@ type service struct {
 	api     *api.Server
 	collect *collect.Supervisor
 	sums    *collect.Sums // of what receivers were sent
-	parts   struct{ disk, store, meta, seq, hub, keep, snap, sum, collect, demo, measure *part }
+	people  *accounts
+	parts   struct{ disk, store, meta, seq, hub, keep, snap, sum, collect, demo, measure, erase *part }
 	failed  chan error
 	phase   atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
 	reloads chan struct{}                // retention may have changed
@@ -244,9 +245,10 @@ func (s *service) serveHTTP(context.Context) error {
 	metrics := s.metrics()
 	s.registry = metrics.registry
 	people := newAccounts(s.tree, s.seq)
+	s.people = people
 	c := api.Config{
 		Log: s.Log.With("part", "api"), Now: time.Now, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
-		Tree: s.tree, Hub: s.hub,
+		Tree: s.tree, Hub: s.hub, Accounts: people,
 		Explain: s.explain,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
 		Policies: s.tree, PutPolicy: s.seq.PutPolicy, DeletePolicy: s.seq.DeletePolicy,
@@ -258,11 +260,19 @@ func (s *service) serveHTTP(context.Context) error {
 	if s.cfg.Load().AdminListen == "" {
 		c.Metrics = metrics.handler()
 	}
+	if oidc := s.cfg.Load().OIDC; oidc.Issuer != "" {
+		provider, err := newProvider(oidc, people, s.Log.With("part", "oidc"))
+		if err != nil {
+			return err
+		}
+		c.Provider = provider
+	}
 	s.api = api.New(c)
 	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq}))
 	s.parts.collect = start("collectors", s.collect.Run, s.failed)
 	s.parts.keep = start("housekeeping", s.keepHouse, s.failed)
 	s.parts.measure = start("measurements", s.measure, s.failed)
+	s.parts.erase = start("removal of customers", behind(s.keepErased), s.failed)
 	s.parts.snap = start("status snapshots", s.keepSnapshots, s.failed)
 	s.parts.sum = start("summaries", behind(s.summarise), s.failed)
 	return nil

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"belfry"
-	"belfry/meta"
 )
 
 // DefaultCustomer and AdminUser are made at the first start.
@@ -30,33 +29,6 @@ func (s *Sequencer) Bootstrap(password string) error {
 		t.configured("user admin created", "system")
 		return nil
 	}})
-}
-
-// CreateCustomer makes a customer with its root view.
-func (s *Sequencer) CreateCustomer(name, by string) (c belfry.Customer, err error) {
-	if bad := checkName("name", name); bad != nil {
-		return c, belfry.Errorf(belfry.BadParameter, "customer: %s", bad.Message)
-	}
-	err = s.do(&command{alone: true, decide: func(t *tx) error {
-		c, err = t.createCustomer(name, by)
-		return err
-	}})
-	return c, err
-}
-
-func (t *tx) createCustomer(name, by string) (c belfry.Customer, err error) {
-	for _, have := range t.seq.cfg.Tree.Customers() {
-		if have.Name == name {
-			return c, belfry.Errorf(belfry.NameInUse, "there is a customer %q already; choose another name", name)
-		}
-		c.ID = max(c.ID, have.ID)
-	}
-	c = belfry.Customer{ID: c.ID + 1, Name: name, Created: t.now}
-	t.configure(belfry.DocCustomer, 0, name, c)
-	t.estate, t.rec.Customer = meta.NewEstate(c), c.ID
-	t.create(belfry.KindView, belfry.Main, nil, nil, t.viewClass(genericView), "", nil)
-	t.configured("customer "+name+" created", by)
-	return c, nil
 }
 
 // configured tells that configuration was changed, and by whom.

@@ -116,6 +116,9 @@ const roundRows = 1 << 16
 
 var errStopped = belfry.Errorf(belfry.Overloaded, "the server is stopping; send again in a moment")
 
+// errGone is for who asks for a customer that was removed while the request was under way.
+var errGone = belfry.Errorf(belfry.InvalidKey, "the customer of this key or session has been removed")
+
 // submit puts a command in its customer's queue. The command has ended when done is closed.
 func (s *Sequencer) submit(c *command) error {
 	if !c.urgent {
@@ -244,6 +247,10 @@ func (s *Sequencer) decide(commands []*command) (changes []change, err error) {
 	s.scratch.reset(s.cfg.Tree)
 	for _, c := range commands {
 		t, made := s.begin(c.customer), len(s.scratch.made)
+		if t.estate == nil && c.customer != 0 {
+			c.err = errGone
+			continue
+		}
 		if c.err = c.decide(t); c.err != nil {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -26,24 +27,32 @@ var ErrNoUser = errors.New("no such user")
 func (s *Sequencer) LogIn(c belfry.CustomerID, u *belfry.User) (secret string, err error) {
 	secret = newToken()
 	err = s.do(&command{customer: c, alone: true, urgent: true, decide: func(t *tx) error {
-		if now, ok := s.cfg.Tree.User(c, u.Name); !ok || now.Mark() != u.Mark() {
+		now, ok := s.cfg.Tree.User(c, u.Name)
+		if !ok || now.Mark() != u.Mark() {
 			return ErrNoUser
 		}
-		have := s.cfg.Tree.Logins(c, u.Name)
-		for len(have) >= maxSessions {
-			t.endSession(c, have[0])
-			have = have[1:]
-		}
-		t.configure(belfry.DocSession, c, belfry.HashOf(secret).String(), belfry.Session{
-			User: u.Name, Mark: u.Mark(), Created: t.now, Expires: t.now + belfry.Time(SessionTime.Microseconds()),
-		})
-		t.login("logged in", u.Name)
+		t.startSession(c, now, secret)
 		return nil
 	}})
 	if err != nil {
 		return "", err
 	}
 	return secret, nil
+}
+
+// startSession begins a session of a user, who is stored with the time of this login.
+func (t *tx) startSession(c belfry.CustomerID, u belfry.User, secret string) {
+	have := t.seq.cfg.Tree.Logins(c, u.Name)
+	for len(have) >= maxSessions {
+		t.endSession(c, have[0])
+		have = have[1:]
+	}
+	u.LastLogin = t.now
+	t.configure(belfry.DocUser, c, u.Name, u)
+	t.configure(belfry.DocSession, c, belfry.HashOf(secret).String(), belfry.Session{
+		User: u.Name, Mark: u.Mark(), Created: t.now, Expires: t.now + belfry.Time(SessionTime.Microseconds()),
+	})
+	t.login("logged in", u.Name)
 }
 
 // LogOut ends a session; one that has ended already is none.
@@ -83,15 +92,21 @@ func HalfOver(s belfry.Session, now belfry.Time) bool {
 	return s.Expires-now < belfry.Time(SessionTime.Microseconds())/2
 }
 
-// LoginRefused tells that somebody tried to log in as a user who exists. It does not wait: how long an answer takes must
-// not say who exists.
-func (s *Sequencer) LoginRefused(c belfry.CustomerID, user string) {
+// LoginRefused tells that somebody tried, so many times, to log in as a user who exists. It does not wait: how long an
+// answer takes must not say who exists.
+func (s *Sequencer) LoginRefused(c belfry.CustomerID, user string, times int) {
+	info := "login refused"
+	if times > 1 {
+		info = fmt.Sprintf("login refused %d times", times)
+	}
 	_ = s.submit(&command{customer: c, decide: func(t *tx) error {
-		t.login("login refused", user)
+		t.login(info, user)
 		return nil
 	}}) // no event while nothing can be stored
 }
 
+// login tells of a session, or of who may begin one. A change of a user is told of in the same place: who looks for how
+// somebody got in wants to see both.
 func (t *tx) login(info, user string) { t.events.note(t.now, "user", "login", info, user) }
 
 // endedAtOnce is how many sessions end in one record.

@@ -112,7 +112,7 @@ func TestSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	at(two, 0)
-	want := []string{"user eve: logged in", "user eve: logged in", "user eve: logged out", "user eve: logged out"}
+	want := []string{"user test: user eve created as operator", "user eve: logged in", "user eve: logged in", "user eve: logged out", "user eve: logged out"}
 	if got := b.logins(); !slices.Equal(got, want) {
 		t.Errorf("events %q, want %q", got, want)
 	}
@@ -206,7 +206,7 @@ func TestSweepSessions(t *testing.T) {
 
 func TestLoginRefused(t *testing.T) {
 	b := newBench(t)
-	b.LoginRefused(b.who.Customer, "admin")
+	b.LoginRefused(b.who.Customer, "admin", 1)
 	if err := b.Internal("after it"); err != nil { // the queue is in order
 		t.Fatal(err)
 	}

@@ -1,64 +1,147 @@
 package ingest
 
 import (
-	"slices"
+	"context"
+	"net/http"
 	"strings"
 
 	"belfry"
 )
 
-// roles are those a user can have.
+// roles are those a user can have by the commands at the shell.
 var roles = []string{belfry.Viewer, belfry.Operator, belfry.Administrator}
+
+const (
+	// maxUsers is how many users a customer can have.
+	maxUsers = 100_000
+	// instanceMark follows the name of an administrator of the instance in the events of a customer that is not its own.
+	// The customer of that user is nobody's business there.
+	instanceMark = " (instance)"
+)
+
+// ActingName is how a user is called in the events of a customer that is not its own.
+func ActingName(user string) string { return user + instanceMark }
 
 // CreateUser makes a user; u.Password is the hash of the password.
 func (s *Sequencer) CreateUser(c belfry.CustomerID, u belfry.User, by string) error {
+	if err := checkUser(&u); err != nil {
+		return err
+	}
+	return s.do(&command{customer: c, alone: true, decide: func(t *tx) error { return t.createUser(c, u, by) }})
+}
+
+func checkUser(u *belfry.User) error {
 	if bad := checkName("name", u.Name); bad != nil {
 		return belfry.Errorf(belfry.BadParameter, "user: %s", bad.Message)
 	}
-	if !slices.Contains(roles, u.Role) {
+	if strings.HasSuffix(u.Name, instanceMark) {
+		return belfry.Errorf(belfry.BadParameter, "user: the name %q ends with %q, by which events tell administrators of the instance; choose another", u.Name, instanceMark)
+	}
+	if u.Level() == belfry.LevelNone {
 		return belfry.Errorf(belfry.BadParameter, "role must be %s, got %q", strings.Join(roles, ", "), u.Role)
 	}
-	return s.do(&command{customer: c, alone: true, decide: func(t *tx) error {
-		if _, have := s.cfg.Tree.User(c, u.Name); have {
+	return nil
+}
+
+func (t *tx) createUser(c belfry.CustomerID, u belfry.User, by string) error {
+	have := t.seq.cfg.Tree.Users(c)
+	for i := range have {
+		if have[i].Name == u.Name {
 			return belfry.Errorf(belfry.NameInUse, "there is a user %q already; remove it or choose another name", u.Name)
 		}
-		u.Created = t.now
-		t.configure(belfry.DocUser, c, u.Name, u)
-		t.configured("user "+u.Name+" created as "+u.Role, by)
+	}
+	if len(have) >= maxUsers {
+		return belfry.Errorf(belfry.LimitReached, "there are %d users already; remove those that nobody needs", maxUsers)
+	}
+	u.Created = t.now
+	t.configure(belfry.DocUser, c, u.Name, u)
+	t.login("user "+u.Name+" created as "+u.RoleName(), by)
+	return nil
+}
+
+// UserChange is what is to be different about a user; what is empty stays.
+type UserChange struct {
+	Role     string // as User.SetRole takes it
+	Password string // hashed
+}
+
+// ChangeUser gives a user another role, another password, or both, and ends its sessions if that changes anything. Only
+// an administrator of the instance may make one, or touch one.
+func (s *Sequencer) ChangeUser(c belfry.CustomerID, name string, to UserChange, instance bool, by string) error {
+	return s.do(&command{customer: c, alone: true, urgent: true, decide: func(t *tx) error {
+		u, err := t.changeable(c, name, instance)
+		if err != nil {
+			return err
+		}
+		if u.Subject != "" {
+			return belfry.Errorf(belfry.NotAllowed, "user %q logs in through the OpenID Connect provider, which says what it may do; change it there", name)
+		}
+		was := u
+		if to.Role != "" && !u.SetRole(to.Role) {
+			return belfry.Errorf(belfry.BadParameter, "role must be %s, got %.64q", strings.Join(roles, ", "), to.Role)
+		}
+		if u.Instance && !instance {
+			return errInstance()
+		}
+		if to.Password != "" {
+			u.Password = to.Password
+			t.login("user "+name+" has another password", by)
+		}
+		if u.Level() != was.Level() {
+			if err := t.spare(c, &was, u.Level()); err != nil {
+				return err
+			}
+			t.login("user "+name+" is "+u.RoleName()+", was "+was.RoleName(), by)
+		}
+		if u.Mark() == was.Mark() {
+			return nil
+		}
+		t.configure(belfry.DocUser, c, name, u)
+		t.endSessions(c, name)
 		return nil
 	}})
 }
 
 // SetPassword gives a user another password, hashed, and ends the sessions begun with the old one.
 func (s *Sequencer) SetPassword(c belfry.CustomerID, name, password, by string) error {
-	return s.do(&command{customer: c, alone: true, urgent: true, decide: func(t *tx) error {
-		u, err := t.user(c, name)
-		if err != nil {
-			return err
-		}
-		u.Password = password
-		t.configure(belfry.DocUser, c, name, u)
-		t.endSessions(c, name)
-		t.configured("user "+name+" has another password", by)
-		return nil
-	}})
+	return s.ChangeUser(c, name, UserChange{Password: password}, true, by)
 }
 
 // RemoveUser removes a user and ends its sessions.
 func (s *Sequencer) RemoveUser(c belfry.CustomerID, name, by string) error {
-	return s.do(&command{customer: c, alone: true, urgent: true, decide: func(t *tx) error {
-		u, err := t.user(c, name)
+	_, _, err := s.removeUser(Sender{Customer: c, Name: by}, name, true, Repeat{})
+	return err
+}
+
+// RemoveUserOnce does the same for a client that may repeat its request, and gives the answer.
+func (s *Sequencer) RemoveUserOnce(ctx context.Context, who Sender, name string, instance bool, r Repeat) (code int, answer []byte, err error) {
+	if r.Key == "" {
+		return s.removeUser(who, name, instance, r)
+	}
+	return s.once(ctx, who, r, func() (int, []byte, error) { return s.removeUser(who, name, instance, r) })
+}
+
+func (s *Sequencer) removeUser(who Sender, name string, instance bool, r Repeat) (code int, answer []byte, err error) {
+	c := who.Customer
+	code, answer = http.StatusOK, encode(map[string]string{"result": "removed", "name": name})
+	err = s.do(&command{customer: c, alone: true, urgent: true, decide: func(t *tx) error {
+		u, err := t.changeable(c, name, instance)
 		if err != nil {
 			return err
 		}
-		if u.Instance && !t.otherInstance(c, name) {
-			return belfry.Errorf(belfry.NotAllowed, "user %q is the only administrator of the instance; make another first", name)
+		if err := t.spare(c, &u, belfry.LevelNone); err != nil {
+			return err
 		}
 		t.document(belfry.Doc{Kind: belfry.DocUser, Customer: c, Name: name})
 		t.endSessions(c, name)
-		t.configured("user "+name+" removed", by)
+		t.login("user "+name+" removed", who.Name)
+		t.answer(who, r, code, answer)
 		return nil
 	}})
+	if err != nil {
+		return 0, nil, err
+	}
+	return code, answer, nil
 }
 
 func (t *tx) user(c belfry.CustomerID, name string) (belfry.User, error) {
@@ -69,13 +152,54 @@ func (t *tx) user(c belfry.CustomerID, name string) (belfry.User, error) {
 	return u, nil
 }
 
-// otherInstance tells whether somebody else can administer the instance.
-func (t *tx) otherInstance(c belfry.CustomerID, name string) bool {
+// changeable finds a user that the asking administrator may change.
+func (t *tx) changeable(c belfry.CustomerID, name string, instance bool) (belfry.User, error) {
+	u, err := t.user(c, name)
+	if err == nil && u.Instance && !instance {
+		err = errInstance()
+	}
+	return u, err
+}
+
+func errInstance() error {
+	return belfry.Errorf(belfry.InsufficientLevel, "only an instance administrator may make, change or remove an instance administrator")
+}
+
+// spare refuses to take rights from a user without whom nobody could administer the instance, or its customer. Users of
+// a provider do not count as others: what they may do is not decided here.
+func (t *tx) spare(c belfry.CustomerID, u *belfry.User, to belfry.Level) error {
+	own := func(other *belfry.User) bool { return other.Password != "" }
+	if u.Level() == belfry.LevelInstance && to < belfry.LevelInstance &&
+		!t.another(c, u, func(o *belfry.User) bool { return own(o) && o.Level() == belfry.LevelInstance }) {
+		return belfry.Errorf(belfry.NotAllowed, "user %q is the only administrator of the instance; make another first", u.Name)
+	}
+	if own(u) && u.Level() >= belfry.LevelAdministrator && to < belfry.LevelAdministrator && !t.anotherOf(c, u, func(o *belfry.User) bool {
+		return own(o) && o.Level() >= belfry.LevelAdministrator
+	}) {
+		return belfry.Errorf(belfry.NotAllowed, "user %q is the last administrator of the customer; make another first", u.Name)
+	}
+	return nil
+}
+
+// another tells whether somebody else, of whichever customer, is as wanted.
+func (t *tx) another(c belfry.CustomerID, u *belfry.User, wanted func(*belfry.User) bool) bool {
 	for _, customer := range t.seq.cfg.Tree.Customers() {
-		for _, u := range t.seq.cfg.Tree.Users(customer.ID) {
-			if u.Instance && (customer.ID != c || u.Name != name) {
-				return true
-			}
+		but := u
+		if customer.ID != c {
+			but = &belfry.User{}
+		}
+		if t.anotherOf(customer.ID, but, wanted) {
+			return true
+		}
+	}
+	return false
+}
+
+// anotherOf tells whether somebody else of the customer is as wanted.
+func (t *tx) anotherOf(c belfry.CustomerID, u *belfry.User, wanted func(*belfry.User) bool) bool {
+	for _, other := range t.seq.cfg.Tree.Users(c) {
+		if other.Name != u.Name && wanted(&other) {
+			return true
 		}
 	}
 	return false

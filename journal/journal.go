@@ -26,6 +26,7 @@ import (
 	"math"
 	"os"
 	"sync"
+	"sync/atomic"
 )
 
 var (
@@ -101,6 +102,7 @@ type Journal struct {
 	next     uint64     // number of the next segment
 	last     uint64     // last position that counts
 	damaged  []Damage
+	turned   atomic.Bool // the next record begins a new segment
 }
 
 // segment is what is known about one file. Its fields are guarded by the journal's mutex.
@@ -174,7 +176,7 @@ func (j *Journal) Append(payloads ...[]byte) (first uint64, err error) {
 // makeRoom sees to it that a segment is open into which a group of n records fits whole.
 func (j *Journal) makeRoom(need int64, n int) error {
 	if a := j.active; a != nil {
-		if a.end+need <= max(a.size, j.o.SegmentSize) && uint64(a.index())+uint64(n) < math.MaxUint32 {
+		if !j.turned.Swap(false) && a.end+need <= max(a.size, j.o.SegmentSize) && uint64(a.index())+uint64(n) < math.MaxUint32 {
 			return nil
 		}
 		j.seal()
@@ -184,6 +186,9 @@ func (j *Journal) makeRoom(need int64, n int) error {
 	}
 	return nil
 }
+
+// Turn lets the next record begin a new segment, so that Release can remove what is in the present one.
+func (j *Journal) Turn() { j.turned.Store(true) }
 
 // write brings a group to disk, with one write and one sync.
 func (j *Journal) write(first uint64, payloads [][]byte) error {

@@ -37,9 +37,14 @@ func (t *Tree) Apply(r *belfry.Record, made ...*Node) error {
 }
 
 func (t *Tree) applyDoc(d *belfry.Doc) error {
+	if t.gone(d.Customer) {
+		return nil
+	}
 	switch d.Kind {
 	case belfry.DocCustomer:
 		return t.applyCustomer(d)
+	case belfry.DocRemoval:
+		return t.applyRemoval(d)
 	case belfry.DocKey:
 		return t.applyKey(d)
 	case belfry.DocPackage:
@@ -81,12 +86,12 @@ func (t *Tree) applyDoc(d *belfry.Doc) error {
 func (t *Tree) applyCustomer(d *belfry.Doc) error {
 	var c belfry.Customer
 	if d.Body == nil {
-		return nil // removal of a customer comes with its data, in a later version
+		return nil // the removal that comes with it says what is gone
 	}
 	if err := decodeDoc(d, &c); err != nil {
 		return err
 	}
-	if t.customers[c.ID] == nil {
+	if t.customers[c.ID] == nil && !t.gone(c.ID) {
 		e := NewEstate(c)
 		t.customers[c.ID] = e
 		t.names[c.Name] = e
@@ -103,6 +108,10 @@ func decodeDoc(d *belfry.Doc, v any) error {
 
 // applyItem creates, changes or removes an item. Parents come before what stands in them.
 func (t *Tree) applyItem(it *belfry.Item, pos uint64, ready *Node) error {
+	if t.gone(it.Customer) {
+		t.reserve(it.ID)
+		return nil
+	}
 	n := t.Node(it.ID)
 	if n == nil {
 		var err error
@@ -156,15 +165,20 @@ func (t *Tree) add(it *belfry.Item, n *Node) (*Node, error) {
 
 // keep makes a node known by its id.
 func (t *Tree) keep(e *Estate, n *Node) {
-	for belfry.ID(len(t.nodes)) <= n.ID {
-		t.nodes = append(t.nodes, nil)
-	}
+	t.reserve(n.ID)
 	t.nodes[n.ID] = n
 	if n.Kind == belfry.KindElement {
 		return // not for queries
 	}
 	e.ever = append(e.ever, n)
 	n.Number = uint32(len(e.ever))
+}
+
+// reserve makes sure that an id is not given again.
+func (t *Tree) reserve(id belfry.ID) {
+	for belfry.ID(len(t.nodes)) <= id {
+		t.nodes = append(t.nodes, nil)
+	}
 }
 
 // parentOf finds the view in which an item stands. When the record that made it is lost, the item shows in its resource

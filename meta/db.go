@@ -61,6 +61,9 @@ func open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 		return nil, err
 	}
 	db.write.SetMaxOpenConns(1)
+	if _, err := db.write.ExecContext(ctx, `PRAGMA secure_delete = ON`); err != nil { // what is deleted cannot be read from the file
+		return nil, err
+	}
 	if err := migrate(ctx, db.write, steps, log); err != nil {
 		return nil, err
 	}
@@ -198,6 +201,18 @@ func (db *DB) Purge(ctx context.Context, before belfry.Time) error {
 	}
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("purge items: %w", err)
+	}
+	return nil
+}
+
+// Fold brings what is in the log beside the file into it, and empties the log: afterwards neither has what was deleted.
+func (db *DB) Fold(ctx context.Context) error {
+	var busy, log, done int
+	if err := db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &log, &done); err != nil {
+		return fmt.Errorf("fold the log of the metadata in: %w", err)
+	}
+	if busy != 0 {
+		return errors.New("fold the log of the metadata in: somebody reads it; try again later")
 	}
 	return nil
 }

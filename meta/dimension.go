@@ -157,8 +157,8 @@ func (t *Tree) Dimension(r *belfry.Record) []*belfry.Batch {
 	defer t.mu.RUnlock()
 	b := newDimension(r.Items[0].Customer, len(r.Items))
 	for i := range r.Items {
-		if r.Items[i].Kind != belfry.KindElement {
-			b.add(t.nodes[r.Items[i].ID])
+		if n := t.Node(r.Items[i].ID); n != nil && n.Kind != belfry.KindElement { // nil: its customer has been removed since
+			b.add(n)
 		}
 	}
 	if len(b.ids) == 0 {

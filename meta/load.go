@@ -11,7 +11,7 @@ import (
 
 // Visitor is told what a database holds. A function that is nil is not called. What it is given is its own to keep.
 type Visitor struct {
-	Doc     func(belfry.Doc)  // customers before everything else
+	Doc     func(belfry.Doc)  // removals and then customers before everything else
 	Item    func(belfry.Item) // removed ones too; an item comes after the one it stands in
 	State   func(belfry.ID, *belfry.State)
 	Counter func(c belfry.CustomerID, next belfry.RowID)
@@ -67,8 +67,8 @@ func (l *loader) docs() error {
 		d.Body = notNull(d.Body)
 		l.v.Doc(d)
 		return nil
-	}, `SELECT kind, customer, name, body FROM doc WHERE kind <> $2 -- images stay there until someone looks at them
-		ORDER BY CASE WHEN kind = $1 THEN 0 ELSE 1 END, kind, customer, name`, belfry.DocCustomer, belfry.DocImage)
+	}, `SELECT kind, customer, name, body FROM doc WHERE kind <> $3 -- images stay there until someone looks at them
+		ORDER BY CASE kind WHEN $1 THEN 0 WHEN $2 THEN 1 ELSE 2 END, kind, customer, name`, belfry.DocRemoval, belfry.DocCustomer, belfry.DocImage)
 }
 
 func (l *loader) items() error {

@@ -35,6 +35,7 @@ type Tree struct {
 	registry  registry
 	policed   int                                     // policies of all customers
 	settings  map[belfry.CustomerID]map[string]string // by name; of customer 0: of the instance
+	removed   map[belfry.CustomerID]belfry.Removal
 }
 
 // NewTree makes an empty tree.
@@ -45,6 +46,7 @@ func NewTree(c *catalog.Catalog) *Tree {
 		customers: map[belfry.CustomerID]*Estate{},
 		names:     map[string]*Estate{},
 		registry:  newRegistry(),
+		removed:   map[belfry.CustomerID]belfry.Removal{},
 	}
 	t.catalog.Store(c)
 	return t

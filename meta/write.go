@@ -105,7 +105,7 @@ type writer struct {
 }
 
 func (w *writer) change(c *change) error {
-	for _, part := range []func(*change) error{w.items, w.docs, w.answers, w.counters, w.states, w.position} {
+	for _, part := range []func(*change) error{w.items, w.docs, w.answers, w.counters, w.states, w.removals, w.position} {
 		if err := part(c); err != nil {
 			return err
 		}

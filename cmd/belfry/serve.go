@@ -26,6 +26,10 @@ type configFlags struct {
 	TLSSelfSigned *bool  `name:"tls-self-signed" help:"Use TLS with a certificate made by the service." env:"BELFRY_TLS_SELF_SIGNED"`
 	InsecureHTTP  *bool  `name:"insecure-http" help:"Allow others to connect without TLS." env:"BELFRY_INSECURE_HTTP"`
 	Timezone      string `help:"Zone of times that are given without one, as Europe/Vienna (the machine's)." env:"BELFRY_TIMEZONE" placeholder:"ZONE"`
+
+	OIDCIssuer           string `name:"oidc-issuer" help:"Address of an OpenID Connect provider through which people log in." env:"BELFRY_OIDC_ISSUER" placeholder:"URL"`
+	OIDCClientID         string `name:"oidc-client-id" help:"Name under which the provider knows this service." env:"BELFRY_OIDC_CLIENT_ID" placeholder:"ID"`
+	OIDCClientSecretFile string `name:"oidc-client-secret-file" help:"File with the secret that goes with it; or in BELFRY_OIDC_CLIENT_SECRET." env:"BELFRY_OIDC_CLIENT_SECRET_FILE" placeholder:"FILE"`
 }
 
 // load reads the file and lays the flags over it.
@@ -46,6 +50,10 @@ func (f *configFlags) load(cat *catalog.Catalog) (*app.Config, error) {
 		{f.TLSCert, &c.TLS.Cert, "tls.cert"},
 		{f.TLSKey, &c.TLS.Key, "tls.key"},
 		{f.Timezone, &c.Timezone, "timezone"},
+		{f.OIDCIssuer, &c.OIDC.Issuer, "oidc.issuer"},
+		{f.OIDCClientID, &c.OIDC.ClientID, "oidc.client_id"},
+		{f.OIDCClientSecretFile, &c.OIDC.ClientSecretFile, "oidc.client_secret_file"},
+		{os.Getenv("BELFRY_OIDC_CLIENT_SECRET"), (*string)(&c.OIDC.ClientSecret), "oidc.client_secret"},
 	} {
 		if s.given != "" {
 			*s.to = s.given

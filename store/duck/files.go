@@ -74,7 +74,7 @@ func listFiles(dir string, collections []*catalog.Collection, marks map[string]b
 			return nil, err
 		}
 		for _, e := range entries {
-			if strings.HasSuffix(e.Name(), unfinished) {
+			if strings.Contains(e.Name(), unfinished) { // with what the engine keeps beside it
 				if err := os.Remove(filepath.Join(dir, c.Name, e.Name())); err != nil {
 					return nil, err
 				}

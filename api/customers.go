@@ -1,0 +1,81 @@
+package api
+
+import (
+	"net/http"
+
+	"belfry"
+)
+
+// confirmParams are those of a removal that cannot be taken back.
+var confirmParams = []string{"confirm"}
+
+// customerInfo is what may be shown of a customer.
+type customerInfo struct {
+	Name     string `json:"name"`
+	Created  string `json:"created"`
+	User     string `json:"user,omitempty"`     // its first administrator, in the answer to its creation
+	Password string `json:"password,omitempty"` // of that user, there alone, when it was made at random
+}
+
+func (s *Server) listCustomers(w *answer, r *request) error {
+	after, limit, err := r.page()
+	if err != nil {
+		return err
+	}
+	customers, more := s.Tree.CustomersAfter(after, limit)
+	list := make([]customerInfo, 0, len(customers))
+	for _, c := range customers {
+		list = append(list, customerInfo{Name: c.Name, Created: moment(c.Created)})
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"customers": list, "more": more})
+	return nil
+}
+
+// createCustomer makes a customer with an administrator, without whom nobody could do anything in it.
+func (s *Server) createCustomer(w *answer, r *request) error {
+	var name, password string
+	if err := s.fields(w, r, field{"name", &name, true}, field{"password", &password, false}); err != nil {
+		return err
+	}
+	if err := noRepeat(r); err != nil {
+		return err
+	}
+	if mask(name) != name {
+		return belfry.Errorf(belfry.BadParameter, "a customer must not be named like a key: the name is shown to others; choose another")
+	}
+	var made string
+	err := s.hashing(r, func() (err error) {
+		made, err = s.Accounts.CreateCustomer(r.ctx(), r.caller(), name, password)
+		return err
+	})
+	if err != nil {
+		return wholeRequest(err)
+	}
+	info := customerInfo{Name: name, User: FirstUser, Password: made}
+	if c, ok := s.Tree.CustomerNamed(name); ok {
+		info.Created = moment(c.Created)
+	}
+	writeJSON(w, http.StatusCreated, info)
+	return nil
+}
+
+// FirstUser is the administrator that a new customer has.
+const FirstUser = "admin"
+
+// removeCustomer asks for the name twice: what is removed here cannot be had back.
+func (s *Server) removeCustomer(w *answer, r *request) error {
+	c, err := s.caller(w, r)
+	if err != nil {
+		return err
+	}
+	name := r.PathValue("name")
+	if r.params.Get("confirm") != name {
+		return belfry.Errorf(belfry.BadParameter, "this removes the customer with all its data, for good; confirm it with the parameter confirm and the name of the customer")
+	}
+	status, body, err := s.Accounts.RemoveCustomer(r.ctx(), c, name)
+	if err != nil {
+		return noSuch("customer", name, err)
+	}
+	writeBody(w, status, body)
+	return nil
+}

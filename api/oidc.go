@@ -1,0 +1,157 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+	"time"
+
+	"belfry"
+	"belfry/ingest"
+)
+
+// Provider is an OpenID Connect provider that vouches for people.
+type Provider interface {
+	// Name is what people call it.
+	Name() string
+	// Address is where a browser is sent to, to be asked who it is.
+	Address(context.Context, Round) (string, error)
+	// LogIn takes the code with which the browser came back, and begins a session. Whatever is wrong with what the
+	// provider says is answered with the code InvalidLogin.
+	LogIn(ctx context.Context, r Round, code string) (secret string, err error)
+}
+
+// Round is one way to the provider and back. All of it but the last is random, and known to the browser alone: it is in
+// a cookie, so nothing has to be kept here, and a code that was made for another browser is of no use.
+type Round struct {
+	State    string // comes back with the code
+	Nonce    string // comes back inside the provider's token
+	Verifier string // proves that the code is taken by who asked for it (PKCE)
+	Redirect string // where the browser comes back to, as it knows us
+}
+
+const (
+	roundCookie = "belfry_oidc"
+	roundPath   = "/api/session/oidc"
+	roundTime   = 10 * time.Minute
+)
+
+// callbackParams are those that count when the browser comes back; providers add others, each its own.
+var callbackParams = []string{"code", "error", "state", "*"}
+
+// loginOptions tells the page on which people log in what it can offer.
+func (s *Server) loginOptions(w *answer, _ *request) error {
+	options := map[string]any{"oidc": s.Provider != nil}
+	if s.Provider != nil {
+		options["name"] = s.Provider.Name()
+	}
+	writeJSON(w, http.StatusOK, options)
+	return nil
+}
+
+func (s *Server) noProvider() error {
+	if s.Provider != nil {
+		return nil
+	}
+	return belfry.Errorf(belfry.UnknownItem, "no OpenID Connect provider is configured; log in with a user and a password")
+}
+
+// oidcBegin sends the browser to the provider.
+func (s *Server) oidcBegin(w *answer, r *request) error {
+	if err := s.noProvider(); err != nil {
+		return err
+	}
+	round := Round{State: rand.Text(), Nonce: rand.Text(), Verifier: rand.Text() + rand.Text(), Redirect: ownAddress(r.Request) + roundPath + "/callback"}
+	to, err := s.Provider.Address(r.ctx(), round)
+	if err != nil {
+		return err
+	}
+	setRound(w, r.Request, round.State+"."+round.Nonce+"."+round.Verifier, roundTime)
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r.Request, to, http.StatusFound)
+	return nil
+}
+
+// ownAddress is how the browser knows us.
+func ownAddress(r *http.Request) string {
+	if secure(r) {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
+// secure tells whether the browser speaks TLS, with us or with a proxy before us that says so.
+func secure(r *http.Request) bool {
+	return r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
+}
+
+func setRound(w http.ResponseWriter, r *http.Request, value string, last time.Duration) {
+	c := &http.Cookie{
+		Name: roundCookie, Value: value, Path: roundPath, MaxAge: int(last.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure(r), // lax: the provider's page leads back to us
+	}
+	if value == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(w, c)
+}
+
+// errRound is for a browser that comes back from a way it did not begin here, or not lately.
+func errRound() error {
+	return belfry.Errorf(belfry.InvalidLogin, "this login was not begun in this browser, or too long ago; begin it again at %s", roundPath)
+}
+
+// oidcEnd takes the browser back from the provider. The cookie of the way goes, whatever comes of it.
+func (s *Server) oidcEnd(w *answer, r *request) error {
+	if err := s.noProvider(); err != nil {
+		return err
+	}
+	round, err := roundOf(r)
+	if err != nil {
+		return err
+	}
+	setRound(w, r.Request, "", 0)
+	if said := r.params.Get("error"); said != "" {
+		return belfry.Errorf(belfry.InvalidLogin, "the provider refused the login: %.64q", mask(said))
+	}
+	code := r.params.Get("code")
+	if code == "" {
+		return belfry.Errorf(belfry.BadParameter, "the parameter code is missing")
+	}
+	address := peer(r.Request)
+	ticket, err := s.try(w, r, "", "oidc "+address) // each address for itself: it is not known yet who it is
+	if err != nil {
+		return err
+	}
+	secret, err := s.Provider.LogIn(r.ctx(), round, code)
+	if belfry.CodeOf(err) == belfry.InvalidLogin {
+		s.meter.refused.Inc()
+		return err
+	}
+	s.tries.giveBack(ticket)
+	if err != nil {
+		return wholeRequest(err)
+	}
+	setCookie(w, r.Request, secret, ingest.SessionTime)
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r.Request, "/ui/", http.StatusSeeOther)
+	return nil
+}
+
+// roundOf finds the way that the browser has begun, and compares it with the one it comes back from.
+func roundOf(r *request) (Round, error) {
+	c, err := r.Cookie(roundCookie)
+	if err != nil {
+		return Round{}, errRound()
+	}
+	parts := strings.Split(c.Value, ".")
+	if len(parts) != 3 || parts[0] == "" || parts[1] == "" || parts[2] == "" {
+		return Round{}, errRound()
+	}
+	if subtle.ConstantTimeCompare([]byte(r.params.Get("state")), []byte(parts[0])) != 1 {
+		return Round{}, errRound()
+	}
+	return Round{State: parts[0], Nonce: parts[1], Verifier: parts[2], Redirect: ownAddress(r.Request) + roundPath + "/callback"}, nil
+}

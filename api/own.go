@@ -1,0 +1,73 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"belfry"
+)
+
+// everywhereParams are those of logging out.
+var everywhereParams = []string{"everywhere"}
+
+// ownSession refuses a key where it is about the account of a person.
+func (r *request) ownSession() error {
+	if r.login == nil {
+		return belfry.Errorf(belfry.BadParameter, "%s %s is for sessions of the web interface: a key has no password", r.Method, r.URL.Path)
+	}
+	return nil
+}
+
+// changePassword gives people another password. The old one is asked for, and guessing it is as slow as logging in: who
+// finds a browser that is logged in must not be able to keep the account.
+func (s *Server) changePassword(w *answer, r *request) error {
+	if err := r.ownSession(); err != nil {
+		return err
+	}
+	var old, password string
+	if err := s.fields(w, r, field{"password", &old, true}, field{"new", &password, true}); err != nil {
+		return err
+	}
+	ticket, err := s.try(w, r, s.Keys.CustomerName(r.home), r.login.User.Name)
+	if err != nil {
+		return err
+	}
+	err = s.hashing(r, func() error { return s.Accounts.ChangePassword(r.ctx(), *r.login, old, password) })
+	if belfry.CodeOf(err) == belfry.InvalidLogin {
+		s.meter.refused.Inc()
+		return err
+	}
+	s.tries.giveBack(ticket)
+	if err != nil {
+		return wholeRequest(err)
+	}
+	return s.whoAmI(w, r)
+}
+
+// try pays for an attempt to say a password.
+func (s *Server) try(w *answer, r *request, customer, user string) (ticket, error) {
+	paid, wait := s.tries.take(s.Now(), customer, user, peer(r.Request))
+	if wait > 0 {
+		s.meter.refused.Inc()
+		w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
+		return paid, belfry.Errorf(belfry.RateLimited, "too many logins have failed; try again in %s", wait.Round(time.Second)+time.Second)
+	}
+	return paid, nil
+}
+
+// switchCustomer lets an administrator of the instance act in another customer.
+func (s *Server) switchCustomer(w *answer, r *request) error {
+	var customer string
+	if err := s.fields(w, r, field{"customer", &customer, true}); err != nil {
+		return err
+	}
+	if err := s.Accounts.SwitchCustomer(r.login.Hash, customer); err != nil {
+		return noSuch("customer", customer, err)
+	}
+	if !s.recognise(r, r.login.Hash) {
+		return errNobody()
+	}
+	writeJSON(w, http.StatusOK, s.person(r))
+	return nil
+}

@@ -1,0 +1,164 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"belfry"
+	"belfry/meta"
+)
+
+// Accounts is what administrators do with users and customers, and people with their own account. Passwords are given in
+// clear, and checked there; an empty one is made at random, and given back.
+type Accounts interface {
+	CreateUser(ctx context.Context, who Caller, name, role, password string) (made string, err error)
+	ChangeUser(ctx context.Context, who Caller, name, role, password string) error
+	RemoveUser(ctx context.Context, who Caller, name string) (status int, body []byte, err error)
+
+	// ChangePassword answers a wrong old password with the code InvalidLogin.
+	ChangePassword(ctx context.Context, l meta.Login, old, password string) error
+	LogOutEverywhere(belfry.Hash) error
+	SwitchCustomer(hash belfry.Hash, customer string) error
+
+	CreateCustomer(ctx context.Context, who Caller, name, password string) (made string, err error)
+	RemoveCustomer(ctx context.Context, who Caller, name string) (status int, body []byte, err error)
+}
+
+// userInfo is what may be shown of a user.
+type userInfo struct {
+	Name      string `json:"name"`
+	Role      string `json:"role"`
+	Instance  bool   `json:"instance"`
+	OIDC      bool   `json:"oidc,omitempty"` // logs in through the provider
+	Created   string `json:"created"`
+	LastLogin string `json:"lastlogin,omitempty"`
+	Password  string `json:"password,omitempty"` // in the answer to its creation alone, when it was made at random
+}
+
+func userInfoOf(u *belfry.User) userInfo {
+	return userInfo{
+		Name: u.Name, Role: u.RoleName(), Instance: u.Level() == belfry.LevelInstance, OIDC: u.Subject != "",
+		Created: moment(u.Created), LastLogin: moment(u.LastLogin),
+	}
+}
+
+func (s *Server) listUsers(w *answer, r *request) error {
+	after, limit, err := r.page()
+	if err != nil {
+		return err
+	}
+	users, more := s.Tree.UsersAfter(r.customer, after, limit)
+	list := make([]userInfo, 0, len(users))
+	for i := range users {
+		list = append(list, userInfoOf(&users[i]))
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"users": list, "more": more})
+	return nil
+}
+
+// createUser answers with the password if it was made here, this once.
+func (s *Server) createUser(w *answer, r *request) error {
+	var name, role, password string
+	if err := s.fields(w, r, field{"name", &name, true}, field{"role", &role, true}, field{"password", &password, false}); err != nil {
+		return err
+	}
+	if err := noRepeat(r); err != nil {
+		return err
+	}
+	if mask(name) != name {
+		return belfry.Errorf(belfry.BadParameter, "a user must not be named like a key: the name is shown to others; choose another")
+	}
+	var made string
+	err := s.hashing(r, func() (err error) {
+		made, err = s.Accounts.CreateUser(r.ctx(), r.caller(), name, role, password)
+		return err
+	})
+	if err != nil {
+		return wholeRequest(err)
+	}
+	s.showUser(w, r, http.StatusCreated, name, made)
+	return nil
+}
+
+// showUser answers with a user as it is now.
+func (s *Server) showUser(w *answer, r *request, status int, name, password string) {
+	info := userInfo{Name: name}
+	if u, ok := s.Tree.User(r.customer, name); ok { // else it was removed in the same moment
+		info = userInfoOf(&u)
+	}
+	info.Password = password
+	writeJSON(w, status, info)
+}
+
+func (s *Server) changeUser(w *answer, r *request) error {
+	name := r.PathValue("name")
+	var role, password string
+	if err := s.fields(w, r, field{"role", &role, false}, field{"password", &password, false}); err != nil {
+		return err
+	}
+	switch {
+	case role == "" && password == "":
+		return belfry.Errorf(belfry.BadParameter, "there is nothing to change; give role, password or both")
+	case password != "" && r.home == r.customer && r.login.User.Name == name:
+		return belfry.Errorf(belfry.BadParameter, "this is your own password; change it with PUT /api/session, which asks for the old one")
+	}
+	err := s.hashing(r, func() error { return s.Accounts.ChangeUser(r.ctx(), r.caller(), name, role, password) })
+	if err != nil {
+		return noSuch("user", name, err)
+	}
+	s.showUser(w, r, http.StatusOK, name, "")
+	return nil
+}
+
+func (s *Server) removeUser(w *answer, r *request) error {
+	c, err := s.caller(w, r)
+	if err != nil {
+		return err
+	}
+	name := r.PathValue("name")
+	status, body, err := s.Accounts.RemoveUser(r.ctx(), c, name)
+	if err != nil {
+		return noSuch("user", name, err)
+	}
+	writeBody(w, status, body)
+	return nil
+}
+
+// noSuch turns what is wrong with a thing into what is wrong with a request for it.
+func noSuch(what, name string, err error) error {
+	if belfry.CodeOf(err) == belfry.NotFound {
+		return belfry.Errorf(belfry.UnknownItem, "there is no %s %.255q", what, mask(name))
+	}
+	return wholeRequest(err)
+}
+
+// noRepeat refuses an Idempotency-Key where the answer may hold a secret: to repeat it, it would have to be kept.
+func noRepeat(r *request) error {
+	if r.Header.Get("Idempotency-Key") == "" {
+		return nil
+	}
+	return belfry.Errorf(belfry.BadParameter, "this takes no Idempotency-Key: its answer may hold a password, and is therefore not kept; to try again, remove the name and create it anew")
+}
+
+// hashing runs what hashes a password: so few at a time as logins, since each takes a core for a while.
+func (s *Server) hashing(r *request, f func() error) error {
+	if !s.turn(r, &s.logins, 0, parallelLogins) {
+		return belfry.Errorf(belfry.Overloaded, "too many people log in at this moment; try again shortly")
+	}
+	defer s.logins.leave(0)
+	return f()
+}
+
+// caller is who asks, for a change that is not remembered.
+func (r *request) caller() Caller {
+	return Caller{Customer: r.customer, Key: r.key, Name: r.who, Level: r.level}
+}
+
+// writeBody sends an answer that is ready.
+func writeBody(w *answer, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	w.Write(body)
+}

@@ -1,0 +1,81 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"belfry"
+)
+
+const (
+	// eraseEvery is how often we look whether a customer has been removed, or try again what did not succeed.
+	eraseEvery = time.Second
+	// arrivedEvery is how often we look whether rows have arrived in the store.
+	arrivedEvery = 20 * time.Millisecond
+)
+
+// keepErased takes off the disk what removed customers have left there. Which customers these are is part of what exists,
+// so a start after a crash goes on where the last one ended.
+func (s *service) keepErased(ctx context.Context) error {
+	tick := time.NewTicker(eraseEvery)
+	defer tick.Stop()
+	for {
+		if err := s.erase(ctx); err != nil && ctx.Err() == nil {
+			s.Log.Warn("rows of a removed customer stay on the disk for now", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// erase takes away the rows of all customers that were removed and not erased yet. First everything that was decided
+// before their removal has to be where it will be found: nothing comes after it.
+func (s *service) erase(ctx context.Context) error {
+	var left []belfry.Removal
+	var ids []belfry.CustomerID
+	for _, r := range s.tree.Removals() {
+		if r.Erased == 0 {
+			left, ids = append(left, r), append(ids, r.Customer)
+		}
+	}
+	if len(left) == 0 || s.disk.Ready() != nil { // a copy needs room
+		return nil
+	}
+	begun := time.Now()
+	if err := s.arrived(ctx, s.journal.Last()); err != nil {
+		return err
+	}
+	if err := s.rows.Erase(ctx, ids); err != nil {
+		return err
+	}
+	if err := s.meta.Drain(ctx); err != nil {
+		return err
+	}
+	if err := s.db.Fold(ctx); err != nil {
+		return err
+	}
+	s.journal.Turn() // so that the segments with what they sent can go
+	if err := s.seq.Erased(left); err != nil {
+		return err
+	}
+	s.Log.Info("removed customers erased", "customers", len(left), "dur", time.Since(begun).Round(time.Millisecond))
+	return nil
+}
+
+// arrived waits until the rows of all records up to a position are in the store.
+func (s *service) arrived(ctx context.Context, pos uint64) error {
+	tick := time.NewTicker(arrivedEvery)
+	defer tick.Stop()
+	for s.store.Position() < pos {
+		s.store.Hurry()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+	return nil
+}

@@ -1,0 +1,247 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"crypto/subtle"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"belfry"
+	"belfry/api"
+	"belfry/ingest"
+)
+
+const (
+	providerWait   = 10 * time.Second // for an answer of the provider
+	providerRest   = 5 * time.Second  // after one that did not come
+	providerAnswer = 1 << 20          // bytes of an answer at most
+)
+
+// provider is an OpenID Connect provider. What it says about itself is asked for at the first login, and kept: a provider
+// that is down when the service starts must not keep it from starting.
+type provider struct {
+	cfg    OIDC
+	secret string
+	people *accounts
+	client *http.Client
+	log    *slog.Logger
+
+	mu     sync.Mutex
+	known  *oidc.Provider
+	failed time.Time // when it last could not be asked
+}
+
+func newProvider(cfg OIDC, people *accounts, log *slog.Logger) (*provider, error) {
+	secret, err := cfg.secret()
+	if err != nil {
+		return nil, err
+	}
+	return &provider{
+		cfg: cfg, secret: secret, people: people, log: log,
+		client: &http.Client{Timeout: providerWait, Transport: shortAnswers{http.DefaultTransport}},
+	}, nil
+}
+
+// shortAnswers cuts off answers that are too long to be true.
+type shortAnswers struct{ http.RoundTripper }
+
+func (t shortAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := t.RoundTripper.RoundTrip(r)
+	if err == nil {
+		res.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(res.Body, providerAnswer), res.Body}
+	}
+	return res, err
+}
+
+// Name is what people call the provider.
+func (p *provider) Name() string {
+	if p.cfg.Name != "" {
+		return p.cfg.Name
+	}
+	if u, err := url.Parse(p.cfg.Issuer); err == nil {
+		return u.Host
+	}
+	return p.cfg.Issuer
+}
+
+func errSilent() error {
+	return belfry.Errorf(belfry.Overloaded, "the OpenID Connect provider does not answer; try again shortly, or log in with a user and a password")
+}
+
+// discover asks the provider about itself, once. One that did not answer is left alone for a while.
+func (p *provider) discover(ctx context.Context) (*oidc.Provider, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known != nil {
+		return p.known, nil
+	}
+	if time.Since(p.failed) < providerRest {
+		return nil, errSilent()
+	}
+	known, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), p.client), p.cfg.Issuer)
+	if err != nil {
+		p.failed = time.Now()
+		p.log.Warn("the OpenID Connect provider cannot be asked", "issuer", p.cfg.Issuer, "err", err)
+		return nil, errSilent()
+	}
+	p.known = known
+	return known, nil
+}
+
+func (p *provider) oauth(known *oidc.Provider, r api.Round) *oauth2.Config {
+	c := &oauth2.Config{
+		ClientID: p.cfg.ClientID, ClientSecret: p.secret, Endpoint: known.Endpoint(), RedirectURL: r.Redirect,
+		Scopes: []string{oidc.ScopeOpenID, "profile", "email"},
+	}
+	if p.cfg.PublicURL != "" {
+		if u, err := url.Parse(r.Redirect); err == nil {
+			c.RedirectURL = strings.TrimSuffix(p.cfg.PublicURL, "/") + u.Path
+		}
+	}
+	return c
+}
+
+// Address is where the browser is sent to.
+func (p *provider) Address(ctx context.Context, r api.Round) (string, error) {
+	known, err := p.discover(ctx)
+	if err != nil {
+		return "", err
+	}
+	return p.oauth(known, r).AuthCodeURL(r.State, oidc.Nonce(r.Nonce), oauth2.S256ChallengeOption(r.Verifier)), nil
+}
+
+// LogIn exchanges the code for the provider's word about who it is, and begins a session of that user.
+func (p *provider) LogIn(ctx context.Context, r api.Round, code string) (string, error) {
+	known, err := p.discover(ctx)
+	if err != nil {
+		return "", err
+	}
+	ctx = oidc.ClientContext(ctx, p.client)
+	token, err := p.oauth(known, r).Exchange(ctx, code, oauth2.VerifierOption(r.Verifier))
+	if err != nil {
+		return "", p.notExchanged(err)
+	}
+	raw, _ := token.Extra("id_token").(string)
+	id, err := known.Verifier(&oidc.Config{ClientID: p.cfg.ClientID}).Verify(ctx, raw)
+	if err != nil {
+		return "", p.refuse("its token does not hold: it may be expired, or for another service", err)
+	}
+	if subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(r.Nonce)) != 1 {
+		return "", p.refuse("its token is for another login", nil)
+	}
+	var claims map[string]any
+	if err := id.Claims(&claims); err != nil {
+		return "", p.refuse("its token cannot be read", err)
+	}
+	return p.enter(id, claims)
+}
+
+// notExchanged tells a provider that refuses a code from one that does not answer.
+func (p *provider) notExchanged(err error) error {
+	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok && said.Response != nil && said.Response.StatusCode < 500 {
+		return p.refuse("it does not take the code, which may have been used already", errors.New(said.ErrorCode))
+	}
+	p.log.Warn("the OpenID Connect provider does not answer", "err", plainError(err))
+	return errSilent()
+}
+
+// plainError is an error without the answer in it, which may hold a token.
+func plainError(err error) error {
+	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		return errors.New(said.ErrorCode)
+	}
+	return err
+}
+
+// refuse says why what the provider said does not count. The log has more.
+func (p *provider) refuse(why string, err error) error {
+	p.log.Warn("a login through OpenID Connect was refused", "why", why, "err", err)
+	return belfry.Errorf(belfry.InvalidLogin, "the login through %s is not accepted: %s; begin it again", p.Name(), why)
+}
+
+// enter begins the session of somebody for whom the provider vouches.
+func (p *provider) enter(id *oidc.IDToken, claims map[string]any) (string, error) {
+	role := p.role(claims)
+	if role == "" {
+		return "", p.refuse("nothing says what this user may do here; ask an administrator", nil)
+	}
+	c, ok := p.people.tree.CustomerNamed(p.cfg.Customer)
+	if !ok {
+		p.log.Warn("the customer of those who log in through OpenID Connect does not exist", "customer", p.cfg.Customer)
+		return "", p.refuse("its customer does not exist here; ask an administrator", nil)
+	}
+	secret, err := p.people.seq.LogInPerson(c.ID, ingest.Person{
+		Subject: id.Issuer + " " + id.Subject, Name: nameOf(claims, id.Subject), Role: role,
+	})
+	if code := belfry.CodeOf(err); code == belfry.NameInUse || code == belfry.BadParameter {
+		return "", p.refuse("there is another user of that name, or it cannot be a name here; ask an administrator", err)
+	}
+	return secret, err
+}
+
+// nameOf is how somebody is called here. An address of e-mail counts when the provider has seen to it that it is theirs.
+func nameOf(claims map[string]any, subject string) string {
+	text := func(name string) string { s, _ := claims[name].(string); return ingest.CleanName(s) }
+	if name := text("preferred_username"); name != "" {
+		return name
+	}
+	if verified, _ := claims["email_verified"].(bool); verified {
+		if name := text("email"); name != "" {
+			return name
+		}
+	}
+	return ingest.CleanName(subject)
+}
+
+// role is the highest one that the claims stand for; empty when somebody is to be refused.
+func (p *provider) role(claims map[string]any) string {
+	var best belfry.User
+	for _, value := range valuesOf(claims, p.cfg.RoleClaim) {
+		if u := (belfry.User{Role: p.cfg.Roles[value]}); u.Level() > best.Level() {
+			best = u
+		}
+	}
+	return cmp.Or(best.Role, p.cfg.DefaultRole)
+}
+
+// valuesOf are the texts of a claim: under its whole name, or inside what its parts name.
+func valuesOf(claims map[string]any, name string) []string {
+	if name == "" {
+		return nil
+	}
+	v, ok := claims[name]
+	if !ok {
+		first, rest, more := strings.Cut(name, ".")
+		if inner, ok := claims[first].(map[string]any); ok && more {
+			return valuesOf(inner, rest)
+		}
+		return nil
+	}
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		list := make([]string, 0, len(v))
+		for _, x := range v {
+			if s, ok := x.(string); ok {
+				list = append(list, s)
+			}
+		}
+		return slices.Clip(list)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package ingest
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"belfry"
+	"belfry/meta"
+)
+
+// CreateCustomer makes a customer with its root view.
+func (s *Sequencer) CreateCustomer(name, by string) (c belfry.Customer, err error) {
+	return s.CreateCustomerWith(name, "", by)
+}
+
+// CreateCustomerWith makes a customer and, when password is not empty, an administrator of it who has that password,
+// hashed. The event in the new customer names who did it.
+func (s *Sequencer) CreateCustomerWith(name, password, by string) (c belfry.Customer, err error) {
+	if bad := checkName("name", name); bad != nil {
+		return c, belfry.Errorf(belfry.BadParameter, "customer: %s", bad.Message)
+	}
+	err = s.do(&command{alone: true, decide: func(t *tx) error {
+		if c, err = t.createCustomer(name, by); err != nil || password == "" {
+			return err
+		}
+		return t.createUser(c.ID, belfry.User{Name: AdminUser, Password: password, Role: belfry.Administrator}, by)
+	}})
+	return c, err
+}
+
+func (t *tx) createCustomer(name, by string) (c belfry.Customer, err error) {
+	tree := t.seq.cfg.Tree
+	for _, have := range tree.Customers() {
+		if have.Name == name {
+			return c, belfry.Errorf(belfry.NameInUse, "there is a customer %q already; choose another name", name)
+		}
+		c.ID = max(c.ID, have.ID)
+	}
+	for _, had := range tree.Removals() {
+		c.ID = max(c.ID, had.Customer)
+	}
+	c = belfry.Customer{ID: c.ID + 1, Name: name, Created: t.now}
+	t.configure(belfry.DocCustomer, 0, customerDoc(c.ID), c)
+	t.estate, t.rec.Customer = meta.NewEstate(c), c.ID
+	t.create(belfry.KindView, belfry.Main, nil, nil, t.viewClass(genericView), "", nil)
+	t.configured("customer "+name+" created", by)
+	return c, nil
+}
+
+// customerDoc names the document of a customer. Once that was the customer's name; but a name can be given again after a
+// removal, and a replay that does not come to its end must not leave the old customer under the name of the new one. No
+// name of a customer begins with a control character.
+func customerDoc(c belfry.CustomerID) string { return "\x01" + strconv.FormatUint(uint64(c), 10) }
+
+// RemoveCustomerOnce removes a customer with all it has. From the answer on nothing of it is there for anybody, also
+// after a crash; its rows are taken off the disk later, see Erased. The event is in the customer of who asks.
+func (s *Sequencer) RemoveCustomerOnce(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
+	if r.Key == "" {
+		return s.removeCustomer(who, name, r)
+	}
+	return s.once(ctx, who, r, func() (int, []byte, error) { return s.removeCustomer(who, name, r) })
+}
+
+func (s *Sequencer) removeCustomer(who Sender, name string, r Repeat) (code int, answer []byte, err error) {
+	code, answer = http.StatusOK, encode(map[string]string{"result": "removed", "name": name})
+	err = s.do(&command{customer: who.Customer, alone: true, urgent: true, decide: func(t *tx) error {
+		c, ok := s.cfg.Tree.CustomerNamed(name)
+		if !ok {
+			return belfry.Errorf(belfry.NotFound, "there is no customer %.255q", name)
+		}
+		if t.anotherOf(c.ID, &belfry.User{}, func(u *belfry.User) bool { return u.Level() == belfry.LevelInstance }) {
+			return belfry.Errorf(belfry.NotAllowed, "customer %q has an administrator of the instance; make one in another customer, and remove or lower those in %q first", name, name)
+		}
+		if c.ID == who.Customer {
+			return belfry.Errorf(belfry.NotAllowed, "this session acts in customer %q; act in another customer first", name)
+		}
+		t.document(belfry.Doc{Kind: belfry.DocCustomer, Name: name}) // as its document was called once
+		t.document(belfry.Doc{Kind: belfry.DocCustomer, Name: customerDoc(c.ID)})
+		t.removal(belfry.Removal{Customer: c.ID, Removed: t.now})
+		t.configured("customer "+name+" removed with all its data", who.Name)
+		t.answer(who, r, code, answer)
+		return nil
+	}})
+	if err != nil {
+		return 0, nil, err
+	}
+	return code, answer, nil
+}
+
+func (t *tx) removal(r belfry.Removal) {
+	t.configure(belfry.DocRemoval, 0, strconv.FormatUint(uint64(r.Customer), 10), r)
+}
+
+// Erased notes that nothing of removed customers is left on the disk.
+func (s *Sequencer) Erased(list []belfry.Removal) error {
+	return s.do(&command{alone: true, decide: func(t *tx) error {
+		for _, r := range list {
+			r.Erased = t.now
+			t.removal(r)
+		}
+		return nil
+	}})
+}

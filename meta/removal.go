@@ -1,0 +1,138 @@
+package meta
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"belfry"
+)
+
+// applyRemoval takes a customer away with all that it has. Records about it may be met again after a crash, when the
+// database knows of the removal already: they are passed over, see Tree.gone.
+func (t *Tree) applyRemoval(d *belfry.Doc) error {
+	if d.Body == nil {
+		return nil
+	}
+	var r belfry.Removal
+	if err := decodeDoc(d, &r); err != nil {
+		return err
+	}
+	t.removed[r.Customer] = r
+	e := t.customers[r.Customer]
+	if e == nil {
+		return nil
+	}
+	delete(t.customers, e.ID)
+	delete(t.settings, e.ID)
+	if t.names[e.Name] == e {
+		delete(t.names, e.Name)
+	}
+	t.policed -= len(e.policy.named)
+	for i, n := range t.nodes { // their numbers stay used
+		if n != nil && n.Customer == e.ID {
+			t.nodes[i] = nil
+		}
+	}
+	t.registry.removeCustomer(e.ID)
+	return nil
+}
+
+// removeCustomer forgets the keys and sessions of a customer.
+func (r *registry) removeCustomer(c belfry.CustomerID) {
+	for _, k := range r.named[c] {
+		delete(r.keys, k.hash)
+	}
+	delete(r.named, c)
+	for hash, s := range r.sessions {
+		if s.customer == c {
+			delete(r.sessions, hash)
+			delete(r.logins, account{c, s.User})
+		}
+	}
+}
+
+// gone tells whether a customer has been removed.
+func (t *Tree) gone(c belfry.CustomerID) bool {
+	if len(t.removed) == 0 { // nearly always
+		return false
+	}
+	_, ok := t.removed[c]
+	return ok
+}
+
+// Removals lists the customers that have been removed, by number.
+func (t *Tree) Removals() (list []belfry.Removal) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, r := range t.removed {
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b belfry.Removal) int { return int(a.Customer) - int(b.Customer) })
+	return list
+}
+
+// removalTexts delete what the database has of a customer.
+var removalTexts = []string{
+	`DELETE FROM state WHERE item IN (SELECT id FROM item WHERE customer = $1)`,
+	`DELETE FROM item WHERE customer = $1`,
+	`DELETE FROM doc WHERE customer = $1`,
+	`DELETE FROM answer WHERE customer = $1`,
+	`DELETE FROM customer_counter WHERE customer = $1`,
+}
+
+// removals deletes what customers had who are removed, in the transaction that says so. It comes after everything else:
+// what a replay has just put back goes with it.
+func (w *writer) removals(c *change) error {
+	for _, d := range c.docs {
+		if d.Kind != belfry.DocRemoval || d.Body == nil {
+			continue
+		}
+		var r belfry.Removal
+		if err := decodeDoc(&d, &r); err != nil {
+			return err
+		}
+		for _, text := range removalTexts {
+			if _, err := w.tx.ExecContext(w.ctx, text, int64(r.Customer)); err != nil {
+				return fmt.Errorf("remove customer %d: %w", r.Customer, err)
+			}
+		}
+	}
+	return nil
+}
+
+// CustomersAfter lists the customers whose names come after a name, at most limit of them.
+func (t *Tree) CustomersAfter(after string, limit int) (list []belfry.Customer, more bool) {
+	return pageAfter(t.Customers(), func(c belfry.Customer) string { return c.Name }, after, limit)
+}
+
+// UsersAfter lists the customer's users whose names come after a name, at most limit of them.
+func (t *Tree) UsersAfter(c belfry.CustomerID, after string, limit int) (list []belfry.User, more bool) {
+	return pageAfter(t.Users(c), func(u belfry.User) string { return u.Name }, after, limit)
+}
+
+// UserBySubject finds the user whom a provider knows under a subject.
+func (t *Tree) UserBySubject(c belfry.CustomerID, subject string) (belfry.User, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if e := t.customers[c]; e != nil && subject != "" {
+		for _, u := range e.users {
+			if u.Subject == subject {
+				return *u, true
+			}
+		}
+	}
+	return belfry.User{}, false
+}
+
+// pageAfter cuts a page out of a list that is in the order of names.
+func pageAfter[T any](list []T, name func(T) string, after string, limit int) (page []T, more bool) {
+	from, found := slices.BinarySearchFunc(list, after, func(v T, s string) int { return strings.Compare(name(v), s) })
+	if found {
+		from++
+	}
+	if list = list[from:]; len(list) > limit {
+		return list[:limit:limit], true
+	}
+	return list, false
+}

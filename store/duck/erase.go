@@ -1,0 +1,247 @@
+package duck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// Erase takes the rows of customers off the disk. To delete rows inside a file would leave them there, readable for who
+// looks at its blocks. So each file that has such rows is written anew without them, and the new one takes its place:
+//
+//	2026-11-15.duckdb ── rows of others, in their order ──► 2026-11-15.duckdb.new ── rename ──► 2026-11-15.duckdb
+//
+// Writers and queries go on while the copy is made. What is left when it breaks off is found by the next call: a file
+// with such rows is one that has not been written anew. The caller sees to it that no more rows of these customers come.
+func (s *Store) Erase(ctx context.Context, customers []belfry.CustomerID) error {
+	if len(customers) == 0 {
+		return nil
+	}
+	all := s.cfg.Catalog.Kept()
+	for _, d := range s.sums {
+		all = append(all, d.hour, d.day)
+	}
+	var errs []error
+	for _, c := range all {
+		for _, p := range s.files.periods(c, 0, endOfTime) {
+			if err := s.eraseIn(ctx, c, p, customers); err != nil {
+				errs = append(errs, fmt.Errorf("erase rows of %s of %s: %w", c.Name, p.from, err))
+			}
+			if ctx.Err() != nil {
+				return errors.Join(errs...)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// eraseTries is how often a file is copied while others may write to it. The last copy is made while nobody may.
+const eraseTries = 3
+
+func (s *Store) eraseIn(ctx context.Context, c *catalog.Collection, p period, customers []belfry.CustomerID) error {
+	if d := s.summing(c); d != nil { // files of summaries have another writer, and need not keep that of rows away
+		release, err := d.take(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if err := s.usable(); err != nil {
+		return err
+	}
+	q, err := s.engine.connect()
+	if err != nil {
+		return err
+	}
+	defer q.close()
+	for try := 1; ; try++ {
+		done, err := s.eraseOnce(ctx, q, c, p, customers, try == eraseTries)
+		if err != nil || done {
+			return err
+		}
+	}
+}
+
+// summing is the collection whose summaries are kept under c; nil when there is none.
+func (s *Store) summing(c *catalog.Collection) *summed {
+	for _, d := range s.sums {
+		if d.hour.Name == c.Name || d.day.Name == c.Name {
+			return d
+		}
+	}
+	return nil
+}
+
+// eraseOnce writes one file anew, if it has to be. It is not done when rows came in meanwhile.
+func (s *Store) eraseOnce(ctx context.Context, q *conn, c *catalog.Collection, p period, customers []belfry.CustomerID, exclusive bool) (done bool, err error) {
+	files, err := s.files.acquireAll(ctx, s.files.list(c, []period{p}))
+	if err != nil || len(files) == 0 { // dropped meanwhile
+		return true, err
+	}
+	f, held := files[0], true
+	defer func() {
+		if held {
+			s.files.finish(files, err)
+		}
+	}()
+	if exclusive {
+		release, err := s.takeWrite(ctx, c)
+		if err != nil {
+			return false, err
+		}
+		defer release()
+	}
+	among := "customer IN (" + numbers(customers) + ")"
+	n, err := q.number(ctx, "SELECT count(*) FROM "+f.ref()+" WHERE "+among)
+	if err != nil || n == 0 {
+		return true, err
+	}
+	pos, err := q.number(ctx, "SELECT coalesce(max(pos), 0) FROM "+f.alias+".main.position")
+	if err != nil {
+		return false, err
+	}
+	copied := f.path + unfinished
+	if err := s.copyWithout(ctx, q, f, copied, among); err != nil {
+		return false, errors.Join(err, unlink(copied))
+	}
+	if !exclusive {
+		release, err := s.takeWrite(ctx, c)
+		if err != nil {
+			return false, errors.Join(err, unlink(copied))
+		}
+		defer release()
+	}
+	now, err := q.number(ctx, "SELECT coalesce(max(pos), 0) FROM "+f.alias+".main.position")
+	if err != nil || now != pos {
+		return false, errors.Join(err, unlink(copied))
+	}
+	if err := q.exec(ctx, "CHECKPOINT "+f.alias); err != nil { // its log must not be taken for that of the new file
+		return false, errors.Join(err, unlink(copied))
+	}
+	held = false // swap gives it back
+	if err := s.files.swap(ctx, f, copied); err != nil {
+		return false, errors.Join(err, unlink(copied))
+	}
+	s.doubtRows(f)
+	if d := s.summing(c); d != nil {
+		d.forgetMade(f)
+	}
+	return true, nil
+}
+
+// takeWrite waits for the right to write rows of a collection. Who writes summaries has that right already, and must not
+// wait for another: a Drop has the other and waits for this one.
+func (s *Store) takeWrite(ctx context.Context, c *catalog.Collection) (release func(), err error) {
+	if s.summing(c) != nil {
+		return func() {}, nil
+	}
+	select {
+	case s.write <- struct{}{}:
+		return func() { <-s.write }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func numbers(customers []belfry.CustomerID) string {
+	list := make([]string, len(customers))
+	for i, c := range customers {
+		list[i] = number(int64(c))
+	}
+	return strings.Join(list, ", ")
+}
+
+// copyWithout writes the tables of a file into another, without some of the rows. How many rows summaries were made of
+// is counted anew: those of others are the same as before, and what is then too few is made anew.
+func (s *Store) copyWithout(ctx context.Context, q *conn, f *file, path, among string) (err error) {
+	if err := unlink(path); err != nil { // of an earlier attempt
+		return err
+	}
+	const alias = "erased"
+	if err := q.exec(ctx, "ATTACH "+quoteText(path)+" AS "+alias); err != nil {
+		return err
+	}
+	texts := []string{
+		"CREATE TABLE " + alias + ".main.rows AS SELECT * FROM " + f.ref() + " WHERE NOT " + among,
+		"CREATE TABLE " + alias + ".main.position AS SELECT max(pos) AS pos FROM " + f.alias + ".main.position HAVING max(pos) IS NOT NULL",
+	}
+	if s.summing(f.collection) != nil {
+		texts = append(texts, "CREATE TABLE "+alias+".main."+madeTable+" AS SELECT timestamp, CAST(sum(rows) AS BIGINT) AS rows FROM "+
+			alias+".main.rows GROUP BY timestamp")
+	}
+	for _, text := range append(texts, "CHECKPOINT "+alias) {
+		if err == nil {
+			err = q.exec(ctx, text)
+		}
+	}
+	if err = errors.Join(err, q.exec(context.WithoutCancel(ctx), "DETACH "+alias)); err != nil {
+		return err
+	}
+	return syncFile(path)
+}
+
+func syncFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// swap puts another file in the place of f once nobody uses f any more, the caller included. The caller keeps writers
+// away. Whoever asks for the file meanwhile waits, and gets the new one.
+func (fs *files) swap(ctx context.Context, f *file, path string) error {
+	stop := context.AfterFunc(ctx, func() {
+		fs.mu.Lock()
+		defer fs.mu.Unlock()
+		fs.freed.Broadcast()
+	})
+	defer stop()
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	f.stale = true
+	fs.releaseLocked([]*file{f})
+	for f.refs > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		f.stale = true // also for who was faster than we when it was free
+		fs.freed.Wait()
+	}
+	if f.doomed {
+		return unlink(path)
+	}
+	if err := fs.detach(f); err != nil {
+		return err
+	}
+	if info, err := os.Stat(f.path + ".wal"); err == nil && info.Size() > 0 {
+		return fmt.Errorf("%s.wal is not empty; try again later", f.path)
+	}
+	for _, suffix := range []string{tokenSuffix, itemSuffix, ".wal"} { // words and items of the rows that go, too
+		if err := os.Remove(f.path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	fs.held -= len(f.items.page)
+	f.items, f.writes, f.grown = listed{}, f.writes+2, 0
+	f.filters.forget()
+	if err := os.Rename(path, f.path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(f.path))
+}
+
+// forget says that the filters are not those of the file any more.
+func (t *filters) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.alias, t.blocks = "", nil
+}
