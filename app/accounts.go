@@ -90,7 +90,7 @@ func (a *accounts) RevokeKey(ctx context.Context, who api.Caller, name string) (
 	if who.IdempotencyKey != "" {
 		r = ingest.Repeat{Key: who.IdempotencyKey, Digest: who.Digest}
 	}
-	return a.seq.RevokeKeyOnce(ctx, ingest.Sender{Customer: who.Customer, Key: who.Key, Name: who.Name}, name, r)
+	return a.seq.RevokeKeyOnce(ctx, ingest.Sender{Scope: belfry.Whole(who.Customer), Key: who.Key, Name: who.Name}, name, r)
 }
 
 var (

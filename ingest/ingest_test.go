@@ -89,7 +89,7 @@ func newBenchOn(t testing.TB, j Journal) *bench {
 	if !ok {
 		t.Fatal("no default customer after Bootstrap")
 	}
-	b.who = Sender{Customer: c.ID, Key: "k"}
+	b.who = Sender{Scope: belfry.Whole(c.ID), Key: "k"}
 	return b
 }
 

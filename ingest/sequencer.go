@@ -99,7 +99,8 @@ func New(c Config) *Sequencer {
 // command is one thing to decide.
 type command struct {
 	customer belfry.CustomerID
-	rows     int  // its weight in a round
+	views    []string // to which it is limited; none: it may touch everything of the customer
+	rows     int      // its weight in a round
 	alone    bool // its effects may have to be taken back, so it gets a round of its own
 	gathers  bool // rows of other requests join it until it is decided
 	urgent   bool // tried even when the disk is nearly full: a key must be revocable then, too
@@ -241,6 +242,7 @@ func (s *Sequencer) decide(commands []*command) (changes []change, err error) {
 	s.scratch.reset(s.cfg.Tree)
 	for _, c := range commands {
 		t, made := s.begin(c.customer), len(s.scratch.made)
+		t.limit(c.views)
 		if c.err = c.decide(t); c.err != nil {
 			continue
 		}

@@ -18,13 +18,20 @@ func (s *Sequencer) CreateUser(c belfry.CustomerID, u belfry.User, by string) er
 	if !slices.Contains(roles, u.Role) {
 		return belfry.Errorf(belfry.BadParameter, "role must be %s, got %q", strings.Join(roles, ", "), u.Role)
 	}
+	if err := CheckViews(s.cfg.Tree, c, &u); err != nil {
+		return err
+	}
 	return s.do(&command{customer: c, alone: true, decide: func(t *tx) error {
 		if _, have := s.cfg.Tree.User(c, u.Name); have {
 			return belfry.Errorf(belfry.NameInUse, "there is a user %q already; remove it or choose another name", u.Name)
 		}
 		u.Created = t.now
 		t.configure(belfry.DocUser, c, u.Name, u)
-		t.configured("user "+u.Name+" created as "+u.Role, by)
+		what := "user " + u.Name + " created as " + u.Role
+		if len(u.Views) > 0 {
+			what += ", " + limitText(u.Views)
+		}
+		t.configured(what, by)
 		return nil
 	}})
 }

@@ -345,12 +345,12 @@ func TestItemsByName(t *testing.T) {
 				want = append(want, n.ID)
 			}
 		}
-		got := tree.Items(1, m)
+		got := tree.Items(belfry.Whole(1), m)
 		slices.Sort(got)
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%+v: %s", m, d)
 		}
-		if other := tree.Items(2, m); len(other) != 0 {
+		if other := tree.Items(belfry.Whole(2), m); len(other) != 0 {
 			t.Errorf("another customer sees %v", other)
 		}
 	}
