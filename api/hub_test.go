@@ -305,7 +305,7 @@ func TestTurns(t *testing.T) {
 	s.happen(s.alarm(2, 22, "", belfry.Unknown, belfry.OK))
 	var turns []belfry.CustomerID
 	for f, _, _ := s.take(); f != nil; f, _, _ = s.take() {
-		turns = append(turns, f.owner)
+		turns = append(turns, f.scope.Customer)
 		s.done(f)
 	}
 	if len(turns) != 11 || turns[1] != 2 {

@@ -76,7 +76,7 @@ func (n *Node) Place() *Node {
 // something outside is not.
 func (w *Within) Has(n *Node) bool {
 	switch {
-	case n == nil || w.estate == nil:
+	case n == nil || w.estate == nil || n.Customer != w.estate.ID:
 		return false
 	case w.whole:
 		return true

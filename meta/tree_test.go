@@ -341,7 +341,7 @@ func TestItemsByName(t *testing.T) {
 	} {
 		var want []belfry.ID
 		for _, n := range tree.nodes {
-			if n != nil && n.matches(m) {
+			if w := tree.Within(belfry.Whole(1)); n != nil && w.matches(n, m) {
 				want = append(want, n.ID)
 			}
 		}
