@@ -33,7 +33,7 @@ func find(t *meta.Tree, customer belfry.CustomerID, where query.Pred) (c candida
 			return
 		}
 		c.total = e.Count(belfry.KindObject) + e.Count(belfry.KindResource) + e.Count(belfry.KindView)
-		l := (chooser{e, t}).choose(where, c.total)
+		l := (chooser{e, t, limited(where)}).choose(where, c.total)
 		if l == nil {
 			l = &list{size: c.total, each: e.All}
 		}
@@ -83,7 +83,18 @@ func (l *list) collect() []*meta.Node {
 // chooser finds the shortest list for a condition.
 type chooser struct {
 	*meta.Estate
-	tree *meta.Tree
+	tree    *meta.Tree
+	limited bool // some items are seen in MAIN that do not stand there
+}
+
+// limited tells whether a condition keeps to a scope.
+func limited(where query.Pred) bool {
+	is := func(p query.Pred) bool {
+		_, inside := p.(query.Inside)
+		return inside
+	}
+	all, ok := where.(query.And)
+	return is(where) || ok && slices.ContainsFunc(all, is)
 }
 
 // choose gives a list that has every item of which the condition is true, the shortest that it knows; nil when it
@@ -234,6 +245,9 @@ func (c chooser) equal(p query.Compare) *list {
 	case "resource":
 		l.size, l.each = c.ResourceCount(text), c.InResource(text)
 	case "view":
+		if c.limited && text == belfry.Main {
+			return nil
+		}
 		l.each = c.InView(text)
 	case "object":
 		l.each = c.ObjectsOf(text)
