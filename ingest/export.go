@@ -28,8 +28,8 @@ func (s *Sequencer) Export(scope belfry.Scope, packageType string, w io.Writer) 
 	within := s.cfg.Tree.Within(scope)
 	for part := range slices.Chunk(s.made(scope, pt), stretch) {
 		for n := range s.cfg.Tree.Each(part) {
-			if !within.Has(n) {
-				continue // it has just left
+			if !within.Has(n) || !within.Tells(n) {
+				continue // it has just left, or would not be taken back
 			}
 			for i := range pt.Questions {
 				cells[i] = exported(within.Show(n), &pt.Questions[i])

@@ -39,21 +39,10 @@ func (t *tx) sees(n *meta.Node) bool {
 			return false
 		}
 		if slices.Contains(t.roots, at) {
-			return n.Kind != belfry.KindElement || t.pointsInside(n)
+			return true
 		}
 	}
 	return false
-}
-
-// pointsInside tells whether all that an element names is inside. One that names something else is not.
-func (t *tx) pointsInside(n *meta.Node) bool {
-	answers := t.details(n).Answers
-	for _, column := range [...]string{"target", "from", "to"} {
-		if name := answers[column]; name != "" && t.place(name) == nil && len(t.objectsNamed(name)) == 0 && len(t.viewsNamed(name)) == 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // only gives an item if it is inside.

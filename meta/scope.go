@@ -1,6 +1,7 @@
 package meta
 
 import (
+	"maps"
 	"slices"
 
 	"belfry"
@@ -72,8 +73,7 @@ func (n *Node) Place() *Node {
 	return n
 }
 
-// Has tells whether an item is inside. What has been removed is inside as long as its resource is. An element that names
-// something outside is not.
+// Has tells whether an item is inside. What has been removed is inside as long as its resource is.
 func (w *Within) Has(n *Node) bool {
 	switch {
 	case n == nil || w.estate == nil || n.Customer != w.estate.ID:
@@ -82,21 +82,24 @@ func (w *Within) Has(n *Node) bool {
 		return true
 	}
 	at := n.Place()
-	return at.Removed == 0 && below(at, w.roots) && w.pointsInside(n)
+	return at.Removed == 0 && below(at, w.roots)
 }
 
-// pointsInside tells whether all that an element names is inside.
-func (w *Within) pointsInside(n *Node) bool {
-	if n.Kind != belfry.KindElement || n.Details == nil {
-		return true
+// hides lists the columns in which an element names something that is not inside.
+func (w *Within) hides(n *Node) (columns []string) {
+	if w.whole || n.Kind != belfry.KindElement || n.Details == nil {
+		return nil
 	}
 	for _, column := range [...]string{"target", "from", "to"} {
 		if name := n.Details.Answers[column]; name != "" && !w.names(name) {
-			return false
+			columns = append(columns, column)
 		}
 	}
-	return true
+	return columns
 }
+
+// Tells tells whether an item can be shown with all that is known of it.
+func (w *Within) Tells(n *Node) bool { return len(w.hides(n)) == 0 }
 
 // names tells whether a view, resource or object inside has the name.
 func (w *Within) names(name string) bool {
@@ -136,7 +139,7 @@ func (w *Within) Main() *Node {
 	return m
 }
 
-// Show gives an item as it is seen from inside.
+// Show gives an item as it is seen from inside. An element lacks the names of what is not.
 func (w *Within) Show(n *Node) *Node {
 	if w.whole || n == nil || n == w.main {
 		return n
@@ -145,6 +148,14 @@ func (w *Within) Show(n *Node) *Node {
 	seen.Parent = w.around(n)
 	if n.Resource == n {
 		seen.Resource = &seen
+	}
+	if columns := w.hides(n); len(columns) > 0 {
+		details := *n.Details
+		details.Answers = maps.Clone(details.Answers)
+		for _, column := range columns {
+			delete(details.Answers, column)
+		}
+		seen.Details = &details
 	}
 	return &seen
 }

@@ -86,10 +86,10 @@ func TestWithin(t *testing.T) {
 			t.Errorf("%s: %s, want %s", views, text, want)
 		}
 	}
-	f("Site", "Site web01 web01/Disks web01/root web01/cpu Floor sw01 sw01/port in")
+	f("Site", "Site web01 web01/Disks web01/root web01/cpu Floor sw01 sw01/port in out")
 	f("Floor", "Floor sw01 sw01/port")
 	f("web01 lone", "web01 web01/Disks web01/root web01/cpu lone lone/cpu")
-	f("Site Floor", "Site web01 web01/Disks web01/root web01/cpu Floor sw01 sw01/port in")
+	f("Site Floor", "Site web01 web01/Disks web01/root web01/cpu Floor sw01 sw01/port in out")
 	f("Site Vault", "Site web01 web01/Disks web01/root web01/cpu Floor sw01 sw01/port Vault db01 db01/cpu in out")
 	f("gone", "")
 	f("MAIN", "")  // no user is limited to everything
@@ -164,6 +164,17 @@ func TestShow(t *testing.T) {
 	f("Site", 908, "port sw01 Floor Site MAIN")
 	f("Site", 911, "cpu") // it is outside: where it stands is not told
 	f("gone", 900, "MAIN")
+	s.Views = []string{"Site"}
+	w := tree.Within(s)
+	for id, want := range map[belfry.ID]map[string]string{920: {"from": "web01", "to": "port"}, 921: {}} {
+		n := tree.Node(id)
+		if got := w.Show(n).Details.Answers; !maps.Equal(got, want) || w.Tells(n) != (len(want) > 0) {
+			t.Errorf("an element tells of %v, want %v", got, want)
+		}
+	}
+	if tree.Node(921).Details.Answers["target"] != "Vault" {
+		t.Error("what is hidden has been lost")
+	}
 
 	s.Views = []string{"Site", "Floor", "lone", "gone"}
 	main, err := tree.Place(s, "", "")

@@ -46,8 +46,8 @@ func newEnclave(t *testing.T) *enclave {
 		"data,zecret-removed,cpu,host,zecret-removed,20,\nlog,zecret-removed,cpu,,,,an old zecret line\n", "text/csv")
 	l.must("DELETE", "/api/provisioning/custom", "name\nzecret-removed\n", "text/csv")
 	l.must("POST", "/api/provisioning/label", "name,view,text\nzecret-label,MAIN,zecret text\nhall,Paris,open text\n", "text/csv")
-	l.must("POST", "/api/provisioning/shortcut", "name,view,target\nzecret-way,Paris,zecret-city\ndown,Paris,Floor\n", "text/csv")
-	l.must("POST", "/api/provisioning/link", "name,view,from,to\nzecret-wire,Paris,web01,zecret-db\nwire,Paris,web01,sw01\n", "text/csv")
+	l.must("POST", "/api/provisioning/shortcut", "name,view,target\nexit,Paris,zecret-city\ndown,Paris,Floor\n", "text/csv")
+	l.must("POST", "/api/provisioning/link", "name,view,from,to\ncable,Paris,web01,zecret-db\nwire,Paris,web01,sw01\n", "text/csv")
 	l.must("POST", "/api/ackmanagenote/views", `{"items":"zecret-region|zecret-city","note":"a zecret note"}`, "application/json")
 	l.must("POST", "/api/ackmanagenote/objects", `{"items":"cpu","resname":"zecret-db","ack":"a zecret ack","note":"a zecret note"}`, "application/json")
 	l.must("POST", "/api/ackmanagenote/resources", `{"items":"web01","note":"an open note"}`, "application/json")
@@ -236,7 +236,7 @@ func (l *enclave) tree(who string) {
 		l.t.Errorf("MAIN is %s", res.body)
 	}
 	paris := l.ask("GET", "/api/tree?view=Paris", "", who)
-	for _, name := range []string{"Floor", "web01", "hall", "wire", "down"} {
+	for _, name := range []string{"Floor", "web01", "hall", "wire", "down", "exit", "cable"} {
 		if !strings.Contains(paris.body, `"name":"`+name+`"`) {
 			l.t.Errorf("Paris lacks %s: %s", name, paris.body)
 		}
@@ -321,7 +321,9 @@ func TestLimitedChanges(t *testing.T) {
 		f("POST", "/api/provisioning/"+pkg, "name,view\nzecret-db,Paris\n", 400, `the name \"zecret-db\" is taken; choose another`)
 	}
 	f("POST", "/api/provisioning/label", "name,view,text\nzecret-label,Paris,x\n", 400, "is taken; choose another")
-	f("POST", "/api/provisioning/shortcut", "name,view,target\nzecret-way,Paris,Floor\n", 400, "is taken; choose another")
+	// What an element of theirs names outside is not told, and cannot be found out by trying.
+	same("POST", "/api/provisioning/shortcut", "name,view,target\nexit,Paris,NAME\n", "not_found")
+	f("GET", "/api/provisioning/shortcut", "", 200, "down,Paris")
 	// Of objects with the same name, those inside alone are met.
 	f("POST", "/api/send", "type,object,i1\ndata,cpu,1\n", 400, `object \"cpu\" exists in 2 resources (lone, web01)`)
 	f("POST", "/api/ackmanagenote/objects", `{"items":"cpu","note":"x"}`, 409, `exists in 2 resources (lone, web01)`)
@@ -332,12 +334,14 @@ func TestLimitedChanges(t *testing.T) {
 	f("POST", "/api/provisioning/custom", "name,view\nweb02,Cellar\n", 200, `"resources":1`)
 	f("POST", "/api/provisioning/custom", "name,view\nweb02,Floor\n", 200, `"updated":1`)
 	f("POST", "/api/provisioning/shortcut", "name,view,target\nnew,Paris,Cellar\n", 200, `"elements":1`)
+	f("POST", "/api/provisioning/shortcut", "name,view,target\nexit,Paris,Floor\n", 200, `"updated":1`)
+	f("DELETE", "/api/provisioning/link", "name\ncable\n", 200, `"removed":1`)
 	f("POST", "/api/ackmanagenote/objects", `{"items":"cpu","resname":"web01","ack":"seen"}`, 200, "acknowledged")
 	f("POST", "/api/ackmanagenote/views", `{"items":"Paris","note":"x"}`, 200, "note_set")
 	f("DELETE", "/api/provisioning/custom", "name,view\n*,Floor\n", 200, `"removed":2`)
 	f("DELETE", "/api/provisioning/view?recursive=true", "name\nCellar\n", 200, `"removed":1`)
 	// What is exported is taken back as it is.
-	for _, pkg := range []string{"view", "custom", "object", "label", "link"} {
+	for _, pkg := range []string{"view", "custom", "object", "label", "link", "shortcut"} {
 		text := l.ask("GET", "/api/provisioning/"+pkg, "", who).body
 		rows := strings.Count(text, "\n") - 1
 		f("POST", "/api/provisioning/"+pkg, text, 200, fmt.Sprintf(`"unchanged":%d`, rows))
