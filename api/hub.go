@@ -35,7 +35,7 @@ type Hub struct {
 
 	mu      sync.Mutex
 	byOwner map[belfry.CustomerID][]*feed // one for each scope that somebody listens to
-	ready   []*feed // with something in the inbox and somebody to read it, each once
+	ready   []*feed                       // with something in the inbox and somebody to read it, each once
 	streams map[*listener]bool
 	closed  bool
 	epoch   uint64 // of the newest feed

@@ -47,8 +47,10 @@ func TestLimitedStream(t *testing.T) {
 	s.happen(s.alarm(1, 11, "", belfry.Unknown, belfry.OK))
 	s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{moved(10, belfry.Critical, 7, ""), moved(30, belfry.Critical, 7, ""), moved(33, belfry.OK, 7, "")}})
 	note := &belfry.Batch{Collection: belfry.Events, Customer: 1, FirstID: s.rows, Times: []belfry.Time{9, 9}, Columns: []belfry.Column{
-		{Name: "type", Texts: []string{"login", "note"}}, {Name: "user", Texts: []string{"zecret-user", "eve"}},
-		{Name: belfry.ItemColumn, Ints: []int64{belfry.AbsentInt, 12}}, {Name: "info", Texts: []string{"logged in", "seen"}},
+		{Name: "type", Texts: []string{"login", "note"}},
+		{Name: "user", Texts: []string{"zecret-user", "eve"}},
+		{Name: belfry.ItemColumn, Ints: []int64{belfry.AbsentInt, 12}},
+		{Name: "info", Texts: []string{"logged in", "seen"}},
 	}}
 	s.happen(&belfry.Record{Customer: 1, Batches: []*belfry.Batch{note}})
 	s.settle()

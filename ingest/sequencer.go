@@ -101,9 +101,9 @@ type command struct {
 	customer belfry.CustomerID
 	views    []string // to which it is limited; none: it may touch everything of the customer
 	rows     int      // its weight in a round
-	alone    bool // its effects may have to be taken back, so it gets a round of its own
-	gathers  bool // rows of other requests join it until it is decided
-	urgent   bool // tried even when the disk is nearly full: a key must be revocable then, too
+	alone    bool     // its effects may have to be taken back, so it gets a round of its own
+	gathers  bool     // rows of other requests join it until it is decided
+	urgent   bool     // tried even when the disk is nearly full: a key must be revocable then, too
 	decide   func(*tx) error
 	err      error
 	done     chan struct{}
