@@ -15,7 +15,6 @@ type request struct {
 	*http.Request
 	id       string
 	customer belfry.CustomerID
-	scope    belfry.Scope // what of the customer may be seen and touched
 	level    belfry.Level
 	who      string      // the name of the key, or of the user, for events
 	key      string      // hash of the key; of a session, a hash of its own; empty for routes that need neither
@@ -57,7 +56,7 @@ func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
 		if req.level < rt.Level {
 			return nil, req.tooLow(rt)
 		}
-		if req.scope.Limited() && !rt.Scoped() {
+		if req.scope().Limited() && !rt.Scoped() {
 			return nil, outOfScope(rt)
 		}
 	}
@@ -80,7 +79,7 @@ func (s *Server) identify(r *request, rt Route) error {
 			return errNobody()
 		}
 		k.Used(now)
-		r.key, r.customer, r.scope, r.level, r.who = k.Hash, k.Customer, belfry.Whole(k.Customer), k.Level, k.Name
+		r.key, r.customer, r.level, r.who = k.Hash, k.Customer, k.Level, k.Name
 		return nil
 	}
 	if hash, ok := cookie(r.Request); !ok || rt.KeyOnly() || !s.recognise(r, hash) {

@@ -110,7 +110,7 @@ func (s *Server) putClass(w *answer, r *request) error {
 
 // sender is who sends, as the sequencer wants to know it.
 func (r *request) sender() ingest.Sender {
-	return ingest.Sender{Scope: r.scope, Key: r.key, Name: r.who}
+	return ingest.Sender{Scope: r.scope(), Key: r.key, Name: r.who}
 }
 
 // kindText reads the body of a class or policy, JSON or YAML. The example shows how one is written.

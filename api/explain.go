@@ -14,7 +14,7 @@ import (
 func (s *Server) explain(clock *stopwatch, w *answer, r *request, wt string, plan *query.Plan) error {
 	lines := plan.Lines()
 	// How an engine would look for rows tells of all that it holds.
-	if e, ok := s.Source(plan.Collection).(query.Explainer); ok && !r.scope.Limited() {
+	if e, ok := s.Source(plan.Collection).(query.Explainer); ok && !r.scope().Limited() {
 		more, err := e.Explain(clock, plan)
 		if err != nil {
 			return err

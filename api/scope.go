@@ -22,6 +22,15 @@ var scoped = []string{
 	"GET /api/classes", "GET /api/classes/{name...}", // of all items: what their values mean is no secret
 }
 
+// scope is what of the customer may be seen and touched. Keys are not limited.
+func (r *request) scope() belfry.Scope {
+	s := belfry.Whole(r.customer)
+	if r.login != nil {
+		s.Views = r.login.User.Views
+	}
+	return s
+}
+
 // Scoped tells whether users who are limited to sub-trees may use the route. One that asks for nobody's name is open to
 // everybody.
 func (rt Route) Scoped() bool {
@@ -34,7 +43,7 @@ func outOfScope(rt Route) error {
 
 // recount lets a class count the objects that a limited user sees.
 func (s *Server) recount(r *request, l *catalog.Listed) {
-	if r.scope.Limited() {
-		l.Objects = s.Tree.ObjectsOfClass(r.scope, l.Name)
+	if r.scope().Limited() {
+		l.Objects = s.Tree.ObjectsOfClass(r.scope(), l.Name)
 	}
 }

@@ -42,7 +42,6 @@ func (s *Server) recognise(r *request, hash belfry.Hash) bool {
 		return false
 	}
 	r.login, r.customer, r.level, r.who = &l, l.Customer, l.User.Level(), l.User.Name
-	r.scope = belfry.Scope{Customer: l.Customer, Views: l.User.Views}
 	// What is remembered for the user is found in the next session, too, and is no key's.
 	r.key = belfry.HashOf("user " + r.who).String()
 	return true
@@ -155,8 +154,8 @@ func (s *Server) person(r *request) map[string]any {
 	p := map[string]any{
 		"user": r.who, "role": role, "customer": s.Keys.CustomerName(r.customer), "expires": r.login.Session.Expires.String(),
 	}
-	if r.scope.Limited() {
-		p["views"] = r.scope.Views
+	if r.scope().Limited() {
+		p["views"] = r.scope().Views
 	}
 	return p
 }

@@ -90,7 +90,7 @@ func (s *Server) sql(w *answer, r *request, params params) error {
 	if err != nil {
 		return err
 	}
-	plan, err := s.plan(r.scope, params)
+	plan, err := s.plan(r.scope(), params)
 	if err != nil {
 		return err
 	}

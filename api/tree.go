@@ -33,12 +33,12 @@ func (s *Server) tree(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	view, err := s.Tree.Place(r.scope, r.params.Get("resource"), r.params.Get("view"))
+	view, err := s.Tree.Place(r.scope(), r.params.Get("resource"), r.params.Get("view"))
 	if err != nil {
 		return err
 	}
-	within := s.Tree.Within(r.scope)
-	content := s.Tree.Content(r.scope, view)
+	within := s.Tree.Within(r.scope())
+	content := s.Tree.Content(r.scope(), view)
 	out := treeAnswer{Content: countKinds(content), Children: []treeItem{}}
 	page, more := pageOf(content, after, limit)
 	for n := range s.Tree.EachEver([]*meta.Node{view}) { // it may be gone meanwhile; then it is told as it was
