@@ -38,6 +38,7 @@ func Queries(t *testing.T, open Open, testdata fs.FS, random int) {
 	for seed := range uint64(random) {
 		j.random(t, seed)
 	}
+	scoped(t, open)
 }
 
 // judge holds a store and the same rows in plain sight.
