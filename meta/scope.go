@@ -162,18 +162,20 @@ func (w *Within) Show(n *Node) *Node {
 
 // around is what an item is seen to stand in; nil for one that is outside.
 func (w *Within) around(n *Node) *Node {
+	if p := w.shown[n.Parent]; p != nil { // it is inside, and n with it: most items have the same few around them
+		return p
+	}
 	switch {
 	case !w.Has(n):
 		return nil
 	case !w.Has(n.Parent):
 		return w.Main()
-	case w.shown[n.Parent] == nil:
-		if w.shown == nil {
-			w.shown = map[*Node]*Node{}
-		}
-		w.shown[n.Parent] = w.Show(n.Parent)
+	case w.shown == nil:
+		w.shown = map[*Node]*Node{}
 	}
-	return w.shown[n.Parent]
+	p := w.Show(n.Parent)
+	w.shown[n.Parent] = p
+	return p
 }
 
 // Filter keeps those of some items that are inside.
