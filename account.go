@@ -15,6 +15,9 @@ type User struct {
 	// Subject is who the user is at an OpenID provider: the issuer, a blank, and the name that it never gives to another.
 	Subject   string `json:"subject,omitempty"`
 	LastLogin Time   `json:"lastlogin,omitempty"`
+
+	// Views are what the user may see and touch, with all that stands in them; see Scope. None: the whole customer.
+	Views []string `json:"views,omitempty"`
 }
 
 // The roles of a user.
@@ -70,7 +73,11 @@ func (u *User) Mark() string {
 	if u.Instance {
 		instance = " of the instance"
 	}
-	return HashOf(u.Password + "\n" + u.Role + instance + "\n" + u.Created.String()).String()
+	text := u.Password + "\n" + u.Role + instance + "\n" + u.Created.String()
+	for _, v := range u.Views {
+		text += "\n" + v // no name holds a line break
+	}
+	return HashOf(text).String()
 }
 
 // Session is a user who is logged in. Its secret is in the user's browser and nowhere else.

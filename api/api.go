@@ -60,9 +60,9 @@ type Config struct {
 	SendOne    func(context.Context, belfry.CustomerID, *belfry.Row) (status int, body []byte, err error)
 	CreateView func(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (status int, body []byte, err error)
 	// Export writes as CSV what a package has made.
-	Export func(c belfry.CustomerID, packageType string, w io.Writer) error
+	Export func(s belfry.Scope, packageType string, w io.Writer) error
 	// Explain says why an item has its status.
-	Explain func(belfry.CustomerID, status.Wanted) (*status.Explanation, error)
+	Explain func(belfry.Scope, status.Wanted) (*status.Explanation, error)
 	// PutClass makes a definition the customer's own; result is created, updated or unchanged.
 	PutClass func(ingest.Sender, *catalog.Class) (result string, l catalog.Listed, err error)
 	// DeleteClass removes the customer's own definition of a class.
@@ -115,7 +115,7 @@ type Bulk struct {
 	Package        string // of what is provisioned; empty: rows to be stored
 	Remove         bool   // of the package's items, instead of making them
 	Recursive      bool   // with what stands inside
-	Customer       belfry.CustomerID
+	belfry.Scope          // whose items the rows may be about
 	Key            string // hash of the API key
 	Name           string // of the key, or of the user whose session it is
 	Body           io.Reader

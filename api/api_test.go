@@ -86,7 +86,8 @@ func newRig(t *testing.T) *rig {
 
 type noNames struct{}
 
-func (noNames) Items(belfry.CustomerID, query.ItemMatch) []belfry.ID { return nil }
+func (noNames) Items(belfry.Scope, query.ItemMatch) []belfry.ID { return nil }
+func (noNames) Places(belfry.Scope) (places, tops []belfry.ID)  { return nil, nil }
 
 func (r *rig) send(_ context.Context, b Bulk) (int, []byte, error) {
 	r.bulk = b

@@ -57,6 +57,9 @@ func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
 		if req.level < rt.Level {
 			return nil, req.tooLow(rt)
 		}
+		if req.scope().Limited() && !rt.Scoped() {
+			return nil, outOfScope(rt)
+		}
 	}
 	if !proper {
 		return nil, errEncoding

@@ -25,6 +25,9 @@ func (s *Server) classes(w *answer, r *request) error {
 		return err
 	}
 	list, more := s.Classes.Classes(r.customer, after, limit)
+	for i := range list {
+		s.recount(r, &list[i])
+	}
 	return writePage(w, "classes", list, more)
 }
 
@@ -69,6 +72,7 @@ func (s *Server) class(w *answer, r *request) error {
 	if !ok {
 		return s.Classes.UnknownClass(r.customer, name)
 	}
+	s.recount(r, &l)
 	writeJSON(w, http.StatusOK, l)
 	return nil
 }
@@ -106,7 +110,7 @@ func (s *Server) putClass(w *answer, r *request) error {
 
 // sender is who sends, as the sequencer wants to know it.
 func (r *request) sender() ingest.Sender {
-	return ingest.Sender{Customer: r.customer, Key: r.key, Name: r.who}
+	return ingest.Sender{Scope: r.scope(), Key: r.key, Name: r.who}
 }
 
 // kindText reads the body of a class or policy, JSON or YAML. The example shows how one is written.

@@ -41,8 +41,8 @@ func TestRoutesPage(t *testing.T) {
 	b.WriteString("# Routes\n\nGenerated from `api/routes.go`. Every path answers in JSON unless it says otherwise; the key goes into the header\n" +
 		"`x-api-key`, on GET also into the parameter `apikey`. HEAD works wherever GET does and changes nothing. A session counts like a key: of a\n" +
 		"viewer read, of an operator readwrite, of an administrator readwritedelete and administrator; but never on a GET that\n" +
-		"needs readwrite.\n\n" +
-		"| method | path | level | parameters | what it does |\n|---|---|---|---|---|\n")
+		"needs readwrite. Users who are limited to some views may use the paths that say so under *views*.\n\n" +
+		"| method | path | level | views | parameters | what it does |\n|---|---|---|---|---|---|\n")
 	for _, r := range Routes {
 		level := r.Level.String()
 		if r.Level == belfry.LevelNone {
@@ -52,7 +52,11 @@ func TestRoutesPage(t *testing.T) {
 		if len(r.Params) > 0 && r.Params[0] != "*" {
 			params = "`" + strings.Join(r.Params, "` `") + "`"
 		}
-		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s |\n", r.Method, strings.TrimSuffix(r.Path, "{$}"), level, params, r.Help)
+		views := "–"
+		if r.Scoped() {
+			views = "yes"
+		}
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s |\n", r.Method, strings.TrimSuffix(r.Path, "{$}"), level, views, params, r.Help)
 	}
 	page(t, "routes.md", b.String())
 }

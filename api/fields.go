@@ -13,12 +13,15 @@ import (
 // smallBody is the longest JSON body of an administration path.
 const smallBody = 4 << 10
 
-// field is a text in a small JSON object.
+// field is a text in a small JSON object, or a list of texts.
 type field struct {
 	name     string
-	into     *string
+	into     any // *string or **[]string
 	required bool
 }
+
+// listField is a list of texts; nil stays nil when it is not given.
+func listField(name string, into **[]string) field { return field{name, into, false} }
 
 // fields reads the body of a request, one JSON object whose fields are texts. What it holds is not repeated in an error:
 // it may be a password.
@@ -70,7 +73,11 @@ func readFields(text []byte, known []field) error {
 			continue
 		}
 		if err := json.Unmarshal(value, f.into); err != nil {
-			return belfry.Errorf(belfry.BadParameter, "the field %s must be a text in quotes", f.name)
+			what := "a text in quotes"
+			if _, text := f.into.(*string); !text {
+				what = "a list of texts in quotes"
+			}
+			return belfry.Errorf(belfry.BadParameter, "the field %s must be %s", f.name, what)
 		}
 	}
 	return nil

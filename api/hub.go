@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,8 +34,8 @@ type Hub struct {
 	ended   chan struct{} // closed when streams are to end
 
 	mu      sync.Mutex
-	byOwner map[belfry.CustomerID]*feed
-	ready   []*feed // with something in the inbox and somebody to read it, each once
+	byOwner map[belfry.CustomerID][]*feed // one for each scope that somebody listens to
+	ready   []*feed                       // with something in the inbox and somebody to read it, each once
 	streams map[*listener]bool
 	closed  bool
 	epoch   uint64 // of the newest feed
@@ -62,7 +63,7 @@ type room struct {
 // NewHub makes a hub. It tells the names of the tree's items.
 func NewHub(t *meta.Tree) *Hub {
 	return &Hub{
-		tree: t, wake: make(chan struct{}, 1), ended: make(chan struct{}), byOwner: map[belfry.CustomerID]*feed{},
+		tree: t, wake: make(chan struct{}, 1), ended: make(chan struct{}), byOwner: map[belfry.CustomerID][]*feed{},
 		streams: map[*listener]bool{},
 		beat:    beat{pace: 25 * time.Millisecond, alive: 15 * time.Second, check: 2 * time.Second, linger: time.Minute},
 		room:    room{feed: 16 << 20, all: 64 << 20, inbox: 100_000, linger: 16_384, turn: 8192},
@@ -73,11 +74,16 @@ func NewHub(t *meta.Tree) *Hub {
 type news struct {
 	states []belfry.StateChange
 	events *belfry.Batch // nil when there are none
+	rows   []int         // those of events that are told, when some are not
+	some   bool          // rows says which
 }
 
 func (n *news) size() int {
-	if n.events == nil {
+	switch {
+	case n.events == nil:
 		return len(n.states)
+	case n.some:
+		return len(n.states) + len(n.rows)
 	}
 	return len(n.states) + n.events.Len()
 }
@@ -100,7 +106,7 @@ func (h *Hub) Add(r *belfry.Record) {
 			continue
 		}
 		if b.Customer == r.Customer {
-			h.offer(b.Customer, news{states, b})
+			h.offer(b.Customer, news{states: states, events: b})
 			states = nil
 		} else {
 			h.offer(b.Customer, news{events: b})
@@ -113,7 +119,7 @@ func (h *Hub) Add(r *belfry.Record) {
 func (h *Hub) offerEach(states []belfry.StateChange) {
 	sorted := map[belfry.CustomerID][]belfry.StateChange{}
 	for i := range states {
-		if n := h.tree.Node(states[i].Item); n != nil && h.byOwner[n.Customer] != nil {
+		if n := h.tree.Node(states[i].Item); n != nil && len(h.byOwner[n.Customer]) > 0 {
 			sorted[n.Customer] = append(sorted[n.Customer], states[i])
 		}
 	}
@@ -122,12 +128,17 @@ func (h *Hub) offerEach(states []belfry.StateChange) {
 	}
 }
 
-// offer puts news into the inbox of a customer, if it has one. The mutex is held.
+// offer puts news into the inboxes of a customer, if it has any, into each what its listeners may know. The mutex is held.
 func (h *Hub) offer(c belfry.CustomerID, n news) {
-	f := h.byOwner[c]
+	for _, f := range slices.Clone(h.byOwner[c]) { // one of them may be dropped
+		h.put(f, h.visible(f.scope, n))
+	}
+}
+
+func (h *Hub) put(f *feed, n news) {
 	size := n.size()
 	switch {
-	case f == nil || size == 0:
+	case size == 0:
 		return
 	case f.listeners == 0 && f.waiting+size > h.room.linger:
 		h.drop(f)
@@ -212,38 +223,43 @@ func (h *Hub) share() int { return min(h.room.feed, h.room.all/max(1, int(h.feed
 func (h *Hub) sweep(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, f := range h.byOwner {
-		if f.listeners == 0 && now.Sub(f.left) >= h.beat.linger {
-			h.drop(f)
+	for _, all := range h.byOwner {
+		for _, f := range slices.Clone(all) {
+			if f.listeners == 0 && now.Sub(f.left) >= h.beat.linger {
+				h.drop(f)
+			}
 		}
 	}
 }
 
 // drop forgets a feed. The mutex is held.
 func (h *Hub) drop(f *feed) {
-	delete(h.byOwner, f.owner)
-	h.feeds.Store(int32(len(h.byOwner)))
+	c := f.scope.Customer
+	if h.byOwner[c] = slices.DeleteFunc(h.byOwner[c], func(o *feed) bool { return o == f }); len(h.byOwner[c]) == 0 {
+		delete(h.byOwner, c)
+	}
+	h.feeds.Add(-1)
 }
 
-// listen begins to listen to a customer. Whatever is committed from now on is told. When streams are to end, cut is called
-// for those that hang.
-func (h *Hub) listen(c belfry.CustomerID, l *Limits, cut func()) (*listener, error) {
+// listen begins to listen to what happens in a scope. Whatever is committed from now on is told. When streams are to end,
+// cut is called for those that hang.
+func (h *Hub) listen(s belfry.Scope, l *Limits, cut func()) (*listener, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	f := h.byOwner[c]
+	f, streams := h.feedOf(s)
 	switch {
 	case h.closed:
 		return nil, belfry.Errorf(belfry.Overloaded, "the server is stopping; try again in a moment")
-	case f != nil && f.listeners >= l.Streams:
+	case streams >= l.Streams:
 		return nil, belfry.Errorf(belfry.RateLimited, "%d streams are open, as many as a customer may have; end one, or let several users share one", l.Streams)
 	case len(h.streams) >= l.AllStreams:
 		return nil, belfry.Errorf(belfry.Overloaded, "as many streams are open as the service can serve; try again later")
 	}
 	if f == nil {
 		h.epoch = max(h.epoch+1, uint64(belfry.At(time.Now())))
-		f = &feed{owner: c, epoch: h.epoch, next: 1, end: 1}
-		h.byOwner[c] = f
-		h.feeds.Store(int32(len(h.byOwner)))
+		f = &feed{scope: s, epoch: h.epoch, next: 1, end: 1}
+		h.byOwner[s.Customer] = append(h.byOwner[s.Customer], f)
+		h.feeds.Add(1)
 	}
 	f.listeners++
 	h.announce(f) // it may have waited for somebody

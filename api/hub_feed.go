@@ -10,11 +10,11 @@ import (
 	"belfry"
 )
 
-// feed is what is told about one customer. Its messages are numbered from 1; the number and the feed's epoch are the id
+// feed is what is told about one customer, or the part of it that is in one scope. Its messages are numbered from 1; the number and the feed's epoch are the id
 // of a message. Both grow, also over a restart, and neither says anything about other customers, as a position in the
 // journal would. An id of another epoch is one that cannot be continued.
 type feed struct {
-	owner belfry.CustomerID
+	scope belfry.Scope
 	epoch uint64 // when it began, in microseconds
 
 	// What the mutex of the hub guards.

@@ -100,7 +100,7 @@ var roomy = &Limits{Streams: 100, AllStreams: 100}
 
 func (s *stage) join(c belfry.CustomerID) *listener {
 	s.t.Helper()
-	l, err := s.listen(c, roomy, func() {})
+	l, err := s.listen(belfry.Whole(c), roomy, func() {})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestNobodyListens(t *testing.T) {
 	s.happen(s.alarm(1, 12, "", belfry.Unknown, belfry.OK))
 	l := s.join(2)
 	s.happen(s.alarm(1, 12, "", belfry.OK, belfry.Major))
-	if len(s.byOwner) != 1 || s.byOwner[2].waiting != 0 {
+	if len(s.byOwner) != 1 || s.byOwner[2][0].waiting != 0 {
 		t.Errorf("%d feeds", len(s.byOwner))
 	}
 	if allocs := testing.AllocsPerRun(100, func() { s.Add(&belfry.Record{Customer: 1}) }); allocs > 1 { // the record itself
@@ -243,7 +243,7 @@ func TestComeBack(t *testing.T) {
 		change(9)
 		newest = f(newest, true, 9)
 	}
-	if kept := s.byOwner[1].bytes; kept > s.room.feed {
+	if kept := s.byOwner[1][0].bytes; kept > s.room.feed {
 		t.Errorf("%d bytes are kept", kept)
 	}
 	f(middle, false, 0)
@@ -275,7 +275,7 @@ func TestInboxOverrun(t *testing.T) {
 	for range 250 {
 		s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{moved(12, belfry.OK, 0, "")}})
 	}
-	if n := s.byOwner[1].waiting; n > 101 {
+	if n := s.byOwner[1][0].waiting; n > 101 {
 		t.Errorf("%d wait", n)
 	}
 	s.happen(s.alarm(2, 22, "", belfry.Unknown, belfry.OK))
@@ -305,7 +305,7 @@ func TestTurns(t *testing.T) {
 	s.happen(s.alarm(2, 22, "", belfry.Unknown, belfry.OK))
 	var turns []belfry.CustomerID
 	for f, _, _ := s.take(); f != nil; f, _, _ = s.take() {
-		turns = append(turns, f.owner)
+		turns = append(turns, f.scope.Customer)
 		s.done(f)
 	}
 	if len(turns) != 11 || turns[1] != 2 {
@@ -318,7 +318,7 @@ func TestStreamLimits(t *testing.T) {
 	l := &Limits{Streams: 2, AllStreams: 3}
 	f := func(c belfry.CustomerID, want belfry.Code) *listener {
 		t.Helper()
-		joined, err := s.listen(c, l, func() {})
+		joined, err := s.listen(belfry.Whole(c), l, func() {})
 		if (err == nil) != (want == "") || err != nil && belfry.CodeOf(err) != want {
 			t.Errorf("customer %d: %v, want %q", c, err, want)
 		}

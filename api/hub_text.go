@@ -15,6 +15,7 @@ const pieceBytes = 32 << 10
 type writer struct {
 	tree   *meta.Tree
 	feed   *feed
+	within meta.Within // of the feed
 	share  int
 	number uint64 // of the next message
 	data   []byte
@@ -59,11 +60,11 @@ func labelOf(n *meta.Node) (l label) {
 
 // write adds news to a feed, of which share bytes are kept. The messages are numbered from first on.
 func (w *writer) write(f *feed, inbox []news, first uint64, share int) {
-	w.feed, w.share, w.number = f, share, first
+	w.feed, w.within, w.share, w.number = f, w.tree.Within(f.scope), share, first
 	f.goOn(first)
 	for i := range inbox {
 		w.states(inbox[i].states, inbox[i].events)
-		w.events(inbox[i].events)
+		w.events(&inbox[i])
 	}
 	w.publish()
 }
@@ -83,7 +84,7 @@ func (w *writer) publish() {
 // look finds the names of the items in ids.
 func (w *writer) look() {
 	w.labels = slices.Grow(w.labels[:0], len(w.ids))[:len(w.ids)]
-	w.tree.Look(w.ids, func(i int, n *meta.Node) { w.labels[i] = labelOf(n) })
+	w.tree.Look(w.ids, func(i int, n *meta.Node) { w.labels[i] = labelOf(w.within.Show(n)) })
 }
 
 // begin starts a message; end finishes it, and the piece when it is long enough.
@@ -171,24 +172,23 @@ func (w *writer) state(c *belfry.StateChange, l *label) {
 }
 
 // events writes a message for each row, with the fields that a query would give.
-func (w *writer) events(b *belfry.Batch) {
+func (w *writer) events(n *news) {
+	b := n.events
 	if b == nil {
 		return
 	}
 	items := b.Column(belfry.ItemColumn)
 	w.ids = w.ids[:0]
-	for i := range b.Len() {
-		id := belfry.ID(0)
-		if n := intAt(items, i); n != belfry.AbsentInt {
-			id = belfry.ID(n)
-		}
-		w.ids = append(w.ids, id)
+	for i := range n.told() {
+		w.ids = append(w.ids, itemAt(items, i))
 	}
 	w.look()
 	source, typ, info, user := b.Column("source"), b.Column("type"), b.Column("info"), b.Column("user")
 	status, previous := b.Column("status"), b.Column("previous")
-	for i := range b.Len() {
-		l := &w.labels[i]
+	at := 0
+	for i := range n.told() {
+		l := &w.labels[at]
+		at++
 		w.begin("event")
 		w.field("id", (b.FirstID + belfry.RowID(i)).String())
 		w.time("timestamp", b.Times[i])
@@ -204,6 +204,14 @@ func (w *writer) events(b *belfry.Batch) {
 		w.field("user", textAt(user, i))
 		w.end(eventMessage)
 	}
+}
+
+// itemAt is the item of a row; 0 when it has none.
+func itemAt(items *belfry.Column, i int) belfry.ID {
+	if n := intAt(items, i); n != belfry.AbsentInt {
+		return belfry.ID(n)
+	}
+	return 0
 }
 
 func intAt(c *belfry.Column, i int) int64 {

@@ -72,14 +72,14 @@ func newAgent(tb testing.TB) *agent {
 	if a.key, err = a.seq.CreateKey(c.ID, "agent", belfry.LevelReadWrite, 0, "test"); err != nil {
 		tb.Fatal(err)
 	}
-	if _, _, err := a.seq.Provision(ctx, ingest.Sender{Customer: c.ID}, "custom", strings.NewReader("name\nr\n"), ingest.Options{}); err != nil {
+	if _, _, err := a.seq.Provision(ctx, ingest.Sender{Scope: belfry.Whole(c.ID)}, "custom", strings.NewReader("name\nr\n"), ingest.Options{}); err != nil {
 		tb.Fatal(err)
 	}
 	a.Server = New(Config{
 		Log: log, Now: time.Now, Keys: tree, Catalog: func() *catalog.Catalog { return cat }, Names: noNames{},
 		SendOne: a.seq.SendOne,
 		CreateView: func(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (int, []byte, error) {
-			return a.seq.CreateView(ctx, ingest.Sender{Customer: c, Name: who}, cells)
+			return a.seq.CreateView(ctx, ingest.Sender{Scope: belfry.Whole(c), Name: who}, cells)
 		},
 		Ready:  func() error { return nil },
 		UI:     http.NotFoundHandler(),

@@ -66,7 +66,7 @@ func (s *Server) export(w *answer, r *request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	return s.Export(r.customer, name, w)
+	return s.Export(r.scope(), name, w)
 }
 
 // packageName is the package in the path of a request.
@@ -88,7 +88,7 @@ func (s *Server) csvRows(w *answer, r *request, b Bulk) error {
 
 // rows takes a body of rows.
 func (s *Server) rows(w *answer, r *request, b Bulk) error {
-	b.Customer, b.Key, b.Name, b.IdempotencyKey = r.customer, r.key, r.who, r.Header.Get("Idempotency-Key")
+	b.Scope, b.Key, b.Name, b.IdempotencyKey = r.scope(), r.key, r.who, r.Header.Get("Idempotency-Key")
 	limit := r.limits.Body
 	var err error
 	if b.Atomic, err = r.flag("atomic"); err != nil {

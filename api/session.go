@@ -155,6 +155,9 @@ func (s *Server) person(r *request) map[string]any {
 	if r.home != r.customer {
 		person["home"] = s.Keys.CustomerName(r.home)
 	}
+	if r.scope().Limited() {
+		person["views"] = r.scope().Views
+	}
 	return person
 }
 

@@ -97,7 +97,7 @@ func (h *house) CreateKey(_ context.Context, who Caller, name string, l belfry.L
 }
 
 func (h *house) RevokeKey(ctx context.Context, who Caller, name string) (int, []byte, error) {
-	return h.seq.RevokeKeyOnce(ctx, ingest.Sender{Customer: who.Customer, Key: who.Key, Name: who.Name}, name,
+	return h.seq.RevokeKeyOnce(ctx, ingest.Sender{Scope: belfry.Whole(who.Customer), Key: who.Key, Name: who.Name}, name,
 		ingest.Repeat{Key: who.IdempotencyKey, Digest: who.Digest})
 }
 

@@ -90,7 +90,7 @@ func (s *Server) sql(w *answer, r *request, params params) error {
 	if err != nil {
 		return err
 	}
-	plan, err := s.plan(r.customer, params)
+	plan, err := s.plan(r.scope(), params)
 	if err != nil {
 		return err
 	}
@@ -156,11 +156,11 @@ func (s *Server) stream(clock *stopwatch, w *answer, r *request, wt string, limi
 }
 
 // plan turns the text of a query and the parameters beside it into a plan.
-func (s *Server) plan(c belfry.CustomerID, params params) (*query.Plan, error) {
+func (s *Server) plan(scope belfry.Scope, params params) (*query.Plan, error) {
 	if strings.TrimSpace(params.Get("q")) == "" {
 		return nil, belfry.Errorf(belfry.BadParameter, "the parameter q is missing; give it a query, as SELECT name, status FROM objectstatus")
 	}
-	o := query.Options{Customer: c, Now: belfry.At(s.Now()), Filter: params.Get("fq")}
+	o := query.Options{Customer: scope.Customer, Views: scope.Views, Now: belfry.At(s.Now()), Filter: params.Get("fq")}
 	if params.Has("fq") && strings.TrimSpace(o.Filter) == "" {
 		return nil, belfry.Errorf(belfry.BadParameter, "fq is empty; leave it out, or give it clauses as status:3 AND object:web*")
 	}

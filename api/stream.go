@@ -35,7 +35,7 @@ func (s *Server) live(w *answer, r *request) error {
 		return nil
 	}
 	t := &talk{server: s, w: w, r: r, beat: s.Hub.beat, ctl: http.NewResponseController(w), idle: w.idle}
-	if t.listener, err = s.Hub.listen(r.customer, r.limits, t.cut); err != nil {
+	if t.listener, err = s.Hub.listen(r.scope(), r.limits, t.cut); err != nil {
 		h.Del("X-Accel-Buffering")
 		return err
 	}

@@ -178,7 +178,7 @@ func TestSlowClient(t *testing.T) {
 	for !s.settledNow() {
 		time.Sleep(time.Millisecond)
 	}
-	f := s.byOwner[1]
+	f := s.byOwner[1][0]
 	f.mu.Lock()
 	kept, newest := f.bytes, f.id(f.next-1)
 	f.mu.Unlock()
@@ -214,9 +214,11 @@ func TestSlowClient(t *testing.T) {
 func (s *stage) settledNow() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, f := range s.byOwner {
-		if len(f.inbox) > 0 || f.busy {
-			return false
+	for _, all := range s.byOwner {
+		for _, f := range all {
+			if len(f.inbox) > 0 || f.busy {
+				return false
+			}
 		}
 	}
 	return true

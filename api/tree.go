@@ -33,18 +33,22 @@ func (s *Server) tree(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	view, err := s.Tree.Place(r.customer, r.params.Get("resource"), r.params.Get("view"))
+	view, err := s.Tree.Place(r.scope(), r.params.Get("resource"), r.params.Get("view"))
 	if err != nil {
 		return err
 	}
-	content := s.Tree.Content(view)
+	within := s.Tree.Within(r.scope())
+	content := s.Tree.Content(r.scope(), view)
 	out := treeAnswer{Content: countKinds(content), Children: []treeItem{}}
 	page, more := pageOf(content, after, limit)
 	for n := range s.Tree.EachEver([]*meta.Node{view}) { // it may be gone meanwhile; then it is told as it was
-		out.View = s.treeItem(n)
+		out.View = s.treeItem(within.Show(n))
 	}
 	for n := range s.Tree.Each(page) {
-		out.Children = append(out.Children, s.treeItem(n))
+		if !within.Has(n) {
+			continue // it has just left
+		}
+		out.Children = append(out.Children, s.treeItem(within.Show(n)))
 	}
 	if out.More = more; more {
 		out.Next = markOf(page[len(page)-1]).String()

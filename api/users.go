@@ -11,8 +11,8 @@ import (
 // Accounts is what administrators do with users and customers, and people with their own account. Passwords are given in
 // clear, and checked there; an empty one is made at random, and given back.
 type Accounts interface {
-	CreateUser(ctx context.Context, who Caller, name, role, password string) (made string, err error)
-	ChangeUser(ctx context.Context, who Caller, name, role, password string) error
+	CreateUser(ctx context.Context, who Caller, u UserWish) (made string, err error)
+	ChangeUser(ctx context.Context, who Caller, u UserWish) error
 	RemoveUser(ctx context.Context, who Caller, name string) (status int, body []byte, err error)
 
 	// ChangePassword answers a wrong old password with the code InvalidLogin.
@@ -24,6 +24,12 @@ type Accounts interface {
 	RemoveCustomer(ctx context.Context, who Caller, name string) (status int, body []byte, err error)
 }
 
+// UserWish is a user as an administrator wants it; what is empty stays as it is.
+type UserWish struct {
+	Name, Role, Password string
+	Views                *[]string // to which it is limited; an empty list limits it to nothing less than the customer
+}
+
 // userInfo is what may be shown of a user.
 type userInfo struct {
 	Name      string `json:"name"`
@@ -32,13 +38,15 @@ type userInfo struct {
 	OIDC      bool   `json:"oidc,omitempty"` // logs in through the provider
 	Created   string `json:"created"`
 	LastLogin string `json:"lastlogin,omitempty"`
+	// Views are those to which it is limited.
+	Views []string `json:"views,omitempty"`
 	Password  string `json:"password,omitempty"` // in the answer to its creation alone, when it was made at random
 }
 
 func userInfoOf(u *belfry.User) userInfo {
 	return userInfo{
 		Name: u.Name, Role: u.RoleName(), Instance: u.Level() == belfry.LevelInstance, OIDC: u.Subject != "",
-		Created: moment(u.Created), LastLogin: moment(u.LastLogin),
+		Created: moment(u.Created), LastLogin: moment(u.LastLogin), Views: u.Views,
 	}
 }
 
@@ -58,25 +66,26 @@ func (s *Server) listUsers(w *answer, r *request) error {
 
 // createUser answers with the password if it was made here, this once.
 func (s *Server) createUser(w *answer, r *request) error {
-	var name, role, password string
-	if err := s.fields(w, r, field{"name", &name, true}, field{"role", &role, true}, field{"password", &password, false}); err != nil {
+	var u UserWish
+	err := s.fields(w, r, field{"name", &u.Name, true}, field{"role", &u.Role, true}, field{"password", &u.Password, false}, listField("views", &u.Views))
+	if err != nil {
 		return err
 	}
 	if err := noRepeat(r); err != nil {
 		return err
 	}
-	if mask(name) != name {
+	if mask(u.Name) != u.Name {
 		return belfry.Errorf(belfry.BadParameter, "a user must not be named like a key: the name is shown to others; choose another")
 	}
 	var made string
-	err := s.hashing(r, func() (err error) {
-		made, err = s.Accounts.CreateUser(r.ctx(), r.caller(), name, role, password)
+	err = s.hashing(r, func() (err error) {
+		made, err = s.Accounts.CreateUser(r.ctx(), r.caller(), u)
 		return err
 	})
 	if err != nil {
 		return wholeRequest(err)
 	}
-	s.showUser(w, r, http.StatusCreated, name, made)
+	s.showUser(w, r, http.StatusCreated, u.Name, made)
 	return nil
 }
 
@@ -91,22 +100,21 @@ func (s *Server) showUser(w *answer, r *request, status int, name, password stri
 }
 
 func (s *Server) changeUser(w *answer, r *request) error {
-	name := r.PathValue("name")
-	var role, password string
-	if err := s.fields(w, r, field{"role", &role, false}, field{"password", &password, false}); err != nil {
+	u := UserWish{Name: r.PathValue("name")}
+	if err := s.fields(w, r, field{"role", &u.Role, false}, field{"password", &u.Password, false}, listField("views", &u.Views)); err != nil {
 		return err
 	}
 	switch {
-	case role == "" && password == "":
-		return belfry.Errorf(belfry.BadParameter, "there is nothing to change; give role, password or both")
-	case password != "" && r.home == r.customer && r.login.User.Name == name:
+	case u.Role == "" && u.Password == "" && u.Views == nil:
+		return belfry.Errorf(belfry.BadParameter, "there is nothing to change; give role, password or views, or several of them")
+	case u.Password != "" && r.home == r.customer && r.login.User.Name == u.Name:
 		return belfry.Errorf(belfry.BadParameter, "this is your own password; change it with PUT /api/session, which asks for the old one")
 	}
-	err := s.hashing(r, func() error { return s.Accounts.ChangeUser(r.ctx(), r.caller(), name, role, password) })
+	err := s.hashing(r, func() error { return s.Accounts.ChangeUser(r.ctx(), r.caller(), u) })
 	if err != nil {
-		return noSuch("user", name, err)
+		return noSuch("user", u.Name, err)
 	}
-	s.showUser(w, r, http.StatusOK, name, "")
+	s.showUser(w, r, http.StatusOK, u.Name, "")
 	return nil
 }
 

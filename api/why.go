@@ -28,7 +28,7 @@ func (s *Server) why(w *answer, r *request) error {
 	if name == "" {
 		return unknownPath(r.Request)
 	}
-	out, err := s.Explain(r.customer, status.Wanted{Kind: kind, Name: name, Resource: r.params.Get("resname")})
+	out, err := s.Explain(r.scope(), status.Wanted{Kind: kind, Name: name, Resource: r.params.Get("resname")})
 	if err != nil {
 		if e, ok := errors.AsType[*belfry.Error](err); ok { // a name may be a key that went astray
 			return belfry.Errorf(e.Code, "%s", uuid.ReplaceAllString(e.Message, "***"))

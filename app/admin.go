@@ -18,6 +18,7 @@ type Admin interface {
 	CreateUser(ctx context.Context, customer string, u NewUser) error
 	Users(ctx context.Context, customer string) ([]UserInfo, error)
 	SetPassword(ctx context.Context, customer, name, password string) error
+	SetViews(ctx context.Context, customer, name string, views []string) error
 	RemoveUser(ctx context.Context, customer, name string) error
 	CreateCustomer(ctx context.Context, name string) error
 	Customers(ctx context.Context) ([]CustomerInfo, error)
@@ -47,6 +48,8 @@ type NewUser struct {
 	Name     string `json:"name"`
 	Password string `json:"password"` // in clear; it is hashed before it is kept
 	Role     string `json:"role"`
+
+	Views []string `json:"views,omitempty"` // to which it is limited; none: to nothing
 }
 
 // UserInfo is what may be shown of a user.
@@ -54,6 +57,7 @@ type UserInfo struct {
 	Name    string    `json:"name"`
 	Role    string    `json:"role"`
 	Created time.Time `json:"created"`
+	Views   []string  `json:"views,omitempty"`
 }
 
 // CustomerInfo is what may be shown of a customer.
@@ -123,7 +127,7 @@ func (d *direct) CreateUser(_ context.Context, customer string, u NewUser) error
 	if err != nil {
 		return err
 	}
-	return d.seq.CreateUser(c.ID, belfry.User{Name: u.Name, Password: HashPassword(u.Password), Role: u.Role}, byShell)
+	return d.seq.CreateUser(c.ID, belfry.User{Name: u.Name, Password: HashPassword(u.Password), Role: u.Role, Views: u.Views}, byShell)
 }
 
 func (d *direct) Users(_ context.Context, customer string) ([]UserInfo, error) {
@@ -133,7 +137,7 @@ func (d *direct) Users(_ context.Context, customer string) ([]UserInfo, error) {
 	}
 	list := []UserInfo{}
 	for _, u := range d.tree.Users(c.ID) {
-		list = append(list, UserInfo{Name: u.Name, Role: u.RoleName(), Created: std(u.Created)})
+		list = append(list, UserInfo{Name: u.Name, Role: u.RoleName(), Created: std(u.Created), Views: u.Views})
 	}
 	return list, nil
 }
@@ -144,6 +148,14 @@ func (d *direct) SetPassword(_ context.Context, customer, name, password string)
 		return err
 	}
 	return d.seq.SetPassword(c.ID, name, HashPassword(password), byShell)
+}
+
+func (d *direct) SetViews(_ context.Context, customer, name string, views []string) error {
+	c, err := d.customer(customer)
+	if err != nil {
+		return err
+	}
+	return d.seq.SetViews(c.ID, name, views, byShell)
 }
 
 func (d *direct) RemoveUser(_ context.Context, customer, name string) error {

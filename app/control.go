@@ -94,6 +94,13 @@ func controlHandler(a Admin) http.Handler {
 		}
 		return nil, a.SetPassword(r.Context(), r.URL.Query().Get("customer"), u.Name, u.Password)
 	})
+	handle("PUT /users/views", func(r *http.Request) (any, error) {
+		var u NewUser
+		if err := json.NewDecoder(r.Body).Decode(&u); err != nil {
+			return nil, err
+		}
+		return nil, a.SetViews(r.Context(), r.URL.Query().Get("customer"), u.Name, u.Views)
+	})
 	handle("DELETE /users", func(r *http.Request) (any, error) {
 		return nil, a.RemoveUser(r.Context(), r.FormValue("customer"), r.FormValue("name"))
 	})
@@ -189,6 +196,10 @@ func (c *remote) Users(ctx context.Context, customer string) (list []UserInfo, e
 
 func (c *remote) SetPassword(ctx context.Context, customer, name, password string) error {
 	return c.call(ctx, "PUT", "/users", url.Values{"customer": {customer}}, NewUser{Name: name, Password: password}, nil)
+}
+
+func (c *remote) SetViews(ctx context.Context, customer, name string, views []string) error {
+	return c.call(ctx, "PUT", "/users/views", url.Values{"customer": {customer}}, NewUser{Name: name, Views: views}, nil)
 }
 
 func (c *remote) RemoveUser(ctx context.Context, customer, name string) error {

@@ -14,7 +14,7 @@ import (
 
 func (m *memory) explain(k belfry.Kind, name string) *status.Explanation {
 	m.Helper()
-	e, err := status.Explain(m.tree, m.who.Customer, status.Wanted{Kind: k, Name: name}, m.seq.Since(), belfry.At(m.now))
+	e, err := status.Explain(m.tree, m.who.Scope, status.Wanted{Kind: k, Name: name}, m.seq.Since(), belfry.At(m.now))
 	m.must(err)
 	return e
 }
@@ -133,7 +133,7 @@ func TestExplainNames(t *testing.T) {
 	m.provision("object", "name,resname,view,class\na,r1,r1,k\nx/y,r1,r1,k\n")
 	f := func(w status.Wanted, code belfry.Code, want string) {
 		t.Helper()
-		e, err := status.Explain(m.tree, m.who.Customer, w, 0, belfry.At(m.now))
+		e, err := status.Explain(m.tree, m.who.Scope, w, 0, belfry.At(m.now))
 		switch bad, ok := errors.AsType[*belfry.Error](err); {
 		case code == "":
 			if m.must(err); e.Item.Kind+" "+e.Item.Name+" "+e.Item.Resource != want {
@@ -151,7 +151,7 @@ func TestExplainNames(t *testing.T) {
 	f(status.Wanted{Kind: belfry.KindObject, Name: "b", Resource: "r1"}, belfry.UnknownItem, `there is no object, resource or view "b" in r1`)
 	f(status.Wanted{Kind: belfry.KindObject, Name: "b", Resource: "r9"}, belfry.UnknownItem, `there is no resource "r9" to look for "b" in`)
 	f(status.Wanted{Kind: belfry.KindObject, Name: strings.Repeat("q", 300)}, belfry.UnknownItem, `there is no object, resource or view "`+strings.Repeat("q", 100)+`…"`)
-	other, err := status.Explain(m.tree, m.who.Customer+1, status.Wanted{Kind: belfry.KindView, Name: "v"}, 0, 0)
+	other, err := status.Explain(m.tree, belfry.Whole(m.who.Customer+1), status.Wanted{Kind: belfry.KindView, Name: "v"}, 0, 0)
 	if belfry.CodeOf(err) != belfry.UnknownItem {
 		t.Errorf("of another customer: %v %v", other, err)
 	}

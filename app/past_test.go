@@ -379,7 +379,7 @@ func newMemory(t *testing.T, seed uint64) *memory {
 	m.open()
 	m.must(m.seq.Bootstrap("hash"))
 	c, _ := m.tree.CustomerNamed(ingest.DefaultCustomer)
-	m.who, m.marks = ingest.Sender{Customer: c.ID, Key: "k", Name: "op"}, []belfry.Time{belfry.At(m.now)}
+	m.who, m.marks = ingest.Sender{Scope: belfry.Whole(c.ID), Key: "k", Name: "op"}, []belfry.Time{belfry.At(m.now)}
 	_, _, err := m.seq.Provision(t.Context(), m.who, "custom", strings.NewReader("name\nr0\nr1\n"), ingest.Options{})
 	m.must(err)
 	m.look(belfry.At(m.now))

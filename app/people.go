@@ -11,15 +11,19 @@ import (
 // What administrators do with users and customers by HTTP.
 
 // CreateUser makes a user. Without a password one is made at random, and given back.
-func (a *accounts) CreateUser(_ context.Context, who api.Caller, name, role, password string) (made string, err error) {
-	u := belfry.User{Name: name}
-	if !u.SetRole(role) {
-		return "", errRole(who, role)
+func (a *accounts) CreateUser(_ context.Context, who api.Caller, wish api.UserWish) (made string, err error) {
+	u := belfry.User{Name: wish.Name}
+	if !u.SetRole(wish.Role) {
+		return "", errRole(who, wish.Role)
+	}
+	if wish.Views != nil {
+		u.Views = *wish.Views
 	}
 	if u.Instance && who.Level < belfry.LevelInstance {
 		return "", belfry.Errorf(belfry.InsufficientLevel, "only an instance administrator may make an instance administrator")
 	}
-	if password, made, err = choosePassword(name, password); err != nil {
+	password, made, err := choosePassword(wish.Name, wish.Password)
+	if err != nil {
 		return "", err
 	}
 	u.Password = HashPassword(password)
@@ -44,19 +48,19 @@ func errRole(who api.Caller, role string) error {
 	return belfry.Errorf(belfry.BadParameter, "role must be %s, %s, %s%s, got %.64q", belfry.Viewer, belfry.Operator, belfry.Administrator, more, role)
 }
 
-// ChangeUser gives a user another role, another password, or both.
-func (a *accounts) ChangeUser(_ context.Context, who api.Caller, name, role, password string) error {
-	if role != "" && !new(belfry.User).SetRole(role) {
-		return errRole(who, role)
+// ChangeUser gives a user another role, another password, other views, or several of them.
+func (a *accounts) ChangeUser(_ context.Context, who api.Caller, wish api.UserWish) error {
+	if wish.Role != "" && !new(belfry.User).SetRole(wish.Role) {
+		return errRole(who, wish.Role)
 	}
-	to := ingest.UserChange{Role: role}
-	if password != "" {
-		if err := checkPassword(name, password); err != nil {
+	to := ingest.UserChange{Role: wish.Role, Views: wish.Views}
+	if wish.Password != "" {
+		if err := checkPassword(wish.Name, wish.Password); err != nil {
 			return err
 		}
-		to.Password = HashPassword(password)
+		to.Password = HashPassword(wish.Password)
 	}
-	return a.seq.ChangeUser(who.Customer, name, to, who.Level == belfry.LevelInstance, who.Name)
+	return a.seq.ChangeUser(who.Customer, wish.Name, to, who.Level == belfry.LevelInstance, who.Name)
 }
 
 func (a *accounts) RemoveUser(ctx context.Context, who api.Caller, name string) (int, []byte, error) {

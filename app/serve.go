@@ -278,7 +278,7 @@ func (s *service) serveHTTP(context.Context) error {
 	return nil
 }
 
-func (s *service) explain(c belfry.CustomerID, w status.Wanted) (*status.Explanation, error) {
+func (s *service) explain(c belfry.Scope, w status.Wanted) (*status.Explanation, error) {
 	return status.Explain(s.tree, c, w, s.seq.Since(), belfry.At(time.Now()))
 }
 
@@ -287,7 +287,7 @@ func (s *service) send(ctx context.Context, b api.Bulk) (int, []byte, error) {
 	if b.IdempotencyKey != "" {
 		o.Repeat = ingest.Repeat{Key: b.IdempotencyKey, Digest: b.Digest}
 	}
-	who := ingest.Sender{Customer: b.Customer, Key: b.Key, Name: b.Name}
+	who := ingest.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name}
 	switch {
 	case b.Remove:
 		return s.seq.Remove(ctx, who, b.Package, b.Body, o)
@@ -298,7 +298,7 @@ func (s *service) send(ctx context.Context, b api.Bulk) (int, []byte, error) {
 }
 
 func (s *service) createView(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (int, []byte, error) {
-	return s.seq.CreateView(ctx, ingest.Sender{Customer: c, Name: who}, cells)
+	return s.seq.CreateView(ctx, ingest.Sender{Scope: belfry.Whole(c), Name: who}, cells)
 }
 
 func (s *service) source(c *catalog.Collection) query.Source {

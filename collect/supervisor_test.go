@@ -97,7 +97,7 @@ func newHouse(t *testing.T, kinds map[string]Kind) *house {
 		t.Fatal(err)
 	}
 	c, _ := h.tree.CustomerNamed("default")
-	h.who = ingest.Sender{Customer: c.ID, Name: "test"}
+	h.who = ingest.Sender{Scope: belfry.Whole(c.ID), Name: "test"}
 	watching, end := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

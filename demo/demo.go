@@ -122,7 +122,7 @@ func (d *Demo) pictures() error {
 }
 
 func (d *Demo) sender(name string) ingest.Sender {
-	return ingest.Sender{Customer: d.Customer, Name: name}
+	return ingest.Sender{Scope: belfry.Whole(d.Customer), Name: name}
 }
 
 func (d *Demo) provision(ctx context.Context, b *body) error {

@@ -68,7 +68,7 @@ func (s *Sequencer) Act(ctx context.Context, who Sender, a Action, r Repeat) (co
 		if err := s.cfg.Room(ctx, a.events()); err != nil {
 			return 0, nil, err
 		}
-		err = s.do(&command{customer: who.Customer, rows: 1, alone: true, decide: func(t *tx) error {
+		err = s.do(&command{customer: who.Customer, views: who.Views, rows: 1, alone: true, decide: func(t *tx) error {
 			if err := a.settle(who, t.now); err != nil {
 				return err
 			}
@@ -275,6 +275,9 @@ func (t *tx) size(n *meta.Node) (count int) {
 func (t *tx) unmanagedBy(n *meta.Node) string {
 	for p := t.parent(n); p != nil; p = t.parent(p) {
 		if ownMode(&t.s.drafts[t.s.draft(p)].state) >= belfry.Stored {
+			if !t.sees(p) {
+				return belfry.Main // all that is outside
+			}
 			return p.Name
 		}
 	}

@@ -160,7 +160,7 @@ func TestImportClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := b.PutClass(Sender{Customer: other.ID, Key: "o"}, classOf(t, "name: load\nindicators: [{n: 1, name: Own}]\n")); err != nil {
+	if _, _, err := b.PutClass(Sender{Scope: belfry.Whole(other.ID), Key: "o"}, classOf(t, "name: load\nindicators: [{n: 1, name: Own}]\n")); err != nil {
 		t.Fatal(err)
 	}
 	before := len(b.records)

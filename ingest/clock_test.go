@@ -29,7 +29,7 @@ func TestClockRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		c, _ := g.tree.CustomerNamed(DefaultCustomer)
-		g.who = Sender{Customer: c.ID, Name: operator}
+		g.who = Sender{Scope: belfry.Whole(c.ID), Name: operator}
 		begin := belfry.At(time.Now())
 		g.outage(t, begin)
 

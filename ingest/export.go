@@ -14,7 +14,7 @@ import (
 
 // Export writes, as CSV, what Provision would take to make again all that a package has made, each item after the one
 // in which it stands. The order is that of the names, so that two exports of the same estate are the same bytes.
-func (s *Sequencer) Export(c belfry.CustomerID, packageType string, w io.Writer) error {
+func (s *Sequencer) Export(scope belfry.Scope, packageType string, w io.Writer) error {
 	pt, err := s.packageType(packageType)
 	if err != nil {
 		return err
@@ -25,10 +25,14 @@ func (s *Sequencer) Export(c belfry.CustomerID, packageType string, w io.Writer)
 	out := csv.NewWriter(&page)
 	cells := pt.Columns()
 	_ = out.Write(cells) // a buffer takes everything
-	for part := range slices.Chunk(s.made(c, pt), stretch) {
+	within := s.cfg.Tree.Within(scope)
+	for part := range slices.Chunk(s.made(scope, pt), stretch) {
 		for n := range s.cfg.Tree.Each(part) {
+			if !within.Has(n) || !within.Tells(n) {
+				continue // it has just left, or would not be taken back
+			}
 			for i := range pt.Questions {
-				cells[i] = exported(n, &pt.Questions[i])
+				cells[i] = exported(within.Show(n), &pt.Questions[i])
 			}
 			_ = out.Write(cells)
 		}
@@ -43,12 +47,13 @@ func (s *Sequencer) Export(c belfry.CustomerID, packageType string, w io.Writer)
 }
 
 // made lists what a package has made, in the order of an export.
-func (s *Sequencer) made(c belfry.CustomerID, pt *catalog.PackageType) (list []*meta.Node) {
+func (s *Sequencer) made(scope belfry.Scope, pt *catalog.PackageType) (list []*meta.Node) {
 	add := func(n *meta.Node) { list = append(list, n) }
-	s.cfg.Tree.Read(c, func(e *meta.Estate) {
+	s.cfg.Tree.Read(scope.Customer, func(e *meta.Estate) {
 		if e == nil {
 			return
 		}
+		within := e.Within(scope)
 		switch pt.Kind {
 		case catalog.ElementPackage:
 			e.Elements(pt.Name, add)
@@ -59,7 +64,7 @@ func (s *Sequencer) made(c belfry.CustomerID, pt *catalog.PackageType) (list []*
 				}
 			})
 		case catalog.ViewPackage:
-			list = viewsBelow(list, e.Main)
+			list = viewsBelow(list, within.Main())
 			for _, r := range resourcesOf(e) {
 				list = viewsBelow(list, r)
 			}
@@ -68,6 +73,7 @@ func (s *Sequencer) made(c belfry.CustomerID, pt *catalog.PackageType) (list []*
 				list = append(list, objectsOf(r)...)
 			}
 		}
+		list = within.Filter(list)
 	})
 	if pt.Kind == catalog.ElementPackage || pt.Kind == catalog.ResourcePackage {
 		slices.SortFunc(list, byName)

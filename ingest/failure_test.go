@@ -94,7 +94,7 @@ func openShaky(t *testing.T, dir string) *shaky {
 	if !ok {
 		t.Fatal("no default customer")
 	}
-	b.who = Sender{Customer: c.ID, Key: "k"}
+	b.who = Sender{Scope: belfry.Whole(c.ID), Key: "k"}
 	return b
 }
 

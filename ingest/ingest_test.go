@@ -89,7 +89,7 @@ func newBenchOn(t testing.TB, j Journal) *bench {
 	if !ok {
 		t.Fatal("no default customer after Bootstrap")
 	}
-	b.who = Sender{Customer: c.ID, Key: "k"}
+	b.who = Sender{Scope: belfry.Whole(c.ID), Key: "k"}
 	return b
 }
 
@@ -394,7 +394,7 @@ func TestAmbiguousInOrder(t *testing.T) {
 	}
 	// The same when the second object is made after the rows were read and before they are decided.
 	b.bulk(t, true, "object", "name,resname\ncpu,web02\n", Options{})
-	read, err := b.newReader(b.who.Customer, strings.NewReader("type,object,i1,log\ndata,cpu,1,\nlog,cpu,,a line\n"), belfry.CSV)
+	read, err := b.newReader(b.who.Scope, strings.NewReader("type,object,i1,log\ndata,cpu,1,\nlog,cpu,,a line\n"), belfry.CSV)
 	if err != nil {
 		t.Fatal(err)
 	}

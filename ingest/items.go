@@ -125,7 +125,7 @@ func (t *tx) named(a Action, name string) (*meta.Node, *belfry.Error) {
 	}
 	where := ""
 	if a.Resource != "" {
-		if t.estate.Resource(a.Resource) == nil {
+		if t.only(t.estate.Resource(a.Resource)) == nil {
 			return nil, belfry.Errorf(belfry.UnknownItem, "there is no resource %q, which resname says %q is in", clip([]byte(a.Resource)), clip([]byte(name)))
 		}
 		where = " in \"" + clip([]byte(a.Resource)) + "\""
@@ -138,7 +138,11 @@ func (t *tx) ofKind(k belfry.Kind, resource, name string) (found []*meta.Node) {
 	if resource != "" {
 		return t.inResource(k, resource, name)
 	}
-	add := func(n *meta.Node) { found = append(found, n) }
+	add := func(n *meta.Node) {
+		if t.sees(n) {
+			found = append(found, n)
+		}
+	}
 	switch p := t.estate.Place(name); {
 	case k == belfry.KindObject:
 		t.estate.ObjectsNamed(name, add)
@@ -151,7 +155,7 @@ func (t *tx) ofKind(k belfry.Kind, resource, name string) (found []*meta.Node) {
 }
 
 func (t *tx) inResource(k belfry.Kind, resource, name string) []*meta.Node {
-	r := t.estate.Resource(resource)
+	r := t.only(t.estate.Resource(resource))
 	if r == nil {
 		return nil
 	}

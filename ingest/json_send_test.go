@@ -276,7 +276,7 @@ func TestHeldRowsAreBounded(t *testing.T) {
 	const rows = 15_000
 	f := func(head, row string, format belfry.Format, ok bool) {
 		t.Helper()
-		r, err := b.newReader(b.who.Customer, strings.NewReader(head+strings.Repeat(row, rows)), format)
+		r, err := b.newReader(b.who.Scope, strings.NewReader(head+strings.Repeat(row, rows)), format)
 		if err != nil {
 			t.Fatal(err)
 		}

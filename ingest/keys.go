@@ -43,7 +43,7 @@ func (s *Sequencer) CreateKey(c belfry.CustomerID, name string, level belfry.Lev
 
 // RevokeKey removes a key; from then on nothing is taken under it.
 func (s *Sequencer) RevokeKey(c belfry.CustomerID, name, by string) error {
-	_, _, err := s.revokeKey(Sender{Customer: c, Name: by}, name, Repeat{})
+	_, _, err := s.revokeKey(Sender{Scope: belfry.Whole(c), Name: by}, name, Repeat{})
 	return err
 }
 

@@ -111,7 +111,7 @@ func (s *Sequencer) newGathering(c belfry.CustomerID) *gathering {
 		singles:  s.singles,
 		most:     s.cfg.Limits().Indicators,
 	}
-	g.tree, g.who, g.layout = s.cfg.Tree, c, s.singles.layout
+	g.tree, g.who, g.layout = s.cfg.Tree, belfry.Whole(c), s.singles.layout
 	g.chunk.data.reshape(g.layout.indicators)
 	g.chunk.data.expect(s.singles.size)
 	g.command = &command{customer: c, gathers: true, decide: func(t *tx) error {

@@ -22,7 +22,7 @@ func (s *Sequencer) CreateView(ctx context.Context, who Sender, cells map[string
 	if bad := b.single(c, cells); bad != nil {
 		c.rejected.add(1, 1, bad)
 	}
-	cmd := &command{customer: who.Customer, rows: 1, decide: func(t *tx) error {
+	cmd := &command{customer: who.Customer, views: who.Views, rows: 1, decide: func(t *tx) error {
 		b.apply(t, c)
 		return nil
 	}}

@@ -441,7 +441,7 @@ func TestPolicyOfTwoCustomers(t *testing.T) {
 	}
 	b.data(t, "web01", "R2", "a", 60)
 	mine := b.who
-	b.who = Sender{Customer: other.ID, Key: "o"}
+	b.who = Sender{Scope: belfry.Whole(other.ID), Key: "o"}
 	b.furnish(t)
 	b.data(t, "web01", "R2", "a", 60)
 	b.policy(t, "p", says("view", "MAIN", "", 50))

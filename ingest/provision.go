@@ -156,18 +156,24 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 	if have != nil && (have.Kind != belfry.KindResource || have.Package != p.b.pt.Name) {
 		return inUse(have)
 	}
-	parent, bad := p.customerView(p.text(p.b.view))
+	parent, bad := p.customerView(p.text(p.b.view), have)
 	if bad != nil {
 		return bad
 	}
 	if have != nil {
 		return p.update(have, parent, "")
 	}
+	if bad := p.taken(name); bad != nil {
+		return bad
+	}
 	answers, bad := p.answers(nil)
 	if bad != nil {
 		return bad
 	}
 	if parent == nil {
+		if bad := p.atMain("view"); bad != nil {
+			return bad
+		}
 		parent = p.estate.Main
 	}
 	for _, part := range p.b.pt.Parts {

@@ -30,6 +30,9 @@ func (p *provisioning) update(have, parent *meta.Node, class string) *belfry.Row
 		parent = nil
 	}
 	if parent != nil {
+		if bad := p.rooted("view", have); bad != nil {
+			return bad
+		}
 		if bad := p.checkMove("view", have, parent); bad != nil {
 			return bad
 		}

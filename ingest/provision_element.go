@@ -10,6 +10,9 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 	have := p.element(p.b.pt.Name, name)
 	var parent *meta.Node
 	if view := p.text(p.b.view); view != "" {
+		if bad := p.atMain("view"); bad != nil && view == belfry.Main {
+			return bad
+		}
 		if parent = p.place(view); parent == nil {
 			return rejectf("view", belfry.UnknownView, "view %q does not exist; name a view of the customer or a resource, or leave view empty for %s", clip([]byte(view)), belfry.Main)
 		}
@@ -20,11 +23,17 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 	if have != nil {
 		return p.update(have, parent, "")
 	}
+	if p.anyElement(p.b.pt.Name, name) != nil {
+		return errTaken(name)
+	}
 	answers, bad := p.answers(nil)
 	if bad != nil {
 		return bad
 	}
 	if parent == nil {
+		if bad := p.atMain("view"); bad != nil {
+			return bad
+		}
 		parent = p.estate.Main
 	}
 	p.create(belfry.KindElement, name, parent, nil, &meta.Class{}, p.b.pt.Name, detailsOf(answers))
@@ -41,7 +50,7 @@ func (p *provisioning) checkTargets(have *meta.Node) *belfry.RowError {
 	}
 	for i, q := range p.b.columns {
 		v := p.text(i)
-		if v == "" || v == before[q.Name] {
+		if v == "" || v == before[q.Name] && !p.limited { // who does not see what it names must not find out by guessing
 			continue
 		}
 		switch q.Name {

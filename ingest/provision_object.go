@@ -121,6 +121,9 @@ func (t *tx) roomFor(objects int) *belfry.RowError {
 	if objects == 0 || t.estate.Count(belfry.KindObject)+t.s.objectN[t.estate.ID]+objects <= most {
 		return nil
 	}
+	if t.limited { // how many there are is not for them to know
+		return rejectf("name", belfry.LimitReached, "there are as many objects as are allowed; remove some, or ask an administrator for more")
+	}
 	return rejectf("name", belfry.LimitReached, "there are %d objects already, and %d are allowed; remove some or raise limits.objects",
 		t.estate.Count(belfry.KindObject)+t.s.objectN[t.estate.ID], most)
 }

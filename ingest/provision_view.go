@@ -5,10 +5,14 @@ import (
 	"belfry/meta"
 )
 
-// customerView finds the customer-level view a cell names; nil when the cell is empty.
-func (p *provisioning) customerView(name string) (*meta.Node, *belfry.RowError) {
-	if name == "" {
+// customerView finds the customer-level view a cell names; nil when the cell is empty, or when it says of a root what an
+// export says of it: that it stands in MAIN.
+func (p *provisioning) customerView(name string, have *meta.Node) (*meta.Node, *belfry.RowError) {
+	if name == "" || name == belfry.Main && have != nil && p.root(have) {
 		return nil, nil
+	}
+	if bad := p.atMain("view"); bad != nil && name == belfry.Main {
+		return nil, bad
 	}
 	n := p.place(name)
 	switch {
@@ -22,7 +26,7 @@ func (p *provisioning) customerView(name string) (*meta.Node, *belfry.RowError) 
 
 // viewRow decides a row of the package view.
 func (p *provisioning) viewRow(name string) *belfry.RowError {
-	resource, parent, bad := p.around()
+	resource, parent, bad := p.around(name)
 	if bad != nil {
 		return bad
 	}
@@ -36,6 +40,8 @@ func (p *provisioning) viewRow(name string) *belfry.RowError {
 		return inUse(have)
 	case have != nil:
 		return p.update(have, parent, class)
+	case resource == nil && p.taken(name) != nil:
+		return p.taken(name)
 	case parent == nil:
 		return rejectf("view", belfry.MissingValue, "view %q does not exist yet, and view is empty; name the view in which to create it, %s for the top level", name, belfry.Main)
 	}
@@ -72,7 +78,7 @@ func (p *provisioning) checkPlaced(parent *meta.Node, answers map[string]string)
 
 // around finds where a view is to stand: the resource, nil at customer level, and the view in it, nil when the row does
 // not say. A resource is a view too, so its name in the column view is enough.
-func (p *provisioning) around() (resource, parent *meta.Node, bad *belfry.RowError) {
+func (p *provisioning) around(name string) (resource, parent *meta.Node, bad *belfry.RowError) {
 	resname, view := p.text(p.b.resname), p.text(p.b.view)
 	if resname != "" {
 		if resource = p.tx.resource(resname); resource == nil {
@@ -88,6 +94,10 @@ func (p *provisioning) around() (resource, parent *meta.Node, bad *belfry.RowErr
 	}
 	if view == "" {
 		return nil, nil, nil
+	}
+	if view == belfry.Main {
+		parent, bad = p.customerView(view, p.place(name))
+		return nil, parent, bad
 	}
 	if parent = p.place(view); parent == nil {
 		return nil, nil, rejectf("view", belfry.UnknownView, "view %q does not exist; provision it first, or write %s for the top level", clip([]byte(view)), belfry.Main)

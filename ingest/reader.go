@@ -22,7 +22,7 @@ type reader struct {
 	layout  *layout     // of CSV from the header, else what the objects so far have named
 	objects *jsonReader // nil for CSV
 	tree    *meta.Tree
-	who     belfry.CustomerID
+	who     belfry.Scope
 	rooms   *sync.Pool
 	opens   *sync.Pool
 
@@ -30,7 +30,7 @@ type reader struct {
 	last             *meta.Node             // the resource of the row before
 }
 
-func (s *Sequencer) newReader(who belfry.CustomerID, body io.Reader, f belfry.Format) (*reader, error) {
+func (s *Sequencer) newReader(who belfry.Scope, body io.Reader, f belfry.Format) (*reader, error) {
 	lim := s.cfg.Limits()
 	r := &reader{tree: s.cfg.Tree, who: who, rooms: &s.rooms, opens: &s.opens}
 	if err := r.open(body, f, lim); err != nil {
@@ -172,11 +172,11 @@ func (r *reader) noteUnnamed(c *chunk, fields [][]byte, u unnamed) {
 // before it may make another object of the name.
 func (r *reader) find(c *chunk, fields [][]byte) (n *meta.Node, def *catalog.Class, sure bool) {
 	l := r.layout
-	r.tree.Read(r.who, func(e *meta.Estate) {
+	r.tree.Read(r.who.Customer, func(e *meta.Estate) {
 		name, resname := cell(fields, l.object), cell(fields, l.resname)
 		if len(resname) == 0 {
 			var twins bool
-			if n, twins = e.Object(string(name)); n == nil || twins || c.open.len() > 0 {
+			if n, twins = e.Object(string(name)); n == nil || twins || c.open.len() > 0 || !r.inside(e, n) {
 				return
 			}
 			if len(c.unnamed) == 0 {
@@ -184,7 +184,8 @@ func (r *reader) find(c *chunk, fields [][]byte) (n *meta.Node, def *catalog.Cla
 			}
 		} else {
 			if r.last == nil || r.last.Name != string(resname) || r.last.Removed != 0 {
-				if r.last = e.Resource(string(resname)); r.last == nil {
+				if r.last = e.Resource(string(resname)); r.last == nil || !r.inside(e, r.last) {
+					r.last = nil
 					return
 				}
 			}
@@ -197,6 +198,15 @@ func (r *reader) find(c *chunk, fields [][]byte) (n *meta.Node, def *catalog.Cla
 		sure = def != nil && (len(class) == 0 || string(class) == n.Class.Name) && (!l.details || !l.differs(fields, n.Details))
 	})
 	return n, def, sure
+}
+
+// inside tells whether an item is in the scope of the sender.
+func (r *reader) inside(e *meta.Estate, n *meta.Node) bool {
+	if !r.who.Limited() {
+		return true
+	}
+	w := e.Within(r.who)
+	return w.Has(n)
 }
 
 // differs tells whether the row has details that are not known yet.

@@ -131,13 +131,13 @@ func (r *removal) one() ([]*meta.Node, *belfry.RowError) {
 	}
 	all := r.named()
 	if r.view != "" {
-		all = keep(all, func(n *meta.Node) bool { return r.parent(n).Name == r.view })
+		all = keep(all, func(n *meta.Node) bool { return r.standsIn(n) == r.view })
 	}
 	switch len(all) {
 	case 0:
 		return nil, r.notFound()
 	case 1:
-		return all, nil
+		return all, r.rooted("name", all[0])
 	}
 	for i, n := range all {
 		if n.Resource == nil { // a view of the customer beside those of resources
@@ -151,7 +151,7 @@ func (r *removal) one() ([]*meta.Node, *belfry.RowError) {
 // named lists the items of the package that have the name.
 func (r *removal) named() (all []*meta.Node) {
 	add := func(n *meta.Node) {
-		if n != nil && !r.s.gone[n.ID] && (r.resource == nil || n.Resource == r.resource && n != r.resource) {
+		if n != nil && !r.s.gone[n.ID] && r.sees(n) && (r.resource == nil || n.Resource == r.resource && n != r.resource) {
 			all = append(all, n)
 		}
 	}
@@ -195,7 +195,7 @@ func (r *removal) notFound() *belfry.RowError {
 	}
 	hint := ""
 	if all := r.named(); len(all) > 0 {
-		hint = fmt.Sprintf("; it stands in %q", r.parent(all[0]).Name)
+		hint = fmt.Sprintf("; it stands in %q", r.standsIn(all[0]))
 	} else if n := r.place(r.name); n != nil && n.Package != "" {
 		hint = fmt.Sprintf("; %q is of package %s", n.Name, n.Package)
 	}
@@ -262,9 +262,10 @@ func (r *removal) inView() (*meta.Node, *belfry.RowError) {
 	if v := r.place(r.view); v != nil {
 		return v, nil
 	}
-	var all []*meta.Node
-	r.estate.ViewsNamed(r.view, func(n *meta.Node) { all = append(all, n) })
-	all = keep(all, func(n *meta.Node) bool { return !r.s.gone[n.ID] })
+	if bad := r.atMain("view"); bad != nil && r.view == belfry.Main {
+		return nil, bad
+	}
+	all := r.viewsNamed(r.view)
 	switch {
 	case len(all) == 0:
 		return nil, rejectf("view", belfry.UnknownView, "there is no view %q; name an existing view or resource", clip([]byte(r.view)))

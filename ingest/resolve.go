@@ -25,6 +25,7 @@ func (t *tx) send(c *chunk, l *layout) {
 		return bad
 	})
 	t.replaceRemoved(c, &late)
+	t.leave(c, &late)
 	t.admit(c, c.data.nodes, c.data.origins)
 	t.admit(c, c.logs.nodes, c.logs.origins)
 	b := c.data.batch(t.now)

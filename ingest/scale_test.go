@@ -51,7 +51,7 @@ func BenchmarkLookup(b *testing.B) {
 			for i := range rows {
 				rows[i] = [][]byte{nil, []byte("res0000"), fmt.Appendf(nil, "obj%07d", i)}
 			}
-			r := &reader{layout: l, tree: x.tree, who: x.who.Customer}
+			r := &reader{layout: l, tree: x.tree, who: x.who.Scope}
 			for i := 0; b.Loop(); i++ {
 				if _, _, sure := r.find(&chunk{}, rows[i%len(rows)]); !sure {
 					b.Fatal("not found")

@@ -143,7 +143,10 @@ func (s *scratch) encode(changes []change) [][]byte {
 }
 
 // place finds a view or resource at customer level.
-func (t *tx) place(name string) *meta.Node {
+func (t *tx) place(name string) *meta.Node { return t.only(t.anyPlace(name)) }
+
+// anyPlace finds one that may be outside the scope.
+func (t *tx) anyPlace(name string) *meta.Node {
 	if n, ok := t.s.items[slot{t.estate.ID, 0, placeSlot, name}]; ok {
 		return n
 	}
@@ -151,7 +154,9 @@ func (t *tx) place(name string) *meta.Node {
 }
 
 // element finds a graphical element.
-func (t *tx) element(pkg, name string) *meta.Node {
+func (t *tx) element(pkg, name string) *meta.Node { return t.only(t.anyElement(pkg, name)) }
+
+func (t *tx) anyElement(pkg, name string) *meta.Node {
 	if n, ok := t.s.items[elementAt(t.estate.ID, pkg, name)]; ok {
 		return n
 	}
@@ -200,7 +205,7 @@ func (t *tx) object(resource *meta.Node, name string) *meta.Node {
 // objectsNamed lists the objects of that name in the whole customer.
 func (t *tx) objectsNamed(name string) (list []*meta.Node) {
 	add := func(n *meta.Node) {
-		if !t.s.gone[n.ID] {
+		if !t.s.gone[n.ID] && t.sees(n) {
 			list = append(list, n)
 		}
 	}

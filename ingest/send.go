@@ -9,12 +9,12 @@ import (
 	"belfry"
 )
 
-// Sender is who sends: the customer, the hash of the key that was shown, and the name of the key, or of the user whose
+// Sender is who sends: the customer and what of it the sender may touch, the hash of the key that was shown, and the name of the key, or of the user whose
 // session was.
 type Sender struct {
-	Customer belfry.CustomerID
-	Key      string
-	Name     string
+	belfry.Scope
+	Key  string
+	Name string
 }
 
 // Options are the wishes that come with a bulk body.
@@ -37,7 +37,7 @@ type Repeat struct {
 
 // Send takes a body of data, log and createview rows and answers with the report of what became of each.
 func (s *Sequencer) Send(ctx context.Context, who Sender, r io.Reader, o Options) (code int, answer []byte, err error) {
-	return s.bulk(ctx, who, o, func() (body, error) { return s.newReader(who.Customer, r, o.Format) })
+	return s.bulk(ctx, who, o, func() (body, error) { return s.newReader(who.Scope, r, o.Format) })
 }
 
 // bulk answers a request whose body is rows, whatever they are about.
@@ -82,7 +82,7 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			s.counters.lost(c.rows, lostStorage)
 			return 0, nil, err
 		}
-		last = pending{chunk: c, command: &command{customer: who.Customer, rows: c.rows, alone: o.alone, decide: func(t *tx) error {
+		last = pending{chunk: c, command: &command{customer: who.Customer, views: who.Views, rows: c.rows, alone: o.alone, decide: func(t *tx) error {
 			b.apply(t, c)
 			return nil
 		}}}
@@ -174,7 +174,7 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		s.counters.lost(c.rows, lostReasonOf(err))
 		return 0, nil, err
 	}
-	cmd := &command{customer: who.Customer, rows: c.rows, alone: o.alone || o.DryRun || o.Atomic, decide: func(t *tx) error {
+	cmd := &command{customer: who.Customer, views: who.Views, rows: c.rows, alone: o.alone || o.DryRun || o.Atomic, decide: func(t *tx) error {
 		b.apply(t, c)
 		report := &belfry.Report{}
 		c.addTo(report)

@@ -102,10 +102,11 @@ func New(c Config) *Sequencer {
 // command is one thing to decide.
 type command struct {
 	customer belfry.CustomerID
-	rows     int  // its weight in a round
-	alone    bool // its effects may have to be taken back, so it gets a round of its own
-	gathers  bool // rows of other requests join it until it is decided
-	urgent   bool // tried even when the disk is nearly full: a key must be revocable then, too
+	views    []string // to which it is limited; none: it may touch everything of the customer
+	rows     int      // its weight in a round
+	alone    bool     // its effects may have to be taken back, so it gets a round of its own
+	gathers  bool     // rows of other requests join it until it is decided
+	urgent   bool     // tried even when the disk is nearly full: a key must be revocable then, too
 	decide   func(*tx) error
 	err      error
 	done     chan struct{}
@@ -251,6 +252,7 @@ func (s *Sequencer) decide(commands []*command) (changes []change, err error) {
 			c.err = errGone
 			continue
 		}
+		t.limit(c.views)
 		if c.err = c.decide(t); c.err != nil {
 			continue
 		}

@@ -36,7 +36,7 @@ func TestRezone(t *testing.T) {
 
 func TestPutSettings(t *testing.T) {
 	b := newPolicyBench(t)
-	who := Sender{Customer: b.who.Customer, Name: "ann"}
+	who := Sender{Scope: belfry.Whole(b.who.Customer), Name: "ann"}
 	put := func(c belfry.CustomerID, name, text string) {
 		t.Helper()
 		change := map[string]*string{name: &text}

@@ -85,7 +85,7 @@ func newStage(j *memory, now belfry.Time) (*stage, error) {
 		}
 	}
 	c, _ := g.tree.CustomerNamed(DefaultCustomer)
-	g.who = Sender{Customer: c.ID, Key: "k", Name: operator}
+	g.who = Sender{Scope: belfry.Whole(c.ID), Key: "k", Name: operator}
 	g.events = nil
 	return g, nil
 }

@@ -161,7 +161,7 @@ func (l *story) explain(text string) error {
 	if own == "" {
 		own = name
 	}
-	e, err := status.Explain(l.stage.tree, l.stage.who.Customer, status.Wanted{Kind: kind, Name: own, Resource: resource}, l.stage.clock.since, l.stage.now)
+	e, err := status.Explain(l.stage.tree, l.stage.who.Scope, status.Wanted{Kind: kind, Name: own, Resource: resource}, l.stage.clock.since, l.stage.now)
 	if err == nil && !strings.Contains(e.Text, want) {
 		err = fmt.Errorf("it says: %s", e.Text)
 	}

@@ -22,6 +22,9 @@ type tx struct {
 	history history
 	rise    *rise  // set while views wait to add up
 	by      string // who removes items
+
+	limited bool         // to what stands in roots
+	roots   []*meta.Node // see limit
 }
 
 func (s *Sequencer) begin(c belfry.CustomerID) *tx {
@@ -85,6 +88,7 @@ func (t *tx) expect(rows int) {
 
 // create makes an item that stands in parent.
 func (t *tx) create(k belfry.Kind, name string, parent, resource *meta.Node, class *meta.Class, pkg string, d *belfry.Details) *meta.Node {
+	t.keepInside(parent)
 	t.s.lastID++
 	it := belfry.Item{
 		ID: t.s.lastID, Customer: t.estate.ID, Kind: k, Name: name, Class: class.Name, Package: pkg,
@@ -169,6 +173,8 @@ func (t *tx) parent(n *meta.Node) *meta.Node {
 
 // move puts an item into another view; both views show from then on what stands in them.
 func (t *tx) move(n, to *meta.Node) {
+	t.keepInside(t.parent(n))
+	t.keepInside(to)
 	from, settled := t.parent(n), t.resettle(n)
 	it := t.current(n)
 	it.Parent = to.ID
@@ -189,6 +195,7 @@ func (t *tx) move(n, to *meta.Node) {
 // remove takes an item away with all that stands in it. Only the view around it shows the difference: what goes with
 // the item does not recover first. The command must have its round to itself, so that nothing has come in unseen.
 func (t *tx) remove(n *meta.Node) {
+	t.keepInside(t.parent(n))
 	t.bury(n)
 	if n.Kind != belfry.KindElement {
 		t.recount(t.parent(n), t.s.drafts[t.s.draft(n)].state.Status, -1)

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"belfry"
@@ -53,9 +54,16 @@ func (t *tx) createUser(c belfry.CustomerID, u belfry.User, by string) error {
 	if len(have) >= maxUsers {
 		return belfry.Errorf(belfry.LimitReached, "there are %d users already; remove those that nobody needs", maxUsers)
 	}
+	if err := CheckViews(t.seq.cfg.Tree, c, &u); err != nil {
+		return err
+	}
 	u.Created = t.now
 	t.configure(belfry.DocUser, c, u.Name, u)
-	t.login("user "+u.Name+" created as "+u.RoleName(), by)
+	what := "user " + u.Name + " created as " + u.RoleName()
+	if len(u.Views) > 0 {
+		what += ", " + limitText(u.Views)
+	}
+	t.login(what, by)
 	return nil
 }
 
@@ -63,6 +71,7 @@ func (t *tx) createUser(c belfry.CustomerID, u belfry.User, by string) error {
 type UserChange struct {
 	Role     string // as User.SetRole takes it
 	Password string // hashed
+	Views    *[]string
 }
 
 // ChangeUser gives a user another role, another password, or both, and ends its sessions if that changes anything. Only
@@ -93,6 +102,16 @@ func (s *Sequencer) ChangeUser(c belfry.CustomerID, name string, to UserChange, 
 			}
 			t.login("user "+name+" is "+u.RoleName()+", was "+was.RoleName(), by)
 		}
+		if to.Views != nil && !slices.Equal(*to.Views, u.Views) {
+			u.Views = *to.Views
+			if err := t.spareLimited(c, &was, &u); err != nil {
+				return err
+			}
+			t.login("user "+name+" "+limitText(u.Views), by)
+		}
+		if err := CheckViews(t.seq.cfg.Tree, c, &u); err != nil {
+			return err
+		}
 		if u.Mark() == was.Mark() {
 			return nil
 		}
@@ -109,7 +128,7 @@ func (s *Sequencer) SetPassword(c belfry.CustomerID, name, password, by string) 
 
 // RemoveUser removes a user and ends its sessions.
 func (s *Sequencer) RemoveUser(c belfry.CustomerID, name, by string) error {
-	_, _, err := s.removeUser(Sender{Customer: c, Name: by}, name, true, Repeat{})
+	_, _, err := s.removeUser(Sender{Scope: belfry.Whole(c), Name: by}, name, true, Repeat{})
 	return err
 }
 
@@ -166,9 +185,9 @@ func errInstance() error {
 }
 
 // spare refuses to take rights from a user without whom nobody could administer the instance, or its customer. Users of
-// a provider do not count as others: what they may do is not decided here.
+// a provider do not count as others: what they may do is not decided here. Those who are limited to views do not, either.
 func (t *tx) spare(c belfry.CustomerID, u *belfry.User, to belfry.Level) error {
-	own := func(other *belfry.User) bool { return other.Password != "" }
+	own := func(other *belfry.User) bool { return other.Password != "" && len(other.Views) == 0 }
 	if u.Level() == belfry.LevelInstance && to < belfry.LevelInstance &&
 		!t.another(c, u, func(o *belfry.User) bool { return own(o) && o.Level() == belfry.LevelInstance }) {
 		return belfry.Errorf(belfry.NotAllowed, "user %q is the only administrator of the instance; make another first", u.Name)
@@ -179,6 +198,14 @@ func (t *tx) spare(c belfry.CustomerID, u *belfry.User, to belfry.Level) error {
 		return belfry.Errorf(belfry.NotAllowed, "user %q is the last administrator of the customer; make another first", u.Name)
 	}
 	return nil
+}
+
+// spareLimited refuses to limit the last administrator of a customer: a limited one administers nothing.
+func (t *tx) spareLimited(c belfry.CustomerID, was, u *belfry.User) error {
+	if len(was.Views) > 0 || len(u.Views) == 0 {
+		return nil
+	}
+	return t.spare(c, was, belfry.LevelReadWriteDelete)
 }
 
 // another tells whether somebody else, of whichever customer, is as wanted.

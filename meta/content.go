@@ -11,19 +11,22 @@ import (
 
 // Place finds a view or a resource by name for somebody who asks for what stands in it. Without a resource the name is
 // that of a view at customer level or of a resource, else of a view inside a resource, which must be the only one of that
-// name; an empty name is MAIN, or the resource itself. The error says what would be right.
-func (t *Tree) Place(c belfry.CustomerID, resource, view string) (n *Node, err error) {
+// name; an empty name is MAIN, or the resource itself. What is outside the scope is not there, and MAIN is that of the
+// scope. The error says what would be right.
+func (t *Tree) Place(s belfry.Scope, resource, view string) (n *Node, err error) {
 	var twins []*Node
-	t.Read(c, func(e *Estate) {
+	t.Read(s.Customer, func(e *Estate) {
+		w := e.Within(s)
 		switch {
 		case e == nil:
 		case resource != "":
-			n = e.placeInside(resource, view)
-		case view == "":
-			n = e.Main
+			n = w.only(e.placeInside(resource, view))
+		case view == "" || view == belfry.Main:
+			n = w.Main()
 		default:
-			if n = e.Place(view); n == nil {
+			if n = w.only(e.Place(view)); n == nil {
 				e.ViewsNamed(view, func(v *Node) { twins = append(twins, v) })
+				twins = w.Filter(twins)
 			}
 		}
 	})
@@ -35,7 +38,15 @@ func (t *Tree) Place(c belfry.CustomerID, resource, view string) (n *Node, err e
 	case len(twins) > 1:
 		return nil, ambiguousView(view, twins)
 	}
-	return nil, t.unknownPlace(c, resource, view)
+	return nil, t.unknownPlace(s, resource, view)
+}
+
+// only gives the item if it is inside.
+func (w *Within) only(n *Node) *Node {
+	if w.Has(n) {
+		return n
+	}
+	return nil
 }
 
 func (e *Estate) placeInside(resource, view string) *Node {
@@ -62,20 +73,21 @@ func ambiguousView(view string, twins []*Node) error {
 }
 
 // unknownPlace names what there is that is nearest to what was asked for.
-func (t *Tree) unknownPlace(c belfry.CustomerID, resource, view string) error {
+func (t *Tree) unknownPlace(s belfry.Scope, resource, view string) error {
 	var list []*Node
 	what, where, wanted := "view", "", view
-	t.Read(c, func(e *Estate) {
+	t.Read(s.Customer, func(e *Estate) {
+		w := e.Within(s)
 		switch {
 		case e == nil:
-		case resource != "" && e.Resource(resource) == nil:
+		case resource != "" && w.only(e.Resource(resource)) == nil:
 			what, wanted = "resource", resource
-			list = firstOf(e.boxes[belfry.KindResource])
+			list = w.firstOf(e.boxes[belfry.KindResource])
 		case resource != "":
 			where = fmt.Sprintf(" in %q", resource)
 			list = e.Resource(resource).box.someViews()
 		default:
-			list = append(firstOf(e.boxes[belfry.KindView]), firstOf(e.boxes[belfry.KindResource])...)
+			list = append(w.firstOf(e.boxes[belfry.KindView]), w.firstOf(e.boxes[belfry.KindResource])...)
 		}
 	})
 	names := make([]string, len(list))
@@ -94,7 +106,18 @@ func (t *Tree) unknownPlace(c belfry.CustomerID, resource, view string) error {
 // mostCompared is with how many names a wrong one is compared: each takes its time.
 const mostCompared = 5000
 
-func firstOf(nodes []*Node) []*Node { return slices.Clone(nodes[:min(mostCompared, len(nodes))]) }
+// firstOf gives some of the items that are inside.
+func (w *Within) firstOf(nodes []*Node) (list []*Node) {
+	for _, n := range nodes {
+		if w.Has(n) {
+			list = append(list, n)
+		}
+		if len(list) == mostCompared {
+			break
+		}
+	}
+	return list
+}
 
 // someViews lists views of a resource; of one with very many objects perhaps not all.
 func (b *box) someViews() (list []*Node) {
@@ -112,13 +135,14 @@ func (b *box) someViews() (list []*Node) {
 
 // Content lists what stands directly in a view or resource, graphical elements included, in no order. The list is the
 // caller's own, so that it can be sorted while the tree goes on.
-func (t *Tree) Content(n *Node) []*Node {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if n.box == nil {
-		return nil
-	}
-	return slices.Concat(n.box.children, n.box.elements)
+func (t *Tree) Content(s belfry.Scope, n *Node) (list []*Node) {
+	t.Read(s.Customer, func(e *Estate) {
+		if n.box != nil {
+			w := e.Within(s)
+			list = w.Filter(slices.Concat(n.box.children, n.box.elements))
+		}
+	})
+	return list
 }
 
 // Look calls f with the item of each number, removed ones included, and nil where there is none. The tree is locked for

@@ -9,15 +9,16 @@ import (
 
 // Items finds the items that names stand for, removed ones included: history is asked by name, and a name may have
 // stood for several items over time. It implements query.Names.
-func (t *Tree) Items(c belfry.CustomerID, m query.ItemMatch) (ids []belfry.ID) {
+func (t *Tree) Items(s belfry.Scope, m query.ItemMatch) (ids []belfry.ID) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	e := t.customers[c]
+	e := t.customers[s.Customer]
 	if e == nil {
 		return nil
 	}
+	w := e.Within(s)
 	for _, n := range e.candidates(m) {
-		if n.matches(m) {
+		if w.matches(n, m) && w.Has(n) {
 			ids = append(ids, n.ID)
 		}
 	}
@@ -44,8 +45,11 @@ func (e *Estate) candidates(m query.ItemMatch) (list []*Node) {
 	return e.ever
 }
 
-func (n *Node) matches(m query.ItemMatch) bool {
+func (w *Within) matches(n *Node, m query.ItemMatch) bool {
 	l := n.label()
+	if w.Root(n) && n.Kind == belfry.KindResource {
+		l.View = belfry.Main
+	}
 	return is(m.Resource, l.Resource) && is(m.View, l.View) && is(m.Object, l.Object) && is(m.Class, l.Class)
 }
 
@@ -190,14 +194,14 @@ func (t *Tree) Dimensions(f func(*belfry.Batch) error) error {
 
 type dimension struct {
 	batch                                   *belfry.Batch
-	ids, kinds                              []int64
+	ids, kinds, places                      []int64
 	resource, view, object, class, ip, host []string
 }
 
 func newDimension(c belfry.CustomerID, n int) *dimension {
 	return &dimension{
 		batch: &belfry.Batch{Collection: belfry.Dimension, Customer: c, Times: make([]belfry.Time, 0, n)},
-		ids:   make([]int64, 0, n), kinds: make([]int64, 0, n),
+		ids:   make([]int64, 0, n), kinds: make([]int64, 0, n), places: make([]int64, 0, n),
 		resource: make([]string, 0, n), view: make([]string, 0, n), object: make([]string, 0, n), class: make([]string, 0, n),
 		ip: make([]string, 0, n), host: make([]string, 0, n),
 	}
@@ -207,6 +211,7 @@ func (d *dimension) add(n *Node) {
 	l := n.label()
 	d.batch.Times = append(d.batch.Times, n.Created)
 	d.ids, d.kinds = append(d.ids, int64(n.ID)), append(d.kinds, int64(n.Kind))
+	d.places = append(d.places, int64(n.Place().ID))
 	d.resource, d.view = append(d.resource, l.Resource), append(d.view, l.View)
 	d.object, d.class = append(d.object, l.Object), append(d.class, l.Class)
 	d.ip, d.host = append(d.ip, l.IP), append(d.host, l.Host)
@@ -216,6 +221,7 @@ func (d *dimension) done() *belfry.Batch {
 	d.batch.Columns = []belfry.Column{
 		{Name: belfry.ItemColumn, Ints: d.ids},
 		{Name: "kind", Ints: d.kinds},
+		{Name: belfry.PlaceColumn, Ints: d.places},
 		{Name: "resource", Texts: d.resource},
 		{Name: "view", Texts: d.view},
 		{Name: "object", Texts: d.object},

@@ -341,16 +341,16 @@ func TestItemsByName(t *testing.T) {
 	} {
 		var want []belfry.ID
 		for _, n := range tree.nodes {
-			if n != nil && n.matches(m) {
+			if w := tree.Within(belfry.Whole(1)); n != nil && w.matches(n, m) {
 				want = append(want, n.ID)
 			}
 		}
-		got := tree.Items(1, m)
+		got := tree.Items(belfry.Whole(1), m)
 		slices.Sort(got)
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%+v: %s", m, d)
 		}
-		if other := tree.Items(2, m); len(other) != 0 {
+		if other := tree.Items(belfry.Whole(2), m); len(other) != 0 {
 			t.Errorf("another customer sees %v", other)
 		}
 	}

@@ -68,8 +68,7 @@ func (w *writer) conditions(where Pred) string {
 		all = append(all, w.name(timestamp)+" <= "+strconv.FormatInt(int64(w.plan.To), 10))
 	}
 	if len(w.items) > 0 {
-		ids := w.list(len(w.items), func(i int) string { return strconv.FormatUint(uint64(w.items[i]), 10) })
-		all = append(all, w.name(belfry.ItemColumn)+" IN ("+ids+")")
+		all = append(all, w.name(belfry.ItemColumn)+" IN ("+w.ids(w.items)+")")
 	}
 	for _, p := range conjuncts(where) {
 		if p == Always(true) {
@@ -117,6 +116,10 @@ func narrow(p Pred, t Table) Pred {
 		if !t.holds(p.Column) {
 			return Always(!p.Not)
 		}
+	case Inside:
+		if !t.Has(belfry.ItemColumn) || len(p.Places) == 0 {
+			return Always(false)
+		}
 	}
 	return p
 }
@@ -157,6 +160,8 @@ func (w *writer) pred(p Pred) string {
 			return "NOT COALESCE(" + is + ", FALSE)"
 		}
 		return w.test(p.Column, func(e string) string { return e + " IS NULL" })
+	case Inside:
+		return w.inside(p)
 	}
 	if p.(Always) {
 		return "TRUE"
@@ -189,7 +194,7 @@ func (w *writer) test(c Column, is func(expression string) string) string {
 		return is(w.groupExpressions(c)[0])
 	case FromItem:
 		return w.name(belfry.ItemColumn) + " IN (SELECT " + w.name("id") + " FROM " + w.dialect.Items + " WHERE " +
-			w.name("customer") + " = " + w.customer() + " AND " + is(w.name(c.Of)) + ")"
+			w.name("customer") + " = " + w.customer() + " AND " + is(w.itemName("", c.Of)) + ")"
 	case FromSplit:
 		sep := w.null(StoredText)
 		if w.table.Has(SeparatorColumn) {

@@ -14,6 +14,7 @@ import (
 // Options are what a query needs to know beside its text.
 type Options struct {
 	Customer belfry.CustomerID
+	Views    []string // the sub-trees to which the query is limited; none: the whole customer
 	Now      belfry.Time
 	Location *time.Location // of times without a zone and of rounding to days; nil is UTC
 	Rows     int            // how many rows are wanted; 0 when the client did not say
@@ -52,7 +53,7 @@ func Check(s *Select, c *catalog.Catalog, o Options) (*Plan, error) {
 		Select: s, clock: newClock(o), options: o,
 		plan: &Plan{Customer: o.Customer, Collection: col, To: Forever, Offset: s.Offset.N},
 	}
-	for _, step := range []func() error{k.asOf, k.outputs, k.where, k.period, k.span, k.having, k.order} {
+	for _, step := range []func() error{k.asOf, k.outputs, k.where, k.period, k.span, k.having, k.scope, k.order} {
 		if err := step(); err != nil {
 			return nil, err
 		}

@@ -22,6 +22,7 @@ type Row interface {
 // Eval runs the plan over rows, which must all be of the plan's customer and collection. It reads each row while it is
 // being offered and keeps no more of them than the answer and its offset need, so rows may be made in passing.
 func Eval(p *Plan, rows iter.Seq[Row]) (Rows, error) {
+	rows = p.Within.mask(rows)
 	if p.Period != "" {
 		rows = Summaries(p.Period, rows)
 	}
@@ -81,6 +82,8 @@ func holds(p Pred, r Row) bool {
 		return v.Type == belfry.TextValue && p.Matches(v.Text)
 	case Null:
 		return (p.Column.of(r).Type == belfry.AbsentValue) != p.Not
+	case Inside:
+		return p.holds(r)
 	}
 	return bool(p.(Always))
 }

@@ -10,13 +10,16 @@ import (
 )
 
 // Resolve looks up the items that the outermost AND of the plan names by resource, view, object or class, so that an
-// engine can pick rows by number. Where stays as it is.
+// engine can pick rows by number, and the places to which the plan is limited. Where stays as it is.
 func (p *Plan) Resolve(n Names) {
+	if p.Within != nil {
+		p.Within.Places, p.Within.Tops = n.Places(p.Scope())
+	}
 	m, named, _ := p.itemMatch()
 	if !named {
 		return
 	}
-	p.Items, p.ItemsKnown = n.Items(p.Customer, m), true
+	p.Items, p.ItemsKnown = n.Items(p.Scope(), m), true
 	slices.Sort(p.Items)
 }
 

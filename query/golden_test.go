@@ -131,6 +131,10 @@ func answer(t *testing.T, c *querytest.Case, cat *catalog.Catalog, data map[stri
 		got["error"] = client.Error() + "\n"
 		return got
 	}
+	if plan.Within != nil {
+		_, names := querytest.Batches(cat, data)
+		plan.Resolve(names)
+	}
 	got["plan"] = plan.Explain()
 	if plan.Collection.Historical {
 		s, err := query.SQL(plan, query.DuckDB("item"), tables(plan.Collection))

@@ -176,6 +176,11 @@ func (g *itemGroups) names(rows Held, field string, from, to int) []string {
 		}
 	}
 	g.labels.Names(g.plan.Customer, field, items, names)
+	for i, id := range items {
+		if field == "view" && g.plan.Within.top(id) {
+			names[i] = belfry.Main
+		}
+	}
 	return names
 }
 
@@ -192,7 +197,7 @@ func (g *itemGroups) count(number uint64, null bool) {
 func (g *itemGroups) offer(row []belfry.Value) {
 	var l Label
 	if row[0].Type != belfry.AbsentValue {
-		l = g.labels.Label(g.plan.Customer, belfry.ID(row[0].Int))
+		l = g.plan.label(g.labels, belfry.ID(row[0].Int))
 	}
 	for i, field := range g.fields {
 		g.row[i] = nameValue(l.Of(field))

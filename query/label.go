@@ -56,7 +56,7 @@ func (l Labelled) Select(ctx context.Context, p *Plan) (Rows, error) {
 	if err != nil || named == nil {
 		return rows, err
 	}
-	r := &labelled{Rows: rows, labels: l.Labels, customer: p.Customer}
+	r := &labelled{Rows: rows, labels: l.Labels, plan: p}
 	for _, out := range rows.Columns() {
 		field := ""
 		if out.Column.From == ItemNumber {
@@ -96,11 +96,11 @@ func (p *Plan) numbersOnly() (*Plan, map[string]Output) {
 // labelled are rows with numbers of items, to which it adds the names.
 type labelled struct {
 	Rows
-	labels   Labels
-	customer belfry.CustomerID
-	columns  []Output
-	fields   []string // by column, the field of the label; empty where the value is right already
-	row      []belfry.Value
+	labels  Labels
+	plan    *Plan
+	columns []Output
+	fields  []string // by column, the field of the label; empty where the value is right already
+	row     []belfry.Value
 
 	item  int64 // of which label is
 	label Label
@@ -128,7 +128,7 @@ func (r *labelled) name(number belfry.Value, field string) belfry.Value {
 		return belfry.Value{}
 	}
 	if number.Int != r.item {
-		r.item, r.label = number.Int, r.labels.Label(r.customer, belfry.ID(number.Int))
+		r.item, r.label = number.Int, r.plan.label(r.labels, belfry.ID(number.Int))
 	}
 	return nameValue(r.label.Of(field))
 }

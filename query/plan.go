@@ -19,6 +19,9 @@ type Plan struct {
 	Star       bool // SELECT *: outputs in which no row has a value may be left out
 	Where      Pred // nil: every row
 
+	// Within limits the plan to sub-trees; nil: the whole customer. Where has the condition that follows from it.
+	Within *Within
+
 	// Grouping makes of the rows found one for each group. Outputs, Having and Order then speak of columns whose origin
 	// is Grouped. nil: the rows themselves are the answer.
 	Grouping *Grouping
@@ -140,8 +143,10 @@ type Explainer interface {
 
 // Names finds items by the names a query uses.
 type Names interface {
-	// Items lists the items of the customer, removed ones included, that match all the names given in m.
-	Items(customer belfry.CustomerID, m ItemMatch) []belfry.ID
+	// Items lists the items inside the scope, removed ones included, that match all the names given in m.
+	Items(s belfry.Scope, m ItemMatch) []belfry.ID
+	// Places lists the places inside a limited scope, and its tops, both in order; see Within.
+	Places(s belfry.Scope) (places, tops []belfry.ID)
 }
 
 // ItemMatch names items; nil matches any.
@@ -184,7 +189,7 @@ func (t Table) Has(column string) bool {
 type Dialect struct {
 	Name  string
 	Reuse bool   // one argument may stand behind several placeholders
-	Items string // how the SQL refers to the dimension table item(id, customer, kind, resource, view, object, class, ip, host)
+	Items string // how the SQL refers to the dimension table item(id, customer, kind, place, resource, view, object, class, ip, host)
 
 	Quote func(name string) string             // a column name as an identifier
 	Param func(n int) string                   // the placeholder of the n-th argument, from 1

@@ -71,7 +71,7 @@ func TestRows(t *testing.T) {
 // names finds the items that stand for (resource, object) in the order of a list.
 type names [][2]string
 
-func (n names) Items(_ belfry.CustomerID, m query.ItemMatch) (ids []belfry.ID) {
+func (n names) Items(_ belfry.Scope, m query.ItemMatch) (ids []belfry.ID) {
 	for i, item := range n {
 		if (m.Resource == nil || *m.Resource == item[0]) && (m.Object == nil || *m.Object == item[1]) && m.Class == nil && m.View == nil {
 			ids = append(ids, belfry.ID(i+1))
@@ -80,6 +80,8 @@ func (n names) Items(_ belfry.CustomerID, m query.ItemMatch) (ids []belfry.ID) {
 	slices.Reverse(ids) // the plan sorts them
 	return ids
 }
+
+func (n names) Places(belfry.Scope) (places, tops []belfry.ID) { return nil, nil }
 
 func TestResolve(t *testing.T) {
 	cat := load(t)

@@ -6,7 +6,7 @@ import (
 	"belfry"
 )
 
-// Pred is a condition on a row: And, Or, Not, Compare, Like, Match, Null or Always. It is either true or false of a
+// Pred is a condition on a row: And, Or, Not, Compare, Like, Match, Null, Inside or Always. It is either true or false of a
 // row, there is no third.
 type Pred interface {
 	writePred(b *strings.Builder)

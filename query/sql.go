@@ -202,7 +202,7 @@ func (w *writer) expressions(c Column) []string {
 	case Constant:
 		return []string{"'" + w.plan.period() + "'"}
 	case FromItem:
-		return []string{w.of("d", c.Of)}
+		return []string{w.itemName("d.", c.Of)}
 	case FromSplit:
 		return []string{w.dialect.Part(w.of("q", c.Of), w.of("q", SeparatorColumn), c.N)}
 	}

@@ -55,7 +55,7 @@ func (m summaries) at(period string, t belfry.Time, item belfry.ID, from Row) *s
 	key := summaryKey{t - t%PeriodLength(period), item}
 	if m[key] == nil {
 		m[key] = &summary{start: key.start, item: item, indicators: map[int]*sums{}, values: map[string]belfry.Value{}}
-		for _, name := range []string{"resource", "view", "object", "class", "ip", "host"} {
+		for _, name := range []string{"resource", "view", "object", "class", "ip", "host", belfry.ItemColumn, belfry.PlaceColumn} {
 			m[key].values[name] = from.Value(name)
 		}
 	}

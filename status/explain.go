@@ -50,30 +50,40 @@ type ExplainedOwn struct {
 
 // Explain finds an item and says why it has its status, at the moment now. This process has been listening for data
 // since the other moment.
-func Explain(t *meta.Tree, c belfry.CustomerID, w Wanted, since, now belfry.Time) (*Explanation, error) {
+//
+// What is outside the scope does not exist, and is not told as the reason for anything: a mode or a policy that comes from
+// there says no more than that it is one.
+func Explain(t *meta.Tree, s belfry.Scope, w Wanted, since, now belfry.Time) (*Explanation, error) {
 	var (
 		out *Explanation
 		err error
 	)
-	t.Read(c, func(e *meta.Estate) {
+	t.Read(s.Customer, func(e *meta.Estate) {
+		seen := sight{e, e.Within(s)}
 		var n *meta.Node
-		if n, err = w.find(e); err == nil {
-			out = explain(e, n, since, now)
+		if n, err = w.find(&seen); err == nil {
+			out = seen.explain(n, since, now)
 		}
 	})
 	if err != nil {
-		return nil, w.unknown(t, c, err)
+		return nil, w.unknown(t, s, err)
 	}
 	return out, nil
 }
 
-func explain(e *meta.Estate, n *meta.Node, since, now belfry.Time) *Explanation {
-	s, r := &n.State.Standing, RulesFor(e, n)
+// sight is what somebody sees of an estate.
+type sight struct {
+	*meta.Estate
+	within meta.Within
+}
+
+func (e *sight) explain(n *meta.Node, since, now belfry.Time) *Explanation {
+	s, r := &n.State.Standing, RulesFor(e.Estate, n)
 	out := &Explanation{
-		Item:       explainItem(n),
+		Item:       e.item(n),
 		own:        s.Own,
 		Own:        ExplainedOwn{s.Own.String(), s.Own.Name(), s.Info, !s.Unmanaged() && !s.Quiet},
-		Management: explainMode(n),
+		Management: explainMode(e.within.Show(n)),
 	}
 	switch {
 	case s.Unmanaged():
@@ -86,17 +96,19 @@ func explain(e *meta.Estate, n *meta.Node, since, now belfry.Time) *Explanation 
 	}
 	if n.Kind == belfry.KindObject {
 		out.LastData = moments(n.State.LastData)
-		out.Indicators = explainValues(n, r)
+		out.Indicators = e.values(n, r)
 		out.Staleness = explainInterval(s, r, since, now)
 	} else {
 		out.Rollup = explainRollup(n, r)
-		out.Chain = chain(e, n)
+		out.Chain = e.chain(n)
 	}
 	out.Text = out.sentence()
 	return out
 }
 
-func explainItem(n *meta.Node) ExplainedItem {
+// item shows an item in short.
+func (e *sight) item(n *meta.Node) ExplainedItem {
+	n = e.within.Show(n)
 	it := ExplainedItem{
 		Kind: n.Kind.String(), Name: n.Name, Class: n.Class.Name, Status: n.State.Status.String(), StatusName: n.State.StatusName(),
 		Since: n.State.Since.String(), Info: n.State.Info, Acknowledged: n.State.Acknowledged(),

@@ -19,9 +19,12 @@ type Wanted struct {
 }
 
 // find looks for the item.
-func (w Wanted) find(e *meta.Estate) (*meta.Node, error) {
-	if e == nil {
+func (w Wanted) find(e *sight) (*meta.Node, error) {
+	switch {
+	case e.Estate == nil:
 		return nil, errNowhere
+	case w.Name == belfry.Main && w.Resource == "":
+		return e.within.Main(), nil
 	}
 	for _, k := range [...]belfry.Kind{w.Kind, belfry.KindObject, belfry.KindResource, belfry.KindView} {
 		switch found := w.ofKind(e, k); {
@@ -35,10 +38,10 @@ func (w Wanted) find(e *meta.Estate) (*meta.Node, error) {
 }
 
 // ofKind lists the items of a kind that have the name.
-func (w Wanted) ofKind(e *meta.Estate, k belfry.Kind) (found []*meta.Node) {
+func (w Wanted) ofKind(e *sight, k belfry.Kind) (found []*meta.Node) {
 	for n := range e.Named(w.Name) {
 		inside := w.Resource == "" || n.Resource != nil && n.Resource.Name == w.Resource
-		if n.Kind == k && inside {
+		if n.Kind == k && inside && e.within.Has(n) {
 			found = append(found, n)
 		}
 	}
@@ -67,16 +70,17 @@ var errNowhere = errors.New("no such item")
 
 // unknown is the answer when nothing has the name: it knows the nearest one. That is looked for without holding up those
 // who send.
-func (w Wanted) unknown(t *meta.Tree, c belfry.CustomerID, err error) error {
+func (w Wanted) unknown(t *meta.Tree, s belfry.Scope, err error) error {
 	if !errors.Is(err, errNowhere) {
 		return err
 	}
 	var names []string
 	known := w.Resource == ""
-	t.Read(c, func(e *meta.Estate) {
+	t.Read(s.Customer, func(e *meta.Estate) {
 		if e != nil {
-			known = known || e.Resource(w.Resource) != nil
-			names = w.others(e)
+			within := e.Within(s)
+			known = known || within.Has(e.Resource(w.Resource))
+			names = w.others(e, &within)
 		}
 	})
 	if !known {
@@ -93,14 +97,16 @@ func (w Wanted) unknown(t *meta.Tree, c belfry.CustomerID, err error) error {
 }
 
 // others lists names among which the one that was meant may be.
-func (w Wanted) others(e *meta.Estate) (names []string) {
+func (w Wanted) others(e *meta.Estate, within *meta.Within) (names []string) {
 	const most = 5000 // a name is compared with each, which takes its time
 	add := func(nodes iter.Seq[*meta.Node]) {
 		for n := range nodes {
 			if len(names) == most {
 				return
 			}
-			names = append(names, n.Name)
+			if within.Has(n) {
+				names = append(names, n.Name)
+			}
 		}
 	}
 	if w.Resource != "" {

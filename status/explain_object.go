@@ -29,8 +29,8 @@ type ExplainedRule struct {
 	Source     string `json:"source"`  // where the threshold comes from
 }
 
-// explainValues lists the indicators of an object: those of its class and those that it has values of.
-func explainValues(n *meta.Node, r *Rules) []ExplainedValue {
+// values lists the indicators of an object: those of its class and those that it has values of.
+func (e *sight) values(n *meta.Node, r *Rules) []ExplainedValue {
 	last, decides := LastValues{&n.State}, deciding(&n.State.Standing, r)
 	out := []ExplainedValue{}
 	for i := 1; i <= belfry.MaxIndicators; i++ {
@@ -48,7 +48,7 @@ func explainValues(n *meta.Node, r *Rules) []ExplainedValue {
 		}
 		for k := range r.Thresholds {
 			if rule := &r.Thresholds[k]; rule.N == i {
-				v.Thresholds, known = append(v.Thresholds, explainRule(n, rule, last, k == decides)), true
+				v.Thresholds, known = append(v.Thresholds, e.rule(n, rule, last, k == decides)), true
 			}
 		}
 		if known {
@@ -58,11 +58,11 @@ func explainValues(n *meta.Node, r *Rules) []ExplainedValue {
 	return out
 }
 
-func explainRule(n *meta.Node, r *catalog.Rule, last Values, decides bool) ExplainedRule {
+func (e *sight) rule(n *meta.Node, r *catalog.Rule, last Values, decides bool) ExplainedRule {
 	count := count(n.State.Marks, r.Key)
 	out := ExplainedRule{
 		When: r.When.String(), Status: r.Status.String(), StatusName: r.Status.Name(), Count: int(count), After: max(r.After, 1),
-		InForce: r.Holds(count), Decides: decides, Source: ruleSource(n, r),
+		InForce: r.Holds(count), Decides: decides, Source: e.ruleSource(n, r),
 	}
 	if !r.Recover.IsZero() {
 		out.Recover = r.Recover.String()

@@ -57,15 +57,15 @@ const (
 
 // chain goes from a view or resource down to what decides: at each level the item that makes the one around it what it
 // is, the one that has been so for the longest time first. Where nothing is wrong there is no way to go.
-func chain(e *meta.Estate, n *meta.Node) (steps []ExplainedStep) {
+func (e *sight) chain(n *meta.Node) (steps []ExplainedStep) {
 	for len(steps) < maxChain && n.Kind != belfry.KindObject && n.State.Own.IsError() {
-		first, count := culprits(e, n)
+		first, count := e.culprits(n)
 		if len(first) == 0 {
 			break
 		}
-		step := ExplainedStep{ExplainedItem: explainItem(first[0]), AsBadMore: count - len(first)}
+		step := ExplainedStep{ExplainedItem: e.item(first[0]), AsBadMore: count - len(first)}
 		for _, c := range first[1:] {
-			step.AsBad = append(step.AsBad, explainItem(c))
+			step.AsBad = append(step.AsBad, e.item(c))
 		}
 		steps = append(steps, step)
 		n = first[0]
@@ -75,8 +75,8 @@ func chain(e *meta.Estate, n *meta.Node) (steps []ExplainedStep) {
 
 // culprits finds the items directly in a view that are as bad as it is, or worse where several are needed: the first of
 // them, and how many there are.
-func culprits(e *meta.Estate, n *meta.Node) (first []*meta.Node, count int) {
-	best := RulesFor(e, n).Rollup == Best
+func (e *sight) culprits(n *meta.Node) (first []*meta.Node, count int) {
+	best := RulesFor(e.Estate, n).Rollup == Best
 	n.Children(func(c *meta.Node) bool {
 		if c.State.Status < n.State.Own || best && c.State.Status > n.State.Own {
 			return true

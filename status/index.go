@@ -33,7 +33,7 @@ func find(t *meta.Tree, customer belfry.CustomerID, where query.Pred) (c candida
 			return
 		}
 		c.total = e.Count(belfry.KindObject) + e.Count(belfry.KindResource) + e.Count(belfry.KindView)
-		l := (chooser{e}).choose(where, c.total)
+		l := (chooser{e, t, limited(where)}).choose(where, c.total)
 		if l == nil {
 			l = &list{size: c.total, each: e.All}
 		}
@@ -81,7 +81,21 @@ func (l *list) collect() []*meta.Node {
 }
 
 // chooser finds the shortest list for a condition.
-type chooser struct{ *meta.Estate }
+type chooser struct {
+	*meta.Estate
+	tree    *meta.Tree
+	limited bool // some items are seen in MAIN that do not stand there
+}
+
+// limited tells whether a condition keeps to a scope.
+func limited(where query.Pred) bool {
+	is := func(p query.Pred) bool {
+		_, inside := p.(query.Inside)
+		return inside
+	}
+	all, ok := where.(query.And)
+	return is(where) || ok && slices.ContainsFunc(all, is)
+}
 
 // choose gives a list that has every item of which the condition is true, the shortest that it knows; nil when it
 // knows none of at most limit items.
@@ -95,12 +109,43 @@ func (c chooser) choose(p query.Pred, limit int) *list {
 		if l := c.equal(p); l != nil && l.within(limit) {
 			return l
 		}
+	case query.Inside:
+		if l := c.within(p); l.size <= limit {
+			return l
+		}
 	case query.Always:
 		if !p {
 			return &list{by: "none", each: func(func(*meta.Node) bool) {}}
 		}
 	}
 	return nil
+}
+
+// within is the list of all that belongs to some places.
+func (c chooser) within(p query.Inside) *list {
+	l := &list{by: "place"}
+	var places []*meta.Node
+	for _, id := range p.Places {
+		if n := c.tree.Node(id); n != nil && n.Removed == 0 {
+			places, l.size = append(places, n), l.size+1
+			if n.Kind == belfry.KindResource {
+				l.size += c.ResourceCount(n.Name) - 1
+			}
+		}
+	}
+	l.each = func(yield func(*meta.Node) bool) {
+		for _, n := range places {
+			if n.Kind != belfry.KindResource && !yield(n) {
+				return
+			}
+			for m := range c.InResource(n.Name) {
+				if !yield(m) {
+					return
+				}
+			}
+		}
+	}
+	return l
 }
 
 // shortest serves conditions that must all hold: any list will do. Those that have to be walked come last, when there
@@ -200,6 +245,9 @@ func (c chooser) equal(p query.Compare) *list {
 	case "resource":
 		l.size, l.each = c.ResourceCount(text), c.InResource(text)
 	case "view":
+		if c.limited && text == belfry.Main {
+			return nil
+		}
 		l.each = c.InView(text)
 	case "object":
 		l.each = c.ObjectsOf(text)

@@ -69,16 +69,17 @@ func (e *estate) apply() {
 	e.rec = belfry.Record{}
 }
 
-func (e *estate) plan(text string) *query.Plan {
+func (e *estate) plan(text string, views ...string) *query.Plan {
 	e.Helper()
 	s, err := query.Parse(text)
 	if err != nil {
 		e.Fatal(err)
 	}
-	p, err := query.Check(s, e.cat, query.Options{Customer: 1, Now: 1})
+	p, err := query.Check(s, e.cat, query.Options{Customer: 1, Views: views, Now: 1})
 	if err != nil {
 		e.Fatal(err)
 	}
+	p.Resolve(e.tree)
 	return p
 }
 
@@ -190,12 +191,13 @@ func TestIndexes(t *testing.T) {
 	for seed := range uint64(60) {
 		rnd := rand.New(rand.NewPCG(seed, 7))
 		e := randomEstate(t, rnd)
-		all := func() iter.Seq[query.Row] {
-			return Source{Tree: e.tree}.rows(context.Background(), e.tree.Everything(1))
+		all := func(p *query.Plan) iter.Seq[query.Row] {
+			within := e.tree.Within(p.Scope())
+			return Source{Tree: e.tree}.rows(context.Background(), e.tree.Everything(1), &within)
 		}
 		for range 60 {
-			p := e.plan("SELECT id, name, kind FROM objectstatus WHERE " + condition(rnd, 3) + " LIMIT 100")
-			want, err := query.Eval(p, all())
+			p := e.plan("SELECT id, name, kind FROM objectstatus WHERE "+condition(rnd, 3)+" LIMIT 100", [][]string{nil, nil, {"r0"}, {"v0", "gone"}, {"r1", "r0"}}[rnd.IntN(5)]...)
+			want, err := query.Eval(p, all(p))
 			judged := lines(t, want, err)
 			found, err := Source{Tree: e.tree}.Select(t.Context(), p)
 			if got := lines(t, found, err); got != judged {
@@ -204,7 +206,7 @@ func TestIndexes(t *testing.T) {
 			used[find(e.tree, 1, p.Where).by]++
 		}
 	}
-	for _, by := range []string{"", "id", "status", "kind", "class", "resource", "view", "object", "name"} {
+	for _, by := range []string{"", "id", "status", "kind", "class", "resource", "view", "object", "name", "place"} {
 		if used[by] == 0 {
 			t.Errorf("the index %q was never used: %v", by, used)
 		}

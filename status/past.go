@@ -78,7 +78,7 @@ func (s Past) about(p *query.Plan) scope {
 	if !ok {
 		return a
 	}
-	items := s.Tree.Items(p.Customer, query.ItemMatch{Object: &name})
+	items := s.Tree.Items(p.Scope(), query.ItemMatch{Object: &name})
 	if len(items) > maxNamed {
 		return a
 	}
@@ -166,7 +166,8 @@ func (s Past) began(c belfry.CustomerID) (at belfry.Time) {
 // from then, as data may be older than their object.
 func (s Past) rows(ctx context.Context, p *query.Plan, a scope, states states) iter.Seq[query.Row] {
 	return func(yield func(query.Row) bool) {
-		seen, then := 0, picture{states, map[*meta.Node]*meta.Node{}}
+		within := s.Tree.Within(p.Scope())
+		seen, then := 0, picture{states, map[*meta.Node]*meta.Node{}, &within}
 		for n := range s.Tree.EachEver(s.nodes(a)) {
 			if seen++; seen%1024 == 0 && ctx.Err() != nil {
 				return

@@ -98,18 +98,19 @@ func (m states) alarm() func(row []belfry.Value) error {
 type picture struct {
 	states states
 	boxes  map[*meta.Node]*meta.Node // views and resources, in which much may stand
+	within *meta.Within              // of what is to be seen
 }
 
 // row is an item as it was.
 func (p *picture) row(n *meta.Node) row {
-	then := *n
+	then := *p.within.Show(n)
 	w, known := p.states[n.ID]
 	then.State = belfry.State{Standing: w.Standing}
 	if w.Since == 0 && (!known || w.Status == belfry.Unknown) {
 		then.State.Since = n.Created // it never showed anything but that nothing is known
 	}
 	if then.State.Mode != belfry.Managed { // what it inherits is found around it
-		then.Parent = p.box(n.Parent)
+		then.Parent = p.box(then.Parent)
 	}
 	return row{&then}
 }

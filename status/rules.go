@@ -89,11 +89,18 @@ func paceOf(said []*meta.Policy, class string) (every catalog.Duration, ok bool)
 }
 
 // ruleSource says where a threshold of an item comes from.
-func ruleSource(n *meta.Node, r *catalog.Rule) string {
-	if r.Policy != "" {
-		return "policy " + r.Policy
+func (e *sight) ruleSource(n *meta.Node, r *catalog.Rule) string {
+	if r.Policy == "" {
+		return "class " + n.Class.Name
 	}
-	return "class " + n.Class.Name
+	for at := n; e.within.Has(at); at = at.Parent {
+		for _, p := range e.PoliciesOn(at.ID) {
+			if p.Name == r.Policy {
+				return "policy " + r.Policy
+			}
+		}
+	}
+	return "policy" // of somebody else: its name is not for everybody
 }
 
 // LastValues are the last ones of an object.

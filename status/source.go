@@ -22,7 +22,8 @@ func (s Source) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	if p.AsOf != 0 {
 		return s.Past.Select(ctx, p)
 	}
-	rows, err := query.Eval(p, s.rows(ctx, s.candidates(p).nodes))
+	within := s.Tree.Within(p.Scope())
+	rows, err := query.Eval(p, s.rows(ctx, s.candidates(p).nodes, &within))
 	if err == nil && ctx.Err() != nil {
 		return nil, ctx.Err() // what was gathered until then is not the answer
 	}
@@ -51,14 +52,15 @@ func (s Source) candidates(p *query.Plan) candidates {
 	return find(s.Tree, p.Customer, p.Where)
 }
 
-func (s Source) rows(ctx context.Context, nodes []*meta.Node) iter.Seq[query.Row] {
+// rows shows items as they are seen from within a scope.
+func (s Source) rows(ctx context.Context, nodes []*meta.Node, within *meta.Within) iter.Seq[query.Row] {
 	return func(yield func(query.Row) bool) {
 		seen := 0
 		for n := range s.Tree.Each(nodes) {
 			if seen++; seen%1024 == 0 && ctx.Err() != nil {
 				return
 			}
-			if !yield(row{n}) {
+			if !yield(row{within.Show(n)}) {
 				return
 			}
 		}
@@ -95,6 +97,9 @@ func (r row) indicator(n int, asText bool) belfry.Value {
 
 // fields are the fields of objectstatus and where they come from, beside careFields.
 var fields = map[string]func(*meta.Node) belfry.Value{
+	belfry.PlaceColumn: func(n *meta.Node) belfry.Value {
+		return belfry.Value{Type: belfry.IDValue, Int: int64(n.Place().ID)}
+	},
 	"id":         func(n *meta.Node) belfry.Value { return belfry.Value{Type: belfry.IDValue, Int: int64(n.Number)} },
 	"timestamp":  func(n *meta.Node) belfry.Value { return moment(max(n.State.LastData, n.State.Since)) },
 	"name":       func(n *meta.Node) belfry.Value { return text(n.Name) },

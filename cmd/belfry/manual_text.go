@@ -104,6 +104,11 @@ instead, and not printed.`,
 		description: `Prints the users of a customer, without anything secret.`,
 		examples:    []usageExample{{"The users of another customer:", "belfry user list --customer acme"}},
 	},
+	"user change": {
+		description: `Limits a user to some views or resources of the customer and what stands in them, or, with --all-views, to nothing any
+more. Every session of the user ends.`,
+		examples: []usageExample{{"A user who sees two views and nothing else:", "belfry user change --name ada --views Paris --views \"Data centre\""}},
+	},
 	"user password": {
 		description: `Gives a user a new random password and prints it, alone on its line; every session of the user ends. A password in the
 variable BELFRY_USER_PASSWORD is used instead, and not printed.`,

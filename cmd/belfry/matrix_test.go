@@ -216,9 +216,9 @@ func newMatrix(t *testing.T) *matrix {
 }
 
 // user makes a user with a password made of its name.
-func (p *process) user(customer, name, role string) {
+func (p *process) user(customer, name, role string, flags ...string) {
 	p.t.Helper()
-	cmd := p.command("user", "create", "--customer", customer, "--name", name, "--role", role)
+	cmd := p.command(append([]string{"user", "create", "--customer", customer, "--name", name, "--role", role}, flags...)...)
 	cmd.Env = append(cmd.Env, "BELFRY_USER_PASSWORD=pw of "+name)
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 		p.t.Fatalf("create user %s: %v: %s", name, err, out)

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"belfry/app"
 )
@@ -12,6 +14,7 @@ import (
 type userCmd struct {
 	Create   userCreateCmd   `cmd:"" help:"Create a user and print the password. It is shown this once."`
 	List     userListCmd     `cmd:"" help:"List users."`
+	Change   userChangeCmd   `cmd:"" help:"Limit a user to some views, or to none any more; the user is logged out everywhere."`
 	Password userPasswordCmd `cmd:"" help:"Give a user a new password and print it; the user is logged out everywhere."`
 	Remove   userRemoveCmd   `cmd:"" help:"Remove a user; a running service logs it out at once."`
 }
@@ -37,13 +40,15 @@ type userCreateCmd struct {
 	Name     string `required:"" help:"Name of the user."`
 	Role     string `required:"" help:"What the user may do: viewer, operator or administrator."`
 	Customer string `default:"default" help:"Customer it belongs to."`
+
+	Views []string `sep:"none" placeholder:"VIEW" help:"View or resource to which the user is limited, with all that stands in it. Repeat for several; without it the user sees everything."`
 }
 
 // Run prints the password alone, so that a script can take it.
 func (c *userCreateCmd) Run(s streams) error {
 	return c.use(s, false, func(ctx context.Context, a app.Admin) error {
 		return choose(s, func(password string) error {
-			return a.CreateUser(ctx, c.Customer, app.NewUser{Name: c.Name, Password: password, Role: c.Role})
+			return a.CreateUser(ctx, c.Customer, app.NewUser{Name: c.Name, Password: password, Role: c.Role, Views: c.Views})
 		})
 	})
 }
@@ -60,12 +65,32 @@ func (c *userListCmd) Run(s streams) error {
 		if err != nil {
 			return err
 		}
-		return table(s.out, "NAME\tROLE\tCREATED", func(w io.Writer) {
+		return table(s.out, "NAME\tROLE\tCREATED\tVIEWS", func(w io.Writer) {
 			for _, u := range users {
-				fmt.Fprintf(w, "%s\t%s\t%s\n", u.Name, u.Role, date(u.Created))
+				views := "all"
+				if len(u.Views) > 0 {
+					views = strings.Join(u.Views, ", ")
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", u.Name, u.Role, date(u.Created), views)
 			}
 		})
 	})
+}
+
+type userChangeCmd struct {
+	adminFlags
+	Name     string   `required:"" help:"Name of the user."`
+	Customer string   `default:"default" help:"Customer it belongs to."`
+	Views    []string `sep:"none" placeholder:"VIEW" help:"View or resource to which the user is limited from now on, with all that stands in it. Repeat for several."`
+	AllViews bool     `help:"Limit the user to nothing any more."`
+}
+
+// Run limits a user. To lift a limit takes a word of its own, so that one that is forgotten opens nothing.
+func (c *userChangeCmd) Run(s streams) error {
+	if c.AllViews == (len(c.Views) > 0) {
+		return errors.New("give either --views, once for each view, or --all-views")
+	}
+	return c.use(s, true, func(ctx context.Context, a app.Admin) error { return a.SetViews(ctx, c.Customer, c.Name, c.Views) })
 }
 
 type userPasswordCmd struct {

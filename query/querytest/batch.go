@@ -1,6 +1,8 @@
 package querytest
 
 import (
+	"slices"
+
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
@@ -16,14 +18,58 @@ type Item struct {
 }
 
 // Items implements query.Names.
-func (l Items) Items(customer belfry.CustomerID, m query.ItemMatch) (ids []belfry.ID) {
+func (l Items) Items(s belfry.Scope, m query.ItemMatch) (ids []belfry.ID) {
 	is := func(want *string, have string) bool { return want == nil || *want == have && have != "" } // no name is absent, not empty
 	for i, item := range l {
-		if item.Customer == customer && is(m.Resource, item.Resource) && is(m.View, item.View) && is(m.Object, item.Object) && is(m.Class, item.Class) {
+		view := item.View
+		if !l.inside(s, item) {
+			continue
+		}
+		if s.Limited() && item.Object == "" {
+			view = belfry.Main
+		}
+		if is(m.Resource, item.Resource) && is(m.View, view) && is(m.Object, item.Object) && is(m.Class, item.Class) {
 			ids = append(ids, belfry.ID(i+1))
 		}
 	}
 	return ids
+}
+
+// inside tells whether an item is in a scope: its views are resources, as the rows know no views around these.
+func (l Items) inside(s belfry.Scope, item Item) bool {
+	return item.Customer == s.Customer && (!s.Limited() || item.Resource != "" && slices.Contains(s.Views, item.Resource))
+}
+
+// Places implements query.Names. What belongs to a resource has as its place the first item of that resource.
+func (l Items) Places(s belfry.Scope) (places, tops []belfry.ID) {
+	for i, item := range l {
+		if !l.inside(s, item) {
+			continue
+		}
+		if place := belfry.ID(l.place(int64(i + 1))); !slices.Contains(places, place) {
+			places = append(places, place)
+		}
+		if item.Object == "" {
+			tops = append(tops, belfry.ID(i+1))
+		}
+	}
+	return places, tops
+}
+
+// place is the number of the place of an item; of none there is none.
+func (l Items) place(id int64) int64 {
+	if id == belfry.AbsentInt || l[id-1].Resource == "" {
+		return id
+	}
+	return 1 + int64(slices.IndexFunc(l, func(i Item) bool { return i.Resource == l[id-1].Resource && i.Customer == l[id-1].Customer }))
+}
+
+// set tells a row which item it is about.
+func (l Items) set(r Row, id int64) {
+	r[belfry.ItemColumn] = belfry.Value{Type: belfry.IDValue, Int: id}
+	if id != belfry.AbsentInt {
+		r[belfry.PlaceColumn] = belfry.Value{Type: belfry.IDValue, Int: l.place(id)}
+	}
 }
 
 // Label implements query.Labels.
@@ -87,7 +133,8 @@ func number(cat *catalog.Catalog, data map[string][]Row) {
 	for _, c := range cat.Collections() {
 		for _, r := range data[c.Name] {
 			if c.Historical {
-				r[belfry.ItemColumn] = belfry.Value{Type: belfry.IDValue, Int: items.id(c, Customer, r)}
+				id := items.id(c, Customer, r)
+				items.set(r, id)
 			}
 		}
 	}
@@ -113,7 +160,7 @@ func (l *Items) Batches(cat *catalog.Catalog, customer belfry.CustomerID, data m
 
 // batch has the items of a customer.
 func (l Items) batch(customer belfry.CustomerID) *belfry.Batch {
-	var ids, kinds []int64
+	var ids, kinds, places []int64
 	var resources, views, objects, classes, ips, hosts, names []string
 	for i, item := range l {
 		if item.Customer != customer {
@@ -124,6 +171,7 @@ func (l Items) batch(customer belfry.CustomerID) *belfry.Batch {
 			kind = belfry.KindResource
 		}
 		ids, kinds = append(ids, int64(i+1)), append(kinds, int64(kind))
+		places = append(places, l.place(int64(i+1)))
 		resources, views = append(resources, item.Resource), append(views, item.View)
 		objects, classes = append(objects, item.Object), append(classes, item.Class)
 		ips, hosts, names = append(ips, item.IP), append(hosts, item.Host), append(names, item.Resource+item.Object)
@@ -132,6 +180,7 @@ func (l Items) batch(customer belfry.CustomerID) *belfry.Batch {
 		Collection: belfry.Dimension, Customer: customer, Times: make([]belfry.Time, len(ids)), Columns: []belfry.Column{
 			{Name: belfry.ItemColumn, Ints: ids},
 			{Name: "kind", Ints: kinds},
+			{Name: belfry.PlaceColumn, Ints: places},
 			{Name: "resource", Texts: resources},
 			{Name: "view", Texts: views},
 			{Name: "object", Texts: objects},
@@ -150,7 +199,7 @@ func batch(c *catalog.Collection, customer belfry.CustomerID, rows []Row, items 
 		b.Times = append(b.Times, belfry.Time(r[timestamp].Int))
 		id := items.id(c, customer, r)
 		item.Ints = append(item.Ints, id)
-		r[belfry.ItemColumn] = belfry.Value{Type: belfry.IDValue, Int: id} // which Eval tells summaries apart by
+		items.set(r, id) // which Eval tells summaries apart by
 	}
 	b.Columns = []belfry.Column{item}
 	add := func(name, field string, t catalog.Type) {

@@ -205,6 +205,8 @@ func (c *Case) options(text string) (err error) {
 			c.Options.From, err = query.ParseTime(value, Now, time.UTC)
 		case "to":
 			c.Options.To, err = query.ParseTime(value, Now, time.UTC)
+		case "views":
+			c.Options.Views = strings.Split(value, "|")
 		case "fq":
 			c.Options.Filter = value
 		case "zone":

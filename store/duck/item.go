@@ -26,6 +26,7 @@ func itemColumns() []column {
 		{"id", kindID},
 		{customerColumn, kindSmall},
 		{"kind", kindSmall},
+		{belfry.PlaceColumn, kindID},
 		{"resource", kindText},
 		{"view", kindText},
 		{"object", kindText},

@@ -169,6 +169,9 @@ func (f *fight) seed(seed int) (t tally) {
 	} else {
 		q.text = querytest.RandomOf(r, f.catalog, querytest.RowsOf(f.parts, q.customer))
 	}
+	if r.IntN(4) == 0 {
+		q.views = [][]string{{"web01"}, {"web02", "Größe"}, {"web%1", "WEB01", "gone"}}[r.IntN(3)]
+	}
 	t.plans = 1
 	o := f.ask(q)
 	switch {
@@ -187,7 +190,8 @@ func (f *fight) seed(seed int) (t tally) {
 type question struct {
 	text     string
 	customer belfry.CustomerID
-	resolve  bool // names are looked up first
+	views    []string // to which it is limited
+	resolve  bool     // names are looked up first
 	zone     *time.Location
 }
 
@@ -200,13 +204,16 @@ type outcome struct {
 }
 
 func (f *fight) ask(q question) outcome {
-	c := querytest.Case{Query: q.text, Options: query.Options{Customer: q.customer, Now: querytest.Now, Location: q.zone}}
+	c := querytest.Case{Query: q.text, Options: query.Options{Customer: q.customer, Views: q.views, Now: querytest.Now, Location: q.zone}}
 	p, err := c.Plan(f.catalog)
 	switch code := belfry.CodeOf(err); {
 	case err != nil && (code == belfry.BadQuery || code == belfry.TimeSpanRequired):
 		return outcome{refused: true}
 	case err != nil:
 		return outcome{differs: "the error is not one for clients: " + err.Error()}
+	}
+	if p.Within != nil { // until then nothing is inside
+		p.Resolve(f.names)
 	}
 	want, err := evaluate(p, querytest.RowsOf(f.parts, q.customer)[p.Collection.Name])
 	if err != nil {

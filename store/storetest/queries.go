@@ -38,6 +38,7 @@ func Queries(t *testing.T, open Open, testdata fs.FS, random int) {
 	for seed := range uint64(random) {
 		j.random(t, seed)
 	}
+	scoped(t, open)
 }
 
 // judge holds a store and the same rows in plain sight.
@@ -76,6 +77,9 @@ func (j *judge) golden(t *testing.T, c *querytest.Case) bool {
 	if err != nil || !p.Collection.Historical {
 		return false
 	}
+	if p.Within != nil { // until then nothing is inside
+		p.Resolve(j.names)
+	}
 	want := j.eval(t, p, j.data[p.Collection.Name])
 	if want.text != c.Parts["rows"] {
 		t.Errorf("%s: Eval gives\n%swant\n%s", c.Name, want.text, c.Parts["rows"])
@@ -110,8 +114,14 @@ func (j *judge) stranger(t *testing.T, c *querytest.Case) {
 // anyCustomer finds items whoever asks, which a real tree never does.
 type anyCustomer struct{ query.Names }
 
-func (a anyCustomer) Items(_ belfry.CustomerID, m query.ItemMatch) []belfry.ID {
-	return a.Names.Items(querytest.Customer, m)
+func (a anyCustomer) Items(s belfry.Scope, m query.ItemMatch) []belfry.ID {
+	s.Customer = querytest.Customer
+	return a.Names.Items(s, m)
+}
+
+func (a anyCustomer) Places(s belfry.Scope) (places, tops []belfry.ID) {
+	s.Customer = querytest.Customer
+	return a.Names.Places(s)
 }
 
 func (j *judge) random(t *testing.T, seed uint64) {
@@ -119,11 +129,14 @@ func (j *judge) random(t *testing.T, seed uint64) {
 		Query:   querytest.Random(rand.New(rand.NewPCG(seed, 11))),
 		Options: query.Options{Customer: querytest.Customer, Now: querytest.Now, Location: zone(t, seed)},
 	}
+	if seed%3 == 0 {
+		c.Options.Views = []string{"web01", "no such resource"}
+	}
 	p, err := c.Plan(j.catalog)
 	if err != nil {
 		t.Fatalf("%s: %v", c.Query, err)
 	}
-	if seed%2 == 0 {
+	if seed%2 == 0 || p.Within != nil {
 		p.Resolve(j.names)
 	}
 	j.ask(t, c.Query, p, j.eval(t, p, j.data[p.Collection.Name]))

@@ -1,0 +1,67 @@
+package api
+
+import (
+	"iter"
+	"slices"
+
+	"belfry"
+)
+
+// A limited user has a feed of the sub-trees, shared with others who have the same: what is outside is sorted out before
+// messages are counted, so that not even their numbers tell of it. MAIN belongs to no sub-tree; its status follows from
+// those that are told.
+
+// feedOf finds the feed of a scope, nil when there is none, and how many listen to the customer. The mutex is held.
+func (h *Hub) feedOf(s belfry.Scope) (found *feed, streams int) {
+	for _, f := range h.byOwner[s.Customer] {
+		streams += f.listeners
+		if slices.Equal(f.scope.Views, s.Views) {
+			found = f
+		}
+	}
+	return found, streams
+}
+
+// visible is the part of the news that is about a scope. It is called by the goroutine that applies records.
+func (h *Hub) visible(s belfry.Scope, n news) news {
+	if !s.Limited() {
+		return n
+	}
+	within := h.tree.Estate(s.Customer).Within(s)
+	has := func(id belfry.ID) bool { return within.Has(h.tree.Node(id)) }
+	out := news{events: n.events, some: true}
+	for i := range n.states {
+		if has(n.states[i].Item) {
+			out.states = append(out.states, n.states[i])
+		}
+	}
+	if n.events == nil {
+		return out
+	}
+	items := n.events.Column(belfry.ItemColumn)
+	for i := range n.events.Len() {
+		if has(itemAt(items, i)) {
+			out.rows = append(out.rows, i)
+		}
+	}
+	return out
+}
+
+// told gives the numbers of the events that are told.
+func (n *news) told() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if n.some {
+			for _, i := range n.rows {
+				if !yield(i) {
+					return
+				}
+			}
+			return
+		}
+		for i := range n.events.Len() {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package api
+
+import (
+	"slices"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// scoped are the routes whose handlers keep to the sub-trees of a limited user, or tell and change nothing that belongs
+// to anybody else. Every other route refuses limited users: one that is added and forgotten here is closed to them.
+var scoped = []string{
+	"GET /api/session", "PUT /api/session", // the own account
+	"GET /api/tree",
+	"GET /api/sql", "POST /api/sql",
+	"GET /api/stream",
+	"GET /api/explain/{kind}/{name...}",
+	"POST /api/ackmanagenote/{kind}",
+	"GET /api/provisioning/{package}", "POST /api/provisioning/{package}", "DELETE /api/provisioning/{package}",
+	"POST /api/send",
+	"GET /api/packages", "GET /api/packages/{type}", // of the instance
+	"GET /api/classes", "GET /api/classes/{name...}", // of all items: what their values mean is no secret
+}
+
+// scope is what of the customer may be seen and touched. Keys are not limited.
+func (r *request) scope() belfry.Scope {
+	s := belfry.Whole(r.customer)
+	if r.login != nil {
+		s.Views = r.login.User.Views
+	}
+	return s
+}
+
+// Scoped tells whether users who are limited to sub-trees may use the route. One that asks for nobody's name is open to
+// everybody.
+func (rt Route) Scoped() bool {
+	return rt.Level == belfry.LevelNone || slices.Contains(scoped, rt.Method+" "+rt.Path)
+}
+
+func outOfScope(rt Route) error {
+	return belfry.Errorf(belfry.InsufficientLevel, "%s %s concerns the whole customer, and this user is limited to some views; ask an administrator who is not", rt.Method, rt.Path)
+}
+
+// recount lets a class count the objects that a limited user sees.
+func (s *Server) recount(r *request, l *catalog.Listed) {
+	if r.scope().Limited() {
+		l.Objects = s.Tree.ObjectsOfClass(r.scope(), l.Name)
+	}
+}
