@@ -51,7 +51,7 @@ function Rows({ feed, filter, onFilter, waiting }: Props) {
 
   const act = (operation: Operation) => {
     const row = feed.row(cursor);
-    const items = selection.items.size ? [...selection.items.values()] : row ? [row] : [];
+    const items = selection.items.size ? asTheyAre(selection, feed) : row ? [row] : [];
     if (may.write && items.some((i) => fits(operation, i))) setOpen({ operation, items });
   };
   useListKeys({
@@ -85,6 +85,10 @@ function Rows({ feed, filter, onFilter, waiting }: Props) {
     </>
   );
 }
+
+/** asTheyAre gives the selected items as they are now, as far as they are in sight; others as they were when selected. */
+const asTheyAre = (selection: Selection, feed: Feed): ActionItem[] =>
+  [...selection.items].map(([key, row]) => feed.row(feed.placeOf(key) ?? -1) ?? row);
 
 /** useCursor is the row that keys are about. It stays with its item when rows move. */
 function useCursor(feed: Feed): [number, (at: number) => void] {
@@ -125,7 +129,9 @@ function Bar({
   onDone: () => void;
 }) {
   const phone = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
-  const items = useMemo(() => [...selection.items.values()], [selection.items]);
+  const { version } = feed;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the version stands for the rows of the feed
+  const items = useMemo(() => asTheyAre(selection, feed), [selection.items, version]);
   const total = feed.total ?? 0;
   return (
     <Box pos="relative">

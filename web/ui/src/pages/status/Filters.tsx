@@ -113,7 +113,7 @@ function More({ filter, onFilter }: Props) {
       <Chip.Group multiple value={filter.kind} onChange={(k) => onFilter({ kind: kinds.filter((x) => k.includes(x)) })}>
         <Group gap={6} role="group" aria-label="Kind">
           {kinds.map((k) => (
-            <Chip key={k} value={k} size="sm" variant="outline">
+            <Chip key={k} value={k} size="xs" variant="outline">
               {`${k.charAt(0).toUpperCase()}${k.slice(1)}s`}
             </Chip>
           ))}

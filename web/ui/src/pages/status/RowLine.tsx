@@ -110,6 +110,7 @@ function Content({ row, mayAct, current, onDone }: Pick<Props, "mayAct" | "curre
       </Part>
       <Part role="gridcell" className="place cut quiet">
         <Place row={row} />
+        {row.info && <span className="aside"> · {row.info}</span>}
       </Part>
       <Part role="gridcell" className="class cut quiet" title={row.class}>
         {row.class}

@@ -125,7 +125,15 @@ export function UnmanageForm({ items, onChange }: FormProps) {
             if (n === 0) return null;
             const part =
               n < items.length ? ` For ${kindsText(w.kinds)}: ${n} of the ${counted(items.length, "item")}.` : "";
-            return <Radio key={w.way} value={w.way} label={w.label} description={w.about + part} />;
+            return (
+              <Radio
+                key={w.way}
+                value={w.way}
+                data-autofocus={w.way === way || undefined}
+                label={w.label}
+                description={w.about + part}
+              />
+            );
           })}
         </Stack>
       </Radio.Group>
