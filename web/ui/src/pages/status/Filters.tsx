@@ -83,16 +83,10 @@ function StatusToggle({ status, count, filter, onFilter }: Props & { status: Sta
   const toggle = () =>
     onFilter({ status: on ? filter.status.filter((s) => s !== status) : [...filter.status, status] });
   return (
-    <UnstyledButton
-      className="toggle"
-      aria-pressed={on}
-      aria-label={`${statusName(status)}: ${count}`}
-      onClick={toggle}
-      data-none={count === 0 || undefined}
-    >
+    <UnstyledButton className="toggle" aria-pressed={on} onClick={toggle} data-none={count === 0 || undefined}>
       <StatusIcon status={status} size={16} label={false} />
-      <Text span size="sm" visibleFrom="sm">
-        {statusName(status)}
+      <Text span size="sm" className="word">
+        {statusName(status)}{" "}
       </Text>
       <Text span size="sm" fw={600} className="number">
         {count.toLocaleString()}

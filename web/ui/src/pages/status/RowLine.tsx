@@ -62,7 +62,7 @@ function Marks({ row }: { row: Row }) {
           <IconPlayerPause size={15} />
         </Mark>
       )}
-      {!row.isunmanaged && row.unmanagefrom && (
+      {!row.isunmanaged && !row.unmanageifred && row.unmanagefrom && (
         <Mark say={`Will be unmanaged from ${local(row.unmanagefrom)}${until}${why}`}>
           <IconClock size={15} />
         </Mark>
