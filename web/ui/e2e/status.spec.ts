@@ -1,5 +1,5 @@
 import type { Locator, Page } from "@playwright/test";
-import { accessible, expect, logIn, type Service, test } from "./service";
+import { accessible, expect, logIn, Service, test } from "./service";
 
 const bad = "<script>alert(1)</script>";
 const rtl = "خادم الويب";
@@ -76,13 +76,28 @@ async function choose(page: Page, name: string, key: string): Promise<Locator> {
   return dialog;
 }
 
-test("says how to begin when there is nothing, and how to see more when nothing matches", async ({ page, service }) => {
-  const [here] = await service.sql<{ n: number }>("SELECT COUNT(*) AS n FROM objectstatus WHERE kind='resource'");
-  await logIn(page, service, "/ui/status?text=nothing+is+called+so");
+test("says how to begin when there is nothing", async ({ page }) => {
+  const empty = await Service.start();
+  try {
+    await logIn(page, empty, "/ui/status");
+    await expect(page.getByText("There is nothing to watch yet")).toBeVisible();
+    await accessible(page);
+    await empty.csv("/api/provisioning/custom", "name", "first"); // and goes on by itself
+    await expect(line(page, "first")).toBeVisible();
+    await empty.call("DELETE", "/api/provisioning/custom", "name\nfirst\n");
+    await page.getByRole("link", { name: "create an API key" }).click();
+    await expect(page).toHaveURL(/\/ui\/parameters\/keys/);
+  } finally {
+    await empty.remove();
+  }
+});
+
+test("says how to see more when nothing matches", async ({ page, service }) => {
+  await estate(service, "lambda", { one: 10 });
+  await logIn(page, service, "/ui/status?text=nothing+is+called+so&status=3");
   await expect(page.getByText("Nothing matches the filter")).toBeVisible();
   await page.getByRole("button", { name: "Show everything" }).click();
   await expect(page).toHaveURL(/\/ui\/status$/);
-  if (here?.n === 0) await expect(line(page, "MAIN")).toBeVisible();
   await expect(list(page)).toBeVisible();
 });
 
@@ -241,6 +256,24 @@ test("plans a window and tells when it will be open", async ({ page, service }) 
   await dialog.getByLabel("To", { exact: true }).fill("2098-07-05T21:00");
   await dialog.getByRole("button", { name: "Unmanage", exact: true }).click();
   await expect(dialog.getByRole("listitem")).toContainText(/todatetime|end/);
+});
+
+test("shows when a window that comes again will be open", async ({ page, service }) => {
+  await estate(service, "mu", { one: 10 });
+  const tried = await service.call("POST", "/api/ackmanagenote/objects?dryrun=true", "{}", "application/json");
+  test.skip((await tried.text()).includes("unknown parameter"), "the service has no dry run of actions yet");
+  await logIn(page, service, "/ui/status?view=mu");
+  const dialog = await choose(page, "one", "u");
+  await dialog.getByLabel("From", { exact: true }).fill("2098-07-05T22:00");
+  await dialog.getByLabel("To", { exact: true }).fill("2098-07-06T04:00");
+  await dialog.getByLabel("Repeat").click();
+  await page.getByRole("option", { name: "Every day" }).click();
+  const next = dialog.getByRole("list", { name: "Open, by your clock:" }).getByRole("listitem");
+  await expect(next.nth(1)).toHaveText("6 Jul 2098, 22:00:00 – 7 Jul 2098, 04:00:00");
+  await dialog.getByLabel("To", { exact: true }).fill("2098-07-05T21:00");
+  await expect(dialog.getByRole("alert")).toContainText(/todatetime|end/);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  expect((await stored(service, "mu", "one"))?.unmanagefrom).toBeUndefined(); // it was only asked
 });
 
 test("writes a note and removes it", async ({ page, service }) => {

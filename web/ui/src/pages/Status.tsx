@@ -67,7 +67,9 @@ function Rows({ feed, filter, onFilter, waiting }: Props) {
   });
   const done = useCallback(() => void feed.refresh(), [feed]);
 
-  if (feed.total === 0) return <Nothing filter={filter} onFilter={onFilter} />;
+  // The view MAIN is always there, and nothing to look at by itself.
+  if (feed.total === 0 || (feed.total === 1 && !narrows(filter)))
+    return <Nothing filter={filter} onFilter={onFilter} />;
   return (
     <>
       <Bar feed={feed} selection={selection} mayAct={may.write} waiting={waiting} onDone={done} />
