@@ -148,6 +148,19 @@ test("sorts by a click on a column", async ({ page, service, isMobile }) => {
   await expect(page).toHaveURL(/sort=name\+desc/);
 });
 
+test("sorts on a phone", async ({ page, service, isMobile }) => {
+  test.skip(!isMobile, "a desk has columns to click on");
+  await estate(service, "nu", { one: 97, two: 85, three: 10 });
+  await logIn(page, service, "/ui/status?view=nu&kind=object");
+  await expect.poll(() => names(page)).toEqual(["one", "two", "three"]);
+  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  await page.getByRole("combobox", { name: "Sort by" }).click();
+  await page.getByRole("option", { name: "Name" }).click();
+  await expect.poll(() => names(page)).toEqual(["one", "three", "two"]);
+  await page.getByRole("button", { name: "Rising" }).click();
+  await expect.poll(() => names(page)).toEqual(["two", "three", "one"]);
+});
+
 test("shows a change when it happens, in its new place", async ({ page, service }) => {
   await estate(service, "gamma", { one: 10, two: 10, three: 85 });
   await logIn(page, service, "/ui/status?view=gamma&kind=object");

@@ -20,7 +20,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import { quote, type Status, sql } from "../../api";
 import { StatusIcon, statuses, statusName } from "../../parts/StatusIcon";
-import { everything, type Filter, kinds, narrows } from "./filter";
+import { type Column, columnNames, columns, everything, type Filter, firstDesc, kinds, narrows } from "./filter";
 
 interface Props {
   filter: Filter;
@@ -125,6 +125,7 @@ function More({ filter, onFilter }: Props) {
         onChange={(c) => onFilter({ class: c ?? "" })}
       />
       <ViewChoice filter={filter} onFilter={onFilter} />
+      <Sort filter={filter} onFilter={onFilter} />
       <Either
         label="Acknowledged"
         value={filter.acknowledged}
@@ -132,6 +133,26 @@ function More({ filter, onFilter }: Props) {
       />
       <Either label="Unmanaged" value={filter.unmanaged} onChange={(unmanaged) => onFilter({ unmanaged })} />
     </Stack>
+  );
+}
+
+/** Sort is for phones, where the list has no columns to click on. */
+function Sort({ filter, onFilter }: Props) {
+  return (
+    <Group hiddenFrom="sm" gap="xs" align="flex-end" wrap="nowrap">
+      <Select
+        flex={1}
+        label="Sort by"
+        allowDeselect={false}
+        comboboxProps={{ withinPortal: false }}
+        data={columns.map((c) => ({ value: c, label: columnNames[c] }))}
+        value={filter.sort}
+        onChange={(c) => c && onFilter({ sort: c as Column, desc: firstDesc(c as Column) })}
+      />
+      <Button variant="default" onClick={() => onFilter({ desc: !filter.desc })}>
+        {filter.desc ? "Falling" : "Rising"}
+      </Button>
+    </Group>
   );
 }
 

@@ -5,21 +5,22 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useRef, useSyncExternalStore } from "react";
 import { itemKey } from "../../parts/actions/operations";
 import { type Feed, mostRows } from "./feed";
-import { type Column, type Filter, firstDesc } from "./filter";
+import { type Column, columnNames, columns, type Filter, firstDesc } from "./filter";
 import { Part } from "./grid";
 import { RowLine } from "./RowLine";
 import type { Selection } from "./selection";
 import "./status.css";
 
-const heads: { column: Column; label: string; area: string }[] = [
-  { column: "status", label: "Status", area: "status" },
-  { column: "name", label: "Name", area: "title" },
-  { column: "view", label: "Stands in", area: "place" },
-  { column: "class", label: "Class", area: "class" },
-  { column: "since", label: "For", area: "since" },
-  { column: "info", label: "Info", area: "info" },
-  { column: "lastdata", label: "Last data", area: "data" },
-];
+/** The class that puts a head above its cells. */
+const areas: Record<Column, string> = {
+  status: "status",
+  name: "title",
+  view: "place",
+  class: "class",
+  since: "since",
+  info: "info",
+  lastdata: "data",
+};
 
 interface Props {
   feed: Feed;
@@ -108,17 +109,17 @@ function Heads({ filter, onFilter }: Pick<Props, "filter" | "onFilter">) {
   return (
     <Part role="row" className="row head" aria-rowindex={1}>
       <Part role="columnheader" className="tick" aria-label="Selected" />
-      {heads.map((h) => {
-        const is = h.column === filter.sort;
+      {columns.map((c) => {
+        const is = c === filter.sort;
         return (
           <Part
-            key={h.column}
+            key={c}
             role="columnheader"
-            className={h.area}
+            className={areas[c]}
             aria-sort={is ? (filter.desc ? "descending" : "ascending") : "none"}
           >
-            <button type="button" className="sort" onClick={() => sort(h.column)}>
-              {h.label}
+            <button type="button" className="sort" onClick={() => sort(c)}>
+              {columnNames[c]}
               {is && (filter.desc ? <IconArrowDown size={14} /> : <IconArrowUp size={14} />)}
             </button>
           </Part>

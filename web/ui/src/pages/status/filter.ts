@@ -20,7 +20,18 @@ export interface Filter {
 }
 
 export const kinds: Kind[] = ["object", "resource", "view"];
-const columns: Column[] = ["status", "name", "view", "class", "since", "info", "lastdata"];
+
+/** What the columns are called. */
+export const columnNames: Record<Column, string> = {
+  status: "Status",
+  name: "Name",
+  view: "Stands in",
+  class: "Class",
+  since: "For",
+  info: "Info",
+  lastdata: "Last data",
+};
+export const columns = Object.keys(columnNames) as Column[];
 
 /** The direction in which a column is worth reading first. */
 export const firstDesc = (c: Column) => c === "status" || c === "since" || c === "lastdata";
