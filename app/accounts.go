@@ -159,7 +159,7 @@ func (a *accounts) RevokeKey(ctx context.Context, who api.Caller, name string) (
 }
 
 func sender(who api.Caller) ingest.Sender {
-	return ingest.Sender{Customer: who.Customer, Key: who.Key, Name: who.Name}
+	return ingest.Sender{Scope: belfry.Whole(who.Customer), Key: who.Key, Name: who.Name}
 }
 
 func repeat(who api.Caller) (r ingest.Repeat) {

@@ -23,11 +23,42 @@ func (s Source) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 		return s.Past.Select(ctx, p)
 	}
 	within := s.Tree.Within(p.Scope())
-	rows, err := query.Eval(p, s.rows(ctx, s.candidates(p).nodes, &within))
+	nodes := s.candidates(p).nodes
+	if p.Offset >= deep && p.Grouping == nil {
+		page := *p
+		page.Offset = 0
+		p, nodes = &page, s.page(ctx, p, nodes, &within)
+	}
+	rows, err := query.Eval(p, s.rows(ctx, nodes, &within))
 	if err == nil && ctx.Err() != nil {
 		return nil, ctx.Err() // what was gathered until then is not the answer
 	}
 	return rows, err
+}
+
+// deep is an offset from which on it pays to look for the rows of a page first, and to read them afterwards. The web
+// interface scrolls through lists of any length.
+const deep = 1000
+
+// page finds the nodes that the rows of a page are about. What happens to one of them between looking and reading is in
+// the answer, as it is for everything that happens while a query runs.
+func (s Source) page(ctx context.Context, p *query.Plan, nodes []*meta.Node, within *meta.Within) []*meta.Node {
+	var seen []*meta.Node // removed ones do not come
+	places := query.Places(p, func(yield func(int, query.Row) bool) {
+		for n := range s.Tree.Each(nodes) {
+			if seen = append(seen, n); len(seen)%1024 == 0 && ctx.Err() != nil {
+				return
+			}
+			if !yield(len(seen)-1, row{within.Show(n)}) {
+				return
+			}
+		}
+	})
+	found := make([]*meta.Node, len(places))
+	for i, at := range places {
+		found[i] = seen[at]
+	}
+	return found
 }
 
 // Explain tells which items Select would look at, and how it finds them.

@@ -260,9 +260,8 @@ export const explain = (kind: Kind, name: string, resource?: string) =>
 
 // What operators do
 
-export interface ActBody {
-  items: string[];
-  resname?: string;
+/** What is to be done. Which fields belong together, docs/guide/managing.md says. */
+export interface ActWish {
   isunmanaged?: boolean;
   unmanageifred?: boolean;
   collectunmanage?: boolean;
@@ -270,9 +269,18 @@ export interface ActBody {
   unmanagenote?: string;
   fromdatetime?: string;
   todatetime?: string;
+  rrule?: string;
+  timezone?: string;
   ack?: string;
+  ackuntil?: string;
+  acksticky?: string;
+  ackuntilworse?: boolean;
   note?: string;
-  [more: string]: unknown;
+}
+
+export interface ActBody extends ActWish {
+  items: string[];
+  resname?: string;
 }
 
 export interface ActAnswer {
@@ -287,9 +295,18 @@ export interface ActAnswer {
     unmanagedby?: string;
   }[];
   errors: { name: string; code: string; message: string }[];
+  /** Of a dry run: the next times that the window will be open. */
+  occurrences?: { from?: string; to?: string }[];
 }
 
 export const act = (kind: Kind, body: ActBody) => call<ActAnswer>(`/api/ackmanagenote/${plural(kind)}`, { json: body });
+
+/** actDry tells what would be done with one item, and does nothing. */
+export const actDry = (item: { kind: Kind; name: string; resource?: string }, body: ActWish) =>
+  call<ActAnswer>(`/api/ackmanagenote/${plural(item.kind)}`, {
+    json: { ...body, items: [item.name], resname: item.kind === "resource" ? undefined : item.resource },
+    params: { dryrun: true },
+  });
 
 // Bulk calls
 

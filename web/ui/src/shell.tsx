@@ -24,7 +24,7 @@ import {
   IconUser,
 } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { type Status, session, sql } from "./api";
 import { link } from "./links";
@@ -130,7 +130,14 @@ function Summary() {
       ),
     refetchInterval: 30_000,
   });
-  const again = () => client.invalidateQueries({ queryKey: ["summary"] });
+  // Where things change all the time, counting four times a second would be all that the service does.
+  const waits = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const again = () => {
+    waits.current ??= setTimeout(() => {
+      waits.current = undefined;
+      void client.invalidateQueries({ queryKey: ["summary"] }, { cancelRefetch: false });
+    }, 1000);
+  };
   useLive({ status: again, resync: again });
   const of = new Map(counts.data?.rows.map((r) => [r.status, r.n]));
   return (

@@ -8,8 +8,19 @@ const common: [string[], string][] = [
   [["Esc"], "Close a dialog or menu"],
 ];
 
+const list: [string[], string][] = [
+  [["j"], "Status list: next row"],
+  [["k"], "Status list: row before"],
+  [["x"], "Status list: select the row"],
+  [["Enter"], "Status list: open the item"],
+  [["a"], "Status list: acknowledge what is selected, or the row"],
+  [["u"], "Status list: unmanage it"],
+  [["m"], "Status list: manage it"],
+  [["n"], "Status list: write a note"],
+];
+
 export default function Shortcuts({ onClose }: { onClose: () => void }) {
-  const all = [...common, ...sections.map((s): [string[], string] => [["g", s.key], `Go to ${s.label}`])];
+  const all = [...common, ...sections.map((s): [string[], string] => [["g", s.key], `Go to ${s.label}`]), ...list];
   return (
     <Modal opened onClose={onClose} title="Shortcuts">
       <Table>

@@ -1,6 +1,13 @@
 // What operators do about items: acknowledge, manage, unmanage in its five ways, note. Used by the status list, the map and
 // the item pages.
+import { ActionIcon, Button, Group, Menu, Tooltip } from "@mantine/core";
+import { IconCheck, IconDots, IconNote, IconPlayerPause, IconPlayerPlay, type IconProps } from "@tabler/icons-react";
+import { type ComponentType, lazy, Suspense, useState } from "react";
 import type { Kind, Status } from "../api";
+import { useMay } from "../session";
+import { fits, type Operation, operationName, operations } from "./actions/operations";
+
+const Dialog = lazy(() => import("./actions/Dialog"));
 
 export interface ActionItem {
   kind: Kind;
@@ -9,9 +16,99 @@ export interface ActionItem {
   status?: Status;
   acknowledged?: boolean;
   isunmanaged?: boolean;
+  /** Armed: unmanaged whenever it is unavailable. */
+  unmanageifred?: boolean;
+  /** Of a window that is open or planned. */
+  unmanagefrom?: string;
+  note?: string;
+}
+
+const icons: Record<Operation, ComponentType<IconProps>> = {
+  acknowledge: IconCheck,
+  unmanage: IconPlayerPause,
+  manage: IconPlayerPlay,
+  note: IconNote,
+};
+
+/** ActionDialog asks what an operation needs to know and does it. */
+export function ActionDialog(props: {
+  operation: Operation;
+  items: ActionItem[];
+  onClose: () => void;
+  onDone?: () => void;
+}) {
+  return (
+    <Suspense>
+      <Dialog {...props} />
+    </Suspense>
+  );
 }
 
 /** ActionButtons are the operations that fit the items, as buttons (or, compact, as a menu). onDone is called after each. */
-export function ActionButtons(_: { items: ActionItem[]; compact?: boolean; onDone?: () => void }) {
-  return null;
+export function ActionButtons({
+  items,
+  compact,
+  onDone,
+}: {
+  items: ActionItem[];
+  compact?: boolean;
+  onDone?: () => void;
+}) {
+  const may = useMay();
+  // The items are those of the moment the dialog opens: what changes behind it does not change what is asked.
+  const [open, setOpen] = useState<{ operation: Operation; items: ActionItem[] }>();
+  if (!may.write || !items.length) return null;
+  const start = (operation: Operation) => setOpen({ operation, items });
+  const can = operations.filter((o) => items.some((i) => fits(o, i)));
+  return (
+    <>
+      {compact ? <Compact can={can} items={items} onStart={start} /> : <Buttons can={can} onStart={start} />}
+      {open && <ActionDialog {...open} onClose={() => setOpen(undefined)} onDone={onDone} />}
+    </>
+  );
+}
+
+interface Offered {
+  can: Operation[];
+  onStart: (o: Operation) => void;
+}
+
+function Buttons({ can, onStart }: Offered) {
+  return (
+    <Group gap="xs">
+      {can.map((o) => {
+        const Icon = icons[o];
+        return (
+          <Button key={o} size="xs" variant="default" leftSection={<Icon size={16} />} onClick={() => onStart(o)}>
+            {operationName[o]}
+          </Button>
+        );
+      })}
+    </Group>
+  );
+}
+
+function Compact({ can, items, onStart }: Offered & { items: ActionItem[] }) {
+  const label = items.length === 1 ? `Actions for ${items[0]?.name}` : `Actions for ${items.length} items`;
+  return (
+    <Menu position="bottom-end" withinPortal>
+      <Menu.Target>
+        <Tooltip label="Actions" openDelay={400}>
+          <ActionIcon variant="subtle" color="gray" aria-label={label}>
+            <IconDots size={18} />
+          </ActionIcon>
+        </Tooltip>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {can.map((o) => {
+          const Icon = icons[o];
+          return (
+            <Menu.Item key={o} leftSection={<Icon size={16} />} onClick={() => onStart(o)}>
+              {operationName[o]}
+            </Menu.Item>
+          );
+        })}
+      </Menu.Dropdown>
+    </Menu>
+  );
 }

@@ -8,18 +8,21 @@ export function Page({
   title,
   tools,
   before,
+  fill,
   children,
 }: {
   title: ReactNode;
   tools?: ReactNode;
   before?: ReactNode;
+  /** As high as the window, for pages that scroll inside. */
+  fill?: boolean;
   children: ReactNode;
 }) {
   useEffect(() => {
     document.title = typeof title === "string" ? `${title} · Belfry` : "Belfry";
   }, [title]);
   return (
-    <Stack gap="md" p={{ base: "sm", sm: "lg" }}>
+    <Stack gap={fill ? "sm" : "md"} p={{ base: "sm", sm: "lg" }} h={fill ? "calc(100dvh - 52px)" : undefined}>
       {before}
       <Group justify="space-between" align="flex-start" gap="sm">
         <Title order={1} size="h2" className="name">

@@ -1,0 +1,250 @@
+// The rows of the list, as many as are in sight. The service filters, sorts and pages; here is what it answered for the
+// places that somebody looks at, kept up to date by what the stream tells.
+//
+//	scrolling ─ look ─► which rows are missing ─► one question at a time ─► pages
+//	stream ─── apply ─► rows that are here change in place ─► the order may be another: ask anew, but not too often
+import { type Answer, type Status, type StatusRow, sql } from "../../api";
+import type { StatusChange } from "../../live";
+import { itemKey } from "../../parts/actions/operations";
+import { type Filter, moves, order, where } from "./filter";
+
+export type Row = Pick<
+  StatusRow,
+  | "id"
+  | "name"
+  | "kind"
+  | "resource"
+  | "view"
+  | "parentview"
+  | "class"
+  | "status"
+  | "info"
+  | "since"
+  | "lastdata"
+  | "acknowledged"
+  | "ack"
+  | "ackby"
+  | "isunmanaged"
+  | "unmanageifred"
+  | "unmanagefrom"
+  | "unmanageto"
+  | "unmanagenote"
+  | "note"
+>;
+
+const fields =
+  "id, name, kind, resource, view, parentview, class, status, info, since, lastdata, acknowledged, ack, ackby, isunmanaged, unmanageifred, unmanagefrom, unmanageto, unmanagenote, note";
+const itemFields = "name, kind, resource, status, acknowledged, isunmanaged, unmanageifred, unmanagefrom, note";
+
+const pageSize = 100;
+const keptPages = 60; // some 6,000 rows; further ones are asked for again
+const settle = 60; // ms that scrolling has to pause before rows are asked for
+const calm = 2000; // ms between two questions about the same rows
+export const mostRows = 300_000; // beyond, a browser cannot scroll exactly any more
+
+const aborted = (e: unknown) => e instanceof DOMException && e.name === "AbortError";
+
+export class Feed {
+  total?: number;
+  counts = new Map<Status, number>();
+  error?: unknown;
+  version = 0;
+
+  private pages = new Map<number, Row[]>();
+  private places = new Map<string, number>();
+  private sight: [number, number] = [0, pageSize - 1];
+  private asking?: { first: number; last: number; stop: AbortController };
+  private since: StatusChange[] = []; // told since the question was put; the answer may not know of it yet
+  private timer?: ReturnType<typeof setTimeout>;
+  private stale?: ReturnType<typeof setTimeout>;
+  private asked = 0;
+  private ended = false;
+  private watchers = new Set<() => void>();
+
+  constructor(readonly filter: Filter) {}
+
+  readonly subscribe = (w: () => void) => {
+    this.watchers.add(w);
+    return () => this.watchers.delete(w);
+  };
+  readonly snapshot = () => this.version;
+
+  private changed() {
+    this.version++;
+    for (const w of [...this.watchers]) w();
+  }
+
+  row(at: number): Row | undefined {
+    return this.pages.get(Math.floor(at / pageSize))?.[at % pageSize];
+  }
+
+  /** placeOf finds where an item stands, as far as it is here. */
+  placeOf(key: string): number | undefined {
+    return this.places.get(key);
+  }
+
+  /** start asks for the first rows and counts all of them. */
+  async start(): Promise<void> {
+    await Promise.all([this.count(), this.load(0, 0)]);
+  }
+
+  end() {
+    this.ended = true;
+    clearTimeout(this.timer);
+    clearTimeout(this.stale);
+    this.asking?.stop.abort();
+  }
+
+  /** look says which rows are in sight. */
+  look(first: number, last: number) {
+    this.sight = [first, last];
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.fill(), settle);
+  }
+
+  private fill() {
+    if (this.ended) return;
+    const [a, b] = this.sight.map((n) => Math.floor(n / pageSize)) as [number, number];
+    let first = a;
+    let last = Math.min(b, Math.floor(Math.max(0, (this.total ?? 1) - 1) / pageSize));
+    while (first <= last && this.pages.has(first)) first++;
+    while (last >= first && this.pages.has(last)) last--;
+    if (first > last) return;
+    if (this.asking) {
+      if (this.asking.last >= first && this.asking.first <= last) return; // some of it is on its way; the rest follows
+      this.asking.stop.abort();
+    }
+    void this.load(first, last);
+  }
+
+  private async load(first: number, last: number, replace = false): Promise<void> {
+    const asking = { first, last, stop: new AbortController() };
+    this.asking = asking;
+    this.since = [];
+    this.asked = Date.now();
+    try {
+      const n = (last - first + 1) * pageSize;
+      const q = `SELECT ${fields} FROM objectstatus${where(this.filter)}${order(this.filter)} LIMIT ${n} OFFSET ${first * pageSize}`;
+      const got = await sql<Row>(q, { rows: n, signal: asking.stop.signal });
+      if (this.ended || this.asking !== asking) return;
+      this.take(first, last, got, replace);
+    } catch (e) {
+      if (aborted(e) || this.ended || this.asking !== asking) return;
+      if (this.pages.size) {
+        this.soon(); // what is shown is old, which is better than nothing
+        return;
+      }
+      this.error = e;
+      this.changed();
+    } finally {
+      if (this.asking === asking) this.asking = undefined;
+    }
+    if (!this.error) this.fill(); // somebody may have gone on meanwhile
+  }
+
+  private take(first: number, last: number, got: Answer<Row>, replace: boolean) {
+    if (replace) this.pages.clear(); // what was elsewhere may be anywhere now
+    for (let p = first; p <= last; p++)
+      this.pages.set(p, got.rows.slice((p - first) * pageSize, (p - first + 1) * pageSize));
+    for (const p of this.pages.keys()) {
+      if (this.pages.size <= keptPages) break;
+      if (p < first || p > last) this.pages.delete(p);
+    }
+    this.places.clear();
+    for (const [p, rows] of this.pages)
+      for (const [i, r] of rows.entries()) this.places.set(itemKey(r), p * pageSize + i);
+    this.patch(this.since);
+    this.error = undefined;
+    this.changed();
+  }
+
+  private async count(): Promise<void> {
+    const q = `SELECT status, COUNT(*) AS n FROM objectstatus${where(this.filter, false)} GROUP BY status`;
+    try {
+      const got = await sql<{ status: Status; n: number }>(q, { rows: 10 });
+      this.counts = new Map(got.rows.map((r) => [r.status, r.n]));
+      const shown = got.rows.filter((r) => !this.filter.status.length || this.filter.status.includes(r.status));
+      this.total = shown.reduce((sum, r) => sum + r.n, 0);
+    } catch (e) {
+      if (this.total !== undefined) return; // the rows ask again
+      this.error = e;
+    }
+    this.changed();
+  }
+
+  /** refresh asks anew for what is in sight, without taking it away meanwhile. */
+  async refresh(): Promise<void> {
+    clearTimeout(this.stale);
+    this.stale = undefined;
+    if (this.ended) return;
+    if (this.asking) {
+      this.soon();
+      return;
+    }
+    const [a, b] = this.sight.map((n) => Math.floor(n / pageSize)) as [number, number];
+    await Promise.all([this.count(), this.load(a, b, true)]);
+  }
+
+  /** soon asks anew when it has been calm for long enough. */
+  soon() {
+    this.stale ??= setTimeout(() => void this.refresh(), Math.max(0, this.asked + calm - Date.now()));
+  }
+
+  /** apply takes what the stream tells. */
+  apply(changes: StatusChange[]) {
+    if (this.asking) for (const c of changes) this.since.push(c);
+    const { changed, strange } = this.patch(changes);
+    if (changed) this.changed();
+    if (strange || (changes.length && moves(this.filter))) this.soon();
+  }
+
+  /** patch changes the rows that are here; strange tells that there was an item that is not. */
+  private patch(changes: StatusChange[]): { changed: boolean; strange: boolean } {
+    let changed = false;
+    let strange = false;
+    for (const c of changes) {
+      const at = this.places.get(itemKey(c));
+      const page = at === undefined ? undefined : this.pages.get(Math.floor(at / pageSize));
+      const row = page?.[(at ?? 0) % pageSize];
+      if (!page || !row || at === undefined) {
+        strange = true;
+        continue;
+      }
+      page[at % pageSize] = merged(row, c);
+      changed = true;
+    }
+    return { changed, strange };
+  }
+
+  /** items gives what is needed to act on a stretch of rows, also of those that are not here. */
+  async items(first = 0, last = Number.POSITIVE_INFINITY): Promise<Row[]> {
+    const step = 50_000;
+    const all: Row[] = [];
+    for (let at = first; at <= last; at += step) {
+      const n = Math.min(step, last - at + 1);
+      const q = `SELECT ${itemFields} FROM objectstatus${where(this.filter)}${order(this.filter)} LIMIT ${n} OFFSET ${at}`;
+      const got = await sql<Row>(q, { rows: n });
+      for (const r of got.rows) all.push(r);
+      if (!got.more) break;
+    }
+    return all;
+  }
+}
+
+/** merged is a row after a change. What a message does not say is not so; what it cannot say stays. */
+function merged(row: Row, c: StatusChange): Row {
+  const { name, kind, resource, status, since, info } = c;
+  const acknowledged = !!c.acknowledged;
+  return {
+    ...row,
+    name,
+    kind,
+    resource: resource ?? row.resource,
+    status,
+    since,
+    info,
+    acknowledged,
+    ack: acknowledged ? row.ack : undefined,
+    isunmanaged: !!c.isunmanaged,
+  };
+}

@@ -1,0 +1,139 @@
+// What the list shows, in what order: read from the address, written into it, and made into a question to the service.
+import { useCallback, useMemo } from "react";
+import { useSearchParams } from "wouter";
+import { type Kind, quote, type Status } from "../../api";
+import { statuses } from "../../parts/StatusIcon";
+
+export type Column = "status" | "name" | "view" | "class" | "since" | "info" | "lastdata";
+
+export interface Filter {
+  text: string;
+  status: Status[];
+  kind: Kind[];
+  class: string;
+  view: string;
+  /** "yes", "no" or "" for both. */
+  acknowledged: string;
+  unmanaged: string;
+  sort: Column;
+  desc: boolean;
+}
+
+export const kinds: Kind[] = ["object", "resource", "view"];
+
+/** What the columns are called. */
+export const columnNames: Record<Column, string> = {
+  status: "Status",
+  name: "Name",
+  view: "Stands in",
+  class: "Class",
+  since: "For",
+  info: "Info",
+  lastdata: "Last data",
+};
+export const columns = Object.keys(columnNames) as Column[];
+
+/** The direction in which a column is worth reading first. */
+export const firstDesc = (c: Column) => c === "status" || c === "since" || c === "lastdata";
+
+const list = <T extends string>(text: string | null, known: readonly T[]): T[] =>
+  known.filter((k) => (text ?? "").split(",").includes(k));
+
+const answer = (text: string | null) => (text === "yes" || text === "no" ? text : "");
+
+export function read(p: URLSearchParams): Filter {
+  const [by, way] = (p.get("sort") ?? "").split(" ");
+  const sort = columns.find((c) => c === by) ?? "status";
+  return {
+    text: p.get("text") ?? "",
+    status: list(p.get("status"), statuses),
+    kind: list(p.get("kind"), kinds),
+    class: p.get("class") ?? "",
+    view: p.get("view") ?? "",
+    acknowledged: answer(p.get("acknowledged")),
+    unmanaged: answer(p.get("unmanaged")),
+    sort,
+    desc: way ? way === "desc" : firstDesc(sort),
+  };
+}
+
+/** write leaves out what goes without saying, so that plain addresses stay plain. */
+export function write(f: Filter): URLSearchParams {
+  const p = new URLSearchParams();
+  const set = (name: string, value: string) => value && p.set(name, value);
+  set("text", f.text);
+  set("status", f.status.join(","));
+  set("kind", f.kind.join(","));
+  set("class", f.class);
+  set("view", f.view);
+  set("acknowledged", f.acknowledged);
+  set("unmanaged", f.unmanaged);
+  if (f.sort !== "status" || !f.desc) p.set("sort", `${f.sort} ${f.desc ? "desc" : "asc"}`);
+  return p;
+}
+
+export function useFilter(): [Filter, (part: Partial<Filter>) => void] {
+  const [params, setParams] = useSearchParams();
+  const text = params.toString();
+  const filter = useMemo(() => read(new URLSearchParams(text)), [text]);
+  const set = useCallback(
+    (part: Partial<Filter>) => setParams((now) => write({ ...read(now), ...part }), { replace: true }),
+    [setParams],
+  );
+  return [filter, set];
+}
+
+export const everything: Partial<Filter> = {
+  text: "",
+  status: [],
+  kind: [],
+  class: "",
+  view: "",
+  acknowledged: "",
+  unmanaged: "",
+};
+
+/** narrows tells whether the filter leaves anything out. */
+export const narrows = (f: Filter) =>
+  !!(f.text.trim() || f.status.length || f.kind.length || f.class || f.view || f.acknowledged || f.unmanaged);
+
+// LIKE minds the case, so the usual ways to write a word are tried. What it takes for a sign matches any character.
+function like(fields: string[], word: string): string {
+  const capital = word.charAt(0).toUpperCase() + word.slice(1).toLowerCase();
+  const ways = [...new Set([word, word.toLowerCase(), word.toUpperCase(), capital])];
+  const pattern = (w: string) => quote(`%${w.replaceAll(/[\\%_]/g, "_")}%`);
+  return fields.flatMap((f) => ways.map((w) => `${f} LIKE ${pattern(w)}`)).join(" OR ");
+}
+
+const oneOf = (field: string, values: string[]) => `${field} IN (${values.map(quote).join(", ")})`;
+
+/** where is the condition of the filter; without the statuses, for counting what each of them would show. */
+export function where(f: Filter, withStatus = true): string {
+  const all: string[] = [];
+  const words = f.text.trim().split(/\s+/).filter(Boolean).slice(0, 8);
+  for (const w of words) all.push(`(${like(["name", "resource", "info", "note", "ack"], w)})`);
+  if (withStatus && f.status.length) all.push(oneOf("status", f.status));
+  if (f.kind.length && f.kind.length < kinds.length) all.push(oneOf("kind", f.kind));
+  if (f.class) all.push(`class = ${quote(f.class)}`);
+  // A view has what stands in it and, one step further, what stands in that; a resource has everything inside.
+  if (f.view) all.push(`(${["view", "parentview", "resource"].map((c) => `${c} = ${quote(f.view)}`).join(" OR ")})`);
+  if (f.acknowledged) all.push(`acknowledged = ${f.acknowledged === "yes"}`);
+  if (f.unmanaged) all.push(`isunmanaged = ${f.unmanaged === "yes"}`);
+  return all.length ? ` WHERE ${all.join(" AND ")}` : "";
+}
+
+/** order is the column asked for, then what tells rows apart: the worst first, by name. */
+export function order(f: Filter): string {
+  const way = f.desc ? "DESC" : "ASC";
+  if (f.sort === "status") return ` ORDER BY status ${way}, name ASC, resource ASC`;
+  if (f.sort === "name") return ` ORDER BY name ${way}, resource ${way}`;
+  if (f.sort === "view") return ` ORDER BY resource ${way}, view ${way}, name ${way}`;
+  return ` ORDER BY ${f.sort} ${way}, name ASC`;
+}
+
+/** moves tells whether a change of status may change which rows are shown, or their order. */
+export const moves = (f: Filter) =>
+  f.sort === "status" ||
+  f.sort === "since" ||
+  f.sort === "info" ||
+  !!(f.text || f.status.length || f.acknowledged || f.unmanaged);

@@ -1,0 +1,49 @@
+import { useEffect, useRef, useState } from "react";
+import { useLive } from "../../live";
+import { Feed } from "./feed";
+import type { Filter } from "./filter";
+
+const slow = 30_000; // new data without a new status are not told by the stream
+
+/** useFeed gives the rows of a filter. While a new question is under way the rows of the one before stay, marked as old. */
+export function useFeed(filter: Filter): { feed?: Feed; waiting: boolean; error?: unknown } {
+  const [state, setState] = useState<{ feed?: Feed; error?: unknown; of?: Filter }>({});
+  const shown = useRef<Feed>(undefined);
+  useEffect(() => {
+    const next = new Feed(filter);
+    let ended = false;
+    void next.start().then(() => {
+      if (ended) return;
+      if (next.error) {
+        setState({ error: next.error, of: filter });
+        return;
+      }
+      shown.current?.end();
+      shown.current = next;
+      setState({ feed: next, of: filter });
+    });
+    return () => {
+      ended = true;
+      if (shown.current !== next) next.end();
+    };
+  }, [filter]);
+  useEffect(() => {
+    const again = setInterval(() => {
+      if (!document.hidden) shown.current?.soon();
+    }, slow);
+    return () => {
+      clearInterval(again);
+      shown.current?.end();
+      shown.current = undefined;
+    };
+  }, []);
+  useLive({
+    status: (changes) => shown.current?.apply(changes),
+    // What people do and what is created shows in events, and not always in a status.
+    event: (events) => {
+      if (events.some((e) => e.type !== "alarm" && e.type !== "login")) shown.current?.soon();
+    },
+    resync: () => shown.current?.soon(),
+  });
+  return { feed: state.feed, error: state.error, waiting: state.of !== filter };
+}

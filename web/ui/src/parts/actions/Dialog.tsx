@@ -1,0 +1,117 @@
+// The dialog of an operation: its form, progress while it is done, and what became of each item when there is something
+// to tell.
+import { Progress as Bar, Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { type ComponentType, type FormEvent, useCallback, useMemo, useRef, useState } from "react";
+import type { ActWish } from "../../api";
+import type { ActionItem } from "../Actions";
+import { AcknowledgeForm, type FormProps, ManageForm, NoteForm, UnmanageForm } from "./Forms";
+import { inShort, Outcomes, worthReading } from "./Outcomes";
+import { counted, fits, type Operation, operationName } from "./operations";
+import { Preview } from "./Preview";
+import { type Outcome, type Progress, perform } from "./perform";
+
+const forms: Record<Operation, ComponentType<FormProps>> = {
+  acknowledge: AcknowledgeForm,
+  unmanage: UnmanageForm,
+  manage: ManageForm,
+  note: NoteForm,
+};
+
+interface Props {
+  operation: Operation;
+  items: ActionItem[];
+  onClose: () => void;
+  /** Something was done. */
+  onDone?: () => void;
+}
+
+const unfit: Partial<Record<Operation, string>> = {
+  acknowledge: "not in error",
+  manage: "managed already",
+};
+
+export default function Dialog({ operation, items, onClose, onDone }: Props) {
+  const fitting = useMemo(() => items.filter((i) => fits(operation, i)), [operation, items]);
+  const [ask, setAsk] = useState<{ body: ActWish; items: ActionItem[] }>({ body: {}, items: [] });
+  const [progress, setProgress] = useState<Progress>();
+  const [outcomes, setOutcomes] = useState<Outcome[]>();
+  const stop = useRef<AbortController>(undefined);
+  const onChange = useCallback((body: ActWish, items: ActionItem[]) => setAsk({ body, items }), []);
+  const Form = forms[operation];
+
+  const submit = async (e: FormEvent) => {
+    e.preventDefault();
+    stop.current = new AbortController();
+    setProgress({ done: 0, of: ask.items.length });
+    const all = await perform(ask.items, ask.body, stop.current.signal, setProgress);
+    setProgress(undefined);
+    if (all.some((o) => o.done)) onDone?.();
+    if (worthReading(all)) {
+      setOutcomes(all);
+      return;
+    }
+    notifications.show({ message: inShort(all), color: "bell", role: "status" });
+    onClose();
+  };
+
+  const one = fitting.length === 1 ? fitting[0] : undefined;
+  const left = items.length - fitting.length;
+  return (
+    <Modal
+      opened
+      onClose={progress ? () => {} : onClose}
+      size="lg"
+      title={
+        <span className="name">
+          {operationName[operation]} {one ? `“${one.name}”` : counted(fitting.length, "item")}
+        </span>
+      }
+      closeButtonProps={{ "aria-label": "Close", disabled: !!progress }}
+    >
+      {outcomes ? (
+        <Stack>
+          <Outcomes all={outcomes} />
+          <Group justify="flex-end">
+            <Button onClick={onClose} data-autofocus>
+              Close
+            </Button>
+          </Group>
+        </Stack>
+      ) : (
+        <form onSubmit={submit}>
+          <Stack>
+            {left > 0 && (
+              <Text size="sm" c="dimmed">
+                {counted(left, "item")} of the selection {left === 1 ? "is" : "are"} {unfit[operation]} and left alone.
+              </Text>
+            )}
+            <fieldset disabled={!!progress} style={{ border: 0, padding: 0, margin: 0, minWidth: 0 }}>
+              <Form items={fitting} onChange={onChange} />
+            </fieldset>
+            <Preview ask={ask} />
+            {progress && progress.of > 1 && (
+              <Bar.Root size="lg">
+                <Bar.Section value={(100 * progress.done) / progress.of} aria-label="Done so far" />
+              </Bar.Root>
+            )}
+            <Group justify="flex-end">
+              {progress && progress.of > 1 && (
+                <Text size="sm" c="dimmed" className="number" role="status">
+                  {progress.done.toLocaleString()} of {progress.of.toLocaleString()}
+                </Text>
+              )}
+              <Button variant="default" onClick={progress ? () => stop.current?.abort() : onClose}>
+                {progress ? "Stop" : "Cancel"}
+              </Button>
+              <Button type="submit" disabled={!ask.items.length || !!progress}>
+                {operationName[operation]}
+                {ask.items.length > 1 ? ` ${ask.items.length.toLocaleString()}` : ""}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,195 @@
+// The forms of the operations. Each keeps what is typed in itself and hands on what the service is to be told.
+import {
+  Box,
+  Checkbox,
+  Collapse,
+  Radio,
+  SimpleGrid,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+  UnstyledButton,
+} from "@mantine/core";
+import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
+import { type ReactNode, useEffect, useState } from "react";
+import type { ActWish } from "../../api";
+import type { ActionItem } from "../Actions";
+import { zone as browserZone } from "../Time";
+import { counted, kindsText, type Way, wayOf, ways } from "./operations";
+import { noWindow, WindowFields, windowBody, ZoneSelect } from "./Window";
+
+export interface FormProps {
+  items: ActionItem[];
+  /** What to send, and to which of the items. */
+  onChange: (body: ActWish, items: ActionItem[]) => void;
+}
+
+const longest = 4000;
+
+function More({ label, children }: { label: string; children: ReactNode }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <Box>
+      <UnstyledButton onClick={() => setOpen(!open)} aria-expanded={open} fz="sm" fw={500}>
+        {open ? (
+          <IconChevronDown size={14} style={{ verticalAlign: "-2px" }} />
+        ) : (
+          <IconChevronRight size={14} style={{ verticalAlign: "-2px" }} />
+        )}{" "}
+        {label}
+      </UnstyledButton>
+      <Collapse expanded={open}>
+        <Box pt="sm">{children}</Box>
+      </Collapse>
+    </Box>
+  );
+}
+
+export function AcknowledgeForm({ items, onChange }: FormProps) {
+  const [text, setText] = useState("");
+  const [until, setUntil] = useState("");
+  const [zone, setZone] = useState(browserZone);
+  const [sticky, setSticky] = useState("");
+  const [worse, setWorse] = useState(false);
+  useEffect(() => {
+    onChange(
+      {
+        ack: text,
+        ...(until && { ackuntil: until, timezone: zone }),
+        ...(sticky.trim() && { acksticky: sticky.trim() }),
+        ...(worse && { ackuntilworse: true }),
+      },
+      items,
+    );
+  }, [text, until, zone, sticky, worse, items, onChange]);
+  return (
+    <Stack gap="sm">
+      <Textarea
+        label="Text"
+        description="What is known, who is on it; may stay empty"
+        autosize
+        minRows={2}
+        maxLength={longest}
+        data-autofocus
+        value={text}
+        onChange={(e) => setText(e.currentTarget.value)}
+      />
+      <Text size="sm" c="dimmed">
+        It ends by itself when the item is no longer in error. On a view or resource it covers what is in error inside.
+      </Text>
+      <More label="When it ends">
+        <Stack gap="sm">
+          <Checkbox
+            label="When it becomes worse than it is now"
+            checked={worse}
+            onChange={(e) => setWorse(e.currentTarget.checked)}
+          />
+          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+            <TextInput
+              type="datetime-local"
+              label="At the latest at"
+              value={until}
+              onChange={(e) => setUntil(e.currentTarget.value)}
+            />
+            {until && <ZoneSelect value={zone} onChange={setZone} />}
+          </SimpleGrid>
+          <TextInput
+            label="Keep over recoveries shorter than"
+            description="For what comes and goes; as 10m or 1h"
+            value={sticky}
+            onChange={(e) => setSticky(e.currentTarget.value)}
+          />
+        </Stack>
+      </More>
+    </Stack>
+  );
+}
+
+/** fitting are the items that a way to unmanage is meant for. */
+const fitting = (items: ActionItem[], way: Way) => items.filter((i) => wayOf(way).kinds.includes(i.kind));
+
+export function UnmanageForm({ items, onChange }: FormProps) {
+  const [way, setWay] = useState<Way>("stored");
+  const [note, setNote] = useState("");
+  const [window, setWindow] = useState(noWindow);
+  useEffect(() => {
+    onChange({ ...wayOf(way).flags, ...(note && { unmanagenote: note }), ...windowBody(window) }, fitting(items, way));
+  }, [way, note, window, items, onChange]);
+  return (
+    <Stack gap="md">
+      <Radio.Group label="How" value={way} onChange={(w) => setWay(w as Way)}>
+        <Stack gap="xs" mt={4}>
+          {ways.map((w) => {
+            const n = fitting(items, w.way).length;
+            if (n === 0) return null;
+            const part =
+              n < items.length ? ` For ${kindsText(w.kinds)}: ${n} of the ${counted(items.length, "item")}.` : "";
+            return (
+              <Radio
+                key={w.way}
+                value={w.way}
+                data-autofocus={w.way === way || undefined}
+                label={w.label}
+                description={w.about + part}
+              />
+            );
+          })}
+        </Stack>
+      </Radio.Group>
+      <TextInput
+        label="Why"
+        description="Shown with the item while it is unmanaged"
+        maxLength={longest}
+        value={note}
+        onChange={(e) => setNote(e.currentTarget.value)}
+      />
+      <WindowFields value={window} onChange={setWindow} />
+    </Stack>
+  );
+}
+
+export function ManageForm({ items, onChange }: FormProps) {
+  const [window, setWindow] = useState(noWindow);
+  const [clear, setClear] = useState(true);
+  const planned = !!(window.from || window.to);
+  useEffect(() => {
+    onChange({ isunmanaged: false, ...(clear && !planned && { unmanagenote: "" }), ...windowBody(window) }, items);
+  }, [window, clear, planned, items, onChange]);
+  return (
+    <Stack gap="md">
+      <Text size="sm">
+        Statuses follow the data again, and a window that is planned or open is cancelled. What was unmanaged by itself
+        inside a view or resource stays unmanaged.
+      </Text>
+      <Checkbox
+        label="Remove the note that says why it was unmanaged"
+        checked={clear && !planned}
+        disabled={planned}
+        onChange={(e) => setClear(e.currentTarget.checked)}
+      />
+      <More label="Only for some time">
+        <WindowFields value={window} onChange={setWindow} />
+      </More>
+    </Stack>
+  );
+}
+
+export function NoteForm({ items, onChange }: FormProps) {
+  // The note of a single item is there to be changed; several items get the same one.
+  const [note, setNote] = useState(items.length === 1 ? (items[0]?.note ?? "") : "");
+  useEffect(() => onChange({ note }, items), [note, items, onChange]);
+  return (
+    <Textarea
+      label="Note"
+      description="Stands with the item whatever its status; an empty note removes the one that is there"
+      autosize
+      minRows={3}
+      maxRows={12}
+      maxLength={longest}
+      data-autofocus
+      value={note}
+      onChange={(e) => setNote(e.currentTarget.value)}
+    />
+  );
+}

@@ -1,0 +1,93 @@
+// What became of each item.
+import { Alert, Box, Group, ScrollArea, Stack, Text } from "@mantine/core";
+import { IconAlertTriangle, IconCheck, IconClock, IconMinus } from "@tabler/icons-react";
+import { local } from "../Time";
+import { counted, itemKey } from "./operations";
+import type { Outcome } from "./perform";
+
+const words: Record<string, string> = {
+  acknowledged: "acknowledged",
+  managed: "managed",
+  unmanaged: "unmanaged",
+  scheduled: "planned",
+  note_set: "note set",
+  note_removed: "note removed",
+};
+
+/** wordFor is the result as people say it. */
+export const wordFor = (result: string) => words[result] ?? result.replaceAll("_", " ");
+
+/** worthReading tells whether there is more to say than that everything was done. */
+export const worthReading = (all: Outcome[]) =>
+  all.some((o) => o.error || o.skipped || o.done?.unmanagedby || o.done?.result === "scheduled");
+
+/** inShort counts the results in a sentence. */
+export function inShort(all: Outcome[]): string {
+  const by = new Map<string, number>();
+  for (const o of all) {
+    const word = o.done ? wordFor(o.done.result) : o.skipped ? "left alone" : "not done";
+    by.set(word, (by.get(word) ?? 0) + 1);
+  }
+  return [...by].map(([word, n]) => `${counted(n, "item")} ${word}`).join(", ");
+}
+
+function told({ done, error, skipped }: Outcome): string {
+  if (error || skipped) return error ?? skipped ?? "";
+  if (!done) return "";
+  const inside = done.content ? `, with ${counted(done.content, "item")} inside` : "";
+  const from = done.result === "scheduled" && done.from ? ` from ${local(done.from)}` : "";
+  const to = done.to ? ` until ${local(done.to)}` : "";
+  const still = done.unmanagedby ? `; but ${done.unmanagedby}, around it, is unmanaged, and so it stays Unknown` : "";
+  return wordFor(done.result) + from + to + inside + still;
+}
+
+function Sign({ of }: { of: Outcome }) {
+  if (of.error) return <IconAlertTriangle size={16} color="var(--mantine-color-error)" aria-label="Not done" />;
+  if (of.skipped) return <IconMinus size={16} aria-label="Left alone" />;
+  if (of.done?.result === "scheduled") return <IconClock size={16} aria-label="Planned" />;
+  return <IconCheck size={16} aria-label="Done" />;
+}
+
+// More than anybody reads; what went wrong comes first.
+const most = 200;
+
+export function Outcomes({ all }: { all: Outcome[] }) {
+  const bad = all.filter((o) => o.error).length;
+  const shown = [...all].sort((a, b) => Number(!!b.error) - Number(!!a.error)).slice(0, most);
+  return (
+    <Stack gap="sm">
+      <Alert
+        variant="outline"
+        color={bad ? "red" : "bell"}
+        role={bad ? "alert" : "status"}
+        icon={bad ? <IconAlertTriangle /> : <IconCheck />}
+        title={inShort(all)}
+      />
+      <ScrollArea.Autosize mah="45vh" type="auto" viewportProps={{ tabIndex: 0 }}>
+        <Stack gap={6} component="ul" m={0} p={0} style={{ listStyle: "none" }} aria-label="What became of each item">
+          {shown.map((o) => (
+            <Group key={itemKey(o.item)} component="li" gap="xs" align="flex-start" wrap="nowrap">
+              <Box mt={2} style={{ flex: "none" }}>
+                <Sign of={o} />
+              </Box>
+              <Text size="sm" component="div" className="name">
+                <b className="name">{o.item.name}</b>{" "}
+                {o.item.kind === "object" && o.item.resource && (
+                  <Text span size="sm" c="dimmed">
+                    in {o.item.resource}{" "}
+                  </Text>
+                )}
+                <span>{told(o)}</span>
+              </Text>
+            </Group>
+          ))}
+        </Stack>
+      </ScrollArea.Autosize>
+      {all.length > most && (
+        <Text size="sm" c="dimmed">
+          and {(all.length - most).toLocaleString()} more
+        </Text>
+      )}
+    </Stack>
+  );
+}
