@@ -48,7 +48,12 @@ export function Shown({ name, alt, onLoad }: { name: string; alt: string; onLoad
   const [missing, setMissing] = useState("");
   // A picture that could not be shown may have been uploaded since, under the same name.
   useEffect(() => setMissing((m) => (m === name ? m : "")), [name]);
-  if (missing === name) return <span title="This picture has not been uploaded, or cannot be shown">{name}</span>;
+  if (missing === name)
+    return (
+      <span className="map-missing" title="This picture has not been uploaded, or cannot be shown">
+        {name}
+      </span>
+    );
   return (
     <img
       src={pictures.address(name)}

@@ -133,7 +133,7 @@ export function Counts({ item, size = 10 }: { item: TreeItem; size?: number }) {
   if (!counts.length) return null;
   return (
     <div className="map-counts number" aria-hidden="true">
-      {counts.slice(0, 4).map(([s, n]) => (
+      {counts.slice(0, 5).map(([s, n]) => (
         <span key={s}>
           <StatusIcon status={s} size={size} label={false} />
           {n}

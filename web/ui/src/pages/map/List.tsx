@@ -1,5 +1,5 @@
 // The same view in words, for screen readers and small screens: the worst first.
-import { Anchor, Button, Group, Stack, Table, Text, TextInput } from "@mantine/core";
+import { Anchor, Box, Button, Group, Stack, Table, Text, TextInput } from "@mantine/core";
 import { IconNote, IconSearch } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 import { Link } from "wouter";
@@ -50,7 +50,9 @@ export function List({
           <Table verticalSpacing={6} layout="auto">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>Status</Table.Th>
+                <Table.Th>
+                  <Box visibleFrom="sm">Status</Box>
+                </Table.Th>
                 <Table.Th>Name</Table.Th>
                 <Table.Th visibleFrom="sm">Kind</Table.Th>
                 <Table.Th visibleFrom="sm">Inside</Table.Th>
@@ -88,10 +90,16 @@ function placeOf(view: TreeItem, i: TreeItem): string {
 function ItemRow({ item, place, onChoose }: { item: TreeItem; place: string; onChoose: (key: string) => void }) {
   const way = wayInto(item) ?? pageOf(item) ?? "";
   const inside = countsOf(item);
+  const shown = { status: item.status, acknowledged: item.acknowledged, isunmanaged: item.isunmanaged };
   return (
     <Table.Tr data-item={item.name}>
       <Table.Td>
-        <StatusText status={item.status} acknowledged={item.acknowledged} isunmanaged={item.isunmanaged} size={16} />
+        <Box visibleFrom="sm">
+          <StatusText {...shown} size={16} />
+        </Box>
+        <Box hiddenFrom="sm">
+          <StatusIcon {...shown} size={22} />
+        </Box>
       </Table.Td>
       <Table.Td>
         <Anchor component={Link} href={way} className="name" size="sm">

@@ -221,7 +221,7 @@ function About({ tree, view, failed, editing }: { tree: Tree; view: TreeItem; fa
         <StatusText status={view.status} acknowledged={view.acknowledged} isunmanaged={view.isunmanaged} />
         <Text size="sm" c="dimmed">
           {counted.join(", ") || "nothing in it"}
-          {view.autoarrange === "linear" ? "; arranged by themselves" : ""}
+          {view.autoarrange === "linear" ? "; arranged automatically" : ""}
         </Text>
         {editing && (
           <Text size="sm" c="dimmed">

@@ -110,7 +110,7 @@ export function arrange(view: TreeItem, children: TreeItem[], across: number): S
   const rest = children.filter((i) => !isLink(i) && !stays(i));
   const bottom = Math.max(0, ...placed.filter((s) => !isPicture(s.item)).map(end));
   const divided = !linear && placed.length > 0 && rest.length > 0;
-  const top = divided ? Math.ceil((bottom + 10) / step) * step + 15 : 0;
+  const top = divided ? Math.ceil((bottom + 10) / step) * step + 25 : 0;
   const avoid = linear ? placed.filter((s) => isLabel(s.item)) : [];
   const spots = [...placed, ...rows(rest, top, across, avoid)];
   const of = new Map(spots.map((s) => [s.key, s]));
@@ -123,7 +123,7 @@ export function arrange(view: TreeItem, children: TreeItem[], across: number): S
     ...linesOf(children, icons),
     width: Math.max(0, ...spots.map((s) => s.left + s.width)) + margin,
     height: Math.max(0, ...spots.map(end)) + margin,
-    divider: divided ? top - 10 : undefined,
+    divider: divided ? top - 20 : undefined,
     homeless: linear ? 0 : rest.filter(placeable).length,
   };
 }

@@ -23,12 +23,16 @@ const marks: Record<Status, string> = {
   "?": "M2 2h.1M6 6h.1",
 };
 
+// What needs nobody's attention is paler, so that the rest stands out.
+const groundOf = (s: Status) =>
+  s === "0" || s === "?" ? `color-mix(in srgb, ${statusColour(s)} 55%, var(--mantine-color-body))` : statusColour(s);
+
 function Patterns() {
   return (
     <defs>
       {statuses.map((s) => (
         <pattern key={s} id={`treemap-${patternOf[s]}`} width="8" height="8" patternUnits="userSpaceOnUse">
-          <rect width="8" height="8" fill={statusColour(s)} />
+          <rect width="8" height="8" fill={groundOf(s)} />
           <path d={marks[s]} className="treemap-mark" />
         </pattern>
       ))}
