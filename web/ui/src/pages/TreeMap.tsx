@@ -124,7 +124,10 @@ function Way({ group, onOpen }: { group: Group; onOpen: (g: Group) => void }) {
   for (let g = group.parent; g; g = g.parent) way.unshift(g);
   return (
     <nav aria-label="Way to this part">
-      <Breadcrumbs separatorMargin={6} styles={{ root: { flexWrap: "wrap", rowGap: 2 } }}>
+      <Breadcrumbs
+        separatorMargin={6}
+        styles={{ root: { flexWrap: "wrap", rowGap: 2 }, breadcrumb: { whiteSpace: "normal" } }}
+      >
         {way.map((g) => (
           <Anchor key={g.key} component="button" type="button" size="sm" className="name" onClick={() => onOpen(g)}>
             {g.name}

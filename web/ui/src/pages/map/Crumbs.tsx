@@ -9,7 +9,10 @@ export function Crumbs({ view }: { view: TreeItem }) {
   const way = useCrumbs(view);
   return (
     <nav aria-label="Way to this view">
-      <Breadcrumbs separatorMargin={6} styles={{ root: { flexWrap: "wrap", rowGap: 2 } }}>
+      <Breadcrumbs
+        separatorMargin={6}
+        styles={{ root: { flexWrap: "wrap", rowGap: 2 }, breadcrumb: { whiteSpace: "normal" } }}
+      >
         {way.map((w) => (
           <Anchor
             key={`${w.resource ?? ""}/${w.name}`}

@@ -99,7 +99,13 @@ function ElementForm({
   };
   const hasPlace = what !== "link" && !(view.autoarrange === "linear" && (what === "view" || what === "shortcut"));
   return (
-    <Modal opened onClose={onClose} title={item ? `${titles[what]} ${item.name}` : `New ${what}`} centered>
+    <Modal
+      opened
+      onClose={onClose}
+      closeButtonProps={{ "aria-label": "Close" }}
+      title={item ? `${titles[what]} ${item.name}` : `New ${what}`}
+      centered
+    >
       <form onSubmit={submit}>
         <Stack gap="sm">
           {what === "view" && <ViewFields name={name} setName={setName} v={v} set={set} />}
@@ -298,7 +304,7 @@ function Settings({ view, drafting, onClose }: Props) {
     onClose();
   };
   return (
-    <Modal opened onClose={onClose} title={`View ${view.name}`} centered>
+    <Modal opened onClose={onClose} closeButtonProps={{ "aria-label": "Close" }} title={`View ${view.name}`} centered>
       <form onSubmit={submit}>
         <Stack gap="sm">
           <Arranged value={arranged} onChange={setArranged} />

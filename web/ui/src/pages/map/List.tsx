@@ -12,6 +12,7 @@ import { countsOf, pageOf, wayInto } from "./Icon";
 import { arrange, isShortcut, keyOf, kindName, labelText, placeable, type Scene } from "./scene";
 
 const portion = 200;
+const byName = new Intl.Collator();
 
 export function List({
   view,
@@ -29,7 +30,7 @@ export function List({
     const wanted = text.toLocaleLowerCase();
     return items
       .filter((i) => (i.kind !== "element" || isShortcut(i)) && i.name.toLocaleLowerCase().includes(wanted))
-      .sort((a, b) => statusRank(b.status) - statusRank(a.status) || (a.name < b.name ? -1 : 1));
+      .sort((a, b) => statusRank(b.status) - statusRank(a.status) || byName.compare(a.name, b.name));
   }, [items, text]);
   return (
     <Stack gap="sm">

@@ -129,7 +129,13 @@ function Loaded({ tree, again, failed }: { tree: Tree; again: () => Promise<unkn
           onAdded={(key) => choose(key)}
         />
       )}
-      <Modal opened={leaving.asked} onClose={leaving.stay} title="Leave without saving?" centered>
+      <Modal
+        opened={leaving.asked}
+        onClose={leaving.stay}
+        closeButtonProps={{ "aria-label": "Close" }}
+        title="Leave without saving?"
+        centered
+      >
         <Text size="sm">
           {drafting.count} {drafting.count === 1 ? "change is" : "changes are"} not saved and would be lost.
         </Text>

@@ -118,23 +118,22 @@ function BoxButton({ box, onOpen }: { box: Box; onOpen: (g: Group) => void }) {
         ))}
     </>
   );
-  if (!open)
-    return (
+  // The button lies over what is seen, so that what is heard is not what is seen torn to pieces.
+  return (
+    <>
       <div className="treemap-box" data-depth={box.depth} style={style} title={text} aria-hidden="true">
         {inside}
       </div>
-    );
-  return (
-    <button
-      type="button"
-      className="treemap-box"
-      data-depth={box.depth}
-      style={style}
-      title={text}
-      aria-label={text}
-      onClick={() => onOpen(group)}
-    >
-      {inside}
-    </button>
+      {open && (
+        <button
+          type="button"
+          className="treemap-hit"
+          style={style}
+          title={text}
+          aria-label={text}
+          onClick={() => onOpen(group)}
+        />
+      )}
+    </>
   );
 }
