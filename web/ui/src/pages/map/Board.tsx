@@ -9,9 +9,20 @@ import { isColour } from "./colour";
 import { type Moving, useDragging } from "./dragging";
 import { Chip, Label, Lines, Picture, Shown } from "./Elements";
 import { Icon, pageOf, scaled, wayInto } from "./Icon";
-import { arrange, centre, isDirection, keyOf, neighbour, placeable, type Scene, step, vector } from "./scene";
+import {
+  arrange,
+  centre,
+  isDirection,
+  keyOf,
+  neighbour,
+  placeable,
+  type Scene,
+  type Spot,
+  step,
+  vector,
+} from "./scene";
 import type { Target } from "./tree";
-import { unit, useSize, useZoom } from "./zoom";
+import { type Part, unit, usePart, useSize, useZoom } from "./zoom";
 
 export interface BoardProps {
   view: TreeItem;
@@ -39,6 +50,8 @@ export function Board(p: BoardProps) {
   const drawing = { width: Math.max(resting.width, picture.width), height: Math.max(resting.height, picture.height) };
   const zoom = useZoom(box, size, drawing);
   const scale = zoom.zoom * unit;
+  const far = scale < 0.8 ? 2 : scale < 1.5 ? 1 : 0;
+  const part = usePart(box, size, scale);
   const linear = p.view.autoarrange === "linear";
   const fixed = (i: TreeItem) => !placeable(i) || (linear && (i.kind !== "element" || i.package === "shortcut"));
   const { moving, panning, dragged, handlers } = useDragging({ ...p, box, scene: resting, scale, fixed });
@@ -103,7 +116,7 @@ export function Board(p: BoardProps) {
           className="map-board"
           data-editing={p.editing || undefined}
           data-panning={panning || undefined}
-          data-far={scale < 0.8 ? 2 : scale < 1.5 ? 1 : 0}
+          data-far={far}
           style={
             {
               "--s": scale,
@@ -112,7 +125,14 @@ export function Board(p: BoardProps) {
             } as React.CSSProperties
           }
           onClick={(e) => {
-            if (dragged() || (e.target as Element).closest("a")) return;
+            if (dragged()) return;
+            const way = (e.target as Element).closest<HTMLElement>("[data-way]")?.dataset.way;
+            if (way) {
+              if (e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return; // a new tab, as the browser has it
+              e.preventDefault();
+              go(way);
+              return;
+            }
             p.choose(keyAt(e.target) ?? "");
           }}
           onDoubleClick={(e) => {
@@ -130,7 +150,7 @@ export function Board(p: BoardProps) {
               <Shown name={bg} alt="" onLoad={(width, height) => setPicture({ width, height })} />
             </div>
           )}
-          <Content scene={scene} {...p} fixed={fixed} />
+          <Content scene={scene} {...p} fixed={fixed} part={part} far={far} />
         </div>
       </section>
       <ZoomTools {...zoom} />
@@ -155,7 +175,15 @@ function Content({
   editing,
   ground,
   fixed,
-}: BoardProps & { scene: Scene; fixed: (i: TreeItem) => boolean }) {
+  part,
+  far,
+}: BoardProps & { scene: Scene; fixed: (i: TreeItem) => boolean; part: Part; far: number }) {
+  // What is out of sight is drawn only as far as it must be reached by keyboard.
+  const detail = (s: Spot) => {
+    if (s.left > part.right || s.top > part.bottom) return 0;
+    if (s.left + s.width + 30 < part.left || s.top + s.height + 30 < part.top) return 0;
+    return far === 2 ? 1 : 2;
+  };
   return (
     <>
       {scene.pictures.map((s) => (
@@ -183,6 +211,7 @@ function Content({
           chosen={chosen === s.key}
           editing={editing}
           fixed={fixed(s.item)}
+          detail={detail(s)}
         />
       ))}
       {scene.lines.map((l) => {
@@ -218,7 +247,13 @@ function ZoomTools({
         </ActionIcon>
       </Tooltip>
       <Tooltip label="As large as it was drawn">
-        <ActionIcon variant="subtle" color="gray" w={48} onClick={whole} aria-label="Zoom to 100 %">
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          w={48}
+          onClick={whole}
+          aria-label={`${Math.round(zoom * 100)} %, zoom to 100 %`}
+        >
           <Text size="xs" className="number" c="var(--mantine-color-text)">
             {Math.round(zoom * 100)} %
           </Text>

@@ -1,7 +1,6 @@
 // An item of a view as an icon: the frame tells its kind, the sign in it its status, small marks what else is to be known.
 import { IconActivity, IconArrowUpRight, IconFolder, IconNote, IconServer } from "@tabler/icons-react";
 import { memo } from "react";
-import { Link } from "wouter";
 import type { Kind, Status, TreeItem } from "../../api";
 import { link } from "../../links";
 import { StatusIcon, saying, statuses, statusName } from "../../parts/StatusIcon";
@@ -67,13 +66,14 @@ interface Props {
   chosen: boolean;
   editing: boolean;
   fixed: boolean;
+  /** How much of it is drawn: 0 is what the keyboard and screen readers need, 1 the icon, 2 also its name and counts. */
+  detail: 0 | 1 | 2;
 }
 
 /** Icon is drawn anew only when something of it changed: there may be thousands, and changes every moment. */
 export const Icon = memo(function Icon(p: Props) {
   const { item } = p;
   const kind = isShortcut(item) ? "shortcut" : (item.kind as Kind);
-  const Sign = kindIcons[kind];
   const into = wayInto(item);
   const homeless = p.homeless && placeable(item);
   return (
@@ -94,39 +94,51 @@ export const Icon = memo(function Icon(p: Props) {
         aria-pressed={p.chosen}
         title={item.name}
       >
-        <span className="map-sign">
-          <StatusIcon
-            status={item.status}
-            acknowledged={item.acknowledged}
-            isunmanaged={item.isunmanaged}
-            label={false}
-          />
-        </span>
-        <span className="map-mark" data-at="kind">
-          <Sign size={13} aria-hidden />
-        </span>
-        {item.note && (
-          <span className="map-mark" data-at="note">
-            <IconNote size={14} aria-hidden />
-          </span>
-        )}
+        {p.detail > 0 && <Face item={item} kind={kind} />}
       </button>
       {p.chosen && p.editing && !p.fixed && <span className="map-handle" data-resize={p.id} />}
-      <div className="map-under">
-        {into && !p.editing ? (
-          <Link href={into} className="map-name" tabIndex={-1} title={item.name}>
-            {item.name}
-          </Link>
-        ) : (
-          <span className="map-name" title={item.name}>
-            {item.name}
-          </span>
-        )}
-        <Counts item={item} />
-      </div>
+      {p.detail > 1 && (
+        <div className="map-under">
+          {into && !p.editing ? (
+            // Not a Link: thousands of them would each watch the address. The board hears the click.
+            <a href={`/ui${into}`} data-way={into} className="map-name" tabIndex={-1} title={item.name}>
+              {item.name}
+            </a>
+          ) : (
+            <span className="map-name" title={item.name}>
+              {item.name}
+            </span>
+          )}
+          <Counts item={item} />
+        </div>
+      )}
     </div>
   );
 });
+
+function Face({ item, kind }: { item: TreeItem; kind: keyof typeof kindIcons }) {
+  const Sign = kindIcons[kind];
+  return (
+    <>
+      <span className="map-sign">
+        <StatusIcon
+          status={item.status}
+          acknowledged={item.acknowledged}
+          isunmanaged={item.isunmanaged}
+          label={false}
+        />
+      </span>
+      <span className="map-mark" data-at="kind">
+        <Sign size={13} aria-hidden />
+      </span>
+      {item.note && (
+        <span className="map-mark" data-at="note">
+          <IconNote size={14} aria-hidden />
+        </span>
+      )}
+    </>
+  );
+}
 
 export function Counts({ item, size = 10 }: { item: TreeItem; size?: number }) {
   const counts = countsOf(item);

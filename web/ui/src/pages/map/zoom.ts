@@ -103,3 +103,40 @@ export function useZoom(box: RefObject<HTMLElement | null>, size: Size | undefin
     },
   };
 }
+
+export interface Part {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+/** usePart is the part of the drawing that is seen, in units and with a wide margin. It changes in steps, not with every pixel. */
+export function usePart(box: RefObject<HTMLElement | null>, size: Size | undefined, scale: number): Part {
+  const [, again] = useState(0);
+  const step = 300 / scale;
+  const at = (b: HTMLElement | null) => ({
+    x: Math.floor((b?.scrollLeft ?? 0) / 300),
+    y: Math.floor((b?.scrollTop ?? 0) / 300),
+  });
+  useEffect(() => {
+    const b = box.current;
+    if (!b) return;
+    let last = at(b);
+    const scrolled = () => {
+      const now = at(b);
+      if (now.x === last.x && now.y === last.y) return;
+      last = now;
+      again((n) => n + 1);
+    };
+    b.addEventListener("scroll", scrolled, { passive: true });
+    return () => b.removeEventListener("scroll", scrolled);
+  });
+  const { x, y } = at(box.current);
+  return {
+    left: (x - 1) * step,
+    top: (y - 1) * step,
+    right: (x + 2) * step + (size?.width ?? 1500) / scale,
+    bottom: (y + 2) * step + (size?.height ?? 1000) / scale,
+  };
+}
