@@ -99,6 +99,7 @@ test("adds a label, a link, a shortcut, a picture and a view", async ({ page, se
   await form.getByLabel("Text").fill(`${hostile[0]}, "quoted"\nsecond line`);
   await form.getByLabel("Size in points").fill("20");
   await form.getByLabel("Colour").fill("#224488");
+  await page.keyboard.press("Tab"); // the colours to choose from go away
   await form.getByRole("button", { name: "Add" }).click();
   form = await addOne(page, "Link");
   await form.getByRole("combobox", { name: "From" }).click();
