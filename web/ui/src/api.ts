@@ -337,6 +337,28 @@ export const provisioning = {
   export: (pkg: string) => text(named("/api/provisioning", pkg)),
 };
 
+// Pictures
+
+export interface Picture {
+  name: string;
+  type: string;
+  size: number;
+  width?: number;
+  height?: number;
+}
+
+export const pictures = {
+  list: (p: Page = {}) => call<{ pictures: Picture[]; more: boolean }>("/api/pictures", { params: { ...p } }),
+  put: (name: string, file: Blob) =>
+    call<{ result: string; picture: Picture }>(named("/api/pictures", name), {
+      method: "PUT",
+      body: file,
+      headers: { "Content-Type": file.type || "application/octet-stream" },
+    }),
+  /** For the browser, which reads pictures by itself. */
+  address: (name: string) => named("/api/pictures", name),
+};
+
 // Packages and classes
 
 export interface Question {

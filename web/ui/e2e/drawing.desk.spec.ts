@@ -1,0 +1,266 @@
+// What the map and the tree map compute, without a browser: places, drafts, requests, areas.
+import { expect, test } from "@playwright/test";
+import type { Tree, TreeItem } from "../src/api";
+import type { StatusChange } from "../src/live";
+import { contrast, readable } from "../src/pages/map/colour";
+import { add, apply, batches, change, csv, remove, settle, untouched } from "../src/pages/map/draft";
+import { arrange, keyOf, neighbour, type Scene, type Spot, snap, worse } from "../src/pages/map/scene";
+import { indexOf, patch } from "../src/pages/map/tree";
+import { build, type Count, find, type Place, shares } from "../src/pages/treemap/estate";
+import { layout } from "../src/pages/treemap/layout";
+import { type Rect, squarify } from "../src/pages/treemap/squarify";
+
+const view = (more: Partial<TreeItem> = {}): TreeItem => ({ name: "V", kind: "view", parentview: "MAIN", ...more });
+const resource = (name: string, more: Partial<TreeItem> = {}): TreeItem => ({
+  name,
+  kind: "resource",
+  resource: name,
+  package: "custom",
+  status: "0",
+  width: 30,
+  height: 30,
+  ...more,
+});
+const element = (pkg: string, name: string, more: Partial<TreeItem> = {}): TreeItem => ({
+  name,
+  kind: "element",
+  package: pkg,
+  ...more,
+});
+const treeOf = (children: TreeItem[], more: Partial<TreeItem> = {}): Tree => ({
+  view: view(more),
+  children,
+  content: { view: 0, resource: children.length, object: 0, element: 0 },
+  more: false,
+});
+
+function overlaps(spots: Spot[]): string[] {
+  const found: string[] = [];
+  spots.forEach((a, i) => {
+    for (const b of spots.slice(i + 1)) {
+      const apart =
+        a.left + a.width <= b.left ||
+        b.left + b.width <= a.left ||
+        a.top + a.height <= b.top ||
+        b.top + b.height <= a.top;
+      if (!apart) found.push(`${a.item.name} and ${b.item.name}`);
+    }
+  });
+  return found;
+}
+const at = (s: Scene, name: string) => s.icons.find((i) => i.item.name === name) as Spot;
+
+test("posx counts from the top and posy from the left", () => {
+  const s = arrange(view(), [resource("a", { posx: 10, posy: 200 })], 500);
+  expect(at(s, "a")).toMatchObject({ top: 10, left: 200, placed: true });
+  expect(s.homeless).toBe(0);
+  expect(s.divider).toBeUndefined();
+});
+
+test("what has no place stands below the rest and covers nothing", () => {
+  const items = Array.from({ length: 30 }, (_, i) => resource(`r${i}`, i % 3 ? {} : { posx: i * 10, posy: i * 20 }));
+  const s = arrange(view(), items, 300);
+  expect(overlaps(s.icons)).toEqual([]);
+  expect(s.homeless).toBe(20);
+  const lowest = Math.max(...s.icons.filter((i) => i.placed).map((i) => i.top + i.height));
+  expect(s.divider).toBeGreaterThan(lowest);
+  for (const i of s.icons.filter((i) => !i.placed)) expect(i.top).toBeGreaterThan(s.divider as number);
+});
+
+test("linear arranges in rows, around labels, whatever the places say", () => {
+  const items = Array.from({ length: 20 }, (_, i) => resource(`r${i}`, { posx: 0, posy: 0 }));
+  items.push(element("label", "L", { posx: 0, posy: 0, answers: { text: "Here", size: "20" } }));
+  const s = arrange(view({ autoarrange: "linear" }), items, 320);
+  expect(overlaps([...s.icons, ...s.labels])).toEqual([]);
+  expect(s.icons.every((i) => !i.placed)).toBe(true);
+  expect(s.homeless).toBe(0);
+  expect(new Set(s.icons.map((i) => i.top)).size).toBeGreaterThan(3);
+  expect(Math.max(...s.icons.map((i) => i.left + i.width))).toBeLessThanOrEqual(320);
+});
+
+test("objects are arranged and are not missing a place", () => {
+  const s = arrange(view(), [{ name: "cpu", kind: "object", resource: "R", status: "3" }], 300);
+  expect(s.homeless).toBe(0);
+  expect(s.icons).toHaveLength(1);
+});
+
+test("a link takes the worse status of its ends", () => {
+  const link = (name: string, from: string, to: string) => element("link", name, { answers: { from, to } });
+  const items = [resource("a", { status: "1" }), resource("b", { status: "-" }), resource("c", { status: "?" })];
+  const s = arrange(view(), [...items, link("ab", "a", "b"), link("ac", "a", "c"), link("ax", "a", "x")], 300);
+  expect(s.lines.map((l) => [l.item.name, l.status])).toEqual([
+    ["ab", "-"],
+    ["ac", "1"],
+  ]);
+  expect(s.loose.map((l) => l.name)).toEqual(["ax"]);
+  expect(worse("3", "-")).toBe("-");
+  expect(worse(undefined, "0")).toBe("0");
+});
+
+test("arrows find the next icon", () => {
+  const grid = [];
+  for (let x = 0; x < 3; x++)
+    for (let y = 0; y < 3; y++) grid.push(resource(`${x}${y}`, { posx: x * 100, posy: y * 100 }));
+  const s = arrange(view(), grid, 500);
+  const from = at(s, "11");
+  const name = (d: Parameters<typeof neighbour>[2]) => neighbour(s.icons, from, d)?.item.name;
+  expect([name("ArrowUp"), name("ArrowDown"), name("ArrowLeft"), name("ArrowRight")]).toEqual(["01", "21", "10", "12"]);
+  expect(neighbour(s.icons, at(s, "00"), "ArrowUp")).toBeUndefined();
+});
+
+test("snaps to ten and stays on the board", () => {
+  expect([snap(14), snap(15), snap(-30), snap(999_999)]).toEqual([10, 20, 0, 100_000]);
+});
+
+test("a draft becomes one request for each package, cells quoted", () => {
+  const t = treeOf([
+    resource("web,01", { posx: 10, posy: 10 }),
+    resource('we"b', { posx: 50, posy: 20, width: 40 }),
+    view({ name: "Child", posx: 30, posy: 30, bg: "plan" }),
+    element("label", "old", { posx: 0, posy: 0, answers: { text: "x" } }),
+  ]);
+  let d = untouched;
+  d = change(d, t.children[0] as TreeItem, { posx: 20, posy: 30 });
+  d = change(d, t.children[1] as TreeItem, { width: 60 });
+  d = change(d, t.children[2] as TreeItem, { posx: 90 });
+  d = { ...d, view: { bg: "#ff0000" } };
+  d = add(d, element("label", "new", { posx: 10, posy: 10, answers: { text: "a\nb" } }));
+  d = remove(d, t.children[3] as TreeItem);
+  expect(batches(t, d).map((b) => [b.package, b.removal, csv(b)])).toEqual([
+    ["view", false, 'name,bg,posx\n"V","#ff0000",\n"Child","plan","90"\n'],
+    ["custom", false, 'name,posx,posy,width\n"web,01","20","30","30"\n"we""b","50","20","60"\n'],
+    ["label", false, 'name,view,text,posx,posy\n"new","V","a\nb","10","10"\n'],
+    ["label", true, 'name\n"old"\n'],
+  ]);
+  const shown = apply(t, d);
+  expect(shown.view.bg).toBe("#ff0000");
+  expect(shown.children.map((c) => c.name)).toEqual(["web,01", 'we"b', "Child", "new"]);
+  expect(shown.children[0]).toMatchObject({ posx: 20, posy: 30, status: "0" });
+  const rest = settle(d, new Set([keyOf(t.children[0] as TreeItem), keyOf(t.view)]), keyOf(t.view));
+  expect(batches(t, rest).map((b) => [b.package, b.rows.length])).toEqual([
+    ["view", 1],
+    ["custom", 1],
+    ["label", 1],
+    ["label", 1],
+  ]);
+  expect(rest.view).toEqual({});
+});
+
+test("a view inside a resource is named with its resource", () => {
+  const inner = view({ name: "Disks", resource: "R", posx: 10, posy: 10 });
+  const t = treeOf([inner], { kind: "resource", name: "R", resource: "R", package: "custom" });
+  const d = { ...change(untouched, inner, { posx: 20 }), view: { autoarrange: "linear" } };
+  expect(batches(t, d).map((b) => [b.package, csv(b)])).toEqual([
+    ["view", 'name,resname,posx\n"Disks","R","20"\n'],
+    ["custom", 'name,autoarrange\n"R","linear"\n'],
+  ]);
+});
+
+test("what is added and removed again leaves nothing", () => {
+  const t = treeOf([]);
+  const made = element("label", "x", { posx: 0, posy: 0 });
+  expect(batches(t, remove(change(add(untouched, made), made, { posx: 50 }), made))).toEqual([]);
+});
+
+test("changes of statuses are put in, and counts follow", () => {
+  const counts = { "-": 0, "0": 2, "1": 0, "2": 0, "3": 0, "?": 0 };
+  const t = treeOf([resource("a", { counts }), resource("b")]);
+  const told = (c: Partial<StatusChange>) =>
+    ({ id: "", acknowledged: false, isunmanaged: false, ...c }) as StatusChange;
+  const object = told({ kind: "object", name: "cpu", resource: "a", view: "a", status: "3", previous: "0" });
+  const own = told({ kind: "resource", name: "a", resource: "a", view: "V", status: "3", previous: "0", info: "bad" });
+  const next = patch(t, indexOf(t), [object, own]);
+  expect(next.children[0]).toMatchObject({ status: "3", info: "bad", counts: { "0": 1, "3": 1 } });
+  expect(next.children[1]).toBe(t.children[1]);
+  const elsewhere = told({ kind: "object", name: "cpu", resource: "z", view: "z", status: "3", previous: "0" });
+  expect(patch(t, indexOf(t), [elsewhere])).toBe(t);
+});
+
+test("colours are made readable", () => {
+  for (const ground of ["#ffffff", "#16191d", "#123b52", "#808080"])
+    for (const colour of ["#224488", "#ffff00", "#777777", "#ffffff", "#000000"])
+      expect(contrast(readable(colour, ground), ground)).toBeGreaterThanOrEqual(4.5);
+  expect(readable("#224488", "#ffffff")).toBe("#224488");
+});
+
+const area = (r: Rect) => r.width * r.height;
+
+test("rectangles have the areas asked for, fill the space and do not overlap", () => {
+  let seed = 7;
+  const random = () => {
+    seed = (seed * 16807) % 2147483647;
+    return seed / 2147483647;
+  };
+  for (let round = 0; round < 200; round++) {
+    const sizes = Array.from({ length: 1 + Math.floor(random() * 40) }, () => Math.floor(random() ** 3 * 1000));
+    const into = { x: 5, y: 7, width: 50 + random() * 900, height: 50 + random() * 600 };
+    const rects = squarify(sizes, into);
+    const total = sizes.reduce((a, b) => a + b, 0);
+    expect(rects).toHaveLength(sizes.length);
+    if (!total) continue;
+    // One expectation for all: each of them takes a while.
+    let off = 0;
+    rects.forEach((r, i) => {
+      off = Math.max(off, Math.abs(area(r) - ((sizes[i] as number) / total) * area(into)));
+      off = Math.max(off, into.x - r.x, into.y - r.y);
+      off = Math.max(off, r.x + r.width - into.x - into.width, r.y + r.height - into.y - into.height);
+      for (const o of rects.slice(i + 1)) {
+        const w = Math.min(r.x + r.width, o.x + o.width) - Math.max(r.x, o.x);
+        const h = Math.min(r.y + r.height, o.y + o.height) - Math.max(r.y, o.y);
+        off = Math.max(off, Math.max(0, w) * Math.max(0, h));
+      }
+    });
+    expect(off, JSON.stringify({ sizes, into })).toBeLessThan(1e-6);
+  }
+});
+
+test("rectangles are nearly squares", () => {
+  const rects = squarify([6, 6, 4, 3, 2, 2, 1], { x: 0, y: 0, width: 6, height: 4 });
+  // The example of the paper: nothing longer than three times its breadth.
+  for (const r of rects) expect(Math.max(r.width / r.height, r.height / r.width)).toBeLessThan(3);
+  expect(squarify([], { x: 0, y: 0, width: 10, height: 10 })).toEqual([]);
+  expect(squarify([0], { x: 0, y: 0, width: 10, height: 10 }).map(area)).toEqual([0]);
+});
+
+test("an estate is summed up from below", () => {
+  const places: Place[] = [
+    { name: "MAIN", kind: "view", view: "MAIN" },
+    { name: "A", kind: "view", view: "A", parentview: "MAIN" },
+    { name: "r1", kind: "resource", resource: "r1", view: "A", parentview: "MAIN" },
+    { name: "r2", kind: "resource", resource: "r2", view: "MAIN" },
+    { name: "Disks", kind: "view", resource: "r1", view: "Disks", parentview: "r1" },
+  ];
+  const counts: Count[] = [
+    { resource: "r1", view: "r1", status: "0", n: 5 },
+    { resource: "r1", view: "Disks", status: "3", n: 2 },
+    { resource: "r2", view: "r2", status: "1", n: 1 },
+  ];
+  const root = build(places, counts);
+  expect(root.total).toBe(8);
+  expect(find(root, "view//A")?.counts).toEqual({ "0": 5, "3": 2 });
+  expect(find(root, "view/r1/Disks")?.total).toBe(2);
+  expect(find(root, "resource/r1")?.parent?.name).toBe("A");
+  const r1 = find(root, "resource/r1");
+  expect(r1 && shares(r1).map((s) => [s.name, s.total])).toEqual([
+    ["directly in it", 5],
+    ["Disks", 2],
+  ]);
+  const boxes = layout(root, { x: 0, y: 0, width: 800, height: 600 });
+  expect(boxes.map((b) => b.group.name)).toEqual(["A", "r1", "r2"]);
+  // Nobody's objects are lost when an estate is seen in part.
+  expect(build([], counts).total).toBe(8);
+});
+
+test("many small groups are put together, and none is lost", () => {
+  const places: Place[] = Array.from({ length: 1000 }, (_, i) => ({
+    name: `r${i}`,
+    kind: "resource",
+    resource: `r${i}`,
+    view: "MAIN",
+  }));
+  const counts: Count[] = places.map((p, i) => ({ resource: p.name, view: p.name, status: "0", n: i + 1 }));
+  const parts = shares(build(places, counts), 100);
+  expect(parts).toHaveLength(100);
+  expect(parts.reduce((n, p) => n + p.total, 0)).toBe(500_500);
+  expect(parts.some((p) => p.name === "901 more")).toBe(true);
+});

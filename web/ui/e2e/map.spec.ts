@@ -1,0 +1,240 @@
+import { hostile, icon, mapClass, noSideways, value } from "./estate";
+import { accessible, expect, logIn, test } from "./service";
+
+const map = (view: string, as = "drawing") => `/ui/map?view=${encodeURIComponent(view)}&as=${as}`;
+
+test.beforeAll(async ({ service }) => {
+  await mapClass(service);
+  await service.csv(
+    "/api/provisioning/view",
+    "name,view,posx,posy,autoarrange",
+    "Country,MAIN,10,10,none",
+    "City,Country,40,40,none",
+    "Rows,Country,40,140,linear",
+    "Strange,MAIN,10,100,none",
+  );
+  await service.csv(
+    "/api/provisioning/custom",
+    "name,view,posx,posy",
+    "left,City,50,40",
+    "right,City,50,140",
+    "nowhere,City,,",
+    ...Array.from({ length: 12 }, (_, i) => `row${i},Rows,,`),
+    ...hostile.map((n, i) => `${n},Strange,${10 + 80 * Math.floor(i / 2)},${20 + 100 * (i % 2)}`),
+  );
+  for (const r of ["left", "right", "nowhere", "row0", "row1"]) await value(service, r, 10);
+  await service.csv("/api/provisioning/view", "name,view,resname", "Inner,left,left");
+  await service.csv(
+    "/api/provisioning/label",
+    "name,view,text,size,colour,posx,posy",
+    "City title,City,The city,18,#224488,10,40",
+  );
+  await service.csv("/api/provisioning/link", "name,view,from,to,text", "Cable,City,left,right,10 Gbit/s");
+  await service.csv(
+    "/api/provisioning/shortcut",
+    "name,view,target,posx,posy",
+    "To rows,City,Rows,130,40",
+    "Lost one,City,Country,130,140",
+  );
+  await service.csv(
+    "/api/provisioning/picture",
+    "name,view,picture,posx,posy,width,height",
+    "Plan,City,not-there.png,50,220,60,40",
+  );
+});
+
+test("goes into views and up again", async ({ page, service }) => {
+  await logIn(page, service, map("MAIN"));
+  await icon(page, "Country").focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "Country", exact: true })).toBeVisible();
+  await page.goto(service.url + map("Country"));
+  await page.getByRole("link", { name: "City", exact: true }).click();
+  await page.goto(service.url + map("City"));
+  const way = page.getByRole("navigation", { name: "Way to this view" });
+  await expect(way).toHaveText("MAIN/Country/City");
+  await icon(page, "left").dblclick();
+  await expect(page.getByRole("heading", { name: "left", exact: true })).toBeVisible();
+  await page.goto(`${service.url}/ui/map?view=Inner&resource=left&as=drawing`);
+  await expect(way).toHaveText("MAIN/Country/City/left/Inner");
+  await way.getByRole("link", { name: "left" }).click();
+  await expect(page.getByRole("heading", { name: "left", exact: true })).toBeVisible();
+  await way.getByRole("link", { name: "Country" }).click();
+  await expect(page.getByRole("heading", { name: "Country", exact: true })).toBeVisible();
+  await way.getByRole("link", { name: "MAIN" }).click();
+  await expect(page.getByRole("heading", { name: "Map", exact: true })).toBeVisible();
+});
+
+test("draws labels, links, shortcuts and pictures", async ({ page, service }) => {
+  await logIn(page, service, map("City"));
+  await expect(page.getByText("The city")).toBeVisible();
+  await expect(page.getByText("10 Gbit/s")).toBeVisible();
+  await expect(page.locator('line[data-link="Cable"]')).toHaveAttribute("data-status", "0");
+  await expect(icon(page, "To rows")).toHaveAccessibleName(/shortcut; OK/);
+  await expect(page.getByText("not-there.png")).toBeVisible(); // a frame in place of what is missing
+  await expect(icon(page, "nowhere")).toHaveAccessibleName(/has no place/);
+  await expect(page.getByText("Without a place of their own")).toBeVisible();
+  await icon(page, "To rows").click();
+  await expect(page.getByRole("region", { name: "About To rows" })).toContainText("Leads to Rows");
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("region", { name: "About To rows" })).toHaveCount(0);
+  await noSideways(page);
+  await accessible(page);
+});
+
+test("a change of status is seen at once", async ({ page, service }) => {
+  await value(service, "right", 10);
+  await logIn(page, service, map("City"));
+  await expect(icon(page, "right")).toHaveAccessibleName(/OK; inside: 1 OK/);
+  await value(service, "right", 95);
+  await expect(icon(page, "right")).toHaveAccessibleName(/Critical; inside: 1 Critical/);
+  await expect(page.locator('line[data-link="Cable"]')).toHaveAttribute("data-status", "3");
+  await service.json("POST", "/api/ackmanagenote/resources", { items: ["right"], ack: "seen", note: "a note" });
+  await expect(icon(page, "right")).toHaveAccessibleName(/Critical, acknowledged.*has a note/);
+  await icon(page, "right").click();
+  const panel = page.getByRole("region", { name: "About right" });
+  await expect(panel).toContainText("Critical, acknowledged");
+  await expect(panel).toContainText("a note");
+  await expect(panel.getByRole("link", { name: "Open its page" })).toHaveAttribute(
+    "href",
+    /\/item\?kind=resource&name=right/,
+  );
+  await value(service, "right", 10);
+  await expect(panel).toContainText("OK");
+  await value(service, "row0", 75);
+  await expect(icon(page, "To rows")).toHaveAccessibleName(/Warning/); // a shortcut shows what it leads to
+  await value(service, "row0", 10);
+  await expect(icon(page, "To rows")).toHaveAccessibleName(/OK/);
+});
+
+test("arrows move from icon to icon", async ({ page, service }) => {
+  await logIn(page, service, map("City"));
+  await icon(page, "left").focus();
+  await page.keyboard.press("ArrowRight");
+  await expect(icon(page, "right")).toBeFocused();
+  await page.keyboard.press("ArrowDown");
+  await expect(icon(page, "Lost one")).toBeFocused();
+  await page.keyboard.press("ArrowLeft");
+  await expect(icon(page, "To rows")).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "Rows", exact: true })).toBeVisible();
+});
+
+test("zooms, and fits the window", async ({ page, service }) => {
+  await logIn(page, service, map("City"));
+  const width = async () => (await icon(page, "left").boundingBox())?.width ?? 0;
+  await page.getByRole("button", { name: /zoom to 100 %/ }).click();
+  await expect.poll(width).toBeCloseTo(60, 0);
+  await page.getByRole("button", { name: "Zoom in" }).click();
+  await expect.poll(width).toBeCloseTo(75, 0);
+  await page.getByRole("button", { name: "Fit to window" }).click();
+  const box = page.getByRole("region", { name: "Drawing of City" });
+  await expect
+    .poll(() => box.evaluate((b) => b.scrollWidth - b.clientWidth + b.scrollHeight - b.clientHeight))
+    .toBeLessThan(3);
+  await noSideways(page);
+});
+
+test("an arranged view puts its icons into rows", async ({ page, service }) => {
+  await logIn(page, service, map("Rows"));
+  await expect(icon(page, "row11")).toBeVisible();
+  const boxes = await page
+    .locator("button.map-icon")
+    .evaluateAll((all) => all.map((b) => b.getBoundingClientRect().toJSON()));
+  expect(boxes).toHaveLength(12);
+  const tops = new Set(boxes.map((b) => Math.round(b.top)));
+  expect(tops.size).toBeGreaterThan(1);
+  expect(new Set(boxes.map((b) => `${Math.round(b.left)} ${Math.round(b.top)}`)).size).toBe(12);
+  await expect(page.getByText("Without a place of their own")).toHaveCount(0);
+});
+
+test("the list says the same", async ({ page, service }) => {
+  await value(service, "left", 75);
+  await logIn(page, service, map("City", "list"));
+  const rows = page.locator("tr[data-item]");
+  await expect(rows).toHaveCount(5);
+  await expect(rows.first()).toContainText("left"); // the worst first
+  await expect(page.getByText("Link from left to right, 10 Gbit/s: Warning")).toBeVisible();
+  await page.getByRole("button", { name: "Details of left" }).click();
+  await expect(page.getByRole("region", { name: "About left" })).toContainText("Warning");
+  await value(service, "left", 10);
+  await expect(page.getByRole("region", { name: "About left" })).toContainText("OK");
+  await page.getByRole("button", { name: "Close the panel" }).click();
+  await noSideways(page);
+  await accessible(page);
+  await page.getByRole("link", { name: "left", exact: true }).click();
+  await expect(page.getByRole("heading", { name: "left", exact: true })).toBeVisible();
+});
+
+test("the small screen lists, the large one draws", async ({ page, service, isMobile }) => {
+  await logIn(page, service, "/ui/map?view=City");
+  await expect(page.getByRole("heading", { name: "City", exact: true })).toBeVisible();
+  await expect(page.getByRole("table")).toHaveCount(isMobile ? 1 : 0);
+  await page.getByText(isMobile ? "Drawing" : "List", { exact: true }).click();
+  await expect(page.getByRole("table")).toHaveCount(isMobile ? 0 : 1);
+  await expect(page).toHaveURL(/as=/);
+});
+
+test("names are text, whatever they are", async ({ page, service }) => {
+  await logIn(page, service, map("Strange"));
+  for (const name of hostile) await expect(icon(page, name)).toBeVisible();
+  await icon(page, hostile[0]).click();
+  await expect(page.getByRole("region", { name: `About ${hostile[0]}` })).toContainText(hostile[0]);
+  await noSideways(page);
+  await icon(page, hostile[3]).click();
+  await noSideways(page);
+  await accessible(page);
+  await page.goto(service.url + map("Strange", "list"));
+  for (const name of hostile) await expect(page.getByRole("link", { name, exact: true })).toBeVisible();
+  await noSideways(page);
+  await page.goto(service.url + map(hostile[3]));
+  await expect(page.getByRole("heading", { name: hostile[3] })).toBeVisible();
+  await noSideways(page);
+});
+
+test("a view that is not there says so", async ({ page, service }) => {
+  await logIn(page, service, map("Nowhere at all"));
+  await expect(page.getByRole("alert")).toContainText("Nowhere at all");
+});
+
+test("an empty view says what to do", async ({ page, service }) => {
+  await service.csv("/api/provisioning/view", "name,view", "Empty one,Country");
+  await logIn(page, service, map("Empty one"));
+  await expect(page.getByText("This view is empty")).toBeVisible();
+  await expect(page.getByRole("link", { name: "provision resources" })).toBeVisible();
+});
+
+test("a viewer may look and not edit", async ({ page, service }) => {
+  const secret = service.cli("user", "create", "--name", "mapviewer", "--role", "viewer");
+  await logIn(page, service, map("City"), "mapviewer", secret);
+  await expect(icon(page, "left")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Edit" })).toHaveCount(0);
+  const answer = await page.request.post(`${service.url}/api/provisioning/custom`, {
+    data: "name,posx\nleft,90\n",
+    headers: { "Content-Type": "text/csv", Origin: service.url },
+  });
+  expect(answer.status()).toBe(403);
+});
+
+test("the tree map shows the estate by status", async ({ page, service }) => {
+  await value(service, "left", 95);
+  await logIn(page, service, "/ui/treemap");
+  const country = page.getByRole("button", { name: /^Country: / });
+  await expect(country).toHaveAccessibleName(/1 Critical/);
+  await accessible(page);
+  await country.click({ position: { x: 20, y: 8 } });
+  await expect(page.getByRole("navigation", { name: "Way to this part" })).toHaveText("MAIN/Country");
+  const city = page.getByRole("button", { name: /^City: / });
+  await expect(city).toHaveAccessibleName(/1 Critical/);
+  await value(service, "left", 10);
+  await expect(city).not.toHaveAccessibleName(/Critical/); // without anybody's asking
+  await page.getByRole("button", { name: "Zoom out" }).click();
+  await expect(country).toBeVisible();
+  await page.getByText("Table", { exact: true }).click();
+  const row = page.getByRole("row").filter({ hasText: "Country" });
+  await expect(row).toContainText("5");
+  await noSideways(page);
+  await accessible(page);
+  await row.getByRole("button", { name: "Country" }).click();
+  await expect(page.getByRole("row").filter({ hasText: "Rows" })).toContainText("2");
+});

@@ -1,0 +1,259 @@
+import type { Locator, Page } from "@playwright/test";
+import { hostile, icon, mapClass, seen, value } from "./estate";
+import { accessible, expect, logIn, type Service, test } from "./service";
+
+let made = 0;
+
+/** board makes a view of its own with two resources, and opens it for editing. */
+async function board(page: Page, service: Service, more = ""): Promise<string> {
+  const view = `Board ${++made}`;
+  await mapClass(service);
+  await service.csv("/api/provisioning/view", "name,view,autoarrange", `${view},MAIN,${more || "none"}`);
+  await service.csv(
+    "/api/provisioning/custom",
+    "name,view,posx,posy",
+    `${view} a,${view},50,50`,
+    `${view} b,${view},50,150`,
+  );
+  await logIn(page, service, `/ui/map?view=${encodeURIComponent(view)}`);
+  await page.getByRole("button", { name: "Edit" }).click();
+  await expect(page.getByRole("toolbar", { name: "Editing" })).toBeVisible();
+  return view;
+}
+
+async function drag(page: Page, what: Locator, dx: number, dy: number): Promise<void> {
+  const box = await what.boundingBox();
+  if (!box) throw new Error("nothing to drag");
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x + dx / 2, y + dy / 2, { steps: 4 });
+  await page.mouse.move(x + dx, y + dy, { steps: 4 });
+  await page.mouse.up();
+}
+
+async function save(page: Page): Promise<void> {
+  await page.getByRole("button", { name: /^Save \d/ }).click();
+  await expect(page.getByRole("button", { name: "Save", exact: true })).toBeDisabled();
+}
+
+async function addOne(page: Page, what: string): Promise<Locator> {
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("menuitem", { name: what }).click();
+  return page.getByRole("dialog", { name: `New ${what.toLowerCase()}` });
+}
+
+const child = async (service: Service, view: string, name: string) =>
+  (await seen(service, view)).children.find((c) => c.name === name);
+
+test("what is dragged is saved, in tens, and is still there", async ({ page, service }) => {
+  const view = await board(page, service);
+  const a = icon(page, `${view} a`);
+  // At 100 % a unit is two pixels: 87 pixels are 43.5 units, 53 are 26.5.
+  await drag(page, a, 87, 53);
+  await expect(page.locator("[data-where]")).toHaveText("Top 80, left 90, 30 × 30");
+  expect(await child(service, view, `${view} a`)).toMatchObject({ posx: 50, posy: 50 }); // nothing before it is saved
+  await accessible(page);
+  await save(page);
+  expect(await child(service, view, `${view} a`)).toMatchObject({ posx: 80, posy: 90, width: 30, height: 30 });
+  const before = await a.boundingBox();
+  await page.reload();
+  await expect(a).toBeVisible();
+  const after = await a.boundingBox();
+  expect([after?.x, after?.y].map((n) => Math.round(n ?? 0))).toEqual(
+    [before?.x, before?.y].map((n) => Math.round(n ?? 0)),
+  );
+});
+
+test("the corner changes the size", async ({ page, service }) => {
+  const view = await board(page, service);
+  await icon(page, `${view} a`).click();
+  await drag(page, page.locator(`[data-resize]`), 41, 79);
+  await save(page);
+  expect(await child(service, view, `${view} a`)).toMatchObject({ posx: 50, posy: 50, width: 50, height: 70 });
+});
+
+test("keys move, size, undo and redo", async ({ page, service }) => {
+  const view = await board(page, service);
+  await icon(page, `${view} a`).focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Shift+ArrowRight");
+  const where = page.locator("[data-where]");
+  await expect(where).toHaveText("Top 60, left 70, 40 × 30");
+  await page.keyboard.press("Control+z");
+  await page.keyboard.press("Control+z");
+  await expect(where).toHaveText("Top 60, left 60, 30 × 30");
+  await page.keyboard.press("Control+y");
+  await expect(where).toHaveText("Top 60, left 70, 30 × 30");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await save(page);
+  expect(await child(service, view, `${view} a`)).toMatchObject({ posx: 60, posy: 60 });
+});
+
+test("adds a label, a link, a shortcut, a picture and a view", async ({ page, service }) => {
+  const view = await board(page, service);
+  let form = await addOne(page, "Label");
+  await accessible(page);
+  await form.getByLabel("Text").fill(`${hostile[0]}, "quoted"\nsecond line`);
+  await form.getByLabel("Size in points").fill("20");
+  await form.getByLabel("Colour").fill("#224488");
+  await page.keyboard.press("Tab"); // the colours to choose from go away
+  await form.getByRole("button", { name: "Add" }).click();
+  form = await addOne(page, "Link");
+  await form.getByRole("combobox", { name: "From" }).click();
+  await page.getByRole("option", { name: `${view} a` }).click();
+  await form.getByRole("combobox", { name: "To" }).click();
+  await page.getByRole("option", { name: `${view} b` }).click();
+  await form.getByLabel("Text").fill("fibre");
+  await form.getByRole("button", { name: "Add" }).click();
+  form = await addOne(page, "Shortcut");
+  await form.getByLabel("Leads to").fill(`${view} b`);
+  await form.getByRole("button", { name: "Add" }).click();
+  form = await addOne(page, "Picture");
+  await form.getByLabel("Picture").fill("logo.png");
+  await form.getByRole("button", { name: "Add" }).click();
+  form = await addOne(page, "View");
+  await form.getByLabel("Name").fill(`${view} inner`);
+  await form.getByLabel("Arrange the icons").check();
+  await form.getByRole("button", { name: "Add" }).click();
+  await expect(page.getByText("second line")).toBeVisible();
+  await save(page);
+  const { children } = await seen(service, view);
+  const of = (pkg: string) => children.find((c) => c.package === pkg);
+  expect(of("label")?.answers).toEqual({ text: `${hostile[0]}, "quoted"\nsecond line`, size: "20", colour: "#224488" });
+  expect(of("link")?.answers).toEqual({ from: `${view} a`, to: `${view} b`, text: "fibre" });
+  expect(of("shortcut")?.answers).toEqual({ target: `${view} b` });
+  expect(of("picture")).toMatchObject({ answers: { picture: "logo.png" }, width: 100, height: 100 });
+  expect(children.find((c) => c.name === `${view} inner`)).toMatchObject({ kind: "view", autoarrange: "linear" });
+  for (const c of children) for (const n of [c.posx, c.posy]) expect((n ?? 0) % 10).toBe(0);
+  await page.getByRole("button", { name: "Done" }).click();
+  await expect(page.getByText("fibre")).toBeVisible();
+  await accessible(page);
+});
+
+test("changes and removes what is drawn", async ({ page, service }) => {
+  const view = await board(page, service);
+  const title = `${view} title`;
+  await service.csv(
+    "/api/provisioning/label",
+    "name,view,text,posx,posy",
+    `${title},${view},Before,10,50`,
+    `${view} other,${view},Goes,10,150`,
+  );
+  await page.getByRole("button", { name: `Label ${title}: Before` }).click();
+  await page.getByRole("button", { name: "Change" }).click();
+  const form = page.getByRole("dialog");
+  await form.getByLabel("Text").fill("After");
+  await form.getByLabel("From the top").fill("20");
+  await form.getByRole("button", { name: "Change" }).click();
+  await page.getByRole("button", { name: /^Label .*Goes$/ }).click();
+  await page
+    .getByRole("region", { name: /^About/ })
+    .getByRole("button", { name: "Remove" })
+    .click();
+  await expect(page.getByText("Goes")).toHaveCount(0);
+  await save(page);
+  const { children } = await seen(service, view);
+  expect(children.filter((c) => c.package === "label")).toMatchObject([
+    { name: title, posx: 20, answers: { text: "After" } },
+  ]);
+});
+
+test("what the service does not take is told, and nothing is lost", async ({ page, service }) => {
+  const view = await board(page, service);
+  let form = await addOne(page, "Shortcut");
+  await form.getByLabel("Leads to").fill("no such view");
+  await form.getByRole("button", { name: "Add" }).click();
+  await icon(page, `${view} a`).click();
+  await page.getByRole("button", { name: "Place and size" }).click();
+  form = page.getByRole("dialog");
+  await form.getByLabel("From the top").fill("55");
+  await form.getByRole("button", { name: "Change" }).click();
+  await page.getByRole("button", { name: "Save 2 changes" }).click();
+  const told = page.getByRole("alert");
+  await expect(told).toContainText('there is no view or resource "no such view"');
+  await expect(told).toContainText("divisible by 10");
+  await accessible(page);
+  const { children } = await seen(service, view);
+  expect(children.map((c) => [c.name, c.posx])).toEqual([
+    [`${view} a`, 50],
+    [`${view} b`, 50],
+  ]);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByRole("button", { name: "Done" })).toBeVisible();
+});
+
+test("a name in use elsewhere is not taken away from there", async ({ page, service }) => {
+  await service.csv("/api/provisioning/view", "name,view", "Elsewhere,MAIN");
+  await service.csv("/api/provisioning/label", "name,view,text", "Taken,Elsewhere,mine");
+  await board(page, service);
+  const form = await addOne(page, "Label");
+  await form.getByLabel("Text").fill("yours");
+  await form.getByLabel("Name").fill("Taken");
+  await form.getByRole("button", { name: "Add" }).click();
+  await page.getByRole("button", { name: "Save 1 change" }).click();
+  await expect(page.getByRole("alert")).toContainText("already");
+  expect((await seen(service, "Elsewhere")).children).toMatchObject([{ name: "Taken", answers: { text: "mine" } }]);
+});
+
+test("background and arrangement of the view", async ({ page, service }) => {
+  const view = await board(page, service);
+  await page.getByRole("button", { name: "This view" }).click();
+  const form = page.getByRole("dialog");
+  await form.getByLabel("Arrange the icons").check();
+  await form.getByLabel("Background").click();
+  await page.getByRole("option", { name: "A colour" }).click();
+  await form.getByLabel("Colour", { exact: true }).fill("#123b52");
+  await form.getByRole("button", { name: "Change" }).click();
+  await save(page);
+  expect((await seen(service, view)).view).toMatchObject({ autoarrange: "linear", bg: "#123b52" });
+  await icon(page, `${view} a`).click();
+  await expect(page.locator("[data-where]")).toHaveText("This view arranges its icons by itself.");
+  const before = await icon(page, `${view} a`).boundingBox();
+  await drag(page, icon(page, `${view} a`), 100, 100);
+  expect(await icon(page, `${view} a`).boundingBox()).toEqual(before);
+  await accessible(page);
+});
+
+test("whoever leaves with changes is asked", async ({ page, service }) => {
+  const view = await board(page, service);
+  await icon(page, `${view} a`).focus();
+  await page.keyboard.press("ArrowDown");
+  await page.getByRole("link", { name: "Events" }).click();
+  const question = page.getByRole("dialog", { name: "Leave without saving?" });
+  await expect(question).toBeVisible();
+  await question.getByRole("button", { name: "Stay" }).click();
+  await expect(page.getByRole("button", { name: "Save 1 change" })).toBeVisible();
+  await page.keyboard.press("g");
+  await page.keyboard.press("e");
+  await question.getByRole("button", { name: "Leave" }).click();
+  await expect(page.getByRole("heading", { name: "Events" })).toBeVisible();
+  expect(await child(service, view, `${view} a`)).toMatchObject({ posx: 50 });
+});
+
+test("statuses live on while a view is edited", async ({ page, service }) => {
+  const view = await board(page, service);
+  await icon(page, `${view} a`).focus();
+  await page.keyboard.press("ArrowDown");
+  await value(service, `${view} a`, 95);
+  await expect(icon(page, `${view} a`)).toHaveAccessibleName(/Critical/);
+  await expect(page.locator("[data-where]")).toHaveText("Top 60, left 50, 30 × 30");
+});
+
+test("an operator edits and may not remove", async ({ page, service }) => {
+  const view = "Board of operators";
+  await service.csv("/api/provisioning/view", "name,view", `${view},MAIN`);
+  await service.csv("/api/provisioning/label", "name,view,text,posx,posy", `${view} l,${view},Stays,10,10`);
+  const secret = service.cli("user", "create", "--name", "mapoperator", "--role", "operator");
+  await logIn(page, service, `/ui/map?view=${encodeURIComponent(view)}`, "mapoperator", secret);
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByRole("button", { name: /^Label .*Stays$/ }).click();
+  await expect(page.getByRole("button", { name: "Remove" })).toHaveCount(0);
+  await page.keyboard.press("Delete");
+  await page.keyboard.press("ArrowDown");
+  await save(page);
+  expect((await seen(service, view)).children).toMatchObject([{ posx: 20, posy: 10 }]);
+});

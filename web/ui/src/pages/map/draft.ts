@@ -1,0 +1,197 @@
+// What somebody has changed in a view and not saved yet. It lies over what the service says, so that statuses go on living
+// while a view is edited. Drafts are never changed in place: undo is a list of them.
+import type { Tree, TreeItem } from "../../api";
+import { keyOf } from "./scene";
+
+export interface Change {
+  posx?: number;
+  posy?: number;
+  width?: number;
+  height?: number;
+  answers?: Record<string, string>;
+}
+
+export interface Draft {
+  changes: Record<string, Change>;
+  added: TreeItem[];
+  /** What is to be removed, by key. */
+  removed: Record<string, TreeItem>;
+  view: { autoarrange?: string; bg?: string };
+}
+
+export const untouched: Draft = { changes: {}, added: [], removed: {}, view: {} };
+
+export const countOf = (d: Draft) =>
+  Object.keys(d.changes).length + d.added.length + Object.keys(d.removed).length + Object.keys(d.view).length;
+
+/** apply shows a view as it will be. What is not changed stays the same object. */
+export function apply(t: Tree, d: Draft): { view: TreeItem; children: TreeItem[] } {
+  if (d === untouched) return t;
+  const view = Object.keys(d.view).length ? { ...t.view, ...d.view } : t.view;
+  const have = new Set(t.children.map(keyOf));
+  const added = d.added.filter((i) => !have.has(keyOf(i)));
+  const children = [...t.children, ...added].filter((i) => !d.removed[keyOf(i)]);
+  return { view, children: children.map((i) => merge(i, d.changes[keyOf(i)])) };
+}
+
+function merge(i: TreeItem, c?: Change): TreeItem {
+  if (!c) return i;
+  const { answers, ...place } = c;
+  return { ...i, ...place, answers: answers ? { ...i.answers, ...answers } : i.answers };
+}
+
+export function change(d: Draft, item: TreeItem, c: Change): Draft {
+  const key = keyOf(item);
+  const at = d.added.findIndex((i) => keyOf(i) === key);
+  if (at >= 0) return { ...d, added: d.added.with(at, merge(d.added[at] as TreeItem, c)) };
+  const before = d.changes[key];
+  const answers = before?.answers || c.answers ? { ...before?.answers, ...c.answers } : undefined;
+  return { ...d, changes: { ...d.changes, [key]: { ...before, ...c, ...(answers && { answers }) } } };
+}
+
+export function add(d: Draft, item: TreeItem): Draft {
+  return { ...d, added: [...d.added, item] };
+}
+
+export function remove(d: Draft, item: TreeItem): Draft {
+  const key = keyOf(item);
+  const { [key]: _, ...changes } = d.changes;
+  if (d.added.some((i) => keyOf(i) === key)) return { ...d, changes, added: d.added.filter((i) => keyOf(i) !== key) };
+  return { ...d, changes, removed: { ...d.removed, [key]: item } };
+}
+
+/** settle forgets what has been saved. */
+export function settle(d: Draft, keys: Set<string>, ownKey: string): Draft {
+  const without = <V>(all: Record<string, V>) =>
+    Object.fromEntries(Object.entries(all).filter(([k]) => !keys.has(k))) as Record<string, V>;
+  return {
+    changes: without(d.changes),
+    added: d.added.filter((i) => !keys.has(keyOf(i))),
+    removed: without(d.removed),
+    view: keys.has(ownKey) ? {} : d.view,
+  };
+}
+
+// From a draft to requests
+
+export interface Row {
+  key: string;
+  item: TreeItem;
+  fresh: boolean;
+  cells: Record<string, string>;
+}
+
+/** Batch is one request: all rows of one package. */
+export interface Batch {
+  package: string;
+  removal: boolean;
+  columns: string[];
+  rows: Row[];
+}
+
+const packageOf = (i: TreeItem) => (i.kind === "view" ? "view" : (i.package ?? ""));
+
+const places = ["posx", "posy", "width", "height"] as const;
+
+/** now is what a column of an item holds, for rows that do not change it but share a request with some that do. */
+function now(i: TreeItem, column: string): string {
+  switch (column) {
+    case "posx":
+    case "posy":
+    case "width":
+    case "height":
+    case "autoarrange":
+    case "bg":
+    case "class":
+      return String(i[column] ?? "");
+    case "view":
+      return ""; // an empty cell leaves an item where it stands
+    default:
+      return i.answers?.[column] ?? "";
+  }
+}
+
+interface Wish {
+  item: TreeItem;
+  fresh: boolean;
+  cells: Record<string, string>;
+}
+
+function wishes(t: Tree, d: Draft): Wish[] {
+  const out: Wish[] = [];
+  if (Object.keys(d.view).length) out.push({ item: t.view, fresh: false, cells: { ...d.view } });
+  for (const item of t.children) {
+    const c = d.changes[keyOf(item)];
+    if (!c || d.removed[keyOf(item)]) continue;
+    const { answers, ...place } = c;
+    const numbers = Object.fromEntries(Object.entries(place).map(([k, v]) => [k, String(v)]));
+    out.push({ item, fresh: false, cells: { ...numbers, ...answers } });
+  }
+  for (const item of d.added) {
+    const cells: Record<string, string> = { view: t.view.name, ...item.answers };
+    for (const p of places) if (item[p] !== undefined) cells[p] = String(item[p]);
+    if (item.autoarrange) cells.autoarrange = item.autoarrange;
+    out.push({ item, fresh: true, cells });
+  }
+  return out;
+}
+
+/** batches are the requests that save a draft, in the order in which they must be sent. */
+export function batches(t: Tree, d: Draft): Batch[] {
+  const by = new Map<string, Wish[]>();
+  for (const w of wishes(t, d)) {
+    const p = packageOf(w.item);
+    by.set(p, [...(by.get(p) ?? []), w]);
+  }
+  const posts = [...by].map(([p, all]) => batchOf(p, all)).sort((a, b) => order(a) - order(b));
+  const gone = new Map<string, TreeItem[]>();
+  for (const i of Object.values(d.removed)) gone.set(packageOf(i), [...(gone.get(packageOf(i)) ?? []), i]);
+  const removals = [...gone].map(([p, items]) => removalOf(p, items)).sort((a, b) => order(b) - order(a));
+  return [...posts, ...removals];
+}
+
+// Views come first: links and shortcuts of the same draft may name them.
+const order = (b: Batch) => (b.package === "view" ? 0 : 1);
+
+function batchOf(p: string, all: Wish[]): Batch {
+  const columns = [...new Set(all.flatMap((w) => Object.keys(w.cells)))];
+  const inside = p === "view" && all.some((w) => w.item.resource);
+  return {
+    package: p,
+    removal: false,
+    columns: ["name", ...(inside ? ["resname"] : []), ...columns],
+    rows: all.map(({ item, fresh, cells }) => ({
+      key: keyOf(item),
+      item,
+      fresh,
+      cells: {
+        ...Object.fromEntries(columns.map((c) => [c, cells[c] ?? now(item, c)])),
+        name: item.name,
+        ...(inside && { resname: item.resource ?? "" }),
+      },
+    })),
+  };
+}
+
+function removalOf(p: string, items: TreeItem[]): Batch {
+  const inside = p === "view" && items.some((i) => i.resource);
+  return {
+    package: p,
+    removal: true,
+    columns: inside ? ["name", "resname"] : ["name"],
+    rows: items.map((item) => ({
+      key: keyOf(item),
+      item,
+      fresh: false,
+      cells: { name: item.name, ...(inside && { resname: item.resource ?? "" }) },
+    })),
+  };
+}
+
+const quoted = (cell: string) => (cell === "" ? "" : `"${cell.replaceAll('"', '""')}"`);
+
+/** csv writes rows of a batch. Cells are always quoted: they may hold anything. */
+export function csv(b: Batch, rows = b.rows): string {
+  const lines = rows.map((r) => b.columns.map((c) => quoted(r.cells[c] ?? "")).join(","));
+  return `${[b.columns.join(","), ...lines].join("\n")}\n`;
+}

@@ -1,0 +1,86 @@
+// Saving a draft by the API that scripts use: a request for each package, each all or nothing.
+import { ApiError, provisioning, type Report } from "../../api";
+import { type Batch, csv, type Row } from "./draft";
+import { kindName } from "./scene";
+
+export interface Wrong {
+  /** What the message is about. */
+  what: string;
+  message: string;
+}
+
+export interface Outcome {
+  /** Keys of what has been saved. */
+  saved: Set<string>;
+  wrong: Wrong[];
+}
+
+const nameOf = (r?: Row) => (r ? `${kindName(r.item)} ${r.item.name}` : "");
+
+/** errorsOf reads the report that stands beside an error. Without one, the error itself is all there is. */
+function errorsOf(rows: Row[], e: unknown): Wrong[] {
+  const report = e instanceof ApiError ? (e.body as Partial<Report> | null) : null;
+  if (report?.errors?.length) {
+    return report.errors.map((x) => ({ what: nameOf(rows[x.row - 1]), message: x.message }));
+  }
+  return [{ what: rows.length === 1 ? nameOf(rows[0]) : "", message: e instanceof Error ? e.message : String(e) }];
+}
+
+async function send(b: Batch, rows: Row[], dryrun: boolean): Promise<Report> {
+  const options = { atomic: true, dryrun: dryrun || undefined };
+  return b.removal
+    ? provisioning.remove(b.package, csv(b, rows), options)
+    : provisioning.post(b.package, csv(b, rows), options);
+}
+
+/** taken finds new things whose names are in use: to send them would move what has the name already. */
+async function taken(b: Batch): Promise<Wrong[]> {
+  const fresh = b.rows.filter((r) => r.fresh);
+  if (!fresh.length) return [];
+  const makes = async (rows: Row[]) => {
+    const { created } = await send(b, rows, true);
+    return created.elements + created.views;
+  };
+  if ((await makes(fresh)) === fresh.length) return [];
+  const wrong: Wrong[] = [];
+  for (const r of fresh) {
+    if (await makes([r])) continue;
+    const message = `There is a ${kindName(r.item)} named “${r.item.name}” already, perhaps in another view; choose another name.`;
+    wrong.push({ what: nameOf(r), message });
+  }
+  return wrong;
+}
+
+/** tried asks the service about everything before anything is changed, as far as requests do not depend on each other. */
+async function tried(all: Batch[]): Promise<Wrong[]> {
+  const wrong: Wrong[] = [];
+  for (const b of all) {
+    try {
+      const names = await taken(b);
+      if (names.length) wrong.push(...names);
+      else await send(b, b.rows, true);
+    } catch (e) {
+      wrong.push(...errorsOf(b.rows, e));
+    }
+    // What comes after new views may name them, and cannot be tried before they are there.
+    if (b.package === "view" && !b.removal && b.rows.some((r) => r.fresh)) break;
+  }
+  return wrong;
+}
+
+export async function save(all: Batch[]): Promise<Outcome> {
+  const saved = new Set<string>();
+  const wrong = await tried(all);
+  if (wrong.length) return { saved, wrong };
+  for (const b of all) {
+    try {
+      const names = await taken(b);
+      if (names.length) return { saved, wrong: names };
+      await send(b, b.rows, false);
+      for (const r of b.rows) saved.add(r.key);
+    } catch (e) {
+      return { saved, wrong: errorsOf(b.rows, e) };
+    }
+  }
+  return { saved, wrong: [] };
+}

@@ -1,0 +1,183 @@
+// The content of one view as it is now: read once, then kept up to date by what the stream tells.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo, useRef } from "react";
+import { quote, type Status, type StatusRow, sql, type Tree, type TreeItem, tree } from "../../api";
+import { type StatusChange, useLive } from "../../live";
+import { keyOf } from "./scene";
+
+/** As many items as are drawn or listed at once. */
+export const most = 5000;
+
+async function load(view: string, resource: string | undefined, signal: AbortSignal): Promise<Tree> {
+  const first = await tree({ view, resource, limit: most }, signal);
+  if (!first.more || !first.content.element) return first;
+  // Elements are listed last. Of a view that is too full to be drawn whole, they must not be what is missing.
+  const drawn = await tree({ view, resource, limit: most, after: "element//" }, signal);
+  const kept = first.children.filter((c) => c.kind !== "element");
+  return { ...first, children: [...kept, ...drawn.children] };
+}
+
+const treeKey = (view: string, resource?: string) => ["tree", view, resource ?? ""];
+
+/** useTree reads a view and listens. `again` reads it anew. */
+export function useTree(view: string, resource?: string) {
+  const client = useQueryClient();
+  const key = treeKey(view, resource);
+  const read = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => load(view, resource, signal),
+    refetchInterval: 60_000, // counts are added up from what is told; this sets them right
+  });
+  const again = () => client.invalidateQueries({ queryKey: key });
+  const soon = usePaced(again, 2000);
+  const index = useMemo(() => indexOf(read.data), [read.data]);
+  useLive({
+    status: (changes) => {
+      const now = client.getQueryData<Tree>(key);
+      if (!now) return;
+      const next = patch(now, now === read.data ? index : indexOf(now), changes);
+      if (next !== now) client.setQueryData(key, next);
+    },
+    event: (events) => {
+      if (events.some((e) => e.type === "configuration" || e.type === "note" || e.type === "manage")) soon();
+    },
+    resync: again,
+  });
+  return { ...read, again };
+}
+
+/** usePaced calls a function at most once in so many milliseconds, the last call always. */
+export function usePaced(f: () => void, pace: number): () => void {
+  const latest = useRef(f);
+  latest.current = f;
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const last = useRef(0);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return () => {
+    if (timer.current !== undefined) return;
+    const wait = Math.max(0, last.current + pace - Date.now());
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      last.current = Date.now();
+      latest.current();
+    }, wait);
+  };
+}
+
+type Index = Map<string, number>;
+
+export const indexOf = (t?: Tree): Index => new Map(t?.children.map((c, i) => [keyOf(c), i]));
+
+/** around is the key of what an item stands in. */
+export function around(c: StatusRow): string {
+  const place = c.kind === "view" ? c.parentview : c.view;
+  if (c.kind === "resource" || !c.resource) return `view//${place ?? ""}`;
+  return place === c.resource ? `resource/${place}/${place}` : `view/${c.resource}/${place ?? ""}`;
+}
+
+function stateOf(c: StatusChange): Partial<TreeItem> {
+  return {
+    status: c.status,
+    statusname: c.statusname,
+    since: c.since,
+    info: c.info,
+    acknowledged: !!c.acknowledged,
+    isunmanaged: !!c.isunmanaged,
+  };
+}
+
+function recount(i: TreeItem, from: string, to: Status): TreeItem {
+  if (!i.counts) return i;
+  const counts = { ...i.counts };
+  counts[from as Status] = Math.max(0, (counts[from as Status] ?? 0) - 1);
+  counts[to] = (counts[to] ?? 0) + 1;
+  return { ...i, counts };
+}
+
+/** patch puts changes into a view. What did not change stays the same object, so that only what did is drawn anew. */
+export function patch(t: Tree, index: Index, changes: StatusChange[]): Tree {
+  let view = t.view;
+  let children: TreeItem[] | undefined;
+  const own = keyOf(t.view);
+  const change = (key: string, f: (i: TreeItem) => TreeItem) => {
+    if (key === own) view = f(view);
+    const at = index.get(key);
+    if (at === undefined) return;
+    children ??= [...t.children];
+    const item = children[at];
+    if (item) children[at] = f(item);
+  };
+  for (const c of changes) {
+    change(keyOf(c), (i) => ({ ...i, ...stateOf(c) }));
+    const { previous } = c;
+    if (previous && previous !== c.status) change(around(c), (i) => recount(i, previous, c.status));
+  }
+  return view === t.view && !children ? t : { ...t, view, children: children ?? t.children };
+}
+
+export type Target = Pick<
+  StatusRow,
+  "name" | "kind" | "resource" | "status" | "statusname" | "acknowledged" | "isunmanaged" | "since" | "info"
+>;
+
+/** useTargets finds what shortcuts lead to, with the status it has. */
+export function useTargets(names: string[]): Map<string, Target> {
+  const client = useQueryClient();
+  const wanted = [...new Set(names)].sort();
+  const key = ["targets", ...wanted];
+  const read = useQuery({
+    queryKey: key,
+    enabled: wanted.length > 0,
+    queryFn: async ({ signal }) => {
+      const list = wanted.map(quote).join(", ");
+      const q = `SELECT name, kind, resource, status, statusname, acknowledged, isunmanaged, since, info FROM objectstatus WHERE kind IN ('view', 'resource') AND name IN (${list})`;
+      // A name stands for the view or resource at customer level; views inside resources may have it, too.
+      return (await sql<Target>(q, { rows: 10_000, signal })).rows.filter((r) => r.kind === "resource" || !r.resource);
+    },
+  });
+  useLive({
+    status: (changes) => {
+      const of = new Map(changes.filter((c) => c.kind !== "object").map((c) => [keyOf(c), c]));
+      const now = client.getQueryData<Target[]>(key);
+      if (!now?.some((t) => of.has(keyOf(t)))) return;
+      client.setQueryData(
+        key,
+        now.map((t) => {
+          const c = of.get(keyOf(t));
+          return c ? { ...t, ...stateOf(c) } : t;
+        }),
+      );
+    },
+    resync: () => client.invalidateQueries({ queryKey: key }),
+  });
+  return useMemo(() => new Map(read.data?.map((t) => [t.name, t])), [read.data]);
+}
+
+/** useCrumbs is the way from the top to a view, without the view itself. Parents are asked for one by one. */
+export function useCrumbs(view?: TreeItem): { name: string; resource?: string }[] {
+  const own = view ? keyOf(view) : "";
+  const read = useQuery({
+    queryKey: ["crumbs", own, view?.parentview ?? ""],
+    enabled: !!view?.parentview,
+    staleTime: 30_000,
+    retry: false,
+    queryFn: async ({ signal }) => {
+      const way: { name: string; resource?: string }[] = [];
+      let at: TreeItem | undefined = view;
+      while (at?.parentview && way.length < 100) {
+        const inside: string | undefined = at.kind === "resource" ? undefined : at.resource;
+        const resource: string | undefined = inside && inside !== at.parentview ? inside : undefined;
+        way.unshift({ name: at.parentview, resource });
+        if (at.parentview === "MAIN") break;
+        try {
+          at = (await tree({ view: at.parentview, resource, limit: 1 }, signal)).view;
+        } catch (e) {
+          if (signal.aborted) throw e;
+          break; // not everybody may see all of the way up
+        }
+      }
+      return way;
+    },
+  });
+  return read.data ?? (view?.parentview ? [{ name: view.parentview }] : []);
+}
