@@ -1,0 +1,181 @@
+// The rows of a sheet: only those in sight are made, so a million are as quick as ten.
+import { ActionIcon, Group, SegmentedControl, Stack, Text } from "@mantine/core";
+import { IconAlertTriangle, IconPencil } from "@tabler/icons-react";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useMemo, useRef } from "react";
+import type { Fault } from "./run";
+import { clean, type Sheet } from "./sheet";
+
+const height = 34;
+/** Browsers draw no element that is higher; rows beyond it are reached through the list of wrong ones. */
+const highest = 15_000_000;
+
+export function Rows({
+  sheet,
+  faults,
+  secrets,
+  only,
+  onOnly,
+  chosen,
+  onEdit,
+}: {
+  sheet: Sheet;
+  faults: Fault[];
+  /** Columns that are not to be shown. */
+  secrets: Set<string>;
+  only: "all" | "wrong";
+  onOnly: (o: "all" | "wrong") => void;
+  /** The row to bring into sight. */
+  chosen?: number;
+  onEdit?: (at: number) => void;
+}) {
+  const box = useRef<HTMLDivElement>(null);
+  const wrong = useMemo(() => {
+    const of = new Map<number, Fault[]>();
+    for (const f of faults) of.set(f.at, [...(of.get(f.at) ?? []), f]);
+    return of;
+  }, [faults]);
+  const list = only === "wrong" ? [...wrong.keys()].sort((a, b) => a - b) : null;
+  const count = Math.min(list ? list.length : sheet.count, Math.floor(highest / height));
+  const rows = useVirtualizer({
+    count,
+    getScrollElement: () => box.current,
+    estimateSize: () => height,
+    overscan: 12,
+  });
+  const at = chosen === undefined ? -1 : list ? list.indexOf(chosen) : chosen;
+  const { scrollToIndex } = rows;
+  useEffect(() => {
+    if (at >= 0) scrollToIndex(at, { align: "center" });
+  }, [at, scrollToIndex]);
+  const grid = `76px repeat(${Math.max(1, sheet.given.length)}, minmax(130px, 1fr)) 44px`;
+  const width = 120 + Math.max(1, sheet.given.length) * 130;
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" c="dimmed" className="number">
+          {sheet.sent.toLocaleString()} {sheet.sent === 1 ? "row" : "rows"}
+          {sheet.sent < sheet.count && `, ${(sheet.count - sheet.sent).toLocaleString()} left out`}
+        </Text>
+        {wrong.size > 0 && (
+          <SegmentedControl
+            size="xs"
+            aria-label="Which rows to show"
+            value={only}
+            onChange={(v) => onOnly(v as "all" | "wrong")}
+            data={[
+              { value: "all", label: "All rows" },
+              { value: "wrong", label: `Wrong (${wrong.size.toLocaleString()})` },
+            ]}
+          />
+        )}
+      </Group>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard */}
+      <section ref={box} className="sheet card" aria-label="Rows" tabIndex={0}>
+        <table className="sheet-table" aria-label="Rows" aria-rowcount={sheet.count + 1} style={{ minWidth: width }}>
+          <thead>
+            <tr aria-rowindex={1} className="sheet-head" style={{ gridTemplateColumns: grid }}>
+              <th scope="col">Line</th>
+              {sheet.given.map((g, i) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place
+                <th scope="col" key={i} className="cut" title={g}>
+                  {sheet.columns[i] === null ? <s>{g}</s> : sheet.columns[i]}
+                </th>
+              ))}
+              <td />
+            </tr>
+          </thead>
+          <tbody style={{ height: rows.getTotalSize(), position: "relative" }}>
+            {rows.getVirtualItems().map((v) => {
+              const at = list ? (list[v.index] ?? 0) : v.index;
+              return (
+                <Row
+                  key={v.key}
+                  sheet={sheet}
+                  at={at}
+                  top={v.start}
+                  grid={grid}
+                  secrets={secrets}
+                  faults={wrong.get(at)}
+                  chosen={at === chosen}
+                  onEdit={onEdit}
+                />
+              );
+            })}
+          </tbody>
+        </table>
+      </section>
+    </Stack>
+  );
+}
+
+function Row({
+  sheet,
+  at,
+  top,
+  grid,
+  secrets,
+  faults,
+  chosen,
+  onEdit,
+}: {
+  sheet: Sheet;
+  at: number;
+  top: number;
+  grid: string;
+  secrets: Set<string>;
+  faults?: Fault[];
+  chosen: boolean;
+  onEdit?: (at: number) => void;
+}) {
+  const cells = sheet.cells(at);
+  const out = sheet.leftOut(at);
+  const said = faults?.map((f) => f.message).join("\n");
+  const faulty = (i: number) => faults?.some((f) => f.column && clean(sheet.columns[i] ?? "") === f.column);
+  const mark = faults ? "wrong" : sheet.changed(at) ? "changed" : undefined;
+  const broken = sheet.broken(at);
+  return (
+    <tr
+      aria-rowindex={at + 2}
+      className="sheet-row"
+      data-mark={mark}
+      data-chosen={chosen || undefined}
+      data-out={out || undefined}
+      style={{ gridTemplateColumns: grid, height, transform: `translateY(${top}px)` }}
+    >
+      <th scope="row" className="number" title={said}>
+        {faults && <IconAlertTriangle size={14} aria-label="Wrong" className="sheet-sign" />}
+        {!faults && sheet.changed(at) && <IconPencil size={13} aria-label="Changed here" className="sheet-sign" />}
+        {sheet.line(at).toLocaleString()}
+      </th>
+      {broken ? (
+        <td className="cut" title={cells[0]} style={{ gridColumn: `span ${Math.max(1, sheet.given.length)}` }}>
+          {cells[0]}
+        </td>
+      ) : (
+        sheet.given.map((_, i) => {
+          const text = secrets.has(clean(sheet.columns[i] ?? "")) && cells[i] ? "••••" : (cells[i] ?? "");
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its place
+            <td key={i} className="cut" title={text} data-wrong={faulty(i) || undefined}>
+              {out ? <s>{text}</s> : text}
+            </td>
+          );
+        })
+      )}
+      <td>
+        {onEdit && (
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="sm"
+            aria-label={`Change the row on line ${sheet.line(at)}`}
+            onClick={() => onEdit(at)}
+          >
+            <IconPencil size={15} />
+          </ActionIcon>
+        )}
+      </td>
+    </tr>
+  );
+}
