@@ -48,7 +48,7 @@ export function Applying({
       <Paper className="card" p="md">
         <Stack gap="sm">
           <Group justify="space-between">
-            <Text fw={600} role="status" aria-live="polite">
+            <Text component="div" fw={600} role="status" aria-live="polite">
               {title(far, remove)}
             </Text>
             <Text size="sm" c="dimmed" className="number">

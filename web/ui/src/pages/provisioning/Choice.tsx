@@ -7,6 +7,7 @@ import {
   NavLink,
   Paper,
   Select,
+  SimpleGrid,
   Stack,
   Table,
   Text,
@@ -48,26 +49,28 @@ export function PackageList({ packages }: { packages: Package[] }) {
         maw={480}
       />
       {found.length === 0 && <Empty title="No package has that in its name, its help or its columns" />}
-      {groups.map(([kind, label]) => {
-        const of = found.filter((p) => p.kind === kind);
-        if (of.length === 0) return null;
-        return (
-          <Paper key={kind} className="card" p="xs" component="section" aria-label={label}>
-            <Text size="sm" c="dimmed" fw={600} px="sm" py={4}>
-              {label}
-            </Text>
-            {of.map((p) => (
-              <NavLink
-                key={p.name}
-                component={Link}
-                href={link.provisioning(p.name)}
-                label={<span className="name">{p.name}</span>}
-                description={p.help}
-              />
-            ))}
-          </Paper>
-        );
-      })}
+      <SimpleGrid cols={{ base: 1, md: 2 }} style={{ alignItems: "start" }}>
+        {groups.map(([kind, label]) => {
+          const of = found.filter((p) => p.kind === kind);
+          if (of.length === 0) return null;
+          return (
+            <Paper key={kind} className="card" p="xs" component="section" aria-label={label}>
+              <Text size="sm" c="dimmed" fw={600} px="sm" py={4}>
+                {label}
+              </Text>
+              {of.map((p) => (
+                <NavLink
+                  key={p.name}
+                  component={Link}
+                  href={link.provisioning(p.name)}
+                  label={<span className="name">{p.name}</span>}
+                  description={p.help}
+                />
+              ))}
+            </Paper>
+          );
+        })}
+      </SimpleGrid>
     </Stack>
   );
 }

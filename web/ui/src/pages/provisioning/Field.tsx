@@ -10,6 +10,8 @@ interface Props {
   error?: string;
   /** Without: the cell keeps what it has when it is empty. */
   required?: boolean;
+  /** Typing begins here. */
+  focus?: boolean;
 }
 
 const shapes: Record<string, string> = {
@@ -26,7 +28,7 @@ export function within(q: Question): string {
   return [range, q.step ? `in steps of ${q.step}` : ""].filter(Boolean).join(", ");
 }
 
-export function Field({ question: q, value, onChange, error, required = q.required }: Props) {
+export function Field({ question: q, value, onChange, error, focus, required = q.required }: Props) {
   const common = {
     label: q.name,
     description: [q.help, within(q)].filter(Boolean).join(" "),
@@ -36,6 +38,7 @@ export function Field({ question: q, value, onChange, error, required = q.requir
     value,
     placeholder: q.default ? `${q.default} unless given` : shapes[q.type],
     autoComplete: "off",
+    "data-autofocus": focus || undefined,
     spellCheck: false,
   };
   const typed = (e: { currentTarget: { value: string } }) => onChange(e.currentTarget.value);

@@ -80,7 +80,14 @@ export function Faults({
   if (faults.length === 0) return null;
   return (
     <Stack gap="xs">
-      <Table.ScrollContainer minWidth={300} mah={420} type="native" tabIndex={0} aria-label="Wrong rows">
+      <Table.ScrollContainer
+        className="card"
+        minWidth={300}
+        mah={420}
+        type="native"
+        tabIndex={0}
+        aria-label="Wrong rows"
+      >
         <Table className="faults" verticalSpacing={6} stickyHeader>
           <Table.Thead visibleFrom="sm">
             <Table.Tr>

@@ -39,6 +39,7 @@ export function RowEditor({
       .filter((f) => f.column === name)
       .map((f) => f.message)
       .join(" ") || undefined;
+  const first = faults.find((f) => f.column)?.column;
   return (
     <Modal opened onClose={onClose} title={`Line ${sheet.line(at).toLocaleString()}`} size="lg">
       <form onSubmit={save}>
@@ -71,6 +72,7 @@ export function RowEditor({
                   required={false}
                   value={cells[i] ?? ""}
                   error={errorOf(q.name)}
+                  focus={first === q.name}
                   onChange={(v) =>
                     setCells((old) => {
                       const next = [...old];

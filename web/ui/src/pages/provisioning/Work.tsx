@@ -271,7 +271,11 @@ function Apply({
 
 function Rules({ pkg }: { pkg: Package }) {
   return (
-    <Alert color="red" variant="light" icon={<IconAlertTriangle />} title="This takes things away">
+    <Alert
+      variant="default"
+      icon={<IconAlertTriangle color="var(--mantine-color-error)" />}
+      title="This takes things away"
+    >
       <Text size="sm">
         A row names what goes: <code>name</code>
         {(pkg.kind === "object" || pkg.kind === "view") && (

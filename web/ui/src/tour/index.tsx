@@ -1,0 +1,71 @@
+// The first steps, from a key to a value on a chart. Shown to an administrator whose estate is empty, until the estate is no
+// longer empty or the card is put away; afterwards it is in the person menu.
+import { Modal } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import { sql } from "../api";
+import { Waiting } from "../parts/Page";
+import { useMay } from "../session";
+
+const Steps = lazy(() => import("./Steps"));
+
+const remembered = "belfry-first-steps";
+
+function read(store: () => Storage): string | null {
+  try {
+    return store().getItem(remembered);
+  } catch {
+    return null; // a browser that keeps nothing
+  }
+}
+
+function keep(store: () => Storage, value: string) {
+  try {
+    store().setItem(remembered, value);
+  } catch {
+    // It is shown again next time, then.
+  }
+}
+
+/**
+ * FirstSteps is a card for the top of a page. It shows nothing to those who do not need it: who may not make keys, has put it
+ * away, or had objects already. Once it is shown it stays for as long as the tab does, to see the first value arrive.
+ */
+export function FirstSteps() {
+  const may = useMay();
+  const [away, setAway] = useState(() => read(() => localStorage) === "away");
+  const [begun] = useState(() => read(() => sessionStorage) === "begun");
+  const empty = useQuery({
+    queryKey: ["first steps", "empty"],
+    queryFn: async () => {
+      const found = await sql("SELECT name FROM objectstatus WHERE kind='object'", { rows: 1 });
+      if (found.rows.length === 0) keep(() => sessionStorage, "begun");
+      return found.rows.length === 0;
+    },
+    enabled: may.administer && !away && !begun,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (!may.administer || away || !(begun || empty.data)) return null;
+  return (
+    <Suspense fallback={<Waiting />}>
+      <Steps
+        card
+        onAway={() => {
+          keep(() => localStorage, "away");
+          setAway(true);
+        }}
+      />
+    </Suspense>
+  );
+}
+
+/** FirstStepsDialog shows the same on demand. */
+export default function FirstStepsDialog({ onClose }: { onClose: () => void }) {
+  return (
+    <Modal opened onClose={onClose} title="First steps" size="lg">
+      <Suspense fallback={<Waiting />}>
+        <Steps onLeave={onClose} />
+      </Suspense>
+    </Modal>
+  );
+}
