@@ -24,7 +24,7 @@ export function Login() {
     setWrong("");
     try {
       const person = await session.logIn(user, password, customer || undefined);
-      // Nothing of whoever was here before stays; the session itself must, since the page waits for it.
+      // What the person before saw is forgotten; the session itself stays, for it is being watched.
       client.removeQueries({ predicate: (q) => q.queryKey[0] !== "session" });
       client.setQueryData(["session"], person);
     } catch (err) {
