@@ -165,7 +165,7 @@ test("a secret is typed hidden and never shown", async ({ page, service }) => {
   await open(page, service, "package=log-trap-receiver&way=form");
   const form = page.getByRole("form", { name: "One row" });
   await form.getByRole("button", { name: /more questions/ }).click();
-  await expect(form.getByRole("textbox", { name: "community" })).toBeHidden(); // a password field is no textbox
+  await expect(form.getByLabel("community")).toHaveAttribute("type", "password");
   await form.getByLabel("name").fill("secret 1");
   await form.getByLabel("community").fill("hush");
   await form.getByRole("button", { name: "Add this row" }).click();
@@ -185,11 +185,13 @@ test("what is exported can be edited and sent back", async ({ page, service }) =
   await page.getByRole("button", { name: "Edit and send back" }).click();
   await attempt(page);
   await expect(would(page)).toContainText(`As they are${hostile.length}`); // a round trip
+  await expect(sheet(page).getByRole("cell", { name: "as it is" })).toHaveCount(hostile.length);
   await page.getByRole("button", { name: "Change the row on line 3" }).click();
   await page.getByRole("dialog").getByLabel("posx").fill("40");
   await page.getByRole("button", { name: "Keep the change" }).click();
   await attempt(page);
   await expect(would(page)).toContainText("Would be changed1");
+  await expect(sheet(page).getByRole("row", { name: / changed .* → 40/ })).toHaveCount(1);
   await page.getByRole("button", { name: /^Apply 4 rows/ }).click();
   await expect(did(page)).toContainText("Changed1");
   for (const n of hostile) await expect(page.getByRole("link", { name: n, exact: true })).toBeVisible();

@@ -46,7 +46,7 @@ test("the card is for an empty estate, sees the first value, and can be put away
   const card = page.getByRole("region", { name: "First steps" });
   await expect(card).toContainText("Nothing is monitored yet");
   await accessible(page);
-  await card.getByLabel("Or from here, a value of").fill("7");
+  await card.getByLabel("Or send a value from here").fill("7");
   await card.getByRole("button", { name: "Send it" }).click();
   await expect(card).toContainText("load of my first server: 7");
   await page.reload();

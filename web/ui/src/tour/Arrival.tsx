@@ -43,7 +43,7 @@ export function Arrival({ first, onLeave }: { first: UseQueryResult<StatusRow | 
               )}
             </Text>
             <Text size="sm" c="dimmed">
-              <Age at={o.lastdata} />
+              <Age at={o.lastdata} /> ago
             </Text>
           </Group>
           <Anchor

@@ -61,11 +61,11 @@ export function SendFirst({ apiKey, onSent }: { apiKey: string; onSent: () => vo
       <form onSubmit={send}>
         <Group gap="xs" align="flex-end">
           <TextInput
-            label="Or from here, a value of"
+            label="Or send a value from here"
             inputMode="decimal"
             value={value}
             onChange={(e) => setValue(e.currentTarget.value)}
-            w={160}
+            w={200}
             required
             withAsterisk={false}
           />

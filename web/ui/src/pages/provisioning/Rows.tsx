@@ -3,6 +3,7 @@ import { ActionIcon, Group, SegmentedControl, Stack, Text } from "@mantine/core"
 import { IconAlertTriangle, IconPencil } from "@tabler/icons-react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef } from "react";
+import type { Effect, Existing } from "./existing";
 import type { Fault } from "./run";
 import { clean, type Sheet } from "./sheet";
 
@@ -14,6 +15,7 @@ export function Rows({
   sheet,
   faults,
   secrets,
+  existing,
   only,
   onOnly,
   chosen,
@@ -23,6 +25,8 @@ export function Rows({
   faults: Fault[];
   /** Columns that are not to be shown. */
   secrets: Set<string>;
+  /** What is there now, to say what each row would do. */
+  existing?: Existing | null;
   only: "all" | "wrong";
   onOnly: (o: "all" | "wrong") => void;
   /** The row to bring into sight. */
@@ -48,8 +52,8 @@ export function Rows({
   useEffect(() => {
     if (at >= 0) scrollToIndex(at, { align: "center" });
   }, [at, scrollToIndex]);
-  const grid = `76px repeat(${Math.max(1, sheet.given.length)}, minmax(130px, 1fr)) 44px`;
-  const width = 120 + Math.max(1, sheet.given.length) * 130;
+  const grid = `76px ${existing ? "96px " : ""}repeat(${Math.max(1, sheet.given.length)}, minmax(130px, 1fr)) 44px`;
+  const width = (existing ? 216 : 120) + Math.max(1, sheet.given.length) * 130;
   return (
     <Stack gap="xs">
       <Group justify="space-between" gap="xs">
@@ -76,6 +80,7 @@ export function Rows({
           <thead>
             <tr aria-rowindex={1} className="sheet-head" style={{ gridTemplateColumns: grid }}>
               <th scope="col">Line</th>
+              {existing && <th scope="col">Would be</th>}
               {sheet.given.map((g, i) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place
                 <th scope="col" key={i} className="cut" title={g}>
@@ -96,6 +101,8 @@ export function Rows({
                   top={v.start}
                   grid={grid}
                   secrets={secrets}
+                  effect={existing && !wrong.has(at) ? existing.effect(sheet, at) : undefined}
+                  compared={Boolean(existing)}
                   faults={wrong.get(at)}
                   chosen={at === chosen}
                   onEdit={onEdit}
@@ -109,12 +116,16 @@ export function Rows({
   );
 }
 
+const words: Record<Effect["kind"], string> = { new: "created", changes: "changed", same: "as it is" };
+
 function Row({
   sheet,
   at,
   top,
   grid,
   secrets,
+  effect,
+  compared,
   faults,
   chosen,
   onEdit,
@@ -124,6 +135,8 @@ function Row({
   top: number;
   grid: string;
   secrets: Set<string>;
+  effect?: Effect;
+  compared: boolean;
   faults?: Fault[];
   chosen: boolean;
   onEdit?: (at: number) => void;
@@ -148,6 +161,9 @@ function Row({
         {!faults && sheet.changed(at) && <IconPencil size={13} aria-label="Changed here" className="sheet-sign" />}
         {sheet.line(at).toLocaleString()}
       </th>
+      {compared && (
+        <td data-effect={effect?.kind}>{faults ? "wrong" : out ? "left out" : words[effect?.kind ?? "same"]}</td>
+      )}
       {broken ? (
         <td className="cut" title={cells[0]} style={{ gridColumn: `span ${Math.max(1, sheet.given.length)}` }}>
           {cells[0]}
@@ -158,6 +174,12 @@ function Row({
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its place
             <td key={i} className="cut" title={text} data-wrong={faulty(i) || undefined}>
+              {effect?.was[i] !== undefined && (
+                <>
+                  <del>{effect.was[i] || "empty"}</del>
+                  {" → "}
+                </>
+              )}
               {out ? <s>{text}</s> : text}
             </td>
           );

@@ -6,6 +6,7 @@ import type { Package, Question } from "../../api";
 import { Failure } from "../../parts/Page";
 import { Applying } from "./Applying";
 import { StepTitle } from "./Choice";
+import { comparable, Existing } from "./existing";
 import { Header, useHeader } from "./Header";
 import { Counts, Faults } from "./Outcome";
 import { RowEditor } from "./RowEditor";
@@ -18,6 +19,7 @@ interface Tried {
   sheet: Sheet;
   options: string;
   result: Result;
+  existing: Existing | null;
 }
 
 export function Work({
@@ -66,8 +68,13 @@ export function Work({
     setBusy(true);
     setFailure(null);
     try {
-      const result = await dryRun(sheet, options, abort.current.signal);
-      setTried({ sheet, options: JSON.stringify({ recursive }), result });
+      const { signal } = abort.current;
+      const compare = task === "send" && sheet.count <= comparable;
+      const [result, existing] = await Promise.all([
+        dryRun(sheet, options, signal),
+        compare ? Existing.read(pkg, signal) : null,
+      ]);
+      setTried({ sheet, options: JSON.stringify({ recursive }), result, existing });
       setOnly("all");
       requestAnimationFrame(() => outcome.current?.scrollIntoView({ block: "nearest" }));
     } catch (e) {
@@ -95,7 +102,7 @@ export function Work({
 
   const mend = (f: Fault) => {
     if (running) {
-      setTried({ sheet: running.run.sheet, options: "", result: running.far.result });
+      setTried({ sheet: running.run.sheet, options: "", result: running.far.result, existing: null });
       setRunning(null);
     }
     setChosen(f.at);
@@ -184,6 +191,7 @@ export function Work({
         sheet={sheet}
         faults={faults}
         secrets={secrets}
+        existing={current ? tried?.existing : null}
         only={only}
         onOnly={setOnly}
         chosen={chosen}
