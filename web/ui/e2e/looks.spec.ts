@@ -5,6 +5,7 @@ import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Page, TestInfo } from "@playwright/test";
 import { estate, hostile, items } from "./estate";
+import { fits } from "./fits";
 import { accessible, expect, logIn, Service, test } from "./service";
 
 interface Look {
@@ -118,14 +119,7 @@ async function settled(page: Page) {
 
 /** proper is what holds for every page. */
 async function proper(page: Page) {
-  const wide = await page.evaluate(() => {
-    const root = document.documentElement;
-    const over = [...document.querySelectorAll("body *")].filter(
-      (e) => e.getBoundingClientRect().right > root.clientWidth + 1,
-    );
-    return { by: root.scrollWidth - root.clientWidth, what: over.slice(-1).map((e) => e.outerHTML.slice(0, 200)) };
-  });
-  expect(wide.by, `the page scrolls sideways: ${wide.what}`).toBeLessThanOrEqual(0);
+  await fits(page);
   expect(await page.evaluate(() => (globalThis as { violated?: string[] }).violated)).toEqual([]);
   await accessible(page);
 }

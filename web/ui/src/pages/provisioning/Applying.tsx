@@ -98,7 +98,7 @@ export function Applying({
           )}
         </Stack>
       </Paper>
-      {state === "failed" && <Failure error={far.failure} />}
+      {far.failure !== undefined && <Failure error={far.failure} />}
       <Counts result={result} task={run.options.task} dry={false} />
       {ended && run.options.atomic && result.rejected > 0 && (
         <Alert color="red" variant="light" title="Nothing was applied">

@@ -75,7 +75,7 @@ export function Source({ pkg, columns, way, onWay, onSheet }: Props) {
           <Failure error={wrong.error} />
           {wrong.file && wrong.error instanceof Unreadable && wrong.error.encoding && (
             <Button variant="default" onClick={() => wrong.file && takeFile(wrong.file, "windows-1252")}>
-              Read it as Western European (Windows-1252)
+              Read it as Western European
             </Button>
           )}
         </Stack>

@@ -142,7 +142,7 @@ export class Run {
       const finished = this.progress.done >= this.sheet.count;
       this.set({ state: finished ? "done" : this.stopping() ? "cancelled" : "paused", waiting: undefined });
     } catch (failure) {
-      this.set({ state: "failed", failure, waiting: undefined });
+      this.set({ state: this.stopping() ? "cancelled" : "failed", failure, waiting: undefined });
     } finally {
       this.working = false;
     }
@@ -175,14 +175,14 @@ export class Run {
     this.set({ done: to, result, spent: this.progress.spent + performance.now() - began, waiting: undefined });
   }
 
-  /** insist sends a piece again when the service was busy or away for a moment. */
+  /** insist sends a piece again when the service was busy or away for a moment; a pause waits until it is through. */
   private async insist(csv: string): Promise<Report> {
     for (let tries = 1; ; tries++) {
       try {
         return await post(this.options, csv, { atomic: this.options.atomic || undefined, key: this.key });
       } catch (e) {
         const passing = e instanceof ApiError && (e.status === 0 || e.status === 429 || e.status >= 500);
-        if (!passing || tries === 6 || this.wanted !== "go") throw e;
+        if (!passing || tries === 6 || this.stopping()) throw e;
         const wait = e.retryAfter ?? Math.min(2 ** tries / 2, 8);
         this.set({ waiting: `${e.message} Trying again in ${wait} s.` });
         await new Promise((go) => setTimeout(go, wait * 1000));
