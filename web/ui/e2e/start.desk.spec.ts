@@ -51,7 +51,7 @@ test("the card is for an empty estate, sees the first value, and can be put away
   await expect(card).toContainText("load of my first server: 7");
   await page.reload();
   await expect(card).toContainText("Open its chart"); // somebody is in the middle of it
-  await card.getByRole("button", { name: "Put away" }).click();
+  await card.getByRole("button", { name: "Done" }).click();
   await expect(card).toBeHidden();
   await page.reload();
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();

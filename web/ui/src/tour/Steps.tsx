@@ -61,7 +61,14 @@ export default function Steps({
   );
   if (!card) return steps;
   return (
-    <Paper className="card" p={{ base: "md", sm: "lg" }} component="section" aria-label="First steps">
+    <Paper
+      className="card"
+      p={{ base: "md", sm: "lg" }}
+      component="section"
+      aria-label="First steps"
+      style={{ overflowY: "auto" }}
+      maw={900}
+    >
       <Stack gap="md">
         <Group justify="space-between" align="flex-start" wrap="nowrap">
           <div>
@@ -69,11 +76,17 @@ export default function Steps({
               First steps
             </Title>
             <Text size="sm" c="dimmed">
-              Nothing is monitored yet. In two minutes something will be.
+              {arrived ? "Something is monitored now." : "Nothing is monitored yet. In two minutes something will be."}
             </Text>
           </div>
-          <Button variant="subtle" size="compact-sm" leftSection={<IconX size={14} />} onClick={onAway}>
-            Put away
+          <Button
+            variant={arrived ? "filled" : "subtle"}
+            size="compact-sm"
+            leftSection={arrived ? <IconCheck size={14} /> : <IconX size={14} />}
+            onClick={onAway}
+            style={{ flex: "none" }}
+          >
+            {arrived ? "Done" : "Put away"}
           </Button>
         </Group>
         {steps}

@@ -2,7 +2,7 @@
 // longer empty or the card is put away; afterwards it is in the person menu.
 import { Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import { sql } from "../api";
 import { Waiting } from "../parts/Page";
 import { useMay } from "../session";
@@ -28,10 +28,11 @@ function keep(store: () => Storage, value: string) {
 }
 
 /**
- * FirstSteps is a card for the top of a page. It shows nothing to those who do not need it: who may not make keys, has put it
- * away, or had objects already. Once it is shown it stays for as long as the tab does, to see the first value arrive.
+ * FirstSteps is a card in place of a page that would be empty; `children` is that page, and all that those see who do not need
+ * the card: who may not make keys, has put it away, or had objects already. Once it is shown it stays until it is put away or
+ * the tab is closed, to see the first value arrive.
  */
-export function FirstSteps() {
+export function FirstSteps({ children = null }: { children?: ReactNode }) {
   const may = useMay();
   const [away, setAway] = useState(() => read(() => localStorage) === "away");
   const [begun] = useState(() => read(() => sessionStorage) === "begun");
@@ -45,7 +46,7 @@ export function FirstSteps() {
     enabled: may.administer && !away && !begun,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (!may.administer || away || !(begun || empty.data)) return null;
+  if (!may.administer || away || !(begun || empty.data)) return children;
   return (
     <Suspense fallback={<Waiting />}>
       <Steps
