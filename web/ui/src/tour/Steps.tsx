@@ -122,7 +122,7 @@ function Step({ n, title, done, children }: { n: number; title: string; done: bo
 function Next({ to, label, children, onLeave }: { to: string; label: string; children: string; onLeave?: () => void }) {
   return (
     <List.Item>
-      <Anchor component={Link} href={to} size="sm" onClick={onLeave}>
+      <Anchor component={Link} href={to} size="sm" underline="always" onClick={onLeave}>
         {label}
       </Anchor>
       : {children}
