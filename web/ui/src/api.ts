@@ -193,7 +193,7 @@ export interface StatusRow {
 export interface EventRow {
   id: string;
   timestamp: string;
-  source: Source;
+  source: string;
   type: string;
   status?: Status;
   previous?: Status;
@@ -367,9 +367,6 @@ export const packages = {
   list: () => call<{ packages: Package[] }>("/api/packages"),
   get: (type: string) => call<Package>(named("/api/packages", type)),
 };
-
-/** Where a definition comes from. */
-export type Source = "builtin" | "file" | "customer" | "inferred";
 
 export interface Threshold {
   when: string;
