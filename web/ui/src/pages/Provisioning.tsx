@@ -8,6 +8,7 @@ import { Empty, Failure, Page, Waiting } from "../parts/Page";
 import { useMay } from "../session";
 import { PackageHead, PackageList } from "./provisioning/Choice";
 import { Export } from "./provisioning/Export";
+import { Known } from "./provisioning/Field";
 import type { Way } from "./provisioning/Source";
 import type { Sheet } from "./provisioning/sheet";
 import { Work } from "./provisioning/Work";
@@ -91,6 +92,7 @@ function Chosen({
           You may look at what there is. Changing it takes the role of an operator.
         </Text>
       )}
+      {task !== "export" && <Known />}
       {task === "export" ? (
         <Export pkg={pkg} onEdit={(s) => hand("send", s)} onRemove={(s) => hand("remove", s)} />
       ) : (

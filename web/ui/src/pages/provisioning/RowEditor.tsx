@@ -2,7 +2,7 @@
 import { Alert, Button, Group, Modal, Stack, Text, Textarea } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { Question } from "../../api";
-import { Field, Known } from "./Field";
+import { Field } from "./Field";
 import type { Fault } from "./run";
 import { clean, type Sheet } from "./sheet";
 
@@ -43,7 +43,6 @@ export function RowEditor({
   return (
     <Modal opened onClose={onClose} title={`Line ${sheet.line(at).toLocaleString()}`} size="lg">
       <form onSubmit={save}>
-        <Known />
         <Stack>
           {general.map((f) => (
             <Alert key={f.message} color="red" variant="light" title={f.code}>

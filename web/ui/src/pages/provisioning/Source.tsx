@@ -4,7 +4,7 @@ import { IconFileUpload, IconPlus } from "@tabler/icons-react";
 import { type DragEvent, type FormEvent, useRef, useState } from "react";
 import type { Package, Question } from "../../api";
 import { Failure } from "../../parts/Page";
-import { Field, Known } from "./Field";
+import { Field } from "./Field";
 import { textOf, Unreadable } from "./file";
 import { Sheet } from "./sheet";
 
@@ -193,7 +193,6 @@ export function Form({ columns, onRow }: { columns: Question[]; onRow: (values: 
   return (
     <Paper className="card" p="md">
       <form onSubmit={send} aria-label="One row">
-        <Known />
         <Stack gap="md" align="stretch">
           <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>{needed.map(field)}</SimpleGrid>
           {others.length > 0 && more && <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>{others.map(field)}</SimpleGrid>}
