@@ -8,6 +8,8 @@ import { estate, hostile, items } from "./estate";
 import { fits } from "./fits";
 import { accessible, expect, logIn, Service, test } from "./service";
 
+test.describe.configure({ timeout: 120_000 }); // one test goes a long way, and machines may be busy
+
 interface Look {
   name: string;
   path: string;

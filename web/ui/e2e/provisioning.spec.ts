@@ -2,6 +2,8 @@ import type { Page } from "@playwright/test";
 import { fits } from "./fits";
 import { expect, logIn, accessible as readable, type Service, test } from "./service";
 
+test.describe.configure({ timeout: 120_000 }); // one test goes a long way, and machines may be busy
+
 const hostile = ["<script>alert(1)</script>", "شبكة المكتب", "🔔 bell", "x".repeat(255)];
 
 /** accessible is what holds for every state of the page. */
