@@ -25,9 +25,9 @@ import { within } from "./Field";
 
 const groups: [Package["kind"], string][] = [
   ["resource", "Resources"],
+  ["element", "Drawn in views"],
   ["view", "Views"],
   ["object", "Objects"],
-  ["element", "Drawn in views"],
 ];
 
 /** PackageList is the first step: every package with what it is for. */

@@ -11,6 +11,9 @@ const height = 34;
 /** Browsers draw no element that is higher; rows beyond it are reached through the list of wrong ones. */
 const highest = 15_000_000;
 
+/** Columns that hold names and sentences. */
+const wordy = new Set(["name", "view", "resname", "text", "ip_address_fqdn", "from", "to", "target"]);
+
 export function Rows({
   sheet,
   faults,
@@ -52,8 +55,10 @@ export function Rows({
   useEffect(() => {
     if (at >= 0) scrollToIndex(at, { align: "center" });
   }, [at, scrollToIndex]);
-  const grid = `76px ${existing ? "96px " : ""}repeat(${Math.max(1, sheet.given.length)}, minmax(130px, 1fr)) 44px`;
-  const width = (existing ? 216 : 120) + Math.max(1, sheet.given.length) * 130;
+  const names = sheet.columns.map((c) => wordy.has(clean(c ?? "")));
+  const widths = names.map((n) => (n ? "minmax(160px, 2fr)" : "minmax(110px, 1fr)"));
+  const grid = ["76px", ...(existing ? ["96px"] : []), ...widths, "44px"].join(" ");
+  const width = (existing ? 216 : 120) + names.reduce((sum, n) => sum + (n ? 160 : 110), 0);
   return (
     <Stack gap="xs">
       <Group justify="space-between" gap="xs">
