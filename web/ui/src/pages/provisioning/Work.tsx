@@ -259,7 +259,7 @@ function Apply({
         onClick={onApply}
         disabled={held || (task === "remove" && r.removed === 0)}
         color={task === "remove" ? "red.9" : undefined}
-        variant={all ? "filled" : "outline"}
+        variant={all || task === "remove" ? "filled" : "outline"}
       >
         {what}
       </Button>
