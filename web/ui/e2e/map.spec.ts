@@ -1,4 +1,4 @@
-import { hostile, icon, mapClass, noSideways, value } from "./estate";
+import { hostile, icon, mapClass, noSideways, value } from "./drawn";
 import { accessible, expect, logIn, test } from "./service";
 
 const map = (view: string, as = "drawing") => `/ui/map?view=${encodeURIComponent(view)}&as=${as}`;

@@ -1,5 +1,5 @@
 import type { Locator, Page } from "@playwright/test";
-import { hostile, icon, mapClass, seen, value } from "./estate";
+import { hostile, icon, mapClass, seen, value } from "./drawn";
 import { accessible, expect, logIn, type Service, test } from "./service";
 
 let made = 0;

@@ -327,15 +327,32 @@ export interface BulkOptions {
   dryrun?: boolean;
   atomic?: boolean;
   recursive?: boolean;
+  /** Under the same key the same request is applied once, however often it is sent. */
+  key?: string;
+  signal?: AbortSignal;
+}
+
+/** bulk sends rows. The report stands beside the error when every row was wrong: that is an answer, too. */
+async function bulk(method: string, path: string, csv: string | Blob, o: BulkOptions): Promise<Report> {
+  const { key, signal, ...params } = o;
+  try {
+    return await call<Report>(path, { method, csv, params, signal, headers: key ? { "Idempotency-Key": key } : {} });
+  } catch (e) {
+    if (e instanceof ApiError && (e.code === "all_rows_rejected" || e.code === "atomic_rejected"))
+      return e.body as Report;
+    throw e;
+  }
 }
 
 export const provisioning = {
-  post: (pkg: string, csv: string | Blob, o: BulkOptions = {}) =>
-    call<Report>(named("/api/provisioning", pkg), { csv, params: { ...o } }),
-  remove: (pkg: string, csv: string, o: BulkOptions = {}) =>
-    call<Report>(named("/api/provisioning", pkg), { method: "DELETE", csv, params: { ...o } }),
-  export: (pkg: string) => text(named("/api/provisioning", pkg)),
+  post: (pkg: string, csv: string | Blob, o: BulkOptions = {}) => bulk("POST", named("/api/provisioning", pkg), csv, o),
+  remove: (pkg: string, csv: string | Blob, o: BulkOptions = {}) =>
+    bulk("DELETE", named("/api/provisioning", pkg), csv, o),
+  export: (pkg: string, signal?: AbortSignal) => text(named("/api/provisioning", pkg), { signal }),
 };
+
+/** sendRows stores values and log lines: docs/guide/sending.md has the columns. */
+export const sendRows = (csv: string, o: BulkOptions = {}) => bulk("POST", "/api/send", csv, o);
 
 // Pictures
 
@@ -361,22 +378,28 @@ export const pictures = {
 
 // Packages and classes
 
+/** A column of a package: what it asks, and which answers it takes. */
 export interface Question {
   name: string;
-  type?: string;
-  required?: boolean;
+  type: string;
+  required: boolean;
   default?: string;
-  secret?: boolean;
-  help?: string;
-  [more: string]: unknown;
+  secret: boolean;
+  values?: string[];
+  min?: number;
+  max?: number;
+  step?: number;
+  help: string;
 }
 
 export interface Package {
-  type: string;
-  title?: string;
-  description?: string;
-  questions: Question[];
-  [more: string]: unknown;
+  name: string;
+  kind: Kind | "element";
+  help: string;
+  collector?: string;
+  source: string;
+  columns: Question[];
+  parts: { name: string; class: string }[];
 }
 
 export const packages = {

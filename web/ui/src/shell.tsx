@@ -20,13 +20,14 @@ import {
   IconMoon,
   IconPlugConnectedX,
   IconSearch,
+  IconSparkles,
   IconSun,
   IconUser,
 } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { type Status, session, sql } from "./api";
+import { mayWrite, type Status, session, sql } from "./api";
 import { link } from "./links";
 import { useConnected, useLive } from "./live";
 import { Bell } from "./parts/Bell";
@@ -36,11 +37,13 @@ import { usePerson } from "./session";
 
 const Palette = lazy(() => import("./palette"));
 const Shortcuts = lazy(() => import("./shortcuts"));
+const Tour = lazy(() => import("./tour"));
 
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure();
   const [palette, setPalette] = useState(false);
   const [help, setHelp] = useState(false);
+  const [tour, setTour] = useState(false);
   useKeys(
     () => setPalette(true),
     () => setHelp(true),
@@ -80,7 +83,7 @@ export function Shell({ children }: { children: ReactNode }) {
                 <IconSearch size={18} />
               </ActionIcon>
             </Tooltip>
-            <PersonMenu onHelp={() => setHelp(true)} />
+            <PersonMenu onHelp={() => setHelp(true)} onTour={() => setTour(true)} />
           </Group>
         </Group>
       </AppShell.Header>
@@ -98,6 +101,7 @@ export function Shell({ children }: { children: ReactNode }) {
       <Suspense>
         {palette && <Palette onClose={() => setPalette(false)} />}
         {help && <Shortcuts onClose={() => setHelp(false)} />}
+        {tour && <Tour onClose={() => setTour(false)} />}
       </Suspense>
     </AppShell>
   );
@@ -186,7 +190,7 @@ function Connection() {
   );
 }
 
-function PersonMenu({ onHelp }: { onHelp: () => void }) {
+function PersonMenu({ onHelp, onTour }: { onHelp: () => void; onTour: () => void }) {
   const person = usePerson();
   const client = useQueryClient();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
@@ -232,6 +236,11 @@ function PersonMenu({ onHelp }: { onHelp: () => void }) {
         <Menu.Item leftSection={<IconKeyboard size={16} />} onClick={onHelp}>
           Shortcuts
         </Menu.Item>
+        {mayWrite(person) && (
+          <Menu.Item leftSection={<IconSparkles size={16} />} onClick={onTour}>
+            First steps
+          </Menu.Item>
+        )}
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={leave}>
           Log out

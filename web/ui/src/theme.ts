@@ -24,6 +24,8 @@ export const theme = createTheme({
   cursorType: "pointer",
   respectReducedMotion: true,
   headings: { fontWeight: "650" },
+  // The cross of a dialog is only drawn, so it needs a name.
+  components: { Modal: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } } },
 });
 
 // Dimmed text as Mantine has it is too pale on both grounds to be read by everybody.

@@ -1,5 +1,122 @@
-import { Page } from "../parts/Page";
+// Provisioning: choose a package, bring rows, see what they would do, apply them. Or take away, or look at what there is.
+import { SegmentedControl, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useSearchParams } from "wouter";
+import { type Package, packages, type Question } from "../api";
+import { Empty, Failure, Page, Waiting } from "../parts/Page";
+import { useMay } from "../session";
+import { PackageHead, PackageList } from "./provisioning/Choice";
+import { Export } from "./provisioning/Export";
+import { Known } from "./provisioning/Field";
+import type { Way } from "./provisioning/Source";
+import type { Sheet } from "./provisioning/sheet";
+import { Work } from "./provisioning/Work";
+
+type Task = "send" | "remove" | "export";
 
 export default function ProvisioningPage() {
-  return <Page title="Provisioning">{null}</Page>;
+  const [params, setParams] = useSearchParams();
+  const list = useQuery({ queryKey: ["packages"], queryFn: packages.list, staleTime: 60_000 });
+  const wanted = params.get("package") ?? "";
+  return (
+    <Page title="Provisioning">
+      {list.isPending && <Waiting />}
+      {list.error && <Failure error={list.error} retry={() => list.refetch()} />}
+      {list.data && !wanted && <PackageList packages={list.data.packages} />}
+      {list.data && wanted && (
+        <Chosen key={wanted} list={list.data.packages} name={wanted} params={params} setParams={setParams} />
+      )}
+    </Page>
+  );
+}
+
+function Chosen({
+  list,
+  name,
+  params,
+  setParams,
+}: {
+  list: Package[];
+  name: string;
+  params: URLSearchParams;
+  setParams: ReturnType<typeof useSearchParams>[1];
+}) {
+  const may = useMay();
+  const [handed, setHanded] = useState<{ task: Task; sheet: Sheet } | null>(null);
+  const [round, setRound] = useState(0);
+  const pkg = list.find((p) => p.name === name);
+  const set = (changes: Record<string, string>) =>
+    setParams((old) => {
+      const next = new URLSearchParams(old);
+      for (const [k, v] of Object.entries(changes)) next.set(k, v);
+      return next;
+    });
+  if (!pkg)
+    return (
+      <Stack>
+        <Empty title={`There is no package ${name}`}>It may have been removed. These are there:</Empty>
+        <PackageList packages={list} />
+      </Stack>
+    );
+  const tasks: { value: Task; label: string }[] = [
+    ...(may.write ? [{ value: "send" as const, label: "Add or change" }] : []),
+    ...(may.administer ? [{ value: "remove" as const, label: "Remove" }] : []),
+    { value: "export", label: "Export" },
+  ];
+  const asked = params.get("do");
+  const task = tasks.find((t) => t.value === asked)?.value ?? tasks[0]?.value ?? "export";
+  const way = (["file", "paste", "form"] as Way[]).find((w) => w === params.get("way")) ?? "file";
+  const columns = task === "remove" ? removalColumns(pkg) : pkg.columns;
+  const hand = (to: Task, sheet: Sheet) => {
+    setHanded({ task: to, sheet });
+    setRound((n) => n + 1);
+    set({ do: to, way: "file" });
+  };
+  return (
+    <Stack gap="md">
+      <PackageHead pkg={pkg} packages={list} columns={columns} onChoose={(v) => setParams({ package: v, do: task })} />
+      {tasks.length > 1 ? (
+        <SegmentedControl
+          aria-label="What to do"
+          value={task}
+          onChange={(v) => {
+            setHanded(null);
+            set({ do: v });
+          }}
+          data={tasks}
+          style={{ alignSelf: "flex-start" }}
+        />
+      ) : (
+        <Text size="sm" c="dimmed">
+          You may look at what there is. Changing it takes the role of an operator.
+        </Text>
+      )}
+      {task !== "export" && <Known />}
+      {task === "export" ? (
+        <Export pkg={pkg} onEdit={(s) => hand("send", s)} onRemove={(s) => hand("remove", s)} />
+      ) : (
+        <Work
+          key={`${task} ${round}`}
+          task={task}
+          pkg={pkg}
+          columns={columns}
+          way={way}
+          onWay={(w) => set({ way: w })}
+          handed={handed?.task === task ? handed.sheet : null}
+          onLeave={() => setHanded(null)}
+        />
+      )}
+    </Stack>
+  );
+}
+
+/** removalColumns are what a removal takes: what is named, and where it stands. */
+function removalColumns(pkg: Package): Question[] {
+  const q = (name: string, help: string): Question => ({ name, type: "name", required: false, secret: false, help });
+  return [
+    q("name", `Which ${pkg.name} to remove; * for all that stand directly in the view.`),
+    q("view", "View in which it stands; empty for wherever it is."),
+    ...(pkg.kind === "object" || pkg.kind === "view" ? [q("resname", "Resource to which it belongs.")] : []),
+  ];
 }

@@ -1,0 +1,350 @@
+import type { Page } from "@playwright/test";
+import { fits } from "./fits";
+import { expect, logIn, accessible as readable, type Service, test } from "./service";
+
+test.describe.configure({ timeout: 120_000 }); // one test goes a long way, and machines may be busy
+
+const hostile = ["<script>alert(1)</script>", "شبكة المكتب", "🔔 bell", "x".repeat(255)];
+
+/** accessible is what holds for every state of the page. */
+async function accessible(page: Page) {
+  await fits(page);
+  await readable(page);
+}
+
+async function open(page: Page, service: Service, query: string) {
+  await logIn(page, service, `/ui/provisioning?${query}`);
+}
+
+async function paste(page: Page, csv: string) {
+  await page.getByRole("textbox", { name: /^CSV/ }).fill(csv);
+  await page.getByRole("button", { name: "Look at it" }).click();
+}
+
+/** choose gives the page a file. */
+async function choose(page: Page, name: string, csv: string | Buffer) {
+  await page.getByLabel("CSV file").setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.from(csv as string) });
+}
+
+const attempt = (page: Page) => page.getByRole("button", { name: /^Try (it|again)$/ }).click();
+const would = (page: Page) => page.getByRole("region", { name: "What would change" });
+const did = (page: Page) => page.getByRole("region", { name: "What has changed" });
+const sheet = (page: Page) => page.getByRole("table", { name: "Rows" });
+
+/** exists counts what is there under names that begin so. */
+async function exists(service: Service, prefix: string): Promise<number> {
+  const rows = await service.sql<{ n: number }>(
+    `SELECT COUNT(*) AS n FROM objectstatus WHERE kind='resource' AND name LIKE '${prefix}%'`,
+  );
+  return rows[0]?.n ?? 0;
+}
+
+/** wipe removes what a test has made. */
+async function wipe(service: Service, pkg: string, ...names: string[]) {
+  await service.call(
+    "DELETE",
+    `/api/provisioning/${pkg}?recursive=true`,
+    `name\n${names.map((n) => `"${n}"`).join("\n")}\n`,
+  );
+}
+
+test("finds a package, and says what its columns are", async ({ page, service }) => {
+  await logIn(page, service, "/ui/provisioning");
+  await accessible(page);
+  await page.getByLabel("What do you want to provision?").fill("ip_address");
+  await expect(page.getByRole("link", { name: /^custom/ })).toBeHidden();
+  await page.getByRole("link", { name: /^network-ping/ }).click();
+  await expect(page).toHaveURL(/package=network-ping/);
+  await page.getByRole("button", { name: /columns$/ }).click();
+  await expect(page.getByRole("row", { name: /ip_address_fqdn required/ })).toContainText("Address or host name");
+  await expect(page.getByRole("row", { name: /^count/ })).toContainText("1 to 100");
+  await accessible(page);
+});
+
+test("shows a wrong row, lets it be mended, and changes nothing before it is told to", async ({ page, service }) => {
+  await open(page, service, "package=custom&way=paste");
+  await paste(page, 'name,vieuw,posx\nmend 1,MAIN,10\n\nmend 2,Nowhere,10\nmend "3,MAIN,10\nmend 4,MAIN,15\n');
+  const wrong = page.getByRole("alert");
+  await expect(wrong).toContainText('there is no column "vieuw"; did you mean "view"?');
+  await expect(page.getByRole("button", { name: "Try it" })).toBeDisabled();
+  await accessible(page);
+  await page.getByRole("combobox", { name: "What the column vieuw is" }).click();
+  await page.getByRole("option", { name: "view", exact: true }).click();
+  await expect(wrong).toBeHidden();
+  await attempt(page);
+  await expect(would(page)).toContainText("Would be created1");
+  await expect(would(page)).toContainText("Wrong rows3");
+  expect(await exists(service, "mend")).toBe(0);
+  await accessible(page);
+
+  const faults = page.getByLabel("Wrong rows", { exact: true });
+  await expect(faults).toContainText('view "Nowhere" does not exist');
+  await expect(faults).toContainText("mend 2,Nowhere,10");
+  await page.getByRole("button", { name: "Mend line 4" }).click(); // the blank line counts
+  const dialog = page.getByRole("dialog");
+  await expect(dialog).toContainText('view "Nowhere" does not exist');
+  await accessible(page);
+  await expect(dialog.getByLabel("view")).toBeFocused();
+  await dialog.getByLabel("view").fill("MAIN");
+  await dialog.getByRole("button", { name: "Keep the change" }).click();
+  await expect(page.getByText("The rows have changed since they were tried")).toBeVisible();
+  await page.getByRole("button", { name: "Mend line 5" }).click();
+  await dialog.getByLabel("The row as it stands").fill("mend 3,MAIN,20");
+  await dialog.getByRole("button", { name: "Keep the change" }).click();
+  await page.getByRole("button", { name: "Mend line 6" }).click();
+  await dialog.getByRole("button", { name: "Leave this row out" }).click();
+  await attempt(page);
+  await expect(would(page)).toContainText("Would be created3");
+  await expect(would(page)).toContainText("Wrong rows0");
+  expect(await exists(service, "mend")).toBe(0); // still
+
+  await page.getByRole("button", { name: "Apply 3 rows" }).click();
+  await expect(did(page)).toContainText("Created33 resources");
+  expect(await exists(service, "mend")).toBe(3);
+  await accessible(page);
+  await expect(page.getByRole("link", { name: "mend 3" })).toHaveAttribute(
+    "href",
+    /\/ui\/item\?kind=resource&name=mend\+3/,
+  );
+  await wipe(service, "custom", "mend 1", "mend 2", "mend 3");
+});
+
+test("applies the right rows and gives the wrong ones as a file", async ({ page, service }) => {
+  await open(page, service, "package=custom&way=paste");
+  await paste(page, "name,posx\npart 1,10\npart 2,11\npart 3,10\npart 4,many\n");
+  await attempt(page);
+  await page.getByRole("button", { name: "Apply the 2 right rows" }).click();
+  await expect(did(page)).toContainText("Wrong rows2");
+  expect(await exists(service, "part")).toBe(2);
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Wrong rows as CSV" }).click();
+  const file = await (await saved).createReadStream();
+  let text = "";
+  for await (const chunk of file) text += chunk;
+  expect(text).toBe("name,posx\npart 2,11\npart 4,many\n");
+  await wipe(service, "custom", "part 1", "part 3");
+});
+
+test("all or nothing", async ({ page, service }) => {
+  await open(page, service, "package=custom&way=paste");
+  await paste(page, "name,posx\natomic 1,10\natomic 2,11\n");
+  await page.getByLabel("All or nothing").check();
+  await attempt(page);
+  await expect(page.getByRole("button", { name: /^Apply/ })).toBeDisabled();
+  await page.getByRole("button", { name: "Change the row on line 3" }).click();
+  await page.getByRole("dialog").getByLabel("posx").fill("20");
+  await page.getByRole("button", { name: "Keep the change" }).click();
+  await attempt(page);
+  // Meanwhile somebody takes a name: now the service refuses all of it.
+  await service.csv("/api/provisioning/view", "name,view", "atomic 2,MAIN");
+  await page.getByRole("button", { name: "Apply 2 rows" }).click();
+  await expect(page.getByText("Nothing was applied")).toBeVisible();
+  expect(await exists(service, "atomic")).toBe(0);
+  await wipe(service, "view", "atomic 2");
+});
+
+test("asks the questions of a package in a form, and collects rows", async ({ page, service }) => {
+  await open(page, service, "package=network-ping&way=form");
+  const form = page.getByRole("form", { name: "One row" });
+  await accessible(page);
+  await form.getByRole("button", { name: "Add this row" }).click(); // the browser asks for what is required
+  await expect(sheet(page)).toBeHidden();
+  await form.getByLabel("name").fill("form 1");
+  await form.getByLabel("ip_address_fqdn").fill("192.0.2.7");
+  await form.getByRole("button", { name: "Add this row" }).click();
+  await form.getByLabel("name").fill("form 2");
+  await form.getByLabel("ip_address_fqdn").fill("192.0.2.8");
+  await form.getByRole("button", { name: /more questions/ }).click();
+  await form.getByLabel("count").fill("1000");
+  await form.getByRole("button", { name: "Add this row" }).click();
+  await expect(sheet(page).getByRole("row")).toHaveCount(3);
+  await attempt(page);
+  await page.getByRole("button", { name: "Mend line 3" }).click();
+  await page.getByRole("dialog").getByLabel("count").fill("3");
+  await page.getByRole("button", { name: "Keep the change" }).click();
+  await attempt(page);
+  await page.getByRole("button", { name: "Apply 2 rows" }).click();
+  await expect(did(page)).toContainText("2 resources, 2 objects");
+  const csv = await (await service.call("GET", "/api/provisioning/network-ping")).text();
+  expect(csv).toMatch(/form 2,MAIN,192\.0\.2\.8,60s,3,/);
+  await wipe(service, "network-ping", "form 1", "form 2");
+});
+
+test("a secret is typed hidden and never shown", async ({ page, service }) => {
+  await open(page, service, "package=log-trap-receiver&way=form");
+  const form = page.getByRole("form", { name: "One row" });
+  await form.getByRole("button", { name: /more questions/ }).click();
+  await expect(form.getByLabel("community")).toHaveAttribute("type", "password");
+  await form.getByLabel("name").fill("secret 1");
+  await form.getByLabel("community").fill("hush");
+  await form.getByRole("button", { name: "Add this row" }).click();
+  await expect(sheet(page)).toContainText("••••");
+  await expect(sheet(page)).not.toContainText("hush");
+});
+
+test("what is exported can be edited and sent back", async ({ page, service }) => {
+  const names = hostile.map((n) => `"${n}",MAIN`);
+  await service.csv("/api/provisioning/custom", "name,view", ...names);
+  await open(page, service, "package=custom&do=export");
+  for (const n of hostile) await expect(sheet(page).getByRole("cell", { name: n, exact: true })).toBeVisible();
+  await accessible(page);
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download" }).click();
+  expect((await saved).suggestedFilename()).toBe("custom.csv");
+  await page.getByRole("button", { name: "Edit and send back" }).click();
+  await attempt(page);
+  await expect(would(page)).toContainText(`As they are${hostile.length}`); // a round trip
+  await expect(sheet(page).getByRole("cell", { name: "as it is" })).toHaveCount(hostile.length);
+  await page.getByRole("button", { name: "Change the row on line 3" }).click();
+  await page.getByRole("dialog").getByLabel("posx").fill("40");
+  await page.getByRole("button", { name: "Keep the change" }).click();
+  await attempt(page);
+  await expect(would(page)).toContainText("Would be changed1");
+  await expect(sheet(page).getByRole("row", { name: / changed .* → 40/ })).toHaveCount(1);
+  await page.getByRole("button", { name: /^Apply 4 rows/ }).click();
+  await expect(did(page)).toContainText("Changed1");
+  for (const n of hostile) await expect(page.getByRole("link", { name: n, exact: true })).toBeVisible();
+  await wipe(service, "custom", ...hostile);
+});
+
+test("removes what is named, after a warning", async ({ page, service }) => {
+  await service.csv("/api/provisioning/view", "name,view", "Old site,MAIN", "Old room,Old site");
+  await service.csv("/api/provisioning/custom", "name,view", "gone 1,Old room", "gone 2,Old room", "kept,MAIN");
+  await open(page, service, "package=view&do=remove&way=paste");
+  await expect(page.getByText("This takes things away")).toBeVisible();
+  await paste(page, "name\nOld site\nNo such view\n");
+  await attempt(page);
+  await expect(page.getByLabel("Wrong rows", { exact: true })).toContainText('view "Old site" holds 1 view');
+  await expect(page.getByLabel("Wrong rows", { exact: true })).toContainText("not_found");
+  await accessible(page);
+  await page.getByLabel("With everything inside").check();
+  await attempt(page);
+  await expect(would(page)).toContainText("Would be removed1");
+  expect(await exists(service, "gone")).toBe(2);
+  await page.getByRole("button", { name: "Remove 1" }).click();
+  await expect(page.getByRole("dialog")).toContainText("They go with all that is inside them");
+  await accessible(page);
+  await page.getByRole("dialog").getByRole("button", { name: "Keep them" }).click();
+  expect(await exists(service, "gone")).toBe(2);
+  await page.getByRole("button", { name: "Remove 1" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove 1" }).click();
+  await expect(did(page)).toContainText("Removed1");
+  expect(await exists(service, "gone")).toBe(0);
+  expect(await exists(service, "kept")).toBe(1);
+  await wipe(service, "custom", "kept");
+});
+
+test("a file of 20,000 rows goes out in pieces, with progress, and can be held", async ({ page, service }) => {
+  test.setTimeout(180_000);
+  const rows = Array.from({ length: 20_000 }, (_, i) => `many ${i},MAIN${i === 12_345 ? ",11" : ""}`);
+  await open(page, service, "package=custom");
+  await choose(page, "many.csv", `\ufeffname,view,posx\r\n${rows.join("\r\n")}\r\n`);
+  await expect(page.getByText("20,000 rows")).toBeVisible();
+  await expect.poll(() => sheet(page).getByRole("row").count()).toBeLessThan(80); // only those in sight are made
+  await attempt(page);
+  await expect(would(page)).toContainText("Wrong rows1", { timeout: 60_000 });
+  await expect(page.getByRole("button", { name: "Mend line 12347" })).toBeVisible();
+
+  // Keys of the pieces: each its own, and the same again when an answer was lost.
+  const keys: string[] = [];
+  let lost = 0;
+  let release = () => {};
+  const held = new Promise<void>((go) => {
+    release = go;
+  });
+  await page.route("**/api/provisioning/custom", async (route) => {
+    keys.push(route.request().headers()["idempotency-key"] ?? "");
+    const answer = await route.fetch();
+    if (keys.length === 2 && lost++ === 0) return route.abort();
+    if (keys.length === 3) await held;
+    return route.fulfill({ response: answer });
+  });
+  await page.getByRole("button", { name: "Apply the 19,999 right rows" }).click();
+  await expect(page.getByText("5,000 of 20,000 rows")).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByRole("progressbar", { name: "Rows applied" })).toHaveAttribute("aria-valuenow", "25");
+  await page.getByRole("button", { name: "Pause" }).click();
+  release();
+  await expect(page.getByText("Paused")).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByText("10,000 of 20,000 rows")).toBeVisible();
+  await accessible(page);
+  expect(await exists(service, "many")).toBe(10_000);
+  await page.getByRole("button", { name: "Go on" }).click();
+  await expect(page.getByText("Done", { exact: true })).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByText(/rows\/s/)).toBeVisible();
+  expect(await exists(service, "many")).toBe(19_999);
+  await expect(did(page)).toContainText("Created19,999");
+  await expect(page.getByRole("button", { name: "Mend line 12347" })).toBeVisible(); // the line of the file, not of the piece
+  expect(keys).toHaveLength(5);
+  expect(keys[1]).toBe(keys[2]);
+  expect(new Set(keys).size).toBe(4);
+  await page.unrouteAll();
+
+  // And away again, from the export; stopped in the middle.
+  await page.goto(`${service.url}/ui/provisioning?package=custom&do=export`);
+  await page.getByLabel("Only rows with this text").fill("many");
+  await page.getByRole("button", { name: "Choose for removal" }).click();
+  await attempt(page);
+  await expect(would(page)).toContainText("Would be removed19,999", { timeout: 60_000 });
+  let stop = () => {};
+  const stopped = new Promise<void>((go) => {
+    stop = go;
+  });
+  await page.route("**/api/provisioning/custom", async (route) => {
+    const answer = await route.fetch();
+    await stopped;
+    return route.fulfill({ response: answer });
+  });
+  await page.getByRole("button", { name: "Remove 19,999" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove 19,999" }).click();
+  await page.getByRole("button", { name: "Stop here" }).click();
+  stop();
+  await expect(page.getByText("Stopped after 5,000 rows")).toBeVisible({ timeout: 60_000 });
+  expect(await exists(service, "many")).toBe(14_999);
+  await page.unrouteAll();
+  await service.call("DELETE", "/api/provisioning/custom", "name,view\n*,MAIN\n");
+});
+
+test("says what is wrong with a file that is no CSV in UTF-8", async ({ page, service }) => {
+  await open(page, service, "package=custom");
+  await choose(
+    page,
+    "old.csv",
+    Buffer.from([0x6e, 0x61, 0x6d, 0x65, 0x0a, 0x4d, 0xfc, 0x6e, 0x63, 0x68, 0x65, 0x6e, 0x0a]),
+  );
+  await expect(page.getByRole("alert")).toContainText("old.csv is not UTF-8");
+  await accessible(page);
+  await page.getByRole("button", { name: "Read it as Western European" }).click();
+  await expect(sheet(page)).toContainText("München");
+  await page.getByRole("button", { name: "Take other rows" }).click();
+  await choose(page, "book.xlsx", Buffer.from([0x50, 0x4b, 3, 4]));
+  await expect(page.getByRole("alert")).toContainText("book.xlsx is a workbook");
+  await choose(page, "empty.csv", "\n\n");
+  await expect(page.getByRole("alert")).toContainText("empty.csv is empty");
+  await choose(page, "semicolons.csv", "name;view\na;MAIN\n");
+  await expect(page.getByRole("alert")).toContainText("separated by semicolons");
+});
+
+test("a viewer looks, and is refused everything else", async ({ page, service }) => {
+  try {
+    service.cli("user", "create", "--name", "vera", "--role", "viewer");
+  } catch {
+    // The other project has made her.
+  }
+  const secret = service.cli("user", "password", "--name", "vera");
+  await service.csv("/api/provisioning/custom", "name", "seen");
+  await logIn(page, service, "/ui/provisioning?package=custom&do=remove", "vera", secret.split("\n").at(-1));
+  await expect(sheet(page)).toContainText("seen");
+  for (const name of ["Edit and send back", "Choose for removal"])
+    await expect(page.getByRole("button", { name })).toBeHidden();
+  await expect(page.getByText("Changing it takes the role of an operator")).toBeVisible();
+  await accessible(page);
+  for (const method of ["POST", "DELETE"]) {
+    const answer = await page.request.fetch(`${service.url}/api/provisioning/custom`, {
+      method,
+      data: "name\nseen\n",
+      headers: { "Content-Type": "text/csv" },
+    });
+    expect(answer.status()).toBe(403);
+  }
+  await wipe(service, "custom", "seen");
+});

@@ -1,0 +1,34 @@
+// What a first visit costs: everything that comes over the wire for the login page and then the status page.
+import type { Request } from "@playwright/test";
+import { expect, logIn, test } from "./service";
+
+const most = 250_000;
+
+test("the first load is light", async ({ page, service }) => {
+  const arrived: { path: string; sizes: ReturnType<Request["sizes"]> }[] = [];
+  page.on("requestfinished", (r) => {
+    const path = new URL(r.url()).pathname;
+    if (path.startsWith("/ui/")) arrived.push({ path, sizes: r.sizes() }); // data is another matter
+  });
+  const sum = async (part: "responseBodySize" | "responseHeadersSize") => {
+    const all = await Promise.all(arrived.map((a) => a.sizes));
+    return all.reduce((total, s) => total + Math.max(0, s[part]), 0);
+  };
+  await page.goto(`${service.url}/ui/`);
+  await expect(page.getByRole("button", { name: "Log in" })).toBeVisible();
+  await page.waitForLoadState("load");
+  const login = await sum("responseBodySize");
+  await logIn(page, service, "/ui/status");
+  await expect(page.getByRole("heading", { level: 1, name: "Status" })).toBeVisible();
+  const all = await sum("responseBodySize");
+  for (const a of arrived)
+    console.log(`${String(Math.max(0, (await a.sizes).responseBodySize)).padStart(8)} ${a.path}`);
+  console.log(
+    `login page ${login} bytes, with the status page ${all} bytes, of at most ${most}; and ${await sum("responseHeadersSize")} of headers`,
+  );
+  expect(login).toBeGreaterThan(10_000); // else nothing was measured
+  expect(all).toBeLessThan(most);
+  const script = arrived.find((a) => a.path.endsWith(".js") && a.path.startsWith("/ui/assets/"));
+  const answer = await page.request.get(`${service.url}${script?.path}`);
+  expect(answer.headers()["content-encoding"]).toBe("gzip");
+});

@@ -1,0 +1,79 @@
+// A key, made in place. It is shown this once: the service keeps only its digest.
+import { Button, Code, CopyButton, Group, Stack, Text, TextInput } from "@mantine/core";
+import { IconCheck, IconCopy } from "@tabler/icons-react";
+import { type FormEvent, useState } from "react";
+import { keys } from "../api";
+import { Failure } from "../parts/Page";
+
+export function MakeKey({ made, onMade }: { made: string; onMade: (key: string) => void }) {
+  const [name, setName] = useState("first key");
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<unknown>(null);
+  const make = async (e: FormEvent) => {
+    e.preventDefault();
+    setBusy(true);
+    setFailure(null);
+    try {
+      onMade((await keys.create({ name: name.trim(), level: "readwrite" })).key);
+    } catch (err) {
+      setFailure(err);
+    } finally {
+      setBusy(false);
+    }
+  };
+  if (made)
+    return (
+      <Stack gap={4}>
+        <Group gap="xs" wrap="nowrap">
+          <Code className="name" fz="sm" aria-label="The new key">
+            {made}
+          </Code>
+          <Copy value={made} label="Copy the key" />
+        </Group>
+        <Text size="sm" c="dimmed">
+          It is shown this once. Keep it where your programs find it; a lost one is revoked and made anew under
+          Parameters.
+        </Text>
+      </Stack>
+    );
+  return (
+    <form onSubmit={make}>
+      <Stack gap="xs">
+        <Text size="sm">Programs prove with a key who they are. Give each one a key of its own.</Text>
+        <Group gap="xs" align="flex-end">
+          <TextInput
+            label="Name of the key"
+            value={name}
+            onChange={(e) => setName(e.currentTarget.value)}
+            autoComplete="off"
+            required
+            withAsterisk={false}
+          />
+          <Button type="submit" loading={busy}>
+            Make a key
+          </Button>
+        </Group>
+        {failure !== null && <Failure error={failure} />}
+      </Stack>
+    </form>
+  );
+}
+
+export function Copy({ value, label }: { value: string; label: string }) {
+  return (
+    <CopyButton value={value} timeout={2000}>
+      {({ copied, copy }) => (
+        <Button
+          size="compact-sm"
+          variant="default"
+          onClick={copy}
+          aria-label={label}
+          leftSection={copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+          style={{ flex: "none" }}
+        >
+          {copied ? "Copied" : "Copy"}
+        </Button>
+      )}
+    </CopyButton>
+  );
+}

@@ -1,0 +1,72 @@
+// The first steps, from a key to a value on a chart. Shown to an administrator whose estate is empty, until the estate is no
+// longer empty or the card is put away; afterwards it is in the person menu.
+import { Modal } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { lazy, type ReactNode, Suspense, useState } from "react";
+import { sql } from "../api";
+import { Waiting } from "../parts/Page";
+import { useMay } from "../session";
+
+const Steps = lazy(() => import("./Steps"));
+
+const remembered = "belfry-first-steps";
+
+function read(store: () => Storage): string | null {
+  try {
+    return store().getItem(remembered);
+  } catch {
+    return null; // a browser that keeps nothing
+  }
+}
+
+function keep(store: () => Storage, value: string) {
+  try {
+    store().setItem(remembered, value);
+  } catch {
+    // It is shown again next time, then.
+  }
+}
+
+/**
+ * FirstSteps is a card in place of a page that would be empty; `children` is that page, and all that those see who do not need
+ * the card: who may not make keys, has put it away, or had objects already. Once it is shown it stays until it is put away or
+ * the tab is closed, to see the first value arrive.
+ */
+export function FirstSteps({ children = null }: { children?: ReactNode }) {
+  const may = useMay();
+  const [away, setAway] = useState(() => read(() => localStorage) === "away");
+  const [begun] = useState(() => read(() => sessionStorage) === "begun");
+  const empty = useQuery({
+    queryKey: ["first steps", "empty"],
+    queryFn: async () => {
+      const found = await sql("SELECT name FROM objectstatus WHERE kind='object'", { rows: 1 });
+      if (found.rows.length === 0) keep(() => sessionStorage, "begun");
+      return found.rows.length === 0;
+    },
+    enabled: may.administer && !away && !begun,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (!may.administer || away || !(begun || empty.data)) return children;
+  return (
+    <Suspense fallback={<Waiting />}>
+      <Steps
+        card
+        onAway={() => {
+          keep(() => localStorage, "away");
+          setAway(true);
+        }}
+      />
+    </Suspense>
+  );
+}
+
+/** FirstStepsDialog shows the same on demand. */
+export default function FirstStepsDialog({ onClose }: { onClose: () => void }) {
+  return (
+    <Modal opened onClose={onClose} title="First steps" size="lg">
+      <Suspense fallback={<Waiting />}>
+        <Steps onLeave={onClose} />
+      </Suspense>
+    </Modal>
+  );
+}
