@@ -322,22 +322,28 @@ export const provisioning = {
 
 // Packages and classes
 
+/** A column of a package: what it asks, and which answers it takes. */
 export interface Question {
   name: string;
-  type?: string;
-  required?: boolean;
+  type: string;
+  required: boolean;
   default?: string;
-  secret?: boolean;
-  help?: string;
-  [more: string]: unknown;
+  secret: boolean;
+  values?: string[];
+  min?: number;
+  max?: number;
+  step?: number;
+  help: string;
 }
 
 export interface Package {
-  type: string;
-  title?: string;
-  description?: string;
-  questions: Question[];
-  [more: string]: unknown;
+  name: string;
+  kind: Kind | "element";
+  help: string;
+  collector?: string;
+  source: Source;
+  columns: Question[];
+  parts: { name: string; class: string }[];
 }
 
 export const packages = {
@@ -345,9 +351,12 @@ export const packages = {
   get: (type: string) => call<Package>(named("/api/packages", type)),
 };
 
+/** Where a definition comes from. */
+export type Source = "builtin" | "file" | "customer" | "inferred";
+
 export interface Threshold {
   when: string;
-  status: number | string;
+  status: number;
   recover?: string;
   after?: number;
 }
@@ -356,7 +365,7 @@ export interface Indicator {
   n: number;
   name?: string;
   unit?: string;
-  type?: string;
+  type?: "number" | "string";
   thresholds?: Threshold[];
 }
 
@@ -365,8 +374,11 @@ export interface Class {
   indicators?: Indicator[];
   log?: { separator?: string; columns?: string[] };
   interval?: string;
+  /** Indicators it once had: their types still bind. */
+  former?: { n: number; type: string }[];
   inferred?: boolean;
-  [more: string]: unknown;
+  source?: Source;
+  objects?: number;
 }
 
 interface Page {
@@ -374,11 +386,53 @@ interface Page {
   after?: string;
 }
 
+/** A definition as it is sent: text as somebody wrote it, or a value that is sent as JSON. */
+export type Definition = { yaml: string } | { json: unknown };
+
+const written = (d: Definition): Call =>
+  "yaml" in d
+    ? { method: "PUT", body: d.yaml, headers: { "Content-Type": "application/yaml" } }
+    : { method: "PUT", json: d.json };
+
+/** everything reads all pages of a list that goes by name. */
+async function everything<T extends { name: string }>(page: (p: Page) => Promise<{ list: T[]; more?: boolean }>) {
+  const all: T[] = [];
+  for (let after: string | undefined; ; after = all.at(-1)?.name) {
+    const { list, more } = await page({ limit: 1000, after });
+    all.push(...list);
+    if (!more || !list.length) return all;
+  }
+}
+
 export const classes = {
   list: (p: Page = {}) => call<{ classes: Class[]; more?: boolean }>("/api/classes", { params: { ...p } }),
+  all: () => everything((p) => classes.list(p).then((a) => ({ list: a.classes, more: a.more }))),
   get: (name: string) => call<Class>(named("/api/classes", name)),
-  put: (name: string, body: unknown) => call<Class>(named("/api/classes", name), { method: "PUT", json: body }),
-  remove: (name: string) => call<void>(named("/api/classes", name), { method: "DELETE" }),
+  put: (name: string, d: Definition) => call<{ result: string; class: Class }>(named("/api/classes", name), written(d)),
+  remove: (name: string) => call<unknown>(named("/api/classes", name), { method: "DELETE" }),
+};
+
+// Policies
+
+export interface Policy {
+  name: string;
+  kind: Kind;
+  item: string;
+  resource?: string;
+  thresholds?: { class?: string; n: number; type?: string; thresholds: Threshold[] }[];
+  interval?: string;
+  intervals?: { class: string; interval: string }[];
+  rollup?: string;
+  period?: { timezone?: string; times: (string | { from: string; to: string; rrule?: string })[] };
+}
+
+export const policies = {
+  list: (p: Page = {}) => call<{ policies: Policy[]; more?: boolean }>("/api/policies", { params: { ...p } }),
+  all: () => everything((p) => policies.list(p).then((a) => ({ list: a.policies, more: a.more }))),
+  get: (name: string) => call<Policy>(named("/api/policies", name)),
+  put: (name: string, d: Definition) =>
+    call<{ result: string; policy: Policy }>(named("/api/policies", name), written(d)),
+  remove: (name: string) => call<unknown>(named("/api/policies", name), { method: "DELETE" }),
 };
 
 // Keys
@@ -388,19 +442,19 @@ export type Level = "read" | "readwrite" | "readwritedelete";
 export interface Key {
   name: string;
   level: Level;
-  created?: string;
-  creator?: string;
+  created: string;
+  creator: string;
+  last4: string;
   expires?: string;
   lastuse?: string;
-  last4?: string;
-  [more: string]: unknown;
 }
 
 export const keys = {
   list: (p: Page = {}) => call<{ keys: Key[]; more?: boolean }>("/api/keys", { params: { ...p } }),
+  all: () => everything((p) => keys.list(p).then((a) => ({ list: a.keys, more: a.more }))),
   create: (k: { name: string; level: Level; expires?: string }) =>
     call<Key & { key: string }>("/api/keys", { json: k }),
-  revoke: (name: string) => call<void>(named("/api/keys", name), { method: "DELETE" }),
+  revoke: (name: string) => call<unknown>(named("/api/keys", name), { method: "DELETE" }),
 };
 
 export const version = () => call<{ version: string }>("/api/version");

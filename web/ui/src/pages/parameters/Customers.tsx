@@ -1,0 +1,5 @@
+import { Page } from "../../parts/Page";
+
+export default function CustomersPage() {
+  return <Page title="Customers">{null}</Page>;
+}
