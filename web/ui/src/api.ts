@@ -104,9 +104,9 @@ async function text(path: string, c?: Call): Promise<string> {
   return (await send(path, c)).text();
 }
 
-/** item makes a path of a name that may hold anything. */
+/** named makes a path of a name that may hold anything; a slash in it is not one of the path. */
 function named(path: string, name: string): string {
-  return `${path}/${name.split("/").map(encodeURIComponent).join("/")}`;
+  return `${path}/${encodeURIComponent(name)}`;
 }
 
 // Sessions
@@ -118,18 +118,30 @@ export interface Person {
   role: Role;
   customer: string;
   expires: string;
+  /** The customer to which the user belongs, while acting in another one. */
+  home?: string;
+  /** Views to which the user is limited; none: the whole customer. */
+  views?: string[];
 }
 
 export const session = {
   who: () => call<Person>("/api/session"),
   logIn: (user: string, password: string, customer?: string) =>
     call<Person>("/api/session", { json: customer ? { user, password, customer } : { user, password } }),
-  logOut: () => call<void>("/api/session", { method: "DELETE" }),
+  logOut: (everywhere?: boolean) => call<void>("/api/session", { method: "DELETE", params: { everywhere } }),
+  /** How one can log in beside user and password. */
+  options: () => call<{ oidc: boolean; name?: string }>("/api/session/options"),
+  changePassword: (old: string, password: string) =>
+    call<Person>("/api/session", { method: "PUT", json: { password: old, new: password } }),
+  /** actIn lets the session of an instance administrator act in another customer, or in its own again. */
+  actIn: (customer: string) => call<Person>("/api/session/customer", { json: { customer } }),
 };
 
 /** mayWrite: acknowledge, manage, note, provision, send. */
 export const mayWrite = (p: Person) => p.role !== "viewer";
-export const mayAdminister = (p: Person) => p.role === "administrator" || p.role === "instance administrator";
+/** mayAdminister: what holds for the whole customer is not for those who see a part of it. */
+export const mayAdminister = (p: Person) =>
+  (p.role === "administrator" || p.role === "instance administrator") && !p.views?.length;
 
 // Queries
 
@@ -456,5 +468,125 @@ export const keys = {
     call<Key & { key: string }>("/api/keys", { json: k }),
   revoke: (name: string) => call<unknown>(named("/api/keys", name), { method: "DELETE" }),
 };
+
+// Users and customers
+
+export interface User {
+  name: string;
+  role: Role;
+  instance: boolean;
+  /** Logs in through the provider. */
+  oidc?: boolean;
+  views?: string[];
+  created: string;
+  lastlogin?: string;
+}
+
+export interface UserChange {
+  role?: Role;
+  password?: string;
+  views?: string[];
+}
+
+export const users = {
+  all: () =>
+    everything<User>((p) =>
+      call<{ users: User[]; more?: boolean }>("/api/users", { params: { ...p } }).then((a) => ({
+        list: a.users,
+        more: a.more,
+      })),
+    ),
+  /** A password that was made at random is in the answer, this once. */
+  create: (u: { name: string } & UserChange) => call<User & { password?: string }>("/api/users", { json: u }),
+  change: (name: string, to: UserChange) => call<User>(named("/api/users", name), { method: "PUT", json: to }),
+  remove: (name: string) => call<unknown>(named("/api/users", name), { method: "DELETE" }),
+};
+
+export interface Customer {
+  name: string;
+  created: string;
+}
+
+export const customers = {
+  all: () =>
+    everything<Customer>((p) =>
+      call<{ customers: Customer[]; more?: boolean }>("/api/customers", { params: { ...p } }).then((a) => ({
+        list: a.customers,
+        more: a.more,
+      })),
+    ),
+  /** With the first administrator of the customer, whose password is shown this once. */
+  create: (name: string) => call<Customer & { user: string; password?: string }>("/api/customers", { json: { name } }),
+  remove: (name: string) =>
+    call<unknown>(named("/api/customers", name), { method: "DELETE", params: { confirm: name } }),
+};
+
+// Settings
+
+export interface Setting {
+  name: string;
+  value: string | number | boolean;
+  default: string | number | boolean;
+  from: "default" | "file" | "flag" | "stored";
+  /** Whether who asks may change it here. */
+  change: boolean;
+  scope: "instance" | "customer";
+  help: string;
+}
+
+export const settings = {
+  list: () => call<{ settings: Setting[] }>("/api/settings"),
+  /** null takes a setting back. */
+  put: (changes: Record<string, string | null>) =>
+    call<{ settings: Setting[] }>("/api/settings", { method: "PUT", json: changes }),
+};
+
+// Health
+
+export interface Health {
+  version: { version: string };
+  ready: boolean;
+  why?: string;
+  started: string;
+  uptime: number;
+  rows: {
+    received: number;
+    stored: number;
+    rejected: number;
+    discarded: number;
+    tried: number;
+    dropped: Record<string, number>;
+    rate: number;
+    series: { timestamp: string; received: number; stored: number }[];
+  };
+  journal: { bytes: number; segments: number; rows: number; records: number; oldest: number };
+  disk: {
+    free: number;
+    total: number;
+    metadata: number;
+    collections: { name: string; bytes: number; files: number }[];
+  };
+  memory: { resident: number; heap: number; goroutines: number };
+  queries: {
+    running: number;
+    total: Record<string, number>;
+    slowest: {
+      timestamp: string;
+      seconds: number;
+      q: string;
+      fq?: string;
+      by: string;
+      customer?: string;
+      rows: number;
+      failed?: boolean;
+    }[];
+  };
+  items: Record<string, number>;
+  streams: number;
+  sessions: number;
+  connections: { open: number; idle: number };
+}
+
+export const health = () => call<Health>("/api/health");
 
 export const version = () => call<{ version: string }>("/api/version");

@@ -1,12 +1,12 @@
 // The dialog that makes a key, and shows it this once.
-import { Alert, Button, Group, Modal, Radio, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
-import { IconAlertTriangle } from "@tabler/icons-react";
+import { Button, Group, Modal, Radio, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { type Key, keys, type Level } from "../../api";
 import { Failure } from "../../parts/Page";
 import { zone } from "../../parts/Time";
 import { Copied, CopyButton } from "./Copy";
 import { queryLine, sendLines } from "./curl";
+import { Notice } from "./Notice";
 
 export const levels: { level: Level; label: string; about: string }[] = [
   { level: "read", label: "Read", about: "Asks: queries, statuses, the tree, classes, packages. Changes nothing." },
@@ -141,12 +141,12 @@ function Shown({ made, onClose }: { made: Made; onClose: () => void }) {
   const url = location.origin;
   return (
     <Stack>
-      <Alert color="yellow" variant="outline" icon={<IconAlertTriangle />} title="It is shown this once">
+      <Notice title="It is shown this once">
         <Text size="sm">
           The service keeps a fingerprint of the key, not the key. Copy it now to where{" "}
           <b className="name">{made.name}</b> finds it; if it gets lost, revoke it and create another.
         </Text>
-      </Alert>
+      </Notice>
       <Group gap="sm" align="center">
         <Text component="code" ff="monospace" size="lg" fw={600} data-testid="key" className="name">
           {made.key}

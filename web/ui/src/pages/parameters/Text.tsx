@@ -1,9 +1,10 @@
 // The same definition as a form and as text. The text can be written in YAML or JSON; the service reads both.
-import { Alert, Box, Group, SegmentedControl, Stack, Tabs, Textarea } from "@mantine/core";
+import { Box, Group, SegmentedControl, Stack, Tabs, Textarea } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useSearchParams } from "wouter";
 import type { Definition } from "../../api";
 import { messageOf } from "../../parts/Page";
+import { Notice } from "./Notice";
 import { yaml } from "./yaml";
 
 export type Language = "yaml" | "json";
@@ -108,11 +109,7 @@ export function TextEditor({ text, label, onEdit }: { text: TextState; label: st
           disabled={text.edited !== undefined}
         />
       </Group>
-      {text.fault && (
-        <Alert color="yellow" variant="outline" role="alert">
-          {text.fault}
-        </Alert>
-      )}
+      {text.fault && <Notice>{text.fault}</Notice>}
       <Box className="code">
         <Textarea
           aria-label={`${label}, as text`}

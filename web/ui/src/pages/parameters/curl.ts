@@ -5,7 +5,11 @@ const shell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 function post(url: string, key: string, path: string, lines: string[]): string {
   const csv = lines.map((l) => `${l}\\n`).join("");
-  return `printf ${shell(csv)} | curl -sS -H ${shell(`x-api-key: ${key}`)} -H 'Content-Type: text/csv' --data-binary @- ${url}${path}`;
+  return [
+    `printf ${shell(csv)} |`,
+    `  curl -sS -H ${shell(`x-api-key: ${key}`)} -H 'Content-Type: text/csv' \\`,
+    `    --data-binary @- ${url}${path}`,
+  ].join("\n");
 }
 
 /** sendLines make a resource, if it is not there, and send it a value. */
@@ -19,4 +23,7 @@ export const sendLines = (url: string, key: string) => [
 
 /** queryLine asks for the objects that there are, with their first indicator. */
 export const queryLine = (url: string, key: string) =>
-  `curl -sS -G -H ${shell(`x-api-key: ${key}`)} --data-urlencode ${shell("q=SELECT resource, object, status, i1 FROM objectstatus WHERE kind='object'")} ${url}/api/sql`;
+  [
+    `curl -sS -G -H ${shell(`x-api-key: ${key}`)} ${url}/api/sql \\`,
+    `  --data-urlencode ${shell("q=SELECT resource, object, status, i1 FROM objectstatus WHERE kind='object'")}`,
+  ].join("\n");
