@@ -1,6 +1,5 @@
 // The own account: who one is, the password, and the way out.
 import { Button, Group, PasswordInput, Stack, Text, Title } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { session } from "../../api";
@@ -8,6 +7,7 @@ import { Failure, Page } from "../../parts/Page";
 import { Time } from "../../parts/Time";
 import { usePerson } from "../../session";
 import { Confirm } from "./Confirm";
+import { tell } from "./tell";
 
 export default function AccountPage() {
   return (
@@ -82,7 +82,7 @@ function Password() {
       setOld("");
       setNext("");
       setAgain("");
-      notifications.show({ message: "Your password is changed. Your other sessions have ended." });
+      tell("Your password is changed. Your other sessions have ended.");
     } catch (e) {
       setError(e);
     } finally {

@@ -1,6 +1,5 @@
 // One class: as a form, as text, or, for those who may not change it, as it is.
 import { Anchor, Breadcrumbs, Button, Group, Stack, Text, TextInput } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
@@ -14,6 +13,7 @@ import { ClassView } from "./ClassView";
 import { Confirm } from "./Confirm";
 import { type Draft, definition, draftOf, type Faults, faultOf, faults, nameFault, newIndicator } from "./classDraft";
 import { FormAndText, useText } from "./Text";
+import { tell } from "./tell";
 
 const list = link.parameters("classes");
 
@@ -60,7 +60,7 @@ function About({ of }: { of: Class }) {
       {many === 0 && "No object has this class."}
       {many > 0 && (
         <>
-          <Anchor component={Link} href={link.status({ class: of.name })}>
+          <Anchor component={Link} href={link.status({ class: of.name })} underline="always">
             {many === 1 ? "1 object" : `${many.toLocaleString()} objects`}
           </Anchor>{" "}
           {many === 1 ? "has" : "have"} this class.
@@ -111,7 +111,7 @@ function Editor({ name, was }: { name: string; was?: Class }) {
       setDirty(false);
       client.setQueryData(["class", called], now);
       void client.invalidateQueries({ queryKey: ["classes"] });
-      notifications.show({ message: saved(called, result, now.objects ?? 0) });
+      tell(saved(called, result, now.objects ?? 0));
       if (!name) go(classLink(called), { replace: true });
     } catch (e) {
       setError(e);
@@ -189,10 +189,10 @@ function Remove({ name, objects, onClose }: { name: string; objects: number; onC
     void client.invalidateQueries({ queryKey: ["classes"] });
     try {
       client.setQueryData(["class", name], await classes.get(name));
-      notifications.show({ message: `The definition of ${name} that was there before counts again.` });
+      tell(`The definition of ${name} that was there before counts again.`);
     } catch {
       client.removeQueries({ queryKey: ["class", name] });
-      notifications.show({ message: `Class ${name} is removed.` });
+      tell(`Class ${name} is removed.`);
       go(list, { replace: true });
     }
   };

@@ -119,7 +119,7 @@ function Parts({ of }: { of: Package }) {
           </Text>
           <Text size="sm" c="dimmed">
             of class{" "}
-            <Anchor component={Link} href={classLink(p.class)} className="name">
+            <Anchor component={Link} href={classLink(p.class)} underline="always" className="name">
               {p.class}
             </Anchor>
           </Text>

@@ -79,6 +79,7 @@ const columns: Column<Policy>[] = [
         <Anchor
           component={Link}
           href={link.item({ kind: p.kind, name: p.item, resource: p.resource })}
+          underline="always"
           className="name"
         >
           {p.item}

@@ -1,6 +1,5 @@
 // One policy, as text: what can be said about an item is wide, and the service explains what is wrong with it.
 import { Anchor, Breadcrumbs, Button, Group, Stack, Text, TextInput } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
@@ -11,6 +10,7 @@ import { Confirm } from "./Confirm";
 import { policyLink } from "./Policies";
 import { examples } from "./policyExamples";
 import { TextEditor, useText } from "./Text";
+import { tell } from "./tell";
 
 const list = link.parameters("policies");
 
@@ -62,12 +62,11 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
       text.reset();
       client.setQueryData(["policy", called], policy);
       void client.invalidateQueries({ queryKey: ["policies"] });
-      notifications.show({
-        message:
-          result === "unchanged"
-            ? `Policy ${called} is as it was.`
-            : `Policy ${called} ${result}. It counts from now on.`,
-      });
+      tell(
+        result === "unchanged"
+          ? `Policy ${called} is as it was.`
+          : `Policy ${called} ${result}. It counts from now on.`,
+      );
       if (!name) go(policyLink(called), { replace: true });
     } catch (e) {
       setError(e);
@@ -131,7 +130,7 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
             await policies.remove(name);
             client.removeQueries({ queryKey: ["policy", name] });
             void client.invalidateQueries({ queryKey: ["policies"] });
-            notifications.show({ message: `Policy ${name} is removed.` });
+            tell(`Policy ${name} is removed.`);
             go(list, { replace: true });
           }}
         >
@@ -152,6 +151,7 @@ function About({ of }: { of: Policy }) {
       <Anchor
         component={Link}
         href={link.item({ kind: of.kind, name: of.item, resource: of.resource })}
+        underline="always"
         className="name"
       >
         {of.item}

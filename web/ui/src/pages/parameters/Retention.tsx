@@ -1,12 +1,12 @@
 // Retention and the other settings that can be changed while the service runs.
 import { Button, Group, Stack, Text, TextInput, Title } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { type Setting, settings } from "../../api";
 import { Failure, Page, Waiting } from "../../parts/Page";
 import { useMay } from "../../session";
 import { Confirm } from "./Confirm";
+import { tell } from "./tell";
 
 const prefix = "retention.";
 
@@ -56,7 +56,7 @@ function Settings({ label, list, careful }: { label: string; list: Setting[]; ca
   const put = async (changes: Record<string, string | null>) => {
     client.setQueryData(["settings"], await settings.put(changes));
     setTyped((t) => Object.fromEntries(Object.entries(t).filter(([name]) => !(name in changes))));
-    notifications.show({ message: "Saved. It is in force." });
+    tell("Saved. It is in force.");
   };
   const save = () => put(Object.fromEntries(changed.map((s) => [s.name, typed[s.name]?.trim() ?? ""])));
   const attempt = (f: () => Promise<void>) => {
