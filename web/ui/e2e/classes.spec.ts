@@ -95,7 +95,7 @@ test("defines a class, reverts to what is built in, removes", async ({ page, ser
   await page.getByRole("button", { name: "Add a threshold to indicator i1" }).click();
   await page.getByLabel("When, threshold 1 of indicator i1").fill("< 2");
   await page.getByLabel("Until, threshold 1 of indicator i1").fill(">= 2.5");
-  await page.getByLabel("Rows in a row, threshold 1 of indicator i1").fill("2");
+  await page.getByLabel("After rows, threshold 1 of indicator i1").fill("2");
   await page.getByLabel("Log columns").fill("who\nwhat");
   await page.getByLabel("Expected interval").fill("5m");
   await page.getByRole("button", { name: "Save" }).click();

@@ -71,7 +71,7 @@ test("sets, changes and removes a policy, which changes a status", async ({ page
   await expect(page.getByRole("heading", { name })).toBeVisible();
   await expect.poll(status).toBe("3");
   await page.getByRole("link", { name: "Policies" }).last().click();
-  await expect(page.getByRole("row").filter({ hasText: name })).toContainText(">= 70 is 3");
+  await expect(page.getByRole("row").filter({ hasText: name })).toContainText(">= 70 is Critical");
   await page.getByRole("link", { name, exact: true }).click();
   await page.getByRole("button", { name: "Remove…" }).click();
   await page.getByRole("button", { name: "Remove the policy" }).click();

@@ -138,7 +138,7 @@ function IndicatorRow({
             title={bound ? "The type of an indicator never changes, since its history is kept." : undefined}
             error={faults[`${at}.type`]}
           />
-          <ActionIcon variant="default" size={36} mt={25} onClick={onRemove} aria-label={`Remove ${called}`}>
+          <ActionIcon variant="default" size={36} className="bin" onClick={onRemove} aria-label={`Remove ${called}`}>
             <IconTrash size={16} />
           </ActionIcon>
         </div>
@@ -203,7 +203,8 @@ export function ThresholdRow({
 }) {
   // The names of the columns are written once; every field has its own for those who cannot see.
   const label = (name: string) => ({
-    label: first ? name : undefined,
+    label: name,
+    labelProps: { className: first ? undefined : "later" },
     "aria-label": `${name}, ${called}`,
   });
   return (
@@ -224,20 +225,26 @@ export function ThresholdRow({
       />
       <TextInput
         {...label("Until")}
-        placeholder={text ? "as long" : "as long"}
+        placeholder={text ? "= ok" : "no longer so"}
         value={t.recover}
         onChange={(e) => onChange({ ...t, recover: e.currentTarget.value })}
         error={faults[`${at}.recover`]}
       />
       <TextInput
-        {...label("Rows in a row")}
+        {...label("After rows")}
         inputMode="numeric"
         placeholder="1"
         value={t.after}
         onChange={(e) => onChange({ ...t, after: e.currentTarget.value.trim() })}
         error={faults[`${at}.after`]}
       />
-      <ActionIcon variant="default" size={36} mt={first ? 25 : 0} onClick={onRemove} aria-label={`Remove ${called}`}>
+      <ActionIcon
+        variant="default"
+        size={36}
+        className={first ? "bin" : "bin later-bin"}
+        onClick={onRemove}
+        aria-label={`Remove ${called}`}
+      >
         <IconTrash size={16} />
       </ActionIcon>
     </div>

@@ -23,7 +23,7 @@ export function ClassPage({ name }: { name: string }) {
     queryKey: ["class", name],
     queryFn: () => classes.get(name),
     enabled: name !== "",
-    refetchOnMount: "always",
+    gcTime: 0, // who edits begins with what is there now
   });
   return (
     <Page

@@ -6,6 +6,7 @@ import { Link, useSearchParams } from "wouter";
 import { type Policy, policies } from "../../api";
 import { link } from "../../links";
 import { Empty, Failure, Page, Waiting } from "../../parts/Page";
+import { statusName } from "../../parts/StatusIcon";
 import { PolicyPage } from "./PolicyPage";
 import { type Column, Find, Rows, useFound } from "./Rows";
 
@@ -95,7 +96,8 @@ const columns: Column<Policy>[] = [
 function Sets({ of }: { of: Policy }) {
   const said = [
     ...(of.thresholds ?? []).map((t) => {
-      const what = t.thresholds.map((l) => `${l.when} is ${l.status}`).join(", ") || "no thresholds";
+      const what =
+        t.thresholds.map((l) => `${l.when} is ${statusName(String(l.status))}`).join(", ") || "no thresholds";
       return `i${t.n} of ${t.class}: ${what}`;
     }),
     ...(of.interval ? [`data every ${of.interval}`] : []),

@@ -19,7 +19,7 @@ export function PolicyPage({ name }: { name: string }) {
     queryKey: ["policy", name],
     queryFn: () => policies.get(name),
     enabled: name !== "",
-    refetchOnMount: "always",
+    gcTime: 0, // who edits begins with what is there now
   });
   return (
     <Page

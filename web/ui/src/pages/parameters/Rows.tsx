@@ -31,7 +31,7 @@ export function Rows<T>({
         <Table.Thead role="rowgroup">
           <Table.Tr role="row">
             {columns.map((c) => (
-              <Table.Th key={c.label} role="columnheader" ta={c.number ? "right" : undefined}>
+              <Table.Th key={c.label} role="columnheader" className={c.number ? "right" : undefined}>
                 {c.tools ? <span className="unseen">{c.label}</span> : c.label}
               </Table.Th>
             ))}
@@ -45,10 +45,9 @@ export function Rows<T>({
                   role={i === 0 ? "rowheader" : "cell"}
                   key={c.label}
                   data-label={i === 0 || c.tools ? undefined : c.label}
-                  className={c.number ? "number" : undefined}
-                  ta={c.number ? "right" : undefined}
+                  className={c.number ? "number right" : undefined}
                 >
-                  {c.cell(row)}
+                  <div>{c.cell(row)}</div>
                 </Table.Td>
               ))}
             </Table.Tr>

@@ -98,7 +98,7 @@ function columns(
       ),
     },
     { label: "Role", cell: (u) => u.role },
-    { label: "Limited to", cell: (u) => <span className="name">{u.views?.join(", ") || "nothing: sees all"}</span> },
+    { label: "Limited to", cell: (u) => <span className="name">{u.views?.join(", ") || "sees all"}</span> },
     { label: "Logs in with", cell: (u) => (u.oidc ? "the provider" : "a password") },
     { label: "Created", cell: (u) => <Time at={u.created} /> },
     {

@@ -8,8 +8,11 @@ const word = /^(true|false|null|yes|no|on|off|y|n|nan|inf)$/i;
 
 function scalar(v: string | number | boolean | null): string {
   if (typeof v !== "string") return String(v);
-  return plain.test(v) && !word.test(v) ? v : JSON.stringify(v);
+  return /^[1-9]\d*[smhd]$/.test(v) || (plain.test(v) && !word.test(v)) ? v : JSON.stringify(v);
 }
+
+/** key writes the name of a field: the service takes n for a name, whatever old YAML makes of it. */
+const key = (k: string) => (plain.test(k) ? k : JSON.stringify(k));
 
 const isList = (v: Value): v is Value[] => Array.isArray(v);
 const isMap = (v: Value): v is { [name: string]: Value } => typeof v === "object" && v !== null && !Array.isArray(v);
@@ -22,7 +25,7 @@ function flow(v: Value): string {
   if (isList(v)) return `[${v.map(flow).join(", ")}]`;
   if (isMap(v))
     return `{${entries(v)
-      .map(([k, x]) => `${scalar(k)}: ${flow(x)}`)
+      .map(([k, x]) => `${key(k)}: ${flow(x)}`)
       .join(", ")}}`;
   return scalar(v ?? null);
 }
@@ -48,7 +51,7 @@ function lines(v: Value, indent: string): string {
   }
   if (isMap(v))
     return entries(v)
-      .map(([k, x]) => `${indent}${scalar(k)}:${block(x, indent)}`)
+      .map(([k, x]) => `${indent}${key(k)}:${block(x, indent)}`)
       .join("");
   return `${indent}${flow(v)}\n`;
 }
@@ -57,8 +60,8 @@ function lines(v: Value, indent: string): string {
 export function yaml(v: object): string {
   return entries(v as { [name: string]: Value })
     .map(([k, x]) => {
-      if (isList(x) && x.some((e) => isMap(e))) return `${scalar(k)}:\n${lines(x, "  ")}`;
-      return `${scalar(k)}:${block(x, "")}`;
+      if (isList(x) && x.some((e) => isMap(e))) return `${key(k)}:\n${lines(x, "  ")}`;
+      return `${key(k)}:${block(x, "")}`;
     })
     .join("");
 }
