@@ -102,7 +102,7 @@ test("creates a customer, acts in it, comes back and removes it", async ({ page,
   await dialog.getByRole("button", { name: "Create", exact: true }).click();
   await expect(dialog.getByTestId("password")).toBeVisible();
   await dialog.getByRole("button", { name: "I have copied it" }).click();
-  await page.getByRole("button", { name: `Act in ${name}` }).click();
+  await page.getByRole("button", { name: `Act in it: ${name}` }).click();
   await expect(page).toHaveURL(/\/ui\/status/);
   await page.goto(`${service.url}/ui/parameters/account`);
   await expect(page.getByText(`acting in customer ${name}`)).toBeVisible();

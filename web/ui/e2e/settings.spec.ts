@@ -24,7 +24,7 @@ test("changes how long a collection is kept, and takes it back", async ({ page, 
   await expect(page.getByText("set here; else 30d")).toBeVisible();
   await page.reload();
   await expect(syslog).toHaveValue("90d");
-  await page.getByRole("button", { name: "Take syslog back" }).click();
+  await page.getByRole("button", { name: "Take it back: syslog" }).click();
   await expect(syslog).toHaveValue("30d");
 });
 

@@ -63,6 +63,8 @@ export default function CustomersPage() {
   );
 }
 
+const enterText = (home: boolean) => (home ? "Back to it" : "Act in it");
+
 function columns(
   here: string,
   home: string | undefined,
@@ -87,8 +89,13 @@ function columns(
       cell: (c) =>
         c.name !== here && (
           <Group gap="xs">
-            <Button size="compact-sm" variant="default" onClick={() => onEnter(c)} aria-label={`Act in ${c.name}`}>
-              {c.name === home ? "Back to it" : "Act in it"}
+            <Button
+              size="compact-sm"
+              variant="default"
+              onClick={() => onEnter(c)}
+              aria-label={`${enterText(c.name === home)}: ${c.name}`}
+            >
+              {enterText(c.name === home)}
             </Button>
             <Button size="compact-sm" variant="default" onClick={() => onRemove(c)} aria-label={`Remove ${c.name}`}>
               Remove

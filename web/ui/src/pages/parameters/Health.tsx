@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { type Health, health } from "../../api";
 import { Chart } from "../../parts/Chart";
 import { Failure, Page, Waiting } from "../../parts/Page";
-import { StatusText } from "../../parts/StatusIcon";
+import { StatusIcon } from "../../parts/StatusIcon";
 import { ago, Time } from "../../parts/Time";
 import { Copied } from "./Copy";
 import { type Column, Rows } from "./Rows";
@@ -39,7 +39,7 @@ function Shown({ of: h }: { of: Health }) {
   return (
     <Stack gap="lg">
       <Text component="div">
-        <StatusText status={h.ready ? "0" : "3"} />{" "}
+        <StatusIcon status={h.ready ? "0" : "3"} label={false} />{" "}
         {h.ready ? "The service takes data and answers queries." : `The service is not ready: ${h.why}`}{" "}
         <Text span c="dimmed" size="sm">
           Version {h.version.version}, started <Time at={h.started} />, {ago(h.started)} ago.
@@ -143,6 +143,8 @@ function Storage({ of: h }: { of: Health }) {
     { name: "journal", bytes: h.journal.bytes, files: h.journal.segments },
     { name: "metadata", bytes: h.disk.metadata },
   ].sort((a, b) => b.bytes - a.bytes);
+  // A collection that nothing feeds takes a few bytes; a line for each would hide the others.
+  const empty = rows.filter((r) => r.bytes < 1000).map((r) => r.name);
   const most = Math.max(1, ...rows.map((r) => r.bytes));
   const columns: Column<Space>[] = [
     { label: "What", cell: (r) => <b>{r.name}</b> },
@@ -159,7 +161,12 @@ function Storage({ of: h }: { of: Health }) {
         {bytes(h.disk.free)} of {bytes(h.disk.total)} are free on the disk.
       </Text>
       <Progress value={used} aria-label="Used part of the disk" color={used > 90 ? "red" : undefined} />
-      <Rows label="Space" columns={columns} rows={rows} keyOf={(r) => r.name} />
+      <Rows label="Space" columns={columns} rows={rows.filter((r) => r.bytes >= 1000)} keyOf={(r) => r.name} />
+      {empty.length > 0 && (
+        <Text size="sm" c="dimmed">
+          Nothing is stored yet in {empty.sort().join(", ")}.
+        </Text>
+      )}
     </Part>
   );
 }

@@ -107,6 +107,12 @@ function Settings({ label, list, careful }: { label: string; list: Setting[]; ca
   );
 }
 
+/** described says where a value comes from; what a collection is, its name says already. */
+function described(of: Setting): string {
+  const from = of.from === "stored" ? `set here; else ${String(of.default) || "empty"}` : fromText[of.from];
+  return of.name.startsWith(prefix) ? from : `${of.help} (${from})`;
+}
+
 function Field({
   of,
   value,
@@ -135,14 +141,13 @@ function Field({
     <div>
       <TextInput
         label={name}
-        title={of.help}
         value={value}
         onChange={(e) => onChange(e.currentTarget.value)}
         inputWrapperOrder={["label", "input", "description", "error"]}
-        description={of.from === "stored" ? `set here; else ${String(of.default) || "empty"}` : fromText[of.from]}
+        description={described(of)}
       />
       {of.from === "stored" && (
-        <Button size="compact-xs" variant="subtle" onClick={onBack} aria-label={`Take ${name} back`}>
+        <Button size="compact-xs" variant="subtle" onClick={onBack} aria-label={`Take it back: ${name}`}>
           Take it back
         </Button>
       )}
