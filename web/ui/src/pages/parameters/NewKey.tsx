@@ -1,5 +1,5 @@
 // The dialog that makes a key, and shows it this once.
-import { Button, Group, Modal, Radio, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Modal, NativeSelect, Radio, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { type Key, keys, type Level } from "../../api";
 import { Failure } from "../../parts/Page";
@@ -99,30 +99,23 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (k: Made) => v
             ))}
           </Stack>
         </Radio.Group>
-        <Stack gap={6}>
-          <Text size="sm" fw={500} id="expires">
-            Expires
-          </Text>
-          <SegmentedControl
-            data={terms}
-            value={term}
-            onChange={setTerm}
-            aria-labelledby="expires"
-            fullWidth
-            size="sm"
-            className="terms"
+        <NativeSelect
+          label="Expires"
+          data={terms}
+          value={term}
+          onChange={(e) => setTerm(e.currentTarget.value)}
+          maw={220}
+        />
+        {term === "date" && (
+          <TextInput
+            type="datetime-local"
+            label="Last moment at which it is taken"
+            description={`In the zone of this browser, ${zone}.`}
+            value={date}
+            onChange={(e) => setDate(e.currentTarget.value)}
+            required
           />
-          {term === "date" && (
-            <TextInput
-              type="datetime-local"
-              label="Last moment at which it is taken"
-              description={`In the zone of this browser, ${zone}.`}
-              value={date}
-              onChange={(e) => setDate(e.currentTarget.value)}
-              required
-            />
-          )}
-        </Stack>
+        )}
         {error !== undefined && <Failure error={error} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
