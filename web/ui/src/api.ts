@@ -104,9 +104,9 @@ async function text(path: string, c?: Call): Promise<string> {
   return (await send(path, c)).text();
 }
 
-/** item makes a path of a name that may hold anything. */
+/** named makes a path of a name that may hold anything; a slash in it is not one of the path. */
 function named(path: string, name: string): string {
-  return `${path}/${name.split("/").map(encodeURIComponent).join("/")}`;
+  return `${path}/${encodeURIComponent(name)}`;
 }
 
 // Sessions
@@ -118,18 +118,30 @@ export interface Person {
   role: Role;
   customer: string;
   expires: string;
+  /** The customer to which the user belongs, while acting in another one. */
+  home?: string;
+  /** Views to which the user is limited; none: the whole customer. */
+  views?: string[];
 }
 
 export const session = {
   who: () => call<Person>("/api/session"),
   logIn: (user: string, password: string, customer?: string) =>
     call<Person>("/api/session", { json: customer ? { user, password, customer } : { user, password } }),
-  logOut: () => call<void>("/api/session", { method: "DELETE" }),
+  logOut: (everywhere?: boolean) => call<void>("/api/session", { method: "DELETE", params: { everywhere } }),
+  /** How one can log in beside user and password. */
+  options: () => call<{ oidc: boolean; name?: string }>("/api/session/options"),
+  changePassword: (old: string, password: string) =>
+    call<Person>("/api/session", { method: "PUT", json: { password: old, new: password } }),
+  /** actIn lets the session of an instance administrator act in another customer, or in its own again. */
+  actIn: (customer: string) => call<Person>("/api/session/customer", { json: { customer } }),
 };
 
 /** mayWrite: acknowledge, manage, note, provision, send. */
 export const mayWrite = (p: Person) => p.role !== "viewer";
-export const mayAdminister = (p: Person) => p.role === "administrator" || p.role === "instance administrator";
+/** mayAdminister: what holds for the whole customer is not for those who see a part of it. */
+export const mayAdminister = (p: Person) =>
+  (p.role === "administrator" || p.role === "instance administrator") && !p.views?.length;
 
 // Queries
 
@@ -397,7 +409,7 @@ export interface Package {
   kind: Kind | "element";
   help: string;
   collector?: string;
-  source: string;
+  source: Source;
   columns: Question[];
   parts: { name: string; class: string }[];
 }
@@ -407,9 +419,12 @@ export const packages = {
   get: (type: string) => call<Package>(named("/api/packages", type)),
 };
 
+/** Where a definition comes from. */
+export type Source = "builtin" | "file" | "customer" | "inferred";
+
 export interface Threshold {
   when: string;
-  status: number | string;
+  status: number;
   recover?: string;
   after?: number;
 }
@@ -418,7 +433,7 @@ export interface Indicator {
   n: number;
   name?: string;
   unit?: string;
-  type?: string;
+  type?: "number" | "string";
   thresholds?: Threshold[];
 }
 
@@ -427,8 +442,11 @@ export interface Class {
   indicators?: Indicator[];
   log?: { separator?: string; columns?: string[] };
   interval?: string;
+  /** Indicators it once had: their types still bind. */
+  former?: { n: number; type: string }[];
   inferred?: boolean;
-  [more: string]: unknown;
+  source?: Source;
+  objects?: number;
 }
 
 interface Page {
@@ -436,11 +454,53 @@ interface Page {
   after?: string;
 }
 
+/** A definition as it is sent: text as somebody wrote it, or a value that is sent as JSON. */
+export type Definition = { yaml: string } | { json: unknown };
+
+const written = (d: Definition): Call =>
+  "yaml" in d
+    ? { method: "PUT", body: d.yaml, headers: { "Content-Type": "application/yaml" } }
+    : { method: "PUT", json: d.json };
+
+/** everything reads all pages of a list that goes by name. */
+async function everything<T extends { name: string }>(page: (p: Page) => Promise<{ list: T[]; more?: boolean }>) {
+  const all: T[] = [];
+  for (let after: string | undefined; ; after = all.at(-1)?.name) {
+    const { list, more } = await page({ limit: 1000, after });
+    all.push(...list);
+    if (!more || !list.length) return all;
+  }
+}
+
 export const classes = {
   list: (p: Page = {}) => call<{ classes: Class[]; more?: boolean }>("/api/classes", { params: { ...p } }),
+  all: () => everything((p) => classes.list(p).then((a) => ({ list: a.classes, more: a.more }))),
   get: (name: string) => call<Class>(named("/api/classes", name)),
-  put: (name: string, body: unknown) => call<Class>(named("/api/classes", name), { method: "PUT", json: body }),
-  remove: (name: string) => call<void>(named("/api/classes", name), { method: "DELETE" }),
+  put: (name: string, d: Definition) => call<{ result: string; class: Class }>(named("/api/classes", name), written(d)),
+  remove: (name: string) => call<unknown>(named("/api/classes", name), { method: "DELETE" }),
+};
+
+// Policies
+
+export interface Policy {
+  name: string;
+  kind: Kind;
+  item: string;
+  resource?: string;
+  thresholds?: { class?: string; n: number; type?: string; thresholds: Threshold[] }[];
+  interval?: string;
+  intervals?: { class: string; interval: string }[];
+  rollup?: string;
+  period?: { timezone?: string; times: (string | { from: string; to: string; rrule?: string })[] };
+}
+
+export const policies = {
+  list: (p: Page = {}) => call<{ policies: Policy[]; more?: boolean }>("/api/policies", { params: { ...p } }),
+  all: () => everything((p) => policies.list(p).then((a) => ({ list: a.policies, more: a.more }))),
+  get: (name: string) => call<Policy>(named("/api/policies", name)),
+  put: (name: string, d: Definition) =>
+    call<{ result: string; policy: Policy }>(named("/api/policies", name), written(d)),
+  remove: (name: string) => call<unknown>(named("/api/policies", name), { method: "DELETE" }),
 };
 
 // Keys
@@ -450,19 +510,139 @@ export type Level = "read" | "readwrite" | "readwritedelete";
 export interface Key {
   name: string;
   level: Level;
-  created?: string;
-  creator?: string;
+  created: string;
+  creator: string;
+  last4: string;
   expires?: string;
   lastuse?: string;
-  last4?: string;
-  [more: string]: unknown;
 }
 
 export const keys = {
   list: (p: Page = {}) => call<{ keys: Key[]; more?: boolean }>("/api/keys", { params: { ...p } }),
+  all: () => everything((p) => keys.list(p).then((a) => ({ list: a.keys, more: a.more }))),
   create: (k: { name: string; level: Level; expires?: string }) =>
     call<Key & { key: string }>("/api/keys", { json: k }),
-  revoke: (name: string) => call<void>(named("/api/keys", name), { method: "DELETE" }),
+  revoke: (name: string) => call<unknown>(named("/api/keys", name), { method: "DELETE" }),
 };
+
+// Users and customers
+
+export interface User {
+  name: string;
+  role: Role;
+  instance: boolean;
+  /** Logs in through the provider. */
+  oidc?: boolean;
+  views?: string[];
+  created: string;
+  lastlogin?: string;
+}
+
+export interface UserChange {
+  role?: Role;
+  password?: string;
+  views?: string[];
+}
+
+export const users = {
+  all: () =>
+    everything<User>((p) =>
+      call<{ users: User[]; more?: boolean }>("/api/users", { params: { ...p } }).then((a) => ({
+        list: a.users,
+        more: a.more,
+      })),
+    ),
+  /** A password that was made at random is in the answer, this once. */
+  create: (u: { name: string } & UserChange) => call<User & { password?: string }>("/api/users", { json: u }),
+  change: (name: string, to: UserChange) => call<User>(named("/api/users", name), { method: "PUT", json: to }),
+  remove: (name: string) => call<unknown>(named("/api/users", name), { method: "DELETE" }),
+};
+
+export interface Customer {
+  name: string;
+  created: string;
+}
+
+export const customers = {
+  all: () =>
+    everything<Customer>((p) =>
+      call<{ customers: Customer[]; more?: boolean }>("/api/customers", { params: { ...p } }).then((a) => ({
+        list: a.customers,
+        more: a.more,
+      })),
+    ),
+  /** With the first administrator of the customer, whose password is shown this once. */
+  create: (name: string) => call<Customer & { user: string; password?: string }>("/api/customers", { json: { name } }),
+  remove: (name: string) =>
+    call<unknown>(named("/api/customers", name), { method: "DELETE", params: { confirm: name } }),
+};
+
+// Settings
+
+export interface Setting {
+  name: string;
+  value: string | number | boolean;
+  default: string | number | boolean;
+  from: "default" | "file" | "flag" | "stored";
+  /** Whether who asks may change it here. */
+  change: boolean;
+  scope: "instance" | "customer";
+  help: string;
+}
+
+export const settings = {
+  list: () => call<{ settings: Setting[] }>("/api/settings"),
+  /** null takes a setting back. */
+  put: (changes: Record<string, string | null>) =>
+    call<{ settings: Setting[] }>("/api/settings", { method: "PUT", json: changes }),
+};
+
+// Health
+
+export interface Health {
+  version: { version: string };
+  ready: boolean;
+  why?: string;
+  started: string;
+  uptime: number;
+  rows: {
+    received: number;
+    stored: number;
+    rejected: number;
+    discarded: number;
+    tried: number;
+    dropped: Record<string, number>;
+    rate: number;
+    series: { timestamp: string; received: number; stored: number }[];
+  };
+  journal: { bytes: number; segments: number; rows: number; records: number; oldest: number };
+  disk: {
+    free: number;
+    total: number;
+    metadata: number;
+    collections: { name: string; bytes: number; files: number }[];
+  };
+  memory: { resident: number; heap: number; goroutines: number };
+  queries: {
+    running: number;
+    total: Record<string, number>;
+    slowest: {
+      timestamp: string;
+      seconds: number;
+      q: string;
+      fq?: string;
+      by: string;
+      customer?: string;
+      rows: number;
+      failed?: boolean;
+    }[];
+  };
+  items: Record<string, number>;
+  streams: number;
+  sessions: number;
+  connections: { open: number; idle: number };
+}
+
+export const health = () => call<Health>("/api/health");
 
 export const version = () => call<{ version: string }>("/api/version");

@@ -1,5 +1,17 @@
-import { Alert, Button, Center, Group, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
+import {
+  Alert,
+  Button,
+  Center,
+  Divider,
+  Group,
+  Paper,
+  PasswordInput,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useState } from "react";
 import { ApiError, session } from "../api";
 import { Bell } from "../parts/Bell";
@@ -80,6 +92,7 @@ export function Login() {
             <Button type="submit" loading={busy}>
               Log in
             </Button>
+            <Provider />
             {!choose && (
               <Button variant="subtle" size="compact-sm" onClick={() => setChoose(true)}>
                 Another customer
@@ -92,5 +105,24 @@ export function Login() {
         </form>
       </Paper>
     </Center>
+  );
+}
+
+/** Provider is the way in for people whom an OpenID Connect provider knows, if the service has one. */
+function Provider() {
+  const options = useQuery({
+    queryKey: ["login options"],
+    queryFn: session.options,
+    retry: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (!options.data?.oidc) return null;
+  return (
+    <>
+      <Divider label="or" />
+      <Button component="a" href="/api/session/oidc" variant="default" className="name">
+        Log in with {options.data.name || "OpenID Connect"}
+      </Button>
+    </>
   );
 }

@@ -1,0 +1,150 @@
+// API keys: who may send and ask from outside.
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { IconKey, IconPlus } from "@tabler/icons-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { type Key, keys, type Level } from "../../api";
+import { Empty, Failure, Page, Waiting } from "../../parts/Page";
+import { Age, Time } from "../../parts/Time";
+import { Confirm } from "./Confirm";
+import { levels, NewKey } from "./NewKey";
+import { type Column, Find, Rows, useFound } from "./Rows";
+
+export default function KeysPage() {
+  const client = useQueryClient();
+  const list = useQuery({ queryKey: ["keys"], queryFn: keys.all, refetchInterval: 30_000 });
+  const [making, setMaking] = useState(false);
+  const [revoking, setRevoking] = useState<Key>();
+  const found = useFound();
+  const again = () => client.invalidateQueries({ queryKey: ["keys"] });
+  const shown = list.data?.filter((k) => found.has(k.name, k.creator, k.last4));
+  return (
+    <Page
+      title="API keys"
+      tools={
+        <>
+          {!!list.data && list.data.length > 8 && <Find label="Find a key" />}
+          <Button leftSection={<IconPlus size={16} />} onClick={() => setMaking(true)}>
+            Create a key
+          </Button>
+        </>
+      }
+    >
+      <Text c="dimmed" size="sm" maw={720}>
+        Programs come with a key. Give each one its own, of the lowest level that will do: then one can be revoked
+        without touching the others.
+      </Text>
+      {list.isPending && <Waiting />}
+      {list.error && <Failure error={list.error} retry={() => list.refetch()} />}
+      {list.data?.length === 0 && <First onCreate={() => setMaking(true)} />}
+      {!!list.data?.length &&
+        (shown?.length ? (
+          <Rows label="API keys" columns={columns(setRevoking)} rows={shown} keyOf={(k) => k.name} />
+        ) : (
+          <Empty title="No key is called that" />
+        ))}
+      {making && <NewKey onClose={() => setMaking(false)} onMade={again} />}
+      {revoking && (
+        <Confirm
+          title="Revoke this key?"
+          action="Revoke the key"
+          onClose={() => setRevoking(undefined)}
+          onDo={async () => {
+            await keys.revoke(revoking.name);
+            await again();
+          }}
+        >
+          <Text className="name">
+            <b>{revoking.name}</b>, ending in {revoking.last4}.
+          </Text>
+          <Text size="sm" mt="xs">
+            {revoking.lastuse ? (
+              <>
+                It was last used <Age at={revoking.lastuse} /> ago.{" "}
+              </>
+            ) : (
+              "It was never used. "
+            )}
+            Whoever comes with it is refused from then on. This cannot be undone.
+          </Text>
+        </Confirm>
+      )}
+    </Page>
+  );
+}
+
+function columns(onRevoke: (k: Key) => void): Column<Key>[] {
+  return [
+    { label: "Name", cell: (k) => <b className="name">{k.name}</b> },
+    { label: "Level", cell: (k) => levelName(k.level) },
+    { label: "Ends in", cell: (k) => <span className="number">…{k.last4}</span> },
+    { label: "Created", cell: (k) => <Made by={k.creator} at={k.created} /> },
+    { label: "Expires", cell: (k) => <Expiry at={k.expires} /> },
+    { label: "Last use", cell: (k) => <LastUse at={k.lastuse} /> },
+    {
+      label: "Actions",
+      tools: true,
+      cell: (k) => (
+        <Button size="compact-sm" variant="default" onClick={() => onRevoke(k)} aria-label={`Revoke ${k.name}`}>
+          Revoke
+        </Button>
+      ),
+    },
+  ];
+}
+
+const levelName = (l: Level) => levels.find((d) => d.level === l)?.label ?? l;
+
+function Made({ by, at }: { by: string; at: string }) {
+  return (
+    <>
+      <Time at={at} />
+      <Text size="xs" c="dimmed" className="name">
+        by {by}
+      </Text>
+    </>
+  );
+}
+
+function Expiry({ at }: { at?: string }) {
+  if (!at) return <>never</>;
+  const over = new Date(at).getTime() <= Date.now();
+  return (
+    <Stack gap={0}>
+      <Time at={at} />
+      {over && (
+        <Text size="xs" c="var(--mantine-color-error)" fw={600}>
+          expired: it is refused
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function LastUse({ at }: { at?: string }) {
+  if (!at) return <>never</>;
+  return (
+    <>
+      <Time at={at} />
+      <Text size="xs" c="dimmed">
+        <Age at={at} /> ago
+      </Text>
+    </>
+  );
+}
+
+function First({ onCreate }: { onCreate: () => void }) {
+  return (
+    <Empty title="The first key" icon={<IconKey size={32} />}>
+      <Stack gap="md" align="center">
+        <span>
+          Nothing can send data or ask for them yet. Create a key of level “Read and write”, and you get ready lines for
+          a shell: they make a resource, send it a value and ask for it.
+        </span>
+        <Group>
+          <Button onClick={onCreate}>Create the first key</Button>
+        </Group>
+      </Stack>
+    </Empty>
+  );
+}

@@ -1,0 +1,178 @@
+// The dialog that makes a key, and shows it this once.
+import { Button, Group, Modal, NativeSelect, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { type Key, keys, type Level } from "../../api";
+import { Failure } from "../../parts/Page";
+import { zone } from "../../parts/Time";
+import { Copied, CopyButton } from "./Copy";
+import { queryLine, sendLines } from "./curl";
+import { Notice } from "./Notice";
+
+export const levels: { level: Level; label: string; about: string }[] = [
+  { level: "read", label: "Read", about: "Asks: queries, statuses, the tree, classes, packages. Changes nothing." },
+  {
+    level: "readwrite",
+    label: "Read and write",
+    about: "Also sends data, provisions, manages, acknowledges and sets notes. What agents need.",
+  },
+  {
+    level: "readwritedelete",
+    label: "Read, write and delete",
+    about: "Also removes resources, views and objects with their content, and defines classes.",
+  },
+];
+
+const terms = [
+  { value: "", label: "Never" },
+  { value: "30d", label: "30 days" },
+  { value: "90d", label: "90 days" },
+  { value: "365d", label: "1 year" },
+  { value: "date", label: "A date" },
+];
+
+type Made = Key & { key: string };
+
+export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
+  const [made, setMade] = useState<Made>();
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="xl"
+      title={made ? "Your new key" : "Create a key"}
+      closeOnClickOutside={!made}
+      closeOnEscape={!made}
+      withCloseButton={!made}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      {made ? (
+        <Shown made={made} onClose={onClose} />
+      ) : (
+        <Form
+          onClose={onClose}
+          onMade={(k) => {
+            setMade(k);
+            onMade();
+          }}
+        />
+      )}
+    </Modal>
+  );
+}
+
+function Form({ onClose, onMade }: { onClose: () => void; onMade: (k: Made) => void }) {
+  const [name, setName] = useState("");
+  const [level, setLevel] = useState<Level>("readwrite");
+  const [term, setTerm] = useState("");
+  const [date, setDate] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const create = async (e: FormEvent) => {
+    e.preventDefault();
+    setBusy(true);
+    setError(undefined);
+    try {
+      const expires = term === "date" ? new Date(date).toISOString() : term;
+      onMade(await keys.create({ name, level, expires: expires || undefined }));
+    } catch (e) {
+      setError(e);
+      setBusy(false);
+    }
+  };
+  return (
+    <form onSubmit={create}>
+      <Stack>
+        <TextInput
+          label="Name"
+          description="Of the program that will use it: it stands in events, and you find it again here."
+          placeholder="agents in Berlin"
+          value={name}
+          onChange={(e) => setName(e.currentTarget.value)}
+          required
+          data-autofocus
+          autoComplete="off"
+        />
+        <Radio.Group label="Level" value={level} onChange={(v) => setLevel(v as Level)}>
+          <Stack gap="xs" mt={6}>
+            {levels.map((l) => (
+              <Radio key={l.level} value={l.level} label={l.label} description={l.about} />
+            ))}
+          </Stack>
+        </Radio.Group>
+        <NativeSelect
+          label="Expires"
+          data={terms}
+          value={term}
+          onChange={(e) => setTerm(e.currentTarget.value)}
+          maw={220}
+        />
+        {term === "date" && (
+          <TextInput
+            type="datetime-local"
+            label="Last moment at which it is taken"
+            description={`In the zone of this browser, ${zone}.`}
+            value={date}
+            onChange={(e) => setDate(e.currentTarget.value)}
+            required
+          />
+        )}
+        {error !== undefined && <Failure error={error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={busy}>
+            Create
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function Shown({ made, onClose }: { made: Made; onClose: () => void }) {
+  const url = location.origin;
+  return (
+    <Stack>
+      <Notice title="It is shown this once">
+        <Text size="sm">
+          The service keeps a fingerprint of the key, not the key. Copy it now to where{" "}
+          <b className="name">{made.name}</b> finds it; if it gets lost, revoke it and create another.
+        </Text>
+      </Notice>
+      <Group gap="sm" align="center">
+        <Text component="code" ff="monospace" size="lg" fw={600} data-testid="key" className="name">
+          {made.key}
+        </Text>
+        <CopyButton text={made.key}>Copy the key</CopyButton>
+      </Group>
+      {made.level !== "read" && (
+        <Lines
+          title="Make a resource and send it a value"
+          label="Lines that send a value"
+          text={sendLines(url, made.key).join("\n")}
+        />
+      )}
+      <Lines title="Ask for what there is" label="Line that asks a query" text={queryLine(url, made.key)} />
+      {location.protocol === "https:" && (
+        <Text size="xs" c="dimmed">
+          If the service made its own certificate, give curl the file with <code>--cacert</code>.
+        </Text>
+      )}
+      <Group justify="flex-end">
+        <Button onClick={onClose}>I have copied it</Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function Lines({ title, label, text }: { title: string; label: string; text: string }) {
+  return (
+    <Stack gap={4}>
+      <Text size="sm" fw={500}>
+        {title}
+      </Text>
+      <Copied text={text} label={label} />
+    </Stack>
+  );
+}

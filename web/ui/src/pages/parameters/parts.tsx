@@ -1,0 +1,100 @@
+// The pages of the parameters area. Who may open one is decided by the service; here it is decided what is offered.
+import {
+  IconBuilding,
+  IconClipboardHeart,
+  IconDatabase,
+  IconGauge,
+  IconKey,
+  IconPackage,
+  type IconProps,
+  IconRuler2,
+  IconUserCircle,
+  IconUsers,
+} from "@tabler/icons-react";
+import { type ComponentType, lazy } from "react";
+
+export type Who = "everybody" | "administrator" | "instance";
+
+export interface Part {
+  path: string;
+  label: string;
+  group: string;
+  who: Who;
+  icon: ComponentType<IconProps>;
+  page: ComponentType;
+}
+
+export const parts: Part[] = [
+  {
+    path: "keys",
+    label: "API keys",
+    group: "Access",
+    who: "administrator",
+    icon: IconKey,
+    page: lazy(() => import("./Keys")),
+  },
+  {
+    path: "users",
+    label: "Users",
+    group: "Access",
+    who: "administrator",
+    icon: IconUsers,
+    page: lazy(() => import("./Users")),
+  },
+  {
+    path: "customers",
+    label: "Customers",
+    group: "Access",
+    who: "instance",
+    icon: IconBuilding,
+    page: lazy(() => import("./Customers")),
+  },
+  {
+    path: "classes",
+    label: "Classes",
+    group: "What is monitored",
+    who: "everybody",
+    icon: IconGauge,
+    page: lazy(() => import("./Classes")),
+  },
+  {
+    path: "packages",
+    label: "Packages",
+    group: "What is monitored",
+    who: "everybody",
+    icon: IconPackage,
+    page: lazy(() => import("./Packages")),
+  },
+  {
+    path: "policies",
+    label: "Policies",
+    group: "What is monitored",
+    who: "administrator",
+    icon: IconRuler2,
+    page: lazy(() => import("./Policies")),
+  },
+  {
+    path: "retention",
+    label: "Retention",
+    group: "The service",
+    who: "administrator",
+    icon: IconDatabase,
+    page: lazy(() => import("./Retention")),
+  },
+  {
+    path: "health",
+    label: "Health",
+    group: "The service",
+    who: "administrator",
+    icon: IconClipboardHeart,
+    page: lazy(() => import("./Health")),
+  },
+  {
+    path: "account",
+    label: "Your account",
+    group: "You",
+    who: "everybody",
+    icon: IconUserCircle,
+    page: lazy(() => import("./Account")),
+  },
+];
