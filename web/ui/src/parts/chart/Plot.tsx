@@ -22,6 +22,7 @@ export interface PlotProps {
 
 interface Mark extends Level {
   top: number;
+  left: number;
 }
 
 const dataOf = (lines: Line[]) => {
@@ -84,7 +85,7 @@ export default function Plot(props: PlotProps) {
   return (
     <div ref={at} style={{ height, position: "relative" }} aria-hidden="true">
       {marks.map((m) => (
-        <span key={`${m.status} ${m.label} ${m.value}`} className="chart-level" style={{ top: m.top }}>
+        <span key={`${m.status} ${m.label} ${m.value}`} className="chart-level" style={{ top: m.top, left: m.left }}>
           <StatusIcon status={m.status} size={12} label={false} />
           <span className="cut">{m.label}</span>
         </span>
@@ -97,8 +98,9 @@ export default function Plot(props: PlotProps) {
 function marksOf(u: uPlot, levels: Level[]): Mark[] {
   const top = u.bbox.top / devicePixelRatio;
   const height = u.bbox.height / devicePixelRatio;
+  const left = Math.round(u.bbox.left / devicePixelRatio) + 4; // the newest values are on the right
   return levels
-    .map((l) => ({ ...l, top: Math.round(top + u.valToPos(l.value, "y")) }))
+    .map((l) => ({ ...l, left, top: Math.round(top + u.valToPos(l.value, "y")) }))
     .filter((m) => m.top >= top && m.top <= top + height)
     .sort((a, b) => a.top - b.top)
     .filter((m, i, all) => i === 0 || m.top - (all[i - 1]?.top ?? 0) >= 14 || m.status !== all[i - 1]?.status);

@@ -38,7 +38,7 @@ export function reach(low: number | null, high: number | null, levels: number[],
     a = Math.min(a, v);
     b = Math.max(b, v);
   }
-  if (a > 0 && a < b * 0.9) a = 0;
+  if (a > 0 && (a < b * 0.9 || a === b)) a = 0;
   return around(a, b);
 }
 

@@ -9,7 +9,7 @@ const binary = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 const bytes = /^(b|bytes?|octets?)(\/s)?$/i;
 
 /** isBytes tells units that are counted in steps of 1,024. A lone b is as likely a bit, but B is what people write. */
-const isBytes = (unit?: string) => !!unit && unit !== "b" && bytes.test(unit);
+export const isBytes = (unit?: string) => !!unit && unit !== "b" && bytes.test(unit);
 
 const withUnit = (text: string, unit?: string) => (unit ? `${text}\u00a0${unit}` : text);
 

@@ -3,7 +3,7 @@ import type uPlot from "uplot";
 import type { Level, Line } from "../Chart";
 import { type Column, lonely } from "./align";
 import { reach, timeTicks } from "./axes";
-import { ticks } from "./numbers";
+import { isBytes, ticks } from "./numbers";
 
 export interface Wants {
   /** Where the pointer is: the index of a time, or null when it has left. */
@@ -54,6 +54,11 @@ function seriesOf(lines: Line[], p: Paint): { series: uPlot.Series[]; bands: uPl
   return { series, bands };
 }
 
+/** binarySteps are round numbers of bytes, KiB, MiB and so on. */
+const binarySteps = [...Array(6).keys()].flatMap((power) =>
+  [1, 2, 4, 8, 16, 32, 64, 128, 256, 512].map((n) => n * 1024 ** power),
+);
+
 function axesOf(unit: string | undefined, p: Paint): uPlot.Axis[] {
   const common = { stroke: p.text, font: p.font, grid: { stroke: p.grid, width: 1 }, ticks: { show: false } };
   return [
@@ -66,6 +71,7 @@ function axesOf(unit: string | undefined, p: Paint): uPlot.Axis[] {
     {
       ...common,
       space: 32,
+      incrs: isBytes(unit) ? binarySteps : undefined,
       values: (_u, splits) => ticks(splits, unit),
       size: (_u, values) => 14 + 7 * Math.max(3, ...(values ?? []).map((v) => v.length)),
     },
@@ -91,7 +97,7 @@ export function optionsOf(
       y: { range: (_u, low, high) => reach(low, high, marks, unit) },
     },
     legend: { show: false },
-    padding: [8, 8, 0, 0],
+    padding: [8, 20, 0, 0],
     cursor: {
       y: false,
       drag: { x: true, y: false, setScale: false, dist: 6 },
