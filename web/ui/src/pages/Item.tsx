@@ -1,9 +1,9 @@
 // The page of one item: an object with its values over time, or a view or resource with what stands in it.
 import { Anchor, Stack } from "@mantine/core";
+import { useThrottledCallback } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback } from "react";
 import { Link, useSearchParams } from "wouter";
-import { ApiError, explain, type Kind, quote, type StatusRow, sql } from "../api";
+import { ApiError, type EventRow, explain, type Kind, quote, type StatusRow, sql } from "../api";
 import { link } from "../links";
 import { useLive } from "../live";
 import { ActionButtons } from "../parts/Actions";
@@ -62,17 +62,16 @@ function OneItem({ item }: { item: Named }) {
     queryFn: () => explain(item.kind, item.name, item.resource),
     refetchInterval: 10_000,
   });
-  const again = useCallback(() => {
-    void client.invalidateQueries({ queryKey: ["item"] });
-    void client.invalidateQueries({ queryKey: ["explain"] });
-    void client.invalidateQueries({ queryKey: ["content"] });
-  }, [client]);
+  // A view may change many times a second; nobody reads that fast.
+  const again = useThrottledCallback(() => {
+    for (const key of ["item", "explain", "content", "itemevents"]) void client.invalidateQueries({ queryKey: [key] });
+  }, 1500);
   useLive({
     status: (changes) => {
       if (changes.some((c) => concerns(c, item))) again();
     },
     event: (events) => {
-      if (events.some((e) => e.type !== "login")) again();
+      if (events.some((e) => told(e, item))) again();
     },
     resync: again,
   });
@@ -94,6 +93,11 @@ function concerns(c: StatusRow, i: Named): boolean {
   return (
     (c.name === i.name && c.kind === i.kind) || (i.kind !== "object" && (c.view === i.name || c.parentview === i.name))
   );
+}
+
+/** told tells events of the item, and of what it stands in: management is inherited. */
+function told(e: EventRow, i: Named): boolean {
+  return [e.object, e.resource, e.view].some((n) => n !== undefined && (n === i.name || n === i.resource));
 }
 
 function NotFound({ item, error }: { item: Named; error: unknown }) {

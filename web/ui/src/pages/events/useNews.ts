@@ -11,7 +11,11 @@ const most = 500;
 const rest = 800; // between two questions
 
 /** newest is the greatest id: ids only grow, whatever times events carry. */
-const newest = (rows: EventRow[]) => rows.reduce((last, e) => (e.id > last ? e.id : last), "0000000000000000");
+function newest(rows: EventRow[]): string {
+  let last = "0000000000000000";
+  for (const e of rows) if (e.id > last) last = e.id;
+  return last;
+}
 
 export function useNews(asked: Asked, rows: EventRow[] | undefined, live: boolean) {
   const client = useQueryClient();

@@ -1,11 +1,9 @@
 // What happened to an item, the newest first.
 import { Button, Group, Skeleton, Text } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
 import { type EventRow, quote, type StatusRow } from "../../api";
 import { link } from "../../links";
-import { useLive } from "../../live";
 import { AsSql } from "../../parts/AsSql";
 import { Failure } from "../../parts/Page";
 import { type Asked, queryOf, rowsOf, usePaged } from "../../parts/paged";
@@ -28,7 +26,6 @@ const addressOf = (row: StatusRow): Record<string, string | undefined> => {
 };
 
 export function ItemEvents({ row, range, problems }: { row: StatusRow; range?: RangeState; problems?: boolean }) {
-  const client = useQueryClient();
   const [ever, setEver] = useState(!range);
   const where = [aboutItem(row)];
   // What is above an object in error is in error, too; to know which objects is enough.
@@ -41,8 +38,6 @@ export function ItemEvents({ row, range, problems }: { row: StatusRow; range?: R
   if (range && !ever) where.push(condition(range.range));
   const asked: Asked = { select: eventFields, from: "events", where };
   const pages = usePaged<EventRow>(["itemevents"], asked, { size: problems ? 10 : 25 });
-  const again = () => void client.invalidateQueries({ queryKey: ["itemevents"] });
-  useLive({ event: again, resync: again });
   const rows = rowsOf(pages.data);
   if (problems && pages.data && rows.length === 0) return null;
   return (
