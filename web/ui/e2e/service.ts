@@ -34,8 +34,8 @@ export class Service {
       let said = "";
       const hear = (chunk: Buffer) => {
         said += chunk.toString();
-        const at = /https?:\/\/127\.0\.0\.1:\d+/.exec(said);
-        if (at) found(at[0]);
+        const at = /scheme=(https?) addr=(127\.0\.0\.1:\d+)/.exec(said);
+        if (at) found(`${at[1]}://${at[2]}`);
       };
       child.stdout?.on("data", hear);
       child.stderr?.on("data", hear);

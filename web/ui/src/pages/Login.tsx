@@ -24,7 +24,8 @@ export function Login() {
     setWrong("");
     try {
       const person = await session.logIn(user, password, customer || undefined);
-      client.clear();
+      // Nothing of whoever was here before stays; the session itself must, since the page waits for it.
+      client.removeQueries({ predicate: (q) => q.queryKey[0] !== "session" });
       client.setQueryData(["session"], person);
     } catch (err) {
       setPassword("");
@@ -56,6 +57,7 @@ export function Login() {
               value={user}
               onChange={(e) => setUser(e.currentTarget.value)}
               required
+              withAsterisk={false}
               autoFocus
             />
             <PasswordInput
@@ -64,6 +66,7 @@ export function Login() {
               value={password}
               onChange={(e) => setPassword(e.currentTarget.value)}
               required
+              withAsterisk={false}
             />
             {choose && (
               <TextInput
