@@ -151,7 +151,23 @@ export interface Ask {
 
 export function sql<Row>(q: string, ask: Ask = {}): Promise<Answer<Row>> {
   const { signal, ...rest } = ask;
-  return call<Answer<Row>>("/api/sql", { json: { q, ...rest }, signal });
+  return inTurn(() => call<Answer<Row>>("/api/sql", { json: { q, ...rest }, signal }));
+}
+
+// The service runs four queries of a customer at a time and refuses what waits for long, so a page asks for three at a time.
+const lanes = 3;
+const waiting: (() => void)[] = [];
+let asking = 0;
+
+async function inTurn<T>(ask: () => Promise<T>): Promise<T> {
+  while (asking >= lanes) await new Promise<void>((go) => waiting.push(go));
+  asking++;
+  try {
+    return await ask();
+  } finally {
+    asking--;
+    waiting.shift()?.();
+  }
 }
 
 /** csvAddress is where an answer can be had as CSV, for a link. */

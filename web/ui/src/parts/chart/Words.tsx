@@ -27,7 +27,9 @@ function inWords(line: Line): string {
 }
 
 export function summary(lines: Line[], levels: Level[], from: number, to: number): string {
-  const limits = levels.map((l) => `${statusName(l.status)} ${l.label}.`);
+  const limits = levels.map((l) =>
+    l.label.startsWith(statusName(l.status)) ? `${l.label}.` : `${statusName(l.status)} ${l.label}.`,
+  );
   return [`From ${when(from)} to ${when(to)}.`, ...lines.map(inWords), ...limits].join(" ");
 }
 
