@@ -8,9 +8,9 @@ async function flip(service: Service, name: string, times: number, ago = 60): Pr
   await service.json("PUT", "/api/classes/flips", {
     indicators: [{ n: 1, name: "Level", thresholds: [{ when: ">= 5", status: 1 }] }],
   });
-  await service.csv("/api/provisioning/custom", "name", name);
+  await service.csv("/api/provisioning/custom", "name", `"${name}"`);
   const start = now() - ago - times;
-  const rows = [...Array(times).keys()].map((i) => `data,${name},lamp,flips,${name},${start + i},${i % 2 ? 1 : 9}`);
+  const rows = [...Array(times).keys()].map((i) => `data,"${name}",lamp,flips,"${name}",${start + i},${i % 2 ? 1 : 9}`);
   await service.csv("/api/send", "type,resname,object,class,view,timestamp,i1", ...rows);
 }
 

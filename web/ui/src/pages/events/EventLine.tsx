@@ -48,8 +48,8 @@ export function EventLine({ e }: { e: EventRow }) {
       <span className="event-about">
         {about ? (
           <>
-            <Anchor component={Link} href={link.item(about)} size="sm" className="name two-lines" title={about.name}>
-              {about.name}
+            <Anchor component={Link} href={link.item(about)} size="sm" className="name event-link" title={about.name}>
+              <span className="two-lines">{about.name}</span>
             </Anchor>
             {about.resource && about.resource !== about.name && (
               <Text span size="xs" c="dimmed" className="name">

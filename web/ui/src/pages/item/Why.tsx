@@ -89,7 +89,7 @@ function Rollup({ rollup }: { rollup: NonNullable<Explanation["rollup"]> }) {
 
 function ItemLink({ item }: { item: ExplainedItem }) {
   return (
-    <Anchor component={Link} href={link.item(item)} size="sm" className="name">
+    <Anchor component={Link} href={link.item(item)} size="sm" underline="always" className="name">
       {item.name}
     </Anchor>
   );
@@ -129,7 +129,7 @@ function AsBad({ items, more }: { items: ExplainedItem[]; more: number }) {
       {items.map((o, i) => (
         <span key={`${o.kind} ${o.resource} ${o.name}`}>
           {i > 0 && ", "}
-          <Anchor component={Link} href={link.item(o)} size="xs" className="name">
+          <Anchor component={Link} href={link.item(o)} size="xs" underline="always" className="name">
             {o.name}
           </Anchor>
         </span>
