@@ -23,7 +23,7 @@ export function List({ asked, range }: { asked: Asked; range: RangeState }) {
   const box = useRef<HTMLDivElement>(null);
 
   const take = useCallback(() => {
-    box.current?.scrollTo({ top: 0 });
+    toTop(box.current);
     if (many) void client.resetQueries({ queryKey: ["events"] });
     else {
       setFresh(new Set(news.map((e) => e.id)));
@@ -82,11 +82,17 @@ export function List({ asked, range }: { asked: Asked; range: RangeState }) {
   );
 }
 
+/** toTop goes to the top and stays there while the rows that come into sight are measured and the list moves under them. */
+function toTop(box: HTMLElement | null, frames = 6) {
+  box?.scrollTo({ top: 0 });
+  if (box && frames > 0) requestAnimationFrame(() => toTop(box, frames - 1));
+}
+
 /** calm tells that nobody reads further down, or marks text to copy it: then the list may move. */
 function calm(box: HTMLElement | null): boolean {
   if (!box) return true;
   const marked = getSelection();
-  return box.scrollTop < 8 && !(marked && !marked.isCollapsed && box.contains(marked.anchorNode));
+  return box.scrollTop < 60 && !(marked && !marked.isCollapsed && box.contains(marked.anchorNode));
 }
 
 /** withNews puts new events among those of the first page, by their time. */
@@ -118,7 +124,7 @@ function Rows({
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
-    estimateSize: () => 36,
+    estimateSize: () => (innerWidth < 992 ? 78 : 36), // as the style sheet has it
     getItemKey: (i) => rows[i]?.id ?? i,
     overscan: 12,
   });
