@@ -73,7 +73,9 @@ test("a chart is read to those who do not see it", async ({ page, service }) => 
   await room(service, "heard", [10, 20, 30]);
   await logIn(page, service, `${object("heard")}&range=1h`);
   const chart = page.getByRole("group", { name: /^Chart of Used/ });
-  await expect(chart).toHaveAccessibleDescription(/between 10\s% and 30\s%, 20\s% on average, last 30\s%/);
+  await expect(chart).toHaveAccessibleDescription(/between 10\s% and 30\s%, 20\s% on average, last 30\s%/, {
+    timeout: 30_000,
+  });
 });
 
 test("the range is chosen, typed, and stays in the address", async ({ page, service }) => {
@@ -176,7 +178,7 @@ test("the log is searched by words", async ({ page, service }) => {
   await service.csv("/api/send", "type,resname,object,timestamp,log", ...lines);
   await logIn(page, service, object("logged"));
   const log = page.getByRole("region", { name: "Log", exact: true });
-  await expect(log.getByRole("columnheader", { name: "who" })).toBeVisible();
+  await expect(log.getByRole("columnheader", { name: "who" })).toBeVisible({ timeout: 30_000 });
   await expect(log.getByText(script)).toBeVisible();
   await expect(log.getByText("line number 119")).toHaveCount(0);
   await log.getByRole("button", { name: "Load more lines" }).click();

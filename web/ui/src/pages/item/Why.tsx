@@ -143,42 +143,40 @@ function AsBad({ items, more }: { items: ExplainedItem[]; more: number }) {
 function Thresholds({ values }: { values: ExplainedValue[] }) {
   const rows = values.flatMap((v) => v.thresholds.map((t) => ({ v, t })));
   return (
-    <Table.ScrollContainer minWidth={420} type="native">
-      <Table fz="sm" verticalSpacing={4} horizontalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Indicator</Table.Th>
-            <Table.Th>Threshold</Table.Th>
-            <Table.Th>Now</Table.Th>
+    <Table fz="sm" verticalSpacing={4} horizontalSpacing="xs">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Indicator</Table.Th>
+          <Table.Th>Threshold</Table.Th>
+          <Table.Th>Now</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map(({ v, t }) => (
+          <Table.Tr key={`${v.n} ${t.when} ${t.status}`} fw={t.decides ? 600 : undefined}>
+            <Table.Td className="name">
+              {v.name}
+              {typeof v.value === "number" && (
+                <Text span size="sm" c="dimmed" className="number">
+                  {" "}
+                  {brief(v.value, v.unit)}
+                </Text>
+              )}
+            </Table.Td>
+            <Table.Td title={`From ${t.source}`}>
+              <Group gap={6} wrap="nowrap">
+                <StatusIcon status={t.status} size={16} />
+                <span className="number">
+                  {t.when}
+                  {t.recover && ` until ${t.recover}`}
+                </span>
+              </Group>
+            </Table.Td>
+            <Table.Td>{stateOf(t)}</Table.Td>
           </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map(({ v, t }) => (
-            <Table.Tr key={`${v.n} ${t.when} ${t.status}`} fw={t.decides ? 600 : undefined}>
-              <Table.Td className="name">
-                {v.name}
-                {typeof v.value === "number" && (
-                  <Text span size="sm" c="dimmed" className="number">
-                    {" "}
-                    {brief(v.value, v.unit)}
-                  </Text>
-                )}
-              </Table.Td>
-              <Table.Td title={`From ${t.source}`}>
-                <Group gap={6} wrap="nowrap">
-                  <StatusIcon status={t.status} size={16} />
-                  <span className="number">
-                    {t.when}
-                    {t.recover && ` until ${t.recover}`}
-                  </span>
-                </Group>
-              </Table.Td>
-              <Table.Td>{stateOf(t)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+        ))}
+      </Table.Tbody>
+    </Table>
   );
 }
 
