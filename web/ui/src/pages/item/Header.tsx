@@ -78,6 +78,16 @@ export function Header({ row, why }: { row: StatusRow; why?: Explanation }) {
           )}
         </Group>
         <Facts row={row} />
+        {row.kind !== "object" && (
+          <Anchor
+            component={Link}
+            href={link.map(row.name, row.kind === "view" ? row.resource : undefined)}
+            size="sm"
+            style={{ display: "inline-flex", alignItems: "center", gap: 4 }}
+          >
+            <IconMap2 size={16} /> Show on the map
+          </Anchor>
+        )}
       </Group>
       <Said row={row} why={why} />
     </Stack>
@@ -89,7 +99,6 @@ function Facts({ row }: { row: StatusRow }) {
   const constants = [1, 2, 3, 4, 5]
     .map((n) => (row as unknown as Record<string, string | undefined>)[`object_${n}`])
     .filter((c): c is string => !!c);
-  const inside = row.kind !== "object";
   return (
     <Group gap="md" component="dl" m={0} style={{ rowGap: 4 }}>
       {row.class && (
@@ -125,16 +134,6 @@ function Facts({ row }: { row: StatusRow }) {
         <Fact label="Last data">
           <Time at={row.lastdata} />
         </Fact>
-      )}
-      {inside && (
-        <Anchor
-          component={Link}
-          href={link.map(row.name, row.kind === "view" ? row.resource : undefined)}
-          size="sm"
-          style={{ display: "inline-flex", alignItems: "center", gap: 4 }}
-        >
-          <IconMap2 size={16} /> Show on the map
-        </Anchor>
       )}
     </Group>
   );
