@@ -16,5 +16,6 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,
   },
-  server: { proxy: { "/api": service } },
+  // The service compares the host asked for with the one a page came from, so the host stays as it is.
+  server: { proxy: { "/api": { target: service, changeOrigin: false } } },
 });

@@ -163,8 +163,28 @@ export interface Ask {
 
 export function sql<Row>(q: string, ask: Ask = {}): Promise<Answer<Row>> {
   const { signal, ...rest } = ask;
-  return call<Answer<Row>>("/api/sql", { json: { q, ...rest }, signal });
+  return inTurn(() => call<Answer<Row>>("/api/sql", { json: { q, ...rest }, signal }));
 }
+
+// The service runs four queries of a customer at a time and refuses what waits for long, so a page asks for three at a time.
+const lanes = 3;
+const waiting: (() => void)[] = [];
+let asking = 0;
+
+async function inTurn<T>(ask: () => Promise<T>): Promise<T> {
+  while (asking >= lanes) await new Promise<void>((go) => waiting.push(go));
+  asking++;
+  try {
+    return await ask();
+  } finally {
+    asking--;
+    waiting.shift()?.();
+  }
+}
+
+/** csvAddress is where an answer can be had as CSV, for a link. */
+export const csvAddress = (q: string, ask: Omit<Ask, "signal"> = {}) =>
+  address("/api/sql", { q, wt: "csv", rows: 100_000, ...ask });
 
 /** quote makes a text a string of the query language. */
 export const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
@@ -259,10 +279,81 @@ export const tree = (at: { view?: string; resource?: string; limit?: number; aft
 
 // Why an item has its status. The fields are described in docs/guide/explain.md.
 
+export interface ExplainedItem {
+  kind: Kind;
+  name: string;
+  resource?: string;
+  view?: string;
+  class?: string;
+  status: Status;
+  statusname: string;
+  since: string;
+  info?: string;
+  acknowledged: boolean;
+}
+
+export interface ExplainedRule {
+  when: string;
+  status: Status;
+  statusname: string;
+  recover?: string;
+  met: boolean;
+  count: number;
+  after: number;
+  inforce: boolean;
+  decides: boolean;
+  source: string;
+}
+
+export interface ExplainedValue {
+  n: number;
+  name: string;
+  unit?: string;
+  value?: number | string;
+  thresholds: ExplainedRule[];
+}
+
+export interface ExplainedStep extends ExplainedItem {
+  asbad?: ExplainedItem[];
+  asbadmore?: number;
+}
+
 export interface Explanation {
   text: string;
-  item: Record<string, unknown>;
-  [field: string]: unknown;
+  item: ExplainedItem;
+  own: { status: Status; statusname: string; info?: string; shown: boolean };
+  hidden?: "management" | "monitoring period";
+  management: {
+    mode: string;
+    own: string;
+    inheritedfrom?: { kind: Kind; name: string };
+    from?: string;
+    note?: string;
+    window?: {
+      mode: string;
+      open: boolean;
+      from: string;
+      to?: string;
+      next?: string;
+      schedule?: string;
+      by?: string;
+    };
+  };
+  acknowledgment?: {
+    text?: string;
+    by?: string;
+    time: string;
+    until?: string;
+    sticky?: string;
+    untilworse: boolean;
+    waitssince?: string;
+  };
+  note?: string;
+  lastdata?: string;
+  indicators?: ExplainedValue[];
+  staleness?: { interval: string; heard?: string; unknownat?: string; overdue: boolean };
+  rollup?: { rule: string; counts: Record<string, number>; items: number; count: number };
+  chain?: ExplainedStep[];
 }
 
 const plural = (kind: Kind) => `${kind}s`;

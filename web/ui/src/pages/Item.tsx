@@ -1,5 +1,124 @@
-import { Page } from "../parts/Page";
+// The page of one item: an object with its values over time, or a view or resource with what stands in it.
+import { Anchor, Stack } from "@mantine/core";
+import { useThrottledCallback } from "@mantine/hooks";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useSearchParams } from "wouter";
+import { ApiError, type EventRow, explain, type Kind, quote, type StatusRow, sql } from "../api";
+import { link } from "../links";
+import { useLive } from "../live";
+import { ActionButtons } from "../parts/Actions";
+import { Empty, Failure, Page, Waiting } from "../parts/Page";
+import { Branch } from "./item/Branch";
+import { Header, Way } from "./item/Header";
+import { ObjectParts } from "./item/ObjectParts";
+
+export interface Named {
+  kind: Kind;
+  name: string;
+  resource?: string;
+}
+
+const kinds: Kind[] = ["object", "resource", "view"];
+
+/** itemCondition finds the one item in objectstatus. A view outside of resources has none. */
+function itemCondition(i: Named): string {
+  const where = [`kind = ${quote(i.kind)}`, `name = ${quote(i.name)}`];
+  if (i.kind !== "resource" && i.resource) where.push(`resource = ${quote(i.resource)}`);
+  if (i.kind === "view" && !i.resource) where.push("resource IS NULL");
+  return where.join(" AND ");
+}
 
 export default function ItemPage() {
-  return <Page title="Item">{null}</Page>;
+  const [params] = useSearchParams();
+  const kind = params.get("kind") as Kind;
+  const name = params.get("name") ?? "";
+  const resource = params.get("resource") ?? undefined;
+  if (!kinds.includes(kind) || !name)
+    return (
+      <Page title="Item">
+        <Empty title="Which item?">
+          The address names none. Look for it in the{" "}
+          <Anchor component={Link} href={link.status()} underline="always">
+            status list
+          </Anchor>{" "}
+          or with Ctrl-K.
+        </Empty>
+      </Page>
+    );
+  return <OneItem key={`${kind} ${resource} ${name}`} item={{ kind, name, resource }} />;
+}
+
+function OneItem({ item }: { item: Named }) {
+  const client = useQueryClient();
+  const at = [item.kind, item.name, item.resource ?? ""];
+  const row = useQuery({
+    queryKey: ["item", ...at],
+    queryFn: ({ signal }) =>
+      sql<StatusRow>(`SELECT * FROM objectstatus WHERE ${itemCondition(item)}`, { rows: 2, signal }),
+    refetchInterval: 10_000,
+  });
+  const why = useQuery({
+    queryKey: ["explain", ...at],
+    queryFn: () => explain(item.kind, item.name, item.resource),
+    refetchInterval: 10_000,
+  });
+  // A view may change many times a second; nobody reads that fast.
+  const again = useThrottledCallback(() => {
+    for (const key of ["item", "explain", "content", "itemevents"]) void client.invalidateQueries({ queryKey: [key] });
+  }, 1500);
+  useLive({
+    status: (changes) => {
+      if (changes.some((c) => concerns(c, item))) again();
+    },
+    event: (events) => {
+      if (events.some((e) => told(e, item))) again();
+    },
+    resync: again,
+  });
+
+  if (row.isPending) return <Waiting />;
+  const found = row.data?.rows[0];
+  if (!found) return <NotFound item={item} error={row.error ?? why.error} />;
+  return (
+    <Page title={item.name} before={<Way row={found} />} tools={<ActionButtons items={[found]} onDone={again} />}>
+      <Header row={found} why={why.data} />
+      {why.error && !why.data && <Failure error={why.error} retry={() => why.refetch()} />}
+      {item.kind === "object" ? <ObjectParts row={found} why={why.data} /> : <Branch row={found} why={why.data} />}
+    </Page>
+  );
+}
+
+/** concerns tells changes of the item, and of what stands directly in it. */
+function concerns(c: StatusRow, i: Named): boolean {
+  return (
+    (c.name === i.name && c.kind === i.kind) || (i.kind !== "object" && (c.view === i.name || c.parentview === i.name))
+  );
+}
+
+/** told tells events of the item, and of what it stands in: management is inherited. */
+function told(e: EventRow, i: Named): boolean {
+  return [e.object, e.resource, e.view].some((n) => n !== undefined && (n === i.name || n === i.resource));
+}
+
+function NotFound({ item, error }: { item: Named; error: unknown }) {
+  const gone = !error || (error instanceof ApiError && error.status === 404);
+  if (!gone) return <Failure error={error} />;
+  return (
+    <Page title={item.name}>
+      <Stack>
+        <Failure error={error ?? new Error(`There is no ${item.kind} of this name.`)} />
+        <Empty title={`There is no such ${item.kind} any more, or there never was`}>
+          It may have been removed or be written otherwise.{" "}
+          <Anchor component={Link} href={link.status({ text: item.name })} underline="always">
+            Look for the name
+          </Anchor>
+          , or see{" "}
+          <Anchor component={Link} href={link.events({ [item.kind]: item.name, range: "30d" })} underline="always">
+            its events
+          </Anchor>
+          : history outlives what it is about.
+        </Empty>
+      </Stack>
+    </Page>
+  );
 }

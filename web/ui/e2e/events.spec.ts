@@ -1,0 +1,150 @@
+import { accessible, expect, logIn, type Service, test } from "./service";
+
+const now = () => Math.floor(Date.now() / 1000);
+const script = "<script>alert(1)</script>";
+
+/** flip makes a resource whose object goes from OK to Warning and back, so many times, one a second until some time ago. */
+async function flip(service: Service, name: string, times: number, ago = 60): Promise<void> {
+  await service.json("PUT", "/api/classes/flips", {
+    indicators: [{ n: 1, name: "Level", thresholds: [{ when: ">= 5", status: 1 }] }],
+  });
+  await service.csv("/api/provisioning/custom", "name", `"${name}"`);
+  const start = now() - ago - times;
+  const rows = [...Array(times).keys()].map((i) => `data,"${name}",lamp,flips,"${name}",${start + i},${i % 2 ? 1 : 9}`);
+  await service.csv("/api/send", "type,resname,object,class,view,timestamp,i1", ...rows);
+}
+
+test("events are filtered, and the filter is in the address", async ({ page, service }) => {
+  await flip(service, "filtered", 6);
+  await service.json("POST", "/api/ackmanagenote/objects", {
+    items: ["lamp"],
+    resname: "filtered",
+    note: "a yellow lamp",
+  });
+  await logIn(page, service, "/ui/events?resource=filtered");
+  const list = page.getByRole("feed", { name: "Events" });
+  await expect(list.getByText("a yellow lamp")).toBeVisible();
+  await expect(list.getByRole("img", { name: "OK, then Warning" }).first()).toBeVisible();
+  await expect(page.getByText("resource: filtered")).toBeVisible();
+  await accessible(page);
+  await page.getByRole("combobox", { name: "Type" }).click();
+  await page.getByRole("option", { name: "note" }).click();
+  await page.keyboard.press("Escape");
+  await expect(page).toHaveURL(/type=note/);
+  await expect(list.getByRole("article")).toHaveCount(1);
+  await page.reload();
+  await expect(list.getByRole("article")).toHaveCount(1);
+  await page.getByRole("button", { name: "Clear" }).click();
+  await expect(page).not.toHaveURL(/type=|resource=/);
+  await page.getByLabel("Search in words").fill("yellow AND resource:filtered");
+  await expect(list.getByRole("article")).toHaveCount(1);
+  await page.getByLabel("Search in words").fill("zebra");
+  await expect(page.getByText("Nothing happened that fits")).toBeVisible();
+  await page.getByLabel("Search in words").fill("status:(");
+  await expect(page.getByRole("alert").first()).toBeVisible();
+});
+
+test("names of items and users are typed in", async ({ page, service }) => {
+  await flip(service, "typed", 2);
+  await logIn(page, service, "/ui/events");
+  await page.getByRole("button", { name: "Item, user" }).click();
+  await page.getByLabel("Resource").fill("typed");
+  await page.getByRole("button", { name: "Apply" }).click();
+  await expect(page).toHaveURL(/resource=typed/);
+  await expect(page.getByRole("feed").getByRole("link", { name: "lamp" }).first()).toBeVisible();
+  await page.getByRole("button", { name: "Any resource" }).click();
+  await expect(page).not.toHaveURL(/resource=typed/);
+});
+
+test("the histogram counts, and a bar looks closer", async ({ page, service }) => {
+  await flip(service, "counted", 8);
+  const [found] = await service.sql<{ n: number }>(
+    "SELECT COUNT(*) AS n FROM events WHERE resource = 'counted' AND timestamp = '[NOW-24HOURS TO NOW]'",
+  );
+  await logIn(page, service, "/ui/events?resource=counted");
+  await expect(page.getByText(`${found?.n} events`)).toBeVisible();
+  const bars = page.getByRole("group", { name: "Events over time" }).getByRole("button");
+  const full = bars.and(page.getByLabel(/Warning/)).last();
+  await full.click();
+  await expect(page).toHaveURL(/from=.*&to=/);
+  await expect(page.getByText("A range that has ended")).toBeVisible();
+  await page.getByRole("button", { name: "Reset" }).click();
+  await expect(page).not.toHaveURL(/from=/);
+  // The same with the keyboard.
+  await expect(page.getByText("Live: new events come on top")).toBeVisible();
+  await bars.last().focus();
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/from=.*&to=/);
+  await page.goBack();
+  await page.getByRole("button", { name: "type", exact: true }).click();
+  await expect(page).toHaveURL(/by=type/);
+  await expect(page.getByText(/^alarm \d+/)).toBeVisible();
+  await page.getByRole("button", { name: "As a table" }).click();
+  await expect(page.getByRole("region", { name: "Events over time as a table" })).toContainText("alarm");
+  await accessible(page);
+});
+
+test("new events come on top, unless one reads", async ({ page, service }) => {
+  await flip(service, "living", 120);
+  await logIn(page, service, "/ui/events?resource=living");
+  const list = page.getByRole("feed", { name: "Events" });
+  await expect(list.getByRole("article").first()).toBeVisible();
+  const note = (text: string) =>
+    service.json("POST", "/api/ackmanagenote/objects", { items: ["lamp"], resname: "living", note: text });
+  await note("first news");
+  await expect(list.getByRole("article").first()).toContainText("first news");
+  await list.evaluate((e) => e.scrollTo({ top: 600 }));
+  await expect.poll(() => list.evaluate((e) => e.scrollTop)).toBeGreaterThan(500);
+  await note("second news");
+  await page.getByRole("button", { name: "1 new" }).click();
+  await expect(list.getByRole("article").first()).toContainText("second news");
+  await page.getByRole("button", { name: "Pause" }).click();
+  await note("third news");
+  await expect(page.getByRole("button", { name: "1 new" })).toBeVisible();
+  await expect(list.getByText("third news")).toHaveCount(0);
+  await page.getByRole("button", { name: "Go on" }).click();
+  await expect(list.getByText("third news")).toBeVisible();
+  // What does not fit the filter does not come.
+  await service.json("POST", "/api/ackmanagenote/resources", { items: ["living"], note: "fourth news" });
+  await expect(list.getByText("fourth news")).toBeVisible();
+});
+
+test("all of many events can be scrolled to", async ({ page, service }) => {
+  await flip(service, "many", 700, 1000);
+  await logIn(page, service, "/ui/events?resource=many&source=object");
+  const list = page.getByRole("feed", { name: "Events" });
+  await expect(list.getByRole("article").first()).toBeVisible();
+  // Each step goes to the end of what is loaded, and more is loaded for it.
+  await expect
+    .poll(
+      async () => {
+        await list.evaluate((e) => e.scrollTo({ top: e.scrollHeight }));
+        const last = list.getByRole("article").last();
+        return Number(await last.getAttribute("aria-posinset"));
+      },
+      { timeout: 30_000 },
+    )
+    .toBe(700);
+  expect(await list.getByRole("article").count()).toBeLessThan(100);
+});
+
+test("events are had as CSV", async ({ page, service }) => {
+  await flip(service, "sheet, one", 4);
+  await logIn(page, service, "/ui/events?resource=sheet%2C+one&q=Level");
+  await expect(page.getByRole("feed", { name: "Events" }).getByRole("article").first()).toBeVisible();
+  const address = await page.getByRole("link", { name: "CSV" }).getAttribute("href");
+  const answer = await page.request.get(service.url + address);
+  const lines = (await answer.text()).trim().split("\n");
+  expect(lines[0]).toMatch(/^timestamp,id,source,type,status,previous,resource/);
+  expect(lines.length - 1).toBe(await page.getByRole("feed").getByRole("article").count());
+  expect(lines[1]).toContain('"sheet, one"');
+});
+
+test("names in events are no markup", async ({ page, service }) => {
+  await flip(service, script, 2);
+  await logIn(page, service, `/ui/events?resource=${encodeURIComponent(script)}`);
+  await expect(page.getByRole("feed").getByText(script).first()).toBeVisible();
+  await page.getByRole("feed").getByRole("link", { name: script, exact: true }).first().click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(script);
+});

@@ -1,0 +1,23 @@
+// What the page of a view or resource shows below its head: why, what stands in it, and what happened there.
+import { SimpleGrid, Stack } from "@mantine/core";
+import type { Explanation, StatusRow } from "../../api";
+import { Waiting } from "../../parts/Page";
+import { Answers } from "./Answers";
+import { Content } from "./Content";
+import { ItemEvents } from "./ItemEvents";
+import { Why } from "./Why";
+
+export function Branch({ row, why }: { row: StatusRow; why?: Explanation }) {
+  if (!why) return <Waiting />;
+  return (
+    <Stack gap="md">
+      <SimpleGrid cols={{ base: 1, md: row.kind === "resource" ? 2 : 1 }} spacing="md">
+        <Why why={why} />
+        {row.kind === "resource" && row.package && <Answers name={row.name} pkg={row.package} />}
+      </SimpleGrid>
+      <Content row={row} />
+      <ItemEvents row={row} problems />
+      <ItemEvents row={row} />
+    </Stack>
+  );
+}

@@ -1,0 +1,90 @@
+// What happened to an item, the newest first.
+import { Button, Group, Skeleton, Text } from "@mantine/core";
+import { useState } from "react";
+import { Link } from "wouter";
+import { type EventRow, quote, type StatusRow } from "../../api";
+import { link } from "../../links";
+import { AsSql } from "../../parts/AsSql";
+import { Failure } from "../../parts/Page";
+import { type Asked, queryOf, rowsOf, usePaged } from "../../parts/paged";
+import { condition, type RangeState } from "../../parts/Range";
+import { EventLine } from "../events/EventLine";
+import { eventFields } from "../events/filter";
+import { Card } from "./Why";
+
+/** aboutItem finds the events of an item; of a resource and of a view also those of what stands directly in it. */
+export function aboutItem(row: StatusRow): string {
+  if (row.kind === "object") return `resource = ${quote(row.resource ?? "")} AND object = ${quote(row.name)}`;
+  if (row.kind === "resource") return `resource = ${quote(row.name)}`;
+  if (row.resource) return `resource = ${quote(row.resource)} AND view = ${quote(row.name)}`;
+  return `view = ${quote(row.name)} AND (resource IS NULL OR source = 'resource')`;
+}
+
+const addressOf = (row: StatusRow): Record<string, string | undefined> => {
+  if (row.kind === "object") return { object: row.name, resource: row.resource };
+  return row.kind === "resource" ? { resource: row.name } : { view: row.name, resource: row.resource };
+};
+
+export function ItemEvents({ row, range, problems }: { row: StatusRow; range?: RangeState; problems?: boolean }) {
+  const [ever, setEver] = useState(!range);
+  const where = [aboutItem(row)];
+  // What is above an object in error is in error, too; to know which objects is enough.
+  if (problems)
+    where.push(
+      "type = 'alarm'",
+      "status > '0'",
+      `source = ${row.kind === "view" && !row.resource ? "'resource'" : "'object'"}`,
+    );
+  if (range && !ever) where.push(condition(range.range));
+  const asked: Asked = { select: eventFields, from: "events", where };
+  const pages = usePaged<EventRow>(["itemevents"], asked, { size: problems ? 10 : 25 });
+  const rows = rowsOf(pages.data);
+  if (problems && pages.data && rows.length === 0) return null;
+  return (
+    <Card
+      title={problems ? "Last problems" : "Events"}
+      tools={
+        <>
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            color="gray"
+            c="inherit"
+            component={Link}
+            href={link.events(addressOf(row))}
+          >
+            All events
+          </Button>
+          <AsSql q={queryOf(asked)} rows={25} />
+        </>
+      }
+    >
+      {pages.error && <Failure error={pages.error} />}
+      {pages.isPending && !pages.error && <Skeleton height={60} />}
+      {pages.data && rows.length === 0 && (
+        <Group gap="xs">
+          <Text size="sm" c="dimmed">
+            {ever ? "Nothing has happened." : "Nothing happened in this range."}
+          </Text>
+          {!ever && (
+            <Button size="compact-sm" variant="default" onClick={() => setEver(true)}>
+              Look at all times
+            </Button>
+          )}
+        </Group>
+      )}
+      <div>
+        {rows.map((e) => (
+          <EventLine key={e.id} e={e} />
+        ))}
+      </div>
+      {pages.hasNextPage && (
+        <Group>
+          <Button size="xs" variant="default" onClick={() => pages.fetchNextPage()} loading={pages.isFetchingNextPage}>
+            Load more events
+          </Button>
+        </Group>
+      )}
+    </Card>
+  );
+}
