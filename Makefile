@@ -36,8 +36,9 @@ ui: web/dist/index.html ## the web interface, into web/dist; make build takes it
 web/dist/index.html: $(UI) web/ui/node_modules/.installed
 	cd web/ui && npm run --silent build
 
+# Not npm ci: the lock has the packages of one platform, and that would miss those of the others.
 web/ui/node_modules/.installed: web/ui/package-lock.json
-	cd web/ui && npm ci --no-audit --no-fund && touch node_modules/.installed
+	cd web/ui && npm install --no-save && touch node_modules/.installed
 
 run: ui build ## build, and serve on LISTEN from DATA
 	exec bin/belfry serve --data $(DATA) --listen $(LISTEN)

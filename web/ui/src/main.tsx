@@ -1,4 +1,4 @@
-import "@mantine/core/styles.css";
+import "./mantine";
 import "@mantine/notifications/styles.css";
 import "./style.css";
 import { MantineProvider } from "@mantine/core";

@@ -8,6 +8,7 @@ import { ActionButtons, ActionDialog, type ActionItem } from "../parts/Actions";
 import { counted, fits, itemKey, type Operation } from "../parts/actions/operations";
 import { Empty, Failure, Page, Waiting } from "../parts/Page";
 import { useMay } from "../session";
+import { FirstSteps } from "../tour";
 import { Filters } from "./status/Filters";
 import { type Feed, mostRows } from "./status/feed";
 import { everything, type Filter, narrows, useFilter } from "./status/filter";
@@ -21,14 +22,16 @@ export default function StatusPage() {
   const { feed, error, waiting } = useFeed(filter);
   return (
     <Page title="Status" fill>
-      <Filters filter={filter} onFilter={setFilter} counts={feed?.counts ?? new Map()} />
-      {error ? (
-        <Failure error={error} retry={() => setFilter({})} />
-      ) : feed ? (
-        <Rows feed={feed} filter={filter} onFilter={setFilter} waiting={waiting} />
-      ) : (
-        <Waiting />
-      )}
+      <FirstSteps>
+        <Filters filter={filter} onFilter={setFilter} counts={feed?.counts ?? new Map()} />
+        {error ? (
+          <Failure error={error} retry={() => setFilter({})} />
+        ) : feed ? (
+          <Rows feed={feed} filter={filter} onFilter={setFilter} waiting={waiting} />
+        ) : (
+          <Waiting />
+        )}
+      </FirstSteps>
     </Page>
   );
 }
