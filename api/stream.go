@@ -123,11 +123,9 @@ func (t *talk) run(continued bool) {
 
 // tell sends a part. Unless there is more already, what comes next has a moment to gather.
 func (t *talk) tell(p part) bool {
-	if !t.say(p.texts...) {
-		return false
-	}
-	t.server.Hub.sent.Add(int64(p.messages))
-	return p.more || t.rest(t.beat.pace)
+	said := t.say(p.texts...)
+	t.server.Hub.sent.Add(int64(p.messages)) // also when the stream ends with it: the client may have got them
+	return said && (p.more || t.rest(t.beat.pace))
 }
 
 // retry is after how many milliseconds a browser comes back that was cut off.
