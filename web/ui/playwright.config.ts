@@ -10,7 +10,7 @@ export default defineConfig({
   testDir: "e2e",
   outputDir: "e2e/.results",
   fullyParallel: false,
-  workers: 1,
+  workers: 2,
   timeout: 60_000,
   expect: { timeout: 10_000 },
   forbidOnly: !!process.env.CI,

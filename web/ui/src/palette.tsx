@@ -1,8 +1,8 @@
 // The command palette: type a few letters of a name, a page or a command.
-import { Combobox, Group, Modal, ScrollArea, Text, TextInput, useCombobox } from "@mantine/core";
+import { Modal, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { quote, type StatusRow, sql } from "./api";
 import { link } from "./links";
@@ -23,81 +23,124 @@ function find(text: string, signal: AbortSignal) {
   );
 }
 
+interface Choice {
+  to: string;
+  icon: ReactNode;
+  label: string;
+  about: string;
+}
+
+/** choices are the pages and items that fit what was typed. */
+function choices(text: string, items: StatusRow[]): Choice[] {
+  const wanted = text.trim().toLowerCase();
+  return [
+    ...sections
+      .filter((s) => `${s.label} ${s.about}`.toLowerCase().includes(wanted))
+      .map((s) => ({ to: s.path, icon: <s.icon size={16} />, label: s.label, about: s.about })),
+    ...items.map((i) => ({
+      to: link.item(i),
+      icon: <StatusIcon {...i} />,
+      label: i.name,
+      about: i.kind === "object" ? `in ${i.resource}` : i.kind,
+    })),
+  ];
+}
+
 export default function Palette({ onClose }: { onClose: () => void }) {
   const [, go] = useLocation();
   const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
   const [asked] = useDebouncedValue(text.trim(), 120);
-  const combobox = useCombobox();
   const found = useQuery({
     queryKey: ["palette", asked],
     queryFn: ({ signal }) => find(asked, signal),
     enabled: asked.length > 0,
     placeholderData: (last) => last,
   });
-  const pages = sections.filter((s) => `${s.label} ${s.about}`.toLowerCase().includes(text.trim().toLowerCase()));
-  const items = asked ? (found.data?.rows ?? []) : [];
+  const all = choices(text, asked ? (found.data?.rows ?? []) : []);
   const open = (to: string) => {
     onClose();
     go(to);
   };
+  const keys = (e: KeyboardEvent) => {
+    const chosen = all[at];
+    if (e.key === "ArrowDown") setAt(Math.min(at + 1, all.length - 1));
+    else if (e.key === "ArrowUp") setAt(Math.max(at - 1, 0));
+    else if (e.key === "Enter" && chosen) open(chosen.to);
+    else return;
+    e.preventDefault();
+  };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      withCloseButton={false}
-      padding={0}
-      size="lg"
-      yOffset="10vh"
-      aria-label="Search and commands"
+    <Modal.Root opened onClose={onClose} size="lg" yOffset="10vh">
+      <Modal.Overlay />
+      <Modal.Content aria-label="Search and commands">
+        <TextInput
+          data-autofocus
+          size="lg"
+          variant="unstyled"
+          px="md"
+          placeholder="A name, a page…"
+          aria-label="Search for items and pages"
+          role="combobox"
+          aria-expanded
+          aria-controls="palette"
+          aria-activedescendant={all[at] ? `palette-${at}` : undefined}
+          value={text}
+          onKeyDown={keys}
+          onChange={(e) => {
+            setText(e.currentTarget.value);
+            setAt(0);
+          }}
+        />
+        <div id="palette" role="listbox" aria-label="What was found" className="palette">
+          {all.map((c, i) => (
+            <Entry key={c.to} id={`palette-${i}`} choice={c} chosen={i === at} onChoose={() => open(c.to)} />
+          ))}
+        </div>
+        {all.length === 0 && (
+          <Text p="md" c="dimmed" role="status">
+            {found.isFetching ? "Searching…" : "Nothing of that name"}
+          </Text>
+        )}
+      </Modal.Content>
+    </Modal.Root>
+  );
+}
+
+function Entry({
+  id,
+  choice,
+  chosen,
+  onChoose,
+}: {
+  id: string;
+  choice: Choice;
+  chosen: boolean;
+  onChoose: () => void;
+}) {
+  const self = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (chosen) self.current?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  return (
+    // The keys are heard by the field above, which keeps the focus.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: see above
+    <div
+      ref={self}
+      id={id}
+      role="option"
+      tabIndex={-1}
+      aria-selected={chosen}
+      className="palette-entry"
+      onClick={onChoose}
     >
-      <Combobox store={combobox} onOptionSubmit={open}>
-        <Combobox.EventsTarget>
-          <TextInput
-            data-autofocus
-            size="lg"
-            variant="unstyled"
-            px="md"
-            placeholder="A name, a page…"
-            aria-label="Search for items and pages"
-            value={text}
-            onChange={(e) => {
-              setText(e.currentTarget.value);
-              combobox.selectFirstOption();
-            }}
-          />
-        </Combobox.EventsTarget>
-        <ScrollArea.Autosize mah="60vh" type="auto">
-          <Combobox.Options p="xs">
-            {pages.map((s) => (
-              <Combobox.Option key={s.path} value={s.path}>
-                <Group gap="sm">
-                  <s.icon size={16} />
-                  <Text size="sm">{s.label}</Text>
-                  <Text size="xs" c="dimmed">
-                    {s.about}
-                  </Text>
-                </Group>
-              </Combobox.Option>
-            ))}
-            {items.map((i) => (
-              <Combobox.Option key={`${i.kind} ${i.resource} ${i.name}`} value={link.item(i)}>
-                <Group gap="sm" wrap="nowrap">
-                  <StatusIcon {...i} />
-                  <Text size="sm" className="cut">
-                    {i.name}
-                  </Text>
-                  <Text size="xs" c="dimmed" className="cut">
-                    {i.kind === "object" ? `in ${i.resource}` : i.kind}
-                  </Text>
-                </Group>
-              </Combobox.Option>
-            ))}
-            {pages.length + items.length === 0 && (
-              <Combobox.Empty>{found.isFetching ? "Searching…" : "Nothing of that name"}</Combobox.Empty>
-            )}
-          </Combobox.Options>
-        </ScrollArea.Autosize>
-      </Combobox>
-    </Modal>
+      {choice.icon}
+      <Text size="sm" className="cut">
+        {choice.label}
+      </Text>
+      <Text size="xs" c="dimmed" className="cut">
+        {choice.about}
+      </Text>
+    </div>
   );
 }
