@@ -75,10 +75,10 @@ func (p *plan) decorate() {
 		links.add("demo line "+s.short, Company, s.name, sites[(i+1)%len(sites)].name, "1 Gbit/s")
 	}
 	shortcuts := newBody("shortcut", "name", "view", "target", "posx", "posy")
-	shortcuts.add("demo payment", Company, "Payment", "560", "60")
-	shortcuts.add("demo shop", Company, "Web shop", "560", "140")
+	shortcuts.add("Payment status", Company, "Payment", "560", "60")
+	shortcuts.add("Web shop status", Company, "Web shop", "560", "140")
 	for _, s := range sites {
-		shortcuts.add("demo back from "+s.short, s.name, Company, "200", "60")
+		shortcuts.add(Company+" from "+s.name, s.name, Company, "200", "60")
 	}
 	pictures := newBody("picture", "name", "view", "picture", "posx", "posy", "width", "height")
 	pictures.add("demo compass", Company, compass, "60", "700", "80", "80")

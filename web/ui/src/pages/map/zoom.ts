@@ -38,10 +38,13 @@ export function useSize(box: RefObject<HTMLElement | null>): Size | undefined {
   return size;
 }
 
-/** first is the zoom with which a view is shown: as large as it was drawn, or smaller when it is too wide, but not tiny. */
+/** first is the zoom with which a view is shown: as large as it was drawn, or smaller so that all is in sight, but not tiny. */
 function first(size: Size | undefined, drawing: Size): number {
-  if (!size || !drawing.width) return 1;
-  return Math.min(1, Math.max(0.5, size.width / (drawing.width * unit)));
+  if (!size || !drawing.width || !drawing.height) return 1;
+  return Math.min(
+    1,
+    Math.max(0.5, Math.min(size.width / (drawing.width * unit), size.height / (drawing.height * unit))),
+  );
 }
 
 export function useZoom(box: RefObject<HTMLElement | null>, size: Size | undefined, drawing: Size): Zoom {
