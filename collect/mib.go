@@ -121,10 +121,15 @@ func (n *names) standardSyntax(words []string) (*syntax, error) {
 	return s, nil
 }
 
-// with gives all these names and more.
+// with gives all these names and more. What the standards name keeps its name, whatever a vendor calls it; of values, a file
+// may know more than the table does.
 func (n *names) with(more map[string]*node) *names {
 	all := maps.Clone(n.nodes)
-	maps.Copy(all, more)
+	for oid, node := range more {
+		if old := all[oid]; old == nil || old.name == node.name {
+			all[oid] = node
+		}
+	}
 	return &names{nodes: all, oids: n.oids, types: n.types}
 }
 

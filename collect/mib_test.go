@@ -49,7 +49,7 @@ func TestMIBNames(t *testing.T) {
 		}
 	}
 	trap("1.3.6.1.6.3.1.1.5.3", "linkDown")
-	trap("1.3.6.1.6.3.1.1.5.1", "acmeColdStart") // a file may name anew what the standards name
+	trap("1.3.6.1.6.3.1.1.5.1", "coldStart") // whatever a vendor calls it
 	trap("1.3.6.1.4.1.32473.20.0.1", "acmePowerFailed")
 	trap("1.3.6.1.4.1.32473.20.9", "acmePowerRestored")
 	trap("1.3.6.1.4.1.32473.20.0.9", "acmePowerRestored")

@@ -83,10 +83,10 @@ func parseUsers(text string) (all []userLine, err error) {
 
 func parseUser(line string) (u userLine, err error) {
 	r := csv.NewReader(strings.NewReader(line))
-	r.LazyQuotes, r.TrimLeadingSpace = true, true
+	r.TrimLeadingSpace = true
 	fields, err := r.Read()
 	if err != nil || len(fields) > 5 {
-		return u, errors.New("a user has five fields: name, proof, its password, privacy, its password; put a field with commas in quotes")
+		return u, errors.New("a user has five fields: name, proof, its password, privacy, its password; put one with commas or quotes in quotes, each quote in it twice")
 	}
 	for i := range fields {
 		fields[i] = strings.TrimSpace(fields[i])
