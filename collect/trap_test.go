@@ -2,6 +2,7 @@ package collect
 
 import (
 	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gosnmp/gosnmp"
 
 	"belfry/ingest"
 )
@@ -154,6 +157,56 @@ func TestTrapUsers(t *testing.T) {
 	if n := len(h.stored("trap", "p3")); n != 10 {
 		t.Errorf("%d are stored", n)
 	}
+	sums := &h.env.Sums
+	h.await("all is booked", func() bool {
+		return sums.Received.Load() == sums.Kept.Load()+sums.Filtered.Load()+sums.Dropped[DropAccess].Load() && sums.Kept.Load() == 10
+	})
+	if n := sums.Filtered.Load(); n < 5 { // each inform asked for the engine before
+		t.Errorf("%d questions", n)
+	}
+}
+
+// A sender that knows the engine from before sets its clock by what it is told, and sends again.
+func TestTrapInformOutOfTime(t *testing.T) {
+	h := newHouse(t, Kinds)
+	addr := freePort(t, "udp")
+	h.provision("log-trap-receiver", "name,listen,users", "T,"+addr+","+cell(testUsers))
+	h.up("T")
+	e, err := h.env.trapEngine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := netip.MustParseAddrPort(addr)
+	f := func(engine string) error {
+		t.Helper()
+		x := &gosnmp.GoSNMP{
+			Target: at.Addr().String(), Port: at.Port(), Version: gosnmp.Version3, SecurityModel: gosnmp.UserSecurityModel, MsgFlags: gosnmp.AuthPriv,
+			Timeout: time.Second, Retries: 3, MaxOids: 10,
+			SecurityParameters: &gosnmp.UsmSecurityParameters{
+				UserName: "ops", AuthoritativeEngineID: engine, AuthoritativeEngineBoots: e.boots + 7, AuthoritativeEngineTime: 12345,
+				AuthenticationProtocol: gosnmp.SHA, AuthenticationPassphrase: "proof-of-ops", PrivacyProtocol: gosnmp.AES, PrivacyPassphrase: "secret-of-ops",
+			},
+		}
+		if err := x.Connect(); err != nil {
+			t.Fatal(err)
+		}
+		defer x.Conn.Close()
+		_, err := x.SendTrap(gosnmp.SnmpTrap{IsInform: true, Variables: []gosnmp.SnmpPDU{
+			typed(oidUpTime, gosnmp.TimeTicks, uint32(1)), typed(oidTrapOID, gosnmp.ObjectIdentifier, ".1.3.6.1.6.3.1.1.5.1"),
+		}})
+		return err
+	}
+	if err := f(e.id); err != nil {
+		t.Error(err)
+	}
+	h.holds("trap", []string{"coldStart"}, "name")
+	if e.late.Load() != 1 {
+		t.Errorf("%d were out of time", e.late.Load())
+	}
+	if err := f("\x80\x00\x00\x00\x05another"); err == nil || e.unknown.Load() == 0 {
+		t.Errorf("an inform for another engine: %v, %d reports", err, e.unknown.Load())
+	}
+	h.holds("trap", []string{"coldStart"}, "name")
 }
 
 // A stranger who asks gets to know which engine this is, as the protocol wants, and not which users it has.

@@ -130,7 +130,7 @@ var answers = map[string]map[string][]string{
 	"view":              {"autoarrange": {"", "linear"}, "class": {"", "shelf"}, "posx": {"", "10"}, "resname": {"", "", "r1", "r2"}},
 	"custom":            {"posx": {"", "20", "7"}, "width": {"", "50"}},
 	"network-ping":      {"ip_address_fqdn": {"192.0.2.1", "host.example"}, "count": {"", "7"}},
-	"log-trap-receiver": {"community": {"", "***", "secret"}, "filter": {"", "a\r\nb\n", " x "}},
+	"log-trap-receiver": {"community": {"", "***", "secret"}, "filter": {"", "name == p[0]\r\n|| true\n", " true "}},
 	"object":            {"resname": {"", "r1", "r2", "r3"}, "class": {"", "c1", "c1", "c2"}, "object_1": {"", "one"}, "ip": {"", "192.0.2.1"}},
 	"label":             {"text": {"", "\"a\"\nb,c"}, "colour": {"", "#ff0000"}},
 	"link":              {"from": {"r1", "v1", "o1"}, "to": {"r2", "v2", "o2"}},
