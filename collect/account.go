@@ -35,6 +35,10 @@ const (
 	DropStorage                // it could not be stored
 	DropDiscarded              // the management of the resource says not to store
 	DropReasons
+
+	// dropNothing is no reason: what came was a question that has been answered, with nothing in it to keep. It counts as
+	// filtered, because nothing is lost.
+	dropNothing Drop = -1
 )
 
 var dropNames = [DropReasons]string{"kernel", "source", "access", "malformed", "too_long", "overloaded", "row_rate", "storage", "discarded"}

@@ -57,6 +57,7 @@ type Kind struct {
 var Kinds = map[string]Kind{
 	"network-ping":        {New: newPing, Check: checkPing},
 	"log-syslog-receiver": {New: newSyslog, Check: checkSyslog},
+	"log-trap-receiver":   {New: newTrap, Check: checkTrap},
 }
 
 // Check judges the answers of a resource when it is provisioned; a kind that nobody knows is not collected.
@@ -78,4 +79,5 @@ type Env struct {
 
 	pings pinger
 	ports ports
+	traps traps
 }

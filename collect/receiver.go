@@ -123,7 +123,7 @@ type load[M any] struct {
 func (r *receiver[M]) sift(ctx context.Context, d *desk, s *sieve[M], in raw, l *load[M]) {
 	m, stored, why, ok := r.read(d, in)
 	if !ok {
-		r.account.Drop(why, 1)
+		r.refuse(why)
 		return
 	}
 	keep, feeds, failed := s.pass(&m)
@@ -142,6 +142,15 @@ func (r *receiver[M]) sift(ctx context.Context, d *desk, s *sieve[M], in raw, l 
 		return
 	}
 	l.messages, l.times = append(l.messages, m), append(l.times, belfry.At(in.at))
+}
+
+// refuse books what is no message to keep.
+func (r *receiver[M]) refuse(why Drop) {
+	if why == dropNothing {
+		r.account.Filter(1)
+		return
+	}
+	r.account.Drop(why, 1)
 }
 
 // tell logs a failure of filter or script, the same one once.

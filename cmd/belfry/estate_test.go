@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,13 +16,38 @@ import (
 	"belfry"
 )
 
-var estatePackages = []string{"view", "custom", "network-ping", "log-trap-receiver", "object", "label", "link", "picture", "shortcut"}
+var estatePackages = []string{"view", "custom", "vault", "object", "label", "link", "picture", "shortcut"}
+
+// addVault adds a package that has secrets, a required answer and a part, and runs nothing: what a collector finds would
+// change the estate by itself.
+func (p *service) addVault() {
+	p.t.Helper()
+	dir := filepath.Join(p.data, "packages")
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "vault.yaml"), []byte(`name: vault
+kind: resource
+help: A room with a lock.
+questions:
+  - {name: keeper, required: true, help: Whose it is.}
+  - {name: code, secret: true, help: Opens it.}
+  - {name: text, help: What is in it.}
+parts:
+  - {name: Ping, class: network-ping}
+`), 0o600)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.crash()
+}
 
 // Whatever is created, changed, moved and removed, in whatever order: an export is taken back unchanged, every view shows the
 // worst of what stands in it, and a kill changes nothing of either.
 func TestRandomEstate(t *testing.T) {
 	t.Parallel()
 	p := start(t)
+	p.addVault()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	g := &generator{rand.New(rand.NewPCG(seed, 0))}
@@ -119,7 +146,7 @@ func (g *generator) name(pkg string) string {
 		return g.pick("v1", "v2", "v3", "v4", "w1", "w2", "w3", "r1")
 	case "object":
 		return g.object()
-	case "custom", "network-ping", "log-trap-receiver":
+	case "custom", "vault":
 		return g.resource()
 	}
 	return g.pick("e1", "e2", "e3")
@@ -127,15 +154,14 @@ func (g *generator) name(pkg string) string {
 
 // answers are the columns of a package beyond name and view, with some answers to each.
 var answers = map[string]map[string][]string{
-	"view":              {"autoarrange": {"", "linear"}, "class": {"", "shelf"}, "posx": {"", "10"}, "resname": {"", "", "r1", "r2"}},
-	"custom":            {"posx": {"", "20", "7"}, "width": {"", "50"}},
-	"network-ping":      {"ip_address_fqdn": {"192.0.2.1", "host.example"}, "count": {"", "7"}},
-	"log-trap-receiver": {"community": {"", "***", "secret"}, "filter": {"", "a\r\nb\n", " x "}},
-	"object":            {"resname": {"", "r1", "r2", "r3"}, "class": {"", "c1", "c1", "c2"}, "object_1": {"", "one"}, "ip": {"", "192.0.2.1"}},
-	"label":             {"text": {"", "\"a\"\nb,c"}, "colour": {"", "#ff0000"}},
-	"link":              {"from": {"r1", "v1", "o1"}, "to": {"r2", "v2", "o2"}},
-	"picture":           {"picture": {"a.png", "b.png"}},
-	"shortcut":          {"target": {"v1", "r1", "r2"}},
+	"view":     {"autoarrange": {"", "linear"}, "class": {"", "shelf"}, "posx": {"", "10"}, "resname": {"", "", "r1", "r2"}},
+	"custom":   {"posx": {"", "20", "7"}, "width": {"", "50"}},
+	"vault":    {"keeper": {"Ann", "Bob"}, "code": {"", "***", "secret"}, "text": {"", "a\r\nb\n", " x "}},
+	"object":   {"resname": {"", "r1", "r2", "r3"}, "class": {"", "c1", "c1", "c2"}, "object_1": {"", "one"}, "ip": {"", "192.0.2.1"}},
+	"label":    {"text": {"", "\"a\"\nb,c"}, "colour": {"", "#ff0000"}},
+	"link":     {"from": {"r1", "v1", "o1"}, "to": {"r2", "v2", "o2"}},
+	"picture":  {"picture": {"a.png", "b.png"}},
+	"shortcut": {"target": {"v1", "r1", "r2"}},
 }
 
 func (g *generator) provisioning(pkg string) string {

@@ -1,0 +1,151 @@
+package collect
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// linker finds the object identifiers of what modules define. Their order does not matter.
+type linker struct {
+	modules  map[string]*mibModule
+	standard *names
+}
+
+const mibDepth = 256 // of names that are defined by other names
+
+// link gives what all modules define, and what is wrong with any: one line a module, others count all the same.
+func link(modules []*mibModule, standard *names) (nodes map[string]*node, faults []error) {
+	l := &linker{modules: map[string]*mibModule{}, standard: standard}
+	for _, m := range modules {
+		if other := l.modules[m.name]; other != nil {
+			faults = append(faults, fmt.Errorf("%s: module %s is in %s, too; the first one counts", m.file, m.name, other.file))
+			continue
+		}
+		l.modules[m.name] = m
+	}
+	nodes = map[string]*node{}
+	for _, name := range slices.Sorted(maps.Keys(l.modules)) {
+		if err := l.module(l.modules[name], nodes); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return nodes, faults
+}
+
+// module adds what a module defines. The fault is the first of those that have one.
+func (l *linker) module(m *mibModule, nodes map[string]*node) (fault error) {
+	missing := 0
+	values := slices.SortedFunc(maps.Values(m.values), func(a, b *mibValue) int { return a.line - b.line })
+	for _, v := range values {
+		oid, err := l.value(m, v, 0)
+		if err != nil {
+			if missing++; fault == nil {
+				fault = fmt.Errorf("%s:%d: %s has no place in the tree: %w", m.file, v.line, v.name, err)
+			}
+			continue
+		}
+		n := &node{name: v.name, kind: v.kind}
+		if v.typ != nil {
+			n.syntax = l.syntax(m, v.typ, 0)
+		}
+		if old := nodes[oid]; old == nil || n.kind > old.kind {
+			nodes[oid] = n
+		}
+	}
+	if missing > 1 {
+		fault = fmt.Errorf("%w (and %d more)", fault, missing-1)
+	}
+	return fault
+}
+
+// value finds the object identifier of a name.
+func (l *linker) value(m *mibModule, v *mibValue, depth int) (oid string, err error) {
+	if v.oid != "" {
+		return v.oid, nil
+	}
+	if v.looking || depth > mibDepth {
+		return "", fmt.Errorf("%s is defined by itself", v.name)
+	}
+	v.looking = true
+	defer func() { v.looking = false }()
+	if v.parent != "" {
+		if oid, err = l.find(m, v.parent, depth+1); err != nil {
+			return "", err
+		}
+	}
+	if v.v1 {
+		v.oid = v1Trap(oid, int64(v.arcs[0]))
+		return v.oid, nil
+	}
+	b := []byte(oid)
+	for _, arc := range v.arcs {
+		if len(b) > 0 {
+			b = append(b, '.')
+		}
+		b = strconv.AppendUint(b, uint64(arc), 10)
+	}
+	if n := strings.Count(string(b), ".") + 1; n > mibArcs || len(b) == 0 {
+		return "", fmt.Errorf("its object identifier has %d numbers; 1 to %d are possible", n, mibArcs)
+	}
+	v.oid = string(b)
+	return v.oid, nil
+}
+
+// v1Trap is the object identifier of a TRAP-TYPE (RFC 3584, 3.1): those of the enterprise snmp are the generic ones.
+func v1Trap(enterprise string, number int64) string {
+	if enterprise == "1.3.6.1.2.1.11" {
+		return "1.3.6.1.6.3.1.1.5." + strconv.FormatInt(number+1, 10)
+	}
+	return enterprise + ".0." + strconv.FormatInt(number, 10)
+}
+
+// find looks a name up as a module sees it: its own, those it imports, and what the standards define.
+func (l *linker) find(m *mibModule, name string, depth int) (oid string, err error) {
+	if v := m.values[name]; v != nil {
+		return l.value(m, v, depth)
+	}
+	from := m.imports[name]
+	other := l.modules[from]
+	if other != nil && other.values[name] != nil {
+		return l.value(other, other.values[name], depth)
+	}
+	if oid, ok := l.standard.oids[name]; ok {
+		return oid, nil
+	}
+	switch {
+	case from == "":
+		return "", fmt.Errorf("%s is neither defined nor imported", name)
+	case other == nil:
+		return "", fmt.Errorf("%s is imported from %s, of which there is no file", name, from)
+	}
+	return "", fmt.Errorf("%s is imported from %s, which does not define it", name, from)
+}
+
+// syntax gathers how values of a type are shown: what is said nearest to the object counts.
+func (l *linker) syntax(m *mibModule, t *mibType, depth int) *syntax {
+	s := t.syntax
+	if depth > mibDepth {
+		return &s
+	}
+	var base *syntax
+	if inner := m.types[t.base]; inner != nil && inner != t {
+		base = l.syntax(m, inner, depth+1)
+	} else if other := l.modules[m.imports[t.base]]; other != nil && other.types[t.base] != nil {
+		base = l.syntax(other, other.types[t.base], depth+1)
+	} else {
+		base = l.standard.types[t.base]
+	}
+	if base == nil {
+		return &s
+	}
+	if s.hint == "" {
+		s.hint = base.hint
+	}
+	if s.bits = s.bits || base.bits; s.enum == nil {
+		s.enum = base.enum
+	}
+	return &s
+}

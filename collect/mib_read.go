@@ -1,0 +1,357 @@
+package collect
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// The subset of SMI, in its first and second version (RFC 1155, 1212, 1215 and 2578 to 2580), that is needed to name traps
+// and to show their values. What is not needed is passed over, so files that strict readers refuse are often understood.
+
+// mibModule is a module as its file has it, before names are looked up.
+type mibModule struct {
+	name, file string
+	imports    map[string]string // the module that a name comes from
+	values     map[string]*mibValue
+	types      map[string]*mibType
+}
+
+// mibValue is a name that stands for an object identifier.
+type mibValue struct {
+	name   string
+	line   int
+	kind   nodeKind
+	parent string   // a name; empty when the identifier begins with a number
+	arcs   []uint32 // that follow
+	typ    *mibType // of an object
+	v1     bool     // a TRAP-TYPE: the parent is its enterprise
+
+	oid     string // once it is known
+	looking bool   // it is being looked for, so needing it again is a circle
+}
+
+// mibType is a type: what is special about it, and the type that it is made from.
+type mibType struct {
+	base string
+	syntax
+}
+
+// mibReader reads one file. After the first fault it sees nothing but the end.
+type mibReader struct {
+	tokens tokens
+	tok    token // the one to look at
+	file   string
+	err    error
+}
+
+// readMIB reads the modules of a file.
+func readMIB(file, text string) (all []*mibModule, err error) {
+	r := &mibReader{tokens: tokens{rest: text, line: 1}, file: file}
+	r.step()
+	for r.tok.kind != endToken {
+		all = append(all, r.module())
+	}
+	if r.err == nil && len(all) == 0 {
+		r.expect("a module, such as ACME-MIB DEFINITIONS ::= BEGIN")
+	}
+	return all, r.err
+}
+
+func (r *mibReader) step() token {
+	was := r.tok
+	if r.err == nil {
+		r.tok = r.tokens.next()
+	}
+	return was
+}
+
+// expect notes a fault: something else was to come here.
+func (r *mibReader) expect(what string) {
+	if r.err != nil {
+		return
+	}
+	found := "the end of the file"
+	if r.tok.kind != endToken {
+		found = fmt.Sprintf("%.40q", r.tok.text)
+	}
+	r.err = fmt.Errorf("%s:%d: expected %s, found %s", r.file, r.tok.line, what, found)
+	r.tok = token{line: r.tok.line}
+}
+
+func (r *mibReader) is(text string) bool {
+	return r.tok.text == text && r.tok.kind != stringToken && r.tok.kind != endToken
+}
+
+// accept passes a word if it is there, need insists on it.
+func (r *mibReader) accept(text string) bool {
+	if r.is(text) {
+		r.step()
+		return true
+	}
+	return false
+}
+
+func (r *mibReader) need(text string) {
+	if !r.accept(text) {
+		r.expect(text)
+	}
+}
+
+func (r *mibReader) word(what string) string {
+	if r.tok.kind != wordToken {
+		r.expect(what)
+	}
+	return r.step().text
+}
+
+func (r *mibReader) module() *mibModule {
+	m := &mibModule{file: r.file, imports: map[string]string{}, values: map[string]*mibValue{}, types: map[string]*mibType{}}
+	m.name = r.word("the name of a module")
+	if r.is("{") {
+		r.braces()
+	}
+	r.need("DEFINITIONS")
+	for r.tok.kind == wordToken && !r.is("BEGIN") { // IMPLICIT TAGS and the like
+		r.step()
+	}
+	r.need("::=")
+	r.need("BEGIN")
+	for r.tok.kind != endToken && !r.is("END") {
+		switch {
+		case r.accept("IMPORTS"):
+			r.importList(m)
+		case r.accept("EXPORTS"):
+			r.until(";")
+			r.need(";")
+		default:
+			r.statement(m)
+		}
+	}
+	r.need("END")
+	return m
+}
+
+// importList reads a, b FROM M c FROM N;
+func (r *mibReader) importList(m *mibModule) {
+	var list []string
+	for r.tok.kind != endToken && !r.is(";") {
+		switch {
+		case r.accept("FROM"):
+			from := r.word("the name of a module")
+			for _, name := range list {
+				m.imports[name] = from
+			}
+			list = nil
+			if r.is("{") {
+				r.braces()
+			}
+		case r.accept(","):
+		default:
+			list = append(list, r.word("a name, FROM or ;"))
+		}
+	}
+	r.need(";")
+}
+
+// braces passes everything up to the brace that closes.
+func (r *mibReader) braces() {
+	r.need("{")
+	for depth := 1; depth > 0 && r.tok.kind != endToken; r.step() {
+		if r.is("{") {
+			depth++
+		} else if r.is("}") {
+			depth--
+		}
+	}
+}
+
+// until passes everything before a word that is not within braces.
+func (r *mibReader) until(text string) {
+	for r.tok.kind != endToken && !r.is(text) {
+		if r.is("{") {
+			r.braces()
+		} else {
+			r.step()
+		}
+	}
+}
+
+var mibMacros = []string{
+	"OBJECT-TYPE", "MODULE-IDENTITY", "OBJECT-IDENTITY", "NOTIFICATION-TYPE", "TRAP-TYPE", "OBJECT-GROUP", "NOTIFICATION-GROUP",
+	"MODULE-COMPLIANCE", "AGENT-CAPABILITIES",
+}
+
+// statement reads what defines one name.
+func (r *mibReader) statement(m *mibModule) {
+	line := r.tok.line
+	name := r.word("a definition or END")
+	switch {
+	case r.accept("MACRO"):
+		r.until("END")
+		r.need("END")
+	case r.accept("::="):
+		m.types[name] = r.typeOf()
+	case r.accept("OBJECT"):
+		r.need("IDENTIFIER")
+		r.need("::=")
+		v := &mibValue{name: name, line: line}
+		r.identifier(v)
+		m.values[name] = v
+	case slices.Contains(mibMacros, r.tok.text):
+		m.values[name] = r.macro(&mibValue{name: name, line: line})
+	default:
+		r.expect("::=, OBJECT IDENTIFIER or OBJECT-TYPE and the like after " + name)
+	}
+}
+
+// macro reads the clauses of OBJECT-TYPE and its like, of which few matter.
+func (r *mibReader) macro(v *mibValue) *mibValue {
+	macro := r.step().text
+	switch macro {
+	case "OBJECT-TYPE":
+		v.kind = objectNode
+	case "NOTIFICATION-TYPE", "TRAP-TYPE":
+		v.kind = trapNode
+	}
+	for r.tok.kind != endToken && !r.is("::=") {
+		switch {
+		case macro == "OBJECT-TYPE" && v.typ == nil && r.accept("SYNTAX"):
+			v.typ = r.typeOf()
+		case macro == "TRAP-TYPE" && r.accept("ENTERPRISE"):
+			inner := r.accept("{") // some write it as a value
+			v.parent = r.word("the enterprise of the trap")
+			if inner {
+				r.need("}")
+			}
+		case r.is("{"):
+			r.braces()
+		default:
+			r.step()
+		}
+	}
+	r.need("::=")
+	if macro != "TRAP-TYPE" {
+		r.identifier(v)
+		return v
+	}
+	if v.v1 = true; v.parent == "" {
+		r.expect("ENTERPRISE in the TRAP-TYPE " + v.name)
+	}
+	v.arcs = []uint32{r.arc()}
+	return v
+}
+
+const mibArcs = 128 // that an object identifier may have
+
+// identifier reads { parent 1 }, { iso org(3) 6 } and the like.
+func (r *mibReader) identifier(v *mibValue) {
+	r.need("{")
+	if r.tok.kind == wordToken {
+		v.parent = r.step().text
+		if r.is("(") { // the number of a root is known
+			r.step()
+			r.arc()
+			r.need(")")
+		}
+	}
+	for r.tok.kind != endToken && !r.is("}") {
+		if r.tok.kind == wordToken {
+			r.step()
+			r.need("(")
+			v.arcs = append(v.arcs, r.arc())
+			r.need(")")
+		} else {
+			v.arcs = append(v.arcs, r.arc())
+		}
+		if len(v.arcs) > mibArcs {
+			r.expect("an object identifier of 128 numbers at most")
+		}
+	}
+	r.need("}")
+}
+
+func (r *mibReader) arc() uint32 {
+	n, err := strconv.ParseUint(r.tok.text, 10, 32)
+	if r.tok.kind != numberToken || err != nil {
+		r.expect("a number from 0 to 4294967295")
+	}
+	r.step()
+	return uint32(n)
+}
+
+// typeOf reads a type, with what TEXTUAL-CONVENTION says about it.
+func (r *mibReader) typeOf() *mibType {
+	t := &mibType{}
+	if r.accept("TEXTUAL-CONVENTION") {
+		for r.tok.kind != endToken && !r.is("SYNTAX") {
+			if r.accept("DISPLAY-HINT") && r.tok.kind == stringToken {
+				t.hint = r.tok.text
+			}
+			r.step()
+		}
+		r.need("SYNTAX")
+	}
+	if r.accept("[") { // [APPLICATION 1] IMPLICIT
+		r.until("]")
+		r.need("]")
+	}
+	if !r.accept("IMPLICIT") {
+		r.accept("EXPLICIT")
+	}
+	t.base = r.word("a type")
+	switch t.base {
+	case "OCTET":
+		r.need("STRING")
+	case "OBJECT":
+		r.need("IDENTIFIER")
+	case "SEQUENCE", "CHOICE":
+		if r.accept("OF") {
+			r.word("the type of an entry")
+		}
+	}
+	if r.is("{") {
+		r.named(t)
+	}
+	if r.is("(") {
+		r.constraint()
+	}
+	return t
+}
+
+// named reads up(1), down(2). What a SEQUENCE has in its braces is passed over.
+func (r *mibReader) named(t *mibType) {
+	if t.base == "SEQUENCE" || t.base == "CHOICE" {
+		r.braces()
+		return
+	}
+	r.need("{")
+	t.enum, t.bits = map[int64]string{}, t.base == "BITS"
+	for r.tok.kind != endToken && !r.is("}") {
+		name := r.word("a name with its number, such as up(1)")
+		r.need("(")
+		n, err := strconv.ParseInt(r.tok.text, 10, 64)
+		if r.tok.kind != numberToken || err != nil {
+			r.expect("the number of " + name)
+		}
+		r.step()
+		r.need(")")
+		t.enum[n] = name
+		if !r.is("}") {
+			r.accept(",") // some forget it
+		}
+	}
+	r.need("}")
+}
+
+// constraint passes (0..255), (SIZE (0..32)) and the like.
+func (r *mibReader) constraint() {
+	r.need("(")
+	for depth := 1; depth > 0 && r.tok.kind != endToken; r.step() {
+		if r.is("(") {
+			depth++
+		} else if r.is(")") {
+			depth--
+		}
+	}
+}

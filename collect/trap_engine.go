@@ -1,0 +1,136 @@
+package collect
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gosnmp/gosnmp"
+)
+
+// engine is what version 3 calls the party that others send informs to: a name that never changes, how often it was
+// started, and for how long it has been running (RFC 3414, 2.2). Who sends an inform asks for them first.
+type engine struct {
+	id    string // bytes
+	boots uint32
+	begun time.Time
+	now   func() time.Time
+
+	unknown, late atomic.Uint32 // packets that were for another engine, or out of time
+}
+
+const (
+	engineWindow  = 150 // seconds that a packet may be late or early (RFC 3414, 2.2.3)
+	engineHighest = math.MaxInt32
+)
+
+// openEngine reads the engine of this service from a file, and counts that it is started. It makes one the first time.
+func openEngine(file string, now func() time.Time) (*engine, error) {
+	e := &engine{begun: now(), now: now}
+	text, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		// The first four bytes say whose engines these are, by a number that we do not have; 5 says that what follows is ours.
+		e.id = "\x80\x00\x00\x00\x05" + random(12)
+	case err != nil:
+		return nil, fmt.Errorf("engine of SNMP version 3: %w", err)
+	default:
+		id := ""
+		if _, err := fmt.Sscanf(string(text), "engine %s\nboots %d", &id, &e.boots); err != nil {
+			return nil, fmt.Errorf("engine of SNMP version 3: %s is damaged; remove it, and senders of informs will ask anew", file)
+		}
+		b, err := hex.DecodeString(id)
+		if err != nil || len(b) < 5 || len(b) > 32 {
+			return nil, fmt.Errorf("engine of SNMP version 3: %s names no engine; remove it, and senders of informs will ask anew", file)
+		}
+		e.id = string(b)
+	}
+	e.boots = min(e.boots+1, engineHighest)
+	if err := writeEngine(file, fmt.Sprintf("engine %x\nboots %d\n", e.id, e.boots)); err != nil {
+		return nil, fmt.Errorf("engine of SNMP version 3: %w", err)
+	}
+	return e, nil
+}
+
+// writeEngine replaces the file as a whole, so it is never half written.
+func writeEngine(file, text string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	f, err := os.Create(file + ".new")
+	if err != nil {
+		return err
+	}
+	_, err = strings.NewReader(text).WriteTo(f)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
+}
+
+func random(n int) string {
+	b := make([]byte, n)
+	rand.Read(b)
+	return string(b)
+}
+
+// time is for how many seconds the engine has been running.
+func (e *engine) time() uint32 {
+	return uint32(min(max(e.now().Sub(e.begun)/time.Second, 0), engineHighest))
+}
+
+// inTime tells whether a packet for this engine is neither old nor kept back.
+func (e *engine) inTime(h *trapHeader) bool {
+	apart := int64(e.time()) - int64(h.time)
+	return h.boots == e.boots && e.boots < engineHighest && apart <= engineWindow && apart >= -engineWindow
+}
+
+// Counters that a REPORT tells of, which is how it says what is wrong.
+const (
+	notInTimeWindows = ".1.3.6.1.6.3.15.1.1.2.0"
+	unknownEngineIDs = ".1.3.6.1.6.3.15.1.1.4.0"
+)
+
+// report answers a packet that was for another engine: it says which one this is, and what time it has.
+func (e *engine) report(h *trapHeader) ([]byte, error) {
+	p := e.packet(h, unknownEngineIDs, e.unknown.Add(1))
+	p.SecurityParameters = &gosnmp.UsmSecurityParameters{
+		UserName: h.user, AuthoritativeEngineID: e.id, AuthoritativeEngineBoots: e.boots, AuthoritativeEngineTime: e.time(),
+		AuthenticationProtocol: gosnmp.NoAuth, PrivacyProtocol: gosnmp.NoPriv,
+	}
+	return p.MarshalMsg()
+}
+
+// reportTime answers a packet that is out of time, with proof: who sent it sets its clock by the answer.
+func (e *engine) reportTime(h *trapHeader, u *trapUser, k trapKeys) ([]byte, error) {
+	p := e.packet(h, notInTimeWindows, e.late.Add(1))
+	s := u.parameters(e.id, k)
+	s.AuthoritativeEngineBoots, s.AuthoritativeEngineTime = e.boots, e.time()
+	p.MsgFlags, p.SecurityParameters = gosnmp.AuthNoPriv, s
+	return p.MarshalMsg()
+}
+
+func (e *engine) packet(h *trapHeader, counter string, n uint32) *gosnmp.SnmpPacket {
+	return &gosnmp.SnmpPacket{
+		Version: gosnmp.Version3, SecurityModel: gosnmp.UserSecurityModel, MsgID: h.id, MsgMaxSize: trapLargest, ContextEngineID: e.id,
+		PDUType: gosnmp.Report, RequestID: h.request, Variables: []gosnmp.SnmpPDU{{Name: counter, Type: gosnmp.Counter32, Value: n}},
+	}
+}
+
+// acknowledge answers an inform: the same variables come back, at the level on which they came.
+func (e *engine) acknowledge(p *gosnmp.SnmpPacket, u *trapUser, k trapKeys) ([]byte, error) {
+	s := u.parameters(e.id, k)
+	s.AuthoritativeEngineBoots, s.AuthoritativeEngineTime = e.boots, e.time()
+	s.PrivacyParameters = []byte(random(8))
+	answer := *p
+	answer.PDUType, answer.MsgFlags, answer.MsgMaxSize = gosnmp.GetResponse, u.level(), trapLargest
+	answer.Error, answer.ErrorIndex, answer.SecurityParameters = gosnmp.NoError, 0, s
+	return answer.MarshalMsg()
+}

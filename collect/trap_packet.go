@@ -1,0 +1,286 @@
+package collect
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"sync/atomic"
+
+	"github.com/gosnmp/gosnmp"
+)
+
+// trapLargest is the size of the largest packet that we say we take.
+const trapLargest = 65507
+
+// trapHeader is what stands before the trap itself. It is read before anything else is: what is not for us costs little.
+type trapHeader struct {
+	version   string
+	community []byte // of versions 1 and 2c
+	pdu       int    // where the trap begins, of versions 1 and 2c
+
+	// of version 3
+	id          uint32
+	flags       gosnmp.SnmpV3MsgFlags
+	model       uint32
+	engine      string
+	boots, time uint32
+	user        string
+	proof       []byte
+	proofAt     int
+	request     uint32 // zero when the trap is hidden
+}
+
+// ber walks through what is encoded by the basic rules of ASN.1. After a fault there is nothing more in it.
+type ber struct {
+	rest []byte
+	bad  bool
+}
+
+// next gives one value, which must have the tag; any tag when it is zero.
+func (b *ber) next(tag byte) (body []byte) {
+	r := b.rest
+	if len(r) < 2 || tag != 0 && r[0] != tag {
+		b.bad, b.rest = true, nil
+		return nil
+	}
+	length, head := int(r[1]), 2
+	if r[1] >= 0x80 {
+		n := int(r[1] & 0x7f)
+		if head += n; n == 0 || n > 4 || len(r) < head {
+			b.bad, b.rest = true, nil
+			return nil
+		}
+		length = 0
+		for _, c := range r[2:head] {
+			length = length<<8 | int(c)
+		}
+	}
+	if length < 0 || length > len(r)-head {
+		b.bad, b.rest = true, nil
+		return nil
+	}
+	b.rest = r[head+length:]
+	return r[head : head+length]
+}
+
+// number gives a number from 0 to 2³¹-1.
+func (b *ber) number() (n uint32) {
+	body := b.next(0x02)
+	if len(body) == 0 || len(body) > 4 || body[0] >= 0x80 {
+		b.bad = true
+		return 0
+	}
+	for _, c := range body {
+		n = n<<8 | uint32(c)
+	}
+	return n
+}
+
+const (
+	berOctets   = 0x04
+	berSequence = 0x30
+)
+
+// readTrapHeader reads the header of a packet.
+func readTrapHeader(packet []byte) (h trapHeader, ok bool) {
+	all := ber{rest: packet}
+	in := ber{rest: all.next(berSequence)}
+	if all.bad || len(all.rest) > 0 {
+		return h, false
+	}
+	switch in.number() {
+	case 0:
+		h.version = "1"
+	case 1:
+		h.version = "2c"
+	case 3:
+		h.version = "3"
+		h.readV3(&in, packet)
+		return h, !in.bad
+	default:
+		return h, false
+	}
+	h.community = in.next(berOctets)
+	h.pdu = len(packet) - len(in.rest)
+	return h, !in.bad && len(in.rest) > 0
+}
+
+func (h *trapHeader) readV3(in *ber, packet []byte) {
+	global := ber{rest: in.next(berSequence)}
+	h.id = global.number()
+	global.next(0x02) // the largest packet that the sender takes
+	flags := global.next(berOctets)
+	h.model = global.number()
+	outer := ber{rest: in.next(berOctets)}
+	usm := ber{rest: outer.next(berSequence)}
+	h.engine = string(usm.next(berOctets))
+	h.boots, h.time = usm.number(), usm.number()
+	h.user = string(usm.next(berOctets))
+	h.proof = usm.next(berOctets)
+	if in.bad = in.bad || global.bad || outer.bad || usm.bad || len(flags) != 1 || len(h.engine) > 32 || len(h.user) > trapUserName; in.bad {
+		return
+	}
+	h.flags = gosnmp.SnmpV3MsgFlags(flags[0])
+	h.proofAt = cap(packet) - cap(h.proof) // both end where the packet's memory does
+	scoped := ber{rest: in.rest}
+	inner := ber{rest: scoped.next(berSequence)}
+	inner.next(berOctets)
+	inner.next(berOctets)
+	pdu := ber{rest: inner.next(0)}
+	if n := pdu.number(); !pdu.bad {
+		h.request = n
+	}
+}
+
+// trapReader reads the packets of one receiver.
+type trapReader struct {
+	env       *Env
+	versions  map[string]bool
+	community string
+	users     map[string]*trapUser
+	engine    *engine // where version 3 is taken
+	faults    atomic.Int64
+}
+
+// newTrapReader makes the reader that the answers of a resource ask for. The column is where a fault is.
+func newTrapReader(answers map[string]string) (r *trapReader, column string, err error) {
+	lines, err := parseUsers(answers["users"])
+	if err != nil {
+		return nil, "users", err
+	}
+	r = &trapReader{community: answers["community"], users: map[string]*trapUser{}}
+	if r.versions, err = parseVersions(answers["version"], len(lines) > 0); err != nil {
+		return nil, "version", err
+	}
+	for i := range lines {
+		r.users[lines[i].name] = lines[i].user()
+	}
+	return r, "", nil
+}
+
+func (r *trapReader) takes(version string) bool { return r.versions[version] }
+
+// read makes a trap of a packet. Packets are hostile: one that the library stumbles over is malformed, and no more.
+func (r *trapReader) read(d *desk, in raw) (m Trap, stored func(), why Drop, ok bool) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			if r.faults.Add(1) == 1 {
+				r.env.Log.Warn("a packet could not be read", "fault", fault, "from", in.from.Addr())
+			}
+			m, stored, why, ok = Trap{}, nil, DropMalformed, false
+		}
+	}()
+	packet := []byte(in.text)
+	packet = packet[:len(packet):len(packet)]
+	h, ok := readTrapHeader(packet)
+	if !ok {
+		return m, nil, DropMalformed, false
+	}
+	if !r.takes(h.version) {
+		return m, nil, DropAccess, false
+	}
+	var p *gosnmp.SnmpPacket
+	var answer func() ([]byte, error)
+	if h.version == "3" {
+		p, answer, why, ok = r.readV3(d, in, &h, packet)
+	} else {
+		p, answer, why, ok = r.readCommunity(in, &h, packet)
+	}
+	if !ok {
+		return m, nil, why, false
+	}
+	names, err := r.env.trapNames()
+	if err != nil {
+		return m, nil, DropMalformed, false
+	}
+	if m, ok = trapOf(p, h.version, names); !ok {
+		return m, nil, DropMalformed, false
+	}
+	if m.IP == "" {
+		m.IP = in.from.Addr().String()
+	}
+	if p.PDUType == gosnmp.InformRequest {
+		stored = func() { r.answer(d, in, answer) }
+	}
+	return m, stored, 0, true
+}
+
+// answer sends what a sender waits for. What cannot be sent is no loss: the sender asks again.
+func (r *trapReader) answer(d *desk, in raw, make func() ([]byte, error)) {
+	defer func() {
+		if fault := recover(); fault != nil && r.faults.Add(1) == 1 {
+			r.env.Log.Warn("a packet could not be answered", "fault", fault, "from", in.from.Addr())
+		}
+	}()
+	packet, err := make()
+	if err == nil && d.reply != nil {
+		err = d.reply(in.from, packet)
+	}
+	if err != nil {
+		r.env.Log.Debug("a packet was not answered", "err", err, "from", in.from.Addr())
+	}
+}
+
+// readCommunity reads a packet of version 1 or 2c.
+func (r *trapReader) readCommunity(in raw, h *trapHeader, packet []byte) (p *gosnmp.SnmpPacket, answer func() ([]byte, error), why Drop, ok bool) {
+	if r.community != "" {
+		want, got := sha256.Sum256([]byte(r.community)), sha256.Sum256(h.community)
+		if subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
+			return nil, nil, DropAccess, false
+		}
+	}
+	p, err := (&gosnmp.GoSNMP{}).UnmarshalTrap(packet, false)
+	if err != nil {
+		return nil, nil, DropMalformed, false
+	}
+	return p, func() ([]byte, error) {
+		packet := []byte(in.text)
+		packet[h.pdu] = byte(gosnmp.GetResponse) // all else comes back as it is (RFC 3416, 4.2.7)
+		return packet, nil
+	}, 0, true
+}
+
+// readV3 reads a packet of version 3, or answers what has to come before it.
+func (r *trapReader) readV3(d *desk, in raw, h *trapHeader, packet []byte) (p *gosnmp.SnmpPacket, answer func() ([]byte, error), why Drop, ok bool) {
+	e := r.engine
+	asks := h.flags&gosnmp.Reportable != 0
+	report := func() (*gosnmp.SnmpPacket, func() ([]byte, error), Drop, bool) {
+		r.answer(d, in, func() ([]byte, error) { return e.report(h) })
+		return nil, nil, dropNothing, false
+	}
+	if gosnmp.SnmpV3SecurityModel(h.model) != gosnmp.UserSecurityModel {
+		return nil, nil, DropMalformed, false
+	}
+	if len(h.engine) < 5 {
+		if asks {
+			return report()
+		}
+		return nil, nil, DropMalformed, false
+	}
+	u := r.users[h.user]
+	if u == nil || h.flags&gosnmp.AuthPriv != u.level() {
+		return nil, nil, DropAccess, false
+	}
+	k, ok := u.authentic(h, packet)
+	if !ok {
+		return nil, nil, DropAccess, false
+	}
+	if h.engine == e.id && u.proof != gosnmp.NoAuth && !e.inTime(h) {
+		if asks {
+			r.answer(d, in, func() ([]byte, error) { return e.reportTime(h, u, k) })
+			return nil, nil, dropNothing, false
+		}
+		return nil, nil, DropAccess, false
+	}
+	x := &gosnmp.GoSNMP{Version: gosnmp.Version3, SecurityModel: gosnmp.UserSecurityModel, MsgFlags: u.level(), SecurityParameters: u.parameters(h.engine, k)}
+	p, err := x.UnmarshalTrap(packet, true)
+	if err != nil {
+		if u.privacy != gosnmp.NoPriv { // proved, but not readable: the other password is wrong
+			return nil, nil, DropAccess, false
+		}
+		return nil, nil, DropMalformed, false
+	}
+	if p.PDUType == gosnmp.InformRequest && h.engine != e.id {
+		return report()
+	}
+	return p, func() ([]byte, error) { return e.acknowledge(p, u, k) }, 0, true
+}

@@ -1,0 +1,248 @@
+package collect
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gosnmp/gosnmp"
+)
+
+// Variables that say something about the trap as a whole.
+const (
+	oidUpTime        = "1.3.6.1.2.1.1.3.0"
+	oidTrapOID       = "1.3.6.1.6.3.1.1.4.1.0"
+	oidTrapAddress   = "1.3.6.1.6.3.18.1.3.0"
+	oidTrapCommunity = "1.3.6.1.6.3.18.1.4.0" // a secret, which a proxy passes on
+)
+
+const trapText = 64 << 10 // bytes of the longest text
+
+// trapOf makes a trap of a packet; false when it is none.
+func trapOf(p *gosnmp.SnmpPacket, version string, n *names) (m Trap, ok bool) {
+	m = Trap{Version: version, Generic: -1, Specific: -1, Severity: -1}
+	switch {
+	case p.PDUType == gosnmp.Trap && version == "1":
+		m.Generic, m.Specific = p.GenericTrap, p.SpecificTrap
+		if m.OID, ok = v1OID(p); !ok {
+			return m, false
+		}
+		m.IP = deviceIP(p.AgentAddress)
+	case (p.PDUType == gosnmp.SNMPv2Trap || p.PDUType == gosnmp.InformRequest) && version != "1":
+	default:
+		return m, false
+	}
+	variables := make([]gosnmp.SnmpPDU, 0, len(p.Variables))
+	for _, v := range p.Variables {
+		v.Name = strings.TrimPrefix(v.Name, ".")
+		switch v.Name {
+		case oidTrapOID:
+			if text, is := v.Value.(string); is && m.OID == "" {
+				m.OID = strings.TrimPrefix(text, ".")
+			}
+		case oidTrapAddress:
+			if text, is := v.Value.(string); is && m.IP == "" {
+				m.IP = deviceIP(text)
+			}
+			variables = append(variables, v)
+		case oidUpTime, oidTrapCommunity:
+		default:
+			variables = append(variables, v)
+		}
+	}
+	if m.OID == "" {
+		return m, false
+	}
+	m.Name = n.trap(m.OID)
+	m.describe(variables, n)
+	return m, true
+}
+
+// v1OID is what a trap of version 1 would be called in the others (RFC 3584, 3.1).
+func v1OID(p *gosnmp.SnmpPacket) (oid string, ok bool) {
+	enterprise := strings.TrimPrefix(p.Enterprise, ".")
+	switch {
+	case p.GenericTrap >= 0 && p.GenericTrap < 6:
+		return "1.3.6.1.6.3.1.1.5." + strconv.Itoa(p.GenericTrap+1), true
+	case p.GenericTrap == 6 && p.SpecificTrap >= 0 && enterprise != "":
+		return enterprise + ".0." + strconv.Itoa(p.SpecificTrap), true
+	}
+	return "", false
+}
+
+// deviceIP is the address that a trap gives as the device's own: it differs from the sender's behind a proxy. One that leads
+// nowhere is none.
+func deviceIP(text string) string {
+	a, err := netip.ParseAddr(text)
+	if err != nil || a.IsUnspecified() || a.IsLoopback() || a.IsMulticast() || a.IsLinkLocalUnicast() || a == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
+		return ""
+	}
+	return a.Unmap().String()
+}
+
+// describe puts the variables into words.
+func (m *Trap) describe(variables []gosnmp.SnmpPDU, n *names) {
+	info, binds := strings.Builder{}, strings.Builder{}
+	info.WriteString(m.Name)
+	binds.WriteByte('{')
+	m.P = make([]string, 0, min(len(variables), trapValues))
+	for i, v := range variables {
+		if i == trapValues {
+			fmt.Fprintf(&info, ", and %d more", len(variables)-i)
+			break
+		}
+		name, s := n.object(v.Name)
+		plain, words := shownValue(&v, s, n)
+		m.P = append(m.P, cutText(plain, trapText))
+		if at, ok := dateOf(&v, s); ok && m.DeviceTime.IsZero() {
+			m.DeviceTime = at
+		}
+		separator := ", "
+		if i == 0 {
+			separator = ": "
+		}
+		if info.Len() < trapText {
+			info.WriteString(separator + name + " = " + words)
+		}
+		key, _ := json.Marshal(name)
+		value, _ := json.Marshal(words)
+		if binds.Len()+len(key)+len(value)+3 <= trapText { // what does not fit is left out, so that it stays readable
+			if binds.Len() > 1 {
+				binds.WriteByte(',')
+			}
+			binds.Write(key)
+			binds.WriteByte(':')
+			binds.Write(value)
+		}
+	}
+	binds.WriteByte('}')
+	m.Info, m.Varbinds = cutText(info.String(), trapText), binds.String()
+}
+
+// cutText shortens a text, between two characters.
+func cutText(text string, length int) string {
+	if len(text) <= length {
+		return text
+	}
+	for length > 0 && !utf8.RuneStart(text[length]) {
+		length--
+	}
+	return text[:length]
+}
+
+// shownValue shows a value: plain, as filters and scripts compare it whatever files there are, and in words.
+func shownValue(v *gosnmp.SnmpPDU, s *syntax, n *names) (plain, words string) {
+	switch x := v.Value.(type) {
+	case nil:
+		switch v.Type {
+		case gosnmp.NoSuchObject:
+			return "", "noSuchObject"
+		case gosnmp.NoSuchInstance:
+			return "", "noSuchInstance"
+		}
+		return "", ""
+	case []byte:
+		return shownOctets(x, s)
+	case string:
+		if v.Type == gosnmp.ObjectIdentifier {
+			plain = strings.TrimPrefix(x, ".")
+			words, _ = n.object(plain)
+			return plain, words
+		}
+		return x, x
+	case float32:
+		plain = strconv.FormatFloat(float64(x), 'g', -1, 32)
+		return plain, plain
+	case float64:
+		plain = strconv.FormatFloat(x, 'g', -1, 64)
+		return plain, plain
+	case int:
+		plain = strconv.Itoa(x)
+		return plain, shownNumber(int64(x), plain, s)
+	}
+	plain = fmt.Sprint(v.Value)
+	if ticks, ok := v.Value.(uint32); ok && v.Type == gosnmp.TimeTicks {
+		return plain, (time.Duration(ticks) * 10 * time.Millisecond).String()
+	}
+	if number, err := strconv.ParseInt(plain, 10, 64); err == nil {
+		return plain, shownNumber(number, plain, s)
+	}
+	return plain, plain
+}
+
+func shownNumber(number int64, plain string, s *syntax) string {
+	if s == nil || s.bits {
+		return plain
+	}
+	if name, ok := s.enum[number]; ok {
+		return name + "(" + plain + ")"
+	}
+	return hintNumber(s.hint, number, plain)
+}
+
+// shownOctets shows octets: as their type says, as text if they are one, else in hexadecimal digits.
+func shownOctets(b []byte, s *syntax) (plain, words string) {
+	plain = octetText(b)
+	if s == nil {
+		return plain, plain
+	}
+	if s.bits {
+		return plain, bitNames(b, s.enum, plain)
+	}
+	if at, ok := dateText(b, s.hint); ok {
+		return at, at
+	}
+	if text, ok := hintOctets(s.hint, b); ok {
+		return text, text
+	}
+	return plain, plain
+}
+
+func octetText(b []byte) string {
+	if text := strings.TrimRight(string(b), "\x00"); printable(text) {
+		return text
+	}
+	out := make([]byte, 0, 3*len(b))
+	for i, c := range b {
+		if i > 0 {
+			out = append(out, ':')
+		}
+		out = hex.AppendEncode(out, []byte{c})
+	}
+	return string(out)
+}
+
+func printable(text string) bool {
+	if !utf8.ValidString(text) {
+		return false
+	}
+	for _, r := range text {
+		if !unicode.IsPrint(r) && r != '\t' && r != '\n' && r != '\r' {
+			return false
+		}
+	}
+	return true
+}
+
+// bitNames lists the bits that are set; the first is the highest of the first octet.
+func bitNames(b []byte, bits map[int64]string, plain string) string {
+	var set []string
+	for i := range min(8*len(b), 1024) {
+		if b[i/8]&(0x80>>(i%8)) == 0 {
+			continue
+		}
+		name, ok := bits[int64(i)]
+		if !ok {
+			return plain
+		}
+		set = append(set, fmt.Sprintf("%s(%d)", name, i))
+	}
+	return strings.Join(slices.Clip(set), " ")
+}
