@@ -31,6 +31,7 @@ type Config struct {
 	LogLevel      string            `yaml:"log_level" help:"debug, info, warn or error" reload:"yes"`
 	Timezone      string            `yaml:"timezone" help:"zone of times that are given without one, as Europe/Vienna; empty: the machine's" reload:"yes"`
 	InsecureHTTP  bool              `yaml:"insecure_http" help:"allows a listen address that others can reach without TLS"`
+	NoCollect     bool              `yaml:"no_collect" help:"starts no collectors: nothing is asked and nothing received, for a look at a copy of the data in peace"`
 	StrictClasses bool              `yaml:"strict_classes" help:"refuses rows that name an unknown class, instead of making one from what they hold" reload:"yes"`
 	TLS           TLS               `yaml:"tls"`
 	Storage       Storage           `yaml:"storage"`

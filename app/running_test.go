@@ -34,6 +34,7 @@ func startService(t testing.TB, change func(*Config)) *running {
 	cfg := Default(cat)
 	cfg.Listen, cfg.Data = "127.0.0.1:0", t.TempDir()
 	cfg.Storage.Reserve = 0
+	cfg.NoCollect = true // addresses in tests are nobody's to be asked
 	if change != nil {
 		change(cfg)
 	}

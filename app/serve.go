@@ -269,7 +269,9 @@ func (s *service) serveHTTP(context.Context) error {
 	}
 	s.api = api.New(c)
 	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq}))
-	s.parts.collect = start("collectors", s.collect.Run, s.failed)
+	if !s.cfg.Load().NoCollect {
+		s.parts.collect = start("collectors", s.collect.Run, s.failed)
+	}
 	s.parts.keep = start("housekeeping", s.keepHouse, s.failed)
 	s.parts.measure = start("measurements", s.measure, s.failed)
 	s.parts.erase = start("removal of customers", behind(s.keepErased), s.failed)

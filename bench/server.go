@@ -44,7 +44,7 @@ func (b *bench) startServer(ctx context.Context, data, key string) (*server, err
 	if s.log, err = os.OpenFile(data+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
 		return nil, err
 	}
-	s.cmd = exec.CommandContext(ctx, b.binary, "serve", "--data", data, "--listen", s.addr, "--admin-listen", s.admin)
+	s.cmd = exec.CommandContext(ctx, b.binary, "serve", "--data", data, "--listen", s.addr, "--admin-listen", s.admin, "--no-collect")
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) }
 	s.cmd.WaitDelay = 20 * time.Second

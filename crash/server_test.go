@@ -73,7 +73,7 @@ func (s *server) command(args ...string) *exec.Cmd {
 		args = append(args, "--config", s.config)
 	}
 	cmd := exec.Command(s.bin, args...)
-	cmd.Env = append(os.Environ(), "BELFRY_ADMIN_PASSWORD=crash-test-password", "GORACE=halt_on_error=1")
+	cmd.Env = append(os.Environ(), "BELFRY_ADMIN_PASSWORD=crash-test-password", "GORACE=halt_on_error=1", "BELFRY_NO_COLLECT=true")
 	return cmd
 }
 

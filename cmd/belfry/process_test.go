@@ -68,7 +68,7 @@ func (p *process) belfry(args ...string) string {
 
 func (p *process) command(args ...string) *exec.Cmd {
 	cmd := exec.Command("belfry", args...) // testscript.Main has put it into PATH
-	cmd.Env = append(os.Environ(), "BELFRY_CONFIG=", "BELFRY_DATA="+p.data, "BELFRY_ADMIN_PASSWORD="+adminPassword)
+	cmd.Env = append(os.Environ(), "BELFRY_CONFIG=", "BELFRY_NO_COLLECT=true", "BELFRY_DATA="+p.data, "BELFRY_ADMIN_PASSWORD="+adminPassword)
 	return cmd
 }
 

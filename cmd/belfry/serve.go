@@ -25,6 +25,7 @@ type configFlags struct {
 	TLSKey        string `name:"tls-key" help:"File of its private key, in PEM." env:"BELFRY_TLS_KEY" placeholder:"FILE"`
 	TLSSelfSigned *bool  `name:"tls-self-signed" help:"Use TLS with a certificate made by the service." env:"BELFRY_TLS_SELF_SIGNED"`
 	InsecureHTTP  *bool  `name:"insecure-http" help:"Allow others to connect without TLS." env:"BELFRY_INSECURE_HTTP"`
+	NoCollect     *bool  `name:"no-collect" help:"Start no collectors: nothing is asked and nothing received." env:"BELFRY_NO_COLLECT"`
 	Timezone      string `help:"Zone of times that are given without one, as Europe/Vienna (the machine's)." env:"BELFRY_TIMEZONE" placeholder:"ZONE"`
 
 	OIDCIssuer           string `name:"oidc-issuer" help:"Address of an OpenID Connect provider through which people log in." env:"BELFRY_OIDC_ISSUER" placeholder:"URL"`
@@ -67,6 +68,10 @@ func (f *configFlags) load(cat *catalog.Catalog) (*app.Config, error) {
 	if f.InsecureHTTP != nil {
 		c.InsecureHTTP = *f.InsecureHTTP
 		c.SaidByFlag("insecure_http")
+	}
+	if f.NoCollect != nil {
+		c.NoCollect = *f.NoCollect
+		c.SaidByFlag("no_collect")
 	}
 	return c, c.Check()
 }

@@ -83,7 +83,8 @@ func TestLoginEvents(t *testing.T) {
 		counts[e.Source+" "+e.User+" "+e.Info]++
 	}
 	n := counts["user admin login refused"]
-	if len(counts) != 3 || counts["user admin logged in"] != 1 || counts["user admin logged out"] != 1 || n < 3 || n > 5 { // a minute may have ended
+	// The first refusal of a minute is told at once, the others with their number when it is over.
+	if counts["user admin logged in"] != 1 || counts["user admin logged out"] != 1 || n < 1 || n > 2 {
 		t.Errorf("%v in %s", counts, text)
 	}
 	p.stop()

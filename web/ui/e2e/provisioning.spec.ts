@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import { fits } from "./fits";
-import { expect, logIn, accessible as readable, type Service, test } from "./service";
+import { expect, logIn, accessible as readable, Service, test } from "./service";
 
 test.describe.configure({ timeout: 120_000 }); // one test goes a long way, and machines may be busy
 
@@ -182,29 +182,34 @@ test("a secret is typed hidden and never shown", async ({ page, service }) => {
   await expect(sheet(page)).not.toContainText("hush");
 });
 
-test("what is exported can be edited and sent back", async ({ page, service }) => {
-  const names = hostile.map((n) => `"${n}",MAIN`);
-  await service.csv("/api/provisioning/custom", "name,view", ...names);
-  await open(page, service, "package=custom&do=export");
-  for (const n of hostile) await expect(sheet(page).getByRole("cell", { name: n, exact: true })).toBeVisible();
-  await accessible(page);
-  const saved = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Download" }).click();
-  expect((await saved).suggestedFilename()).toBe("custom.csv");
-  await page.getByRole("button", { name: "Edit and send back" }).click();
-  await attempt(page);
-  await expect(would(page)).toContainText(`As they are${hostile.length}`); // a round trip
-  await expect(sheet(page).getByRole("cell", { name: "as it is" })).toHaveCount(hostile.length);
-  await page.getByRole("button", { name: "Change the row on line 3" }).click();
-  await page.getByRole("dialog").getByLabel("posx").fill("40");
-  await page.getByRole("button", { name: "Keep the change" }).click();
-  await attempt(page);
-  await expect(would(page)).toContainText("Would be changed1");
-  await expect(sheet(page).getByRole("row", { name: / changed .* → 40/ })).toHaveCount(1);
-  await page.getByRole("button", { name: /^Apply 4 rows/ }).click();
-  await expect(did(page)).toContainText("Changed1");
-  for (const n of hostile) await expect(page.getByRole("link", { name: n, exact: true })).toBeVisible();
-  await wipe(service, "custom", ...hostile);
+test("what is exported can be edited and sent back", async ({ page }) => {
+  const service = await Service.start(); // with nothing else in it
+  try {
+    const names = hostile.map((n) => `"${n}",MAIN`);
+    await service.csv("/api/provisioning/custom", "name,view", ...names);
+    await open(page, service, "package=custom&do=export");
+    for (const n of hostile) await expect(sheet(page).getByRole("cell", { name: n, exact: true })).toBeVisible();
+    await accessible(page);
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download" }).click();
+    expect((await saved).suggestedFilename()).toBe("custom.csv");
+    await page.getByRole("button", { name: "Edit and send back" }).click();
+    await attempt(page);
+    await expect(would(page)).toContainText(`As they are${hostile.length}`); // a round trip
+    await expect(sheet(page).getByRole("cell", { name: "as it is" })).toHaveCount(hostile.length);
+    await page.getByRole("button", { name: "Change the row on line 3" }).click();
+    await page.getByRole("dialog").getByLabel("posx").fill("40");
+    await page.getByRole("button", { name: "Keep the change" }).click();
+    await attempt(page);
+    await expect(would(page)).toContainText("Would be changed1");
+    await expect(sheet(page).getByRole("row", { name: / changed .* → 40/ })).toHaveCount(1);
+    await page.getByRole("button", { name: /^Apply 4 rows/ }).click();
+    await expect(did(page)).toContainText("Changed1");
+    for (const n of hostile) await expect(page.getByRole("link", { name: n, exact: true })).toBeVisible();
+    await wipe(service, "custom", ...hostile);
+  } finally {
+    await service.remove();
+  }
 });
 
 test("removes what is named, after a warning", async ({ page, service }) => {

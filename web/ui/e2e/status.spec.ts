@@ -80,6 +80,7 @@ test("says how to begin when there is nothing", async ({ page }) => {
   const empty = await Service.start();
   try {
     await logIn(page, empty, "/ui/status");
+    await page.getByRole("button", { name: "Put away" }).click(); // the first steps
     await expect(page.getByText("There is nothing to watch yet")).toBeVisible();
     await accessible(page);
     await empty.csv("/api/provisioning/custom", "name", "first"); // and goes on by itself

@@ -1,5 +1,5 @@
 // Saving a draft by the API that scripts use: a request for each package, each all or nothing.
-import { ApiError, provisioning, type Report } from "../../api";
+import { provisioning, type Report } from "../../api";
 import { type Batch, csv, type Row } from "./draft";
 import { kindName } from "./scene";
 
@@ -17,20 +17,28 @@ export interface Outcome {
 
 const nameOf = (r?: Row) => (r ? `${kindName(r.item)} ${r.item.name}` : "");
 
-/** errorsOf reads the report that stands beside an error. Without one, the error itself is all there is. */
+/** Refused says that a request changed nothing, and which of its rows are wrong. */
+class Refused extends Error {
+  constructor(readonly report: Report) {
+    super("nothing was saved");
+  }
+}
+
+/** errorsOf says what is wrong with each row. Without a report, the error itself is all there is. */
 function errorsOf(rows: Row[], e: unknown): Wrong[] {
-  const report = e instanceof ApiError ? (e.body as Partial<Report> | null) : null;
-  if (report?.errors?.length) {
-    return report.errors.map((x) => ({ what: nameOf(rows[x.row - 1]), message: x.message }));
+  if (e instanceof Refused && e.report.errors.length) {
+    return e.report.errors.map((x) => ({ what: nameOf(rows[x.row - 1]), message: x.message }));
   }
   return [{ what: rows.length === 1 ? nameOf(rows[0]) : "", message: e instanceof Error ? e.message : String(e) }];
 }
 
 async function send(b: Batch, rows: Row[], dryrun: boolean): Promise<Report> {
   const options = { atomic: true, dryrun: dryrun || undefined };
-  return b.removal
+  const report = await (b.removal
     ? provisioning.remove(b.package, csv(b, rows), options)
-    : provisioning.post(b.package, csv(b, rows), options);
+    : provisioning.post(b.package, csv(b, rows), options));
+  if (report.rejected) throw new Refused(report);
+  return report;
 }
 
 /** taken finds new things whose names are in use: to send them would move what has the name already. */
