@@ -39,8 +39,8 @@ type userInfo struct {
 	Created   string `json:"created"`
 	LastLogin string `json:"lastlogin,omitempty"`
 	// Views are those to which it is limited.
-	Views []string `json:"views,omitempty"`
-	Password  string `json:"password,omitempty"` // in the answer to its creation alone, when it was made at random
+	Views    []string `json:"views,omitempty"`
+	Password string   `json:"password,omitempty"` // in the answer to its creation alone, when it was made at random
 }
 
 func userInfoOf(u *belfry.User) userInfo {

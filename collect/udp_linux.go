@@ -13,15 +13,6 @@ func growBuffer(u *net.UDPConn, bytes int) {
 	control(u, func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, bytes) })
 }
 
-// grantedBuffer is how much room a socket has got.
-func grantedBuffer(u *net.UDPConn) (bytes int) {
-	control(u, func(fd int) (err error) {
-		bytes, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
-		return err
-	})
-	return bytes
-}
-
 // kernelDrops is how many packets the system has dropped at a socket since it was opened.
 func kernelDrops(u *net.UDPConn) (drops uint32, ok bool) {
 	const dropsAt = 8 // of the numbers that SO_MEMINFO gives

@@ -25,7 +25,8 @@ func TestDeepPages(t *testing.T) {
 		t.Helper()
 		p := e.plan("SELECT name, kind, status FROM objectstatus " + rest)
 		s := Source{Tree: e.tree}
-		judged, err := query.Eval(p, s.rows(t.Context(), e.tree.Everything(1)))
+		within := e.tree.Within(belfry.Whole(1))
+		judged, err := query.Eval(p, s.rows(t.Context(), e.tree.Everything(1), &within))
 		want := lines(t, judged, err)
 		found, err := s.Select(t.Context(), p)
 		if got := lines(t, found, err); got != want {

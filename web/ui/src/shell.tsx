@@ -153,7 +153,7 @@ function Summary() {
             key={s}
             component={Link}
             href={`${link.status({ status: s })}&kind=object`}
-            aria-label={`${of.get(s) ?? 0} ${statusName(s)}`}
+            aria-label={`${(of.get(s) ?? 0).toLocaleString()} ${statusName(s)}`}
             visibleFrom={s === "0" || s === "?" ? "sm" : undefined}
             style={{ opacity: of.get(s) ? 1 : 0.45 }}
           >
