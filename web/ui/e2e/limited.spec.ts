@@ -1,0 +1,77 @@
+// Somebody who is limited to a part of the estate: the rest does not exist, on no page and in no answer.
+import { accessible, expect, logIn, Service, test } from "./service";
+
+test("a user limited to a view sees that view and nothing else", async ({ page }) => {
+  const service = await Service.start();
+  try {
+    await service.csv("/api/provisioning/view", "name,view", "Ours,MAIN", "Theirs,MAIN");
+    await service.csv("/api/provisioning/custom", "name,view", "our box,Ours", "their secret box,Theirs");
+    await service.csv(
+      "/api/send",
+      "type,resname,object,class,view,i1",
+      "data,our box,our load,load,our box,1",
+      "data,their secret box,their secret load,load,their secret box,2",
+    );
+    // Made on the page by an administrator.
+    await logIn(page, service, "/ui/parameters/users");
+    const made = await page.request.post(`${service.url}/api/users`, {
+      data: { name: "lena", role: "operator", password: "a long enough one", views: ["Ours"] },
+    });
+    expect(made.status(), await made.text()).toBe(201);
+    await page.reload();
+    await expect(page.getByText("lena")).toBeVisible();
+    await page.context().clearCookies();
+
+    const answers: string[] = [];
+    page.on("response", async (r) => {
+      if (r.url().includes("/api/") && !r.url().includes("/api/stream")) answers.push(await r.text().catch(() => ""));
+    });
+    await logIn(page, service, "/ui/status", "lena", "a long enough one");
+    await expect(page.getByText("our load").first()).toBeVisible();
+    await accessible(page);
+    for (const path of [
+      "map",
+      "treemap",
+      "events",
+      "item?kind=view&name=Ours",
+      "item?kind=view&name=Theirs",
+      "provisioning?package=custom&do=export",
+    ]) {
+      await page.goto(`${service.url}/ui/${path}`);
+      await page.waitForLoadState("networkidle").catch(() => {}); // the stream never ends; what is shown by then is enough
+      await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    }
+    expect(answers.length).toBeGreaterThan(10);
+    expect(answers.filter((a) => a.includes("their secret"))).toEqual([]);
+    await expect(page.getByText("their secret")).toHaveCount(0);
+    // Nor by calling the API with the session of the browser.
+    const asked = await page.request.get(`${service.url}/api/explain/resources/their%20secret%20box`);
+    expect(asked.status()).toBe(404);
+    const keys = await page.request.get(`${service.url}/api/keys`);
+    expect(keys.status()).toBe(403);
+  } finally {
+    await service.remove();
+  }
+});
+
+test("a viewer can change nothing, also not by calling the API", async ({ page, service }, info) => {
+  const name = `looker ${info.project.name}`;
+  await service.csv("/api/provisioning/custom", "name", `${name} box`);
+  const secret = service.cli("user", "create", "--name", name, "--role", "viewer");
+  await logIn(page, service, "/ui/status", name, secret);
+  await expect(page.getByText(`${name} box`).first()).toBeVisible();
+  await expect(page.getByRole("checkbox")).toHaveCount(0);
+  const refused = async (method: string, path: string, data: unknown) => {
+    const answer = await page.request.fetch(service.url + path, { method, data: data as object });
+    expect([401, 403, 405], `${method} ${path}: ${await answer.text()}`).toContain(answer.status());
+  };
+  await refused("POST", "/api/ackmanagenote/resources", { items: [`${name} box`], note: "mine" });
+  await refused("POST", "/api/users", { name: "x", role: "viewer" });
+  await refused("PUT", "/api/classes/load", {});
+  await refused("PUT", "/api/settings", {});
+  await refused("POST", "/api/keys", { name: "x", level: "read" });
+  await refused("POST", "/api/session/customer", { customer: "default" });
+  expect(
+    (await service.sql<{ note?: string }>(`SELECT note FROM objectstatus WHERE name='${name} box'`))[0]?.note,
+  ).toBeUndefined();
+});
