@@ -47,7 +47,7 @@ var Routes = []Route{
 	{"GET", "/api/policies/{name...}", belfry.LevelAdministrator, nil, (*Server).policy, "Describes one policy."},
 	{"PUT", "/api/policies/{name...}", belfry.LevelAdministrator, nil, (*Server).putPolicy, "Sets a policy, in JSON or YAML: thresholds, intervals, roll-up or monitoring period of an item and what stands in it."},
 	{"DELETE", "/api/policies/{name...}", belfry.LevelAdministrator, nil, (*Server).deletePolicy, "Removes a policy."},
-	{"GET", "/api/health", belfry.LevelAdministrator, nil, (*Server).system, "Tells how the service fares: rows per second, what was refused and why, space, memory, slow queries."},
+	{"GET", "/api/health", belfry.LevelInstance, nil, (*Server).system, "Tells how the service fares: rows per second, what was refused and why, space, memory, slow queries."},
 	{"GET", "/api/settings", belfry.LevelAdministrator, nil, (*Server).listSettings, "Lists the settings with their values, where each comes from and whether it can be changed here."},
 	{"PUT", "/api/settings", belfry.LevelAdministrator, nil, (*Server).putSettings, "Changes settings; those of the instance need an instance administrator."},
 	{"GET", "/api/pictures", belfry.LevelRead, listParams, (*Server).listPictures, "Lists the pictures by name."},

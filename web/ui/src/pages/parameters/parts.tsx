@@ -85,7 +85,7 @@ export const parts: Part[] = [
     path: "health",
     label: "Health",
     group: "The service",
-    who: "administrator",
+    who: "instance",
     icon: IconClipboardHeart,
     page: lazy(() => import("./Health")),
   },
