@@ -257,3 +257,30 @@ test("an operator edits and may not remove", async ({ page, service }) => {
   await save(page);
   expect((await seen(service, view)).children).toMatchObject([{ posx: 20, posy: 10 }]);
 });
+
+test("a picture is uploaded, drawn, and refused when it is none", async ({ page, service }) => {
+  const view = await board(page, service);
+  const form = await addOne(page, "Picture");
+  const choose = async (name: string, mimeType: string, text: string) => {
+    const chooser = page.waitForEvent("filechooser");
+    await form.getByRole("button", { name: "Upload" }).click();
+    await (await chooser).setFiles({ name, mimeType, buffer: Buffer.from(text) });
+  };
+  await choose("plan.png", "image/png", "this is no picture");
+  await expect(form.getByRole("alert")).toBeVisible();
+  const svg =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><rect width="40" height="40" fill="teal"/><script>alert(1)</script></svg>';
+  await choose("plan.svg", "image/svg+xml", svg);
+  await expect(form.getByLabel("Picture")).toHaveValue("plan.svg");
+  await expect(form.getByRole("button", { name: /plan\.svg/ })).toHaveAttribute("aria-pressed", "true");
+  await form.getByLabel("Name").fill(`${view} plan`);
+  await form.getByRole("button", { name: "Add" }).click();
+  await save(page);
+  expect(await child(service, view, `${view} plan`)).toMatchObject({
+    package: "picture",
+    answers: { picture: "plan.svg" },
+  });
+  await page.reload();
+  const drawn = page.locator('img[src*="/api/pictures/plan.svg"]').first();
+  await expect.poll(() => drawn.evaluate((i: HTMLImageElement) => i.naturalWidth)).toBe(40); // the browser could read it
+});
