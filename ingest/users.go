@@ -102,15 +102,18 @@ func (s *Sequencer) ChangeUser(c belfry.CustomerID, name string, to UserChange, 
 			}
 			t.login("user "+name+" is "+u.RoleName()+", was "+was.RoleName(), by)
 		}
-		if to.Views != nil && !slices.Equal(*to.Views, u.Views) {
+		limited := to.Views != nil && !slices.Equal(*to.Views, u.Views)
+		if limited {
 			u.Views = *to.Views
+		}
+		if err := CheckViews(t.seq.cfg.Tree, c, &u); err != nil {
+			return err
+		}
+		if limited {
 			if err := t.spareLimited(c, &was, &u); err != nil {
 				return err
 			}
 			t.login("user "+name+" "+limitText(u.Views), by)
-		}
-		if err := CheckViews(t.seq.cfg.Tree, c, &u); err != nil {
-			return err
 		}
 		if u.Mark() == was.Mark() {
 			return nil
