@@ -109,6 +109,16 @@ func TestCheckViews(t *testing.T) {
 	if err := b.SetViews(b.who.Customer, AdminUser, []string{"In"}, "test"); belfry.CodeOf(err) != belfry.BadParameter {
 		t.Errorf("the administrator of the instance: %v", err)
 	}
+	// A view that is gone covers nothing, and is in nobody's way.
+	if err := b.CreateUser(b.who.Customer, belfry.User{Name: "eve", Role: belfry.Viewer, Password: "x", Views: []string{"lone"}}, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if code, answer, err := b.Remove(t.Context(), b.who, "custom", strings.NewReader("name\nlone\n"), Options{}); code != 200 {
+		t.Fatalf("%d %s %v", code, answer, err)
+	}
+	if err := b.SetPassword(b.who.Customer, "eve", "y", "test"); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestLimitedRandomly lets a limited sender try whatever comes to mind. Nothing outside ever changes, and no name from

@@ -106,8 +106,10 @@ func (s *Sequencer) ChangeUser(c belfry.CustomerID, name string, to UserChange, 
 		if limited {
 			u.Views = *to.Views
 		}
-		if err := CheckViews(t.seq.cfg.Tree, c, &u); err != nil {
-			return err
+		if limited || u.Instance { // else views that are gone by now would stand in the way of another password
+			if err := CheckViews(t.seq.cfg.Tree, c, &u); err != nil {
+				return err
+			}
 		}
 		if limited {
 			if err := t.spareLimited(c, &was, &u); err != nil {
