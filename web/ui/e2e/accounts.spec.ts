@@ -1,10 +1,5 @@
 import { accessible, expect, logIn, password, type Service, test } from "./service";
 
-test.beforeEach(async ({ service }) => {
-  const answer = await fetch(`${service.url}/api/session/options`);
-  test.skip(answer.status === 404, "this service has no accounts by HTTP");
-});
-
 const first = "a long enough password";
 
 test("creates, changes and removes a user", async ({ page, service, browser }, info) => {

@@ -1,10 +1,5 @@
 import { accessible, expect, logIn, test } from "./service";
 
-test.beforeEach(async ({ service }) => {
-  const answer = await service.call("GET", "/api/settings");
-  test.skip(answer.status === 404, "this service has no settings by HTTP");
-});
-
 test("changes how long a collection is kept, and takes it back", async ({ page, service }) => {
   await logIn(page, service, "/ui/parameters/retention");
   const syslog = page.getByLabel("syslog", { exact: true });
