@@ -94,8 +94,11 @@ test("new events come on top, unless one reads", async ({ page, service }) => {
     service.json("POST", "/api/ackmanagenote/objects", { items: ["lamp"], resname: "living", note: text });
   await note("first news");
   await expect(list.getByRole("article").first()).toContainText("first news");
-  await list.evaluate((e) => e.scrollTo({ top: 600 }));
-  await expect.poll(() => list.evaluate((e) => e.scrollTop)).toBeGreaterThan(500);
+  const scroll = (e: HTMLElement | SVGElement) => {
+    e.scrollTo({ top: 600 });
+    return e.scrollTop;
+  };
+  await expect.poll(() => list.evaluate(scroll)).toBeGreaterThan(500);
   await note("second news");
   await page.getByRole("button", { name: "1 new" }).click();
   await expect(list.getByRole("article").first()).toContainText("second news");
