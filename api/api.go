@@ -63,6 +63,8 @@ type Config struct {
 	Export func(s belfry.Scope, packageType string, w io.Writer) error
 	// Explain says why an item has its status.
 	Explain func(belfry.Scope, status.Wanted) (*status.Explanation, error)
+	// Try shows what filter and script of a receiver make of a sample; the body says which.
+	Try func(ctx context.Context, s belfry.Scope, resource string, body []byte) (answer any, err error)
 	// PutClass makes a definition the customer's own; result is created, updated or unchanged.
 	PutClass func(ingest.Sender, *catalog.Class) (result string, l catalog.Listed, err error)
 	// DeleteClass removes the customer's own definition of a class.

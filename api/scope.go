@@ -18,6 +18,7 @@ var scoped = []string{
 	"POST /api/ackmanagenote/{kind}",
 	"GET /api/provisioning/{package}", "POST /api/provisioning/{package}", "DELETE /api/provisioning/{package}",
 	"POST /api/send",
+	"POST /api/receivers/{resource}/try",
 	"GET /api/packages", "GET /api/packages/{type}", // of the instance
 	"GET /api/classes", "GET /api/classes/{name...}", // of all items: what their values mean is no secret
 }

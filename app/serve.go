@@ -249,7 +249,7 @@ func (s *service) serveHTTP(context.Context) error {
 	c := api.Config{
 		Log: s.Log.With("part", "api"), Now: time.Now, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
 		Tree: s.tree, Hub: s.hub, Accounts: people,
-		Explain: s.explain,
+		Explain: s.explain, Try: s.try,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
 		Policies: s.tree, PutPolicy: s.seq.PutPolicy, DeletePolicy: s.seq.DeletePolicy,
 		Send: s.send, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export, Act: s.seq.Act, ZoneOf: s.zoneOf, Settings: s, Health: s.health,
@@ -282,6 +282,10 @@ func (s *service) serveHTTP(context.Context) error {
 
 func (s *service) explain(c belfry.Scope, w status.Wanted) (*status.Explanation, error) {
 	return status.Explain(s.tree, c, w, s.seq.Since(), belfry.At(time.Now()))
+}
+
+func (s *service) try(ctx context.Context, c belfry.Scope, resource string, body []byte) (any, error) {
+	return s.collect.Try(ctx, c, resource, body)
 }
 
 func (s *service) send(ctx context.Context, b api.Bulk) (int, []byte, error) {

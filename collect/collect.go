@@ -51,13 +51,15 @@ type Kind struct {
 	// Check judges answers when they are provisioned, beyond what the types of the questions say. The column is where the
 	// fault is.
 	Check func(answers map[string]string) (column string, err error)
+	// try shows what filter and script of a receiver make of a message; nil for those who receive none.
+	try func(*Env, Task, trial) (*Tried, error)
 }
 
 // Kinds are the collectors that a package can name.
 var Kinds = map[string]Kind{
 	"network-ping":        {New: newPing, Check: checkPing},
-	"log-syslog-receiver": {New: newSyslog, Check: checkSyslog},
-	"log-trap-receiver":   {New: newTrap, Check: checkTrap},
+	"log-syslog-receiver": {New: newSyslog, Check: checkSyslog, try: tryOn(trySyslog)},
+	"log-trap-receiver":   {New: newTrap, Check: checkTrap, try: tryOn(tryTrap)},
 }
 
 // Check judges the answers of a resource when it is provisioned; a kind that nobody knows is not collected.

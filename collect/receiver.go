@@ -126,18 +126,18 @@ func (r *receiver[M]) sift(ctx context.Context, d *desk, s *sieve[M], in raw, l 
 		r.refuse(why)
 		return
 	}
-	keep, feeds, failed := s.pass(&m)
-	if failed == nil && len(feeds) > 0 {
-		failed = r.env.feed(ctx, r.task, feeds)
+	v := s.judge(&m)
+	if v.failed == nil && len(v.feeds) > 0 {
+		v.failed = r.env.feed(ctx, r.task, v.feeds)
 	}
-	if failed != nil {
+	if v.failed != nil {
 		r.account.Fail(1)
-		r.tell(failed)
+		r.tell(v.failed)
 	}
 	if stored != nil {
 		l.stored = append(l.stored, stored)
 	}
-	if !keep {
+	if v.by != "" {
 		r.account.Filter(1)
 		return
 	}

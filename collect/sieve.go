@@ -47,38 +47,57 @@ func (s *sieve[M]) close() {
 	}
 }
 
-// pass tells whether a message is kept, and lets the script change it. A filter or script that fails never costs a
-// message: it is kept as it came, and failed says why.
-func (s *sieve[M]) pass(m *M) (keep bool, feeds []Feed, failed error) {
+// verdict is what filter and script say of a message.
+type verdict struct {
+	by     string // which of them did not want it; empty: it is kept
+	feeds  []Feed
+	given  []byte // what the script gave back
+	failed error  // why one of them has no say: then the message is kept as it came
+}
+
+// judge asks filter and script about a message, and lets the script change it. One that fails never costs a message.
+func (s *sieve[M]) judge(m *M) verdict {
 	if s.filter != nil {
 		keep, err := s.filter.Keep(m)
 		if err != nil {
-			return true, nil, fmt.Errorf("filter: %w", err)
+			return verdict{failed: fmt.Errorf("filter: %w", err)}
 		}
 		if !keep {
-			return false, nil, nil
+			return verdict{by: "filter"}
 		}
 	}
 	if s.script == nil {
-		return true, nil, nil
+		return verdict{}
 	}
+	v, err := s.ask(m)
+	if err != nil {
+		return verdict{given: v.given, failed: fmt.Errorf("script: %w", err)}
+	}
+	return v
+}
+
+// ask shows a message to the script.
+func (s *sieve[M]) ask(m *M) (v verdict, err error) {
 	text, err := json.Marshal(m)
 	if err != nil {
-		return true, nil, fmt.Errorf("script: %w", err)
+		return v, err
 	}
-	kept, feeds, err := s.script.Run(text)
-	if err != nil {
-		return true, nil, fmt.Errorf("script: %w", err)
+	if v.given, v.feeds, err = s.script.Run(text); err != nil {
+		return v, err
 	}
-	if kept == nil {
-		return false, feeds, nil
+	if v.given == nil {
+		v.by = "script"
+		return v, nil
 	}
 	changed := *m
-	if err := json.Unmarshal(kept, &changed); err != nil {
-		return true, nil, fmt.Errorf("script: what message(m) gave back: %w", err)
+	if err := json.Unmarshal(v.given, &changed); err != nil {
+		return v, fmt.Errorf("what message(m) gave back: %w", unfit(err))
+	}
+	if err := any(&changed).(made).check(); err != nil {
+		return v, fmt.Errorf("what message(m) gave back: %w", err)
 	}
 	*m = changed
-	return true, feeds, nil
+	return v, nil
 }
 
 // row is what a script sent, as a row for the receiver's resource unless it says otherwise.

@@ -53,10 +53,10 @@ func TestScript(t *testing.T) {
 		defer s.close()
 		for range 2 { // the second message finds a machine that works, whatever the first did
 			m = Syslog{Severity: 3, App: "kernel", Message: "link down"}
-			keep, feeds, err := s.pass(&m)
-			got := fmt.Sprint(keep, " ", m.Severity, " ", m.Category, " ", m.Message, " ", feeds)
-			if err != nil {
-				got = fmt.Sprint(keep, " ", m.Message, " ", err)
+			v := s.judge(&m)
+			got := fmt.Sprint(v.by == "", " ", m.Severity, " ", m.Category, " ", m.Message, " ", v.feeds)
+			if v.failed != nil {
+				got = fmt.Sprint(v.by == "", " ", m.Message, " ", v.failed)
 			}
 			if !strings.HasPrefix(got, want) {
 				t.Errorf("%s: got %s", text, got)
@@ -74,7 +74,11 @@ func TestScript(t *testing.T) {
 	f(`function message(m) { }`, "true link down script: TypeError: message(m) gave nothing back")
 	f(`function message(m) { return 3 }`, "true link down script: TypeError: message(m) gave back a number")
 	f("function message(m) {\n return m.nothing.at.all }", "true link down script: TypeError: cannot read property 'at' of undefined (line 2)")
-	f(`function message(m) { m.severity = "high"; return m }`, "true link down script: what message(m) gave back: ")
+	f(`function message(m) { m.severity = "high"; return m }`, "true link down script: what message(m) gave back: severity is a text, and must be a whole number")
+	f(`function message(m) { m.severity = 12; return m }`, "true link down script: what message(m) gave back: severity is 12; it is a number from 0 to 7")
+	f(`function message(m) { m.facility = -1; return m }`, "true link down script: what message(m) gave back: facility is -1; it is a number from 0 to 23")
+	f(`function message(m) { m.message = "x".repeat(1 << 20); return m }`, "true link down script: what message(m) gave back: message has 1048576 bytes, and at most 65536 are kept")
+	f(`function message(m) { m.message = "a\0b"; return m }`, "true 3  a\u2400b []")
 	f(`function message(m) { for (;;); }`, "true link down script: the script ran for too long")
 	f(`for (;;);`, "the script is wrong: the script ran for too long")
 	f(`function message(m) { return message(m) }`, "true link down script: the script called itself too often")
@@ -127,8 +131,8 @@ func FuzzScript(f *testing.F) {
 			return
 		}
 		defer s.close()
-		if keep, _, err := s.pass(&Syslog{Message: message}); err != nil && !keep {
-			t.Errorf("a message was lost: %v", err)
+		if v := s.judge(&Syslog{Message: message}); v.failed != nil && v.by != "" {
+			t.Errorf("a message was lost: %v", v.failed)
 		}
 	})
 }

@@ -28,6 +28,8 @@ type Supervisor struct {
 	idle  map[belfry.ID]struct{} // resources that are to have one again once they are managed
 	ended sync.WaitGroup         // of all runs, also of those that were replaced
 	wake  chan struct{}
+
+	trying chan struct{} // room for one trial
 }
 
 // run is a collector at work.
@@ -44,6 +46,7 @@ func supervisor(tree *meta.Tree, env *Env, kinds map[string]Kind) *Supervisor {
 	return &Supervisor{
 		tree: tree, env: env, kinds: kinds, all: true,
 		dirty: map[belfry.ID]struct{}{}, runs: map[belfry.ID]*run{}, idle: map[belfry.ID]struct{}{}, wake: make(chan struct{}, 1),
+		trying: make(chan struct{}, 1),
 	}
 }
 
@@ -153,16 +156,25 @@ func (s *Supervisor) follow(ctx context.Context, id belfry.ID) {
 // task is what the collector of a resource has to do; false when there is nothing for it to do.
 // Stopped tells that management alone is against it.
 func (s *Supervisor) task(id belfry.ID) (t Task, stopped, wanted bool) {
+	t, mode, known := s.assigned(id)
+	if !known {
+		return Task{}, false, false
+	}
+	if mode == belfry.Stopped {
+		return Task{}, true, false
+	}
+	return t, false, true
+}
+
+// assigned is what the collector of a resource would do, whether it is to run or not; false when there is none for it.
+func (s *Supervisor) assigned(id belfry.ID) (t Task, mode belfry.Mode, known bool) {
 	a, ok := s.tree.Assignment(id)
 	if !ok {
-		return t, false, false
+		return t, 0, false
 	}
 	pt := s.tree.Catalog().Package(a.Package)
 	if pt == nil || s.kinds[pt.Collector].New == nil {
-		return t, false, false
-	}
-	if a.Mode == belfry.Stopped {
-		return t, true, false
+		return t, 0, false
 	}
 	t = Task{Customer: a.Customer, Resource: id, Name: a.Name, Kind: pt.Collector, Answers: map[string]string{}}
 	for i := range pt.Questions {
@@ -174,7 +186,7 @@ func (s *Supervisor) task(id belfry.ID) (t Task, stopped, wanted bool) {
 	for _, p := range pt.Parts {
 		t.Objects = append(t.Objects, p.ObjectName(a.Name))
 	}
-	return t, false, true
+	return t, a.Mode, true
 }
 
 func (t *Task) equal(o *Task) bool {

@@ -25,6 +25,19 @@ func newSyslog(e *Env, t Task) (Collector, error) {
 	return r, err
 }
 
+// trySyslog reads a line as the receiver would.
+func trySyslog(e *Env, t Task, line string) (m Syslog, err error) {
+	if len(line) > tcpLength {
+		return m, belfry.Errorf(belfry.BadParameter, "sample has %d bytes, and a message at most %d", len(line), tcpLength)
+	}
+	zone, err := zoneOf(t.Answers["timezone"])
+	if err != nil {
+		return m, err
+	}
+	lines := lineReader{zone: zone, now: e.Now}
+	return lines.read(line), nil
+}
+
 // syslogPort says how to come to the port that the answers name, and whether its senders can wait.
 func (e *Env) syslogPort(answers map[string]string) (join func(*desk) (func(), error), wait bool, err error) {
 	addr := answers["listen"]

@@ -40,6 +40,11 @@ func newTrap(e *Env, t Task) (Collector, error) {
 	return r, nil
 }
 
+// tryTrap refuses a text: a trap is none.
+func tryTrap(*Env, Task, string) (m Trap, err error) {
+	return m, belfry.Errorf(belfry.BadParameter, `sample must be the fields of a trap, as in {"oid": "1.3.6.1.6.3.1.1.5.3", "name": "linkDown", "p": ["2"]}; SELECT * FROM trap shows some that have come`)
+}
+
 // checkTrap judges the answers of a receiver when it is provisioned.
 func checkTrap(answers map[string]string) (column string, err error) {
 	if _, err := parseNetworks(answers["allow"]); err != nil {

@@ -64,6 +64,7 @@ var examples = map[string]example{
 	"DELETE /api/policies/{name...}":     {"/api/policies/nothing", "", ""},
 	"POST /api/provisioning/{package}":   {"/api/provisioning/custom", "name\nshared\n", "text/csv"},
 	"POST /api/send":                     {"/api/send", "type,resname,object,class,view,i1\ndata,shared,cpu,host,shared,1\ndata,nowhere,cpu,host,shared,1\n", "text/csv"},
+	"POST /api/receivers/{resource}/try": {"/api/receivers/shared/try", `{"sample":"a line"}`, "application/json"},
 	"GET /api/provisioning/{package}":    {"/api/provisioning/custom", "", ""},
 	"DELETE /api/provisioning/{package}": {"/api/provisioning/custom?dryrun=true", "name\nshared\n", "text/csv"},
 	"GET /api/openapi.json":              {"/api/openapi.json", "", ""},

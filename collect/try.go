@@ -1,0 +1,250 @@
+package collect
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/meta"
+)
+
+// trial is what a user wants to see: what filter and script of a receiver make of a message.
+type trial struct {
+	Sample json.RawMessage `json:"sample"` // a line as a device sends it, or the fields of a message
+	From   string          `json:"from"`   // who sends it
+	Filter *string         `json:"filter"` // instead of those of the resource
+	Script *string         `json:"script"`
+}
+
+// Tried is what became of the message of a trial. Nothing of it is stored.
+type Tried struct {
+	Received any        `json:"received"`          // the message as filter and script see it
+	Result   string     `json:"result"`            // kept or filtered
+	By       string     `json:"by,omitempty"`      // what did not want it: filter or script
+	Stored   any        `json:"stored,omitempty"`  // the message as it would be kept
+	Ignored  []string   `json:"ignored,omitempty"` // fields that the script has made and no message has
+	Feeds    []TriedRow `json:"feeds"`             // what would be sent about objects
+	Error    string     `json:"error,omitempty"`   // why filter or script failed: then the message is kept as it came
+	Time     float64    `json:"milliseconds"`      // that filter and script took
+}
+
+// TriedRow is what a script would send about an object.
+type TriedRow struct {
+	Type     string            `json:"type"`
+	Resource string            `json:"resource"`
+	Object   string            `json:"object"`
+	Class    string            `json:"class,omitempty"`
+	View     string            `json:"view,omitempty"`
+	Values   map[string]string `json:"values,omitempty"`
+	Log      string            `json:"log,omitempty"`
+}
+
+// Try runs filter and script of a receiver on a sample, both as they are provisioned or as the body says. It works whether
+// or not the receiver does. A script may take its time, so trials take turns.
+func (s *Supervisor) Try(ctx context.Context, scope belfry.Scope, resource string, body []byte) (*Tried, error) {
+	task, err := s.receiver(scope, resource)
+	if err != nil {
+		return nil, err
+	}
+	t, err := readTrial(body)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case s.trying <- struct{}{}:
+		defer func() { <-s.trying }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return s.kinds[task.Kind].try(s.env, task, t)
+}
+
+// receiver finds the resource of a trial, within what somebody may see.
+func (s *Supervisor) receiver(scope belfry.Scope, name string) (t Task, err error) {
+	var n *meta.Node
+	s.tree.Read(scope.Customer, func(e *meta.Estate) {
+		if e == nil {
+			return
+		}
+		if within := e.Within(scope); within.Has(e.Resource(name)) {
+			n = e.Resource(name)
+		}
+	})
+	if n == nil {
+		return t, belfry.Errorf(belfry.UnknownItem, "there is no resource %.100q; GET /api/provisioning/log-syslog-receiver and …/log-trap-receiver list the receivers", name)
+	}
+	t, _, known := s.assigned(n.ID)
+	if !known || s.kinds[t.Kind].try == nil {
+		return t, belfry.Errorf(belfry.BadParameter, "the resource %.100q is no receiver; one of log-syslog-receiver or log-trap-receiver has a filter and a script to try", name)
+	}
+	return t, nil
+}
+
+func readTrial(body []byte) (t trial, err error) {
+	const example = `{"sample": "<13>Nov 15 10:00:00 sw1 a test", "filter": "severity <= 5"}`
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&t); err != nil {
+		if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+			return t, belfry.Errorf(belfry.BadParameter, "unknown field %.64s; known are sample, from, filter and script", name)
+		}
+		return t, belfry.Errorf(belfry.BadJSON, "the body must be one JSON object, as in %s", example)
+	}
+	if d.More() {
+		return t, belfry.Errorf(belfry.BadJSON, "the body must be one JSON object and nothing behind it, as in %s", example)
+	}
+	if len(t.Sample) == 0 || string(t.Sample) == "null" {
+		return t, belfry.Errorf(belfry.BadParameter, "the field sample is missing: a message to try, as in %s", example)
+	}
+	if _, err := netip.ParseAddr(t.From); t.From != "" && err != nil {
+		return t, belfry.Errorf(belfry.BadParameter, "from is %.64q; give the address of a sender, such as 192.0.2.1", t.From)
+	}
+	return t, nil
+}
+
+// answers are those of the resource with what the trial has instead.
+func (t *trial) answers(of map[string]string) map[string]string {
+	a := map[string]string{"filter": of["filter"], "script": of["script"]}
+	if t.Filter != nil {
+		a["filter"] = *t.Filter
+	}
+	if t.Script != nil {
+		a["script"] = *t.Script
+	}
+	return a
+}
+
+// tryOn makes the trial of a kind of message. Read makes one of a text.
+func tryOn[M any](read func(e *Env, task Task, text string) (M, error)) func(*Env, Task, trial) (*Tried, error) {
+	return func(e *Env, task Task, t trial) (*Tried, error) {
+		m, err := sample(e, task, t, read)
+		if err != nil {
+			return nil, err
+		}
+		s, column, err := newSieve[M](t.answers(task.Answers))
+		if err != nil {
+			return nil, belfry.Errorf(belfry.BadParameter, "%s: %s", column, err)
+		}
+		defer s.close()
+		return s.try(m, task.Name), nil
+	}
+}
+
+// made is a message that came from no sender.
+type made interface {
+	blank()
+	sender() *string
+	check() error
+}
+
+// sample is the message of a trial: a text is read as the receiver would, fields are taken as they are.
+func sample[M any](e *Env, task Task, t trial, read func(*Env, Task, string) (M, error)) (m M, err error) {
+	if t.Sample[0] == '"' {
+		var text string
+		if err := json.Unmarshal(t.Sample, &text); err != nil {
+			return m, belfry.Errorf(belfry.BadJSON, "sample is no text that can be read")
+		}
+		if m, err = read(e, task, text); err != nil {
+			return m, err
+		}
+	} else {
+		any(&m).(made).blank()
+		d := json.NewDecoder(bytes.NewReader(t.Sample))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&m); err != nil {
+			return m, belfry.Errorf(belfry.BadParameter, "sample: %s; give a text, or an object with the fields %s",
+				unfit(err), strings.Join(fieldsOf[M](), ", "))
+		}
+		if err := any(&m).(made).check(); err != nil {
+			return m, belfry.Errorf(belfry.BadParameter, "sample: %s", err)
+		}
+	}
+	if ip := any(&m).(made).sender(); t.From != "" || *ip == "" {
+		*ip = cmp.Or(t.From, "127.0.0.1")
+	}
+	return m, nil
+}
+
+// fieldsOf are the names of the fields of a message.
+func fieldsOf[M any]() (names []string) {
+	var m M
+	text, err := json.Marshal(m)
+	if err != nil {
+		return nil
+	}
+	fields := map[string]json.RawMessage{}
+	json.Unmarshal(text, &fields)
+	fields["devicetime"] = nil // which is left out when it is empty
+	for name := range fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// try shows what filter and script make of a message.
+func (s *sieve[M]) try(m M, resource string) *Tried {
+	out := &Tried{Received: m, Result: "kept", Feeds: []TriedRow{}}
+	begun := time.Now()
+	v := s.judge(&m)
+	out.Time = float64(time.Since(begun).Microseconds()) / 1000
+	if v.by != "" {
+		out.Result, out.By = "filtered", v.by
+	} else {
+		out.Stored = m
+	}
+	if v.failed == nil {
+		v.failed = out.feed(v.feeds, resource)
+	}
+	if v.failed != nil {
+		out.Error = v.failed.Error()
+	}
+	out.Ignored = ignored[M](v.given)
+	return out
+}
+
+// feed notes what would be sent, until something could not be.
+func (t *Tried) feed(feeds []Feed, resource string) error {
+	for i := range feeds {
+		row, err := feeds[i].row(resource)
+		if err != nil {
+			return fmt.Errorf("script: %w", err)
+		}
+		r := TriedRow{Type: row.Type, Resource: row.Resource, Object: row.Object, Class: row.Class, View: row.View, Log: row.Log}
+		for _, c := range row.Indicators {
+			if r.Values == nil {
+				r.Values = map[string]string{}
+			}
+			r.Values[fmt.Sprintf("i%d", c.N)] = c.Text
+		}
+		t.Feeds = append(t.Feeds, r)
+	}
+	return nil
+}
+
+// ignored lists the fields that a script gave back and no message has: they are probably misspelt.
+func ignored[M any](given []byte) (names []string) {
+	fields := map[string]json.RawMessage{}
+	if json.Unmarshal(given, &fields) != nil {
+		return nil
+	}
+	known := fieldsOf[M]()
+	for name := range fields {
+		if !slices.Contains(known, name) {
+			if near := catalog.Nearest(name, known); near != "" {
+				name += " (" + near + "?)"
+			}
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

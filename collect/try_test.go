@@ -1,0 +1,106 @@
+package collect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry"
+)
+
+// TestTry tries filters and scripts on samples, as those who write them do.
+func TestTry(t *testing.T) {
+	kinds := map[string]Kind{} // that can be tried and do not run
+	for name, k := range Kinds {
+		k.New = func(*Env, Task) (Collector, error) { return nil, errors.New("not here") }
+		kinds[name] = k
+	}
+	e := newHouse(t, kinds)
+	e.provision("log-syslog-receiver", "name,listen,timezone,filter,script",
+		`Lines,127.0.0.1:5514,UTC,severity <= 4,"function message(m) { m.category = m.app; return m }"`)
+	e.provision("log-trap-receiver", "name,listen,filter\n"+`Traps,127.0.0.1:5162,"name == ""linkDown"""`)
+	e.provision("custom", "name\nPlain\n")
+
+	f := func(resource, body string, want ...string) {
+		t.Helper()
+		out, err := e.sup.Try(context.Background(), e.who.Scope, resource, []byte(body))
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			out.Time = 0
+			text, err := json.Marshal(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = string(text)
+		}
+		for _, w := range want {
+			if !strings.Contains(got, w) {
+				t.Errorf("%s: no %s in\n%s", body, w, got)
+			}
+		}
+	}
+	// As it is provisioned.
+	f("Lines", `{"sample": "<27>1 2026-11-15T10:00:00Z sw1 sshd 7 - - failed", "from": "192.0.2.9"}`,
+		`"received":{"ip":"192.0.2.9","host":"sw1","facility":3,"severity":3,"app":"sshd","procid":"7","msgid":"","message":"failed","category":""`,
+		`"devicetime":"2026-11-15T10:00:00Z"`, `"result":"kept"`, `"stored":{"ip":"192.0.2.9"`, `"category":"sshd"`, `"feeds":[]`)
+	f("Lines", `{"sample": "a line"}`, `"severity":5`, `"ip":"127.0.0.1"`, `"result":"filtered","by":"filter","feeds"`)
+	f("Traps", `{"sample": {"name": "linkUp"}}`, `"by":"filter"`, `"severity":-1`)
+	f("Traps", `{"sample": {"name": "linkDown", "p": ["2"], "ip": "192.0.2.7"}}`, `"result":"kept"`, `"ip":"192.0.2.7"`)
+	// With others.
+	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { return null }"}`, `"result":"filtered","by":"script"`)
+	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.severity = []; return m }"}`, `"error":"script: what message(m) gave back: severity is a list, and must be a whole number"`)
+	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.devicetime = 'noon'; return m }"}`, `gave back: devicetime must be a time such as 2026-11-15T10:00:00Z"`)
+	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { data('web', {i1: 3, i2: 'on'}); log('x', 'y', {view: 'V', class: 'c', resource: 'R'}); return m }"}`,
+		`"feeds":[{"type":"data","resource":"Lines","object":"web","values":{"i1":"3","i2":"on"}},{"type":"log","resource":"R","object":"x","class":"c","view":"V","log":"y"}]`)
+	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.catgory = 1; m.own = 2; return m }"}`, `"ignored":["catgory (category?)","own"]`)
+	f("Lines", `{"sample": {"message": "x", "severity": 2}, "script": ""}`, `"facility":1,"severity":2`, `"category":""`)
+	// That fail: the message is kept as it came.
+	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) {\n m.message = 'changed'; return m.nothing.at }"}`,
+		`"result":"kept","stored":{"ip":"127.0.0.1"`, `"message":"a"`, `"error":"script: TypeError: cannot read property 'at' of undefined (line 2)"`)
+	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { for (;;); }"}`, `"result":"kept"`, `"error":"script: the script ran for too long"`)
+	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.severity = 9; return m }"}`, `"error":"script: what message(m) gave back: severity is 9`)
+	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { data('o', {load: 1}); return m }"}`, `there is no indicator`, `"result":"kept"`)
+	// That are wrong.
+	f("Lines", `{"sample": "a", "filter": "sevrity < 3"}`, "bad_parameter: filter: the filter is wrong: line 1, column 1: unknown name sevrity")
+	f("Lines", `{"sample": "a", "script": "function message(m) {"}`, "bad_parameter: script: the script is wrong: SyntaxError")
+	f("Lines", `{"sample": "a", "script": "for (;;);"}`, "bad_parameter: script: the script is wrong: the script ran for too long")
+	f("Lines", `{"sampl": "a"}`, `bad_parameter: unknown field "sampl"; known are sample, from, filter and script`)
+	f("Lines", `{}`, "bad_parameter: the field sample is missing")
+	f("Lines", `[]`, "bad_json: the body must be one JSON object")
+	f("Lines", `{"sample": "a"} {}`, "bad_json: the body must be one JSON object and nothing behind it")
+	f("Lines", `{"sample": "a", "from": "sw1"}`, `bad_parameter: from is "sw1"`)
+	f("Lines", `{"sample": {"text": "a"}}`, `bad_parameter: sample: unknown field "text"; give a text, or an object with the fields app, category, data, `)
+	f("Lines", `{"sample": {"severity": 8}}`, "bad_parameter: sample: severity is 8; it is a number from 0 to 7")
+	f("Lines", `{"sample": 3}`, "bad_parameter: sample: it is a number, and must be an object; give a text, or")
+	f("Lines", `{"sample": {"severity": "high"}}`, "bad_parameter: sample: severity is a text, and must be a whole number; ")
+	f("Traps", `{"sample": "linkDown"}`, "bad_parameter: sample must be the fields of a trap")
+	f("Plain", `{"sample": "a"}`, `bad_parameter: the resource "Plain" is no receiver`)
+	f("Line", `{"sample": "a"}`, `unknown_item: there is no resource "Line"`)
+
+	// Somebody who may not see the resource is told that there is none.
+	limited := belfry.Scope{Customer: e.who.Customer, Views: []string{"Plain"}}
+	if _, err := e.sup.Try(context.Background(), limited, "Lines", []byte(`{"sample": "a"}`)); belfry.CodeOf(err) != belfry.UnknownItem {
+		t.Errorf("out of scope: %v", err)
+	}
+	if _, err := e.sup.Try(context.Background(), belfry.Whole(e.who.Customer+1), "Lines", []byte(`{"sample": "a"}`)); belfry.CodeOf(err) != belfry.UnknownItem {
+		t.Errorf("another customer: %v", err)
+	}
+}
+
+func FuzzTrial(f *testing.F) {
+	f.Add([]byte(`{"sample": {"message": "x", "severity": 2}, "script": ""}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		trial, err := readTrial(body)
+		if err == nil {
+			_, err = sample(&Env{Now: time.Now}, Task{}, trial, trySyslog)
+		}
+		if err != nil && belfry.CodeOf(err) == "" {
+			t.Errorf("not for a client: %v", err)
+		}
+	})
+}
