@@ -75,6 +75,9 @@ func TestLockedIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.close()
+	if err := c.exec(t.Context(), "CREATE TEMP TABLE copied (a INTEGER, b INTEGER)"); err != nil {
+		t.Fatal(err) // and nothing could be copied into it
+	}
 	for _, text := range []string{
 		"SELECT * FROM read_text('/etc/passwd')",
 		"SELECT * FROM read_csv(" + quoteText(secret) + ")",
@@ -99,6 +102,8 @@ func TestLockedIn(t *testing.T) {
 		"SELECT getenv('HOME')",
 		"CREATE TABLE t AS FROM " + quoteText(secret),
 		"CREATE TABLE t (a INTEGER, b INTEGER); COPY t FROM " + quoteText(secret),
+		"COPY copied FROM " + quoteText(secret),
+		"COPY copied TO " + quoteText(secret+".out"),
 		"EXPORT DATABASE " + quoteText(secret+".dir"),
 		"IMPORT DATABASE " + quoteText(filepath.Dir(secret)),
 		"ATTACH " + quoteText(secret) + " (READ_ONLY)",
