@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"belfry"
@@ -33,6 +34,7 @@ func newWriter(t *meta.Tree) *writer {
 type label struct {
 	kind                                        belfry.Kind
 	name, resource, view, parent, object, class string
+	info                                        string // of a resource that tells what its one object tells
 }
 
 func labelOf(n *meta.Node) (l label) {
@@ -51,6 +53,9 @@ func labelOf(n *meta.Node) (l label) {
 	}
 	if around != nil {
 		l.parent = around.Name
+	}
+	if n.Kind == belfry.KindResource {
+		l.info = n.Info()
 	}
 	if n.Kind == belfry.KindObject {
 		l.object = n.Name
@@ -165,7 +170,7 @@ func (w *writer) state(c *belfry.StateChange, l *label) {
 		w.field("previous", previous.String())
 	}
 	w.time("since", c.Since)
-	w.field("info", c.Info)
+	w.field("info", cmp.Or(c.Info, l.info))
 	w.flag("acknowledged", c.Acknowledged())
 	w.flag("isunmanaged", c.Unmanaged())
 	w.end(statusMessage)

@@ -55,7 +55,7 @@ func (s *Server) treeItem(n *meta.Node) treeItem {
 
 // state is what the item shows, and of a view or resource what stands in it.
 func (i *treeItem) state(n *meta.Node) {
-	i.Status, i.StatusName, i.Info = n.State.Status.String(), n.State.Status.Name(), n.State.Info
+	i.Status, i.StatusName, i.Info = n.State.Status.String(), n.State.Status.Name(), n.Info()
 	i.Since, i.LastData = moment(n.State.Since), moment(n.State.LastData)
 	if n.Kind == belfry.KindObject {
 		return

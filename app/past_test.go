@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -325,7 +326,7 @@ func (m *memory) asOf(at belfry.Time, where string) (map[facet]string, error) {
 // ask gives all facets of items.
 func (m *memory) ask(when, where string) (map[facet]string, error) {
 	m.Helper()
-	rows, err := m.rowsOf("SELECT id, " + strings.Join(facets[:], ", ") + " FROM objectstatus" + when + where)
+	rows, err := m.rowsOf("SELECT id, kind, " + strings.Join(facets[:], ", ") + " FROM objectstatus" + when + where)
 	if err != nil {
 		return nil, err
 	}
@@ -337,7 +338,10 @@ func (m *memory) ask(when, where string) (map[facet]string, error) {
 			return got, nil
 		}
 		m.must(err)
-		item, values := row[0].String(), row[1:]
+		item, values := row[0].String(), row[2:]
+		if row[1].String() == belfry.KindResource.String() {
+			values[slices.Index(facets[:], "info")+1] = belfry.Value{} // depends on how much stands in it now
+		}
 		for part, fields := range facets {
 			state := ""
 			for range 1 + strings.Count(fields, ",") {

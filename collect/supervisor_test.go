@@ -245,6 +245,11 @@ func TestSupervisorFailure(t *testing.T) {
 	if s := h.state("Bad"); s.Status != belfry.Unavailable {
 		t.Errorf("the resource is %v", s.Status)
 	}
+	h.tree.Read(h.who.Customer, func(e *meta.Estate) {
+		if got := e.Resource("Bad").Info(); got == "" || got != e.Resource("Bad").Only().Info() {
+			t.Errorf("the resource says %q", got)
+		}
+	})
 	h.await("it shows the next reason", func() bool { return strings.Contains(h.state("Bad - Ping").Info, "for a reason of its own") })
 	if !l.has("Good asks 127.0.0.2")() {
 		t.Errorf("the other one: %q", l.lines)

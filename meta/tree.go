@@ -79,6 +79,30 @@ type Node struct {
 	Kind     belfry.Kind
 }
 
+// Info is why an item shows its status, as far as its data say. A resource of one object is about nothing else, so it tells
+// what the object tells: that a receiver cannot listen, say.
+func (n *Node) Info() string {
+	if only := n.Only(); only != nil && n.State.Info == "" && n.State.Status == only.State.Status {
+		return only.State.Info
+	}
+	return n.State.Info
+}
+
+// Only is the one item that stands in a resource; nil when there are several, or none.
+func (n *Node) Only() *Node {
+	if n.Kind != belfry.KindResource || n.box == nil || len(n.box.children) != 1 {
+		return nil
+	}
+	return n.box.children[0]
+}
+
+// Bare is a copy of an item without what stands in it.
+func (n *Node) Bare() Node {
+	c := *n
+	c.box = nil
+	return c
+}
+
 // box is the inside of a view or resource.
 type box struct {
 	children []*Node

@@ -111,5 +111,5 @@ func info(n *meta.Node) belfry.Value {
 	if n.State.Quiet {
 		return text(outsidePeriod)
 	}
-	return text(n.State.Info)
+	return text(n.Info())
 }

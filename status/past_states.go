@@ -103,9 +103,12 @@ type picture struct {
 
 // row is an item as it was.
 func (p *picture) row(n *meta.Node) row {
-	then := *p.within.Show(n)
+	then := p.within.Show(n).Bare()
 	w, known := p.states[n.ID]
 	then.State = belfry.State{Standing: w.Standing}
+	if only := n.Only(); only != nil && w.Info == "" && w.Status == p.states[only.ID].Status {
+		then.State.Info = p.states[only.ID].Info // as Node.Info has it now
+	}
 	if w.Since == 0 && (!known || w.Status == belfry.Unknown) {
 		then.State.Since = n.Created // it never showed anything but that nothing is known
 	}
