@@ -66,6 +66,7 @@ const pages: Look[] = [
   { name: "account", path: "/ui/parameters/account" },
   { name: "palette", path: "/ui/status", act: palette, sees: ["Provisioning"] },
   { name: "first-steps", path: "/ui/status", act: firstSteps, sees: ["Make a key"] },
+  { name: "receiver", path: "/ui/status", act: receiver, sees: ["The message is kept"] },
   { name: "no-such-page", path: "/ui/no-such-page", sees: ["There is no such page"] },
 ];
 
@@ -76,6 +77,19 @@ async function wrongRows(page: Page) {
   await page.getByRole("button", { name: "Look at it" }).click();
   await page.getByRole("button", { name: "Try it" }).click();
   await expect(page.getByRole("region", { name: "What would change" })).toBeVisible();
+}
+
+/** receiver comes after the others, which shall not show it. */
+async function receiver(page: Page) {
+  await filled.csv(
+    "/api/provisioning/log-syslog-receiver",
+    "name,listen,filter,script",
+    'Switches,127.0.0.1:15514,severity <= 4,"function message(m) {\n  m.category = ""link"";\n  return m;\n}"',
+  );
+  await page.goto(`${filled.url}/ui/item?${q({ kind: "resource", name: "Switches" })}`);
+  await page.getByRole("button", { name: "Try them on a message" }).click();
+  await page.getByRole("button", { name: "Try", exact: true }).click();
+  await page.getByRole("region", { name: "What became of it" }).scrollIntoViewIfNeeded();
 }
 
 async function palette(page: Page) {

@@ -361,6 +361,38 @@ const plural = (kind: Kind) => `${kind}s`;
 export const explain = (kind: Kind, name: string, resource?: string) =>
   call<Explanation>(named(`/api/explain/${plural(kind)}`, name), { params: { resname: resource } });
 
+// Receivers
+
+export interface Trial {
+  sample: unknown;
+  filter?: string;
+  script?: string;
+}
+
+type Fields = Record<string, string | number | string[]>;
+
+export interface Tried {
+  received: Fields;
+  result: "kept" | "filtered";
+  by?: "filter" | "script";
+  stored?: Fields;
+  ignored?: string[];
+  feeds: {
+    type: "data" | "log";
+    resource: string;
+    object: string;
+    class?: string;
+    view?: string;
+    values?: Record<string, string>;
+    log?: string;
+  }[];
+  error?: string;
+  milliseconds: number;
+}
+
+export const tryReceiver = (resource: string, trial: Trial) =>
+  call<Tried>(`${named("/api/receivers", resource)}/try`, { json: trial });
+
 // What operators do
 
 /** What is to be done. Which fields belong together, docs/guide/managing.md says. */

@@ -7,7 +7,7 @@ import { Failure, Waiting } from "../../parts/Page";
 import { csvRecords } from "./csv";
 import { Card } from "./Why";
 
-async function answersOf(pkg: string, name: string): Promise<[string, string][]> {
+export async function answersOf(pkg: string, name: string): Promise<[string, string][]> {
   const [header, ...rows] = csvRecords(await provisioning.export(pkg));
   const at = header?.indexOf("name") ?? -1;
   const row = rows.find((r) => r[at] === name);
@@ -38,7 +38,7 @@ export function Answers({ name, pkg }: { name: string; pkg: string }) {
       )}
       {answers.error && <Failure error={answers.error} retry={() => answers.refetch()} />}
       {open && answers.isPending && !answers.error && <Waiting />}
-      {answers.data && (
+      {open && answers.data && (
         <Table fz="sm" verticalSpacing={4} layout="fixed">
           <Table.Tbody>
             {answers.data.map(([column, value]) => (
