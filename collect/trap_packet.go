@@ -139,6 +139,7 @@ type trapReader struct {
 	users     map[string]*trapUser
 	engine    *engine // where version 3 is taken
 	faults    atomic.Int64
+	informs   informs
 }
 
 // newTrapReader makes the reader that the answers of a resource ask for. The column is where a fault is.
@@ -198,10 +199,18 @@ func (r *trapReader) read(d *desk, in raw) (m Trap, stored func(), why Drop, ok 
 	if m.IP == "" {
 		m.IP = in.from.Addr().String()
 	}
-	if p.PDUType == gosnmp.InformRequest {
-		stored = func() { r.answer(d, in, answer) }
+	if p.PDUType != gosnmp.InformRequest {
+		return m, nil, 0, true
 	}
-	return m, stored, 0, true
+	k := informOf(in.from, p.RequestID, &m)
+	if r.informs.known(k) {
+		r.answer(d, in, answer)
+		return m, nil, dropNothing, false
+	}
+	return m, func() {
+		r.informs.keep(k, r.env.Now())
+		r.answer(d, in, answer)
+	}, 0, true
 }
 
 // answer sends what a sender waits for. What cannot be sent is no loss: the sender asks again.

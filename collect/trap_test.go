@@ -209,6 +209,68 @@ func TestTrapInformOutOfTime(t *testing.T) {
 	h.holds("trap", []string{"coldStart"}, "name")
 }
 
+// An inform that comes again, as its answer was lost, is answered again and stored once.
+func TestTrapInformRepeated(t *testing.T) {
+	h := newHouse(t, Kinds)
+	addr := freePort(t, "udp")
+	h.provision("log-trap-receiver", "name,listen", "T,"+addr)
+	h.up("T")
+	inform := func(request uint32) []byte {
+		x := gosnmp.GoSNMP{Version: gosnmp.Version2c, Community: "public"}
+		b, err := (&gosnmp.SnmpPacket{
+			Version: gosnmp.Version2c, Community: "public", PDUType: gosnmp.InformRequest, RequestID: request, Logger: x.Logger,
+			Variables: []gosnmp.SnmpPDU{typed(oidUpTime, gosnmp.TimeTicks, uint32(1)), typed(oidTrapOID, gosnmp.ObjectIdentifier, ".1.3.6.1.6.3.1.1.5.1")},
+		}).MarshalMsg()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	from := func() func(request uint32) {
+		c := dial(t, "udp", "127.0.0.1", addr)
+		return func(request uint32) {
+			t.Helper()
+			if _, err := c.Write(inform(request)); err != nil {
+				t.Fatal(err)
+			}
+			c.SetReadDeadline(time.Now().Add(10 * time.Second))
+			if n, err := c.Read(make([]byte, 1000)); n == 0 || err != nil {
+				t.Fatalf("no answer: %v", err)
+			}
+		}
+	}
+	first, second := from(), from()
+	for range 3 {
+		first(7)
+	}
+	first(8)
+	second(7)
+	h.holds("trap", []string{"coldStart", "coldStart", "coldStart"}, "name")
+	h.await("all is booked", func() bool { return h.env.Sums.Kept.Load() == 3 && h.env.Sums.Filtered.Load() == 2 })
+}
+
+// What is remembered of informs is bounded in time and number.
+func TestInforms(t *testing.T) {
+	var i informs
+	now := time.Now()
+	k := func(n uint32) inform { return inform{request: n} }
+	i.keep(k(1), now)
+	i.keep(k(2), now.Add(informsFor+time.Second))
+	if !i.known(k(1)) || !i.known(k(2)) || i.known(k(3)) {
+		t.Error("forgotten too soon")
+	}
+	i.keep(k(3), now.Add(3*informsFor))
+	if i.known(k(1)) || !i.known(k(2)) {
+		t.Error("remembered for too long")
+	}
+	for n := range uint32(3 * informsMost) {
+		i.keep(k(n), now.Add(3*informsFor))
+	}
+	if n := len(i.young) + len(i.old); n > 2*informsMost {
+		t.Errorf("%d are remembered", n)
+	}
+}
+
 // A stranger who asks gets to know which engine this is, as the protocol wants, and not which users it has.
 func TestTrapInformRefused(t *testing.T) {
 	h := newHouse(t, Kinds)

@@ -1,0 +1,52 @@
+package collect
+
+import (
+	"crypto/sha256"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// informs remembers the informs that were stored. Who sends one sends it again when the answer does not come in time, and
+// that is the same inform: it is answered once more, and not stored a second time.
+type informs struct {
+	mu          sync.Mutex
+	young, old  map[inform]struct{}
+	youngerThan time.Time // when the old ones are forgotten and the young ones become old
+}
+
+// inform is what makes one the same as another: whoever resends it does so from the same port.
+type inform struct {
+	from    netip.AddrPort
+	request uint32
+	content [16]byte
+}
+
+const (
+	informsFor  = 30 * time.Second // at least; senders wait for a second or a few
+	informsMost = 1 << 14          // that are remembered, twice
+)
+
+func informOf(from netip.AddrPort, request uint32, m *Trap) inform {
+	sum := sha256.Sum256([]byte(m.OID + "\x00" + m.Varbinds))
+	return inform{from, request, [16]byte(sum[:16])}
+}
+
+// known tells whether an inform was stored.
+func (i *informs) known(k inform) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	_, young := i.young[k]
+	_, old := i.old[k]
+	return young || old
+}
+
+// keep notes that an inform was stored.
+func (i *informs) keep(k inform, now time.Time) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.young == nil || now.After(i.youngerThan) || len(i.young) >= informsMost {
+		i.old, i.young, i.youngerThan = i.young, map[inform]struct{}{}, now.Add(informsFor)
+	}
+	i.young[k] = struct{}{}
+}
