@@ -14,8 +14,8 @@ import (
 // Pictures knows the pictures of customers.
 type Pictures interface {
 	Pictures(c belfry.CustomerID, after string, limit int) (list []*belfry.Picture, more bool)
-	PictureNamed(c belfry.CustomerID, name string) *belfry.Picture // nil: there is none
-	UnknownPicture(c belfry.CustomerID, name string) error
+	PictureShown(s belfry.Scope, name string) *belfry.Picture // nil: there is none
+	UnknownPicture(s belfry.Scope, name string) error
 }
 
 // Gallery keeps pictures.
@@ -73,16 +73,16 @@ func (s *Server) picture(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	p := s.Gallery.PictureNamed(r.customer, name)
+	p := s.Gallery.PictureShown(r.scope(), name)
 	if p == nil {
-		return s.Gallery.UnknownPicture(r.customer, name)
+		return s.Gallery.UnknownPicture(r.scope(), name)
 	}
 	image, err := s.Gallery.Image(r.ctx(), r.customer, p.Hash)
 	if err != nil {
 		return err
 	}
 	if image == nil { // removed in this moment
-		return s.Gallery.UnknownPicture(r.customer, name)
+		return s.Gallery.UnknownPicture(r.scope(), name)
 	}
 	h := w.Header()
 	h.Set("Content-Type", p.Type)
@@ -115,7 +115,7 @@ func (s *Server) putPicture(w *answer, r *request) error {
 		status = http.StatusCreated
 	}
 	if p == nil { // removed in this moment
-		return s.Gallery.UnknownPicture(r.customer, name)
+		return s.Gallery.UnknownPicture(r.scope(), name)
 	}
 	writeJSON(w, status, struct {
 		Result  string      `json:"result"`

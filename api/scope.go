@@ -19,6 +19,7 @@ var scoped = []string{
 	"GET /api/provisioning/{package}", "POST /api/provisioning/{package}", "DELETE /api/provisioning/{package}",
 	"POST /api/send",
 	"POST /api/receivers/{resource}/try",
+	"GET /api/pictures/{name...}",                   // that are drawn where they may look
 	"GET /api/packages", "GET /api/packages/{type}", // of the instance
 	"GET /api/classes", "GET /api/classes/{name...}", // of all items: what their values mean is no secret
 }

@@ -93,7 +93,7 @@ func (s *Sequencer) DeletePicture(ctx context.Context, who Sender, name string, 
 		case err == nil:
 			return 200, answer, nil
 		case errors.Is(err, errNoPicture):
-			err = s.cfg.Tree.UnknownPicture(who.Customer, name) // compares many names, while others need not wait
+			err = s.cfg.Tree.UnknownPicture(who.Scope, name) // compares many names, while others need not wait
 		}
 		return s.refusal(who, r, err)
 	}

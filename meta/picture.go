@@ -82,11 +82,40 @@ func (t *Tree) PictureNamed(c belfry.CustomerID, name string) (p *belfry.Picture
 	return p
 }
 
-// UnknownPicture is the answer to who asks for a picture that a customer does not have.
-func (t *Tree) UnknownPicture(c belfry.CustomerID, name string) error {
+// PictureShown finds a picture that can be seen within a scope: somebody who is limited to some views sees those that are drawn
+// there, and no other.
+func (t *Tree) PictureShown(s belfry.Scope, name string) (p *belfry.Picture) {
+	t.Read(s.Customer, func(e *Estate) {
+		if e == nil || e.pictures[name] == nil {
+			return
+		}
+		if within := e.Within(s); !s.Limited() || e.drawsWithin(&within, name) {
+			p = e.pictures[name]
+		}
+	})
+	return p
+}
+
+// drawsWithin tells whether a view inside has the picture behind it or in it.
+func (e *Estate) drawsWithin(w *Within, picture string) bool {
+	shows := func(n *Node, column string) bool {
+		return n.Details != nil && n.Details.Answers[column] == picture && w.Has(n)
+	}
+	for _, n := range e.boxes[belfry.KindView] {
+		if shows(n, "bg") {
+			return true
+		}
+	}
+	found := false
+	e.Elements("picture", func(n *Node) { found = found || shows(n, "picture") })
+	return found
+}
+
+// UnknownPicture is the answer to who asks for a picture that there is not, or not within the scope.
+func (t *Tree) UnknownPicture(s belfry.Scope, name string) error {
 	var names []string
-	t.Read(c, func(e *Estate) {
-		if e != nil {
+	t.Read(s.Customer, func(e *Estate) {
+		if e != nil && !s.Limited() {
 			names = slices.Sorted(maps.Keys(e.pictures))
 		}
 	})

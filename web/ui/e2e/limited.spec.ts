@@ -4,7 +4,7 @@ import { accessible, expect, logIn, Service, test } from "./service";
 test("a user limited to a view sees that view and nothing else", async ({ page }) => {
   const service = await Service.start();
   try {
-    await service.csv("/api/provisioning/view", "name,view", "Ours,MAIN", "Theirs,MAIN");
+    await service.csv("/api/provisioning/view", "name,view,bg", "Ours,MAIN,our plan", "Theirs,MAIN,their plan");
     await service.csv("/api/provisioning/custom", "name,view", "our box,Ours", "their secret box,Theirs");
     await service.csv(
       "/api/send",
@@ -18,6 +18,13 @@ test("a user limited to a view sees that view and nothing else", async ({ page }
       data: { name: "lena", role: "operator", password: "a long enough one", views: ["Ours"] },
     });
     expect(made.status(), await made.text()).toBe(201);
+    const svg =
+      '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><rect width="40" height="30" fill="#8ab"/></svg>';
+    for (const name of ["our plan", "their plan"])
+      await page.request.put(`${service.url}/api/pictures/${encodeURIComponent(name)}`, {
+        data: svg,
+        headers: { "Content-Type": "image/svg+xml" },
+      });
     await page.reload();
     await expect(page.getByText("lena")).toBeVisible();
     await page.context().clearCookies();
@@ -47,6 +54,9 @@ test("a user limited to a view sees that view and nothing else", async ({ page }
     // Nor by calling the API with the session of the browser.
     const asked = await page.request.get(`${service.url}/api/explain/resources/their%20secret%20box`);
     expect(asked.status()).toBe(404);
+    // Of pictures those that are drawn where they may look.
+    expect((await page.request.get(`${service.url}/api/pictures/our%20plan`)).status()).toBe(200);
+    expect((await page.request.get(`${service.url}/api/pictures/their%20plan`)).status()).toBe(404);
     const keys = await page.request.get(`${service.url}/api/keys`);
     expect(keys.status()).toBe(403);
   } finally {
