@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -58,8 +60,42 @@ func (s *Server) noProvider() error {
 	return belfry.Errorf(belfry.UnknownItem, "no OpenID Connect provider is configured; log in with a user and a password")
 }
 
+// deniedCookie carries the reason for a refused login to the page on which people log in. A cookie, and not the address: what
+// stands in an address anybody can write there.
+const (
+	deniedCookie = "belfry_denied"
+	deniedTime   = time.Minute
+	deniedLength = 500
+)
+
+// toPeople leads a person back to the login page when something is wrong; a program gets the error.
+func toPeople(w *answer, r *request, err error) error {
+	e, ours := errors.AsType[*belfry.Error](err)
+	if !ours || r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+		return err
+	}
+	text := e.Message
+	if len(text) > deniedLength {
+		text = strings.ToValidUTF8(text[:deniedLength], "") + "…"
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: deniedCookie, Value: url.PathEscape(text), Path: "/ui/", MaxAge: int(deniedTime.Seconds()),
+		SameSite: http.SameSiteLaxMode, Secure: secure(r.Request), // for the page to read
+	})
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r.Request, "/ui/", http.StatusSeeOther)
+	return nil
+}
+
 // oidcBegin sends the browser to the provider.
 func (s *Server) oidcBegin(w *answer, r *request) error {
+	if err := s.toProvider(w, r); err != nil {
+		return toPeople(w, r, err)
+	}
+	return nil
+}
+
+func (s *Server) toProvider(w *answer, r *request) error {
 	if err := s.noProvider(); err != nil {
 		return err
 	}
@@ -105,6 +141,13 @@ func errRound() error {
 
 // oidcEnd takes the browser back from the provider. The cookie of the way goes, whatever comes of it.
 func (s *Server) oidcEnd(w *answer, r *request) error {
+	if err := s.fromProvider(w, r); err != nil {
+		return toPeople(w, r, err)
+	}
+	return nil
+}
+
+func (s *Server) fromProvider(w *answer, r *request) error {
 	if err := s.noProvider(); err != nil {
 		return err
 	}

@@ -138,6 +138,19 @@ func TestOIDC(t *testing.T) {
 			t.Errorf("the log holds %s", secret)
 		}
 	}
+	// A person is led back to the page, which says why.
+	cookie, location = r.begin()
+	_, state = p.approve(location, nil)
+	_, res, text = r.do("GET", "/api/session/oidc/callback?error=access_denied&state="+state, "", cookie, "Sec-Fetch-Mode: navigate")
+	said := ""
+	for _, c := range res.Cookies() {
+		if c.Name == "belfry_denied" && c.Path == "/ui/" {
+			said, _ = url.PathUnescape(c.Value)
+		}
+	}
+	if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/ui/" || sessionOf(res) != "" || !strings.Contains(said, "access_denied") {
+		t.Errorf("%d %s %q %s", res.StatusCode, res.Header.Get("Location"), said, text)
+	}
 }
 
 // TestOIDCUsers: who logs in through the provider has no password, and is changed there.

@@ -16,6 +16,19 @@ import { type FormEvent, useEffect, useState } from "react";
 import { ApiError, session } from "../api";
 import { Bell } from "../parts/Bell";
 
+/** denied is why the provider's word was not taken, as the service says it; it is said once. */
+function denied(): string {
+  const text = /(?:^|; )belfry_denied=([^;]*)/.exec(document.cookie)?.[1];
+  if (!text) return "";
+  // biome-ignore lint/suspicious/noDocumentCookie: the other way is not in all browsers
+  document.cookie = "belfry_denied=; path=/ui/; max-age=0";
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "The login was refused.";
+  }
+}
+
 /** Login is shown in place of any page as long as nobody is logged in; the page asked for comes right after. */
 export function Login() {
   const client = useQueryClient();
@@ -24,7 +37,7 @@ export function Login() {
   const [customer, setCustomer] = useState("");
   const [choose, setChoose] = useState(false);
   const [busy, setBusy] = useState(false);
-  const [wrong, setWrong] = useState("");
+  const [wrong, setWrong] = useState(denied);
 
   useEffect(() => {
     document.title = "Log in · Belfry";

@@ -50,11 +50,11 @@ export function Waiting({ what }: { what?: string }) {
 export function Empty({ title, children, icon }: { title: string; children?: ReactNode; icon?: ReactNode }) {
   return (
     <Center p="xl">
-      <Stack align="center" gap="xs" maw={480} ta="center">
+      <Stack align="center" gap="xs" maw={480} miw={0} ta="center">
         {icon}
         <Text fw={600}>{title}</Text>
         {children && (
-          <Text c="dimmed" component="div">
+          <Text c="dimmed" component="div" maw="100%">
             {children}
           </Text>
         )}
