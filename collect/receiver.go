@@ -67,6 +67,7 @@ func (r *receiver[M]) Run(ctx context.Context) error {
 	stop := time.AfterFunc(lastWords, cancel)
 	defer stop.Stop()
 	workers.Wait()
+	r.account.Conclude(late, r.env, r.task)
 	return nil
 }
 
