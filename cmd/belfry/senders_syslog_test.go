@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 const syslogFields = "SELECT resource, ip, facility, severity, app, message FROM syslog"
@@ -70,6 +71,7 @@ type rsyslog struct {
 	home string
 	conf bytes.Buffer
 	log  bytes.Buffer
+	cmd  *exec.Cmd // while it runs
 }
 
 func newRsyslog(t *testing.T) *rsyslog {
@@ -98,18 +100,27 @@ func (r *rsyslog) write(name, text string) string {
 
 func (r *rsyslog) run() {
 	r.t.Helper()
-	cmd := exec.Command(program(r.t, "rsyslogd"), "-n", "-f", r.write("rsyslog.conf", r.conf.String()), "-i", r.path("pid"))
-	cmd.Stdout, cmd.Stderr = &r.log, &r.log
-	if err := cmd.Start(); err != nil {
+	r.cmd = exec.Command(program(r.t, "rsyslogd"), "-n", "-f", r.write("rsyslog.conf", r.conf.String()), "-i", r.path("pid"))
+	r.cmd.Stdout, r.cmd.Stderr = &r.log, &r.log
+	if err := r.cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}
-	r.t.Cleanup(func() {
-		cmd.Process.Signal(syscall.SIGTERM)
-		cmd.Wait()
-		if r.t.Failed() {
-			r.t.Logf("%s\nrsyslogd said:\n%s", r.conf.String(), r.log.String())
-		}
-	})
+	r.t.Cleanup(r.end)
+}
+
+// end stops the daemon. One that does not want to end is killed.
+func (r *rsyslog) end() {
+	cmd := r.cmd
+	if r.cmd = nil; cmd == nil {
+		return
+	}
+	cmd.Process.Signal(syscall.SIGTERM)
+	kill := time.AfterFunc(5*time.Second, func() { cmd.Process.Kill() })
+	cmd.Wait()
+	kill.Stop()
+	if r.t.Failed() {
+		r.t.Logf("%s\nrsyslogd said:\n%s", r.conf.String(), r.log.String())
+	}
 }
 
 // TestRsyslog forwards with rsyslog, over everything that it can.
