@@ -35,6 +35,15 @@ type Task struct {
 	Kind     string            // of the collector
 	Answers  map[string]string // to every question of the package, defaults included; secrets, too
 	Objects  []string          // names of the objects that the package has made
+
+	begun func() // to be called once the collector works; nil when nobody waits for it
+}
+
+// begin tells that the collector works, and can do without the one before it.
+func (t *Task) begin() {
+	if t.begun != nil {
+		t.begun()
+	}
 }
 
 // Collector does the work of one resource.
@@ -51,13 +60,15 @@ type Kind struct {
 	// Check judges answers when they are provisioned, beyond what the types of the questions say. The column is where the
 	// fault is.
 	Check func(answers map[string]string) (column string, err error)
+	// Overlaps tells that a changed collector can begin before the old one has ended, and says so with Task.begin.
+	Overlaps bool
 }
 
 // Kinds are the collectors that a package can name.
 var Kinds = map[string]Kind{
 	"network-ping":        {New: newPing, Check: checkPing},
-	"log-syslog-receiver": {New: newSyslog, Check: checkSyslog},
-	"log-trap-receiver":   {New: newTrap, Check: checkTrap},
+	"log-syslog-receiver": {New: newSyslog, Check: checkSyslog, Overlaps: true},
+	"log-trap-receiver":   {New: newTrap, Check: checkTrap, Overlaps: true},
 }
 
 // Check judges the answers of a resource when it is provisioned; a kind that nobody knows is not collected.

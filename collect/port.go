@@ -74,17 +74,18 @@ func (p *ports) join(key, setup string, d *desk, open func(*port) (io.Closer, er
 	return func() { p.leave(at, d) }, nil
 }
 
-// sit gives a receiver its place, unless another one could not be told from it.
+// sit gives a receiver its place, unless another one could not be told from it. One that was changed takes that of its
+// predecessor, so there is no moment without it.
 func (p *port) sit(d *desk) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, o := range p.desks {
-		if len(o.allow) == 0 && len(d.allow) == 0 {
+		if len(o.allow) == 0 && len(d.allow) == 0 && o.resource != d.resource {
 			return fmt.Errorf("another receiver takes everything that arrives on %s; say in allow from where this one takes messages, or choose another port", p.key)
 		}
 	}
 	d.reply = p.reply
-	p.desks = append(p.desks, d)
+	p.desks = append(slices.DeleteFunc(p.desks, func(o *desk) bool { return o.resource == d.resource }), d)
 	slices.SortFunc(p.desks, func(a, b *desk) int { return cmp.Compare(a.resource, b.resource) })
 	return nil
 }

@@ -61,6 +61,7 @@ func (r *receiver[M]) Run(ctx context.Context) error {
 		workers.Go(func() { r.work(late, d, s) })
 	}
 	workers.Go(func() { r.account.Report(ctx, r.env, r.task) })
+	r.task.begin()
 	<-ctx.Done()
 	leave()
 	r.inbox.close()
