@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net"
 	"testing"
@@ -11,7 +12,7 @@ import (
 func TestChangesUnderWay(t *testing.T) {
 	t.Parallel()
 	c := startCollecting(t)
-	const changes = 50
+	const changes = 100
 	port := freePort(t, "127.0.0.1")
 	c.provision("log-syslog-receiver", "name,protocol,listen", cells("U", "udp", "127.0.0.1:"+port), cells("T", "tcp", "127.0.0.1:"+port))
 	c.up("U - Receiver", "T - Receiver")
@@ -30,7 +31,7 @@ func TestChangesUnderWay(t *testing.T) {
 			select {
 			case <-over:
 				return
-			case <-time.After(time.Millisecond):
+			case <-time.After(100 * time.Microsecond):
 			}
 			if _, err := fmt.Fprintf(conn, "<13>1 - - %s - - - %d\n", network, n+1); err != nil {
 				t.Errorf("%s: message %d: %v", network, n+1, err)
@@ -51,12 +52,31 @@ func TestChangesUnderWay(t *testing.T) {
 	if received != all || filtered != 0 {
 		t.Errorf("sent %d, received %d, kept %d, filtered %d, dropped %d", all, received, kept, filtered, dropped)
 	}
-	t.Logf("%d sent while it was changed %d times", all, changes)
+	t.Logf("%d sent while it was changed %d times, %d dropped", all, changes, dropped)
 	// Elsewhere it is another port, and the old one is closed.
 	other := freePort(t, "127.0.0.1")
 	c.provision("log-syslog-receiver", "name,listen", cells("U", "127.0.0.1:"+other), cells("T", "127.0.0.1:"+other))
 	c.until("the new port is open", func() bool { return connects("127.0.0.1:" + other) })
 	c.until("the old port is closed", func() bool { return !connects("127.0.0.1:" + port) })
+
+	// What those at a port have to agree on can be changed, too.
+	for _, name := range []string{"first.example", "second.example"} {
+		cert, key := newAuthority(t, "ours").sign(name, false)
+		c.provision("log-syslog-receiver", "name,protocol,certificate,certificate_key", cells("T", "tls", cert, key))
+		c.until(name+" is shown", func() bool { return shown("127.0.0.1:"+other) == name })
+	}
+	c.up("U - Receiver", "T - Receiver")
+	c.holds("SELECT source, status, info FROM events WHERE status='-'")
+}
+
+// shown is the name in the certificate that a server shows.
+func shown(addr string) string {
+	conn, err := tls.Dial("tcp", addr, trustAnyone())
+	if err != nil {
+		return ""
+	}
+	defer conn.Close()
+	return conn.ConnectionState().PeerCertificates[0].Subject.CommonName
 }
 
 func connects(addr string) bool {
