@@ -85,8 +85,14 @@ func (r *rsyslog) path(name string) string { return filepath.Join(r.home, name) 
 // forward adds an action, and the lines that it is to send.
 func (r *rsyslog) forward(name, action, lines string) {
 	r.t.Helper()
+	r.rule(name, `action(type="omfwd" `+action+`)`, lines)
+}
+
+// rule adds what is to be done with lines.
+func (r *rsyslog) rule(name, rule, lines string) {
+	r.t.Helper()
 	fmt.Fprintf(&r.conf, "input(type=\"imfile\" file=%q tag=\"probe[77]:\" facility=\"local3\" severity=\"warning\" ruleset=%q startmsg.regex=\"^[^ ]\" escapeLF=\"off\" readTimeout=\"1\")\n", r.path(name+".in"), name)
-	fmt.Fprintf(&r.conf, "ruleset(name=%q) { action(type=\"omfwd\" %s) }\n", name, action)
+	fmt.Fprintf(&r.conf, "ruleset(name=%q) {\n%s\n}\n", name, rule)
 	r.write(name+".in", lines)
 }
 
@@ -156,6 +162,10 @@ func TestRsyslog(t *testing.T) {
 	f("near", "Near", "127.0.0.1", near)
 	f("far", "Far", "127.0.0.2", near+`address="127.0.0.2"`)
 	f("stranger", "", "", near+`address="127.0.0.3"`)
+	for name, target := range map[string]string{"at": "@", "atat": "@@", "atato": "@@(o)"} { // as most people write it
+		r.rule(name, "*.* "+target+"127.0.0.1:"+port, name+" one\n")
+		want = append(want, map[bool]string{true: "UDP", false: "TCP"}[target == "@"]+",127.0.0.1,19,4,probe,"+name+" one")
+	}
 	r.forward("broken", tcp+`TCP_Framing="octet-counted"`, "a message\n of two lines\n")
 	want = append(want, `TCP,127.0.0.1,19,4,probe,"a message`, ` of two lines"`)
 	r.run()
@@ -164,8 +174,8 @@ func TestRsyslog(t *testing.T) {
 	if received, kept, filtered, dropped := c.booked(); received != kept+2 || filtered != 0 || dropped != 2 {
 		t.Errorf("received %d, kept %d, filtered %d, dropped %d", received, kept, filtered, dropped)
 	}
-	c.figures("log-syslog-receiver", "UDP", "6,6,0,0,0")
-	c.figures("log-syslog-receiver", "TCP", "11,11,0,0,0")
+	c.figures("log-syslog-receiver", "UDP", "7,7,0,0,0")
+	c.figures("log-syslog-receiver", "TCP", "13,13,0,0,0")
 	c.figures("log-syslog-receiver", "Near", "4,2,0,2,0") // it is the first one at the port, so it counts strangers
 	c.figures("log-syslog-receiver", "Far", "2,2,0,0,0")
 }

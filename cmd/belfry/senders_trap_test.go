@@ -123,6 +123,7 @@ func TestSNMPTraps(t *testing.T) {
 	f("-v 3 -l authPriv -u ops -a SHA -A proof-of-others -x AES -X secret-of-ops")                // the password of the proof
 	f("-v 3 -l authPriv -u ops -a SHA -A proof-of-ops -x AES -X secret-of-others")                // the password of privacy
 	f("-v 3 -l authPriv -u vault -a SHA-512 -A proof-of-vault -x AES-256 -X secret-of-strangers") // of a longer key
+	f("-v 3 -l authNoPriv -u gate -a SHA-256 -A proof-of-others")                                 // where there is no privacy
 	f("-v 3 -l authNoPriv -u ops -a SHA -A proof-of-ops")                                         // readable, but must not be
 	f("-v 3 -l noAuthNoPriv -u ops")
 	before := c.dropped("access")
