@@ -74,7 +74,7 @@ func TestRsyslogTLS(t *testing.T) {
 	r := newRsyslog(t)
 	ca := r.write("ca.pem", ours.pem)
 	tls := func(port, peer, more string) string {
-		return fmt.Sprintf(`target="127.0.0.1" port=%q protocol="tcp" StreamDriver="gtls" StreamDriverMode="1" StreamDriverAuthMode="x509/name" StreamDriverPermittedPeers=%q StreamDriver.CAFile=%q action.resumeRetryCount="0" %s`, port, peer, ca, more)
+		return fmt.Sprintf(`target="127.0.0.1" port=%q protocol="tcp" StreamDriver="gtls" StreamDriverMode="1" StreamDriverAuthMode="x509/name" StreamDriverPermittedPeers=%q StreamDriver.CAFile=%q %s`, port, peer, ca, more)
 	}
 	identity := func(name string, a *authority) string {
 		cert, key := a.sign(name, false)
@@ -83,7 +83,7 @@ func TestRsyslogTLS(t *testing.T) {
 	friend, impostor := identity("friend.example", theirs), identity("impostor.example", other)
 	r.forward("open", tls(open, "collector.example", ""), "open one\nopen two\n")
 	r.forward("counted", tls(open, "collector.example", `TCP_Framing="octet-counted" template="RSYSLOG_SyslogProtocol23Format"`), "counted one\n")
-	r.forward("friend", tls(closed, "collector.example", friend), "friend one\nfriend two\n")
+	r.forward("friend", tls(closed, "collector.example", friend+`action.resumeRetryCount="-1" queue.type="LinkedList" queue.filename="belfry" queue.saveOnShutdown="on"`), "friend one\nfriend two\n")
 	r.run()
 	const prefix = ",127.0.0.1,19,4,probe,"
 	want := []string{"Open" + prefix + "open one", "Open" + prefix + "open two", "Open" + prefix + "counted one", "Closed" + prefix + "friend one", "Closed" + prefix + "friend two"}
@@ -96,7 +96,7 @@ func TestRsyslogTLS(t *testing.T) {
 	refused := 0
 	for name, how := range map[string]string{"nobody": "", "impostor": impostor} {
 		s := newRsyslog(t)
-		s.forward(name, tls(closed, "collector.example", how), name+" one\n")
+		s.forward(name, tls(closed, "collector.example", how+`action.resumeRetryCount="0"`), name+" one\n")
 		s.run()
 		c.until(name+" is refused", func() bool { return c.dropped("access") > refused })
 		s.end()
