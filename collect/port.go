@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"belfry"
@@ -48,6 +49,8 @@ type desk struct {
 	take func(ctx context.Context, from netip.AddrPort, at time.Time, message []byte, wait bool)
 	// reply sends a packet back; nil where there is nobody to take it.
 	reply func(to netip.AddrPort, packet []byte) error
+	// next has taken its place: what was already on the way to this one is for that one.
+	next atomic.Pointer[desk]
 }
 
 // join opens a port, or comes to one that is open. Setup is what those who share it must agree on.
@@ -85,9 +88,18 @@ func (p *port) sit(d *desk) error {
 		}
 	}
 	d.reply = p.reply
-	p.desks = append(slices.DeleteFunc(p.desks, func(o *desk) bool { return o.resource == d.resource }), d)
+	p.desks = append(slices.DeleteFunc(p.desks, func(o *desk) bool { return o.replaced(d) }), d)
 	slices.SortFunc(p.desks, func(a, b *desk) int { return cmp.Compare(a.resource, b.resource) })
 	return nil
+}
+
+// replaced tells whether the other one is the same receiver, as it was changed, and if so that what comes is for it.
+func (d *desk) replaced(by *desk) bool {
+	if d.resource != by.resource {
+		return false
+	}
+	d.next.Store(by)
+	return true
 }
 
 func (p *ports) leave(at *port, d *desk) {
