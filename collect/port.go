@@ -93,15 +93,6 @@ func (p *port) sit(d *desk) error {
 	return nil
 }
 
-// replaced tells whether the other one is the same receiver, as it was changed, and if so that what comes is for it.
-func (d *desk) replaced(by *desk) bool {
-	if d.resource != by.resource {
-		return false
-	}
-	d.next.Store(by)
-	return true
-}
-
 func (p *ports) leave(at *port, d *desk) {
 	p.mu.Lock()
 	at.mu.Lock()
@@ -133,6 +124,15 @@ func (p *port) desk(from netip.Addr) (d *desk, ok bool) {
 		return p.desks[0], false
 	}
 	return d, d != nil
+}
+
+// replaced tells whether the other one is the same receiver, as it was changed, and if so that what comes is for it.
+func (d *desk) replaced(by *desk) bool {
+	if d.resource != by.resource {
+		return false
+	}
+	d.next.Store(by)
+	return true
 }
 
 // first is the receiver that counts what concerns the port as a whole.
