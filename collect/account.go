@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -18,6 +19,7 @@ type Account struct {
 	Failed                   atomic.Int64 // of the messages that were kept: the script failed, so they are as they came
 
 	sums *Sums
+	told tally // what the receiver's own object knows; Report's, and then Conclude's
 }
 
 // Drop is why a message was not kept although no filter said so.
@@ -112,13 +114,12 @@ const reportEvery = 60 * time.Second
 // Report tells the object of a receiver, at once and then every minute until ctx ends, what came in since the last time and
 // what became of it. So losing messages is an alarm like any other.
 func (a *Account) Report(ctx context.Context, e *Env, t Task) {
-	last := tally{}
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
 	for {
-		now := a.tally()
-		a.tell(ctx, e, t, now, last)
-		last = now
+		if err := a.tell(ctx, e, t); err != nil && ctx.Err() == nil {
+			e.Log.Warn("a receiver's own figures were not stored", "err", err)
+		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -127,17 +128,31 @@ func (a *Account) Report(ctx context.Context, e *Env, t Task) {
 	}
 }
 
-func (a *Account) tell(ctx context.Context, e *Env, t Task, now, last tally) {
+// Conclude tells the object what came in since the last report, once all of it is booked: whoever changes a receiver or
+// stops the service loses no figures. A receiver that was removed has no object any more, which is no fault.
+func (a *Account) Conclude(ctx context.Context, e *Env, t Task) {
+	if a.tally() == a.told {
+		return
+	}
+	if err := a.tell(ctx, e, t); err != nil {
+		e.Log.Debug("a receiver's last figures were not stored", "err", err)
+	}
+}
+
+func (a *Account) tell(ctx context.Context, e *Env, t Task) (err error) {
+	now, last := a.tally(), a.told
 	row := belfry.Row{Type: "data", Resource: t.Name}
 	for i, n := range []int64{now.received - last.received, now.kept - last.kept, now.filtered - last.filtered, now.dropped - last.dropped, now.failed - last.failed} {
 		row.Indicators = append(row.Indicators, belfry.Cell{N: i + 1, Text: strconv.FormatInt(n, 10)})
 	}
 	for _, name := range t.Objects {
 		row.Object = name
-		if err := send(ctx, e.Sink, t.Customer, &row); err != nil && ctx.Err() == nil {
-			e.Log.Warn("a receiver's own figures were not stored", "err", err)
-		}
+		err = errors.Join(err, send(ctx, e.Sink, t.Customer, &row))
 	}
+	if err == nil {
+		a.told = now // else they are told with the next ones
+	}
+	return err
 }
 
 // send hands over one row, and makes an error of every answer that is not 200.

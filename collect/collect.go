@@ -35,6 +35,15 @@ type Task struct {
 	Kind     string            // of the collector
 	Answers  map[string]string // to every question of the package, defaults included; secrets, too
 	Objects  []string          // names of the objects that the package has made
+
+	begun func() // to be called once the collector works; nil when nobody waits for it
+}
+
+// begin tells that the collector works, and can do without the one before it.
+func (t *Task) begin() {
+	if t.begun != nil {
+		t.begun()
+	}
 }
 
 // Collector does the work of one resource.
@@ -53,13 +62,15 @@ type Kind struct {
 	Check func(answers map[string]string) (column string, err error)
 	// try shows what filter and script of a receiver make of a message; nil for those who receive none.
 	try func(*Env, Task, trial) (*Tried, error)
+	// Overlaps tells that a changed collector can begin before the old one has ended, and says so with Task.begin.
+	Overlaps bool
 }
 
 // Kinds are the collectors that a package can name.
 var Kinds = map[string]Kind{
 	"network-ping":        {New: newPing, Check: checkPing},
-	"log-syslog-receiver": {New: newSyslog, Check: checkSyslog, try: tryOn(trySyslog)},
-	"log-trap-receiver":   {New: newTrap, Check: checkTrap, try: tryOn(tryTrap)},
+	"log-syslog-receiver": {New: newSyslog, Check: checkSyslog, Overlaps: true, try: tryOn(trySyslog)},
+	"log-trap-receiver":   {New: newTrap, Check: checkTrap, Overlaps: true, try: tryOn(tryTrap)},
 }
 
 // Check judges the answers of a resource when it is provisioned; a kind that nobody knows is not collected.

@@ -49,3 +49,59 @@ func TestPingSilence(t *testing.T) {
 	}()
 	<-done
 }
+
+// Without the capability the socket that the system keeps for everybody does, if the group may have it; else it is said what
+// is missing.
+func TestPingUnprivileged(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root may make a network namespace")
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+			t.Errorf("a network of its own: %v", err)
+			return
+		}
+		if out, err := exec.Command("ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+		f := func(groups, missing string) {
+			if err := os.WriteFile("/proc/sys/net/ipv4/ping_group_range", []byte(groups), 0); err != nil {
+				t.Errorf("groups that may ping: %v", err)
+				return
+			}
+			p := &pinger{}
+			leave := p.enter()
+			defer leave()
+			for i, a := range []string{"127.0.0.7", "::1"} {
+				_, err := p.ping(t.Context(), netip.MustParseAddr(a), 1000, 5*time.Second)
+				if missing == "" && (err != nil || !p.sockets[i].dgram) {
+					t.Errorf("%s: %v", a, err)
+				}
+				if missing != "" && (err == nil || !strings.Contains(err.Error(), missing)) {
+					t.Errorf("%s: %v", a, err)
+				}
+			}
+		}
+		if err := dropRaw(); err != nil {
+			t.Errorf("to be without the capability: %v", err)
+			return
+		}
+		f("0 0", "")
+		f("1 0", "give the service CAP_NET_RAW")
+	}()
+	<-done
+}
+
+// dropRaw takes from this thread what raw sockets need.
+func dropRaw() error {
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var sets [2]unix.CapUserData
+	if err := unix.Capget(&head, &sets[0]); err != nil {
+		return err
+	}
+	sets[0].Effective &^= 1 << unix.CAP_NET_RAW
+	return unix.Capset(&head, &sets[0])
+}

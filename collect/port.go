@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"belfry"
@@ -48,6 +49,8 @@ type desk struct {
 	take func(ctx context.Context, from netip.AddrPort, at time.Time, message []byte, wait bool)
 	// reply sends a packet back; nil where there is nobody to take it.
 	reply func(to netip.AddrPort, packet []byte) error
+	// next has taken its place: what was already on the way to this one is for that one.
+	next atomic.Pointer[desk]
 }
 
 // join opens a port, or comes to one that is open. Setup is what those who share it must agree on.
@@ -74,17 +77,18 @@ func (p *ports) join(key, setup string, d *desk, open func(*port) (io.Closer, er
 	return func() { p.leave(at, d) }, nil
 }
 
-// sit gives a receiver its place, unless another one could not be told from it.
+// sit gives a receiver its place, unless another one could not be told from it. One that was changed takes that of its
+// predecessor, so there is no moment without it.
 func (p *port) sit(d *desk) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, o := range p.desks {
-		if len(o.allow) == 0 && len(d.allow) == 0 {
+		if len(o.allow) == 0 && len(d.allow) == 0 && o.resource != d.resource {
 			return fmt.Errorf("another receiver takes everything that arrives on %s; say in allow from where this one takes messages, or choose another port", p.key)
 		}
 	}
 	d.reply = p.reply
-	p.desks = append(p.desks, d)
+	p.desks = append(slices.DeleteFunc(p.desks, func(o *desk) bool { return o.replaced(d) }), d)
 	slices.SortFunc(p.desks, func(a, b *desk) int { return cmp.Compare(a.resource, b.resource) })
 	return nil
 }
@@ -120,6 +124,15 @@ func (p *port) desk(from netip.Addr) (d *desk, ok bool) {
 		return p.desks[0], false
 	}
 	return d, d != nil
+}
+
+// replaced tells whether the other one is the same receiver, as it was changed, and if so that what comes is for it.
+func (d *desk) replaced(by *desk) bool {
+	if d.resource != by.resource {
+		return false
+	}
+	d.next.Store(by)
+	return true
 }
 
 // first is the receiver that counts what concerns the port as a whole.

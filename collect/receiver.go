@@ -21,7 +21,8 @@ type receiver[M any] struct {
 	task    Task
 	account *Account
 	inbox   *inbox
-	wait    bool // the sender can wait, so nothing is dropped because of haste
+	desk    *desk // at its port
+	wait    bool  // the sender can wait, so nothing is dropped because of haste
 
 	join func(*desk) (leave func(), err error)
 	// read makes a message of what came, or says why there is none. What it gives back as stored, if anything, is called once
@@ -50,6 +51,7 @@ func (r *receiver[M]) Run(ctx context.Context) error {
 	if d.allow, err = parseNetworks(r.task.Answers["allow"]); err != nil {
 		return err
 	}
+	r.desk = d
 	leave, err := r.join(d)
 	if err != nil {
 		return err
@@ -61,12 +63,14 @@ func (r *receiver[M]) Run(ctx context.Context) error {
 		workers.Go(func() { r.work(late, d, s) })
 	}
 	workers.Go(func() { r.account.Report(ctx, r.env, r.task) })
+	r.task.begin()
 	<-ctx.Done()
 	leave()
 	r.inbox.close()
 	stop := time.AfterFunc(lastWords, cancel)
 	defer stop.Stop()
 	workers.Wait()
+	r.account.Conclude(late, r.env, r.task)
 	return nil
 }
 
@@ -86,9 +90,14 @@ func (r *receiver[M]) sieves() (all []*sieve[M], err error) {
 }
 
 func (r *receiver[M]) take(ctx context.Context, from netip.AddrPort, at time.Time, message []byte, wait bool) {
-	if !r.inbox.put(ctx, raw{from, at, string(message)}, wait) {
-		r.account.Drop(DropOverloaded, 1)
+	if r.inbox.put(ctx, raw{from, at, string(message)}, wait) {
+		return
 	}
+	if next := r.desk.next.Load(); next != nil { // it came while this receiver was changed
+		next.take(ctx, from, at, message, wait)
+		return
+	}
+	r.account.Drop(DropOverloaded, 1)
 }
 
 // work takes messages out of the inbox until it is closed and empty.

@@ -36,7 +36,8 @@ type Supervisor struct {
 type run struct {
 	task Task
 	stop context.CancelFunc
-	done chan struct{}
+	up   chan struct{} // it works, or has failed for the first time, or has ended
+	done chan struct{} // it has ended, and those before it
 }
 
 // New makes a supervisor. Told must be a sink of the sequencer before Run is called.
@@ -118,8 +119,7 @@ func (s *Supervisor) running() []belfry.ID {
 	return slices.Collect(maps.Keys(s.runs))
 }
 
-// follow makes the collector of a resource what the tree says. One that is replaced has ended before the new one begins:
-// both may want the same port.
+// follow makes the collector of a resource what the tree says.
 func (s *Supervisor) follow(ctx context.Context, id belfry.ID) {
 	task, stopped, wanted := s.task(id)
 	s.mu.Lock()
@@ -131,26 +131,58 @@ func (s *Supervisor) follow(ctx context.Context, id belfry.ID) {
 	if have != nil && wanted && have.task.equal(&task) {
 		return
 	}
-	var before chan struct{}
-	if have != nil {
-		have.stop()
-		before = have.done
-		delete(s.runs, id)
-	}
+	delete(s.runs, id)
 	if !wanted {
+		if have != nil {
+			have.stop()
+		}
 		return
 	}
 	own, stop := context.WithCancel(ctx)
-	r := &run{task: task, stop: stop, done: make(chan struct{})}
+	r := &run{task: task, stop: stop, up: make(chan struct{}), done: make(chan struct{})}
 	s.runs[id] = r
 	s.ended.Go(func() {
 		defer close(r.done)
 		defer stop()
-		if before != nil {
-			<-before
-		}
-		s.keepRunning(own, task)
+		s.succeed(own, r, have)
 	})
+}
+
+// succeed runs a collector, in the place of another one if there is one. Where they may overlap, the new one works before
+// the old one is stopped, so that nothing is missed in between. If that does not go, as with another certificate on the same
+// port, and for all others, the old one has ended before the new one begins.
+func (s *Supervisor) succeed(ctx context.Context, r, before *run) {
+	begin := sync.OnceFunc(func() {
+		if before != nil {
+			before.stop()
+		}
+		close(r.up)
+	})
+	alone := func() {
+		begin()
+		if before != nil {
+			<-before.done
+		}
+	}
+	defer alone()
+	t := r.task
+	t.begun = begin
+	if before != nil {
+		if s.kinds[t.Kind].Overlaps {
+			<-before.up
+			err := s.runOnce(ctx, t, s.logOf(t))
+			if ctx.Err() != nil {
+				return
+			}
+			s.logOf(t).Info("a changed collector is run again", "err", err)
+		}
+		alone()
+	}
+	s.keepRunning(ctx, t)
+}
+
+func (s *Supervisor) logOf(t Task) *slog.Logger {
+	return s.env.Log.With("customer", t.Customer, "resource", t.Resource, "kind", t.Kind)
 }
 
 // task is what the collector of a resource has to do; false when there is nothing for it to do.
@@ -202,7 +234,7 @@ const (
 
 // keepRunning runs a collector until ctx ends, however often it fails.
 func (s *Supervisor) keepRunning(ctx context.Context, t Task) {
-	log := s.env.Log.With("customer", t.Customer, "resource", t.Resource, "kind", t.Kind)
+	log := s.logOf(t)
 	wait := shortestWait
 	for {
 		begun := s.env.Now()
@@ -210,6 +242,7 @@ func (s *Supervisor) keepRunning(ctx context.Context, t Task) {
 		if ctx.Err() != nil {
 			return
 		}
+		t.begin() // as well as it can
 		if s.env.Now().Sub(begun) > 2*longestWait {
 			wait = shortestWait
 		}

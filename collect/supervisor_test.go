@@ -144,9 +144,9 @@ func (h *house) state(name string) (s belfry.State) {
 // await waits until something is so.
 func (h *house) await(what string, so func() bool) {
 	h.t.Helper()
-	for end := time.Now().Add(10 * time.Second); !so(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); !so(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			h.t.Fatalf("%s: not after 10 s", what)
+			h.t.Fatalf("%s: not after a minute", what)
 		}
 	}
 }

@@ -22,7 +22,8 @@ import (
 type process struct {
 	t      testing.TB
 	data   string
-	flags  []string // of serve, beside its own
+	flags  []string              // of serve, beside its own
+	as     func(serve *exec.Cmd) // who else it is to run as
 	cmd    *exec.Cmd
 	base   string
 	client *http.Client
@@ -81,6 +82,9 @@ func (p *process) key(name, level string, flags ...string) string {
 func (p *process) start() {
 	p.t.Helper()
 	p.cmd = p.command(append([]string{"serve", "--listen", "127.0.0.1:0", "--log-level", "debug"}, p.flags...)...)
+	if p.as != nil {
+		p.as(p.cmd)
+	}
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		p.t.Fatal(err)
