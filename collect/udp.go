@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"time"
 
 	"golang.org/x/net/ipv4"
@@ -26,16 +27,26 @@ func listenUDP(addr string) func(*port) (io.Closer, error) {
 			return nil, cannotListen(addr, err)
 		}
 		u := conn.(*net.UDPConn)
-		growBuffer(u, udpBuffer)
+		p.buffer = growBuffer(u, udpBuffer)
 		p.reply = func(to netip.AddrPort, packet []byte) error {
 			_, err := u.WriteToUDPAddrPort(packet, to)
 			return err
 		}
 		ctx, stop := context.WithCancel(context.Background())
-		p.serving.Go(func() { p.readUDP(ctx, u) })
-		p.serving.Go(func() { p.countDrops(ctx, u) })
+		read, counted := make(chan struct{}), make(chan struct{})
+		p.serving.Go(func() {
+			defer close(read)
+			p.readUDP(ctx, u)
+		})
+		p.serving.Go(func() {
+			defer close(counted)
+			p.countDrops(u, read)
+		})
 		return closing(func() error {
 			stop()
+			shutOut(u) // what comes now is dropped, and counted, so that there is an end to what has come
+			u.SetReadDeadline(time.Now())
+			<-counted
 			return u.Close()
 		}), nil
 	}
@@ -45,7 +56,14 @@ type closing func() error
 
 func (c closing) Close() error { return c() }
 
-// readUDP hands packets to the receivers until the port is closed.
+// Once a port is to be closed, what waits there is read: until nothing has come for a moment, but not for ever where the
+// system cannot keep others out.
+const (
+	lastPacket  = 5 * time.Millisecond
+	lastPackets = 500 * time.Millisecond
+)
+
+// readUDP hands packets to the receivers until ctx ends and the port has nothing more.
 func (p *port) readUDP(ctx context.Context, u *net.UDPConn) {
 	conn := ipv4.NewPacketConn(u) // reads many packets with one call, of IPv6, too
 	packets := make([]ipv4.Message, udpBatch)
@@ -53,13 +71,21 @@ func (p *port) readUDP(ctx context.Context, u *net.UDPConn) {
 	for i := range packets {
 		packets[i].Buffers = [][]byte{room[i*udpLength : (i+1)*udpLength]}
 	}
+	var end time.Time // when it is enough; zero until the port is to be closed
 	for {
 		n, err := conn.ReadBatch(packets, 0)
+		if late := errors.Is(err, os.ErrDeadlineExceeded); late && end.IsZero() {
+			end = time.Now().Add(lastPackets)
+		} else if late || errors.Is(err, net.ErrClosed) || !end.IsZero() && time.Now().After(end) {
+			return
+		}
+		if !end.IsZero() {
+			u.SetReadDeadline(time.Now().Add(lastPacket))
+		}
 		if err != nil {
-			if errors.Is(err, net.ErrClosed) {
-				return
+			if end.IsZero() {
+				time.Sleep(10 * time.Millisecond) // the system is short of something
 			}
-			time.Sleep(10 * time.Millisecond) // the system is short of something
 			continue
 		}
 		at := time.Now()
@@ -95,17 +121,17 @@ func addrOf(a net.Addr) netip.AddrPort {
 	return netip.AddrPortFrom(at.Addr().Unmap().WithZone(""), at.Port())
 }
 
-// countDrops books what the system had no room for. It knows of packets alone, not of whom they were for, so the first
-// receiver of the port counts them.
-func (p *port) countDrops(ctx context.Context, u *net.UDPConn) {
+// countDrops books what the system had no room for, until everything is read. It knows of packets alone, not of whom they were
+// for, so the first receiver of the port counts them.
+func (p *port) countDrops(u *net.UDPConn, read <-chan struct{}) {
 	last := uint32(0)
 	tick := time.NewTicker(dropsLook)
 	defer tick.Stop()
-	for {
+	for open := true; open; {
 		select {
 		case <-tick.C:
-		case <-ctx.Done():
-			return
+		case <-read:
+			open = false // one more look
 		}
 		now, ok := kernelDrops(u)
 		if d := p.first(); ok && d != nil && now != last {

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"time"
+)
+
+// The first series of a new resource goes out within a second, the second one at the earliest half an interval later, and at
+// the latest one and a half. So between these two moments every target has exactly one.
+const pingInterval = 60 * time.Second
+
+// pinged is what many pings cost.
+type pinged struct {
+	cost
+	targets    int
+	seconds    float64 // that it was looked at, after the pause
+	rows       int     // series that were stored meanwhile
+	away       int     // targets that did not answer
+	idle       float64 // cores that the server used in the pause, while all of them waited
+	provisions float64 // seconds of the one call that made them
+}
+
+// cores is the share of one core that the pings took.
+func (p *pinged) cores() float64 { return p.cpu / p.seconds }
+
+// pings lets a server of its own ping.
+func (b *bench) pings(ctx context.Context, r *received) (err error) {
+	s, err := b.start(ctx, filepath.Join(b.tmp, "pings"), "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	if _, err := s.provision(ctx, http.MethodPost, "view", pingViewNames()); err != nil {
+		return err
+	}
+	p := &pinged{targets: pingTargets, seconds: min(pingInterval.Seconds(), b.seconds)}
+	b.say("%d pings, %.0f s after half a minute", p.targets, p.seconds)
+	var st step
+	n := p.targets
+	if err := s.step(ctx, &st, http.MethodPost, pingResources(n), verdict{Accepted: n, Created: created{Resources: n, Objects: n}}); err != nil {
+		return err
+	}
+	p.provisions = st.seconds
+	if err := b.pingMinute(ctx, s, p); err != nil {
+		return err
+	}
+	b.say("%.1f %% of a core for %d series, %.1f %% while it waited", 100*p.cores(), p.rows, 100*p.idle)
+	r.pings = p
+	return nil
+}
+
+// pingMinute looks at the server, in the pause after the first series and then in the minute of the second.
+func (b *bench) pingMinute(ctx context.Context, s *server, p *pinged) error {
+	first := time.Now()
+	if err := s.waitSeries(ctx, p.targets); err != nil {
+		return err
+	}
+	if err := s.settle(ctx); err != nil {
+		return err
+	}
+	begin := time.Now()
+	before, err := s.cpu()
+	if err != nil {
+		return err
+	}
+	if err := pause(ctx, pingInterval/2-time.Since(first)); err != nil {
+		return err
+	}
+	after, err := s.cpu()
+	if err != nil {
+		return err
+	}
+	p.idle = (after - before) / time.Since(begin).Seconds()
+	start := time.Now()
+	w := b.watch(ctx, s, "pings", 0.9*p.seconds)
+	if err := pause(ctx, time.Duration(p.seconds*float64(time.Second))); err != nil {
+		return err
+	}
+	if p.cost, err = w.end(ctx, 0); err != nil {
+		return err
+	}
+	if p.rows, err = s.count(ctx, "objectdata", start); err != nil {
+		return err
+	}
+	p.away, err = s.away(ctx)
+	return err
+}
+
+// waitSeries waits until every target has a first value.
+func (s *server) waitSeries(ctx context.Context, targets int) error {
+	ctx, cancel := context.WithTimeout(ctx, pingInterval/2)
+	defer cancel()
+	for {
+		n, err := s.count(ctx, "objectdata", time.Now().Add(-pingInterval))
+		if err != nil {
+			return err
+		}
+		if n >= targets {
+			return nil
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return fmt.Errorf("%d of %d targets have a value: %w", n, targets, err)
+		}
+	}
+}
+
+// away counts the targets whose last series was not answered.
+func (s *server) away(ctx context.Context) (int, error) {
+	body, err := s.get(ctx, s.addr, "/api/sql?q=SELECT+COUNT(*)+AS+n+FROM+objectstatus+WHERE+statusname%3D%27Unavailable%27")
+	if err != nil {
+		return 0, err
+	}
+	var a struct{ Rows []struct{ N int } }
+	if err := json.Unmarshal(body, &a); err != nil || len(a.Rows) != 1 {
+		return 0, fmt.Errorf("count of targets that are away: %.200s", bytes.TrimSpace(body))
+	}
+	return a.Rows[0].N, nil
+}
