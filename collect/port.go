@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"belfry"
 )
@@ -44,9 +43,9 @@ type desk struct {
 	resource belfry.ID
 	allow    networks
 	account  *Account
-	// take gets a packet, or a whole message of a stream. With wait it may block until there is room, else it has to
-	// drop what it has no room for. The bytes are only lent.
-	take func(ctx context.Context, from netip.AddrPort, at time.Time, message []byte, wait bool)
+	// take gets packets, or whole messages of a stream. With wait it may block until there is room, else it has to drop what
+	// it has no room for. The slice is only lent.
+	take func(ctx context.Context, all []raw, wait bool)
 	// reply sends a packet back; nil where there is nobody to take it.
 	reply func(to netip.AddrPort, packet []byte) error
 }
@@ -132,6 +131,24 @@ func (p *ports) smallestBuffer() (least int) {
 		}
 	}
 	return least
+}
+
+// hand gives messages of one sender to its receiver; false when there is none who takes them.
+func (p *port) hand(ctx context.Context, all []raw, wait bool) bool {
+	if len(all) == 0 {
+		return true
+	}
+	d, ok := p.desk(all[0].from.Addr())
+	if d == nil {
+		return false // the last one has just left
+	}
+	d.account.Receive(len(all))
+	if !ok {
+		d.account.Drop(DropSource, len(all))
+		return false
+	}
+	d.take(ctx, all, wait)
+	return true
 }
 
 // desk finds the receiver for an address: the one whose network fits most closely, the oldest of several. When there is

@@ -7,9 +7,12 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/net/ipv4"
+
+	"belfry"
 )
 
 const (
@@ -71,6 +74,7 @@ func (p *port) readUDP(ctx context.Context, u *net.UDPConn) {
 	for i := range packets {
 		packets[i].Buffers = [][]byte{room[i*udpLength : (i+1)*udpLength]}
 	}
+	senders := &senders{names: map[netip.Addr]string{}}
 	var end time.Time // when it is enough; zero until the port is to be closed
 	for {
 		n, err := conn.ReadBatch(packets, 0)
@@ -88,25 +92,60 @@ func (p *port) readUDP(ctx context.Context, u *net.UDPConn) {
 			}
 			continue
 		}
-		at := time.Now()
-		for i := range packets[:n] {
-			p.packet(ctx, packets[i].Addr, at, packets[i].Buffers[0][:packets[i].N])
-		}
+		p.packets(ctx, senders, packets[:n])
 	}
 }
 
-func (p *port) packet(ctx context.Context, sender net.Addr, at time.Time, b []byte) {
-	from := addrOf(sender)
-	d, ok := p.desk(from.Addr())
-	if d == nil {
-		return // the last one is just leaving
+// packets hands over what was read at once: to each receiver together what came for it one after the other. All texts share
+// one piece of memory, as they come and go together.
+func (p *port) packets(ctx context.Context, senders *senders, packets []ipv4.Message) {
+	at := belfry.At(time.Now())
+	size := 0
+	for i := range packets {
+		size += packets[i].N
 	}
-	d.account.Receive(1)
+	var all strings.Builder
+	all.Grow(size)
+	for i := range packets {
+		all.Write(packets[i].Buffers[0][:packets[i].N])
+	}
+	text, begin := all.String(), 0
+	raws := senders.raws[:0]
+	for i := range packets {
+		from := addrOf(packets[i].Addr)
+		if i > 0 && from.Addr() != raws[begin].from.Addr() {
+			p.hand(ctx, raws[begin:], false)
+			begin = i
+		}
+		n := packets[i].N
+		raws = append(raws, raw{from, senders.name(from.Addr()), at, text[:n]})
+		text = text[n:]
+	}
+	p.hand(ctx, raws[begin:], false)
+	clear(raws)
+	senders.raws = raws
+}
+
+// senders is what the reader of a port remembers from one packet to the next.
+type senders struct {
+	names map[netip.Addr]string
+	raws  []raw
+}
+
+// sendersKnown is of how many the addresses are kept as text; then they are forgotten.
+const sendersKnown = 1 << 12
+
+// name is an address as text.
+func (s *senders) name(a netip.Addr) string {
+	text, ok := s.names[a]
 	if !ok {
-		d.account.Drop(DropSource, 1)
-		return
+		if len(s.names) >= sendersKnown {
+			clear(s.names)
+		}
+		text = a.String()
+		s.names[a] = text
 	}
-	d.take(ctx, from, at, b, false)
+	return text
 }
 
 // addrOf is the address of a sender, as people write it.
