@@ -20,8 +20,8 @@ func (r *results) receiverTargets() (list []target) {
 	udp := "syslog over UDP, " + thousands(floodRate) + "/s"
 	whole(udp, m.steady)
 	add("… dropped", "< 0.1 %", m.steady.dropped() < mostDrops, "%.3f %%", m.steady.dropped())
-	whole("… as fast as the sender can", m.unpaced)
 	whole("… at twice the capacity", m.twice)
+	whole("… as fast as the sender can", m.unpaced)
 	add("syslog over TCP, messages/s until stored", "≥ 150,000", m.stream.rate() >= streamTarget, "%s", thousands(m.stream.rate()))
 	add("… lost", "none", m.stream.exact() && m.stream.account.lost() == 0, "%s", thousands(float64(m.stream.Rows-m.stream.stored)))
 	whole("SNMP traps v2c, "+thousands(trapRate)+"/s", m.traps)
@@ -69,21 +69,27 @@ func (p *page) received(r *received) {
 	}
 	p.line("## Receivers\n")
 	p.line("Syslog messages of %d bytes and traps of a link that goes up and down, from %d sockets with addresses of their own. The system granted", syslogBytes, floodSockets)
-	p.line("a receiver %s bytes for packets that wait. The capacity over UDP, what was stored a second while the sender sent as fast as", thousands(float64(r.buffer)))
-	p.line("it could, was %s messages/s; twice that was asked for in the line below it.\n", thousands(r.capacity))
+	p.line("a receiver %s bytes for packets that wait. The capacity is what was stored a second of the messages over TCP, whose sender", thousands(float64(r.buffer)))
+	p.line("waits when the server is busy; over UDP twice that was sent, and then as much as the sender could.\n")
 	p.line("| load | sent | sent/s | stored | stored/s | dropped | missing | server CPU s per million stored | sender late, ms | peak MiB | machine's share of others |")
 	p.line("|---|---|---|---|---|---|---|---|---|---|---|")
-	for i, name := range []string{"syslog, UDP", "syslog, UDP", "syslog, UDP", "syslog, TCP", "traps v2c, UDP"} {
-		f := r.floods()[i]
-		late := "–"
-		if f.flood.Rate > 0 {
-			late = fmt.Sprintf("%.0f", f.Max)
-		}
-		p.line("| %s, %s, %.0f s | %s | %s | %s | %s | %s | %d | %.2f | %s | %.0f | %.0f %% |", name, pacing(f.flood.Rate), f.flood.Seconds, thousands(float64(f.Rows)),
-			thousands(float64(f.Rows)/f.seconds()), thousands(float64(f.stored)), thousands(f.rate()), f.drops(), f.missing(), f.cpu/(float64(max(f.stored, 1))/1e6), late, f.peak, 100*f.others)
-	}
+	p.flooded("syslog, UDP", r.steady)
+	p.flooded("syslog, TCP", r.stream)
+	p.flooded("syslog, UDP, twice the capacity", r.twice)
+	p.flooded("syslog, UDP", r.unpaced)
+	p.flooded("traps v2c, UDP", r.traps)
 	p.line("")
 	p.pings(r.pings)
+}
+
+func (p *page) flooded(name string, f *flooded) {
+	late := "–"
+	if f.flood.Rate > 0 {
+		late = fmt.Sprintf("%.0f", f.Max)
+	}
+	p.line("| %s, %s, %.0f s | %s | %s | %s | %s | %s | %d | %.2f | %s | %.0f | %.0f %% |", name, pacing(f.flood.Rate), f.flood.Seconds, thousands(float64(f.Rows)),
+		thousands(float64(f.Rows)/f.seconds()), thousands(float64(f.stored)), thousands(f.rate()), f.drops(), f.missing(),
+		f.cpu/(float64(max(f.stored, 1))/1e6), late, f.peak, 100*f.others)
 }
 
 // drops names what was lost for which reason.
@@ -99,10 +105,10 @@ func (f *flooded) drops() string {
 }
 
 func (p *page) pings(m *pinged) {
-	p.line("%s targets on loopback, three requests to each a minute, made in one call that took %.2f s:\n", thousands(float64(m.targets)), m.provisions)
+	p.line("%s targets on loopback, three requests to each every %.0f s, made in one call that took %.2f s:\n", thousands(float64(m.targets)), m.interval.Seconds(), m.provisions)
 	p.line("| looked at for, s | series stored | targets without an answer | server's CPU, share of a core | … while all of them waited | resident now / peak, MiB |")
 	p.line("|---|---|---|---|---|---|")
-	p.line("| %.0f | %s | %d | %.1f %% | %.1f %% | %.0f / %.0f |\n", m.seconds, thousands(float64(m.rows)), m.away, 100*m.cores(), 100*m.idle, m.now, m.peak)
+	p.line("| %.0f | %s | %d | %.1f %% | %.1f %% | %.0f / %.0f |\n", m.interval.Seconds(), thousands(float64(m.rows)), m.away, 100*m.cores(), 100*m.idle, m.now, m.peak)
 }
 
 const howToReceivers = `
@@ -114,5 +120,5 @@ const howToReceivers = `
 - "Before the port" are packets that the system dropped while it had not looked at whom they were for; it counts them for the
   whole machine, and a receiver cannot know of them.
 - Of the pings, the minute begins half an interval after the first series: in it every target has exactly one. The other share
-  is that of the pause before it, when all collectors wait.
+  is that of the pause before it, when all collectors wait and the server does what it does anyway.
 `

@@ -14,8 +14,7 @@ const (
 	floodRate      = 100_000 // syslog messages/s over UDP
 	trapRate       = 15_000
 	floodSockets   = 4
-	longestSyslog  = 30 // seconds of the load that the targets are about; the others are a fraction of it
-	pingTargets    = 10_000
+	longestSyslog  = 30      // seconds of the load that the targets are about; the others are a fraction of it
 	mostDrops      = 0.1     // per cent
 	streamTarget   = 150_000 // messages/s over TCP
 	pingShareLimit = 10      // per cent of a core
@@ -23,20 +22,17 @@ const (
 
 // received is everything about receivers and pings.
 type received struct {
-	steady   *flooded // syslog, UDP, at the rate that must be taken
-	unpaced  *flooded // … as fast as the sender can
-	twice    *flooded // … at twice what was stored of that
-	stream   *flooded // syslog, TCP
-	traps    *flooded
-	pings    *pinged
-	buffer   int // bytes that the system granted for packets that wait
-	capacity float64
+	steady  *flooded // syslog, UDP, at the rate that must be taken
+	stream  *flooded // syslog, TCP
+	twice   *flooded // syslog, UDP, at twice the rate at which that was stored
+	unpaced *flooded // … as fast as the sender can
+	traps   *flooded
+	pings   *pinged
+	buffer  int // bytes that the system granted for packets that wait
 }
 
-// floods are all loads with messages.
-func (r *received) floods() []*flooded {
-	return []*flooded{r.steady, r.unpaced, r.twice, r.stream, r.traps}
-}
+// capacity is how many messages can be stored a second: as many as over TCP, where a sender is kept from sending more.
+func (r *received) capacity() float64 { return r.stream.rate() }
 
 // receivers sends messages to the ports of a server, and lets another one ping.
 func (b *bench) receivers(ctx context.Context) error {
@@ -117,17 +113,16 @@ func (b *bench) floods(ctx context.Context, r *received) (err error) {
 	if r.steady, err = b.flood(ctx, s.server, packets, "syslog-udp"); err != nil {
 		return err
 	}
-	packets.Seconds, packets.Rate = length/4, 0
-	if r.unpaced, err = b.flood(ctx, s.server, packets, "syslog-unpaced"); err != nil {
+	streams := flood{Network: "tcp", Addr: s.streams, Sockets: floodSockets, Seconds: length / 3}
+	if r.stream, err = b.flood(ctx, s.server, streams, "syslog-tcp"); err != nil {
 		return err
 	}
-	r.capacity = r.unpaced.rate()
-	packets.Seconds, packets.Rate = length/3, 2*r.capacity
+	packets.Seconds, packets.Rate = length/3, 2*r.capacity()
 	if r.twice, err = b.flood(ctx, s.server, packets, "syslog-twice"); err != nil {
 		return err
 	}
-	streams := flood{Network: "tcp", Addr: s.streams, Sockets: floodSockets, Seconds: length / 3}
-	if r.stream, err = b.flood(ctx, s.server, streams, "syslog-tcp"); err != nil {
+	packets.Seconds, packets.Rate = length/6, 0
+	if r.unpaced, err = b.flood(ctx, s.server, packets, "syslog-unpaced"); err != nil {
 		return err
 	}
 	traps := flood{Network: "udp", Addr: s.traps, Traps: true, Sockets: floodSockets, Seconds: length / 3, Rate: trapRate}

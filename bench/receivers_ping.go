@@ -11,15 +11,16 @@ import (
 	"time"
 )
 
-// The first series of a new resource goes out within a second, the second one at the earliest half an interval later, and at
-// the latest one and a half. So between these two moments every target has exactly one.
-const pingInterval = 60 * time.Second
+const (
+	pingTargets  = 10_000
+	pingInterval = 60 * time.Second
+)
 
 // pinged is what many pings cost.
 type pinged struct {
 	cost
 	targets    int
-	seconds    float64 // that it was looked at, after the pause
+	interval   time.Duration
 	rows       int     // series that were stored meanwhile
 	away       int     // targets that did not answer
 	idle       float64 // cores that the server used in the pause, while all of them waited
@@ -27,7 +28,16 @@ type pinged struct {
 }
 
 // cores is the share of one core that the pings took.
-func (p *pinged) cores() float64 { return p.cpu / p.seconds }
+func (p *pinged) cores() float64 { return p.cpu / p.interval.Seconds() }
+
+// body is the one that makes the targets.
+func (p *pinged) body() []byte {
+	b := []byte("name,ip_address_fqdn,view,interval\n")
+	for i := range p.targets {
+		b = fmt.Appendf(b, "host%06d,127.%d.%d.%d,site%02d,%s\n", i, i>>16&255, i>>8&255, i&255, i%pingViews, p.interval)
+	}
+	return b
+}
 
 // pings lets a server of its own ping.
 func (b *bench) pings(ctx context.Context, r *received) (err error) {
@@ -39,11 +49,14 @@ func (b *bench) pings(ctx context.Context, r *received) (err error) {
 	if _, err := s.provision(ctx, http.MethodPost, "view", pingViewNames()); err != nil {
 		return err
 	}
-	p := &pinged{targets: pingTargets, seconds: min(pingInterval.Seconds(), b.seconds)}
-	b.say("%d pings, %.0f s after half a minute", p.targets, p.seconds)
+	p := &pinged{targets: pingTargets, interval: pingInterval}
+	if b.quick { // as many in a second
+		p.targets, p.interval = pingTargets/10, pingInterval/10
+	}
+	b.say("%d pings every %s", p.targets, p.interval)
 	var st step
 	n := p.targets
-	if err := s.step(ctx, &st, http.MethodPost, pingResources(n), verdict{Accepted: n, Created: created{Resources: n, Objects: n}}); err != nil {
+	if err := s.step(ctx, &st, http.MethodPost, p.body(), verdict{Accepted: n, Created: created{Resources: n, Objects: n}}); err != nil {
 		return err
 	}
 	p.provisions = st.seconds
@@ -55,31 +68,20 @@ func (b *bench) pings(ctx context.Context, r *received) (err error) {
 	return nil
 }
 
-// pingMinute looks at the server, in the pause after the first series and then in the minute of the second.
-func (b *bench) pingMinute(ctx context.Context, s *server, p *pinged) error {
+// pingMinute looks at the server for an interval. The first series of a new resource goes out within a second, the second one
+// at the earliest half an interval later, and at the latest one and a half. So between these two moments every target has
+// exactly one, and before them all wait.
+func (b *bench) pingMinute(ctx context.Context, s *server, p *pinged) (err error) {
 	first := time.Now()
-	if err := s.waitSeries(ctx, p.targets); err != nil {
+	if err := s.waitSeries(ctx, p); err != nil {
 		return err
 	}
-	if err := s.settle(ctx); err != nil {
+	if p.idle, err = s.share(ctx, p.interval/2-time.Since(first)); err != nil {
 		return err
 	}
-	begin := time.Now()
-	before, err := s.cpu()
-	if err != nil {
-		return err
-	}
-	if err := pause(ctx, pingInterval/2-time.Since(first)); err != nil {
-		return err
-	}
-	after, err := s.cpu()
-	if err != nil {
-		return err
-	}
-	p.idle = (after - before) / time.Since(begin).Seconds()
 	start := time.Now()
-	w := b.watch(ctx, s, "pings", 0.9*p.seconds)
-	if err := pause(ctx, time.Duration(p.seconds*float64(time.Second))); err != nil {
+	w := b.watch(ctx, s, "pings", 0.9*p.interval.Seconds())
+	if _, err := s.share(ctx, p.interval); err != nil {
 		return err
 	}
 	if p.cost, err = w.end(ctx, 0); err != nil {
@@ -92,20 +94,34 @@ func (b *bench) pingMinute(ctx context.Context, s *server, p *pinged) error {
 	return err
 }
 
+// share waits, and tells which share of a core the server used meanwhile.
+func (s *server) share(ctx context.Context, d time.Duration) (float64, error) {
+	before, err := s.cpu()
+	if err != nil {
+		return 0, err
+	}
+	start := time.Now()
+	if err := pause(ctx, d); err != nil {
+		return 0, err
+	}
+	after, err := s.cpu()
+	return (after - before) / time.Since(start).Seconds(), err
+}
+
 // waitSeries waits until every target has a first value.
-func (s *server) waitSeries(ctx context.Context, targets int) error {
-	ctx, cancel := context.WithTimeout(ctx, pingInterval/2)
+func (s *server) waitSeries(ctx context.Context, p *pinged) error {
+	ctx, cancel := context.WithTimeout(ctx, p.interval/2)
 	defer cancel()
 	for {
-		n, err := s.count(ctx, "objectdata", time.Now().Add(-pingInterval))
+		n, err := s.count(ctx, "objectdata", time.Now().Add(-p.interval))
 		if err != nil {
 			return err
 		}
-		if n >= targets {
-			return nil
+		if n >= p.targets {
+			return s.settleRows(ctx)
 		}
 		if err := pause(ctx, 100*time.Millisecond); err != nil {
-			return fmt.Errorf("%d of %d targets have a value: %w", n, targets, err)
+			return fmt.Errorf("%d of %d targets have a value: %w", n, p.targets, err)
 		}
 	}
 }
