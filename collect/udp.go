@@ -59,14 +59,14 @@ type closing func() error
 
 func (c closing) Close() error { return c() }
 
-// Once a port is to be closed, what waits there is read: until nothing has come for a moment, but not for ever where the
-// system cannot keep others out.
+// Once a port is to be closed, what waits there is read; nothing more comes then. That it takes long is for a machine that has
+// no time for us.
 const (
-	lastPacket  = 5 * time.Millisecond
-	lastPackets = 500 * time.Millisecond
+	lastPackets = 3 * time.Second
+	lastPacket  = 100 * time.Millisecond // for one that the system has announced and then found to be broken
 )
 
-// readUDP hands packets to the receivers until ctx ends and the port has nothing more.
+// readUDP hands packets to the receivers until the port is to be closed and has nothing more.
 func (p *port) readUDP(ctx context.Context, u *net.UDPConn) {
 	conn := ipv4.NewPacketConn(u) // reads many packets with one call, of IPv6, too
 	packets := make([]ipv4.Message, udpBatch)
@@ -76,20 +76,20 @@ func (p *port) readUDP(ctx context.Context, u *net.UDPConn) {
 	}
 	senders := &senders{names: map[netip.Addr]string{}}
 	var end time.Time // when it is enough; zero until the port is to be closed
-	for {
+	for end.IsZero() || waiting(u) && time.Now().Before(end) {
 		n, err := conn.ReadBatch(packets, 0)
-		if late := errors.Is(err, os.ErrDeadlineExceeded); late && end.IsZero() {
-			end = time.Now().Add(lastPackets)
-		} else if late || errors.Is(err, net.ErrClosed) || !end.IsZero() && time.Now().After(end) {
+		if errors.Is(err, net.ErrClosed) {
 			return
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) && end.IsZero() {
+			end = time.Now().Add(lastPackets)
+		} else if err != nil {
+			time.Sleep(10 * time.Millisecond) // the system is short of something
 		}
 		if !end.IsZero() {
 			u.SetReadDeadline(time.Now().Add(lastPacket))
 		}
 		if err != nil {
-			if end.IsZero() {
-				time.Sleep(10 * time.Millisecond) // the system is short of something
-			}
 			continue
 		}
 		p.packets(ctx, senders, packets[:n])

@@ -27,6 +27,16 @@ func shutOut(u *net.UDPConn) {
 	})
 }
 
+// waiting tells that there is a packet to read.
+func waiting(u *net.UDPConn) (yes bool) {
+	control(u, func(fd int) error {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		yes = n > 0
+		return err
+	})
+	return yes
+}
+
 // kernelDrops is how many packets the system has dropped at a socket since it was opened.
 func kernelDrops(u *net.UDPConn) (drops uint32, ok bool) {
 	const dropsAt = 8 // of the numbers that SO_MEMINFO gives

@@ -14,5 +14,8 @@ func growBuffer(u *net.UDPConn, bytes int) (granted int) {
 // shutOut: other systems have no way that is worth it.
 func shutOut(*net.UDPConn) {}
 
+// waiting: what waits when a port is closed is lost there.
+func waiting(*net.UDPConn) bool { return false }
+
 // kernelDrops: other systems do not tell.
 func kernelDrops(*net.UDPConn) (uint32, bool) { return 0, false }
