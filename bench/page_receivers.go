@@ -87,7 +87,7 @@ func (p *page) flooded(name string, f *flooded) {
 	if f.flood.Rate > 0 {
 		late = fmt.Sprintf("%.0f", f.Max)
 	}
-	p.line("| %s, %s, %.0f s | %s | %s | %s | %s | %s | %d | %.2f | %s | %.0f | %.0f %% |", name, pacing(f.flood.Rate), f.flood.Seconds, thousands(float64(f.Rows)),
+	p.line("| %s, %s, %g s | %s | %s | %s | %s | %s | %d | %.2f | %s | %.0f | %.0f %% |", name, pacing(f.flood.Rate), f.flood.Seconds, thousands(float64(f.Rows)),
 		thousands(float64(f.Rows)/f.seconds()), thousands(float64(f.stored)), thousands(f.rate()), f.drops(), f.missing(),
 		f.cpu/(float64(max(f.stored, 1))/1e6), late, f.peak, 100*f.others)
 }

@@ -157,7 +157,7 @@ func (f *flooded) dropped() float64 {
 
 // flood sends messages, waits until the receiver has booked them all, and counts what is stored.
 func (b *bench) flood(ctx context.Context, s *server, f flood, profile string) (*flooded, error) {
-	b.say("%s over %s, %s, %.0f s", f.collection(), f.Network, pacing(f.Rate), f.Seconds)
+	b.say("%s over %s, %s, %g s", f.collection(), f.Network, pacing(f.Rate), f.Seconds)
 	if err := s.settleRows(ctx); err != nil {
 		return nil, err
 	}

@@ -181,7 +181,7 @@ func TestPingBody(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, row := range rows[1:] {
-		if a, err := netip.ParseAddr(row[1]); err != nil || !a.IsLoopback() || seen[row[1]] || row[3] != "1m0s" {
+		if a, err := netip.ParseAddr(row[1]); err != nil || !a.IsLoopback() || seen[row[1]] || row[3] != "60s" {
 			t.Fatalf("%q: %v", row, err)
 		}
 		seen[row[1]] = true
