@@ -292,39 +292,48 @@ func TestStreamHeard(t *testing.T) {
 	h.await("and the third", func() bool { return slices.Equal(h.stored("syslog", "message"), []string{"one", "three", "two"}) })
 }
 
-// FuzzFrame: however a stream comes in pieces, it has the same messages, and all are booked.
+// checkStream: however a stream comes in pieces, it has the same messages, and all are booked.
+func checkStream(t *testing.T, s string, piece int) {
+	t.Helper()
+	var want, got []string
+	for r, err := bufio.NewReaderSize(strings.NewReader(s), streamBytes), error(nil); err == nil; {
+		var m []byte
+		if m, err = frame(r, nil); len(m) > 0 {
+			want = append(want, string(m))
+		}
+	}
+	account := (&Env{}).NewAccount()
+	p := &port{}
+	p.desks = []*desk{{account: account, take: func(_ context.Context, all []raw, _ bool) {
+		for i := range all {
+			got = append(got, all[i].text)
+		}
+	}}}
+	a, b := net.Pipe()
+	go func() {
+		for rest := []byte(s); len(rest) > 0; {
+			n := min(max(piece, len(s)/500+1), len(rest))
+			a.Write(rest[:n])
+			rest = rest[n:]
+		}
+		a.Close()
+	}()
+	(&streams{port: p}).serve(t.Context(), b)
+	if int64(len(got)) != account.Received.Load() || !slices.Equal(got, want) {
+		t.Errorf("%d booked, got %.300q, want %.300q", account.Received.Load(), got, want)
+	}
+}
+
+// TestStreamLong: many messages, and such as are longer than any buffer.
+func TestStreamLong(t *testing.T) {
+	for _, piece := range []int{1000, streamBytes, 1 << 20} {
+		checkStream(t, strings.Repeat("<13>many\r\n", 3*streamMessages+1), piece)
+		checkStream(t, strings.Repeat("x", tcpLength+10)+"\n70000 <13>"+strings.Repeat("y", 69996)+"<13>z", piece)
+	}
+}
+
 func FuzzFrame(f *testing.F) {
 	f.Add("12 <13>counted\n<14>a line\n", 3)
 	f.Add("999999999999 <13>x", 100)
-	f.Add(strings.Repeat("<13>many\r\n", 2*streamMessages), 1000)
-	f.Add(strings.Repeat("x", tcpLength+10)+"\n70000 <13>"+strings.Repeat("y", 70000)+"<13>z", 5000)
-	f.Fuzz(func(t *testing.T, s string, piece int) {
-		var want, got []string
-		for r, err := bufio.NewReaderSize(strings.NewReader(s), streamBytes), error(nil); err == nil; {
-			var m []byte
-			if m, err = frame(r, nil); len(m) > 0 {
-				want = append(want, string(m))
-			}
-		}
-		account := (&Env{}).NewAccount()
-		p := &port{}
-		p.desks = []*desk{{account: account, take: func(_ context.Context, all []raw, _ bool) {
-			for i := range all {
-				got = append(got, all[i].text)
-			}
-		}}}
-		a, b := net.Pipe()
-		go func() {
-			for rest := []byte(s); len(rest) > 0; {
-				n := min(max(piece, 1), len(rest))
-				a.Write(rest[:n])
-				rest = rest[n:]
-			}
-			a.Close()
-		}()
-		(&streams{port: p}).serve(t.Context(), b)
-		if int64(len(got)) != account.Received.Load() || !slices.Equal(got, want) {
-			t.Errorf("%d booked, got %.300q, want %.300q", account.Received.Load(), got, want)
-		}
-	})
+	f.Fuzz(checkStream)
 }
