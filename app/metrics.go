@@ -39,14 +39,15 @@ func (s *service) metrics() metrics {
 		counter("belfry_rows_dropped_total", "Rows that were read and not stored; none was acknowledged.", prometheus.Labels{"why": why},
 			func() float64 { return float64(n.Lost[i].Load()) })
 	}
-	counter("belfry_messages_received_total", "Messages that were sent to receivers.", nil, func() float64 { return float64(s.sums.Received.Load()) })
-	counter("belfry_messages_kept_total", "Messages that receivers stored.", nil, func() float64 { return float64(s.sums.Kept.Load()) })
-	counter("belfry_messages_filtered_total", "Messages that a filter or script of their receiver did not want.", nil, func() float64 { return float64(s.sums.Filtered.Load()) })
-	counter("belfry_messages_unscripted_total", "Messages stored as they came, because the script of their receiver failed.", nil, func() float64 { return float64(s.sums.Failed.Load()) })
+	counter("belfry_messages_received_total", "Messages that were sent to receivers.", nil, func() float64 { return float64(s.env.Sums.Received.Load()) })
+	counter("belfry_messages_kept_total", "Messages that receivers stored.", nil, func() float64 { return float64(s.env.Sums.Kept.Load()) })
+	counter("belfry_messages_filtered_total", "Messages that a filter or script of their receiver did not want.", nil, func() float64 { return float64(s.env.Sums.Filtered.Load()) })
+	counter("belfry_messages_unscripted_total", "Messages stored as they came, because the script of their receiver failed.", nil, func() float64 { return float64(s.env.Sums.Failed.Load()) })
 	for why := range collect.DropReasons {
 		counter("belfry_messages_dropped_total", "Messages that were sent to receivers and are lost.", prometheus.Labels{"why": why.String()},
-			func() float64 { return float64(s.sums.Dropped[why].Load()) })
+			func() float64 { return float64(s.env.Sums.Dropped[why].Load()) })
 	}
+	gauge("belfry_receiver_buffer_bytes", "Room for packets that wait, of the UDP receiver to which the system grants least.", nil, func() float64 { return float64(s.env.ReceiveBuffer()) })
 	gauge("belfry_collectors_running", "Resources whose collector is to run.", nil, func() float64 { return float64(s.collect.Running()) })
 	counter("belfry_files_refused_total", "Files of classes and packages that were wrong and not imported.", nil, func() float64 { return float64(s.refused.Load()) })
 	gauge("belfry_ready", "1 when data can be taken and queried.", nil, func() float64 {

@@ -37,7 +37,7 @@ type service struct {
 	hub     *api.Hub
 	api     *api.Server
 	collect *collect.Supervisor
-	sums    *collect.Sums // of what receivers were sent
+	env     *collect.Env // of the collectors
 	people  *accounts
 	parts   struct{ disk, store, meta, seq, hub, keep, snap, sum, collect, demo, measure, erase *part }
 	failed  chan error
@@ -200,7 +200,7 @@ func (s *service) startSequencer(context.Context) error {
 		Count:   s.meta.AnswerCount,
 	})
 	env.Sink = s.seq
-	s.sums = &env.Sums
+	s.env = env
 	s.parts.hub = start("streams", s.hub.Run, s.failed)
 	s.parts.seq = start("sequencer", s.seq.Run, s.failed)
 	if err := s.bootstrap(s.seq); err != nil {

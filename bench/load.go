@@ -233,11 +233,16 @@ func ownCPU() float64 {
 
 // load runs a job in a process of its own. begin is called when everything is prepared, right before the first request.
 func (b *bench) load(ctx context.Context, j job, begin func()) (*outcome, error) {
-	text, err := json.Marshal(j)
+	return b.sender(ctx, loadCommand, j, begin)
+}
+
+// sender runs this program with a hidden command that reads a job, and gives back what it says of it.
+func (b *bench) sender(ctx context.Context, command string, job any, begin func()) (*outcome, error) {
+	text, err := json.Marshal(job)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, b.self, loadCommand)
+	cmd := exec.CommandContext(ctx, b.self, command)
 	var faults bytes.Buffer
 	cmd.Stderr = &faults
 	in, err := cmd.StdinPipe()

@@ -8,6 +8,7 @@
 //	  ├─────► belfry serve  ◄────────── HTTP ─────────┐
 //	  └─────► bench load    (prepares, waits, sends) ─┘                 counted until the last row can be queried
 //	          or wrk, for the addresses of the part legacy
+//	          or bench flood, for the ports of the part receivers
 //
 // The part queries fills the server first, asks over HTTP, and lets the engine answer the same by hand on the files of the
 // stopped server, before and after.
@@ -32,7 +33,7 @@ import (
 )
 
 // parts are what can be asked for with -only, in the order in which they run.
-var parts = []string{"limits", "bulk", "small", "single", "formats", "provision", "register", "legacy", "logs", "status", "queries", "million", "flat"}
+var parts = []string{"limits", "bulk", "small", "single", "formats", "provision", "register", "legacy", "logs", "receivers", "status", "queries", "million", "flat"}
 
 type options struct {
 	seconds float64
@@ -48,6 +49,9 @@ type options struct {
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == loadCommand {
 		exit(loadProcess(os.Stdin, os.Stdout))
+	}
+	if len(os.Args) == 2 && os.Args[1] == floodCommand {
+		exit(floodProcess(os.Stdin, os.Stdout))
 	}
 	if len(os.Args) == 2 && os.Args[1] == bareCommand {
 		exit(bareServer(os.Stdout))
@@ -178,6 +182,7 @@ func (b *bench) measure(ctx context.Context) error {
 		{"register", b.registerAll},
 		{"legacy", b.legacy},
 		{"logs", b.logs},
+		{"receivers", b.receivers},
 		{"status", b.statuses},
 		{"queries", b.queries},
 		{"million", b.million},

@@ -26,6 +26,7 @@ type results struct {
 	registered  []*registered
 	legacy      *legacyResult
 	logs        *logResult
+	received    *received
 	stated      *stated
 	queried     *queried
 }
@@ -103,16 +104,18 @@ func (r *results) page() string {
 	p.machine(r.machine, r.options)
 	p.targets("Targets", r.targets())
 	p.targets("Targets of the ways in", r.wayTargets())
+	p.targets("Targets of the receivers", r.receiverTargets())
 	p.targets("Targets of statuses", r.statusTargets())
 	p.targets("Targets of the queries", r.queryTargets())
 	p.loads(r)
 	p.ways(r)
+	p.received(r.received)
 	p.stated(r.stated)
 	p.queried(r)
 	p.limits(r)
 	p.objects(r)
 	p.profiles(r)
-	p.line("%s\n%s\n%s", strings.TrimSpace(howTo), strings.TrimSpace(howToWays), strings.TrimSpace(howToQueries))
+	p.line("%s\n%s\n%s\n%s", strings.TrimSpace(howTo), strings.TrimSpace(howToWays), strings.TrimSpace(howToReceivers), strings.TrimSpace(howToQueries))
 	return p.String()
 }
 
@@ -297,7 +300,7 @@ func (p *page) profiles(r *results) {
 	if m := r.smallHalf; m != nil && m.P99 >= 25 {
 		show("1,000-row bodies, half rate", m)
 	}
-	for _, missed := range r.missedWays() {
+	for _, missed := range append(r.missedWays(), r.missedReceivers()...) {
 		show(missed.title, missed.load)
 	}
 }

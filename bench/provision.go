@@ -121,12 +121,17 @@ func (s *server) step(ctx context.Context, st *step, method string, rows []byte,
 		return err
 	}
 	st.bytes = len(rows)
+	return want.check(answer)
+}
+
+// check holds a report against what it must be.
+func (v verdict) check(report []byte) error {
 	var got verdict
-	if err := json.Unmarshal(answer, &got); err != nil {
-		return fmt.Errorf("report %.300s: %w", answer, err)
+	if err := json.Unmarshal(report, &got); err != nil {
+		return fmt.Errorf("report %.300s: %w", report, err)
 	}
-	if got != want {
-		return fmt.Errorf("the report must say %+v, and says %.300s", want, answer)
+	if got != v {
+		return fmt.Errorf("the report must say %+v, and says %.300s", v, report)
 	}
 	return nil
 }

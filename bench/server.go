@@ -30,9 +30,13 @@ type server struct {
 	ready       time.Duration // from the start of the process until it was ready
 }
 
-// startServer starts the program on a data folder, in its default configuration, and waits until it is ready. With an
-// empty key it makes one.
+// startServer starts the program on a data folder, in its default configuration but without collectors, and waits until it
+// is ready. With an empty key it makes one.
 func (b *bench) startServer(ctx context.Context, data, key string) (*server, error) {
+	return b.start(ctx, data, key, "--no-collect")
+}
+
+func (b *bench) start(ctx context.Context, data, key string, flags ...string) (*server, error) {
 	s := &server{binary: b.binary, data: data, key: key}
 	var err error
 	if s.addr, err = freeAddr(); err != nil {
@@ -44,7 +48,7 @@ func (b *bench) startServer(ctx context.Context, data, key string) (*server, err
 	if s.log, err = os.OpenFile(data+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
 		return nil, err
 	}
-	s.cmd = exec.CommandContext(ctx, b.binary, "serve", "--data", data, "--listen", s.addr, "--admin-listen", s.admin, "--no-collect")
+	s.cmd = exec.CommandContext(ctx, b.binary, append([]string{"serve", "--data", data, "--listen", s.addr, "--admin-listen", s.admin}, flags...)...)
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) }
 	s.cmd.WaitDelay = 20 * time.Second

@@ -94,3 +94,7 @@ type Env struct {
 	ports ports
 	traps traps
 }
+
+// ReceiveBuffer is how many bytes of packets that wait the system grants a receiver; of several, the one with least. Without a
+// receiver of packets it is 0.
+func (e *Env) ReceiveBuffer() int { return e.ports.smallestBuffer() }

@@ -4,59 +4,87 @@ import (
 	"context"
 	"net/netip"
 	"sync"
-	"time"
+
+	"belfry"
 )
 
-// inbox holds messages that have arrived and are not yet read, up to a limit.
+// inbox holds messages that have arrived and are not yet read, up to a limit. They lie in piles: a worker takes a whole one
+// and leaves the one it has done with, so nothing is copied and nothing made anew however fast they come.
 type inbox struct {
-	mu      sync.Mutex
-	waiting []raw
-	bytes   int
-	closed  bool
-	news    chan struct{} // something is there, or the inbox is closed
-	room    chan struct{} // closed, and made anew, when something was taken out
+	most   int // messages
+	mu     sync.Mutex
+	piles  [][]raw // oldest first; all but the last are full
+	spare  [][]raw // empty ones
+	count  int
+	bytes  int
+	closed bool
+	news   chan struct{} // something is there, or the inbox is closed
+	room   chan struct{} // closed, and made anew, when something was taken out
 }
 
 // raw is a message as it came.
 type raw struct {
 	from netip.AddrPort
-	at   time.Time
+	ip   string // of whom it is from
+	at   belfry.Time
 	text string
 }
 
 const (
-	inboxMessages = 1 << 18
+	inboxMessages = 1 << 18 // of a sender that cannot wait
+	inboxPatient  = 1 << 15 // of one that can
 	inboxBytes    = 128 << 20
+	inboxPile     = receiverBatch
 )
 
-func newInbox() *inbox { return &inbox{news: make(chan struct{}, 1), room: make(chan struct{})} }
+func newInbox(most int) *inbox {
+	return &inbox{most: most, news: make(chan struct{}, 1), room: make(chan struct{})}
+}
 
-// put adds a message. When there is no room it waits, if it may; false means that the message is lost.
-func (b *inbox) put(ctx context.Context, m raw, wait bool) bool {
+// put adds messages. When there is no room it waits, if it may, and gives back how many are lost.
+func (b *inbox) put(ctx context.Context, all []raw, wait bool) (lost int) {
 	for {
 		b.mu.Lock()
-		if b.closed {
-			b.mu.Unlock()
-			return false
-		}
-		if len(b.waiting) < inboxMessages && b.bytes < inboxBytes {
-			b.waiting = append(b.waiting, m)
-			b.bytes += len(m.text)
-			b.mu.Unlock()
-			b.call()
-			return true
-		}
+		n := b.add(all)
 		room := b.room
+		closed := b.closed
 		b.mu.Unlock()
-		if !wait {
-			return false
+		if n > 0 {
+			b.call()
+		}
+		if all = all[n:]; len(all) == 0 || closed || !wait {
+			return len(all)
 		}
 		select {
 		case <-room:
 		case <-ctx.Done():
-			return false
+			return len(all)
 		}
 	}
+}
+
+// add puts as many messages on the last pile as there is room for.
+func (b *inbox) add(all []raw) (n int) {
+	for ; n < len(all) && !b.closed && b.count < b.most && b.bytes < inboxBytes; n++ {
+		if len(b.piles) == 0 || len(b.piles[len(b.piles)-1]) == inboxPile {
+			b.piles = append(b.piles, b.empty())
+		}
+		last := len(b.piles) - 1
+		b.piles[last] = append(b.piles[last], all[n])
+		b.count++
+		b.bytes += len(all[n].text)
+	}
+	return n
+}
+
+// empty gives a pile to put messages on.
+func (b *inbox) empty() []raw {
+	if len(b.spare) == 0 {
+		return nil
+	}
+	last := b.spare[len(b.spare)-1]
+	b.spare = b.spare[:len(b.spare)-1]
+	return last
 }
 
 func (b *inbox) call() {
@@ -66,27 +94,34 @@ func (b *inbox) call() {
 	}
 }
 
-// take gives up to most messages, in the order in which they came; none when the inbox is closed and empty.
-func (b *inbox) take(most int, into []raw) []raw {
+// take gives the oldest messages, in the order in which they came; none when the inbox is closed and empty. What it gave before
+// is handed back.
+func (b *inbox) take(done []raw) []raw {
+	clear(done)
 	for {
 		b.mu.Lock()
-		if n := min(len(b.waiting), most); n > 0 {
-			into = append(into[:0], b.waiting[:n]...)
-			clear(b.waiting[:n])
-			if b.waiting = b.waiting[n:]; len(b.waiting) == 0 {
-				b.waiting = nil
+		if cap(done) > 0 && len(b.spare) < receiverWorkers {
+			b.spare = append(b.spare, done[:0])
+		}
+		done = nil
+		if len(b.piles) > 0 {
+			pile := b.piles[0]
+			b.piles[0] = nil
+			if b.piles = b.piles[1:]; len(b.piles) == 0 {
+				b.piles = nil
 			}
-			for i := range into {
-				b.bytes -= len(into[i].text)
+			b.count -= len(pile)
+			for i := range pile {
+				b.bytes -= len(pile[i].text)
 			}
 			close(b.room)
 			b.room = make(chan struct{})
-			more := len(b.waiting) > 0
+			more := len(b.piles) > 0
 			b.mu.Unlock()
 			if more {
 				b.call() // for another worker
 			}
-			return into
+			return pile
 		}
 		closed := b.closed
 		b.mu.Unlock()

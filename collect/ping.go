@@ -72,7 +72,8 @@ func checkPing(answers map[string]string) (column string, err error) {
 
 const (
 	pingGap      = 50 * time.Millisecond // between the answer to a request and the next one
-	firstWithin  = time.Second           // the first series of a new resource
+	pingTogether = 100 * time.Millisecond
+	firstWithin  = time.Second // the first series of a new resource
 	resolveAgain = time.Minute
 )
 
@@ -104,11 +105,12 @@ func (p *ping) wait(now time.Time) time.Duration {
 	return next.Sub(now)
 }
 
-// phase is where in the interval the series of this resource begin.
+// phase is where in the interval the series of this resource begin. Those that begin within the same moment go together: they
+// wake the process once, and what they find is committed with one fsync.
 func (p *ping) phase() time.Duration {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s", p.task.Resource, p.task.Name)
-	return time.Duration(h.Sum64() % uint64(p.interval))
+	return time.Duration(h.Sum64() % uint64(p.interval)).Truncate(pingTogether)
 }
 
 // series sends a few requests and stores what came of them. It gives back what the collector cannot get over by itself.

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"belfry"
 )
@@ -32,6 +31,7 @@ type port struct {
 	key     string
 	setup   string // what all who share it must agree on
 	reply   func(to netip.AddrPort, packet []byte) error
+	buffer  int // bytes of waiting packets that the system grants; 0 where senders wait
 	closer  io.Closer
 	serving sync.WaitGroup
 
@@ -44,9 +44,9 @@ type desk struct {
 	resource belfry.ID
 	allow    networks
 	account  *Account
-	// take gets a packet, or a whole message of a stream. With wait it may block until there is room, else it has to
-	// drop what it has no room for. The bytes are only lent.
-	take func(ctx context.Context, from netip.AddrPort, at time.Time, message []byte, wait bool)
+	// take gets packets, or whole messages of a stream. With wait it may block until there is room, else it has to drop what
+	// it has no room for. The slice is only lent.
+	take func(ctx context.Context, all []raw, wait bool)
 	// reply sends a packet back; nil where there is nobody to take it.
 	reply func(to netip.AddrPort, packet []byte) error
 	// next has taken its place: what was already on the way to this one is for that one.
@@ -93,20 +93,66 @@ func (p *port) sit(d *desk) error {
 	return nil
 }
 
+// leave takes a receiver from its port. The last one closes it, and keeps its place until then: what has arrived is still
+// for it.
 func (p *ports) leave(at *port, d *desk) {
 	p.mu.Lock()
-	at.mu.Lock()
-	at.desks = slices.DeleteFunc(at.desks, func(o *desk) bool { return o == d })
-	last := len(at.desks) == 0
-	at.mu.Unlock()
+	last := at.alone(d)
 	if last {
 		delete(p.open, at.key)
 		at.closer.Close()
+	} else {
+		at.rise(d)
 	}
 	p.mu.Unlock()
 	if last {
 		at.serving.Wait()
+		at.rise(d)
 	}
+}
+
+// alone tells that there is no other receiver at the port.
+func (p *port) alone(d *desk) bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return len(p.desks) == 1 && p.desks[0] == d
+}
+
+// rise takes a receiver's place away.
+func (p *port) rise(d *desk) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.desks = slices.DeleteFunc(p.desks, func(o *desk) bool { return o == d })
+}
+
+// smallestBuffer is what the system grants the port that has least; 0 when there is none for packets.
+func (p *ports) smallestBuffer() (least int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, at := range p.open {
+		if at.buffer > 0 && (least == 0 || at.buffer < least) {
+			least = at.buffer
+		}
+	}
+	return least
+}
+
+// hand gives messages of one sender to its receiver; false when there is none who takes them.
+func (p *port) hand(ctx context.Context, all []raw, wait bool) bool {
+	if len(all) == 0 {
+		return true
+	}
+	d, ok := p.desk(all[0].from.Addr())
+	if d == nil {
+		return false // the last one has just left
+	}
+	d.account.Receive(len(all))
+	if !ok {
+		d.account.Drop(DropSource, len(all))
+		return false
+	}
+	d.take(ctx, all, wait)
+	return true
 }
 
 // desk finds the receiver for an address: the one whose network fits most closely, the oldest of several. When there is

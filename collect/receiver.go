@@ -2,7 +2,6 @@ package collect
 
 import (
 	"context"
-	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,7 +41,10 @@ const (
 
 // Run receives until ctx ends, and then stores what has arrived.
 func (r *receiver[M]) Run(ctx context.Context) error {
-	r.inbox = newInbox()
+	r.inbox = newInbox(inboxMessages)
+	if r.wait {
+		r.inbox = newInbox(inboxPatient)
+	}
 	sieves, err := r.sieves()
 	if err != nil {
 		return err
@@ -89,30 +91,31 @@ func (r *receiver[M]) sieves() (all []*sieve[M], err error) {
 	return all, nil
 }
 
-func (r *receiver[M]) take(ctx context.Context, from netip.AddrPort, at time.Time, message []byte, wait bool) {
-	if r.inbox.put(ctx, raw{from, at, string(message)}, wait) {
+func (r *receiver[M]) take(ctx context.Context, all []raw, wait bool) {
+	lost := r.inbox.put(ctx, all, wait)
+	if lost == 0 {
 		return
 	}
 	if next := r.desk.next.Load(); next != nil { // it came while this receiver was changed
-		next.take(ctx, from, at, message, wait)
+		next.take(ctx, all[len(all)-lost:], wait)
 		return
 	}
-	r.account.Drop(DropOverloaded, 1)
+	r.account.Drop(DropOverloaded, lost)
 }
 
 // work takes messages out of the inbox until it is closed and empty.
 func (r *receiver[M]) work(ctx context.Context, d *desk, s *sieve[M]) {
 	defer s.close()
 	var raws []raw
+	var load load[M]
 	for {
-		if raws = r.inbox.take(receiverBatch, raws); len(raws) == 0 {
+		if raws = r.inbox.take(raws); len(raws) == 0 {
 			return
 		}
-		load := load[M]{messages: make([]M, 0, len(raws)), times: make([]belfry.Time, 0, len(raws))}
+		load.empty(len(raws))
 		for i := range raws {
 			r.sift(ctx, d, s, raws[i], &load)
 		}
-		clear(raws)
 		if r.store(ctx, &load) {
 			for _, f := range load.stored {
 				f()
@@ -126,6 +129,13 @@ type load[M any] struct {
 	messages []M
 	times    []belfry.Time
 	stored   []func()
+}
+
+// empty makes it ready for so many messages. The times of the last ones belong to the sink.
+func (l *load[M]) empty(n int) {
+	clear(l.messages)
+	clear(l.stored)
+	l.messages, l.stored, l.times = l.messages[:0], l.stored[:0], make([]belfry.Time, 0, n)
 }
 
 // sift reads a message, asks filter and script about it, and puts it with the others if it is to be kept.
@@ -150,7 +160,7 @@ func (r *receiver[M]) sift(ctx context.Context, d *desk, s *sieve[M], in raw, l 
 		r.account.Filter(1)
 		return
 	}
-	l.messages, l.times = append(l.messages, m), append(l.times, belfry.At(in.at))
+	l.messages, l.times = append(l.messages, m), append(l.times, in.at)
 }
 
 // refuse books what is no message to keep.

@@ -18,7 +18,7 @@ func newSyslog(e *Env, t Task) (Collector, error) {
 	r := &receiver[Syslog]{env: e, task: t, account: e.NewAccount(), collection: "syslog", batch: syslogColumns}
 	r.read = func(_ *desk, in raw) (Syslog, func(), Drop, bool) {
 		m := lines.read(in.text)
-		m.IP = in.from.Addr().String()
+		m.IP = in.ip
 		return m, nil, 0, true
 	}
 	r.join, r.wait, err = e.syslogPort(t.Answers)

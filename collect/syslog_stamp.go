@@ -139,8 +139,10 @@ func (r *lineReader) zoneName(s string) (*time.Location, string) {
 	if hours, ok := zones[word]; ok && after[0] == ':' { // without the colon it may be the name of a host
 		return time.FixedZone(word, hours*3600), after
 	}
-	if at, err := time.Parse("-0700", word); err == nil {
-		return at.Location(), after
+	if word[0] == '+' || word[0] == '-' {
+		if at, err := time.Parse("-0700", word); err == nil {
+			return at.Location(), after
+		}
 	}
 	return r.zone, s
 }

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"bufio"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -13,7 +14,6 @@ import (
 	"io"
 	"math/big"
 	"net"
-	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -250,22 +250,90 @@ func TestSyslogStop(t *testing.T) {
 	})
 }
 
-func FuzzFrame(f *testing.F) {
-	f.Add("12 <13>counted\n<14>a line\n")
-	f.Add("999999999999 <13>x")
-	f.Fuzz(func(t *testing.T, s string) {
-		account := (&Env{}).NewAccount()
-		p := &port{}
-		kept := 0
-		p.desks = []*desk{{account: account, take: func(context.Context, netip.AddrPort, time.Time, []byte, bool) { kept++ }}}
-		a, b := net.Pipe()
-		go func() {
-			io.WriteString(a, s)
-			a.Close()
-		}()
-		(&streams{port: p}).serve(t.Context(), b)
-		if int64(kept) != account.Received.Load() {
-			t.Errorf("%d messages, %d booked", kept, account.Received.Load())
+// TestSyslogStopUDP: when a port is closed, what waits there is read, and what the system drops from then on is counted.
+func TestSyslogStopUDP(t *testing.T) {
+	h := newHouse(t, Kinds)
+	addr := freePort(t, "udp")
+	h.provision("log-syslog-receiver", "name,listen", "U,"+addr)
+	h.up("U")
+	if h.env.ReceiveBuffer() < 1<<16 {
+		t.Errorf("the system grants %d bytes", h.env.ReceiveBuffer())
+	}
+	const lines = 20000
+	c := dial(t, "udp", "127.0.0.1", addr)
+	for i := range lines {
+		fmt.Fprintf(c, "<13>line %d", i)
+	}
+	h.stopCollectors("U")
+	h.await("it has stopped", func() bool { return h.sup.Running() == 0 })
+	h.await("every line is accounted for", func() bool {
+		s := &h.env.Sums
+		dropped := int64(0)
+		for i := range s.Dropped {
+			dropped += s.Dropped[i].Load()
 		}
+		return s.Received.Load() == lines && s.Kept.Load()+dropped == lines && int64(len(h.stored("syslog", "message"))) == s.Kept.Load()
 	})
+	if h.env.ReceiveBuffer() != 0 {
+		t.Error("a port that is closed has a buffer")
+	}
+}
+
+// TestStreamHeard: a message that is whole does not wait for the rest of the next one.
+func TestStreamHeard(t *testing.T) {
+	h := newHouse(t, Kinds)
+	addr := freePort(t, "tcp")
+	h.provision("log-syslog-receiver", "name,protocol,listen", "T,tcp,"+addr)
+	h.up("T")
+	c := dial(t, "tcp", "127.0.0.1", addr)
+	io.WriteString(c, "<13>one\n7 <13>two<13>thr")
+	h.await("two are stored", func() bool { return slices.Equal(h.stored("syslog", "message"), []string{"one", "two"}) })
+	io.WriteString(c, "ee\n")
+	h.await("and the third", func() bool { return slices.Equal(h.stored("syslog", "message"), []string{"one", "three", "two"}) })
+}
+
+// checkStream: however a stream comes in pieces, it has the same messages, and all are booked.
+func checkStream(t *testing.T, s string, piece int) {
+	t.Helper()
+	var want, got []string
+	for r, err := bufio.NewReaderSize(strings.NewReader(s), streamBytes), error(nil); err == nil; {
+		var m []byte
+		if m, err = frame(r, nil); len(m) > 0 {
+			want = append(want, string(m))
+		}
+	}
+	account := (&Env{}).NewAccount()
+	p := &port{}
+	p.desks = []*desk{{account: account, take: func(_ context.Context, all []raw, _ bool) {
+		for i := range all {
+			got = append(got, all[i].text)
+		}
+	}}}
+	a, b := net.Pipe()
+	go func() {
+		for rest := []byte(s); len(rest) > 0; {
+			n := min(max(piece, len(s)/500+1), len(rest))
+			a.Write(rest[:n])
+			rest = rest[n:]
+		}
+		a.Close()
+	}()
+	(&streams{port: p}).serve(t.Context(), b)
+	if int64(len(got)) != account.Received.Load() || !slices.Equal(got, want) {
+		t.Errorf("%d booked, got %.300q, want %.300q", account.Received.Load(), got, want)
+	}
+}
+
+// TestStreamLong: many messages, and such as are longer than any buffer.
+func TestStreamLong(t *testing.T) {
+	for _, piece := range []int{1000, streamBytes, 1 << 20} {
+		checkStream(t, strings.Repeat("<13>many\r\n", 3*streamMessages+1), piece)
+		checkStream(t, strings.Repeat("x", tcpLength+10)+"\n70000 <13>"+strings.Repeat("y", 69996)+"<13>z", piece)
+	}
+}
+
+func FuzzFrame(f *testing.F) {
+	f.Add("12 <13>counted\n<14>a line\n", 3)
+	f.Add("999999999999 <13>x", 100)
+	f.Fuzz(checkStream)
 }

@@ -9,8 +9,12 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
+	"slices"
 	"sync"
 	"time"
+
+	"belfry"
 )
 
 const (
@@ -117,15 +121,47 @@ func (s *streams) serve(ctx context.Context, conn net.Conn) {
 		conn.SetDeadline(time.Time{})
 		conn = secure
 	}
-	r := bufio.NewReaderSize(conn, 1<<16)
-	for {
-		message, err := frame(r)
+	newStream(ctx, s.port, conn, from).read()
+}
+
+// stream is a connection whose messages are read. Those that are whole are gathered, and handed over before anybody waits
+// for more: so a sender with much to say costs little, and one with little to say is heard at once.
+type stream struct {
+	ctx   context.Context
+	port  *port
+	conn  net.Conn
+	from  netip.AddrPort
+	ip    string
+	in    *bufio.Reader
+	line  []byte // room for the message that is being read
+	text  []byte // of whole messages, one behind the other
+	ends  []int  // of each
+	raws  []raw
+	alone bool // there is nobody any more who takes them
+}
+
+const (
+	streamBytes    = 1 << 15 // that are read at once
+	streamMessages = 1 << 9  // that are handed over at once
+)
+
+func newStream(ctx context.Context, p *port, conn net.Conn, from netip.AddrPort) *stream {
+	s := &stream{ctx: ctx, port: p, conn: conn, from: from, ip: from.Addr().String()}
+	s.in = bufio.NewReaderSize(s, streamBytes)
+	return s
+}
+
+// read takes messages until the connection ends, or nobody wants them: their receiver was changed or removed.
+func (s *stream) read() {
+	for !s.alone {
+		message, err := frame(s.in, s.line[:0])
 		if len(message) > 0 {
-			if d, ok = s.port.desk(from.Addr()); d == nil || !ok {
-				return // its receiver was changed or removed
-			}
-			d.account.Receive(1)
-			d.take(ctx, from, time.Now(), message, true)
+			s.text = append(s.text, message...)
+			s.ends = append(s.ends, len(s.text))
+		}
+		s.line = message
+		if err != nil || len(s.ends) == streamMessages {
+			s.hand()
 		}
 		if err != nil {
 			return
@@ -133,18 +169,40 @@ func (s *streams) serve(ctx context.Context, conn net.Conn) {
 	}
 }
 
-// frame reads one message. A sender either says how long it is, "57 <13>1 …", or ends it with a newline (or a NUL); which,
-// it shows with every message. What is too long is cut and its rest skipped. At the end of a stream the last message need
-// not be ended.
-func frame(r *bufio.Reader) ([]byte, error) {
+// Read is for the buffer: it wants more, so what is whole goes first.
+func (s *stream) Read(b []byte) (int, error) {
+	s.hand()
+	return s.conn.Read(b)
+}
+
+// hand gives the whole messages to their receiver.
+func (s *stream) hand() {
+	if len(s.ends) == 0 {
+		return
+	}
+	text, at, begin := string(s.text), belfry.At(time.Now()), 0
+	raws := s.raws[:0]
+	for _, end := range s.ends {
+		raws = append(raws, raw{s.from, s.ip, at, text[begin:end]})
+		begin = end
+	}
+	s.alone = !s.port.hand(s.ctx, raws, true)
+	clear(raws)
+	s.raws, s.ends, s.text = raws, s.ends[:0], s.text[:0]
+}
+
+// frame reads one message, into the room that is given if it is enough. A sender either says how long it is, "57 <13>1 …", or
+// ends it with a newline (or a NUL); which, it shows with every message. What is too long is cut and its rest skipped. At
+// the end of a stream the last message need not be ended.
+func frame(r *bufio.Reader, room []byte) ([]byte, error) {
 	n, counted, err := octets(r)
 	if err != nil {
-		return nil, err
+		return room, err
 	}
 	if counted {
-		return readCounted(r, n)
+		return readCounted(r, n, room)
 	}
-	return readLine(r)
+	return readLine(r, room)
 }
 
 // octets reads the count before a message, if there is one.
@@ -178,8 +236,8 @@ func octets(r *bufio.Reader) (n int, counted bool, err error) {
 	return 0, false, nil
 }
 
-func readCounted(r *bufio.Reader, n int) ([]byte, error) {
-	b := make([]byte, min(n, tcpLength))
+func readCounted(r *bufio.Reader, n int, room []byte) ([]byte, error) {
+	b := slices.Grow(room, min(n, tcpLength))[:min(n, tcpLength)]
 	got, err := io.ReadFull(r, b)
 	if err != nil {
 		return b[:got], err
@@ -189,8 +247,7 @@ func readCounted(r *bufio.Reader, n int) ([]byte, error) {
 }
 
 // readLine reads to the end of a line.
-func readLine(r *bufio.Reader) ([]byte, error) {
-	var b []byte
+func readLine(r *bufio.Reader, b []byte) ([]byte, error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		if room := tcpLength - len(b); room > 0 {

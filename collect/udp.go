@@ -6,9 +6,13 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/net/ipv4"
+
+	"belfry"
 )
 
 const (
@@ -26,16 +30,26 @@ func listenUDP(addr string) func(*port) (io.Closer, error) {
 			return nil, cannotListen(addr, err)
 		}
 		u := conn.(*net.UDPConn)
-		growBuffer(u, udpBuffer)
+		p.buffer = growBuffer(u, udpBuffer)
 		p.reply = func(to netip.AddrPort, packet []byte) error {
 			_, err := u.WriteToUDPAddrPort(packet, to)
 			return err
 		}
 		ctx, stop := context.WithCancel(context.Background())
-		p.serving.Go(func() { p.readUDP(ctx, u) })
-		p.serving.Go(func() { p.countDrops(ctx, u) })
+		read, counted := make(chan struct{}), make(chan struct{})
+		p.serving.Go(func() {
+			defer close(read)
+			p.readUDP(ctx, u)
+		})
+		p.serving.Go(func() {
+			defer close(counted)
+			p.countDrops(u, read)
+		})
 		return closing(func() error {
 			stop()
+			shutOut(u) // what comes now is dropped, and counted, so that there is an end to what has come
+			u.SetReadDeadline(time.Now())
+			<-counted
 			return u.Close()
 		}), nil
 	}
@@ -45,7 +59,14 @@ type closing func() error
 
 func (c closing) Close() error { return c() }
 
-// readUDP hands packets to the receivers until the port is closed.
+// Once a port is to be closed, what waits there is read; nothing more comes then. That it takes long is for a machine that has
+// no time for us.
+const (
+	lastPackets = 3 * time.Second
+	lastPacket  = 100 * time.Millisecond // for one that the system has announced and then found to be broken
+)
+
+// readUDP hands packets to the receivers until the port is to be closed and has nothing more.
 func (p *port) readUDP(ctx context.Context, u *net.UDPConn) {
 	conn := ipv4.NewPacketConn(u) // reads many packets with one call, of IPv6, too
 	packets := make([]ipv4.Message, udpBatch)
@@ -53,34 +74,78 @@ func (p *port) readUDP(ctx context.Context, u *net.UDPConn) {
 	for i := range packets {
 		packets[i].Buffers = [][]byte{room[i*udpLength : (i+1)*udpLength]}
 	}
-	for {
+	senders := &senders{names: map[netip.Addr]string{}}
+	var end time.Time // when it is enough; zero until the port is to be closed
+	for end.IsZero() || waiting(u) && time.Now().Before(end) {
 		n, err := conn.ReadBatch(packets, 0)
-		if err != nil {
-			if errors.Is(err, net.ErrClosed) {
-				return
-			}
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) && end.IsZero() {
+			end = time.Now().Add(lastPackets)
+		} else if err != nil {
 			time.Sleep(10 * time.Millisecond) // the system is short of something
+		}
+		if !end.IsZero() {
+			u.SetReadDeadline(time.Now().Add(lastPacket))
+		}
+		if err != nil {
 			continue
 		}
-		at := time.Now()
-		for i := range packets[:n] {
-			p.packet(ctx, packets[i].Addr, at, packets[i].Buffers[0][:packets[i].N])
-		}
+		p.packets(ctx, senders, packets[:n])
 	}
 }
 
-func (p *port) packet(ctx context.Context, sender net.Addr, at time.Time, b []byte) {
-	from := addrOf(sender)
-	d, ok := p.desk(from.Addr())
-	if d == nil {
-		return // the last one is just leaving
+// packets hands over what was read at once: to each receiver together what came for it one after the other. All texts share
+// one piece of memory, as they come and go together.
+func (p *port) packets(ctx context.Context, senders *senders, packets []ipv4.Message) {
+	at := belfry.At(time.Now())
+	size := 0
+	for i := range packets {
+		size += packets[i].N
 	}
-	d.account.Receive(1)
+	var all strings.Builder
+	all.Grow(size)
+	for i := range packets {
+		all.Write(packets[i].Buffers[0][:packets[i].N])
+	}
+	text, begin := all.String(), 0
+	raws := senders.raws[:0]
+	for i := range packets {
+		from := addrOf(packets[i].Addr)
+		if i > 0 && from.Addr() != raws[begin].from.Addr() {
+			p.hand(ctx, raws[begin:], false)
+			begin = i
+		}
+		n := packets[i].N
+		raws = append(raws, raw{from, senders.name(from.Addr()), at, text[:n]})
+		text = text[n:]
+	}
+	p.hand(ctx, raws[begin:], false)
+	clear(raws)
+	senders.raws = raws
+}
+
+// senders is what the reader of a port remembers from one packet to the next.
+type senders struct {
+	names map[netip.Addr]string
+	raws  []raw
+}
+
+// sendersKnown is of how many the addresses are kept as text; then they are forgotten.
+const sendersKnown = 1 << 12
+
+// name is an address as text.
+func (s *senders) name(a netip.Addr) string {
+	text, ok := s.names[a]
 	if !ok {
-		d.account.Drop(DropSource, 1)
-		return
+		if len(s.names) >= sendersKnown {
+			clear(s.names)
+		}
+		text = a.String()
+		s.names[a] = text
 	}
-	d.take(ctx, from, at, b, false)
+	return text
 }
 
 // addrOf is the address of a sender, as people write it.
@@ -95,17 +160,17 @@ func addrOf(a net.Addr) netip.AddrPort {
 	return netip.AddrPortFrom(at.Addr().Unmap().WithZone(""), at.Port())
 }
 
-// countDrops books what the system had no room for. It knows of packets alone, not of whom they were for, so the first
-// receiver of the port counts them.
-func (p *port) countDrops(ctx context.Context, u *net.UDPConn) {
+// countDrops books what the system had no room for, until everything is read. It knows of packets alone, not of whom they were
+// for, so the first receiver of the port counts them.
+func (p *port) countDrops(u *net.UDPConn, read <-chan struct{}) {
 	last := uint32(0)
 	tick := time.NewTicker(dropsLook)
 	defer tick.Stop()
-	for {
+	for open := true; open; {
 		select {
 		case <-tick.C:
-		case <-ctx.Done():
-			return
+		case <-read:
+			open = false // one more look
 		}
 		now, ok := kernelDrops(u)
 		if d := p.first(); ok && d != nil && now != last {

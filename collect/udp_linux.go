@@ -7,10 +7,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// growBuffer asks for room for packets that wait: more than the system allows everybody, if we may.
-func growBuffer(u *net.UDPConn, bytes int) {
+// growBuffer asks for room for packets that wait: more than the system allows everybody, if we may. It tells what was
+// granted; the system counts its own overhead in, and gives twice as much for it.
+func growBuffer(u *net.UDPConn, bytes int) (granted int) {
 	u.SetReadBuffer(bytes)
 	control(u, func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, bytes) })
+	control(u, func(fd int) (err error) {
+		granted, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
+		return err
+	})
+	return granted
+}
+
+// shutOut makes the system drop, and count, every packet that arrives from now on.
+func shutOut(u *net.UDPConn) {
+	nothing := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: 0}
+	control(u, func(fd int) error {
+		return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &nothing})
+	})
+}
+
+// waiting tells that there is a packet to read.
+func waiting(u *net.UDPConn) (yes bool) {
+	control(u, func(fd int) error {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		yes = n > 0
+		return err
+	})
+	return yes
 }
 
 // kernelDrops is how many packets the system has dropped at a socket since it was opened.
