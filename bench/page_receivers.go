@@ -119,6 +119,6 @@ const howToReceivers = `
   until the last message was stored.
 - "Before the port" are packets that the system dropped while it had not looked at whom they were for; it counts them for the
   whole machine, and a receiver cannot know of them.
-- Of the pings, the minute begins half an interval after the first series: in it every target has exactly one. The other share
-  is that of the pause before it, when all collectors wait and the server does what it does anyway.
+- Of the pings, the minute begins half an interval after the first series: in it every target has one, but for a few at its edges. The other
+  share is that of the pause before it, when all collectors wait and the server does what it does anyway.
 `

@@ -73,7 +73,7 @@ func (b *bench) pings(ctx context.Context, r *received) (err error) {
 
 // pingMinute looks at the server for an interval. The first series of a new resource goes out within a second, the second one
 // at the earliest half an interval later, and at the latest one and a half. So between these two moments every target has
-// exactly one, and before them all wait.
+// one, and before them all wait.
 func (b *bench) pingMinute(ctx context.Context, s *server, p *pinged) (err error) {
 	first := time.Now()
 	if err := s.waitSeries(ctx, p); err != nil {
