@@ -118,6 +118,13 @@ func (p *port) alone(d *desk) bool {
 	return len(p.desks) == 1 && p.desks[0] == d
 }
 
+// single tells that there is one receiver at the port.
+func (p *port) single() bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return len(p.desks) == 1
+}
+
 // rise takes a receiver's place away.
 func (p *port) rise(d *desk) {
 	p.mu.Lock()

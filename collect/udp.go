@@ -98,8 +98,12 @@ func (p *port) readUDP(ctx context.Context, u *net.UDPConn) {
 
 // packets hands over what was read at once: to each receiver together what came for it one after the other. All texts share
 // one piece of memory, as they come and go together.
+//
+// A receiver that has the port for itself and no room is waited for: then the system drops what comes too fast, which
+// costs less than to read it first. Where others share the port they must not wait for it.
 func (p *port) packets(ctx context.Context, senders *senders, packets []ipv4.Message) {
 	at := belfry.At(time.Now())
+	wait := p.single()
 	size := 0
 	for i := range packets {
 		size += packets[i].N
@@ -114,14 +118,14 @@ func (p *port) packets(ctx context.Context, senders *senders, packets []ipv4.Mes
 	for i := range packets {
 		from := addrOf(packets[i].Addr)
 		if i > 0 && from.Addr() != raws[begin].from.Addr() {
-			p.hand(ctx, raws[begin:], false)
+			p.hand(ctx, raws[begin:], wait)
 			begin = i
 		}
 		n := packets[i].N
 		raws = append(raws, raw{from, senders.name(from.Addr()), at, text[:n]})
 		text = text[n:]
 	}
-	p.hand(ctx, raws[begin:], false)
+	p.hand(ctx, raws[begin:], wait)
 	clear(raws)
 	senders.raws = raws
 }
