@@ -49,6 +49,7 @@ type desk struct {
 	take func(ctx context.Context, all []raw, wait bool)
 	// reply sends a packet back; nil where there is nobody to take it.
 	reply func(to netip.AddrPort, packet []byte) error
+	over  <-chan struct{} // closed when the receiver is to end
 	// next has taken its place: what was already on the way to this one is for that one.
 	next atomic.Pointer[desk]
 }
@@ -83,12 +84,12 @@ func (p *port) sit(d *desk) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, o := range p.desks {
-		if len(o.allow) == 0 && len(d.allow) == 0 && o.resource != d.resource {
+		if len(o.allow) == 0 && len(d.allow) == 0 && o.resource != d.resource && !o.ended() {
 			return fmt.Errorf("another receiver takes everything that arrives on %s; say in allow from where this one takes messages, or choose another port", p.key)
 		}
 	}
 	d.reply = p.reply
-	p.desks = append(slices.DeleteFunc(p.desks, func(o *desk) bool { return o.replaced(d) }), d)
+	p.desks = append(slices.DeleteFunc(p.desks, func(o *desk) bool { return o.replaced(d) || o.ended() }), d)
 	slices.SortFunc(p.desks, func(a, b *desk) int { return cmp.Compare(a.resource, b.resource) })
 	return nil
 }
@@ -186,6 +187,16 @@ func (d *desk) replaced(by *desk) bool {
 	}
 	d.next.Store(by)
 	return true
+}
+
+// ended tells that the receiver is to end and has not left yet: who comes in its place need not wait for that.
+func (d *desk) ended() bool {
+	select {
+	case <-d.over:
+		return true
+	default:
+		return false
+	}
 }
 
 // first is the receiver that counts what concerns the port as a whole.

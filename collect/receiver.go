@@ -45,17 +45,19 @@ func (r *receiver[M]) Run(ctx context.Context) error {
 	if r.wait {
 		r.inbox = newInbox(inboxPatient)
 	}
-	sieves, err := r.sieves()
-	if err != nil {
+	d := &desk{resource: r.task.Resource, account: r.account, take: r.take, over: ctx.Done()}
+	var err error
+	if d.allow, err = parseNetworks(r.task.Answers["allow"]); err != nil {
 		return err
 	}
-	d := &desk{resource: r.task.Resource, account: r.account, take: r.take}
-	if d.allow, err = parseNetworks(r.task.Answers["allow"]); err != nil {
+	sieves, err := r.sieves()
+	if err != nil {
 		return err
 	}
 	r.desk = d
 	leave, err := r.join(d)
 	if err != nil {
+		closeAll(sieves)
 		return err
 	}
 	late, cancel := context.WithCancel(context.Background())
@@ -81,14 +83,18 @@ func (r *receiver[M]) sieves() (all []*sieve[M], err error) {
 	for range receiverWorkers {
 		s, _, err := newSieve[M](r.task.Answers)
 		if err != nil {
-			for _, o := range all {
-				o.close()
-			}
+			closeAll(all)
 			return nil, err
 		}
 		all = append(all, s)
 	}
 	return all, nil
+}
+
+func closeAll[M any](sieves []*sieve[M]) {
+	for _, s := range sieves {
+		s.close()
+	}
 }
 
 func (r *receiver[M]) take(ctx context.Context, all []raw, wait bool) {

@@ -42,3 +42,40 @@ func TestPacketsWait(t *testing.T) {
 	f(true)
 	first()
 }
+
+// A receiver that is to end stands in nobody's way, and takes nothing of the one that comes.
+func TestPortHandedOn(t *testing.T) {
+	addr := freePort(t, "udp")
+	var all ports
+	env := &Env{}
+	got := make(chan belfry.ID, 1)
+	join := func(id belfry.ID, over <-chan struct{}) (leave func(), err error) {
+		d := &desk{resource: id, account: env.NewAccount(), over: over}
+		d.take = func(context.Context, []raw, bool) { got <- id }
+		return all.join("udp "+addr, "test", d, listenUDP(addr))
+	}
+	over := make(chan struct{})
+	first, err := join(1, over)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := join(2, nil); err == nil {
+		t.Fatal("two take everything")
+	}
+	close(over)
+	second, err := join(3, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first()
+	if _, err := dial(t, "udp", "127.0.0.1", addr).Write([]byte("a line")); err != nil {
+		t.Fatal(err)
+	}
+	if id := <-got; id != 3 {
+		t.Errorf("%d got it", id)
+	}
+	second()
+	if len(all.open) > 0 {
+		t.Error("the port stays open")
+	}
+}
