@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"belfry"
 )
@@ -14,6 +15,31 @@ import (
 type sieve[M any] struct {
 	filter *Filter
 	script *Script
+	fails  rest // of the script
+}
+
+// rest is what a script gets that fails again and again: each time takes its time, and meanwhile messages would be lost for
+// want of room. While it rests, they are kept as they come.
+type rest struct {
+	count int           // failures, one after the other
+	spent time.Duration // that they took together
+	until time.Time
+	why   error
+}
+
+const (
+	restAfter      = 20 // failures
+	restAfterSpent = time.Second
+	restFor        = 10 * time.Second
+)
+
+// failed books a failure; after too many the rest begins. Then one more is enough.
+func (r *rest) failed(why error, now time.Time, took time.Duration) {
+	r.count++
+	r.spent += took
+	if r.count >= restAfter || r.spent >= restAfterSpent {
+		r.until, r.why = now.Add(restFor), fmt.Errorf("it failed %d times in a row and rests for %v: %w", r.count, restFor, why)
+	}
 }
 
 // newSieve makes the sieve that the answers of a resource ask for. The column is where a fault is.
@@ -69,10 +95,16 @@ func (s *sieve[M]) judge(m *M) verdict {
 	if s.script == nil {
 		return verdict{}
 	}
+	now := time.Now()
+	if now.Before(s.fails.until) {
+		return verdict{failed: fmt.Errorf("script: %w", s.fails.why)}
+	}
 	v, err := s.ask(m)
 	if err != nil {
+		s.fails.failed(err, time.Now(), time.Since(now))
 		return verdict{given: v.given, failed: fmt.Errorf("script: %w", err)}
 	}
+	s.fails = rest{}
 	return v
 }
 

@@ -1,9 +1,11 @@
 package collect
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestFilter(t *testing.T) {
@@ -88,6 +90,43 @@ func TestScript(t *testing.T) {
 	f(`function message(m) { m.message = typeof require + typeof fetch + typeof std + typeof os + typeof process; return m }`,
 		"true 3  undefinedundefinedundefinedundefinedundefined []")
 	f(`JSON.parse = JSON.stringify = String = null; function message(m) { return m }`, "true 3  link down []")
+}
+
+// A script that fails again and again rests, so that others need not wait; one that works again is asked as before.
+func TestScriptRests(t *testing.T) {
+	s, _, err := newSieve[Syslog](map[string]string{"script": `function message(m) { if (m.app) return m; throw new Error("no app") }`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	f := func(app, want string) {
+		t.Helper()
+		v := s.judge(&Syslog{App: app, Message: "x"})
+		if got := fmt.Sprint(v.failed); v.by != "" || !strings.HasPrefix(got, want) {
+			t.Errorf("by %q: %s", v.by, got)
+		}
+	}
+	for range restAfter - 1 {
+		f("", "script: Error: no app")
+	}
+	f("a", "<nil>")
+	for range restAfter {
+		f("", "script: Error: no app")
+	}
+	f("a", "script: it failed 20 times in a row and rests for 10s: Error: no app")
+	s.fails.until = time.Now()
+	f("", "script: Error: no app")
+	f("a", "script: it failed 21 times in a row") // once more was enough
+	s.fails.until = time.Now()
+	f("a", "<nil>")
+	f("", "script: Error: no app")
+	f("a", "<nil>")
+
+	var r rest
+	r.failed(errors.New("slow"), time.Now(), restAfterSpent)
+	if r.why == nil {
+		t.Error("one that takes long goes on")
+	}
 }
 
 func TestFeed(t *testing.T) {
