@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"io"
 	"net/http"
 
@@ -30,10 +29,7 @@ func (s *Server) tryReceiver(w *answer, r *request) error {
 	}
 	out, err := s.Try(r.ctx(), r.scope(), r.PathValue("resource"), text)
 	if err != nil {
-		if e, ok := errors.AsType[*belfry.Error](err); ok { // a name may be a key that went astray
-			return belfry.Errorf(e.Code, "%s", uuid.ReplaceAllString(e.Message, "***"))
-		}
-		return err
+		return withoutKeys(err)
 	}
 	writeJSON(w, http.StatusOK, out)
 	return nil

@@ -30,10 +30,7 @@ func (s *Server) why(w *answer, r *request) error {
 	}
 	out, err := s.Explain(r.scope(), status.Wanted{Kind: kind, Name: name, Resource: r.params.Get("resname")})
 	if err != nil {
-		if e, ok := errors.AsType[*belfry.Error](err); ok { // a name may be a key that went astray
-			return belfry.Errorf(e.Code, "%s", uuid.ReplaceAllString(e.Message, "***"))
-		}
-		return err
+		return withoutKeys(err)
 	}
 	writeJSON(w, http.StatusOK, out)
 	return nil
@@ -45,4 +42,12 @@ func unknownExplained(kind string) error {
 		hint = "; nearest is " + near
 	}
 	return belfry.Errorf(belfry.UnknownKind, "there is no kind %q; known are objects, resources and views%s", mask(clip(kind)), hint)
+}
+
+// withoutKeys hides what looks like a key in the message of an error: a name in a path may be one that went astray.
+func withoutKeys(err error) error {
+	if e, ok := errors.AsType[*belfry.Error](err); ok {
+		return belfry.Errorf(e.Code, "%s", uuid.ReplaceAllString(e.Message, "***"))
+	}
+	return err
 }

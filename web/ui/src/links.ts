@@ -15,6 +15,8 @@ export const link = {
   events: (filter: Record<string, string | undefined> = {}) => at("/events", filter),
   provisioning: (pkg?: string) => at("/provisioning", { package: pkg }),
   parameters: (page: string) => `/parameters/${page}`,
+  class: (name: string) => at("/parameters/classes", { class: name }),
+  policy: (name: string) => at("/parameters/policies", { policy: name }),
   /** The page of an item. Objects and views inside a resource need its name, too. */
   item: (i: { kind: Kind; name: string; resource?: string }) =>
     at("/item", { kind: i.kind, name: i.name, resource: i.kind === "resource" ? undefined : i.resource }),

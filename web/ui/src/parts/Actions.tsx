@@ -3,25 +3,11 @@
 import { ActionIcon, Button, Group, Menu, Tooltip } from "@mantine/core";
 import { IconCheck, IconDots, IconNote, IconPlayerPause, IconPlayerPlay, type IconProps } from "@tabler/icons-react";
 import { type ComponentType, lazy, Suspense, useState } from "react";
-import type { Kind, Status } from "../api";
 import { useMay } from "../session";
+import type { ActionItem } from "./actions/item";
 import { fits, type Operation, operationName, operations } from "./actions/operations";
 
 const Dialog = lazy(() => import("./actions/Dialog"));
-
-export interface ActionItem {
-  kind: Kind;
-  name: string;
-  resource?: string;
-  status?: Status;
-  acknowledged?: boolean;
-  isunmanaged?: boolean;
-  /** Armed: unmanaged whenever it is unavailable. */
-  unmanageifred?: boolean;
-  /** Of a window that is open or planned. */
-  unmanagefrom?: string;
-  note?: string;
-}
 
 const icons: Record<Operation, ComponentType<IconProps>> = {
   acknowledge: IconCheck,

@@ -4,26 +4,12 @@ import { ActionIcon, Box, Group, Skeleton, Text, Tooltip } from "@mantine/core";
 import { IconTable, IconZoomReset } from "@tabler/icons-react";
 import { type KeyboardEvent, lazy, Suspense, useId, useState } from "react";
 import { when } from "./chart/axes";
+import type { Level, Line } from "./chart/line";
 import { brief } from "./chart/numbers";
 import { colourOf } from "./chart/options";
 import { Numbers, summary } from "./chart/Words";
 
 const Plot = lazy(() => import("./chart/Plot"));
-
-export interface Line {
-  label: string;
-  unit?: string;
-  /** Pairs of epoch seconds and value; null is a gap. Where nothing came for long, a gap is made. */
-  points: [number, number | null][];
-  /** Time, lowest and highest of each point, for summaries. */
-  band?: [number, number, number][];
-}
-
-export interface Level {
-  value: number;
-  status: string;
-  label: string;
-}
 
 export interface ChartProps {
   lines: Line[];

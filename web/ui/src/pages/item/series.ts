@@ -1,7 +1,7 @@
 // Values over time, asked for in the query language: rows as they came over short spans, and in parts over long ones. Over
 // more than two days the parts are whole hours or days, which the service answers from its summaries.
 import { type ExplainedValue, type Explanation, quote, type StatusRow, sql } from "../../api";
-import type { Level, Line } from "../../parts/Chart";
+import type { Level, Line } from "../../parts/chart/line";
 import { condition, endsOf, type Range } from "../../parts/Range";
 
 const minute = 60;

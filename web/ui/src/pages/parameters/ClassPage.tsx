@@ -7,11 +7,11 @@ import { ApiError, type Class, classes, type Definition } from "../../api";
 import { link } from "../../links";
 import { Failure, Page, Waiting } from "../../parts/Page";
 import { useMay } from "../../session";
-import { classLink, sourceName } from "./Classes";
 import { ClassForm } from "./ClassForm";
 import { ClassView } from "./ClassView";
 import { Confirm } from "./Confirm";
 import { type Draft, definition, draftOf, type Faults, faultOf, faults, nameFault, newIndicator } from "./classDraft";
+import { sourceName } from "./sources";
 import { FormAndText, useText } from "./Text";
 import { tell } from "./tell";
 
@@ -112,7 +112,7 @@ function Editor({ name, was }: { name: string; was?: Class }) {
       client.setQueryData(["class", called], now);
       void client.invalidateQueries({ queryKey: ["classes"] });
       tell(saved(called, result, now.objects ?? 0));
-      if (!name) go(classLink(called), { replace: true });
+      if (!name) go(link.class(called), { replace: true });
     } catch (e) {
       setError(e);
     } finally {

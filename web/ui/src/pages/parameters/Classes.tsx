@@ -3,12 +3,13 @@ import { Anchor, Button, Text } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "wouter";
-import { type Class, classes, type Source } from "../../api";
+import { type Class, classes } from "../../api";
 import { link } from "../../links";
 import { Empty, Failure, Page, Waiting } from "../../parts/Page";
 import { useMay } from "../../session";
 import { ClassPage } from "./ClassPage";
 import { type Column, Find, Rows, useFound } from "./Rows";
+import { sourceName } from "./sources";
 
 /** The most rows that are drawn; whoever has more looks for a name. */
 const most = 300;
@@ -60,20 +61,11 @@ function List() {
   );
 }
 
-export const classLink = (name: string) => `${link.parameters("classes")}?${new URLSearchParams({ class: name })}`;
-
-export const sourceName: Record<Source, string> = {
-  builtin: "built in",
-  file: "from a file",
-  customer: "your own",
-  inferred: "inferred from rows",
-};
-
 const columns: Column<Class>[] = [
   {
     label: "Class",
     cell: (c) => (
-      <Anchor component={Link} href={classLink(c.name)} fw={600} className="name">
+      <Anchor component={Link} href={link.class(c.name)} fw={600} className="name">
         {c.name}
       </Anchor>
     ),

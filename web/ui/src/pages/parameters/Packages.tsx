@@ -7,10 +7,10 @@ import { type Package, packages, type Question } from "../../api";
 import { link } from "../../links";
 import { Empty, Failure, Page, Waiting } from "../../parts/Page";
 import { useMay } from "../../session";
-import { classLink, sourceName } from "./Classes";
 import { Copied } from "./Copy";
 import { exampleOf } from "./example";
 import { type Column, Find, Rows, useFound } from "./Rows";
+import { sourceName } from "./sources";
 
 export default function PackagesPage() {
   const [params] = useSearchParams();
@@ -119,7 +119,7 @@ function Parts({ of }: { of: Package }) {
           </Text>
           <Text size="sm" c="dimmed">
             of class{" "}
-            <Anchor component={Link} href={classLink(p.class)} underline="always" className="name">
+            <Anchor component={Link} href={link.class(p.class)} underline="always" className="name">
               {p.class}
             </Anchor>
           </Text>

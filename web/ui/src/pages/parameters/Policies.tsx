@@ -61,13 +61,11 @@ function List() {
   );
 }
 
-export const policyLink = (name: string) => `${link.parameters("policies")}?${new URLSearchParams({ policy: name })}`;
-
 const columns: Column<Policy>[] = [
   {
     label: "Policy",
     cell: (p) => (
-      <Anchor component={Link} href={policyLink(p.name)} fw={600} className="name">
+      <Anchor component={Link} href={link.policy(p.name)} fw={600} className="name">
         {p.name}
       </Anchor>
     ),

@@ -7,7 +7,6 @@ import { type Policy, policies } from "../../api";
 import { link } from "../../links";
 import { Failure, Page, Waiting } from "../../parts/Page";
 import { Confirm } from "./Confirm";
-import { policyLink } from "./Policies";
 import { examples } from "./policyExamples";
 import { TextEditor, useText } from "./Text";
 import { tell } from "./tell";
@@ -67,7 +66,7 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
           ? `Policy ${called} is as it was.`
           : `Policy ${called} ${result}. It counts from now on.`,
       );
-      if (!name) go(policyLink(called), { replace: true });
+      if (!name) go(link.policy(called), { replace: true });
     } catch (e) {
       setError(e);
     } finally {

@@ -4,8 +4,8 @@ import { Progress as Bar, Button, Group, Modal, Stack, Text } from "@mantine/cor
 import { notifications } from "@mantine/notifications";
 import { type ComponentType, type FormEvent, useCallback, useMemo, useRef, useState } from "react";
 import type { ActWish } from "../../api";
-import type { ActionItem } from "../Actions";
 import { AcknowledgeForm, type FormProps, ManageForm, NoteForm, UnmanageForm } from "./Forms";
+import type { ActionItem } from "./item";
 import { inShort, Outcomes, worthReading } from "./Outcomes";
 import { counted, fits, type Operation, operationName } from "./operations";
 import { Preview } from "./Preview";

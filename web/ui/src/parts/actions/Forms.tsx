@@ -14,8 +14,8 @@ import {
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useState } from "react";
 import type { ActWish } from "../../api";
-import type { ActionItem } from "../Actions";
 import { zone as browserZone } from "../Time";
+import type { ActionItem } from "./item";
 import { counted, kindsText, type Way, wayOf, ways } from "./operations";
 import { noWindow, WindowFields, windowBody, ZoneSelect } from "./Window";
 

@@ -3,9 +3,9 @@ import { Alert, Box, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { type ActAnswer, type ActWish, ApiError, actDry } from "../../api";
-import type { ActionItem } from "../Actions";
 import { messageOf } from "../Page";
 import { local } from "../Time";
+import type { ActionItem } from "./item";
 
 const planned = (b: ActWish) => b.isunmanaged !== undefined && !!(b.fromdatetime || b.todatetime);
 

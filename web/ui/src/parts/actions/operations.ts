@@ -1,7 +1,7 @@
 // What can be done about items, which of it fits which, and what it is called.
 import type { ActBody, Kind } from "../../api";
-import type { ActionItem } from "../Actions";
 import { inError } from "../StatusIcon";
+import type { ActionItem } from "./item";
 
 export type Operation = "acknowledge" | "unmanage" | "manage" | "note";
 

@@ -1,7 +1,7 @@
 // Does one thing with many items. A call names items of one kind in one resource, so there may be many calls; what became
 // of each item is told for each.
 import { type ActAnswer, type ActWish, ApiError, act, type Kind } from "../../api";
-import type { ActionItem } from "../Actions";
+import type { ActionItem } from "./item";
 import { itemKey } from "./operations";
 
 export interface Outcome {

@@ -3,9 +3,9 @@ import "uplot/dist/uPlot.min.css";
 import { useComputedColorScheme } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
-import type { Level, Line } from "../Chart";
 import { StatusIcon, statusColour } from "../StatusIcon";
 import { align } from "./align";
+import type { Level, Line } from "./line";
 import { drawLevels, optionsOf, paint, type Wants } from "./options";
 
 export interface PlotProps {

@@ -1,8 +1,8 @@
 // A chart in words and as a table, for those who do not see it and those who want the numbers.
 import { Table } from "@mantine/core";
-import type { Level, Line } from "../Chart";
 import { statusName } from "../StatusIcon";
 import { when } from "./axes";
+import type { Level, Line } from "./line";
 import { brief, full } from "./numbers";
 
 const known = (line: Line) => line.points.filter((p): p is [number, number] => p[1] !== null);

@@ -1,6 +1,6 @@
 // Lines with times of their own become columns over one time, as uPlot wants them. There, null is a gap, and undefined is
 // a time at which another line has a value.
-import type { Line } from "../Chart";
+import type { Line } from "./line";
 
 export type Column = (number | null | undefined)[];
 

@@ -1,8 +1,8 @@
 // How a chart is drawn: the options of uPlot, made of lines, levels and the colours of the page.
 import type uPlot from "uplot";
-import type { Level, Line } from "../Chart";
 import { type Column, lonely } from "./align";
 import { reach, timeTicks } from "./axes";
+import type { Level, Line } from "./line";
 import { isBytes, ticks } from "./numbers";
 
 export interface Wants {
