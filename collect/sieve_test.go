@@ -55,6 +55,7 @@ func TestScript(t *testing.T) {
 		defer s.close()
 		for range 2 { // the second message finds a machine that works, whatever the first did
 			m = Syslog{Severity: 3, App: "kernel", Message: "link down"}
+			s.fails = rest{} // on a slow machine a single failure may be one too many
 			v := s.judge(&m)
 			got := fmt.Sprint(v.by == "", " ", m.Severity, " ", m.Category, " ", m.Message, " ", v.feeds)
 			if v.failed != nil {
