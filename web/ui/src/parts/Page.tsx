@@ -54,7 +54,7 @@ export function Empty({ title, children, icon }: { title: string; children?: Rea
         {icon}
         <Text fw={600}>{title}</Text>
         {children && (
-          <Text c="dimmed" component="div" maw="100%">
+          <Text c="dimmed" component="div" maw="100%" className="advice">
             {children}
           </Text>
         )}
