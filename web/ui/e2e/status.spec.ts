@@ -339,8 +339,8 @@ test("works by keyboard alone", async ({ page, service }) => {
 
 test("a viewer looks and does not touch", async ({ page, service }) => {
   await estate(service, "kappa", { one: 97 });
-  const secret = service.cli("user", "create", "--name", `viewer ${test.info().project.name}`, "--role", "viewer");
-  await logIn(page, service, "/ui/status?view=kappa", `viewer ${test.info().project.name}`, secret);
+  const secret = service.cli("user", "create", "--name", `kappa viewer ${test.info().project.name}`, "--role", "viewer");
+  await logIn(page, service, "/ui/status?view=kappa", `kappa viewer ${test.info().project.name}`, secret);
   await expect(line(page, "one")).toBeVisible();
   await expect(list(page).getByRole("checkbox")).toHaveCount(0);
   await expect(page.getByRole("button", { name: /^Select all/ })).toHaveCount(0);
