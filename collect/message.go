@@ -41,8 +41,9 @@ type Trap struct {
 	DeviceTime time.Time `expr:"devicetime" json:"devicetime,omitzero"`
 }
 
-// longestText is the longest field of a message, however it was made.
-const longestText = 1 << 16
+// longestText is the longest field of a message, however it was made: the longest line there is, if it is all zeros,
+// has three bytes for each of them.
+const longestText = 3 * tcpLength
 
 // sender is whoever sent the message.
 func (m *Syslog) sender() *string { return &m.IP }

@@ -80,7 +80,7 @@ func TestScript(t *testing.T) {
 	f(`function message(m) { m.severity = "high"; return m }`, "true link down script: what message(m) gave back: severity is a text, and must be a whole number")
 	f(`function message(m) { m.severity = 12; return m }`, "true link down script: what message(m) gave back: severity is 12; it is a number from 0 to 7")
 	f(`function message(m) { m.facility = -1; return m }`, "true link down script: what message(m) gave back: facility is -1; it is a number from 0 to 23")
-	f(`function message(m) { m.message = "x".repeat(1 << 20); return m }`, "true link down script: what message(m) gave back: message has 1048576 bytes, and at most 65536 are kept")
+	f(`function message(m) { m.message = "x".repeat(1 << 20); return m }`, "true link down script: what message(m) gave back: message has 1048576 bytes, and at most 196608 are kept")
 	f(`function message(m) { m.message = "a\0b"; return m }`, "true 3  a\u2400b []")
 	f(`function message(m) { for (;;); }`, "true link down script: the script ran for too long")
 	f(`for (;;);`, "the script is wrong: the script ran for too long")
@@ -91,6 +91,20 @@ func TestScript(t *testing.T) {
 	f(`function message(m) { m.message = typeof require + typeof fetch + typeof std + typeof os + typeof process; return m }`,
 		"true 3  undefinedundefinedundefinedundefinedundefined []")
 	f(`JSON.parse = JSON.stringify = String = null; function message(m) { return m }`, "true 3  link down []")
+}
+
+// What a device can send, a script can give back.
+func TestScriptLongest(t *testing.T) {
+	s, _, err := newSieve[Syslog](map[string]string{"script": "function message(m) { m.category = 'seen'; return m }"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	lines := lineReader{zone: time.UTC, now: time.Now}
+	m := lines.read(strings.Repeat("\x00", tcpLength-1) + "a")
+	if v := s.judge(&m); v.failed != nil || m.Category != "seen" || len(m.Message) <= 2*tcpLength {
+		t.Errorf("%d bytes: %v", len(m.Message), v.failed)
+	}
 }
 
 // A script that fails again and again rests, so that others need not wait; one that works again is asked as before.
