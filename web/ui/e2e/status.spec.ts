@@ -339,7 +339,14 @@ test("works by keyboard alone", async ({ page, service }) => {
 
 test("a viewer looks and does not touch", async ({ page, service }) => {
   await estate(service, "kappa", { one: 97 });
-  const secret = service.cli("user", "create", "--name", `kappa viewer ${test.info().project.name}`, "--role", "viewer");
+  const secret = service.cli(
+    "user",
+    "create",
+    "--name",
+    `kappa viewer ${test.info().project.name}`,
+    "--role",
+    "viewer",
+  );
   await logIn(page, service, "/ui/status?view=kappa", `kappa viewer ${test.info().project.name}`, secret);
   await expect(line(page, "one")).toBeVisible();
   await expect(list(page).getByRole("checkbox")).toHaveCount(0);
