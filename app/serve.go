@@ -112,11 +112,9 @@ func (s *service) open(ctx context.Context) (err error) {
 
 func (s *service) openStore(ctx context.Context) (err error) {
 	cfg := s.cfg.Load()
-	giveWayToAll(func() { // the engine's own threads work for queries
-		s.rows, err = duck.Open(ctx, duck.Config{
-			Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Catalog: s.Catalog, Log: s.Log.With("part", "store"),
-			MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), Queries: cfg.Limits.Queries, Items: s.tree.Dimensions, Aside: giveWayToAll,
-		})
+	s.rows, err = duck.Open(ctx, duck.Config{
+		Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Catalog: s.Catalog, Log: s.Log.With("part", "store"),
+		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), Queries: cfg.Limits.Queries, Items: s.tree.Dimensions, Behind: queriesBehind,
 	})
 	if err != nil {
 		return err

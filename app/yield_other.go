@@ -4,6 +4,3 @@ package app
 
 // giveWay runs f; elsewhere a single thread cannot be put behind the others.
 func giveWay(f func()) { f() }
-
-// giveWayToAll runs f as well.
-func giveWayToAll(f func()) { f() }

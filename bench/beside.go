@@ -33,7 +33,7 @@ func (b *bench) askBeside(ctx context.Context, e *estate, list []*asked) (r *bes
 	err = b.during(ctx, e, func(s *server) (err error) {
 		j := bulkJob(e.objects, e.seconds)
 		b.say("bulk load alone, %.0f s", j.Seconds)
-		if r.alone, err = b.runBriefly(ctx, s, j, ""); err != nil {
+		if r.alone, err = b.runStored(ctx, s, j); err != nil {
 			return err
 		}
 		b.say("bulk load beside %d clients, %.0f s", besideClients, j.Seconds)
@@ -41,7 +41,7 @@ func (b *bench) askBeside(ctx context.Context, e *estate, list []*asked) (r *bes
 			return err
 		}
 		b.say("bulk load alone, %.0f s", j.Seconds)
-		r.again, err = b.runBriefly(ctx, s, j, "")
+		r.again, err = b.runStored(ctx, s, j)
 		return err
 	})
 	if err == nil {
@@ -71,7 +71,7 @@ func (b *bench) loadAsked(ctx context.Context, s *server, j job, list []*asked, 
 			}
 		})
 	}
-	r.with, err = b.runBriefly(ctx, s, j, "")
+	r.with, err = b.runStored(ctx, s, j)
 	seconds := time.Since(start).Seconds()
 	close(end)
 	all.Wait()
@@ -79,7 +79,7 @@ func (b *bench) loadAsked(ctx context.Context, s *server, j job, list []*asked, 
 		return err
 	}
 	r.add(tallies, seconds)
-	return nil
+	return s.waitVisible(ctx, j.collection(), r.with.Start, r.with.Rows)
 }
 
 // askOn asks until the end.

@@ -51,8 +51,24 @@ func (b *bench) runBriefly(ctx context.Context, s *server, j job, profile string
 	return m, err
 }
 
+// runStored ends its figures when the rows are in their files, of which the server tells. To ask for the rows would take
+// its turn among the clients that ask, and be a figure of the queue.
+func (b *bench) runStored(ctx context.Context, s *server, j job) (*measured, error) {
+	m, w, err := b.runUntil(ctx, s, j, "", func(*outcome) error { return s.settleRows(ctx) })
+	if err != nil {
+		return nil, err
+	}
+	m.cost, err = w.end(ctx, m.CPU)
+	return m, err
+}
+
 // runVisible is run up to the moment when every row can be queried.
 func (b *bench) runVisible(ctx context.Context, s *server, j job, profile string) (*measured, *watch, error) {
+	return b.runUntil(ctx, s, j, profile, func(o *outcome) error { return s.waitVisible(ctx, j.collection(), o.Start, o.Rows) })
+}
+
+// runUntil sends a job, and ends its figures when done says so.
+func (b *bench) runUntil(ctx context.Context, s *server, j job, profile string, done func(*outcome) error) (*measured, *watch, error) {
 	j.Addr, j.Key, j.Path = s.addr, s.key, "/api/send"
 	var w *watch
 	o, err := b.load(ctx, j, func() { w = b.watch(ctx, s, profile, 0.8*j.Seconds) })
@@ -63,7 +79,7 @@ func (b *bench) runVisible(ctx context.Context, s *server, j job, profile string
 		return nil, nil, fmt.Errorf("the server took nothing: %s", o.Example)
 	}
 	m := &measured{outcome: *o}
-	if err := s.waitVisible(ctx, j.collection(), o.Start, o.Rows); err != nil {
+	if err := done(o); err != nil {
 		return nil, nil, err
 	}
 	m.visible = time.Since(o.Start).Seconds()

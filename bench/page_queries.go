@@ -90,8 +90,9 @@ func (p *page) asked(list []*asked) {
 func (p *page) beside(m *beside) {
 	p.line("### Bulk sends beside query clients\n")
 	p.line("10,000-row bodies, 4 clients, on the estate of many rows: alone, beside %d clients that ask the queries of the first table in turn", besideClients)
-	p.line("(without the one that fetches all objects), each as soon as it has its answer, and alone again.\n")
-	p.line("| load | rows/s until visible | p50 / p99 / longest of a body, ms | refused bodies | machine's share of others |")
+	p.line("(without the one that fetches all objects), each as soon as it has its answer, and alone again.")
+	p.line("The figures end when the server has no row left that is not in its file; then all rows are counted.\n")
+	p.line("| load | rows/s until stored | p50 / p99 / longest of a body, ms | refused bodies | machine's share of others |")
 	p.line("|---|---|---|---|---|")
 	row := func(name string, l *measured) {
 		p.line("| %s | %s | %.1f / %.1f / %.0f | %d | %.0f %% |", name, thousands(l.rate()), l.P50, l.P99, l.Max, l.Refused, 100*l.others)

@@ -13,7 +13,7 @@ import (
 	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
-// This file, chunk.go, stream.go and search.go with its search.c are the only ones that know the engine's C interface.
+// This file, chunk.go, stream.go, lane.go with its lane.c and search.go with its search.c are the only ones that know the engine's C interface.
 // Everything unsafe is in them.
 
 // engineError is what the engine said. It is for our log alone: it may quote values and file names.
@@ -40,8 +40,9 @@ func isKind(err error, kinds ...bindings.ErrorType) bool {
 
 // engine is one instance of DuckDB, with its main database in memory.
 type engine struct {
-	db   bindings.Database
-	idle chan *conn // connections for queries; to make one takes a tenth of the time of a quick query
+	db     bindings.Database
+	idle   chan *conn // connections for queries; to make one takes a tenth of the time of a quick query
+	behind int        // by how many steps queries give way
 }
 
 // maxIdle is how many connections wait for queries.
@@ -50,7 +51,8 @@ const maxIdle = 4
 // setting is one option of an engine; the order of settings matters, as some lock others.
 type setting struct{ name, value string }
 
-func openEngine(settings []setting) (*engine, error) {
+// openEngine starts an engine whose own threads, and those of queries, give way to others by so many steps.
+func openEngine(settings []setting, behind int) (*engine, error) {
 	var config bindings.Config
 	if bindings.CreateConfig(&config) != bindings.StateSuccess {
 		return nil, errors.New("create the engine's configuration")
@@ -61,9 +63,10 @@ func openEngine(settings []setting) (*engine, error) {
 			return nil, fmt.Errorf("the engine does not take %s = %s", s.name, s.value)
 		}
 	}
-	e := &engine{idle: make(chan *conn, maxIdle)}
-	var text string
-	if bindings.OpenExt(":memory:", &e.db, config, &text) != bindings.StateSuccess {
+	e := &engine{idle: make(chan *conn, maxIdle), behind: behind}
+	l := openLane(behind)
+	defer l.close()
+	if text, state := l.start(config, &e.db); state != bindings.StateSuccess {
 		return nil, &engineError{text: text}
 	}
 	return e, nil
@@ -83,8 +86,12 @@ func (e *engine) borrow() (*conn, error) {
 	case c := <-e.idle:
 		return c, nil
 	default:
-		return e.connect()
 	}
+	c, err := e.connect()
+	if err == nil {
+		c.lane = openLane(e.behind)
+	}
+	return c, err
 }
 
 // giveBack keeps a connection for the next query if it is sound: after an error or a panic nobody knows what is left of it.
@@ -111,10 +118,14 @@ func (e *engine) connect() (*conn, error) {
 // conn is a connection. One goroutine at a time may use it.
 type conn struct {
 	c    bindings.Connection
-	most int // bytes of a result that are read; 0: all
+	lane lane // where its statements run
+	most int  // bytes of a result that are read; 0: all
 }
 
-func (c *conn) close() { bindings.Disconnect(&c.c) }
+func (c *conn) close() {
+	bindings.Disconnect(&c.c)
+	c.lane.close()
+}
 
 // interruptible interrupts what runs on the connection once ctx ends, until the function it returns is called. The
 // engine forgets an interrupt that comes just before a statement starts, so it is repeated.
@@ -166,7 +177,7 @@ func (c *conn) query(ctx context.Context, text string, args ...any) (*result, er
 	}
 	var stmt bindings.PreparedStatement
 	defer bindings.DestroyPrepare(&stmt)
-	if bindings.Prepare(c.c, text, &stmt) != bindings.StateSuccess {
+	if c.lane.prepare(c.c, text, &stmt) != bindings.StateSuccess {
 		return nil, parseError(bindings.PrepareError(stmt))
 	}
 	for i, a := range args {
@@ -178,7 +189,7 @@ func (c *conn) query(ctx context.Context, text string, args ...any) (*result, er
 	defer stop()
 	var res bindings.Result
 	defer bindings.DestroyResult(&res)
-	if bindings.ExecutePrepared(stmt, &res) != bindings.StateSuccess {
+	if c.lane.execute(stmt, &res) != bindings.StateSuccess {
 		err := &engineError{bindings.ResultErrorType(&res), bindings.ResultError(&res)}
 		if ctx.Err() != nil && err.kind == bindings.ErrorTypeInterrupt {
 			return nil, ctx.Err()

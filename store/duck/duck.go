@@ -54,8 +54,8 @@ type Config struct {
 	Threads     int   // threads of the engine; 2
 	Queries     int   // queries that may run at a time, the others wait; no more than Threads: they would only take turns
 
-	// Aside runs the statements of queries, with a thread that may give way to others; nil just calls them.
-	Aside func(func())
+	// Behind is by how many steps of priority queries give way to whatever else the process does; 0: they do not.
+	Behind int
 
 	// Items gives the names of all items, as batches of belfry.Dimension. It is called only when the engine broke down
 	// altogether and had to be started anew, which empties the memory it kept the names in.
@@ -84,9 +84,6 @@ func (c *Config) fill() error {
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
-	}
-	if c.Aside == nil {
-		c.Aside = func(f func()) { f() }
 	}
 	if c.Items == nil {
 		c.Items = func(func(*belfry.Batch) error) error { return nil }
@@ -156,7 +153,7 @@ func (s *Store) open(ctx context.Context) error {
 
 // start brings up an engine with nothing attached and no items.
 func (s *Store) start(ctx context.Context) (err error) {
-	if s.engine, err = openEngine(s.settings()); err != nil {
+	if s.engine, err = openEngine(s.settings(), s.cfg.Behind); err != nil {
 		return err
 	}
 	defer func() {

@@ -51,7 +51,7 @@ func (s *Store) statement(ctx context.Context, p *query.Plan, most int) (*rows, 
 	go func() {
 		defer func() { <-s.slots }()
 		defer s.runs.leave(me)
-		s.cfg.Aside(func() { done <- s.attempt(inner, p, most) })
+		done <- s.attempt(inner, p, most)
 	}()
 	var out outcome
 	select {

@@ -45,7 +45,7 @@ func (c *conn) stream(ctx context.Context, text string, do func(*chunkReader) bo
 	}
 	var stmt bindings.PreparedStatement
 	defer bindings.DestroyPrepare(&stmt)
-	if bindings.Prepare(c.c, text, &stmt) != bindings.StateSuccess {
+	if c.lane.prepare(c.c, text, &stmt) != bindings.StateSuccess {
 		return parseError(bindings.PrepareError(stmt))
 	}
 	stop := c.interruptible(ctx)

@@ -1,0 +1,74 @@
+package duck
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"belfry/catalog"
+)
+
+// hoard takes some 57 MB of an engine's memory, and has work for days.
+const hoard = `SELECT count(*) FROM (SELECT repeat('x', 1000) || i AS t FROM range(50000) r(i)) a, range(1000000000000) b WHERE length(a.t) + b.range < 0`
+
+// TestAppendEvicts: rows for which there is no memory, because a query has it, are stored all the same. The query ends, and
+// the engine does not grow.
+func TestAppendEvicts(t *testing.T) {
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, MemoryLimit: 64 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // so that a query nobody ends does not run for days
+	defer cancel()
+	inner, me, err := s.runs.enter(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		c, err := s.engine.borrow()
+		if err == nil {
+			_, err = c.query(inner, hoard)
+			s.engine.giveBack(c, false)
+		}
+		s.runs.leave(me)
+		ended <- err
+	}()
+	waitMemory(t, s, 50<<20)
+	mustAppend(t, s, lines(1, 1, 2000, 2000, 30_000))
+	if err := <-ended; err == nil || context.Cause(inner) != errEvicted {
+		t.Errorf("the query ended with %v, because %v", err, context.Cause(inner))
+	}
+	if s.memoryNow() != s.cfg.MemoryLimit {
+		t.Errorf("the engine has grown to %d", s.memoryNow())
+	}
+	if n := len(take(t, ask(t, s, "SELECT id FROM objectlog LIMIT 10000"), nil)); n != 2000 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+// waitMemory waits until so much of the engine's memory is in use.
+func waitMemory(t *testing.T, s *Store, bytes uint64) {
+	t.Helper()
+	c, err := s.engine.connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	for range 1000 {
+		n, err := c.number(t.Context(), "SELECT sum(memory_usage_bytes)::BIGINT FROM duckdb_memory()")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n >= bytes {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatal("the query does not take the memory it should")
+}

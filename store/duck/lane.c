@@ -1,0 +1,133 @@
+// Go must not run on a thread that gives way to others: there it holds one of the few places of goroutines, and while the
+// system lets the thread wait, nobody else has that place; the garbage collector waits for it, too. So the thread is
+// one of C, works in the engine alone, and whoever wants it waits on a thread like any other.
+
+#define _GNU_SOURCE
+
+#include "lane.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#ifdef __linux__
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+// The parts of the engine's interface that are used here.
+extern int duckdb_open_ext(const char *path, void **database, void *config, char **error);
+extern int duckdb_prepare(void *connection, const char *text, void **statement);
+extern int duckdb_execute_prepared(void *statement, void *result);
+
+// work is a call of the engine.
+typedef struct work {
+	int (*call)(struct work *);
+	void *of;         // a configuration, a connection, a statement
+	const char *text; // of a statement
+	void **made;      // a database, a statement
+	char **error;
+	void *result;
+	int state;
+} work;
+
+static int start(work *w) { return duckdb_open_ext(":memory:", w->made, w->of, w->error); }
+
+static int prepare(work *w) { return duckdb_prepare(w->of, w->text, w->made); }
+
+static int execute(work *w) { return duckdb_execute_prepared(w->of, w->result); }
+
+struct lane {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	work *next; // NULL when there is nothing to do
+	bool ended;
+	int steps;
+};
+
+// give_way puts this thread behind the others. Elsewhere it would be the whole process.
+static void give_way(int steps) {
+#ifdef __linux__
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), steps);
+#else
+	(void)steps;
+#endif
+}
+
+static void *run(void *arg) {
+	lane *l = arg;
+	give_way(l->steps);
+	pthread_mutex_lock(&l->lock);
+	for (;;) {
+		while (!l->next && !l->ended)
+			pthread_cond_wait(&l->changed, &l->lock);
+		if (!l->next)
+			break;
+		pthread_mutex_unlock(&l->lock);
+		l->next->state = l->next->call(l->next);
+		pthread_mutex_lock(&l->lock);
+		l->next = NULL;
+		pthread_cond_broadcast(&l->changed);
+	}
+	pthread_mutex_unlock(&l->lock);
+	return NULL;
+}
+
+lane *lane_open(int steps) {
+	lane *l = calloc(1, sizeof *l);
+	if (!l)
+		return NULL;
+	l->steps = steps;
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_cond_init(&l->changed, NULL);
+	sigset_t all, before; // signals are for the threads of Go
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int failed = pthread_create(&l->thread, NULL, run, l);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (failed) {
+		free(l);
+		return NULL;
+	}
+	return l;
+}
+
+void lane_close(lane *l) {
+	if (!l)
+		return;
+	pthread_mutex_lock(&l->lock);
+	l->ended = true;
+	pthread_cond_broadcast(&l->changed);
+	pthread_mutex_unlock(&l->lock);
+	pthread_join(l->thread, NULL);
+	pthread_cond_destroy(&l->changed);
+	pthread_mutex_destroy(&l->lock);
+	free(l);
+}
+
+static int pass(lane *l, work *w) {
+	if (!l)
+		return w->call(w);
+	pthread_mutex_lock(&l->lock);
+	l->next = w;
+	pthread_cond_broadcast(&l->changed);
+	while (l->next == w)
+		pthread_cond_wait(&l->changed, &l->lock);
+	pthread_mutex_unlock(&l->lock);
+	return w->state;
+}
+
+int lane_start(lane *l, void *config, void **database, char **error) {
+	return pass(l, &(work){.call = start, .of = config, .made = database, .error = error});
+}
+
+int lane_prepare(lane *l, void *connection, const char *text, void **statement) {
+	return pass(l, &(work){.call = prepare, .of = connection, .text = text, .made = statement});
+}
+
+int lane_execute(lane *l, void *statement, void *result) {
+	return pass(l, &(work){.call = execute, .of = statement, .result = result});
+}

@@ -1,0 +1,67 @@
+//go:build linux
+
+package duck
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"belfry/catalog"
+)
+
+// threadsAt counts the threads of this process that give way by so many steps.
+func threadsAt(t *testing.T, steps int) (n int) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/self/task/*/stat")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		_, rest, _ := strings.Cut(string(text), ") ")
+		if strings.Fields(rest)[16] == strconv.Itoa(steps) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestBehind: the engine's threads and those of queries give way, no thread of Go does, and all of them end with the store.
+func TestBehind(t *testing.T) {
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const steps = 7
+	if n := threadsAt(t, steps); n != 0 {
+		t.Fatalf("%d threads are there before", n)
+	}
+	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, Behind: steps, Threads: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := threadsAt(t, steps); n != 2 {
+		t.Errorf("%d threads of the engine beside the caller's", n)
+	}
+	mustAppend(t, s, name(7, "o"), rowsOf(1, 0, 1, 2))
+	for range 3 {
+		if n := len(take(t, ask(t, s, "SELECT id FROM objectdata LIMIT 10"), nil)); n != 3 {
+			t.Errorf("%d rows", n)
+		}
+	}
+	if n := threadsAt(t, steps); n != 3 {
+		t.Errorf("%d threads, one of them for queries that come one after the other", n)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if n := threadsAt(t, steps); n != 0 {
+		t.Errorf("%d threads are left", n)
+	}
+}
