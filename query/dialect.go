@@ -29,6 +29,12 @@ func DuckDB(items string) *Dialect {
 		AtMin:    func(e, by string) string { return "arg_min(" + e + ", " + by + ")" },
 		AtMax:    func(e, by string) string { return "arg_max(" + e + ", " + by + ")" },
 		Apart:    duckApart,
+		Hashed: func(e string, t Storage) string { // it does not look for the limits of what these make
+			if t == StoredText {
+				return "(" + e + " || '')"
+			}
+			return "((" + e + ") | CAST(0 AS " + types[t] + "))"
+		},
 	}
 }
 

@@ -90,7 +90,11 @@ func (w *writer) mergeable() bool {
 //	FROM (SELECT item, other keys, partial columns FROM (branches) AS q GROUP BY item, other keys) AS p
 //	LEFT JOIN items AS d
 func (w *writer) merged(rows string) {
-	inner := []string{w.of("q", belfry.ItemColumn)}
+	item := w.of("q", belfry.ItemColumn)
+	if h := w.hashed(item, StoredID); h != item {
+		item = h + " AS " + w.name(belfry.ItemColumn)
+	}
+	inner := []string{item}
 	named := func(e, prefix string) string {
 		name := w.name(prefix + strconv.Itoa(len(inner)))
 		inner = append(inner, e+" AS "+name)

@@ -206,7 +206,8 @@ type Dialect struct {
 	Pair     func(time, id string) string        // one value of two, ordered by the first and then by the second
 	AtMin    func(e, by string) string           // an aggregate: the value, where present, in the row where by is smallest
 	AtMax    func(e, by string) string
-	Apart    func(condition string) string // a slow condition, written so that the engine can be stopped while it applies it; nil: as it is
+	Apart    func(condition string) string    // a slow condition, written so that the engine can be stopped while it applies it; nil: as it is
+	Hashed   func(e string, t Storage) string // a key of groups that an engine has no table of all its values for, see fewCalls; nil: as it is
 }
 
 // Storage is the type of a stored column.

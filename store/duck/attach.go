@@ -27,7 +27,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	if f.pos, err = fs.conn.number(ctx, "SELECT max(pos) FROM "+alias+".main.position"); err != nil {
 		return err
 	}
-	kinds, err := fs.readKinds(ctx, alias)
+	kinds, err := readKinds(ctx, fs.conn, alias)
 	if err != nil {
 		return err
 	}
@@ -61,8 +61,8 @@ func (f *file) know(kinds map[string]kind) {
 	f.kinds, f.table = kinds, t
 }
 
-func (fs *files) readKinds(ctx context.Context, alias string) (map[string]kind, error) {
-	r, err := fs.conn.query(ctx, "SELECT name, type FROM pragma_table_info("+quoteText(alias+".main.rows")+")")
+func readKinds(ctx context.Context, c *conn, alias string) (map[string]kind, error) {
+	r, err := c.query(ctx, "SELECT name, type FROM pragma_table_info("+quoteText(alias+".main.rows")+")")
 	if err != nil {
 		return nil, err
 	}

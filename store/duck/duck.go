@@ -206,6 +206,11 @@ func (s *Store) usable() error {
 	return nil
 }
 
+// groupBits: when the keys of groups have no more values than fit into so many bits, the engine keeps a place for each, and
+// is twice as fast as with a table of those that it meets. It keeps 12 by itself; 131,072 is the number of objects that
+// many have. It takes the memory for all places at once and does not count it, see fewCalls in package query.
+const groupBits = "17"
+
 func (s *Store) settings() []setting {
 	mb := func(n int64) string { return strconv.FormatInt(max(n>>20, 1), 10) + "MiB" }
 	return []setting{
@@ -214,6 +219,7 @@ func (s *Store) settings() []setting {
 		{"checkpoint_threshold", mb(s.cfg.logLimit)},
 		{"temp_directory", filepath.Join(s.cfg.Dir, "tmp")},
 		{"max_temp_directory_size", mb(4 * s.memory)},
+		{"perfect_ht_threshold", groupBits},
 		{"autoinstall_known_extensions", "false"},
 		{"autoload_known_extensions", "false"},
 		{"allow_community_extensions", "false"},

@@ -88,7 +88,12 @@ func (s *Store) make(ctx context.Context, q *conn, d *summed, w *work) (err erro
 	defer s.files.release([]*file{f})
 	s.files.occupy(f, true)
 	defer s.files.occupy(f, false)
-	if err = s.replace(ctx, q, d, f, spans, s.source(d, w.to, used, spans), 1+w.rows/s.cfg.summed); err != nil {
+	known := s.files.tables(used)
+	err = s.replace(ctx, q, d, f, spans, s.source(d, w.to, used, known, spans), 1+w.rows/s.cfg.summed, func() error { return unchanged(ctx, q, used, known) })
+	if errors.Is(err, errNewColumn) {
+		return nil // the work is still due, and will be found again
+	}
+	if err != nil {
 		d.forgetMade(f)
 		s.files.spoil(f)
 		return fmt.Errorf("summarise %s at %s: %w", d.raw.Name, spans[0].from, err)
@@ -116,9 +121,9 @@ func coveredBy(files []*file, spans []period) []period {
 }
 
 // source is a table with the summaries of the spans, made from files of rows or of hours.
-func (s *Store) source(d *summed, to *catalog.Collection, used []*file, spans []period) summaryTable {
+func (s *Store) source(d *summed, to *catalog.Collection, used []*file, known []query.Table, spans []period) summaryTable {
 	var list []summaryTable
-	for i, t := range s.files.tables(used) {
+	for i, t := range known {
 		in := joined(within(spans, used[i].period))
 		if to == d.day {
 			list = append(list, storedSummaries(t, in, nil))
@@ -156,8 +161,9 @@ func summaryColumns(list []int) []column {
 	return cols
 }
 
-// replace writes the summaries of spans anew, and of how many rows they were made, in one transaction.
-func (s *Store) replace(ctx context.Context, q *conn, d *summed, f *file, spans []period, by summaryTable, parts int64) error {
+// replace writes the summaries of spans anew, and of how many rows they were made, in one transaction, which check may
+// still refuse.
+func (s *Store) replace(ctx context.Context, q *conn, d *summed, f *file, spans []period, by summaryTable, parts int64, check func() error) error {
 	if err := q.exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
@@ -165,6 +171,9 @@ func (s *Store) replace(ctx context.Context, q *conn, d *summed, f *file, spans 
 	var rows rowCounts
 	if err == nil {
 		rows, err = rewrite(ctx, q, f, spans, by, parts)
+	}
+	if err == nil {
+		err = check()
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err == nil {
@@ -179,6 +188,25 @@ func (s *Store) replace(ctx context.Context, q *conn, d *summed, f *file, spans 
 		d.noteMade(f, rows)
 	}
 	return err
+}
+
+// errNewColumn says that rows came in with a column that a statement does not know.
+var errNewColumn = errors.New("a new column")
+
+// unchanged tells whether the files have the columns that statements were written for. A file gets a new one with the first
+// rows that need it. When these come in after a statement was written and before it runs, they would be counted in,
+// and what is in the new column be missing for good. A transaction sees columns as it saw the rows.
+func unchanged(ctx context.Context, q *conn, used []*file, known []query.Table) error {
+	for i, f := range used {
+		kinds, err := readKinds(ctx, q, f.alias)
+		if err != nil {
+			return err
+		}
+		if len(kinds) != len(known[i].Columns) { // none ever goes
+			return errNewColumn
+		}
+	}
+	return nil
 }
 
 // rewrite makes the summaries of so many parts of the items one after the other, and counts the rows they are made of.

@@ -1,0 +1,62 @@
+package duck
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"belfry"
+	"belfry/query"
+)
+
+// TestPlacesOfGroups: the engine has a place for every value of a key only where there are few functions, as it does not
+// count the memory of all these places.
+func TestPlacesOfGroups(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	b := rowsOf(1, 0, 0, 0)
+	const far = 100_000
+	b.Columns[0].Ints = []int64{7, 8, 7 + far}
+	mustAppend(t, s, name(7, "o"), b)
+	p := parse(t, s, "SELECT * FROM objectdata LIMIT 1")
+	used, err := s.files.acquire(t.Context(), p.Collection, crashDay0, crashDay0)
+	if err != nil || len(used) != 1 {
+		t.Fatal(used, err)
+	}
+	defer s.files.finish(used, nil)
+	tables := s.files.tables(used)
+	span := fmt.Sprintf("timestamp >= '%s' AND timestamp < '%s'", crashDay0, crashDay0+dayLength)
+	f := func(text string, args []any, want bool) {
+		t.Helper()
+		r, err := s.writer.query(t.Context(), "EXPLAIN "+text, args...)
+		if err != nil || !r.next() {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(r.text(1), "PERFECT_HASH_GROUP_BY"); got != want {
+			t.Errorf("places for all values: %v\n%s\n%s", got, text, r.text(1))
+		}
+	}
+	groups := func(calls int, call, keys string, want bool) {
+		t.Helper()
+		var list []string
+		for i := range calls {
+			list = append(list, fmt.Sprintf(call, i+1))
+		}
+		p := parse(t, s, "SELECT "+keys+", "+strings.Join(list, ", ")+" FROM objectdata WHERE "+span+" GROUP BY "+keys)
+		stmt, err := query.SQL(p, query.DuckDB(itemTable), tables)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(stmt.Text, stmt.Args, want)
+	}
+	groups(1, "PERCENTILE(i1, %d)", "timestamp", true)
+	groups(4, "PERCENTILE(i1, %d)", "timestamp", true)
+	groups(5, "PERCENTILE(i1, %d)", "timestamp", false)
+	groups(99, "PERCENTILE(i1, %d)", "timestamp", false)
+	groups(1, "MEAN(i%d)", "object", true)
+	groups(5, "MEAN(i%d)", "object", false)
+	f("SELECT item, avg(i1) FROM "+tables[0].Ref+" GROUP BY item", nil, true)
+	hours := hoursOfRows([]summaryTable{rowsOfHours(tables[0], []period{{crashDay0, crashDay0 + belfry.Time(hourLength)}})})
+	f(hours.text, nil, false)
+	f(daysOfHours([]summaryTable{hours}).text, nil, false)
+}
