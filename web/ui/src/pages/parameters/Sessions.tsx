@@ -59,14 +59,18 @@ function columns(onEnd: (s: OwnSession) => void): Column<OwnSession>[] {
       cell: (s) => (
         <Group gap="xs">
           <b className="name">{nameOf(s)}</b>
-          {s.current && <Badge variant="default">this one</Badge>}
+          {s.current && (
+            <Badge variant="default" tt="none">
+              this one
+            </Badge>
+          )}
         </Group>
       ),
     },
-    { label: "Address", cell: (s) => <span className="name number">{s.address || "unknown"}</span> },
-    { label: "Logged in", cell: (s) => <Time at={s.created} /> },
+    { label: "Address", cell: (s) => <span className="number whole">{s.address || "unknown"}</span> },
+    { label: "Logged in", cell: (s) => <Moment at={s.created} /> },
     { label: "Last use", cell: (s) => <LastUse of={s} /> },
-    { label: "Ends unless used", cell: (s) => <Time at={s.expires} /> },
+    { label: "Ends unless used", cell: (s) => <Moment at={s.expires} /> },
     {
       label: "Actions",
       tools: true,
@@ -84,13 +88,19 @@ function columns(onEnd: (s: OwnSession) => void): Column<OwnSession>[] {
   ];
 }
 
+const Moment = ({ at }: { at: string }) => (
+  <span className="whole">
+    <Time at={at} />
+  </span>
+);
+
 function LastUse({ of }: { of: OwnSession }) {
   if (of.current) return <>now</>;
   if (!of.lastuse) return <>unknown</>;
   return (
-    <>
+    <span className="whole">
       <Age at={of.lastuse} /> ago
-    </>
+    </span>
   );
 }
 
