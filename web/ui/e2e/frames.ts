@@ -34,8 +34,13 @@ export async function shown(page: Page, address: string, selector: string, count
   );
 }
 
-/** watch moves what scrolls by so much in each frame, back at its end, and tells of the frames. */
-export function watch(page: Page, selector: string, seconds: number, by: { x: number; y: number }): Promise<Frames> {
+/** watch moves what scrolls by so much in each frame, and back where it turns at its ends; it tells of the frames. */
+export function watch(
+  page: Page,
+  selector: string,
+  seconds: number,
+  by: { x: number; y: number; turns?: boolean },
+): Promise<Frames> {
   return page.evaluate(
     ([selector, seconds, by]) =>
       new Promise<Frames>((done) => {
@@ -60,8 +65,8 @@ export function watch(page: Page, selector: string, seconds: number, by: { x: nu
           if (box) {
             const [left, top] = [box.scrollLeft, box.scrollTop];
             box.scrollBy(x, y);
-            if (x && box.scrollLeft === left) x = -x;
-            if (y && box.scrollTop === top) y = -y;
+            if (by.turns && box.scrollLeft === left) x = -x;
+            if (by.turns && box.scrollTop === top) y = -y;
           }
           if (now - begin < seconds * 1000) requestAnimationFrame(frame);
           else {

@@ -52,7 +52,7 @@ test("a map of 2,000 items", async ({ page, service }) => {
   const background = changing(service, 1000, flip, stop);
   for (const [what, by] of [
     ["at rest", { x: 0, y: 0 }],
-    ["moved about", { x: 24, y: 16 }],
+    ["moved about", { x: 24, y: 16, turns: true }],
   ] as const) {
     const before = await spent();
     const found = await watch(page, ".map-box", 6, by);
@@ -61,7 +61,7 @@ test("a map of 2,000 items", async ({ page, service }) => {
   }
   await page.getByRole("button", { name: "Fit to window" }).click();
   const before = await spent();
-  const found = await watch(page, ".map-box", 6, { x: 8, y: 8 });
+  const found = await watch(page, ".map-box", 6, { x: 8, y: 8, turns: true });
   stop.now = true;
   console.log(`map as a whole while it changes: ${told(found, (await spent()) - before)}`);
   console.log(`map: ${await background} values/s were sent`);
