@@ -1,7 +1,7 @@
 // What a page costs while it is used: its frames as they look here and now, and the processor time of its own thread, which
 // says more about other machines. Figures are printed and decide nothing.
 import type { Page } from "@playwright/test";
-import type { Service } from "./service";
+import { Service } from "./service";
 
 export interface Frames {
   frames: number;
@@ -104,4 +104,14 @@ export async function changing(
     if (early > 0) await new Promise((done) => setTimeout(done, early));
   }
   return Math.round((sent * 1000) / (Date.now() - begin));
+}
+
+/** alone runs on a service of its own: what fills it must not stand in the way of other tests. */
+export async function alone(run: (service: Service) => Promise<void>): Promise<void> {
+  const service = await Service.start();
+  try {
+    await run(service);
+  } finally {
+    await service.remove();
+  }
 }
