@@ -86,8 +86,23 @@ type Session struct {
 	Mark    string `json:"mark"` // User.Mark at the login
 	Created Time   `json:"created"`
 	Expires Time   `json:"expires"`
+	LastUse Time   `json:"lastuse,omitempty"`
+	Place
 	// Acting is the customer in which an administrator of the instance works, when that is not the user's own.
 	Acting CustomerID `json:"acting,omitempty"`
+}
+
+// Place is where a session was begun, so that people recognise it as theirs. Both are what the login said, and prove nothing.
+type Place struct {
+	Address string `json:"address,omitempty"` // the other end of the connection
+	Browser string `json:"browser,omitempty"` // in a few words
+}
+
+// SessionID names a session where it is shown. It is a hash over the hash of the secret: who reads it cannot come in with it,
+// and learns nothing about what is stored.
+func SessionID(h Hash) string {
+	id := HashOf("session " + h.String())
+	return hex.EncodeToString(id[:16])
 }
 
 // Removal says that a customer has been removed. It stays for ever: its number is never given to another customer, so

@@ -100,6 +100,7 @@ type Config struct {
 type Keys interface {
 	Key(belfry.Hash) *meta.Key // nil: there is none
 	Session(belfry.Hash) (meta.Login, bool)
+	SessionsOf(c belfry.CustomerID, user string, now belfry.Time) []meta.Login
 	CustomerName(belfry.CustomerID) string
 	KeysAfter(c belfry.CustomerID, after string, limit int) (keys []belfry.Key, more bool)
 	MaskKeys(text []byte) []byte // a text without the keys that somebody put into it

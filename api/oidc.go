@@ -22,7 +22,7 @@ type Provider interface {
 	Address(context.Context, Round) (string, error)
 	// LogIn takes the code with which the browser came back, and begins a session. Whatever is wrong with what the
 	// provider says is answered with the code InvalidLogin.
-	LogIn(ctx context.Context, r Round, code string) (secret string, err error)
+	LogIn(ctx context.Context, from belfry.Place, r Round, code string) (secret string, err error)
 }
 
 // Round is one way to the provider and back. All of it but the last is random, and known to the browser alone: it is in
@@ -168,7 +168,7 @@ func (s *Server) fromProvider(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	secret, err := s.Provider.LogIn(r.ctx(), round, code)
+	secret, err := s.Provider.LogIn(r.ctx(), placeOf(r.Request), round, code)
 	if belfry.CodeOf(err) == belfry.InvalidLogin {
 		s.meter.refused.Inc()
 		return err

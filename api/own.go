@@ -14,7 +14,7 @@ var everywhereParams = []string{"everywhere"}
 // ownSession refuses a key where it is about the account of a person.
 func (r *request) ownSession() error {
 	if r.login == nil {
-		return belfry.Errorf(belfry.BadParameter, "%s %s is for sessions of the web interface: a key has no password", r.Method, r.URL.Path)
+		return belfry.Errorf(belfry.BadParameter, "%s %s is for sessions of the web interface: a key has neither password nor sessions", r.Method, r.URL.Path)
 	}
 	return nil
 }

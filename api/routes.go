@@ -33,6 +33,8 @@ var Routes = []Route{
 	{"GET", "/api/session/options", belfry.LevelNone, nil, (*Server).loginOptions, "How one can log in: whether there is an OpenID Connect provider, and what it is called."},
 	{"GET", "/api/session/oidc", belfry.LevelNone, nil, (*Server).oidcBegin, "Sends the browser to the OpenID Connect provider."},
 	{"GET", "/api/session/oidc/callback", belfry.LevelNone, callbackParams, (*Server).oidcEnd, "Where the provider sends the browser back to: begins a session."},
+	{"GET", "/api/sessions", belfry.LevelRead, nil, (*Server).listSessions, "Where one is logged in: the own sessions, the latest first."},
+	{"DELETE", "/api/sessions/{id}", belfry.LevelRead, nil, (*Server).endSession, "Ends one of the own sessions."},
 	{"GET", "/api/users", belfry.LevelAdministrator, listParams, (*Server).listUsers, "Lists the users by name."},
 	{"POST", "/api/users", belfry.LevelAdministrator, nil, (*Server).createUser, "Creates a user; a password that is made at random is shown, this once."},
 	{"PUT", "/api/users/{name...}", belfry.LevelAdministrator, nil, (*Server).changeUser, "Gives a user another role or password; its sessions end."},

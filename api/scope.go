@@ -10,7 +10,7 @@ import (
 // scoped are the routes whose handlers keep to the sub-trees of a limited user, or tell and change nothing that belongs
 // to anybody else. Every other route refuses limited users: one that is added and forgotten here is closed to them.
 var scoped = []string{
-	"GET /api/session", "PUT /api/session", // the own account
+	"GET /api/session", "PUT /api/session", "GET /api/sessions", "DELETE /api/sessions/{id}", // the own account
 	"GET /api/tree",
 	"GET /api/sql", "POST /api/sql",
 	"GET /api/stream",

@@ -14,7 +14,7 @@ import (
 // Sessions begins and ends them. LogIn takes as long for a user who does not exist, and answers every mistake with the
 // same error.
 type Sessions interface {
-	LogIn(ctx context.Context, customer, user, password string) (secret string, err error)
+	LogIn(ctx context.Context, from belfry.Place, customer, user, password string) (secret string, err error)
 	LogOut(belfry.Hash) error
 	Renew(belfry.Hash) error
 }
@@ -36,10 +36,12 @@ func cookie(r *http.Request) (hash belfry.Hash, ok bool) {
 
 // recognise makes a request that of a session, if there is one.
 func (s *Server) recognise(r *request, hash belfry.Hash) bool {
+	now := belfry.At(s.Now())
 	l, ok := s.Keys.Session(hash)
-	if !ok || l.Session.Expires <= belfry.At(s.Now()) {
+	if !ok || l.Session.Expires <= now {
 		return false
 	}
+	l.Used(now)
 	r.login, r.customer, r.home, r.level, r.who = &l, l.Customer, l.Customer, l.User.Level(), l.User.Name
 	if to := l.Session.Acting; to != 0 && r.level == belfry.LevelInstance && s.Keys.CustomerName(to) != "" { // else it was removed
 		r.customer, r.who = to, ingest.ActingName(r.who)
@@ -108,7 +110,7 @@ func (s *Server) logIn(w *answer, r *request) error {
 		return belfry.Errorf(belfry.Overloaded, "too many people log in at this moment; try again shortly")
 	}
 	defer s.logins.leave(0)
-	secret, err := s.Login.LogIn(r.ctx(), customer, user, password)
+	secret, err := s.Login.LogIn(r.ctx(), placeOf(r.Request), customer, user, password)
 	if belfry.CodeOf(err) == belfry.InvalidLogin {
 		s.meter.refused.Inc()
 		return err
@@ -131,6 +133,16 @@ const WrongLogin = "customer, user and password do not belong together"
 
 // peer is where a request comes from, as one counts people: with IPv6 everybody has a whole network.
 func peer(r *http.Request) string {
+	text := address(r)
+	if ip, err := netip.ParseAddr(text); err == nil && ip.Is6() {
+		p, _ := ip.Prefix(64)
+		return p.String()
+	}
+	return text
+}
+
+// address is the other end of the connection, without its port. What a proxy says of those behind it is not believed.
+func address(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr
@@ -139,11 +151,7 @@ func peer(r *http.Request) string {
 	if err != nil {
 		return host
 	}
-	if ip = ip.Unmap(); ip.Is6() {
-		p, _ := ip.WithZone("").Prefix(64)
-		return p.String()
-	}
-	return ip.String()
+	return ip.Unmap().WithZone("").String()
 }
 
 // person is what people learn about themselves.

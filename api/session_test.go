@@ -80,13 +80,13 @@ func (h *house) must(err error) {
 	}
 }
 
-func (h *house) LogIn(_ context.Context, customer, user, password string) (string, error) {
+func (h *house) LogIn(_ context.Context, from belfry.Place, customer, user, password string) (string, error) {
 	c, _ := h.tree.CustomerNamed("default")
 	u, ok := h.tree.User(c.ID, user)
 	if !ok || u.Password != password || customer != "" && customer != c.Name {
 		return "", belfry.Errorf(belfry.InvalidLogin, WrongLogin)
 	}
-	return h.seq.LogIn(c.ID, &u)
+	return h.seq.LogIn(c.ID, &u, from)
 }
 
 func (h *house) LogOut(hash belfry.Hash) error { return h.seq.LogOut(hash) }

@@ -236,7 +236,11 @@ func (s *Server) mayListen(r *request) bool {
 		if acting == 0 || s.Keys.CustomerName(acting) == "" {
 			acting = l.Customer
 		}
-		return ok && l.Session.Expires > now && acting == r.customer
+		if !ok || l.Session.Expires <= now || acting != r.customer {
+			return false
+		}
+		l.Used(now)
+		return true
 	}
 	hash, ok := belfry.ParseHash(r.key)
 	if !ok {

@@ -18,6 +18,8 @@ type Accounts interface {
 	// ChangePassword answers a wrong old password with the code InvalidLogin.
 	ChangePassword(ctx context.Context, l meta.Login, old, password string) error
 	LogOutEverywhere(belfry.Hash) error
+	// EndSession ends one session of a user of the caller's customer, by the id with which it is shown.
+	EndSession(ctx context.Context, who Caller, user, id string) (status int, body []byte, err error)
 	SwitchCustomer(hash belfry.Hash, customer string) error
 
 	CreateCustomer(ctx context.Context, who Caller, name, password string) (made string, err error)

@@ -40,7 +40,7 @@ func newAccounts(t *meta.Tree, s *ingest.Sequencer) *accounts {
 
 // LogIn checks a password and begins a session. A user or customer that does not exist costs the same work and gets the
 // same answer as a wrong password; so does a user who has none, as the provider alone knows it.
-func (a *accounts) LogIn(_ context.Context, customer, user, password string) (secret string, err error) {
+func (a *accounts) LogIn(_ context.Context, from belfry.Place, customer, user, password string) (secret string, err error) {
 	if customer == "" {
 		customer = ingest.DefaultCustomer
 	}
@@ -52,7 +52,7 @@ func (a *accounts) LogIn(_ context.Context, customer, user, password string) (se
 		}
 		return "", errWrong()
 	}
-	secret, err = a.seq.LogIn(c.ID, &u)
+	secret, err = a.seq.LogIn(c.ID, &u, from)
 	if errors.Is(err, ingest.ErrNoUser) {
 		return "", errWrong()
 	}
@@ -120,6 +120,10 @@ func (a *accounts) tellRefused() {
 func (a *accounts) LogOut(hash belfry.Hash) error { return a.seq.LogOut(hash) }
 
 func (a *accounts) LogOutEverywhere(hash belfry.Hash) error { return a.seq.LogOutEverywhere(hash) }
+
+func (a *accounts) EndSession(ctx context.Context, who api.Caller, user, id string) (int, []byte, error) {
+	return a.seq.EndSessionOnce(ctx, sender(who), user, id, repeat(who))
+}
 
 func (a *accounts) Renew(hash belfry.Hash) error { return a.seq.RenewSession(hash) }
 

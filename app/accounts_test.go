@@ -48,7 +48,7 @@ func TestLogIn(t *testing.T) {
 	people := newAccounts(d.tree, d.seq)
 	f := func(customer, user, password string, want bool) {
 		t.Helper()
-		secret, err := people.LogIn(ctx, customer, user, password)
+		secret, err := people.LogIn(ctx, belfry.Place{}, customer, user, password)
 		if want != (err == nil) || want != (secret != "") || !want && belfry.CodeOf(err) != belfry.InvalidLogin {
 			t.Errorf("%s %s %s: %v", customer, user, password, err)
 		}

@@ -125,7 +125,7 @@ func (p *provider) Address(ctx context.Context, r api.Round) (string, error) {
 }
 
 // LogIn exchanges the code for the provider's word about who it is, and begins a session of that user.
-func (p *provider) LogIn(ctx context.Context, r api.Round, code string) (string, error) {
+func (p *provider) LogIn(ctx context.Context, from belfry.Place, r api.Round, code string) (string, error) {
 	known, err := p.discover(ctx)
 	if err != nil {
 		return "", err
@@ -147,7 +147,7 @@ func (p *provider) LogIn(ctx context.Context, r api.Round, code string) (string,
 	if err := id.Claims(&claims); err != nil {
 		return "", p.refuse("its token cannot be read", err)
 	}
-	return p.enter(id, claims)
+	return p.enter(from, id, claims)
 }
 
 // notExchanged tells a provider that refuses a code from one that does not answer.
@@ -174,7 +174,7 @@ func (p *provider) refuse(why string, err error) error {
 }
 
 // enter begins the session of somebody for whom the provider vouches.
-func (p *provider) enter(id *oidc.IDToken, claims map[string]any) (string, error) {
+func (p *provider) enter(from belfry.Place, id *oidc.IDToken, claims map[string]any) (string, error) {
 	role := p.role(claims)
 	if role == "" {
 		return "", p.refuse("nothing says what this user may do here; ask an administrator", nil)
@@ -186,7 +186,7 @@ func (p *provider) enter(id *oidc.IDToken, claims map[string]any) (string, error
 	}
 	secret, err := p.people.seq.LogInPerson(c.ID, ingest.Person{
 		Subject: id.Issuer + " " + id.Subject, Name: nameOf(claims, id.Subject), Role: role,
-	})
+	}, from)
 	if code := belfry.CodeOf(err); code == belfry.NameInUse || code == belfry.BadParameter {
 		return "", p.refuse("there is another user of that name, or it cannot be a name here; ask an administrator", err)
 	}

@@ -87,6 +87,28 @@ func strictly(t *testing.T, text []byte) []byte {
 }
 
 // find gives the operation of a request. A path without a wildcard goes before one with.
+// anotherSession is the id of a session of the same user that is not the one of the cookie.
+func anotherSession(j *judge, cookie string) string {
+	j.t.Helper()
+	_, _, text := j.do("GET", "/api/sessions", "", cookie)
+	var got struct {
+		Sessions []struct {
+			ID      string
+			Current bool
+		}
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		j.t.Fatal(err)
+	}
+	for _, s := range got.Sessions {
+		if !s.Current {
+			return s.ID
+		}
+	}
+	j.t.Fatalf("there is no other session in %s", text)
+	return ""
+}
+
 func (j *judge) find(method string, u *url.URL) (*routers.Route, map[string]string) {
 	j.t.Helper()
 	paths := j.doc.Paths.InMatchingOrder()
@@ -375,6 +397,10 @@ func TestOpenAPI(t *testing.T) {
 	f(200, "-", "GET", "/api/session", "", cookie)
 	f(200, "r", "GET", "/api/session", "")
 	f(401, "-", "GET", "/api/session", "")
+	f(200, "-", "GET", "/api/sessions", "", cookie, "User-Agent: curl/8")
+	f(400, "r", "GET", "/api/sessions", "")
+	f(200, "-", "DELETE", "/api/sessions/"+anotherSession(j, cookie), "", cookie, "Idempotency-Key: zero")
+	f(404, "-", "DELETE", "/api/sessions/nothing", "", cookie)
 	f(201, "-", "POST", "/api/keys", `{"name":"new","level":"read","expires":"90d"}`, jsn, cookie)
 	f(400, "-", "POST", "/api/keys", `{"name":"new","level":"read"}`, jsn, cookie)
 	f(400, "-", "POST", "/api/keys", `{"name":"newer","level":"all"}`, jsn, cookie)

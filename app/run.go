@@ -117,10 +117,13 @@ func (s *service) retainOne(ctx context.Context, collection string, before belfr
 	}
 }
 
-// noteUses stores when keys were last used. What cannot be stored now is stored later, or lost without harm.
+// noteUses stores when keys and sessions were last used. What cannot be stored now is stored later, or lost without harm.
 func (s *service) noteUses() {
 	if err := s.seq.KeysUsed(); err != nil {
 		s.Log.Debug("last use of keys not stored", "err", err)
+	}
+	if err := s.seq.SessionsUsed(); err != nil {
+		s.Log.Debug("last use of sessions not stored", "err", err)
 	}
 }
 
@@ -178,7 +181,7 @@ func (s *service) stop() error {
 	return errors.Join(errs...)
 }
 
-// lastUses stores the last use of keys once more; not at any price.
+// lastUses stores the last use of keys and sessions once more; not at any price.
 func (s *service) lastUses(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {

@@ -99,7 +99,7 @@ type Person struct {
 
 // LogInPerson begins a session for somebody for whom a provider vouches. The user is made at the first login; afterwards
 // its role is the one the provider says, whatever it was.
-func (s *Sequencer) LogInPerson(c belfry.CustomerID, p Person) (secret string, err error) {
+func (s *Sequencer) LogInPerson(c belfry.CustomerID, p Person, from belfry.Place) (secret string, err error) {
 	secret = newToken()
 	err = s.do(&command{customer: c, alone: true, urgent: true, decide: func(t *tx) error {
 		u, known := s.cfg.Tree.UserBySubject(c, p.Subject)
@@ -118,7 +118,7 @@ func (s *Sequencer) LogInPerson(c belfry.CustomerID, p Person) (secret string, e
 			u.Role, u.Instance = p.Role, false
 			t.endSessions(c, u.Name)
 		}
-		t.startSession(c, u, secret)
+		t.startSession(c, u, from, secret)
 		return nil
 	}})
 	if err != nil {

@@ -24,14 +24,14 @@ var ErrNoUser = errors.New("no such user")
 // LogIn begins a session of a user whose password has been checked, and gives its secret, which is kept nowhere. Should
 // the user have been changed since then, it is ErrNoUser. It is tried even when the disk is nearly full: somebody has to
 // be able to look.
-func (s *Sequencer) LogIn(c belfry.CustomerID, u *belfry.User) (secret string, err error) {
+func (s *Sequencer) LogIn(c belfry.CustomerID, u *belfry.User, from belfry.Place) (secret string, err error) {
 	secret = newToken()
 	err = s.do(&command{customer: c, alone: true, urgent: true, decide: func(t *tx) error {
 		now, ok := s.cfg.Tree.User(c, u.Name)
 		if !ok || now.Mark() != u.Mark() {
 			return ErrNoUser
 		}
-		t.startSession(c, now, secret)
+		t.startSession(c, now, from, secret)
 		return nil
 	}})
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Sequencer) LogIn(c belfry.CustomerID, u *belfry.User) (secret string, e
 }
 
 // startSession begins a session of a user, who is stored with the time of this login.
-func (t *tx) startSession(c belfry.CustomerID, u belfry.User, secret string) {
+func (t *tx) startSession(c belfry.CustomerID, u belfry.User, from belfry.Place, secret string) {
 	have := t.seq.cfg.Tree.Logins(c, u.Name)
 	for len(have) >= maxSessions {
 		t.endSession(c, have[0])
@@ -51,6 +51,7 @@ func (t *tx) startSession(c belfry.CustomerID, u belfry.User, secret string) {
 	t.configure(belfry.DocUser, c, u.Name, u)
 	t.configure(belfry.DocSession, c, belfry.HashOf(secret).String(), belfry.Session{
 		User: u.Name, Mark: u.Mark(), Created: t.now, Expires: t.now + belfry.Time(SessionTime.Microseconds()),
+		LastUse: t.now, Place: from,
 	})
 	t.login("logged in", u.Name)
 }

@@ -26,7 +26,7 @@ func (b *bench) user(t *testing.T, name, role string) *belfry.User {
 
 func (b *bench) logIn(t *testing.T, u *belfry.User) belfry.Hash {
 	t.Helper()
-	secret, err := b.LogIn(b.who.Customer, u)
+	secret, err := b.LogIn(b.who.Customer, u, belfry.Place{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestSessionOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	there(first, false)
-	if _, err := b.LogIn(c, eve); !errors.Is(err, ErrNoUser) { // the old password was right a moment ago
+	if _, err := b.LogIn(c, eve, belfry.Place{}); !errors.Is(err, ErrNoUser) { // the old password was right a moment ago
 		t.Errorf("logged in with a password that was changed meanwhile: %v", err)
 	}
 	changed, _ := b.tree.User(c, "eve")

@@ -43,13 +43,21 @@ type Key struct {
 	stored atomic.Int64 // the one that is on disk
 }
 
-// useStep is how exactly the last use of a key is known.
+// useStep is how exactly the last use of a key or a session is known.
 const useStep = 1e6 // µs
 
 // Used notes that the key was shown. It costs next to nothing: the time is written once a second at most.
-func (k *Key) Used(now belfry.Time) {
-	if had := k.used.Load(); int64(now)-had >= useStep {
-		k.used.CompareAndSwap(had, int64(now)) // whoever was faster noted the same moment
+func (k *Key) Used(now belfry.Time) { note(&k.used, now) }
+
+func note(used *atomic.Int64, now belfry.Time) {
+	if had := used.Load(); int64(now)-had >= useStep {
+		used.CompareAndSwap(had, int64(now)) // whoever was faster noted the same moment
+	}
+}
+
+// raise lets a use be at least as late as one that is stored.
+func raise(used *atomic.Int64, at int64) {
+	for had := used.Load(); had < at && !used.CompareAndSwap(had, at); had = used.Load() {
 	}
 }
 
@@ -197,8 +205,7 @@ func (t *Tree) applyKeyUse(d *belfry.Doc) error {
 		return fmt.Errorf("last use of key %q of customer %d: %w", d.Name, d.Customer, err)
 	}
 	k.stored.Store(at)
-	for had := k.used.Load(); had < at && !k.used.CompareAndSwap(had, at); had = k.used.Load() {
-	}
+	raise(&k.used, at)
 	return nil
 }
 

@@ -208,6 +208,47 @@ func TestSessions(t *testing.T) {
 	ended(0, 2)
 }
 
+func TestSessionUse(t *testing.T) {
+	tree := newTestTree(t)
+	user := belfry.User{Name: "eve", Password: "hash", Role: belfry.Operator, Created: 7}
+	set(t, tree, belfry.DocUser, 1, "eve", user)
+	hash := belfry.HashOf("one")
+	store := func(used belfry.Time) {
+		t.Helper()
+		set(t, tree, belfry.DocSession, 1, hash.String(), belfry.Session{User: "eve", Mark: user.Mark(), Created: 1, Expires: 90_000_000, LastUse: used})
+	}
+	f := func(want belfry.Time, unstored int) {
+		t.Helper()
+		l, _ := tree.Session(hash)
+		if n := len(tree.SessionsUsed()); l.Session.LastUse != want || n != unstored {
+			t.Errorf("last use %d, want %d; %d changed, want %d", l.Session.LastUse, want, n, unstored)
+		}
+	}
+	store(0) // as earlier builds wrote it
+	f(0, 0)
+	store(5_000_000)
+	f(5_000_000, 0)
+	l, _ := tree.Session(hash)
+	l.Used(5_900_000) // not a second later
+	f(5_000_000, 0)
+	l.Used(9_000_000)
+	f(9_000_000, 1)
+	store(7_000_000) // decided before that use
+	f(9_000_000, 1)
+	l.Used(11_000_000) // by whoever found it before it was stored
+	f(11_000_000, 1)
+	store(11_000_000)
+	f(11_000_000, 0)
+	for now, want := range map[belfry.Time]int{89_999_999: 1, 90_000_000: 0} {
+		if list := tree.SessionsOf(1, "eve", now); len(list) != want {
+			t.Errorf("at %d there are %d sessions, want %d", now, len(list), want)
+		}
+	}
+	if list := tree.SessionsOf(2, "eve", 0); len(list) != 0 {
+		t.Errorf("another customer's user of that name has %v", list)
+	}
+}
+
 func TestMaskKeys(t *testing.T) {
 	const key, other = "7b0c4f0e-1111-4aaa-8bbb-00000000000a", "7b0c4f0e-1111-4aaa-8bbb-00000000000b"
 	stars := strings.Repeat("*", 36)

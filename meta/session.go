@@ -1,9 +1,12 @@
 package meta
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"belfry"
 )
@@ -13,6 +16,7 @@ type session struct {
 	belfry.Session
 	hash     belfry.Hash
 	customer belfry.CustomerID
+	used     *atomic.Int64 // the last use that is known; LastUse is the one on disk
 }
 
 // Login is a session together with the user who began it.
@@ -21,6 +25,17 @@ type Login struct {
 	Customer belfry.CustomerID
 	User     belfry.User
 	Session  belfry.Session
+	used     *atomic.Int64
+}
+
+// Used notes that the session was shown; see Key.Used.
+func (l *Login) Used(now belfry.Time) { note(l.used, now) }
+
+// login is a session as others see it.
+func (s *session) login(u *belfry.User) Login {
+	l := Login{s.hash, s.customer, *u, s.Session, s.used}
+	l.Session.LastUse = belfry.Time(s.used.Load())
+	return l
 }
 
 // Session finds a session by the hash of its secret, whether its time is over or not. It is not there any more when its
@@ -36,7 +51,7 @@ func (t *Tree) Session(hash belfry.Hash) (l Login, ok bool) {
 	if u == nil {
 		return l, false
 	}
-	return Login{hash, s.customer, *u, s.Session}, true
+	return s.login(u), true
 }
 
 // userOf is the user of a session as long as it is the one who logged in.
@@ -60,6 +75,33 @@ func (t *Tree) Logins(c belfry.CustomerID, user string) (hashes []belfry.Hash) {
 	slices.SortStableFunc(list, func(a, b *session) int { return int(min(1, max(-1, a.Created-b.Created))) })
 	for _, s := range list {
 		hashes = append(hashes, s.hash)
+	}
+	return hashes
+}
+
+// SessionsOf lists the sessions of a user that are good at a moment, the latest first.
+func (t *Tree) SessionsOf(c belfry.CustomerID, user string, now belfry.Time) (list []Login) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, s := range t.registry.logins[account{c, user}] {
+		if u := t.userOf(s); u != nil && s.Expires > now {
+			list = append(list, s.login(u))
+		}
+	}
+	slices.SortFunc(list, func(a, b Login) int {
+		return cmp.Or(cmp.Compare(b.Session.Created, a.Session.Created), bytes.Compare(a.Hash[:], b.Hash[:]))
+	})
+	return list
+}
+
+// SessionsUsed lists the sessions that were used since that was last stored.
+func (t *Tree) SessionsUsed() (hashes []belfry.Hash) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for hash, s := range t.registry.sessions {
+		if s.used.Load() > int64(s.LastUse) {
+			hashes = append(hashes, hash)
+		}
 	}
 	return hashes
 }
@@ -114,13 +156,15 @@ func (t *Tree) applySession(d *belfry.Doc) error {
 		}
 		return nil
 	}
-	s := &session{hash: hash, customer: d.Customer}
+	s := &session{hash: hash, customer: d.Customer, used: new(atomic.Int64)}
 	if err := decodeDoc(d, &s.Session); err != nil {
 		return err
 	}
 	if old != nil {
+		s.used = old.used // whoever holds it goes on noting
 		r.forget(old)
 	}
+	raise(s.used, int64(s.LastUse))
 	at := account{s.customer, s.User}
 	r.sessions[hash], r.logins[at] = s, append(r.logins[at], s)
 	return nil

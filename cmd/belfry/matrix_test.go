@@ -41,6 +41,8 @@ var examples = map[string]example{
 	"GET /api/session/options":           {"/api/session/options", "", ""},
 	"GET /api/session/oidc":              {"/api/session/oidc", "", ""},
 	"GET /api/session/oidc/callback":     {"/api/session/oidc/callback?code=x&state=y", "", ""},
+	"GET /api/sessions":                  {"/api/sessions", "", ""},
+	"DELETE /api/sessions/{id}":          {"/api/sessions/nothing", "", ""},
 	"GET /api/users":                     {"/api/users?limit=1000", "", ""},
 	"POST /api/users":                    {"/api/users", `{"name":"made %d","role":"viewer"}`, "application/json"},
 	"PUT /api/users/{name...}":           {"/api/users/nothing", `{"role":"viewer"}`, "application/json"},

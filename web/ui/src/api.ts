@@ -124,11 +124,25 @@ export interface Person {
   views?: string[];
 }
 
+/** A place where the user is logged in. The id names it and lets nobody in. */
+export interface OwnSession {
+  id: string;
+  created: string;
+  lastuse?: string;
+  expires: string;
+  address?: string;
+  browser?: string;
+  /** It is the one that asks. */
+  current: boolean;
+}
+
 export const session = {
   who: () => call<Person>("/api/session"),
   logIn: (user: string, password: string, customer?: string) =>
     call<Person>("/api/session", { json: customer ? { user, password, customer } : { user, password } }),
   logOut: (everywhere?: boolean) => call<void>("/api/session", { method: "DELETE", params: { everywhere } }),
+  all: async () => (await call<{ sessions: OwnSession[] }>("/api/sessions")).sessions,
+  end: (id: string) => call<{ ended: string }>(named("/api/sessions", id), { method: "DELETE" }),
   /** How one can log in beside user and password. */
   options: () => call<{ oidc: boolean; name?: string }>("/api/session/options"),
   changePassword: (old: string, password: string) =>

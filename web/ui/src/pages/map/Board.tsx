@@ -150,7 +150,8 @@ export function Board(p: BoardProps) {
               <Shown name={bg} alt="" onLoad={(width, height) => setPicture({ width, height })} />
             </div>
           )}
-          <Content scene={scene} {...p} fixed={fixed} part={part} far={far} />
+          {/* Not before it is known how large: thousands of items would be laid out twice. */}
+          {size && <Content scene={scene} {...p} fixed={fixed} part={part} far={far} />}
         </div>
       </section>
       <ZoomTools {...zoom} />

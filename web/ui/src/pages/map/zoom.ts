@@ -4,7 +4,7 @@ import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useSta
 /** Pixels of a unit at 100 %: an icon of 30 units has room for a sign, and its neighbour at 50 leaves room for the names. */
 export const unit = 2;
 
-const least = 0.2;
+const least = 0.05; // so that a few thousand items fit into a window
 const largest = 3;
 const within = (z: number) => Math.min(largest, Math.max(least, z));
 

@@ -4,9 +4,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { session } from "../../api";
 import { Failure, Page } from "../../parts/Page";
-import { Time } from "../../parts/Time";
 import { usePerson } from "../../session";
-import { Confirm } from "./Confirm";
+import { Sessions } from "./Sessions";
 import { tell } from "./tell";
 
 export default function AccountPage() {
@@ -82,6 +81,7 @@ function Password() {
       setOld("");
       setNext("");
       setAgain("");
+      void client.invalidateQueries({ queryKey: ["sessions"] });
       tell("Your password is changed. Your other sessions have ended.");
     } catch (e) {
       setError(e);
@@ -127,36 +127,6 @@ function Password() {
           </Group>
         </Stack>
       </form>
-    </Section>
-  );
-}
-
-function Sessions() {
-  const person = usePerson();
-  const [asking, setAsking] = useState(false);
-  return (
-    <Section title="Sessions">
-      <Text size="sm">
-        This session ends <Time at={person.expires} /> unless you use it before; then it lasts longer.
-      </Text>
-      <Group>
-        <Button variant="default" onClick={() => setAsking(true)}>
-          Log out everywhere…
-        </Button>
-      </Group>
-      {asking && (
-        <Confirm
-          title="Log out everywhere?"
-          action="Log out everywhere"
-          onClose={() => setAsking(false)}
-          onDo={async () => {
-            await session.logOut(true);
-            location.assign("/ui/");
-          }}
-        >
-          <Text size="sm">Your sessions in all browsers end, this one too. You log in again afterwards.</Text>
-        </Confirm>
-      )}
     </Section>
   );
 }

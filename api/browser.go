@@ -1,0 +1,93 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"unicode"
+
+	"belfry"
+)
+
+// browserLength is how many characters of a browser's name are kept at most.
+const browserLength = 60
+
+// placeOf is where a login comes from, as people recognise it later.
+func placeOf(r *http.Request) belfry.Place {
+	return belfry.Place{Address: address(r), Browser: browser(r.UserAgent())}
+}
+
+// sign stands in what browsers say of themselves, and means a name. Browsers claim to be others as well, so the first sign
+// that is found counts.
+type sign struct{ text, name string }
+
+var browserSigns = []sign{
+	{"Edg/", "Edge"},
+	{"EdgA/", "Edge"},
+	{"EdgiOS/", "Edge"},
+	{"OPR/", "Opera"},
+	{"SamsungBrowser/", "Samsung Internet"},
+	{"Firefox/", "Firefox"},
+	{"FxiOS/", "Firefox"},
+	{"CriOS/", "Chrome"},
+	{"Chrome/", "Chrome"},
+	{"Version/", "Safari"},
+}
+
+var systemSigns = []sign{
+	{"Windows", "Windows"},
+	{"Android", "Android"},
+	{"iPhone", "iPhone"},
+	{"iPad", "iPad"},
+	{"CrOS", "ChromeOS"},
+	{"Macintosh", "macOS"},
+	{"Linux", "Linux"},
+}
+
+// browser says in a few words what a User-Agent is about: Firefox 142 on Linux. A program is called by its first word. What
+// comes from outside is shown to people later, so only what can be printed is left of it, and not much.
+func browser(agent string) string {
+	agent = printable(agent)
+	if !strings.HasPrefix(agent, "Mozilla/") {
+		name, _, _ := strings.Cut(agent, " ")
+		return short(strings.Replace(name, "/", " ", 1))
+	}
+	text := "a browser"
+	for _, s := range browserSigns {
+		if _, after, ok := strings.Cut(agent, s.text); ok {
+			text = strings.TrimSpace(s.name + " " + digits(after))
+			break
+		}
+	}
+	for _, s := range systemSigns {
+		if strings.Contains(agent, s.text) {
+			return short(text + " on " + s.name)
+		}
+	}
+	return short(text)
+}
+
+// printable leaves out what does not show, or changes how the rest does.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// digits are those with which a text begins: of a version, the part that people know.
+func digits(text string) string {
+	end := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	if end < 0 {
+		return text
+	}
+	return text[:end]
+}
+
+func short(text string) string {
+	if runes := []rune(text); len(runes) > browserLength {
+		return string(runes[:browserLength])
+	}
+	return text
+}
