@@ -33,6 +33,7 @@ type port struct {
 	reply   func(to netip.AddrPort, packet []byte) error
 	buffer  int // bytes of waiting packets that the system grants; 0 where senders wait
 	closer  io.Closer
+	closed  chan struct{} // when it is; nil until it is to be
 	serving sync.WaitGroup
 
 	mu    sync.RWMutex
@@ -61,7 +62,7 @@ func (p *ports) join(key, setup string, d *desk, open func(*port) (io.Closer, er
 	if p.open == nil {
 		p.open = map[string]*port{}
 	}
-	at := p.open[key]
+	at := p.free(key)
 	if at == nil {
 		at = &port{key: key, setup: setup}
 		if at.closer, err = open(at); err != nil {
@@ -76,6 +77,19 @@ func (p *ports) join(key, setup string, d *desk, open func(*port) (io.Closer, er
 		return nil, err
 	}
 	return func() { p.leave(at, d) }, nil
+}
+
+// free is the port with this key, or nil; one that is being closed is waited for. The mutex is held, but not meanwhile.
+func (p *ports) free(key string) *port {
+	for {
+		at := p.open[key]
+		if at == nil || at.closed == nil {
+			return at
+		}
+		p.mu.Unlock()
+		<-at.closed
+		p.mu.Lock()
+	}
 }
 
 // sit gives a receiver its place, unless another one could not be told from it. One that was changed takes that of its
@@ -95,21 +109,26 @@ func (p *port) sit(d *desk) error {
 }
 
 // leave takes a receiver from its port. The last one closes it, and keeps its place until then: what has arrived is still
-// for it.
+// for it. Other ports do not wait for that.
 func (p *ports) leave(at *port, d *desk) {
 	p.mu.Lock()
 	last := at.alone(d)
 	if last {
-		delete(p.open, at.key)
-		at.closer.Close()
+		at.closed = make(chan struct{})
 	} else {
 		at.rise(d)
 	}
 	p.mu.Unlock()
-	if last {
-		at.serving.Wait()
-		at.rise(d)
+	if !last {
+		return
 	}
+	at.closer.Close()
+	p.mu.Lock()
+	delete(p.open, at.key)
+	close(at.closed)
+	p.mu.Unlock()
+	at.serving.Wait()
+	at.rise(d)
 }
 
 // alone tells that there is no other receiver at the port.

@@ -37,6 +37,7 @@ const (
 	receiverWorkers = 2
 	receiverBatch   = 1 << 13
 	lastWords       = 5 * time.Second // to store what has arrived when the receiver is stopped
+	lastFigures     = 2 * time.Second // and then to tell what became of it
 )
 
 // Run receives until ctx ends, and then stores what has arrived.
@@ -74,7 +75,9 @@ func (r *receiver[M]) Run(ctx context.Context) error {
 	stop := time.AfterFunc(lastWords, cancel)
 	defer stop.Stop()
 	workers.Wait()
-	r.account.Conclude(late, r.env, r.task)
+	final, cancel := context.WithTimeout(context.Background(), lastFigures)
+	defer cancel()
+	r.account.Conclude(final, r.env, r.task)
 	return nil
 }
 
@@ -117,6 +120,10 @@ func (r *receiver[M]) work(ctx context.Context, d *desk, s *sieve[M]) {
 	for {
 		if raws = r.inbox.take(raws); len(raws) == 0 {
 			return
+		}
+		if ctx.Err() != nil { // too late to ask a script about each of them
+			r.account.Drop(DropOverloaded, len(raws))
+			continue
 		}
 		load.empty(len(raws))
 		for i := range raws {

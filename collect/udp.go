@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/ipv4"
@@ -37,9 +38,10 @@ func listenUDP(addr string) func(*port) (io.Closer, error) {
 		}
 		ctx, stop := context.WithCancel(context.Background())
 		read, counted := make(chan struct{}), make(chan struct{})
+		var shut atomic.Bool
 		p.serving.Go(func() {
 			defer close(read)
-			p.readUDP(ctx, u)
+			p.readUDP(ctx, u, &shut)
 		})
 		p.serving.Go(func() {
 			defer close(counted)
@@ -47,7 +49,7 @@ func listenUDP(addr string) func(*port) (io.Closer, error) {
 		})
 		return closing(func() error {
 			stop()
-			shutOut(u) // what comes now is dropped, and counted, so that there is an end to what has come
+			shut.Store(shutOut(u)) // what comes now is dropped, and counted, so that there is an end to what has come
 			u.SetReadDeadline(time.Now())
 			<-counted
 			return u.Close()
@@ -59,15 +61,15 @@ type closing func() error
 
 func (c closing) Close() error { return c() }
 
-// Once a port is to be closed, what waits there is read; nothing more comes then. That it takes long is for a machine that has
-// no time for us.
+// Once a port is to be closed, what waits there is read: all of it where nothing more comes then, however little time the
+// machine has for us, and else for a while.
 const (
 	lastPackets = 3 * time.Second
 	lastPacket  = 100 * time.Millisecond // for one that the system has announced and then found to be broken
 )
 
-// readUDP hands packets to the receivers until the port is to be closed and has nothing more.
-func (p *port) readUDP(ctx context.Context, u *net.UDPConn) {
+// readUDP hands packets to the receivers until the port is to be closed and has nothing more. Shut tells that nothing more comes.
+func (p *port) readUDP(ctx context.Context, u *net.UDPConn, shut *atomic.Bool) {
 	conn := ipv4.NewPacketConn(u) // reads many packets with one call, of IPv6, too
 	packets := make([]ipv4.Message, udpBatch)
 	room := make([]byte, udpBatch*udpLength)
@@ -76,7 +78,7 @@ func (p *port) readUDP(ctx context.Context, u *net.UDPConn) {
 	}
 	senders := &senders{names: map[netip.Addr]string{}}
 	var end time.Time // when it is enough; zero until the port is to be closed
-	for end.IsZero() || waiting(u) && time.Now().Before(end) {
+	for end.IsZero() || waiting(u) && (shut.Load() || time.Now().Before(end)) {
 		n, err := conn.ReadBatch(packets, 0)
 		if errors.Is(err, net.ErrClosed) {
 			return

@@ -12,7 +12,7 @@ func growBuffer(u *net.UDPConn, bytes int) (granted int) {
 }
 
 // shutOut: other systems have no way that is worth it.
-func shutOut(*net.UDPConn) {}
+func shutOut(*net.UDPConn) bool { return false }
 
 // waiting: what waits when a port is closed is lost there.
 func waiting(*net.UDPConn) bool { return false }
