@@ -53,6 +53,10 @@ type desk struct {
 	over  <-chan struct{} // closed when the receiver is to end
 	// next has taken its place: what was already on the way to this one is for that one.
 	next atomic.Pointer[desk]
+	// inherit gets what one before it had no time for, and tells how much of it is lost; it waits for room.
+	inherit func(ctx context.Context, all []raw) (lost int)
+	// storing has room for those who store at the same time. A receiver that is changed again and again is still one.
+	storing chan struct{}
 }
 
 // join opens a port, or comes to one that is open. Setup is what those who share it must agree on.
@@ -204,6 +208,7 @@ func (d *desk) replaced(by *desk) bool {
 	if d.resource != by.resource {
 		return false
 	}
+	by.storing = d.storing
 	d.next.Store(by)
 	return true
 }

@@ -123,3 +123,31 @@ func TestStopLeavesPorts(t *testing.T) {
 	c.start()
 }
 
+// TestChangesUnderFlood: a receiver that is changed again and again while more arrives than it can store follows each time, and
+// everything is counted.
+func TestChangesUnderFlood(t *testing.T) {
+	const changes = 10
+	c := startCollecting(t)
+	addr := "127.0.0.1:" + freePort(t, "127.0.0.1")
+	c.provision("log-syslog-receiver", "name,protocol,listen", cells("U", "udp", addr))
+	c.up("U - Receiver")
+	stop := pour(t, addr)
+	c.until("more comes than can be stored", func() bool { return c.dropped("kernel") > 0 })
+	for i := range changes {
+		// Nothing is kept, and then everything: the other counter moves. That of what is kept moves when there is room to store.
+		filter, moves := fmt.Sprintf("severity > %d", 10+i), "belfry_messages_filtered_total"
+		if i%2 == 1 {
+			filter, moves = fmt.Sprintf("severity < %d", 10+i), "belfry_messages_kept_total"
+		}
+		before := c.metric(moves)
+		begun := time.Now()
+		c.provision("log-syslog-receiver", "name,filter", cells("U", filter))
+		answered := time.Since(begun)
+		c.until("it is in effect", func() bool { return c.metric(moves) > before })
+		t.Logf("change to %s: answered after %s, seen after %s", filter, answered.Round(time.Millisecond), time.Since(begun).Round(time.Millisecond))
+	}
+	sent := stop()
+	received, kept, filtered, dropped := c.booked()
+	t.Logf("sent %d, received %d, kept %d, filtered %d, dropped %d", sent, received, kept, filtered, dropped)
+	c.until("all is counted", func() bool { return c.metric("belfry_messages_received_total") == sent })
+}
