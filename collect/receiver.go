@@ -71,6 +71,7 @@ func (r *receiver[M]) Run(ctx context.Context) error {
 	r.task.begin()
 	<-ctx.Done()
 	leave()
+	workers.Go(r.task.leave)
 	r.inbox.close()
 	stop := time.AfterFunc(lastWords, cancel)
 	defer stop.Stop()
