@@ -28,6 +28,7 @@ type raw struct {
 	ip   string // of whom it is from
 	at   belfry.Time
 	text string
+	to   netip.Addr // that it was sent to; not known unless an answer has to come from there
 }
 
 const (

@@ -30,7 +30,7 @@ type ports struct {
 type port struct {
 	key     string
 	setup   string // what all who share it must agree on
-	reply   func(to netip.AddrPort, packet []byte) error
+	reply   func(to netip.AddrPort, as netip.Addr, packet []byte) error
 	buffer  int // bytes of waiting packets that the system grants; 0 where senders wait
 	closer  io.Closer
 	closed  chan struct{} // when it is; nil until it is to be
@@ -48,8 +48,8 @@ type desk struct {
 	// take gets packets, or whole messages of a stream. With wait it may block until there is room, else it has to drop what
 	// it has no room for. The slice is only lent.
 	take func(ctx context.Context, all []raw, wait bool)
-	// reply sends a packet back; nil where there is nobody to take it.
-	reply func(to netip.AddrPort, packet []byte) error
+	// reply sends a packet back, from the address that was asked if it is known; nil where there is nobody to take it.
+	reply func(to netip.AddrPort, as netip.Addr, packet []byte) error
 	over  <-chan struct{} // closed when the receiver is to end
 	// next has taken its place: what was already on the way to this one is for that one.
 	next atomic.Pointer[desk]
@@ -57,6 +57,20 @@ type desk struct {
 	inherit func(ctx context.Context, all []raw) (lost int)
 	// storing has room for those who store at the same time. A receiver that is changed again and again is still one.
 	storing chan struct{}
+}
+
+// portKey names a port. All ways to write all addresses of the machine mean the same one, as they do for the system.
+func portKey(protocol, addr string) string {
+	if host, port, err := net.SplitHostPort(addr); err == nil && anyAddress(host) {
+		addr = ":" + port
+	}
+	return protocol + " " + addr
+}
+
+// anyAddress tells that a host is not one address but all that the machine has.
+func anyAddress(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host == "" || err == nil && a.IsUnspecified()
 }
 
 // join opens a port, or comes to one that is open. Setup is what those who share it must agree on.

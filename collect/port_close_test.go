@@ -14,7 +14,7 @@ func TestPortsCloseApart(t *testing.T) {
 	join := func(addr string, take func(context.Context, []raw, bool)) (leave func()) {
 		t.Helper()
 		d := &desk{resource: 1, account: env.NewAccount(), take: take}
-		leave, err := all.join("udp "+addr, "test", d, listenUDP(addr))
+		leave, err := all.join("udp "+addr, "test", d, listenUDP(addr, false))
 		if err != nil {
 			t.Fatal(err)
 		}
