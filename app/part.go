@@ -53,3 +53,25 @@ func (p *part) endWithin(ctx context.Context) error {
 		return fmt.Errorf("stop %s: %w", p.name, ctx.Err())
 	}
 }
+
+// endAndDrain ends a mover and lets it move what is left; it is left behind when that takes long.
+func (p *part) endAndDrain(ctx context.Context, drain func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, moverWithin)
+	defer cancel()
+	if err := p.endWithin(ctx); err != nil {
+		return err
+	}
+	return within(ctx, func() error { return drain(ctx) })
+}
+
+// within runs f, which cannot be called off, and leaves it behind when ctx ends first.
+func within(ctx context.Context, f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

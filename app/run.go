@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"belfry"
@@ -134,6 +135,12 @@ func (s *service) stop() error {
 	begun := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
 	defer cancel()
+	if s.store != nil {
+		s.store.Closing()
+	}
+	if s.parts.collect != nil {
+		s.parts.collect.stop() // at once: nobody waits for an answer from it, and others may have many requests open
+	}
 	if s.hub != nil {
 		s.hub.Close() // streams would not end by themselves
 	}
@@ -174,7 +181,12 @@ func (s *service) stop() error {
 		errs = append(errs, s.parts.disk.endWithin(ctx))
 	}
 	if s.rows != nil {
-		errs = append(errs, s.rows.Close())
+		err := within(ctx, s.rows.Close)
+		if errors.Is(err, context.DeadlineExceeded) {
+			s.leave("row store", err)
+		} else {
+			errs = append(errs, err)
+		}
 	}
 	errs = append(errs, s.core.close())
 	s.Log.Info("stopped", "dur", time.Since(begun).Round(time.Millisecond))
@@ -194,7 +206,7 @@ func (s *service) lastUses(ctx context.Context) {
 	}
 }
 
-// drain lets the movers finish.
+// drain lets the movers finish, unless that takes long.
 func (s *service) drain(ctx context.Context) {
 	for _, m := range []struct {
 		part  *part
@@ -203,18 +215,27 @@ func (s *service) drain(ctx context.Context) {
 		if m.part == nil {
 			continue
 		}
-		err := m.part.endWithin(ctx)
-		if err == nil {
-			err = m.drain(ctx)
-		}
-		if err != nil {
-			s.Log.Warn("left to the next start", "part", m.part.name, "err", err)
-		}
+		s.leave(m.part.name, m.part.endAndDrain(ctx, m.drain))
 	}
 	if s.journal != nil && s.store != nil {
 		s.release(ctx)
 	}
 }
 
-func (s *service) drainStore(ctx context.Context) error { return s.store.Drain(ctx) }
-func (s *service) drainMeta(ctx context.Context) error  { return s.meta.Drain(ctx) }
+// leave tells what could not be finished. It is in the journal.
+func (s *service) leave(part string, err error) {
+	if err != nil {
+		s.Log.Warn("left to the next start", "part", part, "err", err)
+	}
+}
+
+// drainStore moves the last rows. Many of them are left where they are, in the journal: the next start moves them in the
+// time that it would take here, and a service that was flooded ends soon.
+func (s *service) drainStore(ctx context.Context) error {
+	if rows, _ := s.store.Backlog(); rows > drainMost {
+		return fmt.Errorf("%d rows wait in the journal, and more than %d are not moved now", rows, drainMost)
+	}
+	return s.store.Drain(ctx)
+}
+
+func (s *service) drainMeta(ctx context.Context) error { return s.meta.Drain(ctx) }

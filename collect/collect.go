@@ -37,12 +37,20 @@ type Task struct {
 	Objects  []string          // names of the objects that the package has made
 
 	begun func() // to be called once the collector works; nil when nobody waits for it
+	gone  func() // to be called once it needs nothing any more that another one could want; the same
 }
 
 // begin tells that the collector works, and can do without the one before it.
 func (t *Task) begin() {
 	if t.begun != nil {
 		t.begun()
+	}
+}
+
+// leave tells that the collector has given back what others could want, and has only to finish.
+func (t *Task) leave() {
+	if t.gone != nil {
+		t.gone()
 	}
 }
 

@@ -19,7 +19,7 @@ type inbox struct {
 	bytes  int
 	closed bool
 	news   chan struct{} // something is there, or the inbox is closed
-	room   chan struct{} // closed, and made anew, when something was taken out
+	room   chan struct{} // closed, and made anew, when something was taken out or nothing more is let in
 }
 
 // raw is a message as it came.
@@ -28,6 +28,7 @@ type raw struct {
 	ip   string // of whom it is from
 	at   belfry.Time
 	text string
+	to   netip.Addr // that it was sent to; not known unless an answer has to come from there
 }
 
 const (
@@ -133,10 +134,21 @@ func (b *inbox) take(done []raw) []raw {
 	}
 }
 
-// close lets nothing more in; what is there can still be taken.
+// leave takes out everything at once.
+func (b *inbox) leave() (piles [][]raw) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	piles, b.piles = b.piles, nil
+	b.count, b.bytes = 0, 0
+	return piles
+}
+
+// close lets nothing more in; what is there can still be taken. Who waits for room need not wait any more.
 func (b *inbox) close() {
 	b.mu.Lock()
 	b.closed = true
+	close(b.room)
+	b.room = make(chan struct{})
 	b.mu.Unlock()
 	b.call()
 }

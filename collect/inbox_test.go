@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -82,5 +83,21 @@ func TestInboxWait(t *testing.T) {
 	}
 	if taken+n != 25 || n == 0 {
 		t.Errorf("%d taken, %d lost", taken, n)
+	}
+}
+
+// TestInboxClosed: who waits for room is told at once that there will be none, though nothing is taken out.
+func TestInboxClosed(t *testing.T) {
+	b := newInbox(10)
+	lost := make(chan int)
+	go func() { lost <- b.put(t.Context(), mail(0, 25), true) }()
+	for full := false; !full; runtime.Gosched() {
+		b.mu.Lock()
+		full = b.count == 10
+		b.mu.Unlock()
+	}
+	b.close()
+	if n := <-lost; n != 15 {
+		t.Errorf("%d lost", n)
 	}
 }

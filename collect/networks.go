@@ -9,6 +9,9 @@ import (
 // networks are those from which a receiver takes messages; none means from everywhere.
 type networks []netip.Prefix
 
+// mappedBits are those before an address of IPv4 that is written as one of IPv6.
+const mappedBits = 96
+
 // parseNetworks reads a list of networks and addresses, with commas, blanks or lines between them.
 func parseNetworks(text string) (all networks, err error) {
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", ;\t\r\n", r) }) {
@@ -19,6 +22,9 @@ func parseNetworks(text string) (all networks, err error) {
 				return nil, fmt.Errorf("%q is neither an address nor a network; write 192.0.2.7 or 10.1.0.0/16, with commas between several", word)
 			}
 			p = netip.PrefixFrom(a.Unmap().WithZone(""), a.Unmap().BitLen())
+		}
+		if p.Addr().Is4In6() && p.Bits() >= mappedBits { // senders are known by their addresses of IPv4
+			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mappedBits)
 		}
 		if p.Masked() != p {
 			return nil, fmt.Errorf("%q has bits behind its mask; write %s", word, p.Masked())

@@ -30,9 +30,10 @@ type ports struct {
 type port struct {
 	key     string
 	setup   string // what all who share it must agree on
-	reply   func(to netip.AddrPort, packet []byte) error
+	reply   func(to netip.AddrPort, as netip.Addr, packet []byte) error
 	buffer  int // bytes of waiting packets that the system grants; 0 where senders wait
 	closer  io.Closer
+	closed  chan struct{} // when it is; nil until it is to be
 	serving sync.WaitGroup
 
 	mu    sync.RWMutex
@@ -47,11 +48,29 @@ type desk struct {
 	// take gets packets, or whole messages of a stream. With wait it may block until there is room, else it has to drop what
 	// it has no room for. The slice is only lent.
 	take func(ctx context.Context, all []raw, wait bool)
-	// reply sends a packet back; nil where there is nobody to take it.
-	reply func(to netip.AddrPort, packet []byte) error
+	// reply sends a packet back, from the address that was asked if it is known; nil where there is nobody to take it.
+	reply func(to netip.AddrPort, as netip.Addr, packet []byte) error
 	over  <-chan struct{} // closed when the receiver is to end
 	// next has taken its place: what was already on the way to this one is for that one.
 	next atomic.Pointer[desk]
+	// inherit gets what one before it had no time for, and tells how much of it is lost; it waits for room.
+	inherit func(ctx context.Context, all []raw) (lost int)
+	// storing has room for those who store at the same time. A receiver that is changed again and again is still one.
+	storing chan struct{}
+}
+
+// portKey names a port. All ways to write all addresses of the machine mean the same one, as they do for the system.
+func portKey(protocol, addr string) string {
+	if host, port, err := net.SplitHostPort(addr); err == nil && anyAddress(host) {
+		addr = ":" + port
+	}
+	return protocol + " " + addr
+}
+
+// anyAddress tells that a host is not one address but all that the machine has.
+func anyAddress(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host == "" || err == nil && a.IsUnspecified()
 }
 
 // join opens a port, or comes to one that is open. Setup is what those who share it must agree on.
@@ -61,7 +80,7 @@ func (p *ports) join(key, setup string, d *desk, open func(*port) (io.Closer, er
 	if p.open == nil {
 		p.open = map[string]*port{}
 	}
-	at := p.open[key]
+	at := p.free(key)
 	if at == nil {
 		at = &port{key: key, setup: setup}
 		if at.closer, err = open(at); err != nil {
@@ -76,6 +95,19 @@ func (p *ports) join(key, setup string, d *desk, open func(*port) (io.Closer, er
 		return nil, err
 	}
 	return func() { p.leave(at, d) }, nil
+}
+
+// free is the port with this key, or nil; one that is being closed is waited for. The mutex is held, but not meanwhile.
+func (p *ports) free(key string) *port {
+	for {
+		at := p.open[key]
+		if at == nil || at.closed == nil {
+			return at
+		}
+		p.mu.Unlock()
+		<-at.closed
+		p.mu.Lock()
+	}
 }
 
 // sit gives a receiver its place, unless another one could not be told from it. One that was changed takes that of its
@@ -95,21 +127,26 @@ func (p *port) sit(d *desk) error {
 }
 
 // leave takes a receiver from its port. The last one closes it, and keeps its place until then: what has arrived is still
-// for it.
+// for it. Other ports do not wait for that.
 func (p *ports) leave(at *port, d *desk) {
 	p.mu.Lock()
 	last := at.alone(d)
 	if last {
-		delete(p.open, at.key)
-		at.closer.Close()
+		at.closed = make(chan struct{})
 	} else {
 		at.rise(d)
 	}
 	p.mu.Unlock()
-	if last {
-		at.serving.Wait()
-		at.rise(d)
+	if !last {
+		return
 	}
+	at.closer.Close()
+	p.mu.Lock()
+	delete(p.open, at.key)
+	close(at.closed)
+	p.mu.Unlock()
+	at.serving.Wait()
+	at.rise(d)
 }
 
 // alone tells that there is no other receiver at the port.
@@ -185,6 +222,7 @@ func (d *desk) replaced(by *desk) bool {
 	if d.resource != by.resource {
 		return false
 	}
+	by.storing = d.storing
 	d.next.Store(by)
 	return true
 }

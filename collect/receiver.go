@@ -37,6 +37,7 @@ const (
 	receiverWorkers = 2
 	receiverBatch   = 1 << 13
 	lastWords       = 5 * time.Second // to store what has arrived when the receiver is stopped
+	lastFigures     = 2 * time.Second // and then to tell what became of it
 )
 
 // Run receives until ctx ends, and then stores what has arrived.
@@ -45,7 +46,7 @@ func (r *receiver[M]) Run(ctx context.Context) error {
 	if r.wait {
 		r.inbox = newInbox(inboxPatient)
 	}
-	d := &desk{resource: r.task.Resource, account: r.account, take: r.take, over: ctx.Done()}
+	d := &desk{resource: r.task.Resource, account: r.account, take: r.take, inherit: r.inherit, over: ctx.Done(), storing: make(chan struct{}, receiverWorkers)}
 	var err error
 	if d.allow, err = parseNetworks(r.task.Answers["allow"]); err != nil {
 		return err
@@ -70,11 +71,15 @@ func (r *receiver[M]) Run(ctx context.Context) error {
 	r.task.begin()
 	<-ctx.Done()
 	leave()
+	workers.Go(r.task.leave)
 	r.inbox.close()
 	stop := time.AfterFunc(lastWords, cancel)
 	defer stop.Stop()
+	r.bequeath(late)
 	workers.Wait()
-	r.account.Conclude(late, r.env, r.task)
+	final, cancel := context.WithTimeout(context.Background(), lastFigures)
+	defer cancel()
+	r.account.Conclude(final, r.env, r.task)
 	return nil
 }
 
@@ -109,6 +114,26 @@ func (r *receiver[M]) take(ctx context.Context, all []raw, wait bool) {
 	r.account.Drop(DropOverloaded, lost)
 }
 
+// bequeath leaves what nobody has looked at yet to the receiver that has taken this one's place, if there is one: so however
+// often a receiver is changed, there is one that works, with one inbox.
+func (r *receiver[M]) bequeath(ctx context.Context) {
+	next := r.desk.next.Load()
+	if next == nil {
+		return
+	}
+	for _, pile := range r.inbox.leave() {
+		r.account.Drop(DropOverloaded, next.inherit(ctx, pile))
+	}
+}
+
+func (r *receiver[M]) inherit(ctx context.Context, all []raw) (lost int) {
+	lost = r.inbox.put(ctx, all, true)
+	if next := r.desk.next.Load(); lost > 0 && next != nil {
+		return next.inherit(ctx, all[len(all)-lost:])
+	}
+	return lost
+}
+
 // work takes messages out of the inbox until it is closed and empty.
 func (r *receiver[M]) work(ctx context.Context, d *desk, s *sieve[M]) {
 	defer s.close()
@@ -117,6 +142,10 @@ func (r *receiver[M]) work(ctx context.Context, d *desk, s *sieve[M]) {
 	for {
 		if raws = r.inbox.take(raws); len(raws) == 0 {
 			return
+		}
+		if ctx.Err() != nil { // too late to ask a script about each of them
+			r.account.Drop(DropOverloaded, len(raws))
+			continue
 		}
 		load.empty(len(raws))
 		for i := range raws {
@@ -195,7 +224,7 @@ func (r *receiver[M]) store(ctx context.Context, l *load[M]) bool {
 	columns := r.batch(l.messages)
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		b := &belfry.Batch{Collection: r.collection, Times: l.times, Columns: append([]belfry.Column(nil), columns...)}
-		kept, err := r.env.Sink.Receive(ctx, r.task.Customer, r.task.Resource, b, r.wait)
+		kept, err := r.send(ctx, b)
 		if err == nil {
 			r.account.Keep(kept)
 			r.account.Drop(DropDiscarded, len(l.messages)-kept)
@@ -211,4 +240,15 @@ func (r *receiver[M]) store(ctx context.Context, l *load[M]) bool {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// send hands a batch to the sink, when it is its turn.
+func (r *receiver[M]) send(ctx context.Context, b *belfry.Batch) (kept int, err error) {
+	select {
+	case r.desk.storing <- struct{}{}:
+	case <-ctx.Done():
+		return 0, belfry.Errorf(belfry.Overloaded, "others are still being stored")
+	}
+	defer func() { <-r.desk.storing }()
+	return r.env.Sink.Receive(ctx, r.task.Customer, r.task.Resource, b, r.wait)
 }

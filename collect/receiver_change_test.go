@@ -1,9 +1,16 @@
 package collect
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+
+	"belfry"
 )
 
 // A receiver that is changed while messages arrive gets all of them, on the same connection.
@@ -35,4 +42,67 @@ func TestSyslogChange(t *testing.T) {
 			t.Fatalf("%d sent, %d received, %d kept", n, received, kept)
 		}
 	}
+}
+
+// stuckSink takes no messages until it is released, whoever calls off.
+type stuckSink struct {
+	Sink
+	free chan struct{}
+	busy atomic.Int32 // calls that were made
+}
+
+func (s *stuckSink) Receive(ctx context.Context, c belfry.CustomerID, id belfry.ID, b *belfry.Batch, wait bool) (int, error) {
+	s.busy.Add(1)
+	<-s.free
+	return s.Sink.Receive(ctx, c, id, b, wait)
+}
+
+// A receiver that has no more room is changed: what is read from then on is for the new one, though the old one cannot store
+// what it has, and it can be changed again and again. Nothing goes uncounted, and no more is on its way to the sink than before.
+func TestSyslogChangeFull(t *testing.T) {
+	h := newHouse(t, Kinds)
+	sink := &stuckSink{Sink: h.env.Sink, free: make(chan struct{})}
+	release := sync.OnceFunc(func() { close(sink.free) })
+	defer release()
+	h.env.Sink = sink
+	addr := freePort(t, "udp")
+	h.provision("log-syslog-receiver", "name,listen", "U,"+addr)
+	h.up("U")
+	over, ended := make(chan struct{}), make(chan struct{})
+	c := dial(t, "udp", "127.0.0.1", addr)
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-over:
+				return
+			default:
+			}
+			if _, err := c.Write([]byte("<13>a flood")); errors.Is(err, net.ErrClosed) { // the test has failed
+				return
+			}
+		}
+	}()
+	s := &h.env.Sums
+	h.await("the system has no room", func() bool { return s.Dropped[DropKernel].Load() > 0 })
+	for i := range 3 {
+		had := s.Received.Load()
+		h.provision("log-syslog-receiver", "name,filter", fmt.Sprintf("U,severity < %d", 10+i))
+		h.await("more is read", func() bool { return s.Received.Load() > had+2*receiverBatch })
+	}
+	h.provision("log-syslog-receiver", "name,filter", "U,severity > 9")
+	h.await("the new filter is asked", func() bool { return s.Filtered.Load() > 0 })
+	if n := sink.busy.Load(); n != receiverWorkers {
+		t.Errorf("%d batches are on their way", n)
+	}
+	close(over)
+	<-ended
+	release()
+	h.await("all is booked", func() bool {
+		dropped := int64(0)
+		for i := range s.Dropped {
+			dropped += s.Dropped[i].Load()
+		}
+		return s.Received.Load() == s.Kept.Load()+s.Filtered.Load()+dropped
+	})
 }

@@ -37,6 +37,7 @@ type run struct {
 	task Task
 	stop context.CancelFunc
 	up   chan struct{} // it works, or has failed for the first time, or has ended
+	left chan struct{} // it has given back its port, and those before it
 	done chan struct{} // it has ended, and those before it
 }
 
@@ -139,7 +140,7 @@ func (s *Supervisor) follow(ctx context.Context, id belfry.ID) {
 		return
 	}
 	own, stop := context.WithCancel(ctx)
-	r := &run{task: task, stop: stop, up: make(chan struct{}), done: make(chan struct{})}
+	r := &run{task: task, stop: stop, up: make(chan struct{}), left: make(chan struct{}), done: make(chan struct{})}
 	s.runs[id] = r
 	s.ended.Go(func() {
 		defer close(r.done)
@@ -150,7 +151,7 @@ func (s *Supervisor) follow(ctx context.Context, id belfry.ID) {
 
 // succeed runs a collector, in the place of another one if there is one. Where they may overlap, the new one works before
 // the old one is stopped, so that nothing is missed in between. If that does not go, as with another certificate on the same
-// port, and for all others, the old one has ended before the new one begins.
+// port, the old one has left its port before the new one begins, and for all others it has ended.
 func (s *Supervisor) succeed(ctx context.Context, r, before *run) {
 	begin := sync.OnceFunc(func() {
 		if before != nil {
@@ -158,27 +159,43 @@ func (s *Supervisor) succeed(ctx context.Context, r, before *run) {
 		}
 		close(r.up)
 	})
-	alone := func() {
+	leave := sync.OnceFunc(func() {
 		begin()
 		if before != nil {
-			<-before.done
+			<-before.left
 		}
-	}
-	defer alone()
+		close(r.left)
+	})
+	defer func() {
+		leave()
+		<-before.over()
+	}()
 	t := r.task
-	t.begun = begin
-	if before != nil {
-		if s.kinds[t.Kind].Overlaps {
-			<-before.up
-			err := s.runOnce(ctx, t, s.logOf(t))
-			if ctx.Err() != nil {
-				return
-			}
-			s.logOf(t).Info("a changed collector is run again", "err", err)
+	t.begun, t.gone = begin, leave
+	if before != nil && s.kinds[t.Kind].Overlaps {
+		<-before.up
+		err := s.runOnce(ctx, t, s.logOf(t))
+		if ctx.Err() != nil {
+			return
 		}
-		alone()
+		s.logOf(t).Info("a changed collector is run again", "err", err)
+		begin()
+		<-before.left
+	} else {
+		begin()
+		<-before.over()
 	}
-	s.keepRunning(ctx, t)
+	s.keepRunning(ctx, t, before.over())
+}
+
+// over is closed when a run has ended; one that never was is over.
+func (r *run) over() <-chan struct{} {
+	if r != nil {
+		return r.done
+	}
+	none := make(chan struct{})
+	close(none)
+	return none
 }
 
 func (s *Supervisor) logOf(t Task) *slog.Logger {
@@ -232,8 +249,8 @@ const (
 	longestWait  = time.Minute
 )
 
-// keepRunning runs a collector until ctx ends, however often it fails.
-func (s *Supervisor) keepRunning(ctx context.Context, t Task) {
+// keepRunning runs a collector until ctx ends, however often it fails. Before is closed when the one before it has ended.
+func (s *Supervisor) keepRunning(ctx context.Context, t Task, before <-chan struct{}) {
 	log := s.logOf(t)
 	wait := shortestWait
 	for {
@@ -247,13 +264,32 @@ func (s *Supervisor) keepRunning(ctx context.Context, t Task) {
 			wait = shortestWait
 		}
 		log.Warn("a collector failed", "err", err, "again", wait)
-		s.tell(ctx, t, err)
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
+		s.show(ctx, t, err, time.After(wait), before)
+		if ctx.Err() != nil {
 			return
 		}
 		wait = min(2*wait, longestWait)
+	}
+}
+
+// show tells that a collector does not work, and waits until it is to be run again. One before it may still have figures to
+// tell, which look as if all were well: then it is told once more.
+func (s *Supervisor) show(ctx context.Context, t Task, why error, again <-chan time.Time, before <-chan struct{}) {
+	select {
+	case <-before:
+		before = nil
+	default:
+	}
+	for {
+		s.tell(ctx, t, why)
+		select {
+		case <-before:
+			before = nil
+		case <-again:
+			return
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 

@@ -183,7 +183,7 @@ func (s *stream) hand() {
 	text, at, begin := string(s.text), belfry.At(time.Now()), 0
 	raws := s.raws[:0]
 	for _, end := range s.ends {
-		raws = append(raws, raw{s.from, s.ip, at, text[begin:end]})
+		raws = append(raws, raw{from: s.from, ip: s.ip, at: at, text: text[begin:end]})
 		begin = end
 	}
 	s.alone = !s.port.hand(s.ctx, raws, true)

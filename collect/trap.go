@@ -36,7 +36,9 @@ func newTrap(e *Env, t Task) (Collector, error) {
 	}
 	addr := t.Answers["listen"]
 	r := &receiver[Trap]{env: e, task: t, account: e.NewAccount(), collection: "trap", batch: trapColumns, read: reader.read}
-	r.join = func(d *desk) (func(), error) { return e.ports.join("udp "+addr, "trap", d, listenUDP(addr)) }
+	r.join = func(d *desk) (func(), error) {
+		return e.ports.join(portKey("udp", addr), "trap", d, listenUDP(addr, true))
+	}
 	return r, nil
 }
 

@@ -222,7 +222,7 @@ func (r *trapReader) answer(d *desk, in raw, make func() ([]byte, error)) {
 	}()
 	packet, err := make()
 	if err == nil && d.reply != nil {
-		err = d.reply(in.from, packet)
+		err = d.reply(in.from, in.to, packet)
 	}
 	if err != nil {
 		r.env.Log.Debug("a packet was not answered", "err", err, "from", in.from.Addr())

@@ -293,7 +293,7 @@ func FuzzTrapPacket(f *testing.F) {
 		f.Add(packet)
 	}
 	f.Fuzz(func(t *testing.T, packet []byte) {
-		d := &desk{reply: func(netip.AddrPort, []byte) error { return nil }}
+		d := &desk{reply: func(netip.AddrPort, netip.Addr, []byte) error { return nil }}
 		m, stored, _, ok := r.read(d, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
 		if !ok {
 			return

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/ipv4"
@@ -22,8 +23,8 @@ const (
 	dropsLook = time.Second // how often the system is asked what it dropped
 )
 
-// listenUDP opens a port for packets.
-func listenUDP(addr string) func(*port) (io.Closer, error) {
+// listenUDP opens a port for packets. If some are answered, it is noted at which address each arrived, unless there is one alone.
+func listenUDP(addr string, answers bool) func(*port) (io.Closer, error) {
 	return func(p *port) (io.Closer, error) {
 		conn, err := net.ListenPacket("udp", addr)
 		if err != nil {
@@ -31,15 +32,19 @@ func listenUDP(addr string) func(*port) (io.Closer, error) {
 		}
 		u := conn.(*net.UDPConn)
 		p.buffer = growBuffer(u, udpBuffer)
-		p.reply = func(to netip.AddrPort, packet []byte) error {
-			_, err := u.WriteToUDPAddrPort(packet, to)
-			return err
+		noted := 0
+		if host, _, err := net.SplitHostPort(addr); err == nil && answers && anyAddress(host) {
+			noted = noteArrival(u)
+		}
+		p.reply = func(to netip.AddrPort, as netip.Addr, packet []byte) error {
+			return answerFrom(u, to, as, packet)
 		}
 		ctx, stop := context.WithCancel(context.Background())
 		read, counted := make(chan struct{}), make(chan struct{})
+		var shut atomic.Bool
 		p.serving.Go(func() {
 			defer close(read)
-			p.readUDP(ctx, u)
+			p.readUDP(ctx, u, noted, &shut)
 		})
 		p.serving.Go(func() {
 			defer close(counted)
@@ -47,7 +52,7 @@ func listenUDP(addr string) func(*port) (io.Closer, error) {
 		})
 		return closing(func() error {
 			stop()
-			shutOut(u) // what comes now is dropped, and counted, so that there is an end to what has come
+			shut.Store(shutOut(u)) // what comes now is dropped, and counted, so that there is an end to what has come
 			u.SetReadDeadline(time.Now())
 			<-counted
 			return u.Close()
@@ -59,24 +64,21 @@ type closing func() error
 
 func (c closing) Close() error { return c() }
 
-// Once a port is to be closed, what waits there is read; nothing more comes then. That it takes long is for a machine that has
-// no time for us.
+// Once a port is to be closed, what waits there is read: all of it where nothing more comes then, however little time the
+// machine has for us, and else for a while.
 const (
 	lastPackets = 3 * time.Second
 	lastPacket  = 100 * time.Millisecond // for one that the system has announced and then found to be broken
 )
 
-// readUDP hands packets to the receivers until the port is to be closed and has nothing more.
-func (p *port) readUDP(ctx context.Context, u *net.UDPConn) {
+// readUDP hands packets to the receivers until the port is to be closed and has nothing more. Noted is how many bytes the
+// system notes of a packet's arrival; shut tells that nothing more comes.
+func (p *port) readUDP(ctx context.Context, u *net.UDPConn, noted int, shut *atomic.Bool) {
 	conn := ipv4.NewPacketConn(u) // reads many packets with one call, of IPv6, too
-	packets := make([]ipv4.Message, udpBatch)
-	room := make([]byte, udpBatch*udpLength)
-	for i := range packets {
-		packets[i].Buffers = [][]byte{room[i*udpLength : (i+1)*udpLength]}
-	}
+	packets := newPackets(noted)
 	senders := &senders{names: map[netip.Addr]string{}}
 	var end time.Time // when it is enough; zero until the port is to be closed
-	for end.IsZero() || waiting(u) && time.Now().Before(end) {
+	for end.IsZero() || waiting(u) && (shut.Load() || time.Now().Before(end)) {
 		n, err := conn.ReadBatch(packets, 0)
 		if errors.Is(err, net.ErrClosed) {
 			return
@@ -94,6 +96,17 @@ func (p *port) readUDP(ctx context.Context, u *net.UDPConn) {
 		}
 		p.packets(ctx, senders, packets[:n])
 	}
+}
+
+// newPackets makes room for those that are read at once.
+func newPackets(noted int) []ipv4.Message {
+	packets := make([]ipv4.Message, udpBatch)
+	room, notes := make([]byte, udpBatch*udpLength), make([]byte, udpBatch*noted)
+	for i := range packets {
+		packets[i].Buffers = [][]byte{room[i*udpLength : (i+1)*udpLength]}
+		packets[i].OOB = notes[i*noted : (i+1)*noted]
+	}
+	return packets
 }
 
 // packets hands over what was read at once: to each receiver together what came for it one after the other. All texts share
@@ -122,7 +135,7 @@ func (p *port) packets(ctx context.Context, senders *senders, packets []ipv4.Mes
 			begin = i
 		}
 		n := packets[i].N
-		raws = append(raws, raw{from, senders.name(from.Addr()), at, text[:n]})
+		raws = append(raws, raw{from, senders.name(from.Addr()), at, text[:n], arrivedAt(packets[i].OOB[:packets[i].NN])})
 		text = text[n:]
 	}
 	p.hand(ctx, raws[begin:], wait)

@@ -19,12 +19,13 @@ func growBuffer(u *net.UDPConn, bytes int) (granted int) {
 	return granted
 }
 
-// shutOut makes the system drop, and count, every packet that arrives from now on.
-func shutOut(u *net.UDPConn) {
+// shutOut makes the system drop, and count, every packet that arrives from now on, and tells whether it does.
+func shutOut(u *net.UDPConn) bool {
 	nothing := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: 0}
-	control(u, func(fd int) error {
+	err := control(u, func(fd int) error {
 		return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &nothing})
 	})
+	return err == nil
 }
 
 // waiting tells that there is a packet to read.

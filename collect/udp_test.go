@@ -18,7 +18,7 @@ func TestPacketsWait(t *testing.T) {
 		t.Helper()
 		d := &desk{resource: id, account: env.NewAccount(), allow: networks{netip.MustParsePrefix(allow)}}
 		d.take = func(_ context.Context, _ []raw, wait bool) { waited <- wait }
-		leave, err := all.join("udp "+addr, "test", d, listenUDP(addr))
+		leave, err := all.join("udp "+addr, "test", d, listenUDP(addr, false))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestPortHandedOn(t *testing.T) {
 	join := func(id belfry.ID, over <-chan struct{}) (leave func(), err error) {
 		d := &desk{resource: id, account: env.NewAccount(), over: over}
 		d.take = func(context.Context, []raw, bool) { got <- id }
-		return all.join("udp "+addr, "test", d, listenUDP(addr))
+		return all.join("udp "+addr, "test", d, listenUDP(addr, false))
 	}
 	over := make(chan struct{})
 	first, err := join(1, over)

@@ -6,6 +6,10 @@ import (
 	"belfry"
 )
 
+// receiveSpares is how many rows messages leave room for: devices cannot be told to wait as those who send requests can, and
+// a receiver that is flooded must not keep out the request that changes it.
+const receiveSpares = 50_000
+
 // Receive stores rows that a collector has made about its resource, and tells how many were kept: the others were
 // discarded because of how the resource is managed. The batch belongs to the sequencer from then on.
 func (s *Sequencer) Receive(ctx context.Context, c belfry.CustomerID, resource belfry.ID, b *belfry.Batch, wait bool) (kept int, err error) {
@@ -13,7 +17,10 @@ func (s *Sequencer) Receive(ctx context.Context, c belfry.CustomerID, resource b
 	if rows == 0 {
 		return 0, nil
 	}
-	if err := s.room(ctx, c, rows, wait); err != nil {
+	if err = s.cfg.Room(ctx, rows+receiveSpares); err == nil {
+		err = s.paced(ctx, c, rows, wait)
+	}
+	if err != nil {
 		s.counters.lost(rows, lostReasonOf(err))
 		return 0, err
 	}

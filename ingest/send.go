@@ -106,6 +106,11 @@ func (s *Sequencer) room(ctx context.Context, c belfry.CustomerID, rows int, und
 	if err := s.cfg.Room(ctx, rows); err != nil {
 		return err
 	}
+	return s.paced(ctx, c, rows, underWay)
+}
+
+// paced books rows to the customer.
+func (s *Sequencer) paced(ctx context.Context, c belfry.CustomerID, rows int, underWay bool) error {
 	for {
 		rate := s.cfg.Limits().Rate
 		wait := s.pace.take(c, rows, rate, s.cfg.Now())

@@ -70,6 +70,7 @@ type Mover struct {
 	failures int               // in a row
 	ended    time.Time         // the last round
 	took     time.Duration     // that round
+	closing  bool              // nothing follows what is under way
 	changed  chan struct{}     // closed when moved or failures change, and replaced
 }
 
@@ -343,9 +344,9 @@ func (m *Mover) Room(ctx context.Context, rows int) error {
 	pause := m.pause()
 	for {
 		m.mu.Lock()
-		waiting, changed := m.load, m.changed
+		waiting, changed, most := m.load, m.changed, m.most()
 		m.mu.Unlock()
-		full := waiting > 0 && waiting+rows > m.opt.MaxBacklog
+		full := waiting > 0 && waiting+rows > most
 		if !full && pause == nil {
 			return nil
 		}
@@ -359,7 +360,7 @@ func (m *Mover) Room(ctx context.Context, rows int) error {
 			pause = nil
 		case <-changed:
 		case <-ctx.Done():
-			return belfry.Errorf(belfry.Overloaded, "%d rows of at most %d bytes wait to be stored, and no more than %d may; send again later", waiting, usualRow, m.opt.MaxBacklog)
+			return belfry.Errorf(belfry.Overloaded, "%d rows of at most %d bytes wait to be stored, and no more than %d may; send again later", waiting, usualRow, most)
 		}
 	}
 }
@@ -374,13 +375,30 @@ func (m *Mover) Roomy(rows int) bool {
 // pause ends when a request has waited for as long as the backlog asks; nil when it need not wait.
 func (m *Mover) pause() <-chan time.Time {
 	m.mu.Lock()
-	waiting := m.load
+	waiting, closing := m.load, m.closing
 	m.mu.Unlock()
 	few := m.opt.MaxBacklog / 2
-	if waiting <= few {
+	if waiting <= few || closing {
 		return nil
 	}
 	return time.After(longestPause * time.Duration(waiting-few) / time.Duration(m.opt.MaxBacklog-few))
+}
+
+// Closing tells that the service stops. What is under way finds as much room again, and is not held up: it is safe in the
+// journal, and nothing follows it that would have to keep pace with the store.
+func (m *Mover) Closing() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closing = true
+	m.announce()
+}
+
+// most is how much may wait. The mutex is held.
+func (m *Mover) most() int {
+	if m.closing {
+		return 2 * m.opt.MaxBacklog
+	}
+	return m.opt.MaxBacklog
 }
 
 // Select answers a plan from the store, once the rows of its collection and the names of items that were added before

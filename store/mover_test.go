@@ -257,6 +257,33 @@ func TestMoverRoom(t *testing.T) {
 	})
 }
 
+// When the service stops, whoever waits for room gets it, up to a limit, though nothing is moved.
+func TestMoverClosing(t *testing.T) {
+	r := new(ram)
+	run(t, r, MoverOptions{Rows: 1, MaxBacklog: 10}, func(ctx context.Context, m *Mover) {
+		r.gate = make(chan struct{})
+		m.Add(record(1, "events", 8))
+		got := make(chan error)
+		go func() { got <- m.Room(ctx, 8) }()
+		synctest.Wait()
+		m.Closing()
+		if err := <-got; err != nil {
+			t.Errorf("there is no room: %v", err)
+		}
+		m.Add(record(2, "events", 8))
+		begun := time.Now()
+		if err := m.Room(ctx, 4); err != nil || time.Since(begun) > 0 {
+			t.Errorf("held up for %s: %v", time.Since(begun), err)
+		}
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		if err := m.Room(short, 5); belfry.CodeOf(err) != belfry.Overloaded {
+			t.Errorf("there is no end to it: %v", err)
+		}
+		close(r.gate)
+	})
+}
+
 func TestMoverDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &ram{fail: errors.New("disk full")}

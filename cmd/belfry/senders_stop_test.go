@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// pour sends packets as fast as they go until it is called off, or for as long as a test may take at most. It tells how
+// many were sent.
+func pour(t *testing.T, addr string) (stop func() (sent int)) {
+	t.Helper()
+	conn, err := net.Dial("udp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, sent := make(chan struct{}), make(chan int, 1)
+	go func() {
+		defer conn.Close()
+		line := []byte("<13>1 - - host app - - " + strings.Repeat("a flood ", 20))
+		n := 0
+		defer func() { sent <- n }()
+		for end := time.Now().Add(hang); time.Now().Before(end); {
+			select {
+			case <-over:
+				return
+			default:
+			}
+			if _, err := conn.Write(line); err == nil { // nobody may listen any more
+				n++
+			}
+		}
+	}()
+	once := sync.OnceValue(func() int { close(over); return <-sent })
+	t.Cleanup(func() { once() })
+	return once
+}
+
+// TestStopUnderFlood: a service that is stopped while more arrives than it can store ends in good order, has stored what it
+// kept, and its receiver has told what became of everything it got.
+func TestStopUnderFlood(t *testing.T) {
+	c := startCollecting(t)
+	addr := "127.0.0.1:" + freePort(t, "127.0.0.1")
+	c.provision("log-syslog-receiver", "name,protocol,listen", cells("U", "udp", addr))
+	c.up("U - Receiver")
+	stop := pour(t, addr)
+	c.until("more comes than can be stored", func() bool { return c.dropped("kernel") > 0 })
+	begun := time.Now()
+	c.stop()
+	took := time.Since(begun)
+	sent := stop()
+	c.start()
+	c.client.CloseIdleConnections()
+	lines := c.sql("SELECT SUM(i1), SUM(i2), SUM(i3), SUM(i4) FROM objectdata WHERE object='U - Receiver'")
+	var received, kept, filtered, dropped float64
+	if _, err := fmt.Sscanf(strings.ReplaceAll(lines[0], ",", " "), "%g %g %g %g", &received, &kept, &filtered, &dropped); err != nil {
+		t.Fatalf("%q: %v", lines, err)
+	}
+	stored := c.count("FROM syslog")
+	t.Logf("stopped within %s: sent %d, received %.0f, kept %.0f, dropped %.0f", took.Round(time.Millisecond), sent, received, kept, dropped)
+	if received != kept+filtered+dropped || int(kept) != stored || stored == 0 || int(received) > sent {
+		t.Errorf("of %d sent, %.0f were received, %.0f kept, %.0f filtered, %.0f dropped; %d are stored", sent, received, kept, filtered, dropped, stored)
+	}
+}
+
+// TestStopLeavesPorts: a service that is to stop listens no more while it waits for a request to end.
+func TestStopLeavesPorts(t *testing.T) {
+	t.Parallel()
+	c := startCollecting(t)
+	addr := "127.0.0.1:" + freePort(t, "127.0.0.1")
+	c.provision("log-syslog-receiver", "name,protocol,listen", cells("U", "udp", addr))
+	c.up("U - Receiver")
+	body, write := io.Pipe()
+	r, err := http.NewRequest("POST", c.base+"/api/send", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Api-Key", c.key)
+	r.Header.Set("Content-Type", "text/csv")
+	r.Header.Set("Expect", "100-continue") // which is said when the service begins to read
+	reading, answered := make(chan struct{}), make(chan error, 1)
+	r = r.WithContext(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got100Continue: func() { close(reading) }}))
+	client := http.Client{Transport: &http.Transport{ExpectContinueTimeout: hang}}
+	go func() {
+		res, err := client.Do(r)
+		if err == nil {
+			defer res.Body.Close()
+			if res.StatusCode != 200 {
+				err = errors.New(res.Status)
+			}
+		}
+		answered <- err
+	}()
+	<-reading
+	fmt.Fprintln(write, "type,resname,object,i1") // and no end
+	if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		u, err := net.ListenPacket("udp", addr)
+		if err == nil {
+			u.Close()
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	write.Close()
+	if err := <-answered; err != nil { // it was cut off when its time was up, and only then was the port closed
+		t.Errorf("the request that was under way: %v", err)
+	}
+	<-c.ended
+	if err := c.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	c.start()
+}
+
+// TestChangesUnderFlood: a receiver that is changed again and again while more arrives than it can store follows each time, and
+// everything is counted.
+func TestChangesUnderFlood(t *testing.T) {
+	const changes = 10
+	c := startCollecting(t)
+	addr := "127.0.0.1:" + freePort(t, "127.0.0.1")
+	c.provision("log-syslog-receiver", "name,protocol,listen", cells("U", "udp", addr))
+	c.up("U - Receiver")
+	stop := pour(t, addr)
+	c.until("more comes than can be stored", func() bool { return c.dropped("kernel") > 0 })
+	for i := range changes {
+		// Nothing is kept, and then everything: the other counter moves. That of what is kept moves when there is room to store.
+		filter, moves := fmt.Sprintf("severity > %d", 10+i), "belfry_messages_filtered_total"
+		if i%2 == 1 {
+			filter, moves = fmt.Sprintf("severity < %d", 10+i), "belfry_messages_kept_total"
+		}
+		before := c.metric(moves)
+		begun := time.Now()
+		c.provision("log-syslog-receiver", "name,filter", cells("U", filter))
+		answered := time.Since(begun)
+		c.until("it is in effect", func() bool { return c.metric(moves) > before })
+		t.Logf("change to %s: answered after %s, seen after %s", filter, answered.Round(time.Millisecond), time.Since(begun).Round(time.Millisecond))
+	}
+	sent := stop()
+	received, kept, filtered, dropped := c.booked()
+	t.Logf("sent %d, received %d, kept %d, filtered %d, dropped %d", sent, received, kept, filtered, dropped)
+	c.until("all is counted", func() bool { return c.metric("belfry_messages_received_total") == sent })
+}

@@ -1,0 +1,84 @@
+package collect
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"belfry"
+)
+
+// fullSink has no room for messages. It takes figures from those who have time to wait for an answer.
+type fullSink struct {
+	mu      sync.Mutex
+	figures []belfry.Row
+}
+
+func (s *fullSink) SendOne(ctx context.Context, _ belfry.CustomerID, row *belfry.Row) (int, []byte, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.figures = append(s.figures, *row)
+	return 200, nil, nil
+}
+
+// sum adds up what the figures say of one indicator.
+func (s *fullSink) sum(indicator int) (sum int) {
+	for _, f := range s.figures {
+		n, _ := strconv.Atoi(f.Indicators[indicator].Text)
+		sum += n
+	}
+	return sum
+}
+
+func (s *fullSink) Receive(ctx context.Context, _ belfry.CustomerID, _ belfry.ID, _ *belfry.Batch, _ bool) (int, error) {
+	<-ctx.Done()
+	return 0, belfry.Errorf(belfry.Overloaded, "there is no room")
+}
+
+// A receiver that cannot store what it has got when it is stopped drops it after a while, without asking its script about
+// each, and its object hears of it.
+func TestReceiverLastFigures(t *testing.T) {
+	const got = 5 * receiverBatch
+	synctest.Test(t, func(t *testing.T) {
+		sink := &fullSink{}
+		env := &Env{Sink: sink, Log: slog.New(slog.DiscardHandler), Now: time.Now}
+		read := 0
+		var mu sync.Mutex
+		r := &receiver[Syslog]{
+			env: env, task: Task{Name: "U", Objects: []string{"U - Receiver"}, Answers: map[string]string{}},
+			account: env.NewAccount(), collection: "syslog", batch: syslogColumns,
+		}
+		r.join = func(d *desk) (func(), error) {
+			d.account.Receive(got)
+			d.take(t.Context(), mail(0, got), false)
+			return func() {}, nil
+		}
+		r.read = func(*desk, raw) (m Syslog, stored func(), why Drop, ok bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			read++
+			return m, nil, 0, true
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- r.Run(ctx) }()
+		synctest.Wait()
+		stop()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if received, dropped := sink.sum(0), sink.sum(3); received != got || dropped != got {
+			t.Errorf("the object was told that %d were received and %d dropped", received, dropped)
+		}
+		if most := receiverWorkers * receiverBatch; read > most {
+			t.Errorf("%d messages were read, and %d are what the workers had", read, most)
+		}
+	})
+}
