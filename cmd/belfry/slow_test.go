@@ -167,6 +167,7 @@ func TestConnections(t *testing.T) {
 	p.client.CloseIdleConnections()
 	aside := &process{t: t, client: p.client, base: "http://" + admin[1]} // it needs none of the connections
 	open := func() int { return aside.metric(`belfry_connections{state="open"}`) }
+	resting := func() int { return aside.metric(`belfry_connections{state="idle"}`) }
 	ask := func(w wire) { fmt.Fprint(w, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n") }
 
 	p.until("nobody is there", func() bool { return open() == 0 })
@@ -177,6 +178,7 @@ func TestConnections(t *testing.T) {
 			t.Fatal("no answer")
 		}
 		idle = append(idle, w)
+		p.until("it is idle, and after those before it", func() bool { return resting() == len(idle) })
 	}
 	for range 3 {
 		w := p.dial()
