@@ -21,7 +21,7 @@ test("the first load is light", async ({ page, service }) => {
   await expect(page.getByRole("button", { name: "Log in" })).toBeVisible();
   await page.waitForLoadState("load");
   const login = await sum("responseBodySize");
-  await logIn(page, service, "/ui/status");
+  await logIn(page, service, "/ui/status?view=feather");
   await expect(page.getByRole("heading", { level: 1, name: "Status" })).toBeVisible();
   await expect(page.getByText("feather").first()).toBeVisible();
   await page.waitForLoadState("networkidle");

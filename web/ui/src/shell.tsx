@@ -254,7 +254,7 @@ function PersonMenu({ onHelp, onTour }: { onHelp: () => void; onTour: () => void
 function useKeys(onPalette: () => void, onHelp: () => void) {
   const [, go] = useLocation();
   useEffect(() => {
-    let g = 0;
+    let g = Number.NEGATIVE_INFINITY; // when it was pressed; 0 is when the page was opened
     const down = (e: KeyboardEvent) => {
       if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "k") {
         e.preventDefault();
@@ -274,7 +274,7 @@ function useKeys(onPalette: () => void, onHelp: () => void) {
         }
       } else if (e.key === "g") g = e.timeStamp;
       else if (e.timeStamp - g < 1500) {
-        g = 0;
+        g = Number.NEGATIVE_INFINITY;
         const s = sections.find((s) => s.key === e.key);
         if (s) go(s.path);
       }
