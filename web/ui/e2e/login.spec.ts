@@ -40,3 +40,18 @@ test("finds pages with the palette and with shortcuts", async ({ page, service }
   await page.keyboard.press("?");
   await expect(page.getByRole("dialog")).toContainText("Go to Status");
 });
+
+test("a letter alone goes nowhere, also right after the page was opened", async ({ page, service }) => {
+  await logIn(page, service, "/ui/events");
+  await page.addInitScript(() => {
+    Object.defineProperty(Event.prototype, "timeStamp", { get: () => 700 }); // as if nobody were slower than that
+  });
+  await page.goto(`${service.url}/ui/events`);
+  await expect(page.getByRole("heading", { name: "Events" })).toBeVisible();
+  await page.keyboard.press("k");
+  await page.keyboard.press("g");
+  await page.keyboard.press("m");
+  await expect(page).toHaveURL(/\/ui\/map/);
+  await page.goBack();
+  await expect(page).toHaveURL(/\/ui\/events/);
+});
