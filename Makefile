@@ -17,7 +17,7 @@ PACKAGES  = $(filter-out $(SUITES),$(shell go list ./...))
 
 # What the parts of make test spend; the long runs, make crash and make fuzz, set more.
 KILLS     ?= 50
-FUZZTIME  ?= 5s
+FUZZTIME  ?= 4s
 PLANS     ?= 1000000
 HISTORIES ?= 100000
 
