@@ -12,7 +12,7 @@ import (
 func TestChangesUnderWay(t *testing.T) {
 	t.Parallel()
 	c := startCollecting(t)
-	const changes = 100
+	const changes = 40
 	port := freePort(t, "127.0.0.1")
 	c.provision("log-syslog-receiver", "name,protocol,listen", cells("U", "udp", "127.0.0.1:"+port), cells("T", "tcp", "127.0.0.1:"+port))
 	c.up("U - Receiver", "T - Receiver")
