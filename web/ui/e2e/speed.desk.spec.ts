@@ -1,5 +1,6 @@
 // How fast the list is with 100,000 objects and 1,000 changes a second. The numbers are printed; what is asserted is that
 // the rows are right, for a time depends on the machine.
+import { changing, type Frames, stopwatch, told } from "./frames";
 import { expect, logIn, type Service, test } from "./service";
 
 const resources = 1000;
@@ -20,30 +21,11 @@ async function fill(service: Service): Promise<void> {
   await service.csv("/api/provisioning/object", "name,resname,view,class", ...objects);
 }
 
-/** change makes a tenth of the objects change their status back and forth, 100 at a time, at an even pace. */
-async function change(service: Service, stop: { now: boolean }): Promise<number> {
-  const begin = Date.now();
-  let sent = 0;
-  while (sent < seconds * perSecond && !stop.now) {
-    const lines = Array.from({ length: 100 }, (_, i) => {
-      const n = (sent + i) % (resources * 10);
-      const value = Math.floor(sent / (resources * 10)) % 2 ? 10 : 97;
-      return `data,${host(n % resources)},${disk(Math.floor(n / resources))},${value}`;
-    });
-    await service.csv("/api/send", "type,resname,object,i1", ...lines);
-    sent += 100;
-    const early = begin + (sent * 1000) / perSecond - Date.now();
-    if (early > 0) await new Promise((done) => setTimeout(done, early));
-  }
-  return (sent * 1000) / (Date.now() - begin);
-}
-
-interface Frames {
-  frames: number;
-  longest: number;
-  slow: number;
-  tasks: number;
-  longestTask: number;
+/** change makes a tenth of the objects change their status back and forth. */
+function change(n: number): string {
+  const value = Math.floor(n / (resources * 10)) % 2 ? 10 : 97;
+  const at = n % (resources * 10);
+  return `data,${host(at % resources)},${disk(Math.floor(at / resources))},${value}`;
 }
 
 test("100,000 objects", async ({ page, service }) => {
@@ -51,13 +33,7 @@ test("100,000 objects", async ({ page, service }) => {
   await fill(service);
   await logIn(page, service, "/ui/events");
 
-  // Frames tell how it looks here and now; the processor time of the page's own thread tells what it costs anywhere.
-  const tools = await page.context().newCDPSession(page);
-  await tools.send("Performance.enable", { timeDomain: "threadTicks" });
-  const spent = async () => {
-    const { metrics } = await tools.send("Performance.getMetrics");
-    return (metrics.find((m) => m.name === "TaskDuration")?.value ?? 0) * 1000;
-  };
+  const spent = await stopwatch(page);
 
   // The page is there, the list is not: what counts is from the address to rows that can be read.
   await page.goto(`${service.url}/ui/status?kind=object`);
@@ -74,15 +50,11 @@ test("100,000 objects", async ({ page, service }) => {
 
   const before = await spent();
   const stop = { now: false };
-  const background = change(service, stop);
+  const background = changing(service, perSecond, change, stop);
   const found = await page.evaluate(scroll, seconds - 2);
   const busy = (await spent()) - before;
   stop.now = true;
-  console.log(
-    `scrolling with ${Math.round(await background)} changes/s: ${found.frames} frames, longest ${Math.round(found.longest)} ms, ` +
-      `${found.slow} over 50 ms; ${found.tasks} long tasks, longest ${Math.round(found.longestTask)} ms; ` +
-      `${Math.round(busy / found.frames)} ms of processor time per frame`,
-  );
+  console.log(`scrolling with ${await background} changes/s: ${told(found, busy)}`);
   expect(found.frames).toBeGreaterThan(0);
 
   // Deep in the list, the rows are those that the service has there.
