@@ -44,15 +44,22 @@ func pour(t *testing.T, addr string) (stop func() (sent int)) {
 	return once
 }
 
-// TestStopUnderFlood: a service that is stopped while more arrives than it can store ends in good order, has stored what it
-// kept, and its receiver has told what became of everything it got.
-func TestStopUnderFlood(t *testing.T) {
-	c := startCollecting(t)
+// flooded is a service with a receiver U that gets more than can be stored, until it is told to stop.
+func flooded(t *testing.T) (c *collecting, stop func() (sent int)) {
+	t.Helper()
+	c = startCollecting(t)
 	addr := "127.0.0.1:" + freePort(t, "127.0.0.1")
 	c.provision("log-syslog-receiver", "name,protocol,listen", cells("U", "udp", addr))
 	c.up("U - Receiver")
-	stop := pour(t, addr)
+	stop = pour(t, addr)
 	c.until("more comes than can be stored", func() bool { return c.dropped("kernel") > 0 })
+	return c, stop
+}
+
+// TestStopUnderFlood: a service that is stopped while more arrives than it can store ends in good order, has stored what it
+// kept, and its receiver has told what became of everything it got.
+func TestStopUnderFlood(t *testing.T) {
+	c, stop := flooded(t)
 	begun := time.Now()
 	c.stop()
 	took := time.Since(begun)
@@ -127,12 +134,7 @@ func TestStopLeavesPorts(t *testing.T) {
 // everything is counted.
 func TestChangesUnderFlood(t *testing.T) {
 	const changes = 10
-	c := startCollecting(t)
-	addr := "127.0.0.1:" + freePort(t, "127.0.0.1")
-	c.provision("log-syslog-receiver", "name,protocol,listen", cells("U", "udp", addr))
-	c.up("U - Receiver")
-	stop := pour(t, addr)
-	c.until("more comes than can be stored", func() bool { return c.dropped("kernel") > 0 })
+	c, stop := flooded(t)
 	for i := range changes {
 		// Nothing is kept, and then everything: the other counter moves. That of what is kept moves when there is room to store.
 		filter, moves := fmt.Sprintf("severity > %d", 10+i), "belfry_messages_filtered_total"
