@@ -72,15 +72,15 @@ func (s *Store) answerAlone(ctx context.Context, p *query.Plan, most int, err er
 	return rows, err
 }
 
-// appendAlone stores rows for which there was too little memory. Perhaps queries had it: they are ended, and wait until it
-// has tried once more; only if that does not help does the engine get more.
+// appendAlone stores rows for which there was too little memory. Perhaps queries had it, or one that has just ended: those
+// under way are ended, and wait until it has tried once more; only if that does not help does the engine get more.
 func (s *Store) appendAlone(ctx context.Context, batches []*belfry.Batch, err error) error {
 	open, others := s.runs.clear(ctx, true)
 	defer open()
 	if others {
 		s.cfg.Log.Warn("queries were ended, as their memory was needed for rows", "err", err)
-		err = s.append(ctx, batches)
 	}
+	err = s.append(ctx, batches)
 	for shortOfMemory(err) && s.grow(ctx) {
 		err = s.append(ctx, batches)
 	}
