@@ -16,6 +16,7 @@ type Collection struct {
 	Summaries  []Summary // that are kept beside the rows, the shortest period first; often none
 	Text       string    // the field that a search term without a field means
 	Item       bool      // rows refer to an item, in the physical column "item"
+	Objects    bool      // … and each to an object
 	Help       string
 	Fields     []Field // id and timestamp first
 }
@@ -179,9 +180,10 @@ type collectionFile struct {
 		Hour string `json:"hour"`
 		Day  string `json:"day"`
 	} `json:"summaries"`
-	Text   string      `json:"text"`
-	Help   string      `json:"help"`
-	Fields []fieldFile `json:"fields"`
+	Objects bool        `json:"objects"`
+	Text    string      `json:"text"`
+	Help    string      `json:"help"`
+	Fields  []fieldFile `json:"fields"`
 }
 
 type fieldFile struct {
@@ -208,7 +210,7 @@ func parseCollection(data []byte) (*Collection, error) {
 	if err := s.decode(&file); err != nil {
 		return nil, err
 	}
-	c := &Collection{Name: file.Name, Alias: file.Alias, Text: file.Text, Help: file.Help, Fields: commonFields()}
+	c := &Collection{Name: file.Name, Alias: file.Alias, Objects: file.Objects, Text: file.Text, Help: file.Help, Fields: commonFields()}
 	if err := c.readKind(s, &file); err != nil {
 		return nil, err
 	}
@@ -220,6 +222,9 @@ func parseCollection(data []byte) (*Collection, error) {
 		if err := c.add(s, "fields["+strconv.Itoa(i)+"].name", f); err != nil {
 			return nil, err
 		}
+	}
+	if c.Objects && !c.Item {
+		return nil, s.bad("objects", "is for a collection with fields of items")
 	}
 	text, ok := c.Field(c.Text)
 	if !ok || text.Type != Text && text.Type != FullText {

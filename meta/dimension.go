@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"belfry"
+	"belfry/catalog"
 	"belfry/query"
 )
 
@@ -103,11 +104,7 @@ func (t *Tree) node(c belfry.CustomerID, id belfry.ID) *Node {
 // Apart tells whether no two of the items have the same names in the fields, as far as it is known without comparing
 // them: of objects whose names nobody else has had, or, with the name of the resource, nobody else in it.
 func (t *Tree) Apart(c belfry.CustomerID, fields []string, items []belfry.ID) bool {
-	t.mu.RLock()
-	e := t.customers[c]
-	known := e != nil && e.again == 0 && slices.Contains(fields, "object") && (e.Twins == 0 || slices.Contains(fields, "resource"))
-	t.mu.RUnlock()
-	if !known {
+	if !t.objectsApart(c, fields) {
 		return false
 	}
 	for part := range slices.Chunk(items, 1024) {
@@ -116,6 +113,19 @@ func (t *Tree) Apart(c belfry.CustomerID, fields []string, items []belfry.ID) bo
 		}
 	}
 	return true
+}
+
+// Own implements query.Labels.
+func (t *Tree) Own(c belfry.CustomerID, of *catalog.Collection, fields []string) bool {
+	return of.Objects && t.objectsApart(c, fields)
+}
+
+// objectsApart tells whether no two objects have, or had, the same names in the fields.
+func (t *Tree) objectsApart(c belfry.CustomerID, fields []string) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	e := t.customers[c]
+	return e != nil && e.again == 0 && slices.Contains(fields, "object") && (e.Twins == 0 || slices.Contains(fields, "resource"))
 }
 
 // objects tells whether all the items are objects of the customer.

@@ -36,6 +36,8 @@ func checkApart(t *testing.T, tree *Tree, fields ...string) bool {
 		t.Fatal("a view counts as an object")
 	case tree.Apart(1, fields, append(objects, 1<<40)):
 		t.Fatal("what does not exist counts as an object")
+	case says && !slices.Contains(fields, "resource"):
+		checkFirst(t, tree, 5)
 	}
 	return says
 }

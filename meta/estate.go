@@ -23,10 +23,11 @@ type Estate struct {
 	status   [belfry.Statuses][]*Node
 	boxes    [belfry.Kinds][]*Node // views and resources
 	ever     []*Node               // every item the customer ever had, removed ones included
-	gone     map[string][]*Node    // removed items by name
-	again    int                   // how often two had a name of which one has been removed; it never falls
-	counts   [belfry.Kinds]int     // of existing items by kind
-	barred   map[belfry.ID]*Node   // existing items with a bar in their name
+	first    firstNames
+	gone     map[string][]*Node  // removed items by name
+	again    int                 // how often two had a name of which one has been removed; it never falls
+	counts   [belfry.Kinds]int   // of existing items by kind
+	barred   map[belfry.ID]*Node // existing items with a bar in their name
 }
 
 // drawn names a graphical element: its name is its own within the package.

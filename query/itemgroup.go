@@ -36,7 +36,9 @@ func (l Labelled) groupsOfItems(ctx context.Context, p *Plan) (Rows, error) {
 	if !p.ofItems() || !l.Labels.Apart(p.Customer, p.Grouping.fields(), nil) {
 		return nil, nil
 	}
-	rows, err := l.Source.Select(ctx, p.byNumber())
+	q := p.byNumber()
+	q.Foremost = l.foremost(p)
+	rows, err := l.Source.Select(ctx, q)
 	if e, ok := errors.AsType[*belfry.Error](err); ok && e.Code == belfry.BadQuery && ctx.Err() == nil {
 		return nil, nil // it may be about the number of groups, of which the plan itself wants a few
 	}
@@ -73,6 +75,13 @@ func (g *Grouping) fields() []string {
 		fields[i] = key.Column.Of
 	}
 	return fields
+}
+
+// byNumberColumn is the result of the n-th function, from 0, in the groups of byNumber.
+func (p *Plan) byNumberColumn(n int) Column {
+	c := p.Grouping.column(len(p.Grouping.Keys) + n)
+	c.N = 1 + n
+	return c
 }
 
 // byNumber is the plan for a group of each item: its number, then the results of the functions; all groups, in any order.

@@ -36,6 +36,11 @@ type Labels interface {
 	// Apart tells whether each of the items has a name in one of the fields at least, and no two have the same in all of
 	// them; without items, whether it would know. It may say no where finding out would take long.
 	Apart(customer belfry.CustomerID, fields []string, items []belfry.ID) bool
+	// Own tells the same of all items that rows of the collection can be about.
+	Own(customer belfry.CustomerID, c *catalog.Collection, fields []string) bool
+	// First gives n objects, removed ones included, such that no other object has a name before theirs; fewer when it does
+	// not know so many. It is asked where names are their own.
+	First(customer belfry.CustomerID, n int) []belfry.ID
 }
 
 // Labelled answers plans from a source that keeps rows, and puts the names of their items in by itself. An engine would

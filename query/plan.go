@@ -43,6 +43,9 @@ type Plan struct {
 	// many tells the API that there are more.
 	Limit, Offset int
 
+	// Foremost says of which groups the answer is made, in a plan that we made ourselves; nil: of all.
+	Foremost *Foremost
+
 	// Items are the items whose names the outermost AND of Where asks for, once Resolve has looked them up. While
 	// ItemsKnown is false nothing is known; known and empty means that no row can match.
 	Items      []belfry.ID

@@ -17,6 +17,8 @@ import (
 //	      FROM (branches) AS q              ◄─ or what partials makes of them
 //	      GROUP BY keys) AS g
 //	WHERE having ORDER BY … LIMIT …
+//
+// Where some of the groups are enough, g is a table of its own that foremost picks from.
 func (w *writer) groups(tables []Table) {
 	g := w.plan.Grouping
 	needed := w.groupNeeds()
@@ -29,16 +31,16 @@ func (w *writer) groups(tables []Table) {
 		branches = []string{w.emptyBranch(needed)}
 	}
 	rows := "(\n" + strings.Join(branches, "\nUNION ALL\n") + "\n) AS q"
-	w.put("SELECT ", strings.Join(w.outputs(), ", "), "\nFROM (")
-	if w.mergeable() {
-		w.merged(rows)
-	} else {
-		w.put("SELECT ", strings.Join(w.groupColumns(w.aggregate), ", "), "\nFROM ", rows)
-		if g.joins() {
-			w.put(w.joinItems("q"))
-		}
+	outputs := "SELECT " + strings.Join(w.outputs(), ", ") + "\nFROM "
+	if w.plan.Foremost != nil {
+		w.put("WITH g AS MATERIALIZED (")
+		w.groupRows(rows)
+		w.put(")\n", outputs, "g", w.foremost(w.plan.Foremost))
+		return
 	}
-	w.put(groupBy(w.width(g.Keys)), ") AS g")
+	w.put(outputs, "(")
+	w.groupRows(rows)
+	w.put(") AS g")
 	if w.plan.Having != nil {
 		w.put("\nWHERE ", w.pred(w.plan.Having))
 	}
@@ -48,6 +50,20 @@ func (w *writer) groups(tables []Table) {
 	if len(g.Keys) > 0 && w.plan.Limit != AllGroups || w.plan.Offset > 0 {
 		w.put("\n", w.limit())
 	}
+}
+
+// groupRows makes groups of rows.
+func (w *writer) groupRows(rows string) {
+	g := w.plan.Grouping
+	if w.mergeable() {
+		w.merged(rows)
+	} else {
+		w.put("SELECT ", strings.Join(w.groupColumns(w.aggregate), ", "), "\nFROM ", rows)
+		if g.joins() {
+			w.put(w.joinItems("q"))
+		}
+	}
+	w.put(groupBy(w.width(g.Keys)))
 }
 
 // groupColumns are the columns of the groups: g0, g1, …, and g0t for the text of a key that is an indicator.

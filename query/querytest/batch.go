@@ -2,6 +2,7 @@ package querytest
 
 import (
 	"slices"
+	"strings"
 
 	"belfry"
 	"belfry/catalog"
@@ -104,6 +105,28 @@ func (l Items) Apart(customer belfry.CustomerID, fields []string, items []belfry
 		seen[key] = true
 	}
 	return true
+}
+
+// Own implements query.Labels: it looks at all items, as it does not know which have rows.
+func (l Items) Own(customer belfry.CustomerID, _ *catalog.Collection, fields []string) bool {
+	return l.Apart(customer, fields, l.of(customer))
+}
+
+// First implements query.Labels.
+func (l Items) First(customer belfry.CustomerID, n int) []belfry.ID {
+	ids := slices.DeleteFunc(l.of(customer), func(id belfry.ID) bool { return l[id-1].Object == "" })
+	slices.SortFunc(ids, func(a, b belfry.ID) int { return strings.Compare(l[a-1].Object, l[b-1].Object) })
+	return ids[:min(n, len(ids))]
+}
+
+// of are the items of a customer.
+func (l Items) of(customer belfry.CustomerID) (ids []belfry.ID) {
+	for i, item := range l {
+		if item.Customer == customer {
+			ids = append(ids, belfry.ID(i+1))
+		}
+	}
+	return ids
 }
 
 // id finds the item of a row and adds it when it is new.

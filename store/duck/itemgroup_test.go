@@ -14,8 +14,14 @@ import (
 )
 
 // Groups of items that are named in memory are those that the engine makes by names: of many items, with equal results,
-// without a value, without an item, and where two items have one name.
+// without a value, without an item, and where two items have one name. Where no two have, the engine delivers the
+// foremost groups alone.
 func TestGroupsOfItems(t *testing.T) {
+	t.Run("twins", func(t *testing.T) { testGroupsOfItems(t, true) })
+	t.Run("names of their own", func(t *testing.T) { testGroupsOfItems(t, false) })
+}
+
+func testGroupsOfItems(t *testing.T, twins bool) {
 	s := open(t, t.TempDir())
 	defer s.Close()
 	cat, err := catalog.Load()
@@ -30,7 +36,7 @@ func TestGroupsOfItems(t *testing.T) {
 	item, i1 := belfry.Column{Name: belfry.ItemColumn}, belfry.Column{Name: "i1"}
 	for i := range objects {
 		names[i] = querytest.Item{Resource: fmt.Sprint("r", i%7), Object: fmt.Sprint("o", i*7919%objects), Customer: 1}
-		if i == objects-1 {
+		if twins && i == objects-1 {
 			names[i].Object = names[0].Object // in another resource
 		}
 		cols[0].Ints, cols[1].Ints = append(cols[0].Ints, int64(i+1)), append(cols[1].Ints, int64(belfry.KindObject))
@@ -66,6 +72,7 @@ func TestGroupsOfItems(t *testing.T) {
 			text += fmt.Sprintf("%v\n", row)
 		}
 	}
+	delivered := 0
 	f := func(text string) {
 		t.Helper()
 		parsed, err := query.Parse(text)
@@ -77,10 +84,18 @@ func TestGroupsOfItems(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := answer(s, p)
-		for _, source := range []query.Source{s, oneByOne{s}} {
+		delivered = 0
+		for _, source := range []query.Source{s, oneByOne{s, &delivered}} {
 			if got := answer(query.Labelled{Source: source, Labels: names}, p); got != want || want == "" {
 				t.Errorf("%s of %T\nby number:\n%sby name:\n%s", text, source, got, want)
 			}
+		}
+	}
+	few := func(text string, most int) { // how many groups the engine delivers
+		t.Helper()
+		f(text)
+		if !twins && delivered > most {
+			t.Errorf("%s: %d groups were delivered", text, delivered)
 		}
 	}
 	for _, keys := range []string{"object", "resource, object", "object, resource", "resource"} {
@@ -97,13 +112,43 @@ func TestGroupsOfItems(t *testing.T) {
 		f(by + " ORDER BY MEAN(i1), " + first + " DESC LIMIT 200")
 		f(by + " HAVING COUNT(*) > 1 ORDER BY MEDIAN(i1) DESC LIMIT 7")
 	}
+	mean := "SELECT object, MEAN(i1) FROM objectdata "
+	few(mean+"GROUP BY object", 44)
+	few(mean+"GROUP BY object LIMIT 100 OFFSET 50", 4*151)
+	few(mean+"GROUP BY object ORDER BY MEAN(i1) DESC", 100)
+	few(mean+"GROUP BY object ORDER BY MEAN(i1) LIMIT 1", 100)
+	few(mean+"WHERE object LIKE 'o1%' GROUP BY object ORDER BY MEAN(i1) LIMIT 1", 100)
+	for _, where := range []string{"i1 > 55", "i1 > -10 AND i1 < 0", "i1 = 3"} { // so that objects with the first names have no group
+		f(mean + "WHERE " + where + " GROUP BY object")
+		f(mean + "WHERE " + where + " GROUP BY object ORDER BY MEAN(i1) LIMIT 1000")
+		f(mean + "WHERE " + where + " GROUP BY object ORDER BY object LIMIT 1000")
+	}
+	f(mean + "GROUP BY object ORDER BY MEAN(i1) DESC LIMIT 1000")
+	f("SELECT object, SUM(i1) FROM objectdata GROUP BY object ORDER BY SUM(i1) LIMIT 1000")
+	f("SELECT object, MAX(i1), COUNT(*) FROM objectdata GROUP BY object ORDER BY MAX(i1) DESC, COUNT(*) LIMIT 30")
 	f("SELECT object, resource, MAX(i1) FROM objectdata GROUP BY object, resource HAVING object LIKE '%9' ORDER BY MAX(i1) LIMIT 9")
 }
 
 // oneByOne is a source whose rows cannot be read by column.
-type oneByOne struct{ query.Source }
+type oneByOne struct {
+	query.Source
+	delivered *int
+}
 
 func (o oneByOne) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	rows, err := o.Source.Select(ctx, p)
-	return struct{ query.Rows }{rows}, err
+	return counted{rows, o.delivered}, err
+}
+
+type counted struct {
+	query.Rows
+	n *int
+}
+
+func (c counted) Next() ([]belfry.Value, error) {
+	row, err := c.Rows.Next()
+	if err == nil {
+		*c.n++
+	}
+	return row, err
 }

@@ -1,0 +1,65 @@
+package meta
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"belfry"
+)
+
+// maxFirst is how many of the first names of objects are kept at hand.
+const maxFirst = 4096
+
+// firstNames are the objects of an estate whose names come first, removed ones included. They are found when somebody
+// asks; then only items that are new since have to be looked at, as names never change.
+type firstNames struct {
+	mu   sync.Mutex
+	list []*Node // in order
+	seen int     // so many of all items that ever were
+}
+
+// First implements query.Labels. Where names are not their own it knows none.
+func (t *Tree) First(c belfry.CustomerID, n int) []belfry.ID {
+	t.mu.RLock()
+	e := t.customers[c]
+	known := e != nil && e.again == 0 && e.Twins == 0 && n <= maxFirst
+	t.mu.RUnlock()
+	if !known {
+		return nil
+	}
+	f := &e.first
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for t.lookFor(e, f) {
+	}
+	ids := make([]belfry.ID, min(n, len(f.list)))
+	for i := range ids {
+		ids[i] = f.list[i].ID
+	}
+	return ids
+}
+
+// lookFor takes in some items that are new; false when there are none. It does so in portions, so that a long list does
+// not hold up what arrives.
+func (t *Tree) lookFor(e *Estate, f *firstNames) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	part := e.ever[f.seen:min(f.seen+2*maxFirst, len(e.ever))]
+	if len(part) == 0 {
+		return false
+	}
+	f.seen += len(part)
+	full := len(f.list) == maxFirst
+	n := len(f.list)
+	for _, m := range part {
+		if m.Kind == belfry.KindObject && (!full || m.Name < f.list[n-1].Name) {
+			f.list = append(f.list, m)
+		}
+	}
+	if len(f.list) > n {
+		slices.SortFunc(f.list, func(a, b *Node) int { return strings.Compare(a.Name, b.Name) })
+		f.list = slices.Delete(f.list, min(maxFirst, len(f.list)), len(f.list))
+	}
+	return true
+}
