@@ -41,13 +41,14 @@ type Options struct {
 	Load   func() (*Config, error) // reads it
 }
 
-// stopWithin is how long stopping may take before what is not finished is left to the next start.
-// A mover is left behind sooner, so that there is time for what comes after it: on a machine without time for us, the
-// one commit that it has begun may take longer than all the rest.
 const (
-	stopWithin  = 9 * time.Second
-	moverWithin = 3 * time.Second
-	drainMost   = 50_000 // rows
+	// moverShare is the part of the time for a stop after which a mover is left behind, so that there is time for what
+	// comes after it: on a machine without time for us, the one commit that it has begun may take longer than all the rest.
+	moverShare = 3
+	// drainMost is how many rows a stop moves.
+	drainMost = 50_000
+	// closeWithin is how long a stop waits for what still writes when its time is over.
+	closeWithin = time.Second
 )
 
 // Version names this program.

@@ -93,6 +93,7 @@ type Limits struct {
 	QueryTime       Duration `yaml:"query_time" help:"how long a query may take" reload:"yes"`
 	Wait            Duration `yaml:"wait" help:"how long a request waits for its turn before it is refused" reload:"yes"`
 	Idle            Duration `yaml:"idle" help:"how long a client may send or take nothing, or next to nothing, in the middle of a request" reload:"yes"`
+	Stop            Duration `yaml:"stop" help:"how long a stop may take; what is stored and not yet where queries find it is left to the next start" reload:"yes"`
 }
 
 // Runtime tunes the Go runtime; zero leaves it alone.
@@ -118,6 +119,7 @@ func Default(cat *catalog.Catalog) *Config {
 			BulkRequests: 64, Objects: 1_000_000, Connections: 10_000, IdempotencyKeys: 1_000_000, Queries: 4,
 			Streams: 200, AllStreams: 1000,
 			QueryTime: Duration(30 * time.Second), Wait: Duration(2 * time.Second), Idle: Duration(30 * time.Second),
+			Stop: Duration(9 * time.Second), // many kill after ten
 		},
 		Retention: defaultAges(cat),
 		OIDC:      OIDC{Customer: "default", Roles: map[string]string{}},
@@ -231,6 +233,7 @@ func (c *Config) Check() error {
 		inRange("limits.query_time", l.QueryTime, Duration(time.Millisecond), Duration(day)),
 		inRange("limits.wait", l.Wait, 0, Duration(time.Hour)),
 		inRange("limits.idle", l.Idle, Duration(time.Second), Duration(day)),
+		inRange("limits.stop", l.Stop, Duration(time.Second), Duration(time.Hour)),
 		inRange("storage.duckdb.memory_limit", c.Storage.DuckDB.MemoryLimit, 64<<20, 1<<44),
 		inRange("storage.reserve", c.Storage.Reserve, 0, 1<<40),
 		inRange("runtime.gc_percent", c.Runtime.GCPercent, 0, 10_000),

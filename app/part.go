@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // part is something that runs beside the others until it is told to end.
@@ -55,8 +56,8 @@ func (p *part) endWithin(ctx context.Context) error {
 }
 
 // endAndDrain ends a mover and lets it move what is left; it is left behind when that takes long.
-func (p *part) endAndDrain(ctx context.Context, drain func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, moverWithin)
+func (p *part) endAndDrain(ctx context.Context, most time.Duration, drain func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	if err := p.endWithin(ctx); err != nil {
 		return err

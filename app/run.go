@@ -128,12 +128,13 @@ func (s *service) noteUses() {
 	}
 }
 
-// stop ends the parts in reverse. Each may take its time, all together no longer than stopWithin: what is left then is
+// stop ends the parts in reverse. Each may take its time, all together no longer than a stop may: what is left then is
 // in the journal.
 func (s *service) stop() error {
 	s.notReady("the service is stopping")
 	begun := time.Now()
-	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+	most := time.Duration(s.cfg.Load().Limits.Stop)
+	ctx, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
 	if s.store != nil {
 		s.store.Closing()
@@ -176,7 +177,7 @@ func (s *service) stop() error {
 	if s.parts.hub != nil {
 		errs = append(errs, s.parts.hub.endWithin(ctx))
 	}
-	s.drain(ctx)
+	s.drain(ctx, most/moverShare)
 	if s.parts.disk != nil {
 		errs = append(errs, s.parts.disk.endWithin(ctx))
 	}
@@ -188,9 +189,16 @@ func (s *service) stop() error {
 			errs = append(errs, err)
 		}
 	}
-	errs = append(errs, s.core.close())
+	errs = append(errs, s.closeCore())
 	s.Log.Info("stopped", "dur", time.Since(begun).Round(time.Millisecond))
 	return errors.Join(errs...)
+}
+
+// closeCore closes what all parts use. One that was left behind may write at this moment.
+func (s *service) closeCore() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
+	defer cancel()
+	return within(ctx, s.core.close)
 }
 
 // lastUses stores the last use of keys and sessions once more; not at any price.
@@ -207,7 +215,7 @@ func (s *service) lastUses(ctx context.Context) {
 }
 
 // drain lets the movers finish, unless that takes long.
-func (s *service) drain(ctx context.Context) {
+func (s *service) drain(ctx context.Context, each time.Duration) {
 	for _, m := range []struct {
 		part  *part
 		drain func(context.Context) error
@@ -215,7 +223,7 @@ func (s *service) drain(ctx context.Context) {
 		if m.part == nil {
 			continue
 		}
-		s.leave(m.part.name, m.part.endAndDrain(ctx, m.drain))
+		s.leave(m.part.name, m.part.endAndDrain(ctx, each, m.drain))
 	}
 	if s.journal != nil && s.store != nil {
 		s.release(ctx)

@@ -12,46 +12,40 @@ import (
 
 const besideClients = 8
 
-// beside is a bulk load with and without clients that ask.
+// beside are bulk loads with and without clients that ask.
 type beside struct {
-	alone, again *measured // before and after
-	with         *measured
-	timing               // of the questions meanwhile
-	rate         float64 // questions per second
-	refused      int     // questions with another answer than 200
-	example      string
+	turns
+	timing          // of the questions meanwhile
+	answers float64 // to them, per second
+	tallies []tally
+	seconds float64
+	refused int // questions with another answer than 200
+	example string
 }
 
-// share is what the load keeps of its rate.
-func (r *beside) share() float64 {
-	return 100 * r.with.rate() / ((r.alone.rate() + r.again.rate()) / 2)
-}
-
-// askBeside sends, sends while clients ask, and sends again.
+// askBeside sends, alone and while clients ask.
 func (b *bench) askBeside(ctx context.Context, e *estate, list []*asked) (r *beside, err error) {
 	r = &beside{}
 	err = b.during(ctx, e, func(s *server) (err error) {
-		j := bulkJob(e.objects, e.seconds)
-		b.say("bulk load alone, %.0f s", j.Seconds)
-		if r.alone, err = b.runStored(ctx, s, j); err != nil {
-			return err
-		}
-		b.say("bulk load beside %d clients, %.0f s", besideClients, j.Seconds)
-		if err := b.loadAsked(ctx, s, j, list, r); err != nil {
-			return err
-		}
-		b.say("bulk load alone, %.0f s", j.Seconds)
-		r.again, err = b.runStored(ctx, s, j)
+		j := bulkJob(e.objects, e.seconds*3/turnCount)
+		r.turns, err = takeTurns(func(with bool) (*measured, error) {
+			b.say("bulk load, clients beside it %v, %.0f s", with, j.Seconds)
+			if with {
+				return b.loadAsked(ctx, s, j, list, r)
+			}
+			return b.runStored(ctx, s, j)
+		})
 		return err
 	})
 	if err == nil {
-		b.say("%.0f %% of the rate alone, %.0f queries/s", r.share(), r.rate)
+		r.sum()
+		b.say("%.0f %% of the rate alone, %.0f queries/s", r.share(), r.answers)
 	}
 	return r, err
 }
 
 // loadAsked runs a load while clients ask the questions of the mix in turn, each beginning with another.
-func (b *bench) loadAsked(ctx context.Context, s *server, j job, list []*asked, r *beside) (err error) {
+func (b *bench) loadAsked(ctx context.Context, s *server, j job, list []*asked, r *beside) (m *measured, err error) {
 	var requests [][]byte
 	for _, a := range list {
 		if a.mix {
@@ -71,15 +65,15 @@ func (b *bench) loadAsked(ctx context.Context, s *server, j job, list []*asked, 
 			}
 		})
 	}
-	r.with, err = b.runStored(ctx, s, j)
-	seconds := time.Since(start).Seconds()
+	m, err = b.runStored(ctx, s, j)
+	r.seconds += time.Since(start).Seconds()
 	close(end)
 	all.Wait()
 	if err = errors.Join(err, context.Cause(ctx)); err != nil {
-		return err
+		return nil, err
 	}
-	r.add(tallies, seconds)
-	return s.waitVisible(ctx, j.collection(), r.with.Start, r.with.Rows)
+	r.tallies = append(r.tallies, tallies...)
+	return m, s.waitVisible(ctx, j.collection(), m.Start, m.Rows)
 }
 
 // askOn asks until the end.
@@ -109,10 +103,10 @@ func askOn(addr string, requests [][]byte, first int, end <-chan struct{}, t *ta
 	}
 }
 
-// add makes figures of what the clients have seen.
-func (r *beside) add(tallies []tally, seconds float64) {
+// sum makes figures of what the clients have seen.
+func (r *beside) sum() {
 	var all []time.Duration
-	for _, t := range tallies {
+	for _, t := range r.tallies {
 		all = append(all, t.latencies...)
 		r.refused += t.refused
 		if t.example != "" {
@@ -121,5 +115,5 @@ func (r *beside) add(tallies []tally, seconds float64) {
 	}
 	slices.Sort(all)
 	r.timing = timing{quantile(all, 0.5), quantile(all, 0.99), quantile(all, 1), len(all)}
-	r.rate = float64(len(all)) / seconds
+	r.answers = float64(len(all)) / r.seconds
 }

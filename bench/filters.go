@@ -9,17 +9,12 @@ import (
 	"time"
 )
 
-// filtered is a load of log lines with the token filters that the store makes of them, between two without.
+// filtered are loads of log lines, with and without the token filters that the store makes of them.
 type filtered struct {
-	off, again *measured
-	on         *measured
-	size       int64   // bytes of the filters
-	late       float64 // seconds after the lines were visible until the filters were complete
-}
-
-// share is what the load keeps of its rate.
-func (r *filtered) share() float64 {
-	return 100 * r.on.rate() / ((r.off.rate() + r.again.rate()) / 2)
+	turns
+	rows int     // of the last load with filters
+	size int64   // bytes of its filters
+	late float64 // seconds after the lines were visible until the filters were complete
 }
 
 // filterFiles are the files with token filters of a data folder's log lines.
@@ -83,13 +78,12 @@ func preventFilters(data string, day time.Time) error {
 	return os.MkdirAll(filepath.Join(data, "rows", "objectlog", name, "in the way"), 0o750)
 }
 
-// filters sends log lines without, with and without token filters, each time to an empty server.
+// filters sends log lines without and with token filters, each time to an empty server.
 func (b *bench) filters(ctx context.Context, seconds float64) (r *filtered, err error) {
 	r = &filtered{}
-	for _, into := range []**measured{&r.off, &r.on, &r.again} {
-		if *into, err = b.logsOnce(ctx, seconds, r, into == &r.on); err != nil {
-			return nil, err
-		}
+	r.turns, err = takeTurns(func(on bool) (*measured, error) { return b.logsOnce(ctx, seconds, r, on) })
+	if err != nil {
+		return nil, err
 	}
 	b.say("%.0f %% of the lines/s without filters", r.share())
 	return r, nil
@@ -121,7 +115,7 @@ func (b *bench) logsOnce(ctx context.Context, seconds float64, r *filtered, on b
 			err = fmt.Errorf("filters should be there: %v; the store has made %d bytes of them", on, size)
 		}
 		if on {
-			r.size, r.late = size, late
+			r.rows, r.size, r.late = m.Rows, size, late
 		}
 		return err
 	})

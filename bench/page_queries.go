@@ -90,17 +90,15 @@ func (p *page) asked(list []*asked) {
 func (p *page) beside(m *beside) {
 	p.line("### Bulk sends beside query clients\n")
 	p.line("10,000-row bodies, 4 clients, on the estate of many rows: alone, beside %d clients that ask the queries of the first table in turn", besideClients)
-	p.line("(without the one that fetches all objects), each as soon as it has its answer, and alone again.")
+	p.line("(without the one that fetches all objects), each as soon as it has its answer, alone again, and so on.")
 	p.line("The figures end when the server has no row left that is not in its file; then all rows are counted.\n")
 	p.line("| load | rows/s until stored | p50 / p99 / longest of a body, ms | refused bodies | machine's share of others |")
 	p.line("|---|---|---|---|---|")
-	row := func(name string, l *measured) {
+	for i, l := range m.turns {
+		name := m.name(i, "alone", fmt.Sprintf("beside %d query clients", besideClients))
 		p.line("| %s | %s | %.1f / %.1f / %.0f | %d | %.0f %% |", name, thousands(l.rate()), l.P50, l.P99, l.Max, l.Refused, 100*l.others)
 	}
-	row("alone, before", m.alone)
-	row(fmt.Sprintf("beside %d query clients", besideClients), m.with)
-	row("alone, after", m.again)
-	p.line("\nMeanwhile %.1f queries/s were answered: p50 %.1f ms, p99 %.1f ms, longest %.0f ms; %d were refused.%s\n", m.rate, m.timing.P50, m.timing.P99, m.timing.Max,
+	p.line("\nMeanwhile %.1f queries/s were answered: p50 %.1f ms, p99 %.1f ms, longest %.0f ms; %d were refused.%s\n", m.answers, m.timing.P50, m.timing.P99, m.timing.Max,
 		m.refused, example(m.example))
 }
 
@@ -109,14 +107,11 @@ func (p *page) filtered(m *filtered) {
 	p.line("%d bytes of text in a row, 10,000 rows in a body, 4 clients, %s objects in turn; each time to an empty server.\n", lineBytes, thousands(logObjects))
 	p.line("| filters | lines/s until visible | p50 / p99 / longest of a body, ms | server CPU s per million lines | machine's share of others |")
 	p.line("|---|---|---|---|---|")
-	row := func(name string, l *measured) {
-		p.line("| %s | %s | %.1f / %.1f / %.0f | %.2f | %.0f %% |", name, thousands(l.rate()), l.P50, l.P99, l.Max, l.perMillionRows(), 100*l.others)
+	for i, l := range m.turns {
+		p.line("| %s | %s | %.1f / %.1f / %.0f | %.2f | %.0f %% |", m.name(i, "prevented", "made"), thousands(l.rate()), l.P50, l.P99, l.Max, l.perMillionRows(), 100*l.others)
 	}
-	row("prevented, before", m.off)
-	row("made", m.on)
-	row("prevented, after", m.again)
 	p.line("\nThe filters are made beside the writing. They took %.1f bytes per line, and were complete %.1f s after the lines were visible.",
-		float64(m.size)/float64(m.on.Rows), m.late)
+		float64(m.size)/float64(m.rows), m.late)
 }
 
 // example of a refusal.
@@ -131,8 +126,8 @@ const howToQueries = `
 - A query is asked up to three times to warm up, then at least twenty times and for a second, over one connection; one that
   takes long is asked for twelve seconds, by hand for three, but five times at least. With few runs the p99 is the longest. The time is from the first byte of the request to the last of the answer, which is JSON. The
   run fails unless the answer has the right number of rows, and the sum of its figures is that of the statement by hand.
-- By hand, an object is its number and no name is looked up; the engine is one of its own, in a process of its own, with the memory and
-  the threads that the store gives to it, and the server is stopped meanwhile. A word is found without case by its
+- By hand, an object is its number and no name is looked up; the engine is one of its own, in a process of its own, with the settings that
+  the store gives to it, and the server is stopped meanwhile. A word is found without case by its
   letters, then with its limits by a regular expression, which is what the query means; that is slow, and not run a second time. The chart over all days reads the raw rows of all files.
 - The chart over all days is asked right after sending, when the server reads the rows of every day, and again when it has summed them up.
 - Rows and lines were sent in bodies with timestamps, in the order of time, to the real server. The words of the log

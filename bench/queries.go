@@ -45,7 +45,7 @@ func (b *bench) queries(ctx context.Context) (err error) {
 	if r.beside, err = b.askBeside(ctx, many, r.many); err != nil {
 		return err
 	}
-	if r.filtered, err = b.filters(ctx, many.seconds*2/3); err != nil {
+	if r.filtered, err = b.filters(ctx, many.seconds*2/5); err != nil {
 		return fmt.Errorf("token filters: %w", err)
 	}
 	b.res.queried = r

@@ -208,9 +208,9 @@ func TestBeside(t *testing.T) {
 	if err := askOn(h.Listener.Addr().String(), requests, 1, end, &c); err != nil {
 		t.Fatal(err)
 	}
-	r := &beside{}
-	r.add([]tally{c}, 2)
-	if n != last || r.Runs != 5 || r.refused != 6 || r.rate != 2.5 || r.example != "429 {}" {
+	r := &beside{tallies: []tally{c}, seconds: 2}
+	r.sum()
+	if n != last || r.Runs != 5 || r.refused != 6 || r.answers != 2.5 || r.example != "429 {}" {
 		t.Errorf("of %d questions: %+v", n, r)
 	}
 }
@@ -262,8 +262,8 @@ func TestQueryPage(t *testing.T) {
 			ask(question{name: "word", sql: "SELECT word", target: 40}, 40, 10, 10),
 		},
 		days:     []*asked{ask(question{name: "last", target: 10}, 9, 0, 0)},
-		beside:   &beside{alone: m(900), again: m(1100), with: m(799), rate: 12.34, refused: 3, example: "429 wait"},
-		filtered: &filtered{off: m(1000), on: m(900), again: m(800), size: 2250, late: 0.35}, indexed: 1.25,
+		beside:   &beside{turns: turns{m(900), m(798), m(1000), m(800), m(1100)}, answers: 12.34, refused: 3, example: "429 wait"},
+		filtered: &filtered{turns: turns{m(1000), m(901), m(800), m(899), m(900)}, rows: 900, size: 2250, late: 0.35}, indexed: 1.25,
 	}}
 	r.options.many = 1_000_000
 	r.many = &manyObjects{register: m(1), bulk: m(1), status: ask(question{name: "values", target: 0.5}, 0.4, 0, 0)}

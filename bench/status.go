@@ -15,15 +15,9 @@ import (
 
 // stated is what statuses cost.
 type stated struct {
-	plain, again *measured // bulk load without thresholds, before and after
-	rules        *measured // with thresholds on all indicators
-	acts         []act
-	live         *live
-}
-
-// share is what the load keeps of its rate with thresholds.
-func (r *stated) share() float64 {
-	return 100 * r.rules.rate() / ((r.plain.rate() + r.again.rate()) / 2)
+	turns // bulk load without and with thresholds on all indicators
+	acts  []act
+	live  *live
 }
 
 // act is something an operator does with a view, all of whose content it covers.
@@ -77,23 +71,24 @@ func (b *bench) statuses(ctx context.Context) (err error) {
 	return nil
 }
 
-// thresholds sends without, with and without them.
+// thresholds sends without and with them.
 func (b *bench) thresholds(ctx context.Context, s *server, r *stated) (err error) {
-	j := bulkJob(b.objects, b.part(4))
-	for _, part := range []struct {
-		class, profile string
-		into           **measured
-	}{{plainClass, "", &r.plain}, {ruledClass, "thresholds", &r.rules}, {plainClass, "", &r.again}} {
-		if err := s.putClass(ctx, part.class); err != nil {
-			return err
+	j := bulkJob(b.objects, b.part(6))
+	r.turns, err = takeTurns(func(with bool) (*measured, error) {
+		class, profile := plainClass, "no-thresholds" // a profile costs something, too
+		if with {
+			class, profile = ruledClass, "thresholds"
 		}
-		b.say("bulk load, thresholds %v, %.0f s", part.into == &r.rules, j.Seconds)
-		if *part.into, err = b.run(ctx, s, j, part.profile); err != nil {
-			return err
+		if err := s.putClass(ctx, class); err != nil {
+			return nil, err
 		}
+		b.say("bulk load, thresholds %v, %.0f s", with, j.Seconds)
+		return b.run(ctx, s, j, profile)
+	})
+	if err == nil {
+		b.say("%.0f %% of the rate without thresholds", r.share())
 	}
-	b.say("%.0f %% of the rate without thresholds", r.share())
-	return nil
+	return err
 }
 
 func (s *server) putClass(ctx context.Context, text string) error {

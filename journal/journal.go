@@ -88,7 +88,9 @@ type Journal struct {
 	dir string
 	o   Options
 
-	// Of the goroutine that appends.
+	writing sync.Mutex // held by Append and Close; one goroutine appends, another may close
+
+	// Of whoever holds writing.
 	file    *os.File // of the active segment; nil when the next Append has to begin one
 	headers []byte   // reused from call to call
 	bufs    [][]byte
@@ -140,6 +142,8 @@ func (j *Journal) Size() (bytes int64, segments int) {
 // returns nil has anything happened; then all of it has. After an error none of the payloads counts, and the next call
 // tries anew by itself. Without payloads it does nothing.
 func (j *Journal) Append(payloads ...[]byte) (first uint64, err error) {
+	j.writing.Lock()
+	defer j.writing.Unlock()
 	if j.closed {
 		return 0, ErrClosed
 	}
@@ -242,8 +246,11 @@ func (j *Journal) endSegment(what string) {
 	j.file, j.active = nil, nil
 }
 
-// Close seals the segment being written. Everything acknowledged was durable before.
+// Close seals the segment being written. Everything acknowledged was durable before: it waits for an Append that is under
+// way, whose records it would cut off, and later ones are refused.
 func (j *Journal) Close() error {
+	j.writing.Lock()
+	defer j.writing.Unlock()
 	if j.file != nil {
 		j.seal()
 	}

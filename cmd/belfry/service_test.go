@@ -41,6 +41,9 @@ func (p *service) crash() {
 
 // end stops the server as an operator would; it must have lived until then, and without a panic or a data race.
 func (p *service) end() {
+	if p.cmd == nil {
+		return // it did not stop in good order, and the test has said so
+	}
 	p.stop()
 	log := p.logged()
 	for _, bad := range []string{"panic", "DATA RACE", "level=ERROR"} {
