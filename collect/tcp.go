@@ -170,7 +170,7 @@ const (
 )
 
 func newStream(ctx context.Context, p *port, conn net.Conn, from netip.AddrPort) *stream {
-	s := &stream{ctx: ctx, port: p, conn: conn, from: from, ip: from.Addr().String()}
+	s := &stream{ctx: ctx, port: p, conn: conn, from: from, ip: from.Addr().WithZone("").String()}
 	s.in = bufio.NewReaderSize(s, streamBytes)
 	return s
 }

@@ -96,7 +96,7 @@ func (p *port) packets(ctx context.Context, senders *senders, packets []ipv4.Mes
 			begin = i
 		}
 		n := packets[i].N
-		raws = append(raws, raw{from, senders.name(from.Addr()), at, text[:n], arrivedAt(packets[i].OOB[:packets[i].NN])})
+		raws = append(raws, raw{from, senders.name(from.Addr().WithZone("")), at, text[:n], arrivedAt(packets[i].OOB[:packets[i].NN])})
 		text = text[n:]
 	}
 	p.hand(ctx, raws[begin:], wait)
@@ -126,7 +126,8 @@ func (s *senders) name(a netip.Addr) string {
 	return text
 }
 
-// addrOf is the address of a sender, as people write it.
+// addrOf is the address of a sender, as people write it. One that is good on a single link says on which: else nobody could be
+// answered there.
 func addrOf(a net.Addr) netip.AddrPort {
 	var at netip.AddrPort
 	switch a := a.(type) {
@@ -135,7 +136,7 @@ func addrOf(a net.Addr) netip.AddrPort {
 	case *net.TCPAddr:
 		at = a.AddrPort()
 	}
-	return netip.AddrPortFrom(at.Addr().Unmap().WithZone(""), at.Port())
+	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 }
 
 // countDrops books what the system had no room for, until everything is read. It knows of packets alone, not of whom they were
