@@ -54,6 +54,7 @@ type desk struct {
 	// reply sends a packet back, from the address that was asked if it is known; nil where there is nobody to take it.
 	reply func(to netip.AddrPort, as netip.Addr, packet []byte) error
 	over  <-chan struct{} // closed when the receiver is to end
+	all   <-chan struct{} // closed when all are
 	// next has taken its place: what was already on the way to this one is for that one.
 	next atomic.Pointer[desk]
 	// inherit gets what one before it had no time for, and tells how much of it is lost; it waits for room.
@@ -262,6 +263,8 @@ func (d *desk) replaced(by *desk) bool {
 func (d *desk) ended() bool {
 	select {
 	case <-d.over:
+		return true
+	case <-d.all: // each is told in its turn, and those who share a port leave it together
 		return true
 	default:
 		return false

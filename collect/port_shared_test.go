@@ -18,17 +18,18 @@ type shared struct {
 	env     Env
 	arrived chan context.Context // of the port, with what a receiver is handed
 	free    chan struct{}
+	over    chan struct{} // of all
 }
 
 func newShared(t *testing.T, network string) *shared {
-	return &shared{t: t, network: network, addr: freePort(t, network), arrived: make(chan context.Context, 100), free: make(chan struct{})}
+	return &shared{t: t, network: network, addr: freePort(t, network), arrived: make(chan context.Context, 100), free: make(chan struct{}), over: make(chan struct{})}
 }
 
 // joins brings a receiver. What it gives back makes it leave, and tells when it has.
 func (s *shared) joins(id belfry.ID, allow string) (a *Account, leave func() (left chan struct{})) {
 	s.t.Helper()
 	over := make(chan struct{})
-	d := &desk{resource: id, account: s.env.NewAccount(), allow: networks{netip.MustParsePrefix(allow)}, over: over}
+	d := &desk{resource: id, account: s.env.NewAccount(), allow: networks{netip.MustParsePrefix(allow)}, over: over, all: s.over}
 	d.take = func(ctx context.Context, all []raw, _ bool) {
 		s.arrived <- ctx
 		<-s.free
@@ -95,8 +96,10 @@ func TestSharedPortCloses(t *testing.T) {
 	s.send("127.0.0.1", 5)
 	s.send("127.0.0.2", 7)
 	s.send("127.0.0.3", 9)
-	lefts := []chan struct{}{leaveOne(), leaveTwo(), leaveAll()}
-	<-ctx.Done() // the port is being closed
+	close(s.over)
+	lefts := []chan struct{}{leaveOne()}
+	<-ctx.Done() // the port is being closed, as soon as the first one hears of it
+	lefts = append(lefts, leaveTwo(), leaveAll())
 	close(s.free)
 	for _, left := range lefts {
 		<-left

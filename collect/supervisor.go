@@ -139,6 +139,7 @@ func (s *Supervisor) follow(ctx context.Context, id belfry.ID) {
 		}
 		return
 	}
+	task.stopping = ctx.Done()
 	own, stop := context.WithCancel(ctx)
 	r := &run{task: task, stop: stop, up: make(chan struct{}), left: make(chan struct{}), done: make(chan struct{})}
 	s.runs[id] = r
