@@ -34,17 +34,17 @@ func TestFailureAfterFigures(t *testing.T) {
 			for i, at := range want {
 				time.Sleep(at - time.Since(begun) - time.Nanosecond)
 				synctest.Wait()
-				if n := len(sink.figures); n != i {
+				if n := sink.told(); n != i {
 					t.Errorf("shown %d times before %s", n, at)
 				}
 				time.Sleep(time.Nanosecond)
 				synctest.Wait()
-				if n := len(sink.figures); n != i+1 {
+				if n := sink.told(); n != i+1 {
 					t.Errorf("shown %d times after %s", n, at)
 				}
 			}
 			time.Sleep(time.Hour)
-			if n := len(sink.figures); n != len(want) {
+			if n := sink.told(); n != len(want) {
 				t.Errorf("shown %d times", n)
 			}
 			stop()
