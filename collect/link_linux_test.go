@@ -108,7 +108,7 @@ func TestLinkAnswer(t *testing.T) {
 		if _, err := c.Write([]byte("an inform")); err != nil {
 			t.Error(err)
 		}
-		c.SetReadDeadline(time.Now().Add(30 * time.Second))
+		c.SetReadDeadline(time.Now().Add(hang))
 		room := make([]byte, 100)
 		if n, err := c.Read(room); err != nil || string(room[:n]) != "fe80::7" {
 			t.Errorf("the answer: %q, %v", room[:n], err)
