@@ -38,6 +38,8 @@ type Task struct {
 
 	begun func() // to be called once the collector works; nil when nobody waits for it
 	gone  func() // to be called once it needs nothing any more that another one could want; the same
+
+	stopping <-chan struct{} // closed when all collectors are to end
 }
 
 // begin tells that the collector works, and can do without the one before it.

@@ -40,6 +40,7 @@ func (n networks) match(a netip.Addr) (bits int) {
 		return 0
 	}
 	bits = -1
+	a = a.WithZone("") // a network has none
 	for _, p := range n {
 		if p.Contains(a) {
 			bits = max(bits, p.Bits())

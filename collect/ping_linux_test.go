@@ -36,7 +36,7 @@ func TestPingSilence(t *testing.T) {
 		if out, err := exec.Command("ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
 			t.Errorf("%v: %s", err, out)
 		}
-		if _, err := p.ping(t.Context(), home, 56, 5*time.Second); err != nil {
+		if _, err := p.ping(t.Context(), home, 56, hang); err != nil {
 			t.Errorf("with one: %v", err)
 		}
 		if err := os.WriteFile("/proc/sys/net/ipv4/icmp_echo_ignore_all", []byte("1"), 0); err != nil {
@@ -76,7 +76,7 @@ func TestPingUnprivileged(t *testing.T) {
 			leave := p.enter()
 			defer leave()
 			for i, a := range []string{"127.0.0.7", "::1"} {
-				_, err := p.ping(t.Context(), netip.MustParseAddr(a), 1000, 5*time.Second)
+				_, err := p.ping(t.Context(), netip.MustParseAddr(a), 1000, hang)
 				if missing == "" && (err != nil || !p.sockets[i].dgram) {
 					t.Errorf("%s: %v", a, err)
 				}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"belfry"
 )
@@ -35,6 +36,8 @@ type port struct {
 	closer  io.Closer
 	closed  chan struct{} // when it is; nil until it is to be
 	serving sync.WaitGroup
+	// settle begins to read what has arrived for a receiver that goes while others stay, and tells when that is done.
+	settle func(*desk) (done <-chan struct{})
 
 	mu    sync.RWMutex
 	desks []*desk // oldest resource first
@@ -51,6 +54,7 @@ type desk struct {
 	// reply sends a packet back, from the address that was asked if it is known; nil where there is nobody to take it.
 	reply func(to netip.AddrPort, as netip.Addr, packet []byte) error
 	over  <-chan struct{} // closed when the receiver is to end
+	all   <-chan struct{} // closed when all are
 	// next has taken its place: what was already on the way to this one is for that one.
 	next atomic.Pointer[desk]
 	// inherit gets what one before it had no time for, and tells how much of it is lost; it waits for room.
@@ -121,39 +125,60 @@ func (p *port) sit(d *desk) error {
 		}
 	}
 	d.reply = p.reply
-	p.desks = append(slices.DeleteFunc(p.desks, func(o *desk) bool { return o.replaced(d) || o.ended() }), d)
+	p.desks = append(slices.DeleteFunc(p.desks, func(o *desk) bool { return o.replaced(d) }), d)
 	slices.SortFunc(p.desks, func(a, b *desk) int { return cmp.Compare(a.resource, b.resource) })
 	return nil
 }
 
-// leave takes a receiver from its port. The last one closes it, and keeps its place until then: what has arrived is still
-// for it. Other ports do not wait for that.
+// leave takes a receiver from its port, and the last one closes it. Each keeps its place until what has arrived for it is
+// read: nobody else may get that, or count it as come from where nothing is taken from. Other ports do not wait for that.
 func (p *ports) leave(at *port, d *desk) {
 	p.mu.Lock()
-	last := at.alone(d)
-	if last {
+	sits, others := at.sits(d)
+	first := sits && !others && at.closed == nil // of those who go together, as when the service stops
+	if first {
 		at.closed = make(chan struct{})
-	} else {
-		at.rise(d)
 	}
+	closed := at.closed
 	p.mu.Unlock()
-	if !last {
+	switch {
+	case !sits: // another one has its place, and what has arrived
 		return
+	case first:
+		at.closer.Close()
+		p.mu.Lock()
+		delete(p.open, at.key)
+		close(closed)
+		p.mu.Unlock()
+		at.serving.Wait()
+	case closed != nil:
+		<-closed
+		at.serving.Wait()
+	default:
+		at.await(at.settle(d))
 	}
-	at.closer.Close()
-	p.mu.Lock()
-	delete(p.open, at.key)
-	close(at.closed)
-	p.mu.Unlock()
-	at.serving.Wait()
 	at.rise(d)
 }
 
-// alone tells that there is no other receiver at the port.
-func (p *port) alone(d *desk) bool {
+// await waits until what has arrived for a receiver is read; not for long, as others may hold that up.
+func (p *port) await(settled <-chan struct{}) {
+	enough := time.NewTimer(lastPackets)
+	defer enough.Stop()
+	select {
+	case <-settled:
+	case <-enough.C:
+	}
+}
+
+// sits tells whether a receiver still has its place, and whether there are others that stay.
+func (p *port) sits(d *desk) (sits, others bool) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	return len(p.desks) == 1 && p.desks[0] == d
+	for _, o := range p.desks {
+		sits = sits || o == d
+		others = others || o != d && !o.ended()
+	}
+	return sits, others
 }
 
 // single tells that there is one receiver at the port.
@@ -200,14 +225,14 @@ func (p *port) hand(ctx context.Context, all []raw, wait bool) bool {
 	return true
 }
 
-// desk finds the receiver for an address: the one whose network fits most closely, the oldest of several. When there is
-// none, nobody is told which there are; the first one counts it.
+// desk finds the receiver for an address: the one whose network fits most closely, the oldest of several, but rather one that
+// stays. When there is none, nobody is told which there are; the first one counts it.
 func (p *port) desk(from netip.Addr) (d *desk, ok bool) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	best := -1
 	for _, o := range p.desks {
-		if bits := o.allow.match(from); bits > best {
+		if bits := o.allow.match(from); bits > best || d != nil && bits == best && d.ended() && !o.ended() {
 			best, d = bits, o
 		}
 	}
@@ -215,6 +240,13 @@ func (p *port) desk(from netip.Addr) (d *desk, ok bool) {
 		return p.desks[0], false
 	}
 	return d, d != nil
+}
+
+// stays tells that a sender has a receiver that is not about to go.
+func (p *port) stays(from netip.Addr) bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return slices.ContainsFunc(p.desks, func(o *desk) bool { return !o.ended() && o.allow.match(from) >= 0 })
 }
 
 // replaced tells whether the other one is the same receiver, as it was changed, and if so that what comes is for it.
@@ -231,6 +263,8 @@ func (d *desk) replaced(by *desk) bool {
 func (d *desk) ended() bool {
 	select {
 	case <-d.over:
+		return true
+	case <-d.all: // each is told in its turn, and those who share a port leave it together
 		return true
 	default:
 		return false

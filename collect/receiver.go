@@ -46,7 +46,7 @@ func (r *receiver[M]) Run(ctx context.Context) error {
 	if r.wait {
 		r.inbox = newInbox(inboxPatient)
 	}
-	d := &desk{resource: r.task.Resource, account: r.account, take: r.take, inherit: r.inherit, over: ctx.Done(), storing: make(chan struct{}, receiverWorkers)}
+	d := &desk{resource: r.task.Resource, account: r.account, take: r.take, inherit: r.inherit, over: ctx.Done(), all: r.task.stopping, storing: make(chan struct{}, receiverWorkers)}
 	var err error
 	if d.allow, err = parseNetworks(r.task.Answers["allow"]); err != nil {
 		return err

@@ -28,6 +28,13 @@ func (s *fullSink) SendOne(ctx context.Context, _ belfry.CustomerID, row *belfry
 	return 200, nil, nil
 }
 
+// told is how often it was told something.
+func (s *fullSink) told() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.figures)
+}
+
 // sum adds up what the figures say of one indicator.
 func (s *fullSink) sum(indicator int) (sum int) {
 	for _, f := range s.figures {

@@ -13,9 +13,13 @@ import (
 // Script is what a user wrote to look at messages: JavaScript with a function message(m). It has no input and no output, and
 // is limited in time, memory and depth. A Script is for one goroutine.
 type Script struct {
-	text string
-	vm   *quickjs.VM
+	text  string
+	limit scriptLimit
+	vm    *quickjs.VM
 }
+
+// scriptLimit is how long a script may take.
+type scriptLimit struct{ start, message time.Duration }
 
 const (
 	scriptTime   = 200 * time.Millisecond // for one message
@@ -63,7 +67,11 @@ const (
 
 // NewScript reads a script and runs it once, so that it can set itself up.
 func NewScript(text string) (*Script, error) {
-	s := &Script{text: text}
+	return newScript(text, scriptLimit{scriptStart, scriptTime})
+}
+
+func newScript(text string, limit scriptLimit) (*Script, error) {
+	s := &Script{text: text, limit: limit}
 	if err := s.open(); err != nil {
 		return nil, err
 	}
@@ -81,7 +89,7 @@ func (s *Script) open() (err error) {
 		}
 	}()
 	s.vm.SetMemoryLimit(scriptMemory)
-	if err := s.vm.SetEvalTimeout(scriptStart); err != nil {
+	if err := s.vm.SetEvalTimeout(s.limit.start); err != nil {
 		return err
 	}
 	if _, err := s.vm.Eval(scriptBefore, quickjs.EvalGlobal); err != nil {
@@ -97,7 +105,7 @@ func (s *Script) open() (err error) {
 	if kind != "function" {
 		return errors.New("the script has no function message(m)")
 	}
-	return s.vm.SetEvalTimeout(scriptTime)
+	return s.vm.SetEvalTimeout(s.limit.message)
 }
 
 // Close gives the machine back.

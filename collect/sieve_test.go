@@ -175,19 +175,3 @@ func FuzzFilter(f *testing.F) {
 		}
 	})
 }
-
-func FuzzScript(f *testing.F) {
-	f.Add(`function message(m) { m.category = m.app; return m }`, "text")
-	f.Add(`function message(m) { for (;;); }`, "")
-	f.Add(`function message(m) { return message(m) }`, "")
-	f.Fuzz(func(t *testing.T, text, message string) {
-		s, _, err := newSieve[Syslog](map[string]string{"script": text})
-		if err != nil {
-			return
-		}
-		defer s.close()
-		if v := s.judge(&Syslog{Message: message}); v.failed != nil && v.by != "" {
-			t.Errorf("a message was lost: %v", v.failed)
-		}
-	})
-}

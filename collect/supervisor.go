@@ -139,6 +139,7 @@ func (s *Supervisor) follow(ctx context.Context, id belfry.ID) {
 		}
 		return
 	}
+	task.stopping = ctx.Done()
 	own, stop := context.WithCancel(ctx)
 	r := &run{task: task, stop: stop, up: make(chan struct{}), left: make(chan struct{}), done: make(chan struct{})}
 	s.runs[id] = r
@@ -272,13 +273,21 @@ func (s *Supervisor) keepRunning(ctx context.Context, t Task, before <-chan stru
 	}
 }
 
-// show tells that a collector does not work, and waits until it is to be run again. One before it may still have figures to
-// tell, which look as if all were well: then it is told once more.
+// figuresWithin is how long a failure is not shown for the sake of a collector before it that is still to tell its last
+// figures: those look as if all were well, and would be an event each way.
+const figuresWithin = time.Second
+
+// show tells that a collector does not work, and waits until it is to be run again. If one before it takes long over its
+// figures, it is told once more behind them.
 func (s *Supervisor) show(ctx context.Context, t Task, why error, again <-chan time.Time, before <-chan struct{}) {
+	patience := time.NewTimer(figuresWithin)
+	defer patience.Stop()
 	select {
 	case <-before:
 		before = nil
-	default:
+	case <-patience.C:
+	case <-ctx.Done():
+		return
 	}
 	for {
 		s.tell(ctx, t, why)

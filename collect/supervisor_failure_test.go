@@ -1,15 +1,61 @@
 package collect
 
 import (
+	"context"
+	"errors"
+	"log/slog"
 	"net"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"belfry"
 )
 
-// A receiver that is changed to a port that it cannot have shows so at once, though the old one has not stored all it
+// A collector that fails shows it once the one before it has told its last figures, so that these do not look as if all were
+// well; if that one takes long, it shows it before, and again.
+func TestFailureAfterFigures(t *testing.T) {
+	f := func(takes time.Duration, want ...time.Duration) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			sink := &fullSink{}
+			s := supervisor(nil, &Env{Sink: sink, Log: slog.New(slog.DiscardHandler)}, nil)
+			before := make(chan struct{})
+			time.AfterFunc(takes, func() { close(before) })
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				s.show(ctx, Task{Objects: []string{"U - Receiver"}}, errors.New("no port"), nil, before)
+			}()
+			begun := time.Now()
+			for i, at := range want {
+				time.Sleep(at - time.Since(begun) - time.Nanosecond)
+				synctest.Wait()
+				if n := sink.told(); n != i {
+					t.Errorf("shown %d times before %s", n, at)
+				}
+				time.Sleep(time.Nanosecond)
+				synctest.Wait()
+				if n := sink.told(); n != i+1 {
+					t.Errorf("shown %d times after %s", n, at)
+				}
+			}
+			time.Sleep(time.Hour)
+			if n := sink.told(); n != len(want) {
+				t.Errorf("shown %d times", n)
+			}
+			stop()
+			<-ended
+		})
+	}
+	f(time.Millisecond, time.Millisecond)
+	f(5*time.Second, figuresWithin, 5*time.Second)
+}
+
+// A receiver that is changed to a port that it cannot have shows so soon, though the old one has not stored all it
 // got; and still shows so when that one has told its last figures.
 func TestChangedReceiverFails(t *testing.T) {
 	h := newHouse(t, Kinds)

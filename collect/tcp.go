@@ -31,7 +31,8 @@ func listenTCP(addr string, secure *tls.Config) func(*port) (io.Closer, error) {
 			return nil, cannotListen(addr, err)
 		}
 		ctx, stop := context.WithCancel(context.Background())
-		s := &streams{port: p, tls: secure, open: map[net.Conn]struct{}{}}
+		s := &streams{port: p, tls: secure, open: map[net.Conn]chan struct{}{}}
+		p.settle = s.settle
 		p.serving.Go(func() { s.accept(ctx, l) })
 		return closing(func() error {
 			stop()
@@ -47,7 +48,7 @@ type streams struct {
 	port *port
 	tls  *tls.Config
 	mu   sync.Mutex
-	open map[net.Conn]struct{}
+	open map[net.Conn]chan struct{} // closed when the connection is done with
 	over bool
 }
 
@@ -78,7 +79,7 @@ func (s *streams) add(c net.Conn) bool {
 	if s.over || len(s.open) >= tcpConnections {
 		return false
 	}
-	s.open[c] = struct{}{}
+	s.open[c] = make(chan struct{})
 	return true
 }
 
@@ -86,7 +87,30 @@ func (s *streams) remove(c net.Conn) {
 	c.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	close(s.open[c])
 	delete(s.open, c)
+}
+
+// settle ends the connections of senders that have no receiver any more once this one is gone, and tells when what was read
+// from them is handed over.
+func (s *streams) settle(d *desk) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ending []chan struct{}
+	for c, ended := range s.open {
+		if from := addrOf(c.RemoteAddr()).Addr(); d.allow.match(from) >= 0 && !s.port.stays(from) {
+			c.Close()
+			ending = append(ending, ended)
+		}
+	}
+	settled := make(chan struct{})
+	go func() {
+		defer close(settled)
+		for _, ended := range ending {
+			<-ended
+		}
+	}()
+	return settled
 }
 
 func (s *streams) closeAll() {
@@ -102,7 +126,7 @@ func (s *streams) closeAll() {
 func (s *streams) serve(ctx context.Context, conn net.Conn) {
 	from := addrOf(conn.RemoteAddr())
 	d, ok := s.port.desk(from.Addr())
-	if d == nil {
+	if d == nil || ok && d.ended() { // it takes nobody new
 		return
 	}
 	if !ok {
@@ -146,7 +170,7 @@ const (
 )
 
 func newStream(ctx context.Context, p *port, conn net.Conn, from netip.AddrPort) *stream {
-	s := &stream{ctx: ctx, port: p, conn: conn, from: from, ip: from.Addr().String()}
+	s := &stream{ctx: ctx, port: p, conn: conn, from: from, ip: from.Addr().WithZone("").String()}
 	s.in = bufio.NewReaderSize(s, streamBytes)
 	return s
 }

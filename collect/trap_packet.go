@@ -197,7 +197,7 @@ func (r *trapReader) read(d *desk, in raw) (m Trap, stored func(), why Drop, ok 
 		return m, nil, DropMalformed, false
 	}
 	if m.IP == "" {
-		m.IP = in.from.Addr().String()
+		m.IP = in.from.Addr().WithZone("").String()
 	}
 	if p.PDUType != gosnmp.InformRequest {
 		return m, nil, 0, true

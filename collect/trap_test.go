@@ -62,7 +62,7 @@ func (h *house) dropped(why Drop, n int64) {
 func (h *house) holds(collection string, want []string, fields ...string) {
 	h.t.Helper()
 	slices.Sort(want)
-	for end := time.Now().Add(10 * time.Second); !slices.Equal(h.stored(collection, fields...), want); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(hang); !slices.Equal(h.stored(collection, fields...), want); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			h.t.Fatalf("stored\n%s\nwant\n%s", strings.Join(h.stored(collection, fields...), "\n"), strings.Join(want, "\n"))
 		}
@@ -181,7 +181,7 @@ func TestTrapInformOutOfTime(t *testing.T) {
 		t.Helper()
 		x := &gosnmp.GoSNMP{
 			Target: at.Addr().String(), Port: at.Port(), Version: gosnmp.Version3, SecurityModel: gosnmp.UserSecurityModel, MsgFlags: gosnmp.AuthPriv,
-			Timeout: time.Second, Retries: 3, MaxOids: 10,
+			Timeout: 30 * time.Second, Retries: 3, MaxOids: 10,
 			SecurityParameters: &gosnmp.UsmSecurityParameters{
 				UserName: "ops", AuthoritativeEngineID: engine, AuthoritativeEngineBoots: e.boots + 7, AuthoritativeEngineTime: 12345,
 				AuthenticationProtocol: gosnmp.SHA, AuthenticationPassphrase: "proof-of-ops", PrivacyProtocol: gosnmp.AES, PrivacyPassphrase: "secret-of-ops",
@@ -233,7 +233,7 @@ func TestTrapInformRepeated(t *testing.T) {
 			if _, err := c.Write(inform(request)); err != nil {
 				t.Fatal(err)
 			}
-			c.SetReadDeadline(time.Now().Add(10 * time.Second))
+			c.SetReadDeadline(time.Now().Add(hang))
 			if n, err := c.Read(make([]byte, 1000)); n == 0 || err != nil {
 				t.Fatalf("no answer: %v", err)
 			}

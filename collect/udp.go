@@ -2,13 +2,10 @@ package collect
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/netip"
-	"os"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/ipv4"
@@ -40,19 +37,17 @@ func listenUDP(addr string, answers bool) func(*port) (io.Closer, error) {
 			return answerFrom(u, to, as, packet)
 		}
 		ctx, stop := context.WithCancel(context.Background())
-		read, counted := make(chan struct{}), make(chan struct{})
-		var shut atomic.Bool
-		p.serving.Go(func() {
-			defer close(read)
-			p.readUDP(ctx, u, noted, &shut)
-		})
+		counted := make(chan struct{})
+		r := newUDPReader(p, u, noted)
+		p.settle = r.settle
+		p.serving.Go(func() { r.run(ctx) })
 		p.serving.Go(func() {
 			defer close(counted)
-			p.countDrops(u, read)
+			p.countDrops(u, r.done)
 		})
 		return closing(func() error {
+			r.shut.Store(shutOut(u)) // what comes now is dropped, and counted, so that there is an end to what has come
 			stop()
-			shut.Store(shutOut(u)) // what comes now is dropped, and counted, so that there is an end to what has come
 			u.SetReadDeadline(time.Now())
 			<-counted
 			return u.Close()
@@ -63,40 +58,6 @@ func listenUDP(addr string, answers bool) func(*port) (io.Closer, error) {
 type closing func() error
 
 func (c closing) Close() error { return c() }
-
-// Once a port is to be closed, what waits there is read: all of it where nothing more comes then, however little time the
-// machine has for us, and else for a while.
-const (
-	lastPackets = 3 * time.Second
-	lastPacket  = 100 * time.Millisecond // for one that the system has announced and then found to be broken
-)
-
-// readUDP hands packets to the receivers until the port is to be closed and has nothing more. Noted is how many bytes the
-// system notes of a packet's arrival; shut tells that nothing more comes.
-func (p *port) readUDP(ctx context.Context, u *net.UDPConn, noted int, shut *atomic.Bool) {
-	conn := ipv4.NewPacketConn(u) // reads many packets with one call, of IPv6, too
-	packets := newPackets(noted)
-	senders := &senders{names: map[netip.Addr]string{}}
-	var end time.Time // when it is enough; zero until the port is to be closed
-	for end.IsZero() || waiting(u) && (shut.Load() || time.Now().Before(end)) {
-		n, err := conn.ReadBatch(packets, 0)
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		if errors.Is(err, os.ErrDeadlineExceeded) && end.IsZero() {
-			end = time.Now().Add(lastPackets)
-		} else if err != nil {
-			time.Sleep(10 * time.Millisecond) // the system is short of something
-		}
-		if !end.IsZero() {
-			u.SetReadDeadline(time.Now().Add(lastPacket))
-		}
-		if err != nil {
-			continue
-		}
-		p.packets(ctx, senders, packets[:n])
-	}
-}
 
 // newPackets makes room for those that are read at once.
 func newPackets(noted int) []ipv4.Message {
@@ -135,7 +96,7 @@ func (p *port) packets(ctx context.Context, senders *senders, packets []ipv4.Mes
 			begin = i
 		}
 		n := packets[i].N
-		raws = append(raws, raw{from, senders.name(from.Addr()), at, text[:n], arrivedAt(packets[i].OOB[:packets[i].NN])})
+		raws = append(raws, raw{from, senders.name(from.Addr().WithZone("")), at, text[:n], arrivedAt(packets[i].OOB[:packets[i].NN])})
 		text = text[n:]
 	}
 	p.hand(ctx, raws[begin:], wait)
@@ -165,7 +126,8 @@ func (s *senders) name(a netip.Addr) string {
 	return text
 }
 
-// addrOf is the address of a sender, as people write it.
+// addrOf is the address of a sender, as people write it. One that is good on a single link says on which: else nobody could be
+// answered there.
 func addrOf(a net.Addr) netip.AddrPort {
 	var at netip.AddrPort
 	switch a := a.(type) {
@@ -174,7 +136,7 @@ func addrOf(a net.Addr) netip.AddrPort {
 	case *net.TCPAddr:
 		at = a.AddrPort()
 	}
-	return netip.AddrPortFrom(at.Addr().Unmap().WithZone(""), at.Port())
+	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 }
 
 // countDrops books what the system had no room for, until everything is read. It knows of packets alone, not of whom they were

@@ -43,7 +43,7 @@ func TestWildcardInform(t *testing.T) {
 				if _, err := c.Write(testInform(t, request)); err != nil {
 					t.Fatal(err)
 				}
-				c.SetReadDeadline(time.Now().Add(10 * time.Second))
+				c.SetReadDeadline(time.Now().Add(hang))
 				if n, err := c.Read(make([]byte, 1000)); n == 0 || err != nil {
 					t.Errorf("%s asked %s and got no answer: %v", from, to, err)
 				}

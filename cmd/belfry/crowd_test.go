@@ -21,7 +21,7 @@ import (
 // What the tests of overload have in common: processes with limits, customers, floods, and connections that misbehave.
 
 // hang ends what hangs. No test passes or fails by it otherwise.
-const hang = 60 * time.Second
+const hang = 3 * time.Minute
 
 // limited starts a service with a configuration.
 func limited(t testing.TB, config string) *process {

@@ -124,7 +124,7 @@ func (p *process) follow(r io.Reader, lines chan<- string) {
 
 func (p *process) await(lines <-chan string, re *regexp.Regexp) []string {
 	p.t.Helper()
-	limit := time.After(60 * time.Second) // only to end a test that hangs
+	limit := time.After(hang)
 	for {
 		select {
 		case line, ok := <-lines:

@@ -1,0 +1,76 @@
+package collect
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Loops without an end, which chance makes many of, would take nearly all the time if they had what scripts have else.
+const soon = 2 * time.Millisecond
+
+// tryScript shows messages to a script, one after the other as a receiver does, and judges what may never happen whatever the
+// script is: a message that is lost, or changed, because the script failed, and one that is kept and cannot be stored.
+func tryScript(t *testing.T, start time.Duration, text, message string) (ran bool) {
+	t.Helper()
+	script, err := newScript(text, scriptLimit{start, soon})
+	if err != nil {
+		if strings.Contains(err.Error(), "\n") {
+			t.Errorf("more than a line: %v", err)
+		}
+		return false
+	}
+	s := &sieve[Syslog]{script: script}
+	defer s.close()
+	full := Syslog{IP: "192.0.2.7", Host: "h", Facility: 23, Severity: 7, App: message, ProcID: "1", MsgID: "2", Category: "c", Data: "{}", DeviceTime: time.Unix(1, 0).UTC()}
+	for _, m := range []Syslog{{Message: message}, full, {}} {
+		was := m
+		v := s.judge(&m)
+		if v.failed != nil && (v.by != "" || m != was) {
+			t.Errorf("%v: of %+v it made %+v, %s", v.failed, was, m, v.by)
+		}
+		if err := m.check(); v.failed == nil && v.by == "" && err != nil {
+			t.Errorf("kept: %v", err)
+		}
+	}
+	return true
+}
+
+// FuzzScript does few executions in a second, as the machine that runs scripts is large and the fuzzer copies its whole
+// coverage about. So each does much, and TestScriptWords goes on without the fuzzer.
+func FuzzScript(f *testing.F) {
+	f.Add(`function message(m) { m.category = m.app; return m }`, "text")
+	f.Add(`function message(m) { for (;;); }`, "")
+	f.Add(`function message(m) { return message(m) }`, "")
+	f.Add(`for (;;);`, "")
+	f.Add(`let n = 0; function message(m) { if (n++ > 1) throw m; log("o", m.message, {view: "v"}); data("o", {i1: n}); return n ? m : null }`, "text")
+	f.Add(`let s = "x"; function message(m) { for (;;) s += s; }`, "")
+	f.Fuzz(func(t *testing.T, text, message string) { tryScript(t, 10*soon, text, message) })
+}
+
+// TestScriptWords makes scripts of words that mean something, of which far more run than of letters by chance.
+func TestScriptWords(t *testing.T) {
+	words := strings.Fields(`m m m m. m. severity facility message app category devicetime = = == === ( ) ( ) { } [ ] , ; ; ; . + - * / ! ? : => ...
+		0 1 -1 2.5 1e400 NaN null undefined true "" "x" /x/g ` + "`${m}` " + `return throw if else for while do break try catch finally new delete typeof in of let var
+		const function class extends this async await yield JSON JSON.stringify Object Object.freeze Symbol Proxy Reflect Array String BigInt(7) Promise eval
+		globalThis message __belfry data log ("o",{i1:1}) ("o","text") (m) (m) toJSON __proto__ prototype constructor length Math.random() Date RegExp`)
+	random := rand.New(rand.NewPCG(1, 2))
+	ran := 0
+	for range 150 {
+		var body []string
+		for range 1 + random.IntN(6) {
+			body = append(body, words[random.IntN(len(words))])
+		}
+		text := "function message(m) { " + strings.Join(body, " ") + "; return m }"
+		if tryScript(t, scriptStart, text, "text") {
+			ran++
+		}
+		if t.Failed() {
+			t.Fatal(text)
+		}
+	}
+	if ran < 5 {
+		t.Errorf("only %d ran", ran)
+	}
+}
