@@ -33,7 +33,7 @@ function Intervals({ draft, onChange, faults }: FormProps) {
           value={draft.interval}
           onChange={(e) => onChange({ ...draft, interval: e.currentTarget.value })}
           error={faults.interval}
-          maw={420}
+          maw={640}
         />
         {draft.intervals.map((p, i) => (
           <div key={p.id} className="policy-pair">
@@ -80,7 +80,7 @@ function Rollup({ draft, onChange, faults }: FormProps) {
           How the statuses of its content add up. It is about the {draft.kind || "item"} itself, not the views inside
           it.
         </Text>
-        <div className="policy-pair">
+        <div className="policy-rollup">
           <NativeSelect
             label="It is"
             data={draft.rollup === "other" ? [...rollups, { value: "other", label: draft.other }] : rollups}

@@ -1,7 +1,7 @@
 // One policy, as a form and as text. What is wrong with it, the service explains; the form shows it at its place.
 import { Anchor, Breadcrumbs, Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { ApiError, type Definition, type Policy, policies } from "../../api";
 import { link } from "../../links";
@@ -58,6 +58,9 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
   const text = useText(definition(draft), (v) => setDraft(draftOf(v)));
   const told = error instanceof ApiError ? faultOf(error.message, draft) : {};
 
+  useEffect(() => {
+    if (error) document.querySelector<HTMLElement>("#page [aria-invalid=true]")?.focus();
+  }, [error]);
   const changed = () => {
     setDirty(true);
     setError(undefined);
@@ -81,7 +84,6 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
       if (!name) go(link.policy(called), { replace: true });
     } catch (e) {
       setError(e);
-      requestAnimationFrame(() => document.querySelector<HTMLElement>("#page [aria-invalid=true]")?.focus());
     } finally {
       setBusy(false);
     }

@@ -40,8 +40,7 @@ export function PolicyThresholds({ draft, onChange, faults }: FormProps) {
   );
 }
 
-const indicatorName = (ind: Indicator) =>
-  [`i${ind.n}`, ind.name, ind.unit && `(${ind.unit})`].filter(Boolean).join(" ");
+const nameOf = (ind: Indicator) => [ind.name, ind.unit && `(${ind.unit})`].filter(Boolean).join(" ");
 
 /** elsewhere is the row when it is about another indicator: of which type that is, the service finds out. */
 function elsewhere(o: OverrideDraft, part: Partial<Pick<OverrideDraft, "class" | "n">>): OverrideDraft {
@@ -86,16 +85,17 @@ function Override({
           error={faults[`${at}.class`]}
         />
         <Autocomplete
-          label="Indicator number"
-          aria-label={`Indicator number, ${called}`}
-          description={ind && indicatorName(ind)}
+          label="Indicator"
+          aria-label={`Number, ${called}`}
+          description={ind && nameOf(ind)}
+          placeholder="its number"
           inputWrapperOrder={["label", "input", "description", "error"]}
           inputMode="numeric"
           data={indicators.map((x) => String(x.n))}
           filter={({ options }) => options}
           renderOption={({ option }) => {
             const of = indicators.find((x) => String(x.n) === option.value);
-            return <span className="name">{of ? indicatorName(of) : option.value}</span>;
+            return <span className="name">{of ? `${of.n} ${nameOf(of)}` : option.value}</span>;
           }}
           value={o.n}
           onChange={(v) => onChange(elsewhere(o, { n: v.trim() }))}

@@ -46,7 +46,8 @@ export function faultOf(message: string, d: PolicyDraft): Faults {
   const time = /^period: (times\[\d+\]): (.*)$/s.exec(message);
   if (time?.[1] && time[2]) return { [`period.${time[1]}`]: time[2] };
   if (/^(period|timezone): /.test(message)) return { "period.timezone": message };
-  if (/^there is no (object|resource|view) /.test(message)) return { item: message };
+  if (/^there is no (object|resource|view) /.test(message))
+    return { [d.resource.trim() && d.kind !== "resource" ? "resource" : "item"]: message };
   if (/; give resource$/.test(message)) return { resource: message };
   const clash = clashOf(message, d);
   return clash ? { [clash]: message } : {};
