@@ -128,6 +128,10 @@ test("a wrong value is told word for word at its field", async ({ page, service 
     await expect(field).toBeFocused();
   };
   await refused(box(page, "Item"), "is missing");
+  await box(page, "Item").fill("MAIN");
+  await page.keyboard.press("Escape");
+  await save(page);
+  await expect(page.getByText("policy says nothing; give it thresholds")).toBeInViewport(); // of the whole, so above it
   await box(page, "Item").fill("nowhere");
   await page.getByLabel("Of any class").fill("soon");
   await refused(box(page, "Item"), 'there is no view "nowhere"');

@@ -59,7 +59,10 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
   const told = error instanceof ApiError ? faultOf(error.message, draft) : {};
 
   useEffect(() => {
-    if (error) document.querySelector<HTMLElement>("#page [aria-invalid=true]")?.focus();
+    if (!error) return;
+    const field = document.querySelector<HTMLElement>("#page [aria-invalid=true]");
+    if (field) field.focus();
+    else document.querySelector("#page [role=alert]")?.scrollIntoView({ block: "center" });
   }, [error]);
   const changed = () => {
     setDirty(true);
