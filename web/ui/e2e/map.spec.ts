@@ -212,7 +212,7 @@ test("names that begin alike are told apart from farther away", async ({ page, s
         end: end && end.left >= box.left && end.right <= box.right ? tail?.textContent : "out of sight",
       };
     });
-    expect(seen).toEqual({ cut: true, end: name.slice(-5) });
+    expect(seen).toEqual({ cut: true, end: name.slice(-4) });
   }
   for (const name of odd) await expect(page.locator(`.map-name[title="${name}"]`)).toHaveText(name);
   // The signs of one person stay together, and letters that are joined are not taken apart.

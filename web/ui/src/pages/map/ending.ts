@@ -1,6 +1,6 @@
 // Where the end of a name begins, which stays in sight when there is no room for all of it.
 
-const kept = 5;
+const kept = 4;
 const keptWide = 3; // of scripts and signs that may be as wide as high
 /** Shorter names have room enough nearly everywhere. */
 const short = 8;
