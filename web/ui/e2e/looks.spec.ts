@@ -61,6 +61,7 @@ const pages: Look[] = [
   { name: "packages", path: "/ui/parameters/packages" },
   { name: "classes", path: "/ui/parameters/classes" },
   { name: "policies", path: "/ui/parameters/policies" },
+  { name: "policy", path: "/ui/parameters/policies?new=true", act: policy, sees: ["Used (%)"] },
   { name: "retention", path: "/ui/parameters/retention" },
   { name: "health", path: "/ui/parameters/health" },
   { name: "account", path: "/ui/parameters/account" },
@@ -90,6 +91,17 @@ async function receiver(page: Page) {
   await page.getByRole("button", { name: "Try them on a message" }).click();
   await page.getByRole("button", { name: "Try", exact: true }).click();
   await page.getByRole("region", { name: "What became of it" }).scrollIntoViewIfNeeded();
+}
+
+async function policy(page: Page) {
+  await page.getByLabel("Name").fill("Vienna at night");
+  await page.getByRole("combobox", { name: "Item" }).fill("Vienna");
+  await page.getByRole("button", { name: "Add an indicator" }).click();
+  await page.getByRole("combobox", { name: "Class, indicator 1" }).fill("disk");
+  await page.getByRole("combobox", { name: "Number, indicator 1" }).fill("1");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Begin with those of the class" }).click();
+  await page.getByLabel("When, threshold 1 of indicator 1").fill(">= 90");
 }
 
 async function palette(page: Page) {

@@ -76,7 +76,7 @@ async function run(page: Page, service: Service): Promise<void> {
   const [critical] = await service.sql<{ n: number }>(
     "SELECT COUNT(*) AS n FROM objectstatus WHERE kind='resource' AND view='Hall' AND status='3'",
   );
-  await expect(page.locator('.map-item[data-status="3"]')).toHaveCount(critical?.n ?? -1);
+  await expect(page.locator('.map-item[data-status="3"]')).toHaveCount(critical?.n ?? -1, { timeout: 60_000 });
   await expect(page.locator('.map-item[data-status="0"]')).toHaveCount(items - (critical?.n ?? -1));
 
   // A hand moves it: what it takes along stays under it.

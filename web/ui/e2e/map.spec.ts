@@ -192,6 +192,35 @@ test("names are text, whatever they are", async ({ page, service }) => {
   await noSideways(page);
 });
 
+test("names that begin alike are told apart from farther away", async ({ page, service }) => {
+  const names = Array.from({ length: 4 }, (_, i) => `router-of-the-house-no-${10 + i}`);
+  const odd = ["مبدل الشبكة في المبنى الكبير", "👩‍💻👩‍💻👩‍💻👩‍💻👩‍💻👩‍💻👩‍💻👩‍💻 bell 👩‍💻", "short"];
+  await service.csv("/api/provisioning/view", "name,view,posx,posy,autoarrange", "Alike,MAIN,200,10,linear");
+  await service.csv("/api/provisioning/custom", "name,view", ...[...names, ...odd].map((n) => `${n},Alike`));
+  await logIn(page, service, map("Alike"));
+  await page.getByRole("button", { name: /zoom to 100 %/ }).click();
+  for (let i = 0; i < 3; i++) await page.getByRole("button", { name: "Zoom out" }).click();
+  await expect(page.locator(".map-board")).toHaveAttribute("data-far", "1");
+  for (const name of names) {
+    const link = page.getByRole("link", { name, exact: true }); // all of it is there to be read aloud
+    await expect(link).toBeVisible();
+    const seen = await link.evaluate((a) => {
+      const [head, tail] = a.children as unknown as HTMLElement[];
+      const [box, end] = [a.getBoundingClientRect(), tail?.getBoundingClientRect()];
+      return {
+        cut: !!head && head.scrollWidth > head.clientWidth && head.clientWidth > 0,
+        end: end && end.left >= box.left && end.right <= box.right ? tail?.textContent : "out of sight",
+      };
+    });
+    expect(seen).toEqual({ cut: true, end: name.slice(-4) });
+  }
+  for (const name of odd) await expect(page.locator(`.map-name[title="${name}"]`)).toHaveText(name);
+  // The signs of one person stay together, and letters that are joined are not taken apart.
+  await expect(page.locator(`.map-name[title="${odd[1]}"] .map-tail`)).toHaveText("l 👩‍💻");
+  await expect(page.locator(`.map-name[title="${odd[0]}"] .map-tail`)).toHaveCount(0);
+  await accessible(page);
+});
+
 test("a view that is not there says so", async ({ page, service }) => {
   await logIn(page, service, map("Nowhere at all"));
   await expect(page.getByRole("alert")).toContainText("Nowhere at all");

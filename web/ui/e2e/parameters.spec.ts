@@ -35,51 +35,6 @@ test("packages show what they ask, with an example that works", async ({ page, s
   }
 });
 
-test("sets, changes and removes a policy, which changes a status", async ({ page, service }, info) => {
-  const name = `p/<i>${info.project.name}</i> 🔔`;
-  const box = `policed ${info.project.name}`;
-  await service.json("PUT", `/api/classes/policed-${info.project.name}`, {
-    indicators: [{ n: 1, name: "Used", thresholds: [{ when: ">= 80", status: 2 }] }],
-  });
-  await service.csv("/api/provisioning/custom", "name", box);
-  await service.csv(
-    "/api/send",
-    "type,resname,object,class,view,i1",
-    `data,${box},root,policed-${info.project.name},${box},72`,
-  );
-  const status = async () =>
-    (
-      await service.sql<{ status: string }>(`SELECT status FROM objectstatus WHERE resource='${box}' AND object='root'`)
-    )[0]?.status;
-  expect(await status()).toBe("0");
-
-  await logIn(page, service, "/ui/parameters/policies");
-  await accessible(page);
-  await page.getByRole("link", { name: "Set a policy" }).click();
-  await page.getByLabel("Name").fill(name);
-  await page.getByRole("button", { name: "other thresholds" }).click();
-  const text = page.getByRole("textbox", { name: /as text/ });
-  await expect(text).toHaveValue(/item: MAIN/);
-  await text.fill(`kind: resource\nitem: ${box}\nrollup: most\n`);
-  await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByRole("alert")).toContainText('line 3: rollup must be worst, best, or a number as in "2 of m"');
-  await accessible(page);
-  await text.fill(
-    `kind: resource\nitem: ${box}\nthresholds:\n  - {class: policed-${info.project.name}, n: 1, thresholds: [{when: ">= 70", status: 3}]}\n`,
-  );
-  await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByRole("heading", { name })).toBeVisible();
-  await expect.poll(status).toBe("3");
-  await page.getByRole("link", { name: "Policies" }).last().click();
-  await expect(page.getByRole("row").filter({ hasText: name })).toContainText(">= 70 is Critical");
-  await page.getByRole("link", { name, exact: true }).click();
-  await page.getByRole("button", { name: "Remove…" }).click();
-  await page.getByRole("button", { name: "Remove the policy" }).click();
-  await expect(page.getByRole("heading", { name: "Policies" })).toBeVisible();
-  await expect(page.getByRole("link", { name, exact: true })).toHaveCount(0);
-  await expect.poll(status).toBe("0");
-});
-
 for (const role of ["viewer", "operator"]) {
   test(`a ${role} reads classes and packages, and changes nothing`, async ({ page, service }, info) => {
     const name = `${role} ${info.project.name}`;

@@ -1,14 +1,13 @@
 import "./mantine";
-import "@mantine/notifications/styles.css";
 import "./style.css";
 import { MantineProvider } from "@mantine/core";
-import { Notifications } from "@mantine/notifications";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Router } from "wouter";
 import { ApiError } from "./api";
 import { Pages } from "./pages";
+import { Notices } from "./parts/notices";
 import { Session } from "./session";
 import { Shell } from "./shell";
 import { theme, variables } from "./theme";
@@ -38,7 +37,7 @@ createRoot(root).render(
       defaultColorScheme="auto"
       getStyleNonce={() => nonce}
     >
-      <Notifications position="bottom-right" />
+      <Notices />
       <QueryClientProvider client={client}>
         <Router base="/ui">
           <Session>

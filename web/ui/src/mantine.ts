@@ -1,5 +1,5 @@
-// The styles of the components that are used, in the order in which they build on each other; all of Mantine would be
-// twice as much. A component that looks bare is missing here.
+// The styles of the components that the first pages use, in the order in which they build on each other; those of the others
+// are in mantineLater.ts, and all of Mantine would be twice as much. A component that looks bare is missing in both.
 import "@mantine/core/styles/baseline.css";
 import "@mantine/core/styles/default-css-variables.css";
 import "@mantine/core/styles/global.css";
@@ -13,7 +13,6 @@ import "@mantine/core/styles/Loader.css";
 import "@mantine/core/styles/ActionIcon.css";
 import "@mantine/core/styles/CloseButton.css";
 import "@mantine/core/styles/Group.css";
-import "@mantine/core/styles/ModalBase.css";
 import "@mantine/core/styles/Input.css";
 import "@mantine/core/styles/FloatingIndicator.css";
 import "@mantine/core/styles/Alert.css";
@@ -21,38 +20,20 @@ import "@mantine/core/styles/Text.css";
 import "@mantine/core/styles/Anchor.css";
 import "@mantine/core/styles/AppShell.css";
 import "@mantine/core/styles/Combobox.css";
-import "@mantine/core/styles/InlineInput.css";
-import "@mantine/core/styles/Checkbox.css";
-import "@mantine/core/styles/Badge.css";
-import "@mantine/core/styles/Breadcrumbs.css";
 import "@mantine/core/styles/Burger.css";
 import "@mantine/core/styles/Button.css";
 import "@mantine/core/styles/Center.css";
 import "@mantine/core/styles/Chip.css";
 import "@mantine/core/styles/Code.css";
-import "@mantine/core/styles/ColorSwatch.css";
-import "@mantine/core/styles/ColorPicker.css";
-import "@mantine/core/styles/ColorInput.css";
 import "@mantine/core/styles/Divider.css";
-import "@mantine/core/styles/Fieldset.css";
-import "@mantine/core/styles/Kbd.css";
 import "@mantine/core/styles/List.css";
 import "@mantine/core/styles/Menu.css";
-import "@mantine/core/styles/Modal.css";
 import "@mantine/core/styles/Pill.css";
-import "@mantine/core/styles/PillsInput.css";
 import "@mantine/core/styles/NavLink.css";
-import "@mantine/core/styles/Notification.css";
-import "@mantine/core/styles/NumberInput.css";
 import "@mantine/core/styles/PasswordInput.css";
 import "@mantine/core/styles/Progress.css";
-import "@mantine/core/styles/Radio.css";
 import "@mantine/core/styles/Tooltip.css";
 import "@mantine/core/styles/SegmentedControl.css";
-import "@mantine/core/styles/SimpleGrid.css";
-import "@mantine/core/styles/Skeleton.css";
 import "@mantine/core/styles/Stack.css";
-import "@mantine/core/styles/Table.css";
-import "@mantine/core/styles/Tabs.css";
 import "@mantine/core/styles/ThemeIcon.css";
 import "@mantine/core/styles/Title.css";

@@ -37,7 +37,7 @@ import { usePerson } from "./session";
 
 const Palette = lazy(() => import("./palette"));
 const Shortcuts = lazy(() => import("./shortcuts"));
-const Tour = lazy(() => import("./tour"));
+const Tour = lazy(() => import("./tour/Dialog"));
 
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure();

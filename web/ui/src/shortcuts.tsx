@@ -1,3 +1,4 @@
+import "./mantineLater";
 import { Kbd, Modal, Table } from "@mantine/core";
 import { sections } from "./sections";
 

@@ -1,4 +1,5 @@
 // What happened: a histogram to see when, and the list of it, which grows as things happen.
+import "../mantineLater";
 import { Button, Group, Paper, Text } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { csvAddress } from "../api";

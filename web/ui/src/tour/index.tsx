@@ -1,6 +1,5 @@
 // The first steps, from a key to a value on a chart. Shown to an administrator whose estate is empty, until the estate is no
 // longer empty or the card is put away; afterwards it is in the person menu.
-import { Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { sql } from "../api";
@@ -57,16 +56,5 @@ export function FirstSteps({ children = null }: { children?: ReactNode }) {
         }}
       />
     </Suspense>
-  );
-}
-
-/** FirstStepsDialog shows the same on demand. */
-export default function FirstStepsDialog({ onClose }: { onClose: () => void }) {
-  return (
-    <Modal opened onClose={onClose} title="First steps" size="lg">
-      <Suspense fallback={<Waiting />}>
-        <Steps onLeave={onClose} />
-      </Suspense>
-    </Modal>
   );
 }

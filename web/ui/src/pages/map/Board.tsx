@@ -183,7 +183,7 @@ function Content({
   const detail = (s: Spot) => {
     if (s.left > part.right || s.top > part.bottom) return 0;
     if (s.left + s.width + 30 < part.left || s.top + s.height + 30 < part.top) return 0;
-    return far === 2 ? 1 : 2;
+    return far === 2 ? 1 : far === 1 ? 2 : 3;
   };
   return (
     <>

@@ -4,6 +4,7 @@ import { memo } from "react";
 import type { Kind, Status, TreeItem } from "../../api";
 import { link } from "../../links";
 import { StatusIcon, saying, statuses, statusName } from "../../parts/StatusIcon";
+import { ending } from "./ending";
 import { isShortcut, kindName, placeable } from "./scene";
 import type { Target } from "./tree";
 
@@ -66,8 +67,8 @@ interface Props {
   chosen: boolean;
   editing: boolean;
   fixed: boolean;
-  /** How much of it is drawn: 0 is what the keyboard and screen readers need, 1 the icon, 2 also its name and counts. */
-  detail: 0 | 1 | 2;
+  /** How much of it is drawn: 0 is what the keyboard and screen readers need, 1 the icon, 2 also its name in a line, 3 all. */
+  detail: 0 | 1 | 2 | 3;
 }
 
 /** Icon is drawn anew only when something of it changed: there may be thousands, and changes every moment. */
@@ -101,20 +102,46 @@ export const Icon = memo(function Icon(p: Props) {
         <div className="map-under">
           {into && !p.editing ? (
             // Not a Link: thousands of them would each watch the address. The board hears the click.
-            <a href={`/ui${into}`} data-way={into} className="map-name" tabIndex={-1} title={item.name}>
-              {item.name}
+            // It is named, since the two parts of a short name would be read as two words.
+            <a
+              href={`/ui${into}`}
+              data-way={into}
+              className="map-name"
+              tabIndex={-1}
+              title={item.name}
+              aria-label={item.name}
+            >
+              <Name of={item.name} short={p.detail === 2} />
             </a>
           ) : (
             <span className="map-name" title={item.name}>
-              {item.name}
+              <Name of={item.name} short={p.detail === 2} />
             </span>
           )}
-          <Counts item={item} />
+          {p.detail === 3 && <Counts item={item} />}
         </div>
       )}
     </div>
   );
 });
+
+/** Name is the whole name, or one of which the middle gives way: names of one kind differ at their ends. */
+function Name({ of, short }: { of: string; short: boolean }) {
+  if (!short) return of;
+  const at = ending(of);
+  if (!at)
+    return (
+      <span className="map-head" dir="auto">
+        {of}
+      </span>
+    );
+  return (
+    <>
+      <span className="map-head">{of.slice(0, at)}</span>
+      <span className="map-tail">{of.slice(at)}</span>
+    </>
+  );
+}
 
 function Face({ item, kind }: { item: TreeItem; kind: keyof typeof kindIcons }) {
   const Sign = kindIcons[kind];

@@ -182,6 +182,10 @@ export const thresholdStatuses = [
   { value: "3", label: "3 Critical" },
 ];
 
+/** withValue adds a value that is none of those offered, so that it is seen rather than taken for the first of them. */
+export const withValue = (offered: { value: string; label: string }[], value: string) =>
+  offered.some((o) => o.value === value) ? offered : [...offered, { value, label: value || "—" }];
+
 export function ThresholdRow({
   at,
   first,
@@ -218,7 +222,7 @@ export function ThresholdRow({
       />
       <NativeSelect
         {...label("Status")}
-        data={thresholdStatuses}
+        data={withValue(thresholdStatuses, t.status)}
         value={t.status}
         onChange={(e) => onChange({ ...t, status: e.currentTarget.value })}
         error={faults[`${at}.status`]}

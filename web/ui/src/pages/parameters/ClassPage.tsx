@@ -1,7 +1,7 @@
 // One class: as a form, as text, or, for those who may not change it, as it is.
 import { Anchor, Breadcrumbs, Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { ApiError, type Class, classes, type Definition } from "../../api";
 import { link } from "../../links";
@@ -11,6 +11,7 @@ import { ClassForm } from "./ClassForm";
 import { ClassView } from "./ClassView";
 import { Confirm } from "./Confirm";
 import { type Draft, definition, draftOf, type Faults, faultOf, faults, nameFault, newIndicator } from "./classDraft";
+import { useLeaving } from "./leaving";
 import { sourceName } from "./sources";
 import { FormAndText, useText } from "./Text";
 import { tell } from "./tell";
@@ -206,14 +207,4 @@ function Remove({ name, objects, onClose }: { name: string; objects: number; onC
       </Text>
     </Confirm>
   );
-}
-
-/** useLeaving lets the browser ask before a tab with changes is closed. */
-function useLeaving(dirty: boolean) {
-  useEffect(() => {
-    if (!dirty) return;
-    const ask = (e: BeforeUnloadEvent) => e.preventDefault();
-    window.addEventListener("beforeunload", ask);
-    return () => window.removeEventListener("beforeunload", ask);
-  }, [dirty]);
 }

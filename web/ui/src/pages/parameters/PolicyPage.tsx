@@ -1,14 +1,18 @@
-// One policy, as text: what can be said about an item is wide, and the service explains what is wrong with it.
+// One policy, as a form and as text. What is wrong with it, the service explains; the form shows it at its place.
 import { Anchor, Breadcrumbs, Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { type Policy, policies } from "../../api";
+import { ApiError, type Definition, type Policy, policies } from "../../api";
 import { link } from "../../links";
 import { Failure, Page, Waiting } from "../../parts/Page";
 import { Confirm } from "./Confirm";
+import { useLeaving } from "./leaving";
+import { PolicyForm } from "./PolicyForm";
+import { definition, draftOf, type PolicyDraft } from "./policyDraft";
 import { examples } from "./policyExamples";
-import { TextEditor, useText } from "./Text";
+import { faultOf } from "./policyFaults";
+import { FormAndText, useText } from "./Text";
 import { tell } from "./tell";
 
 const list = link.parameters("policies");
@@ -45,20 +49,34 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
   const client = useQueryClient();
   const [, go] = useLocation();
   const [called, setCalled] = useState(name);
-  const [value, setValue] = useState<object>(() => withoutName(was) ?? examples[0]?.policy ?? {});
+  const [draft, setDraft] = useState(() => draftOf(was ?? {}));
+  const [dirty, setDirty] = useState(false);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const [removing, setRemoving] = useState(false);
-  const text = useText(value, () => {});
+  useLeaving(dirty);
+  const text = useText(definition(draft), (v) => setDraft(draftOf(v)));
+  const told = error instanceof ApiError ? faultOf(error.message, draft) : {};
 
+  useEffect(() => {
+    if (!error) return;
+    const field = document.querySelector<HTMLElement>("#page [aria-invalid=true]");
+    if (field) field.focus();
+    else document.querySelector("#page [role=alert]")?.scrollIntoView({ block: "center" });
+  }, [error]);
+  const changed = () => {
+    setDirty(true);
+    setError(undefined);
+  };
   const save = async () => {
     setBusy(true);
     setError(undefined);
     try {
-      const body = text.edited === undefined ? { json: value } : { yaml: text.edited };
+      const body: Definition = text.written ?? { json: definition(draft) };
       const { result, policy } = await policies.put(called, body);
-      setValue(withoutName(policy) ?? {});
+      setDraft(draftOf(policy));
       text.reset();
+      setDirty(false);
       client.setQueryData(["policy", called], policy);
       void client.invalidateQueries({ queryKey: ["policies"] });
       tell(
@@ -97,7 +115,8 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
               variant="default"
               onClick={() => {
                 text.reset();
-                setValue(e.policy);
+                setDraft(begun(draft, e.policy));
+                changed();
               }}
             >
               {e.label}
@@ -106,8 +125,17 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
         </Group>
       )}
       {error !== undefined && <Failure error={error} />}
-      <TextEditor text={text} label={`Policy ${called}`} onEdit={() => setError(undefined)} />
-      <Group>
+      <FormAndText text={text} label={`Policy ${called}`} onEdit={changed}>
+        <PolicyForm
+          draft={draft}
+          onChange={(d) => {
+            setDraft(d);
+            changed();
+          }}
+          faults={told}
+        />
+      </FormAndText>
+      <Group className="save">
         <Button onClick={save} loading={busy} disabled={!called.trim()}>
           Save
         </Button>
@@ -160,9 +188,8 @@ function About({ of }: { of: Policy }) {
   );
 }
 
-/** withoutName: the name stands above the text already. */
-function withoutName(p?: Policy): object | undefined {
-  if (!p) return undefined;
-  const { name: _, ...rest } = p;
-  return rest;
+/** begun is an example, about the item that was chosen already, if one was. */
+function begun(d: PolicyDraft, example: Omit<Policy, "name">): PolicyDraft {
+  const begin = draftOf(example);
+  return d.item ? { ...begin, kind: d.kind, item: d.item, resource: d.resource } : begin;
 }

@@ -8,6 +8,8 @@ export interface ThresholdDraft {
   status: string;
   recover: string;
   after: string;
+  /** What else was said, which the form does not know. */
+  rest?: Record<string, unknown>;
 }
 
 export interface IndicatorDraft {

@@ -1,9 +1,10 @@
 // The dialog of an operation: its form, progress while it is done, and what became of each item when there is something
 // to tell.
+import "../../mantineLater";
 import { Progress as Bar, Button, Group, Modal, Stack, Text } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { type ComponentType, type FormEvent, useCallback, useMemo, useRef, useState } from "react";
 import type { ActWish } from "../../api";
+import { tell } from "../notices";
 import { AcknowledgeForm, type FormProps, ManageForm, NoteForm, UnmanageForm } from "./Forms";
 import type { ActionItem } from "./item";
 import { inShort, Outcomes, worthReading } from "./Outcomes";
@@ -51,7 +52,7 @@ export default function Dialog({ operation, items, onClose, onDone }: Props) {
       setOutcomes(all);
       return;
     }
-    notifications.show({ message: inShort(all), color: "bell", role: "status" });
+    void tell({ message: inShort(all), color: "bell", role: "status" });
     onClose();
   };
 
