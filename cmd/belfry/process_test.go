@@ -22,6 +22,7 @@ import (
 type process struct {
 	t      testing.TB
 	data   string
+	config string                // a file, or nothing
 	flags  []string              // of serve, beside its own
 	as     func(serve *exec.Cmd) // who else it is to run as
 	cmd    *exec.Cmd
@@ -41,9 +42,10 @@ func newProcess(t testing.TB, prepare func(p *process)) *process {
 	if *update {
 		t.Skip("has nothing to rewrite")
 	}
-	p := &process{t: t, data: filepath.Join(t.TempDir(), "data"), client: newClient()}
+	dir := t.TempDir()
+	p := &process{t: t, data: filepath.Join(dir, "data"), config: filepath.Join(dir, "belfry.yaml"), client: newClient()}
 	p.client.Transport.(*http.Transport).MaxIdleConnsPerHost = 16
-	if err := os.WriteFile(p.config(), []byte("limits: {stop: 5m}\n"), 0o644); err != nil { // on a busy machine it takes its time
+	if err := os.WriteFile(p.config, []byte("limits: {stop: 5m}\n"), 0o644); err != nil { // on a busy machine it takes its time
 		t.Fatal(err)
 	}
 	if prepare != nil {
@@ -57,9 +59,6 @@ func newProcess(t testing.TB, prepare func(p *process)) *process {
 	p.start()
 	return p
 }
-
-// config is the file with its configuration.
-func (p *process) config() string { return filepath.Join(filepath.Dir(p.data), "belfry.yaml") }
 
 // belfry runs a command and gives what it prints.
 func (p *process) belfry(args ...string) string {
@@ -75,7 +74,7 @@ func (p *process) belfry(args ...string) string {
 
 func (p *process) command(args ...string) *exec.Cmd {
 	cmd := exec.Command("belfry", args...) // testscript.Main has put it into PATH
-	cmd.Env = append(os.Environ(), "BELFRY_CONFIG="+p.config(), "BELFRY_NO_COLLECT=true", "BELFRY_DATA="+p.data, "BELFRY_ADMIN_PASSWORD="+adminPassword)
+	cmd.Env = append(os.Environ(), "BELFRY_CONFIG="+p.config, "BELFRY_NO_COLLECT=true", "BELFRY_DATA="+p.data, "BELFRY_ADMIN_PASSWORD="+adminPassword)
 	return cmd
 }
 

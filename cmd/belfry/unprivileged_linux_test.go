@@ -64,7 +64,7 @@ func (p *process) nobody(t *testing.T, capabilities []uintptr) {
 	if err := os.Chown(dir, nobodyID, nobodyID); err != nil {
 		t.Fatal(err)
 	}
-	p.data = filepath.Join(dir, "data")
+	p.data, p.config = filepath.Join(dir, "data"), ""
 	program := filepath.Join(dir, "belfry") // where nobody can read it
 	copyProgram(t, program)
 	p.as = func(serve *exec.Cmd) {
