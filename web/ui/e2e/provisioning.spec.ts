@@ -135,6 +135,7 @@ test("all or nothing", async ({ page, service }) => {
   await page.getByRole("dialog").getByLabel("posx").fill("20");
   await page.getByRole("button", { name: "Keep the change" }).click();
   await attempt(page);
+  await expect(page.getByRole("button", { name: "Apply 2 rows" })).toBeEnabled();
   // Meanwhile somebody takes a name: now the service refuses all of it.
   await service.csv("/api/provisioning/view", "name,view", "atomic 2,MAIN");
   await page.getByRole("button", { name: "Apply 2 rows" }).click();
