@@ -1,24 +1,15 @@
 // A sheet being applied: how far it is, how fast it goes, and the ways to hold it.
 import { Alert, Anchor, Button, Group, List, Paper, Progress, Stack, Text } from "@mantine/core";
 import { IconCircleCheck, IconPlayerPause, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Link } from "wouter";
 import type { Package } from "../../api";
 import { link } from "../../links";
+import { useLeaving } from "../../parts/leaving";
 import { Failure } from "../../parts/Page";
 import { Counts, Faults } from "./Outcome";
 import type { Progress as Far, Fault, Run } from "./run";
 import type { Sheet } from "./sheet";
-
-/** useStay asks before the page is left while rows are being sent. */
-function useStay(busy: boolean) {
-  useEffect(() => {
-    if (!busy) return;
-    const ask = (e: BeforeUnloadEvent) => e.preventDefault();
-    window.addEventListener("beforeunload", ask);
-    return () => window.removeEventListener("beforeunload", ask);
-  }, [busy]);
-}
 
 export function Applying({
   run,
@@ -38,7 +29,7 @@ export function Applying({
 }) {
   const { state, result } = far;
   const [asked, setAsked] = useState(false);
-  useStay(state === "running" || state === "paused");
+  useLeaving(state === "running" || state === "paused");
   const ended = state === "done" || state === "cancelled";
   const rate = far.spent > 0 ? (far.done / far.spent) * 1000 : 0;
   const left = rate > 0 ? (far.total - far.done) / rate : 0;

@@ -1,11 +1,11 @@
 import { useEffect } from "react";
 
-/** useLeaving lets the browser ask before a tab with changes is closed. */
-export function useLeaving(dirty: boolean) {
+/** useLeaving lets the browser ask before a tab is closed in which something would be lost, or left half done. */
+export function useLeaving(busy: boolean) {
   useEffect(() => {
-    if (!dirty) return;
+    if (!busy) return;
     const ask = (e: BeforeUnloadEvent) => e.preventDefault();
     window.addEventListener("beforeunload", ask);
     return () => window.removeEventListener("beforeunload", ask);
-  }, [dirty]);
+  }, [busy]);
 }
