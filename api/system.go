@@ -9,6 +9,7 @@ type Health struct {
 	Uptime      float64         `json:"uptime"` // seconds
 	Ready       bool            `json:"ready"`
 	Why         string          `json:"why,omitempty"` // it is not
+	Faults      []HealthFault   `json:"faults"`        // the longest open first
 	Rows        HealthRows      `json:"rows"`
 	Journal     HealthJournal   `json:"journal"`
 	Disk        HealthDisk      `json:"disk"`
@@ -18,6 +19,14 @@ type Health struct {
 	Streams     int             `json:"streams"`
 	Sessions    int             `json:"sessions"`
 	Connections HealthConnected `json:"connections"`
+}
+
+// HealthFault is something around the service that is wrong now.
+type HealthFault struct {
+	ID      string `json:"id"`
+	Since   string `json:"since"`
+	Message string `json:"message"`
+	Blocks  bool   `json:"blocks"` // data cannot be taken or queried
 }
 
 // HealthRows is what became of rows since the start, and how many come in.

@@ -28,6 +28,7 @@ type disk struct {
 	minFree atomic.Int64
 	reserve int64
 	space   func(dir string) (free, total int64, err error)
+	faults  *faults
 	log     *slog.Logger
 
 	refusal atomic.Pointer[belfry.Error] // nil while writes are taken
@@ -35,11 +36,14 @@ type disk struct {
 	full    chan struct{}
 }
 
+// faultDisk is the id of the fault of too little space.
+const faultDisk = "disk"
+
 // watchEvery is how often the space is looked at. At a gigabyte a second, 250 MB pass unseen.
 const watchEvery = 250 * time.Millisecond
 
-func newDisk(c *Config, log *slog.Logger) *disk {
-	d := &disk{dir: c.Data, file: filepath.Join(c.Data, "reserve"), reserve: int64(c.Storage.Reserve), space: freeSpace, log: log, full: make(chan struct{}, 1)}
+func newDisk(c *Config, f *faults, log *slog.Logger) *disk {
+	d := &disk{dir: c.Data, file: filepath.Join(c.Data, "reserve"), reserve: int64(c.Storage.Reserve), space: freeSpace, faults: f, log: log, full: make(chan struct{}, 1)}
 	d.minFree.Store(int64(c.Storage.MinFree))
 	return d
 }
@@ -108,6 +112,7 @@ func (d *disk) look() {
 	}
 	if d.refusal.Swap(nil) != nil {
 		d.log.Info("there is room again, writes are taken", "free", Size(free).Rough())
+		d.faults.end(faultDisk)
 	}
 }
 
@@ -124,6 +129,7 @@ func (d *disk) refuse(e *belfry.Error, cause error) {
 	if d.refusal.Swap(e) == nil {
 		d.log.Warn("writes are refused", "why", e.Message, "err", cause)
 	}
+	d.faults.begin(faultDisk, true, e.Message)
 }
 
 func (d *disk) reserved(size int64) bool {

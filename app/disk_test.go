@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"belfry"
 )
@@ -15,7 +16,7 @@ import (
 // TestDisk walks a disk from plenty to full and back.
 func TestDisk(t *testing.T) {
 	cfg := &Config{Data: t.TempDir(), Storage: Storage{MinFree: 1000, Reserve: 500}}
-	d := newDisk(cfg, slog.New(slog.DiscardHandler))
+	d := newDisk(cfg, newFaults(slog.New(slog.DiscardHandler), time.Now), slog.New(slog.DiscardHandler))
 	free, total := int64(10_000), int64(100_000)
 	d.space = func(string) (int64, int64, error) { return free, total, nil }
 	f := func(now int64, want string, reserved bool) {
@@ -47,7 +48,7 @@ func TestDisk(t *testing.T) {
 }
 
 func TestReserveTakesSpace(t *testing.T) {
-	d := newDisk(&Config{Data: t.TempDir(), Storage: Storage{Reserve: 1 << 20}}, slog.New(slog.DiscardHandler))
+	d := newDisk(&Config{Data: t.TempDir(), Storage: Storage{Reserve: 1 << 20}}, newFaults(slog.New(slog.DiscardHandler), time.Now), slog.New(slog.DiscardHandler))
 	if err := d.make(1 << 20); err != nil {
 		t.Fatal(err)
 	}

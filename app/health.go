@@ -142,7 +142,7 @@ func (s *service) health(c belfry.CustomerID) (h api.Health, err error) {
 	}
 	now := time.Now()
 	h = api.Health{
-		Started: belfry.At(s.vitals.started).String(), Uptime: rough(now.Sub(s.vitals.started).Seconds()),
+		Started: belfry.At(s.vitals.started).String(), Uptime: rough(now.Sub(s.vitals.started).Seconds()), Faults: s.faults.list(),
 		Rows: api.HealthRows{
 			Received: r.count("belfry_rows_received_total"), Stored: r.count("belfry_rows_stored_total"), Rejected: r.count("belfry_rows_rejected_total"),
 			Discarded: r.count("belfry_rows_discarded_total"), Tried: r.count("belfry_rows_tried_total"), Dropped: r.by("belfry_rows_dropped_total"),

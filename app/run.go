@@ -171,6 +171,9 @@ func (s *service) stop() error {
 		errs = append(errs, s.parts.keep.endWithin(ctx))
 		s.lastUses(ctx)
 	}
+	if s.parts.faults != nil {
+		errs = append(errs, s.parts.faults.endWithin(ctx))
+	}
 	if s.parts.seq != nil {
 		errs = append(errs, s.parts.seq.endWithin(ctx))
 	}

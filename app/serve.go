@@ -30,6 +30,7 @@ type service struct {
 	*core
 	front   *front
 	disk    *disk
+	faults  *faults
 	rows    *duck.Store
 	store   *store.Mover
 	meta    *meta.Mover
@@ -39,7 +40,7 @@ type service struct {
 	collect *collect.Supervisor
 	env     *collect.Env // of the collectors
 	people  *accounts
-	parts   struct{ disk, store, meta, seq, hub, keep, snap, sum, collect, demo, measure, erase *part }
+	parts   struct{ disk, store, meta, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase *part }
 	failed  chan error
 	phase   atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
 	reloads chan struct{}                // retention may have changed
@@ -62,7 +63,7 @@ func Serve(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	s := &service{core: c, failed: make(chan error, 8), reloads: make(chan struct{}, 1)}
+	s := &service{core: c, failed: make(chan error, 8), reloads: make(chan struct{}, 1), faults: newFaults(o.Log.With("part", "faults"), time.Now)}
 	s.vitals.started = time.Now()
 	s.notReady("the service is starting; try again shortly")
 	err = s.open(ctx)
@@ -90,7 +91,7 @@ func (s *service) ready() error {
 	if e := s.phase.Load(); e != nil {
 		return e
 	}
-	return nil
+	return s.faults.ready()
 }
 
 // open starts the parts, each on top of those before it.
@@ -99,7 +100,7 @@ func (s *service) open(ctx context.Context) (err error) {
 	if s.front, err = listen(cfg, s.Log, s.failed); err != nil {
 		return err
 	}
-	s.disk = newDisk(cfg, s.Log.With("part", "disk"))
+	s.disk = newDisk(cfg, s.faults, s.Log.With("part", "disk"))
 	s.disk.look()
 	s.parts.disk = start("disk watch", s.disk.Run, s.failed)
 	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.settingsStep, s.startSequencer, s.importStep, s.demoStep, s.serveHTTP} {
@@ -204,6 +205,7 @@ func (s *service) startSequencer(context.Context) error {
 	if err := s.bootstrap(s.seq); err != nil {
 		return err
 	}
+	s.parts.faults = start("events of faults", func(ctx context.Context) error { return s.faults.run(ctx, s.seq.Internal) }, s.failed)
 	if len(s.damage) > 0 {
 		s.mendDamage()
 	}

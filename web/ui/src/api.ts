@@ -740,6 +740,7 @@ export interface Health {
   version: { version: string };
   ready: boolean;
   why?: string;
+  faults: { id: string; since: string; message: string; blocks: boolean }[];
   started: string;
   uptime: number;
   rows: {

@@ -1,0 +1,146 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"belfry"
+	"belfry/api"
+)
+
+// faults is the list of what is wrong around the service at this moment: a folder that cannot be written to, a damaged
+// file, a clock that is far off. Whoever detects a fault calls begin, and end once it is over; both may be called as often
+// as the detector looks. The list is shown by /readyz and /api/health, and the begin and the end of each fault are events
+// of type internal.
+//
+// An event is a record of the journal, so it is on the live stream at once even while the row store cannot take its row.
+// While the journal cannot be written either, events wait here.
+type faults struct {
+	log *slog.Logger
+	now func() time.Time
+
+	mu      sync.Mutex
+	open    map[string]fault
+	pending []string // texts of events that are not written yet
+	wake    chan struct{}
+}
+
+type fault struct {
+	since   time.Time
+	message string
+	blocks  bool // data cannot be taken or queried
+}
+
+const (
+	maxPendingEvents = 1000
+	eventRetry       = time.Second
+)
+
+func newFaults(log *slog.Logger, now func() time.Time) *faults {
+	return &faults{log: log, now: now, open: map[string]fault{}, wake: make(chan struct{}, 1)}
+}
+
+// begin adds a fault, or replaces the message of one that is open. The id names the part and what it concerns, as
+// "row_store" or "day_file objectdata 2026-11-13". A fault that blocks makes the service not ready.
+func (f *faults) begin(id string, blocks bool, message string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	was, known := f.open[id]
+	if !known {
+		was.since = f.now()
+		f.event(message)
+		f.log.Warn("fault begins", "fault", id, "message", message)
+	}
+	f.open[id] = fault{since: was.since, message: message, blocks: blocks}
+}
+
+// end removes a fault, if it is open.
+func (f *faults) end(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	was, known := f.open[id]
+	if !known {
+		return
+	}
+	delete(f.open, id)
+	lasted := f.now().Sub(was.since).Round(time.Second)
+	f.event("over after " + lasted.String() + ": " + was.message)
+	f.log.Info("fault is over", "fault", id, "dur", lasted)
+}
+
+// event queues the text of an event. The mutex is held.
+func (f *faults) event(info string) {
+	if len(f.pending) == maxPendingEvents { // the log has all of them
+		return
+	}
+	f.pending = append(f.pending, info)
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// ready returns the error of the longest open fault that blocks; nil when there is none.
+func (f *faults) ready() error {
+	for _, h := range f.list() {
+		if h.Blocks {
+			return belfry.Errorf(belfry.StorageUnavailable, "%s (since %s)", h.Message, h.Since)
+		}
+	}
+	return nil
+}
+
+// list returns the open faults, the longest open first.
+func (f *faults) list() []api.HealthFault {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list := []api.HealthFault{}
+	for id, a := range f.open {
+		list = append(list, api.HealthFault{ID: id, Since: belfry.At(a.since).String(), Message: a.message, Blocks: a.blocks})
+	}
+	slices.SortFunc(list, func(a, b api.HealthFault) int {
+		if n := strings.Compare(a.Since, b.Since); n != 0 {
+			return n
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return list
+}
+
+// run writes the events of faults with emit until ctx ends. What cannot be written is tried again.
+func (f *faults) run(ctx context.Context, emit func(info string) error) error {
+	for {
+		for info, ok := f.first(); ok && emit(info) == nil; info, ok = f.first() {
+			f.written()
+		}
+		var retry <-chan time.Time
+		if _, waiting := f.first(); waiting {
+			retry = time.After(eventRetry)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-f.wake:
+		case <-retry:
+		}
+	}
+}
+
+func (f *faults) first() (info string, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.pending) == 0 {
+		return "", false
+	}
+	return f.pending[0], true
+}
+
+func (f *faults) written() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pending = f.pending[1:]
+}
