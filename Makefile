@@ -11,21 +11,25 @@ export CGO_ENABLED := 1
 
 TOOL := go tool -modfile=tools/go.mod
 
-# Suites that start real processes are parts of their own; everything else is a package test.
-SUITES   := belfry/cmd/belfry belfry/docs belfry/crash
+# Suites that start real processes are parts of their own; bench has tests of tools that only make bench uses.
+SUITES   := belfry/cmd/belfry belfry/docs belfry/crash belfry/bench
 PACKAGES  = $(filter-out $(SUITES),$(shell go list ./...))
 
-# What the parts of make test spend; the long runs, make crash and make fuzz, set more.
-KILLS     ?= 50
-FUZZTIME  ?= 4s
-PLANS     ?= 1000000
+# In make test the race detector watches the packages in which goroutines share memory; in make soak, everything.
+RACED    := ./journal ./store ./meta ./ingest ./api ./collect
+
+# How much the parts of make soak do. Larger numbers make longer runs: make soak KILLS=1000.
+KILLS     ?= 200
+FUZZTIME  ?= 15s
+PLANS     ?= 100000
 HISTORIES ?= 100000
+SOAKED    ?= .soak/passed
 
 # The interface is built anew when one of its sources is newer.
 UI := $(shell find web/ui -path web/ui/node_modules -prune -o -path web/ui/e2e -prune -o -type f -print)
 
-.PHONY: build ui run demo quick test check setup lint gen gen-check packages scripts crash disk browser fuzz bench clean \
-	part-crash part-fuzz part-histories
+.PHONY: build ui run demo quick test soak check setup setup-soak lint gen packages race program crash disk ui-unit browser \
+	browser-soak disk-soak race-soak program-soak bench-soak crash-soak fuzz-soak plans-soak histories-soak peers fuzz bench clean
 .NOTPARALLEL:
 
 build: ## bin/belfry
@@ -46,17 +50,23 @@ run: ui build ## build, and serve on LISTEN from DATA
 demo: ui build ## the same with sample data, from DEMO
 	exec bin/belfry serve --demo --data $(DEMO) --listen $(LISTEN)
 
-quick: ## package tests without the race detector and without what is slow
-	go test -short -p 2 -timeout 5m $(PACKAGES)
+quick: ## package tests, without what is slow
+	go test -short -vet=off -p 2 -timeout 5m $(PACKAGES)
 
-test: ## everything
-	@MAKE="$(MAKE)" scripts/parts setup lint gen-check packages scripts browser part-crash disk part-fuzz part-histories
+test: ## the quick tier: what CI runs, under eight minutes on two cores
+	@MAKE="$(MAKE)" scripts/parts setup lint packages race program crash disk ui-unit browser
+
+soak: ## the long tier, about 90 minutes; run again, it goes on where it was interrupted
+	@MAKE="$(MAKE)" scripts/parts -resume $(SOAKED) setup-soak race-soak program-soak browser-soak crash-soak disk-soak fuzz-soak plans-soak histories-soak peers bench-soak
 
 check: test ## what CI runs
 
-setup: ## what the tests need and this machine lacks
+setup: ## what make test needs and this machine lacks
 	@scripts/setup
 	@$(MAKE) --no-print-directory web/ui/node_modules/.installed
+
+setup-soak: setup ## what make soak needs beyond that
+	@scripts/setup soak
 
 lint: ## the short list
 	@scripts/lint $(TOOL)
@@ -64,36 +74,61 @@ lint: ## the short list
 gen: ## reference pages and expected output anew; the diff is for a reviewer to read
 	@scripts/gen
 
-gen-check: ## fails when make gen would change something
-	@scripts/gen --check
+packages: ## package tests
+	go test -short -vet=off -p 2 -timeout 10m $(PACKAGES)
 
-packages: ## package tests with the race detector
-	go test -race -p 2 -timeout 20m $(PACKAGES)
+race: ## those of packages whose goroutines share memory, with the race detector
+	go test -race -short -vet=off -p 2 -timeout 10m $(RACED)
 
-scripts: ## the whole program: scripts against the real binary, and the walk of the README
-	go test -race -p 2 -timeout 20m ./cmd/belfry ./docs
+program: ## the whole program: scripts against the real binary, and the walk of the README
+	go test -short -vet=off -p 2 -timeout 10m ./cmd/belfry ./docs
+
+crash: ## a few kills
+	go test -short -vet=off -count=1 -timeout 10m ./crash
+
+disk: ## a file system that is really full
+	@scripts/disk FullDisk
+
+disk-soak: ## everything that is tried on small file systems
+	@scripts/disk
+
+ui-unit: ## the interface's parts that need no browser
+	cd web/ui && npm run --silent unit
 
 browser: ui build ## the interface in a real browser, against the real program
 	cd web/ui && npx playwright test
 
-part-crash:
-	go test -v -count=1 -timeout 3h ./crash -skip Disk -args -kills $(KILLS)
+browser-soak: ui build ## every page and flow, in all sizes and colours
+	cd web/ui && npx playwright test
 
-crash: ## the crash suite with 1,000 kills
-	$(MAKE) part-crash KILLS=1000
+race-soak: ## every package test at full length, with the race detector
+	go test -race -vet=off -p 2 -timeout 30m $(PACKAGES)
 
-disk: ## a file system that is really full
-	@scripts/disk
+program-soak: ## the whole program with the race detector, floods included
+	go test -race -vet=off -p 1 -timeout 30m ./cmd/belfry ./docs
 
-part-fuzz:
+crash-soak: ## KILLS kills
+	go test -v -vet=off -count=1 -timeout 3h ./crash -skip Disk -args -kills $(KILLS)
+
+fuzz-soak: ## every fuzz target for FUZZTIME
 	@scripts/fuzz $(FUZZTIME)
 
-part-histories:
+plans-soak: ## PLANS random plans on DuckDB and Eval
+	go test -count=1 -timeout 1h -v -run '^TestDuel$$' ./store/duck -args -plans $(PLANS)
+
+histories-soak: ## HISTORIES random histories on the status engine and its model
 	go test -count=1 -timeout 1h -v -run '^TestHistories$$' ./ingest -args -histories $(HISTORIES)
 
+peers: setup-soak ## against programs that others wrote: rsyslog, snmptrap, logger, shells, groff
+	go test -tags peers -vet=off -count=1 -timeout 20m -run Peer ./cmd/belfry
+
+bench-soak: ## the tools of the benchmark, and the benchmark; docs/benchmarks.md stays as it is
+	go test -vet=off -timeout 10m ./bench
+	go run ./bench -out .soak/benchmarks.md
+
 fuzz: ## every fuzz target for a minute, then a million random plans and histories; goes on where an earlier run ended
-	$(MAKE) part-fuzz FUZZTIME=1m
-	@scripts/plans $(PLANS)
+	$(MAKE) fuzz-soak FUZZTIME=1m
+	@scripts/plans 1000000
 	@scripts/histories 1000000
 
 bench: ## the benchmark tables; writes docs/benchmarks.md

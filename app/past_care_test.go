@@ -117,7 +117,11 @@ func (m *memory) stir(moves bool) {
 // once and in windows, acknowledgments that end in all ways, notes, moves, snapshots and restarts. Later each moment is
 // asked for. How management came down to an item is asked only where nothing has moved since: places are of now.
 func TestAsOfCare(t *testing.T) {
-	for seed := range uint64(4) {
+	seeds, steps := uint64(4), 60
+	if testing.Short() {
+		seeds, steps = 2, 12
+	}
+	for seed := range seeds {
 		m := newMemory(t, seed)
 		m.furnish()
 		moves := seed%2 == 1
@@ -126,7 +130,7 @@ func TestAsOfCare(t *testing.T) {
 			all map[facet]string
 		}
 		var moments []moment
-		for range 60 {
+		for range steps {
 			m.pass(time.Duration(m.rnd.Int64N(int64(25*time.Minute))) + time.Second)
 			m.stir(moves)
 			switch m.rnd.IntN(20) {

@@ -393,9 +393,13 @@ func newMemory(t *testing.T, seed uint64) *memory {
 // TestAsOf lets things happen at random, in and out of order, with snapshots, removals and restarts between, and asks
 // for moments among them.
 func TestAsOf(t *testing.T) {
-	for seed := range uint64(2) {
+	seeds, steps := uint64(2), 50
+	if testing.Short() {
+		seeds, steps = 1, 15
+	}
+	for seed := range seeds {
 		m := newMemory(t, seed)
-		for step := range 50 {
+		for step := range steps {
 			m.step()
 			at := m.moment()
 			if d := cmp.Diff(m.want(at), m.got(at)); d != "" {

@@ -14,9 +14,6 @@ import (
 
 // TestWalk types what the documents show into a shell, page by page, each against a real server of its own.
 func TestWalk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds and runs the program")
-	}
 	program := filepath.Join(t.TempDir(), "belfry")
 	build(t, program)
 	place := func(t *testing.T) (dir string) {

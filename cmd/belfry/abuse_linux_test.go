@@ -173,6 +173,9 @@ func zstandard(t testing.TB, r io.Reader) []byte {
 // The limit of growth: such a request has a buffer of a row and a bit (1 MiB), a decompressor with a window of at most 8 MiB,
 // and a chunk of 8 MiB; the heap grows by 60 % between two collections. Were a body kept whole, it would be 32 MiB at once.
 func TestBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	a := startAbuse(t, "limits: {body: 32MiB, body_held: 32MiB}", 28*mib)
 	const unpacked = 40 * mib
 	tooLarge := `^413 \{"error":\{"code":"body_too_large"`
@@ -222,6 +225,9 @@ func TestBombs(t *testing.T) {
 // The limit of growth: of a bad row nothing is kept but the first hundred errors; what is left are two chunks of 8 MiB at
 // the most, one being read and one being decided. A body of large rows kept whole would be 40 MiB and more.
 func TestBadRowsInBulk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	a := startAbuse(t, "", 40*mib)
 	f := func(name string, rows io.Reader, n int, code string) {
 		t.Helper()
@@ -287,6 +293,9 @@ func utf16Text(mark, text string) string {
 // A body that is applied as a whole takes memory in proportion to its size: of rows this short about ten times as much,
 // until all of them have been decided.
 func TestWholeInBulk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	a := startAbuse(t, "", 150*mib)
 	const size = 16 * mib
 	a.most = (12*size + 50*mib) * raceFactor

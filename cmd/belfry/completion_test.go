@@ -1,3 +1,5 @@
+//go:build peers
+
 package main
 
 import (
@@ -23,8 +25,8 @@ func script(t *testing.T, shell string) string {
 	return path
 }
 
-// TestCompletionSyntax lets the shells themselves read the scripts.
-func TestCompletionSyntax(t *testing.T) {
+// TestPeerCompletionSyntax lets the shells themselves read the scripts.
+func TestPeerCompletionSyntax(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
 			path := script(t, shell)
@@ -60,8 +62,8 @@ func TestCompletionSyntax(t *testing.T) {
 	}
 }
 
-// TestBashCompletion completes in a real bash.
-func TestBashCompletion(t *testing.T) {
+// TestPeerBash completes in a real bash.
+func TestPeerBash(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Fatalf("%v; make setup installs it", err)
@@ -111,8 +113,8 @@ func TestBashCompletion(t *testing.T) {
 	}
 }
 
-// TestFishCompletion completes in a real fish.
-func TestFishCompletion(t *testing.T) {
+// TestPeerFish completes in a real fish.
+func TestPeerFish(t *testing.T) {
 	cmd := exec.Command("fish", "--no-config", "-c", `source $argv[1]; complete -C "belfry se"`, script(t, "fish"))
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
 	out, err := cmd.CombinedOutput()

@@ -1,3 +1,5 @@
+//go:build peers
+
 package main
 
 import (
@@ -7,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestManuals: every command has a page, with what is known of it, and its examples are command lines that are taken.
-func TestManuals(t *testing.T) {
+// TestPeerManuals: every command has a page, with what is known of it, and its examples are command lines that are taken.
+func TestPeerManuals(t *testing.T) {
 	parser, err := newParser(&commands{}, new(bytes.Buffer), new(bytes.Buffer), func(int) {})
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +76,7 @@ func shellWords(line string) (list []string) {
 	return list
 }
 
-func TestRoff(t *testing.T) {
+func TestPeerRoff(t *testing.T) {
 	p := &page{name: "belfry-x", sections: []section{{"A \"B\"", []item{
 		{text: ".dot 'quote \\ back-slash"}, {term: "--flag", text: "'text"}, {text: "one\n.two", code: true},
 	}}}}

@@ -19,6 +19,9 @@ const (
 // TestFairTurns: while one customer floods, another is always served, and waits behind no more than the round that is
 // under way and its own, however much the first has waiting.
 func TestFairTurns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	const flooders, bodies, each = 32, 5, 10_000
 	p := limited(t, "")
 	greedy, modest := p.customer("greedy"), p.customer("modest")
@@ -124,6 +127,9 @@ func TestPlaces(t *testing.T) {
 // TestRowRate: over some seconds a customer gets no more rows in than its rate, from however many connections; another
 // does not notice.
 func TestRowRate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	const rate, each, enough = 1000, 100, 4000
 	p := limited(t, fmt.Sprintf("limits: {row_rate: %d}", rate))
 	fast, slow := p.customer("fast"), p.customer("slow")
@@ -182,6 +188,9 @@ const (
 
 // TestMemory: senders that are faster than the store are slowed down or refused, and what waits stays within bounds.
 func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	p := limited(t, "")
 	key := p.customer("greedy")
 	before := p.memory("VmHWM")
@@ -218,6 +227,9 @@ func TestMemory(t *testing.T) {
 
 // TestManyCustomers: a thousand customers, each with a key of its own, send a row each; all are served.
 func TestManyCustomers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	const customers = 1000
 	p := limited(t, "")
 	var keys [customers]string

@@ -10,6 +10,9 @@ import (
 
 // TestChangesUnderWay: a receiver that is changed while others send loses nothing, and keeps its connections.
 func TestChangesUnderWay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	t.Parallel()
 	c := startCollecting(t)
 	const changes = 40

@@ -28,6 +28,9 @@ func (p *process) sockets() (n int) {
 // TestThousandPings: resources that are provisioned in one call, changed, stopped, managed again and removed have collectors
 // that follow, and leave nothing behind.
 func TestThousandPings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	const (
 		many   = 1000
 		target = 2 * time.Second // on a quiet machine

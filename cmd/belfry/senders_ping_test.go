@@ -7,6 +7,9 @@ import (
 
 // TestPings asks addresses of loopback, both kinds, and stops and goes on as it is told.
 func TestPings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	t.Parallel()
 	c := startCollecting(t)
 	const header = "name,ip_address_fqdn,interval,count,timeout,size"

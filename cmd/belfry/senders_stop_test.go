@@ -65,6 +65,9 @@ func flooded(t *testing.T) (c *collecting, stop func() (sent int)) {
 // TestStopUnderFlood: a service that is stopped while more arrives than it can store ends in good order, has stored what it
 // kept, and its receiver has told what became of everything it got.
 func TestStopUnderFlood(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	c, stop := flooded(t)
 	begun := time.Now()
 	c.stop()
@@ -99,6 +102,9 @@ func (c *collecting) remembered(sent int) (received int) {
 // TestRestartAfterFlood: a service that is stopped with more in its hands than it moves to the row store then leaves it in the
 // journal, and the next one has all of it, once: what was sent is what is stored and what was counted as dropped.
 func TestRestartAfterFlood(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	c, stop := flooded(t)
 	sent := stop() // so that nothing comes to a port that is closed
 	c.stop()
@@ -168,6 +174,9 @@ func TestStopLeavesPorts(t *testing.T) {
 // TestChangesUnderFlood: a receiver that is changed again and again while more arrives than it can store follows each time, and
 // everything is counted.
 func TestChangesUnderFlood(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	const changes = 10
 	c, stop := flooded(t)
 	for i := range changes {

@@ -1,3 +1,5 @@
+//go:build peers
+
 package main
 
 import (
@@ -14,8 +16,8 @@ import (
 
 const syslogFields = "SELECT resource, ip, facility, severity, app, message FROM syslog"
 
-// TestLogger sends with the program that every Linux has.
-func TestLogger(t *testing.T) {
+// TestPeerLogger sends with the program that every Linux has.
+func TestPeerLogger(t *testing.T) {
 	t.Parallel()
 	c := startCollecting(t)
 	four, six, shut := freePort(t, "127.0.0.1"), freePort(t, "::1"), freePort(t, "127.0.0.1")
@@ -129,8 +131,8 @@ func (r *rsyslog) end() {
 	}
 }
 
-// TestRsyslog forwards with rsyslog, over everything that it can.
-func TestRsyslog(t *testing.T) {
+// TestPeerRsyslog forwards with rsyslog, over everything that it can.
+func TestPeerRsyslog(t *testing.T) {
 	t.Parallel()
 	c := startCollecting(t)
 	port, shared := freePort(t, "127.0.0.1"), freePort(t, "127.0.0.1")

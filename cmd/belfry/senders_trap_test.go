@@ -1,3 +1,5 @@
+//go:build peers
+
 package main
 
 import (
@@ -70,8 +72,8 @@ func (c *collecting) agent(to string) *agent {
 	return &agent{t: c.t.(*testing.T), home: c.home, to: to}
 }
 
-// TestSNMPTraps sends traps and informs of every version.
-func TestSNMPTraps(t *testing.T) {
+// TestPeerTraps sends traps and informs of every version.
+func TestPeerTraps(t *testing.T) {
 	t.Parallel()
 	c := startCollecting(t)
 	four, six := "127.0.0.1:"+freePort(t, "127.0.0.1"), "[::1]:"+freePort(t, "::1")
@@ -139,9 +141,9 @@ func TestSNMPTraps(t *testing.T) {
 	c.figures("log-trap-receiver", "Six", "2,2,0,0,0")
 }
 
-// TestSNMPTrapSources: receivers that share a port are told apart by where a trap comes from, and a file names what a vendor
+// TestPeerTrapSources: receivers that share a port are told apart by where a trap comes from, and a file names what a vendor
 // sends.
-func TestSNMPTrapSources(t *testing.T) {
+func TestPeerTrapSources(t *testing.T) {
 	t.Parallel()
 	c := startCollecting(t)
 	mibs := filepath.Join(c.data, "mibs")

@@ -17,6 +17,9 @@ import (
 // TestSlowSenders: connections that say nothing, little by little or half of something are ended, each in the documented
 // way, and meanwhile others are served.
 func TestSlowSenders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	const each = 50
 	p := limited(t, "limits: {bulk_requests: 8, idle: 2s, wait: 500ms}")
 	slow, healthy := p.customer("slow"), p.customer("healthy")
@@ -96,6 +99,9 @@ func (w wire) trickle(text string, over <-chan struct{}) {
 // TestSlowReaders: who asks for much and takes nothing of it is cut off; until then it holds up nobody else, and of its
 // own customer only queries beyond the limit.
 func TestSlowReaders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	p := limited(t, "limits: {idle: 3s, wait: 100ms}")
 	slow, other := p.customer("slow"), p.customer("other")
 	text := strings.Repeat("lorem ipsum ", 300)

@@ -38,6 +38,9 @@ func heavyQuery() string {
 // TestLongQueries: a query that takes longer than one may is ended and answered with an error; so is one whose client went
 // away, as soon as it has, by GET and by POST. Meanwhile rows are taken.
 func TestLongQueries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	p := limited(t, "limits: {query_time: 1s}")
 	key := p.customer("long")
 	heavyLines(p, key)
@@ -55,6 +58,9 @@ func TestLongQueries(t *testing.T) {
 
 // TestClientsLeave: see TestLongQueries.
 func TestClientsLeave(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	p := limited(t, "limits: {query_time: 10m}")
 	key := p.customer("leaving")
 	heavyLines(p, key)

@@ -195,6 +195,9 @@ func count(t *testing.T, s *Store) int {
 
 // TestFileSizeLimit fails writes as a full disk does, at the log and at the file, without needing a disk of its own.
 func TestFileSizeLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	for _, logLimit := range []int64{1 << 20, 64 << 20} {
 		t.Run(fmt.Sprintf("log %d MB", logLimit>>20), func(t *testing.T) {
 			signal.Ignore(syscall.SIGXFSZ)

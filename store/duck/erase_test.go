@@ -162,6 +162,9 @@ func TestErase(t *testing.T) {
 
 // TestEraseMeanwhile: rows come and queries run while others are erased.
 func TestEraseMeanwhile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	s := open(t, t.TempDir())
 	defer s.Close()
 	for day := range 3 {

@@ -14,6 +14,9 @@ const hoard = `SELECT count(*) FROM (SELECT repeat('x', 1000) || i AS t FROM ran
 // TestAppendEvicts: rows for which there is no memory, because a query has it, are stored all the same. The query ends, and
 // the engine does not grow.
 func TestAppendEvicts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	cat, err := catalog.Load()
 	if err != nil {
 		t.Fatal(err)

@@ -368,6 +368,9 @@ func appendLinesForever(dir string) {
 // TestKillFilters kills a process that stores lines and makes filters of them, again and again in the same folder, and
 // looks for every word in the filters that it left.
 func TestKillFilters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	dir := t.TempDir()
 	blocks := 0
 	for round := range 5 {

@@ -128,6 +128,9 @@ func TestPagesStayAsTheyWere(t *testing.T) {
 // TestLargeAnswers: pages are bounded in bytes however long the rows are; an answer that cannot be sent in pages is
 // refused when it is too large, with advice.
 func TestLargeAnswers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	s := open(t, t.TempDir())
 	defer s.Close()
 	const rows, size = 1500, 100_000

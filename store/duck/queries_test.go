@@ -22,6 +22,9 @@ func (s summarised) Append(ctx context.Context, b ...*belfry.Batch) error {
 }
 
 func TestQueriesOfSummaries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	storetest.Queries(t, func(t *testing.T, dir string) store.Store { return summarised{open(t, dir)} }, os.DirFS("../../query/testdata"), 100)
 }
 

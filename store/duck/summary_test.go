@@ -371,6 +371,9 @@ func TestSummariesOutliveRows(t *testing.T) {
 
 // TestSummariseAndAppend lets both happen at once.
 func TestSummariseAndAppend(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	w := newWorld(t, 7)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
