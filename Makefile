@@ -96,10 +96,10 @@ ui-unit: ## the interface's parts that need no browser
 	cd web/ui && npm run --silent unit
 
 browser: ui build ## the interface in a real browser, against the real program
-	cd web/ui && npx playwright test
+	cd web/ui && npm run --silent e2e
 
 browser-soak: ui build ## every page and flow, in all sizes and colours
-	cd web/ui && npx playwright test
+	cd web/ui && npm run --silent e2e:soak
 
 race-soak: ## every package test at full length, with the race detector
 	go test -race -vet=off -p 2 -timeout 30m $(PACKAGES)

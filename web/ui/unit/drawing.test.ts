@@ -1,5 +1,6 @@
 // What the map and the tree map compute, without a browser: places, drafts, requests, areas.
-import { expect, test } from "@playwright/test";
+import assert from "node:assert/strict";
+import { test } from "node:test";
 import type { Tree, TreeItem } from "../src/api";
 import type { StatusChange } from "../src/live";
 import { contrast, readable } from "../src/pages/map/colour";
@@ -52,49 +53,60 @@ const at = (s: Scene, name: string) => s.icons.find((i) => i.item.name === name)
 
 test("posx counts from the top and posy from the left", () => {
   const s = arrange(view(), [resource("a", { posx: 10, posy: 200 })], 500);
-  expect(at(s, "a")).toMatchObject({ top: 10, left: 200, placed: true });
-  expect(s.homeless).toBe(0);
-  expect(s.divider).toBeUndefined();
+  const { top, left, placed } = at(s, "a");
+  assert.deepEqual({ top, left, placed }, { top: 10, left: 200, placed: true });
+  assert.equal(s.homeless, 0);
+  assert.equal(s.divider, undefined);
 });
 
 test("what has no place stands below the rest and covers nothing", () => {
   const items = Array.from({ length: 30 }, (_, i) => resource(`r${i}`, i % 3 ? {} : { posx: i * 10, posy: i * 20 }));
   const s = arrange(view(), items, 300);
-  expect(overlaps(s.icons)).toEqual([]);
-  expect(s.homeless).toBe(20);
+  assert.deepEqual(overlaps(s.icons), []);
+  assert.equal(s.homeless, 20);
   const lowest = Math.max(...s.icons.filter((i) => i.placed).map((i) => i.top + i.height));
-  expect(s.divider).toBeGreaterThan(lowest);
-  for (const i of s.icons.filter((i) => !i.placed)) expect(i.top).toBeGreaterThan(s.divider as number);
+  const divider = s.divider ?? 0;
+  assert.ok(divider > lowest);
+  for (const i of s.icons.filter((i) => !i.placed)) assert.ok(i.top > divider);
 });
 
 test("linear arranges in rows, around labels, whatever the places say", () => {
   const items = Array.from({ length: 20 }, (_, i) => resource(`r${i}`, { posx: 0, posy: 0 }));
   items.push(element("label", "L", { posx: 0, posy: 0, answers: { text: "Here", size: "20" } }));
   const s = arrange(view({ autoarrange: "linear" }), items, 320);
-  expect(overlaps([...s.icons, ...s.labels])).toEqual([]);
-  expect(s.icons.every((i) => !i.placed)).toBe(true);
-  expect(s.homeless).toBe(0);
-  expect(new Set(s.icons.map((i) => i.top)).size).toBeGreaterThan(3);
-  expect(Math.max(...s.icons.map((i) => i.left + i.width))).toBeLessThanOrEqual(320);
+  assert.deepEqual(overlaps([...s.icons, ...s.labels]), []);
+  assert.equal(
+    s.icons.every((i) => !i.placed),
+    true,
+  );
+  assert.equal(s.homeless, 0);
+  assert.ok(new Set(s.icons.map((i) => i.top)).size > 3);
+  assert.ok(Math.max(...s.icons.map((i) => i.left + i.width)) <= 320);
 });
 
 test("objects are arranged and are not missing a place", () => {
   const s = arrange(view(), [{ name: "cpu", kind: "object", resource: "R", status: "3" }], 300);
-  expect(s.homeless).toBe(0);
-  expect(s.icons).toHaveLength(1);
+  assert.equal(s.homeless, 0);
+  assert.equal(s.icons.length, 1);
 });
 
 test("a link takes the worse status of its ends", () => {
   const link = (name: string, from: string, to: string) => element("link", name, { answers: { from, to } });
   const items = [resource("a", { status: "1" }), resource("b", { status: "-" }), resource("c", { status: "?" })];
   const s = arrange(view(), [...items, link("ab", "a", "b"), link("ac", "a", "c"), link("ax", "a", "x")], 300);
-  expect(s.lines.map((l) => [l.item.name, l.status])).toEqual([
-    ["ab", "-"],
-    ["ac", "1"],
-  ]);
-  expect(s.loose.map((l) => l.name)).toEqual(["ax"]);
-  expect(worse("3", "-")).toBe("-");
-  expect(worse(undefined, "0")).toBe("0");
+  assert.deepEqual(
+    s.lines.map((l) => [l.item.name, l.status]),
+    [
+      ["ab", "-"],
+      ["ac", "1"],
+    ],
+  );
+  assert.deepEqual(
+    s.loose.map((l) => l.name),
+    ["ax"],
+  );
+  assert.equal(worse("3", "-"), "-");
+  assert.equal(worse(undefined, "0"), "0");
 });
 
 test("arrows find the next icon", () => {
@@ -104,12 +116,15 @@ test("arrows find the next icon", () => {
   const s = arrange(view(), grid, 500);
   const from = at(s, "11");
   const name = (d: Parameters<typeof neighbour>[2]) => neighbour(s.icons, from, d)?.item.name;
-  expect([name("ArrowUp"), name("ArrowDown"), name("ArrowLeft"), name("ArrowRight")]).toEqual(["01", "21", "10", "12"]);
-  expect(neighbour(s.icons, at(s, "00"), "ArrowUp")).toBeUndefined();
+  assert.deepEqual(
+    [name("ArrowUp"), name("ArrowDown"), name("ArrowLeft"), name("ArrowRight")],
+    ["01", "21", "10", "12"],
+  );
+  assert.equal(neighbour(s.icons, at(s, "00"), "ArrowUp"), undefined);
 });
 
 test("snaps to ten and stays on the board", () => {
-  expect([snap(14), snap(15), snap(-30), snap(999_999)]).toEqual([10, 20, 0, 100_000]);
+  assert.deepEqual([snap(14), snap(15), snap(-30), snap(999_999)], [10, 20, 0, 100_000]);
 });
 
 test("a draft becomes one request for each package, cells quoted", () => {
@@ -126,40 +141,52 @@ test("a draft becomes one request for each package, cells quoted", () => {
   d = { ...d, view: { bg: "#ff0000" } };
   d = add(d, element("label", "new", { posx: 10, posy: 10, answers: { text: "a\nb" } }));
   d = remove(d, t.children[3] as TreeItem);
-  expect(batches(t, d).map((b) => [b.package, b.removal, csv(b)])).toEqual([
-    ["view", false, 'name,bg,posx\n"V","#ff0000",\n"Child","plan","90"\n'],
-    ["custom", false, 'name,posx,posy,width\n"web,01","20","30","30"\n"we""b","50","20","60"\n'],
-    ["label", false, 'name,view,text,posx,posy\n"new","V","a\nb","10","10"\n'],
-    ["label", true, 'name\n"old"\n'],
-  ]);
+  assert.deepEqual(
+    batches(t, d).map((b) => [b.package, b.removal, csv(b)]),
+    [
+      ["view", false, 'name,bg,posx\n"V","#ff0000",\n"Child","plan","90"\n'],
+      ["custom", false, 'name,posx,posy,width\n"web,01","20","30","30"\n"we""b","50","20","60"\n'],
+      ["label", false, 'name,view,text,posx,posy\n"new","V","a\nb","10","10"\n'],
+      ["label", true, 'name\n"old"\n'],
+    ],
+  );
   const shown = apply(t, d);
-  expect(shown.view.bg).toBe("#ff0000");
-  expect(shown.children.map((c) => c.name)).toEqual(["web,01", 'we"b', "Child", "new"]);
-  expect(shown.children[0]).toMatchObject({ posx: 20, posy: 30, status: "0" });
+  assert.equal(shown.view.bg, "#ff0000");
+  assert.deepEqual(
+    shown.children.map((c) => c.name),
+    ["web,01", 'we"b', "Child", "new"],
+  );
+  assert.deepEqual(shown.children[0], { ...t.children[0], answers: undefined, posx: 20, posy: 30 });
   const rest = settle(d, new Set([keyOf(t.children[0] as TreeItem), keyOf(t.view)]), keyOf(t.view));
-  expect(batches(t, rest).map((b) => [b.package, b.rows.length])).toEqual([
-    ["view", 1],
-    ["custom", 1],
-    ["label", 1],
-    ["label", 1],
-  ]);
-  expect(rest.view).toEqual({});
+  assert.deepEqual(
+    batches(t, rest).map((b) => [b.package, b.rows.length]),
+    [
+      ["view", 1],
+      ["custom", 1],
+      ["label", 1],
+      ["label", 1],
+    ],
+  );
+  assert.deepEqual(rest.view, {});
 });
 
 test("a view inside a resource is named with its resource", () => {
   const inner = view({ name: "Disks", resource: "R", posx: 10, posy: 10 });
   const t = treeOf([inner], { kind: "resource", name: "R", resource: "R", package: "custom" });
   const d = { ...change(untouched, inner, { posx: 20 }), view: { autoarrange: "linear" } };
-  expect(batches(t, d).map((b) => [b.package, csv(b)])).toEqual([
-    ["view", 'name,resname,posx\n"Disks","R","20"\n'],
-    ["custom", 'name,autoarrange\n"R","linear"\n'],
-  ]);
+  assert.deepEqual(
+    batches(t, d).map((b) => [b.package, csv(b)]),
+    [
+      ["view", 'name,resname,posx\n"Disks","R","20"\n'],
+      ["custom", 'name,autoarrange\n"R","linear"\n'],
+    ],
+  );
 });
 
 test("what is added and removed again leaves nothing", () => {
   const t = treeOf([]);
   const made = element("label", "x", { posx: 0, posy: 0 });
-  expect(batches(t, remove(change(add(untouched, made), made, { posx: 50 }), made))).toEqual([]);
+  assert.deepEqual(batches(t, remove(change(add(untouched, made), made, { posx: 50 }), made)), []);
 });
 
 test("changes of statuses are put in, and counts follow", () => {
@@ -170,17 +197,18 @@ test("changes of statuses are put in, and counts follow", () => {
   const object = told({ kind: "object", name: "cpu", resource: "a", view: "a", status: "3", previous: "0" });
   const own = told({ kind: "resource", name: "a", resource: "a", view: "V", status: "3", previous: "0", info: "bad" });
   const next = patch(t, indexOf(t), [object, own]);
-  expect(next.children[0]).toMatchObject({ status: "3", info: "bad", counts: { "0": 1, "3": 1 } });
-  expect(next.children[1]).toBe(t.children[1]);
+  const { status, info, counts: now } = next.children[0] as TreeItem;
+  assert.deepEqual({ status, info, now }, { status: "3", info: "bad", now: { ...counts, "0": 1, "3": 1 } });
+  assert.equal(next.children[1], t.children[1]);
   const elsewhere = told({ kind: "object", name: "cpu", resource: "z", view: "z", status: "3", previous: "0" });
-  expect(patch(t, indexOf(t), [elsewhere])).toBe(t);
+  assert.equal(patch(t, indexOf(t), [elsewhere]), t);
 });
 
 test("colours are made readable", () => {
   for (const ground of ["#ffffff", "#16191d", "#123b52", "#808080"])
     for (const colour of ["#224488", "#ffff00", "#777777", "#ffffff", "#000000"])
-      expect(contrast(readable(colour, ground), ground)).toBeGreaterThanOrEqual(4.5);
-  expect(readable("#224488", "#ffffff")).toBe("#224488");
+      assert.ok(contrast(readable(colour, ground), ground) >= 4.5, `${colour} on ${ground}`);
+  assert.equal(readable("#224488", "#ffffff"), "#224488");
 });
 
 const area = (r: Rect) => r.width * r.height;
@@ -196,9 +224,8 @@ test("rectangles have the areas asked for, fill the space and do not overlap", (
     const into = { x: 5, y: 7, width: 50 + random() * 900, height: 50 + random() * 600 };
     const rects = squarify(sizes, into);
     const total = sizes.reduce((a, b) => a + b, 0);
-    expect(rects).toHaveLength(sizes.length);
+    assert.equal(rects.length, sizes.length);
     if (!total) continue;
-    // One expectation for all: each of them takes a while.
     let off = 0;
     rects.forEach((r, i) => {
       off = Math.max(off, Math.abs(area(r) - ((sizes[i] as number) / total) * area(into)));
@@ -210,16 +237,16 @@ test("rectangles have the areas asked for, fill the space and do not overlap", (
         off = Math.max(off, Math.max(0, w) * Math.max(0, h));
       }
     });
-    expect(off, JSON.stringify({ sizes, into })).toBeLessThan(1e-6);
+    assert.ok(off < 1e-6, `off by ${off}: ${JSON.stringify({ sizes, into })}`);
   }
 });
 
 test("rectangles are nearly squares", () => {
   const rects = squarify([6, 6, 4, 3, 2, 2, 1], { x: 0, y: 0, width: 6, height: 4 });
   // The example of the paper: nothing longer than three times its breadth.
-  for (const r of rects) expect(Math.max(r.width / r.height, r.height / r.width)).toBeLessThan(3);
-  expect(squarify([], { x: 0, y: 0, width: 10, height: 10 })).toEqual([]);
-  expect(squarify([0], { x: 0, y: 0, width: 10, height: 10 }).map(area)).toEqual([0]);
+  for (const r of rects) assert.ok(Math.max(r.width / r.height, r.height / r.width) < 3);
+  assert.deepEqual(squarify([], { x: 0, y: 0, width: 10, height: 10 }), []);
+  assert.deepEqual(squarify([0], { x: 0, y: 0, width: 10, height: 10 }).map(area), [0]);
 });
 
 test("an estate is summed up from below", () => {
@@ -236,19 +263,22 @@ test("an estate is summed up from below", () => {
     { resource: "r2", view: "r2", status: "1", n: 1 },
   ];
   const root = build(places, counts);
-  expect(root.total).toBe(8);
-  expect(find(root, "view//A")?.counts).toEqual({ "0": 5, "3": 2 });
-  expect(find(root, "view/r1/Disks")?.total).toBe(2);
-  expect(find(root, "resource/r1")?.parent?.name).toBe("A");
+  assert.equal(root.total, 8);
+  assert.deepEqual(find(root, "view//A")?.counts, { "0": 5, "3": 2 });
+  assert.equal(find(root, "view/r1/Disks")?.total, 2);
+  assert.equal(find(root, "resource/r1")?.parent?.name, "A");
   const r1 = find(root, "resource/r1");
-  expect(r1 && shares(r1).map((s) => [s.name, s.total])).toEqual([
+  assert.deepEqual(r1 && shares(r1).map((s) => [s.name, s.total]), [
     ["directly in it", 5],
     ["Disks", 2],
   ]);
   const boxes = layout(root, { x: 0, y: 0, width: 800, height: 600 });
-  expect(boxes.map((b) => b.group.name)).toEqual(["A", "r1", "r2"]);
+  assert.deepEqual(
+    boxes.map((b) => b.group.name),
+    ["A", "r1", "r2"],
+  );
   // Nobody's objects are lost when an estate is seen in part.
-  expect(build([], counts).total).toBe(8);
+  assert.equal(build([], counts).total, 8);
 });
 
 test("many small groups are put together, and none is lost", () => {
@@ -260,7 +290,13 @@ test("many small groups are put together, and none is lost", () => {
   }));
   const counts: Count[] = places.map((p, i) => ({ resource: p.name, view: p.name, status: "0", n: i + 1 }));
   const parts = shares(build(places, counts), 100);
-  expect(parts).toHaveLength(100);
-  expect(parts.reduce((n, p) => n + p.total, 0)).toBe(500_500);
-  expect(parts.some((p) => p.name === "901 more")).toBe(true);
+  assert.equal(parts.length, 100);
+  assert.equal(
+    parts.reduce((n, p) => n + p.total, 0),
+    500_500,
+  );
+  assert.equal(
+    parts.some((p) => p.name === "901 more"),
+    true,
+  );
 });

@@ -1,0 +1,66 @@
+// Filters: what stands in the address, and the question that is made of it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { conditions, newerThan } from "../src/pages/events/filter";
+import { type Filter, moves, narrows, order, read, where, write } from "../src/pages/status/filter";
+
+const status = (search: string): Filter => read(new URLSearchParams(search));
+
+test("a plain address stays plain, and nothing is lost on the way", () => {
+  for (const search of [
+    "",
+    "text=a+b",
+    "status=3%2C1",
+    "kind=object%2Cview",
+    "class=c&view=v&acknowledged=yes&unmanaged=no",
+    "sort=name+desc",
+    "sort=since+asc",
+    "sort=status+asc",
+  ]) {
+    const once = status(search);
+    assert.deepEqual(read(write(once)), once, search);
+  }
+  assert.equal(write(status("")).toString(), "");
+  assert.equal(write(status("sort=status+desc")).toString(), "");
+});
+
+test("what an address says wrongly is left out", () => {
+  const f = status("status=9,3,x&kind=house&acknowledged=perhaps&sort=colour+up");
+  assert.deepEqual([f.status, f.kind, f.acknowledged, f.sort], [["3"], [], "", "status"]);
+});
+
+test("a filter becomes a condition in which texts are only texts", () => {
+  assert.equal(where(status("")), "");
+  assert.equal(where(status("status=3")), " WHERE status IN ('3')");
+  assert.equal(where(status("status=3"), false), "");
+  assert.equal(where(status("kind=object,resource,view")), ""); // all of them
+  assert.equal(where(status("class=it's")), " WHERE class = 'it''s'");
+  assert.equal(where(status("view=v")), " WHERE (view = 'v' OR parentview = 'v' OR resource = 'v')");
+  const text = where(status("text=50%25_'+x"));
+  assert.ok(text.includes("name LIKE '%50__''%'"), text); // no wildcard of its own
+  assert.equal(text.match(/ AND /g)?.length, 1);
+  assert.equal((where(status(`text=${"a+".repeat(50)}`)).match(/ AND /g) ?? []).length, 7); // eight words
+});
+
+test("rows have one order, whatever they are sorted by", () => {
+  assert.equal(order(status("")), " ORDER BY status DESC, name ASC, resource ASC");
+  assert.equal(order(status("sort=name+asc")), " ORDER BY name ASC, resource ASC");
+  assert.equal(order(status("sort=class+asc")), " ORDER BY class ASC, name ASC");
+});
+
+test("which filters a change of status may move rows in", () => {
+  assert.equal(moves(status("")), true);
+  assert.equal(moves(status("sort=name+asc")), false);
+  assert.equal(moves(status("sort=name+asc&status=3")), true);
+  assert.equal(narrows(status("sort=name+asc")), false);
+  assert.equal(narrows(status("text=+")), false);
+  assert.equal(narrows(status("view=v")), true);
+});
+
+test("events: exact values are quoted, several are a list", () => {
+  const f = { type: ["alarm"], status: ["3", "1"], source: [], exact: { user: "o'neill" }, words: "disk" };
+  const [, ...rest] = conditions(f, { key: "1h", span: 3600 });
+  assert.deepEqual(rest, ["type = 'alarm'", "status IN ('3', '1')", "user = 'o''neill'"]);
+  const newer = newerThan({ select: "id", from: "events", where: ["a = 'b'"] }, "7'");
+  assert.match(newer, /WHERE a = 'b'\s+AND id > '7'{3}$/);
+});
