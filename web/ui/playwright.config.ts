@@ -1,20 +1,30 @@
+// Two tiers. npm run e2e runs the projects whose names begin with "quick": the main flows on a desk, tagged @quick in the
+// tests, and a look at every page. npm run e2e:soak runs the rest: all other tests, everything on a phone, and the looks in
+// the other two colours and sizes.
+//
+// No test is repeated when it fails, and none is decided by time: tests wait for what they need, and the time limits below
+// only end what hangs.
 import { defineConfig } from "@playwright/test";
 
 const chromium = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
-const wide = { viewport: { width: 1440, height: 900 } };
+const desk = { viewport: { width: 1440, height: 900 } };
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+const light = { colorScheme: "light" } as const;
+const dark = { colorScheme: "dark" } as const;
 
-// Every page is looked at in all four; what people do is tried on a desk in the light and on a phone in the dark.
+const looks = /looks\.spec\.ts/;
+const deskOnly = /\.desk\.spec\.ts/;
+
 export default defineConfig({
   testDir: "e2e",
   outputDir: "e2e/.results",
   fullyParallel: false,
   workers: 2,
-  timeout: 60_000,
-  expect: { timeout: 10_000 },
+  timeout: 600_000,
+  expect: { timeout: 120_000 },
   forbidOnly: !!process.env.CI,
-  retries: 1, // a machine at its limits may be late; what needed a second try is named at the end
+  retries: 0,
   reporter: [["list"]],
   use: {
     launchOptions: { executablePath: chromium, args: ["--no-sandbox"] },
@@ -25,9 +35,12 @@ export default defineConfig({
     reducedMotion: "reduce",
   },
   projects: [
-    { name: "desk", use: { ...wide, colorScheme: "light" } },
-    { name: "phone", use: { ...phone, colorScheme: "dark" }, testIgnore: /.*\.desk\.spec\.ts/ },
-    { name: "desk dark", use: { ...wide, colorScheme: "dark" }, testMatch: /looks\.spec\.ts/ },
-    { name: "phone light", use: { ...phone, colorScheme: "light" }, testMatch: /looks\.spec\.ts/ },
+    { name: "quick desk", use: { ...desk, ...light }, grep: /@quick/ },
+    { name: "quick phone", use: { ...phone, ...dark }, testMatch: looks },
+
+    { name: "soak desk", use: { ...desk, ...light }, grepInvert: /@quick/ },
+    { name: "soak phone", use: { ...phone, ...dark }, testIgnore: [looks, deskOnly] },
+    { name: "soak desk dark", use: { ...desk, ...dark }, testMatch: looks },
+    { name: "soak phone light", use: { ...phone, ...light }, testMatch: looks },
   ],
 });

@@ -2,7 +2,7 @@
 import { cut } from "../unit/cut";
 import { expect, test } from "./service";
 
-test("counts rows and lines as the service does", async ({ service }) => {
+test("counts rows and lines as the service does", { tag: "@quick" }, async ({ service }) => {
   const pieces = ["a", "b,c", '"q"', '"x\ny"', '"x\r\ny",z', 'st"ray', '"open', "", " ", "\t", ",", '"a"b', "é🔔"];
   let seed = 7;
   const random = (n: number) => {

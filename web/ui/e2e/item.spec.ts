@@ -48,7 +48,7 @@ function inked(page: Page): Promise<number> {
   });
 }
 
-test("an object says what it is, why, and draws its values", async ({ page, service }) => {
+test("an object says what it is, why, and draws its values", { tag: "@quick" }, async ({ page, service }) => {
   const values = [...Array(40).keys()].map((i) => 40 + i);
   await room(service, "drawn", [...values, 96, 97.25]);
   await logIn(page, service, object("drawn"));
@@ -73,9 +73,7 @@ test("a chart is read to those who do not see it", async ({ page, service }) => 
   await room(service, "heard", [10, 20, 30]);
   await logIn(page, service, `${object("heard")}&range=1h`);
   const chart = page.getByRole("group", { name: /^Chart of Used/ });
-  await expect(chart).toHaveAccessibleDescription(/between 10\s% and 30\s%, 20\s% on average, last 30\s%/, {
-    timeout: 30_000,
-  });
+  await expect(chart).toHaveAccessibleDescription(/between 10\s% and 30\s%, 20\s% on average, last 30\s%/);
 });
 
 test("the range is chosen, typed, and stays in the address", async ({ page, service }) => {
@@ -97,7 +95,7 @@ test("the range is chosen, typed, and stays in the address", async ({ page, serv
   await expect(page).not.toHaveURL(/from=/);
 });
 
-test("zooms with keys, by dragging, and back", async ({ page, service }) => {
+test("zooms with keys, by dragging, and back", { tag: "@quick" }, async ({ page, service }) => {
   await room(service, "zoomed", [10, 20, 30, 40, 50]);
   await logIn(page, service, object("zoomed"));
   const chart = page.getByRole("group", { name: /^Chart of Used/ });
@@ -132,7 +130,7 @@ test("zooms with keys, by dragging, and back", async ({ page, service }) => {
   await expect(page).not.toHaveURL(/from=/);
 });
 
-test("new values and statuses come by themselves", async ({ page, service }) => {
+test("new values and statuses come by themselves", { tag: "@quick" }, async ({ page, service }) => {
   await room(service, "living", [10, 20]);
   await logIn(page, service, `${object("living")}&range=1h`);
   const values = page.getByRole("region", { name: "Current values" });
@@ -140,9 +138,7 @@ test("new values and statuses come by themselves", async ({ page, service }) => 
   await service.csv("/api/send", "type,resname,object,i1", "data,living,disk,88.5");
   await expect(page.getByRole("region", { name: "Status", exact: true })).toContainText("Warning");
   await expect(values).toContainText("88.5 %");
-  await expect(page.getByRole("group", { name: /^Chart of Used/ })).toHaveAccessibleDescription(/last 88.5\s%/, {
-    timeout: 20_000,
-  });
+  await expect(page.getByRole("group", { name: /^Chart of Used/ })).toHaveAccessibleDescription(/last 88.5\s%/);
   await expect(page.getByRole("region", { name: "Events" })).toContainText("Used 88.5 %");
 });
 
@@ -195,7 +191,7 @@ test("the log is searched by words", async ({ page, service }) => {
   await expect(log.getByText("No line has these words")).toBeVisible();
 });
 
-test("what people said about an item, and names that are no markup", async ({ page, service }) => {
+test("what people said about an item, and names that are no markup", { tag: "@quick" }, async ({ page, service }) => {
   await room(service, "said");
   const long = "n".repeat(255);
   await service.csv(

@@ -1,6 +1,7 @@
+import type { Page } from "@playwright/test";
 import { accessible, expect, logIn, password, test } from "./service";
 
-test("logs in and out", async ({ page, service }) => {
+test("logs in and out", { tag: "@quick" }, async ({ page, service }) => {
   await page.goto(`${service.url}/ui/events`);
   await accessible(page);
   await page.getByLabel("User").fill("admin");
@@ -28,12 +29,20 @@ test("too many failed logins have to wait", async ({ page, service }) => {
   throw new Error("nobody was asked to wait");
 });
 
-test("finds pages with the palette and with shortcuts", async ({ page, service }) => {
+/** atOnce lets all keys come at the same moment, as g and a letter must, however slow the machine is. */
+const atOnce = (page: Page, at: number) =>
+  page.evaluate((at) => {
+    Object.defineProperty(Event.prototype, "timeStamp", { get: () => at });
+  }, at);
+
+test("finds pages with the palette and with shortcuts", { tag: "@quick" }, async ({ page, service }) => {
   await logIn(page, service, "/ui/status");
   await page.keyboard.press("Control+k");
   await page.getByLabel("Search for items and pages").fill("event");
+  await page.getByRole("option", { name: /Events/ }).waitFor();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "Events" })).toBeVisible();
+  await atOnce(page, 5000);
   await page.keyboard.press("g");
   await page.keyboard.press("m");
   await expect(page).toHaveURL(/\/ui\/map/);
@@ -43,11 +52,8 @@ test("finds pages with the palette and with shortcuts", async ({ page, service }
 
 test("a letter alone goes nowhere, also right after the page was opened", async ({ page, service }) => {
   await logIn(page, service, "/ui/events");
-  await page.addInitScript(() => {
-    Object.defineProperty(Event.prototype, "timeStamp", { get: () => 700 }); // as if nobody were slower than that
-  });
-  await page.goto(`${service.url}/ui/events`);
   await expect(page.getByRole("heading", { name: "Events" })).toBeVisible();
+  await atOnce(page, 700);
   await page.keyboard.press("k");
   await page.keyboard.press("g");
   await page.keyboard.press("m");

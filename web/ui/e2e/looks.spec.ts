@@ -8,8 +8,6 @@ import { estate, hostile, items } from "./estate";
 import { fits } from "./fits";
 import { accessible, expect, logIn, Service, test } from "./service";
 
-test.describe.configure({ timeout: 120_000 }); // one test goes a long way, and machines may be busy
-
 interface Look {
   name: string;
   path: string;
@@ -119,23 +117,12 @@ async function firstSteps(page: Page) {
 let filled: Service;
 
 test.beforeAll(async () => {
-  test.setTimeout(120_000);
   filled = await Service.start();
   await estate(filled);
 });
 
 test.afterAll(async () => {
   await filled?.remove();
-});
-
-test.beforeEach(async ({ page }) => {
-  await page.addInitScript(() => {
-    const seen: string[] = [];
-    (globalThis as { violated?: string[] }).violated = seen;
-    document.addEventListener("securitypolicyviolation", (e) => {
-      seen.push(`${e.violatedDirective}: ${e.blockedURI} ${e.sourceFile}:${e.lineNumber}`);
-    });
-  });
 });
 
 /** settled waits until nothing on the page is still loading. */
@@ -158,7 +145,7 @@ const largest = 300_000;
 /** keep takes a picture of the page, as small as the tools at hand make it. */
 async function keep(page: Page, name: string, info: TestInfo) {
   if (!process.env.SCREENSHOTS) return;
-  const look = `${info.project.name.split(" ")[0]}-${info.project.use.colorScheme}`;
+  const look = `${info.project.use.isMobile ? "phone" : "desk"}-${info.project.use.colorScheme}`;
   const path = join(folder, `${name}-${look}.png`);
   mkdirSync(folder, { recursive: true });
   await page.screenshot({ path, animations: "disabled", caret: "hide" });
@@ -170,7 +157,7 @@ async function keep(page: Page, name: string, info: TestInfo) {
   expect(statSync(path).size, `${path} is too large to keep`).toBeLessThan(largest);
 }
 
-test("login", async ({ page }, info) => {
+test("login", { tag: "@quick" }, async ({ page }, info) => {
   await page.goto(`${filled.url}/ui/`);
   await expect(page.getByRole("button", { name: "Log in" })).toBeVisible();
   await proper(page);
@@ -178,7 +165,7 @@ test("login", async ({ page }, info) => {
 });
 
 for (const look of pages) {
-  test(look.name, async ({ page }, info) => {
+  test(look.name, { tag: "@quick" }, async ({ page }, info) => {
     await logIn(page, filled, look.path);
     await settled(page);
     await look.act?.(page);
@@ -188,7 +175,7 @@ for (const look of pages) {
   });
 }
 
-test("the estate has every status", async () => {
+test("the estate has every status", { tag: "@quick" }, async () => {
   for (const [status, i] of [
     ["0", items.ok],
     ["1", items.warning],

@@ -43,7 +43,7 @@ test.beforeAll(async ({ service }) => {
   );
 });
 
-test("goes into views and up again", async ({ page, service }) => {
+test("goes into views and up again", { tag: "@quick" }, async ({ page, service }) => {
   await logIn(page, service, map("MAIN"));
   await icon(page, "Country").focus();
   await page.keyboard.press("Enter");
@@ -65,7 +65,7 @@ test("goes into views and up again", async ({ page, service }) => {
   await expect(page.getByRole("heading", { name: "Map", exact: true })).toBeVisible();
 });
 
-test("draws labels, links, shortcuts and pictures", async ({ page, service }) => {
+test("draws labels, links, shortcuts and pictures", { tag: "@quick" }, async ({ page, service }) => {
   await logIn(page, service, map("City"));
   await expect(page.getByText("The city")).toBeVisible();
   await expect(page.getByText("10 Gbit/s")).toBeVisible();
@@ -82,7 +82,7 @@ test("draws labels, links, shortcuts and pictures", async ({ page, service }) =>
   await accessible(page);
 });
 
-test("a change of status is seen at once", async ({ page, service }) => {
+test("a change of status is seen at once", { tag: "@quick" }, async ({ page, service }) => {
   await value(service, "right", 10);
   await logIn(page, service, map("City"));
   await expect(icon(page, "right")).toHaveAccessibleName(/OK; inside: 1 OK/);
@@ -148,7 +148,7 @@ test("an arranged view puts its icons into rows", async ({ page, service }) => {
   await expect(page.getByText("Without a place of their own")).toHaveCount(0);
 });
 
-test("the list says the same", async ({ page, service }) => {
+test("the list says the same", { tag: "@quick" }, async ({ page, service }) => {
   await value(service, "left", 75);
   await logIn(page, service, map("City", "list"));
   const rows = page.locator("tr[data-item]");

@@ -31,7 +31,7 @@ const box = (page: Page, name: string) => page.getByRole("combobox", { name, exa
 const save = (page: Page) => page.getByRole("button", { name: "Save" }).click();
 const textOf = (page: Page) => page.getByRole("textbox", { name: /as text/ });
 
-test("fills in everything that a policy can say", async ({ page, service }, info) => {
+test("fills in everything that a policy can say", { tag: "@quick" }, async ({ page, service }, info) => {
   const cls = `form-${info.project.name}`;
   const res = `form box ${info.project.name}`;
   const name = `form ${info.project.name}`;
@@ -111,7 +111,7 @@ test("fills in everything that a policy can say", async ({ page, service }, info
   expect(now).not.toHaveProperty("intervals");
 });
 
-test("a wrong value is told word for word at its field", async ({ page, service }, info) => {
+test("a wrong value is told word for word at its field", { tag: "@quick" }, async ({ page, service }, info) => {
   const cls = `wrong-${info.project.name}`;
   const res = `wrong box ${info.project.name}`;
   await disks(service, cls, res);
@@ -286,48 +286,56 @@ test("hostile names stand in the form as they are", async ({ page, service }, in
   }
 });
 
-test("sets, changes and removes a policy as text, which changes a status", async ({ page, service }, info) => {
-  const name = `p/<i>${info.project.name}</i> 🔔`;
-  const box = `policed ${info.project.name}`;
-  await service.json("PUT", `/api/classes/policed-${info.project.name}`, {
-    indicators: [{ n: 1, name: "Used", thresholds: [{ when: ">= 80", status: 2 }] }],
-  });
-  await service.csv("/api/provisioning/custom", "name", box);
-  await service.csv(
-    "/api/send",
-    "type,resname,object,class,view,i1",
-    `data,${box},root,policed-${info.project.name},${box},72`,
-  );
-  const status = async () =>
-    (
-      await service.sql<{ status: string }>(`SELECT status FROM objectstatus WHERE resource='${box}' AND object='root'`)
-    )[0]?.status;
-  expect(await status()).toBe("0");
+test(
+  "sets, changes and removes a policy as text, which changes a status",
+  { tag: "@quick" },
+  async ({ page, service }, info) => {
+    const name = `p/<i>${info.project.name}</i> 🔔`;
+    const box = `policed ${info.project.name}`;
+    await service.json("PUT", `/api/classes/policed-${info.project.name}`, {
+      indicators: [{ n: 1, name: "Used", thresholds: [{ when: ">= 80", status: 2 }] }],
+    });
+    await service.csv("/api/provisioning/custom", "name", box);
+    await service.csv(
+      "/api/send",
+      "type,resname,object,class,view,i1",
+      `data,${box},root,policed-${info.project.name},${box},72`,
+    );
+    const status = async () =>
+      (
+        await service.sql<{ status: string }>(
+          `SELECT status FROM objectstatus WHERE resource='${box}' AND object='root'`,
+        )
+      )[0]?.status;
+    expect(await status()).toBe("0");
 
-  await logIn(page, service, "/ui/parameters/policies");
-  await accessible(page);
-  await page.getByRole("link", { name: "Set a policy" }).click();
-  await page.getByLabel("Name").fill(name);
-  await page.getByRole("button", { name: "other thresholds" }).click();
-  await page.getByRole("tab", { name: "YAML or JSON" }).click();
-  const text = page.getByRole("textbox", { name: /as text/ });
-  await expect(text).toHaveValue(/item: MAIN/);
-  await text.fill(`kind: resource\nitem: ${box}\nrollup: most\n`);
-  await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByRole("alert")).toContainText('line 3: rollup must be worst, best, or a number as in "2 of m"');
-  await accessible(page);
-  await text.fill(
-    `kind: resource\nitem: ${box}\nthresholds:\n  - {class: policed-${info.project.name}, n: 1, thresholds: [{when: ">= 70", status: 3}]}\n`,
-  );
-  await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByRole("heading", { name })).toBeVisible();
-  await expect.poll(status).toBe("3");
-  await page.getByRole("link", { name: "Policies" }).last().click();
-  await expect(page.getByRole("row").filter({ hasText: name })).toContainText(">= 70 is Critical");
-  await page.getByRole("link", { name, exact: true }).click();
-  await page.getByRole("button", { name: "Remove…" }).click();
-  await page.getByRole("button", { name: "Remove the policy" }).click();
-  await expect(page.getByRole("heading", { name: "Policies" })).toBeVisible();
-  await expect(page.getByRole("link", { name, exact: true })).toHaveCount(0);
-  await expect.poll(status).toBe("0");
-});
+    await logIn(page, service, "/ui/parameters/policies");
+    await accessible(page);
+    await page.getByRole("link", { name: "Set a policy" }).click();
+    await page.getByLabel("Name").fill(name);
+    await page.getByRole("button", { name: "other thresholds" }).click();
+    await page.getByRole("tab", { name: "YAML or JSON" }).click();
+    const text = page.getByRole("textbox", { name: /as text/ });
+    await expect(text).toHaveValue(/item: MAIN/);
+    await text.fill(`kind: resource\nitem: ${box}\nrollup: most\n`);
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect(page.getByRole("alert")).toContainText(
+      'line 3: rollup must be worst, best, or a number as in "2 of m"',
+    );
+    await accessible(page);
+    await text.fill(
+      `kind: resource\nitem: ${box}\nthresholds:\n  - {class: policed-${info.project.name}, n: 1, thresholds: [{when: ">= 70", status: 3}]}\n`,
+    );
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect(page.getByRole("heading", { name })).toBeVisible();
+    await expect.poll(status).toBe("3");
+    await page.getByRole("link", { name: "Policies" }).last().click();
+    await expect(page.getByRole("row").filter({ hasText: name })).toContainText(">= 70 is Critical");
+    await page.getByRole("link", { name, exact: true }).click();
+    await page.getByRole("button", { name: "Remove…" }).click();
+    await page.getByRole("button", { name: "Remove the policy" }).click();
+    await expect(page.getByRole("heading", { name: "Policies" })).toBeVisible();
+    await expect(page.getByRole("link", { name, exact: true })).toHaveCount(0);
+    await expect.poll(status).toBe("0");
+  },
+);

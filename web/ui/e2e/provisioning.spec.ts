@@ -2,8 +2,6 @@ import type { Page } from "@playwright/test";
 import { fits } from "./fits";
 import { expect, logIn, accessible as readable, Service, test } from "./service";
 
-test.describe.configure({ timeout: 120_000 }); // one test goes a long way, and machines may be busy
-
 const hostile = ["<script>alert(1)</script>", "شبكة المكتب", "🔔 bell", "x".repeat(255)];
 
 /** accessible is what holds for every state of the page. */
@@ -61,7 +59,10 @@ test("finds a package, and says what its columns are", async ({ page, service })
   await accessible(page);
 });
 
-test("shows a wrong row, lets it be mended, and changes nothing before it is told to", async ({ page, service }) => {
+test("shows a wrong row, lets it be mended, and changes nothing before it is told to", { tag: "@quick" }, async ({
+  page,
+  service,
+}) => {
   await open(page, service, "package=custom&way=paste");
   await paste(page, 'name,vieuw,posx\nmend 1,MAIN,10\n\nmend 2,Nowhere,10\nmend "3,MAIN,10\nmend 4,MAIN,15\n');
   const wrong = page.getByRole("alert");
@@ -109,7 +110,7 @@ test("shows a wrong row, lets it be mended, and changes nothing before it is tol
   await wipe(service, "custom", "mend 1", "mend 2", "mend 3");
 });
 
-test("applies the right rows and gives the wrong ones as a file", async ({ page, service }) => {
+test("applies the right rows and gives the wrong ones as a file", { tag: "@quick" }, async ({ page, service }) => {
   await open(page, service, "package=custom&way=paste");
   await paste(page, "name,posx\npart 1,10\npart 2,11\npart 3,10\npart 4,many\n");
   await attempt(page);
@@ -213,7 +214,7 @@ test("what is exported can be edited and sent back", async ({ page }) => {
   }
 });
 
-test("removes what is named, after a warning", async ({ page, service }) => {
+test("removes what is named, after a warning", { tag: "@quick" }, async ({ page, service }) => {
   await service.csv("/api/provisioning/view", "name,view", "Old site,MAIN", "Old room,Old site");
   await service.csv("/api/provisioning/custom", "name,view", "gone 1,Old room", "gone 2,Old room", "kept,MAIN");
   await open(page, service, "package=view&do=remove&way=paste");
@@ -241,14 +242,13 @@ test("removes what is named, after a warning", async ({ page, service }) => {
 });
 
 test("a file of 20,000 rows goes out in pieces, with progress, and can be held", async ({ page, service }) => {
-  test.setTimeout(180_000);
   const rows = Array.from({ length: 20_000 }, (_, i) => `heap ${i},MAIN${i === 12_345 ? ",11" : ""}`);
   await open(page, service, "package=custom");
   await choose(page, "many.csv", `\ufeffname,view,posx\r\n${rows.join("\r\n")}\r\n`);
   await expect(page.getByText("20,000 rows")).toBeVisible();
   await expect.poll(() => sheet(page).getByRole("row").count()).toBeLessThan(80); // only those in sight are made
   await attempt(page);
-  await expect(would(page)).toContainText("Wrong rows1", { timeout: 60_000 });
+  await expect(would(page)).toContainText("Wrong rows1");
   await expect(page.getByRole("button", { name: "Mend line 12347" })).toBeVisible();
 
   // Keys of the pieces: each its own, and the same again when an answer was lost.
@@ -290,7 +290,7 @@ test("a file of 20,000 rows goes out in pieces, with progress, and can be held",
   await page.getByLabel("Only rows with this text").fill("heap");
   await page.getByRole("button", { name: "Choose for removal" }).click();
   await attempt(page);
-  await expect(would(page)).toContainText("Would be removed19,999", { timeout: 60_000 });
+  await expect(would(page)).toContainText("Would be removed19,999");
   let stop = () => {};
   const stopped = new Promise<void>((go) => {
     stop = go;
@@ -330,7 +330,7 @@ test("says what is wrong with a file that is no CSV in UTF-8", async ({ page, se
   await expect(page.getByRole("alert")).toContainText("separated by semicolons");
 });
 
-test("a viewer looks, and is refused everything else", async ({ page, service }) => {
+test("a viewer looks, and is refused everything else", { tag: "@quick" }, async ({ page, service }) => {
   try {
     service.cli("user", "create", "--name", "vera", "--role", "viewer");
   } catch {

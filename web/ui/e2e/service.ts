@@ -1,6 +1,6 @@
 // A real service for the browser: the real binary on a free port of loopback, with real storage in a temporary folder.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { test as base, expect, type Page } from "@playwright/test";
@@ -104,7 +104,7 @@ export class Service {
   }
 }
 
-/** logIn opens a page as somebody. */
+/** logIn opens a page as somebody. The form of the login page has its own tests, in login.spec.ts. */
 export async function logIn(
   page: Page,
   service: Service,
@@ -112,10 +112,9 @@ export async function logIn(
   user = "admin",
   secret = password,
 ): Promise<void> {
+  const answer = await page.request.post(`${service.url}/api/session`, { data: { user, password: secret } });
+  expect(answer.status(), await answer.text()).toBe(200);
   await page.goto(service.url + path);
-  await page.getByLabel("User").fill(user);
-  await page.getByLabel("Password", { exact: true }).fill(secret);
-  await page.getByRole("button", { name: "Log in" }).click();
   await expect(page.getByLabel(/^You are /)).toBeVisible();
 }
 
@@ -124,8 +123,22 @@ export async function accessible(page: Page): Promise<void> {
   expect(await violations(page)).toEqual([]);
 }
 
+// Most of what a test costs is a service that starts and a browser that reads the interface for the first time. So the tests
+// of a worker share one service and one page. Each test begins without cookies, storage, permissions and routes, and works
+// on items of its own. A test that needs an empty cache takes the page `fresh` instead.
+//
 // Every test also watches what the browser complains about: broken scripts and violations of the content-security policy.
-export const test = base.extend<{ complaints: string[] }, { service: Service }>({
+interface Own {
+  complaints: string[];
+  fresh: Page;
+}
+
+interface Shared {
+  service: Service;
+  shared: Page;
+}
+
+export const test = base.extend<Own, Shared>({
   service: [
     // biome-ignore lint/correctness/noEmptyPattern: the form is given
     async ({}, use) => {
@@ -135,6 +148,45 @@ export const test = base.extend<{ complaints: string[] }, { service: Service }>(
     },
     { scope: "worker" },
   ],
+  shared: [
+    async ({ browser }, use, info) => {
+      const { viewport, isMobile, hasTouch, colorScheme, reducedMotion, locale, timezoneId } = info.project.use;
+      const context = await browser.newContext({
+        ...{ viewport, isMobile, hasTouch, colorScheme, reducedMotion, locale, timezoneId },
+      });
+      const page = await context.newPage();
+      await page.addInitScript(() => {
+        const seen: string[] = [];
+        (globalThis as { violated?: string[] }).violated = seen;
+        document.addEventListener("securitypolicyviolation", (e) => {
+          seen.push(`${e.violatedDirective}: ${e.blockedURI} ${e.sourceFile}:${e.lineNumber}`);
+        });
+      });
+      await use(page);
+      await context.close();
+    },
+    { scope: "worker" },
+  ],
+  context: async ({ shared }, use) => {
+    await use(shared.context());
+  },
+  page: async ({ shared }, use) => {
+    await use(shared);
+    shared.removeAllListeners();
+    await shared.unrouteAll({ behavior: "ignoreErrors" });
+    await shared.evaluate(() => {
+      if (origin === "null") return; // a page that was never opened has no storage
+      localStorage.clear();
+      sessionStorage.clear();
+    });
+    await shared.context().clearCookies();
+    await shared.context().clearPermissions();
+  },
+  fresh: async ({ browser }, use) => {
+    const context = await browser.newContext();
+    await use(await context.newPage());
+    await context.close();
+  },
   complaints: [
     async ({ page }, use) => {
       const heard: string[] = [];
@@ -150,4 +202,3 @@ export const test = base.extend<{ complaints: string[] }, { service: Service }>(
 });
 
 export { expect };
-export const fixture = (name: string) => readFileSync(join(import.meta.dirname, "fixtures", name), "utf8");

@@ -31,6 +31,7 @@ import { mayWrite, type Status, session, sql } from "./api";
 import { link } from "./links";
 import { useConnected, useLive } from "./live";
 import { Bell } from "./parts/Bell";
+import { Faults } from "./parts/faults";
 import { StatusIcon, statuses, statusName } from "./parts/StatusIcon";
 import { type Section, sections } from "./sections";
 import { usePerson } from "./session";
@@ -71,6 +72,7 @@ export function Shell({ children }: { children: ReactNode }) {
           </Group>
           <Summary />
           <Group gap={4} wrap="nowrap">
+            <Faults />
             <Connection />
             <Tooltip label="Search and commands (Ctrl-K)">
               <ActionIcon

@@ -8,6 +8,7 @@ import { Failure, Page, Waiting } from "../../parts/Page";
 import { StatusIcon } from "../../parts/StatusIcon";
 import { ago, Time } from "../../parts/Time";
 import { Copied } from "./Copy";
+import { Faults } from "./Faults";
 import { type Column, Rows } from "./Rows";
 
 export default function HealthPage() {
@@ -35,12 +36,17 @@ export function bytes(n: number): string {
 const count = (n: number) => n.toLocaleString();
 const total = (m: Record<string, number>) => Object.values(m).reduce((a, b) => a + b, 0);
 
+/** notReady says why, unless a fault above says it already. */
+const notReady = (h: Health) =>
+  h.faults.some((f) => f.blocks) ? "The service is not ready." : `The service is not ready: ${h.why}`;
+
 function Shown({ of: h }: { of: Health }) {
   return (
     <Stack gap="lg">
+      <Faults of={h.faults} />
       <Text component="div">
         <StatusIcon status={h.ready ? "0" : "3"} label={false} />{" "}
-        {h.ready ? "The service takes data and answers queries." : `The service is not ready: ${h.why}`}{" "}
+        {h.ready ? "The service takes data and answers queries." : notReady(h)}{" "}
         <Text span c="dimmed" size="sm">
           Version {h.version.version}, started <Time at={h.started} />, {ago(h.started)} ago.
         </Text>
