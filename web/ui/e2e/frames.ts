@@ -1,6 +1,6 @@
 // What a page costs while it is used: its frames as they look here and now, and the processor time of its own thread, which
-// says more about other machines. Figures are printed and decide nothing.
-import type { Page } from "@playwright/test";
+// says more about other machines. Times are printed and decide nothing; what is asserted are counts and bytes.
+import type { Page, Request } from "@playwright/test";
 import { Service } from "./service";
 
 export interface Frames {
@@ -34,15 +34,15 @@ export async function shown(page: Page, address: string, selector: string, count
   );
 }
 
-/** watch moves what scrolls by so much in each frame, and back where it turns at its ends; it tells of the frames. */
+/** watch moves what scrolls by so much in each of so many frames, and back where it turns at its ends; it tells of them. */
 export function watch(
   page: Page,
   selector: string,
-  seconds: number,
+  frames: number,
   by: { x: number; y: number; turns?: boolean },
 ): Promise<Frames> {
   return page.evaluate(
-    ([selector, seconds, by]) =>
+    ([selector, frames, by]) =>
       new Promise<Frames>((done) => {
         const found = { frames: 0, longest: 0, slow: 0, tasks: 0, longestTask: 0 };
         const heard = new PerformanceObserver((list) => {
@@ -52,8 +52,7 @@ export function watch(
           }
         });
         heard.observe({ type: "longtask" });
-        const begin = performance.now();
-        let last = begin;
+        let last = performance.now();
         let [x, y] = [by.x, by.y];
         const frame = (now: number) => {
           const took = now - last;
@@ -68,7 +67,7 @@ export function watch(
             if (by.turns && box.scrollLeft === left) x = -x;
             if (by.turns && box.scrollTop === top) y = -y;
           }
-          if (now - begin < seconds * 1000) requestAnimationFrame(frame);
+          if (found.frames < frames) requestAnimationFrame(frame);
           else {
             heard.disconnect();
             done(found);
@@ -76,7 +75,7 @@ export function watch(
         };
         requestAnimationFrame(frame);
       }),
-    [selector, seconds, by] as const,
+    [selector, frames, by] as const,
   );
 }
 
@@ -87,23 +86,41 @@ export function told(f: Frames, busy: number): string {
   );
 }
 
-/** changing sends values at an even pace until it is told to stop, and tells how many it sent in a second. */
+/** Traffic counts the queries of a page and what they brought. */
+export class Traffic {
+  private readonly done: Request[] = [];
+
+  constructor(page: Page) {
+    page.on("requestfinished", (r) => {
+      if (/^\/api\/(sql|tree)/.test(new URL(r.url()).pathname)) this.done.push(r);
+    });
+  }
+
+  /** since gives the queries, and their bytes, since it was called last. */
+  async since(): Promise<{ queries: number; bytes: number }> {
+    const done = this.done.splice(0);
+    const sizes = await Promise.all(done.map((r) => r.sizes()));
+    return { queries: done.length, bytes: sizes.reduce((sum, s) => sum + Math.max(0, s.responseBodySize), 0) };
+  }
+}
+
+/** changing sends values at an even pace until it is told to stop, and tells how many there were. */
 export async function changing(
   service: Service,
   perSecond: number,
   row: (n: number) => string,
   stop: { now: boolean },
-): Promise<number> {
+): Promise<{ sent: number; perSecond: number }> {
   const begin = Date.now();
   let sent = 0;
-  while (!stop.now && sent < 60 * perSecond) {
+  while (!stop.now) {
     const lines = Array.from({ length: 100 }, (_, i) => row(sent + i));
     await service.csv("/api/send", "type,resname,object,i1", ...lines);
     sent += 100;
     const early = begin + (sent * 1000) / perSecond - Date.now();
     if (early > 0) await new Promise((done) => setTimeout(done, early));
   }
-  return Math.round((sent * 1000) / (Date.now() - begin));
+  return { sent, perSecond: Math.round((sent * 1000) / (Date.now() - begin)) };
 }
 
 /** alone runs on a service of its own: what fills it must not stand in the way of other tests. */

@@ -174,7 +174,7 @@ test("the log is searched by words", async ({ page, service }) => {
   await service.csv("/api/send", "type,resname,object,timestamp,log", ...lines);
   await logIn(page, service, object("logged"));
   const log = page.getByRole("region", { name: "Log", exact: true });
-  await expect(log.getByRole("columnheader", { name: "who" })).toBeVisible({ timeout: 30_000 });
+  await expect(log.getByRole("columnheader", { name: "who" })).toBeVisible();
   await expect(log.getByText(script)).toBeVisible();
   // Cells, as the text of a whole table runs together: "line number 1" and the time "19:00:01" behind it.
   const cell = (name: string) => log.getByRole("cell", { name, exact: true });

@@ -42,7 +42,7 @@ export class Service {
       child.stderr?.on("data", hear);
       child.on("exit", (code) => failed(new Error(`belfry ended with ${code}: ${said}`)));
     });
-    await expect.poll(async () => (await fetch(`${this.url}/readyz`)).status, { timeout: 30_000 }).toBe(200);
+    await expect.poll(async () => (await fetch(`${this.url}/readyz`)).status).toBe(200);
   }
 
   async stop(): Promise<void> {
@@ -54,6 +54,10 @@ export class Service {
       child.on("exit", () => done());
       child.kill("SIGTERM");
     });
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.process?.kill(name);
   }
 
   async remove(): Promise<void> {

@@ -63,7 +63,7 @@ async function visit(page: Page, service: Service, path: string, seen: () => Pro
   return scale;
 }
 
-test("the first load is light", async ({ page, service }) => {
+test("the first load is light", async ({ fresh: page, service }) => {
   await service.csv("/api/provisioning/custom", "name", "feather");
   await service.csv("/api/send", "type,resname,object,class,view,i1", "data,feather,weight,feather,feather,1");
   const scale = await visit(page, service, "/ui/status?view=feather", () =>
@@ -73,7 +73,7 @@ test("the first load is light", async ({ page, service }) => {
   expect(answer.headers()["content-encoding"]).toBe("gzip");
 });
 
-test("the first load is light where there is nothing yet", async ({ page }) => {
+test("the first load is light where there is nothing yet", async ({ fresh: page }) => {
   const service = await Service.start();
   try {
     await visit(page, service, "/ui/", async () => {

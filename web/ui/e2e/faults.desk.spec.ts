@@ -1,0 +1,56 @@
+// A fault of the service is in sight of those who can do something about it, on every page, until it is over.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fits } from "./fits";
+import { accessible, expect, logIn, Service, test } from "./service";
+
+test("a disk with too little space shows on every page until there is room", { tag: "@quick" }, async ({ page }) => {
+  const dir = mkdtempSync(join(tmpdir(), "belfry-faults-"));
+  const config = join(dir, "belfry.yaml");
+  const limit = (min: string) => writeFileSync(config, `storage: {min_free: ${min}}\n`);
+  limit("1MB");
+  const service = await Service.start("--config", config);
+  try {
+    const viewer = service.cli("user", "create", "--name", "vera", "--role", "viewer");
+    const sign = page.getByRole("link", { name: /^1 fault: cannot store rows: .* below storage.min_free/ });
+    await logIn(page, service, "/ui/status");
+    await expect(sign).toHaveCount(0);
+
+    limit("1000TiB");
+    service.signal("SIGHUP");
+    await expect.poll(async () => (await fetch(`${service.url}/readyz`)).status).toBe(503);
+    for (const path of ["/ui/events", "/ui/map"]) {
+      await page.goto(service.url + path);
+      await expect(sign).toBeVisible();
+      await fits(page);
+      await accessible(page);
+    }
+    await sign.click();
+    const faults = page.getByRole("region", { name: "Faults" });
+    await expect(faults.getByRole("article", { name: "disk" })).toContainText("free space or lower the limit");
+    await expect(faults).toContainText(/Since .*\d, for \d+ (s|min)/);
+    await expect(faults).toContainText("data is refused");
+    await expect(page.getByText("The service is not ready.", { exact: false })).toBeVisible();
+    await fits(page);
+    await accessible(page);
+
+    // It goes by itself: the end of a fault is an event.
+    limit("1MB");
+    service.signal("SIGHUP");
+    await expect(sign).toHaveCount(0);
+    await expect(faults).toHaveCount(0);
+    await expect(page.getByText("The service takes data and answers queries.")).toBeVisible();
+
+    // Who may not read the health of the service does not ask for it.
+    const asked: string[] = [];
+    page.on("request", (r) => asked.push(new URL(r.url()).pathname));
+    await page.context().clearCookies();
+    await logIn(page, service, "/ui/events", "vera", viewer.split("\n").at(-1));
+    await expect(page.getByRole("feed", { name: "Events" })).toBeVisible();
+    expect(asked).not.toContain("/api/health");
+  } finally {
+    await service.remove();
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
