@@ -42,8 +42,10 @@ function Sign() {
             aria-label={`${said}: ${faults[0]?.message}`}
           >
             <IconAlertTriangle size={18} />
-            <span className="faults-count">{count}</span>
-            <span className="faults-word">{count === 1 ? "fault" : "faults"}</span>
+            <span>
+              {count}
+              <span className="faults-word"> {count === 1 ? "fault" : "faults"}</span>
+            </span>
           </Link>
         </Tooltip>
       )}
