@@ -32,7 +32,7 @@ function Sign() {
   const count = faults?.length ?? 0;
   const said = count === 1 ? "1 fault" : `${count} faults`;
   return (
-    <span role="status">
+    <span role="status" style={{ display: "flex" }}>
       {!!faults?.length && (
         <Tooltip label={faults.map((f) => f.message).join("\n")} multiline maw={420} className="advice">
           <Link
