@@ -26,7 +26,7 @@ HISTORIES ?= 100000
 SOAKED    ?= .soak/passed
 
 # The interface is built anew when one of its sources is newer.
-UI := $(shell find web/ui -path web/ui/node_modules -prune -o -path web/ui/e2e -prune -o -type f -print)
+UI := $(shell find web/ui -path web/ui/node_modules -prune -o -path web/ui/e2e -prune -o -path web/ui/unit -prune -o -type f -print)
 
 .PHONY: build ui run demo quick test soak check setup setup-soak lint gen packages race program crash disk ui-unit browser \
 	browser-soak disk-soak race-soak program-soak bench-soak crash-soak fuzz-soak plans-soak histories-soak peers fuzz bench clean
