@@ -53,6 +53,18 @@ const TimeFormat = "2006-01-02T15:04:05.000000Z"
 
 func (t Time) String() string { return t.Std().Format(TimeFormat) }
 
+// Ahead is how far the time of a row may be ahead of its arrival.
+const Ahead = 5 * time.Minute
+
+// Late tells whether a row only adds to the history of an object: it is older than the newest row known of the object.
+//
+// A row without a timestamp has the time of its arrival and is never late, so between such rows the order of
+// acknowledgment decides, also after the clock was set back. A newest row further ahead than any row may be comes from a
+// time when the clock was wrong; it makes no row late, or the object's status would stand still until that moment.
+func Late(row, newest, arrival Time) bool {
+	return row < newest && row != arrival && newest <= arrival+Time(Ahead.Microseconds())
+}
+
 // Kind tells resources, views, objects and graphical elements apart.
 type Kind uint8
 

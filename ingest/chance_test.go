@@ -3,6 +3,7 @@ package ingest
 import (
 	"math/rand/v2"
 	"strings"
+	"time"
 
 	"belfry"
 )
@@ -67,6 +68,9 @@ func (c *chance) step() *step {
 		c.place(s)
 	case n < 97:
 		s.verb, s.item, s.down = "restart", "", pick(c, 0, c.span())
+	case n < 99:
+		s.verb, s.item = "clock", ""
+		s.down = pick(c, belfry.Time(time.Hour/time.Microsecond), belfry.Time(365*24*time.Hour/time.Microsecond)) * pick[belfry.Time](c, 1, -1)
 	default:
 		s.verb = "wait"
 	}

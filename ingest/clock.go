@@ -16,7 +16,7 @@ import (
 // An item has one entry that counts. When its moment comes later than thought, as with every row that arrives, the entry
 // stays where it is, and the item is looked at once for nothing.
 type clock struct {
-	since   belfry.Time        // when this process began to listen
+	since   belfry.Time        // when this process began to listen, or the clock was last set
 	entries moments            // by time
 	next    []belfry.Time      // by item: the entry that counts; 0 when there is none
 	unseen  map[belfry.ID]bool // items to be judged when they are due, see tx.resettle
@@ -68,11 +68,11 @@ func (c *clock) take(now belfry.Time, most int) (ids []belfry.ID) {
 }
 
 // wait tells how long there is nothing to do; false when there is nothing at all.
-func (c *clock) wait(now func() time.Time) (time.Duration, bool) {
+func (c *clock) wait(now belfry.Time) (time.Duration, bool) {
 	if len(c.entries) == 0 {
 		return 0, false
 	}
-	return time.Duration(max(c.entries[0].at-belfry.At(now()), 0)) * time.Microsecond, true
+	return time.Duration(max(c.entries[0].at-now, 0)) * time.Microsecond, true
 }
 
 // look finds out anew when an item is due; for the goroutine that applies records.
@@ -81,7 +81,7 @@ func (s *Sequencer) look(n *meta.Node) {
 		return
 	}
 	rules := s.rules(n)
-	due := status.Due(n.State.Standing, rules, s.clock.since)
+	due := status.Due(n.State.Standing, rules, s.clock.since, s.Now())
 	if rules.Watch != nil || n.State.Quiet {
 		s.lookAtWatch(n, rules.Watch)
 	}
@@ -96,11 +96,17 @@ func (s *Sequencer) Since() belfry.Time { return belfry.Time(s.since.Load()) }
 
 // listen begins to wait for what will be due.
 func (s *Sequencer) listen() {
-	s.clock.since = belfry.At(s.cfg.Now())
-	s.since.Store(int64(s.clock.since))
+	now := s.Now()
+	s.clock.since = now
+	s.since.Store(int64(now))
 	for _, c := range s.cfg.Tree.Customers() {
 		s.cfg.Tree.Estate(c.ID).All(func(n *meta.Node) bool {
 			s.look(n)
+			if care := n.State.Care; care != nil && care.Window != nil && care.Window.From > now {
+				if to, _ := status.Rewind(*care, now); to.Window != care.Window {
+					s.clock.set(n.ID, now)
+				}
+			}
 			return true
 		})
 	}
@@ -116,7 +122,7 @@ func (s *Sequencer) tick() bool {
 	if len(s.clock.entries) == 0 {
 		return false
 	}
-	now := belfry.At(s.cfg.Now())
+	now := s.Now()
 	ids := s.clock.take(now, tickItems)
 	if len(ids) == 0 {
 		return false
@@ -168,7 +174,7 @@ func (t *tx) lapse(nodes []*meta.Node, objects bool) {
 		i := t.s.draft(n)
 		s := t.s.drafts[i].state
 		at := t.now
-		if stale := status.Stale(s, t.rules(n), t.seq.clock.since); stale != 0 && stale < at {
+		if stale := status.Stale(s, t.rules(n), t.seq.clock.since, t.now); stale != 0 && stale < at {
 			at = stale
 		}
 		next, c := status.Lapse(s, t.rules(n), t.seq.clock.since, t.now)
@@ -214,19 +220,25 @@ func (t *tx) passWindow(n *meta.Node) (turn, bool) {
 	s := t.s.drafts[i].state
 	prev := s
 	due := status.WindowDue(s.Care)
-	if due == 0 || due > t.now {
+	if due == 0 {
 		return turn{}, false
 	}
 	u := turn{node: n, by: s.Care.Window.By}
-	care, passed := status.PassWindow(*s.Care, t.now)
+	care, passed := status.Rewind(*s.Care, t.now)
+	if care.Window == s.Care.Window {
+		if due > t.now {
+			return turn{}, false
+		}
+		care, passed = status.PassWindow(*s.Care, t.now)
+	}
 	u.passed = passed
 	if s.Care = &care; care.IsZero() {
 		s.Care = nil
 	}
 	t.s.drafts[i].state = s
 	t.keep(n, s)
-	t.remember(n, &prev, &s, false, due)
-	return u, true
+	t.remember(n, &prev, &s, false, min(due, t.now))
+	return u, len(passed) > 0
 }
 
 func windowText(p status.Passage) string {

@@ -258,7 +258,7 @@ func (w *world) history(seed int) (steps []*step) {
 	for range historySteps {
 		s := c.step()
 		steps = append(steps, s)
-		if s.verb == "restart" {
+		if s.verb == "restart" || s.verb == "clock" {
 			c.now += s.down
 		}
 	}

@@ -68,11 +68,11 @@ func (m *model) row(x *thing, at belfry.Time, values map[int]string, silent bool
 		m.discarded++
 		return
 	}
-	if !silent && at >= x.data {
+	if !silent && !m.late(at, x.data) {
 		x.data = at
 		maps.Copy(x.values, values)
 	}
-	if at < x.heard {
+	if m.late(at, x.heard) {
 		return // history
 	}
 	x.heard = at
@@ -92,11 +92,19 @@ func (m *model) row(x *thing, at belfry.Time, values map[int]string, silent bool
 	m.settle(at, nil, false)
 }
 
+// late tells whether a row is history beside one known before. What has no time of its own never is; nor is anything
+// beside what is so far ahead that the clock must have been wrong.
+func (m *model) late(at, known belfry.Time) bool {
+	return at != m.now && at < known && !m.incredible(known)
+}
+
+func (m *model) incredible(heard belfry.Time) bool { return heard-m.now > 5*60*1_000_000 }
+
 // redefine gives a class other rules. They judge by the last values; a threshold that was there before goes on counting.
 func (m *model) redefine(class string, rules *ruleset) {
 	m.classes[class] = rules
 	for _, x := range m.objectsOf(class) {
-		before, listening := x.met, max(x.heard, m.began)
+		before, listening := x.met, m.listening(x)
 		x.met = map[string]int{}
 		for _, r := range rules.rules {
 			if x.met[r.text] = before[r.text]; x.met[r.text] == 0 && meets(x.values[r.n], r.when) {
@@ -104,7 +112,9 @@ func (m *model) redefine(class string, rules *ruleset) {
 			}
 		}
 		if x.says == belfry.Unknown {
-			listening = x.heard // it was given up already
+			if listening = x.heard; m.incredible(x.heard) { // it was given up already
+				listening = 0
+			}
 		}
 		switch {
 		case x.heard == 0 || rules.every != 0 && m.now >= listening+3*rules.every:
@@ -194,7 +204,15 @@ func (m *model) worst(x *thing) belfry.Status {
 // stale is when an object is given up: three intervals after it was heard of, or after somebody began to listen.
 func (m *model) stale(x *thing) belfry.Time {
 	if every := m.rules(x).every; every != 0 && x.says != belfry.Unknown {
-		return max(x.heard, m.began) + 3*every
+		return m.listening(x) + 3*every
 	}
 	return never
+}
+
+// listening is since when an object has been silent.
+func (m *model) listening(x *thing) belfry.Time {
+	if m.incredible(x.heard) {
+		return m.began
+	}
+	return max(x.heard, m.began)
 }

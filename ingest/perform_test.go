@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"belfry"
 	"belfry/meta"
@@ -30,6 +31,10 @@ func (g *stage) do(s *step) (err error) {
 		err = g.restart(s.down)
 	case "manage", "ack", "note":
 		err = g.act(s)
+	case "clock":
+		g.now += s.down
+		g.stepped(time.Duration(s.down)*time.Microsecond, g.now.Std())
+		g.ring(g.now)
 	case "wait":
 	default:
 		err = fmt.Errorf("nobody knows how to %q", s.verb)

@@ -199,7 +199,7 @@ func (m *model) ring(to belfry.Time) {
 func (m *model) do(s *step) {
 	m.ring(begun + s.at)
 	x := m.thing(s.item)
-	if x == nil && s.verb != "class" && s.verb != "restart" {
+	if x == nil && s.verb != "class" && s.verb != "restart" && s.verb != "clock" {
 		x = m.create(s.item, s.in)
 	}
 	switch s.verb {
@@ -221,9 +221,14 @@ func (m *model) do(s *step) {
 			values[v.N] = v.Text
 		}
 		m.row(x, at, values, s.verb == "silent")
-	case "restart":
+	case "restart", "clock":
 		m.now += s.down
 		m.began = m.now
+		for _, x := range m.things {
+			if x.ack != nil {
+				x.ack.Left = min(x.ack.Left, m.now) // what is left of its time begins anew when the clock goes back
+			}
+		}
 		m.ring(m.now)
 	case "manage":
 		kind, _, _ := apart(s.item)

@@ -58,7 +58,7 @@ func (b *bench) pass(t testing.TB, d time.Duration) {
 			t.Fatal(err)
 		}
 		err := b.do(&command{alone: true, decide: func(*tx) error {
-			_, some := b.clock.wait(func() time.Time { return b.now })
+			_, some := b.clock.wait(b.Now())
 			ticking = some && b.clock.entries[0].at <= belfry.At(b.now)
 			return nil
 		}})

@@ -7,13 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 	"unicode/utf8"
 
 	"belfry"
 	"belfry/catalog"
 	"belfry/meta"
-	"belfry/status"
 )
 
 // reader turns a send body into chunks.
@@ -26,6 +24,7 @@ type reader struct {
 	rooms   *sync.Pool
 	opens   *sync.Pool
 
+	now              belfry.Time
 	earliest, latest map[string]belfry.Time // by collection: what retention and the clock allow
 	last             *meta.Node             // the resource of the row before
 }
@@ -36,7 +35,7 @@ func (s *Sequencer) newReader(who belfry.Scope, body io.Reader, f belfry.Format)
 	if err := r.open(body, f, lim); err != nil {
 		return nil, err
 	}
-	r.setBounds(s.cfg.Now(), lim)
+	r.setBounds(s.Now(), belfry.At(s.cfg.Trusted()), lim)
 	return r, nil
 }
 
@@ -58,16 +57,19 @@ func (r *reader) open(body io.Reader, f belfry.Format, lim Limits) error {
 
 func (r *reader) apply(t *tx, c *chunk) { t.send(c, c.layout) }
 
-func (r *reader) setBounds(now time.Time, lim Limits) {
+// setBounds sets which timestamps are taken. While the clock is in doubt, what is kept is counted from the time that can
+// be trusted: senders whose clocks are right must not be refused because ours is ahead.
+func (r *reader) setBounds(now, trusted belfry.Time, lim Limits) {
+	r.now = now
 	r.earliest, r.latest = map[string]belfry.Time{}, map[string]belfry.Time{}
 	for _, c := range []string{belfry.ObjectData, belfry.ObjectLog} {
 		if keep := lim.Retention(c); keep > 0 {
-			r.earliest[c] = belfry.At(now.Add(-keep))
+			r.earliest[c] = min(now, trusted) - belfry.Time(keep.Microseconds())
 		}
 		if lim.Oldest != nil { // a longer retention does not bring back what a shorter one has dropped
 			r.earliest[c] = max(r.earliest[c], lim.Oldest(c))
 		}
-		r.latest[c] = belfry.At(now.Add(status.Ahead))
+		r.latest[c] = now + belfry.Time(belfry.Ahead.Microseconds())
 	}
 }
 
@@ -288,7 +290,7 @@ func (r *reader) timestamp(fields [][]byte, collection string) (belfry.Time, *be
 	case !ok || at == 0:
 		return 0, rejectf("timestamp", belfry.BadValue, "timestamp must be RFC 3339, or seconds or milliseconds since 1970, got %q", clip(text))
 	case at > r.latest[collection]:
-		return 0, rejectf("timestamp", belfry.TooEarly, "timestamp %s is more than 5 minutes ahead of the server's clock", at)
+		return 0, rejectf("timestamp", belfry.TooEarly, "timestamp %s is more than 5 minutes ahead of the server's clock, which says %s; one of the two is wrong", at, r.now)
 	case at < r.earliest[collection]:
 		return 0, rejectf("timestamp", belfry.TooLate, "timestamp %s is older than %s is kept; the oldest taken now is %s",
 			at, collection, r.earliest[collection])

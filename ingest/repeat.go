@@ -41,7 +41,7 @@ func (s *Sequencer) once(ctx context.Context, who Sender, r Repeat, run func() (
 	if err != nil {
 		return 0, nil, err
 	}
-	if had != nil && had.Time > belfry.At(s.cfg.Now().Add(-AnswersKept)) {
+	if had != nil && had.Time > belfry.At(s.cfg.Trusted().Add(-AnswersKept)) {
 		if had.Request != r.Digest {
 			return 0, nil, belfry.Errorf(belfry.IdempotencyMismatch,
 				"the Idempotency-Key was used for another request (method, path, query or body differ); choose a new one")

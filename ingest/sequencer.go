@@ -37,6 +37,12 @@ type Config struct {
 	Count   func(belfry.CustomerID) int // of answers under an Idempotency-Key that are kept
 	Limits  func() Limits
 	Now     func() time.Time
+	// Trusted is the time by which data expire. It differs from Now while the clock is in doubt; nil: it never does.
+	Trusted func() time.Time
+	// Last is the time of the newest record in the journal, behind which arrival times do not fall by a few seconds.
+	Last belfry.Time
+	// Stepped is told by how much the clock was set, forward or back, and what it says since; may be nil.
+	Stepped func(by time.Duration, now time.Time)
 	Zone    *time.Location                         // of times that are given without one
 	ZoneOf  func(belfry.CustomerID) *time.Location // the same where customers differ; may be nil
 	// Check judges the answers, defaults included, of a resource with a collector; nil when there are no collectors.
@@ -73,6 +79,8 @@ type Sequencer struct {
 	singles  *singles
 	pace     pace
 	clock    clock
+	arrivals arrivalClock
+	read     time.Time // when the clock was last compared with the time that has passed
 	since    atomic.Int64 // the same as clock.since, for others
 	book     rulebook
 	regimes  regimes
@@ -88,7 +96,10 @@ type Sequencer struct {
 
 // New makes a Sequencer.
 func New(c Config) *Sequencer {
-	return &Sequencer{
+	if c.Trusted == nil {
+		c.Trusted = c.Now
+	}
+	s := &Sequencer{
 		cfg:       c,
 		queues:    map[belfry.CustomerID][]*command{},
 		wake:      make(chan struct{}, 1),
@@ -97,6 +108,8 @@ func New(c Config) *Sequencer {
 		opens:     sync.Pool{New: func() any { return new(openRows) }},
 		rooms:     sync.Pool{New: func() any { return new(dataRows) }},
 	}
+	s.arrivals.highest.Store(int64(c.Last))
+	return s
 }
 
 // command is one thing to decide.
@@ -156,9 +169,10 @@ func (s *Sequencer) do(c *command) error {
 // Run decides commands until ctx ends, then finishes those that were accepted.
 func (s *Sequencer) Run(ctx context.Context) error {
 	s.listen()
-	timer := time.NewTimer(time.Hour)
+	timer := time.NewTimer(clockEvery)
 	defer timer.Stop()
 	for {
+		s.watchClock()
 		s.tick()
 		if s.gathers() {
 			runtime.Gosched() // who is ready to send a row gets into this round: one fsync for more of them
@@ -167,9 +181,11 @@ func (s *Sequencer) Run(ctx context.Context) error {
 			s.round(round)
 			continue
 		}
-		if wait, ok := s.clock.wait(s.cfg.Now); ok {
-			timer.Reset(wait)
+		wait, ok := s.clock.wait(s.Now())
+		if !ok || wait > clockEvery {
+			wait = clockEvery
 		}
+		timer.Reset(wait)
 		select {
 		case <-s.wake:
 		case <-timer.C:

@@ -23,7 +23,7 @@ const snapshotPause = 20 * time.Millisecond
 // It is taken in parts, each a round of its own, and things go on happening between them: a row tells what all events
 // with a lower id have led to, and nothing of those with a higher one.
 func (s *Sequencer) Snapshot(ctx context.Context, c belfry.CustomerID, part int) error {
-	at, rows := belfry.At(s.cfg.Now()), 0
+	at, rows := s.Now(), 0
 	for next := uint64(1); next != 0; {
 		if err := s.cfg.Room(ctx, part); err != nil {
 			return err

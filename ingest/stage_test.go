@@ -211,7 +211,7 @@ func (g *stage) run(f func()) {
 // ring moves the clock, and stops wherever something is due.
 func (g *stage) ring(to belfry.Time) {
 	for n := 0; ; n++ {
-		wait, ok := g.clock.wait(g.now.Std)
+		wait, ok := g.clock.wait(g.now)
 		next := g.now + belfry.Time(wait.Microseconds())
 		if !ok || next > to {
 			break

@@ -23,6 +23,7 @@ import (
 //	at 5m ack "seen" web01 until 1h sticky 5m untilworse
 //	at 6m note "text" web01
 //	at 7m restart 10m                    the process ends, and another one begins so much later
+//	at 7m clock -2h                      the clock is set back, or forward; later times are what it shows then
 //	at 8m policy night {…}               sets a policy, in JSON; without one it is removed
 //	at 8m                                time passes
 //	want web01/cpu critical acknowledged since 2m info "i1 97 (>= 95)"     unmanaged, note "…", window 5m to 1h
@@ -157,7 +158,7 @@ func parseStep(line string) (*step, error) {
 		s.verb, s.mode, w = "manage", modeWords[w[0]], w[1:]
 	case "ack", "note":
 		s.text, w = w[0][1:], w[1:]
-	case "restart":
+	case "restart", "clock":
 		if len(w) == 0 {
 			return s, nil
 		}
@@ -216,7 +217,7 @@ func (s *step) String() string {
 		return text + " " + s.item + " " + s.rules.text
 	case "place":
 		return text + " " + s.item + " in " + s.in
-	case "restart":
+	case "restart", "clock":
 		return text + " " + since(s.down)
 	case "data":
 		text += " " + s.item

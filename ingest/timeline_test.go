@@ -106,8 +106,8 @@ func (l *story) line(line string) error {
 		return err
 	}
 	s.at = l.at
-	if l.at += s.down; s.verb != "restart" {
-		l.at = s.at
+	if s.verb == "restart" || s.verb == "clock" {
+		l.at += s.down
 	}
 	if l.model == nil {
 		return l.alone(func() error { return l.stage.do(s) })

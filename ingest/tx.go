@@ -28,7 +28,7 @@ type tx struct {
 }
 
 func (s *Sequencer) begin(c belfry.CustomerID) *tx {
-	now := belfry.At(s.cfg.Now())
+	now := s.Now()
 	return &tx{
 		seq: s, s: &s.scratch, estate: s.cfg.Tree.Estate(c), now: now,
 		rec: belfry.Record{Time: now, Customer: c},
@@ -288,6 +288,9 @@ func (t *tx) input(n *meta.Node, in status.Input) {
 		rules = t.seq.values.possible(rules)
 	}
 	next, c := status.Next(d.state, in, rules)
+	if next.Heard < d.state.Heard { // it is due earlier than thought
+		t.s.wake = append(t.s.wake, n)
+	}
 	t.take(i, next, c, in.Time)
 }
 

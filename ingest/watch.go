@@ -60,13 +60,13 @@ func (s *Sequencer) judgeUnseen() {
 			s.clock.unseen = map[belfry.ID]bool{}
 		}
 		s.clock.unseen[n.ID] = true
-		s.clock.set(n.ID, belfry.At(s.cfg.Now()))
+		s.clock.set(n.ID, s.Now())
 	}
 }
 
 // lookAtWatch makes an object be looked at when its monitoring period begins or ends, and at once when it did so unseen.
 func (s *Sequencer) lookAtWatch(n *meta.Node, w *status.Watch) {
-	now := belfry.At(s.cfg.Now())
+	now := s.Now()
 	if w.Quiet(now) != n.State.Quiet {
 		s.clock.set(n.ID, now)
 		return
@@ -87,7 +87,7 @@ func (t *tx) passWatch(n *meta.Node) {
 	}
 	at := t.now
 	if w != nil {
-		at = max(w.Since(t.now), s.Since) // not before what has been told already
+		at = min(max(w.Since(t.now), s.Since), t.now) // not before what has been told already
 	}
 	next, c := status.Quieten(s, quiet, at, t.now)
 	t.take(i, next, c, at)

@@ -31,7 +31,7 @@ func (t *Tree) Apply(r *belfry.Record, made ...*Node) error {
 		t.applyState(&r.States[i], r.Pos)
 	}
 	for _, b := range r.Batches {
-		t.observe(b, r.Pos)
+		t.observe(b, r.Pos, r.Time)
 	}
 	return nil
 }

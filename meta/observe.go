@@ -7,8 +7,9 @@ import (
 	"belfry"
 )
 
-// observe takes row ids and, from data rows, last data and last values out of a batch.
-func (t *Tree) observe(b *belfry.Batch, pos uint64) {
+// observe takes row ids and, from data rows, last data and last values out of a batch of a record that was decided at the
+// given time.
+func (t *Tree) observe(b *belfry.Batch, pos uint64, arrival belfry.Time) {
 	e := t.customers[b.Customer]
 	if e == nil {
 		return
@@ -25,8 +26,10 @@ func (t *Tree) observe(b *belfry.Batch, pos uint64) {
 			continue
 		}
 		n.State.Pos = pos
-		n.State.Heard = max(n.State.Heard, at)
-		if at < n.State.LastData {
+		if !belfry.Late(at, n.State.Heard, arrival) {
+			n.State.Heard = at
+		}
+		if belfry.Late(at, n.State.LastData, arrival) {
 			continue // late: kept, but it is not the newest
 		}
 		n.State.LastData = at

@@ -103,7 +103,7 @@ func explainInterval(s *belfry.Standing, r *Rules, since, now belfry.Time) *Expl
 	if r.Interval == 0 {
 		return nil
 	}
-	stale := Stale(*s, r, since)
+	stale := Stale(*s, r, since, now)
 	return &ExplainedInterval{
 		Interval: duration(r.Interval), Heard: moments(s.Heard), UnknownAt: moments(stale),
 		Overdue: s.Heard != 0 && s.Own == belfry.Unknown || stale != 0 && now >= stale,

@@ -52,10 +52,9 @@ type Change struct {
 
 const noResponse = "no response"
 
-// Next gives the standing after the input. A late input, older than the newest one known, changes nothing: it is
-// history.
+// Next gives the standing after the input. A late input, see belfry.Late, changes nothing: it is history.
 func Next(s belfry.Standing, in Input, r *Rules) (belfry.Standing, Change) {
-	if in.Time < s.Heard {
+	if belfry.Late(in.Time, s.Heard, in.Now) {
 		return s, Change{}
 	}
 	s.Heard = in.Time
@@ -226,6 +225,11 @@ func trim(c belfry.Care) *belfry.Care {
 // keepAck decides what becomes of an acknowledgment when its item shows a status: it may end, and then it says why.
 func keepAck(a *belfry.Ack, shown belfry.Status, now belfry.Time) (*belfry.Ack, string) {
 	waiting := a.Left != 0
+	if waiting && now < a.Left { // the clock was set back: the time that is left begins anew
+		b := *a
+		b.Left = now
+		a = &b
+	}
 	switch {
 	case a.Until != 0 && now >= a.Until:
 		return nil, "its time is over"
@@ -248,27 +252,35 @@ func keepAck(a *belfry.Ack, shown belfry.Status, now belfry.Time) (*belfry.Ack, 
 // Lapse lets time pass: an object of which nothing was heard for three intervals is Unknown, and an acknowledgment may
 // end. Nothing counts as heard before the moment since, at which this program began to listen.
 func Lapse(s belfry.Standing, r *Rules, since, now belfry.Time) (belfry.Standing, Change) {
-	if stale := Stale(s, r, since); stale != 0 && now >= stale && s.Own != belfry.Unknown {
+	if stale := Stale(s, r, since, now); stale != 0 && now >= stale && s.Own != belfry.Unknown {
 		return shift(s, belfry.Unknown, "no data since "+s.Heard.String(), stale, now)
 	}
 	return show(s, now, now)
 }
 
-// Stale is the moment at which an object becomes Unknown when nothing more is heard of it; 0 when it does not.
-func Stale(s belfry.Standing, r *Rules, since belfry.Time) belfry.Time {
+// Stale is the moment at which an object becomes Unknown when nothing more is heard of it; 0 when it does not. What was
+// heard in the future, while the clock was ahead, counts as heard when the clock was put right, which is since.
+func Stale(s belfry.Standing, r *Rules, since, now belfry.Time) belfry.Time {
 	const patience = 3
 	if r.Interval == 0 || s.Heard == 0 || s.Own == belfry.Unknown {
 		return 0
 	}
-	return max(s.Heard, since) + patience*r.Interval
+	heard := s.Heard
+	if heard > now+belfry.Time(Ahead.Microseconds()) {
+		heard = since
+	}
+	return max(heard, since) + patience*r.Interval
 }
 
 // Due is the next moment at which Lapse would make a difference; 0 when there is none.
-func Due(s belfry.Standing, r *Rules, since belfry.Time) belfry.Time {
-	due := Stale(s, r, since)
+func Due(s belfry.Standing, r *Rules, since, now belfry.Time) belfry.Time {
+	due := Stale(s, r, since, now)
 	if s.Care != nil && s.Care.Ack != nil {
 		due = earlier(due, s.Care.Ack.Until)
 		if left := s.Care.Ack.Left; left != 0 {
+			if left > now { // the clock was set back
+				return earlier(due, now)
+			}
 			due = earlier(due, left+s.Care.Ack.Sticky)
 		}
 	}
@@ -291,7 +303,7 @@ func Reassess(s belfry.Standing, r *Rules, last Values, lastData, since, now bel
 	if alive.Own == belfry.Unknown { // it may have been given up under another interval
 		alive.Own, since = belfry.OK, 0 // and to have begun to listen is no reason to believe in it again
 	}
-	stale := Stale(alive, r, since)
+	stale := Stale(alive, r, since, now)
 	switch {
 	case s.Heard == 0 || stale != 0 && now >= stale:
 		v.own, v.info = belfry.Unknown, s.Info

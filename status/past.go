@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"maps"
-	"time"
 
 	"belfry"
 	"belfry/catalog"
@@ -13,7 +12,7 @@ import (
 )
 
 // Ahead is how far the time of a row, and so of an event, may be ahead of its arrival.
-const Ahead = 5 * time.Minute
+const Ahead = belfry.Ahead
 
 // Past answers what objectstatus would have answered at a past moment, from snapshots and events:
 //
@@ -118,9 +117,10 @@ func (a scope) narrow(p *query.Plan, where query.And) {
 	}
 }
 
-// Taken tells whether the customer has a whole snapshot that was begun at or after the moment.
-func (s Past) Taken(ctx context.Context, c belfry.CustomerID, since belfry.Time) (bool, error) {
-	ends, err := s.snapshots(ctx, c, since, query.Forever)
+// Taken tells whether the customer has a whole snapshot that was begun at or after since and ended until now. One that
+// lies in the future was taken while the clock was ahead; it must not keep the days until then from having their own.
+func (s Past) Taken(ctx context.Context, c belfry.CustomerID, since, now belfry.Time) (bool, error) {
+	ends, err := s.snapshots(ctx, c, since, now)
 	return len(ends) > 0, err
 }
 

@@ -84,6 +84,30 @@ func PassWindow(c belfry.Care, now belfry.Time) (belfry.Care, []Passage) {
 	return c, passed
 }
 
+// Rewind puts a window that comes again right after the clock was set back: a stretch that opened in what is now the
+// future closes, and the next stretch is the next one from now on. Otherwise the item would stay unmanaged, or miss its
+// windows, until the clock has caught up. A window that comes once stays as it is, since somebody may have asked for it
+// to begin at once.
+func Rewind(c belfry.Care, now belfry.Time) (belfry.Care, []Passage) {
+	if c.Window == nil || c.Window.Schedule == "" || now >= c.Window.From {
+		return c, nil
+	}
+	w := *c.Window
+	from, to, ok := turn(w.Schedule, now)
+	if !ok || from >= w.From && !w.Open {
+		return c, nil
+	}
+	var passed []Passage
+	if w.Open {
+		c.Mode, c.From = w.Back, now
+		passed = append(passed, Passage{now, false, w.Back})
+	}
+	w.Open, w.From, w.To = false, from, to
+	c.Window = &w
+	c, more := PassWindow(calm(c), now)
+	return c, append(passed, more...)
+}
+
 // again gives a window that has closed with its next stretch; nil when there is none.
 func again(w belfry.Window, now belfry.Time) *belfry.Window {
 	if w.Schedule == "" {
