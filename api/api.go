@@ -40,11 +40,17 @@ import (
 
 // Config is what the server needs from the rest of the program.
 type Config struct {
-	Log   *slog.Logger
-	Now   func() time.Time
-	Keys  Keys
-	Login Sessions
-	Admin KeyAdmin
+	Log *slog.Logger
+	Now func() time.Time
+	// Arrival is the time of rows that arrive now, which is what NOW means in a query; nil: that of Now.
+	Arrival func() belfry.Time
+	// Trusted is the time by which keys and sessions expire; nil: that of Now.
+	Trusted func() time.Time
+	// ConfirmClock says on behalf of an administrator that the clock is right; nil where nobody asks.
+	ConfirmClock func(by string) error
+	Keys         Keys
+	Login        Sessions
+	Admin        KeyAdmin
 	// Accounts changes users and customers, Provider lets people in whom it knows; nil: there is none.
 	Accounts Accounts
 	Provider Provider
@@ -167,6 +173,12 @@ type Server struct {
 
 // New builds a server. It panics when two routes contradict each other, which a test would have shown.
 func New(c Config) *Server {
+	if c.Arrival == nil {
+		c.Arrival = func() belfry.Time { return belfry.At(c.Now()) }
+	}
+	if c.Trusted == nil {
+		c.Trusted = c.Now
+	}
 	s := &Server{Config: c, mux: http.NewServeMux(), meter: newMeter(c.Register)}
 	s.SetLimits(c.Limits)
 	s.bulk.register(c.Register)

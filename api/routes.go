@@ -50,6 +50,7 @@ var Routes = []Route{
 	{"PUT", "/api/policies/{name...}", belfry.LevelAdministrator, nil, (*Server).putPolicy, "Sets a policy, in JSON or YAML: thresholds, intervals, roll-up or monitoring period of an item and what stands in it."},
 	{"DELETE", "/api/policies/{name...}", belfry.LevelAdministrator, nil, (*Server).deletePolicy, "Removes a policy."},
 	{"GET", "/api/health", belfry.LevelInstance, nil, (*Server).system, "Tells how the service fares: rows per second, what was refused and why, space, memory, slow queries."},
+	{"POST", "/api/health/clock", belfry.LevelInstance, nil, (*Server).confirmClock, "Confirms that the clock is right, after it was found far off; deletion goes on."},
 	{"GET", "/api/settings", belfry.LevelAdministrator, nil, (*Server).listSettings, "Lists the settings with their values, where each comes from and whether it can be changed here."},
 	{"PUT", "/api/settings", belfry.LevelAdministrator, nil, (*Server).putSettings, "Changes settings; those of the instance need an instance administrator."},
 	{"GET", "/api/pictures", belfry.LevelRead, listParams, (*Server).listPictures, "Lists the pictures by name."},

@@ -36,7 +36,7 @@ func cookie(r *http.Request) (hash belfry.Hash, ok bool) {
 
 // recognise makes a request that of a session, if there is one.
 func (s *Server) recognise(r *request, hash belfry.Hash) bool {
-	now := belfry.At(s.Now())
+	now := belfry.At(s.Trusted())
 	l, ok := s.Keys.Session(hash)
 	if !ok || l.Session.Expires <= now {
 		return false
@@ -63,7 +63,7 @@ func (s *Server) sameSite(r *http.Request) error {
 
 // renew lets a session that is in use last. If that cannot be done now, the next request tries again.
 func (s *Server) renew(w *answer, r *request) {
-	if r.login == nil || !ingest.HalfOver(r.login.Session, belfry.At(s.Now())) {
+	if r.login == nil || !ingest.HalfOver(r.login.Session, belfry.At(s.Trusted())) {
 		return
 	}
 	if err := s.Login.Renew(r.login.Hash); err != nil {

@@ -160,7 +160,7 @@ func (s *Server) plan(scope belfry.Scope, params params) (*query.Plan, error) {
 	if strings.TrimSpace(params.Get("q")) == "" {
 		return nil, belfry.Errorf(belfry.BadParameter, "the parameter q is missing; give it a query, as SELECT name, status FROM objectstatus")
 	}
-	o := query.Options{Customer: scope.Customer, Views: scope.Views, Now: belfry.At(s.Now()), Filter: params.Get("fq")}
+	o := query.Options{Customer: scope.Customer, Views: scope.Views, Now: s.Arrival(), Filter: params.Get("fq")}
 	if params.Has("fq") && strings.TrimSpace(o.Filter) == "" {
 		return nil, belfry.Errorf(belfry.BadParameter, "fq is empty; leave it out, or give it clauses as status:3 AND object:web*")
 	}

@@ -229,7 +229,7 @@ func (t *talk) complete() bool {
 // mayListen tells whether who asked may still have the answer: the key is neither revoked nor expired, the session goes
 // on.
 func (s *Server) mayListen(r *request) bool {
-	now := belfry.At(s.Now())
+	now := belfry.At(s.Trusted())
 	if r.login != nil {
 		l, ok := s.Keys.Session(r.login.Hash)
 		acting := l.Session.Acting

@@ -9,7 +9,7 @@ import (
 	"belfry/meta"
 )
 
-// Admin is what the key, user and customer commands do. While the service runs they ask it through its socket; otherwise they
+// Admin is what the key, user, customer and clock commands do. While the service runs they ask it through its socket; otherwise they
 // open the data folder themselves. Either way it ends as a record in the journal.
 type Admin interface {
 	CreateKey(ctx context.Context, customer string, k NewKey) (secret string, err error)
@@ -22,6 +22,7 @@ type Admin interface {
 	RemoveUser(ctx context.Context, customer, name string) error
 	CreateCustomer(ctx context.Context, name string) error
 	Customers(ctx context.Context) ([]CustomerInfo, error)
+	ConfirmClock(ctx context.Context) error
 	Close() error
 }
 
@@ -71,9 +72,10 @@ const byShell = "shell"
 
 // direct does it in this process.
 type direct struct {
-	tree  *meta.Tree
-	seq   *ingest.Sequencer
-	close func() error
+	tree    *meta.Tree
+	seq     *ingest.Sequencer
+	confirm func(by string) error // that the clock is right
+	close   func() error
 }
 
 func (d *direct) customer(name string) (belfry.Customer, error) {
@@ -178,6 +180,8 @@ func (d *direct) Customers(context.Context) ([]CustomerInfo, error) {
 	}
 	return list, nil
 }
+
+func (d *direct) ConfirmClock(context.Context) error { return d.confirm(byShell) }
 
 func (d *direct) Close() error {
 	if d.close == nil {

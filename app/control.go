@@ -107,6 +107,7 @@ func controlHandler(a Admin) http.Handler {
 	handle("POST /customers", func(r *http.Request) (any, error) {
 		return nil, a.CreateCustomer(r.Context(), r.URL.Query().Get("name"))
 	})
+	handle("POST /clock", func(r *http.Request) (any, error) { return nil, a.ConfirmClock(r.Context()) })
 	handle("GET /customers", func(r *http.Request) (any, error) { return a.Customers(r.Context()) })
 	return mux
 }
@@ -213,6 +214,10 @@ func (c *remote) CreateCustomer(ctx context.Context, name string) error {
 func (c *remote) Customers(ctx context.Context) (list []CustomerInfo, err error) {
 	err = c.call(ctx, "GET", "/customers", nil, nil, &list)
 	return list, err
+}
+
+func (c *remote) ConfirmClock(ctx context.Context) error {
+	return c.call(ctx, "POST", "/clock", nil, nil, nil)
 }
 
 func (c *remote) Close() error {

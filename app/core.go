@@ -29,6 +29,7 @@ type core struct {
 	moved   uint64                              // position of the row store, as far as that was known then
 	oldest  func(collection string) belfry.Time // what the row store has not dropped; nil without one
 	damage  []string
+	last    belfry.Time // of the newest record in the journal
 }
 
 // lockCore takes the data folder.
@@ -109,6 +110,7 @@ func (c *core) replay(each func(r *belfry.Record, fresh bool) error) error {
 			return nil
 		}
 		r.SetPos(pos)
+		c.last = r.Time
 		records++
 		fresh := pos > c.stored
 		if fresh {
@@ -150,7 +152,7 @@ func (c *core) close() error {
 // sequencer makes the sequencer over this core.
 func (c *core) sequencer(f ingest.Config) *ingest.Sequencer {
 	f.Tree, f.Journal, f.Limits = c.tree, c.journal, c.ingestLimits
-	f.Now, f.Log = time.Now, c.Log.With("part", "ingest")
+	f.Last, f.Now, f.Log = c.last, time.Now, c.Log.With("part", "ingest")
 	if f.Zone, _ = c.cfg.Load().Zone(); f.Zone == nil { // a wrong one is refused before it gets here
 		f.Zone = time.Local
 	}
@@ -222,5 +224,8 @@ func openOffline(ctx context.Context, o Options) (_ Admin, err error) {
 		running.end()
 		return nil, err
 	}
-	return &direct{tree: c.tree, seq: seq, close: func() error { return errors.Join(running.end(), c.close()) }}, nil
+	confirm := func(string) error {
+		return writeClock(filepath.Join(o.Config.Data, clockFile), time.Now())
+	}
+	return &direct{tree: c.tree, seq: seq, confirm: confirm, close: func() error { return errors.Join(running.end(), c.close()) }}, nil
 }

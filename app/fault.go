@@ -72,6 +72,13 @@ func (f *faults) end(id string) {
 	f.log.Info("fault is over", "fault", id, "dur", lasted)
 }
 
+// tell writes an event about something that is over already.
+func (f *faults) tell(info string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.event(info)
+}
+
 // event queues the text of an event. The mutex is held.
 func (f *faults) event(info string) {
 	if len(f.pending) == maxPendingEvents { // the log has all of them

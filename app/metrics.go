@@ -39,6 +39,14 @@ func (s *service) metrics() metrics {
 		counter("belfry_rows_dropped_total", "Rows that were read and not stored; none was acknowledged.", prometheus.Labels{"why": why},
 			func() float64 { return float64(n.Lost[i].Load()) })
 	}
+	counter("belfry_rows_skipped_total", "Acknowledged rows that the row store left out, as their period had been dropped before they got there.", nil, func() float64 { return float64(s.rows.Skipped()) })
+	counter("belfry_rows_expired_total", "Rows that retention has removed.", nil, func() float64 { return float64(s.rows.Expired()) })
+	gauge("belfry_clock_in_doubt", "1 while the clock is so far from the time expected that nothing is deleted.", nil, func() float64 {
+		if s.guard.inDoubt() {
+			return 1
+		}
+		return 0
+	})
 	counter("belfry_messages_received_total", "Messages that were sent to receivers.", nil, func() float64 { return float64(s.env.Sums.Received.Load()) })
 	counter("belfry_messages_kept_total", "Messages that receivers stored.", nil, func() float64 { return float64(s.env.Sums.Kept.Load()) })
 	counter("belfry_messages_filtered_total", "Messages that a filter or script of their receiver did not want.", nil, func() float64 { return float64(s.env.Sums.Filtered.Load()) })

@@ -422,7 +422,7 @@ func TestSnapshots(t *testing.T) {
 	day := func(n int) belfry.Time { return belfry.At(time.Date(2026, 11, n, 0, 0, 0, 0, time.UTC)) }
 	taken := func(n int, want bool) {
 		t.Helper()
-		got, err := m.past().Taken(t.Context(), m.who.Customer, day(n))
+		got, err := m.past().Taken(t.Context(), m.who.Customer, day(n), m.seq.Now())
 		m.must(err)
 		if got != want {
 			t.Errorf("snapshot since day %d: %t, want %t", n, got, want)

@@ -87,9 +87,14 @@ func (s *service) release(ctx context.Context) {
 	}
 }
 
-// retain drops the rows of each collection that are older than it keeps them.
+// retain drops the rows of each collection that are older than it keeps them. While the clock is in doubt nothing is
+// deleted.
 func (s *service) retain(ctx context.Context) {
-	cfg, now := s.cfg.Load(), time.Now()
+	now, sure := s.guard.mayDelete()
+	if !sure {
+		return
+	}
+	cfg, had := s.cfg.Load(), s.rows.Expired()
 	for name, age := range cfg.Retention {
 		if age == 0 {
 			continue
@@ -100,6 +105,13 @@ func (s *service) retain(ctx context.Context) {
 			s.retainOne(ctx, belfry.StatusDay, before)
 			s.retainOne(ctx, belfry.StatusChange, before)
 		}
+	}
+	if rows := s.rows.Expired() - had; rows > 0 && s.reopened.Swap(false) {
+		s.faults.tell(fmt.Sprintf("retention has removed %d rows, among them those that were taken while the clock was far behind", rows))
+	}
+	// The clock may have been set back meanwhile, behind the watermarks that were just moved.
+	if err := s.reopen(s.seq.Now()); err != nil {
+		s.Log.Error("rows of the time that the clock shows cannot be kept", "err", err)
 	}
 	if err := s.db.ForgetAnswers(ctx, belfry.At(now.Add(-ingest.AnswersKept))); err != nil && ctx.Err() == nil {
 		s.Log.Warn("old idempotency answers stay", "err", err)
@@ -113,8 +125,12 @@ func (s *service) retain(ctx context.Context) {
 }
 
 func (s *service) retainOne(ctx context.Context, collection string, before belfry.Time) {
+	had := s.rows.Expired()
 	if err := s.drop(ctx, collection, before); err != nil && ctx.Err() == nil {
 		s.Log.Warn("old rows stay", "collection", collection, "err", err)
+	}
+	if rows := s.rows.Expired() - had; rows > 0 {
+		s.Log.Info("old rows removed", "collection", collection, "rows", rows, "before", before)
 	}
 }
 
@@ -183,6 +199,9 @@ func (s *service) stop() error {
 	s.drain(ctx, most/moverShare)
 	if s.parts.disk != nil {
 		errs = append(errs, s.parts.disk.endWithin(ctx))
+	}
+	if s.parts.clock != nil {
+		errs = append(errs, s.parts.clock.endWithin(ctx))
 	}
 	if s.rows != nil {
 		err := within(ctx, s.rows.Close)

@@ -28,25 +28,27 @@ import (
 // service is everything that runs while the service runs.
 type service struct {
 	*core
-	front   *front
-	disk    *disk
-	faults  *faults
-	rows    *duck.Store
-	store   *store.Mover
-	meta    *meta.Mover
-	seq     *ingest.Sequencer
-	hub     *api.Hub
-	api     *api.Server
-	collect *collect.Supervisor
-	env     *collect.Env // of the collectors
-	people  *accounts
-	parts   struct{ disk, store, meta, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase *part }
-	failed  chan error
-	phase   atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
-	reloads chan struct{}                // retention may have changed
-	goal    uint64                       // position of the last record of the replay
-	refused atomic.Int64                 // files that were wrong when they were to be imported
-	summed  atomic.Int64                 // when all summaries were found up to date, in Unix seconds
+	front    *front
+	disk     *disk
+	faults   *faults
+	guard    *clockGuard
+	rows     *duck.Store
+	store    *store.Mover
+	meta     *meta.Mover
+	seq      *ingest.Sequencer
+	hub      *api.Hub
+	api      *api.Server
+	collect  *collect.Supervisor
+	env      *collect.Env // of the collectors
+	people   *accounts
+	parts    struct{ clock, disk, store, meta, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase *part }
+	failed   chan error
+	phase    atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
+	reloads  chan struct{}                // retention may have changed
+	reopened atomic.Bool                  // rows are kept that have a time which was dropped before
+	goal     uint64                       // position of the last record of the replay
+	refused  atomic.Int64                 // files that were wrong when they were to be imported
+	summed   atomic.Int64                 // when all summaries were found up to date, in Unix seconds
 	settings
 	vitals   vitals
 	registry *prometheus.Registry // of all metrics
@@ -189,7 +191,12 @@ func (s *service) startSequencer(context.Context) error {
 	s.hub = api.NewHub(s.tree)
 	env := &collect.Env{Log: s.Log.With("part", "collect"), Now: time.Now, Dir: s.cfg.Load().Data}
 	s.collect = collect.New(s.tree, env)
+	s.guard = openClock(s.cfg.Load().Data, s.newest(), systemClock(), s.faults, s.Log.With("part", "clock"))
+	s.parts.clock = start("clock watch", s.guard.run, s.failed)
 	s.seq = s.sequencer(ingest.Config{
+		Trusted: s.guard.trusted,
+		Stepped: s.clockStepped,
+		Reopen:  s.reopen,
 		Sinks:   []func(*belfry.Record){s.toStore, s.meta.Add, s.hub.Add, s.collect.Told},
 		Check:   collect.Check,
 		ZoneOf:  s.zoneOf,
@@ -247,7 +254,7 @@ func (s *service) serveHTTP(context.Context) error {
 	people := newAccounts(s.tree, s.seq)
 	s.people = people
 	c := api.Config{
-		Log: s.Log.With("part", "api"), Now: time.Now, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
+		Log: s.Log.With("part", "api"), Now: time.Now, Arrival: s.seq.Now, Trusted: s.guard.trusted, ConfirmClock: s.confirmClock, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
 		Tree: s.tree, Hub: s.hub, Accounts: people,
 		Explain: s.explain, Try: s.try,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
@@ -268,7 +275,7 @@ func (s *service) serveHTTP(context.Context) error {
 		c.Provider = provider
 	}
 	s.api = api.New(c)
-	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq}))
+	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq, confirm: s.confirmClock}))
 	if !s.cfg.Load().NoCollect {
 		s.parts.collect = start("collectors", s.collect.Run, s.failed)
 	}
@@ -281,7 +288,7 @@ func (s *service) serveHTTP(context.Context) error {
 }
 
 func (s *service) explain(c belfry.Scope, w status.Wanted) (*status.Explanation, error) {
-	return status.Explain(s.tree, c, w, s.seq.Since(), belfry.At(time.Now()))
+	return status.Explain(s.tree, c, w, s.seq.Since(), s.seq.Now())
 }
 
 func (s *service) try(ctx context.Context, c belfry.Scope, resource string, body []byte) (any, error) {

@@ -24,7 +24,7 @@ func (s *service) keepSnapshots(ctx context.Context) error {
 	defer tick.Stop()
 	var taken belfry.Time
 	for {
-		day := belfry.At(time.Now().UTC().Truncate(24 * time.Hour))
+		day := belfry.At(s.seq.Now().Std().Truncate(24 * time.Hour))
 		if day != taken && s.snapshots(ctx, day) {
 			taken = day
 		}
@@ -44,7 +44,7 @@ func (s *service) snapshots(ctx context.Context, day belfry.Time) (all bool) {
 		if c.Created >= day {
 			continue
 		}
-		taken, err := s.past().Taken(ctx, c.ID, day)
+		taken, err := s.past().Taken(ctx, c.ID, day, s.seq.Now())
 		if err == nil && !taken {
 			err = s.seq.Snapshot(ctx, c.ID, ingest.SnapshotPart)
 		}

@@ -43,6 +43,18 @@ func (a *arrivalClock) at(now time.Time) belfry.Time {
 // were acknowledged.
 func (s *Sequencer) Now() belfry.Time { return s.arrivals.at(s.cfg.Now()) }
 
+// hold raises the times that a collector read off the clock while arrival times wait for it.
+func (s *Sequencer) hold(times []belfry.Time, now belfry.Time) {
+	if now <= belfry.At(s.cfg.Now()) {
+		return
+	}
+	for i, at := range times {
+		if at < now && now-at <= belfry.Time(longestHold.Microseconds()) {
+			times[i] = now
+		}
+	}
+}
+
 // watchClock finds out whether the clock was set: then the time of day and the time that has passed differ. A clock that
 // cannot tell how much time has passed, as in tests, was set when it goes back.
 func (s *Sequencer) watchClock() {
@@ -66,4 +78,19 @@ func (s *Sequencer) stepped(by time.Duration, now time.Time) {
 	if s.cfg.Stepped != nil {
 		s.cfg.Stepped(by, now)
 	}
+}
+
+// keepFrom sees to it that rows of a moment are kept. A clock that was set back may show a time whose rows have been dropped
+// long ago; the row store would leave out what arrives now.
+func (s *Sequencer) keepFrom(at belfry.Time) error {
+	if at >= s.lowest || s.cfg.Reopen == nil {
+		return nil
+	}
+	if err := s.cfg.Reopen(at); err != nil {
+		s.cfg.Log.Error("rows of the time that the clock shows cannot be kept", "err", err)
+		return belfry.Errorf(belfry.StorageUnavailable,
+			"nothing was stored: the server's clock says %s, and rows of that time are not kept any more; set the clock right and send again", at)
+	}
+	s.lowest = at
+	return nil
 }

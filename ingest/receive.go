@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"slices"
 
 	"belfry"
 )
@@ -31,6 +32,10 @@ func (s *Sequencer) Receive(ctx context.Context, c belfry.CustomerID, resource b
 		}
 		if !t.mode(n).Takes() {
 			return nil
+		}
+		s.hold(b.Times, t.now)
+		if err := s.keepFrom(slices.Min(b.Times)); err != nil {
+			return err
 		}
 		b.Columns = append(b.Columns, itemColumn(resource, rows))
 		t.rec.Batches = append(t.rec.Batches, b)

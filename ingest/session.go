@@ -47,11 +47,12 @@ func (t *tx) startSession(c belfry.CustomerID, u belfry.User, from belfry.Place,
 		t.endSession(c, have[0])
 		have = have[1:]
 	}
+	now := t.trusted()
 	u.LastLogin = t.now
 	t.configure(belfry.DocUser, c, u.Name, u)
 	t.configure(belfry.DocSession, c, belfry.HashOf(secret).String(), belfry.Session{
-		User: u.Name, Mark: u.Mark(), Created: t.now, Expires: t.now + belfry.Time(SessionTime.Microseconds()),
-		LastUse: t.now, Place: from,
+		User: u.Name, Mark: u.Mark(), Created: now, Expires: now + belfry.Time(SessionTime.Microseconds()),
+		LastUse: now, Place: from,
 	})
 	t.login("logged in", u.Name)
 }
@@ -79,10 +80,11 @@ func (s *Sequencer) RenewSession(hash belfry.Hash) error {
 	}
 	return s.do(&command{customer: l.Customer, alone: true, decide: func(t *tx) error {
 		l, ok := s.cfg.Tree.Session(hash)
-		if !ok || l.Session.Expires <= t.now || !HalfOver(l.Session, t.now) { // somebody was faster
+		now := t.trusted()
+		if !ok || l.Session.Expires <= now || !HalfOver(l.Session, now) { // somebody was faster
 			return nil
 		}
-		l.Session.Expires = t.now + belfry.Time(SessionTime.Microseconds())
+		l.Session.Expires = now + belfry.Time(SessionTime.Microseconds())
 		t.configure(belfry.DocSession, l.Customer, hash.String(), l.Session)
 		return nil
 	}})
@@ -115,10 +117,10 @@ const endedAtOnce = 10_000
 
 // SweepSessions forgets sessions whose time is over, or whose user is not there any more.
 func (s *Sequencer) SweepSessions() error {
-	for part := range slices.Chunk(s.cfg.Tree.Ended(belfry.At(s.cfg.Now())), endedAtOnce) {
+	for part := range slices.Chunk(s.cfg.Tree.Ended(belfry.At(s.cfg.Trusted())), endedAtOnce) {
 		err := s.do(&command{alone: true, decide: func(t *tx) error {
 			for _, l := range part {
-				if now, ok := s.cfg.Tree.Session(l.Hash); !ok || now.Session.Expires <= t.now { // else renewed meanwhile
+				if now, ok := s.cfg.Tree.Session(l.Hash); !ok || now.Session.Expires <= t.trusted() { // else renewed meanwhile
 					t.rec.Docs = append(t.rec.Docs, belfry.Doc{Kind: belfry.DocSession, Customer: l.Customer, Name: l.Hash.String()})
 				}
 			}
@@ -130,6 +132,10 @@ func (s *Sequencer) SweepSessions() error {
 	}
 	return nil
 }
+
+// trusted is the time by which sessions expire. While the clock is in doubt it is not t.now: a session must end neither
+// early nor months late because the clock was wrong when it began.
+func (t *tx) trusted() belfry.Time { return belfry.At(t.seq.cfg.Trusted()) }
 
 func (t *tx) endSession(c belfry.CustomerID, hash belfry.Hash) {
 	t.document(belfry.Doc{Kind: belfry.DocSession, Customer: c, Name: hash.String()})

@@ -151,6 +151,19 @@ func (c *customerListCmd) Run(s streams) error {
 	})
 }
 
+type clockCmd struct {
+	Confirm clockConfirmCmd `cmd:"" help:"Say that the clock is right. Rows whose time to be kept is over by this clock are removed."`
+}
+
+type clockConfirmCmd struct {
+	adminFlags
+}
+
+// Run confirms the clock.
+func (c *clockConfirmCmd) Run(s streams) error {
+	return c.use(s, true, func(ctx context.Context, a app.Admin) error { return a.ConfirmClock(ctx) })
+}
+
 func table(w io.Writer, header string, rows func(io.Writer)) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, header)

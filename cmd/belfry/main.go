@@ -30,6 +30,7 @@ type commands struct {
 	Key        keyCmd        `cmd:"" help:"Create, list and revoke API keys; works while the service runs and while it is stopped."`
 	User       userCmd       `cmd:"" help:"Create, list and remove users of the web interface, and give them passwords; works while the service runs and while it is stopped."`
 	Customer   customerCmd   `cmd:"" help:"Create and list customers; works while the service runs and while it is stopped."`
+	Clock      clockCmd      `cmd:"" help:"Confirm the clock after it was found far off; works while the service runs and while it is stopped."`
 	Check      checkCmd      `cmd:"" help:"Check the configuration and print the effective file."`
 	Send       sendCmd       `cmd:"" help:"Send a file of data, log and createview rows to a server."`
 	Provision  provisionCmd  `cmd:"" help:"Create and change the items of a package from a file, or of all packages from a folder."`

@@ -48,16 +48,63 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 			return fmt.Errorf("drop rows of %s: sum them up first: %w", c.Name, err)
 		}
 	}
-	if err := writeMark(s.cfg.Dir, c, mark); err != nil {
+	rows := s.countBefore(ctx, c, mark)
+	if err := s.setMark(c, mark); err != nil {
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
 	}
-	marks := maps.Clone(*s.marks.Load())
-	marks[c.Name] = mark
-	s.marks.Store(&marks)
+	s.expired.Add(rows)
 	if err := s.files.drop(c, mark); err != nil {
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
 	}
 	return nil
+}
+
+// Reopen moves the watermark of a collection back, so that rows from t on are stored again. It is for a clock that was set
+// back behind the watermark: rows that arrive then are acknowledged and must be kept. What was dropped stays dropped, and
+// the next Drop moves the watermark forward again. It tells whether the watermark has moved.
+func (s *Store) Reopen(c *catalog.Collection, t belfry.Time) (bool, error) {
+	mark := periodOf(c, t).from
+	if mark >= s.Oldest(c.Name) {
+		return false, nil
+	}
+	if err := s.setMark(c, mark); err != nil {
+		return false, fmt.Errorf("keep rows of %s again from %s on: %w", c.Name, mark, err)
+	}
+	return true, nil
+}
+
+// setMark makes a watermark durable, and then the one that counts.
+func (s *Store) setMark(c *catalog.Collection, mark belfry.Time) error {
+	s.marking.Lock()
+	defer s.marking.Unlock()
+	if err := writeMark(s.cfg.Dir, c, mark); err != nil {
+		return err
+	}
+	marks := maps.Clone(*s.marks.Load())
+	marks[c.Name] = mark
+	s.marks.Store(&marks)
+	return nil
+}
+
+// countBefore counts the rows in the periods of a collection that end at or before t. A file that cannot be read counts as
+// empty: its rows were missing before it is dropped.
+func (s *Store) countBefore(ctx context.Context, c *catalog.Collection, t belfry.Time) (rows uint64) {
+	if s.cfg.Catalog.Collection(c.Name) == nil { // summaries, and what queries cannot see
+		return 0
+	}
+	for _, p := range s.files.periods(c, 0, t-1) {
+		files, err := s.files.acquire(ctx, c, p.from, p.from)
+		if err != nil {
+			continue
+		}
+		for _, f := range files {
+			if n, err := s.writer.number(ctx, "SELECT count(*) FROM "+f.table.Ref); err == nil {
+				rows += uint64(n)
+			}
+		}
+		s.files.release(files)
+	}
+	return rows
 }
 
 // Oldest is where the oldest period of a collection begins that can have rows: what is older has been dropped, and is

@@ -19,7 +19,8 @@
 //   - A file has either nothing or both of its tables: it gets its name when it is complete.
 //   - After a failed write the file is detached and, when it is needed again, attached and asked for its position anew.
 //   - A file that a query or a write is using is neither detached nor unlinked.
-//   - The watermark of a collection is durable before the first file is unlinked, and nothing below it is ever stored.
+//   - The watermark of a collection is durable before the first file is unlinked, and nothing below it is stored. It moves
+//     back only when the clock was set back behind it, see Reopen.
 //   - Filters are made from committed rows alone, and checked against them before they are used. They may be missing, old
 //     or damaged, and then more is read; no row of an answer is ever missing for it.
 //   - What the engine says is for the log; clients never see it. No statement can reach a file outside DIR.
@@ -105,15 +106,17 @@ type Store struct {
 	files  *files
 	memory int64 // that the engine may have
 
-	write  chan struct{} // held by Append and Drop, one at a time
-	writer *conn
-	marks  atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
-	items  dimension
-	filler filler
-	sums   map[string]*summed // collections with summaries; never changed
+	write   chan struct{} // held by Append and Drop, one at a time
+	writer  *conn
+	marks   atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
+	marking sync.Mutex                             // held by who replaces marks
+	items   dimension
+	filler  filler
+	sums    map[string]*summed // collections with summaries; never changed
 
 	arrivals arrivals
 	skipped  atomic.Uint64
+	expired  atomic.Uint64
 	closed   bool
 }
 
@@ -244,6 +247,21 @@ func lock(ctx context.Context, c *conn, dir string) error {
 
 // Skipped counts the rows that were not stored since Open because their period had been dropped.
 func (s *Store) Skipped() uint64 { return s.skipped.Load() }
+
+// Expired counts the rows that were dropped since Open because their time to be kept was over.
+func (s *Store) Expired() uint64 { return s.expired.Load() }
+
+// Newest is the moment up to which the newest file has rows at most, of all collections; 0 when there is none.
+func (s *Store) Newest() (end belfry.Time) {
+	s.files.mu.Lock()
+	defer s.files.mu.Unlock()
+	for _, list := range s.files.byName {
+		if len(list) > 0 {
+			end = max(end, list[len(list)-1].to)
+		}
+	}
+	return end
+}
 
 // Close folds everything into the files and ends the engine. Queries that run are waited for.
 func (s *Store) Close() error {

@@ -1,0 +1,251 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"belfry"
+)
+
+// clockGuard decides by which time data may be deleted. A machine may boot years in the past or in the future; rows are
+// taken all the same, but retention by such a clock would remove everything there is.
+//
+// It expects the clock to show what it showed before plus the time that has passed. While the process runs the passed time
+// is measured; what was known when it ended is in a file. When the clock is off by more than a day, it is in doubt: there
+// is a fault, nothing is deleted, and expiry goes by the expected time. That ends when the clock comes back to within a
+// day of the expected time, or when an administrator confirms the clock.
+//
+// A difference of less than a day is believed, but no faster than time passes: retention never takes more than twice the
+// time that has passed, however often the clock is set.
+type clockGuard struct {
+	path   string
+	faults *faults
+	log    *slog.Logger
+	read   func() (wall time.Time, passed time.Duration) // passed counts from any moment on and never jumps
+
+	mu       sync.Mutex
+	expected time.Time     // what the clock should have shown
+	at       time.Duration // when so much time had passed
+	doubt    bool
+}
+
+const (
+	clockFault    = "clock"
+	clockFile     = "clock"
+	mostClockStep = 24 * time.Hour
+	clockEvery    = time.Second
+	clockSaved    = time.Minute
+)
+
+// systemClock reads the clock of the machine, and how long the process has run by a clock that nobody sets.
+func systemClock() func() (time.Time, time.Duration) {
+	start := time.Now()
+	return func() (time.Time, time.Duration) {
+		now := time.Now()
+		return now.Round(0), now.Sub(start)
+	}
+}
+
+// openClock begins with what the clock file says, else with the newest thing that is known, else with the clock itself.
+func openClock(dir string, newest time.Time, read func() (time.Time, time.Duration), f *faults, log *slog.Logger) *clockGuard {
+	g := &clockGuard{path: filepath.Join(dir, clockFile), faults: f, log: log, read: read}
+	wall, passed := read()
+	known, err := readClock(g.path)
+	switch {
+	case err == nil:
+	case !newest.IsZero():
+		known = newest
+	default:
+		known = wall
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		log.Warn("the time of the last run is not known", "err", err)
+	}
+	g.expected, g.at = known, passed
+	g.look()
+	return g
+}
+
+func readClock(path string) (time.Time, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return time.Parse(time.RFC3339, strings.TrimSpace(string(text)))
+}
+
+// writeClock notes the time up to which the clock was right.
+func writeClock(path string, t time.Time) error {
+	temp := path + ".new"
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(t.UTC().Format(time.RFC3339) + "\n")
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return os.Rename(temp, path)
+}
+
+// look compares the clock with the time that is expected.
+func (g *clockGuard) look() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	wall, passed := g.read()
+	since := passed - g.at
+	expected := g.expected.Add(since)
+	off := wall.Sub(expected)
+	g.at = passed
+	if g.doubt = off > mostClockStep || off < -mostClockStep; g.doubt {
+		g.expected = expected
+		g.faults.begin(clockFault, false, doubtText(wall, expected, filepath.Dir(g.path)))
+		return
+	}
+	g.expected = expected.Add(min(max(off, -since), since))
+	g.faults.end(clockFault)
+}
+
+func doubtText(wall, expected time.Time, dir string) string {
+	far, minute := "ahead", time.Minute
+	if wall.Before(expected) {
+		far = "behind"
+	}
+	return fmt.Sprintf("the clock says %s, which is %s %s: at the last look it was %s. Rows are taken with the time of the clock, and nothing is deleted. "+
+		"Set the clock right; if it is right, confirm it with belfry clock confirm --data %s or POST /api/health/clock",
+		wall.UTC().Format(time.RFC3339), wall.Sub(expected).Abs().Round(minute), far, expected.UTC().Format(time.RFC3339), dir)
+}
+
+func (g *clockGuard) inDoubt() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.doubt
+}
+
+// trusted is the time by which data expire: the expected one while the clock is in doubt, else the earlier of the two.
+func (g *clockGuard) trusted() time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	wall, passed := g.read()
+	expected := g.expected.Add(passed - g.at)
+	if g.doubt || expected.Before(wall) {
+		return expected
+	}
+	return wall
+}
+
+// mayDelete tells the time by which data may be deleted; false while nothing may be.
+func (g *clockGuard) mayDelete() (time.Time, bool) {
+	g.look() // the clock may have been set since the last look
+	return g.trusted(), !g.inDoubt()
+}
+
+// confirm takes the clock as it is.
+func (g *clockGuard) confirm() error {
+	g.mu.Lock()
+	g.expected, g.at = g.read()
+	g.mu.Unlock()
+	g.look()
+	return g.save()
+}
+
+// save notes for the next start what the clock should show now: what it shows, unless it is in doubt.
+func (g *clockGuard) save() error {
+	g.mu.Lock()
+	wall, passed := g.read()
+	if g.doubt {
+		wall = g.expected.Add(passed - g.at)
+	}
+	g.mu.Unlock()
+	if err := writeClock(g.path, wall); err != nil {
+		return fmt.Errorf("note the time: %w", err)
+	}
+	return nil
+}
+
+// run looks at the clock every second and notes the time every minute, until ctx ends.
+func (g *clockGuard) run(ctx context.Context) error {
+	look, save := time.NewTicker(clockEvery), time.NewTicker(clockSaved)
+	defer look.Stop()
+	defer save.Stop()
+	g.note()
+	defer g.note()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-look.C:
+			g.look()
+		case <-save.C:
+			g.note()
+		}
+	}
+}
+
+func (g *clockGuard) note() {
+	if err := g.save(); err != nil {
+		g.log.Warn("the next start will not know the time of this run", "err", err)
+	}
+}
+
+// clockStepped tells that the clock was set.
+func (s *service) clockStepped(by time.Duration, now time.Time) {
+	way := "forward"
+	if by < 0 {
+		way = "back"
+	}
+	s.faults.tell(fmt.Sprintf("the clock was set %s by %s, to %s", way, by.Abs().Round(time.Millisecond), now.UTC().Format(time.RFC3339)))
+	s.guard.look()
+}
+
+// confirmClock takes the clock as it is, and lets retention do what has waited.
+func (s *service) confirmClock(by string) error {
+	doubted := s.guard.inDoubt()
+	if err := s.guard.confirm(); err != nil {
+		return err
+	}
+	if doubted {
+		s.faults.tell("the clock was confirmed by " + by)
+		select {
+		case s.reloads <- struct{}{}:
+		default:
+		}
+	}
+	return nil
+}
+
+// reopen has every collection keep rows from a moment on, see duck.Store.Reopen.
+func (s *service) reopen(from belfry.Time) error {
+	var errs []error
+	for _, c := range s.Catalog.Kept() {
+		moved, err := s.rows.Reopen(c, from)
+		if moved {
+			s.Log.Warn("the clock is behind what was dropped, rows are kept again from then on", "collection", c.Name, "from", from)
+			s.reopened.Store(true)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// newest is the newest time that the journal or the rows know of; zero when there are none.
+func (s *service) newest() time.Time {
+	if s.last != 0 {
+		return s.last.Std()
+	}
+	end, now := s.rows.Newest(), belfry.At(time.Now())
+	switch {
+	case end == 0:
+		return time.Time{}
+	case end > now && end-now <= belfry.Time(mostClockStep.Microseconds()): // the file of today
+		return now.Std()
+	}
+	return end.Std()
+}
