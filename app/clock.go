@@ -221,14 +221,14 @@ func (s *service) confirmClock(by string) error {
 	return nil
 }
 
-// reopen has every collection keep rows from a moment on, see duck.Store.Reopen.
-func (s *service) reopen(from belfry.Time) error {
+// keep has every collection store rows of a moment, see duck.Store.Keep.
+func (s *service) keep(at belfry.Time) error {
 	var errs []error
+	now := max(at, belfry.At(s.guard.trusted()))
 	for _, c := range s.Catalog.Kept() {
-		moved, err := s.rows.Reopen(c, from)
-		if moved {
-			s.Log.Warn("the clock is behind what was dropped, rows are kept again from then on", "collection", c.Name, "from", from)
-			s.reopened.Store(true)
+		added, err := s.rows.Keep(c, at, now)
+		if added {
+			s.Log.Warn("the clock is behind what was dropped, rows are kept all the same", "collection", c.Name, "clock", at)
 		}
 		errs = append(errs, err)
 	}

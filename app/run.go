@@ -94,7 +94,7 @@ func (s *service) retain(ctx context.Context) {
 	if !sure {
 		return
 	}
-	cfg, had := s.cfg.Load(), s.rows.Expired()
+	cfg := s.cfg.Load()
 	for name, age := range cfg.Retention {
 		if age == 0 {
 			continue
@@ -105,13 +105,6 @@ func (s *service) retain(ctx context.Context) {
 			s.retainOne(ctx, belfry.StatusDay, before)
 			s.retainOne(ctx, belfry.StatusChange, before)
 		}
-	}
-	if rows := s.rows.Expired() - had; rows > 0 && s.reopened.Swap(false) {
-		s.faults.tell(fmt.Sprintf("retention has removed %d rows, among them those that were taken while the clock was far behind", rows))
-	}
-	// The clock may have been set back meanwhile, behind the watermarks that were just moved.
-	if err := s.reopen(s.seq.Now()); err != nil {
-		s.Log.Error("rows of the time that the clock shows cannot be kept", "err", err)
 	}
 	if err := s.db.ForgetAnswers(ctx, belfry.At(now.Add(-ingest.AnswersKept))); err != nil && ctx.Err() == nil {
 		s.Log.Warn("old idempotency answers stay", "err", err)

@@ -28,27 +28,26 @@ import (
 // service is everything that runs while the service runs.
 type service struct {
 	*core
-	front    *front
-	disk     *disk
-	faults   *faults
-	guard    *clockGuard
-	rows     *duck.Store
-	store    *store.Mover
-	meta     *meta.Mover
-	seq      *ingest.Sequencer
-	hub      *api.Hub
-	api      *api.Server
-	collect  *collect.Supervisor
-	env      *collect.Env // of the collectors
-	people   *accounts
-	parts    struct{ clock, disk, store, meta, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase *part }
-	failed   chan error
-	phase    atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
-	reloads  chan struct{}                // retention may have changed
-	reopened atomic.Bool                  // rows are kept that have a time which was dropped before
-	goal     uint64                       // position of the last record of the replay
-	refused  atomic.Int64                 // files that were wrong when they were to be imported
-	summed   atomic.Int64                 // when all summaries were found up to date, in Unix seconds
+	front   *front
+	disk    *disk
+	faults  *faults
+	guard   *clockGuard
+	rows    *duck.Store
+	store   *store.Mover
+	meta    *meta.Mover
+	seq     *ingest.Sequencer
+	hub     *api.Hub
+	api     *api.Server
+	collect *collect.Supervisor
+	env     *collect.Env // of the collectors
+	people  *accounts
+	parts   struct{ clock, disk, store, meta, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase *part }
+	failed  chan error
+	phase   atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
+	reloads chan struct{}                // retention may have changed
+	goal    uint64                       // position of the last record of the replay
+	refused atomic.Int64                 // files that were wrong when they were to be imported
+	summed  atomic.Int64                 // when all summaries were found up to date, in Unix seconds
 	settings
 	vitals   vitals
 	registry *prometheus.Registry // of all metrics
@@ -196,7 +195,7 @@ func (s *service) startSequencer(context.Context) error {
 	s.seq = s.sequencer(ingest.Config{
 		Trusted: s.guard.trusted,
 		Stepped: s.clockStepped,
-		Reopen:  s.reopen,
+		Keep:    s.keep,
 		Sinks:   []func(*belfry.Record){s.toStore, s.meta.Add, s.hub.Add, s.collect.Told},
 		Check:   collect.Check,
 		ZoneOf:  s.zoneOf,

@@ -27,7 +27,8 @@ type server struct {
 	t      testing.TB
 	bin    string
 	data   string
-	config string // file; empty for none
+	config string   // file; empty for none
+	env    []string // beside that of the test
 	client *http.Client
 
 	cmd   *exec.Cmd
@@ -74,6 +75,7 @@ func (s *server) command(args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(s.bin, args...)
 	cmd.Env = append(os.Environ(), "BELFRY_ADMIN_PASSWORD=crash-test-password", "GORACE=halt_on_error=1", "BELFRY_NO_COLLECT=true")
+	cmd.Env = append(cmd.Env, s.env...)
 	return cmd
 }
 

@@ -80,17 +80,18 @@ func (s *Sequencer) stepped(by time.Duration, now time.Time) {
 	}
 }
 
-// keepFrom sees to it that rows of a moment are kept. A clock that was set back may show a time whose rows have been dropped
-// long ago; the row store would leave out what arrives now.
-func (s *Sequencer) keepFrom(at belfry.Time) error {
-	if at >= s.lowest || s.cfg.Reopen == nil {
+// keep sees to it that rows of a moment are kept. A clock that was set back may show a day whose rows have been dropped long
+// ago; the row store would leave out what arrives now.
+func (s *Sequencer) keep(at belfry.Time) error {
+	const day = belfry.Time(24 * time.Hour / time.Microsecond)
+	if at/day == s.keptDay || s.cfg.Keep == nil {
 		return nil
 	}
-	if err := s.cfg.Reopen(at); err != nil {
+	if err := s.cfg.Keep(at); err != nil {
 		s.cfg.Log.Error("rows of the time that the clock shows cannot be kept", "err", err)
 		return belfry.Errorf(belfry.StorageUnavailable,
 			"nothing was stored: the server's clock says %s, and rows of that time are not kept any more; set the clock right and send again", at)
 	}
-	s.lowest = at
+	s.keptDay = at / day
 	return nil
 }

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"slices"
 
 	"belfry"
 )
@@ -34,8 +33,10 @@ func (s *Sequencer) Receive(ctx context.Context, c belfry.CustomerID, resource b
 			return nil
 		}
 		s.hold(b.Times, t.now)
-		if err := s.keepFrom(slices.Min(b.Times)); err != nil {
-			return err
+		for _, at := range b.Times {
+			if err := s.keep(at); err != nil {
+				return err
+			}
 		}
 		b.Columns = append(b.Columns, itemColumn(resource, rows))
 		t.rec.Batches = append(t.rec.Batches, b)

@@ -15,7 +15,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -40,8 +39,8 @@ type Config struct {
 	Now     func() time.Time
 	// Trusted is the time by which data expire. It differs from Now while the clock is in doubt; nil: it never does.
 	Trusted func() time.Time
-	// Reopen sees to it that rows from a moment on are kept, when the clock was set back to it; may be nil.
-	Reopen func(from belfry.Time) error
+	// Keep sees to it that rows of a moment are kept, which may be one whose rows have been dropped; may be nil.
+	Keep func(at belfry.Time) error
 	// Last is the time of the newest record in the journal, behind which arrival times do not fall by a few seconds.
 	Last belfry.Time
 	// Stepped is told by how much the clock was set, forward or back, and what it says since; may be nil.
@@ -84,7 +83,7 @@ type Sequencer struct {
 	clock    clock
 	arrivals arrivalClock
 	read     time.Time    // when the clock was last compared with the time that has passed
-	lowest   belfry.Time  // rows from then on are kept, see keepFrom
+	keptDay  belfry.Time  // the day for which keep was asked last
 	since    atomic.Int64 // the same as clock.since, for others
 	book     rulebook
 	regimes  regimes
@@ -113,7 +112,7 @@ func New(c Config) *Sequencer {
 		rooms:     sync.Pool{New: func() any { return new(dataRows) }},
 	}
 	s.arrivals.highest.Store(int64(c.Last))
-	s.lowest = math.MaxInt64
+	s.keptDay = -1
 	return s
 }
 
@@ -274,7 +273,7 @@ func (s *Sequencer) decide(commands []*command) (changes []change, err error) {
 			continue
 		}
 		t.limit(c.views)
-		if c.err = s.keepFrom(t.now); c.err != nil {
+		if c.err = s.keep(t.now); c.err != nil {
 			continue
 		}
 		if c.err = c.decide(t); c.err != nil {

@@ -115,7 +115,7 @@ func (s *Store) divide(batches []*belfry.Batch) ([]*load, error) {
 	var loads []*load
 	index := map[key]*load{}
 	add := func(c *catalog.Collection, p period, part piece) {
-		if p.from < s.Oldest(c.Name) || p.from >= endOfTime {
+		if !s.stores(c, p) || p.from >= endOfTime {
 			s.skipped.Add(uint64(part.len()))
 			return
 		}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -48,58 +47,41 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 			return fmt.Errorf("drop rows of %s: sum them up first: %w", c.Name, err)
 		}
 	}
-	rows := s.countBefore(ctx, c, mark)
-	if err := s.setMark(c, mark); err != nil {
-		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
-	}
-	s.expired.Add(rows)
-	if err := s.files.drop(c, mark); err != nil {
-		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
-	}
-	return nil
-}
-
-// Reopen moves the watermark of a collection back, so that rows from t on are stored again. It is for a clock that was set
-// back behind the watermark: rows that arrive then are acknowledged and must be kept. What was dropped stays dropped, and
-// the next Drop moves the watermark forward again. It tells whether the watermark has moved.
-func (s *Store) Reopen(c *catalog.Collection, t belfry.Time) (bool, error) {
-	mark := periodOf(c, t).from
-	if mark >= s.Oldest(c.Name) {
-		return false, nil
-	}
-	if err := s.setMark(c, mark); err != nil {
-		return false, fmt.Errorf("keep rows of %s again from %s on: %w", c.Name, mark, err)
-	}
-	return true, nil
-}
-
-// setMark makes a watermark durable, and then the one that counts.
-func (s *Store) setMark(c *catalog.Collection, mark belfry.Time) error {
-	s.marking.Lock()
-	defer s.marking.Unlock()
+	goes := func(p period) bool { return p.to <= mark && !s.kept.until(c, p, t) }
+	rows := s.count(ctx, c, goes)
 	if err := writeMark(s.cfg.Dir, c, mark); err != nil {
-		return err
+		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
 	}
 	marks := maps.Clone(*s.marks.Load())
 	marks[c.Name] = mark
 	s.marks.Store(&marks)
+	s.expired.Add(rows)
+	err := s.files.drop(c, goes)
+	if err == nil {
+		err = s.kept.forget(s.cfg.Dir, c, t)
+	}
+	if err != nil {
+		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
+	}
 	return nil
 }
 
-// countBefore counts the rows in the periods of a collection that end at or before t. A file that cannot be read counts as
-// empty: its rows were missing before it is dropped.
-func (s *Store) countBefore(ctx context.Context, c *catalog.Collection, t belfry.Time) (rows uint64) {
+// count counts the rows of periods. A file that cannot be read counts as empty: its rows were missing before.
+func (s *Store) count(ctx context.Context, c *catalog.Collection, of func(period) bool) (rows uint64) {
 	if s.cfg.Catalog.Collection(c.Name) == nil { // summaries, and what queries cannot see
 		return 0
 	}
-	for _, p := range s.files.periods(c, 0, t-1) {
+	for _, p := range s.files.periods(c, 0, endOfTime) {
+		if !of(p) {
+			continue
+		}
 		files, err := s.files.acquire(ctx, c, p.from, p.from)
 		if err != nil {
 			continue
 		}
 		for _, f := range files {
 			if n, err := s.writer.number(ctx, "SELECT count(*) FROM "+f.table.Ref); err == nil {
-				rows += uint64(n)
+				rows += n
 			}
 		}
 		s.files.release(files)
@@ -143,18 +125,21 @@ func readMarks(dir string, collections []*catalog.Collection) (map[string]belfry
 	return marks, nil
 }
 
-// drop takes the files of a collection that end at or before t away; those in use go when they are released.
-func (fs *files) drop(c *catalog.Collection, t belfry.Time) error {
+// drop takes the files of some periods of a collection away; those in use go when they are released.
+func (fs *files) drop(c *catalog.Collection, goes func(period) bool) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	list := fs.byName[c.Name]
-	n := 0
-	for n < len(list) && list[n].to <= t {
-		n++
+	var stay, gone []*file
+	for _, f := range fs.byName[c.Name] {
+		if goes(f.period) {
+			gone = append(gone, f)
+		} else {
+			stay = append(stay, f)
+		}
 	}
-	fs.byName[c.Name] = slices.Clone(list[n:])
+	fs.byName[c.Name] = stay
 	var errs []error
-	for _, f := range list[:n] {
+	for _, f := range gone {
 		f.doomed = true
 		fs.held -= len(f.items.page)
 		f.items.page = nil

@@ -7,6 +7,7 @@
 //	DIR/objectlog/2026-11-15.duckdb.tokens   which blocks of rows have which words, where texts are searched by word
 //	DIR/objectlog/2026-11-15.duckdb.items    which items have rows in it, once someone has looked for one
 //	DIR/objectlog/watermark                  all before it has been dropped
+//	DIR/objectlog/kept                       but for these periods, and when their rows came; mostly not there
 //	DIR/objectdata.hour/2026-11.duckdb       summaries, where the collection has some: tables rows, made and position
 //	memory                                   table item: the names of items, by id
 //
@@ -19,8 +20,8 @@
 //   - A file has either nothing or both of its tables: it gets its name when it is complete.
 //   - After a failed write the file is detached and, when it is needed again, attached and asked for its position anew.
 //   - A file that a query or a write is using is neither detached nor unlinked.
-//   - The watermark of a collection is durable before the first file is unlinked, and nothing below it is stored. It moves
-//     back only when the clock was set back behind it, see Reopen.
+//   - The watermark of a collection is durable before the first file is unlinked, and nothing below it is ever stored, but
+//     for periods that a clock which is far behind shows, see Keep.
 //   - Filters are made from committed rows alone, and checked against them before they are used. They may be missing, old
 //     or damaged, and then more is read; no row of an answer is ever missing for it.
 //   - What the engine says is for the log; clients never see it. No statement can reach a file outside DIR.
@@ -106,13 +107,13 @@ type Store struct {
 	files  *files
 	memory int64 // that the engine may have
 
-	write   chan struct{} // held by Append and Drop, one at a time
-	writer  *conn
-	marks   atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
-	marking sync.Mutex                             // held by who replaces marks
-	items   dimension
-	filler  filler
-	sums    map[string]*summed // collections with summaries; never changed
+	write  chan struct{} // held by Append and Drop, one at a time
+	writer *conn
+	marks  atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
+	kept   keptPeriods
+	items  dimension
+	filler filler
+	sums   map[string]*summed // collections with summaries; never changed
 
 	arrivals arrivals
 	skipped  atomic.Uint64
@@ -148,7 +149,10 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	s.marks.Store(&marks)
-	if s.files, err = listFiles(s.cfg.Dir, all, marks); err != nil {
+	if err := s.kept.read(s.cfg.Dir, all); err != nil {
+		return err
+	}
+	if s.files, err = listFiles(s.cfg.Dir, all, s.stores); err != nil {
 		return err
 	}
 	return s.start(ctx)

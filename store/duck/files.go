@@ -64,8 +64,8 @@ type file struct {
 	filters filters // of the words in it; with a mutex of its own
 }
 
-// listFiles finds the files in dir and removes those that a Drop did not get to.
-func listFiles(dir string, collections []*catalog.Collection, marks map[string]belfry.Time) (*files, error) {
+// listFiles finds the files in dir and removes those of periods that are not stored: a Drop did not get to them.
+func listFiles(dir string, collections []*catalog.Collection, stores func(*catalog.Collection, period) bool) (*files, error) {
 	fs := &files{dir: dir, byName: map[string][]*file{}}
 	fs.freed = sync.NewCond(&fs.mu)
 	for _, c := range collections {
@@ -85,7 +85,7 @@ func listFiles(dir string, collections []*catalog.Collection, marks map[string]b
 				continue
 			}
 			f := fs.newFile(c, p)
-			if p.from < marks[c.Name] {
+			if !stores(c, p) {
 				if err := unlink(f.path); err != nil {
 					return nil, err
 				}

@@ -73,3 +73,57 @@ func TestImpossibleTimes(t *testing.T) {
 		t.Errorf("%d rows after a restart, want 1", got)
 	}
 }
+
+// TestKeep stores rows that arrive while the clock shows a time whose rows were dropped, as long as others of their arrival.
+func TestKeep(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	c := s.cfg.Catalog.Collection("objectdata")
+	reopen := func() {
+		t.Helper()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = open(t, dir)
+	}
+	drop := func(days int) {
+		t.Helper()
+		if err := s.Drop(t.Context(), c, crashDay0+belfry.Time(days)*dayLength); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(rows, skipped, expired int) {
+		t.Helper()
+		if got := count(t, s); got != rows || s.Skipped() != uint64(skipped) || s.Expired() != uint64(expired) {
+			t.Errorf("%d rows stored, %d skipped, %d expired, want %d, %d, %d", got, s.Skipped(), s.Expired(), rows, skipped, expired)
+		}
+	}
+	mustAppend(t, s, rowsOf(1, 0, 1, 100))
+	drop(50)
+	want(1, 0, 2)
+	mustAppend(t, s, rowsOf(2, 1)) // late
+	want(1, 1, 2)
+	if added, err := s.Keep(c, crashDay0+dayLength, crashDay0+100*dayLength); !added || err != nil {
+		t.Fatal(added, err)
+	}
+	if added, err := s.Keep(c, crashDay0+60*dayLength, crashDay0+100*dayLength); added || err != nil {
+		t.Fatal("a period that is stored anyway is kept apart", err)
+	}
+	mustAppend(t, s, rowsOf(3, 1, 1, 2))
+	want(3, 2, 2)
+	reopen()
+	want(3, 0, 0)
+	mustAppend(t, s, rowsOf(3, 1, 1, 2), rowsOf(4, 1)) // replay, and a further row
+	want(4, 1, 0)
+	drop(99)
+	want(4, 1, 0)
+	drop(102)
+	want(0, 1, 4)
+	reopen()
+	want(0, 0, 0)
+	mustAppend(t, s, rowsOf(5, 1))
+	want(0, 1, 0)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

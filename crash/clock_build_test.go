@@ -1,0 +1,124 @@
+package crash
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// clockEnv names the file that says by how many seconds the clock of a program built by movable is off.
+const clockEnv = "BELFRY_TEST_CLOCK"
+
+// shiftSource is added to package time. The time that passes stays as it is, as on a machine whose clock is set.
+const shiftSource = `package time
+
+import (
+	"sync/atomic"
+	"syscall"
+)
+
+var shiftSeconds, shiftRead atomic.Int64
+
+// shift reads the file at most every 5 ms.
+func shift(mono int64) int64 {
+	last := shiftRead.Load()
+	if last != 0 && mono-last < 5_000_000 || !shiftRead.CompareAndSwap(last, mono) {
+		return shiftSeconds.Load()
+	}
+	path, ok := syscall.Getenv("` + clockEnv + `")
+	if !ok {
+		return 0
+	}
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return shiftSeconds.Load()
+	}
+	var b [24]byte
+	n, _ := syscall.Read(fd, b[:])
+	syscall.Close(fd)
+	var by, sign int64 = 0, 1
+	for _, c := range b[:max(n, 0)] {
+		switch {
+		case c == '-':
+			sign = -1
+		case c >= '0' && c <= '9':
+			by = by*10 + int64(c-'0')
+		}
+	}
+	shiftSeconds.Store(sign * by)
+	return sign * by
+}
+`
+
+// movable builds the program with a clock that a test can set: a copy of package time adds what a file says.
+var movable = sync.OnceValues(func() (string, error) {
+	folder := filepath.Join(runtime.GOROOT(), "src", "time")
+	text, err := os.ReadFile(filepath.Join(folder, "time.go"))
+	if err != nil {
+		return "", err
+	}
+	const begin = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
+	changed := strings.Replace(string(text), begin, begin+"\tsec += shift(mono)\n", 1)
+	if changed == string(text) {
+		return "", fmt.Errorf("time.Now in %s is not as expected", folder)
+	}
+	replace := map[string]string{}
+	for name, body := range map[string]string{"time.go": changed, "shift_test_clock.go": shiftSource} {
+		path := filepath.Join(builds, "clock-"+name)
+		if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
+			return "", err
+		}
+		replace[filepath.Join(folder, name)] = path
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(builds, "clock-overlay.json")
+	if err := os.WriteFile(path, overlay, 0o600); err != nil {
+		return "", err
+	}
+	return build("belfry-clock", "-overlay", path)
+})
+
+// clock is the clock of a server.
+type clock struct {
+	t    testing.TB
+	path string
+	by   time.Duration
+}
+
+// newClock gives a server a clock that can be set. It must not have been started.
+func newClock(t testing.TB, s *server) *clock {
+	t.Helper()
+	bin, err := movable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &clock{t: t, path: filepath.Join(t.TempDir(), "clock")}
+	c.set(0)
+	s.bin = bin
+	s.env = append(s.env, clockEnv+"="+c.path)
+	return c
+}
+
+// set puts the clock so far from the right time.
+func (c *clock) set(by time.Duration) {
+	c.t.Helper()
+	next := c.path + ".new"
+	if err := os.WriteFile(next, fmt.Appendf(nil, "%d\n", int64(by/time.Second)), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.Rename(next, c.path); err != nil {
+		c.t.Fatal(err)
+	}
+	c.by = by
+}
+
+func (c *clock) now() time.Time { return time.Now().Add(c.by) }

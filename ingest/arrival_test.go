@@ -1,0 +1,98 @@
+package ingest
+
+import (
+	"testing"
+	"time"
+
+	"belfry"
+)
+
+// TestArrivalClock lets arrival times wait after a small step back, and follow the clock after a large one.
+func TestArrivalClock(t *testing.T) {
+	var a arrivalClock
+	start := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
+	f := func(read, want time.Duration) {
+		t.Helper()
+		if got := a.at(start.Add(read)); got != belfry.At(start.Add(want)) {
+			t.Errorf("the clock says %s: got %s, want %s", start.Add(read), got, start.Add(want))
+		}
+	}
+	f(0, 0)
+	f(time.Minute, time.Minute)
+	f(50*time.Second, time.Minute)
+	f(55*time.Second, time.Minute)
+	f(61*time.Second, 61*time.Second)
+	f(50*time.Second, 50*time.Second) // 11 s
+	f(-2*time.Hour, -2*time.Hour)
+	f(-2*time.Hour-10*time.Second, -2*time.Hour)
+	f(365*24*time.Hour, 365*24*time.Hour)
+	f(0, 0)
+	if got := a.at(time.Unix(-1000, 0)); got != 1 {
+		t.Errorf("before 1970 it is %s", got)
+	}
+}
+
+// TestClockSteps tells the steps of a clock from the time that passes.
+func TestClockSteps(t *testing.T) {
+	g, err := newStage(&memory{}, begun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps []time.Duration
+	g.cfg.Stepped = func(by time.Duration, _ time.Time) { steps = append(steps, by) }
+	f := func(by time.Duration, want ...time.Duration) {
+		t.Helper()
+		steps = nil
+		g.now += belfry.Time(by.Microseconds())
+		g.watchClock()
+		if len(steps) != len(want) || len(want) > 0 && steps[0] != want[0] {
+			t.Errorf("the clock moves by %s: steps %v, want %v", by, steps, want)
+		}
+	}
+	f(0)
+	f(time.Hour)
+	f(-time.Second) // a leap second
+	f(-2*time.Second, -2*time.Second)
+	f(-2*time.Hour, -2*time.Hour)
+
+	// The clock of the machine knows how much time has passed, so steps forward are seen, too.
+	now := time.Now()
+	g.cfg.Now, g.read = func() time.Time { return now }, now
+	now = now.Add(time.Hour)
+	f(0)
+	g.read = now.Add(-time.Hour) // an hour has passed, and so it says
+	f(0)
+}
+
+// TestKeepEveryDay asks for each day that the clock shows to be kept, before anything is decided at that time.
+func TestKeepEveryDay(t *testing.T) {
+	g, err := newStage(&memory{}, begun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []belfry.Time
+	g.cfg.Keep = func(at belfry.Time) error { asked = append(asked, at); return nil }
+	g.keptDay = -1
+	event := func() {
+		g.run(func() {
+			if err := g.Internal("something"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	event()
+	event()
+	g.now -= belfry.Time((11 * 365 * 24 * time.Hour).Microseconds())
+	event()
+	event()
+	if len(asked) != 2 || asked[0] != begun || asked[1] != g.now {
+		t.Errorf("asked for %v", asked)
+	}
+	g.cfg.Keep = func(belfry.Time) error { return belfry.Errorf(belfry.Internal, "no") }
+	g.now += belfry.Time((48 * time.Hour).Microseconds())
+	g.run(func() {
+		if err := g.Internal("something"); belfry.CodeOf(err) != belfry.StorageUnavailable {
+			t.Errorf("what cannot be kept is answered with %v", err)
+		}
+	})
+}
