@@ -131,6 +131,16 @@ whether it runs or not.`,
 		description: `Prints name and creation of every customer.`,
 		examples:    []usageExample{{"List the customers:", "belfry customer list"}},
 	},
+	"clock": {
+		description: `The service deletes nothing while its clock is more than a day away from the time that it expects. This works on the
+folder of a service on this machine, whether it runs or not.`,
+		examples: []usageExample{{"Confirm the clock:", "belfry clock confirm"}},
+	},
+	"clock confirm": {
+		description: `Says that the clock of this machine is right, and ends the fault "clock". Rows whose time to be kept is over by this
+clock are removed then, so look at the clock before.`,
+		examples: []usageExample{{"Look at the clock, then confirm it:", "belfry clock confirm --data /var/lib/belfry"}},
+	},
 	"check": {
 		description: `Reads the configuration as serve would, says what is wrong with it, or prints it with every default filled in.`,
 		examples:    []usageExample{{"Check a file before the service reads it:", "belfry check --config belfry.yaml"}},
