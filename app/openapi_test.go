@@ -431,6 +431,8 @@ func TestOpenAPI(t *testing.T) {
 	f(200, "-", "GET", "/api/health", "", cookie)
 	f(403, "rwd", "GET", "/api/health", "")
 	f(400, "-", "GET", "/api/health?x=1", "", cookie)
+	f(204, "-", "POST", "/api/health/clock", "", cookie)
+	f(403, "rwd", "POST", "/api/health/clock", "")
 	f(200, "-", "GET", "/api/settings", "", cookie)
 	f(403, "rwd", "GET", "/api/settings", "")
 	f(200, "-", "PUT", "/api/settings", `{"retention.syslog":"90d","limits.row_rate":100000,"strict_classes":false,"customer.timezone":"Europe/Vienna"}`, jsn, cookie)
