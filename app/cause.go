@@ -17,31 +17,38 @@ type cause struct {
 func causes() []cause {
 	return []cause{
 		{
-			[]syscall.Errno{syscall.ENOSPC, syscall.EDQUOT}, []string{"no space left", "disk is full", "disk quota", "disk full"},
+			[]syscall.Errno{syscall.ENOSPC, syscall.EDQUOT},
+			[]string{"no space left", "disk is full", "disk quota", "disk full"},
 			"no space left on the file system of DIR", "free space there",
 		},
 		{
-			[]syscall.Errno{syscall.EMFILE, syscall.ENFILE}, []string{"too many open files"},
+			[]syscall.Errno{syscall.EMFILE, syscall.ENFILE},
+			[]string{"too many open files"},
 			"too many files are open to write to DIR", "raise the limit of open files (ulimit -n, LimitNOFILE of a systemd unit)",
 		},
 		{
-			[]syscall.Errno{syscall.EIO}, []string{"input/output error", "disk i/o error"},
+			[]syscall.Errno{syscall.EIO},
+			[]string{"input/output error", "disk i/o error"},
 			"the disk of DIR reports input/output errors", "check the disk and the kernel's log",
 		},
 		{
-			[]syscall.Errno{syscall.EROFS}, []string{"read-only file system", "readonly database"},
+			[]syscall.Errno{syscall.EROFS},
+			[]string{"read-only file system", "readonly database"},
 			"the file system of DIR is read-only", "mount it for writing",
 		},
 		{
-			[]syscall.Errno{syscall.EFBIG}, []string{"file too large"},
+			[]syscall.Errno{syscall.EFBIG},
+			[]string{"file too large"},
 			"the files in DIR may not grow any further", "raise the limit of file sizes (ulimit -f)",
 		},
 		{
-			[]syscall.Errno{syscall.EACCES, syscall.EPERM}, []string{"permission denied", "operation not permitted"},
+			[]syscall.Errno{syscall.EACCES, syscall.EPERM},
+			[]string{"permission denied", "operation not permitted"},
 			"the service may not write to DIR", "give its user the right to write",
 		},
 		{
-			nil, []string{"out of memory", "failed to allocate", "could not allocate"},
+			nil,
+			[]string{"out of memory", "failed to allocate", "could not allocate"},
 			"the engine that writes to DIR is out of memory", "raise storage.duckdb.memory_limit, or ask for less at a time",
 		},
 	}

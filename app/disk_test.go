@@ -39,7 +39,7 @@ func TestDisk(t *testing.T) {
 	f(1000, "", true)
 	f(999, "999 B free on "+cfg.Data+", below storage.min_free 1 kB; free space or lower the limit", true)
 	f(1000, "", true)
-	d.giveUp(folderRows) // on the same disk
+	d.giveUp(folderRows)           // on the same disk
 	f(1499, "does not fit", false) // taking it back must not push the disk below the mark
 	f(1500, "", true)
 	d.minFree.Store(0)
@@ -75,7 +75,9 @@ func TestDisks(t *testing.T) {
 	free := map[string]int64{cfg.Data: 10_000, cfg.Storage.DuckDB.Dir: 10_000, cfg.inside("journal"): 10_000}
 	asked := map[string]int{}
 	d.space = func(dir string) (int64, int64, error) { asked[dir]++; return free[dir], 10_000, nil }
-	d.device = func(dir string) (uint64, error) { return uint64(len(free)) + uint64(slices.Index(slices.Sorted(maps.Keys(free)), dir)), nil }
+	d.device = func(dir string) (uint64, error) {
+		return uint64(len(free)) + uint64(slices.Index(slices.Sorted(maps.Keys(free)), dir)), nil
+	}
 	f := func(dir string, now int64, want string, journalLow bool) {
 		t.Helper()
 		free[dir] = now

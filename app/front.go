@@ -26,6 +26,9 @@ type front struct {
 	dir                  string       // of the control socket
 }
 
+// localConnections is how many connections the listener for administration and the control socket each serve.
+const localConnections = 16
+
 // door is one socket with a server that can be exchanged.
 type door struct {
 	server  *http.Server
@@ -74,7 +77,7 @@ func (d *door) close(ctx context.Context) {
 	<-d.done
 }
 
-func listen(cfg *Config, ready func() error, log *slog.Logger, failed chan<- error) (_ *front, err error) {
+func listen(cfg *Config, connections int, ready func() error, log *slog.Logger, failed chan<- error) (_ *front, err error) {
 	f, starting := &front{dir: cfg.Data}, api.Starting(ready)
 	defer func() {
 		if err != nil {
@@ -98,7 +101,7 @@ func listen(cfg *Config, ready func() error, log *slog.Logger, failed chan<- err
 		secure = f.cert.config()
 	}
 	log = log.With("part", "http")
-	f.crowd = crowdedListener(l, cfg.Limits.Connections)
+	f.crowd = crowdedListener(l, connections)
 	f.main = newDoor(f.crowd, starting, secure, log, "API listener", failed, f.crowd.at, func(d *door) {
 		d.server.ReadHeaderTimeout = min(d.server.ReadHeaderTimeout, time.Duration(cfg.Limits.Idle))
 	})
@@ -107,7 +110,7 @@ func listen(cfg *Config, ready func() error, log *slog.Logger, failed chan<- err
 		if err != nil {
 			return nil, fmt.Errorf("listen on %s: %w", cfg.AdminListen, err)
 		}
-		f.admin = newDoor(l, starting, nil, log, "admin listener", failed)
+		f.admin = newDoor(crowdedListener(l, localConnections), starting, nil, log, "admin listener", failed)
 		log.Info("listening for administration", "addr", l.Addr())
 		if local, _ := loopback(cfg.AdminListen); !local {
 			log.Warn("others can reach the profiler, which asks for no key", "addr", l.Addr())
@@ -116,7 +119,7 @@ func listen(cfg *Config, ready func() error, log *slog.Logger, failed chan<- err
 	if l, err = listenControl(cfg.Data); err != nil {
 		return nil, err
 	}
-	f.control = newDoor(l, starting, nil, log, "control socket", failed)
+	f.control = newDoor(crowdedListener(l, localConnections), starting, nil, log, "control socket", failed)
 	log.Info("listening", "scheme", scheme, "addr", addr)
 	return f, nil
 }

@@ -32,6 +32,7 @@ type service struct {
 	faults  *faults
 	guard   *clockGuard
 	trouble struct{ meta, journal, folder, lock *trouble }
+	descriptors descriptors
 	rows    *duck.Store
 	store   *store.Mover
 	meta    *meta.Mover
@@ -100,7 +101,13 @@ func (s *service) ready() error {
 // open starts the parts, each on top of those before it.
 func (s *service) open(ctx context.Context) (err error) {
 	cfg := s.cfg.Load()
-	if s.front, err = listen(cfg, s.ready, s.Log, s.failed); err != nil {
+	if s.descriptors, err = divideDescriptors(cfg.Limits.Connections); err != nil {
+		return err
+	}
+	if s.descriptors.connections < cfg.Limits.Connections {
+		s.Log.Warn("the limit of open files allows fewer connections than limits.connections", "connections", s.descriptors.connections, "limit", cfg.Limits.Connections)
+	}
+	if s.front, err = listen(cfg, s.descriptors.connections, s.ready, s.Log, s.failed); err != nil {
 		return err
 	}
 	s.disk = newDisk(cfg, s.faults, s.Log.With("part", "disk"))
@@ -118,7 +125,7 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	cfg := s.cfg.Load()
 	s.rows, err = duck.Open(ctx, duck.Config{
 		Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Catalog: s.Catalog, Log: s.Log.With("part", "store"),
-		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), Queries: cfg.Limits.Queries, Items: s.tree.Dimensions, Behind: queriesBehind,
+		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), Queries: cfg.Limits.Queries, Items: s.tree.Dimensions, Behind: queriesBehind, Files: s.descriptors.files,
 	})
 	if err != nil {
 		return err
@@ -169,7 +176,7 @@ func (s *service) toStore(r *belfry.Record) {
 
 func (s *service) startSequencer(context.Context) error {
 	s.hub = api.NewHub(s.tree)
-	env := &collect.Env{Log: s.Log.With("part", "collect"), Now: time.Now, Dir: s.cfg.Load().Data}
+	env := &collect.Env{Log: s.Log.With("part", "collect"), Now: time.Now, Dir: s.cfg.Load().Data, Streams: s.descriptors.streams}
 	s.collect = collect.New(s.tree, env)
 	s.guard = openClock(s.cfg.Load().Data, s.newest(), systemClock(), s.faults, s.Log.With("part", "clock"))
 	s.parts.clock = start("clock watch", s.guard.run, s.failed)

@@ -54,7 +54,7 @@ func TestOneSegmentDisk(t *testing.T) {
 			t.Fatalf("round %d: full after %d records", round, n)
 		}
 		last := j.Last()
-		must(t, j.Release(last-1)) // the last one has not arrived
+		must(t, j.Release(last-1))                                                         // the last one has not arrived
 		if _, err := j.Append([]byte(record)); round == 0 && !errors.Is(err, ErrNoSpace) { // later there are several small ones
 			t.Fatalf("%v although a record has not arrived", err)
 		}

@@ -74,6 +74,7 @@ type Mover struct {
 	moved    uint64            // every record up to here is in the store
 	last     map[string]uint64 // position of the last record with rows of the collection
 	named    uint64            // names of items up to here are in the store; above moved only while it fails
+	nameless bool              // the last names could not be stored either
 	wanted   uint64            // a query waits for this position
 	oldest   time.Time         // when the first in the queue was added
 	failures int               // in a row
@@ -283,12 +284,15 @@ func (m *Mover) storeNames(ctx context.Context, part []waiting) {
 		}
 	}
 	m.mu.Unlock()
-	if last == named || m.append(ctx, names) != nil {
+	if last == named {
 		return
 	}
+	err := m.append(ctx, names)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.named = last
+	if m.nameless = err != nil; !m.nameless {
+		m.named = last
+	}
 	m.announce()
 }
 
@@ -360,7 +364,7 @@ func (m *Mover) settle(part []waiting, later held) (failed bool) {
 		m.moved = later.from() - 1
 	}
 	failed = m.failures > 0
-	m.failures, m.failure = 0, nil
+	m.failures, m.failure, m.nameless = 0, nil, false
 	m.announce()
 	return failed
 }
@@ -502,7 +506,7 @@ func (m *Mover) catchUp(ctx context.Context, collection string) error {
 	defer m.mu.Unlock()
 	rows, names := m.last[collection], m.last[belfry.Dimension]
 	for m.moved < rows || max(m.moved, m.named) < names {
-		if m.failures >= Stuck && m.moved < rows {
+		if m.failures >= Stuck && (m.moved < rows || m.nameless) {
 			return m.unavailable("rows of " + collection + " that were acknowledged cannot be read yet")
 		}
 		m.wanted = max(m.wanted, rows, names)

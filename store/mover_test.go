@@ -254,6 +254,15 @@ func TestMoverFailureNames(t *testing.T) {
 		if _, err := m.Select(ctx, plan("events")); belfry.CodeOf(err) != belfry.StorageUnavailable {
 			t.Errorf("rows are missing: %v", err)
 		}
+		r.mu.Lock()
+		r.names = false
+		r.mu.Unlock()
+		m.Add(record(m.added+1, belfry.Dimension, 1))
+		short, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		if _, err := m.Select(short, plan("syslog")); belfry.CodeOf(err) != belfry.StorageUnavailable || short.Err() != nil {
+			t.Errorf("names cannot be stored either: %v", err)
+		}
 		r.set(nil)
 	})
 }
