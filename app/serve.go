@@ -27,28 +27,28 @@ import (
 // service is everything that runs while the service runs.
 type service struct {
 	*core
-	front   *front
-	disk    *disk
-	faults  *faults
-	guard   *clockGuard
-	trouble struct{ meta, journal, folder, lock *trouble }
+	front       *front
+	disk        *disk
+	faults      *faults
+	guard       *clockGuard
+	trouble     struct{ meta, journal, folder, lock *trouble }
 	descriptors descriptors
-	rows    *duck.Store
-	store   *store.Mover
-	meta    *meta.Mover
-	seq     *ingest.Sequencer
-	hub     *api.Hub
-	api     *api.Server
-	collect *collect.Supervisor
-	env     *collect.Env // of the collectors
-	people  *accounts
-	parts   struct{ clock, disk, watch, store, meta, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase *part }
-	failed  chan error
-	phase   atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
-	reloads chan struct{}                // retention may have changed
-	goal    uint64                       // position of the last record of the replay
-	refused atomic.Int64                 // files that were wrong when they were to be imported
-	summed  atomic.Int64                 // when all summaries were found up to date, in Unix seconds
+	rows        *duck.Store
+	store       *store.Mover
+	meta        *meta.Mover
+	seq         *ingest.Sequencer
+	hub         *api.Hub
+	api         *api.Server
+	collect     *collect.Supervisor
+	env         *collect.Env // of the collectors
+	people      *accounts
+	parts       struct{ clock, disk, watch, store, meta, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase *part }
+	failed      chan error
+	phase       atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
+	reloads     chan struct{}                // retention may have changed
+	goal        uint64                       // position of the last record of the replay
+	refused     atomic.Int64                 // files that were wrong when they were to be imported
+	summed      atomic.Int64                 // when all summaries were found up to date, in Unix seconds
 	settings
 	vitals   vitals
 	registry *prometheus.Registry // of all metrics

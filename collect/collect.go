@@ -107,8 +107,8 @@ type Env struct {
 
 	streams atomic.Int64 // that are open
 	pings   pinger
-	ports ports
-	traps traps
+	ports   ports
+	traps   traps
 }
 
 // ReceiveBuffer is how many bytes of packets that wait the system grants a receiver; of several, the one with least. Without a
