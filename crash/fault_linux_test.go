@@ -237,13 +237,20 @@ func TestFaultsAndKills(t *testing.T) {
 		var stop atomic.Bool
 		var running sync.WaitGroup
 		for _, s := range senders {
-			running.Go(func() { s.run(&stop) })
+			running.Go(func() {
+				s.lives++
+				pace := time.NewTicker(5 * time.Millisecond)
+				defer pace.Stop()
+				for !stop.Load() && s.once() {
+					<-pace.C
+				}
+			})
 		}
 		pause := func(most time.Duration) { time.Sleep(time.Duration(rng.Int64N(int64(most)))) } // when it happens is up to chance
-		for range rng.IntN(3) {
+		for range rng.IntN(4) {
 			pause(400 * time.Millisecond)
 			b.fail(errnos[rng.IntN(len(errnos))])
-			pause(2 * time.Second)
+			pause(4 * time.Second) // a store counts as failing after a second and a half
 			if rng.IntN(2) == 0 {
 				b.heal()
 			}
