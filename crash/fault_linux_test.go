@@ -395,6 +395,7 @@ func TestFullDisks(t *testing.T) {
 	s.start()
 	p := newProbe(s)
 	p.send()
+	made := 0 // keys
 	for _, folder := range []string{rows, meta} {
 		ballast := fillFolder(t, folder)
 		p.refused()
@@ -402,6 +403,13 @@ func TestFullDisks(t *testing.T) {
 		p.rows()
 		if _, err := p.sql("SELECT name FROM objectstatus", "rows=1"); err != nil {
 			t.Error(err)
+		}
+		if folder == meta {
+			s.await("a fault of the metadata", func() bool {
+				s.key("default", "k"+strconv.Itoa(made)) // a key can be made even now
+				made++
+				return strings.Contains(s.text(), "fault=metadata")
+			})
 		}
 		s.kill()
 		s.launch()
