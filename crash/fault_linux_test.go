@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"database/sql"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -16,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	_ "modernc.org/sqlite" // to hold the metadata database
 )
 
 // breakable is a server whose row store can be made to fail. The journal and the metadata are not concerned.
@@ -341,8 +344,14 @@ func TestJournalRemoved(t *testing.T) {
 func TestFewDescriptors(t *testing.T) {
 	s := newServer(t, filepath.Join(t.TempDir(), "data"), "")
 	s.files = 100
-	if out, err := s.command("serve", "--listen", "127.0.0.1:0").CombinedOutput(); err == nil || !strings.Contains(string(out), "may have 100 files open, and at least 200 are needed; raise the limit (ulimit -n") {
-		t.Errorf("%v\n%s", err, out)
+	s.launch()
+	select {
+	case <-s.ended:
+	case <-s.addr:
+		t.Fatal("it listens")
+	}
+	if s.exit == nil || !strings.Contains(s.text(), "may have 100 files open, and at least 200 are needed; raise the limit (ulimit -n") {
+		t.Errorf("%v\n%s", s.exit, s.text())
 	}
 }
 
@@ -395,7 +404,6 @@ func TestFullDisks(t *testing.T) {
 	s.start()
 	p := newProbe(s)
 	p.send()
-	made := 0 // keys
 	for _, folder := range []string{rows, meta} {
 		ballast := fillFolder(t, folder)
 		p.refused()
@@ -403,13 +411,6 @@ func TestFullDisks(t *testing.T) {
 		p.rows()
 		if _, err := p.sql("SELECT name FROM objectstatus", "rows=1"); err != nil {
 			t.Error(err)
-		}
-		if folder == meta {
-			s.await("a fault of the metadata", func() bool {
-				s.key("default", "k"+strconv.Itoa(made)) // a key can be made even now
-				made++
-				return strings.Contains(s.text(), "fault=metadata")
-			})
 		}
 		s.kill()
 		s.launch()
@@ -435,6 +436,44 @@ func TestFullDisks(t *testing.T) {
 	if len(folders) != 5 || folders["rows"] > 64<<20 || folders["metadata"] > 32<<20 || folders["data"] == folders["rows"] {
 		t.Errorf("folders: %v", folders)
 	}
+}
+
+// TestMetadataLocked keeps the metadata database from being written, as another program could that has it open.
+func TestMetadataLocked(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
+	s := newServer(t, filepath.Join(t.TempDir(), "data"), "storage: {reserve: 0}\n")
+	s.start()
+	p := newProbe(s)
+	p.send()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(s.data, "meta.db")+"?_txlock=immediate&_pragma=busy_timeout(20000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	if a, err := p.do("POST", "/api/provisioning/custom", "", []byte("name\nanother\n")); err != nil || a.status != 200 {
+		t.Fatal(a, err)
+	}
+	s.awaitFault("cannot be written to the metadata database")
+	if p.send() {
+		t.Error("a row was taken")
+	}
+	if !p.rows() {
+		t.Error("a query was refused")
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	s.await("ready", func() bool { status, _ := s.readyz(); return status == 200 })
+	p.send()
+	p.rows()
+	p.wantEvents("metadata database", "over after")
 }
 
 func (s *server) metrics() string {
