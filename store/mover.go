@@ -485,10 +485,27 @@ func (m *Mover) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	if err := m.catchUp(ctx, p.Collection.Name); err != nil {
 		return nil, err
 	}
-	if m.opt.Labels == nil {
-		return m.store.Select(ctx, p)
+	var source query.Source = m.store
+	if m.opt.Labels != nil {
+		source = query.Labelled{Source: m.store, Labels: m.opt.Labels}
 	}
-	return query.Labelled{Source: m.store, Labels: m.opt.Labels}.Select(ctx, p)
+	rows, err := source.Select(ctx, p)
+	if err != nil && ctx.Err() == nil && belfry.CodeOf(err) == belfry.Internal {
+		err = m.whileFailing(err)
+	}
+	return rows, err
+}
+
+// whileFailing is the error of a query that the store could not answer. While the store cannot write it may be unable to
+// open its files, too, and then the reason is the same.
+func (m *Mover) whileFailing(err error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failures == 0 {
+		return err
+	}
+	m.opt.Log.Warn("a query cannot be answered while rows cannot be stored", "err", err)
+	return m.unavailable("the query cannot be answered")
 }
 
 // Explain says how the store would answer a plan, if it can tell.

@@ -25,6 +25,7 @@ type ram struct {
 	gate  chan struct{}
 	half  bool // a failing Append takes the first batch all the same
 	names bool // names are taken all the same
+	deaf  error
 }
 
 func (r *ram) Append(_ context.Context, batches ...*belfry.Batch) error {
@@ -54,7 +55,7 @@ func (r *ram) Select(context.Context, *query.Plan) (query.Rows, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked = append(r.asked, len(r.pos))
-	return nil, nil
+	return nil, r.deaf
 }
 
 func (r *ram) Drop(context.Context, *catalog.Collection, belfry.Time) error { return nil }
@@ -210,6 +211,11 @@ func TestMoverFailure(t *testing.T) {
 		if _, err := m.Select(ctx, plan("syslog")); err != nil || time.Since(before) != 0 || len(r.asked) != 1 {
 			t.Errorf("a query that misses nothing: %v after %v", err, time.Since(before))
 		}
+		r.deaf = errors.New("too many open files")
+		if _, err := m.Select(ctx, plan("syslog")); belfry.CodeOf(err) != belfry.StorageUnavailable {
+			t.Errorf("a query that the store cannot answer either: %v", err)
+		}
+		r.deaf = nil
 		r.set(nil)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
