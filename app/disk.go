@@ -173,8 +173,8 @@ func (d *disk) look() {
 		return
 	}
 	if d.refusal.Swap(nil) != nil {
-		d.log.Info("there is room again, writes are taken", "free", Size(volumes[0].free).Rough())
 		d.faults.end(faultDisk)
+		d.log.Info("there is room again, writes are taken", "free", Size(volumes[0].free).Rough())
 	}
 }
 
