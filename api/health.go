@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net"
 	"net/http"
 
@@ -56,8 +57,9 @@ func local(r *http.Request) bool {
 	return err == nil && ip != nil && ip.IsLoopback()
 }
 
-// Starting answers while the service has not read its own state yet: it lives, and is not ready.
-func Starting() http.Handler {
+// Starting answers while the service has not read its own state yet: it lives, and is not ready, for the reason that is
+// given.
+func Starting(ready func() error) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := &answer{ResponseWriter: rw, id: newID()}
 		w.Header().Set("X-Request-Id", w.id)
@@ -65,6 +67,10 @@ func Starting() http.Handler {
 			writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
 			return
 		}
-		writeError(w, belfry.Errorf(belfry.StorageUnavailable, "the service is starting; try again shortly"))
+		err := belfry.Errorf(belfry.StorageUnavailable, "the service is starting; try again shortly")
+		if e, ok := errors.AsType[*belfry.Error](ready()); ok {
+			err = e
+		}
+		writeError(w, err)
 	})
 }

@@ -105,7 +105,7 @@ func (s *Server) sql(w *answer, r *request, params params) error {
 	} else {
 		err = s.answer(clock, w, r, params, wt, plan)
 	}
-	if err != nil && errors.Is(clock.Err(), context.DeadlineExceeded) { // whatever an engine calls it
+	if err != nil && errors.Is(clock.Err(), context.DeadlineExceeded) && belfry.CodeOf(err) != belfry.StorageUnavailable { // whatever an engine calls it
 		return belfry.Errorf(belfry.Overloaded, "the query took longer than %s; ask for a shorter span or fewer items", r.limits.QueryTime)
 	}
 	return err

@@ -63,6 +63,15 @@ type HealthDisk struct {
 	Total       int64              `json:"total"`
 	Metadata    int64              `json:"metadata"`
 	Collections []HealthCollection `json:"collections"`
+	Folders     []HealthFolder     `json:"folders"` // that are written to
+}
+
+// HealthFolder is the space of the file system that a folder is on.
+type HealthFolder struct {
+	Name  string `json:"name"` // data, rows, metadata, journal or spool
+	Path  string `json:"path"`
+	Free  int64  `json:"free"`
+	Total int64  `json:"total"`
 }
 
 // HealthCollection is the space of one collection.

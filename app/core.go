@@ -21,7 +21,7 @@ type core struct {
 	Options
 	cfg     atomic.Pointer[Config] // the one in force
 	limits  atomic.Pointer[ingest.Limits]
-	unlock  func() error
+	lock    *journal.Lock
 	db      *meta.DB
 	tree    *meta.Tree
 	journal *journal.Journal
@@ -30,6 +30,7 @@ type core struct {
 	oldest  func(collection string) belfry.Time // what the row store has not dropped; nil without one
 	damage  []string
 	last    belfry.Time // of the newest record in the journal
+	wrote   func(error) // told how appends to the journal end; nil for none
 }
 
 // lockCore takes the data folder.
@@ -41,11 +42,11 @@ func lockCore(o Options) (*core, error) {
 	c := &core{Options: o}
 	c.use(o.Config)
 	var err error
-	if c.unlock, err = journal.LockDir(dir); err != nil {
+	if c.lock, err = journal.LockDir(dir); err != nil {
 		return nil, err
 	}
 	if _, err := journal.Format(dir); err != nil {
-		return nil, errors.Join(err, c.unlock())
+		return nil, errors.Join(err, c.lock.Unlock())
 	}
 	return c, nil
 }
@@ -72,7 +73,9 @@ func (c *core) open(ctx context.Context) (err error) {
 // row store knows that for each of its files alone. Should the journal have been lost, its positions must all the same
 // not be used a second time.
 func (c *core) openJournal(dir string) (err error) {
-	o := journal.Options{Log: c.Log.With("part", "journal"), SegmentSize: segmentSize(c.cfg.Load().Data)}
+	o := journal.Options{
+		Log: c.Log.With("part", "journal"), SegmentSize: segmentSize(existing(dir)), Guard: c.lock.Check, Failed: c.wrote,
+	}
 	if c.journal, err = journal.Open(dir, o); err != nil {
 		return err
 	}
@@ -146,7 +149,7 @@ func (c *core) close() error {
 	if c.db != nil {
 		errs = append(errs, c.db.Close())
 	}
-	return errors.Join(append(errs, c.unlock())...)
+	return errors.Join(append(errs, c.lock.Unlock())...)
 }
 
 // sequencer makes the sequencer over this core.

@@ -7,34 +7,58 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"belfry"
+	"belfry/api"
 )
 
-// disk keeps the service from filling its file system. Below a mark nothing more is taken. Should the disk be full all
-// the same, because others write to it too, the movers still have to carry on what was acknowledged: for them there is
-// a reserve, a file that is given up at that moment and made again when there is room.
+// disk keeps the service from filling the file systems that it writes to. Below a mark of free space on any of them nothing
+// more is taken. Should one be full all the same, because others write to it too, the movers still have to carry on what
+// was acknowledged: for them there is a reserve, a file that is given up at that moment and made again when there is room.
 //
 //	free ≥ min_free, reserve there ─► writes are taken
 //	free < min_free                ─► writes are refused, queries go on
 //	a mover finds the disk full    ─► reserve given up; writes are refused until it is back
 type disk struct {
-	dir     string
-	file    string // the reserve
+	folders []folder
 	minFree atomic.Int64
 	reserve int64
 	space   func(dir string) (free, total int64, err error)
+	device  func(dir string) (uint64, error)
 	faults  *faults
 	log     *slog.Logger
 
-	refusal atomic.Pointer[belfry.Error] // nil while writes are taken
-	free    atomic.Int64
-	full    chan struct{}
+	refusal    atomic.Pointer[belfry.Error] // nil while writes are taken
+	journalLow atomic.Bool                  // a file system that has the journal and no rows is below the mark
+	full       chan string                  // folders that a write found full
+
+	mu       sync.Mutex
+	spaces   []api.HealthFolder // of all folders, as last seen
+	reserves map[string]string  // by folder, the reserve on its file system
 }
+
+// folder is one that is written to.
+type folder struct {
+	name string
+	dir  string
+	// moved says that a mover writes there, for which space is reserved. A journal needs none: its segments are allocated
+	// before they are used.
+	moved bool
+}
+
+// Names of the folders in health and metrics.
+const (
+	folderData    = "data"
+	folderRows    = "rows"
+	folderMeta    = "metadata"
+	folderJournal = "journal"
+	folderSpool   = "spool"
+)
 
 // faultDisk is the id of the fault of too little space.
 const faultDisk = "disk"
@@ -43,7 +67,16 @@ const faultDisk = "disk"
 const watchEvery = 250 * time.Millisecond
 
 func newDisk(c *Config, f *faults, log *slog.Logger) *disk {
-	d := &disk{dir: c.Data, file: filepath.Join(c.Data, "reserve"), reserve: int64(c.Storage.Reserve), space: freeSpace, faults: f, log: log, full: make(chan struct{}, 1)}
+	d := &disk{
+		folders: []folder{
+			{folderData, c.Data, true},
+			{folderRows, c.inside(c.Storage.DuckDB.Dir), true},
+			{folderMeta, filepath.Dir(c.inside(c.Meta.SQLite.Path)), true},
+			{folderJournal, c.inside("journal"), false},
+			{folderSpool, c.inside("tmp"), false},
+		},
+		reserve: int64(c.Storage.Reserve), space: freeSpace, device: deviceOf, faults: f, log: log, full: make(chan string, 4),
+	}
 	d.minFree.Store(int64(c.Storage.MinFree))
 	return d
 }
@@ -56,6 +89,25 @@ func freeSpace(dir string) (free, total int64, err error) {
 	return int64(s.Bavail) * int64(s.Bsize), int64(s.Blocks) * int64(s.Bsize), nil
 }
 
+// deviceOf tells file systems apart.
+func deviceOf(dir string) (uint64, error) {
+	var s unix.Stat_t
+	if err := unix.Stat(dir, &s); err != nil {
+		return 0, &os.PathError{Op: "stat", Path: dir, Err: err}
+	}
+	return uint64(s.Dev), nil
+}
+
+// existing is the folder or, as long as it has not been made, the nearest one above it that there is.
+func existing(dir string) string {
+	for {
+		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
 // Ready says why nothing can be stored; nil when it can.
 func (d *disk) Ready() error {
 	if e := d.refusal.Load(); e != nil {
@@ -64,10 +116,10 @@ func (d *disk) Ready() error {
 	return nil
 }
 
-// Full tells the watch that a write met a full disk. It does not wait.
-func (d *disk) Full() {
+// Full tells the watch that a write to a folder met a full disk. It does not wait.
+func (d *disk) Full(folder string) {
 	select {
-	case d.full <- struct{}{}:
+	case d.full <- folder:
 	default:
 	}
 }
@@ -80,8 +132,8 @@ func (d *disk) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-d.full:
-			d.giveUp()
+		case folder := <-d.full:
+			d.giveUp(folder)
 			d.look()
 		case <-tick.C:
 			d.look()
@@ -89,38 +141,108 @@ func (d *disk) Run(ctx context.Context) error {
 	}
 }
 
-// look compares the free space with the mark and makes the reserve when it is missing and fits.
+// volume is a file system with the folders on it.
+type volume struct {
+	folder      // the first of them
+	main   bool // it has the data folder
+	rows   bool // a mover writes to it
+	free   int64
+	total  int64
+}
+
+// look compares the free space of each file system with its mark and makes the reserves that are missing and fit.
 func (d *disk) look() {
-	free, total, err := d.space(d.dir)
+	volumes, err := d.volumes()
 	if err != nil {
 		d.refuse(belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: the disk does not answer"), err)
 		return
 	}
-	d.free.Store(free)
-	low, reserve := d.marks(total)
-	if free < low {
-		d.refuse(belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: %s free on %s, below storage.min_free %s; free space or lower the limit",
-			Size(free).Rough(), d.dir, Size(low).Rough()), nil)
-		return
-	}
-	if !d.reserved(reserve) {
-		if free < low+reserve || d.make(reserve) != nil {
-			d.refuse(belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: %s free on %s, but the reserve of %s above storage.min_free %s does not fit; free space or lower the limits",
-				Size(free).Rough(), d.dir, Size(reserve).Rough(), Size(low).Rough()), nil)
-			return
+	var refusal *belfry.Error
+	journalLow := false
+	for _, v := range volumes {
+		if e := d.lookAt(v); e != nil {
+			journalLow = journalLow || !v.rows
+			if refusal == nil {
+				refusal = e
+			}
 		}
 	}
+	d.journalLow.Store(journalLow)
+	if refusal != nil {
+		d.refuse(refusal, nil)
+		return
+	}
 	if d.refusal.Swap(nil) != nil {
-		d.log.Info("there is room again, writes are taken", "free", Size(free).Rough())
 		d.faults.end(faultDisk)
+		d.log.Info("there is room again, writes are taken", "free", Size(volumes[0].free).Rough())
 	}
 }
 
-// marks are the two sizes, neither of which may take more than a twentieth of the disk unless it was set so.
-func (d *disk) marks(total int64) (low, reserve int64) {
-	low, reserve = d.minFree.Load(), min(d.reserve, total/20)
-	if low == 0 {
-		low = min(1<<30, total/20)
+// volumes looks at the file systems of all folders, that of the data folder first. Which folder is on which may change: one
+// may be unmounted.
+func (d *disk) volumes() (list []*volume, err error) {
+	byDevice := map[uint64]*volume{}
+	var spaces []api.HealthFolder
+	reserves := map[string]string{}
+	for _, f := range d.folders {
+		dir := existing(f.dir)
+		device, err := d.device(dir)
+		if err != nil {
+			return nil, err
+		}
+		v := byDevice[device]
+		if v == nil {
+			v = &volume{folder: f, main: len(list) == 0}
+			if v.free, v.total, err = d.space(dir); err != nil {
+				return nil, err
+			}
+			byDevice[device] = v
+			list = append(list, v)
+		}
+		v.rows = v.rows || f.moved
+		spaces = append(spaces, api.HealthFolder{Name: f.name, Path: f.dir, Free: v.free, Total: v.total})
+		reserves[f.name] = v.file()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.spaces, d.reserves = spaces, reserves
+	return list, nil
+}
+
+// file is the name of the reserve.
+func (v *volume) file() string {
+	if v.main {
+		return filepath.Join(v.dir, "reserve")
+	}
+	return filepath.Join(v.dir, "belfry.reserve") // the folder may be shared with others
+}
+
+// lookAt says why nothing may be written to a file system; nil when it may.
+func (d *disk) lookAt(v *volume) *belfry.Error {
+	low, reserve := d.marks(v)
+	if v.free < low {
+		return belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: %s free on %s, below storage.min_free %s; free space or lower the limit",
+			Size(v.free).Rough(), v.dir, Size(low).Rough())
+	}
+	if !v.rows || reserved(v.file(), reserve) {
+		return nil
+	}
+	if v.free < low+reserve || makeReserve(v.file(), reserve) != nil {
+		return belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: %s free on %s, but the reserve of %s above storage.min_free %s does not fit; free space or lower the limits",
+			Size(v.free).Rough(), v.dir, Size(reserve).Rough(), Size(low).Rough())
+	}
+	return nil
+}
+
+// marks are the two sizes. Neither may take more than a twentieth of a file system, unless storage.min_free was set so: that
+// is meant for the one with the data folder.
+func (d *disk) marks(v *volume) (low, reserve int64) {
+	low, reserve = d.minFree.Load(), min(d.reserve, v.total/20)
+	switch {
+	case low == 0:
+		low = min(1<<30, v.total/20)
+	case !v.main:
+		low = min(low, v.total/20)
 	}
 	return low, reserve
 }
@@ -132,26 +254,46 @@ func (d *disk) refuse(e *belfry.Error, cause error) {
 	d.faults.begin(faultDisk, true, e.Message)
 }
 
-func (d *disk) reserved(size int64) bool {
-	info, err := os.Stat(d.file)
+// list gives the space of each folder, as last seen.
+func (d *disk) list() []api.HealthFolder {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.spaces
+}
+
+// spaceOf gives the space of a folder, as last seen.
+func (d *disk) spaceOf(name string) (free, total int64) {
+	for _, f := range d.list() {
+		if f.Name == name {
+			return f.Free, f.Total
+		}
+	}
+	return 0, 0
+}
+
+func reserved(file string, size int64) bool {
+	info, err := os.Stat(file)
 	return size == 0 || err == nil && info.Size() >= size
 }
 
-func (d *disk) make(size int64) error {
-	f, err := os.OpenFile(d.file, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+func makeReserve(file string, size int64) error {
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	err = allocate(f, size)
 	if err = errors.Join(err, f.Close()); err != nil {
-		os.Remove(d.file)
+		os.Remove(file)
 	}
 	return err
 }
 
-func (d *disk) giveUp() {
-	err := os.Remove(d.file)
-	if err == nil {
-		d.log.Warn("the disk is full, the reserve is given up", "reserve", Size(d.reserve).Rough())
+// giveUp removes the reserve of the file system that a folder is on.
+func (d *disk) giveUp(folder string) {
+	d.mu.Lock()
+	file := d.reserves[folder]
+	d.mu.Unlock()
+	if file != "" && os.Remove(file) == nil {
+		d.log.Warn("the disk is full, the reserve is given up", "folder", folder, "reserve", Size(d.reserve).Rough())
 	}
 }

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,7 +22,7 @@ func TestDisk(t *testing.T) {
 	d := newDisk(cfg, newFaults(slog.New(slog.DiscardHandler), time.Now), slog.New(slog.DiscardHandler))
 	free, total := int64(10_000), int64(100_000)
 	d.space = func(string) (int64, int64, error) { return free, total, nil }
-	f := func(now int64, want string, reserved bool) {
+	f := func(now int64, want string, wantReserve bool) {
 		t.Helper()
 		free = now
 		d.look()
@@ -27,7 +30,7 @@ func TestDisk(t *testing.T) {
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || belfry.CodeOf(err) != belfry.StorageUnavailable) {
 			t.Errorf("%d free: %v, want %q", now, err, want)
 		}
-		if got := d.reserved(500); got != reserved {
+		if got := reserved(filepath.Join(cfg.Data, "reserve"), 500); got != wantReserve {
 			t.Errorf("%d free: reserve is there: %t", now, got)
 		}
 	}
@@ -36,7 +39,7 @@ func TestDisk(t *testing.T) {
 	f(1000, "", true)
 	f(999, "999 B free on "+cfg.Data+", below storage.min_free 1 kB; free space or lower the limit", true)
 	f(1000, "", true)
-	d.giveUp()
+	d.giveUp(folderRows)           // on the same disk
 	f(1499, "does not fit", false) // taking it back must not push the disk below the mark
 	f(1500, "", true)
 	d.minFree.Store(0)
@@ -48,17 +51,92 @@ func TestDisk(t *testing.T) {
 }
 
 func TestReserveTakesSpace(t *testing.T) {
-	d := newDisk(&Config{Data: t.TempDir(), Storage: Storage{Reserve: 1 << 20}}, newFaults(slog.New(slog.DiscardHandler), time.Now), slog.New(slog.DiscardHandler))
-	if err := d.make(1 << 20); err != nil {
+	file := filepath.Join(t.TempDir(), "reserve")
+	if err := makeReserve(file, 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	info, err := os.Stat(d.file)
+	info, err := os.Stat(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s := info.Sys().(*syscall.Stat_t); s.Blocks*512 < 1<<20 {
 		t.Errorf("the reserve takes %d bytes", s.Blocks*512)
 	}
+}
+
+// TestDisks has a file system of its own for rows and one for the journal: each is watched, and the message names the folder.
+func TestDisks(t *testing.T) {
+	cfg := &Config{
+		Data: t.TempDir(), Storage: Storage{MinFree: 1000, Reserve: 500, DuckDB: DuckDB{Dir: t.TempDir()}}, Meta: Meta{SQLite: SQLite{Path: "meta.db"}},
+	}
+	faults := newFaults(slog.New(slog.DiscardHandler), time.Now)
+	d := newDisk(cfg, faults, slog.New(slog.DiscardHandler))
+	must(t, os.Mkdir(filepath.Join(cfg.Data, "journal"), 0o700))
+	free := map[string]int64{cfg.Data: 10_000, cfg.Storage.DuckDB.Dir: 10_000, cfg.inside("journal"): 10_000}
+	asked := map[string]int{}
+	d.space = func(dir string) (int64, int64, error) { asked[dir]++; return free[dir], 10_000, nil }
+	d.device = func(dir string) (uint64, error) {
+		return uint64(len(free)) + uint64(slices.Index(slices.Sorted(maps.Keys(free)), dir)), nil
+	}
+	f := func(dir string, now int64, want string, journalLow bool) {
+		t.Helper()
+		free[dir] = now
+		d.look()
+		text := ""
+		if err := d.Ready(); err != nil {
+			text = err.Error()
+		}
+		if (text == "") != (want == "") || !strings.Contains(text, want) || d.journalLow.Load() != journalLow {
+			t.Errorf("%d free on %s: %q, journal low %t", now, dir, text, d.journalLow.Load())
+		}
+		if n := len(faults.list()); n != 0 && want == "" || n != 1 && want != "" {
+			t.Errorf("%d free on %s: %d faults", now, dir, n)
+		}
+	}
+	rows, data, journal := cfg.Storage.DuckDB.Dir, cfg.Data, cfg.inside("journal")
+	f(data, 10_000, "", false)
+	f(rows, 499, "499 B free on "+rows+", below storage.min_free 500 B", false) // a twentieth is enough where the data folder is not
+	f(rows, 500, "", false)
+	f(journal, 499, "499 B free on "+journal, true)
+	f(data, 999, "999 B free on "+data, true)
+	f(data, 1000, "499 B free on "+journal, true)
+	f(journal, 500, "", false)
+	d.giveUp(folderRows)
+	if reserved(filepath.Join(rows, "belfry.reserve"), 1) || !reserved(filepath.Join(data, "reserve"), 500) || reserved(filepath.Join(journal, "belfry.reserve"), 1) {
+		t.Error("the wrong reserve was given up, or there are too many")
+	}
+	f(rows, 999, "999 B free on "+rows+", but the reserve of 500 B", false)
+	f(rows, 1000, "", false)
+	if asked[data] != asked[rows] || asked[data] != asked[journal] || len(asked) != 3 {
+		t.Errorf("looked at %v", asked)
+	}
+	if free, total := d.spaceOf(folderMeta); free != 1000 || total != 10_000 { // that of the data folder
+		t.Errorf("metadata: %d of %d", free, total)
+	}
+	if free, _ := d.spaceOf(folderRows); free != 1000 {
+		t.Errorf("rows: %d", free)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestExplainFailure(t *testing.T) {
+	f := func(err error, want string) {
+		t.Helper()
+		if got := explain("/x", err); got != want {
+			t.Errorf("%v: %s", err, got)
+		}
+	}
+	f(fmt.Errorf("write: %w", syscall.ENOSPC), "no space left on the file system of /x; free space there")
+	f(errors.New("IO Error: Cannot open file \"/x/y.duckdb\": Too many open files"), "too many files are open to write to /x; raise the limit of open files (ulimit -n, LimitNOFILE of a systemd unit)")
+	f(errors.New("IO Error: Could not write file \"/x/y.duckdb.wal\": Input/output error"), "the disk of /x reports input/output errors; check the disk and the kernel's log")
+	f(errors.New("disk I/O error (522)"), "the disk of /x reports input/output errors; check the disk and the kernel's log")
+	f(errors.New("something else"), "/x cannot be written to; the server's log says why")
 }
 
 func TestDiskFull(t *testing.T) {

@@ -26,6 +26,9 @@ type front struct {
 	dir                  string       // of the control socket
 }
 
+// localConnections is how many connections the listener for administration and the control socket each serve.
+const localConnections = 16
+
 // door is one socket with a server that can be exchanged.
 type door struct {
 	server  *http.Server
@@ -35,9 +38,9 @@ type door struct {
 
 type handlerBox struct{ http.Handler }
 
-func newDoor(l net.Listener, c *tls.Config, log *slog.Logger, name string, failed chan<- error, options ...func(*door)) *door {
+func newDoor(l net.Listener, starting http.Handler, c *tls.Config, log *slog.Logger, name string, failed chan<- error, options ...func(*door)) *door {
 	d := &door{done: make(chan struct{})}
-	d.handler.Store(handlerBox{api.Starting()})
+	d.handler.Store(handlerBox{starting})
 	d.server = &http.Server{
 		Handler:                      http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.handler.Load().(handlerBox).ServeHTTP(w, r) }),
 		ReadHeaderTimeout:            10 * time.Second,
@@ -74,8 +77,8 @@ func (d *door) close(ctx context.Context) {
 	<-d.done
 }
 
-func listen(cfg *Config, log *slog.Logger, failed chan<- error) (_ *front, err error) {
-	f := &front{dir: cfg.Data}
+func listen(cfg *Config, connections int, ready func() error, log *slog.Logger, failed chan<- error) (_ *front, err error) {
+	f, starting := &front{dir: cfg.Data}, api.Starting(ready)
 	defer func() {
 		if err != nil {
 			f.close(context.Background())
@@ -98,8 +101,8 @@ func listen(cfg *Config, log *slog.Logger, failed chan<- error) (_ *front, err e
 		secure = f.cert.config()
 	}
 	log = log.With("part", "http")
-	f.crowd = crowdedListener(l, cfg.Limits.Connections)
-	f.main = newDoor(f.crowd, secure, log, "API listener", failed, f.crowd.at, func(d *door) {
+	f.crowd = crowdedListener(l, connections)
+	f.main = newDoor(f.crowd, starting, secure, log, "API listener", failed, f.crowd.at, func(d *door) {
 		d.server.ReadHeaderTimeout = min(d.server.ReadHeaderTimeout, time.Duration(cfg.Limits.Idle))
 	})
 	if cfg.AdminListen != "" {
@@ -107,7 +110,7 @@ func listen(cfg *Config, log *slog.Logger, failed chan<- error) (_ *front, err e
 		if err != nil {
 			return nil, fmt.Errorf("listen on %s: %w", cfg.AdminListen, err)
 		}
-		f.admin = newDoor(l, nil, log, "admin listener", failed)
+		f.admin = newDoor(crowdedListener(l, localConnections), starting, nil, log, "admin listener", failed)
 		log.Info("listening for administration", "addr", l.Addr())
 		if local, _ := loopback(cfg.AdminListen); !local {
 			log.Warn("others can reach the profiler, which asks for no key", "addr", l.Addr())
@@ -116,7 +119,7 @@ func listen(cfg *Config, log *slog.Logger, failed chan<- error) (_ *front, err e
 	if l, err = listenControl(cfg.Data); err != nil {
 		return nil, err
 	}
-	f.control = newDoor(l, nil, log, "control socket", failed)
+	f.control = newDoor(crowdedListener(l, localConnections), starting, nil, log, "control socket", failed)
 	log.Info("listening", "scheme", scheme, "addr", addr)
 	return f, nil
 }

@@ -183,7 +183,7 @@ func (s *service) space(d *api.HealthDisk) (err error) {
 			}
 		}
 	}
-	d.Collections, d.Metadata = v.space, v.metadata
+	d.Collections, d.Metadata, d.Folders = v.space, v.metadata, s.disk.list()
 	return nil
 }
 

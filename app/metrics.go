@@ -64,7 +64,13 @@ func (s *service) metrics() metrics {
 		}
 		return 1
 	})
-	gauge("belfry_disk_free_bytes", "Free space on the disk of the data folder.", nil, func() float64 { return float64(s.disk.free.Load()) })
+	gauge("belfry_disk_free_bytes", "Free space on the disk of the data folder.", nil, func() float64 { free, _ := s.disk.spaceOf(folderData); return float64(free) })
+	for _, f := range s.disk.folders {
+		labels := prometheus.Labels{"folder": f.name}
+		gauge("belfry_folder_free_bytes", "Free space on the file system of a folder that is written to.", labels, func() float64 { free, _ := s.disk.spaceOf(f.name); return float64(free) })
+		gauge("belfry_folder_total_bytes", "Size of that file system.", labels, func() float64 { _, total := s.disk.spaceOf(f.name); return float64(total) })
+	}
+	gauge("belfry_faults", "Faults around the service that are open.", nil, func() float64 { return float64(len(s.faults.list())) })
 	gauge("belfry_journal_bytes", "Space that the journal takes.", nil, func() float64 { b, _ := s.journal.Size(); return float64(b) })
 	gauge("belfry_backlog_rows", "Rows that are in the journal and not yet in the row store.", nil, func() float64 { r, _ := s.store.Backlog(); return float64(r) })
 	gauge("belfry_summaries_behind_hours", "Hours that are over and whose summaries do not yet have all rows; queries make them on their own.", nil, func() float64 { return float64(s.rows.SummariesBehind()) })

@@ -73,10 +73,14 @@ func (s *service) keepHouse(ctx context.Context) error {
 
 func (s *service) release(ctx context.Context) {
 	rows := s.store.Position()
-	if err := s.journal.Release(min(rows, s.meta.Position())); err != nil {
+	release := s.journal.Release
+	if s.disk.journalLow.Load() {
+		release = s.journal.Shrink
+	}
+	if err := release(min(rows, s.meta.Position())); err != nil {
 		s.Log.Warn("journal segments stay", "err", err)
 	}
-	if rows > s.moved {
+	if rows > s.moved && s.trouble.meta.err() == nil {
 		if err := s.db.MarkRows(ctx, rows); err != nil {
 			if ctx.Err() == nil {
 				s.Log.Warn("the next start will offer rows again that are stored", "err", err)
@@ -180,6 +184,9 @@ func (s *service) stop() error {
 		errs = append(errs, s.parts.keep.endWithin(ctx))
 		s.lastUses(ctx)
 	}
+	if s.parts.watch != nil {
+		errs = append(errs, s.parts.watch.endWithin(ctx))
+	}
 	if s.parts.faults != nil {
 		errs = append(errs, s.parts.faults.endWithin(ctx))
 	}
@@ -253,9 +260,9 @@ func (s *service) leave(part string, err error) {
 }
 
 // drainStore moves the last rows. Many of them are left where they are, in the journal: the next start moves them in the
-// time that it would take here, and a service that was flooded ends soon.
+// time that it would take here, and a service that was flooded ends soon. Unless the journal is not there any more.
 func (s *service) drainStore(ctx context.Context) error {
-	if rows, _ := s.store.Backlog(); rows > drainMost {
+	if rows, _ := s.store.Backlog(); rows > drainMost && s.trouble.folder.err() == nil {
 		return fmt.Errorf("%d rows wait in the journal, and more than %d are not moved now", rows, drainMost)
 	}
 	return s.store.Drain(ctx)

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -28,26 +27,28 @@ import (
 // service is everything that runs while the service runs.
 type service struct {
 	*core
-	front   *front
-	disk    *disk
-	faults  *faults
-	guard   *clockGuard
-	rows    *duck.Store
-	store   *store.Mover
-	meta    *meta.Mover
-	seq     *ingest.Sequencer
-	hub     *api.Hub
-	api     *api.Server
-	collect *collect.Supervisor
-	env     *collect.Env // of the collectors
-	people  *accounts
-	parts   struct{ clock, disk, store, meta, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase *part }
-	failed  chan error
-	phase   atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
-	reloads chan struct{}                // retention may have changed
-	goal    uint64                       // position of the last record of the replay
-	refused atomic.Int64                 // files that were wrong when they were to be imported
-	summed  atomic.Int64                 // when all summaries were found up to date, in Unix seconds
+	front       *front
+	disk        *disk
+	faults      *faults
+	guard       *clockGuard
+	trouble     struct{ meta, journal, folder, lock *trouble }
+	descriptors descriptors
+	rows        *duck.Store
+	store       *store.Mover
+	meta        *meta.Mover
+	seq         *ingest.Sequencer
+	hub         *api.Hub
+	api         *api.Server
+	collect     *collect.Supervisor
+	env         *collect.Env // of the collectors
+	people      *accounts
+	parts       struct{ clock, disk, watch, store, meta, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase *part }
+	failed      chan error
+	phase       atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
+	reloads     chan struct{}                // retention may have changed
+	goal        uint64                       // position of the last record of the replay
+	refused     atomic.Int64                 // files that were wrong when they were to be imported
+	summed      atomic.Int64                 // when all summaries were found up to date, in Unix seconds
 	settings
 	vitals   vitals
 	registry *prometheus.Registry // of all metrics
@@ -66,6 +67,8 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	s := &service{core: c, failed: make(chan error, 8), reloads: make(chan struct{}, 1), faults: newFaults(o.Log.With("part", "faults"), time.Now)}
 	s.vitals.started = time.Now()
+	s.newTroubles()
+	s.wrote = s.journalFailed
 	s.notReady("the service is starting; try again shortly")
 	err = s.open(ctx)
 	if err == nil {
@@ -86,19 +89,25 @@ func (s *service) notReady(why string) {
 
 // ready says why data cannot be taken and queried; nil when it can.
 func (s *service) ready() error {
-	if err := s.disk.Ready(); err != nil {
+	if err := s.faults.ready(); err != nil {
 		return err
 	}
 	if e := s.phase.Load(); e != nil {
 		return e
 	}
-	return s.faults.ready()
+	return nil
 }
 
 // open starts the parts, each on top of those before it.
 func (s *service) open(ctx context.Context) (err error) {
 	cfg := s.cfg.Load()
-	if s.front, err = listen(cfg, s.Log, s.failed); err != nil {
+	if s.descriptors, err = divideDescriptors(cfg.Limits.Connections); err != nil {
+		return err
+	}
+	if s.descriptors.connections < cfg.Limits.Connections {
+		s.Log.Warn("the limit of open files allows fewer connections than limits.connections", "connections", s.descriptors.connections, "limit", cfg.Limits.Connections)
+	}
+	if s.front, err = listen(cfg, s.descriptors.connections, s.ready, s.Log, s.failed); err != nil {
 		return err
 	}
 	s.disk = newDisk(cfg, s.faults, s.Log.With("part", "disk"))
@@ -116,7 +125,7 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	cfg := s.cfg.Load()
 	s.rows, err = duck.Open(ctx, duck.Config{
 		Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Catalog: s.Catalog, Log: s.Log.With("part", "store"),
-		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), Queries: cfg.Limits.Queries, Items: s.tree.Dimensions, Behind: queriesBehind,
+		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), Queries: cfg.Limits.Queries, Items: s.tree.Dimensions, Behind: queriesBehind, Files: s.descriptors.files,
 	})
 	if err != nil {
 		return err
@@ -126,32 +135,11 @@ func (s *service) openStore(ctx context.Context) (err error) {
 }
 
 func (s *service) startMovers(ctx context.Context) error {
-	s.store = store.NewMover(s.rows, store.MoverOptions{After: s.moved, Labels: s.tree, Log: s.Log.With("part", "store"), Failed: s.moverFailed})
-	s.meta = meta.NewMover(s.db, meta.MoverOptions{States: s.tree.States, Log: s.Log.With("part", "meta"), Failed: s.moverFailed})
+	s.store = store.NewMover(s.rows, store.MoverOptions{After: s.moved, Labels: s.tree, Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: s.explainRows})
+	s.meta = meta.NewMover(s.db, meta.MoverOptions{States: s.tree.States, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
 	s.parts.store = start("row mover", behind(s.store.Run), s.failed)
 	s.parts.meta = start("metadata mover", behind(s.meta.Run), s.failed)
 	return s.meta.RecountAnswers(ctx)
-}
-
-// moverFailed gives up the reserve when a mover finds the disk full: what was acknowledged must still get through.
-func (s *service) moverFailed(err error) {
-	if err != nil && diskFull(err) {
-		s.disk.Full()
-	}
-}
-
-// diskFull recognises a full disk; the engines wrap it in words of their own.
-func diskFull(err error) bool {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return true
-	}
-	text := strings.ToLower(err.Error())
-	for _, words := range []string{"no space left", "disk is full", "disk quota", "disk full"} {
-		if strings.Contains(text, words) {
-			return true
-		}
-	}
-	return false
 }
 
 // carryOn brings in what is in the journal alone. The rows of a record may be stored already while the database does not
@@ -167,10 +155,10 @@ func (s *service) carryOn(ctx context.Context) error {
 			}
 			return nil
 		}
-		if err := s.store.Room(ctx, r.Rows()); err != nil {
+		if err := s.store.Room(ctx, r.Rows()); err != nil && belfry.CodeOf(err) != belfry.StorageUnavailable {
 			return err
 		}
-		s.toStore(r)
+		s.toStore(r) // without room, too, when the store fails: the process before this one had it in memory as well
 		s.goal = r.Pos
 		return nil
 	})
@@ -188,7 +176,7 @@ func (s *service) toStore(r *belfry.Record) {
 
 func (s *service) startSequencer(context.Context) error {
 	s.hub = api.NewHub(s.tree)
-	env := &collect.Env{Log: s.Log.With("part", "collect"), Now: time.Now, Dir: s.cfg.Load().Data}
+	env := &collect.Env{Log: s.Log.With("part", "collect"), Now: time.Now, Dir: s.cfg.Load().Data, Streams: s.descriptors.streams}
 	s.collect = collect.New(s.tree, env)
 	s.guard = openClock(s.cfg.Load().Data, s.newest(), systemClock(), s.faults, s.Log.With("part", "clock"))
 	s.parts.clock = start("clock watch", s.guard.run, s.failed)
@@ -201,7 +189,7 @@ func (s *service) startSequencer(context.Context) error {
 		ZoneOf:  s.zoneOf,
 		Room:    s.room,
 		Ready:   s.disk.Ready,
-		Answers: s.meta.Answer,
+		Answers: s.answered,
 		Count:   s.meta.AnswerCount,
 	})
 	env.Sink = s.seq
@@ -238,12 +226,43 @@ func (s *service) mendDamage() {
 const roomWithin = 10 * time.Second
 
 func (s *service) room(ctx context.Context, rows int) error {
-	if s.store.Roomy(rows) { // nearly always, and then nothing needs a clock
+	if s.store.Roomy(rows) && !s.meta.Full() { // nearly always, and then nothing needs a clock
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, roomWithin)
 	defer cancel()
+	if err := s.metaRoom(ctx); err != nil {
+		return err
+	}
 	return s.store.Room(ctx, rows)
+}
+
+// metaRoom waits until the metadata that are not written yet are few enough. While they cannot be written, it does not
+// wait.
+func (s *service) metaRoom(ctx context.Context) error {
+	const again = 50 * time.Millisecond
+	for s.meta.Full() {
+		if err := s.trouble.meta.err(); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(again):
+		case <-ctx.Done():
+			return belfry.Errorf(belfry.Overloaded, "too much that was configured waits to be written to the metadata database; send again later")
+		}
+	}
+	return nil
+}
+
+// answered finds what was answered under an idempotency key.
+func (s *service) answered(ctx context.Context, c belfry.CustomerID, key string) (*belfry.Answer, error) {
+	a, err := s.meta.Answer(ctx, c, key)
+	if err != nil && ctx.Err() == nil {
+		s.Log.Warn("an idempotency answer cannot be read", "err", err)
+		cfg := s.cfg.Load()
+		return nil, belfry.Errorf(belfry.StorageUnavailable, "what was answered under this Idempotency-Key cannot be read: %s", explain(cfg.inside(cfg.Meta.SQLite.Path), err))
+	}
+	return a, err
 }
 
 // serveHTTP lets requests in and starts what keeps the house.
@@ -278,6 +297,7 @@ func (s *service) serveHTTP(context.Context) error {
 	if !s.cfg.Load().NoCollect {
 		s.parts.collect = start("collectors", s.collect.Run, s.failed)
 	}
+	s.parts.watch = start("watch of lock and journal", s.watchFiles, s.failed)
 	s.parts.keep = start("housekeeping", s.keepHouse, s.failed)
 	s.parts.measure = start("measurements", s.measure, s.failed)
 	s.parts.erase = start("removal of customers", behind(s.keepErased), s.failed)

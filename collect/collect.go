@@ -13,6 +13,7 @@ package collect
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"belfry"
@@ -100,9 +101,14 @@ type Env struct {
 	Dir  string // the data folder
 	Sums Sums   // of all receivers
 
-	pings pinger
-	ports ports
-	traps traps
+	// Streams is how many connections all receivers together may have open; 0: any number. Each takes a descriptor, and
+	// what stores the messages needs some, too.
+	Streams int
+
+	streams atomic.Int64 // that are open
+	pings   pinger
+	ports   ports
+	traps   traps
 }
 
 // ReceiveBuffer is how many bytes of packets that wait the system grants a receiver; of several, the one with least. Without a

@@ -37,7 +37,7 @@ func (s *shared) joins(id belfry.ID, allow string) (a *Account, leave func() (le
 	}
 	open := listenUDP(s.addr, false)
 	if s.network == "tcp" {
-		open = listenTCP(s.addr, nil)
+		open = s.env.listenTCP(s.addr, nil)
 	}
 	out, err := s.ports.join(s.network+" "+s.addr, "test", d, open)
 	if err != nil {

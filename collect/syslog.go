@@ -43,14 +43,18 @@ func (e *Env) syslogPort(answers map[string]string) (join func(*desk) (func(), e
 	addr := answers["listen"]
 	switch answers["protocol"] {
 	case "tcp":
-		return func(d *desk) (func(), error) { return e.ports.join(portKey("tcp", addr), "", d, listenTCP(addr, nil)) }, true, nil
+		return func(d *desk) (func(), error) {
+			return e.ports.join(portKey("tcp", addr), "", d, e.listenTCP(addr, nil))
+		}, true, nil
 	case "tls":
 		var c *tls.Config
 		if c, _, err = secure(answers); err != nil {
 			return nil, false, err
 		}
 		setup := answers["certificate"] + answers["client_ca"]
-		return func(d *desk) (func(), error) { return e.ports.join(portKey("tcp", addr), setup, d, listenTCP(addr, c)) }, true, nil
+		return func(d *desk) (func(), error) {
+			return e.ports.join(portKey("tcp", addr), setup, d, e.listenTCP(addr, c))
+		}, true, nil
 	}
 	return func(d *desk) (func(), error) {
 		return e.ports.join(portKey("udp", addr), "syslog", d, listenUDP(addr, false))

@@ -24,14 +24,14 @@ const (
 )
 
 // listenTCP opens a port for streams, with TLS if there is a configuration for it.
-func listenTCP(addr string, secure *tls.Config) func(*port) (io.Closer, error) {
+func (e *Env) listenTCP(addr string, secure *tls.Config) func(*port) (io.Closer, error) {
 	return func(p *port) (io.Closer, error) {
 		l, err := net.Listen("tcp", addr)
 		if err != nil {
 			return nil, cannotListen(addr, err)
 		}
 		ctx, stop := context.WithCancel(context.Background())
-		s := &streams{port: p, tls: secure, open: map[net.Conn]chan struct{}{}}
+		s := &streams{env: e, port: p, tls: secure, open: map[net.Conn]chan struct{}{}}
 		p.settle = s.settle
 		p.serving.Go(func() { s.accept(ctx, l) })
 		return closing(func() error {
@@ -45,6 +45,7 @@ func listenTCP(addr string, secure *tls.Config) func(*port) (io.Closer, error) {
 
 // streams are the connections at a port.
 type streams struct {
+	env  *Env
 	port *port
 	tls  *tls.Config
 	mu   sync.Mutex
@@ -79,12 +80,17 @@ func (s *streams) add(c net.Conn) bool {
 	if s.over || len(s.open) >= tcpConnections {
 		return false
 	}
+	if n := s.env.streams.Add(1); s.env.Streams > 0 && n > int64(s.env.Streams) {
+		s.env.streams.Add(-1)
+		return false
+	}
 	s.open[c] = make(chan struct{})
 	return true
 }
 
 func (s *streams) remove(c net.Conn) {
 	c.Close()
+	s.env.streams.Add(-1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	close(s.open[c])

@@ -29,6 +29,7 @@ type server struct {
 	data   string
 	config string   // file; empty for none
 	env    []string // beside that of the test
+	files  int      // that the process may have open; 0: as many as this one
 	client *http.Client
 
 	cmd   *exec.Cmd
@@ -74,6 +75,9 @@ func (s *server) command(args ...string) *exec.Cmd {
 		args = append(args, "--config", s.config)
 	}
 	cmd := exec.Command(s.bin, args...)
+	if s.files > 0 {
+		cmd = exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, s.files), s.bin}, args...)...)
+	}
 	cmd.Env = append(os.Environ(), "BELFRY_ADMIN_PASSWORD=crash-test-password", "GORACE=halt_on_error=1", "BELFRY_NO_COLLECT=true")
 	cmd.Env = append(cmd.Env, s.env...)
 	return cmd

@@ -39,7 +39,7 @@ func (t *tx) configured(info, by string) {
 // Internal writes an event about the service itself, for every customer it may concern.
 func (s *Sequencer) Internal(info string) error {
 	for _, c := range s.cfg.Tree.Customers() {
-		err := s.do(&command{customer: c.ID, decide: func(t *tx) error {
+		err := s.do(&command{customer: c.ID, urgent: true, decide: func(t *tx) error {
 			t.events.note(t.now, "system", "internal", info, "")
 			return nil
 		}})

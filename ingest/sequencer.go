@@ -334,7 +334,12 @@ func (s *Sequencer) publish(changes []change) error {
 // refused turns a journal's failure into what clients are told.
 func (s *Sequencer) refused(err error) error {
 	s.cfg.Log.Error("journal refused a round", "err", err)
-	if errors.Is(err, journal.ErrNoSpace) {
+	switch {
+	case errors.Is(err, journal.ErrGone):
+		return belfry.Errorf(belfry.StorageUnavailable, "nothing was stored: the journal was removed or replaced while the service ran; put it back, or start the service again")
+	case errors.Is(err, journal.ErrLockLost):
+		return belfry.Errorf(belfry.StorageUnavailable, "nothing was stored: the service does not hold the lock of its folder any more; see its health")
+	case errors.Is(err, journal.ErrNoSpace):
 		return belfry.Errorf(belfry.StorageUnavailable, "nothing was stored: no space left for the journal; free space and send again")
 	}
 	return belfry.Errorf(belfry.StorageUnavailable, "nothing was stored: the journal could not be written; see the server's log and send again")

@@ -4,12 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
+
+// again repeats a call that a signal interrupted.
+func again(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
 
 // writeError gives a failure to write the type by which callers know it.
 func writeError(what string, err error) error {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	if noSpace(err) {
 		return fmt.Errorf("%s: %w: %w", what, ErrNoSpace, err)
 	}
 	return fmt.Errorf("%s: %w: %w", what, ErrFailed, err)

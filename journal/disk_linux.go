@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,15 +10,6 @@ import (
 
 // maxVector is how many pieces the system takes in one call.
 const maxVector = 1024
-
-// again repeats a call that a signal interrupted.
-func again(call func() error) error {
-	for {
-		if err := call(); !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
-}
 
 // syncData leaves out what a reader does not need, such as the time of change.
 func syncData(f *os.File) error {

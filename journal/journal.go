@@ -53,6 +53,11 @@ type Options struct {
 	After       uint64 // records up to here have arrived everywhere: they are neither checked nor replayed
 	Log         *slog.Logger
 
+	// Guard is asked before and after every write whether this process may still write here; an error fails the append.
+	Guard func() error
+	// Failed is told of every Append that failed, and of nil at the first one that succeeds again. It must not block.
+	Failed func(error)
+
 	// How the journal reaches the disk; tests put failures here. Sync makes the content of a file durable, SyncDir the
 	// names in a folder, Write writes all bufs at an offset, Allocate reserves the space of a new file.
 	Sync     func(f *os.File) error
@@ -68,6 +73,12 @@ func (o *Options) fill() {
 	o.SegmentSize = max(o.SegmentSize, headerSize)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Guard == nil {
+		o.Guard = func() error { return nil }
+	}
+	if o.Failed == nil {
+		o.Failed = func(error) {}
 	}
 	if o.Sync == nil {
 		o.Sync = syncData
@@ -85,13 +96,17 @@ func (o *Options) fill() {
 
 // Journal is an open journal.
 type Journal struct {
-	dir string
-	o   Options
+	dir    string
+	dirID  fileID
+	folder *os.File // of dir; held open so that its number is not given to another folder
+	o      Options
 
 	writing sync.Mutex // held by Append and Close; one goroutine appends, another may close
 
 	// Of whoever holds writing.
 	file    *os.File // of the active segment; nil when the next Append has to begin one
+	fileID  fileID   // of file
+	failing bool     // the last Append failed
 	headers []byte   // reused from call to call
 	bufs    [][]byte
 	closed  bool
@@ -105,6 +120,7 @@ type Journal struct {
 	last     uint64     // last position that counts
 	damaged  []Damage
 	turned   atomic.Bool // the next record begins a new segment
+	short    atomic.Bool // there was no room for the last segment that was begun
 }
 
 // segment is what is known about one file. Its fields are guarded by the journal's mutex.
@@ -116,6 +132,15 @@ type segment struct {
 	last   uint64 // position of the last record that counts; number<<32 when there is none
 	end    int64  // offset behind that record
 	size   int64  // of the file, as allocated
+	grows  bool   // nothing could be allocated: the file grows as it is written
+}
+
+// room is how far the segment may be filled. One that was allocated small for lack of space is not filled further than that.
+func (s *segment) room(j *Journal) int64 {
+	if s.grows {
+		return max(s.size, j.o.SegmentSize)
+	}
+	return s.size - j.slack()
 }
 
 // index is how many records of the segment count.
@@ -150,12 +175,16 @@ func (j *Journal) Append(payloads ...[]byte) (first uint64, err error) {
 	if len(payloads) == 0 {
 		return 0, nil
 	}
+	defer func() { j.report(err) }()
 	need := int64(0)
 	for _, p := range payloads {
 		if len(p) > MaxRecord {
 			return 0, fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, len(p), MaxRecord)
 		}
 		need += recordHeaderSize + int64(len(p))
+	}
+	if err := j.o.Guard(); err != nil {
+		return 0, writeError("append to journal "+j.dir, err)
 	}
 	if err := j.makeRoom(need, len(payloads)); err != nil {
 		return 0, err
@@ -180,12 +209,12 @@ func (j *Journal) Append(payloads ...[]byte) (first uint64, err error) {
 // makeRoom sees to it that a segment is open into which a group of n records fits whole.
 func (j *Journal) makeRoom(need int64, n int) error {
 	if a := j.active; a != nil {
-		if !j.turned.Swap(false) && a.end+need <= max(a.size, j.o.SegmentSize) && uint64(a.index())+uint64(n) < math.MaxUint32 {
+		if !j.turned.Swap(false) && a.end+need <= a.room(j) && uint64(a.index())+uint64(n) < math.MaxUint32 {
 			return nil
 		}
 		j.seal()
 	}
-	if err := j.begin(max(j.o.SegmentSize, headerSize+need)); err != nil {
+	if err := j.beginFor(need); err != nil {
 		return writeError("begin a segment in journal "+j.dir, err)
 	}
 	return nil
@@ -208,7 +237,10 @@ func (j *Journal) write(first uint64, payloads [][]byte) error {
 	if err != nil {
 		return err
 	}
-	return j.o.Sync(j.file)
+	if err := j.o.Sync(j.file); err != nil {
+		return err
+	}
+	return j.checkActive()
 }
 
 // seal ends the active segment: what was allocated and not used goes back. All its records are durable already, so
@@ -222,7 +254,7 @@ func (j *Journal) seal() {
 func (j *Journal) abandon() {
 	j.o.Log.Warn("journal segment abandoned after a failed write", "segment", j.active.path, "last", j.active.last)
 	j.endSegment("cut failed append")
-	if err := j.begin(j.o.SegmentSize); err != nil {
+	if err := j.beginFor(0); err != nil {
 		j.o.Log.Warn("journal segment not begun; the next append tries again", "err", err)
 	}
 }
@@ -254,12 +286,26 @@ func (j *Journal) Close() error {
 	if j.file != nil {
 		j.seal()
 	}
+	if j.closed {
+		return nil
+	}
 	j.closed = true
-	return j.dropSpare()
+	return errors.Join(j.dropSpare(), j.folder.Close())
 }
 
-// Release removes the segments all of whose records are at or before pos, oldest first. It keeps the newest one.
+// Release removes the segments all of whose records are at or before pos, oldest first. It keeps the newest one, unless
+// the disk is short of space: then see Shrink.
 func (j *Journal) Release(pos uint64) error {
+	if j.short.Load() {
+		return j.Shrink(pos)
+	}
+	return j.remove(pos)
+}
+
+func (j *Journal) remove(pos uint64) error {
+	if err := j.checkDir(); err != nil {
+		return fmt.Errorf("release journal segments: %w", err)
+	}
 	for {
 		s := j.oldest(pos)
 		if s == nil {

@@ -11,7 +11,7 @@ import (
 
 func TestLockDir(t *testing.T) {
 	dir := t.TempDir()
-	unlock, err := LockDir(dir)
+	lock, err := LockDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,14 +19,14 @@ func TestLockDir(t *testing.T) {
 	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), fmt.Sprintf("process %d;", os.Getpid())) {
 		t.Fatal(err)
 	}
-	if err := unlock(); err != nil {
+	if err := lock.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	unlock, err = LockDir(dir)
+	lock, err = LockDir(dir)
 	if err != nil {
 		t.Fatalf("free again: %v", err)
 	}
-	if err := unlock(); err != nil {
+	if err := lock.Unlock(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := LockDir(filepath.Join(dir, "missing")); err == nil || errors.Is(err, ErrLocked) {

@@ -22,16 +22,30 @@ func Open(dir string, o Options) (*Journal, error) {
 	if err := makeDir(dir); err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	if err := j.list(); err != nil {
-		return nil, fmt.Errorf("open journal %s: %w", dir, err)
-	}
-	if err := j.examine(); err != nil {
+	if err := j.openDir(); err != nil {
 		return nil, fmt.Errorf("open journal %s: %w", dir, err)
 	}
 	for _, d := range j.damaged {
 		j.tell(d)
 	}
 	return j, nil
+}
+
+func (j *Journal) openDir() (err error) {
+	if j.folder, err = os.Open(j.dir); err != nil {
+		return err
+	}
+	j.dirID, err = idOfFile(j.folder)
+	if err == nil {
+		err = j.list()
+	}
+	if err == nil {
+		err = j.examine()
+	}
+	if err != nil {
+		return errors.Join(err, j.folder.Close())
+	}
+	return nil
 }
 
 func makeDir(dir string) error {
@@ -104,6 +118,7 @@ func (j *Journal) examine() error {
 		}
 		j.last = max(j.last, lastOf(s))
 		if h.ok {
+			j.last = max(j.last, h.fence) // the segment that had it may have been released
 			damaged = append(j.missingBefore(h.fence), damaged...)
 			fence = min(fence, h.fence)
 		}

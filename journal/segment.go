@@ -126,15 +126,22 @@ func (j *Journal) begin(size int64) error {
 	if j.next > maxSegment {
 		return errors.New("all segment numbers are used")
 	}
+	if err := j.checkDir(); err != nil {
+		return err
+	}
 	s := &segment{number: j.next, last: j.next << 32, end: headerSize, size: size}
 	s.path = filepath.Join(j.dir, segmentName(s.number))
 	f, err := j.create(s)
 	if err != nil {
 		return err
 	}
+	id, err := idOfFile(f)
+	if err != nil {
+		return errors.Join(err, f.Close(), os.Remove(s.path))
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.file, j.active = f, s
+	j.file, j.fileID, j.active = f, id, s
 	j.segments = append(j.segments, s)
 	return nil
 }
@@ -175,7 +182,7 @@ func (j *Journal) prepare(f *os.File, s *segment, spare bool) (err error) {
 	}
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
-		s.size = headerSize // the file grows as it is written
+		s.size, s.grows = headerSize, true
 	case err != nil:
 		return err
 	}

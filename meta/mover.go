@@ -34,6 +34,7 @@ type Mover struct {
 	mu      sync.Mutex
 	pending change // without states; pos is that of the last record
 	records int    // how many came since the position was stored
+	weight  int    // bytes of pending and of what is being written, about
 	dirty   *idSet // items whose state has to be written
 	answers map[answerKey]*belfry.Answer
 	images  map[imageKey][]byte       // of pictures
@@ -49,6 +50,9 @@ type MoverOptions struct {
 	// MaxPending is the number of records after which states are written even if the interval has not passed; 100,000
 	// when 0. It bounds what has to be replayed after a crash.
 	MaxPending int
+	// MaxBytes is what items, docs and answers that are not written yet may take in memory, about, before Full says so; 64 MiB
+	// when 0.
+	MaxBytes int
 	// Failed is told why nothing could be written, at each attempt, and nil once it works again. May be nil.
 	Failed func(error)
 	Log    *slog.Logger
@@ -62,7 +66,8 @@ const (
 	writeAtOnce  = 20_000                 // so that one transaction does not keep the writer long
 	readAtOnce   = 2_000                  // so that reading states does not hold up those who change them
 	firstBackOff = 100 * time.Millisecond
-	lastBackOff  = 10 * time.Second
+	lastBackOff  = 2 * time.Second
+	fullPending  = 10 // times MaxPending records are too many
 )
 
 type answerKey struct {
@@ -77,6 +82,9 @@ func NewMover(db *DB, o MoverOptions) *Mover {
 	}
 	if o.MaxPending <= 0 {
 		o.MaxPending = 100_000
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 64 << 20
 	}
 	if o.atOnce <= 0 {
 		o.atOnce = writeAtOnce
@@ -109,6 +117,7 @@ func (m *Mover) note(r *belfry.Record) bool {
 	}
 	m.pending.add(r)
 	m.records++
+	m.weight += weigh(r)
 	for i := range r.States {
 		m.dirty.add(r.States[i].Item)
 	}
@@ -140,6 +149,26 @@ func (m *Mover) Pending() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.records
+}
+
+// Full tells whether so much waits to be written that nothing should be added.
+func (m *Mover) Full() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.weight > m.o.MaxBytes || m.records > fullPending*m.o.MaxPending
+}
+
+// weigh is about how many bytes a record keeps in memory until it is written.
+func weigh(r *belfry.Record) (bytes int) {
+	const each = 300 // of an item, a doc or an answer, with its texts
+	bytes = each * (len(r.Items) + len(r.Docs))
+	for i := range r.Docs {
+		bytes += len(r.Docs[i].Body)
+	}
+	if r.Answer != nil {
+		bytes += each + len(r.Answer.Body)
+	}
+	return bytes
 }
 
 // Answer finds what was answered under an idempotency key, whether it has reached the database or not; nil when
@@ -253,12 +282,13 @@ type round struct {
 	change             // without states
 	ids    []belfry.ID // whose states are to be read and written
 	count  int         // records that will be at or below the position
+	weight int         // of what it takes from memory
 }
 
 // take takes what is pending. Counters go with the position: records above it will raise them again.
 func (m *Mover) take(whole bool) (r round) {
 	m.mu.Lock()
-	r.change = m.pending
+	r.change, r.weight = m.pending, m.weight
 	if whole {
 		m.pending = change{pos: r.pos}
 		m.dirty, m.spare = m.spare, m.dirty
@@ -297,6 +327,7 @@ func (m *Mover) putBack(r *round) {
 func (m *Mover) written(r *round) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.weight -= r.weight
 	m.forgetImages(r.docs)
 	for _, a := range r.answers {
 		if k := (answerKey{a.Customer, a.Key}); m.answers[k] == a {

@@ -519,3 +519,40 @@ func TestIDSet(t *testing.T) {
 	f(pageIDs-1, pageIDs, 3*pageIDs+7, 2)
 	f(farID-1, farID, 1<<63, 3)
 }
+
+// TestMoverFull: what waits to be written is bounded, in bytes and in records, and room is made by writing.
+func TestMoverFull(t *testing.T) {
+	db, err := Open(context.Background(), filepath.Join(t.TempDir(), "meta.db"), quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	mem := newMemory()
+	m := NewMover(db, MoverOptions{States: mem.states, Log: quiet(), MaxBytes: 100_000, MaxPending: 20})
+	pos := uint64(0)
+	fill := func(body int) (n int) {
+		t.Helper()
+		for ; !m.Full() && n < 1000; n++ {
+			pos++
+			r := itemRecord(pos, 7)
+			r.Answer = &belfry.Answer{Customer: 1, Key: fmt.Sprint(pos), Status: 200, Body: make([]byte, body)}
+			mem.apply(r)
+			m.Add(r)
+		}
+		return n
+	}
+	for range 2 {
+		if n := fill(9_000); n < 5 || n > 11 {
+			t.Errorf("full after %d records with 9 kB each", n)
+		}
+		if err := m.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if m.Full() {
+			t.Error("written, and still full")
+		}
+	}
+	if n := fill(0); n != 201 && n*600 < 100_000 { // either bound
+		t.Errorf("full after %d small records", n)
+	}
+}

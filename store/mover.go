@@ -18,7 +18,12 @@ type MoverOptions struct {
 	Labels     query.Labels  // knows the names of items, which are put into answers here; nil: the store joins them
 	MaxBacklog int           // rows that may wait before Room lets no more in; 500,000, each of them usualRow at most
 	Log        *slog.Logger
-	Failed     func(error) // told of every failed attempt; must not block
+
+	// Failed is told of every failed attempt and how many there have been in a row, and of nil and 0 once the store takes
+	// rows again. It must not block.
+	Failed func(err error, times int)
+	// Reason says in words for clients why the store fails. The store's own words are for the log.
+	Reason func(error) string
 }
 
 func (o *MoverOptions) fill() {
@@ -35,17 +40,20 @@ func (o *MoverOptions) fill() {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Failed == nil {
-		o.Failed = func(error) {}
+		o.Failed = func(error, int) {}
+	}
+	if o.Reason == nil {
+		o.Reason = func(error) string { return "the row store cannot write" }
 	}
 }
 
 const (
 	firstRetry = 100 * time.Millisecond
-	lastRetry  = 5 * time.Second
+	lastRetry  = 2 * time.Second
 
-	// After so many failures in a row queries no longer wait for rows that the store cannot take, as when the disk is
-	// full: what it has can still be asked for.
-	stuck = 3
+	// Stuck is the number of failed attempts in a row, a second and a half of them, after which the store counts as
+	// failing: queries no longer wait for rows that it cannot take, and senders no longer wait for room.
+	Stuck = 5
 )
 
 // Mover carries records into a Store, in order, each once. Small commits are dear, so it waits a little and moves many
@@ -65,9 +73,13 @@ type Mover struct {
 	added    uint64            // position of the last record added
 	moved    uint64            // every record up to here is in the store
 	last     map[string]uint64 // position of the last record with rows of the collection
+	named    uint64            // names of items up to here are in the store; above moved only while it fails
+	nameless bool              // the last names could not be stored either
 	wanted   uint64            // a query waits for this position
 	oldest   time.Time         // when the first in the queue was added
 	failures int               // in a row
+	failure  error             // the last of them
+	since    time.Time         // the first of them
 	ended    time.Time         // the last round
 	took     time.Duration     // that round
 	closing  bool              // nothing follows what is under way
@@ -232,14 +244,56 @@ func (m *Mover) round(ctx context.Context) {
 			return
 		}
 		m.failed(err)
-		select {
-		case <-ctx.Done():
+		if !m.pauseAfter(ctx, part, retry) {
 			m.putBack(part)
 			return
-		case <-time.After(retry):
 		}
 		retry = min(2*retry, lastRetry)
 	}
+}
+
+// pauseAfter waits before the next attempt to store part. It returns false when ctx has ended.
+func (m *Mover) pauseAfter(ctx context.Context, part []waiting, retry time.Duration) bool {
+	timer := time.NewTimer(retry)
+	defer timer.Stop()
+	for {
+		m.storeNames(ctx, part)
+		select {
+		case <-ctx.Done():
+			return false
+		case <-timer.C:
+			return true
+		case <-m.wake: // a query, perhaps one that only needs names
+		}
+	}
+}
+
+// storeNames gives the store the names of items in what waits, without the rows. A store keeps names in memory, so that
+// works while its disk is full, and queries of collections of which no rows wait can be answered.
+func (m *Mover) storeNames(ctx context.Context, part []waiting) {
+	m.mu.Lock()
+	named, last := max(m.moved, m.named), m.added
+	var names []*belfry.Batch
+	for _, list := range [][]waiting{part, m.queue} {
+		for _, w := range list {
+			for _, b := range w.batches {
+				if w.pos > named && b.Collection == belfry.Dimension {
+					names = append(names, b)
+				}
+			}
+		}
+	}
+	m.mu.Unlock()
+	if last == named {
+		return
+	}
+	err := m.append(ctx, names)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.nameless = err != nil; !m.nameless {
+		m.named = last
+	}
+	m.announce()
 }
 
 // append lets a commit come to its end even if ctx ends meanwhile.
@@ -288,6 +342,14 @@ func (m *Mover) putBack(part []waiting) {
 }
 
 func (m *Mover) done(part []waiting, later held) {
+	if m.settle(part, later) {
+		m.opt.Log.Info("rows are stored again")
+		m.opt.Failed(nil, 0)
+	}
+}
+
+// settle counts part as moved. It tells whether attempts before this one failed.
+func (m *Mover) settle(part []waiting, later held) (failed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, w := range part {
@@ -301,23 +363,31 @@ func (m *Mover) done(part []waiting, later held) {
 	if m.moved = m.lastMove; !later.empty() {
 		m.moved = later.from() - 1
 	}
-	if m.failures > 0 {
-		m.opt.Log.Info("rows are stored again", "rows", m.rows)
-	}
-	m.failures = 0
+	failed = m.failures > 0
+	m.failures, m.failure, m.nameless = 0, nil, false
 	m.announce()
+	return failed
 }
 
 func (m *Mover) failed(err error) {
 	m.mu.Lock()
+	if m.failures == 0 {
+		m.since = time.Now()
+	}
 	m.failures++
-	first, rows := m.failures == 1, m.rows
+	m.failure = err
+	times, rows := m.failures, m.rows
 	m.announce()
 	m.mu.Unlock()
-	if first {
+	if times == 1 {
 		m.opt.Log.Warn("rows cannot be stored, trying again", "rows", rows, "err", err)
 	}
-	m.opt.Failed(err)
+	m.opt.Failed(err, times)
+}
+
+// unavailable is the error for who needs a store that fails. The mutex is held.
+func (m *Mover) unavailable(what string) error {
+	return belfry.Errorf(belfry.StorageUnavailable, "%s: %s (since %s)", what, m.opt.Reason(m.failure), belfry.At(m.since))
 }
 
 // announce wakes all who wait for a change. The mutex is held.
@@ -339,14 +409,22 @@ const longestPause = 100 * time.Millisecond
 // Room holds up a request that brings rows while others wait to be stored: not at all while they are few, then for a
 // moment that grows with them, and at the limit until there are fewer. So senders that are faster than the store settle
 // to its pace with room still free, and when the store stops for a while to fold its log, what arrives
-// meanwhile finds that room instead of a closed door. When ctx ends first, the error is Overloaded.
+// meanwhile finds that room instead of a closed door. When ctx ends first, the error is Overloaded; when the store fails,
+// it is StorageUnavailable and comes at once.
 func (m *Mover) Room(ctx context.Context, rows int) error {
 	pause := m.pause()
 	for {
 		m.mu.Lock()
 		waiting, changed, most := m.load, m.changed, m.most()
-		m.mu.Unlock()
 		full := waiting > 0 && waiting+rows > most
+		var failing error
+		if full && m.failures >= Stuck {
+			failing = m.unavailable("nothing more can be taken")
+		}
+		m.mu.Unlock()
+		if failing != nil {
+			return failing
+		}
 		if !full && pause == nil {
 			return nil
 		}
@@ -402,15 +480,32 @@ func (m *Mover) most() int {
 }
 
 // Select answers a plan from the store, once the rows of its collection and the names of items that were added before
-// the call are in it. A store that takes no rows is asked all the same, after a moment: it answers with what it has.
+// the call are in it. It never answers without them: while the store fails, the error is StorageUnavailable.
 func (m *Mover) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	if err := m.catchUp(ctx, p.Collection.Name); err != nil {
 		return nil, err
 	}
-	if m.opt.Labels == nil {
-		return m.store.Select(ctx, p)
+	var source query.Source = m.store
+	if m.opt.Labels != nil {
+		source = query.Labelled{Source: m.store, Labels: m.opt.Labels}
 	}
-	return query.Labelled{Source: m.store, Labels: m.opt.Labels}.Select(ctx, p)
+	rows, err := source.Select(ctx, p)
+	if err != nil && ctx.Err() == nil && belfry.CodeOf(err) == belfry.Internal {
+		err = m.whileFailing(err)
+	}
+	return rows, err
+}
+
+// whileFailing is the error of a query that the store could not answer. While the store cannot write it may be unable to
+// open its files, too, and then the reason is the same.
+func (m *Mover) whileFailing(err error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failures == 0 {
+		return err
+	}
+	m.opt.Log.Warn("a query cannot be answered while rows cannot be stored", "err", err)
+	return m.unavailable("the query cannot be answered")
 }
 
 // Explain says how the store would answer a plan, if it can tell.
@@ -421,12 +516,17 @@ func (m *Mover) Explain(ctx context.Context, p *query.Plan) ([]query.Line, error
 	return nil, nil
 }
 
+// catchUp waits until the store has the rows of the collection, and the names, that were added before the call. It does
+// not wait for a store that fails.
 func (m *Mover) catchUp(ctx context.Context, collection string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	want := max(m.last[collection], m.last[belfry.Dimension])
-	for m.moved < want && m.failures < stuck {
-		m.wanted = max(m.wanted, want)
+	rows, names := m.last[collection], m.last[belfry.Dimension]
+	for m.moved < rows || max(m.moved, m.named) < names {
+		if m.failures >= Stuck && (m.moved < rows || m.nameless) {
+			return m.unavailable("rows of " + collection + " that were acknowledged cannot be read yet")
+		}
+		m.wanted = max(m.wanted, rows, names)
 		m.poke()
 		changed := m.changed
 		m.mu.Unlock()
@@ -436,10 +536,18 @@ func (m *Mover) catchUp(ctx context.Context, collection string) error {
 		}
 		m.mu.Lock()
 		if err := ctx.Err(); err != nil {
-			return err
+			return m.outOfTime(err)
 		}
 	}
 	return nil
+}
+
+// outOfTime is the error of a query that could not wait any longer. The mutex is held.
+func (m *Mover) outOfTime(err error) error {
+	if m.failures > 0 {
+		return m.unavailable("rows that were acknowledged cannot be read yet")
+	}
+	return err
 }
 
 // Hurry moves what has been added without waiting for more.

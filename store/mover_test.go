@@ -24,6 +24,8 @@ type ram struct {
 	asked []int // rows at each Select
 	gate  chan struct{}
 	half  bool // a failing Append takes the first batch all the same
+	names bool // names are taken all the same
+	deaf  error
 }
 
 func (r *ram) Append(_ context.Context, batches ...*belfry.Batch) error {
@@ -43,6 +45,9 @@ func (r *ram) Append(_ context.Context, batches ...*belfry.Batch) error {
 		}
 	}
 	r.calls = append(r.calls, call)
+	if r.names && !slices.ContainsFunc(batches, func(b *belfry.Batch) bool { return b.Collection != belfry.Dimension }) {
+		return nil
+	}
 	return r.fail
 }
 
@@ -50,7 +55,7 @@ func (r *ram) Select(context.Context, *query.Plan) (query.Rows, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked = append(r.asked, len(r.pos))
-	return nil, nil
+	return nil, r.deaf
 }
 
 func (r *ram) Drop(context.Context, *catalog.Collection, belfry.Time) error { return nil }
@@ -174,15 +179,17 @@ func TestMoverSelect(t *testing.T) {
 	})
 }
 
+// TestMoverFailure has a store that takes no rows: no query is answered without rows that were added before it, those that
+// miss nothing are answered, and afterwards everything is there once.
 func TestMoverFailure(t *testing.T) {
 	broken := errors.New("disk full")
 	r := &ram{fail: broken, half: true}
-	told := 0
-	o := MoverOptions{Delay: time.Second, Failed: func(err error) {
-		if !errors.Is(err, broken) {
-			t.Error(err)
+	var told []int
+	o := MoverOptions{Delay: time.Second, Reason: func(err error) string { return "no room: " + err.Error() }, Failed: func(err error, times int) {
+		if times > 0 != errors.Is(err, broken) {
+			t.Error(err, times)
 		}
-		told++
+		told = append(told, times)
 	}}
 	run(t, r, o, func(ctx context.Context, m *Mover) {
 		for pos := uint64(1); pos <= 3; pos++ {
@@ -192,26 +199,104 @@ func TestMoverFailure(t *testing.T) {
 		m.Add(record(4, "events", 1))
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
-		if told < 5 || told > 20 || m.Position() != 0 {
-			t.Errorf("%d attempts in 20 s, position %d", told, m.Position())
+		if len(told) < 5 || len(told) > 20 || told[4] != 5 || m.Position() != 0 {
+			t.Errorf("attempts in 20 s: %v, position %d", told, m.Position())
 		}
 		before := time.Now()
-		if _, err := m.Select(ctx, plan("events")); err != nil || time.Since(before) != 0 {
-			t.Errorf("a query of a store that takes no rows: %v after %v", err, time.Since(before))
+		_, err := m.Select(ctx, plan("events"))
+		if belfry.CodeOf(err) != belfry.StorageUnavailable || !strings.Contains(err.Error(), "rows of events") ||
+			!strings.Contains(err.Error(), "no room: disk full (since 2000-01-01T00:00:01") || time.Since(before) != 0 {
+			t.Errorf("a query that would miss rows: %v after %v", err, time.Since(before))
 		}
+		if _, err := m.Select(ctx, plan("syslog")); err != nil || time.Since(before) != 0 || len(r.asked) != 1 {
+			t.Errorf("a query that misses nothing: %v after %v", err, time.Since(before))
+		}
+		r.deaf = errors.New("too many open files")
+		if _, err := m.Select(ctx, plan("syslog")); belfry.CodeOf(err) != belfry.StorageUnavailable {
+			t.Errorf("a query that the store cannot answer either: %v", err)
+		}
+		r.deaf = nil
 		r.set(nil)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if !slices.Equal(r.pos, []uint64{1, 2, 3, 4}) || m.Position() != 4 {
-			t.Errorf("stored %v, position %d", r.pos, m.Position())
+		if !slices.Equal(r.pos, []uint64{1, 2, 3, 4}) || m.Position() != 4 || told[len(told)-1] != 0 {
+			t.Errorf("stored %v, position %d, told %v", r.pos, m.Position(), told)
 		}
+		if _, err := m.Select(ctx, plan("events")); err != nil || r.asked[len(r.asked)-1] != 4 {
+			t.Errorf("the query afterwards: %v, %v", err, r.asked)
+		}
+	})
+}
+
+// TestMoverFailureWaits: a query that comes when the store has just begun to fail waits until that is certain.
+func TestMoverFailureWaits(t *testing.T) {
+	r := &ram{fail: errors.New("disk full")}
+	run(t, r, MoverOptions{}, func(ctx context.Context, m *Mover) {
+		m.Add(record(1, "events", 1))
+		before := time.Now()
+		if _, err := m.Select(ctx, plan("events")); belfry.CodeOf(err) != belfry.StorageUnavailable || len(r.asked) > 0 {
+			t.Errorf("%v, asked %v", err, r.asked)
+		}
+		if d := time.Since(before); d != 1500*time.Millisecond {
+			t.Errorf("it took %v", d)
+		}
+		r.set(nil)
+	})
+}
+
+// TestMoverFailureNames: names do not need the disk, so new ones keep nobody from asking.
+func TestMoverFailureNames(t *testing.T) {
+	r := &ram{fail: errors.New("disk full"), names: true}
+	run(t, r, MoverOptions{}, func(ctx context.Context, m *Mover) {
+		m.Add(&belfry.Record{Pos: 1, Batches: append(record(1, belfry.Dimension, 1).Batches, record(1, "events", 1).Batches...)})
+		for range 2 {
+			before := time.Now()
+			if _, err := m.Select(ctx, plan("syslog")); err != nil || time.Since(before) > time.Second {
+				t.Errorf("only names are missing: %v after %v", err, time.Since(before))
+			}
+			time.Sleep(10 * time.Second)
+			m.Add(record(m.added+1, belfry.Dimension, 1))
+		}
+		if _, err := m.Select(ctx, plan("events")); belfry.CodeOf(err) != belfry.StorageUnavailable {
+			t.Errorf("rows are missing: %v", err)
+		}
+		r.mu.Lock()
+		r.names = false
+		r.mu.Unlock()
+		m.Add(record(m.added+1, belfry.Dimension, 1))
+		short, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		if _, err := m.Select(short, plan("syslog")); belfry.CodeOf(err) != belfry.StorageUnavailable || short.Err() != nil {
+			t.Errorf("names cannot be stored either: %v", err)
+		}
+		r.set(nil)
+	})
+}
+
+// TestMoverFailureRoom: senders do not wait for a store that fails, and are not told that it is busy.
+func TestMoverFailureRoom(t *testing.T) {
+	r := &ram{fail: errors.New("disk full")}
+	run(t, r, MoverOptions{Rows: 1, MaxBacklog: 10}, func(ctx context.Context, m *Mover) {
+		m.Add(record(1, "events", 8))
+		if err := m.Room(ctx, 2); err != nil {
+			t.Errorf("there is room for two: %v", err)
+		}
+		before := time.Now()
+		if err := m.Room(ctx, 3); belfry.CodeOf(err) != belfry.StorageUnavailable || time.Since(before) != 1500*time.Millisecond-longestPause*3/5 {
+			t.Errorf("no room while it becomes certain: %v after %v", err, time.Since(before))
+		}
+		before = time.Now()
+		if err := m.Room(ctx, 3); belfry.CodeOf(err) != belfry.StorageUnavailable || time.Since(before) != 0 {
+			t.Errorf("no room: %v after %v", err, time.Since(before))
+		}
+		r.set(nil)
 	})
 }
 
 // TestMoverSelectDuringTrouble waits for a store that fails once or twice, as when a query takes all memory.
 func TestMoverSelectDuringTrouble(t *testing.T) {
 	r := &ram{fail: errors.New("out of memory")}
-	run(t, r, MoverOptions{Failed: func(error) {}}, func(ctx context.Context, m *Mover) {
+	run(t, r, MoverOptions{}, func(ctx context.Context, m *Mover) {
 		m.Add(record(1, "events", 1))
 		go func() {
 			time.Sleep(50 * time.Millisecond)
@@ -222,9 +307,9 @@ func TestMoverSelectDuringTrouble(t *testing.T) {
 		}
 		r.set(errors.New("out of memory"))
 		m.Add(record(2, "events", 1))
-		short, cancel := context.WithTimeout(ctx, time.Millisecond)
+		short, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		if _, err := m.Select(short, plan("events")); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := m.Select(short, plan("events")); belfry.CodeOf(err) != belfry.StorageUnavailable {
 			t.Errorf("a query that may not wait: %v", err)
 		}
 		r.set(nil)

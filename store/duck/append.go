@@ -335,7 +335,7 @@ func (s *Store) fill(f *file, cols []column, pieces []piece) error {
 // fold checkpoints files until few enough have rows in their logs alone.
 func (s *Store) fold(ctx context.Context) error {
 	for {
-		f := s.files.overfull(maxUnfolded, s.cfg.MemoryLimit/3)
+		f := s.files.overfull(min(maxUnfolded, s.files.keep), s.cfg.MemoryLimit/3)
 		if f == nil {
 			return nil
 		}

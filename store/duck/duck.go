@@ -56,6 +56,9 @@ type Config struct {
 	Threads     int   // threads of the engine; 2
 	Queries     int   // queries that may run at a time, the others wait; no more than Threads: they would only take turns
 
+	// Files is how many files queries may have open at a time, with as many again for logs and for who writes; 0: any number.
+	Files int
+
 	// Behind is by how many steps of priority queries give way to whatever else the process does; 0: they do not.
 	Behind int
 
@@ -154,6 +157,9 @@ func (s *Store) open(ctx context.Context) error {
 	}
 	if s.files, err = listFiles(s.cfg.Dir, all, s.stores); err != nil {
 		return err
+	}
+	if s.files.most = s.cfg.Files; s.cfg.Files > 0 {
+		s.files.keep = min(maxAttached, s.cfg.Files/2)
 	}
 	return s.start(ctx)
 }

@@ -29,6 +29,8 @@ type files struct {
 	freed    *sync.Cond         // a file that had to be detached has been
 	byName   map[string][]*file // by collection, oldest period first
 	attached int
+	keep     int    // how many files stay attached while no one uses them
+	most     int    // how many queries may attach; 0: any number
 	clock    uint64 // counts uses
 	held     int    // bytes of filters of items in memory
 
@@ -66,7 +68,7 @@ type file struct {
 
 // listFiles finds the files in dir and removes those of periods that are not stored: a Drop did not get to them.
 func listFiles(dir string, collections []*catalog.Collection, stores func(*catalog.Collection, period) bool) (*files, error) {
-	fs := &files{dir: dir, byName: map[string][]*file{}}
+	fs := &files{dir: dir, byName: map[string][]*file{}, keep: maxAttached}
 	fs.freed = sync.NewCond(&fs.mu)
 	for _, c := range collections {
 		entries, err := os.ReadDir(filepath.Join(dir, c.Name))
@@ -141,7 +143,11 @@ func (fs *files) acquireAll(ctx context.Context, list []*file) ([]*file, error) 
 		if f == nil || f.doomed {
 			continue
 		}
-		if err := fs.use(ctx, f); err != nil {
+		err := fs.roomFor(f)
+		if err == nil {
+			err = fs.use(ctx, f)
+		}
+		if err != nil {
 			fs.releaseLocked(got)
 			return nil, err
 		}
@@ -152,6 +158,27 @@ func (fs *files) acquireAll(ctx context.Context, list []*file) ([]*file, error) 
 		got = append(got, f)
 	}
 	return got, nil
+}
+
+// roomFor tells whether a query may attach one more file. Those who write always may: descriptors are kept for them, and for
+// files with rows in their logs, which stay attached.
+func (fs *files) roomFor(f *file) error {
+	if f.alias != "" || fs.most == 0 || fs.attached < fs.most {
+		return nil
+	}
+	fs.trim(fs.most - 1)
+	attached := fs.attached
+	for _, list := range fs.byName {
+		for _, f := range list {
+			if f.alias != "" && f.dirty > 0 {
+				attached--
+			}
+		}
+	}
+	if attached < fs.most {
+		return nil
+	}
+	return belfry.Errorf(belfry.Overloaded, "queries need more than the %d files of rows that may be open at a time; ask for a shorter span, or raise the limit of open files of the service (ulimit -n)", fs.most)
 }
 
 // periods lists the periods of the collection with moments of the span, oldest first.
@@ -196,7 +223,7 @@ func (fs *files) use(ctx context.Context, f *file) error {
 		fs.freed.Wait()
 	}
 	if f.alias == "" {
-		fs.trim(maxAttached - 1)
+		fs.trim(fs.keep - 1)
 		if err := fs.attach(ctx, f); err != nil {
 			return fmt.Errorf("attach %s: %w", f.path, err)
 		}
@@ -240,7 +267,7 @@ func (fs *files) releaseLocked(list []*file) {
 			fs.detach(f)
 		}
 	}
-	fs.trim(maxAttached)
+	fs.trim(fs.keep)
 }
 
 // spoil says that the file must be attached anew before it is used again.

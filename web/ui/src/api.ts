@@ -759,6 +759,7 @@ export interface Health {
     total: number;
     metadata: number;
     collections: { name: string; bytes: number; files: number }[];
+    folders: { name: string; path: string; free: number; total: number }[];
   };
   memory: { resident: number; heap: number; goroutines: number };
   queries: {

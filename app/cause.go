@@ -1,0 +1,85 @@
+package app
+
+import (
+	"errors"
+	"strings"
+	"syscall"
+)
+
+// A cause is why something cannot be written, as far as that can be told.
+type cause struct {
+	errnos []syscall.Errno
+	words  []string // of the engines, in lower case: they do not pass on the number
+	text   string   // for operators; DIR stands for the folder
+	remedy string
+}
+
+func causes() []cause {
+	return []cause{
+		{
+			[]syscall.Errno{syscall.ENOSPC, syscall.EDQUOT},
+			[]string{"no space left", "disk is full", "disk quota", "disk full"},
+			"no space left on the file system of DIR", "free space there",
+		},
+		{
+			[]syscall.Errno{syscall.EMFILE, syscall.ENFILE},
+			[]string{"too many open files"},
+			"too many files are open to write to DIR", "raise the limit of open files (ulimit -n, LimitNOFILE of a systemd unit)",
+		},
+		{
+			[]syscall.Errno{syscall.EIO},
+			[]string{"input/output error", "disk i/o error"},
+			"the disk of DIR reports input/output errors", "check the disk and the kernel's log",
+		},
+		{
+			[]syscall.Errno{syscall.EROFS},
+			[]string{"read-only file system", "readonly database"},
+			"the file system of DIR is read-only", "mount it for writing",
+		},
+		{
+			[]syscall.Errno{syscall.EFBIG},
+			[]string{"file too large"},
+			"the files in DIR may not grow any further", "raise the limit of file sizes (ulimit -f)",
+		},
+		{
+			[]syscall.Errno{syscall.EACCES, syscall.EPERM},
+			[]string{"permission denied", "operation not permitted"},
+			"the service may not write to DIR", "give its user the right to write",
+		},
+		{
+			nil,
+			[]string{"out of memory", "failed to allocate", "could not allocate"},
+			"the engine that writes to DIR is out of memory", "raise storage.duckdb.memory_limit, or ask for less at a time",
+		},
+	}
+}
+
+func (c *cause) of(err error, text string) bool {
+	for _, n := range c.errnos {
+		if errors.Is(err, n) {
+			return true
+		}
+	}
+	for _, w := range c.words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// explain says for operators why a folder cannot be written to, and what to do. The words of the engines are for the log.
+func explain(dir string, err error) string {
+	text := strings.ToLower(err.Error())
+	for _, c := range causes() {
+		if c.of(err, text) {
+			return strings.Replace(c.text, "DIR", dir, 1) + "; " + c.remedy
+		}
+	}
+	return dir + " cannot be written to; the server's log says why"
+}
+
+// diskFull recognises a full disk.
+func diskFull(err error) bool {
+	return causes()[0].of(err, strings.ToLower(err.Error()))
+}

@@ -1,0 +1,86 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"belfry/journal"
+	"belfry/store"
+)
+
+// watchFilesEvery is how often the lock and the folder of the journal are looked at.
+const watchFilesEvery = time.Second
+
+// watchFiles tells when the lock or the journal are not where a restart, or another process, would look for them. The journal
+// checks the same before it acknowledges anything; this finds out while nothing is sent.
+func (s *service) watchFiles(ctx context.Context) error {
+	tick := time.NewTicker(watchFilesEvery)
+	defer tick.Stop()
+	for {
+		s.trouble.lock.told(s.lock.Check()) // first, so that the loss is reported even if it is mended at once
+		s.trouble.lock.told(s.lock.Renew())
+		s.trouble.folder.told(s.journal.Check())
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// newTroubles makes what follows the parts that write.
+func (s *service) newTroubles() {
+	cfg := s.cfg.Load()
+	dir := filepath.Join(cfg.Data, "journal")
+	s.trouble.meta = &trouble{id: faultMeta, faults: s.faults, after: 3, explain: func(err error) string {
+		return "what was configured cannot be written to the metadata database, and nothing more is taken: " + explain(cfg.inside(cfg.Meta.SQLite.Path), err)
+	}}
+	s.trouble.journal = &trouble{id: faultJournal, faults: s.faults, after: 1, explain: func(err error) string {
+		return "nothing can be stored: " + explain(dir, err)
+	}}
+	s.trouble.folder = &trouble{id: faultFolder, faults: s.faults, after: 1, explain: func(error) string {
+		return "nothing is stored: " + dir + " or a file in it was removed or replaced while the service ran; put the same folder back, or stop the service, which then stores what it has in memory, and start it again"
+	}}
+	s.trouble.lock = &trouble{id: faultLock, faults: s.faults, after: 1, explain: func(err error) string {
+		if errors.Is(err, journal.ErrLockTaken) {
+			return "nothing is stored: " + err.Error() + "; stop both and start one of them"
+		}
+		return "nothing is stored: " + err.Error()
+	}}
+}
+
+// journalFailed is told how an append to the journal ended. What watchFiles looks at is for it to report.
+func (s *service) journalFailed(err error) {
+	if !errors.Is(err, journal.ErrGone) && !errors.Is(err, journal.ErrLockLost) {
+		s.trouble.journal.told(err)
+	}
+}
+
+// rowsFailed is told how an attempt to store rows ended, and how many have failed in a row.
+func (s *service) rowsFailed(err error, times int) {
+	switch {
+	case err == nil:
+		s.faults.end(faultRows)
+		return
+	case diskFull(err):
+		s.disk.Full(folderRows) // what was acknowledged must still get through
+	}
+	if times >= store.Stuck {
+		s.faults.begin(faultRows, true, "rows cannot be stored: "+s.explainRows(err))
+	}
+}
+
+func (s *service) explainRows(err error) string {
+	cfg := s.cfg.Load()
+	return explain(cfg.inside(cfg.Storage.DuckDB.Dir), err)
+}
+
+// metaFailed is told how an attempt to write metadata ended.
+func (s *service) metaFailed(err error) {
+	if err != nil && diskFull(err) {
+		s.disk.Full(folderMeta)
+	}
+	s.trouble.meta.told(err)
+}

@@ -1,0 +1,56 @@
+package app
+
+import (
+	"sync"
+
+	"belfry"
+)
+
+// Ids of faults of what the service writes to.
+const (
+	faultRows    = "row_store"
+	faultMeta    = "metadata"
+	faultJournal = "journal"
+	faultFolder  = "journal folder"
+	faultLock    = "lock"
+)
+
+// trouble follows a part that fails and recovers. It reports a fault when the part has failed several times in a row, and
+// its end when it has succeeded.
+type trouble struct {
+	id      string
+	faults  *faults
+	after   int // failures in a row
+	explain func(error) string
+
+	mu    sync.Mutex
+	times int
+	why   *belfry.Error // nil while there is no fault
+}
+
+// told takes note of the outcome of an attempt.
+func (t *trouble) told(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err == nil {
+		t.times, t.why = 0, nil
+		t.faults.end(t.id)
+		return
+	}
+	if t.times++; t.times < t.after {
+		return
+	}
+	message := t.explain(err)
+	t.why = belfry.Errorf(belfry.StorageUnavailable, "%s", message)
+	t.faults.begin(t.id, true, message)
+}
+
+// err says what is wrong; nil while nothing is.
+func (t *trouble) err() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.why == nil {
+		return nil
+	}
+	return t.why
+}

@@ -1,0 +1,146 @@
+package journal
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestFolderGone: nothing is acknowledged while the folder, or the segment being written, is not where a restart would
+// look for it. When the same folder is put back, appends succeed again and nothing that counts is missing.
+func TestFolderGone(t *testing.T) {
+	top := t.TempDir()
+	dir, away := filepath.Join(top, "journal"), filepath.Join(top, "away")
+	var told []bool // whether there was an error
+	j := open(t, dir, Options{Failed: func(err error) { told = append(told, err != nil) }})
+	first := appendAll(t, j, "a")
+	if err := j.Check(); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(when string) {
+		t.Helper()
+		if err := j.Check(); !errors.Is(err, ErrGone) {
+			t.Errorf("%s: check says %v", when, err)
+		}
+		for range 2 {
+			if _, err := j.Append([]byte("lost")); !errors.Is(err, ErrGone) || !errors.Is(err, ErrFailed) {
+				t.Errorf("%s: %v", when, err)
+			}
+		}
+	}
+	must(t, os.Rename(dir, away))
+	refused("moved away")
+	must(t, os.Mkdir(dir, 0o700))
+	must(t, os.WriteFile(filepath.Join(dir, segmentName(1)), []byte("another's"), 0o600))
+	refused("replaced")
+	if err := j.Release(first); !errors.Is(err, ErrGone) {
+		t.Errorf("released in another's folder: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, segmentName(1))); err != nil {
+		t.Errorf("another's segment: %v", err)
+	}
+	must(t, os.RemoveAll(dir))
+	must(t, os.Rename(away, dir))
+	if err := j.Check(); err != nil {
+		t.Errorf("put back: %v", err)
+	}
+	second := appendAll(t, j, "b")
+	want(t, replay(t, j, 0), entry{first, "a"}, entry{second, "b"})
+
+	must(t, os.Remove(filepath.Join(dir, segmentName(second>>32)))) // the segment alone
+	if err := j.Check(); !errors.Is(err, ErrGone) {
+		t.Errorf("segment removed: check says %v", err)
+	}
+	if _, err := j.Append([]byte("lost")); !errors.Is(err, ErrGone) {
+		t.Errorf("segment removed: %v", err)
+	}
+	appendAll(t, j, "c") // in a new one
+	if len(told) < 3 || !told[0] || told[len(told)-1] {
+		t.Errorf("told %v", told)
+	}
+}
+
+// TestGuard: a process that has lost the folder writes nothing, and acknowledges nothing that it wrote when it lost it.
+func TestGuard(t *testing.T) {
+	dir := t.TempDir()
+	lost, calls, at := errors.New("lost"), 0, 0
+	j := open(t, dir, Options{Guard: func() error {
+		if calls++; at > 0 && calls >= at {
+			return lost
+		}
+		return nil
+	}})
+	appendAll(t, j, "a")
+	at = calls + 2 // behind the write
+	if _, err := j.Append([]byte("x")); !errors.Is(err, lost) {
+		t.Error(err)
+	}
+	_, before := j.Size()
+	for range 3 {
+		if _, err := j.Append([]byte("x")); !errors.Is(err, lost) {
+			t.Error(err)
+		}
+	}
+	if _, n := j.Size(); n != before {
+		t.Errorf("%d segments were begun", n-before)
+	}
+	at = 0
+	appendAll(t, j, "b")
+	if got := replay(t, j, 0); len(got) != 2 {
+		t.Errorf("replayed %v", got)
+	}
+}
+
+func TestLockLost(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "data")
+	must(t, os.Mkdir(dir, 0o700))
+	l, err := LockDir(dir)
+	must(t, err)
+	path := filepath.Join(dir, "lock")
+	must(t, l.Check())
+
+	must(t, os.Remove(path)) // nobody else has taken the folder
+	if err := l.Check(); !errors.Is(err, ErrLockLost) {
+		t.Errorf("removed: %v", err)
+	}
+	must(t, l.Renew())
+	must(t, l.Check())
+	if _, err := LockDir(dir); !errors.Is(err, ErrLocked) {
+		t.Errorf("renewed, and a second taker gets %v", err)
+	}
+
+	must(t, os.Remove(path))
+	other, err := LockDir(dir)
+	must(t, err)
+	for range 2 { // while the other one runs, and after it has ended
+		if err := l.Renew(); !errors.Is(err, ErrLockLost) || !errors.Is(err, ErrLockTaken) {
+			t.Errorf("another one took the folder: %v", err)
+		}
+		if err := l.Check(); !errors.Is(err, ErrLockLost) {
+			t.Errorf("another one took the folder: %v", err)
+		}
+		must(t, other.Unlock())
+		other, err = LockDir(dir)
+		must(t, err)
+	}
+	must(t, other.Unlock())
+
+	must(t, os.Rename(dir, dir+".away"))
+	must(t, os.Mkdir(dir, 0o700))
+	if err := l.Renew(); !errors.Is(err, ErrLockLost) {
+		t.Errorf("another folder of that name: %v", err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("it locked another folder")
+	}
+	must(t, l.Unlock())
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

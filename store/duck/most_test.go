@@ -1,0 +1,41 @@
+package duck
+
+import (
+	"testing"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// TestFewFiles: where few files may be open, rows of many days are stored all the same, and only queries over more of them
+// than that are refused.
+func TestFewFiles(t *testing.T) {
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, Files: 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const days = 12
+	mustAppend(t, s, rowsOf(1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11))
+	if s.files.attached > 6 {
+		t.Errorf("%d files are open", s.files.attached)
+	}
+	c := cat.Collection("objectdata")
+	got, err := s.files.acquire(t.Context(), c, crashDay0, crashDay0+5*dayLength-1)
+	if err != nil || len(got) != 5 {
+		t.Errorf("%d files: %v", len(got), err)
+	}
+	if _, err := s.files.acquire(t.Context(), c, crashDay0, crashDay0+days*dayLength); belfry.CodeOf(err) != belfry.Overloaded {
+		t.Errorf("all files: %v", err)
+	}
+	mustAppend(t, s, rowsOf(1000, days, days+1, days+2, days+3)) // while others have theirs
+	s.files.release(got)
+	if got, err = s.files.acquire(t.Context(), c, crashDay0+5*dayLength, crashDay0+11*dayLength-1); err != nil || len(got) != 6 {
+		t.Errorf("%d other files: %v", len(got), err)
+	}
+	s.files.release(got)
+}
