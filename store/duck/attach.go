@@ -29,18 +29,8 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 			fs.detach(f)
 		}
 	}()
-	if f.pos, err = fs.conn.number(ctx, "SELECT max(pos) FROM "+alias+".main.position"); err != nil {
-		return err
-	}
-	kinds, err := readKinds(ctx, fs.conn, alias)
+	kinds, err := f.inspect(ctx, fs.conn)
 	if err != nil {
-		return err
-	}
-	first, any, err := firstTime(ctx, fs.conn, alias)
-	if err != nil {
-		return err
-	}
-	if err := belongs(f, kinds, first, any); err != nil {
 		return err
 	}
 	f.know(kinds)
@@ -51,6 +41,22 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 		return errors.Join(errLost, fs.loseRows(f, had)) // who asked has to know that the day is incomplete
 	}
 	return nil
+}
+
+// inspect reads the position and the columns of a file that has just been attached, and looks whether it is what it is
+// called.
+func (f *file) inspect(ctx context.Context, c *conn) (kinds map[string]kind, err error) {
+	if f.pos, err = c.number(ctx, "SELECT max(pos) FROM "+f.alias+".main.position"); err != nil {
+		return nil, err
+	}
+	if kinds, err = readKinds(ctx, c, f.alias); err != nil {
+		return nil, err
+	}
+	first, any, err := firstTime(ctx, c, f.alias)
+	if err != nil {
+		return nil, err
+	}
+	return kinds, belongs(f, kinds, first, any)
 }
 
 // firstTime is the time of the first row of a file, if it has any.

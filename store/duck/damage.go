@@ -34,7 +34,7 @@ const (
 )
 
 var (
-	badBlock  = regexp.MustCompile(`does not match stored checksum \d+ in block at location (\d+)`)
+	badBlock  = regexp.MustCompile(`computed checksum (\d+) does not match stored checksum (\d+) in block at location (\d+)`)
 	cutOff    = regexp.MustCompile(`Could not read enough bytes from file "[^"]*": attempted to read (\d+) bytes from location (\d+)`)
 	badLog    = regexp.MustCompile(`(?s)replaying WAL file.*(Corrupt WAL file|Serialization Error|Failed to deserialize|INTERNAL Error)`)
 	passingIO = []string{"Too many open files", "Cannot allocate", "No space left", "Input/output error", "Permission denied", "Resource temporarily", "Disk quota", "Read-only file system"}
@@ -45,8 +45,10 @@ var (
 func damageIn(path string, err error) string {
 	text := err.Error()
 	if m := badBlock.FindStringSubmatch(text); m != nil {
-		at, _ := strconv.ParseInt(m[1], 10, 64)
-		return checkBlock(path, at)
+		computed, _ := strconv.ParseUint(m[1], 10, 64)
+		stored, _ := strconv.ParseUint(m[2], 10, 64)
+		at, _ := strconv.ParseInt(m[3], 10, 64)
+		return checkBlock(path, at, computed, stored)
 	}
 	if m := cutOff.FindStringSubmatch(text); m != nil && strings.Contains(text, `"`+path+`"`) {
 		n, _ := strconv.ParseInt(m[1], 10, 64)
@@ -111,8 +113,9 @@ func checkMagic(path string) string {
 	return ""
 }
 
-// checkBlock compares a block, or a header, with its checksum.
-func checkBlock(path string, at int64) string {
+// checkBlock tells whether a block, or a header, has these checksums. The engine does not say in which of several files it
+// has found them, and blocks that are not in use may have any.
+func checkBlock(path string, at int64, computed, stored uint64) string {
 	size := blockBytes
 	if at < firstBlock {
 		size = mainHeader
@@ -123,13 +126,10 @@ func checkBlock(path string, at int64) string {
 	}
 	defer f.Close()
 	b := make([]byte, size)
-	if _, err := f.ReadAt(b, at); err != nil {
-		if errors.Is(err, io.EOF) {
-			return fmt.Sprintf("it ends before the block at %d does", at)
-		}
-		return "" // that the disk cannot read it does not say what is in it
+	if _, err := f.ReadAt(b, at); err != nil { // that it cannot be read does not say what is in it
+		return ""
 	}
-	if blockSum(b[8:]) != binary.LittleEndian.Uint64(b) {
+	if computed != stored && blockSum(b[8:]) == computed && binary.LittleEndian.Uint64(b) == stored {
 		return fmt.Sprintf("the block at %d does not match its checksum", at)
 	}
 	return ""

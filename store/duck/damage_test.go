@@ -64,7 +64,7 @@ const (
 	oldRows  = 40_000 // in the file of damageDay
 	logRows  = 150    // of these, in its log
 	allTime  = " WHERE timestamp >= '1990-01-01T00:00:00Z'"
-	countAll = "SELECT COUNT(*) FROM objectdata" + allTime + " AND i1 >= 0" // which reads every block
+	countAll = "SELECT COUNT(*) FROM objectdata" + allTime + " AND i1 <> 0.123" // which reads every block
 )
 
 // makeDays makes a store with three days, of which the first has many rows in its file and some in its log.
@@ -147,7 +147,7 @@ var damages = []struct {
 	{"first header", func(t testing.TB, path string) { overwrite(t, path, 100, 10) }},
 	{"second header", func(t testing.TB, path string) { overwrite(t, path, 4096, 4096) }},
 	{"metadata", func(t testing.TB, path string) { overwrite(t, path, firstBlock+40_960, 4096) }},
-	{"row group", func(t testing.TB, path string) { overwrite(t, path, firstBlock+blockBytes+40_960, 4096) }},
+	{"row group", spoilRows},
 	{"empty", func(t testing.TB, path string) { truncate(t, path, 0) }},
 	{"cut in the header", func(t testing.TB, path string) { truncate(t, path, 100) }},
 	{"cut in the rows", func(t testing.TB, path string) { truncate(t, path, firstBlock+blockBytes+100) }},
@@ -160,6 +160,16 @@ var damages = []struct {
 	{"log empty", func(t testing.TB, path string) { truncate(t, path+".wal", 0) }},
 	{"log deleted", func(t testing.TB, path string) { remove(t, path+".wal") }},
 	{"log a folder", func(t testing.TB, path string) { remove(t, path+".wal"); mkdir(t, path+".wal") }},
+}
+
+// spoilRows overwrites a page of every block but the first, which has the metadata.
+func spoilRows(t testing.TB, path string) {
+	t.Helper()
+	info, err := os.Stat(path)
+	must(t, err)
+	for at := int64(firstBlock + blockBytes); at < info.Size(); at += blockBytes {
+		overwrite(t, path, at+40_960, 4096)
+	}
 }
 
 func must(t testing.TB, err error) {
@@ -209,7 +219,7 @@ func TestDamage(t *testing.T) {
 				if strings.HasPrefix(d.name, "log") && d.name != "log overwritten" && d.name != "log a folder" {
 					kept = oldRows - logRows
 				}
-				s := openWith(t, dir)
+				s := openWith(t, dir, late) // a file with a bad block may take it, and be set aside afterwards
 				if first == "query" {
 					wantMissing(t, s, countAll, damageDay, kept+2)
 				}
@@ -219,7 +229,7 @@ func TestDamage(t *testing.T) {
 					t.Errorf("rows of the other days: %d, %v; want 3", n, err)
 				}
 				must(t, s.Close())
-				s = openWith(t, dir)
+				s = openWith(t, dir, late)
 				wantMissing(t, s, countAll, damageDay, kept+4)
 				must(t, s.Append(t.Context(), rowsOf(10, damageDay, 1, 2)))
 				wantMissing(t, s, countAll, damageDay, kept+7)
@@ -260,7 +270,7 @@ func endLoss(t testing.TB, s *Store, dir string) {
 func TestDamagedFileIsKept(t *testing.T) {
 	dir := makeDays(t)
 	path := dayPath(dir, damageDay)
-	overwrite(t, path, firstBlock+blockBytes+40_960, 4096)
+	spoilRows(t, path)
 	was, err := os.ReadFile(path)
 	must(t, err)
 	log, err := os.ReadFile(path + ".wal")
