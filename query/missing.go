@@ -56,6 +56,9 @@ func (p *Partial) add(days []string) bool {
 	return true
 }
 
+// retryMissing is after how many seconds a client may ask again: it takes a person to repair a file.
+const retryMissing = 3600
+
 // maxNamedDays is how many missing days an error names.
 const maxNamedDays = 10
 
@@ -68,6 +71,8 @@ func (p *Plan) Missing(days []string) error {
 	if len(days) > maxNamedDays {
 		named += ", …"
 	}
-	return belfry.Errorf(belfry.StorageUnavailable, "rows of %s of %s cannot be read, as their file is damaged or missing; ask with partial=true for an answer without them, "+
+	e := belfry.Errorf(belfry.StorageUnavailable, "rows of %s of %s cannot be read, as their file is damaged or missing; ask with partial=true for an answer without them, "+
 		"or leave the day out of the span; on the machine of the service, belfry verify says what to do", p.Collection.Name, named)
+	e.Retry = retryMissing
+	return e
 }
