@@ -453,3 +453,89 @@ func TestFewDescriptors(t *testing.T) {
 		t.Errorf("%d rows, %v; want %d", n, err, oldRows+5)
 	}
 }
+
+// TestLostDayKeepsSummaries damages a file whose rows are summed up, and stores a late row. The summaries know more than
+// the rows that are left, and stay.
+func TestLostDayKeepsSummaries(t *testing.T) {
+	dir := makeDays(t)
+	s := openWith(t, dir)
+	summariseAll(t, s)
+	n, _, err := askFirst(t, s, "SELECT i1_count FROM objectdata WHERE period='day' AND timestamp >= '1990-01-01T00:00:00Z' ORDER BY i1_count DESC", false)
+	must(t, err)
+	must(t, s.Close())
+	overwrite(t, dayPath(dir, damageDay), 8, 4)
+	s = openWith(t, dir)
+	must(t, s.Append(t.Context(), rowsOf(9, damageDay)))
+	summariseAll(t, s)
+	for _, period := range []string{"hour", "day"} {
+		text := "SELECT i1_count FROM objectdata WHERE period='" + period + "' AND timestamp >= '1990-01-01T00:00:00Z' ORDER BY i1_count DESC"
+		got, missing, err := askFirst(t, s, text, true)
+		if err != nil || got != n || fmt.Sprint(missing) != "["+dayName(damageDay)+"]" {
+			t.Errorf("%s: %d without %v, %v; want %d", period, got, missing, err, n)
+		}
+		if _, _, err := askFirst(t, s, text, false); belfry.CodeOf(err) != belfry.StorageUnavailable {
+			t.Errorf("%s: %v", period, err)
+		}
+	}
+}
+
+// TestDamagedSummaries damages the files of summaries. As the rows are there, nothing is missing.
+func TestDamagedSummaries(t *testing.T) {
+	dir := makeDays(t)
+	s := openWith(t, dir)
+	summariseAll(t, s)
+	text := "SELECT i1_count FROM objectdata WHERE period='hour' AND timestamp >= '1990-01-01T00:00:00Z' ORDER BY i1_count DESC"
+	want, _, err := askFirst(t, s, text, false)
+	must(t, err)
+	must(t, s.Close())
+	files, err := filepath.Glob(filepath.Join(dir, "objectdata.*", "*"+fileSuffix))
+	must(t, err)
+	if len(files) != 2 {
+		t.Fatalf("files of summaries: %v", files)
+	}
+	for _, path := range files {
+		overwrite(t, path, 8, 4)
+	}
+	s = openWith(t, dir)
+	for range 2 {
+		if got, _, err := askFirst(t, s, text, false); err != nil || got != want {
+			t.Errorf("%d, %v; want %d", got, err, want)
+		}
+		summariseAll(t, s)
+	}
+	if list := s.Incomplete(); len(list) != 2 {
+		t.Errorf("incomplete: %v", list)
+	}
+}
+
+// TestDamageEverywhere changes one byte in every 4 KiB of a file and of its log. Whatever it hits, the answer is right, or
+// refused by name.
+func TestDamageEverywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
+	base := makeDays(t)
+	for _, suffix := range []string{"", ".wal"} {
+		info, err := os.Stat(dayPath(base, damageDay) + suffix)
+		must(t, err)
+		for at := int64(17); at < info.Size(); at += 4096 {
+			t.Run(fmt.Sprint(suffix, at), func(t *testing.T) {
+				dir := copyDir(t, base)
+				overwrite(t, dayPath(dir, damageDay)+suffix, at, 1)
+				late := rowsOf(9, damageDay, 1)
+				s := openWith(t, dir, late)
+				must(t, s.Append(t.Context(), late))
+				n, _, err := askFirst(t, s, countAll, false)
+				if err == nil && n == oldRows+4 {
+					return
+				}
+				if belfry.CodeOf(err) != belfry.StorageUnavailable || len(s.Incomplete()) != 1 {
+					t.Fatalf("%d rows, %v, incomplete %v", n, err, s.Incomplete())
+				}
+				if n, missing, err := askFirst(t, s, countAll, true); err != nil || n < 4 || len(missing) != 1 {
+					t.Errorf("partial: %d rows without %v, %v", n, missing, err)
+				}
+			})
+		}
+	}
+}

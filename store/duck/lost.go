@@ -277,6 +277,9 @@ func (s *Store) Watch() error {
 	fs := s.files
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
+	if err := fs.checkFolder(); err != nil {
+		return err
+	}
 	for _, list := range fs.byName {
 		for _, f := range slices.Clone(list) {
 			fs.lookAfter(f)
@@ -292,8 +295,35 @@ func (s *Store) Watch() error {
 	return fs.manifest.note(fs.reached())
 }
 
-// forgetLoss says that a day is complete, or that nobody expects its rows any more. The mutex is held.
+// checkFolder tells a folder that is gone as a whole, as one that is not mounted, from single files that are gone. The
+// mutex is held.
+func (fs *files) checkFolder() error {
+	_, err := os.Stat(fs.manifest.path)
+	if err == nil {
+		return nil
+	}
+	for _, list := range fs.byName {
+		for _, f := range list {
+			if _, there := os.Stat(f.path); there == nil && errors.Is(err, os.ErrNotExist) {
+				return fs.manifest.rewrite()
+			}
+		}
+	}
+	if len(fs.byName) == 0 && errors.Is(err, os.ErrNotExist) {
+		return nil // there has never been anything
+	}
+	return fmt.Errorf("look after the files in %s: %w", fs.dir, err)
+}
+
+// forgetLoss says that a day is complete, or that nobody expects its rows any more. A file that was put back is used. The
+// mutex is held.
 func (fs *files) forgetLoss(l *loss) {
+	f := fs.newFile(l.collection, l.period)
+	if _, known := fs.find(l.collection, l.period); known == nil {
+		if _, err := os.Stat(f.path); err == nil {
+			fs.insert(f)
+		}
+	}
 	fs.lost[l.collection.Name] = slices.DeleteFunc(slices.Clone(fs.lost[l.collection.Name]), func(o *loss) bool { return o == l })
 	fs.changed()
 }

@@ -132,9 +132,10 @@ func (s *Store) acquireComplete(ctx context.Context, p *query.Plan) ([]*file, er
 			return nil, err
 		}
 		used, err := s.files.acquire(ctx, p.Collection, p.From, p.To)
-		if err == nil || ctx.Err() != nil || s.files.losses() == losses {
+		if ctx.Err() != nil || s.files.losses() == losses {
 			return used, err
 		}
+		s.files.finish(used, nil)
 	}
 }
 

@@ -25,8 +25,8 @@ export function MissingDays() {
     >
       <Text size="sm">
         Rows of {days.slice(0, most).join(", ")}
-        {days.length > most && " and more"} cannot be read, as a file is damaged or missing. What you see is without them. The
-        page Health names the file.
+        {days.length > most && " and more"} cannot be read, as a file is damaged or missing. What you see is without
+        them. Administrators find the file in the health of the service.
       </Text>
     </Alert>
   );
