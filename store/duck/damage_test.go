@@ -224,6 +224,8 @@ func TestDamage(t *testing.T) {
 					wantMissing(t, s, countAll, damageDay, kept+2)
 				}
 				must(t, s.Append(t.Context(), late))
+				askFirst(t, s, countAll, false)
+				must(t, s.Append(t.Context())) // as the event of the fault does
 				wantMissing(t, s, countAll, damageDay, kept+4)
 				if n, _, err := askFirst(t, s, "SELECT COUNT(*) FROM objectdata WHERE timestamp >= '"+dayName(1)+"T00:00:00Z'", false); err != nil || n != 3 {
 					t.Errorf("rows of the other days: %d, %v; want 3", n, err)
