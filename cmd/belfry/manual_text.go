@@ -140,6 +140,7 @@ folder of a service on this machine, whether it runs or not.`,
 		description: `Says that the clock of this machine is right, and ends the fault "clock". Rows whose time to be kept is over by this
 clock are removed then, so look at the clock before.`,
 		examples: []usageExample{{"Look at the clock, then confirm it:", "belfry clock confirm --data /var/lib/belfry"}},
+	},
 	"verify": {
 		description: `Reads every file of rows in the folder of a stopped service, as far as its last block, and lists what is damaged or
 missing and what to do about it. It moves and deletes nothing. --json prints an object with the number of files read and the list
