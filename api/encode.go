@@ -16,7 +16,7 @@ import (
 type format interface {
 	begin(columns []query.Output) error
 	row(values []belfry.Value) error
-	end(count int, more bool) error
+	end(count int, more bool, missing []string) error
 }
 
 // formats are the values of wt.
@@ -33,7 +33,7 @@ var formats = map[string]struct {
 const held = 64 << 10
 
 // write writes rows as they come. Engines deliver one row more than was asked for, which only says that there are more.
-func write(w io.Writer, wt string, limit int, rows query.Rows) (count int, more bool, err error) {
+func write(w io.Writer, wt string, limit int, rows query.Rows, partial *query.Partial) (count int, more bool, err error) {
 	buf := bufio.NewWriterSize(w, held)
 	out := formats[wt].make(buf)
 	if err := out.begin(rows.Columns()); err != nil {
@@ -55,7 +55,7 @@ func write(w io.Writer, wt string, limit int, rows query.Rows) (count int, more 
 			return count, false, err
 		}
 	}
-	if err := out.end(count, more); err != nil {
+	if err := out.end(count, more, partial.Days()); err != nil {
 		return count, more, err
 	}
 	return count, more, buf.Flush()
@@ -82,7 +82,7 @@ func (f *jsonLines) row(values []belfry.Value) error {
 	return err
 }
 
-func (f *jsonLines) end(int, bool) error { return nil }
+func (f *jsonLines) end(int, bool, []string) error { return nil }
 
 func (f *jsonLines) object(values []belfry.Value) {
 	f.buf = append(f.buf[:0], '{')
@@ -121,8 +121,12 @@ func (f *jsonFormat) row(values []belfry.Value) error {
 	return err
 }
 
-func (f *jsonFormat) end(count int, more bool) error {
-	_, err := f.lines.w.WriteString(`],"count":` + strconv.Itoa(count) + `,"more":` + strconv.FormatBool(more) + "}\n")
+func (f *jsonFormat) end(count int, more bool, missing []string) error {
+	text := `],"count":` + strconv.Itoa(count) + `,"more":` + strconv.FormatBool(more)
+	if len(missing) > 0 {
+		text += `,"missing":["` + strings.Join(missing, `","`) + `"]`
+	}
+	_, err := f.lines.w.WriteString(text + "}\n")
 	return err
 }
 
@@ -146,7 +150,7 @@ func (f *csvFormat) row(values []belfry.Value) error {
 	return f.w.Write(f.cells)
 }
 
-func (f *csvFormat) end(int, bool) error {
+func (f *csvFormat) end(int, bool, []string) error {
 	f.w.Flush()
 	return f.w.Error()
 }

@@ -61,7 +61,7 @@ func TestFormats(t *testing.T) {
 		t.Helper()
 		rec := httptest.NewRecorder()
 		w := &answer{ResponseWriter: rec}
-		if _, _, err := write(w, wt, limit, sample()); err != nil {
+		if _, _, err := write(w, wt, limit, sample(), nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := rec.Body.String(); got != want {

@@ -36,7 +36,7 @@ var Codes = []CodeInfo{
 	{belfry.UnsupportedMediaType, http.StatusUnsupportedMediaType, 0, "The path does not read this Content-Type or Content-Encoding; the message says what it reads."},
 	{belfry.RateLimited, http.StatusTooManyRequests, 1, "This customer asks for more at a time than its share; or there were too many logins that failed."},
 	{belfry.Overloaded, http.StatusServiceUnavailable, 1, "The service has too much to do at the moment."},
-	{belfry.StorageUnavailable, http.StatusServiceUnavailable, 5, "Nothing can be stored at the moment; the message says why."},
+	{belfry.StorageUnavailable, http.StatusServiceUnavailable, 5, "Rows cannot be stored, or not all that were asked for be read, at the moment; the message says why."},
 	{belfry.Internal, http.StatusInternalServerError, 0, "A fault of the service. The body carries the request's id, under which the log has more."},
 }
 

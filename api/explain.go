@@ -14,18 +14,24 @@ import (
 func (s *Server) explain(clock *stopwatch, w *answer, r *request, wt string, plan *query.Plan) error {
 	lines := plan.Lines()
 	// How an engine would look for rows tells of all that it holds.
-	if e, ok := s.Source(plan.Collection).(query.Explainer); ok && !r.scope().Limited() {
+	if e, ok := s.Source(plan.Collection).(query.Explainer); ok {
 		more, err := e.Explain(clock, plan)
 		if err != nil {
 			return err
 		}
-		lines = append(lines, more...)
+		if !r.scope().Limited() {
+			lines = append(lines, more...)
+		}
 	}
 	if wt != "json" {
-		_, err := s.stream(clock, w, r, wt, len(lines), &lineRows{lines: lines})
+		_, err := s.stream(clock, w, r, wt, len(lines), &lineRows{lines: lines}, plan.Partial)
 		return err
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"plan": explanationOf(plan, lines)})
+	body := map[string]any{"plan": explanationOf(plan, lines)}
+	if days := plan.Partial.Days(); len(days) > 0 {
+		body["missing"] = days
+	}
+	writeJSON(w, http.StatusOK, body)
 	return nil
 }
 

@@ -16,7 +16,7 @@ import (
 	"belfry/query"
 )
 
-var sqlParams = []string{"q", "fq", "rows", "wt", "from", "to", "span", "tz", "explain"}
+var sqlParams = []string{"q", "fq", "rows", "wt", "from", "to", "span", "tz", "explain", "partial"}
 
 // maxQuery is the longest body of POST /api/sql.
 const maxQuery = 1 << 20
@@ -90,9 +90,16 @@ func (s *Server) sql(w *answer, r *request, params params) error {
 	if err != nil {
 		return err
 	}
+	partial, err := params.flag("partial")
+	if err != nil {
+		return err
+	}
 	plan, err := s.plan(r.scope(), params)
 	if err != nil {
 		return err
+	}
+	if partial {
+		plan.Partial = new(query.Partial)
 	}
 	if !s.turn(r, &s.queries, r.customer, r.limits.Queries) {
 		return belfry.Errorf(belfry.RateLimited, "%d queries run already and none ended in time; try again shortly", r.limits.Queries)
@@ -124,19 +131,28 @@ func (s *Server) answer(clock *stopwatch, w *answer, r *request, params params, 
 		return err
 	}
 	defer rows.Close()
-	count, err = s.stream(clock, w, r, wt, plan.Limit, rows)
+	count, err = s.stream(clock, w, r, wt, plan.Limit, rows, plan.Partial)
 	return err
 }
 
 // moreTrailer tells at the end of an answer that has no other place for it whether there are more rows.
 const moreTrailer = "X-More"
 
+// missingHeader lists the days that a partial answer is without, where it has no other place for that.
+const missingHeader = "X-Missing"
+
 // stream sends rows in the form of wt, packed if the client takes that.
-func (s *Server) stream(clock *stopwatch, w *answer, r *request, wt string, limit int, rows query.Rows) (count int, err error) {
+func (s *Server) stream(clock *stopwatch, w *answer, r *request, wt string, limit int, rows query.Rows, partial *query.Partial) (count int, err error) {
 	h := w.Header()
 	h.Set("Content-Type", formats[wt].mediaType)
 	h.Set("Cache-Control", "no-store")
 	h.Set("Vary", "Accept-Encoding")
+	if wt != "json" {
+		partial.Seal()
+		if days := partial.Days(); len(days) > 0 {
+			h.Set(missingHeader, strings.Join(days, ", "))
+		}
+	}
 	if r.Method == http.MethodHead {
 		return 0, nil
 	}
@@ -145,7 +161,7 @@ func (s *Server) stream(clock *stopwatch, w *answer, r *request, wt string, limi
 	}
 	out := s.packers.open(outside{w, clock}, w, r.Header.Get("Accept-Encoding"))
 	defer out.release()
-	count, more, err := write(out, wt, limit, rows)
+	count, more, err := write(out, wt, limit, rows, partial)
 	if err != nil {
 		return count, err
 	}

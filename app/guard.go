@@ -10,13 +10,13 @@ import (
 	"belfry/store"
 )
 
-// watchFilesEvery is how often the lock and the folder of the journal are looked at.
-const watchFilesEvery = time.Second
+// watchLockEvery is how often the lock and the folder of the journal are looked at.
+const watchLockEvery = time.Second
 
-// watchFiles tells when the lock or the journal are not where a restart, or another process, would look for them. The journal
+// watchLock tells when the lock or the journal are not where a restart, or another process, would look for them. The journal
 // checks the same before it acknowledges anything; this finds out while nothing is sent.
-func (s *service) watchFiles(ctx context.Context) error {
-	tick := time.NewTicker(watchFilesEvery)
+func (s *service) watchLock(ctx context.Context) error {
+	tick := time.NewTicker(watchLockEvery)
 	defer tick.Stop()
 	for {
 		s.trouble.lock.told(s.lock.Check()) // first, so that the loss is reported even if it is mended at once
@@ -51,7 +51,7 @@ func (s *service) newTroubles() {
 	}}
 }
 
-// journalFailed is told how an append to the journal ended. What watchFiles looks at is for it to report.
+// journalFailed is told how an append to the journal ended. What watchLock looks at is for it to report.
 func (s *service) journalFailed(err error) {
 	if !errors.Is(err, journal.ErrGone) && !errors.Is(err, journal.ErrLockLost) {
 		s.trouble.journal.told(err)

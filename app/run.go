@@ -203,6 +203,9 @@ func (s *service) stop() error {
 	if s.parts.clock != nil {
 		errs = append(errs, s.parts.clock.endWithin(ctx))
 	}
+	if s.parts.files != nil {
+		errs = append(errs, s.parts.files.endWithin(ctx))
+	}
 	if s.rows != nil {
 		err := within(ctx, s.rows.Close)
 		if errors.Is(err, context.DeadlineExceeded) {

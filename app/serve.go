@@ -42,10 +42,11 @@ type service struct {
 	collect     *collect.Supervisor
 	env         *collect.Env // of the collectors
 	people      *accounts
-	parts       struct{ clock, disk, watch, store, meta, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase *part }
+	parts       struct{ clock, disk, watch, store, meta, files, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase *part }
 	failed      chan error
 	phase       atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
 	reloads     chan struct{}                // retention may have changed
+	files       chan struct{}                // a file of rows was found damaged or missing, or is whole again
 	goal        uint64                       // position of the last record of the replay
 	refused     atomic.Int64                 // files that were wrong when they were to be imported
 	summed      atomic.Int64                 // when all summaries were found up to date, in Unix seconds
@@ -65,7 +66,7 @@ func Serve(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	s := &service{core: c, failed: make(chan error, 8), reloads: make(chan struct{}, 1), faults: newFaults(o.Log.With("part", "faults"), time.Now)}
+	s := &service{core: c, failed: make(chan error, 8), reloads: make(chan struct{}, 1), files: make(chan struct{}, 1), faults: newFaults(o.Log.With("part", "faults"), time.Now)}
 	s.vitals.started = time.Now()
 	s.newTroubles()
 	s.wrote = s.journalFailed
@@ -126,10 +127,12 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	s.rows, err = duck.Open(ctx, duck.Config{
 		Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Catalog: s.Catalog, Log: s.Log.With("part", "store"),
 		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), Queries: cfg.Limits.Queries, Items: s.tree.Dimensions, Behind: queriesBehind, Files: s.descriptors.files,
+		Journal: s.journalBatches, Changed: s.filesChanged,
 	})
 	if err != nil {
 		return err
 	}
+	s.parts.files = start("files of rows", s.watchFiles, s.failed)
 	s.oldest = s.rows.Oldest
 	return s.tree.Dimensions(func(b *belfry.Batch) error { return s.rows.Append(ctx, b) })
 }
@@ -297,7 +300,7 @@ func (s *service) serveHTTP(context.Context) error {
 	if !s.cfg.Load().NoCollect {
 		s.parts.collect = start("collectors", s.collect.Run, s.failed)
 	}
-	s.parts.watch = start("watch of lock and journal", s.watchFiles, s.failed)
+	s.parts.watch = start("watch of lock and journal", s.watchLock, s.failed)
 	s.parts.keep = start("housekeeping", s.keepHouse, s.failed)
 	s.parts.measure = start("measurements", s.measure, s.failed)
 	s.parts.erase = start("removal of customers", behind(s.keepErased), s.failed)

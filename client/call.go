@@ -78,7 +78,7 @@ func (c *Client) open(ctx context.Context, q request) (*http.Response, error) {
 			first = c.patient.now()
 		}
 		left := c.retry - c.patient.now().Sub(first)
-		if left <= 0 {
+		if left <= 0 || hint >= notSoon {
 			return nil, err
 		}
 		if attempt == 0 {

@@ -31,6 +31,9 @@ func realTime() patience {
 const (
 	firstPause   = 200 * time.Millisecond
 	longestPause = 15 * time.Second
+
+	// notSoon is how long a server asks to wait when waiting alone does not help, as for a day that cannot be read.
+	notSoon = time.Hour
 )
 
 // pause is how long to wait after so many failed attempts: twice as long each time, spread so that many clients do not

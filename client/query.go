@@ -19,6 +19,7 @@ type Query struct {
 	Filter   string
 	Format   string // json, csv or ndjson
 	Explain  bool
+	Partial  bool // answer without the days that cannot be read
 }
 
 func (q Query) form() url.Values {
@@ -33,29 +34,32 @@ func (q Query) form() url.Values {
 	if q.Explain {
 		v.Set("explain", "true")
 	}
+	if q.Partial {
+		v.Set("partial", "true")
+	}
 	return v
 }
 
-// Query asks, and hands the answer to read as it comes. more tells whether the server has rows beyond those it gave; of a
-// JSON answer that stands in its text.
-func (c *Client) Query(ctx context.Context, q Query, read func(io.Reader) error) (more bool, err error) {
+// Query asks, and hands the answer to read as it comes. more tells whether the server has rows beyond those it gave, and
+// missing which days the answer is without; of a JSON answer both stand in its text.
+func (c *Client) Query(ctx context.Context, q Query, read func(io.Reader) error) (more bool, missing string, err error) {
 	res, err := c.open(ctx, request{
 		method: http.MethodPost, path: "/api/sql", body: []byte(q.form().Encode()), stream: true,
 		typ: "application/x-www-form-urlencoded",
 	})
 	if err != nil {
-		return false, err
+		return false, "", err
 	}
 	if res.StatusCode != http.StatusOK {
-		return false, failure(res)
+		return false, "", failure(res)
 	}
 	defer res.Body.Close()
 	whole := &reader{r: res.Body}
 	err = read(whole)
 	if whole.err != nil { // whatever read made of it
-		return false, fmt.Errorf("the answer of %s broke off: %w", c.base, whole.err)
+		return false, "", fmt.Errorf("the answer of %s broke off: %w", c.base, whole.err)
 	}
-	return res.Trailer.Get("X-More") == "true", err
+	return res.Trailer.Get("X-More") == "true", res.Header.Get("X-Missing"), err
 }
 
 // reader remembers how reading ended.

@@ -51,6 +51,9 @@ type Plan struct {
 	Items      []belfry.ID
 	ItemsKnown bool
 
+	// Partial collects the days of which rows cannot be read; nil: the plan fails if there are any.
+	Partial *Partial
+
 	// Notes tell the reader of an explanation what the plan took for granted.
 	Notes []string
 }

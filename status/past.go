@@ -30,10 +30,13 @@ type Past struct {
 	Catalog *catalog.Catalog
 	Rows    query.Source                        // of events, changes and snapshots
 	Oldest  func(collection string) belfry.Time // rows before it have been dropped; 0 when none have
+
+	partial *query.Partial // of the plan that is answered
 }
 
 // Select runs a plan over the state of things at the moment that it names.
 func (s Past) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
+	s.partial = p.Partial
 	about := s.about(p)
 	states, err := s.states(ctx, about, p.AsOf)
 	if err == nil && len(about.around) > 0 {
@@ -120,6 +123,7 @@ func (a scope) narrow(p *query.Plan, where query.And) {
 // Taken tells whether the customer has a whole snapshot that was begun at or after since and ended until now. One that
 // lies in the future was taken while the clock was ahead; it must not keep the days until then from having their own.
 func (s Past) Taken(ctx context.Context, c belfry.CustomerID, since, now belfry.Time) (bool, error) {
+	s.partial = new(query.Partial) // one that cannot be read is as good as none
 	ends, err := s.snapshots(ctx, c, since, now)
 	return len(ends) > 0, err
 }

@@ -113,6 +113,7 @@ func (s Past) pages(ctx context.Context, p *query.Plan, after belfry.RowID, each
 
 // read gives the rows of a plan one by one, and tells how many there were.
 func (s Past) read(ctx context.Context, p *query.Plan, each func([]belfry.Value) error) (n int, err error) {
+	p.Partial = s.partial
 	rows, err := s.Rows.Select(ctx, p)
 	if err != nil {
 		return 0, fmt.Errorf("read %s: %w", p.Collection.Name, err)

@@ -2,7 +2,7 @@
 // sends files of rows to a server and asks it.
 //
 // Exit status: 0 when done, 1 when something could not be done, 2 when the command line is wrong, 3 when the server
-// rejected some rows of a file, or items of an action, and took the others.
+// rejected some rows of a file, or items of an action, and took the others, 4 when verify found something wrong.
 package main
 
 import (
@@ -31,6 +31,7 @@ type commands struct {
 	User       userCmd       `cmd:"" help:"Create, list and remove users of the web interface, and give them passwords; works while the service runs and while it is stopped."`
 	Customer   customerCmd   `cmd:"" help:"Create and list customers; works while the service runs and while it is stopped."`
 	Clock      clockCmd      `cmd:"" help:"Confirm the clock after it was found far off; works while the service runs and while it is stopped."`
+	Verify     verifyCmd     `cmd:"" help:"Look for damaged and missing files in the folder of a stopped service, and say what to do."`
 	Check      checkCmd      `cmd:"" help:"Check the configuration and print the effective file."`
 	Send       sendCmd       `cmd:"" help:"Send a file of data, log and createview rows to a server."`
 	Provision  provisionCmd  `cmd:"" help:"Create and change the items of a package from a file, or of all packages from a folder."`
@@ -77,6 +78,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	if _, ok := errors.AsType[rejectedError](err); ok {
 		return 3
+	}
+	if _, ok := errors.AsType[problemsError](err); ok {
+		return 4
 	}
 	return 1
 }

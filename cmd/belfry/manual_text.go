@@ -141,6 +141,18 @@ folder of a service on this machine, whether it runs or not.`,
 clock are removed then, so look at the clock before.`,
 		examples: []usageExample{{"Look at the clock, then confirm it:", "belfry clock confirm --data /var/lib/belfry"}},
 	},
+	"verify": {
+		description: `Reads every file of rows in the folder of a stopped service, as far as its last block, and lists what is damaged or
+missing and what to do about it. It moves and deletes nothing. --json prints an object with the number of files read and the list
+of problems, each with collection, day, file, problem and remedy.
+
+Exit status: 0 when nothing is wrong, 4 when there are problems, 1 when the folder could not be read, as while a service runs
+from it. A running service tells by itself what it has found: under "faults" in GET /api/health, and as events.`,
+		examples: []usageExample{
+			{"Look at a folder before the service is started:", "belfry verify --data /var/lib/belfry"},
+			{"For a script:", "belfry verify --json --data /var/lib/belfry > problems.json"},
+		},
+	},
 	"check": {
 		description: `Reads the configuration as serve would, says what is wrong with it, or prints it with every default filled in.`,
 		examples:    []usageExample{{"Check a file before the service reads it:", "belfry check --config belfry.yaml"}},
@@ -202,6 +214,9 @@ for another form; json and ndjson are what the server sends, unchanged.
 
 Without --rows or LIMIT the first ten rows are shown; when there are more, that is told. A collection of the past needs a
 time span (--span, --from, --to, or a condition on timestamp) or a number of rows.
+
+A query over a day whose file is damaged or missing is refused. With --partial it is answered without that day, and the days
+that are missing are named on standard error.
 
 When the server cannot make sense of the query, the line that is wrong is shown with a mark below the place.
 

@@ -23,6 +23,7 @@ type sqlCmd struct {
 	Span    string        `help:"Length of the time span, as 1h; it ends at --to, or now." placeholder:"LENGTH"`
 	Zone    string        `name:"tz" help:"Time zone of times that are written without one, of days and of TIMEBUCKET, as Europe/Paris (UTC)." placeholder:"ZONE"`
 	Filter  string        `name:"fq" help:"Lucene clauses that rows must match beside the query." placeholder:"CLAUSES"`
+	Partial bool          `help:"Answer without the days whose rows cannot be read, and name them on standard error."`
 	Explain bool          `help:"Show the plan of the query instead of its rows."`
 	Watch   time.Duration `help:"Ask again and again with this time between, as 5s, until interrupted." placeholder:"TIME"`
 }
@@ -100,7 +101,7 @@ func (q *asker) once(w io.Writer) error {
 	form := q.form()
 	ask := client.Query{
 		Text: q.cmd.Query, Rows: q.cmd.Rows, From: q.cmd.From, To: q.cmd.To, Span: q.cmd.Span, Zone: q.cmd.Zone,
-		Filter: q.cmd.Filter, Explain: q.cmd.Explain, Format: form,
+		Filter: q.cmd.Filter, Explain: q.cmd.Explain, Partial: q.cmd.Partial, Format: form,
 	}
 	var t grid
 	read := func(r io.Reader) error { _, err := io.Copy(w, r); return err }
@@ -108,9 +109,12 @@ func (q *asker) once(w io.Writer) error {
 		ask.Format = "csv"
 		read = t.read
 	}
-	more, err := q.client.Query(q.ctx, ask, read)
+	more, missing, err := q.client.Query(q.ctx, ask, read)
 	if err != nil {
 		return q.pointed(err)
+	}
+	if missing != "" {
+		q.say("the answer is not complete: rows of " + missing + " cannot be read")
 	}
 	if form == "table" {
 		return q.show(w, &t, more)

@@ -57,6 +57,9 @@ func (s *Store) append(ctx context.Context, batches []*belfry.Batch) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
+	if err := s.restore(ctx, s.files.unrestored()); err != nil {
+		return err
+	}
 	loads, err := s.divide(batches)
 	if err != nil {
 		return err
@@ -164,8 +167,25 @@ func split(c *catalog.Collection, b *belfry.Batch, each func(p period, rows []in
 	}
 }
 
-// deliver brings one file up to date.
+// deliver brings one file up to date. When it turns out to be damaged it is set aside, and a new one takes its place.
 func (s *Store) deliver(ctx context.Context, l *load) error {
+	for {
+		losses := s.files.losses()
+		err := s.deliverTo(ctx, l)
+		if err == nil || s.files.losses() == losses {
+			return err
+		}
+		if s.files.isLeaving(l.collection, l.period) { // queries would hold it for as long as they run
+			open, _ := s.runs.clear(ctx, true)
+			open()
+		}
+		if err := s.restore(ctx, s.files.unrestored()); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Store) deliverTo(ctx context.Context, l *load) (err error) {
 	cols, err := columns(l.collection, l.pieces)
 	if err != nil {
 		return fmt.Errorf("store rows of %s: %w", l.collection.Name, err)
@@ -174,7 +194,10 @@ func (s *Store) deliver(ctx context.Context, l *load) error {
 	if err != nil {
 		return err
 	}
-	defer s.files.release([]*file{f})
+	defer func() { s.files.finish([]*file{f}, err) }()
+	if err := s.files.present(f); err != nil {
+		return err
+	}
 	pieces := slices.DeleteFunc(l.pieces, func(p piece) bool { return p.batch.Pos <= f.pos })
 	for len(pieces) > 0 {
 		n := commitSize(pieces)
@@ -345,7 +368,11 @@ func (s *Store) fold(ctx context.Context) error {
 		} else {
 			s.files.spoil(f)
 		}
-		s.files.release([]*file{f})
+		losses := s.files.losses()
+		s.files.finish([]*file{f}, err)
+		if err != nil && s.files.losses() != losses {
+			return s.restore(ctx, s.files.unrestored()) // it was damaged, and is set aside
+		}
 		if err != nil {
 			return fmt.Errorf("checkpoint %s: %w", f.path, err)
 		}

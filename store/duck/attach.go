@@ -8,32 +8,91 @@ import (
 	"slices"
 	"strconv"
 
+	"belfry"
 	"belfry/query"
 )
 
 func (fs *files) attach(ctx context.Context, f *file) (err error) {
+	info, err := os.Stat(f.path) // the engine would make a new file in the place of one that is gone
+	if err != nil {
+		return fmt.Errorf("%w: %w", errFile, err)
+	}
 	fs.clock++
 	alias := "f" + strconv.FormatUint(fs.clock, 10)
 	if err := fs.conn.exec(ctx, "ATTACH "+quoteText(f.path)+" AS "+alias); err != nil {
 		return fmt.Errorf("%w: %w", errFile, err)
 	}
-	f.alias = alias
+	f.alias, f.inode = alias, info
 	fs.attached++
 	defer func() {
 		if err != nil {
 			fs.detach(f)
 		}
 	}()
-	if f.pos, err = fs.conn.number(ctx, "SELECT max(pos) FROM "+alias+".main.position"); err != nil {
-		return err
-	}
-	kinds, err := readKinds(ctx, fs.conn, alias)
+	kinds, err := f.inspect(ctx, fs.conn)
 	if err != nil {
 		return err
 	}
 	f.know(kinds)
-	f.dirty, err = unfolded(f)
-	return err
+	if f.dirty, err = unfolded(f); err != nil {
+		return err
+	}
+	if had := fs.manifest.pos[manifestKey(f.collection, f.period)]; f.pos < had {
+		return errors.Join(errLost, fs.loseRows(f, had)) // who asked has to know that the day is incomplete
+	}
+	return nil
+}
+
+// inspect reads the position and the columns of a file that has just been attached, and looks whether it is what it is
+// called.
+func (f *file) inspect(ctx context.Context, c *conn) (kinds map[string]kind, err error) {
+	if f.pos, err = c.number(ctx, "SELECT max(pos) FROM "+f.alias+".main.position"); err != nil {
+		return nil, err
+	}
+	if kinds, err = readKinds(ctx, c, f.alias); err != nil {
+		return nil, err
+	}
+	first, any, err := firstTime(ctx, c, f.alias)
+	if err != nil {
+		return nil, err
+	}
+	return kinds, belongs(f, kinds, first, any)
+}
+
+// firstTime is the time of the first row of a file, if it has any.
+func firstTime(ctx context.Context, c *conn, alias string) (t belfry.Time, any bool, err error) {
+	r, err := c.query(ctx, "SELECT timestamp FROM "+alias+".main.rows LIMIT 1")
+	if err != nil || !r.next() {
+		return 0, false, err
+	}
+	return belfry.Time(r.int(0)), true, nil
+}
+
+// judgeAttach sets a file aside if it could not be attached because it is damaged or gone. What only the engine says is
+// asked for a second time, and believed if another file can be attached meanwhile. The mutex is held.
+func (fs *files) judgeAttach(ctx context.Context, f *file, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(fs.dir); err == nil { // the folder of the store is a trouble of the whole store
+			fs.setAside(f, goneWhy)
+		}
+		return
+	}
+	why := damageAtOpen(f.path, err)
+	if why == "" {
+		return
+	}
+	if _, err := fs.draw(ctx, []column{{timestampColumn, kindInt}}); err != nil {
+		fs.log.Warn("a file of rows cannot be opened, and neither can a new one", "file", f.path, "err", err)
+		return
+	}
+	if err := fs.attach(ctx, f); err == nil { // it was something that has passed
+		fs.detach(f)
+		return
+	}
+	fs.setAside(f, why)
 }
 
 // unfolded estimates what the engine holds in memory because it is only in its log beside the file.

@@ -138,7 +138,7 @@ func (fs *files) drop(c *catalog.Collection, goes func(period) bool) error {
 		}
 	}
 	fs.byName[c.Name] = stay
-	var errs []error
+	errs := fs.dropLost(c, goes)
 	for _, f := range gone {
 		f.doomed = true
 		fs.held -= len(f.items.page)
@@ -152,7 +152,33 @@ func (fs *files) drop(c *catalog.Collection, goes func(period) bool) error {
 
 func (fs *files) remove(f *file) error {
 	fs.detach(f) // its rows are going, so are its errors
-	return unlink(f.path)
+	if f.loss != nil {
+		return fs.moveAside(f)
+	}
+	return errors.Join(unlink(f.path), fs.manifest.remove(manifestKey(f.collection, f.period)))
+}
+
+// dropLost forgets incomplete days of some periods, with what was kept of them.
+func (fs *files) dropLost(c *catalog.Collection, goes func(period) bool) (errs []error) {
+	var left []*loss
+	for _, l := range fs.lost[c.Name] {
+		if !goes(l.period) || l.leaving != nil {
+			left = append(left, l)
+			continue
+		}
+		errs = append(errs, l.unlink())
+	}
+	fs.lost[c.Name] = left
+	fs.changed()
+	return errs
+}
+
+// unlink removes what was kept of an incomplete day that is not kept any longer.
+func (l *loss) unlink() error {
+	if err := os.RemoveAll(l.marker + ".wal"); err != nil {
+		return err
+	}
+	return os.RemoveAll(l.marker)
 }
 
 // unlink removes a database file and what the engine keeps beside it. The file itself goes last, so that what is left

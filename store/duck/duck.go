@@ -8,6 +8,7 @@
 //	DIR/objectlog/2026-11-15.duckdb.items    which items have rows in it, once someone has looked for one
 //	DIR/objectlog/watermark                  all before it has been dropped
 //	DIR/objectlog/kept                       but for these periods, and when their rows came; mostly not there
+//	DIR/manifest                             which files there must be
 //	DIR/objectdata.hour/2026-11.duckdb       summaries, where the collection has some: tables rows, made and position
 //	memory                                   table item: the names of items, by id
 //
@@ -66,6 +67,13 @@ type Config struct {
 	// altogether and had to be started anew, which empties the memory it kept the names in.
 	Items func(add func(*belfry.Batch) error) error
 
+	// Journal gives the batches of all records that are still in the journal, in their order, with their positions. What
+	// it has of a day whose file was damaged is stored again. nil: there is no journal.
+	Journal func(each func(*belfry.Batch) error) error
+
+	// Changed is told when a day is found incomplete, or is complete again; see Incomplete. It must not block.
+	Changed func()
+
 	logLimit int64 // size at which a file's log is folded in; 64 MB
 	summed   int64 // of how many rows one statement makes summaries, as the engine holds them until it is done; 1 Mi
 	unlisted bool  // no token filters are made
@@ -92,6 +100,12 @@ func (c *Config) fill() error {
 	}
 	if c.Items == nil {
 		c.Items = func(func(*belfry.Batch) error) error { return nil }
+	}
+	if c.Journal == nil {
+		c.Journal = func(func(*belfry.Batch) error) error { return nil }
+	}
+	if c.Changed == nil {
+		c.Changed = func() {}
 	}
 	var err error
 	c.Dir, err = filepath.Abs(c.Dir)
@@ -155,12 +169,13 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.kept.read(s.cfg.Dir, all); err != nil {
 		return err
 	}
-	if s.files, err = listFiles(s.cfg.Dir, all, s.stores); err != nil {
+	if s.files, err = listFiles(s.cfg.Dir, all, s.stores, s.cfg.Log); err != nil {
 		return err
 	}
 	if s.files.most = s.cfg.Files; s.cfg.Files > 0 {
 		s.files.keep = min(maxAttached, s.cfg.Files/2)
 	}
+	s.files.changed, s.files.onLoss = s.cfg.Changed, s.lostRows
 	return s.start(ctx)
 }
 
@@ -284,7 +299,8 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	err := s.files.detachAll(context.Background())
+	err := errors.Join(s.Watch(), s.files.detachAll(context.Background()))
+	s.files.manifest.close()
 	s.stop()
 	if err != nil {
 		return fmt.Errorf("close store %s: %w", s.cfg.Dir, err)

@@ -200,48 +200,6 @@ func TestSpoiled(t *testing.T) {
 	}
 }
 
-// TestDamagedFile keeps the rows of one day from being stored, and no others.
-func TestDamagedFile(t *testing.T) {
-	dir := t.TempDir()
-	s := open(t, dir)
-	mustAppend(t, s, rowsOf(1, 0, 1))
-	c := s.cfg.Catalog.Collection("objectdata")
-	damaged := filepath.Join(dir, c.Name, fileName(c, periodOf(c, crashDay0)))
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := os.ReadFile(damaged)
-	if err != nil {
-		t.Fatal(err)
-	}
-	log, err := os.ReadFile(damaged + ".wal")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(damaged, make([]byte, len(whole)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s = open(t, dir)
-	defer s.Close()
-	if err := s.Append(t.Context(), rowsOf(2, 0, 1)); err == nil {
-		t.Error("rows went into a damaged file")
-	}
-	plan := parse(t, s, "SELECT i1 FROM objectdata WHERE timestamp >= '"+(crashDay0+dayLength).String()+"'")
-	if got := read(t, s, plan); got != "1 1" {
-		t.Errorf("rows of the other day: %q", got)
-	}
-	if _, err := s.Select(t.Context(), parse(t, s, "SELECT i1 FROM objectdata LIMIT 10")); err == nil || belfry.CodeOf(err) != belfry.Internal {
-		t.Errorf("a query of the damaged day: %v", err)
-	}
-	if err := errors.Join(os.WriteFile(damaged, whole, 0o600), os.WriteFile(damaged+".wal", log, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	mustAppend(t, s, rowsOf(2, 0, 1))
-	if got := count(t, s); got != 4 {
-		t.Errorf("%d rows once the file is whole again, want 4", got)
-	}
-}
-
 // TestRevive replaces the engine under a store: rows are still there, names are asked for.
 func TestRevive(t *testing.T) {
 	cat, err := catalog.Load()

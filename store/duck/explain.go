@@ -12,6 +12,9 @@ var _ query.Explainer = (*Store)(nil)
 
 // Explain says which files a plan would be asked of, those with which it would begin first.
 func (s *Store) Explain(_ context.Context, p *query.Plan) ([]query.Line, error) {
+	if err := s.complete(p); err != nil {
+		return nil, err
+	}
 	periods := s.files.periods(p.Collection, p.From, p.To)
 	if len(periods) == 0 {
 		return []query.Line{{Part: "files", Text: "none has rows of that span"}}, nil

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"belfry"
 	"belfry/catalog"
@@ -34,6 +36,14 @@ type files struct {
 	clock    uint64 // counts uses
 	held     int    // bytes of filters of items in memory
 
+	manifest  *manifest
+	lost      map[string][]*loss // by collection
+	lossCount int                // how often a day was found incomplete
+	now       func() time.Time
+	log       *slog.Logger
+	changed   func()      // told when lost changes; must not block
+	onLoss    func(*file) // told of a file that lost rows
+
 	// The last file that was made, as it was before its first row. Files of other periods that begin with the same
 	// columns are copies of it: rows of a year that come in late need some hundred files at once.
 	image struct {
@@ -50,9 +60,11 @@ type file struct {
 	alias      string // name in the engine while attached; "" otherwise
 	refs       int    // who is using it
 	used       uint64
-	stale      bool // must be detached before it is used again: a write to it failed
-	doomed     bool // has been dropped
-	occupied   bool // summaries are being written to it
+	stale      bool        // must be detached before it is used again: a write to it failed
+	doomed     bool        // has been dropped, or set aside
+	loss       *loss       // why it was set aside; nil: it was not
+	inode      os.FileInfo // the file that is attached
+	occupied   bool        // summaries are being written to it
 	table      query.Table
 	kinds      map[string]kind // of its columns; never changed, only replaced
 
@@ -67,8 +79,8 @@ type file struct {
 }
 
 // listFiles finds the files in dir and removes those of periods that are not stored: a Drop did not get to them.
-func listFiles(dir string, collections []*catalog.Collection, stores func(*catalog.Collection, period) bool) (*files, error) {
-	fs := &files{dir: dir, byName: map[string][]*file{}, keep: maxAttached}
+func listFiles(dir string, collections []*catalog.Collection, stores func(*catalog.Collection, period) bool, log *slog.Logger) (*files, error) {
+	fs := &files{dir: dir, byName: map[string][]*file{}, keep: maxAttached, lost: map[string][]*loss{}, now: time.Now, log: log, changed: func() {}, onLoss: func(*file) {}}
 	fs.freed = sync.NewCond(&fs.mu)
 	for _, c := range collections {
 		entries, err := os.ReadDir(filepath.Join(dir, c.Name))
@@ -84,6 +96,9 @@ func listFiles(dir string, collections []*catalog.Collection, stores func(*catal
 			}
 			p, ok := parseFileName(c, e.Name())
 			if !ok {
+				if err := fs.findMarker(c, e.Name(), stores); err != nil {
+					return nil, err
+				}
 				continue
 			}
 			f := fs.newFile(c, p)
@@ -96,7 +111,35 @@ func listFiles(dir string, collections []*catalog.Collection, stores func(*catal
 			fs.insert(f)
 		}
 	}
+	missing, err := fs.checkManifest(collections, stores)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range missing {
+		fs.log.Error("a file of rows is gone", "file", f.path)
+		fs.loseFile(f, goneWhy)
+		if err := fs.moveAside(f); err != nil {
+			return nil, err
+		}
+	}
 	return fs, nil
+}
+
+// findMarker takes note of a day that was found incomplete by an earlier process.
+func (fs *files) findMarker(c *catalog.Collection, name string, stores func(*catalog.Collection, period) bool) error {
+	p, at, ok := parseMarker(c, name)
+	if !ok {
+		return nil
+	}
+	l := &loss{period: p, collection: c, marker: filepath.Join(fs.dir, c.Name, name), since: at, why: "found at " + at.Format(time.RFC3339)}
+	if !l.kept() {
+		l.why = "was missing, or had lost rows, at " + at.Format(time.RFC3339)
+	}
+	if !stores(c, p) {
+		return l.unlink()
+	}
+	fs.lose(l)
+	return nil
 }
 
 func (fs *files) newFile(c *catalog.Collection, p period) *file {
@@ -140,6 +183,10 @@ func (fs *files) acquireAll(ctx context.Context, list []*file) ([]*file, error) 
 	defer fs.mu.Unlock()
 	var got []*file
 	for _, f := range list {
+		if f != nil && f.loss != nil { // not dropped: its rows belong into the answer
+			fs.releaseLocked(got)
+			return nil, errLost
+		}
 		if f == nil || f.doomed {
 			continue
 		}
@@ -152,6 +199,10 @@ func (fs *files) acquireAll(ctx context.Context, list []*file) ([]*file, error) 
 			return nil, err
 		}
 		if f.doomed { // while we waited for it
+			if f.loss != nil {
+				fs.releaseLocked(append(got, f))
+				return nil, errLost
+			}
 			fs.releaseLocked([]*file{f})
 			continue
 		}
@@ -198,11 +249,17 @@ func (fs *files) periods(c *catalog.Collection, from, to belfry.Time) []period {
 func (fs *files) acquireForWriting(ctx context.Context, c *catalog.Collection, p period, cols []column) (*file, error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
+	if err := fs.awaitAside(ctx, c, p); err != nil {
+		return nil, err
+	}
 	_, f := fs.find(c, p)
 	if f == nil {
 		f = fs.newFile(c, p)
 		if err := fs.create(ctx, f, cols); err != nil {
 			return nil, fmt.Errorf("create %s: %w", f.path, err)
+		}
+		if err := fs.manifest.add(manifestKey(c, p)); err != nil {
+			return nil, fmt.Errorf("list %s: %w", f.path, err)
 		}
 		fs.insert(f)
 	}
@@ -225,6 +282,7 @@ func (fs *files) use(ctx context.Context, f *file) error {
 	if f.alias == "" {
 		fs.trim(fs.keep - 1)
 		if err := fs.attach(ctx, f); err != nil {
+			fs.judgeAttach(ctx, f, err)
 			return fmt.Errorf("attach %s: %w", f.path, err)
 		}
 	}

@@ -3,6 +3,7 @@ package duck
 import (
 	"slices"
 
+	"belfry"
 	"belfry/query"
 )
 
@@ -40,6 +41,14 @@ func (w *itemWalk) extend(n int) bool {
 		w.rest = w.rest[1:]
 	}
 	return len(w.found) > had
+}
+
+// reached is the moment from which on everything has been looked at, if rows was enough; otherwise it was all there is.
+func (w *itemWalk) reached(enough bool) belfry.Time {
+	if !enough || len(w.found) == 0 {
+		return w.plan.From
+	}
+	return w.found[len(w.found)-1].from
 }
 
 // mayHave tells whether the period may have a row of the answer. The newest is always asked: its filter would be old as

@@ -47,6 +47,9 @@ func (s *Store) openPages(ctx context.Context, p *query.Plan) (*pages, error) {
 			return nil, err
 		}
 	}
+	if err := s.complete(p); err != nil {
+		return nil, err
+	}
 	g := &pages{store: s, ctx: ctx, plan: p, left: p.Limit + 1, known: s.arrivals.of(p.Customer)}
 	return g, g.fetch(p, min(firstPage, g.left))
 }
@@ -120,6 +123,22 @@ func (g *pages) Close() error {
 	return g.page.Close()
 }
 
+// acquireComplete gives the files of the span of a plan, and tells the plan what is missing.
+func (s *Store) acquireComplete(ctx context.Context, p *query.Plan) ([]*file, error) {
+	for {
+		losses := s.files.losses()
+		err := s.complete(p)
+		if err != nil {
+			return nil, err
+		}
+		used, err := s.files.acquire(ctx, p.Collection, p.From, p.To)
+		if ctx.Err() != nil || s.files.losses() == losses {
+			return used, err
+		}
+		s.files.finish(used, nil)
+	}
+}
+
 // fixed finds the columns that the files of a plan have, so that each of its pages has the same.
 func (s *Store) fixed(ctx context.Context, p *query.Plan) (*query.Plan, error) {
 	s.life.RLock()
@@ -127,7 +146,7 @@ func (s *Store) fixed(ctx context.Context, p *query.Plan) (*query.Plan, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	used, err := s.files.acquire(ctx, p.Collection, p.From, p.To)
+	used, err := s.acquireComplete(ctx, p)
 	if err != nil {
 		return nil, s.explain(ctx, p, err)
 	}

@@ -7,8 +7,10 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"belfry"
+	"belfry/catalog"
 	"belfry/query"
 
 	bindings "github.com/duckdb/duckdb-go-bindings"
@@ -108,9 +110,24 @@ func (s *Store) answer(ctx context.Context, p *query.Plan, most int) (*rows, err
 	return r, err
 }
 
-// ask runs the plan on the files of its span. When the rows are wanted by time it begins with the files at that end, and
-// takes more only while there are too few rows: the others cannot have any that come before.
+// ask runs the plan. A file that turns out to be damaged meanwhile is set aside, and the plan run again without it, or
+// refused.
 func (s *Store) ask(ctx context.Context, c *conn, p *query.Plan) (*rows, error) {
+	for {
+		losses := s.files.losses()
+		r, err := s.askFiles(ctx, c, p)
+		if ctx.Err() != nil || s.files.losses() == losses { // else an answer may be without a day that it does not name
+			return r, err
+		}
+	}
+}
+
+// askFiles runs the plan on the files of its span. When the rows are wanted by time it begins with the files at that end,
+// and takes more only while there are too few rows: the others cannot have any that come before.
+func (s *Store) askFiles(ctx context.Context, c *conn, p *query.Plan) (*rows, error) {
+	if err := s.complete(p); err != nil {
+		return nil, err
+	}
 	if p.Period != "" {
 		return s.askSummaries(ctx, c, p)
 	}
@@ -119,6 +136,9 @@ func (s *Store) ask(ctx context.Context, c *conn, p *query.Plan) (*rows, error) 
 	}
 	periods := s.files.periods(p.Collection, p.From, p.To)
 	if r, err := s.askLatest(ctx, c, p, periods); r != nil || err != nil {
+		if err == nil && latestOnly(p) {
+			err = s.completeFrom(p, periods[len(periods)-1].from)
+		}
 		return r, err
 	}
 	w := s.walk(p, periods)
@@ -126,9 +146,68 @@ func (s *Store) ask(ctx context.Context, c *conn, p *query.Plan) (*rows, error) 
 	for {
 		r, err := s.askSome(ctx, c, p, w.found)
 		if err != nil || r.result.rows > p.Limit || r.result.cut || !w.extend(8*len(w.found)) {
+			if err == nil && latestOnly(p) {
+				err = s.completeFrom(p, w.reached(r.result.rows > p.Limit || r.result.cut))
+			}
 			return r, err
 		}
 	}
+}
+
+// latestOnly tells whether a plan asks for the latest rows, whenever that was. Then days before those that were read do not
+// matter.
+func latestOnly(p *query.Plan) bool {
+	return p.From <= 0 && p.Period == "" && p.Grouping == nil && len(p.Order) > 0 && p.Order[0].Column.Name == timestampColumn && p.Order[0].Desc && p.Limit < firstPage
+}
+
+// complete refuses a plan whose span has days of which rows cannot be read, or tells it which these are.
+func (s *Store) complete(p *query.Plan) error {
+	if latestOnly(p) {
+		return nil // that depends on how far it has to go back
+	}
+	d := s.sums[p.Collection.Name]
+	from, to := p.From, p.To
+	if d != nil && p.Period != "" && to < endOfTime { // a summary is of the span in which it begins
+		from, to = from-from%dayLength, to+query.PeriodLength(p.Period)-1
+	}
+	names := s.namesOf(p.Collection, s.files.lostIn(p.Collection, from, to))
+	if d != nil {
+		names = append(names, s.lostSummaries(p, d, from, to)...)
+	}
+	return p.Missing(names)
+}
+
+// completeFrom does the same for the days from a moment on.
+func (s *Store) completeFrom(p *query.Plan, from belfry.Time) error {
+	return p.Missing(s.namesOf(p.Collection, s.files.lostIn(p.Collection, from, p.To)))
+}
+
+// namesOf names days as file names do.
+func (s *Store) namesOf(c *catalog.Collection, days []period) (names []string) {
+	for _, d := range days {
+		names = append(names, d.from.Std().Format(layout(c)))
+	}
+	return names
+}
+
+// lostSummaries are the days of the span of which summaries cannot be read. While the rows of a day are there, its
+// summaries are made from them.
+func (s *Store) lostSummaries(p *query.Plan, d *summed, from, to belfry.Time) (names []string) {
+	by, ok := p.Period, p.Period != ""
+	if !ok {
+		if by, ok = s.fromSummaries(p); !ok {
+			return nil
+		}
+	}
+	to = min(to, s.Oldest(d.raw.Name)-1)
+	for _, month := range s.files.lostIn(d.kept(by), from, to) {
+		for day := month.from; day < month.to; day += dayLength {
+			if (period{day, day + dayLength}).overlaps(from, to) {
+				names = append(names, day.Std().Format(time.DateOnly))
+			}
+		}
+	}
+	return names
 }
 
 // firstTry is how many of n files to begin with.
@@ -204,6 +283,12 @@ func (fs *files) finish(list []*file, err error) {
 	if err != nil {
 		for _, f := range list {
 			f.stale = f.stale || strings.Contains(err.Error(), `"`+f.alias+`" has been invalidated`)
+			if f.doomed {
+				continue
+			}
+			if why := damageIn(f.path, err); why != "" {
+				fs.setAside(f, why)
+			}
 		}
 	}
 	fs.releaseLocked(list)

@@ -78,6 +78,7 @@ func (s *Store) make(ctx context.Context, q *conn, d *summed, w *work) (err erro
 	}
 	defer func() { s.files.finish(used, err) }()
 	spans := coveredBy(used, w.spans) // the rows of the others have been dropped, and their summaries are all there is
+	spans = slices.DeleteFunc(spans, func(sp period) bool { return s.files.isLost(d.raw, periodOf(d.raw, sp.from)) })
 	if len(spans) == 0 {
 		return nil
 	}
@@ -85,7 +86,7 @@ func (s *Store) make(ctx context.Context, q *conn, d *summed, w *work) (err erro
 	if err != nil {
 		return err
 	}
-	defer s.files.release([]*file{f})
+	defer func() { s.files.finish([]*file{f}, err) }()
 	s.files.occupy(f, true)
 	defer s.files.occupy(f, false)
 	known := s.files.tables(used)
@@ -295,6 +296,9 @@ func (s *Store) unsettled(ctx context.Context, q *conn, d *summed, t belfry.Time
 	for _, p := range s.files.periods(d.raw, 0, t-1) {
 		if p.to > t {
 			break
+		}
+		if s.files.isLost(d.raw, p) {
+			continue
 		}
 		st, err := s.lookAt(ctx, q, d, p)
 		if err != nil {

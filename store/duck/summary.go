@@ -165,6 +165,11 @@ func (s *Store) stateOf(ctx context.Context, q *conn, d *summed, day period, f *
 		st.hours, st.stale = []period{day}, 24
 		return st, nil
 	}
+	if s.files.isLost(d.raw, day) { // then summaries that were made of more rows tell more than those that are left
+		st.rows.raise(day, hours)
+		st.compare(st.rows, hours, min(days[day.from], st.rows.sum()))
+		return st, nil
+	}
 	st.compare(st.rows, hours, days[day.from])
 	return st, nil
 }

@@ -88,7 +88,7 @@ func (s *Store) find(ctx context.Context, q *conn, d *summed, before belfry.Time
 	list := agenda{most: s.cfg.summed}
 	behind, counted := 0, int64(0)
 	for _, p := range s.files.periods(d.raw, 0, before-1) {
-		if d.attempts(d.raw, p.from) > 0 {
+		if d.attempts(d.raw, p.from) > 0 || s.files.isLost(d.raw, p) {
 			continue
 		}
 		known := d.knows(p)

@@ -16,6 +16,13 @@ func (c *hourCounts) sum() (n int64) {
 	return n
 }
 
+// raise sets the counts of the hours to those of which summaries were made, where these are higher.
+func (c *hourCounts) raise(day period, made rowCounts) {
+	for h := range c {
+		c[h] = max(c[h], made[day.from+belfry.Time(h)*hourLength])
+	}
+}
+
 // tally counts the rows of a file by hour. Its fields belong to the mutex of summed.
 type tally struct {
 	hours  hourCounts

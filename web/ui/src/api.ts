@@ -163,6 +163,8 @@ export interface Answer<Row> {
   rows: Row[];
   count: number;
   more: boolean;
+  /** Days whose rows cannot be read, and which the answer is without. */
+  missing?: string[];
 }
 
 export interface Ask {
@@ -175,10 +177,33 @@ export interface Ask {
   signal?: AbortSignal;
 }
 
-export function sql<Row>(q: string, ask: Ask = {}): Promise<Answer<Row>> {
+/** sql asks for what there is: days that cannot be read are noted in missingDays, and every page shows them. */
+export async function sql<Row>(q: string, ask: Ask = {}): Promise<Answer<Row>> {
   const { signal, ...rest } = ask;
-  return inTurn(() => call<Answer<Row>>("/api/sql", { json: { q, ...rest }, signal }));
+  const answer = await inTurn(() => call<Answer<Row>>("/api/sql", { json: { q, partial: true, ...rest }, signal }));
+  if (answer.missing) missingDays.note(answer.missing);
+  return answer;
 }
+
+let missing: readonly string[] = [];
+const missingReaders = new Set<() => void>();
+const setMissing = (days: readonly string[]) => {
+  missing = days;
+  for (const again of missingReaders) again();
+};
+
+/** missingDays are the days that answers were without, until the reader has taken note of them. */
+export const missingDays = {
+  note: (days: string[]) => {
+    if (days.some((d) => !missing.includes(d))) setMissing([...new Set([...missing, ...days])].sort());
+  },
+  clear: () => setMissing([]),
+  get: () => missing,
+  subscribe: (again: () => void) => {
+    missingReaders.add(again);
+    return () => missingReaders.delete(again);
+  },
+};
 
 // The service runs four queries of a customer at a time and refuses what waits for long, so a page asks for three at a time.
 const lanes = 3;

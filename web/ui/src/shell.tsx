@@ -32,6 +32,7 @@ import { link } from "./links";
 import { useConnected, useLive } from "./live";
 import { Bell } from "./parts/Bell";
 import { Faults } from "./parts/faults";
+import { MissingDays } from "./parts/MissingDays";
 import { StatusIcon, statuses, statusName } from "./parts/StatusIcon";
 import { type Section, sections } from "./sections";
 import { usePerson } from "./session";
@@ -98,6 +99,7 @@ export function Shell({ children }: { children: ReactNode }) {
         <a href="#page" className="skip">
           Skip to the page
         </a>
+        <MissingDays />
         <div id="page">{children}</div>
       </AppShell.Main>
       <Suspense>

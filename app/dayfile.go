@@ -1,0 +1,85 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"belfry"
+)
+
+// filesEvery is how often the files of rows are looked after.
+const filesEvery = 2 * time.Second
+
+// faultDayFile begins the id of the fault of an incomplete day.
+const faultDayFile = "day_file "
+
+// filesChanged wakes watchFiles. It does not wait.
+func (s *service) filesChanged() {
+	select {
+	case s.files <- struct{}{}:
+	default:
+	}
+}
+
+// watchFiles looks for files of rows that were deleted under the service, and keeps a fault open for each day of which
+// rows cannot be read.
+func (s *service) watchFiles(ctx context.Context) error {
+	tick := time.NewTicker(filesEvery)
+	defer tick.Stop()
+	open, failing := map[string]bool{}, false
+	for {
+		err := s.rows.Watch()
+		if err != nil && !failing {
+			s.Log.Warn("the list of files of rows is not up to date", "err", err)
+		}
+		failing = err != nil
+		open = s.tellIncomplete(open)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.files:
+		case <-tick.C:
+		}
+	}
+}
+
+// tellIncomplete begins the faults of incomplete days and ends those that were open and are over.
+func (s *service) tellIncomplete(open map[string]bool) map[string]bool {
+	now := map[string]bool{}
+	for _, d := range s.rows.Incomplete() {
+		id := faultDayFile + d.Collection + " " + d.Day
+		now[id] = true
+		s.faults.begin(id, false, d.Message)
+	}
+	for id := range open {
+		if !now[id] {
+			s.faults.end(id)
+		}
+	}
+	return now
+}
+
+// journalBatches gives the row store what is still in the journal, but for the rows of removed customers, which may have
+// been erased already.
+func (s *service) journalBatches(each func(*belfry.Batch) error) error {
+	removed := map[belfry.CustomerID]bool{}
+	for _, r := range s.tree.Removals() {
+		removed[r.Customer] = true
+	}
+	return s.journal.Replay(0, func(pos uint64, payload []byte) error {
+		r, err := belfry.DecodeRecord(payload)
+		if err != nil { // the start has told about it
+			return nil
+		}
+		r.SetPos(pos)
+		for _, b := range r.Batches {
+			if removed[b.Customer] {
+				continue
+			}
+			if err := each(b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+
+	"belfry/app"
+	"belfry/catalog"
+)
+
+type verifyCmd struct {
+	adminFlags
+	JSON bool `name:"json" help:"Print the result as JSON."`
+}
+
+// problemsError says that verify has found something.
+type problemsError struct{ error }
+
+// Run reads the folder of a stopped service, lists what is wrong with it and what to do, and fails if there is anything.
+func (c *verifyCmd) Run(s streams) error {
+	cat, err := catalog.Load()
+	if err != nil {
+		return err
+	}
+	cfg, err := (&configFlags{Config: c.Config, Data: c.Data}).load(cat)
+	if err != nil {
+		return err
+	}
+	level := &slog.LevelVar{}
+	level.Set(slog.LevelWarn)
+	found, err := app.Verify(context.Background(), app.Options{Config: cfg, Catalog: cat, Log: newLog(s.err, level), Level: level, Existing: true})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		enc := json.NewEncoder(s.out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(found)
+	} else {
+		for _, p := range found.Problems {
+			fmt.Fprintf(s.out, "%s: %s\n  %s\n", p.File, p.Problem, p.Remedy)
+		}
+		if len(found.Problems) == 0 {
+			_, err = fmt.Fprintf(s.out, "%s read, nothing is wrong\n", count(found.Files, "file"))
+		}
+	}
+	if err == nil && len(found.Problems) > 0 {
+		err = problemsError{fmt.Errorf("%s in %s", count(len(found.Problems), "problem"), count(found.Files, "file"))}
+	}
+	return err
+}

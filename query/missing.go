@@ -1,0 +1,78 @@
+package query
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"belfry"
+)
+
+// Partial collects the days of which a source cannot read all rows. A plan that has one is answered from the rest; without
+// one it fails with StorageUnavailable. The parts into which a plan is divided share it.
+type Partial struct {
+	mu     sync.Mutex
+	days   map[string]bool
+	sealed bool
+}
+
+// Days lists the days that are missing, oldest first.
+func (p *Partial) Days() []string {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Sorted(maps.Keys(p.days))
+}
+
+// Seal says that the client has been told which days are missing. A day that is found missing afterwards is an error.
+func (p *Partial) Seal() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sealed = true
+}
+
+// add takes note of missing days; false when it is too late for one of them.
+func (p *Partial) add(days []string) bool {
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, d := range days {
+		if p.sealed && !p.days[d] {
+			return false
+		}
+		if p.days == nil {
+			p.days = map[string]bool{}
+		}
+		p.days[d] = true
+	}
+	return true
+}
+
+// retryMissing is after how many seconds a client may ask again: it takes a person to repair a file.
+const retryMissing = 3600
+
+// maxNamedDays is how many missing days an error names.
+const maxNamedDays = 10
+
+// Missing tells the plan that rows of the given days cannot be read. Unless it wants a partial answer that is an error.
+func (p *Plan) Missing(days []string) error {
+	if len(days) == 0 || p.Partial.add(days) {
+		return nil
+	}
+	named := strings.Join(days[:min(len(days), maxNamedDays)], ", ")
+	if len(days) > maxNamedDays {
+		named += ", …"
+	}
+	e := belfry.Errorf(belfry.StorageUnavailable, "rows of %s of %s cannot be read, as their file is damaged or missing; ask with partial=true for an answer without them, "+
+		"or leave the day out of the span; on the machine of the service, belfry verify says what to do", p.Collection.Name, named)
+	e.Retry = retryMissing
+	return e
+}

@@ -1,0 +1,195 @@
+package duck
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+
+	bindings "github.com/duckdb/duckdb-go-bindings"
+)
+
+// What is damage and what is not. A damaged file is taken out of use, so a healthy one must never be called damaged: a
+// disk that is full or does not answer, too few file descriptors, too little memory or a missing permission are troubles
+// of the whole store, which pass. So what the engine says is believed only where we find the same in the file ourselves,
+// or where it is about the content of the file and not about reading it.
+
+// errForeign says that a file holds something else than its name says.
+var errForeign = errors.New("the content does not belong here")
+
+const (
+	mainHeader  = 4096      // bytes of each of the three headers of a database file
+	firstBlock  = 3 * 4096  // where blocks begin
+	blockBytes  = 256 << 10 // of a block, its checksum included
+	magicOffset = 8         // behind the checksum of the first header
+	magic       = "DUCK"    //
+	checksumKey = 0xbf58476d1ce4e5b9
+)
+
+var (
+	badBlock  = regexp.MustCompile(`computed checksum (\d+) does not match stored checksum (\d+) in block at location (\d+)`)
+	cutOff    = regexp.MustCompile(`Could not read enough bytes from file "[^"]*": attempted to read (\d+) bytes from location (\d+)`)
+	badLog    = regexp.MustCompile(`(?s)replaying WAL file.*(Corrupt WAL file|Serialization Error|Failed to deserialize|INTERNAL Error)`)
+	passingIO = []string{"Too many open files", "Cannot allocate", "No space left", "Input/output error", "Permission denied", "Resource temporarily", "Disk quota", "Read-only file system"}
+)
+
+// damageIn tells what is wrong with a file, given an error of the engine that met it while it used the file, and maybe
+// others. It is empty when nothing is.
+func damageIn(path string, err error) string {
+	text := err.Error()
+	if m := badBlock.FindStringSubmatch(text); m != nil {
+		computed, _ := strconv.ParseUint(m[1], 10, 64)
+		stored, _ := strconv.ParseUint(m[2], 10, 64)
+		at, _ := strconv.ParseInt(m[3], 10, 64)
+		return checkBlock(path, at, computed, stored)
+	}
+	if m := cutOff.FindStringSubmatch(text); m != nil && strings.Contains(text, `"`+path+`"`) {
+		n, _ := strconv.ParseInt(m[1], 10, 64)
+		at, _ := strconv.ParseInt(m[2], 10, 64)
+		if info, err := os.Stat(path); err == nil && info.Size() < at+n {
+			return fmt.Sprintf("it ends at %d, before its content does", info.Size())
+		}
+	}
+	return ""
+}
+
+// damageAtOpen tells what is wrong with a file that could not be opened; empty when that is not the fault of the file.
+func damageAtOpen(path string, err error) string {
+	if errors.Is(err, errForeign) {
+		return err.Error()
+	}
+	for _, p := range []string{path, path + ".wal"} {
+		if info, err := os.Stat(p); err == nil && info.IsDir() {
+			return "there is a folder in its place"
+		}
+	}
+	if why := checkMagic(path); why != "" {
+		return why
+	}
+	if why := damageIn(path, err); why != "" {
+		return why
+	}
+	text := err.Error()
+	for _, words := range passingIO {
+		if strings.Contains(text, words) {
+			return ""
+		}
+	}
+	switch {
+	case shortOfMemory(err):
+		return ""
+	case badLog.MatchString(text):
+		return "its log cannot be read"
+	case isKind(err, bindings.ErrorTypeCatalog, bindings.ErrorTypeSerialization, bindings.ErrorTypeBinder):
+		return "it is not a file of rows"
+	}
+	return ""
+}
+
+// checkMagic looks at how the file begins.
+func checkMagic(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	var b [len(magic)]byte
+	if _, err := f.ReadAt(b[:], magicOffset); err != nil {
+		if errors.Is(err, io.EOF) {
+			return "it is empty or cut off"
+		}
+		return ""
+	}
+	if string(b[:]) != magic {
+		return "it is not a database"
+	}
+	return ""
+}
+
+// checkBlock tells whether a block, or a header, has these checksums. The engine does not say in which of several files it
+// has found them, and blocks that are not in use may have any.
+func checkBlock(path string, at int64, computed, stored uint64) string {
+	size := blockBytes
+	if at < firstBlock {
+		size = mainHeader
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	b := make([]byte, size)
+	if _, err := f.ReadAt(b, at); err != nil { // that it cannot be read does not say what is in it
+		return ""
+	}
+	if computed != stored && blockSum(b[8:]) == computed && binary.LittleEndian.Uint64(b) == stored {
+		return fmt.Sprintf("the block at %d does not match its checksum", at)
+	}
+	return ""
+}
+
+// blockSum is the engine's checksum of a block, whose length is a multiple of eight.
+func blockSum(b []byte) uint64 {
+	sum := uint64(5381)
+	for ; len(b) >= 8; b = b[8:] {
+		sum ^= binary.LittleEndian.Uint64(b) * checksumKey
+	}
+	return sum
+}
+
+// belongs tells whether a file has rows of its collection and period, by its columns and its first row: a file may have
+// been copied to the wrong place.
+func belongs(f *file, kinds map[string]kind, first belfry.Time, any bool) error {
+	if any && !f.contains(first) {
+		return fmt.Errorf("%w: it has rows of %s", errForeign, first)
+	}
+	if len(kinds) == 0 {
+		return fmt.Errorf("%w: it has no table of rows", errForeign)
+	}
+	for _, name := range []string{customerColumn, timestampColumn} {
+		if _, ok := kinds[name]; !ok {
+			return fmt.Errorf("%w: its rows have no %s", errForeign, name)
+		}
+	}
+	own, other := 0, ""
+	for name := range kinds {
+		switch {
+		case commonColumn(name):
+		case ownColumn(f.collection, name):
+			own++
+		default:
+			other = name
+		}
+	}
+	if own == 0 && other != "" { // a single one that is not known may come from another version
+		return fmt.Errorf("%w: its rows have the column %s", errForeign, other)
+	}
+	return nil
+}
+
+func commonColumn(name string) bool {
+	return name == customerColumn || name == idColumn || name == timestampColumn || name == belfry.ItemColumn || name == rowsColumn
+}
+
+// ownColumn tells whether a collection may have a column; of summaries all are known by their own name.
+func ownColumn(c *catalog.Collection, name string) bool {
+	if len(c.Fields) == 0 {
+		return true
+	}
+	if _, ok := c.Field(name); ok {
+		return true
+	}
+	digits, ok := strings.CutPrefix(name, "s") // the text of an indicator
+	if !ok {
+		return false
+	}
+	_, ok = c.Field("string" + digits)
+	return ok
+}

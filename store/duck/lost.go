@@ -1,0 +1,345 @@
+package duck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// A day is incomplete when its file was damaged or has vanished. A damaged file is not deleted: it is renamed, with its
+// log, and the rows that come for the day go into a new file. What is known of incomplete days is in the folder itself,
+// so that a start finds it again and an operator can end it by removing or repairing what is there:
+//
+//	objectdata/2026-11-13.duckdb                              rows that came since, and what the journal still had
+//	objectdata/2026-11-13.duckdb.damaged-20261116T070512Z     the file as it was, .wal beside it
+//	objectdata/2026-11-14.duckdb.missing-20261116T070512Z     says that a file was gone, or had lost its last rows
+const (
+	damagedMark = ".damaged-"
+	missingMark = ".missing-"
+	markerTime  = "20060102T150405Z"
+)
+
+// loss is an incomplete day (or month, where a file has a month). Its fields belong to the mutex of files.
+type loss struct {
+	period
+	collection *catalog.Collection
+	marker     string // path of the renamed file, or of the note that one is missing
+	since      time.Time
+	why        string
+	shortened  bool  // the file is there, but has lost its last rows
+	restored   bool  // what the journal has of the day is in its file
+	leaving    *file // the damaged file while it is still in use, and keeps its name; nil: it has moved
+}
+
+// errLost says that a file was found damaged or gone, and that its day is now listed as incomplete.
+var errLost = errors.New("a file of rows is damaged or gone")
+
+// Incomplete is a day of a collection of which rows cannot be read.
+type Incomplete struct {
+	Collection string
+	Day        string // or month, where a file has a month
+	Since      time.Time
+	Message    string
+}
+
+// Incomplete lists the days of which rows cannot be read.
+func (s *Store) Incomplete() []Incomplete {
+	fs := s.files
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	var list []Incomplete
+	for _, days := range fs.lost {
+		for _, l := range days {
+			list = append(list, Incomplete{l.collection.Name, l.name(), l.since, l.message()})
+		}
+	}
+	slices.SortFunc(list, func(a, b Incomplete) int { return strings.Compare(a.Collection+a.Day, b.Collection+b.Day) })
+	return list
+}
+
+func (l *loss) name() string { return l.from.Std().Format(layout(l.collection)) }
+
+// kept tells whether there is a damaged file.
+func (l *loss) kept() bool { return strings.Contains(filepath.Base(l.marker), damagedMark) }
+
+func (l *loss) message() string {
+	what := "its file was damaged (" + l.why + ") and is kept as "
+	if !l.kept() {
+		what = "its file " + l.why + "; this is noted in "
+	}
+	return fmt.Sprintf("rows of %s of %s cannot be read: %s%s; belfry verify says what to do",
+		l.collection.Name, l.name(), what, filepath.Join(l.collection.Name, filepath.Base(l.marker)))
+}
+
+// parseMarker reads the name of a marker.
+func parseMarker(c *catalog.Collection, name string) (p period, at time.Time, ok bool) {
+	for _, mark := range []string{damagedMark, missingMark} {
+		day, stamp, found := strings.Cut(name, mark)
+		if !found {
+			continue
+		}
+		at, err := time.Parse(markerTime, stamp)
+		p, ok := parseFileName(c, day)
+		return p, at, ok && err == nil
+	}
+	return period{}, time.Time{}, false
+}
+
+// lossAt finds an incomplete day; when several files of it were damaged, the last one. The mutex is held.
+func (fs *files) lossAt(c *catalog.Collection, p period) *loss {
+	for _, l := range slices.Backward(fs.lost[c.Name]) {
+		if l.from == p.from {
+			return l
+		}
+	}
+	return nil
+}
+
+// losses counts how often a day was found incomplete, so that who failed can tell whether to try again without it.
+func (fs *files) losses() int {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	return fs.lossCount
+}
+
+// lose adds an incomplete day. The mutex is held.
+func (fs *files) lose(l *loss) {
+	fs.lossCount++
+	fs.lost[l.collection.Name] = append(fs.lost[l.collection.Name], l)
+	fs.changed()
+}
+
+// setAside takes a file out of use because it is damaged, or gone. It moves when nobody uses it any more. The mutex is held.
+func (fs *files) setAside(f *file, why string) {
+	if f.doomed {
+		return
+	}
+	fs.log.Error("a file of rows is damaged and set aside", "file", f.path, "why", why)
+	i, _ := fs.find(f.collection, f.period)
+	fs.byName[f.collection.Name] = slices.Delete(slices.Clone(fs.byName[f.collection.Name]), i, i+1)
+	fs.held -= len(f.items.page)
+	f.items.page = nil
+	fs.loseFile(f, why)
+	if f.refs == 0 {
+		if err := fs.remove(f); err != nil {
+			fs.log.Error("a damaged file of rows could not be moved", "file", f.path, "err", err)
+		}
+	}
+}
+
+// loseFile says that the day of a file is incomplete until the file is back. The mutex is held.
+func (fs *files) loseFile(f *file, why string) {
+	now := fs.now().UTC().Truncate(time.Second)
+	f.doomed = true
+	f.loss = &loss{period: f.period, collection: f.collection, marker: fs.freeMarker(f.path+damagedMark, now), since: now, why: why, leaving: f}
+	fs.lose(f.loss)
+	fs.onLoss(f)
+}
+
+// freeMarker finds a name that no other marker has: a second file may be damaged within a second.
+func (fs *files) freeMarker(prefix string, at time.Time) string {
+	for ; ; at = at.Add(time.Second) {
+		path := prefix + at.Format(markerTime)
+		if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+			return path
+		}
+	}
+}
+
+// moveAside renames a file that was set aside, once it is detached. The log goes first: without the file it is never read.
+func (fs *files) moveAside(f *file) error {
+	l := f.loss
+	aside := l.marker
+	if _, err := os.Lstat(f.path); errors.Is(err, os.ErrNotExist) {
+		note := strings.Replace(aside, damagedMark, missingMark, 1)
+		if err := writeNote(note, l.why); err != nil {
+			return err
+		}
+		l.marker = note
+	}
+	for _, suffix := range []string{".wal", ""} {
+		if err := os.Rename(f.path+suffix, aside+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	for _, suffix := range []string{tokenSuffix, itemSuffix} { // they are made anew from rows
+		_ = os.Remove(f.path + suffix)
+	}
+	if err := syncDir(filepath.Dir(f.path)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	l.leaving = nil
+	fs.freed.Broadcast()
+	fs.changed()
+	return fs.manifest.remove(manifestKey(f.collection, f.period))
+}
+
+// writeNote leaves a note in the place of a file that is gone.
+func writeNote(path, why string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return writeSynced(path, []byte("The file of this day "+why+". Removing this note says that the rows will not come back.\n"))
+}
+
+// loseRows says that the last rows of a file that can be read are gone. The mutex is held.
+func (fs *files) loseRows(f *file, had uint64) error {
+	now := fs.now().UTC().Truncate(time.Second)
+	l := &loss{
+		period: f.period, collection: f.collection, shortened: true, since: now, marker: fs.freeMarker(f.path+missingMark, now),
+		why: fmt.Sprintf("has lost its last rows (it ends at position %d and had %d)", f.pos, had),
+	}
+	fs.log.Error("a file of rows has lost its last rows", "file", f.path, "position", f.pos, "had", had)
+	if err := writeNote(l.marker, l.why); err != nil {
+		return err
+	}
+	fs.lose(l)
+	fs.onLoss(f)
+	return fs.manifest.note(map[string]uint64{manifestKey(f.collection, f.period): f.pos})
+}
+
+// awaitAside waits until a damaged file of the period has moved away, so that its name is free. The mutex is held.
+func (fs *files) awaitAside(ctx context.Context, c *catalog.Collection, p period) error {
+	stop := context.AfterFunc(ctx, fs.freed.Broadcast)
+	defer stop()
+	for {
+		l := fs.lossAt(c, p)
+		if l == nil || l.leaving == nil {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if l.leaving.refs == 0 { // an earlier attempt to move it has failed
+			if err := fs.remove(l.leaving); err != nil {
+				return fmt.Errorf("set %s aside: %w", l.leaving.path, err)
+			}
+			continue
+		}
+		fs.freed.Wait()
+	}
+}
+
+// isLeaving tells whether a damaged file of the period is still in use.
+func (fs *files) isLeaving(c *catalog.Collection, p period) bool {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	l := fs.lossAt(c, p)
+	return l != nil && l.leaving != nil && l.leaving.refs > 0
+}
+
+// isLost tells whether a day is incomplete.
+func (fs *files) isLost(c *catalog.Collection, p period) bool {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	return fs.lossAt(c, p) != nil
+}
+
+// lostIn lists the incomplete days with moments of the span, oldest first.
+func (fs *files) lostIn(c *catalog.Collection, from, to belfry.Time) []period {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	var list []period
+	for _, l := range fs.lost[c.Name] {
+		if l.overlaps(from, to) {
+			list = append(list, l.period)
+		}
+	}
+	slices.SortFunc(list, func(a, b period) int { return int(min(max(a.from-b.from, -1), 1)) })
+	return slices.Compact(list)
+}
+
+// unrestored lists the incomplete days for which the journal has not been read yet.
+func (fs *files) unrestored() (list []*loss) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for _, days := range fs.lost {
+		for _, l := range days {
+			if !l.restored && l.leaving == nil {
+				list = append(list, l)
+			}
+		}
+	}
+	return list
+}
+
+// Watch looks for what happened to files behind our back: files that were deleted or replaced, and markers that an
+// operator has removed. It also brings the manifest up to date.
+func (s *Store) Watch() error {
+	fs := s.files
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if err := fs.checkFolder(); err != nil {
+		return err
+	}
+	for _, list := range fs.byName {
+		for _, f := range slices.Clone(list) {
+			fs.lookAfter(f)
+		}
+	}
+	for _, days := range fs.lost {
+		for _, l := range slices.Clone(days) {
+			if _, err := os.Lstat(l.marker); l.leaving == nil && errors.Is(err, os.ErrNotExist) {
+				fs.forgetLoss(l)
+			}
+		}
+	}
+	return fs.manifest.note(fs.reached())
+}
+
+// checkFolder tells a folder that is gone as a whole, as one that is not mounted, from single files that are gone. The
+// mutex is held.
+func (fs *files) checkFolder() error {
+	_, err := os.Stat(fs.manifest.path)
+	if err == nil {
+		return nil
+	}
+	for _, list := range fs.byName {
+		for _, f := range list {
+			if _, there := os.Stat(f.path); there == nil && errors.Is(err, os.ErrNotExist) {
+				return fs.manifest.rewrite()
+			}
+		}
+	}
+	if len(fs.byName) == 0 && errors.Is(err, os.ErrNotExist) {
+		return nil // there has never been anything
+	}
+	return fmt.Errorf("look after the files in %s: %w", fs.dir, err)
+}
+
+// forgetLoss says that a day is complete, or that nobody expects its rows any more. A file that was put back is used. The
+// mutex is held.
+func (fs *files) forgetLoss(l *loss) {
+	f := fs.newFile(l.collection, l.period)
+	if _, known := fs.find(l.collection, l.period); known == nil {
+		if _, err := os.Stat(f.path); err == nil {
+			fs.insert(f)
+		}
+	}
+	fs.lost[l.collection.Name] = slices.DeleteFunc(slices.Clone(fs.lost[l.collection.Name]), func(o *loss) bool { return o == l })
+	fs.changed()
+}
+
+// lookAfter looks whether a file is still there, and still the one that is attached. The mutex is held.
+func (fs *files) lookAfter(f *file) {
+	info, err := os.Stat(f.path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		fs.setAside(f, goneWhy)
+	case err == nil && f.alias != "" && !f.stale && !os.SameFile(info, f.inode):
+		f.stale = true
+		if f.refs == 0 {
+			fs.detach(f)
+		}
+	}
+}
+
+const goneWhy = "was deleted"

@@ -1,0 +1,137 @@
+package duck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// restore stores what the journal still has of incomplete days. Rows that were acknowledged and on their way into a file
+// that was set aside would be lost otherwise: positions are kept by file, and the file that takes its place would pass over
+// rows that come after later ones. So this comes before anything else is written to it. The caller holds write and life.
+//
+// It may be repeated: the file knows the position it has reached.
+func (s *Store) restore(ctx context.Context, days []*loss) error {
+	if len(days) == 0 {
+		return nil
+	}
+	r := restoring{store: s, ctx: ctx, loads: map[*loss]*load{}, rows: map[*loss]int{}, days: map[*catalog.Collection]map[belfry.Time]*loss{}}
+	for _, l := range days {
+		if r.days[l.collection] == nil {
+			r.days[l.collection] = map[belfry.Time]*loss{}
+		}
+		r.days[l.collection][l.from] = l
+		r.loads[l] = &load{collection: l.collection, period: l.period}
+	}
+	before := s.files.positions(days)
+	if err := s.cfg.Journal(r.add); err != nil {
+		return fmt.Errorf("read the journal for incomplete days: %w", err)
+	}
+	for l := range r.loads {
+		if err := r.flush(l); err != nil {
+			return err
+		}
+	}
+	for _, l := range days {
+		s.files.restoredFrom(l, r.first != 0 && r.first <= before[l])
+	}
+	return nil
+}
+
+// restoring sorts what the journal has by file.
+type restoring struct {
+	store *Store
+	ctx   context.Context
+	days  map[*catalog.Collection]map[belfry.Time]*loss
+	loads map[*loss]*load
+	rows  map[*loss]int
+	first uint64 // position of the first record
+}
+
+func (r *restoring) add(b *belfry.Batch) (err error) {
+	if r.first == 0 {
+		r.first = b.Pos
+	}
+	c := r.store.cfg.Catalog.KeptAs(b.Collection)
+	if b.Collection == belfry.Dimension || b.Len() == 0 || c == nil || r.days[c] == nil {
+		return nil
+	}
+	split(c, b, func(p period, rows []int) {
+		l := r.days[c][p.from]
+		if l == nil || err != nil {
+			return
+		}
+		load := r.loads[l]
+		if n := len(load.pieces); n > 0 && r.rows[l] >= maxCommit && load.pieces[n-1].batch.Pos != b.Pos {
+			err = r.flush(l)
+		}
+		load.pieces = append(load.pieces, piece{b, rows})
+		r.rows[l] += piece{b, rows}.len()
+	})
+	return err
+}
+
+func (r *restoring) flush(l *loss) error {
+	load := r.loads[l]
+	if len(load.pieces) == 0 {
+		return nil
+	}
+	if err := r.store.deliverTo(r.ctx, load); err != nil {
+		return err
+	}
+	load.pieces, r.rows[l] = nil, 0
+	return nil
+}
+
+// positions are those that the files of incomplete days have reached.
+func (fs *files) positions(days []*loss) map[*loss]uint64 {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	pos := map[*loss]uint64{}
+	for _, l := range days {
+		if _, f := fs.find(l.collection, l.period); f != nil {
+			pos[l] = f.pos
+		}
+	}
+	return pos
+}
+
+// restoredFrom takes note that the journal has been read for an incomplete day. Where only the last rows were lost, and
+// the journal had all that came after those that are there, the day is complete again.
+func (fs *files) restoredFrom(l *loss, whole bool) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	l.restored = true
+	if l.kept() || !l.shortened || !whole {
+		return
+	}
+	fs.log.Info("rows that a file had lost are stored again from the journal", "collection", l.collection.Name, "day", l.name())
+	if err := os.Remove(l.marker); err != nil && !errors.Is(err, os.ErrNotExist) {
+		fs.log.Warn("the note about lost rows stays", "file", l.marker, "err", err)
+		return
+	}
+	fs.forgetLoss(l)
+}
+
+// present makes sure that a file which is about to be written to has not been deleted under us.
+func (fs *files) present(f *file) error {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.lookAfter(f)
+	if f.doomed || f.stale {
+		return errLost
+	}
+	return nil
+}
+
+// lostRows tells the summaries that what they know of a file is not so any more.
+func (s *Store) lostRows(f *file) {
+	s.doubtRows(f)
+	if d := s.summing(f.collection); d != nil {
+		d.forgetMade(f)
+	}
+}
