@@ -28,26 +28,28 @@ import (
 // service is everything that runs while the service runs.
 type service struct {
 	*core
-	front   *front
-	disk    *disk
-	faults  *faults
-	guard   *clockGuard
-	rows    *duck.Store
-	store   *store.Mover
-	meta    *meta.Mover
-	seq     *ingest.Sequencer
-	hub     *api.Hub
-	api     *api.Server
-	collect *collect.Supervisor
-	env     *collect.Env // of the collectors
-	people  *accounts
-	parts   struct{ clock, disk, store, meta, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase *part }
-	failed  chan error
-	phase   atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
-	reloads chan struct{}                // retention may have changed
-	goal    uint64                       // position of the last record of the replay
-	refused atomic.Int64                 // files that were wrong when they were to be imported
-	summed  atomic.Int64                 // when all summaries were found up to date, in Unix seconds
+	front    *front
+	disk     *disk
+	faults   *faults
+	guard    *clockGuard
+	rows     *duck.Store
+	store    *store.Mover
+	meta     *meta.Mover
+	seq      *ingest.Sequencer
+	hub      *api.Hub
+	api      *api.Server
+	collect  *collect.Supervisor
+	env      *collect.Env // of the collectors
+	people   *accounts
+	budget   *budget
+	pressure *pressure
+	parts    struct{ clock, disk, store, meta, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase, pressure *part }
+	failed   chan error
+	phase    atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
+	reloads  chan struct{}                // retention may have changed
+	goal     uint64                       // position of the last record of the replay
+	refused  atomic.Int64                 // files that were wrong when they were to be imported
+	summed   atomic.Int64                 // when all summaries were found up to date, in Unix seconds
 	settings
 	vitals   vitals
 	registry *prometheus.Registry // of all metrics
@@ -58,13 +60,17 @@ func Serve(ctx context.Context, o Options) error {
 	if level, err := o.Config.Level(); err == nil {
 		o.Level.Set(level)
 	}
+	budget := newBudget(findMemoryLimit("/"))
+	o.useBudget(budget)
 	o.Config.Runtime.apply(Runtime{})
-	defer runtime.KeepAlive(newBallast())
+	budget.limitHeap(o.Config)
+	budget.tell(o.Config, o.Log)
+	defer runtime.KeepAlive(newBallast(budget.ballast))
 	c, err := lockCore(o)
 	if err != nil {
 		return err
 	}
-	s := &service{core: c, failed: make(chan error, 8), reloads: make(chan struct{}, 1), faults: newFaults(o.Log.With("part", "faults"), time.Now)}
+	s := &service{core: c, budget: budget, pressure: newPressure(budget.limit.bytes), failed: make(chan error, 8), reloads: make(chan struct{}, 1), faults: newFaults(o.Log.With("part", "faults"), time.Now)}
 	s.vitals.started = time.Now()
 	s.notReady("the service is starting; try again shortly")
 	err = s.open(ctx)
@@ -78,7 +84,7 @@ func Serve(ctx context.Context, o Options) error {
 
 // newBallast counts as heap and takes no memory, as nobody writes to it. While the real heap is small, the collector
 // would otherwise run many times a second over garbage that would have fitted in a few more megabytes.
-func newBallast() []byte { return make([]byte, 32<<20) }
+func newBallast(bytes int) []byte { return make([]byte, bytes) }
 
 func (s *service) notReady(why string) {
 	s.phase.Store(belfry.Errorf(belfry.StorageUnavailable, "%s", why))
@@ -104,6 +110,7 @@ func (s *service) open(ctx context.Context) (err error) {
 	s.disk = newDisk(cfg, s.faults, s.Log.With("part", "disk"))
 	s.disk.look()
 	s.parts.disk = start("disk watch", s.disk.Run, s.failed)
+	s.parts.pressure = start("memory watch", s.pressure.run, s.failed)
 	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.settingsStep, s.startSequencer, s.importStep, s.demoStep, s.serveHTTP} {
 		if err := step(ctx); err != nil {
 			return err
@@ -116,7 +123,7 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	cfg := s.cfg.Load()
 	s.rows, err = duck.Open(ctx, duck.Config{
 		Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Catalog: s.Catalog, Log: s.Log.With("part", "store"),
-		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), Queries: cfg.Limits.Queries, Items: s.tree.Dimensions, Behind: queriesBehind,
+		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), MemoryMost: s.budget.engineMost, Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Items: s.tree.Dimensions, Behind: queriesBehind, Quick: quickBehind,
 	})
 	if err != nil {
 		return err
@@ -126,7 +133,7 @@ func (s *service) openStore(ctx context.Context) (err error) {
 }
 
 func (s *service) startMovers(ctx context.Context) error {
-	s.store = store.NewMover(s.rows, store.MoverOptions{After: s.moved, Labels: s.tree, Log: s.Log.With("part", "store"), Failed: s.moverFailed})
+	s.store = store.NewMover(s.rows, store.MoverOptions{After: s.moved, MaxBacklog: s.budget.backlogRows, Labels: s.tree, Log: s.Log.With("part", "store"), Failed: s.moverFailed})
 	s.meta = meta.NewMover(s.db, meta.MoverOptions{States: s.tree.States, Log: s.Log.With("part", "meta"), Failed: s.moverFailed})
 	s.parts.store = start("row mover", behind(s.store.Run), s.failed)
 	s.parts.meta = start("metadata mover", behind(s.meta.Run), s.failed)
@@ -238,6 +245,9 @@ func (s *service) mendDamage() {
 const roomWithin = 10 * time.Second
 
 func (s *service) room(ctx context.Context, rows int) error {
+	if err := s.pressure.check(); err != nil {
+		return err
+	}
 	if s.store.Roomy(rows) { // nearly always, and then nothing needs a clock
 		return nil
 	}
@@ -314,6 +324,9 @@ func (s *service) createView(ctx context.Context, c belfry.CustomerID, who strin
 }
 
 func (s *service) source(c *catalog.Collection) query.Source {
+	if err := s.pressure.check(); err != nil {
+		return shortOfMemory{err}
+	}
 	if c.Historical {
 		return s.store
 	}

@@ -76,6 +76,9 @@ func (l Limits) filled() Limits {
 	if l.HeldMemory == 0 {
 		l.HeldMemory = defaultHeldMemory
 	}
+	if l.ChunkBytes == 0 {
+		l.ChunkBytes = chunkBytes
+	}
 	return l
 }
 

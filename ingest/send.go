@@ -65,8 +65,10 @@ func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func()
 func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Options) (int, []byte, error) {
 	report := &belfry.Report{}
 	last := pending{}
+	part := oneChunk()
+	part.bytes = s.cfg.Limits().filled().ChunkBytes
 	for {
-		c, readErr := b.read(oneChunk())
+		c, readErr := b.read(part)
 		ended := errors.Is(readErr, io.EOF)
 		if readErr != nil && !ended {
 			_ = last.finish(s, report) // nothing acknowledges it, but it counts

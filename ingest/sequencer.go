@@ -61,6 +61,7 @@ type Journal interface {
 type Limits struct {
 	HeldRows      int   // of a body that is applied as a whole, see held.go; 0: the default
 	HeldMemory    int64 // of all such bodies together, decoded; 0: the default
+	ChunkBytes    int   // of a body that are decided at a time; 0: the default
 	Row           int
 	Columns       int
 	Indicators    int // the highest number, at most belfry.MaxIndicators

@@ -760,7 +760,7 @@ export interface Health {
     metadata: number;
     collections: { name: string; bytes: number; files: number }[];
   };
-  memory: { resident: number; heap: number; goroutines: number };
+  memory: { resident: number; heap: number; goroutines: number; limit?: number; budget?: Record<string, number> };
   queries: {
     running: number;
     total: Record<string, number>;
