@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"belfry"
@@ -26,6 +27,7 @@ type place struct {
 	patience time.Duration // how long to wait for the place again
 	waits    *waits
 	abort    func() // ends the wait for the client
+	evicted  atomic.Bool
 
 	mu    sync.Mutex
 	timer *time.Timer
@@ -110,6 +112,7 @@ func (w *waits) begin(p *place, most int) {
 	}
 	w.mu.Unlock()
 	if victim != nil {
+		victim.evicted.Store(true)
 		victim.abort()
 	}
 }

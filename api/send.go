@@ -117,7 +117,7 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 	}
 	defer body.Close()
 	b.Body = body
-	if b.IdempotencyKey != "" || b.Atomic { // it is decoded when it is complete, so that a slow one takes no memory
+	if b.IdempotencyKey != "" {
 		held, err := hold(body, s.Spool, r.Method+" "+r.URL.Path+"?"+r.params.Encode())
 		if err != nil {
 			return err
