@@ -181,6 +181,7 @@ func (a *attacker) beside(ctx context.Context, s *server, at attack, length time
 	_ = pause(end, 500*time.Millisecond) // until the attack is under way
 	quiet := func(every time.Duration, address func(n int) string) timing {
 		var times []time.Duration
+		var asked sync.WaitGroup
 		start := time.Now()
 		for n := 0; end.Err() == nil; n++ {
 			due := start.Add(time.Duration(n) * every)
@@ -188,15 +189,19 @@ func (a *attacker) beside(ctx context.Context, s *server, at attack, length time
 			if end.Err() != nil {
 				break
 			}
-			_, err := s.get(ctx, s.addr, address(n))
-			times = append(times, time.Since(due)) // a server that stalls cannot hide what should have been sent
-			if err != nil {
+			asked.Go(func() { // each by itself: a slow answer does not delay the next request
+				_, err := s.get(ctx, s.addr, address(n))
+				took := time.Since(due)
 				mu.Lock()
-				row.failed++
-				row.example = err.Error()
-				mu.Unlock()
-			}
+				defer mu.Unlock()
+				times = append(times, took)
+				if err != nil {
+					row.failed++
+					row.example = err.Error()
+				}
+			})
 		}
+		asked.Wait()
 		slices.Sort(times)
 		return timing{quantile(times, 0.5), quantile(times, 0.99), quantile(times, 1), len(times)}
 	}
