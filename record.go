@@ -46,6 +46,9 @@ type Doc struct {
 	Customer CustomerID // 0 for what belongs to the instance
 	Name     string
 	Body     []byte // nil: removed
+	// Value is what Body says, for whoever applies the record in the process that made it, to save decoding it again.
+	// It is not written anywhere, and may be nil.
+	Value any
 }
 
 // The kinds of Doc.

@@ -163,6 +163,7 @@ type Server struct {
 	mux     *http.ServeMux
 	bulk    hall
 	queries gate
+	waits   waits
 	packers packers
 	logins  gate
 	tries   throttle

@@ -22,6 +22,7 @@ type request struct {
 	login    *meta.Login // of a session; nil with a key
 	params   params      // query parameters, without the key
 	limits   *Limits
+	place    *place // in a limiter; nil: it has none
 }
 
 // ctx ends when the client goes away.

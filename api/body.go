@@ -41,7 +41,10 @@ func charset(name string) error {
 
 // openBody unpacks the body of a request and caps it: no more than limit bytes come out of it, whatever went in.
 func openBody(w *answer, r *request, limit int64) (io.ReadCloser, error) {
-	in := &patient{body: r.Body, ctl: http.NewResponseController(w), idle: r.limits.Idle, answer: w}
+	in := &patient{body: r.Body, ctl: http.NewResponseController(w), idle: r.limits.Idle, answer: w, place: r.place}
+	if r.place != nil {
+		r.place.abort = func() { in.ctl.SetReadDeadline(time.Now()) }
+	}
 	var out io.Reader
 	closer := func() {}
 	switch enc := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); enc {
@@ -134,6 +137,7 @@ type patient struct {
 	ctl    *http.ResponseController
 	idle   time.Duration
 	answer *answer
+	place  *place        // that is lost while the client sends nothing; nil: none
 	came   int           // bytes, since there were enough the last time
 	waited time.Duration // for these
 }
@@ -143,7 +147,10 @@ func (p *patient) Read(b []byte) (int, error) {
 	if p.idle > 0 {
 		p.ctl.SetReadDeadline(start.Add(p.idle - p.waited)) // a recorder in a test has none
 	}
-	n, err := p.body.Read(b)
+	n, err, lost := p.read(b)
+	if lost != nil {
+		return 0, lost
+	}
 	p.came += n
 	p.waited += time.Since(start)
 	if err == nil || err == io.EOF {
@@ -154,6 +161,8 @@ func (p *patient) Read(b []byte) (int, error) {
 	}
 	p.answer.hangUp = true
 	switch {
+	case p.place != nil && p.place.evicted.Load():
+		err = belfry.Errorf(belfry.Overloaded, "the body came slowly, and too many others of this customer did as well; send it without pauses, and fewer at a time")
 	case !errors.Is(err, os.ErrDeadlineExceeded):
 		err = belfry.Errorf(belfry.BadCSV, "the body broke off before its end; send it again")
 	case p.came == 0:
@@ -162,6 +171,16 @@ func (p *patient) Read(b []byte) (int, error) {
 		err = belfry.Errorf(belfry.BadCSV, "only %d bytes came in %s although the body is not complete; send it without pauses", p.came, p.idle)
 	}
 	return n, err
+}
+
+// read waits for the client; lost says that its place has gone meanwhile.
+func (p *patient) read(b []byte) (n int, err, lost error) {
+	if p.place == nil {
+		n, err = p.body.Read(b)
+		return n, err, nil
+	}
+	lost = p.place.wait(func() { n, err = p.body.Read(b) })
+	return n, err, lost
 }
 
 // done lifts the time limit: from here on it is the client who waits, in silence.

@@ -51,7 +51,7 @@ func newAgent(tb testing.TB) *agent {
 		Count: func(belfry.CustomerID) int { return 0 },
 		Limits: func() ingest.Limits {
 			return ingest.Limits{
-				HeldBody: 1 << 20, Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 10_000, Answers: 10,
+				Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 10_000, Answers: 10,
 				Retention: func(string) time.Duration { return time.Hour },
 			}
 		},

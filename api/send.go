@@ -106,10 +106,11 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 	if err := s.Ready(); err != nil {
 		return err // before the body travels in vain
 	}
-	if !s.turn(r, &s.bulk, r.customer, r.limits.BulkRequests) {
+	var took bool
+	if r.place, took = s.take(r, &s.bulk, r.limits.BulkRequests); !took {
 		return belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests)
 	}
-	defer s.bulk.leave(r.customer)
+	defer r.place.leave()
 	body, err := openBody(w, r, limit)
 	if err != nil {
 		return err
@@ -146,6 +147,13 @@ func (s *Server) writeReport(w *answer, status int, text []byte) {
 // entrance is a place where requests may have to wait: a gate, or the hall.
 type entrance interface {
 	enter(ctx context.Context, c belfry.CustomerID, places int) bool
+}
+
+// take waits a moment for a place that is lost while the client keeps us waiting.
+func (s *Server) take(r *request, l limiter, places int) (*place, bool) {
+	p := &place{limiter: l, customer: r.customer, places: places, ctx: r.ctx(), patience: r.limits.Idle, waits: &s.waits, abort: func() {}}
+	p.held = s.turn(r, l, r.customer, places)
+	return p, p.held
 }
 
 // turn waits a moment for a place.

@@ -101,10 +101,13 @@ func (s *Server) sql(w *answer, r *request, params params) error {
 	if partial {
 		plan.Partial = new(query.Partial)
 	}
-	if !s.turn(r, &s.queries, r.customer, r.limits.Queries) {
+	place, took := s.take(r, &s.queries, r.limits.Queries)
+	if !took {
 		return belfry.Errorf(belfry.RateLimited, "%d queries run already and none ended in time; try again shortly", r.limits.Queries)
 	}
-	defer s.queries.leave(r.customer)
+	defer place.leave()
+	place.abort = func() { http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now()) }
+	r.place = place
 	clock, cancel := newStopwatch(r.ctx(), r.limits.QueryTime)
 	defer cancel()
 	if explain {
@@ -159,7 +162,7 @@ func (s *Server) stream(clock *stopwatch, w *answer, r *request, wt string, limi
 	if wt != "json" {
 		h.Set("Trailer", moreTrailer)
 	}
-	out := s.packers.open(outside{w, clock}, w, r.Header.Get("Accept-Encoding"))
+	out := s.packers.open(outside{w, clock, r.place}, w, r.Header.Get("Accept-Encoding"))
 	defer out.release()
 	count, more, err := write(out, wt, limit, rows, partial)
 	if err != nil {

@@ -76,10 +76,17 @@ func (c *stopwatch) resume() {
 type outside struct {
 	w     io.Writer
 	clock *stopwatch
+	place *place // of the query, lost while the client takes nothing; nil: none
 }
 
-func (o outside) Write(b []byte) (int, error) {
+func (o outside) Write(b []byte) (n int, err error) {
 	o.clock.pause()
 	defer o.clock.resume()
-	return o.w.Write(b)
+	if o.place == nil {
+		return o.w.Write(b)
+	}
+	if lost := o.place.wait(func() { n, err = o.w.Write(b) }); lost != nil && err == nil {
+		err = lost
+	}
+	return n, err
 }

@@ -86,6 +86,9 @@ type HealthMemory struct {
 	Resident   int64 `json:"resident"`
 	Heap       int64 `json:"heap"`
 	Goroutines int   `json:"goroutines"`
+	// Limit is what the process may have, 0 unknown; Budget how it is divided, by part.
+	Limit  int64            `json:"limit"`
+	Budget map[string]int64 `json:"budget"`
 }
 
 // HealthQueries is what is asked.

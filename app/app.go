@@ -39,6 +39,22 @@ type Options struct {
 
 	Reload <-chan os.Signal        // asks for the configuration to be read again
 	Load   func() (*Config, error) // reads it
+
+	ChunkBytes int // of a body that are decided at a time; 0: the usual number
+}
+
+// useBudget lets the sizes of a budget count wherever the configuration is read.
+func (o *Options) useBudget(b *budget) {
+	o.Config, o.ChunkBytes = b.size(o.Config), b.chunk
+	if load := o.Load; load != nil {
+		o.Load = func() (*Config, error) {
+			c, err := load()
+			if err != nil {
+				return nil, err
+			}
+			return b.size(c), nil
+		}
+	}
 }
 
 const (

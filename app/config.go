@@ -78,6 +78,8 @@ type SQLite struct {
 type Limits struct {
 	Body         Size `yaml:"body" help:"size of a body, unpacked" reload:"yes"`
 	BodyHeld     Size `yaml:"body_held" help:"size of a body with atomic or Idempotency-Key, which is held until its end" reload:"yes"`
+	RowsHeld     int  `yaml:"rows_held" help:"rows of a body with atomic, dryrun or Idempotency-Key, which is decided in one go while others wait; a row that is not about a known object counts as ten" reload:"yes"`
+	MemoryHeld   Size `yaml:"memory_held" help:"memory for the decoded rows of all such bodies together; one customer's may take half of it" reload:"yes"`
 	Row          Size `yaml:"row" help:"size of one row of a body" reload:"yes"`
 	Columns      int  `yaml:"columns" help:"columns of a CSV header" reload:"yes"`
 	Indicators   int  `yaml:"indicators" help:"indicators of an object" reload:"yes"`
@@ -115,7 +117,7 @@ func Default(cat *catalog.Catalog) *Config {
 		Storage:  Storage{DuckDB: DuckDB{Dir: "rows", MemoryLimit: 256 << 20}, Reserve: 64 << 20},
 		Meta:     Meta{SQLite: SQLite{Path: "meta.db"}},
 		Limits: Limits{
-			Body: 256 << 20, BodyHeld: 64 << 20, Row: 1 << 20, Columns: 1000, Indicators: belfry.MaxIndicators,
+			Body: 256 << 20, BodyHeld: 64 << 20, RowsHeld: 100_000, MemoryHeld: 256 << 20, Row: 1 << 20, Columns: 1000, Indicators: belfry.MaxIndicators,
 			BulkRequests: 64, Objects: 1_000_000, Connections: 10_000, IdempotencyKeys: 1_000_000, Queries: 4,
 			Streams: 200, AllStreams: 1000,
 			QueryTime: Duration(30 * time.Second), Wait: Duration(2 * time.Second), Idle: Duration(30 * time.Second),
@@ -219,6 +221,8 @@ func (c *Config) Check() error {
 	errs = append(errs,
 		inRange("limits.body", l.Body, 1<<10, 1<<40),
 		inRange("limits.body_held", l.BodyHeld, 1<<10, 1<<32),
+		inRange("limits.rows_held", l.RowsHeld, 1000, 100_000_000),
+		inRange("limits.memory_held", l.MemoryHeld, 1<<20, 1<<40),
 		inRange("limits.row", l.Row, 1<<10, 1<<30),
 		inRange("limits.columns", l.Columns, 3, 100_000),
 		inRange("limits.indicators", l.Indicators, 1, belfry.MaxIndicators),

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 )
 
@@ -11,6 +12,10 @@ import (
 // The next one is accepted and waits, those after it wait in the kernel's queue. Clients keep connections open that they
 // do not need at the moment; while somebody waits, the one that has been idle longest makes room, and who is answered is
 // told not to come back on the same connection.
+//
+// No address may have more than half of the places while others want some. When there is no idle connection, an address
+// that has more than half makes room with a connection on which nothing has been asked yet, else with its oldest. Addresses of IPv6 count by their network of 64 bits. Behind a proxy all come from one address: as
+// long as there is no other, it has everything.
 type crowded struct {
 	net.Listener
 	places int
@@ -20,6 +25,10 @@ type crowded struct {
 
 	mu      sync.Mutex
 	open    int
+	conns   map[*placed]struct{}
+	by      map[string]int // open connections of an address
+	count   uint64         // of all connections so far
+	refused int
 	idle    placed // head of a ring of idle connections, idle longest first
 	idles   int
 	waiting bool
@@ -27,45 +36,114 @@ type crowded struct {
 }
 
 func crowdedListener(l net.Listener, places int) *crowded {
-	c := &crowded{Listener: l, places: places, freed: make(chan struct{}, 1), closed: make(chan struct{})}
+	c := &crowded{Listener: l, places: places, freed: make(chan struct{}, 1), closed: make(chan struct{}), conns: map[*placed]struct{}{}, by: map[string]int{}}
 	c.idle.next, c.idle.prev = &c.idle, &c.idle
 	return c
 }
 
 // Accept waits for a connection, then for a place.
 func (l *crowded) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	for !l.take() {
-		select {
-		case <-l.freed:
-		case <-l.closed:
-			c.Close()
-			return nil, net.ErrClosed
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		p := &placed{Conn: c, crowd: l, address: addressOf(c.RemoteAddr()), fresh: true}
+		for {
+			taken, refused := l.take(p)
+			if taken {
+				return p, nil
+			}
+			if refused {
+				c.Close()
+				break
+			}
+			select {
+			case <-l.freed:
+			case <-l.closed:
+				c.Close()
+				return nil, net.ErrClosed
+			}
 		}
 	}
-	return &placed{Conn: c, crowd: l}, nil
 }
 
-// take takes a place, that of an idle connection when there is no other.
-func (l *crowded) take() bool {
+// addressOf is what counts as one address.
+func addressOf(a net.Addr) string {
+	if a == nil {
+		return ""
+	}
+	ap, err := netip.ParseAddrPort(a.String())
+	if err != nil {
+		return a.String()
+	}
+	ip := ap.Addr().Unmap()
+	if ip.Is6() {
+		if network, err := ip.WithZone("").Prefix(64); err == nil {
+			return network.String()
+		}
+	}
+	return ip.String()
+}
+
+// take takes a place, that of another connection when there is no other. A connection of an address that has its share
+// already is refused when others want a place.
+func (l *crowded) take(p *placed) (taken, refused bool) {
 	l.mu.Lock()
 	if l.waiting = l.open >= l.places; !l.waiting {
+		l.count++
+		p.number = l.count
 		l.open++
+		l.conns[p] = struct{}{}
+		l.by[p.address]++
 		l.mu.Unlock()
-		return true
+		return true, false
 	}
-	longest := l.idle.next
-	if l.idles > 0 {
+	victim := l.victim(p)
+	if victim == nil && l.by[p.address] > l.places/2 && len(l.by) > 1 {
+		l.refused++
+		l.mu.Unlock()
+		return false, true
+	}
+	if victim != nil {
 		l.evicted++
 	}
 	l.mu.Unlock()
-	if longest != &l.idle {
-		longest.Close() // and freed says so
+	if victim != nil {
+		victim.Close() // and freed says so
 	}
-	return false
+	return false, false
+}
+
+// victim is the connection that makes room for p; nil when there is none. The mutex is held.
+func (l *crowded) victim(p *placed) (victim *placed) {
+	if l.idles > 0 {
+		return l.idle.next
+	}
+	hog := ""
+	for address, n := range l.by {
+		if n > l.by[hog] || n == l.by[hog] && address < hog {
+			hog = address
+		}
+	}
+	share := l.by[hog] > l.places/2
+	if !share || hog == p.address {
+		return nil
+	}
+	for c := range l.conns {
+		if c.address == hog && (victim == nil || c.before(victim)) {
+			victim = c
+		}
+	}
+	return victim
+}
+
+// before tells which of two connections makes room first: one that has asked for nothing yet, then the older one.
+func (p *placed) before(o *placed) bool {
+	if p.fresh != o.fresh {
+		return p.fresh
+	}
+	return p.number < o.number
 }
 
 // Close ends the wait for a place, too.
@@ -86,6 +164,7 @@ func (l *crowded) watch(c net.Conn, s http.ConnState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p.active()
+	p.fresh = s == http.StateNew
 	if s == http.StateIdle && !p.left {
 		p.rest()
 		l.poke()
@@ -131,6 +210,10 @@ type placed struct {
 	crowd      *crowded
 	prev, next *placed // in the ring of idle ones; nil while something is asked
 	left       bool
+
+	address string
+	number  uint64 // in the order of arrival
+	fresh   bool   // nothing has been asked yet
 }
 
 func (p *placed) Close() error {
@@ -157,6 +240,10 @@ func (p *placed) leave() {
 	p.left = true
 	p.active()
 	l.open--
+	delete(l.conns, p)
+	if l.by[p.address]--; l.by[p.address] == 0 {
+		delete(l.by, p.address)
+	}
 	l.poke()
 }
 

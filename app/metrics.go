@@ -77,6 +77,16 @@ func (s *service) metrics() metrics {
 	gauge("belfry_summaries_complete_timestamp_seconds", "When all summaries were last found up to date; 0 not since the start.", nil, func() float64 { return float64(s.summed.Load()) })
 	gauge("belfry_backlog_records", "Records that are in the journal and not yet in the metadata database.", nil, func() float64 { return float64(s.meta.Pending()) })
 	gauge("belfry_statements_running", "Statements of queries that the row store works on.", nil, func() float64 { return float64(s.rows.Running()) })
+	gauge("belfry_memory_limit_bytes", "Memory that the process may have: the smallest limit of its control groups, of its address space and of the machine; 0 unknown.", nil, func() float64 { return float64(s.budget.limit.bytes) })
+	for part := range s.budget.parts(s.cfg.Load()) {
+		gauge("belfry_memory_budget_bytes", "Memory that a part of the service may have.", prometheus.Labels{"part": part}, func() float64 { return float64(s.budget.parts(s.cfg.Load())[part]) })
+	}
+	gauge("belfry_memory_refusing", "1 while requests are refused because hardly any memory is left.", nil, func() float64 {
+		if s.pressure.check() != nil {
+			return 1
+		}
+		return 0
+	})
 	for i, state := range []string{"open", "idle"} {
 		gauge("belfry_connections", "Connections to the API; the idle ones are among the open ones.", prometheus.Labels{"state": state}, func() float64 {
 			open, idle, _ := s.front.crowd.counts()

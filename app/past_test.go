@@ -106,7 +106,7 @@ func (m *memory) open() {
 		Count:   func(belfry.CustomerID) int { return 0 },
 		Limits: func() ingest.Limits {
 			return ingest.Limits{
-				HeldBody: 1 << 20, Row: 1 << 16, Columns: 100, Indicators: 10, Objects: 1000, Answers: 1000,
+				Row: 1 << 16, Columns: 100, Indicators: 10, Objects: 1000, Answers: 1000,
 				Retention: func(string) time.Duration { return 0 },
 			}
 		},

@@ -197,6 +197,9 @@ func (s *service) stop() error {
 		errs = append(errs, s.parts.hub.endWithin(ctx))
 	}
 	s.drain(ctx, most/moverShare)
+	if s.parts.pressure != nil {
+		errs = append(errs, s.parts.pressure.endWithin(ctx))
+	}
 	if s.parts.disk != nil {
 		errs = append(errs, s.parts.disk.endWithin(ctx))
 	}

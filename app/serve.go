@@ -42,7 +42,9 @@ type service struct {
 	collect     *collect.Supervisor
 	env         *collect.Env // of the collectors
 	people      *accounts
-	parts       struct{ clock, disk, watch, store, meta, files, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase *part }
+	budget      *budget
+	pressure    *pressure
+	parts       struct{ clock, disk, watch, store, meta, files, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase, pressure *part }
 	failed      chan error
 	phase       atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
 	reloads     chan struct{}                // retention may have changed
@@ -60,13 +62,17 @@ func Serve(ctx context.Context, o Options) error {
 	if level, err := o.Config.Level(); err == nil {
 		o.Level.Set(level)
 	}
+	budget := newBudget(findMemoryLimit("/"))
+	o.useBudget(budget)
 	o.Config.Runtime.apply(Runtime{})
-	defer runtime.KeepAlive(newBallast())
+	budget.limitHeap(o.Config)
+	budget.tell(o.Config, o.Log)
+	defer runtime.KeepAlive(newBallast(budget.ballast))
 	c, err := lockCore(o)
 	if err != nil {
 		return err
 	}
-	s := &service{core: c, failed: make(chan error, 8), reloads: make(chan struct{}, 1), files: make(chan struct{}, 1), faults: newFaults(o.Log.With("part", "faults"), time.Now)}
+	s := &service{core: c, budget: budget, pressure: newPressure(budget.limit.bytes), failed: make(chan error, 8), reloads: make(chan struct{}, 1), files: make(chan struct{}, 1), faults: newFaults(o.Log.With("part", "faults"), time.Now)}
 	s.vitals.started = time.Now()
 	s.newTroubles()
 	s.wrote = s.journalFailed
@@ -82,7 +88,7 @@ func Serve(ctx context.Context, o Options) error {
 
 // newBallast counts as heap and takes no memory, as nobody writes to it. While the real heap is small, the collector
 // would otherwise run many times a second over garbage that would have fitted in a few more megabytes.
-func newBallast() []byte { return make([]byte, 32<<20) }
+func newBallast(bytes int) []byte { return make([]byte, bytes) }
 
 func (s *service) notReady(why string) {
 	s.phase.Store(belfry.Errorf(belfry.StorageUnavailable, "%s", why))
@@ -114,6 +120,7 @@ func (s *service) open(ctx context.Context) (err error) {
 	s.disk = newDisk(cfg, s.faults, s.Log.With("part", "disk"))
 	s.disk.look()
 	s.parts.disk = start("disk watch", s.disk.Run, s.failed)
+	s.parts.pressure = start("memory watch", s.pressure.run, s.failed)
 	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.settingsStep, s.startSequencer, s.importStep, s.demoStep, s.serveHTTP} {
 		if err := step(ctx); err != nil {
 			return err
@@ -126,7 +133,7 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	cfg := s.cfg.Load()
 	s.rows, err = duck.Open(ctx, duck.Config{
 		Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Catalog: s.Catalog, Log: s.Log.With("part", "store"),
-		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), Queries: cfg.Limits.Queries, Items: s.tree.Dimensions, Behind: queriesBehind, Files: s.descriptors.files,
+		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), MemoryMost: s.budget.engineMost, Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Items: s.tree.Dimensions, Behind: queriesBehind, Quick: quickBehind, Files: s.descriptors.files,
 		Journal: s.journalBatches, Changed: s.filesChanged,
 	})
 	if err != nil {
@@ -138,7 +145,7 @@ func (s *service) openStore(ctx context.Context) (err error) {
 }
 
 func (s *service) startMovers(ctx context.Context) error {
-	s.store = store.NewMover(s.rows, store.MoverOptions{After: s.moved, Labels: s.tree, Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: s.explainRows})
+	s.store = store.NewMover(s.rows, store.MoverOptions{After: s.moved, MaxBacklog: s.budget.backlogRows, Labels: s.tree, Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: s.explainRows})
 	s.meta = meta.NewMover(s.db, meta.MoverOptions{States: s.tree.States, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
 	s.parts.store = start("row mover", behind(s.store.Run), s.failed)
 	s.parts.meta = start("metadata mover", behind(s.meta.Run), s.failed)
@@ -229,6 +236,9 @@ func (s *service) mendDamage() {
 const roomWithin = 10 * time.Second
 
 func (s *service) room(ctx context.Context, rows int) error {
+	if err := s.pressure.check(); err != nil {
+		return err
+	}
 	if s.store.Roomy(rows) && !s.meta.Full() { // nearly always, and then nothing needs a clock
 		return nil
 	}
@@ -337,6 +347,9 @@ func (s *service) createView(ctx context.Context, c belfry.CustomerID, who strin
 }
 
 func (s *service) source(c *catalog.Collection) query.Source {
+	if err := s.pressure.check(); err != nil {
+		return shortOfMemory{err}
+	}
 	if c.Historical {
 		return s.store
 	}

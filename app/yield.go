@@ -5,4 +5,5 @@ package app
 const (
 	moversBehind  = 10
 	queriesBehind = 19
+	quickBehind   = 15 // of a statement that has just begun
 )

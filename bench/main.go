@@ -33,7 +33,7 @@ import (
 )
 
 // parts are what can be asked for with -only, in the order in which they run.
-var parts = []string{"limits", "bulk", "small", "single", "formats", "provision", "register", "legacy", "logs", "receivers", "status", "queries", "million", "flat"}
+var parts = []string{"limits", "bulk", "small", "single", "formats", "provision", "register", "legacy", "logs", "receivers", "status", "queries", "fair", "million", "flat"}
 
 type options struct {
 	seconds float64
@@ -44,6 +44,7 @@ type options struct {
 	only    []string
 	out     string
 	dir     string
+	binary  string
 }
 
 func main() {
@@ -86,6 +87,7 @@ func readFlags(args []string) (o options, err error) {
 	f.BoolVar(&o.quick, "quick", false, "a few seconds of everything and fewer objects, to try it out; the figures say little")
 	f.BoolVar(&o.keep, "keep", false, "leave the temporary folder, with the profiles, and say where it is")
 	f.StringVar(&o.out, "out", "", "page to write, - for standard output (docs/benchmarks.md; - with -quick or -only)")
+	f.StringVar(&o.binary, "binary", "", "server to measure, instead of building it; to compare two versions")
 	f.StringVar(&o.dir, "dir", "", "where to make the temporary folder; the disk under it is what is measured")
 	only := f.String("only", "", "parts to run, separated by commas: "+strings.Join(parts, ", "))
 	if err := f.Parse(args); err != nil {
@@ -149,9 +151,10 @@ func run(ctx context.Context, o options, log io.Writer) (err error) {
 			return err
 		}
 	}
-	b.say("building")
 	b.binary = filepath.Join(b.tmp, "belfry")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.binary, "./cmd/belfry").CombinedOutput(); err != nil {
+	if o.binary != "" {
+		b.binary = o.binary
+	} else if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.binary, "./cmd/belfry").CombinedOutput(); err != nil {
 		return fmt.Errorf("build the server: %w\n%s", err, out)
 	}
 	if err := b.measure(ctx); err != nil {
@@ -185,6 +188,7 @@ func (b *bench) measure(ctx context.Context) error {
 		{"receivers", b.receivers},
 		{"status", b.statuses},
 		{"queries", b.queries},
+		{"fair", b.fair},
 		{"million", b.million},
 		{"flat", b.flat},
 	} {

@@ -29,6 +29,7 @@ type results struct {
 	received    *received
 	stated      *stated
 	queried     *queried
+	fairness    *fairness
 }
 
 type manyObjects struct {
@@ -107,11 +108,13 @@ func (r *results) page() string {
 	p.targets("Targets of the receivers", r.receiverTargets())
 	p.targets("Targets of statuses", r.statusTargets())
 	p.targets("Targets of the queries", r.queryTargets())
+	p.targets("Targets of fairness", r.fairTargets())
 	p.loads(r)
 	p.ways(r)
 	p.received(r.received)
 	p.stated(r.stated)
 	p.queried(r)
+	p.fairness(r.fairness)
 	p.limits(r)
 	p.objects(r)
 	p.profiles(r)

@@ -85,7 +85,7 @@ func newHouse(t *testing.T, kinds map[string]Kind) *house {
 		Answers: func(context.Context, belfry.CustomerID, string) (*belfry.Answer, error) { return nil, nil },
 		Count:   func(belfry.CustomerID) int { return 0 },
 		Limits: func() ingest.Limits {
-			return ingest.Limits{HeldBody: 1 << 26, Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1_000_000, Answers: 1000, Retention: func(string) time.Duration { return 0 }}
+			return ingest.Limits{Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1_000_000, Answers: 1000, Retention: func(string) time.Duration { return 0 }}
 		},
 		Now: time.Now, Zone: time.UTC, Log: slog.New(slog.DiscardHandler), Check: Check,
 	})

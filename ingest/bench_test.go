@@ -123,7 +123,7 @@ func BenchmarkFormats(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				c, err := r.read(chunkRows, chunkBytes)
+				c, err := r.read(oneChunk())
 				if err != io.EOF || c.rows != rows || c.open.len() > 0 || c.rejected.count > 0 {
 					b.Fatalf("%d rows, %d open, %d rejected, %v", c.rows, c.open.len(), c.rejected.count, err)
 				}

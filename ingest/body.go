@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"runtime"
 
 	"belfry"
 )
@@ -11,21 +12,35 @@ import (
 // body is what a bulk request brings: rows that are read chunk by chunk, and what the sequencer does with a chunk.
 type body interface {
 	// read gives the next rows. The last chunk comes with io.EOF; any other error ends the body.
-	read(rows, bytes int) (*chunk, error)
+	read(portion) (*chunk, error)
 	apply(*tx, *chunk)
 }
 
 // Bounds of a chunk: it is one record in the journal and one turn at the sequencer. An empty field counts, too, as a row
-// that is left to the sequencer keeps it.
+// that is left to the sequencer keeps it. Rows that are left to it cost much more of its time than others, so there are
+// fewer of them in a chunk: whatever a body creates, others get their turn in between.
 const (
 	chunkRows  = 16_384
+	chunkOpen  = 2048
 	chunkBytes = 8 << 20
 	fieldSize  = 4 // what an empty field counts, since it takes that much
 )
 
-// readWhole reads all that is left into one chunk; how much that may be is limited by whoever opened the body.
-func readWhole(b body) (*chunk, error) {
-	c, err := b.read(math.MaxInt, math.MaxInt)
+// portion is how much of a body one read gives at most.
+type portion struct {
+	rows, open, bytes int
+	check             func(c *chunk, text int) error // called as the chunk grows; nil: there is nothing to check
+}
+
+// oneChunk is what is read of a body that is applied in chunks.
+func oneChunk() portion { return portion{rows: chunkRows, open: chunkOpen, bytes: chunkBytes} }
+
+// whole tells whether the body is read to its end.
+func (p portion) whole() bool { return p.rows > chunkRows }
+
+// readWhole reads all that is left into one chunk, until check objects.
+func readWhole(b body, check func(c *chunk, text int) error) (*chunk, error) {
+	c, err := b.read(portion{math.MaxInt, math.MaxInt, math.MaxInt, check})
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
@@ -50,30 +65,27 @@ type rowFault interface {
 // rowBody is the part that all bodies share: it counts rows and fills chunks with them.
 type rowBody struct {
 	source
-	row  int // counted from 1 over the whole body
-	most int // bytes that the rows of a body read whole may take, their texts not counted
+	row int // counted from 1 over the whole body
 }
 
-// A row of few bytes can be large in memory when other rows have named many columns, and a body that is read whole has
-// many rows. So what they take is limited, too: generously, as it is the text that clients can reckon with.
-const (
-	heldGrowth = 16
-	heldAtMost = 1 << 30 // unless bodies that are held may be so large that they need more
-)
-
-func newRowBody(s source, lim Limits) rowBody {
-	return rowBody{source: s, most: max(heldAtMost, heldGrowth*int(lim.HeldBody))}
-}
+// checkEvery is how many rows are read between two checks of a chunk's size.
+const checkEvery = 256
 
 // take puts a row into a chunk, or says what is wrong with it.
 type take func(c *chunk, fields [][]byte, line int) *belfry.RowError
 
 // read hands rows to take until the chunk is full or the body ends. A row that cannot be read is refused alone.
-func (b *rowBody) read(c *chunk, rows, bytes int, t take) error {
-	for size := 0; c.rows < rows && size < bytes; {
+func (b *rowBody) read(c *chunk, p portion, t take) error {
+	text, empty := 0, 0
+	for c.rows < p.rows && text+empty < p.bytes && c.open.len() < p.open {
 		fields, line, err := b.next()
 		bad, isRow := err.(rowFault)
 		if err != nil && !isRow {
+			if errors.Is(err, io.EOF) && p.check != nil {
+				if over := p.check(c, text); over != nil {
+					return over
+				}
+			}
 			return err
 		}
 		b.row++
@@ -89,11 +101,17 @@ func (b *rowBody) read(c *chunk, rows, bytes int, t take) error {
 			c.rejected.add(b.row, line, bad.refuse())
 		}
 		for _, f := range fields {
-			size += fieldSize + len(f)
+			text += len(f)
 		}
-		if c.rows%1024 == 0 && c.memory() > b.most {
-			return belfry.Errorf(belfry.BodyTooLarge, "the first %d rows of the body take more than %d bytes while they are held; "+
-				"send fewer at a time, or without atomic, dryrun and Idempotency-Key", b.row, b.most)
+		empty += fieldSize * len(fields)
+		if c.rows%checkEvery != 0 {
+			continue
+		}
+		runtime.Gosched() // single rows and the sequencer have little to do, but often: they go before the rest of a body
+		if p.check != nil {
+			if err := p.check(c, text); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

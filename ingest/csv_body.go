@@ -15,7 +15,7 @@ type csvBody struct {
 
 func newCSVBody(r io.Reader, lim Limits) csvBody {
 	t := &csvTable{csv: newCSVReader(r, lim.Row)}
-	return csvBody{rowBody: newRowBody(t, lim), table: t}
+	return csvBody{rowBody: rowBody{source: t}, table: t}
 }
 
 // header reads the first line; example shows one to whoever sent none.

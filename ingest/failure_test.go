@@ -74,7 +74,7 @@ func openShaky(t *testing.T, dir string) *shaky {
 			return answers[key], nil
 		},
 		Limits: func() Limits {
-			return Limits{HeldBody: 1 << 20, Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1000, Answers: 1000, Retention: func(string) time.Duration { return 0 }}
+			return Limits{Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1000, Answers: 1000, Retention: func(string) time.Duration { return 0 }}
 		},
 		Now: time.Now,
 	})

@@ -67,7 +67,7 @@ func newBenchOn(t testing.TB, j Journal) *bench {
 		Count: func(belfry.CustomerID) int { return len(b.answers) },
 		Limits: func() Limits {
 			return Limits{
-				HeldBody: 64 << 20, Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1_000_000, Answers: 1_000_000,
+				Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1_000_000, Answers: 1_000_000,
 				Retention: func(string) time.Duration { return 400 * 24 * time.Hour },
 			}
 		},
@@ -398,7 +398,7 @@ func TestAmbiguousInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := read.read(chunkRows, chunkBytes)
+	c, err := read.read(oneChunk())
 	if err != io.EOF || c.open.len() > 0 {
 		t.Fatalf("%d open rows, %v", c.open.len(), err)
 	}

@@ -296,7 +296,7 @@ func (b *bench) chunks(t *testing.T, body string, format belfry.Format) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := readWhole(r)
+	c, err := readWhole(r, nil)
 	if err != nil {
 		t.Fatalf("%q: %v", body, err)
 	}

@@ -80,9 +80,9 @@ func (b *packageBody) setHeader(header [][]byte, maxColumns int) error {
 	return nil
 }
 
-func (b *packageBody) read(rows, bytes int) (*chunk, error) {
+func (b *packageBody) read(p portion) (*chunk, error) {
 	c := &chunk{}
-	return c, b.csvBody.read(c, rows, bytes, func(c *chunk, fields [][]byte, line int) *belfry.RowError {
+	return c, b.csvBody.read(c, p, func(c *chunk, fields [][]byte, line int) *belfry.RowError {
 		if bad := b.check(fields); bad != nil {
 			return bad
 		}

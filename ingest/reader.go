@@ -42,7 +42,7 @@ func (s *Sequencer) newReader(who belfry.Scope, body io.Reader, f belfry.Format)
 func (r *reader) open(body io.Reader, f belfry.Format, lim Limits) error {
 	if f != belfry.CSV {
 		r.objects = newJSONReader(body, f, lim)
-		r.layout, r.rowBody = r.objects.layout, newRowBody(r.objects, lim)
+		r.layout, r.rowBody = r.objects.layout, rowBody{source: r.objects}
 		return nil
 	}
 	b := newCSVBody(body, lim)
@@ -73,15 +73,15 @@ func (r *reader) setBounds(now, trusted belfry.Time, lim Limits) {
 	}
 }
 
-func (r *reader) read(rows, bytes int) (*chunk, error) {
+func (r *reader) read(p portion) (*chunk, error) {
 	c := &chunk{}
 	room := r.rooms.Get().(*dataRows)
 	room.reshape(r.layout.indicators)
 	c.data = *room
-	if rows == chunkRows { // of a body read whole, the room may be huge
+	if !p.whole() { // of a body read whole, the room may be huge
 		c.open = *r.opens.Get().(*openRows)
 	}
-	err := r.rowBody.read(c, rows, bytes, r.take)
+	err := r.rowBody.read(c, p, r.take)
 	c.layout = r.layout
 	if cap(c.data.nodes) > 2*chunkRows { // of a body read whole: to copy it, or to keep its room, would be dear
 		return c, err

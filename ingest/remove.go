@@ -59,9 +59,9 @@ func (s *Sequencer) newRemovalBody(pt *catalog.PackageType, who Sender, recursiv
 	return b, nil
 }
 
-func (b *removalBody) read(rows, bytes int) (*chunk, error) {
+func (b *removalBody) read(p portion) (*chunk, error) {
 	c := &chunk{}
-	return c, b.csvBody.read(c, rows, bytes, func(c *chunk, fields [][]byte, line int) *belfry.RowError {
+	return c, b.csvBody.read(c, p, func(c *chunk, fields [][]byte, line int) *belfry.RowError {
 		c.open.add(b.row, line, viewRow, -1, fields)
 		return nil
 	})

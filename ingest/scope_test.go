@@ -35,7 +35,7 @@ func TestLimitedSend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := read.read(chunkRows, chunkBytes)
+	c, err := read.read(oneChunk())
 	if err != io.EOF || c.open.len() > 0 {
 		t.Fatalf("%d open rows, %v", c.open.len(), err)
 	}
@@ -51,7 +51,7 @@ func TestLimitedSend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err = read.read(chunkRows, chunkBytes); err != io.EOF || c.open.len() != 2 {
+	if c, err = read.read(oneChunk()); err != io.EOF || c.open.len() != 2 {
 		t.Errorf("%d open rows, %v", c.open.len(), err)
 	}
 }

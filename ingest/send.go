@@ -65,8 +65,10 @@ func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func()
 func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Options) (int, []byte, error) {
 	report := &belfry.Report{}
 	last := pending{}
+	part := oneChunk()
+	part.bytes = s.cfg.Limits().filled().ChunkBytes
 	for {
-		c, readErr := b.read(chunkRows, chunkBytes)
+		c, readErr := b.read(part)
 		ended := errors.Is(readErr, io.EOF)
 		if readErr != nil && !ended {
 			_ = last.finish(s, report) // nothing acknowledges it, but it counts
@@ -82,7 +84,7 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			s.counters.lost(c.rows, lostStorage)
 			return 0, nil, err
 		}
-		last = pending{chunk: c, command: &command{customer: who.Customer, views: who.Views, rows: c.rows, alone: o.alone, decide: func(t *tx) error {
+		last = pending{chunk: c, command: &command{customer: who.Customer, views: who.Views, rows: c.weight(), alone: o.alone, decide: func(t *tx) error {
 			b.apply(t, c)
 			return nil
 		}}}
@@ -170,7 +172,9 @@ var errTakenBack = errors.New("taken back")
 
 // applyWhole reads a body to its end and applies all of it in one record, or nothing.
 func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Options) (code int, answer []byte, err error) {
-	c, err := readWhole(b)
+	held := s.newHeldBody(who.Customer)
+	defer held.release()
+	c, err := readWhole(b, held.check)
 	if err != nil {
 		s.counters.lost(c.rows, lostBroken)
 		return 0, nil, err
@@ -179,7 +183,7 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		s.counters.lost(c.rows, lostReasonOf(err))
 		return 0, nil, err
 	}
-	cmd := &command{customer: who.Customer, views: who.Views, rows: c.rows, alone: o.alone || o.DryRun || o.Atomic, decide: func(t *tx) error {
+	cmd := &command{customer: who.Customer, views: who.Views, rows: c.weight(), alone: o.alone || o.DryRun || o.Atomic, decide: func(t *tx) error {
 		b.apply(t, c)
 		report := &belfry.Report{}
 		c.addTo(report)

@@ -59,7 +59,9 @@ type Journal interface {
 
 // Limits bound what a client may send. They may change while the program runs.
 type Limits struct {
-	HeldBody      int64 // of a body that must be read to its end before anything is applied
+	HeldRows      int   // of a body that is applied as a whole, see held.go; 0: the default
+	HeldMemory    int64 // of all such bodies together, decoded; 0: the default
+	ChunkBytes    int   // of a body that are decided at a time; 0: the default
 	Row           int
 	Columns       int
 	Indicators    int // the highest number, at most belfry.MaxIndicators
@@ -80,6 +82,7 @@ type Sequencer struct {
 	opens    sync.Pool // of *openRows, the same for rows that are left open
 	singles  *singles
 	pace     pace
+	held     heldMemory
 	clock    clock
 	arrivals arrivalClock
 	read     time.Time    // when the clock was last compared with the time that has passed
@@ -120,7 +123,7 @@ func New(c Config) *Sequencer {
 type command struct {
 	customer belfry.CustomerID
 	views    []string // to which it is limited; none: it may touch everything of the customer
-	rows     int      // its weight in a round
+	rows     int      // its weight in a round, see chunk.weight
 	alone    bool     // its effects may have to be taken back, so it gets a round of its own
 	gathers  bool     // rows of other requests join it until it is decided
 	urgent   bool     // tried even when the disk is nearly full: a key must be revocable then, too

@@ -119,7 +119,7 @@ func (g *stage) start() error {
 		Count:   func(belfry.CustomerID) int { return 0 },
 		Limits: func() Limits {
 			return Limits{
-				HeldBody: 1 << 20, Row: 1 << 20, Columns: 100, Indicators: 100, Objects: 1000, Answers: 1000,
+				Row: 1 << 20, Columns: 100, Indicators: 100, Objects: 1000, Answers: 1000,
 				Retention: func(string) time.Duration { return 400 * 24 * time.Hour },
 			}
 		},

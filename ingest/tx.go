@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"encoding/json"
 	"slices"
 
 	"belfry"
@@ -18,6 +17,7 @@ type tx struct {
 	now     belfry.Time
 	rec     belfry.Record
 	items   map[belfry.ID]int // where the last change of an item stands in the record
+	docs    map[docName]int   // where a document stands in the record
 	events  events
 	history history
 	rise    *rise  // set while views wait to add up
@@ -40,6 +40,7 @@ func (t *tx) record() *belfry.Record {
 	if b := t.events.batch(); b != nil {
 		t.rec.Batches = append(t.rec.Batches, b)
 	}
+	t.encodeClasses()
 	r := &t.rec
 	if len(r.Batches)+len(r.Items)+len(r.States)+len(r.Docs) == 0 && r.Answer == nil {
 		return nil
@@ -251,10 +252,6 @@ func (t *tx) addUpNow(i int, at belfry.Time) {
 
 // define sets the definition of a class, in the record and for the rest of the round.
 func (t *tx) define(def *catalog.Class) *meta.Class {
-	body, err := json.Marshal(def)
-	if err != nil {
-		panic(err) // a class holds nothing that JSON cannot express
-	}
 	at := slot{t.estate.ID, 0, classSlot, def.Name}
 	c := t.s.classes[at]
 	if c == nil {
@@ -262,18 +259,47 @@ func (t *tx) define(def *catalog.Class) *meta.Class {
 		t.s.classes[at] = c
 	}
 	c.Def = def
-	t.document(belfry.Doc{Kind: belfry.DocClass, Customer: t.estate.ID, Name: def.Name, Body: body})
+	t.document(belfry.Doc{Kind: belfry.DocClass, Customer: t.estate.ID, Name: def.Name, Value: def})
 	return c
+}
+
+// encodeClasses gives class documents their bodies. It runs once per record, because the rows of a body define an
+// inferred class again with every indicator they add to it.
+func (t *tx) encodeClasses() {
+	for i := range t.rec.Docs {
+		d := &t.rec.Docs[i]
+		def, ok := d.Value.(*catalog.Class)
+		if !ok || d.Body != nil {
+			continue
+		}
+		var err error
+		if d.Body, err = def.MarshalJSON(); err != nil {
+			panic(err) // a class holds nothing that JSON cannot express
+		}
+		if !def.Inferred {
+			d.Value = nil // what others wrote is read back the way a restart reads it
+		}
+	}
+}
+
+// docName identifies a document.
+type docName struct {
+	kind     string
+	customer belfry.CustomerID
+	name     string
 }
 
 // document sets a piece of configuration; a later one of the same name takes the place of an earlier one.
 func (t *tx) document(d belfry.Doc) {
-	for i, have := range t.rec.Docs {
-		if have.Kind == d.Kind && have.Customer == d.Customer && have.Name == d.Name {
-			t.rec.Docs[i] = d
-			return
-		}
+	name := docName{d.Kind, d.Customer, d.Name}
+	if i, ok := t.docs[name]; ok {
+		t.rec.Docs[i] = d
+		return
 	}
+	if t.docs == nil {
+		t.docs = map[docName]int{}
+	}
+	t.docs[name] = len(t.rec.Docs)
 	t.rec.Docs = append(t.rec.Docs, d)
 }
 

@@ -94,8 +94,10 @@ func (t *Tree) applyClass(e *Estate, d *belfry.Doc) error {
 	next, own := t.Catalog().Class(d.Name), false
 	if d.Body != nil {
 		var err error
-		if next, err = catalog.ParseClass(d.Body); err != nil {
-			return fmt.Errorf("class %q of customer %d: %w", d.Name, d.Customer, err)
+		if next, own = d.Value.(*catalog.Class); !own {
+			if next, err = catalog.ParseClass(d.Body); err != nil {
+				return fmt.Errorf("class %q of customer %d: %w", d.Name, d.Customer, err)
+			}
 		}
 		own = true
 	}

@@ -121,7 +121,7 @@ type benchBare struct {
 var benchKey = []column{{"customer", kindSmall}, {"id", kindID}, {"timestamp", kindInt}, {"item", kindID}}
 
 func newBenchBare(b *testing.B, more ...column) *benchBare {
-	e, err := openEngine([]setting{{"threads", "2"}, {"memory_limit", "256MiB"}, {"checkpoint_threshold", "64MiB"}}, 0)
+	e, err := openEngine([]setting{{"threads", "2"}, {"memory_limit", "256MiB"}, {"checkpoint_threshold", "64MiB"}}, 0, 0)
 	if err != nil {
 		b.Fatal(err)
 	}

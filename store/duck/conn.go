@@ -42,7 +42,7 @@ func isKind(err error, kinds ...bindings.ErrorType) bool {
 type engine struct {
 	db     bindings.Database
 	idle   chan *conn // connections for queries; to make one takes a tenth of the time of a quick query
-	behind int        // by how many steps queries give way
+	behind int        // by how many steps queries give way at first
 }
 
 // maxIdle is how many connections wait for queries.
@@ -51,8 +51,8 @@ const maxIdle = 4
 // setting is one option of an engine; the order of settings matters, as some lock others.
 type setting struct{ name, value string }
 
-// openEngine starts an engine whose own threads, and those of queries, give way to others by so many steps.
-func openEngine(settings []setting, behind int) (*engine, error) {
+// openEngine starts an engine whose own threads give way to others by so many steps; those of queries do by quick.
+func openEngine(settings []setting, behind, quick int) (*engine, error) {
 	var config bindings.Config
 	if bindings.CreateConfig(&config) != bindings.StateSuccess {
 		return nil, errors.New("create the engine's configuration")
@@ -63,7 +63,7 @@ func openEngine(settings []setting, behind int) (*engine, error) {
 			return nil, fmt.Errorf("the engine does not take %s = %s", s.name, s.value)
 		}
 	}
-	e := &engine{idle: make(chan *conn, maxIdle), behind: behind}
+	e := &engine{idle: make(chan *conn, maxIdle), behind: quick}
 	l := openLane(behind)
 	defer l.close()
 	if text, state := l.start(config, &e.db); state != bindings.StateSuccess {
@@ -98,6 +98,10 @@ func (e *engine) borrow() (*conn, error) {
 func (e *engine) giveBack(c *conn, sound bool) {
 	if sound {
 		c.most = 0
+		if c.slowed { // the system does not let a thread come forward again
+			c.lane.close()
+			c.lane, c.slowed = openLane(e.behind), false
+		}
 		select {
 		case e.idle <- c:
 			return
@@ -120,11 +124,31 @@ type conn struct {
 	c    bindings.Connection
 	lane lane // where its statements run
 	most int  // bytes of a result that are read; 0: all
+
+	slowed bool // the lane gives way further than a new one
 }
 
 func (c *conn) close() {
 	bindings.Disconnect(&c.c)
 	c.lane.close()
+}
+
+// quickTime is how long a statement counts as a short one.
+const quickTime = 30 * time.Millisecond
+
+// giveWayAfter lets the lane give way by more steps after a while, unless the function it returns is called before.
+func (c *conn) giveWayAfter(d time.Duration, steps int) (stop func()) {
+	done := make(chan struct{})
+	t := time.AfterFunc(d, func() {
+		c.lane.giveWay(steps)
+		c.slowed = true
+		close(done)
+	})
+	return func() {
+		if !t.Stop() {
+			<-done
+		}
+	}
 }
 
 // interruptible interrupts what runs on the connection once ctx ends, until the function it returns is called. The

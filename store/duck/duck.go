@@ -54,14 +54,20 @@ type Config struct {
 	Log     *slog.Logger
 
 	MemoryLimit int64 // bytes the engine may use, rows not yet checkpointed and running queries together; 256 MB
+	MemoryMost  int64 // the same at most, when rows to be stored need more; 16 times MemoryLimit
+	Answer      int64 // bytes of an answer whose order does not let it be sent in parts; 64 MB
+	Answers     int64 // bytes of all answers that clients have not read yet; 1 GB
 	Threads     int   // threads of the engine; 2
-	Queries     int   // queries that may run at a time, the others wait; no more than Threads: they would only take turns
+	Queries     int   // queries that may run at a time, the others wait; no more than Threads: they would only take turns. See slots
 
 	// Files is how many files queries may have open at a time, with as many again for logs and for who writes; 0: any number.
 	Files int
 
 	// Behind is by how many steps of priority queries give way to whatever else the process does; 0: they do not.
 	Behind int
+	// Quick is the same for the first moments of a statement, so that a short one does not stand behind long ones; 0: as
+	// Behind.
+	Quick int
 
 	// Items gives the names of all items, as batches of belfry.Dimension. It is called only when the engine broke down
 	// altogether and had to be started anew, which empties the memory it kept the names in.
@@ -83,11 +89,23 @@ func (c *Config) fill() error {
 	if c.MemoryLimit == 0 {
 		c.MemoryLimit = 256 << 20
 	}
+	if c.MemoryMost == 0 {
+		c.MemoryMost = memoryGrowth * c.MemoryLimit
+	}
+	if c.Answer == 0 {
+		c.Answer = answerBytes
+	}
+	if c.Answers == 0 {
+		c.Answers = 1 << 30
+	}
 	if c.Threads == 0 {
 		c.Threads = 2
 	}
 	if c.Queries == 0 || c.Queries > c.Threads {
 		c.Queries = c.Threads
+	}
+	if c.Quick == 0 {
+		c.Quick = c.Behind
 	}
 	if c.logLimit == 0 {
 		c.logLimit = min(64<<20, c.MemoryLimit/4)
@@ -115,7 +133,7 @@ func (c *Config) fill() error {
 // Store is a row store in a folder.
 type Store struct {
 	cfg   Config
-	slots chan struct{} // one for each query that may run
+	slots slots // of statements of queries
 	runs  runs
 
 	// life is held for reading by whoever uses the engine and for writing by who replaces it.
@@ -133,6 +151,7 @@ type Store struct {
 	sums   map[string]*summed // collections with summaries; never changed
 
 	arrivals arrivals
+	unread   atomic.Int64 // bytes of answers that are held for clients
 	skipped  atomic.Uint64
 	expired  atomic.Uint64
 	closed   bool
@@ -143,7 +162,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
-	s := &Store{cfg: cfg, memory: cfg.MemoryLimit, slots: make(chan struct{}, cfg.Queries), write: make(chan struct{}, 1)}
+	s := &Store{cfg: cfg, memory: cfg.MemoryLimit, slots: slots{most: cfg.Queries, extra: cfg.Queries}, write: make(chan struct{}, 1)}
 	if err := s.open(ctx); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
@@ -181,7 +200,7 @@ func (s *Store) open(ctx context.Context) error {
 
 // start brings up an engine with nothing attached and no items.
 func (s *Store) start(ctx context.Context) (err error) {
-	if s.engine, err = openEngine(s.settings(), s.cfg.Behind); err != nil {
+	if s.engine, err = openEngine(s.settings(), s.cfg.Behind, s.cfg.Quick); err != nil {
 		return err
 	}
 	defer func() {

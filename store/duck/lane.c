@@ -46,21 +46,33 @@ struct lane {
 	work *next; // NULL when there is nothing to do
 	bool ended;
 	int steps;
+	int id; // of the thread in the system; 0 until it runs
 };
 
-// give_way puts this thread behind the others. Elsewhere it would be the whole process.
-static void give_way(int steps) {
+// give_way puts a thread behind the others. Elsewhere it would be the whole process.
+static void give_way(int id, int steps) {
 #ifdef __linux__
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), steps);
+	if (id != 0)
+		setpriority(PRIO_PROCESS, (id_t)id, steps);
 #else
+	(void)id;
 	(void)steps;
+#endif
+}
+
+static int this_thread(void) {
+#ifdef __linux__
+	return (int)syscall(SYS_gettid);
+#else
+	return 0;
 #endif
 }
 
 static void *run(void *arg) {
 	lane *l = arg;
-	give_way(l->steps);
 	pthread_mutex_lock(&l->lock);
+	l->id = this_thread();
+	give_way(l->id, l->steps);
 	for (;;) {
 		while (!l->next && !l->ended)
 			pthread_cond_wait(&l->changed, &l->lock);
@@ -106,6 +118,15 @@ void lane_close(lane *l) {
 	pthread_cond_destroy(&l->changed);
 	pthread_mutex_destroy(&l->lock);
 	free(l);
+}
+
+void lane_give_way(lane *l, int steps) {
+	if (!l)
+		return;
+	pthread_mutex_lock(&l->lock);
+	l->steps = steps; // should the thread not have begun yet
+	give_way(l->id, steps);
+	pthread_mutex_unlock(&l->lock);
 }
 
 static int pass(lane *l, work *w) {

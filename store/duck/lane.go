@@ -25,6 +25,9 @@ func openLane(steps int) lane {
 
 func (l lane) close() { C.lane_close(l.l) }
 
+// giveWay puts the thread behind by so many steps from now on, also while it works.
+func (l lane) giveWay(steps int) { C.lane_give_way(l.l, C.int(steps)) }
+
 // start starts an engine with its main database in memory. Its own threads are behind the others like the lane.
 func (l lane) start(config bindings.Config, db *bindings.Database) (text string, state bindings.State) {
 	var made unsafe.Pointer

@@ -7,6 +7,9 @@ typedef struct lane lane;
 lane *lane_open(int steps);
 void lane_close(lane *l);
 
+// lane_give_way puts the thread behind by so many steps from now on, also while it works.
+void lane_give_way(lane *l, int steps);
+
 // These are the engine's functions, called in the lane; without one they are called at once. The threads of an engine
 // that is started in a lane are behind the others, too.
 int lane_start(lane *l, void *config, void **database, char **error);

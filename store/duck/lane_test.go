@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"belfry/catalog"
 )
@@ -63,5 +64,43 @@ func TestBehind(t *testing.T) {
 	}
 	if n := threadsAt(t, steps); n != 0 {
 		t.Errorf("%d threads are left", n)
+	}
+}
+
+// TestGiveWayLater: a statement that takes long gives way further than a short one, and the next one on its connection
+// begins like any other.
+func TestGiveWayLater(t *testing.T) {
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const quick, behind = 3, 8
+	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, Behind: behind, Quick: quick, Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	c, err := s.engine.borrow()
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitThreads(t, quick, 1)
+	stop := c.giveWayAfter(0, behind)
+	waitThreads(t, behind, 1)
+	waitThreads(t, quick, 0)
+	stop()
+	s.engine.giveBack(c, true)
+	waitThreads(t, quick, 1)
+	waitThreads(t, behind, 0)
+}
+
+// waitThreads waits until so many threads give way by so many steps: a thread sets its priority itself, once it runs.
+func waitThreads(t *testing.T, steps, want int) {
+	t.Helper()
+	for threadsAt(t, steps) != want {
+		if t.Context().Err() != nil {
+			t.Fatal("the test has ended")
+		}
+		time.Sleep(time.Millisecond)
 	}
 }

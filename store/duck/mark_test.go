@@ -67,7 +67,7 @@ func markEngine(tb testing.TB) *conn {
 		tb.Fatal(err)
 	}
 	s.memory = s.cfg.MemoryLimit
-	e, err := openEngine(s.settings(), 0)
+	e, err := openEngine(s.settings(), 0, 0)
 	if err != nil {
 		tb.Fatal(err)
 	}

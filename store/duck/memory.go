@@ -14,7 +14,7 @@ import (
 // The engine works on 2,048 rows at a time, and holds their texts in memory while it does. Texts are short, so its memory
 // is set for that. But a text may be as long as a row may be, and 2,048 of the longest are more than the engine has: then
 // it can neither fold its log in nor read it back, and what was acknowledged would wait for ever. So when it runs short
-// of memory over rows that are to be stored, it is started anew with twice as much, up to memoryGrowth times.
+// of memory over rows that are to be stored, it is started anew with twice as much, up to Config.MemoryMost.
 const memoryGrowth = 16
 
 // errFile marks an error that kept a file from being opened, whoever wanted to use it.
@@ -39,11 +39,11 @@ func shortOfMemory(err error) bool {
 
 // grow gives the engine twice the memory; false when that has been done often enough. The caller holds write.
 func (s *Store) grow(ctx context.Context) bool {
-	if ctx.Err() != nil || s.memory >= memoryGrowth*s.cfg.MemoryLimit {
+	if ctx.Err() != nil || s.memory >= s.cfg.MemoryMost {
 		return false
 	}
 	s.life.Lock()
-	s.memory *= 2
+	s.memory = min(2*s.memory, s.cfg.MemoryMost)
 	s.life.Unlock()
 	s.cfg.Log.Warn("rows are too long for the memory of the engine, it gets twice as much", "memory", s.memory)
 	if err := s.revive(ctx); err != nil {

@@ -25,6 +25,9 @@ const (
 	answerBytes = 64 << 20
 )
 
+// pageBytes is how many bytes a page has, less where an answer may not have that many.
+func (s *Store) pageBytes() int { return min(pageBytes, int(s.cfg.Answer/4)) }
+
 // errLarge says that an answer is larger than it may be.
 var errLarge = errors.New("the answer is too large")
 
@@ -57,7 +60,7 @@ func (s *Store) openPages(ctx context.Context, p *query.Plan) (*pages, error) {
 // fetch reads a page of at most n rows. When the engine has too little memory for so many, it tries with fewer.
 func (g *pages) fetch(p *query.Plan, n int) (err error) {
 	for {
-		g.page, err = g.store.statement(g.ctx, p.Page(n), pageBytes)
+		g.page, err = g.store.statement(g.ctx, p.Page(n), g.store.pageBytes())
 		if err == nil || n == 1 || !shortOfMemory(err) || g.ctx.Err() != nil {
 			break
 		}
@@ -77,7 +80,7 @@ func (g *pages) fetch(p *query.Plan, n int) (err error) {
 func (g *pages) next() int {
 	r := g.page.result
 	each := max(1, r.bytes/max(1, r.rows))
-	return max(1, min(g.left, pageGrowth*r.rows, pageBytes/each))
+	return max(1, min(g.left, pageGrowth*r.rows, g.store.pageBytes()/each))
 }
 
 func (g *pages) Columns() []query.Output {

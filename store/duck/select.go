@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"belfry"
@@ -26,7 +27,7 @@ func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 		}
 		return g, nil
 	}
-	rows, err := s.statement(ctx, p, answerBytes)
+	rows, err := s.statement(ctx, p, int(s.cfg.Answer))
 	if err == nil && rows.result.cut {
 		rows.Close()
 		err = errLarge
@@ -39,19 +40,17 @@ func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 
 // statement runs a plan once there is a place for it, and reads its rows as far as they fit into so many bytes.
 func (s *Store) statement(ctx context.Context, p *query.Plan, most int) (*rows, error) {
-	select {
-	case s.slots <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := s.slots.enter(ctx, p.Customer); err != nil {
+		return nil, err
 	}
 	inner, me, err := s.runs.enter(ctx)
 	if err != nil {
-		<-s.slots
+		s.slots.leave(p.Customer)
 		return nil, err
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		defer func() { <-s.slots }()
+		defer s.slots.leave(p.Customer)
 		defer s.runs.leave(me)
 		done <- s.attempt(inner, p, most)
 	}()
@@ -69,11 +68,25 @@ func (s *Store) statement(ctx context.Context, p *query.Plan, most int) (*rows, 
 	case errors.Is(out.err, errFile) && shortOfMemory(out.err):
 		return s.answerAlone(ctx, p, most, out.err)
 	}
-	return out.rows, out.err
+	if out.err != nil {
+		return nil, out.err
+	}
+	return out.rows, s.hold(out.rows)
+}
+
+// hold books the memory of an answer until it is closed, or refuses it when clients have left too much unread.
+func (s *Store) hold(r *rows) error {
+	bytes := int64(r.result.bytes)
+	if s.unread.Add(bytes) > s.cfg.Answers {
+		s.unread.Add(-bytes)
+		return belfry.Errorf(belfry.Overloaded, "answers that clients have not read yet take %d MiB, as much as they may; try again shortly", s.cfg.Answers>>20)
+	}
+	r.release = sync.OnceFunc(func() { s.unread.Add(-bytes) })
+	return nil
 }
 
 // Running counts the statements of queries that the engine works on.
-func (s *Store) Running() int { return len(s.slots) }
+func (s *Store) Running() int { return s.slots.count() }
 
 // outcome is what became of a statement.
 type outcome struct {
@@ -105,6 +118,9 @@ func (s *Store) answer(ctx context.Context, p *query.Plan, most int) (*rows, err
 	sound := false
 	defer func() { s.engine.giveBack(c, sound) }()
 	c.most = most
+	if s.cfg.Quick != s.cfg.Behind {
+		defer c.giveWayAfter(quickTime, s.cfg.Behind)()
+	}
 	r, err := s.ask(ctx, c, p)
 	sound = err == nil
 	return r, err
@@ -306,7 +322,7 @@ func (s *Store) explain(ctx context.Context, p *query.Plan, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, errLarge):
-		return belfry.Errorf(belfry.BadQuery, "the answer of the query on %s is larger than %d MiB, and its order does not let it be sent in parts; ask for fewer rows or fields, or ORDER BY timestamp", p.Collection.Name, answerBytes>>20)
+		return belfry.Errorf(belfry.BadQuery, "the answer of the query on %s is larger than %d MiB, and its order does not let it be sent in parts; ask for fewer rows or fields, or ORDER BY timestamp", p.Collection.Name, s.cfg.Answer>>20)
 	case shortOfMemory(err):
 		return belfry.Errorf(belfry.BadQuery, "the query on %s needs more memory than a query may have; narrow its time span, or ask for fewer fields or rows", p.Collection.Name)
 	case isKind(err, bindings.ErrorTypeOutOfRange):
@@ -320,6 +336,8 @@ type rows struct {
 	stmt   *query.Statement
 	result *result
 	row    []belfry.Value
+
+	release func() // gives back what the answer takes; nil: nothing was booked
 }
 
 func (r *rows) Columns() []query.Output { return r.stmt.Columns }
@@ -352,4 +370,9 @@ func (r *rows) At(row int) ([]belfry.Value, error) {
 	return r.row, r.stmt.Row(r.result, r.row)
 }
 
-func (r *rows) Close() error { return nil }
+func (r *rows) Close() error {
+	if r.release != nil {
+		r.release()
+	}
+	return nil
+}

@@ -33,7 +33,7 @@ func Verify(ctx context.Context, cfg Config) (problems []Problem, files int, err
 		return []Problem{}, 0, nil // a service that has never run
 	}
 	s := &Store{cfg: cfg, memory: cfg.MemoryLimit}
-	e, err := openEngine(s.settings(), 0)
+	e, err := openEngine(s.settings(), 0, 0)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -786,7 +786,7 @@ export interface Health {
     collections: { name: string; bytes: number; files: number }[];
     folders: { name: string; path: string; free: number; total: number }[];
   };
-  memory: { resident: number; heap: number; goroutines: number };
+  memory: { resident: number; heap: number; goroutines: number; limit?: number; budget?: Record<string, number> };
   queries: {
     running: number;
     total: Record<string, number>;

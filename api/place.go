@@ -1,0 +1,146 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"belfry"
+)
+
+// limiter is what gives places: the hall or a gate.
+type limiter interface {
+	entrance
+	leave(c belfry.CustomerID)
+}
+
+// place is the place of a request in a limiter. A client that keeps us waiting, because its body comes slowly or
+// because it does not read its answer, loses the place for that time: it does no work, and others of the same customer need the
+// place. When the client goes on, the request waits for a place again.
+type place struct {
+	limiter  limiter
+	customer belfry.CustomerID
+	places   int
+	ctx      context.Context
+	patience time.Duration // how long to wait for the place again
+	waits    *waits
+	abort    func() // ends the wait for the client
+	evicted  atomic.Bool
+
+	mu    sync.Mutex
+	timer *time.Timer
+	held  bool
+	away  bool // waiting for the client
+}
+
+// patienceWithClients is how long a client may keep us waiting before it loses its place.
+const patienceWithClients = 100 * time.Millisecond
+
+// wait calls f, which waits for the client. The error says that there was no place when it came back.
+func (p *place) wait(f func()) error {
+	p.mu.Lock()
+	p.away = true
+	if p.timer == nil {
+		p.timer = time.AfterFunc(patienceWithClients, p.lose)
+	} else {
+		p.timer.Reset(patienceWithClients)
+	}
+	p.mu.Unlock()
+	f()
+	p.timer.Stop()
+	p.mu.Lock()
+	p.away = false
+	held := p.held
+	p.mu.Unlock()
+	if held {
+		return nil
+	}
+	p.waits.end(p)
+	ctx, cancel := context.WithTimeout(p.ctx, p.patience)
+	defer cancel()
+	if !p.limiter.enter(ctx, p.customer, p.places) {
+		return belfry.Errorf(belfry.Overloaded, "the request lost its place while the client sent or took nothing, and there was none when it went on; send it without pauses, or try again shortly")
+	}
+	p.mu.Lock()
+	p.held = true
+	p.mu.Unlock()
+	return nil
+}
+
+// lose gives the place up if the client still keeps us waiting.
+func (p *place) lose() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.away && p.held {
+		p.held = false
+		p.limiter.leave(p.customer)
+		p.waits.begin(p, waitsPerPlace*p.places)
+	}
+}
+
+// leave ends the request.
+func (p *place) leave() {
+	p.mu.Lock()
+	held := p.held
+	p.held = false
+	p.mu.Unlock()
+	if held {
+		p.limiter.leave(p.customer)
+	}
+	p.waits.end(p)
+}
+
+// waits are the requests without a place that wait for their clients. Each holds a part of a body or of an answer in
+// memory, so there is a limit; beyond it, the customer with most of them loses the one that has waited longest.
+type waits struct {
+	mu   sync.Mutex
+	list []*place // longest first
+}
+
+// waitsPerPlace is how many requests may wait for their clients, for each place.
+const waitsPerPlace = 4
+
+func (w *waits) begin(p *place, most int) {
+	w.mu.Lock()
+	w.list = append(w.list, p)
+	var victim *place
+	if len(w.list) > most {
+		victim = w.most()
+		w.list = slices.DeleteFunc(w.list, func(o *place) bool { return o == victim })
+	}
+	w.mu.Unlock()
+	if victim != nil {
+		victim.evicted.Store(true)
+		victim.abort()
+	}
+}
+
+// most is the longest wait of the customer with most of them. The mutex is held.
+func (w *waits) most() *place {
+	by := map[belfry.CustomerID]int{}
+	for _, p := range w.list {
+		by[p.customer]++
+	}
+	victim := w.list[0]
+	for _, p := range w.list {
+		if by[p.customer] > by[victim.customer] {
+			victim = p
+		}
+	}
+	return victim
+}
+
+func (w *waits) end(p *place) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.list = slices.DeleteFunc(w.list, func(o *place) bool { return o == p })
+}
+
+// count is for the metrics.
+func (w *waits) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.list)
+}

@@ -1,0 +1,97 @@
+package api
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"belfry"
+)
+
+// slowClients take all places of a customer and then keep the server waiting until the channel is closed.
+func slowClients(t *testing.T, l limiter, w *waits, customer belfry.CustomerID, n, places int, until <-chan struct{}) (errs chan error, aborted *int) {
+	errs, aborted = make(chan error, n), new(int)
+	for range n {
+		p := &place{limiter: l, customer: customer, places: places, ctx: t.Context(), patience: time.Second, waits: w, held: true}
+		stop := make(chan struct{})
+		p.abort = func() {
+			*aborted++
+			close(stop)
+		}
+		if !l.enter(t.Context(), customer, places) {
+			t.Fatal("no place")
+		}
+		go func() {
+			defer p.leave()
+			errs <- p.wait(func() {
+				select {
+				case <-until:
+				case <-stop:
+				}
+			})
+		}()
+	}
+	return errs, aborted
+}
+
+// TestSlowClientsLosePlaces: clients that have all places and send nothing do not keep others of the same customer out.
+func TestSlowClientsLosePlaces(t *testing.T) {
+	for name, l := range map[string]limiter{"bulk": &hall{}, "queries": &gate{}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var w waits
+				until := make(chan struct{})
+				errs, _ := slowClients(t, l, &w, 1, 4, 4, until)
+				quick := func(within time.Duration) bool {
+					ctx, cancel := context.WithTimeout(t.Context(), within)
+					defer cancel()
+					if !l.enter(ctx, 1, 4) {
+						return false
+					}
+					l.leave(1)
+					return true
+				}
+				if quick(patienceWithClients / 2) {
+					t.Error("a place is given away at once")
+				}
+				if !quick(2 * patienceWithClients) {
+					t.Error("slow clients keep their places")
+				}
+				close(until)
+				for range 4 {
+					if err := <-errs; err != nil {
+						t.Error(err)
+					}
+				}
+				synctest.Wait()
+				if n := w.count(); n != 0 || !quick(time.Second) {
+					t.Errorf("%d waits are left", n)
+				}
+			})
+		})
+	}
+}
+
+// TestWaitsAreLimited: the customer with most slow clients loses one when there are too many.
+func TestWaitsAreLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var h hall
+		var w waits
+		until := make(chan struct{})
+		const places = 2
+		_, few := slowClients(t, &h, &w, 2, 1, places, until)
+		time.Sleep(2 * patienceWithClients)
+		many := 0
+		for range 9 {
+			_, n := slowClients(t, &h, &w, 1, 1, places, until)
+			time.Sleep(2 * patienceWithClients)
+			many += *n
+		}
+		synctest.Wait()
+		if w.count() > waitsPerPlace*places || *few != 0 {
+			t.Errorf("%d wait; the customer with one lost %d, the other %d", w.count(), *few, many)
+		}
+		close(until)
+	})
+}

@@ -1,0 +1,119 @@
+package app
+
+import (
+	"log/slog"
+	"os"
+	"runtime/debug"
+)
+
+// budget divides the memory that the process may have. With plenty of it every part has its usual size; with less, all
+// become smaller, and requests are refused earlier, so that the system never has to end the process.
+//
+//	limit ──┬─ engine        storage.duckdb.memory_limit; up to engineMost for rows of unusual length
+//	        ├─ scripts       of receivers, in processes of their own
+//	        ├─ outside       code, stacks, and what the engine does not count
+//	        ├─ spare         for the kernel: sockets, and pages of files that are being written
+//	        └─ heap          the Go heap: the tree, rows that wait, bodies, answers, connections
+//
+// A setting that somebody has given is left as it is.
+type budget struct {
+	limit memoryLimit
+
+	engine, engineMost int64
+	scripts            int64 // for the processes in which scripts of receivers run
+	outside, spare     int64
+	heap               int64 // 0: not limited
+
+	backlogRows         int   // that wait for the row store, each of 256 bytes
+	chunk               int   // bytes of a body that are decided at a time
+	answer, answers     int64 // of one query, and of all that clients have not read yet
+	held, heldBody, row int64
+	bulk, connections   int
+	streams             int
+	ballast             int
+}
+
+// plenty is the memory from which on every part has its usual size.
+const plenty = 2 << 30
+
+const mib = 1 << 20
+
+// newBudget divides a limit.
+func newBudget(l memoryLimit) *budget {
+	n := l.bytes
+	if n == 0 || n > plenty {
+		n = plenty
+	}
+	b := &budget{
+		limit:  l,
+		engine: max(64*mib, min(256*mib, n*3/16)), engineMost: n / 2,
+		scripts: min(128*mib, n/16), outside: min(128*mib, n/8), spare: n / 8,
+		backlogRows: int(max(20_000, min(500_000, n/16/256))), chunk: int(max(256<<10, min(8*mib, n/512))),
+		answer: max(4*mib, min(64*mib, n/32)), answers: n / 8,
+		held: min(256*mib, n/16), heldBody: min(64*mib, n/16), row: max(64<<10, min(1*mib, n/4096)),
+		bulk: int(max(4, min(64, n/(32*mib)))), connections: int(max(100, min(10_000, n/16/(32<<10)))),
+		streams: int(max(16, min(1000, n/(2*mib)))), ballast: int(min(32*mib, n/64)),
+	}
+	if l.bytes == 0 || l.bytes >= plenty { // the usual sizes, which are not a fraction of anything
+		b.engineMost, b.backlogRows, b.chunk, b.held, b.row, b.connections, b.answers = 16*b.engine, 500_000, 8*mib, 256*mib, 1*mib, 10_000, 1<<30
+	}
+	if l.bytes > 0 {
+		spare := max(b.spare, l.bytes/8)
+		b.heap = max(64*mib, l.bytes-b.engine-b.scripts-b.outside-spare)
+	}
+	return b
+}
+
+// size gives a configuration the sizes of the budget, where nobody has given others.
+func (b *budget) size(c *Config) *Config {
+	next := *c
+	unsaid := func(name string) bool { return c.said[name] == "" }
+	sizes := func(name string, to *Size, bytes int64) {
+		if unsaid(name) {
+			*to = Size(bytes)
+		}
+	}
+	counts := func(name string, to *int, n int) {
+		if unsaid(name) {
+			*to = n
+		}
+	}
+	sizes("storage.duckdb.memory_limit", &next.Storage.DuckDB.MemoryLimit, b.engine)
+	sizes("limits.memory_held", &next.Limits.MemoryHeld, b.held)
+	sizes("limits.body_held", &next.Limits.BodyHeld, b.heldBody)
+	sizes("limits.row", &next.Limits.Row, b.row)
+	counts("limits.bulk_requests", &next.Limits.BulkRequests, b.bulk)
+	counts("limits.connections", &next.Limits.Connections, b.connections)
+	counts("limits.all_streams", &next.Limits.AllStreams, b.streams)
+	return &next
+}
+
+// limitHeap keeps the Go heap to its part, unless somebody has set runtime.memory_limit or GOMEMLIMIT.
+func (b *budget) limitHeap(c *Config) {
+	if b.heap > 0 && c.said["runtime.memory_limit"] == "" && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(b.heap)
+	}
+}
+
+// parts are what the log and the metrics show, in bytes.
+func (b *budget) parts(c *Config) map[string]int64 {
+	return map[string]int64{
+		"engine": int64(c.Storage.DuckDB.MemoryLimit), "scripts": b.scripts, "outside": b.outside, "spare": b.spare, "heap": b.heap,
+		"backlog": int64(b.backlogRows) * 256, "held": int64(c.Limits.MemoryHeld), "answers": b.answers,
+	}
+}
+
+func (b *budget) tell(c *Config, log *slog.Logger) {
+	if b.limit.bytes == 0 {
+		log.Info("memory budget", "limit", "unknown")
+		return
+	}
+	size := func(n int64) string { return Size(n &^ (mib - 1)).String() } // whole megabytes can be read
+	p := b.parts(c)
+	log.Info("memory budget", "limit", size(b.limit.bytes), "from", b.limit.from, "engine", size(p["engine"]), "heap", size(p["heap"]), "scripts", size(p["scripts"]),
+		"outside", size(p["outside"]), "spare", size(p["spare"]), "backlog", size(p["backlog"]), "held", size(p["held"]), "answers", size(p["answers"]),
+		"bulk_requests", c.Limits.BulkRequests, "connections", c.Limits.Connections)
+	if low := int64(192 * mib); b.limit.bytes < low {
+		log.Warn("there is less memory than the service needs", "limit", size(b.limit.bytes), "least", size(low))
+	}
+}

@@ -1,0 +1,75 @@
+package app
+
+import (
+	"testing"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// TestBudget: the parts fit into the limit, everything has its usual size where there is plenty, and what somebody has
+// set stays.
+func TestBudget(t *testing.T) {
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []int64{192 * mib, 256 * mib, 512 * mib, 768 * mib, 1 << 30, 2<<30 - 1} {
+		b := newBudget(memoryLimit{limit, "test"})
+		c := b.size(Default(cat))
+		if err := c.Check(); err != nil {
+			t.Errorf("%d: %v", limit, err)
+		}
+		if sum := b.engine + b.scripts + b.outside + b.spare + b.heap; sum > limit+128*mib || limit >= 512*mib && sum > limit {
+			t.Errorf("%d: the parts are %d together", limit, sum)
+		}
+		inHeap := int64(b.backlogRows)*256 + b.held + b.answers + int64(b.connections)*(32<<10) + 2*int64(c.Limits.BulkRequests*b.chunk)
+		if limit >= 512*mib && inHeap > b.heap {
+			t.Errorf("%d: %d bytes of buffers in a heap of %d", limit, inHeap, b.heap)
+		}
+		if c.Limits.BulkRequests < 4 || c.Limits.Connections < 100 || b.engineMost > limit {
+			t.Errorf("%d: %+v", limit, c.Limits)
+		}
+	}
+	for _, l := range []memoryLimit{{}, {2 << 30, "test"}, {24 << 30, "machine"}} {
+		b := newBudget(l)
+		c, usual := b.size(Default(cat)), Default(cat)
+		if c.Limits != usual.Limits || c.Storage != usual.Storage || b.backlogRows != 500_000 || b.chunk != 8*mib || b.engineMost != 16*b.engine || b.ballast != 32*mib {
+			t.Errorf("%+v: not the usual sizes: %+v, %+v", l, c.Limits, b)
+		}
+	}
+	c := Default(cat)
+	c.SaidByFlag("storage.duckdb.memory_limit")
+	c.SaidByFlag("limits.bulk_requests")
+	got := newBudget(memoryLimit{512 * mib, "test"}).size(c)
+	if got.Storage.DuckDB.MemoryLimit != 256*mib || got.Limits.BulkRequests != 64 || got.Limits.Connections != 1024 {
+		t.Errorf("%+v %+v", got.Storage, got.Limits)
+	}
+}
+
+// TestPressure: work is refused while hardly any memory is left, and taken again when there is some.
+func TestPressure(t *testing.T) {
+	used, freed := int64(0), 0
+	p := newPressure(1000)
+	p.used, p.free = func() int64 { return used }, func() { freed++ }
+	now := time.Now()
+	f := func(bytes int64, refused bool) {
+		t.Helper()
+		used, now = bytes, now.Add(pressureEvery)
+		p.look(now)
+		if err := p.check(); (err != nil) != refused || err != nil && belfry.CodeOf(err) != belfry.Overloaded {
+			t.Errorf("%d bytes used: %v", bytes, err)
+		}
+	}
+	f(0, false)
+	f(899, false)
+	f(900, true)
+	f(950, true)
+	f(870, true)
+	f(849, false)
+	f(899, false)
+	if freed != 1 {
+		t.Errorf("memory was given back %d times", freed)
+	}
+}

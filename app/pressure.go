@@ -1,0 +1,93 @@
+package app
+
+import (
+	"context"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"belfry"
+	"belfry/query"
+)
+
+// pressure watches the memory of the process, and refuses work when hardly any is left: parts of the budget are
+// estimates, and the engine takes what it does not count.
+type pressure struct {
+	limit int64                 // of the process; 0: none
+	used  func() int64          // bytes that the system cannot take back
+	free  func()                // gives back what is free
+	over  atomic.Pointer[int64] // what was used when it was too much; nil while it is not
+	freed time.Time
+}
+
+const (
+	pressureEvery = 100 * time.Millisecond
+	freeEvery     = 2 * time.Second
+)
+
+func newPressure(limit int64) *pressure {
+	return &pressure{limit: limit, used: anonymousMemory, free: debug.FreeOSMemory}
+}
+
+// high is the use above which work is refused, low the one below which it is taken again.
+func (p *pressure) high() int64 { return p.limit - p.limit/10 }
+func (p *pressure) low() int64  { return p.limit - p.limit*3/20 }
+
+func (p *pressure) run(ctx context.Context) error {
+	if p.limit == 0 {
+		<-ctx.Done()
+		return nil
+	}
+	tick := time.NewTicker(pressureEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case now := <-tick.C:
+			p.look(now)
+		}
+	}
+}
+
+func (p *pressure) look(now time.Time) {
+	used := p.used()
+	switch {
+	case used >= p.high():
+		p.over.Store(&used)
+		if now.Sub(p.freed) >= freeEvery {
+			p.freed = now
+			p.free()
+		}
+	case used < p.low():
+		p.over.Store(nil)
+	}
+}
+
+// check refuses work while there is too little memory.
+func (p *pressure) check() error {
+	used := p.over.Load()
+	if used == nil {
+		return nil
+	}
+	return belfry.Errorf(belfry.Overloaded, "the service uses %s of the %s of memory that it may have; send again shortly", Size(*used), Size(p.limit))
+}
+
+// anonymousMemory is what the process has in memory and no file holds.
+func anonymousMemory() int64 {
+	f := strings.Fields(readFile("/proc/self/statm")) // size resident shared …, in pages
+	if len(f) < 3 {
+		return 0
+	}
+	resident, _ := strconv.ParseInt(f[1], 10, 64)
+	shared, _ := strconv.ParseInt(f[2], 10, 64)
+	return (resident - shared) * int64(os.Getpagesize())
+}
+
+// shortOfMemory is a source that refuses every query.
+type shortOfMemory struct{ err error }
+
+func (s shortOfMemory) Select(context.Context, *query.Plan) (query.Rows, error) { return nil, s.err }

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// group makes a control group with so much memory; the test is skipped where it may not.
+func group(t *testing.T, bytes int64) string {
+	t.Helper()
+	for _, h := range []struct{ root, limit string }{
+		{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"},
+		{"/sys/fs/cgroup", "memory.max"},
+	} {
+		dir := filepath.Join(h.root, "belfry-test-"+strconv.Itoa(os.Getpid()))
+		if os.Mkdir(dir, 0o755) != nil {
+			continue
+		}
+		t.Cleanup(func() { os.Remove(dir) })
+		if os.WriteFile(filepath.Join(dir, h.limit), []byte(strconv.FormatInt(bytes, 10)), 0o644) == nil {
+			return dir
+		}
+	}
+	t.Skip("control groups cannot be made here")
+	return ""
+}
+
+// inGroup lets a service run in a control group from its first moment.
+func inGroup(dir string) func(*exec.Cmd) {
+	return func(serve *exec.Cmd) {
+		serve.Args = append([]string{"sh", "-c", `echo $$ > "$0/cgroup.procs" && exec "$@"`, dir, serve.Path}, serve.Args[1:]...)
+		serve.Path = "/bin/sh"
+	}
+}
+
+// killed is how many processes of the group the system has ended for want of memory.
+func killed(t *testing.T, dir string) string {
+	t.Helper()
+	for _, name := range []string{"memory.oom_control", "memory.events"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			if n, ok := strings.CutPrefix(line, "oom_kill "); ok {
+				return strings.TrimSpace(n)
+			}
+		}
+	}
+	return "unknown"
+}
+
+// TestSmallContainer: 512 MiB hold 100,000 objects, eight senders and four hungry queries. What is too much is refused,
+// and the system never has to end the process.
+func TestSmallContainer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
+	const objects, rows = 100_000, 10_000
+	dir := group(t, 512<<20)
+	p := newProcess(t, func(p *process) { p.as = inGroup(dir) })
+	if !strings.Contains(p.logged(), `from="control group"`) {
+		t.Fatal("the limit of the group was not seen")
+	}
+	key := p.key("all", "readwritedelete")
+	var names strings.Builder
+	names.WriteString("name\n")
+	for i := range objects / 100 {
+		fmt.Fprintf(&names, "res%04d\n", i)
+	}
+	if a := p.post("/api/provisioning/custom", key, names.String()); a.status != 200 {
+		t.Fatal(a)
+	}
+	send := func(from int) outcome {
+		var b strings.Builder
+		b.WriteString("type,resname,object,class,view,i1,i2,i3,i4,i5\n")
+		for i := range rows {
+			o := (from + i) % objects
+			fmt.Fprintf(&b, "data,res%04d,obj%06d,c,res%04d,%d.5,%d,3,4,%d\n", o/100, o, o/100, o, i, from)
+		}
+		return p.post("/api/send", key, b.String())
+	}
+	taken := new(atomic.Int64)
+	for from := 0; from < objects; from += rows {
+		p.until("the objects are made", func() bool { return send(from).status == 200 })
+		taken.Add(rows)
+	}
+	end := time.Now().Add(30 * time.Second)
+	parallel(12, func(i int) {
+		for n := i; time.Now().Before(end); n++ {
+			if i < 8 {
+				switch a := send(n * rows); {
+				case a.status == 200:
+					taken.Add(rows)
+				case !a.busy():
+					t.Errorf("a sender: %s", a)
+					return
+				}
+				continue
+			}
+			q := []string{
+				"SELECT object, resource, AVG(i1), MAX(i2), MIN(i3), SUM(i4) FROM objectdata GROUP BY object, resource ORDER BY AVG(i1) DESC",
+				"SELECT * FROM objectdata ORDER BY i1 DESC", "SELECT timestamp, object, i1, COUNT(*) FROM objectdata GROUP BY timestamp, object, i1",
+				"SELECT * FROM objectdata",
+			}[i-8]
+			req, err := http.NewRequest(http.MethodGet, p.base+"/api/sql?"+url.Values{"q": {q}, "span": {"1d"}, "rows": {"100000"}}.Encode(), nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if res, err := p.client.Do(with(req, "X-Api-Key", key)); err == nil {
+				read(res) // it may be refused, or cut off when its memory was needed
+			}
+		}
+	})
+	t.Logf("%d rows acknowledged; memory %d MiB at most", taken.Load(), p.memory("VmHWM"))
+	if n := killed(t, dir); n != "0" {
+		t.Errorf("%s processes were ended by the system", n)
+	}
+	p.until("all rows are visible", func() bool { return p.rows(key, "objectdata") >= int(taken.Load()) })
+	p.stop()
+}

@@ -1,0 +1,120 @@
+package duck
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"belfry"
+)
+
+// slots limit how many statements run at a time, and share the engine between customers. A customer with no statement
+// running may use a few slots more than there are, so that whoever fills the slots with long statements does not keep
+// the others out. Customers that wait take turns.
+type slots struct {
+	most  int // statements of all customers
+	extra int // beyond most, for customers with none running
+
+	mu      sync.Mutex
+	running int
+	by      map[belfry.CustomerID]*slotQueue
+	turns   []*slotQueue // with somebody waiting, each once
+}
+
+// slotQueue is what one customer has.
+type slotQueue struct {
+	customer belfry.CustomerID
+	running  int
+	waiting  []chan struct{} // closed when a slot is there
+}
+
+// enter waits for a slot. Whoever gets one gives it back with leave.
+func (s *slots) enter(ctx context.Context, c belfry.CustomerID) error {
+	s.mu.Lock()
+	if s.by == nil {
+		s.by = map[belfry.CustomerID]*slotQueue{}
+	}
+	q := s.by[c]
+	if q == nil {
+		q = &slotQueue{customer: c}
+		s.by[c] = q
+	}
+	if len(q.waiting) == 0 && s.fits(q) && (len(s.turns) == 0 || q.running == 0) {
+		s.take(q)
+		s.mu.Unlock()
+		return nil
+	}
+	turn := make(chan struct{})
+	if q.waiting = append(q.waiting, turn); len(q.waiting) == 1 {
+		s.turns = append(s.turns, q)
+	}
+	s.mu.Unlock()
+	select {
+	case <-turn:
+		return nil
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.Index(q.waiting, turn)
+	if i < 0 { // it was given a slot at the same moment
+		s.give(q)
+		return ctx.Err()
+	}
+	if q.waiting = slices.Delete(q.waiting, i, i+1); len(q.waiting) == 0 {
+		s.turns = slices.DeleteFunc(s.turns, func(o *slotQueue) bool { return o == q })
+	}
+	s.forget(q)
+	return ctx.Err()
+}
+
+func (s *slots) leave(c belfry.CustomerID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.give(s.by[c])
+}
+
+// count is how many statements run.
+func (s *slots) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running
+}
+
+func (s *slots) fits(q *slotQueue) bool {
+	return s.running < s.most || q.running == 0 && s.running < s.most+s.extra
+}
+
+func (s *slots) take(q *slotQueue) {
+	s.running++
+	q.running++
+}
+
+// give frees a slot and hands over what is free: to a customer with nothing running first, else by turns.
+func (s *slots) give(q *slotQueue) {
+	s.running--
+	q.running--
+	for {
+		next := slices.IndexFunc(s.turns, func(o *slotQueue) bool { return o.running == 0 && s.fits(o) })
+		if next < 0 {
+			next = slices.IndexFunc(s.turns, s.fits)
+		}
+		if next < 0 {
+			break
+		}
+		o := s.turns[next]
+		s.turns = slices.Delete(s.turns, next, next+1)
+		s.take(o)
+		close(o.waiting[0])
+		if o.waiting = o.waiting[1:]; len(o.waiting) > 0 {
+			s.turns = append(s.turns, o)
+		}
+	}
+	s.forget(q)
+}
+
+func (s *slots) forget(q *slotQueue) {
+	if q.running == 0 && len(q.waiting) == 0 {
+		delete(s.by, q.customer)
+	}
+}

@@ -1,0 +1,86 @@
+package duck
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"belfry"
+)
+
+// TestSlots: a customer that fills the slots and has a queue before them does not keep another out, and customers that
+// wait get their turns.
+func TestSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := slots{most: 2, extra: 2}
+		var order []belfry.CustomerID
+		enter := func(c belfry.CustomerID) {
+			go func() {
+				if s.enter(t.Context(), c) == nil {
+					order = append(order, c)
+				}
+			}()
+			synctest.Wait()
+		}
+		want := func(list ...belfry.CustomerID) {
+			t.Helper()
+			synctest.Wait()
+			if len(order) != len(list) {
+				t.Fatalf("got in: %v, want %v", order, list)
+			}
+			for i := range list {
+				if order[i] != list[i] {
+					t.Fatalf("got in: %v, want %v", order, list)
+				}
+			}
+		}
+		for range 4 {
+			enter(1)
+		}
+		want(1, 1) // two wait
+		enter(2)
+		want(1, 1, 2) // the other customer does not
+		enter(2)
+		enter(3)
+		want(1, 1, 2, 3)
+		enter(4)
+		want(1, 1, 2, 3) // all are taken
+		s.leave(1)
+		want(1, 1, 2, 3, 4) // before those who have something running
+		s.leave(2)
+		s.leave(3)
+		want(1, 1, 2, 3, 4, 2) // who has nothing running comes before whoever has waited longer
+		s.leave(2)
+		s.leave(4)
+		want(1, 1, 2, 3, 4, 2, 1)
+		s.leave(1)
+		s.leave(1)
+		s.leave(1)
+		want(1, 1, 2, 3, 4, 2, 1, 1)
+		if s.count() != 0 && len(s.by) != 1 {
+			t.Errorf("%d run, %v", s.count(), s.by)
+		}
+	})
+}
+
+// TestSlotsGivenUp: a wait that ends leaves nothing behind.
+func TestSlotsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := slots{most: 1}
+		if err := s.enter(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- s.enter(ctx, 2) }()
+		synctest.Wait()
+		cancel()
+		if err := <-done; err == nil {
+			t.Error("it got in")
+		}
+		s.leave(1)
+		if s.count() != 0 || len(s.by) != 0 || len(s.turns) != 0 {
+			t.Errorf("%d run, %v, %v", s.count(), s.by, s.turns)
+		}
+	})
+}
