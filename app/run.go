@@ -73,8 +73,8 @@ func (s *service) keepHouse(ctx context.Context) error {
 
 func (s *service) release(ctx context.Context) {
 	rows := s.store.Position()
-	if err := s.journal.Release(min(rows, s.meta.Position())); err != nil {
-		s.Log.Warn("journal segments stay", "err", err)
+	if _, segments := s.journal.Size(); segments > 1 {
+		s.releaseUpTo(ctx, min(rows, s.meta.Position()))
 	}
 	if rows > s.moved {
 		if err := s.db.MarkRows(ctx, rows); err != nil {
@@ -84,6 +84,18 @@ func (s *service) release(ctx context.Context) {
 			return
 		}
 		s.moved = rows
+	}
+}
+
+// releaseUpTo lets segments go. What the database has of them must be on disk first: a power cut may take back its last
+// transactions, and then the records would be nowhere.
+func (s *service) releaseUpTo(ctx context.Context, pos uint64) {
+	err := s.db.Sync(ctx)
+	if err == nil {
+		err = s.journal.Release(pos)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.Log.Warn("journal segments stay", "err", err)
 	}
 }
 
@@ -106,6 +118,7 @@ func (s *service) retain(ctx context.Context) {
 			s.retainOne(ctx, belfry.StatusChange, before)
 		}
 	}
+	s.purge(ctx)
 	if err := s.db.ForgetAnswers(ctx, belfry.At(now.Add(-ingest.AnswersKept))); err != nil && ctx.Err() == nil {
 		s.Log.Warn("old idempotency answers stay", "err", err)
 	}

@@ -49,6 +49,8 @@ type MoverOptions struct {
 	// MaxPending is the number of records after which states are written even if the interval has not passed; 100,000
 	// when 0. It bounds what has to be replayed after a crash.
 	MaxPending int
+	// Removed is told which removed items are in the database from now on. May be nil.
+	Removed func([]belfry.ID)
 	// Failed is told why nothing could be written, at each attempt, and nil once it works again. May be nil.
 	Failed func(error)
 	Log    *slog.Logger
@@ -310,6 +312,7 @@ func (m *Mover) written(r *round) {
 func (m *Mover) write(ctx context.Context, r *round) error {
 	c := change{docs: r.docs, answers: r.answers, counters: r.counters}
 	items, ids := r.items, r.ids
+	m.end(items)
 	for {
 		var part []belfry.ID
 		c.items, items = cut(items, m.o.atOnce)
@@ -323,6 +326,7 @@ func (m *Mover) write(ctx context.Context, r *round) error {
 			if err := m.db.apply(ctx, &c); err != nil {
 				return err
 			}
+			m.tellRemoved(c.items)
 		}
 		if last {
 			return nil
