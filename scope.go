@@ -20,3 +20,6 @@ func (s Scope) Limited() bool { return len(s.Views) > 0 }
 // itself for one of the customer. An item never leaves its resource, so a scope is a list of places, however many objects
 // they hold. No query can name the column.
 const PlaceColumn = "place"
+
+// RemovedColumn is where the names of items say when an item was removed; 0 while it exists.
+const RemovedColumn = "removed"

@@ -86,8 +86,10 @@ func newRig(t *testing.T) *rig {
 
 type noNames struct{}
 
-func (noNames) Items(belfry.Scope, query.ItemMatch) []belfry.ID { return nil }
-func (noNames) Places(belfry.Scope) (places, tops []belfry.ID)  { return nil, nil }
+func (noNames) Items(context.Context, belfry.Scope, query.ItemMatch) ([]belfry.ID, bool, error) {
+	return nil, true, nil
+}
+func (noNames) Places(belfry.Scope) (places, tops []belfry.ID) { return nil, nil }
 
 func (r *rig) send(_ context.Context, b Bulk) (int, []byte, error) {
 	r.bulk = b

@@ -94,7 +94,7 @@ func (s *Server) sql(w *answer, r *request, params params) error {
 	if err != nil {
 		return err
 	}
-	plan, err := s.plan(r.scope(), params)
+	plan, err := s.plan(r.Context(), r.scope(), params)
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (s *Server) stream(clock *stopwatch, w *answer, r *request, wt string, limi
 }
 
 // plan turns the text of a query and the parameters beside it into a plan.
-func (s *Server) plan(scope belfry.Scope, params params) (*query.Plan, error) {
+func (s *Server) plan(ctx context.Context, scope belfry.Scope, params params) (*query.Plan, error) {
 	if strings.TrimSpace(params.Get("q")) == "" {
 		return nil, belfry.Errorf(belfry.BadParameter, "the parameter q is missing; give it a query, as SELECT name, status FROM objectstatus")
 	}
@@ -203,8 +203,7 @@ func (s *Server) plan(scope belfry.Scope, params params) (*query.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.Resolve(s.Names)
-	return plan, nil
+	return plan, plan.Resolve(ctx, s.Names)
 }
 
 // zone reads the parameter tz: in which zone times without one are meant, and days begin.

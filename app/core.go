@@ -31,6 +31,10 @@ type core struct {
 	damage  []string
 	last    belfry.Time // of the newest record in the journal
 	wrote   func(error) // told how appends to the journal end; nil for none
+
+	accepted map[string]bool // parts whose loss has been accepted at this start
+	told     []string        // texts of events about it
+	short    string          // why the journal is shorter than it should be; empty when it is not
 }
 
 // lockCore takes the data folder.
@@ -39,7 +43,7 @@ func lockCore(o Options) (*core, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
-	c := &core{Options: o}
+	c := &core{Options: o, accepted: map[string]bool{}}
 	c.use(o.Config)
 	var err error
 	if c.lock, err = journal.LockDir(dir); err != nil {
@@ -53,8 +57,7 @@ func lockCore(o Options) (*core, error) {
 
 // open reads what exists, as the database has it, and opens the journal. What is in the journal alone comes by replay.
 func (c *core) open(ctx context.Context) (err error) {
-	cfg := c.cfg.Load()
-	if c.db, err = meta.Open(ctx, cfg.inside(cfg.Meta.SQLite.Path), c.Log.With("part", "meta")); err != nil {
+	if err := c.identify(ctx); err != nil {
 		return err
 	}
 	if c.stored, err = c.db.Position(ctx); err != nil {
@@ -66,30 +69,7 @@ func (c *core) open(ctx context.Context) (err error) {
 	if c.tree, err = meta.LoadTree(ctx, c.db, c.Catalog); err != nil {
 		return err
 	}
-	return c.openJournal(filepath.Join(cfg.Data, "journal"))
-}
-
-// openJournal opens the journal with everything that is still in it: the database has told how far it has come, but the
-// row store knows that for each of its files alone. Should the journal have been lost, its positions must all the same
-// not be used a second time.
-func (c *core) openJournal(dir string) (err error) {
-	o := journal.Options{
-		Log: c.Log.With("part", "journal"), SegmentSize: segmentSize(existing(dir)), Guard: c.lock.Check, Failed: c.wrote,
-	}
-	if c.journal, err = journal.Open(dir, o); err != nil {
-		return err
-	}
-	if c.journal.Last() >= c.stored {
-		return nil
-	}
-	c.Log.Warn("the journal ends before what the metadata database has", "journal", c.journal.Last(), "stored", c.stored)
-	c.damage = append(c.damage, "the journal ends before what the metadata database has")
-	o.After = c.stored
-	if err := c.journal.Close(); err != nil {
-		return err
-	}
-	c.journal, err = journal.Open(dir, o)
-	return err
+	return c.openJournal(ctx)
 }
 
 // segmentSize is smaller on a small disk: a segment is allocated whole, and must fit where the disk watch sees room.

@@ -79,3 +79,14 @@ func (s *service) arrived(ctx context.Context, pos uint64) error {
 	}
 	return nil
 }
+
+// forgetPast says that what happened before today is not known: the rows have been lost, and the status as of an earlier
+// moment would be found without the events that led to it.
+func (s *service) forgetPast(ctx context.Context) error {
+	for _, name := range []string{belfry.Events, belfry.StatusDay, belfry.StatusChange} {
+		if err := s.drop(ctx, name, belfry.At(time.Now())); err != nil {
+			return err
+		}
+	}
+	return nil
+}

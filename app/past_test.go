@@ -263,7 +263,7 @@ func (m *memory) want(at belfry.Time) map[facet]string {
 		}
 	}
 	want := map[facet]string{}
-	for n := range m.tree.EachEver(m.tree.Ever(m.who.Customer)) {
+	for n := range m.tree.EachEver(m.ever()) {
 		item, known := belfry.RowID(n.Number).String(), false
 		for part := range facets {
 			_, ok := last[facet{item, part}]
@@ -293,7 +293,7 @@ func (m *memory) got(at belfry.Time) map[facet]string {
 // checkOne asks for the objects of one name, which are found by themselves: they are as they are among all.
 func (m *memory) checkOne(at belfry.Time, all map[facet]string) {
 	m.Helper()
-	nodes := m.tree.Ever(m.who.Customer)
+	nodes := m.ever()
 	one := nodes[m.rnd.IntN(len(nodes))]
 	if one.Kind != belfry.KindObject {
 		return
@@ -483,4 +483,13 @@ func TestSnapshots(t *testing.T) {
 	if e, ok := errors.AsType[*belfry.Error](err); !ok || e.Code != belfry.BadQuery || !strings.Contains(e.Message, "before 2026-11-11") {
 		t.Errorf("without events and snapshot: %v", err)
 	}
+}
+
+// ever lists all items, removed ones included.
+func (m *memory) ever() (nodes []*meta.Node) {
+	for n, err := range m.tree.Then(m.Context(), m.who.Customer, 0) {
+		m.must(err)
+		nodes = append(nodes, n)
+	}
+	return nodes
 }

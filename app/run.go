@@ -73,12 +73,8 @@ func (s *service) keepHouse(ctx context.Context) error {
 
 func (s *service) release(ctx context.Context) {
 	rows := s.store.Position()
-	release := s.journal.Release
-	if s.disk.journalLow.Load() {
-		release = s.journal.Shrink
-	}
-	if err := release(min(rows, s.meta.Position())); err != nil {
-		s.Log.Warn("journal segments stay", "err", err)
+	if _, segments := s.journal.Size(); segments > 1 || s.journal.Short() || s.disk.journalLow.Load() {
+		s.releaseUpTo(ctx, min(rows, s.meta.Position()))
 	}
 	if rows > s.moved && s.trouble.meta.err() == nil {
 		if err := s.db.MarkRows(ctx, rows); err != nil {
@@ -88,6 +84,22 @@ func (s *service) release(ctx context.Context) {
 			return
 		}
 		s.moved = rows
+	}
+}
+
+// releaseUpTo lets segments go. What the database has of them must be on disk first: a power cut may take back its last
+// transactions, and then the records would be nowhere.
+func (s *service) releaseUpTo(ctx context.Context, pos uint64) {
+	release := s.journal.Release
+	if s.disk.journalLow.Load() {
+		release = s.journal.Shrink
+	}
+	err := s.db.Sync(ctx)
+	if err == nil {
+		err = release(pos)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.Log.Warn("journal segments stay", "err", err)
 	}
 }
 
@@ -110,6 +122,7 @@ func (s *service) retain(ctx context.Context) {
 			s.retainOne(ctx, belfry.StatusChange, before)
 		}
 	}
+	s.purge(ctx)
 	if err := s.db.ForgetAnswers(ctx, belfry.At(now.Add(-ingest.AnswersKept))); err != nil && ctx.Err() == nil {
 		s.Log.Warn("old idempotency answers stay", "err", err)
 	}

@@ -135,18 +135,31 @@ func (s *service) openStore(ctx context.Context) (err error) {
 		Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Catalog: s.Catalog, Log: s.Log.With("part", "store"),
 		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), MemoryMost: s.budget.engineMost, Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Items: s.tree.Dimensions, Behind: queriesBehind, Quick: quickBehind, Files: s.descriptors.files,
 		Journal: s.journalBatches, Changed: s.filesChanged,
+		Removed: func(add func(*belfry.Batch) error) error { return s.tree.RemovedDimensions(ctx, add) },
 	})
 	if err != nil {
 		return err
 	}
 	s.parts.files = start("files of rows", s.watchFiles, s.failed)
 	s.oldest = s.rows.Oldest
+	reached, err := s.rows.Reached(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.checkRows(ctx, reached); err != nil {
+		return err
+	}
+	if s.accepted[lossRows] {
+		if err := s.forgetPast(ctx); err != nil {
+			return err
+		}
+	}
 	return s.tree.Dimensions(func(b *belfry.Batch) error { return s.rows.Append(ctx, b) })
 }
 
 func (s *service) startMovers(ctx context.Context) error {
 	s.store = store.NewMover(s.rows, store.MoverOptions{After: s.moved, MaxBacklog: s.budget.backlogRows, Labels: s.tree, Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: s.explainRows})
-	s.meta = meta.NewMover(s.db, meta.MoverOptions{States: s.tree.States, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
+	s.meta = meta.NewMover(s.db, meta.MoverOptions{States: s.tree.States, Removed: s.tree.Forget, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
 	s.parts.store = start("row mover", behind(s.store.Run), s.failed)
 	s.parts.meta = start("metadata mover", behind(s.meta.Run), s.failed)
 	return s.meta.RecountAnswers(ctx)
@@ -155,6 +168,7 @@ func (s *service) startMovers(ctx context.Context) error {
 // carryOn brings in what is in the journal alone. The rows of a record may be stored already while the database does not
 // know its items yet; then their names are all that the store needs.
 func (s *service) carryOn(ctx context.Context) error {
+	defer s.tree.ForgetLoaded()
 	return s.replay(func(r *belfry.Record, fresh bool) error {
 		if fresh {
 			s.meta.Add(r)
@@ -210,6 +224,14 @@ func (s *service) startSequencer(context.Context) error {
 		return err
 	}
 	s.parts.faults = start("events of faults", func(ctx context.Context) error { return s.faults.run(ctx, s.seq.Internal) }, s.failed)
+	for _, info := range s.told {
+		if err := s.seq.Internal(info); err != nil {
+			s.Log.Warn("no event about an accepted loss could be written", "err", err)
+		}
+	}
+	if s.short != "" {
+		s.faults.begin("journal_end", false, s.short)
+	}
 	if len(s.damage) > 0 {
 		s.mendDamage()
 	}

@@ -16,10 +16,10 @@ import (
 // An item has one entry that counts. When its moment comes later than thought, as with every row that arrives, the entry
 // stays where it is, and the item is looked at once for nothing.
 type clock struct {
-	since   belfry.Time        // when this process began to listen, or the clock was last set
-	entries moments            // by time
-	next    []belfry.Time      // by item: the entry that counts; 0 when there is none
-	unseen  map[belfry.ID]bool // items to be judged when they are due, see tx.resettle
+	since   belfry.Time              // when this process began to listen, or the clock was last set
+	entries moments                  // by time
+	next    meta.Sparse[belfry.Time] // by item: the entry that counts; 0 when there is none
+	unseen  map[belfry.ID]bool       // items to be judged when they are due, see tx.resettle
 }
 
 type moment struct {
@@ -45,22 +45,37 @@ func (c *clock) set(id belfry.ID, at belfry.Time) {
 	if at == 0 {
 		return
 	}
-	for int(id) >= len(c.next) {
-		c.next = append(c.next, make([]belfry.Time, max(1024, int(id)+1-len(c.next)))...)
-	}
-	if was := c.next[id]; was != 0 && was <= at {
+	if was := c.next.At(uint64(id)); was != 0 && was <= at {
 		return
 	}
-	c.next[id] = at
+	c.next.Set(uint64(id), at)
 	heap.Push(&c.entries, moment{at, id})
+}
+
+// forget takes an item out that has been removed. Its entries go when their time comes, or when most entries are such.
+func (c *clock) forget(id belfry.ID) {
+	delete(c.unseen, id)
+	c.next.Set(uint64(id), 0)
+	const few = 1024
+	if len(c.entries) <= 2*c.next.Len()+few {
+		return
+	}
+	kept := c.entries[:0]
+	for _, m := range c.entries {
+		if c.next.At(uint64(m.item)) == m.at {
+			kept = append(kept, m)
+		}
+	}
+	c.entries = slices.Clone(kept)
+	heap.Init(&c.entries)
 }
 
 // take gives items that are due, the most overdue first, and forgets their entries.
 func (c *clock) take(now belfry.Time, most int) (ids []belfry.ID) {
 	for len(c.entries) > 0 && c.entries[0].at <= now && len(ids) < most {
 		m := heap.Pop(&c.entries).(moment)
-		if c.next[m.item] == m.at {
-			c.next[m.item] = 0
+		if c.next.At(uint64(m.item)) == m.at {
+			c.next.Set(uint64(m.item), 0)
 			ids = append(ids, m.item)
 		}
 	}

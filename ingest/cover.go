@@ -20,8 +20,8 @@ func (t *tx) inherit(n *meta.Node, around belfry.Mode) {
 
 // mode is how an item is managed, as the round has it.
 func (t *tx) mode(n *meta.Node) belfry.Mode {
-	if i := int(n.ID); i < len(t.s.index) && t.s.index[i] != 0 {
-		return t.s.drafts[t.s.index[i]-1].state.Mode
+	if i := t.s.index.At(uint64(n.ID)); i != 0 {
+		return t.s.drafts[i-1].state.Mode
 	}
 	return n.State.Mode
 }

@@ -33,7 +33,7 @@ type booked struct {
 
 // regimes remembers the regime of every item, as the tree has it.
 type regimes struct {
-	known   []*regime // by item; nil: not asked for yet
+	known   meta.Sparse[*regime] // by item; nil: not asked for yet
 	none    regime
 	watches map[*meta.Policy]*status.Watch
 }
@@ -41,10 +41,7 @@ type regimes struct {
 // regime is what policies say about an item, as the tree has it.
 func (s *Sequencer) regime(n *meta.Node) *regime {
 	m := &s.regimes
-	for int(n.ID) >= len(m.known) {
-		m.known = append(m.known, make([]*regime, max(1024, int(n.ID)+1-len(m.known)))...)
-	}
-	if r := m.known[n.ID]; r != nil {
+	if r := m.known.At(uint64(n.ID)); r != nil {
 		return r
 	}
 	around := &m.none
@@ -52,7 +49,7 @@ func (s *Sequencer) regime(n *meta.Node) *regime {
 		around = s.regime(n.Parent)
 	}
 	r := s.under(around, n, s.cfg.Tree.Estate(n.Customer).PoliciesOn(n.ID))
-	m.known[n.ID] = r
+	m.known.Set(uint64(n.ID), r)
 	return r
 }
 
@@ -129,7 +126,8 @@ func (s *Sequencer) forget() {
 		return
 	}
 	m := &s.regimes
-	if clear(m.known); len(m.watches) > 2*s.cfg.Tree.Policed()+16 {
+	m.known = meta.Sparse[*regime]{}
+	if len(m.watches) > 2*s.cfg.Tree.Policed()+16 {
 		m.watches = nil // most are of policies that have been replaced
 	}
 }

@@ -12,7 +12,7 @@ import (
 // scratch undoes everything.
 type scratch struct {
 	drafts []draft
-	index  []uint32 // by item ID: 1 + place in drafts, 0 when the item has not been touched
+	index  meta.Sparse[uint32] // by item ID: 1 + place in drafts, 0 when the item has not been touched
 
 	lastID  belfry.ID
 	nextRow map[belfry.CustomerID]belfry.RowID
@@ -68,7 +68,7 @@ const (
 
 func (s *scratch) reset(t *meta.Tree) {
 	for i := range s.drafts {
-		s.index[s.drafts[i].node.ID] = 0
+		s.index.Set(uint64(s.drafts[i].node.ID), 0)
 	}
 	clear(s.drafts)
 	s.drafts = s.drafts[:0]
@@ -98,10 +98,7 @@ func empty[K comparable, V any](m *map[K]V) {
 
 // draft gives the place of an item's draft; it is made when the round first touches the item.
 func (s *scratch) draft(n *meta.Node) int {
-	for int(n.ID) >= len(s.index) {
-		s.index = append(s.index, make([]uint32, max(1024, int(n.ID)+1-len(s.index)))...)
-	}
-	if i := s.index[n.ID]; i != 0 {
+	if i := s.index.At(uint64(n.ID)); i != 0 {
 		return int(i - 1)
 	}
 	d := draft{node: n, state: n.State.Standing}
@@ -109,7 +106,7 @@ func (s *scratch) draft(n *meta.Node) int {
 		d.counts = status.Counts(n.Counts())
 	}
 	s.drafts = append(s.drafts, d)
-	s.index[n.ID] = uint32(len(s.drafts))
+	s.index.Set(uint64(n.ID), uint32(len(s.drafts)))
 	return len(s.drafts) - 1
 }
 

@@ -330,6 +330,12 @@ func (s *Sequencer) publish(changes []change) error {
 		for i := range c.States {
 			s.look(s.cfg.Tree.Node(c.States[i].Item))
 		}
+		for i := range c.Items {
+			if c.Items[i].Removed != 0 {
+				s.clock.forget(c.Items[i].ID)
+				s.regimes.known.Set(uint64(c.Items[i].ID), nil)
+			}
+		}
 	}
 	return nil
 }

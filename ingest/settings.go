@@ -48,7 +48,7 @@ func (s *Sequencer) zone(c belfry.CustomerID) *time.Location {
 func (s *Sequencer) Rezone() error {
 	for _, c := range s.cfg.Tree.Customers() {
 		err := s.do(&command{customer: c.ID, alone: true, decide: func(t *tx) error {
-			clear(s.regimes.known)
+			s.regimes.known = meta.Sparse[*regime]{}
 			s.regimes.watches = nil
 			if s.cfg.Tree.Policed() == 0 {
 				return nil

@@ -63,10 +63,9 @@ func (s *Sequencer) Snapshot(ctx context.Context, c belfry.CustomerID, part int)
 // the number at which the next part begins; 0 when there is none.
 func (t *tx) snapshot(at belfry.Time, from uint64, most int) (rows int, next uint64) {
 	var p snapshotPart
-	for next = from; len(p.times) < most; next++ {
-		n := t.estate.Numbered(next)
-		if n == nil {
-			next = 0
+	for number, n := range t.estate.From(from) {
+		if len(p.times) == most {
+			next = number
 			break
 		}
 		if n.Removed == 0 {

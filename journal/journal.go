@@ -51,6 +51,7 @@ const (
 type Options struct {
 	SegmentSize int64  // a new segment needs that much free space; a larger record gets a segment that fits it
 	After       uint64 // records up to here have arrived everywhere: they are neither checked nor replayed
+	Next        uint64 // the number that the next segment has at least
 	Log         *slog.Logger
 
 	// Guard is asked before and after every write whether this process may still write here; an error fails the append.
@@ -118,6 +119,8 @@ type Journal struct {
 	active   *segment   // the one that file belongs to
 	next     uint64     // number of the next segment
 	last     uint64     // last position that counts
+	reached  uint64     // last position that ever counted, also when its segment has been released
+	begins   uint64     // last position before the oldest segment, as its header has it; 0 when it is not known
 	damaged  []Damage
 	turned   atomic.Bool // the next record begins a new segment
 	short    atomic.Bool // there was no room for the last segment that was begun
@@ -151,6 +154,14 @@ func (j *Journal) Last() uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.last
+}
+
+// Bounds returns the last position before the oldest segment that Open found, 0 when that is not known, the last
+// position that ever counted, as far as the segments tell, and the lowest position that the next segment can have.
+func (j *Journal) Bounds() (begins, reached, next uint64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.begins, max(j.reached, j.last), j.next << 32
 }
 
 // Size is the space that the segments take on disk, and their number.

@@ -100,7 +100,7 @@ func (j *Journal) list() error {
 		})
 	}
 	slices.SortFunc(j.segments, func(a, b *segment) int { return cmp.Compare(a.number, b.number) })
-	j.next = j.o.After>>32 + 1
+	j.next = max(j.o.After>>32+1, j.o.Next)
 	if n := len(j.segments); n > 0 {
 		j.next = max(j.next, j.segments[n-1].number+1)
 	}
@@ -117,8 +117,10 @@ func (j *Journal) examine() error {
 			return err
 		}
 		j.last = max(j.last, lastOf(s))
+		j.reached, j.begins = max(j.reached, j.last), 0
 		if h.ok {
 			j.last = max(j.last, h.fence) // the segment that had it may have been released
+			j.reached, j.begins = max(j.reached, h.fence), h.fence
 			damaged = append(j.missingBefore(h.fence), damaged...)
 			fence = min(fence, h.fence)
 		}

@@ -35,6 +35,9 @@ func (j *Journal) beginFor(need int64) error {
 	return err
 }
 
+// Short tells whether there was no room for a segment of the usual size when the last one was begun.
+func (j *Journal) Short() bool { return j.short.Load() }
+
 // noSpace recognises a full disk.
 func noSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)

@@ -12,6 +12,7 @@ import (
 func (t *Tree) Apply(r *belfry.Record, made ...*Node) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.forgetWritten()
 	for i := range r.Docs {
 		if err := t.applyDoc(&r.Docs[i]); err != nil {
 			return err
@@ -157,7 +158,6 @@ func (t *Tree) add(it *belfry.Item, n *Node) (*Node, error) {
 		if n.Resource = t.Node(it.Resource); n.Resource == nil || n.Resource.box == nil {
 			n.Resource = t.standIn(e, it)
 		}
-		n.Resource.box.ever = append(n.Resource.box.ever, n)
 	}
 	t.keep(e, n)
 	return n, nil
@@ -166,19 +166,18 @@ func (t *Tree) add(it *belfry.Item, n *Node) (*Node, error) {
 // keep makes a node known by its id.
 func (t *Tree) keep(e *Estate, n *Node) {
 	t.reserve(n.ID)
-	t.nodes[n.ID] = n
+	t.nodes.Set(uint64(n.ID), n)
 	if n.Kind == belfry.KindElement {
 		return // not for queries
 	}
-	e.ever = append(e.ever, n)
-	n.Number = uint32(len(e.ever))
+	e.highest++
+	n.Number = e.highest
+	e.numbered.Set(uint64(n.Number), n)
 }
 
 // reserve makes sure that an id is not given again.
 func (t *Tree) reserve(id belfry.ID) {
-	for belfry.ID(len(t.nodes)) <= id {
-		t.nodes = append(t.nodes, nil)
-	}
+	t.lastID = max(t.lastID, id)
 }
 
 // parentOf finds the view in which an item stands. When the record that made it is lost, the item shows in its resource

@@ -34,8 +34,8 @@ func (t *Tree) Assignment(id belfry.ID) (a Assignment, ok bool) {
 func (t *Tree) Resources() (ids []belfry.ID) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	for _, n := range t.nodes {
-		if n != nil && n.Kind == belfry.KindResource && n.Removed == 0 {
+	for _, n := range t.nodes.From(0) {
+		if n.Kind == belfry.KindResource && n.Removed == 0 {
 			ids = append(ids, n.ID)
 		}
 	}

@@ -23,7 +23,7 @@ func cpu(b *testing.B) time.Duration {
 
 func benchState(id belfry.ID, pos uint64) ItemState {
 	f := float64(id)
-	return ItemState{id, belfry.State{
+	return ItemState{Item: id, State: belfry.State{
 		Pos: pos, Standing: belfry.Standing{Status: belfry.OK, Since: 1700000000000000}, LastData: 1700000000000000 + belfry.Time(id),
 		Numbers: []float64{f / 100, f, 7, f / 1000, f * 1000},
 	}}

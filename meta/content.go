@@ -1,7 +1,9 @@
 package meta
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -150,14 +152,53 @@ func (t *Tree) Content(s belfry.Scope, n *Node) (list []*Node) {
 func (t *Tree) Look(ids []belfry.ID, f func(i int, n *Node)) {
 	const stretch = 1024
 	for from := 0; from < len(ids); from += stretch {
-		t.look(ids, from, min(from+stretch, len(ids)), f)
+		nodes := t.nodesOf(ids[from:min(from+stretch, len(ids))])
+		t.mu.RLock()
+		for i, n := range nodes {
+			f(from+i, n)
+		}
+		t.mu.RUnlock()
 	}
 }
 
-func (t *Tree) look(ids []belfry.ID, from, to int, f func(int, *Node)) {
+// nodesOf finds items, first here and then in the database. What it cannot read there is missing: this is for the live
+// stream, to which most items are told before they are forgotten here.
+func (t *Tree) nodesOf(ids []belfry.ID) []*Node {
+	nodes := make([]*Node, len(ids))
+	missing := map[belfry.ID]bool{}
 	t.mu.RLock()
-	defer t.mu.RUnlock()
-	for i := from; i < to; i++ {
-		f(i, t.Node(ids[i]))
+	for i, id := range ids {
+		if nodes[i] = t.Node(id); nodes[i] == nil && id != 0 {
+			missing[id] = true
+		}
 	}
+	t.mu.RUnlock()
+	if len(missing) == 0 || t.archive == nil {
+		return nodes
+	}
+	found, err := t.archive.removedByID(context.Background(), 0, slices.Collect(maps.Keys(missing)))
+	if err != nil {
+		return nodes
+	}
+	removed := map[belfry.ID]*Node{}
+	for c, list := range byCustomer(found) {
+		raised, _ := t.raise(context.Background(), c, list)
+		for _, n := range raised {
+			removed[n.ID] = n
+		}
+	}
+	for i, id := range ids {
+		if nodes[i] == nil {
+			nodes[i] = removed[id]
+		}
+	}
+	return nodes
+}
+
+func byCustomer(items []removedItem) map[belfry.CustomerID][]removedItem {
+	lists := map[belfry.CustomerID][]removedItem{}
+	for _, it := range items {
+		lists[it.Customer] = append(lists[it.Customer], it)
+	}
+	return lists
 }

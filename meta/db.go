@@ -184,23 +184,11 @@ func (db *DB) ForgetAnswers(ctx context.Context, before belfry.Time) error {
 	}
 }
 
-// Purge forgets items that were removed before t, for when no row that names them is left. Their ids stay used.
-func (db *DB) Purge(ctx context.Context, before belfry.Time) error {
-	tx, err := db.write.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("purge items: %w", err)
-	}
-	defer tx.Rollback()
-	for _, text := range []string{
-		`DELETE FROM state WHERE item IN (SELECT id FROM item WHERE removed > 0 AND removed < $1)`,
-		`DELETE FROM item WHERE removed > 0 AND removed < $1`,
-	} {
-		if _, err := tx.ExecContext(ctx, text, int64(before)); err != nil {
-			return fmt.Errorf("purge items: %w", err)
-		}
-	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("purge items: %w", err)
+// Sync makes what has been committed durable.
+func (db *DB) Sync(ctx context.Context) error {
+	var busy, log, done int
+	if err := db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &log, &done); err != nil {
+		return fmt.Errorf("make the metadata durable: %w", err)
 	}
 	return nil
 }

@@ -40,6 +40,18 @@ type picture struct {
 	NextID   belfry.ID
 }
 
+// alive is the picture without the states of removed items, which are not kept.
+func (p *picture) alive() *picture {
+	c := *p
+	c.States = map[belfry.ID]belfry.State{}
+	for id, s := range p.States {
+		if p.Items[id].Removed == 0 {
+			c.States[id] = s
+		}
+	}
+	return &c
+}
+
 func newPicture() *picture {
 	return &picture{
 		map[string]belfry.Doc{},
@@ -221,12 +233,12 @@ func sample() ([]*belfry.Record, []ItemState) {
 		}, Answer: &belfry.Answer{Customer: 2, Key: "k 1", Status: 200, Body: []byte{}, Time: 60}},
 	}
 	states := []ItemState{
-		{3, belfry.State{
+		{Item: 3, State: belfry.State{
 			Pos: 3<<32 | 7, Standing: belfry.Standing{Status: belfry.Critical, Since: -5, Info: "i1 > 90 é"}, LastData: 70,
 			Numbers: []float64{1.5, belfry.AbsentNumber(), -0.001}, Texts: []string{"", "up"},
 		}},
-		{1, belfry.State{Pos: 1, Standing: belfry.Standing{Status: belfry.Unknown}}},
-		{3, belfry.State{Pos: 3<<32 | 8, Standing: belfry.Standing{Status: belfry.OK, Since: 3}, Numbers: []float64{7, belfry.AbsentNumber()}}},
+		{Item: 1, State: belfry.State{Pos: 1, Standing: belfry.Standing{Status: belfry.Unknown}}},
+		{Item: 3, State: belfry.State{Pos: 3<<32 | 8, Standing: belfry.Standing{Status: belfry.OK, Since: 3}, Numbers: []float64{7, belfry.AbsentNumber()}}},
 	}
 	return recs, states
 }
@@ -346,7 +358,7 @@ func TestManyRows(t *testing.T) {
 		id := belfry.ID(i + 1)
 		r.Items = append(r.Items, belfry.Item{ID: id, Customer: 1, Kind: belfry.KindView, Name: fmt.Sprint("v", i)})
 		r.Docs = append(r.Docs, belfry.Doc{Kind: "k", Customer: 1, Name: fmt.Sprint(i), Body: []byte{byte(i)}})
-		states = append(states, ItemState{id, belfry.State{Pos: 1, Numbers: []float64{float64(i)}}})
+		states = append(states, ItemState{Item: id, State: belfry.State{Pos: 1, Numbers: []float64{float64(i)}}})
 	}
 	apply(t, db, states, r)
 	if d := diff(samplePicture([]*belfry.Record{r}, states), load(t, db)); d != "" {
@@ -388,17 +400,27 @@ func TestForgetAnswers(t *testing.T) {
 
 func TestPurge(t *testing.T) {
 	db := openDB(t)
-	apply(t, db, []ItemState{{2, belfry.State{Pos: 1}}, {3, belfry.State{Pos: 1}}}, &belfry.Record{Pos: 1, Items: []belfry.Item{
+	apply(t, db, nil, &belfry.Record{Pos: 1, Items: []belfry.Item{
 		{ID: 1, Name: belfry.Main}, {ID: 2, Name: "kept", Removed: 20}, {ID: 3, Name: "gone", Removed: 19},
+		{ID: 4, Name: "element", Kind: belfry.KindElement, Removed: 30},
 	}})
-	if err := db.Purge(context.Background(), 20); err != nil {
+	purge := func(want int) {
+		t.Helper()
+		if n, err := db.Purge(t.Context(), 20, func([]belfry.ID) error { return nil }); err != nil || n != want {
+			t.Fatalf("purged %d, %v, want %d", n, err, want)
+		}
+	}
+	purge(0) // the row store may meet the record again
+	if err := db.MarkRows(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
+	purge(2)
 	p := load(t, db)
-	if len(p.Items) != 2 || len(p.States) != 1 || p.Items[2].Name != "kept" {
-		t.Fatalf("left: %v", p)
+	left, err := db.findRemoved(t.Context(), "1")
+	if err != nil || len(p.Items) != 1 || len(left) != 1 || left[0].Name != "kept" {
+		t.Fatalf("left: %v, %v, %v", p, left, err)
 	}
-	if p.NextID != 4 {
+	if p.NextID != 5 {
 		t.Fatalf("the next id is %d: a used one could come again", p.NextID)
 	}
 }

@@ -53,11 +53,15 @@ func (s *idSet) take() (ids []belfry.ID) {
 		if page == nil {
 			continue
 		}
+		before := len(ids)
 		for w, word := range page {
 			for ; word != 0; word &= word - 1 {
 				ids = append(ids, belfry.ID(p*pageIDs+w*64+bits.TrailingZeros64(word)))
 			}
 			page[w] = 0
+		}
+		if len(ids) == before { // nobody has touched it since the last time
+			s.pages[p] = nil
 		}
 	}
 	ids = append(ids, slices.Sorted(maps.Keys(s.far))...)

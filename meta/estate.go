@@ -22,10 +22,12 @@ type Estate struct {
 	pictures pictures
 	status   [belfry.Statuses][]*Node
 	boxes    [belfry.Kinds][]*Node // views and resources
-	ever     []*Node               // every item the customer ever had, removed ones included
+	numbered Sparse[*Node]         // the same, and removed ones that are in memory, by Number
+	highest  uint32                // Number
 	first    firstNames
-	gone     map[string][]*Node  // removed items by name
-	again    int                 // how often two had a name of which one has been removed; it never falls
+	gone     map[string][]*Node  // removed items that are in memory, by name
+	past     bool                // there are removed items, in memory or in the database
+	buried   int                 // how many have been removed since the start
 	counts   [belfry.Kinds]int   // of existing items by kind
 	barred   map[belfry.ID]*Node // existing items with a bar in their name
 }

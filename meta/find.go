@@ -117,13 +117,8 @@ func (e *Estate) Inside(resource, name string) (object, view *Node) {
 	return r.box.items[name], r.box.items[viewSlot(name)]
 }
 
-// Ever tells how many items there have been, removed ones included. They are numbered from 1.
-func (e *Estate) Ever() int { return len(e.ever) }
+// Numbered finds an item by its Number, also one that has just been removed; nil when there is none.
+func (e *Estate) Numbered(n uint64) *Node { return e.numbered.At(n) }
 
-// Numbered finds an item by its Number, a removed one, too; nil when there is none.
-func (e *Estate) Numbered(n uint64) *Node {
-	if n == 0 || n > uint64(len(e.ever)) {
-		return nil
-	}
-	return e.ever[n-1]
-}
+// From yields the items from a Number on, in the order of their Numbers, those that have just been removed included.
+func (e *Estate) From(n uint64) iter.Seq2[uint64, *Node] { return e.numbered.From(n) }

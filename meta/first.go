@@ -11,19 +11,24 @@ import (
 // maxFirst is how many of the first names of objects are kept at hand.
 const maxFirst = 4096
 
-// firstNames are the objects of an estate whose names come first, removed ones included. They are found when somebody
-// asks; then only items that are new since have to be looked at, as names never change.
+// firstNames are the objects of an estate whose names come first, as long as none of all items has been removed. They are
+// found when somebody asks; then only items that are new since have to be looked at, as names never change.
 type firstNames struct {
 	mu   sync.Mutex
 	list []*Node // in order
-	seen int     // so many of all items that ever were
+	seen uint64  // Numbers up to it have been looked at
+	gone int     // how many items had been removed then
 }
 
 // First implements query.Labels. Where names are not their own it knows none.
 func (t *Tree) First(c belfry.CustomerID, n int) []belfry.ID {
 	t.mu.RLock()
 	e := t.customers[c]
-	known := e != nil && e.again == 0 && e.Twins == 0 && n <= maxFirst
+	known := e != nil && !e.past && e.Twins == 0 && n <= maxFirst
+	buried := 0
+	if known {
+		buried = e.buried
+	}
 	t.mu.RUnlock()
 	if !known {
 		return nil
@@ -31,6 +36,9 @@ func (t *Tree) First(c belfry.CustomerID, n int) []belfry.ID {
 	f := &e.first
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.gone != buried { // those that were removed have been purged since
+		f.list, f.seen, f.gone = nil, 0, buried
+	}
 	for t.lookFor(e, f) {
 	}
 	ids := make([]belfry.ID, min(n, len(f.list)))
@@ -45,21 +53,20 @@ func (t *Tree) First(c belfry.CustomerID, n int) []belfry.ID {
 func (t *Tree) lookFor(e *Estate, f *firstNames) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	part := e.ever[f.seen:min(f.seen+2*maxFirst, len(e.ever))]
-	if len(part) == 0 {
-		return false
-	}
-	f.seen += len(part)
 	full := len(f.list) == maxFirst
-	n := len(f.list)
-	for _, m := range part {
+	n, looked := len(f.list), 0
+	for number, m := range e.numbered.From(f.seen + 1) {
+		f.seen = number
 		if m.Kind == belfry.KindObject && (!full || m.Name < f.list[n-1].Name) {
 			f.list = append(f.list, m)
+		}
+		if looked++; looked == 2*maxFirst {
+			break
 		}
 	}
 	if len(f.list) > n {
 		slices.SortFunc(f.list, func(a, b *Node) int { return strings.Compare(a.Name, b.Name) })
 		f.list = slices.Delete(f.list, min(maxFirst, len(f.list)), len(f.list))
 	}
-	return true
+	return looked > 0
 }

@@ -12,7 +12,10 @@ import (
 // checkFirst compares the objects with the first names with a look at all of them.
 func checkFirst(t *testing.T, tree *Tree, n int) {
 	t.Helper()
-	objects := slices.Clone(tree.customers[1].ever)
+	var objects []*Node
+	for _, n := range tree.customers[1].numbered.From(0) {
+		objects = append(objects, n)
+	}
 	objects = slices.DeleteFunc(objects, func(n *Node) bool { return n.Kind != belfry.KindObject })
 	slices.SortFunc(objects, func(a, b *Node) int { return strings.Compare(a.Name, b.Name) })
 	var want []belfry.ID
@@ -38,7 +41,8 @@ func TestFirst(t *testing.T) {
 			if i%10 == 0 {
 				n.Kind, n.Name = belfry.KindView, "0"
 			}
-			e.ever = append(e.ever, n)
+			e.highest++
+			e.numbered.Set(uint64(e.highest), n)
 			if i%4999 == 0 {
 				checkFirst(t, tree, 40)
 			}

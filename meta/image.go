@@ -13,7 +13,7 @@ import (
 // LoadTree builds the tree from what the database holds.
 func LoadTree(ctx context.Context, db *DB, c *catalog.Catalog) (*Tree, error) {
 	l := builder{tree: NewTree(c)}
-	err := db.Load(ctx, Visitor{Doc: l.doc, Item: l.item, State: l.state, Counter: l.counter, NextID: l.nextID})
+	err := db.Load(ctx, Visitor{Doc: l.doc, Item: l.item, Past: l.past, State: l.state, Counter: l.counter, NextID: l.nextID})
 	l.tree.renew()
 	if err == nil {
 		err = l.err
@@ -22,6 +22,7 @@ func LoadTree(ctx context.Context, db *DB, c *catalog.Catalog) (*Tree, error) {
 		return nil, fmt.Errorf("load metadata: %w", err)
 	}
 	l.tree.renumber()
+	l.tree.archive = db
 	return l.tree, nil
 }
 
@@ -29,9 +30,14 @@ func LoadTree(ctx context.Context, db *DB, c *catalog.Catalog) (*Tree, error) {
 // into something younger has been read after it.
 func (t *Tree) renumber() {
 	for _, e := range t.customers {
-		slices.SortFunc(e.ever, func(a, b *Node) int { return cmp.Compare(a.ID, b.ID) })
-		for i, n := range e.ever {
+		all := make([]*Node, 0, e.numbered.Len())
+		for _, n := range e.numbered.From(0) {
+			all = append(all, n)
+		}
+		slices.SortFunc(all, func(a, b *Node) int { return cmp.Compare(a.ID, b.ID) })
+		for i, n := range all {
 			n.Number = uint32(i + 1)
+			e.numbered.Set(uint64(n.Number), n)
 		}
 	}
 }
@@ -53,6 +59,15 @@ func (l *builder) doc(d belfry.Doc) { l.note(l.tree.applyDoc(&d)) }
 func (l *builder) item(it belfry.Item) {
 	l.tree.renew() // all documents have been read
 	l.note(l.tree.applyItem(&it, 0, nil))
+	if it.Removed != 0 {
+		l.tree.loaded = append(l.tree.loaded, it.ID)
+	}
+}
+
+func (l *builder) past(c belfry.CustomerID) {
+	if e := l.tree.customers[c]; e != nil {
+		e.past = true
+	}
 }
 
 func (l *builder) state(id belfry.ID, s *belfry.State) {
@@ -70,7 +85,5 @@ func (l *builder) counter(c belfry.CustomerID, next belfry.RowID) {
 
 // nextID makes sure that an id whose item has been purged is not given again.
 func (l *builder) nextID(id belfry.ID) {
-	for belfry.ID(len(l.tree.nodes)) < id {
-		l.tree.nodes = append(l.tree.nodes, nil)
-	}
+	l.tree.reserve(id - 1)
 }

@@ -13,9 +13,6 @@ func (t *Tree) link(n, parent *Node) {
 	if strings.Contains(n.Name, "|") {
 		e.barred[n.ID] = n
 	}
-	if n.Kind != belfry.KindElement && len(e.gone[n.Name]) > 0 {
-		e.again++
-	}
 	switch {
 	case n.Kind == belfry.KindElement:
 		e.drawn[drawn{n.Package, n.Name}] = n
@@ -76,16 +73,15 @@ func (t *Tree) unlink(n *Node) {
 	n.detach()
 }
 
-// bury marks a node as removed and keeps it findable for history.
+// bury marks a node as removed and keeps it findable for history until the database has it.
 func (t *Tree) bury(n *Node, at belfry.Time) {
 	n.Removed = at
 	if n.Kind == belfry.KindElement {
 		return // no row was ever about it
 	}
 	e := t.customers[n.Customer]
-	if len(e.gone[n.Name]) > 0 || e.inside[n.Name] != nil || e.places[n.Name] != nil { // when it is read from disk, others may be there
-		e.again++
-	}
+	e.past = true
+	e.buried++
 	e.gone[n.Name] = append(e.gone[n.Name], n)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"belfry"
@@ -11,8 +12,9 @@ import (
 
 // Visitor is told what a database holds. A function that is nil is not called. What it is given is its own to keep.
 type Visitor struct {
-	Doc     func(belfry.Doc)  // removals and then customers before everything else
-	Item    func(belfry.Item) // removed ones too; an item comes after the one it stands in
+	Doc     func(belfry.Doc)        // removals and then customers before everything else
+	Item    func(belfry.Item)       // an item comes after the one it stands in; removed ones only if a replay may meet them again
+	Past    func(belfry.CustomerID) // of each customer that has removed items
 	State   func(belfry.ID, *belfry.State)
 	Counter func(c belfry.CustomerID, next belfry.RowID)
 	NextID  func(belfry.ID) // the first item id that was never used
@@ -26,7 +28,7 @@ func (db *DB) Load(ctx context.Context, v Visitor) error {
 	}
 	defer tx.Rollback()
 	l := &loader{ctx, tx, v}
-	for _, part := range []func() error{l.docs, l.items, l.states, l.counters} {
+	for _, part := range []func() error{l.docs, l.items, l.states, l.counters, l.past} {
 		if err := part(); err != nil {
 			return fmt.Errorf("load metadata: %w", err)
 		}
@@ -83,27 +85,53 @@ func (l *loader) items() error {
 		known[s] = s
 		return s
 	}
-	var q parentsFirst
-	err := l.each(func(rows *sql.Rows) error {
-		var it belfry.Item
-		var details string
-		err := rows.Scan(&it.ID, &it.Customer, &it.Kind, &it.Name, &it.Parent, &it.Resource, &it.Class, &it.Package,
-			&it.Created, &it.Removed, &details)
-		if err != nil {
+	read := func(each func(belfry.Item)) func(*sql.Rows) error {
+		return func(rows *sql.Rows) error {
+			it, err := scanItem(rows)
+			it.Class, it.Package = once(it.Class), once(it.Package)
+			each(it)
 			return err
 		}
-		it.Class, it.Package = once(it.Class), once(it.Package)
-		if details != "" {
-			it.Details = new(belfry.Details)
-			if err := json.Unmarshal([]byte(details), it.Details); err != nil {
-				return fmt.Errorf("details of item %d: %w", it.ID, err)
-			}
+	}
+	var q parentsFirst
+	var gone []belfry.Item // by id
+	err := l.each(read(func(it belfry.Item) { gone = append(gone, it) }), `SELECT `+itemColumns+` FROM removed
+		WHERE pos > (SELECT MIN(pos, rows) FROM position) ORDER BY id`)
+	if err != nil {
+		return err
+	}
+	err = l.each(read(func(it belfry.Item) {
+		last := belfry.ID(0)
+		for len(gone) > 0 && gone[0].ID <= it.ID {
+			last = gone[0].ID
+			q.add(gone[0], l.v.Item)
+			gone = gone[1:]
 		}
+		if last != it.ID { // else it is one that was removed and put back by a replay
+			q.add(it, l.v.Item)
+		}
+	}), `SELECT `+itemColumns+` FROM item ORDER BY id`)
+	for _, it := range gone {
 		q.add(it, l.v.Item)
-		return nil
-	}, `SELECT id, customer, kind, name, parent, resource, class, package, created, removed, details FROM item ORDER BY id`)
+	}
 	q.rest(l.v.Item)
 	return err
+}
+
+const itemColumns = `id, customer, kind, name, parent, resource, class, package, created, removed, details`
+
+// scanItem reads a row of itemColumns.
+func scanItem(rows *sql.Rows, more ...any) (it belfry.Item, err error) {
+	var details string
+	err = rows.Scan(append([]any{&it.ID, &it.Customer, &it.Kind, &it.Name, &it.Parent, &it.Resource, &it.Class, &it.Package,
+		&it.Created, &it.Removed, &details}, more...)...)
+	if err == nil && details != "" {
+		it.Details = new(belfry.Details)
+		if err = json.Unmarshal([]byte(details), it.Details); err != nil {
+			err = fmt.Errorf("details of item %d: %w", it.ID, err)
+		}
+	}
+	return it, err
 }
 
 // parentsFirst passes items on that come by id, each after the one it stands in. Nearly always that is the order in
@@ -188,4 +216,21 @@ func (l *loader) counters() error {
 	}
 	l.v.NextID(next)
 	return nil
+}
+
+// past finds the customers that have removed items, one look into an index for each.
+func (l *loader) past() error {
+	if l.v.Past == nil {
+		return nil
+	}
+	for c := belfry.CustomerID(0); ; {
+		err := l.tx.QueryRowContext(l.ctx, `SELECT customer FROM removed WHERE customer > $1 ORDER BY customer LIMIT 1`, int64(c)).Scan(&c)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		l.v.Past(c)
+	}
 }

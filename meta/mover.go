@@ -53,6 +53,8 @@ type MoverOptions struct {
 	// MaxBytes is what items, docs and answers that are not written yet may take in memory, about, before Full says so; 64 MiB
 	// when 0.
 	MaxBytes int
+	// Removed is told which removed items are in the database from now on. May be nil.
+	Removed func([]belfry.ID)
 	// Failed is told why nothing could be written, at each attempt, and nil once it works again. May be nil.
 	Failed func(error)
 	Log    *slog.Logger
@@ -341,6 +343,7 @@ func (m *Mover) written(r *round) {
 func (m *Mover) write(ctx context.Context, r *round) error {
 	c := change{docs: r.docs, answers: r.answers, counters: r.counters}
 	items, ids := r.items, r.ids
+	m.end(items)
 	for {
 		var part []belfry.ID
 		c.items, items = cut(items, m.o.atOnce)
@@ -354,6 +357,7 @@ func (m *Mover) write(ctx context.Context, r *round) error {
 			if err := m.db.apply(ctx, &c); err != nil {
 				return err
 			}
+			m.tellRemoved(c.items)
 		}
 		if last {
 			return nil

@@ -29,11 +29,7 @@ func (t *Tree) applyRemoval(d *belfry.Doc) error {
 		delete(t.names, e.Name)
 	}
 	t.policed -= len(e.policy.named)
-	for i, n := range t.nodes { // their numbers stay used
-		if n != nil && n.Customer == e.ID {
-			t.nodes[i] = nil
-		}
-	}
+	t.forgetAll(e)
 	t.registry.removeCustomer(e.ID)
 	return nil
 }
@@ -76,6 +72,7 @@ func (t *Tree) Removals() (list []belfry.Removal) {
 var removalTexts = []string{
 	`DELETE FROM state WHERE item IN (SELECT id FROM item WHERE customer = $1)`,
 	`DELETE FROM item WHERE customer = $1`,
+	`DELETE FROM removed WHERE customer = $1`,
 	`DELETE FROM doc WHERE customer = $1`,
 	`DELETE FROM answer WHERE customer = $1`,
 	`DELETE FROM customer_counter WHERE customer = $1`,

@@ -68,7 +68,7 @@ func TestWithin(t *testing.T) {
 		s := belfry.Scope{Customer: 1, Views: strings.Fields(views)}
 		var got []string
 		w := tree.Within(s)
-		for n := range tree.EachEver(tree.Ever(1)) {
+		for n := range tree.EachEver(everOf(t, tree, 1)) {
 			if w.Has(n) {
 				name := n.Name
 				if n.Resource != nil && n.Resource != n {
@@ -123,7 +123,7 @@ func TestWithinRemoved(t *testing.T) {
 	}
 	f := func(object string, want ...belfry.ID) {
 		t.Helper()
-		got := tree.Items(s, query.ItemMatch{Object: &object})
+		got := itemsOf(t, tree, s, query.ItemMatch{Object: &object})
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", object, got, want)
 		}
@@ -241,10 +241,10 @@ func TestPlaces(t *testing.T) {
 	f("gone", nil, nil)
 	main, secret := belfry.Main, "Site"
 	s := belfry.Scope{Customer: 1, Views: []string{"web01"}}
-	if got := tree.Items(s, query.ItemMatch{View: &main}); !slices.Equal(got, []belfry.ID{902}) {
+	if got := itemsOf(t, tree, s, query.ItemMatch{View: &main}); !slices.Equal(got, []belfry.ID{902}) {
 		t.Errorf("in MAIN are %v", got)
 	}
-	if got := tree.Items(s, query.ItemMatch{View: &secret}); len(got) > 0 {
+	if got := itemsOf(t, tree, s, query.ItemMatch{View: &secret}); len(got) > 0 {
 		t.Errorf("%v tell where they stand", got)
 	}
 	count := map[string]int{}

@@ -15,7 +15,6 @@ package meta
 
 import (
 	"iter"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -28,8 +27,12 @@ type Tree struct {
 	catalog atomic.Pointer[catalog.Catalog]
 
 	mu        sync.RWMutex
-	instance  kinds   // classes and packages of the instance
-	nodes     []*Node // by ID
+	instance  kinds         // classes and packages of the instance
+	nodes     Sparse[*Node] // by ID; removed ones until the database has them
+	lastID    belfry.ID     // the highest that was ever given
+	loaded    []belfry.ID   // removed items that were read at the start, see ForgetLoaded
+	written   written
+	archive   *DB // where removed items are found; nil: they stay in memory
 	customers map[belfry.CustomerID]*Estate
 	names     map[string]*Estate
 	registry  registry
@@ -42,7 +45,6 @@ type Tree struct {
 func NewTree(c *catalog.Catalog) *Tree {
 	t := &Tree{
 		instance:  kinds{classes: map[string]*catalog.Class{}, packages: map[string]*catalog.PackageType{}},
-		nodes:     make([]*Node, 1), // ID 0 is no item
 		customers: map[belfry.CustomerID]*Estate{},
 		names:     map[string]*Estate{},
 		registry:  newRegistry(),
@@ -109,7 +111,6 @@ type box struct {
 	elements []*Node                // what is drawn in it
 	counts   [belfry.Statuses]int32 // of children by status
 	items    map[string]*Node       // views and objects of a resource, by slot
-	ever     []*Node                // all that ever belonged to a resource
 	kindAt   int32                  // where it stands among all of its kind
 }
 
@@ -179,15 +180,20 @@ func (t *Tree) Read(c belfry.CustomerID, f func(*Estate)) {
 func (t *Tree) Estate(c belfry.CustomerID) *Estate { return t.customers[c] }
 
 // LastID is the highest item id given so far; for the goroutine that applies records.
-func (t *Tree) LastID() belfry.ID { return belfry.ID(len(t.nodes) - 1) }
+func (t *Tree) LastID() belfry.ID { return t.lastID }
 
-// Node finds an item by id; for the goroutine that applies records. Nil when there is none.
-func (t *Tree) Node(id belfry.ID) *Node {
-	if id < belfry.ID(len(t.nodes)) {
-		return t.nodes[id]
-	}
-	return nil
+// SkipIDs leaves out n ids, and returns the next one that will be given. It is for the start, when some may be used of
+// which the tree does not know.
+func (t *Tree) SkipIDs(n belfry.ID) belfry.ID {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lastID += n
+	return t.lastID + 1
 }
+
+// Node finds an item by id; for the goroutine that applies records. Nil when there is none, or when it has been removed and
+// the database has it.
+func (t *Tree) Node(id belfry.ID) *Node { return t.nodes.At(uint64(id)) }
 
 // States copies the present state of items, for the database.
 func (t *Tree) States(ids []belfry.ID) []ItemState {
@@ -196,7 +202,7 @@ func (t *Tree) States(ids []belfry.ID) []ItemState {
 	defer t.mu.RUnlock()
 	for _, id := range ids {
 		if n := t.Node(id); n != nil {
-			s := ItemState{Item: id, State: n.State}
+			s := ItemState{Item: id, State: n.State, Removed: n.Removed != 0}
 			s.State.Numbers = append([]float64(nil), n.State.Numbers...)
 			s.State.Texts = append([]string(nil), n.State.Texts...)
 			states = append(states, s)
@@ -254,33 +260,11 @@ func (t *Tree) stretch(nodes []*Node, yield func(*Node) bool) bool {
 func (t *Tree) Everything(c belfry.CustomerID) (nodes []*Node) {
 	t.Read(c, func(e *Estate) {
 		if e != nil {
-			nodes = make([]*Node, 0, len(e.ever))
+			nodes = make([]*Node, 0, e.numbered.Len())
 			e.All(func(n *Node) bool {
 				nodes = append(nodes, n)
 				return true
 			})
-		}
-	})
-	return nodes
-}
-
-// Nodes finds items of a customer by their numbers, removed ones included.
-func (t *Tree) Nodes(c belfry.CustomerID, ids []belfry.ID) (nodes []*Node) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	for _, id := range ids {
-		if int(id) < len(t.nodes) && t.nodes[id] != nil && t.nodes[id].Customer == c {
-			nodes = append(nodes, t.nodes[id])
-		}
-	}
-	return nodes
-}
-
-// Ever lists all items that a customer ever had.
-func (t *Tree) Ever(c belfry.CustomerID) (nodes []*Node) {
-	t.Read(c, func(e *Estate) {
-		if e != nil {
-			nodes = slices.Clone(e.ever)
 		}
 	})
 	return nodes

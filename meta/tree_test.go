@@ -158,7 +158,7 @@ func (h *history) apply(t *testing.T, tree *Tree, from int) {
 // visible is all that can be seen of a tree.
 func visible(tree *Tree) map[belfry.ID]any {
 	all := map[belfry.ID]any{}
-	for _, n := range tree.nodes {
+	for _, n := range tree.nodes.From(0) {
 		if n == nil {
 			continue
 		}
@@ -179,7 +179,7 @@ func checkIndexes(t *testing.T, tree *Tree) {
 	t.Helper()
 	e := tree.customers[1]
 	alive := 0
-	for _, n := range tree.nodes {
+	for _, n := range tree.nodes.From(0) {
 		if n == nil {
 			continue
 		}
@@ -272,7 +272,7 @@ func TestTreeReplayOverNewerStates(t *testing.T) {
 		h.records, h = h.records[:from], &history{records: h.records}
 		(&history{records: h.records[:from]}).apply(t, got, 0)
 		// Some states are taken from the future, as the database may have them.
-		for _, n := range got.nodes {
+		for _, n := range got.nodes.From(0) {
 			if n == nil || n.Removed != 0 || rnd.IntN(2) == 0 {
 				continue
 			}
@@ -340,17 +340,17 @@ func TestItemsByName(t *testing.T) {
 		{Resource: text("r1"), View: text("r1"), Class: text("k")},
 	} {
 		var want []belfry.ID
-		for _, n := range tree.nodes {
+		for _, n := range tree.nodes.From(0) {
 			if w := tree.Within(belfry.Whole(1)); n != nil && w.matches(n, m) {
 				want = append(want, n.ID)
 			}
 		}
-		got := tree.Items(belfry.Whole(1), m)
+		got := itemsOf(t, tree, belfry.Whole(1), m)
 		slices.Sort(got)
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%+v: %s", m, d)
 		}
-		if other := tree.Items(belfry.Whole(2), m); len(other) != 0 {
+		if other := itemsOf(t, tree, belfry.Whole(2), m); len(other) != 0 {
 			t.Errorf("another customer sees %v", other)
 		}
 	}
@@ -367,7 +367,7 @@ func TestLoadTree(t *testing.T) {
 	}
 	defer db.Close()
 	var ids []belfry.ID
-	for _, n := range want.nodes {
+	for _, n := range want.nodes.From(0) {
 		if n != nil {
 			ids = append(ids, n.ID)
 		}

@@ -9,7 +9,7 @@ import (
 
 // tables are the prepared statements that put rows into the tables.
 type tables struct {
-	item, doc, answer, counter, state upsert
+	item, removed, doc, answer, counter, state upsert
 }
 
 func (t *tables) prepare(ctx context.Context, db *sql.DB) (err error) {
@@ -24,6 +24,10 @@ func (t *tables) prepare(ctx context.Context, db *sql.DB) (err error) {
 			"pos", "customer", "kind", "name", "parent", "resource", "class",
 			"package", "created", "removed", "details",
 		}, " WHERE excluded.pos >= item.pos"}, // see the schema
+		{&t.removed, "removed", []string{"id"}, []string{
+			"pos", "customer", "kind", "name", "parent", "resource", "class",
+			"package", "created", "removed", "details", "ended",
+		}, ""},
 		{&t.doc, "doc", []string{"kind", "customer", "name"}, []string{"body"}, ""},
 		{&t.answer, "answer", []string{"customer", "key"}, []string{"request", "status", "body", "time"}, ""},
 		{

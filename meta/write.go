@@ -15,8 +15,9 @@ import (
 
 // ItemState is the state of one item.
 type ItemState struct {
-	Item  belfry.ID
-	State belfry.State
+	Item    belfry.ID
+	State   belfry.State
+	Removed bool // the item has been removed, and its state is not kept
 }
 
 // Apply takes in records, in their order, and states, in one transaction. The position becomes that of the last record;
@@ -44,14 +45,15 @@ type change struct {
 // itemAt is an item as the record at pos made it.
 type itemAt struct {
 	belfry.Item
-	pos uint64
+	pos   uint64
+	ended belfry.Time // of a removed one, see the schema; 0 when it is not known
 }
 
 // add takes over what r brings, except for states.
 func (c *change) add(r *belfry.Record) {
 	c.items = slices.Grow(c.items, len(r.Items))
 	for i := range r.Items {
-		c.items = append(c.items, itemAt{r.Items[i], r.Pos})
+		c.items = append(c.items, itemAt{Item: r.Items[i], pos: r.Pos})
 	}
 	c.docs = append(c.docs, r.Docs...)
 	if r.Answer != nil {
@@ -118,25 +120,38 @@ func (w *writer) items(c *change) error {
 		return nil
 	}
 	items := lastOf(c.items, func(a, b itemAt) int { return cmp.Compare(a.ID, b.ID) })
-	err := w.into.item.exec(w, len(items), func(i int, args []any) ([]any, error) {
-		it := &items[i]
-		details := ""
-		if it.Details != nil {
-			text, err := json.Marshal(it.Details)
-			if err != nil {
-				return nil, err
-			}
-			details = string(text)
+	next := items[len(items)-1].ID + 1
+	live, gone := make([]itemAt, 0, len(items)), []itemAt(nil)
+	for _, it := range items {
+		if it.Removed == 0 {
+			live = append(live, it)
+		} else {
+			gone = append(gone, it)
 		}
-		return append(args, int64(it.ID), int64(it.pos), int64(it.Customer), int64(it.Kind), it.Name, int64(it.Parent),
-			int64(it.Resource), it.Class, it.Package, int64(it.Created), int64(it.Removed), details), nil
-	})
+	}
+	err := w.into.item.exec(w, len(live), func(i int, args []any) ([]any, error) { return live[i].row(args) })
+	if err == nil && len(gone) > 0 {
+		err = w.remove(gone)
+	}
 	if err != nil {
 		return err
 	}
-	next := items[len(items)-1].ID + 1
 	_, err = w.tx.ExecContext(w.ctx, `UPDATE position SET next_item = $1 WHERE next_item < $1`, int64(next))
 	return err
+}
+
+// row appends the columns of the table item.
+func (it *itemAt) row(args []any) ([]any, error) {
+	details := ""
+	if it.Details != nil {
+		text, err := json.Marshal(it.Details)
+		if err != nil {
+			return nil, err
+		}
+		details = string(text)
+	}
+	return append(args, int64(it.ID), int64(it.pos), int64(it.Customer), int64(it.Kind), it.Name, int64(it.Parent),
+		int64(it.Resource), it.Class, it.Package, int64(it.Created), int64(it.Removed), details), nil
 }
 
 func (w *writer) docs(c *change) error {
@@ -180,6 +195,9 @@ func (w *writer) counters(c *change) error {
 
 func (w *writer) states(c *change) error {
 	states := lastOf(c.states, func(a, b ItemState) int { return cmp.Compare(a.Item, b.Item) })
+	if slices.ContainsFunc(states, func(s ItemState) bool { return s.Removed }) {
+		states = slices.DeleteFunc(slices.Clone(states), func(s ItemState) bool { return s.Removed })
+	}
 	var body []byte // of all rows of a statement, which has read them when it returns
 	return w.into.state.exec(w, len(states), func(i int, args []any) ([]any, error) {
 		if len(args) == 0 {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,16 +12,17 @@ import (
 
 // Resolve looks up the items that the outermost AND of the plan names by resource, view, object or class, so that an
 // engine can pick rows by number, and the places to which the plan is limited. Where stays as it is.
-func (p *Plan) Resolve(n Names) {
+func (p *Plan) Resolve(ctx context.Context, n Names) (err error) {
 	if p.Within != nil {
 		p.Within.Places, p.Within.Tops = n.Places(p.Scope())
 	}
 	m, named, _ := p.itemMatch()
 	if !named {
-		return
+		return nil
 	}
-	p.Items, p.ItemsKnown = n.Items(p.Scope(), m), true
+	p.Items, p.ItemsKnown, err = n.Items(ctx, p.Scope(), m)
 	slices.Sort(p.Items)
+	return err
 }
 
 // itemMatch finds what the outermost AND says about the names of the item. rest is what it says beside.

@@ -133,7 +133,7 @@ func answer(t *testing.T, c *querytest.Case, cat *catalog.Catalog, data map[stri
 	}
 	if plan.Within != nil {
 		_, names := querytest.Batches(cat, data)
-		plan.Resolve(names)
+		plan.Resolve(t.Context(), names)
 	}
 	got["plan"] = plan.Explain()
 	if plan.Collection.Historical {

@@ -33,8 +33,11 @@ type Held interface {
 
 // groupsOfItems answers a plan with groups by the numbers of items; nil when that cannot be.
 func (l Labelled) groupsOfItems(ctx context.Context, p *Plan) (Rows, error) {
-	if !p.ofItems() || !l.Labels.Apart(p.Customer, p.Grouping.fields(), nil) {
+	if !p.ofItems() {
 		return nil, nil
+	}
+	if apart, err := l.Labels.Apart(ctx, p.Customer, p.Grouping.fields(), nil); err != nil || !apart {
+		return nil, err
 	}
 	q := p.byNumber()
 	q.Foremost = l.foremost(p)
@@ -46,14 +49,20 @@ func (l Labelled) groupsOfItems(ctx context.Context, p *Plan) (Rows, error) {
 		return nil, err
 	}
 	defer rows.Close()
-	g := newItemGroups(p, l.Labels)
-	if held, ok := rows.(Held); ok {
-		err = g.scan(held)
-	} else {
-		err = g.read(rows)
-	}
-	if err != nil || !g.apart() {
+	g := newItemGroups(ctx, p, l.Labels)
+	held, ok := rows.(Held)
+	if ok {
+		g.countAll(held)
+	} else if err = g.read(rows); err != nil {
 		return nil, err
+	}
+	if apart, err := g.apart(); err != nil || !apart {
+		return nil, err
+	}
+	if ok {
+		if err := g.scan(held); err != nil {
+			return nil, err
+		}
 	}
 	return g.top.rows(), nil
 }
@@ -100,6 +109,7 @@ func (p *Plan) byNumber() *Plan {
 
 // itemGroups makes groups of items into the groups of a plan.
 type itemGroups struct {
+	ctx    context.Context // of the query
 	plan   *Plan
 	labels Labels
 	fields []string
@@ -109,9 +119,9 @@ type itemGroups struct {
 	none   int // groups of rows without an item
 }
 
-func newItemGroups(p *Plan, labels Labels) *itemGroups {
+func newItemGroups(ctx context.Context, p *Plan, labels Labels) *itemGroups {
 	return &itemGroups{
-		plan: p, labels: labels, fields: p.Grouping.fields(), row: make(groupRow, p.Grouping.width()),
+		ctx: ctx, plan: p, labels: labels, fields: p.Grouping.fields(), row: make(groupRow, p.Grouping.width()),
 		top: &top{plan: p, most: p.Offset + p.Limit + 1, numbered: make([][]Output, len(p.Outputs))},
 	}
 }
@@ -127,20 +137,30 @@ func (g *itemGroups) read(rows Rows) error {
 			return err
 		}
 		g.count(uint64(row[0].Int), row[0].Type == belfry.AbsentValue)
-		g.offer(row)
+		if err := g.offer(row); err != nil {
+			return err
+		}
+	}
+}
+
+// countAll takes note of the items of all groups.
+func (g *itemGroups) countAll(rows Held) {
+	numbers, null, _ := rows.Words(0)
+	for i := range numbers {
+		g.count(numbers[i], null[i])
 	}
 }
 
 // scan takes in groups by column. Most of them are not among the first, which one column tells.
 func (g *itemGroups) scan(rows Held) error {
 	const step = 1024 // whoever knows the names is not held up for long
-	numbers, null, _ := rows.Words(0)
+	numbers, _, _ := rows.Words(0)
 	for from := 0; from < len(numbers); from += step {
 		to := min(from+step, len(numbers))
-		for i := from; i < to; i++ {
-			g.count(numbers[i], null[i])
+		first, err := g.first(rows, from, to)
+		if err != nil {
+			return err
 		}
-		first := g.first(rows, from, to)
 		for i := from; i < to; i++ {
 			if first != nil && g.top.passes(first(i-from)) {
 				continue
@@ -149,22 +169,24 @@ func (g *itemGroups) scan(rows Held) error {
 			if err != nil {
 				return err
 			}
-			g.offer(row)
+			if err := g.offer(row); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // first gives what some of the groups come by first, a name or a result; nil when that is not quickly found.
-func (g *itemGroups) first(rows Held, from, to int) func(i int) belfry.Value {
+func (g *itemGroups) first(rows Held, from, to int) (func(i int) belfry.Value, error) {
 	n, keys := g.plan.Order[0].Column.N, len(g.fields)
 	if n < keys {
-		names := g.names(rows, g.fields[n], from, to)
-		return func(i int) belfry.Value { return nameValue(names[i]) }
+		names, err := g.names(rows, g.fields[n], from, to)
+		return func(i int) belfry.Value { return nameValue(names[i]) }, err
 	}
 	words, null, ok := rows.Words(n - keys + 1)
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	t := g.plan.Order[0].Column.Type
 	return func(i int) belfry.Value {
@@ -172,11 +194,11 @@ func (g *itemGroups) first(rows Held, from, to int) func(i int) belfry.Value {
 			return belfry.Value{}
 		}
 		return wordValue(t, words[from+i])
-	}
+	}, nil
 }
 
 // names are those of the items of some groups.
-func (g *itemGroups) names(rows Held, field string, from, to int) []string {
+func (g *itemGroups) names(rows Held, field string, from, to int) ([]string, error) {
 	numbers, null, _ := rows.Words(0)
 	items, names := make([]belfry.ID, to-from), make([]string, to-from)
 	for i := range items {
@@ -184,13 +206,13 @@ func (g *itemGroups) names(rows Held, field string, from, to int) []string {
 			items[i] = belfry.ID(numbers[from+i])
 		}
 	}
-	g.labels.Names(g.plan.Customer, field, items, names)
+	err := g.labels.Names(g.ctx, g.plan.Customer, field, items, names)
 	for i, id := range items {
 		if field == "view" && g.plan.Within.top(id) {
 			names[i] = belfry.Main
 		}
 	}
-	return names
+	return names, err
 }
 
 // count takes note of the item of a group.
@@ -203,10 +225,12 @@ func (g *itemGroups) count(number uint64, null bool) {
 }
 
 // offer takes in the group of an item.
-func (g *itemGroups) offer(row []belfry.Value) {
+func (g *itemGroups) offer(row []belfry.Value) (err error) {
 	var l Label
 	if row[0].Type != belfry.AbsentValue {
-		l = g.plan.label(g.labels, belfry.ID(row[0].Int))
+		if l, err = g.plan.label(g.ctx, g.labels, belfry.ID(row[0].Int)); err != nil {
+			return err
+		}
 	}
 	for i, field := range g.fields {
 		g.row[i] = nameValue(l.Of(field))
@@ -215,10 +239,14 @@ func (g *itemGroups) offer(row []belfry.Value) {
 	if g.plan.Having == nil || holds(g.plan.Having, g.row) {
 		g.top.offer(g.row)
 	}
+	return nil
 }
 
 // apart tells whether each group is one of the plan, and not a part of one. Rows without an item have no names; each item
 // must have some.
-func (g *itemGroups) apart() bool {
-	return g.none <= 1 && (len(g.items) == 0 || g.labels.Apart(g.plan.Customer, g.fields, g.items))
+func (g *itemGroups) apart() (bool, error) {
+	if g.none > 1 || len(g.items) == 0 {
+		return g.none <= 1, nil
+	}
+	return g.labels.Apart(g.ctx, g.plan.Customer, g.fields, g.items)
 }

@@ -30,12 +30,12 @@ func (l *Label) Of(field string) string {
 // Labels knows the names of items.
 type Labels interface {
 	// Label gives the names of an item of the customer, which may have been removed; nothing when there is none.
-	Label(customer belfry.CustomerID, id belfry.ID) Label
+	Label(ctx context.Context, customer belfry.CustomerID, id belfry.ID) (Label, error)
 	// Names gives a field of each of the items, in the same way.
-	Names(customer belfry.CustomerID, field string, items []belfry.ID, names []string)
+	Names(ctx context.Context, customer belfry.CustomerID, field string, items []belfry.ID, names []string) error
 	// Apart tells whether each of the items has a name in one of the fields at least, and no two have the same in all of
 	// them; without items, whether it would know. It may say no where finding out would take long.
-	Apart(customer belfry.CustomerID, fields []string, items []belfry.ID) bool
+	Apart(ctx context.Context, customer belfry.CustomerID, fields []string, items []belfry.ID) (bool, error)
 	// Own tells the same of all items that rows of the collection can be about.
 	Own(customer belfry.CustomerID, c *catalog.Collection, fields []string) bool
 	// First gives n objects, removed ones included, such that no other object has a name before theirs; fewer when it does
@@ -61,7 +61,7 @@ func (l Labelled) Select(ctx context.Context, p *Plan) (Rows, error) {
 	if err != nil || named == nil {
 		return rows, err
 	}
-	r := &labelled{Rows: rows, labels: l.Labels, plan: p}
+	r := &labelled{Rows: rows, ctx: ctx, labels: l.Labels, plan: p}
 	for _, out := range rows.Columns() {
 		field := ""
 		if out.Column.From == ItemNumber {
@@ -101,6 +101,7 @@ func (p *Plan) numbersOnly() (*Plan, map[string]Output) {
 // labelled are rows with numbers of items, to which it adds the names.
 type labelled struct {
 	Rows
+	ctx     context.Context // of the query, as whose part the names are looked up
 	labels  Labels
 	plan    *Plan
 	columns []Output
@@ -109,7 +110,11 @@ type labelled struct {
 
 	item  int64 // of which label is
 	label Label
+	known map[int64]Label // some that were looked up
 }
+
+// mostKnown is how many labels are kept: rows of a few items mostly follow each other in no order.
+const mostKnown = 1024
 
 func (r *labelled) Columns() []Output { return r.columns }
 
@@ -121,21 +126,34 @@ func (r *labelled) Next() ([]belfry.Value, error) {
 	r.row = append(r.row[:0], row...)
 	for i, field := range r.fields {
 		if field != "" {
-			r.row[i] = r.name(row[i], field)
+			if r.row[i], err = r.name(row[i], field); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return r.row, nil
 }
 
 // name is a field of the label of an item; absent when there is no item, or no such name.
-func (r *labelled) name(number belfry.Value, field string) belfry.Value {
+func (r *labelled) name(number belfry.Value, field string) (belfry.Value, error) {
 	if number.Type == belfry.AbsentValue {
-		return belfry.Value{}
+		return belfry.Value{}, nil
 	}
 	if number.Int != r.item {
-		r.item, r.label = number.Int, r.plan.label(r.labels, belfry.ID(number.Int))
+		label, ok := r.known[number.Int]
+		if !ok {
+			var err error
+			if label, err = r.plan.label(r.ctx, r.labels, belfry.ID(number.Int)); err != nil {
+				return belfry.Value{}, err
+			}
+			if r.known == nil || len(r.known) == mostKnown {
+				r.known = map[int64]Label{}
+			}
+			r.known[number.Int] = label
+		}
+		r.item, r.label = number.Int, label
 	}
-	return nameValue(r.label.Of(field))
+	return nameValue(r.label.Of(field)), nil
 }
 
 // nameValue is a name as a value; absent when there is none.

@@ -149,8 +149,9 @@ type Explainer interface {
 
 // Names finds items by the names a query uses.
 type Names interface {
-	// Items lists the items inside the scope, removed ones included, that match all the names given in m.
-	Items(s belfry.Scope, m ItemMatch) []belfry.ID
+	// Items lists the items inside the scope, removed ones included, that match all the names given in m. It is not known
+	// where finding them would take long: then the engine has to find the rows by the names.
+	Items(ctx context.Context, s belfry.Scope, m ItemMatch) (ids []belfry.ID, known bool, err error)
 	// Places lists the places inside a limited scope, and its tops, both in order; see Within.
 	Places(s belfry.Scope) (places, tops []belfry.ID)
 }

@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -71,14 +72,14 @@ func TestRows(t *testing.T) {
 // names finds the items that stand for (resource, object) in the order of a list.
 type names [][2]string
 
-func (n names) Items(_ belfry.Scope, m query.ItemMatch) (ids []belfry.ID) {
+func (n names) Items(_ context.Context, _ belfry.Scope, m query.ItemMatch) (ids []belfry.ID, known bool, err error) {
 	for i, item := range n {
 		if (m.Resource == nil || *m.Resource == item[0]) && (m.Object == nil || *m.Object == item[1]) && m.Class == nil && m.View == nil {
 			ids = append(ids, belfry.ID(i+1))
 		}
 	}
 	slices.Reverse(ids) // the plan sorts them
-	return ids
+	return ids, true, nil
 }
 
 func (n names) Places(belfry.Scope) (places, tops []belfry.ID) { return nil, nil }
@@ -89,7 +90,7 @@ func TestResolve(t *testing.T) {
 	f := func(where string, want []belfry.ID, sql string) {
 		t.Helper()
 		p := plan(t, cat, "SELECT id FROM objectdata WHERE "+where+" LIMIT 1")
-		p.Resolve(known)
+		p.Resolve(t.Context(), known)
 		if p.ItemsKnown != (want != nil) || !slices.Equal(p.Items, want) {
 			t.Errorf("%s: items %v (%v), want %v", where, p.Items, p.ItemsKnown, want)
 		}
@@ -111,7 +112,7 @@ func TestResolve(t *testing.T) {
 		many[i] = [2]string{"web01", "cpu"}
 	}
 	p := plan(t, cat, "SELECT id FROM objectdata WHERE object='cpu' LIMIT 1")
-	p.Resolve(many)
+	p.Resolve(t.Context(), many)
 	if s, err := query.SQL(p, query.DuckDB("item"), tables(p.Collection)); err != nil || len(s.Text) > 1000 {
 		t.Errorf("30000 items are listed one by one in %d bytes (%v)", len(s.Text), err)
 	}

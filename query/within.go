@@ -1,6 +1,7 @@
 package query
 
 import (
+	"context"
 	"iter"
 	"slices"
 	"strconv"
@@ -111,12 +112,12 @@ func (r topRow) Value(field string) belfry.Value {
 }
 
 // label names an item as the plan may tell it.
-func (p *Plan) label(labels Labels, item belfry.ID) Label {
-	l := labels.Label(p.Customer, item)
+func (p *Plan) label(ctx context.Context, labels Labels, item belfry.ID) (Label, error) {
+	l, err := labels.Label(ctx, p.Customer, item)
 	if p.Within.top(item) {
 		l.View = belfry.Main
 	}
-	return l
+	return l, err
 }
 
 // inside writes the condition for an engine: which items belong to the places says its table of items.

@@ -79,7 +79,7 @@ func (e *estate) plan(text string, views ...string) *query.Plan {
 	if err != nil {
 		e.Fatal(err)
 	}
-	p.Resolve(e.tree)
+	p.Resolve(context.Background(), e.tree)
 	return p
 }
 
@@ -111,7 +111,7 @@ func (e *estate) want(text, rows, how string) {
 	if got := strings.TrimSpace(strings.ReplaceAll(lines(e, answer, err), " \n", ",")); got != rows {
 		e.Errorf("%s: got %s, want %s", text, got, rows)
 	}
-	if got := s.found(p); got != how {
+	if got := foundBy(s, p); got != how {
 		e.Errorf("%s: found by %q, want %q", text, got, how)
 	}
 }
@@ -155,7 +155,7 @@ func TestIndexChosen(t *testing.T) {
 	f(" WHERE NOT name='cpu'", "disk,web,db,web,Disks,MAIN,", "no index, all 8 items")
 	f(" WHERE id='0000000000000002'", "web,", "index id, 1 of 8 items")
 	f(" WHERE id='ffffffffffffffff'", "", "index none, 0 of 8 items")
-	if got := (Source{Tree: e.tree}).found(e.plan("SELECT problem FROM objectrca")); got != "no index, all 0 items" {
+	if got := foundBy(Source{Tree: e.tree}, e.plan("SELECT problem FROM objectrca")); got != "no index, all 0 items" {
 		t.Errorf("objectrca is found by %q", got)
 	}
 }
@@ -201,7 +201,7 @@ func TestIndexes(t *testing.T) {
 			judged := lines(t, want, err)
 			found, err := Source{Tree: e.tree}.Select(t.Context(), p)
 			if got := lines(t, found, err); got != judged {
-				t.Fatalf("seed %d: %s\nby %s\ngot\n%s\nwant\n%s", seed, p.Explain(), Source{Tree: e.tree}.found(p), got, judged)
+				t.Fatalf("seed %d: %s\nby %s\ngot\n%s\nwant\n%s", seed, p.Explain(), foundBy(Source{Tree: e.tree}, p), got, judged)
 			}
 			used[find(e.tree, 1, p.Where).by]++
 		}
@@ -279,7 +279,16 @@ func BenchmarkObjectstatus(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.Log(Source{Tree: e.tree}.found(p))
+			b.Log(foundBy(Source{Tree: e.tree}, p))
 		})
 	}
+}
+
+// foundBy is how a source finds the items of a plan of the present.
+func foundBy(s Source, p *query.Plan) string {
+	text, err := s.found(context.Background(), p)
+	if err != nil {
+		return err.Error()
+	}
+	return text
 }

@@ -37,7 +37,10 @@ type Past struct {
 // Select runs a plan over the state of things at the moment that it names.
 func (s Past) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	s.partial = p.Partial
-	about := s.about(p)
+	about, err := s.about(ctx, p)
+	if err != nil {
+		return nil, err
+	}
 	states, err := s.states(ctx, about, p.AsOf)
 	if err == nil && len(about.around) > 0 {
 		err = s.addAround(ctx, about, p.AsOf, states)
@@ -45,9 +48,10 @@ func (s Past) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := query.Eval(p, s.rows(ctx, p, about, states))
-	if err == nil && ctx.Err() != nil {
-		return nil, ctx.Err()
+	var failed error
+	rows, err := query.Eval(p, s.rows(ctx, p, about, states, &failed))
+	if err == nil && failed != nil {
+		return nil, failed
 	}
 	return rows, err
 }
@@ -64,7 +68,8 @@ type scope struct {
 	customer belfry.CustomerID
 	name     *string // of objects
 	items    []belfry.ID
-	around   []belfry.ID // the views and resources in which these stand, whose management they may have inherited
+	nodes    []*meta.Node // of these
+	around   []belfry.ID  // the views and resources in which these stand, whose management they may have inherited
 }
 
 // So many objects of one name are looked for by themselves, in so many views and resources.
@@ -74,26 +79,30 @@ const (
 )
 
 // about finds which items can be in the answer. People mostly ask for one object, or for all.
-func (s Past) about(p *query.Plan) scope {
+func (s Past) about(ctx context.Context, p *query.Plan) (scope, error) {
 	a := scope{customer: p.Customer}
 	name, ok := p.Wanted("object")
 	if !ok {
-		return a
+		return a, nil
 	}
-	items := s.Tree.Items(p.Scope(), query.ItemMatch{Object: &name})
-	if len(items) > maxNamed {
-		return a
+	items, known, err := s.Tree.Items(ctx, p.Scope(), query.ItemMatch{Object: &name})
+	if err != nil || !known || len(items) > maxNamed {
+		return a, err
 	}
-	if around := s.around(p.Customer, items); len(around) <= maxAround {
-		a.name, a.items, a.around = &name, items, around
+	nodes, err := s.Tree.Nodes(ctx, p.Customer, items)
+	if err != nil {
+		return a, err
 	}
-	return a
+	if around := s.around(nodes); len(around) <= maxAround {
+		a.name, a.items, a.nodes, a.around = &name, items, nodes, around
+	}
+	return a, nil
 }
 
 // around lists what items stand in, up to MAIN.
-func (s Past) around(c belfry.CustomerID, items []belfry.ID) (ids []belfry.ID) {
+func (s Past) around(nodes []*meta.Node) (ids []belfry.ID) {
 	seen := map[belfry.ID]bool{}
-	for n := range s.Tree.EachEver(s.Tree.Nodes(c, items)) {
+	for n := range s.Tree.EachEver(nodes) {
 		for p := n.Parent; p != nil && !seen[p.ID]; p = p.Parent {
 			seen[p.ID] = true
 			ids = append(ids, p.ID)
@@ -168,12 +177,16 @@ func (s Past) began(c belfry.CustomerID) (at belfry.Time) {
 
 // rows gives the items that existed at the moment: those that had been made by then, or of which something is known
 // from then, as data may be older than their object.
-func (s Past) rows(ctx context.Context, p *query.Plan, a scope, states states) iter.Seq[query.Row] {
+func (s Past) rows(ctx context.Context, p *query.Plan, a scope, states states, failed *error) iter.Seq[query.Row] {
 	return func(yield func(query.Row) bool) {
 		within := s.Tree.Within(p.Scope())
 		seen, then := 0, picture{states, map[*meta.Node]*meta.Node{}, &within}
-		for n := range s.Tree.EachEver(s.nodes(a)) {
-			if seen++; seen%1024 == 0 && ctx.Err() != nil {
+		for n, err := range s.then(ctx, a, p.AsOf) {
+			if seen++; err == nil && seen%1024 == 0 {
+				err = ctx.Err()
+			}
+			if err != nil {
+				*failed = err
 				return
 			}
 			_, known := states[n.ID]
@@ -187,9 +200,12 @@ func (s Past) rows(ctx context.Context, p *query.Plan, a scope, states states) i
 	}
 }
 
-func (s Past) nodes(a scope) []*meta.Node {
+// then gives the items that can be in the answer.
+func (s Past) then(ctx context.Context, a scope, at belfry.Time) iter.Seq2[*meta.Node, error] {
 	if a.name == nil {
-		return s.Tree.Ever(a.customer)
+		return s.Tree.Then(ctx, a.customer, at)
 	}
-	return s.Tree.Nodes(a.customer, a.items)
+	return func(yield func(*meta.Node, error) bool) {
+		s.Tree.EachEver(a.nodes)(func(n *meta.Node) bool { return yield(n, nil) })
+	}
 }

@@ -62,18 +62,19 @@ func (s Source) page(ctx context.Context, p *query.Plan, nodes []*meta.Node, wit
 }
 
 // Explain tells which items Select would look at, and how it finds them.
-func (s Source) Explain(_ context.Context, p *query.Plan) ([]query.Line, error) {
-	return []query.Line{{Part: "found", Text: s.found(p)}}, nil
+func (s Source) Explain(ctx context.Context, p *query.Plan) ([]query.Line, error) {
+	text, err := s.found(ctx, p)
+	return []query.Line{{Part: "found", Text: text}}, err
 }
 
-func (s Source) found(p *query.Plan) string {
-	if p.AsOf != 0 {
-		if a := s.Past.about(p); a.name != nil {
-			return fmt.Sprintf("%d objects by name, from the snapshot before and the events since", len(a.items))
-		}
-		return "all items, from the snapshot before and the events since"
+func (s Source) found(ctx context.Context, p *query.Plan) (string, error) {
+	if p.AsOf == 0 {
+		return s.candidates(p).String(), nil
 	}
-	return s.candidates(p).String()
+	if a, err := s.Past.about(ctx, p); err != nil || a.name != nil {
+		return fmt.Sprintf("%d objects by name, from the snapshot before and the events since", len(a.items)), err
+	}
+	return "all items, from the snapshot before and the events since", nil
 }
 
 func (s Source) candidates(p *query.Plan) candidates {
@@ -131,7 +132,7 @@ var fields = map[string]func(*meta.Node) belfry.Value{
 	belfry.PlaceColumn: func(n *meta.Node) belfry.Value {
 		return belfry.Value{Type: belfry.IDValue, Int: int64(n.Place().ID)}
 	},
-	"id":         func(n *meta.Node) belfry.Value { return belfry.Value{Type: belfry.IDValue, Int: int64(n.Number)} },
+	"id":         func(n *meta.Node) belfry.Value { return belfry.Value{Type: belfry.IDValue, Int: itemNumber(n)} },
 	"timestamp":  func(n *meta.Node) belfry.Value { return moment(max(n.State.LastData, n.State.Since)) },
 	"name":       func(n *meta.Node) belfry.Value { return text(n.Name) },
 	"kind":       func(n *meta.Node) belfry.Value { return text(n.Kind.String()) },
@@ -208,4 +209,13 @@ func moment(t belfry.Time) belfry.Value {
 		return belfry.Value{}
 	}
 	return belfry.Value{Type: belfry.TimeValue, Int: int64(t)}
+}
+
+// itemNumber is by what the answer identifies an item. One that is read from the database has no Number, and gets one that
+// no other can have.
+func itemNumber(n *meta.Node) int64 {
+	if n.Number == 0 {
+		return 1<<40 | int64(n.ID)
+	}
+	return int64(n.Number)
 }

@@ -78,7 +78,8 @@ func (f *configFlags) load(cat *catalog.Catalog) (*app.Config, error) {
 
 type serveCmd struct {
 	configFlags
-	Demo bool `help:"Fill the empty estate of the customer default with sample data that live." env:"BELFRY_DEMO"`
+	Demo       bool     `help:"Fill the empty estate of the customer default with sample data that live." env:"BELFRY_DEMO"`
+	AcceptLoss []string `help:"Start although this part of the data is lost, or older than the others: journal, rows or metadata. For one start." enum:"journal,rows,metadata" placeholder:"PART"`
 }
 
 // Run serves until a signal says otherwise.
@@ -106,6 +107,7 @@ func (c *serveCmd) Run(s streams) error {
 		Console:       s.err,
 		AdminPassword: os.Getenv("BELFRY_ADMIN_PASSWORD"),
 		Demo:          c.Demo,
+		AcceptLoss:    c.AcceptLoss,
 		Reload:        hup,
 		Load:          func() (*app.Config, error) { return c.load(cat) },
 	}

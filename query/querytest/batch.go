@@ -1,6 +1,7 @@
 package querytest
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ type Item struct {
 }
 
 // Items implements query.Names.
-func (l Items) Items(s belfry.Scope, m query.ItemMatch) (ids []belfry.ID) {
+func (l Items) Items(_ context.Context, s belfry.Scope, m query.ItemMatch) (ids []belfry.ID, known bool, err error) {
 	is := func(want *string, have string) bool { return want == nil || *want == have && have != "" } // no name is absent, not empty
 	for i, item := range l {
 		view := item.View
@@ -33,7 +34,7 @@ func (l Items) Items(s belfry.Scope, m query.ItemMatch) (ids []belfry.ID) {
 			ids = append(ids, belfry.ID(i+1))
 		}
 	}
-	return ids
+	return ids, true, nil
 }
 
 // inside tells whether an item is in a scope: its views are resources, as the rows know no views around these.
@@ -74,7 +75,11 @@ func (l Items) set(r Row, id int64) {
 }
 
 // Label implements query.Labels.
-func (l Items) Label(customer belfry.CustomerID, id belfry.ID) query.Label {
+func (l Items) Label(_ context.Context, customer belfry.CustomerID, id belfry.ID) (query.Label, error) {
+	return l.label(customer, id), nil
+}
+
+func (l Items) label(customer belfry.CustomerID, id belfry.ID) query.Label {
 	if id < 1 || int(id) > len(l) || l[id-1].Customer != customer {
 		return query.Label{}
 	}
@@ -83,18 +88,23 @@ func (l Items) Label(customer belfry.CustomerID, id belfry.ID) query.Label {
 }
 
 // Names implements query.Labels.
-func (l Items) Names(customer belfry.CustomerID, field string, items []belfry.ID, names []string) {
+func (l Items) Names(_ context.Context, customer belfry.CustomerID, field string, items []belfry.ID, names []string) error {
 	for i, id := range items {
-		label := l.Label(customer, id)
+		label := l.label(customer, id)
 		names[i] = label.Of(field)
 	}
+	return nil
 }
 
 // Apart implements query.Labels, and finds it out for any fields.
-func (l Items) Apart(customer belfry.CustomerID, fields []string, items []belfry.ID) bool {
+func (l Items) Apart(_ context.Context, customer belfry.CustomerID, fields []string, items []belfry.ID) (bool, error) {
+	return l.apart(customer, fields, items), nil
+}
+
+func (l Items) apart(customer belfry.CustomerID, fields []string, items []belfry.ID) bool {
 	seen := map[string]bool{}
 	for _, id := range items {
-		label, key, any := l.Label(customer, id), "", false
+		label, key, any := l.label(customer, id), "", false
 		for _, field := range fields {
 			key += label.Of(field) + "\x00"
 			any = any || label.Of(field) != ""
@@ -109,7 +119,7 @@ func (l Items) Apart(customer belfry.CustomerID, fields []string, items []belfry
 
 // Own implements query.Labels: it looks at all items, as it does not know which have rows.
 func (l Items) Own(customer belfry.CustomerID, _ *catalog.Collection, fields []string) bool {
-	return l.Apart(customer, fields, l.of(customer))
+	return l.apart(customer, fields, l.of(customer))
 }
 
 // First implements query.Labels.

@@ -10,7 +10,8 @@
 //	DIR/objectlog/kept                       but for these periods, and when their rows came; mostly not there
 //	DIR/manifest                             which files there must be
 //	DIR/objectdata.hour/2026-11.duckdb       summaries, where the collection has some: tables rows, made and position
-//	memory                                   table item: the names of items, by id
+//	DIR/removed.duckdb                       the names of removed items, by id
+//	memory                                   table live: the names of the others; view item: of all
 //
 // One engine runs, with its main database in memory and the files attached to it as they are needed. Rows carry the
 // ids of items; names come from the table item.
@@ -80,6 +81,10 @@ type Config struct {
 	// Changed is told when a day is found incomplete, or is complete again; see Incomplete. It must not block.
 	Changed func()
 
+	// Removed gives the names of all items that were removed, in the same way. It is called when there is no file of
+	// them, or when it cannot be read.
+	Removed func(add func(*belfry.Batch) error) error
+
 	logLimit int64 // size at which a file's log is folded in; 64 MB
 	summed   int64 // of how many rows one statement makes summaries, as the engine holds them until it is done; 1 Mi
 	unlisted bool  // no token filters are made
@@ -124,6 +129,9 @@ func (c *Config) fill() error {
 	}
 	if c.Changed == nil {
 		c.Changed = func() {}
+	}
+	if c.Removed == nil {
+		c.Removed = func(func(*belfry.Batch) error) error { return nil }
 	}
 	var err error
 	c.Dir, err = filepath.Abs(c.Dir)
@@ -220,6 +228,7 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if s.files.conn, err = s.engine.connect(); err != nil {
 		return err
 	}
+	s.items.removed = removedNames{path: filepath.Join(s.cfg.Dir, removedFile), fill: s.cfg.Removed, log: s.cfg.Log}
 	return s.items.create(ctx, s.writer)
 }
 
@@ -320,6 +329,9 @@ func (s *Store) Close() error {
 	s.closed = true
 	err := errors.Join(s.Watch(), s.files.detachAll(context.Background()))
 	s.files.manifest.close()
+	if s.writer != nil {
+		err = errors.Join(err, s.items.removed.fold(context.Background(), s.writer))
+	}
 	s.stop()
 	if err != nil {
 		return fmt.Errorf("close store %s: %w", s.cfg.Dir, err)

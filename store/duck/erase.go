@@ -28,6 +28,9 @@ func (s *Store) Erase(ctx context.Context, customers []belfry.CustomerID) error 
 		all = append(all, d.hour, d.day)
 	}
 	var errs []error
+	if err := s.eraseNames(ctx, customers); err != nil {
+		errs = append(errs, fmt.Errorf("erase names of removed items: %w", err))
+	}
 	for _, c := range all {
 		for _, p := range s.files.periods(c, 0, endOfTime) {
 			if err := s.eraseIn(ctx, c, p, customers); err != nil {

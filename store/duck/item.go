@@ -10,14 +10,20 @@ import (
 	"belfry"
 )
 
-// dimension is the table of items, in memory: id → names. Only the writer uses it.
+// dimension is the names of items, by id: of those that exist in memory, of removed ones in a file, see removed.go. Only
+// the writer uses it.
 type dimension struct {
 	highest int64 // id; no item above it is in the table
+	deleted int   // rows since the last checkpoint
+	removed removedNames
 }
 
-// The table is in a database of its own, which unlike the main one is compressed at each checkpoint.
+// The table is in a database of its own, which unlike the main one is compressed at each checkpoint. Queries use the view
+// itemTable, which adds the removed items.
 const (
+	vacuumItems  = 50_000 // deleted rows
 	itemDatabase = "items"
+	liveTable    = itemDatabase + ".main.live"
 	itemTable    = itemDatabase + ".main.item"
 )
 
@@ -45,8 +51,11 @@ func (d *dimension) create(ctx context.Context, c *conn) error {
 	for _, col := range itemColumns() {
 		defs = append(defs, quoteName(col.name)+" "+kindSQL[col.kind])
 	}
-	if err := c.exec(ctx, "CREATE TABLE "+itemTable+" ("+strings.Join(defs, ", ")+")"); err != nil {
+	if err := c.exec(ctx, "CREATE TABLE "+liveTable+" ("+strings.Join(defs, ", ")+")"); err != nil {
 		return fmt.Errorf("create item table: %w", err)
+	}
+	if err := d.removed.open(ctx, c); err != nil {
+		return fmt.Errorf("open names of removed items: %w", err)
 	}
 	return nil
 }
@@ -57,22 +66,48 @@ func (d *dimension) apply(ctx context.Context, c *conn, batches []*belfry.Batch)
 	if err != nil || len(pieces) == 0 {
 		return err
 	}
-	if err := c.exec(ctx, "BEGIN"); err != nil {
+	live, gone := divideRemoved(pieces)
+	if len(gone) > 0 {
+		if err := d.removed.add(ctx, c, gone); err != nil {
+			return err
+		}
+	}
+	err = transact(ctx, c, func() error {
+		err := deleteItems(ctx, c, liveTable, known)
+		if err == nil {
+			err = addItemsTo(c, itemDatabase, "live", itemColumns(), live, 0)
+		}
+		if err == nil && len(gone) > 0 {
+			err = d.removed.show(ctx, c)
+		}
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	err = d.remove(ctx, c, known)
-	if err == nil {
-		err = d.add(c, pieces)
+	if d.highest = highest; len(gone) > 0 {
+		d.removed.batch++
 	}
-	if err == nil {
+	if d.deleted += len(known); d.deleted >= vacuumItems {
+		d.deleted = 0
+		_ = c.exec(ctx, "CHECKPOINT "+itemDatabase) // gives the memory of deleted rows back; while others use it, later
+	}
+	return nil
+}
+
+// transact does something in one transaction.
+func transact(ctx context.Context, c *conn, do func() error) error {
+	err := c.exec(ctx, "BEGIN")
+	if err != nil {
+		return err
+	}
+	if err = do(); err == nil {
 		err = c.exec(context.WithoutCancel(ctx), "COMMIT")
 	}
 	if err != nil {
 		_ = c.exec(context.WithoutCancel(ctx), "ROLLBACK") // which says so when the failed statement has already done it
-		return err
 	}
-	d.highest = highest
-	return nil
+	return err
 }
 
 // latest finds the last word on each item, and those items that the table may have already.
@@ -106,11 +141,11 @@ func (d *dimension) latest(batches []*belfry.Batch) (pieces []piece, known []int
 	return pieces, known, highest, nil
 }
 
-// remove takes items out of the table. Their numbers stand in the text itself: as arguments they would be slower.
-func (d *dimension) remove(ctx context.Context, c *conn, ids []int64) error {
+// deleteItems takes items out of a table. Their numbers stand in the text itself: as arguments they would be slower.
+func deleteItems(ctx context.Context, c *conn, table string, ids []int64) error {
 	for part := range slices.Chunk(ids, 5000) {
 		var text strings.Builder
-		text.WriteString("DELETE FROM " + itemTable + " WHERE id IN (")
+		text.WriteString("DELETE FROM " + table + " WHERE id IN (")
 		for i, id := range part {
 			if i > 0 {
 				text.WriteByte(',')
@@ -125,15 +160,19 @@ func (d *dimension) remove(ctx context.Context, c *conn, ids []int64) error {
 	return nil
 }
 
-func (d *dimension) add(c *conn, pieces []piece) error {
-	a, err := c.newAppender(itemDatabase, "item", itemColumns())
+// addItemsTo adds items to a table; batch is for that of removed ones.
+func addItemsTo(c *conn, database, table string, cols []column, pieces []piece, batch int64) error {
+	if len(pieces) == 0 {
+		return nil
+	}
+	a, err := c.newAppender(database, table, cols)
 	if err != nil {
 		return err
 	}
 	for _, p := range pieces {
 		for at, n := 0, 0; at < len(p.rows); at += n {
 			n = min(a.room(), len(p.rows)-at)
-			addItems(a, p.batch, p.rows[at:at+n])
+			addItems(a, p.batch, p.rows[at:at+n], batch)
 			if err := a.advance(n); err != nil {
 				a.discard()
 				return err
@@ -143,7 +182,7 @@ func (d *dimension) add(c *conn, pieces []piece) error {
 	return a.close()
 }
 
-func addItems(a *appender, b *belfry.Batch, rows []int) {
+func addItems(a *appender, b *belfry.Batch, rows []int, batch int64) {
 	for i, col := range a.cols {
 		name := col.name
 		if name == "id" {
@@ -151,6 +190,8 @@ func addItems(a *appender, b *belfry.Batch, rows []int) {
 		}
 		c := b.Column(name)
 		switch {
+		case name == batchColumn:
+			a.ints(i, slices.Repeat([]int64{batch}, len(rows)))
 		case name == customerColumn:
 			a.fixed(i, len(rows), uint32(b.Customer))
 		case c == nil:

@@ -213,7 +213,7 @@ func (f *fight) ask(q question) outcome {
 		return outcome{differs: "the error is not one for clients: " + err.Error()}
 	}
 	if p.Within != nil { // until then nothing is inside
-		p.Resolve(f.names)
+		p.Resolve(context.Background(), f.names)
 	}
 	want, err := evaluate(p, querytest.RowsOf(f.parts, q.customer)[p.Collection.Name])
 	if err != nil {
@@ -221,7 +221,7 @@ func (f *fight) ask(q question) outcome {
 	}
 	var source query.Source = f.store
 	if q.resolve { // as the service asks
-		p.Resolve(f.names)
+		p.Resolve(context.Background(), f.names)
 		source = query.Labelled{Source: f.store, Labels: f.names}
 	}
 	got, err := selected(source, p)

@@ -78,14 +78,14 @@ func (j *judge) golden(t *testing.T, c *querytest.Case) bool {
 		return false
 	}
 	if p.Within != nil { // until then nothing is inside
-		p.Resolve(j.names)
+		p.Resolve(t.Context(), j.names)
 	}
 	want := j.eval(t, p, j.data[p.Collection.Name])
 	if want.text != c.Parts["rows"] {
 		t.Errorf("%s: Eval gives\n%swant\n%s", c.Name, want.text, c.Parts["rows"])
 	}
 	j.ask(t, c.Name, p, want)
-	p.Resolve(j.names)
+	p.Resolve(t.Context(), j.names)
 	j.ask(t, c.Name+" by id", p, want)
 	return true
 }
@@ -105,18 +105,18 @@ func (j *judge) stranger(t *testing.T, c *querytest.Case) {
 		t.Errorf("%s: rows are made of nothing:\n%s", c.Name, nothing.text)
 	}
 	j.ask(t, c.Name+" of another customer", p, nothing)
-	p.Resolve(j.names)
+	p.Resolve(t.Context(), j.names)
 	j.ask(t, c.Name+" of another customer by id", p, nothing)
-	p.Resolve(anyCustomer{j.names})
+	p.Resolve(t.Context(), anyCustomer{j.names})
 	j.ask(t, c.Name+" of another customer by ids that are not his", p, nothing)
 }
 
 // anyCustomer finds items whoever asks, which a real tree never does.
 type anyCustomer struct{ query.Names }
 
-func (a anyCustomer) Items(s belfry.Scope, m query.ItemMatch) []belfry.ID {
+func (a anyCustomer) Items(ctx context.Context, s belfry.Scope, m query.ItemMatch) ([]belfry.ID, bool, error) {
 	s.Customer = querytest.Customer
-	return a.Names.Items(s, m)
+	return a.Names.Items(ctx, s, m)
 }
 
 func (a anyCustomer) Places(s belfry.Scope) (places, tops []belfry.ID) {
@@ -137,7 +137,7 @@ func (j *judge) random(t *testing.T, seed uint64) {
 		t.Fatalf("%s: %v", c.Query, err)
 	}
 	if seed%2 == 0 || p.Within != nil {
-		p.Resolve(j.names)
+		p.Resolve(t.Context(), j.names)
 	}
 	j.ask(t, c.Query, p, j.eval(t, p, j.data[p.Collection.Name]))
 }

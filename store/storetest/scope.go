@@ -68,7 +68,7 @@ func scoped(t *testing.T, open Open) {
 			if err != nil {
 				t.Fatalf("%s: %v", q, err)
 			}
-			p.Resolve(names)
+			p.Resolve(t.Context(), names)
 			want := j.eval(t, p, j.data["events"])
 			if told := strings.Contains(want.text, "Vault") || strings.Contains(want.text, "Cellar"); told && views != nil {
 				t.Errorf("%s within %v tells of what is outside:\n%s", q, views, want.text)

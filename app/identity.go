@@ -1,0 +1,259 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"belfry/journal"
+	"belfry/meta"
+)
+
+// What an instance keeps lies in four places, which can be on different disks and can be lost, restored or mixed up one by
+// one: the data folder, the journal, the rows and the metadata. Each has the id of the instance:
+//
+//	DIR/instance   DIR/journal/instance   ROWS/instance   table instance in meta.db
+//
+// The id is written in this order at the first start. So when meta.db has one, all others had one, and a part without it
+// has been lost or does not belong here. A start that finds such a part refuses: rows carry numbers of items, and
+// metadata of another instance, or of none, would give them the names of other items, even of other customers.
+
+// The parts that Options.AcceptLoss may name.
+const (
+	lossJournal  = "journal"
+	lossRows     = "rows"
+	lossMetadata = "metadata"
+)
+
+// place is one of the parts, as it is found at the start.
+type place struct {
+	name string // as AcceptLoss has it; empty for the data folder
+	path string
+	id   string
+	used bool // there is something in it
+}
+
+// places are what a start finds.
+type places struct {
+	dir, journal, rows place
+	meta               place
+	oldest             uint64 // segment of the journal
+}
+
+// findPlaces looks at everything but the content of the database.
+func findPlaces(cfg *Config) (p places, err error) {
+	p.dir = place{path: cfg.Data}
+	p.journal = place{name: lossJournal, path: filepath.Join(cfg.Data, "journal")}
+	p.rows = place{name: lossRows, path: cfg.inside(cfg.Storage.DuckDB.Dir)}
+	p.meta = place{name: lossMetadata, path: cfg.inside(cfg.Meta.SQLite.Path)}
+	for _, f := range []*place{&p.dir, &p.journal, &p.rows} {
+		if f.id, err = journal.ReadInstance(f.path); err != nil {
+			return p, err
+		}
+	}
+	if p.oldest, _, err = journal.Segments(p.journal.path); err != nil {
+		return p, err
+	}
+	p.journal.used = p.oldest != 0
+	if p.rows.used, err = hasRows(p.rows.path); err != nil {
+		return p, err
+	}
+	info, err := os.Stat(p.meta.path)
+	p.meta.used = err == nil && info.Size() > 0
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return p, err
+}
+
+// hasRows reports whether a folder has files of a row store in it.
+func hasRows(dir string) (bool, error) {
+	found, err := filepath.Glob(filepath.Join(dir, "*", "*.duckdb"))
+	if err != nil || len(found) > 0 {
+		return len(found) > 0, err
+	}
+	found, err = filepath.Glob(filepath.Join(dir, "*", "watermark"))
+	return len(found) > 0, err
+}
+
+// lostMetadata refuses when there are rows or records but no metadata. A journal that has never lost a segment has
+// everything, as after a first start of a version without ids that ended at once.
+func (p *places) lostMetadata() error {
+	if p.meta.used || !p.journal.used && !p.rows.used {
+		return nil
+	}
+	if p.oldest == 1 && !p.rows.used && p.dir.id == "" && p.journal.id == "" {
+		return nil
+	}
+	return fmt.Errorf("the metadata %s are missing or empty, but there are %s: without the metadata nobody knows what these are about, "+
+		"and new items would get the numbers of old ones. Restore %s from a backup. To begin anew, use another data folder, "+
+		"or move these away first", p.meta.path, p.others(), filepath.Base(p.meta.path))
+}
+
+func (p *places) others() string {
+	var list []string
+	if p.journal.used {
+		list = append(list, "a journal in "+p.journal.path)
+	}
+	if p.rows.used {
+		list = append(list, "rows in "+p.rows.path)
+	}
+	return strings.Join(list, " and ")
+}
+
+// identify makes sure that the parts of the data folder belong together, and gives those of a new one their id. It opens
+// the database.
+func (c *core) identify(ctx context.Context) error {
+	cfg := c.cfg.Load()
+	p, err := findPlaces(cfg)
+	if err != nil {
+		return err
+	}
+	if err := p.lostMetadata(); err != nil {
+		return err
+	}
+	if c.db, err = meta.Open(ctx, p.meta.path, c.Log.With("part", "meta")); err != nil {
+		return err
+	}
+	if p.meta.id, err = c.db.Instance(ctx); err != nil {
+		return err
+	}
+	if p.meta.used, err = c.db.Used(ctx); err != nil {
+		return err
+	}
+	if p.meta.id != "" {
+		return c.compare(ctx, &p)
+	}
+	if err := p.lostMetadata(); err != nil {
+		return err
+	}
+	return c.adopt(ctx, &p)
+}
+
+// compare checks the parts against the id of the metadata.
+func (c *core) compare(ctx context.Context, p *places) error {
+	if p.dir.id != "" && p.dir.id != p.meta.id {
+		return mixed(p.meta, p.dir, "Restore the metadata of this folder from a backup, or name the folder to which they belong")
+	}
+	for _, f := range []*place{&p.journal, &p.rows} {
+		if f.id == p.meta.id {
+			continue
+		}
+		if err := c.replace(ctx, f, p.meta); err != nil {
+			return err
+		}
+	}
+	if p.dir.id == "" {
+		return journal.WriteInstance(p.dir.path, p.meta.id)
+	}
+	return nil
+}
+
+// replace puts an empty folder in the place of one that was lost or does not belong here, if that has been accepted.
+func (c *core) replace(ctx context.Context, f *place, of place) error {
+	if !slices.Contains(c.AcceptLoss, f.name) {
+		return refusal(f, of)
+	}
+	told := fmt.Sprintf("started without the %s that belong to it, as --accept-loss=%s was given", f.name, f.name)
+	if f.used || f.id != "" {
+		aside := f.path + ".unfit-" + time.Now().UTC().Format("20060102-150405")
+		if err := os.Rename(f.path, aside); err != nil {
+			return fmt.Errorf("move the %s that do not belong here aside: %w; move them yourself, and start again", f.name, err)
+		}
+		told += "; what was found in its place is in " + aside
+	}
+	if f.name == lossRows {
+		if err := c.db.ForgetRows(ctx); err != nil {
+			return err
+		}
+	}
+	if err := journal.WriteInstance(f.path, of.id); err != nil {
+		return err
+	}
+	c.accepted[f.name] = true
+	c.told = append(c.told, told)
+	c.Log.Warn(told)
+	return nil
+}
+
+// refusal says what is wrong with the journal or the rows, and how to go on.
+func refusal(f *place, of place) error {
+	lost := "rows that were acknowledged but not stored yet"
+	if f.name == lossRows {
+		lost = "all history but what the journal still has"
+	}
+	accept := fmt.Sprintf("To go on without it, which loses %s, start once with --accept-loss=%s", lost, f.name)
+	switch {
+	case f.id != "":
+		return mixed(*f, of, "Put the folder back that belongs here. "+accept)
+	case f.used:
+		return fmt.Errorf("%s holds %s but has no file named instance, so nobody knows whether it belongs to %s. If you know that it does, "+
+			"write %s into that file. Otherwise put the folder back that belongs here. %s", f.path, f.name, of.path, of.id, accept)
+	}
+	return fmt.Errorf("%s is missing or empty, but %s says that instance %s keeps its %s there. Restore the folder, or mount its disk. %s",
+		f.path, of.path, of.id, f.name, accept)
+}
+
+func mixed(a, b place, remedy string) error {
+	return fmt.Errorf("%s belongs to instance %s, but %s belongs to instance %s. %s", a.path, a.id, b.path, b.id, remedy)
+}
+
+// adopt gives an id to a new instance, or to one of a version that had none. An interrupted attempt is continued.
+func (c *core) adopt(ctx context.Context, p *places) error {
+	id := p.dir.id
+	for _, f := range []place{p.journal, p.rows} {
+		switch {
+		case id == "":
+			id = f.id
+		case f.id != "" && f.id != id:
+			return mixed(f, place{path: p.dir.path, id: id}, "Put the folder back that belongs here")
+		}
+	}
+	if id == "" {
+		id = newInstance()
+	}
+	p.meta.id = id
+	if err := c.adoptable(ctx, p); err != nil {
+		return err
+	}
+	for _, f := range []place{p.dir, p.journal, p.rows} {
+		if f.id == "" {
+			if err := journal.WriteInstance(f.path, id); err != nil {
+				return err
+			}
+		}
+	}
+	return c.db.SetInstance(ctx, id)
+}
+
+// adoptable checks that an instance without an id still has what its metadata speak of.
+func (c *core) adoptable(ctx context.Context, p *places) error {
+	stored, err := c.db.Position(ctx)
+	if err == nil && stored > 0 && !p.journal.used {
+		err = c.replace(ctx, &p.journal, p.meta)
+		p.journal.id = p.meta.id
+	}
+	if err != nil {
+		return err
+	}
+	moved, err := c.db.RowsPosition(ctx)
+	if err == nil && moved > 0 && !p.rows.used {
+		err = c.replace(ctx, &p.rows, p.meta)
+		p.rows.id = p.meta.id
+	}
+	return err
+}
+
+func newInstance() string {
+	var id [16]byte
+	rand.Read(id[:]) // never fails
+	return hex.EncodeToString(id[:])
+}

@@ -1,0 +1,225 @@
+package app
+
+import (
+	"database/sql"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"belfry/journal"
+	"belfry/meta"
+)
+
+// instance is a data folder, made by a command, with a file in it as if rows had been stored.
+type instance struct {
+	*testing.T
+	options Options
+	dir, id string
+}
+
+func newInstanceFolder(t *testing.T) *instance {
+	cfg := Default(testCatalog(t))
+	cfg.Data = t.TempDir()
+	in := &instance{T: t, dir: cfg.Data, options: Options{
+		Config: cfg, Catalog: testCatalog(t), Log: slog.New(slog.DiscardHandler), Console: io.Discard, AdminPassword: adminPassword,
+	}}
+	if err := in.open(); err != nil {
+		t.Fatal(err)
+	}
+	in.write("rows/events/2026-11.duckdb", "rows")
+	in.id, _ = journal.ReadInstance(in.dir)
+	return in
+}
+
+// open opens the folder and closes it again.
+func (in *instance) open(accept ...string) error {
+	o := in.options
+	o.AcceptLoss = accept
+	a, err := openOffline(in.Context(), o)
+	if err != nil {
+		return err
+	}
+	return a.Close()
+}
+
+func (in *instance) path(name string) string { return filepath.Join(in.dir, filepath.FromSlash(name)) }
+
+func (in *instance) write(name, text string) {
+	in.Helper()
+	in.must(os.MkdirAll(filepath.Dir(in.path(name)), 0o700))
+	in.must(os.WriteFile(in.path(name), []byte(text), 0o600))
+}
+
+func (in *instance) must(err error) {
+	in.Helper()
+	if err != nil {
+		in.Fatal(err)
+	}
+}
+
+func (in *instance) copyFrom(other *instance, name string) {
+	in.Helper()
+	info, err := os.Stat(other.path(name))
+	in.must(err)
+	if info.IsDir() {
+		in.must(os.CopyFS(in.path(name), os.DirFS(other.path(name))))
+		return
+	}
+	text, err := os.ReadFile(other.path(name))
+	in.must(err)
+	in.write(name, string(text))
+}
+
+// Every part of a data folder, missing, emptied or of another instance, is noticed, and nothing is changed by it.
+func TestPartsBelongTogether(t *testing.T) {
+	other := newInstanceFolder(t)
+	for _, part := range []string{"journal", "rows", "meta.db"} {
+		for _, what := range []string{"missing", "emptied", "foreign"} {
+			t.Run(part+" "+what, func(t *testing.T) {
+				in := newInstanceFolder(t)
+				aside := in.path("aside")
+				in.must(os.Rename(in.path(part), aside))
+				want := []string{in.path(part), "missing or empty"}
+				switch what {
+				case "emptied":
+					if part == "meta.db" {
+						in.write(part, "")
+					} else {
+						in.must(os.Mkdir(in.path(part), 0o700))
+					}
+				case "foreign":
+					in.copyFrom(other, part)
+					want = []string{in.path(part), in.id, other.id}
+				}
+				if part != "meta.db" {
+					want = append(want, "--accept-loss="+part)
+				}
+				err := in.open()
+				for _, words := range want {
+					if err == nil || !strings.Contains(err.Error(), words) {
+						t.Errorf("the error does not tell %q: %v", words, err)
+					}
+				}
+				in.must(os.RemoveAll(in.path(part)))
+				in.must(os.Rename(aside, in.path(part)))
+				if err := in.open(); err != nil {
+					t.Errorf("the part is back, and yet: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// A loss can be accepted: what was found in the place of the part is kept aside.
+func TestAcceptLoss(t *testing.T) {
+	other := newInstanceFolder(t)
+	for _, part := range []string{"journal", "rows"} {
+		in := newInstanceFolder(t)
+		in.must(os.RemoveAll(in.path(part)))
+		in.copyFrom(other, part)
+		if err := in.open(map[string]string{"journal": "rows", "rows": "journal"}[part]); err == nil {
+			t.Errorf("the loss of another part than the %s was accepted", part)
+		}
+		in.must(in.open(part))
+		in.must(in.open())
+		found, err := filepath.Glob(in.path(part + ".unfit-*/instance"))
+		if err != nil || len(found) != 1 {
+			t.Errorf("%s of the other instance: %q, %v", part, found, err)
+		}
+		if id, err := journal.ReadInstance(in.path(part)); err != nil || id != in.id {
+			t.Errorf("%s belongs to %q, %v", part, id, err)
+		}
+	}
+	in := newInstanceFolder(t)
+	in.must(os.Remove(in.path("meta.db")))
+	if err := in.open("journal", "rows", "metadata"); err == nil {
+		t.Error("a folder without metadata was opened")
+	}
+}
+
+// A first start that is ended at any moment is continued by the next, and one without ids is adopted as it is.
+func TestFirstStart(t *testing.T) {
+	id := newInstance()
+	for n := range 4 {
+		in := newInstanceFolder(t)
+		in.must(os.RemoveAll(in.dir))
+		for _, dir := range []string{"", "journal", "rows"}[:n] {
+			in.must(journal.WriteInstance(in.path(dir), id))
+		}
+		if n == 3 { // with a database that has tables and nothing else
+			db, err := meta.Open(t.Context(), in.path("meta.db"), in.options.Log)
+			in.must(errors.Join(err, db.Close()))
+		}
+		in.must(in.open())
+		in.must(in.open())
+		if got, _ := journal.ReadInstance(in.path("rows")); n > 0 && got != id || got == "" {
+			t.Errorf("after %d steps the rows belong to %q", n, got)
+		}
+	}
+	in := newInstanceFolder(t)
+	in.withoutIDs()
+	in.must(in.open())
+	if now, err := journal.ReadInstance(in.path("journal")); err != nil || now == "" || now == in.id {
+		t.Errorf("the journal was adopted as %q, %v", now, err)
+	}
+	in = newInstanceFolder(t)
+	in.withoutIDs()
+	in.must(os.Remove(in.path("meta.db")))
+	if err := in.open(); err == nil {
+		t.Error("a folder of an older version was opened without its metadata")
+	}
+}
+
+// withoutIDs makes a folder as an older version left it.
+func (in *instance) withoutIDs() {
+	in.Helper()
+	for _, dir := range []string{"", "journal", "rows"} {
+		in.must(os.Remove(in.path(dir + "/instance")))
+	}
+	db, err := sql.Open("sqlite", in.path("meta.db"))
+	in.must(err)
+	_, err = db.Exec(`DELETE FROM instance; UPDATE position SET pos = 4294967297`)
+	in.must(errors.Join(err, db.Close()))
+}
+
+// A position or an id is not used a second time when a part is older than another.
+func TestOlderParts(t *testing.T) {
+	f := func(what string, stored uint64, rows uint64, accept []string, want string) *core {
+		t.Helper()
+		in := newInstanceFolder(t)
+		o := in.options
+		o.AcceptLoss = accept
+		c, err := lockCore(o)
+		in.must(err)
+		in.must(c.identify(t.Context()))
+		t.Cleanup(func() { c.close() })
+		in.must(c.db.SkipTo(t.Context(), stored, 1000))
+		c.stored = stored
+		c.tree, err = meta.LoadTree(t.Context(), c.db, c.Catalog)
+		in.must(err)
+		err = c.openJournal(t.Context())
+		if err == nil {
+			err = c.checkRows(t.Context(), rows)
+		}
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v", what, err)
+		}
+		return c
+	}
+	f("as it should be", 0, 1<<32|1, nil, "")
+	if c := f("the journal ends early", 7<<32|5, 0, nil, ""); c.short == "" || c.journal.Last() != 7<<32|5 {
+		t.Errorf("%q, last is %x", c.short, c.journal.Last())
+	}
+	f("rows are ahead", 0, 9<<32|1, nil, "older than the rows")
+	c := f("rows are ahead, accepted", 0, 9<<32|1, []string{lossMetadata}, "")
+	if _, _, next := c.journal.Bounds(); next < 9<<32 || c.tree.LastID() < skipItems {
+		t.Errorf("goes on at %x with item %d", next, c.tree.LastID())
+	}
+	if c := f("the last record is lost", 0, 1<<32|99, nil, ""); c.tree.LastID() < skipLost {
+		t.Errorf("goes on with item %d", c.tree.LastID())
+	}
+}

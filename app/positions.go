@@ -1,0 +1,111 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"belfry"
+	"belfry/journal"
+)
+
+// Positions and item ids must never be used twice: a row at a position that its file already has is taken for stored,
+// and an item with the id of another one gets its history. When a part of the instance is older than another one,
+// both continue far behind everything that can have been used.
+const (
+	skipSegments = 1 << 20 // 64 TiB of journal
+	skipItems    = 1 << 32
+	// skipLost is for items of records that the journal has lost but the row store has.
+	skipLost = 1 << 20
+)
+
+// openJournal opens the journal with everything that is still in it: the database has told how far it has come, but the
+// row store knows that for each of its files alone.
+func (c *core) openJournal(ctx context.Context) error {
+	o := c.journalOptions()
+	if c.accepted[lossJournal] {
+		o.After = (max(c.stored, c.moved)>>32 + skipSegments) << 32
+		if err := c.skipItems(ctx, o.After, skipItems); err != nil {
+			return err
+		}
+		c.stored = o.After
+	}
+	if err := c.reopenJournal(o); err != nil {
+		return err
+	}
+	begins, reached, _ := c.journal.Bounds()
+	switch {
+	case c.stored < begins:
+		return c.olderMetadata(ctx, o, fmt.Sprintf("the metadata have the records up to %s, and the journal begins after %s: "+
+			"the metadata are older than the journal", position(c.stored), position(begins)))
+	case reached < c.stored:
+		c.short = fmt.Sprintf("the journal ends at %s, before what the metadata have (%s): rows that were acknowledged may be lost",
+			position(reached), position(c.stored))
+		c.damage = append(c.damage, c.short)
+		c.Log.Warn("the journal ends before what the metadata have", "journal", position(reached), "stored", position(c.stored))
+		o.After = c.stored // its positions must not be used a second time
+		return c.reopenJournal(o)
+	}
+	return nil
+}
+
+func (c *core) journalDir() string { return filepath.Join(c.cfg.Load().Data, "journal") }
+
+func (c *core) journalOptions() journal.Options {
+	return journal.Options{
+		Log: c.Log.With("part", "journal"), SegmentSize: segmentSize(existing(c.journalDir())), Guard: c.lock.Check, Failed: c.wrote,
+	}
+}
+
+func (c *core) reopenJournal(o journal.Options) (err error) {
+	if c.journal != nil {
+		if err := c.journal.Close(); err != nil {
+			return err
+		}
+	}
+	c.journal, err = journal.Open(c.journalDir(), o)
+	return err
+}
+
+// olderMetadata refuses to start with metadata that lack records which other parts have, unless that has been accepted.
+// Then positions and item ids continue where nobody has been.
+func (c *core) olderMetadata(ctx context.Context, o journal.Options, why string) error {
+	if !slices.Contains(c.AcceptLoss, lossMetadata) {
+		return fmt.Errorf("%s. Restore all parts of the data from the same backup. To go on without what was created or changed in between, "+
+			"whose rows will have no names, start once with --accept-loss=%s", why, lossMetadata)
+	}
+	_, _, next := c.journal.Bounds()
+	o.Next = next>>32 + skipSegments
+	if err := c.skipItems(ctx, 0, skipItems); err != nil {
+		return err
+	}
+	told := why + "; started all the same, as --accept-loss=" + lossMetadata + " was given"
+	c.accepted[lossMetadata], c.told = true, append(c.told, told)
+	c.Log.Warn(told)
+	return c.reopenJournal(o)
+}
+
+// skipItems leaves out item ids, and positions up to pos.
+func (c *core) skipItems(ctx context.Context, pos uint64, n belfry.ID) error {
+	return c.db.SkipTo(ctx, pos, c.tree.SkipIDs(n))
+}
+
+// checkRows compares how far the rows have come with the journal, before anything is replayed.
+func (c *core) checkRows(ctx context.Context, rows uint64) error {
+	_, reached, next := c.journal.Bounds()
+	switch {
+	case c.accepted[lossMetadata] || c.accepted[lossJournal]:
+		return nil
+	case rows >= next:
+		return c.olderMetadata(ctx, c.journalOptions(),
+			fmt.Sprintf("the rows have come to %s, and the journal ends at %s: journal and metadata are older than the rows", position(rows), position(reached)))
+	case rows > reached && rows > c.stored:
+		c.Log.Warn("the row store has records that the journal has lost; item ids are left out", "rows", position(rows), "journal", position(reached))
+		return c.skipItems(ctx, 0, skipLost)
+	}
+	return nil
+}
+
+// position prints a position as the documents do.
+func position(pos uint64) string { return fmt.Sprintf("%x·%d", pos>>32, uint32(pos)) }

@@ -1,0 +1,117 @@
+package meta
+
+import (
+	"context"
+	"slices"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/query"
+)
+
+// Label implements query.Labels.
+func (t *Tree) Label(ctx context.Context, c belfry.CustomerID, id belfry.ID) (l query.Label, err error) {
+	missing := t.inMemory(c, []belfry.ID{id}, func(_ int, n *Node) { l = n.label() })
+	if len(missing) == 0 || !t.hasPast(c) {
+		return l, nil
+	}
+	found, err := t.archive.removedByID(ctx, c, []belfry.ID{id})
+	if err == nil && len(found) > 0 {
+		l = found[0].label()
+	}
+	return l, err
+}
+
+// Names implements query.Labels.
+func (t *Tree) Names(ctx context.Context, c belfry.CustomerID, field string, items []belfry.ID, names []string) error {
+	clear(names)
+	missing := t.inMemory(c, items, func(i int, n *Node) { names[i] = n.name(field) })
+	if len(missing) == 0 || !t.hasPast(c) {
+		return nil
+	}
+	found, err := t.archive.removedByID(ctx, c, pick(items, missing))
+	if err != nil {
+		return err
+	}
+	byID := make(map[belfry.ID]string, len(found))
+	for i := range found {
+		l := found[i].label()
+		byID[found[i].ID] = l.Of(field)
+	}
+	for _, at := range missing {
+		names[at] = byID[items[at]]
+	}
+	return nil
+}
+
+// name is a field of the label.
+func (n *Node) name(field string) string {
+	if field == "object" { // most ask for it, and there is no need to look at what is around the object
+		if n.Kind == belfry.KindObject {
+			return n.Name
+		}
+		return ""
+	}
+	l := n.label()
+	return l.Of(field)
+}
+
+// Apart implements query.Labels. Objects that exist have names of their own, as far as it was counted; only with removed
+// ones among the items have names to be compared.
+func (t *Tree) Apart(ctx context.Context, c belfry.CustomerID, fields []string, items []belfry.ID) (bool, error) {
+	if !t.objectsApart(c, fields) {
+		return false, nil
+	}
+	objects, gone := true, false
+	missing := t.inMemory(c, items, func(_ int, n *Node) {
+		objects, gone = objects && n.Kind == belfry.KindObject, gone || n.Removed != 0
+	})
+	if !objects || len(missing) > mostCompared || len(missing) > 0 && !t.hasPast(c) {
+		return false, nil
+	}
+	if len(missing) == 0 && !gone {
+		return true, nil
+	}
+	return t.compareNames(ctx, c, fields, items)
+}
+
+// compareNames reports whether all the items are objects and no two have the same names in the fields.
+func (t *Tree) compareNames(ctx context.Context, c belfry.CustomerID, fields []string, items []belfry.ID) (bool, error) {
+	keys, names := make([]string, len(items)), make([]string, len(items))
+	for _, field := range fields {
+		if err := t.Names(ctx, c, field, items, names); err != nil {
+			return false, err
+		}
+		for i := range keys {
+			if field == "object" && names[i] == "" {
+				return false, nil
+			}
+			keys[i] += names[i] + "\x00"
+		}
+	}
+	seen := make(map[string]struct{}, len(keys))
+	for _, k := range keys {
+		if _, twice := seen[k]; twice {
+			return false, nil
+		}
+		seen[k] = struct{}{}
+	}
+	return true, nil
+}
+
+// Own implements query.Labels.
+func (t *Tree) Own(c belfry.CustomerID, of *catalog.Collection, fields []string) bool {
+	t.mu.RLock()
+	e := t.customers[c]
+	past := e == nil || e.past
+	t.mu.RUnlock()
+	return of.Objects && !past && t.objectsApart(c, fields)
+}
+
+// objectsApart tells whether no two objects that exist have the same names in the fields.
+func (t *Tree) objectsApart(c belfry.CustomerID, fields []string) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	e := t.customers[c]
+	return e != nil && slices.Contains(fields, "object") && (e.Twins == 0 || slices.Contains(fields, "resource"))
+}

@@ -1,0 +1,293 @@
+package meta
+
+import (
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"testing"
+
+	"belfry"
+	"belfry/query"
+)
+
+func itemsOf(t *testing.T, tree *Tree, s belfry.Scope, m query.ItemMatch) []belfry.ID {
+	t.Helper()
+	ids, known, err := tree.Items(t.Context(), s, m)
+	if err != nil || !known {
+		t.Fatalf("items are not known: %v", err)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func apart(t *testing.T, tree *Tree, c belfry.CustomerID, fields []string, items []belfry.ID) bool {
+	t.Helper()
+	ok, err := tree.Apart(t.Context(), c, fields, items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ok
+}
+
+func everOf(t *testing.T, tree *Tree, c belfry.CustomerID) (nodes []*Node) {
+	t.Helper()
+	for n, err := range tree.Then(t.Context(), c, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes
+}
+
+// churn is a database with a customer and one resource, into which objects come and from which they go again.
+type churn struct {
+	*testing.T
+	db    *DB
+	tree  *Tree
+	mover *Mover
+	pos   uint64
+	id    belfry.ID
+}
+
+func newChurn(t *testing.T) *churn {
+	c := &churn{T: t, db: openDB(t)}
+	c.load()
+	c.apply(&belfry.Record{
+		Customer: 1,
+		Docs:     []belfry.Doc{{Kind: belfry.DocCustomer, Customer: 1, Name: "default", Body: []byte(`{"id":1,"name":"default"}`)}},
+		Items: []belfry.Item{
+			{ID: 1, Customer: 1, Kind: belfry.KindView, Name: belfry.Main, Class: "generic"},
+			{ID: 2, Customer: 1, Kind: belfry.KindResource, Name: "web01", Class: "custom", Parent: 1, Resource: 2},
+		},
+	})
+	c.id = 2
+	return c
+}
+
+// load reads the tree as a start does.
+func (c *churn) load() {
+	c.Helper()
+	var err error
+	if c.tree, err = LoadTree(c.Context(), c.db, loadCatalog(c.T)); err != nil {
+		c.Fatal(err)
+	}
+	c.mover = NewMover(c.db, MoverOptions{States: c.tree.States, Removed: c.tree.Forget, Log: slog.New(slog.DiscardHandler)})
+}
+
+// apply does what a commit does.
+func (c *churn) apply(r *belfry.Record) {
+	c.Helper()
+	c.pos++
+	r.SetPos(c.pos)
+	if err := c.tree.Apply(r); err != nil {
+		c.Fatal(err)
+	}
+	c.mover.Add(r)
+}
+
+func (c *churn) object(id belfry.ID, name string, removed belfry.Time) belfry.Item {
+	return belfry.Item{
+		ID: id, Customer: 1, Kind: belfry.KindObject, Name: name, Class: "cpu", Parent: 2, Resource: 2,
+		Created: belfry.Time(id), Removed: removed, Details: &belfry.Details{IP: "10.0.0.1"},
+	}
+}
+
+// make creates n objects and removes them again, one record each.
+func (c *churn) make(n int, at belfry.Time) {
+	c.Helper()
+	made, gone := &belfry.Record{Customer: 1}, &belfry.Record{Customer: 1}
+	for range n {
+		c.id++
+		name := fmt.Sprintf("container-%08d", c.id)
+		made.Items, gone.Items = append(made.Items, c.object(c.id, name, 0)), append(gone.Items, c.object(c.id, name, at))
+		made.States = append(made.States, belfry.StateChange{Item: c.id, Standing: belfry.Standing{Status: belfry.OK, Since: at}})
+	}
+	c.apply(made)
+	c.apply(gone)
+}
+
+func (c *churn) drain() {
+	c.Helper()
+	if err := c.mover.Drain(c.Context()); err != nil {
+		c.Fatal(err)
+	}
+	if err := c.db.MarkRows(c.Context(), c.pos); err != nil {
+		c.Fatal(err)
+	}
+	if err := c.tree.Apply(&belfry.Record{Pos: c.pos, Customer: 1}); err != nil { // lets go of what is written
+		c.Fatal(err)
+	}
+}
+
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// A removed item takes no memory once the database has it.
+func TestRemovedItemsTakeNoMemory(t *testing.T) {
+	c := newChurn(t)
+	c.make(2000, 100)
+	c.drain()
+	before := heap()
+	const n = 20_000
+	for range 10 {
+		c.make(n/10, 100)
+		c.drain()
+	}
+	each := float64(heap()-before) / n
+	t.Logf("%.1f bytes for each removed item", each)
+	if each >= 100 {
+		t.Errorf("%.1f bytes of heap for each removed item", each)
+	}
+	if left := c.tree.nodes.Len(); left != 2 {
+		t.Errorf("%d items are in memory", left)
+	}
+	runtime.KeepAlive(c)
+}
+
+// A start reads nothing of removed items, and does not give their ids again.
+func TestStartReadsNoRemovedItems(t *testing.T) {
+	c := newChurn(t)
+	c.make(500, 100)
+	c.drain()
+	read := 0
+	if err := c.db.Load(t.Context(), Visitor{Item: func(belfry.Item) { read++ }, State: func(belfry.ID, *belfry.State) { read++ }}); err != nil {
+		t.Fatal(err)
+	}
+	if read > 4 { // MAIN and the resource, and their states
+		t.Errorf("a start reads %d rows", read)
+	}
+	c.load()
+	if last := c.tree.LastID(); last != c.id {
+		t.Errorf("the last id is %d, want %d", last, c.id)
+	}
+}
+
+// Removed items are found by name and by id, also when the name was given again, before and after the database has them.
+func TestHistoryOfRemovedItems(t *testing.T) {
+	c := newChurn(t)
+	web, cpu, class := "web01", "cpu 1", "cpu"
+	check := func(when string, want ...belfry.ID) {
+		t.Helper()
+		whole := belfry.Whole(1)
+		if got := itemsOf(t, c.tree, whole, query.ItemMatch{Object: &cpu}); !slices.Equal(got, want) {
+			t.Errorf("%s: the name finds %d, want %d", when, got, want)
+		}
+		if got := itemsOf(t, c.tree, whole, query.ItemMatch{Object: &cpu, Resource: &web, View: &web, Class: &class}); !slices.Equal(got, want) {
+			t.Errorf("%s: all names find %d, want %d", when, got, want)
+		}
+		if got := itemsOf(t, c.tree, whole, query.ItemMatch{Resource: &web}); !slices.Equal(got, append([]belfry.ID{2}, want...)) {
+			t.Errorf("%s: the resource has %d, want %d", when, got, want)
+		}
+		if got := itemsOf(t, c.tree, belfry.Scope{Customer: 1, Views: []string{web}}, query.ItemMatch{Object: &cpu}); !slices.Equal(got, want) {
+			t.Errorf("%s: inside the resource are %d, want %d", when, got, want)
+		}
+		if got := itemsOf(t, c.tree, belfry.Whole(2), query.ItemMatch{Object: &cpu}); len(got) > 0 {
+			t.Errorf("%s: another customer finds %d", when, got)
+		}
+		for _, id := range want {
+			l, err := c.tree.Label(t.Context(), 1, id)
+			if want := (query.Label{Resource: web, View: web, Object: cpu, Class: class, IP: "10.0.0.1"}); err != nil || l != want {
+				t.Errorf("%s: label of %d is %+v, %v", when, id, l, err)
+			}
+			if other, err := c.tree.Label(t.Context(), 2, id); err != nil || other != (query.Label{}) {
+				t.Errorf("%s: another customer sees %+v, %v", when, other, err)
+			}
+		}
+		names := make([]string, len(want))
+		if err := c.tree.Names(t.Context(), 1, "object", want, names); err != nil || slices.ContainsFunc(names, func(s string) bool { return s != cpu }) {
+			t.Errorf("%s: names are %q, %v", when, names, err)
+		}
+		if len(want) > 1 && apart(t, c.tree, 1, []string{"object"}, want) {
+			t.Errorf("%s: items of one name are taken for apart", when)
+		}
+		if !apart(t, c.tree, 1, []string{"object"}, want[:1]) {
+			t.Errorf("%s: one item is not apart", when)
+		}
+	}
+	c.apply(&belfry.Record{Customer: 1, Items: []belfry.Item{c.object(3, cpu, 0)}})
+	check("created", 3)
+	c.apply(&belfry.Record{Customer: 1, Items: []belfry.Item{c.object(3, cpu, 50)}})
+	check("removed", 3)
+	c.drain()
+	check("in the database", 3)
+	c.apply(&belfry.Record{Customer: 1, Items: []belfry.Item{c.object(4, cpu, 0)}})
+	check("created again", 3, 4)
+	c.drain()
+	c.load()
+	check("after a restart", 3, 4)
+	for at, want := range map[belfry.Time][]belfry.ID{20: {1, 2, 3, 4}, 50: {1, 2, 4}} {
+		var got []belfry.ID
+		for n, err := range c.tree.Then(t.Context(), 1, at) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got = append(got, n.ID); n.ID == 3 && (n.Parent == nil || n.Parent.Name != web || n.Resource != n.Parent) {
+				t.Errorf("item 3 stood in %v of %v", n.Parent, n.Resource)
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("at %d there were %d, want %d", at, got, want)
+		}
+	}
+	if n, err := c.db.Purge(t.Context(), 51, func([]belfry.ID) error { return nil }); err != nil || n != 1 {
+		t.Fatalf("purged %d, %v", n, err)
+	}
+	if err := c.tree.Purged(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check("purged", 4)
+	if c.tree.customers[1].past {
+		t.Error("the customer still counts as one with removed items")
+	}
+}
+
+// A crash may lose the position but not what was written: records that are met again change nothing, though the name
+// of a removed item belongs to another one by now.
+func TestReplayMeetsRemovedItems(t *testing.T) {
+	c := newChurn(t)
+	c.drain()
+	records := []*belfry.Record{
+		{Customer: 1, Items: []belfry.Item{c.object(3, "cpu 1", 0)}},
+		{Customer: 1, Items: []belfry.Item{c.object(3, "cpu 1", 50)}},
+		{Customer: 1, Items: []belfry.Item{c.object(4, "cpu 1", 0)}},
+	}
+	for _, r := range records {
+		c.apply(r)
+		if err := c.mover.attempt(t.Context(), false); err != nil { // configuration, without the position
+			t.Fatal(err)
+		}
+	}
+	for met := range len(records) + 1 { // another crash comes in the middle of the replay
+		c.load()
+		for i, r := range records[:met] {
+			if err := c.tree.Apply(r); err != nil {
+				t.Fatal(err)
+			}
+			c.mover.Add(r)
+			if i == met-1 {
+				if err := c.mover.attempt(t.Context(), false); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		c.load()
+		for _, r := range records {
+			if err := c.tree.Apply(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.tree.ForgetLoaded()
+		checkIndexes(t, c.tree)
+		if n, twins := c.tree.Estate(1).Object("cpu 1"); n == nil || n.ID != 4 || twins {
+			t.Fatalf("after %d records the name belongs to %v", met, n)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package duck
+
+import (
+	"context"
+	"fmt"
+)
+
+// Reached returns the highest position of which the store has rows, by the newest file of each collection. A file that
+// cannot be read says nothing.
+func (s *Store) Reached(ctx context.Context) (pos uint64, err error) {
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if err := s.usable(); err != nil {
+		return 0, fmt.Errorf("read positions of rows: %w", err)
+	}
+	for _, c := range s.cfg.Catalog.Kept() {
+		periods := s.files.periods(c, 0, endOfTime)
+		if len(periods) == 0 {
+			continue
+		}
+		files, err := s.files.acquireAll(ctx, s.files.list(c, periods[len(periods)-1:]))
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		if err != nil {
+			continue
+		}
+		for _, f := range files {
+			pos = max(pos, f.pos)
+		}
+		s.files.finish(files, nil)
+	}
+	return pos, nil
+}

@@ -1,0 +1,244 @@
+package duck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"belfry"
+)
+
+// removedNames is the names of removed items. There may be many more of them than of items that exist, and they are seldom
+// asked for, so they lie in a file:
+//
+//	items.main.live ─────────────┐
+//	                             ├─► view items.main.item
+//	removed.main.item, shown ────┘
+//
+// An item that is removed moves from one table to the other. The engine cannot write to two databases in one transaction,
+// so its row in the file belongs to a batch that the view does not show yet; the transaction that deletes it from the
+// other table shows the batch.
+//
+// The file follows from the metadata. When it is missing or cannot be read, it is made anew.
+type removedNames struct {
+	path  string
+	fill  func(add func(*belfry.Batch) error) error
+	log   *slog.Logger
+	batch int64 // the last that is shown
+	added int   // rows since the file was folded
+}
+
+const (
+	removedFile     = "removed.duckdb"
+	removedDatabase = "removed"
+	removedTable    = removedDatabase + ".main.item"
+	shownTable      = itemDatabase + ".main.shown"
+	batchColumn     = "batch"
+	foldRemoved     = 20_000 // rows in the log of the file
+)
+
+func removedColumns() []column { return append(itemColumns(), column{batchColumn, kindID}) }
+
+// divideRemoved tells the items that exist from those that were removed.
+func divideRemoved(pieces []piece) (live, gone []piece) {
+	for _, p := range pieces {
+		times := p.batch.Column(belfry.RemovedColumn)
+		if times == nil {
+			live = append(live, p)
+			continue
+		}
+		var is, was []int
+		for _, row := range p.rows {
+			if times.Ints[row] == 0 {
+				is = append(is, row)
+			} else {
+				was = append(was, row)
+			}
+		}
+		if len(is) > 0 {
+			live = append(live, piece{p.batch, is})
+		}
+		if len(was) > 0 {
+			gone = append(gone, piece{p.batch, was})
+		}
+	}
+	return live, gone
+}
+
+// open attaches the file, makes it when need be, and makes the view over all items.
+func (r *removedNames) open(ctx context.Context, c *conn) error {
+	if err := r.attach(ctx, c); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		r.log.Warn("the names of removed items cannot be read and are made anew", "file", r.path, "err", err)
+		_ = c.exec(ctx, "DETACH "+removedDatabase) // it may not have come so far
+		if err := unlink(r.path); err != nil {
+			return err
+		}
+		if err := r.attach(ctx, c); err != nil {
+			return err
+		}
+	}
+	var names []string
+	for _, col := range itemColumns() {
+		names = append(names, quoteName(col.name))
+	}
+	list := strings.Join(names, ", ")
+	for _, text := range []string{
+		"CREATE TABLE " + shownTable + " AS SELECT coalesce(max(batch), 0)::BIGINT AS batch FROM " + removedTable,
+		"CREATE VIEW " + itemTable + " AS SELECT " + list + " FROM " + liveTable + " UNION ALL SELECT " + list + " FROM " + removedTable +
+			" WHERE batch <= (SELECT batch FROM " + shownTable + ")",
+	} {
+		if err := c.exec(ctx, text); err != nil {
+			return err
+		}
+	}
+	batch, err := c.number(ctx, "SELECT batch FROM "+shownTable)
+	r.batch, r.added = int64(batch), 0
+	return err
+}
+
+func (r *removedNames) attach(ctx context.Context, c *conn) error {
+	if err := c.exec(ctx, "ATTACH "+quoteText(r.path)+" AS "+removedDatabase); err != nil {
+		return err
+	}
+	if err := os.Chmod(r.path, 0o600); err != nil {
+		return err
+	}
+	n, err := c.number(ctx, "SELECT count(*) FROM duckdb_tables() WHERE database_name = '"+removedDatabase+"'")
+	if err != nil || n > 0 {
+		return err
+	}
+	err = transact(ctx, c, func() error { // the table is there with all its rows, or not at all
+		if err := c.exec(ctx, createRemoved(removedTable)); err != nil {
+			return err
+		}
+		return r.fill(func(b *belfry.Batch) error {
+			rows := make([]int, b.Len())
+			for i := range rows {
+				rows[i] = i
+			}
+			return addItemsTo(c, removedDatabase, "item", removedColumns(), []piece{{b, rows}}, 1)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return c.exec(ctx, "CHECKPOINT "+removedDatabase)
+}
+
+func createRemoved(table string) string {
+	var defs []string
+	for _, col := range removedColumns() {
+		defs = append(defs, quoteName(col.name)+" "+kindSQL[col.kind])
+	}
+	return "CREATE TABLE " + table + " (" + strings.Join(defs, ", ") + ")"
+}
+
+// add puts items into the next batch, which is not shown yet.
+func (r *removedNames) add(ctx context.Context, c *conn, pieces []piece) error {
+	var ids []int64
+	for _, p := range pieces {
+		ids = append(ids, gather(nil, p.batch.Column(belfry.ItemColumn).Ints, p.rows)...)
+	}
+	err := transact(ctx, c, func() error {
+		if err := deleteItems(ctx, c, removedTable, ids); err != nil { // of an attempt that failed, or before a restart
+			return err
+		}
+		return addItemsTo(c, removedDatabase, "item", removedColumns(), pieces, r.batch+1)
+	})
+	if r.added += len(ids); err == nil && r.added >= foldRemoved {
+		err = r.fold(ctx, c)
+	}
+	return err
+}
+
+// show lets queries see the batch that was added last, in the transaction of the caller.
+func (r *removedNames) show(ctx context.Context, c *conn) error {
+	return c.exec(ctx, fmt.Sprintf("UPDATE %s SET batch = %d", shownTable, r.batch+1))
+}
+
+// fold brings what is in the log into the file.
+func (r *removedNames) fold(ctx context.Context, c *conn) error {
+	if r.added == 0 {
+		return nil
+	}
+	r.added = 0
+	return c.exec(ctx, "CHECKPOINT "+removedDatabase)
+}
+
+// ForgetItems deletes the names of removed items about which there are no rows any more.
+func (s *Store) ForgetItems(ctx context.Context, ids []belfry.ID) error {
+	select {
+	case s.write <- struct{}{}:
+		defer func() { <-s.write }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if err := s.usable(); err != nil {
+		return err
+	}
+	numbers := make([]int64, len(ids))
+	for i, id := range ids {
+		numbers[i] = int64(id)
+	}
+	if err := deleteItems(ctx, s.writer, removedTable, numbers); err != nil {
+		return fmt.Errorf("forget removed items: %w", err)
+	}
+	s.items.removed.added += len(ids)
+	if s.items.removed.added < foldRemoved {
+		return nil
+	}
+	return s.items.removed.fold(ctx, s.writer)
+}
+
+// eraseNames writes the file anew without the items of customers, if it has some.
+func (s *Store) eraseNames(ctx context.Context, customers []belfry.CustomerID) error {
+	select {
+	case s.write <- struct{}{}:
+		defer func() { <-s.write }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s.life.Lock() // no query reads the file meanwhile
+	defer s.life.Unlock()
+	if err := s.usable(); err != nil {
+		return err
+	}
+	among := "customer IN (" + numbers(customers) + ")"
+	if err := s.writer.exec(ctx, "DELETE FROM "+liveTable+" WHERE "+among); err != nil {
+		return err
+	}
+	n, err := s.writer.number(ctx, "SELECT count(*) FROM "+removedTable+" WHERE "+among)
+	if err != nil || n == 0 {
+		return err
+	}
+	path := s.items.removed.path
+	copied := path + unfinished
+	if err := unlink(copied); err != nil { // of an attempt that a crash ended
+		return err
+	}
+	const other = "removed_copy"
+	for _, text := range []string{
+		"ATTACH " + quoteText(copied) + " AS " + other,
+		"CREATE TABLE " + other + ".main.item AS SELECT * FROM " + removedTable + " WHERE NOT (" + among + ")",
+		"CHECKPOINT " + other, "DETACH " + other, "CHECKPOINT " + removedDatabase,
+	} {
+		if err := s.writer.exec(ctx, text); err != nil {
+			_ = s.writer.exec(ctx, "DETACH "+other)
+			return errors.Join(err, unlink(copied))
+		}
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := s.writer.exec(ctx, "DETACH "+removedDatabase); err != nil {
+		return errors.Join(err, unlink(copied))
+	}
+	err = os.Rename(copied, path)
+	return errors.Join(err, s.writer.exec(ctx, "ATTACH "+quoteText(path)+" AS "+removedDatabase))
+}
