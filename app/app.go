@@ -36,6 +36,7 @@ type Options struct {
 	AdminPassword string    // the first password; empty: a random one
 	Existing      bool      // OpenAdmin does not make a folder that is not there
 	Demo          bool      // Serve fills an empty estate with samples
+	ScriptWorker  []string  // the command that makes a process of this program run scripts; none: scripts are refused
 
 	Reload <-chan os.Signal        // asks for the configuration to be read again
 	Load   func() (*Config, error) // reads it
