@@ -13,6 +13,7 @@ package belfry
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -115,6 +116,22 @@ type Details struct {
 	Host      string            `json:"host,omitempty"`
 	Constants [5]string         `json:"constants,omitzero"`
 	Answers   map[string]string `json:"answers,omitempty"` // to the questions of the package
+	Author    *Author           `json:"author,omitempty"`  // of the script among the answers, if that may not write everywhere
+}
+
+// Author is a user limited to views who wrote a script: what the script writes is limited in the same way.
+type Author struct {
+	User    string   `json:"user"`
+	Created Time     `json:"created"` // of the user: another one of that name is not the author
+	Views   []string `json:"views"`   // the limits when the script was written; they hold once the user is gone
+}
+
+// Equal compares two authors, either of which may be nil.
+func (a *Author) Equal(b *Author) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.User == b.User && a.Created == b.Created && slices.Equal(a.Views, b.Views)
 }
 
 // Customer is one tenant: nothing of it is visible to another.
@@ -122,4 +139,5 @@ type Customer struct {
 	ID      CustomerID `json:"id"`
 	Name    string     `json:"name"`
 	Created Time       `json:"created"`
+	Listen  []string   `json:"listen,omitempty"` // what it may listen on, each a Grant
 }

@@ -113,7 +113,23 @@ func appendItem(dst []byte, it *Item) []byte {
 	if it.Details == nil {
 		return append(dst, 0)
 	}
-	return it.Details.append(append(dst, 1))
+	if it.Details.Author == nil {
+		return it.Details.append(append(dst, 1))
+	}
+	return it.Details.Author.append(it.Details.append(append(dst, detailsWithAuthor)))
+}
+
+// detailsWithAuthor stands before details that have an author behind them; those without have 1.
+const detailsWithAuthor = 2
+
+func (a *Author) append(dst []byte) []byte {
+	dst = appendText(dst, a.User)
+	dst = binary.AppendVarint(dst, int64(a.Created))
+	dst = binary.AppendUvarint(dst, uint64(len(a.Views)))
+	for _, v := range a.Views {
+		dst = appendText(dst, v)
+	}
+	return dst
 }
 
 func (d *Details) append(dst []byte) []byte {
@@ -246,9 +262,25 @@ func (d *decoder) item(it *Item) {
 	it.Package = d.repeated(&d.pkg)
 	it.Created = Time(d.varint())
 	it.Removed = Time(d.varint())
-	if d.bool() {
+	switch have := d.byte(); have {
+	case 0:
+	case 1:
 		it.Details = d.details()
+	case detailsWithAuthor:
+		it.Details = d.details()
+		it.Details.Author = d.author()
+	default:
+		d.fail("details of kind %d", have)
 	}
+}
+
+func (d *decoder) author() *Author {
+	a := &Author{User: d.text(), Created: Time(d.varint())}
+	n := d.count(1)
+	for i := 0; i < n && d.err == nil; i++ {
+		a.Views = append(a.Views, d.text())
+	}
+	return a
 }
 
 func (d *decoder) details() *Details {

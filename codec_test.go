@@ -44,6 +44,9 @@ func TestRecordRoundTrip(t *testing.T) {
 	f(&Record{Docs: []Doc{{Kind: DocKey, Name: "removed"}, {Kind: DocUser, Name: "empty", Body: []byte{}}}})
 	f(&Record{Batches: []*Batch{{Collection: "syslog", Times: []Time{4, 4}}}})
 	f(&Record{Items: []Item{{ID: 1, Kind: KindView, Name: Main, Details: &Details{}}}})
+	f(&Record{Items: []Item{{ID: 2, Kind: KindResource, Name: "R", Details: &Details{
+		Answers: map[string]string{"script": "s"}, Author: &Author{User: "op", Created: 7, Views: []string{"A", "B"}},
+	}}}})
 	f(&Record{Answer: &Answer{Status: -1}})
 
 	rnd := rand.New(rand.NewPCG(1, 2))

@@ -11,10 +11,12 @@ var confirmParams = []string{"confirm"}
 
 // customerInfo is what may be shown of a customer.
 type customerInfo struct {
-	Name     string `json:"name"`
-	Created  string `json:"created"`
-	User     string `json:"user,omitempty"`     // its first administrator, in the answer to its creation
-	Password string `json:"password,omitempty"` // of that user, there alone, when it was made at random
+	Name    string `json:"name"`
+	Created string `json:"created"`
+	// Listen is what it may listen on: HOST:PORT or HOST:PORT-PORT each.
+	Listen   []string `json:"listen,omitempty"`
+	User     string   `json:"user,omitempty"`     // its first administrator, in the answer to its creation
+	Password string   `json:"password,omitempty"` // of that user, there alone, when it was made at random
 }
 
 func (s *Server) listCustomers(w *answer, r *request) error {
@@ -25,7 +27,7 @@ func (s *Server) listCustomers(w *answer, r *request) error {
 	customers, more := s.Tree.CustomersAfter(after, limit)
 	list := make([]customerInfo, 0, len(customers))
 	for _, c := range customers {
-		list = append(list, customerInfo{Name: c.Name, Created: moment(c.Created)})
+		list = append(list, customerInfo{Name: c.Name, Created: moment(c.Created), Listen: c.Listen})
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"customers": list, "more": more})
 	return nil
@@ -56,6 +58,30 @@ func (s *Server) createCustomer(w *answer, r *request) error {
 		info.Created = moment(c.Created)
 	}
 	writeJSON(w, http.StatusCreated, info)
+	return nil
+}
+
+// changeCustomer says what a customer may listen on.
+func (s *Server) changeCustomer(w *answer, r *request) error {
+	var listen *[]string
+	if err := s.fields(w, r, listField("listen", &listen)); err != nil {
+		return err
+	}
+	if listen == nil {
+		return belfry.Errorf(belfry.BadParameter, `there is nothing to change; give listen, a list such as ["0.0.0.0:5514-5520"]`)
+	}
+	if err := noRepeat(r); err != nil {
+		return err
+	}
+	name := r.PathValue("name")
+	if err := s.Accounts.SetGrants(r.ctx(), r.caller(), name, *listen); err != nil {
+		return noSuch("customer", name, err)
+	}
+	info := customerInfo{Name: name}
+	if c, ok := s.Tree.CustomerNamed(name); ok {
+		info.Created, info.Listen = moment(c.Created), c.Listen
+	}
+	writeJSON(w, http.StatusOK, info)
 	return nil
 }
 

@@ -41,6 +41,7 @@ var Routes = []Route{
 	{"DELETE", "/api/users/{name...}", belfry.LevelAdministrator, nil, (*Server).removeUser, "Removes a user; its sessions end."},
 	{"GET", "/api/customers", belfry.LevelInstance, listParams, (*Server).listCustomers, "Lists the customers by name."},
 	{"POST", "/api/customers", belfry.LevelInstance, nil, (*Server).createCustomer, "Creates a customer with an administrator."},
+	{"PUT", "/api/customers/{name...}", belfry.LevelInstance, nil, (*Server).changeCustomer, "Says on which addresses and ports a customer may listen."},
 	{"DELETE", "/api/customers/{name...}", belfry.LevelInstance, confirmParams, (*Server).removeCustomer, "Removes a customer with all its data; `confirm` repeats its name."},
 	{"GET", "/api/keys", belfry.LevelAdministrator, listParams, (*Server).listKeys, "Lists the API keys, without their secrets, by name."},
 	{"POST", "/api/keys", belfry.LevelAdministrator, nil, (*Server).createKey, "Creates an API key and shows it, this once."},

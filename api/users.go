@@ -24,6 +24,8 @@ type Accounts interface {
 
 	CreateCustomer(ctx context.Context, who Caller, name, password string) (made string, err error)
 	RemoveCustomer(ctx context.Context, who Caller, name string) (status int, body []byte, err error)
+	// SetGrants says what a customer may listen on, each HOST:PORT or HOST:PORT-PORT.
+	SetGrants(ctx context.Context, who Caller, name string, listen []string) error
 }
 
 // UserWish is a user as an administrator wants it; what is empty stays as it is.

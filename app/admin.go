@@ -23,6 +23,8 @@ type Admin interface {
 	CreateCustomer(ctx context.Context, name string) error
 	Customers(ctx context.Context) ([]CustomerInfo, error)
 	ConfirmClock(ctx context.Context) error
+	// Grant adds to what a customer may listen on, and takes from it.
+	Grant(ctx context.Context, customer string, g Grants) error
 	Close() error
 }
 
@@ -65,6 +67,13 @@ type UserInfo struct {
 type CustomerInfo struct {
 	Name    string    `json:"name"`
 	Created time.Time `json:"created"`
+	Listen  []string  `json:"listen,omitempty"` // what it may listen on
+}
+
+// Grants change what a customer may listen on; each is HOST:PORT or HOST:PORT-PORT.
+type Grants struct {
+	Add    []string `json:"add,omitempty"`
+	Remove []string `json:"remove,omitempty"`
 }
 
 // byShell is the creator of what the commands make.
@@ -176,12 +185,20 @@ func (d *direct) CreateCustomer(_ context.Context, name string) error {
 func (d *direct) Customers(context.Context) ([]CustomerInfo, error) {
 	list := []CustomerInfo{}
 	for _, c := range d.tree.Customers() {
-		list = append(list, CustomerInfo{Name: c.Name, Created: std(c.Created)})
+		list = append(list, CustomerInfo{Name: c.Name, Created: std(c.Created), Listen: c.Listen})
 	}
 	return list, nil
 }
 
 func (d *direct) ConfirmClock(context.Context) error { return d.confirm(byShell) }
+
+func (d *direct) Grant(_ context.Context, customer string, g Grants) error {
+	c, err := d.customer(customer)
+	if err != nil {
+		return err
+	}
+	return d.seq.ChangeGrants(c.Name, g.Add, g.Remove, false, byShell)
+}
 
 func (d *direct) Close() error {
 	if d.close == nil {

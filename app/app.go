@@ -37,6 +37,7 @@ type Options struct {
 	Existing      bool      // OpenAdmin does not make a folder that is not there
 	Demo          bool      // Serve fills an empty estate with samples
 	AcceptLoss    []string  // parts of the data folder without which Serve starts all the same, see LossParts
+	ScriptWorker  []string  // the command that makes a process of this program run scripts; none: scripts are refused
 
 	Reload <-chan os.Signal        // asks for the configuration to be read again
 	Load   func() (*Config, error) // reads it

@@ -83,10 +83,17 @@ func (b *budget) size(c *Config) *Config {
 	sizes("limits.body_held", &next.Limits.BodyHeld, b.heldBody)
 	sizes("limits.row", &next.Limits.Row, b.row)
 	counts("limits.bulk_requests", &next.Limits.BulkRequests, b.bulk)
+	counts("limits.script_workers", &next.Limits.ScriptWorkers, min(next.Limits.ScriptWorkers, b.workers()))
 	counts("limits.connections", &next.Limits.Connections, b.connections)
 	counts("limits.all_streams", &next.Limits.AllStreams, b.streams)
 	return &next
 }
+
+// usualWorker is what a process that runs scripts takes, unless the scripts are greedy.
+const usualWorker = 32 * mib
+
+// workers is how many processes may run scripts at the same time.
+func (b *budget) workers() int { return int(max(1, b.scripts/usualWorker)) }
 
 // limitHeap keeps the Go heap to its part, unless somebody has set runtime.memory_limit or GOMEMLIMIT.
 func (b *budget) limitHeap(c *Config) {

@@ -19,6 +19,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/collect"
 )
 
 // Config is everything a user can set. Load fills in what the file leaves out, so the zero value is never used.
@@ -85,8 +86,11 @@ type Limits struct {
 	Indicators   int  `yaml:"indicators" help:"indicators of an object" reload:"yes"`
 	BulkRequests int  `yaml:"bulk_requests" help:"bulk requests served at the same time; a quarter more for customers who have few of them" reload:"yes"`
 	Objects      int  `yaml:"objects" help:"objects of one customer" reload:"yes"`
-	Connections  int  `yaml:"connections" help:"connections to the API; further ones wait, and idle ones make room for them"`
-	RowRate      int  `yaml:"row_rate" help:"rows per second of one customer; 0: any number" reload:"yes"`
+	Receivers    int  `yaml:"receivers" help:"receivers of one customer: resources that listen on a port" reload:"yes"`
+	// Each is a process that may use as much memory as collect.ScriptWorkerMemory says.
+	ScriptWorkers int `yaml:"script_workers" help:"processes that run scripts of receivers at the same time, at most one of a customer"`
+	Connections   int `yaml:"connections" help:"connections to the API; further ones wait, and idle ones make room for them"`
+	RowRate       int `yaml:"row_rate" help:"rows per second of one customer; 0: any number" reload:"yes"`
 	// Answers are remembered for a day, so this is also how many requests a day may carry a key.
 	IdempotencyKeys int      `yaml:"idempotency_keys" help:"requests with an Idempotency-Key that are remembered for one customer" reload:"yes"`
 	Queries         int      `yaml:"queries" help:"queries of one customer that run at the same time" reload:"yes"`
@@ -118,7 +122,7 @@ func Default(cat *catalog.Catalog) *Config {
 		Meta:     Meta{SQLite: SQLite{Path: "meta.db"}},
 		Limits: Limits{
 			Body: 256 << 20, BodyHeld: 64 << 20, RowsHeld: 100_000, MemoryHeld: 256 << 20, Row: 1 << 20, Columns: 1000, Indicators: belfry.MaxIndicators,
-			BulkRequests: 64, Objects: 1_000_000, Connections: 10_000, IdempotencyKeys: 1_000_000, Queries: 4,
+			BulkRequests: 64, Objects: 1_000_000, Receivers: 100, ScriptWorkers: collect.DefaultScriptWorkers, Connections: 10_000, IdempotencyKeys: 1_000_000, Queries: 4,
 			Streams: 200, AllStreams: 1000,
 			QueryTime: Duration(30 * time.Second), Wait: Duration(2 * time.Second), Idle: Duration(30 * time.Second),
 			Stop: Duration(9 * time.Second), // many kill after ten
@@ -228,6 +232,8 @@ func (c *Config) Check() error {
 		inRange("limits.indicators", l.Indicators, 1, belfry.MaxIndicators),
 		inRange("limits.bulk_requests", l.BulkRequests, 1, 100_000),
 		inRange("limits.objects", l.Objects, 1, 100_000_000),
+		inRange("limits.receivers", l.Receivers, 0, 10_000),
+		inRange("limits.script_workers", l.ScriptWorkers, 1, 1000),
 		inRange("limits.connections", l.Connections, 10, 1_000_000),
 		inRange("limits.row_rate", l.RowRate, 0, 1_000_000_000),
 		inRange("limits.idempotency_keys", l.IdempotencyKeys, 1, 100_000_000),

@@ -109,6 +109,13 @@ func controlHandler(a Admin) http.Handler {
 	})
 	handle("POST /clock", func(r *http.Request) (any, error) { return nil, a.ConfirmClock(r.Context()) })
 	handle("GET /customers", func(r *http.Request) (any, error) { return a.Customers(r.Context()) })
+	handle("PUT /customers/grants", func(r *http.Request) (any, error) {
+		var g Grants
+		if err := json.NewDecoder(r.Body).Decode(&g); err != nil {
+			return nil, err
+		}
+		return nil, a.Grant(r.Context(), r.URL.Query().Get("name"), g)
+	})
 	return mux
 }
 
@@ -218,6 +225,10 @@ func (c *remote) Customers(ctx context.Context) (list []CustomerInfo, err error)
 
 func (c *remote) ConfirmClock(ctx context.Context) error {
 	return c.call(ctx, "POST", "/clock", nil, nil, nil)
+}
+
+func (c *remote) Grant(ctx context.Context, customer string, g Grants) error {
+	return c.call(ctx, "PUT", "/customers/grants", url.Values{"name": {customer}}, g, nil)
 }
 
 func (c *remote) Close() error {

@@ -72,12 +72,21 @@ func (a *accounts) CreateCustomer(_ context.Context, who api.Caller, name, passw
 	if password, made, err = choosePassword(ingest.AdminUser, password); err != nil {
 		return "", err
 	}
-	by := who.Name
-	if u := ingest.ActingName(""); len(by) < len(u) || by[len(by)-len(u):] != u {
-		by = ingest.ActingName(by)
-	}
-	_, err = a.seq.CreateCustomerWith(name, HashPassword(password), by)
+	_, err = a.seq.CreateCustomerWith(name, HashPassword(password), actingName(who.Name))
 	return made, err
+}
+
+// SetGrants says what a customer may listen on.
+func (a *accounts) SetGrants(_ context.Context, who api.Caller, name string, listen []string) error {
+	return a.seq.ChangeGrants(name, listen, nil, true, actingName(who.Name))
+}
+
+// actingName is how a customer's events name an administrator of the instance.
+func actingName(by string) string {
+	if u := ingest.ActingName(""); len(by) < len(u) || by[len(by)-len(u):] != u {
+		return ingest.ActingName(by)
+	}
+	return by
 }
 
 func (a *accounts) RemoveCustomer(ctx context.Context, who api.Caller, name string) (int, []byte, error) {

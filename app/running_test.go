@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/collect"
 )
 
 // running is a whole service in this process, on a folder of its own and a port of its own.
@@ -26,6 +27,19 @@ type running struct {
 }
 
 const adminPassword = "correct horse"
+
+// scriptWorker is the argument that makes a process of the tests run scripts.
+const scriptWorker = "run-scripts"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == scriptWorker {
+		if err := collect.ScriptWorker(os.Stdin, os.Stdout); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
 
 // startService serves until the test ends, and waits until it is ready.
 func startService(t testing.TB, change func(*Config)) *running {
@@ -41,7 +55,7 @@ func startService(t testing.TB, change func(*Config)) *running {
 	r := &running{t: t, log: &logText{news: make(chan struct{}, 1)}, reload: make(chan os.Signal, 1)}
 	r.options = Options{
 		Config: cfg, Catalog: cat, Log: slog.New(slog.NewTextHandler(r.log, nil)), Level: &slog.LevelVar{},
-		Console: io.Discard, AdminPassword: adminPassword, Reload: r.reload, Load: func() (*Config, error) { return cfg, nil },
+		Console: io.Discard, AdminPassword: adminPassword, ScriptWorker: []string{"/proc/self/exe", os.Args[0], scriptWorker}, Reload: r.reload, Load: func() (*Config, error) { return cfg, nil },
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

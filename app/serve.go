@@ -200,7 +200,10 @@ func (s *service) toStore(r *belfry.Record) {
 
 func (s *service) startSequencer(context.Context) error {
 	s.hub = api.NewHub(s.tree)
-	env := &collect.Env{Log: s.Log.With("part", "collect"), Now: time.Now, Dir: s.cfg.Load().Data, Streams: s.descriptors.streams}
+	env := &collect.Env{
+		Log: s.Log.With("part", "collect"), Now: time.Now, Dir: s.cfg.Load().Data, Streams: s.descriptors.streams,
+		Worker: s.ScriptWorker, Workers: s.cfg.Load().Limits.ScriptWorkers,
+	}
 	s.collect = collect.New(s.tree, env)
 	s.guard = openClock(s.cfg.Load().Data, s.newest(), systemClock(), s.faults, s.Log.With("part", "clock"))
 	s.parts.clock = start("clock watch", s.guard.run, s.failed)
@@ -208,8 +211,8 @@ func (s *service) startSequencer(context.Context) error {
 		Trusted: s.guard.trusted,
 		Stepped: s.clockStepped,
 		Keep:    s.keep,
-		Sinks:   []func(*belfry.Record){s.toStore, s.meta.Add, s.hub.Add, s.collect.Told},
-		Check:   collect.Check,
+		Sinks:   []func(*belfry.Record){s.toStore, s.meta.Add, s.hub.Add, s.collect.OnRecord},
+		Check:   collect.Check, Inspect: s.collect.Inspect, Receivers: s.collect.Receivers,
 		ZoneOf:  s.zoneOf,
 		Room:    s.room,
 		Ready:   s.disk.Ready,

@@ -113,11 +113,11 @@ const reportEvery = 60 * time.Second
 
 // Report tells the object of a receiver, at once and then every minute until ctx ends, what came in since the last time and
 // what became of it. So losing messages is an alarm like any other.
-func (a *Account) Report(ctx context.Context, e *Env, t Task) {
+func (a *Account) Report(ctx context.Context, e *Env, task func() Task) {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
 	for {
-		if err := a.tell(ctx, e, t); err != nil && ctx.Err() == nil {
+		if err := a.tell(ctx, e, task()); err != nil && ctx.Err() == nil {
 			e.Log.Warn("a receiver's own figures were not stored", "err", err)
 		}
 		select {
@@ -157,7 +157,12 @@ func (a *Account) tell(ctx context.Context, e *Env, t Task) (err error) {
 
 // send hands over one row, and makes an error of every answer that is not 200.
 func send(ctx context.Context, s Sink, c belfry.CustomerID, row *belfry.Row) error {
-	code, answer, err := s.SendOne(ctx, c, row)
+	return sendWithin(ctx, s, belfry.Whole(c), row)
+}
+
+// sendWithin does the same within what somebody may touch.
+func sendWithin(ctx context.Context, s Sink, scope belfry.Scope, row *belfry.Row) error {
+	code, answer, err := s.SendWithin(ctx, scope, row)
 	if err != nil {
 		return err
 	}

@@ -1,13 +1,16 @@
 // Package collect is what the service does by itself: it asks devices whether they answer, and listens to what they send.
 //
 // A resource whose package names a collector gets one of its own, made from its answers. The Supervisor follows the tree:
-// when a resource is provisioned, changed, unmanaged or removed, exactly its collector is started, replaced or stopped.
+// when a resource is provisioned, changed, unmanaged or removed, exactly its collector is started, changed or stopped.
 //
 //	tree ──► Supervisor ──► collector of Ping-1 ──┐
 //	                   ├──► collector of Syslog ──┼──► Sink: the sequencer, the one way in
 //	                   └──► collector of Traps  ──┘
 //
 // Collectors decide nothing: what they find goes the way of every other row, with its limits, counters and management.
+//
+// What users write for receivers, filters and scripts, never runs in the sequencer: filters have a limit that is known before
+// they run, and scripts run in processes of their own that can be killed (see scriptWorkers).
 package collect
 
 import (
@@ -17,12 +20,13 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/meta"
 )
 
 // Sink takes what collectors find. The sequencer is one.
 type Sink interface {
-	// SendOne takes the values of one object, or that it does not respond.
-	SendOne(ctx context.Context, c belfry.CustomerID, row *belfry.Row) (code int, answer []byte, err error)
+	// SendWithin takes the values of one object, or that it does not respond, from somebody who may touch what the scope says.
+	SendWithin(ctx context.Context, scope belfry.Scope, row *belfry.Row) (code int, answer []byte, err error)
 	// Receive stores messages about a resource, and tells how many were kept: the others were discarded because of how the
 	// resource is managed. With wait it waits while the customer has sent too much, else it refuses.
 	Receive(ctx context.Context, c belfry.CustomerID, resource belfry.ID, b *belfry.Batch, wait bool) (kept int, err error)
@@ -37,51 +41,42 @@ type Task struct {
 	Answers  map[string]string // to every question of the package, defaults included; secrets, too
 	Objects  []string          // names of the objects that the package has made
 
-	begun func() // to be called once the collector works; nil when nobody waits for it
-	gone  func() // to be called once it needs nothing any more that another one could want; the same
-
-	stopping <-chan struct{} // closed when all collectors are to end
-}
-
-// begin tells that the collector works, and can do without the one before it.
-func (t *Task) begin() {
-	if t.begun != nil {
-		t.begun()
-	}
-}
-
-// leave tells that the collector has given back what others could want, and has only to finish.
-func (t *Task) leave() {
-	if t.gone != nil {
-		t.gone()
-	}
+	Denied bool           // the customer may not listen where the answers say
+	Author *belfry.Author // who wrote the script, if it may touch a part of the customer alone
 }
 
 // Collector does the work of one resource.
 type Collector interface {
 	// Run works until ctx ends. What it cannot get over by itself it gives back: the supervisor shows it as the state
-	// of the resource, waits a while and runs the collector again.
-	Run(ctx context.Context) error
+	// of the resource, waits a while and runs the collector again. If its kind adapts, changes of the resource come on changes.
+	Run(ctx context.Context, changes <-chan Task) error
 }
+
+// switchedOff is an error of a collector that is not run again until its resource is changed.
+type switchedOff struct{ error }
+
+func (s switchedOff) Error() string { return "switched off: " + s.error.Error() }
 
 // Kind is one kind of collector.
 type Kind struct {
 	// New makes the collector of a task. Its answers have been checked.
 	New func(*Env, Task) (Collector, error)
 	// Check judges answers when they are provisioned, beyond what the types of the questions say. The column is where the
-	// fault is.
+	// fault is. The sequencer calls it, so it is quick whatever the answers are.
 	Check func(answers map[string]string) (column string, err error)
+	// inspect does the same outside the sequencer, and may take its time.
+	inspect func(ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (column string, err error)
 	// try shows what filter and script of a receiver make of a message; nil for those who receive none.
-	try func(*Env, Task, trial) (*Tried, error)
-	// Overlaps tells that a changed collector can begin before the old one has ended, and says so with Task.begin.
-	Overlaps bool
+	try func(context.Context, *Env, Task, trial) (*Tried, error)
+	// adapts tells that a collector takes changes of its resource while it runs.
+	adapts bool
 }
 
 // Kinds are the collectors that a package can name.
 var Kinds = map[string]Kind{
 	"network-ping":        {New: newPing, Check: checkPing},
-	"log-syslog-receiver": {New: newSyslog, Check: checkSyslog, Overlaps: true, try: tryOn(trySyslog)},
-	"log-trap-receiver":   {New: newTrap, Check: checkTrap, Overlaps: true, try: tryOn(tryTrap)},
+	"log-syslog-receiver": {New: newSyslog, inspect: checkSyslog, adapts: true, try: tryOn(trySyslog)},
+	"log-trap-receiver":   {New: newTrap, inspect: checkTrap, adapts: true, try: tryOn(tryTrap)},
 }
 
 // Check judges the answers of a resource when it is provisioned; a kind that nobody knows is not collected.
@@ -105,10 +100,17 @@ type Env struct {
 	// what stores the messages needs some, too.
 	Streams int
 
+	// Worker is the command that makes a process of this program a script worker: its file, its name and the argument that says
+	// so. Without it scripts cannot run. Workers is how many there may be at the same time; 0: DefaultScriptWorkers.
+	Worker  []string
+	Workers int
+
 	streams atomic.Int64 // that are open
+	tree    *meta.Tree
 	pings   pinger
 	ports   ports
 	traps   traps
+	scripts scriptWorkers
 }
 
 // ReceiveBuffer is how many bytes of packets that wait the system grants a receiver; of several, the one with least. Without a

@@ -1,5 +1,24 @@
 package collect
 
-import "flag"
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+)
 
 var update = flag.Bool("update", false, "write the expected output anew")
+
+// testWorker makes a process of the tests a script worker.
+var testWorker = []string{"/proc/self/exe", os.Args[0], "script-worker"}
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == testWorker[2] {
+		if err := ScriptWorker(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}

@@ -134,13 +134,11 @@ func (b *inbox) take(done []raw) []raw {
 	}
 }
 
-// leave takes out everything at once.
-func (b *inbox) leave() (piles [][]raw) {
+// limit sets how many messages there may be.
+func (b *inbox) limit(most int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	piles, b.piles = b.piles, nil
-	b.count, b.bytes = 0, 0
-	return piles
+	b.most = most
 }
 
 // close lets nothing more in; what is there can still be taken. Who waits for room need not wait any more.

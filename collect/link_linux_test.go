@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -80,26 +79,27 @@ func TestLinkAnswer(t *testing.T) {
 
 	const port = 10162
 	var all ports
-	var leave func()
-	d := &desk{account: (&Env{}).NewAccount()}
-	d.take = func(_ context.Context, got []raw, _ bool) {
-		for _, in := range got {
-			if err := d.reply(in.from, in.to, []byte(in.ip)); err != nil {
+	opened := false
+	b := &binding{account: (&Env{}).NewAccount(), inbox: newInbox(inboxMessages)}
+	here.do(func() {
+		addr := fmt.Sprintf(":%d", port)
+		if err := all.attach(b, portSpec{protocol: "udp", addr: addr, open: listenUDP(addr, true)}, nil); err != nil {
+			t.Error(err)
+			return
+		}
+		opened = true
+	})
+	if !opened {
+		return
+	}
+	go func() {
+		for _, in := range b.inbox.take(nil) {
+			if err := b.port.reply(in.from, in.to, []byte(in.ip)); err != nil {
 				t.Error(err)
 			}
 		}
-	}
-	here.do(func() {
-		addr := fmt.Sprintf(":%d", port)
-		var err error
-		if leave, err = all.join("udp "+addr, "test", d, listenUDP(addr, true)); err != nil {
-			t.Error(err)
-		}
-	})
-	if leave == nil {
-		return
-	}
-	defer leave()
+	}()
+	defer all.detach(b)
 	there.do(func() {
 		c, err := net.DialUDP("udp", nil, &net.UDPAddr{IP: net.ParseIP("fe80::2"), Port: port, Zone: "far"})
 		if err != nil {

@@ -79,7 +79,7 @@ const (
 
 // Run sends a first series soon and then one each interval. When in the interval follows from the resource, so that
 // thousands of them do not all send at once, and a restart changes nothing.
-func (p *ping) Run(ctx context.Context) error {
+func (p *ping) Run(ctx context.Context, _ <-chan Task) error {
 	leave := p.env.pings.enter()
 	defer leave()
 	wait := p.phase() % firstWithin

@@ -18,57 +18,68 @@ import (
 	"belfry"
 )
 
-// Receivers may share a port: those who send are told apart by where they come from. So a port is opened by the first of
-// them and closed with the last.
+// Receivers of one customer may share a port: those who send are told apart by where they come from. So a port is opened by the
+// first of them and closed with the last. A port is never shared between customers.
 
 // ports are those that are open, by protocol and address.
 type ports struct {
+	stopping <-chan struct{} // closed when all receivers are to end; nil: never
+
 	mu   sync.Mutex
 	open map[string]*port
 }
 
-// port is an open port with its receivers.
-type port struct {
-	key     string
-	setup   string // what all who share it must agree on
-	reply   func(to netip.AddrPort, as netip.Addr, packet []byte) error
-	buffer  int // bytes of waiting packets that the system grants; 0 where senders wait
-	closer  io.Closer
-	closed  chan struct{} // when it is; nil until it is to be
-	serving sync.WaitGroup
-	// settle begins to read what has arrived for a receiver that goes while others stay, and tells when that is done.
-	settle func(*desk) (done <-chan struct{})
-
-	mu    sync.RWMutex
-	desks []*desk // oldest resource first
+// portSpec says which port a receiver wants.
+type portSpec struct {
+	protocol string // udp or tcp
+	addr     string
+	agreed   string // what all who share the port must have in common
+	open     func(*port) (io.Closer, error)
 }
 
-// desk is one receiver at a port.
-type desk struct {
-	resource belfry.ID
-	allow    networks
-	account  *Account
-	// take gets packets, or whole messages of a stream. With wait it may block until there is room, else it has to drop what
-	// it has no room for. The slice is only lent.
-	take func(ctx context.Context, all []raw, wait bool)
-	// reply sends a packet back, from the address that was asked if it is known; nil where there is nobody to take it.
-	reply func(to netip.AddrPort, as netip.Addr, packet []byte) error
-	over  <-chan struct{} // closed when the receiver is to end
-	all   <-chan struct{} // closed when all are
-	// next has taken its place: what was already on the way to this one is for that one.
-	next atomic.Pointer[desk]
-	// inherit gets what one before it had no time for, and tells how much of it is lost; it waits for room.
-	inherit func(ctx context.Context, all []raw) (lost int)
-	// storing has room for those who store at the same time. A receiver that is changed again and again is still one.
-	storing chan struct{}
-}
-
-// portKey names a port. All ways to write all addresses of the machine mean the same one, as they do for the system.
-func portKey(protocol, addr string) string {
+// key names the port. All ways to write all addresses of the machine mean the same one, as they do for the system.
+func (s *portSpec) key() string {
+	addr := s.addr
 	if host, port, err := net.SplitHostPort(addr); err == nil && anyAddress(host) {
 		addr = ":" + port
 	}
-	return protocol + " " + addr
+	return s.protocol + " " + addr
+}
+
+// same tells whether a receiver can stay where it is.
+func (s *portSpec) same(o *portSpec) bool {
+	return s.protocol == o.protocol && s.addr == o.addr && s.agreed == o.agreed
+}
+
+// port is an open port with its receivers.
+type port struct {
+	key      string
+	customer belfry.CustomerID
+	spec     portSpec
+	stopping <-chan struct{}
+	reply    func(to netip.AddrPort, as netip.Addr, packet []byte) error
+	buffer   int // bytes of waiting packets that the system grants; 0 where senders wait
+	closer   io.Closer
+	closed   chan struct{} // when it is; nil until it is to be
+	serving  sync.WaitGroup
+	// drain begins to read what has arrived for a receiver that goes while others stay, and tells when that is done.
+	drain func(*binding) (done <-chan struct{})
+
+	mu       sync.RWMutex
+	bindings []*binding // oldest resource first
+}
+
+// binding is one receiver at a port: what arrives for it goes to its inbox.
+type binding struct {
+	customer belfry.CustomerID
+	resource belfry.ID
+	account  *Account
+	inbox    *inbox
+	over     <-chan struct{} // closed when the receiver is to end
+	leaving  atomic.Bool     // it leaves this port, perhaps for another one
+
+	port  *port    // set by attach
+	allow networks // the port's mutex guards it
 }
 
 // anyAddress tells that a host is not one address but all that the machine has.
@@ -77,28 +88,31 @@ func anyAddress(host string) bool {
 	return host == "" || err == nil && a.IsUnspecified()
 }
 
-// join opens a port, or comes to one that is open. Setup is what those who share it must agree on.
-func (p *ports) join(key, setup string, d *desk, open func(*port) (io.Closer, error)) (leave func(), err error) {
+// attach opens a port, or comes to one that is open.
+func (p *ports) attach(b *binding, spec portSpec, allow networks) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.open == nil {
 		p.open = map[string]*port{}
 	}
+	key := spec.key()
 	at := p.free(key)
+	for _, o := range p.open {
+		if o.customer != b.customer && overlap(o.spec.addr, spec.addr) {
+			return notGranted(spec.addr)
+		}
+	}
 	if at == nil {
-		at = &port{key: key, setup: setup}
-		if at.closer, err = open(at); err != nil {
-			return nil, err
+		at = &port{key: key, customer: b.customer, spec: spec, stopping: p.stopping}
+		if at.closer, err = spec.open(at); err != nil {
+			return err
 		}
 		p.open[key] = at
 	}
-	if at.setup != setup {
-		return nil, fmt.Errorf("another receiver has %s already, with another certificate or protocol; choose another port", key)
+	if at.spec.agreed != spec.agreed {
+		return fmt.Errorf("another receiver has %s already, with another certificate or protocol; choose another port", key)
 	}
-	if err := at.sit(d); err != nil {
-		return nil, err
-	}
-	return func() { p.leave(at, d) }, nil
+	return at.bind(b, allow)
 }
 
 // free is the port with this key, or nil; one that is being closed is waited for. The mutex is held, but not meanwhile.
@@ -114,36 +128,36 @@ func (p *ports) free(key string) *port {
 	}
 }
 
-// sit gives a receiver its place, unless another one could not be told from it. One that was changed takes that of its
-// predecessor, so there is no moment without it.
-func (p *port) sit(d *desk) error {
+// bind gives a receiver its place, or changes from where it takes messages, unless another one could not be told from it.
+func (p *port) bind(b *binding, allow networks) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, o := range p.desks {
-		if len(o.allow) == 0 && len(d.allow) == 0 && o.resource != d.resource && !o.ended() {
+	for _, o := range p.bindings {
+		if len(o.allow) == 0 && len(allow) == 0 && o.resource != b.resource && !p.ended(o) {
 			return fmt.Errorf("another receiver takes everything that arrives on %s; say in allow from where this one takes messages, or choose another port", p.key)
 		}
 	}
-	d.reply = p.reply
-	p.desks = append(slices.DeleteFunc(p.desks, func(o *desk) bool { return o.replaced(d) }), d)
-	slices.SortFunc(p.desks, func(a, b *desk) int { return cmp.Compare(a.resource, b.resource) })
+	b.port, b.allow = p, allow
+	if !slices.Contains(p.bindings, b) {
+		p.bindings = append(p.bindings, b)
+		slices.SortFunc(p.bindings, func(a, b *binding) int { return cmp.Compare(a.resource, b.resource) })
+	}
 	return nil
 }
 
-// leave takes a receiver from its port, and the last one closes it. Each keeps its place until what has arrived for it is
+// detach takes a receiver from its port, and the last one closes it. Each keeps its place until what has arrived for it is
 // read: nobody else may get that, or count it as come from where nothing is taken from. Other ports do not wait for that.
-func (p *ports) leave(at *port, d *desk) {
+func (p *ports) detach(b *binding) {
+	at := b.port
+	b.leaving.Store(true)
 	p.mu.Lock()
-	sits, others := at.sits(d)
-	first := sits && !others && at.closed == nil // of those who go together, as when the service stops
+	first := !at.others(b) && at.closed == nil // of those who go together, as when the service stops
 	if first {
 		at.closed = make(chan struct{})
 	}
 	closed := at.closed
 	p.mu.Unlock()
 	switch {
-	case !sits: // another one has its place, and what has arrived
-		return
 	case first:
 		at.closer.Close()
 		p.mu.Lock()
@@ -155,44 +169,35 @@ func (p *ports) leave(at *port, d *desk) {
 		<-closed
 		at.serving.Wait()
 	default:
-		at.await(at.settle(d))
+		at.await(at.drain(b))
 	}
-	at.rise(d)
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	at.bindings = slices.DeleteFunc(at.bindings, func(o *binding) bool { return o == b })
 }
 
 // await waits until what has arrived for a receiver is read; not for long, as others may hold that up.
-func (p *port) await(settled <-chan struct{}) {
+func (p *port) await(drained <-chan struct{}) {
 	enough := time.NewTimer(lastPackets)
 	defer enough.Stop()
 	select {
-	case <-settled:
+	case <-drained:
 	case <-enough.C:
 	}
 }
 
-// sits tells whether a receiver still has its place, and whether there are others that stay.
-func (p *port) sits(d *desk) (sits, others bool) {
+// others tells whether there are receivers that stay when this one goes.
+func (p *port) others(b *binding) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	for _, o := range p.desks {
-		sits = sits || o == d
-		others = others || o != d && !o.ended()
-	}
-	return sits, others
+	return slices.ContainsFunc(p.bindings, func(o *binding) bool { return o != b && !p.ended(o) })
 }
 
 // single tells that there is one receiver at the port.
 func (p *port) single() bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	return len(p.desks) == 1
-}
-
-// rise takes a receiver's place away.
-func (p *port) rise(d *desk) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.desks = slices.DeleteFunc(p.desks, func(o *desk) bool { return o == d })
+	return len(p.bindings) == 1
 }
 
 // smallestBuffer is what the system grants the port that has least; 0 when there is none for packets.
@@ -207,64 +212,67 @@ func (p *ports) smallestBuffer() (least int) {
 	return least
 }
 
-// hand gives messages of one sender to its receiver; false when there is none who takes them.
-func (p *port) hand(ctx context.Context, all []raw, wait bool) bool {
+// dispatch puts messages of one sender into the inbox of its receiver; false when there is none who takes them. With wait it may
+// block until there is room, else it drops what there is no room for. The slice is only lent.
+func (p *port) dispatch(ctx context.Context, all []raw, wait bool) bool {
 	if len(all) == 0 {
 		return true
 	}
-	d, ok := p.desk(all[0].from.Addr())
-	if d == nil {
+	b, ok := p.binding(all[0].from.Addr())
+	if b == nil {
 		return false // the last one has just left
 	}
-	d.account.Receive(len(all))
+	b.account.Receive(len(all))
 	if !ok {
-		d.account.Drop(DropSource, len(all))
+		b.account.Drop(DropSource, len(all))
 		return false
 	}
-	d.take(ctx, all, wait)
+	if lost := b.inbox.put(ctx, all, wait); lost > 0 {
+		b.account.Drop(DropOverloaded, lost)
+	}
 	return true
 }
 
-// desk finds the receiver for an address: the one whose network fits most closely, the oldest of several, but rather one that
+// binding finds the receiver for an address: the one whose network fits most closely, the oldest of several, but rather one that
 // stays. When there is none, nobody is told which there are; the first one counts it.
-func (p *port) desk(from netip.Addr) (d *desk, ok bool) {
+func (p *port) binding(from netip.Addr) (b *binding, ok bool) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	best := -1
-	for _, o := range p.desks {
-		if bits := o.allow.match(from); bits > best || d != nil && bits == best && d.ended() && !o.ended() {
-			best, d = bits, o
+	for _, o := range p.bindings {
+		if bits := o.allow.match(from); bits > best || b != nil && bits == best && p.ended(b) && !p.ended(o) {
+			best, b = bits, o
 		}
 	}
-	if d == nil && len(p.desks) > 0 {
-		return p.desks[0], false
+	if b == nil && len(p.bindings) > 0 {
+		return p.bindings[0], false
 	}
-	return d, d != nil
+	return b, b != nil
+}
+
+// matches tells whether a receiver takes messages from an address.
+func (p *port) matches(b *binding, from netip.Addr) bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return b.allow.match(from) >= 0
 }
 
 // stays tells that a sender has a receiver that is not about to go.
 func (p *port) stays(from netip.Addr) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	return slices.ContainsFunc(p.desks, func(o *desk) bool { return !o.ended() && o.allow.match(from) >= 0 })
+	return slices.ContainsFunc(p.bindings, func(o *binding) bool { return !p.ended(o) && o.allow.match(from) >= 0 })
 }
 
-// replaced tells whether the other one is the same receiver, as it was changed, and if so that what comes is for it.
-func (d *desk) replaced(by *desk) bool {
-	if d.resource != by.resource {
-		return false
-	}
-	by.storing = d.storing
-	d.next.Store(by)
-	return true
-}
-
-// ended tells that the receiver is to end and has not left yet: who comes in its place need not wait for that.
-func (d *desk) ended() bool {
-	select {
-	case <-d.over:
+// ended tells that a receiver is to go and has not left yet: who comes in its place need not wait for that.
+func (p *port) ended(b *binding) bool {
+	if b.leaving.Load() {
 		return true
-	case <-d.all: // each is told in its turn, and those who share a port leave it together
+	}
+	select {
+	case <-b.over:
+		return true
+	case <-p.stopping: // each is told in its turn, and those who share a port leave it together
 		return true
 	default:
 		return false
@@ -272,13 +280,13 @@ func (d *desk) ended() bool {
 }
 
 // first is the receiver that counts what concerns the port as a whole.
-func (p *port) first() *desk {
+func (p *port) first() *binding {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	if len(p.desks) == 0 {
+	if len(p.bindings) == 0 {
 		return nil
 	}
-	return p.desks[0]
+	return p.bindings[0]
 }
 
 // cannotListen says why a port could not be opened, and what helps.

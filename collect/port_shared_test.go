@@ -1,75 +1,45 @@
 package collect
 
 import (
-	"context"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 
 	"belfry"
 )
 
-// shared is a port whose receivers take from one address each, and stand still until they are released.
+// shared is a port whose receivers take from one address each.
 type shared struct {
-	t       *testing.T
-	network string
-	addr    string
-	ports   ports
-	env     Env
-	arrived chan context.Context // of the port, with what a receiver is handed
-	free    chan struct{}
-	over    chan struct{} // of all
+	t     *testing.T
+	spec  portSpec
+	ports ports
+	env   Env
 }
 
 func newShared(t *testing.T, network string) *shared {
-	return &shared{t: t, network: network, addr: freePort(t, network), arrived: make(chan context.Context, 100), free: make(chan struct{}), over: make(chan struct{})}
+	s := &shared{t: t, spec: portSpec{protocol: network, addr: freePort(t, network), agreed: "test"}}
+	s.spec.open = listenUDP(s.spec.addr, false)
+	if network == "tcp" {
+		s.spec.open = s.env.listenTCP(s.spec.addr, nil)
+	}
+	return s
 }
 
-// joins brings a receiver. What it gives back makes it leave, and tells when it has.
-func (s *shared) joins(id belfry.ID, allow string) (a *Account, leave func() (left chan struct{})) {
+// attach brings a receiver.
+func (s *shared) attach(id belfry.ID, allow string) *binding {
 	s.t.Helper()
-	over := make(chan struct{})
-	d := &desk{resource: id, account: s.env.NewAccount(), allow: networks{netip.MustParsePrefix(allow)}, over: over, all: s.over}
-	d.take = func(ctx context.Context, all []raw, _ bool) {
-		s.arrived <- ctx
-		<-s.free
-		d.account.Keep(len(all))
-	}
-	open := listenUDP(s.addr, false)
-	if s.network == "tcp" {
-		open = s.env.listenTCP(s.addr, nil)
-	}
-	out, err := s.ports.join(s.network+" "+s.addr, "test", d, open)
-	if err != nil {
+	b := &binding{customer: 1, resource: id, account: s.env.NewAccount(), inbox: newInbox(inboxMessages)}
+	if err := s.ports.attach(b, s.spec, networks{netip.MustParsePrefix(allow)}); err != nil {
 		s.t.Fatal(err)
 	}
-	return d.account, func() chan struct{} {
-		close(over)
-		left := make(chan struct{})
-		go func() { defer close(left); out() }()
-		return left
-	}
-}
-
-// settles tells when one that goes alone has asked for what has arrived for it.
-func (s *shared) settles() <-chan struct{} {
-	s.ports.mu.Lock()
-	defer s.ports.mu.Unlock()
-	asked := make(chan struct{})
-	at := s.ports.open[s.network+" "+s.addr]
-	settle := at.settle
-	at.settle = func(d *desk) <-chan struct{} {
-		defer close(asked)
-		at.settle = settle
-		return settle(d)
-	}
-	return asked
+	return b
 }
 
 // send writes messages from an address.
 func (s *shared) send(from string, n int) {
 	s.t.Helper()
-	c := dial(s.t, s.network, from, s.addr)
+	c := dial(s.t, s.spec.protocol, from, s.spec.addr)
 	for range n {
 		if _, err := c.Write([]byte("<13>a line\n")); err != nil {
 			s.t.Fatal(err)
@@ -77,36 +47,32 @@ func (s *shared) send(from string, n int) {
 	}
 }
 
-// kept judges an account: it kept all that it got, and nothing that was for somebody else.
-func (s *shared) kept(a *Account, n int64) {
+// holds judges an account: the receiver has all that it got, and counted nothing that was for somebody else.
+func (s *shared) holds(b *binding, n int) {
 	s.t.Helper()
-	if received, kept, source := a.Received.Load(), a.Kept.Load(), a.Dropped[DropSource].Load(); received != n || kept != n || source != 0 {
-		s.t.Errorf("%d were sent: %d received, %d kept, %d as of nobody", n, received, kept, source)
+	if received, have, source := b.account.Received.Load(), b.inbox.count, b.account.Dropped[DropSource].Load(); received != int64(n) || have != n || source != 0 {
+		s.t.Errorf("%d were sent: %d received, %d in the inbox, %d as of nobody", n, received, have, source)
 	}
 }
 
 // Receivers of one port that end together, as when the service stops, each get what has arrived for them.
 func TestSharedPortCloses(t *testing.T) {
 	s := newShared(t, "udp")
-	one, leaveOne := s.joins(1, "127.0.0.1/32")
-	two, leaveTwo := s.joins(2, "127.0.0.2/32")
-	all, leaveAll := s.joins(3, "127.0.0.0/8")
-	s.send("127.0.0.1", 1)
-	ctx := <-s.arrived // nothing more is read now
-	s.send("127.0.0.1", 5)
+	stopping := make(chan struct{})
+	s.ports.stopping = stopping
+	one, two, all := s.attach(1, "127.0.0.1/32"), s.attach(2, "127.0.0.2/32"), s.attach(3, "127.0.0.0/8")
+	s.send("127.0.0.1", 6)
 	s.send("127.0.0.2", 7)
 	s.send("127.0.0.3", 9)
-	close(s.over)
-	lefts := []chan struct{}{leaveOne()}
-	<-ctx.Done() // the port is being closed, as soon as the first one hears of it
-	lefts = append(lefts, leaveTwo(), leaveAll())
-	close(s.free)
-	for _, left := range lefts {
-		<-left
+	close(stopping)
+	var left sync.WaitGroup
+	for _, b := range []*binding{one, two, all} {
+		left.Go(func() { s.ports.detach(b) })
 	}
-	s.kept(one, 6)
-	s.kept(two, 7)
-	s.kept(all, 9)
+	left.Wait()
+	s.holds(one, 6)
+	s.holds(two, 7)
+	s.holds(all, 9)
 	if len(s.ports.open) > 0 {
 		t.Error("the port stays open")
 	}
@@ -115,50 +81,39 @@ func TestSharedPortCloses(t *testing.T) {
 // One that goes alone gets what has arrived for it before, too, and the others nothing of it.
 func TestSharedPortLeft(t *testing.T) {
 	s := newShared(t, "udp")
-	one, leaveOne := s.joins(1, "127.0.0.1/32")
-	two, leaveTwo := s.joins(2, "127.0.0.2/32")
+	one, two := s.attach(1, "127.0.0.1/32"), s.attach(2, "127.0.0.2/32")
 	s.send("127.0.0.2", 1)
-	<-s.arrived
 	s.send("127.0.0.1", 5)
-	asked := s.settles()
-	left := leaveOne()
-	<-asked
-	close(s.free)
-	<-left
-	s.kept(one, 5)
-	s.kept(two, 1)
+	s.ports.detach(one)
+	s.holds(one, 5)
+	s.holds(two, 1)
 	s.send("127.0.0.1", 1)
 	s.send("127.0.0.2", 1)
-	<-leaveTwo()
-	if kept, source := two.Kept.Load(), two.Dropped[DropSource].Load(); kept != 2 || source != 1 {
-		t.Errorf("later: %d kept, %d of nobody", kept, source)
+	s.ports.detach(two)
+	if have, source := two.inbox.count, two.account.Dropped[DropSource].Load(); have != 2 || source != 1 {
+		t.Errorf("later: %d in the inbox, %d of nobody", have, source)
 	}
 }
 
 // Over TCP, what was read from a sender is for the receiver that it had. Its connection ends with that one.
 func TestSharedStreamLeft(t *testing.T) {
 	s := newShared(t, "tcp")
-	one, leaveOne := s.joins(1, "127.0.0.1/32")
-	two, leaveTwo := s.joins(2, "127.0.0.2/32")
-	c := dial(t, "tcp", "127.0.0.1", s.addr)
+	one, two := s.attach(1, "127.0.0.1/32"), s.attach(2, "127.0.0.2/32")
+	c := dial(t, "tcp", "127.0.0.1", s.spec.addr)
 	if _, err := c.Write([]byte(strings.Repeat("<13>a line\n", streamMessages+100))); err != nil {
 		t.Fatal(err)
 	}
-	<-s.arrived // and there is more behind it
-	asked := s.settles()
-	left := leaveOne()
-	<-asked
-	close(s.free)
-	<-left
+	one.inbox.put(t.Context(), nil, false)
+	first := one.inbox.take(nil)
+	s.ports.detach(one)
 	if _, err := c.Read(make([]byte, 1)); err == nil {
 		t.Error("the connection goes on")
 	}
-	s.kept(one, one.Received.Load())
-	if one.Received.Load() == 0 {
-		t.Error("nothing was read")
+	if received, have := one.account.Received.Load(), len(first)+one.inbox.count; received == 0 || received != int64(have) {
+		t.Errorf("%d received, %d in the inbox", received, have)
 	}
-	<-leaveTwo()
-	s.kept(two, 0)
+	s.ports.detach(two)
+	s.holds(two, 0)
 	if len(s.ports.open) > 0 {
 		t.Error("the port stays open")
 	}

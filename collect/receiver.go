@@ -14,23 +14,39 @@ import (
 //	port ──► inbox ──► workers: read, filter, script ──► batch ──► sink
 //
 // While a batch is on its way into the journal, the next messages gather in the inbox; so the more arrive, the larger are
-// the batches.
+// the batches. When the resource is changed, the receiver stays: it gets another setup, and another port if need be, and what
+// is in the inbox is judged by the new one.
 type receiver[M any] struct {
-	env     *Env
-	task    Task
+	env        *Env
+	task       Task // with which it begins
+	collection string
+	prepare    func(*Env, Task) (*setup[M], error)
+
 	account *Account
 	inbox   *inbox
-	desk    *desk // at its port
-	wait    bool  // the sender can wait, so nothing is dropped because of haste
+	current atomic.Pointer[setup[M]]
+	faults  chan error             // that end the receiver
+	told    atomic.Pointer[string] // the last failure of the script that was logged
+}
 
-	join func(*desk) (leave func(), err error)
+// setup is what the answers of a resource make of its receiver. It never changes.
+type setup[M any] struct {
+	task  Task
+	spec  portSpec
+	allow networks
+	wait  bool // the sender can wait, so nothing is dropped because of haste
+	kind  messageKind[M]
+	kills *atomic.Int32 // workers that the script has cost
+
+	binding *binding // at its port
+}
+
+// messageKind makes messages of what arrives, and columns of messages.
+type messageKind[M any] interface {
 	// read makes a message of what came, or says why there is none. What it gives back as stored, if anything, is called once
 	// the message is safe or a filter did not want it: a sender that asked for an answer gets it then, and not before.
-	read  func(d *desk, in raw) (m M, stored func(), why Drop, ok bool)
-	batch func([]M) []belfry.Column
-
-	collection string
-	told       atomic.Pointer[string] // the last failure of the script that was logged
+	read(b *binding, in raw) (m M, stored func(), why Drop, ok bool)
+	columns([]M) []belfry.Column
 }
 
 const (
@@ -40,105 +56,130 @@ const (
 	lastFigures     = 2 * time.Second // and then to tell what became of it
 )
 
-// Run receives until ctx ends, and then stores what has arrived.
-func (r *receiver[M]) Run(ctx context.Context) error {
-	r.inbox = newInbox(inboxMessages)
-	if r.wait {
-		r.inbox = newInbox(inboxPatient)
-	}
-	d := &desk{resource: r.task.Resource, account: r.account, take: r.take, inherit: r.inherit, over: ctx.Done(), all: r.task.stopping, storing: make(chan struct{}, receiverWorkers)}
-	var err error
-	if d.allow, err = parseNetworks(r.task.Answers["allow"]); err != nil {
-		return err
-	}
-	sieves, err := r.sieves()
+// Run receives until ctx ends, and then stores what has arrived. Changes of the resource come on changes.
+func (r *receiver[M]) Run(ctx context.Context, changes <-chan Task) error {
+	s, err := r.ready(ctx, r.task)
 	if err != nil {
 		return err
 	}
-	r.desk = d
-	leave, err := r.join(d)
-	if err != nil {
-		closeAll(sieves)
+	r.inbox, r.faults = newInbox(s.room()), make(chan error, receiverWorkers)
+	s.binding = r.bindingOf(ctx, s)
+	if err := r.env.ports.attach(s.binding, s.spec, s.allow); err != nil {
 		return err
 	}
+	r.current.Store(s)
 	late, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	var workers sync.WaitGroup
-	for _, s := range sieves {
-		workers.Go(func() { r.work(late, d, s) })
+	var workers, reports sync.WaitGroup
+	for range receiverWorkers {
+		workers.Go(func() { r.work(late) })
 	}
-	workers.Go(func() { r.account.Report(ctx, r.env, r.task) })
-	r.task.begin()
-	<-ctx.Done()
-	leave()
-	workers.Go(r.task.leave)
+	reporting, stopReports := context.WithCancel(ctx)
+	defer stopReports()
+	reports.Go(func() { r.account.Report(reporting, r.env, r.taskNow) })
+	fault := r.follow(ctx, changes)
+	if b := r.current.Load().binding; b != nil {
+		r.env.ports.detach(b)
+	}
 	r.inbox.close()
 	stop := time.AfterFunc(lastWords, cancel)
 	defer stop.Stop()
-	r.bequeath(late)
 	workers.Wait()
-	final, cancel := context.WithTimeout(context.Background(), lastFigures)
-	defer cancel()
-	r.account.Conclude(final, r.env, r.task)
+	stopReports()
+	reports.Wait()
+	final, cancelFinal := context.WithTimeout(context.Background(), lastFigures)
+	defer cancelFinal()
+	r.account.Conclude(final, r.env, r.taskNow())
+	return fault
+}
+
+func (s *setup[M]) room() int {
+	if s.wait {
+		return inboxPatient
+	}
+	return inboxMessages
+}
+
+func (r *receiver[M]) taskNow() Task { return r.current.Load().task }
+
+func (r *receiver[M]) bindingOf(ctx context.Context, s *setup[M]) *binding {
+	return &binding{customer: s.task.Customer, resource: s.task.Resource, account: r.account, inbox: r.inbox, over: ctx.Done()}
+}
+
+// follow changes the receiver when its resource is changed, until ctx ends or something is wrong with it.
+func (r *receiver[M]) follow(ctx context.Context, changes <-chan Task) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-r.faults:
+			return err
+		case t := <-changes:
+			if err := r.change(ctx, t); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// ready makes the setup of a task, once its filter and script have been tried.
+func (r *receiver[M]) ready(ctx context.Context, t Task) (*setup[M], error) {
+	if t.Denied {
+		return nil, notGranted(t.Answers["listen"])
+	}
+	s, err := r.prepare(r.env, t)
+	if err != nil {
+		return nil, err
+	}
+	if s.allow, err = parseNetworks(t.Answers["allow"]); err != nil {
+		return nil, err
+	}
+	s.task, s.kills = t, new(atomic.Int32)
+	_, err = checkPipeline[M](ctx, r.env, t.Customer, t.Answers)
+	return s, err
+}
+
+// change gives the receiver another setup. A port that it needs then is opened before the old one is left, unless they are in
+// each other's way.
+func (r *receiver[M]) change(ctx context.Context, t Task) error {
+	old := r.current.Load()
+	s, err := r.ready(ctx, t)
+	if err != nil {
+		return err
+	}
+	r.inbox.limit(s.room())
+	if s.spec.same(&old.spec) {
+		s.binding = old.binding
+		r.current.Store(s)
+		return s.binding.port.bind(s.binding, s.allow)
+	}
+	s.binding = r.bindingOf(ctx, s)
+	if err := r.env.ports.attach(s.binding, s.spec, s.allow); err == nil {
+		r.current.Store(s)
+		r.env.ports.detach(old.binding)
+		return nil
+	}
+	r.env.ports.detach(old.binding)
+	if err := r.env.ports.attach(s.binding, s.spec, s.allow); err != nil {
+		s.binding = nil // it has none to leave
+		r.current.Store(s)
+		return err
+	}
+	r.current.Store(s)
 	return nil
 }
 
-// sieves makes one for each worker.
-func (r *receiver[M]) sieves() (all []*sieve[M], err error) {
-	for range receiverWorkers {
-		s, _, err := newSieve[M](r.task.Answers)
-		if err != nil {
-			closeAll(all)
-			return nil, err
-		}
-		all = append(all, s)
-	}
-	return all, nil
-}
-
-func closeAll[M any](sieves []*sieve[M]) {
-	for _, s := range sieves {
-		s.close()
-	}
-}
-
-func (r *receiver[M]) take(ctx context.Context, all []raw, wait bool) {
-	lost := r.inbox.put(ctx, all, wait)
-	if lost == 0 {
-		return
-	}
-	if next := r.desk.next.Load(); next != nil { // it came while this receiver was changed
-		next.take(ctx, all[len(all)-lost:], wait)
-		return
-	}
-	r.account.Drop(DropOverloaded, lost)
-}
-
-// bequeath leaves what nobody has looked at yet to the receiver that has taken this one's place, if there is one: so however
-// often a receiver is changed, there is one that works, with one inbox.
-func (r *receiver[M]) bequeath(ctx context.Context) {
-	next := r.desk.next.Load()
-	if next == nil {
-		return
-	}
-	for _, pile := range r.inbox.leave() {
-		r.account.Drop(DropOverloaded, next.inherit(ctx, pile))
-	}
-}
-
-func (r *receiver[M]) inherit(ctx context.Context, all []raw) (lost int) {
-	lost = r.inbox.put(ctx, all, true)
-	if next := r.desk.next.Load(); lost > 0 && next != nil {
-		return next.inherit(ctx, all[len(all)-lost:])
-	}
-	return lost
-}
-
 // work takes messages out of the inbox until it is closed and empty.
-func (r *receiver[M]) work(ctx context.Context, d *desk, s *sieve[M]) {
-	defer s.close()
+func (r *receiver[M]) work(ctx context.Context) {
 	var raws []raw
 	var load load[M]
+	var s *setup[M]
+	var p *pipeline[M]
+	defer func() {
+		if p != nil {
+			p.close()
+		}
+	}()
 	for {
 		if raws = r.inbox.take(raws); len(raws) == 0 {
 			return
@@ -147,16 +188,45 @@ func (r *receiver[M]) work(ctx context.Context, d *desk, s *sieve[M]) {
 			r.account.Drop(DropOverloaded, len(raws))
 			continue
 		}
-		load.empty(len(raws))
-		for i := range raws {
-			r.sift(ctx, d, s, raws[i], &load)
+		if now := r.current.Load(); now != s {
+			s = now
+			p = r.pipeline(ctx, s, p)
 		}
-		if r.store(ctx, &load) {
+		load.empty(len(raws))
+		for part := raws; len(part) > 0; {
+			n := min(len(part), runMessages)
+			r.sift(ctx, s, p, part[:n], &load)
+			part = part[n:]
+		}
+		if r.store(ctx, s, &load) {
 			for _, f := range load.stored {
 				f()
 			}
 		}
+		if p.off() {
+			select {
+			case r.faults <- switchedOff{errScriptOff}:
+			default: // somebody said it already
+			}
+		}
 	}
+}
+
+// pipeline makes the one of a setup, in the place of another. It was tried before, so it can fail only for reasons of the
+// machine; then messages are kept as they come until the receiver is run again.
+func (r *receiver[M]) pipeline(ctx context.Context, s *setup[M], old *pipeline[M]) *pipeline[M] {
+	if old != nil {
+		old.close()
+	}
+	p, _, err := newPipeline[M](ctx, r.env, s.task.Customer, s.task.Answers, s.kills)
+	if err != nil {
+		select {
+		case r.faults <- err:
+		default:
+		}
+		return &pipeline[M]{broken: err}
+	}
+	return p
 }
 
 // load is what goes to the sink at once.
@@ -164,6 +234,10 @@ type load[M any] struct {
 	messages []M
 	times    []belfry.Time
 	stored   []func()
+
+	read  []M // a part of them, before filter and script
+	of    []belfry.Time
+	calls []func()
 }
 
 // empty makes it ready for so many messages. The times of the last ones belong to the sink.
@@ -173,29 +247,42 @@ func (l *load[M]) empty(n int) {
 	l.messages, l.stored, l.times = l.messages[:0], l.stored[:0], make([]belfry.Time, 0, n)
 }
 
-// sift reads a message, asks filter and script about it, and puts it with the others if it is to be kept.
-func (r *receiver[M]) sift(ctx context.Context, d *desk, s *sieve[M], in raw, l *load[M]) {
-	m, stored, why, ok := r.read(d, in)
-	if !ok {
-		r.refuse(why)
-		return
+// sift reads messages, asks filter and script about them, and puts those that are to be kept into the load.
+func (r *receiver[M]) sift(ctx context.Context, s *setup[M], p *pipeline[M], raws []raw, l *load[M]) {
+	clear(l.read)
+	clear(l.calls)
+	l.read, l.of, l.calls = l.read[:0], l.of[:0], l.calls[:0]
+	for i := range raws {
+		m, stored, why, ok := s.kind.read(s.binding, raws[i])
+		if !ok {
+			r.refuse(why)
+			continue
+		}
+		l.read, l.of, l.calls = append(l.read, m), append(l.of, raws[i].at), append(l.calls, stored)
 	}
-	v := s.judge(&m)
+	verdicts := p.judge(ctx, l.read)
+	for i := range l.read {
+		if verdicts != nil && !r.settle(ctx, s, &verdicts[i]) {
+			r.account.Filter(1)
+		} else {
+			l.messages, l.times = append(l.messages, l.read[i]), append(l.times, l.of[i])
+		}
+		if l.calls[i] != nil {
+			l.stored = append(l.stored, l.calls[i])
+		}
+	}
+}
+
+// settle does what filter and script said of a message, and tells whether it is kept.
+func (r *receiver[M]) settle(ctx context.Context, s *setup[M], v *verdict) (keep bool) {
 	if v.failed == nil && len(v.feeds) > 0 {
-		v.failed = r.env.feed(ctx, r.task, v.feeds)
+		v.failed = r.env.feed(ctx, s.task, v.feeds)
 	}
 	if v.failed != nil {
 		r.account.Fail(1)
-		r.tell(v.failed)
+		r.tell(s, v.failed)
 	}
-	if stored != nil {
-		l.stored = append(l.stored, stored)
-	}
-	if v.by != "" {
-		r.account.Filter(1)
-		return
-	}
-	l.messages, l.times = append(l.messages, m), append(l.times, in.at)
+	return v.by == ""
 }
 
 // refuse books what is no message to keep.
@@ -208,23 +295,23 @@ func (r *receiver[M]) refuse(why Drop) {
 }
 
 // tell logs a failure of filter or script, the same one once.
-func (r *receiver[M]) tell(failed error) {
+func (r *receiver[M]) tell(s *setup[M], failed error) {
 	text := failed.Error()
 	if last := r.told.Swap(&text); last == nil || *last != text {
-		r.env.Log.Warn("a message is kept as it came", "resource", r.task.Resource, "err", failed)
+		r.env.Log.Warn("a message is kept as it came", "resource", s.task.Resource, "err", failed)
 	}
 }
 
 // store hands messages to the sink and tells whether they are safe. When they cannot be stored now, that is tried again:
 // meanwhile others gather.
-func (r *receiver[M]) store(ctx context.Context, l *load[M]) bool {
+func (r *receiver[M]) store(ctx context.Context, s *setup[M], l *load[M]) bool {
 	if len(l.messages) == 0 {
 		return true
 	}
-	columns := r.batch(l.messages)
+	columns := s.kind.columns(l.messages)
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		b := &belfry.Batch{Collection: r.collection, Times: l.times, Columns: append([]belfry.Column(nil), columns...)}
-		kept, err := r.send(ctx, b)
+		kept, err := r.env.Sink.Receive(ctx, s.task.Customer, s.task.Resource, b, s.wait)
 		if err == nil {
 			r.account.Keep(kept)
 			r.account.Drop(DropDiscarded, len(l.messages)-kept)
@@ -240,15 +327,4 @@ func (r *receiver[M]) store(ctx context.Context, l *load[M]) bool {
 		case <-ctx.Done():
 		}
 	}
-}
-
-// send hands a batch to the sink, when it is its turn.
-func (r *receiver[M]) send(ctx context.Context, b *belfry.Batch) (kept int, err error) {
-	select {
-	case r.desk.storing <- struct{}{}:
-	case <-ctx.Done():
-		return 0, belfry.Errorf(belfry.Overloaded, "others are still being stored")
-	}
-	defer func() { <-r.desk.storing }()
-	return r.env.Sink.Receive(ctx, r.task.Customer, r.task.Resource, b, r.wait)
 }

@@ -2,9 +2,11 @@ package collect
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +20,7 @@ type fullSink struct {
 	figures []belfry.Row
 }
 
-func (s *fullSink) SendOne(ctx context.Context, _ belfry.CustomerID, row *belfry.Row) (int, []byte, error) {
+func (s *fullSink) SendWithin(ctx context.Context, _ belfry.Scope, row *belfry.Row) (int, []byte, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, nil, err
 	}
@@ -49,6 +51,17 @@ func (s *fullSink) Receive(ctx context.Context, _ belfry.CustomerID, _ belfry.ID
 	return 0, belfry.Errorf(belfry.Overloaded, "there is no room")
 }
 
+// countedReader makes empty messages and counts them.
+type countedReader struct {
+	syslogReader
+	reads atomic.Int64
+}
+
+func (r *countedReader) read(*binding, raw) (m Syslog, stored func(), why Drop, ok bool) {
+	r.reads.Add(1)
+	return m, nil, 0, true
+}
+
 // A receiver that cannot store what it has got when it is stopped drops it after a while, without asking its script about
 // each, and its object hears of it.
 func TestReceiverLastFigures(t *testing.T) {
@@ -56,26 +69,21 @@ func TestReceiverLastFigures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fullSink{}
 		env := &Env{Sink: sink, Log: slog.New(slog.DiscardHandler), Now: time.Now}
-		read := 0
-		var mu sync.Mutex
+		lines := &countedReader{}
 		r := &receiver[Syslog]{
 			env: env, task: Task{Name: "U", Objects: []string{"U - Receiver"}, Answers: map[string]string{}},
-			account: env.NewAccount(), collection: "syslog", batch: syslogColumns,
+			account: env.NewAccount(), collection: "syslog",
 		}
-		r.join = func(d *desk) (func(), error) {
-			d.account.Receive(got)
-			d.take(t.Context(), mail(0, got), false)
-			return func() {}, nil
-		}
-		r.read = func(*desk, raw) (m Syslog, stored func(), why Drop, ok bool) {
-			mu.Lock()
-			defer mu.Unlock()
-			read++
-			return m, nil, 0, true
+		r.prepare = func(*Env, Task) (*setup[Syslog], error) {
+			open := func(*port) (io.Closer, error) { return closing(func() error { return nil }), nil }
+			return &setup[Syslog]{kind: lines, spec: portSpec{protocol: "udp", addr: "127.0.0.1:514", open: open}}, nil
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
-		go func() { done <- r.Run(ctx) }()
+		go func() { done <- r.Run(ctx, nil) }()
+		synctest.Wait()
+		r.account.Receive(got)
+		r.inbox.put(ctx, mail(0, got), false)
 		synctest.Wait()
 		stop()
 		if err := <-done; err != nil {
@@ -84,7 +92,7 @@ func TestReceiverLastFigures(t *testing.T) {
 		if received, dropped := sink.sum(0), sink.sum(3); received != got || dropped != got {
 			t.Errorf("the object was told that %d were received and %d dropped", received, dropped)
 		}
-		if most := receiverWorkers * receiverBatch; read > most {
+		if read, most := lines.reads.Load(), int64(receiverWorkers*receiverBatch); read > most {
 			t.Errorf("%d messages were read, and %d are what the workers had", read, most)
 		}
 	})

@@ -11,7 +11,8 @@ import (
 )
 
 // Script is what a user wrote to look at messages: JavaScript with a function message(m). It has no input and no output, and
-// is limited in time, memory and depth. A Script is for one goroutine.
+// is limited in time, memory and depth, as far as the language can be. It runs in a script worker and nowhere else. A Script is
+// for one goroutine.
 type Script struct {
 	text  string
 	limit scriptLimit
@@ -25,7 +26,9 @@ const (
 	scriptTime   = 200 * time.Millisecond // for one message
 	scriptStart  = 2 * time.Second        // until it is ready for the first
 	scriptMemory = 16 << 20
-	scriptFeeds  = 100 // objects that one message may feed
+	scriptFeeds  = 100      // objects that one message may feed
+	scriptLength = 64 << 10 // bytes of its text
+	scriptDepth  = 500      // brackets inside brackets
 )
 
 // Feed is what a script sends about an object.
@@ -65,11 +68,7 @@ const (
 	scriptCall = `(m) => __belfry(message, m)`
 )
 
-// NewScript reads a script and runs it once, so that it can set itself up.
-func NewScript(text string) (*Script, error) {
-	return newScript(text, scriptLimit{scriptStart, scriptTime})
-}
-
+// newScript reads a script and runs it once, so that it can set itself up.
 func newScript(text string, limit scriptLimit) (*Script, error) {
 	s := &Script{text: text, limit: limit}
 	if err := s.open(); err != nil {
@@ -116,33 +115,58 @@ func (s *Script) Close() {
 	}
 }
 
-// Run shows a message to the script. It gives back what the script made of the message, in JSON; nil when it dropped it.
-func (s *Script) Run(message []byte) (kept []byte, feeds []Feed, err error) {
+// errTooLong is for a script that gives back more than any message has.
+var errTooLong = fmt.Errorf("message(m) gave back more than %d MiB", longestResult>>20)
+
+// run shows a message to the script. It gives back, in JSON, what the script made of the message and what it feeds.
+func (s *Script) run(message []byte) (text string, err error) {
 	if s.vm == nil {
 		if err := s.open(); err != nil {
-			return nil, nil, err
+			return "", err
 		}
 	}
 	out, err := s.vm.Call(scriptCall, string(message))
 	if err != nil {
 		s.Close() // what it left behind may be anything; the next message finds a fresh one
-		return nil, nil, scriptError(err)
+		return "", scriptError(err)
 	}
 	text, ok := out.(string)
 	if !ok {
-		return nil, nil, errors.New("message(m) gave back what cannot be written as JSON")
+		return "", errors.New("message(m) gave back what cannot be written as JSON")
 	}
+	return text, nil
+}
+
+// readResult reads what a script gave back: the message, nil when it dropped it, and what it feeds.
+func readResult(text []byte) (kept []byte, feeds []Feed, err error) {
 	var answer struct {
 		Kept  json.RawMessage `json:"kept"`
 		Feeds []Feed          `json:"feeds"`
 	}
-	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+	if err := json.Unmarshal(text, &answer); err != nil {
 		return nil, nil, fmt.Errorf("what the script gave back: %w", err)
+	}
+	if len(answer.Feeds) > scriptFeeds {
+		return nil, nil, fmt.Errorf("a message may feed at most %d objects", scriptFeeds)
+	}
+	if len(answer.Kept) == 0 {
+		return nil, nil, errors.New("what the script gave back is no answer")
 	}
 	if string(answer.Kept) == "null" {
 		return nil, answer.Feeds, nil
 	}
 	return answer.Kept, answer.Feeds, nil
+}
+
+// checkScript refuses a text that no worker has to see.
+func checkScript(text string) error {
+	if len(text) > scriptLength {
+		return fmt.Errorf("it has %d bytes, and a script may have %d", len(text), scriptLength)
+	}
+	if depth := nesting(text); depth > scriptDepth {
+		return fmt.Errorf("it has brackets inside brackets, %d deep, and a script may have %d", depth, scriptDepth)
+	}
+	return nil
 }
 
 // scriptError says in the words of a user what went wrong, and where.

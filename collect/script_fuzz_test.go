@@ -3,6 +3,7 @@ package collect
 import (
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -12,21 +13,21 @@ const soon = 2 * time.Millisecond
 
 // tryScript shows messages to a script, one after the other as a receiver does, and judges what may never happen whatever the
 // script is: a message that is lost, or changed, because the script failed, and one that is kept and cannot be stored.
-func tryScript(t *testing.T, start time.Duration, text, message string) (ran bool) {
+func tryScript(t *testing.T, env *Env, start time.Duration, text, message string) (ran bool) {
 	t.Helper()
-	script, err := newScript(text, scriptLimit{start, soon})
-	if err != nil {
+	script := &scriptLane{workers: &env.scripts, customer: 1, text: text, limit: scriptLimit{start, soon}, kills: new(atomic.Int32)}
+	if err := script.open(t.Context()); err != nil {
 		if strings.Contains(err.Error(), "\n") {
 			t.Errorf("more than a line: %v", err)
 		}
 		return false
 	}
-	s := &sieve[Syslog]{script: script}
+	s := &pipeline[Syslog]{script: script}
 	defer s.close()
 	full := Syslog{IP: "192.0.2.7", Host: "h", Facility: 23, Severity: 7, App: message, ProcID: "1", MsgID: "2", Category: "c", Data: "{}", DeviceTime: time.Unix(1, 0).UTC()}
 	for _, m := range []Syslog{{Message: message}, full, {}} {
 		was := m
-		v := s.judge(&m)
+		v := s.one(&m)
 		if v.failed != nil && (v.by != "" || m != was) {
 			t.Errorf("%v: of %+v it made %+v, %s", v.failed, was, m, v.by)
 		}
@@ -46,7 +47,7 @@ func FuzzScript(f *testing.F) {
 	f.Add(`for (;;);`, "")
 	f.Add(`let n = 0; function message(m) { if (n++ > 1) throw m; log("o", m.message, {view: "v"}); data("o", {i1: n}); return n ? m : null }`, "text")
 	f.Add(`let s = "x"; function message(m) { for (;;) s += s; }`, "")
-	f.Fuzz(func(t *testing.T, text, message string) { tryScript(t, 10*soon, text, message) })
+	f.Fuzz(func(t *testing.T, text, message string) { tryScript(t, testEnv(t), 10*soon, text, message) })
 }
 
 // TestScriptWords makes scripts of words that mean something, of which far more run than of letters by chance.
@@ -55,6 +56,7 @@ func TestScriptWords(t *testing.T) {
 		0 1 -1 2.5 1e400 NaN null undefined true "" "x" /x/g ` + "`${m}` " + `return throw if else for while do break try catch finally new delete typeof in of let var
 		const function class extends this async await yield JSON JSON.stringify Object Object.freeze Symbol Proxy Reflect Array String BigInt(7) Promise eval
 		globalThis message __belfry data log ("o",{i1:1}) ("o","text") (m) (m) toJSON __proto__ prototype constructor length Math.random() Date RegExp`)
+	env := testEnv(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	ran := 0
 	for range 150 {
@@ -63,7 +65,7 @@ func TestScriptWords(t *testing.T) {
 			body = append(body, words[random.IntN(len(words))])
 		}
 		text := "function message(m) { " + strings.Join(body, " ") + "; return m }"
-		if tryScript(t, scriptStart, text, "text") {
+		if tryScript(t, env, scriptStart, text, "text") {
 			ran++
 		}
 		if t.Failed() {

@@ -29,31 +29,37 @@ type Supervisor struct {
 	ended sync.WaitGroup         // of all runs, also of those that were replaced
 	wake  chan struct{}
 
-	trying chan struct{} // room for one trial
+	claims claims
+	trials trials
 }
 
 // run is a collector at work.
 type run struct {
-	task Task
-	stop context.CancelFunc
-	up   chan struct{} // it works, or has failed for the first time, or has ended
-	left chan struct{} // it has given back its port, and those before it
-	done chan struct{} // it has ended, and those before it
+	task    Task
+	stop    context.CancelFunc
+	changes chan Task     // has room for one: the last change is what counts
+	done    chan struct{} // it has ended, and the one before it
 }
 
-// New makes a supervisor. Told must be a sink of the sequencer before Run is called.
+// New makes a supervisor. OnRecord must be a sink of the sequencer before Run is called.
 func New(tree *meta.Tree, env *Env) *Supervisor { return supervisor(tree, env, Kinds) }
 
 func supervisor(tree *meta.Tree, env *Env, kinds map[string]Kind) *Supervisor {
-	return &Supervisor{
+	env.tree = tree
+	env.scripts.command, env.scripts.most = env.Worker, env.Workers
+	s := &Supervisor{
 		tree: tree, env: env, kinds: kinds, all: true,
 		dirty: map[belfry.ID]struct{}{}, runs: map[belfry.ID]*run{}, idle: map[belfry.ID]struct{}{}, wake: make(chan struct{}, 1),
-		trying: make(chan struct{}, 1),
 	}
+	if tree != nil {
+		s.claims.load(tree)
+	}
+	return s
 }
 
-// Told hears of every committed record and notes which resources to look at. It does not block.
-func (s *Supervisor) Told(r *belfry.Record) {
+// OnRecord looks at every committed record and notes which resources to look at. It does not block.
+func (s *Supervisor) OnRecord(r *belfry.Record) {
+	s.claims.note(s.tree.Catalog(), r)
 	s.mu.Lock()
 	before := len(s.dirty)
 	for i := range r.Items {
@@ -82,6 +88,8 @@ func (s *Supervisor) Told(r *belfry.Record) {
 
 // Run follows the tree until ctx ends, and then until every collector has ended.
 func (s *Supervisor) Run(ctx context.Context) error {
+	s.env.ports.stopping = ctx.Done()
+	defer s.env.scripts.close()
 	defer s.ended.Wait()
 	for {
 		s.mu.Lock()
@@ -132,71 +140,38 @@ func (s *Supervisor) follow(ctx context.Context, id belfry.ID) {
 	if have != nil && wanted && have.task.equal(&task) {
 		return
 	}
-	delete(s.runs, id)
-	if !wanted {
-		if have != nil {
-			have.stop()
-		}
+	if have != nil && wanted && s.kinds[task.Kind].adapts && have.task.Kind == task.Kind {
+		have.change(task)
 		return
 	}
-	task.stopping = ctx.Done()
+	delete(s.runs, id)
+	if have != nil {
+		have.stop()
+	}
+	if !wanted {
+		return
+	}
 	own, stop := context.WithCancel(ctx)
-	r := &run{task: task, stop: stop, up: make(chan struct{}), left: make(chan struct{}), done: make(chan struct{})}
+	r := &run{task: task, stop: stop, changes: make(chan Task, 1), done: make(chan struct{})}
 	s.runs[id] = r
 	s.ended.Go(func() {
 		defer close(r.done)
 		defer stop()
-		s.succeed(own, r, have)
+		if have != nil {
+			<-have.done
+		}
+		s.keepRunning(own, task, r.changes)
 	})
 }
 
-// succeed runs a collector, in the place of another one if there is one. Where they may overlap, the new one works before
-// the old one is stopped, so that nothing is missed in between. If that does not go, as with another certificate on the same
-// port, the old one has left its port before the new one begins, and for all others it has ended.
-func (s *Supervisor) succeed(ctx context.Context, r, before *run) {
-	begin := sync.OnceFunc(func() {
-		if before != nil {
-			before.stop()
-		}
-		close(r.up)
-	})
-	leave := sync.OnceFunc(func() {
-		begin()
-		if before != nil {
-			<-before.left
-		}
-		close(r.left)
-	})
-	defer func() {
-		leave()
-		<-before.over()
-	}()
-	t := r.task
-	t.begun, t.gone = begin, leave
-	if before != nil && s.kinds[t.Kind].Overlaps {
-		<-before.up
-		err := s.runOnce(ctx, t, s.logOf(t))
-		if ctx.Err() != nil {
-			return
-		}
-		s.logOf(t).Info("a changed collector is run again", "err", err)
-		begin()
-		<-before.left
-	} else {
-		begin()
-		<-before.over()
+// change tells a collector what its resource is now. What it was told before and has not looked at yet is of no use any more.
+func (r *run) change(t Task) {
+	r.task = t
+	select {
+	case <-r.changes:
+	default:
 	}
-	s.keepRunning(ctx, t, before.over())
-}
-
-// over is closed when a run has ended; one that never was is over.
-func (r *run) over() <-chan struct{} {
-	if r != nil {
-		return r.done
-	}
-	none := make(chan struct{})
-	close(none)
-	return none
+	r.changes <- t
 }
 
 func (s *Supervisor) logOf(t Task) *slog.Logger {
@@ -204,7 +179,7 @@ func (s *Supervisor) logOf(t Task) *slog.Logger {
 }
 
 // task is what the collector of a resource has to do; false when there is nothing for it to do.
-// Stopped tells that management alone is against it.
+// Stopped is true if only the management mode prevents it from running.
 func (s *Supervisor) task(id belfry.ID) (t Task, stopped, wanted bool) {
 	t, mode, known := s.assigned(id)
 	if !known {
@@ -233,6 +208,9 @@ func (s *Supervisor) assigned(id belfry.ID) (t Task, mode belfry.Mode, known boo
 			t.Answers[q.Name] = q.Default
 		}
 	}
+	listen := t.Answers["listen"]
+	t.Denied = listen != "" && !s.tree.MayListen(a.Customer, listen)
+	t.Author = a.Author
 	for _, p := range pt.Parts {
 		t.Objects = append(t.Objects, p.ObjectName(a.Name))
 	}
@@ -241,7 +219,7 @@ func (s *Supervisor) assigned(id belfry.ID) (t Task, mode belfry.Mode, known boo
 
 func (t *Task) equal(o *Task) bool {
 	return t.Customer == o.Customer && t.Resource == o.Resource && t.Name == o.Name && t.Kind == o.Kind &&
-		maps.Equal(t.Answers, o.Answers) && slices.Equal(t.Objects, o.Objects)
+		t.Denied == o.Denied && maps.Equal(t.Answers, o.Answers) && slices.Equal(t.Objects, o.Objects) && t.Author.Equal(o.Author)
 }
 
 // How long a collector that failed waits before it is run again: longer each time, until it has run for a while.
@@ -250,52 +228,36 @@ const (
 	longestWait  = time.Minute
 )
 
-// keepRunning runs a collector until ctx ends, however often it fails. Before is closed when the one before it has ended.
-func (s *Supervisor) keepRunning(ctx context.Context, t Task, before <-chan struct{}) {
+// keepRunning runs a collector until ctx ends, however often it fails. One that was changed is run again at once.
+func (s *Supervisor) keepRunning(ctx context.Context, t Task, changes <-chan Task) {
 	log := s.logOf(t)
 	wait := shortestWait
 	for {
 		begun := s.env.Now()
-		err := s.runOnce(ctx, t, log)
+		err := s.runOnce(ctx, t, changes, log)
 		if ctx.Err() != nil {
 			return
 		}
-		t.begin() // as well as it can
 		if s.env.Now().Sub(begun) > 2*longestWait {
 			wait = shortestWait
 		}
-		log.Warn("a collector failed", "err", err, "again", wait)
-		s.show(ctx, t, err, time.After(wait), before)
-		if ctx.Err() != nil {
-			return
+		again := time.After(wait)
+		if _, off := errors.AsType[switchedOff](err); off {
+			again = nil
 		}
-		wait = min(2*wait, longestWait)
-	}
-}
-
-// figuresWithin is how long a failure is not shown for the sake of a collector before it that is still to tell its last
-// figures: those look as if all were well, and would be an event each way.
-const figuresWithin = time.Second
-
-// show tells that a collector does not work, and waits until it is to be run again. If one before it takes long over its
-// figures, it is told once more behind them.
-func (s *Supervisor) show(ctx context.Context, t Task, why error, again <-chan time.Time, before <-chan struct{}) {
-	patience := time.NewTimer(figuresWithin)
-	defer patience.Stop()
-	select {
-	case <-before:
-		before = nil
-	case <-patience.C:
-	case <-ctx.Done():
-		return
-	}
-	for {
-		s.tell(ctx, t, why)
+		log.Warn("a collector failed", "err", err, "again", wait)
 		select {
-		case <-before:
-			before = nil
+		case t = <-changes: // what it failed with may be mended: nobody need hear of it
+			wait = shortestWait
+			continue
+		default:
+		}
+		s.tell(ctx, t, err)
+		select {
+		case t = <-changes:
+			wait = shortestWait
 		case <-again:
-			return
+			wait = min(2*wait, longestWait)
 		case <-ctx.Done():
 			return
 		}
@@ -303,7 +265,7 @@ func (s *Supervisor) show(ctx context.Context, t Task, why error, again <-chan t
 }
 
 // runOnce runs a collector once. A fault in one is an error of that one.
-func (s *Supervisor) runOnce(ctx context.Context, t Task, log *slog.Logger) (err error) {
+func (s *Supervisor) runOnce(ctx context.Context, t Task, changes <-chan Task, log *slog.Logger) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			log.Error("panic in a collector", "fault", fault, "stack", string(debug.Stack()))
@@ -314,7 +276,7 @@ func (s *Supervisor) runOnce(ctx context.Context, t Task, log *slog.Logger) (err
 	if err != nil {
 		return err
 	}
-	if err := c.Run(ctx); err != nil {
+	if err := c.Run(ctx, changes); err != nil {
 		return err
 	}
 	return fmt.Errorf("the collector ended by itself")

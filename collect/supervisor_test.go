@@ -28,6 +28,8 @@ type house struct {
 	sup  *Supervisor
 	who  ingest.Sender
 
+	inspecting func() // is called before answers are inspected; may be nil
+
 	mu   sync.Mutex
 	rows map[string][]map[string]string // that were stored, by collection
 }
@@ -77,17 +79,17 @@ func newHouse(t *testing.T, kinds map[string]Kind) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t, tree: meta.NewTree(cat), env: &Env{Log: slog.New(slog.DiscardHandler), Now: time.Now, Dir: t.TempDir()}, rows: map[string][]map[string]string{}}
+	h := &house{t: t, tree: meta.NewTree(cat), env: &Env{Log: slog.New(slog.DiscardHandler), Now: time.Now, Dir: t.TempDir(), Worker: testWorker}, rows: map[string][]map[string]string{}}
 	h.sup = supervisor(h.tree, h.env, kinds)
 	h.seq = ingest.New(ingest.Config{
-		Tree: h.tree, Journal: j, Sinks: []func(*belfry.Record){h.sup.Told, h.note},
+		Tree: h.tree, Journal: j, Sinks: []func(*belfry.Record){h.sup.OnRecord, h.note},
 		Room: func(context.Context, int) error { return nil }, Ready: func() error { return nil },
 		Answers: func(context.Context, belfry.CustomerID, string) (*belfry.Answer, error) { return nil, nil },
 		Count:   func(belfry.CustomerID) int { return 0 },
 		Limits: func() ingest.Limits {
-			return ingest.Limits{Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1_000_000, Answers: 1000, Retention: func(string) time.Duration { return 0 }}
+			return ingest.Limits{Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1_000_000, Receivers: 100, Answers: 1000, Retention: func(string) time.Duration { return 0 }}
 		},
-		Now: time.Now, Zone: time.UTC, Log: slog.New(slog.DiscardHandler), Check: Check,
+		Now: time.Now, Zone: time.UTC, Log: slog.New(slog.DiscardHandler), Check: Check, Inspect: h.inspect, Receivers: h.sup.Receivers,
 	})
 	h.env.Sink = h.seq
 	ctx, stop := context.WithCancel(context.Background())
@@ -112,6 +114,13 @@ func newHouse(t *testing.T, kinds map[string]Kind) *house {
 		j.Close()
 	})
 	return h
+}
+
+func (h *house) inspect(ctx context.Context, c belfry.CustomerID, kind string, answers map[string]string) (string, error) {
+	if h.inspecting != nil {
+		h.inspecting()
+	}
+	return h.sup.Inspect(ctx, c, kind, answers)
 }
 
 // provision sends a body, and fails the test unless all of it is taken.
@@ -180,7 +189,7 @@ func (l *log) has(lines ...string) func() bool {
 
 type runner func(ctx context.Context) error
 
-func (r runner) Run(ctx context.Context) error { return r(ctx) }
+func (r runner) Run(ctx context.Context, _ <-chan Task) error { return r(ctx) }
 
 // noting makes collectors that note when they begin and end.
 func noting(l *log) map[string]Kind {

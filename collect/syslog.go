@@ -1,7 +1,7 @@
 package collect
 
 import (
-	"crypto/tls"
+	"context"
 	"fmt"
 	"time"
 
@@ -10,19 +10,42 @@ import (
 
 // newSyslog makes a receiver of syslog messages.
 func newSyslog(e *Env, t Task) (Collector, error) {
-	zone, err := zoneOf(t.Answers["timezone"])
-	if err != nil {
+	return &receiver[Syslog]{env: e, task: t, account: e.NewAccount(), collection: "syslog", prepare: prepareSyslog}, nil
+}
+
+// prepareSyslog reads the answers of a receiver of syslog messages.
+func prepareSyslog(e *Env, t Task) (s *setup[Syslog], err error) {
+	lines := &syslogReader{lineReader{now: e.Now}}
+	if lines.zone, err = zoneOf(t.Answers["timezone"]); err != nil {
 		return nil, err
 	}
-	lines := &lineReader{zone: zone, now: e.Now}
-	r := &receiver[Syslog]{env: e, task: t, account: e.NewAccount(), collection: "syslog", batch: syslogColumns}
-	r.read = func(_ *desk, in raw) (Syslog, func(), Drop, bool) {
-		m := lines.read(in.text)
-		m.IP = in.ip
-		return m, nil, 0, true
+	addr := t.Answers["listen"]
+	s = &setup[Syslog]{kind: lines}
+	switch t.Answers["protocol"] {
+	case "tcp":
+		s.wait = true
+		s.spec = portSpec{protocol: "tcp", addr: addr, open: e.listenTCP(addr, nil)}
+	case "tls":
+		c, _, err := secure(t.Answers)
+		if err != nil {
+			return nil, err
+		}
+		s.wait = true
+		agreed := t.Answers["certificate"] + t.Answers["certificate_key"] + t.Answers["client_ca"]
+		s.spec = portSpec{protocol: "tcp", addr: addr, agreed: agreed, open: e.listenTCP(addr, c)}
+	default:
+		s.spec = portSpec{protocol: "udp", addr: addr, agreed: "syslog", open: listenUDP(addr, false)}
 	}
-	r.join, r.wait, err = e.syslogPort(t.Answers)
-	return r, err
+	return s, nil
+}
+
+// syslogReader makes messages of lines.
+type syslogReader struct{ lineReader }
+
+func (r *syslogReader) read(_ *binding, in raw) (Syslog, func(), Drop, bool) {
+	m := r.lineReader.read(in.text)
+	m.IP = in.ip
+	return m, nil, 0, true
 }
 
 // trySyslog reads a line as the receiver would.
@@ -38,29 +61,6 @@ func trySyslog(e *Env, t Task, line string) (m Syslog, err error) {
 	return lines.read(line), nil
 }
 
-// syslogPort says how to come to the port that the answers name, and whether its senders can wait.
-func (e *Env) syslogPort(answers map[string]string) (join func(*desk) (func(), error), wait bool, err error) {
-	addr := answers["listen"]
-	switch answers["protocol"] {
-	case "tcp":
-		return func(d *desk) (func(), error) {
-			return e.ports.join(portKey("tcp", addr), "", d, e.listenTCP(addr, nil))
-		}, true, nil
-	case "tls":
-		var c *tls.Config
-		if c, _, err = secure(answers); err != nil {
-			return nil, false, err
-		}
-		setup := answers["certificate"] + answers["client_ca"]
-		return func(d *desk) (func(), error) {
-			return e.ports.join(portKey("tcp", addr), setup, d, e.listenTCP(addr, c))
-		}, true, nil
-	}
-	return func(d *desk) (func(), error) {
-		return e.ports.join(portKey("udp", addr), "syslog", d, listenUDP(addr, false))
-	}, false, nil
-}
-
 func zoneOf(name string) (*time.Location, error) {
 	if name == "" {
 		return time.Local, nil
@@ -73,7 +73,7 @@ func zoneOf(name string) (*time.Location, error) {
 }
 
 // checkSyslog judges the answers of a receiver when it is provisioned.
-func checkSyslog(answers map[string]string) (column string, err error) {
+func checkSyslog(ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (column string, err error) {
 	if _, err := parseNetworks(answers["allow"]); err != nil {
 		return "allow", err
 	}
@@ -85,11 +85,11 @@ func checkSyslog(answers map[string]string) (column string, err error) {
 			return column, err
 		}
 	}
-	return checkSieve[Syslog](answers)
+	return checkPipeline[Syslog](ctx, e, c, answers)
 }
 
-// syslogColumns lays messages out as the collection has them.
-func syslogColumns(messages []Syslog) []belfry.Column {
+// columns lays messages out as the collection has them.
+func (r *syslogReader) columns(messages []Syslog) []belfry.Column {
 	texts := func(name string, of func(*Syslog) string) belfry.Column {
 		c := belfry.Column{Name: name, Texts: make([]string, len(messages))}
 		for i := range messages {

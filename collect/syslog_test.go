@@ -2,7 +2,6 @@ package collect
 
 import (
 	"bufio"
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -16,6 +15,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -302,11 +302,8 @@ func checkStream(t *testing.T, s string, piece int) {
 	}
 	account := (&Env{}).NewAccount()
 	p := &port{}
-	p.desks = []*desk{{account: account, take: func(_ context.Context, all []raw, _ bool) {
-		for i := range all {
-			got = append(got, all[i].text)
-		}
-	}}}
+	box := newInbox(1 << 20)
+	p.bindings = []*binding{{account: account, inbox: box}}
 	a, b := net.Pipe()
 	go func() {
 		for rest := []byte(s); len(rest) > 0; {
@@ -316,7 +313,13 @@ func checkStream(t *testing.T, s string, piece int) {
 		}
 		a.Close()
 	}()
-	(&streams{port: p}).serve(t.Context(), b)
+	(&streams{port: p}).serve(t.Context(), b, new(atomic.Int64))
+	box.close()
+	for all := box.take(nil); len(all) > 0; all = box.take(nil) {
+		for i := range all {
+			got = append(got, all[i].text)
+		}
+	}
 	if int64(len(got)) != account.Received.Load() || !slices.Equal(got, want) {
 		t.Errorf("%d booked, got %.300q, want %.300q", account.Received.Load(), got, want)
 	}

@@ -12,14 +12,17 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"belfry"
 )
 
 const (
-	tcpConnections = 4096    // at one port
-	tcpLength      = 1 << 16 // of a message; what is longer is cut
+	tcpConnections = 4096        // at one port
+	tcpPerAddress  = 1024        // of them from one address
+	tcpSilent      = time.Second // after which a connection may have to make room for another
+	tcpLength      = 1 << 16     // of a message; what is longer is cut
 	tlsHandshake   = 10 * time.Second
 )
 
@@ -31,8 +34,8 @@ func (e *Env) listenTCP(addr string, secure *tls.Config) func(*port) (io.Closer,
 			return nil, cannotListen(addr, err)
 		}
 		ctx, stop := context.WithCancel(context.Background())
-		s := &streams{env: e, port: p, tls: secure, open: map[net.Conn]chan struct{}{}}
-		p.settle = s.settle
+		s := &streams{env: e, port: p, tls: secure, most: tcpConnections, share: tcpPerAddress, open: map[net.Conn]*connection{}}
+		p.drain = s.drain
 		p.serving.Go(func() { s.accept(ctx, l) })
 		return closing(func() error {
 			stop()
@@ -45,12 +48,21 @@ func (e *Env) listenTCP(addr string, secure *tls.Config) func(*port) (io.Closer,
 
 // streams are the connections at a port.
 type streams struct {
-	env  *Env
-	port *port
-	tls  *tls.Config
-	mu   sync.Mutex
-	open map[net.Conn]chan struct{} // closed when the connection is done with
-	over bool
+	env   *Env
+	port  *port
+	tls   *tls.Config
+	most  int // connections
+	share int // of them from one address
+	mu    sync.Mutex
+	open  map[net.Conn]*connection
+	over  bool
+}
+
+// connection is what is known of an open one.
+type connection struct {
+	from  netip.Addr
+	heard atomic.Int64  // when it last sent something, in Unix nanoseconds; until it does, when it was opened
+	ended chan struct{} // closed when it is done with
 }
 
 func (s *streams) accept(ctx context.Context, l net.Listener) {
@@ -63,60 +75,99 @@ func (s *streams) accept(ctx context.Context, l net.Listener) {
 			time.Sleep(10 * time.Millisecond) // out of descriptors, perhaps
 			continue
 		}
-		if !s.add(conn) {
+		c := s.add(conn)
+		if c == nil {
 			conn.Close()
 			continue
 		}
 		s.port.serving.Go(func() {
-			defer s.remove(conn)
-			s.serve(ctx, conn)
+			defer s.remove(conn, c)
+			s.serve(ctx, conn, &c.heard)
 		})
 	}
 }
 
-func (s *streams) add(c net.Conn) bool {
+// add takes a new connection, unless there are too many. Those that send nothing make room for it, the longest silent first: of
+// the same address if that has its share already, else of all.
+func (s *streams) add(conn net.Conn) *connection {
+	c := &connection{from: addrOf(conn.RemoteAddr()).Addr(), ended: make(chan struct{})}
+	now := time.Now()
+	c.heard.Store(now.UnixNano())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over || len(s.open) >= tcpConnections {
-		return false
+	if s.over {
+		return nil
 	}
-	if n := s.env.streams.Add(1); s.env.Streams > 0 && n > int64(s.env.Streams) {
+	same := 0
+	for _, o := range s.open {
+		if o.from == c.from {
+			same++
+		}
+	}
+	switch {
+	case same >= s.share:
+		if !s.evict(now, func(o *connection) bool { return o.from == c.from }) {
+			return nil
+		}
+	case len(s.open) >= s.most:
+		if !s.evict(now, func(*connection) bool { return true }) {
+			return nil
+		}
+	}
+	if n := s.env.streams.Add(1); s.env.Streams > 0 && n > int64(s.env.Streams) && !s.evict(now, func(*connection) bool { return true }) {
 		s.env.streams.Add(-1)
+		return nil
+	}
+	s.open[conn] = c
+	return c
+}
+
+// evict closes the connection that has been silent for longest; false when none has been for long enough.
+func (s *streams) evict(now time.Time, among func(*connection) bool) bool {
+	var victim net.Conn
+	oldest := now.Add(-tcpSilent).UnixNano()
+	for conn, c := range s.open {
+		if heard := c.heard.Load(); heard <= oldest && among(c) {
+			victim, oldest = conn, heard
+		}
+	}
+	if victim == nil {
 		return false
 	}
-	s.open[c] = make(chan struct{})
+	delete(s.open, victim)
+	victim.Close()
 	return true
 }
 
-func (s *streams) remove(c net.Conn) {
-	c.Close()
+func (s *streams) remove(conn net.Conn, c *connection) {
+	conn.Close()
 	s.env.streams.Add(-1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	close(s.open[c])
-	delete(s.open, c)
+	close(c.ended)
+	delete(s.open, conn)
 }
 
-// settle ends the connections of senders that have no receiver any more once this one is gone, and tells when what was read
+// drain ends the connections of senders that have no receiver any more once this one is gone, and tells when what was read
 // from them is handed over.
-func (s *streams) settle(d *desk) <-chan struct{} {
+func (s *streams) drain(b *binding) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var ending []chan struct{}
-	for c, ended := range s.open {
-		if from := addrOf(c.RemoteAddr()).Addr(); d.allow.match(from) >= 0 && !s.port.stays(from) {
-			c.Close()
-			ending = append(ending, ended)
+	for conn, c := range s.open {
+		if s.port.matches(b, c.from) && !s.port.stays(c.from) {
+			conn.Close()
+			ending = append(ending, c.ended)
 		}
 	}
-	settled := make(chan struct{})
+	drained := make(chan struct{})
 	go func() {
-		defer close(settled)
+		defer close(drained)
 		for _, ended := range ending {
 			<-ended
 		}
 	}()
-	return settled
+	return drained
 }
 
 func (s *streams) closeAll() {
@@ -129,29 +180,29 @@ func (s *streams) closeAll() {
 }
 
 // serve reads messages from a connection until it ends.
-func (s *streams) serve(ctx context.Context, conn net.Conn) {
+func (s *streams) serve(ctx context.Context, conn net.Conn, heard *atomic.Int64) {
 	from := addrOf(conn.RemoteAddr())
-	d, ok := s.port.desk(from.Addr())
-	if d == nil || ok && d.ended() { // it takes nobody new
+	b, ok := s.port.binding(from.Addr())
+	if b == nil || ok && s.port.ended(b) { // it takes nobody new
 		return
 	}
 	if !ok {
-		d.account.Receive(1)
-		d.account.Drop(DropSource, 1)
+		b.account.Receive(1)
+		b.account.Drop(DropSource, 1)
 		return
 	}
 	if s.tls != nil {
 		secure := tls.Server(conn, s.tls)
 		conn.SetDeadline(time.Now().Add(tlsHandshake))
 		if err := secure.HandshakeContext(ctx); err != nil {
-			d.account.Receive(1)
-			d.account.Drop(DropAccess, 1)
+			b.account.Receive(1)
+			b.account.Drop(DropAccess, 1)
 			return
 		}
 		conn.SetDeadline(time.Time{})
 		conn = secure
 	}
-	newStream(ctx, s.port, conn, from).read()
+	newStream(ctx, s.port, conn, from, heard).read()
 }
 
 // stream is a connection whose messages are read. Those that are whole are gathered, and handed over before anybody waits
@@ -168,6 +219,7 @@ type stream struct {
 	ends  []int  // of each
 	raws  []raw
 	alone bool // there is nobody any more who takes them
+	heard *atomic.Int64
 }
 
 const (
@@ -175,8 +227,8 @@ const (
 	streamMessages = 1 << 9  // that are handed over at once
 )
 
-func newStream(ctx context.Context, p *port, conn net.Conn, from netip.AddrPort) *stream {
-	s := &stream{ctx: ctx, port: p, conn: conn, from: from, ip: from.Addr().WithZone("").String()}
+func newStream(ctx context.Context, p *port, conn net.Conn, from netip.AddrPort, heard *atomic.Int64) *stream {
+	s := &stream{heard: heard, ctx: ctx, port: p, conn: conn, from: from, ip: from.Addr().WithZone("").String()}
 	s.in = bufio.NewReaderSize(s, streamBytes)
 	return s
 }
@@ -202,7 +254,11 @@ func (s *stream) read() {
 // Read is for the buffer: it wants more, so what is whole goes first.
 func (s *stream) Read(b []byte) (int, error) {
 	s.hand()
-	return s.conn.Read(b)
+	n, err := s.conn.Read(b)
+	if n > 0 {
+		s.heard.Store(time.Now().UnixNano())
+	}
+	return n, err
 }
 
 // hand gives the whole messages to their receiver.
@@ -216,7 +272,7 @@ func (s *stream) hand() {
 		raws = append(raws, raw{from: s.from, ip: s.ip, at: at, text: text[begin:end]})
 		begin = end
 	}
-	s.alone = !s.port.hand(s.ctx, raws, true)
+	s.alone = !s.port.dispatch(s.ctx, raws, true)
 	clear(raws)
 	s.raws, s.ends, s.text = raws, s.ends[:0], s.text[:0]
 }

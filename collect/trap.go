@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -21,6 +22,11 @@ type traps struct {
 
 // newTrap makes a receiver of SNMP traps.
 func newTrap(e *Env, t Task) (Collector, error) {
+	return &receiver[Trap]{env: e, task: t, account: e.NewAccount(), collection: "trap", prepare: prepareTrap}, nil
+}
+
+// prepareTrap reads the answers of a receiver of traps.
+func prepareTrap(e *Env, t Task) (*setup[Trap], error) {
 	reader, _, err := newTrapReader(t.Answers)
 	if err != nil {
 		return nil, err
@@ -35,11 +41,7 @@ func newTrap(e *Env, t Task) (Collector, error) {
 		}
 	}
 	addr := t.Answers["listen"]
-	r := &receiver[Trap]{env: e, task: t, account: e.NewAccount(), collection: "trap", batch: trapColumns, read: reader.read}
-	r.join = func(d *desk) (func(), error) {
-		return e.ports.join(portKey("udp", addr), "trap", d, listenUDP(addr, true))
-	}
-	return r, nil
+	return &setup[Trap]{kind: reader, spec: portSpec{protocol: "udp", addr: addr, agreed: "trap", open: listenUDP(addr, true)}}, nil
 }
 
 // tryTrap refuses a text: a trap is none.
@@ -48,7 +50,7 @@ func tryTrap(*Env, Task, string) (m Trap, err error) {
 }
 
 // checkTrap judges the answers of a receiver when it is provisioned.
-func checkTrap(answers map[string]string) (column string, err error) {
+func checkTrap(ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (column string, err error) {
 	if _, err := parseNetworks(answers["allow"]); err != nil {
 		return "allow", err
 	}
@@ -62,7 +64,7 @@ func checkTrap(answers map[string]string) (column string, err error) {
 	if _, err := parseVersions(answers["version"], len(users) > 0); err != nil {
 		return "users", err
 	}
-	return checkSieve[Trap](answers)
+	return checkPipeline[Trap](ctx, e, c, answers)
 }
 
 // parseVersions reads the versions that are taken.
@@ -108,8 +110,8 @@ func (e *Env) trapEngine() (*engine, error) {
 
 const trapValues = 100 // that the collection has fields for
 
-// trapColumns lays traps out as the collection has them.
-func trapColumns(traps []Trap) []belfry.Column {
+// columns lays traps out as the collection has them.
+func (r *trapReader) columns(traps []Trap) []belfry.Column {
 	texts := func(name string, of func(*Trap) string) belfry.Column {
 		c := belfry.Column{Name: name, Texts: make([]string, len(traps))}
 		for i := range traps {

@@ -161,7 +161,7 @@ func newTrapReader(answers map[string]string) (r *trapReader, column string, err
 func (r *trapReader) takes(version string) bool { return r.versions[version] }
 
 // read makes a trap of a packet. Packets are hostile: one that the library stumbles over is malformed, and no more.
-func (r *trapReader) read(d *desk, in raw) (m Trap, stored func(), why Drop, ok bool) {
+func (r *trapReader) read(b *binding, in raw) (m Trap, stored func(), why Drop, ok bool) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			if r.faults.Add(1) == 1 {
@@ -182,7 +182,7 @@ func (r *trapReader) read(d *desk, in raw) (m Trap, stored func(), why Drop, ok 
 	var p *gosnmp.SnmpPacket
 	var answer func() ([]byte, error)
 	if h.version == "3" {
-		p, answer, why, ok = r.readV3(d, in, &h, packet)
+		p, answer, why, ok = r.readV3(b, in, &h, packet)
 	} else {
 		p, answer, why, ok = r.readCommunity(in, &h, packet)
 	}
@@ -204,25 +204,25 @@ func (r *trapReader) read(d *desk, in raw) (m Trap, stored func(), why Drop, ok 
 	}
 	k := informOf(in.from, p.RequestID, &m)
 	if r.informs.known(k) {
-		r.answer(d, in, answer)
+		r.answer(b, in, answer)
 		return m, nil, dropNothing, false
 	}
 	return m, func() {
 		r.informs.keep(k, r.env.Now())
-		r.answer(d, in, answer)
+		r.answer(b, in, answer)
 	}, 0, true
 }
 
 // answer sends what a sender waits for. What cannot be sent is no loss: the sender asks again.
-func (r *trapReader) answer(d *desk, in raw, make func() ([]byte, error)) {
+func (r *trapReader) answer(b *binding, in raw, make func() ([]byte, error)) {
 	defer func() {
 		if fault := recover(); fault != nil && r.faults.Add(1) == 1 {
 			r.env.Log.Warn("a packet could not be answered", "fault", fault, "from", in.from.Addr())
 		}
 	}()
 	packet, err := make()
-	if err == nil && d.reply != nil {
-		err = d.reply(in.from, in.to, packet)
+	if err == nil && b != nil && b.port != nil && b.port.reply != nil {
+		err = b.port.reply(in.from, in.to, packet)
 	}
 	if err != nil {
 		r.env.Log.Debug("a packet was not answered", "err", err, "from", in.from.Addr())
@@ -249,11 +249,11 @@ func (r *trapReader) readCommunity(in raw, h *trapHeader, packet []byte) (p *gos
 }
 
 // readV3 reads a packet of version 3, or answers what has to come before it.
-func (r *trapReader) readV3(d *desk, in raw, h *trapHeader, packet []byte) (p *gosnmp.SnmpPacket, answer func() ([]byte, error), why Drop, ok bool) {
+func (r *trapReader) readV3(b *binding, in raw, h *trapHeader, packet []byte) (p *gosnmp.SnmpPacket, answer func() ([]byte, error), why Drop, ok bool) {
 	e := r.engine
 	asks := h.flags&gosnmp.Reportable != 0
 	report := func() (*gosnmp.SnmpPacket, func() ([]byte, error), Drop, bool) {
-		r.answer(d, in, func() ([]byte, error) { return e.report(h) })
+		r.answer(b, in, func() ([]byte, error) { return e.report(h) })
 		return nil, nil, dropNothing, false
 	}
 	if gosnmp.SnmpV3SecurityModel(h.model) != gosnmp.UserSecurityModel {
@@ -275,7 +275,7 @@ func (r *trapReader) readV3(d *desk, in raw, h *trapHeader, packet []byte) (p *g
 	}
 	if h.engine == e.id && u.proof != gosnmp.NoAuth && !e.inTime(h) {
 		if asks {
-			r.answer(d, in, func() ([]byte, error) { return e.reportTime(h, u, k) })
+			r.answer(b, in, func() ([]byte, error) { return e.reportTime(h, u, k) })
 			return nil, nil, dropNothing, false
 		}
 		return nil, nil, DropAccess, false

@@ -110,7 +110,7 @@ func TestTrapFamilies(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", f.name, err)
 		}
-		m, _, why, ok := r.read(&desk{}, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
+		m, _, why, ok := r.read(&binding{}, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
 		got := hex.EncodeToString(packet) + "\n"
 		if !ok {
 			got += why.String()
@@ -170,7 +170,7 @@ func TestTrapMalformed(t *testing.T) {
 		if change != nil {
 			packet = change(packet)
 		}
-		_, _, why, ok := r.read(&desk{}, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
+		_, _, why, ok := r.read(&binding{}, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
 		if got := fmt.Sprint(ok, " ", max(why, 0)); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
@@ -207,7 +207,7 @@ func TestTrapLimits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, _, why, ok := r.read(&desk{}, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
+		m, _, why, ok := r.read(&binding{}, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
 		if !ok {
 			t.Fatal(why)
 		}
@@ -293,7 +293,7 @@ func FuzzTrapPacket(f *testing.F) {
 		f.Add(packet)
 	}
 	f.Fuzz(func(t *testing.T, packet []byte) {
-		d := &desk{reply: func(netip.AddrPort, netip.Addr, []byte) error { return nil }}
+		d := &binding{port: &port{reply: func(netip.AddrPort, netip.Addr, []byte) error { return nil }}}
 		m, stored, _, ok := r.read(d, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
 		if !ok {
 			return

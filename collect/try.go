@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"belfry"
@@ -48,7 +50,7 @@ type TriedRow struct {
 }
 
 // Try runs filter and script of a receiver on a sample, both as they are provisioned or as the body says. It works whether
-// or not the receiver does. A script may take its time, so trials take turns.
+// or not the receiver does. A script may take its time, so trials of one customer take turns.
 func (s *Supervisor) Try(ctx context.Context, scope belfry.Scope, resource string, body []byte) (*Tried, error) {
 	task, err := s.receiver(scope, resource)
 	if err != nil {
@@ -58,13 +60,12 @@ func (s *Supervisor) Try(ctx context.Context, scope belfry.Scope, resource strin
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case s.trying <- struct{}{}:
-		defer func() { <-s.trying }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	done, err := s.trials.begin(ctx, scope.Customer)
+	if err != nil {
+		return nil, err
 	}
-	return s.kinds[task.Kind].try(s.env, task, t)
+	defer done()
+	return s.kinds[task.Kind].try(ctx, s.env, task, t)
 }
 
 // receiver finds the resource of a trial, within what somebody may see.
@@ -123,18 +124,21 @@ func (t *trial) answers(of map[string]string) map[string]string {
 }
 
 // tryOn makes the trial of a kind of message. Read makes one of a text.
-func tryOn[M any](read func(e *Env, task Task, text string) (M, error)) func(*Env, Task, trial) (*Tried, error) {
-	return func(e *Env, task Task, t trial) (*Tried, error) {
+func tryOn[M any](read func(e *Env, task Task, text string) (M, error)) func(context.Context, *Env, Task, trial) (*Tried, error) {
+	return func(ctx context.Context, e *Env, task Task, t trial) (*Tried, error) {
 		m, err := sample(e, task, t, read)
 		if err != nil {
 			return nil, err
 		}
-		s, column, err := newSieve[M](t.answers(task.Answers))
+		p, column, err := newPipeline[M](ctx, e, task.Customer, t.answers(task.Answers), new(atomic.Int32))
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil {
 			return nil, belfry.Errorf(belfry.BadParameter, "%s: %s", column, err)
 		}
-		defer s.close()
-		return s.try(m, task.Name), nil
+		defer p.close()
+		return p.try(ctx, m, task.Name), nil
 	}
 }
 
@@ -191,10 +195,14 @@ func fieldsOf[M any]() (names []string) {
 }
 
 // try shows what filter and script make of a message.
-func (s *sieve[M]) try(m M, resource string) *Tried {
+func (p *pipeline[M]) try(ctx context.Context, m M, resource string) *Tried {
 	out := &Tried{Received: m, Result: "kept", Feeds: []TriedRow{}}
 	begun := time.Now()
-	v := s.judge(&m)
+	messages := []M{m}
+	var v verdict
+	if verdicts := p.judge(ctx, messages); verdicts != nil {
+		v, m = verdicts[0], messages[0]
+	}
 	out.Time = float64(time.Since(begun).Microseconds()) / 1000
 	if v.by != "" {
 		out.Result, out.By = "filtered", v.by
@@ -247,4 +255,37 @@ func ignored[M any](given []byte) (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// trials lets each customer have one trial at a time.
+type trials struct {
+	mu   sync.Mutex
+	busy map[belfry.CustomerID]chan struct{} // closed when the trial is over
+}
+
+func (t *trials) begin(ctx context.Context, c belfry.CustomerID) (done func(), err error) {
+	for {
+		t.mu.Lock()
+		before := t.busy[c]
+		if before == nil {
+			if t.busy == nil {
+				t.busy = map[belfry.CustomerID]chan struct{}{}
+			}
+			mine := make(chan struct{})
+			t.busy[c] = mine
+			t.mu.Unlock()
+			return func() {
+				t.mu.Lock()
+				defer t.mu.Unlock()
+				delete(t.busy, c)
+				close(mine)
+			}, nil
+		}
+		t.mu.Unlock()
+		select {
+		case <-before:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }

@@ -39,7 +39,7 @@ func listenUDP(addr string, answers bool) func(*port) (io.Closer, error) {
 		ctx, stop := context.WithCancel(context.Background())
 		counted := make(chan struct{})
 		r := newUDPReader(p, u, noted)
-		p.settle = r.settle
+		p.drain = r.settle
 		p.serving.Go(func() { r.run(ctx) })
 		p.serving.Go(func() {
 			defer close(counted)
@@ -92,14 +92,14 @@ func (p *port) packets(ctx context.Context, senders *senders, packets []ipv4.Mes
 	for i := range packets {
 		from := addrOf(packets[i].Addr)
 		if i > 0 && from.Addr() != raws[begin].from.Addr() {
-			p.hand(ctx, raws[begin:], wait)
+			p.dispatch(ctx, raws[begin:], wait)
 			begin = i
 		}
 		n := packets[i].N
 		raws = append(raws, raw{from, senders.name(from.Addr().WithZone("")), at, text[:n], arrivedAt(packets[i].OOB[:packets[i].NN])})
 		text = text[n:]
 	}
-	p.hand(ctx, raws[begin:], wait)
+	p.dispatch(ctx, raws[begin:], wait)
 	clear(raws)
 	senders.raws = raws
 }
@@ -152,10 +152,10 @@ func (p *port) countDrops(u *net.UDPConn, read <-chan struct{}) {
 			open = false // one more look
 		}
 		now, ok := kernelDrops(u)
-		if d := p.first(); ok && d != nil && now != last {
+		if b := p.first(); ok && b != nil && now != last {
 			n := int(now - last) // it may turn over
-			d.account.Receive(n)
-			d.account.Drop(DropKernel, n)
+			b.account.Receive(n)
+			b.account.Drop(DropKernel, n)
 			last = now
 		}
 	}

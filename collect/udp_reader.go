@@ -81,7 +81,7 @@ func (r *udpReader) drain(ctx context.Context) {
 }
 
 // settle makes the reader read what has arrived, and tells when it has done so.
-func (r *udpReader) settle(*desk) <-chan struct{} {
+func (r *udpReader) settle(*binding) <-chan struct{} {
 	settled := make(chan struct{})
 	r.mu.Lock()
 	r.going = append(r.going, settled)

@@ -8,7 +8,7 @@ import (
 
 // DefaultCustomer and AdminUser are made at the first start.
 const (
-	DefaultCustomer = "default"
+	DefaultCustomer = belfry.DefaultCustomer
 	AdminUser       = "admin"
 )
 

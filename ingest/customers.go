@@ -1,9 +1,12 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"belfry"
 	"belfry/meta"
@@ -101,4 +104,72 @@ func (s *Sequencer) Erased(list []belfry.Removal) error {
 		}
 		return nil
 	}})
+}
+
+// maxGrants is how many grants a customer may have.
+const maxGrants = 100
+
+// ChangeGrants adds to and takes from what a customer may listen on; with instead, what is added is all there is then. Each grant
+// is HOST:PORT or HOST:PORT-PORT. What another customer was granted already is refused: a port belongs to one customer.
+// Receivers that may not listen any more are switched off.
+func (s *Sequencer) ChangeGrants(name string, add, remove []string, instead bool, by string) error {
+	c, ok := s.cfg.Tree.CustomerNamed(name)
+	if !ok {
+		return belfry.Errorf(belfry.NotFound, "there is no customer %.255q", name)
+	}
+	return s.do(&command{customer: c.ID, alone: true, decide: func(t *tx) error {
+		c := t.estate.Customer
+		have := c.Listen
+		if instead {
+			have = nil
+		}
+		wanted := slices.Concat(have, add)
+		for _, text := range remove {
+			g, err := belfry.ParseGrant(text)
+			if err != nil {
+				return err
+			}
+			if !slices.Contains(wanted, g.String()) {
+				return belfry.Errorf(belfry.NotFound, "customer %q has no grant %s; it may listen on %s", name, g, cmp.Or(strings.Join(have, ", "), "no port"))
+			}
+			wanted = slices.DeleteFunc(wanted, func(w string) bool { return w == g.String() })
+		}
+		var err error
+		if c.Listen, err = t.grants(c.ID, wanted); err != nil {
+			return err
+		}
+		if slices.Equal(c.Listen, t.estate.Listen) {
+			return nil
+		}
+		t.configure(belfry.DocCustomer, 0, customerDoc(c.ID), c)
+		t.configured("customer "+name+" may listen on "+cmp.Or(strings.Join(c.Listen, ", "), "no port"), by)
+		return nil
+	}})
+}
+
+// grants reads grants and writes them in one way, without those that say the same twice.
+func (t *tx) grants(customer belfry.CustomerID, texts []string) (list []string, err error) {
+	if len(texts) > maxGrants {
+		return nil, belfry.Errorf(belfry.LimitReached, "a customer may have %d grants, got %d; use ranges of ports", maxGrants, len(texts))
+	}
+	for _, text := range texts {
+		g, err := belfry.ParseGrant(text)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range t.seq.cfg.Tree.Customers() {
+			if o.ID == customer {
+				continue
+			}
+			for _, have := range o.Listen {
+				if h, err := belfry.ParseGrant(have); err == nil && h.Overlaps(g) {
+					return nil, belfry.Errorf(belfry.NotAllowed, "customer %q may listen on %s already, and a port belongs to one customer; revoke that first", o.Name, have)
+				}
+			}
+		}
+		if !slices.Contains(list, g.String()) {
+			list = append(list, g.String())
+		}
+	}
+	return list, nil
 }

@@ -59,6 +59,35 @@ func (s *Sequencer) SendOne(ctx context.Context, c belfry.CustomerID, row *belfr
 		s.counters.lost(1, lostReasonOf(err))
 		return 0, nil, err
 	}
+	return s.outcome(g, n)
+}
+
+// SendWithin takes a single row of somebody who may touch a part of the customer alone. It waits for no others.
+func (s *Sequencer) SendWithin(ctx context.Context, scope belfry.Scope, row *belfry.Row) (code int, answer []byte, err error) {
+	if !scope.Limited() {
+		return s.SendOne(ctx, scope.Customer, row)
+	}
+	if err := s.letIn(ctx, scope.Customer); err != nil {
+		return 0, nil, err
+	}
+	s.singles.mu.Lock()
+	g := s.newGathering(scope.Customer)
+	g.who = scope
+	g.command = &command{customer: scope.Customer, views: scope.Views, rows: 1, decide: func(t *tx) error {
+		g.decide(t)
+		return nil
+	}}
+	g.add(row)
+	s.singles.mu.Unlock()
+	if err := s.submit(g.command); err != nil {
+		s.counters.lost(1, lostReasonOf(err))
+		return 0, nil, err
+	}
+	return s.outcome(g, g.row)
+}
+
+// outcome waits until a row is decided, and tells what became of it.
+func (s *Sequencer) outcome(g *gathering, n int) (code int, answer []byte, err error) {
 	<-g.command.done
 	if n == 1 { // one speaks for all
 		s.counters.count(g.chunk, g.command.err)

@@ -17,7 +17,7 @@ func (s *Sequencer) Provision(ctx context.Context, who Sender, packageType strin
 	if err != nil {
 		return 0, nil, err
 	}
-	return s.bulk(ctx, who, o, func() (body, error) { return s.newPackageBody(pt, who, r) })
+	return s.bulk(ctx, who, o, func() (body, error) { return s.newPackageBody(ctx, pt, who, r) })
 }
 
 // packageType finds a package.
@@ -39,14 +39,18 @@ type packageBody struct {
 	pt      *catalog.PackageType
 	who     Sender
 	columns []*catalog.Question // by place in the row
+	inspect *inspections        // nil unless what the package makes is looked at before the sequencer has it
 
 	name, view, resname, class int
 	placed                     bool // a new view must say where it stands, unless its icons are arranged by themselves
 }
 
-func (s *Sequencer) newPackageBody(pt *catalog.PackageType, who Sender, r io.Reader) (*packageBody, error) {
+func (s *Sequencer) newPackageBody(ctx context.Context, pt *catalog.PackageType, who Sender, r io.Reader) (*packageBody, error) {
 	lim := s.cfg.Limits()
 	b := &packageBody{csvBody: newCSVBody(r, lim), pt: pt, who: who}
+	if s.cfg.Inspect != nil && listens(pt) {
+		b.inspect = s.newInspections(ctx, who.Customer)
+	}
 	header, err := b.header("name")
 	if err != nil {
 		return nil, err
@@ -85,6 +89,9 @@ func (b *packageBody) read(p portion) (*chunk, error) {
 	return c, b.csvBody.read(c, p, func(c *chunk, fields [][]byte, line int) *belfry.RowError {
 		if bad := b.check(fields); bad != nil {
 			return bad
+		}
+		if b.inspect != nil {
+			b.inspect.look(b, fields)
 		}
 		c.open.add(b.row, line, viewRow, -1, fields)
 		return nil
@@ -184,7 +191,14 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 	if bad := p.roomFor(len(p.b.pt.Parts)); bad != nil {
 		return bad
 	}
-	r := p.create(belfry.KindResource, name, parent, nil, p.viewClass(p.b.pt.Name), p.b.pt.Name, detailsOf(answers))
+	if bad := p.roomForReceiver(); bad != nil {
+		return bad
+	}
+	details := detailsOf(answers)
+	if details != nil {
+		details.Author = p.author("", answers["script"], nil)
+	}
+	r := p.create(belfry.KindResource, name, parent, nil, p.viewClass(p.b.pt.Name), p.b.pt.Name, details)
 	for _, part := range p.b.pt.Parts {
 		class := p.class(part.Class)
 		if class == nil {

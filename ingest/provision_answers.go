@@ -47,6 +47,7 @@ func (p *provisioning) update(have, parent *meta.Node, class string) *belfry.Row
 		return nil
 	}
 	if !same {
+		d.Author = p.author(d.Answers["script"], answers["script"], d.Author)
 		d.Answers = answers
 		it.Details = &d
 	}
@@ -62,55 +63,75 @@ func (p *provisioning) update(have, parent *meta.Node, class string) *belfry.Row
 // default, except that an empty place is no place. Answers that equal the default are not kept: the package has them.
 // Where the item stands, what it is called and what class it has are not answers.
 func (p *provisioning) answers(before *belfry.Details) (map[string]string, *belfry.RowError) {
-	answers := map[string]string{}
-	if before != nil {
-		maps.Copy(answers, before.Answers)
+	if before == nil {
+		before = &belfry.Details{}
 	}
-	for i, q := range p.b.columns {
-		v := p.text(i)
+	answers, bad := p.b.answers(before.Answers, p.fields)
+	if bad != nil || len(before.Answers) > 0 && maps.Equal(answers, before.Answers) {
+		return answers, bad
+	}
+	return answers, p.judge(answers)
+}
+
+// answers are those of a row over the ones given before, before anybody has judged them together.
+func (b *packageBody) answers(before map[string]string, fields [][]byte) (map[string]string, *belfry.RowError) {
+	answers := maps.Clone(before)
+	if answers == nil {
+		answers = map[string]string{}
+	}
+	for i, q := range b.columns {
+		v := string(cell(fields, i))
 		switch {
-		case notAnswer(p.b.pt, q.Name):
+		case notAnswer(b.pt, q.Name):
 		case q.Secret && v == hidden:
 			if answers[q.Name] == "" {
 				return nil, rejectf(q.Name, belfry.MissingValue, "%s reads %s, which keeps a secret that was given before, and none was; give the secret itself", q.Name, hidden)
 			}
 		case v == "" && (q.Name == "posx" || q.Name == "posy"):
 		case v == "" && q.Required:
-			return nil, rejectf(q.Name, belfry.MissingValue, "%s is empty; package %q needs it, so fill it in or, for what exists, leave the column out", q.Name, p.b.pt.Name)
+			return nil, rejectf(q.Name, belfry.MissingValue, "%s is empty; package %q needs it, so fill it in or, for what exists, leave the column out", q.Name, b.pt.Name)
 		case v == "" || v == q.Default:
 			delete(answers, q.Name)
 		default:
 			answers[q.Name] = v
 		}
 	}
-	for i := range p.b.pt.Questions {
-		q := &p.b.pt.Questions[i]
+	for i := range b.pt.Questions {
+		q := &b.pt.Questions[i]
 		switch {
-		case notAnswer(p.b.pt, q.Name):
+		case notAnswer(b.pt, q.Name):
 		case q.Required && answers[q.Name] == "":
-			return nil, rejectf(q.Name, belfry.MissingValue, "there is no column %s; package %q needs it to create a %s", q.Name, p.b.pt.Name, p.b.pt.Kind)
+			return nil, rejectf(q.Name, belfry.MissingValue, "there is no column %s; package %q needs it to create a %s", q.Name, b.pt.Name, b.pt.Kind)
 		case answers[q.Name] == q.Default: // as an earlier version may have kept it
 			delete(answers, q.Name)
 		}
 	}
-	return answers, p.judge(answers)
+	return answers, nil
 }
 
 // judge lets the collector of a resource look at all answers together.
 func (p *provisioning) judge(answers map[string]string) *belfry.RowError {
+	if p.b.inspect != nil {
+		return p.b.inspect.verdict(answers)
+	}
 	check := p.seq.cfg.Check
 	if p.b.pt.Collector == "" || check == nil {
 		return nil
 	}
-	all := make(map[string]string, len(p.b.pt.Questions))
-	for i := range p.b.pt.Questions {
-		q := &p.b.pt.Questions[i]
-		all[q.Name] = cmp.Or(answers[q.Name], q.Default)
-	}
-	if column, err := check(p.b.pt.Collector, all); err != nil {
+	if column, err := check(p.b.pt.Collector, p.b.complete(answers)); err != nil {
 		return rejectf(column, belfry.BadValue, "%s", err)
 	}
 	return nil
+}
+
+// complete gives answers with the defaults of all questions that have none.
+func (b *packageBody) complete(answers map[string]string) map[string]string {
+	all := make(map[string]string, len(b.pt.Questions))
+	for i := range b.pt.Questions {
+		q := &b.pt.Questions[i]
+		all[q.Name] = cmp.Or(answers[q.Name], q.Default)
+	}
+	return all
 }
 
 // notAnswer tells which columns are part of the item itself.

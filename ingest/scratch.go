@@ -21,6 +21,7 @@ type scratch struct {
 	named   map[slot][]*meta.Node // objects among the first namedTo of them, by name in the whole customer
 	namedTo int
 	objectN map[belfry.CustomerID]int
+	listenN map[belfry.CustomerID]int // receivers, the same
 	classes map[slot]*meta.Class      // made or changed in this round
 	changed map[belfry.ID]belfry.Item // the last word on items that were changed, moved or removed
 	parents map[belfry.ID]*meta.Node  // of items that were moved
@@ -77,6 +78,7 @@ func (s *scratch) reset(t *meta.Tree) {
 	empty(&s.items)
 	empty(&s.named)
 	empty(&s.objectN)
+	empty(&s.listenN)
 	empty(&s.classes)
 	empty(&s.changed)
 	empty(&s.parents)

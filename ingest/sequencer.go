@@ -47,9 +47,14 @@ type Config struct {
 	Stepped func(by time.Duration, now time.Time)
 	Zone    *time.Location                         // of times that are given without one
 	ZoneOf  func(belfry.CustomerID) *time.Location // the same where customers differ; may be nil
-	// Check judges the answers, defaults included, of a resource with a collector; nil when there are no collectors.
+	// Check judges the answers, defaults included, of a resource with a collector; nil when there are no collectors. The
+	// sequencer calls it, so it must be quick whatever the answers are.
 	Check func(collector string, answers map[string]string) (column string, err error)
-	Log   *slog.Logger
+	// Inspect does the same for resources that listen, in the goroutine of the request: it may take its time. May be nil.
+	Inspect func(ctx context.Context, c belfry.CustomerID, collector string, answers map[string]string) (column string, err error)
+	// Receivers counts the resources of a customer that listen, as of the last record. May be nil.
+	Receivers func(belfry.CustomerID) int
+	Log       *slog.Logger
 }
 
 // Journal makes payloads durable, all or none, at consecutive positions.
@@ -66,6 +71,7 @@ type Limits struct {
 	Columns       int
 	Indicators    int // the highest number, at most belfry.MaxIndicators
 	Objects       int // per customer
+	Receivers     int // resources that listen, per customer
 	Answers       int // under an Idempotency-Key, per customer
 	Rate          int // rows per second and customer; 0: any number
 	StrictClasses bool

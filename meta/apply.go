@@ -92,7 +92,11 @@ func (t *Tree) applyCustomer(d *belfry.Doc) error {
 	if err := decodeDoc(d, &c); err != nil {
 		return err
 	}
-	if t.customers[c.ID] == nil && !t.gone(c.ID) {
+	if e := t.customers[c.ID]; e != nil {
+		e.Listen = c.Listen
+		return nil
+	}
+	if !t.gone(c.ID) {
 		e := NewEstate(c)
 		t.customers[c.ID] = e
 		t.names[c.Name] = e

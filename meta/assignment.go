@@ -13,6 +13,7 @@ type Assignment struct {
 	Package  string
 	Mode     belfry.Mode
 	Answers  map[string]string // as they were given: without defaults, with secrets
+	Author   *belfry.Author    // of the script among them, if that may not write everywhere
 }
 
 // Assignment gives that of a resource; false when there is no such resource, or none any more.
@@ -25,7 +26,7 @@ func (t *Tree) Assignment(id belfry.ID) (a Assignment, ok bool) {
 	}
 	a = Assignment{Customer: n.Customer, Name: n.Name, Package: n.Package, Mode: n.State.Mode}
 	if n.Details != nil {
-		a.Answers = maps.Clone(n.Details.Answers)
+		a.Answers, a.Author = maps.Clone(n.Details.Answers), n.Details.Author
 	}
 	return a, true
 }
@@ -40,4 +41,24 @@ func (t *Tree) Resources() (ids []belfry.ID) {
 		}
 	}
 	return ids
+}
+
+// MayListen tells whether a customer may listen on HOST:PORT.
+func (t *Tree) MayListen(c belfry.CustomerID, listen string) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	e := t.customers[c]
+	return e != nil && e.Customer.MayListen(listen)
+}
+
+// ScopeOf is what a script may write to: what its author may touch now, or what the author was limited to if there is no such
+// user any more.
+func (t *Tree) ScopeOf(c belfry.CustomerID, a *belfry.Author) belfry.Scope {
+	if a == nil {
+		return belfry.Whole(c)
+	}
+	if u, ok := t.User(c, a.User); ok && u.Created == a.Created {
+		return belfry.Scope{Customer: c, Views: u.Views}
+	}
+	return belfry.Scope{Customer: c, Views: a.Views}
 }

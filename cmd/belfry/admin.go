@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -119,7 +120,33 @@ func (c *keyRevokeCmd) Run(s streams) error {
 
 type customerCmd struct {
 	Create customerCreateCmd `cmd:"" help:"Create a customer."`
-	List   customerListCmd   `cmd:"" help:"List customers."`
+	List   customerListCmd   `cmd:"" help:"List customers, and what they may listen on."`
+	Grant  customerGrantCmd  `cmd:"" help:"Let a customer listen on addresses and ports. The customer default needs no grant."`
+	Revoke customerRevokeCmd `cmd:"" help:"Take back what was granted; receivers that listen there are switched off."`
+}
+
+type customerGrantCmd struct {
+	adminFlags
+	Name   string   `required:"" help:"Name of the customer."`
+	Listen []string `required:"" sep:"none" help:"What it may listen on; repeat the flag for several." placeholder:"HOST:PORT[-PORT]"`
+}
+
+// Run grants.
+func (c *customerGrantCmd) Run(s streams) error {
+	return c.use(s, true, func(ctx context.Context, a app.Admin) error { return a.Grant(ctx, c.Name, app.Grants{Add: c.Listen}) })
+}
+
+type customerRevokeCmd struct {
+	adminFlags
+	Name   string   `required:"" help:"Name of the customer."`
+	Listen []string `required:"" sep:"none" help:"What it may listen on no more, as customer list shows it; repeat the flag for several." placeholder:"HOST:PORT[-PORT]"`
+}
+
+// Run revokes.
+func (c *customerRevokeCmd) Run(s streams) error {
+	return c.use(s, true, func(ctx context.Context, a app.Admin) error {
+		return a.Grant(ctx, c.Name, app.Grants{Remove: c.Listen})
+	})
 }
 
 type customerCreateCmd struct {
@@ -143,9 +170,16 @@ func (c *customerListCmd) Run(s streams) error {
 		if err != nil {
 			return err
 		}
-		return table(s.out, "NAME\tCREATED", func(w io.Writer) {
+		return table(s.out, "NAME\tCREATED\tMAY LISTEN ON", func(w io.Writer) {
 			for _, c := range list {
-				fmt.Fprintf(w, "%s\t%s\n", c.Name, date(c.Created))
+				listen := strings.Join(c.Listen, ", ")
+				switch {
+				case c.Name == belfry.DefaultCustomer:
+					listen = "every port"
+				case listen == "":
+					listen = "-"
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\n", c.Name, date(c.Created), listen)
 			}
 		})
 	})

@@ -11,17 +11,38 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	_ "time/tzdata" // the zones that queries name, where the machine has none
 
 	"github.com/alecthomas/kong"
 
 	"belfry"
+	"belfry/collect"
 )
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == scriptWorkerName { // before anything else: a worker needs nothing of the rest
+		if err := collect.ScriptWorker(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
+
+// scriptWorker is the command with which the service starts itself once more to run scripts of receivers. It is not meant
+// for people, so it is no part of the commands.
+func scriptWorker() []string {
+	program := "/proc/self/exe" // this very file, also when another version has taken its place
+	if runtime.GOOS != "linux" {
+		program, _ = os.Executable()
+	}
+	return []string{program, os.Args[0], scriptWorkerName}
+}
+
+const scriptWorkerName = "run-scripts-of-receivers"
 
 // commands is the command line. Everything that serve takes can be given in three places; the command line wins over
 // the environment, and that over the file.

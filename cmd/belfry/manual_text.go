@@ -128,8 +128,19 @@ whether it runs or not.`,
 		examples:    []usageExample{{"Make a customer:", "belfry customer create --name acme"}},
 	},
 	"customer list": {
-		description: `Prints name and creation of every customer.`,
+		description: `Prints name and creation of every customer, and what it may listen on.`,
 		examples:    []usageExample{{"List the customers:", "belfry customer list"}},
+	},
+	"customer grant": {
+		description: `Lets receivers of a customer listen on an address and a port, or a range of ports, for UDP and TCP. 0.0.0.0, [::] or no address
+stands for every address of the machine. A port belongs to one customer, so grants of two customers do not overlap. The
+customer default may listen everywhere without a grant.`,
+		examples: []usageExample{{"Seven ports on every address:", "belfry customer grant --name acme --listen 0.0.0.0:5514-5520"}},
+	},
+	"customer revoke": {
+		description: `Takes back what was granted, as "belfry customer list" shows it. Receivers that listen there are switched off, and work
+again when it is granted again.`,
+		examples: []usageExample{{"Take a grant back:", "belfry customer revoke --name acme --listen 0.0.0.0:5514-5520"}},
 	},
 	"clock": {
 		description: `The service deletes nothing while its clock is more than a day away from the time that it expects. This works on the

@@ -49,6 +49,7 @@ var examples = map[string]example{
 	"DELETE /api/users/{name...}":        {"/api/users/nothing", "", ""},
 	"GET /api/customers":                 {"/api/customers?limit=1000", "", ""},
 	"POST /api/customers":                {"/api/customers", `{"name":"made %d"}`, "application/json"},
+	"PUT /api/customers/{name...}":       {"/api/customers/nothing", `{"listen":[]}`, "application/json"},
 	"DELETE /api/customers/{name...}":    {"/api/customers/nothing?confirm=nothing", "", ""},
 	"GET /api/keys":                      {"/api/keys?limit=1000", "", ""},
 	"POST /api/keys":                     {"/api/keys", `{"name":"made %d","level":"read"}`, "application/json"},

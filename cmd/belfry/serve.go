@@ -100,6 +100,7 @@ func (c *serveCmd) Run(s streams) error {
 	defer signal.Stop(hup)
 	level := &slog.LevelVar{}
 	o := app.Options{
+		ScriptWorker:  scriptWorker(),
 		Config:        cfg,
 		Catalog:       cat,
 		Log:           newLog(s.err, level),

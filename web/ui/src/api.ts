@@ -723,6 +723,8 @@ export const users = {
 export interface Customer {
   name: string;
   created: string;
+  /** What it may listen on, HOST:PORT or HOST:PORT-PORT each; the customer default may listen everywhere. */
+  listen?: string[];
 }
 
 export const customers = {
@@ -735,6 +737,8 @@ export const customers = {
     ),
   /** With the first administrator of the customer, whose password is shown this once. */
   create: (name: string) => call<Customer & { user: string; password?: string }>("/api/customers", { json: { name } }),
+  change: (name: string, to: { listen: string[] }) =>
+    call<Customer>(named("/api/customers", name), { method: "PUT", json: to }),
   remove: (name: string) =>
     call<unknown>(named("/api/customers", name), { method: "DELETE", params: { confirm: name } }),
 };

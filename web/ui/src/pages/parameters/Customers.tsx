@@ -1,5 +1,5 @@
 // Customers: those who share the service and see nothing of each other. For administrators of the instance.
-import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Modal, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -16,6 +16,7 @@ export default function CustomersPage() {
   const list = useQuery({ queryKey: ["customers"], queryFn: customers.all });
   const [making, setMaking] = useState(false);
   const [removing, setRemoving] = useState<Customer>();
+  const [granting, setGranting] = useState<Customer>();
   const [error, setError] = useState<unknown>();
   const found = useFound();
   const again = () => client.invalidateQueries({ queryKey: ["customers"] });
@@ -51,16 +52,25 @@ export default function CustomersPage() {
       {!!shown?.length && (
         <Rows
           label="Customers"
-          columns={columns(person.customer, person.home, enter, setRemoving)}
+          columns={columns(person.customer, person.home, enter, setGranting, setRemoving)}
           rows={shown}
           keyOf={(c) => c.name}
         />
       )}
       {shown?.length === 0 && <Empty title="No customer is called that" />}
       {making && <Create onClose={() => setMaking(false)} onMade={again} />}
+      {granting && <Grant customer={granting} onClose={() => setGranting(undefined)} onDone={again} />}
       {removing && <Remove customer={removing} onClose={() => setRemoving(undefined)} onDone={again} />}
     </Page>
   );
+}
+
+/** The customer that may listen on every port. */
+const unlimited = "default";
+
+function listens(c: Customer) {
+  if (c.name === unlimited) return "every port";
+  return c.listen?.join(", ") || "no port";
 }
 
 const enterText = (home: boolean) => (home ? "Back to it" : "Act in it");
@@ -69,6 +79,7 @@ function columns(
   here: string,
   home: string | undefined,
   onEnter: (c: Customer) => void,
+  onGrant: (c: Customer) => void,
   onRemove: (c: Customer) => void,
 ): Column<Customer>[] {
   return [
@@ -83,25 +94,34 @@ function columns(
       ),
     },
     { label: "Created", cell: (c) => <Time at={c.created} /> },
+    { label: "May listen on", cell: (c) => listens(c) },
     {
       label: "Actions",
       tools: true,
-      cell: (c) =>
-        c.name !== here && (
-          <Group gap="xs">
-            <Button
-              size="compact-sm"
-              variant="default"
-              onClick={() => onEnter(c)}
-              aria-label={`${enterText(c.name === home)}: ${c.name}`}
-            >
-              {enterText(c.name === home)}
+      cell: (c) => (
+        <Group gap="xs">
+          {c.name !== unlimited && (
+            <Button size="compact-sm" variant="default" onClick={() => onGrant(c)} aria-label={`Ports of ${c.name}`}>
+              Ports
             </Button>
-            <Button size="compact-sm" variant="default" onClick={() => onRemove(c)} aria-label={`Remove ${c.name}`}>
-              Remove
-            </Button>
-          </Group>
-        ),
+          )}
+          {c.name !== here && (
+            <>
+              <Button
+                size="compact-sm"
+                variant="default"
+                onClick={() => onEnter(c)}
+                aria-label={`${enterText(c.name === home)}: ${c.name}`}
+              >
+                {enterText(c.name === home)}
+              </Button>
+              <Button size="compact-sm" variant="default" onClick={() => onRemove(c)} aria-label={`Remove ${c.name}`}>
+                Remove
+              </Button>
+            </>
+          )}
+        </Group>
+      ),
     },
   ];
 }
@@ -211,6 +231,58 @@ function Remove({ customer, onClose, onDone }: { customer: Customer; onClose: ()
             </Button>
             <Button type="submit" color="red.9" loading={busy} disabled={typed !== customer.name}>
               Remove it for good
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+/** Grant changes on which ports the receivers of a customer may listen. */
+function Grant({ customer, onClose, onDone }: { customer: Customer; onClose: () => void; onDone: () => void }) {
+  const [text, setText] = useState((customer.listen ?? []).join("\n"));
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const save = async (e: FormEvent) => {
+    e.preventDefault();
+    setBusy(true);
+    setError(undefined);
+    try {
+      await customers.change(customer.name, { listen: text.split(/[\s,]+/).filter((line) => line !== "") });
+      onDone();
+      onClose();
+    } catch (e) {
+      setError(e);
+      setBusy(false);
+    }
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Ports of ${customer.name}`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <form onSubmit={save}>
+        <Stack>
+          <Textarea
+            label="May listen on"
+            description="One a line: an address and a port, or a range of ports, such as 0.0.0.0:5514 or 192.0.2.1:6000-6010. A port belongs to one customer. Receivers that listen elsewhere are switched off."
+            value={text}
+            onChange={(e) => setText(e.currentTarget.value)}
+            autosize
+            minRows={3}
+            data-autofocus
+            autoComplete="off"
+          />
+          {error !== undefined && <Failure error={error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={busy}>
+              Save
             </Button>
           </Group>
         </Stack>

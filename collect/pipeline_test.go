@@ -1,9 +1,12 @@
 package collect
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -36,16 +39,50 @@ func TestFilter(t *testing.T) {
 	f(`severity`, "expected bool, but got int")
 	f("severity < 4 &&\n  (app == ", "line 2, column 10: ")
 	f(`message matches "("`, "line 1, column ")
-	f(`all(1..1000000000, all(1..1000000000, true))`, "line 1, column ")
-	f(`len(repeat("a", 1000000000)) > 1`, "line 1, column 5: ")
-	f(strings.Repeat("(", 10000)+"true"+strings.Repeat(")", 10000), "")
+	f(`all(1..1000000000, all(1..1000000000, true))`, "line 1, column 6: a range must be")
+	f(`len(repeat("a", 1000000000)) > 1`, "line 1, column 5: a filter has no function repeat")
+	f(strings.Repeat("(", 200)+"true"+strings.Repeat(")", 200), "it has brackets inside brackets, 200 deep")
+	f(strings.Repeat("[", 523000), "it has 523000 bytes, and a filter may have 16384")
+	f(strings.Repeat("!", 9001)+"true", "")
+	f(strings.Repeat("not ", 4000)+"true", "")
+	f(`all(1..40, all(1..40, # < 50))`, "it takes up to 2001 steps")
+	f(`all(1..30, all(1..10, # < 50))`, "true")
+	f(`any(split(message, ""), any(split(message, ""), true))`, "line 1, column 5: a filter has no function split")
+	f(`severity in 0..3 and facility in 16..23`, "true")
+	f(`severity in 0..3000000`, "line 1, column 14: a range must be")
+	f(`message + message == app`, "line 1, column 9: a filter cannot put texts together")
+	f(`facility * 8 + severity == 187`, "true")
+	f(`let a = message; a == app`, "line 1, column ")
+	f(`replace(message, "", message) == app`, "line 1, column 1: a filter has no function replace")
+	f(`message matches message`, "line 1, column 9: the pattern of matches")
+	f(`message matches "`+strings.Repeat("(a{100}){10}", 3)+`"`, "it takes up to 2001 steps")
+	f(`devicetime.Hour() < 25 and devicetime.IsZero()`, "true")
+	f(`devicetime.Format(message) == app`, "line 1, column 12: a filter cannot call this")
+	f(`message[0:4] == "eth0" and upper(app) startsWith "KERN"`, "true")
+}
+
+// testEnv has scripts run in a process of the tests.
+func testEnv(t *testing.T) *Env {
+	e := &Env{Log: slog.New(slog.DiscardHandler), Now: time.Now, Worker: testWorker}
+	e.scripts.command = testWorker
+	t.Cleanup(e.scripts.close)
+	return e
+}
+
+// one judges one message.
+func (p *pipeline[M]) one(m *M) verdict {
+	all := []M{*m}
+	v := p.judge(context.Background(), all)
+	*m = all[0]
+	return v[0]
 }
 
 func TestScript(t *testing.T) {
+	env := testEnv(t)
 	f := func(text string, want string) {
 		t.Helper()
 		m := Syslog{Severity: 3, App: "kernel", Message: "link down"}
-		s, _, err := newSieve[Syslog](map[string]string{"script": text})
+		s, _, err := newPipeline[Syslog](t.Context(), env, 1, map[string]string{"script": text}, new(atomic.Int32))
 		if err != nil {
 			if got := err.Error(); !strings.HasPrefix(got, want) {
 				t.Errorf("%s: got %s", text, got)
@@ -56,7 +93,7 @@ func TestScript(t *testing.T) {
 		for range 2 { // the second message finds a machine that works, whatever the first did
 			m = Syslog{Severity: 3, App: "kernel", Message: "link down"}
 			s.fails = rest{} // on a slow machine a single failure may be one too many
-			v := s.judge(&m)
+			v := s.one(&m)
 			got := fmt.Sprint(v.by == "", " ", m.Severity, " ", m.Category, " ", m.Message, " ", v.feeds)
 			if v.failed != nil {
 				got = fmt.Sprint(v.by == "", " ", m.Message, " ", v.failed)
@@ -95,21 +132,21 @@ func TestScript(t *testing.T) {
 
 // What a device can send, a script can give back.
 func TestScriptLongest(t *testing.T) {
-	s, _, err := newSieve[Syslog](map[string]string{"script": "function message(m) { m.category = 'seen'; return m }"})
+	s, _, err := newPipeline[Syslog](t.Context(), testEnv(t), 1, map[string]string{"script": "function message(m) { m.category = 'seen'; return m }"}, new(atomic.Int32))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.close()
 	lines := lineReader{zone: time.UTC, now: time.Now}
 	m := lines.read(strings.Repeat("\x00", tcpLength-1) + "a")
-	if v := s.judge(&m); v.failed != nil || m.Category != "seen" || len(m.Message) <= 2*tcpLength {
+	if v := s.one(&m); v.failed != nil || m.Category != "seen" || len(m.Message) <= 2*tcpLength {
 		t.Errorf("%d bytes: %v", len(m.Message), v.failed)
 	}
 }
 
 // A script that fails again and again rests, so that others need not wait; one that works again is asked as before.
 func TestScriptRests(t *testing.T) {
-	s, _, err := newSieve[Syslog](map[string]string{"script": `function message(m) { if (m.app) return m; throw new Error("no app") }`})
+	s, _, err := newPipeline[Syslog](t.Context(), testEnv(t), 1, map[string]string{"script": `function message(m) { if (m.app) return m; throw new Error("no app") }`}, new(atomic.Int32))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +154,7 @@ func TestScriptRests(t *testing.T) {
 	f := func(app, want string) {
 		t.Helper()
 		s.fails.spent = 0 // on a slow machine, failures take long enough for a rest
-		v := s.judge(&Syslog{App: app, Message: "x"})
+		v := s.one(&Syslog{App: app, Message: "x"})
 		if got := fmt.Sprint(v.failed); v.by != "" || !strings.HasPrefix(got, want) {
 			t.Errorf("by %q: %s", v.by, got)
 		}

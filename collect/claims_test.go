@@ -1,0 +1,206 @@
+package collect
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"belfry"
+	"belfry/ingest"
+)
+
+// another makes a second customer, which may listen on what is granted.
+func (h *house) another(name string, grants ...string) ingest.Sender {
+	h.t.Helper()
+	c, err := h.seq.CreateCustomer(name, "test")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := h.seq.ChangeGrants(name, grants, nil, true, "test"); err != nil {
+		h.t.Fatal(err)
+	}
+	return ingest.Sender{Scope: belfry.Whole(c.ID), Name: "test"}
+}
+
+// provisionAs sends one row of a receiver and gives the answer.
+func (h *house) provisionAs(who ingest.Sender, row string, o ingest.Options) string {
+	h.t.Helper()
+	_, answer, err := h.seq.Provision(h.t.Context(), who, "log-syslog-receiver", strings.NewReader("name,listen,allow\n"+row+"\n"), o)
+	if err != nil {
+		return err.Error()
+	}
+	return string(answer)
+}
+
+// A port belongs to one customer: others get the same refusal whether it is in use or was never granted, however the address
+// is written, and nothing that arrives there.
+func TestPortsBelongToOneCustomer(t *testing.T) {
+	h := newHouse(t, Kinds)
+	free, taken, granted := freePort(t, "udp"), freePort(t, "udp"), freePort(t, "udp")
+	_, port, _ := net.SplitHostPort(taken)
+	other := h.another("B", granted, "0.0.0.0:"+port) // the second is in use by default, which needs no grant
+	h.provision("log-syslog-receiver", "name,listen", "A,"+taken)
+	h.up("A")
+	refused := func(listen string) {
+		t.Helper()
+		want := fmt.Sprintf(`"column":"listen","code":"not_allowed","message":"this customer may not listen on %s; ask an administrator of the instance for a port"`, listen)
+		for _, o := range []ingest.Options{{}, {DryRun: true}} {
+			if got := h.provisionAs(other, "X,"+listen+",127.0.0.0/24", o); !strings.Contains(got, want) {
+				t.Errorf("%s: %s", listen, got)
+			}
+		}
+	}
+	refused(free)
+	for _, listen := range []string{taken, "0.0.0.0:" + port, "[::]:" + port, ":" + port, "[::ffff:127.0.0.1]:" + port} {
+		refused(listen)
+	}
+	if got := h.provisionAs(other, "X,"+granted+",", ingest.Options{}); !strings.Contains(got, `"accepted":1`) {
+		t.Fatal(got)
+	}
+	h.await("it receives", func() bool {
+		return h.env.ports.smallestBuffer() > 0 && h.stateOf(other, "X - Receiver").Status == belfry.OK
+	})
+	// The other way round: default may open any port, but not one that another customer has.
+	if got := h.provisionAs(h.who, "Y,"+granted+",127.0.0.9", ingest.Options{}); !strings.Contains(got, `"code":"not_allowed"`) {
+		t.Error(got)
+	}
+	// What is taken back is switched off, and says so; given again, it works again.
+	if err := h.seq.ChangeGrants("B", nil, []string{granted}, false, "test"); err != nil {
+		t.Fatal(err)
+	}
+	h.await("it is off", func() bool {
+		s := h.stateOf(other, "X - Receiver")
+		return s.Status == belfry.Unavailable && strings.Contains(s.Info, "may not listen on "+granted)
+	})
+	if err := h.seq.ChangeGrants("B", []string{granted}, nil, false, "test"); err != nil {
+		t.Fatal(err)
+	}
+	h.await("it is on again", func() bool { return h.stateOf(other, "X - Receiver").Status == belfry.OK })
+}
+
+// allows tells whether the one receiver takes messages from so many networks: that is what a change sets last.
+func (h *house) allows(networks int) func() bool {
+	return func() bool {
+		h.env.ports.mu.Lock()
+		defer h.env.ports.mu.Unlock()
+		for _, at := range h.env.ports.open {
+			at.mu.RLock()
+			defer at.mu.RUnlock()
+			return len(at.bindings[0].allow) == networks
+		}
+		return false
+	}
+}
+
+// stateOf is what an item of a customer shows.
+func (h *house) stateOf(who ingest.Sender, name string) (s belfry.State) {
+	for n := range h.tree.Each(h.tree.Everything(who.Customer)) {
+		if n.Name == name {
+			s = n.State
+		}
+	}
+	return s
+}
+
+// However it came about, an open port is not shared between customers.
+func TestPortsAreNotShared(t *testing.T) {
+	s := newShared(t, "udp")
+	s.attach(1, "127.0.0.1/32")
+	b := &binding{customer: 2, resource: 2, account: s.env.NewAccount(), inbox: newInbox(10)}
+	_, port, _ := net.SplitHostPort(s.spec.addr)
+	for _, spec := range []portSpec{s.spec, {protocol: "udp", addr: ":" + port, open: listenUDP(":"+port, false)}, {protocol: "tcp", addr: s.spec.addr, open: s.env.listenTCP(s.spec.addr, nil)}} {
+		if err := s.ports.attach(b, spec, networks{}); belfry.CodeOf(err) != belfry.NotAllowed {
+			t.Errorf("%s %s: %v", spec.protocol, spec.addr, err)
+		}
+	}
+}
+
+// A customer has a limited number of receivers.
+func TestReceiversLimited(t *testing.T) {
+	h := newHouse(t, nil)
+	var rows []string
+	for i := range 101 {
+		rows = append(rows, fmt.Sprintf("R%d,127.0.0.1:%d,", i, 20000+i))
+	}
+	got := h.provisionAs(h.who, strings.Join(rows, "\n"), ingest.Options{})
+	if !strings.Contains(got, `"accepted":100,`) || !strings.Contains(got, `"code":"limit_reached","message":"there are as many receivers as are allowed, 100`) {
+		t.Errorf("%.500s", got)
+	}
+	h.remove("log-syslog-receiver", "R7")
+	if got := h.provisionAs(h.who, rows[100], ingest.Options{}); !strings.Contains(got, `"accepted":1,`) {
+		t.Error(got)
+	}
+}
+
+// What is tried before it is accepted is not tried in the sequencer: somebody else can send meanwhile.
+func TestInspectOutsideSequencer(t *testing.T) {
+	h := newHouse(t, nil)
+	h.provision("custom", "name", "C")
+	looked := 0
+	h.inspecting = func() {
+		looked++
+		row := &belfry.Row{Type: "data", Resource: "C", Object: "o", Class: "c", View: "C", Indicators: []belfry.Cell{{N: 1, Text: "1"}}}
+		if code, answer, err := h.seq.SendOne(t.Context(), h.who.Customer, row); err != nil || code != 200 {
+			t.Errorf("%d %s %v", code, answer, err)
+		}
+	}
+	for _, o := range []ingest.Options{{DryRun: true}, {Atomic: true}, {}} {
+		if got := h.provisionAs(h.who, "S,127.0.0.1:5514,", o); !strings.Contains(got, `"rejected":0`) {
+			t.Error(got)
+		}
+	}
+	if looked != 2 { // the third changes nothing
+		t.Errorf("looked at %d times", looked)
+	}
+}
+
+// A script that a user limited to views wrote writes inside these views, as they are when it writes.
+func TestScriptScope(t *testing.T) {
+	h := newHouse(t, Kinds)
+	h.provision("custom", "name", "Mine", "Foreign")
+	user := belfry.User{Name: "op", Password: "x", Role: belfry.Operator, Views: []string{"Mine", "Recv"}}
+	addr := freePort(t, "udp")
+	script := `function message(m) { log("o", m.message, {resource: m.app, class: "lines", view: m.app}); return m }`
+	h.provision("log-syslog-receiver", "name,listen", "Recv,"+addr)
+	if err := h.seq.CreateUser(h.who.Customer, user, "test"); err != nil {
+		t.Fatal(err)
+	}
+	limited := ingest.Sender{Scope: belfry.Scope{Customer: h.who.Customer, Views: user.Views}, Name: "op"}
+	_, answer, err := h.seq.Provision(t.Context(), limited, "log-syslog-receiver", strings.NewReader("name,allow,script\nRecv,127.0.0.0/8,"+cell(script)+"\n"), ingest.Options{})
+	if err != nil || !strings.Contains(string(answer), `"accepted":1`) {
+		t.Fatalf("%s %v", answer, err)
+	}
+	h.await("the script is there", h.allows(1))
+	h.up("Recv")
+	c := dial(t, "udp", "127.0.0.1", addr)
+	said := int64(0)
+	say := func(to string) {
+		t.Helper()
+		fmt.Fprintf(c, "<13>Nov 14 10:11:12 h %s: text", to)
+		said++
+		h.await("it is stored", func() bool { return h.env.Sums.Kept.Load() == said })
+	}
+	say("Mine")
+	say("Foreign")
+	if got := len(h.stored("objectlog", "item")); got != 1 {
+		t.Errorf("%d lines were written", got)
+	}
+	if n := h.env.Sums.Failed.Load(); n != 1 {
+		t.Errorf("%d failures", n)
+	}
+	if err := h.seq.SetViews(h.who.Customer, "op", []string{"Recv"}, "test"); err != nil {
+		t.Fatal(err)
+	}
+	say("Mine")
+	if got := len(h.stored("objectlog", "item")); got != 1 {
+		t.Errorf("the views are fewer: %d lines were written", got)
+	}
+	// Somebody who may do everything changes the filter: that does not make the script theirs.
+	h.provision("log-syslog-receiver", "name,allow,filter", `Recv,"127.0.0.0/8, ::1",severity < 7`)
+	h.await("it is changed", h.allows(2))
+	say("Foreign")
+	if got := len(h.stored("objectlog", "item")); got != 1 {
+		t.Errorf("after the change of another: %d lines were written", got)
+	}
+}

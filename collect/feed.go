@@ -1,0 +1,53 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"belfry"
+)
+
+// row is what a script sent, as a row for the receiver's resource unless it says otherwise.
+func (f *Feed) row(resource string) (*belfry.Row, error) {
+	r := &belfry.Row{Type: "data", Resource: resource, Object: f.Object, Class: f.Class, View: f.View}
+	if f.Resource != "" {
+		r.Resource = f.Resource
+	}
+	if f.Log {
+		r.Type, r.Log = "log", f.Text
+		return r, nil
+	}
+	for name, v := range f.Values {
+		n, err := strconv.Atoi(strings.TrimPrefix(name, "i"))
+		if err != nil || n < 1 || !strings.HasPrefix(name, "i") {
+			return nil, fmt.Errorf("data(%q, …): there is no indicator %q; they are i1, i2, …", f.Object, name)
+		}
+		text := ""
+		switch v := v.(type) {
+		case float64:
+			text = strconv.FormatFloat(v, 'g', -1, 64)
+		case string:
+			text = v
+		default:
+			return nil, fmt.Errorf("data(%q, …): %s is neither a number nor a text", f.Object, name)
+		}
+		r.Indicators = append(r.Indicators, belfry.Cell{N: n, Text: text})
+	}
+	return r, nil
+}
+
+// feed sends what a script wants to tell about objects.
+func (e *Env) feed(ctx context.Context, t Task, feeds []Feed) error {
+	for i := range feeds {
+		row, err := feeds[i].row(t.Name)
+		if err == nil {
+			err = sendWithin(ctx, e.Sink, e.tree.ScopeOf(t.Customer, t.Author), row)
+		}
+		if err != nil {
+			return fmt.Errorf("script: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package collect
+
+import (
+	"fmt"
+	"reflect"
+	regex "regexp/syntax"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+)
+
+// The cost of a filter is the number of steps that one message may take. Every operation is a step over at most one field; a
+// condition about all elements of a list takes its steps for each of them, and a pattern takes as many as it has instructions.
+// What could make a list or text longer than a message, and so has no such number, is not part of the language.
+
+const (
+	filterSteps  = 2000
+	trapListSize = trapValues // of p, the only field that is a list
+)
+
+// filterFunctions are the functions that a filter may call.
+var filterFunctions = map[string]bool{
+	"all": true, "any": true, "none": true, "one": true, "count": true,
+	"len": true, "lower": true, "upper": true, "trim": true, "trimPrefix": true, "trimSuffix": true,
+	"hasPrefix": true, "hasSuffix": true, "indexOf": true, "lastIndexOf": true, "first": true, "last": true,
+	"int": true, "float": true, "string": true, "abs": true, "ceil": true, "floor": true, "round": true, "date": true, "duration": true,
+}
+
+// filterMethods are the methods of devicetime that a filter may call.
+var filterMethods = map[string]bool{
+	"Hour": true, "Minute": true, "Second": true, "Day": true, "Weekday": true, "Month": true, "Year": true, "YearDay": true,
+	"Before": true, "After": true, "Equal": true, "IsZero": true, "Unix": true, "UTC": true,
+}
+
+// checkFilter refuses a condition that costs too much or uses what filters do not have.
+func checkFilter(n ast.Node, text string) error {
+	c := filterCost{text: text}
+	steps := c.steps(n)
+	if c.err == nil && steps > filterSteps {
+		c.err = fmt.Errorf("it takes up to %d steps for a message, and a filter may take %d; use a script", steps, filterSteps)
+	}
+	return c.err
+}
+
+type filterCost struct {
+	text string
+	err  error
+}
+
+// refuse notes the first thing that a filter cannot have.
+func (c *filterCost) refuse(n ast.Node, format string, args ...any) int {
+	if c.err == nil {
+		c.err = at(n, c.text, fmt.Sprintf(format, args...))
+	}
+	return 0
+}
+
+// at says where in the text something is wrong.
+func at(n ast.Node, text, message string) error {
+	e := &file.Error{Location: n.Location(), Message: message}
+	return placed(e.Bind(file.NewSource(text)))
+}
+
+// steps counts those of a part of the condition. The number stays small: what is over the limit is not added up further.
+func (c *filterCost) steps(n ast.Node) int {
+	switch n := n.(type) {
+	case nil:
+		return 0
+	case *ast.NilNode, *ast.IdentifierNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.StringNode, *ast.PointerNode:
+		return 1
+	case *ast.UnaryNode:
+		return c.sum(n.Node)
+	case *ast.BinaryNode:
+		return c.binary(n)
+	case *ast.ConditionalNode:
+		return c.sum(n.Cond, n.Exp1, n.Exp2)
+	case *ast.ArrayNode:
+		return c.sum(n.Nodes...)
+	case *ast.ChainNode:
+		return c.sum(n.Node)
+	case *ast.MemberNode:
+		return c.sum(n.Node, n.Property)
+	case *ast.SliceNode:
+		return c.sum(n.Node, n.From, n.To)
+	case *ast.CallNode:
+		return c.method(n)
+	case *ast.BuiltinNode:
+		return c.function(n)
+	case *ast.PredicateNode:
+		return c.sum(n.Node)
+	case *ast.VariableDeclaratorNode:
+		return c.refuse(n, "a filter has no variables; use a script")
+	}
+	return c.refuse(n, "a filter cannot have this; use a script")
+}
+
+func (c *filterCost) sum(nodes ...ast.Node) int {
+	total := 1
+	for _, n := range nodes {
+		total = min(total+c.steps(n), filterSteps+1)
+	}
+	return total
+}
+
+func (c *filterCost) binary(n *ast.BinaryNode) int {
+	switch n.Operator {
+	case "..":
+		return 1 + c.length(n)
+	case "matches":
+		pattern, ok := n.Right.(*ast.StringNode)
+		if !ok {
+			return c.refuse(n, "the pattern of matches must be a text in quotes")
+		}
+		return min(c.steps(n.Left)+c.pattern(pattern), filterSteps+1)
+	case "|", "??", "**", "^":
+		return c.refuse(n, "a filter has no operator %s; use a script", n.Operator)
+	}
+	return c.sum(n.Left, n.Right)
+}
+
+// pattern counts the instructions of a regular expression.
+func (c *filterCost) pattern(n *ast.StringNode) int {
+	re, err := regex.Parse(n.Value, regex.Perl)
+	if err != nil {
+		return c.refuse(n, "%s", err)
+	}
+	program, err := regex.Compile(re.Simplify())
+	if err != nil {
+		return c.refuse(n, "%s", err)
+	}
+	return min(len(program.Inst), filterSteps+1)
+}
+
+// function counts the steps of a call. One with a condition about elements takes them for each element.
+func (c *filterCost) function(n *ast.BuiltinNode) int {
+	if !filterFunctions[n.Name] {
+		return c.refuse(n, "a filter has no function %s; use a script", n.Name)
+	}
+	if len(n.Arguments) == 2 {
+		if body, ok := n.Arguments[1].(*ast.PredicateNode); ok {
+			return min(c.steps(n.Arguments[0])+c.length(n.Arguments[0])*c.steps(body), filterSteps+1)
+		}
+	}
+	return c.sum(n.Arguments...)
+}
+
+// length is how many elements a list has at most.
+func (c *filterCost) length(n ast.Node) int {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		return trapListSize
+	case *ast.ArrayNode:
+		return len(n.Nodes)
+	case *ast.SliceNode:
+		return c.length(n.Node)
+	case *ast.BinaryNode:
+		from, ok1 := n.Left.(*ast.IntegerNode)
+		to, ok2 := n.Right.(*ast.IntegerNode)
+		if n.Operator == ".." && ok1 && ok2 && from.Value <= to.Value && uint(to.Value)-uint(from.Value) < filterSteps {
+			return to.Value - from.Value + 1
+		}
+		if n.Operator == ".." {
+			return c.refuse(n, "a range must be between two whole numbers, at most %d apart, such as 16..23", filterSteps)
+		}
+	}
+	return c.refuse(n, "conditions about elements can be about p, a list in brackets or a range")
+}
+
+// method counts the steps of what is called on a value. Only times have methods.
+func (c *filterCost) method(n *ast.CallNode) int {
+	m, ok := n.Callee.(*ast.MemberNode)
+	if !ok {
+		name := "this"
+		if id, ok := n.Callee.(*ast.IdentifierNode); ok {
+			name = id.Value
+		}
+		return c.refuse(n, "a filter has no function %s", name)
+	}
+	name, ok := m.Property.(*ast.StringNode)
+	if !ok || !filterMethods[name.Value] {
+		return c.refuse(n, "a filter cannot call this; use a script")
+	}
+	return c.sum(append([]ast.Node{m.Node}, n.Arguments...)...)
+}
+
+// checkStrings refuses to put texts together: so a filter could make one that is larger than the machine.
+func checkStrings(n ast.Node, text string) error {
+	f := &stringsCheck{text: text}
+	ast.Walk(&n, f)
+	return f.err
+}
+
+type stringsCheck struct {
+	text string
+	err  error
+}
+
+// Visit looks at one part of the condition.
+func (s *stringsCheck) Visit(n *ast.Node) {
+	b, ok := (*n).(*ast.BinaryNode)
+	if !ok || b.Operator != "+" || s.err != nil {
+		return
+	}
+	if t := b.Type(); t == nil || t.Kind() == reflect.String || t.Kind() == reflect.Interface {
+		s.err = at(b, s.text, "a filter cannot put texts together; use a script")
+	}
+}

@@ -1,0 +1,191 @@
+package collect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"belfry"
+)
+
+// pipeline is filter and script of a receiver, for messages of one kind. It is for one goroutine.
+type pipeline[M any] struct {
+	filter *Filter
+	script *scriptLane
+	fails  rest  // of the script
+	broken error // why there is neither: then messages are kept as they come
+}
+
+// rest is what a script gets that fails again and again: each time takes its time, and meanwhile messages would be lost for
+// want of room. While it rests, they are kept as they come.
+type rest struct {
+	count int           // failures, one after the other
+	spent time.Duration // that they took together
+	until time.Time
+	why   error
+}
+
+const (
+	restAfter      = 20 // failures
+	restAfterSpent = time.Second
+	restFor        = 10 * time.Second
+)
+
+// failed books a failure; after too many the rest begins. Then one more is enough.
+func (r *rest) failed(why error, now time.Time, took time.Duration) {
+	r.count++
+	r.spent += took
+	if r.count >= restAfter || r.spent >= restAfterSpent {
+		r.until, r.why = now.Add(restFor), fmt.Errorf("it failed %d times in a row and rests for %v: %w", r.count, restFor, why)
+	}
+}
+
+// newPipeline makes the pipeline that the answers of a resource ask for. The column is where a fault is. Kills counts the
+// workers that the script has cost; all pipelines of a receiver share it.
+func newPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string, kills *atomic.Int32) (p *pipeline[M], column string, err error) {
+	p = &pipeline[M]{}
+	if text := answers["filter"]; strings.TrimSpace(text) != "" {
+		if p.filter, err = NewFilter(text, new(M)); err != nil {
+			return nil, "filter", fmt.Errorf("the filter is wrong: %w", err)
+		}
+	}
+	if text := answers["script"]; strings.TrimSpace(text) != "" {
+		if err := checkScript(text); err != nil {
+			return nil, "script", fmt.Errorf("the script is wrong: %w", err)
+		}
+		p.script = &scriptLane{workers: &e.scripts, customer: c, text: text, limit: e.scripts.limit, kills: kills}
+		if p.script.limit == (scriptLimit{}) {
+			p.script.limit = scriptLimit{scriptStart, scriptTime}
+		}
+		if err := p.script.open(ctx); err != nil {
+			if ctx.Err() != nil {
+				return nil, "", ctx.Err()
+			}
+			return nil, "script", fmt.Errorf("the script is wrong: %w", err)
+		}
+	}
+	return p, "", nil
+}
+
+// checkPipeline judges filter and script when they are provisioned.
+func checkPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (column string, err error) {
+	p, column, err := newPipeline[M](ctx, e, c, answers, new(atomic.Int32))
+	if err == nil {
+		p.close()
+	}
+	return column, err
+}
+
+func (p *pipeline[M]) close() {
+	if p.script != nil {
+		p.script.close()
+	}
+}
+
+// verdict is what filter and script say of a message.
+type verdict struct {
+	by     string // which of them did not want it; empty: it is kept
+	feeds  []Feed
+	given  []byte // what the script gave back
+	failed error  // why one of them has no say: then the message is kept as it came
+}
+
+// judge asks filter and script about messages, and lets the script change them. One that fails never costs a message. Nil says
+// that all are kept.
+func (p *pipeline[M]) judge(ctx context.Context, messages []M) []verdict {
+	if p.filter == nil && p.script == nil && p.broken == nil {
+		return nil
+	}
+	all := make([]verdict, len(messages))
+	var open []int // for the script
+	for i := range messages {
+		if all[i].failed = p.broken; p.filter != nil {
+			keep, err := p.filter.Keep(&messages[i])
+			if err != nil {
+				all[i].failed = fmt.Errorf("filter: %w", err)
+				continue
+			}
+			if !keep {
+				all[i].by = "filter"
+				continue
+			}
+		}
+		if p.script != nil {
+			open = append(open, i)
+		}
+	}
+	for len(open) > 0 {
+		if time.Now().Before(p.fails.until) {
+			for _, i := range open {
+				all[i].failed = fmt.Errorf("script: %w", p.fails.why)
+			}
+			break
+		}
+		open = p.ask(ctx, messages, all, open[:min(len(open), runMessages)], open)
+	}
+	return all
+}
+
+// off tells that the script is not run any more.
+func (p *pipeline[M]) off() bool { return p.script != nil && p.script.kills.Load() >= scriptKills }
+
+// ask shows some messages to the script, and gives back those of all that are still open.
+func (p *pipeline[M]) ask(ctx context.Context, messages []M, all []verdict, some, open []int) []int {
+	texts := make([][]byte, 0, len(some))
+	for _, i := range some {
+		text, err := json.Marshal(&messages[i])
+		if err != nil { // no message has what cannot be written
+			text = []byte("{}")
+		}
+		texts = append(texts, text)
+	}
+	results := p.script.run(ctx, texts)
+	for n := range results {
+		r, i := &results[n], some[n]
+		v, err := &all[i], r.err
+		if err == nil {
+			err = takeResult(v, r.text, &messages[i])
+		}
+		if err == nil {
+			p.fails = rest{}
+			continue
+		}
+		v.failed = fmt.Errorf("script: %w", err)
+		if v.by, v.feeds = "", nil; errors.Is(err, errScriptOff) || ctx.Err() != nil {
+			for _, i := range open[n:] {
+				all[i].failed = v.failed
+			}
+			return nil
+		}
+		p.fails.failed(err, time.Now(), r.took)
+	}
+	return open[len(results):]
+}
+
+// takeResult reads what the script made of a message.
+func takeResult[M any](v *verdict, text []byte, m *M) (err error) {
+	if v.given, v.feeds, err = readResult(text); err != nil {
+		return err
+	}
+	if v.given == nil {
+		v.by = "script"
+		return nil
+	}
+	changed := *m
+	if t, ok := any(&changed).(*Trap); ok {
+		t.P = slices.Clone(t.P) // or the values of the message itself would change
+	}
+	if err := json.Unmarshal(v.given, &changed); err != nil {
+		return fmt.Errorf("what message(m) gave back: %w", unfit(err))
+	}
+	if err := any(&changed).(made).check(); err != nil {
+		return fmt.Errorf("what message(m) gave back: %w", err)
+	}
+	*m = changed
+	return nil
+}

@@ -1,0 +1,176 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"belfry"
+)
+
+// scriptLane is a script of a receiver on its way through a worker. It is for one goroutine. What the script has remembered is
+// lost when the worker ends: it is stopped when idle, and killed when one of the customer's scripts misbehaves.
+type scriptLane struct {
+	workers  *scriptWorkers
+	customer belfry.CustomerID
+	text     string
+	limit    scriptLimit
+	kills    *atomic.Int32 // of the receiver
+
+	p        *scriptProcess // where the lane is open
+	id       uint32
+	suspects int // messages to try one by one, because a worker ended with them
+}
+
+// scriptResult is what became of one message.
+type scriptResult struct {
+	text []byte // what the script gave back
+	took time.Duration
+	err  error
+}
+
+const (
+	runMessages = 512     // that go to a worker at once
+	runBytes    = 1 << 20 // the same, unless there is one alone
+	scriptKills = 3       // after which a script is not run any more
+)
+
+// errScriptOff says that a script is not run any more.
+var errScriptOff = fmt.Errorf("its process had to be ended %d times, because it took too long or too much memory; change the script to switch the receiver on again", scriptKills)
+
+// errScriptKilled is what becomes of a message with which a worker ended.
+var errScriptKilled = errors.New("the script took too long or too much memory, and its process was ended")
+
+// open makes the script ready, and tells what is wrong with it.
+func (l *scriptLane) open(ctx context.Context) error {
+	var fault error
+	for {
+		err := l.workers.use(ctx, l.customer, l.suspects > 0, func(p *scriptProcess) error {
+			fault = nil
+			return l.openIn(p, &fault)
+		})
+		if !errors.Is(err, errWorkerDied) {
+			return errors.Join(err, fault)
+		}
+		if l.died(1) {
+			return errScriptKilled
+		}
+	}
+}
+
+// openIn makes the script ready in a process.
+func (l *scriptLane) openIn(p *scriptProcess, fault *error) error {
+	if l.p == p {
+		return nil
+	}
+	l.p, l.id = p, p.open()
+	start, each := number(int(l.limit.start.Milliseconds())), number(int(l.limit.message.Milliseconds()))
+	text, err := p.ask(frameOpen, l.id, [][]byte{start, each, []byte(l.text)}, l.limit.start+p.stall, func([]byte) {})
+	if err == nil && len(text) > 0 {
+		*fault = errors.New(string(text))
+		p.forget(l.id)
+		l.p = nil
+	}
+	return err
+}
+
+// died notes that a worker ended with messages of this lane, and tells whether it was because of the first of them. If that is
+// not known, as when the worker ran out of memory with several at work, they are tried again one by one in a worker alone.
+func (l *scriptLane) died(messages int) (guilty bool) {
+	maybe, known := l.p.blamed(l.id)
+	l.p = nil
+	switch {
+	case !maybe: // another one's fault
+		return false
+	case l.suspects > 0:
+		l.suspects--
+	case !known:
+		l.suspects = messages
+		return false
+	}
+	l.kills.Add(1)
+	return true
+}
+
+// run shows messages to the script. It gives back a result for each, however often a worker ends meanwhile, except that it stops
+// behind a failure: then the caller decides how to go on.
+func (l *scriptLane) run(ctx context.Context, messages [][]byte) (results []scriptResult) {
+	for len(results) < len(messages) {
+		if l.kills.Load() >= scriptKills {
+			return append(results, scriptResult{err: errScriptOff})
+		}
+		part := l.part(messages[len(results):])
+		var got []scriptResult
+		var fault error
+		err := l.workers.use(ctx, l.customer, l.suspects > 0, func(p *scriptProcess) error {
+			if err := l.openIn(p, &fault); err != nil || fault != nil {
+				return err
+			}
+			parts := make([][]byte, 0, 2*len(part))
+			for _, m := range part {
+				parts = append(parts, number(len(m)), m)
+			}
+			_, err := p.ask(frameRun, l.id, parts, l.limit.message+p.stall, func(b []byte) { got = append(got, readOutcome(b)) })
+			return err
+		})
+		results = append(results, got...)
+		failed := len(got) > 0 && got[len(got)-1].err != nil
+		switch {
+		case errors.Is(err, errWorkerDied):
+			if l.died(len(part) - len(got)) {
+				return append(results, scriptResult{err: errScriptKilled})
+			}
+		case err != nil:
+			return append(results, scriptResult{err: err})
+		case fault != nil:
+			return append(results, scriptResult{err: fault})
+		case len(got) == 0:
+			return append(results, scriptResult{err: errors.New("the process that runs scripts gave no answer")})
+		case l.suspects > 0:
+			l.suspects--
+		}
+		if failed {
+			return results
+		}
+	}
+	return results
+}
+
+// part is how many messages go to the worker at once.
+func (l *scriptLane) part(messages [][]byte) [][]byte {
+	if l.suspects > 0 {
+		return messages[:1]
+	}
+	bytes := 0
+	for i := range messages {
+		if bytes += len(messages[i]); i == runMessages || i > 0 && bytes > runBytes {
+			return messages[:i]
+		}
+	}
+	return messages
+}
+
+// close gives back what the worker keeps for the script.
+func (l *scriptLane) close() {
+	if l.p != nil {
+		l.p.forget(l.id)
+		l.p = nil
+	}
+}
+
+// readOutcome reads what a worker says of a message.
+func readOutcome(b []byte) (r scriptResult) {
+	if len(b) < 5 {
+		return scriptResult{err: errors.New("the process that runs scripts answered nonsense")}
+	}
+	n, text, _ := cutNumber(b[1:])
+	r.took = time.Duration(n) * time.Microsecond
+	if b[0] == outcomeFailed {
+		r.err = errors.New(string(text))
+		return r
+	}
+	r.text = text
+	return r
+}

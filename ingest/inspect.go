@@ -1,0 +1,157 @@
+package ingest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/meta"
+)
+
+// What users write for receivers, such as scripts, is tried before it is accepted, and that must not happen in the sequencer:
+// everybody would wait for it. So the goroutine of the request does it, row by row, on the answers that the resource will have if
+// nobody else changes it meanwhile. The sequencer looks up what came of it, under the answers that it has itself; if there is
+// nothing, somebody did, and the row is to be sent again.
+
+// inspections are those of one request. The goroutine of the request looks, the sequencer asks for verdicts.
+type inspections struct {
+	seq      *Sequencer
+	ctx      context.Context
+	customer belfry.CustomerID
+	left     time.Duration                // for all of them together
+	pending  map[string]map[string]string // answers of resources that rows of this request change
+
+	mu   sync.Mutex
+	done map[[32]byte]*belfry.RowError // by answers; nil: nothing is wrong
+}
+
+// inspectAll is how long one request may take to have its rows inspected.
+const inspectAll = 30 * time.Second
+
+func (s *Sequencer) newInspections(ctx context.Context, c belfry.CustomerID) *inspections {
+	return &inspections{seq: s, ctx: ctx, customer: c, left: inspectAll, pending: map[string]map[string]string{}, done: map[[32]byte]*belfry.RowError{}}
+}
+
+// listens tells whether a package makes resources that listen somewhere.
+func listens(pt *catalog.PackageType) bool { return pt.Collector != "" && pt.Question("listen") != nil }
+
+// look inspects a row: over what exists, and over what rows before it make of that.
+func (n *inspections) look(b *packageBody, fields [][]byte) {
+	name := string(cell(fields, b.name))
+	var have map[string]string
+	n.seq.cfg.Tree.Read(n.customer, func(e *meta.Estate) {
+		if e == nil {
+			return
+		}
+		if r := e.Resource(name); r != nil && r.Package == b.pt.Name && r.Details != nil {
+			have = r.Details.Answers
+		}
+	})
+	bases := []map[string]string{have}
+	if p, ok := n.pending[name]; ok {
+		bases = append(bases, p)
+	}
+	for _, before := range bases {
+		answers, bad := b.answers(before, fields)
+		if bad != nil { // the sequencer will say so
+			continue
+		}
+		n.pending[name] = answers
+		if len(have) == 0 || !maps.Equal(answers, have) { // what does not change is not judged again
+			n.inspect(b, answers)
+		}
+	}
+}
+
+func (n *inspections) inspect(b *packageBody, answers map[string]string) {
+	key := answersKey(answers)
+	n.mu.Lock()
+	_, known := n.done[key]
+	n.mu.Unlock()
+	if known {
+		return
+	}
+	var bad *belfry.RowError
+	begun := time.Now()
+	if n.left <= 0 {
+		bad = rejectf("script", belfry.LimitReached, "to try the filters and scripts of this request takes too long; send fewer rows at once")
+	} else if column, err := n.seq.cfg.Inspect(n.ctx, n.customer, b.pt.Collector, b.complete(answers)); err != nil {
+		bad = inspected(column, err)
+	}
+	n.left -= time.Since(begun)
+	n.mu.Lock()
+	n.done[key] = bad
+	n.mu.Unlock()
+}
+
+// inspected says in a row error what is wrong with answers.
+func inspected(column string, err error) *belfry.RowError {
+	if e, ok := errors.AsType[*belfry.Error](err); ok {
+		return rejectf(column, e.Code, "%s", e.Message)
+	}
+	return rejectf(column, belfry.BadValue, "%s", err)
+}
+
+// verdict is what came of an inspection.
+func (n *inspections) verdict(answers map[string]string) *belfry.RowError {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	bad, known := n.done[answersKey(answers)]
+	if !known {
+		return rejectf("name", belfry.BadRow, "another request changed this resource at the same time; send the row again")
+	}
+	return bad
+}
+
+// answersKey stands for answers.
+func answersKey(answers map[string]string) (key [32]byte) {
+	h := sha256.New()
+	add := func(s string) {
+		var size [8]byte
+		binary.LittleEndian.PutUint64(size[:], uint64(len(s)))
+		h.Write(size[:])
+		h.Write([]byte(s))
+	}
+	for _, name := range slices.Sorted(maps.Keys(answers)) {
+		add(name)
+		add(answers[name])
+	}
+	h.Sum(key[:0])
+	return key
+}
+
+// author is who wrote the script of a receiver, if that user is limited to views; whoever changes other answers only is not.
+func (p *provisioning) author(old, script string, was *belfry.Author) *belfry.Author {
+	if old == script {
+		return was
+	}
+	who := &p.b.who
+	if script == "" || !who.Limited() {
+		return nil
+	}
+	a := &belfry.Author{User: who.Name, Views: slices.Clone(who.Views)}
+	if u, ok := p.seq.cfg.Tree.User(who.Customer, who.Name); ok {
+		a.Created = u.Created
+	}
+	return a
+}
+
+// roomForReceiver tells whether the customer may have one more resource that listens.
+func (p *provisioning) roomForReceiver() *belfry.RowError {
+	if !listens(p.b.pt) || p.seq.cfg.Receivers == nil {
+		return nil
+	}
+	c, most := p.estate.ID, p.seq.cfg.Limits().Receivers
+	if p.seq.cfg.Receivers(c)+p.s.listenN[c] >= most {
+		return rejectf("name", belfry.LimitReached, "there are as many receivers as are allowed, %d; remove some, or ask an administrator of the instance for more", most)
+	}
+	p.s.listenN[c]++
+	return nil
+}
