@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"belfry"
 	"belfry/query"
@@ -19,13 +21,17 @@ type format interface {
 	end(count int, more bool) error
 }
 
-// formats are the values of wt.
+// safeCSV is the form of wt=csv with safe=true.
+const safeCSV = "csv safe"
+
+// formats are the values of wt, and safeCSV.
 var formats = map[string]struct {
 	mediaType string
 	make      func(*bufio.Writer) format
 }{
 	"json":   {"application/json", func(w *bufio.Writer) format { return &jsonFormat{lines: jsonLines{w: w}} }},
 	"csv":    {"text/csv; charset=utf-8; header=present", func(w *bufio.Writer) format { return &csvFormat{w: csv.NewWriter(w)} }},
+	safeCSV:  {"text/csv; charset=utf-8; header=present", func(w *bufio.Writer) format { return &csvFormat{w: csv.NewWriter(w), safe: true} }},
 	"ndjson": {"application/x-ndjson", func(w *bufio.Writer) format { return &jsonLines{w: w} }},
 }
 
@@ -130,11 +136,16 @@ func (f *jsonFormat) end(count int, more bool) error {
 type csvFormat struct {
 	w     *csv.Writer
 	cells []string
+	safe  bool // for spreadsheets: no cell is a formula
 }
 
 func (f *csvFormat) begin(columns []query.Output) error {
 	for _, c := range columns {
-		f.cells = append(f.cells, c.Name)
+		name := c.Name
+		if f.safe {
+			name = inert(name)
+		}
+		f.cells = append(f.cells, name)
 	}
 	return f.w.Write(f.cells)
 }
@@ -142,8 +153,36 @@ func (f *csvFormat) begin(columns []query.Output) error {
 func (f *csvFormat) row(values []belfry.Value) error {
 	for i, v := range values {
 		f.cells[i] = v.String()
+		if f.safe && v.Type == belfry.TextValue {
+			f.cells[i] = inert(f.cells[i])
+		}
 	}
 	return f.w.Write(f.cells)
+}
+
+// inert puts an apostrophe before a text that a spreadsheet would take for a formula. A number stays a number.
+func inert(text string) string {
+	if text == "" || !strings.ContainsRune("=+-@\t\r\n＝＋－＠", firstRune(text)) {
+		return text
+	}
+	if plainNumber(text) {
+		return text
+	}
+	return "'" + text
+}
+
+func firstRune(text string) rune {
+	r, _ := utf8.DecodeRuneInString(text)
+	return r
+}
+
+// plainNumber tells whether a text is a decimal number and nothing else, as -5 or +1.5e3.
+func plainNumber(text string) bool {
+	if strings.Trim(text, "+-.0123456789eE") != "" {
+		return false
+	}
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil || errors.Is(err, strconv.ErrRange)
 }
 
 func (f *csvFormat) end(int, bool) error {

@@ -16,7 +16,7 @@ import (
 	"belfry/query"
 )
 
-var sqlParams = []string{"q", "fq", "rows", "wt", "from", "to", "span", "tz", "explain"}
+var sqlParams = []string{"q", "fq", "rows", "wt", "from", "to", "span", "tz", "safe", "explain"}
 
 // maxQuery is the longest body of POST /api/sql.
 const maxQuery = 1 << 20
@@ -83,11 +83,14 @@ func (s *Server) sql(w *answer, r *request, params params) error {
 	if wt == "" {
 		wt = "json"
 	}
-	if _, ok := formats[wt]; !ok {
+	if _, ok := formats[wt]; !ok || wt == safeCSV {
 		return belfry.Errorf(belfry.BadParameter, "wt must be json, csv or ndjson, got %q", params.Get("wt"))
 	}
 	explain, err := params.flag("explain")
 	if err != nil {
+		return err
+	}
+	if wt, err = safeForm(params, wt); err != nil {
 		return err
 	}
 	plan, err := s.plan(r.scope(), params)
@@ -109,6 +112,18 @@ func (s *Server) sql(w *answer, r *request, params params) error {
 		return belfry.Errorf(belfry.Overloaded, "the query took longer than %s; ask for a shorter span or fewer items", r.limits.QueryTime)
 	}
 	return err
+}
+
+// safeForm reads the parameter safe, which makes safe CSV of CSV.
+func safeForm(params params, wt string) (string, error) {
+	safe, err := params.flag("safe")
+	switch {
+	case err != nil || !safe:
+		return wt, err
+	case wt != "csv":
+		return "", belfry.Errorf(belfry.BadParameter, "safe is for spreadsheets and goes with wt=csv, not with wt=%s", wt)
+	}
+	return safeCSV, nil
 }
 
 // answer runs the plan and sends its rows. While the client takes them, the time of the query stands still.
