@@ -21,18 +21,29 @@ type format interface {
 	end(count int, more bool) error
 }
 
+// form is how rows are written, and what that is called.
+type form struct {
+	mediaType string
+	make      func(*bufio.Writer) format
+}
+
+const mediaCSV = "text/csv; charset=utf-8; header=present"
+
+// formats are the values of wt.
+var formats = map[string]form{
+	"json":   {"application/json", func(w *bufio.Writer) format { return &jsonFormat{lines: jsonLines{w: w}} }},
+	"csv":    {mediaCSV, func(w *bufio.Writer) format { return &csvFormat{w: csv.NewWriter(w)} }},
+	"ndjson": {"application/x-ndjson", func(w *bufio.Writer) format { return &jsonLines{w: w} }},
+}
+
 // safeCSV is the form of wt=csv with safe=true.
 const safeCSV = "csv safe"
 
-// formats are the values of wt, and safeCSV.
-var formats = map[string]struct {
-	mediaType string
-	make      func(*bufio.Writer) format
-}{
-	"json":   {"application/json", func(w *bufio.Writer) format { return &jsonFormat{lines: jsonLines{w: w}} }},
-	"csv":    {"text/csv; charset=utf-8; header=present", func(w *bufio.Writer) format { return &csvFormat{w: csv.NewWriter(w)} }},
-	safeCSV:  {"text/csv; charset=utf-8; header=present", func(w *bufio.Writer) format { return &csvFormat{w: csv.NewWriter(w), safe: true} }},
-	"ndjson": {"application/x-ndjson", func(w *bufio.Writer) format { return &jsonLines{w: w} }},
+func formOf(wt string) form {
+	if wt == safeCSV {
+		return form{mediaCSV, func(w *bufio.Writer) format { return &csvFormat{w: csv.NewWriter(w), safe: true} }}
+	}
+	return formats[wt]
 }
 
 // held is how much of an answer is kept back: an error that shows up before can still be told properly.
@@ -41,7 +52,7 @@ const held = 64 << 10
 // write writes rows as they come. Engines deliver one row more than was asked for, which only says that there are more.
 func write(w io.Writer, wt string, limit int, rows query.Rows) (count int, more bool, err error) {
 	buf := bufio.NewWriterSize(w, held)
-	out := formats[wt].make(buf)
+	out := formOf(wt).make(buf)
 	if err := out.begin(rows.Columns()); err != nil {
 		return 0, false, err
 	}

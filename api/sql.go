@@ -83,7 +83,7 @@ func (s *Server) sql(w *answer, r *request, params params) error {
 	if wt == "" {
 		wt = "json"
 	}
-	if _, ok := formats[wt]; !ok || wt == safeCSV {
+	if _, ok := formats[wt]; !ok {
 		return belfry.Errorf(belfry.BadParameter, "wt must be json, csv or ndjson, got %q", params.Get("wt"))
 	}
 	explain, err := params.flag("explain")
@@ -149,7 +149,7 @@ const moreTrailer = "X-More"
 // stream sends rows in the form of wt, packed if the client takes that.
 func (s *Server) stream(clock *stopwatch, w *answer, r *request, wt string, limit int, rows query.Rows) (count int, err error) {
 	h := w.Header()
-	h.Set("Content-Type", formats[wt].mediaType)
+	h.Set("Content-Type", formOf(wt).mediaType)
 	h.Set("Cache-Control", "no-store")
 	h.Set("Vary", "Accept-Encoding")
 	if r.Method == http.MethodHead {

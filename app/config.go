@@ -27,6 +27,7 @@ import (
 type Config struct {
 	Listen        string            `yaml:"listen" help:"address of the API and the web interface"`
 	AdminListen   string            `yaml:"admin_listen" help:"address of /metrics and the profiler; empty: /metrics on listen, for callers on the same machine"`
+	AdminHosts    string            `yaml:"admin_hosts" help:"names under which /metrics and the profiler may be asked, with commas between them; addresses, localhost and the machine's own name always do"`
 	Data          string            `yaml:"data" help:"folder of everything the service keeps"`
 	LogLevel      string            `yaml:"log_level" help:"debug, info, warn or error" reload:"yes"`
 	Timezone      string            `yaml:"timezone" help:"zone of times that are given without one, as Europe/Vienna; empty: the machine's" reload:"yes"`
@@ -282,6 +283,20 @@ func loopback(addr string) (bool, error) {
 	}
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
+}
+
+// hostNames are the names under which this machine is asked for /metrics.
+func (c *Config) hostNames() []string {
+	names := strings.FieldsFunc(c.AdminHosts, func(r rune) bool { return r == ',' || r == ' ' })
+	for _, addr := range []string{c.Listen, c.AdminListen} {
+		if host, _, err := net.SplitHostPort(addr); err == nil && host != "" {
+			names = append(names, host)
+		}
+	}
+	if name, err := os.Hostname(); err == nil {
+		names = append(names, name)
+	}
+	return names
 }
 
 // Level is the log level as the logger wants it.

@@ -137,7 +137,8 @@ func (c *core) replay(each func(r *belfry.Record, fresh bool) error) error {
 
 func (c *core) lost(pos uint64, err error) {
 	c.Log.Error("a record of the journal cannot be used", "pos", pos, "err", err)
-	c.damage = append(c.damage, fmt.Sprintf("record %x·%d cannot be used: %v", pos>>32, uint32(pos), err))
+	// Every customer reads this in an event, and the error may name something of one of them; the log has it.
+	c.damage = append(c.damage, fmt.Sprintf("record %x·%d cannot be used", pos>>32, uint32(pos)))
 }
 
 // close gives everything back, as far as it was opened.
