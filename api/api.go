@@ -145,6 +145,7 @@ type Limits struct {
 	QueryTime    time.Duration // how long one query may take
 	Wait         time.Duration // how long a request waits for its turn
 	Idle         time.Duration // how long a client may neither send nor take a byte
+	SessionAge   time.Duration // when a session ends however much it is used; 0: never
 	Streams      int           // streams of one customer at the same time
 	AllStreams   int           // streams of all customers together
 }

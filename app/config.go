@@ -40,6 +40,7 @@ type Config struct {
 	Retention     Ages              `yaml:"retention" help:"how long each collection is kept, and its summaries by the hour and by the day, which are not to go before its rows; 0 keeps it for ever" reload:"yes"`
 	Limits        Limits            `yaml:"limits"`
 	Runtime       Runtime           `yaml:"runtime"`
+	Sessions      Sessions          `yaml:"sessions"`
 	OIDC          OIDC              `yaml:"oidc"`
 	file          string            // where it was read from
 	said          map[string]string // which settings somebody has written on this machine, and where: see saidInFile
@@ -103,6 +104,11 @@ type Runtime struct {
 	GCPercent   int  `yaml:"gc_percent" help:"how much the heap may grow between collections, like GOGC; 0: the default" reload:"yes"`
 }
 
+// Sessions says how long people stay logged in.
+type Sessions struct {
+	MaxAge Duration `yaml:"max_age" help:"when a session ends however much it is used; without use it ends after 12h" reload:"yes"`
+}
+
 // Ages say how long collections are kept.
 type Ages map[string]Duration
 
@@ -122,8 +128,9 @@ func Default(cat *catalog.Catalog) *Config {
 			QueryTime: Duration(30 * time.Second), Wait: Duration(2 * time.Second), Idle: Duration(30 * time.Second),
 			Stop: Duration(9 * time.Second), // many kill after ten
 		},
+		Sessions:  Sessions{MaxAge: Duration(7 * day)},
 		Retention: defaultAges(cat),
-		OIDC:      OIDC{Customer: "default", Roles: map[string]string{}},
+		OIDC:      OIDC{Customer: "default", Roles: map[string]string{}, Scopes: "openid profile email", Recheck: Duration(15 * time.Minute)},
 	}
 }
 
@@ -237,6 +244,7 @@ func (c *Config) Check() error {
 		inRange("limits.stop", l.Stop, Duration(time.Second), Duration(time.Hour)),
 		inRange("storage.duckdb.memory_limit", c.Storage.DuckDB.MemoryLimit, 64<<20, 1<<44),
 		inRange("storage.reserve", c.Storage.Reserve, 0, 1<<40),
+		inRange("sessions.max_age", c.Sessions.MaxAge, Duration(time.Minute), Duration(400*day)),
 		inRange("runtime.gc_percent", c.Runtime.GCPercent, 0, 10_000),
 	)
 	errs = append(errs, c.Retention.check(), c.OIDC.check())

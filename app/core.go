@@ -169,7 +169,8 @@ func (c *core) use(cfg *Config) {
 	c.limits.Store(&ingest.Limits{
 		HeldBody: int64(cfg.Limits.BodyHeld), Row: int(cfg.Limits.Row), Columns: cfg.Limits.Columns, Indicators: cfg.Limits.Indicators,
 		Objects: cfg.Limits.Objects, Answers: cfg.Limits.IdempotencyKeys, Rate: cfg.Limits.RowRate, StrictClasses: cfg.StrictClasses,
-		Retention: func(collection string) time.Duration { return time.Duration(cfg.Retention[collection]) },
+		SessionAge: time.Duration(cfg.Sessions.MaxAge),
+		Retention:  func(collection string) time.Duration { return time.Duration(cfg.Retention[collection]) },
 		Oldest: func(collection string) belfry.Time {
 			if c.oldest == nil {
 				return 0

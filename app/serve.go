@@ -344,6 +344,6 @@ func (c *Config) apiLimits() api.Limits {
 	return api.Limits{
 		Body: int64(c.Limits.Body), BodyHeld: int64(c.Limits.BodyHeld), BulkRequests: c.Limits.BulkRequests,
 		Queries: c.Limits.Queries, QueryTime: time.Duration(c.Limits.QueryTime), Wait: time.Duration(c.Limits.Wait),
-		Idle: time.Duration(c.Limits.Idle), Streams: c.Limits.Streams, AllStreams: c.Limits.AllStreams,
+		Idle: time.Duration(c.Limits.Idle), SessionAge: time.Duration(c.Sessions.MaxAge), Streams: c.Limits.Streams, AllStreams: c.Limits.AllStreams,
 	}
 }
