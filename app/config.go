@@ -41,6 +41,7 @@ type Config struct {
 	Limits        Limits            `yaml:"limits"`
 	Runtime       Runtime           `yaml:"runtime"`
 	Sessions      Sessions          `yaml:"sessions"`
+	Secrets       Secrets           `yaml:"secrets"`
 	OIDC          OIDC              `yaml:"oidc"`
 	file          string            // where it was read from
 	said          map[string]string // which settings somebody has written on this machine, and where: see saidInFile
@@ -128,6 +129,7 @@ func Default(cat *catalog.Catalog) *Config {
 			QueryTime: Duration(30 * time.Second), Wait: Duration(2 * time.Second), Idle: Duration(30 * time.Second),
 			Stop: Duration(9 * time.Second), // many kill after ten
 		},
+		Secrets:   Secrets{KeyFile: "secret.key"},
 		Sessions:  Sessions{MaxAge: Duration(7 * day)},
 		Retention: defaultAges(cat),
 		OIDC:      OIDC{Customer: "default", Roles: map[string]string{}, Scopes: "openid profile email", Recheck: Duration(15 * time.Minute)},

@@ -113,7 +113,7 @@ func (s *service) open(ctx context.Context) (err error) {
 	s.disk = newDisk(cfg, s.faults, s.Log.With("part", "disk"))
 	s.disk.look()
 	s.parts.disk = start("disk watch", s.disk.Run, s.failed)
-	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.settingsStep, s.startSequencer, s.importStep, s.demoStep, s.serveHTTP} {
+	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.openSecrets, s.settingsStep, s.startSequencer, s.sealSecrets, s.importStep, s.demoStep, s.serveHTTP} {
 		if err := step(ctx); err != nil {
 			return err
 		}

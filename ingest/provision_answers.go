@@ -74,6 +74,10 @@ func (p *provisioning) answers(before *belfry.Details) (map[string]string, *belf
 			if answers[q.Name] == "" {
 				return nil, rejectf(q.Name, belfry.MissingValue, "%s reads %s, which keeps a secret that was given before, and none was; give the secret itself", q.Name, hidden)
 			}
+		case q.Secret && v != "" && v != q.Default:
+			if bad := p.seal(answers, q.Name, v); bad != nil {
+				return nil, bad
+			}
 		case v == "" && (q.Name == "posx" || q.Name == "posy"):
 		case v == "" && q.Required:
 			return nil, rejectf(q.Name, belfry.MissingValue, "%s is empty; package %q needs it, so fill it in or, for what exists, leave the column out", q.Name, p.b.pt.Name)
@@ -96,6 +100,25 @@ func (p *provisioning) answers(before *belfry.Details) (map[string]string, *belf
 	return answers, p.judge(answers)
 }
 
+// secretPlace is where a secret of the row's item belongs.
+func (p *provisioning) secretPlace(column string) meta.SecretPlace {
+	return meta.SecretPlace{Customer: p.estate.ID, Item: p.text(p.b.name), Column: column}
+}
+
+// seal sets a secret answer. One that is sealed already and says the same stays as it is.
+func (p *provisioning) seal(answers map[string]string, column, secret string) *belfry.RowError {
+	secrets, at := p.seq.cfg.Tree.Secrets(), p.secretPlace(column)
+	if have, err := secrets.Open(at, answers[column]); err == nil && have == secret && secrets.Current(answers[column]) {
+		return nil
+	}
+	sealed, err := secrets.Seal(at, secret)
+	if err != nil {
+		return rejectf(column, belfry.BadValue, "%s cannot be stored: %s", column, err)
+	}
+	answers[column] = sealed
+	return nil
+}
+
 // judge lets the collector of a resource look at all answers together.
 func (p *provisioning) judge(answers map[string]string) *belfry.RowError {
 	check := p.seq.cfg.Check
@@ -105,7 +128,11 @@ func (p *provisioning) judge(answers map[string]string) *belfry.RowError {
 	all := make(map[string]string, len(p.b.pt.Questions))
 	for i := range p.b.pt.Questions {
 		q := &p.b.pt.Questions[i]
-		all[q.Name] = cmp.Or(answers[q.Name], q.Default)
+		text, err := p.seq.cfg.Tree.Secrets().Open(p.secretPlace(q.Name), answers[q.Name])
+		if err != nil {
+			return rejectf(q.Name, belfry.BadValue, "the stored %s cannot be read: %s; give it anew", q.Name, err)
+		}
+		all[q.Name] = cmp.Or(text, q.Default)
 	}
 	if column, err := check(p.b.pt.Collector, all); err != nil {
 		return rejectf(column, belfry.BadValue, "%s", err)
