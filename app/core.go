@@ -45,6 +45,7 @@ func lockCore(o Options) (*core, error) {
 	if c.lock, err = journal.LockDir(dir); err != nil {
 		return nil, err
 	}
+	makePrivate(o.Config, o.Log)
 	if _, err := journal.Format(dir); err != nil {
 		return nil, errors.Join(err, c.lock.Unlock())
 	}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"belfry/meta"
 )
 
@@ -94,7 +96,7 @@ func readKeyFile(path string) (*meta.Secrets, error) {
 func makeKeyFile(path string) (*meta.Secrets, error) {
 	key := make([]byte, meta.SecretKeySize)
 	rand.Read(key) // never fails
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -69,6 +69,7 @@ func Serve(ctx context.Context, o Options) error {
 	s.vitals.started = time.Now()
 	s.newTroubles()
 	s.wrote = s.journalFailed
+	warnReadable(o.Config, o.Log)
 	s.notReady("the service is starting; try again shortly")
 	err = s.open(ctx)
 	if err == nil {
