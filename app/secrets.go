@@ -46,13 +46,15 @@ func (s *service) openSecrets(context.Context) error {
 // checkSecrets reports secrets that cannot be opened, and that they can be again. Every customer reads the message, so it
 // names nobody's resources; the log does.
 func (s *service) checkSecrets() {
-	sealed, shut := s.tree.SecretState()
+	_, shut := s.tree.SecretState()
 	if len(shut) == 0 {
 		s.faults.end(secretsFault)
 		return
 	}
 	const most = 20
-	s.Log.Warn("secrets cannot be opened", "receivers", len(shut), "first", shut[:min(len(shut), most)], "sealed", sealed)
+	if !s.faults.isOpen(secretsFault) {
+		s.Log.Warn("secrets cannot be opened", "receivers", len(shut), "first", shut[:min(len(shut), most)])
+	}
 	s.faults.begin(secretsFault, false, "secrets of receivers cannot be decrypted: the key file is missing or another one. The receivers that need them are off; restore the key file and start again, or give the secrets anew")
 }
 
