@@ -97,6 +97,7 @@ type Config struct {
 	UI       http.Handler // answers everything under /ui/
 	Metrics  http.Handler // nil: /metrics is served elsewhere
 	Register prometheus.Registerer
+	Hosts    []string // names of this machine under which /metrics may be asked
 	Version  Version
 	Limits   Limits
 	Spool    string // folder for bodies that must be held and are too long for memory
@@ -144,6 +145,7 @@ type Limits struct {
 	QueryTime    time.Duration // how long one query may take
 	Wait         time.Duration // how long a request waits for its turn
 	Idle         time.Duration // how long a client may neither send nor take a byte
+	SessionAge   time.Duration // when a session ends however much it is used; 0: never
 	Streams      int           // streams of one customer at the same time
 	AllStreams   int           // streams of all customers together
 }
@@ -210,8 +212,7 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w := &answer{ResponseWriter: rw, id: newID(), start: s.Now(), idle: s.limits.Load().Idle}
 	h := w.Header()
 	h["X-Request-Id"] = []string{w.id}
-	h["X-Content-Type-Options"] = nosniff
-	h["Referrer-Policy"] = noReferrer // a key may stand in the address
+	protect(h, r)
 	defer func() {
 		fault := recover()
 		if fault != nil && fault != http.ErrAbortHandler {
@@ -233,14 +234,6 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 }
 
 var errFault = errors.New("panic")
-
-// Headers that every answer has, or nearly every one. They are only read.
-var (
-	nosniff    = []string{"nosniff"}
-	noReferrer = []string{"no-referrer"}
-	noStore    = []string{"no-store"}
-	typeJSON   = []string{"application/json"}
-)
 
 func newID() string {
 	var b [8]byte

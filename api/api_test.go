@@ -312,7 +312,7 @@ func TestMetricsAreLocal(t *testing.T) {
 	f := func(peer string, status int, headers ...string) {
 		t.Helper()
 		req := httptest.NewRequest("GET", "/metrics", nil)
-		req.RemoteAddr = peer
+		req.RemoteAddr, req.Host = peer, "localhost:8080"
 		for _, h := range headers {
 			req.Header.Set(h, "x")
 		}

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"belfry"
 	"belfry/query"
@@ -19,14 +21,29 @@ type format interface {
 	end(count int, more bool, missing []string) error
 }
 
-// formats are the values of wt.
-var formats = map[string]struct {
+// form is how rows are written, and what that is called.
+type form struct {
 	mediaType string
 	make      func(*bufio.Writer) format
-}{
+}
+
+const mediaCSV = "text/csv; charset=utf-8; header=present"
+
+// formats are the values of wt.
+var formats = map[string]form{
 	"json":   {"application/json", func(w *bufio.Writer) format { return &jsonFormat{lines: jsonLines{w: w}} }},
-	"csv":    {"text/csv; charset=utf-8; header=present", func(w *bufio.Writer) format { return &csvFormat{w: csv.NewWriter(w)} }},
+	"csv":    {mediaCSV, func(w *bufio.Writer) format { return &csvFormat{w: csv.NewWriter(w)} }},
 	"ndjson": {"application/x-ndjson", func(w *bufio.Writer) format { return &jsonLines{w: w} }},
+}
+
+// safeCSV is the form of wt=csv with safe=true.
+const safeCSV = "csv safe"
+
+func formOf(wt string) form {
+	if wt == safeCSV {
+		return form{mediaCSV, func(w *bufio.Writer) format { return &csvFormat{w: csv.NewWriter(w), safe: true} }}
+	}
+	return formats[wt]
 }
 
 // held is how much of an answer is kept back: an error that shows up before can still be told properly.
@@ -35,7 +52,7 @@ const held = 64 << 10
 // write writes rows as they come. Engines deliver one row more than was asked for, which only says that there are more.
 func write(w io.Writer, wt string, limit int, rows query.Rows, partial *query.Partial) (count int, more bool, err error) {
 	buf := bufio.NewWriterSize(w, held)
-	out := formats[wt].make(buf)
+	out := formOf(wt).make(buf)
 	if err := out.begin(rows.Columns()); err != nil {
 		return 0, false, err
 	}
@@ -134,11 +151,16 @@ func (f *jsonFormat) end(count int, more bool, missing []string) error {
 type csvFormat struct {
 	w     *csv.Writer
 	cells []string
+	safe  bool // for spreadsheets: no cell is a formula
 }
 
 func (f *csvFormat) begin(columns []query.Output) error {
 	for _, c := range columns {
-		f.cells = append(f.cells, c.Name)
+		name := c.Name
+		if f.safe {
+			name = inert(name)
+		}
+		f.cells = append(f.cells, name)
 	}
 	return f.w.Write(f.cells)
 }
@@ -146,8 +168,36 @@ func (f *csvFormat) begin(columns []query.Output) error {
 func (f *csvFormat) row(values []belfry.Value) error {
 	for i, v := range values {
 		f.cells[i] = v.String()
+		if f.safe && v.Type == belfry.TextValue {
+			f.cells[i] = inert(f.cells[i])
+		}
 	}
 	return f.w.Write(f.cells)
+}
+
+// inert puts an apostrophe before a text that a spreadsheet would take for a formula. A number stays a number.
+func inert(text string) string {
+	if text == "" || !strings.ContainsRune("=+-@\t\r\n＝＋－＠", firstRune(text)) {
+		return text
+	}
+	if plainNumber(text) {
+		return text
+	}
+	return "'" + text
+}
+
+func firstRune(text string) rune {
+	r, _ := utf8.DecodeRuneInString(text)
+	return r
+}
+
+// plainNumber tells whether a text is a decimal number and nothing else, as -5 or +1.5e3.
+func plainNumber(text string) bool {
+	if strings.Trim(text, "+-.0123456789eE") != "" {
+		return false
+	}
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil || errors.Is(err, strconv.ErrRange)
 }
 
 func (f *csvFormat) end(int, bool, []string) error {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/csv"
 	"errors"
 	"io"
 	"math"
@@ -74,6 +75,46 @@ func TestFormats(t *testing.T) {
 	f("ndjson", 2, first+"\n"+`{"i1":1e-07}`+"\n")
 	f("csv", 2, "id,timestamp,status,i1,ok,n,\"odd \"\"name\"\"\"\n"+
 		"00000000000000ff,1970-01-01T00:00:00.000001Z,-,12.5,true,-3,\"a,\"\"b\"\"\nc\u2028 <&> \xff\"\n,,,1e-07,,,\n")
+}
+
+// TestSafeCSV: with safe=true no cell that a client has sent is a formula, and everything else is as in plain CSV.
+func TestSafeCSV(t *testing.T) {
+	text := func(s string) belfry.Value { return belfry.Value{Type: belfry.TextValue, Text: s} }
+	f := func(cell belfry.Value, want string) {
+		t.Helper()
+		for wt, want := range map[string]string{safeCSV: want, "csv": cell.String()} {
+			var out strings.Builder
+			if _, _, err := write(&out, wt, 1, &table{names: []string{"a"}, rows: [][]belfry.Value{{cell}}}, nil); err != nil {
+				t.Fatal(err)
+			}
+			rows, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
+			if err != nil || len(rows) != 2 || rows[1][0] != want {
+				t.Errorf("%s of %q: %q, %v; want %q", wt, cell.String(), rows, err, want)
+			}
+		}
+	}
+	f(text("=1+1"), "'=1+1")
+	f(text("+SUM(A1)"), "'+SUM(A1)")
+	f(text("-2+3"), "'-2+3")
+	f(text("@SUM(A1)"), "'@SUM(A1)")
+	f(text("\t=1"), "'\t=1")
+	f(text("\n=1"), "'\n=1")
+	f(text("＝1"), "'＝1")
+	f(text("-5"), "-5")
+	f(text("+1.5e3"), "+1.5e3")
+	f(text("-1e999"), "-1e999")
+	f(text("-Inf"), "'-Inf")
+	f(text("-"), "'-")
+	f(text("a=b"), "a=b")
+	f(text("'quoted"), "'quoted")
+	f(text("x"), "x")
+	f(belfry.Value{Type: belfry.NumberValue, Num: -5}, "-5")
+	f(belfry.Value{Type: belfry.IntValue, Int: -3}, "-3")
+	f(belfry.Value{Type: belfry.StatusValue, Int: int64(belfry.Unavailable)}, "-")
+	var out strings.Builder
+	if _, _, err := write(&out, safeCSV, 1, &table{names: []string{"=cmd()"}}, nil); err != nil || out.String() != "'=cmd()\n" {
+		t.Errorf("the header is %q, %v", out.String(), err)
+	}
 }
 
 // TestBrokenAnswers: an error before the first byte is told properly; after it, the answer must not look complete.

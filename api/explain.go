@@ -13,8 +13,8 @@ import (
 // for people every part of it as a line. In CSV and NDJSON it is the lines alone.
 func (s *Server) explain(clock *stopwatch, w *answer, r *request, wt string, plan *query.Plan) error {
 	lines := plan.Lines()
-	// How an engine would look for rows tells of all that it holds.
-	if e, ok := s.Source(plan.Collection).(query.Explainer); ok {
+	// Which files an engine would read depends on the rows of all customers.
+	if e, ok := s.Source(plan.Collection).(query.Explainer); ok && r.level == belfry.LevelInstance && !r.scope().Limited() {
 		more, err := e.Explain(clock, plan)
 		if err != nil {
 			return err

@@ -37,9 +37,9 @@ func (s *Server) version(w *answer, _ *request) error {
 }
 
 // metrics tells the service's own counters to callers on this machine. A proxy on this machine speaks for others, and
-// betrays itself by the headers it adds.
+// betrays itself by the headers it adds; a browser on this machine may speak for another site, which shows in Host.
 func (s *Server) metrics(w *answer, r *request) error {
-	if s.Metrics == nil || !local(r.Request) {
+	if s.Metrics == nil || !local(r.Request) || !OwnHost(r.Request, s.Hosts...) {
 		return unknownPath(r.Request)
 	}
 	s.Metrics.ServeHTTP(w, r.Request)
@@ -63,6 +63,7 @@ func Starting(ready func() error) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := &answer{ResponseWriter: rw, id: newID()}
 		w.Header().Set("X-Request-Id", w.id)
+		protect(w.Header(), r)
 		if r.URL.Path == "/healthz" {
 			writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
 			return

@@ -12,6 +12,7 @@ import (
 
 	"belfry"
 	"belfry/ingest"
+	"belfry/meta"
 )
 
 // Provider is an OpenID Connect provider that vouches for people.
@@ -23,6 +24,8 @@ type Provider interface {
 	// LogIn takes the code with which the browser came back, and begins a session. Whatever is wrong with what the
 	// provider says is answered with the code InvalidLogin.
 	LogIn(ctx context.Context, from belfry.Place, r Round, code string) (secret string, err error)
+	// Vouches tells whether the user of a session may still do here what they may; it asks the provider now and then.
+	Vouches(context.Context, meta.Login) bool
 }
 
 // Round is one way to the provider and back. All of it but the last is random, and known to the browser alone: it is in

@@ -9,6 +9,7 @@ import (
 
 	"belfry"
 	"belfry/ingest"
+	"belfry/meta"
 )
 
 // Sessions begins and ends them. LogIn takes as long for a user who does not exist, and answers every mistake with the
@@ -34,14 +35,29 @@ func cookie(r *http.Request) (hash belfry.Hash, ok bool) {
 	return belfry.HashOf(c.Value), true
 }
 
-// recognise makes a request that of a session, if there is one.
-func (s *Server) recognise(r *request, hash belfry.Hash) bool {
+// session finds a session that counts now: neither its time nor its age is over, and the provider through which its user has
+// come still vouches for them.
+func (s *Server) session(ctx context.Context, hash belfry.Hash) (l meta.Login, ok bool) {
 	now := belfry.At(s.Trusted())
-	l, ok := s.Keys.Session(hash)
-	if !ok || l.Session.Expires <= now {
-		return false
+	if l, ok = s.Keys.Session(hash); !ok || l.Session.Expires <= now {
+		return l, false
+	}
+	if age := s.limits.Load().SessionAge; age > 0 && l.Session.Created+belfry.Time(age.Microseconds()) <= now {
+		return l, false // the limit was higher when the session was last renewed
+	}
+	if l.User.Subject != "" && (s.Provider == nil || !s.Provider.Vouches(ctx, l)) {
+		return l, false
 	}
 	l.Used(now)
+	return l, true
+}
+
+// recognise makes a request that of a session, if there is one.
+func (s *Server) recognise(r *request, hash belfry.Hash) bool {
+	l, ok := s.session(r.ctx(), hash)
+	if !ok {
+		return false
+	}
 	r.login, r.customer, r.home, r.level, r.who = &l, l.Customer, l.Customer, l.User.Level(), l.User.Name
 	if to := l.Session.Acting; to != 0 && r.level == belfry.LevelInstance && s.Keys.CustomerName(to) != "" { // else it was removed
 		r.customer, r.who = to, ingest.ActingName(r.who)
@@ -63,7 +79,8 @@ func (s *Server) sameSite(r *http.Request) error {
 
 // renew lets a session that is in use last. If that cannot be done now, the next request tries again.
 func (s *Server) renew(w *answer, r *request) {
-	if r.login == nil || !ingest.HalfOver(r.login.Session, belfry.At(s.Trusted())) {
+	now := belfry.At(s.Trusted())
+	if r.login == nil || !ingest.Renewable(r.login.Session, now, r.limits.SessionAge) {
 		return
 	}
 	if err := s.Login.Renew(r.login.Hash); err != nil {
@@ -71,7 +88,8 @@ func (s *Server) renew(w *answer, r *request) {
 		return
 	}
 	if c, err := r.Cookie(cookieName); err == nil {
-		setCookie(w, r.Request, c.Value, ingest.SessionTime)
+		end := ingest.SessionEnd(r.login.Session.Created, now, r.limits.SessionAge)
+		setCookie(w, r.Request, c.Value, time.Duration(end-now)*time.Microsecond)
 	}
 }
 

@@ -27,6 +27,7 @@ type house struct {
 	tree *meta.Tree
 	seq  *ingest.Sequencer
 	now  time.Time
+	age  time.Duration // of sessions; 0: any
 	log  bytes.Buffer
 	peer string
 }
@@ -53,7 +54,7 @@ func newHouse(t *testing.T) *house {
 		}},
 		Room:    func(context.Context, int) error { return nil },
 		Count:   func(belfry.CustomerID) int { return 0 },
-		Limits:  func() ingest.Limits { return ingest.Limits{Answers: 1000} },
+		Limits:  func() ingest.Limits { return ingest.Limits{Answers: 1000, SessionAge: h.age} },
 		Ready:   func() error { return nil },
 		Answers: func(_ context.Context, _ belfry.CustomerID, k string) (*belfry.Answer, error) { return answers[k], nil },
 	})
@@ -257,6 +258,34 @@ func TestSessionTime(t *testing.T) {
 	f(12*time.Hour, 401, false)
 	h.want(401, "invalid_key", "GET", "/api/keys", "", cookie)
 	h.want(204, "", "DELETE", "/api/session", "", cookie)
+}
+
+// TestSessionAge: a session that is used all the time ends all the same, and so does one that is older than a limit that was
+// lowered since.
+func TestSessionAge(t *testing.T) {
+	h := newHouse(t)
+	h.age = 24 * time.Hour
+	h.SetLimits(Limits{Idle: time.Minute, SessionAge: h.age})
+	cookie := h.enter("viewer")
+	begun := h.now
+	f := func(at time.Duration, status int) {
+		t.Helper()
+		h.now = begun.Add(at)
+		if res, text := h.ask("GET", "/api/session", "", cookie); res.StatusCode != status {
+			t.Errorf("after %s: %d %s", at, res.StatusCode, text)
+		}
+	}
+	for at := time.Duration(0); at < 24*time.Hour; at += time.Hour {
+		f(at, 200)
+	}
+	f(24*time.Hour-time.Microsecond, 200)
+	f(24*time.Hour, 401)
+
+	begun = h.now
+	cookie = h.enter("viewer")
+	f(6*time.Hour, 200)
+	h.SetLimits(Limits{Idle: time.Minute, SessionAge: 5 * time.Hour})
+	f(6*time.Hour, 401)
 }
 
 func TestCrossSite(t *testing.T) {

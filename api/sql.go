@@ -16,7 +16,7 @@ import (
 	"belfry/query"
 )
 
-var sqlParams = []string{"q", "fq", "rows", "wt", "from", "to", "span", "tz", "explain", "partial"}
+var sqlParams = []string{"q", "fq", "rows", "wt", "from", "to", "span", "tz", "safe", "explain", "partial"}
 
 // maxQuery is the longest body of POST /api/sql.
 const maxQuery = 1 << 20
@@ -90,6 +90,9 @@ func (s *Server) sql(w *answer, r *request, params params) error {
 	if err != nil {
 		return err
 	}
+	if wt, err = safeForm(params, wt); err != nil {
+		return err
+	}
 	partial, err := params.flag("partial")
 	if err != nil {
 		return err
@@ -121,6 +124,18 @@ func (s *Server) sql(w *answer, r *request, params params) error {
 	return err
 }
 
+// safeForm reads the parameter safe, which makes safe CSV of CSV.
+func safeForm(params params, wt string) (string, error) {
+	safe, err := params.flag("safe")
+	switch {
+	case err != nil || !safe:
+		return wt, err
+	case wt != "csv":
+		return "", belfry.Errorf(belfry.BadParameter, "safe is for spreadsheets and goes with wt=csv, not with wt=%s", wt)
+	}
+	return safeCSV, nil
+}
+
 // answer runs the plan and sends its rows. While the client takes them, the time of the query stands still.
 func (s *Server) answer(clock *stopwatch, w *answer, r *request, params params, wt string, plan *query.Plan) (err error) {
 	done, began := s.meter.queries.begin(plan.Collection.Name), s.Now()
@@ -147,7 +162,7 @@ const missingHeader = "X-Missing"
 // stream sends rows in the form of wt, packed if the client takes that.
 func (s *Server) stream(clock *stopwatch, w *answer, r *request, wt string, limit int, rows query.Rows, partial *query.Partial) (count int, err error) {
 	h := w.Header()
-	h.Set("Content-Type", formats[wt].mediaType)
+	h.Set("Content-Type", formOf(wt).mediaType)
 	h.Set("Cache-Control", "no-store")
 	h.Set("Vary", "Accept-Encoding")
 	if wt != "json" {

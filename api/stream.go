@@ -231,16 +231,12 @@ func (t *talk) complete() bool {
 func (s *Server) mayListen(r *request) bool {
 	now := belfry.At(s.Trusted())
 	if r.login != nil {
-		l, ok := s.Keys.Session(r.login.Hash)
+		l, ok := s.session(r.ctx(), r.login.Hash)
 		acting := l.Session.Acting
 		if acting == 0 || s.Keys.CustomerName(acting) == "" {
 			acting = l.Customer
 		}
-		if !ok || l.Session.Expires <= now || acting != r.customer {
-			return false
-		}
-		l.Used(now)
-		return true
+		return ok && acting == r.customer
 	}
 	hash, ok := belfry.ParseHash(r.key)
 	if !ok {

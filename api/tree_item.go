@@ -106,7 +106,7 @@ func (i *treeItem) place(n *meta.Node, pt *catalog.PackageType) {
 			value = q.Default
 		}
 		switch {
-		case q.Name == "name" || q.Name == "view" || q.Secret:
+		case q.Name == "name" || q.Name == "view" || q.Secret || meta.Sealed(value):
 		case i.placed(q.Name, value):
 		case n.Kind == belfry.KindElement && value != "":
 			if i.Answers == nil {

@@ -28,6 +28,7 @@ import (
 type Config struct {
 	Listen        string            `yaml:"listen" help:"address of the API and the web interface"`
 	AdminListen   string            `yaml:"admin_listen" help:"address of /metrics and the profiler; empty: /metrics on listen, for callers on the same machine"`
+	AdminHosts    string            `yaml:"admin_hosts" help:"names under which /metrics and the profiler may be asked, with commas between them; addresses, localhost and the machine's own name always do"`
 	Data          string            `yaml:"data" help:"folder of everything the service keeps"`
 	LogLevel      string            `yaml:"log_level" help:"debug, info, warn or error" reload:"yes"`
 	Timezone      string            `yaml:"timezone" help:"zone of times that are given without one, as Europe/Vienna; empty: the machine's" reload:"yes"`
@@ -40,6 +41,8 @@ type Config struct {
 	Retention     Ages              `yaml:"retention" help:"how long each collection is kept, and its summaries by the hour and by the day, which are not to go before its rows; 0 keeps it for ever" reload:"yes"`
 	Limits        Limits            `yaml:"limits"`
 	Runtime       Runtime           `yaml:"runtime"`
+	Sessions      Sessions          `yaml:"sessions"`
+	Secrets       Secrets           `yaml:"secrets"`
 	OIDC          OIDC              `yaml:"oidc"`
 	file          string            // where it was read from
 	said          map[string]string // which settings somebody has written on this machine, and where: see saidInFile
@@ -108,6 +111,11 @@ type Runtime struct {
 	GCPercent   int  `yaml:"gc_percent" help:"how much the heap may grow between collections, like GOGC; 0: the default" reload:"yes"`
 }
 
+// Sessions says how long people stay logged in.
+type Sessions struct {
+	MaxAge Duration `yaml:"max_age" help:"when a session ends however much it is used; without use it ends after 12h" reload:"yes"`
+}
+
 // Ages say how long collections are kept.
 type Ages map[string]Duration
 
@@ -127,8 +135,10 @@ func Default(cat *catalog.Catalog) *Config {
 			QueryTime: Duration(30 * time.Second), Wait: Duration(2 * time.Second), Idle: Duration(30 * time.Second),
 			Stop: Duration(9 * time.Second), // many kill after ten
 		},
+		Secrets:   Secrets{KeyFile: "secret.key"},
+		Sessions:  Sessions{MaxAge: Duration(7 * day)},
 		Retention: defaultAges(cat),
-		OIDC:      OIDC{Customer: "default", Roles: map[string]string{}},
+		OIDC:      OIDC{Customer: "default", Roles: map[string]string{}, Scopes: "openid profile email", Recheck: Duration(15 * time.Minute)},
 	}
 }
 
@@ -246,6 +256,7 @@ func (c *Config) Check() error {
 		inRange("limits.stop", l.Stop, Duration(time.Second), Duration(time.Hour)),
 		inRange("storage.duckdb.memory_limit", c.Storage.DuckDB.MemoryLimit, 64<<20, 1<<44),
 		inRange("storage.reserve", c.Storage.Reserve, 0, 1<<40),
+		inRange("sessions.max_age", c.Sessions.MaxAge, Duration(time.Minute), Duration(400*day)),
 		inRange("runtime.gc_percent", c.Runtime.GCPercent, 0, 10_000),
 	)
 	errs = append(errs, c.Retention.check(), c.OIDC.check())
@@ -292,6 +303,20 @@ func loopback(addr string) (bool, error) {
 	}
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
+}
+
+// hostNames are the names under which this machine is asked for /metrics.
+func (c *Config) hostNames() []string {
+	names := strings.FieldsFunc(c.AdminHosts, func(r rune) bool { return r == ',' || r == ' ' })
+	for _, addr := range []string{c.Listen, c.AdminListen} {
+		if host, _, err := net.SplitHostPort(addr); err == nil && host != "" {
+			names = append(names, host)
+		}
+	}
+	if name, err := os.Hostname(); err == nil {
+		names = append(names, name)
+	}
+	return names
 }
 
 // Level is the log level as the logger wants it.

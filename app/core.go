@@ -49,6 +49,7 @@ func lockCore(o Options) (*core, error) {
 	if c.lock, err = journal.LockDir(dir); err != nil {
 		return nil, err
 	}
+	makePrivate(o.Config, o.Log)
 	if _, err := journal.Format(dir); err != nil {
 		return nil, errors.Join(err, c.lock.Unlock())
 	}
@@ -117,7 +118,8 @@ func (c *core) replay(each func(r *belfry.Record, fresh bool) error) error {
 
 func (c *core) lost(pos uint64, err error) {
 	c.Log.Error("a record of the journal cannot be used", "pos", pos, "err", err)
-	c.damage = append(c.damage, fmt.Sprintf("record %x·%d cannot be used: %v", pos>>32, uint32(pos), err))
+	// Every customer reads this in an event, and the error may name something of one of them; the log has it.
+	c.damage = append(c.damage, fmt.Sprintf("record %x·%d cannot be used", pos>>32, uint32(pos)))
 }
 
 // close gives everything back, as far as it was opened.
@@ -148,7 +150,8 @@ func (c *core) use(cfg *Config) {
 	c.limits.Store(&ingest.Limits{
 		HeldRows: cfg.Limits.RowsHeld, HeldMemory: int64(cfg.Limits.MemoryHeld), ChunkBytes: c.ChunkBytes, Row: int(cfg.Limits.Row), Columns: cfg.Limits.Columns, Indicators: cfg.Limits.Indicators,
 		Objects: cfg.Limits.Objects, Receivers: cfg.Limits.Receivers, Answers: cfg.Limits.IdempotencyKeys, Rate: cfg.Limits.RowRate, StrictClasses: cfg.StrictClasses,
-		Retention: func(collection string) time.Duration { return time.Duration(cfg.Retention[collection]) },
+		SessionAge: time.Duration(cfg.Sessions.MaxAge),
+		Retention:  func(collection string) time.Duration { return time.Duration(cfg.Retention[collection]) },
 		Oldest: func(collection string) belfry.Time {
 			if c.oldest == nil {
 				return 0

@@ -79,6 +79,14 @@ func (f *faults) tell(info string) {
 	f.event(info)
 }
 
+// isOpen tells whether a fault has begun and not ended.
+func (f *faults) isOpen(id string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, open := f.open[id]
+	return open
+}
+
 // event queues the text of an event. The mutex is held.
 func (f *faults) event(info string) {
 	if len(f.pending) == maxPendingEvents { // the log has all of them

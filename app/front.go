@@ -24,6 +24,7 @@ type front struct {
 	cert                 *certificate // nil without TLS
 	crowd                *crowded     // who comes through main
 	dir                  string       // of the control socket
+	names                []string     // of this machine
 }
 
 // localConnections is how many connections the listener for administration and the control socket each serve.
@@ -78,7 +79,7 @@ func (d *door) close(ctx context.Context) {
 }
 
 func listen(cfg *Config, connections int, ready func() error, log *slog.Logger, failed chan<- error) (_ *front, err error) {
-	f, starting := &front{dir: cfg.Data}, api.Starting(ready)
+	f, starting := &front{dir: cfg.Data, names: cfg.hostNames()}, api.Starting(ready)
 	defer func() {
 		if err != nil {
 			f.close(context.Background())
@@ -138,7 +139,20 @@ func (f *front) open(main, metrics, control http.Handler) {
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	f.admin.handler.Store(handlerBox{mux})
+	f.admin.handler.Store(handlerBox{ownHosts(mux, f.names)})
+}
+
+// ownHosts refuses requests whose Host is a name that is not this machine's; see api.OwnHost.
+func ownHosts(next http.Handler, names []string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		if !api.OwnHost(r, names...) {
+			http.Error(w, "this host is not known here; ask by address, by the name of the machine, or add the name to admin_hosts", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // graceful is how long requests have to end by themselves; the rest of the time to stop belongs to the movers.

@@ -33,13 +33,15 @@ const (
 type provider struct {
 	cfg    OIDC
 	secret string
-	people *accounts
+	users  *accounts
 	client *http.Client
 	log    *slog.Logger
 
+	now    func() time.Time
 	mu     sync.Mutex
 	known  *oidc.Provider
 	failed time.Time // when it last could not be asked
+	people roster    // who came in through it
 }
 
 func newProvider(cfg OIDC, people *accounts, log *slog.Logger) (*provider, error) {
@@ -48,7 +50,7 @@ func newProvider(cfg OIDC, people *accounts, log *slog.Logger) (*provider, error
 		return nil, err
 	}
 	return &provider{
-		cfg: cfg, secret: secret, people: people, log: log,
+		cfg: cfg, secret: secret, users: people, log: log, now: time.Now, people: roster{of: map[belfry.Hash]*vouched{}},
 		client: &http.Client{Timeout: providerWait, Transport: shortAnswers{http.DefaultTransport}},
 	}, nil
 }
@@ -105,7 +107,7 @@ func (p *provider) discover(ctx context.Context) (*oidc.Provider, error) {
 func (p *provider) oauth(known *oidc.Provider, r api.Round) *oauth2.Config {
 	c := &oauth2.Config{
 		ClientID: p.cfg.ClientID, ClientSecret: p.secret, Endpoint: known.Endpoint(), RedirectURL: r.Redirect,
-		Scopes: []string{oidc.ScopeOpenID, "profile", "email"},
+		Scopes: strings.Fields(p.cfg.Scopes),
 	}
 	if p.cfg.PublicURL != "" {
 		if u, err := url.Parse(r.Redirect); err == nil {
@@ -147,7 +149,11 @@ func (p *provider) LogIn(ctx context.Context, from belfry.Place, r api.Round, co
 	if err := id.Claims(&claims); err != nil {
 		return "", p.refuse("its token cannot be read", err)
 	}
-	return p.enter(from, id, claims)
+	secret, err := p.enter(from, id, claims)
+	if err == nil {
+		p.admit(belfry.HashOf(secret), token.RefreshToken)
+	}
+	return secret, err
 }
 
 // notExchanged tells a provider that refuses a code from one that does not answer.
@@ -179,12 +185,12 @@ func (p *provider) enter(from belfry.Place, id *oidc.IDToken, claims map[string]
 	if role == "" {
 		return "", p.refuse("nothing says what this user may do here; ask an administrator", nil)
 	}
-	c, ok := p.people.tree.CustomerNamed(p.cfg.Customer)
+	c, ok := p.users.tree.CustomerNamed(p.cfg.Customer)
 	if !ok {
 		p.log.Warn("the customer of those who log in through OpenID Connect does not exist", "customer", p.cfg.Customer)
 		return "", p.refuse("its customer does not exist here; ask an administrator", nil)
 	}
-	secret, err := p.people.seq.LogInPerson(c.ID, ingest.Person{
+	secret, err := p.users.seq.LogInPerson(c.ID, ingest.Person{
 		Subject: id.Issuer + " " + id.Subject, Name: nameOf(claims, id.Subject), Role: role,
 	}, from)
 	if code := belfry.CodeOf(err); code == belfry.NameInUse || code == belfry.BadParameter {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"belfry"
 )
@@ -21,6 +23,8 @@ type OIDC struct {
 	Customer         string            `yaml:"customer" help:"customer whose users these people are"`
 	RoleClaim        string            `yaml:"role_claim" help:"claim of the provider's token that says what somebody may do: a text or a list of texts; dots lead inside, as realm_access.roles"`
 	Roles            map[string]string `yaml:"roles" help:"which role a value of that claim stands for: viewer, operator or administrator; of several the highest counts"`
+	Scopes           string            `yaml:"scopes" help:"what the provider is asked for; some give a refresh token only with offline_access"`
+	Recheck          Duration          `yaml:"recheck" help:"how often the provider is asked whether somebody who works here may still do so; without a refresh token the session ends then"`
 	DefaultRole      string            `yaml:"default_role" help:"role of people for whom the claim says nothing; empty: they are refused"`
 }
 
@@ -62,6 +66,10 @@ func (o *OIDC) check() error {
 	if o.DefaultRole == "" && (o.RoleClaim == "" || len(o.Roles) == 0) {
 		errs = append(errs, errors.New("oidc: nobody could log in; give role_claim and roles, or default_role"))
 	}
+	if !slices.Contains(strings.Fields(o.Scopes), "openid") {
+		errs = append(errs, fmt.Errorf("oidc.scopes: openid is needed, got %q", o.Scopes))
+	}
+	errs = append(errs, inRange("oidc.recheck", o.Recheck, Duration(time.Minute), Duration(day)))
 	for value, role := range o.Roles {
 		errs = append(errs, checkRole("oidc.roles."+value, role))
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"belfry"
 )
@@ -210,7 +211,10 @@ func TestOIDCConfig(t *testing.T) {
 	}
 	f := func(want string, change func(*OIDC)) {
 		t.Helper()
-		o := OIDC{Issuer: "https://login.example.org", ClientID: "x", Customer: "default", DefaultRole: belfry.Viewer}
+		o := OIDC{
+			Issuer: "https://login.example.org", ClientID: "x", Customer: "default", DefaultRole: belfry.Viewer,
+			Scopes: "openid", Recheck: Duration(time.Hour),
+		}
 		change(&o)
 		err := o.check()
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
@@ -218,6 +222,8 @@ func TestOIDCConfig(t *testing.T) {
 		}
 	}
 	f("", func(*OIDC) {})
+	f("oidc.scopes: openid is needed", func(o *OIDC) { o.Scopes = "profile" })
+	f("oidc.recheck", func(o *OIDC) { o.Recheck = 0 })
 	f("", func(o *OIDC) { o.Issuer = "http://127.0.0.1:9000" })
 	f("", func(o *OIDC) { o.Issuer = "http://localhost" })
 	f("", func(o *OIDC) { *o = OIDC{Customer: "default"} })

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,6 +26,11 @@ type testProvider struct {
 	mu    sync.Mutex
 	codes map[string]grant
 	asked int // for tokens
+
+	// What people come back with after their login. noRefresh: with nothing.
+	refresh   map[string]map[string]any // refresh token to claims
+	noRefresh bool
+	sparing   bool // a refresh gives no ID token: who it is has to be asked
 }
 
 // grant is what a code stands for.
@@ -43,12 +49,13 @@ func newTestProvider(t testing.TB) *testProvider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &testProvider{t: t, key: key, codes: map[string]grant{}}
+	p := &testProvider{t: t, key: key, codes: map[string]grant{}, refresh: map[string]map[string]any{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		p.write(w, 200, map[string]any{
 			"issuer": p.server.URL, "authorization_endpoint": p.server.URL + "/auth", "token_endpoint": p.server.URL + "/token",
-			"jwks_uri": p.server.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"},
+			"userinfo_endpoint": p.server.URL + "/userinfo",
+			"jwks_uri":          p.server.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"},
 		})
 	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
@@ -57,6 +64,7 @@ func newTestProvider(t testing.TB) *testProvider {
 		}}})
 	})
 	mux.HandleFunc("POST /token", p.token)
+	mux.HandleFunc("GET /userinfo", p.userinfo)
 	p.server = httptest.NewServer(mux)
 	t.Cleanup(p.server.Close)
 	return p
@@ -76,7 +84,7 @@ func (p *testProvider) write(w http.ResponseWriter, status int, v any) {
 func (p *testProvider) config() OIDC {
 	return OIDC{
 		Issuer: p.server.URL, Name: "Test", ClientID: testClient, ClientSecret: testSecret, Customer: "default",
-		RoleClaim: "groups.belfry", Roles: map[string]string{"staff": "viewer", "night shift": "operator", "root": "administrator"},
+		Scopes: "openid profile", Recheck: Duration(15 * time.Minute), RoleClaim: "groups.belfry", Roles: map[string]string{"staff": "viewer", "night shift": "operator", "root": "administrator"},
 	}
 }
 
@@ -107,8 +115,66 @@ func (p *testProvider) approve(location string, change func(map[string]any)) (co
 	return code, q.Get("state")
 }
 
+// change changes what the provider says of everybody who has logged in; nil forgets them.
+func (p *testProvider) change(f func(map[string]any)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f == nil {
+		clear(p.refresh)
+	}
+	for _, claims := range p.refresh {
+		f(claims)
+	}
+}
+
+// keep makes a refresh token. Each is good for one use.
+func (p *testProvider) keep(answer, claims map[string]any) map[string]any {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.noRefresh {
+		token := rand.Text()
+		p.refresh[token] = claims
+		answer["refresh_token"], answer["access_token"] = token, "access "+token
+	}
+	return answer
+}
+
+// again gives its word for a refresh token.
+func (p *testProvider) again(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	claims, ok := p.refresh[r.FormValue("refresh_token")]
+	delete(p.refresh, r.FormValue("refresh_token"))
+	p.asked++
+	p.mu.Unlock()
+	if !ok {
+		p.write(w, 400, map[string]any{"error": "invalid_grant"})
+		return
+	}
+	claims["exp"] = time.Now().Add(time.Minute).Unix()
+	answer := p.keep(map[string]any{"token_type": "Bearer", "expires_in": 60}, claims)
+	if !p.sparing {
+		answer["id_token"] = p.sign(claims)
+	}
+	p.write(w, 200, answer)
+}
+
+func (p *testProvider) userinfo(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	claims, ok := p.refresh[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer access ")]
+	p.mu.Unlock()
+	if !ok {
+		p.write(w, 401, map[string]any{"error": "invalid_token"})
+		return
+	}
+	p.write(w, 200, claims)
+}
+
 // token gives its word for a code, once, to who asked for it.
 func (p *testProvider) token(w http.ResponseWriter, r *http.Request) {
+	if r.FormValue("grant_type") == "refresh_token" {
+		p.again(w, r)
+		return
+	}
 	p.mu.Lock()
 	g, ok := p.codes[r.FormValue("code")]
 	delete(p.codes, r.FormValue("code"))
@@ -123,7 +189,7 @@ func (p *testProvider) token(w http.ResponseWriter, r *http.Request) {
 		p.write(w, 400, map[string]any{"error": "invalid_grant"})
 		return
 	}
-	p.write(w, 200, map[string]any{"access_token": "x", "token_type": "Bearer", "expires_in": 60, "id_token": p.sign(g.claims)})
+	p.write(w, 200, p.keep(map[string]any{"access_token": "x", "token_type": "Bearer", "expires_in": 60, "id_token": p.sign(g.claims)}, g.claims))
 }
 
 func (p *testProvider) sign(claims map[string]any) string {

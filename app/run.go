@@ -63,6 +63,9 @@ func (s *service) keepHouse(ctx context.Context) error {
 		case <-uses.C:
 			s.noteUses()
 			s.people.tellRefused()
+			if s.faults.isOpen(secretsFault) {
+				s.checkSecrets() // somebody may have given them anew
+			}
 		case <-retention.C:
 			s.retain(ctx)
 		case <-s.reloads:

@@ -76,6 +76,7 @@ func Serve(ctx context.Context, o Options) error {
 	s.vitals.started = time.Now()
 	s.newTroubles()
 	s.wrote = s.journalFailed
+	warnReadable(o.Config, o.Log)
 	s.notReady("the service is starting; try again shortly")
 	err = s.open(ctx)
 	if err == nil {
@@ -121,7 +122,7 @@ func (s *service) open(ctx context.Context) (err error) {
 	s.disk.look()
 	s.parts.disk = start("disk watch", s.disk.Run, s.failed)
 	s.parts.pressure = start("memory watch", s.pressure.run, s.failed)
-	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.settingsStep, s.startSequencer, s.importStep, s.demoStep, s.serveHTTP} {
+	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.openSecrets, s.settingsStep, s.startSequencer, s.sealSecrets, s.importStep, s.demoStep, s.serveHTTP} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -317,7 +318,7 @@ func (s *service) serveHTTP(context.Context) error {
 		Policies: s.tree, PutPolicy: s.seq.PutPolicy, DeletePolicy: s.seq.DeletePolicy,
 		Send: s.send, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export, Act: s.seq.Act, ZoneOf: s.zoneOf, Settings: s, Health: s.health,
 		Gallery: api.Gallery{Pictures: s.tree, Image: s.meta.Image, Put: s.seq.PutPicture, Delete: s.seq.DeletePicture},
-		Source:  s.source, Ready: s.ready, UI: web.Handler(), Version: Version(),
+		Source:  s.source, Ready: s.ready, UI: web.Handler(), Hosts: s.front.names, Version: Version(),
 		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),
 	}
 	if s.cfg.Load().AdminListen == "" {
@@ -385,6 +386,6 @@ func (c *Config) apiLimits() api.Limits {
 	return api.Limits{
 		Body: int64(c.Limits.Body), BodyHeld: int64(c.Limits.BodyHeld), BulkRequests: c.Limits.BulkRequests,
 		Queries: c.Limits.Queries, QueryTime: time.Duration(c.Limits.QueryTime), Wait: time.Duration(c.Limits.Wait),
-		Idle: time.Duration(c.Limits.Idle), Streams: c.Limits.Streams, AllStreams: c.Limits.AllStreams,
+		Idle: time.Duration(c.Limits.Idle), SessionAge: time.Duration(c.Sessions.MaxAge), Streams: c.Limits.Streams, AllStreams: c.Limits.AllStreams,
 	}
 }

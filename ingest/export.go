@@ -153,7 +153,7 @@ func exported(n *meta.Node, q *catalog.Question) string {
 	switch {
 	case v == "":
 		return q.Default
-	case q.Secret:
+	case q.Secret || meta.Sealed(v):
 		return hidden
 	}
 	return v

@@ -51,7 +51,7 @@ func (n *inspections) look(b *packageBody, fields [][]byte) {
 			return
 		}
 		if r := e.Resource(name); r != nil && r.Package == b.pt.Name && r.Details != nil {
-			have = r.Details.Answers
+			have = n.seq.openAnswers(n.customer, name, r.Details.Answers)
 		}
 	})
 	bases := []map[string]string{have}

@@ -66,11 +66,15 @@ func (p *provisioning) answers(before *belfry.Details) (map[string]string, *belf
 	if before == nil {
 		before = &belfry.Details{}
 	}
-	answers, bad := p.b.answers(before.Answers, p.fields)
-	if bad != nil || len(before.Answers) > 0 && maps.Equal(answers, before.Answers) {
-		return answers, bad
+	open := p.seq.openAnswers(p.estate.ID, p.text(p.b.name), before.Answers)
+	answers, bad := p.b.answers(open, p.fields)
+	if bad == nil && (len(open) == 0 || !maps.Equal(answers, open)) {
+		bad = p.judge(answers)
 	}
-	return answers, p.judge(answers)
+	if bad != nil {
+		return nil, bad
+	}
+	return p.seal(answers, open, before.Answers)
 }
 
 // answers are those of a row over the ones given before, before anybody has judged them together.
@@ -107,6 +111,39 @@ func (b *packageBody) answers(before map[string]string, fields [][]byte) (map[st
 		}
 	}
 	return answers, nil
+}
+
+// openAnswers gives answers of an item with its secrets decrypted. A secret that cannot be decrypted stays as it is.
+func (s *Sequencer) openAnswers(c belfry.CustomerID, item string, answers map[string]string) map[string]string {
+	open := maps.Clone(answers)
+	for column, text := range open {
+		if plain, err := s.cfg.Tree.Secrets().Open(meta.SecretPlace{Customer: c, Item: item, Column: column}, text); err == nil {
+			open[column] = plain
+		}
+	}
+	return open
+}
+
+// seal encrypts the secrets among the answers of the row's item. One that the row does not change keeps its encrypted form.
+func (p *provisioning) seal(answers, open, before map[string]string) (map[string]string, *belfry.RowError) {
+	secrets := p.seq.cfg.Tree.Secrets()
+	sealed := maps.Clone(answers)
+	for i := range p.b.pt.Questions {
+		q := &p.b.pt.Questions[i]
+		text := answers[q.Name]
+		switch {
+		case !q.Secret || text == "":
+			continue
+		case text == open[q.Name] && (meta.Sealed(text) || secrets.Current(before[q.Name])):
+			sealed[q.Name] = before[q.Name]
+			continue
+		}
+		var err error
+		if sealed[q.Name], err = secrets.Seal(meta.SecretPlace{Customer: p.estate.ID, Item: p.text(p.b.name), Column: q.Name}, text); err != nil {
+			return nil, rejectf(q.Name, belfry.BadValue, "%s cannot be stored: %s", q.Name, err)
+		}
+	}
+	return sealed, nil
 }
 
 // judge lets the collector of a resource look at all answers together.

@@ -75,6 +75,7 @@ type Limits struct {
 	Answers       int // under an Idempotency-Key, per customer
 	Rate          int // rows per second and customer; 0: any number
 	StrictClasses bool
+	SessionAge    time.Duration                         // when a session ends however much it is used; 0: never
 	Retention     func(collection string) time.Duration // 0: for ever
 	Oldest        func(collection string) belfry.Time   // rows before it would not be kept; nil: there are none
 }

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// SessionTime is how long a session lasts. One that is used in its second half lasts as long again.
+	// SessionTime is how long a session lasts without use. One that is used in its second half lasts as long again, up to
+	// the age that Limits.SessionAge allows.
 	SessionTime = 12 * time.Hour
 	// maxSessions is how many sessions a user has at most; the oldest makes room.
 	maxSessions = 100
@@ -51,7 +52,7 @@ func (t *tx) startSession(c belfry.CustomerID, u belfry.User, from belfry.Place,
 	u.LastLogin = t.now
 	t.configure(belfry.DocUser, c, u.Name, u)
 	t.configure(belfry.DocSession, c, belfry.HashOf(secret).String(), belfry.Session{
-		User: u.Name, Mark: u.Mark(), Created: now, Expires: now + belfry.Time(SessionTime.Microseconds()),
+		User: u.Name, Mark: u.Mark(), Created: now, Expires: SessionEnd(now, now, t.seq.cfg.Limits().SessionAge),
 		LastUse: now, Place: from,
 	})
 	t.login("logged in", u.Name)
@@ -81,18 +82,44 @@ func (s *Sequencer) RenewSession(hash belfry.Hash) error {
 	return s.do(&command{customer: l.Customer, alone: true, decide: func(t *tx) error {
 		l, ok := s.cfg.Tree.Session(hash)
 		now := t.trusted()
-		if !ok || l.Session.Expires <= now || !HalfOver(l.Session, now) { // somebody was faster
+		age := s.cfg.Limits().SessionAge
+		if !ok || l.Session.Expires <= now || !Renewable(l.Session, now, age) { // somebody was faster
 			return nil
 		}
-		l.Session.Expires = now + belfry.Time(SessionTime.Microseconds())
+		l.Session.Expires = SessionEnd(l.Session.Created, now, age)
 		t.configure(belfry.DocSession, l.Customer, hash.String(), l.Session)
 		return nil
 	}})
 }
 
-// HalfOver tells whether a session is in its second half.
-func HalfOver(s belfry.Session, now belfry.Time) bool {
-	return s.Expires-now < belfry.Time(SessionTime.Microseconds())/2
+// Renewable tells whether a session is in its second half and can last longer.
+func Renewable(s belfry.Session, now belfry.Time, age time.Duration) bool {
+	return s.Expires-now < belfry.Time(SessionTime.Microseconds())/2 && SessionEnd(s.Created, now, age) > s.Expires
+}
+
+// SessionEnd is when a session ends that is used now: after SessionTime, and at the latest when it has reached the age. The
+// age 0 stands for any.
+func SessionEnd(created, now belfry.Time, age time.Duration) belfry.Time {
+	end := now + belfry.Time(SessionTime.Microseconds())
+	if age > 0 {
+		end = min(end, created+belfry.Time(age.Microseconds()))
+	}
+	return end
+}
+
+// Expel ends a session that the service no longer accepts, and says why in an event. One that has ended already is none.
+func (s *Sequencer) Expel(hash belfry.Hash, why string) error {
+	l, ok := s.cfg.Tree.Session(hash)
+	if !ok {
+		return nil
+	}
+	return s.do(&command{customer: l.Customer, alone: true, urgent: true, decide: func(t *tx) error {
+		if _, ok := s.cfg.Tree.Session(hash); ok {
+			t.endSession(l.Customer, hash)
+			t.login("session ended: "+why, l.User.Name)
+		}
+		return nil
+	}})
 }
 
 // LoginRefused tells that somebody tried, so many times, to log in as a user who exists. It does not wait: how long an

@@ -53,7 +53,7 @@ func LockDir(dir string) (*Lock, error) {
 
 // take opens and locks the file.
 func (l *Lock) take(mode int) error {
-	f, err := os.OpenFile(l.path, mode, 0o600)
+	f, err := os.OpenFile(l.path, mode|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return fmt.Errorf("lock %s: %w", l.dir, err)
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // Open opens the journal in a folder, which it makes if need be. It reads what is there, cuts a torn end off the newest
@@ -139,7 +141,7 @@ func lastOf(s *segment) uint64 {
 
 // examineSegment reads one segment, sets what is known about it and shortens it if it is the newest.
 func (j *Journal) examineSegment(s *segment, newest bool, fence uint64) (h header, damaged []Damage, err error) {
-	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
+	f, err := os.OpenFile(s.path, os.O_RDWR|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return h, nil, err
 	}

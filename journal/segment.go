@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // A segment begins with its header, twice, because without the fence failed records would come back:
@@ -154,7 +156,7 @@ func (j *Journal) create(s *segment) (*os.File, error) {
 	if spare {
 		mode = os.O_RDWR
 	}
-	f, err := os.OpenFile(temp, mode, 0o600)
+	f, err := os.OpenFile(temp, mode|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +167,7 @@ func (j *Journal) create(s *segment) (*os.File, error) {
 	if err := os.Rename(temp, s.path); err != nil {
 		return nil, errors.Join(err, os.Remove(temp))
 	}
-	f, err = os.OpenFile(s.path, os.O_RDWR, 0) // opened anew for the sake of its name in errors
+	f, err = os.OpenFile(s.path, os.O_RDWR|unix.O_NOFOLLOW, 0) // opened anew for the sake of its name in errors
 	if err == nil {
 		err = j.o.SyncDir(j.dir)
 	}

@@ -12,11 +12,12 @@ type Assignment struct {
 	Name     string
 	Package  string
 	Mode     belfry.Mode
-	Answers  map[string]string // as they were given: without defaults, with secrets
+	Answers  map[string]string // as they were given: without defaults, with secrets, which are open here
 	Author   *belfry.Author    // of the script among them, if that may not write everywhere
 }
 
-// Assignment gives that of a resource; false when there is no such resource, or none any more.
+// Assignment gives that of a resource; false when there is no such resource, or none any more, or when a secret of it cannot
+// be opened: its collector must not run with another one.
 func (t *Tree) Assignment(id belfry.ID) (a Assignment, ok bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -27,6 +28,15 @@ func (t *Tree) Assignment(id belfry.ID) (a Assignment, ok bool) {
 	a = Assignment{Customer: n.Customer, Name: n.Name, Package: n.Package, Mode: n.State.Mode}
 	if n.Details != nil {
 		a.Answers, a.Author = maps.Clone(n.Details.Answers), n.Details.Author
+	}
+	for column, text := range a.Answers {
+		if !Sealed(text) {
+			continue
+		}
+		var err error
+		if a.Answers[column], err = t.secrets.Open(SecretPlace{n.Customer, n.Name, column}, text); err != nil {
+			return Assignment{}, false
+		}
 	}
 	return a, true
 }

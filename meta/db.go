@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
+	"golang.org/x/sys/unix"
+
 	"belfry"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -82,7 +84,7 @@ func open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 // makePrivate creates the file for its owner alone: it holds digests of keys and passwords. The files that SQLite puts
 // beside it take over its permissions.
 func makePrivate(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,7 @@ type Tree struct {
 	policed   int                                     // policies of all customers
 	settings  map[belfry.CustomerID]map[string]string // by name; of customer 0: of the instance
 	removed   map[belfry.CustomerID]belfry.Removal
+	secrets   *Secrets
 }
 
 // NewTree makes an empty tree.

@@ -25,6 +25,9 @@ var placeholder embed.FS
 // script puts into the page must carry the word that came with it. Pictures may be previewed before they are sent.
 const policy = "default-src 'self'; style-src 'self' 'nonce-%s'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 
+// permissions takes from pages what they do not use.
+const permissions = "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"
+
 // nonceMark stands in the start page where the word for its styles goes.
 const nonceMark = "__STYLE_NONCE__"
 
@@ -62,6 +65,8 @@ func handler(files fs.FS) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", permissions)
 		name := strings.TrimPrefix(path.Clean(r.URL.Path), "/ui")
 		name = strings.TrimPrefix(name, "/")
 		if _, err := fs.Stat(files, name); err != nil && strings.HasPrefix(name, "assets/") { // of an older build

@@ -28,6 +28,14 @@ func TestHandler(t *testing.T) {
 		if p := res.Header.Get("Content-Security-Policy"); strings.Contains(p, "unsafe") || !strings.Contains(p, "default-src 'self'") {
 			t.Errorf("%s: policy %q", path, p)
 		}
+		for name, want := range map[string]string{
+			"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
+			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Permissions-Policy": permissions,
+		} {
+			if got := res.Header.Get(name); got != want {
+				t.Errorf("%s: %s is %q, want %q", path, name, got, want)
+			}
+		}
 	}
 	f("/ui/", 200, "start page", "no-store")
 	f("/ui/index.html", 200, "start page", "no-store")

@@ -318,6 +318,9 @@ func cmdHTTP(ts *testscript.TestScript, neg bool, args []string) {
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ":")
 		r.Header.Set(name, strings.TrimSpace(value))
+		if strings.EqualFold(name, "Host") {
+			r.Host = strings.TrimSpace(value)
+		}
 	}
 	do(ts, r, true)
 }

@@ -23,7 +23,7 @@ func (fs *files) create(ctx context.Context, f *file, cols []column) error {
 		fs.image.cols, fs.image.data = cols, data
 	}
 	folder := filepath.Dir(f.path)
-	if err := os.Mkdir(folder, 0o750); err == nil {
+	if err := os.Mkdir(folder, 0o700); err == nil {
 		err = syncDir(fs.dir)
 		if err != nil {
 			return err

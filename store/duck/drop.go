@@ -96,7 +96,7 @@ func (s *Store) Oldest(collection string) belfry.Time { return (*s.marks.Load())
 // writeMark makes a watermark durable.
 func writeMark(dir string, c *catalog.Collection, mark belfry.Time) error {
 	folder := filepath.Join(dir, c.Name)
-	if err := os.MkdirAll(folder, 0o750); err != nil {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
 	if err := writeSynced(filepath.Join(folder, markFile), []byte(strconv.FormatInt(int64(mark), 10)+"\n")); err != nil {

@@ -183,7 +183,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err := os.RemoveAll(temp); err != nil { // what an earlier process had to spill
 		return err
 	}
-	if err := os.MkdirAll(s.cfg.Dir, 0o750); err != nil {
+	if err := os.MkdirAll(s.cfg.Dir, 0o700); err != nil {
 		return err
 	}
 	var all []*catalog.Collection

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 
+	"golang.org/x/sys/unix"
+
 	"belfry"
 	"belfry/query"
 )
@@ -198,7 +200,7 @@ func (f *file) stampItems() {
 	if err != nil {
 		return
 	}
-	data, err := os.OpenFile(f.path+itemSuffix, os.O_WRONLY, 0)
+	data, err := os.OpenFile(f.path+itemSuffix, os.O_WRONLY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"unicode"
 
+	"golang.org/x/sys/unix"
+
 	"belfry"
 	"belfry/catalog"
 )
@@ -143,7 +145,7 @@ func writeBlocks(path string, format format, old []block, more []builtBlock) (_ 
 			return nil, err
 		}
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}

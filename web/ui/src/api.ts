@@ -221,9 +221,9 @@ async function inTurn<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** csvAddress is where an answer can be had as CSV, for a link. */
+/** csvAddress is where an answer can be had as CSV, for a link. People open it in a spreadsheet, so no cell is a formula. */
 export const csvAddress = (q: string, ask: Omit<Ask, "signal"> = {}) =>
-  address("/api/sql", { q, wt: "csv", rows: 100_000, ...ask });
+  address("/api/sql", { q, wt: "csv", safe: "true", rows: 100_000, ...ask });
 
 /** quote makes a text a string of the query language. */
 export const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;

@@ -1,0 +1,60 @@
+package api
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// Headers that every answer has, or nearly every one. They are only read.
+var (
+	nosniff    = []string{"nosniff"}
+	noReferrer = []string{"no-referrer"}
+	noStore    = []string{"no-store"}
+	typeJSON   = []string{"application/json"}
+	// An answer of the API is no page: whatever it holds, a browser runs, loads and frames nothing of it.
+	inertPage  = []string{"default-src 'none'; frame-ancestors 'none'"}
+	sameOrigin = []string{"same-origin"}
+	// A browser that has come by TLS does so for a year. Browsers ignore it where they do not trust the certificate, so it locks
+	// nobody out of a service with a self-signed one.
+	onlyTLS = []string{"max-age=31536000"}
+)
+
+// protect sets the headers that tell a browser what it may do with an answer. The web interface, and answers that may be
+// kept, replace some of them.
+func protect(h http.Header, r *http.Request) {
+	h["X-Content-Type-Options"] = nosniff
+	h["Referrer-Policy"] = noReferrer // a key may stand in the address
+	h["Cache-Control"] = noStore
+	h["Content-Security-Policy"] = inertPage
+	h["Cross-Origin-Resource-Policy"] = sameOrigin
+	if r.TLS != nil {
+		h["Strict-Transport-Security"] = onlyTLS
+	}
+}
+
+// OwnHost tells whether the Host of a request means this machine: an address, localhost, or one of the names. A page of
+// another site can let its own name point to an address of this machine (DNS rebinding) and then read what is answered here;
+// its name in Host gives it away.
+func OwnHost(r *http.Request, names ...string) bool {
+	host := hostOf(r)
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	for _, name := range append(names, "localhost") {
+		if name != "" && strings.EqualFold(host, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// hostOf is the Host of a request without port, brackets and final dot.
+func hostOf(r *http.Request) string {
+	host := r.Host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return strings.TrimSuffix(strings.Trim(host, "[]"), ".")
+}

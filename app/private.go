@@ -1,0 +1,96 @@
+package app
+
+import (
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// What the service keeps is for its owner alone: files 0600, folders 0700. New ones get that by the umask, also those that the
+// engines make; older ones are repaired at the start. What operators put into the data folder (classes, packages, MIB files,
+// certificates) keeps the mode that they gave it.
+
+const (
+	privateFile   fs.FileMode = 0o600
+	privateFolder fs.FileMode = 0o700
+)
+
+// makePrivate sets the umask and repairs what exists. What cannot be repaired is logged: the service ran with it before.
+func makePrivate(cfg *Config, log *slog.Logger) {
+	unix.Umask(0o077)
+	paths := []string{
+		filepath.Join(cfg.Data, "lock"), filepath.Join(cfg.Data, "format"), filepath.Join(cfg.Data, "reserve"),
+		cfg.inside("journal"), cfg.inside("tmp"), cfg.inside("tls"), cfg.inside(cfg.Storage.DuckDB.Dir),
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		paths = append(paths, cfg.inside(cfg.Meta.SQLite.Path)+suffix)
+	}
+	repaired := 0
+	for _, path := range append(paths, cfg.Data) {
+		filepath.WalkDir(path, func(at string, e fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return nil // not there yet, or to be told by whoever needs it
+			case path == cfg.Data && at != path: // the folder itself alone
+				return fs.SkipAll
+			case at == path && e.Type() == fs.ModeSymlink:
+				return nil // a folder on another disk
+			case e.Type() == fs.ModeSymlink:
+				log.Warn("a data file is a symbolic link; move the file here, or name its folder in the configuration", "file", at)
+				return nil
+			}
+			done, err := tighten(at, e)
+			if err != nil {
+				log.Warn("a data file cannot be made private", "err", err)
+			}
+			if done {
+				repaired++
+			}
+			return nil
+		})
+	}
+	if repaired > 0 {
+		log.Info("files that others could read are private now", "files", repaired)
+	}
+}
+
+// tighten takes from others what they may do with a file or folder.
+func tighten(path string, e fs.DirEntry) (done bool, err error) {
+	info, err := e.Info()
+	if err != nil {
+		return false, nil // gone meanwhile
+	}
+	mode := privateFile
+	if e.IsDir() {
+		mode = privateFolder
+	}
+	if have := info.Mode().Perm(); have&^mode == 0 || !e.IsDir() && !info.Mode().IsRegular() {
+		return false, nil
+	}
+	return true, os.Chmod(path, info.Mode().Perm()&mode)
+}
+
+// warnReadable warns of files with keys that others than their owner can read.
+func warnReadable(cfg *Config, log *slog.Logger) {
+	for _, f := range []struct{ setting, path string }{
+		{"tls.key", cfg.TLS.Key},
+		{"oidc.client_secret_file", cfg.OIDC.ClientSecretFile},
+		{"secrets.key_file", cfg.inside(cfg.Secrets.KeyFile)},
+	} {
+		if f.path == "" {
+			continue
+		}
+		if info, err := os.Stat(f.path); err == nil && info.Mode().Perm()&0o077 != 0 {
+			log.Warn("a file with a key can be read by others; chmod 600 it", "setting", f.setting, "file", f.path, "mode", info.Mode().Perm().String())
+		}
+	}
+	if cfg.OIDC.ClientSecret == "" || cfg.file == "" {
+		return
+	}
+	if info, err := os.Stat(cfg.file); err == nil && info.Mode().Perm()&0o077 != 0 {
+		log.Warn("the configuration holds a secret and can be read by others; chmod 600 it, or put the secret into a file", "file", cfg.file, "mode", info.Mode().Perm().String())
+	}
+}

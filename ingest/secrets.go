@@ -1,0 +1,53 @@
+package ingest
+
+import (
+	"maps"
+
+	"belfry"
+	"belfry/meta"
+)
+
+// SealSecrets seals the secret answers that an earlier version has stored as they were, or that were sealed with a key that
+// is not the first one any more. Those that cannot be opened stay as they are.
+func (s *Sequencer) SealSecrets() (items int, err error) {
+	for c, ids := range s.cfg.Tree.Unsealed() {
+		err := s.do(&command{customer: c, alone: true, decide: func(t *tx) error {
+			for _, id := range ids {
+				if n := s.cfg.Tree.Node(id); n != nil && n.Removed == 0 && t.sealItem(n) {
+					items++
+				}
+			}
+			return nil
+		}})
+		if err != nil {
+			return items, err
+		}
+	}
+	return items, nil
+}
+
+// sealItem seals the secret answers of an item anew, and tells whether there were any.
+func (t *tx) sealItem(n *meta.Node) bool {
+	secrets, pt := t.seq.cfg.Tree.Secrets(), t.seq.cfg.Tree.Catalog().Package(n.Package)
+	d := t.details(n)
+	answers := maps.Clone(d.Answers)
+	for column, text := range answers {
+		secret := meta.Sealed(text) || pt != nil && pt.Question(column) != nil && pt.Question(column).Secret
+		if !secret || secrets.Current(text) {
+			continue
+		}
+		at := meta.SecretPlace{Customer: n.Customer, Item: n.Name, Column: column}
+		plain, err := secrets.Open(at, text)
+		if err != nil {
+			continue
+		}
+		if answers[column], err = secrets.Seal(at, plain); err != nil {
+			return false
+		}
+	}
+	if maps.Equal(answers, d.Answers) {
+		return false
+	}
+	t.change(n, &belfry.Details{Answers: answers, IP: d.IP, Host: d.Host, Constants: d.Constants})
+	return true
+}

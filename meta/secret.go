@@ -1,0 +1,168 @@
+package meta
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"belfry"
+)
+
+// Secrets seals the secret answers of resources, so that journal and database hold them encrypted: AES-256-GCM, bound to the
+// customer, the name of the item and the column, so that what was sealed for one cannot be opened as that of another. A nil
+// *Secrets keeps them as they are.
+type Secrets struct {
+	keys  []secretKey // the first seals, all open
+	fault error       // why there are none
+}
+
+type secretKey struct {
+	id   string
+	aead cipher.AEAD
+}
+
+// SecretKeySize is the size of a key in bytes.
+const SecretKeySize = 32
+
+// sealedMark begins every sealed text; the id of its key and what was sealed follow. What does not begin with it is a secret
+// that an earlier version has stored as it was.
+const sealedMark = "sealed:1:"
+
+// NewSecrets takes keys: the first seals, the others only open what they have sealed.
+func NewSecrets(keys ...[]byte) (*Secrets, error) {
+	s := &Secrets{}
+	for _, k := range keys {
+		if len(k) != SecretKeySize {
+			return nil, fmt.Errorf("a key has %d bytes, and needs %d", len(k), SecretKeySize)
+		}
+		block, err := aes.NewCipher(k)
+		if err != nil {
+			return nil, err
+		}
+		aead, err := cipher.NewGCMWithRandomNonce(block)
+		if err != nil {
+			return nil, err
+		}
+		id := sha256.Sum256(append([]byte("belfry secret key "), k...))
+		s.keys = append(s.keys, secretKey{hex.EncodeToString(id[:4]), aead})
+	}
+	if len(s.keys) == 0 {
+		return nil, errors.New("there is no key")
+	}
+	return s, nil
+}
+
+// LockedSecrets can neither seal nor open; err says why.
+func LockedSecrets(err error) *Secrets { return &Secrets{fault: err} }
+
+// SecretPlace is where a secret belongs.
+type SecretPlace struct {
+	Customer belfry.CustomerID
+	Item     string
+	Column   string
+}
+
+// bound is what a sealed text is bound to. No name holds a control character.
+func (p SecretPlace) bound() []byte {
+	return []byte(strconv.FormatUint(uint64(p.Customer), 10) + "\x00" + p.Item + "\x00" + p.Column)
+}
+
+// Seal encrypts a secret.
+func (s *Secrets) Seal(p SecretPlace, text string) (string, error) {
+	if s == nil {
+		return text, nil
+	}
+	if s.fault != nil {
+		return "", s.fault
+	}
+	k := s.keys[0]
+	return sealedMark + k.id + ":" + base64.RawStdEncoding.EncodeToString(k.aead.Seal(nil, nil, []byte(text), p.bound())), nil
+}
+
+// Open decrypts what Seal has made, and gives back as it is what was never sealed.
+func (s *Secrets) Open(p SecretPlace, text string) (string, error) {
+	if !Sealed(text) {
+		return text, nil
+	}
+	if s == nil {
+		return "", errors.New("it is sealed, and there is no key")
+	}
+	if s.fault != nil {
+		return "", s.fault
+	}
+	id, body, _ := strings.Cut(strings.TrimPrefix(text, sealedMark), ":")
+	for _, k := range s.keys {
+		if k.id != id {
+			continue
+		}
+		sealed, err := base64.RawStdEncoding.DecodeString(body)
+		if err == nil {
+			var plain []byte
+			if plain, err = k.aead.Open(nil, nil, sealed, p.bound()); err == nil {
+				return string(plain), nil
+			}
+		}
+		return "", fmt.Errorf("it is damaged, or was sealed for another item: %w", err)
+	}
+	return "", fmt.Errorf("it was sealed with key %s, which the key file does not have", id)
+}
+
+// Current tells whether a text is as Seal would write it now.
+func (s *Secrets) Current(text string) bool {
+	return s == nil || s.fault == nil && strings.HasPrefix(text, sealedMark+s.keys[0].id+":")
+}
+
+// Sealed tells whether a text is a sealed secret.
+func Sealed(text string) bool { return strings.HasPrefix(text, sealedMark) }
+
+// SetSecrets says how secrets are sealed. It is called before anybody else uses the tree.
+func (t *Tree) SetSecrets(s *Secrets) { t.secrets = s }
+
+// Secrets seals and opens the secret answers in the tree.
+func (t *Tree) Secrets() *Secrets { return t.secrets }
+
+// Unsealed lists by customer the items with secret answers that are not sealed with the first key.
+func (t *Tree) Unsealed() map[belfry.CustomerID][]belfry.ID {
+	list := map[belfry.CustomerID][]belfry.ID{}
+	t.eachSecret(func(n *Node, _, text string) {
+		if have := list[n.Customer]; !t.secrets.Current(text) && (len(have) == 0 || have[len(have)-1] != n.ID) {
+			list[n.Customer] = append(have, n.ID)
+		}
+	})
+	return list
+}
+
+// SecretState tells whether there are sealed secrets, and names the resources whose secrets cannot be opened.
+func (t *Tree) SecretState() (sealed bool, shut []string) {
+	t.eachSecret(func(n *Node, column, text string) {
+		sealed = sealed || Sealed(text)
+		if _, err := t.secrets.Open(SecretPlace{n.Customer, n.Name, column}, text); err != nil {
+			shut = append(shut, n.Name)
+		}
+	})
+	return sealed, shut
+}
+
+// eachSecret visits the secret answers of items that exist, and sealed ones of columns that are not secret any more.
+func (t *Tree) eachSecret(f func(n *Node, column, text string)) {
+	packages := t.Catalog()
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, n := range t.nodes.From(0) {
+		if n.Removed != 0 || n.Package == "" || n.Details == nil {
+			continue
+		}
+		pt := packages.Package(n.Package)
+		for column, text := range n.Details.Answers {
+			if Sealed(text) || pt != nil && pt.Question(column) != nil && pt.Question(column).Secret {
+				f(n, column, text)
+			}
+		}
+	}
+}
