@@ -13,13 +13,13 @@ import (
 // for people every part of it as a line. In CSV and NDJSON it is the lines alone.
 func (s *Server) explain(clock *stopwatch, w *answer, r *request, wt string, plan *query.Plan) error {
 	lines := plan.Lines()
-	// Which files an engine would read depends on the rows of all customers.
-	if e, ok := s.Source(plan.Collection).(query.Explainer); ok && r.level == belfry.LevelInstance && !r.scope().Limited() {
+	if e, ok := s.Source(plan.Collection).(query.Explainer); ok {
 		more, err := e.Explain(clock, plan)
 		if err != nil {
 			return err
 		}
-		if !r.scope().Limited() {
+		// Which files an engine would read depends on the rows of all customers.
+		if r.level == belfry.LevelInstance && !r.scope().Limited() {
 			lines = append(lines, more...)
 		}
 	}

@@ -129,16 +129,31 @@ func (g *clockGuard) inDoubt() bool {
 	return g.doubt
 }
 
-// trusted is the time by which data expire: the expected one while the clock is in doubt, else the earlier of the two.
+// trusted is the time by which data expire: the expected one while the clock is in doubt, else the earlier of the two, so
+// that nothing is deleted too early.
 func (g *clockGuard) trusted() time.Time {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	wall, passed := g.read()
-	expected := g.expected.Add(passed - g.at)
-	if g.doubt || expected.Before(wall) {
+	wall, expected, doubt := g.times()
+	if doubt || expected.Before(wall) {
 		return expected
 	}
 	return wall
+}
+
+// expiry is the time by which keys and sessions expire: the expected one while the clock is in doubt, else the later of the
+// two, so that none is accepted for too long.
+func (g *clockGuard) expiry() time.Time {
+	wall, expected, doubt := g.times()
+	if doubt || expected.After(wall) {
+		return expected
+	}
+	return wall
+}
+
+func (g *clockGuard) times() (wall, expected time.Time, doubt bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	wall, passed := g.read()
+	return wall, g.expected.Add(passed - g.at), g.doubt
 }
 
 // mayDelete tells the time by which data may be deleted; false while nothing may be.

@@ -311,7 +311,7 @@ func (s *service) serveHTTP(context.Context) error {
 	people := newAccounts(s.tree, s.seq)
 	s.people = people
 	c := api.Config{
-		Log: s.Log.With("part", "api"), Now: time.Now, Arrival: s.seq.Now, Trusted: s.guard.trusted, ConfirmClock: s.confirmClock, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
+		Log: s.Log.With("part", "api"), Now: time.Now, Arrival: s.seq.Now, Trusted: s.guard.expiry, ConfirmClock: s.confirmClock, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
 		Tree: s.tree, Hub: s.hub, Accounts: people,
 		Explain: s.explain, Try: s.try,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,

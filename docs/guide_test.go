@@ -90,7 +90,7 @@ func method(line string) string {
 		return "PUT"
 	case strings.Contains(line, " -G "):
 		return "GET"
-	case strings.Contains(line, " --data") || strings.Contains(line, " -d "):
+	case strings.Contains(line, "-X POST") || strings.Contains(line, " --data") || strings.Contains(line, " -d "):
 		return "POST"
 	}
 	return "GET"

@@ -69,7 +69,9 @@ func (p *provisioning) answers(before *belfry.Details) (map[string]string, *belf
 	open := p.seq.openAnswers(p.estate.ID, p.text(p.b.name), before.Answers)
 	answers, bad := p.b.answers(open, p.fields)
 	if bad == nil && (len(open) == 0 || !maps.Equal(answers, open)) {
-		bad = p.judge(answers)
+		if bad = p.readable(answers, open); bad == nil {
+			bad = p.judge(answers)
+		}
 	}
 	if bad != nil {
 		return nil, bad
@@ -122,6 +124,19 @@ func (s *Sequencer) openAnswers(c belfry.CustomerID, item string, answers map[st
 		}
 	}
 	return open
+}
+
+// readable refuses to change an item of which a secret stays that cannot be decrypted: nobody could judge the answers.
+func (p *provisioning) readable(answers, open map[string]string) *belfry.RowError {
+	for column, text := range answers {
+		if text != open[column] {
+			continue
+		}
+		if _, err := p.seq.cfg.Tree.Secrets().Open(meta.SecretPlace{Customer: p.estate.ID, Item: p.text(p.b.name), Column: column}, text); err != nil {
+			return rejectf(column, belfry.BadValue, "the stored %s cannot be read: %s; give it anew", column, err)
+		}
+	}
+	return nil
 }
 
 // seal encrypts the secrets among the answers of the row's item. One that the row does not change keeps its encrypted form.

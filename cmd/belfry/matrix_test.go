@@ -55,6 +55,7 @@ var examples = map[string]example{
 	"POST /api/keys":                     {"/api/keys", `{"name":"made %d","level":"read"}`, "application/json"},
 	"DELETE /api/keys/{name...}":         {"/api/keys/nothing", "", ""},
 	"GET /api/health":                    {"/api/health", "", ""},
+	"POST /api/health/clock":             {"/api/health/clock", "", ""},
 	"GET /api/settings":                  {"/api/settings", "", ""},
 	"PUT /api/settings":                  {"/api/settings", `{"customer.timezone":"UTC"}`, "application/json"},
 	"GET /api/pictures":                  {"/api/pictures?limit=1000", "", ""},
@@ -234,7 +235,7 @@ func (p *process) oldSession(secret string) {
 	p.t.Helper()
 	u := belfry.User{Name: "late", Password: app.HashPassword("x"), Role: belfry.Administrator, Created: 1}
 	s := belfry.Session{User: "late", Mark: u.Mark(), Created: 1, Expires: belfry.At(time.Now().Add(-time.Second))}
-	rec := belfry.Record{Time: 1, Customer: 1}
+	rec := belfry.Record{Time: belfry.At(time.Now()), Customer: 1}
 	for _, d := range []struct {
 		kind, name string
 		v          any

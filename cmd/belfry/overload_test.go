@@ -74,7 +74,41 @@ func TestFairTurns(t *testing.T) {
 	p.stop()
 }
 
-// TestPlaces: bodies beyond the places wait and are refused, nothing of them is stored, and a customer that holds all
+// TestStalledBodies: bodies that have stopped in their middle keep nobody out, neither of their own customer nor of others,
+// and are stored when they go on.
+func TestStalledBodies(t *testing.T) {
+	p := limited(t, "limits: {bulk_requests: 4, wait: 500ms}")
+	greedy, modest := p.customer("greedy"), p.customer("modest")
+	const one = "data,res,cpu,load,res,1\n"
+	var held [8]wire
+	for i := range held {
+		held[i] = p.dial()
+		held[i].begin(greedy, len(header)+2*len(one), header+one)
+	}
+	for range 5 {
+		for _, key := range []string{greedy, modest} {
+			if a := p.post("/api/send", key, header+one); a.status != 200 || a.accepted != 1 {
+				t.Errorf("beside stalled bodies: %s", a)
+			}
+		}
+	}
+	for _, w := range held {
+		fmt.Fprint(w, one)
+		if a := w.answer(); a.status != 200 || a.accepted != 2 {
+			t.Errorf("a body that was finished late: %s", a)
+		}
+	}
+	if got := p.rows(greedy, "objectdata"); got != 2*len(held)+5 {
+		t.Errorf("%d rows of the greedy one are stored", got)
+	}
+	if got := p.rows(modest, "objectdata"); got != 5 {
+		t.Errorf("%d rows of the modest one are stored", got)
+	}
+	p.until("all places are free", func() bool { return p.metric("belfry_bulk_requests")+p.metric("belfry_bulk_requests_waiting") == 0 })
+	p.checkCounters()
+	p.stop()
+}
+
 // places does not keep out another.
 func TestPlaces(t *testing.T) {
 	p := limited(t, "limits: {bulk_requests: 4, wait: 500ms}")
