@@ -212,8 +212,10 @@ func (a *attacker) beside(ctx context.Context, s *server, at attack, length time
 	})
 	all.Go(func() {
 		row.ask = quiet(askEvery, func(n int) string {
-			return "/api/sql?" + url.Values{"q": {fmt.Sprintf("SELECT timestamp, i1 FROM objectdata WHERE object = 'obj%07d' ORDER BY timestamp DESC", n%perResource)},
-				"span": {"1h"}, "rows": {"20"}}.Encode()
+			return "/api/sql?" + url.Values{
+				"q":    {fmt.Sprintf("SELECT timestamp, i1 FROM objectdata WHERE object = 'obj%07d' ORDER BY timestamp DESC", n%perResource)},
+				"span": {"1h"}, "rows": {"20"},
+			}.Encode()
 		})
 	})
 	all.Wait()

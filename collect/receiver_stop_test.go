@@ -30,13 +30,6 @@ func (s *fullSink) SendWithin(ctx context.Context, _ belfry.Scope, row *belfry.R
 	return 200, nil, nil
 }
 
-// told is how often it was told something.
-func (s *fullSink) told() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.figures)
-}
-
 // sum adds up what the figures say of one indicator.
 func (s *fullSink) sum(indicator int) (sum int) {
 	for _, f := range s.figures {

@@ -241,11 +241,3 @@ func (l *lastText) Write(b []byte) (int, error) {
 	}
 	return len(b), nil
 }
-
-// first is the first line.
-func (l *lastText) first() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	line, _, _ := strings.Cut(l.text.String(), "\n")
-	return line
-}

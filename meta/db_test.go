@@ -401,7 +401,9 @@ func TestForgetAnswers(t *testing.T) {
 func TestPurge(t *testing.T) {
 	db := openDB(t)
 	apply(t, db, nil, &belfry.Record{Pos: 1, Items: []belfry.Item{
-		{ID: 1, Name: belfry.Main}, {ID: 2, Name: "kept", Removed: 20}, {ID: 3, Name: "gone", Removed: 19},
+		{ID: 1, Name: belfry.Main},
+		{ID: 2, Name: "kept", Removed: 20},
+		{ID: 3, Name: "gone", Removed: 19},
 		{ID: 4, Name: "element", Kind: belfry.KindElement, Removed: 30},
 	}})
 	purge := func(want int) {

@@ -123,8 +123,10 @@ const itemColumns = `id, customer, kind, name, parent, resource, class, package,
 // scanItem reads a row of itemColumns.
 func scanItem(rows *sql.Rows, more ...any) (it belfry.Item, err error) {
 	var details string
-	err = rows.Scan(append([]any{&it.ID, &it.Customer, &it.Kind, &it.Name, &it.Parent, &it.Resource, &it.Class, &it.Package,
-		&it.Created, &it.Removed, &details}, more...)...)
+	err = rows.Scan(append([]any{
+		&it.ID, &it.Customer, &it.Kind, &it.Name, &it.Parent, &it.Resource, &it.Class, &it.Package,
+		&it.Created, &it.Removed, &details,
+	}, more...)...)
 	if err == nil && details != "" {
 		it.Details = new(belfry.Details)
 		if err = json.Unmarshal([]byte(details), it.Details); err != nil {
