@@ -258,12 +258,7 @@ function Grant({ customer, onClose, onDone }: { customer: Customer; onClose: () 
     }
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`Ports of ${customer.name}`}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
+    <Modal opened onClose={onClose} title={`Ports of ${customer.name}`} closeButtonProps={{ "aria-label": "Close" }}>
       <form onSubmit={save}>
         <Stack>
           <Textarea
