@@ -12,8 +12,9 @@ export function MissingDays() {
   if (days.length === 0) return null;
   return (
     <Alert
-      variant="light"
+      variant="outline"
       color="orange"
+      styles={{ title: { color: "var(--mantine-color-text)" } }}
       icon={<IconAlertTriangle />}
       title={days.length === 1 ? "A day is missing" : `${days.length} days are missing`}
       role="status"

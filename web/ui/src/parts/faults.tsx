@@ -37,14 +37,14 @@ function Sign() {
         <Tooltip label={faults.map((f) => f.message).join("\n")} multiline maw={420} className="advice">
           <Link
             href={link.parameters("health")}
-            className="faults"
+            className="open-faults"
             data-blocks={faults.some((f) => f.blocks) || undefined}
             aria-label={`${said}: ${faults[0]?.message}`}
           >
             <IconAlertTriangle size={18} />
             <span>
               {count}
-              <span className="faults-word"> {count === 1 ? "fault" : "faults"}</span>
+              <span className="open-faults-word"> {count === 1 ? "fault" : "faults"}</span>
             </span>
           </Link>
         </Tooltip>
