@@ -18,6 +18,9 @@ PACKAGES  = $(filter-out $(SUITES),$(shell go list ./...))
 # In make test the race detector watches the packages in which goroutines share memory; in make soak, everything.
 RACED    := ./journal ./store ./meta ./ingest ./api ./collect
 
+# Package tests keep their files in memory where that is possible: what a disk does is for the crash and disk parts.
+MEMORY   := $(shell [ -d /dev/shm ] && [ -w /dev/shm ] && echo TMPDIR=/dev/shm GOTMPDIR=$${TMPDIR:-/tmp})
+
 # How much the parts of make soak do. Larger numbers make longer runs: make soak KILLS=1000.
 KILLS     ?= 200
 FUZZTIME  ?= 15s
@@ -51,7 +54,7 @@ demo: ui build ## the same with sample data, from DEMO
 	exec bin/belfry serve --demo --data $(DEMO) --listen $(LISTEN)
 
 quick: ## package tests, without what is slow
-	go test -short -vet=off -p 2 -timeout 5m $(PACKAGES)
+	$(MEMORY) go test -short -vet=off -p 2 -timeout 5m $(PACKAGES)
 
 test: ## the quick tier: what CI runs, under eight minutes on two cores
 	@MAKE="$(MAKE)" scripts/parts setup lint packages race program crash disk ui-unit browser
@@ -75,10 +78,10 @@ gen: ## reference pages and expected output anew; the diff is for a reviewer to 
 	@scripts/gen
 
 packages: ## package tests
-	go test -short -vet=off -p 2 -timeout 10m $(PACKAGES)
+	$(MEMORY) go test -short -vet=off -p 2 -timeout 10m $(PACKAGES)
 
 race: ## those of packages whose goroutines share memory, with the race detector
-	go test -race -short -vet=off -p 2 -timeout 10m $(RACED)
+	$(MEMORY) go test -race -short -vet=off -p 2 -timeout 10m $(RACED)
 
 program: ## the whole program: scripts against the real binary, and the walk of the README
 	go test -short -vet=off -p 2 -timeout 10m ./cmd/belfry ./docs

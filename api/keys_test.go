@@ -120,7 +120,7 @@ func TestNothingTold(t *testing.T) {
 	h.must(h.seq.RevokeKey(1, "revoked", "test"))
 	out := h.enter("admin")
 	h.want(204, "", "DELETE", "/api/session", "", out)
-	h.now = h.now.Add(time.Second)
+	h.advance(time.Second)
 	var firstBody, firstHead string
 	for name, headers := range map[string][]string{
 		"missing": nil, "empty": {"X-Api-Key: "}, "blank": {"X-Api-Key:  "}, "nonsense": {"X-Api-Key: nonsense"},

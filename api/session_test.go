@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,13 +24,29 @@ import (
 // house is a server over a real sequencer and journal, with a clock of its own. Passwords are stored as they are.
 type house struct {
 	*Server
-	t    *testing.T
-	tree *meta.Tree
-	seq  *ingest.Sequencer
-	now  time.Time
-	age  time.Duration // of sessions; 0: any
-	log  bytes.Buffer
-	peer string
+	t       *testing.T
+	tree    *meta.Tree
+	seq     *ingest.Sequencer
+	ticking sync.Mutex
+	now     time.Time
+	age     time.Duration // of sessions; 0: any
+	log     bytes.Buffer
+	peer    string
+}
+
+// set sets the clock, which the sequencer reads when it likes.
+func (h *house) set(t time.Time) {
+	h.ticking.Lock()
+	defer h.ticking.Unlock()
+	h.now = t
+}
+
+func (h *house) advance(by time.Duration) { h.set(h.now.Add(by)) }
+
+func (h *house) time() time.Time {
+	h.ticking.Lock()
+	defer h.ticking.Unlock()
+	return h.now
 }
 
 func newHouse(t *testing.T) *house {
@@ -43,7 +60,7 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	h := &house{t: t, tree: meta.NewTree(cat), now: time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC), peer: "192.0.2.1:1234"}
-	clock := func() time.Time { return h.now }
+	clock := h.time
 	answers := map[string]*belfry.Answer{}
 	h.seq = ingest.New(ingest.Config{
 		Tree: h.tree, Journal: j, Log: log, Now: clock,
@@ -238,7 +255,7 @@ func TestSessionTime(t *testing.T) {
 	cookie := h.enter("viewer")
 	f := func(later time.Duration, status int, renewed bool) {
 		t.Helper()
-		h.now = h.now.Add(later)
+		h.advance(later)
 		res, text := h.ask("GET", "/api/session", "", cookie)
 		if res.StatusCode != status || (len(res.Cookies()) > 0) != renewed {
 			t.Errorf("%d %s, cookies %v; want %d, renewed %t", res.StatusCode, text, res.Cookies(), status, renewed)
@@ -270,7 +287,7 @@ func TestSessionAge(t *testing.T) {
 	begun := h.now
 	f := func(at time.Duration, status int) {
 		t.Helper()
-		h.now = begun.Add(at)
+		h.set(begun.Add(at))
 		if res, text := h.ask("GET", "/api/session", "", cookie); res.StatusCode != status {
 			t.Errorf("after %s: %d %s", at, res.StatusCode, text)
 		}

@@ -45,11 +45,12 @@ func TestOwnSessions(t *testing.T) {
 	h := newHouse(t)
 	h.Accounts = owners{seq: h.seq}
 	desk := h.enter("viewer")
-	h.now, h.peer = h.now.Add(time.Hour), "[2001:db8::7%eth0]:1234"
+	h.advance(time.Hour)
+	h.peer = "[2001:db8::7%eth0]:1234"
 	res, _ := h.ask("POST", "/api/session", `{"user":"viewer","password":"pw"}`, "User-Agent: "+firefox)
 	phone := "Cookie: belfry_session=" + res.Cookies()[0].Value
 	other := h.enter("operator")
-	h.now = h.now.Add(time.Minute)
+	h.advance(time.Minute)
 	list := h.sessions(phone)
 	if len(list) != 2 {
 		t.Fatalf("%+v, want two", list)
@@ -95,7 +96,7 @@ func TestOwnSessions(t *testing.T) {
 		t.Errorf("%d %s %v", res.StatusCode, text, res.Cookies())
 	}
 	h.want(401, "invalid_key", "GET", "/api/sessions", "", phone)
-	h.now = h.now.Add(13 * time.Hour) // what is over is not shown, swept or not
+	h.advance(13 * time.Hour) // what is over is not shown, swept or not
 	if left := h.sessions(h.enter("operator")); len(left) != 1 {
 		t.Errorf("%+v, want one", left)
 	}
@@ -111,7 +112,7 @@ func TestSessionsUsed(t *testing.T) {
 	cookie := h.enter("viewer")
 	f := func(later time.Duration, unstored int) {
 		t.Helper()
-		h.now = h.now.Add(later)
+		h.advance(later)
 		list := h.sessions(cookie)
 		if got, want := list[0].LastUse, belfry.At(h.now).String(); got != want {
 			t.Errorf("last use %s, want %s", got, want)

@@ -98,7 +98,7 @@ func TestLoginIsThrottled(t *testing.T) {
 	h.peer = "192.0.2.1:1"
 	h.want(429, "rate_limited", "POST", "/api/session", right)
 	h.want(200, "", "POST", "/api/session", `{"user":"operator","password":"pw"}`)
-	h.now = h.now.Add(10 * time.Second)
+	h.advance(10 * time.Second)
 	h.want(200, "", "POST", "/api/session", right)
 	h.want(200, "", "POST", "/api/session", right) // the try was given back
 	h.want(401, "invalid_login", "POST", "/api/session", wrong)

@@ -17,7 +17,7 @@ func limitWorker() {
 	unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	closeForeign()
 	if now, ok := dataSize(); ok {
-		most := now + ScriptWorkerMemory
+		most := now + raceFactor*ScriptWorkerMemory
 		unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: most, Max: most})
 	}
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})

@@ -13,6 +13,9 @@ import (
 // TestAtomic sends bodies that are to be applied whole or not at all, some with a wrong row in them. After a kill each is
 // there with everything it holds, or with nothing of it.
 func TestAtomic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	n := someKills()
 	g := newSiege(t, n, keptDir(t))
 	g.s.start()

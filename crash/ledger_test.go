@@ -131,8 +131,11 @@ func (r *request) reopen() {
 // chunk is how many rows the program commits at once, of a body that is not whole.
 const chunk = 16_384
 
+// leastChunk is how many it commits at once when they create something.
+const leastChunk = 2048
+
 // parts tells whether the request may be applied in part.
-func (r *request) parts() bool { return !r.whole && len(r.rows) > chunk }
+func (r *request) parts() bool { return !r.whole && len(r.rows) > leastChunk }
 
 // body composes a request.
 type body struct {

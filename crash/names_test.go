@@ -13,6 +13,9 @@ import (
 // reached the database, and notes in the database what the program notes every second: how far the rows have come. After
 // the start the rows must be known by name all the same.
 func TestNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	s := newServer(t, filepath.Join(t.TempDir(), "data"), "storage: {reserve: 1MiB, min_free: 1MiB}\n")
 	s.start()
 	c := &client{s: s, key: s.key("default", "crash")}

@@ -17,6 +17,9 @@ import (
 // writes notes, sets windows of a second or two. After each kill statuses, modes, acknowledgments, notes and events are
 // held against a plain model, in which a request without an answer has happened or has not.
 func TestOperators(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	n := someKills()
 	g := newSiege(t, n, keptDir(t))
 	g.s.start()

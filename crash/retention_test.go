@@ -16,6 +16,9 @@ import (
 // file of its day, each collection loses its own old days, and what a kill leaves in the journal does not bring them
 // back.
 func TestRetention(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	s := newServer(t, filepath.Join(t.TempDir(), "data"), retention("400d", "400d"))
 	s.start()
 	c := &client{s: s, key: s.key("default", "crash")}

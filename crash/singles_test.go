@@ -15,6 +15,9 @@ import (
 // TestSingles sends single rows over the legacy paths, on many connections at once. A row that was acknowledged is there
 // once, and as often more as it was sent without an answer, at most. Objects show what was acknowledged last.
 func TestSingles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	n := someKills()
 	g := newSiege(t, n, keptDir(t))
 	g.s.start()

@@ -23,8 +23,22 @@ type bench struct {
 	who     Sender
 	records []*belfry.Record
 	answers map[string]*belfry.Answer
+	ticking sync.Mutex // of now, which the sequencer reads when it likes
 	now     time.Time
 	refuse  error
+}
+
+// advance sets the clock.
+func (b *bench) advance(by time.Duration) {
+	b.ticking.Lock()
+	defer b.ticking.Unlock()
+	b.now = b.now.Add(by)
+}
+
+func (b *bench) time() time.Time {
+	b.ticking.Lock()
+	defer b.ticking.Unlock()
+	return b.now
 }
 
 var loadCatalog = sync.OnceValues(catalog.Load)
@@ -71,7 +85,7 @@ func newBenchOn(t testing.TB, j Journal) *bench {
 				Retention: func(string) time.Duration { return 400 * 24 * time.Hour },
 			}
 		},
-		Now: func() time.Time { return b.now }, Zone: time.UTC,
+		Now: b.time, Zone: time.UTC,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

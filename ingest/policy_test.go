@@ -49,7 +49,7 @@ func (b *bench) noPolicy(t testing.TB, name string) {
 func (b *bench) pass(t testing.TB, d time.Duration) {
 	t.Helper()
 	nothing := func(*tx) error { return nil }
-	if err := b.do(&command{alone: true, decide: func(*tx) error { b.now = b.now.Add(d); return nil }}); err != nil {
+	if err := b.do(&command{alone: true, decide: func(*tx) error { b.advance(d); return nil }}); err != nil {
 		t.Fatal(err)
 	}
 	for ticking := true; ticking; {

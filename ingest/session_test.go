@@ -62,7 +62,7 @@ func TestSession(t *testing.T) {
 	b := newBench(t)
 	eve := b.user(t, "eve", belfry.Operator)
 	one := b.logIn(t, eve)
-	b.now = b.now.Add(time.Hour)
+	b.advance(time.Hour)
 	two := b.logIn(t, eve)
 	at := func(h belfry.Hash, want time.Duration) {
 		t.Helper()
@@ -78,7 +78,7 @@ func TestSession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b.now = b.now.Add(5 * time.Hour) // half of the first session, not yet of the second
+	b.advance(5 * time.Hour) // half of the first session, not yet of the second
 	n := len(b.records)
 	renew(one)
 	renew(two)
@@ -86,7 +86,7 @@ func TestSession(t *testing.T) {
 	if len(b.records) != n {
 		t.Error("a session was renewed in its first half")
 	}
-	b.now = b.now.Add(time.Second)
+	b.advance(time.Second)
 	renew(one)
 	renew(one) // somebody was faster
 	at(one, 12*time.Hour)
@@ -102,7 +102,7 @@ func TestSession(t *testing.T) {
 	}
 	renew(one)
 	at(one, 0)
-	b.now = b.now.Add(7 * time.Hour)
+	b.advance(7 * time.Hour)
 	renew(two) // its time is over: it does not come back
 	if l, _ := b.tree.Session(two); l.Session.Expires > belfry.At(b.now) {
 		t.Error("a session that was over was renewed")
@@ -143,7 +143,7 @@ func TestSessionOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	there(second, false)
-	b.now = b.now.Add(time.Second)
+	b.advance(time.Second)
 	third := b.logIn(t, b.user(t, "eve", belfry.Viewer))
 	there(second, false)
 	there(third, true)
@@ -170,7 +170,7 @@ func TestManySessions(t *testing.T) {
 	bobs := b.logIn(t, bob)
 	var all []belfry.Hash
 	for range maxSessions + 3 {
-		b.now = b.now.Add(time.Second)
+		b.advance(time.Second)
 		all = append(all, b.logIn(t, eve))
 	}
 	if got := b.tree.Logins(b.who.Customer, "eve"); !slices.Equal(got, all[3:]) {
@@ -185,9 +185,9 @@ func TestSweepSessions(t *testing.T) {
 	b := newBench(t)
 	eve := b.user(t, "eve", belfry.Viewer)
 	old := b.logIn(t, eve)
-	b.now = b.now.Add(SessionTime / 2)
+	b.advance(SessionTime / 2)
 	young := b.logIn(t, eve)
-	b.now = b.now.Add(SessionTime / 2)
+	b.advance(SessionTime / 2)
 	if err := b.SweepSessions(); err != nil {
 		t.Fatal(err)
 	}
