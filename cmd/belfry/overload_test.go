@@ -109,55 +109,6 @@ func TestStalledBodies(t *testing.T) {
 	p.stop()
 }
 
-// places does not keep out another.
-func TestPlaces(t *testing.T) {
-	p := limited(t, "limits: {bulk_requests: 4, wait: 500ms}")
-	greedy, modest := p.customer("greedy"), p.customer("modest")
-	const one = "data,res,cpu,load,res,1\n"
-	var held [4]wire
-	for i := range held {
-		held[i] = p.dial()
-		held[i].begin(greedy, len(header)+2*len(one), header+one)
-	}
-	p.until("all places are taken", func() bool { return p.metric("belfry_bulk_requests") == len(held) })
-	parallel(10, func(int) {
-		if a := p.post("/api/send", greedy, header+one); !a.busy() || a.retry != "1" {
-			t.Errorf("beyond the places: %s", a)
-		}
-	})
-	for range 5 {
-		if a := p.post("/api/send", modest, header+one); a.status != 200 || a.accepted != 1 {
-			t.Errorf("another customer: %s", a)
-		}
-	}
-	if res := p.ask("GET", "/d?resname=res&o=cpu&c=load&v=res&i1=1", "", "X-Api-Key: "+greedy); res.StatusCode != 200 {
-		t.Errorf("a single row needs no place: %d %s", res.StatusCode, res.body)
-	}
-	waiting := make(chan outcome)
-	go func() { waiting <- p.post("/api/send?dryrun=true", greedy, header+one) }()
-	for _, w := range held {
-		fmt.Fprint(w, one)
-		if a := w.answer(); a.status != 200 || a.accepted != 2 {
-			t.Errorf("a body that was finished late: %s", a)
-		}
-	}
-	if a := <-waiting; a.status != 200 && !a.busy() {
-		t.Errorf("who waited: %s", a)
-	}
-	if got := p.rows(greedy, "objectdata"); got != 2*len(held)+1 {
-		t.Errorf("%d rows of the greedy one are stored", got)
-	}
-	if got := p.rows(modest, "objectdata"); got != 5 {
-		t.Errorf("%d rows of the modest one are stored", got)
-	}
-	if n := p.metric("belfry_bulk_requests_refused_total"); n < 10 || n > 11 || p.metric(`belfry_requests_turned_away_total{code="overloaded"}`) != n {
-		t.Errorf("%d were refused, as the metrics say", n)
-	}
-	p.until("all places are free", func() bool { return p.metric("belfry_bulk_requests")+p.metric("belfry_bulk_requests_waiting") == 0 })
-	p.checkCounters()
-	p.stop()
-}
-
 // TestRowRate: over some seconds a customer gets no more rows in than its rate, from however many connections; another
 // does not notice.
 func TestRowRate(t *testing.T) {
