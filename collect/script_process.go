@@ -132,6 +132,8 @@ func (p *scriptProcess) ask(op byte, id uint32, parts [][]byte, patience time.Du
 	answers := p.lanes[id]
 	p.mu.Unlock()
 	if err := p.write(op, id, parts...); err != nil {
+		p.cmd.Process.Kill()
+		<-p.dead // so that nobody is given this process again
 		return nil, errWorkerDied
 	}
 	watch := p.watch(patience)

@@ -98,8 +98,11 @@ func TestWorkerDies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 3 {
-		e.scripts.live[1].p.cmd.Process.Kill()
+	for i := range 6 {
+		w := e.scripts.live[1].p
+		if w.cmd.Process.Kill(); i%2 == 0 {
+			w.in.Close() // as when the pipe breaks before the end of the process is noticed
+		}
 		all := numbered(20)
 		for i, v := range p.judge(t.Context(), all) {
 			if v.failed != nil || all[i].Category != "seen" {
