@@ -63,6 +63,9 @@ func (p *place) ip(words string) {
 
 // A machine with two links answers a sender on the second one there, although its address could be on either.
 func TestLinkAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("only root may make a network namespace")
 	}

@@ -15,6 +15,9 @@ import (
 
 // In a network of its own nothing answers, or nothing can be sent. The sockets of a goroutine that is there stay there.
 func TestPingSilence(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("only root may make a network namespace")
 	}
@@ -53,6 +56,9 @@ func TestPingSilence(t *testing.T) {
 // Without the capability the socket that the system keeps for everybody does, if the group may have it; else it is said what
 // is missing.
 func TestPingUnprivileged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("only root may make a network namespace")
 	}

@@ -2,5 +2,5 @@
 
 package collect
 
-// raceFactor is how much more memory a process needs with the race detector.
+// raceFactor is how much more memory and time a process needs with the race detector.
 const raceFactor = 1

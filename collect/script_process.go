@@ -17,8 +17,8 @@ const ScriptWorkerMemory = 192 << 20
 
 // How long a worker may make no progress. One that was hardly running, because the machine is busy, gets more time.
 const (
-	scriptStall     = 2 * time.Second
-	scriptStallCPU  = time.Second
+	scriptStall     = 2 * time.Second * raceFactor
+	scriptStallCPU  = time.Second * raceFactor
 	scriptStallMost = 30 * time.Second
 )
 

@@ -147,7 +147,7 @@ func TestNasty(t *testing.T) {
 		step := (len(text(2000)) - len(text(1000))) / 1000
 		longest := MaxText / 2 / step * 9 / 10
 		if testing.Short() {
-			longest /= 8
+			longest /= 32
 		}
 		for _, n := range []int{MaxTerms / 4, longest} {
 			small, large := text(n), text(2*n)

@@ -27,7 +27,7 @@ func TestDuel(t *testing.T) {
 	switch {
 	case d.Plans > 0:
 	case testing.Short():
-		d.Plans = 500
+		d.Plans = 200
 	default:
 		d.Plans = 2000
 	}

@@ -28,7 +28,10 @@ func testGroupsOfItems(t *testing.T, twins bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const objects = 3000
+	objects := 3000
+	if testing.Short() {
+		objects = 600
+	}
 	names := make(querytest.Items, objects)
 	items := &belfry.Batch{Collection: belfry.Dimension, Customer: 1, Pos: 1, Times: make([]belfry.Time, objects)}
 	cols := []belfry.Column{{Name: belfry.ItemColumn}, {Name: "kind"}, {Name: "resource"}, {Name: "object"}}

@@ -275,7 +275,7 @@ func readAll(t *testing.T, r query.Rows) (all [][]belfry.Value) {
 func TestSummaries(t *testing.T) {
 	worlds, steps := 3, 20
 	if testing.Short() {
-		worlds = 1
+		worlds, steps = 1, 8
 	}
 	for seed := range worlds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
