@@ -30,7 +30,7 @@ func testGroupsOfItems(t *testing.T, twins bool) {
 	}
 	objects := 3000
 	if testing.Short() {
-		objects = 600
+		objects = 1000
 	}
 	names := make(querytest.Items, objects)
 	items := &belfry.Batch{Collection: belfry.Dimension, Customer: 1, Pos: 1, Times: make([]belfry.Time, objects)}
