@@ -1,5 +1,5 @@
 // Two tiers. npm run e2e runs the projects whose names begin with "quick": the main flows on a desk, tagged @quick in the
-// tests, and a look at every page. npm run e2e:soak runs the rest: all other tests, everything on a phone, and the looks in
+// tests, a look at every page, and at some on a phone, tagged @phone. npm run e2e:soak runs the rest: all other tests, everything on a phone, and the looks in
 // the other two colours and sizes.
 //
 // No test is repeated when it fails, and none is decided by time: tests wait for what they need, and the time limits below
@@ -36,10 +36,10 @@ export default defineConfig({
   },
   projects: [
     { name: "quick desk", use: { ...desk, ...light }, grep: /@quick/ },
-    { name: "quick phone", use: { ...phone, ...dark }, testMatch: looks },
+    { name: "quick phone", use: { ...phone, ...dark }, grep: /@phone/ },
 
     { name: "soak desk", use: { ...desk, ...light }, grepInvert: /@quick/ },
-    { name: "soak phone", use: { ...phone, ...dark }, testIgnore: [looks, deskOnly] },
+    { name: "soak phone", use: { ...phone, ...dark }, grepInvert: /@phone/, testIgnore: deskOnly },
     { name: "soak desk dark", use: { ...desk, ...dark }, testMatch: looks },
     { name: "soak phone light", use: { ...phone, ...light }, testMatch: looks },
   ],

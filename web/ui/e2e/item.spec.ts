@@ -95,7 +95,7 @@ test("the range is chosen, typed, and stays in the address", async ({ page, serv
   await expect(page).not.toHaveURL(/from=/);
 });
 
-test("zooms with keys, by dragging, and back", { tag: "@quick" }, async ({ page, service }) => {
+test("zooms with keys, by dragging, and back", async ({ page, service }) => {
   await room(service, "zoomed", [10, 20, 30, 40, 50]);
   await logIn(page, service, object("zoomed"));
   const chart = page.getByRole("group", { name: /^Chart of Used/ });

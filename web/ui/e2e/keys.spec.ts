@@ -68,7 +68,7 @@ test(
   },
 );
 
-test("a key can end on a date; what is wrong is told", { tag: "@quick" }, async ({ page, service }, info) => {
+test("a key can end on a date; what is wrong is told", async ({ page, service }, info) => {
   const name = `dated ${info.project.name}`;
   await logIn(page, service, "/ui/parameters/keys");
   await page

@@ -21,6 +21,9 @@ const q = (params: Record<string, string>) => new URLSearchParams(params).toStri
 const item = (i: { object: string; resource: string }) =>
   `/ui/item?${q({ kind: "object", name: i.object, resource: i.resource })}`;
 
+/** phones are the pages that people look at on a phone most. */
+const phones = new Set(["status", "map", "object-critical", "events", "provisioning-wrong", "health", "policy"]);
+
 /** pages is every page there is. */
 const pages: Look[] = [
   { name: "status", path: "/ui/status" },
@@ -165,7 +168,7 @@ test("login", { tag: "@quick" }, async ({ page }, info) => {
 });
 
 for (const look of pages) {
-  test(look.name, { tag: "@quick" }, async ({ page }, info) => {
+  test(look.name, { tag: phones.has(look.name) ? ["@quick", "@phone"] : "@quick" }, async ({ page }, info) => {
     await logIn(page, filled, look.path);
     await settled(page);
     await look.act?.(page);

@@ -65,7 +65,7 @@ test("goes into views and up again", { tag: "@quick" }, async ({ page, service }
   await expect(page.getByRole("heading", { name: "Map", exact: true })).toBeVisible();
 });
 
-test("draws labels, links, shortcuts and pictures", { tag: "@quick" }, async ({ page, service }) => {
+test("draws labels, links, shortcuts and pictures", async ({ page, service }) => {
   await logIn(page, service, map("City"));
   await expect(page.getByText("The city")).toBeVisible();
   await expect(page.getByText("10 Gbit/s")).toBeVisible();

@@ -31,7 +31,7 @@ const box = (page: Page, name: string) => page.getByRole("combobox", { name, exa
 const save = (page: Page) => page.getByRole("button", { name: "Save" }).click();
 const textOf = (page: Page) => page.getByRole("textbox", { name: /as text/ });
 
-test("fills in everything that a policy can say", { tag: "@quick" }, async ({ page, service }, info) => {
+test("fills in everything that a policy can say", async ({ page, service }, info) => {
   const cls = `form-${info.project.name}`;
   const res = `form box ${info.project.name}`;
   const name = `form ${info.project.name}`;

@@ -214,7 +214,7 @@ test("what is exported can be edited and sent back", async ({ page }) => {
   }
 });
 
-test("removes what is named, after a warning", { tag: "@quick" }, async ({ page, service }) => {
+test("removes what is named, after a warning", async ({ page, service }) => {
   await service.csv("/api/provisioning/view", "name,view", "Old site,MAIN", "Old room,Old site");
   await service.csv("/api/provisioning/custom", "name,view", "gone 1,Old room", "gone 2,Old room", "kept,MAIN");
   await open(page, service, "package=view&do=remove&way=paste");

@@ -162,7 +162,7 @@ test("sorts on a phone", async ({ page, service, isMobile }) => {
   await expect.poll(() => names(page)).toEqual(["two", "three", "one"]);
 });
 
-test("shows a change when it happens, in its new place", { tag: "@quick" }, async ({ page, service }) => {
+test("shows a change when it happens, in its new place", async ({ page, service }) => {
   await estate(service, "gamma", { one: 10, two: 10, three: 85 });
   await logIn(page, service, "/ui/status?view=gamma&kind=object");
   await expect.poll(() => names(page)).toEqual(["three", "one", "two"]);
@@ -305,7 +305,7 @@ test("writes a note and removes it", async ({ page, service }) => {
   expect((await stored(service, "eta", "one"))?.note).toBeUndefined();
 });
 
-test("selects everything that matches, in several resources", { tag: "@quick" }, async ({ page, service }) => {
+test("selects everything that matches, in several resources", async ({ page, service }) => {
   await estate(service, "theta 1", { "same name": 97, other: 10 });
   await estate(service, "theta 2", { "same name": 97, other: 10 });
   await logIn(page, service, "/ui/status?text=theta&kind=object&status=3");
