@@ -28,14 +28,20 @@ func TestBudget(t *testing.T) {
 		if limit >= 512*mib && inHeap > b.heap {
 			t.Errorf("%d: %d bytes of buffers in a heap of %d", limit, inHeap, b.heap)
 		}
+		if 4*2048*int64(c.Limits.Row) > max(limit/2, 128*mib) {
+			t.Errorf("%d: rows of %d are too long for four threads", limit, c.Limits.Row)
+		}
 		if c.Limits.BulkRequests < 4 || c.Limits.Connections < 100 || b.engineMost > limit {
 			t.Errorf("%d: %+v", limit, c.Limits)
 		}
 	}
-	for _, l := range []memoryLimit{{}, {2 << 30, "test"}, {24 << 30, "machine"}} {
+	for _, l := range []memoryLimit{{}, {2 << 30, "test"}, {8 << 30, "test"}, {24 << 30, "machine"}} {
 		b := newBudget(l)
 		c, usual := b.size(Default(cat)), Default(cat)
-		if c.Limits != usual.Limits || c.Storage != usual.Storage || b.backlogRows != 500_000 || b.chunk != 8*mib || b.engineMost != 16*b.engine || b.ballast != 32*mib {
+		if l.bytes > 0 { // rows are shorter unless there is very much memory
+			usual.Limits.Row = Size(min(mib, l.bytes/16384))
+		}
+		if c.Limits != usual.Limits || c.Storage != usual.Storage || b.backlogRows != 500_000 || b.chunk != 8*mib || b.engineMost > 16*b.engine || l.bytes > 0 && b.engineMost > l.bytes/2 || b.ballast != 32*mib {
 			t.Errorf("%+v: not the usual sizes: %+v, %+v", l, c.Limits, b)
 		}
 	}
@@ -50,9 +56,11 @@ func TestBudget(t *testing.T) {
 
 // TestPressure: work is refused while hardly any memory is left, and taken again when there is some.
 func TestPressure(t *testing.T) {
-	used, freed := int64(0), 0
+	used, freed, ended := int64(0), 0, 0
+	end := func() { ended++ }
 	p := newPressure(1000)
 	p.used, p.free = func() int64 { return used }, func() { freed++ }
+	p.end.Store(&end)
 	now := time.Now()
 	f := func(bytes int64, refused bool) {
 		t.Helper()
@@ -69,7 +77,7 @@ func TestPressure(t *testing.T) {
 	f(870, true)
 	f(849, false)
 	f(899, false)
-	if freed != 1 {
-		t.Errorf("memory was given back %d times", freed)
+	if freed != 1 || ended != 2 {
+		t.Errorf("memory was given back %d times, queries were ended %d times", freed, ended)
 	}
 }

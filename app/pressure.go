@@ -11,6 +11,7 @@ import (
 
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck"
 )
 
 // pressure watches the memory of the process, and refuses work when hardly any is left: parts of the budget are
@@ -21,15 +22,22 @@ type pressure struct {
 	free  func()                // gives back what is free
 	over  atomic.Pointer[int64] // what was used when it was too much; nil while it is not
 	freed time.Time
+	end   atomic.Pointer[func()] // ends queries; nil before there are any
 }
 
 const (
-	pressureEvery = 100 * time.Millisecond
-	freeEvery     = 2 * time.Second
+	pressureEvery = 25 * time.Millisecond
+	freeEvery     = 500 * time.Millisecond
 )
 
 func newPressure(limit int64) *pressure {
-	return &pressure{limit: limit, used: anonymousMemory, free: debug.FreeOSMemory}
+	return &pressure{limit: limit, used: anonymousMemory, free: freeMemory}
+}
+
+// freeMemory gives back to the system what is free: in the Go heap, and in the engine.
+func freeMemory() {
+	duck.FreeMemory()
+	debug.FreeOSMemory()
 }
 
 // high is the use above which work is refused, low the one below which it is taken again.
@@ -58,6 +66,9 @@ func (p *pressure) look(now time.Time) {
 	switch {
 	case used >= p.high():
 		p.over.Store(&used)
+		if end := p.end.Load(); end != nil {
+			(*end)() // a query can take what is left before the next look
+		}
 		if now.Sub(p.freed) >= freeEvery {
 			p.freed = now
 			p.free()

@@ -141,6 +141,8 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	end := s.rows.EndQueries
+	s.pressure.end.Store(&end)
 	s.parts.files = start("files of rows", s.watchFiles, s.failed)
 	s.oldest = s.rows.Oldest
 	reached, err := s.rows.Reached(ctx)

@@ -129,3 +129,54 @@ func TestSmallContainer(t *testing.T) {
 	p.until("all rows are visible", func() bool { return p.rows(key, "objectdata") >= int(taken.Load()) })
 	p.stop()
 }
+
+// TestSmallContainerLongRows: the same with texts as long as they may be, which the engine holds by the thousand.
+func TestSmallContainerLongRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
+	dir := group(t, 512<<20)
+	p := newProcess(t, func(p *process) { p.as = inGroup(dir) })
+	key := p.key("all", "readwritedelete")
+	if a := p.post("/api/provisioning/custom", key, "name\nr\n"); a.status != 200 {
+		t.Fatal(a)
+	}
+	const rows, length = 125, 32_000
+	send := func(n int) outcome {
+		var b strings.Builder
+		b.WriteString("type,resname,object,class,view,log\n")
+		for i := range rows {
+			fmt.Fprintf(&b, "log,r,o%d,c,r,%s\n", i%10, strings.Repeat(string(rune('a'+(n+i)%26)), length))
+		}
+		return p.post("/api/send", key, b.String())
+	}
+	p.until("the objects are made", func() bool { return send(0).status == 200 })
+	taken := new(atomic.Int64)
+	taken.Add(rows)
+	end := time.Now().Add(30 * time.Second)
+	parallel(5, func(i int) {
+		for n := i; time.Now().Before(end); n++ {
+			if i >= 3 {
+				if req, err := http.NewRequest(http.MethodGet, p.base+"/api/sql?"+url.Values{"q": {"SELECT log, COUNT(*) AS n FROM objectlog GROUP BY log"}, "span": {"1d"}}.Encode(), nil); err == nil {
+					if res, err := p.client.Do(with(req, "X-Api-Key", key)); err == nil {
+						read(res) // it may be refused, or cut off
+					}
+				}
+				continue
+			}
+			switch a := send(n); {
+			case a.status == 200:
+				taken.Add(rows)
+			case !a.busy():
+				t.Errorf("a sender: %s", a)
+				return
+			}
+		}
+	})
+	t.Logf("%d rows acknowledged; memory %d MiB at most", taken.Load(), p.memory("VmHWM"))
+	if n := killed(t, dir); n != "0" {
+		t.Errorf("%s processes were ended by the system", n)
+	}
+	p.until("all rows are visible", func() bool { return p.rows(key, "objectlog") >= int(taken.Load()) })
+	p.stop()
+}

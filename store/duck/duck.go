@@ -276,6 +276,10 @@ func (s *Store) settings() []setting {
 		{"temp_directory", filepath.Join(s.cfg.Dir, "tmp")},
 		{"max_temp_directory_size", mb(4 * s.memory)},
 		{"perfect_ht_threshold", groupBits},
+		// Memory that is free goes back to the system soon: else several times the limit stays with the allocator.
+		{"allocator_flush_threshold", mb(s.memory / 32)},
+		{"allocator_bulk_deallocation_flush_threshold", mb(s.memory / 4)},
+		{"allocator_background_threads", "true"},
 		{"autoinstall_known_extensions", "false"},
 		{"autoload_known_extensions", "false"},
 		{"allow_community_extensions", "false"},

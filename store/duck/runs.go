@@ -54,6 +54,15 @@ func (r *runs) leave(me *run) {
 	}
 }
 
+// evict tells all that are inside to go.
+func (r *runs) evict() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for me := range r.running {
+		me.cancel(errEvicted)
+	}
+}
+
 // clear shuts the door and waits until nobody is inside, or ctx ends; with evict they are told to go. any tells whether
 // there was somebody. One caller at a time; it opens the door again with the function it gets.
 func (r *runs) clear(ctx context.Context, evict bool) (open func(), any bool) {
@@ -61,12 +70,10 @@ func (r *runs) clear(ctx context.Context, evict bool) (open func(), any bool) {
 	r.shut, r.ended = make(chan struct{}), make(chan struct{})
 	shut, ended := r.shut, r.ended
 	any = len(r.running) > 0
-	if evict {
-		for me := range r.running {
-			me.cancel(errEvicted)
-		}
-	}
 	r.mu.Unlock()
+	if evict {
+		r.evict()
+	}
 	if any {
 		select {
 		case <-ended:
