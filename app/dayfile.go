@@ -43,13 +43,18 @@ func (s *service) watchFiles(ctx context.Context) error {
 	}
 }
 
-// tellIncomplete begins the faults of incomplete days and ends those that were open and are over.
+// tellIncomplete begins the faults of incomplete days and other faults of the row store that do not stop it, and ends
+// those that were open and are over.
 func (s *service) tellIncomplete(open map[string]bool) map[string]bool {
 	now := map[string]bool{}
 	for _, d := range s.rows.Incomplete() {
 		id := faultDayFile + d.Collection + " " + d.Day
 		now[id] = true
 		s.faults.begin(id, false, d.Message)
+	}
+	for _, f := range s.rows.Faults() {
+		now[f.ID] = true
+		s.faults.begin(f.ID, false, f.Message)
 	}
 	for id := range open {
 		if !now[id] {

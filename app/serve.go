@@ -144,7 +144,7 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	end := s.rows.EndQueries
 	s.pressure.end.Store(&end)
 	s.parts.files = start("files of rows", s.watchFiles, s.failed)
-	s.oldest = s.rows.Oldest
+	s.oldest = s.rows.Accepts
 	reached, err := s.rows.Reached(ctx)
 	if err != nil {
 		return err

@@ -4,18 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 
 	"belfry"
 	"belfry/catalog"
 )
-
-// markFile keeps the watermark of a collection: the start of the oldest period that may have rows.
-const markFile = "watermark"
 
 // Drop implements store.Store. A file that a query is reading goes when the query is done.
 func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) error {
@@ -39,7 +32,7 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 		return fmt.Errorf("drop rows of %s: it is not a historical collection", c.Name)
 	}
 	mark := periodOf(c, t).from
-	if mark <= s.Oldest(c.Name) {
+	if mark <= s.mark(c.Name) {
 		return nil
 	}
 	if d := s.sums[c.Name]; d != nil { // nobody adds rows any more, as we hold write
@@ -49,12 +42,9 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 	}
 	goes := func(p period) bool { return p.to <= mark && !s.kept.until(c, p, t) }
 	rows := s.count(ctx, c, goes)
-	if err := writeMark(s.cfg.Dir, c, mark); err != nil {
+	if err := s.setMark(c, mark); err != nil {
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
 	}
-	marks := maps.Clone(*s.marks.Load())
-	marks[c.Name] = mark
-	s.marks.Store(&marks)
 	s.expired.Add(rows)
 	err := s.files.drop(c, goes)
 	if err == nil {
@@ -87,42 +77,6 @@ func (s *Store) count(ctx context.Context, c *catalog.Collection, of func(period
 		s.files.release(files)
 	}
 	return rows
-}
-
-// Oldest is where the oldest period of a collection begins that can have rows: what is older has been dropped, and is
-// not stored again.
-func (s *Store) Oldest(collection string) belfry.Time { return (*s.marks.Load())[collection] }
-
-// writeMark makes a watermark durable.
-func writeMark(dir string, c *catalog.Collection, mark belfry.Time) error {
-	folder := filepath.Join(dir, c.Name)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	if err := writeSynced(filepath.Join(folder, markFile), []byte(strconv.FormatInt(int64(mark), 10)+"\n")); err != nil {
-		return err
-	}
-	return syncDir(dir)
-}
-
-func readMarks(dir string, collections []*catalog.Collection) (map[string]belfry.Time, error) {
-	marks := map[string]belfry.Time{}
-	for _, c := range collections {
-		path := filepath.Join(dir, c.Name, markFile)
-		text, err := os.ReadFile(path)
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", path, err)
-		}
-		marks[c.Name] = belfry.Time(n)
-	}
-	return marks, nil
 }
 
 // drop takes the files of some periods of a collection away; those in use go when they are released.

@@ -150,13 +150,14 @@ type Store struct {
 	files  *files
 	memory int64 // that the engine may have
 
-	write  chan struct{} // held by Append and Drop, one at a time
-	writer *conn
-	marks  atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
-	kept   keptPeriods
-	items  dimension
-	filler filler
-	sums   map[string]*summed // collections with summaries; never changed
+	write    chan struct{} // held by Append and Drop, one at a time
+	writer   *conn
+	marks    atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
+	badMarks atomic.Pointer[map[string]string]      // collections whose watermark is damaged, and how; the same
+	kept     keptPeriods
+	items    dimension
+	filler   filler
+	sums     map[string]*summed // collections with summaries; never changed
 
 	arrivals arrivals
 	unread   atomic.Int64 // bytes of answers that are held for clients
@@ -188,15 +189,12 @@ func (s *Store) open(ctx context.Context) error {
 	}
 	var all []*catalog.Collection
 	all, s.sums = collections(s.cfg.Catalog)
-	marks, err := readMarks(s.cfg.Dir, all)
-	if err != nil {
-		return err
-	}
-	s.marks.Store(&marks)
 	if err := s.kept.read(s.cfg.Dir, all); err != nil {
 		return err
 	}
-	if s.files, err = listFiles(s.cfg.Dir, all, s.stores, s.cfg.Log); err != nil {
+	s.loadMarks(all)
+	var err error
+	if s.files, err = listFiles(s.cfg.Dir, all, s.stores, s.dropped, s.cfg.Log); err != nil {
 		return err
 	}
 	if s.files.most = s.cfg.Files; s.cfg.Files > 0 {

@@ -78,8 +78,9 @@ type file struct {
 	filters filters // of the words in it; with a mutex of its own
 }
 
-// listFiles finds the files in dir and removes those of periods that are not stored: a Drop did not get to them.
-func listFiles(dir string, collections []*catalog.Collection, stores func(*catalog.Collection, period) bool, log *slog.Logger) (*files, error) {
+// listFiles finds the files in dir and removes those that dropped names: a Drop of them was interrupted. Files of periods
+// that are not stored any more are not missed.
+func listFiles(dir string, collections []*catalog.Collection, stores, dropped func(*catalog.Collection, period) bool, log *slog.Logger) (*files, error) {
 	fs := &files{dir: dir, byName: map[string][]*file{}, keep: maxAttached, lost: map[string][]*loss{}, now: time.Now, log: log, changed: func() {}, onLoss: func(*file) {}}
 	fs.freed = sync.NewCond(&fs.mu)
 	for _, c := range collections {
@@ -96,15 +97,15 @@ func listFiles(dir string, collections []*catalog.Collection, stores func(*catal
 			}
 			p, ok := parseFileName(c, e.Name())
 			if !ok {
-				if err := fs.findMarker(c, e.Name(), stores); err != nil {
+				if err := fs.findMarker(c, e.Name(), dropped); err != nil {
 					return nil, err
 				}
 				continue
 			}
 			f := fs.newFile(c, p)
-			if !stores(c, p) {
-				if err := unlink(f.path); err != nil {
-					return nil, err
+			if dropped(c, p) {
+				if err := unlink(f.path); err != nil { // the next start tries again
+					fs.log.Warn("a file of rows that were dropped cannot be deleted", "file", f.path, "err", err)
 				}
 				continue
 			}
@@ -126,7 +127,7 @@ func listFiles(dir string, collections []*catalog.Collection, stores func(*catal
 }
 
 // findMarker takes note of a day that was found incomplete by an earlier process.
-func (fs *files) findMarker(c *catalog.Collection, name string, stores func(*catalog.Collection, period) bool) error {
+func (fs *files) findMarker(c *catalog.Collection, name string, dropped func(*catalog.Collection, period) bool) error {
 	p, at, ok := parseMarker(c, name)
 	if !ok {
 		return nil
@@ -135,7 +136,7 @@ func (fs *files) findMarker(c *catalog.Collection, name string, stores func(*cat
 	if !l.kept() {
 		l.why = "was missing, or had lost rows, at " + at.Format(time.RFC3339)
 	}
-	if !stores(c, p) {
+	if dropped(c, p) {
 		return l.unlink()
 	}
 	fs.lose(l)

@@ -34,7 +34,7 @@ type keptPeriod struct {
 // far as it is known. For a moment after the watermark there is nothing to do.
 func (s *Store) Keep(c *catalog.Collection, t, now belfry.Time) (added bool, err error) {
 	p := periodOf(c, t)
-	if p.from >= s.Oldest(c.Name) {
+	if p.from >= s.mark(c.Name) {
 		return false, nil
 	}
 	if added, err = s.kept.add(s.cfg.Dir, c, p, now); err != nil {
@@ -45,7 +45,7 @@ func (s *Store) Keep(c *catalog.Collection, t, now belfry.Time) (added bool, err
 
 // stores tells whether rows of a period are stored.
 func (s *Store) stores(c *catalog.Collection, p period) bool {
-	return p.from >= s.Oldest(c.Name) || s.kept.has(c, p)
+	return p.from >= s.mark(c.Name) || s.kept.has(c, p)
 }
 
 func (k *keptPeriods) add(dir string, c *catalog.Collection, p period, now belfry.Time) (added bool, err error) {

@@ -274,6 +274,7 @@ func (fs *files) unrestored() (list []*loss) {
 // Watch looks for what happened to files behind our back: files that were deleted or replaced, and markers that an
 // operator has removed. It also brings the manifest up to date.
 func (s *Store) Watch() error {
+	s.lookAfterMarks()
 	fs := s.files
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

@@ -326,7 +326,7 @@ func (s *Store) DropSummaries(ctx context.Context, c *catalog.Collection, p stri
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for month := range d.made[of] {
-		if month < s.Oldest(of.Name) {
+		if month < s.mark(of.Name) {
 			delete(d.made[of], month)
 		}
 	}

@@ -48,9 +48,7 @@ func Verify(ctx context.Context, cfg Config) (problems []Problem, files int, err
 	}
 	all, _ := collections(cfg.Catalog)
 	v := verifying{dir: cfg.Dir, conn: c, problems: []Problem{}, marked: map[string]bool{}, found: map[string]bool{}}
-	if v.marks, err = readMarks(cfg.Dir, all); err != nil {
-		return nil, 0, err
-	}
+	v.readMarks(all)
 	if v.manifest, err = readManifest(cfg.Dir); err != nil {
 		return nil, 0, err
 	}
@@ -85,8 +83,23 @@ const (
 	remedyMissing = "Put the file back if you have a copy. Without one, start the service: it notes the day as incomplete and goes on."
 	remedyMarked  = "With a good copy of the day: stop the service, put the copy in the place of %s (rows that came since are in the file you replace, so keep it), and remove %s. " +
 		"Without one: remove %[2]s to say that the rows will not come back; the day then counts as complete."
+	remedyMark    = "Start the service: it deletes nothing because of this file, and retention writes a new one. Where rows are kept for ever, remove the file."
 	remedyUnknown = "This may pass: look at the permissions, the disk and the limits of the system, and run verify again."
 )
+
+// readMarks reads the watermarks, and lists those that are damaged.
+func (v *verifying) readMarks(all []*catalog.Collection) {
+	v.marks = map[string]belfry.Time{}
+	for _, c := range all {
+		w := readMark(v.dir, c)
+		if w.damage == "" && w.summed {
+			v.marks[c.Name] = w.at
+		}
+		if w.damage != "" {
+			v.problems = append(v.problems, Problem{Collection: c.Name, File: filepath.Join(c.Name, markFile), Problem: "the watermark is damaged: " + w.damage, Remedy: remedyMark})
+		}
+	}
+}
 
 func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error {
 	entries, err := os.ReadDir(filepath.Join(v.dir, c.Name))

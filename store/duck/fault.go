@@ -1,0 +1,24 @@
+package duck
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+)
+
+// Fault is something wrong with the store that is not about a single day; see Incomplete for those.
+type Fault struct {
+	ID      string
+	Message string
+}
+
+// Faults lists what is wrong with the store at this moment, apart from incomplete days. Rows are stored and queried all
+// the same.
+func (s *Store) Faults() (list []Fault) {
+	bad := *s.badMarks.Load()
+	for _, name := range slices.Sorted(maps.Keys(bad)) {
+		list = append(list, Fault{"watermark " + name, "the watermark of " + name + ", " + filepath.Join(s.cfg.Dir, name, markFile) + ", is damaged: " + bad[name] +
+			"; no rows are deleted because of it, and the next run of retention replaces it. Where rows are kept for ever, remove the file"})
+	}
+	return list
+}

@@ -1,0 +1,196 @@
+package duck
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// markFile keeps the watermark of a collection: the start of the oldest period that may have rows. It is one line, the
+// watermark in microseconds and a checksum:
+//
+//	1763164800000000 5f1c09aa
+//
+// Files below a watermark are deleted at the start, because a Drop was interrupted. So a watermark is trusted only if its
+// checksum is right. One that is damaged counts as none: nothing is deleted because of it, a fault is open, and the next
+// Drop writes a new one.
+const markFile = "watermark"
+
+// watermark is the watermark of a collection as a start finds it.
+type watermark struct {
+	at      belfry.Time
+	damage  string // why it cannot be used; empty when it can
+	summed  bool   // it has a checksum, and the checksum is right
+	written bool   // there is a file
+}
+
+func readMark(dir string, c *catalog.Collection) watermark {
+	text, err := os.ReadFile(filepath.Join(dir, c.Name, markFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return watermark{}
+	}
+	if err != nil {
+		return watermark{written: true, damage: "it cannot be read: " + causeOf(err).Error()}
+	}
+	return parseMark(c, string(text))
+}
+
+func parseMark(c *catalog.Collection, text string) watermark {
+	number, sum, summed := strings.Cut(strings.TrimSuffix(text, "\n"), " ")
+	n, err := strconv.ParseInt(number, 10, 64)
+	switch {
+	case text == "":
+		return watermark{written: true, damage: "it is empty"}
+	case err != nil:
+		return watermark{written: true, damage: fmt.Sprintf("it begins with %.30q, which is not a number", number)}
+	case summed && sum != markSum(c, n):
+		return watermark{written: true, damage: fmt.Sprintf("its checksum does not match (%.40q)", strings.TrimSpace(text))}
+	}
+	w := watermark{at: belfry.Time(n), summed: summed, written: true}
+	if !summed && w.at > belfry.At(time.Now()) {
+		return watermark{written: true, damage: fmt.Sprintf("it has no checksum and lies in the future (%s)", w.at)}
+	}
+	return w
+}
+
+// markSum covers the name of the collection, so that the file of another one does not count.
+func markSum(c *catalog.Collection, n int64) string {
+	return lineSum(c.Name + " " + strconv.FormatInt(n, 10))
+}
+
+// writeMark makes a watermark durable.
+func writeMark(dir string, c *catalog.Collection, mark belfry.Time) error {
+	folder := filepath.Join(dir, c.Name)
+	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	line := strconv.FormatInt(int64(mark), 10) + " " + markSum(c, int64(mark)) + "\n"
+	if err := writeSynced(filepath.Join(folder, markFile), []byte(line)); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// loadMarks reads the watermarks of all collections.
+func (s *Store) loadMarks(all []*catalog.Collection) {
+	marks, damaged := map[string]belfry.Time{}, map[string]string{}
+	for _, c := range all {
+		w := readMark(s.cfg.Dir, c)
+		if w.damage == "" && w.written && !w.summed {
+			w = s.adoptMark(c, w)
+		}
+		if w.damage != "" {
+			damaged[c.Name] = w.damage
+			s.cfg.Log.Error("a watermark is damaged and is not used", "file", filepath.Join(c.Name, markFile), "why", w.damage)
+		}
+		if w.at != 0 {
+			marks[c.Name] = w.at
+		}
+	}
+	s.marks.Store(&marks)
+	s.badMarks.Store(&damaged)
+}
+
+// adoptMark gives a watermark of an earlier version its checksum. Nothing shows that it is right, so it counts only as far
+// as no file lies below it.
+func (s *Store) adoptMark(c *catalog.Collection, w watermark) watermark {
+	if first, any := s.oldestOnDisk(c); any && first < w.at {
+		s.cfg.Log.Warn("a watermark without a checksum is lowered, as there are rows below it", "collection", c.Name, "watermark", w.at, "rows", first)
+		w.at = first
+	}
+	if err := writeMark(s.cfg.Dir, c, w.at); err != nil {
+		s.cfg.Log.Warn("a watermark has no checksum yet", "collection", c.Name, "err", err) // the next start tries again
+	}
+	return w
+}
+
+// oldestOnDisk is the start of the oldest period of a collection that has a file and is not kept for another reason.
+func (s *Store) oldestOnDisk(c *catalog.Collection) (first belfry.Time, any bool) {
+	entries, _ := os.ReadDir(filepath.Join(s.cfg.Dir, c.Name)) // who lists the files reports what is wrong with the folder
+	for _, e := range entries {
+		p, ok := parseFileName(c, e.Name())
+		if ok && !s.kept.has(c, p) && (!any || p.from < first) {
+			first, any = p.from, true
+		}
+	}
+	return first, any
+}
+
+// dropped tells whether a start may delete the file of a period, because a Drop of it was interrupted. A watermark in the
+// future may be right, as the clock may be behind; then the next Drop deletes the file.
+func (s *Store) dropped(c *catalog.Collection, p period) bool {
+	return !s.stores(c, p) && s.mark(c.Name) <= belfry.At(time.Now())
+}
+
+// mark is the watermark of a collection; 0 when there is none, or it is damaged.
+func (s *Store) mark(collection string) belfry.Time { return (*s.marks.Load())[collection] }
+
+// setMark replaces a watermark, durably.
+func (s *Store) setMark(c *catalog.Collection, mark belfry.Time) error {
+	if err := writeMark(s.cfg.Dir, c, mark); err != nil {
+		return err
+	}
+	marks := maps.Clone(*s.marks.Load())
+	marks[c.Name] = mark
+	s.marks.Store(&marks)
+	s.forgetBadMark(c.Name)
+	return nil
+}
+
+func (s *Store) forgetBadMark(collection string) {
+	for {
+		old := s.badMarks.Load()
+		if _, bad := (*old)[collection]; !bad {
+			return
+		}
+		left := maps.Clone(*old)
+		delete(left, collection)
+		if s.badMarks.CompareAndSwap(old, &left) {
+			s.cfg.Changed()
+			return
+		}
+	}
+}
+
+// lookAfterMarks ends the faults of damaged watermarks that an operator has removed.
+func (s *Store) lookAfterMarks() {
+	for name := range *s.badMarks.Load() {
+		if _, err := os.Lstat(filepath.Join(s.cfg.Dir, name, markFile)); errors.Is(err, os.ErrNotExist) {
+			s.forgetBadMark(name)
+		}
+	}
+}
+
+// Oldest is where the oldest period of a collection begins that can have rows: what is older has been dropped, and is
+// not stored again. While the watermark is damaged it is the oldest period that has a file, so that nobody counts on rows
+// that are gone.
+func (s *Store) Oldest(collection string) belfry.Time {
+	if _, bad := (*s.badMarks.Load())[collection]; !bad {
+		return s.mark(collection)
+	}
+	s.files.mu.Lock()
+	defer s.files.mu.Unlock()
+	if list := s.files.byName[collection]; len(list) > 0 {
+		return list[0].from
+	}
+	return 0
+}
+
+// Accepts is the moment before which rows of a collection are not stored.
+func (s *Store) Accepts(collection string) belfry.Time { return s.mark(collection) }
+
+// causeOf is the error of the system alone: paths are named by who reports it.
+func causeOf(err error) error {
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}

@@ -1,0 +1,126 @@
+package duck
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// TestDamagedWatermark starts with watermarks that are not what Drop wrote. No row goes, new rows are stored, the fault is
+// shown until retention has written a new watermark, and verify names it.
+func TestDamagedWatermark(t *testing.T) {
+	base := makeDays(t)
+	s := openWith(t, base)
+	c := s.cfg.Catalog.Collection("objectdata")
+	must(t, s.Drop(t.Context(), c, crashDay0+dayLength))
+	must(t, s.Append(t.Context(), rowsOf(5, 3)))
+	must(t, s.Close())
+	path := filepath.Join(base, "objectdata", markFile)
+	good, err := os.ReadFile(path)
+	must(t, err)
+	number := strings.Fields(string(good))[0]
+	up, down := []byte(string(good)), []byte(string(good))
+	up[2] ^= 4 // years later
+	down[1] ^= 1
+	late := strconv.FormatInt(int64(crashDay0+3*dayLength), 10)
+	for _, test := range []struct {
+		name, text string
+		fault      bool
+	}{
+		{"flipped up", string(up), true},
+		{"flipped down", string(down), true},
+		{"empty", "", true},
+		{"not a number", "hello\n", true},
+		{"another collection's", number + " " + lineSum("objectlog "+number) + "\n", true},
+		{"without a checksum", number + "\n", false},
+		{"without a checksum, too late", late + "\n", false},
+		{"without a checksum, in the future", "9999999999999999\n", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := copyDir(t, base)
+			path := filepath.Join(dir, "objectdata", markFile)
+			write(t, path, []byte(test.text))
+			if problems := verify(t, dir); test.fault != (len(problems) == 1 && problems[0].File == filepath.Join("objectdata", markFile) && problems[0].Remedy != "") {
+				t.Errorf("verify: %v", problems)
+			}
+			s := openWith(t, dir)
+			if n, _, err := askFirst(t, s, countAll, false); err != nil || n != 3 {
+				t.Errorf("%d rows, %v; want 3", n, err)
+			}
+			must(t, s.Append(t.Context(), rowsOf(9, 1, 2)))
+			if n, _, err := askFirst(t, s, countAll, false); err != nil || n != 5 {
+				t.Errorf("after more rows: %d rows, %v; want 5", n, err)
+			}
+			if got := len(s.Faults()) == 1; got != test.fault {
+				t.Errorf("faults: %v", s.Faults())
+			}
+			must(t, s.Watch())
+			if oldest := s.Oldest("objectdata"); oldest != crashDay0+dayLength {
+				t.Errorf("the oldest day is %s", oldest)
+			}
+			must(t, s.Drop(t.Context(), c, crashDay0+2*dayLength))
+			if len(s.Faults()) != 0 {
+				t.Errorf("after a Drop: %v", s.Faults())
+			}
+			if n, _, err := askFirst(t, s, countAll, false); err != nil || n != 3 {
+				t.Errorf("after a Drop: %d rows, %v; want 3", n, err)
+			}
+			must(t, s.Close())
+			if w := readMark(dir, c); !w.summed || w.at != crashDay0+2*dayLength {
+				t.Errorf("the new watermark is %+v", w)
+			}
+		})
+	}
+}
+
+// TestWatermarkRemoved: a fault of a watermark ends when the file is removed.
+func TestWatermarkRemoved(t *testing.T) {
+	dir := makeDays(t)
+	path := filepath.Join(dir, "objectdata", markFile)
+	write(t, path, []byte("?"))
+	s := openWith(t, dir)
+	must(t, s.Watch())
+	if list := s.Faults(); len(list) != 1 || list[0].ID != "watermark objectdata" || !strings.Contains(list[0].Message, path) {
+		t.Errorf("faults: %v", list)
+	}
+	remove(t, path)
+	must(t, s.Watch())
+	if list := s.Faults(); len(list) != 0 {
+		t.Errorf("faults: %v", list)
+	}
+}
+
+// TestInterruptedDrop: what a Drop did not get to goes at the next start, if the watermark is right and not in the future.
+func TestInterruptedDrop(t *testing.T) {
+	dir := makeDays(t)
+	s := openWith(t, dir)
+	must(t, s.Close())
+	c := s.cfg.Catalog.Collection("objectdata")
+	future := periodOf(c, belfry.At(time.Now().AddDate(1, 0, 0))).from
+	for _, test := range []struct {
+		mark belfry.Time
+		left int64
+	}{{future, oldRows + 2}, {crashDay0 + dayLength, 2}} {
+		must(t, writeMark(dir, c, test.mark))
+		s := openWith(t, dir)
+		if n, _, err := askFirst(t, s, countAll, false); err != nil || n != test.left {
+			t.Errorf("%s: %d rows, %v; want %d", test.mark, n, err, test.left)
+		}
+		must(t, s.Close())
+	}
+}
+
+func verify(t *testing.T, dir string) []Problem {
+	t.Helper()
+	cat, err := catalog.Load()
+	must(t, err)
+	problems, _, err := Verify(t.Context(), Config{Dir: dir, Catalog: cat})
+	must(t, err)
+	return problems
+}
