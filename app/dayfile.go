@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"belfry"
@@ -28,9 +29,9 @@ func (s *service) watchFiles(ctx context.Context) error {
 	defer tick.Stop()
 	open, failing := map[string]bool{}, false
 	for {
-		err := s.rows.Watch()
+		err := errors.Join(s.rows.Watch(), s.rows.Mend(ctx))
 		if err != nil && !failing {
-			s.Log.Warn("the list of files of rows is not up to date", "err", err)
+			s.Log.Warn("the files of rows could not be looked after", "err", err)
 		}
 		failing = err != nil
 		open = s.tellIncomplete(open)

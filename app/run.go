@@ -76,6 +76,10 @@ func (s *service) keepHouse(ctx context.Context) error {
 
 func (s *service) release(ctx context.Context) {
 	rows := s.store.Position()
+	if err := s.rows.Durable(); err != nil { // after Position, so that it speaks for these rows
+		s.filesChanged()
+		return
+	}
 	if _, segments := s.journal.Size(); segments > 1 || s.journal.Short() || s.disk.journalLow.Load() {
 		s.releaseUpTo(ctx, min(rows, s.meta.Position()))
 	}

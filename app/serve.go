@@ -135,7 +135,7 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	s.rows, err = duck.Open(ctx, duck.Config{
 		Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Catalog: s.Catalog, Log: s.Log.With("part", "store"),
 		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), MemoryMost: s.budget.engineMost, Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Items: s.tree.Dimensions, Behind: queriesBehind, Quick: quickBehind, Files: s.descriptors.files,
-		Journal: s.journalBatches, Changed: s.filesChanged,
+		Journal: s.journalBatches, JournalSince: s.journal.Since, Changed: s.filesChanged, Told: s.faults.tell,
 		Removed: func(add func(*belfry.Batch) error) error { return s.tree.RemovedDimensions(ctx, add) },
 	})
 	if err != nil {

@@ -120,6 +120,7 @@ type Journal struct {
 	next     uint64     // number of the next segment
 	last     uint64     // last position that counts
 	reached  uint64     // last position that ever counted, also when its segment has been released
+	first    uint64     // number of the oldest segment that Open found
 	begins   uint64     // last position before the oldest segment, as its header has it; 0 when it is not known
 	damaged  []Damage
 	turned   atomic.Bool // the next record begins a new segment
@@ -162,6 +163,22 @@ func (j *Journal) Bounds() (begins, reached, next uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.begins, max(j.reached, j.last), j.next << 32
+}
+
+// Since is the position after which the journal has every record: what is at or before it may have been released. While
+// records are known to be damaged it is the highest position there is.
+func (j *Journal) Since() uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case len(j.damaged) > 0 || len(j.segments) == 0:
+		return math.MaxUint64
+	case j.segments[0].number == 1:
+		return 0
+	case j.segments[0].number == j.first && j.begins != 0:
+		return j.begins
+	}
+	return j.segments[0].number << 32
 }
 
 // Size is the space that the segments take on disk, and their number.

@@ -119,7 +119,7 @@ func (j *Journal) examine() error {
 			return err
 		}
 		j.last = max(j.last, lastOf(s))
-		j.reached, j.begins = max(j.reached, j.last), 0
+		j.reached, j.begins, j.first = max(j.reached, j.last), 0, s.number
 		if h.ok {
 			j.last = max(j.last, h.fence) // the segment that had it may have been released
 			j.reached, j.begins = max(j.reached, h.fence), h.fence

@@ -34,6 +34,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 		return err
 	}
 	f.know(kinds)
+	fs.noteLog(f)
 	if f.dirty, err = unfolded(f); err != nil {
 		return err
 	}
@@ -97,14 +98,16 @@ func (fs *files) judgeAttach(ctx context.Context, f *file, err error) {
 
 // unfolded estimates what the engine holds in memory because it is only in its log beside the file.
 func unfolded(f *file) (int64, error) {
+	const least = 16 << 10 // per column
 	info, err := os.Stat(f.path + ".wal")
-	if errors.Is(err, os.ErrNotExist) {
+	switch {
+	case f.log.lost && err != nil:
+		return max(f.dirty, int64(len(f.kinds))*least), nil
+	case errors.Is(err, os.ErrNotExist):
 		return 0, nil
-	}
-	if err != nil {
+	case err != nil:
 		return 0, err
 	}
-	const least = 16 << 10 // per column
 	return max(info.Size(), int64(len(f.kinds))*least), nil
 }
 
@@ -143,7 +146,7 @@ func (fs *files) detach(f *file) error {
 		return nil
 	}
 	err := fs.conn.exec(context.Background(), "DETACH "+f.alias)
-	f.alias, f.stale, f.dirty = "", false, 0
+	f.alias, f.stale, f.dirty, f.log = "", false, 0, logState{}
 	fs.attached--
 	fs.freed.Broadcast()
 	return err
@@ -160,7 +163,8 @@ func (fs *files) detachAll(ctx context.Context) error {
 			if f.alias == "" {
 				continue
 			}
-			if f.dirty > long && !f.stale {
+			fs.checkLog(f, false)
+			if (f.dirty > long || f.log.lost) && !f.stale {
 				errs = append(errs, fs.conn.exec(ctx, "CHECKPOINT "+f.alias))
 				f.stampItems()
 			}
@@ -176,7 +180,7 @@ func (fs *files) forget() {
 	defer fs.mu.Unlock()
 	for _, list := range fs.byName {
 		for _, f := range list {
-			f.alias, f.stale, f.dirty = "", false, 0
+			f.alias, f.stale, f.dirty, f.log = "", false, 0, logState{}
 		}
 	}
 	fs.attached = 0

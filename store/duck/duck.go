@@ -81,6 +81,12 @@ type Config struct {
 	// Changed is told when a day is found incomplete, or is complete again; see Incomplete. It must not block.
 	Changed func()
 
+	// Told is given the text of an event about something that was found and repaired. It must not block.
+	Told func(info string)
+
+	// JournalSince is the position after which the journal still has every record; nil: that is not known.
+	JournalSince func() uint64
+
 	// Removed gives the names of all items that were removed, in the same way. It is called when there is no file of
 	// them, or when it cannot be read.
 	Removed func(add func(*belfry.Batch) error) error
@@ -129,6 +135,9 @@ func (c *Config) fill() error {
 	}
 	if c.Changed == nil {
 		c.Changed = func() {}
+	}
+	if c.Told == nil {
+		c.Told = func(string) {}
 	}
 	if c.Removed == nil {
 		c.Removed = func(func(*belfry.Batch) error) error { return nil }

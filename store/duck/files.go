@@ -70,7 +70,8 @@ type file struct {
 
 	pos   uint64 // highest position in it; only the writer, who holds a reference, looks at it
 	dirty int64  // bytes in its log, which the engine also holds in memory
-	grown int    // rows since token filters were last asked for; the writer's as well
+	log   logState
+	grown int // rows since token filters were last asked for; the writer's as well
 
 	writes int // transactions that began to write to it, and that ended
 
@@ -365,6 +366,7 @@ func (fs *files) wrote(f *file, pos uint64, kinds map[string]kind) error {
 		f.know(kinds)
 	}
 	fresh := f.dirty == 0
+	fs.checkLog(f, true)
 	var err error
 	if f.dirty, err = unfolded(f); err != nil || !fresh {
 		return err
@@ -408,5 +410,6 @@ func (fs *files) folded(f *file) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.dirty = 0
+	fs.noteLog(f)
 	f.stampItems()
 }

@@ -284,6 +284,7 @@ func (s *Store) Watch() error {
 	for _, list := range fs.byName {
 		for _, f := range slices.Clone(list) {
 			fs.lookAfter(f)
+			fs.checkLog(f, false)
 		}
 	}
 	for _, days := range fs.lost {

@@ -37,9 +37,17 @@ func (s *Store) restore(ctx context.Context, days []*loss) error {
 		}
 	}
 	for _, l := range days {
-		s.files.restoredFrom(l, r.first != 0 && r.first <= before[l])
+		s.files.restoredFrom(l, r.hasAllAfter(before[l]))
 	}
 	return nil
+}
+
+// hasAllAfter tells whether the journal still had every record after a position.
+func (r *restoring) hasAllAfter(pos uint64) bool {
+	if since := r.store.cfg.JournalSince; since != nil {
+		return since() <= pos
+	}
+	return r.first != 0 && r.first <= pos
 }
 
 // restoring sorts what the journal has by file.
@@ -117,11 +125,13 @@ func (fs *files) restoredFrom(l *loss, whole bool) {
 	fs.forgetLoss(l)
 }
 
-// present makes sure that a file which is about to be written to has not been deleted under us.
+// present makes sure that a file which is about to be written to has not been deleted under us. A log that was cut must be
+// noticed before it grows again.
 func (fs *files) present(f *file) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.lookAfter(f)
+	fs.checkLog(f, false)
 	if f.doomed || f.stale {
 		return errLost
 	}

@@ -1,0 +1,163 @@
+package duck
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Rows that were committed since the last checkpoint of a file are in its log, 2026-11-15.duckdb.wal, and in the engine's
+// memory. When the log is deleted, cut or replaced while the service runs, the engine does not notice: it goes on writing
+// to a file without a name, and a restart would find fewer rows. So after each commit we note which log there is, and look
+// for it again every few seconds and before records are released from the journal. A lost log costs nothing as long as the
+// process runs: a checkpoint writes the rows from memory into the file.
+//
+// The engine itself removes the log when it makes a checkpoint, which it also does by itself at the end of a large commit. A
+// checkpoint raises a number in the header of the file before the log goes. So a log that is gone while that number has not
+// changed was taken by somebody else.
+
+// logState is what is known about the log of an attached file.
+type logState struct {
+	info        os.FileInfo // the log after the last commit; nil: there was none
+	checkpoints uint64      // the number in the header that counts them
+	lost        bool        // rows are only in memory
+}
+
+// countCheckpoints reads how often a file has been checkpointed: the higher number of the two headers that the engine
+// writes in turn.
+func countCheckpoints(path string) (n uint64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	for _, at := range []int64{mainHeader, 2 * mainHeader} {
+		var b [8]byte
+		if _, err := f.ReadAt(b[:], at+8); err != nil { // behind the checksum
+			return 0, err
+		}
+		n = max(n, binary.LittleEndian.Uint64(b[:]))
+	}
+	return n, nil
+}
+
+// noteLog takes note of the log of a file that has just been attached or checkpointed. The mutex is held.
+func (fs *files) noteLog(f *file) {
+	f.log = logState{}
+	f.log.info, _ = os.Stat(f.path + ".wal") // nil when there is none
+	f.log.checkpoints, _ = countCheckpoints(f.path)
+}
+
+// checkLog looks whether the log of an attached file is still the one that was written to. After a commit there must be
+// one, unless the commit ended with a checkpoint. The mutex is held.
+func (fs *files) checkLog(f *file, committed bool) {
+	if f.alias == "" || f.stale || f.log.lost || f.log.info == nil && !committed {
+		return
+	}
+	was := f.log.info
+	info, err := os.Stat(f.path + ".wal")
+	switch {
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return // whoever writes next learns why
+	case err == nil && (was == nil || os.SameFile(was, info) && info.Size() >= was.Size()):
+		if committed {
+			f.log.info = info
+		}
+		return
+	}
+	n, err := countCheckpoints(f.path) // after Stat: the engine counts before it removes a log
+	if err != nil {
+		return
+	}
+	if n != f.log.checkpoints {
+		fs.noteLog(f)
+		return
+	}
+	f.log.lost = true
+	fs.log.Error("the log of a file of rows was deleted or replaced", "file", f.path+".wal")
+	fs.changed()
+}
+
+// Durable tells whether all rows that Append has stored are in files that a restart would read, and notes how far the
+// files have come. Records must not be released from the journal before.
+func (s *Store) Durable() error {
+	fs := s.files
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for _, list := range fs.byName {
+		for _, f := range list {
+			fs.checkLog(f, false)
+			if f.log.lost {
+				return fmt.Errorf("the log of %s was deleted, and its rows are only in memory", f.path)
+			}
+		}
+	}
+	return fs.manifest.note(fs.reached())
+}
+
+// Mend repairs what Watch and Durable have found and what needs the right to write: it saves the rows of lost logs.
+func (s *Store) Mend(ctx context.Context) error {
+	if !s.files.needMending() {
+		return nil
+	}
+	select {
+	case s.write <- struct{}{}:
+		defer func() { <-s.write }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if err := s.usable(); err != nil {
+		return err
+	}
+	return s.mend(ctx)
+}
+
+// needMending tells whether there is something for Mend to do.
+func (fs *files) needMending() bool {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for _, list := range fs.byName {
+		for _, f := range list {
+			if f.log.lost {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mend is Mend for who holds write and life.
+func (s *Store) mend(ctx context.Context) error {
+	var errs []error
+	for _, f := range s.files.lostLogs() {
+		err := s.writer.exec(ctx, "CHECKPOINT "+f.alias)
+		if err == nil {
+			s.files.folded(f)
+			s.cfg.Told("the log " + filepath.Join(f.collection.Name, filepath.Base(f.path)+".wal") + " of the row store was deleted or replaced while the service ran; its rows were saved from memory, and nothing is missing")
+		} else {
+			errs = append(errs, fmt.Errorf("save the rows of %s, whose log was deleted: %w", f.path, err))
+		}
+		s.files.finish([]*file{f}, nil)
+	}
+	return errors.Join(errs...)
+}
+
+// lostLogs gives the files whose log was lost. They count as used until they are released.
+func (fs *files) lostLogs() (found []*file) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for _, list := range fs.byName {
+		for _, f := range list {
+			if f.log.lost && f.alias != "" && !f.stale && !f.occupied {
+				f.refs++
+				found = append(found, f)
+			}
+		}
+	}
+	return found
+}

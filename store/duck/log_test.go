@@ -1,0 +1,108 @@
+package duck
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"belfry"
+)
+
+// TestLogDeletedUnderUs deletes, cuts or replaces the log of a file while rows are written to it. It is noticed before the
+// journal could let go of the rows, and they are saved.
+func TestLogDeletedUnderUs(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		do   func(t *testing.T, log string)
+	}{
+		{"deleted", func(t *testing.T, log string) { remove(t, log) }},
+		{"cut", func(t *testing.T, log string) { truncate(t, log, 100) }},
+		{"replaced", func(t *testing.T, log string) { remove(t, log); write(t, log, []byte(strings.Repeat("x", 100_000))) }},
+	} {
+		for _, more := range []bool{false, true} {
+			dir := t.TempDir()
+			s := openWith(t, dir)
+			var told []string
+			s.cfg.Told = func(info string) { told = append(told, info) }
+			must(t, s.Append(t.Context(), manyRows(2, 0, 10)))
+			must(t, s.Durable())
+			test.do(t, dayPath(dir, 0)+".wal")
+			want := int64(10)
+			if more {
+				must(t, s.Append(t.Context(), manyRows(3, 0, 10)))
+				want += 10
+			}
+			if err := s.Durable(); err == nil {
+				t.Errorf("%s: the store calls rows durable that are only in memory", test.name)
+			}
+			must(t, s.Watch())
+			must(t, s.Mend(t.Context()))
+			must(t, s.Durable())
+			if len(told) != 1 || !strings.Contains(told[0], dayName(0)+".duckdb.wal") {
+				t.Errorf("%s: told %q", test.name, told)
+			}
+			must(t, s.Append(t.Context(), manyRows(4, 0, 10)))
+			want += 10
+			crashed := copyDir(t, dir)
+			s = openWith(t, crashed)
+			if n, _, err := askFirst(t, s, countAll, false); err != nil || n != want || len(s.Incomplete()) > 0 {
+				t.Errorf("%s: %d rows, %v, incomplete %v; want %d", test.name, n, err, s.Incomplete(), want)
+			}
+		}
+	}
+}
+
+// TestLogDeletedBeforeClose: rows of a lost log are saved when the store is closed.
+func TestLogDeletedBeforeClose(t *testing.T) {
+	dir := t.TempDir()
+	s := openWith(t, dir)
+	must(t, s.Append(t.Context(), manyRows(2, 0, 10)))
+	remove(t, dayPath(dir, 0)+".wal")
+	must(t, s.Close())
+	s = openWith(t, dir)
+	if n, _, err := askFirst(t, s, countAll, false); err != nil || n != 10 {
+		t.Errorf("%d rows, %v; want 10", n, err)
+	}
+}
+
+// TestCheckpointIsNoLoss: a log that goes because of a checkpoint, by the engine or by us, is not missed.
+func TestCheckpointIsNoLoss(t *testing.T) {
+	dir := t.TempDir()
+	s := openWith(t, dir)
+	s.cfg.Told = func(info string) { t.Error(info) }
+	for pos := uint64(2); pos < 8; pos++ {
+		must(t, s.Append(t.Context(), manyRows(pos, 0, 1000)))
+		if pos%2 == 0 {
+			f := s.files.byName["objectdata"][0]
+			must(t, s.writer.exec(t.Context(), "CHECKPOINT "+f.alias)) // the store is not told, as when the engine does it by itself
+			if _, err := os.Stat(f.path + ".wal"); err == nil {
+				t.Fatal("the log is still there")
+			}
+		}
+		must(t, s.Watch())
+		must(t, s.Durable())
+		must(t, s.Mend(t.Context()))
+	}
+}
+
+// TestLostFirstLogIsRestored deletes the log of a file that has never been checkpointed, while the service is stopped and
+// the journal has every row of it.
+func TestLostFirstLogIsRestored(t *testing.T) {
+	dir := t.TempDir()
+	journal := []*belfry.Batch{manyRows(5, 0, 10), manyRows(6, 0, 10)}
+	s := openWith(t, dir)
+	must(t, s.Append(t.Context(), journal...))
+	must(t, s.Close())
+	for since, complete := range []bool{true, false} {
+		dir := copyDir(t, dir)
+		remove(t, dayPath(dir, 0)+".wal")
+		s := openWith(t, dir, journal...)
+		s.cfg.JournalSince = func() uint64 { return uint64(since) } // 1: something has been released
+		askFirst(t, s, countAll, false)
+		must(t, s.Append(t.Context()))
+		n, _, err := askFirst(t, s, countAll, !complete)
+		if err != nil || n != 20 || (len(s.Incomplete()) == 0) != complete {
+			t.Errorf("the journal has everything since %d: %d rows, %v, incomplete %v", since, n, err, s.Incomplete())
+		}
+	}
+}
