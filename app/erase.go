@@ -10,6 +10,8 @@ import (
 const (
 	// eraseEvery is how often we look whether a customer has been removed, or try again what did not succeed.
 	eraseEvery = time.Second
+	// eraseRetry is how long we wait after a failure: each attempt looks into every file.
+	eraseRetry = 30 * time.Second
 	// arrivedEvery is how often we look whether rows have arrived in the store.
 	arrivedEvery = 20 * time.Millisecond
 )
@@ -20,8 +22,10 @@ func (s *service) keepErased(ctx context.Context) error {
 	tick := time.NewTicker(eraseEvery)
 	defer tick.Stop()
 	for {
+		tick.Reset(eraseEvery)
 		if err := s.erase(ctx); err != nil && ctx.Err() == nil {
 			s.Log.Warn("rows of a removed customer stay on the disk for now", "err", err)
+			tick.Reset(eraseRetry)
 		}
 		select {
 		case <-ctx.Done():

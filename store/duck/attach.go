@@ -38,7 +38,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	if f.dirty, err = unfolded(f); err != nil {
 		return err
 	}
-	if had := fs.manifest.pos[manifestKey(f.collection, f.period)]; f.pos < had {
+	if had := fs.manifest.pos[f.key()]; f.pos < had {
 		return errors.Join(errLost, fs.loseRows(f, had)) // who asked has to know that the day is incomplete
 	}
 	return nil
@@ -69,20 +69,20 @@ func firstTime(ctx context.Context, c *conn, alias string) (t belfry.Time, any b
 	return belfry.Time(r.int(0)), true, nil
 }
 
-// judgeAttach sets a file aside if it could not be attached because it is damaged or gone. What only the engine says is
-// asked for a second time, and believed if another file can be attached meanwhile. The mutex is held.
+// judgeAttach takes a file out of use if it could not be attached because it is damaged or gone, or cannot be read. What
+// only the engine says is asked for a second time, and believed if another file can be attached meanwhile. The mutex is held.
 func (fs *files) judgeAttach(ctx context.Context, f *file, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		if _, err := os.Stat(fs.dir); err == nil { // the folder of the store is a trouble of the whole store
+		if fs.home() == nil { // the folder of the store is a trouble of the whole store
 			fs.setAside(f, goneWhy)
 		}
 		return
 	}
 	why := damageAtOpen(f.path, err)
-	if why == "" {
+	if why == "" && (isStoreWide(err) || errors.Is(err, errLost)) {
 		return
 	}
 	if _, err := fs.draw(ctx, []column{{timestampColumn, kindInt}}); err != nil {
@@ -91,6 +91,11 @@ func (fs *files) judgeAttach(ctx context.Context, f *file, err error) {
 	}
 	if err := fs.attach(ctx, f); err == nil { // it was something that has passed
 		fs.detach(f)
+		return
+	}
+	if why == "" {
+		fs.log.Warn("a file of rows cannot be opened", "file", f.path, "err", err)
+		fs.setUnreadable(f, reasonAtOpen(f.path, err))
 		return
 	}
 	fs.setAside(f, why)

@@ -106,10 +106,13 @@ func (fs *files) drop(c *catalog.Collection, goes func(period) bool) error {
 
 func (fs *files) remove(f *file) error {
 	fs.detach(f) // its rows are going, so are its errors
+	if f.loss != nil && f.loss.unreadable != nil {
+		return nil // it keeps its name
+	}
 	if f.loss != nil {
 		return fs.moveAside(f)
 	}
-	return errors.Join(unlink(f.path), fs.manifest.remove(manifestKey(f.collection, f.period)))
+	return errors.Join(unlink(f.path), fs.manifest.remove(f.key()))
 }
 
 // dropLost forgets incomplete days of some periods, with what was kept of them.
@@ -118,6 +121,10 @@ func (fs *files) dropLost(c *catalog.Collection, goes func(period) bool) (errs [
 	for _, l := range fs.lost[c.Name] {
 		if !goes(l.period) || l.leaving != nil {
 			left = append(left, l)
+			continue
+		}
+		if l.unreadable != nil {
+			errs = append(errs, unlink(l.marker), fs.manifest.remove(manifestKey(l.collection, l.period)))
 			continue
 		}
 		errs = append(errs, l.unlink())

@@ -54,6 +54,10 @@ type Config struct {
 	Catalog *catalog.Catalog
 	Log     *slog.Logger
 
+	// Instance is the id in the file instance in Dir. While the file is not there or has another id, nothing is written.
+	// Empty: there is no such file.
+	Instance string
+
 	MemoryLimit int64 // bytes the engine may use, rows not yet checkpointed and running queries together; 256 MB
 	MemoryMost  int64 // the same at most, when rows to be stored need more; 16 times MemoryLimit
 	Answer      int64 // bytes of an answer whose order does not let it be sent in parts; 64 MB
@@ -209,6 +213,7 @@ func (s *Store) open(ctx context.Context) error {
 	if s.files.most = s.cfg.Files; s.cfg.Files > 0 {
 		s.files.keep = min(maxAttached, s.cfg.Files/2)
 	}
+	s.files.instance = s.cfg.Instance
 	s.files.changed, s.files.onLoss = s.cfg.Changed, s.lostRows
 	return s.start(ctx)
 }

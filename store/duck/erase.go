@@ -31,6 +31,9 @@ func (s *Store) Erase(ctx context.Context, customers []belfry.CustomerID) error 
 	if err := s.eraseNames(ctx, customers); err != nil {
 		errs = append(errs, fmt.Errorf("erase names of removed items: %w", err))
 	}
+	for _, day := range s.files.unreadableDays() {
+		errs = append(errs, fmt.Errorf("erase rows in %s: the file cannot be read for now", day))
+	}
 	for _, c := range all {
 		for _, p := range s.files.periods(c, 0, endOfTime) {
 			if err := s.eraseIn(ctx, c, p, customers); err != nil {

@@ -24,8 +24,10 @@ const maxAttached = 512
 // files knows every file of the store, and which of them are attached to the engine. A file can be attached only once,
 // so this is the one place where it happens.
 type files struct {
-	dir  string
-	conn *conn // for ATTACH and DETACH, under mu
+	dir      string
+	instance string      // that the folder belongs to; empty: that is not known
+	homeInfo os.FileInfo // of the file that says so, when it was last read
+	conn     *conn       // for ATTACH and DETACH, under mu
 
 	mu       sync.Mutex
 	freed    *sync.Cond         // a file that had to be detached has been
@@ -57,6 +59,7 @@ type file struct {
 	period
 	collection *catalog.Collection
 	path       string
+	late       bool   // the second file of a day; see lateSuffix
 	alias      string // name in the engine while attached; "" otherwise
 	refs       int    // who is using it
 	used       uint64
@@ -84,6 +87,7 @@ type file struct {
 func listFiles(dir string, collections []*catalog.Collection, stores, dropped func(*catalog.Collection, period) bool, log *slog.Logger) (*files, error) {
 	fs := &files{dir: dir, byName: map[string][]*file{}, keep: maxAttached, lost: map[string][]*loss{}, now: time.Now, log: log, changed: func() {}, onLoss: func(*file) {}}
 	fs.freed = sync.NewCond(&fs.mu)
+	var late []*file
 	for _, c := range collections {
 		entries, err := os.ReadDir(filepath.Join(dir, c.Name))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -94,6 +98,10 @@ func listFiles(dir string, collections []*catalog.Collection, stores, dropped fu
 				if err := os.Remove(filepath.Join(dir, c.Name, e.Name())); err != nil {
 					return nil, err
 				}
+				continue
+			}
+			if p, ok := parseFileName(c, strings.TrimSuffix(e.Name(), lateSuffix)); ok && strings.HasSuffix(e.Name(), lateSuffix) {
+				late = append(late, fs.newLate(c, p))
 				continue
 			}
 			p, ok := parseFileName(c, e.Name())
@@ -113,7 +121,7 @@ func listFiles(dir string, collections []*catalog.Collection, stores, dropped fu
 			fs.insert(f)
 		}
 	}
-	missing, err := fs.checkManifest(collections, stores)
+	missing, err := fs.checkManifest(collections, late, stores)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +132,7 @@ func listFiles(dir string, collections []*catalog.Collection, stores, dropped fu
 			return nil, err
 		}
 	}
-	return fs, nil
+	return fs, fs.takeLate(late)
 }
 
 // findMarker takes note of a day that was found incomplete by an earlier process.
@@ -144,9 +152,20 @@ func (fs *files) findMarker(c *catalog.Collection, name string, dropped func(*ca
 	return nil
 }
 
+// newFile describes the file for rows of a period: the second one while the first cannot be read.
 func (fs *files) newFile(c *catalog.Collection, p period) *file {
+	if fs.unreadableAt(c, p) != nil {
+		return fs.newLate(c, p)
+	}
 	return &file{period: p, collection: c, path: filepath.Join(fs.dir, c.Name, fileName(c, p))}
 }
+
+func (fs *files) newLate(c *catalog.Collection, p period) *file {
+	return &file{period: p, collection: c, late: true, path: filepath.Join(fs.dir, c.Name, fileName(c, p)+lateSuffix)}
+}
+
+// key is how the manifest calls the file.
+func (f *file) key() string { return f.collection.Name + "/" + filepath.Base(f.path) }
 
 // find looks a file up; where it would stand, when there is none.
 func (fs *files) find(c *catalog.Collection, p period) (int, *file) {
@@ -260,7 +279,7 @@ func (fs *files) acquireForWriting(ctx context.Context, c *catalog.Collection, p
 		if err := fs.create(ctx, f, cols); err != nil {
 			return nil, fmt.Errorf("create %s: %w", f.path, err)
 		}
-		if err := fs.manifest.add(manifestKey(c, p)); err != nil {
+		if err := fs.manifest.add(f.key()); err != nil {
 			return nil, fmt.Errorf("list %s: %w", f.path, err)
 		}
 		fs.insert(f)

@@ -98,10 +98,12 @@ func (s *Store) Durable() error {
 	return fs.manifest.note(fs.reached())
 }
 
-// Mend repairs what Watch and Durable have found and what needs the right to write: it saves the rows of lost logs.
+// Mend repairs what Watch and Durable have found and what needs the right to write: it saves the rows of lost logs,
+// and tries files again that could not be read.
 func (s *Store) Mend(ctx context.Context) error {
-	if !s.files.needMending() {
-		return nil
+	err := s.files.probe()
+	if err != nil || !s.files.needMending() {
+		return err
 	}
 	select {
 	case s.write <- struct{}{}:
@@ -128,7 +130,7 @@ func (fs *files) needMending() bool {
 			}
 		}
 	}
-	return false
+	return len(fs.readyAgain()) > 0
 }
 
 // mend is Mend for who holds write and life.
@@ -144,7 +146,7 @@ func (s *Store) mend(ctx context.Context) error {
 		}
 		s.files.finish([]*file{f}, nil)
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.retryUnreadable(ctx))...)
 }
 
 // lostLogs gives the files whose log was lost. They count as used until they are released.

@@ -20,6 +20,9 @@ func TestLogDeletedUnderUs(t *testing.T) {
 		{"replaced", func(t *testing.T, log string) { remove(t, log); write(t, log, []byte(strings.Repeat("x", 100_000))) }},
 	} {
 		for _, more := range []bool{false, true} {
+			if testing.Short() && !more {
+				continue // part of make soak
+			}
 			dir := t.TempDir()
 			s := openWith(t, dir)
 			var told []string

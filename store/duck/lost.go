@@ -34,9 +34,10 @@ type loss struct {
 	marker     string // path of the renamed file, or of the note that one is missing
 	since      time.Time
 	why        string
-	shortened  bool  // the file is there, but has lost its last rows
-	restored   bool  // what the journal has of the day is in its file
-	leaving    *file // the damaged file while it is still in use, and keeps its name; nil: it has moved
+	shortened  bool        // the file is there, but has lost its last rows
+	restored   bool        // what the journal has of the day is in its file
+	unreadable *unreadable // the file keeps its name, as it cannot be read for now; marker is its path
+	leaving    *file       // the damaged file while it is still in use, and keeps its name; nil: it has moved
 }
 
 // errLost says that a file was found damaged or gone, and that its day is now listed as incomplete.
@@ -71,6 +72,9 @@ func (l *loss) name() string { return l.from.Std().Format(layout(l.collection)) 
 func (l *loss) kept() bool { return strings.Contains(filepath.Base(l.marker), damagedMark) }
 
 func (l *loss) message() string {
+	if l.unreadable != nil {
+		return l.unreadableMessage()
+	}
 	what := "its file was damaged (" + l.why + ") and is kept as "
 	if !l.kept() {
 		what = "its file " + l.why + "; this is noted in "
@@ -87,7 +91,7 @@ func parseMarker(c *catalog.Collection, name string) (p period, at time.Time, ok
 			continue
 		}
 		at, err := time.Parse(markerTime, stamp)
-		p, ok := parseFileName(c, day)
+		p, ok := parseFileName(c, strings.TrimSuffix(day, lateSuffix))
 		return p, at, ok && err == nil
 	}
 	return period{}, time.Time{}, false
@@ -123,10 +127,7 @@ func (fs *files) setAside(f *file, why string) {
 		return
 	}
 	fs.log.Error("a file of rows is damaged and set aside", "file", f.path, "why", why)
-	i, _ := fs.find(f.collection, f.period)
-	fs.byName[f.collection.Name] = slices.Delete(slices.Clone(fs.byName[f.collection.Name]), i, i+1)
-	fs.held -= len(f.items.page)
-	f.items.page = nil
+	fs.takeOut(f)
 	fs.loseFile(f, why)
 	if f.refs == 0 {
 		if err := fs.remove(f); err != nil {
@@ -179,7 +180,7 @@ func (fs *files) moveAside(f *file) error {
 	l.leaving = nil
 	fs.freed.Broadcast()
 	fs.changed()
-	return fs.manifest.remove(manifestKey(f.collection, f.period))
+	return fs.manifest.remove(f.key())
 }
 
 // writeNote leaves a note in the place of a file that is gone.
@@ -203,7 +204,7 @@ func (fs *files) loseRows(f *file, had uint64) error {
 	}
 	fs.lose(l)
 	fs.onLoss(f)
-	return fs.manifest.note(map[string]uint64{manifestKey(f.collection, f.period): f.pos})
+	return fs.manifest.note(map[string]uint64{f.key(): f.pos})
 }
 
 // awaitAside waits until a damaged file of the period has moved away, so that its name is free. The mutex is held.
@@ -289,7 +290,7 @@ func (s *Store) Watch() error {
 	}
 	for _, days := range fs.lost {
 		for _, l := range slices.Clone(days) {
-			if _, err := os.Lstat(l.marker); l.leaving == nil && errors.Is(err, os.ErrNotExist) {
+			if _, err := os.Lstat(l.marker); l.leaving == nil && l.unreadable == nil && errors.Is(err, os.ErrNotExist) {
 				fs.forgetLoss(l)
 			}
 		}
@@ -326,8 +327,7 @@ func (fs *files) forgetLoss(l *loss) {
 			fs.insert(f)
 		}
 	}
-	fs.lost[l.collection.Name] = slices.DeleteFunc(slices.Clone(fs.lost[l.collection.Name]), func(o *loss) bool { return o == l })
-	fs.changed()
+	fs.removeLoss(l)
 }
 
 // lookAfter looks whether a file is still there, and still the one that is attached. The mutex is held.

@@ -163,7 +163,7 @@ func (fs *files) reached() map[string]uint64 {
 	list := map[string]uint64{}
 	for _, day := range fs.byName {
 		for _, f := range day {
-			key := manifestKey(f.collection, f.period)
+			key := f.key()
 			if f.pos > fs.manifest.pos[key] {
 				list[key] = f.pos
 			}
@@ -174,27 +174,35 @@ func (fs *files) reached() map[string]uint64 {
 
 // checkManifest compares the manifest with the files that were found: those it does not know are added, those that are
 // not there and were not dropped are returned.
-func (fs *files) checkManifest(collections []*catalog.Collection, stores func(*catalog.Collection, period) bool) (missing []*file, err error) {
+func (fs *files) checkManifest(collections []*catalog.Collection, late []*file, stores func(*catalog.Collection, period) bool) (missing []*file, err error) {
 	m, err := readManifest(fs.dir)
 	if err != nil {
 		return nil, err
 	}
 	fs.manifest = m
 	found := map[string]uint64{}
+	for _, f := range late {
+		found[f.key()] = m.pos[f.key()]
+	}
 	for _, c := range collections {
 		for _, f := range fs.byName[c.Name] {
-			key := manifestKey(c, f.period)
+			key := f.key()
 			found[key] = m.pos[key]
 		}
 		for key := range m.pos {
 			name, ok := strings.CutPrefix(key, c.Name+"/")
+			name, isLate := strings.CutSuffix(name, lateSuffix)
 			p, valid := parseFileName(c, name)
 			if !ok || !valid || !stores(c, p) || fs.lossAt(c, p) != nil {
 				continue
 			}
 			if _, there := found[key]; !there {
 				found[key] = m.pos[key] // until its marker is there
-				missing = append(missing, fs.newFile(c, p))
+				f := fs.newFile(c, p)
+				if isLate {
+					f = fs.newLate(c, p)
+				}
+				missing = append(missing, f)
 			}
 		}
 	}

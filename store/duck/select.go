@@ -304,6 +304,8 @@ func (fs *files) finish(list []*file, err error) {
 			}
 			if why := damageIn(f.path, err); why != "" {
 				fs.setAside(f, why)
+			} else if why := unreadableIn(f.path, err); why != "" {
+				fs.setUnreadable(f, why)
 			}
 		}
 	}

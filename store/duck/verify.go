@@ -83,6 +83,7 @@ const (
 	remedyMissing = "Put the file back if you have a copy. Without one, start the service: it notes the day as incomplete and goes on."
 	remedyMarked  = "With a good copy of the day: stop the service, put the copy in the place of %s (rows that came since are in the file you replace, so keep it), and remove %s. " +
 		"Without one: remove %[2]s to say that the rows will not come back; the day then counts as complete."
+	remedyLate    = "Make sure that the file of this day can be read, and start the service: it puts the rows into it."
 	remedyMark    = "Start the service: it deletes nothing because of this file, and retention writes a new one. Where rows are kept for ever, remove the file."
 	remedyUnknown = "This may pass: look at the permissions, the disk and the limits of the system, and run verify again."
 )
@@ -107,6 +108,11 @@ func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error
 		return err
 	}
 	for _, e := range entries {
+		if p, ok := parseFileName(c, strings.TrimSuffix(e.Name(), lateSuffix)); ok && strings.HasSuffix(e.Name(), lateSuffix) {
+			v.found[manifestKey(c, p)+lateSuffix] = true
+			v.add(c, p, filepath.Join(c.Name, e.Name()), "it has rows that came while the file of this day could not be read", remedyLate)
+			continue
+		}
 		p, isFile := parseFileName(c, e.Name())
 		marked, _, isMarker := parseMarker(c, e.Name())
 		switch {
@@ -129,7 +135,7 @@ func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error
 	}
 	for _, key := range slices.Sorted(maps.Keys(v.manifest.pos)) {
 		name, ok := strings.CutPrefix(key, c.Name+"/")
-		p, valid := parseFileName(c, name)
+		p, valid := parseFileName(c, strings.TrimSuffix(name, lateSuffix))
 		if ok && valid && p.from >= v.marks[c.Name] && !v.found[key] && !v.marked[key] {
 			v.add(c, p, filepath.FromSlash(key), "the file is missing", remedyMissing)
 		}

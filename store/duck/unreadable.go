@@ -1,0 +1,425 @@
+package duck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"belfry/catalog"
+)
+
+// A file that is there but cannot be read, because the disk answers with an error, the service has no permission, or another
+// program has locked it, makes its day incomplete like a damaged one. But it may be whole, so it keeps its name and nothing
+// is done to it. Rows that come for the day go into a second file:
+//
+//	objectdata/2026-11-13.duckdb        cannot be read
+//	objectdata/2026-11-13.duckdb.late   rows that came since
+//
+// It is tried again every few seconds, and at the next start. When it can be read, the rows of the second file are put into
+// it, and the day is complete. A crash in between does no harm: rows that are in both files are known by their ids.
+const lateSuffix = ".late"
+
+const (
+	firstRetry = 2 * time.Second
+	lastRetry  = time.Minute
+)
+
+// unreadable says when to try again a file that could not be read.
+type unreadable struct {
+	next  time.Time
+	wait  time.Duration
+	ready bool // it can be read again
+}
+
+var cannotRead = regexp.MustCompile(`(?:Cannot open|Could not read from) file "([^"]*)": ([^\n]*)`)
+
+// storeWide are troubles that are not those of a single file.
+var storeWide = []string{"Too many open files", "Cannot allocate", "No space left", "Resource temporarily", "Disk quota", "Read-only file system"}
+
+func isStoreWide(err error) bool {
+	return shortOfMemory(err) || slices.ContainsFunc(storeWide, func(words string) bool { return strings.Contains(err.Error(), words) }) ||
+		slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC, syscall.EROFS, syscall.EDQUOT, syscall.ENOMEM, syscall.EAGAIN}, func(e error) bool { return errors.Is(err, e) })
+}
+
+// unreadableIn tells what the system said when the engine could not read a file that it uses; empty when it was about
+// something else.
+func unreadableIn(path string, err error) string {
+	if m := cannotRead.FindStringSubmatch(err.Error()); m != nil && (m[1] == path || m[1] == path+".wal") && !isStoreWide(err) {
+		return m[2]
+	}
+	return ""
+}
+
+// reasonAtOpen is why a file could not be opened, in words for operators.
+func reasonAtOpen(path string, err error) string {
+	if e, ok := errors.AsType[syscall.Errno](err); ok {
+		return e.Error()
+	}
+	if why := unreadableIn(path, err); why != "" {
+		return why
+	}
+	if strings.Contains(err.Error(), "Could not set lock") {
+		return "another program has locked it"
+	}
+	return "the engine cannot open it; the server's log says why"
+}
+
+func remedyFor(why string) string {
+	why = strings.ToLower(why)
+	switch {
+	case strings.Contains(why, "permission") || strings.Contains(why, "not permitted"):
+		return "make the user of the service its owner again (chown, chmod 600)"
+	case strings.Contains(why, "input/output"):
+		return "check the disk and the kernel's log"
+	case strings.Contains(why, "locked"):
+		return "end that program"
+	}
+	return "look at the file, its disk and the server's log"
+}
+
+func (l *loss) unreadableMessage() string {
+	name := filepath.Join(l.collection.Name, filepath.Base(l.marker))
+	return fmt.Sprintf("rows of %s of %s cannot be read: %s: %s; %s. It is tried again by itself; rows of that day that come meanwhile are kept in %s%s",
+		l.collection.Name, l.name(), l.marker, l.why, remedyFor(l.why), name, lateSuffix)
+}
+
+// setUnreadable takes a file that cannot be read out of use until it can. The mutex is held.
+func (fs *files) setUnreadable(f *file, why string) {
+	if f.doomed {
+		return
+	}
+	if f.late {
+		fs.setAside(f, why) // there is no third place
+		return
+	}
+	fs.log.Error("a file of rows cannot be read", "file", f.path, "why", why)
+	fs.takeOut(f)
+	f.doomed = true
+	f.loss = fs.loseForNow(f, why)
+	fs.onLoss(f)
+	if f.refs == 0 {
+		fs.detach(f)
+	}
+}
+
+// takeOut removes a file from the list. The mutex is held.
+func (fs *files) takeOut(f *file) {
+	if i, known := fs.find(f.collection, f.period); known == f {
+		fs.byName[f.collection.Name] = slices.Delete(slices.Clone(fs.byName[f.collection.Name]), i, i+1)
+	}
+	fs.held -= len(f.items.page)
+	f.items.page = nil
+}
+
+func (fs *files) loseForNow(f *file, why string) *loss {
+	l := &loss{
+		period: f.period, collection: f.collection, marker: f.path, since: fs.now().UTC().Truncate(time.Second), why: why, restored: true,
+		unreadable: &unreadable{next: fs.now().Add(firstRetry), wait: firstRetry},
+	}
+	fs.lose(l)
+	return l
+}
+
+// unreadableAt finds the day of a file that cannot be read for now. The mutex is held.
+func (fs *files) unreadableAt(c *catalog.Collection, p period) *loss {
+	for _, l := range fs.lost[c.Name] {
+		if l.from == p.from && l.unreadable != nil {
+			return l
+		}
+	}
+	return nil
+}
+
+// unreadableDays lists the files that cannot be read for now.
+func (fs *files) unreadableDays() (paths []string) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for _, days := range fs.lost {
+		for _, l := range days {
+			if l.unreadable != nil {
+				paths = append(paths, l.marker)
+			}
+		}
+	}
+	return paths
+}
+
+// takeLate lists the second files that a start has found. Where the file of the day is not there any more, the second one
+// takes its place; who compares the files with the manifest has told about it.
+func (fs *files) takeLate(found []*file) error {
+	for _, late := range found {
+		_, f := fs.find(late.collection, late.period)
+		if f != nil {
+			fs.takeOut(f)
+			l := fs.loseForNow(f, "rows that came while it could not be read wait in a second file")
+			l.unreadable.next = fs.now()
+			fs.insert(late)
+			continue
+		}
+		f = fs.newFile(late.collection, late.period)
+		for _, suffix := range []string{".wal", ""} {
+			if err := os.Rename(late.path+suffix, f.path+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
+		}
+		if err := errors.Join(fs.manifest.add(f.key()), fs.manifest.remove(late.key())); err != nil {
+			fs.log.Warn("the list of files of rows could not be written", "err", err)
+		}
+		fs.insert(f)
+	}
+	return nil
+}
+
+// tryAgain are the days whose file is due to be tried again. The mutex is held.
+func (fs *files) tryAgain() (list []*loss) {
+	for _, days := range fs.lost {
+		for _, l := range days {
+			if l.unreadable != nil && !l.unreadable.ready && !fs.now().Before(l.unreadable.next) {
+				list = append(list, l)
+			}
+		}
+	}
+	return list
+}
+
+// probe reads the files again that could not be read and are due. That may take a while, so nobody is kept waiting for it.
+func (fs *files) probe() error {
+	fs.mu.Lock()
+	due := fs.tryAgain()
+	fs.mu.Unlock()
+	var errs []error
+	for _, l := range due {
+		err := readThrough(l.marker)
+		switch {
+		case err == nil:
+			fs.readable(l)
+		case errors.Is(err, os.ErrNotExist):
+			errs = append(errs, fs.goneForGood(l))
+		default:
+			fs.stillUnreadable(l, causeOf(err).Error())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (fs *files) readable(l *loss) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	l.unreadable.ready = true
+}
+
+// retryUnreadable uses files again that can be read again. The caller holds write and life.
+func (s *Store) retryUnreadable(ctx context.Context) error {
+	s.files.mu.Lock()
+	ready := s.files.readyAgain()
+	s.files.mu.Unlock()
+	var errs []error
+	for _, l := range ready {
+		if err := s.reunite(ctx, l); err != nil {
+			s.files.stillUnreadable(l, reasonAtOpen(l.marker, err))
+			errs = append(errs, fmt.Errorf("use %s again: %w", l.marker, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// readyAgain are the days whose file can be read again. The mutex is held.
+func (fs *files) readyAgain() (list []*loss) {
+	for _, days := range fs.lost {
+		for _, l := range days {
+			if l.unreadable != nil && l.unreadable.ready {
+				list = append(list, l)
+			}
+		}
+	}
+	return list
+}
+
+func (fs *files) stillUnreadable(l *loss, why string) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if l.unreadable == nil { // it was damaged after all
+		return
+	}
+	l.why, l.unreadable.ready = why, false
+	l.unreadable.wait = min(2*l.unreadable.wait, lastRetry)
+	l.unreadable.next = fs.now().Add(l.unreadable.wait)
+}
+
+// goneForGood says that a file that could not be read has been deleted. The file with the rows that came meanwhile goes on
+// as it is; the next start gives it the name of the day.
+func (fs *files) goneForGood(l *loss) error {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if err := fs.home(); err != nil {
+		return err
+	}
+	fs.log.Error("a file of rows is gone", "file", l.marker)
+	now := fs.now().UTC().Truncate(time.Second)
+	note := fs.freeMarker(l.marker+missingMark, now)
+	if err := writeNote(note, goneWhy); err != nil {
+		return err
+	}
+	key := l.collection.Name + "/" + filepath.Base(l.marker)
+	l.marker, l.why, l.unreadable, l.restored = note, goneWhy, nil, false
+	fs.changed()
+	return fs.manifest.remove(key)
+}
+
+// readThrough reads a file and its log to their ends, as the service would open them.
+func readThrough(path string) error {
+	for _, p := range []string{path, path + ".wal"} {
+		f, err := os.OpenFile(p, os.O_RDWR, 0)
+		if errors.Is(err, os.ErrNotExist) && p != path {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{f})
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reunite uses a file again that could not be read, and puts the rows into it that came meanwhile. The caller holds write
+// and life.
+func (s *Store) reunite(ctx context.Context, l *loss) error {
+	d := s.summing(l.collection)
+	if d != nil {
+		release, err := d.take(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	f, late, err := s.files.openBoth(ctx, l)
+	if err != nil {
+		return err
+	}
+	if late != nil {
+		if err := s.merge(ctx, f, late, d != nil); err != nil {
+			s.files.closeBoth(f, late)
+			return err
+		}
+	}
+	s.doubtRows(f)
+	if d != nil {
+		d.forgetMade(f)
+	}
+	s.cfg.Log.Info("a file of rows can be read again", "file", f.path)
+	return s.files.comeBack(l, f, late)
+}
+
+// openBoth attaches the file of a day that could not be read, and the second file if there is one.
+func (fs *files) openBoth(ctx context.Context, l *loss) (f, late *file, err error) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	f = &file{period: l.period, collection: l.collection, path: l.marker}
+	if err := fs.attach(ctx, f); err != nil {
+		if why := damageAtOpen(f.path, err); why != "" && !errors.Is(err, errLost) {
+			fs.becomeDamaged(l, f, why)
+			return nil, nil, errLost
+		}
+		return nil, nil, err
+	}
+	f.refs++
+	if _, late = fs.find(l.collection, l.period); late != nil {
+		if err := fs.use(ctx, late); err != nil {
+			fs.releaseLocked([]*file{f})
+			fs.detach(f)
+			return nil, nil, err
+		}
+	}
+	return f, late, nil
+}
+
+// becomeDamaged sets a file aside that can be read again, but is damaged. The mutex is held.
+func (fs *files) becomeDamaged(l *loss, f *file, why string) {
+	fs.removeLoss(l)
+	l.unreadable = nil
+	fs.loseFile(f, why)
+	if err := fs.moveAside(f); err != nil {
+		fs.log.Error("a damaged file of rows could not be moved", "file", f.path, "err", err)
+	}
+}
+
+func (fs *files) closeBoth(f, late *file) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.releaseLocked([]*file{f, late})
+	fs.detach(f)
+}
+
+// comeBack puts the file in the place of the second one, which goes when nobody reads it any more.
+func (fs *files) comeBack(l *loss, f, late *file) error {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.removeLoss(l)
+	if late != nil {
+		fs.takeOut(late)
+		late.doomed = true
+		fs.releaseLocked([]*file{late})
+	}
+	fs.insert(f)
+	fs.releaseLocked([]*file{f})
+	return fs.manifest.note(fs.reached())
+}
+
+// removeLoss takes a day off the list of incomplete ones. The mutex is held.
+func (fs *files) removeLoss(l *loss) {
+	fs.lost[l.collection.Name] = slices.DeleteFunc(slices.Clone(fs.lost[l.collection.Name]), func(o *loss) bool { return o == l })
+	fs.changed()
+}
+
+// merge puts the rows of late into f, in one transaction. Summaries that were made meanwhile replace those of the same time.
+func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error {
+	var cols []column
+	for name, k := range late.kinds {
+		cols = append(cols, column{name, k})
+	}
+	slices.SortFunc(cols, func(a, b column) int { return strings.Compare(a.name, b.name) })
+	s.files.writing(f)
+	defer s.files.writing(f)
+	if err := s.writer.exec(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	kinds, err := extend(ctx, s.writer, f, cols)
+	to, from := f.alias+".main.", late.alias+".main."
+	texts := []string{"INSERT INTO " + to + "rows BY NAME SELECT * FROM " + from + "rows AS l WHERE NOT EXISTS (SELECT 1 FROM " + to + "rows AS m WHERE m.customer = l.customer AND m.id = l.id)"}
+	if summaries {
+		made := " WHERE timestamp IN (SELECT timestamp FROM " + from + madeTable + ")"
+		texts = []string{
+			"DELETE FROM " + to + "rows" + made, "DELETE FROM " + to + madeTable + made,
+			"INSERT INTO " + to + "rows BY NAME SELECT * FROM " + from + "rows", "INSERT INTO " + to + madeTable + " BY NAME SELECT * FROM " + from + madeTable,
+		}
+	}
+	pos := max(f.pos, late.pos)
+	for _, text := range texts {
+		if err == nil {
+			err = s.writer.exec(ctx, text)
+		}
+	}
+	if err == nil {
+		err = s.writer.exec(ctx, "INSERT INTO "+to+"position VALUES (?)", pos)
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err == nil {
+		err = s.writer.exec(ctx, "COMMIT")
+	}
+	if err != nil {
+		_ = s.writer.exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
+		return err
+	}
+	return s.files.wrote(f, pos, kinds)
+}
