@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"belfry"
@@ -29,8 +28,12 @@ func (s *service) watchFiles(ctx context.Context) error {
 	defer tick.Stop()
 	open, failing := map[string]bool{}, false
 	for {
-		err := errors.Join(s.rows.Watch(), s.rows.Mend(ctx))
-		if err != nil && !failing {
+		err := s.rows.Watch()
+		s.rowsWatched(err)
+		if err == nil {
+			err = s.rows.Mend(ctx)
+		}
+		if err != nil && !failing && ctx.Err() == nil {
 			s.Log.Warn("the files of rows could not be looked after", "err", err)
 		}
 		failing = err != nil

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"belfry/journal"
 	"belfry/store"
+	"belfry/store/duck"
 )
 
 // watchLockEvery is how often the lock and the folder of the journal are looked at.
@@ -62,17 +64,54 @@ func (s *service) journalFailed(err error) {
 func (s *service) rowsFailed(err error, times int) {
 	switch {
 	case err == nil:
-		s.faults.end(faultRows)
+		s.rowsFault.told(s.faults, "mover", "")
 		return
 	case diskFull(err):
 		s.disk.Full(folderRows) // what was acknowledged must still get through
 	}
 	if times >= store.Stuck {
-		s.faults.begin(faultRows, true, "rows cannot be stored: "+s.explainRows(err))
+		s.rowsFault.told(s.faults, "mover", "rows cannot be stored: "+s.explainRows(err))
 	}
 }
 
+// rowsWatched is told whether the folder of rows and the list of its files are in order.
+func (s *service) rowsWatched(err error) {
+	if err == nil {
+		s.rowsFault.told(s.faults, "watch", "")
+		return
+	}
+	if diskFull(err) {
+		s.disk.Full(folderRows)
+	}
+	s.rowsFault.told(s.faults, "watch", "rows cannot be stored: "+s.explainRows(err))
+}
+
+// rowsFault is the fault of the row store, which more than one part can find. It is over when none of them finds it.
+type rowsFault struct {
+	mu    sync.Mutex
+	found map[string]string // by who has found it
+}
+
+func (r *rowsFault) told(f *faults, by, message string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.found == nil {
+		r.found = map[string]string{}
+	}
+	r.found[by] = message
+	for _, who := range []string{"watch", "mover"} {
+		if m := r.found[who]; m != "" {
+			f.begin(faultRows, true, m)
+			return
+		}
+	}
+	f.end(faultRows)
+}
+
 func (s *service) explainRows(err error) string {
+	if errors.Is(err, duck.ErrFolder) {
+		return err.Error()
+	}
 	cfg := s.cfg.Load()
 	return explain(cfg.inside(cfg.Storage.DuckDB.Dir), err)
 }

@@ -129,7 +129,7 @@ func (c *core) identify(ctx context.Context) error {
 	if p.meta.used, err = c.db.Used(ctx); err != nil {
 		return err
 	}
-	if p.meta.id != "" {
+	if c.instance = p.meta.id; c.instance != "" {
 		return c.compare(ctx, &p)
 	}
 	if err := p.lostMetadata(); err != nil {
@@ -220,7 +220,7 @@ func (c *core) adopt(ctx context.Context, p *places) error {
 	if id == "" {
 		id = newInstance()
 	}
-	p.meta.id = id
+	p.meta.id, c.instance = id, id
 	if err := c.adoptable(ctx, p); err != nil {
 		return err
 	}

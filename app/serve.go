@@ -31,6 +31,7 @@ type service struct {
 	disk        *disk
 	faults      *faults
 	guard       *clockGuard
+	rowsFault   rowsFault
 	trouble     struct{ meta, journal, folder, lock *trouble }
 	descriptors descriptors
 	rows        *duck.Store
@@ -133,7 +134,7 @@ func (s *service) open(ctx context.Context) (err error) {
 func (s *service) openStore(ctx context.Context) (err error) {
 	cfg := s.cfg.Load()
 	s.rows, err = duck.Open(ctx, duck.Config{
-		Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Catalog: s.Catalog, Log: s.Log.With("part", "store"),
+		Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Instance: s.instance, Catalog: s.Catalog, Log: s.Log.With("part", "store"),
 		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), MemoryMost: s.budget.engineMost, Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Items: s.tree.Dimensions, Behind: queriesBehind, Quick: quickBehind, Files: s.descriptors.files,
 		Journal: s.journalBatches, JournalSince: s.journal.Since, Changed: s.filesChanged, Told: s.faults.tell,
 		Removed: func(add func(*belfry.Batch) error) error { return s.tree.RemovedDimensions(ctx, add) },

@@ -71,7 +71,7 @@ func (p *Plan) Missing(days []string) error {
 	if len(days) > maxNamedDays {
 		named += ", …"
 	}
-	e := belfry.Errorf(belfry.StorageUnavailable, "rows of %s of %s cannot be read, as their file is damaged or missing; ask with partial=true for an answer without them, "+
+	e := belfry.Errorf(belfry.StorageUnavailable, "rows of %s of %s cannot be read: their file is damaged, missing or cannot be opened; ask with partial=true for an answer without them, "+
 		"or leave the day out of the span; on the machine of the service, belfry verify says what to do", p.Collection.Name, named)
 	e.Retry = retryMissing
 	return e

@@ -67,6 +67,11 @@ func (s *Store) append(ctx context.Context, batches []*belfry.Batch) error {
 	if err := s.items.apply(ctx, s.writer, batches); err != nil {
 		return fmt.Errorf("store items: %w", err)
 	}
+	if len(loads) > 0 { // names of items need no folder
+		if err := s.files.atHome(); err != nil {
+			return err
+		}
+	}
 	var errs []error
 	for _, l := range loads {
 		if err := s.deliver(ctx, l); err != nil {

@@ -22,6 +22,9 @@ func (fs *files) create(ctx context.Context, f *file, cols []column) error {
 		}
 		fs.image.cols, fs.image.data = cols, data
 	}
+	if err := fs.home(); err != nil {
+		return err
+	}
 	folder := filepath.Dir(f.path)
 	if err := os.Mkdir(folder, 0o700); err == nil {
 		err = syncDir(fs.dir)

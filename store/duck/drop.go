@@ -40,6 +40,9 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 			return fmt.Errorf("drop rows of %s: sum them up first: %w", c.Name, err)
 		}
 	}
+	if err := s.files.atHome(); err != nil {
+		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
+	}
 	goes := func(p period) bool { return p.to <= mark && !s.kept.until(c, p, t) }
 	rows := s.count(ctx, c, goes)
 	if err := s.setMark(c, mark); err != nil {

@@ -214,7 +214,7 @@ func (s *Store) open(ctx context.Context) error {
 		s.files.keep = min(maxAttached, s.cfg.Files/2)
 	}
 	s.files.instance = s.cfg.Instance
-	s.files.changed, s.files.onLoss = s.cfg.Changed, s.lostRows
+	s.files.changed, s.files.onLoss, s.files.told = s.cfg.Changed, s.lostRows, s.cfg.Told
 	return s.start(ctx)
 }
 

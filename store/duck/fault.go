@@ -20,5 +20,9 @@ func (s *Store) Faults() (list []Fault) {
 		list = append(list, Fault{"watermark " + name, "the watermark of " + name + ", " + filepath.Join(s.cfg.Dir, name, markFile) + ", is damaged: " + bad[name] +
 			"; no rows are deleted because of it, and the next run of retention replaces it. Where rows are kept for ever, remove the file"})
 	}
+	for _, note := range manifestNotes(s.cfg.Dir) {
+		list = append(list, Fault{"manifest", "the list of files of rows was lost or damaged, so day files that were deleted since are not missed; compare the day files in " +
+			s.cfg.Dir + " with a backup, then remove " + note})
+	}
 	return list
 }

@@ -38,13 +38,17 @@ type files struct {
 	clock    uint64 // counts uses
 	held     int    // bytes of filters of items in memory
 
+	collections []*catalog.Collection
+	stores      func(*catalog.Collection, period) bool
+
 	manifest  *manifest
 	lost      map[string][]*loss // by collection
 	lossCount int                // how often a day was found incomplete
 	now       func() time.Time
 	log       *slog.Logger
-	changed   func()      // told when lost changes; must not block
-	onLoss    func(*file) // told of a file that lost rows
+	changed   func()            // told when lost changes; must not block
+	told      func(info string) // Config.Told
+	onLoss    func(*file)       // told of a file that lost rows
 
 	// The last file that was made, as it was before its first row. Files of other periods that begin with the same
 	// columns are copies of it: rows of a year that come in late need some hundred files at once.
@@ -85,7 +89,7 @@ type file struct {
 // listFiles finds the files in dir and removes those that dropped names: a Drop of them was interrupted. Files of periods
 // that are not stored any more are not missed.
 func listFiles(dir string, collections []*catalog.Collection, stores, dropped func(*catalog.Collection, period) bool, log *slog.Logger) (*files, error) {
-	fs := &files{dir: dir, byName: map[string][]*file{}, keep: maxAttached, lost: map[string][]*loss{}, now: time.Now, log: log, changed: func() {}, onLoss: func(*file) {}}
+	fs := &files{dir: dir, byName: map[string][]*file{}, keep: maxAttached, lost: map[string][]*loss{}, now: time.Now, log: log, changed: func() {}, told: func(string) {}, onLoss: func(*file) {}, collections: collections, stores: stores}
 	fs.freed = sync.NewCond(&fs.mu)
 	var late []*file
 	for _, c := range collections {
@@ -121,18 +125,21 @@ func listFiles(dir string, collections []*catalog.Collection, stores, dropped fu
 			fs.insert(f)
 		}
 	}
-	missing, err := fs.checkManifest(collections, late, stores)
-	if err != nil {
-		return nil, err
+	if err := fs.tellMissing(fs.checkManifest(collections, late, stores)); err != nil { // who needs the day tries again
+		fs.log.Error("it could not be noted that files of rows are gone", "err", err)
 	}
+	return fs, fs.takeLate(late)
+}
+
+// tellMissing says that the days of files that are gone are incomplete.
+func (fs *files) tellMissing(missing []*file) error {
+	var errs []error
 	for _, f := range missing {
 		fs.log.Error("a file of rows is gone", "file", f.path)
 		fs.loseFile(f, goneWhy)
-		if err := fs.moveAside(f); err != nil {
-			return nil, err
-		}
+		errs = append(errs, fs.moveAside(f))
 	}
-	return fs, fs.takeLate(late)
+	return errors.Join(errs...)
 }
 
 // findMarker takes note of a day that was found incomplete by an earlier process.

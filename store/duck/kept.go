@@ -97,7 +97,7 @@ func (k *keptPeriods) forget(dir string, c *catalog.Collection, t belfry.Time) e
 
 func writeKept(dir string, c *catalog.Collection, list map[keptPeriod]belfry.Time) error {
 	folder := filepath.Join(dir, c.Name)
-	if err := os.MkdirAll(folder, 0o750); err != nil {
+	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
 	var lines []string

@@ -185,7 +185,7 @@ func (fs *files) moveAside(f *file) error {
 
 // writeNote leaves a note in the place of a file that is gone.
 func writeNote(path, why string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
 	return writeSynced(path, []byte("The file of this day "+why+". Removing this note says that the rows will not come back.\n"))
@@ -279,7 +279,10 @@ func (s *Store) Watch() error {
 	fs := s.files
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if err := fs.checkFolder(); err != nil {
+	if err := fs.home(); err != nil {
+		return err
+	}
+	if err := fs.lookAfterManifest(); err != nil {
 		return err
 	}
 	for _, list := range fs.byName {
@@ -298,26 +301,6 @@ func (s *Store) Watch() error {
 	return fs.manifest.note(fs.reached())
 }
 
-// checkFolder tells a folder that is gone as a whole, as one that is not mounted, from single files that are gone. The
-// mutex is held.
-func (fs *files) checkFolder() error {
-	_, err := os.Stat(fs.manifest.path)
-	if err == nil {
-		return nil
-	}
-	for _, list := range fs.byName {
-		for _, f := range list {
-			if _, there := os.Stat(f.path); there == nil && errors.Is(err, os.ErrNotExist) {
-				return fs.manifest.rewrite()
-			}
-		}
-	}
-	if len(fs.byName) == 0 && errors.Is(err, os.ErrNotExist) {
-		return nil // there has never been anything
-	}
-	return fmt.Errorf("look after the files in %s: %w", fs.dir, err)
-}
-
 // forgetLoss says that a day is complete, or that nobody expects its rows any more. A file that was put back is used. The
 // mutex is held.
 func (fs *files) forgetLoss(l *loss) {
@@ -334,7 +317,7 @@ func (fs *files) forgetLoss(l *loss) {
 func (fs *files) lookAfter(f *file) {
 	info, err := os.Stat(f.path)
 	switch {
-	case errors.Is(err, os.ErrNotExist):
+	case errors.Is(err, os.ErrNotExist) && fs.home() == nil:
 		fs.setAside(f, goneWhy)
 	case err == nil && f.alias != "" && !f.stale && !os.SameFile(info, f.inode):
 		f.stale = true

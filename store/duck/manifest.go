@@ -20,6 +20,7 @@ import (
 // would be a day without rows, and a lost log a day with fewer. It is a file of lines, of which the last one about a day
 // file counts:
 //
+//	manifest 2 77a0c1de                                 so many lines follow at least, checksum
 //	objectdata/2026-11-15.duckdb 4294967811 5f1c09aa    position, checksum
 //	objectdata/2026-11-15.duckdb gone 0b7d21c4          not expected any more
 //
@@ -27,36 +28,49 @@ import (
 // that; a position is noted after the commit that reached it; a file that goes leaves its mark in the folder (a watermark,
 // or the marker of an incomplete day) before it goes. Positions are not synced, so after a power loss they may be some
 // seconds old.
+//
+// Everything that is in it is also in memory. So a manifest that is deleted or changed while the store is open is written
+// anew. One that cannot be written is tried again with each Watch; one that cannot be read is not touched.
 type manifest struct {
-	path string
-	out  *os.File
-	size int64
-	pos  map[string]uint64 // by file, as collection/name
-	bad  int               // lines that could not be read
+	path  string
+	out   *os.File
+	size  int64
+	info  os.FileInfo       // the file as we have written it; nil before that
+	pos   map[string]uint64 // by file, as collection/name
+	due   bool              // it has to be written anew
+	fault error             // it cannot be read
+
+	there bool // what reading it has found
+	lines int
+	least int // lines that there must be
+	bad   int // lines that could not be read
 }
 
 const (
 	manifestFile = "manifest"
 	manifestMost = 1 << 20 // bytes, above which it is written anew
 	manifestGone = "gone"
+	manifestHead = "manifest"
 )
 
 // manifestKey is how the manifest calls a file.
 func manifestKey(c *catalog.Collection, p period) string { return c.Name + "/" + fileName(c, p) }
 
 // readManifest reads the manifest in dir; an absent one is empty.
-func readManifest(dir string) (*manifest, error) {
+func readManifest(dir string) *manifest {
 	m := &manifest{path: filepath.Join(dir, manifestFile), pos: map[string]uint64{}}
 	text, err := os.ReadFile(m.path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
+		m.fault = fmt.Errorf("read the list of files of rows: %w", err)
+		return m
 	}
+	m.there = err == nil
 	for line := range bytes.Lines(text) {
 		if line[len(line)-1] == '\n' { // the last line may be cut off by a crash; nothing followed from it
 			m.read(string(line[:len(line)-1]))
 		}
 	}
-	return m, nil
+	return m
 }
 
 func (m *manifest) read(line string) {
@@ -65,17 +79,36 @@ func (m *manifest) read(line string) {
 		m.bad++
 		return
 	}
+	m.lines++
 	key, value, _ := strings.Cut(line[:at], " ")
 	if value == manifestGone {
 		delete(m.pos, key)
 		return
 	}
 	pos, err := strconv.ParseUint(value, 10, 64)
-	if err != nil {
+	switch {
+	case err != nil:
 		m.bad++
-		return
+	case key == manifestHead:
+		m.least = int(pos) + 1 // with this one
+	default:
+		m.pos[key] = pos
 	}
-	m.pos[key] = pos
+}
+
+// damage says what is wrong with the manifest that was read, given that there are day files; empty when nothing is.
+func (m *manifest) damage() string {
+	switch {
+	case m.fault != nil:
+		return ""
+	case !m.there:
+		return "was missing"
+	case m.bad > 0:
+		return fmt.Sprintf("had %d damaged lines", m.bad)
+	case m.lines == 0 || m.lines < m.least:
+		return fmt.Sprintf("had %d lines instead of %d or more", m.lines, max(m.least, 1))
+	}
+	return ""
 }
 
 func lineSum(text string) string { return fmt.Sprintf("%08x", crc32.Checksum([]byte(text), pageSum)) }
@@ -87,12 +120,31 @@ func manifestLine(key, value string) string {
 
 // rewrite replaces the file by one that has a line for each day file.
 func (m *manifest) rewrite() error {
+	if m.fault != nil {
+		return m.fault
+	}
 	var b strings.Builder
+	b.WriteString(manifestLine(manifestHead, strconv.Itoa(len(m.pos))))
 	for _, key := range slices.Sorted(maps.Keys(m.pos)) {
 		b.WriteString(manifestLine(key, strconv.FormatUint(m.pos[key], 10)))
 	}
 	m.close()
-	return writeSynced(m.path, []byte(b.String()))
+	m.due = true
+	if err := writeSynced(m.path, []byte(b.String())); err != nil {
+		return err
+	}
+	m.due, m.size = false, int64(b.Len())
+	m.info, _ = os.Stat(m.path)
+	return nil
+}
+
+// intact tells whether the file is still the one that we have written.
+func (m *manifest) intact() bool {
+	info, err := os.Stat(m.path)
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	return m.info == nil || os.SameFile(info, m.info) && info.Size() >= m.size
 }
 
 // add lists a file that has just been made, durably.
@@ -124,21 +176,22 @@ func (m *manifest) note(reached map[string]uint64) error {
 }
 
 func (m *manifest) append(lines string, durable bool) (err error) {
+	if m.fault != nil {
+		return m.fault
+	}
+	if m.due || !m.intact() || m.size > manifestMost {
+		return m.rewrite() // which has these lines, too
+	}
 	if m.out == nil {
-		if m.out, err = os.OpenFile(m.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+		if m.out, err = os.OpenFile(m.path, os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
 			return err
 		}
 		if m.size, err = m.out.Seek(0, io.SeekEnd); err != nil {
 			return err
 		}
-		if m.size == 0 {
-			if err := syncDir(filepath.Dir(m.path)); err != nil {
-				return err
-			}
+		if m.info, err = m.out.Stat(); err != nil {
+			return err
 		}
-	}
-	if m.size > manifestMost {
-		return m.rewrite() // which has these lines, too
 	}
 	n, err := m.out.WriteString(lines)
 	m.size += int64(n)
@@ -174,12 +227,17 @@ func (fs *files) reached() map[string]uint64 {
 
 // checkManifest compares the manifest with the files that were found: those it does not know are added, those that are
 // not there and were not dropped are returned.
-func (fs *files) checkManifest(collections []*catalog.Collection, late []*file, stores func(*catalog.Collection, period) bool) (missing []*file, err error) {
-	m, err := readManifest(fs.dir)
-	if err != nil {
-		return nil, err
+func (fs *files) checkManifest(collections []*catalog.Collection, late []*file, stores func(*catalog.Collection, period) bool) (missing []*file) {
+	m := readManifest(fs.dir)
+	if fs.manifest != nil { // it could not be read before
+		for key, pos := range fs.manifest.pos {
+			m.pos[key] = max(m.pos[key], pos)
+		}
 	}
 	fs.manifest = m
+	if why := m.damage(); why != "" && fs.any() {
+		fs.noteManifest(why)
+	}
 	found := map[string]uint64{}
 	for _, f := range late {
 		found[f.key()] = m.pos[f.key()]
@@ -207,5 +265,56 @@ func (fs *files) checkManifest(collections []*catalog.Collection, late []*file, 
 		}
 	}
 	m.pos = found
-	return missing, m.rewrite()
+	if err := m.rewrite(); err != nil { // the old one is still good; Watch tries again
+		fs.log.Error("the list of files of rows could not be written", "file", m.path, "err", err)
+	}
+	return missing
+}
+
+// any tells whether there are day files.
+func (fs *files) any() bool {
+	for _, list := range fs.byName {
+		if len(list) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// noteManifest leaves a note that the manifest was lost, which keeps a fault open until an operator removes it: day files
+// that went before the service could list the files anew are not missed.
+func (fs *files) noteManifest(why string) {
+	fs.log.Error("the list of files of rows was lost or damaged", "file", filepath.Join(fs.dir, manifestFile), "why", why)
+	note := fs.freeMarker(filepath.Join(fs.dir, manifestFile)+missingMark, fs.now().UTC())
+	if err := writeSynced(note, []byte("The list of files of rows "+why+". Removing this note says that the day files have been compared with a backup.\n")); err != nil {
+		fs.log.Error("the note about the list of files of rows could not be written", "err", err)
+	}
+}
+
+// manifestNotes lists the notes that are left.
+func manifestNotes(dir string) []string {
+	notes, _ := filepath.Glob(filepath.Join(dir, manifestFile+missingMark+"*Z"))
+	return notes
+}
+
+// lookAfterManifest writes a manifest anew that has been deleted or changed, and reads one that could not be read before. The
+// mutex is held.
+func (fs *files) lookAfterManifest() error {
+	m := fs.manifest
+	switch {
+	case m.fault != nil:
+		if again := readManifest(fs.dir); again.fault != nil {
+			return again.fault
+		}
+		return fs.tellMissing(fs.checkManifest(fs.collections, nil, fs.stores))
+	case m.due:
+		return m.rewrite()
+	case !m.intact():
+		fs.log.Error("the list of files of rows was deleted or replaced, and is written anew", "file", m.path)
+		if err := m.rewrite(); err != nil {
+			return err
+		}
+		fs.told("the list of files of the row store, " + m.path + ", was deleted or replaced while the service ran; it has been written anew from memory, and nothing is missing")
+	}
+	return nil
 }

@@ -49,18 +49,24 @@ func Verify(ctx context.Context, cfg Config) (problems []Problem, files int, err
 	all, _ := collections(cfg.Catalog)
 	v := verifying{dir: cfg.Dir, conn: c, problems: []Problem{}, marked: map[string]bool{}, found: map[string]bool{}}
 	v.readMarks(all)
-	if v.manifest, err = readManifest(cfg.Dir); err != nil {
-		return nil, 0, err
+	if v.manifest = readManifest(cfg.Dir); v.manifest.fault != nil {
+		return nil, 0, v.manifest.fault
 	}
 	for _, col := range all {
 		if err := v.collection(ctx, col); err != nil {
 			return nil, v.files, err
 		}
 	}
-	if n := v.manifest.bad; n > 0 {
+	if why := v.manifest.damage(); why != "" && v.files > 0 {
 		v.problems = append(v.problems, Problem{
-			File: manifestFile, Problem: fmt.Sprintf("%d of its lines are damaged, so files that they name are not missed", n),
+			File: manifestFile, Problem: "the list of files " + why + ", so files that it named are not missed",
 			Remedy: "Compare the day files with a backup. The next start of the service writes the list anew.",
+		})
+	}
+	for _, note := range manifestNotes(cfg.Dir) {
+		v.problems = append(v.problems, Problem{
+			File: filepath.Base(note), Problem: "the list of files was lost or damaged; files that were deleted before it was written anew are not missed",
+			Remedy: "Compare the day files with a backup, and remove this note.",
 		})
 	}
 	return v.problems, v.files, nil

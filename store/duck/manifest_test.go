@@ -1,0 +1,181 @@
+package duck
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// TestManifestCannotBeWritten opens a store whose manifest cannot be written anew, as on a full disk. The store opens, days
+// that have a file take rows, and it is written when that is possible again.
+func TestManifestCannotBeWritten(t *testing.T) {
+	dir := makeDays(t)
+	path := filepath.Join(dir, manifestFile)
+	mkdir(t, path+unfinished)
+	s := openWith(t, dir)
+	if s.Watch() == nil {
+		t.Error("the store does not say that its manifest cannot be written")
+	}
+	if n, _, err := askFirst(t, s, countAll, false); err != nil || n != oldRows+2 {
+		t.Errorf("%d rows, %v; want %d", n, err, oldRows+2)
+	}
+	must(t, s.Append(t.Context(), rowsOf(9, 1)))
+	if err := s.Append(t.Context(), rowsOf(10, 5)); err == nil {
+		t.Error("a file was made that is not listed")
+	}
+	remove(t, path+unfinished)
+	must(t, s.Watch())
+	must(t, s.Append(t.Context(), rowsOf(10, 5)))
+	must(t, s.Close())
+	remove(t, dayPath(dir, 5))
+	wantMissing(t, openWith(t, dir), countAll, 5, oldRows+3)
+}
+
+// TestManifestCannotBeRead opens a store whose manifest cannot be read, as it belongs to another user. It is not
+// overwritten, and what it lists is missed when it can be read.
+func TestManifestCannotBeRead(t *testing.T) {
+	dir := makeDays(t)
+	path := filepath.Join(dir, manifestFile)
+	remove(t, dayPath(dir, damageDay))
+	hide(t, path)
+	s := openWith(t, dir)
+	if err := s.Watch(); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("watch: %v", err)
+	}
+	must(t, s.Append(t.Context(), rowsOf(9, 1)))
+	show(t, path)
+	must(t, s.Watch())
+	wantMissing(t, s, countAll, damageDay, 3)
+	if list := s.Faults(); len(list) != 0 {
+		t.Errorf("faults: %v", list)
+	}
+}
+
+// TestManifestLost starts with a manifest that was deleted, emptied, cut or damaged. That is a fault until an operator
+// removes the note about it, and verify names it.
+func TestManifestLost(t *testing.T) {
+	base := makeDays(t)
+	whole, err := os.ReadFile(filepath.Join(base, manifestFile))
+	must(t, err)
+	for i, test := range []struct {
+		name string
+		do   func(t *testing.T, path string)
+	}{
+		{"deleted", func(t *testing.T, path string) { remove(t, path) }},
+		{"cut", func(t *testing.T, path string) { truncate(t, path, int64(len(whole)/2)) }},
+		{"emptied", func(t *testing.T, path string) { truncate(t, path, 0) }},
+		{"damaged", func(t *testing.T, path string) { overwrite(t, path, 50, 1) }},
+	} {
+		if testing.Short() && i > 1 {
+			continue // part of make soak
+		}
+		t.Run(test.name, func(t *testing.T) {
+			dir := copyDir(t, base)
+			test.do(t, filepath.Join(dir, manifestFile))
+			if problems := verify(t, copyDir(t, dir)); len(problems) != 1 || problems[0].File != manifestFile {
+				t.Errorf("verify: %v", problems)
+			}
+			for range 2 {
+				s := openWith(t, dir)
+				if list := s.Faults(); len(list) != 1 || list[0].ID != "manifest" || len(s.Incomplete()) != 0 {
+					t.Errorf("faults: %v, incomplete %v", list, s.Incomplete())
+				}
+				must(t, s.Close())
+			}
+			notes := manifestNotes(dir)
+			if problems := verify(t, copyDir(t, dir)); len(problems) != 1 || len(notes) != 1 || problems[0].File != filepath.Base(notes[0]) {
+				t.Errorf("verify: %v, notes %v", problems, notes)
+			}
+			s := openWith(t, dir)
+			remove(t, notes[0])
+			if list := s.Faults(); len(list) != 0 {
+				t.Errorf("faults: %v", list)
+			}
+		})
+	}
+	if list := openWith(t, t.TempDir()).Faults(); len(list) != 0 {
+		t.Errorf("a new store has faults: %v", list)
+	}
+}
+
+// TestManifestDeletedUnderUs: a manifest that goes while the store is open is written anew.
+func TestManifestDeletedUnderUs(t *testing.T) {
+	dir := makeDays(t)
+	path := filepath.Join(dir, manifestFile)
+	s := openWith(t, dir)
+	told := 0
+	s.files.told = func(string) { told++ }
+	must(t, s.Append(t.Context(), rowsOf(9, 1)))
+	must(t, s.Watch())
+	want, err := os.ReadFile(path)
+	must(t, err)
+	for i, do := range []func(){func() { remove(t, path) }, func() { truncate(t, path, 10) }, func() { remove(t, path); write(t, path, want) }} {
+		do()
+		must(t, s.Watch())
+		if m := readManifest(dir); m.damage() != "" || len(m.pos) != 3 || told != i+1 {
+			t.Errorf("%d: %s, %d files, told %d times", i, m.damage(), len(m.pos), told)
+		}
+	}
+}
+
+const testInstance = "0123456789abcdef0123456789abcdef"
+
+// openInstance opens a store whose folder says to which instance it belongs.
+func openInstance(t testing.TB, dir, id string) *Store {
+	t.Helper()
+	cat, err := catalog.Load()
+	must(t, err)
+	s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, Instance: id, Journal: func(func(*belfry.Batch) error) error { return nil }})
+	must(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// TestFolderMovedAway takes the folder of rows, or the file that says whose it is, away under the store. Nothing is made in
+// its place, and everything goes on when it is back.
+func TestFolderMovedAway(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "rows")
+	mkdir(t, dir)
+	id := filepath.Join(dir, instanceFile)
+	write(t, id, []byte(testInstance+"\n"))
+	s := openInstance(t, dir, testInstance)
+	must(t, s.Append(t.Context(), rowsOf(1, 0)))
+	must(t, s.Watch())
+	c := s.cfg.Catalog.Collection("objectdata")
+	pos, rows := uint64(2), int64(1)
+	for _, test := range []struct {
+		name       string
+		away, back func()
+	}{
+		{"folder", func() { must(t, os.Rename(dir, dir+".x")) }, func() { must(t, os.Rename(dir+".x", dir)) }},
+		{"instance", func() { must(t, os.Rename(id, id+".x")) }, func() { must(t, os.Rename(id+".x", id)) }},
+		{"other instance", func() { write(t, id, []byte(strings.Repeat("a", 32)+"\n")) }, func() { write(t, id, []byte(testInstance+"\n")) }},
+	} {
+		test.away()
+		for what, err := range map[string]error{
+			"a row of a known day": s.Append(t.Context(), rowsOf(pos, 0)),
+			"a row of a new day":   s.Append(t.Context(), rowsOf(pos, int(pos))),
+			"a watch":              s.Watch(),
+			"a drop":               s.Drop(t.Context(), c, crashDay0-dayLength),
+		} {
+			if !errors.Is(err, ErrFolder) || !strings.Contains(err.Error(), dir) {
+				t.Errorf("%s: %s: %v", test.name, what, err)
+			}
+		}
+		if _, err := os.Stat(dir); err == nil && test.name == "folder" {
+			t.Error("the folder was made anew")
+		}
+		test.back()
+		must(t, s.Watch())
+		must(t, s.Append(t.Context(), rowsOf(pos, 0, int(pos))))
+		pos, rows = pos+1, rows+2
+		if n, _, err := askFirst(t, s, countAll, false); err != nil || n != rows || len(s.Incomplete()) != 0 {
+			t.Errorf("%s: %d rows, %v, %v; want %d", test.name, n, err, s.Incomplete(), rows)
+		}
+	}
+}
