@@ -227,6 +227,9 @@ func (d *disk) lookAt(v *volume) *belfry.Error {
 	if !v.rows || reserved(v.file(), reserve) {
 		return nil
 	}
+	if _, err := os.Stat(v.dir); errors.Is(err, os.ErrNotExist) && v.free >= low+reserve {
+		return nil // before the first start; the reserve is made when the folder is there
+	}
 	if v.free < low+reserve || makeReserve(v.file(), reserve) != nil {
 		return belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: %s free on %s, but the reserve of %s above storage.min_free %s does not fit; free space or lower the limits",
 			Size(v.free).Rough(), v.dir, Size(reserve).Rough(), Size(low).Rough())

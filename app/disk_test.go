@@ -50,6 +50,35 @@ func TestDisk(t *testing.T) {
 	f(50, "does not answer", true)
 }
 
+// TestDiskBeforeFirstStart looks at a file system whose folder of rows has not been made yet: there is room, and the reserve is
+// made with the folder.
+func TestDiskBeforeFirstStart(t *testing.T) {
+	rows := filepath.Join(t.TempDir(), "rows")
+	cfg := &Config{Data: t.TempDir(), Storage: Storage{MinFree: 1000, Reserve: 500, DuckDB: DuckDB{Dir: rows}}}
+	d := newDisk(cfg, newFaults(slog.New(slog.DiscardHandler), time.Now), slog.New(slog.DiscardHandler))
+	free := int64(10_000)
+	d.space = func(string) (int64, int64, error) { return free, 100_000, nil }
+	d.device = func(dir string) (uint64, error) {
+		if strings.HasPrefix(dir, filepath.Dir(rows)) {
+			return 2, nil
+		}
+		return 1, nil
+	}
+	d.look()
+	must(t, d.Ready())
+	free = 1200
+	if d.look(); d.Ready() == nil {
+		t.Error("writes are taken although the reserve will not fit")
+	}
+	free = 10_000
+	must(t, os.Mkdir(rows, 0o700))
+	d.look()
+	must(t, d.Ready())
+	if !reserved(filepath.Join(rows, "belfry.reserve"), 500) {
+		t.Error("there is no reserve")
+	}
+}
+
 func TestReserveTakesSpace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "reserve")
 	if err := makeReserve(file, 1<<20); err != nil {
