@@ -29,6 +29,10 @@ func Verify(ctx context.Context, o Options) (v Verification, err error) {
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	dir := o.Config.inside(o.Config.Storage.DuckDB.Dir)
-	v.Problems, v.Files, err = duck.Verify(ctx, duck.Config{Dir: dir, Catalog: o.Catalog, Log: o.Log})
+	id, err := journal.ReadInstance(dir)
+	if err != nil {
+		return v, err
+	}
+	v.Problems, v.Files, err = duck.Verify(ctx, duck.Config{Dir: dir, Instance: id, Catalog: o.Catalog, Log: o.Log})
 	return v, err
 }

@@ -286,6 +286,9 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 	}
 	kinds, err := extend(ctx, s.writer, f, cols)
 	if err == nil {
+		err = s.files.sign(ctx, s.writer, f)
+	}
+	if err == nil {
 		err = s.fill(f, cols, pieces)
 	}
 	pos := pieces[len(pieces)-1].batch.Pos

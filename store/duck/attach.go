@@ -29,7 +29,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 			fs.detach(f)
 		}
 	}()
-	kinds, err := f.inspect(ctx, fs.conn)
+	kinds, err := f.inspect(ctx, fs.conn, fs.instance)
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 
 // inspect reads the position and the columns of a file that has just been attached, and looks whether it is what it is
 // called.
-func (f *file) inspect(ctx context.Context, c *conn) (kinds map[string]kind, err error) {
-	if f.pos, err = c.number(ctx, "SELECT max(pos) FROM "+f.alias+".main.position"); err != nil {
+func (f *file) inspect(ctx context.Context, c *conn, instance string) (kinds map[string]kind, err error) {
+	if err := f.readPosition(ctx, c, instance); err != nil {
 		return nil, err
 	}
 	if kinds, err = readKinds(ctx, c, f.alias); err != nil {

@@ -64,6 +64,9 @@ func (fs *files) drawInto(ctx context.Context, path string, cols []column) error
 	if err == nil && slices.Contains(cols, column{rowsColumn, kindInt}) { // a file of summaries
 		err = fs.conn.exec(ctx, "CREATE TABLE "+alias+".main."+madeTable+" (timestamp BIGINT, rows BIGINT)")
 	}
+	if err == nil && fs.instance != "" {
+		err = fs.conn.exec(ctx, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+quoteText(fs.instance)+" AS id")
+	}
 	if err == nil {
 		err = fs.conn.exec(ctx, "CHECKPOINT "+alias)
 	}

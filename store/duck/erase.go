@@ -179,6 +179,9 @@ func (s *Store) copyWithout(ctx context.Context, q *conn, f *file, path, among s
 		"CREATE TABLE " + alias + ".main.rows AS SELECT * FROM " + f.ref() + " WHERE NOT " + among,
 		"CREATE TABLE " + alias + ".main.position AS SELECT max(pos) AS pos FROM " + f.alias + ".main.position HAVING max(pos) IS NOT NULL",
 	}
+	if s.cfg.Instance != "" {
+		texts = append(texts, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+quoteText(s.cfg.Instance)+" AS id")
+	}
 	if s.summing(f.collection) != nil {
 		texts = append(texts, "CREATE TABLE "+alias+".main."+madeTable+" AS SELECT timestamp, CAST(sum(rows) AS BIGINT) AS rows FROM "+
 			alias+".main.rows GROUP BY timestamp")

@@ -75,10 +75,11 @@ type file struct {
 	table      query.Table
 	kinds      map[string]kind // of its columns; never changed, only replaced
 
-	pos   uint64 // highest position in it; only the writer, who holds a reference, looks at it
-	dirty int64  // bytes in its log, which the engine also holds in memory
-	log   logState
-	grown int // rows since token filters were last asked for; the writer's as well
+	pos    uint64 // highest position in it; only the writer, who holds a reference, looks at it
+	dirty  int64  // bytes in its log, which the engine also holds in memory
+	log    logState
+	signed bool // it has the id of the instance; see sign
+	grown  int  // rows since token filters were last asked for; the writer's as well
 
 	writes int // transactions that began to write to it, and that ended
 
@@ -388,6 +389,7 @@ func (fs *files) wrote(f *file, pos uint64, kinds map[string]kind) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.pos = pos
+	f.signed = fs.instance != ""
 	if kinds != nil {
 		f.know(kinds)
 	}

@@ -169,6 +169,9 @@ func (s *Store) replace(ctx context.Context, q *conn, d *summed, f *file, spans 
 		return err
 	}
 	kinds, err := extend(ctx, q, f, summaryColumns(by.indicators))
+	if err == nil {
+		err = s.files.sign(ctx, q, f)
+	}
 	var rows rowCounts
 	if err == nil {
 		rows, err = rewrite(ctx, q, f, spans, by, parts)

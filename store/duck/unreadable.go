@@ -395,6 +395,9 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 		return err
 	}
 	kinds, err := extend(ctx, s.writer, f, cols)
+	if err == nil {
+		err = s.files.sign(ctx, s.writer, f)
+	}
 	to, from := f.alias+".main.", late.alias+".main."
 	texts := []string{"INSERT INTO " + to + "rows BY NAME SELECT * FROM " + from + "rows AS l WHERE NOT EXISTS (SELECT 1 FROM " + to + "rows AS m WHERE m.customer = l.customer AND m.id = l.id)"}
 	if summaries {

@@ -47,7 +47,7 @@ func Verify(ctx context.Context, cfg Config) (problems []Problem, files int, err
 		return nil, 0, err
 	}
 	all, _ := collections(cfg.Catalog)
-	v := verifying{dir: cfg.Dir, conn: c, problems: []Problem{}, marked: map[string]bool{}, found: map[string]bool{}}
+	v := verifying{dir: cfg.Dir, instance: cfg.Instance, conn: c, problems: []Problem{}, marked: map[string]bool{}, found: map[string]bool{}}
 	v.readMarks(all)
 	if v.manifest = readManifest(cfg.Dir); v.manifest.fault != nil {
 		return nil, 0, v.manifest.fault
@@ -75,6 +75,7 @@ func Verify(ctx context.Context, cfg Config) (problems []Problem, files int, err
 // verifying is one run of Verify.
 type verifying struct {
 	dir      string
+	instance string
 	conn     *conn
 	marks    map[string]belfry.Time
 	manifest *manifest
@@ -183,7 +184,7 @@ func (v *verifying) file(ctx context.Context, c *catalog.Collection, p period) e
 
 // read has the engine look at every block of the rows.
 func (v *verifying) read(ctx context.Context, f *file) (err error) {
-	kinds, err := f.inspect(ctx, v.conn)
+	kinds, err := f.inspect(ctx, v.conn, v.instance)
 	if err != nil {
 		return err
 	}
