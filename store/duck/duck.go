@@ -3,7 +3,9 @@
 // Each collection has a folder, and each of its periods (a day, or a month where little happens) a file of its own in
 // it, so that retention is an unlink and a query opens only the files of its span:
 //
-//	DIR/objectlog/2026-11-15.duckdb          tables rows and position
+//	DIR/instance                             the id of the instance; written by who makes the folder
+//	DIR/objectlog/2026-11-15.duckdb          tables rows, position and instance
+//	DIR/objectlog/2026-11-15.duckdb.late     rows that came while the file of the day could not be read; mostly not there
 //	DIR/objectlog/2026-11-15.duckdb.tokens   which blocks of rows have which words, where texts are searched by word
 //	DIR/objectlog/2026-11-15.duckdb.items    which items have rows in it, once someone has looked for one
 //	DIR/objectlog/watermark                  all before it has been dropped
@@ -26,6 +28,7 @@
 //     for periods that a clock which is far behind shows, see Keep.
 //   - Filters are made from committed rows alone, and checked against them before they are used. They may be missing, old
 //     or damaged, and then more is read; no row of an answer is ever missing for it.
+//   - Nothing is deleted because of a file whose checksum is wrong, and nothing is written while DIR does not belong to us.
 //   - What the engine says is for the log; clients never see it. No statement can reach a file outside DIR.
 package duck
 
