@@ -14,13 +14,15 @@ const instanceTable = "instance"
 // sign writes the id of the instance into a file, if its log does not have it yet. It is part of a transaction.
 func (fs *files) sign(ctx context.Context, c *conn, f *file) error {
 	fs.mu.Lock()
-	done := fs.instance == "" || f.signed && f.dirty > 0
+	done, signed := fs.instance == "" || f.signed && f.dirty > 0, f.signed
 	fs.mu.Unlock()
 	if done {
 		return nil
 	}
-	if err := c.exec(ctx, "CREATE TABLE IF NOT EXISTS "+f.alias+".main."+instanceTable+" (id VARCHAR)"); err != nil {
-		return err
+	if !signed {
+		if err := c.exec(ctx, "CREATE TABLE IF NOT EXISTS "+f.alias+".main."+instanceTable+" (id VARCHAR)"); err != nil {
+			return err
+		}
 	}
 	return c.exec(ctx, "INSERT INTO "+f.alias+".main."+instanceTable+" VALUES (?)", fs.instance)
 }
