@@ -19,18 +19,19 @@ import (
 // service stands.
 type core struct {
 	Options
-	cfg     atomic.Pointer[Config] // the one in force
-	limits  atomic.Pointer[ingest.Limits]
-	lock    *journal.Lock
-	db      *meta.DB
-	tree    *meta.Tree
-	journal *journal.Journal
-	stored  uint64                              // position of the database when it was opened
-	moved   uint64                              // position of the row store, as far as that was known then
-	oldest  func(collection string) belfry.Time // what the row store has not dropped; nil without one
-	damage  []string
-	last    belfry.Time // of the newest record in the journal
-	wrote   func(error) // told how appends to the journal end; nil for none
+	cfg      atomic.Pointer[Config] // the one in force
+	limits   atomic.Pointer[ingest.Limits]
+	lock     *journal.Lock
+	db       *meta.DB
+	tree     *meta.Tree
+	journal  *journal.Journal
+	instance string
+	stored   uint64                              // position of the database when it was opened
+	moved    uint64                              // position of the row store, as far as that was known then
+	oldest   func(collection string) belfry.Time // what the row store has not dropped; nil without one
+	damage   []string
+	last     belfry.Time // of the newest record in the journal
+	wrote    func(error) // told how appends to the journal end; nil for none
 
 	accepted map[string]bool // parts whose loss has been accepted at this start
 	told     []string        // texts of events about it

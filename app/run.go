@@ -233,7 +233,7 @@ func (s *service) stop() error {
 			errs = append(errs, err)
 		}
 	}
-	errs = append(errs, s.closeCore())
+	errs = append(errs, s.labels.close(), s.closeCore())
 	s.Log.Info("stopped", "dur", time.Since(begun).Round(time.Millisecond))
 	return errors.Join(errs...)
 }
@@ -290,4 +290,7 @@ func (s *service) drainStore(ctx context.Context) error {
 	return s.store.Drain(ctx)
 }
 
-func (s *service) drainMeta(ctx context.Context) error { return s.meta.Drain(ctx) }
+func (s *service) drainMeta(ctx context.Context) error {
+	s.watchMeta(ctx)
+	return s.meta.Drain(ctx)
+}

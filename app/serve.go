@@ -49,9 +49,11 @@ type service struct {
 	phase       atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
 	reloads     chan struct{}                // retention may have changed
 	files       chan struct{}                // a file of rows was found damaged or missing, or is whole again
+	metaLost    atomic.Pointer[belfry.Error] // why nothing is taken while the files of the metadata are not there; nil when they are
 	goal        uint64                       // position of the last record of the replay
 	refused     atomic.Int64                 // files that were wrong when they were to be imported
 	summed      atomic.Int64                 // when all summaries were found up to date, in Unix seconds
+	labels      labels
 	settings
 	vitals   vitals
 	registry *prometheus.Registry // of all metrics
@@ -218,7 +220,7 @@ func (s *service) startSequencer(context.Context) error {
 		Check:   collect.Check, Inspect: s.collect.Inspect, Receivers: s.collect.Receivers,
 		ZoneOf:  s.zoneOf,
 		Room:    s.room,
-		Ready:   s.disk.Ready,
+		Ready:   s.writable,
 		Answers: s.answered,
 		Count:   s.meta.AnswerCount,
 	})
@@ -338,7 +340,11 @@ func (s *service) serveHTTP(context.Context) error {
 	if !s.cfg.Load().NoCollect {
 		s.parts.collect = start("collectors", s.collect.Run, s.failed)
 	}
-	s.parts.watch = start("watch of lock and journal", s.watchLock, s.failed)
+	var err error
+	if s.labels, err = openLabels(s.cfg.Load(), s.instance); err != nil {
+		return err
+	}
+	s.parts.watch = start("watch of lock, journal and metadata", s.watchParts, s.failed)
 	s.parts.keep = start("housekeeping", s.keepHouse, s.failed)
 	s.parts.measure = start("measurements", s.measure, s.failed)
 	s.parts.erase = start("removal of customers", behind(s.keepErased), s.failed)
