@@ -76,9 +76,6 @@ func (s *service) keepHouse(ctx context.Context) error {
 
 func (s *service) release(ctx context.Context) {
 	rows := s.store.Position()
-	if _, segments := s.journal.Size(); segments > 1 || s.journal.Short() || s.disk.journalLow.Load() {
-		s.releaseUpTo(ctx, min(rows, s.meta.Position()))
-	}
 	if rows > s.moved && s.trouble.meta.err() == nil {
 		if err := s.db.MarkRows(ctx, rows); err != nil {
 			if ctx.Err() == nil {
@@ -87,6 +84,9 @@ func (s *service) release(ctx context.Context) {
 			return
 		}
 		s.moved = rows
+	}
+	if _, segments := s.journal.Size(); segments > 1 || s.journal.Short() || s.disk.journalLow.Load() {
+		s.releaseUpTo(ctx, min(s.moved, s.meta.Position())) // a start takes segments for lost that go beyond either
 	}
 }
 

@@ -50,6 +50,7 @@ type service struct {
 	reloads     chan struct{}                // retention may have changed
 	files       chan struct{}                // a file of rows was found damaged or missing, or is whole again
 	metaLost    atomic.Pointer[belfry.Error] // why nothing is taken while the files of the metadata are not there; nil when they are
+	lost        atomic.Pointer[[]loss]       // times of which rows may be missing
 	goal        uint64                       // position of the last record of the replay
 	refused     atomic.Int64                 // files that were wrong when they were to be imported
 	summed      atomic.Int64                 // when all summaries were found up to date, in Unix seconds
@@ -237,9 +238,7 @@ func (s *service) startSequencer(context.Context) error {
 			s.Log.Warn("no event about an accepted loss could be written", "err", err)
 		}
 	}
-	if s.short != "" {
-		s.faults.begin("journal_end", false, s.short)
-	}
+	s.tellLosses()
 	if len(s.damage) > 0 {
 		s.mendDamage()
 	}
@@ -315,7 +314,7 @@ func (s *service) serveHTTP(context.Context) error {
 	people := newAccounts(s.tree, s.seq)
 	s.people = people
 	c := api.Config{
-		Log: s.Log.With("part", "api"), Now: time.Now, Arrival: s.seq.Now, Trusted: s.guard.expiry, ConfirmClock: s.confirmClock, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
+		Log: s.Log.With("part", "api"), Now: time.Now, Arrival: s.seq.Now, Trusted: s.guard.expiry, ConfirmFault: s.confirmFault, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
 		Tree: s.tree, Hub: s.hub, Accounts: people,
 		Explain: s.explain, Try: s.try,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
@@ -336,7 +335,7 @@ func (s *service) serveHTTP(context.Context) error {
 		c.Provider = provider
 	}
 	s.api = api.New(c)
-	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq, confirm: s.confirmClock}))
+	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq, confirm: s.confirmFault}))
 	if !s.cfg.Load().NoCollect {
 		s.parts.collect = start("collectors", s.collect.Run, s.failed)
 	}
@@ -384,10 +383,13 @@ func (s *service) source(c *catalog.Collection) query.Source {
 	if err := s.pressure.check(); err != nil {
 		return shortOfMemory{err}
 	}
+	rows := lossy{s.store, *s.lost.Load()}
 	if c.Historical {
-		return s.store
+		return rows
 	}
-	return status.Source{Tree: s.tree, Past: s.past()}
+	past := s.past()
+	past.Rows = rows
+	return status.Source{Tree: s.tree, Past: past}
 }
 
 func (c *Config) apiLimits() api.Limits {

@@ -25,6 +25,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -130,6 +131,8 @@ type Journal struct {
 type segment struct {
 	number uint64
 	path   string
+	fence  uint64 // last position that counts before this segment; only as Open found it
+	fenced bool   // fence is known
 	old    bool   // not looked into: all of it is at or before Options.After
 	going  bool   // Release is removing it
 	last   uint64 // position of the last record that counts; number<<32 when there is none
@@ -162,6 +165,23 @@ func (j *Journal) Bounds() (begins, reached, next uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.begins, max(j.reached, j.last), j.next << 32
+}
+
+// Counts tells whether there was a record at pos that counts, as far as the segments that Open found tell, and returns the
+// last position up to pos that does. It may be in a segment that has been released.
+func (j *Journal) Counts(pos uint64) (last uint64, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	last = max(j.reached, j.last)
+	for _, s := range slices.Backward(j.segments) {
+		if s.number <= pos>>32 {
+			break
+		}
+		if s.fenced {
+			last = s.fence
+		}
+	}
+	return last, pos <= last
 }
 
 // Size is the space that the segments take on disk, and their number.

@@ -121,6 +121,7 @@ func (j *Journal) examine() error {
 		j.last = max(j.last, lastOf(s))
 		j.reached, j.begins = max(j.reached, j.last), 0
 		if h.ok {
+			s.fence, s.fenced = h.fence, true
 			j.last = max(j.last, h.fence) // the segment that had it may have been released
 			j.reached, j.begins = max(j.reached, h.fence), h.fence
 			damaged = append(j.missingBefore(h.fence), damaged...)
@@ -160,6 +161,9 @@ func (j *Journal) examineSegment(s *segment, newest bool, fence uint64) (h heade
 		return h, nil, err
 	}
 	s.end = min(sc.end, s.size)
+	if newest && !h.ok && s.index() == 0 { // a segment has its header before it has its name, so this is no trace of a crash
+		damaged = append(damaged, Damage{Segment: filepath.Base(s.path), From: s.last + 1, Reason: "all of the segment is damaged"})
+	}
 	for _, d := range sc.damaged {
 		if d.To == 0 || d.To > j.o.After {
 			damaged = append(damaged, d)

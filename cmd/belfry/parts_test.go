@@ -88,7 +88,9 @@ func (d *parts) whole() {
 func (d *parts) fault(id string) (message string, open bool) {
 	d.t.Helper()
 	res := d.ask("GET", "/api/health", "", d.logIn("default", "admin", adminPassword))
-	var h struct{ Faults []struct{ ID, Message string } }
+	var h struct {
+		Faults []struct{ ID, Message string }
+	}
 	if err := json.Unmarshal([]byte(res.body), &h); err != nil {
 		d.t.Fatalf("health: %s", res.body)
 	}
