@@ -112,6 +112,7 @@ type Journal struct {
 	headers []byte   // reused from call to call
 	bufs    [][]byte
 	closed  bool
+	reading bool      // see Read
 	spares  bool      // whether to make them
 	spare   chan bool // tells once whether it was made; nil when none is on its way
 

@@ -84,8 +84,14 @@ func TestJournalLoss(t *testing.T) {
 		d.crash()
 	}
 	some()
+	if out, status := d.verify(); status != 0 {
+		t.Errorf("verify of a folder whose service was killed: %d %s", status, out)
+	}
 	path, at := d.records()
 	d.flip(path, at[len(at)-3]+30) // inside the last record but one
+	if out, status := d.verify(); status != 4 || !strings.Contains(out, path+": ") {
+		t.Errorf("verify of a damaged journal: %d %s", status, out)
+	}
 	d.start()
 	d.lossy()
 	d.crash()

@@ -163,7 +163,7 @@ With "clock" it does what "belfry clock confirm" does. Other faults end when the
 		examples: []usageExample{{"Confirm that rows are lost:", "belfry fault confirm journal_loss --data /var/lib/belfry"}},
 	},
 	"verify": {
-		description: `Reads every file of rows in the folder of a stopped service, as far as its last block, and lists what is damaged or
+		description: `Reads every file in the folder of a stopped service, rows, metadata and journal, to its last block, and lists what is damaged or
 missing and what to do about it. It moves and deletes nothing. --json prints an object with the number of files read and the list
 of problems, each with collection, day, file, problem and remedy.
 
