@@ -23,17 +23,21 @@ func (s *service) watchParts(ctx context.Context) error {
 	tick := time.NewTicker(watchPartsEvery)
 	defer tick.Stop()
 	for {
-		s.trouble.lock.told(s.lock.Check()) // first, so that the loss is reported even if it is mended at once
-		s.trouble.lock.told(s.lock.Renew())
-		s.trouble.folder.told(s.journal.Check())
-		s.watchMeta(ctx)
-		s.watchInstance()
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+			s.lookAtParts(ctx)
 		}
 	}
+}
+
+func (s *service) lookAtParts(ctx context.Context) {
+	s.trouble.lock.told(s.lock.Check()) // first, so that the loss is reported even if it is mended at once
+	s.trouble.lock.told(s.lock.Renew())
+	s.trouble.folder.told(s.journal.Check())
+	s.watchMeta(ctx)
+	s.watchInstance()
 }
 
 // newTroubles makes what follows the parts that write.

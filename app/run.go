@@ -26,6 +26,7 @@ func (s *service) run(ctx context.Context) error {
 	go s.meta.Drain(ctx) // it reports by itself what goes wrong
 	caught := time.NewTicker(catchUpEvery)
 	defer caught.Stop()
+	blocked := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -36,14 +37,29 @@ func (s *service) run(ctx context.Context) error {
 		case <-s.Reload:
 			s.reload()
 		case <-caught.C:
-			if s.store.Position() >= s.goal {
+			if s.store.Position() < s.goal {
+				continue
+			}
+			if s.phase.Swap(nil) != nil {
+				s.settleFaults()
+			}
+			switch err := s.faults.ready(); {
+			case err == nil:
 				caught.Stop()
-				s.phase.Store(nil)
 				objects, resources, views := s.tree.Size()
 				s.Log.Info("ready", "objects", objects, "resources", resources, "views", views, "dur", time.Since(begun).Round(time.Millisecond))
+			case !blocked:
+				blocked = true
+				s.Log.Warn("started, but not ready", "why", message(err))
 			}
 		}
 	}
+}
+
+// settleFaults ends the faults of the last run that this one has not found.
+func (s *service) settleFaults() {
+	s.tellIncomplete(nil)
+	s.faults.settle()
 }
 
 // keepHouse lets go of what is not needed any more: segments that have arrived everywhere, rows and answers that are

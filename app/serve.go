@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -77,6 +78,7 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	s := &service{core: c, budget: budget, pressure: newPressure(budget.limit.bytes), failed: make(chan error, 8), reloads: make(chan struct{}, 1), files: make(chan struct{}, 1), faults: newFaults(o.Log.With("part", "faults"), time.Now)}
 	s.vitals.started = time.Now()
+	s.faults.load(filepath.Join(o.Config.Data, faultsFile))
 	s.newTroubles()
 	s.wrote = s.journalFailed
 	warnReadable(o.Config, o.Log)
@@ -234,7 +236,7 @@ func (s *service) startSequencer(context.Context) error {
 	}
 	s.parts.faults = start("events of faults", func(ctx context.Context) error { return s.faults.run(ctx, s.seq.Internal) }, s.failed)
 	for _, info := range s.told {
-		if err := s.seq.Internal(info); err != nil {
+		if err := s.seq.Internal(info, 0); err != nil {
 			s.Log.Warn("no event about an accepted loss could be written", "err", err)
 		}
 	}
@@ -253,7 +255,7 @@ const maxTold = 5
 func (s *service) mendDamage() {
 	told := s.damage[:min(len(s.damage), maxTold)]
 	info := fmt.Sprintf("journal damaged in %d places: %s", len(s.damage), strings.Join(told, "; "))
-	if err := s.seq.Internal(info); err != nil {
+	if err := s.seq.Internal(info, 0); err != nil {
 		s.Log.Warn("no event about the journal's damage could be written", "err", err)
 	}
 	if err := s.seq.Settle(); err != nil {
@@ -308,7 +310,7 @@ func (s *service) answered(ctx context.Context, c belfry.CustomerID, key string)
 }
 
 // serveHTTP lets requests in and starts what keeps the house.
-func (s *service) serveHTTP(context.Context) error {
+func (s *service) serveHTTP(ctx context.Context) error {
 	metrics := s.metrics()
 	s.registry = metrics.registry
 	people := newAccounts(s.tree, s.seq)
@@ -343,6 +345,7 @@ func (s *service) serveHTTP(context.Context) error {
 	if s.labels, err = openLabels(s.cfg.Load(), s.instance); err != nil {
 		return err
 	}
+	s.lookAtParts(ctx)
 	s.parts.watch = start("watch of lock, journal and metadata", s.watchParts, s.failed)
 	s.parts.keep = start("housekeeping", s.keepHouse, s.failed)
 	s.parts.measure = start("measurements", s.measure, s.failed)
