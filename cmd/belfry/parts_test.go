@@ -17,9 +17,14 @@ type parts struct {
 	sent int
 }
 
-func newParts(t *testing.T) *parts {
+func newParts(t *testing.T, prepare ...func(p *process)) *parts {
 	d := &parts{dayFiles: dayFiles{now: time.Now().UTC()}}
-	d.process = newProcess(t, func(p *process) { d.key = p.key("test", "readwrite") })
+	d.process = newProcess(t, func(p *process) {
+		for _, f := range prepare {
+			f(p)
+		}
+		d.key = p.key("test", "readwrite")
+	})
 	if res := d.ask("POST", "/api/provisioning/custom", "name\nweb01\n", "x-api-key: "+d.key, "Content-Type: text/csv"); res.StatusCode != 200 {
 		t.Fatal(res.body)
 	}
