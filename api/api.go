@@ -46,8 +46,8 @@ type Config struct {
 	Arrival func() belfry.Time
 	// Trusted is the time by which keys and sessions expire; nil: that of Now.
 	Trusted func() time.Time
-	// ConfirmClock says on behalf of an administrator that the clock is right; nil where nobody asks.
-	ConfirmClock func(by string) error
+	// ConfirmFault says on behalf of an administrator that a fault is known; nil where nobody asks.
+	ConfirmFault func(id, by string) error
 	Keys         Keys
 	Login        Sessions
 	Admin        KeyAdmin

@@ -52,6 +52,7 @@ var Routes = []Route{
 	{"DELETE", "/api/policies/{name...}", belfry.LevelAdministrator, nil, (*Server).deletePolicy, "Removes a policy."},
 	{"GET", "/api/health", belfry.LevelInstance, nil, (*Server).system, "Tells how the service fares: rows per second, what was refused and why, space, memory, slow queries."},
 	{"POST", "/api/health/clock", belfry.LevelInstance, nil, (*Server).confirmClock, "Confirms that the clock is right, after it was found far off; deletion goes on."},
+	{"POST", "/api/health/faults/{id}", belfry.LevelInstance, nil, (*Server).confirmFault, "Confirms a fault that stays until somebody has taken note of it: `journal_loss`, or `clock`."},
 	{"GET", "/api/settings", belfry.LevelAdministrator, nil, (*Server).listSettings, "Lists the settings with their values, where each comes from and whether it can be changed here."},
 	{"PUT", "/api/settings", belfry.LevelAdministrator, nil, (*Server).putSettings, "Changes settings; those of the instance need an instance administrator."},
 	{"GET", "/api/pictures", belfry.LevelRead, listParams, (*Server).listPictures, "Lists the pictures by name."},

@@ -124,7 +124,14 @@ func (s *Server) system(w *answer, r *request) error {
 
 // confirmClock takes an administrator's word that the clock is right.
 func (s *Server) confirmClock(w *answer, r *request) error {
-	if err := s.ConfirmClock(r.who); err != nil {
+	return s.confirm(w, r, "clock")
+}
+
+// confirmFault takes an administrator's word that a fault is known.
+func (s *Server) confirmFault(w *answer, r *request) error { return s.confirm(w, r, r.PathValue("id")) }
+
+func (s *Server) confirm(w *answer, r *request, fault string) error {
+	if err := s.ConfirmFault(fault, r.who); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -22,7 +22,8 @@ type Admin interface {
 	RemoveUser(ctx context.Context, customer, name string) error
 	CreateCustomer(ctx context.Context, name string) error
 	Customers(ctx context.Context) ([]CustomerInfo, error)
-	ConfirmClock(ctx context.Context) error
+	// ConfirmFault says that a fault is known, and ends it.
+	ConfirmFault(ctx context.Context, id string) error
 	// Grant adds to what a customer may listen on, and takes from it.
 	Grant(ctx context.Context, customer string, g Grants) error
 	Close() error
@@ -83,7 +84,7 @@ const byShell = "shell"
 type direct struct {
 	tree    *meta.Tree
 	seq     *ingest.Sequencer
-	confirm func(by string) error // that the clock is right
+	confirm func(fault, by string) error
 	close   func() error
 }
 
@@ -190,7 +191,7 @@ func (d *direct) Customers(context.Context) ([]CustomerInfo, error) {
 	return list, nil
 }
 
-func (d *direct) ConfirmClock(context.Context) error { return d.confirm(byShell) }
+func (d *direct) ConfirmFault(_ context.Context, id string) error { return d.confirm(id, byShell) }
 
 func (d *direct) Grant(_ context.Context, customer string, g Grants) error {
 	c, err := d.customer(customer)

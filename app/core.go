@@ -35,7 +35,8 @@ type core struct {
 
 	accepted map[string]bool // parts whose loss has been accepted at this start
 	told     []string        // texts of events about it
-	short    string          // why the journal is shorter than it should be; empty when it is not
+	gaps     []gap           // positions that the journal has lost
+	losses   []loss          // what is known about them, also from earlier starts
 }
 
 // lockCore takes the data folder.
@@ -88,12 +89,15 @@ func segmentSize(dir string) int64 {
 func (c *core) replay(each func(r *belfry.Record, fresh bool) error) error {
 	records, news := 0, 0
 	start := time.Now()
+	finder := newLossFinder(c.gaps, c.earliestLoss())
 	err := c.journal.Replay(0, func(pos uint64, payload []byte) error {
 		r, err := belfry.DecodeRecord(payload)
 		if err != nil {
 			c.lost(pos, err)
+			finder.insert(c.unused(pos))
 			return nil
 		}
+		finder.record(pos, r.Time.Std())
 		r.SetPos(pos)
 		c.last = r.Time
 		records++
@@ -102,6 +106,7 @@ func (c *core) replay(each func(r *belfry.Record, fresh bool) error) error {
 			news++
 			if err := c.tree.Apply(r); err != nil {
 				c.lost(pos, err)
+				finder.insert(c.unused(pos))
 				fresh = false
 			}
 		}
@@ -109,6 +114,9 @@ func (c *core) replay(each func(r *belfry.Record, fresh bool) error) error {
 	})
 	if err != nil {
 		return fmt.Errorf("replay journal: %w", err)
+	}
+	if err := c.keepLosses(finder.rest(time.Now())); err != nil {
+		return err
 	}
 	for _, d := range c.journal.Damaged() {
 		c.damage = append(c.damage, d.String())
@@ -120,8 +128,10 @@ func (c *core) replay(each func(r *belfry.Record, fresh bool) error) error {
 func (c *core) lost(pos uint64, err error) {
 	c.Log.Error("a record of the journal cannot be used", "pos", pos, "err", err)
 	// Every customer reads this in an event, and the error may name something of one of them; the log has it.
-	c.damage = append(c.damage, fmt.Sprintf("record %x·%d cannot be used", pos>>32, uint32(pos)))
+	c.damage = append(c.damage, unusable(pos))
 }
+
+func unusable(pos uint64) string { return "record " + position(pos) + " cannot be used" }
 
 // close gives everything back, as far as it was opened.
 func (c *core) close() error {
@@ -211,8 +221,14 @@ func openOffline(ctx context.Context, o Options) (_ Admin, err error) {
 		running.end()
 		return nil, err
 	}
-	confirm := func(string) error {
-		return writeClock(filepath.Join(o.Config.Data, clockFile), time.Now())
+	confirm := func(id, _ string) error {
+		switch id {
+		case clockFault:
+			return writeClock(filepath.Join(o.Config.Data, clockFile), time.Now())
+		case faultLoss:
+			return confirmLosses(filepath.Join(o.Config.Data, lossFile))
+		}
+		return unconfirmable(id)
 	}
 	return &direct{tree: c.tree, seq: seq, confirm: confirm, close: func() error { return errors.Join(running.end(), c.close()) }}, nil
 }

@@ -20,13 +20,22 @@ import (
 // An event is a record of the journal, so it is on the live stream at once even while the row store cannot take its row.
 // While the journal cannot be written either, events wait here.
 type faults struct {
-	log *slog.Logger
-	now func() time.Time
+	log  *slog.Logger
+	now  func() time.Time
+	file string // where they are noted for the next start; empty: nowhere
+	kept []byte // what the file has, of whoever runs run
 
 	mu      sync.Mutex
 	open    map[string]fault
-	pending []string // texts of events that are not written yet
+	before  map[string]fault // open when the process before this one ended, and not found again yet
+	pending []faultEvent     // not written yet
 	wake    chan struct{}
+}
+
+// faultEvent is an event that waits to be written.
+type faultEvent struct {
+	Info string      `json:"info"`
+	At   belfry.Time `json:"at"` // when it happened, which may be long before it can be written
 }
 
 type fault struct {
@@ -51,9 +60,15 @@ func (f *faults) begin(id string, blocks bool, message string) {
 	defer f.mu.Unlock()
 	was, known := f.open[id]
 	if !known {
-		was.since = f.now()
-		f.event(message)
-		f.log.Warn("fault begins", "fault", id, "message", message)
+		if was, known = f.before[id]; known {
+			delete(f.before, id)
+			f.log.Warn("fault goes on", "fault", id, "message", message)
+		} else {
+			was.since = f.now()
+			f.event(message, was.since)
+			f.log.Warn("fault begins", "fault", id, "message", message)
+		}
+		f.poke()
 	}
 	f.open[id] = fault{since: was.since, message: message, blocks: blocks}
 }
@@ -67,16 +82,33 @@ func (f *faults) end(id string) {
 		return
 	}
 	delete(f.open, id)
-	lasted := f.now().Sub(was.since).Round(time.Second)
-	f.event("over after " + lasted.String() + ": " + was.message)
+	f.over(id, was)
+}
+
+// over writes the event of the end of a fault. The mutex is held.
+func (f *faults) over(id string, was fault) {
+	now := f.now()
+	lasted := now.Sub(was.since).Round(time.Second)
+	f.event("over after "+lasted.String()+": "+was.message, now)
 	f.log.Info("fault is over", "fault", id, "dur", lasted)
+}
+
+// settle ends the faults of the process before this one that were not found again. It is called once everything has been
+// looked at.
+func (f *faults) settle() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for id, was := range f.before {
+		f.over(id, was)
+	}
+	f.before = nil
 }
 
 // tell writes an event about something that is over already.
 func (f *faults) tell(info string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.event(info)
+	f.event(info, f.now())
 }
 
 // isOpen tells whether a fault has begun and not ended.
@@ -88,11 +120,15 @@ func (f *faults) isOpen(id string) bool {
 }
 
 // event queues the text of an event. The mutex is held.
-func (f *faults) event(info string) {
+func (f *faults) event(info string, at time.Time) {
 	if len(f.pending) == maxPendingEvents { // the log has all of them
 		return
 	}
-	f.pending = append(f.pending, info)
+	f.pending = append(f.pending, faultEvent{info, belfry.At(at)})
+	f.poke()
+}
+
+func (f *faults) poke() {
 	select {
 	case f.wake <- struct{}{}:
 	default:
@@ -127,11 +163,14 @@ func (f *faults) list() []api.HealthFault {
 }
 
 // run writes the events of faults with emit until ctx ends. What cannot be written is tried again.
-func (f *faults) run(ctx context.Context, emit func(info string) error) error {
+func (f *faults) run(ctx context.Context, emit func(info string, at belfry.Time) error) error {
+	defer f.save()
 	for {
-		for info, ok := f.first(); ok && emit(info) == nil; info, ok = f.first() {
+		f.save()
+		for e, ok := f.first(); ok && emit(e.Info, e.At) == nil; e, ok = f.first() {
 			f.written()
 		}
+		f.save()
 		var retry <-chan time.Time
 		if _, waiting := f.first(); waiting {
 			retry = time.After(eventRetry)
@@ -145,11 +184,11 @@ func (f *faults) run(ctx context.Context, emit func(info string) error) error {
 	}
 }
 
-func (f *faults) first() (info string, ok bool) {
+func (f *faults) first() (e faultEvent, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.pending) == 0 {
-		return "", false
+		return e, false
 	}
 	return f.pending[0], true
 }

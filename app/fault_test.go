@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"belfry"
 )
 
 func TestFaults(t *testing.T) {
@@ -20,11 +23,11 @@ func TestFaults(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() {
-			done <- f.run(ctx, func(info string) error {
+			done <- f.run(ctx, func(info string, at belfry.Time) error {
 				if broken {
 					return errors.New("cannot write")
 				}
-				events = append(events, info)
+				events = append(events, at.Std().Format("15:04:05 ")+info)
 				return nil
 			})
 		}()
@@ -50,7 +53,7 @@ func TestFaults(t *testing.T) {
 		}
 		broken = false
 		time.Sleep(2 * eventRetry)
-		want := []string{"rows cannot be written", "damaged", "over after 10s: rows cannot be written: no space"}
+		want := []string{"00:00:00 rows cannot be written", "00:00:01 damaged", "00:00:10 over after 10s: rows cannot be written: no space"}
 		if d := cmp.Diff(want, events); d != "" {
 			t.Errorf("events (-want +got):\n%s", d)
 		}
@@ -59,4 +62,58 @@ func TestFaults(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// Faults that were open when the process ended go on if they are found again, and end if they are not; events that could
+// not be written are written by the next process.
+func TestFaultsGoOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), faultsFile)
+	now := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
+	// process runs f in a process of its own and returns its events.
+	process := func(broken bool, do func(f *faults)) (events []string) {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFaults(slog.New(slog.DiscardHandler), func() time.Time { return now })
+			f.load(path)
+			ctx, kill := context.WithCancel(t.Context())
+			done := make(chan error)
+			go func() {
+				done <- f.run(ctx, func(info string, at belfry.Time) error {
+					if broken {
+						return errors.New("cannot write")
+					}
+					events = append(events, at.Std().Format("15:04 ")+info)
+					return nil
+				})
+			}()
+			do(f)
+			synctest.Wait()
+			kill()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		})
+		return events
+	}
+	want := func(got []string, want ...string) {
+		t.Helper()
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("(-want +got)\n%s", d)
+		}
+	}
+	want(process(true, func(f *faults) {
+		f.begin("journal", true, "no disk")
+		f.begin("disk", true, "full")
+	}))
+	now = now.Add(time.Hour)
+	want(process(false, func(f *faults) {
+		f.begin("disk", true, "still full")
+		if list := f.list(); len(list) != 1 || list[0].Since != "2026-11-16T08:00:00.000000Z" {
+			t.Errorf("%+v", list)
+		}
+		f.settle()
+		f.settle()
+	}), "08:00 no disk", "08:00 full", "09:00 over after 1h0m0s: no disk")
+	now = now.Add(time.Hour)
+	want(process(false, func(f *faults) { f.settle() }), "10:00 over after 2h0m0s: still full")
+	want(process(false, func(f *faults) { f.settle() }))
 }

@@ -4,32 +4,42 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
+	"belfry"
 	"belfry/journal"
+	"belfry/meta"
 	"belfry/store"
 	"belfry/store/duck"
 )
 
-// watchLockEvery is how often the lock and the folder of the journal are looked at.
-const watchLockEvery = time.Second
+// watchPartsEvery is how often the files are looked at that a start needs.
+const watchPartsEvery = time.Second
 
-// watchLock tells when the lock or the journal are not where a restart, or another process, would look for them. The journal
-// checks the same before it acknowledges anything; this finds out while nothing is sent.
-func (s *service) watchLock(ctx context.Context) error {
-	tick := time.NewTicker(watchLockEvery)
+// watchParts tells when the lock, the journal, the metadata or the files named instance are not where a restart, or another
+// process, would look for them. The journal checks its own part before it acknowledges anything; this finds out while
+// nothing is sent. What the service still has is written again.
+func (s *service) watchParts(ctx context.Context) error {
+	tick := time.NewTicker(watchPartsEvery)
 	defer tick.Stop()
 	for {
-		s.trouble.lock.told(s.lock.Check()) // first, so that the loss is reported even if it is mended at once
-		s.trouble.lock.told(s.lock.Renew())
-		s.trouble.folder.told(s.journal.Check())
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+			s.lookAtParts(ctx)
 		}
 	}
+}
+
+func (s *service) lookAtParts(ctx context.Context) {
+	s.trouble.lock.told(s.lock.Check()) // first, so that the loss is reported even if it is mended at once
+	s.trouble.lock.told(s.lock.Renew())
+	s.trouble.folder.told(s.journal.Check())
+	s.watchMeta(ctx)
+	s.watchInstance()
 }
 
 // newTroubles makes what follows the parts that write.
@@ -37,6 +47,9 @@ func (s *service) newTroubles() {
 	cfg := s.cfg.Load()
 	dir := filepath.Join(cfg.Data, "journal")
 	s.trouble.meta = &trouble{id: faultMeta, faults: s.faults, after: 3, explain: func(err error) string {
+		if errors.Is(err, meta.ErrFile) {
+			return s.explainMeta(err)
+		}
 		return "what was configured cannot be written to the metadata database, and nothing more is taken: " + explain(cfg.inside(cfg.Meta.SQLite.Path), err)
 	}}
 	s.trouble.journal = &trouble{id: faultJournal, faults: s.faults, after: 1, explain: func(err error) string {
@@ -53,7 +66,7 @@ func (s *service) newTroubles() {
 	}}
 }
 
-// journalFailed is told how an append to the journal ended. What watchLock looks at is for it to report.
+// journalFailed is told how an append to the journal ended. What watchParts looks at is for it to report.
 func (s *service) journalFailed(err error) {
 	if !errors.Is(err, journal.ErrGone) && !errors.Is(err, journal.ErrLockLost) {
 		s.trouble.journal.told(err)
@@ -114,6 +127,57 @@ func (s *service) explainRows(err error) string {
 	}
 	cfg := s.cfg.Load()
 	return explain(cfg.inside(cfg.Storage.DuckDB.Dir), err)
+}
+
+// watchMeta writes the metadata anew when their files were removed, replaced or cut. Until then nothing is taken: a start
+// would know nothing of it.
+func (s *service) watchMeta(ctx context.Context) {
+	err := s.db.Check()
+	if err == nil {
+		if s.metaLost.Swap(nil) != nil { // somebody has put the files back
+			s.trouble.meta.told(nil)
+		}
+		return
+	}
+	s.metaLost.Store(belfry.Errorf(belfry.StorageUnavailable, "%s", s.explainMeta(err)))
+	s.trouble.meta.now(err)
+	if s.lock.Check() != nil {
+		return // the folder may be another's
+	}
+	if failed := s.db.Restore(ctx); failed != nil {
+		if ctx.Err() == nil {
+			s.Log.Warn("the metadata cannot be written anew, trying again", "err", failed)
+			s.trouble.meta.now(errors.Join(err, failed))
+		}
+		return
+	}
+	s.metaLost.Store(nil)
+	s.trouble.meta.told(nil)
+}
+
+// explainMeta says what happened to the files of the metadata. The first line of the error is what Check has found, the
+// second why Restore has failed.
+func (s *service) explainMeta(err error) string {
+	cfg := s.cfg.Load()
+	path := cfg.inside(cfg.Meta.SQLite.Path)
+	found, failed, tried := strings.Cut(err.Error(), "\n")
+	text := "nothing is taken: " + strings.TrimPrefix(found, meta.ErrFile.Error()+": ") + " while the service ran"
+	switch {
+	case !tried:
+		return text + "; it is written anew from what the service has"
+	case diskFull(errors.New(failed)):
+		return text + ", and it cannot be written anew: " + explain(filepath.Dir(path), errors.New(failed)) + ". The service tries again every second; do not stop it before that has succeeded"
+	}
+	return text + ", and it cannot be written anew; the server's log says why. The service tries again every second. If the files can be put back as they were, do that while it runs. " +
+		"Otherwise stop the service and put " + filepath.Base(path) + " of a backup in their place; the journal still has what was changed since it was last written"
+}
+
+// writable refuses what would be stored while the disk is full, or the next start would not know of it.
+func (s *service) writable() error {
+	if err := s.metaLost.Load(); err != nil {
+		return err
+	}
+	return s.disk.Ready()
 }
 
 // metaFailed is told how an attempt to write metadata ended.

@@ -161,14 +161,16 @@ func (s *service) health(c belfry.CustomerID) (h api.Health, err error) {
 	if since := s.store.Waiting(); !since.IsZero() {
 		h.Journal.Oldest = rough(max(0, now.Sub(since).Seconds()))
 	}
-	return h, s.space(&h.Disk)
+	s.space(&h.Disk)
+	return h, nil
 }
 
 // space looks at the disk. Files are counted again after a while only: there may be thousands.
-func (s *service) space(d *api.HealthDisk) (err error) {
+func (s *service) space(d *api.HealthDisk) {
 	cfg := s.cfg.Load()
+	var err error
 	if d.Free, d.Total, err = freeSpace(cfg.Data); err != nil {
-		return err
+		d.Free, d.Total = s.disk.spaceOf(folderData) // as last seen: the folder may be gone, and somebody wants to know
 	}
 	v := &s.vitals
 	v.mu.Lock()
@@ -184,7 +186,6 @@ func (s *service) space(d *api.HealthDisk) (err error) {
 		}
 	}
 	d.Collections, d.Metadata, d.Folders = v.space, v.metadata, s.disk.list()
-	return nil
 }
 
 // collectionSpace adds up the files of each collection. One that goes while it is looked at takes no space.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,8 +95,8 @@ func (p *places) lostMetadata() error {
 		return nil
 	}
 	return fmt.Errorf("the metadata %s are missing or empty, but there are %s: without the metadata nobody knows what these are about, "+
-		"and new items would get the numbers of old ones. Restore %s from a backup. To begin anew, use another data folder, "+
-		"or move these away first", p.meta.path, p.others(), filepath.Base(p.meta.path))
+		"and new items would get the numbers of old ones. Restore %s from a backup; the start brings in what the journal has of later changes, and says so if that is not all of them. "+
+		"There is no way to go on without the metadata: to begin anew, use another data folder, or move these away first", p.meta.path, p.others(), filepath.Base(p.meta.path))
 }
 
 func (p *places) others() string {
@@ -117,6 +118,9 @@ func (c *core) identify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := p.useSaved(ctx, c.Log); err != nil {
+		return err
+	}
 	if err := p.lostMetadata(); err != nil {
 		return err
 	}
@@ -136,6 +140,34 @@ func (c *core) identify(ctx context.Context) error {
 		return err
 	}
 	return c.adopt(ctx, &p)
+}
+
+// useSaved puts a copy of the metadata in their place that a process before this one made and could not put there: it ended
+// between the two.
+func (p *places) useSaved(ctx context.Context, log *slog.Logger) error {
+	if p.meta.used || p.dir.id == "" {
+		return nil
+	}
+	saved := p.meta.path + meta.SavedSuffix
+	switch f, err := meta.ReadFacts(ctx, saved); {
+	case errors.Is(statError(saved), fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read %s: %w", saved, err)
+	case f.Instance != p.dir.id:
+		return nil
+	}
+	if err := meta.Adopt(p.meta.path); err != nil {
+		return fmt.Errorf("put the copy of the metadata in their place: %w", err)
+	}
+	log.Warn("the metadata were missing; a copy that the last run made has taken their place", "file", p.meta.path)
+	p.meta.used = true
+	return nil
+}
+
+func statError(path string) error {
+	_, err := os.Stat(path)
+	return err
 }
 
 // compare checks the parts against the id of the metadata.

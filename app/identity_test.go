@@ -211,15 +211,17 @@ func TestOlderParts(t *testing.T) {
 		return c
 	}
 	f("as it should be", 0, 1<<32|1, nil, "")
-	if c := f("the journal ends early", 7<<32|5, 0, nil, ""); c.short == "" || c.journal.Last() != 7<<32|5 {
-		t.Errorf("%q, last is %x", c.short, c.journal.Last())
+	if c := f("the journal ends early", 7<<32|5, 0, nil, ""); len(c.gaps) != 1 || c.gaps[0].from != 1<<32|2 {
+		t.Errorf("%+v", c.gaps)
+	} else if _, _, next := c.journal.Bounds(); next != 8<<32 {
+		t.Errorf("goes on at %x", next)
 	}
 	f("rows are ahead", 0, 9<<32|1, nil, "older than the rows")
 	c := f("rows are ahead, accepted", 0, 9<<32|1, []string{lossMetadata}, "")
 	if _, _, next := c.journal.Bounds(); next < 9<<32 || c.tree.LastID() < skipItems {
 		t.Errorf("goes on at %x with item %d", next, c.tree.LastID())
 	}
-	if c := f("the last record is lost", 0, 1<<32|99, nil, ""); c.tree.LastID() < skipLost {
-		t.Errorf("goes on with item %d", c.tree.LastID())
+	if c := f("the last record is lost", 0, 1<<32|99, nil, ""); c.tree.LastID() < skipLost || len(c.gaps) != 1 {
+		t.Errorf("goes on with item %d, %+v", c.tree.LastID(), c.gaps)
 	}
 }

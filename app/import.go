@@ -198,7 +198,7 @@ func (s *service) tellFaults(faults []fileFault) {
 		}
 	}
 	info := fmt.Sprintf("%d files are not imported: %s", len(faults), strings.Join(told, "; "))
-	if err := s.seq.Internal(info); err != nil {
+	if err := s.seq.Internal(info, 0); err != nil {
 		s.Log.Warn("no event about files that are not imported could be written", "err", err)
 	}
 }

@@ -34,17 +34,14 @@ func (c *core) openJournal(ctx context.Context) error {
 	if err := c.reopenJournal(o); err != nil {
 		return err
 	}
-	begins, reached, _ := c.journal.Bounds()
-	switch {
-	case c.stored < begins:
+	begins, _, next := c.journal.Bounds()
+	if c.stored < begins {
 		return c.olderMetadata(ctx, o, fmt.Sprintf("the metadata have the records up to %s, and the journal begins after %s: "+
 			"the metadata are older than the journal", position(c.stored), position(begins)))
-	case reached < c.stored:
-		c.short = fmt.Sprintf("the journal ends at %s, before what the metadata have (%s): rows that were acknowledged may be lost",
-			position(reached), position(c.stored))
-		c.damage = append(c.damage, c.short)
-		c.Log.Warn("the journal ends before what the metadata have", "journal", position(reached), "stored", position(c.stored))
-		o.After = c.stored // its positions must not be used a second time
+	}
+	c.findGaps()
+	if next <= c.stored { // its positions must not be used a second time
+		o.Next = c.stored>>32 + 1
 		return c.reopenJournal(o)
 	}
 	return nil
@@ -100,7 +97,9 @@ func (c *core) checkRows(ctx context.Context, rows uint64) error {
 	case rows >= next:
 		return c.olderMetadata(ctx, c.journalOptions(),
 			fmt.Sprintf("the rows have come to %s, and the journal ends at %s: journal and metadata are older than the rows", position(rows), position(reached)))
-	case rows > reached && rows > c.stored:
+	}
+	c.checkCounts(rows, "the rows")
+	if rows > reached && rows > c.stored {
 		c.Log.Warn("the row store has records that the journal has lost; item ids are left out", "rows", position(rows), "journal", position(reached))
 		return c.skipItems(ctx, 0, skipLost)
 	}

@@ -26,6 +26,7 @@ func (s *service) run(ctx context.Context) error {
 	go s.meta.Drain(ctx) // it reports by itself what goes wrong
 	caught := time.NewTicker(catchUpEvery)
 	defer caught.Stop()
+	blocked := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -36,14 +37,29 @@ func (s *service) run(ctx context.Context) error {
 		case <-s.Reload:
 			s.reload()
 		case <-caught.C:
-			if s.store.Position() >= s.goal {
+			if s.store.Position() < s.goal {
+				continue
+			}
+			if s.phase.Swap(nil) != nil {
+				s.settleFaults()
+			}
+			switch err := s.faults.ready(); {
+			case err == nil:
 				caught.Stop()
-				s.phase.Store(nil)
 				objects, resources, views := s.tree.Size()
 				s.Log.Info("ready", "objects", objects, "resources", resources, "views", views, "dur", time.Since(begun).Round(time.Millisecond))
+			case !blocked:
+				blocked = true
+				s.Log.Warn("started, but not ready", "why", message(err))
 			}
 		}
 	}
+}
+
+// settleFaults ends the faults of the last run that this one has not found.
+func (s *service) settleFaults() {
+	s.tellIncomplete(nil)
+	s.faults.settle()
 }
 
 // keepHouse lets go of what is not needed any more: segments that have arrived everywhere, rows and answers that are
@@ -80,9 +96,6 @@ func (s *service) release(ctx context.Context) {
 		s.filesChanged()
 		return
 	}
-	if _, segments := s.journal.Size(); segments > 1 || s.journal.Short() || s.disk.journalLow.Load() {
-		s.releaseUpTo(ctx, min(rows, s.meta.Position()))
-	}
 	if rows > s.moved && s.trouble.meta.err() == nil {
 		if err := s.db.MarkRows(ctx, rows); err != nil {
 			if ctx.Err() == nil {
@@ -91,6 +104,9 @@ func (s *service) release(ctx context.Context) {
 			return
 		}
 		s.moved = rows
+	}
+	if _, segments := s.journal.Size(); segments > 1 || s.journal.Short() || s.disk.journalLow.Load() {
+		s.releaseUpTo(ctx, min(s.moved, s.meta.Position())) // a start takes segments for lost that go beyond either
 	}
 }
 
@@ -237,7 +253,7 @@ func (s *service) stop() error {
 			errs = append(errs, err)
 		}
 	}
-	errs = append(errs, s.closeCore())
+	errs = append(errs, s.labels.close(), s.closeCore())
 	s.Log.Info("stopped", "dur", time.Since(begun).Round(time.Millisecond))
 	return errors.Join(errs...)
 }
@@ -294,4 +310,7 @@ func (s *service) drainStore(ctx context.Context) error {
 	return s.store.Drain(ctx)
 }
 
-func (s *service) drainMeta(ctx context.Context) error { return s.meta.Drain(ctx) }
+func (s *service) drainMeta(ctx context.Context) error {
+	s.watchMeta(ctx)
+	return s.meta.Drain(ctx)
+}

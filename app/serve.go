@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -50,9 +51,12 @@ type service struct {
 	phase       atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
 	reloads     chan struct{}                // retention may have changed
 	files       chan struct{}                // a file of rows was found damaged or missing, or is whole again
+	metaLost    atomic.Pointer[belfry.Error] // why nothing is taken while the files of the metadata are not there; nil when they are
+	lost        atomic.Pointer[[]loss]       // times of which rows may be missing
 	goal        uint64                       // position of the last record of the replay
 	refused     atomic.Int64                 // files that were wrong when they were to be imported
 	summed      atomic.Int64                 // when all summaries were found up to date, in Unix seconds
+	labels      labels
 	settings
 	vitals   vitals
 	registry *prometheus.Registry // of all metrics
@@ -75,6 +79,7 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	s := &service{core: c, budget: budget, pressure: newPressure(budget.limit.bytes), failed: make(chan error, 8), reloads: make(chan struct{}, 1), files: make(chan struct{}, 1), faults: newFaults(o.Log.With("part", "faults"), time.Now)}
 	s.vitals.started = time.Now()
+	s.faults.load(filepath.Join(o.Config.Data, faultsFile))
 	s.newTroubles()
 	s.wrote = s.journalFailed
 	warnReadable(o.Config, o.Log)
@@ -219,7 +224,7 @@ func (s *service) startSequencer(context.Context) error {
 		Check:   collect.Check, Inspect: s.collect.Inspect, Receivers: s.collect.Receivers,
 		ZoneOf:  s.zoneOf,
 		Room:    s.room,
-		Ready:   s.disk.Ready,
+		Ready:   s.writable,
 		Answers: s.answered,
 		Count:   s.meta.AnswerCount,
 	})
@@ -232,13 +237,11 @@ func (s *service) startSequencer(context.Context) error {
 	}
 	s.parts.faults = start("events of faults", func(ctx context.Context) error { return s.faults.run(ctx, s.seq.Internal) }, s.failed)
 	for _, info := range s.told {
-		if err := s.seq.Internal(info); err != nil {
+		if err := s.seq.Internal(info, 0); err != nil {
 			s.Log.Warn("no event about an accepted loss could be written", "err", err)
 		}
 	}
-	if s.short != "" {
-		s.faults.begin("journal_end", false, s.short)
-	}
+	s.tellLosses()
 	if len(s.damage) > 0 {
 		s.mendDamage()
 	}
@@ -253,7 +256,7 @@ const maxTold = 5
 func (s *service) mendDamage() {
 	told := s.damage[:min(len(s.damage), maxTold)]
 	info := fmt.Sprintf("journal damaged in %d places: %s", len(s.damage), strings.Join(told, "; "))
-	if err := s.seq.Internal(info); err != nil {
+	if err := s.seq.Internal(info, 0); err != nil {
 		s.Log.Warn("no event about the journal's damage could be written", "err", err)
 	}
 	if err := s.seq.Settle(); err != nil {
@@ -308,13 +311,13 @@ func (s *service) answered(ctx context.Context, c belfry.CustomerID, key string)
 }
 
 // serveHTTP lets requests in and starts what keeps the house.
-func (s *service) serveHTTP(context.Context) error {
+func (s *service) serveHTTP(ctx context.Context) error {
 	metrics := s.metrics()
 	s.registry = metrics.registry
 	people := newAccounts(s.tree, s.seq)
 	s.people = people
 	c := api.Config{
-		Log: s.Log.With("part", "api"), Now: time.Now, Arrival: s.seq.Now, Trusted: s.guard.expiry, ConfirmClock: s.confirmClock, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
+		Log: s.Log.With("part", "api"), Now: time.Now, Arrival: s.seq.Now, Trusted: s.guard.expiry, ConfirmFault: s.confirmFault, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
 		Tree: s.tree, Hub: s.hub, Accounts: people,
 		Explain: s.explain, Try: s.try,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
@@ -335,11 +338,16 @@ func (s *service) serveHTTP(context.Context) error {
 		c.Provider = provider
 	}
 	s.api = api.New(c)
-	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq, confirm: s.confirmClock}))
+	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq, confirm: s.confirmFault}))
 	if !s.cfg.Load().NoCollect {
 		s.parts.collect = start("collectors", s.collect.Run, s.failed)
 	}
-	s.parts.watch = start("watch of lock and journal", s.watchLock, s.failed)
+	var err error
+	if s.labels, err = openLabels(s.cfg.Load(), s.instance); err != nil {
+		return err
+	}
+	s.lookAtParts(ctx)
+	s.parts.watch = start("watch of lock, journal and metadata", s.watchParts, s.failed)
 	s.parts.keep = start("housekeeping", s.keepHouse, s.failed)
 	s.parts.measure = start("measurements", s.measure, s.failed)
 	s.parts.erase = start("removal of customers", behind(s.keepErased), s.failed)
@@ -379,10 +387,13 @@ func (s *service) source(c *catalog.Collection) query.Source {
 	if err := s.pressure.check(); err != nil {
 		return shortOfMemory{err}
 	}
+	rows := lossy{s.store, *s.lost.Load()}
 	if c.Historical {
-		return s.store
+		return rows
 	}
-	return status.Source{Tree: s.tree, Past: s.past()}
+	past := s.past()
+	past.Rows = rows
+	return status.Source{Tree: s.tree, Past: past}
 }
 
 func (c *Config) apiLimits() api.Limits {

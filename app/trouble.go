@@ -45,6 +45,14 @@ func (t *trouble) told(err error) {
 	t.faults.begin(t.id, true, message)
 }
 
+// now takes note of a failure that is no matter of chance: there is a fault at once.
+func (t *trouble) now(err error) {
+	t.mu.Lock()
+	t.times = t.after
+	t.mu.Unlock()
+	t.told(err)
+}
+
 // err says what is wrong; nil while nothing is.
 func (t *trouble) err() error {
 	t.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"belfry"
+	"belfry/meta"
 )
 
 // DefaultCustomer and AdminUser are made at the first start.
@@ -36,18 +37,16 @@ func (t *tx) configured(info, by string) {
 	t.events.note(t.now, "configuration", "configuration", info, by)
 }
 
-// Internal writes an event about the service itself, for every customer it may concern.
-func (s *Sequencer) Internal(info string) error {
-	for _, c := range s.cfg.Tree.Customers() {
-		err := s.do(&command{customer: c.ID, urgent: true, decide: func(t *tx) error {
-			t.events.note(t.now, "system", "internal", info, "")
-			return nil
-		}})
-		if err != nil {
-			return err
+// Internal writes an event about the service itself, for every customer: for all of them, or on an error for none. Its time
+// is at, or now if that is 0 or later.
+func (s *Sequencer) Internal(info string, at belfry.Time) error {
+	return s.do(&command{alone: true, urgent: true, decide: func(t *tx) error {
+		if at == 0 || at > t.now {
+			at = t.now
 		}
-	}
-	return nil
+		t.eachEstate(func(_ *meta.Estate, told *events) { told.note(at, "system", "internal", info, "") })
+		return nil
+	}})
 }
 
 // configure sets a document from a value.

@@ -75,7 +75,7 @@ func TestKeepEveryDay(t *testing.T) {
 	g.keptDay = -1
 	event := func() {
 		g.run(func() {
-			if err := g.Internal("something"); err != nil {
+			if err := g.Internal("something", 0); err != nil {
 				t.Error(err)
 			}
 		})
@@ -91,7 +91,7 @@ func TestKeepEveryDay(t *testing.T) {
 	g.cfg.Keep = func(belfry.Time) error { return belfry.Errorf(belfry.Internal, "no") }
 	g.now += belfry.Time((48 * time.Hour).Microseconds())
 	g.run(func() {
-		if err := g.Internal("something"); belfry.CodeOf(err) != belfry.StorageUnavailable {
+		if err := g.Internal("something", 0); belfry.CodeOf(err) != belfry.StorageUnavailable {
 			t.Errorf("what cannot be kept is answered with %v", err)
 		}
 	})

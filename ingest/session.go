@@ -24,21 +24,45 @@ var ErrNoUser = errors.New("no such user")
 
 // LogIn begins a session of a user whose password has been checked, and gives its secret, which is kept nowhere. Should
 // the user have been changed since then, it is ErrNoUser. It is tried even when the disk is nearly full: somebody has to
-// be able to look.
+// be able to look. While the journal cannot be written, the session is kept in memory alone, and a restart ends it.
 func (s *Sequencer) LogIn(c belfry.CustomerID, u *belfry.User, from belfry.Place) (secret string, err error) {
 	secret = newToken()
-	err = s.do(&command{customer: c, alone: true, urgent: true, decide: func(t *tx) error {
+	begin := func(t *tx) error {
 		now, ok := s.cfg.Tree.User(c, u.Name)
 		if !ok || now.Mark() != u.Mark() {
 			return ErrNoUser
 		}
 		t.startSession(c, now, from, secret)
 		return nil
-	}})
+	}
+	err = s.do(&command{customer: c, alone: true, urgent: true, decide: begin})
+	if belfry.CodeOf(err) == belfry.StorageUnavailable {
+		err = s.do(&command{customer: c, alone: true, urgent: true, decide: func(t *tx) error {
+			if err := begin(t); err != nil {
+				return err
+			}
+			return t.unstored()
+		}})
+		if err == nil {
+			s.cfg.Log.Warn("a session is kept in memory alone, as the journal cannot be written", "user", u.Name)
+		}
+	}
 	if err != nil {
 		return "", err
 	}
 	return secret, nil
+}
+
+// unstored makes the sessions of the tx visible at once, and forgets everything else in it, so that it needs no journal.
+func (t *tx) unstored() error {
+	var sessions []belfry.Doc
+	for _, d := range t.rec.Docs {
+		if d.Kind == belfry.DocSession {
+			sessions = append(sessions, d)
+		}
+	}
+	t.rec.Docs, t.events = nil, events{}
+	return t.seq.cfg.Tree.Apply(&belfry.Record{Docs: sessions})
 }
 
 // startSession begins a session of a user, who is stored with the time of this login.

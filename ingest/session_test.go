@@ -207,7 +207,7 @@ func TestSweepSessions(t *testing.T) {
 func TestLoginRefused(t *testing.T) {
 	b := newBench(t)
 	b.LoginRefused(b.who.Customer, "admin", 1)
-	if err := b.Internal("after it"); err != nil { // the queue is in order
+	if err := b.Internal("after it", 0); err != nil { // the queue is in order
 		t.Fatal(err)
 	}
 	if got := b.logins(); !slices.Equal(got, []string{"user admin: login refused"}) {

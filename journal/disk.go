@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,8 +35,9 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// writeFile replaces a small file, whole or not at all, and durably.
-func writeFile(dir, path string, content []byte) error {
+// WriteFile writes a small file durably, as a whole or not at all.
+func WriteFile(path string, content []byte) error {
+	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, ".new-*")
 	if err != nil {
 		return err

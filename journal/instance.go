@@ -34,7 +34,7 @@ func ReadInstance(dir string) (string, error) {
 func WriteInstance(dir, id string) error {
 	err := makeDir(dir)
 	if err == nil {
-		err = writeFile(dir, filepath.Join(dir, instanceFile), []byte(id+"\n"))
+		err = WriteFile(filepath.Join(dir, instanceFile), []byte(id+"\n"))
 	}
 	if err != nil {
 		return fmt.Errorf("write instance: %w", err)

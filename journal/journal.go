@@ -25,6 +25,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -111,6 +112,7 @@ type Journal struct {
 	headers []byte   // reused from call to call
 	bufs    [][]byte
 	closed  bool
+	reading bool      // see Read
 	spares  bool      // whether to make them
 	spare   chan bool // tells once whether it was made; nil when none is on its way
 
@@ -131,6 +133,8 @@ type Journal struct {
 type segment struct {
 	number uint64
 	path   string
+	fence  uint64 // last position that counts before this segment; only as Open found it
+	fenced bool   // fence is known
 	old    bool   // not looked into: all of it is at or before Options.After
 	going  bool   // Release is removing it
 	last   uint64 // position of the last record that counts; number<<32 when there is none
@@ -179,6 +183,23 @@ func (j *Journal) Since() uint64 {
 		return j.begins
 	}
 	return j.segments[0].number << 32
+}
+
+// Counts tells whether there was a record at pos that counts, as far as the segments that Open found tell, and returns the
+// last position up to pos that does. It may be in a segment that has been released.
+func (j *Journal) Counts(pos uint64) (last uint64, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	last = max(j.reached, j.last)
+	for _, s := range slices.Backward(j.segments) {
+		if s.number <= pos>>32 {
+			break
+		}
+		if s.fenced {
+			last = s.fence
+		}
+	}
+	return last, pos <= last
 }
 
 // Size is the space that the segments take on disk, and their number.

@@ -162,7 +162,7 @@ func Format(dir string) (int, error) {
 	path := filepath.Join(dir, "format")
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		if err := writeFile(dir, path, []byte(strconv.Itoa(DataFormat)+"\n")); err != nil {
+		if err := WriteFile(path, []byte(strconv.Itoa(DataFormat)+"\n")); err != nil {
 			return 0, fmt.Errorf("write format: %w", err)
 		}
 		return DataFormat, nil

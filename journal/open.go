@@ -33,6 +33,20 @@ func Open(dir string, o Options) (*Journal, error) {
 	return j, nil
 }
 
+// Read opens a journal to look at it: nothing is cut off or removed, and Append is refused. It needs no Close.
+func Read(dir string) (*Journal, error) {
+	j := &Journal{dir: dir, reading: true, closed: true}
+	j.o.fill()
+	err := j.openDir()
+	if err == nil {
+		err = j.folder.Close()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read journal %s: %w", dir, err)
+	}
+	return j, nil
+}
+
 func (j *Journal) openDir() (err error) {
 	if j.folder, err = os.Open(j.dir); err != nil {
 		return err
@@ -84,7 +98,7 @@ func (j *Journal) list() error {
 	}
 	for _, e := range entries {
 		path := filepath.Join(j.dir, e.Name())
-		if strings.HasSuffix(e.Name(), tempSuffix) {
+		if strings.HasSuffix(e.Name(), tempSuffix) && !j.reading {
 			if err := os.Remove(path); err != nil {
 				return err
 			}
@@ -121,6 +135,7 @@ func (j *Journal) examine() error {
 		j.last = max(j.last, lastOf(s))
 		j.reached, j.begins, j.first = max(j.reached, j.last), 0, s.number
 		if h.ok {
+			s.fence, s.fenced = h.fence, true
 			j.last = max(j.last, h.fence) // the segment that had it may have been released
 			j.reached, j.begins = max(j.reached, h.fence), h.fence
 			damaged = append(j.missingBefore(h.fence), damaged...)
@@ -141,7 +156,11 @@ func lastOf(s *segment) uint64 {
 
 // examineSegment reads one segment, sets what is known about it and shortens it if it is the newest.
 func (j *Journal) examineSegment(s *segment, newest bool, fence uint64) (h header, damaged []Damage, err error) {
-	f, err := os.OpenFile(s.path, os.O_RDWR|unix.O_NOFOLLOW, 0)
+	mode := os.O_RDWR
+	if j.reading {
+		mode = os.O_RDONLY
+	}
+	f, err := os.OpenFile(s.path, mode|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return h, nil, err
 	}
@@ -160,12 +179,15 @@ func (j *Journal) examineSegment(s *segment, newest bool, fence uint64) (h heade
 		return h, nil, err
 	}
 	s.end = min(sc.end, s.size)
+	if newest && !h.ok && s.index() == 0 { // a segment has its header before it has its name, so this is no trace of a crash
+		damaged = append(damaged, Damage{Segment: filepath.Base(s.path), From: s.last + 1, Reason: "all of the segment is damaged"})
+	}
 	for _, d := range sc.damaged {
 		if d.To == 0 || d.To > j.o.After {
 			damaged = append(damaged, d)
 		}
 	}
-	if newest && h.ok && s.end < s.size {
+	if newest && h.ok && s.end < s.size && !j.reading {
 		j.cut(f, s)
 	}
 	return h, damaged, nil

@@ -31,6 +31,8 @@ func (m *Mover) RecountAnswers(ctx context.Context) error {
 }
 
 func (db *DB) countAnswers(ctx context.Context) (map[belfry.CustomerID]int, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
 	rows, err := db.read.QueryContext(ctx, `SELECT customer, COUNT(*) FROM answer GROUP BY customer`)
 	if err != nil {
 		return nil, fmt.Errorf("count answers: %w", err)

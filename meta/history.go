@@ -30,6 +30,8 @@ const removedText = `SELECT i.id, i.customer, i.kind, i.name, i.parent, i.resour
 
 // findRemoved reads removed items.
 func (db *DB) findRemoved(ctx context.Context, where string, args ...any) (list []removedItem, err error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
 	rows, err := db.read.QueryContext(ctx, removedText+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read removed items: %w", err)

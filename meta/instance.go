@@ -11,6 +11,8 @@ import (
 
 // Instance returns the id of the instance to which the database belongs; empty when it has none yet.
 func (db *DB) Instance(ctx context.Context) (id string, err error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
 	err = db.read.QueryRowContext(ctx, `SELECT id FROM instance`).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
@@ -32,6 +34,8 @@ func (db *DB) SetInstance(ctx context.Context, id string) error {
 
 // Used reports whether anything was ever stored.
 func (db *DB) Used(ctx context.Context) (used bool, err error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
 	err = db.read.QueryRowContext(ctx, `SELECT (SELECT pos FROM position) > 0 OR EXISTS (SELECT 1 FROM doc)`).Scan(&used)
 	if err != nil {
 		return false, fmt.Errorf("read metadata: %w", err)

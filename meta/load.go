@@ -22,6 +22,8 @@ type Visitor struct {
 
 // Load tells v everything: docs, then items, then states, then counters, as they were at one moment.
 func (db *DB) Load(ctx context.Context, v Visitor) error {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
 	tx, err := db.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return fmt.Errorf("load metadata: %w", err)

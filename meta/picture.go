@@ -168,6 +168,8 @@ func (m *Mover) Image(ctx context.Context, c belfry.CustomerID, hash string) ([]
 }
 
 func (db *DB) image(ctx context.Context, c belfry.CustomerID, hash string) (image []byte, err error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
 	err = db.read.QueryRowContext(ctx, `SELECT body FROM doc WHERE kind = $1 AND customer = $2 AND name = $3`,
 		belfry.DocImage, int64(c), hash).Scan(&image)
 	switch {

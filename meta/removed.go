@@ -178,6 +178,8 @@ func (db *DB) Purge(ctx context.Context, before belfry.Time, forget func([]belfr
 }
 
 func (db *DB) purgeable(ctx context.Context, before belfry.Time) (ids []belfry.ID, err error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
 	rows, err := db.read.QueryContext(ctx, `SELECT id FROM removed WHERE ended < $1 AND pos <= (SELECT MIN(pos, rows) FROM position)
 		ORDER BY ended LIMIT $2`, int64(before), purgeAtOnce)
 	if err != nil {
@@ -195,6 +197,11 @@ func (db *DB) purgeable(ctx context.Context, before belfry.Time) (ids []belfry.I
 }
 
 func (db *DB) purge(ctx context.Context, ids []belfry.ID) error {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	if err := db.files.check(); err != nil {
+		return err
+	}
 	tx, err := db.write.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("purge removed items: %w", err)

@@ -81,6 +81,11 @@ func (c *change) empty(pos uint64) bool {
 
 // apply writes a change in one transaction.
 func (db *DB) apply(ctx context.Context, c *change) error {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	if err := db.files.check(); err != nil {
+		return err
+	}
 	tx, err := db.write.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("write metadata: %w", err)

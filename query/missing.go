@@ -56,6 +56,18 @@ func (p *Partial) add(days []string) bool {
 	return true
 }
 
+// MissingRows tells the plan that rows which arrived within a span are lost; days are those it touches. Unless it wants a
+// partial answer that is an error.
+func (p *Plan) MissingRows(days []string, span string) error {
+	if p.Partial.add(days) {
+		return nil
+	}
+	e := belfry.Errorf(belfry.StorageUnavailable, "rows of %s that arrived between %s may be missing, as records of the journal are lost; ask with partial=true for an answer without them, "+
+		"or leave that time out of the span; an administrator ends this by confirming the fault journal_loss", p.Collection.Name, span)
+	e.Retry = retryMissing
+	return e
+}
+
 // retryMissing is after how many seconds a client may ask again: it takes a person to repair a file.
 const retryMissing = 3600
 

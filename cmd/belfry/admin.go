@@ -195,7 +195,21 @@ type clockConfirmCmd struct {
 
 // Run confirms the clock.
 func (c *clockConfirmCmd) Run(s streams) error {
-	return c.use(s, true, func(ctx context.Context, a app.Admin) error { return a.ConfirmClock(ctx) })
+	return c.use(s, true, func(ctx context.Context, a app.Admin) error { return a.ConfirmFault(ctx, "clock") })
+}
+
+type faultCmd struct {
+	Confirm faultConfirmCmd `cmd:"" help:"Say that a fault is known, which ends it: journal_loss, or clock."`
+}
+
+type faultConfirmCmd struct {
+	adminFlags
+	ID string `arg:"" help:"Id of the fault, as /api/health shows it."`
+}
+
+// Run confirms the fault.
+func (c *faultConfirmCmd) Run(s streams) error {
+	return c.use(s, true, func(ctx context.Context, a app.Admin) error { return a.ConfirmFault(ctx, c.ID) })
 }
 
 func table(w io.Writer, header string, rows func(io.Writer)) error {

@@ -152,8 +152,18 @@ folder of a service on this machine, whether it runs or not.`,
 clock are removed then, so look at the clock before.`,
 		examples: []usageExample{{"Look at the clock, then confirm it:", "belfry clock confirm --data /var/lib/belfry"}},
 	},
+	"fault": {
+		description: `Some faults stay until an administrator has taken note of them. This works on the folder of a service on this
+machine, whether it runs or not.`,
+		examples: []usageExample{{"Confirm that rows are lost:", "belfry fault confirm journal_loss"}},
+	},
+	"fault confirm": {
+		description: `Ends the fault "journal_loss": queries over the time in which rows may be missing are answered again, without those rows.
+With "clock" it does what "belfry clock confirm" does. Other faults end when their cause does.`,
+		examples: []usageExample{{"Confirm that rows are lost:", "belfry fault confirm journal_loss --data /var/lib/belfry"}},
+	},
 	"verify": {
-		description: `Reads every file of rows in the folder of a stopped service, as far as its last block, and lists what is damaged or
+		description: `Reads every file in the folder of a stopped service, rows, metadata and journal, to its last block, and lists what is damaged or
 missing and what to do about it. It moves and deletes nothing. --json prints an object with the number of files read and the list
 of problems, each with collection, day, file, problem and remedy.
 

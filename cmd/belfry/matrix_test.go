@@ -56,6 +56,7 @@ var examples = map[string]example{
 	"DELETE /api/keys/{name...}":         {"/api/keys/nothing", "", ""},
 	"GET /api/health":                    {"/api/health", "", ""},
 	"POST /api/health/clock":             {"/api/health/clock", "", ""},
+	"POST /api/health/faults/{id}":       {"/api/health/faults/nothing", "", ""},
 	"GET /api/settings":                  {"/api/settings", "", ""},
 	"PUT /api/settings":                  {"/api/settings", `{"customer.timezone":"UTC"}`, "application/json"},
 	"GET /api/pictures":                  {"/api/pictures?limit=1000", "", ""},

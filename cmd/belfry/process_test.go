@@ -102,7 +102,7 @@ func (p *process) start() {
 	go p.follow(stderr, lines)
 	m := p.await(lines, regexp.MustCompile(`msg=listening .*scheme=(\S+) .*addr=(\S+)`))
 	p.base = m[1] + "://" + m[2]
-	p.await(lines, regexp.MustCompile(`msg=ready`))
+	p.await(lines, regexp.MustCompile(`msg=(ready|"started, but not ready")`))
 }
 
 func (p *process) follow(r io.Reader, lines chan<- string) {

@@ -149,7 +149,7 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	s.base = line[1] + "://" + line[2]
 	ts.Setenv("URL", s.base)
 	s.client = newClient()
-	await(ts, s, regexp.MustCompile(`msg=ready`))
+	await(ts, s, regexp.MustCompile(`msg=(ready|"started, but not ready")`))
 }
 
 func lookPath(ts *testscript.TestScript, name string) (string, error) {

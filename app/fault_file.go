@@ -1,0 +1,80 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"belfry/journal"
+)
+
+// faultsFile has the open faults and the events that are not written yet, so that the next start can go on with them: a
+// fault that was open when the process was killed has its end in the events, too.
+const faultsFile = "faults"
+
+// faultNotes is the content of the file.
+type faultNotes struct {
+	Open    map[string]faultNote `json:"open"`
+	Pending []faultEvent         `json:"pending,omitempty"`
+}
+
+type faultNote struct {
+	Since   time.Time `json:"since"`
+	Message string    `json:"message"`
+}
+
+// load reads what the process before this one has left. What cannot be read only costs some events.
+func (f *faults) load(path string) {
+	f.file = path
+	text, err := os.ReadFile(path)
+	var notes faultNotes
+	if err == nil {
+		err = json.Unmarshal(text, &notes)
+	}
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			f.log.Warn("the faults of the last run are not known", "err", err)
+		}
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.before = map[string]fault{}
+	for id, n := range notes.Open {
+		if len(f.before) < maxPendingEvents {
+			f.before[id] = fault{since: n.Since, message: n.Message}
+		}
+	}
+	f.pending = append(f.pending, notes.Pending[:min(len(notes.Pending), maxPendingEvents)]...)
+}
+
+// save notes what is open, if that has changed. While the folder cannot be written to, it is tried again with each event.
+func (f *faults) save() {
+	if f.file == "" {
+		return
+	}
+	text, err := json.MarshalIndent(f.notes(), "", "  ")
+	if err != nil || bytes.Equal(text, f.kept) {
+		return
+	}
+	if err := journal.WriteFile(f.file, text); err != nil {
+		f.log.Debug("the open faults cannot be noted", "err", err)
+		return
+	}
+	f.kept = text
+}
+
+func (f *faults) notes() faultNotes {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	notes := faultNotes{Open: map[string]faultNote{}, Pending: f.pending}
+	for _, list := range []map[string]fault{f.before, f.open} {
+		for id, a := range list {
+			notes.Open[id] = faultNote{a.since, a.message}
+		}
+	}
+	return notes
+}

@@ -1,0 +1,285 @@
+package app
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"belfry"
+	"belfry/journal"
+)
+
+// A start may find that records of the journal are lost: damaged, cut off, or gone with their segment. Rows that were
+// acknowledged may then be missing from the row store, and statuses may be older than what was last shown. What is known
+// about it is in a file in the data folder, until an administrator confirms it:
+//
+//	gap    positions that are lost, found by Open, by the positions of the metadata and of the rows
+//	loss   the times between which the records of a gap arrived, from the records around it
+//
+// A torn last record is not a loss, unless something else has come farther: that is what a crash leaves, and it was not
+// acknowledged.
+
+const (
+	faultLoss = "journal_loss"
+	lossFile  = "journal_loss"
+	// lossMargin is how long before the last note of the clock the first lost record may have arrived.
+	lossMargin = time.Hour
+	maxLosses  = 100
+)
+
+// gap is a range of lost positions, both ends included.
+type gap struct {
+	from, to uint64
+	why      string
+}
+
+// loss is what an administrator has to know about lost records.
+type loss struct {
+	Position  string    `json:"position"` // the first that was lost: the same damage is found again as long as its segment is there
+	From      time.Time `json:"from"`
+	To        time.Time `json:"to"`
+	Why       string    `json:"why"`
+	Confirmed bool      `json:"confirmed"`
+}
+
+func (l *loss) span() string {
+	return l.From.UTC().Format(time.RFC3339) + " and " + l.To.UTC().Format(time.RFC3339)
+}
+
+// noteGap adds lost positions. Those that have arrived everywhere are no loss.
+func (c *core) noteGap(g gap) {
+	if g.to > min(c.stored, c.moved) && !c.accepted[lossJournal] {
+		c.gaps = append(c.gaps, g)
+	}
+}
+
+// unused is the gap of a record that is there but cannot be used; none if it has arrived everywhere.
+func (c *core) unused(pos uint64) (list []gap) {
+	if pos > min(c.stored, c.moved) {
+		list = []gap{{pos, pos, unusable(pos)}}
+	}
+	return list
+}
+
+// findGaps looks for lost positions in what Open has found.
+func (c *core) findGaps() {
+	for _, d := range c.journal.Damaged() {
+		if d.From == 0 || d.Torn {
+			continue
+		}
+		to := d.To
+		if to == 0 {
+			to = d.From | math.MaxUint32
+		}
+		c.noteGap(gap{d.From, to, d.String()})
+	}
+	c.checkCounts(c.stored, "the metadata")
+	if begins, _, _ := c.journal.Bounds(); c.moved < begins && !c.accepted[lossRows] && !c.accepted[lossMetadata] {
+		c.noteGap(gap{c.moved + 1, begins, fmt.Sprintf("the journal begins after %s, and the rows have been stored up to %s", position(begins), position(c.moved))})
+	}
+}
+
+// checkCounts notes a gap if the journal does not have the records that a consumer has.
+func (c *core) checkCounts(pos uint64, who string) {
+	last, ok := c.journal.Counts(pos)
+	if ok || c.accepted[lossMetadata] {
+		return
+	}
+	why := fmt.Sprintf("the journal ends at %s, before what %s have (%s)", position(last), who, position(pos))
+	c.Log.Warn("the journal ends early", "journal", position(last), "others", position(pos))
+	// Nobody knows how many records followed.
+	c.noteGap(gap{last + 1, pos | math.MaxUint32, why})
+}
+
+// lossFinder finds out between which records the gaps lie, while the journal is replayed.
+type lossFinder struct {
+	gaps   []gap
+	before time.Time // of the last record
+	found  []loss
+}
+
+func newLossFinder(gaps []gap, earliest time.Time) *lossFinder {
+	slices.SortFunc(gaps, func(a, b gap) int { return cmp.Compare(a.from, b.from) })
+	return &lossFinder{gaps: gaps, before: earliest}
+}
+
+// insert adds gaps that the replay itself has found.
+func (f *lossFinder) insert(gaps []gap) {
+	for _, g := range gaps {
+		i, _ := slices.BinarySearchFunc(f.gaps, g.from, func(have gap, from uint64) int { return cmp.Compare(have.from, from) })
+		if i > 0 && f.gaps[i-1].to+1 == g.from {
+			f.gaps[i-1].to = g.to
+			continue
+		}
+		f.gaps = slices.Insert(f.gaps, i, g)
+	}
+}
+
+// record takes note of a record that is there.
+func (f *lossFinder) record(pos uint64, at time.Time) {
+	for len(f.gaps) > 0 && f.gaps[0].to < pos {
+		f.end(at)
+	}
+	f.before = at
+}
+
+func (f *lossFinder) end(at time.Time) {
+	g := f.gaps[0]
+	f.gaps = f.gaps[1:]
+	if at.Before(f.before) { // the clock was set back
+		f.before, at = at, f.before
+	}
+	f.found = append(f.found, loss{Position: position(g.from), From: f.before, To: at, Why: g.why})
+}
+
+// rest ends the gaps behind which there is no record. Very many losses become one: every query is compared with each.
+func (f *lossFinder) rest(now time.Time) []loss {
+	for len(f.gaps) > 0 {
+		f.end(now)
+	}
+	if len(f.found) <= maxLosses {
+		return f.found
+	}
+	all := f.found[0]
+	all.Why = fmt.Sprintf("%s, and %d places more", all.Why, len(f.found)-1)
+	for _, l := range f.found[1:] {
+		if l.To.After(all.To) {
+			all.To = l.To
+		}
+		if l.From.Before(all.From) {
+			all.From = l.From
+		}
+	}
+	return []loss{all}
+}
+
+// earliestLoss is when a record may have arrived before which there is no other.
+func (c *core) earliestLoss() time.Time {
+	dir := c.cfg.Load().Data
+	if noted, err := readClock(filepath.Join(dir, clockFile)); err == nil {
+		return noted.Add(-lossMargin)
+	}
+	return time.Now().Add(-24 * time.Hour)
+}
+
+// keepLosses adds what was found to the file. What the file has already keeps its times, and whether it was confirmed.
+func (c *core) keepLosses(found []loss) error {
+	path := filepath.Join(c.cfg.Load().Data, lossFile)
+	known, err := readLosses(path)
+	if err != nil {
+		return err
+	}
+	news := false
+	for _, l := range found {
+		if !slices.ContainsFunc(known, func(k loss) bool { return k.Position == l.Position }) {
+			known, news = append(known, l), true
+			c.Log.Error("records of the journal are lost", "from", l.From, "to", l.To, "why", l.Why)
+		}
+	}
+	c.losses = known
+	if !news {
+		return nil
+	}
+	return writeLosses(path, known)
+}
+
+func readLosses(path string) (list []loss, err error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &list)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what the journal has lost: %w; restore %s from a backup, or remove it: then queries are answered as if nothing were missing", err, path)
+	}
+	return list, nil
+}
+
+func writeLosses(path string, list []loss) error {
+	text, err := json.MarshalIndent(list, "", "  ")
+	if err == nil {
+		err = journal.WriteFile(path, append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("note what the journal has lost: %w", err)
+	}
+	return nil
+}
+
+// confirmLosses notes that an administrator knows of all losses.
+func confirmLosses(path string) error {
+	list, err := readLosses(path)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		list[i].Confirmed = true
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return writeLosses(path, list)
+}
+
+// openLosses are those that nobody has confirmed.
+func openLosses(list []loss) (open []loss) {
+	for _, l := range list {
+		if !l.Confirmed {
+			open = append(open, l)
+		}
+	}
+	return open
+}
+
+// lossText is the message of the fault.
+func lossText(list []loss, dir string) string {
+	var spans, why []string
+	for _, l := range list[:min(len(list), maxTold)] {
+		spans, why = append(spans, l.span()), append(why, l.Why)
+	}
+	return fmt.Sprintf("records of the journal are lost (%s): rows that arrived between %s may be missing, and statuses may be older than what was last shown. "+
+		"Queries over that time are refused, or answered with partial=true. If there is no copy of the journal to go back to, confirm the loss with belfry fault confirm %s --data %s or POST /api/health/faults/%s",
+		strings.Join(why, "; "), strings.Join(spans, ", between "), faultLoss, dir, faultLoss)
+}
+
+// tellLosses begins the fault, if there is a loss that nobody has confirmed.
+func (s *service) tellLosses() {
+	open := openLosses(s.losses)
+	s.lost.Store(&open)
+	if len(open) > 0 {
+		s.faults.begin(faultLoss, false, lossText(open, s.cfg.Load().Data))
+	}
+}
+
+// confirmFault takes an administrator's word that a fault is known.
+func (s *service) confirmFault(id, by string) error {
+	switch id {
+	case clockFault:
+		return s.confirmClock(by)
+	case faultLoss:
+		if err := confirmLosses(filepath.Join(s.cfg.Load().Data, lossFile)); err != nil {
+			return err
+		}
+		s.lost.Store(&[]loss{})
+		if s.faults.isOpen(faultLoss) {
+			s.faults.tell("the loss of records of the journal was confirmed by " + by)
+			s.faults.end(faultLoss)
+		}
+		return nil
+	}
+	return unconfirmable(id)
+}
+
+func unconfirmable(id string) error {
+	return belfry.Errorf(belfry.UnknownItem, "the fault %q cannot be confirmed; %s and %s can, other faults end when their cause does", id, faultLoss, clockFault)
+}

@@ -1,0 +1,102 @@
+package app
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"belfry"
+	"belfry/query"
+)
+
+func minute(n int) time.Time { return time.Date(2026, 11, 16, 8, n, 0, 0, time.UTC) }
+
+// Lost records arrived between the records around them.
+func TestLossSpans(t *testing.T) {
+	const seg = 7 << 32
+	f := newLossFinder([]gap{{seg | 8, seg | 9, "end"}, {seg | 3, seg | 4, "middle"}}, minute(0))
+	f.record(seg|1, minute(1))
+	f.record(seg|2, minute(2))
+	f.record(seg|5, minute(5))
+	f.insert([]gap{{seg | 6, seg | 6, "unusable"}})
+	f.insert([]gap{{seg | 7, seg | 7, "unusable"}})
+	f.record(seg|10, minute(10))
+	f.insert([]gap{{seg | 11, seg | 11, "last"}})
+	want := []loss{
+		{Position: "7·3", From: minute(2), To: minute(5), Why: "middle"},
+		{Position: "7·6", From: minute(5), To: minute(10), Why: "unusable"},
+		{Position: "7·8", From: minute(5), To: minute(10), Why: "end"},
+		{Position: "7·11", From: minute(10), To: minute(30), Why: "last"},
+	}
+	if d := cmp.Diff(want, f.rest(minute(30))); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	f = newLossFinder([]gap{{seg | 1, seg | 4, "all"}}, minute(0))
+	if d := cmp.Diff([]loss{{Position: "7·1", From: minute(0), To: minute(30), Why: "all"}}, f.rest(minute(30))); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	f = newLossFinder(nil, minute(0))
+	for i := range 2 * maxLosses {
+		f.insert([]gap{{seg | uint64(2*i+1), seg | uint64(2*i+1), "odd"}})
+		f.record(seg|uint64(2*i+2), minute(i))
+	}
+	if all := f.rest(minute(999)); len(all) != 1 || all[0].From != minute(0) || all[0].To != minute(2*maxLosses-1) {
+		t.Errorf("%+v", all)
+	}
+}
+
+// A loss is told until it is confirmed, and never twice.
+func TestLossesAreKept(t *testing.T) {
+	in := newInstanceFolder(t)
+	c := &core{Options: in.options}
+	c.use(in.options.Config)
+	path := filepath.Join(in.dir, lossFile)
+	found := []loss{{Position: "7·3", From: minute(2), To: minute(5), Why: "middle"}}
+	for range 2 {
+		in.must(c.keepLosses(found))
+		if len(openLosses(c.losses)) != 1 {
+			t.Errorf("%+v", c.losses)
+		}
+	}
+	in.must(confirmLosses(path))
+	in.must(c.keepLosses(found))
+	if len(c.losses) != 1 || len(openLosses(c.losses)) != 0 {
+		t.Errorf("%+v", c.losses)
+	}
+	in.must(c.keepLosses([]loss{{Position: "9·1", From: minute(7), To: minute(8), Why: "another"}}))
+	if open := openLosses(c.losses); len(open) != 1 || open[0].Why != "another" {
+		t.Errorf("%+v", c.losses)
+	}
+	in.write(lossFile, "{")
+	if err := c.keepLosses(nil); err == nil {
+		t.Error("a damaged list was taken for an empty one")
+	}
+}
+
+// Only what touches the time of a loss is refused.
+func TestLossyQueries(t *testing.T) {
+	l := lossy{lost: []loss{{From: minute(10), To: minute(20)}}}
+	f := func(from, to belfry.Time, period string, want bool) {
+		t.Helper()
+		p := &query.Plan{Collection: testCatalog(t).Collection("objectdata"), From: from, To: to, Period: period}
+		if err := l.check(p); (err != nil) != want || err != nil && belfry.CodeOf(err) != belfry.StorageUnavailable {
+			t.Errorf("%d to %d %s: %v", from, to, period, err)
+		}
+		p.Partial = new(query.Partial)
+		if err := l.check(p); err != nil || (len(p.Partial.Days()) == 1) != want {
+			t.Errorf("%d to %d %s: %v, missing %v", from, to, period, err, p.Partial.Days())
+		}
+	}
+	at := func(n int) belfry.Time { return belfry.At(minute(n)) }
+	f(0, query.Forever, "", true)
+	f(at(0), at(9), "", false)
+	f(at(21), query.Forever, "", false)
+	f(at(20), query.Forever, "", true)
+	f(at(15), at(16), "", true)
+	f(0, at(10), "", true)
+	f(at(21), query.Forever, query.PeriodHour, true)
+	f(at(60), query.Forever, query.PeriodHour, false)
+	f(0, at(0), query.PeriodHour, true)
+}

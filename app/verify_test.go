@@ -1,0 +1,110 @@
+package app
+
+import (
+	"bytes"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"belfry/meta"
+)
+
+// files are the names of all files below the folder with their content. The lock is no part of the data.
+func (in *instance) files() map[string]string {
+	in.Helper()
+	all := map[string]string{}
+	in.must(fs.WalkDir(os.DirFS(in.dir), ".", func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && path != "lock" {
+			var text []byte
+			text, err = os.ReadFile(in.path(path))
+			all[path] = string(text)
+		}
+		return err
+	}))
+	return all
+}
+
+func (in *instance) verify() (list []string) {
+	in.Helper()
+	before := in.files()
+	v, err := Verify(in.Context(), in.options)
+	in.must(err)
+	for _, p := range v.Problems {
+		if p.Remedy == "" {
+			in.Errorf("no remedy: %+v", p)
+		}
+		list = append(list, p.File+": "+p.Problem)
+	}
+	if after := in.files(); !maps.Equal(before, after) {
+		in.Errorf("verify has changed files: had %q, has %q", slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
+	}
+	return list
+}
+
+// Every kind of damage to metadata, journal and the files named instance is found.
+func TestVerifyParts(t *testing.T) {
+	healthy := newInstanceFolder(t)
+	healthy.must(os.RemoveAll(healthy.path("rows/events")))
+	db, err := meta.Open(t.Context(), healthy.path("meta.db"), healthy.options.Log)
+	healthy.must(err)
+	healthy.must(db.SkipTo(t.Context(), 1<<32|1, 100))
+	healthy.must(db.Close())
+	other := newInstanceFolder(t)
+	segment := "journal/0000000000000001.journal"
+	if found := healthy.verify(); len(found) != 0 {
+		t.Fatalf("a healthy folder: %q", found)
+	}
+	for _, c := range []struct {
+		name string
+		do   func(in *instance)
+		want string
+	}{
+		{"metadata missing", func(in *instance) { in.must(os.Remove(in.path("meta.db"))) }, "meta.db: missing"},
+		{"metadata cut", func(in *instance) { in.must(os.Truncate(in.path("meta.db"), 9000)) }, "meta.db: "},
+		{"metadata zeroed", func(in *instance) { in.write("meta.db", strings.Repeat("\x00", 10000)) }, "meta.db: "},
+		{"metadata damaged", func(in *instance) {
+			text := []byte(in.read("meta.db"))
+			copy(text[4096:], bytes.Repeat([]byte{0xa5}, 4096))
+			in.write("meta.db", string(text))
+		}, "meta.db: "},
+		{"metadata foreign", func(in *instance) { in.copyFrom(other, "meta.db") }, "instance: names instance"},
+		{"journal missing", func(in *instance) { in.must(os.RemoveAll(in.path("journal"))) }, "journal: missing"},
+		{"segment missing", func(in *instance) { in.must(os.Remove(in.path(segment))) }, "journal: missing"},
+		{"journal flipped", func(in *instance) {
+			text := []byte(in.read(segment))
+			text[64+30] ^= 0xff
+			in.write(segment, string(text))
+		}, "journal: ends at"},
+		{"journal cut", func(in *instance) { in.must(os.Truncate(in.path(segment), 64)) }, "journal: ends at"},
+		{"segment emptied", func(in *instance) { in.must(os.Truncate(in.path(segment), 0)) }, "all of the segment is damaged"},
+		{"instance missing", func(in *instance) { in.must(os.Remove(in.path("instance"))) }, "instance: missing"},
+		{"instance of the journal missing", func(in *instance) { in.must(os.Remove(in.path("journal/instance"))) }, "journal/instance: missing"},
+		{"instance of the rows differs", func(in *instance) { in.write("rows/instance", other.id) }, "rows/instance: names instance " + other.id},
+		{"instance is nonsense", func(in *instance) { in.write("journal/instance", "x") }, "should hold 32 hexadecimal digits"},
+		{"a loss is open", func(in *instance) { in.write(lossFile, `[{"position":"7·3","why":"middle"}]`) }, "may be missing: middle"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in := &instance{T: t, options: healthy.options, dir: t.TempDir()}
+			cfg := *healthy.options.Config
+			cfg.Data = in.dir
+			in.options.Config = &cfg
+			in.must(os.CopyFS(in.dir, os.DirFS(healthy.dir)))
+			c.do(in)
+			found := strings.Join(in.verify(), "\n")
+			if !strings.Contains(found, c.want) || !strings.Contains(found, filepath.Base(in.dir)) {
+				t.Errorf("found %q, want %q", found, c.want)
+			}
+		})
+	}
+}
+
+func (in *instance) read(name string) string {
+	in.Helper()
+	text, err := os.ReadFile(in.path(name))
+	in.must(err)
+	return string(text)
+}

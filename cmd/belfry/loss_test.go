@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// records returns the newest segment of the journal, and where each of its records begins and the last one ends.
+func (d *parts) records() (path string, offsets []int64) {
+	d.t.Helper()
+	list, err := filepath.Glob(d.file("journal/*.journal"))
+	if err != nil || len(list) == 0 {
+		d.t.Fatal("no journal", err)
+	}
+	path = slices.Max(list)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	at := 64 // behind the header
+	for ; at+24 < len(text) && text[at] == 0xff; at += 24 + int(binary.LittleEndian.Uint32(text[at+4:])) {
+		offsets = append(offsets, int64(at))
+	}
+	return path, append(offsets, int64(at))
+}
+
+// lossy checks what the service says while the loss of rows is not confirmed.
+func (d *parts) lossy() {
+	d.t.Helper()
+	today := time.Now().UTC().Format(time.DateOnly)
+	if text, open := d.fault("journal_loss"); !open || !strings.Contains(text, "belfry fault confirm journal_loss") || !strings.Contains(text, today+"T") {
+		d.t.Errorf("the fault: %t %s", open, text)
+	}
+	for _, q := range []string{"SELECT i1 FROM objectdata", "SELECT COUNT(*) FROM events", "SELECT i1 FROM objectdata WHERE period='hour'"} {
+		for _, explain := range []string{"false", "true"} {
+			res := d.sql(q, "span=1d", "explain="+explain)
+			if res.StatusCode != 503 || res.code != "storage_unavailable" || !strings.Contains(res.body, "arrived between "+today) || res.Header.Get("Retry-After") == "" {
+				d.t.Errorf("%s: %d %s", q, res.StatusCode, res.body)
+			}
+			res = d.sql(q, "span=1d", "partial=true", "explain="+explain)
+			var answer struct{ Missing []string }
+			if json.Unmarshal([]byte(res.body), &answer); res.StatusCode != 200 || !slices.Contains(answer.Missing, today) {
+				d.t.Errorf("%s, partial: %d %s", q, res.StatusCode, res.body)
+			}
+		}
+	}
+	if res := d.sql("SELECT name, status FROM objectstatus"); res.StatusCode != 200 {
+		d.t.Errorf("status: %d %s", res.StatusCode, res.body)
+	}
+	if res := d.sql("SELECT i1 FROM objectdata", "from=2026-01-01", "to=2026-01-02"); res.StatusCode != 200 {
+		d.t.Errorf("rows of another time: %d %s", res.StatusCode, res.body)
+	}
+	if res := d.ask("GET", "/readyz", ""); res.StatusCode != 200 {
+		d.t.Errorf("readyz: %s", res.body)
+	}
+}
+
+// complete checks that the loss is not told any more.
+func (d *parts) complete() {
+	d.t.Helper()
+	if text, open := d.fault("journal_loss"); open {
+		d.t.Errorf("still open: %s", text)
+	}
+	if res := d.sql("SELECT i1 FROM objectdata", "span=1d"); res.StatusCode != 200 {
+		d.t.Errorf("query: %d %s", res.StatusCode, res.body)
+	}
+}
+
+// TestJournalLoss damages the journal of a service that was killed, in the middle and at its end: what is lost is told until
+// it is confirmed, and never again then.
+func TestJournalLoss(t *testing.T) {
+	d := newParts(t)
+	some := func() {
+		for range 3 {
+			d.awaitCreate()
+		}
+		d.sql("SELECT COUNT(*) FROM objectdata", "span=1d") // they are in the row store
+		d.crash()
+	}
+	some()
+	if out, status := d.verify(); status != 0 {
+		t.Errorf("verify of a folder whose service was killed: %d %s", status, out)
+	}
+	path, at := d.records()
+	d.flip(path, at[len(at)-3]+30) // inside the last record but one
+	if out, status := d.verify(); status != 4 || !strings.Contains(out, path+": ") {
+		t.Errorf("verify of a damaged journal: %d %s", status, out)
+	}
+	d.start()
+	d.lossy()
+	d.crash()
+	d.start()
+	d.lossy()
+	d.belfry("fault", "confirm", "journal_loss")
+	d.complete()
+
+	// Cut where a record begins: the journal itself looks whole.
+	some()
+	path, at = d.records()
+	if err := os.Truncate(path, at[len(at)-2]); err != nil {
+		t.Fatal(err)
+	}
+	d.start()
+	d.lossy()
+	d.stop()
+	d.belfry("fault", "confirm", "journal_loss")
+	d.start()
+	d.complete()
+
+	// All of the segment.
+	some()
+	path, _ = d.records()
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	d.key = d.process.key("offline", "readwrite") // a command writes to the journal before the service starts
+	d.start()
+	d.lossy()
+	if res := d.ask("POST", "/api/health/faults/journal_loss", "", d.logIn("default", "admin", adminPassword)); res.StatusCode != 204 {
+		t.Errorf("confirm: %d %s", res.StatusCode, res.body)
+	}
+	d.complete()
+	d.stop()
+}
+
+// flip changes a byte of a file.
+func (d *parts) flip(path string, at int64) {
+	d.t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer f.Close()
+	b := make([]byte, 1)
+	if _, err := f.ReadAt(b, at); err != nil {
+		d.t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte{^b[0]}, at); err != nil {
+		d.t.Fatal(err)
+	}
+}

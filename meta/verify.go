@@ -1,0 +1,113 @@
+package meta
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"belfry"
+)
+
+// Verify reads a database file that nobody has open, with all that is in it, and returns what is wrong. It changes nothing.
+// A changed byte inside a text that is still valid is not found: SQLite has no checksums.
+func Verify(ctx context.Context, path string) error {
+	return reading(path, func(db *sql.DB) error { return verify(ctx, db) })
+}
+
+// Facts are what a database file says about the instance it belongs to.
+type Facts struct {
+	Instance     string
+	Stored, Rows uint64 // positions, see DB.Position and DB.RowsPosition
+}
+
+// ReadFacts reads them from a file that nobody has open.
+func ReadFacts(ctx context.Context, path string) (f Facts, err error) {
+	err = reading(path, func(db *sql.DB) error {
+		var stored, rows int64
+		err := db.QueryRowContext(ctx, `SELECT COALESCE((SELECT id FROM instance), ''), pos, rows FROM position`).Scan(&f.Instance, &stored, &rows)
+		f.Stored, f.Rows = uint64(stored), uint64(rows)
+		return err
+	})
+	return f, err
+}
+
+// reading opens a file for reading alone. Without a log the file can be read as it is; with one, SQLite needs an index of
+// the log beside it, which is removed again.
+func reading(path string, read func(*sql.DB) error) (err error) {
+	if path, err = filepath.Abs(path); err != nil {
+		return err
+	}
+	q := url.Values{"mode": {"ro"}}
+	index := path + "-shm"
+	if log, err := os.Stat(path + logSuffix); err != nil || log.Size() == 0 {
+		q.Set("immutable", "1")
+	} else if _, err := os.Stat(index); err != nil {
+		defer func() { err = errors.Join(err, removeIfThere(index)) }()
+	}
+	dsn := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: q.Encode()}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return read(db)
+}
+
+func verify(ctx context.Context, db *sql.DB) error {
+	var found string
+	if err := db.QueryRowContext(ctx, `PRAGMA integrity_check(1)`).Scan(&found); err != nil {
+		return err
+	}
+	if found != "ok" {
+		return fmt.Errorf("SQLite finds it damaged: %s", found)
+	}
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	l := &loader{ctx, tx, Visitor{
+		Item: func(belfry.Item) {}, State: func(belfry.ID, *belfry.State) {}, Counter: func(belfry.CustomerID, belfry.RowID) {}, NextID: func(belfry.ID) {},
+	}}
+	for _, part := range []func() error{l.items, l.states, l.counters, l.allDocs, l.allRemoved} {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allDocs checks what every document is made of, images included.
+func (l *loader) allDocs() error {
+	return l.each(func(rows *sql.Rows) error {
+		var d belfry.Doc
+		if err := rows.Scan(&d.Kind, &d.Customer, &d.Name, &d.Body); err != nil {
+			return err
+		}
+		if d.Kind != belfry.DocImage {
+			if !json.Valid(d.Body) {
+				return fmt.Errorf("the document %s %q is not JSON", d.Kind, d.Name)
+			}
+			return nil
+		}
+		if sum := sha256.Sum256(d.Body); hex.EncodeToString(sum[:]) != d.Name {
+			return fmt.Errorf("the bytes of the image %s are not those of its hash", d.Name)
+		}
+		return nil
+	}, `SELECT kind, customer, name, body FROM doc`)
+}
+
+func (l *loader) allRemoved() error {
+	return l.each(func(rows *sql.Rows) error {
+		_, err := scanItem(rows)
+		return err
+	}, `SELECT `+itemColumns+` FROM removed`)
+}
