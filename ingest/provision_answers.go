@@ -164,7 +164,7 @@ func (p *provisioning) seal(answers, open, before map[string]string) (map[string
 // judge lets the collector of a resource look at all answers together.
 func (p *provisioning) judge(answers map[string]string) *belfry.RowError {
 	if p.b.inspect != nil {
-		return p.b.inspect.verdict(answers)
+		return p.b.inspect.verdict(p.text(p.b.name), answers)
 	}
 	check := p.seq.cfg.Check
 	if p.b.pt.Collector == "" || check == nil {
