@@ -146,6 +146,7 @@ func tryOn[M any](read func(e *Env, task Task, text string) (M, error)) func(con
 type made interface {
 	blank()
 	sender() *string
+	size() int
 	check() error
 }
 

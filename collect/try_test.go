@@ -52,6 +52,7 @@ func TestTry(t *testing.T) {
 	f("Traps", `{"sample": {"name": "linkUp"}}`, `"by":"filter"`, `"severity":-1`)
 	f("Traps", `{"sample": {"name": "linkDown", "p": ["2"], "ip": "192.0.2.7"}}`, `"result":"kept"`, `"ip":"192.0.2.7"`)
 	// With others.
+	f("Lines", `{"sample": "`+strings.Repeat("a", 60000)+`", "filter": "message matches \"[ab]*a[ab]{900}c\"", "script": ""}`, `"result":"kept"`, `"error":"filter: it takes more than 300000 steps for this message, which has 60`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { return null }"}`, `"result":"filtered","by":"script"`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.severity = []; return m }"}`, `"error":"script: what message(m) gave back: severity is a list, and must be a whole number"`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.devicetime = 'noon'; return m }"}`, `gave back: devicetime must be a time such as 2026-11-15T10:00:00Z"`)
