@@ -119,10 +119,16 @@ func (s *Server) logIn(w *answer, r *request) error {
 	if r.Header.Get("Idempotency-Key") != "" {
 		return belfry.Errorf(belfry.BadParameter, "a login takes no Idempotency-Key: the session it begins is handed out once; log in again instead")
 	}
-	ticket, err := s.try(w, r, customer, user)
+	ticket, pause, err := s.try(w, r, customer, user)
 	if err != nil {
 		return err
 	}
+	leave, err := s.line(r, ticket, pause)
+	if err != nil {
+		s.tries.giveBack(ticket)
+		return err
+	}
+	defer leave()
 	if !s.turn(r, &s.logins, 0, parallelLogins) {
 		s.tries.giveBack(ticket)
 		return belfry.Errorf(belfry.Overloaded, "too many people log in at this moment; try again shortly")
