@@ -152,6 +152,8 @@ type provisioning struct {
 	b      *packageBody
 	report *belfry.Report
 	fields [][]byte // of the row at hand
+
+	pictures map[string]bool // that a limited user sees already; nil until somebody asks
 }
 
 // text is a cell of the row; empty when the header or the row does not have it.

@@ -73,6 +73,9 @@ func (p *provisioning) answers(before *belfry.Details) (map[string]string, *belf
 			bad = p.judge(answers)
 		}
 	}
+	if bad == nil {
+		bad = p.checkPicture(answers, open)
+	}
 	if bad != nil {
 		return nil, bad
 	}
