@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"belfry"
@@ -71,10 +72,17 @@ func (s *Server) recognise(r *request, hash belfry.Hash) bool {
 // sameSite refuses what a browser sends for another site. The cookie comes along by itself, so it proves nothing about
 // who wants the change; a GET changes nothing.
 func (s *Server) sameSite(r *http.Request) error {
-	if err := s.origins.Check(r); err != nil {
+	if err := s.origins.Check(r); err != nil || otherScheme(r) {
 		return belfry.Errorf(belfry.CrossSite, "a browser sent this for another site, so the session does not count; open the web interface itself, or use an API key")
 	}
 	return nil
+}
+
+// otherScheme tells that a page came over plain HTTP and sends to this service over TLS. It has the same name, but anybody between the
+// browser and us could have written it. Behind a proxy that does not say how the browser speaks, nothing is known.
+func otherScheme(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	return r.Method != http.MethodGet && r.Method != http.MethodHead && secure(r) && len(origin) >= 5 && strings.EqualFold(origin[:5], "http:")
 }
 
 // renew lets a session that is in use last. If that cannot be done now, the next request tries again.

@@ -105,3 +105,31 @@ func FuzzTrial(f *testing.F) {
 		}
 	})
 }
+
+// A user limited to views sees only what a trial would write inside of them.
+func TestTryWithin(t *testing.T) {
+	h := newHouse(t, map[string]Kind{"log-syslog-receiver": Kinds["log-syslog-receiver"]})
+	limited := h.limitedTo("V")
+	h.provision("custom", "name,view", "Inside,V", "Outside,MAIN")
+	const script = `function message(m) { data('a', {i1: 1}, {resource: 'Inside'}); data('b', {i1: 1}, {resource: 'Outside'}); data('c', {i1: 1}); return m }`
+	h.provision("log-syslog-receiver", "name,view,listen,script", "Recv,V,127.0.0.1:5514,"+cell(script))
+	f := func(who belfry.Scope, body, want string) {
+		t.Helper()
+		out, err := h.sup.Try(t.Context(), who, "Recv", []byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, row := range out.Feeds {
+			got = append(got, row.Resource)
+		}
+		if text := strings.Join(got, " ") + "|" + out.Error; text != want {
+			t.Errorf("%s: %s", body, text)
+		}
+	}
+	own, _ := json.Marshal(map[string]string{"sample": "x", "script": script})
+	f(h.who.Scope, `{"sample": "x"}`, "Inside Outside Recv|")
+	f(limited.Scope, `{"sample": "x"}`, "Inside Recv|") // somebody else's script may write there
+	f(h.who.Scope, string(own), "Inside Outside Recv|")
+	f(limited.Scope, string(own), `Inside|script: resource "Outside" does not exist`)
+}
