@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"belfry"
@@ -175,16 +176,47 @@ func (f *csvFormat) row(values []belfry.Value) error {
 	return f.w.Write(f.cells)
 }
 
-// inert puts an apostrophe before a text that a spreadsheet would take for a formula. A number stays a number.
+const (
+	formulaSigns = "=+-@＝＋－＠"
+	cellEnds     = ";\t\r\n"
+)
+
+// inert puts an apostrophe before a text that a spreadsheet would take for a formula. A number stays a number. A spreadsheet that splits
+// lines at semicolons or tabs, as many do outside of English, takes the parts of a text for cells, so these are looked at alike.
 func inert(text string) string {
-	if text == "" || !strings.ContainsRune("=+-@\t\r\n＝＋－＠", firstRune(text)) {
+	if !strings.ContainsAny(text, formulaSigns+"\t\r\n") {
 		return text
 	}
-	if plainNumber(text) {
-		return text
+	var b strings.Builder
+	for rest, hidden := text, hiddenFirst; ; hidden = hiddenInside {
+		end := strings.IndexAny(rest, cellEnds)
+		part := rest
+		if end >= 0 {
+			part = rest[:end]
+		}
+		if formula(part, hidden) || b.Len() == 0 && end == 0 && rest[0] != ';' {
+			b.WriteByte('\'')
+		}
+		b.WriteString(part)
+		if end < 0 {
+			return b.String()
+		}
+		b.WriteByte(rest[end])
+		rest = rest[end+1:]
 	}
-	return "'" + text
 }
+
+// formula tells whether a cell would be one. Characters that do not show may stand before it.
+func formula(cell string, hidden func(rune) bool) bool {
+	text := strings.TrimLeftFunc(cell, hidden)
+	return text != "" && strings.ContainsRune(formulaSigns, firstRune(text)) && !plainNumber(cell)
+}
+
+// hiddenFirst is what a spreadsheet passes over at the beginning of a cell, as U+FEFF and U+200B.
+func hiddenFirst(r rune) bool { return unicode.Is(unicode.Cf, r) }
+
+// hiddenInside is the same for a part of a cell, where quotes and blanks may be passed over, too.
+func hiddenInside(r rune) bool { return r == '"' || r == ' ' || hiddenFirst(r) }
 
 func firstRune(text string) rune {
 	r, _ := utf8.DecodeRuneInString(text)

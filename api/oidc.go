@@ -166,11 +166,13 @@ func (s *Server) fromProvider(w *answer, r *request) error {
 	if code == "" {
 		return belfry.Errorf(belfry.BadParameter, "the parameter code is missing")
 	}
-	address := peer(r.Request)
-	ticket, err := s.try(w, r, "", "oidc "+address) // each address for itself: it is not known yet who it is
+	ticket, pause := s.tries.visit(s.Now(), peer(r.Request)) // it is not known yet who it is
+	leave, err := s.line(r, ticket, pause)
 	if err != nil {
+		s.tries.giveBack(ticket)
 		return err
 	}
+	defer leave()
 	secret, err := s.Provider.LogIn(r.ctx(), placeOf(r.Request), round, code)
 	if belfry.CodeOf(err) == belfry.InvalidLogin {
 		s.meter.refused.Inc()

@@ -29,7 +29,7 @@ func (s *Server) changePassword(w *answer, r *request) error {
 	if err := s.fields(w, r, field{"password", &old, true}, field{"new", &password, true}); err != nil {
 		return err
 	}
-	ticket, err := s.try(w, r, s.Keys.CustomerName(r.home), r.login.User.Name)
+	ticket, _, err := s.try(w, r, s.Keys.CustomerName(r.home), r.login.User.Name)
 	if err != nil {
 		return err
 	}
@@ -45,15 +45,15 @@ func (s *Server) changePassword(w *answer, r *request) error {
 	return s.whoAmI(w, r)
 }
 
-// try pays for an attempt to say a password.
-func (s *Server) try(w *answer, r *request, customer, user string) (ticket, error) {
-	paid, wait := s.tries.take(s.Now(), customer, user, peer(r.Request))
+// try pays for an attempt to say a password, which has to wait for the pause.
+func (s *Server) try(w *answer, r *request, customer, user string) (paid ticket, pause time.Duration, err error) {
+	paid, wait, pause := s.tries.take(s.Now(), customer, user, peer(r.Request))
 	if wait > 0 {
 		s.meter.refused.Inc()
 		w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
-		return paid, belfry.Errorf(belfry.RateLimited, "too many logins have failed; try again in %s", wait.Round(time.Second)+time.Second)
+		return paid, 0, belfry.Errorf(belfry.RateLimited, "too many logins have failed; try again in %s", wait.Round(time.Second)+time.Second)
 	}
-	return paid, nil
+	return paid, pause, nil
 }
 
 // switchCustomer lets an administrator of the instance act in another customer.

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"belfry"
@@ -71,10 +72,17 @@ func (s *Server) recognise(r *request, hash belfry.Hash) bool {
 // sameSite refuses what a browser sends for another site. The cookie comes along by itself, so it proves nothing about
 // who wants the change; a GET changes nothing.
 func (s *Server) sameSite(r *http.Request) error {
-	if err := s.origins.Check(r); err != nil {
+	if err := s.origins.Check(r); err != nil || otherScheme(r) {
 		return belfry.Errorf(belfry.CrossSite, "a browser sent this for another site, so the session does not count; open the web interface itself, or use an API key")
 	}
 	return nil
+}
+
+// otherScheme tells that a page came over plain HTTP and sends to this service over TLS. It has the same name, but anybody between the
+// browser and us could have written it. Behind a proxy that does not say how the browser speaks, nothing is known.
+func otherScheme(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	return r.Method != http.MethodGet && r.Method != http.MethodHead && secure(r) && len(origin) >= 5 && strings.EqualFold(origin[:5], "http:")
 }
 
 // renew lets a session that is in use last. If that cannot be done now, the next request tries again.
@@ -119,10 +127,16 @@ func (s *Server) logIn(w *answer, r *request) error {
 	if r.Header.Get("Idempotency-Key") != "" {
 		return belfry.Errorf(belfry.BadParameter, "a login takes no Idempotency-Key: the session it begins is handed out once; log in again instead")
 	}
-	ticket, err := s.try(w, r, customer, user)
+	ticket, pause, err := s.try(w, r, customer, user)
 	if err != nil {
 		return err
 	}
+	leave, err := s.line(r, ticket, pause)
+	if err != nil {
+		s.tries.giveBack(ticket)
+		return err
+	}
+	defer leave()
 	if !s.turn(r, &s.logins, 0, parallelLogins) {
 		s.tries.giveBack(ticket)
 		return belfry.Errorf(belfry.Overloaded, "too many people log in at this moment; try again shortly")

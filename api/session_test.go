@@ -328,6 +328,18 @@ func TestCrossSite(t *testing.T) {
 	}
 }
 
+// A page of the same name that came over plain HTTP is another site for a service that speaks TLS.
+func TestCrossScheme(t *testing.T) {
+	h := newHouse(t)
+	login := `{"user":"viewer","password":"pw"}`
+	const tls = "X-Forwarded-Proto: https"
+	h.want(403, "cross_site", "POST", "/api/session", login, tls, "Origin: http://example.com")
+	h.want(403, "cross_site", "POST", "/api/session", login, tls, "Origin: HTTP://example.com")
+	h.want(200, "", "POST", "/api/session", login, tls, "Origin: https://example.com")
+	h.want(200, "", "POST", "/api/session", login, tls)
+	h.want(200, "", "POST", "/api/session", login, "Origin: https://example.com") // a proxy that speaks TLS and does not say so
+}
+
 // TestKeyOnly: a GET that writes does not take a cookie, since a link on any page would be enough.
 func TestKeyOnly(t *testing.T) {
 	h := newHouse(t)

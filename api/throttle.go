@@ -10,12 +10,14 @@ import (
 // throttle slows down whoever guesses passwords. Every try takes a token from three buckets, and a login that succeeds
 // gives them back:
 //
-//	this user from this address    10 tries, then one in 10 s
-//	any user from this address     50 tries, then one in 2 s
-//	this user from anywhere       100 tries, then one in 5 s
+//	this user from this address    10 tries, then one in 10 s; else refused
+//	this user from anywhere       100 tries, then one in 5 s; else refused
+//	any user from this address     50 tries, then one in 200 ms; else it waits
 //
 // One address alone cannot empty the bucket of a user, so it locks nobody out. Many together can; then those who have
-// logged in from their address before get in all the same, and everybody else once the tries have ceased for a while.
+// logged in from their address before get in all the same, and everybody else once the tries have ceased for a while. An address
+// may be that of many people behind one proxy, so it is never refused for what one of them does: its logins are checked one at a time
+// (see lanes) and not too fast. Who has logged in from there before does not wait.
 // Names are kept as hashes: people type passwords where the user belongs.
 type throttle struct {
 	mu      sync.Mutex
@@ -41,7 +43,7 @@ var bucketSizes = [bucketKinds]struct {
 	refill time.Duration // of one token
 }{
 	pairBucket:    {10, 10 * time.Second},
-	addressBucket: {50, 2 * time.Second},
+	addressBucket: {50, 200 * time.Millisecond},
 	userBucket:    {100, 5 * time.Second},
 }
 
@@ -60,32 +62,73 @@ type bucket struct {
 // ticket is what a try took.
 type ticket [bucketKinds]bucketKey
 
-// take pays for a try, or tells how long to wait.
-func (t *throttle) take(now time.Time, customer, user, address string) (paid ticket, wait time.Duration) {
+// take pays for a try, or tells how long to wait until there may be another. Pause is how long this one has to wait before it is
+// looked at.
+func (t *throttle) take(now time.Time, customer, user, address string) (paid ticket, wait, pause time.Duration) {
 	paid[pairBucket] = bucketKey{pairBucket, hashAll(customer, user, address)}
-	paid[addressBucket] = bucketKey{addressBucket, hashAll(address)}
+	paid[addressBucket] = addressKey(address)
 	paid[userBucket] = bucketKey{userBucket, hashAll(customer, user)}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.buckets == nil {
-		t.buckets, t.known = map[bucketKey]*bucket{}, map[bucketKey]time.Time{}
-	}
+	t.prepare()
+	known := t.recalls(now, paid)
 	for kind, k := range paid {
-		if kind == userBucket && now.Sub(t.known[paid[pairBucket]]) < knownFor {
-			continue
-		}
-		if b := t.bucket(now, k); b.tokens < 1 {
-			wait = max(wait, time.Duration((1-b.tokens)*float64(bucketSizes[kind].refill)))
+		lacks := t.lack(now, k)
+		switch {
+		case kind == addressBucket && !known:
+			pause = lacks
+		case kind == pairBucket, kind == userBucket && !known:
+			wait = max(wait, lacks)
 		}
 	}
 	if wait > 0 {
-		return paid, wait
+		return paid, wait, 0
 	}
 	for _, k := range paid {
-		b := t.bucket(now, k)
-		b.tokens = max(0, b.tokens-1)
+		t.pay(now, k)
 	}
-	return paid, 0
+	return paid, 0, pause
+}
+
+// visit pays for a try of somebody who is not known yet, from an address.
+func (t *throttle) visit(now time.Time, address string) (paid ticket, pause time.Duration) {
+	paid[addressBucket] = addressKey(address)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.prepare()
+	pause = t.lack(now, paid[addressBucket])
+	t.pay(now, paid[addressBucket])
+	return paid, pause
+}
+
+func addressKey(address string) bucketKey { return bucketKey{addressBucket, hashAll(address)} }
+
+func (t *throttle) prepare() {
+	if t.buckets == nil {
+		t.buckets, t.known = map[bucketKey]*bucket{}, map[bucketKey]time.Time{}
+	}
+}
+
+// lack is how long it takes until there is a token in a bucket.
+func (t *throttle) lack(now time.Time, k bucketKey) time.Duration {
+	return time.Duration(max(0, 1-t.bucket(now, k).tokens) * float64(bucketSizes[k.kind].refill))
+}
+
+func (t *throttle) pay(now time.Time, k bucketKey) {
+	b := t.bucket(now, k)
+	b.tokens = max(0, b.tokens-1)
+}
+
+// knows tells whether the user has logged in from the address before.
+func (t *throttle) knows(now time.Time, paid ticket) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.recalls(now, paid)
+}
+
+func (t *throttle) recalls(now time.Time, paid ticket) bool {
+	at, ok := t.known[paid[pairBucket]]
+	return ok && now.Sub(at) < knownFor
 }
 
 // bucket brings a bucket up to date.

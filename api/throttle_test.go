@@ -15,7 +15,7 @@ func TestThrottle(t *testing.T) {
 	// try counts how many of n tries get through.
 	try := func(n int, user, address string) (through int) {
 		for range n {
-			if _, wait := th.take(now, "default", user, address); wait == 0 {
+			if _, wait, _ := th.take(now, "default", user, address); wait == 0 {
 				through++
 			}
 		}
@@ -28,7 +28,7 @@ func TestThrottle(t *testing.T) {
 		}
 	}
 	f(1000, 10, "admin", "a") // one guesser
-	if _, wait := th.take(now, "default", "admin", "a"); wait != 10*time.Second {
+	if _, wait, _ := th.take(now, "default", "admin", "a"); wait != 10*time.Second {
 		t.Errorf("wait %s", wait)
 	}
 	f(1, 1, "admin", "b") // everybody else still gets in
@@ -36,18 +36,24 @@ func TestThrottle(t *testing.T) {
 	f(5, 1, "admin", "a")
 	now = now.Add(time.Hour)
 	f(1000, 10, "admin", "a") // forgotten
-	// One who tries many users.
+	// One who tries many users: nobody is refused for it, but after 50 each has to wait.
 	now = now.Add(time.Hour)
-	through := 0
+	through, paused := 0, 0
 	for i := range 1000 {
-		through += try(1, fmt.Sprint("user", i), "a")
+		_, wait, pause := th.take(now, "default", fmt.Sprint("user", i), "a")
+		if wait == 0 {
+			through++
+		}
+		if pause == 200*time.Millisecond {
+			paused++
+		}
 	}
-	if through != 50 {
-		t.Errorf("%d users could be tried from one address", through)
+	if through != 1000 || paused != 950 {
+		t.Errorf("of 1000 users from one address %d could be tried, %d after a pause", through, paused)
 	}
 	// Many who try one user: those who were here before still get in.
 	now = now.Add(time.Hour)
-	paid, _ := th.take(now, "default", "admin", "home")
+	paid, _, _ := th.take(now, "default", "admin", "home")
 	th.giveBack(paid)
 	th.welcome(now, paid)
 	through = 0
@@ -63,7 +69,7 @@ func TestThrottle(t *testing.T) {
 	f(1, 1, "admin", "elsewhere") // and everybody, once it has ceased
 	// Whoever logs in all the time is no guesser.
 	for range 1000 {
-		paid, wait := th.take(now, "default", "script", "c")
+		paid, wait, _ := th.take(now, "default", "script", "c")
 		if wait > 0 {
 			t.Fatal("logins that succeed are slowed down")
 		}
@@ -108,6 +114,18 @@ func TestLoginIsThrottled(t *testing.T) {
 		h.want(401, "invalid_login", "POST", "/api/session", `{"user":"nobody","password":"x"}`)
 	}
 	h.want(429, "rate_limited", "POST", "/api/session", `{"user":"nobody","password":"x"}`)
+}
+
+// However many logins of others fail at an address, one who has not failed gets in.
+func TestLoginBesideFailures(t *testing.T) {
+	h := newHouse(t)
+	h.want(200, "", "POST", "/api/session", `{"user":"operator","password":"pw"}`)
+	for i := range 52 { // the last two after a pause
+		h.want(401, "invalid_login", "POST", "/api/session", fmt.Sprintf(`{"user":"nobody%d","password":"x"}`, i))
+	}
+	h.want(200, "", "POST", "/api/session", `{"user":"viewer","password":"pw"}`)
+	h.want(200, "", "POST", "/api/session", `{"user":"operator","password":"pw"}`)
+	h.want(401, "invalid_login", "POST", "/api/session", `{"user":"viewer","password":"x"}`)
 }
 
 func TestPeer(t *testing.T) {

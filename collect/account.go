@@ -27,15 +27,16 @@ type Drop int
 
 // The reasons.
 const (
-	DropKernel     Drop = iota // the system had no room for the packet
-	DropSource                 // it came from where the receiver takes nothing from
-	DropAccess                 // community, user or password were wrong
-	DropMalformed              // a packet that is none
-	DropTooLong                // longer than the receiver takes
-	DropOverloaded             // it came faster than it could be stored
-	DropRate                   // the customer has sent more than it may
-	DropStorage                // it could not be stored
-	DropDiscarded              // the management of the resource says not to store
+	DropKernel      Drop = iota // the system had no room for the packet
+	DropSource                  // it came from where the receiver takes nothing from
+	DropAccess                  // community, user or password were wrong
+	DropMalformed               // a packet that is none
+	DropTooLong                 // longer than the receiver takes
+	DropOverloaded              // it came faster than it could be stored
+	DropRate                    // the customer has sent more than it may
+	DropStorage                 // it could not be stored
+	DropDiscarded               // the management of the resource says not to store
+	DropConnections             // there was no room for its connection
 	DropReasons
 
 	// dropNothing is no reason: what came was a question that has been answered, with nothing in it to keep. It counts as
@@ -43,7 +44,7 @@ const (
 	dropNothing Drop = -1
 )
 
-var dropNames = [DropReasons]string{"kernel", "source", "access", "malformed", "too_long", "overloaded", "row_rate", "storage", "discarded"}
+var dropNames = [DropReasons]string{"kernel", "source", "access", "malformed", "too_long", "overloaded", "row_rate", "storage", "discarded", "connections"}
 
 func (d Drop) String() string { return dropNames[d] }
 

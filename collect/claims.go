@@ -1,8 +1,12 @@
 package collect
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,10 +25,36 @@ type claims struct {
 	count  map[belfry.CustomerID]int
 }
 
-// claim is what one resource listens on.
+// claim is what one resource listens on, and for whom.
 type claim struct {
 	customer belfry.CustomerID
-	listen   string
+	name     string // of the resource
+	listen   string // empty: it does not listen
+	port     string // protocol and address in one spelling, see portSpec.key
+	allow    string // the networks in one spelling
+}
+
+// claimOf is the claim that complete answers of a resource make.
+func claimOf(c belfry.CustomerID, name string, answers map[string]string) claim {
+	spec := portSpec{protocol: "udp", addr: answers["listen"]}
+	if p := answers["protocol"]; p == "tcp" || p == "tls" {
+		spec.protocol = "tcp"
+	}
+	return claim{c, name, spec.addr, spec.key(), sameNetworks(answers["allow"])}
+}
+
+// sameNetworks writes networks in one way, whatever their order and spelling. What cannot be read stays as it is.
+func sameNetworks(allow string) string {
+	all, err := parseNetworks(allow)
+	if err != nil {
+		return allow
+	}
+	words := make([]string, len(all))
+	for i, p := range all {
+		words[i] = p.String()
+	}
+	slices.Sort(words)
+	return strings.Join(slices.Compact(words), " ")
 }
 
 // notGranted says that a customer may not listen there. It is the same whether nobody allowed it or another customer has the
@@ -40,7 +70,7 @@ func (c *claims) load(tree *meta.Tree) {
 	c.listen, c.count = map[belfry.ID]claim{}, map[belfry.CustomerID]int{}
 	for _, id := range tree.Resources() {
 		if a, ok := tree.Assignment(id); ok {
-			c.set(id, a.Customer, listenOf(tree.Catalog(), a.Package, a.Answers))
+			c.set(id, claimed(tree.Catalog(), a.Customer, a.Name, a.Package, a.Answers))
 		}
 	}
 }
@@ -52,16 +82,16 @@ func (c *claims) note(cat *catalog.Catalog, r *belfry.Record) {
 		if it.Kind != belfry.KindResource || it.Package == "" {
 			continue
 		}
-		listen := ""
+		cl := claim{customer: it.Customer}
 		if it.Removed == 0 {
 			var answers map[string]string
 			if it.Details != nil {
 				answers = it.Details.Answers
 			}
-			listen = listenOf(cat, it.Package, answers)
+			cl = claimed(cat, it.Customer, it.Name, it.Package, answers)
 		}
 		c.mu.Lock()
-		c.set(it.ID, it.Customer, listen)
+		c.set(it.ID, cl)
 		c.mu.Unlock()
 	}
 	for i := range r.Docs {
@@ -73,30 +103,29 @@ func (c *claims) note(cat *catalog.Catalog, r *belfry.Record) {
 	}
 }
 
-// listenOf is where a resource of a package listens; empty when it does not.
-func listenOf(cat *catalog.Catalog, pkg string, answers map[string]string) string {
+// claimed is the claim of a resource whose answers lack defaults.
+func claimed(cat *catalog.Catalog, c belfry.CustomerID, name, pkg string, answers map[string]string) claim {
 	pt := cat.Package(pkg)
-	if pt == nil || pt.Collector == "" {
-		return ""
+	if pt == nil || pt.Collector == "" || pt.Question("listen") == nil {
+		return claim{customer: c}
 	}
-	q := pt.Question("listen")
-	if q == nil {
-		return ""
+	all := map[string]string{}
+	for _, column := range []string{"listen", "protocol", "allow"} {
+		if q := pt.Question(column); q != nil {
+			all[column] = cmp.Or(answers[column], q.Default)
+		}
 	}
-	if v := answers["listen"]; v != "" {
-		return v
-	}
-	return q.Default
+	return claimOf(c, name, all)
 }
 
-func (c *claims) set(id belfry.ID, customer belfry.CustomerID, listen string) {
+func (c *claims) set(id belfry.ID, cl claim) {
 	if _, had := c.listen[id]; had {
-		c.count[customer]--
+		c.count[cl.customer]--
 		delete(c.listen, id)
 	}
-	if listen != "" {
-		c.listen[id] = claim{customer, listen}
-		c.count[customer]++
+	if cl.listen != "" {
+		c.listen[id] = cl
+		c.count[cl.customer]++
 	}
 }
 
@@ -104,21 +133,21 @@ func (c *claims) set(id belfry.ID, customer belfry.CustomerID, listen string) {
 func (c *claims) purge(customer belfry.CustomerID) {
 	for id, cl := range c.listen {
 		if cl.customer == customer {
-			c.set(id, cl.customer, "")
+			c.set(id, claim{customer: customer})
 		}
 	}
 }
 
-// taken tells whether another customer has a port.
-func (c *claims) taken(customer belfry.CustomerID, listen string) bool {
+// overlapping are the claims that a new one could get in the way of.
+func (c *claims) overlapping(listen string) (all []claim) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, cl := range c.listen {
-		if cl.customer != customer && overlap(cl.listen, listen) {
-			return true
+		if overlap(cl.listen, listen) {
+			all = append(all, cl)
 		}
 	}
-	return false
+	return all
 }
 
 // Receivers counts the resources of a customer that listen somewhere.
@@ -131,21 +160,91 @@ func (s *Supervisor) Receivers(c belfry.CustomerID) int {
 // inspectWithin is how long the answers of one resource may take to be looked at.
 const inspectWithin = 20 * time.Second
 
-// Inspect judges the answers of a resource before they get to the sequencer: whether the customer may listen there, and what
-// takes time, as running a script for the first time. The column is where the fault is.
-func (s *Supervisor) Inspect(ctx context.Context, c belfry.CustomerID, kind string, answers map[string]string) (column string, err error) {
-	if listen := answers["listen"]; listen != "" && (!s.tree.MayListen(c, listen) || s.claims.taken(c, listen)) {
-		return "listen", notGranted(listen)
+// Inspect gives what judges the rows of one request before they get to the sequencer: whether somebody may listen there, and
+// what takes time, as running a script for the first time. Before is what the resource has now, nil if it is new; both are
+// complete. The column is where the fault is.
+func (s *Supervisor) Inspect(ctx context.Context, scope belfry.Scope) func(name, kind string, before, answers map[string]string) (column string, err error) {
+	i := &inspection{s: s, scope: scope, moved: map[string]claim{}, taken: map[[2]string]string{}}
+	return func(name, kind string, before, answers map[string]string) (column string, err error) {
+		if column, err = i.port(name, before, answers); err != nil {
+			return column, err
+		}
+		k := Kinds[kind]
+		if k.inspect == nil {
+			return "", nil
+		}
+		ctx, cancel := context.WithTimeout(ctx, inspectWithin)
+		defer cancel()
+		column, err = k.inspect(ctx, s.env, scope.Customer, answers)
+		if err != nil && ctx.Err() != nil {
+			return "script", belfry.Errorf(belfry.LimitReached, "there was no time to try the script, as others are being tried; send the row again")
+		}
+		return column, err
 	}
-	k := Kinds[kind]
-	if k.inspect == nil {
+}
+
+// inspection judges the ports of one request.
+type inspection struct {
+	s     *Supervisor
+	scope belfry.Scope
+	moved map[string]claim     // what earlier rows of the request claim, by resource
+	taken map[[2]string]string // the resource that claims a port and networks, among them
+}
+
+// port tells whether a resource may listen where its answers say. The senders of a port are told apart by their addresses, and
+// the narrowest network wins: so whoever adds a receiver to a port can take messages from those that are there. A user who is
+// limited to views may do that to receivers inside them only, and does not learn of others.
+func (i *inspection) port(name string, before, answers map[string]string) (column string, err error) {
+	own := claimOf(i.scope.Customer, name, answers)
+	if own.listen == "" {
 		return "", nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, inspectWithin)
-	defer cancel()
-	column, err = k.inspect(ctx, s.env, c, answers)
-	if err != nil && ctx.Err() != nil {
-		return "script", belfry.Errorf(belfry.LimitReached, "there was no time to try the script, as others are being tried; send the row again")
+	near := i.s.claims.overlapping(own.listen)
+	others := func(cl claim) bool { return cl.customer != own.customer }
+	if !i.s.tree.MayListen(own.customer, own.listen) || slices.ContainsFunc(near, others) {
+		return "listen", notGranted(own.listen)
 	}
-	return column, err
+	if before != nil && claimOf(own.customer, name, before) == own {
+		return "", nil
+	}
+	if i.s.outside(i.scope, near) {
+		return "listen", belfry.Errorf(belfry.NotAllowed, "the address %.100s is in use; choose another", own.listen)
+	}
+	if twin := i.twin(own, near); twin != "" {
+		return "allow", fmt.Errorf("the receiver %.100q takes messages from the same senders on %s already; say in allow from where this one takes them, or choose another port", twin, own.listen)
+	}
+	delete(i.taken, i.moved[name].senders())
+	i.moved[name], i.taken[own.senders()] = own, name
+	return "", nil
+}
+
+// senders stand for a port and the networks from which a claim wants messages there.
+func (c claim) senders() [2]string { return [2]string{c.port, c.allow} }
+
+// twin is the resource that wants the same messages; empty if there is none.
+func (i *inspection) twin(own claim, near []claim) string {
+	if name, ok := i.taken[own.senders()]; ok && name != own.name {
+		return name
+	}
+	for _, cl := range near {
+		if _, moved := i.moved[cl.name]; !moved && cl.name != own.name && cl.senders() == own.senders() {
+			return cl.name
+		}
+	}
+	return ""
+}
+
+// outside tells whether one of the claims is by a resource that somebody may not see.
+func (s *Supervisor) outside(scope belfry.Scope, claims []claim) (yes bool) {
+	if !scope.Limited() {
+		return false
+	}
+	s.tree.Read(scope.Customer, func(e *meta.Estate) {
+		if e == nil {
+			return
+		}
+		within := e.Within(scope)
+		yes = slices.ContainsFunc(claims, func(cl claim) bool { return !within.Has(e.Resource(cl.name)) })
+	})
+	return yes
 }

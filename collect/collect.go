@@ -16,7 +16,6 @@ package collect
 import (
 	"context"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"belfry"
@@ -105,7 +104,7 @@ type Env struct {
 	Worker  []string
 	Workers int
 
-	streams atomic.Int64 // that are open
+	places  places
 	tree    *meta.Tree
 	pings   pinger
 	ports   ports

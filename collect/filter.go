@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
@@ -13,8 +14,11 @@ import (
 // Filter is the condition that messages of a receiver must meet. Filters run in this process, for every message, so what they
 // may cost is decided before they run: checkFilter bounds their length, depth and work.
 type Filter struct {
-	program *vm.Program
-	vm      vm.VM
+	program  *vm.Program
+	vm       vm.VM
+	patterns []*pattern
+	reads    int // parts of a step that functions take for each byte of a message
+	left     int // steps of filterWork, for the message at hand
 }
 
 const (
@@ -36,7 +40,8 @@ func NewFilter(text string, sample any) (*Filter, error) {
 	if err != nil {
 		return nil, placed(err)
 	}
-	if err := checkFilter(tree.Node, text); err != nil { // before the optimizer, which computes what is constant
+	f := &Filter{vm: vm.VM{MemoryBudget: filterMemory}}
+	if f.reads, err = checkFilter(tree.Node, text); err != nil { // before the optimizer, which computes what is constant
 		return nil, err
 	}
 	options := []expr.Option{expr.Env(sample), expr.AsBool(), expr.MaxNodes(filterNodes)}
@@ -47,11 +52,41 @@ func NewFilter(text string, sample any) (*Filter, error) {
 	if err := checkStrings(plain.Node(), text); err != nil { // the types are known now
 		return nil, err
 	}
-	program, err := expr.Compile(text, options...)
-	if err != nil {
+	options = append(options, expr.Patch(f), expr.Function(matchFunction, f.matches, new(func(any, int) bool)))
+	if f.program, err = expr.Compile(text, options...); err != nil {
 		return nil, placed(err)
 	}
-	return &Filter{program: program, vm: vm.VM{MemoryBudget: filterMemory}}, nil
+	return f, nil
+}
+
+// matchFunction is what the operator matches becomes. A filter cannot call it by its name: checkFilter knows no such function.
+const matchFunction = "matchWithin"
+
+// Visit has patterns matched within the budget of the filter.
+func (f *Filter) Visit(n *ast.Node) {
+	b, ok := (*n).(*ast.BinaryNode)
+	if !ok || b.Operator != "matches" {
+		return
+	}
+	text, ok := b.Right.(*ast.StringNode)
+	if !ok {
+		return
+	}
+	p, err := newPattern(text.Value)
+	if err != nil { // checkFilter has read it
+		return
+	}
+	f.patterns = append(f.patterns, p)
+	ast.Patch(n, &ast.CallNode{
+		Callee:    &ast.IdentifierNode{Value: matchFunction},
+		Arguments: []ast.Node{b.Left, &ast.IntegerNode{Value: len(f.patterns) - 1}},
+	})
+}
+
+// matches tells whether a text matches the pattern with a number.
+func (f *Filter) matches(args ...any) (any, error) {
+	text, _ := args[0].(string)
+	return f.patterns[args[1].(int)].match(text, &f.left)
 }
 
 // nesting is how deep brackets stand inside each other. Brackets in texts and comments count, too: a parser is not to be asked
@@ -80,11 +115,22 @@ func placed(err error) error {
 }
 
 // Keep tells whether a message meets the condition.
-func (f *Filter) Keep(m any) (bool, error) {
+func (f *Filter) Keep(m made) (bool, error) {
+	size := m.size()
+	if f.left = filterWork - f.reads*size/readParts; f.left < 0 {
+		return false, tooMuchWork(size)
+	}
 	out, err := f.vm.Run(f.program, m)
+	if f.left < 0 {
+		return false, tooMuchWork(size)
+	}
 	if err != nil {
 		return false, placed(err)
 	}
 	keep, _ := out.(bool)
 	return keep, nil
+}
+
+func tooMuchWork(size int) error {
+	return fmt.Errorf("it takes more than %d steps for this message, which has %d bytes; make its patterns simpler, or first ask for something that is quick, as in app == \"web\" and …", filterWork, size)
 }

@@ -9,12 +9,21 @@ import (
 	"github.com/expr-lang/expr/file"
 )
 
-// The cost of a filter is the number of steps that one message may take. Every operation is a step over at most one field; a
-// condition about all elements of a list takes its steps for each of them, and a pattern takes as many as it has instructions.
-// What could make a list or text longer than a message, and so has no such number, is not part of the language.
+// What a filter may cost is bounded twice.
+//
+// When it is provisioned, by its size: every operation is a step; a condition about all elements of a list takes its steps for each
+// of them, and a pattern takes as many as it has instructions. Functions that read a whole text are counted apart, by what they
+// take for a byte. What could make a list or text longer than a message, and so has no such number, is not part of the language.
+//
+// When a message is judged, by its length: reading its texts and matching patterns together may take filterWork steps of some
+// ten nanoseconds. A message for which that is not enough is kept as it came, as with every other failure of a filter.
 
 const (
-	filterSteps  = 2000
+	filterSteps = 2000
+	filterWork  = 300_000
+	// filterReads bounds what functions take for a byte, in parts of a step. A message of 2000 bytes never takes all of filterWork.
+	filterReads  = 600
+	readParts    = 4
 	trapListSize = trapValues // of p, the only field that is a list
 )
 
@@ -26,25 +35,45 @@ var filterFunctions = map[string]bool{
 	"int": true, "float": true, "string": true, "abs": true, "ceil": true, "floor": true, "round": true, "date": true, "duration": true,
 }
 
+// readCosts is what functions and operators take for a byte of a text, in parts of a step. Letters that are not ASCII make lower and
+// upper slow.
+var readCosts = map[string]int{
+	"lower": 12, "upper": 12, "trim": 1, "indexOf": 1, "lastIndexOf": 1, "len": 1, "string": 1, "int": 1, "float": 1, "date": 1, "duration": 1,
+	"contains": 1, "in": 1,
+}
+
 // filterMethods are the methods of devicetime that a filter may call.
 var filterMethods = map[string]bool{
 	"Hour": true, "Minute": true, "Second": true, "Day": true, "Weekday": true, "Month": true, "Year": true, "YearDay": true,
 	"Before": true, "After": true, "Equal": true, "IsZero": true, "Unix": true, "UTC": true,
 }
 
-// checkFilter refuses a condition that costs too much or uses what filters do not have.
-func checkFilter(n ast.Node, text string) error {
-	c := filterCost{text: text}
+// checkFilter refuses a condition that costs too much or uses what filters do not have. It gives what the others take for a byte
+// of a message, in parts of a step.
+func checkFilter(n ast.Node, text string) (reads int, err error) {
+	c := filterCost{text: text, times: 1}
 	steps := c.steps(n)
-	if c.err == nil && steps > filterSteps {
+	switch {
+	case c.err != nil:
+	case steps > filterSteps:
 		c.err = fmt.Errorf("it takes up to %d steps for a message, and a filter may take %d; use a script", steps, filterSteps)
+	case c.reads > filterReads:
+		c.err = fmt.Errorf("its functions read whole texts too often: this costs %d, and a filter may cost %d, where lower and upper count as 12 and others as 1; "+
+			"write (?i) in a pattern in place of lower, put several words into one pattern, or use a script", c.reads, filterReads)
 	}
-	return c.err
+	return c.reads, c.err
 }
 
 type filterCost struct {
-	text string
-	err  error
+	text  string
+	times int // how often the part at hand is evaluated
+	reads int
+	err   error
+}
+
+// read adds what an operation takes for a byte.
+func (c *filterCost) read(operation string) {
+	c.reads = min(c.reads+c.times*readCosts[operation], filterReads+1)
 }
 
 // refuse notes the first thing that a filter cannot have.
@@ -115,6 +144,7 @@ func (c *filterCost) binary(n *ast.BinaryNode) int {
 	case "|", "??", "**", "^":
 		return c.refuse(n, "a filter has no operator %s; use a script", n.Operator)
 	}
+	c.read(n.Operator)
 	return c.sum(n.Left, n.Right)
 }
 
@@ -136,12 +166,41 @@ func (c *filterCost) function(n *ast.BuiltinNode) int {
 	if !filterFunctions[n.Name] {
 		return c.refuse(n, "a filter has no function %s; use a script", n.Name)
 	}
+	c.read(n.Name)
 	if len(n.Arguments) == 2 {
 		if body, ok := n.Arguments[1].(*ast.PredicateNode); ok {
-			return min(c.steps(n.Arguments[0])+c.length(n.Arguments[0])*c.steps(body), filterSteps+1)
+			return c.forEach(n.Arguments[0], body)
 		}
 	}
 	return c.sum(n.Arguments...)
+}
+
+// forEach counts a condition about the elements of a list. The elements of p are parts of one message, so that reading each of
+// them is reading the message once; but the condition may read something else.
+func (c *filterCost) forEach(over ast.Node, body *ast.PredicateNode) int {
+	steps, n, times := c.steps(over), c.length(over), c.times
+	if _, isField := over.(*ast.IdentifierNode); !isField || readsField(body) {
+		c.times = min(times*max(n, 1), filterReads+1)
+	}
+	steps = min(steps+n*c.steps(body), filterSteps+1)
+	c.times = times
+	return steps
+}
+
+// readsField tells whether a condition about elements looks at a field of the message, too.
+func readsField(n ast.Node) bool {
+	f := fieldFinder(false)
+	ast.Walk(&n, &f)
+	return bool(f)
+}
+
+type fieldFinder bool
+
+// Visit looks at one part of the condition.
+func (f *fieldFinder) Visit(n *ast.Node) {
+	if _, ok := (*n).(*ast.IdentifierNode); ok {
+		*f = true
+	}
 }
 
 // length is how many elements a list has at most.

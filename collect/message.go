@@ -50,6 +50,19 @@ func (m *Syslog) sender() *string { return &m.IP }
 
 func (m *Trap) sender() *string { return &m.IP }
 
+// size is how many bytes the texts of the message have together.
+func (m *Syslog) size() int {
+	return len(m.IP) + len(m.Host) + len(m.App) + len(m.ProcID) + len(m.MsgID) + len(m.Message) + len(m.Category) + len(m.Data)
+}
+
+func (m *Trap) size() int {
+	n := len(m.IP) + len(m.Host) + len(m.Version) + len(m.OID) + len(m.Name) + len(m.Category) + len(m.Info) + len(m.Varbinds)
+	for _, v := range m.P {
+		n += len(v)
+	}
+	return n
+}
+
 // blank makes a message of which nothing is known yet.
 func (m *Syslog) blank() { m.Facility, m.Severity = noFacility, noSeverity }
 

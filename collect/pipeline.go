@@ -105,7 +105,7 @@ func (p *pipeline[M]) judge(ctx context.Context, messages []M) []verdict {
 	var open []int // for the script
 	for i := range messages {
 		if all[i].failed = p.broken; p.filter != nil {
-			keep, err := p.filter.Keep(&messages[i])
+			keep, err := p.filter.Keep(any(&messages[i]).(made))
 			if err != nil {
 				all[i].failed = fmt.Errorf("filter: %w", err)
 				continue

@@ -118,3 +118,17 @@ func TestSharedStreamLeft(t *testing.T) {
 		t.Error("the port stays open")
 	}
 }
+
+// However it came about, of two receivers that take everything one says that it cannot work.
+func TestSharedPortTakesEverythingOnce(t *testing.T) {
+	s := newShared(t, "udp")
+	attach := func(id belfry.ID) error {
+		return s.ports.attach(&binding{customer: 1, resource: id, account: s.env.NewAccount(), inbox: newInbox(10)}, s.spec, nil)
+	}
+	if err := attach(1); err != nil {
+		t.Fatal(err)
+	}
+	if err := attach(2); err == nil || !strings.Contains(err.Error(), "another receiver takes everything that arrives on udp "+s.spec.addr) {
+		t.Error(err)
+	}
+}

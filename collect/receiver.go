@@ -135,7 +135,10 @@ func (r *receiver[M]) ready(ctx context.Context, t Task) (*setup[M], error) {
 		return nil, err
 	}
 	s.task, s.kills = t, new(atomic.Int32)
-	_, err = checkPipeline[M](ctx, r.env, t.Customer, t.Answers)
+	column, err := checkPipeline[M](ctx, r.env, t.Customer, t.Answers)
+	if err != nil && column == "filter" {
+		err = switchedOff{err} // it was accepted when limits were other ones, and does not get better by itself
+	}
 	return s, err
 }
 

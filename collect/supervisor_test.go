@@ -116,11 +116,14 @@ func newHouse(t *testing.T, kinds map[string]Kind) *house {
 	return h
 }
 
-func (h *house) inspect(ctx context.Context, c belfry.CustomerID, kind string, answers map[string]string) (string, error) {
-	if h.inspecting != nil {
-		h.inspecting()
+func (h *house) inspect(ctx context.Context, scope belfry.Scope) func(name, kind string, before, answers map[string]string) (string, error) {
+	judge := h.sup.Inspect(ctx, scope)
+	return func(name, kind string, before, answers map[string]string) (string, error) {
+		if h.inspecting != nil {
+			h.inspecting()
+		}
+		return judge(name, kind, before, answers)
 	}
-	return h.sup.Inspect(ctx, c, kind, answers)
 }
 
 // provision sends a body, and fails the test unless all of it is taken.

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,35 +33,30 @@ func (e *Env) listenTCP(addr string, secure *tls.Config) func(*port) (io.Closer,
 			return nil, cannotListen(addr, err)
 		}
 		ctx, stop := context.WithCancel(context.Background())
-		s := &streams{env: e, port: p, tls: secure, most: tcpConnections, share: tcpPerAddress, open: map[net.Conn]*connection{}}
+		s := &streams{env: e, port: p, tls: secure, most: tcpConnections, share: tcpPerAddress, addresses: map[netip.Addr]*queue{}}
 		p.drain = s.drain
+		e.places.opened(p.customer)
 		p.serving.Go(func() { s.accept(ctx, l) })
 		return closing(func() error {
 			stop()
 			err := l.Close()
 			s.closeAll()
+			e.places.closed(p.customer)
 			return err
 		}), nil
 	}
 }
 
-// streams are the connections at a port.
+// streams are the connections at a port. The mutex of places guards what changes.
 type streams struct {
-	env   *Env
-	port  *port
-	tls   *tls.Config
-	most  int // connections
-	share int // of them from one address
-	mu    sync.Mutex
-	open  map[net.Conn]*connection
-	over  bool
-}
-
-// connection is what is known of an open one.
-type connection struct {
-	from  netip.Addr
-	heard atomic.Int64  // when it last sent something, in Unix nanoseconds; until it does, when it was opened
-	ended chan struct{} // closed when it is done with
+	env       *Env
+	port      *port
+	tls       *tls.Config
+	most      int // connections
+	share     int // of them from one address
+	conns     queue
+	addresses map[netip.Addr]*queue // those of each address
+	over      bool
 }
 
 func (s *streams) accept(ctx context.Context, l net.Listener) {
@@ -81,85 +75,78 @@ func (s *streams) accept(ctx context.Context, l net.Listener) {
 			continue
 		}
 		s.port.serving.Go(func() {
-			defer s.remove(conn, c)
+			defer s.remove(c)
 			s.serve(ctx, conn, &c.heard)
 		})
 	}
 }
 
-// add takes a new connection, unless there are too many. Those that send nothing make room for it, the longest silent first: of
-// the same address if that has its share already, else of all.
+// lose books a connection from an address that there was no room for: as one message, whatever it would have sent.
+func (s *streams) lose(from netip.Addr) {
+	if b, _ := s.port.binding(from); b != nil {
+		b.account.Receive(1)
+		b.account.Drop(DropConnections, 1)
+	}
+}
+
+// add takes a new connection, unless there are too many; those are booked.
 func (s *streams) add(conn net.Conn) *connection {
-	c := &connection{from: addrOf(conn.RemoteAddr()).Addr(), ended: make(chan struct{})}
+	c := &connection{conn: conn, of: s, from: addrOf(conn.RemoteAddr()).Addr(), ended: make(chan struct{})}
 	now := time.Now()
 	c.heard.Store(now.UnixNano())
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.env.places.mu.Lock()
+	defer s.env.places.mu.Unlock()
 	if s.over {
 		return nil
 	}
-	same := 0
-	for _, o := range s.open {
-		if o.from == c.from {
-			same++
-		}
-	}
-	switch {
-	case same >= s.share:
-		if !s.evict(now, func(o *connection) bool { return o.from == c.from }) {
-			return nil
-		}
-	case len(s.open) >= s.most:
-		if !s.evict(now, func(*connection) bool { return true }) {
-			return nil
-		}
-	}
-	if n := s.env.streams.Add(1); s.env.Streams > 0 && n > int64(s.env.Streams) && !s.evict(now, func(*connection) bool { return true }) {
-		s.env.streams.Add(-1)
+	if !s.room(c.from, now.Add(-tcpSilent).UnixNano()) {
+		s.lose(c.from)
 		return nil
 	}
-	s.open[conn] = c
+	c.enter()
 	return c
 }
 
-// evict closes the connection that has been silent for longest; false when none has been for long enough.
-func (s *streams) evict(now time.Time, among func(*connection) bool) bool {
-	var victim net.Conn
-	oldest := now.Add(-tcpSilent).UnixNano()
-	for conn, c := range s.open {
-		if heard := c.heard.Load(); heard <= oldest && among(c) {
-			victim, oldest = conn, heard
+// room makes room for a connection from an address. Those that send nothing have to go, the longest silent first: of the same
+// address if that has its share already, else of the port; and then of a customer, see places.
+func (s *streams) room(from netip.Addr, quiet int64) bool {
+	if same := s.addresses[from]; same != nil && same.Len() >= s.share {
+		if !same.evict(quiet, quiet) {
+			return false
 		}
-	}
-	if victim == nil {
+	} else if s.conns.Len() >= s.most && !s.conns.evict(quiet, quiet) {
 		return false
 	}
-	delete(s.open, victim)
-	victim.Close()
-	return true
+	return s.env.places.admit(s.port.customer, s.env.Streams, quiet)
 }
 
-func (s *streams) remove(conn net.Conn, c *connection) {
-	conn.Close()
-	s.env.streams.Add(-1)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *streams) remove(c *connection) {
+	c.conn.Close()
+	s.env.places.mu.Lock()
+	defer s.env.places.mu.Unlock()
 	close(c.ended)
-	delete(s.open, conn)
+	c.leave()
+}
+
+// each calls f for the connections that are open. The mutex of places is held.
+func (s *streams) each(f func(*connection)) {
+	for at := s.conns.Front(); at != nil; at = at.Next() {
+		f(at.Value.(*queued).connection)
+	}
 }
 
 // drain ends the connections of senders that have no receiver any more once this one is gone, and tells when what was read
 // from them is handed over.
 func (s *streams) drain(b *binding) <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.env.places.mu.Lock()
+	defer s.env.places.mu.Unlock()
 	var ending []chan struct{}
-	for conn, c := range s.open {
+	s.each(func(c *connection) {
 		if s.port.matches(b, c.from) && !s.port.stays(c.from) {
-			conn.Close()
+			c.conn.Close()
 			ending = append(ending, c.ended)
 		}
-	}
+	})
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
@@ -171,12 +158,10 @@ func (s *streams) drain(b *binding) <-chan struct{} {
 }
 
 func (s *streams) closeAll() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.env.places.mu.Lock()
+	defer s.env.places.mu.Unlock()
 	s.over = true
-	for c := range s.open {
-		c.Close()
-	}
+	s.each(func(c *connection) { c.conn.Close() })
 }
 
 // serve reads messages from a connection until it ends.

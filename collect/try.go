@@ -65,7 +65,45 @@ func (s *Supervisor) Try(ctx context.Context, scope belfry.Scope, resource strin
 		return nil, err
 	}
 	defer done()
-	return s.kinds[task.Kind].try(ctx, s.env, task, t)
+	out, err := s.kinds[task.Kind].try(ctx, s.env, task, t)
+	if err != nil {
+		return nil, err
+	}
+	runs := s.tree.ScopeOf(scope.Customer, task.Author)
+	if t.Script != nil {
+		runs = scope // as if the user had provisioned it
+	}
+	s.confine(out, runs, scope)
+	return out, nil
+}
+
+// confine leaves out of a trial what the real run would refuse, and what the user may not see. A row that is refused ends the
+// run, as it does outside of a trial.
+func (s *Supervisor) confine(out *Tried, runs, sees belfry.Scope) {
+	if !runs.Limited() && !sees.Limited() {
+		return
+	}
+	s.tree.Read(sees.Customer, func(e *meta.Estate) {
+		if e == nil {
+			return
+		}
+		writable, visible := e.Within(runs), e.Within(sees)
+		kept := out.Feeds[:0]
+		for _, row := range out.Feeds {
+			at := e.Resource(row.Resource)
+			if !writable.Has(at) {
+				out.Error = "script: there is no resource that the script may write to for one of its rows"
+				if sees.Customer == runs.Customer && slices.Equal(sees.Views, runs.Views) {
+					out.Error = fmt.Sprintf("script: resource %.100q does not exist", row.Resource)
+				}
+				break
+			}
+			if visible.Has(at) {
+				kept = append(kept, row)
+			}
+		}
+		out.Feeds = kept
+	})
 }
 
 // receiver finds the resource of a trial, within what somebody may see.
@@ -146,6 +184,7 @@ func tryOn[M any](read func(e *Env, task Task, text string) (M, error)) func(con
 type made interface {
 	blank()
 	sender() *string
+	size() int
 	check() error
 }
 

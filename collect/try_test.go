@@ -52,6 +52,7 @@ func TestTry(t *testing.T) {
 	f("Traps", `{"sample": {"name": "linkUp"}}`, `"by":"filter"`, `"severity":-1`)
 	f("Traps", `{"sample": {"name": "linkDown", "p": ["2"], "ip": "192.0.2.7"}}`, `"result":"kept"`, `"ip":"192.0.2.7"`)
 	// With others.
+	f("Lines", `{"sample": "`+strings.Repeat("a", 60000)+`", "filter": "message matches \"[ab]*a[ab]{900}c\"", "script": ""}`, `"result":"kept"`, `"error":"filter: it takes more than 300000 steps for this message, which has 60`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { return null }"}`, `"result":"filtered","by":"script"`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.severity = []; return m }"}`, `"error":"script: what message(m) gave back: severity is a list, and must be a whole number"`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.devicetime = 'noon'; return m }"}`, `gave back: devicetime must be a time such as 2026-11-15T10:00:00Z"`)
@@ -103,4 +104,32 @@ func FuzzTrial(f *testing.F) {
 			t.Errorf("not for a client: %v", err)
 		}
 	})
+}
+
+// A user limited to views sees only what a trial would write inside of them.
+func TestTryWithin(t *testing.T) {
+	h := newHouse(t, map[string]Kind{"log-syslog-receiver": Kinds["log-syslog-receiver"]})
+	limited := h.limitedTo("V")
+	h.provision("custom", "name,view", "Inside,V", "Outside,MAIN")
+	const script = `function message(m) { data('a', {i1: 1}, {resource: 'Inside'}); data('b', {i1: 1}, {resource: 'Outside'}); data('c', {i1: 1}); return m }`
+	h.provision("log-syslog-receiver", "name,view,listen,script", "Recv,V,127.0.0.1:5514,"+cell(script))
+	f := func(who belfry.Scope, body, want string) {
+		t.Helper()
+		out, err := h.sup.Try(t.Context(), who, "Recv", []byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, row := range out.Feeds {
+			got = append(got, row.Resource)
+		}
+		if text := strings.Join(got, " ") + "|" + out.Error; text != want {
+			t.Errorf("%s: %s", body, text)
+		}
+	}
+	own, _ := json.Marshal(map[string]string{"sample": "x", "script": script})
+	f(h.who.Scope, `{"sample": "x"}`, "Inside Outside Recv|")
+	f(limited.Scope, `{"sample": "x"}`, "Inside Recv|") // somebody else's script may write there
+	f(h.who.Scope, string(own), "Inside Outside Recv|")
+	f(limited.Scope, string(own), `Inside|script: resource "Outside" does not exist`)
 }

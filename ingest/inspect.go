@@ -23,20 +23,23 @@ import (
 // inspections are those of one request. The goroutine of the request looks, the sequencer asks for verdicts.
 type inspections struct {
 	seq      *Sequencer
-	ctx      context.Context
 	customer belfry.CustomerID
+	judge    func(name, kind string, before, answers map[string]string) (column string, err error)
 	left     time.Duration                // for all of them together
 	pending  map[string]map[string]string // answers of resources that rows of this request change
 
 	mu   sync.Mutex
-	done map[[32]byte]*belfry.RowError // by answers; nil: nothing is wrong
+	done map[[32]byte]*belfry.RowError // by resource and answers; nil: nothing is wrong
 }
 
 // inspectAll is how long one request may take to have its rows inspected.
 const inspectAll = 30 * time.Second
 
-func (s *Sequencer) newInspections(ctx context.Context, c belfry.CustomerID) *inspections {
-	return &inspections{seq: s, ctx: ctx, customer: c, left: inspectAll, pending: map[string]map[string]string{}, done: map[[32]byte]*belfry.RowError{}}
+func (s *Sequencer) newInspections(ctx context.Context, scope belfry.Scope) *inspections {
+	return &inspections{
+		seq: s, customer: scope.Customer, judge: s.cfg.Inspect(ctx, scope), left: inspectAll,
+		pending: map[string]map[string]string{}, done: map[[32]byte]*belfry.RowError{},
+	}
 }
 
 // listens tells whether a package makes resources that listen somewhere.
@@ -50,8 +53,12 @@ func (n *inspections) look(b *packageBody, fields [][]byte) {
 		if e == nil {
 			return
 		}
-		if r := e.Resource(name); r != nil && r.Package == b.pt.Name && r.Details != nil {
-			have = n.seq.openAnswers(n.customer, name, r.Details.Answers)
+		r := e.Resource(name)
+		if r == nil || r.Package != b.pt.Name {
+			return
+		}
+		if have = map[string]string{}; r.Details != nil {
+			maps.Copy(have, n.seq.openAnswers(n.customer, name, r.Details.Answers))
 		}
 	})
 	bases := []map[string]string{have}
@@ -65,13 +72,13 @@ func (n *inspections) look(b *packageBody, fields [][]byte) {
 		}
 		n.pending[name] = answers
 		if len(have) == 0 || !maps.Equal(answers, have) { // what does not change is not judged again
-			n.inspect(b, answers)
+			n.inspect(b, name, have, answers)
 		}
 	}
 }
 
-func (n *inspections) inspect(b *packageBody, answers map[string]string) {
-	key := answersKey(answers)
+func (n *inspections) inspect(b *packageBody, name string, have, answers map[string]string) {
+	key := answersKey(name, answers)
 	n.mu.Lock()
 	_, known := n.done[key]
 	n.mu.Unlock()
@@ -79,10 +86,14 @@ func (n *inspections) inspect(b *packageBody, answers map[string]string) {
 		return
 	}
 	var bad *belfry.RowError
+	var before map[string]string
+	if have != nil {
+		before = b.complete(have)
+	}
 	begun := time.Now()
 	if n.left <= 0 {
 		bad = rejectf("script", belfry.LimitReached, "to try the filters and scripts of this request takes too long; send fewer rows at once")
-	} else if column, err := n.seq.cfg.Inspect(n.ctx, n.customer, b.pt.Collector, b.complete(answers)); err != nil {
+	} else if column, err := n.judge(name, b.pt.Collector, before, b.complete(answers)); err != nil {
 		bad = inspected(column, err)
 	}
 	n.left -= time.Since(begun)
@@ -99,19 +110,19 @@ func inspected(column string, err error) *belfry.RowError {
 	return rejectf(column, belfry.BadValue, "%s", err)
 }
 
-// verdict is what came of an inspection.
-func (n *inspections) verdict(answers map[string]string) *belfry.RowError {
+// verdict is what came of the inspection of a resource with these answers.
+func (n *inspections) verdict(name string, answers map[string]string) *belfry.RowError {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	bad, known := n.done[answersKey(answers)]
+	bad, known := n.done[answersKey(name, answers)]
 	if !known {
 		return rejectf("name", belfry.BadRow, "another request changed this resource at the same time; send the row again")
 	}
 	return bad
 }
 
-// answersKey stands for answers.
-func answersKey(answers map[string]string) (key [32]byte) {
+// answersKey stands for answers of a resource.
+func answersKey(resource string, answers map[string]string) (key [32]byte) {
 	h := sha256.New()
 	add := func(s string) {
 		var size [8]byte
@@ -119,6 +130,7 @@ func answersKey(answers map[string]string) (key [32]byte) {
 		h.Write(size[:])
 		h.Write([]byte(s))
 	}
+	add(resource)
 	for _, name := range slices.Sorted(maps.Keys(answers)) {
 		add(name)
 		add(answers[name])

@@ -49,7 +49,7 @@ func (s *Sequencer) newPackageBody(ctx context.Context, pt *catalog.PackageType,
 	lim := s.cfg.Limits()
 	b := &packageBody{csvBody: newCSVBody(r, lim), pt: pt, who: who}
 	if s.cfg.Inspect != nil && listens(pt) {
-		b.inspect = s.newInspections(ctx, who.Customer)
+		b.inspect = s.newInspections(ctx, who.Scope)
 	}
 	header, err := b.header("name")
 	if err != nil {
@@ -152,6 +152,8 @@ type provisioning struct {
 	b      *packageBody
 	report *belfry.Report
 	fields [][]byte // of the row at hand
+
+	pictures map[string]bool // that a limited user sees already; nil until somebody asks
 }
 
 // text is a cell of the row; empty when the header or the row does not have it.

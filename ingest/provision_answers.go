@@ -73,6 +73,9 @@ func (p *provisioning) answers(before *belfry.Details) (map[string]string, *belf
 			bad = p.judge(answers)
 		}
 	}
+	if bad == nil {
+		bad = p.checkPicture(answers, open)
+	}
 	if bad != nil {
 		return nil, bad
 	}
@@ -164,7 +167,7 @@ func (p *provisioning) seal(answers, open, before map[string]string) (map[string
 // judge lets the collector of a resource look at all answers together.
 func (p *provisioning) judge(answers map[string]string) *belfry.RowError {
 	if p.b.inspect != nil {
-		return p.b.inspect.verdict(answers)
+		return p.b.inspect.verdict(p.text(p.b.name), answers)
 	}
 	check := p.seq.cfg.Check
 	if p.b.pt.Collector == "" || check == nil {

@@ -50,8 +50,9 @@ type Config struct {
 	// Check judges the answers, defaults included, of a resource with a collector; nil when there are no collectors. The
 	// sequencer calls it, so it must be quick whatever the answers are.
 	Check func(collector string, answers map[string]string) (column string, err error)
-	// Inspect does the same for resources that listen, in the goroutine of the request: it may take its time. May be nil.
-	Inspect func(ctx context.Context, c belfry.CustomerID, collector string, answers map[string]string) (column string, err error)
+	// Inspect gives what does the same for resources that listen, for the rows of one request and in its goroutine: it may take
+	// its time. Before is what the resource has now, nil if it is new. May be nil.
+	Inspect func(ctx context.Context, scope belfry.Scope) func(name, collector string, before, answers map[string]string) (column string, err error)
 	// Receivers counts the resources of a customer that listen, as of the last record. May be nil.
 	Receivers func(belfry.CustomerID) int
 	Log       *slog.Logger

@@ -97,18 +97,33 @@ func (t *Tree) PictureShown(s belfry.Scope, name string) (p *belfry.Picture) {
 }
 
 // drawsWithin tells whether a view inside has the picture behind it or in it.
-func (e *Estate) drawsWithin(w *Within, picture string) bool {
-	shows := func(n *Node, column string) bool {
-		return n.Details != nil && n.Details.Answers[column] == picture && w.Has(n)
-	}
-	for _, n := range e.boxes[belfry.KindView] {
-		if shows(n, "bg") {
-			return true
+func (e *Estate) drawsWithin(w *Within, picture string) (found bool) {
+	e.showing(func(n *Node, name string) { found = found || name == picture && w.Has(n) })
+	return found
+}
+
+// PicturesDrawn are the names of all pictures that views within a scope have behind them or in them.
+func (e *Estate) PicturesDrawn(s belfry.Scope) map[string]bool {
+	within, names := e.Within(s), map[string]bool{}
+	e.showing(func(n *Node, name string) {
+		if !names[name] && within.Has(n) {
+			names[name] = true
+		}
+	})
+	return names
+}
+
+// showing calls f with everything that shows a picture, and its name.
+func (e *Estate) showing(f func(n *Node, name string)) {
+	show := func(n *Node, column string) {
+		if n.Details != nil && n.Details.Answers[column] != "" {
+			f(n, n.Details.Answers[column])
 		}
 	}
-	found := false
-	e.Elements("picture", func(n *Node) { found = found || shows(n, "picture") })
-	return found
+	for _, n := range e.boxes[belfry.KindView] {
+		show(n, "bg")
+	}
+	e.Elements("picture", func(n *Node) { show(n, "picture") })
 }
 
 // UnknownPicture is the answer to who asks for a picture that there is not, or not within the scope.

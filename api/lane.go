@@ -1,0 +1,93 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"belfry"
+)
+
+// lanes let each address have one login checked at a time. The others of that address wait, and the newest goes first: whoever
+// tries many passwords at once keeps others of the same address, who may all come through one proxy, waiting for one check only,
+// and not for all of theirs.
+type lanes struct {
+	mu   sync.Mutex
+	open map[belfry.Hash]*lane // in which somebody is
+}
+
+type lane struct {
+	waiting []chan bool // told true when it is their turn, and false when there are too many; the newest is the last
+}
+
+// laneLength is how many may wait in a lane. The oldest has to go when there are more.
+const laneLength = 100
+
+// enter takes the lane, or waits for it until ctx ends. Whoever got it gives it back with leave.
+func (l *lanes) enter(ctx context.Context, key belfry.Hash) bool {
+	l.mu.Lock()
+	at := l.open[key]
+	if at == nil {
+		if l.open == nil {
+			l.open = map[belfry.Hash]*lane{}
+		}
+		l.open[key] = &lane{}
+		l.mu.Unlock()
+		return true
+	}
+	turn := make(chan bool, 1)
+	at.waiting = append(at.waiting, turn)
+	if len(at.waiting) > laneLength {
+		at.waiting[0] <- false
+		at.waiting = slices.Delete(at.waiting, 0, 1)
+	}
+	l.mu.Unlock()
+	select {
+	case ok := <-turn:
+		return ok
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i := slices.Index(at.waiting, turn); i >= 0 {
+		at.waiting = slices.Delete(at.waiting, i, i+1)
+		return false
+	}
+	return <-turn // it was told something at the same moment
+}
+
+// leave hands the lane to the newest of those who wait.
+func (l *lanes) leave(key belfry.Hash) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := l.open[key]
+	if n := len(at.waiting); n > 0 {
+		at.waiting[n-1] <- true
+		at.waiting = at.waiting[:n-1]
+		return
+	}
+	delete(l.open, key)
+}
+
+// line has a login wait until it may be checked: for its lane, and then for the pause that its address has to keep.
+func (s *Server) line(r *request, paid ticket, pause time.Duration) (leave func(), err error) {
+	ctx, cancel := context.WithTimeout(r.ctx(), r.limits.Wait)
+	defer cancel()
+	key := paid[addressBucket].hash
+	if pause == 0 && s.tries.knows(s.Now(), paid) {
+		key = paid[pairBucket].hash
+	}
+	if !s.lanes.enter(ctx, key) {
+		return nil, belfry.Errorf(belfry.Overloaded, "too many logins from this address wait at this moment; try again shortly")
+	}
+	rest := time.NewTimer(pause)
+	defer rest.Stop()
+	select {
+	case <-rest.C:
+		return func() { s.lanes.leave(key) }, nil
+	case <-r.ctx().Done():
+		s.lanes.leave(key)
+		return nil, r.ctx().Err()
+	}
+}

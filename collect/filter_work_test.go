@@ -1,0 +1,69 @@
+package collect
+
+import (
+	"strings"
+	"testing"
+)
+
+// What a filter may cost for one message is bounded, however long the message is.
+func TestFilterWork(t *testing.T) {
+	long := strings.Repeat("a", 60000)
+	f := func(text, message, want string) {
+		t.Helper()
+		filter, err := NewFilter(text, new(Syslog))
+		if err == nil {
+			_, err = filter.Keep(&Syslog{App: "web", Message: message})
+		}
+		if err == nil && want != "" || err != nil && (want == "" || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%.100s: %v", text, err)
+		}
+	}
+	const tooMuch = "it takes more than 300000 steps for this message, which has 60003 bytes; make its patterns simpler"
+	f(`message matches "[ab]*a[ab]{900}c"`, long, tooMuch)
+	f(`message matches "[ab]*a[ab]{900}c"`, "short", "")
+	f(`app == "db" and message matches "[ab]*a[ab]{900}c"`, long, "")
+	f(strings.Repeat(`message matches "[ab]*a[ab]{40}c" or `, 35)+"false", long, tooMuch)
+	f(strings.Repeat(`message matches "[ab]*a[ab]{40}c" or `, 35)+"false", "a message of the usual length: link down", "")
+	f(strings.Repeat(`message matches "zzz" or `, 35)+"false", long, tooMuch)
+	f(`message matches "(?i)error|fail|down" or message contains "x" or lower(message) contains "y"`, long, "")
+	f(strings.Repeat(`lower(message) contains "x" or `, 10)+"false", long, tooMuch)
+	f(strings.Repeat(`lower(message) contains "x" or `, 10)+"false", long[:2000], "")
+	f(strings.Repeat(`lower(message) == "x" or `, 51)+"false", "", "its functions read whole texts too often: this costs 601, and a filter may cost 600, where lower and upper count as 12")
+	f(strings.Repeat(`message contains "x" or `, 240)+"false", long[:2000], "")
+	f(`all(1..100, lower(message) == "x")`, "", "its functions read whole texts too often")
+}
+
+// Looking at the values of a trap is looking at the trap once.
+func TestFilterWorkOfLists(t *testing.T) {
+	m := &Trap{Name: "linkDown", P: make([]string, 100)}
+	for i := range m.P {
+		m.P[i] = strings.Repeat("a", 300)
+	}
+	f := func(text, want string) {
+		t.Helper()
+		filter, err := NewFilter(text, new(Trap))
+		if err == nil {
+			_, err = filter.Keep(m)
+		}
+		if err == nil && want != "" || err != nil && (want == "" || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%.100s: %v", text, err)
+		}
+	}
+	f(`any(p, lower(#) contains "x")`, "")
+	f(`any(p, # matches "(?i)b+$")`, "")
+	f(`any(p, # matches "[ab]*a[ab]{10}c")`, "it takes more than 300000 steps")
+	f(`any(p, lower(varbinds) contains #)`, "read whole texts too often")
+}
+
+// A filter that is not accepted any more switches its receiver off, and says why.
+func TestStoredFilterTooCostly(t *testing.T) {
+	filter := strings.Repeat(`lower(message) == "x" or `, 51) + "false"
+	c, err := newSyslog(testEnv(t), Task{Kind: "log-syslog-receiver", Answers: map[string]string{"listen": freePort(t, "udp"), "filter": filter}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Run(t.Context(), nil)
+	if _, off := err.(switchedOff); !off || !strings.Contains(err.Error(), "switched off: the filter is wrong: its functions read whole texts too often") {
+		t.Error(err)
+	}
+}
