@@ -53,6 +53,7 @@ type service struct {
 	goal        uint64                       // position of the last record of the replay
 	refused     atomic.Int64                 // files that were wrong when they were to be imported
 	summed      atomic.Int64                 // when all summaries were found up to date, in Unix seconds
+	turns       status.Turns                 // of queries of the current collections
 	settings
 	vitals   vitals
 	registry *prometheus.Registry // of all metrics
@@ -382,7 +383,7 @@ func (s *service) source(c *catalog.Collection) query.Source {
 	if c.Historical {
 		return s.store
 	}
-	return status.Source{Tree: s.tree, Past: s.past()}
+	return status.Source{Tree: s.tree, Past: s.past(), Turns: &s.turns}
 }
 
 func (c *Config) apiLimits() api.Limits {
