@@ -243,6 +243,9 @@ func (s *service) startSequencer(context.Context) error {
 	if len(s.damage) > 0 {
 		s.mendDamage()
 	}
+	if err := s.seq.Reassess(); err != nil {
+		s.Log.Warn("some objects do not follow a changed class or policy before their next row", "err", err)
+	}
 	return nil
 }
 

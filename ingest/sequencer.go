@@ -98,6 +98,7 @@ type Sequencer struct {
 	book     rulebook
 	regimes  regimes
 	values   rowValues
+	marks    int // given by tx.judgeLater
 
 	mu        sync.Mutex
 	queues    map[belfry.CustomerID][]*command

@@ -51,7 +51,7 @@ func TestRecordsDuringQuery(t *testing.T) {
 	e, objects := disks(t, 2100)
 	past := &Past{Tree: e.tree, Catalog: e.cat, Rows: noRows{}, Oldest: func(string) belfry.Time { return 0 }}
 	for text, asOf := range map[string]belfry.Time{
-		"SELECT COUNT(*) AS n FROM objectstatus WHERE " + likes(20): 0,
+		"SELECT COUNT(*) AS n FROM objectstatus WHERE " + likes(20):              0,
 		"SELECT name FROM objectstatus WHERE name LIKE 'd%' LIMIT 5":             0,
 		"SELECT name FROM objectstatus WHERE name LIKE 'd%' LIMIT 5 OFFSET 1500": 0,
 		"SELECT name FROM objectstatus WHERE name LIKE 'd%' LIMIT 6":             5,
