@@ -487,9 +487,9 @@ func TestSnapshots(t *testing.T) {
 
 // ever lists all items, removed ones included.
 func (m *memory) ever() (nodes []*meta.Node) {
-	for n, err := range m.tree.Then(m.Context(), m.who.Customer, 0) {
+	for list, err := range m.tree.Then(m.Context(), m.who.Customer, 0) {
 		m.must(err)
-		nodes = append(nodes, n)
+		nodes = append(nodes, list...)
 	}
 	return nodes
 }

@@ -57,6 +57,7 @@ type service struct {
 	refused     atomic.Int64                 // files that were wrong when they were to be imported
 	summed      atomic.Int64                 // when all summaries were found up to date, in Unix seconds
 	labels      labels
+	turns       status.Turns                 // of queries of the current collections
 	settings
 	vitals   vitals
 	registry *prometheus.Registry // of all metrics
@@ -245,6 +246,9 @@ func (s *service) startSequencer(context.Context) error {
 	if len(s.damage) > 0 {
 		s.mendDamage()
 	}
+	if err := s.seq.Reassess(); err != nil {
+		s.Log.Warn("some objects do not follow a changed class or policy before their next row", "err", err)
+	}
 	return nil
 }
 
@@ -393,7 +397,7 @@ func (s *service) source(c *catalog.Collection) query.Source {
 	}
 	past := s.past()
 	past.Rows = rows
-	return status.Source{Tree: s.tree, Past: past}
+	return status.Source{Tree: s.tree, Past: past, Turns: &s.turns}
 }
 
 func (c *Config) apiLimits() api.Limits {

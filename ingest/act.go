@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -62,33 +61,15 @@ type ActedFault struct {
 	Message string      `json:"message"`
 }
 
-// Act does what an operator wants. All of it is one record: either everything that could be done is, or nothing.
+// Act does what an operator wants. An action on many items is done in turns of the sequencer, each a record of its own; with
+// an Idempotency-Key it is one record. An error means that a turn could not be stored; those before it count, and to send
+// the action again does no harm.
 func (s *Sequencer) Act(ctx context.Context, who Sender, a Action, r Repeat) (code int, answer []byte, err error) {
-	run := func() (code int, answer []byte, err error) {
-		if err := s.cfg.Room(ctx, a.events()); err != nil {
-			return 0, nil, err
-		}
-		err = s.do(&command{customer: who.Customer, views: who.Views, rows: 1, alone: true, decide: func(t *tx) error {
-			if err := a.settle(who, t.now); err != nil {
-				return err
-			}
-			out := t.act(who, a)
-			if a.DryRun {
-				out.DryRun, out.Occurrences = true, a.occurrences(t.now)
-			}
-			code, answer = out.code(), encode(out)
-			if a.DryRun {
-				return errTakenBack
-			}
-			t.answer(who, r, code, answer)
-			return nil
-		}})
-		if errors.Is(err, errTakenBack) {
-			err = nil
-		}
-		return code, answer, err
+	if a.DryRun { // a trial is not remembered: whoever repeats it wants to know how things are then
+		r = Repeat{}
 	}
-	if r.Key != "" && !a.DryRun { // a trial is not remembered: whoever repeats it wants to know how things are then
+	run := func() (code int, answer []byte, err error) { return s.newActing(who, a).do(ctx, r) }
+	if r.Key != "" {
 		return s.once(ctx, who, r, run)
 	}
 	return run()
@@ -119,25 +100,6 @@ func (a *Acted) code() int {
 		return 409
 	}
 	return 400
-}
-
-func (t *tx) act(who Sender, a Action) *Acted {
-	out := &Acted{Items: []ActedItem{}, Errors: []ActedError{}}
-	seen := map[string]bool{}
-	for _, name := range t.names(a) {
-		name = strings.TrimSpace(name) // as no name has blanks at its ends, they belong to the bars
-		if seen[name] {
-			continue // one that is named a thousand times must not cost a thousand times as much
-		}
-		seen[name] = true
-		n, bad := t.named(a, name)
-		if bad == nil {
-			t.actOn(n, who, a, out)
-			continue
-		}
-		out.fail(name, bad)
-	}
-	return out
 }
 
 func (a *Acted) fail(name string, e *belfry.Error) {

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func (b *bench) act(t testing.TB, a Action, r Repeat) (int, Acted) {
 	return code, out
 }
 
-// TestActMany does things with many items at once: every one has its entry, and all of it is one record.
+// TestActMany does things with many items at once: every one has its entry, and no turn is long.
 func TestActMany(t *testing.T) {
 	many := 100_000
 	if testing.Short() {
@@ -45,7 +46,7 @@ func TestActMany(t *testing.T) {
 		start := time.Now()
 		code, out := b.act(t, a, r)
 		t.Logf("%s: %s", what, time.Since(start).Round(time.Millisecond))
-		if code != wantCode || len(out.Items)+len(out.Errors) != many {
+		if code != wantCode || len(out.Items)+len(out.Errors) != max(len(a.List), strings.Count(a.Items, "|")+1) {
 			t.Fatalf("%s: %d, %d items, %d errors, %+v", what, code, len(out.Items), len(out.Errors), out.Error)
 		}
 		for i, it := range out.Items {
@@ -53,17 +54,30 @@ func TestActMany(t *testing.T) {
 				t.Fatalf("%s: entry %d is %+v", what, i, it)
 			}
 		}
-		if len(b.records) > 1 {
-			t.Errorf("%s: %d records", what, len(b.records))
+		for _, rec := range b.records {
+			if len(rec.States) > actNames && rec.Answer == nil {
+				t.Errorf("%s: a turn has changed %d items", what, len(rec.States))
+			}
 		}
 		return out
 	}
 	note := "n"
 	unmanage := &status.Order{Mode: belfry.Stored}
-	f("unmanage a list", Action{List: names, Manage: unmanage}, Repeat{Key: "once"}, 200, "unmanaged")
-	f("again from memory", Action{List: names, Manage: unmanage}, Repeat{Key: "once"}, 200, "unmanaged")
+	f("unmanage a list", Action{List: names[:actKeyed], Manage: unmanage}, Repeat{Key: "once"}, 200, "unmanaged")
+	if len(b.records) != 1 {
+		t.Errorf("%d records", len(b.records))
+	}
+	f("again from memory", Action{List: names[:actKeyed], Manage: unmanage}, Repeat{Key: "once"}, 200, "unmanaged")
 	if len(b.records) != 0 {
 		t.Error("it was done again")
+	}
+	f("a dry run", Action{List: names, Note: &note, DryRun: true}, Repeat{}, 200, "note_set")
+	if len(b.records) != 0 {
+		t.Error("a dry run has written something")
+	}
+	_, _, err := b.Act(t.Context(), b.who, Action{List: append([]string{"one more"}, names[:actKeyed]...), Note: &note}, Repeat{Key: "large"})
+	if belfry.CodeOf(err) != belfry.BodyTooLarge || !strings.Contains(err.Error(), "may name 5000 items") {
+		t.Errorf("too many under a key: %v", err)
 	}
 	f("note on names with bars between them", Action{Items: strings.Join(names, "|"), Note: &note}, Repeat{}, 200, "note_set")
 	f("manage", Action{List: names, Manage: &status.Order{}}, Repeat{}, 200, "managed")
@@ -75,7 +89,45 @@ func TestActMany(t *testing.T) {
 	for i := range wrong {
 		wrong[i] += "x"
 	}
+	b.refuse = errors.New("the sequencer has been asked")
 	f("unknown names", Action{List: wrong, Note: &note}, Repeat{}, 404, "")
+	b.refuse = nil
+	mixed := []string{"x0", names[0], "x1", names[1], "x2"}
+	_, out = b.act(t, Action{Kind: belfry.KindObject, List: mixed, Note: &note}, Repeat{})
+	if len(out.Items) != 2 || len(out.Errors) != 3 || out.Errors[0].Name != "x0" || out.Errors[2].Name != "x2" {
+		t.Errorf("some are unknown: %+v", out)
+	}
+}
+
+// TestActInTurns: others have their turn in the middle of an action. A row that is sent then goes through before its end.
+func TestActInTurns(t *testing.T) {
+	b := newBench(t)
+	const many = 2 * actNames
+	b.grow(t, many)
+	names := make([]string, many)
+	for i := range names {
+		names[i] = fmt.Sprintf("obj%07d", i)
+	}
+	note, turns, sending := "n", 0, false
+	b.cfg.Room = func(context.Context, int) error {
+		if sending {
+			return nil
+		}
+		if turns++; turns == 2 {
+			sending = true
+			if code, r := b.send(t, "type,resname,object,class,view,i1\ndata,res0000,extra,load,res0000,1\n", Options{}); code != 200 {
+				t.Errorf("%d %+v", code, r)
+			}
+			sending = false
+		}
+		return nil
+	}
+	if code, out := b.act(t, Action{Kind: belfry.KindObject, List: names, Note: &note}, Repeat{}); code != 200 || len(out.Items) != many {
+		t.Fatalf("%d, %d items", code, len(out.Items))
+	}
+	if turns != 2 {
+		t.Errorf("%d turns", turns)
+	}
 }
 
 // TestActOnMany does things with one view that has many objects in it.

@@ -3,7 +3,6 @@ package ingest
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"belfry"
 )
@@ -51,12 +50,8 @@ func (a *Action) settle(who Sender, now belfry.Time) error {
 	return nil
 }
 
-// events is about how many events the action will write.
-func (a *Action) events() int {
-	names := len(a.List)
-	if a.List == nil {
-		names = strings.Count(a.Items, "|") + 1
-	}
+// events is about how many events the action writes for so many names.
+func (a *Action) events(names int) int {
 	asked := 0
 	for _, set := range []bool{a.Manage != nil, a.Ack != nil, a.Note != nil} {
 		if set {

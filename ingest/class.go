@@ -24,15 +24,20 @@ const (
 const maxClasses = 10_000
 
 // PutClass makes def the customer's own definition of its class. Rows are decided before it or after it, never during.
+// It returns when all objects of the class follow the definition.
 func (s *Sequencer) PutClass(who Sender, def *catalog.Class) (result string, l catalog.Listed, err error) {
+	var rest string
 	err = s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) (err error) {
-		result, l, err = t.putClass(who, def)
+		result, l, rest, err = t.putClass(who, def)
 		return err
 	}})
+	if err == nil {
+		err = s.reassess(who.Customer, rest)
+	}
 	return result, l, err
 }
 
-func (t *tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.Listed, err error) {
+func (t *tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.Listed, rest string, err error) {
 	next := *def
 	next.Inferred = false
 	l = catalog.Listed{Class: &next, Source: catalog.FromCustomer}
@@ -43,21 +48,21 @@ func (t *tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 	result = classCreated
 	if c := t.class(def.Name); c != nil {
 		if err := next.Follows(c.Def); err != nil {
-			return "", l, asParameter(err)
+			return "", l, "", asParameter(err)
 		}
 		l.Class = next.After(c.Def)
 		result = classUpdated
 		if cell != nil && cell.Own && sameJSON(l.Class, cell.Def) {
-			return classUnchanged, l, nil
+			return classUnchanged, l, "class " + def.Name, nil // a request before may have been interrupted
 		}
 	}
 	if t.estate.Defined() >= maxClasses && (cell == nil || !cell.Own || cell.Def.Inferred) {
-		return "", l, belfry.Errorf(belfry.BadParameter, "there are %d classes of your own already, as many as are allowed; remove some", maxClasses)
+		return "", l, "", belfry.Errorf(belfry.BadParameter, "there are %d classes of your own already, as many as are allowed; remove some", maxClasses)
 	}
 	t.define(l.Class)
-	t.judgeClass(def.Name)
+	rest = t.judgeClass(def.Name)
 	t.configured("class "+def.Name+" "+result, who.Name)
-	return result, l, nil
+	return result, l, rest, nil
 }
 
 // asParameter gives an error of the catalog the code of a whole request.
@@ -81,8 +86,9 @@ var errNoClass = errors.New("no such class")
 func (s *Sequencer) DeleteClass(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
 	run := func() (int, []byte, error) {
 		answer := encode(map[string]string{"result": "removed", "name": name})
-		err := s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) error {
-			if err := t.deleteClass(who, name); err != nil {
+		var rest string
+		err := s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) (err error) {
+			if rest, err = t.deleteClass(who, name); err != nil {
 				return err
 			}
 			t.answer(who, r, 200, answer)
@@ -90,7 +96,7 @@ func (s *Sequencer) DeleteClass(ctx context.Context, who Sender, name string, r 
 		}})
 		switch {
 		case err == nil:
-			return 200, answer, nil
+			return 200, answer, s.reassess(who.Customer, rest)
 		case errors.Is(err, errNoClass):
 			err = s.cfg.Tree.UnknownClass(who.Customer, name) // compares many names, while others need not wait
 		}
@@ -125,43 +131,31 @@ func encode(v any) []byte {
 
 // deleteClass removes a definition that the customer can do without: no object has the class, or the catalog has a
 // definition that can take over.
-func (t *tx) deleteClass(who Sender, name string) error {
+func (t *tx) deleteClass(who Sender, name string) (rest string, err error) {
 	cell := t.estate.Class(name)
 	under := t.seq.cfg.Tree.Catalog().Class(name)
 	switch {
 	case cell == nil || cell.Def == nil || !cell.Own && under == nil:
-		return errNoClass
+		return "", errNoClass
 	case !cell.Own:
-		return belfry.Errorf(belfry.UnknownItem, "class %q is not your own, so there is nothing to remove", clip([]byte(name)))
+		return "", belfry.Errorf(belfry.UnknownItem, "class %q is not your own, so there is nothing to remove", clip([]byte(name)))
 	case cell.Objects() == 0:
 	case under == nil:
-		return belfry.Errorf(belfry.BadParameter, "class %q is the class of %s; remove them first", name, users(t.estate, cell))
+		return "", belfry.Errorf(belfry.BadParameter, "class %q is the class of %s; remove them first", name, users(t.estate, cell))
 	default:
 		if err := under.Follows(cell.Def); err != nil {
 			e := err.(*belfry.Error)
-			return belfry.Errorf(belfry.BadParameter, "class %q is the class of %s, and the definition below your own does not suit them: %s",
+			return "", belfry.Errorf(belfry.BadParameter, "class %q is the class of %s, and the definition below your own does not suit them: %s",
 				name, users(t.estate, cell), e.Message)
 		}
 	}
 	t.document(belfry.Doc{Kind: belfry.DocClass, Customer: t.estate.ID, Name: name})
 	if under != nil {
 		t.s.classes[slot{t.estate.ID, 0, classSlot, name}] = &meta.Class{Name: name, Def: under}
-		t.judgeClass(name)
+		rest = t.judgeClass(name)
 	}
 	t.configured("class "+name+" removed", who.Name)
-	return nil
-}
-
-// judgeClass lets the rules of a class, as the round has them, decide anew about its objects.
-func (t *tx) judgeClass(name string) {
-	t.together(func() {
-		t.estate.ByClass(name, func(n *meta.Node) bool {
-			if n.Kind == belfry.KindObject {
-				t.judgeObject(n)
-			}
-			return true
-		})
-	})
+	return rest, nil
 }
 
 // users names some objects of a class.

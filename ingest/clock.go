@@ -128,7 +128,7 @@ func (s *Sequencer) listen() {
 }
 
 const (
-	tickItems = 5000                   // so many at a time, so that those who send have their turn between
+	tickItems = 1000                   // so many at a time, so that those who send have their turn between
 	tickAgain = belfry.Time(1_000_000) // microseconds until what could not be stored is tried again
 )
 

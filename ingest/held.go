@@ -13,13 +13,19 @@ const (
 	defaultHeldRows   = 100_000
 	defaultHeldMemory = 256 << 20
 
-	// openWeight is how many ready rows cost as much time in the sequencer as one that is left to it. Such a row usually
-	// creates something.
+	// openWeight is as how many ready rows one counts that is left to the sequencer, where rows of a body are limited.
 	openWeight = 10
+
+	// openCost is how many ready rows take as much time in the sequencer as one that is left to it. Such a row usually
+	// creates something. A chunk full of them fills a round.
+	openCost = 50
 )
 
-// weight is the cost of a chunk in the sequencer, in ready rows.
+// weight is the size of a body that is applied as a whole, see limits.rows_held.
 func (c *chunk) weight() int { return c.rows + (openWeight-1)*c.open.len() }
+
+// cost is the time of a chunk in the sequencer, in ready rows.
+func (c *chunk) cost() int { return c.rows + (openCost-1)*c.open.len() }
 
 // heldMemory counts what the bodies that are held take, decoded.
 type heldMemory struct {

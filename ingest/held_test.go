@@ -108,11 +108,18 @@ func TestCreatingRowsAreCut(t *testing.T) {
 	}
 	s := asleep()
 	for range 10 {
-		if err := s.submit(&command{customer: 1, rows: (&chunk{rows: chunkOpen, open: openRows{rows: make([]openRow, chunkOpen)}}).weight()}); err != nil {
+		if err := s.submit(&command{customer: 1, rows: (&chunk{rows: chunkOpen, open: openRows{rows: make([]openRow, chunkOpen)}}).cost()}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := len(s.take()); n > roundRows/(openWeight*chunkOpen)+1 {
+	if n := len(s.take()); n > 1 {
 		t.Errorf("%d chunks of rows that create share a round", n)
+	}
+	if err := s.submit(&command{customer: 2, rows: 1}); err != nil {
+		t.Fatal(err)
+	}
+	s.take() // customer 1 was waiting already
+	if round := s.take(); len(round) != 1 || round[0].customer != 2 {
+		t.Errorf("a row shares its round of %d commands with a chunk of rows that create", len(round))
 	}
 }

@@ -41,12 +41,16 @@ func (s *Sequencer) judgeClasses(names []string) error {
 		return nil
 	}
 	for _, c := range s.cfg.Tree.Customers() {
+		var rest []string
 		err := s.do(&command{customer: c.ID, alone: true, decide: func(t *tx) error {
 			for _, name := range names {
-				t.judgeClass(name)
+				rest = append(rest, t.judgeClass(name))
 			}
 			return nil
 		}})
+		if err == nil {
+			err = s.reassessAll(c.ID, rest)
+		}
 		if err != nil {
 			return err
 		}

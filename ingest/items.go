@@ -7,40 +7,33 @@ import (
 	"belfry/meta"
 )
 
-// names gives the names of the items of an action, one by one.
-func (t *tx) names(a Action) []string {
-	switch {
-	case a.List != nil:
-		return a.List
-	case len(t.estate.Barred()) == 0 && !strings.Contains(a.Items, `\`):
-		return strings.Split(a.Items, "|")
-	}
-	return cut(a.Items, t.barred(a))
-}
-
 // parts is a tree of the names that hold bars, from one part between bars to the next. By it, finding names in a text
-// takes as many steps as they have parts, whatever the text and the names are: the sequencer must not be kept busy by a
-// list that is made to do so.
+// takes as many steps as they have parts, whatever the text and the names are: no list can be made to take long.
 type parts struct {
 	next map[string]*parts
 	end  bool // of a name
 }
 
-// barred gathers the names with bars that an action can mean.
-func (t *tx) barred(a Action) *parts {
+// barred gathers the names with bars that an action can mean, among those that there are.
+func (p *acting) barred(nodes []*meta.Node) *parts {
 	begins := map[string]bool{}
-	for part := range strings.SplitSeq(a.Items, "|") {
+	for part := range strings.SplitSeq(p.Items, "|") {
 		begins[strings.TrimLeft(part, " ")] = true
 	}
-	root := &parts{}
-	for _, n := range t.estate.Barred() {
-		if first, _, _ := strings.Cut(n.Name, "|"); !begins[first] || root.longest(n.Name) == len(n.Name) {
-			continue // or in there already
-		}
-		if found, bad := t.named(a, n.Name); found != nil || bad.Code == belfry.AmbiguousName {
-			root.add(n.Name)
+	seen := map[string]bool{}
+	var names []string
+	for _, n := range nodes {
+		if first, _, _ := strings.Cut(n.Name, "|"); begins[first] && !seen[n.Name] {
+			seen[n.Name] = true
+			names = append(names, n.Name)
 		}
 	}
+	root := &parts{}
+	p.lookUp(names, func(i int, n *meta.Node, bad *belfry.Error) {
+		if n != nil || bad.Code == belfry.AmbiguousName {
+			root.add(names[i])
+		}
+	})
 	return root
 }
 

@@ -26,10 +26,14 @@ func (s *Sequencer) PutPolicy(who Sender, text *catalog.PolicyText) (result stri
 	if err != nil {
 		return "", nil, err
 	}
+	var rest []string
 	err = s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) (err error) {
-		result, err = t.putPolicy(who, next)
+		result, rest, err = t.putPolicy(who, next)
 		return err
 	}})
+	if err == nil {
+		err = s.reassessAll(who.Customer, rest)
+	}
 	return result, next.Policy, err
 }
 
@@ -110,7 +114,7 @@ func resourceOf(kind belfry.Kind, resource string) string {
 	return resource
 }
 
-func (t *tx) putPolicy(who Sender, next *meta.Policy) (result string, err error) {
+func (t *tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []string, err error) {
 	n, err := itemNamed(t.estate, next.Kind, next.Item, next.Resource)
 	if err == nil && n.ID != next.On {
 		err = belfry.Errorf(belfry.BadParameter, "the %s %q has been made anew at this moment; send the policy again", next.Kind, clip([]byte(next.Item)))
@@ -119,34 +123,34 @@ func (t *tx) putPolicy(who Sender, next *meta.Policy) (result string, err error)
 		err = asParameter(next.Fits(func(name string) *catalog.Class { return t.seq.definition(t.estate, name) }))
 	}
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	was := t.estate.Policy(next.Name)
 	if was != nil && was.On == next.On && sameJSON(was.Policy, next.Policy) {
-		return classUnchanged, nil
+		return classUnchanged, []string{reassessItem(next.On)}, nil // a request before may have been interrupted
 	}
 	there := t.estate.PoliciesOn(next.On)
 	if len(there) >= maxOnItem && (was == nil || was.On != next.On) {
-		return "", belfry.Errorf(belfry.BadParameter, "there are %d policies on the %s %q already, as many as are allowed; remove some, or put several into one",
+		return "", nil, belfry.Errorf(belfry.BadParameter, "there are %d policies on the %s %q already, as many as are allowed; remove some, or put several into one",
 			maxOnItem, next.Kind, clip([]byte(next.Item)))
 	}
 	for _, o := range there {
 		if both := next.Clash(o.Policy); o != was && both != "" {
-			return "", belfry.Errorf(belfry.BadParameter, "policy %q sets %s of the %s %q already; change that one, or remove it",
+			return "", nil, belfry.Errorf(belfry.BadParameter, "policy %q sets %s of the %s %q already; change that one, or remove it",
 				o.Name, both, next.Kind, clip([]byte(next.Item)))
 		}
 	}
 	if result = classUpdated; was == nil {
 		if result = classCreated; t.estate.CountPolicies() >= maxPolicies {
-			return "", belfry.Errorf(belfry.BadParameter, "there are %d policies already, as many as are allowed; remove some", maxPolicies)
+			return "", nil, belfry.Errorf(belfry.BadParameter, "there are %d policies already, as many as are allowed; remove some", maxPolicies)
 		}
 	}
 	t.lift(was)
 	t.s.policies[n.ID] = append(slices.Clip(t.policiesOn(n)), next)
 	t.document(next.Doc(t.estate.ID))
-	t.policyChanged(was, next)
+	rest = t.policyChanged(was, next)
 	t.configured(fmt.Sprintf("policy %s %s, on %s %s", next.Name, result, next.Kind, next.Item), who.Name)
-	return result, nil
+	return result, rest, nil
 }
 
 // lift makes a policy not count any more in this round; nil is none.
@@ -163,32 +167,23 @@ func (t *tx) lift(p *meta.Policy) {
 	t.s.policies[p.On] = slices.DeleteFunc(slices.Clone(list), func(o *meta.Policy) bool { return o == p })
 }
 
-// policyChanged lets the rules decide anew about all that a policy covered, or covers now; nil is none.
-func (t *tx) policyChanged(was, now *meta.Policy) {
+// policyChanged lets the rules decide anew about all that a policy covered, or covers now; nil is none. What it returns is to be
+// handed to Sequencer.reassessAll.
+func (t *tx) policyChanged(was, now *meta.Policy) (rest []string) {
 	if was != nil && now != nil && was.On == now.On {
-		t.judgePlace(now.On, coversContent(was) || coversContent(now))
-		return
+		return []string{t.judgePlace(now.On, coversContent(was) || coversContent(now))}
 	}
 	for _, p := range []*meta.Policy{was, now} {
 		if p != nil {
-			t.judgePlace(p.On, coversContent(p))
+			rest = append(rest, t.judgePlace(p.On, coversContent(p)))
 		}
 	}
+	return rest
 }
 
 // coversContent tells whether a policy says something about what stands in its item. The roll-up is of the item alone.
 func coversContent(p *meta.Policy) bool {
 	return len(p.Thresholds)+len(p.Intervals) > 0 || p.Period != nil
-}
-
-func (t *tx) judgePlace(id belfry.ID, content bool) {
-	switch n := t.seq.cfg.Tree.Node(id); {
-	case n == nil || n.Removed != 0:
-	case content:
-		t.together(func() { t.judge(n) })
-	default:
-		t.addUp(t.s.draft(n), t.now)
-	}
 }
 
 var errNoPolicy = errors.New("no such policy")
@@ -197,20 +192,21 @@ var errNoPolicy = errors.New("no such policy")
 func (s *Sequencer) DeletePolicy(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
 	run := func() (int, []byte, error) {
 		answer := encode(map[string]string{"result": "removed", "name": name})
+		var rest []string
 		err := s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) error {
 			p := t.estate.Policy(name)
 			if p == nil {
 				return errNoPolicy
 			}
 			t.dropPolicy(p)
-			t.policyChanged(p, nil)
+			rest = t.policyChanged(p, nil)
 			t.configured("policy "+name+" removed", who.Name)
 			t.answer(who, r, 200, answer)
 			return nil
 		}})
 		switch {
 		case err == nil:
-			return 200, answer, nil
+			return 200, answer, s.reassessAll(who.Customer, rest)
 		case errors.Is(err, errNoPolicy):
 			err = s.cfg.Tree.UnknownPolicy(who.Customer, name) // compares many names, while others need not wait
 		}

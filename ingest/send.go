@@ -84,7 +84,7 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			s.counters.lost(c.rows, lostStorage)
 			return 0, nil, err
 		}
-		last = pending{chunk: c, command: &command{customer: who.Customer, views: who.Views, rows: c.weight(), alone: o.alone, decide: func(t *tx) error {
+		last = pending{chunk: c, command: &command{customer: who.Customer, views: who.Views, rows: c.cost(), alone: o.alone, decide: func(t *tx) error {
 			b.apply(t, c)
 			return nil
 		}}}
@@ -183,7 +183,7 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		s.counters.lost(c.rows, lostReasonOf(err))
 		return 0, nil, err
 	}
-	cmd := &command{customer: who.Customer, views: who.Views, rows: c.weight(), alone: o.alone || o.DryRun || o.Atomic, decide: func(t *tx) error {
+	cmd := &command{customer: who.Customer, views: who.Views, rows: c.cost(), alone: o.alone || o.DryRun || o.Atomic, decide: func(t *tx) error {
 		b.apply(t, c)
 		report := &belfry.Report{}
 		c.addTo(report)

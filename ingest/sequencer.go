@@ -99,6 +99,7 @@ type Sequencer struct {
 	book     rulebook
 	regimes  regimes
 	values   rowValues
+	marks    int // given by tx.judgeLater
 
 	mu        sync.Mutex
 	queues    map[belfry.CustomerID][]*command
@@ -131,7 +132,7 @@ func New(c Config) *Sequencer {
 type command struct {
 	customer belfry.CustomerID
 	views    []string // to which it is limited; none: it may touch everything of the customer
-	rows     int      // its weight in a round, see chunk.weight
+	rows     int      // its cost in a round, see chunk.cost
 	alone    bool     // its effects may have to be taken back, so it gets a round of its own
 	gathers  bool     // rows of other requests join it until it is decided
 	urgent   bool     // tried even when the disk is nearly full: a key must be revocable then, too
@@ -223,7 +224,8 @@ func (s *Sequencer) gathers() bool {
 	return len(s.turns) > 0 && s.queues[s.turns[0]][0].gathers
 }
 
-// take picks the commands of the next round, one of each customer in turn, so that nobody waits for another's backlog.
+// take picks the commands of the next round, one of each customer in turn, so that nobody waits for another's backlog. One
+// that would make the round longer than roundRows begins the next: those who are in the round would wait for it.
 func (s *Sequencer) take() (round []*command) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,7 +233,7 @@ func (s *Sequencer) take() (round []*command) {
 	for len(s.turns) > 0 && rows < roundRows {
 		who := s.turns[0]
 		c := s.queues[who][0]
-		if c.alone && len(round) > 0 {
+		if len(round) > 0 && (c.alone || rows+c.rows > roundRows) {
 			return round
 		}
 		s.turns = s.turns[1:]

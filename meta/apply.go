@@ -80,6 +80,8 @@ func (t *Tree) applyDoc(d *belfry.Doc) error {
 		return t.applyPolicy(e, d)
 	case belfry.DocPicture:
 		return e.applyPicture(d)
+	case belfry.DocReassess:
+		return e.applyReassessment(d)
 	}
 	return nil
 }

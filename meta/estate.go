@@ -30,6 +30,7 @@ type Estate struct {
 	buried   int                 // how many have been removed since the start
 	counts   [belfry.Kinds]int   // of existing items by kind
 	barred   map[belfry.ID]*Node // existing items with a bar in their name
+	reassess map[string]string   // marks of what is to be reassessed, by name
 }
 
 // drawn names a graphical element: its name is its own within the package.

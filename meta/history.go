@@ -305,9 +305,10 @@ func (t *Tree) raiseLevel(c belfry.CustomerID, items []removedItem, known map[be
 	return missing
 }
 
-// Then yields all items of a customer that had not been removed at a moment, each with the tree locked for reading.
-func (t *Tree) Then(ctx context.Context, c belfry.CustomerID, at belfry.Time) iter.Seq2[*Node, error] {
-	return func(yield func(*Node, error) bool) {
+// Then yields lists of all items of a customer that had not been removed at a moment, and perhaps of others, which the
+// caller leaves out: when an item was removed can be read inside EachEver alone.
+func (t *Tree) Then(ctx context.Context, c belfry.CustomerID, at belfry.Time) iter.Seq2[[]*Node, error] {
+	return func(yield func([]*Node, error) bool) {
 		var nodes []*Node
 		t.Read(c, func(e *Estate) {
 			if e != nil {
@@ -317,14 +318,7 @@ func (t *Tree) Then(ctx context.Context, c belfry.CustomerID, at belfry.Time) it
 				}
 			}
 		})
-		more := true
-		each := func(n *Node) bool {
-			if n.Removed == 0 || n.Removed > at {
-				more = yield(n, nil)
-			}
-			return more
-		}
-		if t.EachEver(nodes)(each); !more || !t.hasPast(c) {
+		if !yield(nodes, nil) || !t.hasPast(c) {
 			return
 		}
 		byID := func(a, b *Node) int { return cmp.Compare(a.ID, b.ID) }
@@ -332,12 +326,10 @@ func (t *Tree) Then(ctx context.Context, c belfry.CustomerID, at belfry.Time) it
 			slices.SortFunc(nodes, byID)
 		}
 		err := t.removedSince(ctx, c, at, func(raised []*Node) bool {
-			raised = slices.DeleteFunc(raised, func(n *Node) bool {
+			return yield(slices.DeleteFunc(raised, func(n *Node) bool {
 				_, seen := slices.BinarySearchFunc(nodes, n, byID)
 				return seen || n.Kind == belfry.KindElement
-			})
-			t.EachEver(raised)(each)
-			return more
+			}), nil)
 		})
 		if err != nil {
 			yield(nil, err)

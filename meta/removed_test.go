@@ -32,11 +32,11 @@ func apart(t *testing.T, tree *Tree, c belfry.CustomerID, fields []string, items
 
 func everOf(t *testing.T, tree *Tree, c belfry.CustomerID) (nodes []*Node) {
 	t.Helper()
-	for n, err := range tree.Then(t.Context(), c, 0) {
+	for list, err := range tree.Then(t.Context(), c, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		nodes = append(nodes, n)
+		nodes = append(nodes, list...)
 	}
 	return nodes
 }
@@ -224,12 +224,17 @@ func TestHistoryOfRemovedItems(t *testing.T) {
 	check("after a restart", 3, 4)
 	for at, want := range map[belfry.Time][]belfry.ID{20: {1, 2, 3, 4}, 50: {1, 2, 4}} {
 		var got []belfry.ID
-		for n, err := range c.tree.Then(t.Context(), 1, at) {
+		for list, err := range c.tree.Then(t.Context(), 1, at) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got = append(got, n.ID); n.ID == 3 && (n.Parent == nil || n.Parent.Name != web || n.Resource != n.Parent) {
-				t.Errorf("item 3 stood in %v of %v", n.Parent, n.Resource)
+			for n := range c.tree.EachEver(list) {
+				if n.Removed != 0 && n.Removed <= at {
+					continue
+				}
+				if got = append(got, n.ID); n.ID == 3 && (n.Parent == nil || n.Parent.Name != web || n.Resource != n.Parent) {
+					t.Errorf("item 3 stood in %v of %v", n.Parent, n.Resource)
+				}
 			}
 		}
 		slices.Sort(got)

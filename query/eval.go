@@ -21,13 +21,13 @@ type Row interface {
 
 // Eval runs the plan over rows, which must all be of the plan's customer and collection. It reads each row while it is
 // being offered and keeps no more of them than the answer and its offset need, so rows may be made in passing.
-func Eval(p *Plan, rows iter.Seq[Row]) (Rows, error) {
+func (e *Evaluator) Eval(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 	rows = p.Within.mask(rows)
 	if p.Period != "" {
 		rows = Summaries(p.Period, rows)
 	}
 	if p.Grouping != nil {
-		return evalGroups(p, rows)
+		return e.groups(p, rows)
 	}
 	t := &top{plan: p, most: p.Offset + p.Limit + 1, numbered: make([][]Output, len(p.Outputs))}
 	for i, out := range p.Outputs {
@@ -36,8 +36,11 @@ func Eval(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 		}
 	}
 	for r := range rows {
-		if p.Matches(r) {
-			t.offer(r)
+		if e.matches(p, r) {
+			e.spend(t.offer(r))
+		}
+		if e.err != nil {
+			return nil, e.err
 		}
 	}
 	return t.rows(), nil
@@ -45,47 +48,17 @@ func Eval(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 
 // Matches tells whether the row is one that the plan asks for.
 func (p *Plan) Matches(r Row) bool {
-	if p.Collection.Historical {
-		if t := belfry.Time(r.Value(timestamp).Int); t < p.From || t > p.To {
-			return false
-		}
-	}
-	return p.Where == nil || holds(p.Where, r)
+	var e Evaluator
+	return e.matches(p, r)
 }
 
-func holds(p Pred, r Row) bool {
-	switch p := p.(type) {
-	case And:
-		for _, c := range p {
-			if !holds(c, r) {
-				return false
-			}
-		}
+// inSpan tells whether the row lies in the time that the plan asks for.
+func (p *Plan) inSpan(r Row) bool {
+	if !p.Collection.Historical {
 		return true
-	case Or:
-		for _, c := range p {
-			if holds(c, r) {
-				return true
-			}
-		}
-		return false
-	case Not:
-		return !holds(p.Of, r)
-	case Compare:
-		v := p.Column.of(r)
-		return v.Type != belfry.AbsentValue && p.Op.holds(compareValues(v, p.Value))
-	case Like:
-		v := p.Column.of(r)
-		return v.Type == belfry.TextValue && matchPattern(p.Pattern, v.Text)
-	case Match:
-		v := p.Column.of(r)
-		return v.Type == belfry.TextValue && p.Matches(v.Text)
-	case Null:
-		return (p.Column.of(r).Type == belfry.AbsentValue) != p.Not
-	case Inside:
-		return p.holds(r)
 	}
-	return bool(p.(Always))
+	t := belfry.Time(r.Value(timestamp).Int)
+	return t >= p.From && t <= p.To
 }
 
 // of reads the column from a row. What a row cannot have, an empty text or a number that is none, is absent.
@@ -191,7 +164,8 @@ func (t *top) passes(first belfry.Value) bool {
 	return len(t.kept) == t.most && t.plan.Order[0].compare(first, t.kept[0].keys[0]) > 0
 }
 
-func (t *top) offer(r Row) {
+// offer keeps the row if it is among the first. It gives how many values it has read.
+func (t *top) offer(r Row) (work int) {
 	t.keys = t.keys[:0]
 	for _, o := range t.plan.Order {
 		t.keys = append(t.keys, o.Column.of(r))
@@ -202,7 +176,14 @@ func (t *top) offer(r Row) {
 	case t.compare(t.keys, t.kept[0].keys) < 0:
 		t.kept[0] = t.read(r)
 		heap.Fix(t, 0)
+	default:
+		return len(t.keys)
 	}
+	work = len(t.keys) + len(t.plan.Outputs)
+	for _, list := range t.numbered {
+		work += len(list)
+	}
+	return work
 }
 
 func (t *top) read(r Row) kept {

@@ -12,17 +12,23 @@ import (
 // maxGroupMemory bounds what Eval keeps of groups, in bytes as far as they can be counted.
 const maxGroupMemory = 256 << 20
 
-// evalGroups makes groups of the rows, and of the groups the answer.
-func evalGroups(p *Plan, rows iter.Seq[Row]) (Rows, error) {
+// groups makes groups of the rows, and of the groups the answer.
+func (e *Evaluator) groups(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 	gs := &groups{plan: p, by: map[string]*group{}, memory: maxGroupMemory}
 	if len(p.Grouping.Keys) == 0 {
 		gs.find(nil)
 	}
+	perRow := len(p.Grouping.Keys) + len(p.Grouping.Calls)
 	for r := range rows {
-		if !p.Matches(r) {
+		matches := e.matches(p, r)
+		if e.err != nil {
+			return nil, e.err
+		}
+		if !matches {
 			continue
 		}
 		gs.add(r)
+		e.spend(perRow)
 		if gs.memory < 0 {
 			return nil, belfry.Errorf(belfry.BadQuery, "the groups of this query need more than %d MB of memory; narrow its conditions, "+
 				"or group by fields with fewer values", maxGroupMemory>>20)
@@ -31,8 +37,11 @@ func evalGroups(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 	t := &top{plan: p, most: p.Offset + p.Limit + 1, numbered: make([][]Output, len(p.Outputs))}
 	for _, g := range gs.by {
 		row := g.row(p.Grouping)
-		if p.Having == nil || holds(p.Having, row) {
-			t.offer(row)
+		if e.spend(perRow); p.Having == nil || e.holds(p.Having, row) {
+			e.spend(t.offer(row))
+		}
+		if e.err != nil {
+			return nil, e.err
 		}
 	}
 	return t.rows(), nil

@@ -12,10 +12,14 @@ import (
 // their order, and of the one after them. Eval holds every row up to the end of the page with all its fields; this
 // holds the keys of the rows alone and never sorts what is before the page. Who has the marks can read the page itself.
 // The plan has no groups.
-func Places(p *Plan, rows iter.Seq2[int, Row]) []int {
+func (e *Evaluator) Places(p *Plan, rows iter.Seq2[int, Row]) ([]int, error) {
 	d := deep{plan: p}
 	for mark, r := range rows {
-		if !p.Matches(r) {
+		matches := e.matches(p, r)
+		if e.err != nil {
+			return nil, e.err
+		}
+		if !matches {
 			continue
 		}
 		d.at = append(d.at, int32(len(d.marks)))
@@ -35,7 +39,7 @@ func Places(p *Plan, rows iter.Seq2[int, Row]) []int {
 	for i, row := range page {
 		places[i] = d.marks[row]
 	}
-	return places
+	return places, nil
 }
 
 // deep has what is known of the rows while the page is looked for.

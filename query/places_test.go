@@ -44,7 +44,11 @@ func TestPlaces(t *testing.T) {
 				}
 			}
 		})
-		for _, at := range Places(p, marked) {
+		places, err := new(Evaluator).Places(p, marked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range places {
 			row, err := want.Next()
 			if err != nil || row[0] != rows[at]["id"] {
 				t.Fatalf("offset %d: got %v, want %v (%v)", offset, rows[at]["id"], row, err)

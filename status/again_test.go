@@ -70,7 +70,9 @@ func TestWindowUnreadable(t *testing.T) {
 func TestCareFields(t *testing.T) {
 	f := func(n *meta.Node, field, want string) {
 		t.Helper()
-		if got := (row{n}).Value(field).String(); got != want {
+		var r row
+		r.set(n)
+		if got := r.Value(field).String(); got != want {
 			t.Errorf("%s: %q, want %q", field, got, want)
 		}
 	}

@@ -10,20 +10,20 @@ const outsidePeriod = "outside its monitoring period"
 
 // careFields are the fields of objectstatus that operators set. Flags are always there, and false until something sets
 // them; the others are absent.
-var careFields = map[string]func(*meta.Node) belfry.Value{
-	"acknowledged": func(n *meta.Node) belfry.Value { return truth(n.State.Acknowledged()) },
-	"isunmanaged":  func(n *meta.Node) belfry.Value { return truth(n.State.Unmanaged()) },
+var careFields = map[string]func(*row) belfry.Value{
+	"acknowledged": func(n *row) belfry.Value { return truth(n.State.Acknowledged()) },
+	"isunmanaged":  func(n *row) belfry.Value { return truth(n.State.Unmanaged()) },
 	// These tell of the mode also while it waits for the item to be unavailable.
-	"unmanageifred":     func(n *meta.Node) belfry.Value { return truth(n.State.Mode.Flags().IfRed) },
-	"collectunmanage":   func(n *meta.Node) belfry.Value { return truth(n.State.Mode.Flags().Collect) },
-	"collectorunmanage": func(n *meta.Node) belfry.Value { return truth(n.State.Mode.Flags().Collector) },
+	"unmanageifred":     func(n *row) belfry.Value { return truth(n.State.Mode.Flags().IfRed) },
+	"collectunmanage":   func(n *row) belfry.Value { return truth(n.State.Mode.Flags().Collect) },
+	"collectorunmanage": func(n *row) belfry.Value { return truth(n.State.Mode.Flags().Collector) },
 	"ack":               ack(func(a *belfry.Ack) belfry.Value { return text(a.Text) }),
 	"ackby":             ack(func(a *belfry.Ack) belfry.Value { return text(a.By) }),
 	"acktime":           ack(func(a *belfry.Ack) belfry.Value { return moment(a.Time) }),
-	"unmanagefrom":      func(n *meta.Node) belfry.Value { return moment(unmanageFrom(careAbout(n))) },
-	"unmanageto":        func(n *meta.Node) belfry.Value { return moment(unmanageTo(careAbout(n))) },
+	"unmanagefrom":      func(n *row) belfry.Value { return moment(unmanageFrom(n.care)) },
+	"unmanageto":        func(n *row) belfry.Value { return moment(unmanageTo(n.care)) },
 	"unmanagenote":      unmanageNote,
-	"note": func(n *meta.Node) belfry.Value {
+	"note": func(n *row) belfry.Value {
 		if n.State.Care == nil {
 			return belfry.Value{}
 		}
@@ -39,8 +39,8 @@ func truth(is bool) belfry.Value {
 	return v
 }
 
-func ack(f func(*belfry.Ack) belfry.Value) func(*meta.Node) belfry.Value {
-	return func(n *meta.Node) belfry.Value {
+func ack(f func(*belfry.Ack) belfry.Value) func(*row) belfry.Value {
+	return func(n *row) belfry.Value {
 		if !n.State.Acknowledged() { // it may wait for the error to come back
 			return belfry.Value{}
 		}
@@ -96,20 +96,20 @@ func unmanageTo(c *belfry.Care) belfry.Time {
 }
 
 // unmanageNote is the note of the item, or of what it inherits its management from.
-func unmanageNote(n *meta.Node) belfry.Value {
+func unmanageNote(n *row) belfry.Value {
 	if c := n.State.Care; c != nil && c.UnmanageNote != "" {
 		return text(c.UnmanageNote)
 	}
-	if c := careAbout(n); c != nil {
-		return text(c.UnmanageNote)
+	if n.care != nil {
+		return text(n.care.UnmanageNote)
 	}
 	return belfry.Value{}
 }
 
 // info is why the item shows its status, as far as its data or the time of the day are the reason.
-func info(n *meta.Node) belfry.Value {
+func info(n *row) belfry.Value {
 	if n.State.Quiet {
 		return text(outsidePeriod)
 	}
-	return text(n.Info())
+	return text(n.State.Info)
 }

@@ -28,38 +28,50 @@ func (c candidates) String() string {
 
 // find collects the candidates for a condition.
 func find(t *meta.Tree, customer belfry.CustomerID, where query.Pred) (c candidates) {
+	var l *list
 	t.Read(customer, func(e *meta.Estate) {
 		if e == nil {
 			return
 		}
 		c.total = e.Count(belfry.KindObject) + e.Count(belfry.KindResource) + e.Count(belfry.KindView)
-		l := (chooser{e, t, limited(where)}).choose(where, c.total)
+		looks := maxLooks + c.total
+		l = (chooser{e, t, limited(where), &looks}).choose(where, c.total)
 		if l == nil {
 			l = &list{size: c.total, each: e.All}
 		}
 		c.nodes, c.by = l.collect(), l.by
 	})
+	if l != nil && l.mixed { // sorted here, where nobody waits for it
+		slices.SortFunc(c.nodes, func(a, b *meta.Node) int { return int(a.Number) - int(b.Number) })
+		c.nodes = slices.Compact(c.nodes)
+	}
 	return c
 }
+
+// maxLooks is how many conditions, and items that have to be counted to learn the length of a list, are looked at to
+// find the shortest list, beside one look at each item of the customer. The tree is locked meanwhile, and a query may
+// have thousands of conditions with a long list each.
+const maxLooks = 100_000
 
 // list is what an index gives.
 type list struct {
 	by    string
 	size  int // unknown until it has been measured
 	each  iter.Seq[*meta.Node]
-	mixed bool // an item may come twice
+	mixed bool // an item may come twice, and so must be sorted out
 }
 
 // unknown is the size of a list that has to be walked to learn it.
 const unknown = -1
 
-// within tells whether the list has at most limit items. It walks no further than that, so that measuring a list costs
+// measure tells whether the list has at most limit items. It walks no further than that, so that measuring a list costs
 // no more than reading the one that it is to beat.
-func (l *list) within(limit int) bool {
+func (c chooser) measure(l *list, limit int) bool {
 	if l.size == unknown {
 		n := 0
 		for range l.each {
-			if n++; n > limit {
+			n++
+			if *c.looks--; n > limit || *c.looks < 0 {
 				return false
 			}
 		}
@@ -73,10 +85,6 @@ func (l *list) collect() []*meta.Node {
 	for n := range l.each {
 		nodes = append(nodes, n)
 	}
-	if l.mixed {
-		slices.SortFunc(nodes, func(a, b *meta.Node) int { return int(a.Number) - int(b.Number) })
-		nodes = slices.Compact(nodes)
-	}
 	return nodes
 }
 
@@ -85,6 +93,7 @@ type chooser struct {
 	*meta.Estate
 	tree    *meta.Tree
 	limited bool // some items are seen in MAIN that do not stand there
+	looks   *int // how many more are allowed, see maxLooks
 }
 
 // limited tells whether a condition keeps to a scope.
@@ -100,13 +109,16 @@ func limited(where query.Pred) bool {
 // choose gives a list that has every item of which the condition is true, the shortest that it knows; nil when it
 // knows none of at most limit items.
 func (c chooser) choose(p query.Pred, limit int) *list {
+	if *c.looks--; *c.looks < 0 {
+		return nil
+	}
 	switch p := p.(type) {
 	case query.And:
 		return c.shortest(p, limit)
 	case query.Or:
 		return c.union(p, limit)
 	case query.Compare:
-		if l := c.equal(p); l != nil && l.within(limit) {
+		if l := c.equal(p); l != nil && c.measure(l, limit) {
 			return l
 		}
 	case query.Inside:

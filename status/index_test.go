@@ -193,7 +193,7 @@ func TestIndexes(t *testing.T) {
 		e := randomEstate(t, rnd)
 		all := func(p *query.Plan) iter.Seq[query.Row] {
 			within := e.tree.Within(p.Scope())
-			return Source{Tree: e.tree}.rows(context.Background(), e.tree.Everything(1), &within)
+			return Source{Tree: e.tree}.rows(e.tree.Everything(1), &within)
 		}
 		for range 60 {
 			p := e.plan("SELECT id, name, kind FROM objectstatus WHERE "+condition(rnd, 3)+" LIMIT 100", [][]string{nil, nil, {"r0"}, {"v0", "gone"}, {"r1", "r0"}}[rnd.IntN(5)]...)

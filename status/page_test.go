@@ -26,7 +26,7 @@ func TestDeepPages(t *testing.T) {
 		p := e.plan("SELECT name, kind, status FROM objectstatus " + rest)
 		s := Source{Tree: e.tree}
 		within := e.tree.Within(belfry.Whole(1))
-		judged, err := query.Eval(p, s.rows(t.Context(), e.tree.Everything(1), &within))
+		judged, err := query.Eval(p, s.rows(e.tree.Everything(1), &within))
 		want := lines(t, judged, err)
 		found, err := s.Select(t.Context(), p)
 		if got := lines(t, found, err); got != want {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"slices"
 
 	"belfry"
 	"belfry/catalog"
@@ -35,7 +36,7 @@ type Past struct {
 }
 
 // Select runs a plan over the state of things at the moment that it names.
-func (s Past) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
+func (s Past) Select(ctx context.Context, p *query.Plan, turns *Turns) (query.Rows, error) {
 	s.partial = p.Partial
 	about, err := s.about(ctx, p)
 	if err != nil {
@@ -49,7 +50,10 @@ func (s Past) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 		return nil, err
 	}
 	var failed error
-	rows, err := query.Eval(p, s.rows(ctx, p, about, states, &failed))
+	pause, end := turns.begin(ctx, p.Customer)
+	defer end()
+	e := &query.Evaluator{Pause: pause}
+	rows, err := e.Eval(p, s.rows(ctx, p, about, states, &failed))
 	if err == nil && failed != nil {
 		return nil, failed
 	}
@@ -176,36 +180,45 @@ func (s Past) began(c belfry.CustomerID) (at belfry.Time) {
 }
 
 // rows gives the items that existed at the moment: those that had been made by then, or of which something is known
-// from then, as data may be older than their object.
+// from then, as data may be older than their object. The tree is locked while rows are made, some at a time, and not
+// while the caller has one.
 func (s Past) rows(ctx context.Context, p *query.Plan, a scope, states states, failed *error) iter.Seq[query.Row] {
 	return func(yield func(query.Row) bool) {
 		within := s.Tree.Within(p.Scope())
-		seen, then := 0, picture{states, map[*meta.Node]*meta.Node{}, &within}
-		for n, err := range s.then(ctx, a, p.AsOf) {
-			if seen++; err == nil && seen%1024 == 0 {
-				err = ctx.Err()
-			}
+		then := picture{states, map[*meta.Node]*meta.Node{}, &within}
+		var rows []*row
+		for list, err := range s.then(ctx, a, p.AsOf) {
 			if err != nil {
 				*failed = err
 				return
 			}
-			_, known := states[n.ID]
-			if n.Created > p.AsOf && !known || n.Removed != 0 && n.Removed <= p.AsOf {
-				continue
-			}
-			if !yield(then.row(n)) {
-				return
+			for part := range slices.Chunk(list, copied) {
+				rows = rows[:0]
+				for n := range s.Tree.EachEver(part) {
+					if then.existed(n, p.AsOf) {
+						rows = append(rows, then.row(n))
+					}
+				}
+				for _, r := range rows {
+					if !yield(r) {
+						return
+					}
+				}
 			}
 		}
 	}
 }
 
+// existed tells whether the item had been made by then, and not been removed.
+func (p *picture) existed(n *meta.Node, at belfry.Time) bool {
+	_, known := p.states[n.ID]
+	return (n.Created <= at || known) && (n.Removed == 0 || n.Removed > at)
+}
+
 // then gives the items that can be in the answer.
-func (s Past) then(ctx context.Context, a scope, at belfry.Time) iter.Seq2[*meta.Node, error] {
+func (s Past) then(ctx context.Context, a scope, at belfry.Time) iter.Seq2[[]*meta.Node, error] {
 	if a.name == nil {
 		return s.Tree.Then(ctx, a.customer, at)
 	}
-	return func(yield func(*meta.Node, error) bool) {
-		s.Tree.EachEver(a.nodes)(func(n *meta.Node) bool { return yield(n, nil) })
-	}
+	return func(yield func([]*meta.Node, error) bool) { yield(a.nodes, nil) }
 }

@@ -101,8 +101,8 @@ type picture struct {
 	within *meta.Within              // of what is to be seen
 }
 
-// row is an item as it was.
-func (p *picture) row(n *meta.Node) row {
+// row is an item as it was. The tree is locked.
+func (p *picture) row(n *meta.Node) *row {
 	then := p.within.Show(n).Bare()
 	w, known := p.states[n.ID]
 	then.State = belfry.State{Standing: w.Standing}
@@ -115,7 +115,9 @@ func (p *picture) row(n *meta.Node) row {
 	if then.State.Mode != belfry.Managed { // what it inherits is found around it
 		then.Parent = p.box(then.Parent)
 	}
-	return row{&then}
+	r := new(row)
+	r.set(&then)
+	return r
 }
 
 func (p *picture) box(n *meta.Node) *meta.Node {

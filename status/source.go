@@ -13,27 +13,31 @@ import (
 
 // Source answers queries of the current collections from the live tree.
 type Source struct {
-	Tree *meta.Tree
-	Past *Past // answers for a past moment
+	Tree  *meta.Tree
+	Past  *Past  // answers for a past moment
+	Turns *Turns // of the queries of each customer; may be nil
 }
 
 // Select runs a plan over the present state of things.
 func (s Source) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	if p.AsOf != 0 {
-		return s.Past.Select(ctx, p)
+		return s.Past.Select(ctx, p, s.Turns)
 	}
 	within := s.Tree.Within(p.Scope())
 	nodes := s.candidates(p).nodes
+	pause, end := s.Turns.begin(ctx, p.Customer)
+	defer end()
+	e := &query.Evaluator{Pause: pause}
 	if p.Offset >= deep && p.Grouping == nil {
 		page := *p
 		page.Offset = 0
-		p, nodes = &page, s.page(ctx, p, nodes, &within)
+		found, err := s.page(e, p, nodes, &within)
+		if err != nil {
+			return nil, err
+		}
+		p, nodes = &page, found
 	}
-	rows, err := query.Eval(p, s.rows(ctx, nodes, &within))
-	if err == nil && ctx.Err() != nil {
-		return nil, ctx.Err() // what was gathered until then is not the answer
-	}
-	return rows, err
+	return e.Eval(p, s.rows(nodes, &within))
 }
 
 // deep is an offset from which on it pays to look for the rows of a page first, and to read them afterwards. The web
@@ -42,14 +46,12 @@ const deep = 1000
 
 // page finds the nodes that the rows of a page are about. What happens to one of them between looking and reading is in
 // the answer, as it is for everything that happens while a query runs.
-func (s Source) page(ctx context.Context, p *query.Plan, nodes []*meta.Node, within *meta.Within) []*meta.Node {
+func (s Source) page(e *query.Evaluator, p *query.Plan, nodes []*meta.Node, within *meta.Within) ([]*meta.Node, error) {
 	var seen []*meta.Node // removed ones do not come
-	places := query.Places(p, func(yield func(int, query.Row) bool) {
-		for n := range s.Tree.Each(nodes) {
-			if seen = append(seen, n); len(seen)%1024 == 0 && ctx.Err() != nil {
-				return
-			}
-			if !yield(len(seen)-1, row{within.Show(n)}) {
+	places, err := e.Places(p, func(yield func(int, query.Row) bool) {
+		for n, r := range eachRow(s.Tree, nodes, within) {
+			seen = append(seen, n)
+			if !yield(len(seen)-1, r) {
 				return
 			}
 		}
@@ -58,7 +60,7 @@ func (s Source) page(ctx context.Context, p *query.Plan, nodes []*meta.Node, wit
 	for i, at := range places {
 		found[i] = seen[at]
 	}
-	return found
+	return found, err
 }
 
 // Explain tells which items Select would look at, and how it finds them.
@@ -84,31 +86,42 @@ func (s Source) candidates(p *query.Plan) candidates {
 	return find(s.Tree, p.Customer, p.Where)
 }
 
-// rows shows items as they are seen from within a scope.
-func (s Source) rows(ctx context.Context, nodes []*meta.Node, within *meta.Within) iter.Seq[query.Row] {
+// rows shows items as they are seen from within a scope. The tree is not locked while the caller has a row.
+func (s Source) rows(nodes []*meta.Node, within *meta.Within) iter.Seq[query.Row] {
 	return func(yield func(query.Row) bool) {
-		seen := 0
-		for n := range s.Tree.Each(nodes) {
-			if seen++; seen%1024 == 0 && ctx.Err() != nil {
-				return
-			}
-			if !yield(row{within.Show(n)}) {
+		for _, r := range eachRow(s.Tree, nodes, within) {
+			if !yield(r) {
 				return
 			}
 		}
 	}
 }
 
-// row is an item as a row of objectstatus.
-type row struct{ *meta.Node }
+// row is a copy of an item, as a row of objectstatus. It has all that fields are read from, so that the tree need not be
+// locked while conditions are tested: no record can be applied while it is, and so nobody's rows are acknowledged.
+type row struct {
+	meta.Node
+	around *meta.Node   // in which the parent stands
+	care   *belfry.Care // what was said about its management, see careAbout
+}
+
+// set copies an item. The tree is locked.
+func (r *row) set(n *meta.Node) {
+	r.Node = *n
+	r.State.Info = n.Info() // may be that of what stands in it
+	if r.around = nil; n.Parent != nil {
+		r.around = n.Parent.Parent
+	}
+	r.care = careAbout(n)
+}
 
 // Value gives a field of the item.
-func (r row) Value(field string) belfry.Value {
+func (r *row) Value(field string) belfry.Value {
 	if f := fields[field]; f != nil {
-		return f(r.Node)
+		return f(r)
 	}
 	if f := careFields[field]; f != nil {
-		return f(r.Node)
+		return f(r)
 	}
 	if n, asText, ok := belfry.ParseIndicatorColumn(field); ok {
 		return r.indicator(n, asText)
@@ -116,7 +129,7 @@ func (r row) Value(field string) belfry.Value {
 	return belfry.Value{}
 }
 
-func (r row) indicator(n int, asText bool) belfry.Value {
+func (r *row) indicator(n int, asText bool) belfry.Value {
 	s := &r.State
 	if !asText && n <= len(s.Numbers) && !math.IsNaN(s.Numbers[n-1]) {
 		return belfry.Value{Type: belfry.NumberValue, Num: s.Numbers[n-1]}
@@ -128,37 +141,37 @@ func (r row) indicator(n int, asText bool) belfry.Value {
 }
 
 // fields are the fields of objectstatus and where they come from, beside careFields.
-var fields = map[string]func(*meta.Node) belfry.Value{
-	belfry.PlaceColumn: func(n *meta.Node) belfry.Value {
+var fields = map[string]func(*row) belfry.Value{
+	belfry.PlaceColumn: func(n *row) belfry.Value {
 		return belfry.Value{Type: belfry.IDValue, Int: int64(n.Place().ID)}
 	},
-	"id":         func(n *meta.Node) belfry.Value { return belfry.Value{Type: belfry.IDValue, Int: itemNumber(n)} },
-	"timestamp":  func(n *meta.Node) belfry.Value { return moment(max(n.State.LastData, n.State.Since)) },
-	"name":       func(n *meta.Node) belfry.Value { return text(n.Name) },
-	"kind":       func(n *meta.Node) belfry.Value { return text(n.Kind.String()) },
-	"class":      func(n *meta.Node) belfry.Value { return text(n.Class.Name) },
-	"package":    func(n *meta.Node) belfry.Value { return text(n.Package) },
-	"statusname": func(n *meta.Node) belfry.Value { return text(n.State.StatusName()) },
+	"id":         func(n *row) belfry.Value { return belfry.Value{Type: belfry.IDValue, Int: itemNumber(n)} },
+	"timestamp":  func(n *row) belfry.Value { return moment(max(n.State.LastData, n.State.Since)) },
+	"name":       func(n *row) belfry.Value { return text(n.Name) },
+	"kind":       func(n *row) belfry.Value { return text(n.Kind.String()) },
+	"class":      func(n *row) belfry.Value { return text(n.Class.Name) },
+	"package":    func(n *row) belfry.Value { return text(n.Package) },
+	"statusname": func(n *row) belfry.Value { return text(n.State.StatusName()) },
 	"info":       info,
-	"since":      func(n *meta.Node) belfry.Value { return moment(n.State.Since) },
-	"lastdata":   func(n *meta.Node) belfry.Value { return moment(n.State.LastData) },
-	"status": func(n *meta.Node) belfry.Value {
+	"since":      func(n *row) belfry.Value { return moment(n.State.Since) },
+	"lastdata":   func(n *row) belfry.Value { return moment(n.State.LastData) },
+	"status": func(n *row) belfry.Value {
 		return belfry.Value{Type: belfry.StatusValue, Int: int64(n.State.Status)}
 	},
-	"resource": func(n *meta.Node) belfry.Value {
+	"resource": func(n *row) belfry.Value {
 		if n.Resource == nil {
 			return belfry.Value{}
 		}
 		return text(n.Resource.Name)
 	},
-	"view": func(n *meta.Node) belfry.Value {
+	"view": func(n *row) belfry.Value {
 		if n.Kind == belfry.KindView {
 			return text(n.Name)
 		}
 		return nameOf(n.Parent)
 	},
 	"parentview": parentView,
-	"object": func(n *meta.Node) belfry.Value {
+	"object": func(n *row) belfry.Value {
 		if n.Kind != belfry.KindObject {
 			return belfry.Value{}
 		}
@@ -174,15 +187,15 @@ var fields = map[string]func(*meta.Node) belfry.Value{
 }
 
 // parentView is the view around the one in which the item stands; for a view, the one in which it stands.
-func parentView(n *meta.Node) belfry.Value {
+func parentView(n *row) belfry.Value {
 	if n.Kind == belfry.KindView || n.Parent == nil {
 		return nameOf(n.Parent)
 	}
-	return nameOf(n.Parent.Parent)
+	return nameOf(n.around)
 }
 
-func detail(f func(*belfry.Details) string) func(*meta.Node) belfry.Value {
-	return func(n *meta.Node) belfry.Value {
+func detail(f func(*belfry.Details) string) func(*row) belfry.Value {
+	return func(n *row) belfry.Value {
 		if n.Details == nil {
 			return belfry.Value{}
 		}
@@ -213,7 +226,7 @@ func moment(t belfry.Time) belfry.Value {
 
 // itemNumber is by what the answer identifies an item. One that is read from the database has no Number, and gets one that
 // no other can have.
-func itemNumber(n *meta.Node) int64 {
+func itemNumber(n *row) int64 {
 	if n.Number == 0 {
 		return 1<<40 | int64(n.ID)
 	}

@@ -72,7 +72,7 @@ type Mover struct {
 	records  int               // the same
 	added    uint64            // position of the last record added
 	moved    uint64            // every record up to here is in the store
-	last     map[string]uint64 // position of the last record with rows of the collection
+	last     map[rowsOf]uint64 // position of the last record with such rows
 	named    uint64            // names of items up to here are in the store; above moved only while it fails
 	nameless bool              // the last names could not be stored either
 	wanted   uint64            // a query waits for this position
@@ -118,7 +118,7 @@ func sizeOf(b *belfry.Batch) (bytes int) {
 // NewMover makes a Mover into s. It moves while Run runs.
 func NewMover(s Store, o MoverOptions) *Mover {
 	o.fill()
-	return &Mover{store: s, opt: o, wake: make(chan struct{}, 1), moved: o.After, lastMove: o.After, last: map[string]uint64{}, changed: make(chan struct{})}
+	return &Mover{store: s, opt: o, wake: make(chan struct{}, 1), moved: o.After, lastMove: o.After, last: map[rowsOf]uint64{}, changed: make(chan struct{})}
 }
 
 // Add gives the Mover the next record of the journal. It does not block. The batches of the record must not change
@@ -134,7 +134,7 @@ func (m *Mover) Add(r *belfry.Record) {
 	defer m.mu.Unlock()
 	m.added = r.Pos
 	for _, b := range r.Batches {
-		m.last[b.Collection] = r.Pos
+		m.last[rowsOf{b.Customer, b.Collection}] = r.Pos
 	}
 	if len(r.Batches) == 0 && m.records == 0 && m.held.empty() { // nothing to move, and nothing on the way
 		m.moved, m.lastMove = r.Pos, r.Pos
@@ -482,7 +482,7 @@ func (m *Mover) most() int {
 // Select answers a plan from the store, once the rows of its collection and the names of items that were added before
 // the call are in it. It never answers without them: while the store fails, the error is StorageUnavailable.
 func (m *Mover) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
-	if err := m.catchUp(ctx, p.Collection.Name); err != nil {
+	if err := m.catchUp(ctx, p.Customer, p.Collection.Name); err != nil {
 		return nil, err
 	}
 	var source query.Source = m.store
@@ -516,12 +516,18 @@ func (m *Mover) Explain(ctx context.Context, p *query.Plan) ([]query.Line, error
 	return nil, nil
 }
 
-// catchUp waits until the store has the rows of the collection, and the names, that were added before the call. It does
-// not wait for a store that fails.
-func (m *Mover) catchUp(ctx context.Context, collection string) error {
+// rowsOf are the rows of a customer in a collection.
+type rowsOf struct {
+	customer   belfry.CustomerID
+	collection string
+}
+
+// catchUp waits until the store has the rows of the customer in the collection, and the names of its items, that were
+// added before the call. It does not wait for a store that fails.
+func (m *Mover) catchUp(ctx context.Context, customer belfry.CustomerID, collection string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	rows, names := m.last[collection], m.last[belfry.Dimension]
+	rows, names := m.last[rowsOf{customer, collection}], m.last[rowsOf{customer, belfry.Dimension}]
 	for m.moved < rows || max(m.moved, m.named) < names {
 		if m.failures >= Stuck && (m.moved < rows || m.nameless) {
 			return m.unavailable("rows of " + collection + " that were acknowledged cannot be read yet")

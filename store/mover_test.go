@@ -170,7 +170,16 @@ func TestMoverSelect(t *testing.T) {
 		if d := time.Since(start); d != 0 {
 			t.Errorf("queries waited %v", d)
 		}
-		m.Add(record(3, "syslog", 1)) // nobody asks for it
+		other := record(3, "syslog", 1)
+		other.Batches[0].Customer = 7
+		names := record(4, belfry.Dimension, 1)
+		names.Batches[0].Customer = 7
+		m.Add(other)
+		m.Add(names)
+		if _, err := m.Select(ctx, plan("syslog")); err != nil || r.asked[3] != 2 || m.Position() != 2 {
+			t.Errorf("a query beside rows of another customer: %v, %v", err, r.asked)
+		}
+		m.Add(record(5, "syslog", 1)) // nobody asks for it
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if m.Position() != 2 {

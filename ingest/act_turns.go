@@ -1,0 +1,169 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"belfry"
+	"belfry/meta"
+)
+
+// Nobody else's rows are decided while the sequencer has an action, so an action on many items is done in turns. Names are
+// taken apart and looked up before, in the goroutine of the request.
+const (
+	actNames  = 500  // names in a turn
+	actStates = 500  // changed states, after which the next name waits for another turn
+	actKeyed  = 5000 // names in an action with an Idempotency-Key, which is one turn
+)
+
+// acting is an action while it is being done.
+type acting struct {
+	Action
+	seq   *Sequencer
+	who   Sender
+	names []string        // as they were given, each once
+	bad   []*belfry.Error // by name; nil: the item exists, or did a moment ago
+	next  int             // the first name that has not been dealt with
+	ready bool            // the times of the action have been settled
+	out   *Acted
+}
+
+// newActing finds out which items an action means.
+func (s *Sequencer) newActing(who Sender, a Action) *acting {
+	p := &acting{Action: a, seq: s, who: who, out: &Acted{DryRun: a.DryRun, Items: []ActedItem{}, Errors: []ActedError{}}}
+	seen := map[string]bool{}
+	for _, name := range p.split() {
+		name = strings.TrimSpace(name) // as no name has blanks at its ends, they belong to the bars
+		if !seen[name] {               // one that is named a thousand times must not cost a thousand times as much
+			seen[name] = true
+			p.names = append(p.names, name)
+		}
+	}
+	p.bad = make([]*belfry.Error, len(p.names))
+	p.lookUp(p.names, func(i int, _ *meta.Node, bad *belfry.Error) { p.bad[i] = bad })
+	return p
+}
+
+// lookUp finds items by name, as the tree has them. The tree is locked for some names at a time.
+func (p *acting) lookUp(names []string, found func(i int, n *meta.Node, bad *belfry.Error)) {
+	const some = 64
+	for from := 0; from < len(names); from += some {
+		p.seq.cfg.Tree.Read(p.who.Customer, func(e *meta.Estate) {
+			if e == nil {
+				return // the sequencer will say so
+			}
+			t := &tx{estate: e, s: &scratch{}}
+			t.limit(p.who.Views)
+			for i := from; i < min(from+some, len(names)); i++ {
+				n, bad := t.named(p.Action, names[i])
+				found(i, n, bad)
+			}
+		})
+	}
+}
+
+// split gives the names of the items.
+func (p *acting) split() []string {
+	if p.List != nil {
+		return p.List
+	}
+	var barred []*meta.Node
+	p.seq.cfg.Tree.Read(p.who.Customer, func(e *meta.Estate) {
+		if e != nil {
+			barred = slices.Collect(maps.Values(e.Barred()))
+		}
+	})
+	if len(barred) == 0 && !strings.Contains(p.Items, `\`) {
+		return strings.Split(p.Items, "|")
+	}
+	return cut(p.Items, p.barred(barred))
+}
+
+// do does what is left of the action in turns, and gives the answer.
+func (p *acting) do(ctx context.Context, r Repeat) (code int, answer []byte, err error) {
+	if r.Key != "" && len(p.names) > actKeyed {
+		return 0, nil, belfry.Errorf(belfry.BodyTooLarge, "an action with an Idempotency-Key may name %d items, because it is one record; this one names %d; "+
+			"send it in parts, each under a key of its own, or without a key", actKeyed, len(p.names))
+	}
+	for more := true; more; {
+		if more, err = p.turn(ctx, r, &code, &answer); err != nil {
+			return 0, nil, err
+		}
+	}
+	if answer == nil {
+		code, answer = p.out.code(), encode(p.out)
+	}
+	return code, answer, nil
+}
+
+// turn takes an action further. Under an Idempotency-Key the answer is part of the record, so that all is one turn.
+func (p *acting) turn(ctx context.Context, r Repeat, code *int, answer *[]byte) (more bool, err error) {
+	if r.Key == "" {
+		p.passUnknown()
+		if p.next == len(p.names) && (p.ready || p.Manage == nil && p.Ack == nil) {
+			return false, nil
+		}
+	}
+	if err := p.seq.cfg.Room(ctx, p.events(min(actNames, len(p.names)-p.next))); err != nil {
+		return false, err
+	}
+	err = p.seq.do(&command{customer: p.who.Customer, views: p.who.Views, rows: 1, alone: true, decide: func(t *tx) error {
+		if err := p.settle(t.now); err != nil {
+			return err
+		}
+		p.apply(t, r.Key != "")
+		if p.DryRun {
+			return errTakenBack
+		}
+		if r.Key != "" {
+			*code, *answer = p.out.code(), encode(p.out)
+			t.answer(p.who, r, *code, *answer)
+		}
+		return nil
+	}})
+	if errors.Is(err, errTakenBack) {
+		err = nil
+	}
+	return p.next < len(p.names), err
+}
+
+// settle finds out what the times of the action mean, at its first turn.
+func (p *acting) settle(now belfry.Time) error {
+	if p.ready {
+		return nil
+	}
+	if err := p.Action.settle(p.who, now); err != nil {
+		return err
+	}
+	if p.ready = true; p.DryRun {
+		p.out.Occurrences = p.occurrences(now)
+	}
+	return nil
+}
+
+// passUnknown deals with names that stand for nothing.
+func (p *acting) passUnknown() {
+	for ; p.next < len(p.names) && p.bad[p.next] != nil; p.next++ {
+		p.out.fail(p.names[p.next], p.bad[p.next])
+	}
+}
+
+// apply does all that is asked for with the next items.
+func (p *acting) apply(t *tx, whole bool) {
+	for names := 0; p.next < len(p.names) && (whole || names < actNames && len(t.rec.States) < actStates); names++ {
+		var n *meta.Node
+		bad := p.bad[p.next]
+		if bad == nil {
+			n, bad = t.named(p.Action, p.names[p.next])
+		}
+		if bad != nil {
+			p.out.fail(p.names[p.next], bad)
+		} else {
+			t.actOn(n, p.who, p.Action, p.out)
+		}
+		p.next++
+	}
+}

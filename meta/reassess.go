@@ -1,0 +1,37 @@
+package meta
+
+import (
+	"maps"
+	"slices"
+
+	"belfry"
+)
+
+func (e *Estate) applyReassessment(d *belfry.Doc) error {
+	if d.Body == nil {
+		delete(e.reassess, d.Name)
+		return nil
+	}
+	var mark string
+	if err := decodeDoc(d, &mark); err != nil {
+		return err
+	}
+	if e.reassess == nil {
+		e.reassess = map[string]string{}
+	}
+	e.reassess[d.Name] = mark
+	return nil
+}
+
+// Reassessment gives the mark of what is to be reassessed; empty when it is not.
+func (e *Estate) Reassessment(name string) string { return e.reassess[name] }
+
+// Reassessments lists what of a customer is to be reassessed.
+func (t *Tree) Reassessments(c belfry.CustomerID) (names []string) {
+	t.Read(c, func(e *Estate) {
+		if e != nil {
+			names = slices.Sorted(maps.Keys(e.reassess))
+		}
+	})
+	return names
+}
