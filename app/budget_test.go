@@ -59,7 +59,8 @@ func TestPressure(t *testing.T) {
 	used, freed, ended := int64(0), 0, 0
 	end := func() { ended++ }
 	p := newPressure(1000)
-	p.used, p.free = func() int64 { return used }, func() { freed++ }
+	trimmed := 0
+	p.used, p.free, p.trim = func() int64 { return used }, func() { freed++ }, func() { trimmed++ }
 	p.end.Store(&end)
 	now := time.Now()
 	f := func(bytes int64, refused bool) {
@@ -77,6 +78,9 @@ func TestPressure(t *testing.T) {
 	f(870, true)
 	f(849, false)
 	f(899, false)
+	if f(499, false); trimmed != 1 {
+		t.Errorf("the engine was trimmed %d times", trimmed)
+	}
 	if freed != 1 || ended != 2 {
 		t.Errorf("memory was given back %d times, queries were ended %d times", freed, ended)
 	}

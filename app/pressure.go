@@ -17,12 +17,14 @@ import (
 // pressure watches the memory of the process, and refuses work when hardly any is left: parts of the budget are
 // estimates, and the engine takes what it does not count.
 type pressure struct {
-	limit int64                 // of the process; 0: none
-	used  func() int64          // bytes that the system cannot take back
-	free  func()                // gives back what is free
-	over  atomic.Pointer[int64] // what was used when it was too much; nil while it is not
-	freed time.Time
-	end   atomic.Pointer[func()] // ends queries; nil before there are any
+	limit   int64                 // of the process; 0: none
+	used    func() int64          // bytes that the system cannot take back
+	trim    func()                // gives back what the engine has free
+	free    func()                // gives back all that is free, which takes longer
+	over    atomic.Pointer[int64] // what was used when it was too much; nil while it is not
+	freed   time.Time
+	trimmed time.Time
+	end     atomic.Pointer[func()] // ends queries; nil before there are any
 }
 
 const (
@@ -31,7 +33,7 @@ const (
 )
 
 func newPressure(limit int64) *pressure {
-	return &pressure{limit: limit, used: anonymousMemory, free: freeMemory}
+	return &pressure{limit: limit, used: anonymousMemory, trim: duck.FreeMemory, free: freeMemory}
 }
 
 // freeMemory gives back to the system what is free: in the Go heap, and in the engine.
@@ -40,9 +42,11 @@ func freeMemory() {
 	debug.FreeOSMemory()
 }
 
-// high is the use above which work is refused, low the one below which it is taken again.
+// high is the use above which work is refused, low the one below which it is taken again, and some the one above which the
+// engine may keep nothing for later use.
 func (p *pressure) high() int64 { return p.limit - p.limit/10 }
 func (p *pressure) low() int64  { return p.limit - p.limit*3/20 }
+func (p *pressure) some() int64 { return p.limit / 2 }
 
 func (p *pressure) run(ctx context.Context) error {
 	if p.limit == 0 {
@@ -63,6 +67,10 @@ func (p *pressure) run(ctx context.Context) error {
 
 func (p *pressure) look(now time.Time) {
 	used := p.used()
+	if used >= p.some() && now.Sub(p.trimmed) >= freeEvery {
+		p.trimmed = now
+		p.trim()
+	}
 	switch {
 	case used >= p.high():
 		p.over.Store(&used)

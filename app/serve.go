@@ -57,7 +57,7 @@ type service struct {
 	refused     atomic.Int64                 // files that were wrong when they were to be imported
 	summed      atomic.Int64                 // when all summaries were found up to date, in Unix seconds
 	labels      labels
-	turns       status.Turns                 // of queries of the current collections
+	turns       status.Turns // of queries of the current collections
 	settings
 	vitals   vitals
 	registry *prometheus.Registry // of all metrics

@@ -294,7 +294,6 @@ func (s *Store) settings() []setting {
 		// Memory that is free goes back to the system soon: else several times the limit stays with the allocator.
 		{"allocator_flush_threshold", mb(s.memory / 32)},
 		{"allocator_bulk_deallocation_flush_threshold", mb(s.memory / 4)},
-		{"allocator_background_threads", "true"},
 		{"autoinstall_known_extensions", "false"},
 		{"autoload_known_extensions", "false"},
 		{"allow_community_extensions", "false"},
