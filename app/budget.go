@@ -50,7 +50,7 @@ func newBudget(l memoryLimit) *budget {
 		scripts: min(128*mib, n/16), outside: min(128*mib, n/8), spare: n / 8,
 		backlogRows: int(max(20_000, min(500_000, n/16/256))), chunk: int(max(256<<10, min(8*mib, n/512))),
 		answer: max(4*mib, min(64*mib, n/32)), answers: n / 8,
-		held: min(256*mib, n/16), heldBody: min(64*mib, n/16), row: max(16<<10, min(1*mib, n/16384)),
+		held: min(256*mib, n/16), heldBody: min(64*mib, n/16), row: max(16<<10, min(1*mib, n/32768)),
 		bulk: int(max(4, min(64, n/(32*mib)))), connections: int(max(100, min(10_000, n/16/(32<<10)))),
 		streams: int(max(16, min(1000, n/(2*mib)))), ballast: int(min(32*mib, n/64)),
 	}

@@ -141,7 +141,7 @@ func TestSmallContainerLongRows(t *testing.T) {
 	if a := p.post("/api/provisioning/custom", key, "name\nr\n"); a.status != 200 {
 		t.Fatal(a)
 	}
-	const rows, length = 125, 32_000
+	const rows, length = 250, 16_000
 	send := func(n int) outcome {
 		var b strings.Builder
 		b.WriteString("type,resname,object,class,view,log\n")
