@@ -3,6 +3,7 @@
 package collect
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -174,4 +175,10 @@ func TestPeerTrapTwoReceivers(t *testing.T) {
 	h.dropped(DropAccess, 1)
 	h.dropped(DropSource, 1)
 	h.await("one is filtered", func() bool { return h.env.Sums.Filtered.Load() == 1 })
+}
+
+// dropped waits until so many packets were dropped for a reason.
+func (h *house) dropped(why Drop, n int64) {
+	h.t.Helper()
+	h.await(fmt.Sprintf("%d dropped for %s", n, why), func() bool { return h.env.Sums.Dropped[why].Load() == n })
 }

@@ -15,12 +15,6 @@ import (
 	"belfry/ingest"
 )
 
-// dropped waits until so many packets were dropped for a reason.
-func (h *house) dropped(why Drop, n int64) {
-	h.t.Helper()
-	h.await(fmt.Sprintf("%d dropped for %s", n, why), func() bool { return h.env.Sums.Dropped[why].Load() == n })
-}
-
 func (h *house) holds(collection string, want []string, fields ...string) {
 	h.t.Helper()
 	slices.Sort(want)
