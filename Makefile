@@ -81,16 +81,16 @@ gen: ## reference pages and expected output anew; the diff is for a reviewer to 
 	@scripts/gen
 
 packages: ## package tests
-	$(MEMORY) go test -short -vet=off -count=1 -p 2 -timeout 10m $(PACKAGES)
+	$(MEMORY) go test -short -vet=off -count=1 -p 2 -timeout 30m $(PACKAGES)
 
 race: ## those of packages whose goroutines share memory, with the race detector
-	$(MEMORY) go test -race -short -vet=off -count=1 -p 2 -timeout 10m -skip '$(ALONE)' $(RACED)
+	$(MEMORY) go test -race -short -vet=off -count=1 -p 2 -timeout 30m -skip '$(ALONE)' $(RACED)
 
 program: ## the whole program: scripts against the real binary, and the walk of the README
-	go test -short -vet=off -count=1 -p 2 -timeout 10m ./cmd/belfry ./docs
+	go test -short -vet=off -count=1 -p 2 -timeout 30m ./cmd/belfry ./docs
 
 crash: ## a few kills
-	go test -short -vet=off -count=1 -timeout 10m ./crash -skip Disk
+	go test -short -vet=off -count=1 -timeout 30m ./crash -skip Disk
 
 disk: ## a file system that is really full
 	@scripts/disk -short 'FullDisk$$'
