@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,11 +21,15 @@ func TestLanes(t *testing.T) {
 		if !l.enter(ctx, a) || !l.enter(ctx, b) {
 			t.Fatal("an empty lane")
 		}
+		var mu sync.Mutex
 		var order []int
 		refused := 0
 		for i := range laneLength + 5 {
 			go func() {
-				if !l.enter(ctx, a) {
+				ok := l.enter(ctx, a)
+				mu.Lock()
+				defer mu.Unlock()
+				if !ok {
 					refused++
 					return
 				}
