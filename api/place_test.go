@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,13 +11,13 @@ import (
 )
 
 // slowClients take all places of a customer and then keep the server waiting until the channel is closed.
-func slowClients(t *testing.T, l limiter, w *waits, customer belfry.CustomerID, n, places int, until <-chan struct{}) (errs chan error, aborted *int) {
-	errs, aborted = make(chan error, n), new(int)
+func slowClients(t *testing.T, l limiter, w *waits, customer belfry.CustomerID, n, places int, until <-chan struct{}) (errs chan error, aborted *atomic.Int64) {
+	errs, aborted = make(chan error, n), new(atomic.Int64)
 	for range n {
 		p := &place{limiter: l, customer: customer, places: places, ctx: t.Context(), patience: time.Second, waits: w, held: true}
 		stop := make(chan struct{})
 		p.abort = func() {
-			*aborted++
+			aborted.Add(1)
 			close(stop)
 		}
 		if !l.enter(t.Context(), customer, places) {
@@ -82,15 +83,15 @@ func TestWaitsAreLimited(t *testing.T) {
 		const places = 2
 		_, few := slowClients(t, &h, &w, 2, 1, places, until)
 		time.Sleep(2 * patienceWithClients)
-		many := 0
+		many := int64(0)
 		for range 9 {
 			_, n := slowClients(t, &h, &w, 1, 1, places, until)
 			time.Sleep(2 * patienceWithClients)
-			many += *n
+			many += n.Load()
 		}
 		synctest.Wait()
-		if w.count() > waitsPerPlace*places || *few != 0 {
-			t.Errorf("%d wait; the customer with one lost %d, the other %d", w.count(), *few, many)
+		if w.count() > waitsPerPlace*places || few.Load() != 0 {
+			t.Errorf("%d wait; the customer with one lost %d, the other %d", w.count(), few.Load(), many)
 		}
 		close(until)
 	})
