@@ -168,7 +168,7 @@ type Server struct {
 	waits   waits
 	packers packers
 	logins  gate
-	lanes   lanes // of logins
+	queues  loginQueues
 	tries   throttle
 	origins http.CrossOriginProtection
 	meter   meter

@@ -131,7 +131,7 @@ func (s *Server) logIn(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	leave, err := s.line(r, ticket, pause)
+	leave, err := s.awaitLogin(r, ticket, pause)
 	if err != nil {
 		s.tries.giveBack(ticket)
 		return err

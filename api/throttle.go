@@ -17,7 +17,7 @@ import (
 // One address alone cannot empty the bucket of a user, so it locks nobody out. Many together can; then those who have
 // logged in from their address before get in all the same, and everybody else once the tries have ceased for a while. An address
 // may be that of many people behind one proxy, so it is never refused for what one of them does: its logins are checked one at a time
-// (see lanes) and not too fast. Who has logged in from there before does not wait.
+// (see loginQueues) and not too fast. Who has logged in from there before does not wait.
 // Names are kept as hashes: people type passwords where the user belongs.
 type throttle struct {
 	mu      sync.Mutex

@@ -9,36 +9,36 @@ import (
 	"belfry"
 )
 
-// lanes let each address have one login checked at a time. The others of that address wait, and the newest goes first: whoever
+// loginQueues let each address have one login checked at a time. The others of that address wait, and the newest goes first: whoever
 // tries many passwords at once keeps others of the same address, who may all come through one proxy, waiting for one check only,
 // and not for all of theirs.
-type lanes struct {
+type loginQueues struct {
 	mu   sync.Mutex
-	open map[belfry.Hash]*lane // in which somebody is
+	open map[belfry.Hash]*loginQueue // in which somebody is
 }
 
-type lane struct {
+type loginQueue struct {
 	waiting []chan bool // told true when it is their turn, and false when there are too many; the newest is the last
 }
 
-// laneLength is how many may wait in a lane. The oldest has to go when there are more.
-const laneLength = 100
+// loginQueueLength is how many may wait in a queue. The oldest has to go when there are more.
+const loginQueueLength = 100
 
-// enter takes the lane, or waits for it until ctx ends. Whoever got it gives it back with leave.
-func (l *lanes) enter(ctx context.Context, key belfry.Hash) bool {
+// enter takes the turn of an address, or waits for it until ctx ends. Whoever got it gives it back with leave.
+func (l *loginQueues) enter(ctx context.Context, key belfry.Hash) bool {
 	l.mu.Lock()
 	at := l.open[key]
 	if at == nil {
 		if l.open == nil {
-			l.open = map[belfry.Hash]*lane{}
+			l.open = map[belfry.Hash]*loginQueue{}
 		}
-		l.open[key] = &lane{}
+		l.open[key] = &loginQueue{}
 		l.mu.Unlock()
 		return true
 	}
 	turn := make(chan bool, 1)
 	at.waiting = append(at.waiting, turn)
-	if len(at.waiting) > laneLength {
+	if len(at.waiting) > loginQueueLength {
 		at.waiting[0] <- false
 		at.waiting = slices.Delete(at.waiting, 0, 1)
 	}
@@ -57,8 +57,8 @@ func (l *lanes) enter(ctx context.Context, key belfry.Hash) bool {
 	return <-turn // it was told something at the same moment
 }
 
-// leave hands the lane to the newest of those who wait.
-func (l *lanes) leave(key belfry.Hash) {
+// leave gives the turn to the newest of those who wait.
+func (l *loginQueues) leave(key belfry.Hash) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := l.open[key]
@@ -70,24 +70,24 @@ func (l *lanes) leave(key belfry.Hash) {
 	delete(l.open, key)
 }
 
-// line has a login wait until it may be checked: for its lane, and then for the pause that its address has to keep.
-func (s *Server) line(r *request, paid ticket, pause time.Duration) (leave func(), err error) {
+// awaitLogin has a login wait until it may be checked: for its turn, and then for the pause that its address has to keep.
+func (s *Server) awaitLogin(r *request, paid ticket, pause time.Duration) (leave func(), err error) {
 	ctx, cancel := context.WithTimeout(r.ctx(), r.limits.Wait)
 	defer cancel()
 	key := paid[addressBucket].hash
 	if pause == 0 && s.tries.knows(s.Now(), paid) {
 		key = paid[pairBucket].hash
 	}
-	if !s.lanes.enter(ctx, key) {
+	if !s.queues.enter(ctx, key) {
 		return nil, belfry.Errorf(belfry.Overloaded, "too many logins from this address wait at this moment; try again shortly")
 	}
 	rest := time.NewTimer(pause)
 	defer rest.Stop()
 	select {
 	case <-rest.C:
-		return func() { s.lanes.leave(key) }, nil
+		return func() { s.queues.leave(key) }, nil
 	case <-r.ctx().Done():
-		s.lanes.leave(key)
+		s.queues.leave(key)
 		return nil, r.ctx().Err()
 	}
 }

@@ -12,19 +12,19 @@ import (
 )
 
 // Logins of an address are checked one at a time, the newest first; other addresses do not wait.
-func TestLanes(t *testing.T) {
+func TestLoginQueues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var l lanes
+		var l loginQueues
 		a, b := belfry.HashOf("a"), belfry.HashOf("b")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if !l.enter(ctx, a) || !l.enter(ctx, b) {
-			t.Fatal("an empty lane")
+			t.Fatal("an empty queue")
 		}
 		var mu sync.Mutex
 		var order []int
 		refused := 0
-		for i := range laneLength + 5 {
+		for i := range loginQueueLength + 5 {
 			go func() {
 				ok := l.enter(ctx, a)
 				mu.Lock()
@@ -50,13 +50,13 @@ func TestLanes(t *testing.T) {
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		if refused != laneLength {
+		if refused != loginQueueLength {
 			t.Errorf("%d gave up", refused)
 		}
 		l.leave(a)
 		l.leave(b)
 		if len(l.open) != 0 {
-			t.Errorf("%d lanes are left", len(l.open))
+			t.Errorf("%d queues are left", len(l.open))
 		}
 	})
 }
