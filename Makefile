@@ -13,8 +13,13 @@ export CGO_ENABLED := 1
 TOOL := go tool -modfile=tools/go.mod
 
 # Suites that start real processes are parts of their own; bench has tests of tools that only make bench uses.
+# The two packages that take longest come first, so that neither core waits for them at the end.
 SUITES   := belfry/cmd/belfry belfry/docs belfry/crash belfry/bench
-PACKAGES  = $(filter-out $(SUITES),$(shell go list ./...))
+LONGEST  := belfry/store/duck belfry/app
+PACKAGES  = $(LONGEST) $(filter-out $(SUITES) $(LONGEST),$(shell go list ./...))
+
+# Test binaries are linked for one run, so without what only a debugger reads.
+QUICK    := -short -vet=off -count=1 -ldflags=-w -timeout 30m
 
 # In make test the race detector watches the packages in which goroutines share memory; in make soak, everything.
 # Tests that make one goroutine compute for long find no race, so make soak has them.
@@ -34,7 +39,7 @@ SOAKED    ?= .soak/passed
 # The interface is built anew when one of its sources is newer.
 UI := $(shell find web/ui -path web/ui/node_modules -prune -o -path web/ui/e2e -prune -o -path web/ui/unit -prune -o -type f -print)
 
-.PHONY: build ui run demo quick test soak check setup setup-soak lint gen packages race program crash disk ui-unit browser \
+.PHONY: build ui run demo quick test soak check setup setup-soak lint gen packages race program crash disk faults ui-unit browser \
 	browser-soak disk-soak race-soak program-soak bench-soak crash-soak fuzz-soak plans-soak histories-soak peers fuzz bench clean
 .NOTPARALLEL:
 
@@ -57,10 +62,10 @@ demo: ui build ## the same with sample data, from DEMO
 	exec bin/belfry serve --demo --data $(DEMO) --listen $(LISTEN)
 
 quick: ## package tests, without what is slow
-	$(MEMORY) go test -short -vet=off -p 2 -timeout 5m $(PACKAGES)
+	$(MEMORY) go test -short -vet=off -ldflags=-w -p 2 -timeout 5m $(PACKAGES)
 
 test: ## the quick tier: what CI runs, under eight minutes on two cores
-	@MAKE="$(MAKE)" scripts/parts setup lint packages race program crash disk ui-unit browser
+	@MAKE="$(MAKE)" scripts/parts setup lint ui-unit browser packages race program faults
 
 soak: ## the long tier, about 90 minutes; run again, it goes on where it was interrupted
 	@MAKE="$(MAKE)" scripts/parts -resume $(SOAKED) setup-soak race-soak program-soak browser-soak crash-soak disk-soak fuzz-soak plans-soak histories-soak peers bench-soak
@@ -81,19 +86,22 @@ gen: ## reference pages and expected output anew; the diff is for a reviewer to 
 	@scripts/gen
 
 packages: ## package tests
-	$(MEMORY) go test -short -vet=off -count=1 -p 2 -timeout 30m $(PACKAGES)
+	$(MEMORY) go test $(QUICK) -p 2 -skip 'FullDisk$$' $(PACKAGES)
 
 race: ## those of packages whose goroutines share memory, with the race detector
-	$(MEMORY) go test -race -short -vet=off -count=1 -p 2 -timeout 30m -skip '$(ALONE)' $(RACED)
+	$(MEMORY) go test -race $(QUICK) -p 2 -skip '$(ALONE)' $(RACED)
 
 program: ## the whole program: scripts against the real binary, and the walk of the README
-	go test -short -vet=off -count=1 -p 2 -timeout 30m ./cmd/belfry ./docs
+	go test $(QUICK) -p 2 ./cmd/belfry ./docs
 
 crash: ## a few kills
-	go test -short -vet=off -count=1 -timeout 30m ./crash -skip Disk
+	go test $(QUICK) ./crash -skip Disk
 
 disk: ## a file system that is really full
 	@scripts/disk -short 'FullDisk$$'
+
+faults: ## crash and disk, both at once: each waits a lot
+	@$(MAKE) --no-print-directory crash & crash=$$!; $(MAKE) --no-print-directory disk; disk=$$?; wait $$crash && exit $$disk
 
 disk-soak: ## everything that is tried on small file systems
 	@scripts/disk

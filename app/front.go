@@ -35,12 +35,14 @@ type door struct {
 	server  *http.Server
 	handler atomic.Value // of handlerBox
 	done    chan struct{}
+	name    string
+	log     *slog.Logger
 }
 
 type handlerBox struct{ http.Handler }
 
 func newDoor(l net.Listener, starting http.Handler, c *tls.Config, log *slog.Logger, name string, failed chan<- error, options ...func(*door)) *door {
-	d := &door{done: make(chan struct{})}
+	d := &door{done: make(chan struct{}), name: name, log: log}
 	d.handler.Store(handlerBox{starting})
 	d.server = &http.Server{
 		Handler:                      http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.handler.Load().(handlerBox).ServeHTTP(w, r) }),
@@ -73,6 +75,7 @@ func (d *door) close(ctx context.Context) {
 		return
 	}
 	if err := d.server.Shutdown(ctx); err != nil {
+		d.log.Warn("requests did not end in time and were cut off", "listener", d.name)
 		d.server.Close()
 	}
 	<-d.done

@@ -253,16 +253,19 @@ func (s *service) stop() error {
 			errs = append(errs, err)
 		}
 	}
-	errs = append(errs, s.labels.close(), s.closeCore())
+	errs = append(errs, s.labels.close(), s.closeCore(begun.Add(most+closeWithin)))
 	s.Log.Info("stopped", "dur", time.Since(begun).Round(time.Millisecond))
 	return errors.Join(errs...)
 }
 
 // closeCore closes what all parts use. One that was left behind may write at this moment.
-func (s *service) closeCore() error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
+func (s *service) closeCore(deadline time.Time) error {
+	ctx, cancel := context.WithDeadline(context.Background(), deadline)
 	defer cancel()
-	return within(ctx, s.core.close)
+	if err := within(ctx, s.core.close); err != nil {
+		return fmt.Errorf("close journal and metadata: %w", err)
+	}
+	return nil
 }
 
 // lastUses stores the last use of keys and sessions once more; not at any price.

@@ -68,7 +68,7 @@ var (
 
 func build(name string, flags ...string) (string, error) {
 	bin := filepath.Join(builds, name)
-	args := append([]string{"build", "-o", bin}, flags...)
+	args := append([]string{"build", "-ldflags=-w", "-o", bin}, flags...)
 	out, err := exec.Command("go", append(args, "belfry/cmd/belfry")...).CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("go build: %w\n%s", err, out)

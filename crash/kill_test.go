@@ -52,7 +52,9 @@ type drill struct {
 
 // runKills kills the program n times; between two kills a sender sends some rows, at most.
 func runKills(t *testing.T, data string, n, rows int) {
-	binary(t, true) // built before the first kill, so that all lives are of one kind
+	if !testing.Short() {
+		binary(t, true) // built before the first kill, so that all lives are of one kind
+	}
 	d := &drill{siege: newSiege(t, n, data), totals: map[string]int{}}
 	d.begin(rows)
 	begun := time.Now()
@@ -96,7 +98,7 @@ func (d *drill) begin(rows int) {
 
 // life is one start of the program and its end: while it starts, or some time later, under load.
 func (d *drill) life() {
-	race := d.rng.IntN(5) == 0
+	race := d.rng.IntN(5) == 0 && !testing.Short()
 	d.s.bin = binary(d.t, race)
 	d.s.launch()
 	if d.rng.IntN(4) == 0 {

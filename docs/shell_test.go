@@ -18,7 +18,7 @@ const address = "127.0.0.1:8080"
 // build makes the program.
 func build(t *testing.T, to string) {
 	t.Helper()
-	if out, err := exec.Command("go", "build", "-o", to, "../cmd/belfry").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", to, "../cmd/belfry").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 }

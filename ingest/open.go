@@ -6,6 +6,7 @@ import "belfry"
 // they lie side by side: a slice for each cell would take many times what the cell does.
 type openRows struct {
 	rows   []openRow
+	next   int      // the first that has not been decided
 	text   []byte   // the cells of all rows, one after the other
 	ends   []uint32 // of the cells, counted from where their row begins
 	fields [][]byte // of the row at hand
@@ -58,10 +59,23 @@ func (o *openRows) cells(r *openRow) [][]byte {
 
 // decide lets f decide each row, and gives those that it refuses to late.
 func (o *openRows) decide(late *rejections, f func(r *openRow, fields [][]byte) *belfry.RowError) {
-	for i := range o.rows {
-		r := &o.rows[i]
-		if bad := f(r, o.cells(r)); bad != nil {
+	o.decideSome(late, func(r *openRow, fields [][]byte) (*belfry.RowError, bool) { return f(r, fields), true })
+}
+
+// decideSome is decide for rows that may take several turns: when f says that it has not finished a row, that row is the
+// first one the next time.
+func (o *openRows) decideSome(late *rejections, f func(r *openRow, fields [][]byte) (bad *belfry.RowError, finished bool)) {
+	for ; o.next < len(o.rows); o.next++ {
+		r := &o.rows[o.next]
+		bad, finished := f(r, o.cells(r))
+		if !finished {
+			return
+		}
+		if bad != nil {
 			late.add(int(r.row), int(r.line), bad)
 		}
 	}
 }
+
+// undecided tells whether rows are left for another turn.
+func (o *openRows) undecided() bool { return o.next < len(o.rows) }

@@ -134,13 +134,18 @@ func (b *packageBody) apply(t *tx, c *chunk) {
 
 // eachOpen decides the open rows of a chunk that stand for themselves, one by one.
 func (t *tx) eachOpen(c *chunk, decide func(fields [][]byte) *belfry.RowError) {
+	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) { return decide(fields), true })
+}
+
+// someOpen is eachOpen for rows that may take several turns.
+func (t *tx) someOpen(c *chunk, decide func(fields [][]byte) (bad *belfry.RowError, finished bool)) {
 	var late rejections
-	c.open.decide(&late, func(_ *openRow, fields [][]byte) *belfry.RowError {
-		bad := decide(fields)
-		if bad == nil {
+	c.open.decideSome(&late, func(_ *openRow, fields [][]byte) (*belfry.RowError, bool) {
+		bad, finished := decide(fields)
+		if finished && bad == nil {
 			c.report.Accepted++
 		}
-		return bad
+		return bad, finished
 	})
 	c.rejected.merge(late)
 }

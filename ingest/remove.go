@@ -18,22 +18,22 @@ func (s *Sequencer) Remove(ctx context.Context, who Sender, packageType string, 
 		return 0, nil, err
 	}
 	o.alone = true // see tx.remove
-	return s.bulk(ctx, who, o, func() (body, error) { return s.newRemovalBody(pt, who, o.Recursive, r) })
+	return s.bulk(ctx, who, o, func() (body, error) { return s.newRemovalBody(pt, who, o, r) })
 }
 
 // removalBody turns the rows of a removal body into chunks. Every row is for the sequencer to decide.
 type removalBody struct {
 	csvBody
-	pt        *catalog.PackageType
-	who       Sender
-	recursive bool
+	pt  *catalog.PackageType
+	who Sender
+	o   Options
 
 	name, view, resname int
 }
 
-func (s *Sequencer) newRemovalBody(pt *catalog.PackageType, who Sender, recursive bool, r io.Reader) (*removalBody, error) {
+func (s *Sequencer) newRemovalBody(pt *catalog.PackageType, who Sender, o Options, r io.Reader) (*removalBody, error) {
 	lim := s.cfg.Limits()
-	b := &removalBody{csvBody: newCSVBody(r, lim), pt: pt, who: who, recursive: recursive, name: -1, view: -1, resname: -1}
+	b := &removalBody{csvBody: newCSVBody(r, lim), pt: pt, who: who, o: o, name: -1, view: -1, resname: -1}
 	header, err := b.header("name,view")
 	if err != nil {
 		return nil, err
@@ -67,61 +67,80 @@ func (b *removalBody) read(p portion) (*chunk, error) {
 	})
 }
 
+// apply decides the rows of a chunk. When that removes much, rows are left for another turn.
 func (b *removalBody) apply(t *tx, c *chunk) {
 	t.by = b.who.Name
-	t.eachOpen(c, func(fields [][]byte) *belfry.RowError {
+	turn := newRemovals(t, b.o)
+	var done belfry.Report
+	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) {
 		r := removal{
-			tx: t, pt: b.pt, recursive: b.recursive,
+			removals: turn, pt: b.pt, recursive: b.o.Recursive,
 			name: string(cell(fields, b.name)), view: string(cell(fields, b.view)), resname: string(cell(fields, b.resname)),
 		}
-		n, bad := r.row()
-		c.report.Removed += n
-		return bad
+		n, finished, bad := r.row()
+		done.Removed += n
+		return bad, finished
 	})
-	t.provisioned(b.who, b.pt.Name, &c.report)
+	c.report.Removed += done.Removed
+	t.provisioned(b.who, b.pt.Name, &done)
+	if turn.inside > 0 && done.Removed == 0 {
+		t.configured(fmt.Sprintf("%s: %d items removed that stood inside", b.pt.Name, turn.inside), b.who.Name)
+	}
 }
 
 // removal decides one row. It finds all that is meant before it removes anything.
 type removal struct {
-	*tx
+	*removals
 	pt                  *catalog.PackageType
 	recursive           bool
 	name, view, resname string
 	resource            *meta.Node // the one that resname names
 }
 
-func (r *removal) row() (removed int, bad *belfry.RowError) {
+// row gives how many of the items that the row means are gone now. It may have to be called again in another turn.
+func (r *removal) row() (removed int, finished bool, bad *belfry.RowError) {
+	list, bad := r.meant()
+	if bad != nil {
+		return 0, true, bad
+	}
+	if finished, bad = r.removeAll(list); bad != nil {
+		return 0, true, bad
+	}
+	for _, n := range list {
+		if r.s.gone[n.ID] {
+			removed++
+		}
+	}
+	return removed, finished, nil
+}
+
+// meant lists the items that the row means.
+func (r *removal) meant() (list []*meta.Node, bad *belfry.RowError) {
 	if r.resname != "" {
 		if r.resource = r.tx.resource(r.resname); r.resource == nil {
-			return 0, unknownResource(r.resname)
+			return nil, unknownResource(r.resname)
 		}
 	}
 	every := r.name == "*" || r.name == ""
-	var list []*meta.Node
 	switch {
 	case every && r.view == "" && r.name == "":
-		return 0, rejectf("name", belfry.MissingValue, "name and view are both empty; give a name, a view, or both")
+		return nil, rejectf("name", belfry.MissingValue, "name and view are both empty; give a name, a view, or both")
 	case every && r.view == "":
-		return 0, rejectf("view", belfry.MissingValue, "* without a view would remove everything; name the view whose content is meant")
+		return nil, rejectf("view", belfry.MissingValue, "* without a view would remove everything; name the view whose content is meant")
 	case every:
 		list, bad = r.all()
 	default:
 		list, bad = r.one()
 	}
 	if bad != nil {
-		return 0, bad
+		return nil, bad
 	}
 	for _, n := range list {
 		if bad := r.checkEmpty(n); bad != nil {
-			return 0, bad
+			return nil, bad
 		}
 	}
-	for _, n := range list {
-		if !r.s.gone[n.ID] { // it may have gone with one before it
-			r.remove(n)
-		}
-	}
-	return len(list), nil
+	return list, nil
 }
 
 // one finds the item of a name, which must stand in the view if the row names one.

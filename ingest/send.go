@@ -71,16 +71,16 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 		c, readErr := b.read(part)
 		ended := errors.Is(readErr, io.EOF)
 		if readErr != nil && !ended {
-			_ = last.finish(s, report) // nothing acknowledges it, but it counts
+			_ = last.finish(ctx, s, report) // nothing acknowledges it, but it counts
 			s.counters.lost(c.rows, lostBroken)
 			return 0, nil, readErr
 		}
 		if err := s.room(ctx, who.Customer, c.rows, last.command != nil); err != nil {
-			_ = last.finish(s, report)
+			_ = last.finish(ctx, s, report)
 			s.counters.lost(c.rows, lostReasonOf(err))
 			return 0, nil, err
 		}
-		if err := last.finish(s, report); err != nil {
+		if err := last.finish(ctx, s, report); err != nil {
 			s.counters.lost(c.rows, lostStorage)
 			return 0, nil, err
 		}
@@ -93,7 +93,7 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			return 0, nil, err
 		}
 		if ended {
-			if err := last.finish(s, report); err != nil {
+			if err := last.finish(ctx, s, report); err != nil {
 				return 0, nil, err
 			}
 			code, answer := report.Answer()
@@ -134,11 +134,16 @@ type pending struct {
 }
 
 // finish waits for the chunk to be decided and adds it to the report.
-func (p pending) finish(s *Sequencer, r *belfry.Report) error {
+func (p pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) error {
 	if p.command == nil {
 		return nil
 	}
 	<-p.command.done
+	for p.command.err == nil && p.chunk.open.undecided() { // a removal of many items takes several turns
+		if p.command.err = s.cfg.Room(ctx, removeTurn); p.command.err == nil {
+			p.command.err = s.do(p.command.again())
+		}
+	}
 	room := p.chunk.open.reuse()
 	s.opens.Put(&room)
 	s.counters.count(p.chunk, p.command.err)

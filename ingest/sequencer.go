@@ -141,6 +141,11 @@ type command struct {
 	done     chan struct{}
 }
 
+// again makes a command that does the same in another turn.
+func (c *command) again() *command {
+	return &command{customer: c.customer, views: c.views, rows: c.rows, alone: c.alone, decide: c.decide}
+}
+
 // roundRows is how many rows share one fsync at most: enough to make it cheap, few enough to keep everybody's wait short.
 const roundRows = 1 << 16
 

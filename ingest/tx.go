@@ -195,31 +195,35 @@ func (t *tx) move(n, to *meta.Node) {
 
 // remove takes an item away with all that stands in it. Only the view around it shows the difference: what goes with
 // the item does not recover first. The command must have its round to itself, so that nothing has come in unseen.
-func (t *tx) remove(n *meta.Node) {
+// A trial leaves out what only the record needs.
+func (t *tx) remove(n *meta.Node, trial bool) {
 	t.keepInside(t.parent(n))
-	t.bury(n)
+	t.bury(n, trial)
 	if n.Kind != belfry.KindElement {
 		t.recount(t.parent(n), t.s.drafts[t.s.draft(n)].state.Status, -1)
 	}
 }
 
-func (t *tx) bury(n *meta.Node) {
+func (t *tx) bury(n *meta.Node, trial bool) {
 	n.Children(func(c *meta.Node) bool {
 		if !t.s.gone[c.ID] {
-			t.bury(c)
+			t.bury(c, trial)
 		}
 		return true
 	})
 	n.Elements(func(c *meta.Node) {
 		if !t.s.gone[c.ID] {
-			t.bury(c)
+			t.bury(c, trial)
 		}
 	})
+	t.s.gone[n.ID] = true
+	t.s.items[slotOf(n)] = nil
+	if trial {
+		return
+	}
 	it := t.current(n)
 	it.Removed = t.now
 	t.set(it)
-	t.s.gone[n.ID] = true
-	t.s.items[slotOf(n)] = nil
 	if n.Kind == belfry.KindObject {
 		t.s.objectN[n.Customer]--
 	}

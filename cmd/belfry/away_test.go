@@ -11,6 +11,7 @@ import (
 // TestFolderAway moves the journal, and then the whole folder, away under the running service: an administrator can log in
 // and see what is wrong.
 func TestFolderAway(t *testing.T) {
+	t.Parallel()
 	rows := t.TempDir() // stays; the row store has a fault of its own when its folder goes
 	d := newParts(t, func(p *process) {
 		config := fmt.Sprintf("limits: {stop: 5m}\nstorage: {duckdb: {dir: %q}}\n", rows)

@@ -132,6 +132,7 @@ func (d *dayFiles) verify(args ...string) (out string, status int) {
 // TestDayFiles damages the file of an old day, then deletes others, with the real program: everything else goes on, and
 // every answer and report names the days, until the operator ends it.
 func TestDayFiles(t *testing.T) {
+	t.Parallel()
 	d := &dayFiles{now: time.Now().UTC().Add(-time.Minute)}
 	d.process = newProcess(t, func(p *process) { d.key = p.key("test", "readwrite") })
 	if res := d.ask("POST", "/api/provisioning/custom", "name\nweb01\n", "x-api-key: "+d.key, "Content-Type: text/csv"); res.StatusCode != 200 {
@@ -215,6 +216,7 @@ func TestDayFiles(t *testing.T) {
 
 // TestDamagedToday damages the file of the day and kills the service twice, at once after each start.
 func TestDamagedToday(t *testing.T) {
+	t.Parallel()
 	d := &dayFiles{now: time.Now().UTC().Add(-time.Second)}
 	d.process = newProcess(t, func(p *process) { d.key = p.key("test", "readwrite") })
 	d.ask("POST", "/api/provisioning/custom", "name\nweb01\n", "x-api-key: "+d.key, "Content-Type: text/csv")

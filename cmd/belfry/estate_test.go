@@ -203,6 +203,7 @@ func (p *service) estate(t *testing.T) string {
 		fmt.Fprintf(&b, "# %s\n%s", pkg, text)
 	}
 	for _, row := range p.query("SELECT * FROM objectstatus", "rows", "100000") {
+		delete(row, "id") // counts the items that a process knows; a new process does not know those removed before
 		text, err := json.Marshal(row)
 		if err != nil {
 			t.Fatal(err)

@@ -69,10 +69,18 @@ func goldenRows(t *testing.T) string {
 // TestGoldenAsStranger asks every golden query as another customer than the one who has the rows, before and after they
 // come in: nothing may change for him.
 func TestGoldenAsStranger(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, nil)
 	p.belfry("customer", "create", "--name", "acme")
 	mine, theirs := p.key("agent", "readwrite"), p.key("agent", "readwrite", "--customer", "acme")
-	targets := goldenQueries(t)
+	targets, enough := goldenQueries(t), 30
+	if testing.Short() { // every third; the rest is part of make soak
+		few := targets[:0:0]
+		for i := 0; i < len(targets); i += 3 {
+			few = append(few, targets[i])
+		}
+		targets, enough = few, 10
+	}
 	ask := func(key, target string) (int, string) {
 		res := p.ask("GET", target, "", "X-Api-Key: "+key)
 		return res.StatusCode, res.body
@@ -102,7 +110,7 @@ func TestGoldenAsStranger(t *testing.T) {
 			seen++
 		}
 	}
-	if seen < 30 {
+	if seen < enough {
 		t.Errorf("of %d queries %d find rows for their owner; that shows little", len(targets), seen)
 	}
 	t.Logf("%d queries, %d of which find rows for their owner", len(targets), seen)

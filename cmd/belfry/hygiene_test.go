@@ -153,6 +153,7 @@ func with(r *http.Request, name, value string) *http.Request {
 
 // TestKeysStayHidden sends keys everywhere and looks for them everywhere.
 func TestKeysStayHidden(t *testing.T) {
+	t.Parallel()
 	const requests = 10_000
 	p := newProcess(t, nil)
 	keys := []string{

@@ -75,6 +75,7 @@ func (d *parts) complete() {
 // TestJournalLoss damages the journal of a service that was killed, in the middle and at its end: what is lost is told until
 // it is confirmed, and never again then.
 func TestJournalLoss(t *testing.T) {
+	t.Parallel()
 	d := newParts(t)
 	some := func() {
 		for range 3 {

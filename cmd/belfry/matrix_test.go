@@ -126,6 +126,7 @@ const theirs, ours = "theirs-alone", "ours-alone"
 
 // TestMatrix asks every route as everybody.
 func TestMatrix(t *testing.T) {
+	t.Parallel()
 	m := newMatrix(t)
 	routes := slices.Clone(api.Routes)
 	slices.SortStableFunc(routes, func(a, b api.Route) int { return ends(a) - ends(b) })
@@ -348,6 +349,7 @@ func (m *matrix) leaks(at string, v visitor, res reply) {
 
 // TestCustomersApart: two customers with the same names of everything see their own.
 func TestCustomersApart(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, nil)
 	p.belfry("customer", "create", "--name", "acme")
 	keys := map[string]string{}

@@ -109,6 +109,7 @@ func (d *parts) fault(id string) (message string, open bool) {
 
 // TestMetadataTaken takes the metadata away under the running service, which notices, writes them anew and loses nothing.
 func TestMetadataTaken(t *testing.T) {
+	t.Parallel()
 	d := newParts(t)
 	d.awaitCreate()
 	meta := d.file("meta.db")
@@ -163,6 +164,7 @@ func TestMetadataTaken(t *testing.T) {
 
 // TestInstanceTaken removes and changes the files that say to which instance a folder belongs.
 func TestInstanceTaken(t *testing.T) {
+	t.Parallel()
 	d := newParts(t)
 	id, err := os.ReadFile(d.file("instance"))
 	if err != nil {

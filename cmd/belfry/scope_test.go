@@ -89,6 +89,7 @@ func (l *enclave) quiet(what string, res reply) {
 // TestLimitedMatrix asks every route as users who see a part: those that are not made for them are closed, and the others
 // tell nothing of the rest.
 func TestLimitedMatrix(t *testing.T) {
+	t.Parallel()
 	l := newEnclave(t)
 	routes := slices.Clone(api.Routes)
 	slices.SortStableFunc(routes, func(a, b api.Route) int { return ends(a) - ends(b) })
@@ -134,6 +135,7 @@ func TestLimitedMatrix(t *testing.T) {
 // TestLimitedReading asks everything that can be read, in many ways, and once more when an unmanaged view outside covers
 // all that is inside.
 func TestLimitedReading(t *testing.T) {
+	t.Parallel()
 	l := newEnclave(t)
 	l.read(true)
 	l.must("POST", "/api/ackmanagenote/views", `{"items":"zecret-region","isunmanaged":true,"unmanageifred":false,"collectunmanage":true,"collectorunmanage":true,"unmanagenote":"a zecret reason"}`, "application/json")
@@ -245,6 +247,7 @@ func (l *enclave) tree(who string) {
 
 // TestLimitedChanges: what is outside cannot be touched, and whoever tries is told what they would be told of nothing.
 func TestLimitedChanges(t *testing.T) {
+	t.Parallel()
 	l := newEnclave(t)
 	who := l.users[belfry.Administrator]
 	before := l.outside()
@@ -377,6 +380,7 @@ func (l *enclave) outside() string {
 
 // TestLimitedUsers: who gets other views is logged out, and a view that goes leaves nothing to see.
 func TestLimitedUsers(t *testing.T) {
+	t.Parallel()
 	l := newEnclave(t)
 	ask := func(who string) reply { return l.ask("GET", "/api/tree", "", who) }
 	old := l.users[belfry.Viewer]

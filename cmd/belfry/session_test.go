@@ -9,6 +9,7 @@ import (
 
 // TestSessionsLast: who is logged in stays so over a restart and a crash; who has logged out does not come back.
 func TestSessionsLast(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, nil)
 	p.user("default", "eve", "operator")
 	p.user("default", "bob", "viewer")
@@ -54,6 +55,7 @@ func TestSessionsLast(t *testing.T) {
 
 // TestLoginEvents: logins are events of the customer; those that were refused are few, and counted.
 func TestLoginEvents(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, nil)
 	key := "X-Api-Key: " + p.key("read", "read")
 	cookie := p.logIn("", "admin", adminPassword)
@@ -92,6 +94,7 @@ func TestLoginEvents(t *testing.T) {
 
 // TestLastUse: when a key was last used is known after a restart.
 func TestLastUse(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, nil)
 	used, idle := p.key("used", "read"), p.key("idle", "read")
 	column := func(name string) string {

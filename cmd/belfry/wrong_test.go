@@ -17,6 +17,7 @@ var engineWords = []string{
 
 // TestWrongQueries asks what cannot be answered: each time the client is told what is wrong and where, in our words.
 func TestWrongQueries(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, nil)
 	key := p.key("agent", "readwrite")
 	for _, req := range [][2]string{{"/api/provisioning/custom", "name\nweb01\n"}, {"/api/send", "type,resname,object,class,view,i1,log\ndata,web01,cpu,host,web01,1,\nlog,web01,cpu,,,,a;b\n"}} {
