@@ -16,7 +16,7 @@ import (
 // quickEnv gives up soon on scripts that make no progress.
 func quickEnv(t *testing.T) *Env {
 	e := testEnv(t)
-	e.scripts.stall = 200 * time.Millisecond
+	e.scripts.stall = 600 * time.Millisecond // half of it in processor time, so that a busy machine ends no others
 	e.scripts.limit = scriptLimit{200 * time.Millisecond, 50 * time.Millisecond}
 	return e
 }

@@ -26,6 +26,7 @@ type chunk struct {
 	twins    int       // of the estate when the first of them was found
 	rejected rejections
 	report   belfry.Report // what the sequencer says
+	more     bool          // rows are left for another turn
 
 	tabs    bool                      // log lines are separated by tabs, whatever their class says
 	created func(int, belfry.Created) // told what the open row of that number has made; nil when nobody asks
@@ -50,6 +51,27 @@ func (c *chunk) memory() int {
 		}
 	}
 	return c.open.memory() + row*len(c.data.nodes) + 56*len(c.logs.nodes)
+}
+
+// cutData takes the first data rows out of the chunk.
+func (c *chunk) cutData(rows int) dataRows {
+	if rows == len(c.data.nodes) {
+		first := c.data
+		c.data = dataRows{}
+		c.unnamed = nil
+		return first
+	}
+	left := c.unnamed[:0]
+	for _, u := range c.unnamed {
+		if !u.log {
+			u.slot -= rows
+		}
+		if u.slot >= 0 {
+			left = append(left, u)
+		}
+	}
+	c.unnamed = left
+	return c.data.cut(rows)
 }
 
 // unnamed is the place of a row in data or logs.
@@ -119,6 +141,20 @@ func (d *dataRows) takeOut() dataRows {
 	}
 	d.empty()
 	return out
+}
+
+// cut gives the first rows, and leaves the others in d.
+func (d *dataRows) cut(rows int) dataRows {
+	first := dataRows{nodes: d.nodes[:rows:rows], times: d.times[:rows:rows], origins: d.origins[:rows:rows], columns: slices.Clone(d.columns)}
+	d.nodes, d.times, d.origins = d.nodes[rows:], d.times[rows:], d.origins[rows:]
+	for i := range d.columns {
+		c := &d.columns[i]
+		first.columns[i].numbers, c.numbers = c.numbers[:rows:rows], c.numbers[rows:]
+		if c.texts != nil {
+			first.columns[i].texts, c.texts = c.texts[:rows:rows], c.texts[rows:]
+		}
+	}
+	return first
 }
 
 // empty forgets the rows but keeps the room.

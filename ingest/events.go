@@ -12,6 +12,7 @@ type events struct {
 	times                     []belfry.Time
 	items, status, previous   []int64
 	source, kind, info, users []string
+	above                     int // how many are about something that is not an object
 }
 
 // alarm tells that an item moved from one status to another, recovery included.
@@ -43,6 +44,9 @@ func (e *events) add(v event) {
 	item := int64(v.item)
 	if item == 0 {
 		item = belfry.AbsentInt
+	}
+	if v.source != belfry.KindObject.String() {
+		e.above++
 	}
 	e.times, e.items = append(e.times, v.at), append(e.items, item)
 	e.status, e.previous = append(e.status, v.status), append(e.previous, v.previous)

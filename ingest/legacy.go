@@ -38,6 +38,7 @@ type gathering struct {
 	reader
 	chunk    *chunk
 	command  *command
+	finished chan struct{}          // closed when all rows are decided
 	outcomes map[int]*belfry.Report // by row, where there is more to say than that it was stored
 
 	singles *singles
@@ -88,10 +89,10 @@ func (s *Sequencer) SendWithin(ctx context.Context, scope belfry.Scope, row *bel
 
 // outcome waits until a row is decided, and tells what became of it.
 func (s *Sequencer) outcome(g *gathering, n int) (code int, answer []byte, err error) {
-	<-g.command.done
-	if n == 1 { // one speaks for all
-		s.counters.count(g.chunk, g.command.err)
+	if n == 1 { // one acts for all
+		s.finishGathering(g)
 	}
+	<-g.finished
 	if g.command.err != nil {
 		return 0, nil, g.command.err
 	}
@@ -100,6 +101,19 @@ func (s *Sequencer) outcome(g *gathering, n int) (code int, answer []byte, err e
 		return code, answer, nil
 	}
 	return 200, s.singles.stored, nil
+}
+
+// finishGathering waits until the rows are decided. When much follows from them, that takes several turns.
+func (s *Sequencer) finishGathering(g *gathering) {
+	defer close(g.finished)
+	<-g.command.done
+	for g.command.err == nil && g.chunk.more {
+		g.command.err = s.do(&command{customer: g.command.customer, rows: len(g.chunk.data.nodes), decide: func(t *tx) error {
+			g.decide(t)
+			return nil
+		}})
+	}
+	s.counters.count(g.chunk, g.command.err)
 }
 
 // letIn waits until there is room for a row.
@@ -136,6 +150,7 @@ func (s *Sequencer) gather(c belfry.CustomerID, row *belfry.Row) (*gathering, in
 func (s *Sequencer) newGathering(c belfry.CustomerID) *gathering {
 	g := &gathering{
 		chunk:    &chunk{tabs: true, rejected: rejections{most: mostGathered}},
+		finished: make(chan struct{}),
 		outcomes: map[int]*belfry.Report{},
 		singles:  s.singles,
 		most:     s.cfg.Limits().Indicators,
@@ -272,6 +287,7 @@ func (l *layout) indicator(n int) int {
 
 // decide applies what has gathered and notes what each request is to be told.
 func (g *gathering) decide(t *tx) {
+	t.most = turnEvents
 	g.chunk.layout = g.layout
 	g.chunk.created = func(row int, made belfry.Created) {
 		g.outcomes[row] = &belfry.Report{Rows: 1, Accepted: 1, Created: made}

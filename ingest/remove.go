@@ -81,6 +81,7 @@ func (b *removalBody) apply(t *tx, c *chunk) {
 		done.Removed += n
 		return bad, finished
 	})
+	c.more = c.open.undecided()
 	c.report.Removed += done.Removed
 	t.provisioned(b.who, b.pt.Name, &done)
 	if turn.inside > 0 && done.Removed == 0 {
@@ -95,6 +96,7 @@ type removal struct {
 	recursive           bool
 	name, view, resname string
 	resource            *meta.Node // the one that resname names
+	partly              bool       // there are more than this turn can remove
 }
 
 // row gives how many of the items that the row means are gone now. It may have to be called again in another turn.
@@ -111,7 +113,7 @@ func (r *removal) row() (removed int, finished bool, bad *belfry.RowError) {
 			removed++
 		}
 	}
-	return removed, finished, nil
+	return removed, finished && !r.partly, nil
 }
 
 // meant lists the items that the row means.
@@ -232,6 +234,9 @@ func (r *removal) all() ([]*meta.Node, *belfry.RowError) {
 	walk = func(v *meta.Node) {
 		v.Elements(func(n *meta.Node) { list = r.take(list, n) })
 		v.Children(func(n *meta.Node) bool {
+			if r.enough(len(list)) {
+				return false
+			}
 			if r.s.gone[n.ID] {
 				return true
 			}
@@ -243,7 +248,17 @@ func (r *removal) all() ([]*meta.Node, *belfry.RowError) {
 		})
 	}
 	walk(view)
+	if r.partly && r.oneTurn() {
+		return nil, tooManyAtOnce()
+	}
 	return list, nil
+}
+
+// enough tells that the rest of a list can wait for another turn, or that there is none. Views are all looked at, because none is removed when one of them is not empty.
+func (r *removal) enough(listed int) bool {
+	r.looked++
+	r.partly = r.partly || r.oneTurn() && r.looked > removeLooked || !r.oneTurn() && listed > r.left && r.pt.Kind != catalog.ViewPackage
+	return r.partly
 }
 
 // take adds an item of the package to the list.

@@ -1,24 +1,25 @@
 package ingest
 
 import (
-	"math"
-
 	"belfry"
 	"belfry/meta"
 )
 
 // Nobody else's rows are decided while the sequencer has a removal. So a removal of many items is done in turns, and what
 // stands inside goes before what it stands in. One that is atomic, or repeatable under an Idempotency-Key, is one record
-// and therefore one turn, so it is limited. A trial removes nothing and only finds out what would go.
+// and therefore one turn, so it is limited. So is a trial, but it can count more than it follows: it does not look into
+// large views to see what would go with them.
 const (
-	removeTurn  = 1000
-	removeWhole = 10_000
+	removeTurn   = 1000
+	removeWhole  = 10_000
+	removeLooked = 100_000 // items that a request of one turn looks at
 )
 
 // removals removes items in one turn.
 type removals struct {
 	*tx
 	left   int  // how many more may go in this turn
+	looked int  // at how many items
 	inside int  // how many have gone so far
 	whole  bool // there is no other turn
 	trial  bool
@@ -26,20 +27,29 @@ type removals struct {
 
 func newRemovals(t *tx, o Options) *removals {
 	r := &removals{tx: t, left: removeTurn, whole: o.Atomic || o.Repeat.Key != "", trial: o.DryRun}
-	switch {
-	case r.trial:
-		r.left = math.MaxInt
-	case r.whole:
+	if r.oneTurn() {
 		r.left = removeWhole
 	}
 	return r
 }
 
+// oneTurn tells that there is no other turn.
+func (r *removals) oneTurn() bool { return r.whole || r.trial }
+
+// tooManyAtOnce is for what one turn cannot do.
+func tooManyAtOnce() *belfry.RowError {
+	return rejectf("name", belfry.LimitReached, "too much would go at once: a request that is atomic or has an Idempotency-Key removes %d items at most, and a dry run looks at %d; "+
+		"send it without any of these, or remove fewer at a time", removeWhole, removeLooked)
+}
+
 // removeAll removes items with all that stands in them, as far as this turn goes.
 func (r *removals) removeAll(list []*meta.Node) (finished bool, bad *belfry.RowError) {
+	if r.trial {
+		r.try(list)
+		return true, nil
+	}
 	if r.whole && r.weigh(list, r.left) < 0 {
-		return true, rejectf("name", belfry.LimitReached, "more than %d items would go, and a request that is atomic or has an Idempotency-Key removes them all at once; "+
-			"send it without either, or remove fewer at a time", removeWhole)
+		return true, tooManyAtOnce()
 	}
 	r.together(func() {
 		for _, n := range list {
@@ -49,6 +59,17 @@ func (r *removals) removeAll(list []*meta.Node) (finished bool, bad *belfry.RowE
 		}
 	})
 	return finished || len(list) == 0, nil
+}
+
+// try makes items count as gone, and what stands in them, as long as that is not much.
+func (r *removals) try(list []*meta.Node) {
+	for _, n := range list {
+		if left := r.weighItem(n, r.left); left >= 0 {
+			r.left = left
+			r.bury(n, true)
+		}
+		r.s.gone[n.ID] = true
+	}
 }
 
 // weigh takes what would go with the items off a number; below 0 it stops counting.
@@ -82,7 +103,7 @@ func (r *removals) removeItem(n *meta.Node) (finished bool) {
 	if left := r.weighItem(n, r.left); left >= 0 {
 		r.inside += r.left - left
 		r.left = left
-		r.remove(n, r.trial)
+		r.remove(n)
 		return true
 	}
 	if r.left <= 0 {

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,47 +12,61 @@ import (
 )
 
 // send decides a chunk of a send body: first the rows that were left open, in the order of the body, since a later row
-// may use what an earlier one creates; then what the data rows mean.
+// may use what an earlier one creates; then what the data rows mean. When much follows from them, the rest is left for
+// another turn.
 func (t *tx) send(c *chunk, l *layout) {
 	late := rejections{most: c.rejected.most}
+	defer func() { c.rejected.merge(late) }()
 	t.checkUnnamed(c, &late)
 	t.expect(c.open.len())
-	c.open.decide(&late, func(row *openRow, fields [][]byte) *belfry.RowError {
+	c.open.decideSome(&late, func(row *openRow, fields [][]byte) (*belfry.RowError, bool) {
+		if t.spent() {
+			return nil, false
+		}
 		before := c.report.Created
 		bad := t.openRow(c, l, row, fields)
 		if bad == nil && c.created != nil && c.report.Created != before {
 			c.created(int(row.row), c.report.Created.Less(before))
 		}
-		return bad
+		return bad, true
 	})
+	if c.more = c.open.undecided(); c.more {
+		return
+	}
 	t.replaceRemoved(c, &late)
 	t.leave(c, &late)
 	t.admit(c, c.data.nodes, c.data.origins)
 	t.admit(c, c.logs.nodes, c.logs.origins)
-	b := c.data.batch(t.now)
-	t.inputs(c, b)
+	decided := c.cutData(t.inputs(c))
+	t.store(c, decided.batch(t.now))
+	if c.more = len(c.data.nodes) > 0; !c.more {
+		t.store(c, c.logs.batch(t.now))
+	}
+}
+
+// store puts rows into the record.
+func (t *tx) store(c *chunk, b *belfry.Batch) {
 	if b != nil {
 		t.rec.Batches = append(t.rec.Batches, b)
 		c.report.Accepted += b.Len()
 	}
-	if b := c.logs.batch(t.now); b != nil {
-		t.rec.Batches = append(t.rec.Batches, b)
-		c.report.Accepted += b.Len()
-	}
-	c.rejected.merge(late)
 }
 
-// inputs lets every data row happen to its object.
-func (t *tx) inputs(c *chunk, b *belfry.Batch) {
-	row, values := 0, &t.seq.values
+// inputs lets data rows happen to their objects, and gives the number of rows for which that was done in this turn.
+func (t *tx) inputs(c *chunk) int {
+	values := &t.seq.values
 	values.look(&c.data)
 	for i, n := range c.data.nodes {
-		if n != nil {
-			values.row = i
-			t.input(n, status.Input{Time: b.Times[row], Values: values})
-			row++
+		if n == nil {
+			continue
 		}
+		if t.spent() {
+			return i
+		}
+		values.row = i
+		t.input(n, status.Input{Time: cmp.Or(c.data.times[i], t.now), Values: values})
 	}
+	return len(c.data.nodes)
 }
 
 // checkUnnamed refuses rows whose object was the only one of its name when they were read and is no longer. Nearly

@@ -66,7 +66,7 @@ func TestKeepInside(t *testing.T) {
 		"create": func(x *tx) { x.create(belfry.KindView, "new", far, nil, x.viewClass("generic"), "", nil) },
 		"move":   func(x *tx) { x.move(db, in) },
 		"leave":  func(x *tx) { x.move(e.Place("web01"), far) },
-		"remove": func(x *tx) { x.remove(db, false) },
+		"remove": func(x *tx) { x.remove(db) },
 	} {
 		err := b.do(&command{customer: who.Customer, views: who.Views, alone: true, decide: func(x *tx) error { do(x); return nil }})
 		if err == nil {

@@ -85,6 +85,7 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			return 0, nil, err
 		}
 		last = pending{chunk: c, command: &command{customer: who.Customer, views: who.Views, rows: c.cost(), alone: o.alone, decide: func(t *tx) error {
+			t.most = turnEvents
 			b.apply(t, c)
 			return nil
 		}}}
@@ -139,8 +140,8 @@ func (p pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) err
 		return nil
 	}
 	<-p.command.done
-	for p.command.err == nil && p.chunk.open.undecided() { // a removal of many items takes several turns
-		if p.command.err = s.cfg.Room(ctx, removeTurn); p.command.err == nil {
+	for p.command.err == nil && p.chunk.more {
+		if p.command.err = s.cfg.Room(ctx, turnEvents); p.command.err == nil {
 			p.command.err = s.do(p.command.again())
 		}
 	}
@@ -188,8 +189,14 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		s.counters.lost(c.rows, lostReasonOf(err))
 		return 0, nil, err
 	}
-	cmd := &command{customer: who.Customer, views: who.Views, rows: c.cost(), alone: o.alone || o.DryRun || o.Atomic, decide: func(t *tx) error {
-		b.apply(t, c)
+	alone := o.alone || o.DryRun || o.Atomic || s.mayOverrun(who.Customer, c)
+	cmd := &command{customer: who.Customer, views: who.Views, rows: c.cost(), alone: alone, decide: func(t *tx) error {
+		if alone {
+			t.most = wholeEvents
+		}
+		if b.apply(t, c); c.more {
+			return tooMuch()
+		}
 		report := &belfry.Report{}
 		c.addTo(report)
 		if o.Atomic && report.Rejected > 0 {

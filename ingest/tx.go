@@ -22,6 +22,7 @@ type tx struct {
 	history history
 	rise    *rise  // set while views wait to add up
 	by      string // who removes items
+	most    int    // events after which rows wait for another turn; 0: none do
 
 	limited bool         // to what stands in roots
 	roots   []*meta.Node // see limit
@@ -195,15 +196,15 @@ func (t *tx) move(n, to *meta.Node) {
 
 // remove takes an item away with all that stands in it. Only the view around it shows the difference: what goes with
 // the item does not recover first. The command must have its round to itself, so that nothing has come in unseen.
-// A trial leaves out what only the record needs.
-func (t *tx) remove(n *meta.Node, trial bool) {
+func (t *tx) remove(n *meta.Node) {
 	t.keepInside(t.parent(n))
-	t.bury(n, trial)
+	t.bury(n, false)
 	if n.Kind != belfry.KindElement {
 		t.recount(t.parent(n), t.s.drafts[t.s.draft(n)].state.Status, -1)
 	}
 }
 
+// bury makes items count as gone for the rest of the round, and unless it is a trial, puts that into the record.
 func (t *tx) bury(n *meta.Node, trial bool) {
 	n.Children(func(c *meta.Node) bool {
 		if !t.s.gone[c.ID] {

@@ -1,0 +1,81 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"belfry"
+)
+
+// TestTurnsOfEvents sends rows from which much follows: an object deep down that changes its status with every row. No
+// record has more than a turn's events, and nothing is lost or done twice.
+func TestTurnsOfEvents(t *testing.T) {
+	const depth, rows = 60, 1000
+	b := newBench(t)
+	views, name := "name,view\n", belfry.Main
+	for i := range depth {
+		next := fmt.Sprintf("v%d", i)
+		views += next + "," + name + "\n"
+		name = next
+	}
+	b.bulk(t, false, "view", views, Options{})
+	b.bulk(t, false, "custom", "name,view\nr,"+name+"\n", Options{})
+	if _, _, err := b.PutClass(b.who, classOf(t, "name: flip\nindicators: [{n: 1, name: x, thresholds: [{when: '> 8', status: 3}]}]\n")); err != nil {
+		t.Fatal(err)
+	}
+	if code, r := b.send(t, "type,resname,view,class,object,i1\ndata,r,r,flip,o,1\n", Options{}); code != 200 {
+		t.Fatal(r)
+	}
+	var body strings.Builder
+	body.WriteString("type,resname,object,i1,log\n")
+	for i := range rows {
+		switch {
+		case i%100 == 50:
+			body.WriteString("log,r,o,,a line\n")
+		default:
+			fmt.Fprintf(&body, "data,r,o,%d,\n", 1+8*(1-i%2))
+		}
+	}
+
+	b.records = nil
+	for _, o := range []Options{{DryRun: true}, {Atomic: true}, {Repeat: Repeat{Key: "k"}}} {
+		_, _, err := b.Send(context.Background(), b.who, strings.NewReader(body.String()), o)
+		if belfry.CodeOf(err) != belfry.BodyTooLarge {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	if len(b.records) != 0 {
+		t.Errorf("%d records of refused bodies", len(b.records))
+	}
+
+	if code, r := b.send(t, body.String(), Options{}); code != 200 || r.Accepted != rows {
+		t.Fatalf("%d %+v", code, r)
+	}
+	stored := map[string]int{}
+	for _, rec := range b.records {
+		for _, batch := range rec.Batches {
+			stored[batch.Collection] += batch.Len()
+			if batch.Collection == belfry.Events && batch.Len() > turnEvents+turnEvents/10 {
+				t.Errorf("a record with %d events", batch.Len())
+			}
+		}
+	}
+	if stored[belfry.ObjectData] != rows*99/100 || stored[belfry.ObjectLog] != rows/100 {
+		t.Errorf("stored: %v", stored)
+	}
+	if len(b.records) < 10 {
+		t.Errorf("%d turns", len(b.records))
+	}
+	changes := 0 // of the object; the views around follow each
+	for i, last := 0, false; i < rows; i++ {
+		if i%100 != 50 && (i%2 == 0) != last {
+			last = !last
+			changes++
+		}
+	}
+	if want := changes * (depth + 3); stored[belfry.Events] != want { // the object, its resource, the views, MAIN
+		t.Errorf("%d events, want %d", stored[belfry.Events], want)
+	}
+}
