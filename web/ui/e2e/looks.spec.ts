@@ -21,6 +21,21 @@ const q = (params: Record<string, string>) => new URLSearchParams(params).toStri
 const item = (i: { object: string; resource: string }) =>
   `/ui/item?${q({ kind: "object", name: i.object, resource: i.resource })}`;
 
+/** variants show a page once more in another state: make soak looks at them. */
+const variants = new Set([
+  "status-filtered",
+  "map-view",
+  "map-names",
+  "object",
+  "object-acknowledged",
+  "object-unmanaged",
+  "view-names",
+  "provisioning-file",
+  "provisioning-form",
+  "provisioning-export",
+  "palette",
+]);
+
 /** phones are the pages that people look at on a phone most. */
 const phones = new Set(["status", "map", "object-critical", "events", "provisioning-wrong", "health", "policy"]);
 
@@ -168,7 +183,8 @@ test("login", { tag: "@quick" }, async ({ page }, info) => {
 });
 
 for (const look of pages) {
-  test(look.name, { tag: phones.has(look.name) ? ["@quick", "@phone"] : "@quick" }, async ({ page }, info) => {
+  const tag = [...(variants.has(look.name) ? [] : ["@quick"]), ...(phones.has(look.name) ? ["@phone"] : [])];
+  test(look.name, { tag }, async ({ page }, info) => {
     await logIn(page, filled, look.path);
     await settled(page);
     await look.act?.(page);
