@@ -22,9 +22,11 @@ import (
 // so its row in the file belongs to a batch that the view does not show yet; the transaction that deletes it from the
 // other table shows the batch.
 //
-// The file follows from the metadata. When it is missing or cannot be read, it is made anew.
+// The file follows from the metadata. When it is missing or cannot be read, it is made anew. When it cannot be made
+// either, the names are kept in memory until the next start: whatever is wrong with the folder is for the writing of rows
+// to tell.
 type removedNames struct {
-	path  string
+	path  string // memoryOnly: there is no file
 	fill  func(add func(*belfry.Batch) error) error
 	log   *slog.Logger
 	batch int64 // the last that is shown
@@ -32,6 +34,7 @@ type removedNames struct {
 }
 
 const (
+	memoryOnly      = ":memory:"
 	removedFile     = "removed.duckdb"
 	removedDatabase = "removed"
 	removedTable    = removedDatabase + ".main.item"
@@ -76,10 +79,7 @@ func (r *removedNames) open(ctx context.Context, c *conn) error {
 		}
 		r.log.Warn("the names of removed items cannot be read and are made anew", "file", r.path, "err", err)
 		_ = c.exec(ctx, "DETACH "+removedDatabase) // it may not have come so far
-		if err := unlink(r.path); err != nil {
-			return err
-		}
-		if err := r.attach(ctx, c); err != nil {
+		if err := r.remake(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -102,12 +102,29 @@ func (r *removedNames) open(ctx context.Context, c *conn) error {
 	return err
 }
 
+// remake makes the file anew, or does without.
+func (r *removedNames) remake(ctx context.Context, c *conn) error {
+	err := unlink(r.path)
+	if err == nil {
+		err = r.attach(ctx, c)
+	}
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	r.log.Warn("the names of removed items cannot be stored and are kept in memory until the next start", "file", r.path, "err", err)
+	_ = c.exec(ctx, "DETACH "+removedDatabase)
+	r.path = memoryOnly
+	return r.attach(ctx, c)
+}
+
 func (r *removedNames) attach(ctx context.Context, c *conn) error {
 	if err := c.exec(ctx, "ATTACH "+quoteText(r.path)+" AS "+removedDatabase); err != nil {
 		return err
 	}
-	if err := os.Chmod(r.path, 0o600); err != nil {
-		return err
+	if r.path != memoryOnly {
+		if err := os.Chmod(r.path, 0o600); err != nil {
+			return err
+		}
 	}
 	n, err := c.number(ctx, "SELECT count(*) FROM duckdb_tables() WHERE database_name = '"+removedDatabase+"'")
 	if err != nil || n > 0 {
@@ -220,6 +237,9 @@ func (s *Store) eraseNames(ctx context.Context, customers []belfry.CustomerID) e
 		return err
 	}
 	path := s.items.removed.path
+	if path == memoryOnly {
+		return s.writer.exec(ctx, "DELETE FROM "+removedTable+" WHERE "+among)
+	}
 	copied := path + unfinished
 	if err := unlink(copied); err != nil { // of an attempt that a crash ended
 		return err
