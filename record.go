@@ -64,7 +64,7 @@ const (
 	DocPicture  = "picture"  // Picture
 	DocImage    = "image"    // the bytes of a picture as they are, not JSON; its name is their Hash
 	DocSetting  = "setting"  // a text, as the configuration file would have it; of customer 0: of the instance
-	DocReassess = "reassess" // a mark, as a text: of the class or item of that name not all objects follow the new rules yet
+	DocReassess = "reassess" // a mark, as a text: not all objects of the class, or in the item, of that name follow a change yet
 	DocRemoval  = "removal"  // Removal, of the instance; its name is the number of the customer
 )
 

@@ -247,7 +247,7 @@ func (s *service) startSequencer(context.Context) error {
 		s.mendDamage()
 	}
 	if err := s.seq.Reassess(); err != nil {
-		s.Log.Warn("some objects do not follow a changed class or policy before their next row", "err", err)
+		s.Log.Warn("some items do not follow a change yet; it is tried again", "err", err)
 	}
 	return nil
 }

@@ -109,35 +109,6 @@ func (a *Acted) fail(name string, e *belfry.Error) {
 	a.Errors = append(a.Errors, ActedError{name, e.Code, e.Message})
 }
 
-// actOn does all that is asked for with one item.
-func (t *tx) actOn(n *meta.Node, who Sender, a Action, out *Acted) {
-	done := ActedItem{Name: n.Name, Kind: n.Kind.String()}
-	if n.Resource != nil && n.Resource != n {
-		done.Resource = n.Resource.Name
-	}
-	if a.Manage != nil {
-		if bad := allowed(n, a.Manage.Mode); bad != nil {
-			out.fail(n.Name, bad)
-		} else {
-			out.Items = append(out.Items, t.manage(n, *a.Manage, done))
-		}
-	}
-	if a.Ack != nil {
-		content, bad := t.acknowledge(n, *a.Ack)
-		if bad != nil {
-			out.fail(n.Name, bad)
-		} else {
-			acknowledged := done
-			acknowledged.Result, acknowledged.Content, acknowledged.To = "acknowledged", content, shownTime(a.Ack.Until)
-			out.Items = append(out.Items, acknowledged)
-		}
-	}
-	if a.Note != nil {
-		done.Result = t.note(n, *a.Note, who.Name)
-		out.Items = append(out.Items, done)
-	}
-}
-
 // allowed tells whether an item of its kind can have a mode.
 func allowed(n *meta.Node, m belfry.Mode) *belfry.Error {
 	switch {
@@ -151,8 +122,8 @@ func allowed(n *meta.Node, m belfry.Mode) *belfry.Error {
 	return nil
 }
 
-// manage sets how an item is managed.
-func (t *tx) manage(n *meta.Node, o status.Order, done ActedItem) ActedItem {
+// manage sets how an item is managed. Done has how much stands in the item. For the rest see cover.
+func (t *tx) manage(n *meta.Node, o status.Order, done ActedItem) (_ ActedItem, rest string) {
 	i := t.s.draft(n)
 	s := t.s.drafts[i].state
 	prev := s
@@ -168,12 +139,11 @@ func (t *tx) manage(n *meta.Node, o status.Order, done ActedItem) ActedItem {
 	t.keep(n, s)
 	t.remember(n, &prev, &s, false, t.now)
 	done.describe(care)
-	done.Content = t.size(n)
-	t.managed(n, done.info(care, o), o.By)
+	rest = t.managed(n, done.info(care, o), o.By)
 	if care.Mode == belfry.Managed {
 		done.UnmanagedBy = t.unmanagedBy(n)
 	}
-	return done
+	return done, rest
 }
 
 // describe says what a care for management has led to.
@@ -224,15 +194,6 @@ func (d *ActedItem) info(c belfry.Care, o status.Order) string {
 	return text
 }
 
-// size counts what stands in an item, at any depth.
-func (t *tx) size(n *meta.Node) (count int) {
-	if n.Kind == belfry.KindObject {
-		return 0
-	}
-	t.inside(n, func(c *meta.Node) { count += 1 + t.size(c) })
-	return count
-}
-
 // unmanagedBy names what is around an item and keeps it unmanaged.
 func (t *tx) unmanagedBy(n *meta.Node) string {
 	for p := t.parent(n); p != nil; p = t.parent(p) {
@@ -248,15 +209,28 @@ func (t *tx) unmanagedBy(n *meta.Node) string {
 
 // acknowledge marks the error of an item as known, and those of the objects inside it.
 func (t *tx) acknowledge(n *meta.Node, a belfry.Ack) (content int, bad *belfry.Error) {
-	a.Time = t.now
-	if !t.acknowledgeOne(n, a) {
-		s := t.s.drafts[t.s.draft(n)].state
-		return 0, belfry.Errorf(belfry.NotInError, "%q is %s (%s); only an item in error can be acknowledged", clip([]byte(n.Name)), s.StatusName(), s.Status)
+	if bad := t.inError(n); bad != nil {
+		return 0, bad
 	}
+	a.Time = t.now
 	content = t.acknowledgeInside(n, a)
-	s := t.s.drafts[t.s.draft(n)].state
-	t.events.about(n, t.now, "acknowledge", s, ackInfo(a, content), a.By)
+	t.acknowledgeTop(n, a, content)
 	return content, nil
+}
+
+// inError tells whether an item can be acknowledged.
+func (t *tx) inError(n *meta.Node) *belfry.Error {
+	s := t.s.drafts[t.s.draft(n)].state
+	if s.Status.IsError() {
+		return nil
+	}
+	return belfry.Errorf(belfry.NotInError, "%q is %s (%s); only an item in error can be acknowledged", clip([]byte(n.Name)), s.StatusName(), s.Status)
+}
+
+// acknowledgeTop acknowledges an item that is in error, when so many objects inside it have been.
+func (t *tx) acknowledgeTop(n *meta.Node, a belfry.Ack, content int) {
+	t.acknowledgeOne(n, a)
+	t.events.about(n, t.now, "acknowledge", t.s.drafts[t.s.draft(n)].state, ackInfo(a, content), a.By)
 }
 
 // ackInfo is the text of the event: what was written, and before it what it covers and when it ends by itself.

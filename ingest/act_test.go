@@ -55,7 +55,7 @@ func TestActMany(t *testing.T) {
 			}
 		}
 		for _, rec := range b.records {
-			if len(rec.States) > actNames && rec.Answer == nil {
+			if len(rec.States) > turnItems && rec.Answer == nil {
 				t.Errorf("%s: a turn has changed %d items", what, len(rec.States))
 			}
 		}
@@ -102,7 +102,7 @@ func TestActMany(t *testing.T) {
 // TestActInTurns: others have their turn in the middle of an action. A row that is sent then goes through before its end.
 func TestActInTurns(t *testing.T) {
 	b := newBench(t)
-	const many = 2 * actNames
+	const many = 2 * turnItems
 	b.grow(t, many)
 	names := make([]string, many)
 	for i := range names {
@@ -130,7 +130,7 @@ func TestActInTurns(t *testing.T) {
 	}
 }
 
-// TestActOnMany does things with one view that has many objects in it.
+// TestActOnMany does things with one view that has many objects in it. Others wait for one turn of it at most.
 func TestActOnMany(t *testing.T) {
 	many := 100_000
 	if testing.Short() {
@@ -140,19 +140,43 @@ func TestActOnMany(t *testing.T) {
 	b.grow(t, many)
 	f := func(a Action, want string, content int) {
 		t.Helper()
-		a.Kind, a.List = belfry.KindView, []string{"MAIN"}
+		a.Kind, a.List, b.records = belfry.KindView, []string{"MAIN"}, nil
+		waits := make(chan time.Duration)
+		done := make(chan struct{})
+		go func() { waits <- b.longestWait(done) }()
 		start := time.Now()
 		code, out := b.act(t, a, Repeat{})
-		t.Logf("%s: %s", want, time.Since(start).Round(time.Millisecond))
+		took := time.Since(start)
+		close(done)
+		t.Logf("%s: %s in %d records; others waited for up to %s", want, took.Round(time.Millisecond), len(b.records), (<-waits).Round(100*time.Microsecond))
 		if code != 200 || out.Items[0].Result != want || out.Items[0].Content != content {
 			t.Errorf("%d %+v, want %s with %d", code, out, want, content)
 		}
+		b.checkTurns(t, want, 0)
 	}
 	note := "n"
 	inside := many + many/1000 + many/10_000 // objects, resources, views
 	f(Action{Manage: &status.Order{Mode: belfry.Discarded}}, "unmanaged", inside)
 	f(Action{Note: &note}, "note_set", 0)
 	f(Action{Manage: &status.Order{}}, "managed", inside)
+	b.fail(t, many)
+	f(Action{Ack: &belfry.Ack{}}, "acknowledged", many)
+}
+
+// longestWait asks for nothing, again and again, and tells how long that took at most.
+func (b *bench) longestWait(done chan struct{}) (longest time.Duration) {
+	for {
+		select {
+		case <-done:
+			return longest
+		default:
+		}
+		start := time.Now()
+		if err := b.do(&command{alone: true, decide: func(*tx) error { return nil }}); err != nil {
+			return -1
+		}
+		longest = max(longest, time.Since(start))
+	}
 }
 
 // TestActSettles: what the times of an action mean is found out when it is decided, and a repeat does not ask again.

@@ -12,11 +12,11 @@ import (
 )
 
 // Nobody else's rows are decided while the sequencer has an action, so an action on many items is done in turns. Names are
-// taken apart and looked up before, in the goroutine of the request.
+// taken apart and looked up before, in the goroutine of the request, and what stands in the items is counted there. With an
+// Idempotency-Key all is one turn, so it is limited.
 const (
-	actNames  = 500  // names in a turn
-	actStates = 500  // changed states, after which the next name waits for another turn
-	actKeyed  = 5000 // names in an action with an Idempotency-Key, which is one turn
+	actKeyed = 5000   // names
+	actWhole = 10_000 // items that stand in those to be acknowledged
 )
 
 // acting is an action while it is being done.
@@ -24,10 +24,13 @@ type acting struct {
 	Action
 	seq   *Sequencer
 	who   Sender
-	names []string        // as they were given, each once
-	bad   []*belfry.Error // by name; nil: the item exists, or did a moment ago
-	next  int             // the first name that has not been dealt with
-	ready bool            // the times of the action have been settled
+	names []string           // as they were given, each once
+	bad   []*belfry.Error    // by name; nil: the item exists, or did a moment ago
+	sizes map[*meta.Node]int // how much stands in those that are no objects
+	next  int                // the first name that has not been dealt with
+	at    progress           // with this one
+	rest  []string           // for Sequencer.reassessAll, after the turn
+	ready bool               // the times of the action have been settled
 	out   *Acted
 }
 
@@ -43,7 +46,17 @@ func (s *Sequencer) newActing(who Sender, a Action) *acting {
 		}
 	}
 	p.bad = make([]*belfry.Error, len(p.names))
-	p.lookUp(p.names, func(i int, _ *meta.Node, bad *belfry.Error) { p.bad[i] = bad })
+	p.sizes = map[*meta.Node]int{}
+	p.lookUp(p.names, func(i int, n *meta.Node, bad *belfry.Error) {
+		if p.bad[i] = bad; bad == nil && n.Kind != belfry.KindObject {
+			p.sizes[n] = 0
+		}
+	})
+	if p.Manage != nil || p.Ack != nil {
+		for n := range p.sizes {
+			p.sizes[n] = len(s.cfg.Tree.Below(n))
+		}
+	}
 	return p
 }
 
@@ -107,7 +120,7 @@ func (p *acting) turn(ctx context.Context, r Repeat, code *int, answer *[]byte) 
 			return false, nil
 		}
 	}
-	if err := p.seq.cfg.Room(ctx, p.events(min(actNames, len(p.names)-p.next))); err != nil {
+	if err := p.seq.cfg.Room(ctx, p.events(min(p.seq.turn, len(p.names)-p.next))); err != nil {
 		return false, err
 	}
 	err = p.seq.do(&command{customer: p.who.Customer, views: p.who.Views, rows: 1, alone: true, decide: func(t *tx) error {
@@ -125,9 +138,37 @@ func (p *acting) turn(ctx context.Context, r Repeat, code *int, answer *[]byte) 
 		return nil
 	}})
 	if errors.Is(err, errTakenBack) {
-		err = nil
+		err, p.rest = nil, nil
 	}
-	return p.next < len(p.names), err
+	if err != nil {
+		return false, err
+	}
+	return p.next < len(p.names), p.goOn()
+}
+
+// goOn does between two turns what need not be done in one of them.
+func (p *acting) goOn() error {
+	rest := p.rest
+	p.rest = nil
+	if err := p.seq.reassessAll(p.who.Customer, rest); err != nil {
+		p.seq.finishLater(p.who.Customer, rest)
+		return err
+	}
+	if p.at.list {
+		p.at.list = false
+		p.at.objects = p.inError(p.at.node)
+	}
+	return nil
+}
+
+// inError lists the objects inside an item that are in error.
+func (p *acting) inError(n *meta.Node) (list []*meta.Node) {
+	for o := range p.seq.cfg.Tree.Each(p.seq.cfg.Tree.Below(n)) {
+		if o.Kind == belfry.KindObject && o.State.Status.IsError() {
+			list = append(list, o)
+		}
+	}
+	return list
 }
 
 // settle finds out what the times of the action mean, at its first turn.
@@ -148,22 +189,5 @@ func (p *acting) settle(now belfry.Time) error {
 func (p *acting) passUnknown() {
 	for ; p.next < len(p.names) && p.bad[p.next] != nil; p.next++ {
 		p.out.fail(p.names[p.next], p.bad[p.next])
-	}
-}
-
-// apply does all that is asked for with the next items.
-func (p *acting) apply(t *tx, whole bool) {
-	for names := 0; p.next < len(p.names) && (whole || names < actNames && len(t.rec.States) < actStates); names++ {
-		var n *meta.Node
-		bad := p.bad[p.next]
-		if bad == nil {
-			n, bad = t.named(p.Action, p.names[p.next])
-		}
-		if bad != nil {
-			p.out.fail(p.names[p.next], bad)
-		} else {
-			t.actOn(n, p.who, p.Action, p.out)
-		}
-		p.next++
 	}
 }

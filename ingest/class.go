@@ -32,7 +32,7 @@ func (s *Sequencer) PutClass(who Sender, def *catalog.Class) (result string, l c
 		return err
 	}})
 	if err == nil {
-		err = s.reassess(who.Customer, rest)
+		err = s.reassessAll(who.Customer, []string{rest})
 	}
 	return result, l, err
 }
@@ -96,7 +96,7 @@ func (s *Sequencer) DeleteClass(ctx context.Context, who Sender, name string, r 
 		}})
 		switch {
 		case err == nil:
-			return 200, answer, s.reassess(who.Customer, rest)
+			return 200, answer, s.reassessAll(who.Customer, []string{rest})
 		case errors.Is(err, errNoClass):
 			err = s.cfg.Tree.UnknownClass(who.Customer, name) // compares many names, while others need not wait
 		}

@@ -221,7 +221,7 @@ func (t *tx) passWindows(nodes []*meta.Node) {
 	}
 	t.together(func() {
 		for _, u := range turns {
-			t.cover(covering{at: u.passed[len(u.passed)-1].At, top: u.node, by: u.by})
+			t.finishLater(t.cover(covering{at: u.passed[len(u.passed)-1].At, top: u.node, by: u.by}))
 		}
 	})
 	for _, f := range told {

@@ -7,7 +7,8 @@ import (
 )
 
 // inherit gives a new item the mode of what it stands in.
-func (t *tx) inherit(n *meta.Node, around belfry.Mode) {
+func (t *tx) inherit(n *meta.Node) {
+	around := t.modeAround(n)
 	if around == belfry.Managed {
 		return
 	}
@@ -40,6 +41,8 @@ type covering struct {
 	top   *meta.Node // the item that somebody acted on; an event of its own tells of it and all that stands in it
 	moved bool       // it was put somewhere else, and no such event tells of that
 	by    string     // who acts
+	all   bool       // in this record, however much stands in it
+	whole bool       // what stands inside may have another mode than follows, see tx.unsettled
 }
 
 func (c *covering) step(s belfry.Standing, m belfry.Mode, at, now belfry.Time) (belfry.Standing, status.Change) {
@@ -50,16 +53,68 @@ func (c *covering) step(s belfry.Standing, m belfry.Mode, at, now belfry.Time) (
 }
 
 // cover gives an item, and all that stands in it, the mode that follows from what was set on them and around them. Views
-// above show the difference; what is inside writes no events of its own.
-func (t *tx) cover(c covering) {
-	n, around := c.top, belfry.Managed
-	parent := t.parent(n)
-	if parent != nil {
-		around = t.mode(parent)
+// above show the difference; what is inside writes no events of its own. If more stands in it than the record has room for,
+// the rest is to be handed to Sequencer.reassessAll.
+func (t *tx) cover(c covering) (rest string) {
+	n := c.top
+	c.whole = t.unsettled() && !c.all
+	around := t.modeAround(n)
+	d := &t.s.drafts[t.s.draft(n)]
+	was, from := d.state.Mode, d.state.Status
+	mode := max(around, ownMode(&d.state))
+	switch {
+	case mode == was && !c.whole:
+		return ""
+	case !c.all && t.tooMuchIn(n):
+		rest = t.coverLater(c)
+		if mode != was && c.outerFirst(was, mode) {
+			t.give(n, mode, c)
+		}
+	default:
+		t.coverInside(n, around, c)
 	}
-	from := t.s.drafts[t.s.draft(n)].state.Status
-	t.coverInside(n, around, c)
-	to := t.s.drafts[t.s.draft(n)].state.Status
+	t.countAbove(n, from, c.at)
+	return rest
+}
+
+// outerFirst tells whether a view gets its mode before what stands in it. While the statuses inside change one after the other,
+// a view must either hide its own, or get closer to what it will show in the end with each of them. A view that is unmanaged
+// hides it; one that is unmanaged while it is Unavailable would begin or end to hide it in between. A view that has been moved
+// counts for nothing at its new place rather than as what it would have to hide there.
+func (c *covering) outerFirst(from, to belfry.Mode) bool {
+	if from >= belfry.Stored || to >= belfry.Stored {
+		return to >= belfry.Stored
+	}
+	return to < from || c.moved
+}
+
+// unsettled tells whether some items of the customer may have another mode than follows from what was set, because
+// turns of Sequencer.reassessAll are still to come.
+func (t *tx) unsettled() bool { return t.s.marked || t.estate.Reassessing() }
+
+// modeAround is the mode that an item gets from what it stands in.
+func (t *tx) modeAround(n *meta.Node) belfry.Mode {
+	p := t.parent(n)
+	switch {
+	case p == nil:
+		return belfry.Managed
+	case t.unsettled():
+		return t.settledMode(p)
+	}
+	return t.mode(p)
+}
+
+// settledMode is the mode that follows from what was set on an item and around it.
+func (t *tx) settledMode(n *meta.Node) (m belfry.Mode) {
+	for ; n != nil; n = t.parent(n) {
+		m = max(m, ownMode(&t.s.drafts[t.s.draft(n)].state))
+	}
+	return m
+}
+
+// countAbove lets the view around an item show that the item has another status than before.
+func (t *tx) countAbove(n *meta.Node, from belfry.Status, at belfry.Time) {
+	to, parent := t.s.drafts[t.s.draft(n)].state.Status, t.parent(n)
 	if from == to || parent == nil {
 		return
 	}
@@ -67,16 +122,17 @@ func (t *tx) cover(c covering) {
 	p := &t.s.drafts[i]
 	p.counts[from]--
 	p.counts[to]++
-	t.addUp(i, c.at)
+	t.addUp(i, at)
 }
 
 // coverInside goes down first, so that a view adds up once, when all that stands in it is settled.
 func (t *tx) coverInside(n *meta.Node, around belfry.Mode, how covering) {
 	i := t.s.draft(n)
 	mode := max(around, ownMode(&t.s.drafts[i].state))
-	if mode == t.s.drafts[i].state.Mode {
+	if mode == t.s.drafts[i].state.Mode && !how.whole {
 		return // and so it is for all that stands in it
 	}
+	t.left--
 	t.inside(n, func(c *meta.Node) {
 		from := t.s.drafts[t.s.draft(c)].state.Status
 		t.coverInside(c, mode, how)
@@ -86,6 +142,24 @@ func (t *tx) coverInside(n *meta.Node, around belfry.Mode, how covering) {
 		counts[to]++
 	})
 	d := &t.s.drafts[i]
+	if mode != d.state.Mode || n.Kind != belfry.KindObject && t.rules(n).Rollup.Of(d.counts) != d.state.Own {
+		t.give(n, mode, how)
+	}
+}
+
+// coverOne gives one item the mode that follows.
+func (t *tx) coverOne(n *meta.Node, how covering) {
+	d := &t.s.drafts[t.s.draft(n)]
+	from, was := d.state.Status, d.state.Mode
+	if mode := t.settledMode(n); mode != was {
+		t.give(n, mode, how)
+		t.countAbove(n, from, how.at)
+	}
+}
+
+// give sets the mode of one item. What stands in it has been counted.
+func (t *tx) give(n *meta.Node, mode belfry.Mode, how covering) {
+	d := &t.s.drafts[t.s.draft(n)]
 	s, prev := d.state, d.state
 	if n.Kind != belfry.KindObject {
 		s.Own = t.rules(n).Rollup.Of(d.counts)
@@ -126,11 +200,12 @@ func (t *tx) inside(n *meta.Node, f func(*meta.Node)) {
 	}
 }
 
-// managed settles an item whose own mode has been set, and writes the one event that tells of it.
-func (t *tx) managed(n *meta.Node, info, by string) {
+// managed settles an item whose own mode has been set, and writes the one event that tells of it. For the rest see cover.
+func (t *tx) managed(n *meta.Node, info, by string) (rest string) {
 	told := t.manageEvent(n, t.now, info, by)
-	t.cover(covering{at: t.now, top: n, by: by})
+	rest = t.cover(covering{at: t.now, top: n, by: by})
 	told()
+	return rest
 }
 
 // manageEvent tells that an item is managed otherwise. It comes before the item is settled, since all else follows from

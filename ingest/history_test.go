@@ -71,6 +71,36 @@ func TestHistories(t *testing.T) {
 	}
 }
 
+// TestHistoriesInTurns does the same with changes that are made in turns of very few items, which must come to the same in the end.
+// In a part of them the process is killed in the middle of such a change.
+func TestHistoriesInTurns(t *testing.T) {
+	count := 2000
+	if testing.Short() {
+		count = 25
+	}
+	for _, w := range []struct{ turn, kills int }{{1, 0}, {2, 0}, {3, 0}, {1, 5}, {2, 3}} {
+		world, err := newWorld()
+		if err != nil {
+			t.Fatal(err)
+		}
+		world.turn, world.kills = w.turn, w.kills
+		if _, failed := world.seeds(0, count); len(failed) > 0 {
+			t.Errorf("%d items in a turn, killed after up to %d turns: %s", w.turn, w.kills, strings.Join(failed, "\n\n"))
+		}
+	}
+}
+
+// inTurns tells whether a step may take more than one turn, and is nothing else.
+func (s *step) inTurns(g *stage) bool {
+	switch s.verb {
+	case "manage", "ack":
+		return g.item(s.item) != nil
+	case "place":
+		return g.item(s.item) != nil && g.item(s.in) != nil
+	}
+	return false
+}
+
 const historyHead = "# Random histories on which engine and model agreed, by seed. make fuzz writes it and goes on where it ends.\n"
 
 // openHistoryLog opens the log, or makes it, and gives the first seed that it does not have.
@@ -108,6 +138,8 @@ type world struct {
 	opening []*step
 	records [][]byte // what the opening left in the journal
 	classes map[string][]*ruleset
+	turn    int // see Config.Turn
+	kills   int // the process is killed in the middle of steps, after up to so many turns
 }
 
 var openingText = `
@@ -215,12 +247,20 @@ func (w *world) play(steps []*step) (done historyTally, difference string) {
 	if err != nil {
 		return done, err.Error()
 	}
+	if w.turn > 0 {
+		g.turn, g.Sequencer.turn = w.turn, w.turn
+	}
 	m := newModel()
 	for _, s := range w.opening {
 		m.do(s)
 	}
-	for _, s := range steps {
-		difference, err := together(g, m, s)
+	for i, s := range steps {
+		var err error
+		if w.kills > 0 && s.inTurns(g) {
+			difference, err = interrupted(g, m, s, 1+i%w.kills)
+		} else {
+			difference, err = together(g, m, s)
+		}
 		if err != nil {
 			return done, fmt.Sprintf("%s: %v", s, err)
 		}

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -17,8 +18,12 @@ func (g *stage) do(s *step) (err error) {
 	g.ring(begun + s.at)
 	switch s.verb {
 	case "class":
+		defer g.atOnce()() // in turns, views show in between what is left to be judged
 		g.run(func() { _, _, err = g.PutClass(g.who, s.rules.def) })
 	case "place":
+		if n, in := g.item(s.item), g.item(s.in); n != nil && in != nil && max(n.State.Mode, in.State.Mode) == belfry.WhileRed {
+			defer g.atOnce()() // in turns, what is Unavailable would show Unknown in between
+		}
 		err = g.place(s.item, s.in)
 	case "data", "silent":
 		if g.item(s.item) == nil {
@@ -39,7 +44,14 @@ func (g *stage) do(s *step) (err error) {
 	default:
 		err = fmt.Errorf("nobody knows how to %q", s.verb)
 	}
+	g.finish()
 	return err
+}
+
+// atOnce lets something happen in one turn.
+func (g *stage) atOnce() (after func()) {
+	g.Sequencer.turn = turnItems
+	return func() { g.Sequencer.turn = cmp.Or(g.turn, turnItems) }
 }
 
 // place creates an item or moves it. What an object is called says what class it has.

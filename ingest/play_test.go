@@ -296,6 +296,11 @@ func together(g *stage, m *model, s *step) (difference string, err error) {
 		return "", err
 	}
 	m.do(s)
+	return compare(g, m, s), nil
+}
+
+// compare says in what stage and model differ after a step.
+func compare(g *stage, m *model, s *step) string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	for _, fault := range g.faults {
@@ -303,11 +308,21 @@ func together(g *stage, m *model, s *step) (difference string, err error) {
 	}
 	for _, x := range m.things {
 		n := g.item(x.name)
+		if n != nil && g.turn > 0 && s.late() && n.State.Since == m.now {
+			x.since = m.now // see blur
+		}
 		if n == nil {
 			add("%s: there is none", x.name)
 		} else if got, want := faceOf(n), x.face(); got != want {
 			add("%s\n  engine %+v\n  model  %+v", x.name, got, want)
 		}
+	}
+	if g.turn > 0 {
+		blur(g.events, s.late())
+		blur(m.events, s.late())
+		g.events = slices.DeleteFunc(g.events, func(e telling) bool {
+			return e.kind == "acknowledge" && !slices.Contains(m.events, e)
+		})
 	}
 	slices.SortFunc(g.events, telling.compare)
 	slices.SortFunc(m.events, telling.compare)
@@ -317,7 +332,55 @@ func together(g *stage, m *model, s *step) (difference string, err error) {
 	if got := g.Counters().Discarded.Load(); got != m.discarded {
 		add("discarded: engine %d, model %d", got, m.discarded)
 	}
-	return strings.Join(lines, "\n"), nil
+	return strings.Join(lines, "\n")
+}
+
+// interrupted is together, but the process is killed when so many records of the step have been written. The next one has to finish what
+// was begun. Only what was acknowledged in part is asked for again.
+func interrupted(g *stage, m *model, s *step, records int) (difference string, err error) {
+	g.events, m.events = nil, nil
+	g.ring(begun + s.at)
+	g.journal.room = records + 1
+	err = g.do(s)
+	killed := g.journal.full
+	g.journal.room, g.journal.full = 0, false
+	m.do(s)
+	if !killed {
+		return compare(g, m, s), err
+	}
+	g.faults = nil
+	if err := g.restart(0); err != nil {
+		return "", err
+	}
+	m.do(&step{verb: "restart", at: s.at})
+	if s.verb == "ack" {
+		if err := g.do(s); err != nil {
+			return "", err
+		}
+	}
+	return compare(g, m, s), nil
+}
+
+// late tells whether windows may open and close at a step some time after they should have.
+func (s *step) late() bool { return s.verb == "restart" || s.verb == "clock" }
+
+// blur takes out of events what differs when a change is made in turns. The event of the change comes with the first turn, so that the
+// item may still show what it did before. In later turns it is later, also if a window was late. When something
+// is to be unmanaged while it is Unavailable, it may recover before its own turn comes: then an acknowledgment ends for that
+// reason, which does not name the operator, and is told of views inside, too; see together.
+func blur(list []telling, late bool) {
+	for i := range list {
+		e := &list[i]
+		switch e.kind {
+		case "manage":
+			e.status = nothing
+		case "acknowledge":
+			e.user = ""
+		}
+		if late {
+			e.at = 0
+		}
+	}
 }
 
 func (e telling) compare(o telling) int {

@@ -1,7 +1,9 @@
 package ingest
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,19 +11,27 @@ import (
 	"belfry/meta"
 )
 
-// When a class or a policy changes, the new rules decide about all objects that they cover. Of few objects that is part of
-// the same record. Of many it would hold the sequencer for long, so the record only says that it is to be done: the
-// definition counts from then on, and the request goes on with a bounded number of items at a time until all of them
-// follow it. What was left undone by a crash is done after the next start.
+// When a class or a policy changes, the new rules decide about all objects that they cover. When a view or resource is
+// managed otherwise or moved, all that stands in it may get another mode. Of few items that is part of the same record. Of
+// many it would hold the sequencer for long, so the record only has a mark that says what is to be done. The change itself
+// counts from then on, and a bounded number of items follows it at a time. The last turn removes the mark. What was left
+// undone by a crash is done after the next start.
 
-// reassessTurn is how many items are reassessed in a turn.
-const reassessTurn = 500
+// turnItems is how many items a large change deals with in a turn, if Config.Turn does not say otherwise.
+const turnItems = 500
+
+// Names of marks begin with what is to be done.
+const (
+	classMark = "class " // judge the objects of the class
+	itemMark  = "item "  // judge what stands in the item of that number
+	coverMark = "cover " // give the item, and what stands in it, the mode that follows
+)
 
 // judgeClass lets the rules of a class, as the round has them, decide anew about its objects. What it returns, if not
-// empty, is to be handed to Sequencer.reassess.
+// empty, is to be handed to Sequencer.reassessAll.
 func (t *tx) judgeClass(name string) (rest string) {
-	if cell := t.estate.Class(name); cell != nil && cell.Objects() > reassessTurn {
-		return t.judgeLater("class " + name)
+	if cell := t.estate.Class(name); cell != nil && cell.Objects() > t.seq.turn {
+		return t.judgeLater(classMark + name)
 	}
 	t.together(func() {
 		t.estate.ByClass(name, func(n *meta.Node) bool {
@@ -41,7 +51,7 @@ func (t *tx) judgePlace(id belfry.ID, content bool) (rest string) {
 	case n == nil || n.Removed != 0:
 	case !content:
 		t.addUp(t.s.draft(n), t.now)
-	case t.holdsMore(n, reassessTurn) < 0:
+	case t.tooMuchIn(n):
 		if n.Kind != belfry.KindObject {
 			t.addUp(t.s.draft(n), t.now)
 		}
@@ -52,101 +62,186 @@ func (t *tx) judgePlace(id belfry.ID, content bool) (rest string) {
 	return ""
 }
 
-func reassessItem(id belfry.ID) string { return "item " + strconv.FormatUint(uint64(id), 10) }
+func reassessItem(id belfry.ID) string { return itemMark + strconv.FormatUint(uint64(id), 10) }
+
+// tooMuchIn tells whether more stands in an item than may still be changed in this record.
+func (t *tx) tooMuchIn(n *meta.Node) bool { return holdsMore(n, max(t.left, 0)) < 0 }
 
 // holdsMore takes what stands in an item off a number; below 0 it stops counting.
-func (t *tx) holdsMore(n *meta.Node, left int) int {
+func holdsMore(n *meta.Node, left int) int {
 	n.Children(func(c *meta.Node) bool {
-		left = t.holdsMore(c, left-1)
+		left = holdsMore(c, left-1)
 		return left >= 0
 	})
 	return left
 }
 
-// judgeLater makes the record say what is to be reassessed. Its body tells it from a later one of the same name.
-func (t *tx) judgeLater(what string) string {
-	t.seq.marks++
-	body := fmt.Sprintf(`"%d %d"`, t.now, t.seq.marks)
-	t.document(belfry.Doc{Kind: belfry.DocReassess, Customer: t.estate.ID, Name: what, Body: []byte(body)})
+// judgeLater makes the record say what is to be reassessed.
+func (t *tx) judgeLater(what string) string { return t.mark(what, "") }
+
+// coverLater makes the record say that what stands in an item is still to get its mode.
+func (t *tx) coverLater(c covering) string {
+	how := "managed"
+	if c.moved {
+		how = "moved"
+	}
+	return t.mark(coverMark+strconv.FormatUint(uint64(c.top.ID), 10), " "+how+" "+c.by)
+}
+
+// mark puts a mark into the record. Its text begins with what tells it from the one before of the same name, which may be of an
+// earlier process.
+func (t *tx) mark(what, how string) string {
+	before := t.estate.Reassessment(what)
+	text := before
+	for text == before {
+		t.seq.marks++
+		text = fmt.Sprintf("%d %d%s", t.now, t.seq.marks, how)
+	}
+	body, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a text can always be encoded
+	}
+	t.document(belfry.Doc{Kind: belfry.DocReassess, Customer: t.estate.ID, Name: what, Body: body})
+	t.s.marked = true
 	return what
 }
 
-// Reassess does what was left undone when the process ended.
-func (s *Sequencer) Reassess() error {
+// Reassess does what was left undone when the process ended. What cannot be stored now is tried again later.
+func (s *Sequencer) Reassess() (err error) {
 	for _, c := range s.cfg.Tree.Customers() {
-		if err := s.reassessAll(c.ID, s.cfg.Tree.Reassessments(c.ID)); err != nil {
-			return err
+		list := s.cfg.Tree.Reassessments(c.ID)
+		if bad := s.reassessAll(c.ID, list); bad != nil {
+			err = bad
+			s.finishLater(c.ID, list)
 		}
 	}
-	return nil
+	return err
 }
 
-// reassessAll is reassess for several names.
+// reassessing is what a mark asks for.
+type reassessing struct {
+	what, mark string
+	how        covering
+	nodes      []*meta.Node // that are still to come
+	ended      bool
+}
+
+// reassessAll does what marks ask for, in turns. Marks that are not there any more are passed over. So is one that has been
+// replaced meanwhile: whoever did that does all of it.
 func (s *Sequencer) reassessAll(c belfry.CustomerID, list []string) error {
-	for _, what := range list {
-		if err := s.reassess(c, what); err != nil {
-			return err
+	var work []*reassessing
+	for {
+		work = slices.DeleteFunc(work, func(r *reassessing) bool { return r.ended })
+		items := 0
+		for _, r := range work {
+			items += len(r.nodes)
 		}
-	}
-	return nil
-}
-
-// reassess lets the rules decide anew about what judgeClass or judgePlace left to it, in turns.
-func (s *Sequencer) reassess(c belfry.CustomerID, what string) error {
-	if what == "" {
-		return nil
-	}
-	mark, nodes := s.toReassess(c, what)
-	for mark != "" {
-		part := nodes[:min(reassessTurn, len(nodes))]
-		nodes = nodes[len(part):]
-		last := len(nodes) == 0
-		err := s.do(&command{customer: c, rows: len(part), alone: true, decide: func(t *tx) error {
-			t.reassess(part)
-			if last && t.estate.Reassessment(what) == mark {
-				t.document(belfry.Doc{Kind: belfry.DocReassess, Customer: c, Name: what})
+		for ; items < s.turn && len(list) > 0; list = list[1:] {
+			if r := s.toReassess(c, list[0]); r != nil {
+				work = append(work, r)
+				items += len(r.nodes)
+			}
+		}
+		if len(work) == 0 {
+			return nil
+		}
+		err := s.do(&command{customer: c, rows: s.turn, alone: true, decide: func(t *tx) error {
+			turn := turnOf{left: s.turn, around: map[*meta.Node]bool{}}
+			for _, r := range work {
+				if t.reassess(r, &turn); !r.ended {
+					break
+				}
 			}
 			return nil
 		}})
-		if err != nil || last {
+		if err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
-// toReassess lists the items, those that stand in others before these.
-func (s *Sequencer) toReassess(c belfry.CustomerID, what string) (mark string, nodes []*meta.Node) {
+// toReassess finds out what a mark asks for; nil when there is none.
+func (s *Sequencer) toReassess(c belfry.CustomerID, what string) *reassessing {
+	r := &reassessing{what: what}
+	var top *meta.Node
+	outer := false
 	s.cfg.Tree.Read(c, func(e *meta.Estate) {
 		if e == nil {
 			return
 		}
-		mark = e.Reassessment(what)
-		add := func(n *meta.Node) { nodes = append(nodes, n) }
-		if class, ok := strings.CutPrefix(what, "class "); ok {
-			e.ByClass(class, func(n *meta.Node) bool { add(n); return true })
+		r.mark = e.Reassessment(what)
+		if class, ok := strings.CutPrefix(what, classMark); ok {
+			e.ByClass(class, func(n *meta.Node) bool { r.nodes = append(r.nodes, n); return true })
 			return
 		}
-		id, err := strconv.ParseUint(strings.TrimPrefix(what, "item "), 10, 64)
-		if n := s.cfg.Tree.Node(belfry.ID(id)); err == nil && n != nil && n.Customer == c {
-			inwards(n, add)
+		_, number, _ := strings.Cut(what, " ")
+		id, err := strconv.ParseUint(number, 10, 64)
+		if n := s.cfg.Tree.Node(belfry.ID(id)); err == nil && n != nil && n.Customer == c && n.Removed == 0 {
+			top, outer = n, n.State.Mode == settledMode(n)
 		}
 	})
-	return mark, nodes
+	if r.mark == "" {
+		return nil
+	}
+	if top == nil {
+		return r
+	}
+	r.nodes = append([]*meta.Node{top}, s.cfg.Tree.Below(top)...)
+	if !strings.HasPrefix(what, coverMark) {
+		slices.Reverse(r.nodes)
+		return r
+	}
+	if !outer { // else the item itself has got its mode already, see cover
+		slices.Reverse(r.nodes)
+	}
+	r.how = covering{top: top}
+	if w := strings.SplitN(r.mark, " ", 4); len(w) == 4 {
+		r.how.moved, r.how.by = w[2] == "moved", w[3]
+	}
+	return r
 }
 
-// inwards calls f for all that stands in an item, and then for the item.
-func inwards(n *meta.Node, f func(*meta.Node)) {
-	n.Children(func(c *meta.Node) bool { inwards(c, f); return true })
-	f(n)
+// settledMode is tx.settledMode as the tree has it.
+func settledMode(n *meta.Node) (m belfry.Mode) {
+	for ; n != nil; n = n.Parent {
+		m = max(m, ownMode(&n.State.Standing))
+	}
+	return m
 }
 
-// reassess lets the rules decide anew about some items, each by itself.
-func (t *tx) reassess(nodes []*meta.Node) {
+// turnOf is what may still be done in a turn. An item may change all that is around it, so that counts, too.
+type turnOf struct {
+	left   int
+	around map[*meta.Node]bool
+}
+
+// take tells whether an item can be dealt with in this turn. The first one always can.
+func (u *turnOf) take(n *meta.Node, most int) bool {
+	if u.left == 0 || len(u.around) >= most {
+		return false
+	}
+	u.left--
+	for p := n.Parent; p != nil && !u.around[p]; p = p.Parent {
+		u.around[p] = true
+	}
+	return true
+}
+
+// reassess does what a mark asks for, each item by itself, as far as this turn goes.
+func (t *tx) reassess(r *reassessing, turn *turnOf) {
+	if r.mark != t.estate.Reassessment(r.what) {
+		r.ended = true
+		return
+	}
+	r.how.at = t.now
+	cover := strings.HasPrefix(r.what, coverMark)
 	t.together(func() {
-		for _, n := range nodes {
+		for ; len(r.nodes) > 0 && turn.take(r.nodes[0], t.seq.turn); r.nodes = r.nodes[1:] {
+			n := r.nodes[0]
 			switch {
 			case n.Removed != 0:
+			case cover:
+				t.coverOne(n, r.how)
 			case n.Kind == belfry.KindObject:
 				t.judgeObject(n)
 			case n.Kind != belfry.KindElement:
@@ -154,4 +249,7 @@ func (t *tx) reassess(nodes []*meta.Node) {
 			}
 		}
 	})
+	if r.ended = len(r.nodes) == 0; r.ended {
+		t.document(belfry.Doc{Kind: belfry.DocReassess, Customer: t.estate.ID, Name: r.what})
+	}
 }

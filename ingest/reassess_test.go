@@ -12,7 +12,7 @@ import (
 	"belfry/journal"
 )
 
-const manyDisks = 2*reassessTurn + 10
+const manyDisks = 2*turnItems + 10
 
 // newDiskBench has many objects of class disk with the value 70, which is OK.
 func newDiskBench(t testing.TB, j Journal) *bench {
@@ -54,7 +54,7 @@ func TestReassessInTurns(t *testing.T) {
 		b.records = nil
 		change()
 		for _, r := range b.records {
-			if len(r.States) > reassessTurn+10 { // and what they stand in
+			if len(r.States) > turnItems+10 { // and what they stand in
 				t.Errorf("%s: %d states in one turn", what, len(r.States))
 			}
 		}

@@ -32,6 +32,9 @@ type scratch struct {
 	regimes  map[belfry.ID]*regime        // as the round has them, see tx.regime
 	unseen   []*meta.Node                 // to be judged when their newest values have been seen
 
+	marked bool        // something is to be reassessed that the tree does not know of yet
+	left   []unsettled // by windows and moves, to be finished when the round is committed
+
 	wake []*meta.Node // to find out anew when they are due, beside those whose state is set
 
 	buffer   []byte
@@ -85,6 +88,7 @@ func (s *scratch) reset(t *meta.Tree) {
 	empty(&s.gone)
 	empty(&s.policies)
 	empty(&s.regimes)
+	s.marked, s.left = false, nil
 	s.made, s.namedTo, s.wake, s.unseen, s.policed = nil, 0, nil, nil, t.Policed() > 0
 }
 

@@ -12,6 +12,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -55,7 +56,9 @@ type Config struct {
 	Inspect func(ctx context.Context, scope belfry.Scope) func(name, collector string, before, answers map[string]string) (column string, err error)
 	// Receivers counts the resources of a customer that listen, as of the last record. May be nil.
 	Receivers func(belfry.CustomerID) int
-	Log       *slog.Logger
+	// Turn is how many items of a large change are dealt with in one turn; 0: the default.
+	Turn int
+	Log  *slog.Logger
 }
 
 // Journal makes payloads durable, all or none, at consecutive positions.
@@ -99,7 +102,8 @@ type Sequencer struct {
 	book     rulebook
 	regimes  regimes
 	values   rowValues
-	marks    int // given by tx.judgeLater
+	marks    int // given by tx.mark
+	turn     int // see Config.Turn
 
 	mu        sync.Mutex
 	queues    map[belfry.CustomerID][]*command
@@ -107,6 +111,7 @@ type Sequencer struct {
 	stopped   bool
 	wake      chan struct{}
 	answering map[string]chan struct{} // requests at work, by customer and Idempotency-Key
+	behind    behind
 }
 
 // New makes a Sequencer.
@@ -119,6 +124,8 @@ func New(c Config) *Sequencer {
 		queues:    map[belfry.CustomerID][]*command{},
 		wake:      make(chan struct{}, 1),
 		answering: map[string]chan struct{}{},
+		behind:    newBehind(),
+		turn:      cmp.Or(c.Turn, turnItems),
 		singles:   newSingles(),
 		opens:     sync.Pool{New: func() any { return new(openRows) }},
 		rooms:     sync.Pool{New: func() any { return new(dataRows) }},
@@ -190,9 +197,15 @@ func (s *Sequencer) do(c *command) error {
 // Run decides commands until ctx ends, then finishes those that were accepted.
 func (s *Sequencer) Run(ctx context.Context) error {
 	s.listen()
+	var finishing sync.WaitGroup
+	defer finishing.Wait()
+	finishing.Go(func() { s.finishBehind(ctx) })
 	timer := time.NewTimer(clockEvery)
 	defer timer.Stop()
 	for {
+		if ctx.Err() != nil { // what is left of large changes is for the next process
+			s.stop()
+		}
 		s.watchClock()
 		s.tick()
 		if s.gathers() {
@@ -211,15 +224,19 @@ func (s *Sequencer) Run(ctx context.Context) error {
 		case <-s.wake:
 		case <-timer.C:
 		case <-ctx.Done():
-			s.mu.Lock()
-			s.stopped = true
-			empty := len(s.turns) == 0
-			s.mu.Unlock()
-			if empty {
+			if s.stop() {
 				return nil
 			}
 		}
 	}
+}
+
+// stop makes the sequencer take no more commands, and tells whether none is left.
+func (s *Sequencer) stop() (empty bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = true
+	return len(s.turns) == 0
 }
 
 // gathers tells whether the next command is one that further rows may join.
@@ -320,6 +337,7 @@ func (s *Sequencer) commit(changes []change) error {
 		s.look(n)
 	}
 	s.judgeUnseen()
+	s.behind.add(s.scratch.left...)
 	return nil
 }
 

@@ -32,8 +32,8 @@ func (t *tx) settle() {
 	})
 	slices.SortFunc(boxes, func(a, b *meta.Node) int { return depth(a) - depth(b) })
 	for _, n := range boxes { // management comes down from above
-		t.cover(covering{at: t.now, top: n})
-		t.inside(n, func(c *meta.Node) { t.cover(covering{at: t.now, top: c}) })
+		t.cover(covering{at: t.now, top: n, all: true})
+		t.inside(n, func(c *meta.Node) { t.cover(covering{at: t.now, top: c, all: true}) })
 	}
 	slices.Reverse(boxes) // the deepest first: what changes there rises by itself
 	for _, n := range boxes {

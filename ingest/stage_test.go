@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
@@ -21,6 +22,8 @@ type stage struct {
 	*Sequencer
 	tree    *meta.Tree
 	journal *memory
+	turn    int      // see Config.Turn
+	driven  bool     // by somebody else, so that who asks for something waits
 	db      *meta.DB // where a part of the journal goes at each restart; nil: the next process has the journal alone
 	who     Sender
 	now     belfry.Time
@@ -37,12 +40,19 @@ const operator = "op"
 type memory struct {
 	records [][]byte
 	refuse  error
+	room    int  // one more than how often something can still be appended; 0: any number of times
+	full    bool // there was no room for something
 }
 
 func (j *memory) Append(payloads ...[]byte) (first uint64, err error) {
 	if j.refuse != nil {
 		return 0, j.refuse
 	}
+	if j.room == 1 {
+		j.full = true
+		return 0, errors.New("no room")
+	}
+	j.room = max(j.room-1, 0)
 	first = uint64(len(j.records) + 1)
 	for _, p := range payloads {
 		j.records = append(j.records, bytes.Clone(p))
@@ -123,7 +133,8 @@ func (g *stage) start() error {
 				Retention: func(string) time.Duration { return 400 * 24 * time.Hour },
 			}
 		},
-		Now: func() time.Time { return g.now.Std() },
+		Now:  func() time.Time { return g.now.Std() },
+		Turn: g.turn,
 	})
 	g.listen()
 	return nil
@@ -178,8 +189,10 @@ func (g *stage) restart(down belfry.Time) error {
 			g.faults = append(g.faults, fmt.Sprintf("%s is not after the restart what it was: %+v, was %+v", nameOf(n), now, n))
 		}
 	}
+	var err error
+	g.run(func() { err = g.Reassess() })
 	g.ring(g.now)
-	return nil
+	return err
 }
 
 // sameState compares all that is kept about an item, also after it has been to a database and back.
@@ -191,6 +204,10 @@ func sameState(a, b *belfry.State) bool {
 
 // run does something that needs the sequencer.
 func (g *stage) run(f func()) {
+	if g.driven {
+		f()
+		return
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -208,6 +225,19 @@ func (g *stage) run(f func()) {
 	}
 }
 
+// finish does what windows and moves have left.
+func (g *stage) finish() {
+	for _, c := range g.behind.begin() {
+		g.run(func() {
+			for list := g.behind.take(c); len(list) > 0; list = g.behind.take(c) {
+				if err := g.reassessAll(c, list); err != nil {
+					g.faults = append(g.faults, err.Error())
+				}
+			}
+		})
+	}
+}
+
 // ring moves the clock, and stops wherever something is due.
 func (g *stage) ring(to belfry.Time) {
 	for n := 0; ; n++ {
@@ -217,7 +247,8 @@ func (g *stage) ring(to belfry.Time) {
 			break
 		}
 		g.now = next
-		if g.tick(); n > 10_000 {
+		g.tick()
+		if g.finish(); n > 10_000 {
 			g.faults = append(g.faults, "the clock does not come to rest")
 			break
 		}

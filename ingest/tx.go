@@ -21,6 +21,7 @@ type tx struct {
 	events  events
 	history history
 	rise    *rise  // set while views wait to add up
+	left    int    // about how many more items may be changed for the sake of others in this record
 	by      string // who removes items
 	most    int    // events after which rows wait for another turn; 0: none do
 
@@ -32,7 +33,7 @@ func (s *Sequencer) begin(c belfry.CustomerID) *tx {
 	now := s.Now()
 	return &tx{
 		seq: s, s: &s.scratch, estate: s.cfg.Tree.Estate(c), now: now,
-		rec: belfry.Record{Time: now, Customer: c},
+		rec: belfry.Record{Time: now, Customer: c}, left: s.turn,
 	}
 }
 
@@ -113,9 +114,8 @@ func (t *tx) create(k belfry.Kind, name string, parent, resource *meta.Node, cla
 		t.s.objectN[it.Customer]++
 	}
 	if parent != nil {
-		p := &t.s.drafts[t.s.draft(parent)]
-		p.counts[belfry.Unknown]++
-		t.inherit(n, p.state.Mode)
+		t.s.drafts[t.s.draft(parent)].counts[belfry.Unknown]++
+		t.inherit(n)
 	}
 	if t.s.policed && k == belfry.KindObject {
 		t.hush(n)
@@ -188,7 +188,7 @@ func (t *tx) move(n, to *meta.Node) {
 			s := t.s.drafts[t.s.draft(n)].state.Status
 			t.recount(from, s, -1)
 			t.recount(to, s, 1)
-			t.cover(covering{at: t.now, top: n, moved: true})
+			t.finishLater(t.cover(covering{at: t.now, top: n, moved: true}))
 			settled()
 		})
 	}

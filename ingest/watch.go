@@ -27,9 +27,13 @@ func (t *tx) resettle(n *meta.Node) func() {
 	if !t.s.policed || n.Kind == belfry.KindElement {
 		return func() {}
 	}
-	before := t.regime(n)
+	before, unsettled := t.regime(n), t.unsettled()
 	return func() {
-		if !before.same(t.regime(n)) {
+		switch {
+		case before.same(t.regime(n)) && !unsettled:
+		case t.tooMuchIn(n):
+			t.finishLater(t.judgeLater(reassessItem(n.ID)))
+		default:
 			t.rejudge(n)
 		}
 	}
@@ -38,6 +42,7 @@ func (t *tx) resettle(n *meta.Node) func() {
 // rejudge lets the rules decide anew in a round that may have brought values. Those of this round are nowhere to be seen
 // until it is committed, so objects that got some are judged right after it.
 func (t *tx) rejudge(n *meta.Node) {
+	t.left--
 	switch {
 	case n.Kind != belfry.KindObject:
 		t.inside(n, t.rejudge)

@@ -147,6 +147,25 @@ func (t *Tree) Content(s belfry.Scope, n *Node) (list []*Node) {
 	return list
 }
 
+// Below lists what stands in a view or resource at any depth, without graphical elements. Each item comes after the one in
+// which it stands. The tree is locked for one view at a time, so that what moves meanwhile may be missing, or stand there twice.
+func (t *Tree) Below(n *Node) (list []*Node) {
+	add := func(b *box) {
+		t.mu.RLock()
+		defer t.mu.RUnlock()
+		list = append(list, b.children...)
+	}
+	if n.box != nil {
+		add(n.box)
+	}
+	for i := 0; i < len(list); i++ {
+		if b := list[i].box; b != nil {
+			add(b)
+		}
+	}
+	return list
+}
+
 // Look calls f with the item of each number, removed ones included, and nil where there is none. The tree is locked for
 // reading meanwhile, a stretch of the list at a time.
 func (t *Tree) Look(ids []belfry.ID, f func(i int, n *Node)) {

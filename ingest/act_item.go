@@ -1,0 +1,146 @@
+package ingest
+
+import (
+	"belfry"
+	"belfry/meta"
+)
+
+// progress is how far an action has come with one item. It takes more than one turn if much stands in the item: then all of that
+// is managed before anything is acknowledged, and the item itself is acknowledged after what stands in it.
+type progress struct {
+	node    *meta.Node
+	managed bool
+	acked   bool
+
+	acking  bool         // the item was in error when its turn came
+	list    bool         // the objects are to be listed before the next turn
+	objects []*meta.Node // that are still to be acknowledged
+	content int          // how many have been
+	time    belfry.Time  // of their acknowledgments
+}
+
+// apply does all that is asked for with the next items, as far as this turn goes.
+func (p *acting) apply(t *tx, whole bool) {
+	if whole && p.Ack != nil { // else the record has the order, and most items inside follow it in turns
+		t.left = actWhole
+	}
+	for names := 0; p.next < len(p.names) && (whole || names < p.seq.turn && len(t.rec.States) < p.seq.turn); names++ {
+		var n *meta.Node
+		bad := p.bad[p.next]
+		if bad == nil {
+			n, bad = t.named(p.Action, p.names[p.next])
+		}
+		switch {
+		case bad != nil:
+			p.out.fail(p.names[p.next], bad)
+		case !whole && names > 0 && p.sizes[n] > t.left:
+			return
+		default:
+			if p.at.node != n {
+				p.at = progress{node: n}
+			}
+			if !p.actOn(t, n, whole) {
+				return
+			}
+		}
+		p.next++
+		p.at = progress{}
+	}
+}
+
+// actOn does all that is asked for with one item. It may have to be called again in another turn.
+func (p *acting) actOn(t *tx, n *meta.Node, whole bool) (finished bool) {
+	done := ActedItem{Name: n.Name, Kind: n.Kind.String()}
+	if n.Resource != nil && n.Resource != n {
+		done.Resource = n.Resource.Name
+	}
+	if p.Manage != nil && !p.at.managed {
+		p.at.managed = true
+		if more := p.manage(t, n, done); more && !whole {
+			return false
+		}
+	}
+	if p.Ack != nil && !p.at.acked {
+		if p.at.acked = p.acknowledge(t, n, done, whole); !p.at.acked {
+			return false
+		}
+	}
+	if p.Note != nil {
+		done.Result = t.note(n, *p.Note, p.who.Name)
+		p.out.Items = append(p.out.Items, done)
+	}
+	return true
+}
+
+// manage sets how an item is managed. It tells whether what stands inside is left to Sequencer.reassessAll.
+func (p *acting) manage(t *tx, n *meta.Node, done ActedItem) (more bool) {
+	if bad := allowed(n, p.Manage.Mode); bad != nil {
+		p.out.fail(n.Name, bad)
+		return false
+	}
+	done.Content = p.sizes[n]
+	done, rest := t.manage(n, *p.Manage, done)
+	p.out.Items = append(p.out.Items, done)
+	if rest != "" {
+		p.rest = append(p.rest, rest)
+	}
+	return rest != ""
+}
+
+// acknowledge marks the error of an item as known, and those of the objects inside.
+func (p *acting) acknowledge(t *tx, n *meta.Node, done ActedItem, whole bool) (finished bool) {
+	var bad *belfry.Error
+	content, size := 0, p.sizes[n]
+	switch {
+	case whole && size > t.left:
+		bad = belfry.Errorf(belfry.LimitReached, "an action with an Idempotency-Key is one record and acknowledges up to %d items that stand in others; "+
+			"in %q stand %d; send it without a key, or name less at a time", actWhole, clip([]byte(n.Name)), size)
+	case whole || size <= p.seq.turn:
+		t.left -= size
+		content, bad = t.acknowledge(n, *p.Ack)
+	default:
+		if content, finished, bad = p.acknowledgeMany(t, n); !finished {
+			return false
+		}
+	}
+	if bad != nil {
+		p.out.fail(n.Name, bad)
+		return true
+	}
+	done.Result, done.Content, done.To = "acknowledged", content, shownTime(p.Ack.Until)
+	p.out.Items = append(p.out.Items, done)
+	return true
+}
+
+// acknowledgeMany does that in turns. If the item recovers in between, it is not acknowledged, and what stands in it has been.
+func (p *acting) acknowledgeMany(t *tx, n *meta.Node) (content int, finished bool, bad *belfry.Error) {
+	if bad := t.inError(n); bad != nil {
+		return 0, true, bad
+	}
+	at := &p.at
+	if !at.acking {
+		at.acking, at.list, at.time = true, true, t.now
+		return 0, false, nil
+	}
+	a := *p.Ack
+	a.Time = at.time
+	part := at.objects[:min(p.seq.turn, len(at.objects))]
+	for _, o := range part {
+		if o.Removed == 0 && t.stands(o, n) && t.acknowledgeOne(o, a) {
+			at.content++
+		}
+	}
+	if at.objects = at.objects[len(part):]; len(at.objects) > 0 {
+		return 0, false, nil
+	}
+	t.acknowledgeTop(n, a, at.content)
+	return at.content, true, nil
+}
+
+// stands tells whether an item stands in another, at any depth.
+func (t *tx) stands(n, in *meta.Node) bool {
+	for n != nil && n != in {
+		n = t.parent(n)
+	}
+	return n != nil
+}

@@ -1,0 +1,298 @@
+package ingest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"belfry"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// newFullBench has two resources of a thousand objects each, in one view, and an empty view beside it that is unmanaged.
+func newFullBench(t testing.TB, j Journal) *bench {
+	t.Helper()
+	b := newBenchOn(t, j)
+	b.grow(t, 2000)
+	b.bulk(t, false, "view", "name,view\naside,MAIN\n", Options{})
+	b.act(t, Action{Kind: belfry.KindView, List: []string{"aside"}, Manage: &status.Order{Mode: belfry.Stored}}, Repeat{})
+	b.records = nil
+	return b
+}
+
+// fail makes objects Unavailable.
+func (b *bench) fail(t testing.TB, objects int) {
+	t.Helper()
+	err := b.do(&command{customer: b.who.Customer, alone: true, decide: func(x *tx) error {
+		for i := range objects {
+			n, _ := x.estate.Object(fmt.Sprintf("obj%07d", i))
+			x.input(n, status.Input{Time: x.now, NoResponse: true})
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.records = nil
+}
+
+// modes counts the objects of each mode.
+func (b *bench) modes() map[belfry.Mode]int {
+	count := map[belfry.Mode]int{}
+	for n := range b.tree.Each(b.tree.Everything(b.who.Customer)) {
+		if n.Kind == belfry.KindObject {
+			count[n.State.Mode]++
+		}
+	}
+	return count
+}
+
+// checkTurns sees to it that no record since the last call has changed more than a turn may, and that nothing is left to be done.
+func (b *bench) checkTurns(t testing.TB, what string, turns int) {
+	t.Helper()
+	for range 100_000 { // what windows and moves have left has its turns between these
+		if len(b.tree.Reassessments(b.who.Customer)) == 0 {
+			break
+		}
+		if err := b.do(&command{customer: b.who.Customer, alone: true, decide: func(*tx) error { return nil }}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left := b.tree.Reassessments(b.who.Customer); len(left) > 0 {
+		t.Errorf("%s: left are %v", what, left)
+	}
+	err := b.do(&command{customer: b.who.Customer, alone: true, decide: func(x *tx) error {
+		for _, r := range b.records {
+			if len(r.States) > turnItems+10 { // and what they stand in
+				t.Errorf("%s: %d states in one record", what, len(r.States))
+			}
+		}
+		if len(b.records) < turns {
+			t.Errorf("%s: %d records", what, len(b.records))
+		}
+		b.records = nil
+		if faults := faultsOf(x.estate); len(faults) > 0 {
+			t.Errorf("%s: %.500s", what, fmt.Sprint(faults))
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCoverInTurns: one view or resource with very much in it is managed, acknowledged and moved in turns, and counts as ever
+// when all is done.
+func TestCoverInTurns(t *testing.T) {
+	b := newFullBench(t, newJournal(t))
+	f := func(kind belfry.Kind, name string, mode belfry.Mode, content int, want belfry.Mode, objects int) {
+		t.Helper()
+		what := fmt.Sprintf("%s %v", name, mode)
+		code, out := b.act(t, Action{Kind: kind, List: []string{name}, Manage: &status.Order{Mode: mode}}, Repeat{})
+		if code != 200 || out.Items[0].Content != content {
+			t.Errorf("%s: %d %+v", what, code, out)
+		}
+		if got := b.modes()[want]; got != objects {
+			t.Errorf("%s: %d objects follow it, want %d", what, got, objects)
+		}
+		b.checkTurns(t, what, 3)
+	}
+	f(belfry.KindView, "MAIN", belfry.Discarded, 2004, belfry.Discarded, 2000)
+	f(belfry.KindView, "MAIN", belfry.Managed, 2004, belfry.Managed, 2000)
+	f(belfry.KindResource, "res0000", belfry.Stopped, 1000, belfry.Stopped, 1000)
+	f(belfry.KindView, "view0000", belfry.Stored, 2002, belfry.Stored, 1000)
+	f(belfry.KindResource, "res0000", belfry.Managed, 1000, belfry.Stored, 2000)
+	f(belfry.KindView, "view0000", belfry.WhileRed, 2002, belfry.WhileRed, 2000)
+	f(belfry.KindView, "view0000", belfry.Managed, 2002, belfry.Managed, 2000)
+
+	b.bulk(t, false, "custom", "name,view\nres0001,aside\n", Options{})
+	b.checkTurns(t, "moved to where nothing is managed", 3)
+	if got := b.modes()[belfry.Stored]; got != 1000 {
+		t.Errorf("%d objects have been moved", got)
+	}
+	b.bulk(t, false, "custom", "name,view\nres0001,view0000\n", Options{Atomic: true})
+	b.checkTurns(t, "and back", 3)
+
+	order := &status.Order{Mode: belfry.Stored, From: b.Now() + 60*second, To: b.Now() + 120*second}
+	b.act(t, Action{Kind: belfry.KindView, List: []string{"view0000"}, Manage: order}, Repeat{})
+	b.records = nil
+	b.pass(t, time.Minute)
+	b.checkTurns(t, "a window opens", 3)
+	if got := b.modes()[belfry.Stored]; got != 2000 {
+		t.Errorf("%d objects in an open window", got)
+	}
+	b.pass(t, time.Minute)
+	b.checkTurns(t, "a window closes", 3)
+	if got := b.modes()[belfry.Managed]; got != 2000 {
+		t.Errorf("%d objects out of the window", got)
+	}
+
+	if code, out := b.act(t, Action{Kind: belfry.KindView, List: []string{"view0000"}, Manage: &status.Order{Mode: belfry.Stored}, DryRun: true}, Repeat{}); code != 200 || out.Items[0].Content != 2002 || len(b.records) > 0 {
+		t.Errorf("dry run: %d %+v", code, out)
+	}
+	order = &status.Order{Mode: belfry.Stored}
+	b.act(t, Action{Kind: belfry.KindView, List: []string{"view0000"}, Manage: order}, Repeat{Key: "k"})
+	if got := b.modes()[belfry.Stored]; got != 2000 || b.records[0].Answer == nil {
+		t.Errorf("with a key: %d objects", got)
+	}
+	b.checkTurns(t, "with a key", 3)
+	b.fail(t, 1)
+	code, out := b.act(t, Action{Kind: belfry.KindView, List: []string{"view0000"}, Manage: &status.Order{}, Ack: &belfry.Ack{}}, Repeat{Key: "both"})
+	if code != 200 || len(out.Items) != 2 || out.Items[1].Content != 1 || len(b.records) != 1 {
+		t.Errorf("managed and acknowledged with a key: %d %+v", code, out)
+	}
+}
+
+// TestAcknowledgeInTurns: the errors of very many objects in one view are acknowledged in turns, and told in one event.
+func TestAcknowledgeInTurns(t *testing.T) {
+	b := newFullBench(t, newJournal(t))
+	ack := func(name string, r Repeat) (int, Acted) {
+		t.Helper()
+		return b.act(t, Action{Kind: belfry.KindView, List: []string{name}, Ack: &belfry.Ack{Text: "seen"}}, r)
+	}
+	if code, out := ack("view0000", Repeat{}); code != 409 || out.Error.Code != belfry.NotInError {
+		t.Errorf("nothing in error: %d %+v", code, out)
+	}
+	b.fail(t, 1200)
+	acked := func(want int) {
+		t.Helper()
+		count := 0
+		for n := range b.tree.Each(b.tree.Everything(b.who.Customer)) {
+			if n.State.Acknowledged() && n.Kind == belfry.KindObject {
+				count++
+			}
+		}
+		if count != want {
+			t.Errorf("%d are acknowledged, want %d", count, want)
+		}
+	}
+	code, out := ack("MAIN", Repeat{})
+	if code != 200 || len(out.Items) != 1 || out.Items[0].Content != 1200 {
+		t.Errorf("%d %+v", code, out)
+	}
+	events := 0
+	for _, r := range b.records {
+		for _, batch := range r.Batches {
+			if batch.Collection == belfry.Events {
+				events += batch.Len()
+			}
+		}
+	}
+	if events != 1 {
+		t.Errorf("%d events", events)
+	}
+	b.checkTurns(t, "acknowledge", 3)
+	acked(1200)
+	if code, out = ack("view0000", Repeat{}); code != 200 || out.Items[0].Content != 1200 {
+		t.Errorf("again: %d %+v", code, out)
+	}
+	if code, out = ack("view0000", Repeat{Key: "k"}); code != 200 || out.Items[0].Content != 1200 {
+		t.Errorf("with a key: %d %+v", code, out)
+	}
+}
+
+// TestActWhole: an acknowledgment with an Idempotency-Key is one record, so it does not cover any number of items.
+func TestActWhole(t *testing.T) {
+	b := newBench(t)
+	b.grow(t, actWhole)
+	b.fail(t, 1)
+	f := func(a Action, r Repeat, want belfry.Code) {
+		t.Helper()
+		a.Kind = belfry.KindView
+		if _, out := b.act(t, a, r); want == "" && len(out.Errors) > 0 || want != "" && (len(out.Errors) != 1 || out.Errors[0].Code != want) {
+			t.Errorf("%+v", out)
+		}
+	}
+	f(Action{List: []string{"MAIN"}, Ack: &belfry.Ack{}}, Repeat{Key: "1"}, belfry.LimitReached)
+	f(Action{List: []string{"MAIN"}, Ack: &belfry.Ack{}}, Repeat{}, "")
+	f(Action{List: []string{"res0000", "MAIN"}, Ack: &belfry.Ack{}}, Repeat{Key: "2"}, belfry.LimitReached)
+	b.records = nil
+	f(Action{List: []string{"MAIN"}, Manage: &status.Order{Mode: belfry.Stored}}, Repeat{Key: "3"}, "")
+	if got := b.modes()[belfry.Stored]; got != actWhole {
+		t.Errorf("%d objects are unmanaged", got)
+	}
+	b.checkTurns(t, "managed with a key", 10)
+}
+
+// TestCoverAfterCrash: what is left undone when the process is killed is done after the next start.
+func TestCoverAfterCrash(t *testing.T) {
+	for _, mode := range []belfry.Mode{belfry.Stored, belfry.Managed} {
+		j := &failing{Journal: &memory{}}
+		b := newFullBench(t, j)
+		if mode == belfry.Managed {
+			b.act(t, Action{Kind: belfry.KindView, List: []string{"MAIN"}, Manage: &status.Order{Mode: belfry.Stored}}, Repeat{})
+		}
+		j.left.Store(4) // the order, and two turns
+		_, _, err := b.Act(t.Context(), b.who, Action{Kind: belfry.KindView, List: []string{"MAIN"}, Manage: &status.Order{Mode: mode}}, Repeat{})
+		if belfry.CodeOf(err) != belfry.StorageUnavailable {
+			t.Fatal(err)
+		}
+		g, err := newStage(&memory{records: j.Journal.(*memory).records}, belfry.At(b.time()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := g.tree.Reassessments(g.who.Customer); len(left) != 1 {
+			t.Fatalf("left are %v", left)
+		}
+		if err := g.restart(0); err != nil {
+			t.Fatal(err)
+		}
+		if faults := append(g.faults, faultsOf(g.tree.Estate(g.who.Customer))...); len(faults) > 0 {
+			t.Errorf("%v: %.500s", mode, fmt.Sprint(faults))
+		}
+	}
+}
+
+// TestCoverRemoved: a mark goes when its item has been removed.
+func TestCoverRemoved(t *testing.T) {
+	j := &failing{Journal: newJournal(t)}
+	b := newFullBench(t, j)
+	j.left.Store(3)
+	if _, _, err := b.Act(t.Context(), b.who, Action{Kind: belfry.KindView, List: []string{"res0000"}, Manage: &status.Order{Mode: belfry.Stored}}, Repeat{}); err == nil {
+		t.Fatal("the journal failed unnoticed")
+	}
+	j.left.Store(0)
+	if _, r := b.bulk(t, true, "custom", "name,view\nres0000,\n", Options{Recursive: true}); r.Removed != 1 {
+		t.Fatalf("%+v", r)
+	}
+	if err := b.Reassess(); err != nil {
+		t.Fatal(err)
+	}
+	b.records = nil
+	b.checkTurns(t, "removed", 0)
+	if got := b.modes()[belfry.Managed]; got != 1000 {
+		t.Errorf("%d objects are left", got)
+	}
+}
+
+// TestMoveToPolicies: a resource with much in it that is moved to where other policies count follows them in turns.
+func TestMoveToPolicies(t *testing.T) {
+	b := newDiskBench(t, newJournal(t))
+	b.bulk(t, false, "view", "name,view\nstrict,MAIN\n", Options{})
+	b.policy(t, "p", says("view", "strict", "", 50))
+	b.records = nil
+	b.bulk(t, false, "custom", "name,view\nweb01,strict\n", Options{})
+	b.checkTurns(t, "moved", 3)
+	if got := b.showing(belfry.Critical); got != manyDisks {
+		t.Errorf("%d of %d objects follow the policy", got, manyDisks)
+	}
+}
+
+// TestBelow lists what stands in a view.
+func TestBelow(t *testing.T) {
+	b := newFullBench(t, newJournal(t))
+	var main *meta.Node
+	b.tree.Read(b.who.Customer, func(e *meta.Estate) { main = e.Main })
+	seen := map[*meta.Node]bool{main: true}
+	list := b.tree.Below(main)
+	for _, n := range list {
+		if seen[n] || !seen[n.Parent] {
+			t.Errorf("%s stands there twice, or before %s", n.Name, n.Parent.Name)
+		}
+		seen[n] = true
+	}
+	if len(list) != 2004 {
+		t.Errorf("%d items", len(list))
+	}
+}
