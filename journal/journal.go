@@ -5,6 +5,7 @@
 //
 //	0000000000000007.journal   header │ record 7·1 │ record 7·2 │ … │ record 7·n          (sealed)
 //	0000000000000009.journal   header │ record 9·1 │ … │ zeros, allocated beforehand      (being written)
+//	end                        position of the last record that was acknowledged
 //
 // Invariants:
 //   - A segment is written by one process in one go, front to back. Every Open begins a new one; so does every failed
@@ -14,7 +15,8 @@
 //   - The newest segment is never removed, so that the numbers of its predecessors cannot come back.
 //
 // Of an append that a crash or a power loss interrupts, none, some or all records may be found afterwards: none of them
-// was acknowledged. Those found count from then on.
+// was acknowledged. Those found count from then on. What was acknowledged and is not found is damage: the file "end" says
+// how far that went.
 //
 // One goroutine calls Append and Close. All other methods may be called from anywhere at any time.
 package journal
@@ -115,6 +117,7 @@ type Journal struct {
 	reading bool      // see Read
 	spares  bool      // whether to make them
 	spare   chan bool // tells once whether it was made; nil when none is on its way
+	mark    mark      // its fields pos, known and problem do not change after Open
 
 	mu       sync.Mutex // guards what follows; never held during input or output
 	segments []*segment // by number; the active one is the last
@@ -243,6 +246,7 @@ func (j *Journal) Append(payloads ...[]byte) (first uint64, err error) {
 		j.abandon()
 		return 0, writeError("append to journal "+j.dir, err)
 	}
+	j.writeMark(first + uint64(len(payloads)) - 1)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.active.last += uint64(len(payloads))
@@ -339,7 +343,7 @@ func (j *Journal) Close() error {
 		return nil
 	}
 	j.closed = true
-	return errors.Join(j.dropSpare(), j.folder.Close())
+	return errors.Join(j.dropSpare(), j.mark.close(), j.folder.Close())
 }
 
 // Release removes the segments all of whose records are at or before pos, oldest first. It keeps the newest one, unless

@@ -30,6 +30,9 @@ func Open(dir string, o Options) (*Journal, error) {
 	for _, d := range j.damaged {
 		j.tell(d)
 	}
+	if j.mark.problem != "" {
+		j.o.Log.Warn("the note of the journal's end is not used", "file", markPath(dir), "why", j.mark.problem)
+	}
 	return j, nil
 }
 
@@ -56,6 +59,7 @@ func (j *Journal) openDir() (err error) {
 		err = j.list()
 	}
 	if err == nil {
+		j.mark = readMark(j.dir)
 		err = j.examine()
 	}
 	if err != nil {
@@ -143,7 +147,19 @@ func (j *Journal) examine() error {
 		}
 		j.damaged = append(damaged, j.damaged...)
 	}
+	j.checkMark()
 	return nil
+}
+
+// checkMark notes when the segments that the mark points into are gone: the newest one is never released.
+func (j *Journal) checkMark() {
+	m := j.mark.pos
+	if n := len(j.segments); m <= j.o.After || n > 0 && j.segments[n-1].number >= m>>32 {
+		return
+	}
+	lost := Damage{Segment: segmentName(m >> 32), From: max(j.reached, j.last) + 1, To: m, Reason: "segment is missing"}
+	j.damaged = append(j.damaged, lost)
+	j.next = max(j.next, m>>32+1)
 }
 
 // lastOf is the last position of a segment that counts; 0 if it has none.
@@ -174,12 +190,12 @@ func (j *Journal) examineSegment(s *segment, newest bool, fence uint64) (h heade
 		damaged = append(damaged, Damage{Segment: filepath.Base(s.path), Reason: "segment header is damaged"})
 	}
 	sc := j.scan(f, s, s.size, limit(fence, s.number))
-	sc.newest = newest
+	sc.newest, sc.acked, sc.marked = newest, j.mark.in(s.number), j.mark.pos != 0
 	if err := sc.run(func(pos uint64, _ []byte) error { s.last = pos; return nil }); err != nil {
 		return h, nil, err
 	}
 	s.end = min(sc.end, s.size)
-	if newest && !h.ok && s.index() == 0 { // a segment has its header before it has its name, so this is no trace of a crash
+	if newest && (!h.ok || s.size < headerSize) && s.index() == 0 && sc.acked == 0 { // a segment has its header before it has its name, so this is no trace of a crash
 		damaged = append(damaged, Damage{Segment: filepath.Base(s.path), From: s.last + 1, Reason: "all of the segment is damaged"})
 	}
 	for _, d := range sc.damaged {
@@ -187,10 +203,17 @@ func (j *Journal) examineSegment(s *segment, newest bool, fence uint64) (h heade
 			damaged = append(damaged, d)
 		}
 	}
-	if newest && h.ok && s.end < s.size && !j.reading {
+	// What is left of a lost end stays for whoever can read it; the fence of the next segment keeps it from coming back.
+	if newest && h.ok && s.end < s.size && !j.reading && !lostEnd(damaged) {
 		j.cut(f, s)
 	}
 	return h, damaged, nil
+}
+
+// lostEnd tells whether the last damage found in a segment is a loss; its records may go on behind it.
+func lostEnd(damaged []Damage) bool {
+	n := len(damaged)
+	return n > 0 && damaged[n-1].From != 0 && !damaged[n-1].Torn
 }
 
 // limit is the last index in a segment that counts under a fence.

@@ -36,7 +36,8 @@ func folderSize(dir string) (n int64) {
 func TestOneSegmentDisk(t *testing.T) {
 	dir := t.TempDir()
 	const segment = 256 << 10
-	j := open(t, dir, onDiskOf(dir, segment, segment))
+	const disk = segment + markSize
+	j := open(t, dir, onDiskOf(dir, disk, segment))
 	record := strings.Repeat("x", 20<<10)
 	fill := func() (n int) {
 		t.Helper()
@@ -63,7 +64,7 @@ func TestOneSegmentDisk(t *testing.T) {
 		}
 		if last = j.Last(); round == 0 { // a restart in that state
 			must(t, j.Close())
-			j = open(t, dir, onDiskOf(dir, segment, segment))
+			j = open(t, dir, onDiskOf(dir, disk, segment))
 			if j.Last() != last {
 				t.Fatalf("last is %x, want %x", j.Last(), last)
 			}
@@ -79,7 +80,7 @@ func TestOneSegmentDisk(t *testing.T) {
 	must(t, j.Shrink(j.Last()))
 	last := j.Last()
 	must(t, j.Close())
-	j = open(t, dir, onDiskOf(dir, segment, segment))
+	j = open(t, dir, onDiskOf(dir, disk, segment))
 	if len(j.Damaged()) > 0 || j.Last() != last {
 		t.Errorf("after a restart: last %x, want %x; damage %v", j.Last(), last, j.Damaged())
 	}

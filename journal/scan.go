@@ -40,6 +40,8 @@ type scanner struct {
 	limit  uint32 // index of the last record that counts; math.MaxUint32 if not known
 	name   string // for the damage
 	newest bool   // nothing comes after this segment: a bad end may be torn
+	acked  uint32 // index of the last record that was acknowledged, as far as that is known
+	marked bool   // it is known
 
 	damaged []Damage
 	end     int64 // behind the last good record
@@ -47,6 +49,7 @@ type scanner struct {
 	next    uint32 // index that the next record should have
 	pending *Damage
 	open    bool   // nobody knows how many records the pending damage has hit
+	cut     bool   // the file ends inside a record
 	buf     []byte // window on the file
 	at      int64  // offset of the window
 }
@@ -96,7 +99,9 @@ func (s *scanner) run(f func(pos uint64, payload []byte) error) error {
 			s.bad(off, r.pos, "payload does not match its checksum")
 			off += recordHeaderSize + r.length
 		case noRecord:
-			off, err = s.resync(off)
+			if s.cut, err = s.ends(off); err == nil {
+				off, err = s.resync(off)
+			}
 		}
 		if err != nil {
 			return err
@@ -145,6 +150,20 @@ func (s *scanner) record(off int64) (r record, err error) {
 func (s *scanner) fits(h recordHeader, off int64) bool {
 	i := uint32(h.pos)
 	return h.pos>>32 == s.number && i >= s.next && i <= s.limit && off+recordHeaderSize+h.length <= s.size
+}
+
+// ends tells whether a record begins at off for which the file is too short.
+func (s *scanner) ends(off int64) (bool, error) {
+	if off >= s.size {
+		return false, nil
+	}
+	b, err := s.view(off, min(recordHeaderSize, s.size-off))
+	if err != nil || len(b) < recordHeaderSize {
+		n := min(len(b), len(marker))
+		return string(b[:n]) == marker[:n], err
+	}
+	h, ok := parseRecordHeader(b)
+	return ok && h.pos == s.pos(s.next) && off+recordHeaderSize+h.length > s.size, nil
 }
 
 // resync looks from off on for the next good record and gives its offset; -1 if there is none. Nothing but zeros up to
@@ -214,12 +233,18 @@ func (s *scanner) good(pos uint64, end int64) {
 // finish notes what is known about the end.
 func (s *scanner) finish() {
 	known := s.limit != math.MaxUint32
-	if known && s.next <= s.limit {
-		s.bad(s.end, s.pos(s.limit), "segment ends too early")
+	least := s.acked // how many records there must be
+	if known {
+		least = s.limit
+	}
+	if s.next <= least {
+		s.bad(s.end, s.pos(least), "segment ends too early")
 	}
 	if d := s.pending; d != nil {
-		d.Torn = s.newest
-		if s.open && !known {
+		acknowledged := s.next <= s.acked
+		// A file is allocated before records are written into it, so a process that was killed leaves none that ends inside one.
+		d.Torn = s.newest && !acknowledged && (s.marked || !s.cut)
+		if s.open && !known && !acknowledged {
 			d.To = 0
 		}
 		s.settle()

@@ -133,6 +133,7 @@ func (j *Journal) begin(size int64) error {
 	}
 	s := &segment{number: j.next, last: j.next << 32, end: headerSize, size: size}
 	s.path = filepath.Join(j.dir, segmentName(s.number))
+	j.prepareMark()
 	f, err := j.create(s)
 	if err != nil {
 		return err

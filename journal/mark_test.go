@@ -1,0 +1,165 @@
+package journal
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// copyWith puts the small journal into a folder of its own, with some files changed: nil leaves one out.
+func (s small) copyWith(t *testing.T, changed map[string][]byte) string {
+	t.Helper()
+	dir := memoryDir(t)
+	files := map[string][]byte{markName: s.mark}
+	for name, data := range s.files {
+		files[name] = data
+	}
+	for name, data := range changed {
+		files[name] = data
+	}
+	for name, data := range files {
+		if data != nil {
+			must(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
+		}
+	}
+	return dir
+}
+
+// TestLostEnd looks at the words in which a lost end is told: again at every start, and under the same position, until the
+// journal has gone on behind it.
+func TestLostEnd(t *testing.T) {
+	s := smallJournal(t)
+	first, second := segmentName(1), segmentName(2)
+	end := s.ends[at(2, 6)]
+	changed := func(change func(b []byte) []byte) []byte { return change(bytes.Clone(s.files[second])) }
+	f := func(name string, files map[string][]byte, want Damage) {
+		t.Run(name, func(t *testing.T) {
+			dir := s.copyWith(t, files)
+			for range 2 {
+				j := open(t, dir, fast())
+				if got := j.Damaged(); !slices.Contains(got, want) {
+					t.Errorf("got %+v, want %+v", got, want)
+				}
+				must(t, j.Close())
+			}
+			j := open(t, dir, fast())
+			if pos := appendAll(t, j, "new"); pos <= at(2, 6) {
+				t.Errorf("position %x was used before", pos)
+			}
+			must(t, j.Close())
+			for _, d := range open(t, dir, fast()).Damaged() {
+				if d.From == want.From {
+					t.Errorf("told again: %+v", d)
+				}
+			}
+		})
+	}
+	f("cut at a record", map[string][]byte{second: s.files[second][:s.ends[at(2, 3)]]},
+		Damage{second, s.ends[at(2, 3)], at(2, 4), at(2, 6), false, "segment ends too early"})
+	f("cut inside the last record", map[string][]byte{second: s.files[second][:end-1]},
+		Damage{second, s.ends[at(2, 5)], at(2, 6), at(2, 6), false, "record header is damaged"})
+	f("zeros from a record on", map[string][]byte{second: changed(func(b []byte) []byte { clear(b[s.ends[at(2, 4)]:]); return b })},
+		Damage{second, s.ends[at(2, 4)], at(2, 5), at(2, 6), false, "segment ends too early"})
+	f("zeros from the middle of a record on", map[string][]byte{second: changed(func(b []byte) []byte { clear(b[s.ends[at(2, 4)]-2:]); return b })},
+		Damage{second, s.ends[at(2, 3)], at(2, 4), at(2, 6), false, "payload does not match its checksum"})
+	f("a bit of the last record", map[string][]byte{second: changed(func(b []byte) []byte { b[end-2] ^= 8; return b })},
+		Damage{second, s.ends[at(2, 5)], at(2, 6), at(2, 6), false, "payload does not match its checksum"})
+	f("empty", map[string][]byte{second: {}},
+		Damage{second, headerSize, at(2, 1), at(2, 6), false, "segment ends too early"})
+	f("segment gone", map[string][]byte{second: nil},
+		Damage{second, 0, at(1, 7), at(2, 6), false, "segment is missing"})
+	f("all segments gone", map[string][]byte{first: nil, second: nil},
+		Damage{second, 0, 1, at(2, 6), false, "segment is missing"})
+}
+
+// TestCrashBehindMark: what an append wrote that nobody has acknowledged is torn, or counts, and is never a loss.
+func TestCrashBehindMark(t *testing.T) {
+	s := smallJournal(t)
+	end := int(s.ends[at(2, 6)])
+	next := append(appendRecordHeader(nil, at(2, 7), []byte("late")), "late"...)
+	for n := range len(next) + 1 {
+		data := append(bytes.Clone(s.files[segmentName(2)]), make([]byte, 100)...)
+		copy(data[end:], next[:n])
+		j := open(t, s.copyWith(t, map[string][]byte{segmentName(2): data}), fast())
+		got, want := replay(t, j, 0), s.records
+		if n == len(next) {
+			want = append(slices.Clone(want), entry{at(2, 7), "late"})
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%d bytes of a record: %v", n, got)
+		}
+		if slices.ContainsFunc(j.Damaged(), func(d Damage) bool { return !d.Torn }) {
+			t.Fatalf("%d bytes of a record: %+v", n, j.Damaged())
+		}
+	}
+}
+
+// TestUnusableMark: a mark that is missing, old, damaged or from elsewhere costs nothing, and is replaced.
+func TestUnusableMark(t *testing.T) {
+	s := smallJournal(t)
+	f := func(data []byte, used bool) {
+		t.Helper()
+		dir := s.copyWith(t, map[string][]byte{markName: data})
+		j := open(t, dir, fast())
+		if d := j.Damaged(); len(d) > 0 {
+			t.Fatalf("%x: %+v", data, d)
+		}
+		if (j.MarkProblem() == "") != (used || data == nil) || (j.Acknowledged() != 0) != used {
+			t.Fatalf("%x: %q, %x", data, j.MarkProblem(), j.Acknowledged())
+		}
+		appendAll(t, j, "a", "b")
+		must(t, j.Close())
+		if got := readMark(dir); got.pos != at(3, 2) {
+			t.Fatalf("%x: afterwards %+v", data, got)
+		}
+	}
+	f(s.mark, true)
+	f(appendMark(nil, at(1, 3), ""), true)
+	f(nil, false)
+	f(appendMark(nil, at(9, 9), strings.Repeat("a", 32)), false)
+	for n := range s.mark {
+		f(s.mark[:n], false)
+		for bit := range 8 {
+			bad := bytes.Clone(s.mark)
+			bad[n] ^= 1 << bit
+			f(bad, false)
+		}
+	}
+	f(append(bytes.Clone(s.mark), 0), false)
+}
+
+// TestCutWithoutMark: a file that ends inside a record was not left by a crash, as segments are allocated beforehand.
+func TestCutWithoutMark(t *testing.T) {
+	s := smallJournal(t)
+	second := segmentName(2)
+	start, end := s.ends[at(2, 5)], s.ends[at(2, 6)]
+	for n := start + 1; n < end; n++ {
+		j := open(t, s.copyWith(t, map[string][]byte{markName: nil, second: s.files[second][:n]}), fast())
+		want := []Damage{{second, start, at(2, 6), 0, false, "record header is damaged"}}
+		if got := j.Damaged(); !slices.Equal(got, want) {
+			t.Fatalf("cut at %d: %+v", n, got)
+		}
+	}
+}
+
+// TestMarkNotWritable: an append does not need the mark, and the log says once that there is none.
+func TestMarkNotWritable(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, markName), 0o700))
+	var log bytes.Buffer
+	j := open(t, dir, Options{SegmentSize: 100, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	for range 4 {
+		appendAll(t, j, "a")
+	}
+	if n := strings.Count(log.String(), "cannot be noted"); n != 1 {
+		t.Errorf("told %d times:\n%s", n, log.String())
+	}
+	must(t, j.Close())
+	if j = open(t, dir, fast()); len(replay(t, j, 0)) != 4 || len(j.Damaged()) != 0 || j.MarkProblem() == "" {
+		t.Errorf("%v, %q", j.Damaged(), j.MarkProblem())
+	}
+}
