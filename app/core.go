@@ -119,7 +119,11 @@ func (c *core) replay(each func(r *belfry.Record, fresh bool) error) error {
 		return err
 	}
 	for _, d := range c.journal.Damaged() {
-		c.damage = append(c.damage, d.String())
+		text := d.String()
+		if d.To != 0 && d.To <= min(c.stored, c.moved) {
+			text += ", which the metadata and the rows have"
+		}
+		c.damage = append(c.damage, text)
 	}
 	c.Log.Info("journal replayed", "records", records, "fresh", news, "dur", time.Since(start).Round(time.Millisecond))
 	return nil

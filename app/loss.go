@@ -24,8 +24,8 @@ import (
 //	gap    positions that are lost, found by Open, by the positions of the metadata and of the rows
 //	loss   the times between which the records of a gap arrived, from the records around it
 //
-// A torn last record is not a loss, unless something else has come farther: that is what a crash leaves, and it was not
-// acknowledged.
+// A torn last record is not a loss, unless something else has come farther, or the journal's own note of its end: that is
+// what a crash leaves, and it was not acknowledged.
 
 const (
 	faultLoss = "journal_loss"
@@ -89,14 +89,21 @@ func (c *core) findGaps() {
 
 // checkCounts notes a gap if the journal does not have the records that a consumer has.
 func (c *core) checkCounts(pos uint64, who string) {
-	last, ok := c.journal.Counts(pos)
-	if ok || c.accepted[lossMetadata] {
+	last, ok := endsBefore(c.journal, pos)
+	if !ok || c.accepted[lossMetadata] {
 		return
 	}
 	why := fmt.Sprintf("the journal ends at %s, before what %s have (%s)", position(last), who, position(pos))
 	c.Log.Warn("the journal ends early", "journal", position(last), "others", position(pos))
 	// Nobody knows how many records followed.
 	c.noteGap(gap{last + 1, pos | math.MaxUint32, why})
+}
+
+// endsBefore reports whether the journal lacks records up to pos that Open has not found to be lost, and how far it goes.
+func endsBefore(j *journal.Journal, pos uint64) (last uint64, lacks bool) {
+	last, ok := j.Counts(pos)
+	found := func(d journal.Damage) bool { return !d.Torn && last < d.From && pos <= d.To }
+	return last, !ok && !slices.ContainsFunc(j.Damaged(), found)
 }
 
 // lossFinder finds out between which records the gaps lie, while the journal is replayed.

@@ -154,6 +154,9 @@ func (v *verifier) segments() {
 	v.journal = j
 	_, segments := j.Size()
 	v.files += segments
+	if why := j.MarkProblem(); why != "" {
+		v.found(filepath.Join(dir, "end"), "not usable: "+why, "The next start replaces it. Until then nobody can tell whether the last records of the journal were lost.")
+	}
 	for _, d := range j.Damaged() {
 		remedy := journalRemedy
 		switch {
@@ -177,7 +180,7 @@ func (v *verifier) positions() {
 		v.found(dir, fmt.Sprintf("begins after %s, and the rows have been stored up to %s: segments are missing", position(begins), position(v.facts.Rows)), journalRemedy)
 	}
 	for _, pos := range []uint64{v.facts.Stored, v.facts.Rows} {
-		if last, ok := v.journal.Counts(pos); !ok {
+		if last, lacks := endsBefore(v.journal, pos); lacks {
 			v.found(dir, fmt.Sprintf("ends at %s, before what the metadata and the rows have (%s): records are missing at the end", position(last), position(pos)), journalRemedy)
 			return
 		}

@@ -78,9 +78,18 @@ func TestVerifyParts(t *testing.T) {
 			text := []byte(in.read(segment))
 			text[64+30] ^= 0xff
 			in.write(segment, string(text))
+		}, "payload does not match its checksum, lost 1·1 to 1·1"},
+		{"journal cut", func(in *instance) { in.must(os.Truncate(in.path(segment), 64)) }, "segment ends too early, lost 1·1 to 1·1"},
+		{"journal cut, no note of its end", func(in *instance) {
+			in.must(os.Truncate(in.path(segment), 64))
+			in.must(os.Remove(in.path("journal/end")))
 		}, "journal: ends at"},
-		{"journal cut", func(in *instance) { in.must(os.Truncate(in.path(segment), 64)) }, "journal: ends at"},
-		{"segment emptied", func(in *instance) { in.must(os.Truncate(in.path(segment), 0)) }, "all of the segment is damaged"},
+		{"segment emptied", func(in *instance) { in.must(os.Truncate(in.path(segment), 0)) }, "segment ends too early, lost 1·1 to 1·1"},
+		{"segment emptied, no note of its end", func(in *instance) {
+			in.must(os.Truncate(in.path(segment), 0))
+			in.must(os.Remove(in.path("journal/end")))
+		}, "all of the segment is damaged"},
+		{"note of the end damaged", func(in *instance) { in.must(os.Truncate(in.path("journal/end"), 7)) }, "journal/end: not usable"},
 		{"instance missing", func(in *instance) { in.must(os.Remove(in.path("instance"))) }, "instance: missing"},
 		{"instance of the journal missing", func(in *instance) { in.must(os.Remove(in.path("journal/instance"))) }, "journal/instance: missing"},
 		{"instance of the rows differs", func(in *instance) { in.write("rows/instance", other.id) }, "rows/instance: names instance " + other.id},

@@ -107,6 +107,9 @@ func TestJournalLoss(t *testing.T) {
 	if err := os.Truncate(path, at[len(at)-2]); err != nil {
 		t.Fatal(err)
 	}
+	if out, status := d.verify(); status != 4 || !strings.Contains(out, path+": ") || strings.Contains(out, "before what") {
+		t.Errorf("verify of a journal without its end: %d %s", status, out)
+	}
 	d.start()
 	d.lossy()
 	d.stop()
@@ -127,6 +130,20 @@ func TestJournalLoss(t *testing.T) {
 		t.Errorf("confirm: %d %s", res.StatusCode, res.body)
 	}
 	d.complete()
+
+	// What both stores have is not lost with the journal's end.
+	d.awaitCreate()
+	d.stop()
+	path, at = d.records()
+	if err := os.Truncate(path, at[len(at)-1]-7); err != nil {
+		t.Fatal(err)
+	}
+	if out, status := d.verify(); status != 4 || !strings.Contains(out, "Nothing is lost by it") {
+		t.Errorf("verify of a journal whose records are in both stores: %d %s", status, out)
+	}
+	d.start()
+	d.complete()
+	d.awaitEvents("which the metadata and the rows have")
 	d.stop()
 }
 
