@@ -108,10 +108,16 @@ func OpenAdmin(ctx context.Context, o Options) (Admin, error) {
 // adminWithin is how long a command waits for a service that starts or stops.
 const adminWithin = 30 * time.Second
 
-// checkFolder keeps a misspelt folder from being made by a command that only looks.
+// checkFolder keeps a misspelt folder from being made by a command that only looks. Any part of the data will do: what is
+// missing of the others is for whoever reads them to tell.
 func (o *Options) checkFolder() error {
-	if _, err := os.Stat(filepath.Join(o.Config.Data, "format")); o.Existing && errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s is not the data folder of a service; give the right one with --data", o.Config.Data)
+	if !o.Existing {
+		return nil
 	}
-	return nil
+	for _, name := range []string{"format", "instance", "journal", "meta.db"} {
+		if _, err := os.Lstat(filepath.Join(o.Config.Data, name)); !errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is not the data folder of a service; give the right one with --data", o.Config.Data)
 }

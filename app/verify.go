@@ -18,6 +18,7 @@ import (
 type Verification struct {
 	Files    int            `json:"files"` // that were read
 	Problems []duck.Problem `json:"problems"`
+	Unread   []duck.Problem `json:"unread,omitempty"` // files that could not be looked at
 }
 
 // Verify reads everything in a data folder that no service holds, and tells what is damaged, missing or does not belong
@@ -26,6 +27,8 @@ func Verify(ctx context.Context, o Options) (v Verification, err error) {
 	if err := o.checkFolder(); err != nil {
 		return v, err
 	}
+	budget := newBudget(findMemoryLimit("/"))
+	o.useBudget(budget)
 	lock, err := journal.LockDir(o.Config.Data)
 	if errors.Is(err, journal.ErrLocked) {
 		return v, fmt.Errorf("%w; stop the service first, or ask it: GET /api/health lists under faults what it has found", err)
@@ -39,13 +42,16 @@ func Verify(ctx context.Context, o Options) (v Verification, err error) {
 	if err != nil {
 		id = "" // the verifier tells about it
 	}
-	if v.Problems, v.Files, err = duck.Verify(ctx, duck.Config{Dir: dir, Instance: id, Catalog: o.Catalog, Log: o.Log}); err != nil {
+	rows, err := duck.Verify(ctx, duck.Config{
+		Dir: dir, Instance: id, Catalog: o.Catalog, Log: o.Log,
+		MemoryLimit: int64(o.Config.Storage.DuckDB.MemoryLimit), MemoryMost: budget.engineMost,
+	})
+	if err != nil {
 		return v, err
 	}
 	p := verifier{cfg: o.Config}
 	err = p.run(ctx)
-	v.Problems, v.Files = append(p.problems, v.Problems...), v.Files+p.files
-	return v, err
+	return Verification{Files: rows.Files + p.files, Problems: append(p.problems, rows.Problems...), Unread: rows.Unread}, err
 }
 
 // verifier looks at all parts but the rows.
@@ -65,6 +71,9 @@ func (v *verifier) found(file, problem, remedy string) {
 
 func (v *verifier) run(ctx context.Context) (err error) {
 	v.problems = []duck.Problem{}
+	if _, err := journal.ReadFormat(v.cfg.Data); err != nil {
+		v.found(filepath.Join(v.cfg.Data, "format"), err.Error(), "The service does not start before that is put right.")
+	}
 	if v.places, err = findPlaces(v.cfg); err != nil { // a file named instance with something else in it
 		v.found(filepath.Join(v.cfg.Data, "instance"), err.Error(), "Correct that file; then run this command again, which has not looked at the metadata and the journal.")
 		return nil

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -94,18 +93,35 @@ func TestVerifyParts(t *testing.T) {
 		{"instance of the journal missing", func(in *instance) { in.must(os.Remove(in.path("journal/instance"))) }, "journal/instance: missing"},
 		{"instance of the rows differs", func(in *instance) { in.write("rows/instance", other.id) }, "rows/instance: names instance " + other.id},
 		{"instance is nonsense", func(in *instance) { in.write("journal/instance", "x") }, "should hold 32 hexadecimal digits"},
+		{"format empty", func(in *instance) { in.write("format", "") }, "format: "},
+		{"format is junk", func(in *instance) { in.write("format", "\x00\x01junk") }, "format: "},
+		{"format newer", func(in *instance) { in.write("format", "99\n") }, "format: "},
+		{"format is a folder", func(in *instance) {
+			in.must(os.Remove(in.path("format")))
+			in.must(os.Mkdir(in.path("format"), 0o700))
+		}, "format: "},
+		{"format missing", func(in *instance) { in.must(os.Remove(in.path("format"))) }, ""}, // the start writes it
 		{"a loss is open", func(in *instance) { in.write(lossFile, `[{"position":"7·3","why":"middle"}]`) }, "may be missing: middle"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := &instance{T: t, options: healthy.options, dir: t.TempDir()}
+			in.options.Existing = true
 			cfg := *healthy.options.Config
 			cfg.Data = in.dir
 			in.options.Config = &cfg
 			in.must(os.CopyFS(in.dir, os.DirFS(healthy.dir)))
 			c.do(in)
 			found := strings.Join(in.verify(), "\n")
-			if !strings.Contains(found, c.want) || !strings.Contains(found, filepath.Base(in.dir)) {
+			if !strings.Contains(found, c.want) || (found == "") != (c.want == "") {
 				t.Errorf("found %q, want %q", found, c.want)
+			}
+			// The start agrees about the format.
+			lock, err := lockCore(in.options)
+			if err == nil {
+				in.must(lock.close())
+			}
+			if (err != nil) != strings.HasPrefix(c.want, "format: ") {
+				t.Errorf("the start: %v", err)
 			}
 		})
 	}

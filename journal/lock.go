@@ -156,26 +156,38 @@ func holder(path string) string {
 // DataFormat is the format of the whole data folder that this program reads and writes.
 const DataFormat = 1
 
-// Format gives the format number of a data folder and writes it down if the folder is new. A newer format than
+// Format gives the format number of a data folder and writes it down if the folder does not say. A newer format than
 // DataFormat is an error: this program would misread it.
 func Format(dir string) (int, error) {
-	path := filepath.Join(dir, "format")
+	n, err := ReadFormat(dir)
+	if n != 0 || err != nil {
+		return n, err
+	}
+	if err := WriteFile(formatPath(dir), []byte(strconv.Itoa(DataFormat)+"\n")); err != nil {
+		return 0, fmt.Errorf("write format: %w", err)
+	}
+	return DataFormat, nil
+}
+
+// ReadFormat is Format for those who only look: 0 when the folder does not say.
+func ReadFormat(dir string) (int, error) {
+	path := formatPath(dir)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		if err := WriteFile(path, []byte(strconv.Itoa(DataFormat)+"\n")); err != nil {
-			return 0, fmt.Errorf("write format: %w", err)
-		}
-		return DataFormat, nil
+		return 0, nil
 	}
 	if err != nil {
 		return 0, fmt.Errorf("read format: %w", err)
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%s should hold a number and holds %.40q; restore it from a backup", path, text)
+		return 0, fmt.Errorf("%s should hold a number and holds %.40q; restore it from a backup, or write %d into it if no newer version of the program has used this folder",
+			path, text, DataFormat)
 	}
 	if n > DataFormat {
 		return 0, fmt.Errorf("%s has data format %d, this program knows up to %d; run a newer version of the program", dir, n, DataFormat)
 	}
 	return n, nil
 }
+
+func formatPath(dir string) string { return filepath.Join(dir, "format") }

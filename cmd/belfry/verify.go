@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"belfry/app"
 	"belfry/catalog"
@@ -40,15 +41,20 @@ func (c *verifyCmd) Run(s streams) error {
 		enc.SetIndent("", "  ")
 		err = enc.Encode(found)
 	} else {
-		for _, p := range found.Problems {
+		for _, p := range slices.Concat(found.Problems, found.Unread) {
 			fmt.Fprintf(s.out, "%s: %s\n  %s\n", p.File, p.Problem, p.Remedy)
 		}
-		if len(found.Problems) == 0 {
+		if len(found.Problems)+len(found.Unread) == 0 {
 			_, err = fmt.Fprintf(s.out, "%s read, nothing is wrong\n", count(found.Files, "file"))
 		}
 	}
-	if err == nil && len(found.Problems) > 0 {
-		err = problemsError{fmt.Errorf("%s in %s", count(len(found.Problems), "problem"), count(found.Files, "file"))}
+	switch {
+	case err != nil:
+		return err
+	case len(found.Problems) > 0:
+		return problemsError{fmt.Errorf("%s in %s", count(len(found.Problems), "problem"), count(found.Files, "file"))}
+	case len(found.Unread) > 0:
+		return fmt.Errorf("%s of %d could not be read for want of memory", count(len(found.Unread), "file"), found.Files)
 	}
-	return err
+	return nil
 }

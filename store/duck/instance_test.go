@@ -37,9 +37,9 @@ func TestForeignFile(t *testing.T) {
 		}
 		cat, err := catalog.Load()
 		must(t, err)
-		problems, _, err := Verify(t.Context(), Config{Dir: copyDir(t, dir), Catalog: cat, Instance: ours})
-		if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Problem, theirs) && suffixes[0] == "" {
-			t.Errorf("%q: verify: %v, %v", suffixes, problems, err)
+		v, err := Verify(t.Context(), Config{Dir: copyDir(t, dir), Catalog: cat, Instance: ours})
+		if err != nil || len(v.Problems) != 1 || !strings.Contains(v.Problems[0].Problem, theirs) && suffixes[0] == "" {
+			t.Errorf("%q: verify: %v, %v", suffixes, v, err)
 		}
 		s := openInstance(t, dir, ours)
 		wantMissing(t, s, countAll, 0, 1)

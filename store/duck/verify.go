@@ -23,64 +23,106 @@ type Problem struct {
 	Remedy     string `json:"remedy"`
 }
 
+// Verified is what Verify has found.
+type Verified struct {
+	Files    int // that were read
+	Problems []Problem
+	Unread   []Problem // files that could not be looked at for want of memory; they may well be whole
+}
+
 // Verify reads all files of a store that nobody has open, and lists what is damaged or missing. It moves and deletes
 // nothing.
-func Verify(ctx context.Context, cfg Config) (problems []Problem, files int, err error) {
+func Verify(ctx context.Context, cfg Config) (Verified, error) {
 	if err := cfg.fill(); err != nil {
-		return nil, 0, err
+		return Verified{}, err
+	}
+	v := verifying{
+		Verified: Verified{Problems: []Problem{}}, cfg: cfg, memory: cfg.MemoryLimit,
+		dir: cfg.Dir, instance: cfg.Instance, marked: map[string]bool{}, found: map[string]bool{},
 	}
 	if _, err := os.Stat(cfg.Dir); errors.Is(err, os.ErrNotExist) {
-		return []Problem{}, 0, nil // a service that has never run
+		return v.Verified, nil // a service that has never run
 	}
-	s := &Store{cfg: cfg, memory: cfg.MemoryLimit}
-	e, err := openEngine(s.settings(), 0, 0)
-	if err != nil {
-		return nil, 0, err
+	if err := v.open(ctx); err != nil {
+		return v.Verified, err
 	}
-	defer e.close()
-	c, err := e.connect()
-	if err != nil {
-		return nil, 0, err
-	}
-	defer c.close()
-	if err := lock(ctx, c, cfg.Dir); err != nil {
-		return nil, 0, err
-	}
+	defer func() { v.close() }()
 	all, _ := collections(cfg.Catalog)
-	v := verifying{dir: cfg.Dir, instance: cfg.Instance, conn: c, problems: []Problem{}, marked: map[string]bool{}, found: map[string]bool{}}
 	v.readMarks(all)
 	if v.manifest = readManifest(cfg.Dir); v.manifest.fault != nil {
-		return nil, 0, v.manifest.fault
+		return v.Verified, v.manifest.fault
 	}
 	for _, col := range all {
 		if err := v.collection(ctx, col); err != nil {
-			return nil, v.files, err
+			return v.Verified, err
 		}
 	}
-	if why := v.manifest.damage(); why != "" && v.files > 0 {
-		v.problems = append(v.problems, Problem{
+	v.manifestProblems()
+	return v.Verified, nil
+}
+
+// open starts an engine.
+func (v *verifying) open(ctx context.Context) (err error) {
+	s := &Store{cfg: v.cfg, memory: v.memory}
+	if v.engine, err = openEngine(s.settings(), 0, 0); err != nil {
+		return err
+	}
+	if v.conn, err = v.engine.connect(); err != nil {
+		v.engine.close()
+		return err
+	}
+	if err := lock(ctx, v.conn, v.dir); err != nil {
+		v.close()
+		return err
+	}
+	return nil
+}
+
+func (v *verifying) close() {
+	if v.conn != nil {
+		v.conn.close()
+		v.engine.close()
+	}
+	v.conn = nil
+}
+
+// grow starts the engine anew with twice the memory, and with one thread, as each holds as many rows as it works on; false
+// when that has been done often enough. The service does the same.
+func (v *verifying) grow(ctx context.Context) (bool, error) {
+	if v.memory >= v.cfg.MemoryMost && v.cfg.Threads == 1 {
+		return false, nil
+	}
+	v.close()
+	v.cfg.Threads, v.memory = 1, max(v.memory, min(2*v.memory, v.cfg.MemoryMost))
+	return true, v.open(ctx)
+}
+
+func (v *verifying) manifestProblems() {
+	if why := v.manifest.damage(); why != "" && v.Files > 0 {
+		v.Problems = append(v.Problems, Problem{
 			File: manifestFile, Problem: "the list of files " + why + ", so files that it named are not missed",
 			Remedy: "Compare the day files with a backup. The next start of the service writes the list anew.",
 		})
 	}
-	for _, note := range manifestNotes(cfg.Dir) {
-		v.problems = append(v.problems, Problem{
+	for _, note := range manifestNotes(v.dir) {
+		v.Problems = append(v.Problems, Problem{
 			File: filepath.Base(note), Problem: "the list of files was lost or damaged; files that were deleted before it was written anew are not missed",
 			Remedy: "Compare the day files with a backup, and remove this note.",
 		})
 	}
-	return v.problems, v.files, nil
 }
 
 // verifying is one run of Verify.
 type verifying struct {
+	Verified
+	cfg      Config
 	dir      string
 	instance string
+	memory   int64 // of the engine
+	engine   *engine
 	conn     *conn
 	marks    map[string]belfry.Time
 	manifest *manifest
-	files    int
-	problems []Problem
 	marked   map[string]bool // keys of days with a marker
 	found    map[string]bool // keys of files
 }
@@ -91,6 +133,8 @@ const (
 	remedyMarked  = "With a good copy of the day: stop the service, put the copy in the place of %s (rows that came since are in the file you replace, so keep it), and remove %s. " +
 		"Without one: remove %[2]s to say that the rows will not come back; the day then counts as complete."
 	remedyLate    = "Make sure that the file of this day can be read, and start the service: it puts the rows into it."
+	remedyBadLate = "Before you start the service, put back a good copy of the file and of its .wal. Without one, the rows that came while the file of this day could not be read are lost: " +
+		"a start sets the file aside and names the day."
 	remedyMark    = "Start the service: it deletes nothing because of this file, and retention writes a new one. Where rows are kept for ever, remove the file."
 	remedyUnknown = "This may pass: look at the permissions, the disk and the limits of the system, and run verify again."
 )
@@ -104,7 +148,7 @@ func (v *verifying) readMarks(all []*catalog.Collection) {
 			v.marks[c.Name] = w.at
 		}
 		if w.damage != "" {
-			v.problems = append(v.problems, Problem{Collection: c.Name, File: filepath.Join(c.Name, markFile), Problem: "the watermark is damaged: " + w.damage, Remedy: remedyMark})
+			v.Problems = append(v.Problems, Problem{Collection: c.Name, File: filepath.Join(c.Name, markFile), Problem: "the watermark is damaged: " + w.damage, Remedy: remedyMark})
 		}
 	}
 }
@@ -116,8 +160,11 @@ func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error
 	}
 	for _, e := range entries {
 		if p, ok := parseFileName(c, strings.TrimSuffix(e.Name(), lateSuffix)); ok && strings.HasSuffix(e.Name(), lateSuffix) {
+			v.Files++
 			v.found[manifestKey(c, p)+lateSuffix] = true
-			v.add(c, p, filepath.Join(c.Name, e.Name()), "it has rows that came while the file of this day could not be read", remedyLate)
+			if err := v.late(ctx, c, p); err != nil {
+				return err
+			}
 			continue
 		}
 		p, isFile := parseFileName(c, e.Name())
@@ -133,7 +180,7 @@ func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error
 			}
 			v.add(c, marked, marker, what, fmt.Sprintf(remedyMarked, name, marker))
 		case isFile && p.from >= v.marks[c.Name]:
-			v.files++
+			v.Files++
 			v.found[manifestKey(c, p)] = true
 			if err := v.file(ctx, c, p); err != nil {
 				return err
@@ -151,35 +198,77 @@ func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error
 }
 
 func (v *verifying) add(c *catalog.Collection, p period, file, problem, remedy string) {
-	v.problems = append(v.problems, Problem{Collection: c.Name, Day: p.from.Std().Format(layout(c)), File: file, Problem: problem, Remedy: remedy})
+	v.Problems = append(v.Problems, Problem{Collection: c.Name, Day: p.from.Std().Format(layout(c)), File: file, Problem: problem, Remedy: remedy})
 }
 
-// file reads all of one file. The error is that of ctx alone.
+// file reads all of the file of a day. The error is that of ctx, or of an engine that cannot be started.
 func (v *verifying) file(ctx context.Context, c *catalog.Collection, p period) error {
-	key := manifestKey(c, p)
-	f := &file{period: p, collection: c, path: filepath.Join(v.dir, c.Name, fileName(c, p)), alias: "f"}
-	name := filepath.Join(c.Name, fileName(c, p))
-	err := v.conn.exec(ctx, "ATTACH "+quoteText(f.path)+" AS "+f.alias)
+	problem, remedy, err := v.examine(ctx, &file{period: p, collection: c, path: filepath.Join(v.dir, c.Name, fileName(c, p))})
+	if err == nil && problem != "" {
+		v.add(c, p, filepath.Join(c.Name, fileName(c, p)), problem, remedy)
+	}
+	return err
+}
+
+// late reads all of a second file, which is something to be told also when it is whole.
+func (v *verifying) late(ctx context.Context, c *catalog.Collection, p period) error {
+	f := &file{period: p, collection: c, late: true, path: filepath.Join(v.dir, c.Name, fileName(c, p)+lateSuffix)}
+	problem, remedy, err := v.examine(ctx, f)
+	switch {
+	case problem == "":
+		problem, remedy = "it has rows that came while the file of this day could not be read", remedyLate
+	case remedy == remedyDamaged:
+		remedy = remedyBadLate
+	}
 	if err == nil {
-		err = v.read(ctx, f)
-		err = errors.Join(err, v.conn.exec(context.WithoutCancel(ctx), "DETACH "+f.alias))
+		v.add(c, p, filepath.Join(c.Name, filepath.Base(f.path)), problem, remedy)
+	}
+	return err
+}
+
+// examine tells what is wrong with a file, and what to do.
+func (v *verifying) examine(ctx context.Context, f *file) (problem, remedy string, _ error) {
+	err := v.attachAndRead(ctx, f)
+	for shortOfMemory(err) && ctx.Err() == nil {
+		more, failed := v.grow(ctx)
+		if failed != nil {
+			return "", "", failed
+		}
+		if !more {
+			v.Unread = append(v.Unread, Problem{
+				Collection: f.collection.Name, Day: f.from.Std().Format(layout(f.collection)), File: f.key(),
+				Problem: fmt.Sprintf("not read: %d MiB of memory are too little for its rows", v.memory>>20),
+				Remedy:  "It may well be whole. Run verify again where there is more memory, or with a larger storage.duckdb.memory_limit.",
+			})
+			return "", "", nil
+		}
+		err = v.attachAndRead(ctx, f)
 	}
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return "", "", ctx.Err()
 	}
-	had := v.manifest.pos[key]
-	switch {
-	case err == nil && f.pos < had:
-		v.add(c, p, name, fmt.Sprintf("its last rows are missing: it ends at position %d and had %d", f.pos, had), remedyDamaged)
-	case err == nil:
-	default:
-		if why := damageAtOpen(f.path, err); why != "" {
-			v.add(c, p, name, "damaged: "+why, remedyDamaged)
-		} else {
-			v.add(c, p, name, "cannot be read: "+err.Error(), remedyUnknown)
+	if err == nil {
+		if had := v.manifest.pos[f.key()]; f.pos < had {
+			return fmt.Sprintf("its last rows are missing: it ends at position %d and had %d", f.pos, had), remedyDamaged, nil
 		}
+		return "", "", nil
 	}
-	return nil
+	if why := damageAtOpen(f.path, err); why != "" {
+		return "damaged: " + why, remedyDamaged, nil
+	}
+	return "cannot be read: " + err.Error(), remedyUnknown, nil
+}
+
+func (v *verifying) attachAndRead(ctx context.Context, f *file) error {
+	if info, err := os.Stat(f.path); err == nil && info.Size() == 0 { // the engine would write a new database into it
+		return errors.New("it is empty")
+	}
+	f.alias = "f"
+	err := v.conn.exec(ctx, "ATTACH "+quoteText(f.path)+" AS "+f.alias)
+	if err != nil {
+		return err
+	}
+	return errors.Join(v.read(ctx, f), v.conn.exec(context.WithoutCancel(ctx), "DETACH "+f.alias))
 }
 
 // read has the engine look at every block of the rows.

@@ -123,7 +123,7 @@ func verify(t *testing.T, dir string) []Problem {
 	t.Helper()
 	cat, err := catalog.Load()
 	must(t, err)
-	problems, _, err := Verify(t.Context(), Config{Dir: dir, Catalog: cat})
+	v, err := Verify(t.Context(), Config{Dir: dir, Catalog: cat})
 	must(t, err)
-	return problems
+	return v.Problems
 }

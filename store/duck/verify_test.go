@@ -1,0 +1,102 @@
+package duck
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// TestVerifyLate damages the second file of a day: verify tells it from a whole one, and touches neither.
+func TestVerifyLate(t *testing.T) {
+	base := makeDays(t)
+	hide(t, dayPath(base, damageDay))
+	s := openWith(t, base)
+	must(t, s.Append(t.Context(), rowsOf(9, damageDay)))
+	must(t, s.Close())
+	show(t, dayPath(base, damageDay))
+	junk := make([]byte, 20<<10)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i := range junk {
+		junk[i] = byte(rnd.Uint32())
+	}
+	f := func(name, want string, change func(late string)) {
+		t.Run(name, func(t *testing.T) {
+			dir := copyDir(t, base)
+			late := dayPath(dir, damageDay) + lateSuffix
+			change(late)
+			before := contents(t, dir)
+			problems := verify(t, dir)
+			if len(problems) != 1 || !strings.HasSuffix(problems[0].File, lateSuffix) || !strings.Contains(problems[0].Problem, want) {
+				t.Fatalf("%+v, want %q", problems, want)
+			}
+			if whole := strings.Contains(problems[0].Remedy, "it puts the rows into it"); whole != (name == "whole") ||
+				!whole && !strings.Contains(problems[0].Remedy, "Before you start the service, put back a good copy") {
+				t.Errorf("remedy: %s", problems[0].Remedy)
+			}
+			for path, text := range contents(t, dir) {
+				if !bytes.Equal(text, before[path]) {
+					t.Errorf("%s was changed from %d to %d bytes", path, len(before[path]), len(text))
+				}
+			}
+		})
+	}
+	f("whole", "it has rows that came", func(string) {})
+	f("empty", "empty", func(late string) { write(t, late, nil) })
+	f("random", "damaged", func(late string) { write(t, late, junk) })
+	f("log removed", "its last rows are missing", func(late string) { must(t, os.Remove(late+".wal")) })
+	f("log random", "", func(late string) { write(t, late+".wal", junk) })
+	f("another day's", "", func(late string) {
+		content, err := os.ReadFile(dayPath(base, 1))
+		must(t, err)
+		write(t, late, content)
+		must(t, os.Remove(late+".wal"))
+	})
+}
+
+// contents returns all files of a folder.
+func contents(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	must(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			all[path], err = os.ReadFile(path)
+		}
+		return err
+	}))
+	return all
+}
+
+// TestVerifyLongRows: a file whose rows need more memory than the engine begins with is read with more. If that is not to
+// be had the file counts as not read, never as damaged.
+func TestVerifyLongRows(t *testing.T) {
+	const rows, size = 150, 200 << 10
+	dir := t.TempDir()
+	s := openWith(t, dir)
+	b := &belfry.Batch{Collection: belfry.ObjectLog, Customer: 1, Pos: 1, Times: make([]belfry.Time, rows)}
+	items, lines := make([]int64, rows), make([]string, rows)
+	line := strings.Repeat("lorem ipsum ", size/12)
+	for r := range rows {
+		b.Times[r] = 1_700_000_000_000_000
+		items[r], lines[r] = 1, line[:len(line)-r]
+	}
+	b.Columns = []belfry.Column{{Name: belfry.ItemColumn, Ints: items}, {Name: "log", Texts: lines}}
+	must(t, s.Append(t.Context(), b))
+	must(t, s.Close())
+	cat, err := catalog.Load()
+	must(t, err)
+	f := func(most int64, unread int) {
+		t.Helper()
+		v, err := Verify(t.Context(), Config{Dir: dir, Catalog: cat, MemoryLimit: 8 << 20, MemoryMost: most})
+		if err != nil || len(v.Problems) != 0 || len(v.Unread) != unread {
+			t.Errorf("with at most %d MiB: %+v, %v", most>>20, v, err)
+		}
+	}
+	f(8<<20, 1)
+	f(512<<20, 0)
+}
