@@ -75,6 +75,25 @@ func (c *core) open(ctx context.Context) (err error) {
 	return c.openJournal(ctx)
 }
 
+// explainMetadata says of an error at the start that it comes from damaged metadata, if that is so, and what to do.
+func (c *core) explainMetadata(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	path := c.cfg.Load().inside(c.cfg.Load().Meta.SQLite.Path)
+	found := err
+	if !meta.Damaged(err) {
+		if found = meta.Verify(ctx, path); !meta.Damaged(found) {
+			return err
+		}
+	}
+	if found != err {
+		found = fmt.Errorf("%w; %w", err, found)
+	}
+	return fmt.Errorf("the metadata %s are damaged: %w. Restore the file from a backup and remove %[1]s-wal and %[1]s-shm; the start brings in what the journal has of later changes. "+
+		"belfry verify --data %[3]s lists everything that is wrong, and docs/guide/damage.md says what to do", path, found, c.cfg.Load().Data)
+}
+
 // segmentSize is smaller on a small disk: a segment is allocated whole, and must fit where the disk watch sees room.
 func segmentSize(dir string) int64 {
 	_, total, err := freeSpace(dir)
@@ -209,7 +228,7 @@ func openOffline(ctx context.Context, o Options) (_ Admin, err error) {
 		}
 	}()
 	if err := c.open(ctx); err != nil {
-		return nil, err
+		return nil, c.explainMetadata(ctx, err)
 	}
 	if err := c.replay(func(*belfry.Record, bool) error { return nil }); err != nil {
 		return nil, err

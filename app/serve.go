@@ -129,7 +129,12 @@ func (s *service) open(ctx context.Context) (err error) {
 	s.disk.look()
 	s.parts.disk = start("disk watch", s.disk.Run, s.failed)
 	s.parts.pressure = start("memory watch", s.pressure.run, s.failed)
-	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.openSecrets, s.settingsStep, s.startSequencer, s.sealSecrets, s.importStep, s.demoStep, s.serveHTTP} {
+	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.openSecrets, s.settingsStep} {
+		if err := step(ctx); err != nil {
+			return s.explainMetadata(ctx, err)
+		}
+	}
+	for _, step := range []func(context.Context) error{s.startSequencer, s.sealSecrets, s.importStep, s.demoStep, s.serveHTTP} {
 		if err := step(ctx); err != nil {
 			return err
 		}

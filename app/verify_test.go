@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -124,6 +125,36 @@ func TestVerifyParts(t *testing.T) {
 				t.Errorf("the start: %v", err)
 			}
 		})
+	}
+}
+
+// A start that fails because of damaged metadata names the file and says what to do.
+func TestDamagedMetadataAreNamed(t *testing.T) {
+	in := newInstanceFolder(t)
+	in.must(os.RemoveAll(in.path("rows/events")))
+	whole := in.read("meta.db")
+	failed := 0
+	f := func(name, text string) {
+		t.Helper()
+		in.write("meta.db", text)
+		err := in.open()
+		if err == nil {
+			return
+		}
+		failed++
+		for _, want := range []string{in.path("meta.db") + " are damaged: ", "Restore the file from a backup", "belfry verify --data " + in.dir, "docs/guide/damage.md"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", name, err, want)
+			}
+		}
+	}
+	const page = 4096
+	for at := 0; at < len(whole); at += page {
+		f(fmt.Sprintf("page %d is zeroed", at/page), whole[:at]+strings.Repeat("\x00", page)+whole[at+page:])
+	}
+	f("cut in half", whole[:len(whole)/2])
+	if failed < 3 {
+		t.Errorf("%d kinds of damage kept it from starting: nothing was shown", failed)
 	}
 }
 

@@ -12,6 +12,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"belfry"
 )
 
@@ -20,6 +23,8 @@ import (
 func Verify(ctx context.Context, path string) error {
 	return reading(path, func(db *sql.DB) error { return verify(ctx, db) })
 }
+
+var errDamaged = errors.New("SQLite finds it damaged")
 
 // Facts are what a database file says about the instance it belongs to.
 type Facts struct {
@@ -67,7 +72,7 @@ func verify(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if found != "ok" {
-		return fmt.Errorf("SQLite finds it damaged: %s", found)
+		return fmt.Errorf("%w: %s", errDamaged, found)
 	}
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -110,4 +115,14 @@ func (l *loader) allRemoved() error {
 		_, err := scanItem(rows)
 		return err
 	}, `SELECT `+itemColumns+` FROM removed`)
+}
+
+// Damaged tells whether an error says that the content of a database file is wrong, and not that it cannot be read.
+func Damaged(err error) bool {
+	var code *sqlite.Error
+	if errors.As(err, &code) {
+		base := code.Code() & 0xff
+		return base == sqlite3.SQLITE_CORRUPT || base == sqlite3.SQLITE_NOTADB
+	}
+	return errors.Is(err, errDamaged)
 }

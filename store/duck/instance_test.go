@@ -41,6 +41,18 @@ func TestForeignFile(t *testing.T) {
 		if err != nil || len(v.Problems) != 1 || !strings.Contains(v.Problems[0].Problem, theirs) && suffixes[0] == "" {
 			t.Errorf("%q: verify: %v, %v", suffixes, v, err)
 		}
+		if suffixes[0] == "" { // the same as the second file of a day
+			with := copyDir(t, instanceStore(t, ours))
+			for _, suffix := range suffixes {
+				content, err := os.ReadFile(dayPath(from, 0) + suffix)
+				must(t, err)
+				write(t, dayPath(with, 0)+lateSuffix+suffix, content)
+			}
+			v, err := Verify(t.Context(), Config{Dir: with, Catalog: cat, Instance: ours})
+			if err != nil || len(v.Problems) != 1 || !strings.Contains(v.Problems[0].Problem, theirs) || v.Problems[0].Remedy != remedyBadLate {
+				t.Errorf("second file: verify: %v, %v", v, err)
+			}
+		}
 		s := openInstance(t, dir, ours)
 		wantMissing(t, s, countAll, 0, 1)
 		must(t, s.Append(t.Context(), rowsOf(9, 0)))
