@@ -289,6 +289,9 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 		err = s.files.sign(ctx, s.writer, f)
 	}
 	if err == nil {
+		err = s.findFill(ctx, f)
+	}
+	if err == nil {
 		err = s.fill(f, cols, pieces)
 	}
 	pos := pieces[len(pieces)-1].batch.Pos
@@ -353,13 +356,18 @@ func (s *Store) fill(f *file, cols []column, pieces []piece) error {
 	if err != nil {
 		return err
 	}
-	w := rowWriter{appender: a, from: make([]*belfry.Column, len(cols))}
+	w := rowWriter{appender: a, from: make([]*belfry.Column, len(cols)), fill: f.fill, apart: make([]bool, len(cols))}
 	for _, p := range pieces {
 		if err := w.write(p); err != nil {
 			a.discard()
 			return err
 		}
 	}
+	if err := w.endTexts(); err != nil {
+		a.discard()
+		return err
+	}
+	f.fill = w.fill
 	return a.close()
 }
 

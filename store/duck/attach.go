@@ -62,7 +62,7 @@ func (f *file) inspect(ctx context.Context, c *conn, instance string) (kinds map
 
 // firstTime is the time of the first row of a file, if it has any.
 func firstTime(ctx context.Context, c *conn, alias string) (t belfry.Time, any bool, err error) {
-	r, err := c.query(ctx, "SELECT timestamp FROM "+alias+".main.rows LIMIT 1")
+	r, err := c.query(ctx, "SELECT timestamp FROM "+alias+".main.rows WHERE timestamp IS NOT NULL LIMIT 1") // padding has none
 	if err != nil || !r.next() {
 		return 0, false, err
 	}

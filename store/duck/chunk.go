@@ -223,6 +223,15 @@ func (a *appender) missing(col, rows int) {
 	}
 }
 
+// padding fills rows that only take up room; see vectorBytes.
+func (a *appender) padding(col, rows int) {
+	if a.cols[col].kind != kindText {
+		a.missing(col, rows)
+		return
+	}
+	clear(unsafe.Slice((*stringT)(unsafe.Add(a.vecs[col].data, a.n*16)), rows))
+}
+
 func (v *vector) absent(row int) {
 	if v.validity == nil {
 		bindings.VectorEnsureValidityWritable(v.v)

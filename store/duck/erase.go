@@ -176,7 +176,7 @@ func (s *Store) copyWithout(ctx context.Context, q *conn, f *file, path, among s
 		return err
 	}
 	texts := []string{
-		"CREATE TABLE " + alias + ".main.rows AS SELECT * FROM " + f.ref() + " WHERE NOT " + among,
+		"CREATE TABLE " + alias + ".main.rows AS SELECT * FROM " + f.ref() + " WHERE (" + among + ") IS NOT TRUE", // which keeps padding
 		"CREATE TABLE " + alias + ".main.position AS SELECT max(pos) AS pos FROM " + f.alias + ".main.position HAVING max(pos) IS NOT NULL",
 	}
 	if s.cfg.Instance != "" {

@@ -78,8 +78,9 @@ type file struct {
 	pos    uint64 // highest position in it; only the writer, who holds a reference, looks at it
 	dirty  int64  // bytes in its log, which the engine also holds in memory
 	log    logState
-	signed bool // it has the id of the instance; see sign
-	grown  int  // rows since token filters were last asked for; the writer's as well
+	signed bool       // it has the id of the instance; see sign
+	grown  int        // rows since token filters were last asked for; the writer's as well
+	fill   vectorFill // the same
 
 	writes int // transactions that began to write to it, and that ended
 

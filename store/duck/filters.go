@@ -50,7 +50,7 @@ func confirm(ctx context.Context, c *conn, f *file, list []block) ([]block, erro
 	if len(list) == 0 {
 		return nil, nil
 	}
-	id, err := c.number(ctx, fmt.Sprintf("SELECT id FROM %s WHERE rowid = %d", f.ref(), len(list)*blockRows-1))
+	id, err := c.number(ctx, fmt.Sprintf("SELECT arg_max(id, rowid) FROM %s WHERE rowid >= %d AND rowid < %d", f.ref(), (len(list)-1)*blockRows, len(list)*blockRows))
 	if err != nil || id != uint64(list[len(list)-1].lastID) {
 		return nil, err
 	}

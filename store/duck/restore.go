@@ -19,7 +19,7 @@ func (s *Store) restore(ctx context.Context, days []*loss) error {
 	if len(days) == 0 {
 		return nil
 	}
-	r := restoring{store: s, ctx: ctx, loads: map[*loss]*load{}, rows: map[*loss]int{}, days: map[*catalog.Collection]map[belfry.Time]*loss{}}
+	r := restoring{store: s, ctx: ctx, loads: map[*loss]*load{}, rows: map[*loss]int{}, bytes: map[*loss]int{}, days: map[*catalog.Collection]map[belfry.Time]*loss{}}
 	for _, l := range days {
 		if r.days[l.collection] == nil {
 			r.days[l.collection] = map[belfry.Time]*loss{}
@@ -50,6 +50,9 @@ func (r *restoring) hasAllAfter(pos uint64) bool {
 	return r.first != 0 && r.first <= pos
 }
 
+// restoreBytes is how much text of a day is held until it is written.
+const restoreBytes = 16 << 20
+
 // restoring sorts what the journal has by file.
 type restoring struct {
 	store *Store
@@ -57,7 +60,8 @@ type restoring struct {
 	days  map[*catalog.Collection]map[belfry.Time]*loss
 	loads map[*loss]*load
 	rows  map[*loss]int
-	first uint64 // position of the first record
+	bytes map[*loss]int // of texts
+	first uint64        // position of the first record
 }
 
 func (r *restoring) add(b *belfry.Batch) (err error) {
@@ -74,11 +78,13 @@ func (r *restoring) add(b *belfry.Batch) (err error) {
 			return
 		}
 		load := r.loads[l]
-		if n := len(load.pieces); n > 0 && r.rows[l] >= maxCommit && load.pieces[n-1].batch.Pos != b.Pos {
+		if n := len(load.pieces); n > 0 && (r.rows[l] >= maxCommit || r.bytes[l] >= restoreBytes) && load.pieces[n-1].batch.Pos != b.Pos {
 			err = r.flush(l)
 		}
-		load.pieces = append(load.pieces, piece{b, rows})
-		r.rows[l] += piece{b, rows}.len()
+		some := piece{b, rows}
+		bytes, _ := some.textBytes(0, some.len())
+		load.pieces = append(load.pieces, some)
+		r.rows[l], r.bytes[l] = r.rows[l]+some.len(), r.bytes[l]+bytes
 	})
 	return err
 }
@@ -91,7 +97,7 @@ func (r *restoring) flush(l *loss) error {
 	if err := r.store.deliverTo(r.ctx, load); err != nil {
 		return err
 	}
-	load.pieces, r.rows[l] = nil, 0
+	load.pieces, r.rows[l], r.bytes[l] = nil, 0, 0
 	return nil
 }
 

@@ -5,7 +5,9 @@ import "belfry"
 // rowWriter writes batches through an appender. Columns that a batch does not have are absent in its rows.
 type rowWriter struct {
 	*appender
-	from []*belfry.Column // where the appender's columns are in the batch; nil: absent
+	from  []*belfry.Column // where the appender's columns are in the batch; nil: absent
+	fill  vectorFill       // of the file, with what has been written
+	apart []bool           // columns whose last text was a long one
 
 	// For parts of a batch, the values are gathered first.
 	times   []belfry.Time
@@ -19,7 +21,10 @@ func (w *rowWriter) write(p piece) error {
 		w.from[i] = w.source(p.batch, i)
 	}
 	for at, n := 0, 0; at < p.len(); at += n {
-		n = min(w.room(), p.len()-at)
+		var err error
+		if n, err = w.next(p, at, min(w.room(), p.len()-at)); err != nil {
+			return err
+		}
 		if p.rows == nil {
 			w.block(p.batch, at, n)
 		} else {

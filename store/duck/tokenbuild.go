@@ -16,11 +16,12 @@ type builtBlock struct {
 
 // blockBuilder makes filters out of rows that come in the order of their row ids.
 type blockBuilder struct {
-	set  *tokenSet
-	some bool   // there are columns of text
-	next uint64 // row that comes next
-	open block  // the block it belongs to
-	done []builtBlock
+	set   *tokenSet
+	some  bool   // there are columns of text
+	next  uint64 // row that comes next
+	open  block  // the block it belongs to
+	begun bool   // it has rows that are not padding
+	done  []builtBlock
 }
 
 // buildBlocks makes the filters of blocks from to to of a table, all of whose rows are committed, over the given columns
@@ -47,16 +48,11 @@ func (b *blockBuilder) add(r *chunkReader) bool {
 		if r.cols[0].wide(i) != b.next {
 			return false
 		}
-		customer, id, at := belfry.CustomerID(r.cols[1].small(i)), belfry.RowID(r.cols[2].wide(i)), belfry.Time(r.cols[3].wide(i))
 		if b.next%blockRows == 0 {
-			b.open = block{first: at, last: at, low: id, high: id}
+			b.open, b.begun = block{}, false
 		}
-		b.open.first, b.open.last = min(b.open.first, at), max(b.open.last, at)
-		b.open.low, b.open.high, b.open.lastID = min(b.open.low, id), max(b.open.high, id), id
-		for _, col := range r.cols[4:] {
-			if !b.set.full() {
-				b.set.addText(customer, col.text(i))
-			}
+		if !r.cols[1].null(i) { // padding has no customer
+			b.row(r, i)
 		}
 		b.next++
 		if b.next%blockRows == 0 {
@@ -64,6 +60,21 @@ func (b *blockBuilder) add(r *chunkReader) bool {
 		}
 	}
 	return true
+}
+
+// row adds one row to the open block.
+func (b *blockBuilder) row(r *chunkReader, i int) {
+	customer, id, at := belfry.CustomerID(r.cols[1].small(i)), belfry.RowID(r.cols[2].wide(i)), belfry.Time(r.cols[3].wide(i))
+	if !b.begun {
+		b.open, b.begun = block{first: at, last: at, low: id, high: id}, true
+	}
+	b.open.first, b.open.last = min(b.open.first, at), max(b.open.last, at)
+	b.open.low, b.open.high, b.open.lastID = min(b.open.low, id), max(b.open.high, id), id
+	for _, col := range r.cols[4:] {
+		if !b.set.full() {
+			b.set.addText(customer, col.text(i))
+		}
+	}
 }
 
 // seal ends a block.

@@ -40,7 +40,7 @@ type block struct {
 	pages, size int   // no pages: every token may be in it
 	first, last belfry.Time
 	low, high   belfry.RowID // the least and the greatest id of its rows
-	lastID      belfry.RowID // of its last row
+	lastID      belfry.RowID // of its last row that is not padding
 }
 
 // end is where the next block begins.

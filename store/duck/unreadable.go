@@ -407,6 +407,7 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 			"INSERT INTO " + to + "rows BY NAME SELECT * FROM " + from + "rows", "INSERT INTO " + to + madeTable + " BY NAME SELECT * FROM " + from + madeTable,
 		}
 	}
+	f.fill = vectorFill{} // it is counted anew
 	pos := max(f.pos, late.pos)
 	for _, text := range texts {
 		if err == nil {

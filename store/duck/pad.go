@@ -1,0 +1,147 @@
+package duck
+
+import (
+	"context"
+	"slices"
+)
+
+// The engine reads and checkpoints a column in vectors of 2,048 rows, and holds all texts of a vector in memory meanwhile.
+// With texts of 1 MB that is 2 GB, many times what it has. A text of 4 KiB or more it keeps apart and reads once for its row
+// and once more for each row after it in which the column is NULL: then 1 GB is held for one text.
+//
+// So two rules bound what a vector needs, whatever the rows are:
+//   - A vector gets no more than vectorBytes of text. When the next row does not fit, the rest of the vector is filled with
+//     padding. A row group, which each checkpoint writes anew until it is full, is bounded by that as well: it has 60 vectors.
+//   - After a text of apartBytes or more, a row in which its column is NULL comes only after a row of padding.
+//
+// A row of padding has an empty text in each column of texts and NULL in all others. It takes some bytes in the file. No condition
+// on customer, time or item is true for it, and every query has one on the customer. Statements without a condition have to leave
+// these rows out. A real row never has an empty text.
+const (
+	vectorRows  = 2048
+	vectorBytes = 4 << 20
+	apartBytes  = 4096
+)
+
+// vectorFill is how full the last vector of a file is. The zero value is that of a file of which that is not known.
+type vectorFill struct {
+	alias string // of the file when its rows were counted
+	rows  int
+	bytes int // of texts, but for those that were there when the file was attached
+}
+
+// findFill finds out how many rows the last vector of a file has, unless that is known.
+func (s *Store) findFill(ctx context.Context, f *file) error {
+	if f.fill.alias == f.alias {
+		return nil
+	}
+	rows, err := s.writer.number(ctx, "SELECT count(*) FROM "+f.ref())
+	if err != nil {
+		return err
+	}
+	f.fill = vectorFill{alias: f.alias, rows: int(rows % vectorRows)}
+	return nil
+}
+
+// add counts rows in, no more than the vector has room for.
+func (v *vectorFill) add(rows, bytes int) {
+	v.rows += rows
+	v.bytes += bytes
+	if v.rows == vectorRows {
+		v.rows, v.bytes = 0, 0
+	}
+}
+
+// fits tells whether rows may go into the vector. A row for which a whole vector is too small gets one for itself.
+func (v *vectorFill) fits(bytes int) bool { return v.rows == 0 || v.bytes+bytes <= vectorBytes }
+
+// textBytes is the size of the texts of n rows from at, and that of the longest.
+func (p piece) textBytes(at, n int) (bytes, longest int) {
+	for i := range p.batch.Columns {
+		texts := p.batch.Columns[i].Texts
+		switch {
+		case texts == nil:
+		case p.rows == nil:
+			for _, t := range texts[at : at+n] {
+				bytes, longest = bytes+len(t), max(longest, len(t))
+			}
+		default:
+			for _, r := range p.rows[at : at+n] {
+				bytes, longest = bytes+len(texts[r]), max(longest, len(texts[r]))
+			}
+		}
+	}
+	return bytes, longest
+}
+
+// next says how many of the n rows from at can be written in one go, and pads before them where that is needed: all, unless texts
+// are long.
+func (w *rowWriter) next(p piece, at, n int) (int, error) {
+	n = min(n, vectorRows-w.fill.rows)
+	bytes, longest := p.textBytes(at, n)
+	if longest >= apartBytes || w.anyApart() || !w.fill.fits(bytes) {
+		n = 1
+		if bytes, longest = p.textBytes(at, 1); !w.fill.fits(bytes) {
+			if err := w.pad(vectorRows - w.fill.rows); err != nil {
+				return 0, err
+			}
+		}
+		if err := w.padApart(p, at); err != nil {
+			return 0, err
+		}
+	}
+	w.fill.add(n, bytes)
+	return n, nil
+}
+
+func (w *rowWriter) anyApart() bool { return slices.Contains(w.apart, true) }
+
+// padApart writes a row of padding if the row at has no text in a column in which the row before has a long one.
+func (w *rowWriter) padApart(p piece, at int) error {
+	if p.rows != nil {
+		at = p.rows[at]
+	}
+	size := func(i int) int {
+		if c := w.from[i]; c != nil && c.Texts != nil {
+			return len(c.Texts[at])
+		}
+		return 0
+	}
+	for i := range w.apart {
+		if w.apart[i] && size(i) == 0 {
+			if err := w.pad(1); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	for i := range w.apart {
+		w.apart[i] = size(i) >= apartBytes
+	}
+	return nil
+}
+
+// endTexts writes a row of padding if the last row has a long text: it is not known what follows.
+func (w *rowWriter) endTexts() error {
+	if !w.anyApart() {
+		return nil
+	}
+	return w.pad(1)
+}
+
+// pad writes rows of padding.
+func (w *rowWriter) pad(rows int) error {
+	clear(w.apart)
+	for rows > 0 {
+		n := min(w.room(), rows)
+		for i := range w.cols {
+			w.appender.padding(i, n)
+		}
+		w.fill.add(n, 0)
+		if err := w.advance(n); err != nil {
+			return err
+		}
+		rows -= n
+	}
+	return nil
+}
