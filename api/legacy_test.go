@@ -46,7 +46,7 @@ func newAgent(tb testing.TB) *agent {
 	tree := meta.NewTree(cat)
 	a := &agent{seq: ingest.New(ingest.Config{
 		Tree: tree, Journal: &memoryJournal{}, Log: log, Now: time.Now,
-		Room:  func(context.Context, int) error { return nil },
+		Room:  func(context.Context, belfry.CustomerID, int) error { return nil },
 		Ready: func() error { return nil },
 		Count: func(belfry.CustomerID) int { return 0 },
 		Limits: func() ingest.Limits {

@@ -69,7 +69,7 @@ func newHouse(t *testing.T) *house {
 				answers[r.Answer.Key] = r.Answer
 			}
 		}},
-		Room:    func(context.Context, int) error { return nil },
+		Room:    func(context.Context, belfry.CustomerID, int) error { return nil },
 		Count:   func(belfry.CustomerID) int { return 0 },
 		Limits:  func() ingest.Limits { return ingest.Limits{Answers: 1000, SessionAge: h.age} },
 		Ready:   func() error { return nil },

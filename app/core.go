@@ -234,7 +234,7 @@ func openOffline(ctx context.Context, o Options) (_ Admin, err error) {
 		return nil, err
 	}
 	seq := c.sequencer(ingest.Config{
-		Room:    func(context.Context, int) error { return nil },
+		Room:    func(context.Context, belfry.CustomerID, int) error { return nil },
 		Ready:   func() error { return nil },
 		Answers: c.db.Answer,
 		Count:   func(belfry.CustomerID) int { return 0 },

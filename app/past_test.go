@@ -100,7 +100,7 @@ func (m *memory) open() {
 	}))
 	m.seq = ingest.New(ingest.Config{
 		Tree: m.tree, Journal: j, Log: log, Sinks: []func(*belfry.Record){toStore}, Now: m.time,
-		Room:    func(context.Context, int) error { m.between(); return m.full },
+		Room:    func(context.Context, belfry.CustomerID, int) error { m.between(); return m.full },
 		Ready:   func() error { return nil },
 		Answers: func(context.Context, belfry.CustomerID, string) (*belfry.Answer, error) { return nil, nil },
 		Count:   func(belfry.CustomerID) int { return 0 },

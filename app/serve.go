@@ -194,7 +194,7 @@ func (s *service) carryOn(ctx context.Context) error {
 			}
 			return nil
 		}
-		if err := s.store.Room(ctx, r.Rows()); err != nil && belfry.CodeOf(err) != belfry.StorageUnavailable {
+		if err := s.store.Room(ctx, 0, r.Rows()); err != nil && belfry.CodeOf(err) != belfry.StorageUnavailable {
 			return err
 		}
 		s.toStore(r) // without room, too, when the store fails: the process before this one had it in memory as well
@@ -276,11 +276,11 @@ func (s *service) mendDamage() {
 // roomWithin is how long a request waits for the movers before it is refused.
 const roomWithin = 10 * time.Second
 
-func (s *service) room(ctx context.Context, rows int) error {
+func (s *service) room(ctx context.Context, c belfry.CustomerID, rows int) error {
 	if err := s.pressure.check(); err != nil {
 		return err
 	}
-	if s.store.Roomy(rows) && !s.meta.Full() { // nearly always, and then nothing needs a clock
+	if s.store.Roomy(c, rows) && !s.meta.Full() { // nearly always, and then nothing needs a clock
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, roomWithin)
@@ -288,7 +288,7 @@ func (s *service) room(ctx context.Context, rows int) error {
 	if err := s.metaRoom(ctx); err != nil {
 		return err
 	}
-	return s.store.Room(ctx, rows)
+	return s.store.Room(ctx, c, rows)
 }
 
 // metaRoom waits until the metadata that are not written yet are few enough. While they cannot be written, it does not

@@ -83,7 +83,7 @@ func newHouse(t *testing.T, kinds map[string]Kind) *house {
 	h.sup = supervisor(h.tree, h.env, kinds)
 	h.seq = ingest.New(ingest.Config{
 		Tree: h.tree, Journal: j, Sinks: []func(*belfry.Record){h.sup.OnRecord, h.note},
-		Room: func(context.Context, int) error { return nil }, Ready: func() error { return nil },
+		Room: func(context.Context, belfry.CustomerID, int) error { return nil }, Ready: func() error { return nil },
 		Answers: func(context.Context, belfry.CustomerID, string) (*belfry.Answer, error) { return nil, nil },
 		Count:   func(belfry.CustomerID) int { return 0 },
 		Limits: func() ingest.Limits {

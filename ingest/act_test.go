@@ -109,7 +109,7 @@ func TestActInTurns(t *testing.T) {
 		names[i] = fmt.Sprintf("obj%07d", i)
 	}
 	note, turns, sending := "n", 0, false
-	b.cfg.Room = func(context.Context, int) error {
+	b.cfg.Room = func(context.Context, belfry.CustomerID, int) error {
 		if sending {
 			return nil
 		}

@@ -120,7 +120,7 @@ func (p *acting) turn(ctx context.Context, r Repeat, code *int, answer *[]byte) 
 			return false, nil
 		}
 	}
-	if err := p.seq.cfg.Room(ctx, p.events(min(p.seq.turn, len(p.names)-p.next))); err != nil {
+	if err := p.seq.cfg.Room(ctx, p.who.Customer, p.events(min(p.seq.turn, len(p.names)-p.next))); err != nil {
 		return false, err
 	}
 	err = p.seq.do(&command{customer: p.who.Customer, views: p.who.Views, rows: 1, alone: true, decide: func(t *tx) error {

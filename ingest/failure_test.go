@@ -67,7 +67,7 @@ func openShaky(t *testing.T, dir string) *shaky {
 				answers[r.Answer.Key] = r.Answer
 			}
 		}},
-		Room:  func(context.Context, int) error { return nil },
+		Room:  func(context.Context, belfry.CustomerID, int) error { return nil },
 		Ready: func() error { return nil },
 		Count: func(belfry.CustomerID) int { return 0 },
 		Answers: func(_ context.Context, _ belfry.CustomerID, key string) (*belfry.Answer, error) {

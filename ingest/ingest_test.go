@@ -73,7 +73,7 @@ func newBenchOn(t testing.TB, j Journal) *bench {
 				b.answers[r.Answer.Key] = r.Answer
 			}
 		}},
-		Room:  func(context.Context, int) error { return nil },
+		Room:  func(context.Context, belfry.CustomerID, int) error { return nil },
 		Ready: func() error { return b.refuse },
 		Answers: func(_ context.Context, _ belfry.CustomerID, key string) (*belfry.Answer, error) {
 			return b.answers[key], nil

@@ -17,7 +17,7 @@ func (s *Sequencer) Receive(ctx context.Context, c belfry.CustomerID, resource b
 	if rows == 0 {
 		return 0, nil
 	}
-	if err = s.cfg.Room(ctx, rows+receiveSpares); err == nil {
+	if err = s.cfg.Room(ctx, c, rows+receiveSpares); err == nil {
 		err = s.paced(ctx, c, rows, wait)
 	}
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 func TestReceiveLeavesRoom(t *testing.T) {
 	b := newBench(t)
 	const room = 1000
-	b.cfg.Room = func(_ context.Context, rows int) error {
+	b.cfg.Room = func(_ context.Context, _ belfry.CustomerID, rows int) error {
 		if rows > room {
 			return belfry.Errorf(belfry.Overloaded, "there is room for %d", room)
 		}

@@ -106,7 +106,7 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 // room waits until there is room for rows, and books them to the customer. When it has sent too many, what is under way
 // waits and everything else is refused.
 func (s *Sequencer) room(ctx context.Context, c belfry.CustomerID, rows int, underWay bool) error {
-	if err := s.cfg.Room(ctx, rows); err != nil {
+	if err := s.cfg.Room(ctx, c, rows); err != nil {
 		return err
 	}
 	return s.paced(ctx, c, rows, underWay)
@@ -141,7 +141,7 @@ func (p pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) err
 	}
 	<-p.command.done
 	for p.command.err == nil && p.chunk.more {
-		if p.command.err = s.cfg.Room(ctx, turnEvents); p.command.err == nil {
+		if p.command.err = s.cfg.Room(ctx, p.command.customer, turnEvents); p.command.err == nil {
 			p.command.err = s.do(p.command.again())
 		}
 	}

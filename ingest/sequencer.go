@@ -32,7 +32,8 @@ type Config struct {
 	Tree    *meta.Tree // and the catalog as it is
 	Journal Journal
 	Sinks   []func(*belfry.Record) // told of every committed record, in order; must not block
-	Room    func(ctx context.Context, rows int) error
+	// Room waits until rows of a customer may come in, or says why they may not.
+	Room    func(ctx context.Context, c belfry.CustomerID, rows int) error
 	Ready   func() error // non-nil while nothing can be stored
 	Answers func(ctx context.Context, c belfry.CustomerID, key string) (*belfry.Answer, error)
 	Count   func(belfry.CustomerID) int // of answers under an Idempotency-Key that are kept

@@ -25,7 +25,7 @@ const snapshotPause = 20 * time.Millisecond
 func (s *Sequencer) Snapshot(ctx context.Context, c belfry.CustomerID, part int) error {
 	at, rows := s.Now(), 0
 	for next := uint64(1); next != 0; {
-		if err := s.cfg.Room(ctx, part); err != nil {
+		if err := s.cfg.Room(ctx, c, part); err != nil {
 			return err
 		}
 		// Alone, as then the tree has everything that was decided before.

@@ -123,7 +123,7 @@ func (g *stage) start() error {
 	g.Sequencer = New(Config{
 		Tree: g.tree, Journal: g.journal, Log: slog.New(slog.DiscardHandler),
 		Sinks:   []func(*belfry.Record){g.hear},
-		Room:    func(context.Context, int) error { return nil },
+		Room:    func(context.Context, belfry.CustomerID, int) error { return nil },
 		Ready:   func() error { return nil },
 		Answers: func(context.Context, belfry.CustomerID, string) (*belfry.Answer, error) { return nil, nil },
 		Count:   func(belfry.CustomerID) int { return 0 },

@@ -16,7 +16,7 @@ type MoverOptions struct {
 	Delay      time.Duration // move when the oldest has waited so long; 200 ms
 	After      uint64        // the store has every record up to here already
 	Labels     query.Labels  // knows the names of items, which are put into answers here; nil: the store joins them
-	MaxBacklog int           // rows that may wait before Room lets no more in; 500,000, each of them usualRow at most
+	MaxBacklog int           // rows that may wait before Room lets no more in; 500,000, each of them usualRow at most. See asideShare
 	Log        *slog.Logger
 
 	// Failed is told of every failed attempt and how many there have been in a row, and of nil and 0 once the store takes
@@ -65,25 +65,26 @@ type Mover struct {
 
 	mu       sync.Mutex
 	queue    []waiting
-	held     held              // small batches of records that have been moved otherwise
-	lastMove uint64            // position of the last record that has been moved, as a whole or but for what is held
-	rows     int               // in the queue and on the way
-	load     int               // the same, weighed
-	records  int               // the same
-	added    uint64            // position of the last record added
-	moved    uint64            // every record up to here is in the store
-	last     map[rowsOf]uint64 // position of the last record with such rows
-	named    uint64            // names of items up to here are in the store; above moved only while it fails
-	nameless bool              // the last names could not be stored either
-	wanted   uint64            // a query waits for this position
-	oldest   time.Time         // when the first in the queue was added
-	failures int               // in a row
-	failure  error             // the last of them
-	since    time.Time         // the first of them
-	ended    time.Time         // the last round
-	took     time.Duration     // that round
-	closing  bool              // nothing follows what is under way
-	changed  chan struct{}     // closed when moved or failures change, and replaced
+	held     held                      // small batches of records that have been moved otherwise
+	lastMove uint64                    // position of the last record that has been moved, as a whole or but for what is held
+	rows     int                       // in the queue and on the way
+	load     int                       // the same, weighed
+	loads    map[belfry.CustomerID]int // the same, of those who have any
+	records  int                       // the same
+	added    uint64                    // position of the last record added
+	moved    uint64                    // every record up to here is in the store
+	last     map[rowsOf]uint64         // position of the last record with such rows
+	named    uint64                    // names of items up to here are in the store; above moved only while it fails
+	nameless bool                      // the last names could not be stored either
+	wanted   uint64                    // a query waits for this position
+	oldest   time.Time                 // when the first in the queue was added
+	failures int                       // in a row
+	failure  error                     // the last of them
+	since    time.Time                 // the first of them
+	ended    time.Time                 // the last round
+	took     time.Duration             // that round
+	closing  bool                      // nothing follows what is under way
+	changed  chan struct{}             // closed when moved or failures change, and replaced
 }
 
 // waiting is a record in the queue.
@@ -92,44 +93,34 @@ type waiting struct {
 	batches []*belfry.Batch
 	rows    int
 	bytes   int
-	load    int // rows, each of them usualRow at most
+	shares  []share
 }
 
-// usualRow is the size up to which a row counts as one, in bytes. Larger ones count as several, so that what waits is
-// bounded in memory, too.
-const usualRow = 256
+// load is how much the record counts.
+func (w *waiting) load() (load int) {
+	for _, s := range w.shares {
+		load += s.load()
+	}
+	return load
+}
 
 // mostAtOnce is how many bytes the store gets at once, unless a single record has more. An engine holds what it is given
 // until it is in its files, and folds its log in less memory than people think.
 const mostAtOnce = 16 << 20
 
-// sizeOf is about what a batch takes in memory.
-func sizeOf(b *belfry.Batch) (bytes int) {
-	for i := range b.Columns {
-		c := &b.Columns[i]
-		bytes += 8*(len(c.Numbers)+len(c.Ints)) + 16*len(c.Texts)
-		for _, t := range c.Texts {
-			bytes += len(t)
-		}
-	}
-	return bytes
-}
-
 // NewMover makes a Mover into s. It moves while Run runs.
 func NewMover(s Store, o MoverOptions) *Mover {
 	o.fill()
-	return &Mover{store: s, opt: o, wake: make(chan struct{}, 1), moved: o.After, lastMove: o.After, last: map[rowsOf]uint64{}, changed: make(chan struct{})}
+	return &Mover{store: s, opt: o, wake: make(chan struct{}, 1), moved: o.After, lastMove: o.After, last: map[rowsOf]uint64{}, loads: map[belfry.CustomerID]int{}, changed: make(chan struct{})}
 }
 
 // Add gives the Mover the next record of the journal. It does not block. The batches of the record must not change
 // any more.
 func (m *Mover) Add(r *belfry.Record) {
-	w := waiting{pos: r.Pos, batches: r.Batches}
-	for _, b := range r.Batches {
-		w.rows += b.Len()
-		w.bytes += sizeOf(b)
+	w := waiting{pos: r.Pos, batches: r.Batches, shares: sharesOf(r.Batches)}
+	for _, s := range w.shares {
+		w.rows, w.bytes = w.rows+s.rows, w.bytes+s.bytes
 	}
-	w.load = max(w.rows, w.bytes/usualRow)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.added = r.Pos
@@ -146,7 +137,7 @@ func (m *Mover) Add(r *belfry.Record) {
 	}
 	m.queue = append(m.queue, w)
 	m.rows += w.rows
-	m.load += w.load
+	m.weigh(&w, 1)
 	m.records++
 	if len(m.queue) == 1 || m.load >= m.opt.Rows {
 		m.poke()
@@ -354,7 +345,7 @@ func (m *Mover) settle(part []waiting, later held) (failed bool) {
 	defer m.mu.Unlock()
 	for _, w := range part {
 		m.rows -= w.rows
-		m.load -= w.load
+		m.weigh(&w, -1)
 		m.lastMove = w.pos
 	}
 	m.rows += later.rows - m.held.rows // what is held still waits
@@ -403,65 +394,6 @@ func (m *Mover) poke() {
 	}
 }
 
-// longestPause is how long Room holds a request up when the backlog is nearly full.
-const longestPause = 100 * time.Millisecond
-
-// Room holds up a request that brings rows while others wait to be stored: not at all while they are few, then for a
-// moment that grows with them, and at the limit until there are fewer. So senders that are faster than the store settle
-// to its pace with room still free, and when the store stops for a while to fold its log, what arrives
-// meanwhile finds that room instead of a closed door. When ctx ends first, the error is Overloaded; when the store fails,
-// it is StorageUnavailable and comes at once.
-func (m *Mover) Room(ctx context.Context, rows int) error {
-	pause := m.pause()
-	for {
-		m.mu.Lock()
-		waiting, changed, most := m.load, m.changed, m.most()
-		full := waiting > 0 && waiting+rows > most
-		var failing error
-		if full && m.failures >= Stuck {
-			failing = m.unavailable("nothing more can be taken")
-		}
-		m.mu.Unlock()
-		if failing != nil {
-			return failing
-		}
-		if !full && pause == nil {
-			return nil
-		}
-		if full {
-			pause = nil // it will have waited long enough
-		} else {
-			changed = nil
-		}
-		select {
-		case <-pause:
-			pause = nil
-		case <-changed:
-		case <-ctx.Done():
-			return belfry.Errorf(belfry.Overloaded, "%d rows of at most %d bytes wait to be stored, and no more than %d may; send again later", waiting, usualRow, most)
-		}
-	}
-}
-
-// Roomy tells whether rows may come in without a wait.
-func (m *Mover) Roomy(rows int) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.load+rows <= m.opt.MaxBacklog/2
-}
-
-// pause ends when a request has waited for as long as the backlog asks; nil when it need not wait.
-func (m *Mover) pause() <-chan time.Time {
-	m.mu.Lock()
-	waiting, closing := m.load, m.closing
-	m.mu.Unlock()
-	few := m.opt.MaxBacklog / 2
-	if waiting <= few || closing {
-		return nil
-	}
-	return time.After(longestPause * time.Duration(waiting-few) / time.Duration(m.opt.MaxBacklog-few))
-}
-
 // Closing tells that the service stops. What is under way finds as much room again, and is not held up: it is safe in the
 // journal, and nothing follows it that would have to keep pace with the store.
 func (m *Mover) Closing() {
@@ -469,14 +401,6 @@ func (m *Mover) Closing() {
 	defer m.mu.Unlock()
 	m.closing = true
 	m.announce()
-}
-
-// most is how much may wait. The mutex is held.
-func (m *Mover) most() int {
-	if m.closing {
-		return 2 * m.opt.MaxBacklog
-	}
-	return m.opt.MaxBacklog
 }
 
 // Select answers a plan from the store, once the rows of its collection and the names of items that were added before

@@ -287,15 +287,15 @@ func TestMoverFailureRoom(t *testing.T) {
 	r := &ram{fail: errors.New("disk full")}
 	run(t, r, MoverOptions{Rows: 1, MaxBacklog: 10}, func(ctx context.Context, m *Mover) {
 		m.Add(record(1, "events", 8))
-		if err := m.Room(ctx, 2); err != nil {
+		if err := m.Room(ctx, 0, 2); err != nil {
 			t.Errorf("there is room for two: %v", err)
 		}
 		before := time.Now()
-		if err := m.Room(ctx, 3); belfry.CodeOf(err) != belfry.StorageUnavailable || time.Since(before) != 1500*time.Millisecond-longestPause*3/5 {
+		if err := m.Room(ctx, 0, 3); belfry.CodeOf(err) != belfry.StorageUnavailable || time.Since(before) != 1500*time.Millisecond-longestPause*3/5 {
 			t.Errorf("no room while it becomes certain: %v after %v", err, time.Since(before))
 		}
 		before = time.Now()
-		if err := m.Room(ctx, 3); belfry.CodeOf(err) != belfry.StorageUnavailable || time.Since(before) != 0 {
+		if err := m.Room(ctx, 0, 3); belfry.CodeOf(err) != belfry.StorageUnavailable || time.Since(before) != 0 {
 			t.Errorf("no room: %v after %v", err, time.Since(before))
 		}
 		r.set(nil)
@@ -329,20 +329,20 @@ func TestMoverRoom(t *testing.T) {
 	r := new(ram)
 	run(t, r, MoverOptions{Rows: 1, MaxBacklog: 10}, func(ctx context.Context, m *Mover) {
 		r.gate = make(chan struct{})
-		if err := m.Room(ctx, 1000); err != nil {
+		if err := m.Room(ctx, 0, 1000); err != nil {
 			t.Errorf("nothing waits, so anything goes: %v", err)
 		}
 		m.Add(record(1, "events", 8))
-		if err := m.Room(ctx, 2); err != nil {
+		if err := m.Room(ctx, 0, 2); err != nil {
 			t.Errorf("there is room for two: %v", err)
 		}
 		short, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		if err := m.Room(short, 3); belfry.CodeOf(err) != belfry.Overloaded {
+		if err := m.Room(short, 0, 3); belfry.CodeOf(err) != belfry.Overloaded {
 			t.Errorf("no room for three: %v", err)
 		}
 		got := make(chan error)
-		go func() { got <- m.Room(ctx, 3) }()
+		go func() { got <- m.Room(ctx, 0, 3) }()
 		synctest.Wait()
 		r.gate <- struct{}{}
 		if err := <-got; err != nil {
@@ -358,7 +358,7 @@ func TestMoverClosing(t *testing.T) {
 		r.gate = make(chan struct{})
 		m.Add(record(1, "events", 8))
 		got := make(chan error)
-		go func() { got <- m.Room(ctx, 8) }()
+		go func() { got <- m.Room(ctx, 0, 8) }()
 		synctest.Wait()
 		m.Closing()
 		if err := <-got; err != nil {
@@ -366,12 +366,12 @@ func TestMoverClosing(t *testing.T) {
 		}
 		m.Add(record(2, "events", 8))
 		begun := time.Now()
-		if err := m.Room(ctx, 4); err != nil || time.Since(begun) > 0 {
+		if err := m.Room(ctx, 0, 4); err != nil || time.Since(begun) > 0 {
 			t.Errorf("held up for %s: %v", time.Since(begun), err)
 		}
 		short, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		if err := m.Room(short, 5); belfry.CodeOf(err) != belfry.Overloaded {
+		if err := m.Room(short, 0, 5); belfry.CodeOf(err) != belfry.Overloaded {
 			t.Errorf("there is no end to it: %v", err)
 		}
 		close(r.gate)
@@ -428,7 +428,7 @@ func TestMoverMany(t *testing.T) {
 		})
 	}
 	for pos := uint64(1); pos <= 5000; pos++ {
-		if err := m.Room(ctx, 3); err != nil {
+		if err := m.Room(ctx, 0, 3); err != nil {
 			t.Fatal(err)
 		}
 		m.Add(record(pos, "events", int(pos%4)))
@@ -454,15 +454,15 @@ func TestMoverWeighs(t *testing.T) {
 		b.Columns = append(b.Columns, belfry.Column{Name: "log", Texts: slices.Repeat([]string{strings.Repeat("x", 1<<20)}, 4)})
 		return rec
 	}
-	if !m.Roomy(1000) {
+	if !m.Roomy(0, 1000) {
 		t.Error("no room at the start")
 	}
 	full, n := 0, uint64(0)
-	for n = 1; m.Roomy(1000); n++ {
+	for n = 1; m.Roomy(0, 1000); n++ {
 		m.Add(large(n))
 		full += 4 << 20
 	}
-	if most := 500_000 * usualRow / 2; full < most-8<<20 || full > most+8<<20 {
+	if most := 500_000 * usualRow / 2 / longWeight; full < most-8<<20 || full > most+8<<20 {
 		t.Errorf("full with %d bytes, want about %d", full, most)
 	}
 	if rows, _ := m.Backlog(); rows != int(n-1)*4 {

@@ -1,0 +1,161 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"belfry"
+)
+
+// What waits for the store is limited, as it is in memory. The limit is for all customers together, so one that sends faster
+// than the store takes rows could use it up, and everybody else would be refused. So a quarter more is set aside for
+// customers of which little waits: they are not slowed down, and refused only when that quarter is full, too.
+const (
+	// usualRow is the size up to which a row counts as one, in bytes. Larger ones count as several, so that what waits is
+	// bounded in memory, too.
+	usualRow = 256
+
+	// Rows of longRow and more on average count as four times as many: the store takes no more bytes per second than of
+	// short ones, and a query waits for all that was added before it, whoever sent it.
+	longRow    = 4096
+	longWeight = 4
+
+	littleShare = 8 // little is this part of the limit
+	asideShare  = 4 // and this part is set aside
+)
+
+// share is what a customer has in a record.
+type share struct {
+	customer    belfry.CustomerID
+	rows, bytes int
+}
+
+// load is how much it counts: rows, each of usualRow at most.
+func (s *share) load() int {
+	bytes := s.bytes
+	if bytes >= s.rows*longRow {
+		bytes *= longWeight
+	}
+	return max(s.rows, bytes/usualRow)
+}
+
+func sharesOf(batches []*belfry.Batch) (list []share) {
+	for _, b := range batches {
+		i := 0
+		for i < len(list) && list[i].customer != b.Customer {
+			i++
+		}
+		if i == len(list) {
+			list = append(list, share{customer: b.Customer})
+		}
+		list[i].rows += b.Len()
+		list[i].bytes += sizeOf(b)
+	}
+	return list
+}
+
+// sizeOf is about what a batch takes in memory.
+func sizeOf(b *belfry.Batch) (bytes int) {
+	for i := range b.Columns {
+		c := &b.Columns[i]
+		bytes += 8*(len(c.Numbers)+len(c.Ints)) + 16*len(c.Texts)
+		for _, t := range c.Texts {
+			bytes += len(t)
+		}
+	}
+	return bytes
+}
+
+// weigh counts a record in, or out when sign is -1. The mutex is held.
+func (m *Mover) weigh(w *waiting, sign int) {
+	for i := range w.shares {
+		s := &w.shares[i]
+		load := sign * s.load()
+		m.load += load
+		if m.loads[s.customer] += load; m.loads[s.customer] == 0 {
+			delete(m.loads, s.customer)
+		}
+	}
+}
+
+// longestPause is how long Room holds a request up when the backlog is nearly full.
+const longestPause = 100 * time.Millisecond
+
+// Room holds up a request that brings rows while others wait to be stored: not at all while they are few, then for a
+// moment that grows with them, and at the limit until there are fewer. So senders that are faster than the store settle
+// to its pace with room still free, and when the store stops for a while to fold its log, what arrives
+// meanwhile finds that room instead of a closed door. A customer of which little waits is not held up by what others have
+// sent, see asideShare. When ctx ends first, the error is Overloaded; when the store fails, it is StorageUnavailable and
+// comes at once.
+func (m *Mover) Room(ctx context.Context, c belfry.CustomerID, rows int) error {
+	pause := m.pause(c, rows)
+	for {
+		m.mu.Lock()
+		waiting, changed, most, full := m.loads[c], m.changed, m.most(), m.full(c, rows)
+		var failing error
+		if full && m.failures >= Stuck {
+			failing = m.unavailable("nothing more can be taken")
+		}
+		m.mu.Unlock()
+		if failing != nil {
+			return failing
+		}
+		if !full && pause == nil {
+			return nil
+		}
+		if full {
+			pause = nil // it will have waited long enough
+		} else {
+			changed = nil
+		}
+		select {
+		case <-pause:
+			pause = nil
+		case <-changed:
+		case <-ctx.Done():
+			return belfry.Errorf(belfry.Overloaded, "too many rows wait to be stored: %d of this customer, where a row of more than %d bytes counts as several, and %d may wait in all; send again later", waiting, usualRow, most)
+		}
+	}
+}
+
+// Roomy tells whether rows may come in without a wait.
+func (m *Mover) Roomy(c belfry.CustomerID, rows int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.load+rows <= m.opt.MaxBacklog/2 || m.little(c, rows) && !m.full(c, rows)
+}
+
+// full tells whether rows of the customer have to wait. The mutex is held.
+func (m *Mover) full(c belfry.CustomerID, rows int) bool {
+	most := m.most()
+	if m.load == 0 || m.load+rows <= most {
+		return false
+	}
+	return !m.little(c, rows) || m.load+rows > most+most/asideShare
+}
+
+// little tells whether the customer has little waiting, with so many rows more. The mutex is held.
+func (m *Mover) little(c belfry.CustomerID, rows int) bool {
+	return m.loads[c]+rows <= m.opt.MaxBacklog/littleShare
+}
+
+// pause ends when a request has waited for as long as the backlog asks; nil when it need not wait.
+func (m *Mover) pause(c belfry.CustomerID, rows int) <-chan time.Time {
+	m.mu.Lock()
+	waiting, closing, little := m.load, m.closing, m.little(c, rows)
+	m.mu.Unlock()
+	few := m.opt.MaxBacklog / 2
+	if waiting <= few || closing || little {
+		return nil
+	}
+	waiting = min(waiting, m.opt.MaxBacklog) // beyond are rows of those who are not held up
+	return time.After(longestPause * time.Duration(waiting-few) / time.Duration(m.opt.MaxBacklog-few))
+}
+
+// most is how much may wait. The mutex is held.
+func (m *Mover) most() int {
+	if m.closing {
+		return 2 * m.opt.MaxBacklog
+	}
+	return m.opt.MaxBacklog
+}

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"belfry"
+)
+
+func recordOf(c belfry.CustomerID, pos uint64, rows int) *belfry.Record {
+	r := record(pos, "events", rows)
+	r.Batches[0].Customer = c
+	return r
+}
+
+// TestMoverSharesRoom: a customer that fills what may wait is refused, and others are neither refused nor held up until they have
+// much waiting themselves.
+func TestMoverSharesRoom(t *testing.T) {
+	const a, b, c, d = 1, 2, 3, 4
+	r := new(ram)
+	run(t, r, MoverOptions{Rows: 1, MaxBacklog: 800}, func(ctx context.Context, m *Mover) {
+		r.gate = make(chan struct{})
+		pos := uint64(0)
+		add := func(who belfry.CustomerID, rows int) {
+			pos++
+			m.Add(recordOf(who, pos, rows))
+		}
+		refused := func(who belfry.CustomerID, rows int) {
+			t.Helper()
+			ended, cancel := context.WithCancel(ctx)
+			cancel()
+			if err := m.Room(ended, who, rows); belfry.CodeOf(err) != belfry.Overloaded {
+				t.Errorf("%d rows of customer %d: %v", rows, who, err)
+			}
+			if m.Roomy(who, rows) {
+				t.Errorf("it is said that there is room for %d rows of customer %d", rows, who)
+			}
+		}
+		taken := func(who belfry.CustomerID, rows int) {
+			t.Helper()
+			begun := time.Now()
+			if err := m.Room(ctx, who, rows); err != nil || time.Since(begun) > 0 {
+				t.Errorf("%d rows of customer %d wait for %s: %v", rows, who, time.Since(begun), err)
+			}
+			if !m.Roomy(who, rows) {
+				t.Errorf("it is said that there is no room for %d rows of customer %d", rows, who)
+			}
+			add(who, rows)
+		}
+		add(a, 500)
+		taken(b, 10) // who has little waiting is not slowed down either
+		add(a, 290)
+		refused(a, 1)
+		taken(b, 40)
+		taken(b, 50)
+		refused(b, 1) // now it has much, too
+		taken(c, 100)
+		refused(c, 1)
+		taken(d, 10)
+		refused(d, 1) // all that is set aside is used
+		close(r.gate)
+		if err := m.Room(ctx, a, 800); err != nil {
+			t.Errorf("when all is stored: %v", err)
+		}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.load != 0 || len(m.loads) != 0 {
+			t.Errorf("nothing waits, and %d, %v is counted", m.load, m.loads)
+		}
+	})
+}
