@@ -95,7 +95,12 @@ func (c *filterCost) steps(n ast.Node) int {
 	switch n := n.(type) {
 	case nil:
 		return 0
-	case *ast.NilNode, *ast.IdentifierNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.StringNode, *ast.PointerNode:
+	case *ast.IdentifierNode:
+		if n.Value == "$env" { // the message as a whole, of which the compiler cannot tell what an operation makes
+			return c.refuse(n, "a filter has no $env; write the name of the field alone")
+		}
+		return 1
+	case *ast.NilNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.StringNode, *ast.PointerNode:
 		return 1
 	case *ast.UnaryNode:
 		return c.sum(n.Node)
