@@ -263,6 +263,9 @@ func TestAllow(t *testing.T) {
 	f("/api/send", "POST")
 	f("/api/sql", "GET, HEAD, POST")
 	f("/healthz", "GET, HEAD")
+	for _, path := range []string{"/d", "/l", "/cv"} { // a GET that writes
+		f(path, "GET")
+	}
 }
 
 // TestCodes: every code of a whole request has a status, and those that ask for patience say how much.

@@ -39,7 +39,8 @@ func page(t *testing.T, name, want string) {
 func TestRoutesPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Routes\n\nGenerated from `api/routes.go`. Every path answers in JSON unless it says otherwise; the key goes into the header\n" +
-		"`x-api-key`, on GET also into the parameter `apikey`. HEAD works wherever GET does and changes nothing. A session counts like a key: of a\n" +
+		"`x-api-key`, on GET also into the parameter `apikey`. HEAD works wherever GET does, except on `/d`, `/l` and\n" +
+		"`/cv`: these GETs change something, and HEAD never does, so it gets 405. A session counts like a key: of a\n" +
 		"viewer read, of an operator readwrite, of an administrator readwritedelete and administrator; but never on a GET that\n" +
 		"needs readwrite. Users who are limited to some views may use the paths that say so under *views*.\n\n" +
 		"| method | path | level | views | parameters | what it does |\n|---|---|---|---|---|---|\n")
