@@ -109,7 +109,8 @@ func (b *budget) limitHeap(c *Config) {
 func (b *budget) parts(c *Config) map[string]int64 {
 	return map[string]int64{
 		"engine": int64(c.Storage.DuckDB.MemoryLimit), "scripts": b.scripts, "outside": b.outside, "spare": b.spare, "heap": b.heap,
-		"backlog": int64(b.backlogRows) * 256, "held": int64(c.Limits.MemoryHeld), "answers": b.answers,
+		"backlog": int64(b.backlogRows) * 256 * 5 / 4, // with what is set aside
+		"held":    int64(c.Limits.MemoryHeld), "answers": b.answers,
 	}
 }
 

@@ -24,7 +24,7 @@ func TestBudget(t *testing.T) {
 		if sum := b.engine + b.scripts + b.outside + b.spare + b.heap; sum > limit+128*mib || limit >= 512*mib && sum > limit {
 			t.Errorf("%d: the parts are %d together", limit, sum)
 		}
-		inHeap := int64(b.backlogRows)*256 + b.held + b.answers + int64(b.connections)*(32<<10) + 2*int64(c.Limits.BulkRequests*b.chunk)
+		inHeap := int64(b.backlogRows)*256*5/4 + b.held + b.answers + int64(b.connections)*(32<<10) + 2*int64(c.Limits.BulkRequests*b.chunk)
 		if limit >= 512*mib && inHeap > b.heap {
 			t.Errorf("%d: %d bytes of buffers in a heap of %d", limit, inHeap, b.heap)
 		}

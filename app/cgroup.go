@@ -26,7 +26,7 @@ func findMemoryLimit(root string) memoryLimit {
 	}
 	lower(machineMemory(filepath.Join(root, "proc/meminfo")), "machine")
 	if bytes := addressSpace(filepath.Join(root, "proc/self/limits")); bytes > 0 {
-		lower(bytes/2, "half of the address space") // much of it is reserved and never used
+		lower(bytes/4, "a quarter of the address space") // most of it is reserved and never used, for stacks and by allocators
 	}
 	paths := groupPaths(readFile(filepath.Join(root, "proc/self/cgroup")))
 	for line := range strings.Lines(readFile(filepath.Join(root, "proc/self/mountinfo"))) {

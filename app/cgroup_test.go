@@ -70,7 +70,7 @@ func TestFindMemoryLimit(t *testing.T) {
 		"proc/self/mountinfo":                        "35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n",
 		"sys/fs/cgroup/memory/memory.limit_in_bytes": "314572800\n",
 	})
-	f(1<<30, "half of the address space", map[string]string{
+	f(512<<20, "a quarter of the address space", map[string]string{
 		"proc/meminfo": machine, "proc/self/limits": "Limit  Soft Limit  Hard Limit  Units\nMax address space         2147483648           unlimited            bytes\n",
 	})
 	f(24<<30, "machine", map[string]string{"proc/meminfo": machine, "proc/self/limits": "Max address space         unlimited            unlimited            bytes\n"})

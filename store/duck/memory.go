@@ -11,9 +11,9 @@ import (
 	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
-// The engine works on 2,048 rows at a time, and holds their texts in memory while it does. Texts are short, so its memory
-// is set for that. But a text may be as long as a row may be, and 2,048 of the longest are more than the engine has: then
-// it can neither fold its log in nor read it back, and what was acknowledged would wait for ever. So when it runs short
+// The engine works on 2,048 rows at a time, and holds their texts in memory while it does. vectorBytes bounds them. Files of
+// versions that had no such bound, and rows that are longer by themselves, may need more memory than the engine has: then
+// it can neither checkpoint nor read its log back, and what was acknowledged would wait for ever. So when it runs short
 // of memory over rows that are to be stored, it is started anew with twice as much, up to Config.MemoryMost.
 const memoryGrowth = 16
 
