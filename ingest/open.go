@@ -57,13 +57,8 @@ func (o *openRows) cells(r *openRow) [][]byte {
 	return o.fields
 }
 
-// decide lets f decide each row, and gives those that it refuses to late.
-func (o *openRows) decide(late *rejections, f func(r *openRow, fields [][]byte) *belfry.RowError) {
-	o.decideSome(late, func(r *openRow, fields [][]byte) (*belfry.RowError, bool) { return f(r, fields), true })
-}
-
-// decideSome is decide for rows that may take several turns: when f says that it has not finished a row, that row is the
-// first one the next time.
+// decideSome lets f decide each row, and gives those that it refuses to late. When f says that it has not finished a row, that
+// row is the first one the next time.
 func (o *openRows) decideSome(late *rejections, f func(r *openRow, fields [][]byte) (bad *belfry.RowError, finished bool)) {
 	for ; o.next < len(o.rows); o.next++ {
 		r := &o.rows[o.next]

@@ -96,14 +96,6 @@ type waiting struct {
 	shares  []share
 }
 
-// load is how much the record counts.
-func (w *waiting) load() (load int) {
-	for _, s := range w.shares {
-		load += s.load()
-	}
-	return load
-}
-
 // mostAtOnce is how many bytes the store gets at once, unless a single record has more. An engine holds what it is given
 // until it is in its files, and folds its log in less memory than people think.
 const mostAtOnce = 16 << 20

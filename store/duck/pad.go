@@ -81,7 +81,7 @@ func (w *rowWriter) next(p piece, at, n int) (int, error) {
 	bytes, longest := p.textBytes(at, n)
 	if longest >= apartBytes || w.anyApart() || !w.fill.fits(bytes) {
 		n = 1
-		if bytes, longest = p.textBytes(at, 1); !w.fill.fits(bytes) {
+		if bytes, _ = p.textBytes(at, 1); !w.fill.fits(bytes) {
 			if err := w.pad(vectorRows - w.fill.rows); err != nil {
 				return 0, err
 			}
