@@ -107,11 +107,13 @@ func (t *tx) create(k belfry.Kind, name string, parent, resource *meta.Node, cla
 	t.rec.Items = append(t.rec.Items, it)
 	t.s.items[slotOf(n)] = n
 	t.s.made = append(t.s.made, n)
-	switch k {
-	case belfry.KindElement:
-		return n // has no status to count
-	case belfry.KindObject:
+	if k == belfry.KindObject {
 		t.s.objectN[it.Customer]++
+	} else {
+		t.s.placeN[it.Customer]++
+	}
+	if k == belfry.KindElement {
+		return n // has no status to count
 	}
 	if parent != nil {
 		t.s.drafts[t.s.draft(parent)].counts[belfry.Unknown]++
@@ -227,6 +229,8 @@ func (t *tx) bury(n *meta.Node, trial bool) {
 	t.set(it)
 	if n.Kind == belfry.KindObject {
 		t.s.objectN[n.Customer]--
+	} else {
+		t.s.placeN[n.Customer]--
 	}
 	if t.s.policed {
 		t.buryPolicies(n)
