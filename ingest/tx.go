@@ -361,11 +361,18 @@ func (t *tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) 
 func (t *tx) keep(n *meta.Node, s belfry.Standing) {
 	d := &t.s.drafts[t.s.draft(n)]
 	if d.in == &t.rec {
-		t.rec.States[d.at].Standing = s
+		c := &t.rec.States[d.at]
+		c.Differs = c.Differs || s.LooksOther(&c.Standing)
+		c.Standing = s
 		return
 	}
+	before := &n.State.Standing
+	if d.in != nil { // an earlier record of the round
+		before = &d.in.States[d.at].Standing
+	}
+	c := belfry.StateChange{Item: n.ID, Standing: s, Was: before.Status, Differs: s.LooksOther(before)}
 	d.in, d.at = &t.rec, len(t.rec.States)
-	t.rec.States = append(t.rec.States, belfry.StateChange{Item: n.ID, Standing: s})
+	t.rec.States = append(t.rec.States, c)
 }
 
 // tell writes the events of a step.
