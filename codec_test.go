@@ -245,7 +245,7 @@ func randomRecord(rnd *rand.Rand) *Record {
 		r.Items = append(r.Items, randomItem(rnd))
 	}
 	for range rnd.IntN(4) {
-		r.States = append(r.States, StateChange{ID(rnd.Uint64()), randomStanding(rnd)})
+		r.States = append(r.States, StateChange{Item: ID(rnd.Uint64()), Standing: randomStanding(rnd)})
 	}
 	for range rnd.IntN(3) {
 		d := Doc{Kind: DocClass, Customer: CustomerID(rnd.Uint32()), Name: randomText(rnd)}

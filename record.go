@@ -38,6 +38,10 @@ type State struct {
 type StateChange struct {
 	Item ID
 	Standing
+	// Was is the status before the record, and Differs tells that it looks other than before, see Standing.LooksOther. Both are for whoever is told of the
+	// record in the process that made it, and are not written anywhere.
+	Was     Status
+	Differs bool
 }
 
 // Doc is one piece of configuration, kept by kind, customer and name. Its body is JSON, that of an image excepted.

@@ -80,6 +80,11 @@ func (m Mode) Hides(own Status) bool { return m >= Stored || m == WhileRed && ow
 // Unmanaged tells whether the item does not take part now.
 func (s *Standing) Unmanaged() bool { return s.Mode.Hides(s.Own) }
 
+// LooksOther tells whether two standings look different to people: in status, since when, why, acknowledgment and management.
+func (s *Standing) LooksOther(o *Standing) bool {
+	return s.Status != o.Status || s.Since != o.Since || s.Info != o.Info || s.Acknowledged() != o.Acknowledged() || s.Unmanaged() != o.Unmanaged()
+}
+
 // Why says why the item shows what it shows.
 func (s *Standing) Why() string {
 	if s.Quiet {

@@ -167,7 +167,7 @@ type Server struct {
 	queries gate
 	waits   waits
 	packers packers
-	logins  gate
+	logins  loginPlaces
 	queues  loginQueues
 	tries   throttle
 	origins http.CrossOriginProtection

@@ -85,7 +85,7 @@ var rowCodes = []struct {
 	{belfry.NotAllowed, "The row asks for something that cannot be done to this item."},
 	{belfry.TooLate, "The timestamp is older than the collection keeps rows."},
 	{belfry.TooEarly, "The timestamp is more than five minutes ahead."},
-	{belfry.LimitReached, "The customer has as many objects as it may."},
+	{belfry.LimitReached, "The customer has as many objects, resources, views and elements as it may, or no room for more texts; the message says which."},
 }
 
 func TestErrorsPage(t *testing.T) {

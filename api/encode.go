@@ -178,7 +178,8 @@ func (f *csvFormat) row(values []belfry.Value) error {
 
 const (
 	formulaSigns = "=+-@＝＋－＠"
-	cellEnds     = ";\t\r\n"
+	// A spreadsheet may split a text at these: separators of cells, and everything that some program takes for the end of a line.
+	cellEnds = ";\t\r\n\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
 )
 
 // inert puts an apostrophe before a text that a spreadsheet would take for a formula. A number stays a number. A spreadsheet that splits
@@ -201,22 +202,26 @@ func inert(text string) string {
 		if end < 0 {
 			return b.String()
 		}
-		b.WriteByte(rest[end])
-		rest = rest[end+1:]
+		_, size := utf8.DecodeRuneInString(rest[end:])
+		b.WriteString(rest[end : end+size])
+		rest = rest[end+size:]
 	}
 }
 
 // formula tells whether a cell would be one. Characters that do not show may stand before it.
 func formula(cell string, hidden func(rune) bool) bool {
 	text := strings.TrimLeftFunc(cell, hidden)
-	return text != "" && strings.ContainsRune(formulaSigns, firstRune(text)) && !plainNumber(cell)
+	return text != "" && strings.ContainsRune(formulaSigns, firstRune(text)) && !plainNumber(text)
 }
 
-// hiddenFirst is what a spreadsheet passes over at the beginning of a cell, as U+FEFF and U+200B.
-func hiddenFirst(r rune) bool { return unicode.Is(unicode.Cf, r) }
+// hiddenFirst is what does not show at the beginning of a cell, and what some spreadsheet passes over there: spaces of all kinds,
+// control characters, and those that Unicode lets programs ignore, as U+FEFF and U+3164.
+func hiddenFirst(r rune) bool {
+	return unicode.In(r, unicode.White_Space, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
 
-// hiddenInside is the same for a part of a cell, where quotes and blanks may be passed over, too.
-func hiddenInside(r rune) bool { return r == '"' || r == ' ' || hiddenFirst(r) }
+// hiddenInside is the same for a part of a cell, where quotes may be passed over, too.
+func hiddenInside(r rune) bool { return r == '"' || hiddenFirst(r) }
 
 func firstRune(text string) rune {
 	r, _ := utf8.DecodeRuneInString(text)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"belfry"
 	"belfry/query"
@@ -77,6 +78,31 @@ func TestFormats(t *testing.T) {
 		"00000000000000ff,1970-01-01T00:00:00.000001Z,-,12.5,true,-3,\"a,\"\"b\"\"\nc\u2028 <&> \xff\"\n,,,1e-07,,,\n")
 }
 
+// TestSafeCSVHidden: a formula is found behind every character that does not show, and on every line, whatever ends the one before.
+func TestSafeCSVHidden(t *testing.T) {
+	tables := []*unicode.RangeTable{unicode.White_Space, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector}
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if !unicode.In(r, tables...) {
+			continue
+		}
+		for _, text := range []string{string(r) + "=1", string(r) + " " + string(r) + "@x", "a;" + string(r) + "-x"} {
+			if !strings.ContainsRune(inert(text), '\'') {
+				t.Errorf("%q is let through", text)
+			}
+		}
+	}
+	for _, r := range "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029" {
+		if text := "a" + string(r) + "=1"; inert(text) != "a"+string(r)+"'=1" {
+			t.Errorf("%q becomes %q", text, inert(text))
+		}
+	}
+	for _, r := range "\u00a0\u1680\u3000\u2028\u115f\u3164" { // found by somebody else
+		if text := string(r) + "=1"; !strings.Contains(inert(text), "'") {
+			t.Errorf("%q is let through", text)
+		}
+	}
+}
+
 // TestSafeCSV: with safe=true no cell that a client has sent is a formula, and everything else is as in plain CSV.
 func TestSafeCSV(t *testing.T) {
 	text := func(s string) belfry.Value { return belfry.Value{Type: belfry.TextValue, Text: s} }
@@ -109,6 +135,9 @@ func TestSafeCSV(t *testing.T) {
 	f(text(";"), ";")
 	f(text("a;b=c"), "a;b=c")
 	f(text("f(x) = -1; y"), "f(x) = -1; y")
+	f(text(" =1"), "' =1")
+	f(text(" -5"), " -5")
+	f(text("a \u2028\u00a0=1"), "a \u2028'\u00a0=1")
 	f(text("＝1"), "'＝1")
 	f(text("-5"), "-5")
 	f(text("+1.5e3"), "+1.5e3")

@@ -96,7 +96,7 @@ func (h *Hub) Add(r *belfry.Record) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	states := r.States
+	states := differing(r.States)
 	if r.Customer == 0 { // a change of the instance may concern anybody
 		h.offerEach(states)
 		states = nil
@@ -113,6 +113,15 @@ func (h *Hub) Add(r *belfry.Record) {
 		}
 	}
 	h.offer(r.Customer, news{states: states})
+}
+
+// differing leaves out the states of items that look as before: only what the rules remember has changed.
+func differing(states []belfry.StateChange) []belfry.StateChange {
+	same := func(c belfry.StateChange) bool { return !c.Differs }
+	if !slices.ContainsFunc(states, same) {
+		return states
+	}
+	return slices.DeleteFunc(slices.Clone(states), same)
 }
 
 // offerEach sorts changes by the customer they belong to. The mutex is held.

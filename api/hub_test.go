@@ -73,7 +73,7 @@ func (s *stage) happen(r *belfry.Record) {
 }
 
 func moved(item belfry.ID, to belfry.Status, since belfry.Time, info string) (c belfry.StateChange) {
-	c.Item, c.Status, c.Since, c.Info = item, to, since, info
+	c.Item, c.Status, c.Since, c.Info, c.Differs = item, to, since, info, true
 	return c
 }
 
@@ -86,6 +86,7 @@ func (s *stage) alarm(c belfry.CustomerID, item belfry.ID, info string, path ...
 	for i, status := range path[1:] {
 		at := belfry.Time(s.rows) + belfry.Time(i)
 		r.States = append(r.States, moved(item, status, at, info))
+		r.States[i].Was = path[i]
 		b.Times = append(b.Times, at)
 		items.Ints, to.Ints, from.Ints = append(items.Ints, int64(item)), append(to.Ints, int64(status)), append(from.Ints, int64(path[i]))
 		source.Texts, typ.Texts, text.Texts = append(source.Texts, "object"), append(typ.Texts, "alarm"), append(text.Texts, info)
@@ -154,7 +155,7 @@ func TestMessages(t *testing.T) {
 		message(2, "status", `{`+named+`"status":"3","statusname":"Critical","previous":"0","since":"1970-01-01T00:00:00.000002Z",`+info+`}`) +
 		message(3, "status", `{`+named+`"status":"0","statusname":"OK","previous":"3","since":"1970-01-01T00:00:00.000003Z",`+info+`}`) +
 		rows +
-		message(7, "status", `{"name":"MAIN","kind":"view","view":"MAIN","class":"generic","status":"1","statusname":"Warning","since":"1970-01-01T00:00:00.000007Z"}`)
+		message(7, "status", `{"name":"MAIN","kind":"view","view":"MAIN","class":"generic","status":"1","statusname":"Warning","previous":"?","since":"1970-01-01T00:00:00.000007Z"}`)
 	f := func(who string, l *listener, want string) {
 		t.Helper()
 		got, missed := heard(l)
@@ -357,4 +358,35 @@ func FuzzStreamID(f *testing.F) {
 			t.Errorf("%q is read as %d.%d, which reads %q", text, epoch, number, again)
 		}
 	})
+}
+
+// TestStatusMessages: of an item that moved several times in one record the status before the record is told; one that looks as before
+// is not told at all.
+func TestStatusMessages(t *testing.T) {
+	s := newStage(t)
+	l := s.join(1)
+	twice := s.alarm(1, 12, "", belfry.OK, belfry.Warning, belfry.Critical)
+	twice.States = twice.States[1:] // the sequencer keeps one state of an item
+	twice.States[0].Was = belfry.OK
+	quiet, back := moved(12, belfry.Critical, 5, ""), moved(12, belfry.Critical, 6, "")
+	quiet.Was, back.Was = belfry.Critical, belfry.Critical
+	quiet.Differs = false
+	s.happen(twice)
+	s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{quiet}})
+	s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{quiet, back}})
+	s.settle()
+	text, _ := heard(l)
+	var got []string
+	for _, line := range strings.Split(text, "\n") {
+		if _, rest, ok := strings.Cut(line, `"parentview":"MAIN","object":"cpu","class":"load",`); ok {
+			got = append(got, rest)
+		}
+	}
+	want := []string{
+		`"status":"3","statusname":"Critical","previous":"0","since":"1970-01-01T00:00:00.000002Z"}`,
+		`"status":"3","statusname":"Critical","since":"1970-01-01T00:00:00.000006Z"}`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("told:\n%s", strings.Join(got, "\n"))
+	}
 }

@@ -23,11 +23,10 @@ type writer struct {
 	marks  []mark
 	ids    []belfry.ID
 	labels []label
-	alarms alarms
 }
 
 func newWriter(t *meta.Tree) *writer {
-	return &writer{tree: t, alarms: alarms{first: map[belfry.ID]int{}}}
+	return &writer{tree: t}
 }
 
 // label is what names an item in a message, with the meaning that the fields have in queries.
@@ -68,7 +67,7 @@ func (w *writer) write(f *feed, inbox []news, first uint64, share int) {
 	w.feed, w.within, w.share, w.number = f, w.tree.Within(f.scope), share, first
 	f.goOn(first)
 	for i := range inbox {
-		w.states(inbox[i].states, inbox[i].events)
+		w.states(inbox[i].states)
 		w.events(&inbox[i])
 	}
 	w.publish()
@@ -138,8 +137,8 @@ func (w *writer) flag(name string, is bool) {
 	}
 }
 
-// states writes a message for each change of a status; events are those of the same record.
-func (w *writer) states(states []belfry.StateChange, events *belfry.Batch) {
+// states writes a message for each item that looks different.
+func (w *writer) states(states []belfry.StateChange) {
 	if len(states) == 0 {
 		return
 	}
@@ -148,14 +147,12 @@ func (w *writer) states(states []belfry.StateChange, events *belfry.Batch) {
 		w.ids = append(w.ids, states[i].Item)
 	}
 	w.look()
-	w.alarms.gather(events)
 	for i := range states {
 		w.state(&states[i], &w.labels[i])
 	}
 }
 
 func (w *writer) state(c *belfry.StateChange, l *label) {
-	previous, known := w.alarms.previous(c.Item, c.Status)
 	w.begin("status")
 	w.field("name", l.name)
 	w.field("kind", l.kind.String())
@@ -166,8 +163,8 @@ func (w *writer) state(c *belfry.StateChange, l *label) {
 	w.field("class", l.class)
 	w.field("status", c.Status.String())
 	w.field("statusname", c.StatusName())
-	if known {
-		w.field("previous", previous.String())
+	if c.Was != c.Status {
+		w.field("previous", c.Was.String())
 	}
 	w.time("since", c.Since)
 	w.field("info", cmp.Or(c.Info, l.info))
@@ -238,45 +235,4 @@ func statusText(n int64) string {
 		return ""
 	}
 	return belfry.Status(n).String()
-}
-
-// alarms finds the status that an item had before a change. The record of the change says it in the event about it; an
-// item that moved more than once has its events in the order of its changes.
-type alarms struct {
-	first    map[belfry.ID]int // of an item's alarms
-	next     []int             // alarm of the same item; -1: that was the last
-	statuses []belfry.Status
-	before   []belfry.Status
-}
-
-func (a *alarms) gather(b *belfry.Batch) {
-	clear(a.first)
-	a.next, a.statuses, a.before = a.next[:0], a.statuses[:0], a.before[:0]
-	if b == nil {
-		return
-	}
-	items, status, previous := b.Column(belfry.ItemColumn), b.Column("status"), b.Column("previous")
-	for i := b.Len() - 1; i >= 0; i-- { // the last first, so that each knows the one after it
-		id, to, from := intAt(items, i), intAt(status, i), intAt(previous, i)
-		if id == belfry.AbsentInt || to == belfry.AbsentInt || from == belfry.AbsentInt {
-			continue
-		}
-		next, ok := a.first[belfry.ID(id)]
-		if !ok {
-			next = -1
-		}
-		a.first[belfry.ID(id)] = len(a.next)
-		a.next = append(a.next, next)
-		a.statuses, a.before = append(a.statuses, belfry.Status(to)), append(a.before, belfry.Status(from))
-	}
-}
-
-// previous is the status before the next change of an item, if that change was to the status given.
-func (a *alarms) previous(id belfry.ID, to belfry.Status) (belfry.Status, bool) {
-	at, ok := a.first[id]
-	if !ok || at < 0 || a.statuses[at] != to {
-		return 0, false
-	}
-	a.first[id] = a.next[at]
-	return a.before[at], true
 }

@@ -70,13 +70,14 @@ func (l *loginQueues) leave(key belfry.Hash) {
 	delete(l.open, key)
 }
 
-// awaitLogin has a login wait until it may be checked: for its turn, and then for the pause that its address has to keep.
-func (s *Server) awaitLogin(r *request, paid ticket, pause time.Duration) (leave func(), err error) {
+// awaitLogin has a login wait until it may be checked: for its turn, and then for the pause that its address has to keep. Who is known
+// waits for other logins of the same user alone.
+func (s *Server) awaitLogin(r *request, paid ticket, pause time.Duration, known bool) (leave func(), err error) {
 	ctx, cancel := context.WithTimeout(r.ctx(), r.limits.Wait)
 	defer cancel()
 	key := paid[addressBucket].hash
-	if pause == 0 && s.tries.knows(s.Now(), paid) {
-		key = paid[pairBucket].hash
+	if known {
+		key, pause = paid[userBucket].hash, 0
 	}
 	if !s.queues.enter(ctx, key) {
 		return nil, belfry.Errorf(belfry.Overloaded, "too many logins from this address wait at this moment; try again shortly")

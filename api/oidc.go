@@ -167,7 +167,7 @@ func (s *Server) fromProvider(w *answer, r *request) error {
 		return belfry.Errorf(belfry.BadParameter, "the parameter code is missing")
 	}
 	ticket, pause := s.tries.visit(s.Now(), peer(r.Request)) // it is not known yet who it is
-	leave, err := s.awaitLogin(r, ticket, pause)
+	leave, err := s.awaitLogin(r, ticket, pause, false)
 	if err != nil {
 		s.tries.giveBack(ticket)
 		return err

@@ -24,9 +24,6 @@ type Sessions interface {
 // cookieName is the cookie that carries the secret of a session.
 const cookieName = "belfry_session"
 
-// parallelLogins is how many passwords are checked at a time: each takes a core and 19 MiB for a while.
-const parallelLogins = 2
-
 // cookie is the hash of the session that the client says it has.
 func cookie(r *http.Request) (hash belfry.Hash, ok bool) {
 	c, err := r.Cookie(cookieName)
@@ -131,18 +128,18 @@ func (s *Server) logIn(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	leave, err := s.awaitLogin(r, ticket, pause)
+	known := s.tries.knows(s.Now(), ticket)
+	leave, err := s.awaitLogin(r, ticket, pause, known)
 	if err != nil {
 		s.tries.giveBack(ticket)
 		return err
 	}
 	defer leave()
-	if !s.turn(r, &s.logins, 0, parallelLogins) {
-		s.tries.giveBack(ticket)
-		return belfry.Errorf(belfry.Overloaded, "too many people log in at this moment; try again shortly")
-	}
-	defer s.logins.leave(0)
-	secret, err := s.Login.LogIn(r.ctx(), placeOf(r.Request), customer, user, password)
+	var secret string
+	err = s.checking(r, known, func() (err error) {
+		secret, err = s.Login.LogIn(r.ctx(), placeOf(r.Request), customer, user, password)
+		return err
+	})
 	if belfry.CodeOf(err) == belfry.InvalidLogin {
 		s.meter.refused.Inc()
 		return err

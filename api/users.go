@@ -153,13 +153,7 @@ func noRepeat(r *request) error {
 }
 
 // hashing runs what hashes a password: so few at a time as logins, since each takes a core for a while.
-func (s *Server) hashing(r *request, f func() error) error {
-	if !s.turn(r, &s.logins, 0, parallelLogins) {
-		return belfry.Errorf(belfry.Overloaded, "too many people log in at this moment; try again shortly")
-	}
-	defer s.logins.leave(0)
-	return f()
-}
+func (s *Server) hashing(r *request, f func() error) error { return s.checking(r, true, f) }
 
 // caller is who asks, for a change that is not remembered.
 func (r *request) caller() Caller {

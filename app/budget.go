@@ -28,6 +28,7 @@ type budget struct {
 	chunk               int   // bytes of a body that are decided at a time
 	answer, answers     int64 // of one query, and of all that clients have not read yet
 	held, heldBody, row int64
+	texts               int64 // of what customers have set up
 	bulk, connections   int
 	streams             int
 	ballast             int
@@ -51,7 +52,8 @@ func newBudget(l memoryLimit) *budget {
 		backlogRows: int(max(20_000, min(500_000, n/16/256))), chunk: int(max(256<<10, min(8*mib, n/512))),
 		answer: max(4*mib, min(64*mib, n/32)), answers: n / 8,
 		held: min(256*mib, n/16), heldBody: min(64*mib, n/16), row: max(16<<10, min(1*mib, n/32768)),
-		bulk: int(max(4, min(64, n/(32*mib)))), connections: int(max(100, min(10_000, n/16/(32<<10)))),
+		texts: max(8*mib, n/16, l.bytes/16),
+		bulk:  int(max(4, min(64, n/(32*mib)))), connections: int(max(100, min(10_000, n/16/(32<<10)))),
 		streams: int(max(16, min(1000, n/(2*mib)))), ballast: int(min(32*mib, n/64)),
 	}
 	if l.bytes == 0 || l.bytes >= plenty { // the usual sizes, which are not a fraction of anything
@@ -84,6 +86,7 @@ func (b *budget) size(c *Config) *Config {
 	sizes("storage.duckdb.memory_limit", &next.Storage.DuckDB.MemoryLimit, b.engine)
 	sizes("limits.memory_held", &next.Limits.MemoryHeld, b.held)
 	sizes("limits.body_held", &next.Limits.BodyHeld, b.heldBody)
+	sizes("limits.texts", &next.Limits.Texts, b.texts)
 	sizes("limits.row", &next.Limits.Row, b.row)
 	counts("limits.bulk_requests", &next.Limits.BulkRequests, b.bulk)
 	counts("limits.script_workers", &next.Limits.ScriptWorkers, min(next.Limits.ScriptWorkers, b.workers()))
@@ -110,7 +113,7 @@ func (b *budget) parts(c *Config) map[string]int64 {
 	return map[string]int64{
 		"engine": int64(c.Storage.DuckDB.MemoryLimit), "scripts": b.scripts, "outside": b.outside, "spare": b.spare, "heap": b.heap,
 		"backlog": int64(b.backlogRows) * 256 * 5 / 4, // with what is set aside
-		"held":    int64(c.Limits.MemoryHeld), "answers": b.answers,
+		"held":    int64(c.Limits.MemoryHeld), "answers": b.answers, "texts": int64(c.Limits.Texts),
 	}
 }
 
@@ -122,7 +125,7 @@ func (b *budget) tell(c *Config, log *slog.Logger) {
 	size := func(n int64) string { return Size(n &^ (mib - 1)).String() } // whole megabytes can be read
 	p := b.parts(c)
 	log.Info("memory budget", "limit", size(b.limit.bytes), "from", b.limit.from, "engine", size(p["engine"]), "heap", size(p["heap"]), "scripts", size(p["scripts"]),
-		"outside", size(p["outside"]), "spare", size(p["spare"]), "backlog", size(p["backlog"]), "held", size(p["held"]), "answers", size(p["answers"]),
+		"outside", size(p["outside"]), "spare", size(p["spare"]), "backlog", size(p["backlog"]), "held", size(p["held"]), "answers", size(p["answers"]), "texts", size(p["texts"]),
 		"bulk_requests", c.Limits.BulkRequests, "connections", c.Limits.Connections)
 	if low := int64(192 * mib); b.limit.bytes < low {
 		log.Warn("there is less memory than the service needs", "limit", size(b.limit.bytes), "least", size(low))

@@ -24,7 +24,7 @@ func TestBudget(t *testing.T) {
 		if sum := b.engine + b.scripts + b.outside + b.spare + b.heap; sum > limit+128*mib || limit >= 512*mib && sum > limit {
 			t.Errorf("%d: the parts are %d together", limit, sum)
 		}
-		inHeap := int64(b.backlogRows)*256*5/4 + b.held + b.answers + int64(b.connections)*(32<<10) + 2*int64(c.Limits.BulkRequests*b.chunk)
+		inHeap := int64(b.backlogRows)*256*5/4 + b.held + b.answers + b.texts + int64(b.connections)*(32<<10) + 2*int64(c.Limits.BulkRequests*b.chunk)
 		if limit >= 512*mib && inHeap > b.heap {
 			t.Errorf("%d: %d bytes of buffers in a heap of %d", limit, inHeap, b.heap)
 		}
@@ -40,6 +40,7 @@ func TestBudget(t *testing.T) {
 		c, usual := b.size(Default(cat)), Default(cat)
 		if l.bytes > 0 { // rows are shorter unless there is very much memory
 			usual.Limits.Row = Size(min(mib, l.bytes/16384))
+			usual.Limits.Texts = Size(max(128*mib, l.bytes/16)) // texts stay, so they may have more where there is more
 		}
 		if c.Limits != usual.Limits || c.Storage != usual.Storage || b.backlogRows != 500_000 || b.chunk != 8*mib || b.engineMost > 16*b.engine || l.bytes > 0 && b.engineMost > l.bytes/2 || b.ballast != 32*mib {
 			t.Errorf("%+v: not the usual sizes: %+v, %+v", l, c.Limits, b)

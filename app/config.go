@@ -88,7 +88,8 @@ type Limits struct {
 	Columns      int  `yaml:"columns" help:"columns of a CSV header" reload:"yes"`
 	Indicators   int  `yaml:"indicators" help:"indicators of an object" reload:"yes"`
 	BulkRequests int  `yaml:"bulk_requests" help:"bulk requests served at the same time; a quarter more for customers who have few of them" reload:"yes"`
-	Objects      int  `yaml:"objects" help:"objects of one customer" reload:"yes"`
+	Objects      int  `yaml:"objects" help:"objects of one customer; its resources, views and graphical elements together may be as many" reload:"yes"`
+	Texts        Size `yaml:"texts" help:"memory for the texts of what customers have set up (answers, constants, notes, acknowledgments, classes, policies, users, keys); one customer's may take half of it" reload:"yes"`
 	Receivers    int  `yaml:"receivers" help:"receivers of one customer: resources that listen on a port" reload:"yes"`
 	// Each is a process that may use as much memory as collect.ScriptWorkerMemory says.
 	ScriptWorkers int `yaml:"script_workers" help:"processes that run scripts of receivers at the same time, at most one of a customer"`
@@ -130,7 +131,7 @@ func Default(cat *catalog.Catalog) *Config {
 		Meta:     Meta{SQLite: SQLite{Path: "meta.db"}},
 		Limits: Limits{
 			Body: 256 << 20, BodyHeld: 64 << 20, RowsHeld: 100_000, MemoryHeld: 256 << 20, Row: 1 << 20, Columns: 1000, Indicators: belfry.MaxIndicators,
-			BulkRequests: 64, Objects: 1_000_000, Receivers: 100, ScriptWorkers: collect.DefaultScriptWorkers, Connections: 10_000, IdempotencyKeys: 1_000_000, Queries: 4,
+			BulkRequests: 64, Objects: 1_000_000, Texts: 128 << 20, Receivers: 100, ScriptWorkers: collect.DefaultScriptWorkers, Connections: 10_000, IdempotencyKeys: 1_000_000, Queries: 4,
 			Streams: 200, AllStreams: 1000,
 			QueryTime: Duration(30 * time.Second), Wait: Duration(2 * time.Second), Idle: Duration(30 * time.Second),
 			Stop: Duration(9 * time.Second), // many kill after ten
@@ -242,6 +243,7 @@ func (c *Config) Check() error {
 		inRange("limits.indicators", l.Indicators, 1, belfry.MaxIndicators),
 		inRange("limits.bulk_requests", l.BulkRequests, 1, 100_000),
 		inRange("limits.objects", l.Objects, 1, 100_000_000),
+		inRange("limits.texts", l.Texts, 64<<10, 1<<40),
 		inRange("limits.receivers", l.Receivers, 0, 10_000),
 		inRange("limits.script_workers", l.ScriptWorkers, 1, 1000),
 		inRange("limits.connections", l.Connections, 10, 1_000_000),

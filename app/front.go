@@ -21,10 +21,11 @@ import (
 // and not a closed door; what stands behind them comes when it is ready.
 type front struct {
 	main, admin, control *door
-	cert                 *certificate // nil without TLS
-	crowd                *crowded     // who comes through main
-	dir                  string       // of the control socket
-	names                []string     // of this machine
+	cert                 *certificate      // nil without TLS
+	crowd                *crowded          // who comes through main
+	dir                  string            // of the control socket
+	names                []string          // of this machine
+	taken                map[string]string // addresses, by the setting that says so
 }
 
 // localConnections is how many connections the listener for administration and the control socket each serve.
@@ -94,6 +95,7 @@ func listen(cfg *Config, connections int, ready func() error, log *slog.Logger, 
 		return nil, fmt.Errorf("listen on %s: %w", cfg.Listen, err)
 	}
 	addr := l.Addr()
+	f.taken = map[string]string{"listen": addr.String()}
 	var secure *tls.Config
 	if cfg.encrypted() {
 		scheme = "https"
@@ -115,6 +117,7 @@ func listen(cfg *Config, connections int, ready func() error, log *slog.Logger, 
 			return nil, fmt.Errorf("listen on %s: %w", cfg.AdminListen, err)
 		}
 		f.admin = newDoor(crowdedListener(l, localConnections), starting, nil, log, "admin listener", failed)
+		f.taken["admin_listen"] = l.Addr().String()
 		log.Info("listening for administration", "addr", l.Addr())
 		if local, _ := loopback(cfg.AdminListen); !local {
 			log.Warn("others can reach the profiler, which asks for no key", "addr", l.Addr())

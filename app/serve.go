@@ -217,7 +217,7 @@ func (s *service) startSequencer(context.Context) error {
 	s.hub = api.NewHub(s.tree)
 	env := &collect.Env{
 		Log: s.Log.With("part", "collect"), Now: time.Now, Dir: s.cfg.Load().Data, Streams: s.descriptors.streams,
-		Worker: s.ScriptWorker, Workers: s.cfg.Load().Limits.ScriptWorkers,
+		Worker: s.ScriptWorker, Workers: s.cfg.Load().Limits.ScriptWorkers, Taken: s.front.taken,
 	}
 	s.collect = collect.New(s.tree, env)
 	s.guard = openClock(s.cfg.Load().Data, s.newest(), systemClock(), s.faults, s.Log.With("part", "clock"))

@@ -207,6 +207,9 @@ func (i *inspection) port(name string, before, answers map[string]string) (colum
 	if before != nil && claimOf(own.customer, name, before) == own {
 		return "", nil
 	}
+	if err := i.s.taken(own); err != nil {
+		return "listen", err
+	}
 	if i.s.outside(i.scope, near) {
 		return "listen", belfry.Errorf(belfry.NotAllowed, "the address %.100s is in use; choose another", own.listen)
 	}
@@ -216,6 +219,16 @@ func (i *inspection) port(name string, before, answers map[string]string) (colum
 	delete(i.taken, i.moved[name].senders())
 	i.moved[name], i.taken[own.senders()] = own, name
 	return "", nil
+}
+
+// taken refuses a port on which the service itself listens.
+func (s *Supervisor) taken(own claim) error {
+	for setting, addr := range s.env.Taken {
+		if strings.HasPrefix(own.port, "tcp ") && overlap(own.listen, addr) {
+			return belfry.Errorf(belfry.NotAllowed, "the service itself listens on %s over TCP, as its setting %s says; choose another port for %.100s", addr, setting, own.listen)
+		}
+	}
+	return nil
 }
 
 // senders stand for a port and the networks from which a claim wants messages there.

@@ -204,3 +204,25 @@ func TestScriptScope(t *testing.T) {
 		t.Errorf("after the change of another: %d lines were written", got)
 	}
 }
+
+// No receiver is put on a port of the service itself, in whatever spelling; over UDP it is another port.
+func TestPortsOfTheService(t *testing.T) {
+	h := newHouse(t, nil)
+	h.env.Taken = map[string]string{"listen": "127.0.0.1:28080", "admin_listen": "[::]:29090"}
+	f := func(protocol, listen, want string) {
+		t.Helper()
+		for _, o := range []ingest.Options{{DryRun: true}, {}} {
+			_, answer, err := h.seq.Provision(t.Context(), h.who, "log-syslog-receiver", strings.NewReader("name,protocol,listen\nR,"+protocol+","+listen+"\n"), o)
+			if got := string(answer); err != nil || !strings.Contains(got, want) || strings.Contains(want, "setting") && !strings.Contains(got, `"column":"listen","code":"not_allowed"`) {
+				t.Errorf("%s %s: %s %v", protocol, listen, got, err)
+			}
+		}
+	}
+	for _, listen := range []string{"127.0.0.1:28080", ":28080", "0.0.0.0:28080", "[::]:28080"} {
+		f("tcp", listen, "as its setting listen says")
+	}
+	f("tcp", "127.0.0.7:29090", "as its setting admin_listen says")
+	f("udp", "127.0.0.1:28080", `"accepted":1`)
+	f("tcp", "127.0.0.1:28080", "as its setting listen says") // the same receiver with another protocol
+	f("tcp", "127.0.0.2:28080", `"accepted":1`)
+}

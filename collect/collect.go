@@ -99,6 +99,9 @@ type Env struct {
 	// what stores the messages needs some, too.
 	Streams int
 
+	// Taken are the TCP addresses on which the service itself listens, by the setting that says so. No receiver can be there.
+	Taken map[string]string
+
 	// Worker is the command that makes a process of this program a script worker: its file, its name and the argument that says
 	// so. Without it scripts cannot run. Workers is how many there may be at the same time; 0: DefaultScriptWorkers.
 	Worker  []string

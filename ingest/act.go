@@ -94,6 +94,8 @@ func (a *Acted) code() int {
 		a.Error.Message = fmt.Sprintf("none of the %d items could be dealt with; the first: %s", len(a.Errors), a.Errors[0].Message)
 	}
 	switch code {
+	case belfry.LimitReached:
+		a.Error.Code = belfry.BadParameter // the other is a code of rows
 	case belfry.UnknownItem:
 		return 404
 	case belfry.NotInError, belfry.AmbiguousName:
@@ -210,6 +212,9 @@ func (t *tx) unmanagedBy(n *meta.Node) string {
 // acknowledge marks the error of an item as known, and those of the objects inside it.
 func (t *tx) acknowledge(n *meta.Node, a belfry.Ack) (content int, bad *belfry.Error) {
 	if bad := t.inError(n); bad != nil {
+		return 0, bad
+	}
+	if bad := t.takeTexts(t.ackGrowth(n, a.Text)); bad != nil {
 		return 0, bad
 	}
 	a.Time = t.now

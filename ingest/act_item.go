@@ -3,6 +3,7 @@ package ingest
 import (
 	"belfry"
 	"belfry/meta"
+	"belfry/status"
 )
 
 // progress is how far an action has come with one item. It takes more than one turn if much stands in the item: then all of that
@@ -16,6 +17,8 @@ type progress struct {
 	list    bool         // the objects are to be listed before the next turn
 	objects []*meta.Node // that are still to be acknowledged
 	content int          // how many have been
+	grow    int64        // by how much the acknowledgments of all objects let texts grow
+	checked bool         // there was room for that
 	time    belfry.Time  // of their acknowledgments
 }
 
@@ -66,6 +69,10 @@ func (p *acting) actOn(t *tx, n *meta.Node, whole bool) (finished bool) {
 		}
 	}
 	if p.Note != nil {
+		if bad := t.takeCare(n, func(care *belfry.Care) { care.Note = *p.Note }); bad != nil {
+			p.out.fail(n.Name, bad)
+			return true
+		}
 		done.Result = t.note(n, *p.Note, p.who.Name)
 		p.out.Items = append(p.out.Items, done)
 	}
@@ -74,7 +81,11 @@ func (p *acting) actOn(t *tx, n *meta.Node, whole bool) (finished bool) {
 
 // manage sets how an item is managed. It tells whether what stands inside is left to Sequencer.reassessAll.
 func (p *acting) manage(t *tx, n *meta.Node, done ActedItem) (more bool) {
-	if bad := allowed(n, p.Manage.Mode); bad != nil {
+	bad := allowed(n, p.Manage.Mode)
+	if bad == nil {
+		bad = t.takeCare(n, func(care *belfry.Care) { *care = status.Arrange(*care, *p.Manage, t.now) })
+	}
+	if bad != nil {
 		p.out.fail(n.Name, bad)
 		return false
 	}
@@ -112,7 +123,8 @@ func (p *acting) acknowledge(t *tx, n *meta.Node, done ActedItem, whole bool) (f
 	return true
 }
 
-// acknowledgeMany does that in turns. If the item recovers in between, it is not acknowledged, and what stands in it has been.
+// acknowledgeMany does that in turns. If the item recovers in between, it is not acknowledged, and what stands in it has been. The
+// same holds when others take the last room for texts in between.
 func (p *acting) acknowledgeMany(t *tx, n *meta.Node) (content int, finished bool, bad *belfry.Error) {
 	if bad := t.inError(n); bad != nil {
 		return 0, true, bad
@@ -122,9 +134,22 @@ func (p *acting) acknowledgeMany(t *tx, n *meta.Node) (content int, finished boo
 		at.acking, at.list, at.time = true, true, t.now
 		return 0, false, nil
 	}
+	if !at.checked { // all of it, so that nothing is done when there is no room; others may take it before the last turn
+		at.checked = true
+		if bad := t.roomForTexts(at.grow); bad != nil {
+			return 0, true, bad
+		}
+	}
 	a := *p.Ack
 	a.Time = at.time
 	part := at.objects[:min(p.seq.turn, len(at.objects))]
+	grow := t.ackGrowthOf(n, a.Text)
+	for _, o := range part {
+		grow += t.ackGrowthOf(o, a.Text)
+	}
+	if bad := t.takeTexts(grow); bad != nil {
+		return 0, true, bad
+	}
 	for _, o := range part {
 		if o.Removed == 0 && t.stands(o, n) && t.acknowledgeOne(o, a) {
 			at.content++

@@ -156,19 +156,20 @@ func (p *acting) goOn() error {
 	}
 	if p.at.list {
 		p.at.list = false
-		p.at.objects = p.inError(p.at.node)
+		p.at.objects, p.at.grow = p.inError(p.at.node)
 	}
 	return nil
 }
 
-// inError lists the objects inside an item that are in error.
-func (p *acting) inError(n *meta.Node) (list []*meta.Node) {
+// inError lists the objects inside an item that are in error, and adds up by how much texts grow when they are acknowledged.
+func (p *acting) inError(n *meta.Node) (list []*meta.Node, grow int64) {
 	for o := range p.seq.cfg.Tree.Each(p.seq.cfg.Tree.Below(n)) {
 		if o.Kind == belfry.KindObject && o.State.Status.IsError() {
 			list = append(list, o)
+			grow += ackGrows(&o.State.Standing, p.Ack.Text)
 		}
 	}
-	return list
+	return list, grow
 }
 
 // settle finds out what the times of the action mean, at its first turn.

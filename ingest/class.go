@@ -59,6 +59,9 @@ func (t *tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 	if t.estate.Defined() >= maxClasses && (cell == nil || !cell.Own || cell.Def.Inferred) {
 		return "", l, "", belfry.Errorf(belfry.BadParameter, "there are %d classes of your own already, as many as are allowed; remove some", maxClasses)
 	}
+	if err := t.takeValue(belfry.DocClass, def.Name, l.Class); err != nil {
+		return "", l, "", err
+	}
 	t.define(l.Class)
 	rest = t.judgeClass(def.Name)
 	t.configured("class "+def.Name+" "+result, who.Name)

@@ -28,10 +28,14 @@ func (s *Sequencer) CreateKey(c belfry.CustomerID, name string, level belfry.Lev
 		if s.cfg.Tree.CountKeys(c) >= maxKeys {
 			return belfry.Errorf(belfry.LimitReached, "there are %d keys already; revoke those that nobody uses", maxKeys)
 		}
-		t.configure(belfry.DocKey, c, name, belfry.Key{
+		key := belfry.Key{
 			Name: name, Customer: c, Hash: belfry.HashOf(secret).String(), Last4: secret[len(secret)-4:],
 			Level: level, Creator: by, Created: t.now, Expires: expires,
-		})
+		}
+		if err := t.takeValue(belfry.DocKey, name, key); err != nil {
+			return err
+		}
+		t.configure(belfry.DocKey, c, name, key)
 		t.configured(fmt.Sprintf("key %s created with level %s", name, level), by)
 		return nil
 	}})

@@ -60,6 +60,9 @@ func (t *tx) putPicture(who Sender, next *belfry.Picture, image []byte) (result 
 		return "", belfry.Errorf(belfry.BadParameter, "with this one the pictures would have %d bytes together, and %d are allowed; remove some, or send smaller ones", size+next.Size, maxAllPictures)
 	}
 	next.Changed = t.now
+	if err := t.takeValue(belfry.DocPicture, next.Name, next); err != nil {
+		return "", err
+	}
 	t.configure(belfry.DocPicture, t.estate.ID, next.Name, next)
 	t.document(belfry.Doc{Kind: belfry.DocImage, Customer: t.estate.ID, Name: next.Hash, Body: image})
 	t.dropImage(was)

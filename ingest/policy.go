@@ -145,9 +145,13 @@ func (t *tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 			return "", nil, belfry.Errorf(belfry.BadParameter, "there are %d policies already, as many as are allowed; remove some", maxPolicies)
 		}
 	}
+	doc := next.Doc(t.estate.ID)
+	if err := t.takeDoc(doc.Kind, doc.Name, doc.Body); err != nil {
+		return "", nil, err
+	}
 	t.lift(was)
 	t.s.policies[n.ID] = append(slices.Clip(t.policiesOn(n)), next)
-	t.document(next.Doc(t.estate.ID))
+	t.document(doc)
 	rest = t.policyChanged(was, next)
 	t.configured(fmt.Sprintf("policy %s %s, on %s %s", next.Name, result, next.Kind, next.Item), who.Name)
 	return result, rest, nil

@@ -198,12 +198,18 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 	if bad := p.roomFor(len(p.b.pt.Parts)); bad != nil {
 		return bad
 	}
-	if bad := p.roomForReceiver(); bad != nil {
+	if bad := p.roomForPlace("name"); bad != nil {
 		return bad
 	}
 	details := detailsOf(answers)
 	if details != nil {
 		details.Author = p.author("", answers["script"], nil)
+	}
+	if bad := p.takeDetails("name", nil, details); bad != nil {
+		return bad
+	}
+	if bad := p.roomForReceiver(); bad != nil {
+		return bad
 	}
 	r := p.create(belfry.KindResource, name, parent, nil, p.viewClass(p.b.pt.Name), p.b.pt.Name, details)
 	for _, part := range p.b.pt.Parts {

@@ -47,8 +47,12 @@ func (p *provisioning) update(have, parent *meta.Node, class string) *belfry.Row
 		return nil
 	}
 	if !same {
+		before := d
 		d.Author = p.author(d.Answers["script"], answers["script"], d.Author)
 		d.Answers = answers
+		if bad := p.takeDetails("name", &before, &d); bad != nil {
+			return bad
+		}
 		it.Details = &d
 	}
 	p.set(it)

@@ -36,7 +36,14 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 		}
 		parent = p.estate.Main
 	}
-	p.create(belfry.KindElement, name, parent, nil, &meta.Class{}, p.b.pt.Name, detailsOf(answers))
+	details := detailsOf(answers)
+	if bad := p.roomForPlace("name"); bad != nil {
+		return bad
+	}
+	if bad := p.takeDetails("name", nil, details); bad != nil {
+		return bad
+	}
+	p.create(belfry.KindElement, name, parent, nil, &meta.Class{}, p.b.pt.Name, details)
 	p.report.Created.Elements++
 	return nil
 }

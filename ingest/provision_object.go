@@ -35,6 +35,9 @@ func (p *provisioning) objectRow(name string) *belfry.RowError {
 		p.report.Unchanged++
 		return nil
 	}
+	if bad := p.takeDetails("name", &old, &d); bad != nil {
+		return bad
+	}
 	p.change(have, &d)
 	if parent != nil {
 		p.move(have, parent)
@@ -76,13 +79,19 @@ func (p *provisioning) newObject(name string, resource, parent *meta.Node, class
 	if bad != nil {
 		return bad
 	}
-	if p.class(class) == nil {
-		cl = p.define(cl.Def)
-	}
 	d := p.objectDetails(belfry.Details{})
 	details := &d
 	if sameDetails(&d, &belfry.Details{}) {
 		details = nil
+	}
+	if bad := p.takeDetails("name", nil, details); bad != nil {
+		return bad
+	}
+	if p.class(class) == nil {
+		if bad := p.takeInferred(&layout{}, nil, cl.Def, true); bad != nil {
+			return bad
+		}
+		cl = p.define(cl.Def)
 	}
 	p.create(belfry.KindObject, name, parent, resource, cl, "", details)
 	p.report.Created.Objects++

@@ -58,7 +58,14 @@ func (p *provisioning) viewRow(name string) *belfry.RowError {
 	if class == "" {
 		class = genericView
 	}
-	p.create(belfry.KindView, name, parent, resource, p.viewClass(class), "", detailsOf(answers))
+	details := detailsOf(answers)
+	if bad := p.roomForPlace("name"); bad != nil {
+		return bad
+	}
+	if bad := p.takeDetails("name", nil, details); bad != nil {
+		return bad
+	}
+	p.create(belfry.KindView, name, parent, resource, p.viewClass(class), "", details)
 	p.report.Created.Views++
 	return nil
 }

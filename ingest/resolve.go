@@ -119,7 +119,11 @@ func (t *tx) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *belfry
 		return bad
 	}
 	if d := t.details(n); l.differs(fields, &d) {
+		before := d
 		l.setDetails(fields, &d)
+		if bad := t.takeDetails("object", &before, &d); bad != nil {
+			return bad
+		}
 		t.change(n, &d)
 	}
 	def := t.definition(n)
@@ -197,7 +201,11 @@ func (t *tx) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfry.Row
 	if class := string(cell(fields, l.class)); class != "" && class != n.Class.Name {
 		return nil, classMismatch(n, class)
 	}
-	return n, t.checkValues(l, fields, t.definition(n))
+	def := t.definition(n)
+	if bad := t.checkValues(l, fields, def); bad != nil {
+		return n, bad
+	}
+	return n, t.takeInferred(l, fields, def, false)
 }
 
 func ambiguous(column, name string, all []*meta.Node) *belfry.RowError {
@@ -233,18 +241,24 @@ func (t *tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.N
 	if bad := t.checkValues(l, fields, cl.Def); bad != nil {
 		return nil, bad
 	}
+	var d belfry.Details
+	l.setDetails(fields, &d)
+	details := &d
+	if d.IP == "" && d.Host == "" && d.Constants == [5]string{} {
+		details = nil
+	}
+	if bad := t.takeDetails("object", nil, details); bad != nil {
+		return nil, bad
+	}
+	if bad := t.takeInferred(l, fields, cl.Def, t.class(class) == nil); bad != nil {
+		return nil, bad
+	}
 	parent, bad := t.parentFor(c, resource, view, string(cell(fields, l.parentview)))
 	if bad != nil {
 		return nil, bad
 	}
 	if t.class(class) == nil {
 		cl = t.define(cl.Def)
-	}
-	var d belfry.Details
-	l.setDetails(fields, &d)
-	details := &d
-	if d.IP == "" && d.Host == "" && d.Constants == [5]string{} {
-		details = nil
 	}
 	c.report.Created.Objects++
 	return t.create(belfry.KindObject, name, parent, resource, cl, "", details), nil
@@ -313,6 +327,9 @@ func (t *tx) parentFor(c *chunk, resource *meta.Node, view, around string) (*met
 	if bad := t.checkDepth("parentview", parent); bad != nil {
 		return nil, bad
 	}
+	if bad := t.roomForPlace("view"); bad != nil {
+		return nil, bad
+	}
 	c.report.Created.Views++
 	return t.create(belfry.KindView, view, parent, resource, t.viewClass(genericView), "", nil), nil
 }
@@ -356,6 +373,9 @@ func (t *tx) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowError {
 		return bad
 	}
 	if bad := t.checkDepth("parentview", parent); bad != nil {
+		return bad
+	}
+	if bad := t.roomForPlace("view"); bad != nil {
 		return bad
 	}
 	t.create(belfry.KindView, values["view"], parent, resource, t.viewClass(values["class"]), "", nil)

@@ -21,11 +21,14 @@ type scratch struct {
 	named   map[slot][]*meta.Node // objects among the first namedTo of them, by name in the whole customer
 	namedTo int
 	objectN map[belfry.CustomerID]int
-	listenN map[belfry.CustomerID]int // receivers, the same
-	classes map[slot]*meta.Class      // made or changed in this round
-	changed map[belfry.ID]belfry.Item // the last word on items that were changed, moved or removed
-	parents map[belfry.ID]*meta.Node  // of items that were moved
-	gone    map[belfry.ID]bool        // removed in this round
+	placeN  map[belfry.CustomerID]int   // resources, views and elements, the same
+	texts   map[belfry.CustomerID]int64 // by how much the round lets texts grow, see tx.takeTexts
+	grown   int64                       // the same of all customers
+	listenN map[belfry.CustomerID]int   // receivers, the same
+	classes map[slot]*meta.Class        // made or changed in this round
+	changed map[belfry.ID]belfry.Item   // the last word on items that were changed, moved or removed
+	parents map[belfry.ID]*meta.Node    // of items that were moved
+	gone    map[belfry.ID]bool          // removed in this round
 
 	policed  bool                         // there are policies
 	policies map[belfry.ID][]*meta.Policy // on items about which the round says something else than the tree
@@ -81,6 +84,8 @@ func (s *scratch) reset(t *meta.Tree) {
 	empty(&s.items)
 	empty(&s.named)
 	empty(&s.objectN)
+	empty(&s.placeN)
+	empty(&s.texts)
 	empty(&s.listenN)
 	empty(&s.classes)
 	empty(&s.changed)
@@ -89,6 +94,7 @@ func (s *scratch) reset(t *meta.Tree) {
 	empty(&s.policies)
 	empty(&s.regimes)
 	s.marked, s.left = false, nil
+	s.grown = 0
 	s.made, s.namedTo, s.wake, s.unseen, s.policed = nil, 0, nil, nil, t.Policed() > 0
 }
 

@@ -3,7 +3,6 @@ package ingest
 import (
 	"maps"
 
-	"belfry"
 	"belfry/meta"
 )
 
@@ -48,6 +47,7 @@ func (t *tx) sealItem(n *meta.Node) bool {
 	if maps.Equal(answers, d.Answers) {
 		return false
 	}
-	t.change(n, &belfry.Details{Answers: answers, IP: d.IP, Host: d.Host, Constants: d.Constants})
+	d.Answers = answers
+	t.change(n, &d)
 	return true
 }

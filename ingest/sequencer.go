@@ -69,13 +69,15 @@ type Journal interface {
 
 // Limits bound what a client may send. They may change while the program runs.
 type Limits struct {
-	HeldRows      int   // of a body that is applied as a whole, see held.go; 0: the default
-	HeldMemory    int64 // of all such bodies together, decoded; 0: the default
-	ChunkBytes    int   // of a body that are decided at a time; 0: the default
-	Row           int
-	Columns       int
-	Indicators    int // the highest number, at most belfry.MaxIndicators
-	Objects       int // per customer
+	HeldRows   int   // of a body that is applied as a whole, see held.go; 0: the default
+	HeldMemory int64 // of all such bodies together, decoded; 0: the default
+	ChunkBytes int   // of a body that are decided at a time; 0: the default
+	Row        int
+	Columns    int
+	Indicators int // the highest number, at most belfry.MaxIndicators
+	Objects    int // per customer, and as many resources, views and elements together
+	// Texts is the memory for what customers have set up, see meta.Tree.Texts. One customer may take half of it. 0: no limit.
+	Texts         int64
 	Receivers     int // resources that listen, per customer
 	Answers       int // under an Idempotency-Key, per customer
 	Rate          int // rows per second and customer; 0: any number

@@ -189,6 +189,9 @@ func (g *stage) restart(down belfry.Time) error {
 			g.faults = append(g.faults, fmt.Sprintf("%s is not after the restart what it was: %+v, was %+v", nameOf(n), now, n))
 		}
 	}
+	if was, is := before.Texts(), g.tree.Texts(); was != is {
+		g.faults = append(g.faults, fmt.Sprintf("texts count for %d after the restart, and %d before", is, was))
+	}
 	var err error
 	g.run(func() { err = g.Reassess() })
 	g.ring(g.now)

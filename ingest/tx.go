@@ -107,11 +107,13 @@ func (t *tx) create(k belfry.Kind, name string, parent, resource *meta.Node, cla
 	t.rec.Items = append(t.rec.Items, it)
 	t.s.items[slotOf(n)] = n
 	t.s.made = append(t.s.made, n)
-	switch k {
-	case belfry.KindElement:
-		return n // has no status to count
-	case belfry.KindObject:
+	if k == belfry.KindObject {
 		t.s.objectN[it.Customer]++
+	} else {
+		t.s.placeN[it.Customer]++
+	}
+	if k == belfry.KindElement {
+		return n // has no status to count
 	}
 	if parent != nil {
 		t.s.drafts[t.s.draft(parent)].counts[belfry.Unknown]++
@@ -227,6 +229,8 @@ func (t *tx) bury(n *meta.Node, trial bool) {
 	t.set(it)
 	if n.Kind == belfry.KindObject {
 		t.s.objectN[n.Customer]--
+	} else {
+		t.s.placeN[n.Customer]--
 	}
 	if t.s.policed {
 		t.buryPolicies(n)
@@ -357,11 +361,18 @@ func (t *tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) 
 func (t *tx) keep(n *meta.Node, s belfry.Standing) {
 	d := &t.s.drafts[t.s.draft(n)]
 	if d.in == &t.rec {
-		t.rec.States[d.at].Standing = s
+		c := &t.rec.States[d.at]
+		c.Differs = c.Differs || s.LooksOther(&c.Standing)
+		c.Standing = s
 		return
 	}
+	before := &n.State.Standing
+	if d.in != nil { // an earlier record of the round
+		before = &d.in.States[d.at].Standing
+	}
+	c := belfry.StateChange{Item: n.ID, Standing: s, Was: before.Status, Differs: s.LooksOther(before)}
 	d.in, d.at = &t.rec, len(t.rec.States)
-	t.rec.States = append(t.rec.States, belfry.StateChange{Item: n.ID, Standing: s})
+	t.rec.States = append(t.rec.States, c)
 }
 
 // tell writes the events of a step.

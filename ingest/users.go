@@ -58,6 +58,9 @@ func (t *tx) createUser(c belfry.CustomerID, u belfry.User, by string) error {
 		return err
 	}
 	u.Created = t.now
+	if err := t.takeValue(belfry.DocUser, u.Name, u); err != nil {
+		return err
+	}
 	t.configure(belfry.DocUser, c, u.Name, u)
 	what := "user " + u.Name + " created as " + u.RoleName()
 	if len(u.Views) > 0 {
@@ -113,6 +116,9 @@ func (s *Sequencer) ChangeUser(c belfry.CustomerID, name string, to UserChange, 
 		}
 		if limited {
 			if err := t.spareLimited(c, &was, &u); err != nil {
+				return err
+			}
+			if err := t.takeValue(belfry.DocUser, name, u); err != nil {
 				return err
 			}
 			t.login("user "+name+" "+limitText(u.Views), by)

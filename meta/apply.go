@@ -41,6 +41,7 @@ func (t *Tree) applyDoc(d *belfry.Doc) error {
 	if t.gone(d.Customer) {
 		return nil
 	}
+	t.countDoc(d)
 	switch d.Kind {
 	case belfry.DocCustomer:
 		return t.applyCustomer(d)
@@ -132,18 +133,23 @@ func (t *Tree) applyItem(it *belfry.Item, pos uint64, ready *Node) error {
 			return nil
 		}
 		t.link(n, t.parentOf(n, it))
+		t.addTexts(t.customers[n.Customer], DetailsSize(n.Details))
 		return nil
 	}
 	switch {
 	case n.Removed != 0: // met again after a restart
 	case it.Removed != 0:
 		t.unlink(n)
+		t.forgetTexts(n)
 		t.bury(n, it.Removed)
 	case n.Parent != nil && n.Parent.ID != it.Parent:
 		t.move(n, t.parentOf(n, it))
 	}
 	if n.Kind == belfry.KindView && n.Removed == 0 && n.Class.Name != it.Class {
 		t.reclass(n, t.customers[n.Customer].class(t.Catalog(), it.Class))
+	}
+	if n.Removed == 0 {
+		t.addTexts(t.customers[n.Customer], DetailsSize(it.Details)-DetailsSize(n.Details))
 	}
 	n.Details = it.Details
 	return nil
@@ -216,6 +222,7 @@ func (t *Tree) applyState(c *belfry.StateChange, pos uint64) {
 		return
 	}
 	t.setStatus(n, c.Status)
+	t.setCare(n, c.Care)
 	n.State.Standing, n.State.Pos = c.Standing, pos
 }
 

@@ -31,6 +31,8 @@ type Estate struct {
 	counts   [belfry.Kinds]int   // of existing items by kind
 	barred   map[belfry.ID]*Node // existing items with a bar in their name
 	reassess map[string]string   // marks of what is to be reassessed, by name
+	texts    int64               // see Texts
+	docTexts map[textOf]int64    // what each document counts for among them
 }
 
 // drawn names a graphical element: its name is its own within the package.
@@ -47,6 +49,8 @@ func NewEstate(c belfry.Customer) *Estate {
 		users:   map[string]*belfry.User{},
 		gone:    map[string][]*Node{},
 		barred:  map[belfry.ID]*Node{},
+
+		docTexts: map[textOf]int64{},
 	}
 }
 
@@ -133,6 +137,13 @@ func (n *Node) slot() string {
 		return viewSlot(n.Name)
 	}
 	return n.Name
+}
+
+// dropUnused forgets a view class that no item has any more. Views may name any class, so these would pile up.
+func (e *Estate) dropUnused(c *Class) {
+	if c.Def == nil && len(c.nodes) == 0 && e.classes[c.Name] == c {
+		delete(e.classes, c.Name)
+	}
 }
 
 // Class finds a class by name, the customer's own before those of the catalog; nil when there is none yet.

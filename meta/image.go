@@ -73,6 +73,7 @@ func (l *builder) past(c belfry.CustomerID) {
 func (l *builder) state(id belfry.ID, s *belfry.State) {
 	if n := l.tree.Node(id); n != nil {
 		l.tree.setStatus(n, s.Status)
+		l.tree.setCare(n, s.Care)
 		n.State = *s
 	}
 }

@@ -66,6 +66,7 @@ func (t *Tree) unlink(n *Node) {
 		delete(e.places, n.Name)
 	}
 	swapOut(&n.Class.nodes, n.classPos, func(m *Node, at int32) { m.classPos = at })
+	e.dropUnused(n.Class)
 	swapOut(&e.status[n.State.Status], n.stateAt, func(m *Node, at int32) { m.stateAt = at })
 	if n.box != nil {
 		swapOut(&e.boxes[n.Kind], n.box.kindAt, func(m *Node, at int32) { m.box.kindAt = at })
@@ -116,6 +117,7 @@ func (t *Tree) move(n, parent *Node) {
 // reclass gives a view another class.
 func (t *Tree) reclass(n *Node, c *Class) {
 	swapOut(&n.Class.nodes, n.classPos, func(m *Node, at int32) { m.classPos = at })
+	t.customers[n.Customer].dropUnused(n.Class)
 	n.Class = c
 	c.nodes, n.classPos = append(c.nodes, n), int32(len(c.nodes))
 }

@@ -29,6 +29,7 @@ func (t *Tree) applyRemoval(d *belfry.Doc) error {
 		delete(t.names, e.Name)
 	}
 	t.policed -= len(e.policy.named)
+	t.texts -= e.texts
 	t.forgetAll(e)
 	t.registry.removeCustomer(e.ID)
 	return nil

@@ -37,6 +37,7 @@ type Tree struct {
 	names     map[string]*Estate
 	registry  registry
 	policed   int                                     // policies of all customers
+	texts     int64                                   // see Texts
 	settings  map[belfry.CustomerID]map[string]string // by name; of customer 0: of the instance
 	removed   map[belfry.CustomerID]belfry.Removal
 	secrets   *Secrets

@@ -1,0 +1,171 @@
+package ingest
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/meta"
+)
+
+// takeTexts reserves memory for texts of the customer that grow by so many bytes. What makes them smaller is always taken, also
+// above the limit.
+func (t *tx) takeTexts(grow int64) *belfry.Error {
+	if err := t.roomForTexts(grow); err != nil {
+		return err
+	}
+	if grow != 0 {
+		t.s.texts[t.estate.ID] += grow
+		t.s.grown += grow
+	}
+	return nil
+}
+
+// roomForTexts tells whether texts of the customer may grow by so many bytes.
+func (t *tx) roomForTexts(grow int64) *belfry.Error {
+	if grow <= 0 {
+		return nil
+	}
+	limit := t.seq.cfg.Limits().Texts
+	own, all := t.estate.Texts()+t.s.texts[t.estate.ID], t.seq.cfg.Tree.Texts()+t.s.grown
+	switch {
+	case limit == 0:
+	case own+grow > limit/2 && t.limited: // how much others have stored is not for them to know
+		return belfry.Errorf(belfry.LimitReached, "there is no room for %s more of texts; shorten or remove some, or ask an administrator for more", mebibytes(grow))
+	case own+grow > limit/2:
+		return belfry.Errorf(belfry.LimitReached, "the texts of this customer (answers, constants, notes, classes, policies, users) take %s and would grow by %s; "+
+			"%s are allowed. Shorten or remove some, or raise limits.texts, half of which is for one customer", mebibytes(own), mebibytes(grow), mebibytes(limit/2))
+	case all+grow > limit:
+		return belfry.Errorf(belfry.LimitReached, "there is no room for %s more of texts: those of all customers take nearly all of the %s that are allowed. "+
+			"Shorten or remove some, or ask an administrator of the instance to raise limits.texts", mebibytes(grow), mebibytes(limit))
+	}
+	return nil
+}
+
+func mebibytes(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}
+
+// takeRow is takeTexts for a row.
+func (t *tx) takeRow(column string, grow int64) *belfry.RowError {
+	if err := t.takeTexts(grow); err != nil {
+		return rejectf(column, err.Code, "%s", err.Message)
+	}
+	return nil
+}
+
+// takeDetails is takeTexts for the details of an item, which had others before or none.
+func (t *tx) takeDetails(column string, before, after *belfry.Details) *belfry.RowError {
+	return t.takeRow(column, meta.DetailsSize(after)-meta.DetailsSize(before))
+}
+
+// takeDoc is takeTexts for a document, as an error of the whole request.
+func (t *tx) takeDoc(kind, name string, body []byte) error {
+	if err := t.takeTexts(meta.DocSize(kind, name, len(body)) - t.estate.DocTexts(kind, name)); err != nil {
+		return belfry.Errorf(belfry.BadParameter, "%s", err.Message)
+	}
+	return nil
+}
+
+// takeValue is takeDoc for a document that configure makes of a value.
+func (t *tx) takeValue(kind, name string, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // the nouns of configuration hold nothing that JSON cannot express
+	}
+	return t.takeDoc(kind, name, body)
+}
+
+// inferredIndicator is about what an indicator adds to the text of an inferred class, and an empty class.
+const (
+	inferredIndicator = 32
+	inferredClass     = 64
+)
+
+// takeInferred is takeTexts for the class of a row's object, when that is inferred and the row adds to it. It may be new.
+func (t *tx) takeInferred(l *layout, fields [][]byte, def *catalog.Class, isNew bool) *belfry.RowError {
+	if !def.Inferred {
+		return nil
+	}
+	added := 0
+	if isNew {
+		added = inferredClass + len(def.Name)
+	}
+	for _, col := range l.indicators {
+		if len(cell(fields, col.at)) > 0 && def.Indicator(col.n) == nil {
+			added += inferredIndicator
+		}
+	}
+	if added == 0 {
+		return nil
+	}
+	return t.takeRow("class", meta.DocSize(belfry.DocClass, "", added))
+}
+
+// roomForPlace tells whether the customer may have one more resource, view or element: together as many as objects.
+func (t *tx) roomForPlace(column string) *belfry.RowError {
+	most := t.seq.cfg.Limits().Objects
+	have := t.estate.Count(belfry.KindResource) + t.estate.Count(belfry.KindView) + t.estate.Count(belfry.KindElement) + t.s.placeN[t.estate.ID]
+	switch {
+	case have < most:
+		return nil
+	case t.limited:
+		return rejectf(column, belfry.LimitReached, "there are as many resources, views and graphical elements as are allowed; remove some, or ask an administrator for more")
+	}
+	return rejectf(column, belfry.LimitReached, "there are %d resources, views and graphical elements already, and %d are allowed; remove some or raise limits.objects", have, most)
+}
+
+// takeCare is takeTexts for what an operator changes about an item.
+func (t *tx) takeCare(n *meta.Node, change func(*belfry.Care)) *belfry.Error {
+	had := t.s.drafts[t.s.draft(n)].state.Care
+	var care belfry.Care
+	if had != nil {
+		care = *had
+	}
+	change(&care)
+	return t.takeTexts(meta.CareSize(&care) - meta.CareSize(had))
+}
+
+// ackGrowth is by how many bytes an acknowledgment of an item lets texts grow: it is kept with each object inside that is in
+// error, too.
+func (t *tx) ackGrowth(n *meta.Node, text string) (grow int64) {
+	grow = t.ackGrowthOf(n, text)
+	if text != "" && n.Kind != belfry.KindObject {
+		grow += t.ackGrowthInside(n, text)
+	}
+	return grow
+}
+
+func (t *tx) ackGrowthInside(n *meta.Node, text string) (grow int64) {
+	t.inside(n, func(c *meta.Node) {
+		if c.Kind == belfry.KindObject {
+			grow += t.ackGrowthOf(c, text)
+		} else {
+			grow += t.ackGrowthInside(c, text)
+		}
+	})
+	return grow
+}
+
+func (t *tx) ackGrowthOf(n *meta.Node, text string) int64 {
+	return ackGrows(&t.s.drafts[t.s.draft(n)].state, text)
+}
+
+// ackGrows is the same for one item.
+func ackGrows(s *belfry.Standing, text string) int64 {
+	if text == "" || !s.Status.IsError() {
+		return 0
+	}
+	had := 0
+	if s.Care != nil && s.Care.Ack != nil {
+		had = len(s.Care.Ack.Text)
+	}
+	return int64(len(text) - had)
+}

@@ -1,0 +1,117 @@
+package meta
+
+import (
+	"belfry"
+)
+
+// Texts that a customer has set up stay in memory for as long as they exist: details of items, what operators have written,
+// and documents. The tree counts their bytes while it applies records, so that somebody can limit them and the count is right
+// after a restart. Names of items are not counted: their number and their length have limits of their own.
+
+// perText is counted for each answer, beside its bytes.
+const perText = 32
+
+// DetailsSize is what the details of an item count for.
+func DetailsSize(d *belfry.Details) (n int64) {
+	if d == nil {
+		return 0
+	}
+	n = int64(len(d.IP) + len(d.Host))
+	for _, c := range d.Constants {
+		n += int64(len(c))
+	}
+	for column, text := range d.Answers {
+		n += int64(perText + len(column) + len(text))
+	}
+	if d.Author != nil {
+		n += int64(len(d.Author.User))
+		for _, v := range d.Author.Views {
+			n += int64(perText + len(v))
+		}
+	}
+	return n
+}
+
+// CareSize is what the texts of operators about an item count for.
+func CareSize(c *belfry.Care) (n int64) {
+	if c == nil {
+		return 0
+	}
+	n = int64(len(c.Note) + len(c.UnmanageNote))
+	if c.Ack != nil {
+		n += int64(len(c.Ack.Text))
+	}
+	if c.Window != nil {
+		n += int64(len(c.Window.Schedule))
+	}
+	return n
+}
+
+// DocSize is what a document of a customer counts for. Classes and policies take several times their text in memory.
+func DocSize(kind string, name string, body int) int64 {
+	n := int64(len(name) + body)
+	switch kind {
+	case belfry.DocClass, belfry.DocPolicy:
+		return n * 4
+	case belfry.DocUser, belfry.DocKey, belfry.DocPicture:
+		return n
+	}
+	return 0 // not in memory, or few and short
+}
+
+// textOf names a document of a customer.
+type textOf struct{ kind, name string }
+
+// Texts is what all texts of the customer count for.
+func (e *Estate) Texts() int64 { return e.texts }
+
+// DocTexts is what a document counts for now.
+func (e *Estate) DocTexts(kind, name string) int64 { return e.docTexts[textOf{kind, name}] }
+
+// Texts is what all texts of all customers count for; for the goroutine that applies records.
+func (t *Tree) Texts() int64 { return t.texts }
+
+// TextsNow is the same for everyone else.
+func (t *Tree) TextsNow() int64 {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.texts
+}
+
+func (t *Tree) addTexts(e *Estate, n int64) {
+	e.texts += n
+	t.texts += n
+}
+
+// countDoc counts a document in the place of the one that it replaces.
+func (t *Tree) countDoc(d *belfry.Doc) {
+	e := t.customers[d.Customer]
+	if e == nil {
+		return
+	}
+	key, n := textOf{d.Kind, d.Name}, int64(0)
+	if d.Body != nil {
+		n = DocSize(d.Kind, d.Name, len(d.Body))
+	}
+	t.addTexts(e, n-e.docTexts[key])
+	if n > 0 {
+		e.docTexts[key] = n
+	} else {
+		delete(e.docTexts, key)
+	}
+}
+
+// setCare counts what operators have written about an item in the place of what they had written before.
+func (t *Tree) setCare(n *Node, to *belfry.Care) {
+	if n.State.Care == to || n.Removed != 0 {
+		return
+	}
+	if e := t.customers[n.Customer]; e != nil {
+		t.addTexts(e, CareSize(to)-CareSize(n.State.Care))
+	}
+}
+
+// forgetTexts takes an item that is removed out of the count.
+func (t *Tree) forgetTexts(n *Node) {
+	t.addTexts(t.customers[n.Customer], -DetailsSize(n.Details)-CareSize(n.State.Care))
+}
