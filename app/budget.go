@@ -52,12 +52,15 @@ func newBudget(l memoryLimit) *budget {
 		backlogRows: int(max(20_000, min(500_000, n/16/256))), chunk: int(max(256<<10, min(8*mib, n/512))),
 		answer: max(4*mib, min(64*mib, n/32)), answers: n / 8,
 		held: min(256*mib, n/16), heldBody: min(64*mib, n/16), row: max(16<<10, min(1*mib, n/32768)),
-		texts: max(8*mib, n/16, l.bytes/16),
+		texts: max(8*mib, n/24),
 		bulk:  int(max(4, min(64, n/(32*mib)))), connections: int(max(100, min(10_000, n/16/(32<<10)))),
 		streams: int(max(16, min(1000, n/(2*mib)))), ballast: int(min(32*mib, n/64)),
 	}
 	if l.bytes == 0 || l.bytes >= plenty { // the usual sizes, which are not a fraction of anything
 		b.engineMost, b.backlogRows, b.chunk, b.held, b.row, b.connections, b.answers = 16*b.engine, 500_000, 8*mib, 256*mib, 1*mib, 10_000, 1<<30
+	}
+	if l.bytes == 0 || l.bytes >= plenty { // texts stay, so they may have more where there is more
+		b.texts = max(128*mib, l.bytes/16)
 	}
 	if l.bytes >= plenty { // the engine works on 2,048 rows at a time, in several threads, and holds all of their texts
 		b.engineMost, b.row = min(b.engineMost, l.bytes*3/8), min(b.row, l.bytes/16384)
