@@ -65,26 +65,27 @@ type Mover struct {
 
 	mu       sync.Mutex
 	queue    []waiting
-	held     held                      // small batches of records that have been moved otherwise
-	lastMove uint64                    // position of the last record that has been moved, as a whole or but for what is held
-	rows     int                       // in the queue and on the way
-	load     int                       // the same, weighed
-	loads    map[belfry.CustomerID]int // the same, of those who have any
-	records  int                       // the same
-	added    uint64                    // position of the last record added
-	moved    uint64                    // every record up to here is in the store
-	last     map[rowsOf]uint64         // position of the last record with such rows
-	named    uint64                    // names of items up to here are in the store; above moved only while it fails
-	nameless bool                      // the last names could not be stored either
-	wanted   uint64                    // a query waits for this position
-	oldest   time.Time                 // when the first in the queue was added
-	failures int                       // in a row
-	failure  error                     // the last of them
-	since    time.Time                 // the first of them
-	ended    time.Time                 // the last round
-	took     time.Duration             // that round
-	closing  bool                      // nothing follows what is under way
-	changed  chan struct{}             // closed when moved or failures change, and replaced
+	held     held                            // small batches of records that have been moved otherwise
+	lastMove uint64                          // position of the last record that has been moved, as a whole or but for what is held
+	rows     int                             // in the queue and on the way
+	load     int                             // the same, weighed
+	loads    map[belfry.CustomerID]int       // the same, of those who have any
+	records  int                             // the same
+	added    uint64                          // position of the last record added
+	moved    uint64                          // every record up to here is in the store
+	last     map[rowsOf]uint64               // position of the last record with such rows
+	named    uint64                          // names of items up to here are in the store; above moved only while it fails
+	nameless bool                            // the last names could not be stored either
+	wanted   uint64                          // a query waits for this position
+	asked    map[belfry.CustomerID]time.Time // when a query of the customer last had to wait
+	oldest   time.Time                       // when the first in the queue was added
+	failures int                             // in a row
+	failure  error                           // the last of them
+	since    time.Time                       // the first of them
+	ended    time.Time                       // the last round
+	took     time.Duration                   // that round
+	closing  bool                            // nothing follows what is under way
+	changed  chan struct{}                   // closed when moved or failures change, and replaced
 }
 
 // waiting is a record in the queue.
@@ -103,7 +104,7 @@ const mostAtOnce = 16 << 20
 // NewMover makes a Mover into s. It moves while Run runs.
 func NewMover(s Store, o MoverOptions) *Mover {
 	o.fill()
-	return &Mover{store: s, opt: o, wake: make(chan struct{}, 1), moved: o.After, lastMove: o.After, last: map[rowsOf]uint64{}, loads: map[belfry.CustomerID]int{}, changed: make(chan struct{})}
+	return &Mover{store: s, opt: o, wake: make(chan struct{}, 1), moved: o.After, lastMove: o.After, last: map[rowsOf]uint64{}, loads: map[belfry.CustomerID]int{}, asked: map[belfry.CustomerID]time.Time{}, changed: make(chan struct{})}
 }
 
 // Add gives the Mover the next record of the journal. It does not block. The batches of the record must not change
@@ -449,6 +450,7 @@ func (m *Mover) catchUp(ctx context.Context, customer belfry.CustomerID, collect
 			return m.unavailable("rows of " + collection + " that were acknowledged cannot be read yet")
 		}
 		m.wanted = max(m.wanted, rows, names)
+		m.asked[customer] = time.Now()
 		m.poke()
 		changed := m.changed
 		m.mu.Unlock()

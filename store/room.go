@@ -22,6 +22,11 @@ const (
 
 	littleShare = 8 // little is this part of the limit
 	asideShare  = 4 // and this part is set aside
+
+	// A query waits for all that was added before the last rows of its customer, whoever sent it. So when that has happened,
+	// other customers may for some time have no more waiting than this part of the limit.
+	askedShare = 16
+	askedFor   = 10 * time.Second
 )
 
 // share is what a customer has in a record.
@@ -122,16 +127,32 @@ func (m *Mover) Room(ctx context.Context, c belfry.CustomerID, rows int) error {
 func (m *Mover) Roomy(c belfry.CustomerID, rows int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.load+rows <= m.opt.MaxBacklog/2 || m.little(c, rows) && !m.full(c, rows)
+	return !m.full(c, rows) && (m.load+rows <= m.opt.MaxBacklog/2 || m.little(c, rows))
 }
 
 // full tells whether rows of the customer have to wait. The mutex is held.
 func (m *Mover) full(c belfry.CustomerID, rows int) bool {
+	if own := m.loads[c]; own > 0 && own+rows > m.opt.MaxBacklog/askedShare && m.askedByOthers(c) {
+		return true
+	}
 	most := m.most()
 	if m.load == 0 || m.load+rows <= most {
 		return false
 	}
 	return !m.little(c, rows) || m.load+rows > most+most/asideShare
+}
+
+// askedByOthers tells whether a query of another customer had to wait lately. The mutex is held.
+func (m *Mover) askedByOthers(c belfry.CustomerID) (asked bool) {
+	for other, at := range m.asked {
+		switch {
+		case time.Since(at) > askedFor:
+			delete(m.asked, other)
+		case other != c:
+			asked = true
+		}
+	}
+	return asked
 }
 
 // little tells whether the customer has little waiting, with so many rows more. The mutex is held.

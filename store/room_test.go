@@ -70,3 +70,45 @@ func TestMoverSharesRoom(t *testing.T) {
 		}
 	})
 }
+
+// TestQueriesOfOthers: when a query had to wait for what another customer has sent, that customer may have less waiting for
+// some time, so that the next query waits less. Its own queries change nothing.
+func TestQueriesOfOthers(t *testing.T) {
+	const a, b = 1, 2
+	r := new(ram)
+	run(t, r, MoverOptions{Rows: 1, MaxBacklog: 1600}, func(ctx context.Context, m *Mover) {
+		r.gate = make(chan struct{})
+		m.Add(recordOf(a, 1, 200))
+		m.Add(recordOf(b, 2, 1))
+		full := func(who belfry.CustomerID, rows int) bool {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			return m.full(who, rows)
+		}
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		if err := m.catchUp(ended, a, "events"); err == nil {
+			t.Fatal("a query did not wait")
+		}
+		if full(a, 1) {
+			t.Error("a query of its own keeps a customer out")
+		}
+		if err := m.catchUp(ended, b, "events"); err == nil {
+			t.Fatal("a query did not wait")
+		}
+		if !full(a, 1) || m.Roomy(a, 1) {
+			t.Error("there is room for rows although a query of another customer waits for those before them")
+		}
+		if full(b, 10) {
+			t.Error("who has little waiting is kept out, too")
+		}
+		time.Sleep(askedFor + 1)
+		if full(a, 1) {
+			t.Error("nobody has asked for long, and there is no room")
+		}
+		close(r.gate)
+		if err := m.Room(ctx, a, 800); err != nil {
+			t.Errorf("when all is stored: %v", err)
+		}
+	})
+}
