@@ -21,7 +21,7 @@ type body interface {
 // fewer of them in a chunk: whatever a body creates, others get their turn in between.
 const (
 	chunkRows  = 16_384
-	chunkOpen  = 512
+	chunkOpen  = 2048
 	chunkBytes = 8 << 20
 	fieldSize  = 4 // what an empty field counts, since it takes that much
 )

@@ -18,7 +18,7 @@ const (
 
 	// openCost is how many ready rows take as much time in the sequencer as one that is left to it. Such a row usually
 	// creates something. A chunk full of them fills a round.
-	openCost = 130
+	openCost = 50
 )
 
 // weight is the size of a body that is applied as a whole, see limits.rows_held.
