@@ -57,8 +57,8 @@ func (b *behind) begin() (list []belfry.CustomerID) {
 	return list
 }
 
-// take gives what is left of a customer to whoever is at it. When there is nothing, nobody is any more.
-func (b *behind) take(c belfry.CustomerID) (list []string) {
+// claim gives what is left of a customer to whoever is at it. When there is nothing, nobody is any more.
+func (b *behind) claim(c belfry.CustomerID) (list []string) {
 	b.Lock()
 	defer b.Unlock()
 	for what := range b.left[c] {
@@ -102,7 +102,7 @@ func (s *Sequencer) finishBehind(ctx context.Context) {
 
 // finishOf does what is left of a customer. What cannot be stored is tried again later.
 func (s *Sequencer) finishOf(ctx context.Context, c belfry.CustomerID) {
-	for list := s.behind.take(c); len(list) > 0; list = s.behind.take(c) {
+	for list := s.behind.claim(c); len(list) > 0; list = s.behind.claim(c) {
 		if err := s.reassessAll(c, list); err == nil {
 			continue
 		}

@@ -63,7 +63,7 @@ func (c *crowd) behindTurn() {
 	c.wait()
 	for _, id := range c.behind.begin() {
 		c.begin(func() {
-			for list := c.behind.take(id); len(list) > 0; list = c.behind.take(id) {
+			for list := c.behind.claim(id); len(list) > 0; list = c.behind.claim(id) {
 				if c.reassessAll(id, list) != nil {
 					return // killed
 				}

@@ -146,7 +146,7 @@ func (s *Sequencer) reassessAll(c belfry.CustomerID, list []string) error {
 			return nil
 		}
 		err := s.do(&command{customer: c, rows: s.turn, alone: true, decide: func(t *tx) error {
-			turn := turnOf{left: s.turn, around: map[*meta.Node]bool{}}
+			turn := turnBudget{left: s.turn, around: map[*meta.Node]bool{}}
 			for _, r := range work {
 				if t.reassess(r, &turn); !r.ended {
 					break
@@ -209,14 +209,14 @@ func settledMode(n *meta.Node) (m belfry.Mode) {
 	return m
 }
 
-// turnOf is what may still be done in a turn. An item may change all that is around it, so that counts, too.
-type turnOf struct {
+// turnBudget is what may still be done in a turn. An item may change all that is around it, so that counts, too.
+type turnBudget struct {
 	left   int
 	around map[*meta.Node]bool
 }
 
-// take tells whether an item can be dealt with in this turn. The first one always can.
-func (u *turnOf) take(n *meta.Node, most int) bool {
+// spend tells whether an item can be dealt with in this turn. The first one always can.
+func (u *turnBudget) spend(n *meta.Node, most int) bool {
 	if u.left == 0 || len(u.around) >= most {
 		return false
 	}
@@ -228,7 +228,7 @@ func (u *turnOf) take(n *meta.Node, most int) bool {
 }
 
 // reassess does what a mark asks for, each item by itself, as far as this turn goes.
-func (t *tx) reassess(r *reassessing, turn *turnOf) {
+func (t *tx) reassess(r *reassessing, turn *turnBudget) {
 	if r.mark != t.estate.Reassessment(r.what) {
 		r.ended = true
 		return
@@ -236,7 +236,7 @@ func (t *tx) reassess(r *reassessing, turn *turnOf) {
 	r.how.at = t.now
 	cover := strings.HasPrefix(r.what, coverMark)
 	t.together(func() {
-		for ; len(r.nodes) > 0 && turn.take(r.nodes[0], t.seq.turn); r.nodes = r.nodes[1:] {
+		for ; len(r.nodes) > 0 && turn.spend(r.nodes[0], t.seq.turn); r.nodes = r.nodes[1:] {
 			n := r.nodes[0]
 			switch {
 			case n.Removed != 0:

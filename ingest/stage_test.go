@@ -232,7 +232,7 @@ func (g *stage) run(f func()) {
 func (g *stage) finish() {
 	for _, c := range g.behind.begin() {
 		g.run(func() {
-			for list := g.behind.take(c); len(list) > 0; list = g.behind.take(c) {
+			for list := g.behind.claim(c); len(list) > 0; list = g.behind.claim(c) {
 				if err := g.reassessAll(c, list); err != nil {
 					g.faults = append(g.faults, err.Error())
 				}
