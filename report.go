@@ -27,6 +27,14 @@ type Created struct {
 	Elements  int `json:"elements"`
 }
 
+// Plus is what was created in both.
+func (c Created) Plus(o Created) Created {
+	return Created{
+		Resources: c.Resources + o.Resources, Views: c.Views + o.Views,
+		Objects: c.Objects + o.Objects, Elements: c.Elements + o.Elements,
+	}
+}
+
 // Less is what was created since before.
 func (c Created) Less(before Created) Created {
 	return Created{
@@ -42,6 +50,16 @@ type RowError struct {
 	Column  string `json:"column,omitempty"`
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
+}
+
+// AddDone adds what became of the rows that were taken.
+func (r *Report) AddDone(o *Report) {
+	r.Accepted += o.Accepted
+	r.Discarded += o.Discarded
+	r.Created = r.Created.Plus(o.Created)
+	r.Updated += o.Updated
+	r.Unchanged += o.Unchanged
+	r.Removed += o.Removed
 }
 
 // Reject counts a rejected row and lists it while there is room.

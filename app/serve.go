@@ -146,7 +146,7 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	cfg := s.cfg.Load()
 	s.rows, err = duck.Open(ctx, duck.Config{
 		Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Instance: s.instance, Catalog: s.Catalog, Log: s.Log.With("part", "store"),
-		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), MemoryMost: s.budget.engineMost, Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Items: s.tree.Dimensions, Behind: queriesBehind, Quick: quickBehind, Files: s.descriptors.files,
+		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), MemoryMost: s.budget.engineMost, Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Items: s.tree.Dimensions, Behind: queriesBehind, Quick: quickBehind, Workers: workersBehind, Files: s.descriptors.files,
 		Journal: s.journalBatches, JournalSince: s.journal.Since, Changed: s.filesChanged, Told: s.faults.tell,
 		Removed: func(add func(*belfry.Batch) error) error { return s.tree.RemovedDimensions(ctx, add) },
 	})
@@ -175,8 +175,8 @@ func (s *service) openStore(ctx context.Context) (err error) {
 func (s *service) startMovers(ctx context.Context) error {
 	s.store = store.NewMover(s.rows, store.MoverOptions{After: s.moved, MaxBacklog: s.budget.backlogRows, Labels: s.tree, Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: s.explainRows})
 	s.meta = meta.NewMover(s.db, meta.MoverOptions{States: s.tree.States, Removed: s.tree.Forget, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
-	s.parts.store = start("row mover", behind(s.store.Run), s.failed)
-	s.parts.meta = start("metadata mover", behind(s.meta.Run), s.failed)
+	s.parts.store = start("row mover", s.store.Run, s.failed)
+	s.parts.meta = start("metadata mover", s.meta.Run, s.failed)
 	return s.meta.RecountAnswers(ctx)
 }
 

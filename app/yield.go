@@ -1,9 +1,9 @@
 package app
 
-// By how many steps of priority what moves rows, and behind it queries, give way to what serves requests. A step is worth
-// a factor of 1.25, so that five threads with queries together get less than the one that moves rows.
+// By how many steps of priority work gives way to what serves requests and moves their rows. A step is worth a factor of 1.25.
 const (
-	moversBehind  = 10
+	upkeepBehind  = 10
 	queriesBehind = 19
-	quickBehind   = 15 // of a statement that has just begun
+	quickBehind   = 1 // of a statement that has just begun
+	workersBehind = 5 // of the threads that the engine has for all statements
 )

@@ -6,14 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// giveWay runs f on a thread of its own that gets the processor after those that serve requests. What moves rows on may
-// take its time; should it fall behind, senders are slowed down.
+// giveWay runs f on a thread of its own that gets the processor after those that serve requests.
 func giveWay(f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-		_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), moversBehind)
+		_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), upkeepBehind)
 		f()
 	}()
 	<-done

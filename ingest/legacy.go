@@ -287,7 +287,7 @@ func (l *layout) indicator(n int) int {
 
 // decide applies what has gathered and notes what each request is to be told.
 func (g *gathering) decide(t *tx) {
-	t.most = turnEvents
+	t.takeTurns()
 	g.chunk.layout = g.layout
 	g.chunk.created = func(row int, made belfry.Created) {
 		g.outcomes[row] = &belfry.Report{Rows: 1, Accepted: 1, Created: made}

@@ -72,5 +72,8 @@ func (o *openRows) decideSome(late *rejections, f func(r *openRow, fields [][]by
 	}
 }
 
+// left is how many have not been decided.
+func (o *openRows) left() int { return len(o.rows) - o.next }
+
 // undecided tells whether rows are left for another turn.
-func (o *openRows) undecided() bool { return o.next < len(o.rows) }
+func (o *openRows) undecided() bool { return o.left() > 0 }

@@ -119,25 +119,26 @@ func (b *packageBody) apply(t *tx, c *chunk) {
 		catalog.ObjectPackage:   (*provisioning).objectRow,
 		catalog.ElementPackage:  (*provisioning).elementRow,
 	}[b.pt.Kind]
-	p := &provisioning{tx: t, b: b, report: &c.report}
-	t.rec.Items = slices.Grow(t.rec.Items, min(c.open.len(), chunkRows)*(1+len(b.pt.Parts)))
-	t.eachOpen(c, func(fields [][]byte) *belfry.RowError {
+	var done belfry.Report // in this turn
+	p := &provisioning{tx: t, b: b, report: &done}
+	t.rec.Items = slices.Grow(t.rec.Items, min(c.open.left(), chunkRows)*(1+len(b.pt.Parts)))
+	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) {
+		if !t.nextOpen() {
+			return nil, false
+		}
 		p.fields = fields
 		name := p.text(b.name)
 		if bad := checkName("name", name); bad != nil {
-			return bad
+			return bad, true
 		}
-		return decide(p, name)
+		return decide(p, name), true
 	})
-	t.provisioned(b.who, b.pt.Name, &c.report)
+	c.more = c.open.undecided()
+	c.report.AddDone(&done)
+	t.provisioned(b.who, b.pt.Name, &done)
 }
 
-// eachOpen decides the open rows of a chunk that stand for themselves, one by one.
-func (t *tx) eachOpen(c *chunk, decide func(fields [][]byte) *belfry.RowError) {
-	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) { return decide(fields), true })
-}
-
-// someOpen is eachOpen for rows that may take several turns.
+// someOpen decides the open rows of a chunk that stand for themselves, one by one, until one of them is left for another turn.
 func (t *tx) someOpen(c *chunk, decide func(fields [][]byte) (bad *belfry.RowError, finished bool)) {
 	var late rejections
 	c.open.decideSome(&late, func(_ *openRow, fields [][]byte) (*belfry.RowError, bool) {

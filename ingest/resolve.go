@@ -18,9 +18,9 @@ func (t *tx) send(c *chunk, l *layout) {
 	late := rejections{most: c.rejected.most}
 	defer func() { c.rejected.merge(late) }()
 	t.checkUnnamed(c, &late)
-	t.expect(c.open.len())
+	t.expect(c.open.left())
 	c.open.decideSome(&late, func(row *openRow, fields [][]byte) (*belfry.RowError, bool) {
-		if t.spent() {
+		if !t.nextOpen() {
 			return nil, false
 		}
 		before := c.report.Created
@@ -37,6 +37,7 @@ func (t *tx) send(c *chunk, l *layout) {
 	t.leave(c, &late)
 	t.admit(c, c.data.nodes, c.data.origins)
 	t.admit(c, c.logs.nodes, c.logs.origins)
+	t.takeValues(c, &late)
 	decided := c.cutData(t.inputs(c))
 	t.store(c, decided.batch(t.now))
 	if c.more = len(c.data.nodes) > 0; !c.more {
@@ -253,6 +254,9 @@ func (t *tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.N
 	if bad := t.takeInferred(l, fields, cl.Def, t.class(class) == nil); bad != nil {
 		return nil, bad
 	}
+	if bad := t.roomForFirst(l, fields); bad != nil {
+		return nil, bad
+	}
 	parent, bad := t.parentFor(c, resource, view, string(cell(fields, l.parentview)))
 	if bad != nil {
 		return nil, bad
@@ -261,7 +265,9 @@ func (t *tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.N
 		cl = t.define(cl.Def)
 	}
 	c.report.Created.Objects++
-	return t.create(belfry.KindObject, name, parent, resource, cl, "", details), nil
+	n := t.create(belfry.KindObject, name, parent, resource, cl, "", details)
+	t.addFirst(n, l, fields)
+	return n, nil
 }
 
 // objectClass finds the class of a new object, or infers one that is not defined yet.

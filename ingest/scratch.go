@@ -24,11 +24,12 @@ type scratch struct {
 	placeN  map[belfry.CustomerID]int   // resources, views and elements, the same
 	texts   map[belfry.CustomerID]int64 // by how much the round lets texts grow, see tx.takeTexts
 	grown   int64                       // the same of all customers
-	listenN map[belfry.CustomerID]int   // receivers, the same
-	classes map[slot]*meta.Class        // made or changed in this round
-	changed map[belfry.ID]belfry.Item   // the last word on items that were changed, moved or removed
-	parents map[belfry.ID]*meta.Node    // of items that were moved
-	gone    map[belfry.ID]bool          // removed in this round
+	values  valueGrowth
+	listenN map[belfry.CustomerID]int // receivers, the same
+	classes map[slot]*meta.Class      // made or changed in this round
+	changed map[belfry.ID]belfry.Item // the last word on items that were changed, moved or removed
+	parents map[belfry.ID]*meta.Node  // of items that were moved
+	gone    map[belfry.ID]bool        // removed in this round
 
 	policed  bool                         // there are policies
 	policies map[belfry.ID][]*meta.Policy // on items about which the round says something else than the tree
@@ -95,6 +96,7 @@ func (s *scratch) reset(t *meta.Tree) {
 	empty(&s.regimes)
 	s.marked, s.left = false, nil
 	s.grown = 0
+	s.values.reset()
 	s.made, s.namedTo, s.wake, s.unseen, s.policed = nil, 0, nil, nil, t.Policed() > 0
 }
 

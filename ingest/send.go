@@ -85,7 +85,7 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			return 0, nil, err
 		}
 		last = pending{chunk: c, command: &command{customer: who.Customer, views: who.Views, rows: c.cost(), alone: o.alone, decide: func(t *tx) error {
-			t.most = turnEvents
+			t.takeTurns()
 			b.apply(t, c)
 			return nil
 		}}}
@@ -157,15 +157,7 @@ func (p pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) err
 // addTo sums a decided chunk into the report of its request.
 func (c *chunk) addTo(r *belfry.Report) {
 	r.Rows += c.rows
-	r.Accepted += c.report.Accepted
-	r.Discarded += c.report.Discarded
-	r.Created.Resources += c.report.Created.Resources
-	r.Created.Views += c.report.Created.Views
-	r.Created.Objects += c.report.Created.Objects
-	r.Created.Elements += c.report.Created.Elements
-	r.Updated += c.report.Updated
-	r.Unchanged += c.report.Unchanged
-	r.Removed += c.report.Removed
+	r.AddDone(&c.report)
 	for _, e := range c.rejected.list {
 		r.Reject(e)
 	}

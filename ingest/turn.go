@@ -8,14 +8,27 @@ import (
 // A row that changes the status of its object changes everything around it, too, a hundred views if they stand in each
 // other. So what a turn of the sequencer may take is bounded by what follows from its rows as well as by their number:
 // nobody else's rows are decided meanwhile. Each change is an event, which is what is counted; those about objects are
-// not, since there are no more of them than rows.
+// not, since there are no more of them than rows. Open rows, which mostly create something, are counted by themselves.
 const (
 	turnEvents  = 5_000  // after which the rest of a chunk waits for another turn
+	turnOpen    = 512    // open rows, the same
 	wholeEvents = 20_000 // of a body that is one record, which is refused beyond that
 )
 
+// takeTurns lets rows wait for another turn when this one has done enough.
+func (t *tx) takeTurns() { t.most, t.turns = turnEvents, true }
+
 // spent tells that a turn has done enough.
 func (t *tx) spent() bool { return t.most > 0 && t.events.above >= t.most }
+
+// nextOpen tells whether another open row may be decided in this turn, and counts it.
+func (t *tx) nextOpen() bool {
+	if t.spent() || t.turns && t.opened == turnOpen {
+		return false
+	}
+	t.opened++
+	return true
+}
 
 // tooMuch is for a body that must be one record and would take too long.
 func tooMuch() error {

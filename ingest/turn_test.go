@@ -79,3 +79,49 @@ func TestTurnsOfEvents(t *testing.T) {
 		t.Errorf("%d events, want %d", stored[belfry.Events], want)
 	}
 }
+
+// TestProvisioningInTurns: the rows of a body are decided a few at a time; report and events are those of all of them, and rows
+// that are refused keep their numbers.
+func TestProvisioningInTurns(t *testing.T) {
+	b := newBench(t)
+	const rows = 3*turnOpen + 7
+	var body strings.Builder
+	body.WriteString("name\n")
+	for i := range rows {
+		if i%turnOpen == 1 {
+			body.WriteString("MAIN\n") // taken
+		} else {
+			fmt.Fprintf(&body, "r%d\n", i)
+		}
+	}
+	b.records = nil
+	code, r := b.bulk(t, false, "custom", body.String(), Options{})
+	if code != 207 || r.Created.Resources != rows-4 || r.Accepted != rows-4 || r.Rejected != 4 {
+		t.Fatalf("%d %s", code, brief(r))
+	}
+	for i, e := range r.Errors {
+		if want := i*turnOpen + 2; e.Row != want {
+			t.Errorf("row %d is refused, want %d", e.Row, want)
+		}
+	}
+	made := 0
+	for _, rec := range b.records {
+		if len(rec.Items) > turnOpen {
+			t.Errorf("a record with %d items", len(rec.Items))
+		}
+		made += len(rec.Items)
+	}
+	if made != rows-4 || len(b.records) < 4 {
+		t.Errorf("%d items in %d records", made, len(b.records))
+	}
+	told := 0
+	for _, text := range b.eventsOf(b.who.Customer) {
+		var n int
+		if _, err := fmt.Sscanf(text, "configuration custom: %d resources created", &n); err == nil {
+			told += n
+		}
+	}
+	if told != rows-4 {
+		t.Errorf("the events tell of %d resources", told)
+	}
+}

@@ -24,6 +24,8 @@ type tx struct {
 	left    int    // about how many more items may be changed for the sake of others in this record
 	by      string // who removes items
 	most    int    // events after which rows wait for another turn; 0: none do
+	turns   bool   // open rows wait, too, when there are many
+	opened  int    // open rows that have been decided
 
 	limited bool         // to what stands in roots
 	roots   []*meta.Node // see limit

@@ -74,6 +74,9 @@ func (l *builder) state(id belfry.ID, s *belfry.State) {
 	if n := l.tree.Node(id); n != nil {
 		l.tree.setStatus(n, s.Status)
 		l.tree.setCare(n, s.Care)
+		if e := l.tree.customers[n.Customer]; e != nil && n.Removed == 0 {
+			l.tree.addValues(e, lastSize(s)-lastSize(&n.State))
+		}
 		n.State = *s
 	}
 }

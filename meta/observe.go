@@ -34,7 +34,9 @@ func (t *Tree) observe(b *belfry.Batch, pos uint64, arrival belfry.Time) {
 		}
 		n.State.LastData = at
 		for i := range cols {
-			cols[i].copyTo(&n.State, row)
+			if grown := cols[i].copyTo(&n.State, row); grown != 0 && n.Removed == 0 {
+				t.addValues(e, grown)
+			}
 		}
 	}
 }
@@ -67,24 +69,27 @@ func indicatorColumns(b *belfry.Batch) (cols []indicator) {
 	return cols
 }
 
-func (c *indicator) copyTo(s *belfry.State, row int) {
+// copyTo gives by how much the texts of the state have grown, as they are counted.
+func (c *indicator) copyTo(s *belfry.State, row int) (grown int64) {
 	if c.numbers != nil {
 		v := c.numbers[row]
 		if math.IsNaN(v) {
-			return
+			return 0
 		}
 		if len(s.Numbers) <= c.at {
 			s.Numbers = widen(s.Numbers, c.width)
 		}
 		s.Numbers[c.at] = v
-		return
+		return 0
 	}
 	if v := c.texts[row]; v != "" {
 		for len(s.Texts) <= c.at {
 			s.Texts = append(s.Texts, "")
 		}
+		grown = ValueSize(len(v)) - ValueSize(len(s.Texts[c.at]))
 		s.Texts[c.at] = strings.Clone(v) // v may be a piece of a whole request
 	}
+	return grown
 }
 
 func widen(numbers []float64, width int) []float64 {

@@ -38,6 +38,7 @@ type Tree struct {
 	registry  registry
 	policed   int                                     // policies of all customers
 	texts     int64                                   // see Texts
+	values    int64                                   // see Values
 	settings  map[belfry.CustomerID]map[string]string // by name; of customer 0: of the instance
 	removed   map[belfry.CustomerID]belfry.Removal
 	secrets   *Secrets

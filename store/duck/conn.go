@@ -52,7 +52,7 @@ const maxIdle = 4
 type setting struct{ name, value string }
 
 // openEngine starts an engine whose own threads give way to others by so many steps; those of queries do by quick.
-func openEngine(settings []setting, behind, quick int) (*engine, error) {
+func openEngine(settings []setting, workers, quick int) (*engine, error) {
 	var config bindings.Config
 	if bindings.CreateConfig(&config) != bindings.StateSuccess {
 		return nil, errors.New("create the engine's configuration")
@@ -64,7 +64,7 @@ func openEngine(settings []setting, behind, quick int) (*engine, error) {
 		}
 	}
 	e := &engine{idle: make(chan *conn, maxIdle), behind: quick}
-	l := openLane(behind)
+	l := openLane(workers)
 	defer l.close()
 	if text, state := l.start(config, &e.db); state != bindings.StateSuccess {
 		return nil, &engineError{text: text}
@@ -133,21 +133,37 @@ func (c *conn) close() {
 	c.lane.close()
 }
 
-// quickTime is how long a statement counts as a short one.
-const quickTime = 30 * time.Millisecond
+// quickTime is how long a statement counts as a short one. It is the time of a processor that counts: beside others that keep
+// all of them busy a short statement takes longer, and would take far longer if it gave way for that.
+const quickTime = 20 * time.Millisecond
 
-// giveWayAfter lets the lane give way by more steps after a while, unless the function it returns is called before.
+// giveWayAfter lets the lane give way by more steps once it has worked for a while, unless the function it returns is called
+// before.
 func (c *conn) giveWayAfter(d time.Duration, steps int) (stop func()) {
-	done := make(chan struct{})
-	t := time.AfterFunc(d, func() {
-		c.lane.giveWay(steps)
-		c.slowed = true
-		close(done)
-	})
-	return func() {
-		if !t.Stop() {
-			<-done
+	ended, done := make(chan struct{}), make(chan struct{})
+	until := c.lane.worked() + d
+	go func() {
+		defer close(done)
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-timer.C:
+			}
+			left := until - c.lane.worked()
+			if left <= 0 {
+				c.lane.giveWay(steps)
+				c.slowed = true
+				return
+			}
+			timer.Reset(max(left, time.Millisecond))
 		}
+	}()
+	return func() {
+		close(ended)
+		<-done
 	}
 }
 

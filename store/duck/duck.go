@@ -76,6 +76,9 @@ type Config struct {
 	// Quick is the same for the first moments of a statement, so that a short one does not stand behind long ones; 0: as
 	// Behind.
 	Quick int
+	// Workers is the same for the threads that the engine has for all statements. They take parts of short ones, too, which then
+	// wait for them; 0: as Behind.
+	Workers int
 
 	// Items gives the names of all items, as batches of belfry.Dimension. It is called only when the engine broke down
 	// altogether and had to be started anew, which empties the memory it kept the names in.
@@ -124,6 +127,9 @@ func (c *Config) fill() error {
 	}
 	if c.Quick == 0 {
 		c.Quick = c.Behind
+	}
+	if c.Workers == 0 {
+		c.Workers = c.Behind
 	}
 	if c.logLimit == 0 {
 		c.logLimit = min(64<<20, c.MemoryLimit/4)
@@ -223,7 +229,7 @@ func (s *Store) open(ctx context.Context) error {
 
 // start brings up an engine with nothing attached and no items.
 func (s *Store) start(ctx context.Context) (err error) {
-	if s.engine, err = openEngine(s.settings(), s.cfg.Behind, s.cfg.Quick); err != nil {
+	if s.engine, err = openEngine(s.settings(), s.cfg.Workers, s.cfg.Quick); err != nil {
 		return err
 	}
 	defer func() {

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 
 #ifdef __linux__
 #include <sys/resource.h>
@@ -127,6 +128,14 @@ void lane_give_way(lane *l, int steps) {
 	l->steps = steps; // should the thread not have begun yet
 	give_way(l->id, steps);
 	pthread_mutex_unlock(&l->lock);
+}
+
+long long lane_worked(lane *l) {
+	clockid_t clock;
+	struct timespec t = {0};
+	if (!l || pthread_getcpuclockid(l->thread, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (long long)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static int pass(lane *l, work *w) {

@@ -5,6 +5,7 @@ package duck
 import "C"
 
 import (
+	"time"
 	"unsafe"
 
 	bindings "github.com/duckdb/duckdb-go-bindings"
@@ -27,6 +28,9 @@ func (l lane) close() { C.lane_close(l.l) }
 
 // giveWay puts the thread behind by so many steps from now on, also while it works.
 func (l lane) giveWay(steps int) { C.lane_give_way(l.l, C.int(steps)) }
+
+// worked is for how long the thread has had a processor.
+func (l lane) worked() time.Duration { return time.Duration(C.lane_worked(l.l)) }
 
 // start starts an engine with its main database in memory. Its own threads are behind the others like the lane.
 func (l lane) start(config bindings.Config, db *bindings.Database) (text string, state bindings.State) {

@@ -3,6 +3,7 @@
 package duck
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -92,6 +93,44 @@ func TestGiveWayLater(t *testing.T) {
 	s.engine.giveBack(c, true)
 	waitThreads(t, quick, 1)
 	waitThreads(t, behind, 0)
+}
+
+// TestShortStatementKeepsItsPlace: it is the time of a processor after which a statement gives way, not the time that others
+// let it wait.
+func TestShortStatementKeepsItsPlace(t *testing.T) {
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, Behind: 8, Quick: 3, Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	c, err := s.engine.borrow()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.engine.giveBack(c, true)
+	stop := c.giveWayAfter(10*time.Millisecond, 8)
+	time.Sleep(50 * time.Millisecond) // as if the system had let it wait
+	if err := c.exec(t.Context(), "SELECT 1"); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if c.slowed {
+		t.Error("a statement that has hardly begun gave way")
+	}
+	for n := 1_000_000; !c.slowed && c.lane.worked() < time.Minute; n *= 4 {
+		stop := c.giveWayAfter(10*time.Millisecond, 8)
+		if err := c.exec(t.Context(), fmt.Sprintf("SELECT sum(range * range %% 7) FROM range(%d)", n)); err != nil {
+			t.Fatal(err)
+		}
+		stop()
+	}
+	if !c.slowed {
+		t.Error("a long statement did not give way")
+	}
 }
 
 // waitThreads waits until so many threads give way by so many steps: a thread sets its priority itself, once it runs.
