@@ -44,6 +44,7 @@ type memory struct {
 
 	seen  map[facet]string // what an item shows at present
 	model []shown
+	heard map[string]belfry.Time // since when there are data of an item, which may be older than the item
 	marks []belfry.Time // moments near which it is worth asking
 	parts bool          // a snapshot is being taken
 	full  error         // why there is no room
@@ -140,8 +141,16 @@ func (m *memory) look(at belfry.Time) {
 	present, err := m.ask("", "")
 	m.must(err)
 	for f, state := range present {
-		if old, ok := m.seen[f]; ok && old != state || !ok && state != m.unseen(f) {
-			m.model = append(m.model, shown{f, at, state})
+		old, ok := m.seen[f]
+		if !ok && f.part == 0 && m.node(f).State.Mode.Takes() {
+			m.heard[f.item] = at
+		}
+		if ok && old != state || !ok && state != m.unseen(f) {
+			when := at
+			if !ok && f.part >= 2 { // an object is managed as what it stands in from when it is made, though its data may lie ahead
+				when = belfry.At(m.now)
+			}
+			m.model = append(m.model, shown{f, when, state})
 		}
 		m.seen[f] = state
 	}
@@ -149,18 +158,21 @@ func (m *memory) look(at belfry.Time) {
 
 // unseen is what an item shows before anything has happened to it.
 func (m *memory) unseen(f facet) string {
-	number, err := strconv.ParseUint(f.item, 16, 32)
-	m.must(err)
 	switch f.part {
 	case 0:
-		n := m.tree.Estate(m.who.Customer).Numbered(number)
-		return fmt.Sprintf("? %s ", n.Created)
+		return fmt.Sprintf("? %s ", m.node(f).Created)
 	case 2:
 		return "false false false false    "
 	case 3:
 		return "false    "
 	}
 	return " "
+}
+
+func (m *memory) node(f facet) *meta.Node {
+	number, err := strconv.ParseUint(f.item, 16, 32)
+	m.must(err)
+	return m.tree.Estate(m.who.Customer).Numbered(number)
 }
 
 func (m *memory) send(body string, at time.Time) {
@@ -268,6 +280,9 @@ func (m *memory) want(at belfry.Time) map[facet]string {
 		for part := range facets {
 			_, ok := last[facet{item, part}]
 			known = known || ok
+		}
+		if from, ok := m.heard[item]; ok && from <= at {
+			known = true
 		}
 		if n.Created > at && !known || n.Removed != 0 && n.Removed <= at {
 			continue
@@ -377,7 +392,7 @@ func (m *memory) moment() belfry.Time {
 func newMemory(t *testing.T, seed uint64) *memory {
 	t.Helper()
 	m := &memory{
-		T: t, dir: t.TempDir(), rnd: rand.New(rand.NewPCG(seed, 4)), seen: map[facet]string{},
+		T: t, dir: t.TempDir(), rnd: rand.New(rand.NewPCG(seed, 4)), seen: map[facet]string{}, heard: map[string]belfry.Time{},
 		now: time.Date(2026, 11, 10, 3, 0, 0, 0, time.UTC),
 	}
 	m.open()
@@ -393,7 +408,7 @@ func newMemory(t *testing.T, seed uint64) *memory {
 // TestAsOf lets things happen at random, in and out of order, with snapshots, removals and restarts between, and asks
 // for moments among them.
 func TestAsOf(t *testing.T) {
-	seeds, steps := uint64(2), 50
+	seeds, steps := uint64(4), 50
 	if testing.Short() {
 		seeds, steps = 1, 15
 	}
@@ -407,6 +422,33 @@ func TestAsOf(t *testing.T) {
 			}
 		}
 		m.close()
+	}
+}
+
+// TestLateRowUnderManagement: a row that is older than the management under which it arrives does not bring the management with it.
+func TestLateRowUnderManagement(t *testing.T) {
+	m := newMemory(t, 1)
+	defer func() { m.close() }()
+	morning := m.now
+	m.set(morning.Add(8 * time.Hour))
+	_, _, err := m.seq.Act(t.Context(), m.who, ingest.Action{Kind: belfry.KindResource, List: []string{"r1"}, Manage: &status.Order{Mode: belfry.Stored, By: "op"}}, ingest.Repeat{})
+	m.must(err)
+	m.set(morning.Add(12 * time.Hour))
+	m.send("type,resname,object,class,view,timestamp,i1\ndata,r1,o,c,r1,"+morning.Add(time.Hour).Format(time.RFC3339)+",1\n", morning.Add(time.Hour))
+	for after, want := range map[time.Duration]string{
+		4 * time.Hour:  "false false false false    ",
+		12 * time.Hour: "true false true true " + belfry.At(morning.Add(8*time.Hour)).String() + "   ",
+	} {
+		got, err := m.asOf(belfry.At(morning.Add(after)), " WHERE object = 'o'")
+		m.must(err)
+		if len(got) != len(facets) {
+			t.Errorf("after %s: %v", after, got)
+		}
+		for f, state := range got {
+			if f.part == 2 && state != want {
+				t.Errorf("after %s: %q, want %q", after, state, want)
+			}
+		}
 	}
 }
 

@@ -53,7 +53,7 @@ func (h *history) add(item belfry.ID, s *belfry.Standing, f status.Facet, at bel
 	h.since = append(h.since, only(status.ShownFacet, int64(s.Since)))
 	h.mode = append(h.mode, only(status.ManagedFacet, int64(s.Mode)))
 	h.quiet = append(h.quiet, only(status.ManagedFacet, bit(s.Quiet)))
-	h.own = append(h.own, only(status.ManagedFacet, int64(s.Own)))
+	h.own = append(h.own, only(status.ManagedFacet|status.OwnFacet, int64(s.Own)))
 	h.told = append(h.told, int64(told))
 	h.info, h.management = append(h.info, info), append(h.management, management)
 	h.ack, h.note = append(h.ack, ack), append(h.note, note)

@@ -18,6 +18,7 @@ const (
 	ManagedFacet                   // Mode, Quiet, Own, and of Care all that is no acknowledgment and no note
 	AckFacet
 	NoteFacet
+	OwnFacet // Own alone: a row may be older than the management that hides what it says
 )
 
 // Untold tells what changed from one standing to the next that no alarm says. An alarm that is written at the given time
@@ -33,9 +34,11 @@ func Untold(prev, next *belfry.Standing, alarm bool, at belfry.Time) (f Facet) {
 	if info != next.Info {
 		f |= InfoFacet
 	}
-	// What is hidden counts only where management asks for it.
-	if prev.Mode != next.Mode || prev.Quiet != next.Quiet || next.Mode != belfry.Managed && own != next.Own {
+	switch {
+	case prev.Mode != next.Mode || prev.Quiet != next.Quiet:
 		f |= ManagedFacet
+	case next.Mode != belfry.Managed && own != next.Own: // what is hidden counts only where management asks for it
+		f |= OwnFacet
 	}
 	if prev.Care != next.Care {
 		f |= untoldCare(careOf(*prev), careOf(*next))

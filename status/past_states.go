@@ -42,8 +42,11 @@ func (m states) change() func(row []belfry.Value) error {
 		if f&InfoFacet != 0 {
 			w.Info, w.why = texts.text(row[6].Text), after
 		}
+		if f&(ManagedFacet|OwnFacet) != 0 {
+			w.Own, w.own = belfry.Status(row[7].Int), after
+		}
 		if f&ManagedFacet != 0 {
-			w.Own, w.Mode, w.Quiet, w.own = belfry.Status(row[7].Int), belfry.Mode(row[8].Int), row[9].Int != 0, after
+			w.Mode, w.Quiet = belfry.Mode(row[8].Int), row[9].Int != 0
 		}
 		if f&(ManagedFacet|AckFacet|NoteFacet) != 0 {
 			said, err := readCare(row[10].Text, row[11].Text, row[12].Text)

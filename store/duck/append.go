@@ -356,7 +356,7 @@ func (s *Store) fill(f *file, cols []column, pieces []piece) error {
 	if err != nil {
 		return err
 	}
-	w := rowWriter{appender: a, from: make([]*belfry.Column, len(cols)), fill: f.fill, apart: make([]bool, len(cols))}
+	w := rowWriter{appender: a, from: make([]*belfry.Column, len(cols)), fill: f.fill, apart: make([]bool, len(cols)), unpadded: s.cfg.unpadded}
 	for _, p := range pieces {
 		if err := w.write(p); err != nil {
 			a.discard()

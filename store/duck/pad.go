@@ -78,6 +78,9 @@ func (p piece) textBytes(at, n int) (bytes, longest int) {
 // are long.
 func (w *rowWriter) next(p piece, at, n int) (int, error) {
 	n = min(n, vectorRows-w.fill.rows)
+	if w.unpadded {
+		return n, nil
+	}
 	bytes, longest := p.textBytes(at, n)
 	if longest >= apartBytes || w.anyApart() || !w.fill.fits(bytes) {
 		n = 1

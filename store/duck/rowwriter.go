@@ -9,6 +9,8 @@ type rowWriter struct {
 	fill  vectorFill       // of the file, with what has been written
 	apart []bool           // columns whose last text was a long one
 
+	unpadded bool // see Config
+
 	// For parts of a batch, the values are gathered first.
 	times   []belfry.Time
 	ints    []int64
