@@ -45,9 +45,9 @@ type memory struct {
 	seen  map[facet]string // what an item shows at present
 	model []shown
 	heard map[string]belfry.Time // since when there are data of an item, which may be older than the item
-	marks []belfry.Time // moments near which it is worth asking
-	parts bool          // a snapshot is being taken
-	full  error         // why there is no room
+	marks []belfry.Time          // moments near which it is worth asking
+	parts bool                   // a snapshot is being taken
+	full  error                  // why there is no room
 }
 
 // facet is a part of what an item shows: one of the groups of fields below.
