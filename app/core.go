@@ -37,6 +37,7 @@ type core struct {
 	told     []string        // texts of events about it
 	gaps     []gap           // positions that the journal has lost
 	losses   []loss          // what is known about them, also from earlier starts
+	skipped  bool            // ids may be in use of which nothing is known
 }
 
 // lockCore takes the data folder.
@@ -105,7 +106,7 @@ func segmentSize(dir string) int64 {
 
 // replay brings the tree up to date and hands every record that is still in the journal to each. A record that cannot
 // be understood is lost, as a damaged one is; it is told, and the rest counts.
-func (c *core) replay(each func(r *belfry.Record, fresh bool) error) error {
+func (c *core) replay(ctx context.Context, each func(r *belfry.Record, fresh bool) error) error {
 	records, news := 0, 0
 	start := time.Now()
 	finder := newLossFinder(c.gaps, c.earliestLoss())
@@ -134,7 +135,7 @@ func (c *core) replay(each func(r *belfry.Record, fresh bool) error) error {
 	if err != nil {
 		return fmt.Errorf("replay journal: %w", err)
 	}
-	if err := c.keepLosses(finder.rest(time.Now())); err != nil {
+	if err := c.keepLosses(finder.rest(time.Now()), func() error { return c.skipRows(ctx) }); err != nil {
 		return err
 	}
 	for _, d := range c.journal.Damaged() {
@@ -230,7 +231,7 @@ func openOffline(ctx context.Context, o Options) (_ Admin, err error) {
 	if err := c.open(ctx); err != nil {
 		return nil, c.explainMetadata(ctx, err)
 	}
-	if err := c.replay(func(*belfry.Record, bool) error { return nil }); err != nil {
+	if err := c.replay(ctx, func(*belfry.Record, bool) error { return nil }); err != nil {
 		return nil, err
 	}
 	seq := c.sequencer(ingest.Config{

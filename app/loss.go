@@ -177,8 +177,9 @@ func (c *core) earliestLoss() time.Time {
 	return time.Now().Add(-24 * time.Hour)
 }
 
-// keepLosses adds what was found to the file. What the file has already keeps its times, and whether it was confirmed.
-func (c *core) keepLosses(found []loss) error {
+// keepLosses adds what was found to the file. What the file has already keeps its times, and whether it was confirmed. What has
+// to follow from a new loss is done before, as afterwards the loss is nothing new.
+func (c *core) keepLosses(found []loss, before func() error) error {
 	path := filepath.Join(c.cfg.Load().Data, lossFile)
 	known, err := readLosses(path)
 	if err != nil {
@@ -192,6 +193,11 @@ func (c *core) keepLosses(found []loss) error {
 		}
 	}
 	c.losses = known
+	if news || c.skipped {
+		if err := before(); err != nil {
+			return err
+		}
+	}
 	if !news {
 		return nil
 	}
@@ -255,7 +261,7 @@ func lossText(list []loss, dir string) string {
 		spans, why = append(spans, l.span()), append(why, l.Why)
 	}
 	return fmt.Sprintf("records of the journal are lost (%s): rows that arrived between %s may be missing, and statuses may be older than what was last shown. "+
-		"Queries over that time are refused, or answered with partial=true. If there is no copy of the journal to go back to, confirm the loss with belfry fault confirm %s --data %s or POST /api/health/faults/%s",
+		"Queries over that time are refused, or answered with partial=true. Restore the whole data folder from a backup, or confirm the loss with belfry fault confirm %s --data %s or POST /api/health/faults/%s",
 		strings.Join(why, "; "), strings.Join(spans, ", between "), faultLoss, dir, faultLoss)
 }
 

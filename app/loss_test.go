@@ -54,23 +54,28 @@ func TestLossesAreKept(t *testing.T) {
 	c.use(in.options.Config)
 	path := filepath.Join(in.dir, lossFile)
 	found := []loss{{Position: "7·3", From: minute(2), To: minute(5), Why: "middle"}}
+	news := 0
+	count := func() error { news++; return nil }
 	for range 2 {
-		in.must(c.keepLosses(found))
+		in.must(c.keepLosses(found, count))
 		if len(openLosses(c.losses)) != 1 {
 			t.Errorf("%+v", c.losses)
 		}
 	}
 	in.must(confirmLosses(path))
-	in.must(c.keepLosses(found))
+	in.must(c.keepLosses(found, count))
 	if len(c.losses) != 1 || len(openLosses(c.losses)) != 0 {
 		t.Errorf("%+v", c.losses)
 	}
-	in.must(c.keepLosses([]loss{{Position: "9·1", From: minute(7), To: minute(8), Why: "another"}}))
+	in.must(c.keepLosses([]loss{{Position: "9·1", From: minute(7), To: minute(8), Why: "another"}}, count))
 	if open := openLosses(c.losses); len(open) != 1 || open[0].Why != "another" {
 		t.Errorf("%+v", c.losses)
 	}
+	if news != 2 {
+		t.Errorf("%d new losses", news)
+	}
 	in.write(lossFile, "{")
-	if err := c.keepLosses(nil); err == nil {
+	if err := c.keepLosses(nil, count); err == nil {
 		t.Error("a damaged list was taken for an empty one")
 	}
 }

@@ -10,14 +10,15 @@ import (
 	"belfry/journal"
 )
 
-// Positions and item ids must never be used twice: a row at a position that its file already has is taken for stored,
-// and an item with the id of another one gets its history. When a part of the instance is older than another one,
+// Positions, item ids and row ids must never be used twice: a row at a position that its file already has is taken for stored, so is
+// a row with the id of another one, and an item with the id of another one gets its history. When a part of the instance is older than another one,
 // both continue far behind everything that can have been used.
 const (
 	skipSegments = 1 << 20 // 64 TiB of journal
 	skipItems    = 1 << 32
 	// skipLost is for items of records that the journal has lost but the row store has.
 	skipLost = 1 << 20
+	skipRows = 1 << 32
 )
 
 // openJournal opens the journal with everything that is still in it: the database has told how far it has come, but the
@@ -85,7 +86,13 @@ func (c *core) olderMetadata(ctx context.Context, o journal.Options, why string)
 
 // skipItems leaves out item ids, and positions up to pos.
 func (c *core) skipItems(ctx context.Context, pos uint64, n belfry.ID) error {
+	c.skipped = true
 	return c.db.SkipTo(ctx, pos, c.tree.SkipIDs(n))
+}
+
+// skipRows leaves out row ids of all customers, once everything that is left has been replayed.
+func (c *core) skipRows(ctx context.Context) error {
+	return c.db.SkipRows(ctx, c.tree.SkipRows(skipRows))
 }
 
 // checkRows compares how far the rows have come with the journal, before anything is replayed.

@@ -184,7 +184,7 @@ func (s *service) startMovers(ctx context.Context) error {
 // know its items yet; then their names are all that the store needs.
 func (s *service) carryOn(ctx context.Context) error {
 	defer s.tree.ForgetLoaded()
-	return s.replay(func(r *belfry.Record, fresh bool) error {
+	return s.replay(ctx, func(r *belfry.Record, fresh bool) error {
 		if fresh {
 			s.meta.Add(r)
 		}

@@ -101,6 +101,7 @@ func (t *Tree) applyCustomer(d *belfry.Doc) error {
 	}
 	if !t.gone(c.ID) {
 		e := NewEstate(c)
+		e.NextRow = max(e.NextRow, t.nextRows[c.ID])
 		t.customers[c.ID] = e
 		t.names[c.Name] = e
 	}

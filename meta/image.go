@@ -84,6 +84,8 @@ func (l *builder) state(id belfry.ID, s *belfry.State) {
 func (l *builder) counter(c belfry.CustomerID, next belfry.RowID) {
 	if e := l.tree.customers[c]; e != nil {
 		e.NextRow = max(e.NextRow, next)
+	} else {
+		l.tree.nextRows[c] = next // the record that makes the customer is still in the journal
 	}
 }
 

@@ -54,6 +54,18 @@ func (db *DB) SkipTo(ctx context.Context, pos uint64, next belfry.ID) error {
 	return db.Fold(ctx)
 }
 
+// SkipRows declares the row ids of customers below the given ones used.
+func (db *DB) SkipRows(ctx context.Context, next map[belfry.CustomerID]belfry.RowID) error {
+	for c, id := range next {
+		_, err := db.write.ExecContext(ctx, `INSERT INTO customer_counter (customer, next_row) VALUES ($1, $2)
+			ON CONFLICT (customer) DO UPDATE SET next_row = MAX(next_row, excluded.next_row)`, int64(c), int64(id))
+		if err != nil {
+			return fmt.Errorf("skip row ids: %w", err)
+		}
+	}
+	return db.Fold(ctx)
+}
+
 // ForgetRows takes back what MarkRows said: the rows are gone.
 func (db *DB) ForgetRows(ctx context.Context) error {
 	if _, err := db.write.ExecContext(ctx, `UPDATE position SET rows = 0`); err != nil {

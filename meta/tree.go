@@ -38,6 +38,7 @@ type Tree struct {
 	registry  registry
 	policed   int                                     // policies of all customers
 	texts     int64                                   // see Texts
+	nextRows  map[belfry.CustomerID]belfry.RowID      // of customers that the database does not have yet
 	values    int64                                   // see Values
 	settings  map[belfry.CustomerID]map[string]string // by name; of customer 0: of the instance
 	removed   map[belfry.CustomerID]belfry.Removal
@@ -52,6 +53,7 @@ func NewTree(c *catalog.Catalog) *Tree {
 		names:     map[string]*Estate{},
 		registry:  newRegistry(),
 		removed:   map[belfry.CustomerID]belfry.Removal{},
+		nextRows:  map[belfry.CustomerID]belfry.RowID{},
 	}
 	t.catalog.Store(c)
 	return t
@@ -192,6 +194,18 @@ func (t *Tree) SkipIDs(n belfry.ID) belfry.ID {
 	defer t.mu.Unlock()
 	t.lastID += n
 	return t.lastID + 1
+}
+
+// SkipRows leaves out n row ids of each customer, and returns the next ones that will be given. It is for the start, as SkipIDs.
+func (t *Tree) SkipRows(n belfry.RowID) map[belfry.CustomerID]belfry.RowID {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	next := map[belfry.CustomerID]belfry.RowID{}
+	for id, e := range t.customers {
+		e.NextRow += n
+		next[id] = e.NextRow
+	}
+	return next
 }
 
 // Node finds an item by id; for the goroutine that applies records. Nil when there is none, or when it has been removed and

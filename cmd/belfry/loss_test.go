@@ -144,7 +144,20 @@ func TestJournalLoss(t *testing.T) {
 	d.start()
 	d.complete()
 	d.awaitEvents("which the metadata and the rows have")
+	d.uniqueIDs("objectdata")
+	d.uniqueIDs("events")
 	d.stop()
+}
+
+// uniqueIDs checks that no id was given to two rows.
+func (d *parts) uniqueIDs(collection string) {
+	d.t.Helper()
+	res := d.sql("SELECT id FROM "+collection, "span=1d", "rows=10000", "wt=csv")
+	ids := strings.Fields(res.body)
+	slices.Sort(ids)
+	if n := len(ids); res.StatusCode != 200 || n < 5 || len(slices.Compact(ids)) != n {
+		d.t.Errorf("%s: %d, %d ids, of which %d differ", collection, res.StatusCode, n, len(slices.Compact(ids)))
+	}
 }
 
 // flip changes a byte of a file.
