@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,12 +20,13 @@ func TestFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFaults(slog.New(slog.DiscardHandler), time.Now)
 		var events []string
-		broken := true // the journal, at first
+		var broken atomic.Bool // the journal
+		broken.Store(true)
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() {
 			done <- f.run(ctx, func(info string, at belfry.Time) error {
-				if broken {
+				if broken.Load() {
 					return errors.New("cannot write")
 				}
 				events = append(events, at.Std().Format("15:04:05 ")+info)
@@ -48,11 +50,13 @@ func TestFaults(t *testing.T) {
 		if err := f.ready(); err != nil {
 			t.Errorf("ready says %v although no fault blocks", err)
 		}
+		synctest.Wait()
 		if len(events) > 0 {
 			t.Errorf("events %q while nothing could be written", events)
 		}
-		broken = false
+		broken.Store(false)
 		time.Sleep(2 * eventRetry)
+		synctest.Wait()
 		want := []string{"00:00:00 rows cannot be written", "00:00:01 damaged", "00:00:10 over after 10s: rows cannot be written: no space"}
 		if d := cmp.Diff(want, events); d != "" {
 			t.Errorf("events (-want +got):\n%s", d)

@@ -112,6 +112,7 @@ func (g *stage) send(s *step) (err error) {
 	case err != nil:
 	case bytes.Contains(answer, []byte(`"rejected":1`)):
 		err = fmt.Errorf("the row is refused: %s", answer)
+	case g.driven: // other requests count, too
 	case discarded != bytes.Contains(answer, []byte(`"discarded":1`)):
 		g.faults = append(g.faults, fmt.Sprintf("%s: the row was discarded: %v, but the answer is %s", s, discarded, answer))
 	}
