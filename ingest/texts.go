@@ -29,6 +29,7 @@ func (t *tx) roomForTexts(grow int64) *belfry.Error {
 	}
 	limit := t.seq.cfg.Limits().Texts
 	own, all := t.estate.Texts()+t.s.texts[t.estate.ID], t.seq.cfg.Tree.Texts()+t.s.grown
+	most := mostTexts(limit, own+grow)
 	switch {
 	case limit == 0:
 	case own+grow > limit/2 && t.limited: // how much others have stored is not for them to know
@@ -36,11 +37,25 @@ func (t *tx) roomForTexts(grow int64) *belfry.Error {
 	case own+grow > limit/2:
 		return belfry.Errorf(belfry.LimitReached, "the texts of this customer (answers, constants, notes, classes, policies, users) take %s and would grow by %s; "+
 			"%s are allowed. Shorten or remove some, or raise limits.texts, half of which is for one customer", mebibytes(own), mebibytes(grow), mebibytes(limit/2))
-	case all+grow > limit:
+	case all+grow > most:
 		return belfry.Errorf(belfry.LimitReached, "there is no room for %s more of texts: those of all customers take nearly all of the %s that are allowed. "+
 			"Shorten or remove some, or ask an administrator of the instance to raise limits.texts", mebibytes(grow), mebibytes(limit))
 	}
 	return nil
+}
+
+// Two customers can use up the limit. So a quarter more is set aside for those who have little: the 64th part of the limit.
+const (
+	littleTexts = 64
+	asideTexts  = 4
+)
+
+// mostTexts is how much all customers may have for one of them to have so much.
+func mostTexts(limit, own int64) int64 {
+	if own <= limit/littleTexts {
+		return limit + limit/asideTexts
+	}
+	return limit
 }
 
 func mebibytes(n int64) string {

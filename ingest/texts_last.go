@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"cmp"
+
 	"belfry"
 	"belfry/meta"
 )
@@ -56,7 +58,7 @@ func (t *tx) roomForValues(column string, grow int64) *belfry.RowError {
 	case own+grow > limit/2:
 		return rejectf(column, belfry.LimitReached, "the last texts of all objects of this customer take %s and would grow by %s; %s are allowed. "+
 			"Send shorter texts, or long ones as log rows, or ask an administrator to raise limits.texts, half of which is for one customer", mebibytes(own), mebibytes(grow), mebibytes(limit/2))
-	case all+grow > limit:
+	case all+grow > mostTexts(limit, own+grow):
 		return rejectf(column, belfry.LimitReached, "there is no room for %s more of last texts of objects; send shorter texts, or long ones as log rows, "+
 			"or ask an administrator of the instance to raise limits.texts", mebibytes(grow))
 	}
@@ -77,7 +79,7 @@ func (t *tx) takeColumn(c *chunk, col *valueColumn, late *rejections) {
 	g := &t.s.values
 	for row, v := range col.texts {
 		n := c.data.nodes[row]
-		if n == nil || v == "" {
+		if n == nil || v == "" || belfry.Late(cmp.Or(c.data.times[row], t.now), n.State.LastData, t.now) { // a late one is not kept
 			continue
 		}
 		grow := g.growth(lastValue{n, col.n}, len(v))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"belfry"
 	"belfry/catalog"
@@ -158,6 +159,11 @@ func TestTextsOfOthers(t *testing.T) {
 	if r := fill(third.ID); r.Accepted != 0 || strings.Contains(r.Errors[0].Message, "96") {
 		t.Errorf("the third: %s", brief(r))
 	}
+	b.texts.Store(97_000)
+	if _, r := b.bulk(t, false, "label", "name,text\na,"+strings.Repeat("x", 1000)+"\nb,"+strings.Repeat("x", 1000)+"\n", Options{}); r.Accepted != 1 {
+		t.Errorf("little of the third: %+v", r)
+	}
+	b.bulk(t, true, "label", "name\na\n", Options{})
 	b.texts.Store(0)
 	before := b.tree.Texts()
 	b.who.Scope = belfry.Whole(first)
@@ -290,6 +296,9 @@ func TestLastTexts(t *testing.T) {
 	}
 	if _, r := b.send(t, "type,resname,object,class,view,i1,i2\ndata,web01,short,state,web01,1,down\ndata,web01,old,state,web01,2,"+long+"\ndata,web01,short,state,web01,2,"+long+"\n", Options{}); r.Accepted != 2 || r.Errors[0].Row != 3 {
 		t.Errorf("at the limit: %s", brief(r))
+	}
+	if _, r := b.send(t, "type,resname,object,timestamp,i2\ndata,web01,short,"+belfry.At(b.time().Add(-time.Hour)).String()+","+long+"\n", Options{}); r.Accepted != 1 {
+		t.Errorf("a late row, whose text is not kept: %s", brief(r))
 	}
 	if _, r := b.send(t, "type,resname,object,i2\ndata,web01,old,up\ndata,web01,short,"+long+"\n", Options{}); r.Accepted != 2 || b.tree.Values() != 180_000 {
 		t.Errorf("one text for another: %s, %d bytes", brief(r), b.tree.Values())

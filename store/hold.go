@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -24,6 +25,7 @@ type held struct {
 	batches []*belfry.Batch
 	rows    int
 	since   time.Time
+	hurry   bool // some of them have been begun, see Divided
 }
 
 // from is the position of the first record that is not moved as a whole.
@@ -32,7 +34,32 @@ func (h *held) from() uint64 { return h.batches[0].Pos }
 func (h *held) empty() bool { return len(h.batches) == 0 }
 
 // left is how long there is still time.
-func (h *held) left() time.Duration { return heldFor - time.Since(h.since) }
+func (h *held) left() time.Duration {
+	if h.hurry {
+		return 0
+	}
+	return heldFor - time.Since(h.since)
+}
+
+// addBegun adds batches of which rows are left. They wait no longer than it takes to see what else has come.
+func (h *held) addBegun(left []*belfry.Batch) {
+	if len(left) == 0 {
+		return
+	}
+	if h.empty() {
+		h.since = time.Now()
+	}
+	h.hurry = true
+	h.batches = append(left, h.batches...)
+	slices.SortStableFunc(h.batches, func(a, b *belfry.Batch) int { return cmp.Compare(a.Pos, b.Pos) })
+}
+
+// has tells whether rows of a customer in a collection are held, from records up to pos.
+func (h *held) has(of rowsOf, pos uint64) bool {
+	return slices.ContainsFunc(h.batches, func(b *belfry.Batch) bool {
+		return b.Pos <= pos && b.Customer == of.customer && b.Collection == of.collection
+	})
+}
 
 // part divides batches into those that go in now and those that are held back. What was held before goes in, too, unless
 // there is still time.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -66,6 +67,7 @@ type Mover struct {
 	mu       sync.Mutex
 	queue    []waiting
 	held     held                            // small batches of records that have been moved otherwise
+	begun    []waiting                       // records of which a part has been moved, see Divided
 	lastMove uint64                          // position of the last record that has been moved, as a whole or but for what is held
 	rows     int                             // in the queue and on the way
 	load     int                             // the same, weighed
@@ -221,10 +223,11 @@ func (m *Mover) round(ctx context.Context) {
 	retry := firstRetry
 	start := time.Now()
 	for {
-		err := m.append(ctx, batches)
+		left, err := m.append(ctx, batches)
 		if err == nil {
 			m.rounded(start)
-			m.done(part, later)
+			later.addBegun(left)
+			m.done(part, left, later)
 			return
 		}
 		m.failed(err)
@@ -271,7 +274,7 @@ func (m *Mover) storeNames(ctx context.Context, part []waiting) {
 	if last == named {
 		return
 	}
-	err := m.append(ctx, names)
+	_, err := m.append(ctx, names)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.nameless = err != nil; !m.nameless {
@@ -280,12 +283,21 @@ func (m *Mover) storeNames(ctx context.Context, part []waiting) {
 	m.announce()
 }
 
-// append lets a commit come to its end even if ctx ends meanwhile.
-func (m *Mover) append(ctx context.Context, batches []*belfry.Batch) error {
+// longestRound is how long a round takes at most if the rows of the store can be divided: a query waits for the round that is under
+// way, and rows of one customer may belong to the files of four hundred days.
+const longestRound = 100 * time.Millisecond
+
+// append lets a commit come to its end even if ctx ends meanwhile. It returns the batches of which rows are left.
+func (m *Mover) append(ctx context.Context, batches []*belfry.Batch) (left []*belfry.Batch, err error) {
 	if len(batches) == 0 {
-		return nil
+		return nil, nil
 	}
-	return m.store.Append(context.WithoutCancel(ctx), batches...)
+	ctx = context.WithoutCancel(ctx)
+	if d, ok := m.store.(Divided); ok {
+		start := time.Now()
+		return d.AppendSome(ctx, func() bool { return time.Since(start) > longestRound }, batches...)
+	}
+	return nil, m.store.Append(ctx, batches...)
 }
 
 // take removes records from the queue: all, unless so many wait that others should see progress in between. Of their
@@ -325,21 +337,29 @@ func (m *Mover) putBack(part []waiting) {
 	m.queue = append(part, m.queue...)
 }
 
-func (m *Mover) done(part []waiting, later held) {
-	if m.settle(part, later) {
+func (m *Mover) done(part []waiting, left []*belfry.Batch, later held) {
+	if m.settle(part, left, later) {
 		m.opt.Log.Info("rows are stored again")
 		m.opt.Failed(nil, 0)
 	}
 }
 
-// settle counts part as moved. It tells whether attempts before this one failed.
-func (m *Mover) settle(part []waiting, later held) (failed bool) {
+// settle counts part as moved, but for records of which rows are left. It tells whether attempts before this one failed.
+func (m *Mover) settle(part []waiting, left []*belfry.Batch, later held) (failed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, w := range part {
+	if len(part) > 0 {
+		m.lastMove = part[len(part)-1].pos
+	}
+	begun := m.begun
+	m.begun = nil
+	for _, w := range append(begun, part...) {
+		if slices.ContainsFunc(left, func(b *belfry.Batch) bool { return b.Pos == w.pos }) {
+			m.begun = append(m.begun, w)
+			continue
+		}
 		m.rows -= w.rows
 		m.weigh(&w, -1)
-		m.lastMove = w.pos
 	}
 	m.rows += later.rows - m.held.rows // what is held still waits
 	m.records -= len(part)
@@ -444,9 +464,10 @@ type rowsOf struct {
 func (m *Mover) catchUp(ctx context.Context, customer belfry.CustomerID, collection string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	rows, names := m.last[rowsOf{customer, collection}], m.last[rowsOf{customer, belfry.Dimension}]
-	for m.moved < rows || max(m.moved, m.named) < names {
-		if m.failures >= Stuck && (m.moved < rows || m.nameless) {
+	of := rowsOf{customer, collection}
+	rows, names := m.last[of], m.last[rowsOf{customer, belfry.Dimension}]
+	for m.lacks(of, rows) || max(m.lastMove, m.named) < names {
+		if m.failures >= Stuck && (m.lacks(of, rows) || m.nameless) {
 			return m.unavailable("rows of " + collection + " that were acknowledged cannot be read yet")
 		}
 		m.wanted = max(m.wanted, rows, names)
@@ -465,6 +486,9 @@ func (m *Mover) catchUp(ctx context.Context, customer belfry.CustomerID, collect
 	}
 	return nil
 }
+
+// lacks tells whether rows of a customer in a collection, from records up to pos, are not yet in the store. The mutex is held.
+func (m *Mover) lacks(of rowsOf, pos uint64) bool { return m.lastMove < pos || m.held.has(of, pos) }
 
 // outOfTime is the error of a query that could not wait any longer. The mutex is held.
 func (m *Mover) outOfTime(err error) error {

@@ -20,6 +20,9 @@ const (
 	longRow    = 4096
 	longWeight = 4
 
+	// Rows of a record that belong to many days count as so many more for each of them: each day costs a commit.
+	dayLoad = 1000
+
 	littleShare = 8 // little is this part of the limit
 	asideShare  = 4 // and this part is set aside
 
@@ -33,6 +36,7 @@ const (
 type share struct {
 	customer    belfry.CustomerID
 	rows, bytes int
+	days        int // to which they belong, but for the first of each batch
 }
 
 // load is how much it counts: rows, each of usualRow at most.
@@ -41,7 +45,7 @@ func (s *share) load() int {
 	if bytes >= s.rows*longRow {
 		bytes *= longWeight
 	}
-	return max(s.rows, bytes/usualRow)
+	return max(s.rows, bytes/usualRow) + s.days*dayLoad
 }
 
 func sharesOf(batches []*belfry.Batch) (list []share) {
@@ -55,8 +59,28 @@ func sharesOf(batches []*belfry.Batch) (list []share) {
 		}
 		list[i].rows += b.Len()
 		list[i].bytes += sizeOf(b)
+		list[i].days += moreDays(b.Times)
 	}
 	return list
+}
+
+// moreDays counts the days of times, without the first.
+func moreDays(times []belfry.Time) int {
+	const day = belfry.Time(24 * time.Hour / time.Microsecond)
+	if len(times) == 0 {
+		return 0
+	}
+	first := times[0] / day
+	var others map[belfry.Time]bool // nearly always there are none
+	for _, t := range times {
+		if d := t / day; d != first {
+			if others == nil {
+				others = map[belfry.Time]bool{}
+			}
+			others[d] = true
+		}
+	}
+	return len(others)
 }
 
 // sizeOf is about what a batch takes in memory.

@@ -40,3 +40,11 @@ type Store interface {
 
 	Close() error
 }
+
+// Divided is a Store that commits by units, such as files of a day, of which there may be so many in one call that others should
+// have their turn before all of them are done.
+type Divided interface {
+	// AppendSome is Append, but it may end when enough says so. It returns the batches of which rows are left; they come again in
+	// the next call, before later ones.
+	AppendSome(ctx context.Context, enough func() bool, b ...*belfry.Batch) (left []*belfry.Batch, err error)
+}

@@ -1,6 +1,7 @@
 package duck
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,58 +31,120 @@ const (
 	timestampColumn = "timestamp"
 )
 
+// fewFiles is how many files get their rows before AppendSome asks whether that is enough.
+const fewFiles = 8
+
 // Append implements store.Store. A file that fails does not keep the others from getting their rows.
 func (s *Store) Append(ctx context.Context, batches ...*belfry.Batch) error {
+	_, err := s.AppendSome(ctx, func() bool { return false }, batches...)
+	return err
+}
+
+// AppendSome implements store.Divided. The newest files come first: they have the rows for which queries wait.
+func (s *Store) AppendSome(ctx context.Context, enough func() bool, batches ...*belfry.Batch) (left []*belfry.Batch, err error) {
 	select {
 	case s.write <- struct{}{}:
 		defer func() { <-s.write }()
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
-	err := s.append(ctx, batches)
+	left, err = s.append(ctx, batches, enough)
 	if shortOfMemory(err) {
-		err = s.appendAlone(ctx, batches, err)
+		left, err = nil, s.appendAlone(ctx, batches, err)
 	}
 	if err == nil {
-		s.arrivals.note(batches)
+		s.arrivals.note(without(batches, left))
+		return left, nil
 	}
-	if err != nil && s.broken(ctx) {
+	if s.broken(ctx) {
 		err = errors.Join(err, s.revive(ctx))
 	}
-	return err
+	return nil, err
 }
 
-func (s *Store) append(ctx context.Context, batches []*belfry.Batch) error {
+func without(batches, left []*belfry.Batch) []*belfry.Batch {
+	if len(left) == 0 {
+		return batches
+	}
+	return slices.DeleteFunc(slices.Clone(batches), func(b *belfry.Batch) bool { return slices.Contains(left, b) })
+}
+
+func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func() bool) (left []*belfry.Batch, err error) {
 	s.life.RLock()
 	defer s.life.RUnlock()
 	if err := s.usable(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.restore(ctx, s.files.unrestored()); err != nil {
-		return err
+		return nil, err
 	}
-	loads, err := s.divide(batches)
+	loads, dropped, err := s.divide(batches)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.items.apply(ctx, s.writer, batches); err != nil {
-		return fmt.Errorf("store items: %w", err)
+		return nil, fmt.Errorf("store items: %w", err)
 	}
 	if len(loads) > 0 { // names of items need no folder
 		if err := s.files.atHome(); err != nil {
-			return err
+			return nil, err
 		}
 	}
+	loads = s.undelivered(loads)
+	slices.SortStableFunc(loads, func(a, b *load) int { return cmp.Compare(b.period.from, a.period.from) })
 	var errs []error
-	for _, l := range loads {
+	for i, l := range loads {
+		if i >= fewFiles && len(errs) == 0 && enough() {
+			left = batchesOf(batches, loads[i:])
+			break
+		}
 		if err := s.deliver(ctx, l); err != nil {
 			errs = append(errs, err)
 		}
+		s.delivered[l.key()] = l.pieces[len(l.pieces)-1].batch.Pos
 		if err := s.fold(ctx); err != nil {
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(errs...)
+	if len(left) == 0 || len(errs) > 0 {
+		clear(s.delivered)
+	}
+	if len(errs) == 0 { // else they come again, and are counted then
+		for _, b := range without(batches, left) {
+			s.skipped.Add(dropped[b])
+		}
+	}
+	return left, errors.Join(errs...)
+}
+
+// undelivered leaves out what files have from calls before this one that did not come to their end: to look into each of them again
+// could take all the time there is.
+func (s *Store) undelivered(loads []*load) []*load {
+	if losses := s.files.losses(); losses != s.lossesThen {
+		clear(s.delivered) // a file may have lost what it had
+		s.lossesThen = losses
+	}
+	return slices.DeleteFunc(loads, func(l *load) bool {
+		pos := s.delivered[l.key()]
+		l.pieces = slices.DeleteFunc(l.pieces, func(p piece) bool { return p.batch.Pos <= pos })
+		return len(l.pieces) == 0
+	})
+}
+
+// batchesOf lists those of the batches that have rows in the loads.
+func batchesOf(batches []*belfry.Batch, loads []*load) (some []*belfry.Batch) {
+	in := map[*belfry.Batch]bool{}
+	for _, l := range loads {
+		for _, p := range l.pieces {
+			in[p.batch] = true
+		}
+	}
+	for _, b := range batches {
+		if in[b] {
+			some = append(some, b)
+		}
+	}
+	return some
 }
 
 // broken tells whether the engine as a whole has given up.
@@ -101,6 +164,14 @@ type load struct {
 	pieces     []piece
 }
 
+// loadKey names the file of a load.
+type loadKey struct {
+	collection *catalog.Collection
+	from       belfry.Time
+}
+
+func (l *load) key() loadKey { return loadKey{l.collection, l.period.from} }
+
 // piece is a batch or the part of it that belongs to one period.
 type piece struct {
 	batch *belfry.Batch
@@ -114,23 +185,19 @@ func (p piece) len() int {
 	return p.batch.Len()
 }
 
-// divide sorts rows by the file they belong to, and leaves out those of periods that were dropped.
-func (s *Store) divide(batches []*belfry.Batch) ([]*load, error) {
-	type key struct {
-		collection *catalog.Collection
-		from       belfry.Time
-	}
-	var loads []*load
-	index := map[key]*load{}
+// divide sorts rows by the file they belong to, and leaves out those of periods that were dropped, which it counts.
+func (s *Store) divide(batches []*belfry.Batch) (loads []*load, dropped map[*belfry.Batch]uint64, err error) {
+	index := map[loadKey]*load{}
+	dropped = map[*belfry.Batch]uint64{}
 	add := func(c *catalog.Collection, p period, part piece) {
 		if !s.stores(c, p) || p.from >= endOfTime {
-			s.skipped.Add(uint64(part.len()))
+			dropped[part.batch] += uint64(part.len())
 			return
 		}
-		l := index[key{c, p.from}]
+		l := index[loadKey{c, p.from}]
 		if l == nil {
 			l = &load{collection: c, period: p}
-			index[key{c, p.from}] = l
+			index[l.key()] = l
 			loads = append(loads, l)
 		}
 		l.pieces = append(l.pieces, part)
@@ -141,11 +208,11 @@ func (s *Store) divide(batches []*belfry.Batch) ([]*load, error) {
 		}
 		c := s.cfg.Catalog.KeptAs(b.Collection)
 		if c == nil {
-			return nil, fmt.Errorf("store rows of %q: the catalog has no such historical collection", b.Collection)
+			return nil, nil, fmt.Errorf("store rows of %q: the catalog has no such historical collection", b.Collection)
 		}
 		split(c, b, func(p period, rows []int) { add(c, p, piece{b, rows}) })
 	}
-	return loads, nil
+	return loads, dropped, nil
 }
 
 // split finds the periods of a batch's rows; rows is nil when they all share one, which is the rule.
@@ -203,7 +270,7 @@ func (s *Store) deliverTo(ctx context.Context, l *load) (err error) {
 	if err := s.files.present(f); err != nil {
 		return err
 	}
-	pieces := slices.DeleteFunc(l.pieces, func(p piece) bool { return p.batch.Pos <= f.pos })
+	pieces := slices.DeleteFunc(slices.Clone(l.pieces), func(p piece) bool { return p.batch.Pos <= f.pos })
 	for len(pieces) > 0 {
 		n := commitSize(pieces)
 		if err := s.commit(ctx, f, pieces[:n]); err != nil {

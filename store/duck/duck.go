@@ -165,7 +165,11 @@ func (c *Config) fill() error {
 type Store struct {
 	cfg   Config
 	slots slots // of statements of queries
-	runs  runs
+
+	// Of whoever holds write.
+	delivered  map[loadKey]uint64 // positions up to which files have what the last calls of AppendSome brought, while rows of them are left
+	lossesThen int                // files that were lost when delivered was last looked at
+	runs       runs
 
 	// life is held for reading by whoever uses the engine and for writing by who replaces it.
 	life   sync.RWMutex
@@ -194,7 +198,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
-	s := &Store{cfg: cfg, memory: cfg.MemoryLimit, slots: slots{most: cfg.Queries, extra: cfg.Queries}, write: make(chan struct{}, 1)}
+	s := &Store{cfg: cfg, memory: cfg.MemoryLimit, slots: slots{most: cfg.Queries, extra: cfg.Queries}, write: make(chan struct{}, 1), delivered: map[loadKey]uint64{}}
 	if err := s.open(ctx); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}

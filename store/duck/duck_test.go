@@ -313,3 +313,44 @@ func read(t *testing.T, s *Store, p *query.Plan) string {
 		}
 	}
 }
+
+// TestAppendSome: a call ends after some files, the newest first, and the next ones bring the rest. Each row is stored once, also
+// when others come in between, and rows of dropped days are counted once.
+func TestAppendSome(t *testing.T) {
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Drop(t.Context(), cat.Collection("objectdata"), crashDay0); err != nil {
+		t.Fatal(err)
+	}
+	var days []int
+	for d := range 30 {
+		days = append(days, d-2) // two have been dropped
+	}
+	enough := func() bool { return true }
+	mustAppend(t, s, name(7, "o"))
+	left := []*belfry.Batch{rowsOf(1, days...)}
+	calls, want := 0, 28
+	for pos := uint64(2); len(left) > 0; pos++ {
+		calls++
+		if left, err = s.AppendSome(t.Context(), enough, append(left, rowsOf(pos, 27, 3))...); err != nil {
+			t.Fatal(err)
+		}
+		want += 2
+		if n := len(take(t, ask(t, s, "SELECT id FROM objectdata LIMIT 1000"), nil)); calls == 1 && n > 2*fewFiles {
+			t.Errorf("%d rows after the first call", n)
+		}
+		if calls > 10 {
+			t.Fatal("it does not come to an end")
+		}
+	}
+	if n := len(take(t, ask(t, s, "SELECT id FROM objectdata LIMIT 1000"), nil)); n != want || calls < 3 || s.Skipped() != 2 {
+		t.Errorf("%d rows after %d calls, want %d; %d skipped", n, calls, want, s.Skipped())
+	}
+}

@@ -80,9 +80,10 @@ func (s *Store) appendAlone(ctx context.Context, batches []*belfry.Batch, err er
 	if others {
 		s.cfg.Log.Warn("queries were ended, as their memory was needed for rows", "err", err)
 	}
-	err = s.append(ctx, batches)
+	all := func() bool { return false }
+	_, err = s.append(ctx, batches, all)
 	for shortOfMemory(err) && s.grow(ctx) {
-		err = s.append(ctx, batches)
+		_, err = s.append(ctx, batches, all)
 	}
 	return err
 }
