@@ -62,7 +62,9 @@ func (fs *files) drawInto(ctx context.Context, path string, cols []column) error
 		err = fs.conn.exec(ctx, "CREATE TABLE "+alias+".main.position (pos UBIGINT)")
 	}
 	if err == nil && slices.Contains(cols, column{rowsColumn, kindInt}) { // a file of summaries
-		err = fs.conn.exec(ctx, "CREATE TABLE "+alias+".main."+madeTable+" (timestamp BIGINT, rows BIGINT)")
+		err = fs.conn.exec(ctx, "CREATE TABLE "+alias+".main."+madeTable+" (timestamp BIGINT, rows BIGINT, origin BIGINT)")
+	} else if err == nil { // see origins
+		err = fs.conn.exec(ctx, "INSERT INTO "+alias+".main.position VALUES (0)")
 	}
 	if err == nil && fs.instance != "" {
 		err = fs.conn.exec(ctx, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+quoteText(fs.instance)+" AS id")

@@ -4,7 +4,7 @@
 // it, so that retention is an unlink and a query opens only the files of its span:
 //
 //	DIR/instance                             the id of the instance; written by who makes the folder
-//	DIR/objectlog/2026-11-15.duckdb          tables rows, position and instance
+//	DIR/objectlog/2026-11-15.duckdb          tables rows, position (of each commit) and instance
 //	DIR/objectlog/2026-11-15.duckdb.late     rows that came while the file of the day could not be read; mostly not there
 //	DIR/objectlog/2026-11-15.duckdb.tokens   which blocks of rows have which words, where texts are searched by word
 //	DIR/objectlog/2026-11-15.duckdb.items    which items have rows in it, once someone has looked for one

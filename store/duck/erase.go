@@ -177,14 +177,14 @@ func (s *Store) copyWithout(ctx context.Context, q *conn, f *file, path, among s
 	}
 	texts := []string{
 		"CREATE TABLE " + alias + ".main.rows AS SELECT * FROM " + f.ref() + " WHERE (" + among + ") IS NOT TRUE", // which keeps padding
-		"CREATE TABLE " + alias + ".main.position AS SELECT max(pos) AS pos FROM " + f.alias + ".main.position HAVING max(pos) IS NOT NULL",
+		"CREATE TABLE " + alias + ".main.position AS SELECT pos FROM " + f.alias + ".main.position ORDER BY pos",  // all: see origins
 	}
 	if s.cfg.Instance != "" {
 		texts = append(texts, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+quoteText(s.cfg.Instance)+" AS id")
 	}
 	if s.summing(f.collection) != nil {
-		texts = append(texts, "CREATE TABLE "+alias+".main."+madeTable+" AS SELECT timestamp, CAST(sum(rows) AS BIGINT) AS rows FROM "+
-			alias+".main.rows GROUP BY timestamp")
+		texts = append(texts, "CREATE TABLE "+alias+".main."+madeTable+" AS SELECT timestamp, CAST(sum(r.rows) AS BIGINT) AS rows, any_value(m.origin) AS origin FROM "+
+			alias+".main.rows AS r LEFT JOIN "+f.made()+" AS m USING (timestamp) GROUP BY timestamp")
 	}
 	for _, text := range append(texts, "CHECKPOINT "+alias) {
 		if err == nil {

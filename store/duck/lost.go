@@ -321,6 +321,7 @@ func (fs *files) lookAfter(f *file) {
 		fs.setAside(f, goneWhy)
 	case err == nil && f.alias != "" && !f.stale && !os.SameFile(info, f.inode):
 		f.stale = true
+		fs.onLoss(f) // it may have other rows
 		if f.refs == 0 {
 			fs.detach(f)
 		}

@@ -72,6 +72,7 @@ func (s *Store) make(ctx context.Context, q *conn, d *summed, w *work) (err erro
 	if w.to == d.day {
 		from = d.hour
 	}
+	tallies := d.talliesOf(w.spans) // before the files, so that they are not of others
 	used, err := s.files.acquireAll(ctx, s.files.list(from, periodsOf(from, w.spans)))
 	if err != nil {
 		return err
@@ -90,7 +91,12 @@ func (s *Store) make(ctx context.Context, q *conn, d *summed, w *work) (err erro
 	s.files.occupy(f, true)
 	defer s.files.occupy(f, false)
 	known := s.files.tables(used)
-	err = s.replace(ctx, q, d, f, spans, s.source(d, w.to, used, known, spans), 1+w.rows/s.cfg.summed, func() error { return unchanged(ctx, q, used, known) })
+	rows, err := s.replace(ctx, q, f, spans, s.source(d, w.to, used, known, spans), 1+w.rows/s.cfg.summed, func() (map[belfry.Time]origin, error) {
+		if err := unchanged(ctx, q, used, known); err != nil {
+			return nil, err
+		}
+		return originsOf(ctx, q, used, spans, w.to == d.day)
+	})
 	if errors.Is(err, errNewColumn) {
 		return nil // the work is still due, and will be found again
 	}
@@ -99,6 +105,7 @@ func (s *Store) make(ctx context.Context, q *conn, d *summed, w *work) (err erro
 		s.files.spoil(f)
 		return fmt.Errorf("summarise %s at %s: %w", d.raw.Name, spans[0].from, err)
 	}
+	d.noteMade(f, rows, tallies)
 	d.done(w)
 	return nil
 }
@@ -162,11 +169,11 @@ func summaryColumns(list []int) []column {
 	return cols
 }
 
-// replace writes the summaries of spans anew, and of how many rows they were made, in one transaction, which check may
-// still refuse.
-func (s *Store) replace(ctx context.Context, q *conn, d *summed, f *file, spans []period, by summaryTable, parts int64, check func() error) error {
+// replace writes the summaries of spans anew, and what they were made of, in one transaction. What gives their origins may
+// still refuse it.
+func (s *Store) replace(ctx context.Context, q *conn, f *file, spans []period, by summaryTable, parts int64, origins func() (map[belfry.Time]origin, error)) (rowCounts, error) {
 	if err := q.exec(ctx, "BEGIN"); err != nil {
-		return err
+		return nil, err
 	}
 	kinds, err := extend(ctx, q, f, summaryColumns(by.indicators))
 	if err == nil {
@@ -174,10 +181,7 @@ func (s *Store) replace(ctx context.Context, q *conn, d *summed, f *file, spans 
 	}
 	var rows rowCounts
 	if err == nil {
-		rows, err = rewrite(ctx, q, f, spans, by, parts)
-	}
-	if err == nil {
-		err = check()
+		rows, err = rewrite(ctx, q, f, spans, by, parts, origins)
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err == nil {
@@ -185,13 +189,9 @@ func (s *Store) replace(ctx context.Context, q *conn, d *summed, f *file, spans 
 	}
 	if err != nil {
 		_ = q.exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
-		return err
+		return nil, err
 	}
-	err = s.files.wrote(f, f.pos, kinds) // first, so that who hears of the summary also knows its columns
-	if err == nil {
-		d.noteMade(f, rows)
-	}
-	return err
+	return rows, s.files.wrote(f, f.pos, kinds)
 }
 
 // errNewColumn says that rows came in with a column that a statement does not know.
@@ -214,7 +214,10 @@ func unchanged(ctx context.Context, q *conn, used []*file, known []query.Table) 
 }
 
 // rewrite makes the summaries of so many parts of the items one after the other, and counts the rows they are made of.
-func rewrite(ctx context.Context, q *conn, f *file, spans []period, by summaryTable, parts int64) (rowCounts, error) {
+func rewrite(ctx context.Context, q *conn, f *file, spans []period, by summaryTable, parts int64, origins func() (map[belfry.Time]origin, error)) (rowCounts, error) {
+	if err := q.exec(ctx, addOrigin(f)); err != nil {
+		return nil, err
+	}
 	table, made := f.alias+".main.rows", f.alias+".main."+madeTable
 	at := " WHERE " + among(joined(spans))
 	for _, name := range []string{table, made} {
@@ -234,24 +237,28 @@ func rewrite(ctx context.Context, q *conn, f *file, spans []period, by summaryTa
 			return nil, err
 		}
 	}
-	if err := q.exec(ctx, "INSERT INTO "+made+" SELECT timestamp, CAST(sum(rows) AS BIGINT) FROM "+table+at+" GROUP BY timestamp"); err != nil {
+	from, err := origins()
+	if err != nil {
+		return nil, err
+	}
+	if err := q.exec(ctx, "INSERT INTO "+made+" BY NAME SELECT timestamp, CAST(sum(rows) AS BIGINT) AS rows, "+originOf(from)+" AS origin FROM "+table+at+" GROUP BY timestamp"); err != nil {
 		return nil, err
 	}
 	counts := rowCounts{}
 	for _, sp := range spans {
-		counts[sp.from] = 0
+		counts[sp.from] = madeFrom{}
 	}
 	return counts, readCounts(ctx, q, f, at, counts)
 }
 
 // readCounts reads from a file of summaries of how many rows they were made.
 func readCounts(ctx context.Context, q *conn, f *file, where string, counts rowCounts) error {
-	r, err := q.query(ctx, "SELECT timestamp, rows FROM "+f.alias+".main."+madeTable+where)
+	r, err := q.query(ctx, "SELECT timestamp, rows, coalesce(origin, "+number(unknownOrigin)+") FROM "+f.made()+where)
 	if err != nil {
 		return err
 	}
 	for r.next() {
-		counts[belfry.Time(r.int(0))] = r.int(1)
+		counts[belfry.Time(r.int(0))] = madeFrom{r.int(1), origin(r.int(2))}
 	}
 	return nil
 }

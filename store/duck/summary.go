@@ -15,10 +15,13 @@ import (
 //
 //	DIR/objectdata/2026-11-15.duckdb ──Summarise──► DIR/objectdata.hour/2026-11.duckdb ──► DIR/objectdata.day/2026-11.duckdb
 //
-// Rows are only ever added, so an hour is up to date when it was made of as many rows as there are. How many that were
-// stands in the table made of its file, written in the transaction of the summary; how many there are is counted once
-// and then kept in step by Append. No other state is needed: a crash in between leaves an hour that is out of date, and
-// so does a late row.
+// Rows are only ever added to a file, so an hour is up to date when it was made from this file, of as many rows as there
+// are. Both stand in the table made of the file of summaries, written in the transaction of the summary: the number of rows,
+// and the origin, which says what was in the file of rows at that time (see origins). How many rows there are is counted
+// once and then kept in step by Append. No other state is needed: a crash in between leaves an hour that is out of date,
+// and so do a late row, and another file in the place of one that was lost.
+//
+// Rows may be lost. An hour that has a summary and no rows keeps the summary; as soon as it has rows, it is made from them.
 //
 // A query of summaries reads what is up to date from them and makes the rest itself, from the rows. So its answer never
 // depends on how far Summarise has come. Before rows are dropped, their hours and days are brought up to date.
@@ -41,7 +44,13 @@ type summed struct {
 
 // rowCounts is of how many rows the hours or days of a file were made, by where they begin. It is never changed, only
 // replaced.
-type rowCounts map[belfry.Time]int64
+type rowCounts map[belfry.Time]madeFrom
+
+// madeFrom says what a summary was made of.
+type madeFrom struct {
+	rows   int64
+	origin origin
+}
 
 func newSummed(c *catalog.Collection) *summed {
 	kept := func(period string) *catalog.Collection {
@@ -83,11 +92,17 @@ func (d *summed) forgetMade(f *file) {
 	d.version++
 }
 
-// noteMade takes note of a commit to a file of summaries.
-func (d *summed) noteMade(f *file, rows rowCounts) {
+// noteMade takes note of a commit to a file of summaries. Their origins belong to the files of rows that the tallies are of.
+func (d *summed) noteMade(f *file, rows rowCounts, of map[belfry.Time]*tally) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.version++
+	for at, m := range rows {
+		day := at - at%dayLength
+		if t := of[day]; f.collection == d.hour && t != nil && t == d.tallies[day] {
+			t.origins.add(m.origin)
+		}
+	}
 	old, ok := d.made[f.collection][f.from]
 	if !ok {
 		return
@@ -157,7 +172,8 @@ func (s *Store) stateOf(ctx context.Context, q *conn, d *summed, day period, f *
 	if err != nil {
 		return st, err
 	}
-	st.rows, st.known, err = s.tallyOf(ctx, q, d, day, f, hours, days[day.from])
+	var from origins
+	st.rows, from, st.known, err = s.tallyOf(ctx, q, d, day, f, hours, days[day.from].rows)
 	if err != nil {
 		return st, err
 	}
@@ -165,30 +181,62 @@ func (s *Store) stateOf(ctx context.Context, q *conn, d *summed, day period, f *
 		st.hours, st.stale = []period{day}, 24
 		return st, nil
 	}
-	if s.files.isLost(d.raw, day) { // then summaries that were made of more rows tell more than those that are left
-		st.rows.raise(day, hours)
-		st.compare(st.rows, hours, min(days[day.from], st.rows.sum()))
-		return st, nil
+	if s.files.isLost(d.raw, day) {
+		st.compareLost(hours, days[day.from].rows)
+	} else {
+		st.compare(hours, from, days[day.from])
 	}
-	st.compare(st.rows, hours, days[day.from])
 	return st, nil
 }
 
-func (st *dayState) compare(have hourCounts, made rowCounts, day int64) {
-	for h, n := range have {
-		start := st.from + belfry.Time(h)*hourLength
-		if n == made[start] {
-			continue
-		}
-		st.stale++
-		if last := len(st.hours) - 1; last >= 0 && st.hours[last].to == start {
-			st.hours[last].to += hourLength
-		} else {
-			st.hours = append(st.hours, period{start, start + hourLength})
+// compareLost is compare for a day that is incomplete: its file may come back, and until then summaries that were made of
+// as many rows as are left, or more, tell more than these. Answers name the day as missing.
+func (st *dayState) compareLost(hours rowCounts, day int64) {
+	all := int64(0)
+	for h, n := range st.rows {
+		m := hours[st.hour(h)].rows
+		all += max(n, m)
+		if n > m {
+			st.addStale(st.hour(h))
 		}
 	}
-	st.current = st.stale == 0 && have.sum() == day
+	st.current = st.stale == 0 && day >= all
 }
+
+// compare finds the hours that are not up to date. Where rows were lost since summaries without an origin were made, these
+// count as out of date even if their numbers match.
+func (st *dayState) compare(hours rowCounts, from origins, day madeFrom) {
+	all, lost := int64(0), false
+	for h, n := range st.rows {
+		m := hours[st.hour(h)]
+		lost = lost || m.rows > n
+		if n == 0 { // a summary is all that is left
+			n = m.rows
+		}
+		all += n
+	}
+	for h, n := range st.rows {
+		start := st.hour(h)
+		m := hours[start]
+		if n == 0 || n == m.rows && from.has(m.origin) && (m.origin != unknownOrigin || !lost) {
+			continue
+		}
+		st.addStale(start)
+	}
+	st.current = st.stale == 0 && all == day.rows && hours.made(st.period, day.origin)
+}
+
+func (st *dayState) addStale(start belfry.Time) {
+	st.stale++
+	if last := len(st.hours) - 1; last >= 0 && st.hours[last].to == start {
+		st.hours[last].to += hourLength
+	} else {
+		st.hours = append(st.hours, period{start, start + hourLength})
+	}
+}
+
+// hour is where an hour of the day begins.
+func (p period) hour(n int) belfry.Time { return p.from + belfry.Time(n)*hourLength }
 
 // SummariesBehind is how many hours that are over wait for Summarise, as far as is known.
 func (s *Store) SummariesBehind() int {

@@ -13,7 +13,7 @@ import (
 // Names in files of summaries.
 const (
 	rowsColumn = query.RowsColumn
-	madeTable  = "made" // of how many rows, over all items and customers, each hour or day was made
+	madeTable  = "made" // of how many rows, over all items and customers, each hour or day was made, and their origin
 )
 
 func number[T ~int64 | ~int](n T) string { return strconv.FormatInt(int64(n), 10) }

@@ -16,19 +16,13 @@ func (c *hourCounts) sum() (n int64) {
 	return n
 }
 
-// raise sets the counts of the hours to those of which summaries were made, where these are higher.
-func (c *hourCounts) raise(day period, made rowCounts) {
-	for h := range c {
-		c[h] = max(c[h], made[day.from+belfry.Time(h)*hourLength])
-	}
-}
-
 // tally counts the rows of a file by hour. Its fields belong to the mutex of summed.
 type tally struct {
-	hours  hourCounts
-	known  bool
-	pos    uint64 // of the last commit that is counted in hours
-	missed uint64 // of the last commit while nothing was known
+	hours   hourCounts
+	origins origins // of summaries of the day that were made from this file
+	known   bool
+	pos     uint64 // of the last commit that is counted in hours
+	missed  uint64 // of the last commit while nothing was known
 }
 
 // tally finds the tally of a day. The caller holds the mutex.
@@ -91,40 +85,47 @@ func (s *Store) doubtRows(f *file) {
 
 // tallyOf tells how many rows each hour of a day has, whose file is f. It is not known when rows come in faster than they can be
 // counted, which is no harm: nobody has summed them up then either.
-func (s *Store) tallyOf(ctx context.Context, q *conn, d *summed, p period, f *file, made rowCounts, day int64) (hourCounts, bool, error) {
+func (s *Store) tallyOf(ctx context.Context, q *conn, d *summed, p period, f *file, made rowCounts, day int64) (hourCounts, origins, bool, error) {
 	for range 3 {
 		d.mu.Lock()
 		t := d.tally(p.from)
-		have, known := t.hours, t.known
+		have, from, known := t.hours, t.origins, t.known
 		d.mu.Unlock()
 		if known || f == nil {
-			return have, known, nil
+			return have, from, known, nil
 		}
-		have, pos, err := countHours(ctx, q, f, made, day)
+		from, err := findOrigins(ctx, q, f, made)
 		if err != nil {
-			return have, false, err
+			return have, nil, false, err
+		}
+		have, pos, err := countHours(ctx, q, f, made, from, day)
+		if err != nil {
+			return have, nil, false, err
 		}
 		d.mu.Lock()
 		if d.tallies[f.from] == t && !t.known && t.missed <= pos {
-			t.hours, t.pos, t.known = have, pos, true
+			t.hours, t.origins, t.pos, t.known = have, from, pos, true
 		}
 		d.mu.Unlock()
 	}
-	return hourCounts{}, false, nil
+	return hourCounts{}, nil, false, nil
 }
 
 // countHours counts the rows of the file, and tells up to which position. How many there are in all the engine knows
-// without reading them; where that is what the day was made of, the hours need not be counted either.
-func countHours(ctx context.Context, q *conn, f *file, made rowCounts, day int64) (have hourCounts, pos uint64, err error) {
+// without reading them; where that is what the day was made of, from this file, the hours need not be counted either.
+func countHours(ctx context.Context, q *conn, f *file, made rowCounts, from origins, day int64) (have hourCounts, pos uint64, err error) {
 	position := "(SELECT coalesce(max(pos), 0) FROM " + f.alias + ".main.position)" // 0 before the first commit
 	r, err := q.query(ctx, "SELECT (SELECT count(*) FROM "+f.table.Ref+"), "+position)
 	if err != nil || !r.next() {
 		return have, 0, err
 	}
+	own := true
 	for h := range have {
-		have[h] = made[f.from+belfry.Time(h)*hourLength]
+		m := made[f.hour(h)]
+		have[h] = m.rows
+		own = own && (m.rows == 0 || from.has(m.origin))
 	}
-	if n := r.int(0); n == day && n == have.sum() {
+	if n := r.int(0); own && n == day && n == have.sum() {
 		return have, uint64(r.int(1)), nil
 	}
 	have = hourCounts{}

@@ -403,6 +403,7 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 	if summaries {
 		made := " WHERE timestamp IN (SELECT timestamp FROM " + from + madeTable + ")"
 		texts = []string{
+			addOrigin(f),
 			"DELETE FROM " + to + "rows" + made, "DELETE FROM " + to + madeTable + made,
 			"INSERT INTO " + to + "rows BY NAME SELECT * FROM " + from + "rows", "INSERT INTO " + to + madeTable + " BY NAME SELECT * FROM " + from + madeTable,
 		}
