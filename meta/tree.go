@@ -31,6 +31,9 @@ type Tree struct {
 	nodes     Sparse[*Node] // by ID; removed ones until the database has them
 	lastID    belfry.ID     // the highest that was ever given
 	loaded    []belfry.ID   // removed items that were read at the start, see ForgetLoaded
+	missed    map[belfry.ID]Missed // removals that the row store alone knows, until the replay is over
+	standIns  []belfry.ID          // resources whose records were lost
+	settled   int                  // see Settled
 	written   written
 	archive   *DB // where removed items are found; nil: they stay in memory
 	customers map[belfry.CustomerID]*Estate
