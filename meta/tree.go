@@ -27,10 +27,10 @@ type Tree struct {
 	catalog atomic.Pointer[catalog.Catalog]
 
 	mu        sync.RWMutex
-	instance  kinds         // classes and packages of the instance
-	nodes     Sparse[*Node] // by ID; removed ones until the database has them
-	lastID    belfry.ID     // the highest that was ever given
-	loaded    []belfry.ID   // removed items that were read at the start, see ForgetLoaded
+	instance  kinds                // classes and packages of the instance
+	nodes     Sparse[*Node]        // by ID; removed ones until the database has them
+	lastID    belfry.ID            // the highest that was ever given
+	loaded    []belfry.ID          // removed items that were read at the start, see ForgetLoaded
 	missed    map[belfry.ID]Missed // removals that the row store alone knows, until the replay is over
 	standIns  []belfry.ID          // resources whose records were lost
 	settled   int                  // see Settled
