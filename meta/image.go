@@ -13,7 +13,7 @@ import (
 // LoadTree builds the tree from what the database holds.
 func LoadTree(ctx context.Context, db *DB, c *catalog.Catalog) (*Tree, error) {
 	l := builder{tree: NewTree(c)}
-	err := db.Load(ctx, Visitor{Doc: l.doc, Item: l.item, Past: l.past, State: l.state, Counter: l.counter, NextID: l.nextID})
+	err := db.Load(ctx, Visitor{Doc: l.doc, Item: l.item, Ahead: l.ahead, Past: l.past, State: l.state, Counter: l.counter, NextID: l.nextID})
 	l.tree.renew()
 	if err == nil {
 		err = l.err
@@ -89,6 +89,13 @@ func (l *builder) settle(it *belfry.Item) {
 	if it.Removed != 0 {
 		l.ousted = append(l.ousted, *it)
 	}
+}
+
+func (l *builder) ahead(id belfry.ID, pos uint64) {
+	if l.tree.ahead == nil {
+		l.tree.ahead = map[belfry.ID]uint64{}
+	}
+	l.tree.ahead[id] = pos
 }
 
 func (l *builder) past(c belfry.CustomerID) {

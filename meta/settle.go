@@ -15,6 +15,7 @@ import (
 //	another item got its name later                         it is removed: a name is given once at a time
 //	what it stood in is removed                             it goes with that
 //
+// In the same way a change that the database has, as that of the view in which an item stands, is not undone by an older record.
 // Removals that are found in this way become part of the record in which they are found. So they reach the tree, the
 // database and the row store like any other, before the position moves past that record, and each start finds the same.
 
@@ -46,7 +47,7 @@ func (t *Tree) Replay(r *belfry.Record) error {
 	var settled []belfry.Item
 	differs := false // from what the record says
 	for i := range items {
-		removals, outdated := t.settle(&items[i], r.Time, listed)
+		removals, outdated := t.settle(&items[i], r.Pos, r.Time, listed)
 		if !differs && (outdated || len(removals) > 0) {
 			differs, settled = true, slices.Clone(items[:i])
 		}
@@ -75,7 +76,7 @@ func (t *Tree) Replay(r *belfry.Record) error {
 
 // settle compares an item of a record with what is known. It returns the removals that have to come before it, and whether
 // the item itself is outdated. An item that is removed already when it comes is marked as such.
-func (t *Tree) settle(it *belfry.Item, now belfry.Time, listed func() map[belfry.ID]bool) (removals []belfry.Item, outdated bool) {
+func (t *Tree) settle(it *belfry.Item, pos uint64, now belfry.Time, listed func() map[belfry.ID]bool) (removals []belfry.Item, outdated bool) {
 	if t.gone(it.Customer) {
 		return nil, false
 	}
@@ -88,7 +89,7 @@ func (t *Tree) settle(it *belfry.Item, now belfry.Time, listed func() map[belfry
 		t.settled += len(removals)
 		return removals, false
 	case n != nil:
-		return nil, n.Removed != 0
+		return nil, n.Removed != 0 || t.ahead[n.ID] > pos
 	}
 	if m, ok := t.missed[it.ID]; ok && m.is(it) {
 		it.Removed = max(now, it.Created)

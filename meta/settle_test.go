@@ -134,6 +134,24 @@ func TestRemovalFollowsFromPlace(t *testing.T) {
 	}, "web01 2", "r8 8", "r9 9", "p 10")
 }
 
+// The database has a move whose record is lost: older records do not move the item back, and it does not go with the view that
+// it has left.
+func TestMoveInDatabaseAlone(t *testing.T) {
+	view := belfry.Item{ID: 3, Customer: 1, Kind: belfry.KindView, Name: "v", Class: "generic", Parent: 1}
+	moved := belfry.Item{ID: 4, Customer: 1, Kind: belfry.KindResource, Name: "r", Class: "custom", Parent: 3, Resource: 4}
+	made := record(2, view, moved)
+	moved.Parent, view.Removed = 1, 4000
+	c := newChurn(t)
+	c.drain()
+	c.apply(&belfry.Record{Customer: 1, Items: slices.Clone(made.Items)})
+	c.apply(&belfry.Record{Customer: 1, Items: []belfry.Item{moved}}) // the record that is lost
+	c.mover.insist(t.Context(), false)
+	c.same([]belfry.Record{made, record(4, view)}, "web01 2", "r 4")
+	if p := c.tree.Node(4).Parent; p == nil || p.Name != belfry.Main {
+		t.Errorf("it stands in %+v", p)
+	}
+}
+
 // The row store has a removal whose record is lost.
 func TestRemovalInRowStoreAlone(t *testing.T) {
 	for _, known := range []bool{true, false} { // the database knows the item
