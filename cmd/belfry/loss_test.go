@@ -210,6 +210,11 @@ func TestLostRemoval(t *testing.T) {
 	}
 	d.start()
 	d.belfry("fault", "confirm", "journal_loss")
+	d.crash()
+	if out, status := d.verify(); status != 0 && strings.Contains(out, "until you confirm it") {
+		t.Errorf("verify after the confirmation: %d %s", status, out)
+	}
+	d.start()
 	if res := d.ask("POST", "/api/send", "type,resname,object,class,view,i1\ndata,web01,o1,host,web01,1\n", "x-api-key: "+d.key, "Content-Type: text/csv"); res.StatusCode != 200 {
 		t.Fatal(res.body)
 	}
