@@ -173,10 +173,10 @@ func (v *verifier) segments() {
 		switch {
 		case d.Torn:
 			continue // as a crash leaves it; what others have beyond it is looked at by its position
-		case d.From == 0, d.To != 0 && d.To <= min(v.facts.Stored, v.facts.Rows):
-			remedy = storedRemedy
 		case v.confirmed(d.From):
 			remedy = knownRemedy
+		case d.From == 0, d.To != 0 && d.To <= min(v.facts.Stored, v.facts.Rows):
+			remedy = storedRemedy
 		}
 		v.found(filepath.Join(dir, d.Segment), d.String(), remedy)
 	}
