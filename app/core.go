@@ -124,7 +124,7 @@ func (c *core) replay(ctx context.Context, each func(r *belfry.Record, fresh boo
 		fresh := pos > c.stored
 		if fresh {
 			news++
-			if err := c.tree.Apply(r); err != nil {
+			if err := c.tree.Replay(r); err != nil {
 				c.lost(pos, err)
 				finder.insert(c.unused(pos))
 				fresh = false
@@ -144,6 +144,9 @@ func (c *core) replay(ctx context.Context, each func(r *belfry.Record, fresh boo
 			text += ", which the metadata and the rows have"
 		}
 		c.damage = append(c.damage, text)
+	}
+	if n := c.tree.Settled(); n > 0 {
+		c.Log.Warn("items were removed because the records of their removal are lost", "items", n)
 	}
 	c.Log.Info("journal replayed", "records", records, "fresh", news, "dur", time.Since(start).Round(time.Millisecond))
 	return nil

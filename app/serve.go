@@ -169,7 +169,31 @@ func (s *service) openStore(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	if err := s.removeMissed(ctx); err != nil {
+		return err
+	}
 	return s.tree.Dimensions(func(b *belfry.Batch) error { return s.rows.Append(ctx, b) })
+}
+
+// removeMissed removes items of which the row store knows that they were removed, after a loss that may have taken the
+// record of it. It comes before the store is told which items exist.
+func (s *service) removeMissed(ctx context.Context) error {
+	if len(s.gaps) == 0 {
+		return nil
+	}
+	var missed []meta.Missed
+	err := s.rows.RemovedItems(ctx, func(id belfry.ID, c belfry.CustomerID, k belfry.Kind, name string) {
+		if s.tree.MayExist(id) {
+			missed = append(missed, meta.Missed{ID: id, Customer: c, Kind: k, Name: name})
+		}
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		s.Log.Warn("items whose removal was lost may exist again", "err", err)
+	}
+	return s.tree.RemoveMissed(ctx, missed, belfry.At(time.Now()))
 }
 
 func (s *service) startMovers(ctx context.Context) error {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"belfry"
 	"belfry/journal"
@@ -136,6 +137,7 @@ func (v *verifier) instances() {
 const (
 	journalRemedy = "If there is a copy of the journal as it was when the service ended, put it in place. Otherwise start the service: it tells which rows may be missing, until you confirm it with belfry fault confirm " + faultLoss + "."
 	storedRemedy  = "Nothing is lost by it: the metadata and the rows have what was there. The file goes by itself."
+	knownRemedy   = "Nothing needs to be done: the loss was confirmed, and what is left counts. The file goes by itself."
 )
 
 // segments reads every record of the journal.
@@ -171,6 +173,8 @@ func (v *verifier) segments() {
 		switch {
 		case d.Torn:
 			continue // as a crash leaves it; what others have beyond it is looked at by its position
+		case v.confirmed(d.From):
+			remedy = knownRemedy
 		case d.From == 0, d.To != 0 && d.To <= min(v.facts.Stored, v.facts.Rows):
 			remedy = storedRemedy
 		}
@@ -190,10 +194,23 @@ func (v *verifier) positions() {
 	}
 	for _, pos := range []uint64{v.facts.Stored, v.facts.Rows} {
 		if last, lacks := endsBefore(v.journal, pos); lacks {
-			v.found(dir, fmt.Sprintf("ends at %s, before what the metadata and the rows have (%s): records are missing at the end", position(last), position(pos)), journalRemedy)
+			remedy := journalRemedy
+			if v.confirmed(last + 1) {
+				remedy = knownRemedy
+			}
+			v.found(dir, fmt.Sprintf("ends at %s, before what the metadata and the rows have (%s): records are missing at the end", position(last), position(pos)), remedy)
 			return
 		}
 	}
+}
+
+// confirmed tells whether an administrator knows of the loss that begins at a position.
+func (v *verifier) confirmed(from uint64) bool {
+	list, err := readLosses(filepath.Join(v.cfg.Data, lossFile))
+	if err != nil {
+		return false // losses tells about it
+	}
+	return slices.ContainsFunc(list, func(l loss) bool { return l.Confirmed && l.Position == position(from) })
 }
 
 // losses lists what starts have found and nobody has confirmed.

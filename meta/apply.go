@@ -13,12 +13,9 @@ func (t *Tree) Apply(r *belfry.Record, made ...*Node) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.forgetWritten()
-	for i := range r.Docs {
-		if err := t.applyDoc(&r.Docs[i]); err != nil {
-			return err
-		}
+	if err := t.applyDocs(r); err != nil {
+		return err
 	}
-	t.renew()
 	for i := range r.Items {
 		var ready *Node
 		if len(made) > 0 && made[0].ID == r.Items[i].ID {
@@ -28,13 +25,28 @@ func (t *Tree) Apply(r *belfry.Record, made ...*Node) error {
 			return err
 		}
 	}
+	t.applyRest(r)
+	return nil
+}
+
+func (t *Tree) applyDocs(r *belfry.Record) error {
+	for i := range r.Docs {
+		if err := t.applyDoc(&r.Docs[i]); err != nil {
+			return err
+		}
+	}
+	t.renew()
+	return nil
+}
+
+// applyRest applies what a record says about items, after the items themselves.
+func (t *Tree) applyRest(r *belfry.Record) {
 	for i := range r.States {
 		t.applyState(&r.States[i], r.Pos)
 	}
 	for _, b := range r.Batches {
 		t.observe(b, r.Pos, r.Time)
 	}
-	return nil
 }
 
 func (t *Tree) applyDoc(d *belfry.Doc) error {
@@ -214,6 +226,7 @@ func (t *Tree) standIn(e *Estate, content *belfry.Item) *Node {
 	r := NewNode(&it, nil, nil, e.class(t.Catalog(), it.Class))
 	t.keep(e, r)
 	t.link(r, e.Main)
+	t.standIns = append(t.standIns, r.ID)
 	return r
 }
 

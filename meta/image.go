@@ -13,7 +13,7 @@ import (
 // LoadTree builds the tree from what the database holds.
 func LoadTree(ctx context.Context, db *DB, c *catalog.Catalog) (*Tree, error) {
 	l := builder{tree: NewTree(c)}
-	err := db.Load(ctx, Visitor{Doc: l.doc, Item: l.item, Past: l.past, State: l.state, Counter: l.counter, NextID: l.nextID})
+	err := db.Load(ctx, Visitor{Doc: l.doc, Item: l.item, Ahead: l.ahead, Past: l.past, State: l.state, Counter: l.counter, NextID: l.nextID})
 	l.tree.renew()
 	if err == nil {
 		err = l.err
@@ -21,8 +21,11 @@ func LoadTree(ctx context.Context, db *DB, c *catalog.Catalog) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load metadata: %w", err)
 	}
-	l.tree.renumber()
 	l.tree.archive = db
+	if err := l.tree.removeOrphans(ctx, l.ousted); err != nil {
+		return nil, fmt.Errorf("load metadata: %w", err)
+	}
+	l.tree.renumber()
 	return l.tree, nil
 }
 
@@ -44,8 +47,9 @@ func (t *Tree) renumber() {
 
 // builder takes what the database reads out: documents, items, each after the one it stands in, states, counters.
 type builder struct {
-	tree *Tree
-	err  error
+	tree   *Tree
+	err    error
+	ousted []belfry.Item // removals that are not in the database yet
 }
 
 func (l *builder) note(err error) {
@@ -58,10 +62,40 @@ func (l *builder) doc(d belfry.Doc) { l.note(l.tree.applyDoc(&d)) }
 
 func (l *builder) item(it belfry.Item) {
 	l.tree.renew() // all documents have been read
+	if it.Removed == 0 {
+		l.settle(&it)
+	}
 	l.note(l.tree.applyItem(&it, 0, nil))
 	if it.Removed != 0 {
 		l.tree.loaded = append(l.tree.loaded, it.ID)
 	}
+}
+
+// settle removes an item whose resource is removed, and the older one of two items with the same name.
+func (l *builder) settle(it *belfry.Item) {
+	if r := l.tree.Node(it.Resource); r != nil && r.Removed != 0 {
+		it.Removed = max(r.Removed, it.Created)
+		l.ousted = append(l.ousted, *it)
+		return
+	}
+	if l.tree.holder(it) == nil { // nearly always
+		return
+	}
+	removals := l.tree.oust(it, max(it.Created, 1), func() map[belfry.ID]bool { return map[belfry.ID]bool{} })
+	for i := range removals {
+		l.note(l.tree.applyItem(&removals[i], 0, nil))
+	}
+	l.ousted = append(l.ousted, removals...)
+	if it.Removed != 0 {
+		l.ousted = append(l.ousted, *it)
+	}
+}
+
+func (l *builder) ahead(id belfry.ID, pos uint64) {
+	if l.tree.ahead == nil {
+		l.tree.ahead = map[belfry.ID]uint64{}
+	}
+	l.tree.ahead[id] = pos
 }
 
 func (l *builder) past(c belfry.CustomerID) {

@@ -12,9 +12,10 @@ import (
 
 // Visitor is told what a database holds. A function that is nil is not called. What it is given is its own to keep.
 type Visitor struct {
-	Doc     func(belfry.Doc)        // removals and then customers before everything else
-	Item    func(belfry.Item)       // an item comes after the one it stands in; removed ones only if a replay may meet them again
-	Past    func(belfry.CustomerID) // of each customer that has removed items
+	Doc     func(belfry.Doc)               // removals and then customers before everything else
+	Item    func(belfry.Item)              // an item comes after the one it stands in; removed ones only if a replay may meet them again
+	Ahead   func(id belfry.ID, pos uint64) // of an item that a record above the position has written, which a replay meets again
+	Past    func(belfry.CustomerID)        // of each customer that has removed items
 	State   func(belfry.ID, *belfry.State)
 	Counter func(c belfry.CustomerID, next belfry.RowID)
 	NextID  func(belfry.ID) // the first item id that was never used
@@ -87,17 +88,25 @@ func (l *loader) items() error {
 		known[s] = s
 		return s
 	}
+	var stored int64
+	if err := l.tx.QueryRowContext(l.ctx, `SELECT pos FROM position`).Scan(&stored); err != nil {
+		return err
+	}
 	read := func(each func(belfry.Item)) func(*sql.Rows) error {
+		var pos int64
 		return func(rows *sql.Rows) error {
-			it, err := scanItem(rows)
+			it, err := scanItem(rows, &pos)
 			it.Class, it.Package = once(it.Class), once(it.Package)
+			if pos > stored && l.v.Ahead != nil {
+				l.v.Ahead(it.ID, uint64(pos))
+			}
 			each(it)
 			return err
 		}
 	}
 	var q parentsFirst
 	var gone []belfry.Item // by id
-	err := l.each(read(func(it belfry.Item) { gone = append(gone, it) }), `SELECT `+itemColumns+` FROM removed
+	err := l.each(read(func(it belfry.Item) { gone = append(gone, it) }), `SELECT `+itemColumns+`, pos FROM removed
 		WHERE pos > (SELECT MIN(pos, rows) FROM position) ORDER BY id`)
 	if err != nil {
 		return err
@@ -112,7 +121,7 @@ func (l *loader) items() error {
 		if last != it.ID { // else it is one that was removed and put back by a replay
 			q.add(it, l.v.Item)
 		}
-	}), `SELECT `+itemColumns+` FROM item ORDER BY id`)
+	}), `SELECT `+itemColumns+`, pos FROM item ORDER BY id`)
 	for _, it := range gone {
 		q.add(it, l.v.Item)
 	}

@@ -148,7 +148,7 @@ func (t *Tree) forgetAll(e *Estate) {
 // the goroutine that applies records.
 func (t *Tree) ForgetLoaded() {
 	ids := t.loaded
-	t.loaded = nil
+	t.loaded, t.ahead, t.missed, t.standIns = nil, nil, nil, nil
 	t.Forget(ids)
 	t.mu.Lock()
 	defer t.mu.Unlock()

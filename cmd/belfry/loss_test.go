@@ -176,3 +176,60 @@ func (d *parts) flip(path string, at int64) {
 		d.t.Fatal(err)
 	}
 }
+
+// TestLostRemoval damages the record that removed an object. The object stays removed over the next kills, and made again it is
+// there once; when its resource goes, so does everything in it.
+func TestLostRemoval(t *testing.T) {
+	t.Parallel()
+	d := newParts(t)
+	d.key = d.process.key("cleaner", "readwritedelete")
+	d.crash() // else the key, which the command has written, would share the fate of the segment
+	d.start()
+	count := func(want int, when string) {
+		t.Helper()
+		if res := d.sql("SELECT name FROM objectstatus WHERE name='o1'"); strings.Count(res.body, `"o1"`) != want {
+			t.Errorf("%s: want %d of o1: %d %s", when, want, res.StatusCode, res.body)
+		}
+	}
+	d.awaitCreate()
+	d.awaitCreate()
+	path, at := d.records()
+	if res := d.ask("DELETE", "/api/provisioning/object", "name\no1\n", "x-api-key: "+d.key, "Content-Type: text/csv"); res.StatusCode != 200 {
+		t.Fatal(res.body)
+	}
+	d.sql("SELECT COUNT(*) FROM objectdata", "span=1d") // the row store has it, and perhaps the metadata
+	d.awaitCreate()
+	d.crash()
+	d.flip(path, at[len(at)-1]+30)
+	for _, when := range []string{"the start after the loss", "the second", "the third"} {
+		d.start()
+		count(0, when)
+		d.awaitCreate()
+		d.sql("SELECT COUNT(*) FROM objectdata", "span=1d", "partial=true")
+		d.crash()
+	}
+	d.start()
+	d.belfry("fault", "confirm", "journal_loss")
+	d.crash()
+	if out, status := d.verify(); status != 0 && strings.Contains(out, "until you confirm it") {
+		t.Errorf("verify after the confirmation: %d %s", status, out)
+	}
+	d.start()
+	if res := d.ask("POST", "/api/send", "type,resname,object,class,view,i1\ndata,web01,o1,host,web01,1\n", "x-api-key: "+d.key, "Content-Type: text/csv"); res.StatusCode != 200 {
+		t.Fatal(res.body)
+	}
+	count(1, "made again")
+	d.crash()
+	d.start()
+	count(1, "made again, and killed")
+	if res := d.ask("DELETE", "/api/provisioning/custom", "name\nweb01\n", "x-api-key: "+d.key, "Content-Type: text/csv"); res.StatusCode != 200 {
+		t.Fatal(res.body)
+	}
+	d.crash()
+	d.start()
+	count(0, "without its resource")
+	d.stop()
+	if out, status := d.verify(); status == 1 {
+		t.Errorf("verify: %d %s", status, out)
+	}
+}

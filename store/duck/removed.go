@@ -188,6 +188,30 @@ func (r *removedNames) fold(ctx context.Context, c *conn) error {
 	return c.exec(ctx, "CHECKPOINT "+removedDatabase)
 }
 
+// RemovedItems gives the items that the file has as removed, each with its customer, its kind and its own name.
+func (s *Store) RemovedItems(ctx context.Context, each func(id belfry.ID, c belfry.CustomerID, k belfry.Kind, name string)) error {
+	select {
+	case s.write <- struct{}{}:
+		defer func() { <-s.write }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if err := s.usable(); err != nil {
+		return err
+	}
+	r, err := s.writer.query(ctx, fmt.Sprintf("SELECT id, customer, kind, CASE kind WHEN %d THEN object WHEN %d THEN resource ELSE view END FROM %s",
+		belfry.KindObject, belfry.KindResource, removedTable))
+	if err != nil {
+		return fmt.Errorf("read removed items: %w", err)
+	}
+	for r.next() {
+		each(belfry.ID(r.int(0)), belfry.CustomerID(r.int(1)), belfry.Kind(r.int(2)), r.text(3))
+	}
+	return nil
+}
+
 // ForgetItems deletes the names of removed items about which there are no rows any more.
 func (s *Store) ForgetItems(ctx context.Context, ids []belfry.ID) error {
 	select {
