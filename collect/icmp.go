@@ -16,6 +16,8 @@ import (
 	"golang.org/x/net/icmp"
 	"golang.org/x/net/ipv4"
 	"golang.org/x/net/ipv6"
+
+	"belfry"
 )
 
 // pinger sends echo requests and hands answers to those who wait for them. All collectors share one socket per family: the
@@ -27,6 +29,7 @@ type pinger struct {
 	waiting map[uint64]chan<- echo
 	next    uint16
 	readers sync.WaitGroup
+	pace    echoPace
 }
 
 // echo is what came back for a request.
@@ -64,6 +67,7 @@ func (p *pinger) enter() (leave func()) {
 		}
 		p.mu.Unlock()
 		p.readers.Wait()
+		p.pace.forget()
 	}
 }
 
@@ -121,10 +125,13 @@ func openEcho(six bool) (*echoSocket, error) {
 // errNoEcho says that nothing came back in time.
 var errNoEcho = errors.New("no answer")
 
-// ping sends one request of so many bytes and waits for its answer.
-func (p *pinger) ping(ctx context.Context, a netip.Addr, size int, timeout time.Duration) (time.Duration, error) {
+// ping sends one request of so many bytes for a customer, once it may, and waits for its answer.
+func (p *pinger) ping(ctx context.Context, c belfry.CustomerID, a netip.Addr, size int, timeout time.Duration) (time.Duration, error) {
 	s, err := p.socket(a)
 	if err != nil {
+		return 0, err
+	}
+	if err := p.pace.wait(ctx, c, size); err != nil {
 		return 0, err
 	}
 	token, seq, answer := p.await()

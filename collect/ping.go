@@ -150,7 +150,7 @@ func (p *ping) measure(ctx context.Context) (times []time.Duration, lost int, er
 				return nil, 0, ctx.Err()
 			}
 		}
-		d, failed := p.env.pings.ping(ctx, p.addr, p.size, p.timeout)
+		d, failed := p.env.pings.ping(ctx, p.task.Customer, p.addr, p.size, p.timeout)
 		if failed != nil {
 			lost++
 			err = failed

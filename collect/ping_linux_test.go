@@ -33,20 +33,20 @@ func TestPingSilence(t *testing.T) {
 		leave := p.enter()
 		defer leave()
 		home := netip.MustParseAddr("127.0.0.1")
-		if _, err := p.ping(t.Context(), home, 56, time.Second); err == nil || !strings.HasPrefix(err.Error(), "cannot send: ") {
+		if _, err := p.ping(t.Context(), 1, home, 56, time.Second); err == nil || !strings.HasPrefix(err.Error(), "cannot send: ") {
 			t.Errorf("without a network: %v", err)
 		}
 		if out, err := exec.Command("ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
 			t.Errorf("%v: %s", err, out)
 		}
-		if _, err := p.ping(t.Context(), home, 56, hang); err != nil {
+		if _, err := p.ping(t.Context(), 1, home, 56, hang); err != nil {
 			t.Errorf("with one: %v", err)
 		}
 		if err := os.WriteFile("/proc/sys/net/ipv4/icmp_echo_ignore_all", []byte("1"), 0); err != nil {
 			t.Logf("the system does not let itself be silenced: %v", err)
 			return
 		}
-		if _, err := p.ping(t.Context(), home, 56, 50*time.Millisecond); !errors.Is(err, errNoEcho) {
+		if _, err := p.ping(t.Context(), 1, home, 56, 50*time.Millisecond); !errors.Is(err, errNoEcho) {
 			t.Errorf("in silence: %v", err)
 		}
 	}()
@@ -82,7 +82,7 @@ func TestPingUnprivileged(t *testing.T) {
 			leave := p.enter()
 			defer leave()
 			for i, a := range []string{"127.0.0.7", "::1"} {
-				_, err := p.ping(t.Context(), netip.MustParseAddr(a), 1000, hang)
+				_, err := p.ping(t.Context(), 1, netip.MustParseAddr(a), 1000, hang)
 				if missing == "" && (err != nil || !p.sockets[i].dgram) {
 					t.Errorf("%s: %v", a, err)
 				}

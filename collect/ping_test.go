@@ -138,7 +138,7 @@ func TestPingerAnswers(t *testing.T) {
 	leave := p.enter()
 	defer leave()
 	for _, a := range []string{"127.0.0.1", "127.255.1.2", "::1"} {
-		if d, err := p.ping(t.Context(), netip.MustParseAddr(a), 56, hang); err != nil || d <= 0 {
+		if d, err := p.ping(t.Context(), 1, netip.MustParseAddr(a), 56, hang); err != nil || d <= 0 {
 			t.Errorf("%s: %s, %v", a, d, err)
 		}
 	}

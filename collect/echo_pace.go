@@ -1,0 +1,61 @@
+package collect
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"belfry"
+)
+
+// echoPace bounds what each customer sends in echo requests. All answers come in through one socket, whose buffer may hold no more than
+// three of the largest: a customer with thousands of large ones would have the kernel drop the answers of others, who would
+// then see losses that there are not.
+type echoPace struct {
+	mu   sync.Mutex
+	free map[belfry.CustomerID]time.Time // when the customer may send again
+}
+
+const (
+	echoRate     = 4 << 20 // bytes per second and customer: 7,000 small requests, or 64 of the largest
+	echoOverhead = 512     // what a packet takes beside its content
+	echoBurst    = 20 * time.Millisecond
+)
+
+// wait waits until the customer may send so many bytes.
+func (e *echoPace) wait(ctx context.Context, c belfry.CustomerID, bytes int) error {
+	delay := e.book(c, bytes, time.Now())
+	if delay <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// book gives the customer the next free time, and tells how long it is until then.
+func (e *echoPace) book(c belfry.CustomerID, bytes int, now time.Time) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.free == nil {
+		e.free = map[belfry.CustomerID]time.Time{}
+	}
+	at := e.free[c]
+	if at.Before(now.Add(-echoBurst)) {
+		at = now.Add(-echoBurst)
+	}
+	e.free[c] = at.Add(time.Duration(bytes+echoOverhead) * time.Second / echoRate)
+	return at.Sub(now)
+}
+
+// forget is for when nobody pings any more.
+func (e *echoPace) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.free = nil
+}
