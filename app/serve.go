@@ -304,12 +304,12 @@ func (s *service) room(ctx context.Context, c belfry.CustomerID, rows int) error
 	if err := s.pressure.check(); err != nil {
 		return err
 	}
-	if s.store.Roomy(c, rows) && !s.meta.Full() { // nearly always, and then nothing needs a clock
+	if s.store.Roomy(c, rows) && !s.meta.Full(c) { // nearly always, and then nothing needs a clock
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, roomWithin)
 	defer cancel()
-	if err := s.metaRoom(ctx); err != nil {
+	if err := s.metaRoom(ctx, c); err != nil {
 		return err
 	}
 	return s.store.Room(ctx, c, rows)
@@ -317,9 +317,9 @@ func (s *service) room(ctx context.Context, c belfry.CustomerID, rows int) error
 
 // metaRoom waits until the metadata that are not written yet are few enough. While they cannot be written, it does not
 // wait.
-func (s *service) metaRoom(ctx context.Context) error {
+func (s *service) metaRoom(ctx context.Context, c belfry.CustomerID) error {
 	const again = 50 * time.Millisecond
-	for s.meta.Full() {
+	for s.meta.Full(c) {
 		if err := s.trouble.meta.err(); err != nil {
 			return err
 		}

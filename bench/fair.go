@@ -81,9 +81,6 @@ func (b *bench) fair(ctx context.Context) (err error) {
 	}
 	r := &fairness{}
 	for _, at := range attacks {
-		if f := os.Getenv("ATT"); f != "" && !strings.Contains(f, strings.Fields(at.name)[0]) {
-			continue
-		}
 		row, err := b.fairRow(ctx, data, key, a, at)
 		if err != nil {
 			return fmt.Errorf("%s: %w", at.name, err)

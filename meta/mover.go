@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -32,10 +33,11 @@ type Mover struct {
 	bad   bool          // the last attempt did not succeed; the same
 
 	mu      sync.Mutex
-	pending change // without states; pos is that of the last record
-	records int    // how many came since the position was stored
-	weight  int    // bytes of pending and of what is being written, about
-	dirty   *idSet // items whose state has to be written
+	pending change                    // without states; pos is that of the last record
+	records int                       // how many came since the position was stored
+	weight  int                       // bytes of pending and of what is being written, about
+	weights map[belfry.CustomerID]int // the same of each customer that has any
+	dirty   *idSet                    // items whose state has to be written
 	answers map[answerKey]*belfry.Answer
 	images  map[imageKey][]byte       // of pictures
 	counted map[belfry.CustomerID]int // answers, those in the database included
@@ -95,7 +97,7 @@ func NewMover(db *DB, o MoverOptions) *Mover {
 		db: db, o: o,
 		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 		spare: &idSet{}, dirty: &idSet{}, answers: map[answerKey]*belfry.Answer{},
-		counted: map[belfry.CustomerID]int{},
+		counted: map[belfry.CustomerID]int{}, weights: map[belfry.CustomerID]int{},
 	}
 }
 
@@ -119,7 +121,10 @@ func (m *Mover) note(r *belfry.Record) bool {
 	}
 	m.pending.add(r)
 	m.records++
-	m.weight += weigh(r)
+	if w := weigh(r); w > 0 {
+		m.weight += w
+		m.weights[r.Customer] += w
+	}
 	for i := range r.States {
 		m.dirty.add(r.States[i].Item)
 	}
@@ -153,11 +158,17 @@ func (m *Mover) Pending() int {
 	return m.records
 }
 
-// Full tells whether so much waits to be written that nothing should be added.
-func (m *Mover) Full() bool {
+// Full tells whether so much waits to be written that nothing of the customer should be added. A customer of which little waits is not
+// held up by what others have created, unless a quarter more waits as well.
+func (m *Mover) Full(c belfry.CustomerID) bool {
+	const little, aside = 8, 4
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.weight > m.o.MaxBytes || m.records > fullPending*m.o.MaxPending
+	most := m.o.MaxBytes
+	if m.weights[c] <= most/little {
+		most += most / aside
+	}
+	return m.weight > most || m.records > fullPending*m.o.MaxPending
 }
 
 // weigh is about how many bytes a record keeps in memory until it is written.
@@ -285,12 +296,13 @@ type round struct {
 	ids    []belfry.ID // whose states are to be read and written
 	count  int         // records that will be at or below the position
 	weight int         // of what it takes from memory
+	by     map[belfry.CustomerID]int
 }
 
 // take takes what is pending. Counters go with the position: records above it will raise them again.
 func (m *Mover) take(whole bool) (r round) {
 	m.mu.Lock()
-	r.change, r.weight = m.pending, m.weight
+	r.change, r.weight, r.by = m.pending, m.weight, maps.Clone(m.weights)
 	if whole {
 		m.pending = change{pos: r.pos}
 		m.dirty, m.spare = m.spare, m.dirty
@@ -330,6 +342,11 @@ func (m *Mover) written(r *round) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.weight -= r.weight
+	for c, w := range r.by {
+		if m.weights[c] -= w; m.weights[c] == 0 {
+			delete(m.weights, c)
+		}
+	}
 	m.forgetImages(r.docs)
 	for _, a := range r.answers {
 		if k := (answerKey{a.Customer, a.Key}); m.answers[k] == a {

@@ -532,7 +532,7 @@ func TestMoverFull(t *testing.T) {
 	pos := uint64(0)
 	fill := func(body int) (n int) {
 		t.Helper()
-		for ; !m.Full() && n < 1000; n++ {
+		for ; !m.Full(1) && n < 1000; n++ {
 			pos++
 			r := itemRecord(pos, 7)
 			r.Answer = &belfry.Answer{Customer: 1, Key: fmt.Sprint(pos), Status: 200, Body: make([]byte, body)}
@@ -545,11 +545,14 @@ func TestMoverFull(t *testing.T) {
 		if n := fill(9_000); n < 5 || n > 11 {
 			t.Errorf("full after %d records with 9 kB each", n)
 		}
+		if m.Full(2) {
+			t.Error("full for a customer of which nothing waits")
+		}
 		if err := m.Drain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if m.Full() {
-			t.Error("written, and still full")
+		if m.Full(1) || len(m.weights) != 0 {
+			t.Errorf("written, and still full: %v", m.weights)
 		}
 	}
 	if n := fill(0); n != 201 && n*600 < 100_000 { // either bound
