@@ -170,8 +170,9 @@ func (w *wreck) start(t *testing.T, mayLose []int, tell bool, segment []byte) in
 	if have["base"] != 1 {
 		t.Errorf("what was in the stores: %v", have)
 	}
-	// A loss is no 200 without a word, and what is no loss is no fault.
-	if _, err := c.sql("SELECT object, i1 FROM objectdata WHERE resource='r'"); (lost > 0) != (err != nil) || err != nil && !strings.Contains(err.Error(), `"storage_unavailable"`) {
+	// A loss is no 200 without a word, and what cannot be a loss is no fault. In between is what the kill decides: a row may
+	// be in the store whose position was not noted yet, and then the loss of its record is told although it cost nothing.
+	if _, err := c.sql("SELECT object, i1 FROM objectdata WHERE resource='r'"); lost > 0 && err == nil || err != nil && (len(mayLose) == 0 || !strings.Contains(err.Error(), `"storage_unavailable"`)) {
 		t.Errorf("a query with %d rows lost: %v", lost, err)
 	}
 	events, err := c.sql("SELECT info FROM events WHERE type='internal'", "partial=true")
