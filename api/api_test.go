@@ -504,3 +504,25 @@ func TestParams(t *testing.T) {
 		checkQuery(t, raw)
 	}
 }
+
+// TestRemovalsMakeRoom: while memory is short, what removes something is taken and everything else refused.
+func TestRemovalsMakeRoom(t *testing.T) {
+	const deleteKey = "7b0c4f0e-1111-4aaa-8bbb-000000000005"
+	r := newRig(t)
+	r.Keys.(keys).add(deleteKey, belfry.LevelReadWriteDelete, 0)
+	f := func(status int, method, target string) {
+		t.Helper()
+		if res := r.do(method, target, "name\nx\n", "X-Api-Key: "+deleteKey, "Content-Type: text/csv"); res.StatusCode != status {
+			t.Errorf("%s %s: %s, want %d", method, target, res.Status, status)
+		}
+	}
+	r.ready = belfry.Errorf(belfry.Overloaded, "memory is short")
+	f(503, "GET", "/readyz")
+	f(503, "POST", "/api/send")
+	f(503, "POST", "/api/provisioning/custom")
+	if f(200, "DELETE", "/api/provisioning/custom"); !r.bulk.Remove {
+		t.Error("the removal was not asked for")
+	}
+	r.ready = belfry.Errorf(belfry.StorageUnavailable, "no room on the disk")
+	f(503, "DELETE", "/api/provisioning/custom")
+}

@@ -103,7 +103,7 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 	if b.Atomic || b.IdempotencyKey != "" {
 		limit = min(limit, r.limits.BodyHeld)
 	}
-	if err := s.Ready(); err != nil {
+	if err := s.Ready(); err != nil && !(b.Remove && belfry.CodeOf(err) == belfry.Overloaded) {
 		return err // before the body travels in vain
 	}
 	var took bool

@@ -29,6 +29,7 @@ type budget struct {
 	answer, answers     int64 // of one query, and of all that clients have not read yet
 	held, heldBody, row int64
 	texts               int64 // of what customers have set up
+	items               int64 // with their last values
 	bulk, connections   int
 	streams             int
 	ballast             int
@@ -65,9 +66,11 @@ func newBudget(l memoryLimit) *budget {
 	if l.bytes >= plenty { // the engine works on 2,048 rows at a time, in several threads, and holds all of their texts
 		b.engineMost, b.row = min(b.engineMost, l.bytes*3/8), min(b.row, l.bytes/16384)
 	}
+	b.items = 1 << 30
 	if l.bytes > 0 {
 		spare := max(b.spare, l.bytes/8)
 		b.heap = max(64*mib, l.bytes-b.engine-b.scripts-b.outside-spare)
+		b.items = b.heap * 3 / 8
 	}
 	return b
 }
@@ -89,6 +92,7 @@ func (b *budget) size(c *Config) *Config {
 	sizes("storage.duckdb.memory_limit", &next.Storage.DuckDB.MemoryLimit, b.engine)
 	sizes("limits.memory_held", &next.Limits.MemoryHeld, b.held)
 	sizes("limits.body_held", &next.Limits.BodyHeld, b.heldBody)
+	sizes("limits.memory_items", &next.Limits.MemoryItems, b.items)
 	sizes("limits.texts", &next.Limits.Texts, b.texts)
 	sizes("limits.row", &next.Limits.Row, b.row)
 	counts("limits.bulk_requests", &next.Limits.BulkRequests, b.bulk)
@@ -116,7 +120,7 @@ func (b *budget) parts(c *Config) map[string]int64 {
 	return map[string]int64{
 		"engine": int64(c.Storage.DuckDB.MemoryLimit), "scripts": b.scripts, "outside": b.outside, "spare": b.spare, "heap": b.heap,
 		"backlog": int64(b.backlogRows) * 256 * 5 / 4, // with what is set aside
-		"held":    int64(c.Limits.MemoryHeld), "answers": b.answers, "texts": int64(c.Limits.Texts),
+		"held":    int64(c.Limits.MemoryHeld), "answers": b.answers, "texts": int64(c.Limits.Texts), "items": int64(c.Limits.MemoryItems),
 	}
 }
 
@@ -128,7 +132,7 @@ func (b *budget) tell(c *Config, log *slog.Logger) {
 	size := func(n int64) string { return Size(n &^ (mib - 1)).String() } // whole megabytes can be read
 	p := b.parts(c)
 	log.Info("memory budget", "limit", size(b.limit.bytes), "from", b.limit.from, "engine", size(p["engine"]), "heap", size(p["heap"]), "scripts", size(p["scripts"]),
-		"outside", size(p["outside"]), "spare", size(p["spare"]), "backlog", size(p["backlog"]), "held", size(p["held"]), "answers", size(p["answers"]), "texts", size(p["texts"]),
+		"outside", size(p["outside"]), "spare", size(p["spare"]), "backlog", size(p["backlog"]), "held", size(p["held"]), "answers", size(p["answers"]), "texts", size(p["texts"]), "items", size(p["items"]),
 		"bulk_requests", c.Limits.BulkRequests, "connections", c.Limits.Connections)
 	if low := int64(192 * mib); b.limit.bytes < low {
 		log.Warn("there is less memory than the service needs", "limit", size(b.limit.bytes), "least", size(low))

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,6 +43,7 @@ func TestBudget(t *testing.T) {
 		if l.bytes > 0 { // rows are shorter unless there is very much memory
 			usual.Limits.Row = Size(min(mib, l.bytes/16384))
 			usual.Limits.Texts = Size(max(128*mib, l.bytes/16)) // texts stay, so they may have more where there is more
+			usual.Limits.MemoryItems = Size(b.heap * 3 / 8)     // the same
 		}
 		if c.Limits != usual.Limits || c.Storage != usual.Storage || b.backlogRows != 500_000 || b.chunk != 8*mib || b.engineMost > 16*b.engine || l.bytes > 0 && b.engineMost > l.bytes/2 || b.ballast != 32*mib {
 			t.Errorf("%+v: not the usual sizes: %+v, %+v", l, c.Limits, b)
@@ -84,5 +87,31 @@ func TestPressure(t *testing.T) {
 	}
 	if freed != 1 || ended != 2 {
 		t.Errorf("memory was given back %d times, queries were ended %d times", freed, ended)
+	}
+}
+
+// TestShortOfMemory: memory that is short for long is a fault, which ends with the shortage.
+func TestShortOfMemory(t *testing.T) {
+	f := newFaults(slog.New(slog.DiscardHandler), time.Now)
+	s := &service{faults: f, pressure: newPressure(1000 << 20)}
+	p, used := s.pressure, int64(950<<20)
+	p.used, p.free, p.trim, p.lasts = func() int64 { return used }, func() {}, func() {}, s.memoryLasts
+	now := time.Now()
+	p.look(now)
+	if p.look(now.Add(pressureLasts - 1)); f.ready() != nil {
+		t.Errorf("before it has lasted: %v", f.ready())
+	}
+	p.look(now.Add(pressureLasts))
+	if err := f.ready(); belfry.CodeOf(err) != belfry.Overloaded || !strings.Contains(err.Error(), "950 MiB of the 1000 MiB") {
+		t.Errorf("when it lasts: %v", err)
+	}
+	used = 800 << 20
+	if p.look(now.Add(pressureLasts + time.Second)); f.ready() != nil {
+		t.Errorf("after it: %v", f.ready())
+	}
+	used = 950 << 20
+	p.look(now.Add(pressureLasts + 2*time.Second))
+	if p.look(now.Add(2 * pressureLasts)); f.ready() != nil {
+		t.Errorf("it is short anew, and not for long: %v", f.ready())
 	}
 }

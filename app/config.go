@@ -90,6 +90,7 @@ type Limits struct {
 	BulkRequests int  `yaml:"bulk_requests" help:"bulk requests served at the same time; a quarter more for customers who have few of them" reload:"yes"`
 	Objects      int  `yaml:"objects" help:"objects of one customer; its resources, views and graphical elements together may be as many" reload:"yes"`
 	Texts        Size `yaml:"texts" help:"memory for the texts of what customers have set up (answers, constants, notes, acknowledgments, classes, policies, users, keys); one customer's may take half of it" reload:"yes"`
+	MemoryItems  Size `yaml:"memory_items" help:"memory for items and the last values of their indicators; one customer's may take three quarters of it when there are others" reload:"yes"`
 	Receivers    int  `yaml:"receivers" help:"receivers of one customer: resources that listen on a port" reload:"yes"`
 	// Each is a process that may use as much memory as collect.ScriptWorkerMemory says.
 	ScriptWorkers int `yaml:"script_workers" help:"processes that run scripts of receivers at the same time, at most one of a customer"`
@@ -130,7 +131,7 @@ func Default(cat *catalog.Catalog) *Config {
 		Storage:  Storage{DuckDB: DuckDB{Dir: "rows", MemoryLimit: 256 << 20}, Reserve: 64 << 20},
 		Meta:     Meta{SQLite: SQLite{Path: "meta.db"}},
 		Limits: Limits{
-			Body: 256 << 20, BodyHeld: 64 << 20, RowsHeld: 100_000, MemoryHeld: 256 << 20, Row: 1 << 20, Columns: 1000, Indicators: belfry.MaxIndicators,
+			Body: 256 << 20, BodyHeld: 64 << 20, RowsHeld: 100_000, MemoryHeld: 256 << 20, MemoryItems: 1 << 30, Row: 1 << 20, Columns: 1000, Indicators: belfry.MaxIndicators,
 			BulkRequests: 64, Objects: 1_000_000, Texts: 128 << 20, Receivers: 100, ScriptWorkers: collect.DefaultScriptWorkers, Connections: 10_000, IdempotencyKeys: 1_000_000, Queries: 4,
 			Streams: 200, AllStreams: 1000,
 			QueryTime: Duration(30 * time.Second), Wait: Duration(2 * time.Second), Idle: Duration(30 * time.Second),
@@ -237,6 +238,7 @@ func (c *Config) Check() error {
 		inRange("limits.body", l.Body, 1<<10, 1<<40),
 		inRange("limits.body_held", l.BodyHeld, 1<<10, 1<<32),
 		inRange("limits.rows_held", l.RowsHeld, 1000, 100_000_000),
+		inRange("limits.memory_items", l.MemoryItems, 1<<20, 1<<44),
 		inRange("limits.memory_held", l.MemoryHeld, 1<<20, 1<<40),
 		inRange("limits.row", l.Row, 1<<10, 1<<30),
 		inRange("limits.columns", l.Columns, 3, 100_000),

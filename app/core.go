@@ -187,7 +187,7 @@ func (c *core) use(cfg *Config) {
 	c.cfg.Store(cfg)
 	c.limits.Store(&ingest.Limits{
 		HeldRows: cfg.Limits.RowsHeld, HeldMemory: int64(cfg.Limits.MemoryHeld), ChunkBytes: c.ChunkBytes, Row: int(cfg.Limits.Row), Columns: cfg.Limits.Columns, Indicators: cfg.Limits.Indicators,
-		Objects: cfg.Limits.Objects, Texts: int64(cfg.Limits.Texts), Receivers: cfg.Limits.Receivers, Answers: cfg.Limits.IdempotencyKeys, Rate: cfg.Limits.RowRate, StrictClasses: cfg.StrictClasses,
+		Objects: cfg.Limits.Objects, Texts: int64(cfg.Limits.Texts), Items: int64(cfg.Limits.MemoryItems), Receivers: cfg.Limits.Receivers, Answers: cfg.Limits.IdempotencyKeys, Rate: cfg.Limits.RowRate, StrictClasses: cfg.StrictClasses,
 		SessionAge: time.Duration(cfg.Sessions.MaxAge),
 		Retention:  func(collection string) time.Duration { return time.Duration(cfg.Retention[collection]) },
 		Oldest: func(collection string) belfry.Time {

@@ -139,7 +139,11 @@ func (f *faults) poke() {
 func (f *faults) ready() error {
 	for _, h := range f.list() {
 		if h.Blocks {
-			return belfry.Errorf(belfry.StorageUnavailable, "%s (since %s)", h.Message, h.Since)
+			code := belfry.StorageUnavailable
+			if h.ID == faultMemory { // what makes room is taken
+				code = belfry.Overloaded
+			}
+			return belfry.Errorf(code, "%s (since %s)", h.Message, h.Since)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"runtime/debug"
 	"strconv"
@@ -24,16 +25,21 @@ type pressure struct {
 	over    atomic.Pointer[int64] // what was used when it was too much; nil while it is not
 	freed   time.Time
 	trimmed time.Time
+	since   time.Time    // when it became too much; zero while it is not
+	lasts   func(string) // told that it has been too much for long, and why; with an empty text once it is not
 	end     atomic.Pointer[func()] // ends queries; nil before there are any
 }
 
 const (
 	pressureEvery = 25 * time.Millisecond
 	freeEvery     = 500 * time.Millisecond
+	pressureLasts = 10 * time.Second // after which it is a fault
+
+	faultMemory = "memory"
 )
 
 func newPressure(limit int64) *pressure {
-	return &pressure{limit: limit, used: anonymousMemory, trim: duck.FreeMemory, free: freeMemory}
+	return &pressure{limit: limit, used: anonymousMemory, trim: duck.FreeMemory, free: freeMemory, lasts: func(string) {}}
 }
 
 // freeMemory gives back to the system what is free: in the Go heap, and in the engine.
@@ -81,10 +87,27 @@ func (p *pressure) look(now time.Time) {
 			p.freed = now
 			p.free()
 		}
-	case used < p.low():
-		p.over.Store(nil)
+	case used < p.low() && p.over.Swap(nil) != nil:
+		p.since = time.Time{}
+		p.lasts("")
+	}
+	p.tell(now)
+}
+
+// tell reports memory that has been short for long.
+func (p *pressure) tell(now time.Time) {
+	used := p.over.Load()
+	switch {
+	case used == nil:
+	case p.since.IsZero():
+		p.since = now
+	case now.Sub(p.since) >= pressureLasts:
+		p.lasts(fmt.Sprintf("the service uses %s of the %s of memory that it may have, so rows and queries are refused; remove items that are not needed, "+
+			"or give it more memory", mebibytes(*used), mebibytes(p.limit)))
 	}
 }
+
+func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
 
 // check refuses work while there is too little memory.
 func (p *pressure) check() error {

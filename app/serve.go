@@ -80,6 +80,7 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	s := &service{core: c, budget: budget, pressure: newPressure(budget.limit.bytes), failed: make(chan error, 8), reloads: make(chan struct{}, 1), files: make(chan struct{}, 1), faults: newFaults(o.Log.With("part", "faults"), time.Now)}
 	s.vitals.started = time.Now()
+	s.pressure.lasts = s.memoryLasts
 	s.faults.load(filepath.Join(o.Config.Data, faultsFile))
 	s.newTroubles()
 	s.wrote = s.journalFailed
@@ -300,8 +301,17 @@ func (s *service) mendDamage() {
 // roomWithin is how long a request waits for the movers before it is refused.
 const roomWithin = 10 * time.Second
 
+// memoryLasts begins and ends the fault that memory is short.
+func (s *service) memoryLasts(why string) {
+	if why == "" {
+		s.faults.end(faultMemory)
+		return
+	}
+	s.faults.begin(faultMemory, true, why)
+}
+
 func (s *service) room(ctx context.Context, c belfry.CustomerID, rows int) error {
-	if err := s.pressure.check(); err != nil {
+	if err := s.pressure.check(); err != nil && rows > 0 {
 		return err
 	}
 	if s.store.Roomy(c, rows) && !s.meta.Full(c) { // nearly always, and then nothing needs a clock

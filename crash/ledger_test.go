@@ -131,11 +131,15 @@ func (r *request) reopen() {
 // chunk is how many rows the program commits at once, of a body that is not whole.
 const chunk = 16_384
 
-// leastChunk is how many it commits at once when they create something.
-const leastChunk = 2048
+// When rows create or remove something, fewer of them are read at once, and they are committed in turns.
+const (
+	leastChunk = 2048
+	createTurn = 512
+	removeTurn = 1000
+)
 
 // parts tells whether the request may be applied in part.
-func (r *request) parts() bool { return !r.whole && len(r.rows) > leastChunk }
+func (r *request) parts() bool { return !r.whole && len(r.rows) > createTurn }
 
 // body composes a request.
 type body struct {

@@ -53,17 +53,13 @@ func (c *chunk) memory() int {
 	return c.open.memory() + row*len(c.data.nodes) + 56*len(c.logs.nodes)
 }
 
-// cutData takes the first data rows out of the chunk.
-func (c *chunk) cutData(rows int) dataRows {
-	if rows == len(c.data.nodes) {
-		first := c.data
-		c.data = dataRows{}
-		c.unnamed = nil
-		return first
-	}
+// cut takes the first data rows and the first log lines out of the chunk.
+func (c *chunk) cut(rows, lines int) (dataRows, logRows) {
 	left := c.unnamed[:0]
 	for _, u := range c.unnamed {
-		if !u.log {
+		if u.log {
+			u.slot -= lines
+		} else {
 			u.slot -= rows
 		}
 		if u.slot >= 0 {
@@ -71,7 +67,8 @@ func (c *chunk) cutData(rows int) dataRows {
 		}
 	}
 	c.unnamed = left
-	return c.data.cut(rows)
+	c.open.shift(rows, lines)
+	return c.data.cut(rows), c.logs.cut(lines)
 }
 
 // unnamed is the place of a row in data or logs.
@@ -145,6 +142,11 @@ func (d *dataRows) takeOut() dataRows {
 
 // cut gives the first rows, and leaves the others in d.
 func (d *dataRows) cut(rows int) dataRows {
+	if rows == len(d.nodes) {
+		first := *d
+		*d = dataRows{}
+		return first
+	}
 	first := dataRows{nodes: d.nodes[:rows:rows], times: d.times[:rows:rows], origins: d.origins[:rows:rows], columns: slices.Clone(d.columns)}
 	d.nodes, d.times, d.origins = d.nodes[rows:], d.times[rows:], d.origins[rows:]
 	for i := range d.columns {
@@ -240,6 +242,14 @@ func (l *logRows) add(n *meta.Node, at belfry.Time, o origin, text, sep string) 
 	l.nodes, l.times, l.origins = append(l.nodes, n), append(l.times, at), append(l.origins, o)
 	l.text, l.sep = append(l.text, text), append(l.sep, sep)
 	return len(l.nodes) - 1
+}
+
+// cut gives the first lines, and leaves the others in l.
+func (l *logRows) cut(lines int) logRows {
+	n := lines
+	first := logRows{nodes: l.nodes[:n:n], times: l.times[:n:n], origins: l.origins[:n:n], text: l.text[:n:n], sep: l.sep[:n:n]}
+	*l = logRows{nodes: l.nodes[n:], times: l.times[n:], origins: l.origins[n:], text: l.text[n:], sep: l.sep[n:]}
+	return first
 }
 
 func (l *logRows) batch(arrival belfry.Time) *belfry.Batch {

@@ -28,6 +28,7 @@ type bench struct {
 	now     time.Time
 	refuse  error
 	texts   *atomic.Int64 // Limits.Texts
+	memory  *atomic.Int64 // Limits.Items
 }
 
 // advance sets the clock.
@@ -66,7 +67,7 @@ func newBenchOn(t testing.TB, j Journal) *bench {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	b := &bench{texts: new(atomic.Int64), tree: meta.NewTree(cat), answers: map[string]*belfry.Answer{}, now: time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)}
+	b := &bench{texts: new(atomic.Int64), memory: new(atomic.Int64), tree: meta.NewTree(cat), answers: map[string]*belfry.Answer{}, now: time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)}
 	b.Sequencer = New(Config{
 		Tree: b.tree, Journal: j, Log: log,
 		Sinks: []func(*belfry.Record){func(r *belfry.Record) {
@@ -83,7 +84,7 @@ func newBenchOn(t testing.TB, j Journal) *bench {
 		Count: func(belfry.CustomerID) int { return len(b.answers) },
 		Limits: func() Limits {
 			return Limits{
-				Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1_000_000, Answers: 1_000_000, Texts: b.texts.Load(),
+				Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1_000_000, Answers: 1_000_000, Texts: b.texts.Load(), Items: b.memory.Load(),
 				Retention: func(string) time.Duration { return 400 * 24 * time.Hour },
 			}
 		},

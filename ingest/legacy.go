@@ -120,7 +120,7 @@ func (s *Sequencer) finishGathering(g *gathering) {
 func (s *Sequencer) letIn(ctx context.Context, c belfry.CustomerID) error {
 	err := s.pace.enter(c, s.cfg.Limits().Rate, s.cfg.Now())
 	if err == nil {
-		err = s.room(ctx, c, 1, false)
+		err = s.room(ctx, c, nil, 1, false)
 	}
 	if err != nil {
 		s.counters.lost(1, lostReasonOf(err))

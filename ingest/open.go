@@ -72,6 +72,31 @@ func (o *openRows) decideSome(late *rejections, f func(r *openRow, fields [][]by
 	}
 }
 
+// ready is how many of so many data rows and log lines stand before the first row that has not been decided.
+func (o *openRows) ready(rows, lines int) (int, int) {
+	for _, r := range o.rows[o.next:] { // they are in order, so the first of each kind
+		switch {
+		case r.kind == dataRow && int(r.slot) < rows:
+			rows = int(r.slot)
+		case r.kind == logRow && int(r.slot) < lines:
+			lines = int(r.slot)
+		}
+	}
+	return rows, lines
+}
+
+// shift says that so many data rows and log lines have been taken out, before the first row that has not been decided.
+func (o *openRows) shift(rows, lines int) {
+	for i := o.next; i < len(o.rows); i++ {
+		switch r := &o.rows[i]; r.kind {
+		case dataRow:
+			r.slot -= int32(rows)
+		case logRow:
+			r.slot -= int32(lines)
+		}
+	}
+}
+
 // left is how many have not been decided.
 func (o *openRows) left() int { return len(o.rows) - o.next }
 

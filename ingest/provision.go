@@ -191,15 +191,20 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 		}
 		parent = p.estate.Main
 	}
+	size := meta.ItemSize(belfry.KindResource, name)
 	for _, part := range p.b.pt.Parts {
 		if bad := checkName("name", part.ObjectName(name)); bad != nil {
 			return bad
 		}
+		size += meta.ItemSize(belfry.KindObject, part.ObjectName(name))
+	}
+	if bad := p.roomForItems("name", size, true); bad != nil {
+		return bad
 	}
 	if bad := p.roomFor(len(p.b.pt.Parts)); bad != nil {
 		return bad
 	}
-	if bad := p.roomForPlace("name"); bad != nil {
+	if bad := p.roomForPlace("name", name); bad != nil {
 		return bad
 	}
 	details := detailsOf(answers)

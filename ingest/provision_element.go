@@ -37,7 +37,7 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 		parent = p.estate.Main
 	}
 	details := detailsOf(answers)
-	if bad := p.roomForPlace("name"); bad != nil {
+	if bad := p.roomForPlace("name", name); bad != nil {
 		return bad
 	}
 	if bad := p.takeDetails("name", nil, details); bad != nil {

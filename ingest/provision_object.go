@@ -75,6 +75,9 @@ func (p *provisioning) newObject(name string, resource, parent *meta.Node, class
 	if bad := p.roomFor(1); bad != nil {
 		return bad
 	}
+	if bad := p.roomForItems("name", meta.ItemSize(belfry.KindObject, name), true); bad != nil {
+		return bad
+	}
 	cl, bad := p.objectClass(class)
 	if bad != nil {
 		return bad

@@ -59,7 +59,7 @@ func (p *provisioning) viewRow(name string) *belfry.RowError {
 		class = genericView
 	}
 	details := detailsOf(answers)
-	if bad := p.roomForPlace("name"); bad != nil {
+	if bad := p.roomForPlace("name", name); bad != nil {
 		return bad
 	}
 	if bad := p.takeDetails("name", nil, details); bad != nil {

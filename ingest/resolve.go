@@ -12,8 +12,8 @@ import (
 )
 
 // send decides a chunk of a send body: first the rows that were left open, in the order of the body, since a later row
-// may use what an earlier one creates; then what the data rows mean. When much follows from them, the rest is left for
-// another turn.
+// may use what an earlier one creates; then what the data rows mean. When there is too much to do, the rest is left for
+// another turn, from the first row on that is still open: so what a row creates is in the same record as the row.
 func (t *tx) send(c *chunk, l *layout) {
 	late := rejections{most: c.rejected.most}
 	defer func() { c.rejected.merge(late) }()
@@ -30,19 +30,16 @@ func (t *tx) send(c *chunk, l *layout) {
 		}
 		return bad, true
 	})
-	if c.more = c.open.undecided(); c.more {
-		return
-	}
 	t.replaceRemoved(c, &late)
 	t.leave(c, &late)
 	t.admit(c, c.data.nodes, c.data.origins)
 	t.admit(c, c.logs.nodes, c.logs.origins)
 	t.takeValues(c, &late)
-	decided := c.cutData(t.inputs(c))
-	t.store(c, decided.batch(t.now))
-	if c.more = len(c.data.nodes) > 0; !c.more {
-		t.store(c, c.logs.batch(t.now))
-	}
+	rows, lines := c.open.ready(len(c.data.nodes), len(c.logs.nodes))
+	data, logs := c.cut(t.inputs(c, rows), lines)
+	t.store(c, data.batch(t.now))
+	t.store(c, logs.batch(t.now))
+	c.more = c.open.undecided() || len(c.data.nodes) > 0
 }
 
 // store puts rows into the record.
@@ -53,11 +50,11 @@ func (t *tx) store(c *chunk, b *belfry.Batch) {
 	}
 }
 
-// inputs lets data rows happen to their objects, and gives the number of rows for which that was done in this turn.
-func (t *tx) inputs(c *chunk) int {
+// inputs lets the first data rows happen to their objects, and gives the number of rows for which that was done in this turn.
+func (t *tx) inputs(c *chunk, rows int) int {
 	values := &t.seq.values
 	values.look(&c.data)
-	for i, n := range c.data.nodes {
+	for i, n := range c.data.nodes[:rows] {
 		if n == nil {
 			continue
 		}
@@ -67,7 +64,7 @@ func (t *tx) inputs(c *chunk) int {
 		values.row = i
 		t.input(n, status.Input{Time: cmp.Or(c.data.times[i], t.now), Values: values})
 	}
-	return len(c.data.nodes)
+	return rows
 }
 
 // checkUnnamed refuses rows whose object was the only one of its name when they were read and is no longer. Nearly
@@ -81,10 +78,13 @@ func (t *tx) checkUnnamed(c *chunk, late *rejections) {
 		if u.log {
 			nodes, from = c.logs.nodes, c.logs.origins
 		}
-		name := nodes[u.slot].Name
-		if all := t.objectsNamed(name); len(all) > 1 {
+		n := nodes[u.slot]
+		if n == nil { // refused or discarded in an earlier turn
+			continue
+		}
+		if all := t.objectsNamed(n.Name); len(all) > 1 {
 			nodes[u.slot] = nil
-			late.add(int(from[u.slot].row), int(from[u.slot].line), ambiguous("object", name, all))
+			late.add(int(from[u.slot].row), int(from[u.slot].line), ambiguous("object", n.Name, all))
 		}
 	}
 }
@@ -254,7 +254,7 @@ func (t *tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.N
 	if bad := t.takeInferred(l, fields, cl.Def, t.class(class) == nil); bad != nil {
 		return nil, bad
 	}
-	if bad := t.roomForFirst(l, fields); bad != nil {
+	if bad := t.roomForItems("object", meta.ItemSize(belfry.KindObject, name)+firstValues(l, fields, nil, nil), true); bad != nil {
 		return nil, bad
 	}
 	parent, bad := t.parentFor(c, resource, view, string(cell(fields, l.parentview)))
@@ -266,7 +266,7 @@ func (t *tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.N
 	}
 	c.report.Created.Objects++
 	n := t.create(belfry.KindObject, name, parent, resource, cl, "", details)
-	t.addFirst(n, l, fields)
+	t.s.growth.add(t.estate.ID, firstValues(l, fields, &t.s.growth, n))
 	return n, nil
 }
 
@@ -333,7 +333,7 @@ func (t *tx) parentFor(c *chunk, resource *meta.Node, view, around string) (*met
 	if bad := t.checkDepth("parentview", parent); bad != nil {
 		return nil, bad
 	}
-	if bad := t.roomForPlace("view"); bad != nil {
+	if bad := t.roomForPlace("view", view); bad != nil {
 		return nil, bad
 	}
 	c.report.Created.Views++
@@ -381,7 +381,7 @@ func (t *tx) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowError {
 	if bad := t.checkDepth("parentview", parent); bad != nil {
 		return bad
 	}
-	if bad := t.roomForPlace("view"); bad != nil {
+	if bad := t.roomForPlace("view", values["view"]); bad != nil {
 		return bad
 	}
 	t.create(belfry.KindView, values["view"], parent, resource, t.viewClass(values["class"]), "", nil)

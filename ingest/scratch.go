@@ -24,7 +24,7 @@ type scratch struct {
 	placeN  map[belfry.CustomerID]int   // resources, views and elements, the same
 	texts   map[belfry.CustomerID]int64 // by how much the round lets texts grow, see tx.takeTexts
 	grown   int64                       // the same of all customers
-	values  valueGrowth
+	growth  itemGrowth
 	listenN map[belfry.CustomerID]int // receivers, the same
 	classes map[slot]*meta.Class      // made or changed in this round
 	changed map[belfry.ID]belfry.Item // the last word on items that were changed, moved or removed
@@ -96,7 +96,7 @@ func (s *scratch) reset(t *meta.Tree) {
 	empty(&s.regimes)
 	s.marked, s.left = false, nil
 	s.grown = 0
-	s.values.reset()
+	s.growth.reset()
 	s.made, s.namedTo, s.wake, s.unseen, s.policed = nil, 0, nil, nil, t.Policed() > 0
 }
 

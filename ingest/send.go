@@ -75,7 +75,7 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			s.counters.lost(c.rows, lostBroken)
 			return 0, nil, readErr
 		}
-		if err := s.room(ctx, who.Customer, c.rows, last.command != nil); err != nil {
+		if err := s.room(ctx, who.Customer, b, c.rows, last.command != nil); err != nil {
 			_ = last.finish(ctx, s, report)
 			s.counters.lost(c.rows, lostReasonOf(err))
 			return 0, nil, err
@@ -105,8 +105,12 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 
 // room waits until there is room for rows, and books them to the customer. When it has sent too many, what is under way
 // waits and everything else is refused.
-func (s *Sequencer) room(ctx context.Context, c belfry.CustomerID, rows int, underWay bool) error {
-	if err := s.cfg.Room(ctx, c, rows); err != nil {
+func (s *Sequencer) room(ctx context.Context, c belfry.CustomerID, b body, rows int, underWay bool) error {
+	stored := rows
+	if _, removes := b.(*removalBody); removes {
+		stored = 0
+	}
+	if err := s.cfg.Room(ctx, c, stored); err != nil {
 		return err
 	}
 	return s.paced(ctx, c, rows, underWay)
@@ -177,7 +181,7 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		s.counters.lost(c.rows, lostBroken)
 		return 0, nil, err
 	}
-	if err := s.room(ctx, who.Customer, c.rows, false); err != nil {
+	if err := s.room(ctx, who.Customer, b, c.rows, false); err != nil {
 		s.counters.lost(c.rows, lostReasonOf(err))
 		return 0, nil, err
 	}

@@ -32,7 +32,8 @@ type Config struct {
 	Tree    *meta.Tree // and the catalog as it is
 	Journal Journal
 	Sinks   []func(*belfry.Record) // told of every committed record, in order; must not block
-	// Room waits until rows of a customer may come in, or says why they may not.
+	// Room waits until rows of a customer may come in, or says why they may not. With no rows it is asked for what only
+	// removes something, which is taken also while memory is short.
 	Room    func(ctx context.Context, c belfry.CustomerID, rows int) error
 	Ready   func() error // non-nil while nothing can be stored
 	Answers func(ctx context.Context, c belfry.CustomerID, key string) (*belfry.Answer, error)
@@ -77,7 +78,9 @@ type Limits struct {
 	Indicators int // the highest number, at most belfry.MaxIndicators
 	Objects    int // per customer, and as many resources, views and elements together
 	// Texts is the memory for what customers have set up, see meta.Tree.Texts. One customer may take half of it. 0: no limit.
-	Texts         int64
+	Texts int64
+	// Items is the memory for items and their last values, see meta.Tree.Memory. 0: no limit.
+	Items         int64
 	Receivers     int // resources that listen, per customer
 	Answers       int // under an Idempotency-Key, per customer
 	Rate          int // rows per second and customer; 0: any number

@@ -124,13 +124,14 @@ func (t *tx) takeInferred(l *layout, fields [][]byte, def *catalog.Class, isNew 
 	return t.takeRow("class", meta.DocSize(belfry.DocClass, "", added))
 }
 
-// roomForPlace tells whether the customer may have one more resource, view or element: together as many as objects.
-func (t *tx) roomForPlace(column string) *belfry.RowError {
+// roomForPlace tells whether the customer may have one more resource, view or element: together as many as objects, and
+// no more than there is memory for.
+func (t *tx) roomForPlace(column, name string) *belfry.RowError {
 	most := t.seq.cfg.Limits().Objects
 	have := t.estate.Count(belfry.KindResource) + t.estate.Count(belfry.KindView) + t.estate.Count(belfry.KindElement) + t.s.placeN[t.estate.ID]
 	switch {
 	case have < most:
-		return nil
+		return t.roomForItems(column, meta.ItemSize(belfry.KindView, name), true)
 	case t.limited:
 		return rejectf(column, belfry.LimitReached, "there are as many resources, views and graphical elements as are allowed; remove some, or ask an administrator for more")
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"belfry"
 	"belfry/catalog"
@@ -257,54 +256,5 @@ func TestAckTextsAreLimited(t *testing.T) {
 			f(strings.Repeat("y", 1300), "200 ", 14_300)
 			f("", "200 ", 0)
 		}
-	}
-}
-
-// TestLastTexts: the last texts of indicators are limited, too, by a count of their own. Rows with short texts and with numbers are
-// always taken, and what is counted is what is there, also after a restart and a removal.
-func TestLastTexts(t *testing.T) {
-	b := newBench(t)
-	b.bulk(t, false, "custom", "name\nweb01\n", Options{})
-	b.send(t, "type,resname,object,class,view,i1,i2\ndata,web01,old,state,web01,1,up\n", Options{})
-	const limit = 400_000 // 200,000 for one customer
-	long := strings.Repeat("x", 30_064)
-	b.texts.Store(limit)
-	rows := func(object func(i int) string) string {
-		body := "type,resname,object,class,view,i1,i2\n"
-		for i := range 10 {
-			body += fmt.Sprintf("data,web01,%s,state,web01,%d,%s\n", object(i), i, long)
-		}
-		return body
-	}
-	if _, r := b.send(t, rows(func(int) string { return "old" }), Options{}); r.Accepted != 10 || b.tree.Values() != 30_000 {
-		t.Fatalf("rows of one object: %s, %d bytes", brief(r), b.tree.Values())
-	}
-	_, r := b.send(t, rows(func(i int) string { return fmt.Sprint("new", i) }), Options{})
-	if r.Accepted != 5 || r.Rejected != 5 || r.Created.Objects != 5 || b.tree.Values() != 180_000 {
-		t.Fatalf("rows of ten new objects: %s, %d bytes", brief(r), b.tree.Values())
-	}
-	if e := r.Errors[0]; e.Row != 6 || e.Code != belfry.LimitReached || e.Column != "i2" || !strings.Contains(e.Message, "195.3 KiB are allowed") {
-		t.Errorf("%+v", e)
-	}
-	if got := b.tree.Estate(b.who.Customer).Count(belfry.KindObject); got != 6 {
-		t.Errorf("%d objects: a refused row has left one", got)
-	}
-	b = b.restart(t, 0)
-	b.texts.Store(limit)
-	if b.tree.Values() != 180_000 {
-		t.Errorf("%d bytes after a restart", b.tree.Values())
-	}
-	if _, r := b.send(t, "type,resname,object,class,view,i1,i2\ndata,web01,short,state,web01,1,down\ndata,web01,old,state,web01,2,"+long+"\ndata,web01,short,state,web01,2,"+long+"\n", Options{}); r.Accepted != 2 || r.Errors[0].Row != 3 {
-		t.Errorf("at the limit: %s", brief(r))
-	}
-	if _, r := b.send(t, "type,resname,object,timestamp,i2\ndata,web01,short,"+belfry.At(b.time().Add(-time.Hour)).String()+","+long+"\n", Options{}); r.Accepted != 1 {
-		t.Errorf("a late row, whose text is not kept: %s", brief(r))
-	}
-	if _, r := b.send(t, "type,resname,object,i2\ndata,web01,old,up\ndata,web01,short,"+long+"\n", Options{}); r.Accepted != 2 || b.tree.Values() != 180_000 {
-		t.Errorf("one text for another: %s, %d bytes", brief(r), b.tree.Values())
-	}
-	b.bulk(t, true, "custom", "name\nweb01\n", Options{})
-	if b.tree.Values() != 0 {
-		t.Errorf("%d bytes are left of removed objects", b.tree.Values())
 	}
 }

@@ -15,7 +15,7 @@ import (
 // restart gives a bench as it would be after a stop: its tree is made from the records alone. What was before stands still.
 func (b *bench) restart(t testing.TB, later time.Duration) *bench {
 	t.Helper()
-	n := &bench{texts: b.texts, tree: meta.NewTree(b.tree.Catalog()), answers: b.answers, now: b.now.Add(later), who: b.who}
+	n := &bench{texts: b.texts, memory: b.memory, tree: meta.NewTree(b.tree.Catalog()), answers: b.answers, now: b.now.Add(later), who: b.who}
 	for _, r := range b.records {
 		back, err := belfry.DecodeRecord(r.Append(nil))
 		if err != nil {

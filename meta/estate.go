@@ -32,7 +32,7 @@ type Estate struct {
 	barred   map[belfry.ID]*Node // existing items with a bar in their name
 	reassess map[string]string   // marks of what is to be reassessed, by name
 	texts    int64               // see Texts
-	values   int64               // see Values
+	memory   int64               // see Memory
 	docTexts map[textOf]int64    // what each document counts for among them
 }
 

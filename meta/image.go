@@ -109,7 +109,7 @@ func (l *builder) state(id belfry.ID, s *belfry.State) {
 		l.tree.setStatus(n, s.Status)
 		l.tree.setCare(n, s.Care)
 		if e := l.tree.customers[n.Customer]; e != nil && n.Removed == 0 {
-			l.tree.addValues(e, lastSize(s)-lastSize(&n.State))
+			l.tree.addMemory(e, stateSize(s)-stateSize(&n.State))
 		}
 		n.State = *s
 	}

@@ -35,7 +35,7 @@ func (t *Tree) observe(b *belfry.Batch, pos uint64, arrival belfry.Time) {
 		n.State.LastData = at
 		for i := range cols {
 			if grown := cols[i].copyTo(&n.State, row); grown != 0 && n.Removed == 0 {
-				t.addValues(e, grown)
+				t.addMemory(e, grown)
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func indicatorColumns(b *belfry.Batch) (cols []indicator) {
 	return cols
 }
 
-// copyTo gives by how much the texts of the state have grown, as they are counted.
+// copyTo gives by how much the state has grown, as it is counted.
 func (c *indicator) copyTo(s *belfry.State, row int) (grown int64) {
 	if c.numbers != nil {
 		v := c.numbers[row]
@@ -77,16 +77,18 @@ func (c *indicator) copyTo(s *belfry.State, row int) (grown int64) {
 			return 0
 		}
 		if len(s.Numbers) <= c.at {
+			grown = WidthSize(c.width-len(s.Numbers), 0)
 			s.Numbers = widen(s.Numbers, c.width)
 		}
 		s.Numbers[c.at] = v
-		return 0
+		return grown
 	}
 	if v := c.texts[row]; v != "" {
-		for len(s.Texts) <= c.at {
-			s.Texts = append(s.Texts, "")
+		if wide := c.at + 1; len(s.Texts) < wide {
+			grown = WidthSize(0, wide-len(s.Texts))
+			s.Texts = append(s.Texts, make([]string, wide-len(s.Texts))...)
 		}
-		grown = ValueSize(len(v)) - ValueSize(len(s.Texts[c.at]))
+		grown += TextSize(len(v)) - TextSize(len(s.Texts[c.at]))
 		s.Texts[c.at] = strings.Clone(v) // v may be a piece of a whole request
 	}
 	return grown

@@ -30,7 +30,7 @@ func (t *Tree) applyRemoval(d *belfry.Doc) error {
 	}
 	t.policed -= len(e.policy.named)
 	t.texts -= e.texts
-	t.values -= e.values
+	t.memory -= e.memory
 	t.forgetAll(e)
 	t.registry.removeCustomer(e.ID)
 	return nil

@@ -6,7 +6,7 @@ import (
 
 // Texts that a customer has set up stay in memory for as long as they exist: details of items, what operators have written,
 // and documents. The tree counts their bytes while it applies records, so that somebody can limit them and the count is right
-// after a restart. Names of items are not counted: their number and their length have limits of their own.
+// after a restart. Items themselves have a count of their own, see Tree.Memory.
 
 // perText is counted for each answer, beside its bytes.
 const perText = 32
@@ -59,21 +59,6 @@ func DocSize(kind string, name string, body int) int64 {
 	return 0 // not in memory, or few and short
 }
 
-// shortValue is up to how many bytes the last text of an indicator does not count: the number of objects bounds such texts.
-const shortValue = 64
-
-// ValueSize is what the last text of an indicator counts for, of so many bytes. Last texts come with data, so they have a count
-// of their own: data must not be refused because somebody has set up much.
-func ValueSize(bytes int) int64 { return int64(max(bytes-shortValue, 0)) }
-
-// lastSize is what the last texts of an item count for.
-func lastSize(s *belfry.State) (n int64) {
-	for _, v := range s.Texts {
-		n += ValueSize(len(v))
-	}
-	return n
-}
-
 // textOf names a document of a customer.
 type textOf struct{ kind, name string }
 
@@ -91,24 +76,6 @@ func (t *Tree) TextsNow() int64 {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.texts
-}
-
-// Values is what the last texts of the customer's indicators count for.
-func (e *Estate) Values() int64 { return e.values }
-
-// Values is the same of all customers; for the goroutine that applies records.
-func (t *Tree) Values() int64 { return t.values }
-
-// ValuesNow is the same for everyone else.
-func (t *Tree) ValuesNow() int64 {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.values
-}
-
-func (t *Tree) addValues(e *Estate, n int64) {
-	e.values += n
-	t.values += n
 }
 
 func (t *Tree) addTexts(e *Estate, n int64) {
@@ -146,7 +113,5 @@ func (t *Tree) setCare(n *Node, to *belfry.Care) {
 
 // forgetTexts takes an item that is removed out of the count.
 func (t *Tree) forgetTexts(n *Node) {
-	e := t.customers[n.Customer]
-	t.addTexts(e, -DetailsSize(n.Details)-CareSize(n.State.Care))
-	t.addValues(e, -lastSize(&n.State))
+	t.addTexts(t.customers[n.Customer], -DetailsSize(n.Details)-CareSize(n.State.Care))
 }

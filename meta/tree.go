@@ -43,7 +43,7 @@ type Tree struct {
 	policed   int                                     // policies of all customers
 	texts     int64                                   // see Texts
 	nextRows  map[belfry.CustomerID]belfry.RowID      // of customers that the database does not have yet
-	values    int64                                   // see Values
+	memory    int64                                   // see Memory
 	settings  map[belfry.CustomerID]map[string]string // by name; of customer 0: of the instance
 	removed   map[belfry.CustomerID]belfry.Removal
 	secrets   *Secrets

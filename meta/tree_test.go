@@ -178,10 +178,13 @@ func visible(tree *Tree) map[belfry.ID]any {
 func checkIndexes(t *testing.T, tree *Tree) {
 	t.Helper()
 	e := tree.customers[1]
-	alive := 0
+	alive, memory := 0, int64(0)
 	for _, n := range tree.nodes.From(0) {
 		if n == nil {
 			continue
+		}
+		if n.Removed == 0 {
+			memory += ItemSize(n.Kind, n.Name) + stateSize(&n.State)
 		}
 		found := false
 		e.ByStatus(n.State.Status, func(m *Node) bool { found = found || m == n; return true })
@@ -216,6 +219,9 @@ func checkIndexes(t *testing.T, tree *Tree) {
 	}
 	if o, r, v := tree.Size(); o+r+v != alive {
 		t.Errorf("size says %d, %d items exist", o+r+v, alive)
+	}
+	if e.Memory() != memory || tree.MemoryNow() != memory {
+		t.Errorf("items count for %d bytes, in all for %d; they take %d", e.Memory(), tree.MemoryNow(), memory)
 	}
 }
 
@@ -277,8 +283,7 @@ func TestTreeReplayOverNewerStates(t *testing.T) {
 				continue
 			}
 			if now := want.Node(n.ID); now.Removed == 0 {
-				got.setStatus(n, now.State.Status)
-				n.State = want.States([]belfry.ID{n.ID})[0].State
+				(&builder{tree: got}).state(n.ID, &want.States([]belfry.ID{n.ID})[0].State)
 			}
 		}
 		h.apply(t, got, from)

@@ -76,9 +76,21 @@ func (p *service) settledHeap() (heap int64) {
 	if status, answer := p.post("/api/send", strings.NewReader("type,resname,object,class,view,i1\ndata,web01,cpu,cpu,web01,1\n")); status != 200 {
 		p.t.Fatalf("%d %s", status, answer)
 	}
-	p.until("the metadata are written", func() bool { return p.metric("belfry_backlog_records") == 0 })
+	p.until("the metadata are written", func() bool { return strings.Contains(p.administer("/metrics"), "\nbelfry_backlog_records 0\n") })
+	text := p.administer("/debug/pprof/heap?gc=1&debug=1")
+	found := regexp.MustCompile(`# HeapAlloc = (\d+)`).FindStringSubmatch(text)
+	if found == nil {
+		p.t.Fatalf("no heap in the profile: %.200s", text)
+	}
+	heap, _ = strconv.ParseInt(found[1], 10, 64)
+	return heap
+}
+
+// administer asks the address for administration.
+func (p *service) administer(path string) string {
+	p.t.Helper()
 	admin := regexp.MustCompile(`listening for administration" .*addr=(\S+)`).FindAllStringSubmatch(p.logged(), -1)
-	r, err := http.Get("http://" + admin[len(admin)-1][1] + "/debug/pprof/heap?gc=1&debug=1")
+	r, err := http.Get("http://" + admin[len(admin)-1][1] + path)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -87,12 +99,7 @@ func (p *service) settledHeap() (heap int64) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	found := regexp.MustCompile(`# HeapAlloc = (\d+)`).FindSubmatch(text)
-	if found == nil {
-		p.t.Fatalf("no heap in the profile: %.200s", text)
-	}
-	heap, _ = strconv.ParseInt(string(found[1]), 10, 64)
-	return heap
+	return string(text)
 }
 
 func (p *service) openFiles() int {

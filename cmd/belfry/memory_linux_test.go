@@ -180,3 +180,87 @@ func TestSmallContainerLongRows(t *testing.T) {
 	p.until("all rows are visible", func() bool { return p.rows(key, "objectlog") >= int(taken.Load()) })
 	p.stop()
 }
+
+// TestSmallContainerFilled: two customers send objects with as much in them as they can, until they are refused. Others send,
+// query and create all the while, and everything can be removed again.
+func TestSmallContainerFilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
+	dir := group(t, 512<<20)
+	p := newProcess(t, func(p *process) { p.as = inGroup(dir) })
+	small := p.key("small", "readwritedelete")
+	if a := p.post("/api/provisioning/custom", small, "name\nmine\n"); a.status != 200 {
+		t.Fatal(a)
+	}
+	keys := []string{p.customer("texts"), p.customer("names")}
+	bodies := []func(n int) string{
+		func(n int) string { // a hundred short texts each
+			var b strings.Builder
+			b.WriteString("type,resname,object,class,view")
+			for i := range 100 {
+				fmt.Fprintf(&b, ",i%d", i+1)
+			}
+			for i := range 500 {
+				fmt.Fprintf(&b, "\ndata,res,o%d,c,res%s", 500*n+i, strings.Repeat(","+strings.Repeat("x", 64), 100))
+			}
+			return b.String() + "\n"
+		},
+		func(n int) string { // long names
+			var b strings.Builder
+			b.WriteString("type,resname,object,class,view,i1\n")
+			for i := range 5000 {
+				fmt.Fprintf(&b, "data,res,%s%d,c,res,1\n", strings.Repeat("x", 200), 5000*n+i)
+			}
+			return b.String()
+		},
+	}
+	var full [2]atomic.Bool
+	lines := new(atomic.Int64)
+	parallel(3, func(i int) {
+		if i == 2 { // somebody else
+			for n := 0; !full[0].Load() || !full[1].Load(); n++ {
+				a := p.post("/api/send", small, fmt.Sprintf("type,resname,object,class,view,i1\ndata,mine,o%d,c,mine,%d\n", n%100, n))
+				if a.status != 200 && !a.busy() {
+					t.Errorf("somebody else: %s", a)
+					return
+				}
+				lines.Add(1)
+			}
+			return
+		}
+		defer full[i].Store(true)
+		for n, refused := 0, 0; refused < 20 && n < 400; n++ {
+			switch a := p.post("/api/send", keys[i], bodies[i](n)); {
+			case strings.Contains(a.text, "limit_reached"):
+				refused++
+			case a.status != 200 && !a.busy():
+				t.Errorf("body %d: %s", n, a)
+				return
+			}
+		}
+	})
+	t.Logf("%d requests of somebody else; memory %d MiB at most", lines.Load(), p.memory("VmHWM"))
+	if n := killed(t, dir); n != "0" {
+		t.Errorf("%s processes were ended by the system", n)
+	}
+	for range 20 {
+		if a := p.ask("GET", "/readyz", ""); a.StatusCode != 200 {
+			t.Errorf("when all is full: %s", a.body)
+		}
+		if a := p.post("/api/send", small, "type,resname,object,class,view,i1\ndata,mine,last,c,mine,1\n"); a.status != 200 {
+			t.Errorf("somebody else when all is full: %s", a)
+		}
+	}
+	p.stop()
+	p.start()
+	for _, key := range keys {
+		if a := p.ask("DELETE", "/api/provisioning/custom", "name\nres\n", "X-Api-Key: "+key, "Content-Type: text/csv"); a.StatusCode != 200 {
+			t.Errorf("removal: %s", a.body)
+		}
+	}
+	if n := p.metric("belfry_items_bytes"); n > 1<<20 {
+		t.Errorf("%d bytes of items are left", n)
+	}
+	p.stop()
+}

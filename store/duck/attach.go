@@ -170,8 +170,15 @@ func (fs *files) detachAll(ctx context.Context) error {
 			}
 			fs.checkLog(f, false)
 			if (f.dirty > long || f.log.lost) && !f.stale {
-				errs = append(errs, fs.conn.exec(ctx, "CHECKPOINT "+f.alias))
-				f.stampItems()
+				err := fs.conn.exec(ctx, "CHECKPOINT "+f.alias)
+				switch {
+				case err == nil:
+					f.stampItems()
+				case shortOfMemory(err) && !f.log.lost: // all is in the log, which the next start reads
+					fs.log.Warn("a log is left for the next start, as there is too little memory to fold it into its file", "file", f.path, "err", err)
+				default:
+					errs = append(errs, err)
+				}
 			}
 			errs = append(errs, fs.detach(f))
 		}

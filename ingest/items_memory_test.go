@@ -1,0 +1,195 @@
+package ingest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry"
+	"belfry/meta"
+)
+
+// fillWith sends rows for objects of web01, each with the given values, and gives the report.
+func (b *bench) fillWith(t testing.TB, columns, values string, objects ...string) belfry.Report {
+	t.Helper()
+	body := "type,resname,object,class,view," + columns + "\n"
+	for _, o := range objects {
+		body += "data,web01," + o + ",state,web01," + values + "\n"
+	}
+	_, r := b.send(t, body, Options{})
+	return r
+}
+
+// TestItemsMemory: items and their last values are limited by what they take. Rows that let nothing grow are always taken, and
+// what is counted is what is there, also after a restart and a removal.
+func TestItemsMemory(t *testing.T) {
+	b := newBench(t)
+	before := b.tree.Memory()
+	b.provision(t, "web01")
+	long := strings.Repeat("x", 30_000)
+	b.fillWith(t, "i1,i2", "1,up", "old")
+	small := meta.ItemSize(belfry.KindObject, "old") + meta.WidthSize(2, 2) + meta.TextSize(2)
+	if got := b.tree.Memory() - before; got != meta.ItemSize(belfry.KindResource, "web01")+small {
+		t.Fatalf("a resource with an object takes %d bytes", got)
+	}
+	const limit = 240_000 // 210,000 for new objects
+	b.memory.Store(limit)
+	_, r := b.send(t, "type,resname,object,i2\n"+strings.Repeat("data,web01,old,"+long+"\n", 10), Options{})
+	if r.Accepted != 10 {
+		t.Fatalf("rows of one object: %s", brief(r))
+	}
+	r = b.fillWith(t, "i1,i2", "1,"+long, names("new", 10)...)
+	if r.Accepted != 5 || r.Rejected != 5 || r.Created.Objects != 5 {
+		t.Fatalf("rows of ten new objects: %s, %d bytes", brief(r), b.tree.Memory())
+	}
+	if e := r.Errors[0]; e.Row != 6 || e.Code != belfry.LimitReached || e.Column != "object" || !strings.Contains(e.Message, "205.1 KiB are allowed") {
+		t.Errorf("%+v", e)
+	}
+	if got := b.tree.Estate(b.who.Customer).Count(belfry.KindObject); got != 6 {
+		t.Errorf("%d objects: a refused row has left one", got)
+	}
+	full := b.tree.Memory()
+	b = b.restart(t, 0)
+	if b.memory.Store(limit); b.tree.Memory() != full {
+		t.Errorf("%d bytes after a restart, were %d", b.tree.Memory(), full)
+	}
+	if r := b.fillWith(t, "i1,i2", "2,down", "old", "new1", "short", "short2"); r.Accepted != 4 || r.Created.Objects != 2 {
+		t.Errorf("shorter texts, and small objects that find room: %s", brief(r))
+	}
+	if r := b.fillWith(t, "i1,i2", "2,"+long, "old", "new1", "short", "short2"); r.Accepted != 3 || r.Errors[0].Row != 4 || r.Errors[0].Column != "i2" {
+		t.Errorf("the texts that there were, one in the room for those that exist, and one too many: %s", brief(r))
+	}
+	if _, r := b.send(t, "type,resname,object,timestamp,i2\ndata,web01,short2,"+belfry.At(b.time().Add(-time.Hour)).String()+","+long+"\n", Options{}); r.Accepted != 1 {
+		t.Errorf("a late row, whose text is not kept: %s", brief(r))
+	}
+	if _, r := b.bulk(t, true, "custom", "name\nweb01\n", Options{}); r.Accepted != 1 || b.tree.Memory() != before {
+		t.Errorf("%s; %d bytes are left of what was removed, %d were there", brief(r), b.tree.Memory(), before)
+	}
+}
+
+// TestItemsOfManyNumbers: numbers count by how many places an object has for them.
+func TestItemsOfManyNumbers(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "web01")
+	b.fillWith(t, "i1", "1", names("n", 100)...)
+	b.memory.Store(b.tree.Memory() + 10*meta.WidthSize(99, 0))
+	if r := b.fillWith(t, "i1,i100", "1,2", names("n", 100)...); r.Accepted != 10 || r.Errors[0].Code != belfry.LimitReached {
+		t.Errorf("%s", brief(r))
+	}
+	if r := b.fillWith(t, "i1,i100", "3,", names("n", 100)...); r.Accepted != 100 {
+		t.Errorf("values in places that there are: %s", brief(r))
+	}
+	if r := b.fillWith(t, "i1", "3", "one-more"); r.Accepted != 0 {
+		t.Errorf("a new object: %s", brief(r))
+	}
+	for _, provision := range []struct{ pkg, body string }{
+		{"custom", "name\nr\n"}, {"view", "name,view\nv,MAIN\n"}, {"label", "name,text\nl,t\n"}, {"object", "name,resname,view,class\no,web01,web01,state\n"},
+	} {
+		if _, r := b.bulk(t, false, provision.pkg, provision.body, Options{}); r.Accepted != 0 || r.Errors[0].Code != belfry.LimitReached {
+			t.Errorf("a %s: %s", provision.pkg, brief(r))
+		}
+	}
+	if _, r := b.send(t, "type,resname,view,parentview,class\ncreateview,web01,inside,web01,generic\n", Options{}); r.Accepted != 0 {
+		t.Errorf("a view inside: %s", brief(r))
+	}
+}
+
+// TestItemsOfOthers: one customer cannot take all of the memory when there are others, and two that have much cannot shut out one
+// that has little.
+func TestItemsOfOthers(t *testing.T) {
+	b := newBench(t)
+	fill := func(c belfry.CustomerID, objects int) belfry.Report {
+		b.who.Scope = belfry.Whole(c)
+		b.bulk(t, false, "custom", "name\nweb01\n", Options{})
+		return b.fillWith(t, "i1", "1", names("o", objects)...)
+	}
+	const limit = 1 << 20
+	b.memory.Store(limit)
+	first := b.who.Customer
+	fill(first, 3000)
+	if alone := b.tree.Memory(); alone < limit*7/8-1000 || alone > limit*7/8 {
+		t.Errorf("a customer that is alone has %d of %d bytes", alone, limit)
+	}
+	b.bulk(t, true, "custom", "name\nweb01\n", Options{})
+	second, err := b.CreateCustomer("second", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	third, err := b.CreateCustomer("third", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(first, 3000)
+	if own := b.tree.Estate(first).Memory(); own < limit*21/32-1000 || own > limit*21/32 {
+		t.Errorf("one of three has %d of %d bytes", own, limit)
+	}
+	fill(second.ID, 3000)
+	if r := fill(third.ID, 40); r.Accepted < 20 || r.Accepted == 40 {
+		t.Errorf("the third, which has little: %s", brief(r))
+	}
+	if all := b.tree.Memory(); all > limit {
+		t.Errorf("all have %d of %d bytes", all, limit)
+	}
+	b.who.Scope = belfry.Whole(first)
+	before := b.tree.Memory() - b.tree.Estate(second.ID).Memory()
+	if _, _, err := b.RemoveCustomerOnce(t.Context(), b.who, "second", Repeat{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.tree.Memory(); got != before {
+		t.Errorf("%d bytes after a customer was removed, want %d", got, before)
+	}
+}
+
+// TestRowsOfNewObjects: what a row creates is in the same record as the row, also when the body takes several turns, and the
+// rows of an object stay in order.
+func TestRowsOfNewObjects(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "web01")
+	b.fillWith(t, "i1", "1", "ready")
+	const rows = 4 * turnOpen
+	var body strings.Builder
+	body.WriteString("type,resname,object,class,view,i1,log\n")
+	for i := range rows {
+		switch i % 4 {
+		case 0:
+			fmt.Fprintf(&body, "data,web01,ready,,,%d,\n", i)
+		case 1:
+			fmt.Fprintf(&body, "log,web01,l%d,lines,web01,,line\n", i/8)
+		default:
+			fmt.Fprintf(&body, "data,web01,o%d,state,web01,%d,\n", i/40, i)
+		}
+	}
+	b.records = nil
+	if code, r := b.send(t, body.String(), Options{}); code != 200 || r.Accepted != rows {
+		t.Fatalf("%d %s", code, brief(r))
+	}
+	if len(b.records) < 3 {
+		t.Errorf("%d turns", len(b.records))
+	}
+	last := map[int64]float64{}
+	for _, rec := range b.records {
+		have := map[belfry.ID]bool{}
+		for _, batch := range rec.Batches {
+			if batch.Collection != belfry.ObjectData && batch.Collection != belfry.ObjectLog {
+				continue
+			}
+			for row, id := range batch.Column(belfry.ItemColumn).Ints {
+				have[belfry.ID(id)] = true
+				if batch.Collection == belfry.ObjectLog {
+					continue
+				}
+				v := batch.Column("i1").Numbers[row]
+				if v < last[id] {
+					t.Errorf("item %d: %v comes after %v", id, v, last[id])
+				}
+				last[id] = v
+			}
+		}
+		for _, it := range rec.Items {
+			if it.Kind == belfry.KindObject && !have[it.ID] {
+				t.Errorf("%s was created without a row", it.Name)
+			}
+		}
+	}
+}
