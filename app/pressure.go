@@ -25,8 +25,8 @@ type pressure struct {
 	over    atomic.Pointer[int64] // what was used when it was too much; nil while it is not
 	freed   time.Time
 	trimmed time.Time
-	since   time.Time    // when it became too much; zero while it is not
-	lasts   func(string) // told that it has been too much for long, and why; with an empty text once it is not
+	since   time.Time              // when it became too much; zero while it is not
+	lasts   func(string)           // told that it has been too much for long, and why; with an empty text once it is not
 	end     atomic.Pointer[func()] // ends queries; nil before there are any
 }
 
