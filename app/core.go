@@ -32,6 +32,7 @@ type core struct {
 	damage   []string
 	last     belfry.Time // of the newest record in the journal
 	wrote    func(error) // told how appends to the journal end; nil for none
+	marked   func(error) // told whether the end of the journal is noted; nil for none
 
 	accepted map[string]bool // parts whose loss has been accepted at this start
 	told     []string        // texts of events about it
@@ -109,12 +110,12 @@ func segmentSize(dir string) int64 {
 func (c *core) replay(ctx context.Context, each func(r *belfry.Record, fresh bool) error) error {
 	records, news := 0, 0
 	start := time.Now()
-	finder := newLossFinder(c.gaps, c.earliestLoss())
+	finder, e := newLossFinder(c.gaps, c.earliestLoss()), c.evidence()
 	err := c.journal.Replay(0, func(pos uint64, payload []byte) error {
 		r, err := belfry.DecodeRecord(payload)
 		if err != nil {
 			c.lost(pos, err)
-			finder.insert(c.unused(pos))
+			finder.insert(e.unused(pos))
 			return nil
 		}
 		finder.record(pos, r.Time.Std())
@@ -126,7 +127,7 @@ func (c *core) replay(ctx context.Context, each func(r *belfry.Record, fresh boo
 			news++
 			if err := c.tree.Replay(r); err != nil {
 				c.lost(pos, err)
-				finder.insert(c.unused(pos))
+				finder.insert(e.unused(pos))
 				fresh = false
 			}
 		}

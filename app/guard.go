@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -71,6 +73,31 @@ func (s *service) journalFailed(err error) {
 	if !errors.Is(err, journal.ErrGone) && !errors.Is(err, journal.ErrLockLost) {
 		s.trouble.journal.told(err)
 	}
+}
+
+// endNoted is told why the note of the journal's end cannot be used or written, and of nil when it is written.
+func (s *service) endNoted(err error) {
+	if err == nil {
+		s.faults.end(faultEnd)
+		return
+	}
+	path := filepath.Join(s.journalDir(), "end")
+	problem, remedy := endProblem(path, err)
+	s.faults.begin(faultEnd, false, fmt.Sprintf("%s: %s. %s", path, problem, remedy))
+}
+
+// endProblem is what operators read about the file journal/end, from the service as from Verify.
+func endProblem(path string, err error) (problem, remedy string) {
+	var system *fs.PathError
+	switch {
+	case errors.Is(err, journal.ErrBadMark):
+		remedy = "The service replaces it with its next record."
+	case errors.As(err, &system):
+		remedy = "Look at its permissions and at the disk: " + explain(path, err) + "."
+	default:
+		remedy = "Move it away: the service writes a new one with its next record."
+	}
+	return "the note of the journal's end cannot be used: " + err.Error(), remedy + " Until then a loss of the last records of the journal may go unnoticed."
 }
 
 // rowsFailed is told how an attempt to store rows ended, and how many have failed in a row.

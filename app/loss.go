@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,6 +28,7 @@ import (
 
 const (
 	faultLoss = "journal_loss"
+	faultEnd  = "journal_end"
 	lossFile  = "journal_loss"
 	// lossMargin is how long before the last note of the clock the first lost record may have arrived.
 	lossMargin = time.Hour
@@ -39,6 +39,7 @@ const (
 type gap struct {
 	from, to uint64
 	why      string
+	segment  string // the file that is damaged; empty when there is none to name
 }
 
 // loss is what an administrator has to know about lost records.
@@ -48,62 +49,11 @@ type loss struct {
 	To        time.Time `json:"to"`
 	Why       string    `json:"why"`
 	Confirmed bool      `json:"confirmed"`
+	Segment   string    `json:"-"` // the file that is damaged; empty when there is none to name
 }
 
 func (l *loss) span() string {
 	return l.From.UTC().Format(time.RFC3339) + " and " + l.To.UTC().Format(time.RFC3339)
-}
-
-// noteGap adds lost positions. Those that have arrived everywhere are no loss.
-func (c *core) noteGap(g gap) {
-	if g.to > min(c.stored, c.moved) && !c.accepted[lossJournal] {
-		c.gaps = append(c.gaps, g)
-	}
-}
-
-// unused is the gap of a record that is there but cannot be used; none if it has arrived everywhere.
-func (c *core) unused(pos uint64) (list []gap) {
-	if pos > min(c.stored, c.moved) {
-		list = []gap{{pos, pos, unusable(pos)}}
-	}
-	return list
-}
-
-// findGaps looks for lost positions in what Open has found.
-func (c *core) findGaps() {
-	for _, d := range c.journal.Damaged() {
-		if d.From == 0 || d.Torn {
-			continue
-		}
-		to := d.To
-		if to == 0 {
-			to = d.From | math.MaxUint32
-		}
-		c.noteGap(gap{d.From, to, d.String()})
-	}
-	c.checkCounts(c.stored, "the metadata")
-	if begins, _, _ := c.journal.Bounds(); c.moved < begins && !c.accepted[lossRows] && !c.accepted[lossMetadata] {
-		c.noteGap(gap{c.moved + 1, begins, fmt.Sprintf("the journal begins after %s, and the rows have been stored up to %s", position(begins), position(c.moved))})
-	}
-}
-
-// checkCounts notes a gap if the journal does not have the records that a consumer has.
-func (c *core) checkCounts(pos uint64, who string) {
-	last, ok := endsBefore(c.journal, pos)
-	if !ok || c.accepted[lossMetadata] {
-		return
-	}
-	why := fmt.Sprintf("the journal ends at %s, before what %s have (%s)", position(last), who, position(pos))
-	c.Log.Warn("the journal ends early", "journal", position(last), "others", position(pos))
-	// Nobody knows how many records followed.
-	c.noteGap(gap{last + 1, pos | math.MaxUint32, why})
-}
-
-// endsBefore reports whether the journal lacks records up to pos that Open has not found to be lost, and how far it goes.
-func endsBefore(j *journal.Journal, pos uint64) (last uint64, lacks bool) {
-	last, ok := j.Counts(pos)
-	found := func(d journal.Damage) bool { return !d.Torn && last < d.From && pos <= d.To }
-	return last, !ok && !slices.ContainsFunc(j.Damaged(), found)
 }
 
 // lossFinder finds out between which records the gaps lie, while the journal is replayed.
@@ -144,7 +94,7 @@ func (f *lossFinder) end(at time.Time) {
 	if at.Before(f.before) { // the clock was set back
 		f.before, at = at, f.before
 	}
-	f.found = append(f.found, loss{Position: position(g.from), From: f.before, To: at, Why: g.why})
+	f.found = append(f.found, loss{Position: position(g.from), From: f.before, To: at, Why: g.why, Segment: g.segment})
 }
 
 // rest ends the gaps behind which there is no record. Very many losses become one: every query is compared with each.
@@ -156,6 +106,7 @@ func (f *lossFinder) rest(now time.Time) []loss {
 		return f.found
 	}
 	all := f.found[0]
+	all.Segment = ""
 	all.Why = fmt.Sprintf("%s, and %d places more", all.Why, len(f.found)-1)
 	for _, l := range f.found[1:] {
 		if l.To.After(all.To) {
@@ -187,7 +138,7 @@ func (c *core) keepLosses(found []loss, before func() error) error {
 	}
 	news := false
 	for _, l := range found {
-		if !slices.ContainsFunc(known, func(k loss) bool { return k.Position == l.Position }) {
+		if findLoss(known, l) == nil {
 			known, news = append(known, l), true
 			c.Log.Error("records of the journal are lost", "from", l.From, "to", l.To, "why", l.Why)
 		}
@@ -202,6 +153,15 @@ func (c *core) keepLosses(found []loss, before func() error) error {
 		return nil
 	}
 	return writeLosses(path, known)
+}
+
+// findLoss finds a loss in a list by its position.
+func findLoss(list []loss, l loss) *loss {
+	i := slices.IndexFunc(list, func(k loss) bool { return k.Position == l.Position })
+	if i < 0 {
+		return nil
+	}
+	return &list[i]
 }
 
 func readLosses(path string) (list []loss, err error) {

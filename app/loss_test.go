@@ -16,14 +16,14 @@ func minute(n int) time.Time { return time.Date(2026, 11, 16, 8, n, 0, 0, time.U
 // Lost records arrived between the records around them.
 func TestLossSpans(t *testing.T) {
 	const seg = 7 << 32
-	f := newLossFinder([]gap{{seg | 8, seg | 9, "end"}, {seg | 3, seg | 4, "middle"}}, minute(0))
+	f := newLossFinder([]gap{{from: seg | 8, to: seg | 9, why: "end"}, {from: seg | 3, to: seg | 4, why: "middle"}}, minute(0))
 	f.record(seg|1, minute(1))
 	f.record(seg|2, minute(2))
 	f.record(seg|5, minute(5))
-	f.insert([]gap{{seg | 6, seg | 6, "unusable"}})
-	f.insert([]gap{{seg | 7, seg | 7, "unusable"}})
+	f.insert([]gap{{from: seg | 6, to: seg | 6, why: "unusable"}})
+	f.insert([]gap{{from: seg | 7, to: seg | 7, why: "unusable"}})
 	f.record(seg|10, minute(10))
-	f.insert([]gap{{seg | 11, seg | 11, "last"}})
+	f.insert([]gap{{from: seg | 11, to: seg | 11, why: "last"}})
 	want := []loss{
 		{Position: "7·3", From: minute(2), To: minute(5), Why: "middle"},
 		{Position: "7·6", From: minute(5), To: minute(10), Why: "unusable"},
@@ -33,13 +33,13 @@ func TestLossSpans(t *testing.T) {
 	if d := cmp.Diff(want, f.rest(minute(30))); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	f = newLossFinder([]gap{{seg | 1, seg | 4, "all"}}, minute(0))
+	f = newLossFinder([]gap{{from: seg | 1, to: seg | 4, why: "all"}}, minute(0))
 	if d := cmp.Diff([]loss{{Position: "7·1", From: minute(0), To: minute(30), Why: "all"}}, f.rest(minute(30))); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 	f = newLossFinder(nil, minute(0))
 	for i := range 2 * maxLosses {
-		f.insert([]gap{{seg | uint64(2*i+1), seg | uint64(2*i+1), "odd"}})
+		f.insert([]gap{{from: seg | uint64(2*i+1), to: seg | uint64(2*i+1), why: "odd"}})
 		f.record(seg|uint64(2*i+2), minute(i))
 	}
 	if all := f.rest(minute(999)); len(all) != 1 || all[0].From != minute(0) || all[0].To != minute(2*maxLosses-1) {

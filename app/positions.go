@@ -35,24 +35,25 @@ func (c *core) openJournal(ctx context.Context) error {
 	if err := c.reopenJournal(o); err != nil {
 		return err
 	}
-	begins, _, next := c.journal.Bounds()
-	if c.stored < begins {
-		return c.olderMetadata(ctx, o, fmt.Sprintf("the metadata have the records up to %s, and the journal begins after %s: "+
-			"the metadata are older than the journal", position(c.stored), position(begins)))
+	e := c.evidence()
+	if why := e.older(0); why != "" {
+		return c.olderMetadata(ctx, o, why)
 	}
-	c.findGaps()
-	if next <= c.stored { // its positions must not be used a second time
+	c.gaps = append(c.gaps, e.gaps()...)
+	if _, _, next := c.journal.Bounds(); next <= c.stored { // its positions must not be used a second time
 		o.Next = c.stored>>32 + 1
 		return c.reopenJournal(o)
 	}
 	return nil
 }
 
+func (c *core) evidence() *evidence { return &evidence{c.journal, c.stored, c.moved, c.accepted} }
+
 func (c *core) journalDir() string { return filepath.Join(c.cfg.Load().Data, "journal") }
 
 func (c *core) journalOptions() journal.Options {
 	return journal.Options{
-		Log: c.Log.With("part", "journal"), SegmentSize: segmentSize(existing(c.journalDir())), Guard: c.lock.Check, Failed: c.wrote,
+		Log: c.Log.With("part", "journal"), SegmentSize: segmentSize(existing(c.journalDir())), Guard: c.lock.Check, Failed: c.wrote, Marked: c.marked,
 	}
 }
 
@@ -97,15 +98,15 @@ func (c *core) skipRows(ctx context.Context) error {
 
 // checkRows compares how far the rows have come with the journal, before anything is replayed.
 func (c *core) checkRows(ctx context.Context, rows uint64) error {
-	_, reached, next := c.journal.Bounds()
-	switch {
-	case c.accepted[lossMetadata] || c.accepted[lossJournal]:
+	if c.accepted[lossMetadata] || c.accepted[lossJournal] {
 		return nil
-	case rows >= next:
-		return c.olderMetadata(ctx, c.journalOptions(),
-			fmt.Sprintf("the rows have come to %s, and the journal ends at %s: journal and metadata are older than the rows", position(rows), position(reached)))
 	}
-	c.checkCounts(rows, "the rows")
+	e := c.evidence()
+	if why := e.older(rows); why != "" {
+		return c.olderMetadata(ctx, c.journalOptions(), why)
+	}
+	c.gaps = append(c.gaps, e.end(rows, "the rows")...)
+	_, reached, _ := c.journal.Bounds()
 	if rows > reached && rows > c.stored {
 		c.Log.Warn("the row store has records that the journal has lost; item ids are left out", "rows", position(rows), "journal", position(reached))
 		return c.skipItems(ctx, 0, skipLost)

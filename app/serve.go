@@ -83,7 +83,7 @@ func Serve(ctx context.Context, o Options) error {
 	s.pressure.lasts = s.memoryLasts
 	s.faults.load(filepath.Join(o.Config.Data, faultsFile))
 	s.newTroubles()
-	s.wrote = s.journalFailed
+	s.wrote, s.marked = s.journalFailed, s.endNoted
 	warnReadable(o.Config, o.Log)
 	s.notReady("the service is starting; try again shortly")
 	err = s.open(ctx)

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"belfry"
 	"belfry/journal"
@@ -19,6 +21,7 @@ import (
 type Verification struct {
 	Files    int            `json:"files"` // that were read
 	Problems []duck.Problem `json:"problems"`
+	Known    []duck.Problem `json:"known,omitempty"`  // losses that were confirmed, so nothing needs to be done
 	Unread   []duck.Problem `json:"unread,omitempty"` // files that could not be looked at
 }
 
@@ -50,20 +53,22 @@ func Verify(ctx context.Context, o Options) (v Verification, err error) {
 	if err != nil {
 		return v, err
 	}
-	p := verifier{cfg: o.Config}
+	p := verifier{cfg: o.Config, rows: rows.Reached}
 	err = p.run(ctx)
-	return Verification{Files: rows.Files + p.files, Problems: append(p.problems, rows.Problems...), Unread: rows.Unread}, err
+	return Verification{Files: rows.Files + p.files, Problems: append(p.problems, rows.Problems...), Known: p.known, Unread: rows.Unread}, err
 }
 
 // verifier looks at all parts but the rows.
 type verifier struct {
 	cfg      *Config
 	problems []duck.Problem
+	known    []duck.Problem
 	files    int
 
-	places  places
-	facts   meta.Facts
-	journal *journal.Journal // nil when it cannot be read
+	places places
+	facts  meta.Facts
+	rows   uint64 // the row store has records up to here
+	losses []loss // what starts have noted
 }
 
 func (v *verifier) found(file, problem, remedy string) {
@@ -82,14 +87,13 @@ func (v *verifier) run(ctx context.Context) (err error) {
 	if p := &v.places; !p.meta.used && !p.journal.used && !p.rows.used && p.dir.id == "" {
 		return nil // a service that has never run
 	}
-	if v.metadata(ctx) {
+	readable := v.metadata(ctx)
+	if readable {
 		v.instances()
 	}
-	v.segments()
-	if v.journal != nil && v.facts.Instance != "" {
-		v.positions()
-	}
-	return v.losses()
+	v.readLosses()
+	v.segments(readable)
+	return nil
 }
 
 // metadata reports whether they can be read.
@@ -137,11 +141,11 @@ func (v *verifier) instances() {
 const (
 	journalRemedy = "If there is a copy of the journal as it was when the service ended, put it in place. Otherwise start the service: it tells which rows may be missing, until you confirm it with belfry fault confirm " + faultLoss + "."
 	storedRemedy  = "Nothing is lost by it: the metadata and the rows have what was there. The file goes by itself."
-	knownRemedy   = "Nothing needs to be done: the loss was confirmed, and what is left counts. The file goes by itself."
+	knownRemedy   = "Nothing needs to be done: the loss was confirmed, and what is left counts. The segment goes by itself."
 )
 
-// segments reads every record of the journal.
-func (v *verifier) segments() {
+// segments reads every record of the journal. How far it must go can be judged only if the metadata can be read.
+func (v *verifier) segments(judge bool) {
 	dir := v.places.journal.path
 	if !v.places.journal.used {
 		if v.places.meta.used {
@@ -151,83 +155,97 @@ func (v *verifier) segments() {
 	}
 	j, err := journal.Read(dir)
 	if err == nil {
-		err = j.Replay(0, func(pos uint64, payload []byte) error {
-			if _, err := belfry.DecodeRecord(payload); err != nil {
-				v.found(dir, unusable(pos), journalRemedy)
-			}
-			return nil
-		})
+		err = v.records(&evidence{journal: j, stored: v.facts.Stored, moved: v.facts.Rows}, judge)
 	}
 	if err != nil {
 		v.found(dir, err.Error(), "Give this user the right to read it, or check the disk.")
 		return
 	}
-	v.journal = j
 	_, segments := j.Size()
 	v.files += segments
-	if why := j.MarkProblem(); why != "" {
-		v.found(filepath.Join(dir, "end"), "not usable: "+why, "The next start replaces it. Until then nobody can tell whether the last records of the journal were lost.")
-	}
-	for _, d := range j.Damaged() {
-		remedy := journalRemedy
-		switch {
-		case d.Torn:
-			continue // as a crash leaves it; what others have beyond it is looked at by its position
-		case v.confirmed(d.From):
-			remedy = knownRemedy
-		case d.From == 0, d.To != 0 && d.To <= min(v.facts.Stored, v.facts.Rows):
-			remedy = storedRemedy
-		}
-		v.found(filepath.Join(dir, d.Segment), d.String(), remedy)
+	if err := j.MarkProblem(); err != nil {
+		path := filepath.Join(dir, "end")
+		problem, remedy := endProblem(path, err)
+		v.found(path, problem, remedy)
 	}
 }
 
-// positions compares how far the metadata have come with the journal.
-func (v *verifier) positions() {
+// records finds what is lost in the way that a start does.
+func (v *verifier) records(e *evidence, judge bool) error {
+	var gaps []gap
 	dir := v.places.journal.path
-	begins, _, _ := v.journal.Bounds()
-	if v.facts.Stored < begins {
-		v.found(v.places.meta.path, fmt.Sprintf("has the records up to %s, and the journal begins after %s: the metadata are older than the journal", position(v.facts.Stored), position(begins)),
-			"Restore all parts of the data from the same backup. To go on without what was created or changed in between, start once with --accept-loss="+lossMetadata+".")
-	} else if v.facts.Rows < begins {
-		v.found(dir, fmt.Sprintf("begins after %s, and the rows have been stored up to %s: segments are missing", position(begins), position(v.facts.Rows)), journalRemedy)
-	}
-	for _, pos := range []uint64{v.facts.Stored, v.facts.Rows} {
-		if last, lacks := endsBefore(v.journal, pos); lacks {
-			remedy := journalRemedy
-			if v.confirmed(last + 1) {
-				remedy = knownRemedy
-			}
-			v.found(dir, fmt.Sprintf("ends at %s, before what the metadata and the rows have (%s): records are missing at the end", position(last), position(pos)), remedy)
-			return
+	why := e.older(v.rows)
+	switch {
+	case judge && why != "": // then a start refuses, and looks no further
+		v.found(v.places.meta.path, why, "Restore all parts of the data from the same backup. To go on without what was created or changed in between, start once with --accept-loss="+lossMetadata+".")
+		return nil
+	case judge:
+		gaps = append(e.gaps(), e.end(v.rows, "the rows")...)
+	default:
+		for _, d := range e.journal.Damaged() {
+			gaps = append(gaps, e.damaged(d)...)
 		}
 	}
-}
-
-// confirmed tells whether an administrator knows of the loss that begins at a position.
-func (v *verifier) confirmed(from uint64) bool {
-	list, err := readLosses(filepath.Join(v.cfg.Data, lossFile))
-	if err != nil {
-		return false // losses tells about it
+	finder := newLossFinder(gaps, time.Time{})
+	err := e.journal.Replay(0, func(pos uint64, payload []byte) error {
+		r, err := belfry.DecodeRecord(payload)
+		if err == nil {
+			finder.record(pos, r.Time.Std())
+			return nil
+		}
+		lost := e.unused(pos)
+		if finder.insert(lost); len(lost) == 0 {
+			v.found(dir, unusable(pos), storedRemedy)
+		}
+		return nil
+	})
+	for _, l := range finder.rest(time.Now()) {
+		v.tell(l.Segment, l.Why, v.confirmed(l), journalRemedy)
 	}
-	return slices.ContainsFunc(list, func(l loss) bool { return l.Confirmed && l.Position == position(from) })
+	for _, d := range e.journal.Damaged() {
+		if !d.Torn && len(e.damaged(d)) == 0 { // a torn end is what a crash leaves
+			v.tell(d.Segment, d.String(), v.confirmedIn(d.Number()), storedRemedy)
+		}
+	}
+	return err
 }
 
-// losses lists what starts have found and nobody has confirmed.
-func (v *verifier) losses() error {
+// tell lists something about the journal, or about one of its segments.
+func (v *verifier) tell(segment, what string, confirmed bool, remedy string) {
+	file := filepath.Join(v.places.journal.path, segment)
+	if confirmed {
+		v.known = append(v.known, duck.Problem{File: file, Problem: what, Remedy: knownRemedy})
+		return
+	}
+	v.found(file, what, remedy)
+}
+
+// confirmed tells whether an administrator knows of a loss.
+func (v *verifier) confirmed(l loss) bool {
+	k := findLoss(v.losses, l)
+	return k != nil && k.Confirmed
+}
+
+// confirmedIn tells whether an administrator knows of a loss in a segment.
+func (v *verifier) confirmedIn(number uint64) bool {
+	segment, _, _ := strings.Cut(position(number<<32), "·")
+	return slices.ContainsFunc(v.losses, func(l loss) bool { return l.Confirmed && strings.HasPrefix(l.Position, segment+"·") })
+}
+
+// readLosses reads what starts have noted as lost, and lists what nobody has confirmed.
+func (v *verifier) readLosses() {
 	path := filepath.Join(v.cfg.Data, lossFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return
 	}
 	v.files++
-	list, err := readLosses(path)
-	if err != nil {
+	var err error
+	if v.losses, err = readLosses(path); err != nil {
 		v.found(path, err.Error(), "Restore it, or remove it.")
-		return nil
+		return
 	}
-	for _, l := range openLosses(list) {
+	for _, l := range openLosses(v.losses) {
 		v.found(path, fmt.Sprintf("rows that arrived between %s may be missing: %s", l.span(), l.Why),
 			"If they cannot be brought back, confirm the loss with belfry fault confirm "+faultLoss+".")
 	}
-	return nil
 }

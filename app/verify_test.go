@@ -83,13 +83,13 @@ func TestVerifyParts(t *testing.T) {
 		{"journal cut, no note of its end", func(in *instance) {
 			in.must(os.Truncate(in.path(segment), 64))
 			in.must(os.Remove(in.path("journal/end")))
-		}, "journal: ends at"},
+		}, "journal: the journal ends at 0·0, before what the metadata have"},
 		{"segment emptied", func(in *instance) { in.must(os.Truncate(in.path(segment), 0)) }, "segment ends too early, lost 1·1 to 1·1"},
 		{"segment emptied, no note of its end", func(in *instance) {
 			in.must(os.Truncate(in.path(segment), 0))
 			in.must(os.Remove(in.path("journal/end")))
 		}, "all of the segment is damaged"},
-		{"note of the end damaged", func(in *instance) { in.must(os.Truncate(in.path("journal/end"), 7)) }, "journal/end: not usable"},
+		{"note of the end damaged", func(in *instance) { in.must(os.Truncate(in.path("journal/end"), 7)) }, "journal/end: the note of the journal's end cannot be used: it does not have 56 bytes"},
 		{"instance missing", func(in *instance) { in.must(os.Remove(in.path("instance"))) }, "instance: missing"},
 		{"instance of the journal missing", func(in *instance) { in.must(os.Remove(in.path("journal/instance"))) }, "journal/instance: missing"},
 		{"instance of the rows differs", func(in *instance) { in.write("rows/instance", other.id) }, "rows/instance: names instance " + other.id},

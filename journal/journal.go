@@ -61,6 +61,8 @@ type Options struct {
 	Guard func() error
 	// Failed is told of every Append that failed, and of nil at the first one that succeeds again. It must not block.
 	Failed func(error)
+	// Marked is told why the note of the end cannot be used or written, and of nil once it is written again. It must not block.
+	Marked func(error)
 
 	// How the journal reaches the disk; tests put failures here. Sync makes the content of a file durable, SyncDir the
 	// names in a folder, Write writes all bufs at an offset, Allocate reserves the space of a new file.
@@ -83,6 +85,9 @@ func (o *Options) fill() {
 	}
 	if o.Failed == nil {
 		o.Failed = func(error) {}
+	}
+	if o.Marked == nil {
+		o.Marked = func(error) {}
 	}
 	if o.Sync == nil {
 		o.Sync = syncData

@@ -32,53 +32,87 @@ const (
 type mark struct {
 	pos      uint64 // as Open found it; 0 when it is not known
 	known    bool   // the file can be used
-	problem  string // why a file that is there was ignored
+	problem  error  // why a file that is there was ignored
 	instance string
-	file     *os.File // nil when it could not be made; the next segment tries again
-	failing  bool     // it was logged that the file cannot be written
+	file     *os.File // nil when it could not be made; the next append tries again
+	failing  bool     // the last attempt to write it failed
+	bad      bool     // what Open found could not be used, and has not been replaced yet
 	buf      []byte
 }
+
+// ErrBadMark says that the note of the end is a file whose content cannot be used. The next append replaces it.
+var ErrBadMark = errors.New("its content cannot be used")
 
 func markPath(dir string) string { return filepath.Join(dir, markName) }
 
 // readMark reads the mark of a folder. A file that cannot be used only takes away the knowledge of the end, so it is no error.
 func readMark(dir string) (m mark) {
 	m.instance, _ = ReadInstance(dir) // whoever opens the folder has looked at that file
-	text, err := readSmall(markPath(dir), markSize+1)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		m.problem = err.Error()
-	default:
-		m.pos, m.problem = parseMark(text, m.instance)
-		m.known = m.problem == ""
+	f, err := openMark(markPath(dir), os.O_RDONLY)
+	if err == nil {
+		defer f.Close()
+		var text []byte
+		if text, err = io.ReadAll(io.LimitReader(f, markSize+1)); err == nil {
+			m.pos, err = parseMark(text, m.instance)
+		}
 	}
+	m.known = err == nil
+	if !errors.Is(err, fs.ErrNotExist) {
+		m.problem = err
+	}
+	m.bad = m.problem != nil
 	return m
 }
 
-// readSmall reads at most that many bytes of a file that is no link.
-func readSmall(path string, most int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
+// openMark opens the file and refuses everything else that may be in its place: a link could lead out of the folder, and
+// reading a pipe could block.
+func openMark(path string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+	info, statErr := os.Lstat(path)
+	if statErr == nil && !info.Mode().IsRegular() {
+		if err == nil {
+			f.Close()
+		}
+		return nil, fmt.Errorf("it is %s, not a file", kindOf(info.Mode()))
 	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most))
+	return f, err
 }
 
-func parseMark(b []byte, instance string) (pos uint64, problem string) {
+func kindOf(mode fs.FileMode) string {
+	switch mode.Type() {
+	case fs.ModeDir:
+		return "a folder"
+	case fs.ModeSymlink:
+		return "a symbolic link"
+	case fs.ModeNamedPipe:
+		return "a pipe"
+	}
+	return "a socket or a device"
+}
+
+func parseMark(b []byte, instance string) (pos uint64, err error) {
+	problem := ""
 	switch {
 	case len(b) != markSize:
-		return 0, fmt.Sprintf("it does not have %d bytes", markSize)
+		problem = fmt.Sprintf("it does not have %d bytes", markSize)
 	case string(b[:8]) != markMagic || checksum(b[:markSize-4]) != binary.LittleEndian.Uint32(b[markSize-4:]):
-		return 0, "it does not match its checksum"
+		problem = "it does not match its checksum"
 	case binary.LittleEndian.Uint32(b[8:]) != markVersion:
-		return 0, "it is of another version of this program"
+		problem = "it is of another version of this program"
 	case string(b[20:52]) != string(appendInstance(nil, instance)):
-		return 0, "it is of another instance"
+		problem = "it is of another instance"
+	default:
+		return binary.LittleEndian.Uint64(b[12:]), nil
 	}
-	return binary.LittleEndian.Uint64(b[12:]), ""
+	return 0, badMark(problem)
 }
+
+// badMark is an ErrBadMark that says what is wrong.
+type badMark string
+
+func (b badMark) Error() string { return string(b) }
+
+func (b badMark) Is(target error) bool { return target == ErrBadMark }
 
 func appendMark(dst []byte, pos uint64, instance string) []byte {
 	start := len(dst)
@@ -105,13 +139,14 @@ func (m *mark) in(number uint64) uint32 {
 }
 
 // prepareMark opens the file before the first record of a segment is written; the folder is synced afterwards. A file that
-// says nothing gets its final size here, so that a full disk cannot get in the way later.
+// says nothing gets its final size here, so that a full disk cannot get in the way later. If it fails, every append
+// tries again.
 func (j *Journal) prepareMark() {
 	m := &j.mark
 	if m.file != nil {
 		return
 	}
-	f, err := os.OpenFile(markPath(j.dir), os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+	f, err := openMark(markPath(j.dir), os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		j.markFailed(err)
 		return
@@ -130,6 +165,9 @@ func (j *Journal) prepareMark() {
 func (j *Journal) writeMark(pos uint64) {
 	m := &j.mark
 	if m.file == nil {
+		j.prepareMark()
+	}
+	if m.file == nil {
 		return
 	}
 	m.buf = appendMark(m.buf[:0], pos, m.instance)
@@ -137,11 +175,15 @@ func (j *Journal) writeMark(pos uint64) {
 		j.markFailed(err)
 		return
 	}
-	m.failing = false
+	if m.failing || m.bad {
+		m.failing, m.bad = false, false
+		j.o.Marked(nil)
+	}
 }
 
 func (j *Journal) markFailed(err error) {
 	if !j.mark.failing {
+		j.o.Marked(err)
 		j.o.Log.Warn("the end of the journal cannot be noted; a loss of its last records would not be noticed", "file", markPath(j.dir), "err", err)
 	}
 	j.mark.failing = true
@@ -159,5 +201,5 @@ func (m *mark) close() error {
 // there that are not in the journal are on the list of damage.
 func (j *Journal) Acknowledged() uint64 { return j.mark.pos }
 
-// MarkProblem says why the note of the end was not used although it is there; empty when it was used, or is not there.
-func (j *Journal) MarkProblem() string { return j.mark.problem }
+// MarkProblem says why the note of the end was not used although it is there; nil when it was used, or is not there.
+func (j *Journal) MarkProblem() error { return j.mark.problem }

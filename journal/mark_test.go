@@ -2,12 +2,15 @@ package journal
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // copyWith puts the small journal into a folder of its own, with some files changed: nil leaves one out.
@@ -108,8 +111,8 @@ func TestUnusableMark(t *testing.T) {
 		if d := j.Damaged(); len(d) > 0 {
 			t.Fatalf("%x: %+v", data, d)
 		}
-		if (j.MarkProblem() == "") != (used || data == nil) || (j.Acknowledged() != 0) != used {
-			t.Fatalf("%x: %q, %x", data, j.MarkProblem(), j.Acknowledged())
+		if (j.MarkProblem() == nil) != (used || data == nil) || (j.Acknowledged() != 0) != used {
+			t.Fatalf("%x: %v, %x", data, j.MarkProblem(), j.Acknowledged())
 		}
 		appendAll(t, j, "a", "b")
 		must(t, j.Close())
@@ -146,6 +149,41 @@ func TestCutWithoutMark(t *testing.T) {
 	}
 }
 
+// TestMarkInTheWay: what is no file is neither read nor followed, and the mark is written with the first append after it has gone.
+func TestMarkInTheWay(t *testing.T) {
+	for want, put := range map[string]func(path string) error{
+		"a folder":        func(path string) error { return os.Mkdir(path, 0o700) },
+		"a symbolic link": func(path string) error { return os.Symlink(path+".aside", path) },
+		"a pipe":          func(path string) error { return unix.Mkfifo(path, 0o600) },
+	} {
+		t.Run(want, func(t *testing.T) {
+			dir := t.TempDir()
+			path := markPath(dir)
+			must(t, put(path))
+			var told []error
+			o := fast()
+			o.Marked = func(err error) { told = append(told, err) }
+			j := open(t, dir, o)
+			first := appendAll(t, j, "a")
+			if len(told) != 2 || told[0] == nil || told[1] == nil || told[0].Error() != "it is "+want+", not a file" || told[1].Error() != told[0].Error() {
+				t.Fatalf("told %v", told)
+			}
+			if err := j.MarkProblem(); err == nil || errors.Is(err, ErrBadMark) {
+				t.Errorf("%v", err)
+			}
+			must(t, os.Remove(path))
+			appendAll(t, j, "b")
+			if got := readMark(dir); got.pos != first+1 || len(told) != 3 || told[2] != nil {
+				t.Errorf("%+v, told %v", got, told)
+			}
+			if _, err := os.Lstat(path + ".aside"); err == nil {
+				t.Error("the link was followed")
+			}
+			must(t, j.Close())
+		})
+	}
+}
+
 // TestMarkNotWritable: an append does not need the mark, and the log says once that there is none.
 func TestMarkNotWritable(t *testing.T) {
 	dir := t.TempDir()
@@ -159,7 +197,7 @@ func TestMarkNotWritable(t *testing.T) {
 		t.Errorf("told %d times:\n%s", n, log.String())
 	}
 	must(t, j.Close())
-	if j = open(t, dir, fast()); len(replay(t, j, 0)) != 4 || len(j.Damaged()) != 0 || j.MarkProblem() == "" {
-		t.Errorf("%v, %q", j.Damaged(), j.MarkProblem())
+	if j = open(t, dir, fast()); len(replay(t, j, 0)) != 4 || len(j.Damaged()) != 0 || j.MarkProblem() == nil {
+		t.Errorf("%v, %v", j.Damaged(), j.MarkProblem())
 	}
 }

@@ -30,8 +30,9 @@ func Open(dir string, o Options) (*Journal, error) {
 	for _, d := range j.damaged {
 		j.tell(d)
 	}
-	if j.mark.problem != "" {
-		j.o.Log.Warn("the note of the journal's end is not used", "file", markPath(dir), "why", j.mark.problem)
+	if err := j.mark.problem; err != nil {
+		j.o.Log.Warn("the note of the journal's end is not used", "file", markPath(dir), "err", err)
+		j.o.Marked(err)
 	}
 	return j, nil
 }

@@ -17,6 +17,12 @@ type Damage struct {
 	Reason  string
 }
 
+// Number is that of the segment.
+func (d Damage) Number() uint64 {
+	n, _ := parseName(d.Segment)
+	return n
+}
+
 func (d Damage) String() string {
 	lost := "no record lost"
 	switch {

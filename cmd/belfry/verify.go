@@ -41,10 +41,14 @@ func (c *verifyCmd) Run(s streams) error {
 		enc.SetIndent("", "  ")
 		err = enc.Encode(found)
 	} else {
-		for _, p := range slices.Concat(found.Problems, found.Unread) {
+		for _, p := range slices.Concat(found.Problems, found.Unread, found.Known) {
 			fmt.Fprintf(s.out, "%s: %s\n  %s\n", p.File, p.Problem, p.Remedy)
 		}
-		if len(found.Problems)+len(found.Unread) == 0 {
+		switch {
+		case len(found.Problems)+len(found.Unread) > 0:
+		case len(found.Known) > 0:
+			_, err = fmt.Fprintf(s.out, "%s read, nothing is wrong but what was confirmed\n", count(found.Files, "file"))
+		default:
 			_, err = fmt.Fprintf(s.out, "%s read, nothing is wrong\n", count(found.Files, "file"))
 		}
 	}

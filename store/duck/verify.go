@@ -25,7 +25,8 @@ type Problem struct {
 
 // Verified is what Verify has found.
 type Verified struct {
-	Files    int // that were read
+	Files    int    // that were read
+	Reached  uint64 // the highest position of which there are rows, as Store.Reached would tell it
 	Problems []Problem
 	Unread   []Problem // files that could not be looked at for want of memory; they may well be whole
 }
@@ -154,6 +155,7 @@ func (v *verifying) readMarks(all []*catalog.Collection) {
 }
 
 func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error {
+	newest := uint64(0) // position of the newest file; they are in order
 	entries, err := os.ReadDir(filepath.Join(v.dir, c.Name))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -182,10 +184,13 @@ func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error
 		case isFile && p.from >= v.marks[c.Name]:
 			v.Files++
 			v.found[manifestKey(c, p)] = true
-			if err := v.file(ctx, c, p); err != nil {
+			if newest, err = v.file(ctx, c, p); err != nil {
 				return err
 			}
 		}
+	}
+	if slices.Contains(v.cfg.Catalog.Kept(), c) {
+		v.Reached = max(v.Reached, newest)
 	}
 	for _, key := range slices.Sorted(maps.Keys(v.manifest.pos)) {
 		name, ok := strings.CutPrefix(key, c.Name+"/")
@@ -201,13 +206,18 @@ func (v *verifying) add(c *catalog.Collection, p period, file, problem, remedy s
 	v.Problems = append(v.Problems, Problem{Collection: c.Name, Day: p.from.Std().Format(layout(c)), File: file, Problem: problem, Remedy: remedy})
 }
 
-// file reads all of the file of a day. The error is that of ctx, or of an engine that cannot be started.
-func (v *verifying) file(ctx context.Context, c *catalog.Collection, p period) error {
-	problem, remedy, err := v.examine(ctx, &file{period: p, collection: c, path: filepath.Join(v.dir, c.Name, fileName(c, p))})
+// file reads all of the file of a day and returns the position that it has reached; 0 if something is wrong with it. The error is
+// that of ctx, or of an engine that cannot be started.
+func (v *verifying) file(ctx context.Context, c *catalog.Collection, p period) (uint64, error) {
+	f := &file{period: p, collection: c, path: filepath.Join(v.dir, c.Name, fileName(c, p))}
+	problem, remedy, err := v.examine(ctx, f)
 	if err == nil && problem != "" {
 		v.add(c, p, filepath.Join(c.Name, fileName(c, p)), problem, remedy)
 	}
-	return err
+	if err != nil || problem != "" {
+		return 0, err
+	}
+	return f.pos, nil
 }
 
 // late reads all of a second file, which is something to be told also when it is whole.

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestVerifyAgrees: belfry verify and the start tell the same about the end of the journal, whatever became of journal/end.
+func TestVerifyAgrees(t *testing.T) {
+	t.Parallel()
+	d := newParts(t)
+	some := func() {
+		t.Helper()
+		for range 3 {
+			d.awaitCreate()
+		}
+		d.sql("SELECT COUNT(*) FROM objectdata", "span=1d") // the row store has them
+		d.crash()
+	}
+	agree := func(when string, lost bool, words ...string) {
+		t.Helper()
+		out, status := d.verify()
+		if (status == 4) != lost || status != 4 && status != 0 {
+			t.Errorf("%s: verify ended with %d, loss %t: %s", when, status, lost, out)
+		}
+		for _, w := range words {
+			if !strings.Contains(out, w) {
+				t.Errorf("%s: verify does not say %q: %s", when, w, out)
+			}
+		}
+		d.start()
+		if text, open := d.fault("journal_loss"); open != lost {
+			t.Errorf("%s: the start found a loss: %t, want %t: %s", when, open, lost, text)
+		}
+	}
+	confirm := func() {
+		t.Helper()
+		d.belfry("fault", "confirm", "journal_loss")
+		d.crash()
+	}
+	end := d.file("journal/end")
+	old, err := os.ReadFile(end)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	some()
+	path, at := d.records()
+	if err := os.Truncate(path, at[len(at)-3]); err != nil {
+		t.Fatal(err)
+	}
+	remove(t, end)
+	agree("without the note, records cut off that the row store has", true, "journal: ", "before what")
+	confirm()
+	agree("the same, confirmed", false)
+
+	some()
+	path, at = d.records()
+	d.flip(path, at[len(at)-3]+30)
+	agree("a damaged record", true, path)
+	confirm()
+	agree("the same, confirmed", false, path, "was confirmed")
+
+	if testing.Short() {
+		d.stop()
+		return // the rest is part of make soak
+	}
+
+	some()
+	remove(t, end)
+	agree("without the note, the journal whole", false)
+
+	some()
+	if err := os.WriteFile(end, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	agree("an old note, the journal whole", false)
+
+	some()
+	path, at = d.records()
+	if err := os.Truncate(path, at[len(at)-3]); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(end, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	agree("an old note, records cut off that the row store has", true, "journal: ", "before what")
+	confirm()
+	agree("the same, confirmed", false)
+
+	some()
+	path, _ = d.records()
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	agree("an empty segment", true, path)
+	confirm()
+	agree("the same, confirmed", false, path, "was confirmed")
+	d.stop()
+}
+
+// TestEndInTheWay puts something else in the place of journal/end. The service works without the note, says so with the words of
+// belfry verify, and writes the note when its place is free.
+func TestEndInTheWay(t *testing.T) {
+	t.Parallel()
+	d := newParts(t)
+	end, aside := d.file("journal/end"), d.file("aside")
+	d.stop()
+	for _, c := range []struct {
+		put  func() error
+		says string
+	}{
+		{func() error { return os.Mkdir(end, 0o700) }, "it is a folder, not a file"},
+		{func() error { return os.Symlink(aside, end) }, "it is a symbolic link, not a file"},
+	} {
+		remove(t, end)
+		if err := c.put(); err != nil {
+			t.Fatal(err)
+		}
+		out, status := d.verify()
+		d.start()
+		text, open := d.fault("journal_end")
+		for _, words := range []string{end, c.says, "Move it away"} {
+			if status != 4 || !strings.Contains(out, words) {
+				t.Errorf("verify: %d %s, want %q", status, out, words)
+			}
+			if !open || !strings.Contains(text, words) {
+				t.Errorf("the fault: %t %q, want %q", open, text, words)
+			}
+		}
+		if _, lost := d.fault("journal_loss"); lost {
+			t.Error("a loss was told")
+		}
+		d.awaitCreate()
+		if res := d.ask("GET", "/readyz", ""); res.StatusCode != 200 {
+			t.Errorf("readyz: %s", res.body)
+		}
+		remove(t, end)
+		d.awaitCreate()
+		for deadline := time.Now().Add(hang); open; time.Sleep(20 * time.Millisecond) {
+			if _, open = d.fault("journal_end"); open && time.Now().After(deadline) {
+				t.Fatal("the fault goes on although the place is free")
+			}
+		}
+		d.crash()
+		if info, err := os.Lstat(end); err != nil || !info.Mode().IsRegular() {
+			t.Errorf("the note was not written: %v", err)
+		}
+		if _, err := os.Lstat(aside); err == nil {
+			t.Error("the link was followed")
+		}
+		if out, status := d.verify(); status != 0 {
+			t.Errorf("verify afterwards: %d %s", status, out)
+		}
+	}
+}
