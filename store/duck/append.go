@@ -42,12 +42,10 @@ func (s *Store) Append(ctx context.Context, batches ...*belfry.Batch) error {
 
 // AppendSome implements store.Divided. The newest files come first: they have the rows for which queries wait.
 func (s *Store) AppendSome(ctx context.Context, enough func() bool, batches ...*belfry.Batch) (left []*belfry.Batch, err error) {
-	select {
-	case s.write <- struct{}{}:
-		defer func() { <-s.write }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := s.lockWrite(ctx); err != nil {
+		return nil, err
 	}
+	defer s.unlockWrite()
 	left, err = s.append(ctx, batches, enough)
 	if shortOfMemory(err) {
 		left, err = nil, s.appendAlone(ctx, batches, err)

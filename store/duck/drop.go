@@ -17,17 +17,11 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 			return fmt.Errorf("drop rows of %s: sum them up first: %w", c.Name, err)
 		}
 	}
-	select {
-	case s.write <- struct{}{}:
-		defer func() { <-s.write }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	s.life.RLock()
-	defer s.life.RUnlock()
-	if err := s.usable(); err != nil {
+	release, err := s.beginWrite(ctx)
+	if err != nil {
 		return err
 	}
+	defer release()
 	if !c.Historical {
 		return fmt.Errorf("drop rows of %s: it is not a historical collection", c.Name)
 	}
@@ -49,7 +43,7 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
 	}
 	s.expired.Add(rows)
-	err := s.files.drop(c, goes)
+	err = s.files.drop(c, goes)
 	if err == nil {
 		err = s.kept.forget(s.cfg.Dir, c, t)
 	}

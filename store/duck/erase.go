@@ -149,12 +149,7 @@ func (s *Store) takeWrite(ctx context.Context, c *catalog.Collection) (release f
 	if s.summing(c) != nil {
 		return func() {}, nil
 	}
-	select {
-	case s.write <- struct{}{}:
-		return func() { <-s.write }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return s.unlockWrite, s.lockWrite(ctx)
 }
 
 func numbers(customers []belfry.CustomerID) string {

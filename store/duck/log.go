@@ -105,17 +105,11 @@ func (s *Store) Mend(ctx context.Context) error {
 	if err != nil || !s.files.needMending() {
 		return err
 	}
-	select {
-	case s.write <- struct{}{}:
-		defer func() { <-s.write }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	s.life.RLock()
-	defer s.life.RUnlock()
-	if err := s.usable(); err != nil {
+	release, err := s.beginWrite(ctx)
+	if err != nil {
 		return err
 	}
+	defer release()
 	return s.mend(ctx)
 }
 

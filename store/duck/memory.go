@@ -57,12 +57,10 @@ func (s *Store) grow(ctx context.Context) bool {
 // be read first. Perhaps other queries had the memory, so it tries once more without them; only if that does not
 // help does the engine get more. What a query needs for its own work is no reason to.
 func (s *Store) answerAlone(ctx context.Context, p *query.Plan, most int, err error) (*rows, error) {
-	select {
-	case s.write <- struct{}{}:
-		defer func() { <-s.write }()
-	case <-ctx.Done():
+	if s.lockWrite(ctx) != nil {
 		return nil, err
 	}
+	defer s.unlockWrite()
 	open, _ := s.runs.clear(ctx, false)
 	defer open()
 	rows, err := s.answer(ctx, p, most)

@@ -188,43 +188,41 @@ func (r *removedNames) fold(ctx context.Context, c *conn) error {
 	return c.exec(ctx, "CHECKPOINT "+removedDatabase)
 }
 
-// RemovedItems gives the items that the file has as removed, each with its customer, its kind and its own name.
+// removedPage is how many removed items are read at once: there may be millions.
+const removedPage = 20_000
+
+// RemovedItems gives the items that the file has as removed, each with its customer, its kind and its own name. It reads them
+// by their place in the table, which finds a page without looking at all others. Nobody else writes meanwhile, so the places stay.
 func (s *Store) RemovedItems(ctx context.Context, each func(id belfry.ID, c belfry.CustomerID, k belfry.Kind, name string)) error {
-	select {
-	case s.write <- struct{}{}:
-		defer func() { <-s.write }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	s.life.RLock()
-	defer s.life.RUnlock()
-	if err := s.usable(); err != nil {
+	release, err := s.beginWrite(ctx)
+	if err != nil {
 		return err
 	}
-	r, err := s.writer.query(ctx, fmt.Sprintf("SELECT id, customer, kind, CASE kind WHEN %d THEN object WHEN %d THEN resource ELSE view END FROM %s",
-		belfry.KindObject, belfry.KindResource, removedTable))
+	defer release()
+	end, err := s.writer.number(ctx, "SELECT coalesce(max(rowid) + 1, 0) FROM "+removedTable)
 	if err != nil {
 		return fmt.Errorf("read removed items: %w", err)
 	}
-	for r.next() {
-		each(belfry.ID(r.int(0)), belfry.CustomerID(r.int(1)), belfry.Kind(r.int(2)), r.text(3))
+	for from := uint64(0); from < end; from += removedPage {
+		r, err := s.writer.query(ctx, fmt.Sprintf("SELECT id, customer, kind, CASE kind WHEN %d THEN object WHEN %d THEN resource ELSE view END FROM %s WHERE rowid >= %d AND rowid < %d",
+			belfry.KindObject, belfry.KindResource, removedTable, from, from+removedPage))
+		if err != nil {
+			return fmt.Errorf("read removed items: %w", err)
+		}
+		for r.next() {
+			each(belfry.ID(r.int(0)), belfry.CustomerID(r.int(1)), belfry.Kind(r.int(2)), r.text(3))
+		}
 	}
 	return nil
 }
 
 // ForgetItems deletes the names of removed items about which there are no rows any more.
 func (s *Store) ForgetItems(ctx context.Context, ids []belfry.ID) error {
-	select {
-	case s.write <- struct{}{}:
-		defer func() { <-s.write }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	s.life.RLock()
-	defer s.life.RUnlock()
-	if err := s.usable(); err != nil {
+	release, err := s.beginWrite(ctx)
+	if err != nil {
 		return err
 	}
+	defer release()
 	numbers := make([]int64, len(ids))
 	for i, id := range ids {
 		numbers[i] = int64(id)
@@ -241,12 +239,10 @@ func (s *Store) ForgetItems(ctx context.Context, ids []belfry.ID) error {
 
 // eraseNames writes the file anew without the items of customers, if it has some.
 func (s *Store) eraseNames(ctx context.Context, customers []belfry.CustomerID) error {
-	select {
-	case s.write <- struct{}{}:
-		defer func() { <-s.write }()
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := s.lockWrite(ctx); err != nil {
+		return err
 	}
+	defer s.unlockWrite()
 	s.life.Lock() // no query reads the file meanwhile
 	defer s.life.Unlock()
 	if err := s.usable(); err != nil {

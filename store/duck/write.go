@@ -1,0 +1,32 @@
+package duck
+
+import "context"
+
+// lockWrite waits until nobody else writes to the store, or ctx ends.
+func (s *Store) lockWrite(ctx context.Context) error {
+	select {
+	case s.write <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Store) unlockWrite() { <-s.write }
+
+// beginWrite waits until nobody else writes, and keeps the engine from being closed or replaced until release is called.
+func (s *Store) beginWrite(ctx context.Context) (release func(), err error) {
+	if err := s.lockWrite(ctx); err != nil {
+		return nil, err
+	}
+	s.life.RLock()
+	release = func() {
+		s.life.RUnlock()
+		s.unlockWrite()
+	}
+	if err := s.usable(); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
