@@ -58,12 +58,12 @@ func (s Size) String() string {
 
 // Rough gives the size in three digits, for messages.
 func (s Size) Rough() string {
-	for _, u := range sizeUnits[4:] {
-		if int64(s) >= u.size {
-			return strconv.FormatFloat(float64(s)/float64(u.size), 'g', 3, 64) + " " + u.name
-		}
+	units := []string{"B", "kB", "MB", "GB", "TB", "PB", "EB"}
+	n := float64(max(s, 0))
+	for n >= 999.5 { // it would be rounded to 1000; an int64 has fewer than 10 EB
+		n, units = n/1000, units[1:]
 	}
-	return "0 B"
+	return strconv.FormatFloat(n, 'g', 3, 64) + " " + units[0]
 }
 
 // Duration is a span of time that may be written in days: 400d, 12h, 1h30m.

@@ -54,3 +54,46 @@ test("a disk with too little space shows on every page until there is room", { t
     rmSync(dir, { recursive: true, force: true });
   }
 });
+
+test("a loss in the journal is confirmed on the health page", { tag: "@quick" }, async ({ page }) => {
+  const service = await Service.start();
+  try {
+    await service.stop();
+    const lost = {
+      position: "1·1",
+      from: "2026-11-16T08:00:00Z",
+      to: "2026-11-16T08:05:00Z",
+      why: "a segment is damaged",
+      confirmed: false,
+    };
+    writeFileSync(join(service.dir, "data", "journal_loss"), JSON.stringify([lost]));
+    await service.run();
+    await logIn(page, service, "/ui/parameters/health");
+    const fault = page.getByRole("article", { name: "journal_loss" });
+    await expect(fault).toContainText("a segment is damaged");
+    const disks = page.getByRole("table", { name: "File systems" });
+    await expect(disks).toContainText("data, rows, metadata, journal, spool");
+    await expect(disks).toContainText(join(service.dir, "data"));
+    await fits(page);
+    await accessible(page);
+
+    await fault.getByRole("button", { name: "Confirm the loss" }).click();
+    const question = page.getByRole("dialog", { name: "Confirm that these rows are lost?" });
+    await expect(question).toContainText("Queries over that time are answered again");
+    await accessible(page);
+    await question.getByRole("button", { name: "Cancel" }).click();
+    await expect(fault).toBeVisible();
+    await fault.getByRole("button", { name: "Confirm the loss" }).click();
+    await question.getByRole("button", { name: "Confirm the loss" }).click();
+    await expect(fault).toHaveCount(0);
+    await expect(page.getByText("The loss is confirmed.")).toBeVisible();
+
+    await service.stop();
+    await service.run();
+    await logIn(page, service, "/ui/parameters/health");
+    await expect(page.getByText("The service takes data and answers queries.")).toBeVisible();
+    await expect(page.getByRole("article", { name: "journal_loss" })).toHaveCount(0);
+  } finally {
+    await service.remove();
+  }
+});

@@ -813,4 +813,7 @@ export interface Health {
 
 export const health = () => call<Health>("/api/health");
 
+/** confirmFault says that an administrator knows of a fault, which ends it. */
+export const confirmFault = (id: string) => call<void>(named("/api/health/faults", id), { method: "POST" });
+
 export const version = () => call<{ version: string }>("/api/version");

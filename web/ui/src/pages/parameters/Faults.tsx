@@ -1,10 +1,42 @@
-// What is wrong around the service, the longest first: what it is, since when, and what it keeps from working.
-import { Stack, Text, Title } from "@mantine/core";
+// What is wrong around the service, the longest first: what it is, since when, and what it keeps from working. Some faults
+// stay until an administrator confirms them.
+import { Button, Stack, Text, Title } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
-import type { Health } from "../../api";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { confirmFault, type Health } from "../../api";
 import { Age, Time } from "../../parts/Time";
+import { Confirm } from "./Confirm";
+import { tell } from "./tell";
+
+type Fault = Health["faults"][number];
+
+interface Question {
+  action: string;
+  title: string;
+  follows: string;
+  done: string;
+}
+
+/** The faults that can be confirmed, by their ids. */
+const questions: Record<string, Question> = {
+  journal_loss: {
+    action: "Confirm the loss",
+    title: "Confirm that these rows are lost?",
+    follows:
+      "Queries over that time are answered again, without the rows that are missing. If you have a backup of the whole data folder, restore it instead.",
+    done: "The loss is confirmed.",
+  },
+  clock: {
+    action: "Confirm the clock",
+    title: "Confirm that the clock is right?",
+    follows: "The service takes the clock as it is. What is too old by it is deleted for good.",
+    done: "The clock is confirmed.",
+  },
+};
 
 export function Faults({ of: faults }: { of: Health["faults"] }) {
+  const [asking, setAsking] = useState<Fault>();
   if (!faults.length) return null;
   return (
     <Stack gap="sm" component="section" aria-label="Faults">
@@ -23,9 +55,34 @@ export function Faults({ of: faults }: { of: Health["faults"] }) {
               {f.blocks ? "Until it is over, data is refused or cannot be queried." : "Everything else goes on."}{" "}
               <span className="name">({f.id})</span>
             </Text>
+            {questions[f.id] && (
+              <Button variant="default" mt="xs" onClick={() => setAsking(f)}>
+                {questions[f.id]?.action}
+              </Button>
+            )}
           </div>
         </article>
       ))}
+      {asking && <Asking fault={asking} onClose={() => setAsking(undefined)} />}
     </Stack>
+  );
+}
+
+function Asking({ fault, onClose }: { fault: Fault; onClose: () => void }) {
+  const client = useQueryClient();
+  const q = questions[fault.id];
+  if (!q) return null;
+  const go = async () => {
+    await confirmFault(fault.id);
+    tell(q.done);
+    await client.invalidateQueries({ queryKey: ["health"] });
+  };
+  return (
+    <Confirm title={q.title} action={q.action} onDo={go} onClose={onClose}>
+      <Text className="name" size="sm">
+        {fault.message}
+      </Text>
+      <Text mt="xs">{q.follows}</Text>
+    </Confirm>
   );
 }

@@ -3,12 +3,14 @@ import { Progress, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { type Health, health } from "../../api";
+import { bytes } from "../../parts/bytes";
 import { Chart } from "../../parts/Chart";
 import { Failure, Page, Waiting } from "../../parts/Page";
 import { StatusIcon } from "../../parts/StatusIcon";
 import { ago, Time } from "../../parts/Time";
 import { Copied } from "./Copy";
 import { Faults } from "./Faults";
+import { type FileSystem, fileSystems } from "./filesystems";
 import { type Column, Rows } from "./Rows";
 
 export default function HealthPage() {
@@ -20,17 +22,6 @@ export default function HealthPage() {
       {q.data && <Shown of={q.data} />}
     </Page>
   );
-}
-
-/** bytes writes a size in its largest unit. */
-export function bytes(n: number): string {
-  const units = ["B", "kB", "MB", "GB", "TB"];
-  let i = 0;
-  while (n >= 1000 && i < units.length - 1) {
-    n /= 1000;
-    i++;
-  }
-  return `${n >= 100 || i === 0 ? Math.round(n) : n.toFixed(1)} ${units[i]}`;
 }
 
 const count = (n: number) => n.toLocaleString();
@@ -140,10 +131,36 @@ function Ingest({ of: h }: { of: Health }) {
   );
 }
 
+const usedPart = (d: FileSystem) => (d.total ? ((d.total - d.free) / d.total) * 100 : 0);
+
+const disks: Column<FileSystem>[] = [
+  { label: "Folders", cell: (d) => <b>{d.names.join(", ")}</b> },
+  {
+    label: "Where",
+    cell: (d) =>
+      d.paths.map((path) => (
+        <div key={path} className="name">
+          {path}
+        </div>
+      )),
+  },
+  { label: "Free", number: true, cell: (d) => `${bytes(d.free)} of ${bytes(d.total)}` },
+  {
+    label: "Used",
+    cell: (d) => (
+      <Progress
+        value={usedPart(d)}
+        color={usedPart(d) > 90 ? "red" : undefined}
+        aria-label={`Used part of the file system of ${d.names.join(", ")}`}
+        miw={80}
+      />
+    ),
+  },
+];
+
 type Space = { name: string; bytes: number; files?: number };
 
 function Storage({ of: h }: { of: Health }) {
-  const used = h.disk.total ? ((h.disk.total - h.disk.free) / h.disk.total) * 100 : 0;
   const rows: Space[] = [
     ...h.disk.collections,
     { name: "journal", bytes: h.journal.bytes, files: h.journal.segments },
@@ -163,10 +180,7 @@ function Storage({ of: h }: { of: Health }) {
   ];
   return (
     <Part title="Storage">
-      <Text size="sm">
-        {bytes(h.disk.free)} of {bytes(h.disk.total)} are free on the disk.
-      </Text>
-      <Progress value={used} aria-label="Used part of the disk" color={used > 90 ? "red" : undefined} />
+      <Rows label="File systems" columns={disks} rows={fileSystems(h.disk.folders)} keyOf={(d) => d.names.join()} />
       <Rows label="Space" columns={columns} rows={rows.filter((r) => r.bytes >= 1000)} keyOf={(r) => r.name} />
       {empty.length > 0 && (
         <Text size="sm" c="dimmed">
