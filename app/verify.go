@@ -172,16 +172,17 @@ func (v *verifier) segments(judge bool) {
 
 // records finds what is lost in the way that a start does.
 func (v *verifier) records(e *evidence, judge bool) error {
-	var gaps []gap
 	dir := v.places.journal.path
-	why := e.older(v.rows)
-	switch {
-	case judge && why != "": // then a start refuses, and looks no further
-		v.found(v.places.meta.path, why, "Restore all parts of the data from the same backup. To go on without what was created or changed in between, start once with --accept-loss="+lossMetadata+".")
-		return nil
-	case judge:
+	if judge {
+		if why := e.older(v.rows); why != "" {
+			v.found(v.places.meta.path, why, "Restore all parts of the data from the same backup. To go on without what was created or changed in between, start once with --accept-loss="+lossMetadata+".")
+			judge = false // a start refuses, and looks no further
+		}
+	}
+	var gaps []gap
+	if judge {
 		gaps = append(e.gaps(), e.end(v.rows, "the rows")...)
-	default:
+	} else {
 		for _, d := range e.journal.Damaged() {
 			gaps = append(gaps, e.damaged(d)...)
 		}

@@ -165,7 +165,8 @@ With "clock" it does what "belfry clock confirm" does. Other faults end when the
 	"verify": {
 		description: `Reads every file in the folder of a stopped service, rows, metadata and journal, to its last block, and lists what is damaged or
 missing and what to do about it. It moves and deletes nothing. --json prints an object with the number of files read and the list
-of problems, each with collection, day, file, problem and remedy.
+of problems, each with collection, day, file, problem and remedy. Losses in the journal that were confirmed are no problems; they are
+listed under "known" as long as their segment is there.
 
 Exit status: 0 when nothing is wrong, 4 when there are problems, 1 when the folder could not be read, as while a service runs
 from it. A running service tells by itself what it has found: under "faults" in GET /api/health, and as events.`,
