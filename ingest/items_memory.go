@@ -83,13 +83,18 @@ func itemRoom(limit, own int64, alone, first bool) (most, all int64) {
 	return most, all
 }
 
+// itemMemory is what the items of the customer take, and those of all, with what the round adds.
+func (t *tx) itemMemory() (own, all int64) {
+	return t.estate.Memory() + t.s.growth.by[t.estate.ID], t.seq.cfg.Tree.Memory() + t.s.growth.all
+}
+
 // roomForItems tells whether items of the customer may grow by so many bytes; first says that a new one is made.
 func (t *tx) roomForItems(column string, grow int64, first bool) *belfry.RowError {
 	limit := t.seq.cfg.Limits().Items
 	if limit == 0 || grow <= 0 {
 		return nil
 	}
-	own, all := t.estate.Memory()+t.s.growth.by[t.estate.ID], t.seq.cfg.Tree.Memory()+t.s.growth.all
+	own, all := t.itemMemory()
 	most, mostOfAll := itemRoom(limit, own+grow, t.seq.cfg.Tree.Alone(), first)
 	switch {
 	case own+grow <= most && all+grow <= mostOfAll:
@@ -102,12 +107,21 @@ func (t *tx) roomForItems(column string, grow int64, first bool) *belfry.RowErro
 		"or ask an administrator of the instance to raise limits.memory_items", mebibytes(grow))
 }
 
+// plentyForItems takes room for more than items will grow, as long as there is so much that nobody will miss it.
+func (t *tx) plentyForItems(most int64) bool {
+	limit := t.seq.cfg.Limits().Items
+	own, all := t.itemMemory()
+	if limit > 0 && (own+most > limit/4 || all+most > limit/2) {
+		return false
+	}
+	t.s.growth.add(t.estate.ID, most)
+	return true
+}
+
 // takeValues refuses data rows whose values would take too much memory as the last ones of their objects. As long as there
-// is room for all of them, no row is looked at.
+// is plenty of room no row is looked at.
 func (t *tx) takeValues(c *chunk, late *rejections) {
-	most := c.data.mostMemory()
-	if t.roomForItems("", most, true) == nil {
-		t.s.growth.add(t.estate.ID, most)
+	if t.plentyForItems(c.data.mostMemory()) {
 		return
 	}
 	for row, n := range c.data.nodes {
