@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"time"
+
+	"belfry/journal"
 )
 
 // certificate holds what the server shows of itself; it can be exchanged while the server runs.
@@ -113,9 +115,5 @@ func template(listen string, now time.Time) *x509.Certificate {
 
 // writePEM writes a file whole or not at all, for its owner alone.
 func writePEM(file, kind string, data []byte) error {
-	tmp := file + ".new"
-	if err := os.WriteFile(tmp, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data}), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(tmp, file)
+	return journal.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data}))
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gosnmp/gosnmp"
+	"golang.org/x/sys/unix"
 )
 
 // engine is what version 3 calls the party that others send informs to: a name that never changes, how often it was
@@ -64,7 +65,7 @@ func writeEngine(file, text string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	f, err := os.Create(file + ".new")
+	f, err := os.OpenFile(file+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // unfinished ends the name of a file that is being made.
@@ -78,7 +80,7 @@ func (fs *files) drawInto(ctx context.Context, path string, cols []column) error
 // writeSynced makes a file durable: all of it under its name, or nothing.
 func writeSynced(path string, data []byte) error {
 	temp := path + unfinished
-	f, err := os.Create(temp)
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
 	}

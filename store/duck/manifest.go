@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"belfry/catalog"
 )
 
@@ -183,7 +185,7 @@ func (m *manifest) append(lines string, durable bool) (err error) {
 		return m.rewrite() // which has these lines, too
 	}
 	if m.out == nil {
-		if m.out, err = os.OpenFile(m.path, os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
+		if m.out, err = os.OpenFile(m.path, os.O_WRONLY|os.O_APPEND|unix.O_NOFOLLOW, 0); err != nil {
 			return err
 		}
 		if m.size, err = m.out.Seek(0, io.SeekEnd); err != nil {
