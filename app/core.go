@@ -13,6 +13,7 @@ import (
 	"belfry/ingest"
 	"belfry/journal"
 	"belfry/meta"
+	"belfry/store/duck"
 )
 
 // core is what exists and the journal in which it changes: all that the commands need, and the ground on which the
@@ -28,6 +29,7 @@ type core struct {
 	stored   uint64                              // position of the database when it was opened
 	instance string                              // the id that all parts have
 	moved    uint64                              // position of the row store, as far as that was known then
+	noted    uint64                              // the same as the metadata had it
 	oldest   func(collection string) belfry.Time // what the row store has not dropped; nil without one
 	damage   []string
 	last     belfry.Time // of the newest record in the journal
@@ -68,13 +70,32 @@ func (c *core) open(ctx context.Context) (err error) {
 	if c.stored, err = c.db.Position(ctx); err != nil {
 		return err
 	}
-	if c.moved, err = c.db.RowsPosition(ctx); err != nil {
+	if c.noted, err = c.db.RowsPosition(ctx); err != nil {
 		return err
 	}
+	c.moved = c.rowsPosition()
 	if c.tree, err = meta.LoadTree(ctx, c.db, c.Catalog); err != nil {
 		return err
 	}
 	return c.openJournal(ctx)
+}
+
+// rowsPosition is the position up to which all records are in the row store. The metadata have noted it, and the row store
+// itself: a folder of rows that somebody has put back may be older than what the metadata say.
+func (c *core) rowsPosition() uint64 {
+	pos := movedIn(c.cfg.Load(), c.noted)
+	if pos < c.noted {
+		c.Log.Warn("the row store has fewer records than the metadata say; those that the journal has are stored again", "rows", position(pos), "metadata", position(c.noted))
+	}
+	return pos
+}
+
+// movedIn is the position that the row store itself has noted; at most the given one, which is what the metadata say.
+func movedIn(cfg *Config, noted uint64) uint64 {
+	if own, known := duck.Moved(cfg.inside(cfg.Storage.DuckDB.Dir)); known {
+		return min(own, noted)
+	}
+	return noted
 }
 
 // explainMetadata says of an error at the start that it comes from damaged metadata, if that is so, and what to do.

@@ -17,7 +17,8 @@ import (
 type evidence struct {
 	journal  *journal.Journal
 	stored   uint64          // the metadata have the records up to here
-	moved    uint64          // the row store has the records up to here, as the metadata have noted it
+	moved    uint64          // the row store has the records up to here
+	noted    uint64          // the same as the metadata have noted it, which is more if the row store is older than they are
 	accepted map[string]bool // parts whose loss has been accepted
 }
 
@@ -25,8 +26,8 @@ type evidence struct {
 // to rows; 0 if that is not known.
 func (e *evidence) older(rows uint64) string {
 	begins, reached, next := e.journal.Bounds()
-	if next <= e.stored { // where the journal goes on
-		next = (e.stored>>32 + 1) << 32
+	if known := e.known(); next <= known { // where the journal goes on
+		next = (known>>32 + 1) << 32
 	}
 	switch {
 	case e.stored < begins:
@@ -36,6 +37,9 @@ func (e *evidence) older(rows uint64) string {
 	}
 	return ""
 }
+
+// known is the highest position of which the metadata know.
+func (e *evidence) known() uint64 { return max(e.stored, e.noted) }
 
 // lost returns a gap, unless it has arrived everywhere.
 func (e *evidence) lost(g gap) []gap {
@@ -67,7 +71,7 @@ func (e *evidence) gaps() (list []gap) {
 	for _, d := range e.journal.Damaged() {
 		list = append(list, e.damaged(d)...)
 	}
-	list = append(list, e.end(e.stored, "the metadata")...)
+	list = append(list, e.end(e.known(), "the metadata")...)
 	if begins, _, _ := e.journal.Bounds(); e.moved < begins && !e.accepted[lossRows] && !e.accepted[lossMetadata] {
 		why := fmt.Sprintf("the journal begins after %s, and the rows have been stored up to %s: segments are missing", position(begins), position(e.moved))
 		list = append(list, e.lost(gap{from: e.moved + 1, to: begins, why: why})...)

@@ -173,7 +173,7 @@ func readLosses(path string) (list []loss, err error) {
 		err = json.Unmarshal(text, &list)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what the journal has lost: %w; restore %s from a backup, or remove it: then queries are answered as if nothing were missing", err, path)
+		return nil, fmt.Errorf("read what the journal has lost: %w; restore %s from a backup. If every loss in it was confirmed, or none is known, it can be removed; otherwise queries would be answered as if nothing were missing", err, path)
 	}
 	return list, nil
 }

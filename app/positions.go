@@ -26,7 +26,7 @@ const (
 func (c *core) openJournal(ctx context.Context) error {
 	o := c.journalOptions()
 	if c.accepted[lossJournal] {
-		o.After = (max(c.stored, c.moved)>>32 + skipSegments) << 32
+		o.After = (max(c.stored, c.noted)>>32 + skipSegments) << 32
 		if err := c.skipItems(ctx, o.After, skipItems); err != nil {
 			return err
 		}
@@ -40,14 +40,16 @@ func (c *core) openJournal(ctx context.Context) error {
 		return c.olderMetadata(ctx, o, why)
 	}
 	c.gaps = append(c.gaps, e.gaps()...)
-	if _, _, next := c.journal.Bounds(); next <= c.stored { // its positions must not be used a second time
-		o.Next = c.stored>>32 + 1
+	if _, _, next := c.journal.Bounds(); next <= e.known() { // its positions must not be used a second time
+		o.Next = e.known()>>32 + 1
 		return c.reopenJournal(o)
 	}
 	return nil
 }
 
-func (c *core) evidence() *evidence { return &evidence{c.journal, c.stored, c.moved, c.accepted} }
+func (c *core) evidence() *evidence {
+	return &evidence{c.journal, c.stored, c.moved, c.noted, c.accepted}
+}
 
 func (c *core) journalDir() string { return filepath.Join(c.cfg.Load().Data, "journal") }
 

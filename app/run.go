@@ -92,7 +92,7 @@ func (s *service) keepHouse(ctx context.Context) error {
 
 func (s *service) release(ctx context.Context) {
 	rows := s.store.Position()
-	if err := s.rows.Durable(); err != nil { // after Position, so that it speaks for these rows
+	if err := s.rows.Durable(rows); err != nil { // after Position, so that it speaks for these rows
 		s.filesChanged()
 		return
 	}
@@ -110,14 +110,14 @@ func (s *service) release(ctx context.Context) {
 	}
 }
 
-// releaseUpTo lets segments go. What the database has of them must be on disk first: a power cut may take back its last
-// transactions, and then the records would be nowhere.
+// releaseUpTo lets segments go. What the database has of them must be on disk first, and the note of what is in the row store:
+// a power cut may take back what was written last, and then the records would be nowhere, or seem to be.
 func (s *service) releaseUpTo(ctx context.Context, pos uint64) {
 	release := s.journal.Release
 	if s.disk.journalLow.Load() {
 		release = s.journal.Shrink
 	}
-	err := s.db.Sync(ctx)
+	err := errors.Join(s.db.Sync(ctx), s.rows.SyncNotes())
 	if err == nil {
 		err = release(pos)
 	}

@@ -155,7 +155,7 @@ func (v *verifier) segments(judge bool) {
 	}
 	j, err := journal.Read(dir)
 	if err == nil {
-		err = v.records(&evidence{journal: j, stored: v.facts.Stored, moved: v.facts.Rows}, judge)
+		err = v.records(&evidence{journal: j, stored: v.facts.Stored, moved: movedIn(v.cfg, v.facts.Rows), noted: v.facts.Rows}, judge)
 	}
 	if err != nil {
 		v.found(dir, err.Error(), "Give this user the right to read it, or check the disk.")
@@ -242,7 +242,7 @@ func (v *verifier) readLosses() {
 	v.files++
 	var err error
 	if v.losses, err = readLosses(path); err != nil {
-		v.found(path, err.Error(), "Restore it, or remove it.")
+		v.found(path, err.Error(), "Restore it. If every loss in it was confirmed, it can be removed: the service does not start with it.")
 		return
 	}
 	for _, l := range openLosses(v.losses) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -155,4 +156,68 @@ func TestEndInTheWay(t *testing.T) {
 			t.Errorf("verify afterwards: %d %s", status, out)
 		}
 	}
+}
+
+// settled creates rows until the metadata have noted that they are in the row store. The list of files says so right before they do,
+// each time in the same order, so at its second change they have noted the first.
+func (d *parts) settled() {
+	d.t.Helper()
+	for range 2 {
+		before, err := os.ReadFile(d.file("rows/manifest"))
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		d.awaitCreate()
+		d.sql("SELECT COUNT(*) FROM objectdata", "span=1d")
+		d.until("it is noted how far the rows have come", func() bool {
+			now, err := os.ReadFile(d.file("rows/manifest"))
+			return err == nil && strings.Count(string(now), "\nmoved ") > strings.Count(string(before), "\nmoved ")
+		})
+	}
+}
+
+// TestOlderRows puts back a folder of rows that is older than the metadata. What the journal has is stored again, and what it does
+// not have any more is told as a loss.
+func TestOlderRows(t *testing.T) {
+	t.Parallel()
+	d := newParts(t)
+	d.awaitCreate()
+	d.stop()
+	old := t.TempDir()
+	if err := os.CopyFS(old, os.DirFS(d.data)); err != nil {
+		t.Fatal(err)
+	}
+	putBack := func(part string) {
+		t.Helper()
+		if err := os.RemoveAll(d.file(part)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(d.file(part), os.DirFS(filepath.Join(old, part))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.start()
+	d.settled()
+	d.crash()
+	putBack("rows")
+	if out, status := d.verify(); status != 0 {
+		t.Errorf("verify: %d %s", status, out)
+	}
+	d.start()
+	d.whole()
+	d.settled()
+	d.crash()
+	putBack("rows")
+	putBack("journal")
+	if out, status := d.verify(); status != 4 || !strings.Contains(out, "before what the metadata have") {
+		t.Errorf("verify: %d %s", status, out)
+	}
+	d.start()
+	if _, open := d.fault("journal_loss"); !open {
+		t.Error("no loss is told")
+	}
+	if res := d.ask("GET", "/api/sql?span=1d&q=SELECT+COUNT(*)+FROM+objectdata", "", "x-api-key: "+d.key); res.StatusCode != 503 {
+		t.Errorf("a query over the lost rows: %d %s", res.StatusCode, res.body)
+	}
+	d.stop()
 }

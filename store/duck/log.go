@@ -83,7 +83,7 @@ func (fs *files) checkLog(f *file, committed bool) {
 
 // Durable tells whether all rows that Append has stored are in files that a restart would read, and notes how far the
 // files have come. Records must not be released from the journal before.
-func (s *Store) Durable() error {
+func (s *Store) Durable(moved uint64) error {
 	fs := s.files
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -95,7 +95,14 @@ func (s *Store) Durable() error {
 			}
 		}
 	}
-	return fs.manifest.note(fs.reached())
+	return fs.manifest.note(fs.reached(), moved)
+}
+
+// SyncNotes makes durable what Durable has noted.
+func (s *Store) SyncNotes() error {
+	s.files.mu.Lock()
+	defer s.files.mu.Unlock()
+	return s.files.manifest.sync()
 }
 
 // Mend repairs what Watch and Durable have found and what needs the right to write: it saves the rows of lost logs,

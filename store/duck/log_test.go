@@ -28,19 +28,19 @@ func TestLogDeletedUnderUs(t *testing.T) {
 			var told []string
 			s.cfg.Told = func(info string) { told = append(told, info) }
 			must(t, s.Append(t.Context(), manyRows(2, 0, 10)))
-			must(t, s.Durable())
+			must(t, s.Durable(0))
 			test.do(t, dayPath(dir, 0)+".wal")
 			want := int64(10)
 			if more {
 				must(t, s.Append(t.Context(), manyRows(3, 0, 10)))
 				want += 10
 			}
-			if err := s.Durable(); err == nil {
+			if err := s.Durable(0); err == nil {
 				t.Errorf("%s: the store calls rows durable that are only in memory", test.name)
 			}
 			must(t, s.Watch())
 			must(t, s.Mend(t.Context()))
-			must(t, s.Durable())
+			must(t, s.Durable(0))
 			if len(told) != 1 || !strings.Contains(told[0], dayName(0)+".duckdb.wal") {
 				t.Errorf("%s: told %q", test.name, told)
 			}
@@ -83,7 +83,7 @@ func TestCheckpointIsNoLoss(t *testing.T) {
 			}
 		}
 		must(t, s.Watch())
-		must(t, s.Durable())
+		must(t, s.Durable(0))
 		must(t, s.Mend(t.Context()))
 	}
 }

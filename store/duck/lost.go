@@ -204,7 +204,7 @@ func (fs *files) loseRows(f *file, had uint64) error {
 	}
 	fs.lose(l)
 	fs.onLoss(f)
-	return fs.manifest.note(map[string]uint64{f.key(): f.pos})
+	return fs.manifest.note(map[string]uint64{f.key(): f.pos}, 0)
 }
 
 // awaitAside waits until a damaged file of the period has moved away, so that its name is free. The mutex is held.
@@ -298,7 +298,7 @@ func (s *Store) Watch() error {
 			}
 		}
 	}
-	return fs.manifest.note(fs.reached())
+	return fs.manifest.note(fs.reached(), 0)
 }
 
 // forgetLoss says that a day is complete, or that nobody expects its rows any more. A file that was put back is used. The

@@ -25,9 +25,10 @@ import (
 //	manifest 2 77a0c1de                                 so many lines follow at least, checksum
 //	objectdata/2026-11-15.duckdb 4294967811 5f1c09aa    position, checksum
 //	objectdata/2026-11-15.duckdb gone 0b7d21c4          not expected any more
+//	moved 4294967815 9c51e07b                           all records up to this position have been stored
 //
 // A crash can neither raise a false alarm nor hide a loss: a file is made first, then listed, and gets its first row after
-// that; a position is noted after the commit that reached it; a file that goes leaves its mark in the folder (a watermark,
+// that; a position is noted after the commit that reached it, and moved before anybody else notes it; a file that goes leaves its mark in the folder (a watermark,
 // or the marker of an incomplete day) before it goes. Positions are not synced, so after a power loss they may be some
 // seconds old.
 //
@@ -39,6 +40,7 @@ type manifest struct {
 	size  int64
 	info  os.FileInfo       // the file as we have written it; nil before that
 	pos   map[string]uint64 // by file, as collection/name
+	moved uint64            // 0: not known
 	due   bool              // it has to be written anew
 	fault error             // it cannot be read
 
@@ -53,6 +55,8 @@ const (
 	manifestMost = 1 << 20 // bytes, above which it is written anew
 	manifestGone = "gone"
 	manifestHead = "manifest"
+	// manifestMoved is no name of a file: those have a slash.
+	manifestMoved = "moved"
 )
 
 // manifestKey is how the manifest calls a file.
@@ -93,6 +97,8 @@ func (m *manifest) read(line string) {
 		m.bad++
 	case key == manifestHead:
 		m.least = int(pos) + 1 // with this one
+	case key == manifestMoved:
+		m.moved = pos
 	default:
 		m.pos[key] = pos
 	}
@@ -130,6 +136,9 @@ func (m *manifest) rewrite() error {
 	for _, key := range slices.Sorted(maps.Keys(m.pos)) {
 		b.WriteString(manifestLine(key, strconv.FormatUint(m.pos[key], 10)))
 	}
+	if m.moved > 0 {
+		b.WriteString(manifestLine(manifestMoved, strconv.FormatUint(m.moved, 10)))
+	}
 	m.close()
 	m.due = true
 	if err := writeSynced(m.path, []byte(b.String())); err != nil {
@@ -164,17 +173,29 @@ func (m *manifest) remove(key string) error {
 	return m.append(manifestLine(key, manifestGone), true)
 }
 
-// note writes down the positions that files have reached.
-func (m *manifest) note(reached map[string]uint64) error {
+// note writes down the positions that files have reached, and up to which all records have been stored; 0: as before.
+func (m *manifest) note(reached map[string]uint64, moved uint64) error {
 	var b strings.Builder
 	for key, pos := range reached {
 		m.pos[key] = pos
 		b.WriteString(manifestLine(key, strconv.FormatUint(pos, 10)))
 	}
+	if moved > m.moved {
+		m.moved = moved
+		b.WriteString(manifestLine(manifestMoved, strconv.FormatUint(moved, 10)))
+	}
 	if b.Len() == 0 {
 		return nil
 	}
 	return m.append(b.String(), false)
+}
+
+// sync makes durable what has been noted.
+func (m *manifest) sync() error {
+	if m.out == nil { // it was written as a whole, or nothing has been noted
+		return m.fault
+	}
+	return m.out.Sync()
 }
 
 func (m *manifest) append(lines string, durable bool) (err error) {
@@ -235,6 +256,7 @@ func (fs *files) checkManifest(collections []*catalog.Collection, late []*file, 
 		for key, pos := range fs.manifest.pos {
 			m.pos[key] = max(m.pos[key], pos)
 		}
+		m.moved = max(m.moved, fs.manifest.moved)
 	}
 	fs.manifest = m
 	if why := m.damage(); why != "" && fs.any() {

@@ -373,7 +373,7 @@ func (fs *files) comeBack(l *loss, f, late *file) error {
 	}
 	fs.insert(f)
 	fs.releaseLocked([]*file{f})
-	return fs.manifest.note(fs.reached())
+	return fs.manifest.note(fs.reached(), 0)
 }
 
 // removeLoss takes a day off the list of incomplete ones. The mutex is held.
