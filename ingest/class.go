@@ -62,6 +62,13 @@ func (t *tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 	if err := t.takeValue(belfry.DocClass, def.Name, l.Class); err != nil {
 		return "", l, "", err
 	}
+	more := meta.Thresholds(l.Class)
+	if cell != nil {
+		more -= meta.Thresholds(cell.Def)
+	}
+	if bad := t.roomForItems("", t.estate.MarksGrowth(def.Name, more), false); bad != nil {
+		return "", l, "", belfry.Errorf(belfry.BadParameter, "the thresholds of class %q are too many for its %d objects: %s", def.Name, l.Objects, bad.Message)
+	}
 	t.define(l.Class)
 	rest = t.judgeClass(def.Name)
 	t.configured("class "+def.Name+" "+result, who.Name)

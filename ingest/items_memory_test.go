@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/catalog"
 	"belfry/meta"
 )
 
@@ -191,5 +192,62 @@ func TestRowsOfNewObjects(t *testing.T) {
 				t.Errorf("%s was created without a row", it.Name)
 			}
 		}
+	}
+}
+
+// TestThresholdsOfManyObjects: thresholds that are met are remembered for each object, so a class or a policy with many of them is
+// refused where there are many objects, and so are objects of such a class.
+func TestThresholdsOfManyObjects(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "web01")
+	class := func(name string, thresholds int) *catalog.Class {
+		text := "name: " + name + "\nindicators:\n"
+		for n := 1; thresholds > 0; n++ {
+			text += fmt.Sprintf("- {n: %d, name: x%d, thresholds: [", n, n)
+			for i := range min(thresholds, 20) {
+				text += fmt.Sprintf("{when: '> %d', status: 3, recover: '< %d'},", 10*i+10, 10*i+5)
+			}
+			text, thresholds = strings.TrimSuffix(text, ",")+"]}\n", thresholds-20
+		}
+		return classOf(t, text)
+	}
+	put := func(name string, thresholds int) error {
+		_, _, err := b.PutClass(b.who, class(name, thresholds))
+		return err
+	}
+	if err := put("state", 1); err != nil {
+		t.Fatal(err)
+	}
+	b.fillWith(t, "i1", "1", names("o", 100)...)
+	before := b.tree.Memory()
+	b.memory.Store(before + 100*16*200)
+	if err := put("state", 300); belfry.CodeOf(err) != belfry.BadParameter || !strings.Contains(err.Error(), "too many for its 100 objects") {
+		t.Errorf("a class of 300 thresholds: %v", err)
+	}
+	if err := put("state", 201); err != nil {
+		t.Errorf("a class of 201 thresholds: %v", err)
+	}
+	if got := b.tree.Memory() - before; got != 100*16*200 {
+		t.Errorf("200 thresholds more count for %d bytes", got)
+	}
+	const one = `{"kind":"view","item":"MAIN","thresholds":[{"class":"state","n":1,"thresholds":[{"when":"> 1","status":3}]}]}`
+	if got := b.policy(t, "more", one); got != "bad_parameter" {
+		t.Errorf("a policy: %s", got)
+	}
+	if r := b.fillWith(t, "i1", "1", "one-more"); r.Accepted != 0 {
+		t.Errorf("an object: %s", brief(r))
+	}
+	if err := put("state", 100); err != nil {
+		t.Errorf("fewer thresholds: %v", err)
+	}
+	if got := b.policy(t, "more", one); got != "created" {
+		t.Errorf("a policy: %s", got)
+	}
+	if got := b.tree.Memory() - before; got != 100*16*100 {
+		t.Errorf("99 thresholds more, and one of a policy, count for %d bytes", got)
+	}
+	b.noPolicy(t, "more")
+	if got := b.tree.Memory() - before; got != 100*16*99 {
+		t.Errorf("99 thresholds more count for %d bytes", got)
 	}
 }

@@ -149,12 +149,36 @@ func (t *tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 	if err := t.takeDoc(doc.Kind, doc.Name, doc.Body); err != nil {
 		return "", nil, err
 	}
+	if err := t.roomForPolicy(was, next); err != nil {
+		return "", nil, err
+	}
 	t.lift(was)
 	t.s.policies[n.ID] = append(slices.Clip(t.policiesOn(n)), next)
 	t.document(doc)
 	rest = t.policyChanged(was, next)
 	t.configured(fmt.Sprintf("policy %s %s, on %s %s", next.Name, result, next.Kind, next.Item), who.Name)
 	return result, rest, nil
+}
+
+// roomForPolicy tells whether there is memory for the thresholds that a policy sets, in place of those of the one before.
+func (t *tx) roomForPolicy(was, next *meta.Policy) error {
+	more := map[string]int{}
+	for i := range next.Thresholds {
+		more[next.Thresholds[i].Class] += len(next.Thresholds[i].Thresholds)
+	}
+	if was != nil {
+		for i := range was.Thresholds {
+			more[was.Thresholds[i].Class] -= len(was.Thresholds[i].Thresholds)
+		}
+	}
+	grow := int64(0)
+	for class, n := range more {
+		grow += t.estate.MarksGrowth(class, n)
+	}
+	if bad := t.roomForItems("", grow, false); bad != nil {
+		return belfry.Errorf(belfry.BadParameter, "policy %q sets too many thresholds for the objects that there are: %s", next.Name, bad.Message)
+	}
+	return nil
 }
 
 // lift makes a policy not count any more in this round; nil is none.

@@ -75,11 +75,11 @@ func (p *provisioning) newObject(name string, resource, parent *meta.Node, class
 	if bad := p.roomFor(1); bad != nil {
 		return bad
 	}
-	if bad := p.roomForItems("name", meta.ItemSize(belfry.KindObject, name), true); bad != nil {
-		return bad
-	}
 	cl, bad := p.objectClass(class)
 	if bad != nil {
+		return bad
+	}
+	if bad := p.roomForItems("name", meta.ItemSize(belfry.KindObject, name)+cl.MarksSize(), true); bad != nil {
 		return bad
 	}
 	d := p.objectDetails(belfry.Details{})

@@ -33,6 +33,7 @@ type Estate struct {
 	reassess map[string]string   // marks of what is to be reassessed, by name
 	texts    int64               // see Texts
 	memory   int64               // see Memory
+	sets     map[string]int      // thresholds that policies set for a class, by its name
 	docTexts map[textOf]int64    // what each document counts for among them
 }
 
@@ -51,7 +52,7 @@ func NewEstate(c belfry.Customer) *Estate {
 		gone:    map[string][]*Node{},
 		barred:  map[belfry.ID]*Node{},
 
-		docTexts: map[textOf]int64{},
+		docTexts: map[textOf]int64{}, sets: map[string]int{},
 	}
 }
 
@@ -199,6 +200,7 @@ func (e *Estate) class(c *catalog.Catalog, name string) *Class {
 	cl := e.classes[name]
 	if cl == nil {
 		cl = &Class{Name: name, Def: c.Class(name)}
+		cl.marks = min(Thresholds(cl.Def)+e.sets[name], mostMarks)
 		e.classes[name] = cl
 	}
 	return cl

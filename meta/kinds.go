@@ -71,6 +71,7 @@ func (t *Tree) renew() {
 		for name, cl := range e.classes {
 			if !cl.Own {
 				cl.Def = next.Class(name)
+				t.recount(e, cl)
 			}
 		}
 	}
@@ -105,6 +106,7 @@ func (t *Tree) applyClass(e *Estate, d *belfry.Doc) error {
 		e.defined--
 	}
 	cl.Def, cl.Own = next, own
+	t.recount(e, cl)
 	if cl.defined() {
 		e.defined++
 	}

@@ -28,6 +28,7 @@ func (t *Tree) link(n, parent *Node) {
 		e.inside[slot] = n
 		if n.Kind == belfry.KindObject {
 			n.Class.count++
+			t.addMemory(e, n.Class.MarksSize())
 		}
 	default:
 		e.places[n.Name] = n
@@ -63,6 +64,7 @@ func (t *Tree) unlink(n *Node) {
 		e.forget(n)
 		if n.Kind == belfry.KindObject {
 			n.Class.count--
+			t.addMemory(e, -n.Class.MarksSize())
 		}
 	default:
 		delete(e.places, n.Name)

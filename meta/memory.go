@@ -1,6 +1,9 @@
 package meta
 
-import "belfry"
+import (
+	"belfry"
+	"belfry/catalog"
+)
 
 // Items stay in memory for as long as they exist, with the last values of their indicators. The tree counts what they take
 // while it applies records, so that somebody can limit it. What operators and senders have set up about them is counted
@@ -13,6 +16,13 @@ const (
 	numberSize = 8
 	textSize   = 16 // of the place of a text; see TextSize
 	textStep   = 32
+	markSize   = 16
+)
+
+// mostMarks is how many thresholds an object can have: twenty for each indicator, whoever sets them.
+const (
+	mostThresholds = 20
+	mostMarks      = mostThresholds * belfry.MaxIndicators
 )
 
 // ItemSize is what an item counts for without its last values.
@@ -36,6 +46,52 @@ func stateSize(s *belfry.State) int64 {
 		n += TextSize(len(v))
 	}
 	return n
+}
+
+// MarksSize is what thresholds that are met count for, for an object of the class: as if all of them were.
+func (c *Class) MarksSize() int64 { return int64(c.marks) * markSize }
+
+// Thresholds is how many thresholds a class gives its objects.
+func Thresholds(def *catalog.Class) (n int) {
+	if def == nil {
+		return 0
+	}
+	for i := range def.Indicators {
+		n += len(def.Indicators[i].Thresholds)
+	}
+	return n
+}
+
+// MarksGrowth is by how much the objects of a class grow when it, and policies, have so many thresholds more.
+func (e *Estate) MarksGrowth(class string, more int) int64 {
+	c := e.classes[class]
+	if c == nil {
+		return 0
+	}
+	return int64(min(c.marks+more, mostMarks)-c.marks) * markSize * int64(c.count)
+}
+
+// recount counts the thresholds of a class anew, after it or a policy has changed.
+func (t *Tree) recount(e *Estate, c *Class) {
+	n := min(Thresholds(c.Def)+e.sets[c.Name], mostMarks)
+	t.addMemory(e, int64(n-c.marks)*markSize*int64(c.count))
+	c.marks = n
+}
+
+// recountPolicy counts the thresholds that a policy sets, once more or once less.
+func (t *Tree) recountPolicy(e *Estate, p *Policy, sign int) {
+	if p == nil {
+		return
+	}
+	for i := range p.Thresholds {
+		o := &p.Thresholds[i]
+		if e.sets[o.Class] += sign * len(o.Thresholds); e.sets[o.Class] == 0 {
+			delete(e.sets, o.Class)
+		}
+		if c := e.classes[o.Class]; c != nil {
+			t.recount(e, c)
+		}
+	}
 }
 
 // Memory is what all items of the customer count for.

@@ -45,6 +45,7 @@ type policies struct {
 // applyPolicy sets or removes a policy.
 func (t *Tree) applyPolicy(e *Estate, d *belfry.Doc) error {
 	if d.Body == nil {
+		t.recountPolicy(e, e.policy.named[d.Name], -1)
 		t.policed -= e.policy.remove(d.Name)
 		return nil
 	}
@@ -56,8 +57,11 @@ func (t *Tree) applyPolicy(e *Estate, d *belfry.Doc) error {
 	if err != nil {
 		return fmt.Errorf("policy %q of customer %d: %w", d.Name, d.Customer, err)
 	}
+	next := &Policy{def, stored.On}
+	t.recountPolicy(e, e.policy.named[d.Name], -1)
+	t.recountPolicy(e, next, 1)
 	t.policed -= e.policy.remove(d.Name)
-	t.policed += e.policy.add(&Policy{def, stored.On})
+	t.policed += e.policy.add(next)
 	return nil
 }
 

@@ -130,6 +130,7 @@ type Class struct {
 	Own   bool           // Def is the customer's own, or inferred from its rows; else it is the catalog's
 	nodes []*Node
 	count int // of objects among nodes
+	marks int // thresholds that may be met by one of them at most, see Tree.recount
 }
 
 // Children calls f for each item that stands directly in n.

@@ -185,6 +185,9 @@ func checkIndexes(t *testing.T, tree *Tree) {
 		}
 		if n.Removed == 0 {
 			memory += ItemSize(n.Kind, n.Name) + stateSize(&n.State)
+			if n.Kind == belfry.KindObject {
+				memory += int64(min(Thresholds(n.Class.Def)+e.sets[n.Class.Name], mostMarks)) * markSize
+			}
 		}
 		found := false
 		e.ByStatus(n.State.Status, func(m *Node) bool { found = found || m == n; return true })
