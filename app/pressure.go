@@ -91,11 +91,11 @@ func (p *pressure) look(now time.Time) {
 		p.since = time.Time{}
 		p.lasts("")
 	}
-	p.tell(now)
+	p.report(now)
 }
 
-// tell reports memory that has been short for long.
-func (p *pressure) tell(now time.Time) {
+// report tells of memory that has been short for long.
+func (p *pressure) report(now time.Time) {
 	used := p.over.Load()
 	switch {
 	case used == nil:

@@ -201,18 +201,18 @@ func (v *verifier) records(e *evidence, judge bool) error {
 		return nil
 	})
 	for _, l := range finder.rest(time.Now()) {
-		v.tell(l.Segment, l.Why, v.confirmed(l), journalRemedy)
+		v.report(l.Segment, l.Why, v.confirmed(l), journalRemedy)
 	}
 	for _, d := range e.journal.Damaged() {
 		if !d.Torn && len(e.damaged(d)) == 0 { // a torn end is what a crash leaves
-			v.tell(d.Segment, d.String(), v.confirmedIn(d.Number()), storedRemedy)
+			v.report(d.Segment, d.String(), v.confirmedIn(d.Number()), storedRemedy)
 		}
 	}
 	return err
 }
 
-// tell lists something about the journal, or about one of its segments.
-func (v *verifier) tell(segment, what string, confirmed bool, remedy string) {
+// report lists something about the journal, or about one of its segments.
+func (v *verifier) report(segment, what string, confirmed bool, remedy string) {
 	file := filepath.Join(v.places.journal.path, segment)
 	if confirmed {
 		v.known = append(v.known, duck.Problem{File: file, Problem: what, Remedy: knownRemedy})
