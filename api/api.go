@@ -165,7 +165,10 @@ type Server struct {
 	mux     *http.ServeMux
 	bulk    hall
 	queries gate
-	waits   waits
+	reads   gate  // answers that grow with what a customer has
+	work    gate  // one of these at a time works for a customer
+	waits   waits // for bodies and answers of queries
+	unread  waits // for clients to read such answers
 	packers packers
 	logins  loginPlaces
 	queues  loginQueues
@@ -184,6 +187,7 @@ func New(c Config) *Server {
 		c.Trusted = c.Now
 	}
 	s := &Server{Config: c, mux: http.NewServeMux(), meter: newMeter(c.Register)}
+	s.work.line = workLine
 	s.SetLimits(c.Limits)
 	s.bulk.register(c.Register)
 	s.Hub.register(c.Register)
@@ -245,15 +249,16 @@ func newID() string {
 // answer is a ResponseWriter that remembers what it was told.
 type answer struct {
 	http.ResponseWriter
-	id     string
-	start  time.Time
-	route  string // path of the route that took the request
-	status int
-	bytes  int64
-	idle   time.Duration // how long the client may take nothing
-	hangUp bool          // nothing more will come from the client
-	gone   bool          // nor does it take anything
-	broken bool          // begun, and neither to be taken back nor finished
+	id      string
+	start   time.Time
+	route   string // path of the route that took the request
+	status  int
+	bytes   int64
+	idle    time.Duration // how long the client may take nothing
+	hangUp  bool          // nothing more will come from the client
+	gone    bool          // nor does it take anything
+	broken  bool          // begun, and neither to be taken back nor finished
+	reading *reading      // of an answer that is given in turn; else nil
 }
 
 func (w *answer) WriteHeader(status int) {
@@ -270,9 +275,21 @@ func (w *answer) Write(b []byte) (int, error) {
 	if w.bytes+int64(len(b)) > unsent {
 		w.hasten()
 	}
-	n, err := w.ResponseWriter.Write(b)
+	n, err := w.pass(b)
 	w.bytes += int64(n)
 	w.gone = w.gone || err != nil
+	return n, err
+}
+
+// pass writes a part of an answer. While a client lets a long one wait, others have its turn.
+func (w *answer) pass(b []byte) (n int, err error) {
+	if w.reading == nil || w.bytes+int64(len(b)) <= unsent {
+		return w.ResponseWriter.Write(b)
+	}
+	lost := w.reading.wait(func() { n, err = w.ResponseWriter.Write(b) })
+	if err == nil && lost != nil {
+		err, w.broken = lost, true
+	}
 	return n, err
 }
 

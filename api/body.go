@@ -149,6 +149,7 @@ func (p *patient) Read(b []byte) (int, error) {
 	}
 	n, err, lost := p.read(b)
 	if lost != nil {
+		p.answer.hangUp = p.answer.hangUp || p.place.evicted.Load()
 		return 0, lost
 	}
 	p.came += n
@@ -161,8 +162,6 @@ func (p *patient) Read(b []byte) (int, error) {
 	}
 	p.answer.hangUp = true
 	switch {
-	case p.place != nil && p.place.evicted.Load():
-		err = belfry.Errorf(belfry.Overloaded, "the body came slowly, and too many others of this customer did as well; send it without pauses, and fewer at a time")
 	case !errors.Is(err, os.ErrDeadlineExceeded):
 		err = belfry.Errorf(belfry.BadCSV, "the body broke off before its end; send it again")
 	case p.came == 0:

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,21 +32,30 @@ func (s *Server) classes(w *answer, r *request) error {
 
 // writePage answers with a list under its name, as much of it as a page holds.
 func writePage[T json.Marshaler](w *answer, name string, list []T, more bool) error {
-	var page [][]byte
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	out := pieces(w)
+	fmt.Fprintf(out, "{%q:[", name) // a failure shows at Flush
 	size := 0
-	for _, entry := range list {
+	for i, entry := range list {
 		text, err := entry.MarshalJSON()
 		if err != nil {
 			return err
 		}
-		if size += len(text); size > maxPage && len(page) > 0 {
+		if size += len(text); size > maxPage && i > 0 {
 			more = true
 			break
 		}
-		page = append(page, text)
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		if _, err := out.Write(text); err != nil {
+			return err
+		}
 	}
-	writeJSON(w, http.StatusOK, json.RawMessage(fmt.Appendf(nil, `{%q:[%s],"more":%t}`, name, bytes.Join(page, []byte(",")), more)))
-	return nil
+	fmt.Fprintf(out, "],\"more\":%t}\n", more)
+	return out.Flush()
 }
 
 // named gives the name in the path of a request, of a class or a policy. One that looks like a key is one that went

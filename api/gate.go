@@ -12,6 +12,7 @@ import (
 type gate struct {
 	mu    sync.Mutex
 	doors map[belfry.CustomerID]*door
+	line  int // how many may wait for each place; 0: crowd
 }
 
 type door struct {
@@ -21,6 +22,9 @@ type door struct {
 
 // crowd is how many may wait for each place: more of them would only wait in vain.
 const crowd = 16
+
+// workLine is the same for turns to work: who waits for one has a place already, so it only has to be enough for all places.
+const workLine = 1 << 20
 
 // enter takes a place; ok is false when there was none until ctx ended. Whoever got one gives it back with leave.
 func (g *gate) enter(ctx context.Context, c belfry.CustomerID, places int) (ok bool) {
@@ -38,7 +42,11 @@ func (g *gate) enter(ctx context.Context, c belfry.CustomerID, places int) (ok b
 		g.mu.Unlock()
 		return true
 	}
-	if len(d.waiting) >= places*crowd {
+	line := g.line
+	if line == 0 {
+		line = crowd
+	}
+	if len(d.waiting) >= places*line {
 		g.mu.Unlock()
 		return false
 	}

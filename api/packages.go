@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bufio"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -40,7 +39,7 @@ func (s *Server) packages(w *answer, _ *request) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
-	out := bufio.NewWriter(w) // one by one: there may be a thousand long ones
+	out := pieces(w) // one by one: there may be a thousand long ones
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	out.WriteString(`{"packages":[`)

@@ -57,6 +57,9 @@ func (p *place) wait(f func()) error {
 	if held {
 		return nil
 	}
+	if p.evicted.Load() { // it must not wait for a place with what it holds
+		return belfry.Errorf(belfry.Overloaded, "the client sent or took nothing for a while, and too many others of this customer did as well; go on without pauses, and ask for less at a time")
+	}
 	p.waits.end(p)
 	ctx, cancel := context.WithTimeout(p.ctx, p.patience)
 	defer cancel()

@@ -7,7 +7,8 @@ import (
 )
 
 // Routes is everything the service answers. A new endpoint is its handler and its line here; the reference page, the
-// order of refusal and the list of allowed methods follow from it.
+// order of refusal and the list of allowed methods follow from it. A GET whose answer grows with what a customer has is
+// served inTurn.
 var Routes = []Route{
 	{"GET", "/{$}", belfry.LevelNone, nil, (*Server).root, "Redirects to the web interface."},
 	{"GET", "/ui/", belfry.LevelNone, anyParams, (*Server).ui, "The web interface."},
@@ -15,14 +16,14 @@ var Routes = []Route{
 	{"GET", "/readyz", belfry.LevelNone, nil, (*Server).ready, "200 when data can be taken and queried, else 503 with the reason."},
 	{"GET", "/metrics", belfry.LevelNone, anyParams, (*Server).metrics, "Counters of the service in Prometheus format; to callers on the same machine alone, or on `--admin-listen`."},
 	{"GET", "/api/version", belfry.LevelNone, nil, (*Server).version, "Name and version of the program."},
-	{"GET", "/api/provisioning/{package}", belfry.LevelRead, nil, (*Server).export, "Gives back as CSV what POST would take to make again all that a package has made."},
+	{"GET", "/api/provisioning/{package}", belfry.LevelRead, nil, inTurn((*Server).export), "Gives back as CSV what POST would take to make again all that a package has made."},
 	{"POST", "/api/provisioning/{package}", belfry.LevelReadWrite, bulkParams, (*Server).provision, "Creates or changes what a package makes: resources, views, objects or graphical elements."},
 	{"DELETE", "/api/provisioning/{package}", belfry.LevelReadWriteDelete, removeParams, (*Server).remove, "Removes what a package has made."},
 	{"GET", "/api/openapi.json", belfry.LevelNone, nil, (*Server).openapi, "This interface, described in OpenAPI 3.1."},
-	{"GET", "/api/packages", belfry.LevelRead, nil, (*Server).packages, "Lists what can be provisioned, with every column."},
+	{"GET", "/api/packages", belfry.LevelRead, nil, inTurn((*Server).packages), "Lists what can be provisioned, with every column."},
 	{"GET", "/api/packages/{type}", belfry.LevelRead, nil, (*Server).packageType, "Describes one package."},
-	{"GET", "/api/classes", belfry.LevelRead, listParams, (*Server).classes, "Lists the classes of objects by name."},
-	{"GET", "/api/classes/{name...}", belfry.LevelRead, nil, (*Server).class, "Describes one class."},
+	{"GET", "/api/classes", belfry.LevelRead, listParams, inTurn((*Server).classes), "Lists the classes of objects by name."},
+	{"GET", "/api/classes/{name...}", belfry.LevelRead, nil, inTurn((*Server).class), "Describes one class."},
 	{"PUT", "/api/classes/{name...}", belfry.LevelReadWriteDelete, nil, (*Server).putClass, "Defines a class, in JSON or YAML."},
 	{"DELETE", "/api/classes/{name...}", belfry.LevelReadWriteDelete, nil, (*Server).deleteClass, "Removes the customer's own definition of a class."},
 	{"POST", "/api/session", belfry.LevelNone, nil, (*Server).logIn, "Logs a user in and answers with a cookie."},
@@ -35,32 +36,32 @@ var Routes = []Route{
 	{"GET", "/api/session/oidc/callback", belfry.LevelNone, callbackParams, (*Server).oidcEnd, "Where the provider sends the browser back to: begins a session."},
 	{"GET", "/api/sessions", belfry.LevelRead, nil, (*Server).listSessions, "Where one is logged in: the own sessions, the latest first."},
 	{"DELETE", "/api/sessions/{id}", belfry.LevelRead, nil, (*Server).endSession, "Ends one of the own sessions."},
-	{"GET", "/api/users", belfry.LevelAdministrator, listParams, (*Server).listUsers, "Lists the users by name."},
+	{"GET", "/api/users", belfry.LevelAdministrator, listParams, inTurn((*Server).listUsers), "Lists the users by name."},
 	{"POST", "/api/users", belfry.LevelAdministrator, nil, (*Server).createUser, "Creates a user; a password that is made at random is shown, this once."},
 	{"PUT", "/api/users/{name...}", belfry.LevelAdministrator, nil, (*Server).changeUser, "Gives a user another role or password; its sessions end."},
 	{"DELETE", "/api/users/{name...}", belfry.LevelAdministrator, nil, (*Server).removeUser, "Removes a user; its sessions end."},
-	{"GET", "/api/customers", belfry.LevelInstance, listParams, (*Server).listCustomers, "Lists the customers by name."},
+	{"GET", "/api/customers", belfry.LevelInstance, listParams, inTurn((*Server).listCustomers), "Lists the customers by name."},
 	{"POST", "/api/customers", belfry.LevelInstance, nil, (*Server).createCustomer, "Creates a customer with an administrator."},
 	{"PUT", "/api/customers/{name...}", belfry.LevelInstance, nil, (*Server).changeCustomer, "Says on which addresses and ports a customer may listen."},
 	{"DELETE", "/api/customers/{name...}", belfry.LevelInstance, confirmParams, (*Server).removeCustomer, "Removes a customer with all its data; `confirm` repeats its name."},
-	{"GET", "/api/keys", belfry.LevelAdministrator, listParams, (*Server).listKeys, "Lists the API keys, without their secrets, by name."},
+	{"GET", "/api/keys", belfry.LevelAdministrator, listParams, inTurn((*Server).listKeys), "Lists the API keys, without their secrets, by name."},
 	{"POST", "/api/keys", belfry.LevelAdministrator, nil, (*Server).createKey, "Creates an API key and shows it, this once."},
 	{"DELETE", "/api/keys/{name...}", belfry.LevelAdministrator, nil, (*Server).revokeKey, "Revokes an API key; it is refused from then on."},
-	{"GET", "/api/policies", belfry.LevelAdministrator, listParams, (*Server).listPolicies, "Lists the policies by name."},
-	{"GET", "/api/policies/{name...}", belfry.LevelAdministrator, nil, (*Server).policy, "Describes one policy."},
+	{"GET", "/api/policies", belfry.LevelAdministrator, listParams, inTurn((*Server).listPolicies), "Lists the policies by name."},
+	{"GET", "/api/policies/{name...}", belfry.LevelAdministrator, nil, inTurn((*Server).policy), "Describes one policy."},
 	{"PUT", "/api/policies/{name...}", belfry.LevelAdministrator, nil, (*Server).putPolicy, "Sets a policy, in JSON or YAML: thresholds, intervals, roll-up or monitoring period of an item and what stands in it."},
 	{"DELETE", "/api/policies/{name...}", belfry.LevelAdministrator, nil, (*Server).deletePolicy, "Removes a policy."},
 	{"GET", "/api/health", belfry.LevelInstance, nil, (*Server).system, "Tells how the service fares: rows per second, what was refused and why, space, memory, slow queries."},
 	{"POST", "/api/health/clock", belfry.LevelInstance, nil, (*Server).confirmClock, "Confirms that the clock is right, after it was found far off; deletion goes on."},
 	{"POST", "/api/health/faults/{id}", belfry.LevelInstance, nil, (*Server).confirmFault, "Confirms a fault that stays until somebody has taken note of it: `journal_loss`, or `clock`."},
-	{"GET", "/api/settings", belfry.LevelAdministrator, nil, (*Server).listSettings, "Lists the settings with their values, where each comes from and whether it can be changed here."},
+	{"GET", "/api/settings", belfry.LevelAdministrator, nil, inTurn((*Server).listSettings), "Lists the settings with their values, where each comes from and whether it can be changed here."},
 	{"PUT", "/api/settings", belfry.LevelAdministrator, nil, (*Server).putSettings, "Changes settings; those of the instance need an instance administrator."},
-	{"GET", "/api/pictures", belfry.LevelRead, listParams, (*Server).listPictures, "Lists the pictures by name."},
-	{"GET", "/api/pictures/{name...}", belfry.LevelRead, nil, (*Server).picture, "Gives a picture."},
+	{"GET", "/api/pictures", belfry.LevelRead, listParams, inTurn((*Server).listPictures), "Lists the pictures by name."},
+	{"GET", "/api/pictures/{name...}", belfry.LevelRead, nil, inTurn((*Server).picture), "Gives a picture."},
 	{"PUT", "/api/pictures/{name...}", belfry.LevelAdministrator, nil, (*Server).putPicture, "Keeps a picture: PNG, JPEG, GIF, WebP or SVG."},
 	{"DELETE", "/api/pictures/{name...}", belfry.LevelAdministrator, nil, (*Server).deletePicture, "Removes a picture."},
 	{"POST", "/api/send", belfry.LevelReadWrite, bulkParams, (*Server).send, "Stores data and log rows, and creates the objects they name."},
-	{"GET", "/api/explain/{kind}/{name...}", belfry.LevelRead, whyParams, (*Server).why, "Says why an item has its status; the kind is `objects`, `resources` or `views`."},
+	{"GET", "/api/explain/{kind}/{name...}", belfry.LevelRead, whyParams, inTurn((*Server).why), "Says why an item has its status; the kind is `objects`, `resources` or `views`."},
 	{"POST", "/api/ackmanagenote/{kind}", belfry.LevelReadWrite, actParams, (*Server).act, "Manages or unmanages items, acknowledges errors, and sets notes; the kind is `resources`, `views` or `objects`."},
 	{"POST", "/api/receivers/{resource}/try", belfry.LevelReadWrite, nil, (*Server).tryReceiver, "Shows what filter and script of a receiver make of a message; nothing is stored."},
 	{"GET", "/d", belfry.LevelReadWrite, dataParams, (*Server).legacyData, "Stores indicator values of one object, or that it does not respond; `i#` stands for `i1`, `i2`, …"},
@@ -68,7 +69,7 @@ var Routes = []Route{
 	{"GET", "/cv", belfry.LevelReadWrite, viewParams, (*Server).legacyView, "Creates or changes a view inside a resource."},
 	{"GET", "/api/sql", belfry.LevelRead, sqlParams, (*Server).sqlGet, "Answers a query."},
 	{"POST", "/api/sql", belfry.LevelRead, sqlParams, (*Server).sqlPost, "Answers a query given as a form or as JSON, for texts too long for an address."},
-	{"GET", "/api/tree", belfry.LevelRead, treeParams, (*Server).tree, "Shows one view: its status, and a page of what stands directly in it with place, status and counts; MAIN unless `view` says otherwise."},
+	{"GET", "/api/tree", belfry.LevelRead, treeParams, inTurn((*Server).tree), "Shows one view: its status, and a page of what stands directly in it with place, status and counts; MAIN unless `view` says otherwise."},
 	{"GET", "/api/stream", belfry.LevelRead, streamParams, (*Server).live, "Tells changes of status and events as they happen, as server-sent events."},
 }
 
@@ -78,7 +79,7 @@ type Route struct {
 	Path   string       // pattern of net/http, without a method
 	Level  belfry.Level // what a key or a session must be allowed; LevelNone: neither is needed
 	Params []string     // query parameters it knows; others are refused, so that a misspelt one is not ignored
-	serve  func(*Server, *answer, *request) error
+	serve  handler
 	Help   string
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,7 +24,7 @@ const (
 // tree answers with one view: what it shows itself, and a page of what stands directly in it. Deeper levels are asked for
 // one by one, so that nobody ever loads a whole estate.
 //
-// The lock on the tree is held to copy the list of what stands there, then for a thousand entries of the page at a time.
+// The lock on the tree is held to copy the list of what stands there, then for a few hundred entries of the page at a time.
 // Names and kinds never change, so the page is picked between the two, without the lock.
 func (s *Server) tree(w *answer, r *request) error {
 	limit, err := r.pageSize(treeDefault, treeMost)
@@ -37,33 +39,10 @@ func (s *Server) tree(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	within := s.Tree.Within(r.scope())
 	content := s.Tree.Content(r.scope(), view)
-	out := treeAnswer{Content: countKinds(content), Children: []treeItem{}}
+	counts := countKinds(content)
 	page, more := pageOf(content, after, limit)
-	for n := range s.Tree.EachEver([]*meta.Node{view}) { // it may be gone meanwhile; then it is told as it was
-		out.View = s.treeItem(within.Show(n))
-	}
-	for n := range s.Tree.Each(page) {
-		if !within.Has(n) {
-			continue // it has just left
-		}
-		out.Children = append(out.Children, s.treeItem(within.Show(n)))
-	}
-	if out.More = more; more {
-		out.Next = markOf(page[len(page)-1]).String()
-	}
-	return s.writePacked(w, r, out)
-}
-
-// writePacked answers with a body that may be long.
-func (s *Server) writePacked(w *answer, r *request, v any) error {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
+	page = slices.Clone(page) // the list of a large view is not kept while the client reads
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
@@ -73,20 +52,86 @@ func (s *Server) writePacked(w *answer, r *request, v any) error {
 	}
 	out := s.packers.open(w, w, r.Header.Get("Accept-Encoding"))
 	defer out.release()
-	if _, err := out.Write(text.Bytes()); err != nil {
+	if err := s.writeTree(out, r.scope(), view, counts, page, more); err != nil {
 		return err
 	}
 	return out.Close()
 }
 
-// treeAnswer is one view with a page of its content.
-type treeAnswer struct {
-	View     treeItem       `json:"view"`
-	Content  map[string]int `json:"content"` // how many of each kind stand in it
-	Children []treeItem     `json:"children"`
-	More     bool           `json:"more"`
-	Next     string         `json:"next,omitempty"` // what to give as after
+// writeTree writes the answer in pieces, so that a client that does not read it keeps one piece in memory.
+func (s *Server) writeTree(out io.Writer, scope belfry.Scope, view *meta.Node, counts map[string]int, page []*meta.Node, more bool) error {
+	within := s.Tree.Within(scope)
+	var piece bytes.Buffer
+	enc := json.NewEncoder(&piece)
+	enc.SetEscapeHTML(false)
+	put := func(v any) error {
+		err := enc.Encode(v)
+		piece.Truncate(max(0, piece.Len()-1)) // the newline that Encode adds
+		return err
+	}
+	var shown treeItem
+	for n := range s.Tree.EachEver([]*meta.Node{view}) { // it may be gone meanwhile; then it is told as it was
+		shown = s.treeItem(within.Show(n))
+	}
+	piece.WriteString(`{"view":`)
+	if err := put(shown); err != nil {
+		return err
+	}
+	piece.WriteString(`,"content":`)
+	if err := put(counts); err != nil {
+		return err
+	}
+	piece.WriteString(`,"children":[`)
+	comma := false
+	for rest := page; len(rest) > 0; {
+		var items []treeItem
+		items, rest = s.treeItems(within, rest)
+		for i := range items {
+			if comma {
+				piece.WriteByte(',')
+			}
+			comma = true
+			if err := put(&items[i]); err != nil {
+				return err
+			}
+		}
+		if piece.Len() >= answerPiece {
+			if _, err := piece.WriteTo(out); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Fprintf(&piece, `],"more":%t`, more)
+	if more {
+		piece.WriteString(`,"next":`)
+		if err := put(markOf(page[len(page)-1]).String()); err != nil {
+			return err
+		}
+	}
+	piece.WriteString("}\n")
+	_, err := piece.WriteTo(out)
+	return err
 }
+
+// treeItems shows the first nodes of a list, about answerPiece of them, with the tree locked for that time.
+func (s *Server) treeItems(within meta.Within, nodes []*meta.Node) (items []treeItem, rest []*meta.Node) {
+	seen, size := 0, 0
+	for n := range s.Tree.EachEver(nodes[:min(treePiece, len(nodes))]) {
+		seen++
+		if n.Removed != 0 || !within.Has(n) {
+			continue // it has just left
+		}
+		i := s.treeItem(within.Show(n))
+		items = append(items, i)
+		if size += i.size(); size >= answerPiece {
+			break
+		}
+	}
+	return items, nodes[seen:]
+}
+
+// treePiece is how many items are shown under one lock.
+const treePiece = 500
 
 // countKinds counts by kind, naming every kind.
 func countKinds(nodes []*meta.Node) map[string]int {

@@ -36,6 +36,15 @@ type treeItem struct {
 	Answers    map[string]string `json:"answers,omitempty"` // of an element: what is drawn
 }
 
+// size is about how long the item is as text.
+func (i *treeItem) size() int {
+	n := 256 + len(i.Name) + len(i.Resource) + len(i.ParentView) + len(i.Class) + len(i.Info) + len(i.Note) + len(i.Background)
+	for name, value := range i.Answers {
+		n += len(name) + len(value)
+	}
+	return n
+}
+
 // treeItem shows a node; the tree is locked for reading.
 func (s *Server) treeItem(n *meta.Node) treeItem {
 	i := treeItem{Name: n.Name, Kind: n.Kind.String(), Class: n.Class.Name, Package: n.Package}

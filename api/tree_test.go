@@ -131,3 +131,12 @@ func TestTreeSecrets(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// treeAnswer is one view with a page of its content, as writeTree writes it.
+type treeAnswer struct {
+	View     treeItem       `json:"view"`
+	Content  map[string]int `json:"content"`
+	Children []treeItem     `json:"children"`
+	More     bool           `json:"more"`
+	Next     string         `json:"next"`
+}

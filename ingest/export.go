@@ -19,24 +19,32 @@ func (s *Sequencer) Export(scope belfry.Scope, packageType string, w io.Writer) 
 	if err != nil {
 		return err
 	}
-	// A stretch is gathered while the tree is locked and written when it is not: a slow reader must not hold it up.
-	const stretch = 1024
+	// A piece is gathered while the tree is locked and written when it is not: a slow reader must not hold it up, and keeps
+	// little more than exportPiece in memory.
 	var page bytes.Buffer
 	out := csv.NewWriter(&page)
 	cells := pt.Columns()
 	_ = out.Write(cells) // a buffer takes everything
 	within := s.cfg.Tree.Within(scope)
-	for part := range slices.Chunk(s.made(scope, pt), stretch) {
-		for n := range s.cfg.Tree.Each(part) {
-			if !within.Has(n) || !within.Tells(n) {
+	for rest := s.made(scope, pt); len(rest) > 0; {
+		seen := 0
+		for n := range s.cfg.Tree.EachEver(rest[:min(exportItems, len(rest))]) {
+			seen++
+			if n.Removed != 0 || !within.Has(n) || !within.Tells(n) {
 				continue // it has just left, or would not be taken back
 			}
 			for i := range pt.Questions {
 				cells[i] = exported(within.Show(n), &pt.Questions[i])
 			}
-			_ = out.Write(cells)
+			if _ = out.Write(cells); page.Len() >= exportPiece {
+				break
+			}
 		}
+		rest = rest[seen:]
 		out.Flush()
+		if page.Len() < exportPiece && len(rest) > 0 {
+			continue
+		}
 		if _, err := page.WriteTo(w); err != nil {
 			return err
 		}
@@ -46,9 +54,18 @@ func (s *Sequencer) Export(scope belfry.Scope, packageType string, w io.Writer) 
 	return err
 }
 
-// made lists what a package has made, in the order of an export.
+// What an export gathers under one lock.
+const (
+	exportItems = 500
+	exportPiece = 64 << 10
+)
+
+// made lists what a package has made, in the order of an export. The tree is locked to gather nodes, of objects those of one
+// resource at a time, and not to sort them: names never change.
 func (s *Sequencer) made(scope belfry.Scope, pt *catalog.PackageType) (list []*meta.Node) {
-	add := func(n *meta.Node) { list = append(list, n) }
+	if pt.Kind == catalog.ObjectPackage {
+		return s.madeObjects(scope)
+	}
 	s.cfg.Tree.Read(scope.Customer, func(e *meta.Estate) {
 		if e == nil {
 			return
@@ -56,11 +73,11 @@ func (s *Sequencer) made(scope belfry.Scope, pt *catalog.PackageType) (list []*m
 		within := e.Within(scope)
 		switch pt.Kind {
 		case catalog.ElementPackage:
-			e.Elements(pt.Name, add)
+			e.Elements(pt.Name, func(n *meta.Node) { list = append(list, n) })
 		case catalog.ResourcePackage:
 			e.Resources(func(n *meta.Node) {
 				if n.Package == pt.Name {
-					add(n)
+					list = append(list, n)
 				}
 			})
 		case catalog.ViewPackage:
@@ -68,15 +85,33 @@ func (s *Sequencer) made(scope belfry.Scope, pt *catalog.PackageType) (list []*m
 			for _, r := range resourcesOf(e) {
 				list = viewsBelow(list, r)
 			}
-		case catalog.ObjectPackage:
-			for _, r := range resourcesOf(e) {
-				list = append(list, objectsOf(r)...)
-			}
 		}
 		list = within.Filter(list)
 	})
 	if pt.Kind == catalog.ElementPackage || pt.Kind == catalog.ResourcePackage {
 		slices.SortFunc(list, byName)
+	}
+	return list
+}
+
+func (s *Sequencer) madeObjects(scope belfry.Scope) (list []*meta.Node) {
+	var resources []*meta.Node
+	s.cfg.Tree.Read(scope.Customer, func(e *meta.Estate) {
+		if e != nil {
+			e.Resources(func(n *meta.Node) { resources = append(resources, n) })
+		}
+	})
+	slices.SortFunc(resources, byName)
+	for _, r := range resources {
+		var objects []*meta.Node
+		s.cfg.Tree.Read(scope.Customer, func(e *meta.Estate) {
+			if e != nil && r.Removed == 0 {
+				within := e.Within(scope)
+				objects = within.Filter(objectsOf(r))
+			}
+		})
+		slices.SortFunc(objects, byName)
+		list = append(list, objects...)
 	}
 	return list
 }
@@ -105,7 +140,7 @@ func viewsBelow(list []*meta.Node, v *meta.Node) []*meta.Node {
 	return list
 }
 
-// objectsOf lists the objects of a resource.
+// objectsOf lists the objects of a resource, in no order.
 func objectsOf(r *meta.Node) (list []*meta.Node) {
 	var walk func(*meta.Node)
 	walk = func(v *meta.Node) {
@@ -119,7 +154,6 @@ func objectsOf(r *meta.Node) (list []*meta.Node) {
 		})
 	}
 	walk(r)
-	slices.SortFunc(list, byName)
 	return list
 }
 

@@ -1,0 +1,97 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"belfry"
+)
+
+// TestReadsTakeTurns: a customer whose places for lists are taken is told to wait; another customer is not.
+func TestReadsTakeTurns(t *testing.T) {
+	for _, path := range []string{"/api/tree", "/api/provisioning/custom", "/api/classes", "/api/packages"} {
+		r := newRig(t)
+		r.Export = func(_ belfry.Scope, _ string, w io.Writer) error { _, err := io.WriteString(w, "name\n"); return err }
+		r.reads.enter(t.Context(), 1, 1)
+		res := r.do("GET", path, "", "X-Api-Key: "+readKey)
+		if code := r.code(res); res.StatusCode != 429 || code != "rate_limited" || res.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: %d %s", path, res.StatusCode, code)
+		}
+		r.reads.leave(1)
+		r.reads.enter(t.Context(), 2, 1)
+		if res := r.do("GET", path, "", "X-Api-Key: "+readKey); res.StatusCode == 429 {
+			t.Errorf("%s beside another customer: %d", path, res.StatusCode)
+		}
+	}
+}
+
+// TestUnreadAnswersAreLimited: of a hundred clients that do not read their answers, few keep a piece of them in memory,
+// and the rest of the answer is not made.
+func TestUnreadAnswersAreLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		l := *r.limits.Load()
+		l.Queries, l.Wait = 4, time.Hour
+		r.SetLimits(l)
+		var held, most atomic.Int64
+		r.Export = func(_ belfry.Scope, _ string, w io.Writer) error {
+			most.Store(max(most.Load(), held.Add(1)))
+			defer held.Add(-1)
+			for range 100 {
+				if _, err := w.Write(make([]byte, answerPiece)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		const clients = 60
+		done := make(chan bool, clients)
+		for range clients {
+			go func() {
+				defer func() { recover(); done <- true }() // an answer that breaks off is a panic
+				q := httptest.NewRequest("GET", fmt.Sprintf("/api/provisioning/custom?apikey=%s", readKey), strings.NewReader(""))
+				r.ServeHTTP(&deaf{ResponseRecorder: httptest.NewRecorder(), cut: make(chan struct{})}, q)
+			}()
+		}
+		time.Sleep(time.Minute)
+		if n := held.Load(); n > 4*(waitsPerPlace+1) {
+			t.Errorf("%d answers wait for their clients", n)
+		}
+		if most.Load() > 4*(waitsPerPlace+1)+1 {
+			t.Errorf("%d answers at once", most.Load())
+		}
+		time.Sleep(2 * time.Hour)
+		for range clients {
+			<-done
+		}
+	})
+}
+
+// deaf is a client that takes nothing until its time is over.
+type deaf struct {
+	*httptest.ResponseRecorder
+	cut   chan struct{}
+	timer *time.Timer
+}
+
+func (d *deaf) Write([]byte) (int, error) { <-d.cut; return 0, io.ErrClosedPipe }
+
+func (d *deaf) SetWriteDeadline(at time.Time) error {
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+	d.timer = time.AfterFunc(time.Until(at), func() {
+		select {
+		case <-d.cut:
+		default:
+			close(d.cut)
+		}
+	})
+	return nil
+}
