@@ -161,8 +161,16 @@ func (b actionBody) items() (text string, list []string, err error) {
 
 // hasNull tells whether a list of texts has a null in it, which would be read as an empty text.
 func hasNull(raw []byte) bool {
+	if !bytes.Contains(raw, []byte("null")) {
+		return false
+	}
 	var list []*string
 	return json.Unmarshal(raw, &list) == nil && slices.Contains(list, nil)
+}
+
+// countNames is how many names a body of an action has at most: they stand between bars or commas.
+func countNames(text []byte) int {
+	return min(maxActionItems, 1+max(bytes.Count(text, []byte("|")), bytes.Count(text, []byte(","))))
 }
 
 func countItems(n int) error {

@@ -3,7 +3,6 @@ package api
 import (
 	"crypto/sha256"
 	"fmt"
-	"io"
 
 	"belfry"
 	"belfry/catalog"
@@ -12,6 +11,12 @@ import (
 
 // maxActionBody is the longest body of an action: 100,000 items with the longest names fit.
 const maxActionBody = 32 << 20
+
+// What an action takes in memory: as many times the length of its body, and for each item its part of the answer.
+const (
+	actionWeight = 4
+	namedItem    = 400
+)
 
 // actParams are the parameters of an action.
 var actParams = []string{"dryrun"}
@@ -41,13 +46,17 @@ func (s *Server) act(w *answer, r *request) error {
 	if err := s.Ready(); err != nil {
 		return err // before the body travels in vain
 	}
-	if !s.turn(r, &s.bulk, r.customer, r.limits.BulkRequests) {
+	var took bool
+	if r.place, took = s.take(r, &s.bulk, r.limits.BulkRequests); !took {
 		return belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests)
 	}
-	defer s.bulk.leave(r.customer)
-	text, err := actionText(w, r)
+	defer r.place.leave()
+	text, err := readWhole(w, r, min(maxActionBody, r.limits.Body), actionWeight)
 	if err != nil {
 		return inFormat(belfry.JSON, err)
+	}
+	if err := r.reserve(int64(countNames(text)) * namedItem); err != nil {
+		return err
 	}
 	a, err := readAction(text, s.zone(r.customer))
 	if err != nil {
@@ -75,15 +84,6 @@ func actionKind(name string) (belfry.Kind, error) {
 		hint = "; nearest is " + near
 	}
 	return 0, belfry.Errorf(belfry.UnknownKind, "there is no kind of item %.64q; the kinds are resources, views and objects%s", mask(name), hint)
-}
-
-func actionText(w *answer, r *request) ([]byte, error) {
-	body, err := openBody(w, r, min(maxActionBody, r.limits.Body))
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	return io.ReadAll(body)
 }
 
 // digest is that of a held body, see hold.

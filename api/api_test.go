@@ -21,6 +21,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/ingest"
 	"belfry/meta"
 	"belfry/query"
 )
@@ -56,6 +57,9 @@ type rig struct {
 	ready error
 	rows  query.Rows
 	slow  time.Duration // how long a query takes
+
+	memory     ingest.HeldMemory
+	memoryHeld int64
 }
 
 func newRig(t *testing.T) *rig {
@@ -67,11 +71,12 @@ func newRig(t *testing.T) *rig {
 	k.add(readKey, belfry.LevelRead, 0)
 	k.add(writeKey, belfry.LevelReadWrite, 0)
 	k.add(expiredKey, belfry.LevelReadWriteDelete, belfry.At(time.Now().Add(-time.Second)))
-	r := &rig{t: t}
+	r := &rig{t: t, memoryHeld: 64 << 20}
 	r.Server = New(Config{
 		Log: slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Now: time.Now, Keys: k, Catalog: func() *catalog.Catalog { return cat }, Names: noNames{},
 		Send:    r.send,
+		Hold:    func(c belfry.CustomerID) *ingest.HeldBody { return r.memory.Body(c, r.memoryHeld) },
 		Source:  func(*catalog.Collection) query.Source { return r },
 		Ready:   func() error { return r.ready },
 		UI:      http.NotFoundHandler(),

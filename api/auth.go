@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/ingest"
 	"belfry/meta"
 )
 
@@ -23,6 +24,23 @@ type request struct {
 	params   params      // query parameters, without the key
 	limits   *Limits
 	place    *place // in a limiter; nil: it has none
+	hold     func(belfry.CustomerID) *ingest.HeldBody
+	held     *ingest.HeldBody // what its body takes; nil: not counted
+}
+
+// reserve counts memory that the body takes until the request ends.
+func (r *request) reserve(bytes int64) error {
+	if r.held == nil {
+		r.held = r.hold(r.customer)
+	}
+	return r.held.Grow(bytes)
+}
+
+// end gives back what was reserved.
+func (r *request) end() {
+	if r.held != nil {
+		r.held.Release()
+	}
 }
 
 // ctx ends when the client goes away.
@@ -50,7 +68,7 @@ func (m methods) allowed() string {
 // admit finds who asks and checks that against the route, then the names of the parameters.
 func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
 	params, proper := parseParams(r.URL.RawQuery)
-	req := &request{Request: r, params: params, limits: s.limits.Load()}
+	req := &request{Request: r, params: params, limits: s.limits.Load(), hold: s.Hold}
 	if rt.Level > belfry.LevelNone {
 		if err := s.identify(req, rt); err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"mime"
@@ -60,7 +61,7 @@ func openBody(w *answer, r *request, limit int64) (io.ReadCloser, error) {
 		}
 		out, closer = &packed{z, "gzip"}, func() { z.Close() }
 	case "zstd":
-		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20), zstd.WithDecoderMaxWindow(8<<20))
+		z, err := openZstd(in, r)
 		if err != nil {
 			return nil, unpackError("zstd", err)
 		}
@@ -69,6 +70,71 @@ func openBody(w *answer, r *request, limit int64) (io.ReadCloser, error) {
 		return nil, belfry.Errorf(belfry.UnsupportedMediaType, "cannot unpack Content-Encoding %q; send gzip, zstd or no Content-Encoding", enc)
 	}
 	return &capped{Reader: out, left: limit, limit: limit, done: in.done, close: closer}, nil
+}
+
+// What a zstd decoder keeps: the window that the frame asks for, and blocks.
+const (
+	leastWindow = 256 << 10
+	mostWindow  = 8 << 20
+	zstdBlocks  = 256 << 10
+)
+
+// openZstd unpacks zstd. The window of the first frame is counted as memory of the request, and no later frame may have a
+// larger one, unless it is small.
+func openZstd(in io.Reader, r *request) (*zstd.Decoder, error) {
+	head := bufio.NewReader(in)
+	text, err := head.Peek(zstd.HeaderMaxSize)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	window := uint64(leastWindow)
+	var h zstd.Header
+	if h.Decode(text) == nil {
+		window = max(window, h.WindowSize)
+		if h.SingleSegment {
+			window = max(window, h.FrameContentSize)
+		}
+	}
+	if window > mostWindow {
+		return nil, belfry.Errorf(belfry.BadCSV, "the body is zstd with a window of %d bytes; %d are taken, pack it with a lower level or without --long", window, mostWindow)
+	}
+	if err := r.reserve(int64(window) + zstdBlocks); err != nil {
+		return nil, err
+	}
+	return zstd.NewReader(head, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20), zstd.WithDecoderMaxWindow(window))
+}
+
+// readWhole reads a body that is needed as a whole. It is counted as memory of the request, weight times its length; a small
+// one is not, since the number of connections limits those.
+func readWhole(w *answer, r *request, limit int64, weight int) ([]byte, error) {
+	body, err := openBody(w, r, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	text := make([]byte, 0, 512)
+	counted := 0
+	for {
+		n, err := body.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		if err == io.EOF {
+			return text, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(text) < cap(text) {
+			continue
+		}
+		text = append(text, 0)[:len(text)] // a larger one, by a quarter or more
+		if cap(text) <= smallBody+smallBody/2 {
+			continue
+		}
+		if err := r.reserve(int64((cap(text) - counted) * weight)); err != nil {
+			return nil, err
+		}
+		counted = cap(text)
+	}
 }
 
 func tooLarge(limit int64) error {

@@ -1,10 +1,10 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 
 	"belfry"
@@ -14,6 +14,9 @@ import (
 
 // maxClass is the longest body of a class or policy.
 const maxClass = 64 << 10
+
+// classWeight is how many times the length of its text a definition takes, read as YAML.
+const classWeight = 16
 
 // maxPage is the size of a list in bytes; a page of long entries has fewer of them.
 const maxPage = 4 << 20
@@ -43,6 +46,7 @@ func writePage[T json.Marshaler](w *answer, name string, list []T, more bool) er
 		if err != nil {
 			return err
 		}
+		text = bytes.TrimSuffix(text, []byte("\n"))
 		if size += len(text); size > maxPage && i > 0 {
 			more = true
 			break
@@ -127,12 +131,7 @@ func kindText(w *answer, r *request, what, example string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := openBody(w, r, maxClass)
-	if err != nil {
-		return nil, tooLong(err, what)
-	}
-	defer body.Close()
-	text, err := io.ReadAll(body)
+	text, err := readWhole(w, r, maxClass, classWeight)
 	if err != nil {
 		return nil, tooLong(err, what)
 	}

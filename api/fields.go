@@ -38,12 +38,7 @@ func (s *Server) fields(w *answer, r *request, known ...field) error {
 
 // small reads a small body.
 func small(w *answer, r *request) ([]byte, error) {
-	body, err := openBody(w, r, smallBody)
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	text, err := io.ReadAll(body)
+	text, err := readWhole(w, r, smallBody, 1)
 	if belfry.CodeOf(err) == belfry.BadCSV { // it broke off
 		return nil, belfry.Errorf(belfry.BadJSON, "the body broke off before its end; send it again")
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // heldInMemory is how much of a held body is kept in memory; what is longer goes to a file.
-const heldInMemory = 1 << 20
+const heldInMemory = 64 << 10
 
 // held is a body that has been read to its end, and its digest.
 type heldBody struct {

@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"context"
-	"io"
 	"net/http"
 	"time"
 
@@ -124,19 +123,15 @@ func (s *Server) putPicture(w *answer, r *request) error {
 	return nil
 }
 
+// pictureWeight: it is copied into the record and to the metadata.
+const pictureWeight = 3
+
 func imageBody(w *answer, r *request) ([]byte, error) {
-	body, err := openBody(w, r, ingest.MaxPicture)
-	if err == nil {
-		defer body.Close()
-		var image []byte
-		if image, err = io.ReadAll(body); err == nil {
-			return image, nil
-		}
-	}
+	image, err := readWhole(w, r, ingest.MaxPicture, pictureWeight)
 	if belfry.CodeOf(err) == belfry.BodyTooLarge {
 		return nil, belfry.Errorf(belfry.BodyTooLarge, "a picture may have %d bytes; make it smaller", ingest.MaxPicture)
 	}
-	return nil, err
+	return image, err
 }
 
 func (s *Server) deletePicture(w *answer, r *request) error {

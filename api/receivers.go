@@ -1,7 +1,6 @@
 package api
 
 import (
-	"io"
 	"net/http"
 
 	"belfry"
@@ -10,17 +9,15 @@ import (
 // tryBody is the longest body of a trial: a message, a filter and a script.
 const tryBody = 1 << 19
 
+// tryWeight: it is read as JSON and handed to another process.
+const tryWeight = 5
+
 // tryReceiver runs filter and script of a receiver on a sample.
 func (s *Server) tryReceiver(w *answer, r *request) error {
 	if _, err := mediaType(r.Request, "application/json"); err != nil {
 		return err
 	}
-	body, err := openBody(w, r, tryBody)
-	if err != nil {
-		return err
-	}
-	defer body.Close()
-	text, err := io.ReadAll(body)
+	text, err := readWhole(w, r, tryBody, tryWeight)
 	if err != nil {
 		if belfry.CodeOf(err) == belfry.BodyTooLarge {
 			return belfry.Errorf(belfry.BodyTooLarge, "message, filter and script may have %d bytes together", tryBody)

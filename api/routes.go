@@ -110,6 +110,7 @@ func (s *Server) dispatch(w *answer, r *http.Request, m methods) {
 	}
 	req, err := s.admit(r, rt)
 	if err == nil {
+		defer req.end()
 		req.id = w.id
 		s.renew(w, req)
 		err = rt.serve(s, w, req)

@@ -48,12 +48,7 @@ func (s *Server) putSettings(w *answer, r *request) error {
 	if _, err := mediaType(r.Request, "application/json"); err != nil {
 		return err
 	}
-	body, err := openBody(w, r, maxClass)
-	if err != nil {
-		return tooLong(err, "body of settings")
-	}
-	defer body.Close()
-	text, err := io.ReadAll(body)
+	text, err := readWhole(w, r, maxClass, classWeight)
 	if err != nil {
 		return tooLong(err, "body of settings")
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -21,6 +20,9 @@ var sqlParams = []string{"q", "fq", "rows", "wt", "from", "to", "span", "tz", "s
 // maxQuery is the longest body of POST /api/sql.
 const maxQuery = 1 << 20
 
+// queryWeight is how many times the length of its text a query takes, with what is read from it.
+const queryWeight = 8
+
 func (s *Server) sqlGet(w *answer, r *request) error { return s.sql(w, r, r.params) }
 
 func (s *Server) sqlPost(w *answer, r *request) error {
@@ -28,12 +30,7 @@ func (s *Server) sqlPost(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	body, err := openBody(w, r, maxQuery)
-	if err != nil {
-		return err
-	}
-	defer body.Close()
-	text, err := io.ReadAll(body)
+	text, err := readWhole(w, r, maxQuery, queryWeight)
 	if err != nil {
 		return err
 	}
@@ -56,20 +53,19 @@ func (s *Server) sqlPost(w *answer, r *request) error {
 
 // jsonParams reads {"q": "…", "rows": 10}.
 func jsonParams(text []byte) (list params, err error) {
-	var fields map[string]any
+	var fields map[string]json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
 	if err := dec.Decode(&fields); err != nil || dec.More() {
 		return nil, belfry.Errorf(belfry.BadJSON, `the body must be one JSON object, as in {"q": "SELECT …", "rows": 10}`)
 	}
 	for name, v := range fields {
-		switch v := v.(type) {
-		case string:
-			list = append(list, param{name, v})
-		case json.Number:
-			list = append(list, param{name, v.String()})
-		case bool:
-			list = append(list, param{name, strconv.FormatBool(v)})
+		switch v[0] {
+		case '"':
+			var text string
+			json.Unmarshal(v, &text) // the decoder has seen that it is one
+			list = append(list, param{name, text})
+		case 't', 'f', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			list = append(list, param{name, string(v)})
 		default:
 			return nil, belfry.Errorf(belfry.BadParameter, "%s must be a string or a number", mask(name))
 		}

@@ -83,7 +83,7 @@ type Limits struct {
 	Body         Size `yaml:"body" help:"size of a body, unpacked" reload:"yes"`
 	BodyHeld     Size `yaml:"body_held" help:"size of a body with atomic or Idempotency-Key, which is held until its end" reload:"yes"`
 	RowsHeld     int  `yaml:"rows_held" help:"rows of a body with atomic, dryrun or Idempotency-Key, which is decided in one go while others wait; a row that is not about a known object counts as ten" reload:"yes"`
-	MemoryHeld   Size `yaml:"memory_held" help:"memory for the decoded rows of all such bodies together; one customer's may take half of it" reload:"yes"`
+	MemoryHeld   Size `yaml:"memory_held" help:"memory for the decoded rows of all such bodies together, and for bodies of other requests that are read as a whole; one customer's may take half of it" reload:"yes"`
 	Row          Size `yaml:"row" help:"size of one row of a body" reload:"yes"`
 	Columns      int  `yaml:"columns" help:"columns of a CSV header" reload:"yes"`
 	Indicators   int  `yaml:"indicators" help:"indicators of an object" reload:"yes"`

@@ -49,7 +49,7 @@ func newDoor(l net.Listener, starting http.Handler, c *tls.Config, log *slog.Log
 		Handler:                      http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.handler.Load().(handlerBox).ServeHTTP(w, r) }),
 		ReadHeaderTimeout:            10 * time.Second,
 		IdleTimeout:                  2 * time.Minute,
-		MaxHeaderBytes:               128 << 10, // a query in an address may be long
+		MaxHeaderBytes:               128 << 10,
 		DisableGeneralOptionsHandler: true,
 		TLSConfig:                    c,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
@@ -82,7 +82,7 @@ func (d *door) close(ctx context.Context) {
 	<-d.done
 }
 
-func listen(cfg *Config, connections int, ready func() error, log *slog.Logger, failed chan<- error) (_ *front, err error) {
+func listen(cfg *Config, connections int, b *budget, ready func() error, log *slog.Logger, failed chan<- error) (_ *front, err error) {
 	f, starting := &front{dir: cfg.Data, names: cfg.hostNames()}, api.Starting(ready)
 	defer func() {
 		if err != nil {
@@ -110,6 +110,8 @@ func listen(cfg *Config, connections int, ready func() error, log *slog.Logger, 
 	f.crowd = crowdedListener(l, connections)
 	f.main = newDoor(f.crowd, starting, secure, log, "API listener", failed, f.crowd.at, func(d *door) {
 		d.server.ReadHeaderTimeout = min(d.server.ReadHeaderTimeout, time.Duration(cfg.Limits.Idle))
+		d.server.MaxHeaderBytes = b.header
+		d.server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: b.received, MaxReceiveBufferPerStream: b.received}
 	})
 	if cfg.AdminListen != "" {
 		l, err := net.Listen("tcp", cfg.AdminListen)

@@ -123,7 +123,7 @@ func (s *service) open(ctx context.Context) (err error) {
 	if s.descriptors.connections < cfg.Limits.Connections {
 		s.Log.Warn("the limit of open files allows fewer connections than limits.connections", "connections", s.descriptors.connections, "limit", cfg.Limits.Connections)
 	}
-	if s.front, err = listen(cfg, s.descriptors.connections, s.ready, s.Log, s.failed); err != nil {
+	if s.front, err = listen(cfg, s.descriptors.connections, s.budget, s.ready, s.Log, s.failed); err != nil {
 		return err
 	}
 	s.disk = newDisk(cfg, s.faults, s.Log.With("part", "disk"))
@@ -365,7 +365,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		Explain: s.explain, Try: s.try,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
 		Policies: s.tree, PutPolicy: s.seq.PutPolicy, DeletePolicy: s.seq.DeletePolicy,
-		Send: s.send, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export, Act: s.seq.Act, ZoneOf: s.zoneOf, Settings: s, Health: s.health,
+		Send: s.send, Hold: s.seq.Hold, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export, Act: s.seq.Act, ZoneOf: s.zoneOf, Settings: s, Health: s.health,
 		Gallery: api.Gallery{Pictures: s.tree, Image: s.meta.Image, Put: s.seq.PutPicture, Delete: s.seq.DeletePicture},
 		Source:  s.source, Ready: s.ready, UI: web.Handler(), Hosts: s.front.names, Version: Version(),
 		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),

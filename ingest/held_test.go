@@ -67,22 +67,29 @@ func TestHeldMemory(t *testing.T) {
 
 // All held bodies share one memory; one customer has no more than half of it, so another still gets some.
 func TestHeldMemoryIsShared(t *testing.T) {
-	var m heldMemory
+	var m HeldMemory
 	f := func(c belfry.CustomerID, bytes int64, want bool) {
 		t.Helper()
-		if got := m.grow(c, bytes, 100); got != want {
+		if got := m.grow(c, bytes, 6400); got != want {
 			t.Errorf("customer %d, %d bytes: %v", c, bytes, got)
 		}
 	}
-	f(1, 40, true)
-	f(1, 11, false)
-	f(1, 10, true)
-	f(2, 50, true)
-	f(3, 1, false)
-	m.release(1, 50)
-	f(3, 50, true)
-	m.release(2, 50)
-	m.release(3, 50)
+	f(1, 2500, true)
+	f(1, 701, false)
+	f(1, 700, true)
+	f(2, 3200, true)
+	f(3, 101, false)
+	for c := belfry.CustomerID(4); c < 20; c++ { // a quarter more, for small bodies
+		f(c, 100, true)
+	}
+	f(20, 100, false)
+	for c := belfry.CustomerID(4); c < 20; c++ {
+		m.release(c, 100)
+	}
+	m.release(1, 3200)
+	f(3, 3200, true)
+	m.release(2, 3200)
+	m.release(3, 3200)
 	if m.used != 0 || len(m.by) != 0 {
 		t.Errorf("%d bytes are left, %v", m.used, m.by)
 	}

@@ -297,7 +297,7 @@ func TestHeldRowsAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		held := &heldBody{memory: &heldMemory{}, limits: Limits{HeldRows: 1_000_000, HeldMemory: 32 << 20}}
+		held := &wholeBody{new(HeldMemory).Body(1, 32<<20), Limits{HeldRows: 1_000_000}}
 		c, err := readWhole(r, held.check)
 		if ok && err != nil || !ok && belfry.CodeOf(err) != belfry.BodyTooLarge || c.memory() > 12<<20 {
 			t.Errorf("%d rows of %q: %v, %d bytes", rows, row, err, c.memory())

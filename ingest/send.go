@@ -174,8 +174,8 @@ var errTakenBack = errors.New("taken back")
 
 // applyWhole reads a body to its end and applies all of it in one record, or nothing.
 func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Options) (code int, answer []byte, err error) {
-	held := s.newHeldBody(who.Customer)
-	defer held.release()
+	held := s.newWholeBody(who.Customer)
+	defer held.Release()
 	c, err := readWhole(b, held.check)
 	if err != nil {
 		s.counters.lost(c.rows, lostBroken)

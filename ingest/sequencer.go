@@ -99,7 +99,7 @@ type Sequencer struct {
 	opens    sync.Pool // of *openRows, the same for rows that are left open
 	singles  *singles
 	pace     pace
-	held     heldMemory
+	held     HeldMemory
 	clock    clock
 	arrivals arrivalClock
 	read     time.Time    // when the clock was last compared with the time that has passed

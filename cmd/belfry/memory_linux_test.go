@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -261,6 +263,85 @@ func TestSmallContainerFilled(t *testing.T) {
 	}
 	if n := p.metric("belfry_items_bytes"); n > 1<<20 {
 		t.Errorf("%d bytes of items are left", n)
+	}
+	p.stop()
+}
+
+// TestSmallContainerKeptWaiting: in 512 MiB, two customers send bodies without their last byte and do not read long answers, as
+// often as they can. A third one is served all the while, and the system never has to end the process.
+func TestSmallContainerKeptWaiting(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
+	dir := group(t, 512<<20)
+	p := newProcess(t, func(p *process) { p.as = inGroup(dir) })
+	small := p.key("small", "readwritedelete")
+	if a := p.post("/api/provisioning/custom", small, "name\nmine\n"); a.status != 200 {
+		t.Fatal(a)
+	}
+	keys := []string{p.customer("first"), p.customer("second")}
+	for _, key := range keys {
+		var b strings.Builder
+		b.WriteString("name,view,text\n")
+		for i := range 3000 {
+			fmt.Fprintf(&b, "l%d,MAIN,%s\n", i, strings.Repeat("x", 2500))
+		}
+		if a := p.post("/api/provisioning/label", key, b.String()); a.status != 200 && a.status != 207 {
+			t.Fatal(a)
+		}
+	}
+	body := func(path, kind string, size int) string {
+		return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: KEY\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", path, kind, size+1, strings.Repeat("x", size))
+	}
+	attacks := []string{
+		body("/api/ackmanagenote/objects", "application/json", 30<<20),
+		body("/api/sql", "application/x-www-form-urlencoded", 1<<20-1),
+		body("/api/receivers/mine/try", "application/json", 500<<10),
+		"GET /api/tree?limit=10000 HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: KEY\r\n\r\n",
+		"GET /api/provisioning/label HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: KEY\r\n\r\n",
+	}
+	for _, attack := range attacks {
+		line, _, _ := strings.Cut(attack, "\r\n")
+		var served, refused int
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			for n := range 200 {
+				a := p.post("/api/send", small, fmt.Sprintf("type,resname,object,class,view,i1\ndata,mine,o%d,c,mine,%d\n", n%10, n))
+				if served++; a.status != 200 {
+					t.Logf("beside %s: %s", line, a)
+					refused++
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+		}()
+		conns := make([]net.Conn, 150)
+		parallel(len(conns), func(i int) {
+			c, err := net.Dial("tcp", strings.TrimPrefix(p.base, "http://"))
+			if err != nil {
+				return // there are enough
+			}
+			conns[i] = c
+			c.(*net.TCPConn).SetReadBuffer(4096)
+			c.SetWriteDeadline(time.Now().Add(5 * time.Second))
+			io.WriteString(c, strings.Replace(attack, "KEY", keys[i%2], 1)) // fails when it is refused
+		})
+		<-done
+		if refused > served/10 {
+			t.Errorf("beside %s: %d of %d requests of somebody else were refused", line, refused, served)
+		}
+		for _, c := range conns {
+			if c != nil {
+				c.Close()
+			}
+		}
+		t.Logf("beside %s: memory %d MiB at most", line, p.memory("VmHWM"))
+	}
+	if n := killed(t, dir); n != "0" {
+		t.Errorf("%s processes were ended by the system", n)
+	}
+	if a := p.ask("GET", "/readyz", ""); a.StatusCode != 200 {
+		t.Errorf("afterwards: %s", a.body)
 	}
 	p.stop()
 }
