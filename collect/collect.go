@@ -1,9 +1,10 @@
 // Package collect is what the service does by itself: it asks devices whether they answer, and listens to what they send.
 //
 // A resource whose package names a collector gets one of its own, made from its answers. The Supervisor follows the tree:
-// when a resource is provisioned, changed, unmanaged or removed, exactly its collector is started, changed or stopped.
+// when a resource is provisioned, changed, unmanaged or removed, exactly its collector is started, changed or stopped. There may be
+// tens of thousands of pings, so they share one, the pinger.
 //
-//	tree ──► Supervisor ──► collector of Ping-1 ──┐
+//	tree ──► Supervisor ──► pinger              ──┐
 //	                   ├──► collector of Syslog ──┼──► Sink: the sequencer, the one way in
 //	                   └──► collector of Traps  ──┘
 //
@@ -69,11 +70,13 @@ type Kind struct {
 	try func(context.Context, *Env, Task, trial) (*Tried, error)
 	// adapts tells that a collector takes changes of its resource while it runs.
 	adapts bool
+	// pings tells that the pinger does the work of all resources of the kind together; then there is no New.
+	pings bool
 }
 
 // Kinds are the collectors that a package can name.
 var Kinds = map[string]Kind{
-	"network-ping":        {New: newPing, Check: checkPing},
+	"network-ping":        {pings: true, Check: checkPing},
 	"log-syslog-receiver": {New: newSyslog, inspect: checkSyslog, adapts: true, try: tryOn(trySyslog)},
 	"log-trap-receiver":   {New: newTrap, inspect: checkTrap, adapts: true, try: tryOn(tryTrap)},
 }
@@ -109,7 +112,7 @@ type Env struct {
 
 	places  places
 	tree    *meta.Tree
-	pings   pinger
+	pings   *pinger
 	ports   ports
 	traps   traps
 	scripts scriptWorkers

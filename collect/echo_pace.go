@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -22,23 +21,7 @@ const (
 	echoBurst    = 20 * time.Millisecond
 )
 
-// wait waits until the customer may send so many bytes.
-func (e *echoPace) wait(ctx context.Context, c belfry.CustomerID, bytes int) error {
-	delay := e.book(c, bytes, time.Now())
-	if delay <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// book gives the customer the next free time, and tells how long it is until then.
+// book gives the customer the next free time, and tells how long it is until then; not above 0: it may send now.
 func (e *echoPace) book(c belfry.CustomerID, bytes int, now time.Time) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()

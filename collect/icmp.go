@@ -1,42 +1,19 @@
 package collect
 
 import (
-	"context"
-	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/net/icmp"
 	"golang.org/x/net/ipv4"
 	"golang.org/x/net/ipv6"
-
-	"belfry"
 )
-
-// pinger sends echo requests and hands answers to those who wait for them. All collectors share one socket per family: the
-// kernel copies every answer to every raw socket, so with a thousand sockets each answer would be read a thousand times.
-type pinger struct {
-	mu      sync.Mutex
-	users   int
-	sockets [2]*echoSocket // of IPv4 and IPv6; nil until needed
-	waiting map[uint64]chan<- echo
-	next    uint16
-	readers sync.WaitGroup
-	pace    echoPace
-}
-
-// echo is what came back for a request.
-type echo struct {
-	at  time.Time
-	err error // a router's or host's word that it cannot be reached
-}
 
 // echoSocket is a socket of one family.
 type echoSocket struct {
@@ -45,30 +22,6 @@ type echoSocket struct {
 	reply   icmp.Type
 	lost    icmp.Type // destination unreachable
 	dgram   bool      // unprivileged: the kernel chooses the id, and addresses are those of UDP
-}
-
-// enter counts somebody who will ping, until the function it gives back is called. With the last one the sockets go.
-func (p *pinger) enter() (leave func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.users++
-	return func() {
-		p.mu.Lock()
-		p.users--
-		if p.users > 0 {
-			p.mu.Unlock()
-			return
-		}
-		for i, s := range p.sockets {
-			if s != nil {
-				s.conn.Close()
-				p.sockets[i] = nil
-			}
-		}
-		p.mu.Unlock()
-		p.readers.Wait()
-		p.pace.forget()
-	}
 }
 
 // socket gives that of a family, and opens it if need be.
@@ -86,12 +39,19 @@ func (p *pinger) socket(a netip.Addr) (*echoSocket, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.waiting == nil {
-		p.waiting = map[uint64]chan<- echo{}
-	}
 	p.sockets[i] = s
-	p.readers.Go(func() { p.read(s) })
+	p.ended.Go(func() { p.read(s) })
 	return s, nil
+}
+
+// closeSockets ends the readers. The mutex is held.
+func (p *pinger) closeSockets() {
+	for i, s := range p.sockets {
+		if s != nil {
+			s.conn.Close()
+			p.sockets[i] = nil
+		}
+	}
 }
 
 // echoBuffer is what the kernel may hold of answers that come all at once.
@@ -125,35 +85,21 @@ func openEcho(six bool) (*echoSocket, error) {
 // errNoEcho says that nothing came back in time.
 var errNoEcho = errors.New("no answer")
 
-// ping sends one request of so many bytes for a customer, once it may, and waits for its answer.
-func (p *pinger) ping(ctx context.Context, c belfry.CustomerID, a netip.Addr, size int, timeout time.Duration) (time.Duration, error) {
-	s, err := p.socket(a)
+// errUnreachable is a router's or host's word.
+var errUnreachable = errors.New("the network says that it cannot be reached")
+
+// write sends a request. Only the goroutine of run calls it: all requests are made in the same buffer.
+func (p *pinger) write(r echoRequest) error {
+	s, err := p.socket(r.to)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	if err := p.pace.wait(ctx, c, size); err != nil {
-		return 0, err
+	p.next++
+	p.buffer = s.packet(p.buffer, r.token, p.next, r.size)
+	if _, err := s.conn.WriteTo(p.buffer, s.address(r.to)); err != nil {
+		return fmt.Errorf("cannot send: %w", bare(err))
 	}
-	token, seq, answer := p.await()
-	defer p.forget(token)
-	packet, err := s.packet(token, seq, size)
-	if err != nil {
-		return 0, err
-	}
-	sent := time.Now()
-	if _, err := s.conn.WriteTo(packet, s.address(a)); err != nil {
-		return 0, fmt.Errorf("cannot send: %w", bare(err))
-	}
-	timer := time.NewTimer(timeout)
-	defer timer.Stop()
-	select {
-	case e := <-answer:
-		return max(e.at.Sub(sent), 0), e.err
-	case <-timer.C:
-		return 0, errNoEcho
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	}
+	return nil
 }
 
 // bare takes an error out of its wrapping with addresses of ours.
@@ -165,30 +111,33 @@ func bare(err error) error {
 	return err
 }
 
-// await makes a word by which an answer is recognised, whatever the kernel does to ids. Nobody can guess it.
-func (p *pinger) await() (token uint64, seq int, answer <-chan echo) {
-	var b [8]byte
-	rand.Read(b[:])
-	token = binary.BigEndian.Uint64(b[:])
-	c := make(chan echo, 1)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.next++
-	p.waiting[token] = c
-	return token, int(p.next), c
-}
+// echoLongest is the largest payload of a request.
+const echoLongest = 65_000
 
-func (p *pinger) forget(token uint64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.waiting, token)
-}
-
-func (s *echoSocket) packet(token uint64, seq, size int) ([]byte, error) {
-	data := make([]byte, max(size, 8))
-	binary.BigEndian.PutUint64(data, token)
-	m := icmp.Message{Type: s.request, Body: &icmp.Echo{ID: os.Getpid() & 0xffff, Seq: seq, Data: data}}
-	return m.Marshal(nil) // of IPv6 the kernel makes the checksum
+// packet writes a request into a buffer, and gives back the buffer with as many bytes as the request has. The answer is recognised by
+// the token, whatever the kernel does to ids.
+func (s *echoSocket) packet(buffer []byte, token uint64, seq uint16, size int) []byte {
+	const header = 8
+	n := header + max(size, 8)
+	if cap(buffer) < n {
+		buffer = make([]byte, n)
+	}
+	b := buffer[:n]
+	b[0], b[1], b[2], b[3] = byte(typeNumber(s.request)), 0, 0, 0
+	binary.BigEndian.PutUint16(b[4:], uint16(os.Getpid()))
+	binary.BigEndian.PutUint16(b[6:], seq)
+	binary.BigEndian.PutUint64(b[header:], token)
+	if s.request == ipv4.ICMPTypeEcho { // of IPv6 the kernel makes the checksum
+		sum := uint32(0)
+		for i := 0; i+1 < header+8; i += 2 { // all behind it is 0
+			sum += uint32(binary.BigEndian.Uint16(b[i:]))
+		}
+		for sum > 0xffff {
+			sum = sum>>16 + sum&0xffff
+		}
+		binary.BigEndian.PutUint16(b[2:], ^uint16(sum))
+	}
+	return b
 }
 
 func (s *echoSocket) address(a netip.Addr) net.Addr {
@@ -215,17 +164,11 @@ func (p *pinger) read(s *echoSocket) {
 		if !ok {
 			continue
 		}
-		e := echo{at: at}
+		var failed error
 		if lost {
-			e.err = errors.New("the network says that it cannot be reached")
+			failed = errUnreachable
 		}
-		p.mu.Lock()
-		answer := p.waiting[token]
-		delete(p.waiting, token)
-		p.mu.Unlock()
-		if answer != nil {
-			answer <- e
-		}
+		p.answered(token, at, failed)
 	}
 }
 

@@ -1,13 +1,13 @@
 package collect
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,38 +15,38 @@ import (
 	"belfry/catalog"
 )
 
-// ping asks one address, series after series, whether it answers.
-type ping struct {
-	env      *Env
-	task     Task
+// pingSpec is what the answers of a resource ask for.
+type pingSpec struct {
+	customer belfry.CustomerID
+	resource belfry.ID
+	name     string   // of the resource
+	objects  []string // that get the values
 	target   string
 	interval time.Duration
 	timeout  time.Duration
 	count    int
 	size     int
-
-	addr     netip.Addr // of the target
-	resolved time.Time
+	fault    string // why the answers cannot be followed; reported in place of a series
 }
 
-func newPing(e *Env, t Task) (Collector, error) {
-	p := &ping{env: e, task: t, target: t.Answers["ip_address_fqdn"]}
+// newPingSpec reads the answers of a task. They were checked when the resource was provisioned, so a fault is rare, and is shown
+// like any other reason for which nothing answers.
+func newPingSpec(t *Task) pingSpec {
+	p := pingSpec{customer: t.Customer, resource: t.Resource, name: t.Name, objects: t.Objects, target: t.Answers["ip_address_fqdn"]}
 	interval, err := catalog.AnsweredDuration(t.Answers["interval"])
-	if err != nil {
-		return nil, err
+	timeout, err2 := catalog.AnsweredDuration(t.Answers["timeout"])
+	count, err3 := strconv.Atoi(t.Answers["count"])
+	size, err4 := strconv.Atoi(t.Answers["size"])
+	p.interval, p.timeout, p.count, p.size = interval.Std(), timeout.Std(), count, size
+	if err := errors.Join(err, err2, err3, err4); err != nil || p.interval <= 0 || p.count < 1 || p.size < 0 || p.size > echoLongest {
+		p.fault, p.interval = fmt.Sprintf("interval, timeout, count or size cannot be followed: %v", err), time.Minute
 	}
-	timeout, err := catalog.AnsweredDuration(t.Answers["timeout"])
-	if err != nil {
-		return nil, err
-	}
-	p.interval, p.timeout = interval.Std(), timeout.Std()
-	if p.count, err = strconv.Atoi(t.Answers["count"]); err != nil {
-		return nil, fmt.Errorf("count: %w", err)
-	}
-	if p.size, err = strconv.Atoi(t.Answers["size"]); err != nil {
-		return nil, fmt.Errorf("size: %w", err)
-	}
-	return p, nil
+	return p
+}
+
+func (p *pingSpec) equal(o *pingSpec) bool {
+	return p.customer == o.customer && p.name == o.name && slices.Equal(p.objects, o.objects) && p.target == o.target &&
+		p.interval == o.interval && p.timeout == o.timeout && p.count == o.count && p.size == o.size && p.fault == o.fault
 }
 
 // checkPing refuses series that would not be over before the next one begins.
@@ -77,27 +77,8 @@ const (
 	resolveAgain = time.Minute
 )
 
-// Run sends a first series soon and then one each interval. When in the interval follows from the resource, so that
-// thousands of them do not all send at once, and a restart changes nothing.
-func (p *ping) Run(ctx context.Context, _ <-chan Task) error {
-	leave := p.env.pings.enter()
-	defer leave()
-	wait := p.phase() % firstWithin
-	for {
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return nil
-		}
-		if err := p.series(ctx); err != nil {
-			return err
-		}
-		wait = p.wait(time.Now())
-	}
-}
-
 // wait is how long it is to the next series; the first two are never close together.
-func (p *ping) wait(now time.Time) time.Duration {
+func (p *pingSpec) wait(now time.Time) time.Duration {
 	next := now.Truncate(p.interval).Add(p.phase())
 	for next.Sub(now) < p.interval/2 {
 		next = next.Add(p.interval)
@@ -105,86 +86,47 @@ func (p *ping) wait(now time.Time) time.Duration {
 	return next.Sub(now)
 }
 
-// phase is where in the interval the series of this resource begin. Those that begin within the same moment go together: they
-// wake the process once, and what they find is committed with one fsync.
-func (p *ping) phase() time.Duration {
+// phase is where in the interval the series of this resource begin. It follows from the resource, so that thousands of them do
+// not all send at once, and a restart changes nothing. Those that begin within the same moment go together: they wake the
+// process once, and what they find is committed with one fsync.
+func (p *pingSpec) phase() time.Duration {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%d %s", p.task.Resource, p.task.Name)
+	fmt.Fprintf(h, "%d %s", p.resource, p.name)
 	return time.Duration(h.Sum64() % uint64(p.interval)).Truncate(pingTogether)
 }
 
-// series sends a few requests and stores what came of them. It gives back what the collector cannot get over by itself.
-func (p *ping) series(ctx context.Context) error {
-	times, lost, err := p.measure(ctx)
-	if ctx.Err() != nil {
-		return nil
-	}
-	row := belfry.Row{Type: "data", Resource: p.task.Name}
-	if p.addr.IsValid() {
-		row.IP = p.addr.WithZone("").String()
-	}
-	if len(times) == 0 {
-		row.NoResponse, row.Reason = true, p.reason(err)
+// series is what the requests of one series have found so far. The times themselves are not kept.
+type series struct {
+	asked, answered     int
+	sum, least, longest time.Duration
+	last, jitter        time.Duration
+	err                 error // of the last request that failed
+}
+
+// add counts an answer.
+func (s *series) add(d time.Duration) {
+	if s.answered == 0 {
+		s.least = d
 	} else {
-		row.Indicators = values(times, lost)
+		s.jitter += (d - s.last).Abs()
 	}
-	for _, name := range p.task.Objects {
-		row.Object = name
-		if err := send(ctx, p.env.Sink, p.task.Customer, &row); err != nil && ctx.Err() == nil {
-			p.env.Log.Warn("a measurement was not stored", "resource", p.task.Resource, "err", err)
-		}
-	}
-	return nil
+	s.answered++
+	s.sum += d
+	s.least, s.longest, s.last = min(s.least, d), max(s.longest, d), d
 }
 
-// measure gives the times of the requests that were answered, in their order.
-func (p *ping) measure(ctx context.Context) (times []time.Duration, lost int, err error) {
-	if err := p.resolve(ctx); err != nil {
-		return nil, p.count, err
+// row is what is stored about a series, without its object.
+func (p *pingSpec) row(s *series, addr netip.Addr) belfry.Row {
+	row := belfry.Row{Type: "data", Resource: p.name}
+	if addr.IsValid() {
+		row.IP = addr.WithZone("").String()
 	}
-	for i := range p.count {
-		if i > 0 {
-			select {
-			case <-time.After(pingGap):
-			case <-ctx.Done():
-				return nil, 0, ctx.Err()
-			}
-		}
-		d, failed := p.env.pings.ping(ctx, p.task.Customer, p.addr, p.size, p.timeout)
-		if failed != nil {
-			lost++
-			err = failed
-			continue
-		}
-		times = append(times, d)
+	if s.answered == 0 {
+		row.NoResponse, row.Reason = true, p.reason(s.err, addr)
+	} else {
+		row.Indicators = s.values()
 	}
-	if len(times) == 0 {
-		p.resolved = time.Time{} // it may have moved
-	}
-	return times, lost, err
-}
-
-// resolve finds the address of the target, again when it has been a while or nothing answers any more.
-func (p *ping) resolve(ctx context.Context) error {
-	if a, err := netip.ParseAddr(p.target); err == nil {
-		p.addr = a.Unmap()
-		return nil
-	}
-	if time.Since(p.resolved) < resolveAgain {
-		return nil
-	}
-	p.addr = netip.Addr{}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", p.target)
-	if err != nil {
-		return &unresolved{p.target, err}
-	}
-	if len(all) == 0 {
-		return &unresolved{p.target, errors.New("it has no address")}
-	}
-	p.addr, p.resolved = all[0].Unmap(), time.Now()
-	return nil
+	return row
 }
 
 // unresolved says that a name has no address.
@@ -203,46 +145,39 @@ func (u *unresolved) Error() string {
 }
 
 // reason says why nothing came back.
-func (p *ping) reason(err error) string {
+func (p *pingSpec) reason(err error, addr netip.Addr) string {
 	var u *unresolved
 	switch {
+	case p.fault != "":
+		return p.fault
 	case errors.As(err, &u):
 		return u.Error()
 	case errors.Is(err, errNoEcho):
-		return fmt.Sprintf("no answer from %s to %d requests within %s each", p.where(), p.count, p.timeout)
+		return fmt.Sprintf("no answer from %s to %d requests within %s each", p.where(addr), p.count, p.timeout)
 	}
-	return fmt.Sprintf("%s: %v", p.where(), err)
+	return fmt.Sprintf("%s: %v", p.where(addr), err)
 }
 
 // where names the target, and its address if that is something else.
-func (p *ping) where() string {
-	if p.addr.IsValid() && p.addr.String() != p.target {
-		return fmt.Sprintf("%s (%s)", p.target, p.addr)
+func (p *pingSpec) where(addr netip.Addr) string {
+	if addr.IsValid() && addr.String() != p.target {
+		return fmt.Sprintf("%s (%s)", p.target, addr)
 	}
 	return p.target
 }
 
 // values are the indicators of a series with at least one answer: mean, shortest and longest time, loss, jitter. Jitter is
 // how much one answer differs from the one before it, in the mean.
-func values(times []time.Duration, lost int) []belfry.Cell {
-	sum, jitter := time.Duration(0), time.Duration(0)
-	least, most := time.Duration(math.MaxInt64), time.Duration(0)
-	for i, d := range times {
-		sum += d
-		least, most = min(least, d), max(most, d)
-		if i > 0 {
-			jitter += (d - times[i-1]).Abs()
-		}
-	}
-	n := time.Duration(len(times))
+func (s *series) values() []belfry.Cell {
+	n, jitter := time.Duration(s.answered), s.jitter
 	if n > 1 {
 		jitter /= n - 1
 	}
-	loss := float64(lost) / float64(lost+len(times)) * 100
+	loss := float64(s.asked-s.answered) / float64(s.asked) * 100
 	return []belfry.Cell{
-		{N: 1, Text: milliseconds(sum / n)},
-		{N: 2, Text: milliseconds(least)},
-		{N: 3, Text: milliseconds(most)},
+		{N: 1, Text: milliseconds(s.sum / n)},
+		{N: 2, Text: milliseconds(s.least)},
+		{N: 3, Text: milliseconds(s.longest)},
 		{N: 4, Text: strconv.FormatFloat(math.Round(loss*100)/100, 'f', -1, 64)},
 		{N: 5, Text: milliseconds(jitter)},
 	}

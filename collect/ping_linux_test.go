@@ -1,8 +1,6 @@
 package collect
 
 import (
-	"errors"
-	"net/netip"
 	"os"
 	"os/exec"
 	"runtime"
@@ -29,25 +27,22 @@ func TestPingSilence(t *testing.T) {
 			t.Errorf("a network of its own: %v", err)
 			return
 		}
-		p := &pinger{}
-		leave := p.enter()
-		defer leave()
-		home := netip.MustParseAddr("127.0.0.1")
-		if _, err := p.ping(t.Context(), 1, home, 56, time.Second); err == nil || !strings.HasPrefix(err.Error(), "cannot send: ") {
-			t.Errorf("without a network: %v", err)
+		const home = "127.0.0.1"
+		if row := pingOnce(t, nil, home, 56, time.Second); !strings.HasPrefix(row.Reason, home+": cannot send: ") {
+			t.Errorf("without a network: %s", row.Reason)
 		}
 		if out, err := exec.Command("ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
 			t.Errorf("%v: %s", err, out)
 		}
-		if _, err := p.ping(t.Context(), 1, home, 56, hang); err != nil {
-			t.Errorf("with one: %v", err)
+		if row := pingOnce(t, nil, home, 56, hang); row.NoResponse {
+			t.Errorf("with one: %s", row.Reason)
 		}
 		if err := os.WriteFile("/proc/sys/net/ipv4/icmp_echo_ignore_all", []byte("1"), 0); err != nil {
 			t.Logf("the system does not let itself be silenced: %v", err)
 			return
 		}
-		if _, err := p.ping(t.Context(), 1, home, 56, 50*time.Millisecond); !errors.Is(err, errNoEcho) {
-			t.Errorf("in silence: %v", err)
+		if row := pingOnce(t, nil, home, 56, time.Second); !strings.HasPrefix(row.Reason, "no answer from ") {
+			t.Errorf("in silence: %q", row.Reason)
 		}
 	}()
 	<-done
@@ -78,16 +73,14 @@ func TestPingUnprivileged(t *testing.T) {
 				t.Errorf("groups that may ping: %v", err)
 				return
 			}
-			p := &pinger{}
-			leave := p.enter()
-			defer leave()
 			for i, a := range []string{"127.0.0.7", "::1"} {
-				_, err := p.ping(t.Context(), 1, netip.MustParseAddr(a), 1000, hang)
-				if missing == "" && (err != nil || !p.sockets[i].dgram) {
-					t.Errorf("%s: %v", a, err)
+				dgram := false
+				row := pingOnce(t, func(p *pinger) { dgram = p.sockets[i] != nil && p.sockets[i].dgram }, a, 1000, hang)
+				if missing == "" && (row.NoResponse || !dgram) {
+					t.Errorf("%s: %s", a, row.Reason)
 				}
-				if missing != "" && (err == nil || !strings.Contains(err.Error(), missing)) {
-					t.Errorf("%s: %v", a, err)
+				if missing != "" && !strings.Contains(row.Reason, missing) {
+					t.Errorf("%s: %q", a, row.Reason)
 				}
 			}
 		}

@@ -1,11 +1,15 @@
 package collect
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"belfry"
@@ -80,7 +84,11 @@ func TestPingChecks(t *testing.T) {
 func TestPingValues(t *testing.T) {
 	f := func(want string, lost int, times ...time.Duration) {
 		t.Helper()
-		if got := fmt.Sprint(values(times, lost)); got != want {
+		s := series{asked: lost + len(times)}
+		for _, d := range times {
+			s.add(d)
+		}
+		if got := fmt.Sprint(s.values()); got != want {
 			t.Errorf("got %s", got)
 		}
 	}
@@ -93,7 +101,7 @@ func TestPingPhase(t *testing.T) {
 	var seconds [60]int
 	now := time.Now()
 	for i := range 6000 {
-		p := &ping{interval: time.Minute, task: Task{Resource: belfry.ID(i), Name: fmt.Sprint("P", i)}}
+		p := &pingSpec{interval: time.Minute, resource: belfry.ID(i), name: fmt.Sprint("P", i)}
 		wait := p.wait(now)
 		if wait < p.interval/2 || wait > 3*p.interval/2 {
 			t.Fatalf("waits %s", wait)
@@ -117,7 +125,7 @@ func FuzzEcho(f *testing.F) {
 		if err != nil {
 			f.Skip(err)
 		}
-		b, _ := s.packet(1, 1, 56)
+		b := s.packet(nil, 1, 1, 56)
 		f.Add(b, six)
 		f.Add([]byte{3, 1, 0, 0, 0, 0, 0, 0, 0x45, 0, 0, 84}, six)
 		s.conn.Close()
@@ -134,12 +142,155 @@ func FuzzEcho(f *testing.F) {
 }
 
 func TestPingerAnswers(t *testing.T) {
-	p := &pinger{}
-	leave := p.enter()
-	defer leave()
 	for _, a := range []string{"127.0.0.1", "127.255.1.2", "::1"} {
-		if d, err := p.ping(t.Context(), 1, netip.MustParseAddr(a), 56, hang); err != nil || d <= 0 {
-			t.Errorf("%s: %s, %v", a, d, err)
+		if row := pingOnce(t, nil, a, 56, hang); row.NoResponse {
+			t.Errorf("%s: %s", a, row.Reason)
 		}
 	}
+}
+
+// rowSink gives rows to a function.
+type rowSink func(*belfry.Row)
+
+func (s rowSink) SendWithin(_ context.Context, _ belfry.Scope, row *belfry.Row) (int, []byte, error) {
+	s(row)
+	return 200, nil, nil
+}
+
+func (s rowSink) Receive(context.Context, belfry.CustomerID, belfry.ID, *belfry.Batch, bool) (int, error) {
+	return 0, nil
+}
+
+// pingOnce sends one request from this goroutine, and gives back what is stored of it.
+func pingOnce(t *testing.T, look func(*pinger), address string, size int, timeout time.Duration) (stored belfry.Row) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var p *pinger
+	p = newPinger(func() Sink {
+		return rowSink(func(row *belfry.Row) {
+			stored = *row
+			if look != nil {
+				p.mu.Lock()
+				look(p)
+				p.mu.Unlock()
+			}
+			stop()
+		})
+	}, slog.New(slog.DiscardHandler))
+	p.set(&Task{Customer: 1, Resource: 1, Name: "P", Objects: []string{"O"}, Answers: map[string]string{
+		"ip_address_fqdn": address, "interval": "10m", "count": "1", "timeout": fmt.Sprintf("%ds", int(timeout.Seconds())), "size": fmt.Sprint(size),
+	}})
+	p.run(ctx)
+	return stored
+}
+
+// Tens of thousands of pings take little memory while they rest, wait for an answer or wait for the store, and no goroutine each.
+// One customer's do not delay another's.
+func TestPingsAreSmall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 20_000
+		stored := map[string]int{}
+		var mu sync.Mutex
+		block := make(chan struct{})
+		p := newPinger(func() Sink {
+			return rowSink(func(row *belfry.Row) {
+				if row.Resource != "other" {
+					<-block // the sink takes its time with what this customer sends
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				stored[row.Resource]++
+			})
+		}, slog.New(slog.DiscardHandler))
+		sent := 0
+		p.send = func(echoRequest) error { sent++; return nil } // and no answer
+		ctx, stop := context.WithCancel(t.Context())
+		var done sync.WaitGroup
+		done.Go(func() { p.run(ctx) })
+		objects := []string{"O"}
+		set := func(i int, c belfry.CustomerID, name string) {
+			p.set(&Task{Customer: c, Resource: belfry.ID(i), Name: name, Objects: objects, Answers: map[string]string{
+				"ip_address_fqdn": "192.0.2.1", "interval": "20s", "count": "2", "timeout": "1s", "size": "56",
+			}})
+		}
+		memory := func() int64 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			return int64(m.HeapAlloc + m.StackInuse)
+		}
+		before, goroutines := memory(), runtime.NumGoroutine()
+		for i := range many {
+			set(i, 1, "many")
+		}
+		set(many, 2, "other")
+		small := func(when string, most int64) {
+			t.Helper()
+			if each := (memory() - before) / many; each > most {
+				t.Errorf("%s a ping takes %d bytes", when, each)
+			}
+			if n := runtime.NumGoroutine() - goroutines; n > pingJobsMost+10 {
+				t.Errorf("%s there are %d goroutines", when, n)
+			}
+		}
+		small("at rest", 450)
+		time.Sleep(1500 * time.Millisecond)
+		if sent < 5000 {
+			t.Errorf("%d requests were sent", sent)
+		}
+		small("with requests under way", 600)
+		time.Sleep(15 * time.Second)
+		small("with series that wait for the store", 600)
+		synctest.Wait()
+		mu.Lock()
+		if stored["other"] != 1 || stored["many"] != 0 {
+			t.Errorf("stored: %v", stored)
+		}
+		mu.Unlock()
+		close(block)
+		synctest.Wait()
+		mu.Lock()
+		if stored["many"] != many {
+			t.Errorf("stored: %v", stored)
+		}
+		mu.Unlock()
+		for i := range many + 1 {
+			p.remove(belfry.ID(i))
+		}
+		stop()
+		done.Wait()
+		runtime.KeepAlive(p)
+	})
+}
+
+// A ping that is changed while its name is looked up begins again with what it is now, and a removed one stores nothing.
+func TestPingChangedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var reasons []string
+		p := newPinger(func() Sink { return rowSink(func(row *belfry.Row) { reasons = append(reasons, row.Reason) }) }, slog.New(slog.DiscardHandler))
+		p.send = func(echoRequest) error { return errUnreachable }
+		p.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
+			time.Sleep(3 * time.Second)
+			return []netip.Addr{netip.MustParseAddr("192.0.2.9")}, nil
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var done sync.WaitGroup
+		done.Go(func() { p.run(ctx) })
+		set := func(id belfry.ID, target string) {
+			p.set(&Task{Customer: 1, Resource: id, Name: "P", Objects: []string{"O"}, Answers: map[string]string{
+				"ip_address_fqdn": target, "interval": "10m", "count": "1", "timeout": "1s", "size": "56",
+			}})
+		}
+		set(1, "old.example")
+		set(2, "gone.example")
+		time.Sleep(2 * time.Second)
+		set(1, "192.0.2.1")
+		p.remove(2)
+		time.Sleep(10 * time.Second)
+		stop()
+		done.Wait()
+		if got := fmt.Sprint(reasons); got != "[192.0.2.1: "+errUnreachable.Error()+"]" {
+			t.Errorf("stored: %s", got)
+		}
+	})
 }

@@ -46,6 +46,7 @@ func New(tree *meta.Tree, env *Env) *Supervisor { return supervisor(tree, env, K
 
 func supervisor(tree *meta.Tree, env *Env, kinds map[string]Kind) *Supervisor {
 	env.tree = tree
+	env.pings = newPinger(func() Sink { return env.Sink }, env.Log)
 	env.scripts.command, env.scripts.most = env.Worker, env.Workers
 	s := &Supervisor{
 		tree: tree, env: env, kinds: kinds, all: true,
@@ -69,7 +70,7 @@ func (s *Supervisor) OnRecord(r *belfry.Record) {
 	}
 	for i := range r.States {
 		id, stopped := r.States[i].Item, r.States[i].Mode == belfry.Stopped
-		if _, idle := s.idle[id]; idle && !stopped || stopped && s.runs[id] != nil {
+		if _, idle := s.idle[id]; idle && !stopped || stopped && (s.runs[id] != nil || s.env.pings.has(id)) {
 			s.dirty[id] = struct{}{}
 		}
 	}
@@ -91,6 +92,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	s.env.ports.stopping = ctx.Done()
 	defer s.env.scripts.close()
 	defer s.ended.Wait()
+	s.ended.Go(func() { s.env.pings.run(ctx) })
 	for {
 		s.mu.Lock()
 		dirty, all := s.dirty, s.all
@@ -119,13 +121,13 @@ func (s *Supervisor) Run(ctx context.Context) error {
 func (s *Supervisor) Running() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.runs)
+	return len(s.runs) + s.env.pings.count()
 }
 
 func (s *Supervisor) running() []belfry.ID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Collect(maps.Keys(s.runs))
+	return slices.AppendSeq(s.env.pings.ids(), maps.Keys(s.runs))
 }
 
 // follow makes the collector of a resource what the tree says.
@@ -135,6 +137,12 @@ func (s *Supervisor) follow(ctx context.Context, id belfry.ID) {
 	defer s.mu.Unlock()
 	if delete(s.idle, id); stopped {
 		s.idle[id] = struct{}{}
+	}
+	if wanted && s.kinds[task.Kind].pings {
+		s.env.pings.set(&task)
+		wanted = false // no collector of its own
+	} else {
+		s.env.pings.remove(id)
 	}
 	have := s.runs[id]
 	if have != nil && wanted && have.task.equal(&task) {
@@ -198,7 +206,7 @@ func (s *Supervisor) assigned(id belfry.ID) (t Task, mode belfry.Mode, known boo
 		return t, 0, false
 	}
 	pt := s.tree.Catalog().Package(a.Package)
-	if pt == nil || s.kinds[pt.Collector].New == nil {
+	if pt == nil || s.kinds[pt.Collector].New == nil && !s.kinds[pt.Collector].pings {
 		return t, 0, false
 	}
 	t = Task{Customer: a.Customer, Resource: id, Name: a.Name, Kind: pt.Collector, Answers: map[string]string{}}
