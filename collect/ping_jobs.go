@@ -74,7 +74,7 @@ func (p *pinger) following(j *pingJobs) *ping {
 func (p *pinger) job(ctx context.Context, x *ping, kind pingJobKind) {
 	p.mu.Lock()
 	spec, found, addr := x.pingSpec, x.series, x.addr
-	current := p.all[spec.resource] == x && !x.changed
+	current := p.all[spec.resource] == x && !x.changed && ctx.Err() == nil // at the end of the service nothing more is begun
 	p.mu.Unlock()
 	var err error
 	if current && kind == pingLookups {
