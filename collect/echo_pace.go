@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"sync"
 	"time"
 
 	"belfry"
@@ -11,7 +10,6 @@ import (
 // three of the largest: a customer with thousands of large ones would have the kernel drop the answers of others, who would
 // then see losses that there are not.
 type echoPace struct {
-	mu   sync.Mutex
 	free map[belfry.CustomerID]time.Time // when the customer may send again
 }
 
@@ -23,8 +21,6 @@ const (
 
 // book gives the customer the next free time, and tells how long it is until then; not above 0: it may send now.
 func (e *echoPace) book(c belfry.CustomerID, bytes int, now time.Time) time.Duration {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	if e.free == nil {
 		e.free = map[belfry.CustomerID]time.Time{}
 	}
@@ -38,7 +34,5 @@ func (e *echoPace) book(c belfry.CustomerID, bytes int, now time.Time) time.Dura
 
 // forget is for when nobody pings any more.
 func (e *echoPace) forget() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	e.free = nil
 }

@@ -94,8 +94,8 @@ func (p *pinger) write(r echoRequest) error {
 	if err != nil {
 		return err
 	}
-	p.next++
-	p.buffer = s.packet(p.buffer, r.token, p.next, r.size)
+	p.number++
+	p.buffer = s.packet(p.buffer, r.token, p.number, r.size)
 	if _, err := s.conn.WriteTo(p.buffer, s.address(r.to)); err != nil {
 		return fmt.Errorf("cannot send: %w", bare(err))
 	}
@@ -160,20 +160,30 @@ func (p *pinger) read(s *echoSocket) {
 			time.Sleep(10 * time.Millisecond) // the system is short of something
 			continue
 		}
-		token, lost, ok := s.parse(buffer[:n])
-		if !ok {
-			continue
-		}
-		var failed error
-		if lost {
-			failed = errUnreachable
-		}
-		p.answered(token, at, failed)
+		p.receive(s, buffer[:n], at)
 	}
 }
 
-// parse finds the word in an answer, or in the request that a message of failure quotes. Others ping on this machine, too,
-// and a raw socket hears everything: what is not ours has no word that anybody waits for.
+// receive takes a packet. It can be from anybody: one that cannot be read must not end the reader.
+func (p *pinger) receive(s *echoSocket, packet []byte, at time.Time) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			p.logPanic(fault, 0)
+		}
+	}()
+	token, lost, ok := s.parse(packet)
+	if !ok {
+		return
+	}
+	var failed error
+	if lost {
+		failed = errUnreachable
+	}
+	p.settled(token, at, failed)
+}
+
+// parse finds the token in an answer, or in the request that an error message quotes. Others ping on this machine, too,
+// and a raw socket receives everything: what is not ours has no token that anybody waits for.
 func (s *echoSocket) parse(b []byte) (token uint64, lost, ok bool) {
 	const header = 8
 	if len(b) < header {

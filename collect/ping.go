@@ -24,8 +24,8 @@ type pingSpec struct {
 	target   string
 	interval time.Duration
 	timeout  time.Duration
-	count    int
-	size     int
+	count    int32
+	size     int32
 	fault    string // why the answers cannot be followed; reported in place of a series
 }
 
@@ -35,9 +35,9 @@ func newPingSpec(t *Task) pingSpec {
 	p := pingSpec{customer: t.Customer, resource: t.Resource, name: t.Name, objects: t.Objects, target: t.Answers["ip_address_fqdn"]}
 	interval, err := catalog.AnsweredDuration(t.Answers["interval"])
 	timeout, err2 := catalog.AnsweredDuration(t.Answers["timeout"])
-	count, err3 := strconv.Atoi(t.Answers["count"])
-	size, err4 := strconv.Atoi(t.Answers["size"])
-	p.interval, p.timeout, p.count, p.size = interval.Std(), timeout.Std(), count, size
+	count, err3 := strconv.ParseInt(t.Answers["count"], 10, 32)
+	size, err4 := strconv.ParseInt(t.Answers["size"], 10, 32)
+	p.interval, p.timeout, p.count, p.size = interval.Std(), timeout.Std(), int32(count), int32(size)
 	if err := errors.Join(err, err2, err3, err4); err != nil || p.interval <= 0 || p.count < 1 || p.size < 0 || p.size > echoLongest {
 		p.fault, p.interval = fmt.Sprintf("interval, timeout, count or size cannot be followed: %v", err), time.Minute
 	}
@@ -97,7 +97,7 @@ func (p *pingSpec) phase() time.Duration {
 
 // series is what the requests of one series have found so far. The times themselves are not kept.
 type series struct {
-	asked, answered     int
+	asked, answered     int32
 	sum, least, longest time.Duration
 	last, jitter        time.Duration
 	err                 error // of the last request that failed
@@ -150,8 +150,8 @@ func (p *pingSpec) reason(err error, addr netip.Addr) string {
 	switch {
 	case p.fault != "":
 		return p.fault
-	case errors.As(err, &u):
-		return u.Error()
+	case errors.As(err, &u), errors.Is(err, errPanic):
+		return err.Error()
 	case errors.Is(err, errNoEcho):
 		return fmt.Sprintf("no answer from %s to %d requests within %s each", p.where(addr), p.count, p.timeout)
 	}

@@ -84,7 +84,7 @@ func TestPingChecks(t *testing.T) {
 func TestPingValues(t *testing.T) {
 	f := func(want string, lost int, times ...time.Duration) {
 		t.Helper()
-		s := series{asked: lost + len(times)}
+		s := series{asked: int32(lost + len(times))}
 		for _, d := range times {
 			s.add(d)
 		}

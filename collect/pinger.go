@@ -17,14 +17,15 @@ import (
 // pinger does the work of all resources that ping. One goroutine sends every request, at the time that a heap gives; one per address
 // family reads the answers. A ping has no goroutine, timer or buffer of its own, so that tens of thousands of them take little
 // memory. What may block, finding the address of a name and storing a series, is done by goroutines that exist only
-// meanwhile, a limited number for each customer.
+// meanwhile, a limited number for each customer and in all.
 //
 // All pings share one socket per family: the kernel copies every answer to every raw socket, so with a thousand sockets each
 // answer would be read a thousand times.
 //
 //	resting ──► looking up ──► asking ◄──► awaiting ──► storing ──► resting
 //
-// The mutex is held for short: never while something is sent, looked up or stored.
+// The mutex is held for short: never while something is sent, looked up or stored. A panic costs the ping that it happens to
+// one series, see contain.
 type pinger struct {
 	sink   func() Sink
 	log    *slog.Logger
@@ -36,14 +37,15 @@ type pinger struct {
 	all      map[belfry.ID]*ping
 	queue    pingQueue
 	waiting  map[uint64]*ping // by the token of the request
-	jobs     map[jobOf]*pingJobs
+	jobs     [pingJobKinds]pingJobs
+	logged   time.Time // when the stack of a panic was last logged
 	sleeping time.Time // until when run sleeps
 	wake     chan struct{}
 	sockets  [2]*echoSocket // of IPv4 and IPv6; nil until needed
 	pace     echoPace
 
 	ended  sync.WaitGroup // readers and jobs
-	next   uint16         // sequence number and buffer of requests; of run alone
+	number uint16         // sequence number and buffer of requests; of run alone
 	buffer []byte
 }
 
@@ -51,15 +53,16 @@ type pinger struct {
 type ping struct {
 	pingSpec
 	series
-	state    pingState
-	changed  bool       // while a job was at work: begin again
 	addr     netip.Addr // of the target
 	resolved time.Time  // when its name was last looked up
 
 	due   time.Time // for the next step
-	place int       // in the queue; -1: not there
-	token uint64    // of the request that is awaited
 	sent  time.Time
+	token uint64 // of the request that is awaited
+	place int32  // in the queue; -1: not there
+
+	state   pingState
+	changed bool // while a job was at work: begin again
 }
 
 type pingState byte
@@ -82,7 +85,7 @@ type echoRequest struct {
 func newPinger(sink func() Sink, log *slog.Logger) *pinger {
 	p := &pinger{
 		sink: sink, log: log, lookup: net.DefaultResolver.LookupNetIP, wake: make(chan struct{}, 1),
-		all: map[belfry.ID]*ping{}, waiting: map[uint64]*ping{}, jobs: map[jobOf]*pingJobs{},
+		all: map[belfry.ID]*ping{}, waiting: map[uint64]*ping{},
 	}
 	p.send = p.write
 	return p
@@ -90,7 +93,7 @@ func newPinger(sink func() Sink, log *slog.Logger) *pinger {
 
 // set makes a resource ping as a task says, beginning soon unless it does so already.
 func (p *pinger) set(t *Task) {
-	spec := newPingSpec(t)
+	spec := p.spec(t)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	x := p.all[t.Resource]
@@ -129,7 +132,6 @@ func (p *pinger) remove(id belfry.ID) {
 	if len(p.all) == 0 {
 		p.closeSockets()
 		p.pace.forget()
-		clear(p.jobs) // those at work keep theirs
 		p.queue, p.waiting = nil, map[uint64]*ping{}
 	}
 }
@@ -158,7 +160,7 @@ func (p *pinger) ids() (ids []belfry.ID) {
 // withdraw takes a ping out of the queue and forgets the request that it awaits. The mutex is held.
 func (p *pinger) withdraw(x *ping) {
 	if x.place >= 0 {
-		heap.Remove(&p.queue, x.place)
+		heap.Remove(&p.queue, int(x.place))
 	}
 	delete(p.waiting, x.token)
 	x.token = 0
@@ -168,7 +170,7 @@ func (p *pinger) withdraw(x *ping) {
 func (p *pinger) schedule(x *ping, state pingState, due time.Time) {
 	x.state, x.due = state, due
 	if x.place >= 0 {
-		heap.Fix(&p.queue, x.place)
+		heap.Fix(&p.queue, int(x.place))
 	} else {
 		heap.Push(&p.queue, x)
 	}
@@ -203,52 +205,75 @@ func (p *pinger) run(ctx context.Context) {
 }
 
 // turn does what is due, and tells how long it is until something else will be.
-func (p *pinger) turn(ctx context.Context) time.Duration {
+func (p *pinger) turn(ctx context.Context) (rest time.Duration) {
+	defer func() {
+		if fault := recover(); fault != nil { // in the queue itself
+			p.logPanic(fault, 0)
+			p.rebuild()
+			rest = shortestWait
+		}
+	}()
 	for ctx.Err() == nil {
-		x, r, rest := p.step(time.Now())
+		x, rest := p.next(time.Now())
 		if x == nil {
 			return rest
 		}
-		if r.token == 0 {
-			continue
-		}
-		if err := p.send(r); err != nil {
-			p.failed(x, r.token, err)
-		}
+		p.advance(x)
 	}
 	return 0
 }
 
-// step lets the ping that has been due for longest go on. It gives it back with the request to be sent, if there is one. When none is
-// due it gives back none, and how long to sleep.
-func (p *pinger) step(now time.Time) (x *ping, r echoRequest, rest time.Duration) {
+// next takes the ping that has been due for longest out of the queue. When none is due it gives back none, and how long to sleep.
+func (p *pinger) next(now time.Time) (x *ping, rest time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.queue) == 0 {
 		p.sleeping = now.Add(time.Hour)
-		return nil, r, time.Hour
+		return nil, time.Hour
 	}
 	if x = p.queue[0]; x.due.After(now) {
 		p.sleeping = x.due
-		return nil, r, x.due.Sub(now)
+		return nil, x.due.Sub(now)
 	}
 	p.sleeping = time.Time{}
 	heap.Pop(&p.queue)
+	return x, 0
+}
+
+// advance lets a ping that is due take its next step, and sends the request if the step is one.
+func (p *pinger) advance(x *ping) {
+	defer p.contain(x, true)
+	r := p.step(x, time.Now())
+	if r.token == 0 {
+		return
+	}
+	if err := p.send(r); err != nil {
+		p.settled(r.token, time.Now(), err)
+	}
+}
+
+// step gives back the request to be sent, if there is one.
+func (p *pinger) step(x *ping, now time.Time) (r echoRequest) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all[x.resource] != x || x.place >= 0 { // removed or changed since it was taken out of the queue
+		return r
+	}
 	switch x.state {
 	case pingRests:
 		p.begin(x, now)
 	case pingAsks:
-		if delay := p.pace.book(x.customer, x.size, now); delay > 0 {
+		if delay := p.pace.book(x.customer, int(x.size), now); delay > 0 {
 			p.schedule(x, pingBooked, now.Add(delay))
-			return x, r, 0
+			return r
 		}
-		r = p.request(x, now)
+		return p.request(x, now)
 	case pingBooked:
-		r = p.request(x, now)
+		return p.request(x, now)
 	case pingAwaits:
 		p.settle(x, now, errNoEcho)
 	}
-	return x, r, 0
+	return r
 }
 
 // begin begins a series. The mutex is held.
@@ -276,7 +301,7 @@ func (p *pinger) request(x *ping, now time.Time) echoRequest {
 	x.sent = now
 	p.waiting[x.token] = x
 	p.schedule(x, pingAwaits, now.Add(x.timeout))
-	return echoRequest{to: x.addr, token: x.token, size: x.size}
+	return echoRequest{to: x.addr, token: x.token, size: int(x.size)}
 }
 
 // settle ends the request that a ping awaits: what comes next is another one, or the end of the series. The mutex is held.
@@ -295,12 +320,18 @@ func (p *pinger) settle(x *ping, now time.Time, failed error) {
 	p.work(x, pingStores)
 }
 
-// answered takes what came back for a request.
-func (p *pinger) answered(token uint64, at time.Time, failed error) {
+// settled takes what became of a request: an answer came, or the reason why none will.
+func (p *pinger) settled(token uint64, at time.Time, failed error) {
+	p.mu.Lock()
+	x := p.waiting[token]
+	p.mu.Unlock()
+	if x == nil {
+		return
+	}
+	defer p.contain(x, true)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	x := p.waiting[token]
-	if x == nil {
+	if p.waiting[token] != x {
 		return
 	}
 	if failed == nil {
@@ -309,22 +340,18 @@ func (p *pinger) answered(token uint64, at time.Time, failed error) {
 	p.settle(x, at, failed)
 }
 
-// failed ends a request that could not be sent.
-func (p *pinger) failed(x *ping, token uint64, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.waiting[token] == x {
-		p.settle(x, time.Now(), err)
-	}
-}
-
 // pingQueue is a heap of pings by when they are due.
 type pingQueue []*ping
 
 func (q pingQueue) Len() int           { return len(q) }
 func (q pingQueue) Less(i, j int) bool { return q[i].due.Before(q[j].due) }
-func (q pingQueue) Swap(i, j int)      { q[i], q[j] = q[j], q[i]; q[i].place, q[j].place = i, j }
-func (q *pingQueue) Push(x any)        { x.(*ping).place = len(*q); *q = append(*q, x.(*ping)) }
+func (q pingQueue) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].place, q[j].place = int32(i), int32(j)
+}
+
+func (q *pingQueue) Push(x any) { x.(*ping).place = int32(len(*q)); *q = append(*q, x.(*ping)) }
+
 func (q *pingQueue) Pop() any {
 	last := len(*q) - 1
 	x := (*q)[last]

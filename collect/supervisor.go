@@ -277,7 +277,7 @@ func (s *Supervisor) runOnce(ctx context.Context, t Task, changes <-chan Task, l
 	defer func() {
 		if fault := recover(); fault != nil {
 			log.Error("panic in a collector", "fault", fault, "stack", string(debug.Stack()))
-			err = errors.New("the collector failed for a reason of its own; the log of the service has more")
+			err = errPanic
 		}
 	}()
 	c, err := s.kinds[t.Kind].New(s.env, t)

@@ -1,0 +1,84 @@
+package collect
+
+import (
+	"errors"
+	"runtime/debug"
+	"time"
+
+	"belfry"
+)
+
+// errPanic is what a resource shows whose collector failed because of an error in this program.
+var errPanic = errors.New("the collector failed for a reason of its own; the log of the service has more")
+
+// contain is deferred around every piece of work for one ping. A panic ends the series that it happens in: the objects of the resource
+// show so, if tell is true, and the ping goes on with its next series. The other pings are not affected.
+func (p *pinger) contain(x *ping, tell bool) {
+	fault := recover()
+	if fault == nil {
+		return
+	}
+	p.mu.Lock()
+	id := x.resource
+	p.mu.Unlock()
+	p.logPanic(fault, id)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all[id] != x || p.ctx.Err() != nil {
+		return
+	}
+	p.withdraw(x)
+	if !tell || x.changed {
+		x.changed = false
+		p.schedule(x, pingRests, time.Now().Add(longestWait))
+		return
+	}
+	x.series = series{asked: x.pingSpec.count, err: errPanic}
+	p.work(x, pingStores)
+}
+
+// logPanic logs a panic, and at most once a minute where it happened: there may be thousands of pings that fail in the same way.
+func (p *pinger) logPanic(fault any, resource belfry.ID) {
+	now := time.Now()
+	p.mu.Lock()
+	stack := p.logged.IsZero() || now.Sub(p.logged) >= time.Minute
+	if stack {
+		p.logged = now
+	}
+	p.mu.Unlock()
+	log := p.log.With("fault", fault)
+	if resource != 0 {
+		log = log.With("resource", resource)
+	}
+	if stack {
+		log = log.With("stack", string(debug.Stack()))
+	}
+	log.Error("panic in a ping")
+}
+
+// rebuild makes the queue anew after a panic in it.
+func (p *pinger) rebuild() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.queue = nil
+	clear(p.waiting)
+	for _, x := range p.all {
+		x.place, x.token = -1, 0
+	}
+	for _, x := range p.all {
+		if x.state != pingBusy {
+			p.schedule(x, pingRests, time.Now().Add(longestWait))
+		}
+	}
+}
+
+// spec reads the answers of a task, also when that panics.
+func (p *pinger) spec(t *Task) (spec pingSpec) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			p.logPanic(fault, t.Resource)
+			spec = pingSpec{customer: t.Customer, resource: t.Resource, name: t.Name, objects: t.Objects, interval: time.Minute, fault: errPanic.Error()}
+		}
+	}()
+	return newPingSpec(t)
+}
