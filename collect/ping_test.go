@@ -235,6 +235,7 @@ func TestPingsAreSmall(t *testing.T) {
 		}
 		small("at rest", 450)
 		time.Sleep(1500 * time.Millisecond)
+		synctest.Wait()
 		if sent < many {
 			t.Errorf("%d requests were sent", sent)
 		}

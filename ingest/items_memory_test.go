@@ -30,8 +30,8 @@ func TestItemsMemory(t *testing.T) {
 	b.provision(t, "web01")
 	long := strings.Repeat("x", 30_000)
 	b.fillWith(t, "i1,i2", "1,up", "old")
-	small := meta.ItemSize(belfry.KindObject, "old") + meta.WidthSize(2, 2) + meta.TextSize(2)
-	if got := b.tree.Memory() - before; got != meta.ItemSize(belfry.KindResource, "web01")+small {
+	small := meta.ItemSize(belfry.KindObject, "old", "") + meta.WidthSize(2, 2) + meta.TextSize(2)
+	if got := b.tree.Memory() - before; got != meta.ItemSize(belfry.KindResource, "web01", "custom")+small {
 		t.Fatalf("a resource with an object takes %d bytes", got)
 	}
 	const limit = 240_000 // 210,000 for new objects
@@ -65,6 +65,32 @@ func TestItemsMemory(t *testing.T) {
 		t.Errorf("a late row, whose text is not kept: %s", brief(r))
 	}
 	if _, r := b.bulk(t, true, "custom", "name\nweb01\n", Options{}); r.Accepted != 1 || b.tree.Memory() != before {
+		t.Errorf("%s; %d bytes are left of what was removed, %d were there", brief(r), b.tree.Memory(), before)
+	}
+}
+
+// TestItemsOfCollectors: a resource that pings counts for what its collector keeps, too, when it is made and for whether there is room for it.
+func TestItemsOfCollectors(t *testing.T) {
+	b := newBench(t)
+	before := b.tree.Memory()
+	ping := func(names ...string) belfry.Report {
+		_, r := b.bulk(t, false, "network-ping", "name,ip_address_fqdn\n"+strings.Join(names, ",127.0.0.1\n")+",127.0.0.1\n", Options{})
+		return r
+	}
+	ping("p0")
+	each := b.tree.Memory() - before
+	if bare := meta.ItemSize(belfry.KindResource, "p0", "custom") + meta.ItemSize(belfry.KindObject, "p0 - Ping", ""); each < bare+400 {
+		t.Errorf("a resource that pings counts %d bytes, one with such an object %d", each, bare)
+	}
+	b.memory.Store((before + 10*each) * 8 / 7) // an eighth is not for new items
+	if r := ping(names("p", 15)...); r.Created.Resources < 8 || r.Created.Resources > 9 || r.Errors[0].Code != belfry.LimitReached {
+		t.Errorf("room for nine: %s", brief(r))
+	}
+	full := b.tree.Memory()
+	if b = b.restart(t, 0); b.tree.Memory() != full {
+		t.Errorf("%d bytes after a restart, were %d", b.tree.Memory(), full)
+	}
+	if _, r := b.bulk(t, true, "network-ping", "name\n"+strings.Join(names("p", 15), "\n")+"\n", Options{}); b.tree.Memory() != before {
 		t.Errorf("%s; %d bytes are left of what was removed, %d were there", brief(r), b.tree.Memory(), before)
 	}
 }

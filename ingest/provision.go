@@ -191,12 +191,12 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 		}
 		parent = p.estate.Main
 	}
-	size := meta.ItemSize(belfry.KindResource, name)
+	size := meta.ItemSize(belfry.KindResource, name, p.b.pt.Name)
 	for _, part := range p.b.pt.Parts {
 		if bad := checkName("name", part.ObjectName(name)); bad != nil {
 			return bad
 		}
-		size += meta.ItemSize(belfry.KindObject, part.ObjectName(name))
+		size += meta.ItemSize(belfry.KindObject, part.ObjectName(name), "")
 	}
 	if bad := p.roomForItems("name", size, true); bad != nil {
 		return bad

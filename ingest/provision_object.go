@@ -79,7 +79,7 @@ func (p *provisioning) newObject(name string, resource, parent *meta.Node, class
 	if bad != nil {
 		return bad
 	}
-	if bad := p.roomForItems("name", meta.ItemSize(belfry.KindObject, name)+cl.MarksSize(), true); bad != nil {
+	if bad := p.roomForItems("name", meta.ItemSize(belfry.KindObject, name, "")+cl.MarksSize(), true); bad != nil {
 		return bad
 	}
 	d := p.objectDetails(belfry.Details{})

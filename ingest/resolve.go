@@ -254,7 +254,7 @@ func (t *tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.N
 	if bad := t.takeInferred(l, fields, cl.Def, t.class(class) == nil); bad != nil {
 		return nil, bad
 	}
-	if bad := t.roomForItems("object", meta.ItemSize(belfry.KindObject, name)+cl.MarksSize()+firstValues(l, fields, nil, nil), true); bad != nil {
+	if bad := t.roomForItems("object", meta.ItemSize(belfry.KindObject, name, "")+cl.MarksSize()+firstValues(l, fields, nil, nil), true); bad != nil {
 		return nil, bad
 	}
 	parent, bad := t.parentFor(c, resource, view, string(cell(fields, l.parentview)))

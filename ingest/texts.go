@@ -131,7 +131,7 @@ func (t *tx) roomForPlace(column, name string) *belfry.RowError {
 	have := t.estate.Count(belfry.KindResource) + t.estate.Count(belfry.KindView) + t.estate.Count(belfry.KindElement) + t.s.placeN[t.estate.ID]
 	switch {
 	case have < most:
-		return t.roomForItems(column, meta.ItemSize(belfry.KindView, name), true)
+		return t.roomForItems(column, meta.ItemSize(belfry.KindView, name, ""), true)
 	case t.limited:
 		return rejectf(column, belfry.LimitReached, "there are as many resources, views and graphical elements as are allowed; remove some, or ask an administrator for more")
 	}

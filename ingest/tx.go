@@ -109,7 +109,7 @@ func (t *tx) create(k belfry.Kind, name string, parent, resource *meta.Node, cla
 	t.rec.Items = append(t.rec.Items, it)
 	t.s.items[slotOf(n)] = n
 	t.s.made = append(t.s.made, n)
-	t.s.growth.add(it.Customer, meta.ItemSize(k, name)+class.MarksSize())
+	t.s.growth.add(it.Customer, meta.ItemSize(k, name, pkg)+class.MarksSize())
 	if k == belfry.KindObject {
 		t.s.objectN[it.Customer]++
 	} else {

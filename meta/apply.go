@@ -221,7 +221,7 @@ func (t *Tree) parentOf(n *Node, it *belfry.Item) *Node {
 func (t *Tree) standIn(e *Estate, content *belfry.Item) *Node {
 	it := belfry.Item{
 		ID: content.Resource, Customer: e.ID, Kind: belfry.KindResource, Created: content.Created,
-		Name: fmt.Sprintf("recovered %d", content.Resource), Class: "custom", Package: "custom",
+		Name: fmt.Sprintf("recovered %d", content.Resource), Class: custom, Package: custom,
 	}
 	r := NewNode(&it, nil, nil, e.class(t.Catalog(), it.Class))
 	t.keep(e, r)

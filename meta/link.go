@@ -10,7 +10,7 @@ import (
 func (t *Tree) link(n, parent *Node) {
 	e := t.customers[n.Customer]
 	e.counts[n.Kind]++
-	t.addMemory(e, ItemSize(n.Kind, n.Name)+stateSize(&n.State))
+	t.addMemory(e, ItemSize(n.Kind, n.Name, n.Package)+stateSize(&n.State))
 	if strings.Contains(n.Name, "|") {
 		e.barred[n.ID] = n
 	}
@@ -50,7 +50,7 @@ func (t *Tree) link(n, parent *Node) {
 func (t *Tree) unlink(n *Node) {
 	e := t.customers[n.Customer]
 	e.counts[n.Kind]--
-	t.addMemory(e, -ItemSize(n.Kind, n.Name)-stateSize(&n.State))
+	t.addMemory(e, -ItemSize(n.Kind, n.Name, n.Package)-stateSize(&n.State))
 	if strings.Contains(n.Name, "|") {
 		delete(e.barred, n.ID)
 	}

@@ -13,11 +13,16 @@ import (
 const (
 	objectSize = 512
 	placeSize  = 1024 // views, resources and elements, with the lists of what stands in them
+	taskSize   = 448  // of what a resource has a collector do, in package collect
 	numberSize = 8
 	textSize   = 16 // of the place of a text; see TextSize
 	textStep   = 32
 	markSize   = 16
 )
+
+// custom is the package of resources that nothing is collected for. Others may have a collector: whether they do can change with
+// their package type, so it is counted for all of them.
+const custom = "custom"
 
 // mostMarks is how many thresholds an object can have: twenty for each indicator, whoever sets them.
 const (
@@ -25,10 +30,13 @@ const (
 	mostMarks      = mostThresholds * belfry.MaxIndicators
 )
 
-// ItemSize is what an item counts for without its last values.
-func ItemSize(k belfry.Kind, name string) int64 {
-	if k == belfry.KindObject {
+// ItemSize is what an item counts for without its last values. Only resources and elements have a package.
+func ItemSize(k belfry.Kind, name, pkg string) int64 {
+	switch {
+	case k == belfry.KindObject:
 		return objectSize + int64(len(name))
+	case k == belfry.KindResource && pkg != custom:
+		return placeSize + taskSize + 2*int64(len(name)) // the object of a collector is named after its resource
 	}
 	return placeSize + int64(len(name))
 }

@@ -184,7 +184,7 @@ func checkIndexes(t *testing.T, tree *Tree) {
 			continue
 		}
 		if n.Removed == 0 {
-			memory += ItemSize(n.Kind, n.Name) + stateSize(&n.State)
+			memory += ItemSize(n.Kind, n.Name, n.Package) + stateSize(&n.State)
 			if n.Kind == belfry.KindObject {
 				memory += int64(min(Thresholds(n.Class.Def)+e.sets[n.Class.Name], mostMarks)) * markSize
 			}
