@@ -41,6 +41,12 @@ func TestVerifyAgrees(t *testing.T) {
 		d.belfry("fault", "confirm", "journal_loss")
 		d.crash()
 	}
+	told := func(path string) []string { // of a segment, unless all of it has been stored since and it was removed
+		if _, err := os.Stat(path); err != nil {
+			return nil
+		}
+		return []string{path, "was confirmed"}
+	}
 	end := d.file("journal/end")
 	old, err := os.ReadFile(end)
 	if err != nil {
@@ -62,7 +68,7 @@ func TestVerifyAgrees(t *testing.T) {
 	d.flip(path, at[len(at)-3]+30)
 	agree("a damaged record", true, path)
 	confirm()
-	agree("the same, confirmed", false, path, "was confirmed")
+	agree("the same, confirmed", false, told(path)...)
 
 	if testing.Short() {
 		d.stop()
@@ -98,7 +104,7 @@ func TestVerifyAgrees(t *testing.T) {
 	}
 	agree("an empty segment", true, path)
 	confirm()
-	agree("the same, confirmed", false, path, "was confirmed")
+	agree("the same, confirmed", false, told(path)...)
 	d.stop()
 }
 
