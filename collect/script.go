@@ -118,6 +118,9 @@ func (s *Script) Close() {
 // errTooLong is for a script that gives back more than any message has.
 var errTooLong = fmt.Errorf("message(m) gave back more than %d MiB", longestResult>>20)
 
+// errRanTooLong is for a script that takes more time than it has.
+var errRanTooLong = errors.New("the script ran for too long")
+
 // run shows a message to the script. It gives back, in JSON, what the script made of the message and what it feeds.
 func (s *Script) run(message []byte) (text string, err error) {
 	if s.vm == nil {
@@ -172,17 +175,20 @@ func checkScript(text string) error {
 // scriptError says in the words of a user what went wrong, and where.
 func scriptError(err error) error {
 	text := strings.TrimSpace(err.Error())
+	var e *quickjs.Error
+	errors.As(err, &e)
 	switch {
 	case strings.Contains(text, "interrupted"):
-		return errors.New("the script ran for too long")
-	case strings.Contains(text, "out of memory"), text == "null":
+		return errRanTooLong
+	case strings.Contains(text, "out of memory"), text == "null", text == "" && e != nil && e.Name == "InternalError": // there may be no memory for the text
 		return fmt.Errorf("the script used more than %d MiB of memory", scriptMemory>>20)
 	case strings.Contains(text, "stack overflow"):
 		return errors.New("the script called itself too often")
+	case text == "":
+		return fmt.Errorf("the script failed with an error that has no text; it may have used more than %d MiB of memory", scriptMemory>>20)
 	}
 	first, _, _ := strings.Cut(text, "\n")
-	var e *quickjs.Error
-	switch errors.As(err, &e); {
+	switch {
 	case e != nil && e.LineNumber > 0:
 		first += fmt.Sprintf(" (line %d, column %d)", e.LineNumber, e.ColumnNumber)
 	case e != nil && stackLine(e.Stack) != "":

@@ -20,7 +20,7 @@ const longestResult = 4 << 20
 // ScriptWorker runs scripts for the service until in ends.
 func ScriptWorker(in io.Reader, out io.Writer) error {
 	limitWorker()
-	w := &scriptServer{out: bufio.NewWriterSize(out, 1<<16), lanes: map[uint32]chan workerFrame{}}
+	w := &scriptServer{out: bufio.NewWriterSize(out, 1<<16), lanes: map[uint32]chan workerFrame{}, now: time.Now}
 	stop := make(chan struct{})
 	defer close(stop)
 	go w.flushNowAndThen(stop)
@@ -40,6 +40,7 @@ func ScriptWorker(in io.Reader, out io.Writer) error {
 // scriptServer is the inside of a worker.
 type scriptServer struct {
 	lanes map[uint32]chan workerFrame // of the reader alone
+	now   func() time.Time
 
 	mu    sync.Mutex
 	out   *bufio.Writer
@@ -92,25 +93,30 @@ func (w *scriptServer) serve(id uint32, frames <-chan workerFrame) {
 
 // run shows messages to the script, until one fails, the time is over or there is much to give back: what is not answered was not tried.
 func (w *scriptServer) run(id uint32, s *Script, body []byte) {
-	end, size := time.Now().Add(runAtOnce), 0
+	end, size := w.now().Add(runAtOnce), 0
 	for len(body) > 0 && s != nil {
 		n, rest, ok := cutNumber(body)
 		if !ok || n > len(rest) {
 			return
 		}
-		begun := time.Now()
+		begun := w.now()
 		text, err := s.run(rest[:n])
-		if err == nil && len(text) > longestResult {
+		spent := w.now().Sub(begun)
+		switch {
+		case err != nil:
+		case spent > s.limit.message: // built-in functions are not interrupted
+			err = errRanTooLong
+		case len(text) > longestResult:
 			err = errTooLong
 		}
-		took := number(int(time.Since(begun).Microseconds()))
+		took := number(int(spent.Microseconds()))
 		if err != nil {
 			w.say(frameResult, id, []byte{outcomeFailed}, took, []byte(err.Error()))
 			return
 		}
 		w.say(frameResult, id, []byte{outcomeDone}, took, []byte(text))
 		body = rest[n:]
-		if size += len(text); size > runBytes || time.Now().After(end) {
+		if size += len(text); size > runBytes || w.now().After(end) {
 			return
 		}
 	}

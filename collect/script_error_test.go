@@ -1,0 +1,64 @@
+package collect
+
+import (
+	"bufio"
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+// runOnce shows a message to a script as a worker does. The clock is read when the message begins and when it is done.
+func runOnce(t *testing.T, body string, took time.Duration) scriptResult {
+	t.Helper()
+	s, err := newScript("var k = []; function message(m) { "+body+"; return m }", scriptLimit{time.Minute, time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.limit.message = scriptTime
+	now := time.Unix(0, 0)
+	var out bytes.Buffer
+	w := &scriptServer{out: bufio.NewWriter(&out), now: func() time.Time {
+		defer func() { now = now.Add(took) }()
+		return now
+	}}
+	w.run(1, s, append(number(2), "{}"...))
+	w.flush()
+	f, err := readFrame(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readOutcome(f.body)
+}
+
+// A script that fails says why, also when it leaves no memory for the text of the error.
+func TestScriptErrorHasText(t *testing.T) {
+	f := func(body, want string) {
+		t.Helper()
+		if r := runOnce(t, body, 0); r.err == nil || !strings.HasPrefix(r.err.Error(), want) {
+			t.Errorf("%s: %v", body, r.err)
+		}
+	}
+	f(`for (let i = 0; i < 1e7; i++) k.push(new Array(1000).fill(i))`, "the script used more than 16 MiB of memory")
+	f(`for (;;) k.push({})`, "the script used more than 16 MiB of memory")
+	f(`throw ""`, "the script failed with an error that has no text")
+	f(`throw Symbol("x")`, "the script failed with an error that has no text")
+	f(`throw Error("full")`, "Error: full")
+}
+
+// A built-in function may go on beyond the limit without being interrupted: what comes late does not count.
+func TestLateResult(t *testing.T) {
+	f := func(took time.Duration, want string) {
+		t.Helper()
+		r, got := runOnce(t, `let a = new Array(10).fill(0); a.sort(function () { for (;;); })`, took), ""
+		if r.err != nil {
+			got = r.err.Error()
+		}
+		if got != want || r.took != took {
+			t.Errorf("after %v: %q, %v", took, got, r.took)
+		}
+	}
+	f(scriptTime, "")
+	f(scriptTime+time.Microsecond, "the script ran for too long")
+}
