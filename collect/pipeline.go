@@ -48,6 +48,16 @@ func (r *rest) failed(why error, now time.Time, took time.Duration) {
 // newPipeline makes the pipeline that the answers of a resource ask for. The column is where a fault is. Kills counts the
 // workers that the script has cost; all pipelines of a receiver share it.
 func newPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string, kills *atomic.Int32) (p *pipeline[M], column string, err error) {
+	return makePipeline[M](ctx, answers, &scriptLane{workers: &e.scripts, customer: c, limit: e.scripts.limit, kills: kills})
+}
+
+// trialPipeline makes the pipeline for somebody who tries filter and script.
+func trialPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (p *pipeline[M], column string, err error) {
+	return makePipeline[M](ctx, answers, &scriptLane{workers: &e.scripts, customer: c, limit: e.scripts.limit, kills: new(atomic.Int32), trial: true})
+}
+
+// makePipeline makes a pipeline. The lane is used if there is a script.
+func makePipeline[M any](ctx context.Context, answers map[string]string, lane *scriptLane) (p *pipeline[M], column string, err error) {
 	p = &pipeline[M]{}
 	if text := answers["filter"]; strings.TrimSpace(text) != "" {
 		if p.filter, err = NewFilter(text, new(M)); err != nil {
@@ -58,7 +68,7 @@ func newPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answer
 		if err := checkScript(text); err != nil {
 			return nil, "script", fmt.Errorf("the script is wrong: %w", err)
 		}
-		p.script = &scriptLane{workers: &e.scripts, customer: c, text: text, limit: e.scripts.limit, kills: kills}
+		p.script, lane.text = lane, text
 		if p.script.limit == (scriptLimit{}) {
 			p.script.limit = scriptLimit{scriptStart, scriptTime}
 		}

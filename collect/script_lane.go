@@ -18,10 +18,13 @@ type scriptLane struct {
 	text     string
 	limit    scriptLimit
 	kills    *atomic.Int32 // of the receiver
+	trial    bool          // somebody tries the script
 
 	p        *scriptProcess // where the lane is open
+	granted  scriptLimit    // there
 	id       uint32
-	suspects int // messages to try one by one, because a worker ended with them
+	proven   bool // its last turn was good
+	suspects int  // messages to try one by one, because a worker ended with them
 }
 
 // scriptResult is what became of one message.
@@ -47,9 +50,10 @@ var errScriptKilled = errors.New("the script took too long or too much memory, a
 func (l *scriptLane) open(ctx context.Context) error {
 	var fault error
 	for {
-		err := l.workers.use(ctx, l.customer, l.suspects > 0, func(p *scriptProcess) error {
+		turn := l.turn()
+		err := l.workers.use(ctx, turn, func(p *scriptProcess) error {
 			fault = nil
-			return l.openIn(p, &fault)
+			return l.openIn(p, turn, &fault)
 		})
 		if !errors.Is(err, errWorkerDied) {
 			return errors.Join(err, fault)
@@ -60,14 +64,29 @@ func (l *scriptLane) open(ctx context.Context) error {
 	}
 }
 
+// turn is what the lane asks for when it needs a process.
+func (l *scriptLane) turn() *scriptTurn {
+	return &scriptTurn{customer: l.customer, alone: l.suspects > 0, proven: l.proven}
+}
+
 // openIn makes the script ready in a process.
-func (l *scriptLane) openIn(p *scriptProcess, fault *error) error {
+func (l *scriptLane) openIn(p *scriptProcess, turn *scriptTurn, fault *error) error {
 	if l.p == p {
 		return nil
 	}
 	l.p, l.id = p, p.open()
-	start, each := number(int(l.limit.start.Milliseconds())), number(int(l.limit.message.Milliseconds()))
-	text, err := p.ask(frameOpen, l.id, [][]byte{start, each, []byte(l.text)}, l.limit.start+p.stall, func([]byte) {})
+	l.granted = l.limit
+	if turn.strict && l.trial {
+		l.granted = scriptLimit{l.limit.start / 4, l.limit.message / 2}
+	}
+	begun := time.Now()
+	cpu, _ := cpuTime(p.cmd.Process.Pid)
+	start, each := number(int(l.granted.start.Milliseconds())), number(int(l.granted.message.Milliseconds()))
+	text, err := p.ask(frameOpen, l.id, [][]byte{start, each, []byte(l.text)}, l.granted.start+l.stall(p, turn), func([]byte) {})
+	if took := time.Since(begun); took > l.slowStart() {
+		used, ok := cpuTime(p.cmd.Process.Pid)
+		turn.slow = !ok || used-cpu > l.slowStart()/2 // or else the machine is busy
+	}
 	if err == nil && len(text) > 0 {
 		*fault = errors.New(string(text))
 		p.forget(l.id)
@@ -76,14 +95,41 @@ func (l *scriptLane) openIn(p *scriptProcess, fault *error) error {
 	return err
 }
 
+// slowStart is how long the script may take to get ready without being an offence.
+func (l *scriptLane) slowStart() time.Duration {
+	if l.trial {
+		return slowTrial
+	}
+	return slowCall
+}
+
+// slowMessage is the same for a message. A receiver whose script is interrupted again and again has its rest; a trial has not.
+func (l *scriptLane) slowMessage() time.Duration {
+	if l.trial {
+		return l.granted.message
+	}
+	return slowCall
+}
+
+// stall is how long the process may take to interrupt the script. For a customer with offences it is short, except for
+// scripts that were good so far: they may have to wait for a bad one that runs in the same process.
+func (l *scriptLane) stall(p *scriptProcess, turn *scriptTurn) time.Duration {
+	if turn.strict && !turn.proven {
+		return p.stall / 5
+	}
+	return p.stall
+}
+
 // died notes that a worker ended with messages of this lane, and tells whether it was because of the first of them. If that is
 // not known, as when the worker ran out of memory with several at work, they are tried again one by one in a worker alone.
 func (l *scriptLane) died(messages int) (guilty bool) {
 	maybe, known := l.p.blamed(l.id)
 	l.p = nil
-	switch {
-	case !maybe: // another one's fault
+	if !maybe { // another one's fault
 		return false
+	}
+	l.proven = false
+	switch {
 	case l.suspects > 0:
 		l.suspects--
 	case !known:
@@ -104,17 +150,25 @@ func (l *scriptLane) run(ctx context.Context, messages [][]byte) (results []scri
 		part := l.part(messages[len(results):])
 		var got []scriptResult
 		var fault error
-		err := l.workers.use(ctx, l.customer, l.suspects > 0, func(p *scriptProcess) error {
-			if err := l.openIn(p, &fault); err != nil || fault != nil {
+		turn := l.turn()
+		err := l.workers.use(ctx, turn, func(p *scriptProcess) error {
+			if err := l.openIn(p, turn, &fault); err != nil || fault != nil {
 				return err
 			}
 			parts := make([][]byte, 0, 2*len(part))
 			for _, m := range part {
 				parts = append(parts, number(len(m)), m)
 			}
-			_, err := p.ask(frameRun, l.id, parts, l.limit.message+p.stall, func(b []byte) { got = append(got, readOutcome(b)) })
+			_, err := p.ask(frameRun, l.id, parts, l.granted.message+l.stall(p, turn), func(b []byte) {
+				r := readOutcome(b)
+				turn.slow = turn.slow || r.took > l.slowMessage()
+				got = append(got, r)
+			})
 			return err
 		})
+		if err == nil {
+			l.proven = !turn.slow && fault == nil
+		}
 		results = append(results, got...)
 		failed := len(got) > 0 && got[len(got)-1].err != nil
 		switch {

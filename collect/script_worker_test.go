@@ -1,6 +1,8 @@
 package collect
 
 import (
+	"context"
+	"errors"
 	"os"
 	"slices"
 	"strconv"
@@ -18,6 +20,7 @@ func quickEnv(t *testing.T) *Env {
 	e := testEnv(t)
 	e.scripts.stall = 600 * time.Millisecond // half of it in processor time, so that a busy machine ends no others
 	e.scripts.limit = scriptLimit{200 * time.Millisecond, 50 * time.Millisecond}
+	e.scripts.pause = time.Millisecond
 	return e
 }
 
@@ -95,6 +98,7 @@ func TestScriptKilled(t *testing.T) {
 // A worker that ends for an unknown reason costs nothing: what it had is tried again.
 func TestWorkerDies(t *testing.T) {
 	e := testEnv(t)
+	e.scripts.pause = time.Millisecond
 	p, _, err := newPipeline[Syslog](t.Context(), e, 1, map[string]string{"script": `function message(m) { m.category = "seen"; return m }`}, new(atomic.Int32))
 	if err != nil {
 		t.Fatal(err)
@@ -119,6 +123,7 @@ func TestWorkerDies(t *testing.T) {
 // A receiver whose script has to be killed again and again is switched off, and its object says why; another one goes on.
 func TestScriptSwitchedOff(t *testing.T) {
 	h := newHouse(t, Kinds)
+	h.env.scripts.pause = time.Millisecond
 	h.env.scripts.stall, h.env.scripts.limit = 200*time.Millisecond, scriptLimit{2 * time.Second, 50 * time.Millisecond}
 	bad, good := freePort(t, "udp"), freePort(t, "udp")
 	h.provision("log-syslog-receiver", "name,listen,script",
@@ -230,4 +235,45 @@ func TestWorkersTakeTurns(t *testing.T) {
 	if n := len(e.scripts.live); n != 1 {
 		t.Errorf("%d workers", n)
 	}
+}
+
+// One process, and a customer whose scripts have to be killed one after the other: another customer's scripts run many times
+// between two of them.
+func TestScriptsBesideBadOnes(t *testing.T) {
+	e := testEnv(t)
+	e.scripts.most, e.scripts.stall = 1, 300*time.Millisecond
+	e.scripts.limit = scriptLimit{10 * time.Second, 50 * time.Millisecond}
+	ask := func(ctx context.Context, customer belfry.CustomerID, body string) error {
+		p, _, err := newPipeline[Syslog](ctx, e, customer, map[string]string{"script": "function message(m) { " + body + "; return m }"}, new(atomic.Int32))
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		return p.judge(ctx, []Syslog{{}})[0].failed
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var killed atomic.Int32
+	first := make(chan struct{})
+	var bad sync.WaitGroup
+	for range 6 {
+		bad.Go(func() {
+			for ctx.Err() == nil {
+				if err := ask(ctx, 1, endless); errors.Is(err, errScriptKilled) && killed.Add(1) == 1 {
+					close(first)
+				}
+			}
+		})
+	}
+	<-first
+	for range 30 {
+		if err := ask(t.Context(), 2, `m.category = "seen"`); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := killed.Load(); n > 15 {
+		t.Errorf("%d scripts were killed while another customer had 30 messages", n)
+	}
+	stop()
+	bad.Wait()
 }

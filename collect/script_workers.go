@@ -2,26 +2,27 @@ package collect
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
 	"belfry"
 )
 
-// scriptWorkers are the processes that run scripts: at most one of a customer, and not more than a number of all customers
-// together. They are started when they are needed; the turns to use them are given in the order in which they are asked for, and
-// each is short. When all processes are in use, one that is idle makes room for another customer's.
+// scriptWorkers are the processes that run scripts: at most one per customer, and a limited number in all. A process is started
+// when it is needed and stopped when it is idle. Customers get turns to use a process; script_turns.go says in which order.
 type scriptWorkers struct {
 	command []string
-	most    int           // 0: defaultWorkers
+	most    int           // 0: DefaultScriptWorkers
 	idle    time.Duration // after which a process is stopped; 0: workerIdle
 	stall   time.Duration // 0: scriptStall
+	pause   time.Duration // after the first offence of a customer; 0: offencePause
 	limit   scriptLimit   // of a script; zero: scriptStart and scriptTime
 
-	mu    sync.Mutex
-	live  map[belfry.CustomerID]*scriptWorker
-	turns []*scriptTurn // that wait
+	mu        sync.Mutex
+	live      map[belfry.CustomerID]*scriptWorker
+	customers map[belfry.CustomerID]*scriptCustomer
+	served    int         // number of the last turn
+	wake      *time.Timer // for the end of the next back-off
 }
 
 // DefaultScriptWorkers is how many processes run scripts at the same time.
@@ -35,6 +36,7 @@ type scriptWorker struct {
 	customer belfry.CustomerID
 	users    int
 	alone    bool // the one user must be the only one
+	blamed   bool // its end was counted as an offence
 	since    time.Time
 	timer    *time.Timer
 
@@ -43,37 +45,12 @@ type scriptWorker struct {
 	err   error
 }
 
-// scriptTurn is somebody who waits to use a process.
-type scriptTurn struct {
-	customer belfry.CustomerID
-	alone    bool
-	given    chan *scriptWorker
-}
-
-// use gives the process of a customer to f; alone: while nobody else uses it.
-func (s *scriptWorkers) use(ctx context.Context, customer belfry.CustomerID, alone bool, f func(*scriptProcess) error) error {
-	turn := &scriptTurn{customer: customer, alone: alone, given: make(chan *scriptWorker, 1)}
-	s.mu.Lock()
-	s.turns = append(s.turns, turn)
-	s.advance()
-	s.mu.Unlock()
-	select {
-	case w := <-turn.given:
-		return s.with(w, f)
-	case <-ctx.Done():
-		s.mu.Lock()
-		s.turns = slices.DeleteFunc(s.turns, func(t *scriptTurn) bool { return t == turn })
-		s.mu.Unlock()
-		select {
-		case w := <-turn.given: // in the same moment
-			s.release(w, false)
-		default:
-		}
-		return ctx.Err()
+// use waits for the customer's turn and runs f with its process.
+func (s *scriptWorkers) use(ctx context.Context, turn *scriptTurn, f func(*scriptProcess) error) error {
+	w, err := s.acquire(ctx, turn)
+	if err != nil {
+		return err
 	}
-}
-
-func (s *scriptWorkers) with(w *scriptWorker, f func(*scriptProcess) error) error {
 	w.start.Do(func() {
 		stall := s.stall
 		if stall == 0 {
@@ -81,11 +58,13 @@ func (s *scriptWorkers) with(w *scriptWorker, f func(*scriptProcess) error) erro
 		}
 		w.p, w.err = startScripts(s.command, stall)
 	})
-	err := w.err
-	if err == nil {
-		err = f(w.p)
+	if w.err != nil {
+		s.release(w, true, false)
+		return w.err
 	}
-	s.release(w, w.err != nil || w.p.ended())
+	err = f(w.p)
+	ended := w.p.ended()
+	s.release(w, ended, ended || turn.slow)
 	return err
 }
 
@@ -98,13 +77,17 @@ func (p *scriptProcess) ended() bool {
 	}
 }
 
-// release gives a process back; one that has ended is forgotten.
-func (s *scriptWorkers) release(w *scriptWorker, ended bool) {
+// release gives a process back. One that has ended is forgotten. An offence goes on the customer's record.
+func (s *scriptWorkers) release(w *scriptWorker, ended, offence bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w.users--
 	w.alone = false
 	w.since = time.Now()
+	if offence && !w.blamed { // several turns may have seen the same end
+		w.blamed = ended
+		s.customer(w.customer).offend(w.since)
+	}
 	if ended && s.live[w.customer] == w {
 		delete(s.live, w.customer)
 	}
@@ -124,6 +107,7 @@ func (s *scriptWorkers) retire(w *scriptWorker) {
 	defer s.mu.Unlock()
 	if w.users == 0 && s.live[w.customer] == w {
 		s.drop(w)
+		s.forget()
 	}
 }
 
@@ -138,45 +122,17 @@ func (s *scriptWorkers) drop(w *scriptWorker) {
 	}
 }
 
-// advance gives out the turns that can be given. Whoever waits for a process of its own stops those behind: else customers who
-// have one and use it all the time would keep the others out.
-func (s *scriptWorkers) advance() {
-	if s.live == nil {
-		s.live = map[belfry.CustomerID]*scriptWorker{}
+// workers is how many processes there may be.
+func (s *scriptWorkers) workers() int {
+	if s.most == 0 {
+		return DefaultScriptWorkers
 	}
-	waits := map[belfry.CustomerID]bool{} // customers with an earlier turn
-	for i := 0; i < len(s.turns); {
-		t := s.turns[i]
-		w := s.live[t.customer]
-		if w == nil && !s.makeRoom() {
-			return
-		}
-		if w == nil {
-			w = &scriptWorker{customer: t.customer}
-			s.live[t.customer] = w
-		}
-		if waits[t.customer] || w.alone || t.alone && w.users > 0 {
-			waits[t.customer] = true
-			i++
-			continue
-		}
-		if w.timer != nil {
-			w.timer.Stop()
-		}
-		w.users++
-		w.alone = t.alone
-		s.turns = slices.Delete(s.turns, i, i+1)
-		t.given <- w
-	}
+	return s.most
 }
 
 // makeRoom tells whether one more process may be started, and stops the one that was idle for longest if that helps.
 func (s *scriptWorkers) makeRoom() bool {
-	most := s.most
-	if most == 0 {
-		most = DefaultScriptWorkers
-	}
-	if len(s.live) < most {
+	if len(s.live) < s.workers() {
 		return true
 	}
 	var oldest *scriptWorker
@@ -196,6 +152,9 @@ func (s *scriptWorkers) makeRoom() bool {
 func (s *scriptWorkers) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.wake != nil {
+		s.wake.Stop()
+	}
 	for _, w := range s.live {
 		if w.users == 0 {
 			s.drop(w)

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"belfry"
@@ -50,7 +49,8 @@ type TriedRow struct {
 }
 
 // Try runs filter and script of a receiver on a sample, both as they are provisioned or as the body says. It works whether
-// or not the receiver does. A script may take its time, so trials of one customer take turns.
+// or not the receiver does. A script may take its time, so trials of one customer take turns; a customer whose scripts have held
+// up others lately may not queue for them.
 func (s *Supervisor) Try(ctx context.Context, scope belfry.Scope, resource string, body []byte) (*Tried, error) {
 	task, err := s.receiver(scope, resource)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Supervisor) Try(ctx context.Context, scope belfry.Scope, resource strin
 	if err != nil {
 		return nil, err
 	}
-	done, err := s.trials.begin(ctx, scope.Customer)
+	done, err := s.trials.begin(ctx, scope.Customer, &s.env.scripts)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func tryOn[M any](read func(e *Env, task Task, text string) (M, error)) func(con
 		if err != nil {
 			return nil, err
 		}
-		p, column, err := newPipeline[M](ctx, e, task.Customer, t.answers(task.Answers), new(atomic.Int32))
+		p, column, err := trialPipeline[M](ctx, e, task.Customer, t.answers(task.Answers))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -302,7 +302,8 @@ type trials struct {
 	busy map[belfry.CustomerID]chan struct{} // closed when the trial is over
 }
 
-func (t *trials) begin(ctx context.Context, c belfry.CustomerID) (done func(), err error) {
+// begin waits until the customer has no other trial, or refuses if the customer has offences.
+func (t *trials) begin(ctx context.Context, c belfry.CustomerID, workers *scriptWorkers) (done func(), err error) {
 	for {
 		t.mu.Lock()
 		before := t.busy[c]
@@ -321,6 +322,11 @@ func (t *trials) begin(ctx context.Context, c belfry.CustomerID) (done func(), e
 			}, nil
 		}
 		t.mu.Unlock()
+		if wait, offends := workers.penalty(c); offends {
+			err := belfry.Errorf(belfry.RateLimited, "a script is being tried, and scripts of this customer took too long or had to be ended lately; try one at a time until a minute has passed without")
+			err.Retry = int((wait + time.Second - 1) / time.Second)
+			return nil, err
+		}
 		select {
 		case <-before:
 		case <-ctx.Done():
