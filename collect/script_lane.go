@@ -161,7 +161,7 @@ func (l *scriptLane) run(ctx context.Context, messages [][]byte) (results []scri
 			}
 			_, err := p.ask(frameRun, l.id, parts, l.granted.message+l.stall(p, turn), func(b []byte) {
 				r := readOutcome(b)
-				turn.slow = turn.slow || r.took > l.slowMessage()
+				turn.slow = turn.slow || r.err != nil && r.took > l.slowMessage() // a result that counts was not late
 				got = append(got, r)
 			})
 			return err

@@ -81,3 +81,10 @@ func cpuTime(pid int) (time.Duration, bool) {
 	const tick = 10 * time.Millisecond // on every system that runs Go
 	return time.Duration(user+system) * tick, err1 == nil && err2 == nil
 }
+
+// ownCPUTime is how long this process has been running on a processor.
+func ownCPUTime() (time.Duration, bool) {
+	var t unix.Timespec
+	err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t)
+	return time.Duration(t.Nano()), err == nil
+}

@@ -13,3 +13,5 @@ func limitWorker() {}
 func workerAttributes(*exec.Cmd) {}
 
 func cpuTime(int) (time.Duration, bool) { return 0, false }
+
+func ownCPUTime() (time.Duration, bool) { return 0, false }
