@@ -9,8 +9,8 @@ import (
 )
 
 // runOnce shows a message to a script as a worker does, with a clock that says how long it took and how much of that the process
-// was running. Both are read when the message begins and when it is done.
-func runOnce(t *testing.T, body string, took, cpu time.Duration) scriptResult {
+// was running. Other scripts are at work in the same process. Both clocks are read when the message begins and when it is done.
+func runOnce(t *testing.T, body string, took, cpu time.Duration, others int32) scriptResult {
 	t.Helper()
 	s, err := newScript("var k = []; function message(m) { "+body+"; return m }", scriptLimit{time.Minute, time.Minute})
 	if err != nil {
@@ -27,6 +27,7 @@ func runOnce(t *testing.T, body string, took, cpu time.Duration) scriptResult {
 		used += cpu
 		return used, true
 	}}
+	w.running.Store(others)
 	w.run(1, s, append(number(2), "{}"...))
 	w.flush()
 	f, err := readFrame(&out)
@@ -40,7 +41,7 @@ func runOnce(t *testing.T, body string, took, cpu time.Duration) scriptResult {
 func TestScriptErrorHasText(t *testing.T) {
 	f := func(body, want string) {
 		t.Helper()
-		if r := runOnce(t, body, 0, 0); r.err == nil || !strings.HasPrefix(r.err.Error(), want) {
+		if r := runOnce(t, body, 0, 0, 0); r.err == nil || !strings.HasPrefix(r.err.Error(), want) {
 			t.Errorf("%s: %v", body, r.err)
 		}
 	}
@@ -54,9 +55,9 @@ func TestScriptErrorHasText(t *testing.T) {
 // A built-in function may go on beyond the limit without being interrupted: what comes late does not count, unless the machine
 // was too busy to run the script.
 func TestLateResult(t *testing.T) {
-	f := func(took, cpu time.Duration, want string) {
+	f := func(took, cpu time.Duration, others int32, want string) {
 		t.Helper()
-		r, got := runOnce(t, `let a = new Array(10).fill(0); a.sort(function () { for (;;); })`, took, cpu), ""
+		r, got := runOnce(t, `let a = new Array(10).fill(0); a.sort(function () { for (;;); })`, took, cpu, others), ""
 		if r.err != nil {
 			got = r.err.Error()
 		}
@@ -64,7 +65,9 @@ func TestLateResult(t *testing.T) {
 			t.Errorf("after %v: %q, %v", took, got, r.took)
 		}
 	}
-	f(scriptTime, scriptTime, "")
-	f(scriptTime+time.Microsecond, scriptTime, "the script ran for too long")
-	f(10*scriptTime, scriptTime/10, "") // the machine was busy with others
+	f(scriptTime, scriptTime, 0, "")
+	f(scriptTime+time.Microsecond, scriptTime, 0, "the script ran for too long")
+	f(10*scriptTime, scriptTime/10, 0, "") // the machine was busy with others
+	f(2*scriptTime, 2*scriptTime, 1, "")   // and so was the process
+	f(2*scriptTime, 4*scriptTime, 1, "the script ran for too long")
 }

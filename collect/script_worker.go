@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -42,6 +43,8 @@ type scriptServer struct {
 	lanes map[uint32]chan workerFrame // of the reader alone
 	now   func() time.Time
 	cpu   func() (time.Duration, bool) // that this process has used
+
+	running atomic.Int32 // scripts at work
 
 	mu    sync.Mutex
 	out   *bufio.Writer
@@ -102,11 +105,13 @@ func (w *scriptServer) run(id uint32, s *Script, body []byte) {
 		}
 		begun := w.now()
 		cpu, _ := w.cpu()
+		others := w.running.Add(1) - 1
 		text, err := s.run(rest[:n])
+		others = max(others, w.running.Add(-1))
 		spent := w.now().Sub(begun)
 		switch {
 		case err != nil:
-		case w.late(s.limit.message, spent, cpu):
+		case w.late(s.limit.message, spent, cpu, int(others)):
 			err = errRanTooLong
 		case len(text) > longestResult:
 			err = errTooLong
@@ -125,13 +130,14 @@ func (w *scriptServer) run(id uint32, s *Script, body []byte) {
 }
 
 // late tells whether a script took longer than it may, although it was not interrupted: built-in functions are not. On a busy
-// machine a script that is quick may take as long, but then the process was hardly running.
-func (w *scriptServer) late(limit, spent, cpuBefore time.Duration) bool {
+// machine a script that is quick may take as long, but then it was hardly running. Only the processor time of the process is
+// known, so the other scripts at work are taken to have been running all the time.
+func (w *scriptServer) late(limit, spent, cpuBefore time.Duration, others int) bool {
 	if spent <= limit {
 		return false
 	}
 	cpu, ok := w.cpu()
-	return !ok || cpu-cpuBefore >= limit/2
+	return !ok || cpu-cpuBefore-time.Duration(others)*spent >= limit/2
 }
 
 func (w *scriptServer) say(op byte, id uint32, parts ...[]byte) {
