@@ -203,6 +203,9 @@ func TestTurnsForget(t *testing.T) {
 			x.s.release(w, false, false)
 		}
 		time.Sleep(offenceForget + workerIdle)
+		synctest.Wait()
+		x.s.mu.Lock()
+		defer x.s.mu.Unlock()
 		if len(x.s.customers) != 0 || len(x.s.live) != 0 {
 			t.Errorf("%d customers and %d processes are left", len(x.s.customers), len(x.s.live))
 		}
