@@ -85,16 +85,29 @@ func readClock(path string) (time.Time, error) {
 
 // writeClock notes the time up to which the clock was right.
 func writeClock(path string, t time.Time) error {
+	return replaceFile(path, []byte(t.UTC().Format(time.RFC3339)+"\n"))
+}
+
+// replaceFile makes a file with the given text durable. A process that ends meanwhile leaves the old one, and at most one
+// temporary file, however often that happens.
+func replaceFile(path string, text []byte) error {
 	temp := path + ".new"
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(t.UTC().Format(time.RFC3339) + "\n")
+	_, err = f.Write(text)
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(temp))
 	}
-	return os.Rename(temp, path)
+	if err := os.Rename(temp, path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // look compares the clock with the time that is expected.

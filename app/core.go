@@ -33,6 +33,7 @@ type core struct {
 	oldest   func(collection string) belfry.Time // what the row store has not dropped; nil without one
 	damage   []string
 	last     belfry.Time // of the newest record in the journal
+	arrivals *arrivals
 	wrote    func(error) // told how appends to the journal end; nil for none
 	marked   func(error) // told whether the end of the journal is noted; nil for none
 
@@ -131,7 +132,7 @@ func segmentSize(dir string) int64 {
 func (c *core) replay(ctx context.Context, each func(r *belfry.Record, fresh bool) error) error {
 	records, news := 0, 0
 	start := time.Now()
-	finder, e := newLossFinder(c.gaps, c.earliestLoss()), c.evidence()
+	finder, e := openLossFinder(c.cfg.Load().Data, c.gaps), c.evidence()
 	err := c.journal.Replay(0, func(pos uint64, payload []byte) error {
 		r, err := belfry.DecodeRecord(payload)
 		if err != nil {
@@ -194,10 +195,15 @@ func (c *core) close() error {
 	return errors.Join(append(errs, c.lock.Unlock())...)
 }
 
-// sequencer makes the sequencer over this core.
+// sequencer makes the sequencer over this core, after the replay.
 func (c *core) sequencer(f ingest.Config) *ingest.Sequencer {
 	f.Tree, f.Journal, f.Limits = c.tree, c.journal, c.ingestLimits
-	f.Last, f.Now, f.Log = c.last, time.Now, c.Log.With("part", "ingest")
+	f.Last, f.Log = c.last, c.Log.With("part", "ingest")
+	if f.Now == nil {
+		f.Now = time.Now
+	}
+	c.arrivals = openArrivals(c.cfg.Load().Data, c.last, c.journal.Last, c.Log.With("part", "clock"))
+	f.Arrives = c.arrivals.arrive
 	if f.Zone, _ = c.cfg.Load().Zone(); f.Zone == nil { // a wrong one is refused before it gets here
 		f.Zone = time.Local
 	}

@@ -21,7 +21,7 @@ import (
 // about it is in a file in the data folder, until an administrator confirms it:
 //
 //	gap    positions that are lost, found by Open, by the positions of the metadata and of the rows
-//	loss   the times between which the records of a gap arrived, from the records around it
+//	loss   the times between which the records of a gap arrived, from the records around it and from how the clock was set
 //
 // A torn last record is not a loss, unless something else has come farther, or the journal's own note of its end: that is
 // what a crash leaves, and it was not acknowledged.
@@ -59,13 +59,20 @@ func (l *loss) span() string {
 // lossFinder finds out between which records the gaps lie, while the journal is replayed.
 type lossFinder struct {
 	gaps   []gap
+	times  recordTimes
 	before time.Time // of the last record
 	found  []loss
 }
 
-func newLossFinder(gaps []gap, earliest time.Time) *lossFinder {
+// openLossFinder makes a finder that knows how the clock of a data folder was set.
+func openLossFinder(dir string, gaps []gap) *lossFinder {
+	times, _ := readArrivals(dir) // without it all times count
+	return newLossFinder(gaps, earliestLoss(dir, times), times)
+}
+
+func newLossFinder(gaps []gap, earliest time.Time, times recordTimes) *lossFinder {
 	slices.SortFunc(gaps, func(a, b gap) int { return cmp.Compare(a.from, b.from) })
-	return &lossFinder{gaps: gaps, before: earliest}
+	return &lossFinder{gaps: gaps, times: times, before: earliest}
 }
 
 // insert adds gaps that the replay itself has found.
@@ -83,24 +90,24 @@ func (f *lossFinder) insert(gaps []gap) {
 // record takes note of a record that is there.
 func (f *lossFinder) record(pos uint64, at time.Time) {
 	for len(f.gaps) > 0 && f.gaps[0].to < pos {
-		f.end(at)
+		f.end(at, at)
 	}
 	f.before = at
 }
 
-func (f *lossFinder) end(at time.Time) {
+// end ends a gap. The record behind it, or the clock at the start, has the time at. If the clock was not set meanwhile, no lost
+// record is later than latest.
+func (f *lossFinder) end(at, latest time.Time) {
 	g := f.gaps[0]
 	f.gaps = f.gaps[1:]
-	if at.Before(f.before) { // the clock was set back
-		f.before, at = at, f.before
-	}
-	f.found = append(f.found, loss{Position: position(g.from), From: f.before, To: at, Why: g.why, Segment: g.segment})
+	from, to := f.times.widen(g.from, g.to, earlier(f.before, at), later(f.before, latest))
+	f.found = append(f.found, loss{Position: position(g.from), From: from, To: to, Why: g.why, Segment: g.segment})
 }
 
 // rest ends the gaps behind which there is no record. Very many losses become one: every query is compared with each.
 func (f *lossFinder) rest(now time.Time) []loss {
 	for len(f.gaps) > 0 {
-		f.end(now)
+		f.end(now, later(now, f.times.Until))
 	}
 	if len(f.found) <= maxLosses {
 		return f.found
@@ -109,23 +116,21 @@ func (f *lossFinder) rest(now time.Time) []loss {
 	all.Segment = ""
 	all.Why = fmt.Sprintf("%s, and %d places more", all.Why, len(f.found)-1)
 	for _, l := range f.found[1:] {
-		if l.To.After(all.To) {
-			all.To = l.To
-		}
-		if l.From.Before(all.From) {
-			all.From = l.From
-		}
+		all.From, all.To = earlier(all.From, l.From), later(all.To, l.To)
 	}
 	return []loss{all}
 }
 
 // earliestLoss is when a record may have arrived before which there is no other.
-func (c *core) earliestLoss() time.Time {
-	dir := c.cfg.Load().Data
-	if noted, err := readClock(filepath.Join(dir, clockFile)); err == nil {
-		return noted.Add(-lossMargin)
+func earliestLoss(dir string, times recordTimes) time.Time {
+	noted, err := readClock(filepath.Join(dir, clockFile))
+	if err != nil {
+		noted = time.Now().Add(-24 * time.Hour)
 	}
-	return time.Now().Add(-24 * time.Hour)
+	if !times.Until.IsZero() {
+		noted = earlier(noted, times.Until.Add(-arrivalsAhead))
+	}
+	return noted.Add(-lossMargin)
 }
 
 // keepLosses adds what was found to the file. What the file has already keeps its times, and whether it was confirmed. What has

@@ -16,7 +16,7 @@ func minute(n int) time.Time { return time.Date(2026, 11, 16, 8, n, 0, 0, time.U
 // Lost records arrived between the records around them.
 func TestLossSpans(t *testing.T) {
 	const seg = 7 << 32
-	f := newLossFinder([]gap{{from: seg | 8, to: seg | 9, why: "end"}, {from: seg | 3, to: seg | 4, why: "middle"}}, minute(0))
+	f := newLossFinder([]gap{{from: seg | 8, to: seg | 9, why: "end"}, {from: seg | 3, to: seg | 4, why: "middle"}}, minute(0), recordTimes{})
 	f.record(seg|1, minute(1))
 	f.record(seg|2, minute(2))
 	f.record(seg|5, minute(5))
@@ -33,11 +33,11 @@ func TestLossSpans(t *testing.T) {
 	if d := cmp.Diff(want, f.rest(minute(30))); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	f = newLossFinder([]gap{{from: seg | 1, to: seg | 4, why: "all"}}, minute(0))
+	f = newLossFinder([]gap{{from: seg | 1, to: seg | 4, why: "all"}}, minute(0), recordTimes{})
 	if d := cmp.Diff([]loss{{Position: "7·1", From: minute(0), To: minute(30), Why: "all"}}, f.rest(minute(30))); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	f = newLossFinder(nil, minute(0))
+	f = newLossFinder(nil, minute(0), recordTimes{})
 	for i := range 2 * maxLosses {
 		f.insert([]gap{{from: seg | uint64(2*i+1), to: seg | uint64(2*i+1), why: "odd"}})
 		f.record(seg|uint64(2*i+2), minute(i))

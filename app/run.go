@@ -242,6 +242,9 @@ func (s *service) stop() error {
 	if s.parts.clock != nil {
 		errs = append(errs, s.parts.clock.endWithin(ctx))
 	}
+	if s.parts.arrivals != nil {
+		errs = append(errs, s.parts.arrivals.endWithin(ctx))
+	}
 	if s.parts.files != nil {
 		errs = append(errs, s.parts.files.endWithin(ctx))
 	}

@@ -46,7 +46,7 @@ type service struct {
 	people      *accounts
 	budget      *budget
 	pressure    *pressure
-	parts       struct{ clock, disk, watch, store, meta, files, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase, pressure *part }
+	parts       struct{ clock, arrivals, disk, watch, store, meta, files, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase, pressure *part }
 	failed      chan error
 	phase       atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
 	reloads     chan struct{}                // retention may have changed
@@ -259,6 +259,7 @@ func (s *service) startSequencer(context.Context) error {
 		Answers: s.answered,
 		Count:   s.meta.AnswerCount,
 	})
+	s.parts.arrivals = start("times of records", s.arrivals.run, s.failed)
 	env.Sink = s.seq
 	s.env = env
 	s.parts.hub = start("streams", s.hub.Run, s.failed)

@@ -92,6 +92,7 @@ func (v *verifier) run(ctx context.Context) (err error) {
 		v.instances()
 	}
 	v.readLosses()
+	v.readArrivals()
 	v.segments(readable)
 	return nil
 }
@@ -187,7 +188,7 @@ func (v *verifier) records(e *evidence, judge bool) error {
 			gaps = append(gaps, e.damaged(d)...)
 		}
 	}
-	finder := newLossFinder(gaps, time.Time{})
+	finder := openLossFinder(v.cfg.Data, gaps)
 	err := e.journal.Replay(0, func(pos uint64, payload []byte) error {
 		r, err := belfry.DecodeRecord(payload)
 		if err == nil {
@@ -201,7 +202,7 @@ func (v *verifier) records(e *evidence, judge bool) error {
 		return nil
 	})
 	for _, l := range finder.rest(time.Now()) {
-		v.report(l.Segment, l.Why, v.confirmed(l), journalRemedy)
+		v.report(l.Segment, fmt.Sprintf("%s; rows that arrived between %s may be missing", l.Why, l.span()), v.confirmed(l), journalRemedy)
 	}
 	for _, d := range e.journal.Damaged() {
 		if !d.Torn && len(e.damaged(d)) == 0 { // a torn end is what a crash leaves
@@ -231,6 +232,14 @@ func (v *verifier) confirmed(l loss) bool {
 func (v *verifier) confirmedIn(number uint64) bool {
 	segment, _, _ := strings.Cut(position(number<<32), "·")
 	return slices.ContainsFunc(v.losses, func(l loss) bool { return l.Confirmed && strings.HasPrefix(l.Position, segment+"·") })
+}
+
+// readArrivals reads the file that says how the clock was set.
+func (v *verifier) readArrivals() {
+	if _, err := readArrivals(v.cfg.Data); err != nil {
+		v.found(filepath.Join(v.cfg.Data, arrivalsFile), "it cannot be used: "+err.Error(),
+			"Restore it from a backup of the whole data folder, or let the next start write a new one. Without it, all times count as incomplete if records of the journal are lost.")
+	}
 }
 
 // readLosses reads what starts have noted as lost, and lists what nobody has confirmed.

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,4 +97,37 @@ func TestKeepEveryDay(t *testing.T) {
 			t.Errorf("what cannot be kept is answered with %v", err)
 		}
 	})
+}
+
+// TestArrives: the time of a record is told before the record is written, and none of its rows is later than that, also those
+// that a collector has read off a clock that was set back since.
+func TestArrives(t *testing.T) {
+	b := newBench(t)
+	if _, _, err := b.Provision(t.Context(), b.who, "custom", strings.NewReader("name\nR\n"), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	r := b.tree.Estate(b.who.Customer).Resource("R")
+	if r == nil {
+		t.Fatal("no resource")
+	}
+	written := len(b.records)
+	var told []belfry.Time
+	b.cfg.Arrives = func(at belfry.Time) {
+		if len(b.records) != written {
+			t.Error("told after the record was written")
+		}
+		told = append(told, at)
+	}
+	now := belfry.At(b.time())
+	times := []belfry.Time{now - 5, now + belfry.Time(time.Hour.Microseconds()), now}
+	if _, err := b.Receive(t.Context(), b.who.Customer, r.ID, &belfry.Batch{Collection: "syslog", Times: times}, false); err != nil {
+		t.Fatal(err)
+	}
+	rec := b.records[len(b.records)-1]
+	if len(told) != 1 || told[0] != now || rec.Time != now {
+		t.Errorf("told %v of a record at %s, want %s", told, rec.Time, now)
+	}
+	if got := rec.Batches[0].Times; !slices.Equal(got, []belfry.Time{now - 5, now, now}) {
+		t.Errorf("rows at %v", got)
+	}
 }

@@ -33,8 +33,11 @@ func (s *Sequencer) Receive(ctx context.Context, c belfry.CustomerID, resource b
 			return nil
 		}
 		s.hold(b.Times, t.now)
-		for _, at := range b.Times {
-			if err := s.keep(at); err != nil {
+		for i, at := range b.Times {
+			if at > t.now { // the clock was set back meanwhile; no row is later than its record
+				b.Times[i] = t.now
+			}
+			if err := s.keep(b.Times[i]); err != nil {
 				return err
 			}
 		}

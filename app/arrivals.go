@@ -1,0 +1,215 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"belfry"
+)
+
+// arrivals keeps a file from which a later start can tell which times lost records of the journal may have had. The records
+// around a gap do not tell that if the clock was set in between. So the file has, before any such record is acknowledged:
+//
+//	until   no record after the last step is later than this
+//	steps   where in the journal times go back, or jump forward by more than an hour
+//
+// While the clock runs as it should, run moves until ahead of it, and the sequencer compares two numbers for each record. It
+// writes the file itself only after the clock was set.
+type arrivals struct {
+	path     string
+	position func() uint64 // of the last record in the journal
+	log      *slog.Logger
+
+	last  belfry.Time  // of the last record; for the sequencer alone
+	open  bool         // where the last steps end is not known yet; for the sequencer alone
+	until atomic.Int64 // a belfry.Time
+
+	mu     sync.Mutex
+	steps  []timeStep
+	stale  bool // the file does not have all of it
+	failed bool // to write the file
+}
+
+// recordTimes is the content of the file.
+type recordTimes struct {
+	Until time.Time  `json:"until"`
+	Steps []timeStep `json:"steps,omitempty"`
+}
+
+// timeStep says that the clock was set after the record at First was written and before the one at Last was, and which times
+// records had before and after that.
+type timeStep struct {
+	First uint64    `json:"first"`
+	Last  uint64    `json:"last"` // notYet: the last record of the journal
+	Low   time.Time `json:"low"`
+	High  time.Time `json:"high"`
+}
+
+const (
+	arrivalsFile = "arrivals"
+	// arrivalsAhead is how far until is moved ahead of the clock: a loss at the end of the journal may be told too long by it.
+	arrivalsAhead = time.Minute
+	arrivalsEvery = 10 * time.Second
+	maxTimeSteps  = 64
+	notYet        = math.MaxUint64
+)
+
+// openArrivals goes on after a replay that has told what is lost: last is the time of the last record, and no other is later
+// since the last step.
+func openArrivals(dir string, last belfry.Time, position func() uint64, log *slog.Logger) *arrivals {
+	a := &arrivals{path: filepath.Join(dir, arrivalsFile), position: position, log: log, last: last}
+	known, err := readArrivals(dir)
+	if err != nil {
+		log.Warn("whether the clock was set before is not known; if records of the journal are lost, all times count as incomplete", "err", err)
+	}
+	for _, s := range known.Steps {
+		s.Last = min(s.Last, position())
+		a.steps = append(a.steps, s)
+	}
+	a.until.Store(int64(last))
+	return a
+}
+
+// readArrivals reads the file of a data folder. If it cannot be used, the clock may have been set at any position.
+func readArrivals(dir string) (known recordTimes, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, arrivalsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return known, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &known)
+	}
+	if err == nil && (known.Until.IsZero() || len(known.Steps) > maxTimeSteps) {
+		err = fmt.Errorf("%s has no times that can be used", arrivalsFile)
+	}
+	if err != nil {
+		low, high := time.Unix(0, 0), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+		known = recordTimes{Until: high, Steps: []timeStep{{Last: notYet, Low: low, High: high}}}
+	}
+	return known, err
+}
+
+// arrive is told the time of a record before it is written.
+func (a *arrivals) arrive(at belfry.Time) {
+	if a.open {
+		a.finish()
+	}
+	if at < a.last || int64(at) > a.until.Load() {
+		a.set(at)
+	}
+	a.last = at
+}
+
+// finish notes where the last steps end: at the last record of the round in which they were, once it is written. Until
+// the file has it, steps count to the end of the journal.
+func (a *arrivals) finish() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	pos := a.position()
+	a.open = false
+	for i := range a.steps {
+		if s := &a.steps[i]; s.Last == notYet && pos > s.First {
+			s.Last, a.stale = pos, true
+		}
+		a.open = a.open || a.steps[i].Last == notYet
+	}
+}
+
+// set notes a time that does not follow from the one before it.
+func (a *arrivals) set(at belfry.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	last, now := a.last.Std(), at.Std()
+	if a.last != 0 && (at < a.last || now.Sub(last) > lossMargin) {
+		a.step(timeStep{a.position(), notYet, earlier(last, now), later(last, now)})
+	}
+	a.write(belfry.At(now.Add(arrivalsAhead)))
+}
+
+// step adds a step. When there are too many, the two oldest become one that covers both.
+func (a *arrivals) step(s timeStep) {
+	a.open = true
+	if a.steps = append(a.steps, s); len(a.steps) <= maxTimeSteps {
+		return
+	}
+	first, second := a.steps[0], &a.steps[1]
+	second.First, second.Last = first.First, max(first.Last, second.Last)
+	second.Low, second.High = earlier(first.Low, second.Low), later(first.High, second.High)
+	a.steps = a.steps[1:]
+}
+
+// write makes the file say what is known, and then lets records have times until the given one. If the file cannot be
+// written, they are taken all the same, and run tries again.
+func (a *arrivals) write(until belfry.Time) {
+	text, err := json.MarshalIndent(recordTimes{until.Std(), a.steps}, "", "  ")
+	if err == nil {
+		err = replaceFile(a.path, append(text, '\n'))
+	}
+	if err != nil && !a.failed {
+		a.log.Warn("the times of records cannot be noted; if records of the journal are lost, the time that is told may be too short", "err", err)
+	}
+	a.failed, a.stale = err != nil, err != nil
+	a.until.Store(int64(until))
+}
+
+// renew moves until ahead of the clock, and writes what the file does not have. If the clock is already past it, the clock was
+// set, or the machine slept: the next record notes that.
+func (a *arrivals) renew(now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	until := belfry.Time(a.until.Load())
+	if left := until.Std().Sub(now); left >= 0 && left < arrivalsAhead/2 {
+		a.write(belfry.At(now.Add(arrivalsAhead)))
+	} else if a.stale {
+		a.write(until)
+	}
+}
+
+// run keeps until ahead of the clock, until ctx ends.
+func (a *arrivals) run(ctx context.Context) error {
+	tick := time.NewTicker(arrivalsEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			a.renew(time.Now())
+			return nil
+		case <-tick.C:
+			a.renew(time.Now())
+		}
+	}
+}
+
+// widen gives the times that records from one position to another may have had, if those around them had the given times.
+func (r *recordTimes) widen(from, to uint64, low, high time.Time) (time.Time, time.Time) {
+	for _, s := range r.Steps {
+		if s.First <= to && s.Last >= from {
+			low, high = earlier(low, s.Low), later(high, s.High)
+		}
+	}
+	return low, high
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
