@@ -69,6 +69,9 @@ const (
 func openArrivals(dir string, last belfry.Time, position func() uint64, log *slog.Logger) *arrivals {
 	a := &arrivals{path: filepath.Join(dir, arrivalsFile), position: position, log: log, last: last}
 	known, err := readArrivals(dir)
+	if errors.Is(err, fs.ErrNotExist) && last == 0 { // a new folder
+		return a
+	}
 	if err != nil {
 		log.Warn("whether the clock was set before is not known; if records of the journal are lost, all times count as incomplete", "err", err)
 	}
@@ -80,12 +83,9 @@ func openArrivals(dir string, last belfry.Time, position func() uint64, log *slo
 	return a
 }
 
-// readArrivals reads the file of a data folder. If it cannot be used, the clock may have been set at any position.
+// readArrivals reads the file of a data folder. If it is missing or cannot be used, the clock may have been set at any position.
 func readArrivals(dir string) (known recordTimes, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, arrivalsFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return known, nil
-	}
 	if err == nil {
 		err = json.Unmarshal(text, &known)
 	}

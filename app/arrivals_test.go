@@ -168,6 +168,22 @@ func TestLossWithDamagedTimes(t *testing.T) {
 	}
 }
 
+// TestLossWithoutTimes: without the file nothing is known about steps of the clock before it was written again.
+func TestLossWithoutTimes(t *testing.T) {
+	c := newClockedCore(t)
+	c.run(0, time.Second, 2*time.Second)
+	if err := os.Remove(c.path(arrivalsFile)); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := Verify(t.Context(), c.options); err != nil || len(v.Problems) != 0 {
+		t.Errorf("verify: %+v, %v", v, err) // nothing is lost
+	}
+	c.run(time.Minute)
+	if l := c.lose("event 0 at 1s", "event 2 at 1s", false); len(l) != 1 || l[0].From.Year() != 1970 || l[0].To.Year() != 9999 {
+		t.Errorf("%+v", l)
+	}
+}
+
 // TestArrivalsFile: the file is written when the clock was set, not for every record, and the number of steps is limited.
 func TestArrivalsFile(t *testing.T) {
 	dir, pos := t.TempDir(), uint64(1)

@@ -236,7 +236,7 @@ func (v *verifier) confirmedIn(number uint64) bool {
 
 // readArrivals reads the file that says how the clock was set.
 func (v *verifier) readArrivals() {
-	if _, err := readArrivals(v.cfg.Data); err != nil {
+	if _, err := readArrivals(v.cfg.Data); err != nil && !errors.Is(err, fs.ErrNotExist) { // a new folder, or that of an older version, has none
 		v.found(filepath.Join(v.cfg.Data, arrivalsFile), "it cannot be used: "+err.Error(),
 			"Restore it from a backup of the whole data folder, or let the next start write a new one. Without it, all times count as incomplete if records of the journal are lost.")
 	}
