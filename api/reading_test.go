@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -77,12 +78,15 @@ func TestUnreadAnswersAreLimited(t *testing.T) {
 type deaf struct {
 	*httptest.ResponseRecorder
 	cut   chan struct{}
+	mu    sync.Mutex
 	timer *time.Timer
 }
 
 func (d *deaf) Write([]byte) (int, error) { <-d.cut; return 0, io.ErrClosedPipe }
 
 func (d *deaf) SetWriteDeadline(at time.Time) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.timer != nil {
 		d.timer.Stop()
 	}
