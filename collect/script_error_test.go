@@ -65,9 +65,10 @@ func TestLateResult(t *testing.T) {
 			t.Errorf("after %v: %q, %v", took, got, r.took)
 		}
 	}
-	f(scriptTime, scriptTime, 0, "")
-	f(scriptTime+time.Microsecond, scriptTime, 0, "the script ran for too long")
-	f(10*scriptTime, scriptTime/10, 0, "") // the machine was busy with others
-	f(2*scriptTime, 2*scriptTime, 1, "")   // and so was the process
-	f(2*scriptTime, 4*scriptTime, 1, "the script ran for too long")
+	const limit = scriptTime * raceFactor
+	f(limit, limit, 0, "")
+	f(limit+time.Microsecond, limit, 0, "the script ran for too long")
+	f(10*limit, limit/10, 0, "") // the machine was busy with others
+	f(2*limit, 2*limit, 1, "")   // and so was the process
+	f(2*limit, 4*limit, 1, "the script ran for too long")
 }

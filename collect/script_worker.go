@@ -111,7 +111,7 @@ func (w *scriptServer) run(id uint32, s *Script, body []byte) {
 		spent := w.now().Sub(begun)
 		switch {
 		case err != nil:
-		case w.late(s.limit.message, spent, cpu, int(others)):
+		case w.late(s.limit.message*raceFactor, spent, cpu, int(others)):
 			err = errRanTooLong
 		case len(text) > longestResult:
 			err = errTooLong
