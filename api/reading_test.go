@@ -64,7 +64,7 @@ func TestUnreadAnswersAreLimited(t *testing.T) {
 		if n := held.Load(); n > 4*(waitsPerPlace+1) {
 			t.Errorf("%d answers wait for their clients", n)
 		}
-		if most.Load() > 4*(waitsPerPlace+1)+1 {
+		if most.Load() > 4*(waitsPerPlace+2) { // those that were told to end may not have done so yet
 			t.Errorf("%d answers at once", most.Load())
 		}
 		time.Sleep(2 * time.Hour)

@@ -120,7 +120,7 @@ func TestScript(t *testing.T) {
 	f(`function message(m) { m.severity = "high"; return m }`, "true link down script: what message(m) gave back: severity is a text, and must be a whole number")
 	f(`function message(m) { m.severity = 12; return m }`, "true link down script: what message(m) gave back: severity is 12; it is a number from 0 to 7")
 	f(`function message(m) { m.facility = -1; return m }`, "true link down script: what message(m) gave back: facility is -1; it is a number from 0 to 23")
-	f(`function message(m) { m.message = "x".repeat(1 << 20); return m }`, "true link down script: what message(m) gave back: message has 1048576 bytes, and at most 196608 are kept")
+	f(`function message(m) { m.message = "x".repeat(1 << 18); return m }`, "true link down script: what message(m) gave back: message has 262144 bytes, and at most 196608 are kept")
 	f(`function message(m) { m.message = "a\0b"; return m }`, "true 3  a\u2400b []")
 	f(`function message(m) { for (;;); }`, "true link down script: the script ran for too long")
 	f(`for (;;);`, "the script is wrong: the script ran for too long")
