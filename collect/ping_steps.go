@@ -1,0 +1,187 @@
+package collect
+
+import (
+	"container/heap"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"net/netip"
+	"time"
+)
+
+// run works until ctx ends.
+func (p *pinger) run(ctx context.Context) {
+	p.mu.Lock()
+	p.ctx = ctx
+	p.mu.Unlock()
+	defer p.ended.Wait()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		timer.Reset(p.turn(ctx))
+		select {
+		case <-timer.C:
+		case <-p.wake:
+		case <-ctx.Done():
+		}
+	}
+	p.mu.Lock()
+	p.closeSockets()
+	p.mu.Unlock()
+}
+
+// turn does what is due, and tells how long it is until something else will be.
+func (p *pinger) turn(ctx context.Context) (rest time.Duration) {
+	defer func() {
+		if fault := recover(); fault != nil { // in the queue itself
+			p.logPanic(fault, 0)
+			p.rebuild()
+			rest = shortestWait
+		}
+	}()
+	for ctx.Err() == nil {
+		x, rest := p.next(time.Now())
+		if x == nil {
+			return rest
+		}
+		p.advance(x)
+	}
+	return 0
+}
+
+// next takes the ping that has been due for longest out of the queue. When none is due it gives back none, and how long to sleep.
+func (p *pinger) next(now time.Time) (x *ping, rest time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.queue) == 0 {
+		p.sleeping = now.Add(time.Hour)
+		return nil, time.Hour
+	}
+	if x = p.queue[0]; x.due.After(now) {
+		p.sleeping = x.due
+		return nil, x.due.Sub(now)
+	}
+	p.sleeping = time.Time{}
+	heap.Pop(&p.queue)
+	return x, 0
+}
+
+// advance lets a ping that is due take its next step, and sends the request if the step is one.
+func (p *pinger) advance(x *ping) {
+	defer p.contain(x, true)
+	r := p.step(x, time.Now())
+	if r.token == 0 {
+		return
+	}
+	if err := p.send(r); err != nil {
+		p.settled(r.token, time.Now(), err)
+	}
+}
+
+// step gives back the request to be sent, if there is one.
+func (p *pinger) step(x *ping, now time.Time) (r echoRequest) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all[x.resource] != x || x.place >= 0 { // removed or changed since it was taken out of the queue
+		return r
+	}
+	switch x.state {
+	case pingRests:
+		p.begin(x, now)
+	case pingAsks:
+		if delay := p.pace.book(x.customer, int(x.size), now); delay > 0 {
+			p.schedule(x, pingBooked, now.Add(delay))
+			return r
+		}
+		return p.request(x, now)
+	case pingBooked:
+		return p.request(x, now)
+	case pingAwaits:
+		p.settle(x, now, errNoEcho)
+	}
+	return r
+}
+
+// begin begins a series. The mutex is held.
+func (p *pinger) begin(x *ping, now time.Time) {
+	x.series = series{}
+	if x.fault != "" {
+		p.work(x, pingStores)
+		return
+	}
+	if a, err := netip.ParseAddr(x.target); err == nil {
+		x.addr = a.Unmap()
+	} else if x.resolved.IsZero() || now.Sub(x.resolved) >= resolveAgain {
+		p.work(x, pingLookups)
+		return
+	}
+	p.schedule(x, pingAsks, now)
+}
+
+// request notes that a request is sent. Nobody can guess its token. The mutex is held.
+func (p *pinger) request(x *ping, now time.Time) echoRequest {
+	var b [8]byte
+	rand.Read(b[:])
+	x.token = binary.BigEndian.Uint64(b[:]) | 1 // 0 is none
+	x.asked++
+	x.sent = now
+	p.waiting[x.token] = x
+	p.schedule(x, pingAwaits, now.Add(x.timeout))
+	return echoRequest{to: x.addr, token: x.token, size: int(x.size)}
+}
+
+// settle ends the request that a ping awaits: what comes next is another one, or the end of the series. The mutex is held.
+func (p *pinger) settle(x *ping, now time.Time, failed error) {
+	p.withdraw(x)
+	if failed != nil {
+		x.err = failed
+	}
+	if x.asked < x.pingSpec.count {
+		p.schedule(x, pingAsks, now.Add(pingGap))
+		return
+	}
+	if x.series.answered == 0 {
+		x.resolved = time.Time{} // it may have moved
+	}
+	p.work(x, pingStores)
+}
+
+// settled takes what became of a request: an answer came, or the reason why none will.
+func (p *pinger) settled(token uint64, at time.Time, failed error) {
+	p.mu.Lock()
+	x := p.waiting[token]
+	p.mu.Unlock()
+	if x == nil {
+		return
+	}
+	defer p.contain(x, true)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.waiting[token] != x {
+		return
+	}
+	if failed == nil {
+		x.add(max(at.Sub(x.sent), 0))
+	}
+	p.settle(x, at, failed)
+}
+
+// pingQueue is a heap of pings by when they are due.
+type pingQueue []*ping
+
+func (q pingQueue) Len() int           { return len(q) }
+func (q pingQueue) Less(i, j int) bool { return q[i].due.Before(q[j].due) }
+func (q pingQueue) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].place, q[j].place = int32(i), int32(j)
+}
+
+func (q *pingQueue) Push(x any) { x.(*ping).place = int32(len(*q)); *q = append(*q, x.(*ping)) }
+
+func (q *pingQueue) Pop() any {
+	last := len(*q) - 1
+	x := (*q)[last]
+	(*q)[last], x.place = nil, -1
+	*q = (*q)[:last]
+	return x
+}
