@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // TestFolderGone: nothing is acknowledged while the folder, or the segment being written, is not where a restart would
@@ -14,6 +15,7 @@ func TestFolderGone(t *testing.T) {
 	dir, away := filepath.Join(top, "journal"), filepath.Join(top, "away")
 	var told []bool // whether there was an error
 	j := open(t, dir, Options{Failed: func(err error) { told = append(told, err != nil) }})
+	j.checkAgain = 0
 	first := appendAll(t, j, "a")
 	if err := j.Check(); err != nil {
 		t.Fatal(err)
@@ -71,6 +73,7 @@ func TestGuard(t *testing.T) {
 		}
 		return nil
 	}})
+	j.checkAgain = 0
 	appendAll(t, j, "a")
 	at = calls + 2 // behind the write
 	if _, err := j.Append([]byte("x")); !errors.Is(err, lost) {
@@ -89,6 +92,28 @@ func TestGuard(t *testing.T) {
 	appendAll(t, j, "b")
 	if got := replay(t, j, 0); len(got) != 2 {
 		t.Errorf("replayed %v", got)
+	}
+}
+
+// TestGuardNotAlways: a check counts for a while, also for the appends that follow, and one that fails does not.
+func TestGuardNotAlways(t *testing.T) {
+	calls, lost := 0, error(nil)
+	j := open(t, t.TempDir(), Options{Guard: func() error { calls++; return lost }})
+	j.checkAgain = time.Hour
+	for range 10 {
+		appendAll(t, j, "a")
+	}
+	if calls != 2 {
+		t.Errorf("asked %d times", calls)
+	}
+	j.checkAgain, lost = 0, errors.New("lost")
+	if _, err := j.Append([]byte("x")); !errors.Is(err, lost) {
+		t.Error(err)
+	}
+	j.checkAgain, lost = time.Hour, nil
+	appendAll(t, j, "b")
+	if calls != 5 {
+		t.Errorf("asked %d times", calls)
 	}
 }
 

@@ -30,6 +30,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 var (
@@ -57,7 +58,7 @@ type Options struct {
 	Next        uint64 // the number that the next segment has at least
 	Log         *slog.Logger
 
-	// Guard is asked before and after every write whether this process may still write here; an error fails the append.
+	// Guard is asked before and after a write whether this process may still write here, at most once a millisecond; an error fails the append.
 	Guard func() error
 	// Failed is told of every Append that failed, and of nil at the first one that succeeds again. It must not block.
 	Failed func(error)
@@ -113,16 +114,18 @@ type Journal struct {
 	writing sync.Mutex // held by Append and Close; one goroutine appends, another may close
 
 	// Of whoever holds writing.
-	file    *os.File // of the active segment; nil when the next Append has to begin one
-	fileID  fileID   // of file
-	failing bool     // the last Append failed
-	headers []byte   // reused from call to call
-	bufs    [][]byte
-	closed  bool
-	reading bool      // see Read
-	spares  bool      // whether to make them
-	spare   chan bool // tells once whether it was made; nil when none is on its way
-	mark    mark      // its fields pos, known and problem do not change after Open
+	file       *os.File      // of the active segment; nil when the next Append has to begin one
+	fileID     fileID        // of file
+	checked    time.Time     // when file and Options.Guard were found right
+	checkAgain time.Duration // the constant, unless a test has another
+	failing    bool          // the last Append failed
+	headers    []byte        // reused from call to call
+	bufs       [][]byte
+	closed     bool
+	reading    bool      // see Read
+	spares     bool      // whether to make them
+	spare      chan bool // tells once whether it was made; nil when none is on its way
+	mark       mark      // its fields pos, known and problem do not change after Open
 
 	mu       sync.Mutex // guards what follows; never held during input or output
 	segments []*segment // by number; the active one is the last
@@ -240,8 +243,10 @@ func (j *Journal) Append(payloads ...[]byte) (first uint64, err error) {
 		}
 		need += recordHeaderSize + int64(len(p))
 	}
-	if err := j.o.Guard(); err != nil {
-		return 0, writeError("append to journal "+j.dir, err)
+	if time.Since(j.checked) >= j.checkAgain {
+		if err := j.o.Guard(); err != nil {
+			return 0, writeError("append to journal "+j.dir, err)
+		}
 	}
 	if err := j.makeRoom(need, len(payloads)); err != nil {
 		return 0, err

@@ -20,7 +20,7 @@ import (
 func Open(dir string, o Options) (*Journal, error) {
 	spares := o.Sync == nil && o.Write == nil && o.Allocate == nil // whoever brings these counts the calls
 	o.fill()
-	j := &Journal{dir: dir, o: o, last: o.After, spares: spares}
+	j := &Journal{dir: dir, o: o, last: o.After, spares: spares, checkAgain: checkAgain}
 	if err := makeDir(dir); err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
