@@ -45,10 +45,20 @@ func TestChurn(t *testing.T) {
 			t.Fatalf("%d %s", status, answer)
 		}
 	}
+	restart := func(when string) {
+		t.Helper()
+		p.stop()
+		begun := time.Now()
+		p.process.start()
+		t.Logf("start after %s: %v", when, time.Since(begun).Round(time.Millisecond))
+	}
 	churn(0)
 	churn(round)
+	p.settledHeap()
+	restart("the first ones")
+	churn(0)
 	heap, files := p.settledHeap(), p.openFiles()
-	for range 20 { // the lowest of some, as the movers may still be writing
+	for range 5 { // the lowest of some, as the movers may still be writing
 		heap = min(heap, p.settledHeap())
 	}
 	for at := 2 * round; at < total+2*round; at += round {
@@ -63,10 +73,8 @@ func TestChurn(t *testing.T) {
 	if now := p.openFiles(); now > files+20 {
 		t.Errorf("open files were %d and are %d", files, now)
 	}
-	p.stop()
-	begun := time.Now()
-	p.process.start()
-	t.Logf("start after it: %v, heap %d", time.Since(begun).Round(time.Millisecond), p.settledHeap())
+	restart("all of them")
+	t.Logf("heap %d", p.settledHeap())
 }
 
 // settledHeap is the Go heap once the movers have written everything.
