@@ -108,6 +108,7 @@ type Item struct {
 	Created  Time
 	Removed  Time     // 0 while it exists
 	Details  *Details // nil when there is nothing to say
+	Number   uint32   // counts the customer's items in the order of their creation; given when a record is applied, and not in the journal
 }
 
 // Details are the rarely present parts of an Item. They are replaced whole, never changed in place.

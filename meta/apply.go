@@ -139,6 +139,7 @@ func (t *Tree) applyItem(it *belfry.Item, pos uint64, ready *Node) error {
 		if n, err = t.add(it, ready); err != nil {
 			return err
 		}
+		it.Number = n.Number // for the database
 		n.State.Pos = pos
 		if it.Removed != 0 { // known for the sake of history alone
 			n.Parent = t.Node(it.Parent)
@@ -149,6 +150,7 @@ func (t *Tree) applyItem(it *belfry.Item, pos uint64, ready *Node) error {
 		t.addTexts(t.customers[n.Customer], DetailsSize(n.Details))
 		return nil
 	}
+	it.Number = n.Number
 	switch {
 	case n.Removed != 0: // met again after a restart
 	case it.Removed != 0:
@@ -195,8 +197,10 @@ func (t *Tree) keep(e *Estate, n *Node) {
 	if n.Kind == belfry.KindElement {
 		return // not for queries
 	}
-	e.highest++
-	n.Number = e.highest
+	if n.Number == 0 || e.numbered.At(uint64(n.Number)) != nil { // new, or damage has given its number to another
+		n.Number = e.highest + 1
+	}
+	e.highest = max(e.highest, n.Number)
 	e.numbered.Set(uint64(n.Number), n)
 }
 

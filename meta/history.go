@@ -23,7 +23,7 @@ type removedItem struct {
 	view, resource string
 }
 
-const removedText = `SELECT i.id, i.customer, i.kind, i.name, i.parent, i.resource, i.class, i.package, i.created, i.removed, i.details,
+const removedText = `SELECT i.id, i.customer, i.kind, i.name, i.parent, i.resource, i.class, i.package, i.created, i.removed, i.details, i.number,
 	COALESCE(rp.name, lp.name, ''), COALESCE(rr.name, lr.name, '') FROM removed i
 	LEFT JOIN removed rp ON rp.id = i.parent LEFT JOIN item lp ON lp.id = i.parent
 	LEFT JOIN removed rr ON rr.id = i.resource LEFT JOIN item lr ON lr.id = i.resource WHERE `

@@ -1,10 +1,8 @@
 package meta
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"belfry"
 	"belfry/catalog"
@@ -13,7 +11,7 @@ import (
 // LoadTree builds the tree from what the database holds.
 func LoadTree(ctx context.Context, db *DB, c *catalog.Catalog) (*Tree, error) {
 	l := builder{tree: NewTree(c)}
-	err := db.Load(ctx, Visitor{Doc: l.doc, Item: l.item, Ahead: l.ahead, Past: l.past, State: l.state, Counter: l.counter, NextID: l.nextID})
+	err := db.Load(ctx, Visitor{Doc: l.doc, Item: l.item, Ahead: l.ahead, Past: l.past, State: l.state, Counter: l.counter, Highest: l.highest, NextID: l.nextID})
 	l.tree.renew()
 	if err == nil {
 		err = l.err
@@ -25,24 +23,7 @@ func LoadTree(ctx context.Context, db *DB, c *catalog.Catalog) (*Tree, error) {
 	if err := l.tree.removeOrphans(ctx, l.ousted); err != nil {
 		return nil, fmt.Errorf("load metadata: %w", err)
 	}
-	l.tree.renumber()
 	return l.tree, nil
-}
-
-// renumber numbers the items of each customer in the order of their ids, which is that of their creation. What was moved
-// into something younger has been read after it.
-func (t *Tree) renumber() {
-	for _, e := range t.customers {
-		all := make([]*Node, 0, e.numbered.Len())
-		for _, n := range e.numbered.From(0) {
-			all = append(all, n)
-		}
-		slices.SortFunc(all, func(a, b *Node) int { return cmp.Compare(a.ID, b.ID) })
-		for i, n := range all {
-			n.Number = uint32(i + 1)
-			e.numbered.Set(uint64(n.Number), n)
-		}
-	}
 }
 
 // builder takes what the database reads out: documents, items, each after the one it stands in, states, counters.
@@ -96,6 +77,12 @@ func (l *builder) ahead(id belfry.ID, pos uint64) {
 		l.tree.ahead = map[belfry.ID]uint64{}
 	}
 	l.tree.ahead[id] = pos
+}
+
+func (l *builder) highest(c belfry.CustomerID, number uint32) {
+	if e := l.tree.customers[c]; e != nil {
+		e.highest = max(e.highest, number)
+	}
 }
 
 func (l *builder) past(c belfry.CustomerID) {

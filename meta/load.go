@@ -18,10 +18,11 @@ type Visitor struct {
 	Past    func(belfry.CustomerID)        // of each customer that has removed items
 	State   func(belfry.ID, *belfry.State)
 	Counter func(c belfry.CustomerID, next belfry.RowID)
-	NextID  func(belfry.ID) // the first item id that was never used
+	Highest func(c belfry.CustomerID, number uint32) // that an item of the customer has had
+	NextID  func(belfry.ID)                          // the first item id that was never used
 }
 
-// Load tells v everything: docs, then items, then states, then counters, as they were at one moment.
+// Load tells v everything: docs, then numbers, then items, then states, then counters, as they were at one moment.
 func (db *DB) Load(ctx context.Context, v Visitor) error {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
@@ -31,7 +32,7 @@ func (db *DB) Load(ctx context.Context, v Visitor) error {
 	}
 	defer tx.Rollback()
 	l := &loader{ctx, tx, v}
-	for _, part := range []func() error{l.docs, l.items, l.states, l.counters, l.past} {
+	for _, part := range []func() error{l.docs, l.numbers, l.items, l.states, l.counters, l.past} {
 		if err := part(); err != nil {
 			return fmt.Errorf("load metadata: %w", err)
 		}
@@ -129,14 +130,14 @@ func (l *loader) items() error {
 	return err
 }
 
-const itemColumns = `id, customer, kind, name, parent, resource, class, package, created, removed, details`
+const itemColumns = `id, customer, kind, name, parent, resource, class, package, created, removed, details, number`
 
 // scanItem reads a row of itemColumns.
 func scanItem(rows *sql.Rows, more ...any) (it belfry.Item, err error) {
 	var details string
 	err = rows.Scan(append([]any{
 		&it.ID, &it.Customer, &it.Kind, &it.Name, &it.Parent, &it.Resource, &it.Class, &it.Package,
-		&it.Created, &it.Removed, &details,
+		&it.Created, &it.Removed, &details, &it.Number,
 	}, more...)...)
 	if err == nil && details != "" {
 		it.Details = new(belfry.Details)
@@ -229,6 +230,22 @@ func (l *loader) counters() error {
 	}
 	l.v.NextID(next)
 	return nil
+}
+
+// numbers come before items, so that what is made in the place of a lost item gets a number that no other has.
+func (l *loader) numbers() error {
+	if l.v.Highest == nil {
+		return nil
+	}
+	return l.each(func(rows *sql.Rows) error {
+		var c belfry.CustomerID
+		var number uint32
+		if err := rows.Scan(&c, &number); err != nil {
+			return err
+		}
+		l.v.Highest(c, number)
+		return nil
+	}, `SELECT customer, highest FROM item_counter`)
 }
 
 // past finds the customers that have removed items, one look into an index for each.

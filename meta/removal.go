@@ -78,6 +78,7 @@ var removalTexts = []string{
 	`DELETE FROM doc WHERE customer = $1`,
 	`DELETE FROM answer WHERE customer = $1`,
 	`DELETE FROM customer_counter WHERE customer = $1`,
+	`DELETE FROM item_counter WHERE customer = $1`,
 }
 
 // removals deletes what customers had who are removed, in the transaction that says so. It comes after everything else:

@@ -296,3 +296,39 @@ func TestReplayMeetsRemovedItems(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbersStay: an item has the same number after a start, whatever was removed before it, and a number is not given again.
+func TestNumbersStay(t *testing.T) {
+	c := newChurn(t)
+	c.make(3, 100)
+	c.apply(&belfry.Record{Customer: 1, Items: []belfry.Item{c.object(10, "stays", 0)}})
+	c.make(2, 100) // the last numbers are those of removed items
+	const want = 6
+	f := func(when string, next uint32) {
+		t.Helper()
+		if got := c.tree.Node(10).Number; got != want {
+			t.Errorf("%s: number %d, want %d", when, got, want)
+		}
+		it := c.object(c.tree.LastID()+1, fmt.Sprint("next ", next), 0)
+		c.apply(&belfry.Record{Customer: 1, Items: []belfry.Item{it}})
+		if got := c.tree.Node(it.ID).Number; got != next {
+			t.Errorf("%s: the next number is %d, want %d", when, got, next)
+		}
+	}
+	f("before", 9)
+	c.drain()
+	for _, n := range everOf(t, c.tree, 1) {
+		if n.Number == 0 || n.Name == "container-00000005" && n.Number != 5 {
+			t.Errorf("%s has number %d", n.Name, n.Number)
+		}
+	}
+	c.load()
+	f("after a start", 10)
+	c.apply(&belfry.Record{Customer: 1, Items: []belfry.Item{c.object(c.tree.LastID(), "next 10", 100)}})
+	c.drain()
+	if _, err := c.db.Purge(t.Context(), 1000, func([]belfry.ID) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	c.load()
+	f("after a purge", 11)
+}

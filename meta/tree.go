@@ -296,7 +296,7 @@ func (t *Tree) Everything(c belfry.CustomerID) (nodes []*Node) {
 func NewNode(it *belfry.Item, parent, resource *Node, class *Class) *Node {
 	n := &Node{
 		ID: it.ID, Customer: it.Customer, Kind: it.Kind, Name: it.Name, Package: it.Package,
-		Class: class, Created: it.Created, Details: it.Details, Parent: parent, Resource: resource,
+		Class: class, Created: it.Created, Details: it.Details, Parent: parent, Resource: resource, Number: it.Number,
 	}
 	n.State.Since = it.Created
 	n.inside()

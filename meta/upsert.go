@@ -9,7 +9,7 @@ import (
 
 // tables are the prepared statements that put rows into the tables.
 type tables struct {
-	item, removed, doc, answer, counter, state upsert
+	item, removed, doc, answer, counter, numbers, state upsert
 }
 
 func (t *tables) prepare(ctx context.Context, db *sql.DB) (err error) {
@@ -22,11 +22,11 @@ func (t *tables) prepare(ctx context.Context, db *sql.DB) (err error) {
 	}{
 		{&t.item, "item", []string{"id"}, []string{
 			"pos", "customer", "kind", "name", "parent", "resource", "class",
-			"package", "created", "removed", "details",
+			"package", "created", "removed", "details", "number",
 		}, " WHERE excluded.pos >= item.pos"}, // see the schema
 		{&t.removed, "removed", []string{"id"}, []string{
 			"pos", "customer", "kind", "name", "parent", "resource", "class",
-			"package", "created", "removed", "details", "ended",
+			"package", "created", "removed", "details", "number", "ended",
 		}, ""},
 		{&t.doc, "doc", []string{"kind", "customer", "name"}, []string{"body"}, ""},
 		{&t.answer, "answer", []string{"customer", "key"}, []string{"request", "status", "body", "time"}, ""},
@@ -36,6 +36,7 @@ func (t *tables) prepare(ctx context.Context, db *sql.DB) (err error) {
 			[]string{"next_row"},
 			" WHERE excluded.next_row > customer_counter.next_row",
 		}, // an older record met again must not lower it
+		{&t.numbers, "item_counter", []string{"customer"}, []string{"highest"}, " WHERE excluded.highest > item_counter.highest"},
 		{&t.state, "state", []string{"item"}, []string{"pos", "body"}, ""},
 	} {
 		if *s.into, err = newUpsert(ctx, db, s.table, s.key, s.columns, s.where); err != nil {

@@ -82,12 +82,24 @@ func verify(ctx context.Context, db *sql.DB) error {
 	l := &loader{ctx, tx, Visitor{
 		Item: func(belfry.Item) {}, State: func(belfry.ID, *belfry.State) {}, Counter: func(belfry.CustomerID, belfry.RowID) {}, NextID: func(belfry.ID) {},
 	}}
-	for _, part := range []func() error{l.items, l.states, l.counters, l.allDocs, l.allRemoved} {
+	parts := []func() error{l.items, l.states, l.counters, l.allDocs, l.allRemoved}
+	if steps, err := migrations(); err != nil {
+		return err
+	} else if have, err := schemaOf(ctx, tx); err != nil || have < len(steps) {
+		parts = []func() error{l.allDocs} // tables of an older version are read after its next start
+	}
+	for _, part := range parts {
 		if err := part(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// schemaOf is the number of the last migration.
+func schemaOf(ctx context.Context, tx *sql.Tx) (have int, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(version), 0) FROM migration`).Scan(&have)
+	return have, err
 }
 
 // allDocs checks what every document is made of, images included.

@@ -138,11 +138,27 @@ func (w *writer) items(c *change) error {
 	if err == nil && len(gone) > 0 {
 		err = w.remove(gone)
 	}
+	if err == nil {
+		err = w.numbers(items)
+	}
 	if err != nil {
 		return err
 	}
 	_, err = w.tx.ExecContext(w.ctx, `UPDATE position SET next_item = $1 WHERE next_item < $1`, int64(next))
 	return err
+}
+
+// numbers notes the highest number of each customer.
+func (w *writer) numbers(items []itemAt) error {
+	highest := map[belfry.CustomerID]uint32{}
+	for i := range items {
+		c := items[i].Customer
+		highest[c] = max(highest[c], items[i].Number)
+	}
+	customers := slices.Sorted(maps.Keys(highest))
+	return w.into.numbers.exec(w, len(customers), func(i int, args []any) ([]any, error) {
+		return append(args, int64(customers[i]), int64(highest[customers[i]])), nil
+	})
 }
 
 // row appends the columns of the table item.
@@ -156,7 +172,7 @@ func (it *itemAt) row(args []any) ([]any, error) {
 		details = string(text)
 	}
 	return append(args, int64(it.ID), int64(it.pos), int64(it.Customer), int64(it.Kind), it.Name, int64(it.Parent),
-		int64(it.Resource), it.Class, it.Package, int64(it.Created), int64(it.Removed), details), nil
+		int64(it.Resource), it.Class, it.Package, int64(it.Created), int64(it.Removed), details, int64(it.Number)), nil
 }
 
 func (w *writer) docs(c *change) error {

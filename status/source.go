@@ -145,7 +145,7 @@ var fields = map[string]func(*row) belfry.Value{
 	belfry.PlaceColumn: func(n *row) belfry.Value {
 		return belfry.Value{Type: belfry.IDValue, Int: int64(n.Place().ID)}
 	},
-	"id":         func(n *row) belfry.Value { return belfry.Value{Type: belfry.IDValue, Int: itemNumber(n)} },
+	"id":         func(n *row) belfry.Value { return belfry.Value{Type: belfry.IDValue, Int: int64(n.Number)} },
 	"timestamp":  func(n *row) belfry.Value { return moment(max(n.State.LastData, n.State.Since)) },
 	"name":       func(n *row) belfry.Value { return text(n.Name) },
 	"kind":       func(n *row) belfry.Value { return text(n.Kind.String()) },
@@ -222,13 +222,4 @@ func moment(t belfry.Time) belfry.Value {
 		return belfry.Value{}
 	}
 	return belfry.Value{Type: belfry.TimeValue, Int: int64(t)}
-}
-
-// itemNumber is by what the answer identifies an item. One that is read from the database has no Number, and gets one that
-// no other can have.
-func itemNumber(n *row) int64 {
-	if n.Number == 0 {
-		return 1<<40 | int64(n.ID)
-	}
-	return int64(n.Number)
 }
