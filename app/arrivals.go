@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,9 +11,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"belfry"
 )
@@ -61,6 +65,7 @@ const (
 	arrivalsAhead = time.Minute
 	arrivalsEvery = 10 * time.Second
 	maxTimeSteps  = 64
+	arrivalsSize  = 16 << 10 // of the file: enough for all steps
 	notYet        = math.MaxUint64
 )
 
@@ -99,15 +104,19 @@ func readArrivals(dir string) (known recordTimes, err error) {
 	return known, err
 }
 
-// arrive is told the time of a record before it is written.
-func (a *arrivals) arrive(at belfry.Time) {
+// arrive is told the time of a record before it is written. If it has to be noted and cannot be, the record must not be
+// written.
+func (a *arrivals) arrive(at belfry.Time) error {
 	if a.open {
 		a.finish()
 	}
 	if at < a.last || int64(at) > a.until.Load() {
-		a.set(at)
+		if err := a.set(at); err != nil {
+			return err
+		}
 	}
 	a.last = at
+	return nil
 }
 
 // finish notes where the last steps end: at the last record of the round in which they were, once it is written. Until
@@ -126,14 +135,19 @@ func (a *arrivals) finish() {
 }
 
 // set notes a time that does not follow from the one before it.
-func (a *arrivals) set(at belfry.Time) {
+func (a *arrivals) set(at belfry.Time) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	last, now := a.last.Std(), at.Std()
+	before := slices.Clone(a.steps)
 	if a.last != 0 && (at < a.last || now.Sub(last) > lossMargin) {
 		a.step(timeStep{a.position(), notYet, earlier(last, now), later(last, now)})
 	}
-	a.write(belfry.At(now.Add(arrivalsAhead)))
+	err := a.write(belfry.At(now.Add(arrivalsAhead)))
+	if err != nil {
+		a.steps = before // the next record tries again
+	}
+	return err
 }
 
 // step adds a step. When there are too many, the two oldest become one that covers both.
@@ -148,18 +162,45 @@ func (a *arrivals) step(s timeStep) {
 	a.steps = a.steps[1:]
 }
 
-// write makes the file say what is known, and then lets records have times until the given one. If the file cannot be
-// written, they are taken all the same, and run tries again.
-func (a *arrivals) write(until belfry.Time) {
+// write makes the file say what is known, and then lets records have times until the given one.
+func (a *arrivals) write(until belfry.Time) error {
 	text, err := json.MarshalIndent(recordTimes{until.Std(), a.steps}, "", "  ")
 	if err == nil {
-		err = replaceFile(a.path, append(text, '\n'))
+		err = overwrite(a.path, text)
 	}
 	if err != nil && !a.failed {
-		a.log.Warn("the times of records cannot be noted; if records of the journal are lost, the time that is told may be too short", "err", err)
+		a.log.Error("the times of records cannot be noted; what needs it is refused", "err", err)
 	}
-	a.failed, a.stale = err != nil, err != nil
+	a.failed = err != nil
+	if err != nil {
+		return fmt.Errorf("note times of records: %w", err)
+	}
+	a.stale = false
 	a.until.Store(int64(until))
+	return nil
+}
+
+// overwrite replaces the content of the file in its place, which works on a full disk, too. A crash in the middle leaves a file
+// that cannot be read, and that means that all times count.
+func overwrite(path string, text []byte) error {
+	if room := arrivalsSize - len(text); room > 0 {
+		text = append(text, bytes.Repeat([]byte("\n"), room)...)
+	}
+	_, err := os.Lstat(path)
+	f, open := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+	if open != nil {
+		return open
+	}
+	if err != nil { // it is new
+		err = syncDir(filepath.Dir(path))
+	}
+	if err == nil {
+		_, err = f.WriteAt(text, 0)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
 // renew moves until ahead of the clock, and writes what the file does not have. If the clock is already past it, the clock was

@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -244,5 +245,42 @@ func TestArrivalsFile(t *testing.T) {
 	at(minute(49))
 	if s := a.steps[maxTimeSteps-1]; s.Last != pos-1 || !s.High.Equal(minute(50)) {
 		t.Errorf("the last step at %d: %+v", pos, s)
+	}
+}
+
+// TestArrivalsRefuse: a record whose time has to be noted and cannot be is refused, and nothing else is.
+func TestArrivalsRefuse(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, arrivalsFile)
+	var told []bool
+	c := &core{wrote: func(err error) { told = append(told, err != nil) }}
+	c.arrivals = openArrivals(dir, 0, func() uint64 { return 1 }, slog.New(slog.DiscardHandler))
+	at := func(when time.Time, ok bool) {
+		t.Helper()
+		if err := c.arrive(belfry.At(when)); (err == nil) != ok {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	at(minute(0), true)
+	away := path + ".away"
+	if err := errors.Join(os.Rename(path, away), os.Mkdir(path, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	at(minute(0), true) // it follows from what is noted
+	at(minute(300), false)
+	at(minute(300), false)
+	at(minute(0), true) // the clock is right again
+	if len(c.arrivals.steps) != 0 {
+		t.Errorf("steps of refused records: %+v", c.arrivals.steps)
+	}
+	if err := errors.Join(os.Remove(path), os.Rename(away, path)); err != nil {
+		t.Fatal(err)
+	}
+	at(minute(300), true)
+	if known, err := readArrivals(dir); err != nil || len(known.Steps) != 1 {
+		t.Errorf("%+v, %v", known, err)
+	}
+	if !slices.Equal(told, []bool{true, true, false}) {
+		t.Errorf("told %v", told)
 	}
 }

@@ -34,6 +34,7 @@ type core struct {
 	damage   []string
 	last     belfry.Time // of the newest record in the journal
 	arrivals *arrivals
+	refusing bool        // the last time of a record could not be noted; for the sequencer alone
 	wrote    func(error) // told how appends to the journal end; nil for none
 	marked   func(error) // told whether the end of the journal is noted; nil for none
 
@@ -195,6 +196,16 @@ func (c *core) close() error {
 	return errors.Join(append(errs, c.lock.Unlock())...)
 }
 
+// arrive notes the time of a record, and reports that like an append to the journal: without it none can be made.
+func (c *core) arrive(at belfry.Time) error {
+	err := c.arrivals.arrive(at)
+	if c.wrote != nil && (err != nil || c.refusing) {
+		c.wrote(err)
+	}
+	c.refusing = err != nil
+	return err
+}
+
 // sequencer makes the sequencer over this core, after the replay.
 func (c *core) sequencer(f ingest.Config) *ingest.Sequencer {
 	f.Tree, f.Journal, f.Limits = c.tree, c.journal, c.ingestLimits
@@ -203,7 +214,7 @@ func (c *core) sequencer(f ingest.Config) *ingest.Sequencer {
 		f.Now = time.Now
 	}
 	c.arrivals = openArrivals(c.cfg.Load().Data, c.last, c.journal.Last, c.Log.With("part", "clock"))
-	f.Arrives = c.arrivals.arrive
+	f.Arrives = c.arrive
 	if f.Zone, _ = c.cfg.Load().Zone(); f.Zone == nil { // a wrong one is refused before it gets here
 		f.Zone = time.Local
 	}

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -112,11 +113,12 @@ func TestArrives(t *testing.T) {
 	}
 	written := len(b.records)
 	var told []belfry.Time
-	b.cfg.Arrives = func(at belfry.Time) {
+	b.cfg.Arrives = func(at belfry.Time) error {
 		if len(b.records) != written {
 			t.Error("told after the record was written")
 		}
 		told = append(told, at)
+		return nil
 	}
 	now := belfry.At(b.time())
 	times := []belfry.Time{now - 5, now + belfry.Time(time.Hour.Microseconds()), now}
@@ -129,5 +131,11 @@ func TestArrives(t *testing.T) {
 	}
 	if got := rec.Batches[0].Times; !slices.Equal(got, []belfry.Time{now - 5, now, now}) {
 		t.Errorf("rows at %v", got)
+	}
+	b.cfg.Arrives = func(belfry.Time) error { return errors.New("full") }
+	written = len(b.records)
+	_, _, err := b.Provision(t.Context(), b.who, "custom", strings.NewReader("name\nS\n"), Options{})
+	if belfry.CodeOf(err) != belfry.StorageUnavailable || len(b.records) != written || b.tree.Estate(b.who.Customer).Resource("S") != nil {
+		t.Errorf("a record whose time is refused: %v", err)
 	}
 }

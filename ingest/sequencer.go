@@ -46,8 +46,8 @@ type Config struct {
 	Keep func(at belfry.Time) error
 	// Last is the time of the newest record in the journal, behind which arrival times do not fall by a few seconds.
 	Last belfry.Time
-	// Arrives is told the time of every record before it is written, by the sequencer; may be nil.
-	Arrives func(at belfry.Time)
+	// Arrives is told the time of every record before it is written, by the sequencer, and may refuse it; may be nil.
+	Arrives func(at belfry.Time) error
 	// Stepped is told by how much the clock was set, forward or back, and what it says since; may be nil.
 	Stepped func(by time.Duration, now time.Time)
 	Zone    *time.Location                         // of times that are given without one
@@ -353,7 +353,9 @@ func (s *Sequencer) commit(changes []change) error {
 func (s *Sequencer) publish(changes []change) error {
 	if s.cfg.Arrives != nil {
 		for _, c := range changes {
-			s.cfg.Arrives(c.Time)
+			if err := s.cfg.Arrives(c.Time); err != nil {
+				return s.refused(err)
+			}
 		}
 	}
 	first, err := s.cfg.Journal.Append(s.scratch.encode(changes)...)
