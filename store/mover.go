@@ -72,7 +72,8 @@ type Mover struct {
 	rows     int                             // in the queue and on the way
 	load     int                             // the same, weighed
 	loads    map[belfry.CustomerID]int       // the same, of those who have any
-	records  int                             // the same
+	littles  int                             // the sum of those of loads that are little
+	records  int                             // how many records are in the queue and on the way
 	added    uint64                          // position of the last record added
 	moved    uint64                          // every record up to here is in the store
 	last     map[rowsOf]uint64               // position of the last record with such rows

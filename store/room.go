@@ -10,6 +10,9 @@ import (
 // What waits for the store is limited, as it is in memory. The limit is for all customers together, so one that sends faster
 // than the store takes rows could use it up, and everybody else would be refused. So a quarter more is set aside for
 // customers of which little waits: they are not slowed down, and refused only when that quarter is full, too.
+//
+// The limit can be exceeded: Room knows the number of rows but not their weight, and several bodies may pass it before the
+// first of them is added. So customers of which much waits count as the limit at most when the quarter is given out.
 const (
 	// usualRow is the size up to which a row counts as one, in bytes. Larger ones count as several, so that what waits is
 	// bounded in memory, too.
@@ -99,12 +102,22 @@ func sizeOf(b *belfry.Batch) (bytes int) {
 func (m *Mover) weigh(w *waiting, sign int) {
 	for i := range w.shares {
 		s := &w.shares[i]
-		load := sign * s.load()
-		m.load += load
-		if m.loads[s.customer] += load; m.loads[s.customer] == 0 {
+		before := m.loads[s.customer]
+		after := before + sign*s.load()
+		m.load += after - before
+		m.littles += m.ifLittle(after) - m.ifLittle(before)
+		if m.loads[s.customer] = after; after == 0 {
 			delete(m.loads, s.customer)
 		}
 	}
+}
+
+// ifLittle is the load of a customer if it is little, otherwise 0.
+func (m *Mover) ifLittle(load int) int {
+	if load > m.opt.MaxBacklog/littleShare {
+		return 0
+	}
+	return load
 }
 
 // longestPause is how long Room holds a request up when the backlog is nearly full.
@@ -142,7 +155,7 @@ func (m *Mover) Room(ctx context.Context, c belfry.CustomerID, rows int) error {
 			pause = nil
 		case <-changed:
 		case <-ctx.Done():
-			return belfry.Errorf(belfry.Overloaded, "too many rows wait to be stored: %d of this customer, where a row of more than %d bytes counts as several, and %d may wait in all; send again later", waiting, usualRow, most)
+			return belfry.Errorf(belfry.Overloaded, "too many rows wait to be stored: %d of this customer, where a row of more than %d bytes counts as several and each further day of a body as %d, and %d may wait in all; send again later", waiting, usualRow, dayLoad, most)
 		}
 	}
 }
@@ -163,7 +176,11 @@ func (m *Mover) full(c belfry.CustomerID, rows int) bool {
 	if m.load == 0 || m.load+rows <= most {
 		return false
 	}
-	return !m.little(c, rows) || m.load+rows > most+most/asideShare
+	if !m.little(c, rows) {
+		return true
+	}
+	much := min(m.load-m.littles, most)
+	return much+m.littles+rows > most+most/asideShare
 }
 
 // askedByOthers tells whether a query of another customer had to wait lately. The mutex is held.

@@ -71,6 +71,63 @@ func TestMoverSharesRoom(t *testing.T) {
 	})
 }
 
+// TestRoomIsLeftForOthers: what a body weighs is known only once it has been added, and several bodies of a customer may be let in
+// at the same time. However much that makes, what is set aside stays free for others.
+func TestRoomIsLeftForOthers(t *testing.T) {
+	const a, b, c, d = 1, 2, 3, 4
+	const limit, little = 400_000, 50_000
+	m := NewMover(new(ram), MoverOptions{MaxBacklog: limit})
+	pos := uint64(0)
+	add := func(who belfry.CustomerID, rows, days int) {
+		pos++
+		r := recordOf(who, pos, rows)
+		for i := range r.Batches[0].Times {
+			r.Batches[0].Times[i] = belfry.Time(i%days) * 86_400_000_000
+		}
+		m.Add(r)
+	}
+	check := func(who belfry.CustomerID, rows int, roomy bool) {
+		t.Helper()
+		if m.Roomy(who, rows) != roomy {
+			t.Errorf("room for %d rows of customer %d: want %t, loads %v", rows, who, roomy, m.loads)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := m.Room(ctx, who, rows); (err == nil) != roomy {
+			t.Errorf("%d rows of customer %d: %v", rows, who, err)
+		}
+	}
+	for range 4 { // were let in together, as there was room for 3,900 rows
+		add(a, 3900, 390)
+	}
+	check(a, 1, false)
+	check(b, 1, true)
+	check(b, little, true)
+	check(b, little+1, false)
+
+	add(b, little, 1)
+	check(b, 1, false)
+	check(c, little, true)
+	for range 4 { // another one for which little waited
+		add(c, 3900, 390)
+	}
+	check(c, 1, false)
+	check(d, little, true)
+	add(d, little, 1)
+	check(5, 1, false) // b and d have all that is set aside
+
+	for {
+		part, _, later := m.take()
+		if len(part) == 0 {
+			break
+		}
+		m.settle(part, nil, later)
+	}
+	if m.load != 0 || m.littles != 0 || len(m.loads) != 0 {
+		t.Errorf("nothing waits, and %d, %d, %v is counted", m.load, m.littles, m.loads)
+	}
+}
+
 // TestQueriesOfOthers: when a query had to wait for what another customer has sent, that customer may have less waiting for
 // some time, so that the next query waits less. Its own queries change nothing.
 func TestQueriesOfOthers(t *testing.T) {
