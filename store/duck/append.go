@@ -365,7 +365,7 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err == nil {
-		err = s.writer.exec(ctx, "COMMIT")
+		err = s.files.commit(ctx, s.writer, f)
 	}
 	if err != nil {
 		_ = s.writer.exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
@@ -443,10 +443,8 @@ func (s *Store) fold(ctx context.Context) error {
 		if f == nil {
 			return nil
 		}
-		err := s.writer.exec(ctx, "CHECKPOINT "+f.alias)
-		if err == nil {
-			s.files.folded(f)
-		} else {
+		err := s.files.checkpoint(ctx, s.writer, f)
+		if err != nil {
 			s.files.spoil(f)
 		}
 		losses := s.files.losses()

@@ -129,7 +129,7 @@ func (s *Store) eraseOnce(ctx context.Context, q *conn, c *catalog.Collection, p
 	if err != nil || now != pos {
 		return false, errors.Join(err, unlink(copied))
 	}
-	if err := q.exec(ctx, "CHECKPOINT "+f.alias); err != nil { // its log must not be taken for that of the new file
+	if err := s.files.checkpoint(ctx, q, f); err != nil { // its log must not be taken for that of the new file
 		return false, errors.Join(err, unlink(copied))
 	}
 	held = false // swap gives it back

@@ -75,12 +75,13 @@ type file struct {
 	table      query.Table
 	kinds      map[string]kind // of its columns; never changed, only replaced
 
-	pos    uint64 // highest position in it; only the writer, who holds a reference, looks at it
-	dirty  int64  // bytes in its log, which the engine also holds in memory
-	log    logState
-	signed bool       // it has the id of the instance; see sign
-	grown  int        // rows since token filters were last asked for; the writer's as well
-	fill   vectorFill // the same
+	pos      uint64 // highest position in it; only the writer, who holds a reference, looks at it
+	dirty    int64  // bytes in its log, which the engine also holds in memory
+	log      logState
+	changing int        // commits and checkpoints that are under way
+	signed   bool       // it has the id of the instance; see sign
+	grown    int        // rows since token filters were last asked for; the writer's as well
+	fill     vectorFill // the same
 
 	writes int // transactions that began to write to it, and that ended
 
@@ -395,7 +396,6 @@ func (fs *files) wrote(f *file, pos uint64, kinds map[string]kind) error {
 		f.know(kinds)
 	}
 	fresh := f.dirty == 0
-	fs.checkLog(f, true)
 	var err error
 	if f.dirty, err = unfolded(f); err != nil || !fresh {
 		return err
@@ -432,13 +432,4 @@ func (fs *files) occupy(f *file, yes bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.occupied = yes
-}
-
-// folded takes note of a checkpoint of the file.
-func (fs *files) folded(f *file) {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	f.dirty = 0
-	fs.noteLog(f)
-	f.stampItems()
 }

@@ -18,12 +18,66 @@ import (
 // The engine itself removes the log when it makes a checkpoint, which it also does by itself at the end of a large commit. A
 // checkpoint raises a number in the header of the file before the log goes. So a log that is gone while that number has not
 // changed was taken by somebody else.
+//
+// That comparison needs a log and a number that belong together, and the number from before the commit. Watch and Durable run
+// at any time, also while a commit or a checkpoint is between its steps. They compare then, but note nothing; whoever ends the
+// last commit or checkpoint of the file compares once more and notes what there is. If they noted the number of a checkpoint
+// that a commit has just made, the commit would find no log and the same number, and report a loss.
 
-// logState is what is known about the log of an attached file.
+// logState is what is known about the log of an attached file. It is as it was before the commits and checkpoints that are
+// under way.
 type logState struct {
 	info        os.FileInfo // the log after the last commit; nil: there was none
 	checkpoints uint64      // the number in the header that counts them
 	lost        bool        // rows are only in memory
+}
+
+// commit ends the transaction of c, which has written to f, and checks that the rows are in the log or were checkpointed.
+func (fs *files) commit(ctx context.Context, c *conn, f *file) error {
+	fs.beginChange(f)
+	err := c.exec(ctx, "COMMIT")
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.committed(f, err)
+	return err
+}
+
+// checkpoint writes what is in the log of f into the file. The caller holds f.
+func (fs *files) checkpoint(ctx context.Context, c *conn, f *file) error {
+	fs.beginChange(f)
+	err := c.exec(ctx, "CHECKPOINT "+f.alias)
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	f.changing--
+	if err == nil {
+		fs.folded(f)
+	}
+	return err
+}
+
+// beginChange says that a commit or a checkpoint of the file begins, which may remove or replace its log.
+func (fs *files) beginChange(f *file) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	f.changing++
+}
+
+// committed takes note of the end of a commit. The mutex is held.
+func (fs *files) committed(f *file, err error) {
+	f.changing--
+	if err == nil && f.changing == 0 {
+		fs.checkLog(f, true)
+	}
+}
+
+// folded takes note of a checkpoint. A commit that is under way has its rows in the log that the checkpoint left, or in the
+// file, and looks for itself. The mutex is held.
+func (fs *files) folded(f *file) {
+	f.dirty, f.log.lost = 0, false
+	if f.changing == 0 {
+		fs.noteLog(f)
+	}
+	f.stampItems()
 }
 
 // countCheckpoints reads how often a file has been checkpointed: the higher number of the two headers that the engine
@@ -44,15 +98,15 @@ func countCheckpoints(path string) (n uint64, err error) {
 	return n, nil
 }
 
-// noteLog takes note of the log of a file that has just been attached or checkpointed. The mutex is held.
+// noteLog takes note of the log of a file, of which no commit or checkpoint is under way. The mutex is held.
 func (fs *files) noteLog(f *file) {
 	f.log = logState{}
 	f.log.info, _ = os.Stat(f.path + ".wal") // nil when there is none
 	f.log.checkpoints, _ = countCheckpoints(f.path)
 }
 
-// checkLog looks whether the log of an attached file is still the one that was written to. After a commit there must be
-// one, unless the commit ended with a checkpoint. The mutex is held.
+// checkLog looks whether the log of an attached file is still the one that was written to. After a commit (committed) there
+// must be one, unless a checkpoint was made since it began. The mutex is held.
 func (fs *files) checkLog(f *file, committed bool) {
 	if f.alias == "" || f.stale || f.log.lost || f.log.info == nil && !committed {
 		return
@@ -73,7 +127,9 @@ func (fs *files) checkLog(f *file, committed bool) {
 		return
 	}
 	if n != f.log.checkpoints {
-		fs.noteLog(f)
+		if f.changing == 0 {
+			fs.noteLog(f)
+		}
 		return
 	}
 	f.log.lost = true
@@ -138,9 +194,8 @@ func (fs *files) needMending() bool {
 func (s *Store) mend(ctx context.Context) error {
 	var errs []error
 	for _, f := range s.files.lostLogs() {
-		err := s.writer.exec(ctx, "CHECKPOINT "+f.alias)
+		err := s.files.checkpoint(ctx, s.writer, f)
 		if err == nil {
-			s.files.folded(f)
 			s.cfg.Told("the log " + filepath.Join(f.collection.Name, filepath.Base(f.path)+".wal") + " of the row store was deleted or replaced while the service ran; its rows were saved from memory, and nothing is missing")
 		} else {
 			errs = append(errs, fmt.Errorf("save the rows of %s, whose log was deleted: %w", f.path, err))

@@ -3,9 +3,12 @@ package duck
 import (
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"belfry"
+	"belfry/catalog"
 )
 
 // TestLogDeletedUnderUs deletes, cuts or replaces the log of a file while rows are written to it. It is noticed before the
@@ -108,4 +111,103 @@ func TestLostFirstLogIsRestored(t *testing.T) {
 			t.Errorf("the journal has everything since %d: %d rows, %v, incomplete %v", since, n, err, s.Incomplete())
 		}
 	}
+}
+
+// TestCommitsUnderWatch commits while others look for the log all the time. Every few commits the engine ends one with a
+// checkpoint by itself. Nobody touches the files, so nothing may be reported.
+func TestCommitsUnderWatch(t *testing.T) {
+	commits := uint64(200)
+	if testing.Short() {
+		commits = 12
+	}
+	s := openSmallLog(t, t.TempDir())
+	var told atomic.Int64
+	s.cfg.Told = func(string) { told.Add(1) }
+	stop := make(chan struct{})
+	var watching sync.WaitGroup
+	for _, look := range []func() error{s.Watch, func() error { return s.Durable(0) }} {
+		watching.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if err := look(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	checkpoints := uint64(0)
+	for pos := range commits {
+		must(t, s.Append(t.Context(), manyRows(2+pos, 0, 20_000)))
+		must(t, s.Mend(t.Context()))
+		n, err := countCheckpoints(dayPath(s.cfg.Dir, 0))
+		must(t, err)
+		checkpoints = n
+	}
+	close(stop)
+	watching.Wait()
+	if n := told.Load(); n > 0 || checkpoints < commits/6 {
+		t.Errorf("%d false reports of a lost log, %d checkpoints of %d commits", n, checkpoints, commits)
+	}
+}
+
+// TestCheckpointDuringCommit: what Watch and Durable find while a commit is under way does not change how the commit judges
+// the log at its end. A checkpoint is no loss, and a log that somebody has deleted is one.
+func TestCheckpointDuringCommit(t *testing.T) {
+	checkpoint := func(t *testing.T, s *Store, f *file) {
+		must(t, s.writer.exec(t.Context(), "CHECKPOINT "+f.alias))
+	}
+	remove := func(t *testing.T, _ *Store, f *file) { remove(t, f.path+".wal") }
+	for _, test := range []struct {
+		name          string
+		before, while func(t *testing.T, s *Store, f *file)
+		lost          bool
+	}{
+		{"a checkpoint", nil, checkpoint, false},
+		{"a checkpoint, as there is no log", checkpoint, checkpoint, false},
+		{"a checkpoint of the store", nil, func(t *testing.T, s *Store, f *file) { must(t, s.files.checkpoint(t.Context(), s.writer, f)) }, false},
+		{"a deletion", nil, remove, true},
+	} {
+		s := openWith(t, t.TempDir())
+		must(t, s.Append(t.Context(), manyRows(2, 0, 10)))
+		f := s.files.byName["objectdata"][0]
+		if test.before != nil {
+			test.before(t, s, f)
+			must(t, s.Watch())
+		}
+		s.files.beginChange(f)
+		must(t, s.writer.exec(t.Context(), "INSERT INTO "+f.alias+".main.position VALUES (3)")) // which commits by itself
+		test.while(t, s, f)
+		must(t, s.Watch())
+		if err := s.Durable(0); (err != nil) != test.lost {
+			t.Errorf("%s: Durable during the commit: %v", test.name, err)
+		}
+		s.files.mu.Lock()
+		s.files.committed(f, nil)
+		s.files.mu.Unlock()
+		if lost := s.files.needMending(); lost != test.lost {
+			t.Errorf("%s: the commit calls the log lost: %t", test.name, lost)
+		}
+		must(t, s.Mend(t.Context()))
+		must(t, s.Append(t.Context(), manyRows(4, 0, 10)))
+		remove(t, s, f)
+		if err := s.Durable(0); err == nil {
+			t.Errorf("%s: a deletion afterwards is not noticed", test.name)
+		}
+	}
+}
+
+// openSmallLog opens a store that folds in logs of a megabyte.
+func openSmallLog(t *testing.T, dir string) *Store {
+	t.Helper()
+	cat, err := catalog.Load()
+	must(t, err)
+	s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, logLimit: 1 << 20})
+	must(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s
 }

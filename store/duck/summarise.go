@@ -185,7 +185,7 @@ func (s *Store) replace(ctx context.Context, q *conn, f *file, spans []period, b
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err == nil {
-		err = q.exec(ctx, "COMMIT")
+		err = s.files.commit(ctx, q, f)
 	}
 	if err != nil {
 		_ = q.exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it

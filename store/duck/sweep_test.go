@@ -41,10 +41,7 @@ func TestSweep(t *testing.T) {
 	sweep()
 	listed(2, true)
 	file := s.files.byName["objectdata"][2]
-	if err := s.writer.exec(t.Context(), "CHECKPOINT "+file.alias); err != nil {
-		t.Fatal(err)
-	}
-	s.files.folded(file)
+	must(t, s.files.checkpoint(t.Context(), s.writer, file))
 	listed(2, true)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

@@ -420,7 +420,7 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err == nil {
-		err = s.writer.exec(ctx, "COMMIT")
+		err = s.files.commit(ctx, s.writer, f)
 	}
 	if err != nil {
 		_ = s.writer.exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
