@@ -26,7 +26,8 @@ type place struct {
 	ctx      context.Context
 	patience time.Duration // how long to wait for the place again
 	waits    *waits
-	abort    func() // ends the wait for the client
+	abort    func()      // ends the wait for the client
+	gone     func() bool // tells whether the customer has been removed; nil: it cannot be
 	evicted  atomic.Bool
 
 	mu    sync.Mutex
@@ -54,6 +55,9 @@ func (p *place) wait(f func()) error {
 	p.away = false
 	held := p.held
 	p.mu.Unlock()
+	if p.gone != nil && p.gone() {
+		return errNobody()
+	}
 	if held {
 		return nil
 	}
