@@ -51,6 +51,9 @@ func lockCore(o Options) (*core, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
+	if err := checkKinds(o.Config); err != nil {
+		return nil, err
+	}
 	c := &core{Options: o, accepted: map[string]bool{}}
 	c.use(o.Config)
 	var err error

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -93,4 +94,27 @@ func warnReadable(cfg *Config, log *slog.Logger) {
 	if info, err := os.Stat(cfg.file); err == nil && info.Mode().Perm()&0o077 != 0 {
 		log.Warn("the configuration holds a secret and can be read by others; chmod 600 it, or put the secret into a file", "file", cfg.file, "mode", info.Mode().Perm().String())
 	}
+}
+
+// checkKinds refuses named pipes and devices among the data: whoever opens a pipe waits until somebody writes to it.
+func checkKinds(cfg *Config) (err error) {
+	look := func(root string, deep bool) {
+		filepath.WalkDir(root, func(at string, e fs.DirEntry, failed error) error {
+			switch {
+			case failed != nil:
+				return nil // to be told by whoever needs it
+			case e.IsDir() && at != root && !deep:
+				return fs.SkipDir
+			case e.Type()&(fs.ModeNamedPipe|fs.ModeDevice) != 0:
+				err = fmt.Errorf("%s is a pipe or a device, not a file; move it away", at)
+				return fs.SkipAll
+			}
+			return nil
+		})
+	}
+	look(cfg.Data, false)
+	look(cfg.inside("journal"), true)
+	look(cfg.inside(cfg.Storage.DuckDB.Dir), true)
+	look(cfg.inside(cfg.Meta.SQLite.Path), false)
+	return err
 }

@@ -1,12 +1,15 @@
 package app
 
 import (
+	"errors"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"belfry/journal"
 )
@@ -117,4 +120,23 @@ func TestReadableKeys(t *testing.T) {
 	f(0o400, 0)
 	f(0o640, 3)
 	f(0o604, 3)
+}
+
+// TestPipesAmongData: a pipe in the place of a file is refused before anything opens it and waits.
+func TestPipesAmongData(t *testing.T) {
+	for _, path := range []string{"lock", "format", "arrivals", "meta.db", "journal/instance", "rows/manifest", "rows/objectdata/2026-11-13.duckdb"} {
+		cfg := Default(testCatalog(t))
+		cfg.Data = t.TempDir()
+		at := filepath.Join(cfg.Data, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), unix.Mkfifo(at, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Config: cfg, Catalog: testCatalog(t), Log: slog.New(slog.DiscardHandler)}
+		if _, err := lockCore(o); err == nil || !strings.Contains(err.Error(), at) {
+			t.Errorf("%s: the start says %v", path, err)
+		}
+		if _, err := Verify(t.Context(), o); err == nil || !strings.Contains(err.Error(), at) {
+			t.Errorf("%s: verify says %v", path, err)
+		}
+	}
 }

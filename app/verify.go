@@ -28,7 +28,7 @@ type Verification struct {
 // Verify reads everything in a data folder that no service holds, and tells what is damaged, missing or does not belong
 // together. It changes nothing.
 func Verify(ctx context.Context, o Options) (v Verification, err error) {
-	if err := o.checkFolder(); err != nil {
+	if err := errors.Join(o.checkFolder(), checkKinds(o.Config)); err != nil {
 		return v, err
 	}
 	budget := newBudget(findMemoryLimit("/"))
