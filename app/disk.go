@@ -230,9 +230,12 @@ func (d *disk) lookAt(v *volume) *belfry.Error {
 	if _, err := os.Stat(v.dir); errors.Is(err, os.ErrNotExist) && v.free >= low+reserve {
 		return nil // before the first start; the reserve is made when the folder is there
 	}
-	if v.free < low+reserve || makeReserve(v.file(), reserve) != nil {
+	if v.free < low+reserve {
 		return belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: %s free on %s, but the reserve of %s above storage.min_free %s does not fit; free space or lower the limits",
 			Size(v.free).Rough(), v.dir, Size(reserve).Rough(), Size(low).Rough())
+	}
+	if err := makeReserve(v.file(), reserve); err != nil {
+		return belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: the reserve of %s cannot be made: %v; see that %s can be a file of the service", Size(reserve).Rough(), err, v.file())
 	}
 	return nil
 }
@@ -276,7 +279,7 @@ func (d *disk) spaceOf(name string) (free, total int64) {
 
 func reserved(file string, size int64) bool {
 	info, err := os.Stat(file)
-	return size == 0 || err == nil && info.Size() >= size
+	return size == 0 || err == nil && info.Mode().IsRegular() && info.Size() >= size
 }
 
 func makeReserve(file string, size int64) error {

@@ -39,7 +39,14 @@ func TestDisk(t *testing.T) {
 	f(1000, "", true)
 	f(999, "999 B free on "+cfg.Data+", below storage.min_free 1 kB; free space or lower the limit", true)
 	f(1000, "", true)
-	d.giveUp(folderRows)           // on the same disk
+	d.giveUp(folderRows) // on the same disk
+	if err := os.Mkdir(filepath.Join(cfg.Data, "reserve"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f(10_000, "the reserve of 500 B cannot be made: ", false)
+	if err := os.Remove(filepath.Join(cfg.Data, "reserve")); err != nil {
+		t.Fatal(err)
+	}
 	f(1499, "does not fit", false) // taking it back must not push the disk below the mark
 	f(1500, "", true)
 	d.minFree.Store(0)
