@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"slices"
 	"testing"
 
 	"belfry"
@@ -55,6 +56,59 @@ func TestTurns(t *testing.T) {
 	}
 	if got := behind(109); got > 2*chunkRows+100 {
 		t.Errorf("behind %d rows", got)
+	}
+}
+
+// TestTurnsBetweenLongCommands: after a command that takes long, commands of others go before the next such command, whoever
+// sent that one and however many wait; and short commands that keep coming do not hold up the long ones.
+func TestTurnsBetweenLongCommands(t *testing.T) {
+	for name, long := range map[string]command{
+		"alone":      {alone: true, rows: 99_000},
+		"long":       {rows: roundRows + 1},
+		"open chunk": {rows: openCost * chunkOpen},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := asleep()
+			submit := func(c command, customer belfry.CustomerID) {
+				t.Helper()
+				c.customer = customer
+				if err := s.submit(&c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := func(customers ...belfry.CustomerID) {
+				t.Helper()
+				var got []belfry.CustomerID
+				for _, c := range s.take() {
+					got = append(got, c.customer)
+				}
+				if !slices.Equal(got, customers) {
+					t.Errorf("a round of customers %d, want %d", got, customers)
+				}
+			}
+			short := command{rows: 1}
+			for range 4 {
+				submit(long, 1)
+			}
+			submit(long, 2)
+			submit(long, 2)
+			want(1)
+			submit(short, 3) // comes while the first is decided
+			submit(short, 4)
+			want(3, 4)
+			want(2)
+			submit(short, 3)
+			submit(short, 4)
+			submit(short, 3)
+			want(3, 4, 3)
+			submit(short, 3)
+			want(1) // which would wait for ever otherwise
+			want(3)
+			want(2)
+			want(1)
+			want(1)
+			want()
+		})
 	}
 }
 

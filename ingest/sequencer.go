@@ -116,6 +116,7 @@ type Sequencer struct {
 	mu        sync.Mutex
 	queues    map[belfry.CustomerID][]*command
 	turns     []belfry.CustomerID // customers with something waiting, each once
+	afterLong bool                // the last round was a long command
 	stopped   bool
 	wake      chan struct{}
 	answering map[string]chan struct{} // requests at work, by customer and Idempotency-Key
@@ -160,6 +161,9 @@ type command struct {
 func (c *command) again() *command {
 	return &command{customer: c.customer, views: c.views, rows: c.rows, alone: c.alone, decide: c.decide}
 }
+
+// long tells whether a command takes as much time as a round may, so that no other shares a round with it.
+func (c *command) long() bool { return c.alone || c.rows > roundRows }
 
 // roundRows is how many rows share one fsync at most: enough to make it cheap, few enough to keep everybody's wait short.
 const roundRows = 1 << 16
@@ -254,17 +258,37 @@ func (s *Sequencer) gathers() bool {
 	return len(s.turns) > 0 && s.queues[s.turns[0]][0].gathers
 }
 
-// take picks the commands of the next round, one of each customer in turn, so that nobody waits for another's backlog. One
-// that would make the round longer than roundRows begins the next: those who are in the round would wait for it.
+// take picks the commands of the next round, one of each customer in turn, so that nobody waits for another's backlog. After
+// a long command the short ones of all customers go first: whoever sends little waits for one long command at most, not for
+// one of each customer that sends them. The long ones have every other round, so they are not held up either.
 func (s *Sequencer) take() (round []*command) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.afterLong {
+		round = s.pick(false)
+	}
+	if len(round) == 0 {
+		round = s.pick(true)
+	}
+	s.afterLong = len(round) > 0 && round[len(round)-1].long()
+	return round
+}
+
+// pick takes the commands of a round from the queues, with or without long ones. A command that would make the round longer
+// than roundRows begins the next: those who are in the round would wait for it.
+func (s *Sequencer) pick(long bool) (round []*command) {
+	var passed []belfry.CustomerID // their turn comes in the next round
 	rows := 0
 	for len(s.turns) > 0 && rows < roundRows {
 		who := s.turns[0]
 		c := s.queues[who][0]
+		if !long && c.long() {
+			passed = append(passed, who)
+			s.turns = s.turns[1:]
+			continue
+		}
 		if len(round) > 0 && (c.alone || rows+c.rows > roundRows) {
-			return round
+			break
 		}
 		s.turns = s.turns[1:]
 		if s.queues[who] = s.queues[who][1:]; len(s.queues[who]) > 0 {
@@ -275,8 +299,11 @@ func (s *Sequencer) take() (round []*command) {
 		round = append(round, c)
 		rows += c.rows
 		if c.alone {
-			return round
+			break
 		}
+	}
+	if len(passed) > 0 {
+		s.turns = append(passed, s.turns...)
 	}
 	return round
 }
