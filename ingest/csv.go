@@ -71,6 +71,7 @@ func (c *csvReader) next() (fields [][]byte, line int, err error) {
 		row := c.buf[c.start : c.start+end]
 		if isBlank(row) {
 			c.consume(next, 1)
+			c.skipBlankLines()
 			continue
 		}
 		quoted, ascii := c.split(row)

@@ -83,6 +83,7 @@ func (j *jsonReader) nextLine() (fields [][]byte, line int, err error) {
 		row := j.buf[j.start : j.start+end]
 		j.consume(next, 1)
 		if skipBlanks(row, 0) == len(row) {
+			j.skipBlankLines()
 			continue
 		}
 		fields, err = j.parseAll(row)

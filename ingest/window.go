@@ -85,6 +85,27 @@ func (w *window) consume(n, lines int) {
 	w.line += lines
 }
 
+// skipBlankLines drops the blank lines at the start of what is in the buffer. One that is not there completely, or is longer
+// than a row may be, is left. A body can have hundreds of millions of them and be small when packed, so a line must cost no
+// more than its bytes.
+func (w *window) skipBlankLines() {
+	b := w.buf[w.start:w.end]
+	read, lines := 0, 0
+scan:
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '\n':
+			read = i + 1
+			lines++
+		case c == '\r' && i+1 < len(b) && b[i+1] == '\n':
+		case (c == ' ' || c == '\t') && i-read < w.maxRow:
+		default:
+			break scan
+		}
+	}
+	w.consume(read, lines)
+}
+
 // lineEnd finds, as offsets from the start of the row, where the text of a physical line ends and where the line after
 // it begins; from is any place in that line. At the end of the body both are where the input ends. When the row gets too
 // long, the rest of the line is to be skipped.
