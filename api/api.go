@@ -170,6 +170,7 @@ type Server struct {
 	queries gate
 	reads   gate  // answers that grow with what a customer has
 	work    gate  // one of these at a time works for a customer
+	decode  gate  // bodies that are applied as a whole, see decoding
 	waits   waits // for bodies and answers of queries
 	unread  waits // for clients to read such answers
 	packers packers
@@ -190,7 +191,7 @@ func New(c Config) *Server {
 		c.Trusted = c.Now
 	}
 	s := &Server{Config: c, mux: http.NewServeMux(), meter: newMeter(c.Register)}
-	s.work.line = workLine
+	s.work.line, s.decode.line = workLine, workLine
 	s.SetLimits(c.Limits)
 	s.bulk.register(c.Register)
 	s.Hub.register(c.Register)

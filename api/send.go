@@ -126,6 +126,11 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 		defer held.Close()
 		b.Body, b.Digest = held, held.digest
 	}
+	if b.Atomic || b.DryRun || b.IdempotencyKey != "" {
+		d := &decoding{Reader: b.Body, turns: &s.decode, ctx: r.ctx(), customer: r.customer}
+		defer d.pause()
+		b.Body = d
+	}
 	status, text, err := s.Send(r.ctx(), b)
 	if err != nil {
 		return err

@@ -1,0 +1,44 @@
+package api
+
+import (
+	"context"
+	"io"
+	"runtime"
+
+	"belfry"
+)
+
+// decoding is a body that is decoded completely before it is applied. Few such bodies of a customer are decoded at a time, so
+// that they leave processors to others: nothing is gained by more, since the sequencer takes them one by one. A body has its
+// turn from the time a read has given something until the next read; so one that arrives slowly keeps nobody waiting. The
+// last bytes are decoded without a turn, and so are bodies that arrive in one read.
+type decoding struct {
+	io.Reader
+	turns    *gate
+	ctx      context.Context
+	customer belfry.CustomerID
+	has      bool // a turn
+}
+
+func (d *decoding) Read(p []byte) (int, error) {
+	d.pause()
+	n, err := d.Reader.Read(p)
+	if err != nil {
+		return n, err
+	}
+	if d.has = d.turns.enter(d.ctx, d.customer, decoders()); !d.has {
+		return 0, belfry.Errorf(belfry.Overloaded, "too many bodies of this customer wait to be decoded; send it again shortly")
+	}
+	return n, nil
+}
+
+// pause gives the turn to another body.
+func (d *decoding) pause() {
+	if d.has {
+		d.has = false
+		d.turns.leave(d.customer)
+	}
+}
+
+// decoders is how many bodies of a customer are decoded at a time: the sequencer has a processor, others share the rest.
+func decoders() int { return max(1, runtime.GOMAXPROCS(0)/2) }
