@@ -19,15 +19,15 @@ func TestBlankLines(t *testing.T) {
 	const maxRow = 64
 	many := strings.Repeat("\n", fullBuffer+7) + strings.Repeat(" \t\r\n", fullBuffer/4+3)
 	for body, want := range map[string][]string{
-		"\n\r\n  \nx\n\n\t\n \r\ny\n\n\n":                   {"4 x", "8 y"},
-		"x\n" + many + "y\n":                                   {"1 x", fmt.Sprintf("%d y", 2+strings.Count(many, "\n"))},
-		"\n\n \rx\n":                                           {`3 " \rx"`},
-		"\n\n\r\r\nx":                                           {`3 "\r"`, "4 x"},
-		"\n\n" + strings.Repeat(" ", maxRow) + "\nx\n":         {"4 x"},
-		"\n\n" + strings.Repeat(" ", maxRow) + "\r\nx\n":       {"4 x"},
-		"\n\n" + strings.Repeat(" ", maxRow+1) + "\nx\n":       {"3 error", "4 x"},
+		"\n\r\n  \nx\n\n\t\n \r\ny\n\n\n": {"4 x", "8 y"},
+		"x\n" + many + "y\n":              {"1 x", fmt.Sprintf("%d y", 2+strings.Count(many, "\n"))},
+		"\n\n \rx\n":                      {`3 " \rx"`},
+		"\n\n\r\r\nx":                     {`3 "\r"`, "4 x"},
+		"\n\n" + strings.Repeat(" ", maxRow) + "\nx\n":          {"4 x"},
+		"\n\n" + strings.Repeat(" ", maxRow) + "\r\nx\n":        {"4 x"},
+		"\n\n" + strings.Repeat(" ", maxRow+1) + "\nx\n":        {"3 error", "4 x"},
 		"\n\n" + strings.Repeat(" ", maxRow+1) + "\n\n\n \nx\n": {"3 error", "7 x"},
-		"\n\n  ":  {},
+		"\n\n  ":   {},
 		"\n\n  \r": {},
 	} {
 		for how, r := range map[string]io.Reader{"whole": strings.NewReader(body), "by bytes": iotest.OneByteReader(strings.NewReader(body))} {
