@@ -34,6 +34,7 @@ type budget struct {
 	streams             int
 	ballast             int
 	header, received    int // of a connection: its request header, and data of HTTP/2 that nobody has read yet
+	perConnection       int // requests of HTTP/2 on one connection
 }
 
 // plenty is the memory from which on every part has its usual size.
@@ -56,11 +57,12 @@ func newBudget(l memoryLimit) *budget {
 		held: min(256*mib, n/16), heldBody: min(64*mib, n/16), row: max(16<<10, min(1*mib, n/32768)),
 		texts: max(8*mib, n/24),
 		bulk:  int(max(4, min(64, n/(32*mib)))), connections: int(max(100, min(10_000, n/16/(32<<10)))),
-		streams: int(max(16, min(1000, n/(2*mib)))), ballast: int(min(32*mib, n/64)), header: 32 << 10, received: 64 << 10,
+		streams: int(max(16, min(1000, n/(2*mib)))), ballast: int(min(32*mib, n/64)), header: 16 << 10, received: 64 << 10,
+		perConnection: 32,
 	}
 	if l.bytes == 0 || l.bytes >= plenty { // the usual sizes, which are not a fraction of anything
 		b.engineMost, b.backlogRows, b.chunk, b.held, b.row, b.connections, b.answers = 16*b.engine, 500_000, 8*mib, 256*mib, 1*mib, 10_000, 1<<30
-		b.header, b.received = 128<<10, 1*mib // a query in an address may be long
+		b.header, b.received, b.perConnection = 128<<10, 1*mib, 100 // a query in an address may be long
 	}
 	if l.bytes == 0 || l.bytes >= plenty { // texts stay, so they may have more where there is more
 		b.texts = max(128*mib, l.bytes/16)

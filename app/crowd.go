@@ -1,155 +1,272 @@
 package app
 
 import (
+	"container/list"
 	"crypto/tls"
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 )
 
-// crowded is a listener that serves no more connections than it has places: each costs memory before it has said a word.
-// The next one is accepted and waits, those after it wait in the kernel's queue. Clients keep connections open that they
-// do not need at the moment; while somebody waits, the one that has been idle longest makes room, and who is answered is
-// told not to come back on the same connection.
+// crowded is a listener that serves no more connections than it has places: each costs memory before it has sent a
+// byte. Connections that find no place wait in a list. Every connection is accepted at once, so that those of one address
+// cannot delay those of another in the kernel's queue.
 //
-// No address may have more than half of the places while others want some. When there is no idle connection, an address
-// that has more than half makes room with a connection on which nothing has been asked yet, else with its oldest. Addresses of IPv6 count by their network of 64 bits. Behind a proxy all come from one address: as
-// long as there is no other, it has everything.
+// A place goes to the waiting address that has the fewest connections. While somebody waits, room is made, see victim, and
+// answers tell their clients not to come back on the same connection. Addresses of IPv6 count by their network of 64
+// bits. Behind a proxy all connections come from one address: as long as there is no other, it has everything.
 type crowded struct {
 	net.Listener
 	places int
-	freed  chan struct{} // holds one: somebody has left, or become idle
-	once   sync.Once
-	closed chan struct{}
+	most   int // that wait, half of them of one address
+	inUse  *requests
 
 	mu      sync.Mutex
-	open    int
-	conns   map[*placed]struct{}
-	by      map[string]int // open connections of an address
-	count   uint64         // of all connections so far
-	refused int
-	idle    placed // head of a ring of idle connections, idle longest first
-	idles   int
-	waiting bool
-	evicted int
+	changed sync.Cond // admitted, err or closed
+	err     error     // of the listener; the next Accept returns it
+	closed  bool
+
+	open     int
+	sources  map[string]*source
+	idle     list.List // of *placed, idle longest first
+	waiting  []*placed // in the order of arrival
+	admitted []*placed // have a place, and Accept has not returned them yet
+
+	evicted, refused int
 }
 
-func crowdedListener(l net.Listener, places int) *crowded {
-	c := &crowded{Listener: l, places: places, freed: make(chan struct{}, 1), closed: make(chan struct{}), conns: map[*placed]struct{}{}, by: map[string]int{}}
-	c.idle.next, c.idle.prev = &c.idle, &c.idle
+// source is an address with its connections.
+type source struct {
+	address       string
+	open, waiting int
+	fresh, asked  list.List // of *placed: nothing has been asked yet, and a request is in progress; oldest first
+}
+
+// placed is a connection that gives its place back when it is closed.
+type placed struct {
+	net.Conn
+	crowd *crowded
+	from  *source
+	in    *list.List // idle, or one of from; nil without a place
+	at    *list.Element
+	left  bool
+}
+
+// crowdedListener starts to accept connections; Close ends that.
+func crowdedListener(l net.Listener, places, waiting int) *crowded {
+	c := &crowded{Listener: l, places: places, most: waiting, inUse: newRequests(places), sources: map[string]*source{}}
+	c.changed.L = &c.mu
+	go c.run()
 	return c
 }
 
-// Accept waits for a connection, then for a place.
-func (l *crowded) Accept() (net.Conn, error) {
+// run accepts until the listener is closed. After an error it goes on when Accept has returned that, so the server decides
+// how long to pause.
+func (l *crowded) run() {
 	for {
 		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
+		l.mu.Lock()
+		switch {
+		case l.closed:
+			l.mu.Unlock()
+			if err == nil {
+				c.Close()
+			}
+			return
+		case err == nil:
+			l.arrive(c)
+		default:
+			l.err = err
+			l.changed.Broadcast()
+			for l.err != nil && !l.closed {
+				l.changed.Wait()
+			}
 		}
-		p := &placed{Conn: c, crowd: l, address: addressOf(c.RemoteAddr()), fresh: true}
-		for {
-			taken, refused := l.take(p)
-			if taken {
+		l.mu.Unlock()
+	}
+}
+
+// Accept waits for a connection that has a place.
+func (l *crowded) Accept() (net.Conn, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		if l.closed {
+			return nil, net.ErrClosed
+		}
+		for len(l.admitted) > 0 {
+			p := l.admitted[0]
+			l.admitted = slices.Delete(l.admitted, 0, 1)
+			if !p.left {
 				return p, nil
 			}
-			if refused {
-				c.Close()
-				break
-			}
-			select {
-			case <-l.freed:
-			case <-l.closed:
-				c.Close()
-				return nil, net.ErrClosed
-			}
 		}
+		if err := l.err; err != nil {
+			l.err = nil
+			l.changed.Broadcast()
+			return nil, err
+		}
+		l.changed.Wait()
 	}
 }
 
-// addressOf is what counts as one address.
-func addressOf(a net.Addr) string {
-	if a == nil {
-		return ""
-	}
-	ap, err := netip.ParseAddrPort(a.String())
-	if err != nil {
-		return a.String()
-	}
-	ip := ap.Addr().Unmap()
-	if ip.Is6() {
-		if network, err := ip.WithZone("").Prefix(64); err == nil {
-			return network.String()
-		}
-	}
-	return ip.String()
-}
-
-// take takes a place, that of another connection when there is no other. A connection of an address that has its share
-// already is refused when others want a place.
-func (l *crowded) take(p *placed) (taken, refused bool) {
+// Close closes the connections that Accept has not returned, too.
+func (l *crowded) Close() error {
 	l.mu.Lock()
-	if l.waiting = l.open >= l.places; !l.waiting {
-		l.count++
-		p.number = l.count
-		l.open++
-		l.conns[p] = struct{}{}
-		l.by[p.address]++
-		l.mu.Unlock()
-		return true, false
+	l.closed = true
+	for _, p := range slices.Concat(l.waiting, l.admitted) {
+		p.Conn.Close()
 	}
-	victim := l.victim(p)
-	if victim == nil && l.by[p.address] > l.places/2 && len(l.by) > 1 {
-		l.refused++
-		l.mu.Unlock()
-		return false, true
-	}
-	if victim != nil {
-		l.evicted++
-	}
+	l.waiting, l.admitted = nil, nil
+	l.changed.Broadcast()
 	l.mu.Unlock()
-	if victim != nil {
-		victim.Close() // and freed says so
-	}
-	return false, false
+	return l.Listener.Close()
 }
 
-// victim is the connection that makes room for p; nil when there is none. The mutex is held.
-func (l *crowded) victim(p *placed) (victim *placed) {
-	if l.idles > 0 {
-		return l.idle.next
+// arrive gives a connection a place or lets it wait. The mutex is held, as in the methods below.
+func (l *crowded) arrive(c net.Conn) {
+	address := addressOf(c.RemoteAddr())
+	from := l.sources[address]
+	if from == nil {
+		from = &source{address: address}
+		l.sources[address] = from
 	}
-	hog := ""
-	for address, n := range l.by {
-		if n > l.by[hog] || n == l.by[hog] && address < hog {
-			hog = address
+	from.waiting++
+	l.waiting = append(l.waiting, &placed{Conn: c, crowd: l, from: from})
+	l.settle()
+	if from.waiting > l.most/2 {
+		l.refuse(from)
+	} else if len(l.waiting) > l.most {
+		most := from
+		for _, p := range l.waiting {
+			if p.from.waiting > most.waiting {
+				most = p.from
+			}
+		}
+		l.refuse(most)
+	}
+}
+
+// refuse closes the connection of an address that began to wait last.
+func (l *crowded) refuse(from *source) {
+	for i, p := range slices.Backward(l.waiting) {
+		if p.from == from {
+			l.waiting = slices.Delete(l.waiting, i, i+1)
+			p.Conn.Close()
+			l.refused++
+			from.waiting--
+			l.forget(from)
+			return
 		}
 	}
-	share := l.by[hog] > l.places/2
-	if !share || hog == p.address {
+}
+
+// settle gives places to those who wait, as far as there are any or room can be made.
+func (l *crowded) settle() {
+	for len(l.waiting) > 0 {
+		next := 0
+		for i, p := range l.waiting {
+			if p.from.open < l.waiting[next].from.open {
+				next = i
+			}
+		}
+		p := l.waiting[next]
+		if l.open >= l.places {
+			victim := l.victim(p.from)
+			if victim == nil { // then there is none for those with more connections either
+				return
+			}
+			l.evicted++
+			victim.leave()
+			victim.Conn.Close()
+		}
+		l.waiting = slices.Delete(l.waiting, next, next+1)
+		p.from.waiting--
+		p.from.open++
+		l.open++
+		p.moveTo(&p.from.fresh)
+		l.admitted = append(l.admitted, p)
+		l.changed.Broadcast()
+	}
+}
+
+// victim is the connection that makes room for one of an address; nil when there is none. The connection that has been idle
+// longest goes first. Otherwise the address with most connections makes room if it has more than half of all places, with
+// a connection on which nothing has been asked yet or else with its oldest. If it has less than that, but far more
+// than the one that waits, it only has to give up a connection on which nothing has been asked.
+func (l *crowded) victim(of *source) *placed {
+	if e := l.idle.Front(); e != nil {
+		return e.Value.(*placed)
+	}
+	var from *source
+	for _, s := range l.sources {
+		if s == of || s.open <= l.places/2 && (s.fresh.Len() == 0 || s.open <= 8*of.open+8) {
+			continue
+		}
+		if from == nil || s.open > from.open || s.open == from.open && s.address < from.address {
+			from = s
+		}
+	}
+	if from == nil {
 		return nil
 	}
-	for c := range l.conns {
-		if c.address == hog && (victim == nil || c.before(victim)) {
-			victim = c
-		}
+	e := from.fresh.Front()
+	if e == nil {
+		e = from.asked.Front()
 	}
-	return victim
+	if e == nil {
+		return nil
+	}
+	return e.Value.(*placed)
 }
 
-// before tells which of two connections makes room first: one that has asked for nothing yet, then the older one.
-func (p *placed) before(o *placed) bool {
-	if p.fresh != o.fresh {
-		return p.fresh
+// forget drops an address that has no connections.
+func (l *crowded) forget(s *source) {
+	if s.open == 0 && s.waiting == 0 {
+		delete(l.sources, s.address)
 	}
-	return p.number < o.number
 }
 
-// Close ends the wait for a place, too.
-func (l *crowded) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return l.Listener.Close()
+// moveTo puts a connection at the end of a list, nil for none.
+func (p *placed) moveTo(to *list.List) {
+	if p.in != nil {
+		p.in.Remove(p.at)
+	}
+	if p.in = to; to != nil {
+		p.at = to.PushBack(p)
+	}
+}
+
+// leave gives the place back.
+func (p *placed) leave() {
+	if p.left {
+		return
+	}
+	p.left = true
+	p.moveTo(nil)
+	p.crowd.open--
+	p.from.open--
+	p.crowd.forget(p.from)
+}
+
+func (p *placed) Close() error {
+	err := p.Conn.Close()
+	p.crowd.mu.Lock()
+	defer p.crowd.mu.Unlock()
+	p.leave()
+	p.crowd.settle()
+	return err
+}
+
+// CloseWrite lets the server say that it has said everything, before it hangs up on a client that still sends: otherwise
+// the kernel would throw the answer away.
+func (p *placed) CloseWrite() error {
+	if c, ok := p.Conn.(interface{ CloseWrite() error }); ok {
+		return c.CloseWrite()
+	}
+	return nil
 }
 
 // watch is told by the server what its connections are doing.
@@ -163,11 +280,15 @@ func (l *crowded) watch(c net.Conn, s http.ConnState) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p.active()
-	p.fresh = s == http.StateNew
-	if s == http.StateIdle && !p.left {
-		p.rest()
-		l.poke()
+	if p.left {
+		return
+	}
+	switch s {
+	case http.StateActive:
+		p.moveTo(&p.from.asked)
+	case http.StateIdle:
+		p.moveTo(&l.idle)
+		l.settle()
 	}
 }
 
@@ -179,7 +300,7 @@ func (l *crowded) at(d *door) {
 		if l.full() {
 			w.Header().Set("Connection", "close")
 		}
-		behind.ServeHTTP(w, r)
+		l.inUse.serve(behind, w, r)
 	})
 }
 
@@ -187,79 +308,34 @@ func (l *crowded) at(d *door) {
 func (l *crowded) full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.waiting
-}
-
-func (l *crowded) poke() {
-	select {
-	case l.freed <- struct{}{}:
-	default:
-	}
+	return len(l.waiting) > 0
 }
 
 // counts are for the metrics.
-func (l *crowded) counts() (open, idle, evicted int) {
+func (l *crowded) counts() (open, idle, evicted, refused int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.open, l.idles, l.evicted
+	return l.open, l.idle.Len(), l.evicted, l.refused
 }
 
-// placed is a connection that gives its place back when it is closed.
-type placed struct {
-	net.Conn
-	crowd      *crowded
-	prev, next *placed // in the ring of idle ones; nil while something is asked
-	left       bool
-
-	address string
-	number  uint64 // in the order of arrival
-	fresh   bool   // nothing has been asked yet
-}
-
-func (p *placed) Close() error {
-	defer p.leave()
-	return p.Conn.Close()
-}
-
-// CloseWrite lets the server say that it has said everything, before it hangs up on a client that still sends: otherwise
-// the kernel would throw the answer away.
-func (p *placed) CloseWrite() error {
-	if c, ok := p.Conn.(interface{ CloseWrite() error }); ok {
-		return c.CloseWrite()
+// addressOf is what counts as one address.
+func addressOf(a net.Addr) string {
+	if a == nil {
+		return ""
 	}
-	return nil
+	return sourceOf(a.String())
 }
 
-func (p *placed) leave() {
-	l := p.crowd
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if p.left {
-		return
+func sourceOf(address string) string {
+	ap, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return address
 	}
-	p.left = true
-	p.active()
-	l.open--
-	delete(l.conns, p)
-	if l.by[p.address]--; l.by[p.address] == 0 {
-		delete(l.by, p.address)
+	ip := ap.Addr().Unmap()
+	if ip.Is6() {
+		if network, err := ip.WithZone("").Prefix(64); err == nil {
+			return network.String()
+		}
 	}
-	l.poke()
-}
-
-// active takes the connection off the list of idle ones. The mutex is held.
-func (p *placed) active() {
-	if p.next != nil {
-		p.prev.next, p.next.prev = p.next, p.prev
-		p.prev, p.next = nil, nil
-		p.crowd.idles--
-	}
-}
-
-// rest puts the connection at the end of the ring of idle ones. The mutex is held.
-func (p *placed) rest() {
-	head := &p.crowd.idle
-	p.prev, p.next = head.prev, head
-	p.prev.next, p.next.prev = p, p
-	p.crowd.idles++
+	return ip.String()
 }

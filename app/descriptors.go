@@ -11,6 +11,7 @@ import (
 // those that storing needs.
 type descriptors struct {
 	connections int // to the API
+	waiting     int // to the API, without a place
 	streams     int // to receivers
 	files       int // of rows that queries may open; the store may have as many again for logs and for writing
 }
@@ -23,6 +24,8 @@ const (
 	leastDescriptors = 200
 	// mostFiles is how many files of rows queries may need: two at a time, over some years.
 	mostFiles = 2000
+	// leastWaiting and mostWaiting are how many connections may wait for a place; it is a quarter of the places between them.
+	leastWaiting, mostWaiting = 32, 512
 )
 
 // divideDescriptors divides the limit of the process, which the Go runtime has raised as far as it may.
@@ -41,7 +44,8 @@ func divide(limit uint64, connections int) (d descriptors, err error) {
 	rest := int(min(limit, math.MaxInt32)) - baseDescriptors
 	d.files = min(mostFiles, rest/4)
 	rest -= 2 * d.files
-	d.connections = min(connections, rest*3/4)
-	d.streams = rest - d.connections
+	d.connections = min(connections, rest*5/8)
+	d.waiting = min(max(leastWaiting, min(mostWaiting, d.connections/4)), rest/8)
+	d.streams = rest - d.connections - d.waiting
 	return d, nil
 }

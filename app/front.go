@@ -28,8 +28,13 @@ type front struct {
 	taken                map[string]string // addresses, by the setting that says so
 }
 
-// localConnections is how many connections the listener for administration and the control socket each serve.
-const localConnections = 16
+// localConnections is how many connections the listener for administration and the control socket each serve, and
+// localWaiting how many wait for that, half of them of one address.
+const localConnections, localWaiting = 16, 64
+
+// mostFrame is the longest frame of HTTP/2, the least that the protocol allows. A connection takes memory for a whole frame as
+// soon as its length has come.
+const mostFrame = 16 << 10
 
 // door is one socket with a server that can be exchanged.
 type door struct {
@@ -82,7 +87,7 @@ func (d *door) close(ctx context.Context) {
 	<-d.done
 }
 
-func listen(cfg *Config, connections int, b *budget, ready func() error, log *slog.Logger, failed chan<- error) (_ *front, err error) {
+func listen(cfg *Config, n descriptors, b *budget, ready func() error, log *slog.Logger, failed chan<- error) (_ *front, err error) {
 	f, starting := &front{dir: cfg.Data, names: cfg.hostNames()}, api.Starting(ready)
 	defer func() {
 		if err != nil {
@@ -107,18 +112,21 @@ func listen(cfg *Config, connections int, b *budget, ready func() error, log *sl
 		secure = f.cert.config()
 	}
 	log = log.With("part", "http")
-	f.crowd = crowdedListener(l, connections)
+	f.crowd = crowdedListener(l, n.connections, n.waiting)
 	f.main = newDoor(f.crowd, starting, secure, log, "API listener", failed, f.crowd.at, func(d *door) {
 		d.server.ReadHeaderTimeout = min(d.server.ReadHeaderTimeout, time.Duration(cfg.Limits.Idle))
 		d.server.MaxHeaderBytes = b.header
-		d.server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: b.received, MaxReceiveBufferPerStream: b.received}
+		d.server.HTTP2 = &http.HTTP2Config{
+			MaxConcurrentStreams: b.perConnection, MaxReadFrameSize: mostFrame, MaxReceiveBufferPerConnection: b.received, MaxReceiveBufferPerStream: b.received,
+			WriteByteTimeout: time.Duration(cfg.Limits.Idle),
+		}
 	})
 	if cfg.AdminListen != "" {
 		l, err := net.Listen("tcp", cfg.AdminListen)
 		if err != nil {
 			return nil, fmt.Errorf("listen on %s: %w", cfg.AdminListen, err)
 		}
-		f.admin = newDoor(crowdedListener(l, localConnections), starting, nil, log, "admin listener", failed)
+		f.admin = newDoor(crowdedListener(l, localConnections, localWaiting), starting, nil, log, "admin listener", failed)
 		f.taken["admin_listen"] = l.Addr().String()
 		log.Info("listening for administration", "addr", l.Addr())
 		if local, _ := loopback(cfg.AdminListen); !local {
@@ -128,7 +136,7 @@ func listen(cfg *Config, connections int, b *budget, ready func() error, log *sl
 	if l, err = listenControl(cfg.Data); err != nil {
 		return nil, err
 	}
-	f.control = newDoor(crowdedListener(l, localConnections), starting, nil, log, "control socket", failed)
+	f.control = newDoor(crowdedListener(l, localConnections, localWaiting), starting, nil, log, "control socket", failed)
 	log.Info("listening", "scheme", scheme, "addr", addr)
 	return f, nil
 }

@@ -123,7 +123,7 @@ func (s *service) open(ctx context.Context) (err error) {
 	if s.descriptors.connections < cfg.Limits.Connections {
 		s.Log.Warn("the limit of open files allows fewer connections than limits.connections", "connections", s.descriptors.connections, "limit", cfg.Limits.Connections)
 	}
-	if s.front, err = listen(cfg, s.descriptors.connections, s.budget, s.ready, s.Log, s.failed); err != nil {
+	if s.front, err = listen(cfg, s.descriptors, s.budget, s.ready, s.Log, s.failed); err != nil {
 		return err
 	}
 	s.disk = newDisk(cfg, s.faults, s.Log.With("part", "disk"))

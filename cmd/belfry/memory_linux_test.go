@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +16,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 )
 
 // group makes a control group with so much memory; the test is skipped where it may not.
@@ -344,4 +349,77 @@ func TestSmallContainerKeptWaiting(t *testing.T) {
 		t.Errorf("afterwards: %s", a.body)
 	}
 	p.stop()
+}
+
+// TestSmallContainerStreams: in 512 MiB, an address opens hundreds of connections of HTTP/2 with as many requests as each may have. The
+// requests have long headers and either no body or no window for their answers. Another address is served all the while, and
+// the system never has to end the process.
+func TestSmallContainerStreams(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
+	dir := group(t, 512<<20)
+	p := newProcess(t, func(p *process) { p.as, p.flags = inGroup(dir), []string{"--tls-self-signed"} })
+	address := strings.TrimPrefix(p.base, "https://")
+	other := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true,
+		DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 9)}}).DialContext,
+	}}
+	ready := func() error {
+		res, err := other.Get(p.base + "/readyz")
+		if err != nil {
+			return err
+		}
+		defer res.Body.Close()
+		if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s %w", res.Status, err)
+		}
+		return nil
+	}
+	for _, attack := range []struct{ method, path string }{{"POST", "/api/session"}, {"GET", "/api/openapi.json"}, {"GET", "/healthz"}} {
+		var conns []net.Conn
+		for i := range 350 {
+			c, err := manyStreams(address, attack.method, attack.path)
+			if err != nil {
+				t.Fatalf("connection %d for %s: %v", i, attack.path, err)
+			}
+			conns = append(conns, c)
+			if i%10 > 0 {
+				continue
+			}
+			if err := ready(); err != nil {
+				t.Errorf("beside %d connections for %s: %v", i, attack.path, err)
+			}
+		}
+		t.Logf("beside %s %s: memory %d MiB at most", attack.method, attack.path, p.memory("VmHWM"))
+		for _, c := range conns {
+			c.Close()
+		}
+	}
+	if n := killed(t, dir); n != "0" {
+		t.Errorf("%s processes were ended by the system", n)
+	}
+	p.stop()
+}
+
+// manyStreams opens a connection with a hundred requests, whose answers it does not take. Writing fails when the connection is
+// closed meanwhile, which is no error here.
+func manyStreams(address, method, path string) (net.Conn, error) {
+	c, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+	if err != nil {
+		return nil, err
+	}
+	c.SetWriteDeadline(time.Now().Add(5 * time.Second))
+	io.WriteString(c, http2.ClientPreface)
+	f := http2.NewFramer(c, nil)
+	f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+	for i := range uint32(100) {
+		var block bytes.Buffer
+		e := hpack.NewEncoder(&block)
+		for _, h := range [][2]string{{":method", method}, {":scheme", "https"}, {":authority", "localhost"}, {":path", path}, {"x-pad", strings.Repeat("a", 14_000)}} {
+			e.WriteField(hpack.HeaderField{Name: h[0], Value: h[1], Sensitive: true}) // not to be remembered
+		}
+		f.WriteHeaders(http2.HeadersFrameParam{StreamID: 2*i + 1, BlockFragment: block.Bytes(), EndStream: method == "GET", EndHeaders: true})
+	}
+	return c, nil
 }

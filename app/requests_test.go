@@ -1,0 +1,184 @@
+package app
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// TestRequestShares: an address may have all requests; a few more are for addresses that have few.
+func TestRequestShares(t *testing.T) {
+	q := newRequests(64)
+	f := func(from string, n, want int) {
+		t.Helper()
+		got := 0
+		for range n {
+			if q.begin(from) {
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %d of %d may be served, want %d", from, got, n, want)
+		}
+	}
+	f("a", 100, 64)
+	f("b", 10, 4)
+	f("c", 10, 4)
+	f("d", 10, 4)
+	f("e", 10, 4)
+	f("f", 10, 0) // five quarters are the most
+	for range 17 {
+		q.end("a")
+	}
+	f("a", 10, 1)
+	f("g", 10, 4)
+	for from, n := range map[string]int{"a": 48, "b": 4, "c": 4, "d": 4, "e": 4, "g": 4} {
+		for range n {
+			q.end(from)
+		}
+	}
+	if q.n != 0 || len(q.by) != 0 {
+		t.Errorf("%d requests of %v are left", q.n, q.by)
+	}
+}
+
+// rawHTTP2 is a client that sends and reads frames one by one.
+type rawHTTP2 struct {
+	t *testing.T
+	*http2.Framer
+}
+
+// crowdHTTP2 is a server with some places, and a connection to it with a window of so many bytes for answers.
+func crowdHTTP2(t *testing.T, places int, window uint32, h http.HandlerFunc) (*crowded, *rawHTTP2) {
+	t.Helper()
+	in, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := crowdedListener(in, places, 32)
+	d := newDoor(l, h, nil, slog.New(slog.DiscardHandler), "test", make(chan error, 1), l.at, func(d *door) {
+		d.server.Protocols = new(http.Protocols)
+		d.server.Protocols.SetUnencryptedHTTP2(true)
+	})
+	t.Cleanup(func() {
+		d.server.Close()
+		<-d.done
+	})
+	c, err := net.Dial("tcp", in.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	fmt.Fprint(c, http2.ClientPreface)
+	raw := &rawHTTP2{t, http2.NewFramer(c, c)}
+	raw.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+	if err := raw.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}); err != nil {
+		t.Fatal(err)
+	}
+	return l, raw
+}
+
+func (r *rawHTTP2) get(stream uint32) {
+	r.t.Helper()
+	var block bytes.Buffer
+	e := hpack.NewEncoder(&block)
+	for _, f := range [][2]string{{":method", "GET"}, {":scheme", "http"}, {":authority", "localhost"}, {":path", "/"}} {
+		e.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]})
+	}
+	if err := r.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// answer reads until the header of an answer has come.
+func (r *rawHTTP2) answer() *http2.MetaHeadersFrame {
+	r.t.Helper()
+	for {
+		f, err := r.ReadFrame()
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if f, ok := f.(*http2.MetaHeadersFrame); ok {
+			return f
+		}
+	}
+}
+
+func headerOf(f *http2.MetaHeadersFrame) map[string]string {
+	h := map[string]string{}
+	for _, f := range f.Fields {
+		h[f.Name] = f.Value
+	}
+	return h
+}
+
+// TestRequestsInProgress: one request too many on a connection of HTTP/2 gets 503 without a body, even when the client has no window
+// for answers, and the connection ends.
+func TestRequestsInProgress(t *testing.T) {
+	began, end, n := make(chan bool), make(chan bool), new(atomic.Int64)
+	l, c := crowdHTTP2(t, 4, 0, func(http.ResponseWriter, *http.Request) {
+		if n.Add(1) <= 4 {
+			began <- true
+			<-end
+		}
+	})
+	defer close(end)
+	for i := range uint32(4) {
+		c.get(1 + 2*i)
+		<-began
+	}
+	c.get(9)
+	for ended, goAway := false, false; !ended || !goAway; {
+		f, err := c.ReadFrame()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch f := f.(type) {
+		case *http2.MetaHeadersFrame:
+			ended = f.StreamEnded()
+			if h := headerOf(f); f.StreamID != 9 || h[":status"] != "503" || h["retry-after"] != "1" || h["content-length"] != "0" {
+				t.Fatalf("stream %d: %v", f.StreamID, h)
+			}
+		case *http2.DataFrame:
+			ended = f.StreamEnded()
+			if len(f.Data()) > 0 {
+				t.Errorf("a body: %q", f.Data())
+			}
+		case *http2.GoAwayFrame:
+			goAway = true
+		}
+	}
+	if n.Load() != 4 || l.inUse.count() != 1 {
+		t.Errorf("%d served, %d refused", n.Load(), l.inUse.count())
+	}
+}
+
+// TestRequestsUnread: a request is in progress until its answer has been taken, however short that is.
+func TestRequestsUnread(t *testing.T) {
+	_, c := crowdHTTP2(t, 4, 0, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "short") })
+	for i := range uint32(5) {
+		c.get(1 + 2*i)
+		if h := headerOf(c.answer()); i < 4 != (h[":status"] == "200") {
+			t.Errorf("request %d: %v", i, h)
+		}
+	}
+}
+
+// TestRequestsRefused: answers that refuse are bounded, too; when many of them wait to be sent, streams are reset instead.
+func TestRequestsRefused(t *testing.T) {
+	q := newRequests(4)
+	q.refusing = 1
+	defer func() {
+		if e := recover(); e != http.ErrAbortHandler || q.refusing != 1 || q.count() != 1 {
+			t.Errorf("%v, %d are being refused, %d were", e, q.refusing, q.refused)
+		}
+	}()
+	q.refuse(nil)
+}
