@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"sync"
 )
@@ -316,26 +315,4 @@ func (l *crowded) counts() (open, idle, evicted, refused int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open, l.idle.Len(), l.evicted, l.refused
-}
-
-// addressOf is what counts as one address.
-func addressOf(a net.Addr) string {
-	if a == nil {
-		return ""
-	}
-	return sourceOf(a.String())
-}
-
-func sourceOf(address string) string {
-	ap, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return address
-	}
-	ip := ap.Addr().Unmap()
-	if ip.Is6() {
-		if network, err := ip.WithZone("").Prefix(64); err == nil {
-			return network.String()
-		}
-	}
-	return ip.String()
 }
