@@ -116,7 +116,7 @@ type Journal struct {
 	// Of whoever holds writing.
 	file       *os.File      // of the active segment; nil when the next Append has to begin one
 	fileID     fileID        // of file
-	checked    time.Time     // when file and Options.Guard were found right
+	checked    time.Time     // when Options.Guard last had nothing against it
 	checkAgain time.Duration // the constant, unless a test has another
 	failing    bool          // the last Append failed
 	headers    []byte        // reused from call to call
@@ -243,10 +243,8 @@ func (j *Journal) Append(payloads ...[]byte) (first uint64, err error) {
 		}
 		need += recordHeaderSize + int64(len(p))
 	}
-	if time.Since(j.checked) >= j.checkAgain {
-		if err := j.o.Guard(); err != nil {
-			return 0, writeError("append to journal "+j.dir, err)
-		}
+	if err := j.guard(); err != nil {
+		return 0, writeError("append to journal "+j.dir, err)
 	}
 	if err := j.makeRoom(need, len(payloads)); err != nil {
 		return 0, err
