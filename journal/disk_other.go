@@ -11,6 +11,8 @@ func syncData(f *os.File) error { return f.Sync() }
 
 func allocate(*os.File, int64) error { return errors.ErrUnsupported }
 
+func idOfPath(path string) (fileID, error) { return statOfPath(path) }
+
 func writeAt(f *os.File, bufs [][]byte, off int64) (total int, err error) {
 	for _, b := range bufs {
 		n, err := f.WriteAt(b, off+int64(total))

@@ -123,7 +123,7 @@ func (l *Lock) Unlock() error {
 // fileID tells files apart, whatever their names.
 type fileID struct{ device, number uint64 }
 
-func idOfPath(path string) (fileID, error) {
+func statOfPath(path string) (fileID, error) {
 	var s unix.Stat_t
 	if err := again(func() error { return unix.Stat(path, &s) }); err != nil {
 		return fileID{}, &os.PathError{Op: "stat", Path: path, Err: err}

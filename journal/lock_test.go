@@ -55,3 +55,25 @@ func TestFormat(t *testing.T) {
 	f("x", 0, "should hold a number")
 	f("0", 0, "should hold a number")
 }
+
+// A file has one identity, however it is asked for.
+func TestFileID(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	opened, err := idOfFile(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ask := range map[string]func(string) (fileID, error){"idOfPath": idOfPath, "statOfPath": statOfPath} {
+		if id, err := ask(path); err != nil || id != opened {
+			t.Errorf("%s: %v, %v, want %v", name, id, err, opened)
+		}
+		if _, err := ask(path + " "); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s of a missing file: %v", name, err)
+		}
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime"
 	"syscall"
 
 	"belfry/app"
@@ -85,7 +84,6 @@ type serveCmd struct {
 
 // Run serves until a signal says otherwise.
 func (c *serveCmd) Run(s streams) error {
-	morePlaces()
 	cat, err := catalog.Load()
 	if err != nil {
 		return err
@@ -97,6 +95,7 @@ func (c *serveCmd) Run(s streams) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	go keepPlaces(ctx)
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
@@ -153,14 +152,4 @@ func (versionCmd) Run(s streams) error {
 	}
 	_, err := fmt.Fprintf(s.out, " %s\n", v.Go)
 	return err
-}
-
-// morePlaces lets more goroutines run at a time than there are processors, unless the environment says how many. What waits for a
-// call of the engine then finds a place as soon as the call ends, also while bodies that are read keep all processors busy.
-func morePlaces() {
-	const most = 4
-	if os.Getenv("GOMAXPROCS") == "" {
-		n := runtime.GOMAXPROCS(0)
-		runtime.GOMAXPROCS(n + min(n, most))
-	}
 }
