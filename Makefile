@@ -13,18 +13,19 @@ export CGO_ENABLED := 1
 TOOL := go tool -modfile=tools/go.mod
 
 # Suites that start real processes are parts of their own; bench has tests of tools that only make bench uses.
-# The two packages that take longest come first, so that neither core waits for them at the end.
+# The package that takes longest comes first; without the race detector it takes about as long as all others.
 SUITES   := belfry/cmd/belfry belfry/docs belfry/crash belfry/bench
-LONGEST  := belfry/store/duck belfry/app
+LONGEST  := belfry/store/duck
 PACKAGES  = $(LONGEST) $(filter-out $(SUITES) $(LONGEST),$(shell go list ./...))
 
 # Test binaries are linked for one run, so without what only a debugger reads.
 QUICK    := -short -vet=off -count=1 -ldflags=-w -timeout 30m
 
-# In make test the race detector watches the packages in which goroutines share memory; in make soak, everything.
-# Tests that make one goroutine compute for long find no race, so make soak has them.
-RACED    := ./journal ./store ./meta ./ingest ./api ./collect
-ALONE    := PolicyLimit|MoverCrash|RemovedItemsTakeNoMemory|Packed|TestScript|CutNDJSON|CutJSON|Histories|HoldsLittle|ColumnsAppear|TrapKeys|BrokenAnswers|RemovalSurvives|RowsTogether|ForgetAnswers|HeldRows|TreeReplay|LargeRows|PeriodOfMany|Fuzz
+# In make test the race detector watches the packages in which goroutines share memory, and their tests run once, with it; in
+# make soak it watches everything. Tests that make one goroutine compute for long find no race, so they run without it.
+RACED    := belfry/journal belfry/store belfry/meta belfry/ingest belfry/api belfry/collect
+UNRACED   = $(filter-out $(LONGEST) $(RACED),$(PACKAGES))
+ALONE    := PolicyLimit|MoverCrash|RemovedItemsTakeNoMemory|Packed|TestScript|CutNDJSON|CutJSON|Histories|HoldsLittle|ColumnsAppear|TrapKeys|BrokenAnswers|RemovalSurvives|RowsTogether|ForgetAnswers|HeldRows|TreeReplay|LargeRows|PeriodOfMany|Fuzz|TestRestore$$|TestActMany|WithoutARecord|ManyKeys|AsStrconv|LimitedRandomly|TestApart|TestFirst$$|ItemsOfOthers|EveryCut|EveryFlip|WindowEdge|ManyBadObjects|TreeIndexes
 
 # Package tests keep their files in memory where that is possible: what a disk does is for the crash and disk parts.
 MEMORY   := $(shell [ -d /dev/shm ] && [ -w /dev/shm ] && echo TMPDIR=/dev/shm GOTMPDIR=$${TMPDIR:-/tmp})
@@ -85,11 +86,14 @@ lint: ## the short list
 gen: ## reference pages and expected output anew; the diff is for a reviewer to read
 	@scripts/gen
 
-packages: ## package tests
-	$(MEMORY) go test $(QUICK) -p 2 -skip 'FullDisk$$' $(PACKAGES)
+packages: ## package tests without the race detector
+	@$(MEMORY) go test $(QUICK) -skip 'FullDisk$$' $(LONGEST) & longest=$$!; \
+	$(MEMORY) go test $(QUICK) -p 1 -skip 'FullDisk$$' $(UNRACED); others=$$?; \
+	$(MEMORY) go test $(QUICK) -p 1 -run '$(ALONE)' $(RACED); alone=$$?; \
+	wait $$longest && exit $$((others + alone))
 
-race: ## those of packages whose goroutines share memory, with the race detector
-	$(MEMORY) go test -race $(QUICK) -p 2 -skip '$(ALONE)' $(RACED)
+race: ## package tests with the race detector
+	$(MEMORY) GORACE=atexit_sleep_ms=10 go test -race $(QUICK) -p 2 -skip '$(ALONE)' $(RACED)
 
 program: ## the whole program: scripts against the real binary, and the walk of the README
 	go test $(QUICK) -p 2 ./cmd/belfry ./docs
