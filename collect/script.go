@@ -88,11 +88,11 @@ func (s *Script) open() (err error) {
 		}
 	}()
 	s.vm.SetMemoryLimit(scriptMemory)
+	if _, err := s.vm.Eval(scriptBefore, quickjs.EvalGlobal); err != nil { // ours: however slow the machine is, it ends
+		return fmt.Errorf("prepare the script: %w", err)
+	}
 	if err := s.vm.SetEvalTimeout(s.limit.start); err != nil {
 		return err
-	}
-	if _, err := s.vm.Eval(scriptBefore, quickjs.EvalGlobal); err != nil {
-		return fmt.Errorf("prepare the script: %w", err)
 	}
 	if _, err := s.vm.Eval(s.text, quickjs.EvalGlobal); err != nil {
 		return scriptError(err)
