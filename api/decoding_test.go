@@ -74,3 +74,23 @@ func TestDecodingEnds(t *testing.T) {
 	}
 	d.pause()
 }
+
+// TestBodiesTakeTurns: the bodies that are decoded before they are applied have turns, and no others.
+func TestBodiesTakeTurns(t *testing.T) {
+	r := newRig(t)
+	for _, c := range []struct {
+		query, header string
+		turns         bool
+	}{{"", "", false}, {"?atomic=true", "", true}, {"?dryrun=true", "", true}, {"", "Idempotency-Key: a", true}} {
+		headers := []string{"x-api-key: " + writeKey, "Content-Type: text/csv"}
+		if c.header != "" {
+			headers = append(headers, c.header)
+		}
+		if res := r.do("POST", "/api/send"+c.query, "a\n1\n", headers...); res.StatusCode != 200 {
+			t.Fatalf("%q %q: %d", c.query, c.header, res.StatusCode)
+		}
+		if _, turns := r.bulk.Body.(*decoding); turns != c.turns || string(r.body) != "a\n1\n" {
+			t.Errorf("%q %q: turns %t, body %q", c.query, c.header, turns, r.body)
+		}
+	}
+}
