@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -96,7 +97,8 @@ func warnReadable(cfg *Config, log *slog.Logger) {
 	}
 }
 
-// checkKinds refuses named pipes and devices among the data: whoever opens a pipe waits until somebody writes to it.
+// checkKinds refuses named pipes and devices among the data: whoever opens a pipe waits until somebody writes to it. Of links it
+// refuses the one that a start would not follow with an error that says little.
 func checkKinds(cfg *Config) (err error) {
 	look := func(root string, deep bool) {
 		filepath.WalkDir(root, func(at string, e fs.DirEntry, failed error) error {
@@ -115,6 +117,10 @@ func checkKinds(cfg *Config) (err error) {
 	look(cfg.Data, false)
 	look(cfg.inside("journal"), true)
 	look(cfg.inside(cfg.Storage.DuckDB.Dir), true)
-	look(cfg.inside(cfg.Meta.SQLite.Path), false)
+	path := cfg.inside(cfg.Meta.SQLite.Path)
+	look(path, false)
+	if info, e := os.Lstat(path); e == nil && info.Mode()&fs.ModeSymlink != 0 {
+		err = errors.Join(err, fmt.Errorf("%s is a link, and links are not followed; put the file in its place, or name it with meta.sqlite.path", path))
+	}
 	return err
 }

@@ -140,3 +140,21 @@ func TestPipesAmongData(t *testing.T) {
 		}
 	}
 }
+
+// TestLinkToMetadata: start and verify refuse a link in the place of the database, and say what to do.
+func TestLinkToMetadata(t *testing.T) {
+	cfg := Default(testCatalog(t))
+	cfg.Data = t.TempDir()
+	at := filepath.Join(cfg.Data, "meta.db")
+	if err := os.Symlink(filepath.Join(t.TempDir(), "elsewhere.db"), at); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Config: cfg, Catalog: testCatalog(t), Log: slog.New(slog.DiscardHandler)}
+	want := at + " is a link, and links are not followed; put the file in its place"
+	if _, err := lockCore(o); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("the start says %v", err)
+	}
+	if _, err := Verify(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("verify says %v", err)
+	}
+}
