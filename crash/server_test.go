@@ -187,6 +187,11 @@ func (s *server) await(what string, holds func() bool) {
 		case <-s.ended:
 			s.t.Fatalf("waiting for %s: the program ended by itself: %v\n%s", what, s.exit, s.text())
 		case <-limit:
+			s.cmd.Process.Signal(syscall.SIGQUIT) // it tells what its goroutines do
+			select {
+			case <-s.ended:
+			case <-time.After(patience):
+			}
 			s.t.Fatalf("waiting for %s in vain\n%s", what, s.text())
 		}
 	}
