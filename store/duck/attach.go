@@ -35,6 +35,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	}
 	f.know(kinds)
 	fs.noteLog(f)
+	f.log.found = f.log.info != nil
 	if f.dirty, err = unfolded(f); err != nil {
 		return err
 	}

@@ -23,12 +23,16 @@ import (
 // at any time, also while a commit or a checkpoint is between its steps. They compare then, but note nothing; whoever ends the
 // last commit or checkpoint of the file compares once more and notes what there is. If they noted the number of a checkpoint
 // that a commit has just made, the commit would find no log and the same number, and report a loss.
+//
+// A process that was killed may leave a log whose last record is torn. The first commit cuts that record off, so the log may
+// be shorter after it than it was found.
 
 // logState is what is known about the log of an attached file. It is as it was before the commits and checkpoints that are
 // under way.
 type logState struct {
 	info        os.FileInfo // the log after the last commit; nil: there was none
 	checkpoints uint64      // the number in the header that counts them
+	found       bool        // the log was there when the file was attached, and nothing has been committed since
 	lost        bool        // rows are only in memory
 }
 
@@ -65,8 +69,13 @@ func (fs *files) beginChange(f *file) {
 // committed takes note of the end of a commit. The mutex is held.
 func (fs *files) committed(f *file, err error) {
 	f.changing--
-	if err == nil && f.changing == 0 {
+	switch {
+	case f.changing > 0:
+	case err == nil:
 		fs.checkLog(f, true)
+	case f.log.found: // the torn record may be gone all the same
+		fs.noteLog(f)
+		f.log.found = true
 	}
 }
 
@@ -116,9 +125,9 @@ func (fs *files) checkLog(f *file, committed bool) {
 	switch {
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return // whoever writes next learns why
-	case err == nil && (was == nil || os.SameFile(was, info) && info.Size() >= was.Size()):
+	case err == nil && (was == nil || os.SameFile(was, info) && (info.Size() >= was.Size() || f.log.found && (committed || f.changing > 0))):
 		if committed {
-			f.log.info = info
+			f.log.info, f.log.found = info, false
 		}
 		return
 	}

@@ -211,3 +211,43 @@ func openSmallLog(t *testing.T, dir string) *Store {
 	t.Cleanup(func() { s.Close() })
 	return s
 }
+
+// TestTornLog: the engine cuts off what a killed process left of a record. That is no loss.
+func TestTornLog(t *testing.T) {
+	dir := t.TempDir()
+	s := openWith(t, dir)
+	must(t, s.Append(t.Context(), manyRows(2, 0, 2000)))
+	dir = copyDir(t, dir)
+	log := dayPath(dir, 0) + ".wal"
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn := append(text, text[len(text)/4:len(text)/2]...)
+	write(t, log, torn)
+	s = openWith(t, dir)
+	var told []string
+	s.cfg.Told = func(info string) { told = append(told, info) }
+	if n, _, err := askFirst(t, s, countAll, false); err != nil || n != 2000 {
+		t.Fatalf("%d rows, %v", n, err)
+	}
+	must(t, s.Append(t.Context(), manyRows(3, 0, 10)))
+	if info, err := os.Stat(log); err != nil || info.Size() >= int64(len(torn)) {
+		t.Fatalf("the log is not shorter: %v, %v", info, err)
+	}
+	must(t, s.Watch())
+	must(t, s.Durable(0))
+	must(t, s.Mend(t.Context()))
+	if len(told) > 0 {
+		t.Errorf("told %q", told)
+	}
+	truncate(t, log, 100) // by somebody else
+	if err := s.Durable(0); err == nil {
+		t.Error("the store calls rows durable that are only in memory")
+	}
+	must(t, s.Mend(t.Context()))
+	s = openWith(t, copyDir(t, dir))
+	if n, _, err := askFirst(t, s, countAll, false); err != nil || n != 2010 || len(s.Incomplete()) > 0 {
+		t.Errorf("%d rows, %v, incomplete %v; want 2010", n, err, s.Incomplete())
+	}
+}
