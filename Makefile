@@ -25,7 +25,7 @@ QUICK    := -short -vet=off -count=1 -ldflags=-w -timeout 30m
 # make soak it watches everything. Tests that make one goroutine compute for long find no race, so they run without it.
 RACED    := belfry/journal belfry/store belfry/meta belfry/ingest belfry/api belfry/collect
 UNRACED   = $(filter-out $(LONGEST) $(RACED),$(PACKAGES))
-ALONE    := PolicyLimit|MoverCrash|RemovedItemsTakeNoMemory|Packed|TestScript|CutNDJSON|CutJSON|Histories|HoldsLittle|ColumnsAppear|TrapKeys|BrokenAnswers|RemovalSurvives|RowsTogether|ForgetAnswers|HeldRows|TreeReplay|LargeRows|PeriodOfMany|Fuzz|TestRestore$$|TestActMany|WithoutARecord|ManyKeys|AsStrconv|LimitedRandomly|TestApart|TestFirst$$|ItemsOfOthers|EveryCut|EveryFlip|WindowEdge|ManyBadObjects|TreeIndexes
+ALONE    := PolicyLimit|MoverCrash|RemovedItemsTakeNoMemory|Packed|TestScript|CutNDJSON|CutJSON|Histories|HoldsLittle|ColumnsAppear|TrapKeys|BrokenAnswers|RemovalSurvives|RowsTogether|ForgetAnswers|HeldRows|TreeReplay|LargeRows|PeriodOfMany|Fuzz|TestRestore$$|TestActMany|WithoutARecord|ManyKeys|AsStrconv|LimitedRandomly|TestApart|TestFirst$$|ItemsOfOthers|EveryCut|EveryFlip|WindowEdge|ManyBadObjects|MostlyWrong|TreeIndexes
 
 # Package tests keep their files in memory where that is possible: what a disk does is for the crash and disk parts.
 MEMORY   := $(shell [ -d /dev/shm ] && [ -w /dev/shm ] && echo TMPDIR=/dev/shm GOTMPDIR=$${TMPDIR:-/tmp})

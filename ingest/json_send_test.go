@@ -313,3 +313,35 @@ func TestHeldRowsAreBounded(t *testing.T) {
 	f(wide, `{"type":"data","object":"x","i100":1}`+"\n", belfry.NDJSON, false)
 	f(wide, `{"type":"createview","i100":1}`+"\n", belfry.NDJSON, true) // its cells are empty, and those take little
 }
+
+// TestMostlyWrongRows: a body of which hardly a row can be used is not read to its end, and the error says what became of the rows.
+func TestMostlyWrongRows(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "r")
+	const wrong = ",,,,,\n"
+	send := func(rows ...string) error {
+		b.records = nil
+		_, _, err := b.Send(t.Context(), b.who, strings.NewReader("type,resname,object,class,view,i1\n"+strings.Join(rows, "")), Options{})
+		return err
+	}
+	right := "data,r,o,generic,r,1\n"
+	many := strings.Repeat(wrong, mostRejected)
+	if err := send(right, many); err != nil {
+		t.Error(err)
+	}
+	err := send(right, many, strings.Repeat(wrong, 100_000), right)
+	if belfry.CodeOf(err) != belfry.BodyTooLarge || !strings.Contains(err.Error(), " rows of the body 1 were accepted and 10") || !strings.Contains(err.Error(), "the rest was not read") {
+		t.Error(err)
+	}
+	stored := 0
+	for _, r := range b.records {
+		for _, batch := range r.Batches {
+			if batch.Collection == "objectdata" {
+				stored += batch.Len()
+			}
+		}
+	}
+	if stored != 1 {
+		t.Errorf("%d rows are stored, and the error says one", stored)
+	}
+}

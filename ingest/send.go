@@ -84,6 +84,10 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			s.counters.lost(c.rows, lostStorage)
 			return 0, nil, err
 		}
+		if err := mostlyWrong(report); err != nil && !ended {
+			s.counters.lost(c.rows, lostBroken)
+			return 0, nil, err
+		}
 		last = pending{chunk: c, command: &command{customer: who.Customer, views: who.Views, rows: c.cost(), alone: o.alone, decide: func(t *tx) error {
 			t.takeTurns()
 			b.apply(t, c)
@@ -101,6 +105,22 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			return code, answer, nil
 		}
 	}
+}
+
+// mostRejected is after how many rejected rows the rest of a body is not read if hardly any was accepted. A small packed body can
+// have a hundred million of them, which would keep a processor busy for a minute.
+const mostRejected = 1_000_000
+
+// mostlyWrong is the error for a body that is not worth being read to its end.
+func mostlyWrong(r *belfry.Report) error {
+	if r.Rejected < mostRejected || r.Accepted+r.Discarded > r.Rejected/100 {
+		return nil
+	}
+	first := ""
+	if len(r.Errors) > 0 {
+		first = ": " + r.Errors[0].Message
+	}
+	return belfry.Errorf(belfry.BodyTooLarge, "of the first %d rows of the body %d were accepted and %d rejected%s; the rest was not read; mend it and send it again", r.Rows, r.Accepted, r.Rejected, first)
 }
 
 // room waits until there is room for rows, and books them to the customer. When it has sent too many, what is under way
