@@ -14,6 +14,9 @@ type cause struct {
 	remedy string
 }
 
+const damagedRemedy = "stop the service, restore the file from a backup and remove those beside it that end in -wal and -shm; the next start brings in what the journal has of later changes. " +
+	"belfry verify lists everything that is wrong, and docs/guide/damage.md says what to do"
+
 func causes() []cause {
 	return []cause{
 		{
@@ -45,6 +48,11 @@ func causes() []cause {
 			[]syscall.Errno{syscall.EACCES, syscall.EPERM},
 			[]string{"permission denied", "operation not permitted"},
 			"the service may not write to DIR", "give its user the right to write",
+		},
+		{
+			nil,
+			[]string{"disk image is malformed", "file is not a database"},
+			"DIR is damaged", damagedRemedy,
 		},
 		{
 			nil,

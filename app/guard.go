@@ -214,3 +214,21 @@ func (s *service) metaFailed(err error) {
 	}
 	s.trouble.meta.told(err)
 }
+
+// checkMetadata looks once whether the pages of the database fit together. A start reads only those that it needs, and a damaged one
+// among the others would show up at the first request that needs it.
+func (s *service) checkMetadata(ctx context.Context) error {
+	err := s.db.Intact(ctx)
+	switch {
+	case meta.Damaged(err):
+		path := s.cfg.Load().inside(s.cfg.Load().Meta.SQLite.Path)
+		s.Log.Error("the metadata are damaged", "file", path, "err", err)
+		s.faults.begin(faultMetaPages, false, path+" is damaged, and what needs the damaged part fails: "+damagedRemedy)
+	case err == nil:
+		s.faults.end(faultMetaPages)
+	case ctx.Err() == nil:
+		s.Log.Warn("the metadata could not be checked", "err", err)
+	}
+	<-ctx.Done()
+	return nil
+}

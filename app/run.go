@@ -210,6 +210,9 @@ func (s *service) stop() error {
 	if s.parts.snap != nil {
 		errs = append(errs, s.parts.snap.endWithin(ctx))
 	}
+	if s.parts.check != nil {
+		errs = append(errs, s.parts.check.endWithin(ctx))
+	}
 	if s.parts.sum != nil {
 		errs = append(errs, s.parts.sum.endWithin(ctx))
 	}

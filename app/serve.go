@@ -46,7 +46,7 @@ type service struct {
 	people      *accounts
 	budget      *budget
 	pressure    *pressure
-	parts       struct{ clock, arrivals, disk, watch, store, meta, files, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase, pressure *part }
+	parts       struct{ clock, arrivals, disk, watch, store, meta, files, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase, pressure, check *part }
 	failed      chan error
 	phase       atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
 	reloads     chan struct{}                // retention may have changed
@@ -396,6 +396,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 	s.parts.measure = start("measurements", s.measure, s.failed)
 	s.parts.erase = start("removal of customers", behind(s.keepErased), s.failed)
 	s.parts.snap = start("status snapshots", s.keepSnapshots, s.failed)
+	s.parts.check = start("check of the metadata", behind(s.checkMetadata), s.failed)
 	s.parts.sum = start("summaries", behind(s.summarise), s.failed)
 	return nil
 }

@@ -8,11 +8,12 @@ import (
 
 // Ids of faults of what the service writes to.
 const (
-	faultRows    = "row_store"
-	faultMeta    = "metadata"
-	faultJournal = "journal"
-	faultFolder  = "journal folder"
-	faultLock    = "lock"
+	faultRows      = "row_store"
+	faultMeta      = "metadata"
+	faultMetaPages = "metadata_damage"
+	faultJournal   = "journal"
+	faultFolder    = "journal folder"
+	faultLock      = "lock"
 )
 
 // trouble follows a part that fails and recovers. It reports a fault when the part has failed several times in a row, and
