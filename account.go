@@ -92,6 +92,15 @@ type Session struct {
 	Acting CustomerID `json:"acting,omitempty"`
 }
 
+// mostAhead is how far ahead of the time a session may have begun, in microseconds: a clock that is off by up to a day is believed.
+const mostAhead Time = 24 * 3600 * 1_000_000
+
+// Over tells that the session does not count at a moment.
+func (s Session) Over(now Time) bool { return s.Expires <= now || s.Ahead(now) }
+
+// Ahead tells that the session began by a clock that was more than a day ahead. Such a session would last until that time has come.
+func (s Session) Ahead(now Time) bool { return s.Created > now+mostAhead }
+
 // Place is where a session was begun, so that people recognise it as theirs. Both are what the login said, and prove nothing.
 type Place struct {
 	Address string `json:"address,omitempty"` // the other end of the connection

@@ -37,7 +37,7 @@ func cookie(r *http.Request) (hash belfry.Hash, ok bool) {
 // come still vouches for them.
 func (s *Server) session(ctx context.Context, hash belfry.Hash) (l meta.Login, ok bool) {
 	now := belfry.At(s.Trusted())
-	if l, ok = s.Keys.Session(hash); !ok || l.Session.Expires <= now {
+	if l, ok = s.Keys.Session(hash); !ok || l.Session.Over(now) {
 		return l, false
 	}
 	if age := s.limits.Load().SessionAge; age > 0 && l.Session.Created+belfry.Time(age.Microseconds()) <= now {
@@ -149,15 +149,15 @@ func (s *Server) logIn(w *answer, r *request) error {
 		return err
 	}
 	s.tries.welcome(s.Now(), ticket)
-	if !s.recognise(r, belfry.HashOf(secret)) { // somebody was faster to end it
-		return belfry.Errorf(belfry.InvalidLogin, "%s", WrongLogin)
+	if !s.recognise(r, belfry.HashOf(secret)) {
+		return belfry.Errorf(belfry.InvalidLogin, "the password is right, but the session was ended before this answer, for example by a change of the user; log in again")
 	}
 	setCookie(w, r.Request, secret, ingest.SessionTime)
 	writeJSON(w, http.StatusOK, s.person(r))
 	return nil
 }
 
-// WrongLogin is the one text for all logins that are refused.
+// WrongLogin is the one text for all logins with a customer, a user or a password that is wrong.
 const WrongLogin = "customer, user and password do not belong together"
 
 // peer is where a request comes from, as one counts people: with IPv6 everybody has a whole network.

@@ -54,7 +54,7 @@ func (a *accounts) LogIn(_ context.Context, from belfry.Place, customer, user, p
 	}
 	secret, err = a.seq.LogIn(c.ID, &u, from)
 	if errors.Is(err, ingest.ErrNoUser) {
-		return "", errWrong()
+		return "", belfry.Errorf(belfry.InvalidLogin, "the user was changed or removed during the login; log in again")
 	}
 	return secret, err
 }

@@ -42,6 +42,8 @@ type Options struct {
 	Reload <-chan os.Signal        // asks for the configuration to be read again
 	Load   func() (*Config, error) // reads it
 
+	clock func() (wall time.Time, passed time.Duration) // see clockGuard; nil: that of the machine
+
 	ChunkBytes int // of a body that are decided at a time; 0: the usual number
 }
 

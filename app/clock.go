@@ -123,7 +123,7 @@ func (g *clockGuard) look() {
 	expected := g.expected.Add(since)
 	off := wall.Sub(expected)
 	g.at = passed
-	if g.doubt = off > mostClockStep || off < -mostClockStep; g.doubt {
+	if g.doubt = doubtful(off); g.doubt {
 		g.expected = expected
 		g.faults.begin(clockFault, false, doubtText(wall, expected, filepath.Dir(g.path)))
 		return
@@ -172,8 +172,11 @@ func (g *clockGuard) times() (wall, expected time.Time, doubt bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	wall, passed := g.read()
-	return wall, g.expected.Add(passed - g.at), g.doubt
+	expected = g.expected.Add(passed - g.at)
+	return wall, expected, doubtful(wall.Sub(expected)) // also when the clock was set after the last look
 }
+
+func doubtful(off time.Duration) bool { return off > mostClockStep || off < -mostClockStep }
 
 // mayDelete tells the time by which data may be deleted; false while nothing may be.
 func (g *clockGuard) mayDelete() (time.Time, bool) {

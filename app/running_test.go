@@ -44,6 +44,12 @@ func TestMain(m *testing.M) {
 // startService serves until the test ends, and waits until it is ready.
 func startService(t testing.TB, change func(*Config)) *running {
 	t.Helper()
+	return startByClock(t, change, nil)
+}
+
+// startByClock is startService with a clock that the test sets; nil: that of the machine.
+func startByClock(t testing.TB, change func(*Config), clock func() (wall time.Time, passed time.Duration)) *running {
+	t.Helper()
 	cat := testCatalog(t)
 	cfg := Default(cat)
 	cfg.Listen, cfg.Data = "127.0.0.1:0", t.TempDir()
@@ -56,6 +62,7 @@ func startService(t testing.TB, change func(*Config)) *running {
 	r.options = Options{
 		Config: cfg, Catalog: cat, Log: slog.New(slog.NewTextHandler(r.log, nil)), Level: &slog.LevelVar{},
 		Console: io.Discard, AdminPassword: adminPassword, ScriptWorker: []string{"/proc/self/exe", os.Args[0], scriptWorker}, Reload: r.reload, Load: func() (*Config, error) { return cfg, nil },
+		clock: clock,
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

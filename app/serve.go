@@ -68,6 +68,9 @@ func Serve(ctx context.Context, o Options) error {
 	if level, err := o.Config.Level(); err == nil {
 		o.Level.Set(level)
 	}
+	if o.clock == nil {
+		o.clock = systemClock()
+	}
 	budget := newBudget(findMemoryLimit("/"))
 	o.useBudget(budget)
 	o.Config.Runtime.apply(Runtime{})
@@ -245,10 +248,11 @@ func (s *service) startSequencer(context.Context) error {
 		Worker: s.ScriptWorker, Workers: s.cfg.Load().Limits.ScriptWorkers, Taken: s.front.taken,
 	}
 	s.collect = collect.New(s.tree, env)
-	s.guard = openClock(s.cfg.Load().Data, s.newest(), systemClock(), s.faults, s.Log.With("part", "clock"))
+	s.guard = openClock(s.cfg.Load().Data, s.newest(), s.clock, s.faults, s.Log.With("part", "clock"))
 	s.parts.clock = start("clock watch", s.guard.run, s.failed)
 	s.seq = s.sequencer(ingest.Config{
 		Trusted: s.guard.trusted,
+		Expiry:  s.guard.expiry,
 		Stepped: s.clockStepped,
 		Keep:    s.keep,
 		Sinks:   []func(*belfry.Record){s.toStore, s.meta.Add, s.hub.Add, s.collect.OnRecord},

@@ -42,6 +42,8 @@ type Config struct {
 	Now     func() time.Time
 	// Trusted is the time by which data expire. It differs from Now while the clock is in doubt; nil: it never does.
 	Trusted func() time.Time
+	// Expiry is the time by which sessions begin and end. It must be the one by which they are accepted; nil: that of Trusted.
+	Expiry func() time.Time
 	// Keep sees to it that rows of a moment are kept, which may be one whose rows have been dropped; may be nil.
 	Keep func(at belfry.Time) error
 	// Last is the time of the newest record in the journal, behind which arrival times do not fall by a few seconds.
@@ -127,6 +129,9 @@ type Sequencer struct {
 func New(c Config) *Sequencer {
 	if c.Trusted == nil {
 		c.Trusted = c.Now
+	}
+	if c.Expiry == nil {
+		c.Expiry = c.Trusted
 	}
 	s := &Sequencer{
 		cfg:       c,

@@ -72,7 +72,7 @@ func (t *tx) startSession(c belfry.CustomerID, u belfry.User, from belfry.Place,
 		t.endSession(c, have[0])
 		have = have[1:]
 	}
-	now := t.trusted()
+	now := t.expiry()
 	u.LastLogin = t.now
 	t.configure(belfry.DocUser, c, u.Name, u)
 	t.configure(belfry.DocSession, c, belfry.HashOf(secret).String(), belfry.Session{
@@ -105,9 +105,9 @@ func (s *Sequencer) RenewSession(hash belfry.Hash) error {
 	}
 	return s.do(&command{customer: l.Customer, alone: true, decide: func(t *tx) error {
 		l, ok := s.cfg.Tree.Session(hash)
-		now := t.trusted()
+		now := t.expiry()
 		age := s.cfg.Limits().SessionAge
-		if !ok || l.Session.Expires <= now || !Renewable(l.Session, now, age) { // somebody was faster
+		if !ok || l.Session.Over(now) || !Renewable(l.Session, now, age) { // somebody was faster
 			return nil
 		}
 		l.Session.Expires = SessionEnd(l.Session.Created, now, age)
@@ -166,12 +166,16 @@ func (t *tx) login(info, user string) { t.events.note(t.now, "user", "login", in
 // endedAtOnce is how many sessions end in one record.
 const endedAtOnce = 10_000
 
-// SweepSessions forgets sessions whose time is over, or whose user is not there any more.
+// SweepSessions forgets sessions whose time is over, or whose user is not there any more. The time of a session has to be
+// over by the time at which data are deleted, too: a clock that is set forward and back again removes none.
 func (s *Sequencer) SweepSessions() error {
-	for part := range slices.Chunk(s.cfg.Tree.Ended(belfry.At(s.cfg.Trusted())), endedAtOnce) {
+	over := func(had belfry.Session) bool {
+		return had.Expires <= belfry.At(s.cfg.Trusted()) || had.Ahead(belfry.At(s.cfg.Expiry()))
+	}
+	for part := range slices.Chunk(s.cfg.Tree.Ended(over), endedAtOnce) {
 		err := s.do(&command{alone: true, decide: func(t *tx) error {
 			for _, l := range part {
-				if now, ok := s.cfg.Tree.Session(l.Hash); !ok || now.Session.Expires <= t.trusted() { // else renewed meanwhile
+				if now, ok := s.cfg.Tree.Session(l.Hash); !ok || over(now.Session) { // else renewed meanwhile
 					t.rec.Docs = append(t.rec.Docs, belfry.Doc{Kind: belfry.DocSession, Customer: l.Customer, Name: l.Hash.String()})
 				}
 			}
@@ -184,9 +188,9 @@ func (s *Sequencer) SweepSessions() error {
 	return nil
 }
 
-// trusted is the time by which sessions expire. While the clock is in doubt it is not t.now: a session must end neither
-// early nor months late because the clock was wrong when it began.
-func (t *tx) trusted() belfry.Time { return belfry.At(t.seq.cfg.Trusted()) }
+// expiry is the time by which sessions begin and end. It is not t.now: a session must end neither early nor months late
+// because the clock was wrong when it began.
+func (t *tx) expiry() belfry.Time { return belfry.At(t.seq.cfg.Expiry()) }
 
 func (t *tx) endSession(c belfry.CustomerID, hash belfry.Hash) {
 	t.document(belfry.Doc{Kind: belfry.DocSession, Customer: c, Name: hash.String()})

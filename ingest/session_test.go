@@ -294,3 +294,28 @@ func TestRevokeOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestSessionAhead: a session that began by a clock that was far ahead ends when the clock has been set right, and does not
+// last until that time has come.
+func TestSessionAhead(t *testing.T) {
+	b := newBench(t)
+	eve := b.user(t, "eve", belfry.Viewer)
+	day := 24 * time.Hour
+	b.advance(500 * day)
+	far := b.logIn(t, eve)
+	b.now = b.now.Add(-499 * day)
+	near := b.logIn(t, eve)
+	b.now = b.now.Add(-day)
+	if n := b.tree.CountSessions(0, belfry.At(b.now)); n != 1 {
+		t.Errorf("%d sessions count", n)
+	}
+	if err := b.SweepSessions(); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := b.tree.Session(far); ok {
+		t.Error("the session of 500 days ahead is kept")
+	}
+	if _, ok := b.tree.Session(near); !ok {
+		t.Error("the session of a day ahead is gone")
+	}
+}

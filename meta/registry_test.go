@@ -184,7 +184,7 @@ func TestSessions(t *testing.T) {
 	}
 	ended := func(now belfry.Time, want int) {
 		t.Helper()
-		if list := tree.Ended(now); len(list) != want {
+		if list := tree.Ended(func(s belfry.Session) bool { return s.Expires <= now }); len(list) != want {
 			t.Errorf("at %d %d sessions have ended, want %d", now, len(list), want)
 		}
 	}

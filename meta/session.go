@@ -84,7 +84,7 @@ func (t *Tree) SessionsOf(c belfry.CustomerID, user string, now belfry.Time) (li
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, s := range t.registry.logins[account{c, user}] {
-		if u := t.userOf(s); u != nil && s.Expires > now {
+		if u := t.userOf(s); u != nil && !s.Over(now) {
 			list = append(list, s.login(u))
 		}
 	}
@@ -106,12 +106,12 @@ func (t *Tree) SessionsUsed() (hashes []belfry.Hash) {
 	return hashes
 }
 
-// Ended lists the sessions whose time is over at now, or whose user is not the same any more.
-func (t *Tree) Ended(now belfry.Time) (list []Login) {
+// Ended lists the sessions whose time is over, or whose user is not the same any more.
+func (t *Tree) Ended(over func(belfry.Session) bool) (list []Login) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, s := range t.registry.sessions {
-		if s.Expires <= now || t.userOf(s) == nil {
+		if over(s.Session) || t.userOf(s) == nil {
 			list = append(list, Login{Hash: s.hash, Customer: s.customer, Session: s.Session})
 		}
 	}

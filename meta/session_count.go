@@ -7,7 +7,7 @@ func (t *Tree) CountSessions(c belfry.CustomerID, now belfry.Time) (count int) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, s := range t.registry.sessions {
-		if (c == 0 || s.customer == c) && s.Expires > now && t.userOf(s) != nil {
+		if (c == 0 || s.customer == c) && !s.Over(now) && t.userOf(s) != nil {
 			count++
 		}
 	}
