@@ -272,7 +272,7 @@ func (h *Hub) listen(s belfry.Scope, l *Limits, cut func()) (*listener, error) {
 	}
 	f.listeners++
 	h.announce(f) // it may have waited for somebody
-	joined := &listener{hub: h, feed: f, kinds: allMessages, at: f.end, cut: cut}
+	joined := &listener{hub: h, feed: f, kinds: allMessages, at: f.end, came: f.end, cut: cut}
 	h.streams[joined] = true
 	return joined, nil
 }

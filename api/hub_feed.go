@@ -38,6 +38,7 @@ type piece struct {
 	first uint64
 	data  []byte
 	marks []mark
+	named []named // of each message, in a limited feed
 }
 
 // mark is where a message ends in its piece, and what kind of message it is.
@@ -70,7 +71,7 @@ func (f *feed) publish(p *piece, most int) {
 }
 
 // size is about what a piece takes in memory.
-func (p *piece) size() int { return len(p.data) + 8*len(p.marks) + 100 }
+func (p *piece) size() int { return len(p.data) + 8*len(p.marks) + 24*len(p.named) + 100 }
 
 // call wakes who waits. The mutex is held.
 func (f *feed) call() {
@@ -112,6 +113,7 @@ type listener struct {
 	feed  *feed
 	kinds messageKind
 	at    uint64 // number of the next message it wants
+	came  uint64 // number of the first message that was not there when it came
 	cut   func() // ends what hangs
 }
 
@@ -158,7 +160,7 @@ type part struct {
 func (l *listener) read() (out part, ok bool) {
 	pieces, out, ok := l.gather()
 	for _, p := range pieces { // they never change, so this needs no lock
-		text, n := p.from(int(l.at-p.first), l.kinds)
+		text, n := p.from(int(l.at-p.first), l.wanted(p))
 		l.at = p.first + uint64(len(p.marks))
 		if n > 0 {
 			out.texts, out.messages = append(out.texts, text), out.messages+n
@@ -190,24 +192,34 @@ func (l *listener) gather() (pieces []*piece, out part, ok bool) {
 	return pieces, part{more: i < len(f.pieces)}, true
 }
 
-// from gives the messages of some kinds from the i-th on.
-func (p *piece) from(i int, kinds messageKind) (data []byte, n int) {
+// from gives the wanted messages from the i-th on; nil: all of them.
+func (p *piece) from(i int, wanted func(i int) bool) (data []byte, n int) {
 	begin := 0
 	if i > 0 {
 		begin = int(p.marks[i-1].end)
 	}
-	if kinds == allMessages {
+	if wanted == nil {
 		return p.data[begin:], len(p.marks) - i
 	}
 	data = make([]byte, 0, len(p.data)-begin)
-	for _, m := range p.marks[i:] {
-		if m.kind&kinds != 0 {
-			data = append(data, p.data[begin:m.end]...)
+	for ; i < len(p.marks); i++ {
+		end := int(p.marks[i].end)
+		if wanted(i) {
+			data = append(data, p.data[begin:end]...)
 			n++
 		}
-		begin = int(m.end)
+		begin = end
 	}
 	return data, n
+}
+
+// wanted tells which messages of a piece the listener gets; nil: all of them.
+func (l *listener) wanted(p *piece) func(i int) bool {
+	hidden := l.hidden(p)
+	if hidden == nil && l.kinds == allMessages {
+		return nil
+	}
+	return func(i int) bool { return p.marks[i].kind&l.kinds != 0 && (hidden == nil || !hidden[i]) }
 }
 
 // end is the id of the message before the one the listener wants.

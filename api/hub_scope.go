@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"belfry"
+	"belfry/meta"
 )
 
 // A limited user has a feed of the sub-trees, shared with others who have the same: what is outside is sorted out before
@@ -64,4 +65,33 @@ func (n *news) told() iter.Seq[int] {
 			}
 		}
 	}
+}
+
+// named are the items that a message of a limited feed names: the one it is about, and up to two that it stands in. 0 is none, or MAIN.
+type named [3]belfry.ID
+
+// hidden tells which messages of a piece a listener that came later must not get: what they name was inside when they were
+// written, and is not any more. What is written while somebody listens is told as it happens. It is nil when nothing is hidden.
+func (l *listener) hidden(p *piece) (hidden []bool) {
+	if len(p.named) == 0 || l.at >= l.came {
+		return nil
+	}
+	from := int(l.at - p.first)
+	old := p.named[from:min(uint64(len(p.named)), l.came-p.first)]
+	var ids []belfry.ID
+	for _, n := range old {
+		ids = append(ids, n[:]...)
+	}
+	tree := l.hub.tree
+	within := tree.Within(l.feed.scope)
+	tree.Look(ids, func(i int, n *meta.Node) {
+		if ids[i] == 0 || within.Has(n) {
+			return
+		}
+		if hidden == nil {
+			hidden = make([]bool, len(p.marks))
+		}
+		hidden[from+i/len(named{})] = true
+	})
+	return hidden
 }

@@ -131,3 +131,58 @@ func TestLimitedStreams(t *testing.T) {
 		t.Errorf("%d feeds of %d customers are left", n, len(s.byOwner))
 	}
 }
+
+// TestLimitedReplay: who comes later is not told of what has been moved out since, nor by the name of a view that has.
+func TestLimitedReplay(t *testing.T) {
+	s := newStage(t)
+	s.hidden()
+	item := func(id belfry.ID, name string, parent belfry.ID) belfry.Item {
+		i := belfry.Item{ID: id, Customer: 1, Kind: belfry.KindView, Name: name, Parent: parent, Class: "generic"}
+		if id == 11 {
+			i.Kind, i.Resource, i.Class, i.Package = belfry.KindResource, 11, "custom", "custom"
+		}
+		return i
+	}
+	put := func(items ...belfry.Item) { s.happen(&belfry.Record{Customer: 1, Items: items}) }
+	replay := func(l *listener, after uint64) string {
+		t.Helper()
+		if !l.begin(l.feed.id(after)) {
+			t.Fatalf("cannot go on after message %d", after)
+		}
+		text, _ := heard(l)
+		return text
+	}
+	put(item(40, "Louvre", 33), item(11, "web", 40))
+	first := s.limitedTo("Paris")
+	s.happen(s.alarm(1, 11, "in Louvre", belfry.Unknown, belfry.Major))
+	s.happen(s.alarm(1, 33, "of Paris", belfry.Unknown, belfry.Major))
+	s.settle()
+	if text := replay(s.limitedTo("Paris"), 0); strings.Count(text, "\nevent: ") != 4 || !strings.Contains(text, `"view":"Louvre"`) {
+		t.Errorf("nothing was moved; replayed\n%s", text)
+	}
+
+	put(item(11, "web", 33), item(40, "Louvre", 30)) // the resource stays inside, the view in which it stood does not
+	s.settle()
+	if text := replay(s.limitedTo("Paris"), 0); strings.Count(text, "\nevent: ") != 2 || strings.Contains(text, "Louvre") {
+		t.Errorf("the view was moved out; replayed\n%s", text)
+	}
+
+	s.happen(s.alarm(1, 12, "in Paris", belfry.Unknown, belfry.Major))
+	s.settle()
+	put(item(11, "web", 30))
+	later := s.limitedTo("Paris")
+	s.happen(s.alarm(1, 33, "at last", belfry.Major, belfry.OK))
+	s.settle()
+	text := replay(later, 1)
+	if strings.Count(text, "\nevent: ") != 4 || strings.Contains(text, "web") || !strings.Contains(text, "of Paris") || !strings.Contains(text, "at last") {
+		t.Errorf("the resource was moved out; replayed\n%s", text)
+	}
+	events := s.limitedTo("Paris")
+	events.kinds = eventMessage
+	if text := replay(events, 1); strings.Count(text, "\nevent: ") != 2 || strings.Contains(text, "web") {
+		t.Errorf("of events alone is replayed\n%s", text)
+	}
+	if text, missed := heard(first); missed || strings.Count(text, "\nevent: ") != 8 {
+		t.Errorf("who listened all the time is told\n%s", text)
+	}
+}

@@ -21,6 +21,7 @@ type writer struct {
 	number uint64 // of the next message
 	data   []byte
 	marks  []mark
+	named  []named // of each mark, when the feed is limited
 	ids    []belfry.ID
 	labels []label
 }
@@ -34,13 +35,14 @@ type label struct {
 	kind                                        belfry.Kind
 	name, resource, view, parent, object, class string
 	info                                        string // of a resource that tells what its one object tells
+	named                                       named
 }
 
 func labelOf(n *meta.Node) (l label) {
 	if n == nil {
 		return l
 	}
-	l = label{kind: n.Kind, name: n.Name, class: n.Class.Name}
+	l = label{kind: n.Kind, name: n.Name, class: n.Class.Name, named: named{n.ID}}
 	if n.Resource != nil {
 		l.resource = n.Resource.Name
 	}
@@ -48,10 +50,11 @@ func labelOf(n *meta.Node) (l label) {
 	if n.Kind == belfry.KindView {
 		l.view = n.Name
 	} else if around != nil {
-		l.view, around = around.Name, around.Parent
+		l.view, l.named[1] = around.Name, around.ID
+		around = around.Parent
 	}
 	if around != nil {
-		l.parent = around.Name
+		l.parent, l.named[2] = around.Name, around.ID
 	}
 	if n.Kind == belfry.KindResource {
 		l.info = n.Info()
@@ -78,8 +81,8 @@ func (w *writer) publish() {
 	if len(w.marks) == 0 {
 		return
 	}
-	w.feed.publish(&piece{data: bytes.Clone(w.data), marks: slices.Clone(w.marks)}, w.share)
-	w.data, w.marks = w.data[:0], w.marks[:0]
+	w.feed.publish(&piece{data: bytes.Clone(w.data), marks: slices.Clone(w.marks), named: slices.Clone(w.named)}, w.share)
+	w.data, w.marks, w.named = w.data[:0], w.marks[:0], w.named[:0]
 	if cap(w.data) > 16*pieceBytes { // after a very long message
 		w.data = nil
 	}
@@ -99,9 +102,12 @@ func (w *writer) begin(event string) {
 	w.number++
 }
 
-func (w *writer) end(kind messageKind) {
+func (w *writer) end(kind messageKind, l *label) {
 	w.data = append(w.data, "}\n\n"...)
 	w.marks = append(w.marks, mark{uint32(len(w.data)), kind})
+	if w.feed.scope.Limited() {
+		w.named = append(w.named, l.named)
+	}
 	if len(w.data) >= pieceBytes {
 		w.publish()
 	}
@@ -170,7 +176,7 @@ func (w *writer) state(c *belfry.StateChange, l *label) {
 	w.field("info", cmp.Or(c.Info, l.info))
 	w.flag("acknowledged", c.Acknowledged())
 	w.flag("isunmanaged", c.Unmanaged())
-	w.end(statusMessage)
+	w.end(statusMessage, l)
 }
 
 // events writes a message for each row, with the fields that a query would give.
@@ -204,7 +210,7 @@ func (w *writer) events(n *news) {
 		w.field("class", l.class)
 		w.field("info", textAt(info, i))
 		w.field("user", textAt(user, i))
-		w.end(eventMessage)
+		w.end(eventMessage, l)
 	}
 }
 
