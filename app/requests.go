@@ -19,6 +19,10 @@ type requests struct {
 	refused  int
 }
 
+// leastRefusing is how many answers that refuse may wait to be sent, however few requests are served. The requests of one
+// connection are refused at the same time, and each answer waits for those before it.
+const leastRefusing = 256
+
 func newRequests(most int) *requests {
 	return &requests{most: most, few: max(4, most/64), by: map[string]int{}}
 }
@@ -65,7 +69,7 @@ func (q *requests) refuse(w http.ResponseWriter) {
 	q.mu.Lock()
 	q.refused++
 	q.refusing++
-	many := q.refusing > q.most/4
+	many := q.refusing > max(leastRefusing, q.most/4)
 	q.mu.Unlock()
 	defer func() {
 		q.mu.Lock()

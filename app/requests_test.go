@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -171,14 +173,52 @@ func TestRequestsUnread(t *testing.T) {
 	}
 }
 
-// TestRequestsRefused: answers that refuse are bounded, too; when many of them wait to be sent, streams are reset instead.
+// stuckAnswer is an answer whose client takes nothing until the test lets it.
+type stuckAnswer struct {
+	*httptest.ResponseRecorder
+	stuck, release chan struct{}
+}
+
+func (a *stuckAnswer) FlushError() error {
+	a.stuck <- struct{}{}
+	<-a.release
+	return nil
+}
+
+// TestRequestsRefused: all requests of a few connections get their 503 when they come at once, however few are served. Answers that
+// refuse are bounded, too; when many of them wait to be sent, streams are reset instead.
 func TestRequestsRefused(t *testing.T) {
-	q := newRequests(4)
-	q.refusing = 1
-	defer func() {
-		if e := recover(); e != http.ErrAbortHandler || q.refusing != 1 || q.count() != 1 {
-			t.Errorf("%v, %d are being refused, %d were", e, q.refusing, q.refused)
+	for _, most := range []int{4, 40, 4000} {
+		q, all := newRequests(most), sync.WaitGroup{}
+		stuck, release := make(chan struct{}), make(chan struct{})
+		for range max(256, most/4) {
+			all.Go(func() {
+				defer func() {
+					if e := recover(); e != nil {
+						t.Errorf("with %d places a stream is reset", most)
+						stuck <- struct{}{}
+					}
+				}()
+				a := &stuckAnswer{httptest.NewRecorder(), stuck, release}
+				q.refuse(a)
+				if a.Code != http.StatusServiceUnavailable || a.Header().Get("Retry-After") != "1" {
+					t.Errorf("%d %v", a.Code, a.Header())
+				}
+			})
+			<-stuck
 		}
-	}()
-	q.refuse(nil)
+		func() {
+			defer func() {
+				if e := recover(); e != http.ErrAbortHandler {
+					t.Errorf("one more: %v", e)
+				}
+			}()
+			q.refuse(nil)
+		}()
+		close(release)
+		all.Wait()
+		if q.refusing != 0 || q.count() != max(256, most/4)+1 {
+			t.Errorf("%d are being refused, %d were", q.refusing, q.count())
+		}
+	}
 }
