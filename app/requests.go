@@ -63,7 +63,8 @@ func (q *requests) end(from string) {
 	}
 }
 
-// refuse answers 503, without a body: that would wait until the client has a window for it. The header of the answer
+// refuse answers 503, without a body: that would wait until the client has a window for it. The connection stays open: what
+// else has been sent on it would get no answer. The header of the answer
 // waits, too, when the client reads nothing at all, so with many such answers the stream is reset without one.
 func (q *requests) refuse(w http.ResponseWriter) {
 	q.mu.Lock()
@@ -82,7 +83,6 @@ func (q *requests) refuse(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Retry-After", "1")
 	h.Set("Content-Length", "0")
-	h.Set("Connection", "close") // the server sends GOAWAY
 	w.WriteHeader(http.StatusServiceUnavailable)
 	http.NewResponseController(w).Flush()
 }

@@ -121,44 +121,70 @@ func headerOf(f *http2.MetaHeadersFrame) map[string]string {
 	return h
 }
 
-// TestRequestsInProgress: one request too many on a connection of HTTP/2 gets 503 without a body, even when the client has no window
-// for answers, and the connection ends.
+// TestRequestsInProgress: each request too many on a connection of HTTP/2 gets 503 without a body, even when the client has no window
+// for answers. The connection stays, and what comes when there is room is served.
 func TestRequestsInProgress(t *testing.T) {
+	const most, more = 4, 60
 	began, end, n := make(chan bool), make(chan bool), new(atomic.Int64)
-	l, c := crowdHTTP2(t, 4, 0, func(http.ResponseWriter, *http.Request) {
-		if n.Add(1) <= 4 {
+	l, c := crowdHTTP2(t, most, 0, func(http.ResponseWriter, *http.Request) {
+		if n.Add(1) <= most {
 			began <- true
 			<-end
 		}
 	})
-	defer close(end)
-	for i := range uint32(4) {
-		c.get(1 + 2*i)
+	stream := uint32(1)
+	next := func() {
+		t.Helper()
+		c.get(stream)
+		stream += 2
+	}
+	for range most {
+		next()
 		<-began
 	}
-	c.get(9)
-	for ended, goAway := false, false; !ended || !goAway; {
+	for range more {
+		next()
+	}
+	for ended := 0; ended < more; {
 		f, err := c.ReadFrame()
 		if err != nil {
 			t.Fatal(err)
 		}
 		switch f := f.(type) {
 		case *http2.MetaHeadersFrame:
-			ended = f.StreamEnded()
-			if h := headerOf(f); f.StreamID != 9 || h[":status"] != "503" || h["retry-after"] != "1" || h["content-length"] != "0" {
+			if h := headerOf(f); f.StreamID <= 2*most || h[":status"] != "503" || h["retry-after"] != "1" || h["content-length"] != "0" {
 				t.Fatalf("stream %d: %v", f.StreamID, h)
 			}
+			if f.StreamEnded() {
+				ended++
+			}
 		case *http2.DataFrame:
-			ended = f.StreamEnded()
+			if f.StreamEnded() {
+				ended++
+			}
 			if len(f.Data()) > 0 {
 				t.Errorf("a body: %q", f.Data())
 			}
-		case *http2.GoAwayFrame:
-			goAway = true
+		case *http2.RSTStreamFrame, *http2.GoAwayFrame:
+			t.Fatalf("%v", f)
 		}
 	}
-	if n.Load() != 4 || l.inUse.count() != 1 {
+	if n.Load() != most || l.inUse.count() != more {
 		t.Errorf("%d served, %d refused", n.Load(), l.inUse.count())
+	}
+	close(end)
+	for range most {
+		c.answer()
+	}
+	for {
+		next()
+		h := headerOf(c.answer())
+		if h[":status"] == "200" {
+			break
+		}
+		if h[":status"] != "503" { // the last of the others may not have ended yet
+			t.Fatalf("afterwards: %v", h)
+		}
 	}
 }
 
