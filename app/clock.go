@@ -243,7 +243,11 @@ func (s *service) clockStepped(by time.Duration, now time.Time) {
 	if by < 0 {
 		way = "back"
 	}
-	s.faults.tell(fmt.Sprintf("the clock was set %s by %s, to %s", way, by.Abs().Round(time.Millisecond), now.UTC().Format(time.RFC3339)))
+	amount := by.Abs().Round(time.Millisecond).String()
+	if by.Abs() > 200*365*24*time.Hour {
+		amount = "more than 200 years" // a time.Duration has room for 292
+	}
+	s.faults.tell(fmt.Sprintf("the clock was set %s by %s, to %s", way, amount, now.UTC().Format(time.RFC3339)))
 	s.guard.look()
 }
 
