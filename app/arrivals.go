@@ -172,7 +172,8 @@ func (a *arrivals) write(until belfry.Time) error {
 	return nil
 }
 
-// renew moves until ahead of the clock, and writes what the file does not have. If the clock is already past it, the clock was
+// renew moves until ahead of the clock, and writes what the file does not have. If something else is in the place of the file, it
+// fails, so that this is told although nobody sends anything. If the clock is already past until, the clock was
 // set, or the machine slept: the next record notes that.
 func (a *arrivals) renew(now time.Time) {
 	a.mu.Lock()
@@ -180,7 +181,7 @@ func (a *arrivals) renew(now time.Time) {
 	until := belfry.Time(a.until.Load())
 	if left := until.Std().Sub(now); left >= 0 && left < arrivalsAhead/2 {
 		a.write(belfry.At(now.Add(arrivalsAhead)))
-	} else if a.stale || a.failed {
+	} else if a.stale || a.failed || blocked(a.path) {
 		a.write(until)
 	}
 }

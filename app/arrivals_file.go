@@ -87,6 +87,12 @@ func readPlain(path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
+// blocked tells whether something that is not a file is in the place of one.
+func blocked(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && !info.Mode().IsRegular()
+}
+
 // overwrite replaces the content of the file in its place, which works on a full disk, too. A crash in the middle leaves a file
 // that does not match its checksum, and that means that all times count.
 func overwrite(path string, text []byte) error {
