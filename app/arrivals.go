@@ -1,22 +1,16 @@
 package app
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"belfry"
 )
@@ -29,9 +23,16 @@ import (
 //
 // While the clock runs as it should, run moves until ahead of it, and the sequencer compares two numbers for each record. It
 // writes the file itself only after the clock was set.
+//
+// Its first line has the checksum of the rest, which names the instance. So a damaged file is not believed, nor that of another
+// folder. Each file has a higher serial number than the one before it, and journal/end notes the number that counted for the
+// last record. So an older copy is not believed either.
 type arrivals struct {
 	path     string
-	position func() uint64 // of the last record in the journal
+	instance string
+	position func() uint64       // of the last record in the journal
+	noted    func(serial uint64) // told which file counts for the next record
+	told     func(error)         // told of each failure to write the file, and of nil when that succeeds again; may be nil
 	log      *slog.Logger
 
 	last  belfry.Time  // of the last record; for the sequencer alone
@@ -39,6 +40,7 @@ type arrivals struct {
 	until atomic.Int64 // a belfry.Time
 
 	mu     sync.Mutex
+	serial uint64 // of the file
 	steps  []timeStep
 	stale  bool // the file does not have all of it
 	failed bool // to write the file
@@ -46,8 +48,10 @@ type arrivals struct {
 
 // recordTimes is the content of the file.
 type recordTimes struct {
-	Until time.Time  `json:"until"`
-	Steps []timeStep `json:"steps,omitempty"`
+	Instance string     `json:"instance"`
+	Serial   uint64     `json:"serial"`
+	Until    time.Time  `json:"until"`
+	Steps    []timeStep `json:"steps,omitempty"`
 }
 
 // timeStep says that the clock was set after the record at First was written and before the one at Last was, and which times
@@ -65,43 +69,26 @@ const (
 	arrivalsAhead = time.Minute
 	arrivalsEvery = 10 * time.Second
 	maxTimeSteps  = 64
-	arrivalsSize  = 16 << 10 // of the file: enough for all steps
 	notYet        = math.MaxUint64
 )
 
-// openArrivals goes on after a replay that has told what is lost: last is the time of the last record, and no other is later
-// since the last step.
-func openArrivals(dir string, last belfry.Time, position func() uint64, log *slog.Logger) *arrivals {
-	a := &arrivals{path: filepath.Join(dir, arrivalsFile), position: position, log: log, last: last}
-	known, err := readArrivals(dir)
-	if errors.Is(err, fs.ErrNotExist) && last == 0 { // a new folder
-		return a
+// start goes on after a replay that has told what is lost. Known and problem are what readArrivals has found, last is the time
+// of the last record, and no other is later since the last step.
+func (a *arrivals) start(known recordTimes, problem error, last belfry.Time) {
+	a.last, a.serial = last, known.Serial
+	if errors.Is(problem, fs.ErrNotExist) && last == 0 { // a new folder
+		return
 	}
-	if err != nil {
-		log.Warn("whether the clock was set before is not known; if records of the journal are lost, all times count as incomplete", "err", err)
+	if problem != nil {
+		a.log.Warn("whether the clock was set before is not known; if records of the journal are lost, all times count as incomplete", "file", a.path, "err", problem)
+		a.stale = true
 	}
 	for _, s := range known.Steps {
-		s.Last = min(s.Last, position())
+		s.Last = min(s.Last, a.position())
 		a.steps = append(a.steps, s)
 	}
 	a.until.Store(int64(last))
-	return a
-}
-
-// readArrivals reads the file of a data folder. If it is missing or cannot be used, the clock may have been set at any position.
-func readArrivals(dir string) (known recordTimes, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, arrivalsFile))
-	if err == nil {
-		err = json.Unmarshal(text, &known)
-	}
-	if err == nil && (known.Until.IsZero() || len(known.Steps) > maxTimeSteps) {
-		err = fmt.Errorf("%s has no times that can be used", arrivalsFile)
-	}
-	if err != nil {
-		low, high := time.Unix(0, 0), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
-		known = recordTimes{Until: high, Steps: []timeStep{{Last: notYet, Low: low, High: high}}}
-	}
-	return known, err
+	a.noted(a.serial)
 }
 
 // arrive is told the time of a record before it is written. If it has to be noted and cannot be, the record must not be
@@ -164,46 +151,29 @@ func (a *arrivals) step(s timeStep) {
 
 // write makes the file say what is known, and then lets records have times until the given one.
 func (a *arrivals) write(until belfry.Time) error {
-	text, err := json.MarshalIndent(recordTimes{until.Std(), a.steps}, "", "  ")
+	a.serial++
+	text, err := recordTimes{a.instance, a.serial, until.Std(), a.steps}.encode()
 	if err == nil {
 		err = overwrite(a.path, text)
 	}
 	if err != nil && !a.failed {
 		a.log.Error("the times of records cannot be noted; what needs it is refused", "err", err)
 	}
+	if a.told != nil && (err != nil || a.failed) {
+		a.told(err)
+	}
 	a.failed = err != nil
 	if err != nil {
 		return fmt.Errorf("note times of records: %w", err)
 	}
 	a.stale = false
+	a.noted(a.serial)
 	a.until.Store(int64(until))
 	return nil
 }
 
-// overwrite replaces the content of the file in its place, which works on a full disk, too. A crash in the middle leaves a file
-// that cannot be read, and that means that all times count.
-func overwrite(path string, text []byte) error {
-	if room := arrivalsSize - len(text); room > 0 {
-		text = append(text, bytes.Repeat([]byte("\n"), room)...)
-	}
-	_, err := os.Lstat(path)
-	f, open := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
-	if open != nil {
-		return open
-	}
-	if err != nil { // it is new
-		err = syncDir(filepath.Dir(path))
-	}
-	if err == nil {
-		_, err = f.WriteAt(text, 0)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-// renew moves until ahead of the clock, and writes what the file does not have. If the clock is already past it, the clock was
+// renew moves until ahead of the clock, and writes what the file does not have. If something else is in the place of the file, it
+// fails, so that this is told although nobody sends anything. If the clock is already past until, the clock was
 // set, or the machine slept: the next record notes that.
 func (a *arrivals) renew(now time.Time) {
 	a.mu.Lock()
@@ -211,13 +181,14 @@ func (a *arrivals) renew(now time.Time) {
 	until := belfry.Time(a.until.Load())
 	if left := until.Std().Sub(now); left >= 0 && left < arrivalsAhead/2 {
 		a.write(belfry.At(now.Add(arrivalsAhead)))
-	} else if a.stale {
+	} else if a.stale || a.failed || blocked(a.path) {
 		a.write(until)
 	}
 }
 
 // run keeps until ahead of the clock, until ctx ends.
 func (a *arrivals) run(ctx context.Context) error {
+	a.renew(time.Now())
 	tick := time.NewTicker(arrivalsEvery)
 	defer tick.Stop()
 	for {

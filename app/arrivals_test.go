@@ -185,15 +185,21 @@ func TestLossWithoutTimes(t *testing.T) {
 	}
 }
 
+// startArrivals opens the file of a folder without an instance.
+func startArrivals(dir string, last belfry.Time, position func() uint64, told func(error)) *arrivals {
+	a := &arrivals{path: filepath.Join(dir, arrivalsFile), position: position, noted: func(uint64) {}, told: told, log: slog.New(slog.DiscardHandler)}
+	known, err := readArrivals(dir, "", 0)
+	a.start(known, err, last)
+	return a
+}
+
 // TestArrivalsFile: the file is written when the clock was set, not for every record, and the number of steps is limited.
 func TestArrivalsFile(t *testing.T) {
 	dir, pos := t.TempDir(), uint64(1)
-	open := func(last belfry.Time) *arrivals {
-		return openArrivals(dir, last, func() uint64 { return pos }, slog.New(slog.DiscardHandler))
-	}
+	open := func(last belfry.Time) *arrivals { return startArrivals(dir, last, func() uint64 { return pos }, nil) }
 	read := func() recordTimes {
 		t.Helper()
-		known, err := readArrivals(dir)
+		known, err := readArrivals(dir, "", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,11 +259,10 @@ func TestArrivalsRefuse(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, arrivalsFile)
 	var told []bool
-	c := &core{wrote: func(err error) { told = append(told, err != nil) }}
-	c.arrivals = openArrivals(dir, 0, func() uint64 { return 1 }, slog.New(slog.DiscardHandler))
+	a := startArrivals(dir, 0, func() uint64 { return 1 }, func(err error) { told = append(told, err != nil) })
 	at := func(when time.Time, ok bool) {
 		t.Helper()
-		if err := c.arrive(belfry.At(when)); (err == nil) != ok {
+		if err := a.arrive(belfry.At(when)); (err == nil) != ok {
 			t.Errorf("%s: %v", when, err)
 		}
 	}
@@ -270,14 +275,14 @@ func TestArrivalsRefuse(t *testing.T) {
 	at(minute(300), false)
 	at(minute(300), false)
 	at(minute(0), true) // the clock is right again
-	if len(c.arrivals.steps) != 0 {
-		t.Errorf("steps of refused records: %+v", c.arrivals.steps)
+	if len(a.steps) != 0 {
+		t.Errorf("steps of refused records: %+v", a.steps)
 	}
 	if err := errors.Join(os.Remove(path), os.Rename(away, path)); err != nil {
 		t.Fatal(err)
 	}
 	at(minute(300), true)
-	if known, err := readArrivals(dir); err != nil || len(known.Steps) != 1 {
+	if known, err := readArrivals(dir, "", 0); err != nil || len(known.Steps) != 1 {
 		t.Errorf("%+v, %v", known, err)
 	}
 	if !slices.Equal(told, []bool{true, true, false}) {

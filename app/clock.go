@@ -133,13 +133,21 @@ func (g *clockGuard) look() {
 }
 
 func doubtText(wall, expected time.Time, dir string) string {
-	far, minute := "ahead", time.Minute
+	far := "ahead"
 	if wall.Before(expected) {
 		far = "behind"
 	}
 	return fmt.Sprintf("the clock says %s, which is %s %s: at the last look it was %s. Rows are taken with the time of the clock, and nothing is deleted. "+
 		"Set the clock right; if it is right, confirm it with belfry clock confirm --data %s or POST /api/health/clock",
-		wall.UTC().Format(time.RFC3339), wall.Sub(expected).Abs().Round(minute), far, expected.UTC().Format(time.RFC3339), dir)
+		wall.UTC().Format(time.RFC3339), apart(wall, expected), far, expected.UTC().Format(time.RFC3339), dir)
+}
+
+// apart says how far two times are apart: by years when it is several, as a time.Duration has room for 292 of them.
+func apart(a, b time.Time) string {
+	if years := max(a.UTC().Year()-b.UTC().Year(), b.UTC().Year()-a.UTC().Year()); years > 2 {
+		return fmt.Sprintf("about %d years", years)
+	}
+	return a.Sub(b).Abs().Round(time.Minute).String()
 }
 
 func (g *clockGuard) inDoubt() bool {
@@ -238,7 +246,11 @@ func (s *service) clockStepped(by time.Duration, now time.Time) {
 	if by < 0 {
 		way = "back"
 	}
-	s.faults.tell(fmt.Sprintf("the clock was set %s by %s, to %s", way, by.Abs().Round(time.Millisecond), now.UTC().Format(time.RFC3339)))
+	amount := by.Abs().Round(time.Millisecond).String()
+	if by.Abs() > 200*365*24*time.Hour {
+		amount = "more than 200 years" // a time.Duration has room for 292
+	}
+	s.faults.tell(fmt.Sprintf("the clock was set %s by %s, to %s", way, amount, now.UTC().Format(time.RFC3339)))
 	s.guard.look()
 }
 

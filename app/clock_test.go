@@ -144,3 +144,18 @@ func TestClockInSteps(t *testing.T) {
 	}
 	g.want(t, false, g.wall.Format(time.RFC3339))
 }
+
+// TestClockFarAway: how far the clock is off is said in years when it is centuries, which a duration cannot hold.
+func TestClockFarAway(t *testing.T) {
+	at := func(year int) time.Time { return time.Date(year, 11, 16, 8, 0, 0, 0, time.UTC) }
+	f := func(wall, expected time.Time, want string) {
+		t.Helper()
+		if text := doubtText(wall, expected, "/data"); !strings.Contains(text, ", which is "+want+": at the last look") {
+			t.Errorf("%s, want %q", text, want)
+		}
+	}
+	f(at(9999), at(2026), "about 7973 years ahead")
+	f(at(2026), at(9999), "about 7973 years behind")
+	f(at(1970), at(2026), "about 56 years behind")
+	f(at(2026).Add(49*time.Hour), at(2026), "49h0m0s ahead")
+}

@@ -34,8 +34,8 @@ type core struct {
 	damage   []string
 	last     belfry.Time // of the newest record in the journal
 	arrivals *arrivals
-	refusing bool        // the last time of a record could not be noted; for the sequencer alone
 	wrote    func(error) // told how appends to the journal end; nil for none
+	timed    func(error) // told whether the times of records can be noted; nil for none
 	marked   func(error) // told whether the end of the journal is noted; nil for none
 
 	accepted map[string]bool // parts whose loss has been accepted at this start
@@ -136,7 +136,8 @@ func segmentSize(dir string) int64 {
 func (c *core) replay(ctx context.Context, each func(r *belfry.Record, fresh bool) error) error {
 	records, news := 0, 0
 	start := time.Now()
-	finder, e := openLossFinder(c.cfg.Load().Data, c.gaps), c.evidence()
+	times, _ := c.readArrivals() // without it all times count
+	finder, e := newLossFinder(c.gaps, earliestLoss(c.cfg.Load().Data, times), times), c.evidence()
 	err := c.journal.Replay(0, func(pos uint64, payload []byte) error {
 		r, err := belfry.DecodeRecord(payload)
 		if err != nil {
@@ -199,14 +200,19 @@ func (c *core) close() error {
 	return errors.Join(append(errs, c.lock.Unlock())...)
 }
 
-// arrive notes the time of a record, and reports that like an append to the journal: without it none can be made.
-func (c *core) arrive(at belfry.Time) error {
-	err := c.arrivals.arrive(at)
-	if c.wrote != nil && (err != nil || c.refusing) {
-		c.wrote(err)
+func (c *core) readArrivals() (recordTimes, error) {
+	return readArrivals(c.cfg.Load().Data, c.instance, journal.ReadNote(c.journalDir()))
+}
+
+// openArrivals takes note of the times of records, after the replay.
+func (c *core) openArrivals() *arrivals {
+	a := &arrivals{
+		path: filepath.Join(c.cfg.Load().Data, arrivalsFile), instance: c.instance,
+		position: c.journal.Last, noted: c.journal.SetNote, told: c.timed, log: c.Log.With("part", "clock"),
 	}
-	c.refusing = err != nil
-	return err
+	known, err := c.readArrivals()
+	a.start(known, err, c.last)
+	return a
 }
 
 // sequencer makes the sequencer over this core, after the replay.
@@ -216,8 +222,8 @@ func (c *core) sequencer(f ingest.Config) *ingest.Sequencer {
 	if f.Now == nil {
 		f.Now = time.Now
 	}
-	c.arrivals = openArrivals(c.cfg.Load().Data, c.last, c.journal.Last, c.Log.With("part", "clock"))
-	f.Arrives = c.arrive
+	c.arrivals = c.openArrivals()
+	f.Arrives = c.arrivals.arrive
 	if f.Zone, _ = c.cfg.Load().Zone(); f.Zone == nil { // a wrong one is refused before it gets here
 		f.Zone = time.Local
 	}

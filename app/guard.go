@@ -57,6 +57,13 @@ func (s *service) newTroubles() {
 	s.trouble.journal = &trouble{id: faultJournal, faults: s.faults, after: 1, explain: func(err error) string {
 		return "nothing can be stored: " + explain(dir, err)
 	}}
+	s.trouble.times = &trouble{id: faultTimes, faults: s.faults, after: 1, explain: func(err error) string {
+		const refused = "the times of records cannot be noted, and what needs it is refused: "
+		if kind := wrongKind(""); errors.As(err, &kind) {
+			return refused + kind.Error()
+		}
+		return refused + explain(filepath.Join(cfg.Data, arrivalsFile), err)
+	}}
 	s.trouble.folder = &trouble{id: faultFolder, faults: s.faults, after: 1, explain: func(error) string {
 		return "nothing is stored: " + dir + " or a file in it was removed or replaced while the service ran; put the same folder back, or stop the service, which then stores what it has in memory, and start it again"
 	}}

@@ -64,12 +64,6 @@ type lossFinder struct {
 	found  []loss
 }
 
-// openLossFinder makes a finder that knows how the clock of a data folder was set.
-func openLossFinder(dir string, gaps []gap) *lossFinder {
-	times, _ := readArrivals(dir) // without it all times count
-	return newLossFinder(gaps, earliestLoss(dir, times), times)
-}
-
 func newLossFinder(gaps []gap, earliest time.Time, times recordTimes) *lossFinder {
 	slices.SortFunc(gaps, func(a, b gap) int { return cmp.Compare(a.from, b.from) })
 	return &lossFinder{gaps: gaps, times: times, before: earliest}

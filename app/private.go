@@ -1,7 +1,6 @@
 package app
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -97,8 +96,9 @@ func warnReadable(cfg *Config, log *slog.Logger) {
 	}
 }
 
-// checkKinds refuses named pipes and devices among the data: whoever opens a pipe waits until somebody writes to it. Of links it
-// refuses the one that a start would not follow with an error that says little.
+// checkKinds refuses named pipes and devices among the data: whoever opens a pipe waits until somebody writes to it. It also
+// refuses links and folders in the place of files that are opened without following links, where a start would fail later, or
+// run without being able to store anything.
 func checkKinds(cfg *Config) (err error) {
 	look := func(root string, deep bool) {
 		filepath.WalkDir(root, func(at string, e fs.DirEntry, failed error) error {
@@ -117,10 +117,47 @@ func checkKinds(cfg *Config) (err error) {
 	look(cfg.Data, false)
 	look(cfg.inside("journal"), true)
 	look(cfg.inside(cfg.Storage.DuckDB.Dir), true)
-	path := cfg.inside(cfg.Meta.SQLite.Path)
-	look(path, false)
-	if info, e := os.Lstat(path); e == nil && info.Mode()&fs.ModeSymlink != 0 {
-		err = errors.Join(err, fmt.Errorf("%s is a link, and links are not followed; put the file in its place, or name it with meta.sqlite.path", path))
+	look(cfg.inside(cfg.Meta.SQLite.Path), false)
+	for _, f := range plainFiles(cfg) {
+		if info, e := os.Lstat(f.path); err == nil && e == nil && !info.Mode().IsRegular() {
+			err = inTheWay(f.path, info.Mode(), f.remedy)
+		}
 	}
 	return err
+}
+
+const arrivalsRemedy = "put the file in its place, or remove it: then the service writes a new one"
+
+// plainFile is a file in whose place there must be nothing else, and what to do if there is.
+type plainFile struct{ path, remedy string }
+
+func plainFiles(cfg *Config) []plainFile {
+	db := cfg.inside(cfg.Meta.SQLite.Path)
+	const reserve = "remove it: the service makes a new one"
+	list := []plainFile{
+		{db, "put the file in its place, or name it with meta.sqlite.path"},
+		{db + "-wal", "put the file in its place: it has the latest changes of the metadata"},
+		{db + "-shm", "remove it: it is made anew"},
+		{filepath.Join(cfg.Data, arrivalsFile), arrivalsRemedy},
+	}
+	if cfg.Storage.Reserve > 0 {
+		list = append(list, plainFile{filepath.Join(cfg.Data, "reserve"), reserve}, plainFile{filepath.Join(cfg.inside(cfg.Storage.DuckDB.Dir), "belfry.reserve"), reserve})
+	}
+	return list
+}
+
+// wrongKind says that something else is in the place of a file, and what to do.
+type wrongKind string
+
+func (w wrongKind) Error() string { return string(w) }
+
+func inTheWay(path string, mode fs.FileMode, remedy string) error {
+	what := "is not a file"
+	switch {
+	case mode.IsDir():
+		what = "is a folder, not a file"
+	case mode&fs.ModeSymlink != 0:
+		what = "is a link, and links are not followed"
+	}
+	return wrongKind(path + " " + what + "; " + remedy)
 }

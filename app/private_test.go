@@ -158,3 +158,31 @@ func TestLinkToMetadata(t *testing.T) {
 		t.Errorf("verify says %v", err)
 	}
 }
+
+// TestOtherKindsAmongData: start and verify name what is not a file at once, and say what to do.
+func TestOtherKindsAmongData(t *testing.T) {
+	for _, name := range []string{"arrivals", "reserve", "rows/belfry.reserve", "meta.db", "meta.db-wal", "meta.db-shm"} {
+		for kind, put := range map[string]func(at string) error{
+			"is a folder, not a file; ":               func(at string) error { return os.Mkdir(at, 0o700) },
+			"is a link, and links are not followed; ": func(at string) error { return os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), at) },
+		} {
+			cfg := Default(testCatalog(t))
+			cfg.Data = t.TempDir()
+			at := filepath.Join(cfg.Data, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), put(at)); err != nil {
+				t.Fatal(err)
+			}
+			o := Options{Config: cfg, Catalog: testCatalog(t), Log: slog.New(slog.DiscardHandler)}
+			c, err := lockCore(o)
+			if err == nil {
+				c.close()
+			}
+			if err == nil || !strings.Contains(err.Error(), at+" "+kind) {
+				t.Errorf("%s: the start says %v", name, err)
+			}
+			if _, err := Verify(t.Context(), o); err == nil || !strings.Contains(err.Error(), at+" "+kind) {
+				t.Errorf("%s: verify says %v", name, err)
+			}
+		}
+	}
+}

@@ -33,7 +33,7 @@ type service struct {
 	faults      *faults
 	guard       *clockGuard
 	rowsFault   rowsFault
-	trouble     struct{ meta, journal, folder, lock *trouble }
+	trouble     struct{ meta, journal, folder, lock, times *trouble }
 	descriptors descriptors
 	rows        *duck.Store
 	store       *store.Mover
@@ -86,7 +86,7 @@ func Serve(ctx context.Context, o Options) error {
 	s.pressure.lasts = s.memoryLasts
 	s.faults.load(filepath.Join(o.Config.Data, faultsFile))
 	s.newTroubles()
-	s.wrote, s.marked = s.journalFailed, s.endNoted
+	s.wrote, s.marked, s.timed = s.journalFailed, s.endNoted, s.trouble.times.told
 	warnReadable(o.Config, o.Log)
 	s.notReady("the service is starting; try again shortly")
 	err = s.open(ctx)

@@ -14,6 +14,7 @@ const (
 	faultJournal   = "journal"
 	faultFolder    = "journal folder"
 	faultLock      = "lock"
+	faultTimes     = "arrivals"
 )
 
 // trouble follows a part that fails and recovers. It reports a fault when the part has failed several times in a row, and

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,6 +70,9 @@ type verifier struct {
 	facts  meta.Facts
 	rows   uint64 // the row store has records up to here
 	losses []loss // what starts have noted
+	times  recordTimes
+
+	timesKnown bool // times are what the file says
 }
 
 func (v *verifier) found(file, problem, remedy string) {
@@ -93,6 +97,7 @@ func (v *verifier) run(ctx context.Context) (err error) {
 	}
 	v.readLosses()
 	v.readArrivals()
+	v.readClock()
 	v.segments(readable)
 	return nil
 }
@@ -188,7 +193,7 @@ func (v *verifier) records(e *evidence, judge bool) error {
 			gaps = append(gaps, e.damaged(d)...)
 		}
 	}
-	finder := openLossFinder(v.cfg.Data, gaps)
+	finder := newLossFinder(gaps, earliestLoss(v.cfg.Data, v.times), v.times)
 	err := e.journal.Replay(0, func(pos uint64, payload []byte) error {
 		r, err := belfry.DecodeRecord(payload)
 		if err == nil {
@@ -236,9 +241,33 @@ func (v *verifier) confirmedIn(number uint64) bool {
 
 // readArrivals reads the file that says how the clock was set.
 func (v *verifier) readArrivals() {
-	if _, err := readArrivals(v.cfg.Data); err != nil && !errors.Is(err, fs.ErrNotExist) { // a new folder, or that of an older version, has none
+	p := &v.places
+	var err error
+	v.times, err = readArrivals(v.cfg.Data, cmp.Or(p.meta.id, p.dir.id, p.journal.id), journal.ReadNote(p.journal.path))
+	v.timesKnown = err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a new folder, or that of an older version, has none
 		v.found(filepath.Join(v.cfg.Data, arrivalsFile), "it cannot be used: "+err.Error(),
 			"Restore it from a backup of the whole data folder, or let the next start write a new one. Without it, all times count as incomplete if records of the journal are lost.")
+	}
+}
+
+// readClock reads the note of the clock. A start compares it with the clock; here the folder may have been idle for long, so only
+// what no such pause explains is a problem.
+func (v *verifier) readClock() {
+	path := filepath.Join(v.cfg.Data, clockFile)
+	noted, err := readClock(path)
+	problem := ""
+	switch now := time.Now(); {
+	case errors.Is(err, fs.ErrNotExist): // as after an update
+	case err != nil:
+		problem = "it cannot be used: " + err.Error()
+	case noted.Sub(now) > mostClockStep:
+		problem = fmt.Sprintf("it says %s, which is %s ahead of the clock", noted.UTC().Format(time.RFC3339), apart(noted, now))
+	case v.timesKnown && v.times.Until.Sub(noted) > mostClockStep+arrivalsAhead:
+		problem = fmt.Sprintf("it says %s, which is %s before the last records", noted.UTC().Format(time.RFC3339), apart(noted, v.times.Until))
+	}
+	if problem != "" {
+		v.found(path, problem, "See that the clock of this machine is right. Then start the service, and confirm the clock with belfry clock confirm if the fault "+clockFault+" is open: until then nothing is deleted.")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"belfry/meta"
 )
@@ -89,7 +90,7 @@ func TestVerifyParts(t *testing.T) {
 			in.must(os.Truncate(in.path(segment), 0))
 			in.must(os.Remove(in.path("journal/end")))
 		}, "all of the segment is damaged"},
-		{"note of the end damaged", func(in *instance) { in.must(os.Truncate(in.path("journal/end"), 7)) }, "journal/end: the note of the journal's end cannot be used: it does not have 56 bytes"},
+		{"note of the end damaged", func(in *instance) { in.must(os.Truncate(in.path("journal/end"), 7)) }, "journal/end: the note of the journal's end cannot be used: it does not have 64 bytes"},
 		{"instance missing", func(in *instance) { in.must(os.Remove(in.path("instance"))) }, "instance: missing"},
 		{"instance of the journal missing", func(in *instance) { in.must(os.Remove(in.path("journal/instance"))) }, "journal/instance: missing"},
 		{"instance of the rows differs", func(in *instance) { in.write("rows/instance", other.id) }, "rows/instance: names instance " + other.id},
@@ -163,4 +164,26 @@ func (in *instance) read(name string) string {
 	text, err := os.ReadFile(in.path(name))
 	in.must(err)
 	return string(text)
+}
+
+// TestVerifyClock: verify tells of a note of the clock that cannot be right, and takes no offence at one of a folder that was
+// idle for long.
+func TestVerifyClock(t *testing.T) {
+	c := newClockedCore(t)
+	c.must(os.RemoveAll(c.path("rows/events")))
+	const week = 7 * 24 * time.Hour
+	c.run(-week)
+	f := func(text, want string) {
+		t.Helper()
+		c.write(clockFile, text)
+		found := strings.Join(c.verify(), "\n")
+		if !strings.Contains(found, want) || (found == "") != (want == "") {
+			t.Errorf("%q: verify says %q, want %q", text, found, want)
+		}
+	}
+	f(c.now().UTC().Format(time.RFC3339), "")
+	f(time.Now().UTC().Format(time.RFC3339), "")
+	f("1970-01-01T00:00:00Z\n", "clock: it says 1970-01-01T00:00:00Z, which is about ")
+	f("9999-12-31T00:00:00Z\n", "clock: it says 9999-12-31T00:00:00Z, which is about ")
+	f("\x00\x00", "clock: it cannot be used: ")
 }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -64,7 +65,7 @@ func (s *Sequencer) watchClock() {
 		return
 	}
 	wall, passed := now.Round(0).Sub(last.Round(0)), max(now.Sub(last), 0)
-	if by := wall - passed; by >= leastStep || by <= -leastStep {
+	if by := max(wall, math.MinInt64+passed) - passed; by >= leastStep || by <= -leastStep {
 		s.stepped(by, now)
 	}
 }

@@ -386,7 +386,8 @@ func (s *Sequencer) publish(changes []change) error {
 	if s.cfg.Arrives != nil {
 		for _, c := range changes {
 			if err := s.cfg.Arrives(c.Time); err != nil {
-				return s.refused(err)
+				s.cfg.Log.Error("a round is refused, as its time cannot be noted", "err", err)
+				return belfry.Errorf(belfry.StorageUnavailable, "nothing was stored: the time of the record could not be noted; the health of the service says why. Send again when that is put right")
 			}
 		}
 	}

@@ -136,8 +136,9 @@ type Journal struct {
 	first    uint64     // number of the oldest segment that Open found
 	begins   uint64     // last position before the oldest segment, as its header has it; 0 when it is not known
 	damaged  []Damage
-	turned   atomic.Bool // the next record begins a new segment
-	short    atomic.Bool // there was no room for the last segment that was begun
+	turned   atomic.Bool   // the next record begins a new segment
+	short    atomic.Bool   // there was no room for the last segment that was begun
+	owners   atomic.Uint64 // see SetNote
 }
 
 // segment is what is known about one file. Its fields are guarded by the journal's mutex.

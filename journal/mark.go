@@ -15,22 +15,26 @@ import (
 // The file "end" beside the segments holds the position of the last record that was acknowledged, the mark. Without it
 // nobody could tell a newest segment that has lost its end from one that a crash left with a torn record.
 //
-//	magic 8 │ format version 4 │ position 8 │ instance 32 │ CRC32C of these 4
+//	magic 8 │ format version 4 │ position 8 │ instance 32 │ note 8 │ CRC32C of these 4
 //
 // It is overwritten in place after every sync and before the append is acknowledged, and is never synced itself. The page
 // cache survives the end of the process. After a power loss the mark may be older than the records, but never newer, as they
 // were on disk before it was written. So a journal that ends before its mark has lost acknowledged records; one that
 // ends behind it has not. The mark carries the id of the instance, so that a file copied from elsewhere is not believed.
+//
+// The note is a number of the journal's owner, see SetNote. Version 1 of the format had none.
 const (
 	markName    = "end"
 	markMagic   = "BELFRYE\x00"
-	markVersion = 1
-	markSize    = 56
+	markVersion = 2
+	markSize    = 64
+	oldMarkSize = 56 // of version 1
 )
 
 // mark is the file as Open found it, and the way to write it.
 type mark struct {
 	pos      uint64 // as Open found it; 0 when it is not known
+	note     uint64 // as Open found it
 	known    bool   // the file can be used
 	problem  error  // why a file that is there was ignored
 	instance string
@@ -53,7 +57,7 @@ func readMark(dir string) (m mark) {
 		defer f.Close()
 		var text []byte
 		if text, err = io.ReadAll(io.LimitReader(f, markSize+1)); err == nil {
-			m.pos, err = parseMark(text, m.instance)
+			m.pos, m.note, err = parseMark(text, m.instance)
 		}
 	}
 	m.known = err == nil
@@ -90,21 +94,29 @@ func kindOf(mode fs.FileMode) string {
 	return "a socket or a device"
 }
 
-func parseMark(b []byte, instance string) (pos uint64, err error) {
+func parseMark(b []byte, instance string) (pos, note uint64, err error) {
+	version, size := uint32(markVersion), markSize
+	if len(b) == oldMarkSize {
+		version, size = 1, oldMarkSize
+	}
 	problem := ""
 	switch {
-	case len(b) != markSize:
+	case len(b) != size:
 		problem = fmt.Sprintf("it does not have %d bytes", markSize)
-	case string(b[:8]) != markMagic || checksum(b[:markSize-4]) != binary.LittleEndian.Uint32(b[markSize-4:]):
+	case string(b[:8]) != markMagic || checksum(b[:size-4]) != binary.LittleEndian.Uint32(b[size-4:]):
 		problem = "it does not match its checksum"
-	case binary.LittleEndian.Uint32(b[8:]) != markVersion:
+	case binary.LittleEndian.Uint32(b[8:]) != version:
 		problem = "it is of another version of this program"
 	case string(b[20:52]) != string(appendInstance(nil, instance)):
 		problem = "it is of another instance"
-	default:
-		return binary.LittleEndian.Uint64(b[12:]), nil
 	}
-	return 0, badMark(problem)
+	if problem != "" {
+		return 0, 0, badMark(problem)
+	}
+	if version > 1 {
+		note = binary.LittleEndian.Uint64(b[52:])
+	}
+	return binary.LittleEndian.Uint64(b[12:]), note, nil
 }
 
 // badMark is an ErrBadMark that says what is wrong.
@@ -114,12 +126,13 @@ func (b badMark) Error() string { return string(b) }
 
 func (b badMark) Is(target error) bool { return target == ErrBadMark }
 
-func appendMark(dst []byte, pos uint64, instance string) []byte {
+func appendMark(dst []byte, pos uint64, instance string, note uint64) []byte {
 	start := len(dst)
 	dst = append(dst, markMagic...)
 	dst = binary.LittleEndian.AppendUint32(dst, markVersion)
 	dst = binary.LittleEndian.AppendUint64(dst, pos)
 	dst = appendInstance(dst, instance)
+	dst = binary.LittleEndian.AppendUint64(dst, note)
 	return binary.LittleEndian.AppendUint32(dst, checksum(dst[start:]))
 }
 
@@ -170,7 +183,7 @@ func (j *Journal) writeMark(pos uint64) {
 	if m.file == nil {
 		return
 	}
-	m.buf = appendMark(m.buf[:0], pos, m.instance)
+	m.buf = appendMark(m.buf[:0], pos, m.instance, j.owners.Load())
 	if _, err := m.file.WriteAt(m.buf, 0); err != nil {
 		j.markFailed(err)
 		return
@@ -203,3 +216,9 @@ func (j *Journal) Acknowledged() uint64 { return j.mark.pos }
 
 // MarkProblem says why the note of the end was not used although it is there; nil when it was used, or is not there.
 func (j *Journal) MarkProblem() error { return j.mark.problem }
+
+// SetNote gives a number that is noted together with the end of every later append, before that is acknowledged.
+func (j *Journal) SetNote(n uint64) { j.owners.Store(n) }
+
+// ReadNote reads the number that was noted with the last append to a folder; 0 when it is not known.
+func ReadNote(dir string) uint64 { return readMark(dir).note }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"log/slog"
 	"os"
@@ -121,9 +122,9 @@ func TestUnusableMark(t *testing.T) {
 		}
 	}
 	f(s.mark, true)
-	f(appendMark(nil, at(1, 3), ""), true)
+	f(appendMark(nil, at(1, 3), "", 7), true)
 	f(nil, false)
-	f(appendMark(nil, at(9, 9), strings.Repeat("a", 32)), false)
+	f(appendMark(nil, at(9, 9), strings.Repeat("a", 32), 0), false)
 	for n := range s.mark {
 		f(s.mark[:n], false)
 		for bit := range 8 {
@@ -199,5 +200,37 @@ func TestMarkNotWritable(t *testing.T) {
 	must(t, j.Close())
 	if j = open(t, dir, fast()); len(replay(t, j, 0)) != 4 || len(j.Damaged()) != 0 || j.MarkProblem() == nil {
 		t.Errorf("%v, %v", j.Damaged(), j.MarkProblem())
+	}
+}
+
+// TestNote: the owner's number is noted with an append, survives an Open, and is not known of a mark of the first version.
+func TestNote(t *testing.T) {
+	dir := t.TempDir()
+	j := open(t, dir, fast())
+	j.SetNote(7)
+	if n := ReadNote(dir); n != 0 {
+		t.Errorf("%d before the append", n)
+	}
+	appendAll(t, j, "a")
+	must(t, j.Close())
+	j = open(t, dir, fast())
+	last := appendAll(t, j, "b")
+	must(t, j.Close())
+	if n := ReadNote(dir); n != 7 {
+		t.Errorf("%d", n)
+	}
+	old := appendMark(nil, last, "", 0)[:oldMarkSize-4]
+	binary.LittleEndian.PutUint32(old[8:], 1)
+	old = binary.LittleEndian.AppendUint32(old, checksum(old))
+	must(t, os.WriteFile(markPath(dir), old, 0o600))
+	j = open(t, dir, fast())
+	if j.MarkProblem() != nil || j.Acknowledged() != last || ReadNote(dir) != 0 {
+		t.Errorf("%v, %x, %d", j.MarkProblem(), j.Acknowledged(), ReadNote(dir))
+	}
+	j.SetNote(8)
+	last = appendAll(t, j, "c")
+	must(t, j.Close())
+	if got := readMark(dir); got.pos != last || got.note != 8 {
+		t.Errorf("%+v", got)
 	}
 }

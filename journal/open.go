@@ -61,6 +61,7 @@ func (j *Journal) openDir() (err error) {
 	}
 	if err == nil {
 		j.mark = readMark(j.dir)
+		j.owners.Store(j.mark.note)
 		err = j.examine()
 	}
 	if err != nil {
