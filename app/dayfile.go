@@ -22,11 +22,11 @@ func (s *service) filesChanged() {
 }
 
 // watchFiles looks for files of rows that were deleted under the service, and keeps a fault open for each day of which
-// rows cannot be read.
-func (s *service) watchFiles(ctx context.Context) error {
+// rows cannot be read. Those in open have begun already.
+func (s *service) watchFiles(ctx context.Context, open map[string]bool) error {
 	tick := time.NewTicker(filesEvery)
 	defer tick.Stop()
-	open, failing := map[string]bool{}, false
+	failing := false
 	for {
 		err := s.rows.Watch()
 		s.rowsWatched(err)

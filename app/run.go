@@ -135,10 +135,10 @@ func (s *service) retain(ctx context.Context) {
 	}
 	cfg := s.cfg.Load()
 	for name, age := range cfg.Retention {
-		if age == 0 {
-			continue
+		before := belfry.Time(0) // nothing is dropped, but the row store looks after its lists
+		if age != 0 {
+			before = belfry.At(now.Add(-time.Duration(age)))
 		}
-		before := belfry.At(now.Add(-time.Duration(age)))
 		s.retainOne(ctx, name, before)
 		if name == belfry.Events { // without events there is nothing that could follow a snapshot
 			s.retainOne(ctx, belfry.StatusDay, before)

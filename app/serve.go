@@ -159,7 +159,8 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	}
 	end := s.rows.EndQueries
 	s.pressure.end.Store(&end)
-	s.parts.files = start("files of rows", s.watchFiles, s.failed)
+	open := s.tellIncomplete(nil) // before retention, which replaces what is damaged
+	s.parts.files = start("files of rows", func(ctx context.Context) error { return s.watchFiles(ctx, open) }, s.failed)
 	s.oldest = s.rows.Accepts
 	reached, err := s.rows.Reached(ctx)
 	if err != nil {

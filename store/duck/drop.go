@@ -10,7 +10,8 @@ import (
 	"belfry/catalog"
 )
 
-// Drop implements store.Store. A file that a query is reading goes when the query is done.
+// Drop implements store.Store. A file that a query is reading goes when the query is done. A list of what is kept that is damaged
+// is replaced first; with t of 0 that is all it does.
 func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) error {
 	if d := s.sums[c.Name]; d != nil {
 		if err := s.settleAhead(ctx, d, periodOf(c, t).from); err != nil {
@@ -26,6 +27,9 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 		return fmt.Errorf("drop rows of %s: it is not a historical collection", c.Name)
 	}
 	mark := periodOf(c, t).from
+	if err := s.settleKept(c, mark, t); err != nil {
+		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
+	}
 	if mark <= s.mark(c.Name) {
 		return nil
 	}
@@ -45,7 +49,7 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 	s.expired.Add(rows)
 	err = s.files.drop(c, goes)
 	if err == nil {
-		err = s.kept.forget(s.cfg.Dir, c, t)
+		err = s.forgetKept(c, t)
 	}
 	if err != nil {
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)

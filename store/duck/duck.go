@@ -9,7 +9,7 @@
 //	DIR/objectlog/2026-11-15.duckdb.tokens   which blocks of rows have which words, where texts are searched by word
 //	DIR/objectlog/2026-11-15.duckdb.items    which items have rows in it, once someone has looked for one
 //	DIR/objectlog/watermark                  all before it has been dropped
-//	DIR/objectlog/kept                       but for these periods, and when their rows came; mostly not there
+//	DIR/objectlog/kept                       but for these periods, and when their rows came, with a checksum; mostly not there
 //	DIR/manifest                             which files there must be
 //	DIR/objectdata.hour/2026-11.duckdb       summaries, where the collection has some: tables rows, made and position
 //	DIR/removed.duckdb                       the names of removed items, by id
@@ -216,12 +216,9 @@ func (s *Store) open(ctx context.Context) error {
 	}
 	var all []*catalog.Collection
 	all, s.sums = collections(s.cfg.Catalog)
-	if err := s.kept.read(s.cfg.Dir, all); err != nil {
-		return err
-	}
-	s.loadMarks(all)
+	s.loadKept(all)
 	var err error
-	if s.files, err = listFiles(s.cfg.Dir, all, s.stores, s.dropped, s.cfg.Log); err != nil {
+	if s.files, err = listFiles(s.cfg.Dir, all, s.kept.noted(), s.stores, s.dropped, s.cfg.Log); err != nil {
 		return err
 	}
 	if s.files.most = s.cfg.Files; s.cfg.Files > 0 {

@@ -39,6 +39,7 @@ type files struct {
 	held     int    // bytes of filters of items in memory
 
 	collections []*catalog.Collection
+	kept        map[string]uint64 // versions of the lists of what is kept, as the start has found them
 	stores      func(*catalog.Collection, period) bool
 
 	manifest  *manifest
@@ -91,8 +92,8 @@ type file struct {
 
 // listFiles finds the files in dir and removes those that dropped names: a Drop of them was interrupted. Files of periods
 // that are not stored any more are not missed.
-func listFiles(dir string, collections []*catalog.Collection, stores, dropped func(*catalog.Collection, period) bool, log *slog.Logger) (*files, error) {
-	fs := &files{dir: dir, byName: map[string][]*file{}, keep: maxAttached, lost: map[string][]*loss{}, now: time.Now, log: log, changed: func() {}, told: func(string) {}, onLoss: func(*file) {}, collections: collections, stores: stores}
+func listFiles(dir string, collections []*catalog.Collection, kept map[string]uint64, stores, dropped func(*catalog.Collection, period) bool, log *slog.Logger) (*files, error) {
+	fs := &files{dir: dir, byName: map[string][]*file{}, keep: maxAttached, lost: map[string][]*loss{}, now: time.Now, log: log, changed: func() {}, told: func(string) {}, onLoss: func(*file) {}, collections: collections, kept: kept, stores: stores}
 	fs.freed = sync.NewCond(&fs.mu)
 	var late []*file
 	for _, c := range collections {

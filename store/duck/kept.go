@@ -14,14 +14,18 @@ import (
 	"belfry/catalog"
 )
 
-// keptFile lists the periods of a collection that are kept though they lie before its watermark.
-const keptFile = "kept"
-
 // keptPeriods are the periods before a watermark that are kept, with the time until which rows came for them. Such a
 // period goes when rows of that time go: its rows are as old as those, whatever the clock said.
+//
+// While the list of a collection cannot be trusted the collection is held: every period counts as kept, so nothing of it is
+// deleted. The next Drop writes a new list, see settleKept.
 type keptPeriods struct {
-	mu   sync.Mutex
-	list map[keptPeriod]belfry.Time
+	instance string
+
+	mu       sync.Mutex
+	list     map[keptPeriod]belfry.Time
+	versions map[string]uint64 // of the files, by collection; 0 where there is none
+	held     map[string]string // collections that are held, and what is wrong; empty: only a checksum is to be added
 }
 
 type keptPeriod struct {
@@ -37,7 +41,11 @@ func (s *Store) Keep(c *catalog.Collection, t, now belfry.Time) (added bool, err
 	if p.from >= s.mark(c.Name) {
 		return false, nil
 	}
-	if added, err = s.kept.add(s.cfg.Dir, c, p, now); err != nil {
+	added, version, err := s.kept.add(s.cfg.Dir, c, p, now)
+	if err == nil {
+		err = s.files.noteKept(c, version)
+	}
+	if err != nil {
 		return false, fmt.Errorf("keep rows of %s of %s: %w", c.Name, p.from, err)
 	}
 	return added, nil
@@ -48,90 +56,226 @@ func (s *Store) stores(c *catalog.Collection, p period) bool {
 	return p.from >= s.mark(c.Name) || s.kept.has(c, p)
 }
 
-func (k *keptPeriods) add(dir string, c *catalog.Collection, p period, now belfry.Time) (added bool, err error) {
+func (k *keptPeriods) add(dir string, c *catalog.Collection, p period, now belfry.Time) (added bool, version uint64, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	at := keptPeriod{c.Name, p.from}
 	until, known := k.list[at]
-	if known && now <= until {
-		return false, nil
+	_, held := k.held[c.Name]
+	if held || known && now <= until { // settleKept adds what is stored while a collection is held
+		return false, k.versions[c.Name], nil
 	}
 	next := maps.Clone(k.list)
-	if next == nil {
-		next = map[keptPeriod]belfry.Time{}
-	}
 	next[at] = max(until, now+dayLength)
-	if err := writeKept(dir, c, next); err != nil {
-		return false, err
-	}
-	k.list = next
-	return !known, nil
+	err = k.write(dir, c, next)
+	return !known && err == nil, k.versions[c.Name], err
 }
 
 func (k *keptPeriods) has(c *catalog.Collection, p period) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	_, held := k.held[c.Name]
 	_, ok := k.list[keptPeriod{c.Name, p.from}]
-	return ok
+	return held || ok
 }
 
 // until tells whether a period is kept while rows from the moment t on are.
 func (k *keptPeriods) until(c *catalog.Collection, p period, t belfry.Time) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.list[keptPeriod{c.Name, p.from}] > t
+	_, held := k.held[c.Name]
+	return held || k.list[keptPeriod{c.Name, p.from}] > t
 }
 
 // forget removes the periods that are not kept any more.
-func (k *keptPeriods) forget(dir string, c *catalog.Collection, t belfry.Time) error {
+func (k *keptPeriods) forget(dir string, c *catalog.Collection, t belfry.Time) (version uint64, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	next := maps.Clone(k.list)
 	maps.DeleteFunc(next, func(at keptPeriod, until belfry.Time) bool { return at.collection == c.Name && until <= t })
-	if len(next) == len(k.list) {
-		return nil
+	if len(next) != len(k.list) {
+		err = k.write(dir, c, next)
 	}
-	k.list = next
-	return writeKept(dir, c, next)
+	return k.versions[c.Name], err
 }
 
-func writeKept(dir string, c *catalog.Collection, list map[keptPeriod]belfry.Time) error {
+// forgetKept removes the periods of a collection that are not kept any more.
+func (s *Store) forgetKept(c *catalog.Collection, t belfry.Time) error {
+	version, err := s.kept.forget(s.cfg.Dir, c, t)
+	if err != nil {
+		return err
+	}
+	return s.files.noteKept(c, version)
+}
+
+// write replaces the list of a collection, durably. The mutex is held.
+func (k *keptPeriods) write(dir string, c *catalog.Collection, next map[keptPeriod]belfry.Time) error {
+	f := keptList{version: k.versions[c.Name] + 1, until: map[belfry.Time]belfry.Time{}}
+	for at, until := range next {
+		if at.collection == c.Name {
+			f.until[at.from] = until
+		}
+	}
 	folder := filepath.Join(dir, c.Name)
 	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	var lines []string
-	for at, until := range list {
-		if at.collection == c.Name {
-			lines = append(lines, fmt.Sprintf("%d %d\n", at.from, until))
-		}
-	}
-	slices.Sort(lines)
-	if err := writeSynced(filepath.Join(folder, keptFile), []byte(strings.Join(lines, ""))); err != nil {
+	if err := writeSynced(filepath.Join(folder, keptFile), []byte(f.text(c, k.instance))); err != nil {
 		return err
 	}
+	k.versions[c.Name] = f.version
+	k.list = next
 	return syncDir(dir)
 }
 
-func (k *keptPeriods) read(dir string, collections []*catalog.Collection) error {
-	k.list = map[keptPeriod]belfry.Time{}
-	for _, c := range collections {
-		path := filepath.Join(dir, c.Name, keptFile)
-		text, err := os.ReadFile(path)
-		if errors.Is(err, os.ErrNotExist) {
-			continue
+// read reads the lists of all collections. The manifest tells which of them there must be.
+func (k *keptPeriods) read(dir, instance string, all []*catalog.Collection, m *manifest) {
+	*k = keptPeriods{instance: instance, list: map[keptPeriod]belfry.Time{}, versions: map[string]uint64{}, held: map[string]string{}}
+	for _, c := range all {
+		noted := m.pos[keptKey(c)]
+		f := readKept(dir, c, instance, noted)
+		if f.damage != "" || f.written && !f.summed {
+			k.held[c.Name] = f.damage
 		}
-		if err != nil {
-			return err
+		if version := max(f.version, noted); version > 0 {
+			k.versions[c.Name] = version
 		}
-		for line := range strings.Lines(string(text)) {
-			at := keptPeriod{collection: c.Name}
-			var until belfry.Time
-			if _, err := fmt.Sscanf(line, "%d %d\n", &at.from, &until); err != nil {
-				return fmt.Errorf("read %s: %w", path, err)
-			}
-			k.list[at] = until
+		for from, until := range f.until {
+			k.list[keptPeriod{c.Name, from}] = until
 		}
 	}
+}
+
+// loadKept reads the watermarks, and the lists of what is kept below them.
+func (s *Store) loadKept(all []*catalog.Collection) {
+	m := readManifest(s.cfg.Dir)
+	s.kept.read(s.cfg.Dir, s.cfg.Instance, all, m)
+	s.loadMarks(all)
+	s.kept.doubt(s.cfg.Dir, all, m, s.mark)
+	for name, why := range s.kept.damaged() {
+		s.cfg.Log.Error("a list of days that are kept is damaged; nothing of the collection is deleted", "file", filepath.Join(name, keptFile), "why", why)
+	}
+}
+
+// doubt holds the collections that may have lost their list together with the manifest: they have none, and have files
+// below the watermark, which a Drop that was interrupted leaves, too.
+func (k *keptPeriods) doubt(dir string, all []*catalog.Collection, m *manifest, mark func(string) belfry.Time) {
+	if m.fault == nil && m.damage() == "" {
+		return
+	}
+	for _, c := range all {
+		if _, held := k.held[c.Name]; held || k.versions[c.Name] > 0 {
+			continue
+		}
+		if first, any := oldestFile(dir, c, func(period) bool { return true }); any && first < mark(c.Name) {
+			k.held[c.Name] = "it is missing or was never written, which cannot be told without a whole " + manifestFile
+		}
+	}
+}
+
+// noted are the versions that the manifest has to have. That of a list which is held is at least 1, so that the next
+// start misses it as well.
+func (k *keptPeriods) noted() map[string]uint64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	noted := maps.Clone(k.versions)
+	for name, why := range k.held {
+		if why != "" {
+			noted[name] = max(noted[name], 1)
+		}
+	}
+	return noted
+}
+
+// damaged lists the collections whose list is damaged, and how.
+func (k *keptPeriods) damaged() map[string]string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	list := maps.Clone(k.held)
+	maps.DeleteFunc(list, func(_, why string) bool { return why == "" })
+	return list
+}
+
+func (k *keptPeriods) isHeld(c *catalog.Collection) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, held := k.held[c.Name]
+	return held
+}
+
+// settleKept writes a new list for a collection that is held, and ends that. Any file below the watermark may have rows
+// that came lately, so all of them are kept as long as rows that come now. Without a watermark these are the files that
+// a Drop up to mark would delete. The clock is right and write is held.
+func (s *Store) settleKept(c *catalog.Collection, mark, t belfry.Time) error {
+	below := s.mark(c.Name)
+	if below == 0 {
+		below = mark
+	}
+	if !s.kept.isHeld(c) || below == 0 {
+		return nil
+	}
+	if err := s.files.atHome(); err != nil {
+		return err
+	}
+	version, err := s.kept.settle(s.cfg.Dir, c, s.files.before(c, below), max(t, belfry.At(s.files.now()))+dayLength)
+	if err == nil {
+		err = s.files.noteKept(c, version)
+	}
+	if err != nil {
+		return fmt.Errorf("write the list of days that are kept: %w", err)
+	}
+	s.cfg.Changed()
 	return nil
 }
+
+func (k *keptPeriods) settle(dir string, c *catalog.Collection, periods []period, until belfry.Time) (version uint64, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	next := maps.Clone(k.list)
+	for _, p := range periods {
+		at := keptPeriod{c.Name, p.from}
+		if _, known := next[at]; !known || k.held[c.Name] != "" {
+			next[at] = max(next[at], until)
+		}
+	}
+	if err := k.write(dir, c, next); err != nil {
+		return 0, err
+	}
+	delete(k.held, c.Name)
+	return k.versions[c.Name], nil
+}
+
+// before lists the periods that have a file, or are incomplete, and begin before t.
+func (fs *files) before(c *catalog.Collection, t belfry.Time) (list []period) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for _, f := range fs.byName[c.Name] {
+		list = append(list, f.period)
+	}
+	for _, l := range fs.lost[c.Name] {
+		list = append(list, l.period)
+	}
+	return slices.DeleteFunc(list, func(p period) bool { return p.from >= t })
+}
+
+// keptKey is how the manifest calls the list of a collection.
+func keptKey(c *catalog.Collection) string { return c.Name + "/" + keptFile }
+
+// noteKept has the manifest expect the list of a collection, in this version or a later one. A manifest that cannot be read
+// is told when it can be.
+func (fs *files) noteKept(c *catalog.Collection, version uint64) error {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	m, key := fs.manifest, keptKey(c)
+	if m.pos[key] >= version {
+		return nil
+	}
+	m.pos[key] = version
+	if m.fault != nil {
+		return nil
+	}
+	return m.append(manifestLine(key, fmt.Sprint(version)), true)
+}
+
+// isKeptKey tells whether a line of the manifest is about a list of periods.
+func isKeptKey(key string) bool { return strings.HasSuffix(key, "/"+keptFile) }

@@ -25,6 +25,7 @@ import (
 //	manifest 2 77a0c1de                                 so many lines follow at least, checksum
 //	objectdata/2026-11-15.duckdb 4294967811 5f1c09aa    position, checksum
 //	objectdata/2026-11-15.duckdb gone 0b7d21c4          not expected any more
+//	objectdata/kept 3 1e9c44b0                          there is this list, in version 3 or later
 //	moved 4294967815 9c51e07b                           all records up to this position have been stored
 //
 // A crash can neither raise a false alarm nor hide a loss: a file is made first, then listed, and gets its first row after
@@ -262,7 +263,16 @@ func (fs *files) checkManifest(collections []*catalog.Collection, late []*file, 
 	if why := m.damage(); why != "" && fs.any() {
 		fs.noteManifest(why)
 	}
+	for name, version := range fs.kept {
+		key := name + "/" + keptFile
+		m.pos[key] = max(m.pos[key], version)
+	}
 	found := map[string]uint64{}
+	for key, version := range m.pos {
+		if isKeptKey(key) {
+			found[key] = version
+		}
+	}
 	for _, f := range late {
 		found[f.key()] = m.pos[f.key()]
 	}

@@ -53,6 +53,7 @@ func Verify(ctx context.Context, cfg Config) (Verified, error) {
 	if v.manifest = readManifest(cfg.Dir); v.manifest.fault != nil {
 		return v.Verified, v.manifest.fault
 	}
+	v.readKept(all)
 	for _, col := range all {
 		if err := v.collection(ctx, col); err != nil {
 			return v.Verified, err
@@ -123,6 +124,7 @@ type verifying struct {
 	engine   *engine
 	conn     *conn
 	marks    map[string]belfry.Time
+	kept     keptPeriods
 	manifest *manifest
 	marked   map[string]bool // keys of days with a marker
 	found    map[string]bool // keys of files
@@ -137,6 +139,7 @@ const (
 	remedyBadLate = "Before you start the service, put back a good copy of the file and of its .wal. Without one, the rows that came while the file of this day could not be read are lost: " +
 		"a start sets the file aside and names the day."
 	remedyMark    = "Start the service: it deletes nothing because of this file, and retention writes a new one. Where rows are kept for ever, remove the file."
+	remedyKept    = "Start the service: it deletes nothing of this collection before retention has written a new list, by which all days that are there now stay. If a folder is in its place, move it away first."
 	remedyUnknown = "This may pass: look at the permissions, the disk and the limits of the system, and run verify again."
 )
 
@@ -152,6 +155,20 @@ func (v *verifying) readMarks(all []*catalog.Collection) {
 			v.Problems = append(v.Problems, Problem{Collection: c.Name, File: filepath.Join(c.Name, markFile), Problem: "the watermark is damaged: " + w.damage, Remedy: remedyMark})
 		}
 	}
+}
+
+// readKept reads the lists of what is kept below the watermarks, and lists those that are damaged.
+func (v *verifying) readKept(all []*catalog.Collection) {
+	v.kept.read(v.dir, v.instance, all, v.manifest)
+	v.kept.doubt(v.dir, all, v.manifest, func(name string) belfry.Time { return v.marks[name] })
+	bad := v.kept.damaged()
+	for _, name := range slices.Sorted(maps.Keys(bad)) {
+		v.Problems = append(v.Problems, Problem{Collection: name, File: filepath.Join(name, keptFile), Problem: "the list of days that retention has to keep is damaged: " + bad[name], Remedy: remedyKept})
+	}
+}
+
+func (v *verifying) stores(c *catalog.Collection, p period) bool {
+	return p.from >= v.marks[c.Name] || v.kept.has(c, p)
 }
 
 func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error {
@@ -172,7 +189,7 @@ func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error
 		p, isFile := parseFileName(c, e.Name())
 		marked, _, isMarker := parseMarker(c, e.Name())
 		switch {
-		case isMarker && marked.from >= v.marks[c.Name]:
+		case isMarker && v.stores(c, marked):
 			v.marked[manifestKey(c, marked)] = true
 			name := filepath.Join(c.Name, fileName(c, marked))
 			marker := filepath.Join(c.Name, e.Name())
@@ -181,7 +198,7 @@ func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error
 				what = "the file of this day was missing, or had lost rows; the day is incomplete"
 			}
 			v.add(c, marked, marker, what, fmt.Sprintf(remedyMarked, name, marker))
-		case isFile && p.from >= v.marks[c.Name]:
+		case isFile && v.stores(c, p):
 			v.Files++
 			v.found[manifestKey(c, p)] = true
 			if newest, err = v.file(ctx, c, p); err != nil {
@@ -195,7 +212,7 @@ func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error
 	for _, key := range slices.Sorted(maps.Keys(v.manifest.pos)) {
 		name, ok := strings.CutPrefix(key, c.Name+"/")
 		p, valid := parseFileName(c, strings.TrimSuffix(name, lateSuffix))
-		if ok && valid && p.from >= v.marks[c.Name] && !v.found[key] && !v.marked[key] {
+		if ok && valid && v.stores(c, p) && !v.found[key] && !v.marked[key] {
 			v.add(c, p, filepath.FromSlash(key), "the file is missing", remedyMissing)
 		}
 	}

@@ -102,7 +102,8 @@ func (s *Store) loadMarks(all []*catalog.Collection) {
 // adoptMark gives a watermark of an earlier version its checksum. Nothing shows that it is right, so it counts only as far
 // as no file lies below it.
 func (s *Store) adoptMark(c *catalog.Collection, w watermark) watermark {
-	if first, any := s.oldestOnDisk(c); any && first < w.at {
+	unlisted := func(p period) bool { return !s.kept.has(c, p) }
+	if first, any := oldestFile(s.cfg.Dir, c, unlisted); any && first < w.at {
 		s.cfg.Log.Warn("a watermark without a checksum is lowered, as there are rows below it", "collection", c.Name, "watermark", w.at, "rows", first)
 		w.at = first
 	}
@@ -112,12 +113,12 @@ func (s *Store) adoptMark(c *catalog.Collection, w watermark) watermark {
 	return w
 }
 
-// oldestOnDisk is the start of the oldest period of a collection that has a file and is not kept for another reason.
-func (s *Store) oldestOnDisk(c *catalog.Collection) (first belfry.Time, any bool) {
-	entries, _ := os.ReadDir(filepath.Join(s.cfg.Dir, c.Name)) // who lists the files reports what is wrong with the folder
+// oldestFile is the start of the oldest period of a collection that has a file and counts.
+func oldestFile(dir string, c *catalog.Collection, counts func(period) bool) (first belfry.Time, any bool) {
+	entries, _ := os.ReadDir(filepath.Join(dir, c.Name)) // who lists the files reports what is wrong with the folder
 	for _, e := range entries {
 		p, ok := parseFileName(c, e.Name())
-		if ok && !s.kept.has(c, p) && (!any || p.from < first) {
+		if ok && counts(p) && (!any || p.from < first) {
 			first, any = p.from, true
 		}
 	}

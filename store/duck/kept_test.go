@@ -1,0 +1,281 @@
+package duck
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// makeKept makes a store with a day below the watermark that has to be kept: of 3 rows 2 are in it. The list of kept days has been
+// written twice; the first version is returned.
+func makeKept(t *testing.T) (dir string, c *catalog.Collection, first []byte) {
+	t.Helper()
+	dir = t.TempDir()
+	s := openWith(t, dir)
+	c = s.cfg.Catalog.Collection("objectdata")
+	must(t, s.Append(t.Context(), rowsOf(1, 0, 1, 100)))
+	must(t, s.Drop(t.Context(), c, crashDay0+50*dayLength))
+	keep := func(day belfry.Time) {
+		t.Helper()
+		if added, err := s.Keep(c, crashDay0+day*dayLength, belfry.At(time.Now())); !added || err != nil {
+			t.Fatal(added, err)
+		}
+	}
+	keep(2)
+	first, err := os.ReadFile(filepath.Join(dir, "objectdata", "kept"))
+	must(t, err)
+	keep(1)
+	must(t, s.Append(t.Context(), rowsOf(3, 1, 1)))
+	must(t, s.Close())
+	if list := verify(t, dir); len(list) != 0 {
+		t.Fatal(list)
+	}
+	return dir, c, first
+}
+
+// TestDamagedKept starts with lists of kept days that are not what was written. No row goes, neither at the start nor by
+// retention, rows that come are stored, the fault is shown until retention has written a new list, and verify names it.
+func TestDamagedKept(t *testing.T) {
+	base, c, first := makeKept(t)
+	good, err := os.ReadFile(filepath.Join(base, "objectdata", "kept"))
+	must(t, err)
+	text := func(s string) func(*testing.T, string) {
+		return func(t *testing.T, path string) { t.Helper(); write(t, path, []byte(s)) }
+	}
+	flipped := strings.Replace(string(good), " 1", " 2", 1)
+	_, old, _ := strings.Cut(string(good), "\n")
+	old = old[:strings.LastIndexByte(old[:len(old)-1], '\n')+1]
+	for i, test := range []struct {
+		name   string
+		damage func(t *testing.T, path string)
+	}{
+		{"missing", func(t *testing.T, path string) { t.Helper(); remove(t, path) }},
+		{"empty", text("")},
+		{"cut", text(string(good[:len(good)/2]))},
+		{"garbage", text("garbage\n")},
+		{"flipped", text(flipped)},
+		{"without a checksum", text(old)},
+		{"older", text(string(first))},
+		{"of another collection", text(strings.Replace(string(good), lineSum("objectdata\n"+string(good[:len(good)-9])), lineSum("objectlog\n"+string(good[:len(good)-9])), 1))},
+		{"a link", func(t *testing.T, path string) {
+			t.Helper()
+			must(t, os.Rename(path, path+"2"))
+			must(t, os.Symlink(path+"2", path))
+		}},
+		{"too large", text(strings.Repeat("x", keptMost+1))},
+		{"missing with the manifest", func(t *testing.T, path string) {
+			t.Helper()
+			remove(t, path)
+			remove(t, filepath.Join(filepath.Dir(path), "..", manifestFile))
+		}},
+		{"missing with the watermark", func(t *testing.T, path string) {
+			t.Helper()
+			remove(t, path)
+			remove(t, filepath.Join(filepath.Dir(path), markFile))
+		}},
+	} {
+		if testing.Short() && i%10 != 0 {
+			continue // part of make soak
+		}
+		t.Run(test.name, func(t *testing.T) {
+			dir := copyDir(t, base)
+			path := filepath.Join(dir, "objectdata", "kept")
+			test.damage(t, path)
+			problems := verify(t, dir)
+			if len(problems) == 0 || problems[0].File != filepath.Join("objectdata", "kept") || problems[0].Remedy == "" {
+				t.Errorf("verify: %v", problems)
+			}
+			for start := range 2 { // the second one finds the same
+				s := openWith(t, dir)
+				must(t, s.Watch())
+				if n := count(t, s); n != 3+start {
+					t.Errorf("start %d: %d rows, want %d", start, n, 3+start)
+				}
+				if list := s.Faults(); len(list) == 0 || list[0].ID != "kept objectdata" || !strings.Contains(list[0].Message, path) {
+					t.Errorf("start %d: faults: %v", start, list)
+				}
+				_, err := s.Keep(c, crashDay0+3*dayLength, belfry.At(time.Now()))
+				must(t, err)
+				must(t, s.Append(t.Context(), rowsOf(uint64(9+start), 3+start)))
+				if start == 0 {
+					must(t, s.Close())
+					continue
+				}
+				must(t, s.Drop(t.Context(), c, crashDay0+60*dayLength))
+				if list := s.kept.damaged(); len(list) != 0 {
+					t.Errorf("after a Drop: %v", list)
+				}
+				must(t, s.Close())
+			}
+			if list := verify(t, dir); len(list) != 0 && list[0].File == filepath.Join("objectdata", "kept") {
+				t.Errorf("verify after a Drop: %v", list)
+			}
+			s := openWith(t, dir)
+			if n := count(t, s); n != 5 {
+				t.Errorf("after a Drop and a start: %d rows, want 5", n)
+			}
+			must(t, s.Drop(t.Context(), c, belfry.At(time.Now())+3*dayLength)) // everything is too old
+			if n := count(t, s); n != 0 {
+				t.Errorf("%d rows are never dropped", n)
+			}
+			must(t, s.Close())
+		})
+	}
+}
+
+// TestKeptFolder: a folder in the place of the list keeps retention from deleting anything of the collection, until it is gone.
+func TestKeptFolder(t *testing.T) {
+	dir, c, _ := makeKept(t)
+	path := filepath.Join(dir, "objectdata", "kept")
+	remove(t, path)
+	mkdir(t, path)
+	if list := verify(t, dir); len(list) != 1 || !strings.Contains(list[0].Problem, "a folder in its place") {
+		t.Errorf("verify: %v", list)
+	}
+	s := openWith(t, dir)
+	defer s.Close()
+	later := crashDay0 + 200*dayLength
+	if err := s.Drop(t.Context(), c, later); err == nil {
+		t.Error("Drop has not noticed the folder")
+	}
+	if n, list := count(t, s), s.Faults(); n != 3 || len(list) != 1 {
+		t.Errorf("%d rows, faults: %v", n, list)
+	}
+	remove(t, path)
+	must(t, s.Drop(t.Context(), c, later))
+	if n, list := count(t, s), s.Faults(); n != 2 || len(list) != 0 {
+		t.Errorf("%d rows, faults: %v", n, list)
+	}
+}
+
+// TestKeptForEver: where nothing is dropped, a new list is written all the same.
+func TestKeptForEver(t *testing.T) {
+	dir, c, _ := makeKept(t)
+	remove(t, filepath.Join(dir, "objectdata", "kept"))
+	s := openWith(t, dir)
+	must(t, s.Drop(t.Context(), c, 0))
+	if n, list := count(t, s), s.Faults(); n != 3 || len(list) != 0 {
+		t.Errorf("%d rows, faults: %v", n, list)
+	}
+	must(t, s.Close())
+	if list := verify(t, dir); len(list) != 0 {
+		t.Error(list)
+	}
+}
+
+// TestOldKept: folders of earlier versions have lists without a checksum, which the manifest does not name, or none. They are
+// read without a fault; what is below the watermark stays, whether it is listed or not.
+func TestOldKept(t *testing.T) {
+	base, c, _ := makeKept(t)
+	path := filepath.Join(base, "objectdata", "kept")
+	day := crashDay0 + dayLength
+	m := readManifest(base)
+	delete(m.pos, "objectdata/kept")
+	must(t, m.rewrite())
+	for _, test := range []struct {
+		name, text string
+	}{
+		{"listed", fmt.Sprintf("%d %d\n", day, belfry.At(time.Now())+dayLength)},
+		{"listed, nearly over", fmt.Sprintf("%d %d\n", day, crashDay0+61*dayLength)},
+		{"empty", ""}, // which earlier versions wrote when no day was left
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			write(t, path, []byte(test.text))
+			dir := copyDir(t, base)
+			if list := verify(t, dir); len(list) != 0 {
+				t.Errorf("verify: %v", list)
+			}
+			s := openWith(t, dir)
+			if list := s.Faults(); len(list) != 0 {
+				t.Errorf("faults: %v", list)
+			}
+			must(t, s.Drop(t.Context(), c, crashDay0+60*dayLength))
+			must(t, s.Close())
+			f := readKept(dir, c, "", 1)
+			if until := f.until[day]; !f.summed || until <= crashDay0+60*dayLength || test.text != "" && test.text != fmt.Sprintf("%d %d\n", day, until) {
+				t.Errorf("the new list is %+v", f)
+			}
+			s = openWith(t, dir)
+			if n := count(t, s); n != 3 {
+				t.Errorf("%d rows, want 3", n)
+			}
+			must(t, s.Close())
+		})
+	}
+	remove(t, path)
+	s := openWith(t, copyDir(t, base))
+	if list := s.Faults(); len(list) != 0 {
+		t.Errorf("a folder that never had a list: %v", list)
+	}
+	must(t, s.Close())
+}
+
+// TestKeptNoted: the manifest expects the list from the first day on that is kept, in its last version.
+func TestKeptNoted(t *testing.T) {
+	dir, c, _ := makeKept(t)
+	f := readKept(dir, c, "", 0)
+	if noted := readManifest(dir).pos["objectdata/kept"]; f.version != 2 || noted != 2 {
+		t.Errorf("version %d, the manifest has %d", f.version, noted)
+	}
+	remove(t, filepath.Join(dir, manifestFile)) // it is noted again
+	s := openWith(t, dir)
+	must(t, s.Close())
+	if noted := readManifest(dir).pos["objectdata/kept"]; noted != 2 {
+		t.Errorf("a new manifest has %d", noted)
+	}
+}
+
+// TestReadKept cuts the list at every byte, and changes every bit. Nothing but the whole list is read.
+func TestReadKept(t *testing.T) {
+	cat, err := catalog.Load()
+	must(t, err)
+	c := cat.Collection("objectdata")
+	whole := keptList{version: 12, until: map[belfry.Time]belfry.Time{crashDay0: crashDay0 + 1, crashDay0 + dayLength: crashDay0 + 5}}
+	good := whole.text(c, "abc")
+	if f, err := parseKept(c, "abc", good, 12); err != nil || !f.summed || f.version != 12 || len(f.until) != 2 || f.until[crashDay0] != crashDay0+1 {
+		t.Fatalf("%+v", f)
+	}
+	for at := range good {
+		if f, err := parseKept(c, "abc", good[:at], 12); err == nil {
+			t.Errorf("cut at %d: %+v", at, f)
+		}
+		for bit := range 8 {
+			text := []byte(good)
+			text[at] ^= 1 << bit
+			if f, err := parseKept(c, "abc", string(text), 12); err == nil {
+				t.Errorf("bit %d of byte %d: %+v", bit, at, f)
+			}
+		}
+	}
+	for _, text := range []string{good + good, good + "1 2\n", strings.Repeat("\x00", len(good)), "\n", "1 2\n", whole.text(c, "abd"), (&keptList{version: 11}).text(c, "abc")} {
+		if f, err := parseKept(c, "abc", text, 12); err == nil {
+			t.Errorf("%.60q: %+v", text, f)
+		}
+	}
+}
+
+// FuzzKept: whatever is read as a list with a checksum is what a list would be written as.
+func FuzzKept(f *testing.F) {
+	cat, err := catalog.Load()
+	must(f, err)
+	c := cat.Collection("objectdata")
+	f.Add((&keptList{version: 3, until: map[belfry.Time]belfry.Time{1: 2}}).text(c, ""))
+	f.Add("1 2\n")
+	f.Add("kept \n")
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := parseKept(c, "", text, 0)
+		if err != nil {
+			return
+		}
+		again, err := parseKept(c, "", got.text(c, ""), got.version)
+		if got.version > 0 && (err != nil || again.version != got.version || len(again.until) != len(got.until)) {
+			t.Errorf("%q: %+v, then %+v, %v", text, got, again, err)
+		}
+	})
+}
