@@ -2,6 +2,7 @@ package app
 
 import (
 	"container/list"
+	"context"
 	"crypto/tls"
 	"net"
 	"net/http"
@@ -51,6 +52,7 @@ type placed struct {
 	in    *list.List // idle, or one of from; nil without a place
 	at    *list.Element
 	left  bool
+	used  bool // a request has come on it
 }
 
 // crowdedListener starts to accept connections; Close ends that.
@@ -268,13 +270,20 @@ func (p *placed) CloseWrite() error {
 	return nil
 }
 
-// watch is told by the server what its connections are doing.
-func (l *crowded) watch(c net.Conn, s http.ConnState) {
+// placeOf is what a connection of the server is to the listener; nil: nothing.
+func placeOf(c net.Conn) *placed {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()
 	}
-	p, ok := c.(*placed)
-	if !ok {
+	p, _ := c.(*placed)
+	return p
+}
+
+// watch is told by the server what its connections are doing. One of HTTP/2 is called idle before its first request has come: then
+// it is as fresh as one that has sent nothing. A client that opens several uses the first of them, which would be idle longest.
+func (l *crowded) watch(c net.Conn, s http.ConnState) {
+	p := placeOf(c)
+	if p == nil {
 		return
 	}
 	l.mu.Lock()
@@ -286,16 +295,36 @@ func (l *crowded) watch(c net.Conn, s http.ConnState) {
 	case http.StateActive:
 		p.moveTo(&p.from.asked)
 	case http.StateIdle:
+		if !p.used {
+			p.moveTo(&p.from.fresh)
+			return
+		}
 		p.moveTo(&l.idle)
 		l.settle()
+	}
+}
+
+// placeKey is where the context of a request has its connection.
+type placeKey struct{}
+
+// use notes that a request has come on a connection.
+func (l *crowded) use(r *http.Request) {
+	if p, ok := r.Context().Value(placeKey{}).(*placed); ok {
+		l.mu.Lock()
+		p.used = true
+		l.mu.Unlock()
 	}
 }
 
 // at puts the crowd before a door.
 func (l *crowded) at(d *door) {
 	d.server.ConnState = l.watch
+	d.server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, placeKey{}, placeOf(c))
+	}
 	behind := d.server.Handler
 	d.server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		l.use(r)
 		if l.full() {
 			w.Header().Set("Connection", "close")
 		}

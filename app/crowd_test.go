@@ -78,7 +78,9 @@ func (c *crowdTest) come(from string) (*placed, bool) {
 	if len(c.accepted) == before {
 		return nil, false
 	}
-	return c.accepted[len(c.accepted)-1], true
+	p := c.accepted[len(c.accepted)-1]
+	p.used = true
+	return p, true
 }
 
 func (p *placed) gone() bool { return p.Conn.(*fakeConn).closed }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -246,5 +247,37 @@ func TestRequestsRefused(t *testing.T) {
 		if q.refusing != 0 || q.count() != max(256, most/4)+1 {
 			t.Errorf("%d are being refused, %d were", q.refusing, q.count())
 		}
+	}
+}
+
+// TestFirstOfManyConnections: a client of HTTP/2 opens more connections than there are places and uses the first. It keeps it.
+func TestFirstOfManyConnections(t *testing.T) {
+	const places = 4
+	l, c := crowdHTTP2(t, places, 1<<16, func(http.ResponseWriter, *http.Request) {})
+	var idle []net.Conn
+	for range places + 2 {
+		n, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer n.Close()
+		fmt.Fprint(n, http2.ClientPreface)
+		f := http2.NewFramer(n, n)
+		if err := f.WriteSettings(); err != nil {
+			t.Fatal(err)
+		}
+		if len(idle) < places-1 {
+			if _, err := f.ReadFrame(); err != nil { // it has a place, and nothing to do
+				t.Fatal(err)
+			}
+		}
+		idle = append(idle, n)
+	}
+	for !l.full() {
+		runtime.Gosched()
+	}
+	c.get(1)
+	if h := headerOf(c.answer()); h[":status"] != "200" {
+		t.Error(h)
 	}
 }
