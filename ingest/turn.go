@@ -11,7 +11,7 @@ import (
 // not, since there are no more of them than rows. Open rows, which mostly create something, are counted by themselves.
 const (
 	turnEvents  = 5_000  // after which the rest of a chunk waits for another turn
-	turnOpen    = 512    // open rows, the same
+	turnOpen    = 256    // open rows, the same
 	wholeEvents = 20_000 // of a body that is one record, which is refused beyond that
 )
 
