@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // crowded is a listener that serves no more connections than it has places: each costs memory before it has sent a
@@ -52,7 +53,7 @@ type placed struct {
 	in    *list.List // idle, or one of from; nil without a place
 	at    *list.Element
 	left  bool
-	used  bool // a request has come on it
+	used  atomic.Bool // a request has come on it
 }
 
 // crowdedListener starts to accept connections; Close ends that.
@@ -295,7 +296,7 @@ func (l *crowded) watch(c net.Conn, s http.ConnState) {
 	case http.StateActive:
 		p.moveTo(&p.from.asked)
 	case http.StateIdle:
-		if !p.used {
+		if !p.used.Load() {
 			p.moveTo(&p.from.fresh)
 			return
 		}
@@ -307,12 +308,10 @@ func (l *crowded) watch(c net.Conn, s http.ConnState) {
 // placeKey is where the context of a request has its connection.
 type placeKey struct{}
 
-// use notes that a request has come on a connection.
-func (l *crowded) use(r *http.Request) {
-	if p, ok := r.Context().Value(placeKey{}).(*placed); ok {
-		l.mu.Lock()
-		p.used = true
-		l.mu.Unlock()
+// noteUse notes that a request has come on its connection.
+func noteUse(r *http.Request) {
+	if p, _ := r.Context().Value(placeKey{}).(*placed); p != nil {
+		p.used.Store(true)
 	}
 }
 
@@ -324,7 +323,7 @@ func (l *crowded) at(d *door) {
 	}
 	behind := d.server.Handler
 	d.server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		l.use(r)
+		noteUse(r)
 		if l.full() {
 			w.Header().Set("Connection", "close")
 		}

@@ -79,7 +79,7 @@ func (c *crowdTest) come(from string) (*placed, bool) {
 		return nil, false
 	}
 	p := c.accepted[len(c.accepted)-1]
-	p.used = true
+	p.used.Store(true)
 	return p, true
 }
 

@@ -151,15 +151,15 @@ func (s *Store) loadKept(all []*catalog.Collection) {
 	m := readManifest(s.cfg.Dir)
 	s.kept.read(s.cfg.Dir, s.cfg.Instance, all, m)
 	s.loadMarks(all)
-	s.kept.doubt(s.cfg.Dir, all, m, s.mark)
+	s.kept.holdUnlisted(s.cfg.Dir, all, m, s.mark)
 	for name, why := range s.kept.damaged() {
 		s.cfg.Log.Error("a list of days that are kept is damaged; nothing of the collection is deleted", "file", filepath.Join(name, keptFile), "why", why)
 	}
 }
 
-// doubt holds the collections that may have lost their list together with the manifest: they have none, and have files
+// holdUnlisted holds the collections that may have lost their list together with the manifest: they have none, and have files
 // below the watermark, which a Drop that was interrupted leaves, too.
-func (k *keptPeriods) doubt(dir string, all []*catalog.Collection, m *manifest, mark func(string) belfry.Time) {
+func (k *keptPeriods) holdUnlisted(dir string, all []*catalog.Collection, m *manifest, mark func(string) belfry.Time) {
 	if m.fault == nil && m.damage() == "" {
 		return
 	}

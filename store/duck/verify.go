@@ -160,7 +160,7 @@ func (v *verifying) readMarks(all []*catalog.Collection) {
 // readKept reads the lists of what is kept below the watermarks, and lists those that are damaged.
 func (v *verifying) readKept(all []*catalog.Collection) {
 	v.kept.read(v.dir, v.instance, all, v.manifest)
-	v.kept.doubt(v.dir, all, v.manifest, func(name string) belfry.Time { return v.marks[name] })
+	v.kept.holdUnlisted(v.dir, all, v.manifest, func(name string) belfry.Time { return v.marks[name] })
 	bad := v.kept.damaged()
 	for _, name := range slices.Sorted(maps.Keys(bad)) {
 		v.Problems = append(v.Problems, Problem{Collection: name, File: filepath.Join(name, keptFile), Problem: "the list of days that retention has to keep is damaged: " + bad[name], Remedy: remedyKept})
