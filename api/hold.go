@@ -3,9 +3,13 @@ package api
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+
+	"belfry"
 )
 
 // heldInMemory is how much of a held body is kept in memory; what is longer goes to a file.
@@ -39,20 +43,25 @@ func hold(body io.Reader, dir, prefix string) (*heldBody, error) {
 
 // spill puts the rest of the body into a file that has no name, so that nothing is left behind whatever happens.
 func (h *heldBody) spill(rest io.Reader, dir string) (err error) {
+	defer func() {
+		if failed, ok := errors.AsType[*fs.PathError](err); ok {
+			err = belfry.Errorf(belfry.StorageUnavailable, "nothing was stored: the body is too long for memory, and no temporary file can hold it (%s); send it again, or in smaller bodies", failed.Err)
+		}
+	}()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("hold body: %w", err)
+		return err
 	}
 	if h.file, err = os.CreateTemp(dir, "body-*"); err != nil {
-		return fmt.Errorf("hold body: %w", err)
+		return err
 	}
 	if err := os.Remove(h.file.Name()); err != nil {
-		return fmt.Errorf("hold body: %w", err)
+		return err
 	}
 	if _, err := io.Copy(h.file, rest); err != nil {
 		return err
 	}
 	if _, err := h.file.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("hold body: %w", err)
+		return err
 	}
 	h.Reader = io.MultiReader(h.Reader, h.file)
 	return nil

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"belfry"
+	"belfry/ingest"
 )
 
 // clockGuard decides by which time data may be deleted. A machine may boot years in the past or in the future; rows are
@@ -32,10 +33,11 @@ type clockGuard struct {
 	log    *slog.Logger
 	read   func() (wall time.Time, passed time.Duration) // passed counts from any moment on and never jumps
 
-	mu       sync.Mutex
-	expected time.Time     // what the clock should have shown
-	at       time.Duration // when so much time had passed
-	doubt    bool
+	mu        sync.Mutex
+	expected  time.Time     // what the clock should have shown
+	at        time.Duration // when so much time had passed
+	doubt     bool
+	confirmed time.Time // when an administrator last confirmed the clock, as it then was; zero: never
 }
 
 const (
@@ -46,20 +48,25 @@ const (
 	clockSaved    = time.Minute
 )
 
-// systemClock reads the clock of the machine, and how long the process has run by a clock that nobody sets.
-func systemClock() func() (time.Time, time.Duration) {
-	start := time.Now()
-	return func() (time.Time, time.Duration) {
-		now := time.Now()
-		return now.Round(0), now.Sub(start)
+// systemClock reads the clock of the machine, and a clock that nobody sets.
+func systemClock() (time.Time, time.Duration) { return time.Now().Round(0), monotonic() }
+
+// monotonic reads a clock that nobody sets. The time package reads it, too, but leaves it out of times before 1885 and after 2157,
+// and then the difference of two times is that of the clock that was set.
+func monotonic() time.Duration {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		panic(err) // the kernel has no such clock; a process cannot even begin without it
 	}
+	return time.Duration(now.Nano())
 }
 
 // openClock begins with what the clock file says, else with the newest thing that is known, else with the clock itself.
 func openClock(dir string, newest time.Time, read func() (time.Time, time.Duration), f *faults, log *slog.Logger) *clockGuard {
 	g := &clockGuard{path: filepath.Join(dir, clockFile), faults: f, log: log, read: read}
 	wall, passed := read()
-	known, err := readClock(g.path)
+	known, confirmed, err := readClock(g.path)
+	g.confirmed = confirmed
 	switch {
 	case err == nil:
 	case !newest.IsZero():
@@ -75,17 +82,31 @@ func openClock(dir string, newest time.Time, read func() (time.Time, time.Durati
 	return g
 }
 
-func readClock(path string) (time.Time, error) {
+// readClock reads what the clock file says: the time up to which the clock was right, and when it was confirmed, if it ever was.
+func readClock(path string) (known, confirmed time.Time, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return time.Time{}, err
+		return known, confirmed, err
 	}
-	return time.Parse(time.RFC3339, strings.TrimSpace(string(text)))
+	first, second, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	if known, err = time.Parse(time.RFC3339, first); err == nil && second != "" {
+		confirmed, err = time.Parse(confirmedLayout, second)
+	}
+	if err != nil {
+		return time.Time{}, time.Time{}, err
+	}
+	return known, confirmed, nil
 }
 
-// writeClock notes the time up to which the clock was right.
-func writeClock(path string, t time.Time) error {
-	return replaceFile(path, []byte(t.UTC().Format(time.RFC3339)+"\n"))
+const confirmedLayout = "confirmed " + time.RFC3339
+
+// writeClock notes the time up to which the clock was right, and when it was confirmed.
+func writeClock(path string, known, confirmed time.Time) error {
+	text := known.UTC().Format(time.RFC3339) + "\n"
+	if !confirmed.IsZero() {
+		text += confirmed.UTC().Format(confirmedLayout) + "\n"
+	}
+	return replaceFile(path, []byte(text))
 }
 
 // replaceFile makes a file with the given text durable. A process that ends meanwhile leaves the old one, and at most one
@@ -176,6 +197,18 @@ func (g *clockGuard) expiry() time.Time {
 	return wall
 }
 
+// answersFrom is the time before which answers under an Idempotency-Key are old. How old those from before a confirmation are is not
+// known, so all are kept until those have had their time as well.
+func (g *clockGuard) answersFrom() time.Time {
+	from := g.trusted().Add(-ingest.AnswersKept)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if from.Before(g.confirmed) {
+		return time.Time{}
+	}
+	return from
+}
+
 func (g *clockGuard) times() (wall, expected time.Time, doubt bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -196,6 +229,7 @@ func (g *clockGuard) mayDelete() (time.Time, bool) {
 func (g *clockGuard) confirm() error {
 	g.mu.Lock()
 	g.expected, g.at = g.read()
+	g.confirmed = g.expected
 	g.mu.Unlock()
 	g.look()
 	return g.save()
@@ -208,8 +242,9 @@ func (g *clockGuard) save() error {
 	if g.doubt {
 		wall = g.expected.Add(passed - g.at)
 	}
+	confirmed := g.confirmed
 	g.mu.Unlock()
-	if err := writeClock(g.path, wall); err != nil {
+	if err := writeClock(g.path, wall, confirmed); err != nil {
 		return fmt.Errorf("note the time: %w", err)
 	}
 	return nil

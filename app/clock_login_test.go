@@ -56,7 +56,7 @@ func TestLogInAfterClockStep(t *testing.T) {
 func TestLogInAfterWrongRun(t *testing.T) {
 	clock := &setClock{start: time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)}
 	s := startByClock(t, func(c *Config) {
-		if err := writeClock(filepath.Join(c.Data, clockFile), clock.start.Add(-23*time.Hour)); err != nil {
+		if err := writeClock(filepath.Join(c.Data, clockFile), clock.start.Add(-23*time.Hour), time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 	}, clock.read)

@@ -84,6 +84,35 @@ func TestClockConfirmed(t *testing.T) {
 	g.want(t, false, "2028-03-30T08:00:00Z")
 }
 
+// TestAnswersAfterConfirmation: how old answers from before a confirmation are is not known, so they are kept for another day,
+// also in the next process.
+func TestAnswersAfterConfirmation(t *testing.T) {
+	g := newGuarded(t)
+	f := func(want string) {
+		t.Helper()
+		if got := g.answersFrom(); got.IsZero() != (want == "") || want != "" && got.Format(time.RFC3339) != want {
+			t.Errorf("answers are kept from %s on, want %q", got, want)
+		}
+	}
+	f("2026-11-15T08:00:00Z")
+	g.set(-30 * oneDay)
+	f("2026-11-15T08:00:00Z")
+	if err := g.confirm(); err != nil {
+		t.Fatal(err)
+	}
+	f("")
+	g.pass(time.Hour)
+	if err := g.save(); err != nil {
+		t.Fatal(err)
+	}
+	g.start(time.Time{})
+	f("")
+	g.pass(22 * time.Hour)
+	f("")
+	g.pass(2 * time.Hour)
+	f("2026-10-17T09:00:00Z")
+}
+
 // TestClockAtStart compares the clock with what the process before noted.
 func TestClockAtStart(t *testing.T) {
 	for _, by := range []time.Duration{500 * oneDay, -11 * 365 * oneDay} {

@@ -299,7 +299,8 @@ func openOffline(ctx context.Context, o Options) (_ Admin, err error) {
 	confirm := func(id, _ string) error {
 		switch id {
 		case clockFault:
-			return writeClock(filepath.Join(o.Config.Data, clockFile), time.Now())
+			now := time.Now()
+			return writeClock(filepath.Join(o.Config.Data, clockFile), now, now)
 		case faultLoss:
 			return confirmLosses(filepath.Join(o.Config.Data, lossFile))
 		}

@@ -117,7 +117,7 @@ func (f *lossFinder) rest(now time.Time) []loss {
 
 // earliestLoss is when a record may have arrived before which there is no other.
 func earliestLoss(dir string, times recordTimes) time.Time {
-	noted, err := readClock(filepath.Join(dir, clockFile))
+	noted, _, err := readClock(filepath.Join(dir, clockFile))
 	if err != nil {
 		noted = time.Now().Add(-24 * time.Hour)
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/ingest"
 )
 
 const (
@@ -146,7 +145,7 @@ func (s *service) retain(ctx context.Context) {
 		}
 	}
 	s.purge(ctx)
-	if err := s.db.ForgetAnswers(ctx, belfry.At(now.Add(-ingest.AnswersKept))); err != nil && ctx.Err() == nil {
+	if err := s.db.ForgetAnswers(ctx, belfry.At(s.guard.answersFrom())); err != nil && ctx.Err() == nil {
 		s.Log.Warn("old idempotency answers stay", "err", err)
 	}
 	if err := s.meta.RecountAnswers(ctx); err != nil && ctx.Err() == nil {

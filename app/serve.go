@@ -69,7 +69,7 @@ func Serve(ctx context.Context, o Options) error {
 		o.Level.Set(level)
 	}
 	if o.clock == nil {
-		o.clock = systemClock()
+		o.clock = systemClock
 	}
 	budget := newBudget(findMemoryLimit("/"))
 	o.useBudget(budget)
@@ -254,6 +254,8 @@ func (s *service) startSequencer(context.Context) error {
 	s.seq = s.sequencer(ingest.Config{
 		Trusted: s.guard.trusted,
 		Expiry:  s.guard.expiry,
+		Passed:  monotonic,
+		Oldest:  s.guard.answersFrom,
 		Stepped: s.clockStepped,
 		Keep:    s.keep,
 		Sinks:   []func(*belfry.Record){s.toStore, s.meta.Add, s.hub.Add, s.collect.OnRecord},

@@ -255,7 +255,7 @@ func (v *verifier) readArrivals() {
 // what no such pause explains is a problem.
 func (v *verifier) readClock() {
 	path := filepath.Join(v.cfg.Data, clockFile)
-	noted, err := readClock(path)
+	noted, _, err := readClock(path)
 	problem := ""
 	switch now := time.Now(); {
 	case errors.Is(err, fs.ErrNotExist): // as after an update

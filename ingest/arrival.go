@@ -61,10 +61,17 @@ func (s *Sequencer) hold(times []belfry.Time, now belfry.Time) {
 func (s *Sequencer) watchClock() {
 	last, now := s.read, s.cfg.Now()
 	s.read = now
+	before := s.passed
+	if s.cfg.Passed != nil {
+		s.passed = s.cfg.Passed()
+	}
 	if last.IsZero() {
 		return
 	}
 	wall, passed := now.Round(0).Sub(last.Round(0)), max(now.Sub(last), 0)
+	if s.cfg.Passed != nil {
+		passed = s.passed - before
+	}
 	if by := max(wall, math.MinInt64+passed) - passed; by >= leastStep || by <= -leastStep {
 		s.stepped(by, now)
 	}

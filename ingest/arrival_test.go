@@ -65,6 +65,21 @@ func TestClockSteps(t *testing.T) {
 	f(0)
 	g.read = now.Add(-time.Hour) // an hour has passed, and so it says
 	f(0)
+
+	// Times after 2157 do not have what the clock of the machine knows of it.
+	passed := time.Minute
+	g.cfg.Passed, g.passed = func() time.Duration { return passed }, passed
+	passed += time.Minute
+	now = now.Add(time.Minute)
+	f(0)
+	const far = 200 * 365 * 24 * time.Hour
+	now = now.Round(0).Add(far)
+	f(0, far)
+	now = now.Add(time.Minute)
+	passed += time.Minute
+	f(0)
+	now = now.Add(-far)
+	f(0, -far)
 }
 
 // TestKeepEveryDay asks for each day that the clock shows to be kept, before anything is decided at that time.

@@ -26,6 +26,7 @@ type bench struct {
 	answers map[string]*belfry.Answer
 	ticking sync.Mutex // of now, which the sequencer reads when it likes
 	now     time.Time
+	behind  time.Duration // of the clock, compared with the time that is trusted
 	refuse  error
 	texts   *atomic.Int64 // Limits.Texts
 	memory  *atomic.Int64 // Limits.Items
@@ -42,6 +43,20 @@ func (b *bench) time() time.Time {
 	b.ticking.Lock()
 	defer b.ticking.Unlock()
 	return b.now
+}
+
+// off puts the clock behind the time that is trusted.
+func (b *bench) off(behind time.Duration) {
+	b.advance(b.behind - behind)
+	b.ticking.Lock()
+	defer b.ticking.Unlock()
+	b.behind = behind
+}
+
+func (b *bench) trusted() time.Time {
+	b.ticking.Lock()
+	defer b.ticking.Unlock()
+	return b.now.Add(b.behind)
 }
 
 var loadCatalog = sync.OnceValues(catalog.Load)
@@ -88,7 +103,7 @@ func newBenchOn(t testing.TB, j Journal) *bench {
 				Retention: func(string) time.Duration { return 400 * 24 * time.Hour },
 			}
 		},
-		Now: b.time, Zone: time.UTC,
+		Now: b.time, Trusted: b.trusted, Zone: time.UTC,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -301,6 +316,25 @@ func TestRepeat(t *testing.T) {
 	b.send(t, "type,resname,object,class,view,i1\ndata,r,nobody,C,r,5\n", Options{})
 	if code, _ := b.send(t, "type,object,i1\ndata,nobody,1\n", o); code != 400 {
 		t.Errorf("the repeat of a refused body was answered with %d", code)
+	}
+}
+
+// TestRepeatAfterWrongClock: a request is answered while the clock is a month behind, and repeated when it is right.
+func TestRepeatAfterWrongClock(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "r")
+	body := "type,resname,object,class,view,i1\ndata,r,o,C,r,5\n"
+	o := Options{Repeat: Repeat{Key: "a"}}
+	b.off(30 * 24 * time.Hour)
+	b.send(t, body, o)
+	n := len(b.records)
+	b.off(0)
+	if b.send(t, body, o); len(b.records) != n {
+		t.Error("the repeat was applied again")
+	}
+	b.advance(AnswersKept + time.Second)
+	if b.send(t, body, o); len(b.records) == n {
+		t.Error("the answer was not forgotten after a day")
 	}
 }
 

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -344,4 +345,34 @@ func TestMostlyWrongRows(t *testing.T) {
 	if stored != 1 {
 		t.Errorf("%d rows are stored, and the error says one", stored)
 	}
+	if err := send(strings.Repeat(right, mostRejected/10), many, strings.Repeat(wrong, 100_000), right); belfry.CodeOf(err) != belfry.BodyTooLarge {
+		t.Error(err)
+	}
 }
+
+// TestSenderGone: of a long body whose sender has gone, what was read is stored, and the rest is not read.
+func TestSenderGone(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "r")
+	ctx, gone := context.WithCancel(t.Context())
+	rows := strings.NewReader("type,resname,object,class,view,i1\n" + strings.Repeat("data,r,o,generic,r,1\n", 100_000))
+	read := 0
+	body := readerFunc(func(p []byte) (int, error) {
+		n, err := rows.Read(p[:min(len(p), 10_000)])
+		if read += n; read > 1_000_000 {
+			gone()
+		}
+		return n, err
+	})
+	_, _, err := b.Send(ctx, b.who, body, Options{})
+	if !errors.Is(err, context.Canceled) || rows.Len() == 0 {
+		t.Errorf("%v, and %d bytes were not read", err, rows.Len())
+	}
+	if n := b.Counters(); n.Stored.Load() == 0 || n.Received.Load() != n.Stored.Load()+n.Lost[lostBroken].Load() {
+		t.Errorf("received %d, stored %d, lost %d", n.Received.Load(), n.Stored.Load(), n.Lost[lostBroken].Load())
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -41,7 +41,7 @@ func (s *Sequencer) once(ctx context.Context, who Sender, r Repeat, run func() (
 	if err != nil {
 		return 0, nil, err
 	}
-	if had != nil && had.Time > belfry.At(s.cfg.Trusted().Add(-AnswersKept)) {
+	if had != nil && had.Time > belfry.At(s.cfg.Oldest()) {
 		if had.Request != r.Digest {
 			return 0, nil, belfry.Errorf(belfry.IdempotencyMismatch,
 				"the Idempotency-Key was used for another request (method, path, query or body differ); choose a new one")
@@ -58,11 +58,12 @@ func (s *Sequencer) once(ctx context.Context, who Sender, r Repeat, run func() (
 // as a hash: it may be anything, an API key in the wrong place included.
 func (r Repeat) name(who Sender) string { return who.Key + " " + belfry.HashOf(r.Key).String() }
 
-// answer makes what is answered part of the record. A report repeats what it complains of, a key in it is not kept.
+// answer makes what is answered part of the record. A report repeats what it complains of, a key in it is not kept. Its time is the
+// one by which it will be too old: the clock may be wrong now and right when the request is repeated.
 func (t *tx) answer(who Sender, r Repeat, code int, body []byte) {
 	if r.Key != "" {
 		t.rec.Answer = &belfry.Answer{
-			Customer: who.Customer, Key: r.name(who), Request: r.Digest, Status: code, Body: t.seq.cfg.Tree.MaskKeys(body), Time: t.now,
+			Customer: who.Customer, Key: r.name(who), Request: r.Digest, Status: code, Body: t.seq.cfg.Tree.MaskKeys(body), Time: belfry.At(t.seq.cfg.Trusted()),
 		}
 	}
 }

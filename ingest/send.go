@@ -107,13 +107,13 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 	}
 }
 
-// mostRejected is after how many rejected rows the rest of a body is not read if hardly any was accepted. A small packed body can
+// mostRejected is after how many rejected rows the rest of a body is not read if few were accepted. A small packed body can
 // have a hundred million of them, which would keep a processor busy for a minute.
 const mostRejected = 1_000_000
 
 // mostlyWrong is the error for a body that is not worth being read to its end.
 func mostlyWrong(r *belfry.Report) error {
-	if r.Rejected < mostRejected || r.Accepted+r.Discarded > r.Rejected/100 {
+	if r.Rejected < mostRejected || 4*(r.Accepted+r.Discarded) >= r.Rejected {
 		return nil
 	}
 	first := ""
@@ -129,6 +129,9 @@ func (s *Sequencer) room(ctx context.Context, c belfry.CustomerID, b body, rows 
 	stored := rows
 	if _, removes := b.(*removalBody); removes {
 		stored = 0
+	}
+	if underWay && ctx.Err() != nil { // what was read before is stored; nobody waits for the rest
+		return ctx.Err()
 	}
 	if err := s.cfg.Room(ctx, c, stored); err != nil {
 		return err

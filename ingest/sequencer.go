@@ -42,6 +42,10 @@ type Config struct {
 	Now     func() time.Time
 	// Trusted is the time by which data expire. It differs from Now while the clock is in doubt; nil: it never does.
 	Trusted func() time.Time
+	// Passed reads a clock that nobody sets; nil: what Now has of it.
+	Passed func() time.Duration
+	// Oldest is the time before which answers under an Idempotency-Key are too old; nil: AnswersKept before Trusted.
+	Oldest func() time.Time
 	// Expiry is the time by which sessions begin and end. It must be the one by which they are accepted; nil: that of Trusted.
 	Expiry func() time.Time
 	// Keep sees to it that rows of a moment are kept, which may be one whose rows have been dropped; may be nil.
@@ -106,9 +110,10 @@ type Sequencer struct {
 	held     HeldMemory
 	clock    clock
 	arrivals arrivalClock
-	read     time.Time    // when the clock was last compared with the time that has passed
-	keptDay  belfry.Time  // the day for which keep was asked last
-	since    atomic.Int64 // the same as clock.since, for others
+	read     time.Time     // when the clock was last compared with the time that has passed
+	passed   time.Duration // Config.Passed then
+	keptDay  belfry.Time   // the day for which keep was asked last
+	since    atomic.Int64  // the same as clock.since, for others
 	book     rulebook
 	regimes  regimes
 	values   rowValues
@@ -129,6 +134,9 @@ type Sequencer struct {
 func New(c Config) *Sequencer {
 	if c.Trusted == nil {
 		c.Trusted = c.Now
+	}
+	if c.Oldest == nil {
+		c.Oldest = func() time.Time { return c.Trusted().Add(-AnswersKept) }
 	}
 	if c.Expiry == nil {
 		c.Expiry = c.Trusted

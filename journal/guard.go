@@ -52,7 +52,7 @@ func (j *Journal) checkActive() error {
 
 // guard asks Options.Guard, unless it has just answered.
 func (j *Journal) guard() error {
-	if time.Since(j.checked) < j.checkAgain {
+	if time.Since(j.checked).Abs() < j.checkAgain {
 		return nil
 	}
 	if err := j.o.Guard(); err != nil {

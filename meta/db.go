@@ -58,6 +58,9 @@ func open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
+	if err := checkLog(ctx, path); err != nil {
+		return nil, err
+	}
 	steps, err := migrations()
 	if err != nil {
 		return nil, err

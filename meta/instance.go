@@ -26,8 +26,10 @@ func (db *DB) Instance(ctx context.Context) (id string, err error) {
 // SetInstance says to which instance the database belongs. It is on disk when it returns: from then on a start knows
 // that the other parts have been there.
 func (db *DB) SetInstance(ctx context.Context, id string) error {
-	if _, err := db.write.ExecContext(ctx, `INSERT INTO instance (one, id) VALUES (1, $1)`, id); err != nil {
-		return fmt.Errorf("set instance of the metadata: %w", err)
+	for _, text := range []string{`INSERT INTO instance (one, id) VALUES (1, $1)`, `UPDATE position SET instance = $1`} {
+		if _, err := db.write.ExecContext(ctx, text, id); err != nil {
+			return fmt.Errorf("set instance of the metadata: %w", err)
+		}
 	}
 	return db.Fold(ctx)
 }

@@ -21,6 +21,9 @@ import (
 // Verify reads a database file that nobody has open, with all that is in it, and returns what is wrong. It changes nothing.
 // A changed byte inside a text that is still valid is not found: SQLite has no checksums.
 func Verify(ctx context.Context, path string) error {
+	if err := checkLog(ctx, path); err != nil {
+		return err
+	}
 	return reading(path, func(db *sql.DB) error { return verify(ctx, db) })
 }
 
@@ -54,13 +57,16 @@ func ReadFacts(ctx context.Context, path string) (f Facts, err error) {
 
 // reading opens a file for reading alone. Without a log the file can be read as it is; with one, SQLite needs an index of
 // the log beside it, which is removed again.
-func reading(path string, read func(*sql.DB) error) (err error) {
+func reading(path string, read func(*sql.DB) error) (err error) { return readingAs(path, false, read) }
+
+// readingAs is reading that can leave out what is only in the log.
+func readingAs(path string, withoutLog bool, read func(*sql.DB) error) (err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return err
 	}
 	q := url.Values{"mode": {"ro"}}
 	index := path + "-shm"
-	if log, err := os.Stat(path + logSuffix); err != nil || log.Size() == 0 {
+	if log, err := os.Stat(path + logSuffix); err != nil || log.Size() == 0 || withoutLog {
 		q.Set("immutable", "1")
 	} else if _, err := os.Stat(index); err != nil {
 		defer func() { err = errors.Join(err, removeIfThere(index)) }()

@@ -38,7 +38,7 @@ func (h *held) left() time.Duration {
 	if h.hurry {
 		return 0
 	}
-	return heldFor - time.Since(h.since)
+	return heldFor - past(h.since)
 }
 
 // addBegun adds batches of which rows are left. They wait no longer than it takes to see what else has come.

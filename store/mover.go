@@ -193,7 +193,7 @@ func (m *Mover) due() (bool, <-chan time.Time) {
 	}
 	left := m.held.left()
 	if len(m.queue) > 0 {
-		left = m.opt.Delay - time.Since(m.oldest)
+		left = m.opt.Delay - past(m.oldest)
 		if m.load >= m.opt.Rows {
 			return true, nil
 		}
@@ -212,7 +212,11 @@ const longestRest = 100 * time.Millisecond
 
 // rest is how long the Mover does not yet hurry for a query: as long as the last round took. Queries that come one after
 // the other beside much that is sent would otherwise make it commit a few rows at a time, all the time.
-func (m *Mover) rest() time.Duration { return min(m.took, longestRest) - time.Since(m.ended) }
+func (m *Mover) rest() time.Duration { return min(m.took, longestRest) - past(m.ended) }
+
+// past is how long ago a moment was. One that seems to come yet is over, too: times after 2157 lack the reading of the clock that nobody
+// sets, and when such a clock is put right nothing may wait until it shows that time again.
+func past(t time.Time) time.Duration { return time.Since(t).Abs() }
 
 // round moves the first part of the queue, however many attempts it takes, unless ctx ends between two of them; then
 // it puts it back.

@@ -472,3 +472,21 @@ func TestMoverWeighs(t *testing.T) {
 		t.Errorf("%d records at once", len(part))
 	}
 }
+
+// TestMoverClockPutRight has times of a clock that was beyond the year 2157 and was put right: nothing waits for it to get there again.
+func TestMoverClockPutRight(t *testing.T) {
+	m := NewMover(newShelves(), MoverOptions{})
+	m.Add(&belfry.Record{Pos: 1, Batches: []*belfry.Batch{{Collection: "objectdata", Customer: 1, Pos: 1, Times: []belfry.Time{1}}}})
+	far := time.Now().Round(0).AddDate(150, 0, 0)
+	m.oldest = far
+	if due, _ := m.due(); !due {
+		t.Error("rows wait for the clock")
+	}
+	m.oldest, m.ended, m.took, m.wanted = time.Now(), far, time.Second, 1
+	if due, _ := m.due(); !due {
+		t.Error("a query waits for the clock")
+	}
+	if h := (&held{since: far}); h.left() > 0 {
+		t.Error("rows that are held wait for the clock")
+	}
+}

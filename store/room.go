@@ -187,7 +187,7 @@ func (m *Mover) full(c belfry.CustomerID, rows int) bool {
 func (m *Mover) askedByOthers(c belfry.CustomerID) (asked bool) {
 	for other, at := range m.asked {
 		switch {
-		case time.Since(at) > askedFor:
+		case past(at) > askedFor:
 			delete(m.asked, other)
 		case other != c:
 			asked = true
