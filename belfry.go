@@ -123,8 +123,8 @@ type Details struct {
 // Author is a user limited to views who wrote a script: what the script writes is limited in the same way.
 type Author struct {
 	User    string   `json:"user"`
-	Created Time     `json:"created"` // of the user: another one of that name is not the author
-	Views   []string `json:"views"`   // the limits when the script was written; they hold once the user is gone
+	Created Time     `json:"created"` // of the user: another one of that name is not the author; 0 once the user is removed
+	Views   []string `json:"views"`   // the limits of the user, or the last ones it had
 }
 
 // Equal compares two authors, either of which may be nil.

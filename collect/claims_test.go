@@ -203,6 +203,32 @@ func TestScriptScope(t *testing.T) {
 	if got := len(h.stored("objectlog", "item")); got != 1 {
 		t.Errorf("after the change of another: %d lines were written", got)
 	}
+	// The author is removed: the script goes on within the last limits. A new user of that name is not the author.
+	still := func(when string) {
+		t.Helper()
+		before := len(h.stored("objectlog", "item"))
+		say("Mine")
+		if got := len(h.stored("objectlog", "item")); got != before {
+			t.Errorf("%s: the script writes where its author could not any more", when)
+		}
+		say("Recv")
+		if got := len(h.stored("objectlog", "item")); got != before+1 {
+			t.Errorf("%s: the script does not write where its author could", when)
+		}
+	}
+	if err := h.seq.RemoveUser(h.who.Customer, "op", "test"); err != nil {
+		t.Fatal(err)
+	}
+	still("removed")
+	user.Role = belfry.Viewer
+	if err := h.seq.CreateUser(h.who.Customer, user, "test"); err != nil {
+		t.Fatal(err)
+	}
+	still("made again")
+	if err := h.seq.SetViews(h.who.Customer, "op", nil, "test"); err != nil {
+		t.Fatal(err)
+	}
+	still("the new one is not limited")
 }
 
 // No receiver is put on a port of the service itself, in whatever spelling; over UDP it is another port.

@@ -155,6 +155,26 @@ func (p *provisioning) author(old, script string, was *belfry.Author) *belfry.Au
 	return a
 }
 
+// storeLimits stores the limits of a user with the scripts the user wrote, whenever they change and when the user is removed:
+// then the scripts go on within the last ones, whoever gets the name next.
+func (t *tx) storeLimits(u *belfry.User, removed bool) {
+	for n := range t.estate.ByKind(belfry.KindResource) {
+		d := t.details(n)
+		if d.Author == nil || d.Author.User != u.Name || d.Author.Created != u.Created {
+			continue
+		}
+		a := &belfry.Author{User: u.Name, Created: u.Created, Views: slices.Clone(u.Views)}
+		if removed {
+			a.Created = 0
+		}
+		if removed && len(a.Views) == 0 {
+			a = nil
+		}
+		d.Author = a
+		t.change(n, &d)
+	}
+}
+
 // roomForReceiver tells whether the customer may have one more resource that listens.
 func (p *provisioning) roomForReceiver() *belfry.RowError {
 	if !listens(p.b.pt) || p.seq.cfg.Receivers == nil {

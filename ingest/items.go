@@ -136,7 +136,7 @@ func (t *tx) ofKind(k belfry.Kind, resource, name string) (found []*meta.Node) {
 			found = append(found, n)
 		}
 	}
-	switch p := t.estate.Place(name); {
+	switch p := t.only(t.estate.Place(name)); { // one outside hides nothing that is inside
 	case k == belfry.KindObject:
 		t.estate.ObjectsNamed(name, add)
 	case p != nil && p.Kind == k:

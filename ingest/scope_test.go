@@ -222,3 +222,30 @@ func (b *bench) try(t *testing.T, r *rand.Rand, who Sender) int {
 	}
 	return code
 }
+
+// TestLimitedAction: whoever is limited finds their own view by its name, whatever has that name outside.
+func TestLimitedAction(t *testing.T) {
+	b := newBench(t)
+	who := b.enclose(t)
+	b.bulk(t, false, "view", "name,view\nTwin,Far\n", Options{})
+	b.send(t, "type,resname,class,view,parentview\ncreateview,web01,folder,Twin,web01\ncreateview,db01,folder,Twin,db01\n", Options{})
+	b.send(t, "type,resname,object,class,view,i1\ndata,web02,Twin,load,web02,1\n", Options{})
+	whole := b.who
+	f := func(who Sender, kind belfry.Kind, want string) {
+		t.Helper()
+		b.who = who
+		note := "seen"
+		code, got := b.act(t, Action{Kind: kind, Items: "Twin", Note: &note}, Repeat{})
+		if code != 200 || len(got.Items) != 1 || got.Items[0].Kind+" "+got.Items[0].Resource != want {
+			t.Errorf("%v of %v: %d %+v", kind, who.Views, code, got)
+		}
+	}
+	f(who, belfry.KindView, "view web01")
+	f(who, belfry.KindObject, "object web02")
+	f(who, belfry.KindResource, "object web02") // where there is none of its kind, an action looks among the others
+	f(whole, belfry.KindView, "view ")
+	b.who = whole
+	b.bulk(t, true, "object", "name,resname\nTwin,web02\n", Options{})
+	f(who, belfry.KindResource, "view web01")
+	f(who, belfry.KindObject, "view web01")
+}

@@ -121,6 +121,7 @@ func (s *Sequencer) ChangeUser(c belfry.CustomerID, name string, to UserChange, 
 			if err := t.takeValue(belfry.DocUser, name, u); err != nil {
 				return err
 			}
+			t.storeLimits(&u, false)
 			t.login("user "+name+" "+limitText(u.Views), by)
 		}
 		if u.Mark() == was.Mark() {
@@ -163,6 +164,7 @@ func (s *Sequencer) removeUser(who Sender, name string, instance bool, r Repeat)
 			return err
 		}
 		t.document(belfry.Doc{Kind: belfry.DocUser, Customer: c, Name: name})
+		t.storeLimits(&u, true)
 		t.endSessions(c, name)
 		t.login("user "+name+" removed", who.Name)
 		t.answer(who, r, code, answer)

@@ -61,8 +61,8 @@ func (t *Tree) MayListen(c belfry.CustomerID, listen string) bool {
 	return e != nil && e.Customer.MayListen(listen)
 }
 
-// ScopeOf is what a script may write to: what its author may touch now, or what the author was limited to if there is no such
-// user any more.
+// ScopeOf is what a script may write to: what its author may touch now, or could touch last if the user has been removed. The user
+// is asked first, because a running receiver hears a little later that the limits stored with it have changed.
 func (t *Tree) ScopeOf(c belfry.CustomerID, a *belfry.Author) belfry.Scope {
 	if a == nil {
 		return belfry.Whole(c)
