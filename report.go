@@ -52,6 +52,11 @@ type RowError struct {
 	Message string `json:"message"`
 }
 
+// Refused is the error for a row that is wrong, where there is no report. Sent again, it would be refused again.
+type Refused struct{ RowError }
+
+func (r Refused) Error() string { return string(r.Code) + ": " + r.Message }
+
 // AddDone adds what became of the rows that were taken.
 func (r *Report) AddDone(o *Report) {
 	r.Accepted += o.Accepted

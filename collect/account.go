@@ -3,7 +3,6 @@ package collect
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -156,19 +155,7 @@ func (a *Account) tell(ctx context.Context, e *Env, t Task) (err error) {
 	return err
 }
 
-// send hands over one row, and makes an error of every answer that is not 200.
+// send hands over one row.
 func send(ctx context.Context, s Sink, c belfry.CustomerID, row *belfry.Row) error {
-	return sendWithin(ctx, s, belfry.Whole(c), row)
-}
-
-// sendWithin does the same within what somebody may touch.
-func sendWithin(ctx context.Context, s Sink, scope belfry.Scope, row *belfry.Row) error {
-	code, answer, err := s.SendWithin(ctx, scope, row)
-	if err != nil {
-		return err
-	}
-	if code != 200 {
-		return fmt.Errorf("answered %d: %.300s", code, answer)
-	}
-	return nil
+	return s.Feed(ctx, belfry.Whole(c), []*belfry.Row{row}, false)
 }

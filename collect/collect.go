@@ -25,8 +25,9 @@ import (
 
 // Sink takes what collectors find. The sequencer is one.
 type Sink interface {
-	// SendWithin takes the values of one object, or that it does not respond, from somebody who may touch what the scope says.
-	SendWithin(ctx context.Context, scope belfry.Scope, row *belfry.Row) (code int, answer []byte, err error)
+	// Feed takes values and lines of objects, or that they do not respond, from somebody who may touch what the scope says: all
+	// rows, or none if one is wrong, which is a belfry.Refused. In a dry run nothing is stored.
+	Feed(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error
 	// Receive stores messages about a resource, and tells how many were kept: the others were discarded because of how the
 	// resource is managed. With wait it waits while the customer has sent too much, else it refuses.
 	Receive(ctx context.Context, c belfry.CustomerID, resource belfry.ID, b *belfry.Batch, wait bool) (kept int, err error)

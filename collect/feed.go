@@ -38,16 +38,26 @@ func (f *Feed) row(resource string) (*belfry.Row, error) {
 	return r, nil
 }
 
-// feed sends what a script wants to tell about objects.
-func (e *Env) feed(ctx context.Context, t Task, feeds []Feed) error {
+// rowsOf gives all that a script wants to tell about objects.
+func rowsOf(feeds []Feed, resource string) (rows []*belfry.Row, err error) {
 	for i := range feeds {
-		row, err := feeds[i].row(t.Name)
-		if err == nil {
-			err = sendWithin(ctx, e.Sink, e.tree.ScopeOf(t.Customer, t.Author), row)
-		}
+		row, err := feeds[i].row(resource)
 		if err != nil {
-			return fmt.Errorf("script: %w", err)
+			return nil, fmt.Errorf("script: %w", err)
 		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// feed sends what a script wants to tell about objects: all of it, or nothing.
+func (e *Env) feed(ctx context.Context, t Task, feeds []Feed) error {
+	rows, err := rowsOf(feeds, t.Name)
+	if err != nil {
+		return err
+	}
+	if err := e.Sink.Feed(ctx, e.tree.ScopeOf(t.Customer, t.Author), rows, false); err != nil {
+		return fmt.Errorf("script: %w", err)
 	}
 	return nil
 }

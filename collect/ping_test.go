@@ -156,9 +156,11 @@ func TestPingerAnswers(t *testing.T) {
 // rowSink gives rows to a function.
 type rowSink func(*belfry.Row)
 
-func (s rowSink) SendWithin(_ context.Context, _ belfry.Scope, row *belfry.Row) (int, []byte, error) {
-	s(row)
-	return 200, nil, nil
+func (s rowSink) Feed(_ context.Context, _ belfry.Scope, rows []*belfry.Row, _ bool) error {
+	for _, row := range rows {
+		s(row)
+	}
+	return nil
 }
 
 func (s rowSink) Receive(context.Context, belfry.CustomerID, belfry.ID, *belfry.Batch, bool) (int, error) {

@@ -98,20 +98,21 @@ func (p *pipeline[M]) close() {
 }
 
 // verdict is what filter and script say of a message.
-type verdict struct {
+type verdict[M any] struct {
 	by     string // which of them did not want it; empty: it is kept
 	feeds  []Feed
+	came   *M     // the message before the script changed it, if there are feeds, which may be refused
 	given  []byte // what the script gave back
 	failed error  // why one of them has no say: then the message is kept as it came
 }
 
 // judge asks filter and script about messages, and lets the script change them. One that fails never costs a message. Nil says
 // that all are kept.
-func (p *pipeline[M]) judge(ctx context.Context, messages []M) []verdict {
+func (p *pipeline[M]) judge(ctx context.Context, messages []M) []verdict[M] {
 	if p.filter == nil && p.script == nil && p.broken == nil {
 		return nil
 	}
-	all := make([]verdict, len(messages))
+	all := make([]verdict[M], len(messages))
 	var open []int // for the script
 	for i := range messages {
 		if all[i].failed = p.broken; p.filter != nil {
@@ -145,7 +146,7 @@ func (p *pipeline[M]) judge(ctx context.Context, messages []M) []verdict {
 func (p *pipeline[M]) off() bool { return p.script != nil && p.script.kills.Load() >= scriptKills }
 
 // ask shows some messages to the script, and gives back those of all that are still open.
-func (p *pipeline[M]) ask(ctx context.Context, messages []M, all []verdict, some, open []int) []int {
+func (p *pipeline[M]) ask(ctx context.Context, messages []M, all []verdict[M], some, open []int) []int {
 	texts := make([][]byte, 0, len(some))
 	for _, i := range some {
 		text, err := json.Marshal(&messages[i])
@@ -178,9 +179,13 @@ func (p *pipeline[M]) ask(ctx context.Context, messages []M, all []verdict, some
 }
 
 // takeResult reads what the script made of a message.
-func takeResult[M any](v *verdict, text []byte, m *M) (err error) {
+func takeResult[M any](v *verdict[M], text []byte, m *M) (err error) {
 	if v.given, v.feeds, err = readResult(text); err != nil {
 		return err
+	}
+	if len(v.feeds) > 0 {
+		came := *m
+		v.came = &came
 	}
 	if v.given == nil {
 		v.by = "script"

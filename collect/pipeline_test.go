@@ -73,7 +73,7 @@ func testEnv(t *testing.T) *Env {
 }
 
 // one judges one message.
-func (p *pipeline[M]) one(m *M) verdict {
+func (p *pipeline[M]) one(m *M) verdict[M] {
 	all := []M{*m}
 	v := p.judge(context.Background(), all)
 	*m = all[0]

@@ -265,7 +265,7 @@ func (r *receiver[M]) sift(ctx context.Context, s *setup[M], p *pipeline[M], raw
 	}
 	verdicts := p.judge(ctx, l.read)
 	for i := range l.read {
-		if verdicts != nil && !r.settle(ctx, s, &verdicts[i]) {
+		if verdicts != nil && !r.settle(ctx, s, &verdicts[i], &l.read[i]) {
 			r.account.Filter(1)
 		} else {
 			l.messages, l.times = append(l.messages, l.read[i]), append(l.times, l.of[i])
@@ -276,10 +276,13 @@ func (r *receiver[M]) sift(ctx context.Context, s *setup[M], p *pipeline[M], raw
 	}
 }
 
-// settle does what filter and script said of a message, and tells whether it is kept.
-func (r *receiver[M]) settle(ctx context.Context, s *setup[M], v *verdict) (keep bool) {
+// settle does what filter and script said of a message, and tells whether it is kept. If what the script feeds is refused, the
+// script has failed, and the message is again what it was before.
+func (r *receiver[M]) settle(ctx context.Context, s *setup[M], v *verdict[M], m *M) (keep bool) {
 	if v.failed == nil && len(v.feeds) > 0 {
-		v.failed = r.env.feed(ctx, s.task, v.feeds)
+		if v.failed = r.env.feed(ctx, s.task, v.feeds); v.failed != nil {
+			v.by, *m = "", *v.came
+		}
 	}
 	if v.failed != nil {
 		r.account.Fail(1)

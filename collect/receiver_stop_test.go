@@ -20,14 +20,16 @@ type fullSink struct {
 	figures []belfry.Row
 }
 
-func (s *fullSink) SendWithin(ctx context.Context, _ belfry.Scope, row *belfry.Row) (int, []byte, error) {
+func (s *fullSink) Feed(ctx context.Context, _ belfry.Scope, rows []*belfry.Row, _ bool) error {
 	if err := ctx.Err(); err != nil {
-		return 0, nil, err
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.figures = append(s.figures, *row)
-	return 200, nil, nil
+	for _, row := range rows {
+		s.figures = append(s.figures, *row)
+	}
+	return nil
 }
 
 // sum adds up what the figures say of one indicator.

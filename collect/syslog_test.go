@@ -337,3 +337,32 @@ func FuzzFrame(f *testing.F) {
 	f.Add("999999999999 <13>x", 100)
 	f.Fuzz(checkStream)
 }
+
+// A message whose script feeds something that is refused is kept as it came, counted, and nothing of what the script feeds is
+// stored. That holds for a message that the script did not want, too.
+func TestRefusedFeed(t *testing.T) {
+	h := newHouse(t, Kinds)
+	addr := freePort(t, "udp")
+	h.provision("log-syslog-receiver", "name,listen,script", "Recv,"+addr+","+cell(`function message(m) {
+		const words = m.message.split(" ");
+		for (const w of words) log("o", w, {resource: w == "bad" ? "None" : "Recv", class: "lines", view: "Recv"});
+		if (words[0] == "drop") return null;
+		m.message = "CHANGED";
+		return m;
+	}`))
+	h.up("Recv")
+	c := dial(t, "udp", "127.0.0.1", addr)
+	for i, text := range []string{"bad", "one bad two", "drop bad", "three four", "drop five", "six"} {
+		fmt.Fprintf(c, "<13>Nov 14 10:11:12 h app: %s", text)
+		h.await("it is dealt with", func() bool { return h.env.Sums.Kept.Load()+h.env.Sums.Filtered.Load() == int64(i+1) })
+	}
+	if got, want := h.stored("syslog", "message"), []string{"CHANGED", "CHANGED", "bad", "drop bad", "one bad two"}; !slices.Equal(got, want) {
+		t.Errorf("stored are %q", got)
+	}
+	if got, want := h.stored("objectlog", "log"), []string{"drop", "five", "four", "six", "three"}; !slices.Equal(got, want) {
+		t.Errorf("fed are %q", got)
+	}
+	if failed, filtered := h.env.Sums.Failed.Load(), h.env.Sums.Filtered.Load(); failed != 3 || filtered != 1 {
+		t.Errorf("%d failed, %d filtered", failed, filtered)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -35,6 +36,8 @@ type Tried struct {
 	Feeds    []TriedRow `json:"feeds"`             // what would be sent about objects
 	Error    string     `json:"error,omitempty"`   // why filter or script failed: then the message is kept as it came
 	Time     float64    `json:"milliseconds"`      // that filter and script took
+
+	rows []*belfry.Row // the feeds, as they would be sent
 }
 
 // TriedRow is what a script would send about an object.
@@ -73,37 +76,39 @@ func (s *Supervisor) Try(ctx context.Context, scope belfry.Scope, resource strin
 	if t.Script != nil {
 		runs = scope // as if the user had provisioned it
 	}
-	s.confine(out, runs, scope)
+	if err := s.rehearse(ctx, out, runs, scope); err != nil {
+		return nil, err
+	}
 	return out, nil
 }
 
-// confine leaves out of a trial what the real run would refuse, and what the user may not see. A row that is refused ends the
-// run, as it does outside of a trial.
-func (s *Supervisor) confine(out *Tried, runs, sees belfry.Scope) {
-	if !runs.Limited() && !sees.Limited() {
-		return
+// rehearse sends what the script feeds in a dry run, with the limits that the real run has, and leaves out what the user may not
+// see. The error is about the service; that a row is refused is part of the trial.
+func (s *Supervisor) rehearse(ctx context.Context, out *Tried, runs, sees belfry.Scope) error {
+	if len(out.rows) == 0 {
+		return nil
+	}
+	err := s.env.Sink.Feed(ctx, runs, out.rows, true)
+	if _, refused := errors.AsType[belfry.Refused](err); err != nil && !refused && belfry.CodeOf(err) != belfry.BodyTooLarge {
+		return err
+	}
+	switch {
+	case err == nil:
+	case sees.Limited() && !slices.Equal(sees.Views, runs.Views): // it may be about something that they do not see
+		out.fail(errors.New("script: a row that it feeds is refused"))
+	default:
+		out.fail(fmt.Errorf("script: %w", err))
 	}
 	s.tree.Read(sees.Customer, func(e *meta.Estate) {
-		if e == nil {
-			return
-		}
-		writable, visible := e.Within(runs), e.Within(sees)
-		kept := out.Feeds[:0]
-		for _, row := range out.Feeds {
-			at := e.Resource(row.Resource)
-			if !writable.Has(at) {
-				out.Error = "script: there is no resource that the script may write to for one of its rows"
-				if sees.Customer == runs.Customer && slices.Equal(sees.Views, runs.Views) {
-					out.Error = fmt.Sprintf("script: resource %.100q does not exist", row.Resource)
-				}
-				break
-			}
-			if visible.Has(at) {
-				kept = append(kept, row)
-			}
-		}
-		out.Feeds = kept
+		visible := e.Within(sees)
+		out.Feeds = slices.DeleteFunc(out.Feeds, func(row TriedRow) bool { return !visible.Has(e.Resource(row.Resource)) })
 	})
+	return nil
+}
+
+// fail says that filter or script failed: the message is kept as it came, and nothing is fed.
+func (t *Tried) fail(why error) {
+	t.Result, t.By, t.Stored, t.Feeds, t.Error = "kept", "", t.Received, []TriedRow{}, why.Error()
 }
 
 // receiver finds the resource of a trial, within what somebody may see.
@@ -238,7 +243,7 @@ func (p *pipeline[M]) try(ctx context.Context, m M, resource string) *Tried {
 	out := &Tried{Received: m, Result: "kept", Feeds: []TriedRow{}}
 	begun := time.Now()
 	messages := []M{m}
-	var v verdict
+	var v verdict[M]
 	if verdicts := p.judge(ctx, messages); verdicts != nil {
 		v, m = verdicts[0], messages[0]
 	}
@@ -248,33 +253,29 @@ func (p *pipeline[M]) try(ctx context.Context, m M, resource string) *Tried {
 	} else {
 		out.Stored = m
 	}
+	out.Ignored = ignored[M](v.given)
 	if v.failed == nil {
-		v.failed = out.feed(v.feeds, resource)
+		out.rows, v.failed = rowsOf(v.feeds, resource)
 	}
 	if v.failed != nil {
-		out.Error = v.failed.Error()
+		out.fail(v.failed)
 	}
-	out.Ignored = ignored[M](v.given)
+	for _, row := range out.rows {
+		out.Feeds = append(out.Feeds, triedRow(row))
+	}
 	return out
 }
 
-// feed notes what would be sent, until something could not be.
-func (t *Tried) feed(feeds []Feed, resource string) error {
-	for i := range feeds {
-		row, err := feeds[i].row(resource)
-		if err != nil {
-			return fmt.Errorf("script: %w", err)
+// triedRow shows a row.
+func triedRow(row *belfry.Row) TriedRow {
+	r := TriedRow{Type: row.Type, Resource: row.Resource, Object: row.Object, Class: row.Class, View: row.View, Log: row.Log}
+	for _, c := range row.Indicators {
+		if r.Values == nil {
+			r.Values = map[string]string{}
 		}
-		r := TriedRow{Type: row.Type, Resource: row.Resource, Object: row.Object, Class: row.Class, View: row.View, Log: row.Log}
-		for _, c := range row.Indicators {
-			if r.Values == nil {
-				r.Values = map[string]string{}
-			}
-			r.Values[fmt.Sprintf("i%d", c.N)] = c.Text
-		}
-		t.Feeds = append(t.Feeds, r)
+		r.Values[fmt.Sprintf("i%d", c.N)] = c.Text
 	}
-	return nil
+	return r
 }
 
 // ignored lists the fields that a script gave back and no message has: they are probably misspelt.

@@ -56,8 +56,9 @@ func TestTry(t *testing.T) {
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { return null }"}`, `"result":"filtered","by":"script"`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.severity = []; return m }"}`, `"error":"script: what message(m) gave back: severity is a list, and must be a whole number"`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.devicetime = 'noon'; return m }"}`, `gave back: devicetime must be a time such as 2026-11-15T10:00:00Z"`)
-	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { data('web', {i1: 3, i2: 'on'}); log('x', 'y', {view: 'V', class: 'c', resource: 'R'}); return m }"}`,
-		`"feeds":[{"type":"data","resource":"Lines","object":"web","values":{"i1":"3","i2":"on"}},{"type":"log","resource":"R","object":"x","class":"c","view":"V","log":"y"}]`)
+	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { data('web', {i1: 3, i2: 'on'}, {view: 'Lines', class: 'c'}); log('web', 'y'); log('x', 'y', {view: 'Plain', class: 'c', resource: 'Plain'}); return m }"}`,
+		`"feeds":[{"type":"data","resource":"Lines","object":"web","class":"c","view":"Lines","values":{"i1":"3","i2":"on"}},{"type":"log","resource":"Lines","object":"web","log":"y"},`+
+			`{"type":"log","resource":"Plain","object":"x","class":"c","view":"Plain","log":"y"}],"milliseconds"`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.catgory = 1; m.own = 2; return m }"}`, `"ignored":["catgory (category?)","own"]`)
 	f("Lines", `{"sample": {"message": "x", "severity": 2}, "script": ""}`, `"facility":1,"severity":2`, `"category":""`)
 	// That fail: the message is kept as it came.
@@ -66,6 +67,15 @@ func TestTry(t *testing.T) {
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { for (;;); }"}`, `"result":"kept"`, `"error":"script: the script ran for too long"`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.severity = 9; return m }"}`, `"error":"script: what message(m) gave back: severity is 9`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { data('o', {load: 1}); return m }"}`, `there is no indicator`, `"result":"kept"`)
+	// That feed what a real message would not get stored, either.
+	for _, end := range []string{"m.message = 'changed'; return m", "return null"} {
+		f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { log('x', 'y', {view: 'Lines', class: 'c'}); data('o', {i1: 1}, {resource: 'None'}); `+end+` }"}`,
+			`"result":"kept","stored":{`, `"message":"a","category":"","data":""},"feeds":[],"error":"script: unknown_resource: resource \"None\" does not exist`)
+	}
+	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { data('o', {i1: 1}); return m }"}`, `"feeds":[],"error":"script: unknown_object: object \"o\" does not exist in \"Lines\"; give class and view to create it"`)
+	if got := e.stored("objectlog", "item"); len(got) > 0 {
+		t.Errorf("a trial has stored %v", got)
+	}
 	// That are wrong.
 	f("Lines", `{"sample": "a", "filter": "sevrity < 3"}`, "bad_parameter: filter: the filter is wrong: line 1, column 1: unknown name sevrity")
 	f("Lines", `{"sample": "a", "script": "function message(m) {"}`, "bad_parameter: script: the script is wrong: SyntaxError")
@@ -111,7 +121,7 @@ func TestTryWithin(t *testing.T) {
 	h := newHouse(t, map[string]Kind{"log-syslog-receiver": Kinds["log-syslog-receiver"]})
 	limited := h.limitedTo("V")
 	h.provision("custom", "name,view", "Inside,V", "Outside,MAIN")
-	const script = `function message(m) { data('a', {i1: 1}, {resource: 'Inside'}); data('b', {i1: 1}, {resource: 'Outside'}); data('c', {i1: 1}); return m }`
+	const script = `function message(m) { for (const r of ['Inside', 'Outside', 'Recv']) data('a', {i1: 1}, {resource: r, view: r, class: 'c'}); if (m.message == 'wrong') data('b', {i1: 1}); return m }`
 	h.provision("log-syslog-receiver", "name,view,listen,script", "Recv,V,127.0.0.1:5514,"+cell(script))
 	f := func(who belfry.Scope, body, want string) {
 		t.Helper()
@@ -131,5 +141,7 @@ func TestTryWithin(t *testing.T) {
 	f(h.who.Scope, `{"sample": "x"}`, "Inside Outside Recv|")
 	f(limited.Scope, `{"sample": "x"}`, "Inside Recv|") // somebody else's script may write there
 	f(h.who.Scope, string(own), "Inside Outside Recv|")
-	f(limited.Scope, string(own), `Inside|script: resource "Outside" does not exist`)
+	f(limited.Scope, string(own), `|script: unknown_resource: resource "Outside" does not exist; provision it first`)
+	f(h.who.Scope, `{"sample": "wrong"}`, `|script: unknown_object: object "b" does not exist in "Recv"; give class and view to create it`)
+	f(limited.Scope, `{"sample": "wrong"}`, "|script: a row that it feeds is refused") // and why is not for them to know
 }

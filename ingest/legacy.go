@@ -52,39 +52,37 @@ const mostGathered = 1 << 14
 
 // SendOne takes a single row and answers with its report.
 func (s *Sequencer) SendOne(ctx context.Context, c belfry.CustomerID, row *belfry.Row) (code int, answer []byte, err error) {
-	if err := s.letIn(ctx, c); err != nil {
-		return 0, nil, err
-	}
-	g, n, err := s.gather(c, row)
+	g, n, err := s.sendWithin(ctx, belfry.Whole(c), row)
 	if err != nil {
-		s.counters.lost(1, lostReasonOf(err))
 		return 0, nil, err
 	}
 	return s.outcome(g, n)
 }
 
-// SendWithin takes a single row of somebody who may touch a part of the customer alone. It waits for no others.
-func (s *Sequencer) SendWithin(ctx context.Context, scope belfry.Scope, row *belfry.Row) (code int, answer []byte, err error) {
-	if !scope.Limited() {
-		return s.SendOne(ctx, scope.Customer, row)
+// sendWithin submits a single row of somebody who may touch what the scope says, and gives its number in the chunk.
+func (s *Sequencer) sendWithin(ctx context.Context, scope belfry.Scope, row *belfry.Row) (g *gathering, n int, err error) {
+	if err := s.letIn(ctx, scope.Customer, 1); err != nil {
+		return nil, 0, err
 	}
-	if err := s.letIn(ctx, scope.Customer); err != nil {
-		return 0, nil, err
+	if scope.Limited() {
+		g, n, err = s.submitLimited(scope, row)
+	} else {
+		g, n, err = s.gather(scope.Customer, row)
 	}
-	s.singles.mu.Lock()
-	g := s.newGathering(scope.Customer)
-	g.who = scope
+	if err != nil {
+		s.counters.lost(1, lostReasonOf(err))
+	}
+	return g, n, err
+}
+
+// submitLimited submits a row of somebody who is limited. No others join it.
+func (s *Sequencer) submitLimited(scope belfry.Scope, row *belfry.Row) (*gathering, int, error) {
+	g := s.gatherWithin(scope, []*belfry.Row{row})
 	g.command = &command{customer: scope.Customer, views: scope.Views, rows: 1, decide: func(t *tx) error {
 		g.decide(t)
 		return nil
 	}}
-	g.add(row)
-	s.singles.mu.Unlock()
-	if err := s.submit(g.command); err != nil {
-		s.counters.lost(1, lostReasonOf(err))
-		return 0, nil, err
-	}
-	return s.outcome(g, g.row)
+	return g, g.row, s.submit(g.command)
 }
 
 // outcome waits until a row is decided, and tells what became of it.
@@ -108,7 +106,7 @@ func (s *Sequencer) finishGathering(g *gathering) {
 	defer close(g.finished)
 	<-g.command.done
 	for g.command.err == nil && g.chunk.more {
-		g.command.err = s.do(&command{customer: g.command.customer, rows: len(g.chunk.data.nodes), decide: func(t *tx) error {
+		g.command.err = s.do(&command{customer: g.command.customer, views: g.command.views, rows: len(g.chunk.data.nodes), decide: func(t *tx) error {
 			g.decide(t)
 			return nil
 		}})
@@ -116,14 +114,14 @@ func (s *Sequencer) finishGathering(g *gathering) {
 	s.counters.count(g.chunk, g.command.err)
 }
 
-// letIn waits until there is room for a row.
-func (s *Sequencer) letIn(ctx context.Context, c belfry.CustomerID) error {
+// letIn waits until there is room for rows.
+func (s *Sequencer) letIn(ctx context.Context, c belfry.CustomerID, rows int) error {
 	err := s.pace.enter(c, s.cfg.Limits().Rate, s.cfg.Now())
 	if err == nil {
-		err = s.room(ctx, c, nil, 1, false)
+		err = s.room(ctx, c, nil, rows, false)
 	}
 	if err != nil {
-		s.counters.lost(1, lostReasonOf(err))
+		s.counters.lost(rows, lostReasonOf(err))
 	}
 	return err
 }

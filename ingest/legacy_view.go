@@ -11,7 +11,7 @@ import (
 
 // CreateView makes or changes a view inside a resource. The cells are those of the package view, by column.
 func (s *Sequencer) CreateView(ctx context.Context, who Sender, cells map[string]string) (code int, answer []byte, err error) {
-	if err := s.letIn(ctx, who.Customer); err != nil {
+	if err := s.letIn(ctx, who.Customer, 1); err != nil {
 		return 0, nil, err
 	}
 	pt, err := s.packageType("view")

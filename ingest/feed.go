@@ -1,0 +1,85 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"belfry"
+)
+
+// Feed takes rows of a collector, or those that a script made of one message, from somebody who may touch what the scope says.
+// All of them are stored, or none if one is wrong, which is a belfry.Refused. In a dry run nothing is stored.
+func (s *Sequencer) Feed(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error {
+	if len(rows) > 1 || dryRun {
+		return s.feedWhole(ctx, scope, rows, dryRun)
+	}
+	for _, row := range rows { // one by itself shares a round with others
+		g, n, err := s.sendWithin(ctx, scope, row)
+		if err != nil {
+			return err
+		}
+		code, _, err := s.outcome(g, n)
+		if err == nil && code != http.StatusOK {
+			err = g.refused(n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// feedWhole decides rows in one record, and takes it back if one of them is refused.
+func (s *Sequencer) feedWhole(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error {
+	c := scope.Customer
+	if err := s.letIn(ctx, c, len(rows)); err != nil {
+		return err
+	}
+	g := s.gatherWithin(scope, rows)
+	err := s.do(&command{customer: c, views: scope.Views, rows: g.chunk.cost(), alone: true, decide: func(t *tx) error {
+		t.most = wholeEvents
+		g.chunk.layout = g.layout
+		t.send(g.chunk, g.layout)
+		switch {
+		case g.chunk.more:
+			return tooMuch()
+		case dryRun || g.chunk.rejected.count > 0:
+			return errTakenBack
+		}
+		return nil
+	}})
+	if !errors.Is(err, errTakenBack) {
+		s.counters.count(g.chunk, err)
+		return err
+	}
+	s.counters.taken(g.chunk)
+	for n := range rows {
+		if err := g.refused(n + 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gatherWithin makes a chunk of rows that no others join.
+func (s *Sequencer) gatherWithin(scope belfry.Scope, rows []*belfry.Row) *gathering {
+	s.singles.mu.Lock()
+	defer s.singles.mu.Unlock()
+	g := s.newGathering(scope.Customer)
+	g.who = scope
+	for _, row := range rows {
+		g.add(row)
+	}
+	return g
+}
+
+// refused tells why a row was refused; nil if it was not.
+func (g *gathering) refused(row int) error {
+	for _, e := range g.chunk.rejected.list {
+		if e.Row == row {
+			return belfry.Refused{RowError: e}
+		}
+	}
+	return nil
+}
