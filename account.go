@@ -90,6 +90,8 @@ type Session struct {
 	Place
 	// Acting is the customer in which an administrator of the instance works, when that is not the user's own.
 	Acting CustomerID `json:"acting,omitempty"`
+	// ActingIn is the name of that customer, for an error when it was removed.
+	ActingIn string `json:"actingin,omitempty"`
 }
 
 // mostAhead is how far ahead of the time a session may have begun, in microseconds: a clock that is off by up to a day is believed.

@@ -290,6 +290,10 @@ func (w *answer) pass(b []byte) (n int, err error) {
 	if w.reading == nil || w.bytes+int64(len(b)) <= unsent {
 		return w.ResponseWriter.Write(b)
 	}
+	if err := w.reading.place.valid(); err != nil {
+		w.broken = true
+		return 0, err
+	}
 	lost := w.reading.wait(func() { n, err = w.ResponseWriter.Write(b) })
 	if err == nil && lost != nil {
 		err, w.broken = lost, true

@@ -20,18 +20,20 @@ type request struct {
 	level    belfry.Level
 	who      string      // the name of the key, or of the user, for events
 	key      string      // hash of the key; of a session, a hash of its own; empty for routes that need neither
+	hash     belfry.Hash // of the key; zero with a session
 	login    *meta.Login // of a session; nil with a key
+	stranded bool        // it is a session that acts in a customer which was removed
 	params   params      // query parameters, without the key
 	limits   *Limits
 	place    *place // in a limiter; nil: it has none
-	hold     func(belfry.CustomerID) *ingest.HeldBody
+	server   *Server
 	held     *ingest.HeldBody // what its body takes; nil: not counted
 }
 
 // reserve counts memory that the body takes until the request ends.
 func (r *request) reserve(bytes int64) error {
 	if r.held == nil {
-		r.held = r.hold(r.customer)
+		r.held = r.server.Hold(r.customer)
 	}
 	return r.held.Grow(bytes)
 }
@@ -68,7 +70,7 @@ func (m methods) allowed() string {
 // admit finds who asks and checks that against the route, then the names of the parameters.
 func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
 	params, proper := parseParams(r.URL.RawQuery)
-	req := &request{Request: r, params: params, limits: s.limits.Load(), hold: s.Hold}
+	req := &request{Request: r, params: params, limits: s.limits.Load(), server: s}
 	if rt.Level > belfry.LevelNone {
 		if err := s.identify(req, rt); err != nil {
 			return nil, err
@@ -93,19 +95,24 @@ func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
 // the cookie looked at.
 func (s *Server) identify(r *request, rt Route) error {
 	if text := secret(r.Request, rt, r.params); text != "" {
-		k := s.Keys.Key(belfry.HashOf(strings.TrimSpace(text)))
-		now := belfry.At(s.Trusted())
-		if k == nil || (k.Expires != 0 && k.Expires <= now) {
+		r.hash = belfry.HashOf(strings.TrimSpace(text))
+		k := s.validKey(r.hash)
+		if k == nil {
 			return errNobody()
 		}
-		k.Used(now)
 		r.key, r.customer, r.level, r.who = k.Hash, k.Customer, k.Level, k.Name
 		return nil
 	}
 	if hash, ok := cookie(r.Request); !ok || rt.KeyOnly() || !s.recognise(r, hash) {
 		return errNobody()
 	}
-	return s.sameSite(r.Request)
+	if err := s.sameSite(r.Request); err != nil {
+		return err
+	}
+	if r.stranded && !rt.forStranded() {
+		return errStranded(r.login.Session)
+	}
+	return nil
 }
 
 // errNobody is all that is said to whoever is not known, whatever the reason.

@@ -69,7 +69,7 @@ func openBody(w *answer, r *request, limit int64) (io.ReadCloser, error) {
 	default:
 		return nil, belfry.Errorf(belfry.UnsupportedMediaType, "cannot unpack Content-Encoding %q; send gzip, zstd or no Content-Encoding", enc)
 	}
-	return &capped{Reader: out, left: limit, limit: limit, done: in.done, close: closer}, nil
+	return &capped{Reader: out, left: limit, limit: limit, done: in.done, close: closer, valid: r.stillMay}, nil
 }
 
 // What a zstd decoder keeps: the window that the frame asks for, and blocks.
@@ -168,6 +168,7 @@ type capped struct {
 	left, limit int64
 	done        func() // called at the end
 	close       func()
+	valid       func() error // says why what has just come must not be applied
 }
 
 func (c *capped) Read(b []byte) (int, error) {
@@ -183,6 +184,11 @@ func (c *capped) Read(b []byte) (int, error) {
 	}
 	if err != nil {
 		c.done()
+	}
+	if err == nil || err == io.EOF {
+		if refused := c.valid(); refused != nil {
+			return 0, refused
+		}
 	}
 	return n, err
 }

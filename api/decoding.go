@@ -17,12 +17,18 @@ type decoding struct {
 	turns    *gate
 	ctx      context.Context
 	customer belfry.CustomerID
-	has      bool // a turn
+	has      bool         // a turn
+	valid    func() error // says at the end why the body must not be applied
 }
 
 func (d *decoding) Read(p []byte) (int, error) {
 	d.pause()
 	n, err := d.Reader.Read(p)
+	if err == io.EOF {
+		if err := d.valid(); err != nil { // some time may have passed since the body came
+			return 0, err
+		}
+	}
 	if err != nil {
 		return n, err
 	}

@@ -17,7 +17,7 @@ func TestDecodingInTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{line: workLine}
 		open := func(c belfry.CustomerID, r io.Reader) *decoding {
-			return &decoding{Reader: r, turns: g, ctx: t.Context(), customer: c}
+			return &decoding{Reader: r, turns: g, ctx: t.Context(), customer: c, valid: func() error { return nil }}
 		}
 		text := func() io.Reader { return iotest.OneByteReader(strings.NewReader("abc")) }
 		read := func(d *decoding) (done chan error) {
@@ -68,7 +68,7 @@ func TestDecodingEnds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	d := &decoding{Reader: strings.NewReader("abc"), turns: g, ctx: ctx, customer: 1}
+	d := &decoding{Reader: strings.NewReader("abc"), turns: g, ctx: ctx, customer: 1, valid: func() error { return nil }}
 	if _, err := d.Read(make([]byte, 8)); belfry.CodeOf(err) != belfry.Overloaded {
 		t.Error(err)
 	}

@@ -22,7 +22,7 @@ var Codes = []CodeInfo{
 	{belfry.AtomicRejected, http.StatusBadRequest, 0, "A row was wrong and `atomic` was asked for, so nothing was applied; the report stands beside the error."},
 	{belfry.InvalidKey, http.StatusUnauthorized, 0, "The API key is missing, unknown, expired or revoked, and there is no session."},
 	{belfry.InvalidLogin, http.StatusUnauthorized, 0, "Customer, user and password do not belong together; the answer does not say which of them is wrong."},
-	{belfry.InsufficientLevel, http.StatusForbidden, 0, "The key or session is valid and may not do this; the message names the level needed."},
+	{belfry.InsufficientLevel, http.StatusForbidden, 0, "The key or session is valid and may not do this; the message names the level needed, or what else is in the way."},
 	{belfry.CrossSite, http.StatusForbidden, 0, "A browser sent the request on behalf of another site, with the session of its user."},
 	{belfry.UnknownPath, http.StatusNotFound, 0, "There is nothing at this path."},
 	{belfry.UnknownPackage, http.StatusNotFound, 0, "There is no package type of that name."},
@@ -64,6 +64,9 @@ const statusGone = 499
 // still have time to be taken.
 const lingering = 5 * time.Second
 
+// ofRows are headers of an answer with rows that may be set when an error takes its place.
+var ofRows = []string{"Content-Encoding", "Trailer", missingHeader}
+
 // fail answers with an error.
 func (s *Server) fail(w *answer, r *http.Request, err error) {
 	e, ok := errors.AsType[*belfry.Error](err)
@@ -84,6 +87,9 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 	if w.status != 0 { // too late to say anything
 		w.broken = true
 		return
+	}
+	for _, name := range ofRows {
+		w.Header().Del(name)
 	}
 	if w.hangUp {
 		w.Header().Set("Connection", "close")

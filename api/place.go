@@ -26,8 +26,8 @@ type place struct {
 	ctx      context.Context
 	patience time.Duration // how long to wait for the place again
 	waits    *waits
-	abort    func()      // ends the wait for the client
-	gone     func() bool // tells whether the customer has been removed; nil: it cannot be
+	abort    func()       // ends the wait for the client
+	valid    func() error // says why nothing more may be told, see request.stillMay
 	evicted  atomic.Bool
 
 	mu    sync.Mutex
@@ -55,9 +55,6 @@ func (p *place) wait(f func()) error {
 	p.away = false
 	held := p.held
 	p.mu.Unlock()
-	if p.gone != nil && p.gone() {
-		return errNobody()
-	}
 	if held {
 		return nil
 	}

@@ -96,18 +96,3 @@ func TestWaitsAreLimited(t *testing.T) {
 		close(until)
 	})
 }
-
-// TestRemovedCustomerIsToldNothing: what is under way for a customer that is removed ends at its next piece.
-func TestRemovedCustomerIsToldNothing(t *testing.T) {
-	var g gate
-	var w waits
-	removed := false
-	p := &place{limiter: &g, customer: 1, places: 1, ctx: t.Context(), waits: &w, held: g.enter(t.Context(), 1, 1), abort: func() {}, gone: func() bool { return removed }}
-	defer p.leave()
-	if err := p.wait(func() {}); err != nil {
-		t.Error(err)
-	}
-	if err := p.wait(func() { removed = true }); belfry.CodeOf(err) != belfry.InvalidKey {
-		t.Errorf("after the removal: %v", err)
-	}
-}

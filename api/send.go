@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"belfry"
-	"belfry/meta"
 )
 
 var (
@@ -127,7 +126,7 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 		b.Body, b.Digest = held, held.digest
 	}
 	if b.Atomic || b.DryRun || b.IdempotencyKey != "" {
-		d := &decoding{Reader: b.Body, turns: &s.decode, ctx: r.ctx(), customer: r.customer}
+		d := &decoding{Reader: b.Body, turns: &s.decode, ctx: r.ctx(), customer: r.customer, valid: r.stillMay}
 		defer d.pause()
 		b.Body = d
 	}
@@ -157,20 +156,9 @@ type entrance interface {
 
 // take waits a moment for a place that is lost while the client keeps us waiting.
 func (s *Server) take(r *request, l limiter, places int) (*place, bool) {
-	p := &place{limiter: l, customer: r.customer, places: places, ctx: r.ctx(), patience: r.limits.Idle, waits: &s.waits, abort: func() {}, gone: s.removed(r.customer)}
+	p := &place{limiter: l, customer: r.customer, places: places, ctx: r.ctx(), patience: r.limits.Idle, waits: &s.waits, abort: func() {}, valid: r.stillMay}
 	p.held = s.turn(r, l, r.customer, places)
 	return p, p.held
-}
-
-// removed gives a function that tells whether a customer has been removed: what is under way for it ends then.
-func (s *Server) removed(c belfry.CustomerID) func() bool {
-	if s.Tree == nil {
-		return nil
-	}
-	return func() (gone bool) {
-		s.Tree.Read(c, func(e *meta.Estate) { gone = e == nil })
-		return gone
-	}
 }
 
 // turn waits a moment for a place.

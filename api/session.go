@@ -57,8 +57,10 @@ func (s *Server) recognise(r *request, hash belfry.Hash) bool {
 		return false
 	}
 	r.login, r.customer, r.home, r.level, r.who = &l, l.Customer, l.Customer, l.User.Level(), l.User.Name
-	if to := l.Session.Acting; to != 0 && r.level == belfry.LevelInstance && s.Keys.CustomerName(to) != "" { // else it was removed
+	r.stranded = false
+	if to := l.Session.Acting; to != 0 && r.level == belfry.LevelInstance {
 		r.customer, r.who = to, ingest.ActingName(r.who)
+		r.stranded = s.Keys.CustomerName(to) == ""
 	}
 	// What is remembered for the user is found in the next session, too, and is no key's. Nobody is called like somebody
 	// who acts in a customer that is not the own one.
@@ -188,6 +190,9 @@ func (s *Server) person(r *request) map[string]any {
 	person := map[string]any{
 		"user": r.login.User.Name, "role": r.login.User.RoleName(), "customer": s.Keys.CustomerName(r.customer),
 		"expires": r.login.Session.Expires.String(),
+	}
+	if r.stranded {
+		person["customer"] = r.login.Session.ActingIn
 	}
 	if r.home != r.customer {
 		person["home"] = s.Keys.CustomerName(r.home)

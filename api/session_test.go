@@ -30,6 +30,7 @@ type house struct {
 	ticking sync.Mutex
 	now     time.Time
 	age     time.Duration // of sessions; 0: any
+	chunk   int           // bytes of a body that are applied at a time; 0: the default
 	log     bytes.Buffer
 	peer    string
 }
@@ -69,9 +70,11 @@ func newHouse(t *testing.T) *house {
 				answers[r.Answer.Key] = r.Answer
 			}
 		}},
-		Room:    func(context.Context, belfry.CustomerID, int) error { return nil },
-		Count:   func(belfry.CustomerID) int { return 0 },
-		Limits:  func() ingest.Limits { return ingest.Limits{Answers: 1000, SessionAge: h.age} },
+		Room:  func(context.Context, belfry.CustomerID, int) error { return nil },
+		Count: func(belfry.CustomerID) int { return 0 },
+		Limits: func() ingest.Limits {
+			return ingest.Limits{Answers: 1000, SessionAge: h.age, ChunkBytes: h.chunk, Row: 1 << 20, Columns: 100, Indicators: 100, Objects: 1000}
+		},
 		Ready:   func() error { return nil },
 		Answers: func(_ context.Context, _ belfry.CustomerID, k string) (*belfry.Answer, error) { return answers[k], nil },
 	})

@@ -85,6 +85,9 @@ func (o outside) Write(b []byte) (n int, err error) {
 	if o.place == nil {
 		return o.w.Write(b)
 	}
+	if err := o.place.valid(); err != nil {
+		return 0, err
+	}
 	if lost := o.place.wait(func() { n, err = o.w.Write(b) }); lost != nil && err == nil {
 		err = lost
 	}

@@ -226,26 +226,8 @@ func (t *talk) complete() bool {
 	return !t.ended.IsZero() && (t.listener.settled() && t.listener.atEnd() || time.Since(t.ended) > lastWords)
 }
 
-// mayListen tells whether who asked may still have the answer: the key is neither revoked nor expired, the session goes
-// on.
+// mayListen tells whether who asked may still have the answer, and whether the session still acts in the same customer.
 func (s *Server) mayListen(r *request) bool {
-	now := belfry.At(s.Trusted())
-	if r.login != nil {
-		l, ok := s.session(r.ctx(), r.login.Hash)
-		acting := l.Session.Acting
-		if acting == 0 || s.Keys.CustomerName(acting) == "" {
-			acting = l.Customer
-		}
-		return ok && acting == r.customer
-	}
-	hash, ok := belfry.ParseHash(r.key)
-	if !ok {
-		return false
-	}
-	k := s.Keys.Key(hash)
-	if k == nil || k.Expires != 0 && k.Expires <= now {
-		return false
-	}
-	k.Used(now)
-	return true
+	c, err := r.rights()
+	return err == nil && c == r.customer
 }

@@ -3,9 +3,13 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"belfry"
 )
@@ -206,13 +210,58 @@ func TestActingInACustomer(t *testing.T) {
 			t.Errorf("told at home: %s", e)
 		}
 	}
-	// A session whose customer goes is at home again.
+	// A session whose customer goes does not act in its own instead; one of the same name is another customer.
 	f(200, "", "instance", "POST", "/api/session/customer", `{"customer":"acme"}`)
 	o.says("act in another customer first", 400, "bad_parameter", "instance", "DELETE", "/api/customers/acme?confirm=acme", "")
 	o.who["second"] = o.logIn("", "admin", adminPassword)
 	f(200, "", "second", "DELETE", "/api/customers/acme?confirm=acme", "")
-	o.says(`"customer":"default"`, 200, "", "instance", "GET", "/api/session", "")
 	f(401, "invalid_key", "acme", "GET", "/api/session", "")
+	f(201, "", "second", "POST", "/api/customers", `{"name":"acme","password":"the first password"}`)
+	o.says(`customer \"acme\", which was removed`, 403, "insufficient_level", "instance", "POST", "/api/users", `{"name":"eve","role":"viewer"}`)
+	f(403, "insufficient_level", "instance", "DELETE", "/api/provisioning/custom", "")
+	f(403, "insufficient_level", "instance", "GET", "/api/stream", "")
+	o.says(`"customer":"acme"`, 200, "", "instance", "GET", "/api/session", "")
+	o.says(`"home":"default"`, 200, "", "instance", "GET", "/api/session", "")
+	o.says(`"customer":"default"`, 200, "", "instance", "POST", "/api/session/customer", `{"customer":"default"}`)
+	f(200, "", "instance", "GET", "/api/users", "")
+}
+
+// TestRevokedWhileSending: a body under way when its key is revoked ends with 401, and what comes of it after that is not applied.
+func TestRevokedWhileSending(t *testing.T) {
+	o := newOffice(t)
+	key := o.key("agent", belfry.LevelReadWriteDelete, "default")
+	body, end := io.Pipe()
+	begun := make(chan struct{})
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got100Continue: func() { close(begun) }})
+	req, err := http.NewRequestWithContext(ctx, "POST", o.base+"/api/provisioning/custom", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Api-Key", key)
+	req.Header.Set("Expect", "100-continue")
+	go func() {
+		<-begun // the service reads the body, so the key was good
+		_, err := io.WriteString(end, "name\n")
+		o.want(200, "", "instance", "DELETE", "/api/keys/agent", "")
+		if err == nil {
+			_, err = io.WriteString(end, "web01\n")
+		}
+		end.CloseWithError(err)
+	}()
+	client := &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute}}
+	defer client.CloseIdleConnections()
+	res, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != 401 || codeOf(text) != "invalid_key" {
+		t.Errorf("%d %s, %v", res.StatusCode, text, err)
+	}
+	if text := o.want(200, "", "instance", "GET", "/api/provisioning/custom", ""); strings.Contains(text, "web01") {
+		t.Errorf("stored: %s", text)
+	}
 }
 
 // TestCustomerRemoved: nothing of a removed customer answers, and one of the same name begins with nothing.

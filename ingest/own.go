@@ -64,8 +64,9 @@ func (s *Sequencer) SwitchCustomer(hash belfry.Hash, name string) error {
 			return belfry.Errorf(belfry.NotFound, "there is no customer %.255q", name)
 		}
 		from := l.Session.Acting
-		if l.Session.Acting = to.ID; to.ID == l.Customer {
-			l.Session.Acting = 0
+		l.Session.Acting, l.Session.ActingIn = to.ID, to.Name
+		if to.ID == l.Customer {
+			l.Session.Acting, l.Session.ActingIn = 0, ""
 		}
 		if l.Session.Acting == from {
 			return nil

@@ -1,0 +1,80 @@
+package api
+
+import (
+	"slices"
+	"strconv"
+
+	"belfry"
+	"belfry/meta"
+)
+
+// A request is admitted once, when its head has come, but its body and its answer may take minutes. So the rights are looked
+// up again after each read of a body and before each piece of a long answer: nothing that comes after a key was revoked or a
+// session ended is applied, and nothing more is told.
+
+// stillMay says why a request may not go on, if so: the key was revoked or has expired, the session has ended, the customer in
+// which it acts was removed, or it has fewer rights than when it was admitted.
+func (r *request) stillMay() error {
+	_, err := r.rights()
+	return err
+}
+
+// rights is stillMay. It also gives the customer that a new request with the same key or session would be about.
+func (r *request) rights() (c belfry.CustomerID, err error) {
+	if r.login == nil && r.key == "" {
+		return 0, nil // nobody had to be known
+	}
+	if r.login == nil {
+		k := r.server.validKey(r.hash)
+		if k == nil {
+			return 0, errNobody()
+		}
+		if k.Level < r.level {
+			return 0, errChanged()
+		}
+		return k.Customer, nil
+	}
+	l, ok := r.server.session(r.ctx(), r.login.Hash)
+	if !ok {
+		return 0, errNobody()
+	}
+	if !r.stranded && r.customer != l.Customer && r.server.Keys.CustomerName(r.customer) == "" {
+		return 0, errStranded(r.login.Session)
+	}
+	if l.User.Level() < r.level || !slices.Equal(l.User.Views, r.login.User.Views) {
+		return 0, errChanged()
+	}
+	if l.Session.Acting != 0 {
+		return l.Session.Acting, nil
+	}
+	return l.Customer, nil
+}
+
+// validKey finds a key that is neither revoked nor expired, and notes that it was used.
+func (s *Server) validKey(hash belfry.Hash) *meta.Key {
+	k := s.Keys.Key(hash)
+	now := belfry.At(s.Trusted())
+	if k == nil || k.Expires != 0 && k.Expires <= now {
+		return nil
+	}
+	k.Used(now)
+	return k
+}
+
+func errChanged() error {
+	return belfry.Errorf(belfry.InsufficientLevel, "the rights of this key or user were changed while the request was under way, and the rest of it is refused; send it again if it is still allowed")
+}
+
+// errStranded is for a session that acts in a customer which was removed. It must not act in its own instead: nobody asked for that.
+func errStranded(s belfry.Session) error {
+	name := "that no longer exists"
+	if s.ActingIn != "" { // else it entered the customer before names were kept
+		name = strconv.Quote(s.ActingIn) + ", which was removed"
+	}
+	return belfry.Errorf(belfry.InsufficientLevel, "this session acts in customer %s; choose a customer with POST /api/session/customer, or log out and in again", name)
+}
+
+// forStranded are the routes that work in a session whose customer was removed. Logging out needs no session.
+var forStranded = []string{"GET /api/session", "POST /api/session/customer"}
+
+func (rt Route) forStranded() bool { return slices.Contains(forStranded, rt.Method+" "+rt.Path) }

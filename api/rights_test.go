@@ -1,0 +1,346 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/ingest"
+	"belfry/meta"
+	"belfry/query"
+)
+
+// newBulkHouse is a house that takes bodies of rows, and those who send them.
+func newBulkHouse(t *testing.T) *house {
+	h := newHouse(t)
+	h.Tree, h.Hold, h.Spool = h.tree, h.seq.Hold, t.TempDir()
+	h.Send = func(ctx context.Context, b Bulk) (int, []byte, error) {
+		o := ingest.Options{Format: b.Format, DryRun: b.DryRun, Atomic: b.Atomic}
+		if b.IdempotencyKey != "" {
+			o.Repeat = ingest.Repeat{Key: b.IdempotencyKey, Digest: b.Digest}
+		}
+		who := ingest.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name}
+		if b.Remove {
+			return h.seq.Remove(ctx, who, b.Package, b.Body, o)
+		}
+		if b.Package != "" {
+			return h.seq.Provision(ctx, who, b.Package, b.Body, o)
+		}
+		return h.seq.Send(ctx, who, b.Body, o)
+	}
+	_, _, err := h.seq.Provision(t.Context(), ingest.Sender{Scope: belfry.Whole(1)}, "custom", strings.NewReader("name\nold\n"), ingest.Options{})
+	h.must(err)
+	return h
+}
+
+// resource tells whether a customer has a resource of a name.
+func (h *house) resource(c belfry.CustomerID, name string) (found bool) {
+	h.tree.Read(c, func(e *meta.Estate) { found = e.Resource(name) != nil })
+	return found
+}
+
+// parts is a body that comes in parts. Something happens before the second one.
+type parts struct {
+	first, rest io.Reader
+	between     func()
+}
+
+func (p *parts) Read(b []byte) (int, error) {
+	if n, err := p.first.Read(b); err == nil {
+		return n, nil
+	}
+	if p.between != nil {
+		p.between()
+		p.between = nil
+	}
+	return p.rest.Read(b)
+}
+
+// during sends a body during which something happens, and gives status and code of the answer.
+func (h *house) during(method, target, first, rest string, between func(), headers ...string) (status int, code string) {
+	h.t.Helper()
+	body := &parts{strings.NewReader(first), strings.NewReader(rest), between}
+	r := httptest.NewRequest(method, target, body)
+	r.RemoteAddr = h.peer
+	for _, line := range headers {
+		name, value, _ := strings.Cut(line, ": ")
+		r.Header.Add(name, value)
+	}
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, r)
+	if body.between != nil {
+		return 0, "the body was not read"
+	}
+	var e struct{ Error detail }
+	json.Unmarshal(rec.Body.Bytes(), &e)
+	return rec.Code, string(e.Error.Code)
+}
+
+// TestBodyAfterRevocation: what comes of a body after its sender has lost the right to send it is not stored, whichever way it
+// was lost and however the body is applied. What was stored before stays.
+func TestBodyAfterRevocation(t *testing.T) {
+	key := func(h *house) string {
+		secret, err := h.seq.CreateKey(1, "agent", belfry.LevelReadWriteDelete, belfry.At(h.time().Add(time.Hour)), "test")
+		h.must(err)
+		return "X-Api-Key: " + secret
+	}
+	operator := func(h *house) string { return h.enter("operator") }
+	change := func(to ingest.UserChange) func(*house, string) {
+		return func(h *house, _ string) { h.must(h.seq.ChangeUser(1, "operator", to, true, "test")) }
+	}
+	ways := map[string]struct {
+		enter func(*house) string
+		lose  func(h *house, header string)
+	}{
+		"key revoked":     {key, func(h *house, _ string) { h.must(h.seq.RevokeKey(1, "agent", "test")) }},
+		"key expired":     {key, func(h *house, _ string) { h.advance(time.Hour) }},
+		"user removed":    {operator, func(h *house, _ string) { h.must(h.seq.RemoveUser(1, "operator", "test")) }},
+		"role lowered":    {operator, change(ingest.UserChange{Role: belfry.Viewer})},
+		"views narrowed":  {operator, change(ingest.UserChange{Views: &[]string{"old"}})},
+		"logged out":      {operator, func(h *house, header string) { h.must(h.seq.LogOut(hashIn(header))) }},
+		"session expired": {operator, func(h *house, _ string) { h.advance(ingest.SessionTime) }},
+	}
+	for name, way := range ways {
+		for _, how := range []string{"", "?atomic", "?dryrun", "Idempotency-Key: 1"} {
+			t.Run(name+" "+how, func(t *testing.T) {
+				t.Parallel()
+				h := newBulkHouse(t)
+				h.chunk = 16
+				who := way.enter(h)
+				params, header := how, "X-Other: 1"
+				if strings.Contains(how, ":") {
+					params, header = "", how
+				}
+				status, code := h.during("POST", "/api/provisioning/custom"+params, "name\nearly 1\nearly 2\nearly 3\nearly 4\n", "late 1\nlate 2\nlate 3\nlate 4\n",
+					func() { way.lose(h, who) }, who, header)
+				if status != 401 || code != "invalid_key" {
+					t.Errorf("answered %d %s", status, code)
+				}
+				if h.resource(1, "early 1") != (how == "") || h.resource(1, "late 1") || h.resource(1, "late 4") {
+					t.Errorf("stored: early 1 %v, late 1 %v, late 4 %v", h.resource(1, "early 1"), h.resource(1, "late 1"), h.resource(1, "late 4"))
+				}
+			})
+		}
+	}
+}
+
+// hashIn is the hash of the session in a header.
+func hashIn(header string) belfry.Hash {
+	_, secret, _ := strings.Cut(header, "belfry_session=")
+	return belfry.HashOf(secret)
+}
+
+// TestRemovalAfterRevocation: a row of a removal that comes after the revocation removes nothing.
+func TestRemovalAfterRevocation(t *testing.T) {
+	h := newBulkHouse(t)
+	secret, err := h.seq.CreateKey(1, "agent", belfry.LevelReadWriteDelete, 0, "test")
+	h.must(err)
+	h.want(200, "", "POST", "/api/provisioning/custom", "name\nweb01\n", "X-Api-Key: "+secret)
+	status, code := h.during("DELETE", "/api/provisioning/custom", "name\n", "web01\n", func() { h.must(h.seq.RevokeKey(1, "agent", "test")) }, "X-Api-Key: "+secret)
+	if status != 401 || code != "invalid_key" || !h.resource(1, "web01") {
+		t.Errorf("answered %d %s, and web01 is there: %v", status, code, h.resource(1, "web01"))
+	}
+}
+
+// TestWholeBodiesAfterRevocation: every route that reads a body looks at the session again before it applies the body.
+func TestWholeBodiesAfterRevocation(t *testing.T) {
+	h := newBulkHouse(t)
+	path := strings.NewReplacer("{package}", "custom", "{kind}", "objects", "{name...}", "x", "{type}", "custom", "{resource}", "x", "{id}", "x")
+	read := 0
+	for _, rt := range Routes {
+		if rt.Method == http.MethodGet || rt.Level == belfry.LevelNone {
+			continue
+		}
+		for _, repeat := range []string{"X-Other: 1", "Idempotency-Key: 1"} {
+			who := h.enter("admin")
+			h.advance(time.Minute) // logins are limited
+			target := path.Replace(rt.Path)
+			if rt.Path == "/api/customers/{name...}" && rt.Method == http.MethodDelete {
+				target += "?confirm=x"
+			}
+			status, code := h.during(rt.Method, target, "{", `"":""}`, func() { h.must(h.seq.LogOut(hashIn(who))) }, who, repeat)
+			switch {
+			case status == 0: // it does not read a body, so there is nothing to wait for
+			case status != 401 || code != "invalid_key":
+				t.Errorf("%s %s, %s: answered %d %s", rt.Method, rt.Path, repeat, status, code)
+			default:
+				read++
+			}
+		}
+	}
+	if read < 30 {
+		t.Errorf("%d requests had their body read", read)
+	}
+}
+
+// TestFewerRightsWhileSending: a session that goes on with fewer rights is refused with 403, not 401.
+func TestFewerRightsWhileSending(t *testing.T) {
+	h := newBulkHouse(t)
+	f := func(change func(*request), want belfry.Code) {
+		t.Helper()
+		r := httptest.NewRequest("POST", "/api/send", nil)
+		r.Header.Set("Cookie", strings.TrimPrefix(h.enter("operator"), "Cookie: "))
+		req, err := h.admit(r, Route{Method: "POST", Path: "/api/send", Level: belfry.LevelReadWrite})
+		h.must(err)
+		h.must(req.stillMay())
+		change(req)
+		if err := req.stillMay(); belfry.CodeOf(err) != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	// Changes of a user end its sessions, so the request is given more than the user has.
+	f(func(r *request) { r.level = belfry.LevelReadWriteDelete }, belfry.InsufficientLevel)
+	f(func(r *request) { r.login.User.Views = []string{"a view"} }, belfry.InsufficientLevel)
+}
+
+// endless are rows without end; something happens after a number of them.
+type endless struct {
+	table
+	n, at   int
+	between func()
+}
+
+func (e *endless) Next() ([]belfry.Value, error) {
+	if e.n++; e.n == e.at {
+		e.between()
+	}
+	if e.n > 1_000_000 {
+		return nil, io.EOF
+	}
+	return []belfry.Value{{Type: belfry.TextValue, Text: strings.Repeat("x", 100)}}, nil
+}
+
+type sourceOf struct{ rows query.Rows }
+
+func (s sourceOf) Select(context.Context, *query.Plan) (query.Rows, error) { return s.rows, nil }
+
+// TestAnswerAfterRevocation: an answer breaks off when its key is revoked; one that has not begun is refused.
+func TestAnswerAfterRevocation(t *testing.T) {
+	f := func(at int, encoding string, begun bool) {
+		t.Helper()
+		h := newBulkHouse(t)
+		h.Names = noNames{}
+		secret, err := h.seq.CreateKey(1, "agent", belfry.LevelRead, 0, "test")
+		h.must(err)
+		rows := &endless{table: table{names: []string{"name"}}, at: at, between: func() { h.must(h.seq.RevokeKey(1, "agent", "test")) }}
+		h.Source = func(*catalog.Collection) query.Source { return sourceOf{rows} }
+		rec, aborted := h.cutOff("/api/sql?rows=100000&wt=csv&q=SELECT+name+FROM+objectstatus", "X-Api-Key: "+secret, "Accept-Encoding: "+encoding)
+		if aborted != begun || rec.Body.Len() > 200*at || rows.n > at+2*held/100 {
+			t.Errorf("revoked at row %d, %s: %d bytes and %d rows, aborted %v", at, encoding, rec.Body.Len(), rows.n, aborted)
+		}
+		if !begun && (rec.Code != 401 || rec.Header().Get("Content-Encoding") != "" || !json.Valid(rec.Body.Bytes())) {
+			t.Errorf("refused with %d, %v, %s", rec.Code, rec.Header(), rec.Body)
+		}
+	}
+	for _, encoding := range []string{"identity", "gzip", "zstd"} {
+		f(5, encoding, false)
+		f(20_000, encoding, true)
+	}
+}
+
+// cutOff asks, and tells whether the answer was cut off.
+func (h *house) cutOff(target string, headers ...string) (rec *httptest.ResponseRecorder, aborted bool) {
+	r := httptest.NewRequest("GET", target, nil)
+	for _, line := range headers {
+		name, value, _ := strings.Cut(line, ": ")
+		r.Header.Add(name, value)
+	}
+	rec = httptest.NewRecorder()
+	defer func() {
+		if fault := recover(); fault != nil && fault != http.ErrAbortHandler {
+			panic(fault)
+		}
+	}()
+	aborted = true
+	h.ServeHTTP(rec, r)
+	return rec, false
+}
+
+// TestListAfterRevocation: the same for lists, trees and exports.
+func TestListAfterRevocation(t *testing.T) {
+	h := newBulkHouse(t)
+	secret, err := h.seq.CreateKey(1, "agent", belfry.LevelRead, 0, "test")
+	h.must(err)
+	h.Export = func(_ belfry.Scope, _ string, w io.Writer) error {
+		for i := range 10 {
+			if i == 3 {
+				h.must(h.seq.RevokeKey(1, "agent", "test"))
+			}
+			if _, err := w.Write(make([]byte, answerPiece)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if rec, aborted := h.cutOff("/api/provisioning/custom", "X-Api-Key: "+secret); !aborted || rec.Body.Len() != 3*answerPiece {
+		t.Errorf("%d bytes, aborted %v", rec.Body.Len(), aborted)
+	}
+}
+
+// TestStrandedSession: a session that acts in a customer which is removed does nothing until it has chosen another one. A new
+// customer of the same name is another one.
+func TestStrandedSession(t *testing.T) {
+	h := newBulkHouse(t)
+	who := h.enter("admin")
+	admit := func(method, path string) (*request, error) {
+		r := httptest.NewRequest(method, path, nil)
+		r.Header.Set("Cookie", strings.TrimPrefix(who, "Cookie: "))
+		return h.admit(r, Route{Method: method, Path: path, Level: belfry.LevelRead})
+	}
+	make := func() {
+		_, err := h.seq.CreateCustomer("acme", "test")
+		h.must(err)
+	}
+	make()
+	h.must(h.seq.SwitchCustomer(hashIn(who), "acme"))
+	stream, err := admit("GET", "/api/stream")
+	h.must(err)
+	if !h.mayListen(stream) {
+		t.Error("the stream ended before the removal")
+	}
+	remove := func() {
+		_, _, err := h.seq.RemoveCustomerOnce(t.Context(), ingest.Sender{Scope: belfry.Whole(1), Name: "test"}, "acme", ingest.Repeat{})
+		h.must(err)
+	}
+	status, code := h.during("POST", "/api/provisioning/custom", "name\n", "late\n", remove, who)
+	if status != 403 || code != "insufficient_level" || h.resource(1, "late") {
+		t.Errorf("the removal during a body: %d %s, stored in the own customer %v", status, code, h.resource(1, "late"))
+	}
+	check := func() {
+		t.Helper()
+		if h.mayListen(stream) {
+			t.Error("the stream goes on")
+		}
+		for _, rt := range Routes {
+			if rt.Level == belfry.LevelNone || rt.KeyOnly() {
+				continue
+			}
+			_, err := admit(rt.Method, rt.Path)
+			want := rt.Method+" "+rt.Path != "GET /api/session" && rt.Method+" "+rt.Path != "POST /api/session/customer"
+			if refused := belfry.CodeOf(err) == belfry.InsufficientLevel && strings.Contains(err.Error(), `customer "acme"`); (err != nil) != want || want && !refused {
+				t.Errorf("%s %s: %v", rt.Method, rt.Path, err)
+			}
+		}
+	}
+	check()
+	make() // of the same name
+	check()
+	text := h.want(200, "", "GET", "/api/session", "", who)
+	if !strings.Contains(text, `"customer":"acme"`) || !strings.Contains(text, `"home":"default"`) {
+		t.Error(text)
+	}
+	for _, name := range []string{"acme", "default"} {
+		h.must(h.seq.SwitchCustomer(hashIn(who), name))
+		r, err := admit("GET", "/api/tree")
+		if err != nil || h.tree.CustomerName(r.customer) != name {
+			t.Errorf("after choosing %s: %v", name, err)
+		}
+	}
+}
