@@ -50,6 +50,8 @@ func (s *shared) send(from string, n int) {
 // holds judges an account: the receiver has all that it got, and counted nothing that was for somebody else.
 func (s *shared) holds(b *binding, n int) {
 	s.t.Helper()
+	b.inbox.mu.Lock() // another receiver of the port may still be served
+	defer b.inbox.mu.Unlock()
 	if received, have, source := b.account.Received.Load(), b.inbox.count, b.account.Dropped[DropSource].Load(); received != int64(n) || have != n || source != 0 {
 		s.t.Errorf("%d were sent: %d received, %d in the inbox, %d as of nobody", n, received, have, source)
 	}
