@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"syscall"
 
 	"belfry"
 )
@@ -43,28 +45,38 @@ func hold(body io.Reader, dir, prefix string) (*heldBody, error) {
 
 // spill puts the rest of the body into a file that has no name, so that nothing is left behind whatever happens.
 func (h *heldBody) spill(rest io.Reader, dir string) (err error) {
-	defer func() {
-		if failed, ok := errors.AsType[*fs.PathError](err); ok {
-			err = belfry.Errorf(belfry.StorageUnavailable, "nothing was stored: the body is too long for memory, and no temporary file can hold it (%s); send it again, or in smaller bodies", failed.Err)
-		}
-	}()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+		return notHeld(err)
 	}
 	if h.file, err = os.CreateTemp(dir, "body-*"); err != nil {
-		return err
+		return notHeld(err)
 	}
 	if err := os.Remove(h.file.Name()); err != nil {
-		return err
+		return notHeld(err)
 	}
 	if _, err := io.Copy(h.file, rest); err != nil {
-		return err
+		return notHeld(err)
 	}
 	if _, err := h.file.Seek(0, io.SeekStart); err != nil {
-		return err
+		return notHeld(err)
 	}
 	h.Reader = io.MultiReader(h.Reader, h.file)
 	return nil
+}
+
+// diskErrors are what a full or failing disk says, and a process with too many open files.
+var diskErrors = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS, syscall.EMFILE, syscall.ENFILE}
+
+// notHeld is the error for a body that could not be written to a file. One of the client, which was read meanwhile, stays what it is.
+func notHeld(err error) error {
+	failed, ok := errors.AsType[*fs.PathError](err)
+	switch {
+	case !ok:
+		return err
+	case slices.ContainsFunc(diskErrors, func(e error) bool { return errors.Is(err, e) }):
+		return belfry.Errorf(belfry.StorageUnavailable, "nothing was stored: the body is too long for memory, and no temporary file can hold it (%s); send it again, or in smaller bodies", failed.Err)
+	}
+	return fmt.Errorf("hold body: %w", err)
 }
 
 // Close lets go of the file.
