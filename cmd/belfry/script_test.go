@@ -128,8 +128,10 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	bin, err := lookPath(ts, "belfry")
 	ts.Check(err)
-	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--log-level", "debug", "--no-collect"}, args...) // addresses in scripts are nobody's to be asked
-	if ts.Getenv("BELFRY_CONFIG") == "" {                                                                        // on a busy machine a stop takes its time; scripts with a file of their own say so, too
+	// Addresses in scripts are nobody's to be asked.
+	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--log-level", "debug", "--no-collect"}, args...)
+	// On a busy machine a stop takes its time. Scripts with a file of their own say so, too.
+	if ts.Getenv("BELFRY_CONFIG") == "" {
 		args = append(args, "--config", ts.MkAbs("patient.yaml"))
 		ts.Check(os.WriteFile(ts.MkAbs("patient.yaml"), []byte("limits: {stop: 5m}\n"), 0o600))
 	}
