@@ -35,6 +35,9 @@ func (c Created) Plus(o Created) Created {
 	}
 }
 
+// Sum is how many items were created.
+func (c Created) Sum() int { return c.Resources + c.Views + c.Objects + c.Elements }
+
 // Less is what was created since before.
 func (c Created) Less(before Created) Created {
 	return Created{

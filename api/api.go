@@ -65,6 +65,8 @@ type Config struct {
 	// SendOne takes a single row of a legacy path, CreateView the cells of a view, by column of the package view.
 	SendOne    func(context.Context, belfry.CustomerID, *belfry.Row) (status int, body []byte, err error)
 	CreateView func(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (status int, body []byte, err error)
+	// Active is told whose requests are served; may be nil.
+	Active func(belfry.CustomerID)
 	// Hold counts the memory of a body that is read as a whole.
 	Hold func(belfry.CustomerID) *ingest.HeldBody
 

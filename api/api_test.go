@@ -531,3 +531,27 @@ func TestRemovalsMakeRoom(t *testing.T) {
 	r.ready = belfry.Errorf(belfry.StorageUnavailable, "no room on the disk")
 	f(503, "DELETE", "/api/provisioning/custom")
 }
+
+// TestActive: whoever is served counts as active, whatever is asked for; nobody else does.
+func TestActive(t *testing.T) {
+	r := newRig(t)
+	active := 0
+	r.Active = func(c belfry.CustomerID) {
+		if active++; c != 1 {
+			t.Errorf("customer %d", c)
+		}
+	}
+	f := func(method, target, key string, want int) {
+		t.Helper()
+		active = 0
+		if r.do(method, target, "", "X-Api-Key: "+key); active != want {
+			t.Errorf("%s %s with key %q: told %d times, want %d", method, target, key, active, want)
+		}
+	}
+	f("GET", "/api/sql?q=SELECT+name+FROM+objectstatus", readKey, 1)
+	f("POST", "/api/send", writeKey, 1)
+	f("POST", "/api/send", readKey, 0) // it may not
+	f("POST", "/api/send", expiredKey, 0)
+	f("GET", "/api/sql?q=SELECT+name+FROM+objectstatus", "", 0)
+	f("GET", "/healthz", readKey, 0)
+}

@@ -81,6 +81,9 @@ func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
 		if req.scope().Limited() && !rt.Scoped() {
 			return nil, outOfScope(rt)
 		}
+		if s.Active != nil {
+			s.Active(req.customer)
+		}
 	}
 	if !proper {
 		return nil, errEncoding

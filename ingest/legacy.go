@@ -118,7 +118,7 @@ func (s *Sequencer) finishGathering(g *gathering) {
 func (s *Sequencer) letIn(ctx context.Context, c belfry.CustomerID, rows int) error {
 	err := s.pace.enter(c, s.cfg.Limits().Rate, s.cfg.Now())
 	if err == nil {
-		err = s.room(ctx, c, nil, rows, false)
+		err = s.room(ctx, c, false, rows, false)
 	}
 	if err != nil {
 		s.counters.lost(rows, lostReasonOf(err))

@@ -11,8 +11,9 @@ import (
 // rows as they come. One that cannot pay is refused before anything of it is applied; a body that is under way is not cut
 // short in its middle but waits. So over time the rate holds, however many bodies come at once.
 type pace struct {
-	mu   sync.Mutex
-	owes map[belfry.CustomerID]debt
+	burst time.Duration // for how long a customer that was quiet may have its rate at once
+	mu    sync.Mutex
+	owes  map[belfry.CustomerID]debt
 }
 
 // debt is what a customer has had beyond its rate; it falls with time.
@@ -20,9 +21,6 @@ type debt struct {
 	rows float64
 	at   time.Time
 }
-
-// burst is for how long a customer that was quiet may have its rate at once.
-const burst = time.Second
 
 // enter tells whether the customer may send now; rate is in rows per second, 0 for any number.
 func (p *pace) enter(c belfry.CustomerID, rate int, now time.Time) error {
@@ -47,7 +45,7 @@ func (p *pace) take(c belfry.CustomerID, rows, rate int, now time.Time) (wait ti
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	owes := p.owes[c].after(now, rate)
-	if over := owes - float64(rate)*burst.Seconds(); over > 0 {
+	if over := owes - float64(rate)*p.burst.Seconds(); over > 0 {
 		return max(1, time.Duration(over/float64(rate)*float64(time.Second)))
 	}
 	if p.owes == nil {
@@ -57,6 +55,17 @@ func (p *pace) take(c belfry.CustomerID, rows, rate int, now time.Time) (wait ti
 	return 0
 }
 
+// giveBack takes rows off what a customer owes.
+func (p *pace) giveBack(c belfry.CustomerID, rows int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if d, ok := p.owes[c]; ok {
+		d.rows = max(0, d.rows-float64(rows))
+		p.owes[c] = d
+	}
+}
+
+// after is what is left of a debt. A moment that seems to come yet is over, too: the clock was put right since.
 func (d debt) after(now time.Time, rate int) float64 {
-	return max(0, d.rows-now.Sub(d.at).Seconds()*float64(rate))
+	return max(0, d.rows-now.Sub(d.at).Abs().Seconds()*float64(rate))
 }

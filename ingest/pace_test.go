@@ -10,7 +10,7 @@ import (
 )
 
 func TestPace(t *testing.T) {
-	var p pace
+	p := pace{burst: time.Second}
 	start := time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)
 	f := func(c belfry.CustomerID, after time.Duration, rate, rows int, want bool) {
 		t.Helper()

@@ -67,6 +67,7 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 	last := pending{}
 	part := oneChunk()
 	part.bytes = s.cfg.Limits().filled().ChunkBytes
+	_, removes := b.(*removalBody)
 	for {
 		c, readErr := b.read(part)
 		ended := errors.Is(readErr, io.EOF)
@@ -75,7 +76,12 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			s.counters.lost(c.rows, lostBroken)
 			return 0, nil, readErr
 		}
-		if err := s.room(ctx, who.Customer, b, c.rows, last.command != nil); err != nil {
+		next := pending{chunk: c, removes: removes}
+		err := s.room(ctx, who.Customer, removes, c.rows, last.command != nil)
+		if err == nil {
+			err = next.giveWay(ctx, s, who.Customer)
+		}
+		if err != nil {
 			_ = last.finish(ctx, s, report)
 			s.counters.lost(c.rows, lostReasonOf(err))
 			return 0, nil, err
@@ -88,11 +94,12 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			s.counters.lost(c.rows, lostBroken)
 			return 0, nil, err
 		}
-		last = pending{chunk: c, command: &command{customer: who.Customer, views: who.Views, rows: c.cost(), alone: o.alone, decide: func(t *tx) error {
+		last = next
+		last.command = &command{customer: who.Customer, views: who.Views, rows: c.cost(), alone: o.alone, decide: func(t *tx) error {
 			t.takeTurns()
 			b.apply(t, c)
 			return nil
-		}}}
+		}}
 		if err := s.submit(last.command); err != nil {
 			s.counters.lost(c.rows, lostStorage)
 			return 0, nil, err
@@ -125,9 +132,9 @@ func mostlyWrong(r *belfry.Report) error {
 
 // room waits until there is room for rows, and books them to the customer. When it has sent too many, what is under way
 // waits and everything else is refused.
-func (s *Sequencer) room(ctx context.Context, c belfry.CustomerID, b body, rows int, underWay bool) error {
+func (s *Sequencer) room(ctx context.Context, c belfry.CustomerID, removes bool, rows int, underWay bool) error {
 	stored := rows
-	if _, removes := b.(*removalBody); removes {
+	if removes {
 		stored = 0
 	}
 	if underWay && ctx.Err() != nil { // what was read before is stored; nobody waits for the rest
@@ -159,17 +166,40 @@ func (s *Sequencer) paced(ctx context.Context, c belfry.CustomerID, rows int, un
 type pending struct {
 	chunk   *chunk
 	command *command
+	removes bool
+	booked  int // items that the turn may create, see giveWay
+	made    int // items that the turns before it have
+}
+
+// giveWay waits until a turn may create what its rows need.
+func (p *pending) giveWay(ctx context.Context, s *Sequencer, c belfry.CustomerID) (err error) {
+	if !p.removes {
+		p.booked, err = s.giveWay(ctx, c, min(p.chunk.open.left(), turnOpen))
+	}
+	return err
+}
+
+// decided settles what was booked for the turn.
+func (p *pending) decided(s *Sequencer) {
+	made := p.chunk.report.Created.Sum()
+	s.created(p.command.customer, p.booked, made-p.made)
+	p.booked, p.made = 0, made
 }
 
 // finish waits for the chunk to be decided and adds it to the report.
-func (p pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) error {
+func (p *pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) error {
 	if p.command == nil {
 		return nil
 	}
 	<-p.command.done
+	p.decided(s)
 	for p.command.err == nil && p.chunk.more {
 		if p.command.err = s.cfg.Room(ctx, p.command.customer, turnEvents); p.command.err == nil {
+			p.command.err = p.giveWay(ctx, s, p.command.customer)
+		}
+		if p.command.err == nil {
 			p.command.err = s.do(p.command.again())
+			p.decided(s)
 		}
 	}
 	room := p.chunk.open.reuse()
@@ -204,9 +234,17 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		s.counters.lost(c.rows, lostBroken)
 		return 0, nil, err
 	}
-	if err := s.room(ctx, who.Customer, b, c.rows, false); err != nil {
+	_, removes := b.(*removalBody)
+	if err := s.room(ctx, who.Customer, removes, c.rows, false); err != nil {
 		s.counters.lost(c.rows, lostReasonOf(err))
 		return 0, nil, err
+	}
+	booked := 0
+	if !removes && !o.DryRun {
+		if booked, err = s.giveWay(ctx, who.Customer, c.open.left()); err != nil {
+			s.counters.lost(c.rows, lostReasonOf(err))
+			return 0, nil, err
+		}
 	}
 	alone := o.alone || o.DryRun || o.Atomic || s.mayOverrun(who.Customer, c)
 	cmd := &command{customer: who.Customer, views: who.Views, rows: c.cost(), alone: alone, decide: func(t *tx) error {
@@ -230,6 +268,7 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		return nil
 	}}
 	err = s.do(cmd)
+	s.created(who.Customer, booked, c.report.Created.Sum())
 	if errors.Is(err, errTakenBack) {
 		s.counters.taken(c)
 		return code, answer, s.remember(who, o.Repeat, code, answer)

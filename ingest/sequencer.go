@@ -107,6 +107,7 @@ type Sequencer struct {
 	opens    sync.Pool // of *openRows, the same for rows that are left open
 	singles  *singles
 	pace     pace
+	creation creation
 	held     HeldMemory
 	clock    clock
 	arrivals arrivalClock
@@ -147,6 +148,7 @@ func New(c Config) *Sequencer {
 		wake:      make(chan struct{}, 1),
 		answering: map[string]chan struct{}{},
 		behind:    newBehind(),
+		pace:      pace{burst: time.Second},
 		turn:      cmp.Or(c.Turn, turnItems),
 		singles:   newSingles(),
 		opens:     sync.Pool{New: func() any { return new(openRows) }},
@@ -194,6 +196,7 @@ func (s *Sequencer) submit(c *command) error {
 		}
 	}
 	c.done = make(chan struct{})
+	s.Active(c.customer)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {

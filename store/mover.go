@@ -210,9 +210,9 @@ func (m *Mover) due() (bool, <-chan time.Time) {
 // longestRest is how long a query may have to wait for the next round to begin.
 const longestRest = 100 * time.Millisecond
 
-// rest is how long the Mover does not yet hurry for a query: as long as the last round took. Queries that come one after
+// rest is how long the Mover does not yet hurry for a query: a quarter of what the last round took. Queries that come one after
 // the other beside much that is sent would otherwise make it commit a few rows at a time, all the time.
-func (m *Mover) rest() time.Duration { return min(m.took, longestRest) - past(m.ended) }
+func (m *Mover) rest() time.Duration { return min(m.took/4, longestRest) - past(m.ended) }
 
 // past is how long ago a moment was. One that seems to come yet is over, too: times after 2157 lack the reading of the clock that nobody
 // sets, and when such a clock is put right nothing may wait until it shows that time again.

@@ -490,3 +490,29 @@ func TestMoverClockPutRight(t *testing.T) {
 		t.Error("rows that are held wait for the clock")
 	}
 }
+
+// TestMoverRests: after a round, a query makes the next begin when a quarter of its time has passed, and not only when Delay has.
+func TestMoverRests(t *testing.T) {
+	for _, c := range []struct{ round, rest time.Duration }{
+		{0, 0},
+		{8 * time.Millisecond, 2 * time.Millisecond},
+		{100 * time.Millisecond, 25 * time.Millisecond},
+		{10 * time.Second, longestRest},
+	} {
+		s := newShelves()
+		s.fail = func() bool { time.Sleep(c.round); return false }
+		move(t, s, 0, func(ctx context.Context, m *Mover) {
+			m.Add(mixed(1, 1000, 0, 0))
+			time.Sleep(c.round)
+			synctest.Wait()
+			m.Add(mixed(2, 1, 0, 0))
+			start := time.Now()
+			if _, err := m.Select(ctx, plan("objectdata")); err != nil {
+				t.Error(err)
+			}
+			if got, want := time.Since(start), c.rest+c.round; got != want {
+				t.Errorf("after a round of %s a query waits for %s, want %s", c.round, got, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,200 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"belfry"
+)
+
+// newObjects is a body of rows for objects that do not exist.
+func newObjects(prefix string, count int) string {
+	var body strings.Builder
+	body.WriteString("type,resname,view,class,object,i1\n")
+	for i := range count {
+		fmt.Fprintf(&body, "data,web01,web01,class%s%d,object%s%d,1\n", prefix, i, prefix, i)
+	}
+	return body.String()
+}
+
+// besideOthers runs f in a bubble of its own clock, with another customer that is at work all the time.
+func besideOthers(t *testing.T, f func(t *testing.T, b *bench, other belfry.CustomerID)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBenchOn(t, &memory{})
+		b.provision(t, "web01")
+		other, err := b.CreateCustomer("other", "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(activeFor)
+		var working sync.WaitGroup
+		defer working.Wait()
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		working.Go(func() {
+			for ctx.Err() == nil {
+				b.Active(other.ID)
+				time.Sleep(activeFor / 2)
+			}
+		})
+		synctest.Wait()
+		f(t, b, other.ID)
+	})
+}
+
+// took is how long f takes by the clock of the bubble.
+func took(f func()) time.Duration {
+	start := time.Now()
+	f()
+	return time.Since(start)
+}
+
+// TestCreationBesideOthers: while another customer is at work, a customer creates createRate items per second, however it sends them.
+func TestCreationBesideOthers(t *testing.T) {
+	const items = 8 * turnOpen
+	least := time.Duration(items-turnOpen) * time.Second / createRate
+	besideOthers(t, func(t *testing.T, b *bench, _ belfry.CustomerID) {
+		f := func(name string, send func()) {
+			t.Helper()
+			time.Sleep(time.Second) // nothing is owed
+			if got := took(send); got < least || got > 2*least {
+				t.Errorf("%s: %d items in %s, want %s", name, items, got, least)
+			}
+		}
+		f("one body", func() { b.send(t, newObjects("a", items), Options{}) })
+		f("small bodies", func() {
+			for i := range 16 {
+				b.send(t, newObjects(fmt.Sprintf("b%d.", i), items/16), Options{})
+			}
+		})
+		f("atomic bodies", func() {
+			for i := range 8 {
+				b.send(t, newObjects(fmt.Sprintf("c%d.", i), items/8), Options{Atomic: true})
+			}
+		})
+		f("a package", func() {
+			names := []string{"name"}
+			for i := range items {
+				names = append(names, fmt.Sprintf("r%d", i))
+			}
+			b.bulk(t, false, "custom", strings.Join(names, "\n")+"\n", Options{})
+		})
+		f("clients at the same time", func() {
+			ended := make(chan struct{})
+			for i := range 8 {
+				go func() {
+					b.send(t, newObjects(fmt.Sprintf("d%d.", i), items/8), Options{})
+					ended <- struct{}{}
+				}()
+			}
+			for range 8 {
+				<-ended
+			}
+		})
+	})
+}
+
+// TestNothingCreatedBesideOthers: rows that create nothing are not slowed down, even if only the sequencer can decide them.
+func TestNothingCreatedBesideOthers(t *testing.T) {
+	besideOthers(t, func(t *testing.T, b *bench, _ belfry.CustomerID) {
+		const items = 2048
+		views := "name\n"
+		for i := range items {
+			views += fmt.Sprintf("v%d\n", i)
+		}
+		b.bulk(t, false, "view", views, Options{})
+		known := newObjects("", items)
+		b.send(t, known, Options{})
+		wrong := strings.ReplaceAll(known, "web01,web01", "nosuch,web01")
+		for _, c := range []struct {
+			name string
+			send func()
+		}{
+			{"rows of known objects", func() { b.send(t, known, Options{}) }},
+			{"refused rows", func() { b.send(t, wrong, Options{}) }},
+			{"a package again", func() { b.bulk(t, false, "view", views, Options{}) }},
+			{"a dry run", func() { b.send(t, newObjects("dry", 1000), Options{DryRun: true}) }},
+			{"refused together", func() { b.send(t, newObjects("atomic", 1000)+"data,nosuch,web01,c,o,1\n", Options{Atomic: true}) }},
+			{"a removal", func() { b.bulk(t, true, "view", views, Options{}) }},
+		} {
+			time.Sleep(time.Second)
+			if got := took(c.send); got > 0 {
+				t.Errorf("%s: %s", c.name, got)
+			}
+		}
+	})
+}
+
+// TestCreationAlone: a customer creates as fast as it can when nobody else has been at work for a second, and from then on in the
+// middle of a body.
+func TestCreationAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBenchOn(t, &memory{})
+		b.provision(t, "web01")
+		other, err := b.CreateCustomer("other", "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(activeFor)
+		if got := took(func() { b.send(t, newObjects("a", 10_000), Options{}) }); got > 0 {
+			t.Errorf("alone: %s", got)
+		}
+		b.Active(other.ID)
+		if got := took(func() { b.send(t, newObjects("b", 20_000), Options{}) }); got < activeFor || got > 2*activeFor {
+			t.Errorf("after the other has left: %s", got)
+		}
+	})
+}
+
+// TestCreationGivenUp: the rest of a body is given up when its client goes away.
+func TestCreationGivenUp(t *testing.T) {
+	besideOthers(t, func(t *testing.T, b *bench, _ belfry.CustomerID) {
+		ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer stop()
+		_, _, err := b.Send(ctx, b.who, strings.NewReader(newObjects("a", 10_000)), Options{})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if made := len(b.statuses()); made > 4*turnOpen {
+			t.Errorf("%d objects", made)
+		}
+	})
+}
+
+// TestOthersActive: it is others who count, and for a second.
+func TestOthersActive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := asleep()
+		f := func(c belfry.CustomerID, want bool) {
+			t.Helper()
+			if got := s.creation.othersActive(c); got != want {
+				t.Errorf("beside %d: %v", c, got)
+			}
+		}
+		f(1, false)
+		s.Active(0) // the service itself
+		f(1, false)
+		s.Active(1)
+		f(1, false)
+		f(2, true)
+		s.Active(1)
+		f(1, false)
+		s.Active(2)
+		time.Sleep(activeFor / 2)
+		for range 3 {
+			s.Active(1)
+			f(1, true)
+		}
+		time.Sleep(activeFor / 2)
+		f(1, false)
+		f(2, true)
+		f(3, true)
+	})
+}
