@@ -121,7 +121,7 @@ func (b *packageBody) apply(t *tx, c *chunk) {
 	}[b.pt.Kind]
 	var done belfry.Report // in this turn
 	p := &provisioning{tx: t, b: b, report: &done}
-	t.rec.Items = slices.Grow(t.rec.Items, min(c.open.left(), chunkRows)*(1+len(b.pt.Parts)))
+	t.rec.Items = slices.Grow(t.rec.Items, t.openNow(c.open.left())*(1+len(b.pt.Parts)))
 	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) {
 		if !t.nextOpen() {
 			return nil, false

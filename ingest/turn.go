@@ -30,6 +30,15 @@ func (t *tx) nextOpen() bool {
 	return true
 }
 
+// openNow is how many of the open rows that are left may be decided in this turn. Of a body that is applied as a whole, most may
+// turn out to be wrong.
+func (t *tx) openNow(left int) int {
+	if t.turns {
+		return min(left, turnOpen-t.opened)
+	}
+	return min(left, chunkRows)
+}
+
 // tooMuch is for a body that must be one record and would take too long.
 func tooMuch() error {
 	return belfry.Errorf(belfry.BodyTooLarge, "the rows of this body change the status of views and resources more than %d times, which is too much for a request "+

@@ -83,7 +83,7 @@ func (t *tx) finishHistory() {
 // expect makes room for the effects of rows that mostly create something: growing little by little would copy them all
 // several times over.
 func (t *tx) expect(rows int) {
-	rows = min(rows, chunkRows) // of a body that is applied as a whole, most may turn out to be wrong
+	rows = t.openNow(rows)
 	t.rec.Items = slices.Grow(t.rec.Items, rows)
 	t.rec.States = slices.Grow(t.rec.States, rows)
 	t.s.made = slices.Grow(t.s.made, rows)

@@ -14,7 +14,7 @@ type Sparse[T comparable] struct {
 const (
 	sparsePageSize = 256
 	sparseBlock0   = 256 * sparsePageSize // numbers in a block
-	sparseSpares   = 256
+	sparseSpares   = 4096
 )
 
 type sparseBlock[T comparable] struct {
