@@ -49,10 +49,28 @@ func (n *Counters) count(c *chunk, err error) {
 		n.lost(c.rows, lostStorage)
 		return
 	}
-	n.Received.Add(int64(c.rows))
-	n.Stored.Add(int64(c.report.Accepted))
-	n.Rejected.Add(int64(c.rejected.count))
-	n.Discarded.Add(int64(c.report.Discarded))
+	n.book(c.rows, c.tally())
+}
+
+// tally is what became of the rows of a chunk so far.
+type tally struct {
+	stored, rejected, discarded int
+}
+
+func (c *chunk) tally() tally { return tally{c.report.Accepted, c.rejected.count, c.report.Discarded} }
+
+// book counts rows that were received, and what became of them.
+func (n *Counters) book(rows int, t tally) {
+	n.Received.Add(int64(rows))
+	n.Stored.Add(int64(t.stored))
+	n.Rejected.Add(int64(t.rejected))
+	n.Discarded.Add(int64(t.discarded))
+}
+
+// cut books a chunk that was given up after some turns: what these have decided counts, and the other rows are lost.
+func (n *Counters) cut(rows int, t tally, why lostReason) {
+	n.book(rows, t)
+	n.Lost[why].Add(int64(rows - t.stored - t.rejected - t.discarded))
 }
 
 // taken books a chunk whose effects were taken back.

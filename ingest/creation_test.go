@@ -156,14 +156,28 @@ func TestCreationAlone(t *testing.T) {
 // TestCreationGivenUp: the rest of a body is given up when its client goes away.
 func TestCreationGivenUp(t *testing.T) {
 	besideOthers(t, func(t *testing.T, b *bench, _ belfry.CustomerID) {
+		b.Counters().Received.Store(0) // without the resource
+		b.Counters().Stored.Store(0)
 		ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer stop()
 		_, _, err := b.Send(ctx, b.who, strings.NewReader(newObjects("a", 10_000)), Options{})
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
-		if made := len(b.statuses()); made > 4*turnOpen {
-			t.Errorf("%d objects", made)
+		made := 0
+		for _, r := range b.records {
+			for _, batch := range r.Batches {
+				if batch.Collection == belfry.ObjectData {
+					made += batch.Len()
+				}
+			}
+		}
+		n := b.Counters()
+		if got := int(n.Stored.Load()); got != made || made == 0 || made > 4*turnOpen {
+			t.Errorf("%d rows count as stored, %d are", got, made)
+		}
+		if n.Received.Load() != n.Stored.Load()+n.Lost[lostBroken].Load() {
+			t.Errorf("received %d, stored %d, lost %d", n.Received.Load(), n.Stored.Load(), n.Lost[lostBroken].Load())
 		}
 	})
 }

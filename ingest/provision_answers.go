@@ -122,10 +122,17 @@ func (b *packageBody) answers(before map[string]string, fields [][]byte) (map[st
 	return answers, nil
 }
 
-// openAnswers gives answers of an item with its secrets decrypted. A secret that cannot be decrypted stays as it is.
+// openAnswers gives answers of an item with its secrets decrypted. A secret that cannot be decrypted stays as it is. Answers without
+// secrets are not copied.
 func (s *Sequencer) openAnswers(c belfry.CustomerID, item string, answers map[string]string) map[string]string {
-	open := maps.Clone(answers)
-	for column, text := range open {
+	open, copied := answers, false
+	for column, text := range answers {
+		if !meta.Sealed(text) {
+			continue
+		}
+		if !copied {
+			open, copied = maps.Clone(answers), true
+		}
 		if plain, err := s.cfg.Tree.Secrets().Open(meta.SecretPlace{Customer: c, Item: item, Column: column}, text); err == nil {
 			open[column] = plain
 		}
@@ -149,14 +156,17 @@ func (p *provisioning) readable(answers, open map[string]string) *belfry.RowErro
 // seal encrypts the secrets among the answers of the row's item. One that the row does not change keeps its encrypted form.
 func (p *provisioning) seal(answers, open, before map[string]string) (map[string]string, *belfry.RowError) {
 	secrets := p.seq.cfg.Tree.Secrets()
-	sealed := maps.Clone(answers)
+	sealed, copied := answers, false
 	for i := range p.b.pt.Questions {
 		q := &p.b.pt.Questions[i]
-		text := answers[q.Name]
-		switch {
-		case !q.Secret || text == "":
+		if !q.Secret || answers[q.Name] == "" {
 			continue
-		case text == open[q.Name] && (meta.Sealed(text) || secrets.Current(before[q.Name])):
+		}
+		if !copied {
+			sealed, copied = maps.Clone(answers), true
+		}
+		text := answers[q.Name]
+		if text == open[q.Name] && (meta.Sealed(text) || secrets.Current(before[q.Name])) {
 			sealed[q.Name] = before[q.Name]
 			continue
 		}

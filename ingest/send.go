@@ -87,7 +87,7 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			return 0, nil, err
 		}
 		if err := last.finish(ctx, s, report); err != nil {
-			s.counters.lost(c.rows, lostStorage)
+			s.counters.lost(c.rows, unfinished(ctx))
 			return 0, nil, err
 		}
 		if err := mostlyWrong(report); err != nil && !ended {
@@ -169,6 +169,7 @@ type pending struct {
 	removes bool
 	booked  int // items that the turn may create, see giveWay
 	made    int // items that the turns before it have
+	settled tally
 }
 
 // giveWay waits until a turn may create what its rows need.
@@ -184,6 +185,9 @@ func (p *pending) decided(s *Sequencer) {
 	made := p.chunk.report.Created.Sum()
 	s.created(p.command.customer, p.booked, made-p.made)
 	p.booked, p.made = 0, made
+	if p.command.err == nil {
+		p.settled = p.chunk.tally()
+	}
 }
 
 // finish waits for the chunk to be decided and adds it to the report.
@@ -204,11 +208,21 @@ func (p *pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) er
 	}
 	room := p.chunk.open.reuse()
 	s.opens.Put(&room)
-	s.counters.count(p.chunk, p.command.err)
-	if p.command.err == nil {
-		p.chunk.addTo(r)
+	if p.command.err != nil {
+		s.counters.cut(p.chunk.rows, p.settled, unfinished(ctx))
+		return p.command.err
 	}
-	return p.command.err
+	s.counters.book(p.chunk.rows, p.settled)
+	p.chunk.addTo(r)
+	return nil
+}
+
+// unfinished tells why a body was not applied to its end.
+func unfinished(ctx context.Context) lostReason {
+	if ctx.Err() != nil {
+		return lostBroken
+	}
+	return lostStorage
 }
 
 // addTo sums a decided chunk into the report of its request.
