@@ -138,7 +138,7 @@ histories-soak: ## HISTORIES random histories on the status engine and its model
 	go test -count=1 -timeout 1h -v -run '^TestHistories$$' ./ingest -args -histories $(HISTORIES)
 
 peers: setup-soak ## against programs that others wrote: rsyslog, snmptrap, logger, shells, groff
-	go test -tags peers -vet=off -count=1 -timeout 20m -run Peer ./cmd/belfry ./collect
+	go test -tags peers -vet=off -count=1 -timeout 20m -run Peer ./cmd/belfry ./collect ./docs
 
 bench-soak: ## the tools of the benchmark, and the benchmark; docs/benchmarks.md stays as it is
 	go test -vet=off -timeout 10m ./bench
