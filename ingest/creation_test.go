@@ -23,29 +23,36 @@ func newObjects(prefix string, count int) string {
 	return body.String()
 }
 
+// twoCustomers makes a bench with another customer. Nobody has been at work lately.
+func twoCustomers(t *testing.T) (*bench, belfry.CustomerID) {
+	t.Helper()
+	b := newBenchOn(t, &memory{})
+	b.provision(t, "web01")
+	other, err := b.CreateCustomer("other", "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(activeFor)
+	return b, other.ID
+}
+
 // besideOthers runs f in a bubble of its own clock, with another customer that is at work all the time.
 func besideOthers(t *testing.T, f func(t *testing.T, b *bench, other belfry.CustomerID)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBenchOn(t, &memory{})
-		b.provision(t, "web01")
-		other, err := b.CreateCustomer("other", "test")
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(activeFor)
+		b, other := twoCustomers(t)
 		var working sync.WaitGroup
 		defer working.Wait()
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		working.Go(func() {
 			for ctx.Err() == nil {
-				b.Active(other.ID)
+				b.Active(other)
 				time.Sleep(activeFor / 2)
 			}
 		})
 		synctest.Wait()
-		f(t, b, other.ID)
+		f(t, b, other)
 	})
 }
 
@@ -136,17 +143,11 @@ func TestNothingCreatedBesideOthers(t *testing.T) {
 // middle of a body.
 func TestCreationAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBenchOn(t, &memory{})
-		b.provision(t, "web01")
-		other, err := b.CreateCustomer("other", "test")
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(activeFor)
+		b, other := twoCustomers(t)
 		if got := took(func() { b.send(t, newObjects("a", 10_000), Options{}) }); got > 0 {
 			t.Errorf("alone: %s", got)
 		}
-		b.Active(other.ID)
+		b.Active(other)
 		if got := took(func() { b.send(t, newObjects("b", 20_000), Options{}) }); got < activeFor || got > 2*activeFor {
 			t.Errorf("after the other has left: %s", got)
 		}

@@ -14,7 +14,7 @@ type Sparse[T comparable] struct {
 const (
 	sparsePageSize = 256
 	sparseBlock0   = 256 * sparsePageSize // numbers in a block
-	sparseSpares   = 4096
+	sparseSpares   = 4096                 // as many as a round of the sequencer touches among a million items
 )
 
 type sparseBlock[T comparable] struct {
