@@ -26,7 +26,7 @@ func newBulkHouse(t *testing.T) *house {
 		if b.IdempotencyKey != "" {
 			o.Repeat = ingest.Repeat{Key: b.IdempotencyKey, Digest: b.Digest}
 		}
-		who := ingest.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name}
+		who := ingest.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name, Valid: b.Valid}
 		if b.Remove {
 			return h.seq.Remove(ctx, who, b.Package, b.Body, o)
 		}
@@ -178,6 +178,21 @@ func TestWholeBodiesAfterRevocation(t *testing.T) {
 	if read < 30 {
 		t.Errorf("%d requests had their body read", read)
 	}
+}
+
+// TestRightsWhileRowsWait: whoever stores the rows can look the rights up when the body has been read.
+func TestRightsWhileRowsWait(t *testing.T) {
+	h := newBulkHouse(t)
+	who := h.enter("admin")
+	h.Send = func(_ context.Context, b Bulk) (int, []byte, error) {
+		if _, err := io.Copy(io.Discard, b.Body); err != nil {
+			return 0, nil, err
+		}
+		h.must(b.Valid())
+		h.must(h.seq.LogOut(hashIn(who)))
+		return 200, nil, b.Valid()
+	}
+	h.want(401, "invalid_key", "POST", "/api/provisioning/custom", "name\nweb01\n", who)
 }
 
 // TestFewerRightsWhileSending: a session that goes on with fewer rights is refused with 403, not 401.

@@ -88,7 +88,8 @@ func (s *Server) csvRows(w *answer, r *request, b Bulk) error {
 
 // rows takes a body of rows.
 func (s *Server) rows(w *answer, r *request, b Bulk) error {
-	b.Scope, b.Key, b.Name, b.IdempotencyKey = r.scope(), r.key, r.who, r.Header.Get("Idempotency-Key")
+	b.Scope, b.Key, b.Name, b.Valid = r.scope(), r.key, r.who, r.stillMay
+	b.IdempotencyKey = r.Header.Get("Idempotency-Key")
 	limit := r.limits.Body
 	var err error
 	if b.Atomic, err = r.flag("atomic"); err != nil {

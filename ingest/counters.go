@@ -17,7 +17,7 @@ type lostReason int
 
 // Why rows that had been read were not stored. None of them was acknowledged.
 const (
-	lostBroken     lostReason = iota // the body broke off
+	lostBroken     lostReason = iota // the body broke off, or its sender has lost its rights
 	lostOverloaded                   // too much was waiting already
 	lostStorage                      // the journal could not be written
 	lostRate                         // the customer has sent more than it may
@@ -37,7 +37,7 @@ func lostReasonOf(err error) lostReason {
 	case belfry.StorageUnavailable:
 		return lostStorage
 	}
-	return lostBroken // the client has gone
+	return lostBroken // the client has gone, or has lost its rights
 }
 
 // Counters gives the live counters.

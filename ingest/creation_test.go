@@ -183,6 +183,40 @@ func TestCreationGivenUp(t *testing.T) {
 	})
 }
 
+// TestRightsAfterTheWait: a sender that loses its rights while its rows wait stores no more of them.
+func TestRightsAfterTheWait(t *testing.T) {
+	const (
+		rows  = 2000
+		first = rows * time.Second / createRate // when the first turn's wait ends, after an atomic body of as many rows
+		turn  = turnOpen * time.Second / createRate
+	)
+	f := func(name string, o Options, valid time.Duration, most int64) {
+		t.Helper()
+		besideOthers(t, func(t *testing.T, b *bench, _ belfry.CustomerID) {
+			b.send(t, newObjects("before", rows), Options{Atomic: true})
+			n := b.Counters()
+			stored, lost := n.Stored.Load(), n.Lost[lostBroken].Load()
+			start, revoked := time.Now(), belfry.Errorf(belfry.InvalidKey, "revoked")
+			who := b.who
+			who.Valid = func() error {
+				if time.Since(start) < valid {
+					return nil
+				}
+				return revoked
+			}
+			_, _, err := b.Send(t.Context(), who, strings.NewReader(newObjects("a", rows)), o)
+			stored, lost = n.Stored.Load()-stored, n.Lost[lostBroken].Load()-lost
+			if !errors.Is(err, revoked) || stored+lost != rows || stored > most || most > 0 && stored == 0 {
+				t.Errorf("%s: %d rows were stored and %d lost, want at most %d stored: %v", name, stored, lost, most, err)
+			}
+		})
+	}
+	f("before the first turn", Options{}, first/2, 0)
+	f("between two turns", Options{}, first+turn, 2*turnOpen)
+	f("atomic", Options{Atomic: true}, first/2, 0)
+	f("repeatable", Options{Repeat: Repeat{Key: "1"}}, first/2, 0)
+}
+
 // TestOthersActive: it is others who count, and for a second.
 func TestOthersActive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

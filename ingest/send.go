@@ -15,6 +15,16 @@ type Sender struct {
 	belfry.Scope
 	Key  string
 	Name string
+	// Valid says why the sender may no longer do what it was allowed to do when it began, if so; nil for one that always may.
+	Valid func() error
+}
+
+// stillMay is asked when a turn has waited, right before it is given to the sequencer.
+func (w Sender) stillMay() error {
+	if w.Valid == nil {
+		return nil
+	}
+	return w.Valid()
 }
 
 // Options are the wishes that come with a bulk body.
@@ -76,10 +86,10 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			s.counters.lost(c.rows, lostBroken)
 			return 0, nil, readErr
 		}
-		next := pending{chunk: c, removes: removes}
+		next := pending{who: who, chunk: c, removes: removes}
 		err := s.room(ctx, who.Customer, removes, c.rows, last.command != nil)
 		if err == nil {
-			err = next.giveWay(ctx, s, who.Customer)
+			err = next.giveWay(ctx, s)
 		}
 		if err != nil {
 			_ = last.finish(ctx, s, report)
@@ -87,7 +97,11 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			return 0, nil, err
 		}
 		if err := last.finish(ctx, s, report); err != nil {
-			s.counters.lost(c.rows, unfinished(ctx))
+			s.counters.lost(c.rows, unfinished(ctx, err))
+			return 0, nil, err
+		}
+		if err := who.stillMay(); err != nil {
+			s.counters.lost(c.rows, lostBroken)
 			return 0, nil, err
 		}
 		if err := mostlyWrong(report); err != nil && !ended {
@@ -164,6 +178,7 @@ func (s *Sequencer) paced(ctx context.Context, c belfry.CustomerID, rows int, un
 
 // pending is a chunk that the sequencer has.
 type pending struct {
+	who     Sender
 	chunk   *chunk
 	command *command
 	removes bool
@@ -173,9 +188,9 @@ type pending struct {
 }
 
 // giveWay waits until a turn may create what its rows need.
-func (p *pending) giveWay(ctx context.Context, s *Sequencer, c belfry.CustomerID) (err error) {
+func (p *pending) giveWay(ctx context.Context, s *Sequencer) (err error) {
 	if !p.removes {
-		p.booked, err = s.giveWay(ctx, c, min(p.chunk.open.left(), turnOpen))
+		p.booked, err = s.giveWay(ctx, p.who.Customer, min(p.chunk.open.left(), turnOpen))
 	}
 	return err
 }
@@ -183,7 +198,7 @@ func (p *pending) giveWay(ctx context.Context, s *Sequencer, c belfry.CustomerID
 // decided settles what was booked for the turn.
 func (p *pending) decided(s *Sequencer) {
 	made := p.chunk.report.Created.Sum()
-	s.created(p.command.customer, p.booked, made-p.made)
+	s.created(p.who.Customer, p.booked, made-p.made)
 	p.booked, p.made = 0, made
 	if p.command.err == nil {
 		p.settled = p.chunk.tally()
@@ -198,8 +213,11 @@ func (p *pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) er
 	<-p.command.done
 	p.decided(s)
 	for p.command.err == nil && p.chunk.more {
-		if p.command.err = s.cfg.Room(ctx, p.command.customer, turnEvents); p.command.err == nil {
-			p.command.err = p.giveWay(ctx, s, p.command.customer)
+		if p.command.err = s.cfg.Room(ctx, p.who.Customer, turnEvents); p.command.err == nil {
+			p.command.err = p.giveWay(ctx, s)
+		}
+		if p.command.err == nil {
+			p.command.err = p.who.stillMay()
 		}
 		if p.command.err == nil {
 			p.command.err = s.do(p.command.again())
@@ -209,7 +227,7 @@ func (p *pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) er
 	room := p.chunk.open.reuse()
 	s.opens.Put(&room)
 	if p.command.err != nil {
-		s.counters.cut(p.chunk.rows, p.settled, unfinished(ctx))
+		s.counters.cut(p.chunk.rows, p.settled, unfinished(ctx, p.command.err))
 		return p.command.err
 	}
 	s.counters.book(p.chunk.rows, p.settled)
@@ -218,11 +236,11 @@ func (p *pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) er
 }
 
 // unfinished tells why a body was not applied to its end.
-func unfinished(ctx context.Context) lostReason {
-	if ctx.Err() != nil {
-		return lostBroken
+func unfinished(ctx context.Context, err error) lostReason {
+	if ctx.Err() == nil && belfry.CodeOf(err) == belfry.Internal {
+		return lostStorage
 	}
-	return lostStorage
+	return lostReasonOf(err)
 }
 
 // addTo sums a decided chunk into the report of its request.
@@ -259,6 +277,11 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 			s.counters.lost(c.rows, lostReasonOf(err))
 			return 0, nil, err
 		}
+	}
+	if err := who.stillMay(); err != nil {
+		s.created(who.Customer, booked, 0)
+		s.counters.lost(c.rows, lostBroken)
+		return 0, nil, err
 	}
 	alone := o.alone || o.DryRun || o.Atomic || s.mayOverrun(who.Customer, c)
 	cmd := &command{customer: who.Customer, views: who.Views, rows: c.cost(), alone: alone, decide: func(t *tx) error {
