@@ -90,6 +90,24 @@ func TestPressure(t *testing.T) {
 	}
 }
 
+// TestPressureIsCalm: a service that has much memory left does not look at it all the time.
+func TestPressureIsCalm(t *testing.T) {
+	p := newPressure(8 << 30)
+	used := int64(0)
+	p.used, p.trim = func() int64 { return used }, func() {}
+	f := func(bytes int64, want time.Duration) {
+		t.Helper()
+		used = bytes
+		if got := p.look(time.Now()); got != want {
+			t.Errorf("%d bytes used: looks again after %s", bytes, got)
+		}
+	}
+	f(0, calmEvery)
+	f(p.high()-calmFree-1, calmEvery)
+	f(p.high()-calmFree, pressureEvery)
+	f(0, calmEvery)
+}
+
 // TestShortOfMemory: memory that is short for long is a fault, which ends with the shortage.
 func TestShortOfMemory(t *testing.T) {
 	f := newFaults(slog.New(slog.DiscardHandler), time.Now)

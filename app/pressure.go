@@ -32,6 +32,8 @@ type pressure struct {
 
 const (
 	pressureEvery = 25 * time.Millisecond
+	calmEvery     = 200 * time.Millisecond // while so much is free that it cannot be used up before the next look
+	calmFree      = 2 << 30
 	freeEvery     = 500 * time.Millisecond
 	pressureLasts = 10 * time.Second // after which it is a fault
 
@@ -59,19 +61,20 @@ func (p *pressure) run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	tick := time.NewTicker(pressureEvery)
-	defer tick.Stop()
+	next := time.NewTimer(pressureEvery)
+	defer next.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case now := <-tick.C:
-			p.look(now)
+		case now := <-next.C:
+			next.Reset(p.look(now))
 		}
 	}
 }
 
-func (p *pressure) look(now time.Time) {
+// look compares what is used with the limit, and says when to look again.
+func (p *pressure) look(now time.Time) time.Duration {
 	used := p.used()
 	if used >= p.some() && now.Sub(p.trimmed) >= freeEvery {
 		p.trimmed = now
@@ -92,6 +95,10 @@ func (p *pressure) look(now time.Time) {
 		p.lasts("")
 	}
 	p.report(now)
+	if p.high()-used > calmFree {
+		return calmEvery
+	}
+	return pressureEvery
 }
 
 // report tells of memory that has been short for long.
