@@ -127,13 +127,13 @@ type Classes interface {
 
 // Bulk is one bulk request, past the checks that need no look at its body.
 type Bulk struct {
-	Package        string       // of what is provisioned; empty: rows to be stored
-	Remove         bool         // of the package's items, instead of making them
-	Recursive      bool         // with what stands inside
-	belfry.Scope                // whose items the rows may be about
-	Key            string       // hash of the API key
-	Name           string       // of the key, or of the user whose session it is
-	Valid          func() error // says why the request may not go on, see request.stillMay
+	Package        string                                    // of what is provisioned; empty: rows to be stored
+	Remove         bool                                      // of the package's items, instead of making them
+	Recursive      bool                                      // with what stands inside
+	belfry.Scope                                             // whose items the rows may be about
+	Key            string                                    // hash of the API key
+	Name           string                                    // of the key, or of the user whose session it is
+	Wait           func(f func(context.Context) error) error // runs f without a place, see request.rest
 	Body           io.Reader
 	Format         belfry.Format // of the body
 	DryRun         bool

@@ -16,15 +16,16 @@ type limiter interface {
 	leave(c belfry.CustomerID)
 }
 
-// place is the place of a request in a limiter. A client that keeps us waiting, because its body comes slowly or
-// because it does not read its answer, loses the place for that time: it does no work, and others of the same customer need the
-// place. When the client goes on, the request waits for a place again.
+// place is the place of a request in a limiter. A request that waits for its client, because the body comes slowly or
+// the answer is not read, or that waits until its customer may create more, loses the place for that time: it does no work, and others
+// need the place. When it can go on, it waits for a place again.
 type place struct {
 	limiter  limiter
 	customer belfry.CustomerID
 	places   int
 	ctx      context.Context
-	patience time.Duration // how long to wait for the place again
+	stop     context.CancelFunc // of ctx
+	patience time.Duration      // how long to wait for the place again
 	waits    *waits
 	abort    func()       // ends the wait for the client
 	valid    func() error // says why nothing more may be told, see request.stillMay
@@ -33,20 +34,28 @@ type place struct {
 	mu    sync.Mutex
 	timer *time.Timer
 	held  bool
-	away  bool // waiting for the client
+	away  bool // waiting
 }
 
-// patienceWithClients is how long a client may keep us waiting before it loses its place.
-const patienceWithClients = 100 * time.Millisecond
+// placeKept is how long a request may wait before it loses its place.
+const placeKept = 100 * time.Millisecond
 
-// wait calls f, which waits for the client. The error says that there was no place when it came back.
+// rest calls f, which waits for something else than the client.
+func (p *place) rest(f func(context.Context) error) (err error) {
+	if lost := p.wait(func() { err = f(p.ctx) }); lost != nil {
+		return lost
+	}
+	return err
+}
+
+// wait calls f, which waits. The error says that there was no place when it came back.
 func (p *place) wait(f func()) error {
 	p.mu.Lock()
 	p.away = true
 	if p.timer == nil {
-		p.timer = time.AfterFunc(patienceWithClients, p.lose)
+		p.timer = time.AfterFunc(placeKept, p.lose)
 	} else {
-		p.timer.Reset(patienceWithClients)
+		p.timer.Reset(placeKept)
 	}
 	p.mu.Unlock()
 	f()
@@ -59,13 +68,13 @@ func (p *place) wait(f func()) error {
 		return nil
 	}
 	if p.evicted.Load() { // it must not wait for a place with what it holds
-		return belfry.Errorf(belfry.Overloaded, "the client sent or took nothing for a while, and too many others of this customer did as well; go on without pauses, and ask for less at a time")
+		return belfry.Errorf(belfry.Overloaded, "too many requests of this customer wait, for a client that sends or takes nothing or until the customer may create more items, and this one has waited longest; send fewer at a time and without pauses, and ask for less")
 	}
 	p.waits.end(p)
 	ctx, cancel := context.WithTimeout(p.ctx, p.patience)
 	defer cancel()
 	if !p.limiter.enter(ctx, p.customer, p.places) {
-		return belfry.Errorf(belfry.Overloaded, "the request lost its place while the client sent or took nothing, and there was none when it went on; send it without pauses, or try again shortly")
+		return belfry.Errorf(belfry.Overloaded, "the request lost its place while it waited, and there was none when it could go on; send it without pauses, or try again shortly")
 	}
 	p.mu.Lock()
 	p.held = true
@@ -73,7 +82,7 @@ func (p *place) wait(f func()) error {
 	return nil
 }
 
-// lose gives the place up if the client still keeps us waiting.
+// lose gives the place up if the request still waits.
 func (p *place) lose() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,16 +103,17 @@ func (p *place) leave() {
 		p.limiter.leave(p.customer)
 	}
 	p.waits.end(p)
+	p.stop()
 }
 
-// waits are the requests without a place that wait for their clients. Each holds a part of a body or of an answer in
+// waits are the requests without a place that wait. Each holds a part of a body or of an answer in
 // memory, so there is a limit; beyond it, the customer with most of them loses the one that has waited longest.
 type waits struct {
 	mu   sync.Mutex
 	list []*place // longest first
 }
 
-// waitsPerPlace is how many requests may wait for their clients, for each place.
+// waitsPerPlace is how many requests may wait without a place, for each place.
 const waitsPerPlace = 4
 
 func (w *waits) begin(p *place, most int) {
@@ -118,6 +128,7 @@ func (w *waits) begin(p *place, most int) {
 	if victim != nil {
 		victim.evicted.Store(true)
 		victim.abort()
+		victim.stop()
 	}
 }
 

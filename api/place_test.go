@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"net/http/httptest"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,7 +15,8 @@ import (
 func slowClients(t *testing.T, l limiter, w *waits, customer belfry.CustomerID, n, places int, until <-chan struct{}) (errs chan error, aborted *atomic.Int64) {
 	errs, aborted = make(chan error, n), new(atomic.Int64)
 	for range n {
-		p := &place{limiter: l, customer: customer, places: places, ctx: t.Context(), patience: time.Second, waits: w, held: true}
+		p := &place{limiter: l, customer: customer, places: places, patience: time.Second, waits: w, held: true}
+		p.ctx, p.stop = context.WithCancel(t.Context())
 		stop := make(chan struct{})
 		p.abort = func() {
 			aborted.Add(1)
@@ -53,10 +55,10 @@ func TestSlowClientsLosePlaces(t *testing.T) {
 					l.leave(1)
 					return true
 				}
-				if quick(patienceWithClients / 2) {
+				if quick(placeKept / 2) {
 					t.Error("a place is given away at once")
 				}
-				if !quick(2 * patienceWithClients) {
+				if !quick(2 * placeKept) {
 					t.Error("slow clients keep their places")
 				}
 				close(until)
@@ -82,11 +84,11 @@ func TestWaitsAreLimited(t *testing.T) {
 		until := make(chan struct{})
 		const places = 2
 		_, few := slowClients(t, &h, &w, 2, 1, places, until)
-		time.Sleep(2 * patienceWithClients)
+		time.Sleep(2 * placeKept)
 		many := int64(0)
 		for range 9 {
 			_, n := slowClients(t, &h, &w, 1, 1, places, until)
-			time.Sleep(2 * patienceWithClients)
+			time.Sleep(2 * placeKept)
 			many += n.Load()
 		}
 		synctest.Wait()
@@ -94,5 +96,62 @@ func TestWaitsAreLimited(t *testing.T) {
 			t.Errorf("%d wait; the customer with one lost %d, the other %d", w.count(), few.Load(), many)
 		}
 		close(until)
+	})
+}
+
+// TestRestWithoutPlace: a request that waits for something else than its client has no place meanwhile, and its wait ends when it has to
+// make room for others.
+func TestRestWithoutPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var h hall
+		s := &Server{}
+		const places = 1
+		reserve, _ := aside(places)
+		until := make(chan struct{})
+		errs := make(chan error, 100)
+		begin := func(c belfry.CustomerID) {
+			r := &request{Request: httptest.NewRequest("POST", "/api/send", nil), server: s, customer: c, limits: &Limits{Wait: time.Second, Idle: time.Second}}
+			var took bool
+			if r.place, took = s.take(r, &h, places); !took {
+				t.Fatal("no place")
+			}
+			go func() {
+				defer r.place.leave()
+				errs <- r.rest(func(ctx context.Context) error {
+					select {
+					case <-until:
+						return nil
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				})
+			}()
+		}
+		for c := range belfry.CustomerID(places + reserve) {
+			begin(c + 1)
+		}
+		time.Sleep(2 * placeKept)
+		if inside, _, _ := h.counts(); inside != 0 {
+			t.Errorf("%d places are taken", inside)
+		}
+		for range waitsPerPlace * places {
+			begin(1)
+			time.Sleep(2 * placeKept)
+		}
+		for range places + reserve {
+			if err := <-errs; belfry.CodeOf(err) != belfry.Overloaded {
+				t.Errorf("of those that had to make room, one got %v", err)
+			}
+		}
+		close(until)
+		synctest.Wait()
+		if inside, _, _ := h.counts(); len(errs) != waitsPerPlace*places || inside != 0 {
+			t.Errorf("%d requests went on, %d have a place", len(errs), inside)
+		}
+		for len(errs) > 0 {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
 	})
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"slices"
 	"strconv"
 
@@ -17,6 +18,14 @@ import (
 func (r *request) stillMay() error {
 	_, err := r.rights()
 	return err
+}
+
+// rest runs f, which waits for something else than the client. The request has no place meanwhile, and may have lost its rights after it.
+func (r *request) rest(f func(context.Context) error) error {
+	if err := r.place.rest(f); err != nil {
+		return err
+	}
+	return r.stillMay()
 }
 
 // rights is stillMay. It also gives the customer that a new request with the same key or session would be about.

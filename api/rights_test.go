@@ -26,7 +26,7 @@ func newBulkHouse(t *testing.T) *house {
 		if b.IdempotencyKey != "" {
 			o.Repeat = ingest.Repeat{Key: b.IdempotencyKey, Digest: b.Digest}
 		}
-		who := ingest.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name, Valid: b.Valid}
+		who := ingest.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name, Wait: b.Wait}
 		if b.Remove {
 			return h.seq.Remove(ctx, who, b.Package, b.Body, o)
 		}
@@ -188,9 +188,10 @@ func TestRightsWhileRowsWait(t *testing.T) {
 		if _, err := io.Copy(io.Discard, b.Body); err != nil {
 			return 0, nil, err
 		}
-		h.must(b.Valid())
+		none := func(context.Context) error { return nil }
+		h.must(b.Wait(none))
 		h.must(h.seq.LogOut(hashIn(who)))
-		return 200, nil, b.Valid()
+		return 200, nil, b.Wait(none)
 	}
 	h.want(401, "invalid_key", "POST", "/api/provisioning/custom", "name\nweb01\n", who)
 }

@@ -88,7 +88,7 @@ func (s *Server) csvRows(w *answer, r *request, b Bulk) error {
 
 // rows takes a body of rows.
 func (s *Server) rows(w *answer, r *request, b Bulk) error {
-	b.Scope, b.Key, b.Name, b.Valid = r.scope(), r.key, r.who, r.stillMay
+	b.Scope, b.Key, b.Name, b.Wait = r.scope(), r.key, r.who, r.rest
 	b.IdempotencyKey = r.Header.Get("Idempotency-Key")
 	limit := r.limits.Body
 	var err error
@@ -157,7 +157,8 @@ type entrance interface {
 
 // take waits a moment for a place that is lost while the client keeps us waiting.
 func (s *Server) take(r *request, l limiter, places int) (*place, bool) {
-	p := &place{limiter: l, customer: r.customer, places: places, ctx: r.ctx(), patience: r.limits.Idle, waits: &s.waits, abort: func() {}, valid: r.stillMay}
+	p := &place{limiter: l, customer: r.customer, places: places, patience: r.limits.Idle, waits: &s.waits, abort: func() {}, valid: r.stillMay}
+	p.ctx, p.stop = context.WithCancel(r.ctx())
 	p.held = s.turn(r, l, r.customer, places)
 	return p, p.held
 }

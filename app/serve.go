@@ -421,7 +421,7 @@ func (s *service) send(ctx context.Context, b api.Bulk) (int, []byte, error) {
 	if b.IdempotencyKey != "" {
 		o.Repeat = ingest.Repeat{Key: b.IdempotencyKey, Digest: b.Digest}
 	}
-	who := ingest.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name, Valid: b.Valid}
+	who := ingest.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name, Wait: b.Wait}
 	switch {
 	case b.Remove:
 		return s.seq.Remove(ctx, who, b.Package, b.Body, o)

@@ -198,9 +198,9 @@ func TestRightsAfterTheWait(t *testing.T) {
 			stored, lost := n.Stored.Load(), n.Lost[lostBroken].Load()
 			start, revoked := time.Now(), belfry.Errorf(belfry.InvalidKey, "revoked")
 			who := b.who
-			who.Valid = func() error {
-				if time.Since(start) < valid {
-					return nil
+			who.Wait = func(f func(context.Context) error) error {
+				if err := f(t.Context()); err != nil || time.Since(start) < valid {
+					return err
 				}
 				return revoked
 			}

@@ -25,10 +25,16 @@ func (s *Sequencer) once(ctx context.Context, who Sender, r Repeat, run func() (
 		if busy == nil {
 			break
 		}
-		select {
-		case <-busy:
-		case <-ctx.Done():
-			return 0, nil, ctx.Err()
+		err := who.wait(ctx, func(ctx context.Context) error {
+			select {
+			case <-busy:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+		if err != nil {
+			return 0, nil, err
 		}
 	}
 	defer func() {

@@ -15,16 +15,17 @@ type Sender struct {
 	belfry.Scope
 	Key  string
 	Name string
-	// Valid says why the sender may no longer do what it was allowed to do when it began, if so; nil for one that always may.
-	Valid func() error
+	// Wait runs f, which may wait for long, without what the request holds that others need. It gives the error of f, or says why
+	// the sender may not go on. Nil for one that holds nothing and always may.
+	Wait func(f func(context.Context) error) error
 }
 
-// stillMay is asked when a turn has waited, right before it is given to the sequencer.
-func (w Sender) stillMay() error {
-	if w.Valid == nil {
-		return nil
+// wait runs f, which may wait for long, before a turn is given to the sequencer.
+func (w Sender) wait(ctx context.Context, f func(context.Context) error) error {
+	if w.Wait == nil {
+		return f(ctx)
 	}
-	return w.Valid()
+	return w.Wait(f)
 }
 
 // Options are the wishes that come with a bulk body.
@@ -87,10 +88,12 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			return 0, nil, readErr
 		}
 		next := pending{who: who, chunk: c, removes: removes}
-		err := s.room(ctx, who.Customer, removes, c.rows, last.command != nil)
-		if err == nil {
-			err = next.giveWay(ctx, s)
-		}
+		err := who.wait(ctx, func(ctx context.Context) error {
+			if err := s.room(ctx, who.Customer, removes, c.rows, last.command != nil); err != nil {
+				return err
+			}
+			return next.giveWay(ctx, s)
+		})
 		if err != nil {
 			_ = last.finish(ctx, s, report)
 			s.counters.lost(c.rows, lostReasonOf(err))
@@ -98,10 +101,6 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 		}
 		if err := last.finish(ctx, s, report); err != nil {
 			s.counters.lost(c.rows, unfinished(ctx, err))
-			return 0, nil, err
-		}
-		if err := who.stillMay(); err != nil {
-			s.counters.lost(c.rows, lostBroken)
 			return 0, nil, err
 		}
 		if err := mostlyWrong(report); err != nil && !ended {
@@ -213,12 +212,12 @@ func (p *pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) er
 	<-p.command.done
 	p.decided(s)
 	for p.command.err == nil && p.chunk.more {
-		if p.command.err = s.cfg.Room(ctx, p.who.Customer, turnEvents); p.command.err == nil {
-			p.command.err = p.giveWay(ctx, s)
-		}
-		if p.command.err == nil {
-			p.command.err = p.who.stillMay()
-		}
+		p.command.err = p.who.wait(ctx, func(ctx context.Context) error {
+			if err := s.cfg.Room(ctx, p.who.Customer, turnEvents); err != nil {
+				return err
+			}
+			return p.giveWay(ctx, s)
+		})
 		if p.command.err == nil {
 			p.command.err = s.do(p.command.again())
 			p.decided(s)
@@ -267,20 +266,17 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		return 0, nil, err
 	}
 	_, removes := b.(*removalBody)
-	if err := s.room(ctx, who.Customer, removes, c.rows, false); err != nil {
-		s.counters.lost(c.rows, lostReasonOf(err))
-		return 0, nil, err
-	}
 	booked := 0
-	if !removes && !o.DryRun {
-		if booked, err = s.giveWay(ctx, who.Customer, c.open.left()); err != nil {
-			s.counters.lost(c.rows, lostReasonOf(err))
-			return 0, nil, err
+	err = who.wait(ctx, func(ctx context.Context) error {
+		err := s.room(ctx, who.Customer, removes, c.rows, false)
+		if err == nil && !removes && !o.DryRun {
+			booked, err = s.giveWay(ctx, who.Customer, c.open.left())
 		}
-	}
-	if err := who.stillMay(); err != nil {
+		return err
+	})
+	if err != nil {
 		s.created(who.Customer, booked, 0)
-		s.counters.lost(c.rows, lostBroken)
+		s.counters.lost(c.rows, lostReasonOf(err))
 		return 0, nil, err
 	}
 	alone := o.alone || o.DryRun || o.Atomic || s.mayOverrun(who.Customer, c)
