@@ -35,13 +35,17 @@ type place struct {
 	timer *time.Timer
 	held  bool
 	away  bool // waiting
+	rests bool // for something else than its client; set while nothing waits
 }
 
 // placeKept is how long a request may wait before it loses its place.
 const placeKept = 100 * time.Millisecond
 
-// rest calls f, which waits for something else than the client.
+// rest calls f, which waits for something else than the client. Its client has done nothing wrong, so it does not take the wait of
+// another request away: while too many wait it keeps its place.
 func (p *place) rest(f func(context.Context) error) (err error) {
+	p.rests = true
+	defer func() { p.rests = false }()
 	if lost := p.wait(func() { err = f(p.ctx) }); lost != nil {
 		return lost
 	}
@@ -86,10 +90,13 @@ func (p *place) wait(f func()) error {
 func (p *place) lose() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.away && p.held {
+	switch {
+	case !p.away || !p.held:
+	case p.waits.begin(p, waitsPerPlace*p.places):
 		p.held = false
 		p.limiter.leave(p.customer)
-		p.waits.begin(p, waitsPerPlace*p.places)
+	default:
+		p.timer.Reset(placeKept)
 	}
 }
 
@@ -116,11 +123,16 @@ type waits struct {
 // waitsPerPlace is how many requests may wait without a place, for each place.
 const waitsPerPlace = 4
 
-func (w *waits) begin(p *place, most int) {
+// begin adds a wait, and tells whether it could.
+func (w *waits) begin(p *place, most int) bool {
 	w.mu.Lock()
+	if p.rests && !w.roomy(p.customer, most) {
+		w.mu.Unlock()
+		return false
+	}
 	w.list = append(w.list, p)
 	var victim *place
-	if len(w.list) > most {
+	if len(w.list) > most && !p.rests {
 		victim = w.most()
 		w.list = slices.DeleteFunc(w.list, func(o *place) bool { return o == victim })
 	}
@@ -130,6 +142,20 @@ func (w *waits) begin(p *place, most int) {
 		victim.abort()
 		victim.stop()
 	}
+	return true
+}
+
+// roomy tells whether one more of a customer may wait without making another go: a quarter more than most, for customers who have
+// few. The mutex is held.
+func (w *waits) roomy(c belfry.CustomerID, most int) bool {
+	has := 0
+	for _, p := range w.list {
+		if p.customer == c {
+			has++
+		}
+	}
+	reserve, few := aside(most)
+	return len(w.list) < most || len(w.list) < most+reserve && has < few
 }
 
 // most is the longest wait of the customer with most of them. The mutex is held.

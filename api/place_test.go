@@ -99,59 +99,61 @@ func TestWaitsAreLimited(t *testing.T) {
 	})
 }
 
-// TestRestWithoutPlace: a request that waits for something else than its client has no place meanwhile, and its wait ends when it has to
-// make room for others.
+// TestRestWithoutPlace: a request that waits for something else than its client has no place meanwhile. While too many wait it keeps its
+// place, unless its customer has few; slow clients take its wait away as that of any other.
 func TestRestWithoutPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		const places, most = 4, waitsPerPlace * 4
 		var h hall
 		s := &Server{}
-		const places = 1
-		reserve, _ := aside(places)
 		until := make(chan struct{})
 		errs := make(chan error, 100)
-		begin := func(c belfry.CustomerID) {
-			r := &request{Request: httptest.NewRequest("POST", "/api/send", nil), server: s, customer: c, limits: &Limits{Wait: time.Second, Idle: time.Second}}
-			var took bool
-			if r.place, took = s.take(r, &h, places); !took {
-				t.Fatal("no place")
+		rest := func(c belfry.CustomerID, n, inside int) {
+			t.Helper()
+			for range n {
+				r := &request{Request: httptest.NewRequest("POST", "/api/send", nil), server: s, customer: c, limits: &Limits{Wait: time.Second, Idle: time.Second}}
+				var took bool
+				if r.place, took = s.take(r, &h, places); !took {
+					t.Fatal("no place")
+				}
+				go func() {
+					defer r.place.leave()
+					errs <- r.rest(func(ctx context.Context) error {
+						select {
+						case <-until:
+							return nil
+						case <-ctx.Done():
+							return ctx.Err()
+						}
+					})
+				}()
 			}
-			go func() {
-				defer r.place.leave()
-				errs <- r.rest(func(ctx context.Context) error {
-					select {
-					case <-until:
-						return nil
-					case <-ctx.Done():
-						return ctx.Err()
-					}
-				})
-			}()
-		}
-		for c := range belfry.CustomerID(places + reserve) {
-			begin(c + 1)
-		}
-		time.Sleep(2 * placeKept)
-		if inside, _, _ := h.counts(); inside != 0 {
-			t.Errorf("%d places are taken", inside)
-		}
-		for range waitsPerPlace * places {
-			begin(1)
 			time.Sleep(2 * placeKept)
-		}
-		for range places + reserve {
-			if err := <-errs; belfry.CodeOf(err) != belfry.Overloaded {
-				t.Errorf("of those that had to make room, one got %v", err)
+			if got, _, _ := h.counts(); got != inside {
+				t.Errorf("%d places are taken after %d requests of %d, want %d", got, n, c, inside)
 			}
+		}
+		for range most / places {
+			rest(1, places, 0)
+		}
+		rest(1, places, places)
+		rest(2, 1, places)
+		slow, _ := slowClients(t, &h, &s.waits, 3, 1, places, until)
+		if err := <-errs; belfry.CodeOf(err) != belfry.Overloaded {
+			t.Errorf("the one that had to make room got %v", err)
 		}
 		close(until)
-		synctest.Wait()
-		if inside, _, _ := h.counts(); len(errs) != waitsPerPlace*places || inside != 0 {
-			t.Errorf("%d requests went on, %d have a place", len(errs), inside)
-		}
-		for len(errs) > 0 {
+		for range most + places {
 			if err := <-errs; err != nil {
 				t.Error(err)
 			}
+		}
+		if err := <-slow; err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if got, _, _ := h.counts(); got != 0 || s.waits.count() != 0 {
+			t.Errorf("%d places are taken and %d wait", got, s.waits.count())
 		}
 	})
 }
