@@ -532,6 +532,22 @@ func TestRemovalsMakeRoom(t *testing.T) {
 	f(503, "DELETE", "/api/provisioning/custom")
 }
 
+// TestInternalAfterSomeRows: an unknown error in the middle of a body tells the client what was stored, and nothing of itself.
+func TestInternalAfterSomeRows(t *testing.T) {
+	r := newRig(t)
+	r.Send = func(context.Context, Bulk) (int, []byte, error) {
+		return 0, nil, errors.Join(belfry.Errorf(belfry.Internal, "3 rows of this body were stored"), errors.New("secret detail"))
+	}
+	res := r.do("POST", "/api/send", "name\nx\n", "X-Api-Key: "+writeKey, "Content-Type: text/csv")
+	text, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != 500 || !strings.Contains(string(text), `"message":"3 rows of this body were stored: internal error; the log`) || strings.Contains(string(text), "secret") {
+		t.Errorf("%s %s %v", res.Status, text, err)
+	}
+	if !strings.Contains(r.log.String(), "secret detail") {
+		t.Error("the log does not say why")
+	}
+}
+
 // TestActive: whoever is served counts as active, whatever is asked for; nobody else does.
 func TestActive(t *testing.T) {
 	r := newRig(t)

@@ -82,7 +82,11 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 		if err != errFault {
 			s.Log.Error("request broke", "request", w.id, "url", mask(r.URL.RequestURI()), "err", err)
 		}
-		e = belfry.Errorf(belfry.Internal, "internal error; the log of the service has more under the request's id")
+		text := "internal error; the log of the service has more under the request's id"
+		if ok { // it has something to say all the same
+			text = e.Message + ": " + text
+		}
+		e = belfry.Errorf(belfry.Internal, "%s", text)
 	}
 	if w.status != 0 { // too late to say anything
 		w.broken = true

@@ -98,7 +98,7 @@ func (s *Sequencer) keep(at belfry.Time) error {
 	if err := s.cfg.Keep(at); err != nil {
 		s.cfg.Log.Error("rows of the time that the clock shows cannot be kept", "err", err)
 		return belfry.Errorf(belfry.StorageUnavailable,
-			"nothing was stored: the server's clock says %s, and rows of that time are not kept any more; set the clock right and send again", at)
+			nothingStored+"the server's clock says %s, and rows of that time are not kept any more; set the clock right and send again", at)
 	}
 	s.keptDay = at / day
 	return nil

@@ -64,7 +64,10 @@ func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func()
 		if o.DryRun || o.Atomic || o.Repeat.Key != "" {
 			return s.applyWhole(ctx, who, b, o)
 		}
-		return s.applyStream(ctx, who, b, o)
+		report := &belfry.Report{}
+		code, answer, err := s.applyStream(ctx, who, b, o, report)
+		_, removes := b.(*removalBody)
+		return code, answer, partly(ctx, err, report.Accepted, removes)
 	}
 	if o.Repeat.Key != "" {
 		return s.once(ctx, who, o.Repeat, run)
@@ -72,9 +75,9 @@ func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func()
 	return run()
 }
 
-// applyStream applies a body chunk by chunk, reading the next while the sequencer has the one before.
-func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Options) (int, []byte, error) {
-	report := &belfry.Report{}
+// applyStream applies a body chunk by chunk, reading the next while the sequencer has the one before. The report has what was accepted also
+// if the body could not be applied to its end.
+func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Options, report *belfry.Report) (int, []byte, error) {
 	last := pending{}
 	part := oneChunk()
 	part.bytes = s.cfg.Limits().filled().ChunkBytes
@@ -227,6 +230,7 @@ func (p *pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) er
 	s.opens.Put(&room)
 	if p.command.err != nil {
 		s.counters.cut(p.chunk.rows, p.settled, unfinished(ctx, p.command.err))
+		r.Accepted += p.settled.stored
 		return p.command.err
 	}
 	s.counters.book(p.chunk.rows, p.settled)

@@ -398,7 +398,7 @@ func (s *Sequencer) publish(changes []change) error {
 		for _, c := range changes {
 			if err := s.cfg.Arrives(c.Time); err != nil {
 				s.cfg.Log.Error("a round is refused, as its time cannot be noted", "err", err)
-				return belfry.Errorf(belfry.StorageUnavailable, "nothing was stored: the time of the record could not be noted; the health of the service says why. Send again when that is put right")
+				return belfry.Errorf(belfry.StorageUnavailable, nothingStored+"the time of the record could not be noted; the health of the service says why. Send again when that is put right")
 			}
 		}
 	}
@@ -437,11 +437,11 @@ func (s *Sequencer) refused(err error) error {
 	s.cfg.Log.Error("journal refused a round", "err", err)
 	switch {
 	case errors.Is(err, journal.ErrGone):
-		return belfry.Errorf(belfry.StorageUnavailable, "nothing was stored: the journal was removed or replaced while the service ran; put it back, or start the service again")
+		return belfry.Errorf(belfry.StorageUnavailable, nothingStored+"the journal was removed or replaced while the service ran; put it back, or start the service again")
 	case errors.Is(err, journal.ErrLockLost):
-		return belfry.Errorf(belfry.StorageUnavailable, "nothing was stored: the service does not hold the lock of its folder any more; see its health")
+		return belfry.Errorf(belfry.StorageUnavailable, nothingStored+"the service does not hold the lock of its folder any more; see its health")
 	case errors.Is(err, journal.ErrNoSpace):
-		return belfry.Errorf(belfry.StorageUnavailable, "nothing was stored: no space left for the journal; free space and send again")
+		return belfry.Errorf(belfry.StorageUnavailable, nothingStored+"no space left for the journal; free space and send again")
 	}
-	return belfry.Errorf(belfry.StorageUnavailable, "nothing was stored: the journal could not be written; see the server's log and send again")
+	return belfry.Errorf(belfry.StorageUnavailable, nothingStored+"the journal could not be written; see the server's log and send again")
 }

@@ -1,6 +1,7 @@
 package duck
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,7 +127,7 @@ func (r *removedNames) attach(ctx context.Context, c *conn) error {
 			return err
 		}
 	}
-	n, err := c.number(ctx, "SELECT count(*) FROM duckdb_tables() WHERE database_name = '"+removedDatabase+"'")
+	n, err := lookAtNames(ctx, c, removedDatabase)
 	if err != nil || n > 0 {
 		return err
 	}
@@ -146,6 +147,22 @@ func (r *removedNames) attach(ctx context.Context, c *conn) error {
 		return err
 	}
 	return c.exec(ctx, "CHECKPOINT "+removedDatabase)
+}
+
+var errNoNames = errors.New("it does not hold the names of removed items")
+
+// lookAtNames is how many tables an attached file has. If it has some, the one with the names must be among them.
+func lookAtNames(ctx context.Context, c *conn, alias string) (tables uint64, err error) {
+	text := "SELECT count(*) FROM duckdb_tables() WHERE database_name = '" + alias + "'"
+	tables, err = c.number(ctx, text)
+	if err != nil || tables == 0 {
+		return tables, err
+	}
+	if n, err := c.number(ctx, text+" AND table_name = 'item'"); err != nil || n == 0 {
+		return tables, cmp.Or(err, errNoNames)
+	}
+	_, err = c.number(ctx, "SELECT coalesce(max(batch), 0) FROM "+alias+".main.item")
+	return tables, err
 }
 
 func createRemoved(table string) string {

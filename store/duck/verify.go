@@ -60,7 +60,7 @@ func Verify(ctx context.Context, cfg Config) (Verified, error) {
 		}
 	}
 	v.manifestProblems()
-	return v.Verified, nil
+	return v.Verified, v.removedNames(ctx)
 }
 
 // open starts an engine.
@@ -140,6 +140,8 @@ const (
 		"a start sets the file aside and names the day."
 	remedyMark    = "Start the service: it deletes nothing because of this file, and retention writes a new one. Where rows are kept for ever, remove the file."
 	remedyKept    = "Start the service: it deletes nothing of this collection before retention has written a new list, by which all days that are there now stay. If a folder is in its place, move it away first."
+	remedyNames   = "Start the service: the next start makes it anew from the metadata."
+	remedyNoNames = "Remove the file and its .wal, or what is in its place, and start the service: the next start makes it anew from the metadata."
 	remedyUnknown = "This may pass: look at the permissions, the disk and the limits of the system, and run verify again."
 )
 
@@ -309,4 +311,60 @@ func (v *verifying) read(ctx context.Context, f *file) (err error) {
 		sums = append(sums, "bit_xor(hash("+quoteName(name)+"))")
 	}
 	return v.conn.exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+f.ref())
+}
+
+// removedNames reads all of the file with the names of removed items. A folder without rows may have none.
+func (v *verifying) removedNames(ctx context.Context) error {
+	path := filepath.Join(v.dir, removedFile)
+	add := func(problem, remedy string) {
+		v.Problems = append(v.Problems, Problem{File: removedFile, Problem: problem, Remedy: remedy})
+	}
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, os.ErrNotExist):
+		if v.Files > 0 {
+			add("the file with the names of removed items is missing", remedyNames)
+		}
+		return nil
+	case err == nil && info.IsDir():
+		add("damaged: there is a folder in its place", remedyNoNames)
+		return nil
+	case err == nil && info.Size() == 0: // the engine would write a new database into it
+		add("damaged: it is empty", remedyNames)
+		return nil
+	}
+	v.Files++
+	remedy, err := v.readNames(ctx, path)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case shortOfMemory(err):
+		v.Unread = append(v.Unread, Problem{File: removedFile, Problem: "not read: there is too little memory for it", Remedy: "It may well be whole. Run verify again where there is more memory."})
+	case errors.Is(err, errNoNames):
+		add("damaged: "+errNoNames.Error(), remedy)
+	default:
+		if why := damageAtOpen(path, err); why != "" {
+			add("damaged: "+why, remedy)
+		} else {
+			add("cannot be read: "+err.Error(), remedyUnknown)
+		}
+	}
+	return nil
+}
+
+// readNames has the engine look at every block of the names. If it cannot, the remedy depends on whether a start would notice it.
+func (v *verifying) readNames(ctx context.Context, path string) (remedy string, err error) {
+	const alias = "f"
+	if err := v.conn.exec(ctx, "ATTACH "+quoteText(path)+" AS "+alias); err != nil {
+		return remedyNames, err
+	}
+	defer func() { err = errors.Join(err, v.conn.exec(context.WithoutCancel(ctx), "DETACH "+alias)) }()
+	if n, err := lookAtNames(ctx, v.conn, alias); err != nil || n == 0 {
+		return remedyNames, err
+	}
+	var sums []string
+	for _, col := range removedColumns() {
+		sums = append(sums, "bit_xor(hash("+quoteName(col.name)+"))")
+	}
+	return remedyNoNames, v.conn.exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+alias+".main.item")
 }

@@ -2,9 +2,11 @@ package duck
 
 import (
 	"bytes"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,4 +101,91 @@ func TestVerifyLongRows(t *testing.T) {
 	}
 	f(8<<20, 1)
 	f(512<<20, 0)
+}
+
+// TestVerifyRemovedNames damages the file with the names of removed items. Verify tells it, changes nothing, and what it says of the next
+// start is true.
+func TestVerifyRemovedNames(t *testing.T) {
+	base := makeDays(t)
+	s := openWith(t, base)
+	for _, text := range []string{
+		"INSERT INTO " + removedTable + " (id, customer, kind, object, resource, view, batch) SELECT i, 1, 3, 'o' || hash(i), 'web01', 'main', 1 FROM range(200000) AS r(i)",
+		"CHECKPOINT " + removedDatabase,
+		"INSERT INTO " + removedTable + " (id, customer, kind, object, resource, view, batch) SELECT 200000 + i, 1, 3, 'o' || hash(i), 'web01', 'main', 2 FROM range(50) AS r(i)",
+	} {
+		must(t, s.writer.exec(t.Context(), text))
+	}
+	must(t, s.Close())
+	junk := make([]byte, 20<<10)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i := range junk {
+		junk[i] = byte(rnd.Uint32())
+	}
+	const restart, remove = "the next start makes it anew", "Remove the file"
+	f := func(name, want, remedy string, change func(path string)) {
+		t.Run(name, func(t *testing.T) {
+			dir := copyDir(t, base)
+			path := filepath.Join(dir, removedFile)
+			change(path)
+			before := contents(t, dir)
+			problems := verify(t, dir)
+			if after := contents(t, dir); !maps.EqualFunc(before, after, bytes.Equal) {
+				t.Errorf("verify has changed files: had %q, has %q", slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
+			}
+			if want == "" {
+				if len(problems) != 0 {
+					t.Errorf("%+v", problems)
+				}
+				return
+			}
+			if len(problems) != 1 || problems[0].File != removedFile || !strings.Contains(problems[0].Problem, want) || !strings.Contains(problems[0].Remedy, remedy) {
+				t.Fatalf("%+v, want %q and %q", problems, want, remedy)
+			}
+			if remedy == remove {
+				must(t, os.RemoveAll(path))
+				must(t, os.RemoveAll(path+".wal"))
+			}
+			must(t, openWith(t, dir).Close())
+			if problems := verify(t, dir); len(problems) != 0 {
+				t.Errorf("after a start: %+v", problems)
+			}
+		})
+	}
+	f("whole", "", "", func(string) {})
+	f("empty", "empty", restart, func(path string) { write(t, path, nil) })
+	f("random", "damaged", restart, func(path string) { write(t, path, junk) })
+	f("missing", "missing", restart, func(path string) { must(t, os.Remove(path)) })
+	f("missing with its log", "missing", restart, func(path string) { must(t, unlink(path)) })
+	f("folder", "folder in its place", remove, func(path string) {
+		must(t, unlink(path))
+		must(t, os.Mkdir(path, 0o700))
+	})
+	f("full folder", "folder in its place", remove, func(path string) {
+		must(t, unlink(path))
+		must(t, os.MkdirAll(filepath.Join(path, "in the way"), 0o700))
+	})
+	f("other content", "does not hold the names", restart, func(path string) {
+		must(t, unlink(path))
+		content, err := os.ReadFile(dayPath(base, 1))
+		must(t, err)
+		write(t, path, content)
+	})
+	f("block of names", "damaged", remove, func(path string) {
+		content, err := os.ReadFile(path)
+		must(t, err)
+		at := len(content)/2 + 1000
+		copy(content[at:], junk[:100])
+		write(t, path, content)
+	})
+	t.Run("not needed", func(t *testing.T) {
+		dir := t.TempDir()
+		if problems := verify(t, dir); len(problems) != 0 {
+			t.Errorf("a folder that no service has used: %+v", problems)
+		}
+		must(t, openWith(t, dir).Close())
+		must(t, unlink(filepath.Join(dir, removedFile)))
+		if problems := verify(t, dir); len(problems) != 0 {
+			t.Errorf("a folder without rows: %+v", problems)
+		}
+	})
 }
