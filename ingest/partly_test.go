@@ -101,7 +101,16 @@ func TestPartlyStored(t *testing.T) {
 		}
 	}
 	rights := func(n int) func(*attempt) io.Reader {
-		return func(a *attempt) io.Reader { a.who.Valid = after(n, lost); return nil }
+		return func(a *attempt) io.Reader {
+			next := after(n, lost)
+			a.who.Wait = func(wait func(context.Context) error) error {
+				if err := wait(t.Context()); err != nil {
+					return err
+				}
+				return next()
+			}
+			return nil
+		}
 	}
 	told := func(rows int) string {
 		return fmt.Sprintf("%d rows of this body were stored before this; leave them out when you send again: ", rows)
