@@ -177,7 +177,10 @@ func (s *Supervisor) Inspect(ctx context.Context, scope belfry.Scope) func(name,
 		defer cancel()
 		column, err = k.inspect(ctx, s.env, scope.Customer, answers)
 		if err != nil && ctx.Err() != nil {
-			return "script", belfry.Errorf(belfry.LimitReached, "there was no time to try the script, as others are being tried; send the row again")
+			if column = "script"; strings.TrimSpace(answers[column]) == "" {
+				column = "filter"
+			}
+			return column, belfry.Errorf(belfry.LimitReached, "there was no time to try the %s, as others are being tried; send the row again", column)
 		}
 		return column, err
 	}

@@ -21,6 +21,7 @@ import (
 
 	"belfry"
 	"belfry/meta"
+	"belfry/status"
 )
 
 // Sink takes what collectors find. The sequencer is one.
@@ -117,6 +118,7 @@ type Env struct {
 	ports   ports
 	traps   traps
 	scripts scriptWorkers
+	filters status.Turns // compiling and evaluating those of one customer
 }
 
 // ReceiveBuffer is how many bytes of packets that wait the system grants a receiver; of several, the one with least. Without a

@@ -17,6 +17,7 @@ type Filter struct {
 	program  *vm.Program
 	vm       vm.VM
 	patterns []*pattern
+	steps    int // that the condition takes at most, apart from what depends on the length of a message
 	reads    int // parts of a step that functions take for each byte of a message
 	left     int // steps of filterWork, for the message at hand
 }
@@ -41,7 +42,7 @@ func NewFilter(text string, sample any) (*Filter, error) {
 		return nil, placed(err)
 	}
 	f := &Filter{vm: vm.VM{MemoryBudget: filterMemory}}
-	if f.reads, err = checkFilter(tree.Node, text); err != nil { // before the optimizer, which computes what is constant
+	if f.steps, f.reads, err = checkFilter(tree.Node, text); err != nil { // before the optimizer, which computes what is constant
 		return nil, err
 	}
 	options := []expr.Option{expr.Env(sample), expr.AsBool(), expr.MaxNodes(filterNodes)}
@@ -130,6 +131,9 @@ func (f *Filter) Keep(m made) (bool, error) {
 	keep, _ := out.(bool)
 	return keep, nil
 }
+
+// taken is how many steps the last message took, at most.
+func (f *Filter) taken() int { return f.steps + filterWork - f.left }
 
 func tooMuchWork(size int) error {
 	return fmt.Errorf("it takes more than %d steps for this message, which has %d bytes; make its patterns simpler, or first ask for something that is quick, as in app == \"web\" and …", filterWork, size)

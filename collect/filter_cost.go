@@ -24,6 +24,7 @@ const (
 	// filterReads bounds what functions take for a byte, in parts of a step. A message of 2000 bytes never takes all of filterWork.
 	filterReads  = 600
 	readParts    = 4
+	turnSteps    = 30_000     // after so many other filters of the customer have their turn
 	trapListSize = trapValues // of p, the only field that is a list
 )
 
@@ -48,11 +49,11 @@ var filterMethods = map[string]bool{
 	"Before": true, "After": true, "Equal": true, "IsZero": true, "Unix": true, "UTC": true,
 }
 
-// checkFilter refuses a condition that costs too much or uses what filters do not have. It gives what the others take for a byte
-// of a message, in parts of a step.
-func checkFilter(n ast.Node, text string) (reads int, err error) {
+// checkFilter refuses a condition that costs too much or uses what filters do not have. It gives the steps that the others take
+// for a message, and what they take for a byte of it, in parts of a step.
+func checkFilter(n ast.Node, text string) (steps, reads int, err error) {
 	c := filterCost{text: text, times: 1}
-	steps := c.steps(n)
+	steps = c.steps(n)
 	switch {
 	case c.err != nil:
 	case steps > filterSteps:
@@ -61,7 +62,7 @@ func checkFilter(n ast.Node, text string) (reads int, err error) {
 		c.err = fmt.Errorf("its functions read whole texts too often: this costs %d, and a filter may cost %d, where lower and upper count as 12 and others as 1; "+
 			"write (?i) in a pattern in place of lower, put several words into one pattern, or use a script", c.reads, filterReads)
 	}
-	return c.reads, c.err
+	return steps, c.reads, c.err
 }
 
 type filterCost struct {
@@ -131,6 +132,9 @@ func (c *filterCost) steps(n ast.Node) int {
 func (c *filterCost) sum(nodes ...ast.Node) int {
 	total := 1
 	for _, n := range nodes {
+		if total > filterSteps { // patterns that do not matter any more are not compiled
+			break
+		}
 		total = min(total+c.steps(n), filterSteps+1)
 	}
 	return total
@@ -159,11 +163,36 @@ func (c *filterCost) pattern(n *ast.StringNode) int {
 	if err != nil {
 		return c.refuse(n, "%s", err)
 	}
-	program, err := regex.Compile(re.Simplify())
+	re = re.Simplify()
+	if instructions(re, filterSteps) > filterSteps {
+		return filterSteps + 1
+	}
+	program, err := regex.Compile(re)
 	if err != nil {
 		return c.refuse(n, "%s", err)
 	}
 	return min(len(program.Inst), filterSteps+1)
+}
+
+// instructions is how many of them a simplified regular expression has at least; it stops counting beyond most. To compile one with
+// a million instructions takes a second, and hundreds of megabytes.
+func instructions(re *regex.Regexp, most int) (n int) {
+	switch re.Op {
+	case regex.OpLiteral:
+		n = len(re.Rune)
+	case regex.OpCapture:
+		n = 2
+	case regex.OpNoMatch, regex.OpConcat, regex.OpAlternate:
+	default:
+		n = 1
+	}
+	for _, sub := range re.Sub {
+		if n > most {
+			break
+		}
+		n += instructions(sub, most-n)
+	}
+	return n
 }
 
 // function counts the steps of a call. One with a condition about elements takes them for each element.

@@ -1,8 +1,11 @@
 package collect
 
 import (
+	regex "regexp/syntax"
 	"strings"
 	"testing"
+
+	"github.com/expr-lang/expr/ast"
 )
 
 // What a filter may cost for one message is bounded, however long the message is.
@@ -65,5 +68,35 @@ func TestStoredFilterTooCostly(t *testing.T) {
 	err = c.Run(t.Context(), nil)
 	if _, off := err.(switchedOff); !off || !strings.Contains(err.Error(), "switched off: the filter is wrong: its functions read whole texts too often") {
 		t.Error(err)
+	}
+}
+
+// A pattern that is too large is refused before it is compiled, and no other.
+func TestInstructions(t *testing.T) {
+	for _, text := range []string{
+		"", "a", "(?i)abc", "[ab]*a[ab]{180}c", "(a|b|c){1,90}", "(?:x*)*", `^\bx+?$|.`, "(((a))){3,}", "(){5}", `[^\x00-\x{10FFFF}]{3}`, "(?:a|b|){7}", "x{0}",
+	} {
+		re, err := regex.Parse(text, regex.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		re = re.Simplify()
+		program, err := regex.Compile(re)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := instructions(re, filterSteps); n > len(program.Inst) || n < len(program.Inst)/2-2 {
+			t.Errorf("%s: %d, and %d when compiled", text, n, len(program.Inst))
+		}
+	}
+	re, err := regex.Parse("(?:"+strings.Repeat("ab", 1500)+"){1000}", regex.Perl) // three million
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := instructions(re.Simplify(), filterSteps); n <= filterSteps || n > 2*filterSteps {
+		t.Errorf("counted %d", n)
+	}
+	if steps := (&filterCost{}).pattern(&ast.StringNode{Value: "(?:" + strings.Repeat("ab", 1500) + "){1000}"}); steps != filterSteps+1 {
+		t.Errorf("%d steps", steps)
 	}
 }

@@ -15,6 +15,9 @@ import (
 
 // pipeline is filter and script of a receiver, for messages of one kind. It is for one goroutine.
 type pipeline[M any] struct {
+	env      *Env
+	customer belfry.CustomerID
+
 	filter *Filter
 	script *scriptLane
 	fails  rest  // of the script
@@ -48,19 +51,22 @@ func (r *rest) failed(why error, now time.Time, took time.Duration) {
 // newPipeline makes the pipeline that the answers of a resource ask for. The column is where a fault is. Kills counts the
 // workers that the script has cost; all pipelines of a receiver share it.
 func newPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string, kills *atomic.Int32) (p *pipeline[M], column string, err error) {
-	return makePipeline[M](ctx, answers, &scriptLane{workers: &e.scripts, customer: c, limit: e.scripts.limit, kills: kills})
+	return makePipeline[M](ctx, e, c, answers, &scriptLane{workers: &e.scripts, customer: c, limit: e.scripts.limit, kills: kills})
 }
 
 // trialPipeline makes the pipeline for somebody who tries filter and script.
 func trialPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (p *pipeline[M], column string, err error) {
-	return makePipeline[M](ctx, answers, &scriptLane{workers: &e.scripts, customer: c, limit: e.scripts.limit, kills: new(atomic.Int32), trial: true})
+	return makePipeline[M](ctx, e, c, answers, &scriptLane{workers: &e.scripts, customer: c, limit: e.scripts.limit, kills: new(atomic.Int32), trial: true})
 }
 
 // makePipeline makes a pipeline. The lane is used if there is a script.
-func makePipeline[M any](ctx context.Context, answers map[string]string, lane *scriptLane) (p *pipeline[M], column string, err error) {
-	p = &pipeline[M]{}
+func makePipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string, lane *scriptLane) (p *pipeline[M], column string, err error) {
+	p = &pipeline[M]{env: e, customer: c}
 	if text := answers["filter"]; strings.TrimSpace(text) != "" {
-		if p.filter, err = NewFilter(text, new(M)); err != nil {
+		if p.filter, err = compileFilter(ctx, e, c, text, new(M)); err != nil {
+			if ctx.Err() != nil {
+				return nil, "", ctx.Err()
+			}
 			return nil, "filter", fmt.Errorf("the filter is wrong: %w", err)
 		}
 	}
@@ -80,6 +86,16 @@ func makePipeline[M any](ctx context.Context, answers map[string]string, lane *s
 		}
 	}
 	return p, "", nil
+}
+
+// compileFilter makes a filter in a turn of the customer, which ends before its script waits for a process.
+func compileFilter(ctx context.Context, e *Env, c belfry.CustomerID, text string, sample any) (*Filter, error) {
+	turn, err := e.filters.Begin(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer turn.End()
+	return NewFilter(text, sample)
 }
 
 // checkPipeline judges filter and script when they are provisioned.
@@ -113,20 +129,15 @@ func (p *pipeline[M]) judge(ctx context.Context, messages []M) []verdict[M] {
 		return nil
 	}
 	all := make([]verdict[M], len(messages))
+	if p.filter != nil {
+		p.applyFilter(ctx, messages, all)
+	}
 	var open []int // for the script
-	for i := range messages {
-		if all[i].failed = p.broken; p.filter != nil {
-			keep, err := p.filter.Keep(any(&messages[i]).(made))
-			if err != nil {
-				all[i].failed = fmt.Errorf("filter: %w", err)
-				continue
-			}
-			if !keep {
-				all[i].by = "filter"
-				continue
-			}
-		}
-		if p.script != nil {
+	for i := range all {
+		switch {
+		case p.broken != nil:
+			all[i].failed = p.broken
+		case p.script != nil && all[i].failed == nil && all[i].by == "":
 			open = append(open, i)
 		}
 	}
@@ -140,6 +151,31 @@ func (p *pipeline[M]) judge(ctx context.Context, messages []M) []verdict[M] {
 		open = p.ask(ctx, messages, all, open[:min(len(open), runMessages)], open)
 	}
 	return all
+}
+
+// applyFilter asks the filter about messages, in turns with the other filters of the customer.
+func (p *pipeline[M]) applyFilter(ctx context.Context, messages []M, all []verdict[M]) {
+	turn, over := p.env.filters.Begin(ctx, p.customer)
+	if over == nil {
+		defer turn.End()
+	}
+	steps := 0 // in this turn
+	for i := range messages {
+		if steps >= turnSteps && over == nil {
+			steps, over = 0, turn.Pause()
+		}
+		keep, err := false, over
+		if over == nil {
+			keep, err = p.filter.Keep(any(&messages[i]).(made))
+			steps += p.filter.taken()
+		}
+		switch {
+		case err != nil:
+			all[i].failed = fmt.Errorf("filter: %w", err)
+		case !keep:
+			all[i].by = "filter"
+		}
+	}
 }
 
 // off tells that the script is not run any more.

@@ -50,9 +50,12 @@ func (s Past) Select(ctx context.Context, p *query.Plan, turns *Turns) (query.Ro
 		return nil, err
 	}
 	var failed error
-	pause, end := turns.begin(ctx, p.Customer)
-	defer end()
-	e := &query.Evaluator{Pause: pause}
+	turn, err := turns.Begin(ctx, p.Customer)
+	if err != nil {
+		return nil, err
+	}
+	defer turn.End()
+	e := &query.Evaluator{Pause: turn.Pause}
 	rows, err := e.Eval(p, s.rows(ctx, p, about, states, &failed))
 	if err == nil && failed != nil {
 		return nil, failed

@@ -25,9 +25,12 @@ func (s Source) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	}
 	within := s.Tree.Within(p.Scope())
 	nodes := s.candidates(p).nodes
-	pause, end := s.Turns.begin(ctx, p.Customer)
-	defer end()
-	e := &query.Evaluator{Pause: pause}
+	turn, err := s.Turns.Begin(ctx, p.Customer)
+	if err != nil {
+		return nil, err
+	}
+	defer turn.End()
+	e := &query.Evaluator{Pause: turn.Pause}
 	if p.Offset >= deep && p.Grouping == nil {
 		page := *p
 		page.Offset = 0

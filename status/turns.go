@@ -8,56 +8,100 @@ import (
 	"belfry"
 )
 
-// Turns keeps the evaluation of queries to one processor for each customer, however many queries a customer asks at once.
-// Its queries take turns, each a fraction of a millisecond long, so that a short one does not wait for a long one.
+// Turns keeps work of one kind, such as the evaluation of queries, to one processor for each customer, however much of it a
+// customer has at once. It is done in turns, each a fraction of a millisecond long, so that short work does not wait for long work.
 type Turns struct {
 	mu sync.Mutex
-	by map[belfry.CustomerID]*queryTurn
+	by map[belfry.CustomerID]*customerTurn
 }
 
-// queryTurn belongs to one customer. Whoever evaluates holds its mutex.
-type queryTurn struct {
-	sync.Mutex
-	queries int // that run or wait; Turns.mu guards it
+// customerTurn is shared by all who work for a customer.
+type customerTurn struct {
+	place chan struct{} // full while somebody works; those who wait get it in the order in which they came
+	users int           // that work or wait; Turns.mu guards it
 }
 
-// begin waits for the first turn of a query. Between two of its turns the query calls pause, which fails when ctx has
-// ended; at its end it calls end. A nil Turns makes nobody wait.
-func (t *Turns) begin(ctx context.Context, c belfry.CustomerID) (pause func() error, end func()) {
+// Turn is held by one goroutine while it works.
+type Turn struct {
+	ctx      context.Context
+	turns    *Turns // nil makes nobody wait
+	customer belfry.CustomerID
+	shared   *customerTurn
+	held     bool
+}
+
+// Begin waits for a turn, unless ctx ends. With a nil Turns there is no need to wait.
+func (t *Turns) Begin(ctx context.Context, c belfry.CustomerID) (*Turn, error) {
+	turn := &Turn{ctx: ctx, turns: t, customer: c}
 	if t == nil {
-		return func() error { runtime.Gosched(); return ctx.Err() }, func() {}
+		return turn, nil
 	}
-	mine := t.join(c)
-	mine.Lock()
-	pause = func() error {
-		mine.Unlock()
-		runtime.Gosched() // sends and other requests go first
-		mine.Lock()
-		return ctx.Err()
+	turn.shared = t.join(c)
+	turn.acquire()
+	if err := ctx.Err(); err != nil {
+		turn.End()
+		return nil, err
 	}
-	return pause, func() {
-		mine.Unlock()
-		t.leave(c)
+	return turn, nil
+}
+
+// Pause lets others work and waits for the next turn. It fails when ctx has ended; then only End is left to call.
+func (t *Turn) Pause() error {
+	t.release()
+	runtime.Gosched() // sends and other requests go first
+	t.acquire()
+	return t.ctx.Err()
+}
+
+// End gives the turn back for good.
+func (t *Turn) End() {
+	t.release()
+	if t.turns != nil {
+		t.turns.leave(t.customer)
 	}
 }
 
-func (t *Turns) join(c belfry.CustomerID) *queryTurn {
+func (t *Turn) acquire() {
+	if t.turns == nil {
+		return
+	}
+	select {
+	case t.shared.place <- struct{}{}: // mostly nobody else is there
+		t.held = true
+		return
+	default:
+	}
+	select {
+	case t.shared.place <- struct{}{}:
+		t.held = true
+	case <-t.ctx.Done():
+	}
+}
+
+func (t *Turn) release() {
+	if t.held {
+		<-t.shared.place
+		t.held = false
+	}
+}
+
+func (t *Turns) join(c belfry.CustomerID) *customerTurn {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.by == nil {
-		t.by = map[belfry.CustomerID]*queryTurn{}
+		t.by = map[belfry.CustomerID]*customerTurn{}
 	}
 	if t.by[c] == nil {
-		t.by[c] = &queryTurn{}
+		t.by[c] = &customerTurn{place: make(chan struct{}, 1)}
 	}
-	t.by[c].queries++
+	t.by[c].users++
 	return t.by[c]
 }
 
 func (t *Turns) leave(c belfry.CustomerID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.by[c].queries--; t.by[c].queries == 0 {
+	if t.by[c].users--; t.by[c].users == 0 {
 		delete(t.by, c)
 	}
 }

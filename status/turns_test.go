@@ -101,26 +101,33 @@ func TestQueryEndsWithinRow(t *testing.T) {
 // TestTurns: of one customer's queries one evaluates at a time; those of another are not concerned.
 func TestTurns(t *testing.T) {
 	var turns Turns
-	_, other := turns.begin(t.Context(), 2) // holds its turn all the time
+	other, err := turns.Begin(t.Context(), 2) // holds its turn all the time
+	if err != nil {
+		t.Fatal(err)
+	}
 	var running, most atomic.Int32
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			pause, end := turns.begin(t.Context(), 1)
-			defer end()
+			turn, err := turns.Begin(t.Context(), 1)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer turn.End()
 			for range 100 {
 				if n := running.Add(1); n > most.Load() {
 					most.Store(n)
 				}
 				running.Add(-1)
-				if err := pause(); err != nil {
+				if err := turn.Pause(); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	all.Wait()
-	other()
+	other.End()
 	if most.Load() != 1 || len(turns.by) != 0 {
 		t.Errorf("%d at once, %d customers left", most.Load(), len(turns.by))
 	}
