@@ -14,6 +14,7 @@ const (
 	ackBit
 	openBit
 	worseBit
+	plannedBit
 )
 
 // append encodes a standing. Most have no marks and nobody's care, and Heard is mostly Since.
@@ -48,6 +49,7 @@ func (s *Standing) bits() (b byte) {
 		set(careBit, true)
 		set(windowBit, c.Window != nil)
 		set(openBit, c.Window != nil && c.Window.Open)
+		set(plannedBit, c.Window != nil && c.Window.planned())
 		set(ackBit, c.Ack != nil)
 		set(worseBit, c.Ack != nil && c.Ack.UntilWorse)
 	}
@@ -70,6 +72,13 @@ func (c *Care) append(dst []byte) []byte {
 		dst = binary.AppendVarint(dst, int64(w.From))
 		dst = binary.AppendVarint(dst, int64(w.To))
 		dst = appendText(appendText(dst, w.Schedule), w.By)
+		if w.planned() {
+			atOnce := byte(0)
+			if w.AtOnce {
+				atOnce = 1
+			}
+			dst = binary.AppendVarint(appendMode(append(dst, atOnce), w.Before), int64(w.Since))
+		}
 	}
 	if a := c.Ack; a != nil {
 		dst = appendText(appendText(dst, a.Text), a.By)
@@ -108,7 +117,7 @@ func (d *decoder) standing(s *Standing) {
 func (d *decoder) standingBits() byte {
 	b := d.byte()
 	without := func(whole, parts byte) bool { return b&whole == 0 && b&parts != 0 }
-	if b > 2*worseBit-1 || without(careBit, windowBit|ackBit) || without(windowBit, openBit) || without(ackBit, worseBit) {
+	if without(careBit, windowBit|ackBit) || without(windowBit, openBit|plannedBit) || without(ackBit, worseBit) {
 		d.fail("%#x says of a standing what cannot be", b)
 	}
 	return b
@@ -130,6 +139,7 @@ func (d *decoder) care(bits byte) *Care {
 			Mode: d.mode(), Back: d.mode(), Open: bits&openBit != 0,
 			From: Time(d.varint()), To: Time(d.varint()), Schedule: d.text(), By: d.text(),
 		}
+		d.planned(c.Window, bits&plannedBit != 0)
 	}
 	if bits&ackBit != 0 {
 		c.Ack = &Ack{
@@ -138,6 +148,18 @@ func (d *decoder) care(bits byte) *Care {
 		}
 	}
 	return c
+}
+
+// planned reads what is not as usual with a window, if anything is. Windows of earlier versions have none of it.
+func (d *decoder) planned(w *Window, is bool) {
+	w.Before = w.usual()
+	if !is {
+		return
+	}
+	w.AtOnce, w.Before, w.Since = d.bool(), d.mode(), Time(d.varint())
+	if d.err == nil && !w.planned() {
+		d.fail("a window that is as usual is said not to be")
+	}
 }
 
 func (d *decoder) mode() Mode {

@@ -317,6 +317,28 @@ func randomState(rnd *rand.Rand) *State {
 	return s
 }
 
+// TestWindowAsUsual: a window that was written before there were plans to keep reads as one that is as usual, and is written as it was.
+func TestWindowAsUsual(t *testing.T) {
+	f := func(w Window, usual bool, before Mode) {
+		t.Helper()
+		s := State{Standing: Standing{Care: &Care{Window: &w}}}
+		if got := s.bits()&plannedBit == 0; got != usual {
+			t.Errorf("%+v: as usual is %v", w, got)
+		}
+		back, err := DecodeState(s.Append(nil))
+		if err != nil || *back.Care.Window != w || back.Care.Window.Before != before {
+			t.Errorf("%+v comes back as %+v, %v", w, back, err)
+		}
+	}
+	f(Window{Mode: Stored, From: 5, To: 6}, true, Managed)
+	f(Window{Mode: Stored, Open: true, From: 5, To: 6}, true, Managed)
+	f(Window{Back: Stored, From: 5, To: 6}, true, Managed)
+	f(Window{Back: Stored, Before: Stored, Open: true, From: 5, To: 6}, true, Stored)
+	f(Window{Back: Stored, Before: Stored, Since: 3, Open: true, From: 5, To: 6}, false, Stored)
+	f(Window{Mode: Discarded, Before: Stored, Open: true, From: 5}, false, Stored)
+	f(Window{Mode: Stored, Open: true, From: 5, To: 6, AtOnce: true}, false, Managed)
+}
+
 func randomStanding(rnd *rand.Rand) Standing {
 	status := func() Status { return Status(rnd.IntN(Statuses)) }
 	mode := func() Mode { return Mode(rnd.IntN(int(modes))) }
@@ -333,7 +355,7 @@ func randomStanding(rnd *rand.Rand) Standing {
 	}
 	s.Care = &Care{Mode: mode(), From: moment(), UnmanageNote: randomText(rnd), Note: randomText(rnd)}
 	if rnd.IntN(2) == 0 {
-		s.Care.Window = &Window{mode(), mode(), rnd.IntN(2) == 0, moment(), moment(), randomText(rnd), randomText(rnd)}
+		s.Care.Window = &Window{mode(), mode(), rnd.IntN(2) == 0, moment(), moment(), randomText(rnd), randomText(rnd), rnd.IntN(2) == 0, mode(), moment()}
 	}
 	if rnd.IntN(2) == 0 {
 		s.Care.Ack = &Ack{

@@ -122,7 +122,26 @@ type Window struct {
 	From, To Time   // of the stretch that is open or comes next; To is 0 when it has no end
 	Schedule string // of one that comes again and again, see status.Schedule; empty for once
 	By       string // who asked for it
+	AtOnce   bool   // it was asked for without a beginning, and From is when that was
+
+	// How the item was managed before the window opened, and since when: for a clock that is set back to before From.
+	Before Mode
+	Since  Time
 }
+
+// Endless tells that the window is open and has no end. Then it matters only when the clock is set back to before its beginning.
+func (w *Window) Endless() bool { return w != nil && w.Open && w.To == 0 }
+
+// usual is what Before mostly is, so that it need not be written.
+func (w *Window) usual() Mode {
+	if w.Open {
+		return w.Back
+	}
+	return Managed
+}
+
+// planned tells whether the window has more to keep than the usual.
+func (w *Window) planned() bool { return w.AtOnce || w.Before != w.usual() || w.Since != 0 }
 
 // Ack says that somebody knows of an error.
 type Ack struct {

@@ -89,6 +89,11 @@ func (f *faults) end(id string) {
 func (f *faults) over(id string, was fault) {
 	now := f.now()
 	lasted := now.Sub(was.since).Round(time.Second)
+	if lasted < 0 { // the clock was set back while nobody measured
+		f.event("over: "+was.message, now)
+		f.log.Info("fault is over", "fault", id)
+		return
+	}
 	f.event("over after "+lasted.String()+": "+was.message, now)
 	f.log.Info("fault is over", "fault", id, "dur", lasted)
 }

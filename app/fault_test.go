@@ -120,4 +120,7 @@ func TestFaultsGoOn(t *testing.T) {
 	now = now.Add(time.Hour)
 	want(process(false, func(f *faults) { f.settle() }), "10:00 over after 2h0m0s: still full")
 	want(process(false, func(f *faults) { f.settle() }))
+	want(process(false, func(f *faults) { f.begin("clock", false, "ahead") }), "10:00 ahead")
+	now = now.Add(-3 * time.Hour)
+	want(process(false, func(f *faults) { f.settle() }), "07:00 over: ahead")
 }

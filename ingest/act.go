@@ -155,7 +155,7 @@ func (d *ActedItem) describe(c belfry.Care) {
 		d.Result = "unmanaged"
 	}
 	w := c.Window
-	if w == nil {
+	if w == nil || w.Endless() {
 		return
 	}
 	d.From, d.To = shownTime(w.From), shownTime(w.To)
@@ -178,7 +178,7 @@ func (d *ActedItem) info(c belfry.Care, o status.Order) string {
 	if d.Result == "scheduled" {
 		text = "scheduled: " + text
 	}
-	if c.Window != nil {
+	if c.Window != nil && !c.Window.Endless() {
 		text += ", from " + d.From
 		if d.To != "" {
 			text += " to " + d.To

@@ -72,9 +72,15 @@ func (s *Sequencer) watchClock() {
 	if s.cfg.Passed != nil {
 		passed = s.passed - before
 	}
-	if by := max(wall, math.MinInt64+passed) - passed; by >= leastStep || by <= -leastStep {
+	by := max(wall, math.MinInt64+passed) - passed
+	if by >= leastStep || by <= -leastStep {
 		s.stepped(by, now)
 	}
+	at := s.Now()
+	if at < s.latest && by >= -longestHold { // by small steps, each too small for stepped
+		s.listen()
+	}
+	s.latest = at
 }
 
 // stepped lets what will be due follow the clock. Nothing counts as silent before it had its time to be heard again.

@@ -215,8 +215,11 @@ func (t *tx) passWindows(nodes []*meta.Node) {
 	slices.SortStableFunc(turns, func(a, b turn) int { return depth(a.node) - depth(b.node) })
 	var told []func()
 	for _, u := range turns {
-		for _, p := range u.passed {
-			told = append(told, t.manageEvent(u.node, p.At, windowText(p), u.by))
+		for i, p := range u.passed {
+			f := t.manageEvent(u.node, p.At, windowText(p), u.by)
+			if i == len(u.passed)-1 { // what it would have shown before that, nobody has seen
+				told = append(told, f)
+			}
 		}
 	}
 	t.together(func() {
@@ -234,14 +237,13 @@ func (t *tx) passWindow(n *meta.Node) (turn, bool) {
 	i := t.s.draft(n)
 	s := t.s.drafts[i].state
 	prev := s
-	due := status.WindowDue(s.Care)
-	if due == 0 {
+	if s.Care == nil || s.Care.Window == nil {
 		return turn{}, false
 	}
-	u := turn{node: n, by: s.Care.Window.By}
+	u, at := turn{node: n, by: s.Care.Window.By}, t.now
 	care, passed := status.Rewind(*s.Care, t.now)
 	if care.Window == s.Care.Window {
-		if due > t.now {
+		if at = status.WindowDue(s.Care); at == 0 || at > t.now {
 			return turn{}, false
 		}
 		care, passed = status.PassWindow(*s.Care, t.now)
@@ -252,7 +254,7 @@ func (t *tx) passWindow(n *meta.Node) (turn, bool) {
 	}
 	t.s.drafts[i].state = s
 	t.keep(n, s)
-	t.remember(n, &prev, &s, false, min(due, t.now))
+	t.remember(n, &prev, &s, false, at)
 	return u, len(passed) > 0
 }
 

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -109,4 +110,102 @@ func TestClockTriesAgain(t *testing.T) {
 		t.Errorf("the window opened at %s", at)
 	}
 	f(600*second, belfry.OK)
+}
+
+// TestWindowClosesAgain sets the clock back behind the beginning of windows that are open: on a resource, on an object in a view, and of
+// one that is to be managed for a while. A process that begins with the right clock closes them as well.
+func TestWindowClosesAgain(t *testing.T) {
+	const day = 24 * time.Hour
+	f := func(t *testing.T, step func(b *bench, by time.Duration) *bench) {
+		b := newPolicyBench(t)
+		b.data(t, "web01", "R2", "a", 90)
+		b.data(t, "web02", "web02", "b", 90)
+		b.data(t, "web02", "web02", "c", 90)
+		now := belfry.At(b.time())
+		at := func(d time.Duration) belfry.Time { return now + belfry.Time(d.Microseconds()) }
+		act := func(kind belfry.Kind, item string, o status.Order) {
+			t.Helper()
+			if code, a := b.act(t, Action{Kind: kind, List: []string{item}, Manage: &o}, Repeat{}); code != 200 {
+				t.Fatalf("%s: %d %+v", item, code, a)
+			}
+		}
+		act(belfry.KindResource, "web01", status.Order{Mode: belfry.Stopped, From: at(30 * day), To: at(32 * day)})
+		act(belfry.KindObject, "b", status.Order{Mode: belfry.Discarded, From: at(30 * day)})
+		act(belfry.KindObject, "c", status.Order{Mode: belfry.Stored})
+		act(belfry.KindObject, "c", status.Order{From: at(30 * day), To: at(32 * day)})
+		b.shows(t, "web01=2 web01/a=2 web02/b=2 web02/c=?")
+		for range 2 {
+			b = step(b, 31*day)
+			b.shows(t, "web01=? web01/a=? web02/b=? web02/c=2")
+			b = step(b, -31*day)
+			b.shows(t, "web01=2 web01/a=2 web02/b=2 web02/c=?")
+		}
+		if c := b.tree.Estate(b.who.Customer).Resource("web02").Object("c").State.Care; c.From != now || c.Window == nil || c.Window.Open {
+			t.Errorf("c is unmanaged since %s, was since %s; %+v", c.From, now, c.Window)
+		}
+		b.pass(t, 30*day)
+		b.shows(t, "web01=? web01/a=? web02/b=? web02/c=2")
+		b.pass(t, 2*day)
+		b.shows(t, "web01=2 web01/a=2 web02/b=? web02/c=?")
+		opened, closed := "Tue 03:00:00 2>? window opened: unmanaged, collector stopped", "Sun 03:00:00 ?>2 window closed: managed"
+		want := []string{opened, closed, opened, closed, opened, "Thu 03:00:00 ?>2 window closed: managed"}
+		if got := b.toldOf("manage", "web01")[1:]; !slices.Equal(got, want) {
+			t.Errorf("events of web01:\ngot  %s\nwant %s", strings.Join(got, "\n     "), strings.Join(want, "\n     "))
+		}
+	}
+	t.Run("running", func(t *testing.T) {
+		f(t, func(b *bench, by time.Duration) *bench { b.pass(t, by); return b })
+	})
+	t.Run("restarted", func(t *testing.T) {
+		f(t, func(b *bench, by time.Duration) *bench { return b.restart(t, by) })
+	})
+}
+
+// TestWindowSmallSteps: a step back of some seconds does not close a window that has just opened. Several of them do, once they are
+// more than arrival times wait for.
+func TestWindowSmallSteps(t *testing.T) {
+	b := newPolicyBench(t)
+	b.data(t, "web01", "R2", "a", 90)
+	from := belfry.At(b.time()) + 60*second
+	o := status.Order{Mode: belfry.Stored, From: from, To: from + 3600*second}
+	if code, a := b.act(t, Action{Kind: belfry.KindObject, List: []string{"a"}, Manage: &o}, Repeat{}); code != 200 {
+		t.Fatalf("%d %+v", code, a)
+	}
+	f := func(by time.Duration, want string, events int) {
+		t.Helper()
+		b.pass(t, by)
+		b.shows(t, "web01/a="+want)
+		if got := b.toldOf("manage", "a"); len(got) != 1+events {
+			t.Errorf("events: %s", strings.Join(got, ", "))
+		}
+	}
+	f(59*time.Second, "2", 0)
+	f(time.Second, "?", 1)
+	f(-time.Second, "?", 1)
+	f(-time.Second, "?", 1)
+	f(time.Second, "?", 1)
+	f(-7*time.Second, "?", 1)
+	f(-7*time.Second, "2", 2) // 15 s before it opened
+	f(14*time.Second, "2", 2)
+	f(time.Second, "?", 3)
+}
+
+// TestWindowOpensAgain: of stretches that were missed each has its event, and each event goes on from the status of the one before.
+func TestWindowOpensAgain(t *testing.T) {
+	b := newPolicyBench(t)
+	b.data(t, "web01", "R2", "a", 90)
+	s, err := status.ParseSchedule("2026-11-15T04:00", "2026-11-15T05:00", "FREQ=DAILY", time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.act(t, Action{Kind: belfry.KindObject, List: []string{"a"}, Manage: &status.Order{Mode: belfry.Stored}, Window: &s}, Repeat{})
+	b.pass(t, 25*time.Hour+time.Minute)
+	b.shows(t, "web01/a=?")
+	want := []string{
+		"Sun 04:00:00 2>2 window opened: unmanaged, data stored", "Sun 05:00:00 2>2 window closed: managed",
+		"Mon 04:00:00 2>? window opened: unmanaged, data stored",
+	}
+	if got := b.toldOf("manage", "a")[1:]; !slices.Equal(got, want) {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, "\n     "), strings.Join(want, "\n     "))
+	}
 }

@@ -214,7 +214,7 @@ func (t *tx) manageEvent(n *meta.Node, at belfry.Time, info, by string) (told fu
 	was := t.s.drafts[t.s.draft(n)].state.Status
 	i := len(t.events.times)
 	t.events.add(event{
-		at: at, item: n.ID, source: n.Kind.String(), kind: "manage", previous: int64(was), info: info, user: by,
+		at: at, item: n.ID, source: n.Kind.String(), kind: "manage", status: int64(was), previous: int64(was), info: info, user: by,
 	})
 	return func() { t.events.status[i] = int64(t.s.drafts[t.s.draft(n)].state.Status) }
 }

@@ -130,30 +130,54 @@ func (m *model) redefine(class string, rules *ruleset) {
 
 // manage asks for a mode, at once or for a window, which takes the place of an earlier one.
 func (m *model) manage(x *thing, mode belfry.Mode, from, to belfry.Time) {
-	if x.window != nil && x.window.Open {
+	if x.window != nil && x.window.Open && x.window.To != 0 {
 		x.own, x.from = x.window.Back, m.now
 	}
-	x.window = &belfry.Window{Mode: mode, From: cmp.Or(from, m.now), To: to, By: operator}
+	x.window = &belfry.Window{Mode: mode, From: cmp.Or(from, m.now), To: to, By: operator, AtOnce: from == 0 && to != 0}
 	if mode == belfry.Managed {
 		x.window.Back = x.own
 	}
 	was := x.shows
-	m.turn(x)
+	if m.turn(x); from == 0 && to == 0 {
+		x.window = nil
+	}
 	m.settle(m.now, map[*thing]belfry.Time{x: m.now}, true)
 	m.tell("manage", x, m.now, was, operator)
 }
 
-// turn opens and closes a window as far as its time has come, and tells when. Without an end it is forgotten once open.
+// turn opens and closes a window as far as its time has come, and tells when.
 func (m *model) turn(x *thing) (moments []belfry.Time) {
 	for w := x.window; w != nil && turning(w) <= m.now; w = x.window {
-		x.from = turning(w)
-		if moments = append(moments, x.from); w.Open {
+		at := turning(w)
+		if moments = append(moments, at); w.Open {
 			x.own, x.window = w.Back, nil
-		} else if w.Open, x.own = true, w.Mode; w.To == 0 {
-			x.window = nil
+		} else {
+			w.Before, w.Since = x.own, x.face().unmanagedAt
+			w.Open, x.own = true, w.Mode
 		}
+		x.from = at
 	}
 	return moments
+}
+
+// rewind closes windows that begin in the future, now that the clock was set back.
+func (m *model) rewind() {
+	turned, news := map[*thing]belfry.Time{}, []func(){}
+	for _, x := range m.things {
+		w := x.window
+		if w == nil || !w.Open || w.AtOnce || w.From <= m.now {
+			continue
+		}
+		was := x.shows
+		x.own, x.from = w.Before, w.Since
+		w.Open, w.Before, w.Since = false, belfry.Managed, 0
+		turned[x] = m.now
+		news = append(news, func() { m.tell("manage", x, m.now, was, operator) })
+	}
+	m.settle(m.now, turned, true)
+	for _, tell := range news {
+		tell()
+	}
 }
 
 // happen lets what is due happen: first silence and the end of acknowledgments, then windows.
@@ -167,9 +191,13 @@ func (m *model) happen() {
 	m.settle(m.now, silent, false)
 	for _, x := range m.things {
 		was := x.shows
-		for _, at := range m.turn(x) {
-			turned[x] = at
-			news = append(news, func() { m.tell("manage", x, at, was, operator) })
+		moments := m.turn(x)
+		for i, at := range moments {
+			if turned[x] = at; i == len(moments)-1 {
+				news = append(news, func() { m.tell("manage", x, at, was, operator) })
+			} else {
+				m.tell("manage", x, at, was, operator) // it shows still what it did
+			}
 		}
 	}
 	m.settle(m.now, turned, true)

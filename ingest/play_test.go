@@ -229,6 +229,7 @@ func (m *model) do(s *step) {
 				x.ack.Left = min(x.ack.Left, m.now) // what is left of its time begins anew when the clock goes back
 			}
 		}
+		m.rewind()
 		m.ring(m.now)
 	case "manage":
 		kind, _, _ := apart(s.item)

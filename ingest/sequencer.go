@@ -113,6 +113,7 @@ type Sequencer struct {
 	arrivals arrivalClock
 	read     time.Time     // when the clock was last compared with the time that has passed
 	passed   time.Duration // Config.Passed then
+	latest   belfry.Time   // the time of arrivals then
 	keptDay  belfry.Time   // the day for which keep was asked last
 	since    atomic.Int64  // the same as clock.since, for others
 	book     rulebook

@@ -44,8 +44,11 @@ func (b *bench) restart(t testing.TB, later time.Duration) *bench {
 	return n
 }
 
-// alarms lists the alarm events of an item: "time previous status info".
-func (b *bench) alarms(name string) (list []string) {
+// alarms lists the alarm events of an item: "time previous>status info".
+func (b *bench) alarms(name string) []string { return b.toldOf("alarm", name) }
+
+// toldOf lists the events of a type about an item in the same way.
+func (b *bench) toldOf(kind, name string) (list []string) {
 	for _, r := range b.records {
 		for _, batch := range r.Batches {
 			if batch.Collection != belfry.Events {
@@ -53,7 +56,7 @@ func (b *bench) alarms(name string) (list []string) {
 			}
 			for i, at := range batch.Times {
 				n := b.tree.Node(belfry.ID(max(batch.Column(belfry.ItemColumn).Ints[i], 0)))
-				if n == nil || n.Name != name || batch.Column("type").Texts[i] != "alarm" {
+				if n == nil || n.Name != name || batch.Column("type").Texts[i] != kind {
 					continue
 				}
 				info := ""

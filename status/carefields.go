@@ -51,7 +51,7 @@ func ack(f func(*belfry.Ack) belfry.Value) func(*row) belfry.Value {
 // careAbout is what was said about the management of an item: on the item itself, or on the nearest one around it that
 // made its mode what it is. It is nil when nobody has said anything.
 func careAbout(n *meta.Node) *belfry.Care {
-	if c := n.State.Care; c != nil && (c.Mode != belfry.Managed || c.Window != nil) {
+	if c := n.State.Care; c != nil && (c.Mode != belfry.Managed || c.Window != nil && !c.Window.Endless()) {
 		return c
 	}
 	if n.State.Mode == belfry.Managed {
@@ -70,7 +70,7 @@ func unmanageFrom(c *belfry.Care) belfry.Time {
 	switch {
 	case c == nil:
 		return 0
-	case c.Window == nil:
+	case c.Window == nil, c.Window.Endless():
 		return c.From
 	case c.Window.Mode != belfry.Managed:
 		return c.Window.From
@@ -85,7 +85,7 @@ func unmanageFrom(c *belfry.Care) belfry.Time {
 // unmanageTo is its end, if one is known.
 func unmanageTo(c *belfry.Care) belfry.Time {
 	switch {
-	case c == nil || c.Window == nil:
+	case c == nil || c.Window == nil || c.Window.Endless():
 		return 0
 	case c.Window.Mode != belfry.Managed:
 		return c.Window.To

@@ -175,7 +175,7 @@ func explainMode(n *meta.Node) ExplainedMode {
 }
 
 func explainWindow(w *belfry.Window) *ExplainedWindow {
-	if w == nil {
+	if w == nil || w.Endless() {
 		return nil
 	}
 	out := &ExplainedWindow{

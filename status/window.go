@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"belfry"
@@ -22,7 +23,7 @@ func Arrange(c belfry.Care, o Order, now belfry.Time) belfry.Care {
 		c.UnmanageNote = *o.Note
 	}
 	base, since := c.Mode, c.From
-	if c.Window != nil && c.Window.Open {
+	if c.Window != nil && c.Window.Open && !c.Window.Endless() {
 		base, since = c.Window.Back, now
 	}
 	c.Window = nil
@@ -35,7 +36,7 @@ func Arrange(c belfry.Care, o Order, now belfry.Time) belfry.Care {
 		w.Back = base
 	}
 	if w.From == 0 {
-		w.From = now
+		w.From, w.AtOnce = now, true
 	}
 	c.Mode, c.From, c.Window = base, since, &w
 	c, _ = PassWindow(calm(c), now)
@@ -58,19 +59,17 @@ type Passage struct {
 }
 
 // PassWindow lets the window of an item open and close, as far as its time has come. It may do both, when nobody looked
-// for a while; of a window that comes again, stretches that were missed altogether are passed over.
+// for a while; of a window that comes again, stretches that were missed altogether are passed over. One without an end stays
+// in case the clock is set back.
 func PassWindow(c belfry.Care, now belfry.Time) (belfry.Care, []Passage) {
 	var passed []Passage
 	for c.Window != nil {
 		w := *c.Window
 		switch {
 		case !w.Open && now >= w.From:
-			w.Open = true
-			c.Mode, c.From = w.Mode, w.From
+			w.Open, w.Before, w.Since = true, c.Mode, c.From
+			c.Mode, c.From, c.Window = w.Mode, w.From, &w
 			passed = append(passed, Passage{w.From, true, w.Mode})
-			if c.Window = &w; w.To == 0 {
-				c.Window = nil // from here on it is as if somebody had set it by hand
-			}
 			c = calm(c)
 		case w.Open && w.To != 0 && now >= w.To:
 			c.Mode, c.From = w.Back, w.To
@@ -84,25 +83,27 @@ func PassWindow(c belfry.Care, now belfry.Time) (belfry.Care, []Passage) {
 	return c, passed
 }
 
-// Rewind puts a window that comes again right after the clock was set back: a stretch that opened in what is now the
-// future closes, and the next stretch is the next one from now on. Otherwise the item would stay unmanaged, or miss its
-// windows, until the clock has caught up. A window that comes once stays as it is, since somebody may have asked for it
-// to begin at once.
+// Rewind puts a window right after the clock was set back to before its beginning. If it is open, it closes, and the item is managed as
+// before. A window that comes again gets its next stretch from now on. Otherwise the item would stay unmanaged, or miss its
+// windows, until the clock has caught up. A window that was to begin at once stays open.
 func Rewind(c belfry.Care, now belfry.Time) (belfry.Care, []Passage) {
-	if c.Window == nil || c.Window.Schedule == "" || now >= c.Window.From {
+	if c.Window == nil || c.Window.AtOnce || now >= c.Window.From {
 		return c, nil
 	}
 	w := *c.Window
-	from, to, ok := turn(w.Schedule, now)
+	from, to, ok := w.From, w.To, true
+	if w.Schedule != "" {
+		from, to, ok = turn(w.Schedule, now)
+	}
 	if !ok || from >= w.From && !w.Open {
 		return c, nil
 	}
 	var passed []Passage
 	if w.Open {
-		c.Mode, c.From = w.Back, now
-		passed = append(passed, Passage{now, false, w.Back})
+		c.Mode, c.From = w.Before, cmp.Or(w.Since, now)
+		passed = append(passed, Passage{now, false, w.Before})
 	}
-	w.Open, w.From, w.To = false, from, to
+	shut(&w, from, to)
 	c.Window = &w
 	c, more := PassWindow(calm(c), now)
 	return c, append(passed, more...)
@@ -117,8 +118,14 @@ func again(w belfry.Window, now belfry.Time) *belfry.Window {
 	if !ok {
 		return nil
 	}
-	w.Open, w.From, w.To = false, from, to
+	shut(&w, from, to)
 	return &w
+}
+
+// shut lets a window wait for a stretch.
+func shut(w *belfry.Window, from, to belfry.Time) {
+	w.Open, w.From, w.To = false, from, to
+	w.Before, w.Since = belfry.Managed, 0
 }
 
 // turn finds the stretch of a schedule that is open at a moment, or the next one after it.
