@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"io"
-	"runtime"
 
 	"belfry"
 )
@@ -32,7 +31,7 @@ func (d *decoding) Read(p []byte) (int, error) {
 	if err != nil {
 		return n, err
 	}
-	if d.has = d.turns.enter(d.ctx, d.customer, decoders()); !d.has {
+	if d.has = d.turns.enter(d.ctx, d.customer, processorShare()); !d.has {
 		return 0, belfry.Errorf(belfry.Overloaded, "too many bodies of this customer wait to be decoded; send it again shortly")
 	}
 	return n, nil
@@ -45,6 +44,3 @@ func (d *decoding) pause() {
 		d.turns.leave(d.customer)
 	}
 }
-
-// decoders is how many bodies of a customer are decoded at a time: the sequencer has a processor, others share the rest.
-func decoders() int { return max(1, runtime.GOMAXPROCS(0)/2) }
