@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"io"
 	"net/http/httptest"
@@ -8,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"belfry"
 	"belfry/catalog"
@@ -27,6 +31,9 @@ func newWorkshop(t *testing.T) *workshop {
 	w := &workshop{house: newBulkHouse(t), users: map[belfry.CustomerID]string{}}
 	w.Names, w.Zone, w.Accounts, w.Server.Settings = noNames{}, time.UTC, w, w
 	w.Source = func(*catalog.Collection) query.Source { return w }
+	limits := w.Limits
+	limits.Body = 1 << 20
+	w.SetLimits(limits)
 	w.ReadPolicy = func(c belfry.CustomerID, text *catalog.PolicyText) (*meta.Policy, error) {
 		w.computes(c, 1)
 		return w.seq.ReadPolicy(c, text)
@@ -143,6 +150,7 @@ func (u unturned) Read(p []byte) (int, error) {
 type work struct {
 	method, target, typ, body string
 	status                    int
+	encoding                  string
 }
 
 const (
@@ -151,24 +159,52 @@ const (
 )
 
 var works = []work{
-	{"GET", "/api/sql?q=SELECT+name+FROM+objectstatus", "", "", 200},
-	{"GET", "/api/sql?q=SELECT+name+FROM", "", "", 400},
-	{"GET", "/api/sql?explain&q=SELECT+name+FROM+objectstatus", "", "", 200},
-	{"GET", "/api/sql?explain&wt=csv&q=SELECT+name+FROM+objectstatus", "", "", 200},
-	{"POST", "/api/sql", asForm, "q=SELECT+name+FROM+objectstatus", 200},
-	{"POST", "/api/sql", asJSON, `{"q": "SELECT name FROM objectstatus"}`, 200},
-	{"POST", "/api/sql", asJSON, `{"q": `, 400},
-	{"PUT", "/api/classes/c", asJSON, `{"indicators": [{"n": 1, "name": "Used"}]}`, 201},
-	{"PUT", "/api/classes/c", asJSON, `{"indicators": `, 400},
-	{"PUT", "/api/policies/p", asJSON, `{"kind": "view", "item": "MAIN", "rollup": "2 of m"}`, 201},
-	{"PUT", "/api/pictures/p", "image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg"/>`, 201},
-	{"PUT", "/api/pictures/p", "image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg">`, 415},
-	{"PUT", "/api/settings", asJSON, `{"timezone": "UTC"}`, 200},
-	{"POST", "/api/ackmanagenote/objects", asJSON, `{"items": "cpu", "ack": "looking into it"}`, 200},
-	{"POST", "/api/users", asJSON, `{"name": "eve", "role": "viewer"}`, 201},
-	{"PUT", "/api/users/viewer", asJSON, `{"password": "a new one"}`, 200},
-	{"POST", "/api/customers", asJSON, `{"name": "third"}`, 201},
-	{"PUT", "/api/session", asJSON, `{"password": "pw", "new": "a new one"}`, 200},
+	{"GET", "/api/sql?q=SELECT+name+FROM+objectstatus", "", "", 200, ""},
+	{"GET", "/api/sql?q=SELECT+name+FROM", "", "", 400, ""},
+	{"GET", "/api/sql?explain&q=SELECT+name+FROM+objectstatus", "", "", 200, ""},
+	{"GET", "/api/sql?explain&wt=csv&q=SELECT+name+FROM+objectstatus", "", "", 200, ""},
+	{"POST", "/api/sql", asForm, "q=SELECT+name+FROM+objectstatus", 200, ""},
+	{"POST", "/api/sql", asJSON, `{"q": "SELECT name FROM objectstatus"}`, 200, ""},
+	{"POST", "/api/sql", asJSON, `{"q": `, 400, ""},
+	{"PUT", "/api/classes/c", asJSON, `{"indicators": [{"n": 1, "name": "Used"}]}`, 201, ""},
+	{"PUT", "/api/classes/c", asJSON, `{"indicators": `, 400, ""},
+	{"PUT", "/api/policies/p", asJSON, `{"kind": "view", "item": "MAIN", "rollup": "2 of m"}`, 201, ""},
+	{"PUT", "/api/pictures/p", "image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg"/>`, 201, ""},
+	{"PUT", "/api/pictures/p", "image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg">`, 415, ""},
+	{"PUT", "/api/settings", asJSON, `{"timezone": "UTC"}`, 200, ""},
+	{"POST", "/api/ackmanagenote/objects", asJSON, `{"items": "cpu", "ack": "looking into it"}`, 200, ""},
+	{"POST", "/api/users", asJSON, `{"name": "eve", "role": "viewer"}`, 201, ""},
+	{"PUT", "/api/users/viewer", asJSON, `{"password": "a new one"}`, 200, ""},
+	{"POST", "/api/customers", asJSON, `{"name": "third"}`, 201, ""},
+	{"PUT", "/api/session", asJSON, `{"password": "pw", "new": "a new one"}`, 200, ""},
+	{"POST", "/api/sql", asJSON, inEncoding("gzip", `{"q": "SELECT name FROM objectstatus"}`), 200, "gzip"},
+	{"POST", "/api/sql", asJSON, inEncoding("zstd", `{"q": "SELECT name FROM objectstatus"}`), 200, "zstd"},
+	{"POST", "/api/sql", asJSON, damaged(inEncoding("gzip", strings.Repeat(" ", 10_000))), 400, "gzip"}, // seen while it is unpacked
+	{"POST", "/api/sql", asJSON, damaged(inEncoding("zstd", strings.Repeat(" ", 10_000))), 400, "zstd"},
+	{"POST", "/api/ackmanagenote/objects", asJSON, damaged(inEncoding("gzip", strings.Repeat(" ", 1000))), 400, "gzip"},
+}
+
+// inEncoding is a text in a Content-Encoding.
+func inEncoding(encoding, text string) string {
+	var b bytes.Buffer
+	var w io.WriteCloser = gzip.NewWriter(&b)
+	if encoding == "zstd" {
+		w, _ = zstd.NewWriter(&b, zstd.WithEncoderCRC(true)) // fails with wrong options alone
+	}
+	io.WriteString(w, text) // into memory
+	w.Close()
+	return b.String()
+}
+
+// damaged is a packed text with a wrong checksum.
+func damaged(text string) string {
+	b := []byte(text)
+	if text[0] == 0x1f { // gzip ends with the checksum and the length
+		b[len(b)-8] ^= 1
+	} else {
+		b[len(b)-1] ^= 1
+	}
+	return string(b)
 }
 
 // begin sends a request; the channel has its answer when there is one.
@@ -183,6 +219,9 @@ func (w *workshop) begin(ctx context.Context, c belfry.CustomerID, k work) (answ
 	r.Header.Set(name, value)
 	if k.typ != "" {
 		r.Header.Set("Content-Type", k.typ)
+	}
+	if k.encoding != "" {
+		r.Header.Set("Content-Encoding", k.encoding)
 	}
 	answered = make(chan *httptest.ResponseRecorder, 1)
 	go func() {
@@ -222,7 +261,7 @@ func (w *workshop) over() {
 // inWorkshop runs a test for every request that computes.
 func inWorkshop(t *testing.T, f func(t *testing.T, w *workshop, k work)) {
 	for _, k := range works {
-		t.Run(k.method+" "+k.target+" "+k.typ, func(t *testing.T) {
+		t.Run(k.method+" "+k.target+" "+k.typ+" "+k.encoding, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorkshop(t)
 				f(t, w, k)

@@ -17,6 +17,7 @@ type decoding struct {
 	ctx      context.Context
 	customer belfry.CustomerID
 	has      bool         // a turn
+	last     bool         // it has one for the last bytes, too, until pause
 	valid    func() error // says at the end why the body must not be applied
 }
 
@@ -28,13 +29,13 @@ func (d *decoding) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	if err != nil {
+	if err != nil && (n == 0 || !d.last) {
 		return n, err
 	}
 	if d.has = d.turns.enter(d.ctx, d.customer, processorShare()); !d.has {
 		return 0, belfry.Errorf(belfry.Overloaded, "too many bodies of this customer wait to be decoded; send it again shortly")
 	}
-	return n, nil
+	return n, err
 }
 
 // pause gives the turn to another body.
