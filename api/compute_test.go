@@ -118,6 +118,7 @@ func (w *workshop) ChangePassword(_ context.Context, l meta.Login, _, _ string, 
 func (w *workshop) RemoveUser(context.Context, Caller, string) (int, []byte, error) {
 	return 0, nil, nil
 }
+
 func (w *workshop) RemoveCustomer(context.Context, Caller, string) (int, []byte, error) {
 	return 0, nil, nil
 }

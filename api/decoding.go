@@ -10,7 +10,7 @@ import (
 // decoding is a body that is decoded completely before it is applied. Few such bodies of a customer are decoded at a time, so
 // that they leave processors to others: nothing is gained by more, since the sequencer takes them one by one. A body has its
 // turn from the time a read has given something until the next read; so one that arrives slowly keeps nobody waiting. The
-// last bytes are decoded without a turn, and so are bodies that arrive in one read.
+// last bytes are decoded without a turn, and so are bodies that arrive in one read, unless last is set.
 type decoding struct {
 	io.Reader
 	turns    *gate

@@ -23,7 +23,7 @@ type door struct {
 // crowd is how many may wait for each place: more of them would only wait in vain.
 const crowd = 16
 
-// workLine is the same for turns to work: who waits for one has a place already, so it only has to be enough for all places.
+// workLine is the same for turns to work: who waits for one has a place or a connection already, so it only has to be enough for all of them.
 const workLine = 1 << 20
 
 // enter takes a place; ok is false when there was none until ctx ended. Whoever got one gives it back with leave.
