@@ -55,18 +55,20 @@ func (s *Server) act(w *answer, r *request) error {
 	if err != nil {
 		return inFormat(belfry.JSON, err)
 	}
-	if err := r.reserve(int64(countNames(text)) * namedItem); err != nil {
-		return err
-	}
-	a, err := readAction(text, s.zone(r.customer))
+	a, err := compute(r, func() (ingest.Action, error) {
+		if err := r.reserve(int64(countNames(text)) * namedItem); err != nil {
+			return ingest.Action{}, err
+		}
+		if repeat.Key != "" {
+			repeat.Digest = digest(r.Method+" "+r.URL.Path+"?"+r.params.Encode(), text)
+		}
+		return readAction(text, s.zone(r.customer))
+	})
 	if err != nil {
 		return err
 	}
 	a.Kind = kind
 	a.DryRun = trial
-	if repeat.Key != "" {
-		repeat.Digest = digest(r.Method+" "+r.URL.Path+"?"+r.params.Encode(), text)
-	}
 	status, body, err := s.Act(r.ctx(), r.sender(), a, repeat)
 	if err != nil {
 		return err

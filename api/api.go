@@ -90,8 +90,10 @@ type Config struct {
 	// Health tells how the service fares, with the sessions of a customer, or with customer 0 of all of them.
 	Health   func(belfry.CustomerID) (Health, error)
 	Policies Policies
+	// ReadPolicy finds out what the text of a policy means now.
+	ReadPolicy func(belfry.CustomerID, *catalog.PolicyText) (*meta.Policy, error)
 	// PutPolicy sets a policy; result is created, updated or unchanged.
-	PutPolicy func(ingest.Sender, *catalog.PolicyText) (result string, p *catalog.Policy, err error)
+	PutPolicy func(ingest.Sender, *meta.Policy) (result string, err error)
 	// DeletePolicy removes one.
 	DeletePolicy func(context.Context, ingest.Sender, string, ingest.Repeat) (status int, body []byte, err error)
 	// Source is where rows of a collection come from.
@@ -167,22 +169,22 @@ type Version struct {
 // Server answers HTTP requests.
 type Server struct {
 	Config
-	limits  atomic.Pointer[Limits]
-	mux     *http.ServeMux
-	bulk    hall
-	queries gate
-	reads   gate  // answers that grow with what a customer has
-	work    gate  // one of these at a time works for a customer
-	decode  gate  // bodies that are applied as a whole, see decoding
-	waits   waits // for bodies and answers of queries
-	unread  waits // for clients to read such answers
-	packers packers
-	logins  loginPlaces
-	queues  loginQueues
-	tries   throttle
-	origins http.CrossOriginProtection
-	meter   meter
-	slow    slow
+	limits    atomic.Pointer[Limits]
+	mux       *http.ServeMux
+	bulk      hall
+	queries   gate
+	reads     gate  // answers that grow with what a customer has
+	work      gate  // one of these at a time works for a customer
+	computing gate  // on processors, see compute and decoding
+	waits     waits // for bodies and answers of queries
+	unread    waits // for clients to read such answers
+	packers   packers
+	logins    loginPlaces
+	queues    loginQueues
+	tries     throttle
+	origins   http.CrossOriginProtection
+	meter     meter
+	slow      slow
 }
 
 // New builds a server. It panics when two routes contradict each other, which a test would have shown.
@@ -194,7 +196,7 @@ func New(c Config) *Server {
 		c.Trusted = c.Now
 	}
 	s := &Server{Config: c, mux: http.NewServeMux(), meter: newMeter(c.Register)}
-	s.work.line, s.decode.line = workLine, workLine
+	s.work.line, s.computing.line = workLine, workLine
 	s.SetLimits(c.Limits)
 	s.bulk.register(c.Register)
 	s.Hub.register(c.Register)

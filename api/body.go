@@ -42,11 +42,20 @@ func charset(name string) error {
 
 // openBody unpacks the body of a request and caps it: no more than limit bytes come out of it, whatever went in.
 func openBody(w *answer, r *request, limit int64) (io.ReadCloser, error) {
+	return openPacked(w, r, limit, nil)
+}
+
+// openPacked is openBody, with turns in which the body is unpacked; nil: it needs none.
+func openPacked(w *answer, r *request, limit int64, turns *decoding) (io.ReadCloser, error) {
 	in := &patient{body: r.Body, ctl: http.NewResponseController(w), idle: r.limits.Idle, answer: w, place: r.place}
 	if r.place != nil {
 		r.place.abort = func() { in.ctl.SetReadDeadline(time.Now()) }
 	}
-	var out io.Reader
+	var out, pack io.Reader = nil, in
+	if turns != nil {
+		turns.Reader = in
+		pack = turns
+	}
 	closer := func() {}
 	switch enc := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); enc {
 	case "", "identity":
@@ -55,13 +64,13 @@ func openBody(w *answer, r *request, limit int64) (io.ReadCloser, error) {
 		}
 		out = in
 	case "gzip", "x-gzip":
-		z, err := gzip.NewReader(in)
+		z, err := gzip.NewReader(pack)
 		if err != nil {
 			return nil, unpackError("gzip", err)
 		}
 		out, closer = &packed{z, "gzip"}, func() { z.Close() }
 	case "zstd":
-		z, err := openZstd(in, r)
+		z, err := openZstd(pack, r)
 		if err != nil {
 			return nil, unpackError("zstd", err)
 		}
@@ -105,9 +114,15 @@ func openZstd(in io.Reader, r *request) (*zstd.Decoder, error) {
 }
 
 // readWhole reads a body that is needed as a whole. It is counted as memory of the request, weight times its length; a small
-// one is not, since the number of connections limits those.
+// one is not, since the number of connections limits those. A packed one that may be long is unpacked in
+// turns, see compute.
 func readWhole(w *answer, r *request, limit int64, weight int) ([]byte, error) {
-	body, err := openBody(w, r, limit)
+	var turns *decoding
+	if limit > smallBody {
+		turns = &decoding{turns: &r.server.computing, ctx: r.ctx(), customer: r.customer, valid: r.stillMay, last: true}
+		defer turns.pause()
+	}
+	body, err := openPacked(w, r, limit, turns)
 	if err != nil {
 		return nil, err
 	}

@@ -94,15 +94,11 @@ func (s *Server) putClass(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	text, err := kindText(w, r, "class", `{"indicators": [{"n": 1, "name": "Used", "unit": "%"}]}`)
+	def, err := readKind(w, r, "class", `{"indicators": [{"n": 1, "name": "Used", "unit": "%"}]}`, func(text []byte) (*catalog.Class, error) {
+		def, err := catalog.ParseNamedClass(name, text)
+		return def, asParameter(err)
+	})
 	if err != nil {
-		return err
-	}
-	def, err := catalog.ParseNamedClass(name, text)
-	if err != nil {
-		if e, ok := errors.AsType[*belfry.Error](err); ok {
-			return belfry.Errorf(belfry.BadParameter, "%s", e.Message)
-		}
 		return err
 	}
 	result, l, err := s.PutClass(r.sender(), def)
@@ -125,20 +121,30 @@ func (r *request) sender() ingest.Sender {
 	return ingest.Sender{Scope: r.scope(), Key: r.key, Name: r.who}
 }
 
-// kindText reads the body of a class or policy, JSON or YAML. The example shows how one is written.
-func kindText(w *answer, r *request, what, example string) ([]byte, error) {
+// readKind reads the body of a class or policy, JSON or YAML, and parses it. The example shows how one is written.
+func readKind[T any](w *answer, r *request, what, example string, parse func(text []byte) (T, error)) (def T, err error) {
 	typ, err := mediaType(r.Request, "application/json", "application/yaml", "application/x-yaml", "text/yaml")
 	if err != nil {
-		return nil, err
+		return def, err
 	}
 	text, err := readWhole(w, r, maxClass, classWeight)
 	if err != nil {
-		return nil, tooLong(err, what)
+		return def, tooLong(err, what)
 	}
-	if typ == "application/json" && r.Header.Get("Content-Type") != "" && !json.Valid(text) {
-		return nil, belfry.Errorf(belfry.BadJSON, "the body is not JSON, as in %s; for YAML send Content-Type: application/yaml", example)
+	return compute(r, func() (T, error) {
+		if typ == "application/json" && r.Header.Get("Content-Type") != "" && !json.Valid(text) {
+			return def, belfry.Errorf(belfry.BadJSON, "the body is not JSON, as in %s; for YAML send Content-Type: application/yaml", example)
+		}
+		return parse(text)
+	})
+}
+
+// asParameter gives an error of the catalog the code of a whole request.
+func asParameter(err error) error {
+	if e, ok := errors.AsType[*belfry.Error](err); ok {
+		return belfry.Errorf(belfry.BadParameter, "%s", e.Message)
 	}
-	return text, nil
+	return err
 }
 
 // tooLong has a better remedy than to send a body in parts.

@@ -45,11 +45,7 @@ func (s *Server) createCustomer(w *answer, r *request) error {
 	if mask(name) != name {
 		return belfry.Errorf(belfry.BadParameter, "a customer must not be named like a key: the name is shown to others; choose another")
 	}
-	var made string
-	err := s.hashing(r, func() (err error) {
-		made, err = s.Accounts.CreateCustomer(r.ctx(), r.caller(), name, password)
-		return err
-	})
+	made, err := s.Accounts.CreateCustomer(r.ctx(), r.caller(), name, password, s.hashing(r))
 	if err != nil {
 		return wholeRequest(err)
 	}

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"io"
-	"runtime"
 
 	"belfry"
 )
@@ -11,13 +10,14 @@ import (
 // decoding is a body that is decoded completely before it is applied. Few such bodies of a customer are decoded at a time, so
 // that they leave processors to others: nothing is gained by more, since the sequencer takes them one by one. A body has its
 // turn from the time a read has given something until the next read; so one that arrives slowly keeps nobody waiting. The
-// last bytes are decoded without a turn, and so are bodies that arrive in one read.
+// last bytes are decoded without a turn, and so are bodies that arrive in one read, unless last is set.
 type decoding struct {
 	io.Reader
 	turns    *gate
 	ctx      context.Context
 	customer belfry.CustomerID
 	has      bool         // a turn
+	last     bool         // it has one for the last bytes, too, until pause
 	valid    func() error // says at the end why the body must not be applied
 }
 
@@ -29,13 +29,13 @@ func (d *decoding) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	if err != nil {
+	if err != nil && (n == 0 || !d.last) {
 		return n, err
 	}
-	if d.has = d.turns.enter(d.ctx, d.customer, decoders()); !d.has {
+	if d.has = d.turns.enter(d.ctx, d.customer, processorShare()); !d.has {
 		return 0, belfry.Errorf(belfry.Overloaded, "too many bodies of this customer wait to be decoded; send it again shortly")
 	}
-	return n, nil
+	return n, err
 }
 
 // pause gives the turn to another body.
@@ -45,6 +45,3 @@ func (d *decoding) pause() {
 		d.turns.leave(d.customer)
 	}
 }
-
-// decoders is how many bodies of a customer are decoded at a time: the sequencer has a processor, others share the rest.
-func decoders() int { return max(1, runtime.GOMAXPROCS(0)/2) }

@@ -30,7 +30,7 @@ func TestDecodingInTurns(t *testing.T) {
 			return done
 		}
 		var first []*decoding
-		for range decoders() {
+		for range processorShare() {
 			d := open(1, text())
 			first = append(first, d)
 			if len(read(d)) != 1 {
@@ -63,8 +63,8 @@ func TestDecodingInTurns(t *testing.T) {
 // TestDecodingEnds: who waits for a turn gives up with its request.
 func TestDecodingEnds(t *testing.T) {
 	g := &gate{line: workLine}
-	for range decoders() {
-		g.enter(t.Context(), 1, decoders())
+	for range processorShare() {
+		g.enter(t.Context(), 1, processorShare())
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"io"
 	"net/http"
 
@@ -11,28 +12,49 @@ import (
 
 // explain answers with the plan of a query instead of its rows: for programs an object of what is worth a look-up, and
 // for people every part of it as a line. In CSV and NDJSON it is the lines alone.
-func (s *Server) explain(clock *stopwatch, w *answer, r *request, wt string, plan *query.Plan) error {
-	lines := plan.Lines()
-	if e, ok := s.Source(plan.Collection).(query.Explainer); ok {
-		more, err := e.Explain(clock, plan)
+func (s *Server) explain(clock *stopwatch, w *answer, r *request, q *asked) error {
+	if q.wt != "json" {
+		lines, err := compute(r, func() ([]query.Line, error) { return s.lines(clock, r, q.plan) })
 		if err != nil {
 			return err
 		}
-		// Which files an engine would read depends on the rows of all customers.
-		if r.level == belfry.LevelInstance && !r.scope().Limited() {
-			lines = append(lines, more...)
-		}
-	}
-	if wt != "json" {
-		_, err := s.stream(clock, w, r, wt, len(lines), &lineRows{lines: lines}, plan.Partial)
+		_, err = s.stream(clock, w, r, q.wt, len(lines), &lineRows{lines: lines}, q.plan.Partial)
 		return err
 	}
-	body := map[string]any{"plan": explanationOf(plan, lines)}
-	if days := plan.Partial.Days(); len(days) > 0 {
-		body["missing"] = days
+	text, err := compute(r, func() ([]byte, error) {
+		lines, err := s.lines(clock, r, q.plan)
+		if err != nil {
+			return nil, err
+		}
+		body := map[string]any{"plan": explanationOf(q.plan, lines)}
+		if days := q.plan.Partial.Days(); len(days) > 0 {
+			body["missing"] = days
+		}
+		return encodeJSON(body)
+	})
+	if err != nil {
+		return err
 	}
-	writeJSON(w, http.StatusOK, body)
+	writeBody(w, http.StatusOK, text)
 	return nil
+}
+
+// lines are the parts of a plan, and how it would be answered.
+func (s *Server) lines(ctx context.Context, r *request, plan *query.Plan) ([]query.Line, error) {
+	lines := plan.Lines()
+	e, ok := s.Source(plan.Collection).(query.Explainer)
+	if !ok {
+		return lines, nil
+	}
+	more, err := e.Explain(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	// Which files an engine would read depends on the rows of all customers.
+	if r.level == belfry.LevelInstance && !r.scope().Limited() {
+		lines = append(lines, more...)
+	}
+	return lines, nil
 }
 
 // explanation is a plan as a program reads it.

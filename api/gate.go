@@ -23,22 +23,14 @@ type door struct {
 // crowd is how many may wait for each place: more of them would only wait in vain.
 const crowd = 16
 
-// workLine is the same for turns to work: who waits for one has a place already, so it only has to be enough for all places.
+// workLine is the same for turns to work: who waits for one has a place or a connection already, so it only has to be enough for all of them.
 const workLine = 1 << 20
 
 // enter takes a place; ok is false when there was none until ctx ended. Whoever got one gives it back with leave.
 func (g *gate) enter(ctx context.Context, c belfry.CustomerID, places int) (ok bool) {
 	g.mu.Lock()
-	if g.doors == nil {
-		g.doors = map[belfry.CustomerID]*door{}
-	}
-	d := g.doors[c]
-	if d == nil {
-		d = &door{}
-		g.doors[c] = d
-	}
-	if d.inside < places {
-		d.inside++
+	d, ok := g.take(c, places)
+	if ok {
 		g.mu.Unlock()
 		return true
 	}
@@ -59,6 +51,30 @@ func (g *gate) enter(ctx context.Context, c belfry.CustomerID, places int) (ok b
 	case <-ctx.Done():
 		return !g.withdraw(d, turn)
 	}
+}
+
+// try takes a place if there is one now.
+func (g *gate) try(c belfry.CustomerID, places int) (ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, ok = g.take(c, places)
+	return ok
+}
+
+// take is try. The mutex is held.
+func (g *gate) take(c belfry.CustomerID, places int) (d *door, ok bool) {
+	if d = g.doors[c]; d == nil {
+		if g.doors == nil {
+			g.doors = map[belfry.CustomerID]*door{}
+		}
+		d = &door{}
+		g.doors[c] = d
+	}
+	if d.inside >= places {
+		return d, false
+	}
+	d.inside++
+	return d, true
 }
 
 // withdraw ends the wait; false when the place was handed over in the meantime.

@@ -22,8 +22,8 @@ type Gallery struct {
 	Pictures
 	// Image gives the bytes of a picture by their hash; nil when they are gone.
 	Image func(ctx context.Context, c belfry.CustomerID, hash string) ([]byte, error)
-	// Put keeps one; result is created, updated or unchanged.
-	Put    func(who ingest.Sender, name string, image []byte) (result string, p *belfry.Picture, err error)
+	// Put keeps one that was read from the image; result is created, updated or unchanged.
+	Put    func(who ingest.Sender, p *belfry.Picture, image []byte) (result string, kept *belfry.Picture, err error)
 	Delete func(context.Context, ingest.Sender, string, ingest.Repeat) (status int, body []byte, err error)
 }
 
@@ -105,7 +105,11 @@ func (s *Server) putPicture(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	result, p, err := s.Gallery.Put(r.sender(), name, image)
+	p, err := compute(r, func() (*belfry.Picture, error) { return ingest.ReadPicture(r.sender(), name, image) })
+	if err != nil {
+		return err
+	}
+	result, p, err := s.Gallery.Put(r.sender(), p, image)
 	if err != nil {
 		return err
 	}

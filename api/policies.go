@@ -1,12 +1,12 @@
 package api
 
 import (
-	"errors"
 	"net/http"
 
 	"belfry"
 	"belfry/catalog"
 	"belfry/ingest"
+	"belfry/meta"
 )
 
 // Policies knows the policies of customers.
@@ -43,18 +43,17 @@ func (s *Server) putPolicy(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	body, err := kindText(w, r, "policy", `{"kind": "view", "item": "DMZ", "rollup": "2 of m"}`)
-	if err != nil {
-		return err
-	}
-	text, err := catalog.ReadPolicy(name, body)
-	if err != nil {
-		if e, ok := errors.AsType[*belfry.Error](err); ok {
-			return belfry.Errorf(belfry.BadParameter, "%s", e.Message)
+	p, err := readKind(w, r, "policy", `{"kind": "view", "item": "DMZ", "rollup": "2 of m"}`, func(body []byte) (*meta.Policy, error) {
+		text, err := catalog.ReadPolicy(name, body)
+		if err != nil {
+			return nil, asParameter(err)
 		}
+		return s.ReadPolicy(r.customer, text)
+	})
+	if err != nil {
 		return err
 	}
-	result, p, err := s.PutPolicy(r.sender(), text)
+	result, err := s.PutPolicy(r.sender(), p)
 	if err != nil {
 		return err
 	}
@@ -65,7 +64,7 @@ func (s *Server) putPolicy(w *answer, r *request) error {
 	writeJSON(w, status, struct {
 		Result string          `json:"result"`
 		Policy *catalog.Policy `json:"policy"`
-	}{result, p})
+	}{result, p.Policy})
 	return nil
 }
 

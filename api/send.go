@@ -127,7 +127,7 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 		b.Body, b.Digest = held, held.digest
 	}
 	if b.Atomic || b.DryRun || b.IdempotencyKey != "" {
-		d := &decoding{Reader: b.Body, turns: &s.decode, ctx: r.ctx(), customer: r.customer, valid: r.stillMay}
+		d := &decoding{Reader: b.Body, turns: &s.computing, ctx: r.ctx(), customer: r.customer, valid: r.stillMay}
 		defer d.pause()
 		b.Body = d
 	}

@@ -52,7 +52,7 @@ func (s *Server) putSettings(w *answer, r *request) error {
 	if err != nil {
 		return tooLong(err, "body of settings")
 	}
-	changes, err := readSettings(text)
+	changes, err := compute(r, func() (map[string]*string, error) { return readSettings(text) })
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,13 @@ const maxQuery = 1 << 20
 // queryWeight is how many times the length of its text a query takes, with what is read from it.
 const queryWeight = 8
 
-func (s *Server) sqlGet(w *answer, r *request) error { return s.sql(w, r, r.params) }
+func (s *Server) sqlGet(w *answer, r *request) error {
+	q, err := compute(r, func() (*asked, error) { return s.asked(r, r.params) })
+	if err != nil {
+		return err
+	}
+	return s.sql(w, r, q)
+}
 
 func (s *Server) sqlPost(w *answer, r *request) error {
 	typ, err := mediaType(r.Request, "application/x-www-form-urlencoded", "application/json")
@@ -34,21 +40,33 @@ func (s *Server) sqlPost(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	var params params
-	proper := true
-	if typ == "application/json" {
-		params, err = jsonParams(text)
-	} else if params, proper = parseParams(strings.TrimSpace(string(text))); !proper {
-		err = errEncoding
-	}
+	q, err := compute(r, func() (*asked, error) {
+		params, err := bodyParams(typ, text)
+		if err != nil {
+			return nil, err
+		}
+		params = append(params, r.params...) // those in the address count too
+		if err := params.check(sqlParams); err != nil {
+			return nil, err
+		}
+		return s.asked(r, params)
+	})
 	if err != nil {
 		return err
 	}
-	params = append(params, r.params...) // those in the address count too
-	if err := params.check(sqlParams); err != nil {
-		return err
+	return s.sql(w, r, q)
+}
+
+// bodyParams reads the parameters in a body.
+func bodyParams(typ string, text []byte) (params, error) {
+	if typ == "application/json" {
+		return jsonParams(text)
 	}
-	return s.sql(w, r, params)
+	list, proper := parseParams(strings.TrimSpace(string(text)))
+	if !proper {
+		return nil, errEncoding
+	}
+	return list, nil
 }
 
 // jsonParams reads {"q": "…", "rows": 10}.
@@ -73,33 +91,45 @@ func jsonParams(text []byte) (list params, err error) {
 	return list, nil
 }
 
-// sql answers a query.
-func (s *Server) sql(w *answer, r *request, params params) error {
-	wt := strings.ToLower(params.Get("wt"))
-	if wt == "" {
-		wt = "json"
+// asked is a query as somebody asks it.
+type asked struct {
+	params  params
+	wt      string
+	explain bool
+	plan    *query.Plan
+}
+
+// asked reads and plans a query.
+func (s *Server) asked(r *request, params params) (*asked, error) {
+	q := &asked{params: params, wt: strings.ToLower(params.Get("wt"))}
+	if q.wt == "" {
+		q.wt = "json"
 	}
-	if _, ok := formats[wt]; !ok {
-		return belfry.Errorf(belfry.BadParameter, "wt must be json, csv or ndjson, got %q", params.Get("wt"))
+	if _, ok := formats[q.wt]; !ok {
+		return nil, belfry.Errorf(belfry.BadParameter, "wt must be json, csv or ndjson, got %q", params.Get("wt"))
 	}
-	explain, err := params.flag("explain")
-	if err != nil {
-		return err
+	var err error
+	if q.explain, err = params.flag("explain"); err != nil {
+		return nil, err
 	}
-	if wt, err = safeForm(params, wt); err != nil {
-		return err
+	if q.wt, err = safeForm(params, q.wt); err != nil {
+		return nil, err
 	}
 	partial, err := params.flag("partial")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	plan, err := s.plan(r.Context(), r.scope(), params)
-	if err != nil {
-		return err
+	if q.plan, err = s.plan(r.ctx(), r.scope(), params); err != nil {
+		return nil, err
 	}
 	if partial {
-		plan.Partial = new(query.Partial)
+		q.plan.Partial = new(query.Partial)
 	}
+	return q, nil
+}
+
+// sql answers a query.
+func (s *Server) sql(w *answer, r *request, q *asked) (err error) {
 	place, took := s.take(r, &s.queries, r.limits.Queries)
 	if !took {
 		return belfry.Errorf(belfry.RateLimited, "%d queries run already and none ended in time; try again shortly", r.limits.Queries)
@@ -109,10 +139,10 @@ func (s *Server) sql(w *answer, r *request, params params) error {
 	r.place = place
 	clock, cancel := newStopwatch(r.ctx(), r.limits.QueryTime)
 	defer cancel()
-	if explain {
-		err = s.explain(clock, w, r, wt, plan)
+	if q.explain {
+		err = s.explain(clock, w, r, q)
 	} else {
-		err = s.answer(clock, w, r, params, wt, plan)
+		err = s.answer(clock, w, r, q)
 	}
 	if err != nil && errors.Is(clock.Err(), context.DeadlineExceeded) && belfry.CodeOf(err) != belfry.StorageUnavailable { // whatever an engine calls it
 		return belfry.Errorf(belfry.Overloaded, "the query took longer than %s; ask for a shorter span or fewer items", r.limits.QueryTime)
@@ -133,19 +163,20 @@ func safeForm(params params, wt string) (string, error) {
 }
 
 // answer runs the plan and sends its rows. While the client takes them, the time of the query stands still.
-func (s *Server) answer(clock *stopwatch, w *answer, r *request, params params, wt string, plan *query.Plan) (err error) {
+func (s *Server) answer(clock *stopwatch, w *answer, r *request, q *asked) (err error) {
+	plan := q.plan
 	done, began := s.meter.queries.begin(plan.Collection.Name), s.Now()
 	count := 0
 	defer func() {
 		done(count, w.gone, clock, err)
-		s.noteQuery(r, params, began, count, err)
+		s.noteQuery(r, q.params, began, count, err)
 	}()
 	rows, err := s.Source(plan.Collection).Select(clock, plan)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	count, err = s.stream(clock, w, r, wt, plan.Limit, rows, plan.Partial)
+	count, err = s.stream(clock, w, r, q.wt, plan.Limit, rows, plan.Partial)
 	return err
 }
 

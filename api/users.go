@@ -11,22 +11,25 @@ import (
 // Accounts is what administrators do with users and customers, and people with their own account. Passwords are given in
 // clear, and checked there; an empty one is made at random, and given back.
 type Accounts interface {
-	CreateUser(ctx context.Context, who Caller, u UserWish) (made string, err error)
-	ChangeUser(ctx context.Context, who Caller, u UserWish) error
+	CreateUser(ctx context.Context, who Caller, u UserWish, hashing Hashing) (made string, err error)
+	ChangeUser(ctx context.Context, who Caller, u UserWish, hashing Hashing) error
 	RemoveUser(ctx context.Context, who Caller, name string) (status int, body []byte, err error)
 
 	// ChangePassword answers a wrong old password with the code InvalidLogin.
-	ChangePassword(ctx context.Context, l meta.Login, old, password string) error
+	ChangePassword(ctx context.Context, l meta.Login, old, password string, hashing Hashing) error
 	LogOutEverywhere(belfry.Hash) error
 	// EndSession ends one session of a user of the caller's customer, by the id with which it is shown.
 	EndSession(ctx context.Context, who Caller, user, id string) (status int, body []byte, err error)
 	SwitchCustomer(hash belfry.Hash, customer string) error
 
-	CreateCustomer(ctx context.Context, who Caller, name, password string) (made string, err error)
+	CreateCustomer(ctx context.Context, who Caller, name, password string, hashing Hashing) (made string, err error)
 	RemoveCustomer(ctx context.Context, who Caller, name string) (status int, body []byte, err error)
 	// SetGrants says what a customer may listen on, each HOST:PORT or HOST:PORT-PORT.
 	SetGrants(ctx context.Context, who Caller, name string, listen []string) error
 }
+
+// Hashing runs f, which hashes passwords, as soon as there is a processor for it. The error says that f was not run.
+type Hashing func(f func()) error
 
 // UserWish is a user as an administrator wants it; what is empty stays as it is.
 type UserWish struct {
@@ -81,11 +84,7 @@ func (s *Server) createUser(w *answer, r *request) error {
 	if mask(u.Name) != u.Name {
 		return belfry.Errorf(belfry.BadParameter, "a user must not be named like a key: the name is shown to others; choose another")
 	}
-	var made string
-	err = s.hashing(r, func() (err error) {
-		made, err = s.Accounts.CreateUser(r.ctx(), r.caller(), u)
-		return err
-	})
+	made, err := s.Accounts.CreateUser(r.ctx(), r.caller(), u, s.hashing(r))
 	if err != nil {
 		return wholeRequest(err)
 	}
@@ -114,8 +113,7 @@ func (s *Server) changeUser(w *answer, r *request) error {
 	case u.Password != "" && r.home == r.customer && r.login.User.Name == u.Name:
 		return belfry.Errorf(belfry.BadParameter, "this is your own password; change it with PUT /api/session, which asks for the old one")
 	}
-	err := s.hashing(r, func() error { return s.Accounts.ChangeUser(r.ctx(), r.caller(), u) })
-	if err != nil {
+	if err := s.Accounts.ChangeUser(r.ctx(), r.caller(), u, s.hashing(r)); err != nil {
 		return noSuch("user", u.Name, err)
 	}
 	s.showUser(w, r, http.StatusOK, u.Name, "")
@@ -152,8 +150,16 @@ func noRepeat(r *request) error {
 	return belfry.Errorf(belfry.BadParameter, "this takes no Idempotency-Key: its answer may hold a password, and is therefore not kept; to try again, remove the name and create it anew")
 }
 
-// hashing runs what hashes a password: so few at a time as logins, since each takes a core for a while.
-func (s *Server) hashing(r *request, f func() error) error { return s.checking(r, true, f) }
+// hashing hashes passwords in the customer's turns to compute, and no more of them at a time than logins. Who has no turn holds no
+// place of the logins, so that a customer leaves places to others.
+func (s *Server) hashing(r *request) Hashing {
+	return func(f func()) error {
+		_, err := compute(r, func() (struct{}, error) {
+			return struct{}{}, s.checking(r, true, func() error { f(); return nil })
+		})
+		return err
+	}
+}
 
 // caller is who asks, for a change that is not remembered.
 func (r *request) caller() Caller {

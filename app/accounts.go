@@ -136,18 +136,26 @@ func (a *accounts) SwitchCustomer(hash belfry.Hash, customer string) error {
 }
 
 // ChangePassword checks the old password like a login, and then sets the new one.
-func (a *accounts) ChangePassword(_ context.Context, l meta.Login, old, password string) error {
+func (a *accounts) ChangePassword(_ context.Context, l meta.Login, old, password string, hashing api.Hashing) error {
 	if l.User.Subject != "" {
 		return belfry.Errorf(belfry.NotAllowed, "you log in through the OpenID Connect provider and have no password here")
 	}
-	if !a.right(&l.User, old) {
+	var right bool
+	if err := hashing(func() { right = a.right(&l.User, old) }); err != nil {
+		return err
+	}
+	if !right {
 		a.refused(l.Customer, l.User.Name)
 		return belfry.Errorf(belfry.InvalidLogin, "the old password is wrong")
 	}
 	if err := checkPassword(l.User.Name, password); err != nil {
 		return err
 	}
-	err := a.seq.ChangePassword(l, HashPassword(password))
+	var hash string
+	if err := hashing(func() { hash = HashPassword(password) }); err != nil {
+		return err
+	}
+	err := a.seq.ChangePassword(l, hash)
 	if errors.Is(err, ingest.ErrNoUser) {
 		return errWrong()
 	}

@@ -11,7 +11,7 @@ import (
 // What administrators do with users and customers by HTTP.
 
 // CreateUser makes a user. Without a password one is made at random, and given back.
-func (a *accounts) CreateUser(_ context.Context, who api.Caller, wish api.UserWish) (made string, err error) {
+func (a *accounts) CreateUser(_ context.Context, who api.Caller, wish api.UserWish, hashing api.Hashing) (made string, err error) {
 	u := belfry.User{Name: wish.Name}
 	if !u.SetRole(wish.Role) {
 		return "", errRole(who, wish.Role)
@@ -26,7 +26,9 @@ func (a *accounts) CreateUser(_ context.Context, who api.Caller, wish api.UserWi
 	if err != nil {
 		return "", err
 	}
-	u.Password = HashPassword(password)
+	if err := hashing(func() { u.Password = HashPassword(password) }); err != nil {
+		return "", err
+	}
 	return made, a.seq.CreateUser(who.Customer, u, who.Name)
 }
 
@@ -49,7 +51,7 @@ func errRole(who api.Caller, role string) error {
 }
 
 // ChangeUser gives a user another role, another password, other views, or several of them.
-func (a *accounts) ChangeUser(_ context.Context, who api.Caller, wish api.UserWish) error {
+func (a *accounts) ChangeUser(_ context.Context, who api.Caller, wish api.UserWish, hashing api.Hashing) error {
 	if wish.Role != "" && !new(belfry.User).SetRole(wish.Role) {
 		return errRole(who, wish.Role)
 	}
@@ -58,7 +60,9 @@ func (a *accounts) ChangeUser(_ context.Context, who api.Caller, wish api.UserWi
 		if err := checkPassword(wish.Name, wish.Password); err != nil {
 			return err
 		}
-		to.Password = HashPassword(wish.Password)
+		if err := hashing(func() { to.Password = HashPassword(wish.Password) }); err != nil {
+			return err
+		}
 	}
 	return a.seq.ChangeUser(who.Customer, wish.Name, to, who.Level == belfry.LevelInstance, who.Name)
 }
@@ -68,11 +72,15 @@ func (a *accounts) RemoveUser(ctx context.Context, who api.Caller, name string) 
 }
 
 // CreateCustomer makes a customer with an administrator.
-func (a *accounts) CreateCustomer(_ context.Context, who api.Caller, name, password string) (made string, err error) {
+func (a *accounts) CreateCustomer(_ context.Context, who api.Caller, name, password string, hashing api.Hashing) (made string, err error) {
 	if password, made, err = choosePassword(ingest.AdminUser, password); err != nil {
 		return "", err
 	}
-	_, err = a.seq.CreateCustomerWith(name, HashPassword(password), actingName(who.Name))
+	var hash string
+	if err := hashing(func() { hash = HashPassword(password) }); err != nil {
+		return "", err
+	}
+	_, err = a.seq.CreateCustomerWith(name, hash, actingName(who.Name))
 	return made, err
 }
 

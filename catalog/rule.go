@@ -3,7 +3,6 @@ package catalog
 import (
 	"fmt"
 	"hash/fnv"
-	"slices"
 
 	"belfry"
 )
@@ -23,13 +22,15 @@ func (c *Class) Rules() []Rule { return c.rules }
 
 // rulesOf lists thresholds by indicator, each indicator's in the order in which they were written.
 func rulesOf(indicators []Indicator) (rules []Rule) {
+	seen := map[uint64]bool{}
 	for i := range indicators {
 		ind := &indicators[i]
 		for _, th := range ind.Thresholds {
 			key := ruleKey(ind, th)
-			if slices.ContainsFunc(rules, func(r Rule) bool { return r.Key == key }) {
+			if seen[key] {
 				continue // said twice
 			}
+			seen[key] = true
 			rules = append(rules, Rule{Key: key, N: ind.N, Name: ind.Name, Unit: ind.Unit, Threshold: th})
 		}
 	}

@@ -59,15 +59,15 @@ func (s *Supervisor) Try(ctx context.Context, scope belfry.Scope, resource strin
 	if err != nil {
 		return nil, err
 	}
-	t, err := readTrial(body)
-	if err != nil {
-		return nil, err
-	}
 	done, err := s.trials.begin(ctx, scope.Customer, &s.env.scripts)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
+	t, err := readTrial(body) // in turn, since it may be long
+	if err != nil {
+		return nil, err
+	}
 	out, err := s.kinds[task.Kind].try(ctx, s.env, task, t)
 	if err != nil {
 		return nil, err

@@ -114,7 +114,11 @@ func (d *Demo) pictures() error {
 		if err != nil {
 			return err
 		}
-		if _, _, err := d.Seq.PutPicture(d.sender("demo"), name, image); err != nil {
+		p, err := ingest.ReadPicture(d.sender("demo"), name, image)
+		if err != nil {
+			return fmt.Errorf("sample picture %s: %w", name, err)
+		}
+		if _, _, err := d.Seq.PutPicture(d.sender("demo"), p, image); err != nil {
 			return fmt.Errorf("sample picture %s: %w", name, err)
 		}
 	}

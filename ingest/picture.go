@@ -19,26 +19,30 @@ const (
 	maxAllPictures = 64 << 20 // bytes of all of them together
 )
 
-// PutPicture keeps a picture under a name; result is created, updated or unchanged.
-func (s *Sequencer) PutPicture(who Sender, name string, image []byte) (result string, p *belfry.Picture, err error) {
+// ReadPicture checks an image that is to be kept under a name.
+func ReadPicture(who Sender, name string, image []byte) (*belfry.Picture, error) {
 	if bad := checkName("name", name); bad != nil {
-		return "", nil, belfry.Errorf(belfry.BadParameter, "picture: %s", bad.Message)
+		return nil, belfry.Errorf(belfry.BadParameter, "picture: %s", bad.Message)
 	}
 	kind, err := readImage(image)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	sum := sha256.Sum256(image) // here, where only the one who sends it waits
-	next := &belfry.Picture{
+	return &belfry.Picture{
 		Name: name, Type: kind.mediaType, Hash: hex.EncodeToString(sum[:]), Size: int64(len(image)),
 		Width: kind.width, Height: kind.height, Creator: who.Name,
-	}
+	}, nil
+}
+
+// PutPicture keeps a picture that was read from an image; result is created, updated or unchanged.
+func (s *Sequencer) PutPicture(who Sender, next *belfry.Picture, image []byte) (result string, p *belfry.Picture, err error) {
 	err = s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) (err error) {
 		result, err = t.putPicture(who, next, image)
 		return err
 	}})
 	if result == classUnchanged {
-		next = s.cfg.Tree.PictureNamed(who.Customer, name)
+		next = s.cfg.Tree.PictureNamed(who.Customer, next.Name)
 	}
 	return result, next, err
 }

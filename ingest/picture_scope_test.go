@@ -13,7 +13,11 @@ func TestLimitedPictures(t *testing.T) {
 	put := func(by Sender, name string) {
 		t.Helper()
 		image := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 2"><title>` + name + `</title></svg>`
-		if _, _, err := b.PutPicture(by, name, []byte(image)); err != nil {
+		p, err := ReadPicture(by, name, []byte(image))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := b.PutPicture(by, p, []byte(image)); err != nil {
 			t.Fatal(err)
 		}
 	}

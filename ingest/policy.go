@@ -21,11 +21,7 @@ const (
 )
 
 // PutPolicy sets a policy. From then on it counts, and what it covers shows at once what follows from it.
-func (s *Sequencer) PutPolicy(who Sender, text *catalog.PolicyText) (result string, p *catalog.Policy, err error) {
-	next, err := s.readPolicy(who.Customer, text)
-	if err != nil {
-		return "", nil, err
-	}
+func (s *Sequencer) PutPolicy(who Sender, next *meta.Policy) (result string, err error) {
 	var rest []string
 	err = s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) (err error) {
 		result, rest, err = t.putPolicy(who, next)
@@ -34,12 +30,12 @@ func (s *Sequencer) PutPolicy(who Sender, text *catalog.PolicyText) (result stri
 	if err == nil {
 		err = s.reassessAll(who.Customer, rest)
 	}
-	return result, next.Policy, err
+	return result, err
 }
 
-// readPolicy finds out what a text means now. It is done before the sequencer's turn, since a mistake in the text is told
+// ReadPolicy finds out what a text means now. It is done before the sequencer's turn, since a mistake in the text is told
 // with its line, and to find that takes time.
-func (s *Sequencer) readPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*meta.Policy, error) {
+func (s *Sequencer) ReadPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*meta.Policy, error) {
 	kind, name, resource := text.Item()
 	classes := map[string]*catalog.Class{}
 	var n *meta.Node

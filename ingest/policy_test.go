@@ -27,10 +27,19 @@ func policyText(t testing.TB, name, text string) *catalog.PolicyText {
 	return p
 }
 
+// putPolicy reads and sets a policy.
+func (b *bench) putPolicy(text *catalog.PolicyText) (result string, err error) {
+	p, err := b.ReadPolicy(b.who.Customer, text)
+	if err != nil {
+		return "", err
+	}
+	return b.PutPolicy(b.who, p)
+}
+
 // policy sets a policy and gives the result, or the code of the error.
 func (b *bench) policy(t testing.TB, name, text string) string {
 	t.Helper()
-	result, _, err := b.PutPolicy(b.who, policyText(t, name, text))
+	result, err := b.putPolicy(policyText(t, name, text))
 	if err != nil {
 		return string(belfry.CodeOf(err))
 	}
@@ -196,7 +205,7 @@ func TestPolicyRefused(t *testing.T) {
 	f := func(name, text, want string) {
 		t.Helper()
 		before := len(b.records)
-		_, _, err := b.PutPolicy(b.who, policyText(t, name, text))
+		_, err := b.putPolicy(policyText(t, name, text))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", text, err, want)
 		}
@@ -244,7 +253,7 @@ func TestPolicyLimit(t *testing.T) {
 	}
 	f := func(name, item, want string) {
 		t.Helper()
-		if _, _, err := b.PutPolicy(b.who, policyText(t, name, says("view", item, "", 1))); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := b.putPolicy(policyText(t, name, says("view", item, "", 1))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s on %s: %v", name, item, err)
 		}
 	}
@@ -574,7 +583,7 @@ func TestPolicyNotStored(t *testing.T) {
 	}
 	put := func(name, text string) func() error {
 		return func() error {
-			_, _, err := b.PutPolicy(b.who, policyText(t, name, text))
+			_, err := b.putPolicy(policyText(t, name, text))
 			return err
 		}
 	}

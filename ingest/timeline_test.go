@@ -131,11 +131,15 @@ func (l *story) policy(text string) error {
 			l.stage.run(func() { _, _, err = l.stage.DeletePolicy(context.Background(), l.stage.who, name, Repeat{}) })
 			return err
 		}
-		p, err := catalog.ReadPolicy(name, []byte(def))
+		text, err := catalog.ReadPolicy(name, []byte(def))
 		if err != nil {
 			return err
 		}
-		l.stage.run(func() { _, _, err = l.stage.PutPolicy(l.stage.who, p) })
+		p, err := l.stage.ReadPolicy(l.stage.who.Customer, text)
+		if err != nil {
+			return err
+		}
+		l.stage.run(func() { _, err = l.stage.PutPolicy(l.stage.who, p) })
 		return err
 	})
 }

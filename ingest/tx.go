@@ -288,8 +288,13 @@ func (t *tx) encodeClasses() {
 		if d.Body, err = def.MarshalJSON(); err != nil {
 			panic(err) // a class holds nothing that JSON cannot express
 		}
-		if !def.Inferred {
-			d.Value = nil // what others wrote is read back the way a restart reads it
+		if def.Inferred {
+			continue
+		}
+		// What others wrote is read back the way a restart reads it; here, while the tree is not locked.
+		d.Value = nil
+		if read, err := catalog.ParseClass(d.Body); err == nil { // else applying it tells the fault
+			d.Value = read
 		}
 	}
 }
