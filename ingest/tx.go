@@ -276,7 +276,8 @@ func (t *tx) define(def *catalog.Class) *meta.Class {
 }
 
 // encodeClasses gives class documents their bodies. It runs once per record, because the rows of a body define an
-// inferred class again with every indicator they add to it.
+// inferred class again with every indicator they add to it. The definitions are not read back from them: that takes milliseconds in the
+// sequencer, and catalog.FuzzClass shows that a restart reads the same.
 func (t *tx) encodeClasses() {
 	for i := range t.rec.Docs {
 		d := &t.rec.Docs[i]
@@ -287,14 +288,6 @@ func (t *tx) encodeClasses() {
 		var err error
 		if d.Body, err = def.MarshalJSON(); err != nil {
 			panic(err) // a class holds nothing that JSON cannot express
-		}
-		if def.Inferred {
-			continue
-		}
-		// What others wrote is read back the way a restart reads it; here, while the tree is not locked.
-		d.Value = nil
-		if read, err := catalog.ParseClass(d.Body); err == nil { // else applying it tells the fault
-			d.Value = read
 		}
 	}
 }
