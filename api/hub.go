@@ -256,12 +256,13 @@ func (h *Hub) listen(s belfry.Scope, l *Limits, cut func()) (*listener, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f, streams := h.feedOf(s)
+	reserve, few := aside(l.AllStreams)
 	switch {
 	case h.closed:
 		return nil, belfry.Errorf(belfry.Overloaded, "the server is stopping; try again in a moment")
 	case streams >= l.Streams:
 		return nil, belfry.Errorf(belfry.RateLimited, "%d streams are open, as many as a customer may have; end one, or let several users share one", l.Streams)
-	case len(h.streams) >= l.AllStreams:
+	case len(h.streams) >= l.AllStreams && (streams >= few || len(h.streams) >= l.AllStreams+reserve):
 		return nil, belfry.Errorf(belfry.Overloaded, "as many streams are open as the service can serve; try again later")
 	}
 	if f == nil {

@@ -330,6 +330,9 @@ func TestStreamLimits(t *testing.T) {
 	f(1, belfry.RateLimited)
 	f(2, "")
 	f(2, belfry.Overloaded)
+	aside := f(3, "") // it has none
+	f(4, belfry.Overloaded)
+	aside.leave()
 	first.leave()
 	f(1, "")
 	cut := 0
