@@ -13,6 +13,7 @@
 //	DIR/manifest                             which files there must be
 //	DIR/objectdata.hour/2026-11.duckdb       summaries, where the collection has some: tables rows, made and position
 //	DIR/removed.duckdb                       the names of removed items, by id
+//	DIR/removed.mark                         how far that file must have come
 //	memory                                   table live: the names of the others; view item: of all
 //
 // One engine runs, with its main database in memory and the files attached to it as they are needed. Rows carry the

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"belfry"
@@ -23,7 +24,7 @@ import (
 // so its row in the file belongs to a batch that the view does not show yet; the transaction that deletes it from the
 // other table shows the batch.
 //
-// The file follows from the metadata. When it is missing or cannot be read, it is made anew. When it cannot be made
+// The file follows from the metadata. When it is missing or cannot be read, or does not have all names (see namesMark), it is made anew. When it cannot be made
 // either, the names are kept in memory until the next start: whatever is wrong with the folder is for the writing of rows
 // to tell.
 type removedNames struct {
@@ -32,6 +33,7 @@ type removedNames struct {
 	log   *slog.Logger
 	batch int64 // the last that is shown
 	added int   // rows since the file was folded
+	mark  namesMark
 }
 
 const (
@@ -127,12 +129,18 @@ func (r *removedNames) attach(ctx context.Context, c *conn) error {
 			return err
 		}
 	}
-	n, err := lookAtNames(ctx, c, removedDatabase)
-	if err != nil || n > 0 {
+	mark, err := lookAtNames(ctx, c, removedDatabase)
+	if err != nil {
 		return err
 	}
+	if mark != nil {
+		r.mark = *mark
+		return mark.check(filepath.Dir(r.path))
+	}
+	r.mark = newNamesMark()
 	err = transact(ctx, c, func() error { // the table is there with all its rows, or not at all
-		if err := c.exec(ctx, createRemoved(removedTable)); err != nil {
+		err := errors.Join(c.exec(ctx, createRemoved(removedTable)), r.mark.create(ctx, c))
+		if err != nil {
 			return err
 		}
 		return r.fill(func(b *belfry.Batch) error {
@@ -143,26 +151,32 @@ func (r *removedNames) attach(ctx context.Context, c *conn) error {
 			return addItemsTo(c, removedDatabase, "item", removedColumns(), []piece{{b, rows}}, 1)
 		})
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = c.exec(ctx, "CHECKPOINT "+removedDatabase)
 	}
-	return c.exec(ctx, "CHECKPOINT "+removedDatabase)
+	if err == nil {
+		err = r.writeMark()
+	}
+	return err
 }
 
-var errNoNames = errors.New("it does not hold the names of removed items")
+// errNames is that of a file which can be read and is not the right one.
+var errNames = errors.New("it does not hold the names of removed items")
 
-// lookAtNames is how many tables an attached file has. If it has some, the one with the names must be among them.
-func lookAtNames(ctx context.Context, c *conn, alias string) (tables uint64, err error) {
+// lookAtNames gives the mark of an attached file; nil when the file has no tables yet. If it has some, those of the names must be among them.
+func lookAtNames(ctx context.Context, c *conn, alias string) (*namesMark, error) {
 	text := "SELECT count(*) FROM duckdb_tables() WHERE database_name = '" + alias + "'"
-	tables, err = c.number(ctx, text)
+	tables, err := c.number(ctx, text)
 	if err != nil || tables == 0 {
-		return tables, err
+		return nil, err
 	}
-	if n, err := c.number(ctx, text+" AND table_name = 'item'"); err != nil || n == 0 {
-		return tables, cmp.Or(err, errNoNames)
+	if n, err := c.number(ctx, text+" AND table_name IN ('item', 'mark')"); err != nil || n != 2 {
+		return nil, cmp.Or(err, errNames)
 	}
-	_, err = c.number(ctx, "SELECT coalesce(max(batch), 0) FROM "+alias+".main.item")
-	return tables, err
+	if _, err := c.number(ctx, "SELECT coalesce(max(batch), 0) FROM "+alias+".main.item"); err != nil {
+		return nil, err
+	}
+	return readNamesMark(ctx, c, alias)
 }
 
 func createRemoved(table string) string {
@@ -183,8 +197,15 @@ func (r *removedNames) add(ctx context.Context, c *conn, pieces []piece) error {
 		if err := deleteItems(ctx, c, removedTable, ids); err != nil { // of an attempt that failed, or before a restart
 			return err
 		}
-		return addItemsTo(c, removedDatabase, "item", removedColumns(), pieces, r.batch+1)
+		if err := addItemsTo(c, removedDatabase, "item", removedColumns(), pieces, r.batch+1); err != nil {
+			return err
+		}
+		return r.mark.advance(ctx, c)
 	})
+	if err == nil {
+		r.mark.count++
+		err = r.writeMark()
+	}
 	if r.added += len(ids); err == nil && r.added >= foldRemoved {
 		err = r.fold(ctx, c)
 	}
@@ -285,6 +306,7 @@ func (s *Store) eraseNames(ctx context.Context, customers []belfry.CustomerID) e
 	for _, text := range []string{
 		"ATTACH " + quoteText(copied) + " AS " + other,
 		"CREATE TABLE " + other + ".main.item AS SELECT * FROM " + removedTable + " WHERE NOT (" + among + ")",
+		"CREATE TABLE " + other + ".main.mark AS SELECT * FROM " + removedMark,
 		"CHECKPOINT " + other, "DETACH " + other, "CHECKPOINT " + removedDatabase,
 	} {
 		if err := s.writer.exec(ctx, text); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/catalog"
 )
 
 // TestNamesCannotBeStored opens a store in whose folder the file of removed names can neither be read nor made. All else goes on.
@@ -64,5 +65,74 @@ func TestRemovedItemsInPages(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) || count > removedPage {
 		t.Errorf("%d items after the end, %v", count, err)
+	}
+}
+
+// TestNamesWithoutLog kills a store that has the newest names of removed items only in the log of the file, and damages the log, or puts
+// an older copy of the file in its place. The next start has all names.
+func TestNamesWithoutLog(t *testing.T) {
+	names := func(first, n int) *belfry.Batch {
+		b := &belfry.Batch{Collection: belfry.Dimension, Customer: 1, Columns: []belfry.Column{
+			{Name: belfry.ItemColumn},
+			{Name: "kind"},
+			{Name: belfry.RemovedColumn},
+			{Name: belfry.PlaceColumn},
+			{Name: "object"},
+			{Name: "resource"},
+			{Name: "view"},
+			{Name: "class"},
+			{Name: "ip"},
+			{Name: "host"},
+		}}
+		for i := range n {
+			b.Times = append(b.Times, 1)
+			for at, v := range []int64{int64(first + i), int64(belfry.KindObject), 1, 1} {
+				b.Columns[at].Ints = append(b.Columns[at].Ints, v)
+			}
+			for at := range b.Columns[4:] {
+				b.Columns[4+at].Texts = append(b.Columns[4+at].Texts, fmt.Sprintf("o%d", first+i))
+			}
+		}
+		return b
+	}
+	cat, err := catalog.Load()
+	must(t, err)
+	base := t.TempDir()
+	s := openWith(t, base)
+	must(t, s.items.apply(t.Context(), s.writer, []*belfry.Batch{names(1, 10)}))
+	must(t, s.items.removed.fold(t.Context(), s.writer))
+	older := copyDir(t, base)
+	must(t, s.items.apply(t.Context(), s.writer, []*belfry.Batch{names(11, 20)}))
+	for name, change := range map[string]func(path string){
+		"whole":   func(string) {},
+		"removed": func(path string) { must(t, os.Remove(path+".wal")) },
+		"cut":     func(path string) { must(t, os.Truncate(path+".wal", 100)) },
+		"random":  func(path string) { write(t, path+".wal", []byte("not a log")) },
+		"older copy": func(path string) {
+			must(t, unlink(path))
+			content, err := os.ReadFile(filepath.Join(older, removedFile))
+			must(t, err)
+			write(t, path, content)
+		},
+		"link": func(path string) {
+			must(t, os.Rename(path, path+".real"))
+			must(t, os.Symlink(path+".real", path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := copyDir(t, base)
+			change(filepath.Join(dir, removedFile))
+			s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, Removed: func(add func(*belfry.Batch) error) error { return add(names(1, 30)) }})
+			must(t, err)
+			defer s.Close()
+			n, err := s.writer.number(t.Context(), "SELECT count(DISTINCT object) FROM "+itemTable)
+			if err != nil || n != 30 {
+				t.Errorf("%d names, %v; want 30", n, err)
+			}
+			must(t, s.Close())
+			if problems := verify(t, dir); len(problems) != 0 {
+				t.Errorf("afterwards: %+v", problems)
+			}
+		})
 	}
 }

@@ -340,8 +340,8 @@ func (v *verifying) removedNames(ctx context.Context) error {
 		return ctx.Err()
 	case shortOfMemory(err):
 		v.Unread = append(v.Unread, Problem{File: removedFile, Problem: "not read: there is too little memory for it", Remedy: "It may well be whole. Run verify again where there is more memory."})
-	case errors.Is(err, errNoNames):
-		add("damaged: "+errNoNames.Error(), remedy)
+	case errors.Is(err, errNames):
+		add("damaged: "+err.Error(), remedy)
 	default:
 		if why := damageAtOpen(path, err); why != "" {
 			add("damaged: "+why, remedy)
@@ -359,7 +359,11 @@ func (v *verifying) readNames(ctx context.Context, path string) (remedy string, 
 		return remedyNames, err
 	}
 	defer func() { err = errors.Join(err, v.conn.exec(context.WithoutCancel(ctx), "DETACH "+alias)) }()
-	if n, err := lookAtNames(ctx, v.conn, alias); err != nil || n == 0 {
+	mark, err := lookAtNames(ctx, v.conn, alias)
+	if err == nil && mark != nil {
+		err = mark.check(v.dir)
+	}
+	if err != nil || mark == nil {
 		return remedyNames, err
 	}
 	var sums []string

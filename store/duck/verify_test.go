@@ -170,6 +170,16 @@ func TestVerifyRemovedNames(t *testing.T) {
 		must(t, err)
 		write(t, path, content)
 	})
+	f("without its mark", "removed.mark cannot be read", restart, func(path string) { must(t, os.Remove(filepath.Join(filepath.Dir(path), namesMarkFile))) })
+	f("with a damaged mark", "removed.mark is damaged", restart, func(path string) { write(t, filepath.Join(filepath.Dir(path), namesMarkFile), junk[:50]) })
+	f("of another instance", "of this instance", restart, func(path string) {
+		other := t.TempDir()
+		must(t, openWith(t, other).Close())
+		must(t, unlink(path))
+		content, err := os.ReadFile(filepath.Join(other, removedFile))
+		must(t, err)
+		write(t, path, content)
+	})
 	f("block of names", "damaged", remove, func(path string) {
 		content, err := os.ReadFile(path)
 		must(t, err)
