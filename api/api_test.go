@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -546,6 +547,29 @@ func TestInternalAfterSomeRows(t *testing.T) {
 	if !strings.Contains(r.log.String(), "secret detail") {
 		t.Error("the log does not say why")
 	}
+}
+
+// TestDefinitionsGiveWay: classes and policies count as items that are created, by their length, before they are parsed; after the wait the
+// rights are looked up again.
+func TestDefinitionsGiveWay(t *testing.T) {
+	h := newBulkHouse(t)
+	who := h.enter("admin")
+	var got []int
+	h.GiveWay = func(_ context.Context, c belfry.CustomerID, items int) error {
+		if c != 1 {
+			t.Errorf("customer %d waits", c)
+		}
+		got = append(got, items)
+		return nil
+	}
+	long := strings.Repeat(" ", 100*definitionItem)
+	h.want(400, "bad_json", "PUT", "/api/classes/x", "no JSON"+long, who, "Content-Type: application/json")
+	h.want(400, "bad_json", "PUT", "/api/policies/x", "no JSON"+long, who, "Content-Type: application/json")
+	if !slices.Equal(got, []int{100, 100}) {
+		t.Errorf("counted %v", got)
+	}
+	h.GiveWay = func(context.Context, belfry.CustomerID, int) error { h.must(h.seq.LogOut(hashIn(who))); return nil }
+	h.want(401, "invalid_key", "PUT", "/api/classes/x", "{}"+long, who)
 }
 
 // TestActive: whoever is served counts as active, whatever is asked for; nobody else does.

@@ -131,12 +131,29 @@ func readKind[T any](w *answer, r *request, what, example string, parse func(tex
 	if err != nil {
 		return def, tooLong(err, what)
 	}
+	if err := r.giveWay(len(text) / definitionItem); err != nil {
+		return def, err
+	}
 	return compute(r, func() (T, error) {
 		if typ == "application/json" && r.Header.Get("Content-Type") != "" && !json.Valid(text) {
 			return def, belfry.Errorf(belfry.BadJSON, "the body is not JSON, as in %s; for YAML send Content-Type: application/yaml", example)
 		}
 		return parse(text)
 	})
+}
+
+// definitionItem is how many bytes of a definition count as an item that is created: the sequencer writes, keeps and applies them.
+const definitionItem = 64
+
+// giveWay waits until the customer may create so much.
+func (r *request) giveWay(items int) error {
+	if r.server.GiveWay == nil || items == 0 {
+		return nil
+	}
+	if err := r.server.GiveWay(r.ctx(), r.customer, items); err != nil {
+		return err
+	}
+	return r.stillMay()
 }
 
 // asParameter gives an error of the catalog the code of a whole request.

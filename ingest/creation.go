@@ -70,6 +70,12 @@ func (s *Sequencer) giveWay(ctx context.Context, c belfry.CustomerID, items int)
 	return 0, nil
 }
 
+// GiveWay counts items to the customer, if others are at work, and waits as long as the customer has created too many.
+func (s *Sequencer) GiveWay(ctx context.Context, c belfry.CustomerID, items int) error {
+	_, err := s.giveWay(ctx, c, items)
+	return err
+}
+
 // created settles what was booked for a turn, by what it has created.
 func (s *Sequencer) created(c belfry.CustomerID, booked, items int) {
 	if booked > 0 {
