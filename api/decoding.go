@@ -18,7 +18,7 @@ type decoding struct {
 	customer belfry.CustomerID
 	has      bool         // a turn
 	last     bool         // it has one for the last bytes, too, until pause
-	valid    func() error // says at the end why the body must not be applied
+	valid    func() error // says at the end, and after each wait for a turn, why the body must not be applied
 }
 
 func (d *decoding) Read(p []byte) (int, error) {
@@ -32,8 +32,14 @@ func (d *decoding) Read(p []byte) (int, error) {
 	if err != nil && (n == 0 || !d.last) {
 		return n, err
 	}
+	if d.has = d.turns.try(d.customer, processorShare()); d.has {
+		return n, err
+	}
 	if d.has = d.turns.enter(d.ctx, d.customer, processorShare()); !d.has {
 		return 0, belfry.Errorf(belfry.Overloaded, "too many bodies of this customer wait to be decoded; send it again shortly")
+	}
+	if err := d.valid(); err != nil {
+		return 0, err
 	}
 	return n, err
 }

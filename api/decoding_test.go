@@ -2,13 +2,16 @@ package api
 
 import (
 	"context"
+	"errors"
 	"io"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
 
 	"belfry"
+	"belfry/ingest"
 )
 
 // TestDecodingInTurns: as many bodies of a customer are decoded at a time as there are turns; one that waits for its client
@@ -73,6 +76,77 @@ func TestDecodingEnds(t *testing.T) {
 		t.Error(err)
 	}
 	d.pause()
+}
+
+// TestCustomerRemovedBeforeTurn: a body that waits for its turn while its customer is removed is refused.
+func TestCustomerRemovedBeforeTurn(t *testing.T) {
+	f := func(params, header string) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			h := newBulkHouse(t)
+			acme, err := h.seq.CreateCustomer("acme", "test")
+			h.must(err)
+			secret, err := h.seq.CreateKey(acme.ID, "agent", belfry.LevelReadWrite, 0, "test")
+			h.must(err)
+			h.want(200, "", "POST", "/api/provisioning/custom", "name\nweb01\n", "X-Api-Key: "+secret)
+			for range processorShare() {
+				h.computing.enter(t.Context(), acme.ID, processorShare())
+			}
+			r := httptest.NewRequest("POST", "/api/send"+params, strings.NewReader("type,resname,object,class,view,i1\ndata,web01,cpu,cpu,web01,1\n"))
+			r.RemoteAddr = h.peer
+			r.Header.Set("X-Api-Key", secret)
+			r.Header.Set(header, "1")
+			rec := httptest.NewRecorder()
+			go h.ServeHTTP(rec, r)
+			synctest.Wait()
+			if n := len(h.computing.doors[acme.ID].waiting); n != 1 {
+				t.Errorf("%d bodies wait for a turn", n)
+			}
+			_, _, err = h.seq.RemoveCustomerOnce(t.Context(), ingest.Sender{Scope: belfry.Whole(1), Name: "test"}, "acme", ingest.Repeat{})
+			h.must(err)
+			for range processorShare() {
+				h.computing.leave(acme.ID)
+			}
+			synctest.Wait()
+			if rec.Code != 401 || !strings.Contains(rec.Body.String(), "invalid_key") || len(h.computing.doors) != 0 {
+				t.Errorf("%s %s: answered with %d %s, %d customers compute", params, header, rec.Code, rec.Body, len(h.computing.doors))
+			}
+		})
+	}
+	f("?atomic", "X-Other")
+	f("?dryrun", "X-Other")
+	f("", "Idempotency-Key")
+}
+
+// TestRightsAfterTurn: a body whose sender loses its rights while it waits for its turn is not read any further.
+func TestRightsAfterTurn(t *testing.T) {
+	for _, last := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			g := &gate{line: workLine}
+			for range processorShare() {
+				g.enter(t.Context(), 1, processorShare())
+			}
+			revoked := belfry.Errorf(belfry.InvalidKey, "revoked")
+			var now error
+			d := &decoding{Reader: iotest.DataErrReader(strings.NewReader("abc")), turns: g, ctx: t.Context(), customer: 1, last: last, valid: func() error { return now }}
+			size := 8 // the end comes with the bytes
+			if !last {
+				size = 2
+			}
+			read := make(chan error, 1)
+			go func() {
+				_, err := d.Read(make([]byte, size))
+				read <- err
+			}()
+			synctest.Wait()
+			now = revoked
+			g.leave(1)
+			if err := <-read; !errors.Is(err, revoked) {
+				t.Errorf("last %v: %v", last, err)
+			}
+			d.pause()
+		})
+	}
 }
 
 // TestBodiesTakeTurns: the bodies that are decoded before they are applied have turns, and no others.

@@ -42,18 +42,37 @@ type place struct {
 const placeKept = 100 * time.Millisecond
 
 // rest calls f, which waits for something else than the client. Its client has done nothing wrong, so it does not take the wait of
-// another request away: while too many wait it keeps its place.
+// another request away: while too many wait it keeps its place. The error is that of f, or says that there was no place after it; who
+// cannot go on needs none.
 func (p *place) rest(f func(context.Context) error) (err error) {
 	p.rests = true
 	defer func() { p.rests = false }()
-	if lost := p.wait(func() { err = f(p.ctx) }); lost != nil {
-		return lost
+	held := p.pause(func() { err = f(p.ctx) })
+	switch {
+	case held:
+		return err
+	case p.evicted.Load():
+		return p.resume()
+	case err != nil:
+		p.waits.end(p)
+		return err
+	}
+	if err = p.resume(); err != nil && p.ctx.Err() != nil && !p.evicted.Load() {
+		return p.ctx.Err() // the client has gone
 	}
 	return err
 }
 
 // wait calls f, which waits. The error says that there was no place when it came back.
 func (p *place) wait(f func()) error {
+	if p.pause(f) {
+		return nil
+	}
+	return p.resume()
+}
+
+// pause calls f, which waits, and tells whether the place is still there.
+func (p *place) pause(f func()) (held bool) {
 	p.mu.Lock()
 	p.away = true
 	if p.timer == nil {
@@ -65,12 +84,13 @@ func (p *place) wait(f func()) error {
 	f()
 	p.timer.Stop()
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.away = false
-	held := p.held
-	p.mu.Unlock()
-	if held {
-		return nil
-	}
+	return p.held
+}
+
+// resume takes a place again after it was lost.
+func (p *place) resume() error {
 	if p.evicted.Load() { // it must not wait for a place with what it holds
 		return belfry.Errorf(belfry.Overloaded, "too many requests of this customer wait, for a client that sends or takes nothing or until the customer may create more items, and this one has waited longest; send fewer at a time and without pauses, and ask for less")
 	}

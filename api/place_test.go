@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
@@ -97,6 +98,54 @@ func TestWaitsAreLimited(t *testing.T) {
 		}
 		close(until)
 	})
+}
+
+// TestRestFails: a request that cannot go on after its wait gets the reason, although there is no place for it any more.
+func TestRestFails(t *testing.T) {
+	f := func(name string, ends func(ctx context.Context, leave func()) error, want error) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			const places = 2
+			var h hall
+			s := &Server{}
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			r := &request{Request: httptest.NewRequestWithContext(ctx, "POST", "/api/send", nil), server: s, customer: 1, limits: &Limits{Wait: time.Second, Idle: time.Minute}}
+			r.place, _ = s.take(r, &h, places)
+			start := time.Now()
+			err := r.rest(func(ctx context.Context) error {
+				time.Sleep(2 * placeKept)
+				for h.enter(ctx, 1, places) {
+					if n, _, _ := h.counts(); n == places {
+						break
+					}
+				}
+				return ends(ctx, leave)
+			})
+			if !errors.Is(err, want) || time.Since(start) > 2*time.Second || s.waits.count() != 0 {
+				t.Errorf("%s: %v after %s, %d wait", name, err, time.Since(start), s.waits.count())
+			}
+			r.place.leave()
+			if n, _, _ := h.counts(); n != places {
+				t.Errorf("%s: %d places are taken", name, n)
+			}
+		})
+	}
+	stopped := belfry.Errorf(belfry.Overloaded, "stopped")
+	f("refused", func(context.Context, func()) error { return stopped }, stopped)
+	f("the client has gone", func(ctx context.Context, leave func()) error {
+		leave()
+		<-ctx.Done()
+		return ctx.Err()
+	}, context.Canceled)
+	f("the client has gone unnoticed", func(_ context.Context, leave func()) error {
+		leave()
+		return nil
+	}, context.Canceled)
+	f("the client goes while there is no place", func(_ context.Context, leave func()) error {
+		time.AfterFunc(time.Second, leave)
+		return nil
+	}, context.Canceled)
 }
 
 // TestRestWithoutPlace: a request that waits for something else than its client has no place meanwhile. While too many wait it keeps its

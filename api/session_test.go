@@ -73,7 +73,7 @@ func newHouse(t *testing.T) *house {
 		Room:  func(context.Context, belfry.CustomerID, int) error { return nil },
 		Count: func(belfry.CustomerID) int { return 0 },
 		Limits: func() ingest.Limits {
-			return ingest.Limits{Answers: 1000, SessionAge: h.age, ChunkBytes: h.chunk, Row: 1 << 20, Columns: 100, Indicators: 100, Objects: 1000}
+			return ingest.Limits{Answers: 1000, SessionAge: h.age, ChunkBytes: h.chunk, Row: 1 << 20, Columns: 100, Indicators: 100, Objects: 1000, Retention: func(string) time.Duration { return 0 }}
 		},
 		Ready:   func() error { return nil },
 		Answers: func(_ context.Context, _ belfry.CustomerID, k string) (*belfry.Answer, error) { return answers[k], nil },

@@ -190,6 +190,9 @@ func (s *service) stop() error {
 	if s.parts.collect != nil {
 		s.parts.collect.stop() // at once: nobody waits for an answer from it, and others may have many requests open
 	}
+	if s.seq != nil {
+		s.seq.Closing()
+	}
 	if s.hub != nil {
 		s.hub.Close() // streams would not end by themselves
 	}

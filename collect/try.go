@@ -101,7 +101,7 @@ func (s *Supervisor) rehearse(ctx context.Context, out *Tried, runs, sees belfry
 	}
 	s.tree.Read(sees.Customer, func(e *meta.Estate) {
 		visible := e.Within(sees)
-		out.Feeds = slices.DeleteFunc(out.Feeds, func(row TriedRow) bool { return !visible.Has(e.Resource(row.Resource)) })
+		out.Feeds = slices.DeleteFunc(out.Feeds, func(row TriedRow) bool { return e == nil || !visible.Has(e.Resource(row.Resource)) })
 	})
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/ingest"
 )
 
 // TestTry tries filters and scripts on samples, as those who write them do.
@@ -144,4 +145,43 @@ func TestTryWithin(t *testing.T) {
 	f(limited.Scope, string(own), `|script: unknown_resource: resource "Outside" does not exist; provision it first`)
 	f(h.who.Scope, `{"sample": "wrong"}`, `|script: unknown_object: object "b" does not exist in "Recv"; give class and view to create it`)
 	f(limited.Scope, `{"sample": "wrong"}`, "|script: a row that it feeds is refused") // and why is not for them to know
+}
+
+// removing is a sink whose customer is removed when it has tried rows.
+type removing struct {
+	Sink
+	remove func()
+}
+
+func (r removing) Feed(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error {
+	if dryRun {
+		defer r.remove()
+	}
+	return r.Sink.Feed(ctx, scope, rows, dryRun)
+}
+
+// TestTryInRemovedCustomer: a customer that is removed during a trial sees nothing of it.
+func TestTryInRemovedCustomer(t *testing.T) {
+	k := Kinds["log-syslog-receiver"]
+	k.New = func(*Env, Task) (Collector, error) { return nil, errors.New("not here") }
+	e := newHouse(t, map[string]Kind{"log-syslog-receiver": k})
+	admin := e.who
+	c, err := e.seq.CreateCustomer("other", "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.seq.ChangeGrants("other", []string{"127.0.0.1:5514"}, nil, false, "test"); err != nil {
+		t.Fatal(err)
+	}
+	e.who.Scope = belfry.Whole(c.ID)
+	e.provision("log-syslog-receiver", "name,listen", "Lines,127.0.0.1:5514")
+	e.env.Sink = removing{e.env.Sink, func() {
+		if _, _, err := e.seq.RemoveCustomerOnce(t.Context(), admin, "other", ingest.Repeat{}); err != nil {
+			t.Error(err)
+		}
+	}}
+	out, err := e.sup.Try(t.Context(), e.who.Scope, "Lines", []byte(`{"sample": "a", "script": "function message(m) { log('x', 'y', {view: 'Lines', class: 'c'}); return m }"}`))
+	if err != nil || len(out.Feeds) > 0 {
+		t.Errorf("%+v, %v", out, err)
+	}
 }

@@ -43,6 +43,9 @@ func (d *Demo) Run(ctx context.Context) error {
 func (d *Demo) newest() (at time.Time) {
 	var last belfry.Time
 	d.Tree.Read(d.Customer, func(e *meta.Estate) {
+		if e == nil {
+			return
+		}
 		for _, o := range d.plan.objects {
 			if n, _ := e.Inside(o.resource, o.name); n != nil {
 				last = max(last, n.State.LastData)
@@ -134,6 +137,9 @@ func (d *Demo) present(all []*object) []*object {
 	there := slices.Clone(all)
 	d.Tree.Read(d.Customer, func(e *meta.Estate) {
 		there = slices.DeleteFunc(there, func(o *object) bool {
+			if e == nil { // the whole customer
+				return true
+			}
 			n, _ := e.Inside(o.resource, o.name)
 			return n == nil || n.Class.Name != o.class
 		})

@@ -63,6 +63,8 @@ func (s *Sequencer) giveWay(ctx context.Context, c belfry.CustomerID, items int)
 		}
 		select {
 		case <-time.After(min(wait, activeFor)): // others may be gone then
+		case <-s.closing:
+			return 0, errStopped
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		}

@@ -183,6 +183,40 @@ func TestCreationGivenUp(t *testing.T) {
 	})
 }
 
+// TestCreationAtTheStop: when the service begins to stop, bodies that wait are told so at once, and how much of them is stored. Others are
+// taken as before.
+func TestCreationAtTheStop(t *testing.T) {
+	const rows = 10_000
+	f := func(name string, o Options, until time.Duration, partly bool) {
+		t.Helper()
+		besideOthers(t, func(t *testing.T, b *bench, _ belfry.CustomerID) {
+			b.send(t, newObjects("before", 1000), Options{Atomic: true})
+			n := b.Counters()
+			stored, lost := n.Stored.Load(), n.Lost[lostOverloaded].Load()
+			time.AfterFunc(until, b.Closing)
+			var err error
+			if got := took(func() { _, _, err = b.Send(t.Context(), b.who, strings.NewReader(newObjects("a", rows)), o) }); got != until {
+				t.Errorf("%s: it took %s", name, got)
+			}
+			stored, lost = n.Stored.Load()-stored, n.Lost[lostOverloaded].Load()-lost
+			if !errors.Is(err, errStopped) || belfry.CodeOf(err) != belfry.Overloaded || (stored > 0) != partly || stored+lost > rows {
+				t.Errorf("%s: %d rows stored and %d lost: %v", name, stored, lost, err)
+			}
+			if partly && !strings.Contains(err.Error(), fmt.Sprintf("%d rows of this body were stored before this", stored)) {
+				t.Errorf("%s: %d rows are stored: %v", name, stored, err)
+			}
+			if _, r := b.send(t, "type,resname,object,i1\ndata,web01,objectbefore1,2\n", Options{}); r.Accepted != 1 {
+				t.Errorf("%s: a body that does not wait: %s", name, brief(r))
+			}
+		})
+	}
+	const first = 1000 * time.Second / createRate // when the first wait ends
+	f("before the first turn", Options{}, first/2, false)
+	f("between two turns", Options{}, 2*first-1, true)
+	f("atomic", Options{Atomic: true}, first/2, false)
+	f("repeatable", Options{Repeat: Repeat{Key: "1"}}, first/2, false)
+}
+
 // TestRightsAfterTheWait: a sender that loses its rights while its rows wait stores no more of them.
 func TestRightsAfterTheWait(t *testing.T) {
 	const (

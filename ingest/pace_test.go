@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"belfry"
@@ -41,6 +42,24 @@ func TestPace(t *testing.T) {
 	if p.take(3, 1, 100, start.Add(9*time.Second-1)) == 0 || p.take(3, 1, 100, start.Add(9*time.Second)) != 0 {
 		t.Error("not after 9 s")
 	}
+}
+
+// TestPacedAtTheStop: a body under way that waits for the row rate is told when the service begins to stop.
+func TestPacedAtTheStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Config{Limits: func() Limits { return Limits{Rate: 10} }, Now: time.Now})
+		if err := s.paced(t.Context(), 1, 1000, true); err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(time.Second, s.Closing)
+		var err error
+		if got := took(func() { err = s.paced(t.Context(), 1, 1000, true) }); got != time.Second || !errors.Is(err, errStopped) {
+			t.Errorf("after %s: %v", got, err)
+		}
+		if err := s.paced(t.Context(), 2, 1, true); err != nil {
+			t.Errorf("one that does not wait: %v", err)
+		}
+	})
 }
 
 func TestAnswersLimit(t *testing.T) {

@@ -175,6 +175,9 @@ func (r *reader) noteUnnamed(c *chunk, fields [][]byte, u unnamed) {
 func (r *reader) find(c *chunk, fields [][]byte) (n *meta.Node, def *catalog.Class, sure bool) {
 	l := r.layout
 	r.tree.Read(r.who.Customer, func(e *meta.Estate) {
+		if e == nil {
+			return // the sequencer will say so
+		}
 		name, resname := cell(fields, l.object), cell(fields, l.resname)
 		if len(resname) == 0 {
 			var twins bool

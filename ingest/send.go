@@ -172,6 +172,8 @@ func (s *Sequencer) paced(ctx context.Context, c belfry.CustomerID, rows int, un
 		}
 		select {
 		case <-time.After(wait):
+		case <-s.closing:
+			return errStopped
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -119,8 +119,9 @@ type Sequencer struct {
 	book     rulebook
 	regimes  regimes
 	values   rowValues
-	marks    int // given by tx.mark
-	turn     int // see Config.Turn
+	marks    int           // given by tx.mark
+	turn     int           // see Config.Turn
+	closing  chan struct{} // closed when the service begins to stop
 
 	mu        sync.Mutex
 	queues    map[belfry.CustomerID][]*command
@@ -152,6 +153,7 @@ func New(c Config) *Sequencer {
 		pace:      pace{burst: time.Second},
 		turn:      cmp.Or(c.Turn, turnItems),
 		singles:   newSingles(),
+		closing:   make(chan struct{}),
 		opens:     sync.Pool{New: func() any { return new(openRows) }},
 		rooms:     sync.Pool{New: func() any { return new(dataRows) }},
 	}
@@ -259,6 +261,10 @@ func (s *Sequencer) Run(ctx context.Context) error {
 		}
 	}
 }
+
+// Closing tells, once, that the service begins to stop. Bodies that wait until their customer may send or create more end with errStopped,
+// as there may not be time for the rest of them.
+func (s *Sequencer) Closing() { close(s.closing) }
 
 // stop makes the sequencer take no more commands, and tells whether none is left.
 func (s *Sequencer) stop() (empty bool) {
