@@ -130,19 +130,38 @@ func (m *model) redefine(class string, rules *ruleset) {
 
 // manage asks for a mode, at once or for a window, which takes the place of an earlier one.
 func (m *model) manage(x *thing, mode belfry.Mode, from, to belfry.Time) {
-	if x.window != nil && x.window.Open && x.window.To != 0 {
-		x.own, x.from = x.window.Back, m.now
-	}
-	x.window = &belfry.Window{Mode: mode, From: cmp.Or(from, m.now), To: to, By: operator, AtOnce: from == 0 && to != 0}
-	if mode == belfry.Managed {
-		x.window.Back = x.own
+	if w := x.window; w == nil || w.AtOnce || from == 0 || w.Mode != mode || w.From != from || w.To != to {
+		x.replaceWindow(m.now)
+		x.window = &belfry.Window{Mode: mode, From: cmp.Or(from, m.now), To: to, By: operator, AtOnce: from == 0 && to != 0}
+		if mode == belfry.Managed {
+			x.window.Back = x.own
+		}
 	}
 	was := x.shows
 	if m.turn(x); from == 0 && to == 0 {
-		x.window = nil
+		x.window, x.made = nil, nil
 	}
 	m.settle(m.now, map[*thing]belfry.Time{x: m.now}, true)
 	m.tell("manage", x, m.now, was, operator)
+}
+
+// replaceWindow ends the window of a thing because another comes.
+func (x *thing) replaceWindow(now belfry.Time) {
+	w := x.window
+	switch {
+	case w == nil || !w.Open:
+	case w.To == 0:
+		b := belfry.Base{From: w.From, Before: w.Before, Since: w.Since}
+		for len(x.made) > 0 && x.made[0].From >= b.From { // they go together
+			b.Before, b.Since, x.made = x.made[0].Before, x.made[0].Since, x.made[1:]
+		}
+		x.made = append([]belfry.Base{b}, x.made...)
+		x.made = x.made[:min(len(x.made), belfry.MaxBases)]
+	default:
+		if x.own, x.from = w.Back, now; w.Mode != belfry.Managed {
+			x.made = nil
+		}
+	}
 }
 
 // turn opens and closes a window as far as its time has come, and tells when.
@@ -150,7 +169,7 @@ func (m *model) turn(x *thing) (moments []belfry.Time) {
 	for w := x.window; w != nil && turning(w) <= m.now; w = x.window {
 		at := turning(w)
 		if moments = append(moments, at); w.Open {
-			x.own, x.window = w.Back, nil
+			x.own, x.window, x.made = w.Back, nil, nil
 		} else {
 			w.Before, w.Since = x.own, x.face().unmanagedAt
 			w.Open, x.own = true, w.Mode
@@ -164,13 +183,26 @@ func (m *model) turn(x *thing) (moments []belfry.Time) {
 func (m *model) rewind() {
 	turned, news := map[*thing]belfry.Time{}, []func(){}
 	for _, x := range m.things {
-		w := x.window
-		if w == nil || !w.Open || w.AtOnce || w.From <= m.now {
+		w, was, own := x.window, x.shows, x.own
+		for ; len(x.made) > 0 && m.now < x.made[0].From; x.made = x.made[1:] {
+			b := x.made[0]
+			if w.Mode == belfry.Managed {
+				w.Back = b.Before
+			}
+			if w.Open {
+				w.Before, w.Since = b.Before, b.Since
+			} else {
+				x.own, x.from = b.Before, b.Since
+			}
+		}
+		closes := w != nil && w.Open && !w.AtOnce && m.now < w.From
+		if closes {
+			x.own, x.from = w.Before, w.Since
+			w.Open, w.Before, w.Since = false, belfry.Managed, 0
+		}
+		if !closes && x.own == own {
 			continue
 		}
-		was := x.shows
-		x.own, x.from = w.Before, w.Since
-		w.Open, w.Before, w.Since = false, belfry.Managed, 0
 		turned[x] = m.now
 		news = append(news, func() { m.tell("manage", x, m.now, was, operator) })
 	}
