@@ -37,7 +37,8 @@ func (m *model) settle(when belfry.Time, own map[*thing]belfry.Time, acted bool)
 		} else {
 			was = x.told // nothing to see, but perhaps news
 		}
-		if x.moved && !covered || !hidden && status != x.told {
+		x.alarmed = x.moved && !covered || !hidden && status != x.told
+		if x.alarmed {
 			m.tell("alarm", x, at, was, "")
 			x.told = status
 		}
@@ -142,7 +143,7 @@ func (m *model) manage(x *thing, mode belfry.Mode, from, to belfry.Time) {
 		x.window, x.made = nil, nil
 	}
 	m.settle(m.now, map[*thing]belfry.Time{x: m.now}, true)
-	m.tell("manage", x, m.now, was, operator)
+	m.tellManaged(x, m.now, was)
 }
 
 // replaceWindow ends the window of a thing because another comes.
@@ -161,6 +162,14 @@ func (x *thing) replaceWindow(now belfry.Time) {
 		if x.own, x.from = w.Back, now; w.Mode != belfry.Managed {
 			x.made = nil
 		}
+	}
+}
+
+// tellManaged tells that a thing is managed otherwise, and what it shows then, unless an alarm of the same moment tells that.
+func (m *model) tellManaged(x *thing, at belfry.Time, was belfry.Status) {
+	m.tell("manage", x, at, was, operator)
+	if x.alarmed {
+		m.events[len(m.events)-1].status = was
 	}
 }
 
@@ -204,7 +213,7 @@ func (m *model) rewind() {
 			continue
 		}
 		turned[x] = m.now
-		news = append(news, func() { m.tell("manage", x, m.now, was, operator) })
+		news = append(news, func() { m.tellManaged(x, m.now, was) })
 	}
 	m.settle(m.now, turned, true)
 	for _, tell := range news {
@@ -226,7 +235,7 @@ func (m *model) happen() {
 		moments := m.turn(x)
 		for i, at := range moments {
 			if turned[x] = at; i == len(moments)-1 {
-				news = append(news, func() { m.tell("manage", x, at, was, operator) })
+				news = append(news, func() { m.tellManaged(x, at, was) })
 			} else {
 				m.tell("manage", x, at, was, operator) // it shows still what it did
 			}

@@ -46,6 +46,7 @@ type thing struct {
 	shows, told belfry.Status
 	since       belfry.Time
 	moved       bool // by the last word
+	alarmed     bool // and an alarm told it
 }
 
 func newModel() *model {
