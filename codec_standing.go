@@ -73,11 +73,7 @@ func (c *Care) append(dst []byte) []byte {
 		dst = binary.AppendVarint(dst, int64(w.To))
 		dst = appendText(appendText(dst, w.Schedule), w.By)
 		if w.planned() {
-			atOnce := byte(0)
-			if w.AtOnce {
-				atOnce = 1
-			}
-			dst = binary.AppendVarint(appendMode(append(dst, atOnce), w.Before), int64(w.Since))
+			dst = w.appendPlanned(dst)
 		}
 	}
 	if a := c.Ack; a != nil {
@@ -86,6 +82,22 @@ func (c *Care) append(dst []byte) []byte {
 		for _, t := range []Time{a.Time, a.Until, a.Sticky, a.Left} {
 			dst = binary.AppendVarint(dst, int64(t))
 		}
+	}
+	return dst
+}
+
+// appendPlanned writes what is not as usual with a window. Its first byte has the number of bases, and AtOnce in its lowest bit.
+func (w *Window) appendPlanned(dst []byte) []byte {
+	at := len(dst)
+	dst = append(dst, 0)
+	if w.AtOnce {
+		dst[at] = 1
+	}
+	dst = binary.AppendVarint(appendMode(dst, w.Before), int64(w.Since))
+	for b := w.Base; b != nil; b = b.Base {
+		dst[at] += 2
+		dst = binary.AppendVarint(dst, int64(b.From))
+		dst = binary.AppendVarint(appendMode(dst, b.Before), int64(b.Since))
 	}
 	return dst
 }
@@ -156,7 +168,17 @@ func (d *decoder) planned(w *Window, is bool) {
 	if !is {
 		return
 	}
-	w.AtOnce, w.Before, w.Since = d.bool(), d.mode(), Time(d.varint())
+	first := d.byte()
+	if first>>1 > MaxBases {
+		d.fail("a window with %d bases", first>>1)
+		return
+	}
+	w.AtOnce, w.Before, w.Since = first&1 != 0, d.mode(), Time(d.varint())
+	next := &w.Base
+	for range first >> 1 {
+		*next = &Base{From: Time(d.varint()), Before: d.mode(), Since: Time(d.varint())}
+		next = &(*next).Base
+	}
 	if d.err == nil && !w.planned() {
 		d.fail("a window that is as usual is said not to be")
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -326,7 +327,7 @@ func TestWindowAsUsual(t *testing.T) {
 			t.Errorf("%+v: as usual is %v", w, got)
 		}
 		back, err := DecodeState(s.Append(nil))
-		if err != nil || *back.Care.Window != w || back.Care.Window.Before != before {
+		if err != nil || !reflect.DeepEqual(*back.Care.Window, w) || back.Care.Window.Before != before {
 			t.Errorf("%+v comes back as %+v, %v", w, back, err)
 		}
 	}
@@ -337,6 +338,7 @@ func TestWindowAsUsual(t *testing.T) {
 	f(Window{Back: Stored, Before: Stored, Since: 3, Open: true, From: 5, To: 6}, false, Stored)
 	f(Window{Mode: Discarded, Before: Stored, Open: true, From: 5}, false, Stored)
 	f(Window{Mode: Stored, Open: true, From: 5, To: 6, AtOnce: true}, false, Managed)
+	f(Window{Mode: Stored, From: 5, To: 6, Base: &Base{From: 4, Before: Discarded, Since: 2, Base: &Base{From: 3}}}, false, Managed)
 }
 
 func randomStanding(rnd *rand.Rand) Standing {
@@ -355,7 +357,10 @@ func randomStanding(rnd *rand.Rand) Standing {
 	}
 	s.Care = &Care{Mode: mode(), From: moment(), UnmanageNote: randomText(rnd), Note: randomText(rnd)}
 	if rnd.IntN(2) == 0 {
-		s.Care.Window = &Window{mode(), mode(), rnd.IntN(2) == 0, moment(), moment(), randomText(rnd), randomText(rnd), rnd.IntN(2) == 0, mode(), moment()}
+		s.Care.Window = &Window{mode(), mode(), rnd.IntN(2) == 0, moment(), moment(), randomText(rnd), randomText(rnd), rnd.IntN(2) == 0, mode(), moment(), nil}
+		for range rnd.IntN(MaxBases + 1) {
+			s.Care.Window.Base = &Base{moment(), mode(), moment(), s.Care.Window.Base}
+		}
 	}
 	if rnd.IntN(2) == 0 {
 		s.Care.Ack = &Ack{

@@ -127,7 +127,20 @@ type Window struct {
 	// How the item was managed before the window opened, and since when: for a clock that is set back to before From.
 	Before Mode
 	Since  Time
+	Base   *Base // what made the mode that the item has without the window; nil when that holds whatever the clock says
 }
+
+// Base is the beginning of an open-ended window that was open when another took its place. The item goes back to the mode it
+// made, unless the clock is set back to before it. It is never changed.
+type Base struct {
+	From   Time
+	Before Mode // how the item was managed before, and since when
+	Since  Time
+	Base   *Base // what made that mode; its From is earlier
+}
+
+// MaxBases is how many of them a window keeps.
+const MaxBases = 4
 
 // Endless tells that the window is open and has no end. Then it matters only when the clock is set back to before its beginning.
 func (w *Window) Endless() bool { return w != nil && w.Open && w.To == 0 }
@@ -141,7 +154,9 @@ func (w *Window) usual() Mode {
 }
 
 // planned tells whether the window has more to keep than the usual.
-func (w *Window) planned() bool { return w.AtOnce || w.Before != w.usual() || w.Since != 0 }
+func (w *Window) planned() bool {
+	return w.AtOnce || w.Before != w.usual() || w.Since != 0 || w.Base != nil
+}
 
 // Ack says that somebody knows of an error.
 type Ack struct {

@@ -117,7 +117,7 @@ func (s *Sequencer) listen() {
 	for _, c := range s.cfg.Tree.Customers() {
 		s.cfg.Tree.Estate(c.ID).All(func(n *meta.Node) bool {
 			s.look(n)
-			if care := n.State.Care; care != nil && care.Window != nil && care.Window.From > now {
+			if care := n.State.Care; care != nil && care.Window != nil {
 				if to, _ := status.Rewind(*care, now); to.Window != care.Window {
 					s.clock.set(n.ID, now)
 				}

@@ -161,6 +161,58 @@ func TestWindowClosesAgain(t *testing.T) {
 	})
 }
 
+// TestWindowReplacedAhead: a clock that was ahead has opened windows without an end, and while it was ahead others took their places, or
+// the same was asked for again. When the clock is right, the items are managed as if the first had never opened.
+func TestWindowReplacedAhead(t *testing.T) {
+	const day = 24 * time.Hour
+	f := func(t *testing.T, step func(b *bench, by time.Duration) *bench) {
+		b := newPolicyBench(t)
+		now := belfry.At(b.time())
+		at := func(days int) belfry.Time { return now + belfry.Time((time.Duration(days) * day).Microseconds()) }
+		act := func(item string, o status.Order) {
+			t.Helper()
+			if code, a := b.act(t, Action{Kind: belfry.KindObject, List: []string{item}, Manage: &o}, Repeat{}); code != 200 {
+				t.Fatalf("%s: %d %+v", item, code, a)
+			}
+		}
+		for _, item := range []string{"other", "again", "ended", "managed", "cancelled"} {
+			b.data(t, "web02", "web02", item, 90)
+			act(item, status.Order{Mode: belfry.Stored, From: at(3)})
+		}
+		const good = "web02/other=2 web02/again=2 web02/ended=2 web02/managed=2 web02/cancelled=2"
+		b.shows(t, good)
+		b = step(b, 31*day)
+		b.shows(t, "web02/other=? web02/again=? web02/ended=? web02/managed=? web02/cancelled=?")
+		act("other", status.Order{Mode: belfry.Stored, From: at(40), To: at(41)})
+		act("again", status.Order{Mode: belfry.Stored, From: at(3)})
+		act("ended", status.Order{Mode: belfry.Stored, From: at(3), To: at(50)})
+		act("managed", status.Order{To: at(32)})
+		act("cancelled", status.Order{})
+		b = step(b, 0)
+		b.shows(t, "web02/other=? web02/again=? web02/ended=? web02/managed=2 web02/cancelled=2")
+		b = step(b, -31*day)
+		b.shows(t, good)
+		b = step(b, 0)
+		b.shows(t, good)
+		want := "Sun 03:00:00 ?>2 window closed: managed"
+		for _, item := range []string{"other", "again", "ended"} {
+			if got := b.toldOf("manage", item); got[len(got)-1] != want {
+				t.Errorf("events of %s: %s", item, strings.Join(got, ", "))
+			}
+		}
+		b.pass(t, 4*day)
+		b.shows(t, "web02/other=2 web02/again=? web02/ended=? web02/managed=2 web02/cancelled=2")
+		b.pass(t, 56*day)
+		b.shows(t, "web02/other=2 web02/again=? web02/ended=2 web02/managed=2 web02/cancelled=2")
+	}
+	t.Run("running", func(t *testing.T) {
+		f(t, func(b *bench, by time.Duration) *bench { b.pass(t, by); return b })
+	})
+	t.Run("restarted", func(t *testing.T) {
+		f(t, func(b *bench, by time.Duration) *bench { return b.restart(t, by) })
+	})
+}
+
 // TestWindowSmallSteps: a step back of some seconds does not close a window that has just opened. Several of them do, once they are
 // more than arrival times wait for.
 func TestWindowSmallSteps(t *testing.T) {

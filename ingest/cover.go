@@ -209,14 +209,24 @@ func (t *tx) managed(n *meta.Node, info, by string) (rest string) {
 }
 
 // manageEvent tells that an item is managed otherwise. It comes before the item is settled, since all else follows from
-// it; told completes it afterwards with what the item shows then.
+// it; told completes it afterwards with what the item shows then. If an alarm tells of a change after it, the event has what was
+// shown before that alarm, so that each change is told once.
 func (t *tx) manageEvent(n *meta.Node, at belfry.Time, info, by string) (told func()) {
 	was := t.s.drafts[t.s.draft(n)].state.Status
 	i := len(t.events.times)
 	t.events.add(event{
 		at: at, item: n.ID, source: n.Kind.String(), kind: "manage", status: int64(was), previous: int64(was), info: info, user: by,
 	})
-	return func() { t.events.status[i] = int64(t.s.drafts[t.s.draft(n)].state.Status) }
+	if t.untold == nil {
+		t.untold = map[belfry.ID]int{}
+	}
+	t.untold[n.ID] = i
+	return func() {
+		if at, ok := t.untold[n.ID]; ok && at == i {
+			t.events.status[i] = int64(t.s.drafts[t.s.draft(n)].state.Status)
+			delete(t.untold, n.ID)
+		}
+	}
 }
 
 // admit lets go of rows of objects whose data nobody wants now, and counts them.

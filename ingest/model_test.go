@@ -37,7 +37,8 @@ func (m *model) settle(when belfry.Time, own map[*thing]belfry.Time, acted bool)
 		} else {
 			was = x.told // nothing to see, but perhaps news
 		}
-		if x.moved && !covered || !hidden && status != x.told {
+		x.alarmed = x.moved && !covered || !hidden && status != x.told
+		if x.alarmed {
 			m.tell("alarm", x, at, was, "")
 			x.told = status
 		}
@@ -130,19 +131,46 @@ func (m *model) redefine(class string, rules *ruleset) {
 
 // manage asks for a mode, at once or for a window, which takes the place of an earlier one.
 func (m *model) manage(x *thing, mode belfry.Mode, from, to belfry.Time) {
-	if x.window != nil && x.window.Open && x.window.To != 0 {
-		x.own, x.from = x.window.Back, m.now
-	}
-	x.window = &belfry.Window{Mode: mode, From: cmp.Or(from, m.now), To: to, By: operator, AtOnce: from == 0 && to != 0}
-	if mode == belfry.Managed {
-		x.window.Back = x.own
+	if w := x.window; w == nil || w.AtOnce || from == 0 || w.Mode != mode || w.From != from || w.To != to {
+		x.replaceWindow(m.now)
+		x.window = &belfry.Window{Mode: mode, From: cmp.Or(from, m.now), To: to, By: operator, AtOnce: from == 0 && to != 0}
+		if mode == belfry.Managed {
+			x.window.Back = x.own
+		}
 	}
 	was := x.shows
 	if m.turn(x); from == 0 && to == 0 {
-		x.window = nil
+		x.window, x.made = nil, nil
 	}
 	m.settle(m.now, map[*thing]belfry.Time{x: m.now}, true)
-	m.tell("manage", x, m.now, was, operator)
+	m.tellManaged(x, m.now, was)
+}
+
+// replaceWindow ends the window of a thing because another comes.
+func (x *thing) replaceWindow(now belfry.Time) {
+	w := x.window
+	switch {
+	case w == nil || !w.Open:
+	case w.To == 0:
+		b := belfry.Base{From: w.From, Before: w.Before, Since: w.Since}
+		for len(x.made) > 0 && x.made[0].From >= b.From { // they go together
+			b.Before, b.Since, x.made = x.made[0].Before, x.made[0].Since, x.made[1:]
+		}
+		x.made = append([]belfry.Base{b}, x.made...)
+		x.made = x.made[:min(len(x.made), belfry.MaxBases)]
+	default:
+		if x.own, x.from = w.Back, now; w.Mode != belfry.Managed {
+			x.made = nil
+		}
+	}
+}
+
+// tellManaged tells that a thing is managed otherwise, and what it shows then, unless an alarm of the same moment tells that.
+func (m *model) tellManaged(x *thing, at belfry.Time, was belfry.Status) {
+	m.tell("manage", x, at, was, operator)
+	if x.alarmed {
+		m.events[len(m.events)-1].status = was
+	}
 }
 
 // turn opens and closes a window as far as its time has come, and tells when.
@@ -150,7 +178,7 @@ func (m *model) turn(x *thing) (moments []belfry.Time) {
 	for w := x.window; w != nil && turning(w) <= m.now; w = x.window {
 		at := turning(w)
 		if moments = append(moments, at); w.Open {
-			x.own, x.window = w.Back, nil
+			x.own, x.window, x.made = w.Back, nil, nil
 		} else {
 			w.Before, w.Since = x.own, x.face().unmanagedAt
 			w.Open, x.own = true, w.Mode
@@ -164,15 +192,28 @@ func (m *model) turn(x *thing) (moments []belfry.Time) {
 func (m *model) rewind() {
 	turned, news := map[*thing]belfry.Time{}, []func(){}
 	for _, x := range m.things {
-		w := x.window
-		if w == nil || !w.Open || w.AtOnce || w.From <= m.now {
+		w, was, own := x.window, x.shows, x.own
+		for ; len(x.made) > 0 && m.now < x.made[0].From; x.made = x.made[1:] {
+			b := x.made[0]
+			if w.Mode == belfry.Managed {
+				w.Back = b.Before
+			}
+			if w.Open {
+				w.Before, w.Since = b.Before, b.Since
+			} else {
+				x.own, x.from = b.Before, b.Since
+			}
+		}
+		closes := w != nil && w.Open && !w.AtOnce && m.now < w.From
+		if closes {
+			x.own, x.from = w.Before, w.Since
+			w.Open, w.Before, w.Since = false, belfry.Managed, 0
+		}
+		if !closes && x.own == own {
 			continue
 		}
-		was := x.shows
-		x.own, x.from = w.Before, w.Since
-		w.Open, w.Before, w.Since = false, belfry.Managed, 0
 		turned[x] = m.now
-		news = append(news, func() { m.tell("manage", x, m.now, was, operator) })
+		news = append(news, func() { m.tellManaged(x, m.now, was) })
 	}
 	m.settle(m.now, turned, true)
 	for _, tell := range news {
@@ -194,7 +235,7 @@ func (m *model) happen() {
 		moments := m.turn(x)
 		for i, at := range moments {
 			if turned[x] = at; i == len(moments)-1 {
-				news = append(news, func() { m.tell("manage", x, at, was, operator) })
+				news = append(news, func() { m.tellManaged(x, at, was) })
 			} else {
 				m.tell("manage", x, at, was, operator) // it shows still what it did
 			}

@@ -174,6 +174,7 @@ func faceOf(n *meta.Node) face {
 		}
 		if c.Window != nil {
 			f.windowed, f.window = true, *c.Window
+			f.window.Base = nil // shows when the clock is set back
 		}
 	}
 	return f

@@ -38,6 +38,7 @@ type thing struct {
 	own    belfry.Mode // what operators say about it
 	from   belfry.Time // since when own is what it is
 	window *belfry.Window
+	made   []belfry.Base // by windows without an end, before window; the latest first
 	ack    *belfry.Ack
 	note   string
 
@@ -45,6 +46,7 @@ type thing struct {
 	shows, told belfry.Status
 	since       belfry.Time
 	moved       bool // by the last word
+	alarmed     bool // and an alarm told it
 }
 
 func newModel() *model {

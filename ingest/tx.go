@@ -19,6 +19,7 @@ type tx struct {
 	items   map[belfry.ID]int // where the last change of an item stands in the record
 	docs    map[docName]int   // where a document stands in the record
 	events  events
+	untold  map[belfry.ID]int // manage events that wait for what their items show, see manageEvent
 	history history
 	rise    *rise  // set while views wait to add up
 	left    int    // about how many more items may be changed for the sake of others in this record
@@ -379,6 +380,10 @@ func (t *tx) keep(n *meta.Node, s belfry.Standing) {
 // tell writes the events of a step.
 func (t *tx) tell(n *meta.Node, s belfry.Standing, c status.Change, at belfry.Time, by string) {
 	if c.Alarm {
+		if i, ok := t.untold[n.ID]; ok && c.Moved {
+			t.events.status[i] = int64(c.From)
+			delete(t.untold, n.ID)
+		}
 		t.events.alarm(n, at, s, c.From)
 	}
 	if c.Cleared != "" {

@@ -3,6 +3,7 @@ package status
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 
 	"belfry"
 )
@@ -17,30 +18,74 @@ type Order struct {
 }
 
 // Arrange says how an item is managed from now on. A window takes the place of an earlier one: one that is open ends, so
-// that nothing stays unmanaged by a window that nobody can see any more.
+// that nothing stays unmanaged by a window that nobody can see any more. What one without an end has made of the item stays,
+// unless the clock is set back to before its beginning. To ask for the same window again changes nothing.
 func Arrange(c belfry.Care, o Order, now belfry.Time) belfry.Care {
 	if o.Note != nil {
 		c.UnmanageNote = *o.Note
 	}
-	base, since := c.Mode, c.From
-	if c.Window != nil && c.Window.Open && !c.Window.Endless() {
-		base, since = c.Window.Back, now
+	if o.asksFor(c.Window) {
+		c, _ = PassWindow(c, now)
+		return c
 	}
+	mode, since, base := without(c, now)
 	c.Window = nil
 	if o.From == 0 && o.To == 0 {
 		c.Mode, c.From = o.Mode, now
 		return calm(c)
 	}
-	w := belfry.Window{Mode: o.Mode, From: o.From, To: o.To, Schedule: o.Schedule, By: o.By}
+	w := belfry.Window{Mode: o.Mode, From: o.From, To: o.To, Schedule: o.Schedule, By: o.By, Base: base}
 	if o.Mode == belfry.Managed {
-		w.Back = base
+		w.Back = mode
 	}
 	if w.From == 0 {
 		w.From, w.AtOnce = now, true
 	}
-	c.Mode, c.From, c.Window = base, since, &w
+	c.Mode, c.From, c.Window = mode, since, &w
 	c, _ = PassWindow(calm(c), now)
 	return c
+}
+
+// asksFor tells whether the order is for a window that is there already.
+func (o *Order) asksFor(w *belfry.Window) bool {
+	return w != nil && !w.AtOnce && o.From != 0 && o.Mode == w.Mode && o.From == w.From && o.To == w.To && o.Schedule == w.Schedule
+}
+
+// without tells how an item is managed when its window goes, since when, and what made it so.
+func without(c belfry.Care, now belfry.Time) (belfry.Mode, belfry.Time, *belfry.Base) {
+	w := c.Window
+	switch {
+	case w == nil:
+		return c.Mode, c.From, nil
+	case w.Endless():
+		return c.Mode, c.From, newBase(w)
+	case !w.Open:
+		return c.Mode, c.From, w.Base
+	case w.Mode == belfry.Managed:
+		return w.Back, now, w.Base
+	}
+	return w.Back, now, nil
+}
+
+// newBase gives what a window without an end leaves behind. The clock cannot be set back to before its beginning without undoing
+// those that began later, so they need not be kept. Of the others it keeps the latest.
+func newBase(w *belfry.Window) *belfry.Base {
+	b := belfry.Base{From: w.From, Before: w.Before, Since: w.Since, Base: w.Base}
+	for b.Base != nil && b.Base.From >= b.From {
+		b.Before, b.Since, b.Base = b.Base.Before, b.Base.Since, b.Base.Base
+	}
+	b.Base = latest(b.Base, belfry.MaxBases-1)
+	return &b
+}
+
+// latest gives the first n of a chain.
+func latest(b *belfry.Base, n int) *belfry.Base {
+	if b == nil || n == 0 {
+		return nil
+	}
+	first := *b
+	first.Base = latest(b.Base, n-1)
+	return &first
 }
 
 // calm forgets when something began that is not.
@@ -85,9 +130,52 @@ func PassWindow(c belfry.Care, now belfry.Time) (belfry.Care, []Passage) {
 
 // Rewind puts a window right after the clock was set back to before its beginning. If it is open, it closes, and the item is managed as
 // before. A window that comes again gets its next stretch from now on. Otherwise the item would stay unmanaged, or miss its
-// windows, until the clock has caught up. A window that was to begin at once stays open.
+// windows, until the clock has caught up. A window that was to begin at once stays open. The mode that an earlier window without an
+// end has made goes, if the clock was set back to before that.
 func Rewind(c belfry.Care, now belfry.Time) (belfry.Care, []Passage) {
-	if c.Window == nil || c.Window.AtOnce || now >= c.Window.From {
+	if c.Window == nil {
+		return c, nil
+	}
+	was := c.Window
+	c, undone := rewindBase(c, now)
+	c, closed := rewindWindow(c, now)
+	if c.Window == was {
+		return c, nil
+	}
+	c, more := PassWindow(calm(c), now)
+	return c, slices.Concat(undone, closed, more)
+}
+
+// rewindBase undoes what windows have made that begin in the future.
+func rewindBase(c belfry.Care, now belfry.Time) (belfry.Care, []Passage) {
+	if c.Window.Base == nil || now >= c.Window.Base.From {
+		return c, nil
+	}
+	w := *c.Window
+	c.Window = &w
+	first := w.Base
+	for first.Base != nil && now < first.Base.From {
+		first = first.Base
+	}
+	w.Base = first.Base
+	if w.Mode == belfry.Managed {
+		w.Back = first.Before
+	}
+	if w.Open {
+		w.Before, w.Since = first.Before, first.Since
+		return c, nil
+	}
+	was := c.Mode
+	c.Mode, c.From = first.Before, cmp.Or(first.Since, now)
+	if c.Mode == was {
+		return c, nil
+	}
+	return c, []Passage{{now, false, c.Mode}}
+}
+
+// rewindWindow closes a window that begins in the future, and finds the next stretch of one that comes again.
+func rewindWindow(c belfry.Care, now belfry.Time) (belfry.Care, []Passage) {
+	if c.Window.AtOnce || now >= c.Window.From {
 		return c, nil
 	}
 	w := *c.Window
@@ -105,8 +193,7 @@ func Rewind(c belfry.Care, now belfry.Time) (belfry.Care, []Passage) {
 	}
 	shut(&w, from, to)
 	c.Window = &w
-	c, more := PassWindow(calm(c), now)
-	return c, append(passed, more...)
+	return c, passed
 }
 
 // again gives a window that has closed with its next stretch; nil when there is none.
@@ -119,6 +206,9 @@ func again(w belfry.Window, now belfry.Time) *belfry.Window {
 		return nil
 	}
 	shut(&w, from, to)
+	if w.Mode != belfry.Managed {
+		w.Base = nil // the item is managed now, whatever it was before
+	}
 	return &w
 }
 
