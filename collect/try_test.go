@@ -174,12 +174,12 @@ func TestTryInRemovedCustomer(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.who.Scope = belfry.Whole(c.ID)
-	e.provision("log-syslog-receiver", "name,listen", "Lines,127.0.0.1:5514")
 	e.env.Sink = removing{e.env.Sink, func() {
 		if _, _, err := e.seq.RemoveCustomerOnce(t.Context(), admin, "other", ingest.Repeat{}); err != nil {
 			t.Error(err)
 		}
 	}}
+	e.provision("log-syslog-receiver", "name,listen", "Lines,127.0.0.1:5514")
 	out, err := e.sup.Try(t.Context(), e.who.Scope, "Lines", []byte(`{"sample": "a", "script": "function message(m) { log('x', 'y', {view: 'Lines', class: 'c'}); return m }"}`))
 	if err != nil || len(out.Feeds) > 0 {
 		t.Errorf("%+v, %v", out, err)
