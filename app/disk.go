@@ -254,10 +254,10 @@ func (d *disk) marks(v *volume) (low, reserve int64) {
 }
 
 func (d *disk) refuse(e *belfry.Error, cause error) {
+	d.faults.begin(faultDisk, true, e.Message) // before anything is refused because of it
 	if d.refusal.Swap(e) == nil {
 		d.log.Warn("writes are refused", "why", e.Message, "err", cause)
 	}
-	d.faults.begin(faultDisk, true, e.Message)
 }
 
 // list gives the space of each folder, as last seen.
