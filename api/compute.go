@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"runtime"
 
 	"belfry"
@@ -12,17 +13,26 @@ import (
 // sequencer or an engine, nor call compute: a request that waits for a second turn while it has one may wait for itself.
 func compute[T any](r *request, f func() (T, error)) (result T, err error) {
 	turns := &r.server.computing
-	if !turns.try(r.customer, processorShare()) {
-		if !turns.enter(r.ctx(), r.customer, processorShare()) {
-			return result, belfry.Errorf(belfry.Overloaded, "too many requests of this customer wait for a processor; try again shortly")
-		}
-		if err = r.stillMay(); err != nil {
-			turns.leave(r.customer)
-			return result, err
-		}
+	if err := turns.begin(r.ctx(), r.customer, r.stillMay); err != nil {
+		return result, err
 	}
 	defer turns.leave(r.customer)
 	return f()
+}
+
+// begin waits for a turn to compute. Whoever had to wait is asked afterwards whether it is still valid.
+func (g *gate) begin(ctx context.Context, c belfry.CustomerID, valid func() error) error {
+	if g.try(c, processorShare()) {
+		return nil
+	}
+	if !g.enter(ctx, c, processorShare()) {
+		return belfry.Errorf(belfry.Overloaded, "too many requests of this customer wait for a processor; try again shortly")
+	}
+	err := valid()
+	if err != nil {
+		g.leave(c)
+	}
+	return err
 }
 
 // processorShare is how many processors the requests of a customer compute on at a time: the sequencer has one, others share the

@@ -32,15 +32,10 @@ func (d *decoding) Read(p []byte) (int, error) {
 	if err != nil && (n == 0 || !d.last) {
 		return n, err
 	}
-	if d.has = d.turns.try(d.customer, processorShare()); d.has {
-		return n, err
-	}
-	if d.has = d.turns.enter(d.ctx, d.customer, processorShare()); !d.has {
-		return 0, belfry.Errorf(belfry.Overloaded, "too many bodies of this customer wait to be decoded; send it again shortly")
-	}
-	if err := d.valid(); err != nil {
+	if err := d.turns.begin(d.ctx, d.customer, d.valid); err != nil {
 		return 0, err
 	}
+	d.has = true
 	return n, err
 }
 

@@ -29,7 +29,7 @@ const workLine = 1 << 20
 // enter takes a place; ok is false when there was none until ctx ended. Whoever got one gives it back with leave.
 func (g *gate) enter(ctx context.Context, c belfry.CustomerID, places int) (ok bool) {
 	g.mu.Lock()
-	d, ok := g.take(c, places)
+	d, ok := g.tryLocked(c, places)
 	if ok {
 		g.mu.Unlock()
 		return true
@@ -57,12 +57,12 @@ func (g *gate) enter(ctx context.Context, c belfry.CustomerID, places int) (ok b
 func (g *gate) try(c belfry.CustomerID, places int) (ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, ok = g.take(c, places)
+	_, ok = g.tryLocked(c, places)
 	return ok
 }
 
-// take is try. The mutex is held.
-func (g *gate) take(c belfry.CustomerID, places int) (d *door, ok bool) {
+// tryLocked is try. The mutex is held.
+func (g *gate) tryLocked(c belfry.CustomerID, places int) (d *door, ok bool) {
 	if d = g.doors[c]; d == nil {
 		if g.doors == nil {
 			g.doors = map[belfry.CustomerID]*door{}
