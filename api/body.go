@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"mime"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 
 	"belfry"
 )
@@ -79,38 +77,6 @@ func openPacked(w *answer, r *request, limit int64, turns *decoding) (io.ReadClo
 		return nil, belfry.Errorf(belfry.UnsupportedMediaType, "cannot unpack Content-Encoding %q; send gzip, zstd or no Content-Encoding", enc)
 	}
 	return &capped{Reader: out, left: limit, limit: limit, done: in.done, close: closer, valid: r.stillMay}, nil
-}
-
-// What a zstd decoder keeps: the window that the frame asks for, and blocks.
-const (
-	leastWindow = 256 << 10
-	mostWindow  = 8 << 20
-	zstdBlocks  = 256 << 10
-)
-
-// openZstd unpacks zstd. The window of the first frame is counted as memory of the request, and no later frame may have a
-// larger one, unless it is small.
-func openZstd(in io.Reader, r *request) (*zstd.Decoder, error) {
-	head := bufio.NewReader(in)
-	text, err := head.Peek(zstd.HeaderMaxSize)
-	if err != nil && err != io.EOF {
-		return nil, err
-	}
-	window := uint64(leastWindow)
-	var h zstd.Header
-	if h.Decode(text) == nil {
-		window = max(window, h.WindowSize)
-		if h.SingleSegment {
-			window = max(window, h.FrameContentSize)
-		}
-	}
-	if window > mostWindow {
-		return nil, belfry.Errorf(belfry.BadCSV, "the body is zstd with a window of %d bytes; %d are taken, pack it with a lower level or without --long", window, mostWindow)
-	}
-	if err := r.reserve(int64(window) + zstdBlocks); err != nil {
-		return nil, err
-	}
-	return zstd.NewReader(head, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20), zstd.WithDecoderMaxWindow(window))
 }
 
 // readWhole reads a body that is needed as a whole. It is counted as memory of the request, weight times its length; a small

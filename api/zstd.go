@@ -1,0 +1,118 @@
+package api
+
+import (
+	"bufio"
+	"io"
+	"math"
+
+	"github.com/klauspost/compress/zstd"
+
+	"belfry"
+)
+
+// What a zstd decoder keeps: the window that the frame asks for, and blocks.
+const (
+	leastWindow = 256 << 10
+	mostWindow  = 8 << 20
+	zstdBlocks  = 256 << 10
+)
+
+// openZstd unpacks zstd. The largest window that a frame asks for is counted as memory of the request.
+func openZstd(in io.Reader, r *request) (*zstd.Decoder, error) {
+	f := &zstdFrames{in: bufio.NewReader(in), reserve: r.reserve}
+	if err := f.reserve(leastWindow + zstdBlocks); err != nil {
+		return nil, err
+	}
+	f.window = leastWindow
+	if err := f.frame(); err != nil {
+		return nil, err
+	}
+	return zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20), zstd.WithDecoderMaxWindow(mostWindow))
+}
+
+// zstdFrames passes frames on to a decoder, and counts the window of each before the decoder sees its header. Frames may follow
+// each other, as when files are joined:
+//
+//	frame:  header | block … block | checksum
+//	block:  3 bytes with its length, its kind, and whether it is the last | content
+//
+// What is not a frame is passed on as it is: the decoder says what is wrong with it.
+type zstdFrames struct {
+	in       *bufio.Reader
+	reserve  func(bytes int64) error
+	window   uint64 // that is counted
+	left     int64  // bytes up to the next header of a frame or block
+	blocks   bool   // that is the header of a block
+	checksum bool   // behind the last block
+}
+
+func (f *zstdFrames) Read(p []byte) (int, error) {
+	for f.left == 0 {
+		next := f.frame
+		if f.blocks {
+			next = f.block
+		}
+		if err := next(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := f.in.Read(p[:min(int64(len(p)), f.left)])
+	f.left -= int64(n)
+	return n, err
+}
+
+// frame looks at the header of a frame.
+func (f *zstdFrames) frame() error {
+	const most = 4 + 14 // magic number and header; zstd.HeaderMaxSize is one byte short of it
+	text, err := f.in.Peek(most)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	var h zstd.Header
+	if h.Decode(text) != nil {
+		f.left = math.MaxInt64
+		return nil
+	}
+	window := h.WindowSize
+	if h.SingleSegment {
+		window = h.FrameContentSize
+	}
+	if window > mostWindow {
+		return belfry.Errorf(belfry.BadCSV, "the body is zstd with a window of %d bytes; %d are taken, pack it with a lower level or without --long", window, mostWindow)
+	}
+	if window > f.window {
+		if err := f.reserve(int64(window - f.window)); err != nil {
+			return err
+		}
+		f.window = window
+	}
+	f.left = int64(h.HeaderSize) + int64(h.SkippableSize)
+	f.blocks, f.checksum = !h.Skippable, h.HasCheckSum
+	return nil
+}
+
+// block looks at the header of a block.
+func (f *zstdFrames) block() error {
+	text, err := f.in.Peek(3)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if len(text) < 3 {
+		f.left = math.MaxInt64
+		return nil
+	}
+	const repeated = 1 // a kind of block: one byte, and how often
+	header := uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16
+	content := int64(header >> 3)
+	if header>>1&3 == repeated {
+		content = 1
+	}
+	f.left = 3 + content
+	if last := header&1 != 0; last {
+		f.blocks = false
+		if f.checksum {
+			f.left += 4
+		}
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"belfry"
+)
+
+// FuzzZstdFrames: a decoder reads the same through zstdFrames as without it, and never uses a larger window than was counted.
+func FuzzZstdFrames(f *testing.F) {
+	pack := func(text string, options ...zstd.EOption) string {
+		var out bytes.Buffer
+		z, err := zstd.NewWriter(&out, append(options, zstd.WithEncoderConcurrency(1))...)
+		if err != nil {
+			f.Fatal(err)
+		}
+		io.WriteString(z, text)
+		z.Close()
+		return out.String()
+	}
+	small, long := pack("type,object\n"), pack(strings.Repeat("x", 300_000), zstd.WithWindowSize(512<<10))
+	noSum := pack(strings.Repeat("log,o\n", 10_000), zstd.WithEncoderCRC(false))
+	longest := "(\xb5/\xfd\xc3\x60\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x09\x00\x00x" // header, with a dictionary of number 0
+	skipped := "\x50\x2a\x4d\x18\x05\x00\x00\x00hello"
+	for _, s := range []string{
+		"", "x", small, small + long, long + small, noSum + small + noSum, skipped + small + skipped + long, small + "x", long[:len(long)-3],
+		small + pack("y", zstd.WithWindowSize(16<<20)) + long, small + noSum[:7], longest, longest + small,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		counted := uint64(0)
+		frames := &zstdFrames{in: bufio.NewReader(bytes.NewReader(body)), reserve: func(n int64) error { counted += uint64(n); return nil }}
+		got, err := unzstd(t, frames, mostWindow)
+		if e, ok := errors.AsType[*belfry.Error](err); ok {
+			if e.Code != belfry.BadCSV {
+				t.Error(e)
+			}
+			return
+		}
+		want, errWant := unzstd(t, bytes.NewReader(body), max(counted, zstd.MinWindowSize))
+		if !bytes.Equal(got, want) || fmt.Sprint(err) != fmt.Sprint(errWant) {
+			t.Errorf("%d bytes and %v through zstdFrames, %d bytes and %v without; a window of %d was counted", len(got), err, len(want), errWant, counted)
+		}
+	})
+}
+
+func unzstd(t *testing.T, in io.Reader, window uint64) ([]byte, error) {
+	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20), zstd.WithDecoderMaxWindow(window))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	return io.ReadAll(io.LimitReader(z, 1<<20))
+}
