@@ -30,11 +30,11 @@ ALONE    := PolicyLimit|MoverCrash|RemovedItemsTakeNoMemory|Packed|TestScript|Cu
 # Package tests keep their files in memory where that is possible: what a disk does is for the crash and disk parts.
 MEMORY   := $(shell [ -d /dev/shm ] && [ -w /dev/shm ] && echo TMPDIR=/dev/shm GOTMPDIR=$${TMPDIR:-/tmp})
 
-# How much the parts of make soak do. Larger numbers make longer runs: make soak KILLS=1000.
-KILLS     ?= 200
-FUZZTIME  ?= 15s
-PLANS     ?= 100000
-HISTORIES ?= 100000
+# How much the parts of make soak do: as much as 90 minutes allow. Larger numbers make longer runs, as in make soak KILLS=1000.
+KILLS     ?= 50
+FUZZTIME  ?= 10s
+PLANS     ?= 50000
+HISTORIES ?= 50000
 SOAKED    ?= .soak/passed
 
 # The interface is built anew when one of its sources is newer.
