@@ -249,6 +249,8 @@ test("a file of 20,000 rows goes out in pieces, with progress, and can be held",
   await expect.poll(() => sheet(page).getByRole("row").count()).toBeLessThan(80); // only those in sight are made
   await attempt(page);
   await expect(would(page)).toContainText("Wrong rows1");
+  await expect(would(page)).toContainText("Would be created19,999");
+  await expect(page.getByText("they were tried in pieces of 5,000")).toBeVisible();
   await expect(page.getByRole("button", { name: "Mend line 12347" })).toBeVisible();
 
   // Keys of the pieces: each its own, and the same again when an answer was lost.

@@ -29,7 +29,9 @@ test("filter and script of a receiver are tried on a message", async ({ page, se
   await expect(became.getByRole("status")).toContainText("The message is kept as it came");
   await expect(became.getByRole("alert")).toContainText("the script ran for too long");
 
-  await card.getByLabel("Script").fill("function message(m) { m.sevrity = 1; data('Links', {i1: 2}); return m }");
+  await card
+    .getByLabel("Script")
+    .fill("function message(m) { m.sevrity = 1; data('Links', {i1: 2}, {class: 'link', view: 'Core/1'}); return m }");
   await card.getByRole("button", { name: "Try", exact: true }).click();
   await expect(became.getByText("data Links (Core/1) i1=2")).toBeVisible();
   await expect(became.getByText("sevrity (severity?)")).toBeVisible();

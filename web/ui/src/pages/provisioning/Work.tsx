@@ -11,7 +11,7 @@ import { Header, useHeader } from "./Header";
 import { Counts, Faults } from "./Outcome";
 import { RowEditor } from "./RowEditor";
 import { Rows } from "./Rows";
-import { dryRun, type Fault, type Options, type Progress, type Result, Run, sizeOf, type Task } from "./run";
+import { dryRun, type Fault, type Options, type Progress, pieceSize, type Result, Run, sizeOf, type Task } from "./run";
 import { Form, Source, type Way } from "./Source";
 import type { Sheet } from "./sheet";
 
@@ -45,6 +45,7 @@ export function Work({
   const [recursive, setRecursive] = useState(false);
   const [tried, setTried] = useState<Tried | null>(null);
   const [busy, setBusy] = useState(false);
+  const [triedRows, setTriedRows] = useState<number>();
   const [failure, setFailure] = useState<unknown>(null);
   const [only, setOnly] = useState<"all" | "wrong">("all");
   const [chosen, setChosen] = useState<number>();
@@ -71,7 +72,7 @@ export function Work({
       const { signal } = abort.current;
       const compare = task === "send" && sheet.count <= comparable;
       const [result, existing] = await Promise.all([
-        dryRun(sheet, options, signal),
+        dryRun(sheet, options, signal, setTriedRows),
         compare ? Existing.read(pkg, signal) : null,
       ]);
       setTried({ sheet, options: JSON.stringify({ recursive }), result, existing });
@@ -81,6 +82,7 @@ export function Work({
       if (!abort.current.signal.aborted) setFailure(e);
     } finally {
       setBusy(false);
+      setTriedRows(undefined);
     }
   };
 
@@ -164,6 +166,7 @@ export function Work({
           />
         )}
         <Text size="sm" c="dimmed">
+          {triedRows !== undefined && `${triedRows.toLocaleString()} of ${sheet.count.toLocaleString()} rows tried. `}
           {current ? "This was only tried: nothing has changed yet." : "Trying changes nothing."}
         </Text>
       </Group>
@@ -171,6 +174,13 @@ export function Work({
       {tried && (
         <Stack gap="md" ref={outcome}>
           {current && <Counts result={current} task={task} dry />}
+          {current?.inPieces && (
+            <Text size="sm" c="dimmed">
+              These are too many rows to be tried at once, so they were tried in pieces of {pieceSize.toLocaleString()}.
+              A row that needs what an earlier piece would {task === "remove" ? "remove" : "make"} counts as wrong here,
+              and may be right when the rows are applied.
+            </Text>
+          )}
           {!current && (
             <Alert variant="default" icon={<IconAlertTriangle />}>
               The rows have changed since they were tried. Try them again.

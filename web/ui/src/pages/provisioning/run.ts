@@ -24,6 +24,8 @@ export interface Result extends Omit<Report, "errors" | "errors_truncated"> {
   faults: Fault[];
   /** Rejected rows of which the service did not say which they are. */
   unnamed: number;
+  /** It was tried in pieces. */
+  inPieces?: boolean;
 }
 
 export const nothing: Result = {
@@ -44,6 +46,7 @@ export function plus(sum: Result, r: Report, place: (row: number) => number): Re
   const faults = r.errors.map((e) => ({ at: place(e.row), column: e.column, code: e.code, message: e.message }));
   const named = new Set(faults.map((f) => f.at)).size;
   return {
+    ...sum,
     rows: sum.rows + r.rows,
     accepted: sum.accepted + r.accepted,
     rejected: sum.rejected + r.rejected,
@@ -67,11 +70,31 @@ function post(o: Options, csv: string | Blob, more: BulkOptions): Promise<Report
   return o.task === "send" ? provisioning.post(o.pkg, csv, options) : provisioning.remove(o.pkg, csv, options);
 }
 
-/** dryRun asks what would happen. It goes in one body, since a row may need what an earlier one makes. */
-export async function dryRun(sheet: Sheet, o: Options, signal: AbortSignal): Promise<Result> {
+/** Rows of a piece. */
+export const pieceSize = 5000;
+
+/** dryRun asks what would happen. It goes in one body, since a row may need what an earlier one makes; in pieces if that is too large. */
+export async function dryRun(
+  sheet: Sheet,
+  o: Options,
+  signal: AbortSignal,
+  onProgress: (done: number) => void,
+): Promise<Result> {
   const body = await sheet.body(signal);
   // Atomic would count every row as rejected for one that is wrong; what is asked here is which are.
-  return plus(nothing, await post(o, body.csv, { dryrun: true, signal }), body.rows);
+  const options = { dryrun: true, signal };
+  try {
+    return plus(nothing, await post(o, body.csv, options), body.rows);
+  } catch (e) {
+    if (!(e instanceof ApiError && e.code === "body_too_large") || sheet.sent <= pieceSize) throw e;
+  }
+  let result: Result = { ...nothing, inPieces: true };
+  for (let from = 0; from < sheet.count; from += pieceSize) {
+    onProgress(from);
+    const piece = sheet.piece(from, Math.min(from + pieceSize, sheet.count));
+    if (piece.rows.length) result = plus(result, await post(o, piece.csv, options), (k) => piece.rows[k - 1] ?? from);
+  }
+  return result;
 }
 
 /** checkHeader has the service look at the header alone. */
@@ -91,7 +114,7 @@ const unique = () =>
 /** sizeOf is how many rows go in a piece: few where many are wrong, since a report names a hundred wrong rows at most. */
 export function sizeOf(sheet: Sheet, o: Options, tried: Result): number {
   if (o.atomic) return Math.max(1, sheet.count);
-  return tried.unnamed > 0 ? 100 : 5000;
+  return tried.unnamed > 0 ? 100 : pieceSize;
 }
 
 export type State = "running" | "paused" | "failed" | "cancelled" | "done";
