@@ -142,9 +142,9 @@ histories-soak: ## HISTORIES random histories on the status engine and its model
 peers: setup-soak ## against programs that others wrote: rsyslog, snmptrap, logger, shells, groff
 	go test -tags peers -vet=off -count=1 -timeout 20m -run Peer ./cmd/belfry ./collect ./docs
 
-bench-soak: ## the tools of the benchmark, and the benchmark; docs/benchmarks.md stays as it is
+bench-soak: ## the tools of the benchmark, and the benchmark in short; docs/benchmarks.md stays as it is
 	go test -vet=off -timeout 10m ./bench
-	go run ./bench -out .soak/benchmarks.md
+	go run ./bench -quick -out .soak/benchmarks.md
 
 fuzz: ## every fuzz target for a minute, then a million random plans and histories; goes on where an earlier run ended
 	$(MAKE) fuzz-soak FUZZTIME=1m
