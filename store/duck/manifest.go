@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -29,9 +28,9 @@ import (
 //	moved 4294967815 9c51e07b                           all records up to this position have been stored
 //
 // A crash can neither raise a false alarm nor hide a loss: a file is made first, then listed, and gets its first row after
-// that; a position is noted after the commit that reached it, and moved before anybody else notes it; a file that goes leaves its mark in the folder (a watermark,
-// or the marker of an incomplete day) before it goes. Positions are not synced, so after a power loss they may be some
-// seconds old.
+// that; a position is noted after the commit that reached it, and moved before anybody else notes it; a file that goes
+// leaves its mark in the folder (a watermark, or the marker of an incomplete day) before it goes. Positions are not synced,
+// so after a power loss they may be some seconds old.
 //
 // Everything that is in it is also in memory. So a manifest that is deleted or changed while the store is open is written
 // anew. One that cannot be written is tried again with each Watch; one that cannot be read is not touched.
@@ -145,8 +144,19 @@ func (m *manifest) rewrite() error {
 	if err := writeSynced(m.path, []byte(b.String())); err != nil {
 		return err
 	}
-	m.due, m.size = false, int64(b.Len())
-	m.info, _ = os.Stat(m.path)
+	return m.open()
+}
+
+// open opens the file that has just been written. It stays open, so that a file that somebody puts in its place is always
+// another one: the number of a deleted file that nobody holds is given to the next.
+func (m *manifest) open() (err error) {
+	if m.out, err = os.OpenFile(m.path, os.O_WRONLY|os.O_APPEND|unix.O_NOFOLLOW, 0); err != nil {
+		return err
+	}
+	if m.info, err = m.out.Stat(); err != nil {
+		return err
+	}
+	m.due, m.size = false, m.info.Size()
 	return nil
 }
 
@@ -156,7 +166,7 @@ func (m *manifest) intact() bool {
 	if err != nil {
 		return !errors.Is(err, os.ErrNotExist)
 	}
-	return m.info == nil || os.SameFile(info, m.info) && info.Size() >= m.size
+	return os.SameFile(info, m.info) && info.Size() >= m.size
 }
 
 // add lists a file that has just been made, durably.
@@ -193,29 +203,21 @@ func (m *manifest) note(reached map[string]uint64, moved uint64) error {
 
 // sync makes durable what has been noted.
 func (m *manifest) sync() error {
-	if m.out == nil { // it was written as a whole, or nothing has been noted
+	if m.due {
+		return m.rewrite()
+	}
+	if m.fault != nil {
 		return m.fault
 	}
 	return m.out.Sync()
 }
 
-func (m *manifest) append(lines string, durable bool) (err error) {
+func (m *manifest) append(lines string, durable bool) error {
 	if m.fault != nil {
 		return m.fault
 	}
 	if m.due || !m.intact() || m.size > manifestMost {
 		return m.rewrite() // which has these lines, too
-	}
-	if m.out == nil {
-		if m.out, err = os.OpenFile(m.path, os.O_WRONLY|os.O_APPEND|unix.O_NOFOLLOW, 0); err != nil {
-			return err
-		}
-		if m.size, err = m.out.Seek(0, io.SeekEnd); err != nil {
-			return err
-		}
-		if m.info, err = m.out.Stat(); err != nil {
-			return err
-		}
 	}
 	n, err := m.out.WriteString(lines)
 	m.size += int64(n)

@@ -123,6 +123,28 @@ func TestManifestDeletedUnderUs(t *testing.T) {
 	}
 }
 
+// TestManifestNotWritten: a manifest that could not be written is not durable, also when nothing new is to be noted.
+func TestManifestNotWritten(t *testing.T) {
+	dir := makeDays(t)
+	path := filepath.Join(dir, manifestFile)
+	s := openWith(t, dir)
+	remove(t, path)
+	must(t, os.MkdirAll(filepath.Join(path, "in the way"), 0o700))
+	if err := s.Durable(99); err == nil {
+		t.Error("a position is noted without a file")
+	}
+	for range 2 {
+		if err := s.SyncNotes(); err == nil {
+			t.Error("a manifest that is not there is durable")
+		}
+	}
+	must(t, os.RemoveAll(path))
+	must(t, s.SyncNotes())
+	if m := readManifest(dir); m.damage() != "" || m.moved != 99 {
+		t.Errorf("%s, moved %d", m.damage(), m.moved)
+	}
+}
+
 const testInstance = "0123456789abcdef0123456789abcdef"
 
 // openInstance opens a store whose folder says to which instance it belongs.
