@@ -2,6 +2,7 @@ package api
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"math"
 
@@ -36,7 +37,8 @@ func openZstd(in io.Reader, r *request) (*zstd.Decoder, error) {
 //	frame:  header | block … block | checksum
 //	block:  3 bytes with its length, its kind, and whether it is the last | content
 //
-// What is not a frame is passed on as it is: the decoder says what is wrong with it.
+// Skippable frames are left out: the decoder would call every error of the reader inside them an unexpected end. What is not a
+// frame is passed on as it is: the decoder says what is wrong with it.
 type zstdFrames struct {
 	in       *bufio.Reader
 	reserve  func(bytes int64) error
@@ -73,6 +75,13 @@ func (f *zstdFrames) frame() error {
 		f.left = math.MaxInt64
 		return nil
 	}
+	if h.Skippable {
+		_, err := f.in.Discard(h.HeaderSize + int(h.SkippableSize))
+		if err == io.EOF {
+			err = errors.New("unexpected EOF") // before a frame, the decoder takes io.ErrUnexpectedEOF for the end
+		}
+		return err
+	}
 	window := h.WindowSize
 	if h.SingleSegment {
 		window = h.FrameContentSize
@@ -86,8 +95,7 @@ func (f *zstdFrames) frame() error {
 		}
 		f.window = window
 	}
-	f.left = int64(h.HeaderSize) + int64(h.SkippableSize)
-	f.blocks, f.checksum = !h.Skippable, h.HasCheckSum
+	f.left, f.blocks, f.checksum = int64(h.HeaderSize), true, h.HasCheckSum
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -60,4 +61,30 @@ func unzstd(t *testing.T, in io.Reader, window uint64) ([]byte, error) {
 	}
 	defer z.Close()
 	return io.ReadAll(io.LimitReader(z, 1<<20))
+}
+
+// TestZstdSkippable: a frame that is skipped keeps neither the error of a reader from being told, nor a body that ends inside it
+// from being called cut off.
+func TestZstdSkippable(t *testing.T) {
+	f := func(body string, then error, want string) {
+		t.Helper()
+		in := io.MultiReader(strings.NewReader(body), iotest.ErrReader(then))
+		d, err := zstd.NewReader(&zstdFrames{in: bufio.NewReader(in)}, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		if _, err := io.ReadAll(d); fmt.Sprint(err) != want {
+			t.Errorf("%q: %v, want %s", body, err, want)
+		}
+	}
+	const noError = "<nil>"
+	whole := "\x50\x2a\x4d\x18\x64\x00\x00\x00" + strings.Repeat("x", 100)
+	lost := errors.New("the place was lost")
+	f(whole, io.EOF, noError)
+	f(whole+whole, io.EOF, noError)
+	f(whole[:50], lost, lost.Error())
+	f(whole, lost, lost.Error())
+	f(whole[:50], io.EOF, "unexpected EOF")
+	f(whole[:6], io.EOF, "unexpected EOF")
 }

@@ -178,7 +178,13 @@ func (m *model) turn(x *thing) (moments []belfry.Time) {
 	for w := x.window; w != nil && turning(w) <= m.now; w = x.window {
 		at := turning(w)
 		if moments = append(moments, at); w.Open {
-			x.own, x.window, x.made = w.Back, nil, nil
+			x.own, x.window = w.Back, nil
+			if w.Mode == belfry.Managed && len(x.made) > 0 { // an earlier one without an end goes on
+				b := x.made[0]
+				x.window, x.made = &belfry.Window{Mode: w.Back, From: b.From, By: w.By, Open: true, Before: b.Before, Since: b.Since}, x.made[1:]
+			} else {
+				x.made = nil
+			}
 		} else {
 			w.Before, w.Since = x.own, x.face().unmanagedAt
 			w.Open, x.own = true, w.Mode

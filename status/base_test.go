@@ -42,13 +42,22 @@ func TestBase(t *testing.T) {
 	c = belfry.Care{}
 	f(1, Order{Mode: belfry.Stored, From: 10})
 	f(11, Order{From: 5, To: 50}) // managed for a while, and then unmanaged
-	if c, _ := PassWindow(c, 50); c.Mode != belfry.Stored || c.Window != nil {
-		t.Errorf("after the window it is %s", c.Mode)
+	if c, _ := PassWindow(c, 50); c.Mode != belfry.Stored || !c.Window.Endless() {
+		t.Errorf("after the window it is %s with %+v", c.Mode, c.Window)
 	}
 	back(7, belfry.Managed, 0)
 	if c, _ = Rewind(c, 7); c.Window.Back != belfry.Managed || !c.Window.Open || c.Window.Base != nil {
 		t.Errorf("it goes back to %+v", c.Window)
 	}
+
+	c = belfry.Care{}
+	f(1, Order{Mode: belfry.Stored, From: 10})
+	f(11, Order{To: 20})               // managed for a while, which ends, too
+	c, _ = PassWindow(c, 21)           // unmanaged as before
+	back(10, belfry.Stored, 0)         // rightly so
+	back(5, belfry.Managed, 1)         // its time has not come
+	f(22, Order{Mode: belfry.Managed}) // for good
+	back(5, belfry.Managed, 0)
 }
 
 // TestBases: a window keeps a few of those before it, and of several that go together one.

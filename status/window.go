@@ -196,13 +196,15 @@ func rewindWindow(c belfry.Care, now belfry.Time) (belfry.Care, []Passage) {
 	return c, passed
 }
 
-// again gives a window that has closed with its next stretch; nil when there is none.
+// again gives a window that has closed with its next stretch. When there is none, an earlier window without an end goes on, if
+// the item goes back to what that has made.
 func again(w belfry.Window, now belfry.Time) *belfry.Window {
-	if w.Schedule == "" {
-		return nil
-	}
 	from, to, ok := turn(w.Schedule, max(now, w.To))
-	if !ok {
+	switch {
+	case !ok && w.Mode == belfry.Managed && w.Base != nil:
+		b := *w.Base
+		return &belfry.Window{Mode: w.Back, From: b.From, By: w.By, Open: true, Before: b.Before, Since: b.Since, Base: b.Base}
+	case !ok:
 		return nil
 	}
 	shut(&w, from, to)
@@ -220,6 +222,9 @@ func shut(w *belfry.Window, from, to belfry.Time) {
 
 // turn finds the stretch of a schedule that is open at a moment, or the next one after it.
 func turn(schedule string, after belfry.Time) (from, to belfry.Time, ok bool) {
+	if schedule == "" {
+		return 0, 0, false
+	}
 	var s Schedule
 	if err := json.Unmarshal([]byte(schedule), &s); err != nil {
 		return 0, 0, false // written by a version that knew more; better no window than a wrong one

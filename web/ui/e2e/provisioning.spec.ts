@@ -247,11 +247,37 @@ test("a file of 20,000 rows goes out in pieces, with progress, and can be held",
   await choose(page, "many.csv", `\ufeffname,view,posx\r\n${rows.join("\r\n")}\r\n`);
   await expect(page.getByText("20,000 rows")).toBeVisible();
   await expect.poll(() => sheet(page).getByRole("row").count()).toBeLessThan(80); // only those in sight are made
-  await attempt(page);
+
+  // What there is cannot be read: the trial ends with it.
+  const tries: number[] = [];
+  await page.route(/\/api\/provisioning\/custom/, async (route) => {
+    if (route.request().method() === "GET") return route.fulfill({ status: 503, body: "" });
+    tries.push(1);
+    return route.continue();
+  });
+  await page.getByRole("button", { name: "Try it" }).click();
+  await expect(page.getByRole("alert")).toBeVisible();
+  await expect(page.getByText("Trying changes nothing.")).toBeVisible();
+  expect(tries.length).toBeLessThan(3);
+  await page.unrouteAll();
+
+  // A piece for which the service is busy is tried again.
+  const busy = { status: 429, headers: { "Retry-After": "1" }, json: { code: "rate_limited", error: "too fast" } };
+  tries.length = 0;
+  await page.route(/\/api\/provisioning\/custom/, (route) =>
+    route.request().method() === "POST" && tries.push(1) === 3 ? route.fulfill(busy) : route.continue(),
+  );
+  await page.getByRole("alert").getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByText("Trying again in 1 s.")).toBeVisible();
   await expect(would(page)).toContainText("Wrong rows1");
+  await page.unrouteAll();
+  expect(tries).toHaveLength(6); // as a whole, four pieces, one of them again
   await expect(would(page)).toContainText("Would be created19,999");
   await expect(page.getByText("they were tried in pieces of 5,000")).toBeVisible();
   await expect(page.getByRole("button", { name: "Mend line 12347" })).toBeVisible();
+  await page.getByLabel("All or nothing").check();
+  await expect(page.getByText("too many rows for all or nothing")).toBeVisible();
+  await page.getByLabel("All or nothing").uncheck();
 
   // Keys of the pieces: each its own, and the same again when an answer was lost.
   const keys: string[] = [];

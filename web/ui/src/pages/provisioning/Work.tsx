@@ -45,7 +45,7 @@ export function Work({
   const [recursive, setRecursive] = useState(false);
   const [tried, setTried] = useState<Tried | null>(null);
   const [busy, setBusy] = useState(false);
-  const [triedRows, setTriedRows] = useState<number>();
+  const [trying, setTrying] = useState<{ done: number; waiting?: string }>();
   const [failure, setFailure] = useState<unknown>(null);
   const [only, setOnly] = useState<"all" | "wrong">("all");
   const [chosen, setChosen] = useState<number>();
@@ -65,24 +65,26 @@ export function Work({
 
   const attempt = async () => {
     if (!sheet) return;
-    abort.current = new AbortController();
+    const control = new AbortController();
+    abort.current = control;
     setBusy(true);
     setFailure(null);
     try {
-      const { signal } = abort.current;
+      const { signal } = control;
       const compare = task === "send" && sheet.count <= comparable;
       const [result, existing] = await Promise.all([
-        dryRun(sheet, options, signal, setTriedRows),
+        dryRun(sheet, options, signal, (done, waiting) => setTrying({ done, waiting })),
         compare ? Existing.read(pkg, signal) : null,
       ]);
       setTried({ sheet, options: JSON.stringify({ recursive }), result, existing });
       setOnly("all");
       requestAnimationFrame(() => outcome.current?.scrollIntoView({ block: "nearest" }));
     } catch (e) {
-      if (!abort.current.signal.aborted) setFailure(e);
+      if (!control.signal.aborted) setFailure(e);
+      control.abort(); // the other of the two
     } finally {
       setBusy(false);
-      setTriedRows(undefined);
+      setTrying(undefined);
     }
   };
 
@@ -166,7 +168,8 @@ export function Work({
           />
         )}
         <Text size="sm" c="dimmed">
-          {triedRows !== undefined && `${triedRows.toLocaleString()} of ${sheet.count.toLocaleString()} rows tried. `}
+          {trying &&
+            `${trying.done.toLocaleString()} of ${sheet.count.toLocaleString()} rows tried. ${trying.waiting ?? ""} `}
           {current ? "This was only tried: nothing has changed yet." : "Trying changes nothing."}
         </Text>
       </Group>
@@ -178,7 +181,7 @@ export function Work({
             <Text size="sm" c="dimmed">
               These are too many rows to be tried at once, so they were tried in pieces of {pieceSize.toLocaleString()}.
               A row that needs what an earlier piece would {task === "remove" ? "remove" : "make"} counts as wrong here,
-              and may be right when the rows are applied.
+              and may be right when the rows are applied. What rows of two pieces have in common counts twice.
             </Text>
           )}
           {!current && (
@@ -256,7 +259,8 @@ function Apply({
   atomic: boolean;
   onApply: () => void;
 }) {
-  const held = atomic && r.rejected > 0;
+  const tooMany = atomic && r.inPieces;
+  const held = tooMany || (atomic && r.rejected > 0);
   const all = r.rejected === 0;
   if (r.accepted === 0) return null;
   const what =
@@ -275,7 +279,9 @@ function Apply({
       </Button>
       {held && (
         <Text size="sm" c="dimmed">
-          All or nothing: mend the wrong rows first, or leave them out.
+          {tooMany
+            ? "These are too many rows for all or nothing: apply them in pieces, or take fewer."
+            : "All or nothing: mend the wrong rows first, or leave them out."}
         </Text>
       )}
       {!held && !all && (

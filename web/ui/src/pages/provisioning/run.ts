@@ -70,6 +70,25 @@ function post(o: Options, csv: string | Blob, more: BulkOptions): Promise<Report
   return o.task === "send" ? provisioning.post(o.pkg, csv, options) : provisioning.remove(o.pkg, csv, options);
 }
 
+/** insist sends again when the service was busy or away for a moment. `waits` is told why; a pause waits until it is through. */
+async function insist(
+  send: () => Promise<Report>,
+  waits: (why: string) => void,
+  ended: () => boolean,
+): Promise<Report> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await send();
+    } catch (e) {
+      const passing = e instanceof ApiError && (e.status === 0 || e.status === 429 || e.status >= 500);
+      if (!passing || tries === 6 || ended()) throw e;
+      const wait = e.retryAfter ?? Math.min(2 ** tries / 2, 8);
+      waits(`${e.message} Trying again in ${wait} s.`);
+      await new Promise((go) => setTimeout(go, wait * 1000));
+    }
+  }
+}
+
 /** Rows of a piece. */
 export const pieceSize = 5000;
 
@@ -78,7 +97,7 @@ export async function dryRun(
   sheet: Sheet,
   o: Options,
   signal: AbortSignal,
-  onProgress: (done: number) => void,
+  onProgress: (done: number, waiting?: string) => void,
 ): Promise<Result> {
   const body = await sheet.body(signal);
   // Atomic would count every row as rejected for one that is wrong; what is asked here is which are.
@@ -92,7 +111,13 @@ export async function dryRun(
   for (let from = 0; from < sheet.count; from += pieceSize) {
     onProgress(from);
     const piece = sheet.piece(from, Math.min(from + pieceSize, sheet.count));
-    if (piece.rows.length) result = plus(result, await post(o, piece.csv, options), (k) => piece.rows[k - 1] ?? from);
+    if (!piece.rows.length) continue;
+    const report = await insist(
+      () => post(o, piece.csv, options),
+      (why) => onProgress(from, why),
+      () => signal.aborted,
+    );
+    result = plus(result, report, (k) => piece.rows[k - 1] ?? from);
   }
   return result;
 }
@@ -111,7 +136,7 @@ export async function checkHeader(sheet: Sheet, o: Options, signal: AbortSignal)
 const unique = () =>
   [...crypto.getRandomValues(new Uint8Array(12))].map((b) => b.toString(16).padStart(2, "0")).join("");
 
-/** sizeOf is how many rows go in a piece: few where many are wrong, since a report names a hundred wrong rows at most. */
+/** sizeOf is how many rows go in a piece when they are applied: few where many are wrong, since a report names a hundred wrong rows at most. */
 export function sizeOf(sheet: Sheet, o: Options, tried: Result): number {
   if (o.atomic) return Math.max(1, sheet.count);
   return tried.unnamed > 0 ? 100 : pieceSize;
@@ -193,24 +218,15 @@ export class Run {
     let { result } = this.progress;
     if (piece.rows.length) {
       this.key = `interface-${this.name}-${from}`;
-      result = plus(result, await this.insist(piece.csv), (k) => piece.rows[k - 1] ?? from);
+      const send = () => post(this.options, piece.csv, { atomic: this.options.atomic || undefined, key: this.key });
+      const report = await insist(
+        send,
+        (waiting) => this.set({ waiting }),
+        () => this.stopping(),
+      );
+      result = plus(result, report, (k) => piece.rows[k - 1] ?? from);
     }
     this.set({ done: to, result, spent: this.progress.spent + performance.now() - began, waiting: undefined });
-  }
-
-  /** insist sends a piece again when the service was busy or away for a moment; a pause waits until it is through. */
-  private async insist(csv: string): Promise<Report> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await post(this.options, csv, { atomic: this.options.atomic || undefined, key: this.key });
-      } catch (e) {
-        const passing = e instanceof ApiError && (e.status === 0 || e.status === 429 || e.status >= 500);
-        if (!passing || tries === 6 || this.stopping()) throw e;
-        const wait = e.retryAfter ?? Math.min(2 ** tries / 2, 8);
-        this.set({ waiting: `${e.message} Trying again in ${wait} s.` });
-        await new Promise((go) => setTimeout(go, wait * 1000));
-      }
-    }
   }
 }
 
