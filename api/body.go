@@ -40,11 +40,11 @@ func charset(name string) error {
 
 // openBody unpacks the body of a request and caps it: no more than limit bytes come out of it, whatever went in.
 func openBody(w *answer, r *request, limit int64) (io.ReadCloser, error) {
-	return openPacked(w, r, limit, nil)
+	return openInTurns(w, r, limit, nil)
 }
 
-// openPacked is openBody, with turns in which the body is unpacked; nil: it needs none.
-func openPacked(w *answer, r *request, limit int64, turns *decoding) (io.ReadCloser, error) {
+// openInTurns is openBody, with turns in which the body is unpacked; nil: it needs none.
+func openInTurns(w *answer, r *request, limit int64, turns *decoding) (io.ReadCloser, error) {
 	in := &patient{body: r.Body, ctl: http.NewResponseController(w), idle: r.limits.Idle, answer: w, place: r.place}
 	if r.place != nil {
 		r.place.abort = func() { in.ctl.SetReadDeadline(time.Now()) }
@@ -61,6 +61,9 @@ func openPacked(w *answer, r *request, limit int64, turns *decoding) (io.ReadClo
 			return nil, tooLarge(limit)
 		}
 		out = in
+		if turns != nil && turns.rows {
+			out = turns
+		}
 	case "gzip", "x-gzip":
 		z, err := gzip.NewReader(pack)
 		if err != nil {
@@ -76,6 +79,9 @@ func openPacked(w *answer, r *request, limit int64, turns *decoding) (io.ReadClo
 	default:
 		return nil, belfry.Errorf(belfry.UnsupportedMediaType, "cannot unpack Content-Encoding %q; send gzip, zstd or no Content-Encoding", enc)
 	}
+	if _, ok := out.(*packed); ok && turns != nil {
+		out = &unpacking{out, turns}
+	}
 	return &capped{Reader: out, left: limit, limit: limit, done: in.done, close: closer, valid: r.stillMay}, nil
 }
 
@@ -88,7 +94,7 @@ func readWhole(w *answer, r *request, limit int64, weight int) ([]byte, error) {
 		turns = &decoding{turns: &r.server.computing, ctx: r.ctx(), customer: r.customer, valid: r.stillMay, last: true}
 		defer turns.pause()
 	}
-	body, err := openPacked(w, r, limit, turns)
+	body, err := openInTurns(w, r, limit, turns)
 	if err != nil {
 		return nil, err
 	}
@@ -207,6 +213,9 @@ func (p *patient) Read(b []byte) (int, error) {
 	}
 	p.came += n
 	p.waited += time.Since(start)
+	if err == io.EOF {
+		p.done() // also if it takes long to unpack and apply what has come
+	}
 	if err == nil || err == io.EOF {
 		if float64(p.came) >= slowest*p.idle.Seconds() {
 			p.came, p.waited = 0, 0

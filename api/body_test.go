@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -150,5 +151,25 @@ func TestActionLosesItsPlace(t *testing.T) {
 	}
 	for _, f := range finish {
 		f()
+	}
+}
+
+// deadlines notes until when the client may be silent.
+type deadlines struct {
+	http.ResponseWriter
+	read time.Time
+}
+
+func (d *deadlines) SetReadDeadline(t time.Time) error { d.read = t; return nil }
+
+// TestBodyHasCome: when a body has come, its client may be silent for as long as it takes to unpack and apply it.
+func TestBodyHasCome(t *testing.T) {
+	var conn deadlines
+	in := &patient{body: strings.NewReader("ab"), ctl: http.NewResponseController(&conn), idle: time.Minute}
+	if _, err := io.ReadFull(in, make([]byte, 2)); err != nil || conn.read.IsZero() {
+		t.Errorf("%v, silent until %s", err, conn.read)
+	}
+	if _, err := in.Read(make([]byte, 2)); err != io.EOF || !conn.read.IsZero() {
+		t.Errorf("%v, silent until %s", err, conn.read)
 	}
 }

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"io"
@@ -118,6 +120,103 @@ func TestCustomerRemovedBeforeTurn(t *testing.T) {
 	f("", "Idempotency-Key")
 }
 
+// TestRowsInTurns: a body that is applied in parts is decoded in turns while other customers are at work. It has none while it is
+// applied.
+func TestRowsInTurns(t *testing.T) {
+	const rows = "type,resname,object,class,view,i1\ndata,web01,cpu,cpu,web01,1\n"
+	var pack bytes.Buffer
+	z := gzip.NewWriter(&pack)
+	io.WriteString(z, rows)
+	z.Close()
+	f := func(body, encoding string, others bool) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			h := newBulkHouse(t)
+			secret, err := h.seq.CreateKey(1, "agent", belfry.LevelReadWrite, 0, "test")
+			h.must(err)
+			h.want(200, "", "POST", "/api/provisioning/custom", "name\nweb01\n", "X-Api-Key: "+secret)
+			h.OthersActive = func(belfry.CustomerID) bool { return others }
+			send := h.Send
+			h.Send = func(ctx context.Context, b Bulk) (int, []byte, error) {
+				wait := b.Wait
+				b.Wait = func(f func(context.Context) error) error {
+					return wait(func(ctx context.Context) error {
+						if d := h.computing.doors[1]; others && d != nil && d.inside >= processorShare() {
+							t.Error("a body that waits has a turn")
+						}
+						return f(ctx)
+					})
+				}
+				return send(ctx, b)
+			}
+			for range processorShare() {
+				h.computing.enter(t.Context(), 1, processorShare())
+			}
+			r := httptest.NewRequest("POST", "/api/send", strings.NewReader(body))
+			r.RemoteAddr = h.peer
+			r.Header.Set("X-Api-Key", secret)
+			r.Header.Set("Content-Encoding", encoding)
+			rec := httptest.NewRecorder()
+			done := make(chan bool, 1)
+			go func() {
+				h.ServeHTTP(rec, r)
+				done <- true
+			}()
+			synctest.Wait()
+			waits := len(h.computing.doors[1].waiting)
+			if waited := len(done) == 0; waited != others || (waits == 1) != others {
+				t.Errorf("%s: waits %t with %d in the line, others are at work: %t", encoding, waited, waits, others)
+			}
+			for range processorShare() {
+				h.computing.leave(1)
+			}
+			if <-done; rec.Code != 200 || len(h.computing.doors) != 0 {
+				t.Errorf("%s: answered with %d %s, %d customers compute", encoding, rec.Code, rec.Body, len(h.computing.doors))
+			}
+		})
+	}
+	f(rows, "identity", true)
+	f(rows, "identity", false)
+	f(pack.String(), "gzip", true)
+	f(pack.String(), "gzip", false)
+}
+
+// TestUnpackingInTurns: a body that has arrived takes a turn again after a pause, and ends with its client.
+func TestUnpackingInTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{line: workLine}
+		ctx, cancel := context.WithCancel(t.Context())
+		d := &decoding{turns: g, ctx: ctx, customer: 1, last: true, valid: func() error { return nil }}
+		u := &unpacking{iotest.OneByteReader(strings.NewReader("abc")), d}
+		read := func() error {
+			_, err := u.Read(make([]byte, 8))
+			return err
+		}
+		if err := read(); err != nil || !d.has {
+			t.Errorf("%v, has a turn: %t", err, d.has)
+		}
+		d.pause()
+		for range processorShare() {
+			g.enter(t.Context(), 1, processorShare())
+		}
+		done := make(chan error, 1)
+		go func() { done <- read() }()
+		synctest.Wait()
+		if len(done) != 0 {
+			t.Fatal("it goes on without a turn")
+		}
+		g.leave(1)
+		if err := <-done; err != nil || !d.has {
+			t.Errorf("after the wait: %v, has a turn: %t", err, d.has)
+		}
+		cancel()
+		if err := read(); !errors.Is(err, context.Canceled) {
+			t.Errorf("the client has gone: %v", err)
+		}
+		d.pause()
+	})
+}
+
 // TestRightsAfterTurn: a body whose sender loses its rights while it waits for its turn is not read any further.
 func TestRightsAfterTurn(t *testing.T) {
 	for _, last := range []bool{false, true} {
@@ -146,25 +245,5 @@ func TestRightsAfterTurn(t *testing.T) {
 			}
 			d.pause()
 		})
-	}
-}
-
-// TestBodiesTakeTurns: the bodies that are decoded before they are applied have turns, and no others.
-func TestBodiesTakeTurns(t *testing.T) {
-	r := newRig(t)
-	for _, c := range []struct {
-		query, header string
-		turns         bool
-	}{{"", "", false}, {"?atomic=true", "", true}, {"?dryrun=true", "", true}, {"", "Idempotency-Key: a", true}} {
-		headers := []string{"x-api-key: " + writeKey, "Content-Type: text/csv"}
-		if c.header != "" {
-			headers = append(headers, c.header)
-		}
-		if res := r.do("POST", "/api/send"+c.query, "a\n1\n", headers...); res.StatusCode != 200 {
-			t.Fatalf("%q %q: %d", c.query, c.header, res.StatusCode)
-		}
-		if _, turns := r.bulk.Body.(*decoding); turns != c.turns || string(r.body) != "a\n1\n" {
-			t.Errorf("%q %q: turns %t, body %q", c.query, c.header, turns, r.body)
-		}
 	}
 }

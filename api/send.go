@@ -88,7 +88,7 @@ func (s *Server) csvRows(w *answer, r *request, b Bulk) error {
 
 // rows takes a body of rows.
 func (s *Server) rows(w *answer, r *request, b Bulk) error {
-	b.Scope, b.Key, b.Name, b.Wait = r.scope(), r.key, r.who, r.rest
+	b.Scope, b.Key, b.Name = r.scope(), r.key, r.who
 	b.IdempotencyKey = r.Header.Get("Idempotency-Key")
 	limit := r.limits.Body
 	var err error
@@ -112,7 +112,9 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 		return belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests)
 	}
 	defer r.place.leave()
-	body, err := openBody(w, r, limit)
+	turns := s.turnsFor(r, b.Atomic || b.DryRun)
+	defer func() { turns.pause() }()
+	body, err := openInTurns(w, r, limit, turns)
 	if err != nil {
 		return err
 	}
@@ -124,12 +126,14 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 			return err
 		}
 		defer held.Close()
-		b.Body, b.Digest = held, held.digest
+		turns.pause()
+		turns = s.turnsFor(r, true)
+		turns.Reader = held
+		b.Body, b.Digest = turns, held.digest
 	}
-	if b.Atomic || b.DryRun || b.IdempotencyKey != "" {
-		d := &decoding{Reader: b.Body, turns: &s.computing, ctx: r.ctx(), customer: r.customer, valid: r.stillMay}
-		defer d.pause()
-		b.Body = d
+	b.Wait = func(f func(context.Context) error) error {
+		turns.pause()
+		return r.rest(f)
 	}
 	status, text, err := s.Send(r.ctx(), b)
 	if err != nil {
@@ -137,6 +141,16 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 	}
 	s.writeReport(w, status, text)
 	return nil
+}
+
+// turnsFor gives the turns in which a body of rows is decoded. One that is applied in parts needs them while others are at work; one that is
+// applied as a whole always does, since nothing is gained by more.
+func (s *Server) turnsFor(r *request, whole bool) *decoding {
+	d := &decoding{turns: &s.computing, ctx: r.ctx(), customer: r.customer, valid: r.stillMay, rows: true, last: !whole}
+	if !whole {
+		d.free = func() bool { return s.OthersActive == nil || !s.OthersActive(r.customer) }
+	}
+	return d
 }
 
 // writeReport answers with a report that has been rendered.

@@ -54,6 +54,9 @@ func (n *creation) othersActive(c belfry.CustomerID) bool {
 	return v.customer != 0 && time.Since(v.at).Abs() < activeFor
 }
 
+// OthersActive tells whether a customer other than c is at work.
+func (s *Sequencer) OthersActive(c belfry.CustomerID) bool { return s.creation.othersActive(c) }
+
 // giveWay books items that a turn may create to the customer, if others are at work. It waits as long as the customer has created too many.
 func (s *Sequencer) giveWay(ctx context.Context, c belfry.CustomerID, items int) (booked int, err error) {
 	for items > 0 && s.creation.othersActive(c) {
