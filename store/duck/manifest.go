@@ -21,7 +21,7 @@ import (
 // would be a day without rows, and a lost log a day with fewer. It is a file of lines, of which the last one about a day
 // file counts:
 //
-//	manifest 2 77a0c1de                                 so many lines follow at least, checksum
+//	manifest 4 77a0c1de                                 so many lines follow at least, checksum
 //	objectdata/2026-11-15.duckdb 4294967811 5f1c09aa    position, checksum
 //	objectdata/2026-11-15.duckdb gone 0b7d21c4          not expected any more
 //	objectdata/kept 3 1e9c44b0                          there is this list, in version 3 or later
@@ -35,14 +35,15 @@ import (
 // Everything that is in it is also in memory. So a manifest that is deleted or changed while the store is open is written
 // anew. One that cannot be written is tried again with each Watch; one that cannot be read is not touched.
 type manifest struct {
-	path  string
-	out   *os.File
-	size  int64
-	info  os.FileInfo       // the file as we have written it; nil before that
-	pos   map[string]uint64 // by file, as collection/name
-	moved uint64            // 0: not known
-	due   bool              // it has to be written anew
-	fault error             // it cannot be read
+	path     string
+	out      *os.File
+	size     int64
+	info     os.FileInfo       // the file as we have written it; nil before that
+	pos      map[string]uint64 // by file, as collection/name
+	moved    uint64            // 0: not known
+	due      bool              // it has to be written anew
+	replaced bool              // somebody has deleted or replaced it, which nobody has been told
+	fault    error             // it cannot be read
 
 	there bool // what reading it has found
 	lines int
@@ -131,20 +132,24 @@ func (m *manifest) rewrite() error {
 	if m.fault != nil {
 		return m.fault
 	}
-	var b strings.Builder
-	b.WriteString(manifestLine(manifestHead, strconv.Itoa(len(m.pos))))
-	for _, key := range slices.Sorted(maps.Keys(m.pos)) {
-		b.WriteString(manifestLine(key, strconv.FormatUint(m.pos[key], 10)))
-	}
-	if m.moved > 0 {
-		b.WriteString(manifestLine(manifestMoved, strconv.FormatUint(m.moved, 10)))
-	}
 	m.close()
 	m.due = true
-	if err := writeSynced(m.path, []byte(b.String())); err != nil {
+	if err := writeSynced(m.path, []byte(m.text())); err != nil {
 		return err
 	}
 	return m.open()
+}
+
+// text is the whole file.
+func (m *manifest) text() string {
+	var lines []string
+	for _, key := range slices.Sorted(maps.Keys(m.pos)) {
+		lines = append(lines, manifestLine(key, strconv.FormatUint(m.pos[key], 10)))
+	}
+	if m.moved > 0 {
+		lines = append(lines, manifestLine(manifestMoved, strconv.FormatUint(m.moved, 10)))
+	}
+	return manifestLine(manifestHead, strconv.Itoa(len(lines))) + strings.Join(lines, "")
 }
 
 // open opens the file that has just been written. It stays open, so that a file that somebody puts in its place is always
@@ -216,7 +221,10 @@ func (m *manifest) append(lines string, durable bool) error {
 	if m.fault != nil {
 		return m.fault
 	}
-	if m.due || !m.intact() || m.size > manifestMost {
+	if !m.intact() {
+		m.due, m.replaced = true, true
+	}
+	if m.due || m.size > manifestMost {
 		return m.rewrite() // which has these lines, too
 	}
 	n, err := m.out.WriteString(lines)
@@ -343,13 +351,15 @@ func (fs *files) lookAfterManifest() error {
 			return again.fault
 		}
 		return fs.tellMissing(fs.checkManifest(fs.collections, nil, fs.stores))
-	case m.due:
-		return m.rewrite()
-	case !m.intact():
-		fs.log.Error("the list of files of rows was deleted or replaced, and is written anew", "file", m.path)
+	case m.due || !m.intact():
+		m.replaced = m.replaced || !m.due
 		if err := m.rewrite(); err != nil {
 			return err
 		}
+	}
+	if m.replaced {
+		m.replaced = false
+		fs.log.Error("the list of files of rows was deleted or replaced, and is written anew", "file", m.path)
 		fs.told("the list of files of the row store, " + m.path + ", was deleted or replaced while the service ran; it has been written anew from memory, and nothing is missing")
 	}
 	return nil

@@ -116,10 +116,32 @@ func TestManifestDeletedUnderUs(t *testing.T) {
 	must(t, err)
 	for i, do := range []func(){func() { remove(t, path) }, func() { truncate(t, path, 10) }, func() { remove(t, path); write(t, path, want) }} {
 		do()
+		must(t, s.Append(t.Context(), rowsOf(uint64(10+i), 1))) // may notice it, too
 		must(t, s.Watch())
 		if m := readManifest(dir); m.damage() != "" || len(m.pos) != 3 || told != i+1 {
 			t.Errorf("%d: %s, %d files, told %d times", i, m.damage(), len(m.pos), told)
 		}
+	}
+}
+
+// TestManifestWithoutMoved: a manifest that has all files, but not the line about how far the store has come, is not whole.
+func TestManifestWithoutMoved(t *testing.T) {
+	dir := makeDays(t)
+	for range 2 {
+		s := openWith(t, dir)
+		must(t, s.Durable(99))
+		must(t, s.Close())
+	}
+	path := filepath.Join(dir, manifestFile)
+	text, err := os.ReadFile(path)
+	must(t, err)
+	before, _, found := strings.Cut(string(text), manifestMoved+" ")
+	if !found {
+		t.Fatalf("%s", text)
+	}
+	write(t, path, []byte(before))
+	if list := openWith(t, dir).Faults(); len(list) != 1 || list[0].ID != "manifest" {
+		t.Errorf("faults: %v", list)
 	}
 }
 
