@@ -116,7 +116,8 @@ func TestManifestDeletedUnderUs(t *testing.T) {
 	must(t, err)
 	for i, do := range []func(){func() { remove(t, path) }, func() { truncate(t, path, 10) }, func() { remove(t, path); write(t, path, want) }} {
 		do()
-		must(t, s.Append(t.Context(), rowsOf(uint64(10+i), 1))) // may notice it, too
+		must(t, s.Append(t.Context(), rowsOf(uint64(10+i), 1)))
+		must(t, s.Durable(0)) // notices it
 		must(t, s.Watch())
 		if m := readManifest(dir); m.damage() != "" || len(m.pos) != 3 || told != i+1 {
 			t.Errorf("%d: %s, %d files, told %d times", i, m.damage(), len(m.pos), told)
