@@ -134,7 +134,7 @@ const chunk = 16_384
 // When rows create or remove something, fewer of them are read at once, and they are committed in turns.
 const (
 	leastChunk = 2048
-	createTurn = 512
+	createTurn = 256
 	removeTurn = 1000
 )
 

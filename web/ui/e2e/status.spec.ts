@@ -88,6 +88,7 @@ test("says how to begin when there is nothing", async ({ page }) => {
     await empty.call("DELETE", "/api/provisioning/custom", "name\nfirst\n");
     await page.getByRole("link", { name: "create an API key" }).click();
     await expect(page).toHaveURL(/\/ui\/parameters\/keys/);
+    await expect(page.getByRole("heading", { name: "API keys" })).toBeVisible(); // it has been loaded before the service goes
   } finally {
     await empty.remove();
   }
