@@ -50,6 +50,11 @@ func causes() []cause {
 			"the service may not write to DIR", "give its user the right to write",
 		},
 		{
+			[]syscall.Errno{syscall.EISDIR, syscall.EEXIST, syscall.ENOTDIR},
+			[]string{"is a directory", "not a directory"},
+			"in DIR a folder is in the place of a file, or a file in that of a folder", "the server's log names it; move it away",
+		},
+		{
 			nil,
 			[]string{"disk image is malformed", "file is not a database"},
 			"DIR is damaged", damagedRemedy,
