@@ -153,6 +153,8 @@ func (s *service) openStore(ctx context.Context) (err error) {
 		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), MemoryMost: s.budget.engineMost, Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Items: s.tree.Dimensions, Behind: queriesBehind, Quick: quickBehind, Workers: workersBehind, Files: s.descriptors.files,
 		Journal: s.journalBatches, JournalSince: s.journal.Since, Changed: s.filesChanged, Told: s.faults.tell,
 		Removed: func(add func(*belfry.Batch) error) error { return s.tree.RemovedDimensions(ctx, add) },
+		// An engine may break down while we stop, too.
+		RemovedAfter: func(pos uint64) (bool, error) { return s.db.RemovedAfter(context.WithoutCancel(ctx), pos) },
 	})
 	if err != nil {
 		return err
@@ -177,7 +179,11 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	if err := s.removeMissed(ctx); err != nil {
 		return err
 	}
-	return s.tree.Dimensions(func(b *belfry.Batch) error { return s.rows.Append(ctx, b) })
+	err = s.tree.Dimensions(func(b *belfry.Batch) error { return s.rows.Append(ctx, b) })
+	if err != nil || s.tree.Settled() == 0 {
+		return err
+	}
+	return s.rows.NamesUpTo(ctx, s.stored) // what was found to be removed has this position
 }
 
 // removeMissed removes items of which the row store knows that they were removed, after a loss that may have taken the
@@ -210,17 +216,22 @@ func (s *service) startMovers(ctx context.Context) error {
 }
 
 // carryOn brings in what is in the journal alone. The rows of a record may be stored already while the database does not
-// know its items yet; then their names are all that the store needs.
+// know its items yet; then their names are all that the store needs. It gets them first: a removal that the replay has found by itself is
+// not in the store, and once the database has it no start brings its name again.
 func (s *service) carryOn(ctx context.Context) error {
 	defer s.tree.ForgetLoaded()
 	return s.replay(ctx, func(r *belfry.Record, fresh bool) error {
+		if fresh && r.Pos <= s.moved {
+			if names := s.tree.Dimension(r); names != nil {
+				if err := s.rows.Append(ctx, names...); err != nil {
+					return err
+				}
+			}
+		}
 		if fresh {
 			s.meta.Add(r)
 		}
 		if r.Pos <= s.moved {
-			if names := s.tree.Dimension(r); fresh && names != nil {
-				return s.rows.Append(ctx, names...)
-			}
 			return nil
 		}
 		if err := s.store.Room(ctx, 0, r.Rows()); err != nil && belfry.CodeOf(err) != belfry.StorageUnavailable {

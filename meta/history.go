@@ -21,10 +21,11 @@ import (
 type removedItem struct {
 	belfry.Item
 	view, resource string
+	pos            uint64 // of the record that removed it
 }
 
 const removedText = `SELECT i.id, i.customer, i.kind, i.name, i.parent, i.resource, i.class, i.package, i.created, i.removed, i.details, i.number,
-	COALESCE(rp.name, lp.name, ''), COALESCE(rr.name, lr.name, '') FROM removed i
+	COALESCE(rp.name, lp.name, ''), COALESCE(rr.name, lr.name, ''), i.pos FROM removed i
 	LEFT JOIN removed rp ON rp.id = i.parent LEFT JOIN item lp ON lp.id = i.parent
 	LEFT JOIN removed rr ON rr.id = i.resource LEFT JOIN item lr ON lr.id = i.resource WHERE `
 
@@ -39,7 +40,7 @@ func (db *DB) findRemoved(ctx context.Context, where string, args ...any) (list 
 	defer rows.Close()
 	for rows.Next() {
 		var it removedItem
-		if it.Item, err = scanItem(rows, &it.view, &it.resource); err != nil {
+		if it.Item, err = scanItem(rows, &it.view, &it.resource, &it.pos); err != nil {
 			return nil, fmt.Errorf("read removed items: %w", err)
 		}
 		list = append(list, it)
@@ -358,7 +359,8 @@ func (t *Tree) removedSince(ctx context.Context, c belfry.CustomerID, at belfry.
 	}
 }
 
-// RemovedDimensions gives the names of all removed items in the database, in batches, for a store that has lost them.
+// RemovedDimensions gives the names of all removed items in the database, in batches, for a store that has lost them. The position of a
+// batch is that of the last removal in it.
 func (t *Tree) RemovedDimensions(ctx context.Context, f func(*belfry.Batch) error) error {
 	if t.archive == nil {
 		return nil
@@ -378,6 +380,7 @@ func (t *Tree) RemovedDimensions(ctx context.Context, f func(*belfry.Batch) erro
 						place = it.ID
 					}
 					b.addItem(it.ID, it.Kind, place, it.Created, it.Removed, it.label())
+					b.batch.Pos = max(b.batch.Pos, it.pos)
 				}
 			}
 			if len(b.ids) > 0 {

@@ -2,6 +2,7 @@ package meta
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"sync"
 
@@ -153,6 +154,24 @@ func (t *Tree) ForgetLoaded() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.forgetWritten()
+}
+
+// removedAfter finds an item that was removed by a record after a position, and that a start does not read (see loader.items), so that a
+// replay does not bring its name again. The index makes it one look, but for graphical elements, which have no rows and are purged soon.
+const removedAfter = `SELECT EXISTS (SELECT 1 FROM removed WHERE pos > $1 AND pos <= (SELECT MIN(pos, rows) FROM position) AND kind <> $2)`
+
+// RemovedAfter tells whether there is such an item. If so, a list of names that ends at pos is not complete and will not be.
+func (db *DB) RemovedAfter(ctx context.Context, pos uint64) (bool, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	return anyRemovedAfter(ctx, db.read, pos)
+}
+
+func anyRemovedAfter(ctx context.Context, db *sql.DB, pos uint64) (found bool, err error) {
+	if err := db.QueryRowContext(ctx, removedAfter, int64(pos), int64(belfry.KindElement)).Scan(&found); err != nil {
+		return false, fmt.Errorf("look for removed items: %w", err)
+	}
+	return found, nil
 }
 
 // purgeAtOnce limits how many items one transaction purges, so that the mover does not wait behind it.

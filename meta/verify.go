@@ -55,6 +55,15 @@ func ReadFacts(ctx context.Context, path string) (f Facts, err error) {
 	return f, err
 }
 
+// ReadRemovedAfter is DB.RemovedAfter for a file that nobody has open.
+func ReadRemovedAfter(ctx context.Context, path string, pos uint64) (found bool, err error) {
+	err = reading(path, func(db *sql.DB) (err error) {
+		found, err = anyRemovedAfter(ctx, db, pos)
+		return err
+	})
+	return found, err
+}
+
 // reading opens a file for reading alone. Without a log the file can be read as it is; with one, SQLite needs an index of
 // the log beside it, which is removed again.
 func reading(path string, read func(*sql.DB) error) (err error) { return readingAs(path, false, read) }

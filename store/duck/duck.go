@@ -98,9 +98,13 @@ type Config struct {
 	// JournalSince is the position after which the journal still has every record; nil: that is not known.
 	JournalSince func() uint64
 
-	// Removed gives the names of all items that were removed, in the same way. It is called when there is no file of
-	// them, or when it cannot be read.
+	// Removed gives the names of all items that were removed, in the same way, with the positions of their removals. It is called
+	// when there is no file of them, or when it cannot be read or lacks some.
 	Removed func(add func(*belfry.Batch) error) error
+
+	// RemovedAfter tells whether an item was removed by a record after a position, and its name will not come again with a replay.
+	// Then a file of names that has come to that position lacks some. nil: that is not known.
+	RemovedAfter func(pos uint64) (bool, error)
 
 	logLimit int64 // size at which a file's log is folded in; 64 MB
 	summed   int64 // of how many rows one statement makes summaries, as the engine holds them until it is done; 1 Mi
@@ -156,6 +160,9 @@ func (c *Config) fill() error {
 	}
 	if c.Removed == nil {
 		c.Removed = func(func(*belfry.Batch) error) error { return nil }
+	}
+	if c.RemovedAfter == nil {
+		c.RemovedAfter = func(uint64) (bool, error) { return false, nil }
 	}
 	var err error
 	c.Dir, err = filepath.Abs(c.Dir)
@@ -252,7 +259,9 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if s.files.conn, err = s.engine.connect(); err != nil {
 		return err
 	}
-	s.items.removed = removedNames{path: filepath.Join(s.cfg.Dir, removedFile), fill: s.cfg.Removed, log: s.cfg.Log}
+	s.items.removed = removedNames{
+		path: filepath.Join(s.cfg.Dir, removedFile), instance: s.cfg.Instance, fill: s.cfg.Removed, after: s.cfg.RemovedAfter, log: s.cfg.Log,
+	}
 	return s.items.create(ctx, s.writer)
 }
 

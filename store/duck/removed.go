@@ -28,12 +28,14 @@ import (
 // either, the names are kept in memory until the next start: whatever is wrong with the folder is for the writing of rows
 // to tell.
 type removedNames struct {
-	path  string // memoryOnly: there is no file
-	fill  func(add func(*belfry.Batch) error) error
-	log   *slog.Logger
-	batch int64 // the last that is shown
-	added int   // rows since the file was folded
-	mark  namesMark
+	path     string // memoryOnly: there is no file
+	instance string
+	fill     func(add func(*belfry.Batch) error) error
+	after    func(pos uint64) (bool, error) // see Config.RemovedAfter
+	log      *slog.Logger
+	batch    int64 // the last that is shown
+	added    int   // rows since the file was folded
+	mark     namesMark
 }
 
 const (
@@ -76,7 +78,17 @@ func divideRemoved(pieces []piece) (live, gone []piece) {
 
 // open attaches the file, makes it when need be, and makes the view over all items.
 func (r *removedNames) open(ctx context.Context, c *conn) error {
-	if err := r.attach(ctx, c); err != nil {
+	err := r.attach(ctx, c)
+	if err == nil {
+		behind, failed := r.after(r.mark.pos)
+		if failed != nil {
+			return failed
+		}
+		if behind {
+			err = errBehind
+		}
+	}
+	if err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
@@ -135,21 +147,28 @@ func (r *removedNames) attach(ctx context.Context, c *conn) error {
 	}
 	if mark != nil {
 		r.mark = *mark
-		return mark.check(filepath.Dir(r.path))
+		if mark.former {
+			return errFormer
+		}
+		return mark.check(filepath.Dir(r.path), r.instance)
 	}
-	r.mark = newNamesMark()
+	r.mark = newNamesMark(r.instance)
 	err = transact(ctx, c, func() error { // the table is there with all its rows, or not at all
-		err := errors.Join(c.exec(ctx, createRemoved(removedTable)), r.mark.create(ctx, c))
-		if err != nil {
+		if err := c.exec(ctx, createRemoved(removedTable)); err != nil {
 			return err
 		}
-		return r.fill(func(b *belfry.Batch) error {
+		err := r.fill(func(b *belfry.Batch) error {
 			rows := make([]int, b.Len())
 			for i := range rows {
 				rows[i] = i
 			}
+			r.mark.pos = max(r.mark.pos, b.Pos)
 			return addItemsTo(c, removedDatabase, "item", removedColumns(), []piece{{b, rows}}, 1)
 		})
+		if err != nil {
+			return err
+		}
+		return r.mark.create(ctx, c)
 	})
 	if err == nil {
 		err = c.exec(ctx, "CHECKPOINT "+removedDatabase)
@@ -160,8 +179,14 @@ func (r *removedNames) attach(ctx context.Context, c *conn) error {
 	return err
 }
 
-// errNames is that of a file which can be read and is not the right one.
-var errNames = errors.New("it does not hold the names of removed items")
+var (
+	// errNames is that of a file which can be read and is not the right one.
+	errNames = errors.New("it does not hold the names of removed items")
+	// errBehind is that of one which is older than the metadata, together with its mark.
+	errBehind = fmt.Errorf("%w as a whole: the metadata have more, so it is an older copy", errNames)
+	// errFormer is that of one for which nobody can tell.
+	errFormer = fmt.Errorf("%w for certain: an earlier version has made it", errNames)
+)
 
 // lookAtNames gives the mark of an attached file; nil when the file has no tables yet. If it has some, those of the names must be among them.
 func lookAtNames(ctx context.Context, c *conn, alias string) (*namesMark, error) {
@@ -190,8 +215,10 @@ func createRemoved(table string) string {
 // add puts items into the next batch, which is not shown yet.
 func (r *removedNames) add(ctx context.Context, c *conn, pieces []piece) error {
 	var ids []int64
+	next := r.mark.next()
 	for _, p := range pieces {
 		ids = append(ids, gather(nil, p.batch.Column(belfry.ItemColumn).Ints, p.rows)...)
+		next.pos = max(next.pos, p.batch.Pos)
 	}
 	err := transact(ctx, c, func() error {
 		if err := deleteItems(ctx, c, removedTable, ids); err != nil { // of an attempt that failed, or before a restart
@@ -200,10 +227,10 @@ func (r *removedNames) add(ctx context.Context, c *conn, pieces []piece) error {
 		if err := addItemsTo(c, removedDatabase, "item", removedColumns(), pieces, r.batch+1); err != nil {
 			return err
 		}
-		return r.mark.advance(ctx, c)
+		return next.update(ctx, c)
 	})
 	if err == nil {
-		r.mark.count++
+		r.mark = next
 		err = r.writeMark()
 	}
 	if r.added += len(ids); err == nil && r.added >= foldRemoved {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"belfry"
@@ -71,38 +73,14 @@ func TestRemovedItemsInPages(t *testing.T) {
 // TestNamesWithoutLog kills a store that has the newest names of removed items only in the log of the file, and damages the log, or puts
 // an older copy of the file in its place. The next start has all names.
 func TestNamesWithoutLog(t *testing.T) {
-	names := func(first, n int) *belfry.Batch {
-		b := &belfry.Batch{Collection: belfry.Dimension, Customer: 1, Columns: []belfry.Column{
-			{Name: belfry.ItemColumn},
-			{Name: "kind"},
-			{Name: belfry.RemovedColumn},
-			{Name: belfry.PlaceColumn},
-			{Name: "object"},
-			{Name: "resource"},
-			{Name: "view"},
-			{Name: "class"},
-			{Name: "ip"},
-			{Name: "host"},
-		}}
-		for i := range n {
-			b.Times = append(b.Times, 1)
-			for at, v := range []int64{int64(first + i), int64(belfry.KindObject), 1, 1} {
-				b.Columns[at].Ints = append(b.Columns[at].Ints, v)
-			}
-			for at := range b.Columns[4:] {
-				b.Columns[4+at].Texts = append(b.Columns[4+at].Texts, fmt.Sprintf("o%d", first+i))
-			}
-		}
-		return b
-	}
 	cat, err := catalog.Load()
 	must(t, err)
 	base := t.TempDir()
 	s := openWith(t, base)
-	must(t, s.items.apply(t.Context(), s.writer, []*belfry.Batch{names(1, 10)}))
+	must(t, s.items.apply(t.Context(), s.writer, []*belfry.Batch{removedNamesOf(0, 1, 10)}))
 	must(t, s.items.removed.fold(t.Context(), s.writer))
 	older := copyDir(t, base)
-	must(t, s.items.apply(t.Context(), s.writer, []*belfry.Batch{names(11, 20)}))
+	must(t, s.items.apply(t.Context(), s.writer, []*belfry.Batch{removedNamesOf(0, 11, 20)}))
 	for name, change := range map[string]func(path string){
 		"whole":   func(string) {},
 		"removed": func(path string) { must(t, os.Remove(path+".wal")) },
@@ -122,7 +100,7 @@ func TestNamesWithoutLog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := copyDir(t, base)
 			change(filepath.Join(dir, removedFile))
-			s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, Removed: func(add func(*belfry.Batch) error) error { return add(names(1, 30)) }})
+			s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, Removed: func(add func(*belfry.Batch) error) error { return add(removedNamesOf(0, 1, 30)) }})
 			must(t, err)
 			defer s.Close()
 			n, err := s.writer.number(t.Context(), "SELECT count(DISTINCT object) FROM "+itemTable)
@@ -134,5 +112,182 @@ func TestNamesWithoutLog(t *testing.T) {
 				t.Errorf("afterwards: %+v", problems)
 			}
 		})
+	}
+}
+
+// removedNamesOf is n removed items from an id on, which a record at pos removed.
+func removedNamesOf(pos uint64, first, n int) *belfry.Batch {
+	b := &belfry.Batch{Collection: belfry.Dimension, Customer: 1, Pos: pos, Columns: []belfry.Column{
+		{Name: belfry.ItemColumn},
+		{Name: "kind"},
+		{Name: belfry.RemovedColumn},
+		{Name: belfry.PlaceColumn},
+		{Name: "object"},
+		{Name: "resource"},
+		{Name: "view"},
+		{Name: "class"},
+		{Name: "ip"},
+		{Name: "host"},
+	}}
+	for i := range n {
+		b.Times = append(b.Times, 1)
+		for at, v := range []int64{int64(first + i), int64(belfry.KindObject), 1, 1} {
+			b.Columns[at].Ints = append(b.Columns[at].Ints, v)
+		}
+		for at := range b.Columns[4:] {
+			b.Columns[4+at].Texts = append(b.Columns[4+at].Texts, fmt.Sprintf("o%d", first+i))
+		}
+	}
+	return b
+}
+
+// olderNames is a store with the names of 10 items that a record at position 5 removed, a copy of it, and the names of 20 more, removed at 9.
+func olderNames(t *testing.T, instance string) (base, older string) {
+	base = t.TempDir()
+	for _, b := range []*belfry.Batch{removedNamesOf(5, 1, 10), removedNamesOf(9, 11, 20)} {
+		s := openNames(t, base, instance, nil, 0)
+		must(t, s.items.apply(t.Context(), s.writer, []*belfry.Batch{b}))
+		must(t, s.Close())
+		if older == "" {
+			older = copyDir(t, base)
+		}
+	}
+	return base, older
+}
+
+// openNames opens a store beside metadata that have all the given names, of which a replay brings those after upTo.
+func openNames(t *testing.T, dir, instance string, all *belfry.Batch, upTo uint64) *Store {
+	t.Helper()
+	cat, err := catalog.Load()
+	must(t, err)
+	if instance != "" {
+		write(t, filepath.Join(dir, instanceFile), []byte(instance))
+	}
+	s, err := Open(t.Context(), Config{
+		Dir: dir, Instance: instance, Catalog: cat,
+		Removed: func(add func(*belfry.Batch) error) error {
+			if all == nil {
+				return nil
+			}
+			return add(all)
+		},
+		RemovedAfter: func(pos uint64) (bool, error) { return pos < upTo, nil },
+	})
+	must(t, err)
+	return s
+}
+
+// namesFrom puts the file of names and its mark from another folder in their place.
+func namesFrom(t *testing.T, from, dir string) {
+	t.Helper()
+	for _, name := range []string{removedFile, namesMarkFile} {
+		text, err := os.ReadFile(filepath.Join(from, name))
+		must(t, err)
+		write(t, filepath.Join(dir, name), text)
+	}
+}
+
+// TestOlderNames opens a store whose file of names is older together with its mark. It is made anew if the metadata have later names, and only
+// then: those that a replay brings need nothing, and a file that is ahead of the metadata stays.
+func TestOlderNames(t *testing.T) {
+	base, older := olderNames(t, "")
+	_, foreign := olderNames(t, "other")
+	for _, c := range []struct {
+		name     string
+		from     string
+		instance string
+		upTo     uint64
+		anew     bool
+		want     uint64 // names
+	}{
+		{"older", older, "", 9, true, 30},
+		{"a replay brings the rest", older, "", 5, false, 10},
+		{"current", base, "", 9, false, 30},
+		{"ahead", base, "", 5, false, 30},
+		{"of no instance", base, "this", 9, true, 30},
+		{"of another instance", foreign, "this", 5, true, 30},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := copyDir(t, base)
+			namesFrom(t, c.from, dir)
+			before, err := os.ReadFile(filepath.Join(dir, namesMarkFile))
+			must(t, err)
+			for range 2 { // the second start finds nothing to do
+				s := openNames(t, dir, c.instance, removedNamesOf(9, 1, 30), c.upTo)
+				n, err := s.writer.number(t.Context(), "SELECT count(DISTINCT object) FROM "+itemTable)
+				if err != nil || n != c.want {
+					t.Errorf("%d names, %v; want %d", n, err, c.want)
+				}
+				must(t, s.Close())
+				after, err := os.ReadFile(filepath.Join(dir, namesMarkFile))
+				must(t, err)
+				if anew := !slices.Equal(before, after); anew != c.anew {
+					t.Errorf("made anew: %t, want %t", anew, c.anew)
+				}
+				before, c.anew = after, false
+			}
+		})
+	}
+}
+
+// TestNamesOfFormerVersion opens a file that does not say how far it has come: it is made anew once, and verify does not call it damaged.
+func TestNamesOfFormerVersion(t *testing.T) {
+	dir, _ := olderNames(t, "")
+	s := openNames(t, dir, "", removedNamesOf(9, 1, 30), 9)
+	for _, column := range []string{"pos", "instance"} {
+		must(t, s.writer.exec(t.Context(), "ALTER TABLE "+removedMark+" DROP COLUMN "+column))
+	}
+	id := s.items.removed.mark.id
+	must(t, s.Close())
+	if problems := verify(t, dir); len(problems) != 0 {
+		t.Errorf("verify: %+v", problems)
+	}
+	for range 2 {
+		s = openNames(t, dir, "", removedNamesOf(9, 1, 30), 9)
+		if s.items.removed.mark.id == id {
+			t.Error("it has not been made anew")
+		}
+		n, err := s.writer.number(t.Context(), "SELECT count(DISTINCT object) FROM "+itemTable)
+		if err != nil || n != 30 || s.items.removed.mark.pos != 9 {
+			t.Errorf("%d names up to %d, %v; want 30 up to 9", n, s.items.removed.mark.pos, err)
+		}
+		must(t, s.Close())
+	}
+}
+
+// TestVerifyOlderNames: verify tells that names are older than the metadata.
+func TestVerifyOlderNames(t *testing.T) {
+	dir, older := olderNames(t, "")
+	cat, err := catalog.Load()
+	must(t, err)
+	f := func(upTo uint64, want string) {
+		t.Helper()
+		v, err := Verify(t.Context(), Config{Dir: dir, Catalog: cat, RemovedAfter: func(pos uint64) (bool, error) { return pos < upTo, nil }})
+		must(t, err)
+		found := ""
+		for _, p := range v.Problems {
+			found += p.File + ": " + p.Problem
+		}
+		if !strings.Contains(found, want) || (found == "") != (want == "") {
+			t.Errorf("up to %d: %q, want %q", upTo, found, want)
+		}
+	}
+	f(9, "")
+	namesFrom(t, older, dir)
+	f(5, "")
+	f(9, "removed.duckdb: damaged: it does not hold the names of removed items as a whole: the metadata have more")
+}
+
+// TestNamesUpTo notes removals that came without a position.
+func TestNamesUpTo(t *testing.T) {
+	dir, _ := olderNames(t, "")
+	for i, pos := range []uint64{4, 12, 9} {
+		want := []uint64{9, 12, 12}[i]
+		s := openNames(t, dir, "", nil, 0)
+		must(t, s.NamesUpTo(t.Context(), pos))
+		if got := s.items.removed.mark.pos; got != want {
+			t.Errorf("up to %d: %d, want %d", pos, got, want)
+		}
+		must(t, s.Close())
 	}
 }

@@ -17,9 +17,16 @@ import (
 //	removed.mark    4f1d0c6f2f0ab3c19d7e55aa01b2c3d4 1042 5f1c09aa
 //
 // A file whose id is another one, or whose count is lower, is made anew. The id is chosen at random when a file is made.
+//
+// Both may be older together. So the file also says up to which record it has all names of removed items, and the metadata tell whether
+// they have later ones. Names are added in the order of records, before the metadata note how far the row store has come, and up to there a start
+// needs them. So a kill at any moment leaves a file that has come far enough.
 type namesMark struct {
-	id    string
-	count int64
+	id       string
+	count    int64
+	pos      uint64 // of the last record whose names it has
+	instance string // empty: it belongs to none
+	former   bool   // a version that did not note pos has written it
 }
 
 const (
@@ -27,20 +34,46 @@ const (
 	removedMark   = removedDatabase + ".main.mark"
 )
 
-func newNamesMark() namesMark {
+func newNamesMark(instance string) namesMark {
 	var id [16]byte
 	rand.Read(id[:]) // never fails
-	return namesMark{fmt.Sprintf("%x", id), 1}
+	return namesMark{id: fmt.Sprintf("%x", id), count: 1, instance: instance}
 }
 
 // create puts the mark into a new file.
 func (m namesMark) create(ctx context.Context, c *conn) error {
-	return c.exec(ctx, fmt.Sprintf("CREATE TABLE %s AS SELECT '%s' AS id, %d::BIGINT AS count", removedMark, m.id, m.count))
+	return c.exec(ctx, fmt.Sprintf("CREATE TABLE %s AS SELECT '%s' AS id, %d::BIGINT AS count, %d::BIGINT AS pos, %s AS instance",
+		removedMark, m.id, m.count, m.pos, quoteText(m.instance)))
 }
 
-// advance counts a transaction, in that transaction. If it is rolled back, the next one has the same number.
-func (m *namesMark) advance(ctx context.Context, c *conn) error {
-	return c.exec(ctx, fmt.Sprintf("UPDATE %s SET count = %d", removedMark, m.count+1))
+// next is the mark after another transaction. If that is rolled back, the one after it has the same number.
+func (m namesMark) next() namesMark {
+	m.count++
+	return m
+}
+
+// update puts the mark into a file that has one, in the transaction that it counts.
+func (m namesMark) update(ctx context.Context, c *conn) error {
+	return c.exec(ctx, fmt.Sprintf("UPDATE %s SET count = %d, pos = %d", removedMark, m.count, m.pos))
+}
+
+// NamesUpTo notes that the file has the names of all items that were removed up to a position, some of which came without one.
+func (s *Store) NamesUpTo(ctx context.Context, pos uint64) error {
+	release, err := s.beginWrite(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	r := &s.items.removed
+	next := r.mark.next()
+	if next.pos = max(next.pos, pos); next.pos == r.mark.pos {
+		return nil
+	}
+	if err := next.update(ctx, s.writer); err != nil {
+		return fmt.Errorf("note how far the names of removed items have come: %w", err)
+	}
+	r.mark = next
+	return r.writeMark()
 }
 
 // writeMark makes the count durable beside the file.
@@ -58,19 +91,27 @@ func (m namesMark) line() string {
 
 // readNamesMark reads the mark in an attached file.
 func readNamesMark(ctx context.Context, c *conn, alias string) (*namesMark, error) {
-	r, err := c.query(ctx, "SELECT id, count FROM "+alias+".main.mark")
+	m := &namesMark{}
+	known, err := c.number(ctx, "SELECT count(*) FROM duckdb_columns() WHERE database_name = '"+alias+"' AND table_name = 'mark' AND column_name IN ('pos', 'instance')")
 	if err != nil {
 		return nil, err
 	}
-	m := &namesMark{}
+	columns := "id, count, pos, instance"
+	if m.former = known != 2; m.former {
+		columns = "id, count, 0::BIGINT, ''"
+	}
+	r, err := c.query(ctx, "SELECT "+columns+" FROM "+alias+".main.mark")
+	if err != nil {
+		return nil, err
+	}
 	for r.next() {
-		m.id, m.count = r.text(0), r.int(1)
+		m.id, m.count, m.pos, m.instance = r.text(0), r.int(1), uint64(r.int(2)), r.text(3)
 	}
 	return m, nil
 }
 
-// check compares the mark in the file with the one beside it.
-func (m namesMark) check(dir string) error {
+// check compares the mark in the file with the one beside it, and with the instance that it must belong to; empty: to any.
+func (m namesMark) check(dir, instance string) error {
 	text, err := os.ReadFile(filepath.Join(dir, namesMarkFile))
 	written := namesMark{}
 	if f := strings.Fields(string(text)); len(f) == 3 {
@@ -84,6 +125,8 @@ func (m namesMark) check(dir string) error {
 		return fmt.Errorf("%w for certain: %s is damaged", errNames, namesMarkFile)
 	case written.id != m.id:
 		return fmt.Errorf("%w of this instance, or %s is that of another one", errNames, namesMarkFile)
+	case instance != "" && m.instance != instance && !m.former:
+		return fmt.Errorf("%w of this instance", errNames)
 	case m.count < written.count:
 		return fmt.Errorf("%w as a whole: its log is damaged or missing, or it is an older copy", errNames)
 	}

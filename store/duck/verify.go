@@ -361,7 +361,13 @@ func (v *verifying) readNames(ctx context.Context, path string) (remedy string, 
 	defer func() { err = errors.Join(err, v.conn.exec(context.WithoutCancel(ctx), "DETACH "+alias)) }()
 	mark, err := lookAtNames(ctx, v.conn, alias)
 	if err == nil && mark != nil {
-		err = mark.check(v.dir)
+		err = mark.check(v.dir, v.instance)
+	}
+	if err == nil && mark != nil && !mark.former {
+		var behind bool
+		if behind, err = v.cfg.RemovedAfter(mark.pos); behind {
+			err = errBehind
+		}
 	}
 	if err != nil || mark == nil {
 		return remedyNames, err
