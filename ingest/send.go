@@ -67,7 +67,7 @@ func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func()
 		report := &belfry.Report{}
 		code, answer, err := s.applyStream(ctx, who, b, o, report)
 		_, removes := b.(*removalBody)
-		return code, answer, partly(ctx, err, report.Accepted, removes)
+		return code, answer, partly(ctx, err, report, removes)
 	}
 	if o.Repeat.Key != "" {
 		return s.once(ctx, who, o.Repeat, run)
@@ -75,8 +75,8 @@ func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func()
 	return run()
 }
 
-// applyStream applies a body chunk by chunk, reading the next while the sequencer has the one before. The report has what was accepted also
-// if the body could not be applied to its end.
+// applyStream applies a body chunk by chunk, reading the next while the sequencer has the one before. If the body could not be applied
+// to its end, the report has what became of its first rows.
 func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Options, report *belfry.Report) (int, []byte, error) {
 	last := pending{}
 	part := oneChunk()
@@ -189,6 +189,7 @@ type pending struct {
 	booked  int // items that the turn may create, see giveWay
 	made    int // items that the turns before it have
 	settled tally
+	first   tally // of the rows up to the first that was left for another turn, see chunk.dealt
 }
 
 // giveWay waits until a turn may create what its rows need.
@@ -205,7 +206,7 @@ func (p *pending) decided(s *Sequencer) {
 	s.created(p.who.Customer, p.booked, made-p.made)
 	p.booked, p.made = 0, made
 	if p.command.err == nil {
-		p.settled = p.chunk.tally()
+		p.settled, p.first = p.chunk.tally(), p.chunk.dealt()
 	}
 }
 
@@ -232,7 +233,7 @@ func (p *pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) er
 	s.opens.Put(&room)
 	if p.command.err != nil {
 		s.counters.cut(p.chunk.rows, p.settled, unfinished(ctx, p.command.err))
-		r.Accepted += p.settled.stored
+		p.first.addTo(r)
 		return p.command.err
 	}
 	s.counters.book(p.chunk.rows, p.settled)
