@@ -62,15 +62,17 @@ func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func()
 			return 0, nil, err
 		}
 		if o.DryRun || o.Atomic || o.Repeat.Key != "" {
-			return s.applyWhole(ctx, who, b, o)
+			code, answer, err := s.applyWhole(ctx, who, b, o)
+			return code, answer, Stopped(ctx, err)
 		}
 		report := &belfry.Report{}
 		code, answer, err := s.applyStream(ctx, who, b, o, report)
 		_, removes := b.(*removalBody)
-		return code, answer, partly(ctx, err, report, removes)
+		return code, answer, partly(ctx, Stopped(ctx, err), report, removes)
 	}
 	if o.Repeat.Key != "" {
-		return s.once(ctx, who, o.Repeat, run)
+		code, answer, err := s.once(ctx, who, o.Repeat, run)
+		return code, answer, Stopped(ctx, err)
 	}
 	return run()
 }
@@ -87,7 +89,7 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 		ended := errors.Is(readErr, io.EOF)
 		if readErr != nil && !ended {
 			_ = last.finish(ctx, s, report) // nothing acknowledges it, but it counts
-			s.counters.lost(c.rows, lostBroken)
+			s.counters.lost(c.rows, lostReasonOf(readErr))
 			return 0, nil, readErr
 		}
 		next := pending{who: who, chunk: c, removes: removes}
@@ -152,6 +154,9 @@ func (s *Sequencer) room(ctx context.Context, c belfry.CustomerID, removes bool,
 	stored := rows
 	if removes {
 		stored = 0
+	}
+	if err := mustEnd(ctx); err != nil {
+		return err
 	}
 	if underWay && ctx.Err() != nil { // what was read before is stored; nobody waits for the rest
 		return ctx.Err()
@@ -219,6 +224,9 @@ func (p *pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) er
 	p.decided(s)
 	for p.command.err == nil && p.chunk.more {
 		p.command.err = p.who.wait(ctx, func(ctx context.Context) error {
+			if err := mustEnd(ctx); err != nil {
+				return err
+			}
 			if err := s.cfg.Room(ctx, p.who.Customer, turnEvents); err != nil {
 				return err
 			}
@@ -267,9 +275,14 @@ var errTakenBack = errors.New("taken back")
 func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Options) (code int, answer []byte, err error) {
 	held := s.newWholeBody(who.Customer)
 	defer held.Release()
-	c, err := readWhole(b, held.check)
+	c, err := readWhole(b, func(c *chunk, text int) error {
+		if err := mustEnd(ctx); err != nil {
+			return err
+		}
+		return held.check(c, text)
+	})
 	if err != nil {
-		s.counters.lost(c.rows, lostBroken)
+		s.counters.lost(c.rows, lostReasonOf(err))
 		return 0, nil, err
 	}
 	_, removes := b.(*removalBody)
