@@ -189,6 +189,8 @@ type Server struct {
 	origins   http.CrossOriginProtection
 	meter     meter
 	slow      slow
+	ended     context.Context // ends when bodies are to end, see EndBodies
+	end       context.CancelFunc
 }
 
 // New builds a server. It panics when two routes contradict each other, which a test would have shown.
@@ -201,6 +203,7 @@ func New(c Config) *Server {
 	}
 	s := &Server{Config: c, mux: http.NewServeMux(), meter: newMeter(c.Register)}
 	s.work.line, s.computing.line = workLine, workLine
+	s.ended, s.end = context.WithCancel(context.Background())
 	s.SetLimits(c.Limits)
 	s.bulk.register(c.Register)
 	s.Hub.register(c.Register)

@@ -537,11 +537,11 @@ func TestRemovalsMakeRoom(t *testing.T) {
 func TestInternalAfterSomeRows(t *testing.T) {
 	r := newRig(t)
 	r.Send = func(context.Context, Bulk) (int, []byte, error) {
-		return 0, nil, errors.Join(belfry.Errorf(belfry.Internal, "3 rows of this body were stored"), errors.New("secret detail"))
+		return 0, nil, errors.Join(belfry.Errorf(belfry.Internal, "the first 3 rows of this body have been dealt with"), errors.New("secret detail"))
 	}
 	res := r.do("POST", "/api/send", "name\nx\n", "X-Api-Key: "+writeKey, "Content-Type: text/csv")
 	text, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != 500 || !strings.Contains(string(text), `"message":"3 rows of this body were stored: internal error; the log`) || strings.Contains(string(text), "secret") {
+	if err != nil || res.StatusCode != 500 || !strings.Contains(string(text), `"message":"the first 3 rows of this body have been dealt with: internal error; the log`) || strings.Contains(string(text), "secret") {
 		t.Errorf("%s %s %v", res.Status, text, err)
 	}
 	if !strings.Contains(r.log.String(), "secret detail") {

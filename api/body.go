@@ -47,7 +47,7 @@ func openBody(w *answer, r *request, limit int64) (io.ReadCloser, error) {
 func openInTurns(w *answer, r *request, limit int64, turns *decoding) (io.ReadCloser, error) {
 	in := &patient{body: r.Body, ctl: http.NewResponseController(w), idle: r.limits.Idle, answer: w, place: r.place}
 	if r.place != nil {
-		r.place.abort = func() { in.ctl.SetReadDeadline(time.Now()) }
+		r.place.breaksOff(func() { in.ctl.SetReadDeadline(time.Now()) })
 	}
 	var out, pack io.Reader = nil, in
 	if turns != nil {
@@ -206,6 +206,9 @@ func (p *patient) Read(b []byte) (int, error) {
 	if p.idle > 0 {
 		p.ctl.SetReadDeadline(start.Add(p.idle - p.waited)) // a recorder in a test has none
 	}
+	if err := p.place.stopped(); err != nil { // after the time limit was set, as the end of the place sets it, too
+		return 0, err
+	}
 	n, err, lost := p.read(b)
 	if lost != nil {
 		p.answer.hangUp = p.answer.hangUp || p.place.evicted.Load()
@@ -221,6 +224,9 @@ func (p *patient) Read(b []byte) (int, error) {
 			p.came, p.waited = 0, 0
 		}
 		return n, err
+	}
+	if stop := p.place.stopped(); stop != nil {
+		return n, stop
 	}
 	p.answer.hangUp = true
 	switch {

@@ -96,7 +96,9 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 	for _, name := range ofRows {
 		w.Header().Del(name)
 	}
-	if w.hangUp {
+	if r.ContentLength != 0 && s.ended.Err() != nil {
+		w.part()
+	} else if w.hangUp {
 		w.Header().Set("Connection", "close")
 	} else if r.ContentLength != 0 { // what comes of the body is read to keep the connection, but not for long
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(w.linger()))

@@ -24,10 +24,10 @@ type place struct {
 	customer belfry.CustomerID
 	places   int
 	ctx      context.Context
-	stop     context.CancelFunc // of ctx
-	patience time.Duration      // how long to wait for the place again
+	stop     context.CancelCauseFunc // of ctx
+	patience time.Duration           // how long to wait for the place again
 	waits    *waits
-	abort    func()       // ends the wait for the client
+	abort    func()       // ends the wait for the client; it is called by breakOff
 	valid    func() error // says why nothing more may be told, see request.stillMay
 	evicted  atomic.Bool
 
@@ -36,6 +36,9 @@ type place struct {
 	held  bool
 	away  bool // waiting
 	rests bool // for something else than its client; set while nothing waits
+
+	ending sync.Mutex // of abort
+	left   bool       // the request has ended
 }
 
 // placeKept is how long a request may wait before it loses its place.
@@ -58,7 +61,7 @@ func (p *place) rest(f func(context.Context) error) (err error) {
 		return err
 	}
 	if err = p.resume(); err != nil && p.ctx.Err() != nil && !p.evicted.Load() {
-		return p.ctx.Err() // the client has gone
+		return context.Cause(p.ctx) // the client has gone, or the service stops
 	}
 	return err
 }
@@ -98,6 +101,9 @@ func (p *place) resume() error {
 	ctx, cancel := context.WithTimeout(p.ctx, p.patience)
 	defer cancel()
 	if !p.limiter.enter(ctx, p.customer, p.places) {
+		if err := p.stopped(); err != nil {
+			return err
+		}
 		return belfry.Errorf(belfry.Overloaded, "the request lost its place while it waited, and there was none when it could go on; send it without pauses, or try again shortly")
 	}
 	p.mu.Lock()
@@ -130,7 +136,26 @@ func (p *place) leave() {
 		p.limiter.leave(p.customer)
 	}
 	p.waits.end(p)
-	p.stop()
+	p.stop(nil)
+	p.ending.Lock()
+	defer p.ending.Unlock()
+	p.left = true
+}
+
+// breakOff ends the wait for the client. Once the request has ended it does nothing: the connection may serve another by then.
+func (p *place) breakOff() {
+	p.ending.Lock()
+	defer p.ending.Unlock()
+	if !p.left {
+		p.abort()
+	}
+}
+
+// breaksOff says how the wait for the client is ended.
+func (p *place) breaksOff(how func()) {
+	p.ending.Lock()
+	defer p.ending.Unlock()
+	p.abort = how
 }
 
 // waits are the requests without a place that wait. Each holds a part of a body or of an answer in
@@ -159,8 +184,8 @@ func (w *waits) begin(p *place, most int) bool {
 	w.mu.Unlock()
 	if victim != nil {
 		victim.evicted.Store(true)
-		victim.abort()
-		victim.stop()
+		victim.breakOff()
+		victim.stop(nil)
 	}
 	return true
 }

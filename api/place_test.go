@@ -17,7 +17,7 @@ func slowClients(t *testing.T, l limiter, w *waits, customer belfry.CustomerID, 
 	errs, aborted = make(chan error, n), new(atomic.Int64)
 	for range n {
 		p := &place{limiter: l, customer: customer, places: places, patience: time.Second, waits: w, held: true}
-		p.ctx, p.stop = context.WithCancel(t.Context())
+		p.ctx, p.stop = context.WithCancelCause(t.Context())
 		stop := make(chan struct{})
 		p.abort = func() {
 			aborted.Add(1)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"belfry"
+	"belfry/ingest"
 )
 
 var (
@@ -112,18 +113,19 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 		return belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests)
 	}
 	defer r.place.leave()
+	defer s.whenEnded(r.place.end)()
 	turns := s.turnsFor(r, b.Atomic || b.DryRun)
 	defer func() { turns.pause() }()
 	body, err := openInTurns(w, r, limit, turns)
 	if err != nil {
-		return err
+		return ingest.Stopped(r.place.ctx, err)
 	}
 	defer body.Close()
 	b.Body = body
 	if b.IdempotencyKey != "" {
 		held, err := hold(body, s.Spool, r.Method+" "+r.URL.Path+"?"+r.params.Encode())
 		if err != nil {
-			return err
+			return ingest.Stopped(r.place.ctx, err)
 		}
 		defer held.Close()
 		turns.pause()
@@ -135,7 +137,7 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 		turns.pause()
 		return r.rest(f)
 	}
-	status, text, err := s.Send(r.ctx(), b)
+	status, text, err := s.Send(r.place.ctx, b)
 	if err != nil {
 		return err
 	}
@@ -146,7 +148,7 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 // turnsFor gives the turns in which a body of rows is decoded. One that is applied in parts needs them while others are at work; one that is
 // applied as a whole always does, since nothing is gained by more.
 func (s *Server) turnsFor(r *request, whole bool) *decoding {
-	d := &decoding{turns: &s.computing, ctx: r.ctx(), customer: r.customer, valid: r.stillMay, rows: true, last: !whole}
+	d := &decoding{turns: &s.computing, ctx: r.place.ctx, customer: r.customer, valid: r.stillMay, rows: true, last: !whole}
 	if !whole {
 		d.free = func() bool { return s.OthersActive == nil || !s.OthersActive(r.customer) }
 	}
@@ -172,7 +174,7 @@ type entrance interface {
 // take waits a moment for a place that is lost while the client keeps us waiting.
 func (s *Server) take(r *request, l limiter, places int) (*place, bool) {
 	p := &place{limiter: l, customer: r.customer, places: places, patience: r.limits.Idle, waits: &s.waits, abort: func() {}, valid: r.stillMay}
-	p.ctx, p.stop = context.WithCancel(r.ctx())
+	p.ctx, p.stop = context.WithCancelCause(r.ctx())
 	p.held = s.turn(r, l, r.customer, places)
 	return p, p.held
 }

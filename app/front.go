@@ -91,7 +91,7 @@ func listen(cfg *Config, n descriptors, b *budget, ready func() error, log *slog
 	f, starting := &front{dir: cfg.Data, names: cfg.hostNames()}, api.Starting(ready)
 	defer func() {
 		if err != nil {
-			f.close(context.Background())
+			f.close(context.Background(), func() {})
 		}
 	}()
 	scheme := "http"
@@ -174,9 +174,17 @@ func ownHosts(next http.Handler, names []string) http.Handler {
 // graceful is how long requests have to end by themselves; the rest of the time to stop belongs to the movers.
 const graceful = 5 * time.Second
 
-func (f *front) close(ctx context.Context) {
+// answering is how much of that time is left for the answers when bodies that are still under way end: the sequencer decides what it has
+// of them, which takes a fraction of a second but more on a busy machine, and a connection stays open for half a second after the answer.
+const answering = 1500 * time.Millisecond
+
+// close stops accepting and lets requests end. Those whose bodies have not come to an end by then are told so with end.
+func (f *front) close(ctx context.Context, end func()) {
 	ctx, cancel := context.WithTimeout(ctx, graceful)
 	defer cancel()
+	until, _ := ctx.Deadline()
+	all := time.Until(until)
+	defer time.AfterFunc(all-min(answering, all/2), end).Stop()
 	for _, d := range []*door{f.control, f.main, f.admin} {
 		d.close(ctx)
 	}

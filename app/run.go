@@ -197,7 +197,7 @@ func (s *service) stop() error {
 		s.hub.Close() // streams would not end by themselves
 	}
 	if s.front != nil {
-		s.front.close(ctx)
+		s.front.close(ctx, s.endBodies)
 	}
 	var errs []error
 	if s.parts.demo != nil {
@@ -264,6 +264,13 @@ func (s *service) stop() error {
 	errs = append(errs, s.labels.close(), s.closeCore(begun.Add(most+closeWithin)))
 	s.Log.Info("stopped", "dur", time.Since(begun).Round(time.Millisecond))
 	return errors.Join(errs...)
+}
+
+// endBodies ends the bodies that requests still bring.
+func (s *service) endBodies() {
+	if s.api != nil {
+		s.api.EndBodies()
+	}
 }
 
 // closeCore closes what all parts use. One that was left behind may write at this moment.

@@ -24,6 +24,7 @@ type running struct {
 	base    string
 	log     *logText
 	reload  chan os.Signal
+	stop    func() // as a signal does
 }
 
 const adminPassword = "correct horse"
@@ -66,6 +67,7 @@ func startByClock(t testing.TB, change func(*Config), clock func() (wall time.Ti
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
+	r.stop = stop
 	go func() { ended <- Serve(ctx, r.options) }()
 	t.Cleanup(func() {
 		stop()

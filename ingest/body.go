@@ -77,6 +77,7 @@ type take func(c *chunk, fields [][]byte, line int) *belfry.RowError
 // read hands rows to take until the chunk is full or the body ends. A row that cannot be read is refused alone.
 func (b *rowBody) read(c *chunk, p portion, t take) error {
 	text, empty := 0, 0
+	c.before = b.row
 	for c.rows < p.rows && text+empty < p.bytes && c.open.len() < p.open {
 		fields, line, err := b.next()
 		bad, isRow := err.(rowFault)

@@ -27,6 +27,8 @@ type chunk struct {
 	rejected rejections
 	report   belfry.Report // what the sequencer says
 	more     bool          // rows are left for another turn
+	before   int           // rows of the body that stand before the chunk
+	let      []int32       // the rows that were discarded
 
 	tabs    bool                      // log lines are separated by tabs, whatever their class says
 	created func(int, belfry.Created) // told what the open row of that number has made; nil when nobody asks

@@ -242,6 +242,7 @@ func (t *tx) admit(c *chunk, nodes []*meta.Node, origins []origin) {
 // discard counts a row that nobody wants now.
 func (c *chunk) discard(row int) {
 	c.report.Discarded++
+	c.let = append(c.let, int32(row))
 	if c.discarded != nil {
 		c.discarded(row)
 	}

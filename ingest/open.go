@@ -25,6 +25,7 @@ type openRow struct {
 	text      int // where it begins in text
 	ends      int // the same in ends
 	kind      rowKind
+	refused   bool
 }
 
 func (o *openRows) len() int { return len(o.rows) }
@@ -66,23 +67,10 @@ func (o *openRows) decideSome(late *rejections, f func(r *openRow, fields [][]by
 		if !finished {
 			return
 		}
-		if bad != nil {
+		if r.refused = bad != nil; r.refused {
 			late.add(int(r.row), int(r.line), bad)
 		}
 	}
-}
-
-// ready is how many of so many data rows and log lines stand before the first row that has not been decided.
-func (o *openRows) ready(rows, lines int) (int, int) {
-	for _, r := range o.rows[o.next:] { // they are in order, so the first of each kind
-		switch {
-		case r.kind == dataRow && int(r.slot) < rows:
-			rows = int(r.slot)
-		case r.kind == logRow && int(r.slot) < lines:
-			lines = int(r.slot)
-		}
-	}
-	return rows, lines
 }
 
 // shift says that so many data rows and log lines have been taken out, before the first row that has not been decided.

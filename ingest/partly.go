@@ -1,9 +1,12 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"belfry"
@@ -27,27 +30,21 @@ func (e *partlyError) Error() string {
 
 func (e *partlyError) Unwrap() []error { return []error{e.shown, e.cause} }
 
-// partly adds to the error that ended a body how many of its rows had been applied before. A row of a removal may have been applied in
-// part, which is not counted.
-func partly(ctx context.Context, err error, rows int, removes bool) error {
+// partly adds to the error that ended a body what became of the rows before: those of the report, which are the first ones of the body. A row
+// of a removal may have been carried out in part, which is not counted.
+func partly(ctx context.Context, err error, r *belfry.Report, removes bool) error {
 	e, ok := errors.AsType[*belfry.Error](err)
 	if err == nil || !ok && ctx.Err() != nil { // nobody waits for the answer
 		return err
 	}
 	told := ""
 	switch {
-	case removes && rows == 0 && ok && strings.HasPrefix(e.Message, nothingStored):
+	case r.Rows > 0:
+		told = dealtWith(r, removes)
+	case removes && ok && strings.HasPrefix(e.Message, nothingStored):
 		told = "not all of this body was carried out"
-	case rows == 0:
-		return err
-	case removes && rows == 1:
-		told = "1 row of this body was carried out before this"
-	case removes:
-		told = fmt.Sprintf("%d rows of this body were carried out before this", rows)
-	case rows == 1:
-		told = "1 row of this body was stored before this; leave it out when you send again"
 	default:
-		told = fmt.Sprintf("%d rows of this body were stored before this; leave them out when you send again", rows)
+		return err
 	}
 	shown := belfry.Error{Code: belfry.Internal, Message: told}
 	if ok {
@@ -55,4 +52,84 @@ func partly(ctx context.Context, err error, rows int, removes bool) error {
 		shown.Message = told + ": " + strings.TrimPrefix(e.Message, nothingStored)
 	}
 	return &partlyError{&shown, err}
+}
+
+// dealtWith says what became of the first rows of a body, and what is to be done about the others. The number of stored rows alone would not tell
+// which they are, if others among them were rejected.
+func dealtWith(r *belfry.Report, removes bool) string {
+	first, them, done := fmt.Sprintf("first %d rows of this body have", r.Rows), "them", "stored"
+	if r.Rows == 1 {
+		first, them = "first row of this body has", "it"
+	}
+	if removes {
+		done = "carried out"
+	}
+	became := fmt.Sprintf("%d %s", r.Accepted, done)
+	if r.Rejected > 0 {
+		became += fmt.Sprintf(", %d rejected", r.Rejected)
+	}
+	if r.Discarded > 0 {
+		became += fmt.Sprintf(", %d discarded", r.Discarded)
+	}
+	return fmt.Sprintf("the %s been dealt with: %s; send the rows after %s again", first, became, them)
+}
+
+// dealt is what became of the first rows of a chunk, up to the first that is left for another turn. Some rows after that one may have been refused
+// or discarded already, or have made a view; whoever sends them again comes to the same.
+func (c *chunk) dealt() tally {
+	all := c.tally()
+	if !c.more {
+		return all
+	}
+	left := c.firstLeft()
+	first := tally{stored: all.stored}
+	for i := range c.open.rows[:c.open.next] {
+		if r := &c.open.rows[i]; r.row > left && r.kind == viewRow && !r.refused { // the others are stored with data and logs, in their order
+			first.stored--
+		}
+	}
+	for _, row := range c.let {
+		if row < left {
+			first.discarded++
+		}
+	}
+	first.rejected = int(left) - 1 - c.before - first.stored - first.discarded
+	return first
+}
+
+// firstLeft is the number of the first row that is left for another turn.
+func (c *chunk) firstLeft() int32 {
+	left := int32(math.MaxInt32)
+	if c.open.undecided() {
+		left = c.open.rows[c.open.next].row
+	}
+	for _, origins := range [][]origin{c.data.origins, c.logs.origins} {
+		if len(origins) > 0 {
+			left = min(left, origins[0].row)
+		}
+	}
+	return left
+}
+
+// ready is how many data rows and log lines stand before the first row that has not been decided: rows are stored in the order of the body.
+func (c *chunk) ready() (rows, lines int) {
+	if !c.open.undecided() {
+		return len(c.data.nodes), len(c.logs.nodes)
+	}
+	undecided := c.open.rows[c.open.next].row
+	return before(c.data.origins, undecided), before(c.logs.origins, undecided)
+}
+
+// before is how many of the origins, which are in order, stand before a row.
+func before(origins []origin, row int32) int {
+	n, _ := slices.BinarySearchFunc(origins, row, func(o origin, row int32) int { return cmp.Compare(o.row, row) })
+	return n
+}
+
+// addTo adds the rows to a report that is not told as such, as its request has failed.
+func (t tally) addTo(r *belfry.Report) {
+	r.Rows += t.stored + t.rejected + t.discarded
+	r.Accepted += t.stored
+	r.Rejected += t.rejected
+	r.Discarded += t.discarded
 }

@@ -33,7 +33,7 @@ func then(text string, err error) io.Reader {
 	return io.MultiReader(strings.NewReader(text), readerFunc(func([]byte) (int, error) { return 0, err }))
 }
 
-// TestPartlyStored ends bodies in every way. The error keeps its code and says how many rows were stored before, if some were.
+// TestPartlyStored ends bodies in every way. The error keeps its code and says what became of the rows before, if there were some.
 func TestPartlyStored(t *testing.T) {
 	const known = "type,resname,object,i1\n"
 	old := known + strings.Repeat("data,r,o,1\n", 3*chunkRows)
@@ -113,7 +113,7 @@ func TestPartlyStored(t *testing.T) {
 		}
 	}
 	told := func(rows int) string {
-		return fmt.Sprintf("%d rows of this body were stored before this; leave them out when you send again: ", rows)
+		return fmt.Sprintf("the first %d rows of this body have been dealt with: %d stored; send the rows after them again: ", rows, rows)
 	}
 	const unwritable = "the journal could not be written; see the server's log and send again"
 
@@ -127,8 +127,16 @@ func TestPartlyStored(t *testing.T) {
 		told(turnOpen)+"the journal was removed or replaced while the service ran; put it back, or start the service again", fails(1, journal.ErrGone))
 	f("the lock is lost", fresh, turnOpen, belfry.StorageUnavailable,
 		told(turnOpen)+"the service does not hold the lock of its folder any more; see its health", fails(1, journal.ErrLockLost))
-	f("one row", known+"data,r,o,1\n"+strings.Repeat("data,r,nowhere,1\n", chunkRows)+"data,r,o,1\n", 1, belfry.StorageUnavailable,
-		"1 row of this body was stored before this; leave it out when you send again: "+unwritable, fails(1, device))
+	f("rejected rows", known+"data,r,o,1\n"+strings.Repeat("data,r,nowhere,1\n", chunkOpen)+"data,r,o,1\n", 1, belfry.StorageUnavailable,
+		fmt.Sprintf("the first %d rows of this body have been dealt with: 1 stored, %d rejected; send the rows after them again: ", chunkOpen+1, chunkOpen)+unwritable, fails(1, device))
+	f("rejected rows alone", known+strings.Repeat("wrong,r,o,1\n", chunkRows)+"data,r,o,1\n", 0, belfry.Overloaded,
+		fmt.Sprintf("the first %d rows of this body have been dealt with: 0 stored, %d rejected; send the rows after them again: ", chunkRows, chunkRows)+overloaded.Message, room(1, overloaded))
+	f("one row", "", 1, belfry.BadCSV, "the first row of this body has been dealt with: 1 stored; send the rows after it again: "+broken.Message, func(a *attempt) io.Reader {
+		limits := a.cfg.Limits()
+		limits.ChunkBytes = 1
+		a.cfg.Limits = func() Limits { return limits }
+		return then(known+"data,r,o,1\n", broken)
+	})
 	f("overloaded at once", old, 0, belfry.Overloaded, overloaded.Message, room(0, overloaded))
 	f("overloaded at the third chunk", old, 2*chunkRows, belfry.Overloaded, told(2*chunkRows)+overloaded.Message, room(2, overloaded))
 	f("overloaded at the third turn", fresh, 2*turnOpen, belfry.Overloaded, told(2*turnOpen)+overloaded.Message, room(2, overloaded))
@@ -163,7 +171,7 @@ func TestPartlyStored(t *testing.T) {
 			return fails(records, device)(a)
 		}
 	}
-	f("removing", names, removeTurn, belfry.StorageUnavailable, fmt.Sprintf("%d rows of this body were carried out before this: ", removeTurn)+unwritable, removes(1, Options{}))
+	f("removing", names, removeTurn, belfry.StorageUnavailable, fmt.Sprintf("the first %d rows of this body have been dealt with: %d carried out; send the rows after them again: ", removeTurn, removeTurn)+unwritable, removes(1, Options{}))
 	f("removing, the first row is done in part", "name\nweb01\n", 0, belfry.StorageUnavailable, "not all of this body was carried out: "+unwritable, removes(1, Options{Recursive: true}))
 }
 
@@ -185,7 +193,7 @@ func TestStoppedBody(t *testing.T) {
 		return rows.Read(p[:min(len(p), 1000)])
 	}), Options{})
 	stored := b.Counters().Stored.Load() - before
-	if want := fmt.Sprintf("%s: %d rows of this body were stored before this; ", belfry.Overloaded, stored); err == nil || stored == 0 || !strings.HasPrefix(err.Error(), want) {
+	if want := fmt.Sprintf("%s: the first %d rows of this body have been dealt with: %d stored; ", belfry.Overloaded, stored, stored); err == nil || stored == 0 || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }

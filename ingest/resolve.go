@@ -35,11 +35,14 @@ func (t *tx) send(c *chunk, l *layout) {
 	t.admit(c, c.data.nodes, c.data.origins)
 	t.admit(c, c.logs.nodes, c.logs.origins)
 	t.takeValues(c, &late)
-	rows, lines := c.open.ready(len(c.data.nodes), len(c.logs.nodes))
-	data, logs := c.cut(t.inputs(c, rows), lines)
+	rows, lines := c.ready()
+	if done := t.inputs(c, rows); done < rows {
+		rows, lines = done, min(lines, before(c.logs.origins, c.data.origins[done].row))
+	}
+	data, logs := c.cut(rows, lines)
 	t.store(c, data.batch(t.now))
 	t.store(c, logs.batch(t.now))
-	c.more = c.open.undecided() || len(c.data.nodes) > 0
+	c.more = c.open.undecided() || len(c.data.nodes) > 0 || len(c.logs.nodes) > 0
 }
 
 // store puts rows into the record.

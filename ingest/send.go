@@ -62,21 +62,23 @@ func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func()
 			return 0, nil, err
 		}
 		if o.DryRun || o.Atomic || o.Repeat.Key != "" {
-			return s.applyWhole(ctx, who, b, o)
+			code, answer, err := s.applyWhole(ctx, who, b, o)
+			return code, answer, Stopped(ctx, err)
 		}
 		report := &belfry.Report{}
 		code, answer, err := s.applyStream(ctx, who, b, o, report)
 		_, removes := b.(*removalBody)
-		return code, answer, partly(ctx, err, report.Accepted, removes)
+		return code, answer, partly(ctx, Stopped(ctx, err), report, removes)
 	}
 	if o.Repeat.Key != "" {
-		return s.once(ctx, who, o.Repeat, run)
+		code, answer, err := s.once(ctx, who, o.Repeat, run)
+		return code, answer, Stopped(ctx, err)
 	}
 	return run()
 }
 
-// applyStream applies a body chunk by chunk, reading the next while the sequencer has the one before. The report has what was accepted also
-// if the body could not be applied to its end.
+// applyStream applies a body chunk by chunk, reading the next while the sequencer has the one before. If the body could not be applied
+// to its end, the report has what became of its first rows.
 func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Options, report *belfry.Report) (int, []byte, error) {
 	last := pending{}
 	part := oneChunk()
@@ -87,7 +89,7 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 		ended := errors.Is(readErr, io.EOF)
 		if readErr != nil && !ended {
 			_ = last.finish(ctx, s, report) // nothing acknowledges it, but it counts
-			s.counters.lost(c.rows, lostBroken)
+			s.counters.lost(c.rows, lostReasonOf(readErr))
 			return 0, nil, readErr
 		}
 		next := pending{who: who, chunk: c, removes: removes}
@@ -153,6 +155,9 @@ func (s *Sequencer) room(ctx context.Context, c belfry.CustomerID, removes bool,
 	if removes {
 		stored = 0
 	}
+	if err := mustEnd(ctx); err != nil {
+		return err
+	}
 	if underWay && ctx.Err() != nil { // what was read before is stored; nobody waits for the rest
 		return ctx.Err()
 	}
@@ -189,6 +194,7 @@ type pending struct {
 	booked  int // items that the turn may create, see giveWay
 	made    int // items that the turns before it have
 	settled tally
+	first   tally // of the rows up to the first that was left for another turn, see chunk.dealt
 }
 
 // giveWay waits until a turn may create what its rows need.
@@ -205,7 +211,7 @@ func (p *pending) decided(s *Sequencer) {
 	s.created(p.who.Customer, p.booked, made-p.made)
 	p.booked, p.made = 0, made
 	if p.command.err == nil {
-		p.settled = p.chunk.tally()
+		p.settled, p.first = p.chunk.tally(), p.chunk.dealt()
 	}
 }
 
@@ -218,6 +224,9 @@ func (p *pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) er
 	p.decided(s)
 	for p.command.err == nil && p.chunk.more {
 		p.command.err = p.who.wait(ctx, func(ctx context.Context) error {
+			if err := mustEnd(ctx); err != nil {
+				return err
+			}
 			if err := s.cfg.Room(ctx, p.who.Customer, turnEvents); err != nil {
 				return err
 			}
@@ -232,7 +241,7 @@ func (p *pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) er
 	s.opens.Put(&room)
 	if p.command.err != nil {
 		s.counters.cut(p.chunk.rows, p.settled, unfinished(ctx, p.command.err))
-		r.Accepted += p.settled.stored
+		p.first.addTo(r)
 		return p.command.err
 	}
 	s.counters.book(p.chunk.rows, p.settled)
@@ -266,9 +275,14 @@ var errTakenBack = errors.New("taken back")
 func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Options) (code int, answer []byte, err error) {
 	held := s.newWholeBody(who.Customer)
 	defer held.Release()
-	c, err := readWhole(b, held.check)
+	c, err := readWhole(b, func(c *chunk, text int) error {
+		if err := mustEnd(ctx); err != nil {
+			return err
+		}
+		return held.check(c, text)
+	})
 	if err != nil {
-		s.counters.lost(c.rows, lostBroken)
+		s.counters.lost(c.rows, lostReasonOf(err))
 		return 0, nil, err
 	}
 	_, removes := b.(*removalBody)

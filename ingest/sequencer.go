@@ -186,8 +186,6 @@ func (c *command) long() bool { return c.alone || c.rows > roundRows }
 // roundRows is how many rows share one fsync at most: enough to make it cheap, few enough to keep everybody's wait short.
 const roundRows = 1 << 16
 
-var errStopped = belfry.Errorf(belfry.Overloaded, "the server is stopping; send again in a moment")
-
 // errGone is for who asks for a customer that was removed while the request was under way.
 var errGone = belfry.Errorf(belfry.InvalidKey, "the customer of this key or session has been removed")
 
@@ -263,7 +261,7 @@ func (s *Sequencer) Run(ctx context.Context) error {
 }
 
 // Closing tells, once, that the service begins to stop. Bodies that wait until their customer may send or create more end with errStopped,
-// as there may not be time for the rest of them.
+// as there may not be time for the rest of them. Others go on until their contexts end, see ErrStopped.
 func (s *Sequencer) Closing() { close(s.closing) }
 
 // stop makes the sequencer take no more commands, and tells whether none is left.

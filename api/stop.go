@@ -1,0 +1,44 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"belfry/ingest"
+)
+
+// EndBodies ends the bodies of rows that are under way, also those that wait for their clients: no more of them is read, and the clients learn
+// what became of the rows so far. It is called once, some time before the connections are closed.
+func (s *Server) EndBodies() { s.end() }
+
+// whenEnded calls f when bodies are to end, unless stop is called before.
+func (s *Server) whenEnded(f func()) (stop func() bool) { return context.AfterFunc(s.ended, f) }
+
+// end ends the request of a place because the service stops.
+func (p *place) end() {
+	p.stop(ingest.ErrStopped) // first: whoever begins to wait for the client after breakOff looks at it, see patient.Read
+	p.breakOff()
+}
+
+// stopped says that the request must end because the service stops; nil: it may go on.
+func (p *place) stopped() error {
+	if p == nil {
+		return nil
+	}
+	if err := context.Cause(p.ctx); errors.Is(err, ingest.ErrStopped) {
+		return err
+	}
+	return nil
+}
+
+// part sees to it that a client which still sends its body finds the answer. A connection that is closed with something unread in it is reset,
+// and then clients do not look for an answer. The standard library waits half a second between answer and close when a body was too large,
+// so this body is made one. HTTP/2 needs nothing of the kind.
+func (w *answer) part() {
+	http.NewResponseController(w).SetReadDeadline(time.Now()) // nothing more of the body is waited for
+	http.MaxBytesReader(w.ResponseWriter, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
+}
