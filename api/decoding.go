@@ -59,14 +59,15 @@ func (d *decoding) pause() {
 }
 
 // unpacking is a packed body that is unpacked in the turns of its decoding. A few bytes of it may become very many, so a turn
-// that was given up in between is taken again, and it ends when its client has gone.
+// that was given up in between is taken again, and it ends when its client has gone
+// or its place was taken away.
 type unpacking struct {
 	io.Reader
 	turns *decoding
 }
 
 func (u *unpacking) Read(p []byte) (int, error) {
-	if err := u.turns.ctx.Err(); err != nil {
+	if err := context.Cause(u.turns.ctx); err != nil {
 		return 0, err
 	}
 	if err := u.turns.resume(); err != nil {

@@ -41,6 +41,9 @@ type place struct {
 	left   bool       // the request has ended
 }
 
+// errEvicted is for a request that had to make room for another one. It is the cause with which its context ends.
+var errEvicted = belfry.Errorf(belfry.Overloaded, "too many requests of this customer wait, for a client that sends or takes nothing or until the customer may create more items, and this one has waited longest; send fewer at a time and without pauses, and ask for less")
+
 // placeKept is how long a request may wait before it loses its place.
 const placeKept = 100 * time.Millisecond
 
@@ -95,7 +98,7 @@ func (p *place) pause(f func()) (held bool) {
 // resume takes a place again after it was lost.
 func (p *place) resume() error {
 	if p.evicted.Load() { // it must not wait for a place with what it holds
-		return belfry.Errorf(belfry.Overloaded, "too many requests of this customer wait, for a client that sends or takes nothing or until the customer may create more items, and this one has waited longest; send fewer at a time and without pauses, and ask for less")
+		return errEvicted
 	}
 	p.waits.end(p)
 	ctx, cancel := context.WithTimeout(p.ctx, p.patience)
@@ -185,7 +188,7 @@ func (w *waits) begin(p *place, most int) bool {
 	if victim != nil {
 		victim.evicted.Store(true)
 		victim.breakOff()
-		victim.stop(nil)
+		victim.stop(errEvicted)
 	}
 	return true
 }

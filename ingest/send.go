@@ -159,7 +159,7 @@ func (s *Sequencer) room(ctx context.Context, c belfry.CustomerID, removes bool,
 		return err
 	}
 	if underWay && ctx.Err() != nil { // what was read before is stored; nobody waits for the rest
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	if err := s.cfg.Room(ctx, c, stored); err != nil {
 		return err
