@@ -153,8 +153,9 @@ func (s *service) openStore(ctx context.Context) (err error) {
 		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), MemoryMost: s.budget.engineMost, Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Items: s.tree.Dimensions, Behind: queriesBehind, Quick: quickBehind, Workers: workersBehind, Files: s.descriptors.files,
 		Journal: s.journalBatches, JournalSince: s.journal.Since, Changed: s.filesChanged, Told: s.faults.tell,
 		Removed: func(add func(*belfry.Batch) error) error { return s.tree.RemovedDimensions(ctx, add) },
-		// An engine may break down while we stop, too.
-		RemovedAfter: func(pos uint64) (bool, error) { return s.db.RemovedAfter(context.WithoutCancel(ctx), pos) },
+		RemovedAfter: func(pos uint64) (bool, error) {
+			return s.removedAfter(context.WithoutCancel(ctx), pos) // an engine may break down while we stop, too
+		},
 	})
 	if err != nil {
 		return err
@@ -184,6 +185,17 @@ func (s *service) openStore(ctx context.Context) (err error) {
 		return err
 	}
 	return s.rows.NamesUpTo(ctx, s.stored) // what was found to be removed has this position
+}
+
+// removedAfter asks the metadata whether the names of removed items have to be made anew. A damaged index does not end the start: all
+// that it costs is this look, and the check of the whole database tells the damage, see checkMetadata.
+func (s *service) removedAfter(ctx context.Context, pos uint64) (bool, error) {
+	found, err := s.db.RemovedAfter(ctx, pos)
+	if meta.Damaged(err) {
+		s.Log.Error("whether all names of removed items are there cannot be told", "err", err)
+		return false, nil
+	}
+	return found, err
 }
 
 // removeMissed removes items of which the row store knows that they were removed, after a loss that may have taken the
