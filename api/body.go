@@ -216,10 +216,8 @@ func (p *patient) Read(b []byte) (int, error) {
 	}
 	p.came += n
 	p.waited += time.Since(start)
-	if err == io.EOF {
-		p.done() // also if it takes long to unpack and apply what has come
-	}
 	if err == nil || err == io.EOF {
+		p.done() // while what has come is unpacked and applied
 		if float64(p.came) >= slowest*p.idle.Seconds() {
 			p.came, p.waited = 0, 0
 		}
@@ -250,5 +248,5 @@ func (p *patient) read(b []byte) (n int, err, lost error) {
 	return n, err, lost
 }
 
-// done lifts the time limit: from here on it is the client who waits, in silence.
+// done lifts the time limit: it is the client who waits, in silence.
 func (p *patient) done() { p.ctl.SetReadDeadline(time.Time{}) }

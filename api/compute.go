@@ -26,6 +26,9 @@ func (g *gate) begin(ctx context.Context, c belfry.CustomerID, valid func() erro
 		return nil
 	}
 	if !g.enter(ctx, c, processorShare()) {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
 		return belfry.Errorf(belfry.Overloaded, "too many requests of this customer wait for a processor; try again shortly")
 	}
 	err := valid()

@@ -152,10 +152,8 @@ func (s *service) openStore(ctx context.Context) (err error) {
 		Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Instance: s.instance, Catalog: s.Catalog, Log: s.Log.With("part", "store"),
 		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), MemoryMost: s.budget.engineMost, Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Items: s.tree.Dimensions, Behind: queriesBehind, Quick: quickBehind, Workers: workersBehind, Files: s.descriptors.files,
 		Journal: s.journalBatches, JournalSince: s.journal.Since, Changed: s.filesChanged, Told: s.faults.tell,
-		Removed: func(add func(*belfry.Batch) error) error { return s.tree.RemovedDimensions(ctx, add) },
-		RemovedAfter: func(pos uint64) (bool, error) {
-			return s.removedAfter(context.WithoutCancel(ctx), pos) // an engine may break down while we stop, too
-		},
+		Removed:      func(add func(*belfry.Batch) error) error { return s.tree.RemovedDimensions(ctx, add) },
+		RemovedAfter: s.removedAfter,
 	})
 	if err != nil {
 		return err
@@ -187,15 +185,16 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	return s.rows.NamesUpTo(ctx, s.stored) // what was found to be removed has this position
 }
 
-// removedAfter asks the metadata whether the names of removed items have to be made anew. A damaged index does not end the start: all
-// that it costs is this look, and the check of the whole database tells the damage, see checkMetadata.
-func (s *service) removedAfter(ctx context.Context, pos uint64) (bool, error) {
+// removedAfter asks the metadata whether the names of removed items have to be made anew. That it cannot be told does not end a start, nor
+// keep an engine from being started again: the service watches the metadata, and checks the whole database after each start.
+func (s *service) removedAfter(pos uint64) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // an engine may break down while we stop, too
+	defer cancel()
 	found, err := s.db.RemovedAfter(ctx, pos)
-	if meta.Damaged(err) {
+	if err != nil {
 		s.Log.Error("whether all names of removed items are there cannot be told", "err", err)
-		return false, nil
 	}
-	return found, err
+	return found
 }
 
 // removeMissed removes items of which the row store knows that they were removed, after a loss that may have taken the

@@ -50,9 +50,9 @@ func Verify(ctx context.Context, o Options) (v Verification, err error) {
 	rows, err := duck.Verify(ctx, duck.Config{
 		Dir: dir, Instance: id, Catalog: o.Catalog, Log: o.Log,
 		MemoryLimit: int64(o.Config.Storage.DuckDB.MemoryLimit), MemoryMost: budget.engineMost,
-		RemovedAfter: func(pos uint64) (bool, error) {
+		RemovedAfter: func(pos uint64) bool {
 			found, err := meta.ReadRemovedAfter(ctx, o.Config.inside(o.Config.Meta.SQLite.Path), pos)
-			return found && err == nil, nil // metadata that cannot be read are told apart
+			return found && err == nil // metadata that cannot be read are told apart
 		},
 	})
 	if err != nil {

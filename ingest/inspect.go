@@ -25,6 +25,7 @@ type inspections struct {
 	seq      *Sequencer
 	customer belfry.CustomerID
 	judge    func(name, kind string, before, answers map[string]string) (column string, err error)
+	wait     func(f func()) error         // runs f, which may wait for long
 	left     time.Duration                // for all of them together
 	pending  map[string]map[string]string // answers of resources that rows of this request change
 
@@ -35,9 +36,15 @@ type inspections struct {
 // inspectAll is how long one request may take to have its rows inspected.
 const inspectAll = 30 * time.Second
 
-func (s *Sequencer) newInspections(ctx context.Context, scope belfry.Scope) *inspections {
+func (s *Sequencer) newInspections(ctx context.Context, who Sender) *inspections {
+	wait := func(f func()) error {
+		return who.wait(ctx, func(context.Context) error {
+			f()
+			return nil
+		})
+	}
 	return &inspections{
-		seq: s, customer: scope.Customer, judge: s.cfg.Inspect(ctx, scope), left: inspectAll,
+		seq: s, customer: who.Customer, judge: s.cfg.Inspect(ctx, who.Scope), wait: wait, left: inspectAll,
 		pending: map[string]map[string]string{}, done: map[[32]byte]*belfry.RowError{},
 	}
 }
@@ -90,16 +97,27 @@ func (n *inspections) inspect(b *packageBody, name string, have, answers map[str
 	if have != nil {
 		before = b.complete(have)
 	}
-	begun := time.Now()
 	if n.left <= 0 {
 		bad = rejectf("script", belfry.LimitReached, "to try the filters and scripts of this request takes too long; send fewer rows at once")
-	} else if column, err := n.judge(name, b.pt.Collector, before, b.complete(answers)); err != nil {
+	} else if column, err := n.try(name, b.pt.Collector, before, b.complete(answers)); err != nil {
 		bad = inspected(column, err)
 	}
-	n.left -= time.Since(begun)
 	n.mu.Lock()
 	n.done[key] = bad
 	n.mu.Unlock()
+}
+
+// try has answers judged, which may wait for a process that runs scripts.
+func (n *inspections) try(name, kind string, before, answers map[string]string) (column string, err error) {
+	failed := n.wait(func() {
+		begun := time.Now()
+		column, err = n.judge(name, kind, before, answers)
+		n.left -= time.Since(begun)
+	})
+	if err == nil && failed != nil { // the request cannot go on, which it learns before the row is applied
+		return "name", failed
+	}
+	return column, err
 }
 
 // inspected says in a row error what is wrong with answers.

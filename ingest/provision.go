@@ -49,7 +49,7 @@ func (s *Sequencer) newPackageBody(ctx context.Context, pt *catalog.PackageType,
 	lim := s.cfg.Limits()
 	b := &packageBody{csvBody: newCSVBody(r, lim), pt: pt, who: who}
 	if s.cfg.Inspect != nil && listens(pt) {
-		b.inspect = s.newInspections(ctx, who.Scope)
+		b.inspect = s.newInspections(ctx, who)
 	}
 	header, err := b.header("name")
 	if err != nil {

@@ -104,7 +104,7 @@ type Config struct {
 
 	// RemovedAfter tells whether an item was removed by a record after a position, and its name will not come again with a replay.
 	// Then a file of names that has come to that position lacks some. nil: that is not known.
-	RemovedAfter func(pos uint64) (bool, error)
+	RemovedAfter func(pos uint64) bool
 
 	logLimit int64 // size at which a file's log is folded in; 64 MB
 	summed   int64 // of how many rows one statement makes summaries, as the engine holds them until it is done; 1 Mi
@@ -162,7 +162,7 @@ func (c *Config) fill() error {
 		c.Removed = func(func(*belfry.Batch) error) error { return nil }
 	}
 	if c.RemovedAfter == nil {
-		c.RemovedAfter = func(uint64) (bool, error) { return false, nil }
+		c.RemovedAfter = func(uint64) bool { return false }
 	}
 	var err error
 	c.Dir, err = filepath.Abs(c.Dir)

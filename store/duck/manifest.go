@@ -221,11 +221,13 @@ func (m *manifest) append(lines string, durable bool) error {
 	if m.fault != nil {
 		return m.fault
 	}
-	if !m.intact() {
-		m.due, m.replaced = true, true
-	}
 	if m.due || m.size > manifestMost {
 		return m.rewrite() // which has these lines, too
+	}
+	if !m.intact() {
+		err := m.rewrite()
+		m.replaced = m.replaced || err == nil // else the whole folder may be away
+		return err
 	}
 	n, err := m.out.WriteString(lines)
 	m.size += int64(n)

@@ -31,7 +31,7 @@ type removedNames struct {
 	path     string // memoryOnly: there is no file
 	instance string
 	fill     func(add func(*belfry.Batch) error) error
-	after    func(pos uint64) (bool, error) // see Config.RemovedAfter
+	after    func(pos uint64) bool // see Config.RemovedAfter
 	log      *slog.Logger
 	batch    int64 // the last that is shown
 	added    int   // rows since the file was folded
@@ -79,14 +79,8 @@ func divideRemoved(pieces []piece) (live, gone []piece) {
 // open attaches the file, makes it when need be, and makes the view over all items.
 func (r *removedNames) open(ctx context.Context, c *conn) error {
 	err := r.attach(ctx, c)
-	if err == nil {
-		behind, failed := r.after(r.mark.pos)
-		if failed != nil {
-			return failed
-		}
-		if behind {
-			err = errBehind
-		}
+	if err == nil && r.after(r.mark.pos) {
+		err = errBehind
 	}
 	if err != nil {
 		if ctx.Err() != nil {

@@ -171,7 +171,7 @@ func openNames(t *testing.T, dir, instance string, all *belfry.Batch, upTo uint6
 			}
 			return add(all)
 		},
-		RemovedAfter: func(pos uint64) (bool, error) { return pos < upTo, nil },
+		RemovedAfter: func(pos uint64) bool { return pos < upTo },
 	})
 	must(t, err)
 	return s
@@ -262,7 +262,7 @@ func TestVerifyOlderNames(t *testing.T) {
 	must(t, err)
 	f := func(upTo uint64, want string) {
 		t.Helper()
-		v, err := Verify(t.Context(), Config{Dir: dir, Catalog: cat, RemovedAfter: func(pos uint64) (bool, error) { return pos < upTo, nil }})
+		v, err := Verify(t.Context(), Config{Dir: dir, Catalog: cat, RemovedAfter: func(pos uint64) bool { return pos < upTo }})
 		must(t, err)
 		found := ""
 		for _, p := range v.Problems {

@@ -363,11 +363,8 @@ func (v *verifying) readNames(ctx context.Context, path string) (remedy string, 
 	if err == nil && mark != nil {
 		err = mark.check(v.dir, v.instance)
 	}
-	if err == nil && mark != nil && !mark.former {
-		var behind bool
-		if behind, err = v.cfg.RemovedAfter(mark.pos); behind {
-			err = errBehind
-		}
+	if err == nil && mark != nil && !mark.former && v.cfg.RemovedAfter(mark.pos) {
+		err = errBehind
 	}
 	if err != nil || mark == nil {
 		return remedyNames, err
