@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"io"
 	"mime"
@@ -131,6 +132,9 @@ func tooLarge(limit int64) error {
 func unpackError(how string, err error) error {
 	if e, ok := errors.AsType[*belfry.Error](err); ok {
 		return e
+	}
+	if errors.Is(err, context.Canceled) { // its client has gone
+		return err
 	}
 	return belfry.Errorf(belfry.BadCSV, "the body is not proper %s: %v", how, err)
 }
