@@ -105,7 +105,7 @@ func (s *server) launch() {
 
 var (
 	listening = regexp.MustCompile(`msg=listening .*scheme=(\S+) .*addr=(\S+)`)
-	terrible  = regexp.MustCompile(`level=ERROR|DATA RACE|^panic:|^fatal error:|names of removed items`) // a kill leaves their file whole
+	terrible  = regexp.MustCompile(`level=ERROR|DATA RACE|^panic:|^fatal error:|the metadata have more`) // the last: no kill leaves names of removed items behind
 )
 
 func (s *server) follow(r io.Reader, cmd *exec.Cmd, addr chan<- string, ended chan<- struct{}) {
