@@ -59,8 +59,7 @@ func (d *decoding) pause() {
 }
 
 // unpacking is a packed body that is unpacked in the turns of its decoding. A few bytes of it may become very many, so a turn
-// that was given up in between is taken again, and it ends when its client has gone
-// or its place was taken away.
+// that was given up in between is taken again. It ends when its client has gone or its place was taken away.
 type unpacking struct {
 	io.Reader
 	turns *decoding

@@ -280,7 +280,7 @@ function Apply({
       {held && (
         <Text size="sm" c="dimmed">
           {tooMany
-            ? "These are too many rows for all or nothing: apply them in pieces, or take fewer."
+            ? "These are too many rows for all or nothing. Untick it to apply them in pieces, or take fewer rows."
             : "All or nothing: mend the wrong rows first, or leave them out."}
         </Text>
       )}
