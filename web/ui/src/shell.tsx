@@ -25,21 +25,23 @@ import {
   IconUser,
 } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { mayWrite, type Status, session, sql } from "./api";
 import { link } from "./links";
 import { useConnected, useLive } from "./live";
 import { Bell } from "./parts/Bell";
+import { Boundary } from "./parts/Boundary";
 import { Faults } from "./parts/faults";
+import { later, Opening } from "./parts/later";
 import { MissingDays } from "./parts/MissingDays";
 import { StatusIcon, statuses, statusName } from "./parts/StatusIcon";
 import { type Section, sections } from "./sections";
 import { usePerson } from "./session";
 
-const Palette = lazy(() => import("./palette"));
-const Shortcuts = lazy(() => import("./shortcuts"));
-const Tour = lazy(() => import("./tour/Dialog"));
+const Palette = later(() => import("./palette"), Opening);
+const Shortcuts = later(() => import("./shortcuts"), Opening);
+const Tour = later(() => import("./tour/Dialog"), Opening);
 
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure();
@@ -50,6 +52,11 @@ export function Shell({ children }: { children: ReactNode }) {
     () => setPalette(true),
     () => setHelp(true),
   );
+  const closeDialogs = () => {
+    setPalette(false);
+    setHelp(false);
+    setTour(false);
+  };
   return (
     <AppShell header={{ height: 52 }} navbar={{ width: 200, breakpoint: "sm", collapsed: { mobile: !opened } }}>
       <AppShell.Header px="sm">
@@ -102,11 +109,11 @@ export function Shell({ children }: { children: ReactNode }) {
         <MissingDays />
         <div id="page">{children}</div>
       </AppShell.Main>
-      <Suspense>
+      <Boundary of="dialog" onClose={closeDialogs} place={`${palette} ${help} ${tour}`}>
         {palette && <Palette onClose={() => setPalette(false)} />}
         {help && <Shortcuts onClose={() => setHelp(false)} />}
         {tour && <Tour onClose={() => setTour(false)} />}
-      </Suspense>
+      </Boundary>
     </AppShell>
   );
 }
@@ -268,7 +275,7 @@ function useKeys(onPalette: () => void, onHelp: () => void) {
       const at = e.target as HTMLElement;
       if (e.ctrlKey || e.metaKey || e.altKey || at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName))
         return;
-      if (document.querySelector("[role=dialog]")) return;
+      if (document.querySelector("[role=dialog], [data-opening]")) return;
       if (e.key === "?") onHelp();
       else if (e.key === "/") {
         const search = document.querySelector<HTMLInputElement>("[data-search]");
