@@ -34,8 +34,8 @@ import { Bell } from "./parts/Bell";
 import { Boundary } from "./parts/Boundary";
 import { Faults } from "./parts/faults";
 import { later, Opening } from "./parts/later";
-import { MissingDays } from "./parts/MissingDays";
 import { StatusIcon, statuses, statusName } from "./parts/StatusIcon";
+import { Strips } from "./parts/Strips";
 import { type Section, sections } from "./sections";
 import { usePerson } from "./session";
 
@@ -106,7 +106,7 @@ export function Shell({ children }: { children: ReactNode }) {
         <a href="#page" className="skip">
           Skip to the page
         </a>
-        <MissingDays />
+        <Strips />
         <div id="page">{children}</div>
       </AppShell.Main>
       <Boundary of="dialog" onClose={closeDialogs} place={`${palette} ${help} ${tour}`}>

@@ -3,6 +3,7 @@ import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { Component, type ReactNode } from "react";
 import { client } from "../client";
+import { listen } from "../live";
 import { NotLoaded } from "./later";
 import { messageOf, Page } from "./Page";
 
@@ -23,8 +24,22 @@ export class Boundary extends Component<Props, { failed?: { error: unknown } }> 
     return { failed: { error } };
   }
 
+  private leave?: () => void;
+
   componentDidUpdate(before: Props) {
-    if (this.state.failed && before.place !== this.props.place) this.again();
+    const { failed } = this.state;
+    if (failed && before.place !== this.props.place) {
+      this.again();
+      return;
+    }
+    // What could not be loaded comes when the service is back.
+    if (failed?.error instanceof NotLoaded) this.leave ??= listen({ resync: this.again });
+    else this.componentWillUnmount();
+  }
+
+  componentWillUnmount() {
+    this.leave?.();
+    this.leave = undefined;
   }
 
   /** again shows it anew, with what the service says now: what was read before may be what it failed at. */

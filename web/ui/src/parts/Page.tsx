@@ -22,7 +22,11 @@ export function Page({
     document.title = typeof title === "string" ? `${title} · Belfry` : "Belfry";
   }, [title]);
   return (
-    <Stack gap={fill ? "sm" : "md"} p={{ base: "sm", sm: "lg" }} h={fill ? "calc(100dvh - 52px)" : undefined}>
+    <Stack
+      gap={fill ? "sm" : "md"}
+      p={{ base: "sm", sm: "lg" }}
+      h={fill ? "calc(100dvh - 52px - var(--strips, 0px))" : undefined}
+    >
       {before}
       <Group justify="space-between" align="flex-start" gap="sm">
         <Title order={1} size="h2" className="name">

@@ -1,5 +1,6 @@
 // Parts of the interface that are loaded when they are first shown.
 import { type ComponentType, type ReactNode, useEffect, useState } from "react";
+import { reloadFor } from "../upgrade";
 import { Waiting } from "./Page";
 
 /** NotLoaded is a part of the interface that did not come. */
@@ -32,7 +33,9 @@ export function later<P extends object>(
       if (!Shown)
         load().then(
           () => show(() => loaded),
-          (e) => fail(new NotLoaded(e)),
+          async (e) => {
+            if (!(await reloadFor())) fail(new NotLoaded(e));
+          },
         );
     }, [Shown]);
     if (failed) throw failed;

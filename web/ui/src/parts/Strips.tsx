@@ -1,0 +1,57 @@
+// What is said above every page: that it is old, or that parts of it are missing.
+import { Button, Group, Text } from "@mantine/core";
+import { IconRefresh } from "@tabler/icons-react";
+import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react";
+import { useLive } from "../live";
+import { checkBuild, newer } from "../upgrade";
+import { MissingDays } from "./MissingDays";
+
+/** Strips are as high as what they say; pages that fill the window leave room for that. */
+export function Strips() {
+  const self = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const box = self.current;
+    if (!box) return;
+    const root = document.documentElement;
+    const watch = new ResizeObserver(() => root.style.setProperty("--strips", `${box.offsetHeight}px`));
+    watch.observe(box);
+    return () => watch.disconnect();
+  }, []);
+  return (
+    <div ref={self} className="strips">
+      <Newer />
+      <MissingDays />
+    </div>
+  );
+}
+
+function Strip({ icon, children, tools }: { icon: ReactNode; children: ReactNode; tools?: ReactNode }) {
+  return (
+    <Group className="strip" role="status" gap="sm" wrap="nowrap">
+      {icon}
+      <Text size="sm" flex={1}>
+        {children}
+      </Text>
+      {tools}
+    </Group>
+  );
+}
+
+/** Newer says that the service has another version of the interface. After each break of the connection it looks. */
+function Newer() {
+  const shown = useSyncExternalStore(newer.subscribe, newer.get);
+  useLive({ resync: () => void checkBuild() });
+  if (!shown) return null;
+  return (
+    <Strip
+      icon={<IconRefresh size={18} />}
+      tools={
+        <Button size="compact-sm" variant="default" onClick={() => location.reload()}>
+          Reload
+        </Button>
+      }
+    >
+      The service has another version of this page. Reload to go on with it.
+    </Strip>
+  );
+}
