@@ -5,7 +5,7 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Router } from "wouter";
-import { client } from "./client";
+import { client, keepTrying } from "./client";
 import { Pages } from "./pages";
 import { Boundary } from "./parts/Boundary";
 import { Notices } from "./parts/notices";
@@ -17,6 +17,7 @@ import { theme, variables } from "./theme";
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? "";
 (globalThis as { __webpack_nonce__?: string }).__webpack_nonce__ = nonce; // for the library that stops a page from scrolling behind a dialog
 
+keepTrying();
 const root = document.getElementById("root");
 if (!root) throw new Error("index.html has no root");
 createRoot(root).render(

@@ -155,6 +155,7 @@ function Summary() {
   };
   useLive({ status: again, resync: again });
   const of = new Map(counts.data?.rows.map((r) => [r.status, r.n]));
+  const n = (s: Status) => (counts.data ? (of.get(s) ?? 0).toLocaleString() : "–"); // nobody knows is not none
   return (
     <Group gap="xs" wrap="nowrap" component="section" aria-label="Objects by status" style={{ overflow: "hidden" }}>
       {statuses
@@ -164,14 +165,14 @@ function Summary() {
             key={s}
             component={Link}
             href={`${link.status({ status: s })}&kind=object`}
-            aria-label={`${(of.get(s) ?? 0).toLocaleString()} ${statusName(s)}`}
+            aria-label={`${n(s)} ${statusName(s)}`}
             visibleFrom={s === "0" || s === "?" ? "sm" : undefined}
             style={{ opacity: of.get(s) ? 1 : 0.45 }}
           >
             <Group gap={4} wrap="nowrap">
               <StatusIcon status={s} size={16} label={false} />
               <Text size="sm" fw={600} className="number">
-                {(of.get(s) ?? 0).toLocaleString()}
+                {n(s)}
               </Text>
             </Group>
           </UnstyledButton>

@@ -1,10 +1,13 @@
 // What is said above every page: that it is old, or that parts of it are missing.
 import { Button, Group, Text } from "@mantine/core";
-import { IconRefresh } from "@tabler/icons-react";
+import { IconAlertTriangle, IconRefresh } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react";
+import { old } from "../client";
 import { useLive } from "../live";
 import { checkBuild, newer } from "../upgrade";
 import { MissingDays } from "./MissingDays";
+import { messageOf } from "./Page";
+import { local } from "./Time";
 
 /** Strips are as high as what they say; pages that fill the window leave room for that. */
 export function Strips() {
@@ -19,6 +22,7 @@ export function Strips() {
   }, []);
   return (
     <div ref={self} className="strips">
+      <Old />
       <Newer />
       <MissingDays />
     </div>
@@ -34,6 +38,18 @@ function Strip({ icon, children, tools }: { icon: ReactNode; children: ReactNode
       </Text>
       {tools}
     </Group>
+  );
+}
+
+/** Old says that some of what is shown could not be read again, although the service answers. */
+function Old() {
+  const shown = useSyncExternalStore(old.subscribe, old.get);
+  if (!shown) return null;
+  return (
+    <Strip icon={<IconAlertTriangle size={18} />}>
+      Some of this page is of {local(shown.since)} and could not be read since: {messageOf(shown.error)} It is tried
+      again.
+    </Strip>
   );
 }
 

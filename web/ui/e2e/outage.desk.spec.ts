@@ -1,4 +1,5 @@
 // What a page does when something goes wrong behind it: it says what is so, and goes on by itself when it can.
+import type { Page } from "@playwright/test";
 import { accessible, expect, logIn, Service, test } from "./service";
 import { upgrade, upgraded } from "./upgraded";
 
@@ -82,5 +83,86 @@ test("a service that comes back with other files is noticed", async ({ fresh: pa
     expect(await upgraded(page)).toBe(true);
   } finally {
     await service.remove();
+  }
+});
+
+/** Every page, with something on it that the service was asked for. */
+const everyPage = [
+  "status",
+  "map",
+  "map?as=list",
+  "treemap",
+  "item?kind=object&name=one&resource=retry",
+  "item?kind=resource&name=retry",
+  "events",
+  "provisioning",
+  "provisioning?package=custom&do=export",
+  "parameters/keys",
+  "parameters/users",
+  "parameters/customers",
+  "parameters/classes",
+  "parameters/packages",
+  "parameters/policies",
+  "parameters/retention",
+  "parameters/health",
+  "parameters/account",
+];
+
+/** refuse lets the service refuse everything but who is there. */
+const refuse = (page: Page, status: number, code: string) =>
+  page.route(
+    (url) => url.pathname.startsWith("/api/") && !/^\/api\/(session|stream|version)$/.test(url.pathname),
+    (route) => route.fulfill({ status, json: { error: { code, message: "not at the moment." } } }),
+  );
+
+/** readAgain shows that a page reads what it could not read: by itself if that may pass, else by the button. */
+async function readAgain(page: Page, service: Service, path: string) {
+  const failed = page.getByRole("alert").filter({ hasText: "not at the moment." });
+  await refuse(page, 503, "overloaded");
+  await page.goto(`${service.url}/ui/${path}`);
+  await expect(failed.first()).toBeVisible();
+  await page.unrouteAll();
+  await expect(failed).toHaveCount(0); // nobody needs to press anything
+  await refuse(page, 400, "bad_parameter");
+  await page.reload();
+  await expect(failed.first()).toBeVisible();
+  await page.unrouteAll();
+  for (let left = await failed.count(); left > 0; left = await failed.count()) {
+    await failed.first().getByRole("button", { name: "Try again" }).click();
+    await expect.poll(() => failed.count()).toBeLessThan(left);
+  }
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+}
+
+async function retried(service: Service) {
+  await service.csv("/api/provisioning/custom", "name", "retry");
+  await service.csv("/api/send", "type,resname,object,class,view,i1", "data,retry,one,load,retry,1");
+}
+
+test("the status list that could not be read is read again", { tag: "@quick" }, async ({ page, service }) => {
+  await retried(service);
+  await logIn(page, service, "/ui/parameters/account");
+  await readAgain(page, service, "status?view=retry");
+  await expect(page.getByRole("grid", { name: "Items and their status" })).toContainText("one");
+});
+
+test("so is what every other page shows", async ({ page, service }) => {
+  await retried(service);
+  await logIn(page, service, "/ui/parameters/account");
+  for (const path of everyPage) await test.step(path, () => readAgain(page, service, path));
+});
+
+test("what is shown and could not be read again is said to be old", async ({ page, service }) => {
+  await service.csv("/api/provisioning/custom", "name", "old");
+  await service.csv("/api/send", "type,resname,object,class,view,i1", "data,old,one,load,old,1");
+  const old = page.getByRole("status").filter({ hasText: /is of .* and could not be read since: not at the moment/ });
+  for (const path of ["status?view=old", "item?kind=object&name=one&resource=old", "map"]) {
+    await logIn(page, service, `/ui/${path}`);
+    await expect(page.getByText("one").or(page.getByText("old")).first()).toBeVisible();
+    await refuse(page, 503, "overloaded");
+    await service.json("POST", "/api/ackmanagenote/resources", { items: ["old"], note: `asks ${path} again` });
+    await expect(old).toBeVisible();
+    await page.unrouteAll();
+    await expect(old).toHaveCount(0);
   }
 });
