@@ -166,3 +166,94 @@ test("what is shown and could not be read again is said to be old", async ({ pag
     await expect(old).toHaveCount(0);
   }
 });
+
+const away = (page: Page) =>
+  page.getByRole("status").filter({ hasText: /^Not connected since \d.*Shown is what was so then/ });
+const otherFiles = (page: Page) => page.getByRole("status").filter({ hasText: "another version of this page" });
+
+/** outage ends the service and starts it again. The page says so and goes on by itself; how long that took is printed. */
+async function outage(page: Page, service: Service, how: NodeJS.Signals, meanwhile?: () => Promise<void>) {
+  const clock = () => performance.now();
+  let begin = clock();
+  if (how === "SIGSTOP") service.signal(how);
+  else await service.stop(how);
+  await expect(away(page)).toBeVisible();
+  const gone = clock() - begin;
+  await meanwhile?.();
+  if (how === "SIGSTOP") service.signal("SIGCONT");
+  else await service.run();
+  begin = clock();
+  await expect(away(page)).toHaveCount(0);
+  await expect(page.getByText("Waiting for the service…")).toHaveCount(0);
+  await expect(page.getByRole("alert").filter({ hasText: "cannot be reached" })).toHaveCount(0);
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  console.log(`${page.url()}: told after ${Math.round(gone)} ms, back after ${Math.round(clock() - begin)} ms`);
+}
+
+test("a page says that the service is gone, and goes on when it is back", { tag: "@quick" }, async ({ page }) => {
+  const service = await Service.start();
+  try {
+    await retried(service);
+    await logIn(page, service, "/ui/status?view=retry");
+    const grid = page.getByRole("grid", { name: "Items and their status" });
+    await expect(grid).toContainText("one");
+    await page.evaluate(() => Object.assign(globalThis, { sameDocument: true }));
+    await outage(page, service, "SIGKILL", async () => {
+      await accessible(page);
+      await expect(grid).toContainText("one"); // what was so stays
+    });
+    await service.csv("/api/send", "type,resname,object,class,view,i1", "data,retry,new,load,retry,1");
+    await expect(grid).toContainText("new");
+    await outage(page, service, "SIGSTOP"); // the connection is open, and nothing comes
+    await service.csv("/api/send", "type,resname,object,class,view,i1", "data,retry,newer,load,retry,1");
+    await expect(grid).toContainText("newer");
+    await expect(otherFiles(page)).toHaveCount(0);
+    expect(await page.evaluate(() => "sameDocument" in globalThis)).toBe(true);
+  } finally {
+    await service.remove();
+  }
+});
+
+test("so does every page, and it notices other files", async ({ page }) => {
+  const service = await Service.start();
+  try {
+    await retried(service);
+    await logIn(page, service, "/ui/parameters/account");
+    for (const path of everyPage)
+      await test.step(path, async () => {
+        await page.goto(`${service.url}/ui/${path}`);
+        await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+        await expect(page.getByText("Loading…")).toHaveCount(0);
+        await outage(page, service, "SIGKILL", () => upgrade(page));
+        await expect(otherFiles(page)).toBeVisible();
+        await page.unrouteAll();
+      });
+  } finally {
+    await service.remove();
+  }
+});
+
+test("whoever goes to another page meanwhile finds it when the service is back", async ({ page }) => {
+  const service = await Service.start();
+  try {
+    await retried(service);
+    await logIn(page, service, "/ui/map");
+    await expect(page.getByRole("heading", { level: 1, name: "Map" })).toBeVisible();
+    await page.keyboard.press("g");
+    await page.keyboard.press("s"); // loaded, and left again
+    await expect(page.getByRole("grid", { name: "Items and their status" })).toBeVisible();
+    await page.keyboard.press("g");
+    await page.keyboard.press("m");
+    await outage(page, service, "SIGKILL", async () => {
+      await page.keyboard.press("g");
+      await page.keyboard.press("s");
+      await expect(page.getByRole("alert")).toContainText("cannot be reached");
+      await page.keyboard.press("g");
+      await page.keyboard.press("k"); // a part that was not loaded yet
+    });
+    await expect(page.getByRole("heading", { level: 1, name: "API keys" })).toBeVisible();
+    await expect(page.getByRole("alert")).toHaveCount(0);
+  } finally {
+    await service.remove();
+  }
+});

@@ -1,5 +1,5 @@
 // What has been read from the service, and how it is read again.
-import { type Query, QueryClient } from "@tanstack/react-query";
+import { onlineManager, type Query, QueryClient } from "@tanstack/react-query";
 import { ApiError } from "./api";
 
 /** passing tells an error that may pass: a wrong question stays wrong, what is tried later may succeed. */
@@ -14,6 +14,7 @@ export const client = new QueryClient({
       retry: (n, e) => passing(e) && n < 3,
       retryDelay: (n) => Math.min(1000, 250 * 2 ** n),
       refetchOnWindowFocus: false,
+      refetchOnReconnect: false, // readAnew does it
       staleTime: 5_000,
     },
   },
@@ -26,6 +27,15 @@ export function keepTrying() {
     if (!document.hidden) void client.refetchQueries({ type: "active", predicate: due });
   }, pause);
 }
+
+// Whether the service can be reached is for live.ts to say; that the machine has a network says little.
+onlineManager.setEventListener(() => undefined);
+
+/** setReachable lets questions wait while the service cannot be reached, and go on. */
+export const setReachable = (is: boolean) => onlineManager.setOnline(is);
+
+/** readAnew reads everything that is shown, and what else was read when it is shown again. */
+export const readAnew = () => void client.invalidateQueries();
 
 /** Old is something that is shown and could not be read again. */
 export interface Old {

@@ -8,6 +8,7 @@ import { Router } from "wouter";
 import { client, keepTrying } from "./client";
 import { Pages } from "./pages";
 import { Boundary } from "./parts/Boundary";
+import { NotLoaded } from "./parts/later";
 import { Notices } from "./parts/notices";
 import { Session } from "./session";
 import { Shell } from "./shell";
@@ -20,7 +21,12 @@ const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]'
 keepTrying();
 const root = document.getElementById("root");
 if (!root) throw new Error("index.html has no root");
-createRoot(root).render(
+createRoot(root, {
+  // The page says what it could not load; that is no fault of the program.
+  onCaughtError: (e) => {
+    if (!(e instanceof NotLoaded)) console.error(e);
+  },
+}).render(
   <StrictMode>
     <MantineProvider
       theme={theme}

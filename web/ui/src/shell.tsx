@@ -3,7 +3,6 @@ import {
   ActionIcon,
   Anchor,
   AppShell,
-  Box,
   Burger,
   Group,
   Menu,
@@ -14,22 +13,13 @@ import {
   useMantineColorScheme,
 } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import {
-  IconKeyboard,
-  IconLogout,
-  IconMoon,
-  IconPlugConnectedX,
-  IconSearch,
-  IconSparkles,
-  IconSun,
-  IconUser,
-} from "@tabler/icons-react";
+import { IconKeyboard, IconLogout, IconMoon, IconSearch, IconSparkles, IconSun, IconUser } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { mayWrite, type Status, session, sql } from "./api";
 import { link } from "./links";
-import { useConnected, useLive } from "./live";
+import { useLive } from "./live";
 import { Bell } from "./parts/Bell";
 import { Boundary } from "./parts/Boundary";
 import { Faults } from "./parts/faults";
@@ -81,7 +71,6 @@ export function Shell({ children }: { children: ReactNode }) {
           <Summary />
           <Group gap={4} wrap="nowrap">
             <Faults />
-            <Connection />
             <Tooltip label="Search and commands (Ctrl-K)">
               <ActionIcon
                 variant="subtle"
@@ -178,27 +167,6 @@ function Summary() {
           </UnstyledButton>
         ))}
     </Group>
-  );
-}
-
-function Connection() {
-  const connected = useConnected();
-  const [late, setLate] = useState(false);
-  useEffect(() => {
-    if (connected) {
-      setLate(false);
-      return;
-    }
-    const t = setTimeout(() => setLate(true), 4000); // a short break is nothing to worry about
-    return () => clearTimeout(t);
-  }, [connected]);
-  if (!late) return null;
-  return (
-    <Tooltip label="Changes do not arrive at the moment; trying again">
-      <Box c="orange" role="status" aria-label="Not connected: what is shown may be old">
-        <IconPlugConnectedX size={18} />
-      </Box>
-    </Tooltip>
   );
 }
 

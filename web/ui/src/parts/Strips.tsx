@@ -1,9 +1,9 @@
 // What is said above every page: that it is old, or that parts of it are missing.
 import { Button, Group, Text } from "@mantine/core";
-import { IconAlertTriangle, IconRefresh } from "@tabler/icons-react";
+import { IconAlertTriangle, IconPlugConnectedX, IconRefresh } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react";
 import { old } from "../client";
-import { useLive } from "../live";
+import { type Lost, useLive, useLost } from "../live";
 import { checkBuild, newer } from "../upgrade";
 import { MissingDays } from "./MissingDays";
 import { messageOf } from "./Page";
@@ -12,6 +12,7 @@ import { local } from "./Time";
 /** Strips are as high as what they say; pages that fill the window leave room for that. */
 export function Strips() {
   const self = useRef<HTMLDivElement>(null);
+  const lost = useLost();
   useEffect(() => {
     const box = self.current;
     if (!box) return;
@@ -22,7 +23,7 @@ export function Strips() {
   }, []);
   return (
     <div ref={self} className="strips">
-      <Old />
+      {lost ? <Broken lost={lost} /> : <Old />}
       <Newer />
       <MissingDays />
     </div>
@@ -38,6 +39,18 @@ function Strip({ icon, children, tools }: { icon: ReactNode; children: ReactNode
       </Text>
       {tools}
     </Group>
+  );
+}
+
+/** Broken says that changes do not arrive, and since when. */
+function Broken({ lost }: { lost: Lost }) {
+  const since = local(lost.since);
+  return (
+    <Strip icon={<IconPlugConnectedX size={18} />}>
+      {lost.why === undefined
+        ? `Not connected since ${since}. Shown is what was so then; it goes on by itself when the service is back.`
+        : `Changes do not arrive since ${since}: ${lost.why} Everything is read anew now and then.`}
+    </Strip>
   );
 }
 
