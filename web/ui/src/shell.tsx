@@ -15,7 +15,7 @@ import {
 import { useDisclosure } from "@mantine/hooks";
 import { IconKeyboard, IconLogout, IconMoon, IconSearch, IconSparkles, IconSun, IconUser } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { mayWrite, type Status, session, sql } from "./api";
 import { link } from "./links";
@@ -35,15 +35,14 @@ const Tour = later(() => import("./tour/Dialog"), Opening);
 
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure();
-  const [palette, setPalette] = useState(false);
+  const [palette, setPalette] = useState<string>(); // what was typed into it; undefined while it is closed
   const [help, setHelp] = useState(false);
   const [tour, setTour] = useState(false);
-  useKeys(
-    () => setPalette(true),
-    () => setHelp(true),
-  );
+  const search = () => setPalette((text) => text ?? "");
+  useKeys(search, () => setHelp(true));
+  useTyped(palette !== undefined, setPalette);
   const closeDialogs = () => {
-    setPalette(false);
+    setPalette(undefined);
     setHelp(false);
     setTour(false);
   };
@@ -72,13 +71,7 @@ export function Shell({ children }: { children: ReactNode }) {
           <Group gap={4} wrap="nowrap">
             <Faults />
             <Tooltip label="Search and commands (Ctrl-K)">
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                size="lg"
-                onClick={() => setPalette(true)}
-                aria-label="Search and commands"
-              >
+              <ActionIcon variant="subtle" color="gray" size="lg" onClick={search} aria-label="Search and commands">
                 <IconSearch size={18} />
               </ActionIcon>
             </Tooltip>
@@ -98,8 +91,8 @@ export function Shell({ children }: { children: ReactNode }) {
         <Strips />
         <div id="page">{children}</div>
       </AppShell.Main>
-      <Boundary of="dialog" onClose={closeDialogs} place={`${palette} ${help} ${tour}`}>
-        {palette && <Palette onClose={() => setPalette(false)} />}
+      <Boundary of="dialog" onClose={closeDialogs} place={`${palette !== undefined} ${help} ${tour}`}>
+        {palette !== undefined && <Palette text={palette} onText={setPalette} onClose={() => setPalette(undefined)} />}
         {help && <Shortcuts onClose={() => setHelp(false)} />}
         {tour && <Tour onClose={() => setTour(false)} />}
       </Boundary>
@@ -228,6 +221,26 @@ function PersonMenu({ onHelp, onTour }: { onHelp: () => void; onTour: () => void
       </Menu.Dropdown>
     </Menu>
   );
+}
+
+/**
+ * useTyped keeps what is typed while the palette is on its way. Without it the page behind would take each letter for a
+ * shortcut.
+ */
+function useTyped(open: boolean, set: (change: (text?: string) => string | undefined) => void) {
+  useLayoutEffect(() => {
+    if (!open) return;
+    const down = (e: KeyboardEvent) => {
+      if (e.ctrlKey || e.metaKey || e.altKey || (e.target as HTMLElement).closest("[role=dialog]")) return;
+      if (e.key === "Escape") set(() => undefined);
+      else if (e.key === "Backspace") set((text) => text?.slice(0, -1));
+      else if (e.key.length === 1) set((text) => (text !== undefined ? text + e.key : text));
+      e.preventDefault();
+      e.stopPropagation();
+    };
+    window.addEventListener("keydown", down, true);
+    return () => window.removeEventListener("keydown", down, true);
+  }, [open, set]);
 }
 
 /** useKeys listens for Ctrl-K, ?, / and g followed by the letter of a section, unless somebody is typing. */
