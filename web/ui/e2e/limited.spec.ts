@@ -68,7 +68,7 @@ test("a viewer can change nothing, also not by calling the API", async ({ page, 
   const name = `looker ${info.project.name}`;
   await service.csv("/api/provisioning/custom", "name", `${name} box`);
   const secret = service.cli("user", "create", "--name", name, "--role", "viewer");
-  await logIn(page, service, `/ui/status?text=${encodeURIComponent(name)}`, name, secret);
+  await logIn(page, service, `/ui/status?kind=all&text=${encodeURIComponent(name)}`, name, secret);
   await expect(page.getByText(`${name} box`).first()).toBeVisible();
   await expect(page.getByRole("checkbox")).toHaveCount(0);
   const refused = async (method: string, path: string, data: unknown) => {

@@ -84,6 +84,7 @@ test("says how to begin when there is nothing", async ({ page }) => {
     await expect(page.getByText("There is nothing to watch yet")).toBeVisible();
     await accessible(page);
     await empty.csv("/api/provisioning/custom", "name", "first"); // and goes on by itself
+    await page.getByRole("button", { name: "Show views and resources" }).click();
     await expect(line(page, "first")).toBeVisible();
     await empty.call("DELETE", "/api/provisioning/custom", "name\nfirst\n");
     await page.getByRole("link", { name: "create an API key" }).click();
@@ -98,7 +99,7 @@ test("says how to see more when nothing matches", async ({ page, service }) => {
   await estate(service, "lambda", { one: 10 });
   await logIn(page, service, "/ui/status?text=nothing+is+called+so&status=3");
   await expect(page.getByText("Nothing matches the filter")).toBeVisible();
-  await page.getByRole("button", { name: "Show everything" }).click();
+  await page.getByRole("button", { name: "Show all objects" }).click();
   await expect(page).toHaveURL(/\/ui\/status$/);
   await expect(list(page)).toBeVisible();
 });
@@ -106,7 +107,7 @@ test("says how to see more when nothing matches", async ({ page, service }) => {
 test("filters and sorts, and keeps both in the address", { tag: "@quick" }, async ({ page, service }) => {
   await estate(service, "alpha", { one: 97, two: 85, three: 10 });
   await logIn(page, service, "/ui/status?view=alpha");
-  await expect.poll(() => names(page)).toEqual(["alpha", "one", "two", "three"]); // the worst first, then by name
+  await expect.poll(() => names(page)).toEqual(["one", "two", "three"]); // the worst first
   await accessible(page);
 
   await page.getByRole("button", { name: "Warning 1", pressed: false }).click();
@@ -128,6 +129,7 @@ test("filters and sorts, and keeps both in the address", { tag: "@quick" }, asyn
 
   await page.getByRole("button", { name: "Filter", exact: true }).click();
   await page.getByText("Resources", { exact: true }).click();
+  await page.getByText("Objects", { exact: true }).click();
   await expect.poll(() => names(page)).toEqual(["alpha"]);
   await accessible(page);
   await page.keyboard.press("Escape");
@@ -136,6 +138,41 @@ test("filters and sorts, and keeps both in the address", { tag: "@quick" }, asyn
   await expect.poll(() => names(page)).toEqual(["two", "three", "one"]);
   await page.goto(`${service.url}/ui/status?view=alpha&acknowledged=yes`);
   await expect(page.getByText("Nothing matches the filter")).toBeVisible();
+});
+
+test("a fault is one line and one number", { tag: "@quick" }, async ({ page }) => {
+  const service = await Service.start();
+  try {
+    await estate(service, "omega", { one: 97, two: 10 });
+    await service.csv("/api/provisioning/view", "name,view", "omega view,MAIN");
+    await service.csv("/api/provisioning/custom", "name,view", "omega,omega view");
+    await logIn(page, service, "/ui/status");
+    await expect.poll(() => names(page)).toEqual(["one", "two"]);
+    const above = page.getByRole("region", { name: "Objects by status" }).getByRole("link", { name: /Critical$/ });
+    const toggle = page
+      .getByRole("region", { name: /^Filter by status; the numbers are objects/ })
+      .getByRole("button", { name: /^Critical/ });
+    const numbers = async () => [await above.textContent(), (await toggle.textContent())?.replace("Critical ", "")];
+    await expect.poll(numbers).toEqual(["1", "1"]);
+    await expect(page.getByRole("status").getByText("2 objects")).toBeVisible();
+
+    // What it stands in is shown on demand, and changes no number.
+    await page.getByRole("button", { name: "Views and resources too", pressed: false }).click();
+    await expect.poll(() => names(page)).toEqual(["MAIN", "omega", "omega view", "one", "two"]);
+    await expect(page).toHaveURL(/\/ui\/status\?kind=all$/);
+    await page.reload();
+    await expect.poll(() => names(page)).toEqual(["MAIN", "omega", "omega view", "one", "two"]);
+    await expect.poll(numbers).toEqual(["1", "1"]);
+    await expect(page.getByRole("status").getByText("2 objects, 1 resource, 2 views")).toBeVisible();
+    await accessible(page);
+    await send(service, "omega", { two: 99 });
+    await expect.poll(numbers).toEqual(["2", "2"]);
+    await above.click();
+    await expect.poll(() => names(page)).toEqual(["one", "two"]);
+    await expect(page).toHaveURL(/\/ui\/status\?status=3$/);
+  } finally {
+    await service.remove();
+  }
 });
 
 test("sorts by a click on a column", async ({ page, service, isMobile }) => {
@@ -205,7 +242,7 @@ test("acknowledges several at once and tells what became of each", { tag: "@quic
 
 test("unmanages in every way, and manages again", { tag: "@quick" }, async ({ page, service }) => {
   await estate(service, "epsilon", { one: 97 });
-  await logIn(page, service, "/ui/status?view=epsilon");
+  await logIn(page, service, "/ui/status?view=epsilon&kind=all");
   const f = async (name: string, way: string, want: Partial<Row>) => {
     const dialog = await choose(page, name, "u");
     await dialog.getByRole("radio", { name: way }).check();

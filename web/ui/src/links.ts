@@ -11,7 +11,8 @@ function at(path: string, params: Record<string, string | undefined>): string {
 export const link = {
   map: (view?: string, resource?: string) => at("/map", { view: view === "MAIN" ? undefined : view, resource }),
   treemap: () => "/treemap",
-  status: (filter: { text?: string; status?: string; class?: string; view?: string } = {}) => at("/status", filter),
+  status: (filter: { text?: string; status?: string; class?: string; view?: string; kind?: string } = {}) =>
+    at("/status", filter),
   events: (filter: Record<string, string | undefined> = {}) => at("/events", filter),
   provisioning: (pkg?: string) => at("/provisioning", { package: pkg }),
   parameters: (page: string) => `/parameters/${page}`,

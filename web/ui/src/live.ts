@@ -111,7 +111,7 @@ function broken(why?: string) {
 
 /** delay is how long to wait before another try: short at first, then longer, and never the same for all tabs. */
 function delay(tries: number, e: unknown): number {
-  const refused = e instanceof ApiError && e.status === 429;
+  const refused = e instanceof ApiError && (e.status === 429 || e.code === "silent");
   const most = refused || globalThis.document?.hidden ? 15_000 : 1000;
   return Math.min(most, 100 * 2 ** tries) * (0.75 + Math.random() / 2);
 }
@@ -159,9 +159,20 @@ async function talk(ended: AbortSignal, begun: () => void): Promise<void> {
   }
 }
 
+let read = 0; // when everything was read anew for want of changes
+
+/** failed notes that a try did not succeed, and what the service said if it answered. */
+function failed(answer?: ApiError) {
+  broken(answer?.message);
+  if (!answer || !lost || Date.now() - Math.max(read, lost.since) < slow) return;
+  read = Date.now();
+  readAnew();
+  resync();
+}
+
 async function run(ended: AbortSignal): Promise<void> {
   let tries = 0;
-  let read = Date.now();
+  let silent = false;
   while (!ended.aborted) {
     let failure: unknown;
     try {
@@ -175,12 +186,11 @@ async function run(ended: AbortSignal): Promise<void> {
     if (ended.aborted) return;
     if (failure instanceof ApiError && failure.status === 401) return; // who logs in again listens again
     const answered = failure instanceof ApiError && failure.status !== 0 ? failure : undefined;
-    broken(answered?.message);
-    if (answered && lost && Date.now() - read > slow) {
-      read = Date.now();
-      readAnew();
-      resync();
-    }
+    // One that hangs while the service answers may have hung since it was away; the next one tells.
+    const hung = answered?.code === "silent";
+    if (hung && !silent) tries = 0;
+    else failed(answered);
+    silent = hung;
     await rest(delay(tries++, failure));
   }
 }

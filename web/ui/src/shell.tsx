@@ -14,10 +14,10 @@ import {
 } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconKeyboard, IconLogout, IconMoon, IconSearch, IconSparkles, IconSun, IconUser } from "@tabler/icons-react";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { mayWrite, type Status, session, sql } from "./api";
+import { mayWrite, type Status, session } from "./api";
 import { link } from "./links";
 import { useLive } from "./live";
 import { Bell } from "./parts/Bell";
@@ -26,6 +26,7 @@ import { Faults } from "./parts/faults";
 import { later, Opening } from "./parts/later";
 import { StatusIcon, statuses, statusName } from "./parts/StatusIcon";
 import { Strips } from "./parts/Strips";
+import { recount, useSummary } from "./parts/summary";
 import { type Section, sections } from "./sections";
 import { usePerson } from "./session";
 
@@ -117,39 +118,31 @@ function SectionLink({ section, onClick }: { section: Section; onClick: () => vo
 
 /** Summary counts the objects by status, in every page's sight. */
 function Summary() {
-  const client = useQueryClient();
-  const counts = useQuery({
-    queryKey: ["summary"],
-    queryFn: () =>
-      sql<{ status: Status; n: number }>(
-        "SELECT status, COUNT(*) AS n FROM objectstatus WHERE kind='object' GROUP BY status",
-        { rows: 10 },
-      ),
-    refetchInterval: 30_000,
-  });
+  const counts = useSummary();
   // Where things change all the time, counting four times a second would be all that the service does.
   const waits = useRef<ReturnType<typeof setTimeout>>(undefined);
   const again = () => {
     waits.current ??= setTimeout(() => {
       waits.current = undefined;
-      void client.invalidateQueries({ queryKey: ["summary"] }, { cancelRefetch: false });
+      recount();
     }, 1000);
   };
   useLive({ status: again, resync: again });
-  const of = new Map(counts.data?.rows.map((r) => [r.status, r.n]));
-  const n = (s: Status) => (counts.data ? (of.get(s) ?? 0).toLocaleString() : "–"); // nobody knows is not none
+  const of = (s: Status) => counts?.get(s) ?? 0;
+  const n = (s: Status) => (counts ? of(s).toLocaleString() : "–"); // nobody knows is not none
   return (
     <Group gap="xs" wrap="nowrap" component="section" aria-label="Objects by status" style={{ overflow: "hidden" }}>
       {statuses
-        .filter((s) => s !== "?" || of.get(s))
+        .filter((s) => s !== "?" || of(s))
         .map((s) => (
           <UnstyledButton
             key={s}
             component={Link}
-            href={`${link.status({ status: s })}&kind=object`}
+            href={link.status({ status: s })}
             aria-label={`${n(s)} ${statusName(s)}`}
+            title={`${n(s)} of all objects are ${statusName(s)}`}
             visibleFrom={s === "0" || s === "?" ? "sm" : undefined}
-            style={{ opacity: of.get(s) ? 1 : 0.45 }}
+            style={{ opacity: of(s) ? 1 : 0.45 }}
           >
             <Group gap={4} wrap="nowrap">
               <StatusIcon status={s} size={16} label={false} />

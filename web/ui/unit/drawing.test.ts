@@ -7,6 +7,7 @@ import { contrast, readable } from "../src/pages/map/colour";
 import { add, apply, batches, change, csv, remove, settle, untouched } from "../src/pages/map/draft";
 import { arrange, keyOf, neighbour, type Scene, type Spot, snap, worse } from "../src/pages/map/scene";
 import { indexOf, patch } from "../src/pages/map/tree";
+import { inOrder, placed } from "../src/pages/treemap/draw";
 import { build, type Count, find, type Place, shares } from "../src/pages/treemap/estate";
 import { layout } from "../src/pages/treemap/layout";
 import { type Rect, squarify } from "../src/pages/treemap/squarify";
@@ -268,17 +269,40 @@ test("an estate is summed up from below", () => {
   assert.equal(find(root, "view/r1/Disks")?.total, 2);
   assert.equal(find(root, "resource/r1")?.parent?.name, "A");
   const r1 = find(root, "resource/r1");
-  assert.deepEqual(r1 && shares(r1).map((s) => [s.name, s.total]), [
+  assert.deepEqual(r1 && shares(r1, 400).map((s) => [s.name, s.total]), [
     ["directly in it", 5],
     ["Disks", 2],
   ]);
-  const boxes = layout(root, { x: 0, y: 0, width: 800, height: 600 });
+  const { boxes } = layout(root, { x: 0, y: 0, width: 800, height: 600 });
   assert.deepEqual(
     boxes.map((b) => b.group.name),
     ["A", "r1", "r2"],
   );
   // Nobody's objects are lost when an estate is seen in part.
   assert.equal(build([], counts).total, 8);
+});
+
+test("one object in error among many is drawn, last and large enough to be seen", () => {
+  const n = 20_000;
+  const places: Place[] = [];
+  const counts: Count[] = [];
+  for (let i = 0; i < n; i++) {
+    const name = `r${i}`;
+    places.push({ name, kind: "resource", resource: name, view: "MAIN" });
+    counts.push({ resource: name, view: name, status: "0", n: 5 });
+  }
+  counts.push({ resource: "r777", view: "r777", status: "3", n: 1 });
+  const into = { x: 0, y: 0, width: 390, height: 400 }; // 1.5 pixels for each object
+  const { fields } = layout(build(places, counts), into);
+  assert.equal(fields.length, n + 1); // each resource by itself, and none left out
+  const order = inOrder(fields);
+  const bad = order.at(-1);
+  assert.equal(bad?.status, "3");
+  assert.ok(bad && Math.min(bad.width, bad.height) < 1);
+  const r = bad && placed(bad, into);
+  assert.ok(r && r.width >= 2 && r.height >= 2 && r.x >= 0 && r.y >= 0);
+  assert.ok(r && r.x + r.width <= into.width && r.y + r.height <= into.height);
+  assert.ok(bad && r && Math.abs(r.x - bad.x) <= 2 && Math.abs(r.y - bad.y) <= 2); // where it is
 });
 
 test("many small groups are put together, and none is lost", () => {

@@ -16,7 +16,11 @@ const row = (n: number) => ({ id: `${n}`, name: `o${n}`, kind: "object", resourc
 /** answer is what the service would say to a query. */
 function answer(q: string) {
   if (q.includes("COUNT(*)"))
-    return [...new Set(statuses)].map((s) => ({ status: s, n: statuses.filter((x) => x === s).length }));
+    return [...new Set(statuses)].map((s) => ({
+      kind: "object",
+      status: s,
+      n: statuses.filter((x) => x === s).length,
+    }));
   asked.push(q);
   const [, limit, offset] = /LIMIT (\d+) OFFSET (\d+)$/.exec(q) ?? [];
   return statuses.map((_, n) => row(n)).slice(Number(offset), Number(offset) + Number(limit));

@@ -12,6 +12,8 @@ test("a plain address stays plain, and nothing is lost on the way", () => {
     "text=a+b",
     "status=3%2C1",
     "kind=object%2Cview",
+    "kind=all",
+    "kind=resource",
     "class=c&view=v&acknowledged=yes&unmanaged=no",
     "sort=name+desc",
     "sort=since+asc",
@@ -22,24 +24,26 @@ test("a plain address stays plain, and nothing is lost on the way", () => {
   }
   assert.equal(write(status("")).toString(), "");
   assert.equal(write(status("sort=status+desc")).toString(), "");
+  assert.equal(write(status("kind=object")).toString(), "");
+  assert.equal(write(status("kind=object,resource,view")).toString(), "kind=all");
 });
 
 test("what an address says wrongly is left out", () => {
   const f = status("status=9,3,x&kind=house&acknowledged=perhaps&sort=colour+up");
-  assert.deepEqual([f.status, f.kind, f.acknowledged, f.sort], [["3"], [], "", "status"]);
+  assert.deepEqual([f.status, f.kind, f.acknowledged, f.sort], [["3"], ["object"], "", "status"]);
 });
 
 test("a filter becomes a condition in which texts are only texts", () => {
-  assert.equal(where(status("")), "");
-  assert.equal(where(status("status=3")), " WHERE status IN ('3')");
-  assert.equal(where(status("status=3"), false), "");
+  assert.equal(where(status("")), " WHERE kind IN ('object')"); // a fault is one line
+  assert.equal(where(status("kind=all&status=3")), " WHERE status IN ('3')");
+  assert.equal(where(status("kind=all&status=3"), false), "");
   assert.equal(where(status("kind=object,resource,view")), ""); // all of them
-  assert.equal(where(status("class=it's")), " WHERE class = 'it''s'");
-  assert.equal(where(status("view=v")), " WHERE (view = 'v' OR parentview = 'v' OR resource = 'v')");
-  const text = where(status("text=50%25_'+x"));
+  assert.equal(where(status("kind=all&class=it's")), " WHERE class = 'it''s'");
+  assert.equal(where(status("kind=all&view=v")), " WHERE (view = 'v' OR parentview = 'v' OR resource = 'v')");
+  const text = where(status("kind=all&text=50%25_'+x"));
   assert.ok(text.includes("name LIKE '%50__''%'"), text); // no wildcard of its own
   assert.equal(text.match(/ AND /g)?.length, 1);
-  assert.equal((where(status(`text=${"a+".repeat(50)}`)).match(/ AND /g) ?? []).length, 7); // eight words
+  assert.equal((where(status(`kind=all&text=${"a+".repeat(50)}`)).match(/ AND /g) ?? []).length, 7); // eight words
 });
 
 test("rows have one order, whatever they are sorted by", () => {

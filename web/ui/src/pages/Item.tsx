@@ -118,7 +118,7 @@ function NotFound({ item, error, retry }: { item: Named; error: unknown; retry: 
         <Failure error={error ?? new Error(`There is no ${item.kind} of this name.`)} />
         <Empty title={`There is no such ${item.kind} any more, or there never was`}>
           It may have been removed or be written otherwise.{" "}
-          <Anchor component={Link} href={link.status({ text: item.name })} underline="always">
+          <Anchor component={Link} href={link.status({ text: item.name, kind: "all" })} underline="always">
             Look for the name
           </Anchor>
           , or see{" "}

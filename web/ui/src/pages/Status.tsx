@@ -12,7 +12,7 @@ import { useMay } from "../session";
 import { FirstSteps } from "../tour";
 import { Filters } from "./status/Filters";
 import { type Feed, mostRows } from "./status/feed";
-import { everything, type Filter, narrows, useFilter } from "./status/filter";
+import { everything, type Filter, kinds, narrows, rollsUp, useFilter } from "./status/filter";
 import { useListKeys } from "./status/keys";
 import { List } from "./status/List";
 import { type Selection, useSelection } from "./status/selection";
@@ -72,7 +72,7 @@ function Rows({ feed, filter, onFilter, waiting }: Props) {
   const done = useCallback(() => void feed.refresh(), [feed]);
 
   // The view MAIN is always there, and nothing to look at by itself.
-  if (feed.total === 0 || (feed.total === 1 && !narrows(filter)))
+  if (feed.total === 0 || (feed.total === 1 && feed.kinds.get("view") && !narrows(filter)))
     return <Nothing filter={filter} onFilter={onFilter} />;
   return (
     <>
@@ -149,7 +149,7 @@ function Bar({
             </>
           ) : (
             <>
-              {counted(total, "item")}
+              {kinds.flatMap((k) => (feed.kinds.get(k) ? [counted(feed.kinds.get(k) ?? 0, k)] : [])).join(", ")}
               {total > mostRows && `, the first ${mostRows.toLocaleString()} can be scrolled to`}{" "}
             </>
           )}
@@ -182,9 +182,16 @@ function Nothing({ filter, onFilter }: Pick<Props, "filter" | "onFilter">) {
   if (narrows(filter))
     return (
       <Empty title="Nothing matches the filter">
-        <Button mt="sm" variant="default" onClick={() => onFilter(everything)}>
-          Show everything
-        </Button>
+        <Group justify="center" mt="sm">
+          <Button variant="default" onClick={() => onFilter(everything)}>
+            Show all objects
+          </Button>
+          {!rollsUp(filter) && (
+            <Button variant="default" onClick={() => onFilter({ kind: kinds })}>
+              Look among views and resources, too
+            </Button>
+          )}
+        </Group>
       </Empty>
     );
   return (
@@ -202,6 +209,11 @@ function Nothing({ filter, onFilter }: Pick<Props, "filter" | "onFilter">) {
           <span>Ask an administrator for an API key. With it, send the first data:</span>
         )}
         <FirstData />
+        {!rollsUp(filter) && (
+          <Button variant="default" onClick={() => onFilter({ kind: kinds })}>
+            Show views and resources
+          </Button>
+        )}
       </Stack>
     </Empty>
   );

@@ -166,15 +166,15 @@ function Legend({ group }: { group: Group }) {
 function Drawing({ group, onOpen }: { group: Group; onOpen: (g: Group) => void }) {
   const frame = useRef<HTMLDivElement>(null);
   const size = useSize(frame);
-  const boxes = useMemo(
-    () => (size ? layout(group, { x: 0, y: 0, width: size.width, height: size.height }) : []),
+  const parts = useMemo(
+    () => size && layout(group, { x: 0, y: 0, width: size.width, height: size.height }),
     [group, size],
   );
   return (
     <div ref={frame} className="treemap-frame">
-      {size && (
+      {size && parts && (
         <Chart
-          boxes={boxes}
+          layout={parts}
           width={size.width}
           height={size.height}
           label={`Tree map of ${group.name}: ${said(group.counts)}`}

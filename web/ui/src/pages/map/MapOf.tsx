@@ -251,7 +251,7 @@ function About({
       {tree.more && items > most && (
         <Alert color="yellow" variant="light">
           This view holds {items.toLocaleString()} items, of which the first {most.toLocaleString()} are shown.{" "}
-          <Anchor component={Link} href={link.status({ view: view.name })} inherit>
+          <Anchor component={Link} href={link.status({ view: view.name, kind: "all" })} inherit>
             All of them are in the status list.
           </Anchor>
         </Alert>

@@ -15,19 +15,35 @@ import {
   UnstyledButton,
 } from "@mantine/core";
 import { useDebouncedCallback, useDebouncedValue } from "@mantine/hooks";
-import { IconFilter, IconSearch } from "@tabler/icons-react";
+import { IconFilter, IconFolder, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
-import { quote, type Status, sql } from "../../api";
+import { type Kind, quote, type Status, sql } from "../../api";
+import { kindsText } from "../../parts/actions/operations";
 import { StatusIcon, statuses, statusName } from "../../parts/StatusIcon";
-import { type Column, columnNames, columns, everything, type Filter, firstDesc, kinds, narrows } from "./filter";
+import { useSummary } from "../../parts/summary";
+import {
+  type Column,
+  columnNames,
+  columns,
+  everything,
+  type Filter,
+  firstDesc,
+  kinds,
+  narrows,
+  plain,
+  rollsUp,
+} from "./filter";
 
 interface Props {
   filter: Filter;
   onFilter: (part: Partial<Filter>) => void;
 }
 
-export function Filters({ filter, onFilter, counts }: Props & { counts?: ReadonlyMap<Status, number> }) {
+export function Filters({ filter, onFilter, counts: found }: Props & { counts?: ReadonlyMap<Status, number> }) {
+  // As long as it is about all objects, it is what stands above every page.
+  const all = useSummary();
+  const counts = plain(filter) ? all : found;
   return (
     <Stack gap="xs">
       <Group gap="xs" wrap="nowrap" align="center">
@@ -43,10 +59,16 @@ export function Filters({ filter, onFilter, counts }: Props & { counts?: Readonl
           </Popover.Dropdown>
         </Popover>
       </Group>
-      <Group gap={6} className="statuses" component="section" aria-label="Filter by status">
+      <Group
+        gap={6}
+        className="statuses"
+        component="section"
+        aria-label={`Filter by status; the numbers are ${kindsText(counted(filter))}`}
+      >
         {statuses.map((s) => (
           <StatusToggle key={s} status={s} count={counts && (counts.get(s) ?? 0)} filter={filter} onFilter={onFilter} />
         ))}
+        <RollUps filter={filter} onFilter={onFilter} />
       </Group>
       <Pills filter={filter} onFilter={onFilter} />
     </Stack>
@@ -78,12 +100,39 @@ function Search({ filter, onFilter }: Props) {
   );
 }
 
+/** counted are the kinds that the numbers beside the statuses are about: a fault counts once. */
+const counted = (f: Filter): Kind[] => (f.kind.includes("object") ? ["object"] : f.kind);
+
+/** RollUps shows what objects stand in beside them. */
+function RollUps({ filter, onFilter }: Props) {
+  const on = rollsUp(filter);
+  return (
+    <UnstyledButton
+      className="toggle"
+      aria-pressed={on}
+      onClick={() => onFilter({ kind: on ? ["object"] : kinds })}
+      title="Also show views and resources: each has the worst status of what is in it"
+    >
+      <IconFolder size={16} />
+      <Text span size="sm">
+        Views and resources too
+      </Text>
+    </UnstyledButton>
+  );
+}
+
 function StatusToggle({ status, count, filter, onFilter }: Props & { status: Status; count?: number }) {
   const on = filter.status.includes(status);
   const toggle = () =>
     onFilter({ status: on ? filter.status.filter((s) => s !== status) : [...filter.status, status] });
   return (
-    <UnstyledButton className="toggle" aria-pressed={on} onClick={toggle} data-none={count === 0 || undefined}>
+    <UnstyledButton
+      className="toggle"
+      aria-pressed={on}
+      onClick={toggle}
+      data-none={count === 0 || undefined}
+      title={`${statusName(status)}: so many ${kindsText(counted(filter))}${plain(filter) ? "" : " that fit the filter"}`}
+    >
       <StatusIcon status={status} size={16} label={false} />
       <Text span size="sm" className="word">
         {statusName(status)}{" "}
@@ -222,7 +271,7 @@ function Pills({ filter, onFilter }: Props) {
     </Pill>
   );
   const list = [
-    filter.kind.length > 0 && pill(filter.kind.map((k) => `${k}s`).join(", "), { kind: [] }),
+    !filter.kind.includes("object") && pill(kindsText(filter.kind), { kind: ["object"] }),
     filter.class && pill(`class ${filter.class}`, { class: "" }),
     filter.view && pill(`in ${filter.view}`, { view: "" }),
     filter.acknowledged &&

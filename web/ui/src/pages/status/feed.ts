@@ -3,11 +3,12 @@
 //
 //	scrolling ─ look ─► which rows are missing ─► one question at a time ─► pages
 //	stream ─── apply ─► rows that are here change in place ─► the order may be another: ask anew, but not too often
-import { type Answer, type Status, type StatusRow, sql } from "../../api";
+import { type Answer, type Kind, type Status, type StatusRow, sql } from "../../api";
 import { noteOld } from "../../client";
 import type { StatusChange } from "../../live";
 import { itemKey } from "../../parts/actions/operations";
-import { type Filter, moves, order, where } from "./filter";
+import { noteSummary } from "../../parts/summary";
+import { type Filter, moves, order, plain, where } from "./filter";
 
 export type Row = Pick<
   StatusRow,
@@ -47,7 +48,10 @@ const aborted = (e: unknown) => e instanceof DOMException && e.name === "AbortEr
 
 export class Feed {
   total?: number;
+  /** By status, whatever statuses are asked for: objects, or if those are not asked for, what is. */
   counts = new Map<Status, number>();
+  /** How many of each kind are shown. */
+  kinds = new Map<Kind, number>();
   error?: unknown;
   version = 0;
 
@@ -165,12 +169,18 @@ export class Feed {
   }
 
   private async count(): Promise<void> {
-    const q = `SELECT status, COUNT(*) AS n FROM objectstatus${where(this.filter, false)} GROUP BY status`;
+    const { status, kind } = this.filter;
+    const q = `SELECT kind, status, COUNT(*) AS n FROM objectstatus${where(this.filter, false)} GROUP BY kind, status`;
     try {
-      const got = await sql<{ status: Status; n: number }>(q, { rows: 10 });
-      this.counts = new Map(got.rows.map((r) => [r.status, r.n]));
-      const shown = got.rows.filter((r) => !this.filter.status.length || this.filter.status.includes(r.status));
-      this.total = shown.reduce((sum, r) => sum + r.n, 0);
+      const { rows } = await sql<{ kind: Kind; status: Status; n: number }>(q, { rows: 20 });
+      const counted = kind.includes("object") ? rows.filter((r) => r.kind === "object") : rows;
+      this.counts = sums(counted, (r) => r.status);
+      this.kinds = sums(
+        rows.filter((r) => !status.length || status.includes(r.status)),
+        (r) => r.kind,
+      );
+      this.total = [...this.kinds.values()].reduce((sum, n) => sum + n, 0);
+      if (plain(this.filter)) noteSummary(this.counts);
     } catch (e) {
       if (this.total !== undefined) return; // the rows ask again
       this.error = e;
@@ -235,6 +245,12 @@ export class Feed {
     }
     return all;
   }
+}
+
+function sums<K, R extends { n: number }>(rows: R[], by: (r: R) => K): Map<K, number> {
+  const all = new Map<K, number>();
+  for (const r of rows) all.set(by(r), (all.get(by(r)) ?? 0) + r.n);
+  return all;
 }
 
 /** merged is a row after a change. What a message does not say is not so; what it cannot say stays. */

@@ -21,6 +21,12 @@ export interface Filter {
 
 export const kinds: Kind[] = ["object", "resource", "view"];
 
+/** Objects alone unless asked otherwise: what they stand in has their status, and would be the same fault once more. */
+const usual: Kind[] = ["object"];
+
+/** rollsUp tells whether views and resources are shown beside objects. */
+export const rollsUp = (f: Filter) => f.kind.length === kinds.length;
+
 /** What the columns are called. */
 export const columnNames: Record<Column, string> = {
   status: "Status",
@@ -39,6 +45,14 @@ export const firstDesc = (c: Column) => c === "status" || c === "since" || c ===
 const list = <T extends string>(text: string | null, known: readonly T[]): T[] =>
   known.filter((k) => (text ?? "").split(",").includes(k));
 
+/** kindsOf reads the kinds; "all" is easier to read in an address than the three of them. */
+function kindsOf(text: string | null): Kind[] {
+  const asked = text === "all" ? kinds : list(text, kinds);
+  return asked.length ? asked : usual;
+}
+
+const isUsual = (k: Kind[]) => k.length === 1 && k[0] === "object";
+
 const answer = (text: string | null) => (text === "yes" || text === "no" ? text : "");
 
 export function read(p: URLSearchParams): Filter {
@@ -47,7 +61,7 @@ export function read(p: URLSearchParams): Filter {
   return {
     text: p.get("text") ?? "",
     status: list(p.get("status"), statuses),
-    kind: list(p.get("kind"), kinds),
+    kind: kindsOf(p.get("kind")),
     class: p.get("class") ?? "",
     view: p.get("view") ?? "",
     acknowledged: answer(p.get("acknowledged")),
@@ -63,7 +77,7 @@ export function write(f: Filter): URLSearchParams {
   const set = (name: string, value: string) => value && p.set(name, value);
   set("text", f.text);
   set("status", f.status.join(","));
-  set("kind", f.kind.join(","));
+  set("kind", isUsual(f.kind) ? "" : rollsUp(f) ? "all" : f.kind.join(","));
   set("class", f.class);
   set("view", f.view);
   set("acknowledged", f.acknowledged);
@@ -86,16 +100,19 @@ export function useFilter(): [Filter, (part: Partial<Filter>) => void] {
 export const everything: Partial<Filter> = {
   text: "",
   status: [],
-  kind: [],
+  kind: usual,
   class: "",
   view: "",
   acknowledged: "",
   unmanaged: "",
 };
 
-/** narrows tells whether the filter leaves anything out. */
-export const narrows = (f: Filter) =>
-  !!(f.text.trim() || f.status.length || f.kind.length || f.class || f.view || f.acknowledged || f.unmanaged);
+/** plain tells whether all objects are counted, whatever is shown of them. */
+export const plain = (f: Filter) =>
+  !(f.text.trim() || !f.kind.includes("object") || f.class || f.view || f.acknowledged || f.unmanaged);
+
+/** narrows tells whether the filter leaves out objects. */
+export const narrows = (f: Filter) => !plain(f) || f.status.length > 0;
 
 // LIKE minds the case, so the usual ways to write a word are tried. What it takes for a sign matches any character.
 function like(fields: string[], word: string): string {
@@ -113,7 +130,7 @@ export function where(f: Filter, withStatus = true): string {
   const words = f.text.trim().split(/\s+/).filter(Boolean).slice(0, 8);
   for (const w of words) all.push(`(${like(["name", "resource", "info", "note", "ack"], w)})`);
   if (withStatus && f.status.length) all.push(oneOf("status", f.status));
-  if (f.kind.length && f.kind.length < kinds.length) all.push(oneOf("kind", f.kind));
+  if (f.kind.length < kinds.length) all.push(oneOf("kind", f.kind));
   if (f.class) all.push(`class = ${quote(f.class)}`);
   // A view has what stands in it and, one step further, what stands in that; a resource has everything inside.
   if (f.view) all.push(`(${["view", "parentview", "resource"].map((c) => `${c} = ${quote(f.view)}`).join(" OR ")})`);

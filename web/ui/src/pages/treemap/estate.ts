@@ -122,7 +122,7 @@ export function find(root: Group, key: string): Group | undefined {
 }
 
 /** shares are what a group is divided into: its children, and what stands directly in it. The smallest are put together. */
-export function shares(g: Group, most = 400): Group[] {
+export function shares(g: Group, most: number): Group[] {
   const parts = g.children.filter((c) => c.total > 0);
   const own = totalOf(g.own);
   if (own > 0 && parts.length > 0)

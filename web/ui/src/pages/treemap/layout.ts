@@ -1,24 +1,35 @@
-// From a group to rectangles: what stands in it, what stands in that, and within each a field for every status.
+// From a group to rectangles: what stands in it, what stands in that and so on, and at the bottom a field for every status.
 import type { Status } from "../../api";
 import { statuses } from "../../parts/StatusIcon";
 import { type Counts, type Group, shares } from "./estate";
 import { type Rect, squarify } from "./squarify";
 
+/** Field is the area of the objects of one status, in a group that is not divided further. */
 export interface Field extends Rect {
   status: Status;
   n: number;
 }
 
+/** Box is a group of the first two levels. */
 export interface Box extends Rect {
   group: Group;
   depth: number;
   /** There is room for its name above what is in it. */
   titled: boolean;
-  /** Empty when boxes are drawn in it. */
+}
+
+export interface Layout {
+  /** Outer ones before those in them. */
+  boxes: Box[];
   fields: Field[];
 }
 
 export const titleHeight = 20;
+
+const named = 2; // levels whose names are shown
+const deepest = 20;
+const divided = 12; // pixels: what is smaller is not divided further
+const most = 20_000; // parts of a group; the smallest are put together
 
 const inner = (r: Rect, top: number, gap: number): Rect => ({
   x: r.x + gap,
@@ -37,9 +48,9 @@ export function fields(counts: Counts, into: Rect): Field[] {
   return there.map((status, i) => ({ status, n: counts[status] ?? 0, ...(rects[i] as Rect) }));
 }
 
-/** layout gives the boxes of a group, outer ones before those in them. */
-export function layout(g: Group, into: Rect, levels = 2): Box[] {
-  const out: Box[] = [];
+/** layout divides a rectangle among all that a group has. Nothing is left out, however small it becomes. */
+export function layout(g: Group, into: Rect): Layout {
+  const out: Layout = { boxes: [], fields: [] };
   const lay = (parts: Group[], space: Rect, depth: number) => {
     const rects = squarify(
       parts.map((p) => p.total),
@@ -47,16 +58,16 @@ export function layout(g: Group, into: Rect, levels = 2): Box[] {
     );
     parts.forEach((part, i) => {
       const r = rects[i] as Rect;
-      if (r.width < 1 || r.height < 1) return;
-      const titled = r.width >= 50 && r.height >= titleHeight + 14;
-      const space = inner(r, titled ? titleHeight : 1, 1);
-      const below = depth < levels && r.width > 40 && r.height > 40 ? shares(part) : [];
-      const box: Box = { ...r, group: part, depth, titled, fields: below.length ? [] : fields(part.counts, space) };
-      out.push(box);
+      const titled = depth <= named && r.width >= 50 && r.height >= titleHeight + 14;
+      const roomy = r.width >= divided && r.height >= divided;
+      if (depth <= named) out.boxes.push({ ...r, group: part, depth, titled });
+      const space = roomy ? inner(r, titled ? titleHeight : 1, 1) : r;
+      const below = roomy && depth < deepest ? shares(part, most) : [];
       if (below.length) lay(below, space, depth + 1);
+      else for (const f of fields(part.counts, space)) out.fields.push(f);
     });
   };
-  const parts = shares(g);
+  const parts = shares(g, most);
   lay(parts.length ? parts : [g], into, 1);
   return out;
 }

@@ -7,12 +7,19 @@ export interface Rect {
   height: number;
 }
 
-/** worst is how far from a square the rectangles of a row are, laid along a side. */
-function worst(row: number[], side: number): number {
-  const sum = row.reduce((a, b) => a + b, 0);
-  const [max, min] = [Math.max(...row), Math.min(...row)];
-  return Math.max((side * side * max) / (sum * sum), (sum * sum) / (side * side * min));
+/** Row is what has an area among the rectangles that are laid side by side. */
+interface Row {
+  sum: number;
+  max: number;
+  min: number;
 }
+
+const none: Row = { sum: 0, max: 0, min: Number.POSITIVE_INFINITY };
+const withOne = (r: Row, a: number): Row => ({ sum: r.sum + a, max: Math.max(r.max, a), min: Math.min(r.min, a) });
+
+/** worst is how far from a square the rectangles of a row are, laid along a side. */
+const worst = ({ sum, max, min }: Row, side: number) =>
+  Math.max((side * side * max) / (sum * sum), (sum * sum) / (side * side * min));
 
 /**
  * squarify divides a rectangle among sizes, in their order, and gives a rectangle for each. It is best when the sizes fall. A
@@ -26,8 +33,9 @@ export function squarify(sizes: number[], into: Rect): Rect[] {
   const out: Rect[] = [];
   let free = { ...into };
   let row: number[] = [];
+  let weight = none;
   const lay = () => {
-    const sum = row.reduce((a, b) => a + b, 0);
+    const { sum } = weight;
     const along = Math.min(free.width, free.height);
     const thick = along > 0 ? sum / along : 0;
     const upright = free.width >= free.height;
@@ -43,14 +51,14 @@ export function squarify(sizes: number[], into: Rect): Rect[] {
       ? { ...free, x: free.x + thick, width: Math.max(0, free.width - thick) }
       : { ...free, y: free.y + thick, height: Math.max(0, free.height - thick) };
     row = [];
+    weight = none;
   };
   for (const area of areas) {
     const side = Math.min(free.width, free.height);
     // Rows are weighed by what has an area; what has none goes where its neighbour goes.
-    const weigh = (r: number[]) => r.filter((a) => a > 0);
-    const now = weigh(row);
-    if (now.length && area > 0 && worst([...now, area], side) > worst(now, side)) lay();
+    if (weight.sum > 0 && area > 0 && worst(withOne(weight, area), side) > worst(weight, side)) lay();
     row.push(area);
+    if (area > 0) weight = withOne(weight, area);
   }
   if (row.length) lay();
   return out;

@@ -1,0 +1,25 @@
+// How many objects have which status, in the whole estate. It stands above every page, and in the status list as long as
+// nothing else is asked for: one number for one thing.
+import { useQuery } from "@tanstack/react-query";
+import { type Status, sql } from "../api";
+import { client } from "../client";
+
+const key = ["summary"];
+
+/** useSummary counts objects by status; undefined as long as nobody knows. */
+export const useSummary = (): ReadonlyMap<Status, number> | undefined =>
+  useQuery({
+    queryKey: key,
+    queryFn: async () => {
+      const q = "SELECT status, COUNT(*) AS n FROM objectstatus WHERE kind='object' GROUP BY status";
+      return new Map((await sql<{ status: Status; n: number }>(q, { rows: 10 })).rows.map((r) => [r.status, r.n]));
+    },
+    refetchInterval: 30_000,
+    structuralSharing: false,
+  }).data;
+
+/** recount counts again. */
+export const recount = () => void client.invalidateQueries({ queryKey: key }, { cancelRefetch: false });
+
+/** noteSummary takes numbers that somebody else has just read. */
+export const noteSummary = (counts: ReadonlyMap<Status, number>) => client.setQueryData(key, counts);
