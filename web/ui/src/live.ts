@@ -28,10 +28,10 @@ export interface Lost {
   why?: string;
 }
 
-const silence = 1500; // as long as a good connection says nothing at most, with some delay
-const patience = 1000; // that the service has to say that it is there
+const silence = 1400; // as long as a good connection says nothing at most, with some delay
+const patience = 900; // that the service has to say that it is there
 const grace = 2000; // since the last sign of life: a break that is over by then is not worth a word
-const watch = 250;
+const watch = 200;
 const slow = 30_000; // between two readings of everything, when changes do not arrive
 
 const listeners = new Set<Listener>();
