@@ -67,11 +67,29 @@ func (s *Store) statement(ctx context.Context, p *query.Plan, most int) (*rows, 
 		return nil, belfry.Errorf(belfry.Overloaded, "the query on %s was ended, as its memory was needed for rows to be stored; narrow its time span, or try again shortly", p.Collection.Name)
 	case errors.Is(out.err, errFile) && shortOfMemory(out.err):
 		return s.answerAlone(ctx, p, most, out.err)
+	case errors.Is(out.err, errDown) || isKind(out.err, bindings.ErrorTypeFatal, bindings.ErrorTypeInternal):
+		out.rows, out.err = s.answerAnew(ctx, p, most, out.err)
 	}
 	if out.err != nil {
 		return nil, out.err
 	}
 	return out.rows, s.hold(out.rows)
+}
+
+// answerAnew answers a plan once more after the engine has given up, which it does for all when something else fails badly, as a write to a file of
+// summaries. Who writes starts it anew; if nobody does, it is done here.
+func (s *Store) answerAnew(ctx context.Context, p *query.Plan, most int, err error) (*rows, error) {
+	if s.lockWrite(ctx) != nil {
+		return nil, err
+	}
+	if s.broken(ctx) {
+		if failed := s.revive(ctx); failed != nil {
+			s.unlockWrite()
+			return nil, errors.Join(err, failed)
+		}
+	}
+	s.unlockWrite()
+	return s.answer(ctx, p, most)
 }
 
 // hold books the memory of an answer until it is closed, or refuses it when clients have left too much unread.
