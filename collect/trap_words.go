@@ -41,7 +41,7 @@ func trapOf(p *gosnmp.SnmpPacket, version string, n *names) (m Trap, ok bool) {
 	}
 	variables := make([]gosnmp.SnmpPDU, 0, len(p.Variables))
 	for _, v := range p.Variables {
-		v.Name = strings.TrimPrefix(v.Name, ".")
+		v.Name = oidText(v.Name)
 		switch v.Name {
 		case oidTrapOID:
 			if text, is := v.Value.(string); is && m.OID == "" {
@@ -65,9 +65,19 @@ func trapOf(p *gosnmp.SnmpPacket, version string, n *names) (m Trap, ok bool) {
 	return m, true
 }
 
+// oidText is an object identifier without the dot that the library writes before it. A sender may give something else in its place, of which
+// the library makes a text of any bytes: that is shown in hexadecimal.
+func oidText(text string) string {
+	text = strings.TrimPrefix(text, ".")
+	if strings.Trim(text, "0123456789.") == "" {
+		return text
+	}
+	return fmt.Sprintf("0x%.100x", text)
+}
+
 // v1OID is what a trap of version 1 would be called in the others (RFC 3584, 3.1).
 func v1OID(p *gosnmp.SnmpPacket) (oid string, ok bool) {
-	enterprise := strings.TrimPrefix(p.Enterprise, ".")
+	enterprise := oidText(p.Enterprise)
 	switch {
 	case p.GenericTrap >= 0 && p.GenericTrap < 6:
 		return "1.3.6.1.6.3.1.1.5." + strconv.Itoa(p.GenericTrap+1), true
