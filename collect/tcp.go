@@ -30,7 +30,7 @@ func (e *Env) listenTCP(addr string, secure *tls.Config) func(*port) (io.Closer,
 	return func(p *port) (io.Closer, error) {
 		l, err := net.Listen("tcp", addr)
 		if err != nil {
-			return nil, cannotListen(addr, err)
+			return nil, CannotListen(addr, err)
 		}
 		ctx, stop := context.WithCancel(context.Background())
 		s := &streams{env: e, port: p, tls: secure, most: tcpConnections, share: tcpPerAddress, addresses: map[netip.Addr]*queue{}}

@@ -25,7 +25,7 @@ func listenUDP(addr string, answers bool) func(*port) (io.Closer, error) {
 	return func(p *port) (io.Closer, error) {
 		conn, err := net.ListenPacket("udp", addr)
 		if err != nil {
-			return nil, cannotListen(addr, err)
+			return nil, CannotListen(addr, err)
 		}
 		u := conn.(*net.UDPConn)
 		p.buffer = growBuffer(u, udpBuffer)
