@@ -251,7 +251,23 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, unknownPath(r)) // the mux would redirect, in HTML
 		return
 	}
-	s.mux.ServeHTTP(w, r)
+	s.mux.ServeHTTP(w, s.withoutSlash(r))
+}
+
+// withoutSlash gives a request for a path that ends with a slash too many the one without it. A name at the end of a path may end with
+// a slash; then nothing is too many.
+func (s *Server) withoutSlash(r *http.Request) *http.Request {
+	if p := r.URL.Path; !strings.HasSuffix(p, "/") || p == "/" {
+		return r
+	}
+	plain := *r.URL
+	plain.Path, plain.RawPath = strings.TrimSuffix(plain.Path, "/"), strings.TrimSuffix(plain.RawPath, "/")
+	other := *r
+	other.URL = &plain
+	if _, pattern := s.mux.Handler(&other); pattern == "/" || strings.HasSuffix(pattern, "...}") || strings.HasSuffix(pattern, "/") {
+		return r
+	}
+	return &other
 }
 
 var errFault = errors.New("panic")

@@ -72,11 +72,11 @@ func (s *Server) export(w *answer, r *request) error {
 
 // packageName is the package in the path of a request.
 func (s *Server) packageName(r *request) (string, error) {
-	name := r.PathValue("package")
-	if cat := s.Catalog(); cat.Package(name) == nil {
-		return "", unknownPackage(cat, name)
+	pt, err := s.findPackage(r.PathValue("package"))
+	if err != nil {
+		return "", err
 	}
-	return name, nil
+	return pt.Name, nil
 }
 
 // csvRows takes a body that can only be CSV.
