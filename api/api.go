@@ -74,8 +74,8 @@ type Config struct {
 	// Hold counts the memory of a body that is read as a whole.
 	Hold func(belfry.CustomerID) *ingest.HeldBody
 
-	// Export writes as CSV what a package has made.
-	Export func(s belfry.Scope, packageType string, w io.Writer) error
+	// Export writes as CSV what a package has made; if broken, the elements that name something that has been removed, else the others.
+	Export func(s belfry.Scope, packageType string, broken bool, w io.Writer) error
 	// Explain says why an item has its status.
 	Explain func(belfry.Scope, status.Wanted) (*status.Explanation, error)
 	// Try shows what filter and script of a receiver make of a sample; the body says which.

@@ -117,7 +117,7 @@ func TestPlainAnswers(t *testing.T) {
 	provision("name,view,autoarrange\nSites,MAIN,NONE\n", `"updated":1`)
 	provision("name,view,autoarrange\nSites,MAIN,round\n", "autoarrange must be one of none, linear")
 	var out strings.Builder
-	if err := b.Export(b.who.Scope, "view", &out); err != nil || strings.Contains(out.String(), "NONE") || strings.Contains(out.String(), "inear") {
+	if err := b.Export(b.who.Scope, "view", false, &out); err != nil || strings.Contains(out.String(), "NONE") || strings.Contains(out.String(), "inear") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }
