@@ -34,7 +34,11 @@ func (s *Sequencer) Export(scope belfry.Scope, packageType string, broken bool, 
 	}
 	_ = out.Write(cells) // a buffer takes everything
 	within := s.cfg.Tree.Within(scope)
-	for rest := s.made(scope, pt); len(rest) > 0; {
+	var rest []*meta.Node
+	if !broken || pt.Kind == catalog.ElementPackage { // nothing else can be broken
+		rest = s.made(scope, pt)
+	}
+	for len(rest) > 0 {
 		seen := 0
 		for n := range s.cfg.Tree.EachEver(rest[:min(exportItems, len(rest))]) {
 			seen++
