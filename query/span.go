@@ -33,12 +33,15 @@ func (k *checker) span() error {
 	}
 	p.From, p.To, p.Where = b.from, b.to, conjunction(rest...)
 	limited := k.options.Rows > 0 || k.Limit.Given
-	if given || limited && p.Grouping == nil {
+	if !given && limited && p.Grouping != nil {
+		k.latest()
+	}
+	if given || limited {
 		return nil
 	}
 	why := "give a time span, or a number of rows with LIMIT or the parameter rows"
 	if p.Grouping != nil {
-		why = "an aggregate needs a time span"
+		why = "give a time span, or how many of the most recent rows to read with LIMIT or the parameter rows"
 	}
 	return belfry.Errorf(belfry.TimeSpanRequired, "the collection %s is historical: %s; for example: %s",
 		p.Collection.Name, why, k.corrected())
