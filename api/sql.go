@@ -226,7 +226,7 @@ func (s *Server) plan(ctx context.Context, scope belfry.Scope, params params) (*
 		return nil, belfry.Errorf(belfry.BadParameter, "fq is empty; leave it out, or give it clauses as status:3 AND object:web*")
 	}
 	var err error
-	if o.Location, err = zone(params); err != nil {
+	if o.Location, err = s.queryZone(scope.Customer, params); err != nil {
 		return nil, err
 	}
 	if params.Has("rows") {
@@ -248,15 +248,19 @@ func (s *Server) plan(ctx context.Context, scope belfry.Scope, params params) (*
 	return plan, plan.Resolve(ctx, s.Names)
 }
 
-// zone reads the parameter tz: in which zone times without one are meant, and days begin.
-func zone(params params) (*time.Location, error) {
+// queryZone reads the parameter tz: in which zone times without one are meant, and days begin. Local is the zone in which other
+// times without one are read, that of the customer or of the server.
+func (s *Server) queryZone(c belfry.CustomerID, params params) (*time.Location, error) {
 	name := params.Get("tz")
-	if !params.Has("tz") || strings.EqualFold(name, "UTC") || name == "Z" {
+	switch {
+	case !params.Has("tz") || strings.EqualFold(name, "UTC") || name == "Z":
 		return time.UTC, nil
+	case name == "Local":
+		return s.zone(c), nil
 	}
 	z, err := time.LoadLocation(name)
-	if err != nil || name == "" || name == time.Local.String() { // whose zone that would be is nobody's business
-		return nil, belfry.Errorf(belfry.BadParameter, "tz must be the name of a time zone, as Europe/Paris or UTC, got %q", mask(shortened(name)))
+	if err != nil || name == "" {
+		return nil, belfry.Errorf(belfry.BadParameter, "tz must be the name of a time zone, as Europe/Paris, UTC or Local, got %q", mask(shortened(name)))
 	}
 	return z, nil
 }
