@@ -18,7 +18,7 @@ func (s *Server) explain(clock *stopwatch, w *answer, r *request, q *asked) erro
 		if err != nil {
 			return err
 		}
-		_, err = s.stream(clock, w, r, q.wt, len(lines), &lineRows{lines: lines}, q.plan.Partial)
+		_, err = s.stream(clock, w, r, q.wt, len(lines), &lineRows{lines: lines}, q.plan.Partial, nil)
 		return err
 	}
 	text, err := compute(r, func() ([]byte, error) {
