@@ -250,6 +250,10 @@ for another form; json and ndjson are what the server sends, unchanged.
 Without --rows or LIMIT the first ten rows are shown; when there are more, that is told. A collection of the past needs a
 time span (--span, --from, --to, or a condition on timestamp) or a number of rows.
 
+With --all every row is written, as CSV unless --format says json or ndjson. They are asked for in pages, and no row is missing or
+there twice, whatever comes in meanwhile. A span without an end ends when the command begins. An answer that cannot be had
+in pages, as groups or another order than by time, fails when it has more rows than one page.
+
 A query over a day whose file is damaged or missing is refused. With --partial it is answered without that day, and the days
 that are missing are named on standard error.
 
@@ -264,6 +268,7 @@ again for the time of --retry.` + aboutKeys,
 		examples: []usageExample{
 			{"What is in error now:", "belfry sql \"SELECT resource, name, status FROM objectstatus WHERE status IN ('3','-')\""},
 			{"The last hour of a view as CSV:", "belfry sql --span 1h --rows 999 \"SELECT timestamp, i1 FROM objectdata WHERE view='a'\" > a.csv"},
+			{"All lines of a day, for another program:", "belfry sql --all --format ndjson --from 2026-03-01 --to 2026-03-02 \"SELECT timestamp, id, log FROM objectlog\""},
 			{"Keep an eye on the newest events:", "belfry sql --watch 5s --rows 20 \"SELECT timestamp, status, object, info FROM events\""},
 			{"A long query from a file, for another program:", "belfry sql --format ndjson - < query.sql"},
 			{"How a query would be answered:", "belfry sql --explain --span 7d \"SELECT * FROM events WHERE resource='web01'\""},

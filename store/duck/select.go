@@ -158,7 +158,12 @@ func (s *Store) ask(ctx context.Context, c *conn, p *query.Plan) (*rows, error) 
 
 // askFiles runs the plan on the files of its span. When the rows are wanted by time it begins with the files at that end,
 // and takes more only while there are too few rows: the others cannot have any that come before.
-func (s *Store) askFiles(ctx context.Context, c *conn, p *query.Plan) (*rows, error) {
+func (s *Store) askFiles(ctx context.Context, c *conn, p *query.Plan) (_ *rows, err error) {
+	if p.Grouping != nil && p.Latest > 0 {
+		if p, err = s.recent(ctx, c, p); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.complete(p); err != nil {
 		return nil, err
 	}
@@ -191,7 +196,8 @@ func (s *Store) askFiles(ctx context.Context, c *conn, p *query.Plan) (*rows, er
 // latestOnly tells whether a plan asks for the latest rows, whenever that was. Then days before those that were read do not
 // matter.
 func latestOnly(p *query.Plan) bool {
-	return p.From <= 0 && p.Period == "" && p.Grouping == nil && len(p.Order) > 0 && p.Order[0].Column.Name == timestampColumn && p.Order[0].Desc && p.Limit < firstPage
+	return p.From <= 0 && p.Period == "" && p.Grouping == nil && len(p.Order) > 0 && p.Order[0].Column.Name == timestampColumn && p.Order[0].Desc &&
+		(p.Limit < firstPage || p.Latest > 0) // of a larger answer, parts are sent before that is known
 }
 
 // complete refuses a plan whose span has days of which rows cannot be read, or tells it which these are.
