@@ -152,7 +152,7 @@ func TestZone(t *testing.T) {
 		f("Europe/Vienna", "2026-07-01", `"from":"2026-06-30T22:00:00.000000Z"`)
 		f("Local", "2026-07-01", `"from":"2026-06-30T22:00:00.000000Z"`)
 	}
-	for _, wrong := range []string{"Europe/Nowhere", "", "../etc/passwd", "/etc/localtime", "Europe", strings.Repeat("x", 5000)} {
+	for _, wrong := range []string{"Europe/Nowhere", "../etc/passwd", "/etc/localtime", "Europe", strings.Repeat("x", 5000)} {
 		f(wrong, "2026-07-01", "tz must be the name of a time zone, as Europe/Paris")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,6 +84,7 @@ func jsonParams(text []byte) (list params, err error) {
 			list = append(list, param{name, text})
 		case 't', 'f', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 			list = append(list, param{name, string(v)})
+		case 'n': // null
 		default:
 			return nil, belfry.Errorf(belfry.BadParameter, "%s must be a string or a number", mask(name))
 		}
@@ -100,8 +102,18 @@ type asked struct {
 	plan    *query.Plan
 }
 
+// emptyOption tells whether a parameter is one that may be left out, and has no value: then it counts as left out. A flag without a value is set.
+func emptyOption(p param) bool {
+	switch p.name {
+	case "rows", "fq", "wt", "from", "to", "span", "tz":
+		return strings.TrimSpace(p.value) == ""
+	}
+	return false
+}
+
 // asked reads and plans a query.
 func (s *Server) asked(r *request, params params) (*asked, error) {
+	params = slices.DeleteFunc(slices.Clone(params), emptyOption)
 	q := &asked{params: params, wt: strings.ToLower(params.Get("wt"))}
 	if q.wt == "" {
 		q.wt = "json"
@@ -247,9 +259,6 @@ func (s *Server) plan(ctx context.Context, scope belfry.Scope, q *asked) error {
 		return belfry.Errorf(belfry.BadParameter, "the parameter q is missing; give it a query, as SELECT name, status FROM objectstatus")
 	}
 	o := query.Options{Customer: scope.Customer, Views: scope.Views, Now: s.Arrival(), Filter: params.Get("fq")}
-	if params.Has("fq") && strings.TrimSpace(o.Filter) == "" {
-		return belfry.Errorf(belfry.BadParameter, "fq is empty; leave it out, or give it clauses as status:3 AND object:web*")
-	}
 	page, err := readCursor(params)
 	if err != nil {
 		return err
