@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -109,6 +110,7 @@ func (m *Trap) describe(variables []gosnmp.SnmpPDU, n *names) {
 			break
 		}
 		name, s := n.object(v.Name)
+		unwrap(&v)
 		plain, words := shownValue(&v, s, n)
 		m.P = append(m.P, cutText(plain, trapText))
 		if at, ok := dateOf(&v, s); ok && m.DeviceTime.IsZero() {
@@ -134,6 +136,42 @@ func (m *Trap) describe(variables []gosnmp.SnmpPDU, n *names) {
 	}
 	binds.WriteByte('}')
 	m.Info, m.Varbinds = cutText(info.String(), trapText), binds.String()
+}
+
+// What net-snmp puts into an Opaque, behind the tag 0x9f. The library knows its numbers with fractions.
+const (
+	opaqueCounter64  = 0x76
+	opaqueInteger64  = 0x7a
+	opaqueUnsigned64 = 0x7b
+)
+
+// unwrap takes a number of 64 bits out of an Opaque. Anything else stays as it is.
+func unwrap(v *gosnmp.SnmpPDU) {
+	b, ok := v.Value.([]byte)
+	if !ok || v.Type != gosnmp.Opaque || len(b) < 2 || b[0] != gosnmp.AsnExtensionTag {
+		return
+	}
+	tag, in := b[1], ber{rest: b[1:]}
+	if tag != opaqueCounter64 && tag != opaqueInteger64 && tag != opaqueUnsigned64 {
+		return
+	}
+	body := in.next(tag)
+	if len(body) == 9 && body[0] == 0 && tag != opaqueInteger64 {
+		body = body[1:]
+	}
+	if in.bad || len(in.rest) > 0 || len(body) == 0 || len(body) > 8 {
+		return
+	}
+	var n uint64
+	if tag == opaqueInteger64 && body[0] >= 0x80 {
+		n = math.MaxUint64
+	}
+	for _, c := range body {
+		n = n<<8 | uint64(c)
+	}
+	if v.Value = any(n); tag == opaqueInteger64 {
+		v.Value = int64(n)
+	}
 }
 
 // cutText shortens a text, between two characters.

@@ -96,7 +96,7 @@ func (p *port) packets(ctx context.Context, senders *senders, packets []ipv4.Mes
 			begin = i
 		}
 		n := packets[i].N
-		raws = append(raws, raw{from, senders.name(from.Addr().WithZone("")), at, text[:n], arrivedAt(packets[i].OOB[:packets[i].NN])})
+		raws = append(raws, raw{from, senders.name(from.Addr().WithZone("")), at, text[:n], 0, arrivedAt(packets[i].OOB[:packets[i].NN])})
 		text = text[n:]
 	}
 	p.dispatch(ctx, raws[begin:], wait)
