@@ -20,7 +20,7 @@ import (
 // actionFields are the fields that the body of an action may have.
 var actionFields = []string{
 	"items", "resname", "isunmanaged", "unmanageifred", "collectunmanage", "collectorunmanage", "unmanagenote", "fromdatetime",
-	"todatetime", "rrule", "timezone", "ack", "ackuntil", "acksticky", "ackuntilworse", "note",
+	"todatetime", "rrule", "timezone", "ack", "ackuntil", "acksticky", "ackuntilworse", "unack", "note",
 }
 
 // What an action may hold.
@@ -66,10 +66,33 @@ func readAction(text []byte, server *time.Location) (a ingest.Action, err error)
 		}
 		a.Note = &note
 	}
+	if a.Unack, err = b.unack(); err != nil || a.Unack {
+		return a, err
+	}
 	if b.has("ack", "ackuntil", "acksticky", "ackuntilworse") || a.Manage == nil && a.Note == nil {
 		a.Ack, err = b.ack(zone)
 	}
 	return a, err
+}
+
+// unack tells whether acknowledgments are to be taken back.
+func (b actionBody) unack() (bool, error) {
+	if !b.has("unack") {
+		return false, nil
+	}
+	yes, err := b.flag("unack")
+	if err != nil {
+		return false, err
+	}
+	if !yes {
+		return false, belfry.Errorf(belfry.BadParameter, "unack false asks for nothing; leave it out, or give unack true to take acknowledgments back")
+	}
+	for _, name := range []string{"ack", "ackuntil", "acksticky", "ackuntilworse"} {
+		if b.has(name) {
+			return false, belfry.Errorf(belfry.BadParameter, "unack takes acknowledgments back, and %s is about a new one; give one of the two, or send two requests", name)
+		}
+	}
+	return true, nil
 }
 
 // parseAction reads one JSON object in which every field is known and stands once.
