@@ -20,7 +20,7 @@ import (
 // actionFields are the fields that the body of an action may have.
 var actionFields = []string{
 	"items", "resname", "isunmanaged", "unmanageifred", "collectunmanage", "collectorunmanage", "unmanagenote", "fromdatetime",
-	"todatetime", "rrule", "timezone", "ack", "ackuntil", "acksticky", "ackuntilworse", "note",
+	"todatetime", "rrule", "timezone", "ack", "ackuntil", "acksticky", "ackuntilworse", "unack", "note",
 }
 
 // What an action may hold.
@@ -66,6 +66,9 @@ func readAction(text []byte, server *time.Location) (a ingest.Action, err error)
 		}
 		a.Note = &note
 	}
+	if a.Unack, err = b.unack(); err != nil || a.Unack {
+		return a, err
+	}
 	if a.Manage == nil && a.Note == nil {
 		if err := b.acknowledges(); err != nil {
 			return a, err
@@ -75,6 +78,26 @@ func readAction(text []byte, server *time.Location) (a ingest.Action, err error)
 		a.Ack, err = b.ack(zone)
 	}
 	return a, err
+}
+
+// unack tells whether acknowledgments are to be taken back.
+func (b actionBody) unack() (bool, error) {
+	if !b.has("unack") {
+		return false, nil
+	}
+	yes, err := b.flag("unack")
+	if err != nil {
+		return false, err
+	}
+	if !yes {
+		return false, belfry.Errorf(belfry.BadParameter, "unack false asks for nothing; leave it out, or give unack true to take acknowledgments back")
+	}
+	for _, name := range []string{"ack", "ackuntil", "acksticky", "ackuntilworse"} {
+		if b.has(name) {
+			return false, belfry.Errorf(belfry.BadParameter, "unack takes acknowledgments back, and %s is about a new one; give one of the two, or send two requests", name)
+		}
+	}
+	return true, nil
 }
 
 // parseAction reads one JSON object in which every field is known and stands once.
@@ -119,7 +142,7 @@ func parseAction(text []byte) (actionBody, error) {
 
 // acknowledges refuses a body that would acknowledge its items only because what it asks for is empty.
 func (b actionBody) acknowledges() error {
-	for _, name := range []string{"isunmanaged", "unmanagenote", "fromdatetime", "todatetime", "rrule", "note"} {
+	for _, name := range []string{"isunmanaged", "unmanagenote", "fromdatetime", "todatetime", "rrule", "note", "unack"} {
 		if value, given := b[name]; given && value == nil {
 			return belfry.Errorf(belfry.BadParameter, "%s is empty, and nothing else says what is to be done; give it a value, or leave it out to acknowledge the items", name)
 		}

@@ -51,17 +51,25 @@ func (e *estate) removal(c *change, row map[string]string, f *effect) (code stri
 		}
 	}
 	for _, id := range ids {
-		e.remove(id)
+		if n := e.remove(id); n > 0 { // else it has gone with one before it
+			f.changed++
+			f.inside += n - 1
+		}
 	}
 	f.removed += len(ids)
 	return ""
 }
 
-func (e *estate) remove(id string) {
+// remove takes an item away with what stands in it, and tells how many that are.
+func (e *estate) remove(id string) (n int) {
+	if _, ok := e.items[id]; !ok {
+		return 0
+	}
 	for _, child := range e.children(id) {
-		e.remove(child)
+		n += e.remove(child)
 	}
 	delete(e.items, id)
+	return n + 1
 }
 
 func (e *estate) single(pkg, name, view, res string) (ids []string, code string) {

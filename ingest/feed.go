@@ -50,7 +50,7 @@ func (s *Sequencer) feedWhole(ctx context.Context, scope belfry.Scope, rows []*b
 		return nil
 	}})
 	if !errors.Is(err, errTakenBack) {
-		s.counters.count(g.chunk, err)
+		s.count(c, g.chunk, err)
 		return err
 	}
 	s.counters.taken(g.chunk)

@@ -275,7 +275,7 @@ func TestMoveAndRemoveRollUp(t *testing.T) {
 			events += batch.Len()
 		}
 	}
-	if events != 2 { // MAIN's, and that of the configuration: what was removed did not recover first
+	if events != 3 { // MAIN's, and those of the view and what stood in it: what was removed did not recover first
 		t.Errorf("%d events for one removal", events)
 	}
 }
