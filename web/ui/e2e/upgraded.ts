@@ -11,7 +11,7 @@ const missing = {
  * of another build. What `lost` matches is missing under its new name, too.
  */
 export async function upgrade(page: Page, lost?: RegExp): Promise<void> {
-  await page.route(/\/ui\//, async (route: Route) => {
+  const serve = async (route: Route) => {
     const url = new URL(route.request().url());
     const part = url.pathname.startsWith("/ui/assets/");
     if (part && (!/\.new\.(js|css)$/.test(url.pathname) || lost?.test(url.pathname))) {
@@ -23,7 +23,8 @@ export async function upgrade(page: Page, lost?: RegExp): Promise<void> {
     const type = answer.headers()["content-type"] ?? "";
     if (!/html|javascript|css/.test(type)) await route.fulfill({ response: answer });
     else await route.fulfill({ response: answer, body: (await answer.text()).replaceAll(digest, "$1.new.$2") });
-  });
+  };
+  await page.route(/\/ui\//, (route) => serve(route).catch(() => undefined)); // a page that goes away waits for nothing
 }
 
 /** upgraded tells whether a page is made of the new files. */
