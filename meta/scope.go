@@ -106,7 +106,10 @@ func (w *Within) Broken(n *Node) (columns []string) {
 	}
 	for _, column := range [...]string{"target", "from", "to"} {
 		name := n.Details.Answers[column]
-		if name != "" && (column == "target" && w.estate.Place(name) == nil || !w.names(name)) {
+		if name == "" || w.estate.Place(name) != nil {
+			continue
+		}
+		if object, _ := w.estate.Object(name); object == nil || column == "target" {
 			columns = append(columns, column)
 		}
 	}

@@ -156,7 +156,7 @@ func TestWrongQueries(t *testing.T) {
 	// spans and parameters
 	refused("time_span_required", "timestamp", "SELECT id FROM events")
 	refused("time_span_required", "timestamp", "SELECT COUNT(*) FROM objectdata")
-	for _, rows := range []string{"0", "-1", "100001", "all", "1e3", ""} {
+	for _, rows := range []string{"0", "-1", "100001", "all", "1e3"} {
 		parameter("rows", rows)
 	}
 	parameter("from", "never")
