@@ -7,6 +7,7 @@ import (
 
 // Row is one row as a legacy path brings it: cells of the columns of a send body, taken as they came.
 type Row struct {
+	By         string // who sends it: the name of a key or user, or what stands for a collector
 	Type       string // data or log
 	NoResponse bool   // the source reports that it got no answer, instead of data
 	Reason     string // why it did not respond, where that is known

@@ -38,6 +38,20 @@ func TestReadAction(t *testing.T) {
 	f(`{"items":"a","isunmanaged":false,"fromdatetime":"2098-01-01T00:00","timezone":"UTC"}`, `a [] managed (from 2098-01-01T00:00, UTC)`)
 	f(`{"items":"a","ackuntil":"2098-01-01T00:00"}`, `a [] ack "" until 2097-12-31T23:00:00.000000Z`)
 	f(`{"items":"a","ackuntil":"2098-01-01T00:00","timezone":"Asia/Tokyo"}`, `a [] ack "" until 2097-12-31T15:00:00.000000Z`)
+	f(`{"items":"a","unack":true}`, `a [] unack`)
+	f(`{"items":"a","unack":true,"isunmanaged":false,"note":"n"}`, `a [] managed unack note "n"`)
+	f(`{"items":"a","unack":true,"ack":""}`, "unack takes acknowledgments back, and ack is about a new one")
+	f(`{"items":"a","unack":true,"ackuntil":"2098-01-01T00:00"}`, "and ackuntil is about a new one")
+	f(`{"items":"a","unack":false}`, "unack false asks for nothing; leave it out")
+	f(`{"items":"a","unack":"yes"}`, "unack must be true or false")
+	f(`{"items":"a","resname":null,"isunmanaged":false,"unmanagenote":null,"fromdatetime":"","todatetime":null,"rrule":"","timezone":"","note":null}`, `a [] managed`)
+	f(`{"items":"a","ack":null,"ackuntil":"","acksticky":null}`, `a [] ack ""`)
+	f(`{"items":"a","isunmanaged":null}`, "isunmanaged is empty, and nothing else says what is to be done")
+	f(`{"items":"a","note":null}`, "note is empty, and nothing else says what is to be done")
+	f(`{"items":"a","note":null,"note":"n"}`, "the field note is given twice")
+	f(`{"items":"a","isunmanaged":""}`, "isunmanaged must be true or false")
+	f(`{"items":"a","unack":null}`, "unack is empty, and nothing else says what is to be done")
+	f(`{"items":null}`, "items must be a text")
 	f("\ufeff"+`{"items":"a"}`, "the body must be one JSON object")
 	f(`{"items":"a","items":"b"}`, "the field items is given twice")
 	f(`{"\u0069tems":"a"}`, `a [] ack ""`)
@@ -63,6 +77,9 @@ func summary(a ingest.Action) string {
 	}
 	if a.Window != nil {
 		b.WriteString(" (" + a.Window.String() + ")")
+	}
+	if a.Unack {
+		b.WriteString(" unack")
 	}
 	if a.Ack != nil {
 		b.WriteString(" ack " + quote(a.Ack.Text))

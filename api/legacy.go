@@ -75,6 +75,7 @@ func (s *Server) legacyRow(w *answer, r *request, row *belfry.Row) error {
 	if err := s.Ready(); err != nil {
 		return err
 	}
+	row.By = r.who
 	status, text, err := s.SendOne(r.ctx(), r.customer, row)
 	if err != nil {
 		return err

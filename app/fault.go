@@ -116,6 +116,17 @@ func (f *faults) tell(info string) {
 	f.event(info, f.now())
 }
 
+// tellAt writes an event about something that happened at a moment; 0 is now.
+func (f *faults) tellAt(info string, at belfry.Time) {
+	if at == 0 {
+		f.tell(info)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.event(info, at.Std())
+}
+
 // isOpen tells whether a fault has begun and not ended.
 func (f *faults) isOpen(id string) bool {
 	f.mu.Lock()

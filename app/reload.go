@@ -19,24 +19,27 @@ func (s *service) reload() {
 	}
 	if err != nil {
 		s.Log.Warn("configuration kept, the new one is wrong", "err", err)
+		s.tellReloadFailed(err)
 		return
 	}
-	changed := s.rebase(next)
+	changed, frozen := s.rebase(next)
 	s.Log.Info("configuration reloaded", "changed", strings.Join(changed, ", "))
+	s.tellReload(changed, frozen)
 }
 
-// rebase makes what was written on this machine the ground on which the settings stand.
-func (s *service) rebase(next *Config) (changed []string) {
+// rebase makes what was written on this machine the ground on which the settings stand. It tells which settings differ now, with their
+// values, and which will at the next start.
+func (s *service) rebase(next *Config) (changed, frozen []string) {
 	s.settings.mu.Lock()
 	defer s.settings.mu.Unlock()
-	_, frozen := differences(s.base, next)
+	_, frozen = differences(s.base, next)
 	for _, path := range frozen {
 		s.Log.Warn("a setting changes at the next start only", "setting", path)
 	}
 	use := *next
 	use.freeze(s.base)
 	s.base = &use
-	return s.adopt()
+	return s.adopt(), frozen
 }
 
 // apply brings settings to those who do not look at the configuration themselves.

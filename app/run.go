@@ -77,6 +77,7 @@ func (s *service) keepHouse(ctx context.Context) error {
 			s.release(ctx)
 		case <-uses.C:
 			s.noteUses()
+			s.tellShortfalls()
 			s.people.tellRefused()
 			if s.faults.isOpen(secretsFault) {
 				s.checkSecrets() // somebody may have given them anew
@@ -176,6 +177,13 @@ func (s *service) noteUses() {
 	}
 }
 
+// tellShortfalls writes events about rows that were not stored and senders that were held up. What cannot be written now is told later.
+func (s *service) tellShortfalls() {
+	if err := s.seq.TellShortfalls(); err != nil {
+		s.Log.Debug("events about rows that were not stored are not written", "err", err)
+	}
+}
+
 // stop ends the parts in reverse. Each may take its time, all together no longer than a stop may: what is left then is
 // in the journal.
 func (s *service) stop() error {
@@ -228,6 +236,7 @@ func (s *service) stop() error {
 	if s.parts.watch != nil {
 		errs = append(errs, s.parts.watch.endWithin(ctx))
 	}
+	s.tellStop(ctx)
 	if s.parts.faults != nil {
 		errs = append(errs, s.parts.faults.endWithin(ctx))
 	}

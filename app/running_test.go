@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,7 +25,8 @@ type running struct {
 	base    string
 	log     *logText
 	reload  chan os.Signal
-	stop    func() // as a signal does
+	file    atomic.Pointer[Config] // what a reload finds
+	stop    func()                 // as a signal does
 }
 
 const adminPassword = "correct horse"
@@ -62,9 +64,10 @@ func startByClock(t testing.TB, change func(*Config), clock func() (wall time.Ti
 	r := &running{t: t, log: &logText{news: make(chan struct{}, 1)}, reload: make(chan os.Signal, 1)}
 	r.options = Options{
 		Config: cfg, Catalog: cat, Log: slog.New(slog.NewTextHandler(r.log, nil)), Level: &slog.LevelVar{},
-		Console: io.Discard, AdminPassword: adminPassword, ScriptWorker: []string{"/proc/self/exe", os.Args[0], scriptWorker}, Reload: r.reload, Load: func() (*Config, error) { return cfg, nil },
+		Console: io.Discard, AdminPassword: adminPassword, ScriptWorker: []string{"/proc/self/exe", os.Args[0], scriptWorker}, Reload: r.reload, Load: func() (*Config, error) { return r.file.Load(), nil },
 		clock: clock,
 	}
+	r.file.Store(cfg)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	r.stop = stop

@@ -129,6 +129,7 @@ func (s *service) open(ctx context.Context) (err error) {
 	if s.front, err = listen(cfg, s.descriptors, s.budget, s.ready, s.Log, s.failed); err != nil {
 		return err
 	}
+	s.url = s.front.url
 	s.disk = newDisk(cfg, s.faults, s.Log.With("part", "disk"))
 	s.disk.look()
 	s.parts.disk = start("disk watch", s.disk.Run, s.failed)
@@ -296,6 +297,7 @@ func (s *service) startSequencer(context.Context) error {
 	if err := s.bootstrap(s.seq); err != nil {
 		return err
 	}
+	s.tellStart()
 	s.parts.faults = start("events of faults", func(ctx context.Context) error { return s.faults.run(ctx, s.seq.Internal) }, s.failed)
 	for _, info := range s.told {
 		if err := s.seq.Internal(info, 0); err != nil {
@@ -347,6 +349,8 @@ func (s *service) room(ctx context.Context, c belfry.CustomerID, rows int) error
 	if s.store.Roomy(c, rows) && !s.meta.Full(c) { // nearly always, and then nothing needs a clock
 		return nil
 	}
+	begun := time.Now()
+	defer func() { s.seq.Waited(c, time.Since(begun)) }()
 	ctx, cancel := context.WithTimeout(ctx, roomWithin)
 	defer cancel()
 	if err := s.metaRoom(ctx, c); err != nil {

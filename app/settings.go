@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -171,7 +172,7 @@ func (s *service) PutSettings(who ingest.Sender, l belfry.Level, settings map[st
 		}
 	}
 	if len(common) > 0 {
-		if err := s.seq.PutSettings(who, 0, common); err != nil {
+		if err := s.seq.PutSettings(who, 0, common, s.inForce(common)); err != nil {
 			return err
 		}
 		if changed := s.adopt(); len(changed) > 0 {
@@ -181,12 +182,22 @@ func (s *service) PutSettings(who ingest.Sender, l belfry.Level, settings map[st
 	if len(own) == 0 {
 		return nil
 	}
-	if err := s.seq.PutSettings(who, who.Customer, own); err != nil {
+	if err := s.seq.PutSettings(who, who.Customer, own, s.tree.Settings(who.Customer)); err != nil {
 		return err
 	}
 	s.findZones(s.cfg.Load())
 	s.rezone()
 	return nil
+}
+
+// inForce gives the values of settings as they are.
+func (s *service) inForce(settings map[string]*string) map[string]string {
+	cfg, values := s.cfg.Load(), map[string]string{}
+	fields := cfg.fields()
+	for name := range settings {
+		values[name] = fmt.Sprint(fields[name].show(cfg))
+	}
+	return values
 }
 
 // checkSettings finds what is wrong with changes of the instance's settings.

@@ -26,6 +26,7 @@ type Action struct {
 	Until        string   `json:"ackuntil,omitempty"`
 	Sticky       string   `json:"acksticky,omitempty"`
 	UntilWorse   bool     `json:"ackuntilworse,omitempty"`
+	Unack        bool     `json:"unack,omitempty"`
 	Note         *string  `json:"note,omitempty"`
 }
 

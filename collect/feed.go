@@ -45,6 +45,7 @@ func rowsOf(feeds []Feed, resource string) (rows []*belfry.Row, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("script: %w", err)
 		}
+		row.By = "script of " + resource
 		rows = append(rows, row)
 	}
 	return rows, nil

@@ -102,7 +102,7 @@ func (a *admin) finish(c *client) {
 		told[f.Info]++
 	}
 	for _, k := range a.keys {
-		created, revoked := told["key "+k.name+" created with level read"], told["key "+k.name+" revoked"]
+		created, revoked := told["key "+k.name+" created with level read"], told["key "+k.name+" revoked, had level read"]
 		listed := strings.Contains(keys+"\n", k.name+"  ")
 		exists := created == 1 && revoked == 0
 		switch {

@@ -11,7 +11,7 @@ import (
 // the program, in the plainest way: everything is found by looking at everything.
 type estate struct {
 	items map[string]item // by id: a, a/b in resource a, a:b for objects, label=b for elements
-	told  int             // events about configuration
+	told  int             // events about what was made, changed or removed
 }
 
 // item is a value; cells are replaced and never changed.
@@ -59,6 +59,8 @@ type effect struct {
 	rows, accepted, updated, unchanged, removed int
 	created                                     [4]int // resources, views, objects, elements
 	codes                                       []string
+
+	changed, inside int // items that were changed, and those that went with others
 }
 
 func (e effect) String() string {
@@ -71,10 +73,14 @@ func (e *estate) change(c *change) (*estate, effect) {
 	after := &estate{maps.Clone(e.items), e.told}
 	f := effect{rows: len(c.rows)}
 	for i, row := range c.rows {
+		before := f
 		if code := after.decide(c, row, &f); code != "" {
 			f.codes = append(f.codes, fmt.Sprint(i+1, " ", code))
 		} else {
 			f.accepted++
+		}
+		if f.created != before.created || f.updated > before.updated {
+			f.changed++
 		}
 	}
 	if c.atomic && len(f.codes) > 0 {
@@ -83,10 +89,21 @@ func (e *estate) change(c *change) (*estate, effect) {
 	if c.dryrun {
 		return e, f
 	}
-	if f.created != [4]int{} || f.updated+f.removed > 0 {
-		after.told++
-	}
+	after.told += f.events()
 	return after, f
+}
+
+// events is how many tell of what a request has changed: one for each item, and one that lists what went with others; if there are many, one
+// that lists all of them.
+func (e *effect) events() int {
+	const few = 20
+	switch {
+	case e.changed > few:
+		return 1
+	case e.inside > 0:
+		return e.changed + 1
+	}
+	return e.changed
 }
 
 func (e *estate) decide(c *change, row map[string]string, f *effect) (code string) {

@@ -51,17 +51,25 @@ func (e *estate) removal(c *change, row map[string]string, f *effect) (code stri
 		}
 	}
 	for _, id := range ids {
-		e.remove(id)
+		if n := e.remove(id); n > 0 { // else it has gone with one before it
+			f.changed++
+			f.inside += n - 1
+		}
 	}
 	f.removed += len(ids)
 	return ""
 }
 
-func (e *estate) remove(id string) {
+// remove takes an item away with what stands in it, and tells how many that are.
+func (e *estate) remove(id string) (n int) {
+	if _, ok := e.items[id]; !ok {
+		return 0
+	}
 	for _, child := range e.children(id) {
-		e.remove(child)
+		n += e.remove(child)
 	}
 	delete(e.items, id)
+	return n + 1
 }
 
 func (e *estate) single(pkg, name, view, res string) (ids []string, code string) {
@@ -122,7 +130,7 @@ func (e *estate) every(c *change, view, res string) (ids []string, code string) 
 // listing is all that the program must show, a line for each row of an export and of objectstatus, sorted.
 func (e *estate) listing() (list []string) {
 	for _, it := range e.items {
-		if it.name != "MAIN" {
+		if it.name != "MAIN" && !e.broken(it) {
 			list = append(list, e.exported(it))
 		}
 	}
@@ -134,6 +142,17 @@ func (e *estate) listing() (list []string) {
 	list = append(list, toldLine(e.told))
 	slices.Sort(list)
 	return list
+}
+
+// broken tells whether an element names something that is gone, and is not exported.
+func (e *estate) broken(it item) bool {
+	for _, column := range []string{"target", "from", "to"} {
+		name := it.cells[column]
+		if _, ok := e.items[name]; name != "" && it.kind == "element" && !ok && (column == "target" || len(e.named("object", name, "")) == 0) {
+			return true
+		}
+	}
+	return false
 }
 
 func (e *estate) exported(it item) string {

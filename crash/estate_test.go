@@ -199,9 +199,9 @@ func (a *architect) shown() (list []string, rows []found, err error) {
 	return list, rows, nil
 }
 
-// told counts the events about configuration.
+// told counts the events about what was made, changed or removed. Classes that rows make are not part of the model.
 func (a *architect) told() (int, error) {
-	return a.count("events", " AND type='configuration'")
+	return a.count("events", " AND type='configuration' AND NOT info LIKE 'class %'")
 }
 
 // export gives the rows of a package, of each the columns that the model knows.

@@ -21,6 +21,7 @@ type Action struct {
 	Manage   *status.Order
 	Window   *status.Schedule // when Manage is to be in force; nil: from now on
 	Ack      *belfry.Ack
+	Unack    bool // takes acknowledgments back; without Ack
 	Note     *string
 	DryRun   bool // find out what would be done, and do nothing
 }
@@ -258,6 +259,49 @@ func ackInfo(a belfry.Ack, content int) string {
 		info += ": "
 	}
 	return info + a.Text
+}
+
+// unacknowledge takes the acknowledgment of an item back, and those of all that stands in it. It tells how many inside it were.
+func (t *tx) unacknowledge(n *meta.Node, by string) (content int) {
+	content = t.unacknowledgeInside(n)
+	t.unacknowledgeTop(n, content, by)
+	return content
+}
+
+// unacknowledgeTop does that with the item itself, when so many inside it have been dealt with.
+func (t *tx) unacknowledgeTop(n *meta.Node, content int, by string) {
+	info := "acknowledgment ended: taken back"
+	switch had := t.unacknowledgeOne(n); {
+	case content > 0:
+		info += fmt.Sprintf(", with %d inside", content)
+	case !had:
+		info = "acknowledgment taken back, there was none"
+	}
+	t.events.about(n, t.now, "acknowledge", t.s.drafts[t.s.draft(n)].state, info, by)
+}
+
+func (t *tx) unacknowledgeInside(n *meta.Node) (count int) {
+	t.inside(n, func(c *meta.Node) {
+		if t.unacknowledgeOne(c) {
+			count++
+		}
+		if c.Kind != belfry.KindObject {
+			count += t.unacknowledgeInside(c)
+		}
+	})
+	return count
+}
+
+func (t *tx) unacknowledgeOne(n *meta.Node) bool {
+	i := t.s.draft(n)
+	prev := t.s.drafts[i].state
+	s, ok := status.Unacknowledge(prev)
+	if ok {
+		t.s.drafts[i].state = s
+		t.keep(n, s)
+		t.remember(n, &prev, &s, false, t.now)
+	}
+	return ok
 }
 
 func (t *tx) acknowledgeOne(n *meta.Node, a belfry.Ack) bool {

@@ -6,6 +6,9 @@ import (
 	"belfry/status"
 )
 
+// acks tells whether the action is about acknowledgments, among others.
+func (a *Action) acks() bool { return a.Ack != nil || a.Unack }
+
 // progress is how far an action has come with one item. It takes more than one turn if much stands in the item: then all of that
 // is managed before anything is acknowledged, and the item itself is acknowledged after what stands in it.
 type progress struct {
@@ -14,8 +17,8 @@ type progress struct {
 	acked   bool
 
 	acking  bool         // the item was in error when its turn came
-	list    bool         // the objects are to be listed before the next turn
-	objects []*meta.Node // that are still to be acknowledged
+	list    bool         // what is inside is to be listed before the next turn
+	inside  []*meta.Node // that is still to be acknowledged, or the reverse
 	content int          // how many have been
 	grow    int64        // by how much the acknowledgments of all objects let texts grow
 	checked bool         // there was room for that
@@ -24,7 +27,7 @@ type progress struct {
 
 // apply does all that is asked for with the next items, as far as this turn goes.
 func (p *acting) apply(t *tx, whole bool) {
-	if whole && p.Ack != nil { // else the record has the order, and most items inside follow it in turns
+	if whole && p.acks() { // else the record has the order, and most items inside follow it in turns
 		t.left = actWhole
 	}
 	for names := 0; p.next < len(p.names) && (whole || names < p.seq.turn && len(t.rec.States) < p.seq.turn); names++ {
@@ -63,7 +66,7 @@ func (p *acting) actOn(t *tx, n *meta.Node, whole bool) (finished bool) {
 			return false
 		}
 	}
-	if p.Ack != nil && !p.at.acked {
+	if p.acks() && !p.at.acked {
 		if p.at.acked = p.acknowledge(t, n, done, whole); !p.at.acked {
 			return false
 		}
@@ -98,17 +101,21 @@ func (p *acting) manage(t *tx, n *meta.Node, done ActedItem) (more bool) {
 	return rest != ""
 }
 
-// acknowledge marks the error of an item as known, and those of the objects inside.
+// acknowledge marks the error of an item as known, and those of the objects inside; or takes back that they were.
 func (p *acting) acknowledge(t *tx, n *meta.Node, done ActedItem, whole bool) (finished bool) {
 	var bad *belfry.Error
 	content, size := 0, p.sizes[n]
 	switch {
 	case whole && size > t.left:
-		bad = belfry.Errorf(belfry.LimitReached, "an action with an Idempotency-Key is one record and acknowledges up to %d items that stand in others; "+
+		bad = belfry.Errorf(belfry.LimitReached, "an action with an Idempotency-Key is one record and acknowledges up to %d items that stand in others, or takes that back; "+
 			"in %q stand %d; send it without a key, or name less at a time", actWhole, clip([]byte(n.Name)), size)
 	case whole || size <= p.seq.turn:
 		t.left -= size
-		content, bad = t.acknowledge(n, *p.Ack)
+		if p.Unack {
+			content = t.unacknowledge(n, p.who.Name)
+		} else {
+			content, bad = t.acknowledge(n, *p.Ack)
+		}
 	default:
 		if content, finished, bad = p.acknowledgeMany(t, n); !finished {
 			return false
@@ -118,7 +125,9 @@ func (p *acting) acknowledge(t *tx, n *meta.Node, done ActedItem, whole bool) (f
 		p.out.fail(n.Name, bad)
 		return true
 	}
-	done.Result, done.Content, done.To = "acknowledged", content, shownTime(p.Ack.Until)
+	if done.Result, done.Content = "unacknowledged", content; !p.Unack {
+		done.Result, done.To = "acknowledged", shownTime(p.Ack.Until)
+	}
 	p.out.Items = append(p.out.Items, done)
 	return true
 }
@@ -126,13 +135,16 @@ func (p *acting) acknowledge(t *tx, n *meta.Node, done ActedItem, whole bool) (f
 // acknowledgeMany does that in turns. If the item recovers in between, it is not acknowledged, and what stands in it has been. The
 // same holds when others take the last room for texts in between.
 func (p *acting) acknowledgeMany(t *tx, n *meta.Node) (content int, finished bool, bad *belfry.Error) {
-	if bad := t.inError(n); bad != nil {
+	if bad := t.inError(n); bad != nil && !p.Unack {
 		return 0, true, bad
 	}
 	at := &p.at
 	if !at.acking {
 		at.acking, at.list, at.time = true, true, t.now
 		return 0, false, nil
+	}
+	if p.Unack {
+		return p.unacknowledgeMany(t, n)
 	}
 	if !at.checked { // all of it, so that nothing is done when there is no room; others may take it before the last turn
 		at.checked = true
@@ -142,7 +154,7 @@ func (p *acting) acknowledgeMany(t *tx, n *meta.Node) (content int, finished boo
 	}
 	a := *p.Ack
 	a.Time = at.time
-	part := at.objects[:min(p.seq.turn, len(at.objects))]
+	part := at.inside[:min(p.seq.turn, len(at.inside))]
 	grow := t.ackGrowthOf(n, a.Text)
 	for _, o := range part {
 		grow += t.ackGrowthOf(o, a.Text)
@@ -155,10 +167,26 @@ func (p *acting) acknowledgeMany(t *tx, n *meta.Node) (content int, finished boo
 			at.content++
 		}
 	}
-	if at.objects = at.objects[len(part):]; len(at.objects) > 0 {
+	if at.inside = at.inside[len(part):]; len(at.inside) > 0 {
 		return 0, false, nil
 	}
 	t.acknowledgeTop(n, a, at.content)
+	return at.content, true, nil
+}
+
+// unacknowledgeMany takes back, in turns, what was listed.
+func (p *acting) unacknowledgeMany(t *tx, n *meta.Node) (content int, finished bool, bad *belfry.Error) {
+	at := &p.at
+	part := at.inside[:min(p.seq.turn, len(at.inside))]
+	for _, o := range part {
+		if o.Removed == 0 && t.stands(o, n) && t.unacknowledgeOne(o) {
+			at.content++
+		}
+	}
+	if at.inside = at.inside[len(part):]; len(at.inside) > 0 {
+		return 0, false, nil
+	}
+	t.unacknowledgeTop(n, at.content, p.who.Name)
 	return at.content, true, nil
 }
 

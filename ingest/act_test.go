@@ -161,6 +161,8 @@ func TestActOnMany(t *testing.T) {
 	f(Action{Manage: &status.Order{}}, "managed", inside)
 	b.fail(t, many)
 	f(Action{Ack: &belfry.Ack{}}, "acknowledged", many)
+	f(Action{Unack: true}, "unacknowledged", many)
+	f(Action{Unack: true}, "unacknowledged", 0)
 }
 
 // longestWait asks for nothing, again and again, and tells how long that took at most.

@@ -53,7 +53,7 @@ func (a *Action) settle(who Sender, now belfry.Time) error {
 // events is about how many events the action writes for so many names.
 func (a *Action) events(names int) int {
 	asked := 0
-	for _, set := range []bool{a.Manage != nil, a.Ack != nil, a.Note != nil} {
+	for _, set := range []bool{a.Manage != nil, a.acks(), a.Note != nil} {
 		if set {
 			asked++
 		}

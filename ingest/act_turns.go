@@ -52,7 +52,7 @@ func (s *Sequencer) newActing(who Sender, a Action) *acting {
 			p.sizes[n] = 0
 		}
 	})
-	if p.Manage != nil || p.Ack != nil {
+	if p.Manage != nil || p.acks() {
 		for n := range p.sizes {
 			p.sizes[n] = len(s.cfg.Tree.Below(n))
 		}
@@ -156,15 +156,21 @@ func (p *acting) goOn() error {
 	}
 	if p.at.list {
 		p.at.list = false
-		p.at.objects, p.at.grow = p.inError(p.at.node)
+		p.at.inside, p.at.grow = p.listInside(p.at.node)
 	}
 	return nil
 }
 
-// inError lists the objects inside an item that are in error, and adds up by how much texts grow when they are acknowledged.
-func (p *acting) inError(n *meta.Node) (list []*meta.Node, grow int64) {
+// listInside lists the objects inside an item that are in error, and adds up by how much texts grow when they are acknowledged. To take
+// that back it lists all that is acknowledged.
+func (p *acting) listInside(n *meta.Node) (list []*meta.Node, grow int64) {
 	for o := range p.seq.cfg.Tree.Each(p.seq.cfg.Tree.Below(n)) {
-		if o.Kind == belfry.KindObject && o.State.Status.IsError() {
+		switch {
+		case p.Unack:
+			if o.State.Care != nil && o.State.Care.Ack != nil {
+				list = append(list, o)
+			}
+		case o.Kind == belfry.KindObject && o.State.Status.IsError():
 			list = append(list, o)
 			grow += ackGrows(&o.State.Standing, p.Ack.Text)
 		}

@@ -40,11 +40,20 @@ func (t *tx) configured(info, by string) {
 // Internal writes an event about the service itself, for every customer: for all of them, or on an error for none. Its time
 // is at, or now if that is 0 or later.
 func (s *Sequencer) Internal(info string, at belfry.Time) error {
+	return s.internal(func(belfry.CustomerID) string { return info }, at)
+}
+
+// InternalEach is Internal with a text for each customer.
+func (s *Sequencer) InternalEach(info func(belfry.CustomerID) string) error {
+	return s.internal(info, 0)
+}
+
+func (s *Sequencer) internal(info func(belfry.CustomerID) string, at belfry.Time) error {
 	return s.do(&command{alone: true, urgent: true, decide: func(t *tx) error {
 		if at == 0 || at > t.now {
 			at = t.now
 		}
-		t.eachEstate(func(_ *meta.Estate, told *events) { told.note(at, "system", "internal", info, "") })
+		t.eachEstate(func(e *meta.Estate, told *events) { told.note(at, "system", "internal", info(e.ID), "") })
 		return nil
 	}})
 }

@@ -57,9 +57,11 @@ func (c *chance) step() *step {
 			s.down = c.span()
 		}
 		s.worse = c.IntN(3) == 0
-	case n < 76:
+	case n < 61:
+		s.verb = "unack"
+	case n < 77:
 		c.manage(s)
-	case n < 80:
+	case n < 81:
 		s.verb, s.text = "note", pick(c, "", "a note")
 	case n < 86:
 		s.verb, s.item = "class", pick(c, "cpu", "disk")

@@ -69,9 +69,13 @@ func (t *tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 	if bad := t.roomForItems("", t.estate.MarksGrowth(def.Name, more), false); bad != nil {
 		return "", l, "", belfry.Errorf(belfry.BadParameter, "the thresholds of class %q are too many for its %d objects: %s", def.Name, l.Objects, bad.Message)
 	}
+	var was []byte
+	if c := t.class(def.Name); c != nil {
+		was = encode(c.Def)
+	}
 	t.define(l.Class)
 	rest = t.judgeClass(def.Name)
-	t.configured("class "+def.Name+" "+result, who.Name)
+	t.configured("class "+def.Name+" "+result+definitionChange(was, encode(l.Class)), who.Name)
 	return result, l, rest, nil
 }
 
@@ -164,7 +168,7 @@ func (t *tx) deleteClass(who Sender, name string) (rest string, err error) {
 		t.s.classes[slot{t.estate.ID, 0, classSlot, name}] = &meta.Class{Name: name, Def: under}
 		rest = t.judgeClass(name)
 	}
-	t.configured("class "+name+" removed", who.Name)
+	t.configured("class "+name+" removed"+definitionChange(encode(cell.Def), nil), who.Name)
 	return rest, nil
 }
 

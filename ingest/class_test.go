@@ -69,7 +69,7 @@ func TestPutClass(t *testing.T) {
 	if _, r := b.send(t, "type,object,i2\ndata,cpu,1\n", Options{}); r.Rejected != 1 {
 		t.Errorf("a defined class takes any indicator: %+v", r)
 	}
-	if got := strings.Join(b.eventsOf(b.who.Customer), "\n"); !strings.Contains(got, "configuration class disk created\nconfiguration class disk updated\nconfiguration class network-ping updated") {
+	if got := strings.Join(b.eventsOf(b.who.Customer), "\n"); !strings.Contains(got, "configuration class disk updated: i1.name: i1 -> Used\nconfiguration class network-ping updated: ") {
 		t.Error(got)
 	}
 }

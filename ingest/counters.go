@@ -44,12 +44,33 @@ func lostReasonOf(err error) lostReason {
 func (s *Sequencer) Counters() *Counters { return &s.counters }
 
 // count books a decided chunk.
-func (n *Counters) count(c *chunk, err error) {
+func (s *Sequencer) count(customer belfry.CustomerID, c *chunk, err error) {
 	if err != nil {
-		n.lost(c.rows, lostStorage)
+		s.lost(customer, c.rows, lostStorage)
 		return
 	}
-	n.book(c.rows, c.tally())
+	s.counters.book(c.rows, c.tally())
+}
+
+// lost books rows that were read and are not stored.
+func (s *Sequencer) lost(customer belfry.CustomerID, rows int, why lostReason) {
+	s.counters.Received.Add(int64(rows))
+	s.miss(customer, rows, why)
+}
+
+// cut books a chunk that was given up after some turns: what these have decided counts, and the other rows are lost.
+func (s *Sequencer) cut(customer belfry.CustomerID, rows int, t tally, why lostReason) {
+	s.counters.book(rows, t)
+	s.miss(customer, rows-t.stored-t.rejected-t.discarded, why)
+}
+
+func (s *Sequencer) miss(customer belfry.CustomerID, rows int, why lostReason) {
+	s.counters.Lost[why].Add(int64(rows))
+	if rows > 0 {
+		var f shortfall
+		f.lost[why] = rows
+		s.shortfalls.add(customer, f)
+	}
 }
 
 // tally is what became of the rows of a chunk so far.
@@ -67,19 +88,8 @@ func (n *Counters) book(rows int, t tally) {
 	n.Discarded.Add(int64(t.discarded))
 }
 
-// cut books a chunk that was given up after some turns: what these have decided counts, and the other rows are lost.
-func (n *Counters) cut(rows int, t tally, why lostReason) {
-	n.book(rows, t)
-	n.Lost[why].Add(int64(rows - t.stored - t.rejected - t.discarded))
-}
-
 // taken books a chunk whose effects were taken back.
 func (n *Counters) taken(c *chunk) {
 	n.Received.Add(int64(c.rows))
 	n.Tried.Add(int64(c.rows))
-}
-
-func (n *Counters) lost(rows int, why lostReason) {
-	n.Received.Add(int64(rows))
-	n.Lost[why].Add(int64(rows))
 }

@@ -122,6 +122,7 @@ func (t *tx) countAbove(n *meta.Node, from belfry.Status, at belfry.Time) {
 	p := &t.s.drafts[i]
 	p.counts[from]--
 	p.counts[to]++
+	p.moved = n
 	t.addUp(i, at)
 }
 

@@ -64,8 +64,10 @@ func (s *Sequencer) giveWay(ctx context.Context, c belfry.CustomerID, items int)
 		if wait <= 0 {
 			return items, nil
 		}
+		wait = min(wait, activeFor) // others may be gone then
+		s.Waited(c, wait)
 		select {
-		case <-time.After(min(wait, activeFor)): // others may be gone then
+		case <-time.After(wait):
 		case <-s.closing:
 			return 0, errStopped
 		case <-ctx.Done():

@@ -202,7 +202,7 @@ func (c *crowd) ask(random *chance, s *step) {
 			s.to = c.now - begun + 30*second
 		}
 		request = func() error { return c.act(s) }
-	case "ack":
+	case "ack", "unack":
 		s.to = 0
 		request = func() error { return c.act(s) }
 	case "place":

@@ -142,7 +142,8 @@ func (s *Sequencer) ChangeGrants(name string, add, remove []string, instead bool
 			return nil
 		}
 		t.configure(belfry.DocCustomer, 0, customerDoc(c.ID), c)
-		t.configured("customer "+name+" may listen on "+cmp.Or(strings.Join(c.Listen, ", "), "no port"), by)
+		ports := func(list []string) string { return cmp.Or(strings.Join(list, ", "), "no port") }
+		t.configured("customer "+name+" may listen on "+ports(c.Listen)+", was "+ports(t.estate.Listen), by)
 		return nil
 	}})
 }

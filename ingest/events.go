@@ -16,10 +16,10 @@ type events struct {
 }
 
 // alarm tells that an item moved from one status to another, recovery included.
-func (e *events) alarm(n *meta.Node, at belfry.Time, to belfry.Standing, from belfry.Status) {
+func (e *events) alarm(n *meta.Node, at belfry.Time, to, from belfry.Status, why string) {
 	e.add(event{
 		at: at, item: n.ID, source: n.Kind.String(), kind: "alarm",
-		status: int64(to.Status), previous: int64(from), info: to.Why(),
+		status: int64(to), previous: int64(from), info: why,
 	})
 }
 
@@ -52,6 +52,14 @@ func (e *events) add(v event) {
 	e.status, e.previous = append(e.status, v.status), append(e.previous, v.previous)
 	e.source, e.kind = append(e.source, v.source), append(e.kind, v.kind)
 	e.info, e.users = append(e.info, v.info), append(e.users, v.user)
+}
+
+// prepend puts events before those that are there.
+func (e *events) prepend(o *events) {
+	e.times, e.items = append(o.times, e.times...), append(o.items, e.items...)
+	e.status, e.previous = append(o.status, e.status...), append(o.previous, e.previous...)
+	e.source, e.kind = append(o.source, e.source...), append(o.kind, e.kind...)
+	e.info, e.users = append(o.info, e.info...), append(o.users, e.users...)
 }
 
 // grow makes room for n more.

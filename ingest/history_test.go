@@ -93,7 +93,7 @@ func TestHistoriesInTurns(t *testing.T) {
 // inTurns tells whether a step may take more than one turn, and is nothing else.
 func (s *step) inTurns(g *stage) bool {
 	switch s.verb {
-	case "manage", "ack":
+	case "manage", "ack", "unack":
 		return g.item(s.item) != nil
 	case "place":
 		return g.item(s.item) != nil && g.item(s.in) != nil

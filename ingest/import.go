@@ -61,6 +61,7 @@ func (s *Sequencer) judgeClasses(names []string) error {
 func (t *tx) importClasses(defs []*catalog.Class, out *Imported) {
 	cat := t.seq.cfg.Tree.Catalog()
 	var changed []*catalog.Class
+	var texts []string
 	for _, def := range defs {
 		now := cat.Class(def.Name)
 		if now != nil {
@@ -72,13 +73,17 @@ func (t *tx) importClasses(defs []*catalog.Class, out *Imported) {
 				continue
 			}
 		}
+		text := "class " + def.Name + " imported"
+		if now != nil {
+			text += definitionChange(encode(now), encode(def))
+		}
 		t.configure(belfry.DocClass, 0, def.Name, def)
-		changed = append(changed, def)
+		changed, texts = append(changed, def), append(texts, text)
 		out.Changed = append(out.Changed, def.Name)
 	}
 	t.eachEstate(func(e *meta.Estate, told *events) {
-		for _, def := range changed {
-			info := "class " + def.Name + " imported"
+		for i, def := range changed {
+			info := texts[i]
 			if cell := e.Class(def.Name); cell != nil && cell.Own {
 				info += t.giveWay(e, cell, def, out)
 			}
@@ -114,6 +119,7 @@ func (s *Sequencer) ImportPackages(types []*catalog.PackageType) (out Imported, 
 
 func (t *tx) importPackages(types []*catalog.PackageType, out *Imported) {
 	cat := t.seq.cfg.Tree.Catalog()
+	var texts []string
 	for _, pt := range types {
 		if err := cat.CheckPackage(pt); err != nil {
 			out.fault(pt.Name, err)
@@ -122,12 +128,16 @@ func (t *tx) importPackages(types []*catalog.PackageType, out *Imported) {
 		if now := cat.Package(pt.Name); now != nil && sameJSON(pt, now) {
 			continue
 		}
+		text := "package " + pt.Name + " imported"
+		if now := cat.Package(pt.Name); now != nil {
+			text += definitionChange(encode(now), encode(pt))
+		}
 		t.configure(belfry.DocPackage, 0, pt.Name, pt)
-		out.Changed = append(out.Changed, pt.Name)
+		out.Changed, texts = append(out.Changed, pt.Name), append(texts, text)
 	}
 	t.eachEstate(func(_ *meta.Estate, told *events) {
-		for _, name := range out.Changed {
-			told.note(t.now, "configuration", "configuration", "package "+name+" imported", "system")
+		for _, text := range texts {
+			told.note(t.now, "configuration", "configuration", text, "system")
 		}
 	})
 }

@@ -251,8 +251,8 @@ func TestStatusRises(t *testing.T) {
 			events = batch
 		}
 	}
-	if events.Len() != 3 || len(r.States) != 3 {
-		t.Errorf("got %d events and %d states, want 3 of each: the object, its resource, MAIN", events.Len(), len(r.States))
+	if events.Len() != 5 || len(r.States) != 3 {
+		t.Errorf("got %d events and %d states, want those of the object, its resource and MAIN, and that object and class were created", events.Len(), len(r.States))
 	}
 	b.send(t, "type,resname,object,i1\ndata,web01,cpu,5\n", Options{})
 	if r := b.records[1]; len(r.States) != 0 || len(r.Batches) != 1 {

@@ -36,7 +36,11 @@ func (s *Sequencer) CreateKey(c belfry.CustomerID, name string, level belfry.Lev
 			return err
 		}
 		t.configure(belfry.DocKey, c, name, key)
-		t.configured(fmt.Sprintf("key %s created with level %s", name, level), by)
+		text := fmt.Sprintf("key %s created with level %s", name, level)
+		if expires != 0 {
+			text += ", until " + expires.String()
+		}
+		t.configured(text, by)
 		return nil
 	}})
 	if err != nil {
@@ -62,12 +66,13 @@ func (s *Sequencer) RevokeKeyOnce(ctx context.Context, who Sender, name string, 
 func (s *Sequencer) revokeKey(who Sender, name string, r Repeat) (code int, answer []byte, err error) {
 	c := who.Customer
 	err = s.do(&command{customer: c, alone: true, urgent: true, decide: func(t *tx) error {
-		if _, have := s.cfg.Tree.KeyNamed(c, name); !have {
+		key, have := s.cfg.Tree.KeyNamed(c, name)
+		if !have {
 			return belfry.Errorf(belfry.NotFound, "there is no key %q", name)
 		}
 		t.document(belfry.Doc{Kind: belfry.DocKey, Customer: c, Name: name})
 		t.document(belfry.Doc{Kind: belfry.DocKeyUse, Customer: c, Name: name})
-		t.configured("key "+name+" revoked", who.Name)
+		t.configured(fmt.Sprintf("key %s revoked, had level %s", name, key.Level), who.Name)
 		code, answer = http.StatusOK, revoked(name)
 		t.answer(who, r, code, answer)
 		return nil

@@ -70,7 +70,7 @@ func (s *Sequencer) sendWithin(ctx context.Context, scope belfry.Scope, row *bel
 		g, n, err = s.gather(scope.Customer, row)
 	}
 	if err != nil {
-		s.counters.lost(1, lostReasonOf(err))
+		s.lost(scope.Customer, 1, lostReasonOf(err))
 	}
 	return g, n, err
 }
@@ -111,7 +111,7 @@ func (s *Sequencer) finishGathering(g *gathering) {
 			return nil
 		}})
 	}
-	s.counters.count(g.chunk, g.command.err)
+	s.count(g.command.customer, g.chunk, g.command.err)
 }
 
 // letIn waits until there is room for rows.
@@ -121,7 +121,7 @@ func (s *Sequencer) letIn(ctx context.Context, c belfry.CustomerID, rows int) er
 		err = s.room(ctx, c, false, rows, false)
 	}
 	if err != nil {
-		s.counters.lost(rows, lostReasonOf(err))
+		s.lost(c, rows, lostReasonOf(err))
 	}
 	return err
 }
@@ -171,6 +171,7 @@ func (s *Sequencer) newGathering(c belfry.CustomerID) *gathering {
 func (g *gathering) add(row *belfry.Row) {
 	g.row++
 	g.chunk.rows++
+	g.chunk.by = append(g.chunk.by, row.By)
 	if bad := g.place(row); bad != nil {
 		g.chunk.rejected.add(g.row, 1, bad)
 	}

@@ -27,7 +27,7 @@ func (s *Sequencer) CreateView(ctx context.Context, who Sender, cells map[string
 		return nil
 	}}
 	err = s.do(cmd)
-	s.counters.count(c, err)
+	s.count(who.Customer, c, err)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -265,6 +265,16 @@ func (m *model) acknowledge(x *thing, a belfry.Ack) {
 	m.tell("acknowledge", x, m.now, nothing, operator)
 }
 
+// unacknowledge takes acknowledgments back, of a thing and of all inside it.
+func (m *model) unacknowledge(x *thing) {
+	for _, y := range m.things {
+		if y.inside(x) {
+			y.ack = nil
+		}
+	}
+	m.tell("acknowledge", x, m.now, nothing, operator)
+}
+
 // worst is what the thresholds say that are in force.
 func (m *model) worst(x *thing) belfry.Status {
 	worst := belfry.OK

@@ -34,7 +34,7 @@ func (g *stage) do(s *step) (err error) {
 		err = g.send(s)
 	case "restart":
 		err = g.restart(s.down)
-	case "manage", "ack", "note":
+	case "manage", "ack", "unack", "note":
 		err = g.act(s)
 	case "clock":
 		g.now += s.down
@@ -128,6 +128,8 @@ func (g *stage) act(s *step) (err error) {
 		a.Manage = &status.Order{Mode: s.mode, From: instant(s.from), To: instant(s.to), By: operator}
 	case "ack":
 		a.Ack = &belfry.Ack{Text: s.text, By: operator, Until: instant(s.to), Sticky: s.down, UntilWorse: s.worse}
+	case "unack":
+		a.Unack = true
 	case "note":
 		a.Note = &s.text
 	}

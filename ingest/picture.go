@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"strings"
 
 	"belfry"
@@ -70,8 +71,17 @@ func (t *tx) putPicture(who Sender, next *belfry.Picture, image []byte) (result 
 	t.configure(belfry.DocPicture, t.estate.ID, next.Name, next)
 	t.document(belfry.Doc{Kind: belfry.DocImage, Customer: t.estate.ID, Name: next.Hash, Body: image})
 	t.dropImage(was)
-	t.configured("picture "+next.Name+" "+result, who.Name)
+	text := "picture " + next.Name + " " + result + ": "
+	if was != nil {
+		text += pictureText(was) + " -> "
+	}
+	t.configured(text+pictureText(next), who.Name)
 	return result, nil
+}
+
+// pictureText says in an event what a picture is.
+func pictureText(p *belfry.Picture) string {
+	return fmt.Sprintf("%s of %d x %d, %d bytes", p.Type, p.Width, p.Height, p.Size)
 }
 
 // dropImage removes the bytes of a picture, unless another one has the same; nil is none.
@@ -94,7 +104,7 @@ func (s *Sequencer) DeletePicture(ctx context.Context, who Sender, name string, 
 			}
 			t.document(belfry.Doc{Kind: belfry.DocPicture, Customer: t.estate.ID, Name: name})
 			t.dropImage(p)
-			t.configured("picture "+name+" removed", who.Name)
+			t.configured("picture "+name+" removed, was "+pictureText(p), who.Name)
 			t.answer(who, r, 200, answer)
 			return nil
 		}})

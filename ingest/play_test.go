@@ -244,6 +244,8 @@ func (m *model) do(s *step) {
 			return // refused
 		}
 		m.acknowledge(x, belfry.Ack{Text: s.text, By: operator, Until: instant(s.to), Sticky: s.down, UntilWorse: s.worse})
+	case "unack":
+		m.unacknowledge(x)
 	case "note":
 		x.note = s.text
 		m.tell("note", x, m.now, nothing, operator)
@@ -356,7 +358,7 @@ func interrupted(g *stage, m *model, s *step, records int) (difference string, e
 		return "", err
 	}
 	m.do(&step{verb: "restart", at: s.at})
-	if s.verb == "ack" {
+	if s.verb == "ack" || s.verb == "unack" {
 		if err := g.do(s); err != nil {
 			return "", err
 		}

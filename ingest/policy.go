@@ -141,6 +141,10 @@ func (t *tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 			return "", nil, belfry.Errorf(belfry.BadParameter, "there are %d policies already, as many as are allowed; remove some", maxPolicies)
 		}
 	}
+	var before []byte
+	if was != nil {
+		before = encode(was.Policy)
+	}
 	doc := next.Doc(t.estate.ID)
 	if err := t.takeDoc(doc.Kind, doc.Name, doc.Body); err != nil {
 		return "", nil, err
@@ -152,7 +156,7 @@ func (t *tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 	t.s.policies[n.ID] = append(slices.Clip(t.policiesOn(n)), next)
 	t.document(doc)
 	rest = t.policyChanged(was, next)
-	t.configured(fmt.Sprintf("policy %s %s, on %s %s", next.Name, result, next.Kind, next.Item), who.Name)
+	t.configured(fmt.Sprintf("policy %s %s, on %s %s%s", next.Name, result, next.Kind, next.Item, definitionChange(before, encode(next.Policy))), who.Name)
 	return result, rest, nil
 }
 
@@ -224,7 +228,7 @@ func (s *Sequencer) DeletePolicy(ctx context.Context, who Sender, name string, r
 			}
 			t.dropPolicy(p)
 			rest = t.policyChanged(p, nil)
-			t.configured("policy "+name+" removed", who.Name)
+			t.configured("policy "+name+" removed"+definitionChange(encode(p.Policy), nil), who.Name)
 			t.answer(who, r, 200, answer)
 			return nil
 		}})

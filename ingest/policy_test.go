@@ -520,7 +520,11 @@ func TestPolicyEvents(t *testing.T) {
 	b.policy(t, "night", says("view", "DMZ", "", 50))
 	b.policy(t, "night", says("view", "DMZ", "", 51))
 	b.noPolicy(t, "night")
-	want := []string{"configuration policy night created, on view DMZ", "configuration policy night updated, on view DMZ", "configuration policy night removed"}
+	want := []string{
+		"configuration policy night created, on view DMZ: item = DMZ, kind = view, thresholds.disk.i1.thresholds.1.status = 3, thresholds.disk.i1.thresholds.1.when = >= 50, thresholds.disk.i1.type = number",
+		"configuration policy night updated, on view DMZ: thresholds.disk.i1.thresholds.1.when: >= 50 -> >= 51",
+		"configuration policy night removed, was item = DMZ, kind = view, thresholds.disk.i1.thresholds.1.status = 3, thresholds.disk.i1.thresholds.1.when = >= 51, thresholds.disk.i1.type = number",
+	}
 	if got := b.eventsOf(b.who.Customer)[before:]; !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}

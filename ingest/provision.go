@@ -105,6 +105,9 @@ func (b *packageBody) check(fields [][]byte) *belfry.RowError {
 		if q.Secret && v == hidden || i == b.name { // apply checks the name, with a code of its own
 			continue
 		}
+		if plain := q.Plain(v); plain != v {
+			v, fields[i] = plain, []byte(plain)
+		}
 		if err := q.Check(v); err != nil {
 			return rejectf(q.Name, belfry.BadValue, "%s", err.(*belfry.Error).Message)
 		}
@@ -119,8 +122,8 @@ func (b *packageBody) apply(t *tx, c *chunk) {
 		catalog.ObjectPackage:   (*provisioning).objectRow,
 		catalog.ElementPackage:  (*provisioning).elementRow,
 	}[b.pt.Kind]
-	var done belfry.Report // in this turn
-	p := &provisioning{tx: t, b: b, report: &done}
+	t.by = b.who.Name
+	p := &provisioning{tx: t, b: b, report: &c.report}
 	t.rec.Items = slices.Grow(t.rec.Items, t.openNow(c.open.left())*(1+len(b.pt.Parts)))
 	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) {
 		if !t.nextOpen() {
@@ -134,8 +137,6 @@ func (b *packageBody) apply(t *tx, c *chunk) {
 		return decide(p, name), true
 	})
 	c.more = c.open.undecided()
-	c.report.AddDone(&done)
-	t.provisioned(b.who, b.pt.Name, &done)
 }
 
 // someOpen decides the open rows of a chunk that stand for themselves, one by one, until one of them is left for another turn.
@@ -226,6 +227,7 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 		p.create(belfry.KindObject, part.ObjectName(name), r, r, class, "", nil)
 		p.report.Created.Objects++
 	}
+	p.created(r)
 	p.report.Created.Resources++
 	return nil
 }

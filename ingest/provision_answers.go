@@ -46,8 +46,8 @@ func (p *provisioning) update(have, parent *meta.Node, class string) *belfry.Row
 		p.report.Unchanged++
 		return nil
 	}
+	before := d
 	if !same {
-		before := d
 		d.Author = p.author(d.Answers["script"], answers["script"], d.Author)
 		d.Answers = answers
 		if bad := p.takeDetails("name", &before, &d); bad != nil {
@@ -55,6 +55,7 @@ func (p *provisioning) update(have, parent *meta.Node, class string) *belfry.Row
 		}
 		it.Details = &d
 	}
+	p.updated(have, parent, class, &before, &d)
 	p.set(it)
 	if parent != nil {
 		p.move(have, parent)

@@ -43,7 +43,7 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 	if bad := p.takeDetails("name", nil, details); bad != nil {
 		return bad
 	}
-	p.create(belfry.KindElement, name, parent, nil, &meta.Class{}, p.b.pt.Name, details)
+	p.created(p.create(belfry.KindElement, name, parent, nil, &meta.Class{}, p.b.pt.Name, details))
 	p.report.Created.Elements++
 	return nil
 }

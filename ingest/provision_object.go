@@ -38,6 +38,7 @@ func (p *provisioning) objectRow(name string) *belfry.RowError {
 	if bad := p.takeDetails("name", &old, &d); bad != nil {
 		return bad
 	}
+	p.updated(have, parent, "", &old, &d)
 	p.change(have, &d)
 	if parent != nil {
 		p.move(have, parent)
@@ -96,7 +97,7 @@ func (p *provisioning) newObject(name string, resource, parent *meta.Node, class
 		}
 		cl = p.define(cl.Def)
 	}
-	p.create(belfry.KindObject, name, parent, resource, cl, "", details)
+	p.created(p.create(belfry.KindObject, name, parent, resource, cl, "", details))
 	p.report.Created.Objects++
 	return nil
 }

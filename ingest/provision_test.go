@@ -36,7 +36,7 @@ func (b *bench) bulk(t testing.TB, remove bool, pkg, body string, o Options) (in
 func (b *bench) export(t testing.TB, pkg string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := b.Export(b.who.Scope, pkg, &out); err != nil {
+	if err := b.Export(b.who.Scope, pkg, false, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -275,7 +275,7 @@ func TestMoveAndRemoveRollUp(t *testing.T) {
 			events += batch.Len()
 		}
 	}
-	if events != 2 { // MAIN's, and that of the configuration: what was removed did not recover first
+	if events != 3 { // MAIN's, and those of the view and what stood in it: what was removed did not recover first
 		t.Errorf("%d events for one removal", events)
 	}
 }

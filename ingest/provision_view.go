@@ -65,7 +65,7 @@ func (p *provisioning) viewRow(name string) *belfry.RowError {
 	if bad := p.takeDetails("name", nil, details); bad != nil {
 		return bad
 	}
-	p.create(belfry.KindView, name, parent, resource, p.viewClass(class), "", details)
+	p.created(p.create(belfry.KindView, name, parent, resource, p.viewClass(class), "", details))
 	p.report.Created.Views++
 	return nil
 }

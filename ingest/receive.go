@@ -21,7 +21,7 @@ func (s *Sequencer) Receive(ctx context.Context, c belfry.CustomerID, resource b
 		err = s.paced(ctx, c, rows, wait)
 	}
 	if err != nil {
-		s.counters.lost(rows, lostReasonOf(err))
+		s.lost(c, rows, lostReasonOf(err))
 		return 0, err
 	}
 	err = s.do(&command{customer: c, rows: rows, decide: func(t *tx) error {
@@ -47,7 +47,7 @@ func (s *Sequencer) Receive(ctx context.Context, c belfry.CustomerID, resource b
 		return nil
 	}})
 	if err != nil {
-		s.counters.lost(rows, lostStorage)
+		s.lost(c, rows, lostStorage)
 		return 0, err
 	}
 	s.counters.Received.Add(int64(rows))

@@ -71,22 +71,16 @@ func (b *removalBody) read(p portion) (*chunk, error) {
 func (b *removalBody) apply(t *tx, c *chunk) {
 	t.by = b.who.Name
 	turn := newRemovals(t, b.o)
-	var done belfry.Report
 	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) {
 		r := removal{
 			removals: turn, pt: b.pt, recursive: b.o.Recursive,
 			name: string(cell(fields, b.name)), view: string(cell(fields, b.view)), resname: string(cell(fields, b.resname)),
 		}
 		n, finished, bad := r.row()
-		done.Removed += n
+		c.report.Removed += n
 		return bad, finished
 	})
 	c.more = c.open.undecided()
-	c.report.Removed += done.Removed
-	t.provisioned(b.who, b.pt.Name, &done)
-	if turn.inside > 0 && done.Removed == 0 {
-		t.configured(fmt.Sprintf("%s: %d items removed that stood inside", b.pt.Name, turn.inside), b.who.Name)
-	}
 }
 
 // removal decides one row. It finds all that is meant before it removes anything.
@@ -331,27 +325,4 @@ func (r *removal) checkEmpty(n *meta.Node) *belfry.RowError {
 		return nil
 	}
 	return rejectf("name", belfry.NotEmpty, "view %q holds %s; remove them first or send ?recursive=true", n.Name, strings.Join(inside, ", "))
-}
-
-// provisioned tells in one event what a part of a request has made of the estate, if anything.
-func (t *tx) provisioned(who Sender, pkg string, r *belfry.Report) {
-	var done []string
-	for _, c := range []struct {
-		n    int
-		what string
-	}{
-		{r.Created.Resources, "resources created"},
-		{r.Created.Views, "views created"},
-		{r.Created.Objects, "objects created"},
-		{r.Created.Elements, "elements created"},
-		{r.Updated, "updated"},
-		{r.Removed, "removed"},
-	} {
-		if c.n > 0 {
-			done = append(done, fmt.Sprintf("%d %s", c.n, c.what))
-		}
-	}
-	if len(done) > 0 {
-		t.configured(pkg+": "+strings.Join(done, ", "), who.Name)
-	}
 }

@@ -20,7 +20,6 @@ type removals struct {
 	*tx
 	left   int  // how many more may go in this turn
 	looked int  // at how many items
-	inside int  // how many have gone so far
 	whole  bool // there is no other turn
 	trial  bool
 }
@@ -101,7 +100,6 @@ func (r *removals) removeItem(n *meta.Node) (finished bool) {
 		return true // with one before it
 	}
 	if left := r.weighItem(n, r.left); left >= 0 {
-		r.inside += r.left - left
 		r.left = left
 		r.remove(n)
 		return true

@@ -23,6 +23,9 @@ func (t *tx) send(c *chunk, l *layout) {
 		if !t.nextOpen() {
 			return nil, false
 		}
+		if c.by != nil {
+			t.by = c.by[row.row-1]
+		}
 		before := c.report.Created
 		bad := t.openRow(c, l, row, fields)
 		if bad == nil && c.created != nil && c.report.Created != before {
@@ -128,6 +131,7 @@ func (t *tx) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *belfry
 		if bad := t.takeDetails("object", &before, &d); bad != nil {
 			return bad
 		}
+		t.updated(n, nil, "", &before, &d)
 		t.change(n, &d)
 	}
 	def := t.definition(n)
@@ -269,6 +273,7 @@ func (t *tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.N
 	}
 	c.report.Created.Objects++
 	n := t.create(belfry.KindObject, name, parent, resource, cl, "", details)
+	t.created(n)
 	t.s.growth.add(t.estate.ID, firstValues(l, fields, &t.s.growth, n))
 	return n, nil
 }
@@ -300,7 +305,7 @@ func (t *tx) checkValues(l *layout, fields [][]byte, def *catalog.Class) *belfry
 		}
 		values++
 		ind := def.Indicator(col.n)
-		_, number := parseNumber(raw)
+		v, number := parseNumber(raw)
 		switch {
 		case ind == nil && !def.Inferred:
 			return rejectf(l.names[col.at], belfry.BadValue, "class %q has no indicator i%d; leave the column empty for its objects", def.Name, col.n)
@@ -309,6 +314,8 @@ func (t *tx) checkValues(l *layout, fields [][]byte, def *catalog.Class) *belfry
 				col.n, def.Name, clip(raw))
 		case ind != nil && !ind.Text && !number:
 			return rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q takes a number, got %q", col.n, def.Name, clip(raw))
+		case number && (ind == nil || !ind.Text) && rounded(raw, v):
+			return beyondWhole(l.names[col.at], raw, v)
 		}
 	}
 	if values == 0 {
@@ -340,7 +347,9 @@ func (t *tx) parentFor(c *chunk, resource *meta.Node, view, around string) (*met
 		return nil, bad
 	}
 	c.report.Created.Views++
-	return t.create(belfry.KindView, view, parent, resource, t.viewClass(genericView), "", nil), nil
+	n := t.create(belfry.KindView, view, parent, resource, t.viewClass(genericView), "", nil)
+	t.created(n)
+	return n, nil
 }
 
 const genericView = "generic"
@@ -387,7 +396,8 @@ func (t *tx) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowError {
 	if bad := t.roomForPlace("view", values["view"]); bad != nil {
 		return bad
 	}
-	t.create(belfry.KindView, values["view"], parent, resource, t.viewClass(values["class"]), "", nil)
+	n := t.create(belfry.KindView, values["view"], parent, resource, t.viewClass(values["class"]), "", nil)
+	t.created(n)
 	c.report.Accepted++
 	c.report.Created.Views++
 	return nil
@@ -403,6 +413,12 @@ func (t *tx) sameView(c *chunk, have, parent *meta.Node, class string) *belfry.R
 	}
 	it := t.current(have)
 	reclassed, moved := it.Class != class, parent != t.parent(have)
+	switch {
+	case moved:
+		t.updated(have, parent, class, nil, nil)
+	case reclassed:
+		t.updated(have, nil, class, nil, nil)
+	}
 	if reclassed {
 		it.Class = class
 		t.set(it)

@@ -39,6 +39,8 @@ type scratch struct {
 	marked bool        // something is to be reassessed that the tree does not know of yet
 	left   []unsettled // by windows and moves, to be finished when the round is committed
 
+	changes []itemChange // room for those of the next turn
+
 	wake []*meta.Node // to find out anew when they are due, beside those whose state is set
 
 	buffer   []byte
@@ -51,6 +53,8 @@ type draft struct {
 	state  belfry.Standing
 	counts status.Counts // of a view or resource
 	fresh  bool          // something has happened to the object in this round
+	moved  *meta.Node    // of what stands in a view, the last that has shown something else
+	cause  *meta.Node    // what the last alarm of a view named as the reason
 
 	in *belfry.Record // the last one that has its state
 	at int            // where among the states of that record
@@ -98,6 +102,16 @@ func (s *scratch) reset(t *meta.Tree) {
 	s.grown = 0
 	s.growth.reset()
 	s.made, s.namedTo, s.wake, s.unseen, s.policed = nil, 0, nil, nil, t.Policed() > 0
+}
+
+// keepRoom keeps the room of changes that have been told for the next ones.
+func (s *scratch) keepRoom(told []itemChange) {
+	const large = 1024
+	if cap(told) > large {
+		told = nil
+	}
+	clear(told[:cap(told)])
+	s.changes = told[:0]
 }
 
 // empty makes a map empty. One that was large is let go: emptying it would cost every small round after it.

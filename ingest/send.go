@@ -89,7 +89,7 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 		ended := errors.Is(readErr, io.EOF)
 		if readErr != nil && !ended {
 			_ = last.finish(ctx, s, report) // nothing acknowledges it, but it counts
-			s.counters.lost(c.rows, lostReasonOf(readErr))
+			s.lost(who.Customer, c.rows, lostReasonOf(readErr))
 			return 0, nil, readErr
 		}
 		next := pending{who: who, chunk: c, removes: removes}
@@ -101,25 +101,26 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 		})
 		if err != nil {
 			_ = last.finish(ctx, s, report)
-			s.counters.lost(c.rows, lostReasonOf(err))
+			s.lost(who.Customer, c.rows, lostReasonOf(err))
 			return 0, nil, err
 		}
 		if err := last.finish(ctx, s, report); err != nil {
-			s.counters.lost(c.rows, unfinished(ctx, err))
+			s.lost(who.Customer, c.rows, unfinished(ctx, err))
 			return 0, nil, err
 		}
 		if err := mostlyWrong(report); err != nil && !ended {
-			s.counters.lost(c.rows, lostBroken)
+			s.lost(who.Customer, c.rows, lostBroken)
 			return 0, nil, err
 		}
 		last = next
 		last.command = &command{customer: who.Customer, views: who.Views, rows: c.cost(), alone: o.alone, decide: func(t *tx) error {
+			t.by = who.Name
 			t.takeTurns()
 			b.apply(t, c)
 			return nil
 		}}
 		if err := s.submit(last.command); err != nil {
-			s.counters.lost(c.rows, lostStorage)
+			s.lost(who.Customer, c.rows, lostStorage)
 			return 0, nil, err
 		}
 		if ended {
@@ -175,6 +176,7 @@ func (s *Sequencer) paced(ctx context.Context, c belfry.CustomerID, rows int, un
 		if wait <= 0 || !underWay {
 			return tooFast(rate, wait)
 		}
+		s.Waited(c, wait)
 		select {
 		case <-time.After(wait):
 		case <-s.closing:
@@ -240,7 +242,7 @@ func (p *pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) er
 	room := p.chunk.open.reuse()
 	s.opens.Put(&room)
 	if p.command.err != nil {
-		s.counters.cut(p.chunk.rows, p.settled, unfinished(ctx, p.command.err))
+		s.cut(p.who.Customer, p.chunk.rows, p.settled, unfinished(ctx, p.command.err))
 		p.first.addTo(r)
 		return p.command.err
 	}
@@ -282,7 +284,7 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		return held.check(c, text)
 	})
 	if err != nil {
-		s.counters.lost(c.rows, lostReasonOf(err))
+		s.lost(who.Customer, c.rows, lostReasonOf(err))
 		return 0, nil, err
 	}
 	_, removes := b.(*removalBody)
@@ -296,7 +298,7 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 	})
 	if err != nil {
 		s.created(who.Customer, booked, 0)
-		s.counters.lost(c.rows, lostReasonOf(err))
+		s.lost(who.Customer, c.rows, lostReasonOf(err))
 		return 0, nil, err
 	}
 	alone := o.alone || o.DryRun || o.Atomic || s.mayOverrun(who.Customer, c)
@@ -304,6 +306,7 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		if alone {
 			t.most = wholeEvents
 		}
+		t.by = who.Name
 		if b.apply(t, c); c.more {
 			return tooMuch()
 		}
@@ -326,6 +329,6 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		s.counters.taken(c)
 		return code, answer, s.remember(who, o.Repeat, code, answer)
 	}
-	s.counters.count(c, err)
+	s.count(who.Customer, c, err)
 	return code, answer, err
 }

@@ -100,28 +100,29 @@ type Limits struct {
 
 // Sequencer decides commands one at a time. Run must be running for any command to end.
 type Sequencer struct {
-	cfg      Config
-	counters Counters
-	scratch  scratch
-	rooms    sync.Pool // of *dataRows in which bodies are read
-	opens    sync.Pool // of *openRows, the same for rows that are left open
-	singles  *singles
-	pace     pace
-	creation creation
-	held     HeldMemory
-	clock    clock
-	arrivals arrivalClock
-	read     time.Time     // when the clock was last compared with the time that has passed
-	passed   time.Duration // Config.Passed then
-	latest   belfry.Time   // the time of arrivals then
-	keptDay  belfry.Time   // the day for which keep was asked last
-	since    atomic.Int64  // the same as clock.since, for others
-	book     rulebook
-	regimes  regimes
-	values   rowValues
-	marks    int           // given by tx.mark
-	turn     int           // see Config.Turn
-	closing  chan struct{} // closed when the service begins to stop
+	cfg        Config
+	counters   Counters
+	shortfalls shortfalls
+	scratch    scratch
+	rooms      sync.Pool // of *dataRows in which bodies are read
+	opens      sync.Pool // of *openRows, the same for rows that are left open
+	singles    *singles
+	pace       pace
+	creation   creation
+	held       HeldMemory
+	clock      clock
+	arrivals   arrivalClock
+	read       time.Time     // when the clock was last compared with the time that has passed
+	passed     time.Duration // Config.Passed then
+	latest     belfry.Time   // the time of arrivals then
+	keptDay    belfry.Time   // the day for which keep was asked last
+	since      atomic.Int64  // the same as clock.since, for others
+	book       rulebook
+	regimes    regimes
+	values     rowValues
+	marks      int           // given by tx.mark
+	turn       int           // see Config.Turn
+	closing    chan struct{} // closed when the service begins to stop
 
 	mu        sync.Mutex
 	queues    map[belfry.CustomerID][]*command

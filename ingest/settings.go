@@ -12,8 +12,8 @@ import (
 )
 
 // PutSettings keeps settings, of a customer or with customer 0 of the instance; nil forgets one. What they mean has been
-// checked.
-func (s *Sequencer) PutSettings(who Sender, c belfry.CustomerID, settings map[string]*string) error {
+// checked. Of what is in force before, the event tells.
+func (s *Sequencer) PutSettings(who Sender, c belfry.CustomerID, settings map[string]*string, before map[string]string) error {
 	return s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) error {
 		have := s.cfg.Tree.Settings(c)
 		var told []string
@@ -23,10 +23,10 @@ func (s *Sequencer) PutSettings(who Sender, c belfry.CustomerID, settings map[st
 			switch {
 			case next == nil && set:
 				t.document(belfry.Doc{Kind: belfry.DocSetting, Customer: c, Name: name})
-				told = append(told, name+" back to what it was without a setting")
+				told = append(told, fmt.Sprintf("%s: %s -> what it is without a setting", name, shownValue(before[name])))
 			case next != nil && (!set || was != *next):
 				t.configure(belfry.DocSetting, c, name, *next)
-				told = append(told, fmt.Sprintf("%s = %s", name, *next))
+				told = append(told, fmt.Sprintf("%s: %s -> %s", name, shownValue(before[name]), shownValue(*next)))
 			}
 		}
 		if len(told) > 0 {

@@ -43,7 +43,7 @@ func TestPutSettings(t *testing.T) {
 		if text == "" {
 			change[name] = nil
 		}
-		if err := b.PutSettings(who, c, change); err != nil {
+		if err := b.PutSettings(who, c, change, map[string]string{name: "0"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -21,6 +21,7 @@ import (
 //	at 4m unmanage store web01 from 5m to 1h      or ifred, discard, stop
 //	at 4m manage web01                   the same with times
 //	at 5m ack "seen" web01 until 1h sticky 5m untilworse
+//	at 5m unack web01                    takes that back
 //	at 6m note "text" web01
 //	at 7m restart 10m                    the process ends, and another one begins so much later
 //	at 7m clock -2h                      the clock is set back, or forward; later times are what it shows then

@@ -11,22 +11,25 @@ import (
 
 // tx gathers what one command changes. Its record is the command's whole effect.
 type tx struct {
-	seq     *Sequencer
-	s       *scratch
-	estate  *meta.Estate // nil for what concerns the instance
-	now     belfry.Time
-	rec     belfry.Record
-	items   map[belfry.ID]int // where the last change of an item stands in the record
-	docs    map[docName]int   // where a document stands in the record
-	events  events
-	untold  map[belfry.ID]int // manage events that wait for what their items show, see manageEvent
-	history history
-	rise    *rise  // set while views wait to add up
-	left    int    // about how many more items may be changed for the sake of others in this record
-	by      string // who removes items
-	most    int    // events after which rows wait for another turn; 0: none do
-	turns   bool   // open rows wait, too, when there are many
-	opened  int    // open rows that have been decided
+	seq        *Sequencer
+	s          *scratch
+	estate     *meta.Estate // nil for what concerns the instance
+	now        belfry.Time
+	rec        belfry.Record
+	items      map[belfry.ID]int // where the last change of an item stands in the record
+	docs       map[docName]int   // where a document stands in the record
+	events     events
+	lastReason alarmReason
+	untold     map[belfry.ID]int // manage events that wait for what their items show, see manageEvent
+	history    history
+	rise       *rise         // set while views wait to add up
+	left       int           // about how many more items may be changed for the sake of others in this record
+	by         string        // who sends the row at hand, or removes items
+	changes    []itemChange  // of the configuration, which events will tell
+	defined    []classChange // the same of classes, by rows
+	most       int           // events after which rows wait for another turn; 0: none do
+	turns      bool          // open rows wait, too, when there are many
+	opened     int           // open rows that have been decided
 
 	limited bool         // to what stands in roots
 	roots   []*meta.Node // see limit
@@ -36,12 +39,13 @@ func (s *Sequencer) begin(c belfry.CustomerID) *tx {
 	now := s.Now()
 	return &tx{
 		seq: s, s: &s.scratch, estate: s.cfg.Tree.Estate(c), now: now,
-		rec: belfry.Record{Time: now, Customer: c}, left: s.turn,
+		rec: belfry.Record{Time: now, Customer: c}, left: s.turn, changes: s.scratch.changes[:0],
 	}
 }
 
 // record finishes the tx; nil when it changed nothing.
 func (t *tx) record() *belfry.Record {
+	before := t.tellChanges()
 	if b := t.events.batch(); b != nil {
 		t.rec.Batches = append(t.rec.Batches, b)
 	}
@@ -57,12 +61,12 @@ func (t *tx) record() *belfry.Record {
 		b.Customer = t.rec.Customer
 		b.FirstID = t.s.rowIDs(t.estate, b.Len())
 	}
-	t.finishHistory()
+	t.finishHistory(before)
 	return r
 }
 
-// finishHistory adds what no alarm tells, once the events of the command have their ids.
-func (t *tx) finishHistory() {
+// finishHistory adds what no alarm tells, once the events of the command have their ids. So many of them were put before the others.
+func (t *tx) finishHistory(before int) {
 	if len(t.history.times) == 0 {
 		return
 	}
@@ -76,7 +80,7 @@ func (t *tx) finishHistory() {
 	if events == 0 {
 		events = first
 	}
-	b := t.history.batch(events)
+	b := t.history.batch(events + belfry.RowID(before))
 	b.Customer, b.FirstID = t.rec.Customer, first
 	t.rec.Batches = append(t.rec.Batches, b)
 }
@@ -193,6 +197,7 @@ func (t *tx) move(n, to *meta.Node) {
 		t.together(func() {
 			s := t.s.drafts[t.s.draft(n)].state.Status
 			t.recount(from, s, -1)
+			t.s.drafts[t.s.draft(to)].moved = n
 			t.recount(to, s, 1)
 			t.finishLater(t.cover(covering{at: t.now, top: n, moved: true}))
 			settled()
@@ -204,13 +209,15 @@ func (t *tx) move(n, to *meta.Node) {
 // the item does not recover first. The command must have its round to itself, so that nothing has come in unseen.
 func (t *tx) remove(n *meta.Node) {
 	t.keepInside(t.parent(n))
+	from := len(t.changes)
 	t.bury(n, false)
+	t.removed(from)
 	if n.Kind != belfry.KindElement {
 		t.recount(t.parent(n), t.s.drafts[t.s.draft(n)].state.Status, -1)
 	}
 }
 
-// bury makes items count as gone for the rest of the round, and unless it is a trial, puts that into the record.
+// bury makes items count as gone for the rest of the round, and unless it is a trial, puts that into the record and notes it.
 func (t *tx) bury(n *meta.Node, trial bool) {
 	n.Children(func(c *meta.Node) bool {
 		if !t.s.gone[c.ID] {
@@ -231,6 +238,7 @@ func (t *tx) bury(n *meta.Node, trial bool) {
 	it := t.current(n)
 	it.Removed = t.now
 	t.set(it)
+	t.changed(itemChange{node: n, what: "removed"})
 	if n.Kind == belfry.KindObject {
 		t.s.objectN[n.Customer]--
 	} else {
@@ -266,6 +274,9 @@ func (t *tx) addUpNow(i int, at belfry.Time) {
 // define sets the definition of a class, in the record and for the rest of the round.
 func (t *tx) define(def *catalog.Class) *meta.Class {
 	at := slot{t.estate.ID, 0, classSlot, def.Name}
+	if def.Inferred {
+		t.noteClass(def)
+	}
 	c := t.s.classes[at]
 	if c == nil {
 		c = &meta.Class{Name: def.Name}
@@ -351,6 +362,7 @@ func (t *tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) 
 		p := &t.s.drafts[i]
 		p.counts[c.From]--
 		p.counts[next.Status]++
+		p.moved = d.node
 		if t.rise != nil {
 			t.later(parent, at)
 			return
@@ -384,7 +396,7 @@ func (t *tx) tell(n *meta.Node, s belfry.Standing, c status.Change, at belfry.Ti
 			t.events.status[i] = int64(c.From)
 			delete(t.untold, n.ID)
 		}
-		t.events.alarm(n, at, s, c.From)
+		t.events.alarm(n, at, s.Status, c.From, t.why(n, &s))
 	}
 	if c.Cleared != "" {
 		t.events.about(n, at, "acknowledge", s, "acknowledgment ended: "+c.Cleared, by)

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -122,7 +123,7 @@ func (s *Sequencer) ChangeUser(c belfry.CustomerID, name string, to UserChange, 
 				return err
 			}
 			t.storeLimits(&u, false)
-			t.login("user "+name+" "+limitText(u.Views), by)
+			t.login("user "+name+" "+limitText(u.Views)+", before to "+cmp.Or(strings.Join(was.Views, ", "), "none"), by)
 		}
 		if u.Mark() == was.Mark() {
 			return nil
@@ -166,7 +167,7 @@ func (s *Sequencer) removeUser(who Sender, name string, instance bool, r Repeat)
 		t.document(belfry.Doc{Kind: belfry.DocUser, Customer: c, Name: name})
 		t.storeLimits(&u, true)
 		t.endSessions(c, name)
-		t.login("user "+name+" removed", who.Name)
+		t.login("user "+name+" removed, was "+u.RoleName(), who.Name)
 		t.answer(who, r, code, answer)
 		return nil
 	}})

@@ -46,6 +46,17 @@ func Acknowledge(s belfry.Standing, a belfry.Ack) (belfry.Standing, bool) {
 	return s, true
 }
 
+// Unacknowledge takes an acknowledgment back. It tells whether there was one, be it that it waited for the error to come back.
+func Unacknowledge(s belfry.Standing) (belfry.Standing, bool) {
+	if s.Care == nil || s.Care.Ack == nil {
+		return s, false
+	}
+	care := *s.Care
+	care.Ack = nil
+	s.Care = trim(care)
+	return s, true
+}
+
 // careOf copies what has been said about an item.
 func careOf(s belfry.Standing) belfry.Care {
 	if s.Care == nil {

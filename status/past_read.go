@@ -83,7 +83,7 @@ func (s Past) replay(ctx context.Context, a scope, at belfry.Time, after belfry.
 	}
 	p = &query.Plan{
 		Collection: s.Catalog.KeptAs(belfry.Events), To: at,
-		Outputs: outputs(idColumn, itemColumn, stored("status", catalog.Status), stored("timestamp", catalog.Time), stored("info", catalog.FullText)),
+		Outputs: outputs(idColumn, itemColumn, stored("status", catalog.Status), stored("timestamp", catalog.Time), stored("info", catalog.FullText), stored("source", catalog.Text)),
 	}
 	a.narrow(p, query.And{
 		query.Compare{Column: stored("type", catalog.Text), Value: belfry.Value{Type: belfry.TextValue, Text: "alarm"}},

@@ -76,7 +76,7 @@ func overlay(before, last belfry.Care, f Facet) *belfry.Care {
 	return trim(next)
 }
 
-// alarm takes in events: rows of id, item, status, time and info.
+// alarm takes in events: rows of id, item, status, time, info and source. That of a view names an object in it, which is no info of the view.
 func (m states) alarm() func(row []belfry.Value) error {
 	texts := shared{}
 	return func(row []belfry.Value) error {
@@ -85,7 +85,7 @@ func (m states) alarm() func(row []belfry.Value) error {
 		if event > w.shown {
 			w.Status, w.Since = belfry.Status(row[2].Int), belfry.Time(row[3].Int)
 		}
-		if event > w.why {
+		if event > w.why && row[5].Text == belfry.KindObject.String() {
 			w.Info = texts.text(row[4].Text)
 		}
 		if event > w.own {

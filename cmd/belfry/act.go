@@ -37,10 +37,17 @@ type ackCmd struct {
 	Timezone   string `help:"Zone of --until, if that has none, as Europe/Vienna (that of the server)." placeholder:"ZONE"`
 	Sticky     string `help:"Keep it over recoveries that are shorter than this, as 10m." placeholder:"TIME"`
 	UntilWorse bool   `help:"End it when the item gets worse."`
+	Remove     bool   `help:"Take the acknowledgment back, also those of all that stands in the items."`
 }
 
-// Run acknowledges errors.
+// Run acknowledges errors, or takes that back.
 func (c *ackCmd) Run(s streams) error {
+	if c.Remove {
+		if c.Text != "" || c.Until != "" || c.Timezone != "" || c.Sticky != "" || c.UntilWorse {
+			return usageError{errors.New("--remove takes an acknowledgment back; give it without -m, --until, --timezone, --sticky and --until-worse")}
+		}
+		return c.act(s, client.Action{Unack: true})
+	}
 	return c.act(s, client.Action{Ack: &c.Text, Until: c.Until, Zone: c.Timezone, Sticky: c.Sticky, UntilWorse: c.UntilWorse})
 }
 

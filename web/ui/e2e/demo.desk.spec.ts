@@ -8,7 +8,7 @@ test("the demo has an estate that lives", async ({ page }) => {
     await expect(page.getByText("Capital City").first()).toBeVisible();
     await accessible(page);
     await page.goto(`${demo.url}/ui/status?kind=object`);
-    await expect(page.getByText(/^30\d items/)).toBeVisible();
+    await expect(page.getByText(/^30\d objects/)).toBeVisible();
     await expect(page.getByText("Critical").first()).toBeVisible();
     const newest = async () =>
       (await demo.sql<{ t: string }>("SELECT MAX(lastdata) AS t FROM objectstatus"))[0]?.t ?? "";

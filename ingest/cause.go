@@ -1,0 +1,107 @@
+package ingest
+
+import (
+	"cmp"
+
+	"belfry"
+	"belfry/meta"
+)
+
+// An alarm of a view or resource says which object inside it is the reason, and why: that is nearly always the object that has just
+// changed, and all views around it tell the same. Else it is looked for, among as many items as is quickly done.
+const causeSteps = 100
+
+// alarmReason is what the last alarm of a view named. The views around an object share the text.
+type alarmReason struct {
+	cause   *meta.Node
+	why     string
+	outside bool
+	text    string
+}
+
+// standing is that of an item as the round has it. Unlike a draft it is not to be changed.
+func (t *tx) standing(n *meta.Node) *belfry.Standing {
+	if i := t.s.index.At(uint64(n.ID)); i != 0 {
+		return &t.s.drafts[i-1].state
+	}
+	return &n.State.Standing
+}
+
+// why says why an item shows what it does, for its alarm.
+func (t *tx) why(n *meta.Node, s *belfry.Standing) string {
+	switch {
+	case n.Kind == belfry.KindObject:
+		return s.Why()
+	case s.Unmanaged():
+		return s.Mode.String()
+	}
+	d := &t.s.drafts[t.s.draft(n)]
+	steps := causeSteps
+	d.cause = t.causeIn(n, s.Status, &steps)
+	if d.cause == nil {
+		if s.Status == belfry.Unknown {
+			return "nothing in it has a status"
+		}
+		return ""
+	}
+	return t.causeText(n, d.cause)
+}
+
+// causeIn finds what stands in a view and is the reason for its status: an object, or else a view of which no more is known. It is nil
+// when there is nothing.
+func (t *tx) causeIn(n *meta.Node, status belfry.Status, steps *int) *meta.Node {
+	found := t.lastMoved(n)
+	if found == nil || t.standing(found).Status != status {
+		n.Children(func(c *meta.Node) bool {
+			*steps--
+			if t.standing(c).Status == status && !t.s.gone[c.ID] && t.parent(c) == n {
+				found = c
+				return false
+			}
+			return *steps > 0
+		})
+	}
+	if found == nil || found.Kind == belfry.KindObject || t.standing(found).Status != status || t.standing(found).Unmanaged() {
+		return found
+	}
+	if i := t.s.index.At(uint64(found.ID)); i != 0 && t.s.drafts[i-1].cause != nil {
+		if cause := t.s.drafts[i-1].cause; t.standing(cause).Status == status {
+			return cause
+		}
+	}
+	if *steps > 0 {
+		return cmp.Or(t.causeIn(found, status, steps), found)
+	}
+	return found
+}
+
+// lastMoved is what stands in a view and was the last to show something else in this round; nil when nothing did.
+func (t *tx) lastMoved(n *meta.Node) *meta.Node {
+	if i := t.s.index.At(uint64(n.ID)); i != 0 {
+		if m := t.s.drafts[i-1].moved; m != nil && !t.s.gone[m.ID] && t.parent(m) == n {
+			return m
+		}
+	}
+	return nil
+}
+
+// causeText says in the alarm of a view what is the reason: "object disk: Used 97 % (>= 95)". Outside of the resource of the object it names that, too.
+func (t *tx) causeText(n, cause *meta.Node) string {
+	s := t.standing(cause)
+	why := s.StatusName()
+	switch {
+	case s.Unmanaged():
+		why = s.Mode.String()
+	case cause.Kind == belfry.KindObject:
+		why = cmp.Or(s.Why(), why)
+	}
+	outside := cause.Resource != nil && cause.Resource != cause && cause.Resource != n.Resource
+	if last := &t.lastReason; last.cause != cause || last.why != why || last.outside != outside {
+		name := cause.Kind.String() + " " + cause.Name
+		if outside {
+			name += " of " + cause.Resource.Name
+		}
+		t.lastReason = alarmReason{cause, why, outside, name + ": " + why}
+	}
+	return t.lastReason.text
+}

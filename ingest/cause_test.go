@@ -1,0 +1,70 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"belfry"
+	"belfry/status"
+)
+
+// alarmTexts lists the alarms of views and resources from the given record on, in their order.
+func (b *bench) alarmTexts(from int) (list []string) {
+	for _, r := range b.records[from:] {
+		for _, batch := range r.Batches {
+			if batch.Collection != belfry.Events {
+				continue
+			}
+			for i, kind := range batch.Column("type").Texts {
+				if kind == "alarm" && batch.Column("source").Texts[i] != "object" {
+					n := b.tree.Node(belfry.ID(batch.Column(belfry.ItemColumn).Ints[i]))
+					list = append(list, fmt.Sprintf("%s %s: %s", n.Name, belfry.Status(batch.Column("status").Ints[i]), batch.Column("info").Texts[i]))
+				}
+			}
+		}
+	}
+	return list
+}
+
+// TestAlarmsNameTheCause: an alarm of a view or resource says which object is the reason, and what its data say.
+func TestAlarmsNameTheCause(t *testing.T) {
+	b := newBench(t)
+	def := "name: disk\ninterval: 60s\nindicators: [{n: 1, name: Used, unit: '%', thresholds: [{when: '>= 80', status: 1}, {when: '>= 95', status: 3}]}]\n"
+	if _, _, err := b.PutClass(b.who, classOf(t, def)); err != nil {
+		t.Fatal(err)
+	}
+	b.bulk(t, false, "view", "name,view\nEurope,MAIN\nParis,Europe\n", Options{})
+	b.bulk(t, false, "custom", "name,view\nweb01,Paris\nweb02,Paris\n", Options{})
+	f := func(what func(), want ...string) {
+		t.Helper()
+		from := len(b.records)
+		what()
+		if got := b.alarmTexts(from); !slices.Equal(got, want) {
+			t.Errorf("alarms\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+		}
+	}
+	send := func(rows string) func() {
+		return func() { b.send(t, "type,resname,view,parentview,class,object,i1\n"+rows, Options{}) }
+	}
+	f(send("data,web01,Disks,web01,disk,X,97\n"), "Disks 3: object X: Used 97 % (>= 95)", "web01 3: object X: Used 97 % (>= 95)",
+		"Paris 3: object X of web01: Used 97 % (>= 95)", "Europe 3: object X of web01: Used 97 % (>= 95)", "MAIN 3: object X of web01: Used 97 % (>= 95)")
+	f(send("data,web02,web02,,disk,Y,85\n"), "web02 1: object Y: Used 85 % (>= 80)") // nothing new around it
+	f(send("data,web01,,,,X,1\n"), "Disks 0: object X: OK", "web01 0: object X: OK", // what is left is worse
+		"Paris 1: object Y of web02: Used 85 % (>= 80)", "Europe 1: object Y of web02: Used 85 % (>= 80)", "MAIN 1: object Y of web02: Used 85 % (>= 80)")
+	f(send("data,web02,,,,Y,1\n"), "web02 0: object Y: OK", "Paris 0: object Y of web02: OK", "Europe 0: object Y of web02: OK", "MAIN 0: object Y of web02: OK")
+	f(func() {
+		b.one(t, belfry.Row{Type: "data", Resource: "web02", Object: "Y", NoResponse: true, Reason: "timeout"})
+	}, "web02 -: object Y: timeout", "Paris -: object Y of web02: timeout", "Europe -: object Y of web02: timeout", "MAIN -: object Y of web02: timeout")
+	f(func() { b.bulk(t, false, "custom", "name,view\nweb02,MAIN\n", Options{}) },
+		"Paris 0: object X of web01: OK", "Europe 0: object X of web01: OK")
+	f(func() {
+		b.act(t, Action{Kind: belfry.KindResource, Items: "web02", Manage: &status.Order{Mode: belfry.Stored}}, Repeat{})
+	},
+		"MAIN 0: object X of web01: OK")
+	f(send("data,web02,,,,Y,99\n"))
+	f(func() { b.act(t, Action{Kind: belfry.KindResource, Items: "web02", Manage: &status.Order{}}, Repeat{}) },
+		"web02 3: object Y: Used 99 % (>= 95)", "MAIN 3: object Y of web02: Used 99 % (>= 95)")
+	f(func() { b.bulk(t, true, "object", "name\nY\n", Options{}) }, "web02 ?: nothing in it has a status", "MAIN 0: object X of web01: OK")
+}

@@ -1,0 +1,101 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"belfry"
+)
+
+// shortfalls counts, by customer, rows that were not stored and how long senders were held up. TellShortfalls makes events of it: a
+// customer hears of its own alone.
+type shortfalls struct {
+	mu sync.Mutex
+	of map[belfry.CustomerID]shortfall
+}
+
+type shortfall struct {
+	lost   [lostReasons]int
+	waits  int
+	waited time.Duration
+}
+
+// leastWait is from how much time on, all requests together, it is told that senders were held up.
+const leastWait = time.Second
+
+var lostWords = [lostReasons]string{
+	lostBroken: "their body broke off", lostOverloaded: "too much was waiting already",
+	lostStorage: "they could not be written", lostRate: "the customer has sent more than it may",
+}
+
+func (f *shortfalls) add(c belfry.CustomerID, more shortfall) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.of == nil {
+		f.of = map[belfry.CustomerID]shortfall{}
+	}
+	s := f.of[c]
+	for i := range s.lost {
+		s.lost[i] += more.lost[i]
+	}
+	s.waits, s.waited = s.waits+more.waits, s.waited+more.waited
+	f.of[c] = s
+}
+
+// take gives what there is, and begins anew.
+func (f *shortfalls) take() map[belfry.CustomerID]shortfall {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := f.of
+	f.of = nil
+	return all
+}
+
+// Waited counts a request that was held up before its rows were taken.
+func (s *Sequencer) Waited(c belfry.CustomerID, d time.Duration) {
+	s.shortfalls.add(c, shortfall{waits: 1, waited: d})
+}
+
+// TellShortfalls writes events about what customers did not get since it was last called. What cannot be written is told the next time.
+func (s *Sequencer) TellShortfalls() error {
+	var failed error
+	for c, f := range s.shortfalls.take() {
+		texts := f.texts()
+		if len(texts) == 0 {
+			continue
+		}
+		err := s.do(&command{customer: c, decide: func(t *tx) error {
+			for _, text := range texts {
+				t.events.note(t.now, "system", "internal", text, "")
+			}
+			return nil
+		}})
+		if err != nil && !errors.Is(err, errGone) {
+			failed = err
+			s.shortfalls.add(c, f)
+		}
+	}
+	return failed
+}
+
+// texts are those of the events.
+func (f *shortfall) texts() (list []string) {
+	var why []string
+	rows := 0
+	for i, n := range f.lost {
+		if n > 0 {
+			rows += n
+			why = append(why, fmt.Sprintf("%d as %s (%s)", n, lostWords[i], LostReasons[i]))
+		}
+	}
+	if rows > 0 {
+		list = append(list, fmt.Sprintf("%d rows were not stored, none of which was acknowledged: %s", rows, strings.Join(why, ", ")))
+	}
+	if f.waited >= leastWait {
+		list = append(list, fmt.Sprintf("senders were slowed down: %d requests waited %s in all", f.waits, f.waited.Round(100*time.Millisecond)))
+	}
+	return list
+}

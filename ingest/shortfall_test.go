@@ -1,0 +1,61 @@
+package ingest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"belfry"
+)
+
+// TestShortfallEvents: rows that were not stored and senders that had to wait are told to their customer, and to no other.
+func TestShortfallEvents(t *testing.T) {
+	b := newBench(t)
+	other, err := b.CreateCustomer("acme", "shell")
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := func() error { return nil }
+	b.cfg.Room = func(context.Context, belfry.CustomerID, int) error { return room() }
+	f := func(want ...string) {
+		t.Helper()
+		from := len(b.eventsOf(b.who.Customer))
+		strange := len(b.eventsOf(other.ID))
+		if err := b.TellShortfalls(); (err == nil) != (b.refuse == nil) {
+			t.Error(err)
+		}
+		if got := b.eventsOf(b.who.Customer)[from:]; !slices.Equal(got, want) {
+			t.Errorf("events %q, want %q", got, want)
+		}
+		if len(b.eventsOf(other.ID)) != strange {
+			t.Error("another customer was told")
+		}
+	}
+	send := func() {
+		t.Helper()
+		if _, _, err := b.Send(t.Context(), b.who, strings.NewReader("type,object,i1\ndata,a,1\ndata,b,2\n"), Options{}); err == nil {
+			t.Error("the rows were taken")
+		}
+	}
+	f()
+	room = func() error { return belfry.Errorf(belfry.Overloaded, "too many") }
+	send()
+	send()
+	b.Waited(b.who.Customer, time.Second/2) // too little to be worth an event
+	room = func() error { return belfry.Errorf(belfry.RateLimited, "too fast") }
+	send()
+	f("internal 6 rows were not stored, none of which was acknowledged: 4 as too much was waiting already (overloaded), 2 as the customer has sent more than it may (row_rate)")
+	f()
+	b.Waited(b.who.Customer, 2*time.Second)
+	b.Waited(b.who.Customer, time.Second)
+	b.refuse = belfry.Errorf(belfry.StorageUnavailable, "full")
+	f() // it cannot be written now
+	b.refuse = nil
+	f("internal senders were slowed down: 2 requests waited 3s in all")
+	b.Waited(other.ID, time.Hour)
+	if err := b.TellShortfalls(); err != nil || len(b.eventsOf(other.ID)) == 0 {
+		t.Errorf("%v %q", err, b.eventsOf(other.ID))
+	}
+}
