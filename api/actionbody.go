@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -191,9 +192,44 @@ func (b actionBody) needs(other string, names ...string) error {
 	return nil
 }
 
+// actionItem is one of a list of items: a name, or an object with more than that.
+type actionItem ingest.Named
+
+var itemKinds = map[string]belfry.Kind{"object": belfry.KindObject, "view": belfry.KindView, "resource": belfry.KindResource}
+
+func (i *actionItem) UnmarshalJSON(raw []byte) error {
+	if raw[0] == '"' {
+		return json.Unmarshal(raw, &i.Name)
+	}
+	fields := map[string]*string{}
+	if raw[0] != '{' || json.Unmarshal(raw, &fields) != nil {
+		return errors.New("neither a name nor an object")
+	}
+	for field, value := range fields {
+		switch {
+		case field != "name" && field != "resname" && field != "kind":
+			return belfry.Errorf(belfry.BadParameter, "unknown field %.64q of an item; known are name, resname, kind", mask(field))
+		case value == nil || *value == "":
+		case field == "name":
+			i.Name = *value
+		case field == "resname":
+			i.Resource = *value
+		case itemKinds[*value] == 0:
+			return belfry.Errorf(belfry.BadParameter, "there is no kind of item %.64q; the kinds are object, view and resource", mask(*value))
+		default:
+			i.Kind = itemKinds[*value]
+		}
+	}
+	if i.Name == "" {
+		return belfry.Errorf(belfry.BadParameter, `an item of the list has no name; write it as {"name": "disk", "resname": "web01"}`)
+	}
+	return nil
+}
+
 // items gives the names, in one text or as a list.
-func (b actionBody) items() (text string, list []string, err error) {
+func (b actionBody) items() (text string, names []ingest.Named, err error) {
 	raw := b["items"]
+	var list []actionItem
 	switch {
 	case raw == nil:
 		return "", nil, belfry.Errorf(belfry.BadParameter, "the field items is missing; it has the names, as in %s", actionExample)
@@ -203,21 +239,23 @@ func (b actionBody) items() (text string, list []string, err error) {
 			return "", nil, belfry.Errorf(belfry.BadParameter, "items is empty; name at least one item, as in %s", actionExample)
 		}
 		return text, nil, countItems(strings.Count(text, "|") + 1)
-	case raw[0] != '[' || json.Unmarshal(raw, &list) != nil || hasNull(raw):
-		return "", nil, belfry.Errorf(belfry.BadParameter, `items must be a text with bars between the names ("web01|web02") or a list of texts (["web01", "web02"]), got %s`, shown(raw))
+	case raw[0] == '[':
+		err = json.Unmarshal(raw, &list)
+	}
+	var bad *belfry.Error
+	switch {
+	case errors.As(err, &bad):
+		return "", nil, bad
+	case raw[0] != '[' || err != nil:
+		return "", nil, belfry.Errorf(belfry.BadParameter, `items must be a text with bars between the names ("web01|web02") or a list of names (["web01", {"name": "disk", "resname": "web02"}]), got %s`, shown(raw))
 	case len(list) == 0:
 		return "", nil, belfry.Errorf(belfry.BadParameter, "items is an empty list; name at least one item, as in %s", actionExample)
 	}
-	return "", list, countItems(len(list))
-}
-
-// hasNull tells whether a list of texts has a null in it, which would be read as an empty text.
-func hasNull(raw []byte) bool {
-	if !bytes.Contains(raw, []byte("null")) {
-		return false
+	names = make([]ingest.Named, len(list))
+	for i, item := range list {
+		names[i] = ingest.Named(item)
 	}
-	var list []*string
-	return json.Unmarshal(raw, &list) == nil && slices.Contains(list, nil)
+	return "", names, countItems(len(list))
 }
 
 // countNames is how many names a body of an action has at most: they stand between bars or commas.

@@ -30,6 +30,13 @@ func TestReadAction(t *testing.T) {
 	f(`{"items":"a"}`, `a [] ack ""`)
 	f(`{"items":"a|b","resname":"r"}`, `a|b [] in r ack ""`)
 	f(`{"items":["a|b","c"],"ack":""}`, ` [a|b c] ack ""`)
+	f(`{"items":[{"name":"a","resname":"r"},"b",{"name":"c","kind":"view","resname":""}],"resname":"q"}`, ` [r/a b view:c] in q ack ""`)
+	f(`{"items":[{"name":"a","kind":"views"}]}`, `there is no kind of item "views"; the kinds are object, view and resource`)
+	f(`{"items":[{"resname":"r"}]}`, "an item of the list has no name")
+	f(`{"items":[{"name":"a","resource":"r"}]}`, `unknown field "resource" of an item; known are name, resname, kind`)
+	f(`{"items":[{"name":7}]}`, "items must be a text with bars")
+	f(`{"items":["a",null]}`, "items must be a text with bars")
+	f(`{"items":[["a"]]}`, "items must be a text with bars")
 	f(`{"items":"a","note":""}`, `a [] note ""`)
 	f(`{"items":"a","note":"n","ackuntilworse":true}`, `a [] ack "" note "n"`)
 	f(`{"items":"a","isunmanaged":false}`, `a [] managed`)
@@ -68,7 +75,18 @@ func TestReadAction(t *testing.T) {
 func summary(a ingest.Action) string {
 	quote := func(s string) string { b, _ := json.Marshal(s); return string(b) }
 	var b strings.Builder
-	b.WriteString(a.Items + " [" + strings.Join(a.List, " ") + "]")
+	var list []string
+	for _, i := range a.List {
+		name := i.Name
+		if i.Resource != "" {
+			name = i.Resource + "/" + name
+		}
+		if i.Kind != 0 {
+			name = i.Kind.String() + ":" + name
+		}
+		list = append(list, name)
+	}
+	b.WriteString(a.Items + " [" + strings.Join(list, " ") + "]")
 	if a.Resource != "" {
 		b.WriteString(" in " + a.Resource)
 	}

@@ -39,7 +39,7 @@ func TestExplain(t *testing.T) {
 	}
 	act := func(item string, a ingest.Action) {
 		t.Helper()
-		a.Kind, a.List = belfry.KindView, []string{item}
+		a.Kind, a.List = belfry.KindView, ingest.Names(item)
 		code, body, err := m.seq.Act(m.Context(), m.who, a, ingest.Repeat{})
 		m.fine(code, body, err)
 	}

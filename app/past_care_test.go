@@ -75,7 +75,7 @@ func (m *memory) stir(moves bool) {
 	object := []string{"a", "b", "c", "d"}[m.rnd.IntN(4)]
 	item := []string{belfry.Main, "v", "r0", "r1", object}[m.rnd.IntN(5)]
 	text := fmt.Sprintf("text %d", m.rnd.IntN(100))
-	a := ingest.Action{Kind: belfry.KindView, List: []string{item}}
+	a := ingest.Action{Kind: belfry.KindView, List: ingest.Names(item)}
 	hours := func(n int) belfry.Time { return belfry.At(m.now) + belfry.Time(m.rnd.IntN(n*60)+1)*60e6 }
 	switch m.rnd.IntN(12) {
 	case 0, 1, 2, 3:
@@ -208,7 +208,7 @@ func TestAsOfManaged(t *testing.T) {
 		}
 	}
 	act := func(item string, a ingest.Action) {
-		a.Kind, a.List = belfry.KindView, []string{item}
+		a.Kind, a.List = belfry.KindView, ingest.Names(item)
 		code, body, err := m.seq.Act(m.Context(), m.who, a, ingest.Repeat{})
 		m.fine(code, body, err)
 	}

@@ -246,7 +246,7 @@ func (m *memory) happen() {
 func (m *memory) act() {
 	m.Helper()
 	name := []string{belfry.Main, "r0", "r1", "o0", "o1", "o2", "o3"}[m.rnd.IntN(7)]
-	a := ingest.Action{Kind: belfry.KindView, List: []string{name}}
+	a := ingest.Action{Kind: belfry.KindView, List: ingest.Names(name)}
 	if name[0] == 'o' {
 		a.Resource = "r0"
 	}
@@ -431,7 +431,7 @@ func TestLateRowUnderManagement(t *testing.T) {
 	defer func() { m.close() }()
 	morning := m.now
 	m.set(morning.Add(8 * time.Hour))
-	_, _, err := m.seq.Act(t.Context(), m.who, ingest.Action{Kind: belfry.KindResource, List: []string{"r1"}, Manage: &status.Order{Mode: belfry.Stored, By: "op"}}, ingest.Repeat{})
+	_, _, err := m.seq.Act(t.Context(), m.who, ingest.Action{Kind: belfry.KindResource, List: ingest.Names("r1"), Manage: &status.Order{Mode: belfry.Stored, By: "op"}}, ingest.Repeat{})
 	m.must(err)
 	m.set(morning.Add(12 * time.Hour))
 	m.send("type,resname,object,class,view,timestamp,i1\ndata,r1,o,c,r1,"+morning.Add(time.Hour).Format(time.RFC3339)+",1\n", morning.Add(time.Hour))

@@ -222,7 +222,7 @@ func TestSupervisorFollows(t *testing.T) {
 	h.await("B is replaced, A goes on", l.has("A asks 127.0.0.1", "B asks 127.0.0.2", "B is done", "B asks 127.0.0.3"))
 	act := func(unmanaged bool) {
 		t.Helper()
-		a := ingest.Action{Kind: belfry.KindResource, List: []string{"A"}}
+		a := ingest.Action{Kind: belfry.KindResource, List: ingest.Names("A")}
 		a.Manage = &status.Order{}
 		if unmanaged {
 			a.Manage.Mode = belfry.Stopped
@@ -296,7 +296,7 @@ func TestReceive(t *testing.T) {
 		}
 	}
 	f(2, "")
-	a := ingest.Action{Kind: belfry.KindResource, List: []string{"S"}}
+	a := ingest.Action{Kind: belfry.KindResource, List: ingest.Names("S")}
 	a.Manage = &status.Order{Mode: belfry.Stopped}
 	if _, _, err := h.seq.Act(t.Context(), h.who, a, ingest.Repeat{}); err != nil {
 		t.Fatal(err)
@@ -329,7 +329,7 @@ func (h *house) asked(prefix string) (n int) {
 // stopCollectors unmanages resources so that nothing is collected.
 func (h *house) stopCollectors(names ...string) {
 	h.t.Helper()
-	a := ingest.Action{Kind: belfry.KindResource, List: names, Manage: &status.Order{Mode: belfry.Stopped}}
+	a := ingest.Action{Kind: belfry.KindResource, List: ingest.Names(names...), Manage: &status.Order{Mode: belfry.Stopped}}
 	if code, answer, err := h.seq.Act(h.t.Context(), h.who, a, ingest.Repeat{}); err != nil || code != 200 {
 		h.t.Fatalf("%d %.500s %v", code, answer, err)
 	}

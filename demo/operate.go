@@ -45,11 +45,11 @@ func (d *Demo) furnish(ctx context.Context) error {
 }
 
 func manage(kind belfry.Kind, name string, mode belfry.Mode, why string, w *status.Schedule) ingest.Action {
-	return ingest.Action{Kind: kind, List: []string{name}, Manage: &status.Order{Mode: mode, Note: &why}, Window: w}
+	return ingest.Action{Kind: kind, List: ingest.Names(name), Manage: &status.Order{Mode: mode, Note: &why}, Window: w}
 }
 
 func note(kind belfry.Kind, name, text string) ingest.Action {
-	return ingest.Action{Kind: kind, List: []string{name}, Note: &text}
+	return ingest.Action{Kind: kind, List: ingest.Names(name), Note: &text}
 }
 
 func until(t time.Time) *status.Schedule {
@@ -84,7 +84,7 @@ func (d *Demo) operate(ctx context.Context, m *mood) error {
 	standing := []string{"Backup mail", "pay.example"}
 	if !d.seen[standing[0]] {
 		d.seen[standing[0]] = true
-		ack := ingest.Action{Kind: belfry.KindObject, List: standing, Ack: &belfry.Ack{Text: "known since Monday, will be dealt with this week"}}
+		ack := ingest.Action{Kind: belfry.KindObject, List: ingest.Names(standing...), Ack: &belfry.Ack{Text: "known since Monday, will be dealt with this week"}}
 		if err := d.act(ctx, "anna", ack); err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (d *Demo) operate(ctx context.Context, m *mood) error {
 func (d *Demo) deal(ctx context.Context, i *incident) error {
 	by := people[i.chance%uint64(len(people))]
 	name := i.cause.name
-	a := ingest.Action{Kind: belfry.KindObject, List: []string{name}, Resource: i.cause.resource}
+	a := ingest.Action{Kind: belfry.KindObject, List: ingest.Names(name), Resource: i.cause.resource}
 	switch i.chance % 5 {
 	case 0, 1:
 		a.Ack = &belfry.Ack{Text: "looking into it, " + i.id}

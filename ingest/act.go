@@ -16,7 +16,7 @@ import (
 type Action struct {
 	Kind     belfry.Kind // among which items are looked for first
 	Items    string      // their names, with bars between them
-	List     []string    // or one by one
+	List     []Named     // or one by one
 	Resource string      // in which they are; empty: anywhere
 	Manage   *status.Order
 	Window   *status.Schedule // when Manage is to be in force; nil: from now on
@@ -49,11 +49,29 @@ type ActedItem struct {
 	UnmanagedBy string `json:"unmanagedby,omitempty"`
 }
 
+// Named is an item of a list. What it does not say itself, the action says.
+type Named struct {
+	Name     string
+	Resource string      // in which it is
+	Kind     belfry.Kind // among which it is looked for first
+}
+
+// Names is a list of names of which nothing else is said.
+func Names(names ...string) []Named {
+	list := make([]Named, len(names))
+	for i, name := range names {
+		list[i].Name = name
+	}
+	return list
+}
+
 // ActedError says why something was not done with an item.
 type ActedError struct {
-	Name    string      `json:"name"`
-	Code    belfry.Code `json:"code"`
-	Message string      `json:"message"`
+	Name     string      `json:"name"`
+	Kind     string      `json:"kind,omitempty"`     // as the item of the list said it
+	Resource string      `json:"resource,omitempty"` // the same
+	Code     belfry.Code `json:"code"`
+	Message  string      `json:"message"`
 }
 
 // ActedFault says why nothing at all was done.
@@ -105,11 +123,21 @@ func (a *Acted) code() int {
 	return 400
 }
 
-func (a *Acted) fail(name string, e *belfry.Error) {
-	if utf8.RuneCountInString(name) > maxName { // no item has it, and whoever sent it need not get it back whole
-		name = clip([]byte(name))
+// fail says why something was not done with the item that it is the turn of.
+func (p *acting) fail(name string, e *belfry.Error) {
+	said, kind := p.names[p.next].said, ""
+	if said.Kind != 0 {
+		kind = said.Kind.String()
 	}
-	a.Errors = append(a.Errors, ActedError{name, e.Code, e.Message})
+	p.out.Errors = append(p.out.Errors, ActedError{short(name), kind, short(said.Resource), e.Code, e.Message})
+}
+
+// short cuts what no item is called: whoever sent it need not get it back whole.
+func short(name string) string {
+	if utf8.RuneCountInString(name) > maxName {
+		return clip([]byte(name))
+	}
+	return name
 }
 
 // allowed tells whether an item of its kind can have a mode.

@@ -34,11 +34,11 @@ func (p *acting) apply(t *tx, whole bool) {
 		var n *meta.Node
 		bad := p.bad[p.next]
 		if bad == nil {
-			n, bad = t.named(p.Action, p.names[p.next])
+			n, bad = t.named(p.names[p.next].Named)
 		}
 		switch {
 		case bad != nil:
-			p.out.fail(p.names[p.next], bad)
+			p.fail(p.names[p.next].Name, bad)
 		case !whole && names > 0 && p.sizes[n] > t.left:
 			return
 		default:
@@ -73,7 +73,7 @@ func (p *acting) actOn(t *tx, n *meta.Node, whole bool) (finished bool) {
 	}
 	if p.Note != nil {
 		if bad := t.takeCare(n, func(care *belfry.Care) { care.Note = *p.Note }); bad != nil {
-			p.out.fail(n.Name, bad)
+			p.fail(n.Name, bad)
 			return true
 		}
 		done.Result = t.note(n, *p.Note, p.who.Name)
@@ -89,7 +89,7 @@ func (p *acting) manage(t *tx, n *meta.Node, done ActedItem) (more bool) {
 		bad = t.takeCare(n, func(care *belfry.Care) { *care = status.Arrange(*care, *p.Manage, t.now) })
 	}
 	if bad != nil {
-		p.out.fail(n.Name, bad)
+		p.fail(n.Name, bad)
 		return false
 	}
 	done.Content = p.sizes[n]
@@ -122,7 +122,7 @@ func (p *acting) acknowledge(t *tx, n *meta.Node, done ActedItem, whole bool) (f
 		}
 	}
 	if bad != nil {
-		p.out.fail(n.Name, bad)
+		p.fail(n.Name, bad)
 		return true
 	}
 	if done.Result, done.Content = "unacknowledged", content; !p.Unack {

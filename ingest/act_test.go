@@ -28,6 +28,45 @@ func (b *bench) act(t testing.TB, a Action, r Repeat) (int, Acted) {
 	return code, out
 }
 
+// TestActInManyResources: one action names items of several resources, also of the same name, and tells what became of each.
+func TestActInManyResources(t *testing.T) {
+	b := newBench(t)
+	b.grow(t, 2000)
+	for _, r := range []string{"res0000", "res0001"} {
+		b.data(t, r, r, "same", 1)
+	}
+	note := "n"
+	a := Action{
+		Kind: belfry.KindObject, Note: &note, Resource: "res0001",
+		List: []Named{
+			{"same", "res0000", 0},
+			{"same", "res0001", 0},
+			{"same", "", 0},
+			{"obj0000003", "res0000", 0},
+			{"obj0001003", "", 0},
+			{"same", "nowhere", belfry.KindView},
+			{"res0000", "res0000", belfry.KindResource},
+		},
+	}
+	code, out := b.act(t, a, Repeat{})
+	var got []string
+	for _, i := range out.Items {
+		got = append(got, i.Resource+"/"+i.Name)
+	}
+	want := []string{"res0000/same", "res0001/same", "res0000/obj0000003", "res0001/obj0001003", "/res0000"}
+	if code != 207 || !slices.Equal(got, want) {
+		t.Errorf("%d, %q", code, got)
+	}
+	if len(out.Errors) != 1 || out.Errors[0].Resource != "nowhere" || out.Errors[0].Kind != "view" || !strings.Contains(out.Errors[0].Message, `there is no resource "nowhere"`) {
+		t.Errorf("%+v", out.Errors)
+	}
+	a.Note, a.Ack = nil, &belfry.Ack{}
+	a.List = []Named{{"same", "res0000", 0}, {"same", "res0001", 0}}
+	if code, out = b.act(t, a, Repeat{}); code != 409 || len(out.Errors) != 2 || out.Errors[1].Resource != "res0001" {
+		t.Errorf("%d, %+v", code, out.Errors)
+	}
+}
+
 // TestActMany does things with many items at once: every one has its entry, and no turn is long.
 func TestActMany(t *testing.T) {
 	many := 100_000
@@ -63,25 +102,25 @@ func TestActMany(t *testing.T) {
 	}
 	note := "n"
 	unmanage := &status.Order{Mode: belfry.Stored}
-	f("unmanage a list", Action{List: names[:actKeyed], Manage: unmanage}, Repeat{Key: "once"}, 200, "unmanaged")
+	f("unmanage a list", Action{List: Names(names...)[:actKeyed], Manage: unmanage}, Repeat{Key: "once"}, 200, "unmanaged")
 	if len(b.records) != 1 {
 		t.Errorf("%d records", len(b.records))
 	}
-	f("again from memory", Action{List: names[:actKeyed], Manage: unmanage}, Repeat{Key: "once"}, 200, "unmanaged")
+	f("again from memory", Action{List: Names(names...)[:actKeyed], Manage: unmanage}, Repeat{Key: "once"}, 200, "unmanaged")
 	if len(b.records) != 0 {
 		t.Error("it was done again")
 	}
-	f("a dry run", Action{List: names, Note: &note, DryRun: true}, Repeat{}, 200, "note_set")
+	f("a dry run", Action{List: Names(names...), Note: &note, DryRun: true}, Repeat{}, 200, "note_set")
 	if len(b.records) != 0 {
 		t.Error("a dry run has written something")
 	}
-	_, _, err := b.Act(t.Context(), b.who, Action{List: append([]string{"one more"}, names[:actKeyed]...), Note: &note}, Repeat{Key: "large"})
+	_, _, err := b.Act(t.Context(), b.who, Action{List: Names(append([]string{"one more"}, names[:actKeyed]...)...), Note: &note}, Repeat{Key: "large"})
 	if belfry.CodeOf(err) != belfry.BodyTooLarge || !strings.Contains(err.Error(), "may name 5000 items") {
 		t.Errorf("too many under a key: %v", err)
 	}
 	f("note on names with bars between them", Action{Items: strings.Join(names, "|"), Note: &note}, Repeat{}, 200, "note_set")
-	f("manage", Action{List: names, Manage: &status.Order{}}, Repeat{}, 200, "managed")
-	out := f("acknowledge what is not in error", Action{List: names, Ack: &belfry.Ack{}}, Repeat{}, 409, "")
+	f("manage", Action{List: Names(names...), Manage: &status.Order{}}, Repeat{}, 200, "managed")
+	out := f("acknowledge what is not in error", Action{List: Names(names...), Ack: &belfry.Ack{}}, Repeat{}, 409, "")
 	if out.Error == nil || out.Error.Code != belfry.NotInError || !strings.HasPrefix(out.Error.Message, fmt.Sprintf("none of the %d items", many)) {
 		t.Errorf("error %+v", out.Error)
 	}
@@ -90,10 +129,10 @@ func TestActMany(t *testing.T) {
 		wrong[i] += "x"
 	}
 	b.refuse = errors.New("the sequencer has been asked")
-	f("unknown names", Action{List: wrong, Note: &note}, Repeat{}, 404, "")
+	f("unknown names", Action{List: Names(wrong...), Note: &note}, Repeat{}, 404, "")
 	b.refuse = nil
 	mixed := []string{"x0", names[0], "x1", names[1], "x2"}
-	_, out = b.act(t, Action{Kind: belfry.KindObject, List: mixed, Note: &note}, Repeat{})
+	_, out = b.act(t, Action{Kind: belfry.KindObject, List: Names(mixed...), Note: &note}, Repeat{})
 	if len(out.Items) != 2 || len(out.Errors) != 3 || out.Errors[0].Name != "x0" || out.Errors[2].Name != "x2" {
 		t.Errorf("some are unknown: %+v", out)
 	}
@@ -122,7 +161,7 @@ func TestActInTurns(t *testing.T) {
 		}
 		return nil
 	}
-	if code, out := b.act(t, Action{Kind: belfry.KindObject, List: names, Note: &note}, Repeat{}); code != 200 || len(out.Items) != many {
+	if code, out := b.act(t, Action{Kind: belfry.KindObject, List: Names(names...), Note: &note}, Repeat{}); code != 200 || len(out.Items) != many {
 		t.Fatalf("%d, %d items", code, len(out.Items))
 	}
 	if turns != 2 {
@@ -140,7 +179,7 @@ func TestActOnMany(t *testing.T) {
 	b.grow(t, many)
 	f := func(a Action, want string, content int) {
 		t.Helper()
-		a.Kind, a.List, b.records = belfry.KindView, []string{"MAIN"}, nil
+		a.Kind, a.List, b.records = belfry.KindView, Names("MAIN"), nil
 		waits := make(chan time.Duration)
 		done := make(chan struct{})
 		go func() { waits <- b.longestWait(done) }()
@@ -285,6 +324,6 @@ func TestActTwice(t *testing.T) {
 		}
 	}
 	f(Action{Items: "disk|cpu|disk | cpu|cpu"}, 1, 1)
-	f(Action{List: []string{"disk", "disk", " disk"}}, 1, 0)
-	f(Action{List: []string{"", "", "nope", "nope"}}, 0, 2)
+	f(Action{List: Names("disk", "disk", " disk")}, 1, 0)
+	f(Action{List: Names("", "", "nope", "nope")}, 0, 2)
 }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -24,7 +25,7 @@ type acting struct {
 	Action
 	seq   *Sequencer
 	who   Sender
-	names []string           // as they were given, each once
+	names []target           // as they were given, each once
 	bad   []*belfry.Error    // by name; nil: the item exists, or did a moment ago
 	sizes map[*meta.Node]int // how much stands in those that are no objects
 	next  int                // the first name that has not been dealt with
@@ -34,15 +35,21 @@ type acting struct {
 	out   *Acted
 }
 
+// target is an item that an action is about: all that is known of it, and what was said beside its name.
+type target struct {
+	Named
+	said Named
+}
+
 // newActing finds out which items an action means.
 func (s *Sequencer) newActing(who Sender, a Action) *acting {
 	p := &acting{Action: a, seq: s, who: who, out: &Acted{DryRun: a.DryRun, Items: []ActedItem{}, Errors: []ActedError{}}}
-	seen := map[string]bool{}
-	for _, name := range p.split() {
-		name = strings.TrimSpace(name) // as no name has blanks at its ends, they belong to the bars
-		if !seen[name] {               // one that is named a thousand times must not cost a thousand times as much
-			seen[name] = true
-			p.names = append(p.names, name)
+	seen := map[Named]bool{}
+	for _, said := range p.split() {
+		n := Named{strings.TrimSpace(said.Name), cmp.Or(said.Resource, a.Resource), cmp.Or(said.Kind, a.Kind)} // as no name has blanks at its ends, they belong to the bars
+		if !seen[n] {                                                                                          // one that is named a thousand times must not cost a thousand times as much
+			seen[n] = true
+			p.names = append(p.names, target{n, said})
 		}
 	}
 	p.bad = make([]*belfry.Error, len(p.names))
@@ -61,7 +68,7 @@ func (s *Sequencer) newActing(who Sender, a Action) *acting {
 }
 
 // lookUp finds items by name, as the tree has them. The tree is locked for some names at a time.
-func (p *acting) lookUp(names []string, found func(i int, n *meta.Node, bad *belfry.Error)) {
+func (p *acting) lookUp(names []target, found func(i int, n *meta.Node, bad *belfry.Error)) {
 	const some = 64
 	for from := 0; from < len(names); from += some {
 		p.seq.cfg.Tree.Read(p.who.Customer, func(e *meta.Estate) {
@@ -71,7 +78,7 @@ func (p *acting) lookUp(names []string, found func(i int, n *meta.Node, bad *bel
 			t := &tx{estate: e, s: &scratch{}}
 			t.limit(p.who.Views)
 			for i := from; i < min(from+some, len(names)); i++ {
-				n, bad := t.named(p.Action, names[i])
+				n, bad := t.named(names[i].Named)
 				found(i, n, bad)
 			}
 		})
@@ -79,7 +86,7 @@ func (p *acting) lookUp(names []string, found func(i int, n *meta.Node, bad *bel
 }
 
 // split gives the names of the items.
-func (p *acting) split() []string {
+func (p *acting) split() []Named {
 	if p.List != nil {
 		return p.List
 	}
@@ -90,9 +97,9 @@ func (p *acting) split() []string {
 		}
 	})
 	if len(barred) == 0 && !strings.Contains(p.Items, `\`) {
-		return strings.Split(p.Items, "|")
+		return Names(strings.Split(p.Items, "|")...)
 	}
-	return cut(p.Items, p.barred(barred))
+	return Names(cut(p.Items, p.barred(barred))...)
 }
 
 // do does what is left of the action in turns, and gives the answer.
@@ -195,6 +202,6 @@ func (p *acting) settle(now belfry.Time) error {
 // passUnknown deals with names that stand for nothing.
 func (p *acting) passUnknown() {
 	for ; p.next < len(p.names) && p.bad[p.next] != nil; p.next++ {
-		p.out.fail(p.names[p.next], p.bad[p.next])
+		p.fail(p.names[p.next].Name, p.bad[p.next])
 	}
 }

@@ -75,7 +75,7 @@ func (g *stage) outage(t *testing.T, begin belfry.Time) {
 		t.Fatal(code, string(answer), err)
 	}
 	minute := 60 * second
-	a := Action{Kind: belfry.KindObject, List: []string{"cpu"}, Manage: &status.Order{Mode: belfry.Stored, From: begin + 5*minute, To: begin + 6*minute}}
+	a := Action{Kind: belfry.KindObject, List: Names("cpu"), Manage: &status.Order{Mode: belfry.Stored, From: begin + 5*minute, To: begin + 6*minute}}
 	if code, answer, err := g.Act(t.Context(), g.who, a, Repeat{}); code != 200 || err != nil {
 		t.Fatal(code, string(answer), err)
 	}
@@ -125,7 +125,7 @@ func TestWindowClosesAgain(t *testing.T) {
 		at := func(d time.Duration) belfry.Time { return now + belfry.Time(d.Microseconds()) }
 		act := func(kind belfry.Kind, item string, o status.Order) {
 			t.Helper()
-			if code, a := b.act(t, Action{Kind: kind, List: []string{item}, Manage: &o}, Repeat{}); code != 200 {
+			if code, a := b.act(t, Action{Kind: kind, List: Names(item), Manage: &o}, Repeat{}); code != 200 {
 				t.Fatalf("%s: %d %+v", item, code, a)
 			}
 		}
@@ -171,7 +171,7 @@ func TestWindowReplacedAhead(t *testing.T) {
 		at := func(days int) belfry.Time { return now + belfry.Time((time.Duration(days) * day).Microseconds()) }
 		act := func(item string, o status.Order) {
 			t.Helper()
-			if code, a := b.act(t, Action{Kind: belfry.KindObject, List: []string{item}, Manage: &o}, Repeat{}); code != 200 {
+			if code, a := b.act(t, Action{Kind: belfry.KindObject, List: Names(item), Manage: &o}, Repeat{}); code != 200 {
 				t.Fatalf("%s: %d %+v", item, code, a)
 			}
 		}
@@ -220,7 +220,7 @@ func TestWindowSmallSteps(t *testing.T) {
 	b.data(t, "web01", "R2", "a", 90)
 	from := belfry.At(b.time()) + 60*second
 	o := status.Order{Mode: belfry.Stored, From: from, To: from + 3600*second}
-	if code, a := b.act(t, Action{Kind: belfry.KindObject, List: []string{"a"}, Manage: &o}, Repeat{}); code != 200 {
+	if code, a := b.act(t, Action{Kind: belfry.KindObject, List: Names("a"), Manage: &o}, Repeat{}); code != 200 {
 		t.Fatalf("%d %+v", code, a)
 	}
 	f := func(by time.Duration, want string, events int) {
@@ -250,7 +250,7 @@ func TestWindowOpensAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.act(t, Action{Kind: belfry.KindObject, List: []string{"a"}, Manage: &status.Order{Mode: belfry.Stored}, Window: &s}, Repeat{})
+	b.act(t, Action{Kind: belfry.KindObject, List: Names("a"), Manage: &status.Order{Mode: belfry.Stored}, Window: &s}, Repeat{})
 	b.pass(t, 25*time.Hour+time.Minute)
 	b.shows(t, "web01/a=?")
 	want := []string{

@@ -16,7 +16,7 @@ func newFullBench(t testing.TB, j Journal) *bench {
 	b := newBenchOn(t, j)
 	b.grow(t, 2000)
 	b.bulk(t, false, "view", "name,view\naside,MAIN\n", Options{})
-	b.act(t, Action{Kind: belfry.KindView, List: []string{"aside"}, Manage: &status.Order{Mode: belfry.Stored}}, Repeat{})
+	b.act(t, Action{Kind: belfry.KindView, List: Names("aside"), Manage: &status.Order{Mode: belfry.Stored}}, Repeat{})
 	b.records = nil
 	return b
 }
@@ -89,7 +89,7 @@ func TestCoverInTurns(t *testing.T) {
 	f := func(kind belfry.Kind, name string, mode belfry.Mode, content int, want belfry.Mode, objects int) {
 		t.Helper()
 		what := fmt.Sprintf("%s %v", name, mode)
-		code, out := b.act(t, Action{Kind: kind, List: []string{name}, Manage: &status.Order{Mode: mode}}, Repeat{})
+		code, out := b.act(t, Action{Kind: kind, List: Names(name), Manage: &status.Order{Mode: mode}}, Repeat{})
 		if code != 200 || out.Items[0].Content != content {
 			t.Errorf("%s: %d %+v", what, code, out)
 		}
@@ -115,7 +115,7 @@ func TestCoverInTurns(t *testing.T) {
 	b.checkTurns(t, "and back", 3)
 
 	order := &status.Order{Mode: belfry.Stored, From: b.Now() + 60*second, To: b.Now() + 120*second}
-	b.act(t, Action{Kind: belfry.KindView, List: []string{"view0000"}, Manage: order}, Repeat{})
+	b.act(t, Action{Kind: belfry.KindView, List: Names("view0000"), Manage: order}, Repeat{})
 	b.records = nil
 	b.pass(t, time.Minute)
 	b.checkTurns(t, "a window opens", 3)
@@ -128,17 +128,17 @@ func TestCoverInTurns(t *testing.T) {
 		t.Errorf("%d objects out of the window", got)
 	}
 
-	if code, out := b.act(t, Action{Kind: belfry.KindView, List: []string{"view0000"}, Manage: &status.Order{Mode: belfry.Stored}, DryRun: true}, Repeat{}); code != 200 || out.Items[0].Content != 2002 || len(b.records) > 0 {
+	if code, out := b.act(t, Action{Kind: belfry.KindView, List: Names("view0000"), Manage: &status.Order{Mode: belfry.Stored}, DryRun: true}, Repeat{}); code != 200 || out.Items[0].Content != 2002 || len(b.records) > 0 {
 		t.Errorf("dry run: %d %+v", code, out)
 	}
 	order = &status.Order{Mode: belfry.Stored}
-	b.act(t, Action{Kind: belfry.KindView, List: []string{"view0000"}, Manage: order}, Repeat{Key: "k"})
+	b.act(t, Action{Kind: belfry.KindView, List: Names("view0000"), Manage: order}, Repeat{Key: "k"})
 	if got := b.modes()[belfry.Stored]; got != 2000 || b.records[0].Answer == nil {
 		t.Errorf("with a key: %d objects", got)
 	}
 	b.checkTurns(t, "with a key", 3)
 	b.fail(t, 1)
-	code, out := b.act(t, Action{Kind: belfry.KindView, List: []string{"view0000"}, Manage: &status.Order{}, Ack: &belfry.Ack{}}, Repeat{Key: "both"})
+	code, out := b.act(t, Action{Kind: belfry.KindView, List: Names("view0000"), Manage: &status.Order{}, Ack: &belfry.Ack{}}, Repeat{Key: "both"})
 	if code != 200 || len(out.Items) != 2 || out.Items[1].Content != 1 || len(b.records) != 1 {
 		t.Errorf("managed and acknowledged with a key: %d %+v", code, out)
 	}
@@ -149,7 +149,7 @@ func TestAcknowledgeInTurns(t *testing.T) {
 	b := newFullBench(t, newJournal(t))
 	ack := func(name string, r Repeat) (int, Acted) {
 		t.Helper()
-		return b.act(t, Action{Kind: belfry.KindView, List: []string{name}, Ack: &belfry.Ack{Text: "seen"}}, r)
+		return b.act(t, Action{Kind: belfry.KindView, List: Names(name), Ack: &belfry.Ack{Text: "seen"}}, r)
 	}
 	if code, out := ack("view0000", Repeat{}); code != 409 || out.Error.Code != belfry.NotInError {
 		t.Errorf("nothing in error: %d %+v", code, out)
@@ -204,11 +204,11 @@ func TestActWhole(t *testing.T) {
 			t.Errorf("%+v", out)
 		}
 	}
-	f(Action{List: []string{"MAIN"}, Ack: &belfry.Ack{}}, Repeat{Key: "1"}, belfry.LimitReached)
-	f(Action{List: []string{"MAIN"}, Ack: &belfry.Ack{}}, Repeat{}, "")
-	f(Action{List: []string{"res0000", "MAIN"}, Ack: &belfry.Ack{}}, Repeat{Key: "2"}, belfry.LimitReached)
+	f(Action{List: Names("MAIN"), Ack: &belfry.Ack{}}, Repeat{Key: "1"}, belfry.LimitReached)
+	f(Action{List: Names("MAIN"), Ack: &belfry.Ack{}}, Repeat{}, "")
+	f(Action{List: Names("res0000", "MAIN"), Ack: &belfry.Ack{}}, Repeat{Key: "2"}, belfry.LimitReached)
 	b.records = nil
-	f(Action{List: []string{"MAIN"}, Manage: &status.Order{Mode: belfry.Stored}}, Repeat{Key: "3"}, "")
+	f(Action{List: Names("MAIN"), Manage: &status.Order{Mode: belfry.Stored}}, Repeat{Key: "3"}, "")
 	if got := b.modes()[belfry.Stored]; got != actWhole {
 		t.Errorf("%d objects are unmanaged", got)
 	}
@@ -221,10 +221,10 @@ func TestCoverAfterCrash(t *testing.T) {
 		j := &failing{Journal: &memory{}}
 		b := newFullBench(t, j)
 		if mode == belfry.Managed {
-			b.act(t, Action{Kind: belfry.KindView, List: []string{"MAIN"}, Manage: &status.Order{Mode: belfry.Stored}}, Repeat{})
+			b.act(t, Action{Kind: belfry.KindView, List: Names("MAIN"), Manage: &status.Order{Mode: belfry.Stored}}, Repeat{})
 		}
 		j.left.Store(4) // the order, and two turns
-		_, _, err := b.Act(t.Context(), b.who, Action{Kind: belfry.KindView, List: []string{"MAIN"}, Manage: &status.Order{Mode: mode}}, Repeat{})
+		_, _, err := b.Act(t.Context(), b.who, Action{Kind: belfry.KindView, List: Names("MAIN"), Manage: &status.Order{Mode: mode}}, Repeat{})
 		if belfry.CodeOf(err) != belfry.StorageUnavailable {
 			t.Fatal(err)
 		}
@@ -249,7 +249,7 @@ func TestCoverRemoved(t *testing.T) {
 	j := &failing{Journal: newJournal(t)}
 	b := newFullBench(t, j)
 	j.left.Store(3)
-	if _, _, err := b.Act(t.Context(), b.who, Action{Kind: belfry.KindView, List: []string{"res0000"}, Manage: &status.Order{Mode: belfry.Stored}}, Repeat{}); err == nil {
+	if _, _, err := b.Act(t.Context(), b.who, Action{Kind: belfry.KindView, List: Names("res0000"), Manage: &status.Order{Mode: belfry.Stored}}, Repeat{}); err == nil {
 		t.Fatal("the journal failed unnoticed")
 	}
 	j.left.Store(0)

@@ -21,17 +21,17 @@ func (p *acting) barred(nodes []*meta.Node) *parts {
 		begins[strings.TrimLeft(part, " ")] = true
 	}
 	seen := map[string]bool{}
-	var names []string
+	var names []target
 	for _, n := range nodes {
 		if first, _, _ := strings.Cut(n.Name, "|"); begins[first] && !seen[n.Name] {
 			seen[n.Name] = true
-			names = append(names, n.Name)
+			names = append(names, target{Named: Named{n.Name, p.Resource, p.Kind}})
 		}
 	}
 	root := &parts{}
 	p.lookUp(names, func(i int, n *meta.Node, bad *belfry.Error) {
 		if n != nil || bad.Code == belfry.AmbiguousName {
-			root.add(names[i])
+			root.add(names[i].Name)
 		}
 	})
 	return root
@@ -103,20 +103,21 @@ func plain(text string) (name string, end int) {
 }
 
 // named finds the item of an action that has a name: among those of its kind, or else among the others.
-func (t *tx) named(a Action, name string) (*meta.Node, *belfry.Error) {
+func (t *tx) named(of Named) (*meta.Node, *belfry.Error) {
+	name, resource, kind := of.Name, of.Resource, of.Kind
 	if name == "" || name[0] == 0 { // no name begins with a control character
 		return nil, belfry.Errorf(belfry.UnknownItem, "there is an empty name among the items; names stand with one bar between two of them")
 	}
-	found := t.ofKind(a.Kind, a.Resource, name)
+	found := t.ofKind(kind, resource, name)
 	if len(found) == 0 {
 		var kinds []string // in the path of a request
 		for _, k := range [...]belfry.Kind{belfry.KindObject, belfry.KindResource, belfry.KindView} {
-			if others := t.ofKind(k, a.Resource, name); len(others) > 0 {
+			if others := t.ofKind(k, resource, name); len(others) > 0 {
 				found, kinds = others, append(kinds, k.String()+"s")
 			}
 		}
 		if len(kinds) > 1 {
-			return nil, belfry.Errorf(belfry.AmbiguousName, "%q is not among the %ss, but among the %s; say which is meant with the last part of the path", clip([]byte(name)), a.Kind, strings.Join(kinds, " and the "))
+			return nil, belfry.Errorf(belfry.AmbiguousName, "%q is not among the %ss, but among the %s; say which is meant with the last part of the path", clip([]byte(name)), kind, strings.Join(kinds, " and the "))
 		}
 	}
 	switch {
@@ -127,11 +128,11 @@ func (t *tx) named(a Action, name string) (*meta.Node, *belfry.Error) {
 		return found[0], nil
 	}
 	where := ""
-	if a.Resource != "" {
-		if t.only(t.estate.Resource(a.Resource)) == nil {
-			return nil, belfry.Errorf(belfry.UnknownItem, "there is no resource %q, which resname says %q is in", clip([]byte(a.Resource)), clip([]byte(name)))
+	if resource != "" {
+		if t.only(t.estate.Resource(resource)) == nil {
+			return nil, belfry.Errorf(belfry.UnknownItem, "there is no resource %q, which resname says %q is in", clip([]byte(resource)), clip([]byte(name)))
 		}
-		where = " in \"" + clip([]byte(a.Resource)) + "\""
+		where = " in \"" + clip([]byte(resource)) + "\""
 	}
 	return nil, belfry.Errorf(belfry.UnknownItem, "there is no object, resource or view %q%s", clip([]byte(name)), where)
 }

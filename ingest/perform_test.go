@@ -122,7 +122,7 @@ func (g *stage) send(s *step) (err error) {
 // act does what an operator wants. Who wants what cannot be is refused, and that is no fault of the story.
 func (g *stage) act(s *step) (err error) {
 	kind, resource, own := apart(s.item)
-	a := Action{Kind: kind, List: []string{own}, Resource: resource}
+	a := Action{Kind: kind, List: Names(own), Resource: resource}
 	switch s.verb {
 	case "manage":
 		a.Manage = &status.Order{Mode: s.mode, From: instant(s.from), To: instant(s.to), By: operator}

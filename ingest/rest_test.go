@@ -53,7 +53,7 @@ func (b *bench) forMixedRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.send(t, "type,resname,view,class,object,i1\ndata,r,r,flip,o,1\ndata,r,r,generic,d,1\n", Options{})
-	if code, out := b.act(t, Action{Kind: belfry.KindObject, List: []string{"d"}, Manage: &status.Order{Mode: belfry.Discarded}}, Repeat{}); code != 200 {
+	if code, out := b.act(t, Action{Kind: belfry.KindObject, List: Names("d"), Manage: &status.Order{Mode: belfry.Discarded}}, Repeat{}); code != 200 {
 		t.Fatal(out)
 	}
 	b.records = nil
