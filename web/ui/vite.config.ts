@@ -6,7 +6,7 @@ const service = process.env.BELFRY_URL ?? "http://127.0.0.1:8080";
 
 export default defineConfig({
   base: "/ui/",
-  plugins: [react()],
+  plugins: [react({ jsxImportSource: "#shown" })], // src/shown/jsx-runtime.ts says why
   build: {
     outDir: "../dist",
     emptyOutDir: true,

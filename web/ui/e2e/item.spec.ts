@@ -258,6 +258,62 @@ test("a view and a resource lead down to what is wrong", async ({ page, service 
   await expect(page.getByRole("navigation", { name: "Where it stands" })).toHaveText("MAIN›North›below›object");
 });
 
+test("content is listed with the worst first, over all of it", { tag: "@quick" }, async ({ page, service }) => {
+  await room(service, "crowd", [10]);
+  await service.csv("/api/provisioning/view", "name,view,resname", "Aside,crowd,crowd");
+  const send = (name: string, value: number) => `data,crowd,${name},crowd,crowd,${value}`;
+  await service.csv(
+    "/api/send",
+    "type,resname,object,class,view,i1",
+    ...Array.from({ length: 120 }, (_, i) => send(`a${String(i).padStart(3, "0")}`, 1)),
+    send("zz worst", 99),
+    send("zz worst", 99), // the threshold wants two
+    send("zy bad", 85),
+    "data,crowd,deeper,crowd,Aside,99",
+  );
+  await logIn(page, service, "/ui/item?kind=resource&name=crowd");
+  const content = page.getByRole("region", { name: "Content" });
+  await expect(content).toContainText("1 view, 123 objects");
+  const links = content.getByRole("link");
+  await expect(links.first()).toHaveText("zz worst");
+  await expect(links).toHaveCount(100);
+  expect((await links.allTextContents()).slice(0, 4)).toEqual(["zz worst", "Aside", "zy bad", "a000"]);
+  await content.getByRole("button", { name: "Load more of the content" }).click();
+  await expect(links).toHaveCount(124); // what stands deeper is not listed
+  await expect(content.getByRole("button", { name: "Load more of the content" })).toBeHidden();
+  const all = await links.allTextContents();
+  expect(new Set(all).size).toBe(124);
+  expect(all).not.toContain("deeper");
+});
+
+test("the words of thresholds do not cover each other", { tag: "@quick" }, async ({ page, service }) => {
+  await service.json("PUT", "/api/classes/close", {
+    indicators: [
+      {
+        n: 1,
+        name: "Used",
+        thresholds: [
+          { when: ">= 90", status: 1 },
+          { when: ">= 91", status: 2 },
+          { when: ">= 92", status: 3 },
+          { when: "< 1", status: 2 },
+        ],
+      },
+    ],
+  });
+  await service.csv("/api/provisioning/custom", "name", "close");
+  await service.csv("/api/send", "type,resname,object,class,view,i1", "data,close,disk,close,close,50");
+  await logIn(page, service, object("close"));
+  const words = page.locator(".chart-level");
+  await expect(words).toHaveCount(4);
+  await expect(words.first()).toContainText("Critical >= 92");
+  const boxes = await words.evaluateAll((all) =>
+    all.map((w) => w.getBoundingClientRect()).map((r) => [r.top, r.bottom]),
+  );
+  for (const [i, box] of boxes.entries())
+    if (i > 0) expect(box[0]).toBeGreaterThanOrEqual((boxes[i - 1]?.[1] ?? 0) - 0.5);
+});
+
 test("what is not there is said so", async ({ page, service }) => {
   await room(service, "known", [1]);
   await logIn(page, service, object("known", "dist"));

@@ -28,7 +28,7 @@ test(
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     const name = `curl ${info.project.name}`;
     await logIn(page, service, "/ui/parameters/keys");
-    const dialog = await make(page, name, "Read and write", "90 days");
+    const dialog = await make(page, name, "Read and write", "In 90 days");
     const key = (await dialog.getByTestId("key").textContent()) ?? "";
     expect(key).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     await accessible(page);
@@ -68,6 +68,28 @@ test(
   },
 );
 
+test("a key may read and expires, unless more is chosen", { tag: "@quick" }, async ({ page, service }, info) => {
+  const name = `careful ${info.project.name}`;
+  await logIn(page, service, "/ui/parameters/keys");
+  await page
+    .getByRole("button", { name: /^Create (a|the first) key$/ })
+    .first()
+    .click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("radio", { name: "Read", exact: true })).toBeChecked();
+  await expect(dialog.getByLabel("Expires")).toHaveValue("90d");
+  await dialog.getByLabel("Name").fill(name);
+  await dialog.getByRole("button", { name: "Create", exact: true }).click();
+  await expect(dialog.getByTestId("key")).toBeVisible();
+  const key = (await dialog.getByTestId("key").textContent()) ?? "";
+  const refused = await service.call("POST", "/api/send", "type,object,i1\n", "text/csv", key);
+  expect(refused.status).toBe(403);
+  await dialog.getByRole("button", { name: "I have copied it" }).click();
+  const at = await row(page, name).locator("time").last().getAttribute("datetime");
+  const days = (Date.parse(at ?? "") - Date.now()) / 86_400_000;
+  expect(Math.round(days)).toBe(90);
+});
+
 test("a key can end on a date; what is wrong is told", async ({ page, service }, info) => {
   const name = `dated ${info.project.name}`;
   await logIn(page, service, "/ui/parameters/keys");
@@ -79,7 +101,7 @@ test("a key can end on a date; what is wrong is told", async ({ page, service },
   await accessible(page);
   await dialog.getByLabel("Name").fill(name);
   await dialog.getByRole("radio", { name: "Read", exact: true }).check();
-  await dialog.getByLabel("Expires").selectOption("A date");
+  await dialog.getByLabel("Expires").selectOption("On a date");
   await dialog.getByLabel("Last moment at which it is taken").fill("2020-01-01T12:00");
   await dialog.getByRole("button", { name: "Create", exact: true }).click();
   await expect(dialog.getByRole("alert")).toContainText("expires is over already");

@@ -82,6 +82,31 @@ test("draws labels, links, shortcuts and pictures", async ({ page, service }) =>
   await accessible(page);
 });
 
+test("links and shortcuts that lead nowhere are drawn as such", { tag: "@quick" }, async ({ page, service }) => {
+  await service.csv("/api/provisioning/view", "name,view", "Ends,MAIN", "Gone view,MAIN");
+  await service.csv("/api/provisioning/custom", "name,view,posx,posy", "stays,Ends,60,60", "goes,Ends,60,260");
+  await service.csv("/api/provisioning/link", "name,view,from,to,text", "Half,Ends,stays,goes,1 Gbit/s");
+  await service.csv("/api/provisioning/shortcut", "name,view,target,posx,posy", "Way out,Ends,Gone view,160,60");
+  await service.call("DELETE", "/api/provisioning/custom", "name\ngoes\n");
+  await service.call("DELETE", "/api/provisioning/view", "name\nGone view\n");
+  await logIn(page, service, map("Ends"));
+  const said = "Link from stays to goes, 1 Gbit/s: broken, goes has been removed";
+  await expect(page.getByRole("img", { name: said })).toBeVisible();
+  await expect(page.locator("line[data-link=Half][data-broken]")).toHaveCount(1);
+  await expect(icon(page, "Way out")).toHaveAccessibleName(/leads to Gone view, which has been removed/);
+  await expect(page.locator(".map-item[data-kind=shortcut][data-broken]")).toHaveCount(1);
+  await expect(
+    page.getByText("Broken: Half (goes has been removed), Way out (Gone view has been removed)"),
+  ).toBeVisible();
+  await accessible(page);
+  await page.goto(service.url + map("Ends", "list"));
+  await expect(page.getByText("shortcut to Gone view, which has been removed")).toBeVisible();
+  await expect(page.getByText(said)).toBeVisible();
+  await service.csv("/api/provisioning/custom", "name,view,posx,posy", "goes,Ends,60,260"); // what comes again is linked again
+  await service.csv("/api/provisioning/view", "name,view", "Gone view,MAIN");
+  await expect(page.getByText(/^Broken/)).toBeHidden();
+});
+
 test("a change of status is seen at once", { tag: "@quick" }, async ({ page, service }) => {
   await value(service, "right", 10);
   await logIn(page, service, map("City"));

@@ -126,6 +126,28 @@ test("applies the right rows and gives the wrong ones as a file", { tag: "@quick
   await wipe(service, "custom", "part 1", "part 3");
 });
 
+test("names rows that repeat others", { tag: "@quick" }, async ({ page, service }) => {
+  await open(page, service, "package=custom&way=paste");
+  await paste(
+    page,
+    "name,view,posx\nagain 1,MAIN,10\nagain 2,MAIN,10\nagain 1,MAIN,20\nagain 2,MAIN,10\nagain 1,MAIN,11\n",
+  );
+  const twice = page.getByRole("status").filter({ hasText: "3 rows name what an earlier row names" });
+  await expect(twice.getByRole("listitem")).toHaveText([
+    "Line 4 names the same as line 2: again 1; they differ, and the later row counts",
+    "Line 5 names the same as line 3: again 2, and says the same",
+    "Line 6 names the same as line 2: again 1; they differ, and the later row counts",
+  ]);
+  await expect(sheet(page).getByRole("img", { name: "Line 4 names the same as line 2" })).toBeVisible();
+  await accessible(page);
+  await attempt(page); // what the service says of such a row names the other one, too
+  await expect(page.getByLabel("Wrong rows", { exact: true })).toContainText("Line 6 names the same as line 2.");
+  await twice.getByRole("button", { name: "Leave out 1 row that says the same" }).click();
+  await expect(page.getByText("2 rows name what an earlier row names")).toBeVisible();
+  await expect(page.getByText("4 rows, 1 left out")).toBeVisible();
+  await accessible(page);
+});
+
 test("all or nothing", async ({ page, service }) => {
   await open(page, service, "package=custom&way=paste");
   await paste(page, "name,posx\natomic 1,10\natomic 2,11\n");

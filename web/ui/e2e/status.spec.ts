@@ -211,9 +211,19 @@ test("shows a change when it happens, in its new place", async ({ page, service 
   await expect.poll(() => names(page)).toEqual(["four", "two", "three", "one"]);
 });
 
+/** actions notes what the page asks the service to do with items. */
+function actions(page: Page): string[] {
+  const asked: string[] = [];
+  page.on("request", (r) => {
+    if (r.method() === "POST" && r.url().includes("/api/ackmanagenote/")) asked.push(r.postData() ?? "");
+  });
+  return asked;
+}
+
 test("acknowledges several at once and tells what became of each", { tag: "@quick" }, async ({ page, service }) => {
   await estate(service, "delta", { one: 97, two: 85, three: 97 });
   await logIn(page, service, "/ui/status?view=delta&kind=object");
+  const asked = actions(page);
   await line(page, "one").getByRole("checkbox").click();
   await line(page, "three").getByRole("checkbox").click();
   await line(page, "two")
@@ -230,6 +240,7 @@ test("acknowledges several at once and tells what became of each", { tag: "@quic
   await dialog.getByRole("button", { name: "Acknowledge 3" }).click();
   await expect(dialog.getByRole("alert")).toContainText("2 items acknowledged, 1 item not done");
   await expect(dialog.getByRole("listitem").filter({ hasText: "three" })).toContainText("only an item in error");
+  expect(asked).toHaveLength(1);
   await accessible(page);
   await dialog.getByRole("button", { name: "Close" }).last().click();
   await expect(line(page, "one").getByRole("img", { name: "Acknowledged by admin: part is ordered" })).toBeVisible();
@@ -238,6 +249,37 @@ test("acknowledges several at once and tells what became of each", { tag: "@quic
     .toMatchObject({ acknowledged: true, ack: "part is ordered", ackby: "admin" });
   await send(service, "delta", { two: 97 }); // worse than it was
   await expect(line(page, "two").getByRole("img", { name: /^Acknowledged/ })).toBeHidden();
+});
+
+test("rows of many resources and kinds are one call, there and back", { tag: "@quick" }, async ({ page, service }) => {
+  for (const n of [1, 2, 3]) await estate(service, `many ${n}`, { same: 97 });
+  await logIn(page, service, "/ui/status?text=many&kind=object,resource");
+  await expect(list(page).getByRole("row")).toHaveCount(6 + 1); // with the heads
+  await page.getByRole("button", { name: "Select all 6" }).click();
+  await expect(page.getByRole("status").getByText("6 selected")).toBeVisible();
+  const asked = actions(page);
+  const dialog = page.getByRole("dialog");
+  const all = async (want: Partial<Row>) => {
+    for (const n of [1, 2, 3])
+      for (const item of ["same", `many ${n}`])
+        await expect.poll(() => stored(service, `many ${n}`, item)).toMatchObject(want);
+  };
+  const f = async (key: string, button: string, want: Partial<Row>) => {
+    await page.keyboard.press(key);
+    await dialog.getByRole("button", { name: `${button} 6` }).click();
+    await expect(dialog).toBeHidden();
+    await all(want);
+  };
+  await f("a", "Acknowledge", { acknowledged: true });
+  await expect(line(page, "same").getByRole("img", { name: /^Acknowledged by admin/ })).toBeVisible();
+  await page.keyboard.press("Shift+A");
+  await accessible(page);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await f("Shift+A", "Unacknowledge", { acknowledged: false });
+  await f("u", "Unmanage", { isunmanaged: true });
+  await expect(line(page, "same").getByRole("img", { name: /^Unmanaged/ })).toBeVisible();
+  await f("m", "Manage", { isunmanaged: false });
+  expect(asked).toHaveLength(4);
 });
 
 test("unmanages in every way, and manages again", { tag: "@quick" }, async ({ page, service }) => {
@@ -407,6 +449,64 @@ test("a viewer looks and does not touch", { tag: "@quick" }, async ({ page, serv
   });
   expect(answer.status()).toBe(403);
   expect(await stored(service, "kappa", "one")).toMatchObject({ acknowledged: false });
+});
+
+test("what is not seen in a name is shown, and turns nothing around", { tag: "@quick" }, async ({ page, service }) => {
+  const [turned, hidden] = ["invoice\u202egpj.exe", "web\u200b01"];
+  await estate(service, "tau", { [turned]: 97, [hidden]: 97, web01: 97 });
+  await logIn(page, service, "/ui/status?view=tau&sort=name+asc");
+  await expect.poll(() => names(page)).toEqual(["invoice⟨U+202E⟩gpj.exe", "web01", "web⟨U+200B⟩01"]);
+  const dialog = await choose(page, "invoice⟨U+202E⟩gpj.exe", "a");
+  await expect(dialog).toContainText("invoice⟨U+202E⟩gpj.exe");
+  await dialog.getByRole("button", { name: "Acknowledge", exact: true }).click();
+  await expect.poll(() => stored(service, "tau", turned)).toMatchObject({ acknowledged: true }); // the name itself is as it was
+  await line(page, "web⟨U+200B⟩01").getByRole("link", { name: "web⟨U+200B⟩01" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("web⟨U+200B⟩01");
+  expect(await page.content()).not.toMatch(/[\u200b\u202e]/);
+});
+
+test("ages are counted by the clock of the service", async ({ fresh: page, service }) => {
+  await estate(service, "upsilon", { one: 97 });
+  for (const hours of [5, -10]) {
+    await page.addInitScript((ms) => {
+      const real = Date.now;
+      Date.now = () => real() + ms;
+    }, hours * 3_600_000); // the second time on top of the first: five hours behind
+    await logIn(page, service, "/ui/status?view=upsilon");
+    const age = line(page, "one").locator(".since time");
+    await expect(age).toHaveText(/^\d+ (s|min)$/);
+    const since = (await age.getAttribute("datetime")) ?? "";
+    const text = (await age.textContent()) ?? "";
+    const shown = Number.parseInt(text, 10) * (text.endsWith("min") ? 60 : 1);
+    const is = (Date.now() - Date.parse(since)) / 1000;
+    expect(Math.abs(is - shown)).toBeLessThan(60);
+  }
+});
+
+test("prints as a table, black on white, with its time and filter", { tag: "@quick" }, async ({ page, service }) => {
+  await estate(service, "phi", { one: 97, two: 85, three: 10 });
+  await logIn(page, service, "/ui/status?view=phi&status=3,1");
+  await expect.poll(() => names(page)).toEqual(["one", "two"]);
+  await page.evaluate(() => document.documentElement.setAttribute("data-mantine-color-scheme", "dark"));
+  await page.emulateMedia({ media: "print" });
+  const table = page.getByRole("table");
+  await expect(table.getByRole("row")).toHaveText([/^Status/, /^\s*Critical.*one.*phi/, /^\s*Warning.*two/]);
+  await expect(table).toContainText("Shown: objects; status Critical or Warning; in phi; the worst first. All 2.");
+  await expect(page.getByRole("heading", { name: "Status", level: 1 })).toBeVisible();
+  await expect(page.locator(".printed-when")).toContainText(/20\d\d.*\d\d:\d\d:\d\d.*status\?view=phi/);
+  for (const gone of ["Sections", "Objects by status"])
+    await expect(page.getByLabel(gone, { exact: true })).toBeHidden();
+  await expect(list(page)).toBeHidden();
+  const colours = await table.evaluate((t) => {
+    const own = getComputedStyle(t);
+    return [own.color, getComputedStyle(document.body).backgroundColor];
+  });
+  expect(colours).toEqual(["rgb(0, 0, 0)", "rgb(255, 255, 255)"]);
+  const pdf = await page.pdf(); // fails where a page cannot be printed
+  expect(pdf.length).toBeGreaterThan(1000);
+  await page.emulateMedia({ media: null });
+  await expect(list(page)).toBeVisible();
+  await expect(table).toBeHidden();
 });
 
 test("shows names as text, whatever they are", async ({ page, service }) => {

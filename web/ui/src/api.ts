@@ -1,4 +1,5 @@
 // The one place that talks to the service. Everything here is the public API: what the interface can do, a script can do.
+import { heardTime } from "./clock";
 
 export type Status = "0" | "1" | "2" | "3" | "-" | "?";
 export type Kind = "object" | "resource" | "view";
@@ -98,6 +99,7 @@ async function send(path: string, call: Call = {}): Promise<Response> {
   const reads = (method === "GET" || path === "/api/sql") && path !== "/api/stream";
   const given = reads ? [reading.signal] : [];
   let answer: Response;
+  const asked = Date.now();
   try {
     answer = await fetch(address(path, call.params), {
       method,
@@ -110,6 +112,7 @@ async function send(path: string, call: Call = {}): Promise<Response> {
     if (call.signal?.aborted) throw e;
     throw unreachable();
   }
+  heardTime(answer.headers.get("Date"), asked, Date.now());
   if (answer.ok) return answer;
   const err = await failure(answer);
   if (err.status === 401 && err.code === "invalid_key") expired();
@@ -243,9 +246,14 @@ async function inTurn<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** csvAddress is where an answer can be had as CSV, for a link. People open it in a spreadsheet, so no cell is a formula. */
-export const csvAddress = (q: string, ask: Omit<Ask, "signal"> = {}) =>
-  address("/api/sql", { q, wt: "csv", safe: "true", rows: 100_000, ...ask });
+/** csvPage is an answer as CSV, which begins after a row if that is given; limit is how many rows it has at most. People open it in
+ * a spreadsheet, so no cell is a formula. */
+export async function csvPage(q: string, ask: Ask & { after?: string }): Promise<{ csv: string; limit: number }> {
+  const { signal, ...rest } = ask;
+  const params = { q, wt: "csv", safe: true, rows: 100_000, ...rest };
+  const answer = await inTurn(() => send("/api/sql", { params, signal }));
+  return { csv: await body({ signal }, () => answer.text()), limit: Number(answer.headers.get("X-Limit")) || 100_000 };
+}
 
 /** quote makes a text a string of the query language. */
 export const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
@@ -325,6 +333,8 @@ export interface TreeItem {
   autoarrange?: string;
   bg?: string;
   answers?: Record<string, string>;
+  /** Of an element: the answers that name something that has been removed. */
+  broken?: string[];
 }
 
 export interface Tree {
@@ -471,12 +481,12 @@ export interface ActWish {
   ackuntil?: string;
   acksticky?: string;
   ackuntilworse?: boolean;
+  unack?: true;
   note?: string;
 }
 
 export interface ActBody extends ActWish {
-  items: string[];
-  resname?: string;
+  items: { name: string; kind: Kind; resname?: string }[];
 }
 
 export interface ActAnswer {
@@ -490,12 +500,14 @@ export interface ActAnswer {
     to?: string;
     unmanagedby?: string;
   }[];
-  errors: { name: string; code: string; message: string }[];
+  /** Kind and resource are those that the item said. */
+  errors: { name: string; kind?: Kind; resource?: string; code: string; message: string }[];
   /** Of a dry run: the next times that the window will be open. */
   occurrences?: { from?: string; to?: string }[];
 }
 
-export const act = (kind: Kind, body: ActBody) => call<ActAnswer>(`/api/ackmanagenote/${plural(kind)}`, { json: body });
+/** act does something with items of any kind: the kind in the path is for items that do not say theirs. */
+export const act = (body: ActBody) => call<ActAnswer>("/api/ackmanagenote/objects", { json: body });
 
 /** actDry tells what would be done with one item, and does nothing. */
 export const actDry = (item: { kind: Kind; name: string; resource?: string }, body: ActWish) =>

@@ -15,6 +15,7 @@ const list: [string[], string][] = [
   [["x"], "Status list: select the row"],
   [["Enter"], "Status list: open the item"],
   [["a"], "Status list: acknowledge what is selected, or the row"],
+  [["Shift", "A"], "Status list: take its acknowledgment back"],
   [["u"], "Status list: unmanage it"],
   [["m"], "Status list: manage it"],
   [["n"], "Status list: write a note"],

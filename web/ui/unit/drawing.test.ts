@@ -5,6 +5,7 @@ import type { Tree, TreeItem } from "../src/api";
 import type { StatusChange } from "../src/live";
 import { contrast, readable } from "../src/pages/map/colour";
 import { add, apply, batches, change, csv, remove, settle, untouched } from "../src/pages/map/draft";
+import { spoken, wayInto } from "../src/pages/map/Icon";
 import { arrange, keyOf, neighbour, type Scene, type Spot, snap, worse } from "../src/pages/map/scene";
 import { indexOf, patch } from "../src/pages/map/tree";
 import { inOrder, placed } from "../src/pages/treemap/draw";
@@ -108,6 +109,45 @@ test("a link takes the worse status of its ends", () => {
   );
   assert.equal(worse("3", "-"), "-");
   assert.equal(worse(undefined, "0"), "0");
+});
+
+test("a link whose end has been removed begins at the other end and leads nowhere", () => {
+  const link = (name: string, from: string, to: string, ...broken: string[]) =>
+    element("link", name, { answers: { from, to }, broken: broken.length ? broken : undefined });
+  const s = arrange(
+    view(),
+    [
+      resource("a", { posx: 100, posy: 100 }),
+      resource("b", { posx: 100, posy: 300 }),
+      link("whole", "a", "b"),
+      link("to nothing", "a", "gone", "to"),
+      link("from nothing", "gone", "a", "from"),
+      link("nothing left", "gone", "gone too", "from", "to"),
+      link("elsewhere", "a", "in another view"),
+      link("made anew", "a", "b", "to"), // the name is here, but not what the link meant
+    ],
+    500,
+  );
+  assert.deepEqual(
+    s.lines.map((l) => l.item.name),
+    ["whole"],
+  );
+  assert.deepEqual(
+    s.stubs.map((b) => [b.item.name, b.x, b.y]),
+    [
+      ["to nothing", 115, 115],
+      ["from nothing", 115, 115],
+      ["made anew", 115, 115],
+    ],
+  );
+  assert.equal(new Set(s.stubs.map((b) => `${Math.round(b.toX)} ${Math.round(b.toY)}`)).size, 3); // apart from each other
+  assert.deepEqual(
+    s.loose.map((i) => i.name),
+    ["nothing left", "elsewhere"],
+  );
+  const broken = element("shortcut", "s", { answers: { target: "gone" }, broken: ["target"] });
+  assert.equal(wayInto(broken), undefined);
+  assert.match(spoken(broken, false), /leads to gone, which has been removed/);
 });
 
 test("arrows find the next icon", () => {

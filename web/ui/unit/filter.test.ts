@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { conditions, newerThan } from "../src/pages/events/filter";
-import { type Filter, moves, narrows, order, read, where, write } from "../src/pages/status/filter";
+import { contentQuery } from "../src/pages/item/contentQuery";
+import { type Filter, inWords, moves, narrows, order, read, where, write } from "../src/pages/status/filter";
 
 const status = (search: string): Filter => read(new URLSearchParams(search));
 
@@ -67,4 +68,29 @@ test("events: exact values are quoted, several are a list", () => {
   assert.deepEqual(rest, ["type = 'alarm'", "status IN ('3', '1')", "user = 'o''neill'"]);
   const newer = newerThan({ select: "id", from: "events", where: ["a = 'b'"] }, "7'");
   assert.match(newer, /WHERE a = 'b'\s+AND id > '7'{3}$/);
+});
+
+test("a filter is told in words, for paper", () => {
+  const f = (search: string, want: string) => assert.equal(inWords(status(search)), want);
+  f("", "Shown: objects; the worst first");
+  f(
+    "text=web&status=3,1&kind=all&class=c&view=v&acknowledged=no&unmanaged=yes&sort=name",
+    "Shown: objects and resources and views; status Critical or Warning; with “web”; of the class c; in v; not acknowledged; unmanaged; by Name, rising",
+  );
+});
+
+test("content is asked for with the worst first, of the right place", () => {
+  const f = (kind: "view" | "resource", name: string, resource: string | undefined, want: RegExp) => {
+    const q = contentQuery({ kind, name, resource }, 200);
+    assert.match(q, want);
+    assert.match(q, /ORDER BY status DESC, name ASC, kind ASC LIMIT 100 OFFSET 200$/);
+  };
+  f("resource", "it's", "it's", /resource = 'it''s' AND \(\(kind = 'object' AND view = 'it''s'\) OR /);
+  f(
+    "view",
+    "V",
+    "r",
+    /resource = 'r' AND \(\(kind = 'object' AND view = 'V'\) OR \(kind = 'view' AND parentview = 'V'\)\)/,
+  );
+  f("view", "V", undefined, /\(kind = 'resource' AND view = 'V'\) OR .* AND resource IS NULL\)/);
 });

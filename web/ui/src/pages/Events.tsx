@@ -1,12 +1,11 @@
 // What happened: a histogram to see when, and the list of it, which grows as things happen.
 import "../mantineLater";
 import { Button, Group, Paper, Text } from "@mantine/core";
-import { IconDownload } from "@tabler/icons-react";
-import { csvAddress } from "../api";
 import { AsSql } from "../parts/AsSql";
+import { CsvButton } from "../parts/CsvButton";
 import { Page } from "../parts/Page";
 import { queryOf } from "../parts/paged";
-import { RangePicker, useRange } from "../parts/Range";
+import { fixed, RangePicker, useRange } from "../parts/Range";
 import { Filters } from "./events/Filters";
 import { askedOf, useFilter } from "./events/filter";
 import { Histogram } from "./events/Histogram";
@@ -23,16 +22,10 @@ export default function EventsPage() {
       tools={
         <>
           <AsSql q={q} fq={asked.fq} rows={200} />
-          <Button
-            component="a"
-            href={csvAddress(q, { fq: asked.fq })}
-            download="events.csv"
-            size="compact-sm"
-            variant="default"
-            leftSection={<IconDownload size={14} />}
-          >
-            CSV
-          </Button>
+          <CsvButton
+            name="events.csv"
+            ask={() => ({ q: queryOf(askedOf(state.filter, fixed(range.range))), fq: asked.fq })}
+          />
         </>
       }
     >

@@ -15,6 +15,7 @@ import { type Feed, mostRows } from "./status/feed";
 import { everything, type Filter, kinds, narrows, rollsUp, useFilter } from "./status/filter";
 import { useListKeys } from "./status/keys";
 import { List } from "./status/List";
+import { PrintButton, Printed } from "./status/Printed";
 import { type Selection, useSelection } from "./status/selection";
 import { useFeed } from "./status/useFeed";
 
@@ -22,7 +23,7 @@ export default function StatusPage() {
   const [filter, setFilter] = useFilter();
   const { feed, error, waiting, again } = useFeed(filter);
   return (
-    <Page title="Status" fill>
+    <Page title="Status" fill tools={feed && <PrintButton feed={feed} />}>
       <FirstSteps>
         <Filters filter={filter} onFilter={setFilter} counts={feed?.counts} />
         {error ? (
@@ -87,6 +88,7 @@ function Rows({ feed, filter, onFilter, waiting }: Props) {
         onCursor={setCursor}
         mayAct={may.write}
       />
+      <Printed feed={feed} filter={filter} />
       {open && <ActionDialog {...open} onClose={() => setOpen(undefined)} onDone={done} />}
     </>
   );
@@ -140,7 +142,7 @@ function Bar({
   const items = useMemo(() => asTheyAre(selection, feed), [selection.items, version]);
   const total = feed.total ?? 0;
   return (
-    <Box pos="relative">
+    <Box pos="relative" className="off-paper">
       <Group gap="sm" mih={32} justify="space-between" wrap="nowrap">
         <Text size="sm" component="div" role="status" className="number">
           {items.length ? (

@@ -1,7 +1,15 @@
 // What operators do about items: acknowledge, manage, unmanage in its five ways, note. Used by the status list, the map and
 // the item pages.
 import { ActionIcon, Button, Group, Menu, Tooltip } from "@mantine/core";
-import { IconCheck, IconDots, IconNote, IconPlayerPause, IconPlayerPlay, type IconProps } from "@tabler/icons-react";
+import {
+  IconArrowBackUp,
+  IconCheck,
+  IconDots,
+  IconNote,
+  IconPlayerPause,
+  IconPlayerPlay,
+  type IconProps,
+} from "@tabler/icons-react";
 import { type ComponentType, useState } from "react";
 import { useMay } from "../session";
 import type { ActionItem } from "./actions/item";
@@ -13,6 +21,7 @@ const Dialog = later(() => import("./actions/Dialog"), Opening);
 
 const icons: Record<Operation, ComponentType<IconProps>> = {
   acknowledge: IconCheck,
+  unacknowledge: IconArrowBackUp,
   unmanage: IconPlayerPause,
   manage: IconPlayerPlay,
   note: IconNote,

@@ -3,7 +3,9 @@ import { Alert, Button, Center, Group, Loader, Stack, Text, Title } from "@manti
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { type ReactNode, useEffect } from "react";
 import { ApiError } from "../api";
+import { pageNow } from "../clock";
 import { useLost } from "../live";
+import { usePrinting } from "./printing";
 
 export function Page({
   title,
@@ -19,26 +21,39 @@ export function Page({
   fill?: boolean;
   children: ReactNode;
 }) {
+  const printing = usePrinting();
   useEffect(() => {
     document.title = typeof title === "string" ? `${title} · Belfry` : "Belfry";
   }, [title]);
   return (
     <Stack
       gap={fill ? "sm" : "md"}
-      p={{ base: "sm", sm: "lg" }}
-      h={fill ? "calc(100dvh - 52px - var(--strips, 0px))" : undefined}
+      p={printing ? 0 : { base: "sm", sm: "lg" }}
+      h={fill && !printing ? "calc(100dvh - 52px - var(--strips, 0px))" : undefined}
     >
       {before}
       <Group justify="space-between" align="flex-start" gap="sm">
         <Title order={1} size="h2" className="name">
           {title}
         </Title>
-        {tools && <Group gap="xs">{tools}</Group>}
+        {tools && (
+          <Group gap="xs" className="off-paper">
+            {tools}
+          </Group>
+        )}
       </Group>
+      {printing && (
+        <Text size="sm" className="name printed-when">
+          {moment.format(pageNow())} · {location.href}
+        </Text>
+      )}
       {children}
     </Stack>
   );
 }
+
+/** On paper stands when it was so: it will not be so when somebody finds the sheet. */
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
 
 export function Waiting({ what }: { what?: string }) {
   const lost = useLost();

@@ -25,6 +25,14 @@ export function endsOf(r: Range, now = pageNow() / 1000): [number, number] {
   return r.span === undefined ? [r.from ?? 0, r.to ?? now] : [now - r.span, now];
 }
 
+/** fixed is a range as it is at this moment, with ends that do not go on. What is shown already is in it: the moment of the page may be
+ * a second or two behind. */
+export function fixed(r: Range): Range {
+  const [from, now] = endsOf(r);
+  const to = r.span === undefined ? now : now + 2;
+  return { key: `${from}-${to}`, from, to };
+}
+
 export const iso = (seconds: number) => new Date(seconds * 1000).toISOString();
 
 /** condition writes a range in the query language. */

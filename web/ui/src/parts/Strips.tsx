@@ -3,6 +3,7 @@ import { Button, Group, Text } from "@mantine/core";
 import { IconAlertTriangle, IconPlugConnectedX, IconRefresh } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react";
 import { old } from "../client";
+import { byService } from "../clock";
 import { type Lost, useLive, useLost } from "../live";
 import { checkBuild, newer } from "../upgrade";
 import { MissingDays } from "./MissingDays";
@@ -44,7 +45,7 @@ function Strip({ icon, children, tools }: { icon: ReactNode; children: ReactNode
 
 /** Broken says that changes do not arrive, and since when. */
 function Broken({ lost }: { lost: Lost }) {
-  const since = local(lost.since);
+  const since = local(byService(lost.since));
   return (
     <Strip icon={<IconPlugConnectedX size={18} />}>
       {lost.why === undefined
@@ -60,8 +61,8 @@ function Old() {
   if (!shown) return null;
   return (
     <Strip icon={<IconAlertTriangle size={18} />}>
-      Some of this page is of {local(shown.since)} and could not be read since: {messageOf(shown.error)} It is tried
-      again.
+      Some of this page is of {local(byService(shown.since))} and could not be read since: {messageOf(shown.error)} It
+      is tried again.
     </Strip>
   );
 }

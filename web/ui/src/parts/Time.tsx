@@ -9,7 +9,7 @@ const both = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle
 export function local(at: string | number | Date): string {
   const d = new Date(at);
   if (Number.isNaN(d.getTime())) return "";
-  return day.format(d) === day.format(new Date()) ? clock.format(d) : both.format(d);
+  return day.format(d) === day.format(pageNow()) ? clock.format(d) : both.format(d);
 }
 
 export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;

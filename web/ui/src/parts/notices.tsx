@@ -11,7 +11,7 @@ export async function tell(message: NotificationData): Promise<void> {
   if (!library) return;
   Shown = library.Shown;
   for (const again of waiting) again();
-  library.show(message);
+  library.show({ closeButtonProps: { "aria-label": "Close this message" }, ...message });
 }
 
 const subscribe = (again: () => void) => {

@@ -14,7 +14,7 @@ export function MakeKey({ made, onMade }: { made: string; onMade: (key: string) 
     setBusy(true);
     setFailure(null);
     try {
-      onMade((await keys.create({ name: name.trim(), level: "readwrite" })).key);
+      onMade((await keys.create({ name: name.trim(), level: "readwrite", expires: "90d" })).key);
     } catch (err) {
       setFailure(err);
     } finally {
@@ -39,7 +39,10 @@ export function MakeKey({ made, onMade }: { made: string; onMade: (key: string) 
   return (
     <form onSubmit={make}>
       <Stack gap="xs">
-        <Text size="sm">Programs prove with a key who they are. Give each one a key of its own.</Text>
+        <Text size="sm">
+          Programs prove with a key who they are. Give each one a key of its own. This one may read and write, and
+          expires in 90 days.
+        </Text>
         <Group gap="xs" align="flex-end">
           <TextInput
             label="Name of the key"

@@ -1,31 +1,41 @@
-// What stands directly in a view or resource: views, resources and objects with their status, page by page.
+// What stands directly in a view or resource: views, resources and objects with their status, the worst first, page by page.
 import "./item.css";
 import { Anchor, Button, Group, Skeleton, Text } from "@mantine/core";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { type Kind, type StatusRow, type TreeItem, tree } from "../../api";
+import { type StatusRow, sql, tree } from "../../api";
 import { link } from "../../links";
 import { Failure } from "../../parts/Page";
 import { StatusIcon } from "../../parts/StatusIcon";
 import { Age } from "../../parts/Time";
+import { contentQuery, pageSize } from "./contentQuery";
 import { Card } from "./Why";
 
-const pageSize = 100;
+type Item = Pick<
+  StatusRow,
+  "name" | "kind" | "resource" | "class" | "status" | "info" | "since" | "acknowledged" | "isunmanaged" | "note"
+>;
 
 export function Content({ row }: { row: StatusRow }) {
-  const at = { view: row.name, resource: row.kind === "view" ? row.resource : undefined };
-  const pages = useInfiniteQuery({
-    queryKey: ["content", row.kind, row.resource, row.name],
-    queryFn: ({ pageParam, signal }) => tree({ ...at, limit: pageSize, after: pageParam }, signal),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => (last.more ? last.next : undefined),
+  const key = ["content", row.kind, row.resource, row.name];
+  const counts = useQuery({
+    queryKey: [...key, "counts"],
+    queryFn: ({ signal }) =>
+      tree({ view: row.name, resource: row.kind === "view" ? row.resource : undefined, limit: 1 }, signal),
   });
-  const items = pages.data?.pages.flatMap((p) => p.children).filter((c) => c.kind !== "element") ?? [];
-  const content = pages.data?.pages[0]?.content;
+  const pages = useInfiniteQuery({
+    queryKey: key,
+    queryFn: ({ pageParam, signal }) => sql<Item>(contentQuery(row, pageParam), { rows: pageSize, signal }),
+    initialPageParam: 0,
+    getNextPageParam: (last, all) => (last.more ? all.length * pageSize : undefined),
+  });
+  const error = pages.error ?? counts.error;
+  const items = pages.data?.pages.flatMap((p) => p.rows) ?? [];
+  const content = counts.data?.content;
   return (
     <Card title="Content">
-      {pages.error && <Failure error={pages.error} retry={() => pages.refetch()} />}
-      {pages.isPending && !pages.error && <Skeleton height={120} />}
+      {error && <Failure error={error} retry={() => Promise.all([pages.refetch(), counts.refetch()])} />}
+      {pages.isPending && !error && <Skeleton height={120} />}
       {content && <Text size="sm">{inWords(content)}</Text>}
       <div>
         {items.map((i) => (
@@ -54,12 +64,11 @@ function inWords(c: Record<string, number>): string {
     : "Nothing stands in it yet. Provision something into it, or send data for an object.";
 }
 
-function Row({ item }: { item: TreeItem }) {
-  const named = { kind: item.kind as Kind, name: item.name, resource: item.resource };
+function Row({ item }: { item: Item }) {
   return (
     <div className="content-row">
       <StatusIcon {...item} />
-      <Anchor component={Link} href={link.item(named)} size="sm" className="name">
+      <Anchor component={Link} href={link.item(item)} size="sm" className="name">
         {item.name}
       </Anchor>
       <Text size="xs" c="dimmed" className="content-kind">

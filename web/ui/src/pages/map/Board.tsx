@@ -7,7 +7,7 @@ import { useLocation } from "wouter";
 import type { TreeItem } from "../../api";
 import { isColour } from "./colour";
 import { type Moving, useDragging } from "./dragging";
-import { Chip, Label, Lines, Picture, Shown } from "./Elements";
+import { BrokenChip, Chip, Label, Lines, Picture, Shown } from "./Elements";
 import { Icon, pageOf, scaled, wayInto } from "./Icon";
 import {
   arrange,
@@ -90,7 +90,7 @@ export function Board(p: BoardProps) {
         else p.onMove(spot.item, { posx: Math.max(0, spot.top + y), posy: Math.max(0, spot.left + x) });
       }
     } else if (p.editing && (e.key === "Delete" || e.key === "Backspace")) {
-      const item = spot?.item ?? scene.lines.find((l) => l.key === key)?.item;
+      const item = spot?.item ?? [...scene.lines, ...scene.stubs].find((l) => l.key === key)?.item;
       if (item) p.onRemove(item);
     }
   };
@@ -190,7 +190,7 @@ function Content({
       {scene.pictures.map((s) => (
         <Picture key={s.key} spot={s} chosen={chosen === s.key} editing={editing} />
       ))}
-      <Lines lines={scene.lines} width={scene.width} height={scene.height} />
+      <Lines lines={scene.lines} stubs={scene.stubs} width={scene.width} height={scene.height} />
       {scene.divider !== undefined && (
         <div className="map-divider" style={{ top: scaled(scene.divider) }}>
           Without a place of their own
@@ -230,6 +230,9 @@ function Content({
           />
         );
       })}
+      {scene.stubs.map((s) => (
+        <BrokenChip key={s.key} stub={s} chosen={chosen === s.key} editing={editing} />
+      ))}
     </>
   );
 }

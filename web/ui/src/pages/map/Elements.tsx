@@ -1,10 +1,11 @@
 // What is drawn beside the items: labels, pictures, links.
+import { IconUnlink } from "@tabler/icons-react";
 import { memo, useEffect, useState } from "react";
 import { pictures, type TreeItem } from "../../api";
 import { StatusIcon, statusColour, statusName } from "../../parts/StatusIcon";
 import { isColour, readable } from "./colour";
 import { scaled } from "./Icon";
-import { centre, type Line, labelSize, labelText, type Spot } from "./scene";
+import { centre, type Line, labelSize, labelText, removedEnds, type Spot, type Stub } from "./scene";
 
 interface Drawn {
   spot: Spot;
@@ -119,8 +120,18 @@ const dashes: Record<string, string | undefined> = {
   "?": "2 8",
 };
 
-export function Lines({ lines, width, height }: { lines: Line[]; width: number; height: number }) {
-  if (!lines.length) return null;
+export function Lines({
+  lines,
+  stubs,
+  width,
+  height,
+}: {
+  lines: Line[];
+  stubs: Stub[];
+  width: number;
+  height: number;
+}) {
+  if (!lines.length && !stubs.length) return null;
   return (
     <svg
       className="map-lines"
@@ -146,12 +157,74 @@ export function Lines({ lines, width, height }: { lines: Line[]; width: number; 
           />
         );
       })}
+      {stubs.map((s) => (
+        <line
+          key={s.key}
+          x1={s.x}
+          y1={s.y}
+          x2={s.toX}
+          y2={s.toY}
+          stroke="currentColor"
+          strokeWidth={2}
+          strokeDasharray="2 6"
+          strokeLinecap="round"
+          data-link={s.item.name}
+          data-broken
+        />
+      ))}
     </svg>
   );
 }
 
+/** brokenSaying says what an element names and has been removed. */
+export function brokenSaying(i: TreeItem): string {
+  const ends = removedEnds(i);
+  return `${ends.join(" and ")} ${ends.length > 1 ? "have" : "has"} been removed`;
+}
+
 export const linkSaying = (i: TreeItem, status?: string) =>
   `Link from ${i.answers?.from} to ${i.answers?.to}${i.answers?.text ? `, ${i.answers.text}` : ""}${status ? `: ${statusName(status)}` : ""}`;
+
+/** BrokenChip stands at the end of a link that leads nowhere. */
+export const BrokenChip = memo(function BrokenChip({
+  stub,
+  chosen,
+  editing,
+}: {
+  stub: Stub;
+  chosen: boolean;
+  editing: boolean;
+}) {
+  const { item } = stub;
+  const style = { left: scaled(stub.toX), top: scaled(stub.toY) };
+  const say = `${linkSaying(item)}: broken, ${brokenSaying(item)}`;
+  const inside = (
+    <>
+      <IconUnlink size={13} aria-hidden />
+      <span className="cut">{removedEnds(item).join(", ")}</span>
+    </>
+  );
+  if (!editing)
+    return (
+      <span className="map-chip" data-broken style={style} role="img" aria-label={say} title={say}>
+        {inside}
+      </span>
+    );
+  return (
+    <button
+      type="button"
+      className="map-chip"
+      data-broken
+      style={style}
+      data-key={stub.key}
+      data-chosen={chosen || undefined}
+      aria-pressed={chosen}
+      aria-label={say}
+    >
+      {inside}
+    </button>
+  );
+});
 
 /** Chip stands in the middle of a link: what is written on it, and its status when that is bad. */
 export const Chip = memo(function Chip({

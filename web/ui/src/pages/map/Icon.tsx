@@ -1,5 +1,5 @@
 // An item of a view as an icon: the frame tells its kind, the sign in it its status, small marks what else is to be known.
-import { IconActivity, IconArrowUpRight, IconFolder, IconNote, IconServer } from "@tabler/icons-react";
+import { IconActivity, IconArrowUpRight, IconFolder, IconNote, IconServer, IconUnlink } from "@tabler/icons-react";
 import { memo } from "react";
 import type { Kind, Status, TreeItem } from "../../api";
 import { link } from "../../links";
@@ -24,7 +24,7 @@ export function dress(children: TreeItem[], targets: Map<string, Target>): TreeI
 
 /** wayInto is where an item leads, if one can go into it. */
 export function wayInto(i: TreeItem): string | undefined {
-  if (isShortcut(i)) return link.map(i.answers?.target);
+  if (isShortcut(i)) return i.broken ? undefined : link.map(i.answers?.target);
   if (i.kind === "view") return link.map(i.name, i.resource);
   if (i.kind === "resource") return link.map(i.name);
   return undefined;
@@ -48,7 +48,9 @@ export function spoken(i: TreeItem, homeless: boolean): string {
   const inside = countsOf(i).map(([s, n]) => `${n} ${statusName(s)}`);
   const parts = [
     `${i.name}, ${kindName(i)}`,
-    isShortcut(i) && !i.status ? `leads to ${i.answers?.target}, which is not there` : saying(i),
+    isShortcut(i) && (i.broken || !i.status)
+      ? `leads to ${i.answers?.target}, which ${i.broken ? "has been removed" : "is not there"}`
+      : saying(i),
     inside.length ? `inside: ${inside.join(", ")}` : "",
     i.note ? "has a note" : "",
     homeless ? "has no place" : "",
@@ -83,6 +85,7 @@ export const Icon = memo(function Icon(p: Props) {
       data-kind={kind}
       data-status={item.status}
       data-homeless={homeless || undefined}
+      data-broken={!!item.broken || undefined}
       data-chosen={p.chosen || undefined}
       data-fixed={p.fixed || undefined}
       style={{ left: scaled(p.left), top: scaled(p.top), width: scaled(p.width), height: scaled(p.height) }}
@@ -148,12 +151,16 @@ function Face({ item, kind }: { item: TreeItem; kind: keyof typeof kindIcons }) 
   return (
     <>
       <span className="map-sign">
-        <StatusIcon
-          status={item.status}
-          acknowledged={item.acknowledged}
-          isunmanaged={item.isunmanaged}
-          label={false}
-        />
+        {item.broken ? (
+          <IconUnlink aria-hidden />
+        ) : (
+          <StatusIcon
+            status={item.status}
+            acknowledged={item.acknowledged}
+            isunmanaged={item.isunmanaged}
+            label={false}
+          />
+        )}
       </span>
       <span className="map-mark" data-at="kind">
         <Sign size={13} aria-hidden />

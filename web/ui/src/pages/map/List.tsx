@@ -7,7 +7,7 @@ import type { TreeItem } from "../../api";
 import { Empty } from "../../parts/Page";
 import { StatusIcon, StatusText, statusName, statusRank } from "../../parts/StatusIcon";
 import { Age } from "../../parts/Time";
-import { linkSaying } from "./Elements";
+import { brokenSaying, linkSaying } from "./Elements";
 import { countsOf, pageOf, wayInto } from "./Icon";
 import { arrange, isShortcut, keyOf, kindName, labelText, placeable, type Scene } from "./scene";
 
@@ -89,7 +89,7 @@ function placeOf(view: TreeItem, i: TreeItem): string {
 }
 
 function ItemRow({ item, place, onChoose }: { item: TreeItem; place: string; onChoose: (key: string) => void }) {
-  const way = wayInto(item) ?? pageOf(item) ?? "";
+  const way = wayInto(item) ?? pageOf(item);
   const inside = countsOf(item);
   const shown = { status: item.status, acknowledged: item.acknowledged, isunmanaged: item.isunmanaged };
   return (
@@ -103,13 +103,20 @@ function ItemRow({ item, place, onChoose }: { item: TreeItem; place: string; onC
         </Box>
       </Table.Td>
       <Table.Td>
-        <Anchor component={Link} href={way} className="name" size="sm">
-          {item.name}
-        </Anchor>
+        {way ? (
+          <Anchor component={Link} href={way} className="name" size="sm">
+            {item.name}
+          </Anchor>
+        ) : (
+          <Text span size="sm" className="name">
+            {item.name}
+          </Text>
+        )}
         {item.note && <IconNote size={14} role="img" aria-label="has a note" style={{ marginLeft: 4 }} />}
         {isShortcut(item) && (
           <Text size="xs" c="dimmed" className="name">
             shortcut to {item.answers?.target}
+            {item.broken && ", which has been removed"}
           </Text>
         )}
       </Table.Td>
@@ -152,7 +159,10 @@ function Drawn({ scene, items }: { scene: Scene; items: TreeItem[] }) {
   const texts = items.filter((i) => i.kind === "element" && i.package === "label").map(labelText);
   const lines = [
     ...scene.lines.map((l) => linkSaying(l.item, l.status)),
-    ...scene.loose.map((i) => `${linkSaying(i)}; one of them is not in this view`),
+    ...scene.stubs.map((s) => `${linkSaying(s.item)}: broken, ${brokenSaying(s.item)}`),
+    ...scene.loose.map((i) =>
+      i.broken ? `${linkSaying(i)}: broken, ${brokenSaying(i)}` : `${linkSaying(i)}; one of them is not in this view`,
+    ),
   ];
   const pictures = scene.pictures.map((s) => s.item.name);
   if (!texts.length && !lines.length && !pictures.length) return null;

@@ -1,7 +1,7 @@
 import "./map.css";
 import { Alert, Anchor, Button, Group, Modal, SegmentedControl, Text, useComputedColorScheme } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import { IconEdit } from "@tabler/icons-react";
+import { IconEdit, IconUnlink } from "@tabler/icons-react";
 import { useEffect, useMemo, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import type { Tree, TreeItem } from "../../api";
@@ -14,6 +14,7 @@ import { Crumbs } from "./Crumbs";
 import { ink, isColour } from "./colour";
 import { apply, change, remove } from "./draft";
 import { EditPanel, EditTools, type Form, Rejected } from "./EditTools";
+import { brokenSaying } from "./Elements";
 import { Forms } from "./Forms";
 import { dress } from "./Icon";
 import { List } from "./List";
@@ -247,6 +248,7 @@ function About({
           </Text>
         )}
       </Group>
+      <Broken of={tree.children} />
       {failed != null && <Failure error={failed} retry={onRetry} />}
       {tree.more && items > most && (
         <Alert color="yellow" variant="light">
@@ -257,6 +259,22 @@ function About({
         </Alert>
       )}
     </>
+  );
+}
+
+const namedBroken = 5;
+
+/** Broken names the links and shortcuts that lead nowhere: of some, nothing is left to be drawn. */
+function Broken({ of }: { of: TreeItem[] }) {
+  const all = of.filter((i) => i.broken?.length);
+  if (!all.length) return null;
+  const named = all.slice(0, namedBroken).map((i) => `${i.name} (${brokenSaying(i)})`);
+  const more = all.length - named.length;
+  return (
+    <Text size="sm" className="name" role="status">
+      <IconUnlink size={15} aria-hidden style={{ verticalAlign: "-2px" }} /> Broken: {named.join(", ")}
+      {more > 0 && ` and ${more.toLocaleString()} more`}
+    </Text>
   );
 }
 

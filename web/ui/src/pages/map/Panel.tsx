@@ -70,7 +70,7 @@ export function Panel({
       ) : (
         isShortcut(item) && (
           <Text size="sm" className="name">
-            It leads to {item.answers?.target}, which is not there (any more).
+            It leads to {item.answers?.target}, which {item.broken ? "has been removed" : "is not there (any more)"}.
           </Text>
         )
       )}
@@ -122,7 +122,7 @@ function Facts({ item }: { item: TreeItem }) {
           {item.note}
         </Text>
       )}
-      {isShortcut(item) && (
+      {isShortcut(item) && !item.broken && (
         <Text size="sm" className="name">
           <Text span c="dimmed" inherit>
             Leads to{" "}

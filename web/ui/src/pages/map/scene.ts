@@ -29,13 +29,25 @@ export interface Line {
   status: Status;
 }
 
+/** Stub is a link of which one end has been removed: it begins at the other and leads nowhere. */
+export interface Stub {
+  key: string;
+  item: TreeItem;
+  x: number;
+  y: number;
+  /** Where it ends. */
+  toX: number;
+  toY: number;
+}
+
 export interface Scene {
   /** What can be entered or looked at, in the order of the tree. */
   icons: Spot[];
   labels: Spot[];
   pictures: Spot[];
   lines: Line[];
-  /** Links one of whose ends is not in this view. */
+  stubs: Stub[];
+  /** Links one of whose ends is not in this view, and those of which nothing is left to draw. */
   loose: TreeItem[];
   width: number;
   height: number;
@@ -56,6 +68,8 @@ const isLabel = (i: TreeItem) => i.kind === "element" && i.package === "label";
 const isPicture = (i: TreeItem) => i.kind === "element" && i.package === "picture";
 const isLink = (i: TreeItem) => i.kind === "element" && i.package === "link";
 export const isShortcut = (i: TreeItem) => i.kind === "element" && i.package === "shortcut";
+/** removedEnds are what an element names and has been removed. */
+export const removedEnds = (i: TreeItem): string[] => (i.broken ?? []).map((column) => i.answers?.[column] ?? column);
 const isIcon = (i: TreeItem) => i.kind !== "element" || isShortcut(i);
 
 /** May it have a place of its own? Objects stand where there is room. */
@@ -116,12 +130,13 @@ export function arrange(view: TreeItem, children: TreeItem[], across: number): S
   const of = new Map(spots.map((s) => [s.key, s]));
   const inOrder = children.map((c) => of.get(keyOf(c))).filter((s) => s !== undefined);
   const icons = inOrder.filter((s) => isIcon(s.item));
+  const links = linesOf(children, icons);
   return {
     icons,
     labels: inOrder.filter((s) => isLabel(s.item)),
     pictures: inOrder.filter((s) => isPicture(s.item)),
-    ...linesOf(children, icons),
-    width: Math.max(0, ...spots.map((s) => s.left + s.width)) + margin,
+    ...links,
+    width: Math.max(0, ...spots.map((s) => s.left + s.width), ...links.stubs.map((s) => s.toX + 20)) + margin,
     height: Math.max(0, ...spots.map(end)) + margin,
     divider: divided ? top - 20 : undefined,
     homeless: linear ? 0 : rest.filter(placeable).length,
@@ -131,20 +146,38 @@ export function arrange(view: TreeItem, children: TreeItem[], across: number): S
 /** end is where an icon ends, with its name below it. */
 const end = (s: Spot) => s.top + s.height + (isIcon(s.item) ? 25 : 0);
 
-function linesOf(children: TreeItem[], icons: Spot[]): { lines: Line[]; loose: TreeItem[] } {
+/** stubOf lets a link end beside an icon; several of one icon go into different directions. */
+function stubOf(item: TreeItem, at: Spot, nth: number): Stub {
+  const { x, y } = centre(at);
+  const [long, turn] = [at.width / 2 + 30, (nth * 35 - 30) * (Math.PI / 180)];
+  return { key: keyOf(item), item, x, y, toX: x + long * Math.cos(turn), toY: Math.max(10, y + long * Math.sin(turn)) };
+}
+
+function linesOf(children: TreeItem[], icons: Spot[]): Pick<Scene, "lines" | "stubs" | "loose"> {
   // A name may stand for several items of a view. The first in the order of the tree is meant: views, resources, objects.
   const named = new Map<string, Spot>();
   for (const s of icons) if (!named.has(s.item.name)) named.set(s.item.name, s);
   const lines: Line[] = [];
+  const stubs: Stub[] = [];
+  const beside = new Map<string, number>();
   const loose: TreeItem[] = [];
   for (const item of children) {
     if (!isLink(item)) continue;
-    const from = named.get(item.answers?.from ?? "");
-    const to = named.get(item.answers?.to ?? "");
-    if (from && to) lines.push({ key: keyOf(item), item, from, to, status: worse(from.item.status, to.item.status) });
+    const endOf = (column: string) => {
+      const name = item.answers?.[column];
+      return name === undefined || item.broken?.includes(column) ? undefined : named.get(name);
+    };
+    const [from, to] = [endOf("from"), endOf("to")];
+    const left = from ?? to;
+    if (item.broken?.length && left) {
+      const nth = beside.get(left.key) ?? 0;
+      beside.set(left.key, nth + 1);
+      stubs.push(stubOf(item, left, nth));
+    } else if (from && to)
+      lines.push({ key: keyOf(item), item, from, to, status: worse(from.item.status, to.item.status) });
     else loose.push(item);
   }
-  return { lines, loose };
+  return { lines, stubs, loose };
 }
 
 export const worse = (a: Status = "?", b: Status = "?"): Status => (statusRank(a) >= statusRank(b) ? a : b);

@@ -3,6 +3,7 @@ import { Progress, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { type Health, health } from "../../api";
+import { pageNow } from "../../clock";
 import { bytes } from "../../parts/bytes";
 import { Chart } from "../../parts/Chart";
 import { Failure, Page, Waiting } from "../../parts/Page";
@@ -89,7 +90,7 @@ function Fact({ label, children, alarm }: { label: string; children: ReactNode; 
 function Ingest({ of: h }: { of: Health }) {
   const at = h.rows.series.map((p) => new Date(p.timestamp).getTime() / 1000);
   const dropped = Object.entries(h.rows.dropped).filter(([, n]) => n > 0);
-  const now = Date.now() / 1000;
+  const now = pageNow() / 1000;
   return (
     <Part title="Rows">
       <div className="facts">

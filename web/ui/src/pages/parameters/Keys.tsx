@@ -4,6 +4,7 @@ import { IconKey, IconPlus } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Key, keys, type Level } from "../../api";
+import { pageNow } from "../../clock";
 import { Empty, Failure, Page, Waiting } from "../../parts/Page";
 import { Age, Time } from "../../parts/Time";
 import { Confirm } from "./Confirm";
@@ -108,7 +109,7 @@ function Made({ by, at }: { by: string; at: string }) {
 
 function Expiry({ at }: { at?: string }) {
   if (!at) return <>never</>;
-  const over = new Date(at).getTime() <= Date.now();
+  const over = new Date(at).getTime() <= pageNow();
   return (
     <Stack gap={0}>
       <Time at={at} />

@@ -13,7 +13,7 @@ export const levels: { level: Level; label: string; about: string }[] = [
   {
     level: "readwrite",
     label: "Read and write",
-    about: "Also sends data, provisions, manages, acknowledges and sets notes. What agents need.",
+    about: "Also sends data, provisions, manages, acknowledges and sets notes. What programs need that send.",
   },
   {
     level: "readwritedelete",
@@ -23,11 +23,11 @@ export const levels: { level: Level; label: string; about: string }[] = [
 ];
 
 const terms = [
+  { value: "30d", label: "In 30 days" },
+  { value: "90d", label: "In 90 days" },
+  { value: "365d", label: "In 1 year" },
+  { value: "date", label: "On a date" },
   { value: "", label: "Never" },
-  { value: "30d", label: "30 days" },
-  { value: "90d", label: "90 days" },
-  { value: "365d", label: "1 year" },
-  { value: "date", label: "A date" },
 ];
 
 type Made = Key & { key: string };
@@ -62,8 +62,9 @@ export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: () =>
 
 function Form({ onClose, onMade }: { onClose: () => void; onMade: (k: Made) => void }) {
   const [name, setName] = useState("");
-  const [level, setLevel] = useState<Level>("readwrite");
-  const [term, setTerm] = useState("");
+  // As little as possible, unless somebody chooses more.
+  const [level, setLevel] = useState<Level>("read");
+  const [term, setTerm] = useState("90d");
   const [date, setDate] = useState("");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -101,10 +102,13 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (k: Made) => v
         </Radio.Group>
         <NativeSelect
           label="Expires"
+          description={
+            term ? "From then on it is refused." : "Whoever finds it can use it until somebody revokes it here."
+          }
           data={terms}
           value={term}
           onChange={(e) => setTerm(e.currentTarget.value)}
-          maw={220}
+          maw={400}
         />
         {term === "date" && (
           <TextInput

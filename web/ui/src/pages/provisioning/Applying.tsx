@@ -8,6 +8,7 @@ import { link } from "../../links";
 import { useLeaving } from "../../parts/leaving";
 import { Failure } from "../../parts/Page";
 import { Counts, Faults } from "./Outcome";
+import type { Duplicate } from "./repeated";
 import type { Progress as Far, Fault, Run } from "./run";
 import type { Sheet } from "./sheet";
 
@@ -16,6 +17,7 @@ export function Applying({
   far,
   pkg,
   secrets,
+  duplicates,
   onMend,
   onAgain,
 }: {
@@ -23,6 +25,7 @@ export function Applying({
   far: Far;
   pkg: Package;
   secrets: Set<string>;
+  duplicates: Duplicate[];
   /** Take the rows that were rejected, to mend them. */
   onMend: (f: Fault) => void;
   onAgain: () => void;
@@ -96,7 +99,7 @@ export function Applying({
           All or nothing was asked for, and some rows are wrong. Mend them, or leave them out.
         </Alert>
       )}
-      {ended && <Faults sheet={run.sheet} result={result} secrets={secrets} onGo={onMend} />}
+      {ended && <Faults sheet={run.sheet} result={result} secrets={secrets} duplicates={duplicates} onGo={onMend} />}
       {ended && (
         <Group align="flex-start" justify="space-between">
           {!remove && result.accepted > 0 ? <Made sheet={run.sheet} far={far} pkg={pkg} /> : <span />}

@@ -2,6 +2,7 @@
 import { Button, Code, Group, Paper, SimpleGrid, Stack, Table, Text } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { download } from "./file";
+import { type Duplicate, repeats } from "./repeated";
 import { type Fault, type Result, rejectedFile, type Task } from "./run";
 import type { Sheet } from "./sheet";
 
@@ -69,15 +70,18 @@ export function Faults({
   sheet,
   result,
   secrets,
+  duplicates,
   onGo,
 }: {
   sheet: Sheet;
   result: Result;
   secrets: Set<string>;
+  duplicates: Duplicate[];
   onGo: (f: Fault) => void;
 }) {
   const { faults } = result;
   if (faults.length === 0) return null;
+  const twice = new Map(duplicates.map((d) => [d.at, repeats(sheet, d)]));
   return (
     <Stack gap="xs">
       <Table.ScrollContainer
@@ -116,6 +120,7 @@ export function Faults({
                   </Text>
                   <Text size="sm" className="name">
                     {f.message}
+                    {twice.has(f.at) && `. ${twice.get(f.at)}.`}
                   </Text>
                   <Code className="name" style={{ display: "inline-block" }}>
                     {clip(secrets.size ? masked(sheet, f.at, secrets) : sheet.raw(f.at))}

@@ -1,9 +1,10 @@
 // The rows of a sheet: only those in sight are made, so a million are as quick as ten.
 import { ActionIcon, Group, SegmentedControl, Stack, Text } from "@mantine/core";
-import { IconAlertTriangle, IconPencil } from "@tabler/icons-react";
+import { IconAlertTriangle, IconCopy, IconPencil } from "@tabler/icons-react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef } from "react";
 import type { Effect, Existing } from "./existing";
+import { type Duplicate, repeats } from "./repeated";
 import type { Fault } from "./run";
 import { clean, type Sheet } from "./sheet";
 
@@ -17,6 +18,7 @@ const wordy = new Set(["name", "view", "resname", "text", "ip_address_fqdn", "fr
 export function Rows({
   sheet,
   faults,
+  duplicates,
   secrets,
   existing,
   only,
@@ -26,6 +28,7 @@ export function Rows({
 }: {
   sheet: Sheet;
   faults: Fault[];
+  duplicates?: Duplicate[];
   /** Columns that are not to be shown. */
   secrets: Set<string>;
   /** What is there now, to say what each row would do. */
@@ -42,6 +45,7 @@ export function Rows({
     for (const f of faults) of.set(f.at, [...(of.get(f.at) ?? []), f]);
     return of;
   }, [faults]);
+  const twice = useMemo(() => new Map(duplicates?.map((d) => [d.at, repeats(sheet, d)])), [sheet, duplicates]);
   const list = only === "wrong" ? [...wrong.keys()].sort((a, b) => a - b) : null;
   const count = Math.min(list ? list.length : sheet.count, Math.floor(highest / height));
   const rows = useVirtualizer({
@@ -109,6 +113,7 @@ export function Rows({
                   effect={existing && !wrong.has(at) ? existing.effect(sheet, at) : undefined}
                   compared={Boolean(existing)}
                   faults={wrong.get(at)}
+                  twice={twice.get(at)}
                   chosen={at === chosen}
                   onEdit={onEdit}
                 />
@@ -132,6 +137,7 @@ function Row({
   effect,
   compared,
   faults,
+  twice,
   chosen,
   onEdit,
 }: {
@@ -143,6 +149,8 @@ function Row({
   effect?: Effect;
   compared: boolean;
   faults?: Fault[];
+  /** Which row it repeats, in words. */
+  twice?: string;
   chosen: boolean;
   onEdit?: (at: number) => void;
 }) {
@@ -164,6 +172,11 @@ function Row({
       <th scope="row" className="number" title={said}>
         {faults && <IconAlertTriangle size={14} aria-label="Wrong" className="sheet-sign" />}
         {!faults && sheet.changed(at) && <IconPencil size={13} aria-label="Changed here" className="sheet-sign" />}
+        {twice && (
+          <span role="img" aria-label={twice} title={twice}>
+            <IconCopy size={13} className="sheet-sign" />
+          </span>
+        )}
         {sheet.line(at).toLocaleString()}
       </th>
       {compared && (

@@ -7,6 +7,7 @@ import { useUnsaved } from "../../parts/leaving";
 import { Failure } from "../../parts/Page";
 import { Applying } from "./Applying";
 import { StepTitle } from "./Choice";
+import { Duplicates, useDuplicates } from "./Duplicates";
 import { comparable, Existing } from "./existing";
 import { Header, useHeader } from "./Header";
 import { Counts, Faults } from "./Outcome";
@@ -60,6 +61,7 @@ export function Work({
 
   const options: Options = { task, pkg: pkg.name, atomic, recursive };
   const header = useHeader(sheet, options);
+  const duplicates = useDuplicates(sheet, pkg);
   const secrets = useMemo(() => new Set(columns.filter((c) => c.secret).map((c) => c.name)), [columns]);
   const current =
     tried && tried.sheet === sheet && tried.options === JSON.stringify({ recursive }) ? tried.result : null;
@@ -116,7 +118,17 @@ export function Work({
   };
 
   if (running)
-    return <Applying run={running.run} far={running.far} pkg={pkg} secrets={secrets} onMend={mend} onAgain={drop} />;
+    return (
+      <Applying
+        run={running.run}
+        far={running.far}
+        pkg={pkg}
+        secrets={secrets}
+        duplicates={duplicates}
+        onMend={mend}
+        onAgain={drop}
+      />
+    );
   if (!sheet)
     return (
       <Stack gap="sm">
@@ -151,6 +163,7 @@ export function Work({
         </Group>
       </Group>
       <Header sheet={sheet} columns={columns} check={header} onSheet={setSheet} />
+      <Duplicates sheet={sheet} all={duplicates} task={task} onGo={setChosen} onSheet={setSheet} />
       <Group gap="lg">
         <Button
           leftSection={<IconFlask size={16} />}
@@ -199,12 +212,13 @@ export function Work({
               onApply={() => (task === "remove" ? setSure(true) : apply())}
             />
           )}
-          <Faults sheet={sheet} result={tried.result} secrets={secrets} onGo={mend} />
+          <Faults sheet={sheet} result={tried.result} secrets={secrets} duplicates={duplicates} onGo={mend} />
         </Stack>
       )}
       <Rows
         sheet={sheet}
         faults={faults}
+        duplicates={duplicates}
         secrets={secrets}
         existing={current ? tried?.existing : null}
         only={only}

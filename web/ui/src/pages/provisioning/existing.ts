@@ -58,6 +58,6 @@ export class Existing {
 }
 
 /** key tells items apart: those inside a resource by its name, too. */
-function key(pkg: Package, name = "", resource = ""): string {
+export function key(pkg: Package, name = "", resource = ""): string {
   return pkg.kind === "object" || pkg.kind === "view" ? `${resource}\n${name}` : name;
 }

@@ -114,6 +114,10 @@ export class Sheet {
     return this.with({ out: new Set(this.out).add(i) });
   }
 
+  leaveOutAll(rows: number[]): Sheet {
+    return this.with({ out: new Set([...this.out, ...rows]) });
+  }
+
   restore(i: number): Sheet {
     const out = new Set(this.out);
     out.delete(i);

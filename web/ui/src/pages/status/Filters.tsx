@@ -45,7 +45,7 @@ export function Filters({ filter, onFilter, counts: found }: Props & { counts?: 
   const all = useSummary();
   const counts = plain(filter) ? all : found;
   return (
-    <Stack gap="xs">
+    <Stack gap="xs" className="off-paper">
       <Group gap="xs" wrap="nowrap" align="center">
         <Search filter={filter} onFilter={onFilter} />
         <Popover position="bottom-end" width={320} trapFocus returnFocus shadow="md">

@@ -71,7 +71,7 @@ export function List({ feed, filter, onFilter, selection, cursor, onCursor, mayA
     <Part
       ref={box}
       role="grid"
-      className="rows card"
+      className="rows card off-paper"
       aria-label="Items and their status"
       aria-rowcount={count + 1}
       aria-multiselectable={mayAct}

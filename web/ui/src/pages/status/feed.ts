@@ -232,6 +232,12 @@ export class Feed {
     return { changed, strange };
   }
 
+  /** top sees to it that the first rows are here. */
+  async top(n: number): Promise<void> {
+    const last = Math.floor((Math.min(this.total ?? 0, n) - 1) / pageSize);
+    if (last > 0) await this.load(0, last);
+  }
+
   /** items gives what is needed to act on a stretch of rows, also of those that are not here. */
   async items(first = 0, last = Number.POSITIVE_INFINITY): Promise<Row[]> {
     const step = 50_000;

@@ -2,7 +2,8 @@
 import { useCallback, useMemo } from "react";
 import { useSearchParams } from "wouter";
 import { type Kind, quote, type Status } from "../../api";
-import { statuses } from "../../parts/StatusIcon";
+import { kindsText } from "../../parts/actions/operations";
+import { statuses, statusName } from "../../parts/StatusIcon";
 
 export type Column = "status" | "name" | "view" | "class" | "since" | "info" | "lastdata";
 
@@ -113,6 +114,21 @@ export const plain = (f: Filter) =>
 
 /** narrows tells whether the filter leaves out objects. */
 export const narrows = (f: Filter) => !plain(f) || f.status.length > 0;
+
+/** inWords says what is shown and in what order, for paper. */
+export function inWords(f: Filter): string {
+  const parts = [
+    `Shown: ${kindsText(f.kind)}`,
+    f.status.length && `status ${f.status.map((s) => statusName(s)).join(" or ")}`,
+    f.text.trim() && `with “${f.text.trim()}”`,
+    f.class && `of the class ${f.class}`,
+    f.view && `in ${f.view}`,
+    f.acknowledged && (f.acknowledged === "yes" ? "acknowledged" : "not acknowledged"),
+    f.unmanaged && (f.unmanaged === "yes" ? "unmanaged" : "managed"),
+    f.sort === "status" && f.desc ? "the worst first" : `by ${columnNames[f.sort]}, ${f.desc ? "falling" : "rising"}`,
+  ];
+  return parts.filter(Boolean).join("; ");
+}
 
 // LIKE minds the case, so the usual ways to write a word are tried. What it takes for a sign matches any character.
 function like(fields: string[], word: string): string {

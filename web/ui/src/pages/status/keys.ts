@@ -11,7 +11,7 @@ export interface Keys {
   escape: () => void;
 }
 
-const acts: Record<string, Operation> = { a: "acknowledge", u: "unmanage", m: "manage", n: "note" };
+const acts: Record<string, Operation> = { a: "acknowledge", A: "unacknowledge", u: "unmanage", m: "manage", n: "note" };
 
 function typing(at: HTMLElement): boolean {
   if (at.isContentEditable) return true;

@@ -5,15 +5,16 @@ import { Progress as Bar, Button, Group, Modal, Stack, Text } from "@mantine/cor
 import { type ComponentType, type FormEvent, useCallback, useMemo, useRef, useState } from "react";
 import type { ActWish } from "../../api";
 import { tell } from "../notices";
-import { AcknowledgeForm, type FormProps, ManageForm, NoteForm, UnmanageForm } from "./Forms";
+import { AcknowledgeForm, type FormProps, ManageForm, NoteForm, UnacknowledgeForm, UnmanageForm } from "./Forms";
 import type { ActionItem } from "./item";
 import { inShort, Outcomes, worthReading } from "./Outcomes";
 import { counted, fits, type Operation, operationName } from "./operations";
 import { Preview } from "./Preview";
-import { type Outcome, type Progress, perform } from "./perform";
+import { calls, type Outcome, type Progress, perform } from "./perform";
 
 const forms: Record<Operation, ComponentType<FormProps>> = {
   acknowledge: AcknowledgeForm,
+  unacknowledge: UnacknowledgeForm,
   unmanage: UnmanageForm,
   manage: ManageForm,
   note: NoteForm,
@@ -29,6 +30,7 @@ interface Props {
 
 const unfit: Partial<Record<Operation, string>> = {
   acknowledge: "not in error",
+  unacknowledge: "not acknowledged",
   manage: "managed already",
 };
 
@@ -58,6 +60,8 @@ export default function Dialog({ operation, items, onClose, onDone }: Props) {
 
   const one = fitting.length === 1 ? fitting[0] : undefined;
   const left = items.length - fitting.length;
+  // What one call does cannot be stopped half way, and says nothing until it is done.
+  const stoppable = useMemo(() => calls(ask.items).length > 1, [ask.items]);
   return (
     <Modal
       opened
@@ -91,19 +95,27 @@ export default function Dialog({ operation, items, onClose, onDone }: Props) {
               <Form items={fitting} onChange={onChange} />
             </fieldset>
             <Preview ask={ask} />
-            {progress && progress.of > 1 && (
+            {progress && (
               <Bar.Root size="lg">
-                <Bar.Section value={(100 * progress.done) / progress.of} aria-label="Done so far" />
+                <Bar.Section
+                  value={stoppable ? (100 * progress.done) / progress.of : 100}
+                  animated={!stoppable}
+                  aria-label="Done so far"
+                />
               </Bar.Root>
             )}
             <Group justify="flex-end">
-              {progress && progress.of > 1 && (
+              {progress && stoppable && (
                 <Text size="sm" c="dimmed" className="number" role="status">
                   {progress.done.toLocaleString()} of {progress.of.toLocaleString()}
                 </Text>
               )}
-              <Button variant="default" onClick={progress ? () => stop.current?.abort() : onClose}>
-                {progress ? "Stop" : "Cancel"}
+              <Button
+                variant="default"
+                disabled={!!progress && !stoppable}
+                onClick={progress ? () => stop.current?.abort() : onClose}
+              >
+                {progress && stoppable ? "Stop" : "Cancel"}
               </Button>
               <Button type="submit" disabled={!ask.items.length || !!progress}>
                 {operationName[operation]}

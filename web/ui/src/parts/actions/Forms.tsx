@@ -106,6 +106,16 @@ export function AcknowledgeForm({ items, onChange }: FormProps) {
   );
 }
 
+export function UnacknowledgeForm({ items, onChange }: FormProps) {
+  useEffect(() => onChange({ unack: true }, items), [items, onChange]);
+  return (
+    <Text size="sm">
+      The error counts as unseen again. On a view or resource that holds for everything inside, too, whoever
+      acknowledged it.
+    </Text>
+  );
+}
+
 /** fitting are the items that a way to unmanage is meant for. */
 const fitting = (items: ActionItem[], way: Way) => items.filter((i) => wayOf(way).kinds.includes(i.kind));
 

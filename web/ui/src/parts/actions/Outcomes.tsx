@@ -7,6 +7,7 @@ import type { Outcome } from "./perform";
 
 const words: Record<string, string> = {
   acknowledged: "acknowledged",
+  unacknowledged: "no longer acknowledged",
   managed: "managed",
   unmanaged: "unmanaged",
   scheduled: "planned",

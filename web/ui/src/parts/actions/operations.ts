@@ -3,12 +3,13 @@ import type { ActBody, Kind } from "../../api";
 import { inError } from "../StatusIcon";
 import type { ActionItem } from "./item";
 
-export type Operation = "acknowledge" | "unmanage" | "manage" | "note";
+export type Operation = "acknowledge" | "unacknowledge" | "unmanage" | "manage" | "note";
 
-export const operations: Operation[] = ["acknowledge", "unmanage", "manage", "note"];
+export const operations: Operation[] = ["acknowledge", "unacknowledge", "unmanage", "manage", "note"];
 
 export const operationName: Record<Operation, string> = {
   acknowledge: "Acknowledge",
+  unacknowledge: "Unacknowledge",
   unmanage: "Unmanage",
   manage: "Manage",
   note: "Note",
@@ -19,6 +20,8 @@ export function fits(o: Operation, i: ActionItem): boolean {
   switch (o) {
     case "acknowledge":
       return !i.isunmanaged && (i.status === undefined || inError(i.status));
+    case "unacknowledge":
+      return !!i.acknowledged;
     case "manage":
       // What is armed or planned shows as managed; who does not know about it lets the service decide.
       return i.isunmanaged !== false || i.unmanageifred !== false || !!i.unmanagefrom;

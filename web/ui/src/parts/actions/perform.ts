@@ -1,6 +1,6 @@
-// Does one thing with many items. A call names items of one kind in one resource, so there may be many calls; what became
-// of each item is told for each.
-import { type ActAnswer, type ActWish, ApiError, act, type Kind } from "../../api";
+// Does one thing with many items, in one call: each of them says its kind and its resource. What became of each item is told
+// for each.
+import { type ActAnswer, type ActWish, ApiError, act } from "../../api";
 import type { ActionItem } from "./item";
 import { itemKey } from "./operations";
 
@@ -19,45 +19,42 @@ export interface Progress {
   of: number;
 }
 
-interface Call {
-  kind: Kind;
-  resource?: string;
-  items: ActionItem[];
-}
-
-// The service takes 200,000 names in a call; smaller ones show progress and leave room for others.
-const perCall = 5000;
-const atOnce = 4;
+// As many as the service takes in a call.
+const mostItems = 200_000;
+const mostBytes = 30 << 20;
 const tries = 4;
 
-/** calls puts items together that one call can name. */
-export function calls(items: ActionItem[]): Call[] {
-  const by = new Map<string, Call>();
-  const full: Call[] = [];
+const named = (i: ActionItem) => ({
+  name: i.name,
+  kind: i.kind,
+  ...(i.kind !== "resource" && i.resource && { resname: i.resource }),
+});
+
+/** calls parts the items into what one call can name, which is nearly always all of them. */
+export function calls(items: ActionItem[]): ActionItem[][] {
+  const all: ActionItem[][] = [];
+  const bytes = new TextEncoder();
+  let room = 0;
   for (const i of items) {
-    const resource = i.kind === "resource" ? undefined : i.resource;
-    const key = `${i.kind}\n${resource ?? ""}`;
-    let c = by.get(key);
-    if (!c) {
-      c = { kind: i.kind, resource, items: [] };
-      by.set(key, c);
+    const size = bytes.encode(JSON.stringify(named(i))).length + 1;
+    const last = all.at(-1);
+    if (last && last.length < mostItems && size <= room) last.push(i);
+    else {
+      all.push([i]);
+      room = mostBytes;
     }
-    c.items.push(i);
-    if (c.items.length === perCall) {
-      full.push(c);
-      by.delete(key);
-    }
+    room -= size;
   }
-  return [...full, ...by.values()];
+  return all;
 }
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 /** ask makes a call, and makes it again when the service has too much to do at the moment. */
-async function ask(c: Call, body: ActWish, signal: AbortSignal): Promise<ActAnswer> {
+async function ask(items: ActionItem[], body: ActWish, signal: AbortSignal): Promise<ActAnswer> {
   for (let n = 1; ; n++) {
     try {
-      return await act(c.kind, { ...body, items: c.items.map((i) => i.name), resname: c.resource });
+      return await act({ ...body, items: items.map(named) });
     } catch (e) {
       const busy = e instanceof ApiError && (e.status === 429 || e.status === 503);
       if (!busy || n === tries || signal.aborted) throw e;
@@ -67,49 +64,44 @@ async function ask(c: Call, body: ActWish, signal: AbortSignal): Promise<ActAnsw
 }
 
 /** outcomes reads an answer, or the report that stands beside an error. */
-function outcomes(c: Call, answer: ActAnswer): Outcome[] {
-  const done = new Map(answer.items.map((i) => [i.name, i]));
-  const errors = new Map(answer.errors.map((e) => [e.name, e.message]));
-  return c.items.map((item) => ({
-    item,
-    done: done.get(item.name),
-    error: errors.get(item.name) ?? (done.has(item.name) ? undefined : "The service said nothing about it."),
-  }));
+function outcomes(items: ActionItem[], answer: ActAnswer): Outcome[] {
+  const done = new Map(answer.items.map((i) => [itemKey(i), i]));
+  const errors = new Map(answer.errors.map((e) => [itemKey({ kind: "object", ...e }), e.message]));
+  return items.map((item) => {
+    const key = itemKey(item);
+    return {
+      item,
+      done: done.get(key),
+      error: errors.get(key) ?? (done.has(key) ? undefined : "The service said nothing about it."),
+    };
+  });
 }
 
-function failed(c: Call, e: unknown): Outcome[] {
+function failed(items: ActionItem[], e: unknown): Outcome[] {
   const report = e instanceof ApiError ? (e.body as Partial<ActAnswer> | null) : null;
   if (report && typeof report === "object" && Array.isArray(report.errors) && Array.isArray(report.items))
-    return outcomes(c, report as ActAnswer);
+    return outcomes(items, report as ActAnswer);
   const error = e instanceof Error ? e.message : String(e);
-  return c.items.map((item) => ({ item, error }));
+  return items.map((item) => ({ item, error }));
 }
 
-/** perform does it, a few calls at a time. What a stop leaves out is told as such. */
+/** perform does it. Where one call is not enough, a stop leaves out the others, which is told. */
 export async function perform(
   items: ActionItem[],
   body: ActWish,
   signal: AbortSignal,
   onProgress: (p: Progress) => void,
 ): Promise<Outcome[]> {
-  const waiting = calls(items);
   const all: Outcome[] = [];
-  const work = async () => {
-    for (let c = waiting.shift(); c; c = waiting.shift()) {
-      if (signal.aborted) {
-        all.push(...c.items.map((item) => ({ item, skipped: "Stopped before it." })));
-        continue;
-      }
-      const call = c;
-      const got = await ask(call, body, signal).then(
-        (a) => outcomes(call, a),
-        (e) => failed(call, e),
-      );
-      for (const o of got) all.push(o);
-      onProgress({ done: all.length, of: items.length });
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, waiting.length) }, work));
-  const place = new Map(items.map((i, n) => [itemKey(i), n]));
-  return all.sort((a, b) => (place.get(itemKey(a.item)) ?? 0) - (place.get(itemKey(b.item)) ?? 0));
+  for (const part of calls(items)) {
+    const got = signal.aborted
+      ? part.map((item) => ({ item, skipped: "Stopped before it." }))
+      : await ask(part, body, signal).then(
+          (a) => outcomes(part, a),
+          (e) => failed(part, e),
+        );
+    for (const o of got) all.push(o);
+    onProgress({ done: all.length, of: items.length });
+  }
+  return all;
 }

@@ -6,6 +6,7 @@ import uPlot from "uplot";
 import { StatusIcon, statusColour } from "../StatusIcon";
 import { align } from "./align";
 import type { Level, Line } from "./line";
+import { marksOf } from "./marks";
 import { drawLevels, optionsOf, paint, type Wants } from "./options";
 
 export interface PlotProps {
@@ -20,9 +21,13 @@ export interface PlotProps {
   onReset: () => void;
 }
 
-interface Mark extends Level {
-  top: number;
-  left: number;
+/** placed gives the words of the levels their places in a chart; the newest values are on the right. */
+function placed(u: uPlot, levels: Level[]) {
+  const at = (pixels: number) => pixels / devicePixelRatio;
+  const left = Math.round(at(u.bbox.left)) + 4;
+  const top = at(u.bbox.top);
+  const marks = marksOf(levels, (v) => top + u.valToPos(v, "y"), top, at(u.bbox.height));
+  return marks.map((m) => ({ ...m, left }));
 }
 
 const dataOf = (lines: Line[]) => {
@@ -37,7 +42,7 @@ export default function Plot(props: PlotProps) {
   const plot = useRef<uPlot | null>(null);
   const latest = useRef(props);
   latest.current = props;
-  const [marks, setMarks] = useState<Mark[]>([]);
+  const [marks, setMarks] = useState<ReturnType<typeof placed>>([]);
   // What needs another drawing; everything else only needs other data.
   const shape = JSON.stringify([lines.map((l) => [l.label, l.unit, !!l.band]), levels, height, sync, scheme]);
 
@@ -53,7 +58,7 @@ export default function Plot(props: PlotProps) {
       onDrawn: (u) => {
         drawLevels(u, levels, (l) => p.status(statusColour(l.status)));
         setMarks((old) => {
-          const now = marksOf(u, levels);
+          const now = placed(u, levels);
           return JSON.stringify(old) === JSON.stringify(now) ? old : now;
         });
       },
@@ -85,23 +90,11 @@ export default function Plot(props: PlotProps) {
   return (
     <div ref={at} style={{ height, position: "relative" }} aria-hidden="true">
       {marks.map((m) => (
-        <span key={`${m.status} ${m.label} ${m.value}`} className="chart-level" style={{ top: m.top, left: m.left }}>
+        <span key={m.label} className="chart-level" style={{ top: m.top, left: m.left }}>
           <StatusIcon status={m.status} size={12} label={false} />
           <span className="cut">{m.label}</span>
         </span>
       ))}
     </div>
   );
-}
-
-/** marksOf says where the words of the levels stand; those outside of what is shown have no place. */
-function marksOf(u: uPlot, levels: Level[]): Mark[] {
-  const top = u.bbox.top / devicePixelRatio;
-  const height = u.bbox.height / devicePixelRatio;
-  const left = Math.round(u.bbox.left / devicePixelRatio) + 4; // the newest values are on the right
-  return levels
-    .map((l) => ({ ...l, left, top: Math.round(top + u.valToPos(l.value, "y")) }))
-    .filter((m) => m.top >= top && m.top <= top + height)
-    .sort((a, b) => a.top - b.top)
-    .filter((m, i, all) => i === 0 || m.top - (all[i - 1]?.top ?? 0) >= 14 || m.status !== all[i - 1]?.status);
 }
