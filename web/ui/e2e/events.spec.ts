@@ -129,7 +129,7 @@ test("all of many events can be scrolled to", async ({ page, service }) => {
   expect(await list.getByRole("article").count()).toBeLessThan(100);
 });
 
-test("events are had as CSV, all of them", { tag: "@quick" }, async ({ page, service }) => {
+test("events are had as CSV, all of them", async ({ page, service }) => {
   await flip(service, "sheet, one", 7);
   await logIn(page, service, "/ui/events?resource=sheet%2C+one&q=Level");
   const shown = page.getByRole("feed", { name: "Events" }).getByRole("article");

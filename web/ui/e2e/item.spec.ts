@@ -258,7 +258,7 @@ test("a view and a resource lead down to what is wrong", async ({ page, service 
   await expect(page.getByRole("navigation", { name: "Where it stands" })).toHaveText("MAIN›North›below›object");
 });
 
-test("content is listed with the worst first, over all of it", { tag: "@quick" }, async ({ page, service }) => {
+test("content is listed with the worst first, over all of it", async ({ page, service }) => {
   await room(service, "crowd", [10]);
   await service.csv("/api/provisioning/view", "name,view,resname", "Aside,crowd,crowd");
   const send = (name: string, value: number) => `data,crowd,${name},crowd,crowd,${value}`;
@@ -286,7 +286,7 @@ test("content is listed with the worst first, over all of it", { tag: "@quick" }
   expect(all).not.toContain("deeper");
 });
 
-test("the words of thresholds do not cover each other", { tag: "@quick" }, async ({ page, service }) => {
+test("the words of thresholds do not cover each other", async ({ page, service }) => {
   await service.json("PUT", "/api/classes/close", {
     indicators: [
       {

@@ -68,7 +68,7 @@ test(
   },
 );
 
-test("a key may read and expires, unless more is chosen", { tag: "@quick" }, async ({ page, service }, info) => {
+test("a key may read and expires, unless more is chosen", async ({ page, service }, info) => {
   const name = `careful ${info.project.name}`;
   await logIn(page, service, "/ui/parameters/keys");
   await page

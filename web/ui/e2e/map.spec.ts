@@ -82,7 +82,7 @@ test("draws labels, links, shortcuts and pictures", async ({ page, service }) =>
   await accessible(page);
 });
 
-test("links and shortcuts that lead nowhere are drawn as such", { tag: "@quick" }, async ({ page, service }) => {
+test("links and shortcuts that lead nowhere are drawn as such", async ({ page, service }) => {
   await service.csv("/api/provisioning/view", "name,view", "Ends,MAIN", "Gone view,MAIN");
   await service.csv("/api/provisioning/custom", "name,view,posx,posy", "stays,Ends,60,60", "goes,Ends,60,260");
   await service.csv("/api/provisioning/link", "name,view,from,to,text", "Half,Ends,stays,goes,1 Gbit/s");

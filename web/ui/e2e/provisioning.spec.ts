@@ -126,7 +126,7 @@ test("applies the right rows and gives the wrong ones as a file", { tag: "@quick
   await wipe(service, "custom", "part 1", "part 3");
 });
 
-test("names rows that repeat others", { tag: "@quick" }, async ({ page, service }) => {
+test("names rows that repeat others", async ({ page, service }) => {
   await open(page, service, "package=custom&way=paste");
   await paste(
     page,

@@ -271,6 +271,7 @@ test("rows of many resources and kinds are one call, there and back", { tag: "@q
     await all(want);
   };
   await f("a", "Acknowledge", { acknowledged: true });
+  expect(asked).toHaveLength(1);
   await expect(line(page, "same").getByRole("img", { name: /^Acknowledged by admin/ })).toBeVisible();
   await page.keyboard.press("Shift+A");
   await accessible(page);

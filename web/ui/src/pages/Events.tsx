@@ -31,7 +31,7 @@ export default function EventsPage() {
     >
       <Filters state={state} />
       <Paper withBorder p="sm" component="section" aria-label="How many, and when">
-        <Group justify="space-between" gap="xs" mb="xs">
+        <Group justify="space-between" gap="xs" mb="xs" className="off-paper">
           <RangePicker state={range} />
           <Group gap={6}>
             <Text size="sm" c="dimmed" id="by">

@@ -8,6 +8,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import type { Answer, EventRow } from "../../api";
 import { Empty, Failure, Waiting } from "../../parts/Page";
 import { type Asked, pageSize, rowsOf, usePaged } from "../../parts/paged";
+import { usePrinting } from "../../parts/printing";
 import type { RangeState } from "../../parts/Range";
 import { EventLine } from "./EventLine";
 import { useNews } from "./useNews";
@@ -38,7 +39,7 @@ export function List({ asked, range }: { asked: Asked; range: RangeState }) {
 
   return (
     <Paper withBorder component="section" aria-label="List of events" style={{ overflow: "hidden" }}>
-      <Group justify="space-between" px="sm" py={6} mih={42} gap="xs">
+      <Group justify="space-between" px="sm" py={6} mih={42} gap="xs" className="off-paper">
         <Text size="sm" c="dimmed">
           {live ? (paused ? "Paused" : "Live: new events come on top") : "A range that has ended"}
         </Text>
@@ -106,6 +107,9 @@ function withNews(old: InfiniteData<Answer<EventRow>> | undefined, news: EventRo
   return { ...old, pages: [{ ...first, rows, count: rows.length }, ...old.pages.slice(1)] };
 }
 
+/** More than anybody reads on paper. */
+const mostPrinted = 2000;
+
 function Rows({
   rows,
   fresh,
@@ -133,6 +137,21 @@ function Rows({
   useEffect(() => {
     if (more && !loading && last >= rows.length - 30) onEnd();
   }, [more, loading, last, rows.length, onEnd]);
+  // What scrolls would be cut off on paper.
+  if (usePrinting())
+    return (
+      <div className="events-printed">
+        <Text size="sm" px="sm">
+          {more || rows.length > mostPrinted ? "The newest" : "All"}{" "}
+          {Math.min(rows.length, mostPrinted).toLocaleString()}
+        </Text>
+        {rows.slice(0, mostPrinted).map((e) => (
+          <div key={e.id}>
+            <EventLine e={e} />
+          </div>
+        ))}
+      </div>
+    );
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard
     <div ref={box} className="events-list" role="feed" aria-busy={loading} aria-label="Events" tabIndex={0}>

@@ -1,6 +1,6 @@
 // The same view in words, for screen readers and small screens: the worst first.
 import { Anchor, Box, Button, Group, Stack, Table, Text, TextInput } from "@mantine/core";
-import { IconNote, IconSearch } from "@tabler/icons-react";
+import { IconNote, IconSearch, IconUnlink } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 import { Link } from "wouter";
 import type { TreeItem } from "../../api";
@@ -95,12 +95,21 @@ function ItemRow({ item, place, onChoose }: { item: TreeItem; place: string; onC
   return (
     <Table.Tr data-item={item.name}>
       <Table.Td>
-        <Box visibleFrom="sm">
-          <StatusText {...shown} size={16} />
-        </Box>
-        <Box hiddenFrom="sm">
-          <StatusIcon {...shown} size={22} />
-        </Box>
+        {item.broken ? (
+          <Group gap={6} wrap="nowrap" c="var(--mantine-color-error)">
+            <IconUnlink size={16} aria-label="Broken" />
+            <Box visibleFrom="sm">Broken</Box>
+          </Group>
+        ) : (
+          <>
+            <Box visibleFrom="sm">
+              <StatusText {...shown} size={16} />
+            </Box>
+            <Box hiddenFrom="sm">
+              <StatusIcon {...shown} size={22} />
+            </Box>
+          </>
+        )}
       </Table.Td>
       <Table.Td>
         {way ? (

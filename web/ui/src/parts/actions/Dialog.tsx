@@ -117,7 +117,11 @@ export default function Dialog({ operation, items, onClose, onDone }: Props) {
               >
                 {progress && stoppable ? "Stop" : "Cancel"}
               </Button>
-              <Button type="submit" disabled={!ask.items.length || !!progress}>
+              <Button
+                type="submit"
+                disabled={!ask.items.length || !!progress}
+                data-autofocus={operation === "unacknowledge" || undefined}
+              >
                 {operationName[operation]}
                 {ask.items.length > 1 ? ` ${ask.items.length.toLocaleString()}` : ""}
               </Button>
