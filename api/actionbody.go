@@ -20,7 +20,7 @@ import (
 // actionFields are the fields that the body of an action may have.
 var actionFields = []string{
 	"items", "resname", "isunmanaged", "unmanageifred", "collectunmanage", "collectorunmanage", "unmanagenote", "fromdatetime",
-	"todatetime", "rrule", "timezone", "ack", "ackuntil", "acksticky", "ackuntilworse", "unack", "note",
+	"todatetime", "rrule", "timezone", "window", "ack", "ackuntil", "acksticky", "ackuntilworse", "unack", "note",
 }
 
 // What an action may hold.
@@ -54,7 +54,7 @@ func readAction(text []byte, server *time.Location) (a ingest.Action, err error)
 	if b.has("isunmanaged") {
 		a.Manage, a.Window, err = b.manage(zone)
 	} else {
-		err = b.needs("isunmanaged", "unmanageifred", "collectunmanage", "collectorunmanage", "unmanagenote", "fromdatetime", "todatetime", "rrule")
+		err = b.needs("isunmanaged", "unmanageifred", "collectunmanage", "collectorunmanage", "unmanagenote", "fromdatetime", "todatetime", "rrule", "window")
 	}
 	if err != nil {
 		return a, err
@@ -279,8 +279,20 @@ func (b actionBody) manage(zone *time.Location) (*status.Order, *status.Schedule
 		}
 		o.Note = &note
 	}
+	if o.Name, err = b.windowName(); err != nil {
+		return nil, nil, err
+	}
 	window, err := b.window(zone)
 	return o, window, err
+}
+
+// windowName reads the name of a window; without one it is empty.
+func (b actionBody) windowName() (string, error) {
+	name, err := b.word("window", `"weekly backup"`)
+	if err == nil && name != "" {
+		err = ingest.CheckWindowName(name)
+	}
+	return name, err
 }
 
 // mode reads the flags. To manage, the first of them is enough.

@@ -8,6 +8,9 @@ import (
 // and documents. The tree counts their bytes while it applies records, so that somebody can limit them and the count is right
 // after a restart. Items themselves have a count of their own, see Tree.Memory.
 
+// perWindow is counted for each window, beside its texts.
+const perWindow = 128
+
 // perText is counted for each answer, beside its bytes.
 const perText = 32
 
@@ -41,8 +44,9 @@ func CareSize(c *belfry.Care) (n int64) {
 	if c.Ack != nil {
 		n += int64(len(c.Ack.Text))
 	}
-	if c.Window != nil {
-		n += int64(len(c.Window.Schedule))
+	for i := range c.Windows {
+		w := &c.Windows[i]
+		n += int64(perWindow + len(w.Name) + len(w.Schedule) + len(w.Zone))
 	}
 	return n
 }

@@ -148,6 +148,7 @@ type ExplainedPlace struct {
 
 // ExplainedWindow is a time without management, or with it, that is open or comes.
 type ExplainedWindow struct {
+	Name     string `json:"name,omitempty"`
 	Mode     string `json:"mode"` // inside
 	Open     bool   `json:"open"`
 	From     string `json:"from"`
@@ -170,19 +171,19 @@ func explainMode(n *meta.Node) ExplainedMode {
 			}
 		}
 	}
-	out.From, out.Note, out.Window = moments(care.From), care.UnmanageNote, explainWindow(care.Window)
+	out.From, out.Note, out.Window = moments(care.From), care.UnmanageNote, explainWindow(shownWindow(&care))
 	return out
 }
 
 func explainWindow(w *belfry.Window) *ExplainedWindow {
-	if w == nil || w.Endless() {
+	if w == nil {
 		return nil
 	}
 	out := &ExplainedWindow{
-		Mode: w.Mode.String(), Open: w.Open, From: moments(w.From), To: moments(w.To), Schedule: w.Schedule, By: w.By,
+		Name: w.Name, Mode: w.Mode.String(), Open: w.Open, From: moments(w.From), To: moments(w.To), Schedule: w.Schedule, By: w.By,
 	}
-	if next := again(*w, w.To); next != nil {
-		out.Next = moments(next.From)
+	if from, _, ok := turn(w.Schedule, w.To); ok {
+		out.Next = moments(from)
 	}
 	return out
 }
