@@ -31,7 +31,7 @@ const (
 
 const actionExample = `{"items": "web01|web02", "ack": "looking into it"}`
 
-// actionBody is the body of an action: fields by name, not looked at yet.
+// actionBody is the body of an action: fields by name, not looked at yet; nil for those that are empty.
 type actionBody map[string]json.RawMessage
 
 // readAction makes an action of a body. Times that the body writes without a zone are those of the server. What depends
@@ -68,6 +68,11 @@ func readAction(text []byte, server *time.Location) (a ingest.Action, err error)
 	}
 	if a.Unack, err = b.unack(); err != nil || a.Unack {
 		return a, err
+	}
+	if a.Manage == nil && a.Note == nil {
+		if err := b.acknowledges(); err != nil {
+			return a, err
+		}
 	}
 	if b.has("ack", "ackuntil", "acksticky", "ackuntilworse") || a.Manage == nil && a.Note == nil {
 		a.Ack, err = b.ack(zone)
@@ -114,12 +119,15 @@ func parseAction(text []byte) (actionBody, error) {
 		if !slices.Contains(actionFields, field) {
 			return nil, unknownActionField(field)
 		}
-		if b.has(field) {
+		if _, twice := b[field]; twice {
 			return nil, belfry.Errorf(belfry.BadParameter, "the field %s is given twice; give it once", field)
 		}
 		var value json.RawMessage
 		if err := dec.Decode(&value); err != nil {
 			return nil, badAction(dec, err)
+		}
+		if empty(field, value) {
+			value = nil
 		}
 		b[field] = value
 	}
@@ -130,6 +138,27 @@ func parseAction(text []byte) (actionBody, error) {
 		return nil, belfry.Errorf(belfry.BadJSON, "something stands behind the JSON object, at byte %d; send the object alone", dec.InputOffset())
 	}
 	return b, nil
+}
+
+// acknowledges refuses a body that would acknowledge its items only because what it asks for is empty.
+func (b actionBody) acknowledges() error {
+	for _, name := range []string{"isunmanaged", "unmanagenote", "fromdatetime", "todatetime", "rrule", "note", "unack"} {
+		if value, given := b[name]; given && value == nil {
+			return belfry.Errorf(belfry.BadParameter, "%s is empty, and nothing else says what is to be done; give it a value, or leave it out to acknowledge the items", name)
+		}
+	}
+	return nil
+}
+
+// empty tells whether a field says nothing: null does not, and neither does an empty text where it is not an answer by itself.
+func empty(field string, value []byte) bool {
+	switch field {
+	case "resname", "timezone", "fromdatetime", "todatetime", "rrule", "ackuntil", "acksticky":
+		return string(value) == "null" || string(value) == `""`
+	case "items":
+		return false // which is always needed
+	}
+	return string(value) == "null"
 }
 
 func badAction(dec *json.Decoder, err error) error {
@@ -223,15 +252,6 @@ func (b actionBody) text(name string) (s string, err error) {
 	return s, nil
 }
 
-// word reads a field that is a text and may be left out, but not empty.
-func (b actionBody) word(name, example string) (string, error) {
-	s, err := b.text(name)
-	if err == nil && s == "" && b.has(name) {
-		err = belfry.Errorf(belfry.BadParameter, "%s is empty; leave it out, or write it as %s", name, example)
-	}
-	return s, err
-}
-
 // flag reads a field that is true or false.
 func (b actionBody) flag(name string) (bool, error) {
 	switch raw := b[name]; string(raw) {
@@ -255,7 +275,7 @@ func shown(raw []byte) string {
 }
 
 func (b actionBody) zone(server *time.Location) (*time.Location, error) {
-	name, err := b.word("timezone", "Europe/Vienna")
+	name, err := b.text("timezone")
 	if err != nil {
 		return nil, err
 	}
@@ -331,8 +351,6 @@ const combinations = "isunmanaged, unmanageifred, collectunmanage, collectorunma
 	"true, false, false, true (a view or object: unmanaged, data are not stored), " +
 	"true, false, false, false (a resource: unmanaged, collector stopped)"
 
-const timeExample = "2026-03-28T22:30 or 2026-03-28T22:30:00Z"
-
 // window reads when an order is to be in force; nil for from now on.
 func (b actionBody) window(zone *time.Location) (*status.Schedule, error) {
 	from, err := b.moment("fromdatetime")
@@ -343,7 +361,7 @@ func (b actionBody) window(zone *time.Location) (*status.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	rule, err := b.word("rrule", "FREQ=WEEKLY;BYDAY=SU")
+	rule, err := b.text("rrule")
 	if err != nil {
 		return nil, err
 	}
@@ -362,7 +380,7 @@ func (b actionBody) window(zone *time.Location) (*status.Schedule, error) {
 
 // moment reads a field that is a date and time. It stays as it is written: in which zone, others know.
 func (b actionBody) moment(name string) (string, error) {
-	text, err := b.word(name, timeExample)
+	text, err := b.text(name)
 	if err != nil || text == "" {
 		return "", err
 	}
@@ -390,7 +408,7 @@ func (b actionBody) ack(zone *time.Location) (*belfry.Ack, error) {
 		}
 		a.Until = belfry.At(m.In(zone))
 	}
-	sticky, err := b.word("acksticky", "10m")
+	sticky, err := b.text("acksticky")
 	if err != nil {
 		return nil, err
 	}

@@ -74,8 +74,8 @@ type Config struct {
 	// Hold counts the memory of a body that is read as a whole.
 	Hold func(belfry.CustomerID) *ingest.HeldBody
 
-	// Export writes as CSV what a package has made.
-	Export func(s belfry.Scope, packageType string, w io.Writer) error
+	// Export writes as CSV what a package has made; if broken, the elements that name something that has been removed, else the others.
+	Export func(s belfry.Scope, packageType string, broken bool, w io.Writer) error
 	// Windows lists the windows of items, from the one after an id on.
 	Windows func(s belfry.Scope, after string, limit int) (list []status.ListedWindow, more bool, err error)
 	// Explain says why an item has its status.
@@ -253,7 +253,23 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, unknownPath(r)) // the mux would redirect, in HTML
 		return
 	}
-	s.mux.ServeHTTP(w, r)
+	s.mux.ServeHTTP(w, s.withoutSlash(r))
+}
+
+// withoutSlash gives a request for a path that ends with a slash too many the one without it. A name at the end of a path may end with
+// a slash; then nothing is too many.
+func (s *Server) withoutSlash(r *http.Request) *http.Request {
+	if p := r.URL.Path; !strings.HasSuffix(p, "/") || p == "/" {
+		return r
+	}
+	plain := *r.URL
+	plain.Path, plain.RawPath = strings.TrimSuffix(plain.Path, "/"), strings.TrimSuffix(plain.RawPath, "/")
+	other := *r
+	other.URL = &plain
+	if _, pattern := s.mux.Handler(&other); pattern == "/" || strings.HasSuffix(pattern, "...}") || strings.HasSuffix(pattern, "/") {
+		return r
+	}
+	return &other
 }
 
 var errFault = errors.New("panic")

@@ -193,7 +193,11 @@ func TestOrderOfRefusal(t *testing.T) {
 	f(404, "unknown_path", "POST", "/api/sendd", big, "X-Api-Key: "+unknownKey, "Content-Type: image/png")
 	f(404, "unknown_path", "GET", "/api//sql?q=x", "")
 	f(404, "unknown_path", "GET", "/api/../api/sql", "")
-	f(404, "unknown_path", "GET", "/api/sql/", "")
+	f(404, "unknown_path", "GET", "/api/sql//", "")
+	f(401, "invalid_key", "GET", "/api/sql/", "") // a slash too many
+	f(401, "invalid_key", "POST", "/api/provisioning/view/", "")
+	f(405, "method_not_allowed", "DELETE", "/api/sql/", "")
+	f(404, "unknown_path", "GET", "/nowhere/", "")
 	f(404, "unknown_path", "GET", "/nowhere", "")
 	f(405, "method_not_allowed", "PUT", "/api/send", big, "X-Api-Key: "+unknownKey)
 	f(405, "method_not_allowed", "GET", "/api/send?apikey="+readKey, "")

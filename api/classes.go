@@ -12,8 +12,8 @@ import (
 	"belfry/ingest"
 )
 
-// maxClass is the longest body of a class or policy.
-const maxClass = 64 << 10
+// maxClass is the longest body of a class or policy. Of YAML 64 KiB are read; the same as JSON, as an answer gives it, is longer.
+const maxClass = 128 << 10
 
 // classWeight is how many times the length of its text a definition takes, read as YAML.
 const classWeight = 16
@@ -96,7 +96,10 @@ func (s *Server) putClass(w *answer, r *request) error {
 	}
 	def, err := readKind(w, r, "class", `{"indicators": [{"n": 1, "name": "Used", "unit": "%"}]}`, func(text []byte) (*catalog.Class, error) {
 		def, err := catalog.ParseNamedClass(name, text)
-		return def, asParameter(err)
+		if err != nil {
+			return nil, asParameter(err)
+		}
+		return def, sentBack(def)
 	})
 	if err != nil {
 		return err
@@ -114,6 +117,16 @@ func (s *Server) putClass(w *answer, r *request) error {
 		Class  catalog.Listed `json:"class"`
 	}{result, l})
 	return nil
+}
+
+// sentBack refuses a class that would be too long to be sent back as it is listed. Indicators that it once had may still be added to it.
+func sentBack(def *catalog.Class) error {
+	const room = 4 << 10
+	text, err := catalog.Listed{Class: def}.MarshalJSON()
+	if err == nil && len(text) > maxClass-room {
+		err = belfry.Errorf(belfry.BodyTooLarge, "written out in JSON the class is %d bytes long, and %d are allowed; leave out what it can do without", len(text), maxClass-room)
+	}
+	return err
 }
 
 // sender is who sends, as the sequencer wants to know it.

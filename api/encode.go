@@ -19,12 +19,21 @@ import (
 type format interface {
 	begin(columns []query.Output) error
 	row(values []belfry.Value) error
-	end(count int, more bool, missing []string) error
+	end(tail) error
+}
+
+// tail is what there is to say about rows once all are written.
+type tail struct {
+	count   int
+	more    bool
+	next    string // where the next page begins; empty: there is none, or the answer is not in pages
+	missing []string
 }
 
 // form is how rows are written, and what that is called.
 type form struct {
 	mediaType string
+	ending    string // of the name of a file that is made of it; empty: it is shown and not kept
 	make      func(*bufio.Writer) format
 }
 
@@ -32,9 +41,9 @@ const mediaCSV = "text/csv; charset=utf-8; header=present"
 
 // formats are the values of wt.
 var formats = map[string]form{
-	"json":   {"application/json", func(w *bufio.Writer) format { return &jsonFormat{lines: jsonLines{w: w}} }},
-	"csv":    {mediaCSV, func(w *bufio.Writer) format { return &csvFormat{w: csv.NewWriter(w)} }},
-	"ndjson": {"application/x-ndjson", func(w *bufio.Writer) format { return &jsonLines{w: w} }},
+	"json":   {"application/json", "", func(w *bufio.Writer) format { return &jsonFormat{lines: jsonLines{w: w}} }},
+	"csv":    {mediaCSV, ".csv", func(w *bufio.Writer) format { return &csvFormat{w: csv.NewWriter(w)} }},
+	"ndjson": {"application/x-ndjson", ".ndjson", func(w *bufio.Writer) format { return &jsonLines{w: w} }},
 }
 
 // safeCSV is the form of wt=csv with safe=true.
@@ -42,7 +51,7 @@ const safeCSV = "csv safe"
 
 func formOf(wt string) form {
 	if wt == safeCSV {
-		return form{mediaCSV, func(w *bufio.Writer) format { return &csvFormat{w: csv.NewWriter(w), safe: true} }}
+		return form{mediaCSV, ".csv", func(w *bufio.Writer) format { return &csvFormat{w: csv.NewWriter(w), safe: true} }}
 	}
 	return formats[wt]
 }
@@ -51,11 +60,12 @@ func formOf(wt string) form {
 const held = 64 << 10
 
 // write writes rows as they come. Engines deliver one row more than was asked for, which only says that there are more.
-func write(w io.Writer, wt string, limit int, rows query.Rows, partial *query.Partial) (count int, more bool, err error) {
+// next is asked where the page after these rows begins; it may be nil.
+func write(w io.Writer, wt string, limit int, rows query.Rows, partial *query.Partial, next func() string) (t tail, err error) {
 	buf := bufio.NewWriterSize(w, held)
 	out := formOf(wt).make(buf)
 	if err := out.begin(rows.Columns()); err != nil {
-		return 0, false, err
+		return t, err
 	}
 	for {
 		values, err := rows.Next()
@@ -63,20 +73,23 @@ func write(w io.Writer, wt string, limit int, rows query.Rows, partial *query.Pa
 			break
 		}
 		if err != nil {
-			return count, false, err
+			return t, err
 		}
-		if more = count == limit; more {
+		if t.more = t.count == limit; t.more {
 			break
 		}
-		count++
+		t.count++
 		if err := out.row(values); err != nil {
-			return count, false, err
+			return t, err
 		}
 	}
-	if err := out.end(count, more, partial.Days()); err != nil {
-		return count, more, err
+	if t.missing = partial.Days(); t.more && next != nil {
+		t.next = next()
 	}
-	return count, more, buf.Flush()
+	if err := out.end(t); err != nil {
+		return t, err
+	}
+	return t, buf.Flush()
 }
 
 // jsonLines writes one object per line.
@@ -100,7 +113,7 @@ func (f *jsonLines) row(values []belfry.Value) error {
 	return err
 }
 
-func (f *jsonLines) end(int, bool, []string) error { return nil }
+func (f *jsonLines) end(tail) error { return nil }
 
 func (f *jsonLines) object(values []belfry.Value) {
 	f.buf = append(f.buf[:0], '{')
@@ -139,10 +152,13 @@ func (f *jsonFormat) row(values []belfry.Value) error {
 	return err
 }
 
-func (f *jsonFormat) end(count int, more bool, missing []string) error {
-	text := `],"count":` + strconv.Itoa(count) + `,"more":` + strconv.FormatBool(more)
-	if len(missing) > 0 {
-		text += `,"missing":["` + strings.Join(missing, `","`) + `"]`
+func (f *jsonFormat) end(t tail) error {
+	text := `],"count":` + strconv.Itoa(t.count) + `,"more":` + strconv.FormatBool(t.more)
+	if t.next != "" {
+		text += `,"next":"` + t.next + `"`
+	}
+	if len(t.missing) > 0 {
+		text += `,"missing":["` + strings.Join(t.missing, `","`) + `"]`
 	}
 	_, err := f.lines.w.WriteString(text + "}\n")
 	return err
@@ -237,7 +253,7 @@ func plainNumber(text string) bool {
 	return err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-func (f *csvFormat) end(int, bool, []string) error {
+func (f *csvFormat) end(tail) error {
 	f.w.Flush()
 	return f.w.Error()
 }

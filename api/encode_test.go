@@ -63,7 +63,7 @@ func TestFormats(t *testing.T) {
 		t.Helper()
 		rec := httptest.NewRecorder()
 		w := &answer{ResponseWriter: rec}
-		if _, _, err := write(w, wt, limit, sample(), nil); err != nil {
+		if _, err := write(w, wt, limit, sample(), nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := rec.Body.String(); got != want {
@@ -110,7 +110,7 @@ func TestSafeCSV(t *testing.T) {
 		t.Helper()
 		for wt, want := range map[string]string{safeCSV: want, "csv": cell.String()} {
 			var out strings.Builder
-			if _, _, err := write(&out, wt, 1, &table{names: []string{"a"}, rows: [][]belfry.Value{{cell}}}, nil); err != nil {
+			if _, err := write(&out, wt, 1, &table{names: []string{"a"}, rows: [][]belfry.Value{{cell}}}, nil, nil); err != nil {
 				t.Fatal(err)
 			}
 			rows, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
@@ -151,7 +151,7 @@ func TestSafeCSV(t *testing.T) {
 	f(belfry.Value{Type: belfry.IntValue, Int: -3}, "-3")
 	f(belfry.Value{Type: belfry.StatusValue, Int: int64(belfry.Unavailable)}, "-")
 	var out strings.Builder
-	if _, _, err := write(&out, safeCSV, 1, &table{names: []string{"=cmd()"}}, nil); err != nil || out.String() != "'=cmd()\n" {
+	if _, err := write(&out, safeCSV, 1, &table{names: []string{"=cmd()"}}, nil, nil); err != nil || out.String() != "'=cmd()\n" {
 		t.Errorf("the header is %q, %v", out.String(), err)
 	}
 }

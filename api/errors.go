@@ -66,7 +66,7 @@ const statusGone = 499
 const lingering = 5 * time.Second
 
 // ofRows are headers of an answer with rows that may be set when an error takes its place.
-var ofRows = []string{"Content-Encoding", "Trailer", missingHeader}
+var ofRows = []string{"Content-Encoding", "Content-Disposition", "Trailer", limitHeader, missingHeader}
 
 // fail answers with an error.
 func (s *Server) fail(w *answer, r *http.Request, err error) {

@@ -18,7 +18,7 @@ func (s *Server) explain(clock *stopwatch, w *answer, r *request, q *asked) erro
 		if err != nil {
 			return err
 		}
-		_, err = s.stream(clock, w, r, q.wt, len(lines), &lineRows{lines: lines}, q.plan.Partial)
+		_, err = s.stream(clock, w, r, q.wt, len(lines), &lineRows{lines: lines}, q.plan.Partial, nil)
 		return err
 	}
 	text, err := compute(r, func() ([]byte, error) {
@@ -63,7 +63,8 @@ type explanation struct {
 	Historical bool             `json:"historical"`
 	From       string           `json:"from,omitempty"`
 	To         string           `json:"to,omitempty"`
-	Items      *int             `json:"items,omitempty"` // found by the names that the query gives
+	Latest     int              `json:"latest,omitempty"` // how many of the most recent rows the groups are made of
+	Items      *int             `json:"items,omitempty"`  // found by the names that the query gives
 	Order      []explainedOrder `json:"order"`
 	Limit      int              `json:"limit"`
 	Offset     int              `json:"offset"`
@@ -83,7 +84,7 @@ type explainedLine struct {
 
 func explanationOf(p *query.Plan, lines []query.Line) explanation {
 	e := explanation{
-		Collection: p.Collection.Name, Historical: p.Collection.Historical, Limit: p.Limit, Offset: p.Offset,
+		Collection: p.Collection.Name, Historical: p.Collection.Historical, Latest: p.Latest, Limit: p.Limit, Offset: p.Offset,
 		Order: []explainedOrder{}, Notes: append([]string{}, p.Notes...),
 	}
 	if p.From > 0 {

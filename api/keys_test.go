@@ -91,7 +91,7 @@ func TestRevokePath(t *testing.T) {
 		secrets[name] = secret
 	}
 	h.want(404, "unknown_item", "DELETE", "/api/keys/nobody", "", admin)
-	h.want(404, "unknown_item", "DELETE", "/api/keys/", "", admin)
+	h.want(405, "method_not_allowed", "DELETE", "/api/keys/", "", admin)
 	if text := h.want(404, "unknown_item", "DELETE", "/api/keys/"+secrets["agent"], "", admin); strings.Contains(text, secrets["agent"]) {
 		t.Errorf("a key is repeated: %s", text)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -140,7 +141,18 @@ func TestZone(t *testing.T) {
 	f("Europe/Paris", "2026-07-01", `"from":"2026-06-30T22:00:00.000000Z"`)
 	f("Europe/Paris", "2026-12-01", `"from":"2026-11-30T23:00:00.000000Z"`)
 	f("America/New_York", "2026-07-01T12:00:00Z/DAY", `"from":"2026-07-01T04:00:00.000000Z"`)
-	for _, wrong := range []string{"Europe/Nowhere", "", "Local", "../etc/passwd", "/etc/localtime", "Europe", strings.Repeat("x", 5000)} {
+	// The zone of the server is one like any other, however the server has come by it.
+	vienna, err := time.LoadLocation("Europe/Vienna")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func(z *time.Location) { time.Local = z }(time.Local)
+	for _, zone := range []*time.Location{vienna, time.FixedZone("Local", 7200)} {
+		time.Local, r.Server.Zone = zone, zone
+		f("Europe/Vienna", "2026-07-01", `"from":"2026-06-30T22:00:00.000000Z"`)
+		f("Local", "2026-07-01", `"from":"2026-06-30T22:00:00.000000Z"`)
+	}
+	for _, wrong := range []string{"Europe/Nowhere", "../etc/passwd", "/etc/localtime", "Europe", strings.Repeat("x", 5000)} {
 		f(wrong, "2026-07-01", "tz must be the name of a time zone, as Europe/Paris")
 	}
 }

@@ -55,13 +55,21 @@ func (s *Server) packages(w *answer, _ *request) error {
 }
 
 func (s *Server) packageType(w *answer, r *request) error {
-	cat := s.Catalog()
-	pt := cat.Package(r.PathValue("type"))
-	if pt == nil {
-		return unknownPackage(cat, r.PathValue("type"))
+	pt, err := s.findPackage(r.PathValue("type"))
+	if err != nil {
+		return err
 	}
-	writeJSON(w, http.StatusOK, describe(cat, pt))
+	writeJSON(w, http.StatusOK, describe(s.Catalog(), pt))
 	return nil
+}
+
+// findPackage finds a package by the name in a path. Names of packages have small letters alone, so case does not matter.
+func (s *Server) findPackage(name string) (*catalog.PackageType, error) {
+	cat := s.Catalog()
+	if pt := cat.Package(strings.ToLower(strings.TrimSpace(name))); pt != nil {
+		return pt, nil
+	}
+	return nil, unknownPackage(cat, name)
 }
 
 func describe(cat *catalog.Catalog, pt *catalog.PackageType) packageBody {

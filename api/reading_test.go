@@ -18,7 +18,10 @@ import (
 func TestReadsTakeTurns(t *testing.T) {
 	for _, path := range []string{"/api/tree", "/api/provisioning/custom", "/api/classes", "/api/packages"} {
 		r := newRig(t)
-		r.Export = func(_ belfry.Scope, _ string, w io.Writer) error { _, err := io.WriteString(w, "name\n"); return err }
+		r.Export = func(_ belfry.Scope, _ string, _ bool, w io.Writer) error {
+			_, err := io.WriteString(w, "name\n")
+			return err
+		}
 		r.reads.enter(t.Context(), 1, 1)
 		res := r.do("GET", path, "", "X-Api-Key: "+readKey)
 		if code := r.code(res); res.StatusCode != 429 || code != "rate_limited" || res.Header.Get("Retry-After") == "" {
@@ -41,7 +44,7 @@ func TestUnreadAnswersAreLimited(t *testing.T) {
 		l.Queries, l.Wait = 4, time.Hour
 		r.SetLimits(l)
 		var held, most atomic.Int64
-		r.Export = func(_ belfry.Scope, _ string, w io.Writer) error {
+		r.Export = func(_ belfry.Scope, _ string, _ bool, w io.Writer) error {
 			most.Store(max(most.Load(), held.Add(1)))
 			defer held.Add(-1)
 			for range 100 {

@@ -284,7 +284,7 @@ func TestListAfterRevocation(t *testing.T) {
 	h := newBulkHouse(t)
 	secret, err := h.seq.CreateKey(1, "agent", belfry.LevelRead, 0, "test")
 	h.must(err)
-	h.Export = func(_ belfry.Scope, _ string, w io.Writer) error {
+	h.Export = func(_ belfry.Scope, _ string, _ bool, w io.Writer) error {
 		for i := range 10 {
 			if i == 3 {
 				h.must(h.seq.RevokeKey(1, "agent", "test"))

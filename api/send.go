@@ -12,6 +12,7 @@ import (
 var (
 	bulkParams   = []string{"dryrun", "atomic"}
 	removeParams = []string{"dryrun", "atomic", "recursive"}
+	exportParams = []string{"broken"}
 )
 
 // maxIdempotencyKey is the longest Idempotency-Key taken, in bytes.
@@ -59,6 +60,10 @@ func (s *Server) export(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
+	broken, err := r.flag("broken")
+	if err != nil {
+		return err
+	}
 	if err := s.Ready(); err != nil {
 		return err
 	}
@@ -67,16 +72,16 @@ func (s *Server) export(w *answer, r *request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	return s.Export(r.scope(), name, w)
+	return s.Export(r.scope(), name, broken, w)
 }
 
 // packageName is the package in the path of a request.
 func (s *Server) packageName(r *request) (string, error) {
-	name := r.PathValue("package")
-	if cat := s.Catalog(); cat.Package(name) == nil {
-		return "", unknownPackage(cat, name)
+	pt, err := s.findPackage(r.PathValue("package"))
+	if err != nil {
+		return "", err
 	}
-	return name, nil
+	return pt.Name, nil
 }
 
 // csvRows takes a body that can only be CSV.

@@ -6,16 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"belfry"
-	"belfry/catalog"
 	"belfry/query"
 )
 
-var sqlParams = []string{"q", "fq", "rows", "wt", "from", "to", "span", "tz", "safe", "explain", "partial"}
+var sqlParams = []string{"q", "fq", "rows", "wt", "from", "to", "span", "tz", "safe", "explain", "partial", "after"}
 
 // maxQuery is the longest body of POST /api/sql.
 const maxQuery = 1 << 20
@@ -84,6 +84,7 @@ func jsonParams(text []byte) (list params, err error) {
 			list = append(list, param{name, text})
 		case 't', 'f', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 			list = append(list, param{name, string(v)})
+		case 'n': // null
 		default:
 			return nil, belfry.Errorf(belfry.BadParameter, "%s must be a string or a number", mask(name))
 		}
@@ -96,11 +97,23 @@ type asked struct {
 	params  params
 	wt      string
 	explain bool
+	pages   bool
+	now     belfry.Time
 	plan    *query.Plan
+}
+
+// emptyOption tells whether a parameter is one that may be left out, and has no value: then it counts as left out. A flag without a value is set.
+func emptyOption(p param) bool {
+	switch p.name {
+	case "rows", "fq", "wt", "from", "to", "span", "tz":
+		return strings.TrimSpace(p.value) == ""
+	}
+	return false
 }
 
 // asked reads and plans a query.
 func (s *Server) asked(r *request, params params) (*asked, error) {
+	params = slices.DeleteFunc(slices.Clone(params), emptyOption)
 	q := &asked{params: params, wt: strings.ToLower(params.Get("wt"))}
 	if q.wt == "" {
 		q.wt = "json"
@@ -119,8 +132,11 @@ func (s *Server) asked(r *request, params params) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.plan, err = s.plan(r.ctx(), r.scope(), params); err != nil {
+	if err := s.plan(r.ctx(), r.scope(), q); err != nil {
 		return nil, err
+	}
+	if q.pages && q.plan.Open() && q.wt != "json" && q.wt != "ndjson" {
+		return nil, belfry.Errorf(belfry.BadParameter, "pages of CSV must have the same columns, and * of %s has as many as the rows of a page; name the fields, or ask for wt=ndjson", q.plan.Collection.Name)
 	}
 	if partial {
 		q.plan.Partial = new(query.Partial)
@@ -171,23 +187,37 @@ func (s *Server) answer(clock *stopwatch, w *answer, r *request, q *asked) (err 
 		done(count, w.gone, clock, err)
 		s.noteQuery(r, q.params, began, count, err)
 	}()
+	marked := q.pages && plan.Resumable()
+	if marked {
+		plan = plan.Marked()
+	}
 	rows, err := s.Source(plan.Collection).Select(clock, plan)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	count, err = s.stream(clock, w, r, q.wt, plan.Limit, rows, plan.Partial)
+	if marked {
+		rows = &markedRows{Rows: rows, plan: plan}
+	}
+	if form := formOf(q.wt); form.ending != "" {
+		w.Header().Set(limitHeader, strconv.Itoa(plan.Limit))
+		w.Header().Set("Content-Disposition", `inline; filename="`+plan.Collection.Name+form.ending+`"`)
+	}
+	count, err = s.stream(clock, w, r, q.wt, plan.Limit, rows, plan.Partial, q.next(rows))
 	return err
 }
 
-// moreTrailer tells at the end of an answer that has no other place for it whether there are more rows.
-const moreTrailer = "X-More"
-
-// missingHeader lists the days that a partial answer is without, where it has no other place for that.
-const missingHeader = "X-Missing"
+// What an answer that has no other place for it tells in header fields: how many rows it has at most, and which days a partial
+// answer is without; and in trailers, as it is known at the end: whether there are more rows, and where the next page begins.
+const (
+	limitHeader   = "X-Limit"
+	missingHeader = "X-Missing"
+	moreTrailer   = "X-More"
+	nextTrailer   = "X-Next"
+)
 
 // stream sends rows in the form of wt, packed if the client takes that.
-func (s *Server) stream(clock *stopwatch, w *answer, r *request, wt string, limit int, rows query.Rows, partial *query.Partial) (count int, err error) {
+func (s *Server) stream(clock *stopwatch, w *answer, r *request, wt string, limit int, rows query.Rows, partial *query.Partial, next func() string) (count int, err error) {
 	h := w.Header()
 	h.Set("Content-Type", formOf(wt).mediaType)
 	h.Set("Cache-Control", "no-store")
@@ -203,106 +233,63 @@ func (s *Server) stream(clock *stopwatch, w *answer, r *request, wt string, limi
 	}
 	if wt != "json" {
 		h.Set("Trailer", moreTrailer)
+		if next != nil {
+			h.Add("Trailer", nextTrailer)
+		}
 	}
 	out := s.packers.open(outside{w, clock, r.place}, w, r.Header.Get("Accept-Encoding"))
 	defer out.release()
-	count, more, err := write(out, wt, limit, rows, partial)
+	tail, err := write(out, wt, limit, rows, partial, next)
 	if err != nil {
-		return count, err
+		return tail.count, err
 	}
 	if wt != "json" {
-		h.Set(moreTrailer, strconv.FormatBool(more))
+		h.Set(moreTrailer, strconv.FormatBool(tail.more))
+		if tail.next != "" {
+			h.Set(nextTrailer, tail.next)
+		}
 	}
-	return count, out.Close()
+	return tail.count, out.Close()
 }
 
 // plan turns the text of a query and the parameters beside it into a plan.
-func (s *Server) plan(ctx context.Context, scope belfry.Scope, params params) (*query.Plan, error) {
+func (s *Server) plan(ctx context.Context, scope belfry.Scope, q *asked) error {
+	params := q.params
 	if strings.TrimSpace(params.Get("q")) == "" {
-		return nil, belfry.Errorf(belfry.BadParameter, "the parameter q is missing; give it a query, as SELECT name, status FROM objectstatus")
+		return belfry.Errorf(belfry.BadParameter, "the parameter q is missing; give it a query, as SELECT name, status FROM objectstatus")
 	}
 	o := query.Options{Customer: scope.Customer, Views: scope.Views, Now: s.Arrival(), Filter: params.Get("fq")}
-	if params.Has("fq") && strings.TrimSpace(o.Filter) == "" {
-		return nil, belfry.Errorf(belfry.BadParameter, "fq is empty; leave it out, or give it clauses as status:3 AND object:web*")
+	page, err := readCursor(params)
+	if err != nil {
+		return err
 	}
-	var err error
-	if o.Location, err = zone(params); err != nil {
-		return nil, err
+	if page != nil && page.now != 0 {
+		o.Now = min(o.Now, page.now)
+	}
+	o.Pages = page != nil
+	q.pages, q.now = o.Pages, o.Now
+	if o.Location, err = s.queryZone(scope.Customer, params); err != nil {
+		return err
 	}
 	if params.Has("rows") {
 		if o.Rows, err = query.ParseRows(params.Get("rows")); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if o.From, o.To, err = span(params, o.Now, o.Location); err != nil {
-		return nil, err
+		return err
 	}
 	text, err := query.Parse(params.Get("q"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	plan, err := query.Check(text, s.Catalog(), o)
-	if err != nil {
-		return nil, err
+	if q.plan, err = query.Check(text, s.Catalog(), o); err != nil {
+		return err
 	}
-	return plan, plan.Resolve(ctx, s.Names)
-}
-
-// zone reads the parameter tz: in which zone times without one are meant, and days begin.
-func zone(params params) (*time.Location, error) {
-	name := params.Get("tz")
-	if !params.Has("tz") || strings.EqualFold(name, "UTC") || name == "Z" {
-		return time.UTC, nil
-	}
-	z, err := time.LoadLocation(name)
-	if err != nil || name == "" || name == time.Local.String() { // whose zone that would be is nobody's business
-		return nil, belfry.Errorf(belfry.BadParameter, "tz must be the name of a time zone, as Europe/Paris or UTC, got %q", mask(shortened(name)))
-	}
-	return z, nil
-}
-
-// shortened is a text that is not too long to be repeated.
-func shortened(text string) string {
-	const most = 64
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
-}
-
-// span reads the parameters from, to and span; any two of them say everything, one of them reaches to now.
-func span(params params, now belfry.Time, zone *time.Location) (from, to belfry.Time, err error) {
-	for _, p := range []struct {
-		name string
-		into *belfry.Time
-	}{{"from", &from}, {"to", &to}} {
-		if !params.Has(p.name) {
-			continue
-		}
-		if *p.into, err = query.ParseTime(params.Get(p.name), now, zone); err != nil {
-			return 0, 0, belfry.Errorf(belfry.BadParameter, "%s must be a time, as 2026-03-01T12:00:00Z or NOW-1HOUR, got %q", p.name, params.Get(p.name))
+	if page != nil && page.mark != nil {
+		if q.plan, err = q.plan.Resume(page.mark); err != nil {
+			return err
 		}
 	}
-	if !params.Has("span") {
-		return from, to, checkSpan(from, to)
-	}
-	length, err := catalog.ParseDuration(strings.ToLower(params.Get("span")))
-	switch {
-	case err != nil:
-		return 0, 0, belfry.Errorf(belfry.BadParameter, "span must be a whole number with s, m, h or d, as 1h, got %q", params.Get("span"))
-	case from != 0 && to != 0:
-		return 0, 0, belfry.Errorf(belfry.BadParameter, "from, to and span are one too many; leave one out")
-	case from != 0:
-		return from, from + belfry.Time(length.Std().Microseconds()), nil
-	case to == 0:
-		to = now
-	}
-	return to - belfry.Time(length.Std().Microseconds()), to, nil
-}
-
-func checkSpan(from, to belfry.Time) error {
-	if from != 0 && to != 0 && to < from {
-		return belfry.Errorf(belfry.BadParameter, "the span ends before it begins: from is %s, to is %s", from, to)
-	}
-	return nil
+	return q.plan.Resolve(ctx, s.Names)
 }

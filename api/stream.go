@@ -9,7 +9,7 @@ import (
 	"belfry/catalog"
 )
 
-var streamParams = []string{"types", "lasteventid", "for"}
+var streamParams = []string{"types", "lasteventid", "for", "alive"}
 
 // live tells a client what happens, as server-sent events, until one of them has enough. The client is told everything
 // from the moment on at which it has the header of the answer; before that, what it missed since the last message it
@@ -27,6 +27,10 @@ func (s *Server) live(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
+	beat := s.Hub.beat
+	if beat.alive, err = streamAlive(r.params, beat.alive); err != nil {
+		return err
+	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
@@ -34,7 +38,7 @@ func (s *Server) live(w *answer, r *request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	t := &talk{server: s, w: w, r: r, beat: s.Hub.beat, ctl: http.NewResponseController(w), idle: w.idle}
+	t := &talk{server: s, w: w, r: r, beat: beat, ctl: http.NewResponseController(w), idle: w.idle}
 	if t.listener, err = s.Hub.listen(r.scope(), r.limits, t.cut); err != nil {
 		h.Del("X-Accel-Buffering")
 		return err
@@ -87,6 +91,18 @@ func streamLength(p params) (length time.Duration, bounded bool, err error) {
 		return 0, false, belfry.Errorf(belfry.BadParameter, "for must be 0s or a whole number with s, m, h or d, as 30s, got %.64q", mask(p.Get("for")))
 	}
 	return d.Std(), true, nil
+}
+
+// streamAlive reads how long the stream may say nothing. A client that shows that its connection is gone needs to know soon.
+func streamAlive(p params, usual time.Duration) (time.Duration, error) {
+	if !p.Has("alive") {
+		return usual, nil
+	}
+	d, err := catalog.ParseDuration(strings.ToLower(p.Get("alive")))
+	if err != nil || d.Std() < time.Second || d.Std() > time.Minute {
+		return 0, belfry.Errorf(belfry.BadParameter, "alive must be between 1s and 1m, as 5s, got %.64q", mask(p.Get("alive")))
+	}
+	return d.Std(), nil
 }
 
 // talk is one stream.

@@ -256,6 +256,12 @@ func TestStreamKeepsAlive(t *testing.T) {
 	}
 }
 
+// TestStreamAlive: a client can ask how often an idle stream says that it is there.
+func TestStreamAlive(t *testing.T) {
+	s := newStreams(t, func(h *Hub) { h.beat.alive = time.Hour })
+	s.open("alive=1s").want("comment")
+}
+
 // TestStreamFor: with a length the stream ends by itself, with all that was committed before.
 func TestStreamFor(t *testing.T) {
 	s := newStreams(t, nil)
@@ -342,6 +348,10 @@ func TestStreamParameters(t *testing.T) {
 	f("for=", 400)
 	f("for=1", 400)
 	f("for=-1s", 400)
+	f("alive=1M&for=0s", 200)
+	f("alive=0s", 400)
+	f("alive=61s", 400)
+	f("alive=", 400)
 	f("view=MAIN", 400)
 	if res := s.rig.do("HEAD", "/api/stream", "", "X-Api-Key: "+readKey); res.StatusCode != 200 {
 		t.Errorf("HEAD: %d", res.StatusCode)

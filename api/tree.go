@@ -71,7 +71,7 @@ func (s *Server) writeTree(out io.Writer, scope belfry.Scope, view *meta.Node, c
 	}
 	var shown treeItem
 	for n := range s.Tree.EachEver([]*meta.Node{view}) { // it may be gone meanwhile; then it is told as it was
-		shown = s.treeItem(within.Show(n))
+		shown = s.treeItem(&within, n)
 	}
 	piece.WriteString(`{"view":`)
 	if err := put(shown); err != nil {
@@ -121,7 +121,7 @@ func (s *Server) treeItems(within meta.Within, nodes []*meta.Node) (items []tree
 		if n.Removed != 0 || !within.Has(n) {
 			continue // it has just left
 		}
-		i := s.treeItem(within.Show(n))
+		i := s.treeItem(&within, n)
 		items = append(items, i)
 		if size += i.size(); size >= answerPiece {
 			break

@@ -8,7 +8,7 @@ import (
 	"belfry/meta"
 )
 
-// treeItem is an item as /api/tree shows it. Elements are drawn and have no status.
+// treeItem is an item as /api/tree shows it. Elements are drawn and have no status, but for shortcuts, which have that of their target.
 type treeItem struct {
 	Name       string `json:"name"`
 	Kind       string `json:"kind"`
@@ -34,6 +34,7 @@ type treeItem struct {
 	Arrange    string            `json:"autoarrange,omitempty"` // of what stands in it
 	Background string            `json:"bg,omitempty"`
 	Answers    map[string]string `json:"answers,omitempty"` // of an element: what is drawn
+	Broken     []string          `json:"broken,omitempty"`  // of an element: answers that name something that has been removed
 }
 
 // size is about how long the item is as text.
@@ -46,7 +47,8 @@ func (i *treeItem) size() int {
 }
 
 // treeItem shows a node; the tree is locked for reading.
-func (s *Server) treeItem(n *meta.Node) treeItem {
+func (s *Server) treeItem(within *meta.Within, n *meta.Node) treeItem {
+	n = within.Show(n)
 	i := treeItem{Name: n.Name, Kind: n.Kind.String(), Class: n.Class.Name, Package: n.Package}
 	if n.Resource != nil {
 		i.Resource = n.Resource.Name
@@ -57,7 +59,11 @@ func (s *Server) treeItem(n *meta.Node) treeItem {
 	if n.Kind != belfry.KindElement {
 		i.state(n)
 		i.care(n)
+	} else if to := within.Target(n); to != nil {
+		i.state(to)
+		i.care(to)
 	}
+	i.Broken = within.Broken(n)
 	i.place(n, s.packageOf(n))
 	return i
 }

@@ -132,6 +132,38 @@ func TestTreeSecrets(t *testing.T) {
 	}
 }
 
+// TestTreeElements: a shortcut has the status of its target, and elements say which of their ends are gone.
+func TestTreeElements(t *testing.T) {
+	s := &streams{stage: newStage(t), rig: newRig(t)}
+	s.rig.Server.Tree = s.stage.tree
+	element := func(id belfry.ID, pkg, name string, answers map[string]string) belfry.Item {
+		return belfry.Item{ID: id, Customer: 1, Kind: belfry.KindElement, Name: name, Parent: 10, Package: pkg, Details: &belfry.Details{Answers: answers}}
+	}
+	s.happen(&belfry.Record{Customer: 1, Items: []belfry.Item{
+		element(41, "link", "half", map[string]string{"from": "web", "to": "nowhere"}),
+		element(42, "link", "whole", map[string]string{"from": "web", "to": "web"}),
+		element(43, "shortcut", "lost", map[string]string{"target": "nowhere"}),
+		element(44, "shortcut", "to web", map[string]string{"target": "web"}),
+	}})
+	res := s.rig.do("GET", "/api/tree?after=resource/z", "", "X-Api-Key: "+readKey)
+	var got treeAnswer
+	if err := json.NewDecoder(res.Body).Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for _, c := range got.Children {
+		text += fmt.Sprintf("%s %s %q %v %d\n", c.Package, c.Name, c.StatusName, c.Broken, len(c.Counts))
+	}
+	want := `link half "" [to] 0
+link whole "" [] 0
+shortcut lost "" [target] 0
+shortcut to web "Unknown" [] 6
+`
+	if diff := cmp.Diff(want, text); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // treeAnswer is one view with a page of its content, as writeTree writes it.
 type treeAnswer struct {
 	View     treeItem       `json:"view"`

@@ -171,6 +171,9 @@ func (c *Config) read(r io.Reader) error {
 	if err := yaml.Unmarshal(text, &given); err != nil || given == nil {
 		return yamlError(err)
 	}
+	if err := c.checkFile(text, given); err != nil {
+		return err
+	}
 	defaults := *c
 	c.Retention = nil
 	if err := yaml.UnmarshalWithOptions(text, c, yaml.Strict()); err != nil {

@@ -34,6 +34,7 @@ type core struct {
 	damage   []string
 	last     belfry.Time // of the newest record in the journal
 	arrivals *arrivals
+	url      string      // of the web interface; empty while the service does not run
 	wrote    func(error) // told how appends to the journal end; nil for none
 	timed    func(error) // told whether the times of records can be noted; nil for none
 	marked   func(error) // told whether the end of the journal is noted; nil for none
@@ -262,7 +263,7 @@ func (c *core) bootstrap(seq *ingest.Sequencer) error {
 		return fmt.Errorf("create the first customer: %w", err)
 	}
 	if c.AdminPassword == "" {
-		announce(c.Console, ingest.AdminUser, password)
+		announce(c.Console, c.url, ingest.AdminUser, password)
 	}
 	return nil
 }

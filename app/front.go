@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"belfry/api"
+	"belfry/collect"
 )
 
 // front is the sockets. They are opened before anything else, so that whoever watches sees a service that is starting
@@ -26,6 +27,7 @@ type front struct {
 	dir                  string            // of the control socket
 	names                []string          // of this machine
 	taken                map[string]string // addresses, by the setting that says so
+	url                  string            // of the web interface
 }
 
 // localConnections is how many connections the listener for administration and the control socket each serve, and
@@ -97,7 +99,7 @@ func listen(cfg *Config, n descriptors, b *budget, ready func() error, log *slog
 	scheme := "http"
 	l, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", cfg.Listen, err)
+		return nil, fmt.Errorf("%w (--listen)", collect.CannotListen(cfg.Listen, err))
 	}
 	addr := l.Addr()
 	f.taken = map[string]string{"listen": addr.String()}
@@ -124,7 +126,7 @@ func listen(cfg *Config, n descriptors, b *budget, ready func() error, log *slog
 	if cfg.AdminListen != "" {
 		l, err := net.Listen("tcp", cfg.AdminListen)
 		if err != nil {
-			return nil, fmt.Errorf("listen on %s: %w", cfg.AdminListen, err)
+			return nil, fmt.Errorf("%w (--admin-listen)", collect.CannotListen(cfg.AdminListen, err))
 		}
 		f.admin = newDoor(crowdedListener(l, localConnections, localWaiting), starting, nil, log, "admin listener", failed)
 		f.taken["admin_listen"] = l.Addr().String()
@@ -137,8 +139,20 @@ func listen(cfg *Config, n descriptors, b *budget, ready func() error, log *slog
 		return nil, err
 	}
 	f.control = newDoor(crowdedListener(l, localConnections, localWaiting), starting, nil, log, "control socket", failed)
-	log.Info("listening", "scheme", scheme, "addr", addr)
+	f.url = pageURL(scheme, addr)
+	log.Info("listening", "scheme", scheme, "addr", addr, "open", f.url)
 	return f, nil
+}
+
+// pageURL is the address of the web interface, as a person on this machine, or one who knows it by name, types it.
+func pageURL(scheme string, addr net.Addr) string {
+	host, port, _ := net.SplitHostPort(addr.String())
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		if host, _ = os.Hostname(); host == "" {
+			host = "localhost"
+		}
+	}
+	return scheme + "://" + net.JoinHostPort(host, port) + "/ui/"
 }
 
 // open puts the handlers behind the doors.

@@ -2,9 +2,11 @@ package app
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -74,4 +76,25 @@ func TestStopAnswersBodies(t *testing.T) {
 	if r.log.last("cut off") != "" {
 		t.Error("requests were cut off")
 	}
+}
+
+func TestPageURL(t *testing.T) {
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(scheme, addr, want string) {
+		t.Helper()
+		at, err := net.ResolveTCPAddr("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := pageURL(scheme, at); got != want {
+			t.Errorf("%s: %s, want %s", addr, got, want)
+		}
+	}
+	f("http", "127.0.0.1:8080", "http://127.0.0.1:8080/ui/")
+	f("https", "[::1]:8443", "https://[::1]:8443/ui/")
+	f("https", "0.0.0.0:8443", "https://"+name+":8443/ui/")
+	f("https", "[::]:8443", "https://"+name+":8443/ui/")
 }

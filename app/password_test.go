@@ -23,8 +23,8 @@ func TestNewPassword(t *testing.T) {
 		t.Errorf("%s, %s", a, b)
 	}
 	var out bytes.Buffer
-	announce(&out, "admin", a)
-	if !strings.Contains(out.String(), a) || !strings.Contains(out.String(), "admin") {
+	announce(&out, "http://127.0.0.1:8080/ui/", "admin", a)
+	if !strings.Contains(out.String(), a) || !strings.Contains(out.String(), "admin") || !strings.Contains(out.String(), "open      http://127.0.0.1:8080/ui/\n") {
 		t.Error(out.String())
 	}
 }

@@ -129,6 +129,7 @@ func (s *service) open(ctx context.Context) (err error) {
 	if s.front, err = listen(cfg, s.descriptors, s.budget, s.ready, s.Log, s.failed); err != nil {
 		return err
 	}
+	s.url = s.front.url
 	s.disk = newDisk(cfg, s.faults, s.Log.With("part", "disk"))
 	s.disk.look()
 	s.parts.disk = start("disk watch", s.disk.Run, s.failed)

@@ -68,6 +68,25 @@ func AnsweredDuration(a string) (Duration, error) {
 	return ParseDuration(a)
 }
 
+// Plain is an answer as it is kept: without blanks around it, and one of few words in the case of that word. A text or a name is kept
+// as it is.
+func (q *Question) Plain(answer string) string {
+	words := q.Values
+	switch q.Type {
+	case NameAnswer, TextAnswer:
+		return answer
+	case BoolAnswer:
+		words = []string{"true", "false"}
+	}
+	answer = strings.TrimSpace(answer)
+	for _, w := range words {
+		if strings.EqualFold(w, answer) {
+			return w
+		}
+	}
+	return answer
+}
+
 // Check tells whether an answer is right. An empty answer is: what it stands for is the caller's to say.
 func (q *Question) Check(answer string) error {
 	if answer == "" || q.right(answer) {

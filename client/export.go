@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,8 +17,15 @@ import (
 
 // Package is what a server says of a kind of item that can be provisioned.
 type Package struct {
-	Name string `json:"name"`
-	Kind string `json:"kind"` // resource, view, object or element
+	Name    string   `json:"name"`
+	Kind    string   `json:"kind"` // resource, view, object or element
+	Columns []Column `json:"columns"`
+}
+
+// Column is a column of a package.
+type Column struct {
+	Name   string `json:"name"`
+	Secret bool   `json:"secret"`
 }
 
 // packageName is what a package may be called to become part of a path and of a file name.
@@ -61,13 +69,17 @@ type Exported struct {
 	Secrets []string // columns in which the server shows *** instead of the value
 }
 
-// hidden is how a server writes an answer that it keeps secret.
-const hidden = "***"
+// Hidden is how a server writes an answer that it keeps secret.
+const Hidden = "***"
 
-// Export gives the rows of a package one by one, as the server wrote them, the header first. The bytes are valid during
-// the call.
-func (c *Client) Export(ctx context.Context, pkg string, row func(text []byte, fields []string) error) (*Exported, error) {
-	res, err := c.open(ctx, request{method: http.MethodGet, path: ProvisioningPath(pkg), stream: true})
+// Export gives the rows of a package one by one, as the server wrote them, the header first. If broken, they are those of the elements that name
+// something that has been removed, which are not among the others. The bytes are valid during the call.
+func (c *Client) Export(ctx context.Context, pkg string, broken bool, row func(text []byte, fields []string) error) (*Exported, error) {
+	q := request{method: http.MethodGet, path: ProvisioningPath(pkg), stream: true}
+	if broken {
+		q.query = url.Values{"broken": {"true"}}
+	}
+	res, err := c.open(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -75,45 +87,65 @@ func (c *Client) Export(ctx context.Context, pkg string, row func(text []byte, f
 		return nil, failure(res)
 	}
 	defer res.Body.Close()
-	cut, err := newCutter(res.Body, MaxPart)
+	e := &Exported{}
+	var header []string
+	err = eachRow(res.Body, func(line int, text []byte) error {
+		fields, err := fieldsOf(text)
+		if err != nil {
+			return fmt.Errorf("line %d: %w", line, err)
+		}
+		if header == nil {
+			header = fields
+		} else {
+			e.count(header, fields)
+		}
+		return row(text, fields)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("export %s: %w", pkg, err)
 	}
-	header, err := fieldsOf(cut.header)
+	return e, nil
+}
+
+// eachRow gives the header of a CSV file and then its rows, each with the line where it begins.
+func eachRow(r io.Reader, row func(line int, text []byte) error) error {
+	cut, err := newCutter(r, MaxPart)
 	if err != nil {
-		return nil, fmt.Errorf("export %s: the header: %w", pkg, err)
+		return err
 	}
-	e := &Exported{}
-	if err := row(cut.header, header); err != nil {
-		return nil, err
+	if err := row(1, cut.header); err != nil {
+		return err
 	}
 	for {
 		n, err := cut.row()
-		if err != nil {
-			return nil, fmt.Errorf("export %s: %w", pkg, err)
+		if err != nil || n == 0 {
+			return err
 		}
-		if n == 0 {
-			return e, nil
-		}
-		text := cut.buf[cut.from : cut.from+n]
-		if !isBlank(text) {
-			fields, err := fieldsOf(text)
-			if err != nil {
-				return nil, fmt.Errorf("export %s: line %d: %w", pkg, cut.line, err)
-			}
-			e.count(header, fields)
-			if err := row(text, fields); err != nil {
-				return nil, err
+		if text := cut.buf[cut.from : cut.from+n]; !isBlank(text) {
+			if err := row(cut.line, text); err != nil {
+				return err
 			}
 		}
 		cut.take(n)
 	}
 }
 
+// Each gives the header of a source and then its rows, each with the line where it begins. What is not CSV has no fields.
+func (s *Source) Each(row func(line int, fields []string)) error {
+	return eachRow(s.text, func(line int, text []byte) error {
+		fields, err := fieldsOf(text)
+		if err != nil {
+			fields = nil
+		}
+		row(line, fields)
+		return nil
+	})
+}
+
 func (e *Exported) count(header, fields []string) {
 	e.Rows++
 	for i, f := range fields {
-		if f == hidden && i < len(header) && !slices.Contains(e.Secrets, header[i]) {
+		if f == Hidden && i < len(header) && !slices.Contains(e.Secrets, header[i]) {
 			e.Secrets = append(e.Secrets, header[i])
 		}
 	}

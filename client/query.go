@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 )
 
 // Query is a question to a server; what is empty is not sent.
@@ -20,6 +21,18 @@ type Query struct {
 	Format   string // json, csv or ndjson
 	Explain  bool
 	Partial  bool // answer without the days that cannot be read
+
+	Pages bool   // the answer is a page of Rows rows
+	After string // where it begins: Next of the page before; empty for the first
+}
+
+// Answer is what a server tells about the rows it has given. In a JSON answer this stands in its text.
+type Answer struct {
+	Limit   int    // rows that it has at most; 0 when the server did not say
+	Ended   bool   // the end has come, in which the server tells the rest
+	More    bool   // there are rows beyond those given
+	Next    string // where the next page begins
+	Missing string // days it is without
 }
 
 func (q Query) form() url.Values {
@@ -37,29 +50,34 @@ func (q Query) form() url.Values {
 	if q.Partial {
 		v.Set("partial", "true")
 	}
+	if q.Pages {
+		v.Set("after", q.After)
+	}
 	return v
 }
 
-// Query asks, and hands the answer to read as it comes. more tells whether the server has rows beyond those it gave, and
-// missing which days the answer is without; of a JSON answer both stand in its text.
-func (c *Client) Query(ctx context.Context, q Query, read func(io.Reader) error) (more bool, missing string, err error) {
+// Query asks, and hands the answer to read as it comes.
+func (c *Client) Query(ctx context.Context, q Query, read func(io.Reader) error) (a Answer, err error) {
 	res, err := c.open(ctx, request{
 		method: http.MethodPost, path: "/api/sql", body: []byte(q.form().Encode()), stream: true,
 		typ: "application/x-www-form-urlencoded",
 	})
 	if err != nil {
-		return false, "", err
+		return a, err
 	}
 	if res.StatusCode != http.StatusOK {
-		return false, "", failure(res)
+		return a, failure(res)
 	}
 	defer res.Body.Close()
 	whole := &reader{r: res.Body}
 	err = read(whole)
 	if whole.err != nil { // whatever read made of it
-		return false, "", fmt.Errorf("the answer of %s broke off: %w", c.base, whole.err)
+		return a, fmt.Errorf("the answer of %s broke off: %w", c.base, whole.err)
 	}
-	return res.Trailer.Get("X-More") == "true", res.Header.Get("X-Missing"), err
+	more := res.Trailer.Get("X-More")
+	a.Limit, _ = strconv.Atoi(res.Header.Get("X-Limit"))
+	a.Ended, a.More, a.Next, a.Missing = more != "", more == "true", res.Trailer.Get("X-Next"), res.Header.Get("X-Missing")
+	return a, err
 }
 
 // reader remembers how reading ended.

@@ -16,6 +16,7 @@ type Account struct {
 	Received, Kept, Filtered atomic.Int64
 	Dropped                  [DropReasons]atomic.Int64
 	Failed                   atomic.Int64 // of the messages that were kept: the script failed, so they are as they came
+	Cut                      atomic.Int64 // of the messages that were received: they were too long, and their end is lost
 
 	sums *Sums
 	told tally // what the receiver's own object knows; Report's, and then Conclude's
@@ -30,7 +31,6 @@ const (
 	DropSource                  // it came from where the receiver takes nothing from
 	DropAccess                  // community, user or password were wrong
 	DropMalformed               // a packet that is none
-	DropTooLong                 // longer than the receiver takes
 	DropOverloaded              // it came faster than it could be stored
 	DropRate                    // the customer has sent more than it may
 	DropStorage                 // it could not be stored
@@ -43,14 +43,14 @@ const (
 	dropNothing Drop = -1
 )
 
-var dropNames = [DropReasons]string{"kernel", "source", "access", "malformed", "too_long", "overloaded", "row_rate", "storage", "discarded", "connections"}
+var dropNames = [DropReasons]string{"kernel", "source", "access", "malformed", "overloaded", "row_rate", "storage", "discarded", "connections"}
 
 func (d Drop) String() string { return dropNames[d] }
 
 // Sums are the accounts of all receivers together, since the start.
 type Sums struct {
-	Received, Kept, Filtered, Failed atomic.Int64
-	Dropped                          [DropReasons]atomic.Int64
+	Received, Kept, Filtered, Failed, Cut atomic.Int64
+	Dropped                               [DropReasons]atomic.Int64
 }
 
 // NewAccount opens the account of a receiver.
@@ -80,6 +80,12 @@ func (a *Account) Fail(n int) {
 	a.sums.Failed.Add(int64(n))
 }
 
+// Shorten books messages whose end is lost.
+func (a *Account) Shorten(n int) {
+	a.Cut.Add(int64(n))
+	a.sums.Cut.Add(int64(n))
+}
+
 // Drop books messages that are lost.
 func (a *Account) Drop(why Drop, n int) {
 	a.Dropped[why].Add(int64(n))
@@ -98,10 +104,10 @@ func dropOf(err error) Drop {
 }
 
 // tally is an account at one moment.
-type tally struct{ received, kept, filtered, dropped, failed int64 }
+type tally struct{ received, kept, filtered, dropped, failed, cut int64 }
 
 func (a *Account) tally() (t tally) {
-	t = tally{received: a.Received.Load(), kept: a.Kept.Load(), filtered: a.Filtered.Load(), failed: a.Failed.Load()}
+	t = tally{received: a.Received.Load(), kept: a.Kept.Load(), filtered: a.Filtered.Load(), failed: a.Failed.Load(), cut: a.Cut.Load()}
 	for i := range a.Dropped {
 		t.dropped += a.Dropped[i].Load()
 	}
@@ -142,7 +148,9 @@ func (a *Account) Conclude(ctx context.Context, e *Env, t Task) {
 func (a *Account) tell(ctx context.Context, e *Env, t Task) (err error) {
 	now, last := a.tally(), a.told
 	row := belfry.Row{Type: "data", Resource: t.Name}
-	for i, n := range []int64{now.received - last.received, now.kept - last.kept, now.filtered - last.filtered, now.dropped - last.dropped, now.failed - last.failed} {
+	for i, n := range []int64{
+		now.received - last.received, now.kept - last.kept, now.filtered - last.filtered, now.dropped - last.dropped, now.failed - last.failed, now.cut - last.cut,
+	} {
 		row.Indicators = append(row.Indicators, belfry.Cell{N: i + 1, Text: strconv.FormatInt(n, 10)})
 	}
 	for _, name := range t.Objects {

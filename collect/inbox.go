@@ -18,9 +18,13 @@ type inbox struct {
 	count  int
 	bytes  int
 	closed bool
+	last   turn          // of the messages that were taken last
 	news   chan struct{} // something is there, or the inbox is closed
 	room   chan struct{} // closed, and made anew, when something was taken out or nothing more is let in
 }
+
+// turn is for who has taken messages: those ahead of them are stored when before is closed, and he closes stored.
+type turn struct{ before, stored chan struct{} }
 
 // raw is a message as it came.
 type raw struct {
@@ -28,6 +32,7 @@ type raw struct {
 	ip   string // of whom it is from
 	at   belfry.Time
 	text string
+	long int        // how many bytes the message had if it was cut, else 0
 	to   netip.Addr // that it was sent to; not known unless an answer has to come from there
 }
 
@@ -39,7 +44,9 @@ const (
 )
 
 func newInbox(most int) *inbox {
-	return &inbox{most: most, news: make(chan struct{}, 1), room: make(chan struct{})}
+	b := &inbox{most: most, news: make(chan struct{}, 1), room: make(chan struct{}), last: turn{stored: make(chan struct{})}}
+	close(b.last.stored) // nothing is ahead of the first messages
+	return b
 }
 
 // put adds messages. When there is no room it waits, if it may, and gives back how many are lost.
@@ -95,9 +102,9 @@ func (b *inbox) call() {
 	}
 }
 
-// take gives the oldest messages, in the order in which they came; none when the inbox is closed and empty. What it gave before
-// is handed back.
-func (b *inbox) take(done []raw) []raw {
+// next gives the oldest messages, in the order in which they came, and the turn in which to store them; none when the inbox is
+// closed and empty. What it gave before is handed back.
+func (b *inbox) next(done []raw) ([]raw, turn) {
 	clear(done)
 	for {
 		b.mu.Lock()
@@ -118,17 +125,19 @@ func (b *inbox) take(done []raw) []raw {
 			close(b.room)
 			b.room = make(chan struct{})
 			more := len(b.piles) > 0
+			t := turn{b.last.stored, make(chan struct{})}
+			b.last = t
 			b.mu.Unlock()
 			if more {
 				b.call() // for another worker
 			}
-			return pile
+			return pile, t
 		}
 		closed := b.closed
 		b.mu.Unlock()
 		if closed {
 			b.call() // for the other workers
-			return nil
+			return nil, turn{}
 		}
 		<-b.news
 	}

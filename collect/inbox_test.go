@@ -16,6 +16,12 @@ func mail(first, n int) (all []raw) {
 	return all
 }
 
+// take gives the oldest messages.
+func (b *inbox) take(done []raw) []raw {
+	all, _ := b.next(done)
+	return all
+}
+
 // TestInbox: what goes in comes out in order, pile after pile; what there is no room for is told.
 func TestInbox(t *testing.T) {
 	const most = 2*inboxPile + 100

@@ -289,8 +289,8 @@ func (p *port) first() *binding {
 	return p.bindings[0]
 }
 
-// cannotListen says why a port could not be opened, and what helps.
-func cannotListen(addr string, err error) error {
+// CannotListen says why a port could not be opened, and what helps.
+func CannotListen(addr string, err error) error {
 	switch {
 	case errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("cannot listen on %s: permission denied; give the binary CAP_NET_BIND_SERVICE or choose a port above 1024", addr)

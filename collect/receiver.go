@@ -14,8 +14,10 @@ import (
 //	port ──► inbox ──► workers: read, filter, script ──► batch ──► sink
 //
 // While a batch is on its way into the journal, the next messages gather in the inbox; so the more arrive, the larger are
-// the batches. When the resource is changed, the receiver stays: it gets another setup, and another port if need be, and what
-// is in the inbox is judged by the new one.
+// the batches. Workers read beside each other and store in turn, so rows are in the order in which messages arrived.
+//
+// When the resource is changed, the receiver stays: it gets another setup, and another port if need be, and what is in the inbox
+// is judged by the new one.
 type receiver[M any] struct {
 	env        *Env
 	task       Task // with which it begins
@@ -184,11 +186,13 @@ func (r *receiver[M]) work(ctx context.Context) {
 		}
 	}()
 	for {
-		if raws = r.inbox.take(raws); len(raws) == 0 {
+		var turn turn
+		if raws, turn = r.inbox.next(raws); len(raws) == 0 {
 			return
 		}
 		if ctx.Err() != nil { // too late to ask a script about each of them
 			r.account.Drop(DropOverloaded, len(raws))
+			close(turn.stored)
 			continue
 		}
 		if now := r.current.Load(); now != s {
@@ -201,7 +205,10 @@ func (r *receiver[M]) work(ctx context.Context) {
 			r.sift(ctx, s, p, part[:n], &load)
 			part = part[n:]
 		}
-		if r.store(ctx, s, &load) {
+		<-turn.before
+		safe := r.store(ctx, s, &load)
+		close(turn.stored)
+		if safe {
 			for _, f := range load.stored {
 				f()
 			}
@@ -256,6 +263,9 @@ func (r *receiver[M]) sift(ctx context.Context, s *setup[M], p *pipeline[M], raw
 	clear(l.calls)
 	l.read, l.of, l.calls = l.read[:0], l.of[:0], l.calls[:0]
 	for i := range raws {
+		if raws[i].long > 0 {
+			r.account.Shorten(1)
+		}
 		m, stored, why, ok := s.kind.read(s.binding, raws[i])
 		if !ok {
 			r.refuse(why)

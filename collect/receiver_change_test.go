@@ -42,6 +42,16 @@ func TestSyslogChange(t *testing.T) {
 	}
 }
 
+// inbox is that of the only receiver.
+func (h *house) inbox() *inbox {
+	h.env.ports.mu.Lock()
+	defer h.env.ports.mu.Unlock()
+	for _, at := range h.env.ports.open {
+		return at.first().inbox
+	}
+	return nil
+}
+
 // stuckSink takes no messages until it is released, whoever calls off.
 type stuckSink struct {
 	Sink
@@ -74,9 +84,16 @@ func TestSyslogChangeFull(t *testing.T) {
 		}
 	}
 	s := &h.env.Sums
-	for i := range receiverWorkers {
+	last := func() turn {
+		box := h.inbox()
+		box.mu.Lock()
+		defer box.mu.Unlock()
+		return box.last
+	}
+	for range receiverWorkers { // one of them is at the sink, and the others wait for their turn
+		was := last()
 		send()
-		h.await("it is on its way", func() bool { return sink.busy.Load() == int32(i+1) })
+		h.await("it is taken", func() bool { return last() != was })
 	}
 	const waiting = 100
 	for range waiting {
@@ -87,11 +104,14 @@ func TestSyslogChangeFull(t *testing.T) {
 		h.provision("log-syslog-receiver", "name,filter", fmt.Sprintf("U,severity < %d", 10+i))
 	}
 	h.provision("log-syslog-receiver", "name,filter", "U,severity > 9")
-	if n := sink.busy.Load(); n != receiverWorkers {
+	if n := sink.busy.Load(); n > 1 {
 		t.Errorf("%d batches are on their way", n)
 	}
 	h.provision("log-syslog-receiver", "name,allow", "U,127.0.0.0/8") // which it takes behind the filter
 	h.await("it is changed once more", h.allows(1))
 	release()
-	h.await("all is booked", func() bool { return s.Filtered.Load() == waiting && s.Kept.Load() == receiverWorkers })
+	h.await("all is booked", func() bool { return s.Filtered.Load()+s.Kept.Load() == waiting+receiverWorkers })
+	if n := s.Filtered.Load(); n < waiting {
+		t.Errorf("%d are filtered", n)
+	}
 }

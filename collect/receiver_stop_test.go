@@ -78,7 +78,9 @@ func TestReceiverLastFigures(t *testing.T) {
 		go func() { done <- r.Run(ctx, nil) }()
 		synctest.Wait()
 		r.account.Receive(got)
-		r.inbox.put(ctx, mail(0, got), false)
+		all := mail(0, got)
+		all[0].long = tcpLength + 1
+		r.inbox.put(ctx, all, false)
 		synctest.Wait()
 		stop()
 		if err := <-done; err != nil {
@@ -86,6 +88,9 @@ func TestReceiverLastFigures(t *testing.T) {
 		}
 		if received, dropped := sink.sum(0), sink.sum(3); received != got || dropped != got {
 			t.Errorf("the object was told that %d were received and %d dropped", received, dropped)
+		}
+		if cut := sink.sum(5); cut != 1 {
+			t.Errorf("the object was told that %d were cut", cut)
 		}
 		if read, most := lines.reads.Load(), int64(receiverWorkers*receiverBatch); read > most {
 			t.Errorf("%d messages were read, and %d are what the workers had", read, most)

@@ -56,6 +56,13 @@ func (h *house) note(r *belfry.Record) {
 
 // stored gives the rows of a collection, the named fields of each in a line, sorted.
 func (h *house) stored(collection string, fields ...string) (lines []string) {
+	lines = h.inOrder(collection, fields...)
+	slices.Sort(lines)
+	return lines
+}
+
+// inOrder gives them in the order of their ids.
+func (h *house) inOrder(collection string, fields ...string) (lines []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, row := range h.rows[collection] {
@@ -65,7 +72,6 @@ func (h *house) stored(collection string, fields ...string) (lines []string) {
 		}
 		lines = append(lines, strings.Join(words, "|"))
 	}
-	slices.Sort(lines)
 	return lines
 }
 

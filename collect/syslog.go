@@ -45,6 +45,9 @@ type syslogReader struct{ lineReader }
 func (r *syslogReader) read(_ *binding, in raw) (Syslog, func(), Drop, bool) {
 	m := r.lineReader.read(in.text)
 	m.IP = in.ip
+	if in.long > 0 {
+		m.Data += fmt.Sprintf(`[cut length="%d"]`, in.long)
+	}
 	return m, nil, 0, true
 }
 

@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -76,10 +75,9 @@ func (r *lineReader) read5424(s string, m *Syslog) bool {
 			return false
 		}
 	}
-	at, known := time.Time{}, head[0] == "-"
-	if !known {
-		var err error
-		if at, err = time.Parse(time.RFC3339Nano, head[0]); err != nil {
+	var at time.Time
+	if head[0] != "-" {
+		if at, ok = r.numericTime(head[0]); !ok {
 			return false
 		}
 	}
@@ -130,104 +128,4 @@ func element(s string) int {
 		}
 	}
 	return 0
-}
-
-// read3164 reads what follows the priority of any other message: perhaps a sequence number, perhaps a time, perhaps a host,
-// perhaps the name of a program. Each part that is not there is left out, and the rest is the message.
-func (r *lineReader) read3164(s string, m *Syslog) {
-	rest := sequence(s)
-	at, after, ok := r.stamp(rest)
-	if !ok { // Cisco, when it is told to name itself: "57: switch-1: Nov 14 10:11:12"
-		if name, behind, named := strings.Cut(rest, ": "); named && !strings.Contains(name, " ") {
-			if at, after, ok = r.stamp(behind); ok {
-				m.DeviceTime, m.Host = at, name
-				m.App, m.ProcID, m.Message = tag(strings.TrimLeft(after, " "))
-				return
-			}
-		}
-	}
-	if !ok {
-		// Without a time nobody can tell a host from a word; the name of a program may still be told.
-		m.App, m.ProcID, m.Message = tag(strings.TrimLeft(s, " "))
-		return
-	}
-	m.DeviceTime = at
-	m.Host, rest = host(strings.TrimLeft(after, " "))
-	m.App, m.ProcID, m.Message = tag(rest)
-}
-
-// sequence skips the numbers that Cisco devices may put before the time: a count of messages, then "host: ".
-func sequence(s string) string {
-	s = strings.TrimLeft(s, " ")
-	i := 0
-	for i < len(s) && isDigit(s[i]) {
-		i++
-	}
-	if rest, ok := strings.CutPrefix(s[i:], ": "); ok && i > 0 && i < 12 {
-		return strings.TrimLeft(rest, " ")
-	}
-	return s
-}
-
-// host takes the host name from the start: a word that is followed by more, and is not the name of a program.
-func host(s string) (name, rest string) {
-	word, after, ok := strings.Cut(s, " ")
-	if !ok || word == "" || strings.HasSuffix(word, ":") && !isIPv6(word) || word[0] == '%' || strings.ContainsAny(word, "[]()=\"") {
-		return "", s
-	}
-	// Cisco: "Mar  1 18:46:11 host : %SYS-5…"
-	if more, ok := strings.CutPrefix(after, ": "); ok {
-		after = more
-	}
-	return strings.TrimSuffix(word, ":"), strings.TrimLeft(after, " ")
-}
-
-// isIPv6 tells an address that ends with a colon, as ::, from the name of a program.
-func isIPv6(word string) bool { return strings.Count(word, ":") > 2 }
-
-// longestTag is how long the name of a program may be; RFC 3164 says 32, programs do not.
-const longestTag = 64
-
-// tag takes the name of the program and of its process from the start of a message, if they are there: "sshd[123]: text".
-// The message is then what follows; a Cisco mnemonic, "%LINK-3-UPDOWN:", stays in the message.
-func tag(s string) (app, procid, text string) {
-	if s == "" || s[0] == '%' {
-		return "", "", s
-	}
-	i := 0
-	for i < len(s) && i <= longestTag && tagByte(s[i]) {
-		i++
-	}
-	if i == 0 || i == len(s) || i > longestTag {
-		return "", "", s
-	}
-	app, rest := s[:i], s[i:]
-	if rest[0] == '[' {
-		end := strings.IndexByte(rest, ']')
-		if end < 0 || end > longestTag {
-			return "", "", s
-		}
-		procid, rest = rest[1:end], rest[end+1:]
-		if rest == "" {
-			return app, procid, ""
-		}
-	}
-	if rest[0] != ':' {
-		return "", "", s
-	}
-	return app, procid, strings.TrimPrefix(rest[1:], " ")
-}
-
-// tagByte tells the bytes of which names of programs are made.
-func tagByte(b byte) bool {
-	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || isDigit(b) || strings.IndexByte("-_./@+#*", b) >= 0
-}
-
-// decimal reads a number of so many digits.
-func decimal(s string, digits int) (n int, ok bool) {
-	if len(s) < digits {
-		return 0, false
-	}
-	n, err := strconv.Atoi(s[:digits])
-	return n, err == nil && isDigit(s[0])
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,37 @@ func TestSyslogLines(t *testing.T) {
 	}
 }
 
+// TestSyslogOddLines reads lines of a table: real shapes of headers, each in many variations, and what a person reads from them. They
+// were not written by the reader, and -update leaves them alone.
+func TestSyslogOddLines(t *testing.T) {
+	text, err := os.ReadFile("testdata/syslog/odd.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for row := range strings.Lines(string(text)) {
+		var want struct {
+			Line string `json:"line"`
+			Syslog
+		}
+		if err := json.Unmarshal([]byte(row), &want); err != nil {
+			t.Fatalf("%s: %v", row, err)
+		}
+		got := testLines.read(want.Line)
+		if !got.DeviceTime.Equal(want.DeviceTime) {
+			t.Errorf("%q: the time is %v, want %v", want.Line, got.DeviceTime, want.DeviceTime)
+		}
+		got.DeviceTime = want.DeviceTime
+		if got != want.Syslog {
+			t.Errorf("%q:\ngot  %s\nwant %s", want.Line, shown(got), shown(want.Syslog))
+		}
+		n++
+	}
+	if n < 600 {
+		t.Errorf("there are %d lines", n)
+	}
+}
+
 // shown is a message as the golden files have it: what is not there is left out.
 func shown(m Syslog) string {
 	all := map[string]any{}
@@ -70,6 +102,13 @@ func FuzzSyslogLine(f *testing.F) {
 		text, _ := os.ReadFile(name)
 		for line := range strings.Lines(string(text)) {
 			f.Add(strings.TrimSuffix(line, "\n"))
+		}
+	}
+	odd, _ := os.ReadFile("testdata/syslog/odd.jsonl")
+	for i, row := range slices.Collect(strings.Lines(string(odd))) {
+		var seed struct{ Line string }
+		if i%10 == 0 && json.Unmarshal([]byte(row), &seed) == nil { // more take long to run through
+			f.Add(seed.Line)
 		}
 	}
 	judge := rfc5424.NewParser()

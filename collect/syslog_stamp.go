@@ -7,153 +7,230 @@ import (
 
 // stamp reads the time at the start of a message, in the ways in which devices write it:
 //
-//	Oct 11 22:14:15            RFC 3164; also with a fraction, and "Oct 11 2026 22:14:15" with a year
-//	*Mar  1 18:46:11.123 CET:  Cisco: a clock that is not set, fractions, a zone, a colon
-//	2026-10-11T22:14:15.003Z   RFC 3339
-//	2026 Oct 11 22:14:15       some firewalls
-//	2026-10-11 22:14:15        others
-func (r *lineReader) stamp(s string) (at time.Time, rest string, ok bool) {
-	s = strings.TrimLeft(s, "*.")
+//	Oct 11 22:14:15            RFC 3164, in any case; also with a fraction, or with a year before or behind the day or behind the time
+//	Sun Oct 11 22:14:15 2026   ctime
+//	*Mar  1 18:46:11.123 CET:  Cisco: a clock that is not set, a fraction, a zone, a colon
+//	2026-10-11T22:14:15.003Z   RFC 3339; also with a blank instead of the T, and without a zone
+//	2026:10:11-22:14:15        Sophos
+//	10/11/2026:22:14:15 GMT    NetScaler
+//
+// Colon tells that one ends the time; then no host follows.
+func (r *lineReader) stamp(s string) (at time.Time, rest string, colon, ok bool) {
+	text := strings.TrimLeft(s, "*.")
+	if len(text) < 15 {
+		return at, s, false, false
+	}
+	var d date
 	switch {
-	case len(s) > 15 && isDigit(s[0]) && s[4] == '-':
-		at, rest, ok = r.numeric(s)
-	case len(s) > 19 && isDigit(s[0]) && s[4] == ' ':
-		at, rest, ok = r.named(s[5:], s[:4])
+	case !isDigit(text[0]):
+		if rest, ok = d.named(text); !ok && text[3] == ' ' && weekdays[lower(text)] {
+			rest, ok = d.named(strings.TrimLeft(text[4:], " "))
+		}
+	case text[4] == ' ':
+		if d.year, ok = decimal(text, 4); ok {
+			rest, ok = d.named(strings.TrimLeft(text[5:], " "))
+		}
 	default:
-		at, rest, ok = r.named(s, "")
+		rest, ok = d.numeric(text)
+	}
+	if ok {
+		rest, ok = d.clock(rest)
+	}
+	if ok {
+		rest = d.behind(rest)
+		at, ok = d.time(r)
 	}
 	if !ok {
-		return at, s, false
+		return at, s, false, false
 	}
-	if rest == "" || rest[0] == ' ' || rest[0] == ':' {
-		return at, strings.TrimPrefix(rest, ":"), true
+	switch after := strings.TrimLeft(rest, " "); {
+	case strings.HasPrefix(rest, ":"), strings.HasPrefix(after, ": "):
+		return at, after[1:], true, true
+	case rest == "" || rest[0] == ' ':
+		return at, rest, false, true
 	}
-	return at, s, false
+	return at, s, false, false
 }
 
-// numeric reads 2026-10-11T22:14:15.003+02:00, with a blank for the T and without a zone, too.
-func (r *lineReader) numeric(s string) (at time.Time, rest string, ok bool) {
-	word, after, _ := strings.Cut(s, " ")
-	if len(word) == 10 { // the day alone: the time is the next word
-		clock, more, _ := strings.Cut(after, " ")
-		word, after = word+"T"+clock, more
-	}
-	word = strings.TrimSuffix(word, ":")
-	at, err := time.Parse(time.RFC3339Nano, word)
-	if err != nil {
-		at, err = time.ParseInLocation("2006-01-02T15:04:05.999999999", word, r.zone)
-	}
-	if err != nil {
-		return at, s, false
-	}
-	if after != "" {
-		after = " " + after
-	}
-	return at, after, true
+// date is a time as it is read.
+type date struct {
+	year                      int // 0: not given
+	month                     time.Month
+	day, hour, minute, second int
+	nanos                     int
+	zone                      string // its name, if it has one
+	offset                    int    // in seconds
+	fixed                     bool   // there is an offset
 }
 
 var months = map[string]time.Month{
-	"Jan": 1, "Feb": 2, "Mar": 3, "Apr": 4, "May": 5, "Jun": 6, "Jul": 7, "Aug": 8, "Sep": 9, "Oct": 10, "Nov": 11, "Dec": 12,
+	"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
 }
 
-// named reads "Oct 11 22:14:15", with what may stand around it. Year is that before the month, if there was one.
-func (r *lineReader) named(s, year string) (at time.Time, rest string, ok bool) {
+var weekdays = map[string]bool{"mon": true, "tue": true, "wed": true, "thu": true, "fri": true, "sat": true, "sun": true}
+
+// lower makes small letters of the first three.
+func lower(word string) string {
+	b := [3]byte{word[0], word[1], word[2]}
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b[:])
+}
+
+// named reads "Oct 11", perhaps with a year behind it.
+func (d *date) named(s string) (rest string, ok bool) {
 	if len(s) < 14 || s[3] != ' ' {
-		return at, s, false
+		return s, false
 	}
-	month, ok := months[s[:3]]
-	if !ok {
-		return at, s, false
+	if d.month, ok = months[lower(s)]; !ok {
+		return s, false
 	}
-	rest = strings.TrimLeft(s[4:], " ")
-	word, rest, _ := strings.Cut(rest, " ")
-	day, ok := decimal(word, len(word))
-	if !ok || len(word) > 2 || day < 1 || day > 31 {
-		return at, s, false
+	word, rest, _ := strings.Cut(strings.TrimLeft(s[4:], " "), " ")
+	if d.day, ok = decimal(word, len(word)); !ok || len(word) > 2 {
+		return s, false
 	}
 	rest = strings.TrimLeft(rest, " ")
-	if len(rest) > 5 && rest[4] == ' ' && isDigit(rest[0]) { // a year behind the day
-		year, rest = rest[:4], strings.TrimLeft(rest[5:], " ")
+	if year, ok := decimal(rest, 4); ok && len(rest) > 5 && rest[4] == ' ' {
+		d.year, rest = year, strings.TrimLeft(rest[5:], " ")
 	}
-	clock, nanos, rest, ok := clockTime(rest)
-	if !ok {
-		return at, s, false
-	}
-	if len(rest) > 6 && rest[0] == ' ' && rest[5] == ' ' && year == "" { // a year behind the time
-		if _, ok := decimal(rest[1:], 4); ok {
-			year, rest = rest[1:5], rest[5:]
-		}
-	}
-	zone, rest := r.zoneName(rest)
-	const leap = 2000 // has every day there is
-	y, given := decimal(year, 4)
-	if !given {
-		y = leap
-	}
-	if at = time.Date(y, month, day, clock[0], clock[1], clock[2], nanos, zone); at.Month() != month {
-		return at, s, false // the 31st of November
-	}
-	if !given {
-		at = inYear(at, r.now())
-	}
-	return at, rest, true
+	return rest, true
 }
 
-// clockTime reads 22:14:15 with an optional fraction.
-func clockTime(s string) (clock [3]int, nanos int, rest string, ok bool) {
-	if len(s) < 8 || s[2] != ':' || s[5] != ':' {
-		return clock, 0, s, false
+// numeric reads "2026-10-11T", "2026-10-11 ", "2026:10:11-" or "10/11/2026:".
+func (d *date) numeric(s string) (rest string, ok bool) {
+	const iso, sophos, netscaler = "0000-00-00", "0000:00:00-", "00/00/0000:"
+	field := func(from, digits int) int {
+		n, _ := decimal(s[from:], digits)
+		return n
 	}
-	for i := range clock {
-		if clock[i], ok = decimal(s[3*i:], 2); !ok {
-			return clock, 0, s, false
+	switch {
+	case shaped(s, iso) && len(s) > len(iso) && (s[10] == 'T' || s[10] == ' '):
+		d.year, d.month, d.day = field(0, 4), time.Month(field(5, 2)), field(8, 2)
+		return strings.TrimLeft(s[11:], " "), true
+	case shaped(s, sophos):
+		d.year, d.month, d.day = field(0, 4), time.Month(field(5, 2)), field(8, 2)
+		return s[11:], true
+	case shaped(s, netscaler):
+		d.year, d.month, d.day = field(6, 4), time.Month(field(0, 2)), field(3, 2)
+		if d.month > 12 { // it can be set up to put the day first
+			d.month, d.day = time.Month(d.day), int(d.month)
+		}
+		return s[11:], true
+	}
+	return s, false
+}
+
+// shaped tells that s begins like a pattern, in which 0 is any digit.
+func shaped(s, pattern string) bool {
+	if len(s) < len(pattern) {
+		return false
+	}
+	for i := range len(pattern) {
+		if pattern[i] != s[i] && (pattern[i] != '0' || !isDigit(s[i])) {
+			return false
 		}
 	}
-	if clock[0] > 23 || clock[1] > 59 || clock[2] > 60 {
-		return clock, 0, s, false
+	return true
+}
+
+// clock reads 22:14:15 with an optional fraction.
+func (d *date) clock(s string) (rest string, ok bool) {
+	if !shaped(s, "00:00:00") {
+		return s, false
 	}
+	d.hour, _ = decimal(s, 2)
+	d.minute, _ = decimal(s[3:], 2)
+	d.second, _ = decimal(s[6:], 2)
 	rest = s[8:]
-	if len(rest) > 1 && rest[0] == '.' && isDigit(rest[1]) {
+	if len(rest) > 1 && (rest[0] == '.' || rest[0] == ',') && isDigit(rest[1]) {
 		i, unit := 1, int(time.Second)
 		for ; i < len(rest) && isDigit(rest[i]); i++ {
 			unit /= 10
-			nanos += int(rest[i]-'0') * unit
+			d.nanos += int(rest[i]-'0') * unit
 		}
 		rest = rest[i:]
 	}
-	return clock, nanos, rest, true
+	return rest, d.hour < 24 && d.minute < 60 && d.second <= 60
 }
 
-// zones are those that devices name by letters and that mean the same everywhere. Of the others one cannot tell which is
-// meant; then it is that of the receiver.
-var zones = map[string]int{"UTC": 0, "GMT": 0, "Z": 0, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "WET": 0, "WEST": 1}
+// time makes a time of what was read; false when there is no such day. One without a zone, or with one that nobody knows, is that
+// of the receiver.
+func (d *date) time(r *lineReader) (at time.Time, ok bool) {
+	const leap = 2000 // has every day there is
+	year := d.year
+	if year == 0 {
+		year = leap
+	}
+	if d.month < 1 || d.month > 12 || d.day < 1 || d.day > days(year, d.month) {
+		return at, false
+	}
+	zone := r.zone
+	if d.zone != "" && !d.fixed && d.in(r.now().Year(), zone).Format("MST") != d.zone { // of several meanings of a name, that of the receiver comes first
+		var hours int
+		hours, d.fixed = zones[d.zone]
+		d.offset = hours * 3600
+	}
+	if d.fixed {
+		zone = time.FixedZone(d.zone, d.offset)
+	}
+	if d.year == 0 {
+		return d.inYear(r.now(), zone), true
+	}
+	return d.in(d.year, zone), true
+}
 
-// zoneName reads a zone behind a time: UTC, CET, +0200. Cisco puts a colon behind it.
-func (r *lineReader) zoneName(s string) (*time.Location, string) {
-	rest := strings.TrimPrefix(s, " ")
-	end := strings.IndexAny(rest, " :")
-	if end <= 0 || end == len(rest) {
-		return r.zone, s
+func (d *date) in(year int, zone *time.Location) time.Time {
+	return time.Date(year, d.month, d.day, d.hour, d.minute, d.second, d.nanos, zone)
+}
+
+// days is how many a month has.
+func days(year int, m time.Month) int {
+	if m == time.February && year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+		return 29
 	}
-	word, after := rest[:end], rest[end:]
-	if hours, ok := zones[word]; ok && after[0] == ':' { // without the colon it may be the name of a host
-		return time.FixedZone(word, hours*3600), after
-	}
-	if word[0] == '+' || word[0] == '-' {
-		if at, err := time.Parse("-0700", word); err == nil {
-			return at.Location(), after
-		}
-	}
-	return r.zone, s
+	return [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[m-1]
 }
 
 // inYear gives a time without a year the last one in which it is not ahead: in January, December was last year. A clock may
 // be a few days wrong.
-func inYear(at, now time.Time) time.Time {
+func (d *date) inYear(now time.Time, zone *time.Location) time.Time {
 	const ahead = 7 * 24 * time.Hour
-	for year := now.Year() + 1; ; year-- {
-		if y := time.Date(year, at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), at.Location()); y.Sub(now) <= ahead && y.Day() == at.Day() {
-			return y
+	latest := now.Add(ahead).In(zone)
+	for year := latest.Year(); ; year-- {
+		if d.day > days(year, d.month) {
+			continue
+		}
+		if at := d.in(year, zone); !at.After(latest) {
+			return at
 		}
 	}
+}
+
+// numericTime reads a time as RFC 5424 has it. Some devices leave out the zone, or the colon in it.
+func (r *lineReader) numericTime(word string) (at time.Time, ok bool) {
+	at, err := time.Parse(time.RFC3339Nano, word)
+	if err != nil {
+		at, err = time.Parse("2006-01-02T15:04:05.999999999Z0700", word)
+	}
+	if err != nil {
+		at, err = time.ParseInLocation("2006-01-02T15:04:05.999999999", word, r.zone)
+	}
+	return at, err == nil
+}
+
+// decimal reads a number of so many digits.
+func decimal(s string, digits int) (n int, ok bool) {
+	if len(s) < digits || digits == 0 || digits > 18 {
+		return 0, false
+	}
+	for i := range digits {
+		if !isDigit(s[i]) {
+			return 0, false
+		}
+		n = n*10 + int(s[i]-'0')
+	}
+	return n, true
 }

@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"bufio"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -15,7 +14,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -147,33 +145,6 @@ func TestSyslogChecks(t *testing.T) {
 	f("protocol,certificate,certificate_key", "tls,a,b", `do not go together`)
 }
 
-// A stream may count its bytes or end its lines, and may be cut anywhere.
-func TestSyslogTCP(t *testing.T) {
-	h := newHouse(t, Kinds)
-	addr := freePort(t, "tcp")
-	h.provision("log-syslog-receiver", "name,protocol,listen", "T,tcp,"+addr)
-	h.up("T")
-	c := dial(t, "tcp", "127.0.0.1", addr)
-	for b := range strings.SplitSeq("12 <13>counted\n15 <13>with\nbreak!<14>a line\r\n<14>another\x00\n2026 is no count\n\n<13>the last, not ended", "") {
-		io.WriteString(c, b)
-	}
-	c.Close()
-	long := dial(t, "tcp", "127.0.0.1", addr)
-	fmt.Fprintf(long, "<13>%s\n<13>after\n", strings.Repeat("x", tcpLength*3))
-	long.Close()
-	want := []string{"counted", "with\nbreak!", "a line", "another", "2026 is no count", "the last, not ended", strings.Repeat("x", tcpLength-4), "after"}
-	slices.Sort(want)
-	h.await("all is stored", func() bool { return slices.Equal(h.stored("syslog", "message"), want) })
-	h.remove("log-syslog-receiver", "T")
-	h.await("the port is closed", func() bool {
-		c, err := net.Dial("tcp", addr)
-		if err == nil {
-			c.Close()
-		}
-		return err != nil
-	})
-}
-
 // pair makes a certificate that signs itself.
 func pair(t *testing.T) (cert, key string) {
 	t.Helper()
@@ -274,68 +245,6 @@ func TestSyslogStopUDP(t *testing.T) {
 		return s.Received.Load() == lines && s.Kept.Load()+dropped == lines && int64(len(h.stored("syslog", "message"))) == s.Kept.Load()
 	})
 	h.await("the port is closed, and has no buffer", func() bool { return h.env.ReceiveBuffer() == 0 })
-}
-
-// TestStreamHeard: a message that is whole does not wait for the rest of the next one.
-func TestStreamHeard(t *testing.T) {
-	h := newHouse(t, Kinds)
-	addr := freePort(t, "tcp")
-	h.provision("log-syslog-receiver", "name,protocol,listen", "T,tcp,"+addr)
-	h.up("T")
-	c := dial(t, "tcp", "127.0.0.1", addr)
-	io.WriteString(c, "<13>one\n7 <13>two<13>thr")
-	h.await("two are stored", func() bool { return slices.Equal(h.stored("syslog", "message"), []string{"one", "two"}) })
-	io.WriteString(c, "ee\n")
-	h.await("and the third", func() bool { return slices.Equal(h.stored("syslog", "message"), []string{"one", "three", "two"}) })
-}
-
-// checkStream: however a stream comes in pieces, it has the same messages, and all are booked.
-func checkStream(t *testing.T, s string, piece int) {
-	t.Helper()
-	var want, got []string
-	for r, err := bufio.NewReaderSize(strings.NewReader(s), streamBytes), error(nil); err == nil; {
-		var m []byte
-		if m, err = frame(r, nil); len(m) > 0 {
-			want = append(want, string(m))
-		}
-	}
-	account := (&Env{}).NewAccount()
-	p := &port{}
-	box := newInbox(1 << 20)
-	p.bindings = []*binding{{account: account, inbox: box}}
-	a, b := net.Pipe()
-	go func() {
-		for rest := []byte(s); len(rest) > 0; {
-			n := min(max(piece, len(s)/500+1), len(rest))
-			a.Write(rest[:n])
-			rest = rest[n:]
-		}
-		a.Close()
-	}()
-	(&streams{port: p}).serve(t.Context(), b, new(atomic.Int64))
-	box.close()
-	for all := box.take(nil); len(all) > 0; all = box.take(nil) {
-		for i := range all {
-			got = append(got, all[i].text)
-		}
-	}
-	if int64(len(got)) != account.Received.Load() || !slices.Equal(got, want) {
-		t.Errorf("%d booked, got %.300q, want %.300q", account.Received.Load(), got, want)
-	}
-}
-
-// TestStreamLong: many messages, and such as are longer than any buffer.
-func TestStreamLong(t *testing.T) {
-	for _, piece := range []int{1000, streamBytes, 1 << 20} {
-		checkStream(t, strings.Repeat("<13>many\r\n", 3*streamMessages+1), piece)
-		checkStream(t, strings.Repeat("x", tcpLength+10)+"\n70000 <13>"+strings.Repeat("y", 69996)+"<13>z", piece)
-	}
-}
-
-func FuzzFrame(f *testing.F) {
-	f.Add("12 <13>counted\n<14>a line\n", 3)
-	f.Add("999999999999 <13>x", 100)
-	f.Fuzz(checkStream)
 }
 
 // A message whose script feeds something that is refused is kept as it came, counted, and nothing of what the script feeds is

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -21,7 +20,6 @@ const (
 	tcpConnections = 4096        // at one port
 	tcpPerAddress  = 1024        // of them from one address
 	tcpSilent      = time.Second // after which a connection may have to make room for another
-	tcpLength      = 1 << 16     // of a message; what is longer is cut
 	tlsHandshake   = 10 * time.Second
 )
 
@@ -30,10 +28,10 @@ func (e *Env) listenTCP(addr string, secure *tls.Config) func(*port) (io.Closer,
 	return func(p *port) (io.Closer, error) {
 		l, err := net.Listen("tcp", addr)
 		if err != nil {
-			return nil, cannotListen(addr, err)
+			return nil, CannotListen(addr, err)
 		}
 		ctx, stop := context.WithCancel(context.Background())
-		s := &streams{env: e, port: p, tls: secure, most: tcpConnections, share: tcpPerAddress, addresses: map[netip.Addr]*queue{}}
+		s := &streams{env: e, port: p, tls: secure, most: tcpConnections, share: tcpPerAddress, look: frameLook, addresses: map[netip.Addr]*queue{}}
 		p.drain = s.drain
 		e.places.opened(p.customer)
 		p.serving.Go(func() { s.accept(ctx, l) })
@@ -54,6 +52,7 @@ type streams struct {
 	tls       *tls.Config
 	most      int // connections
 	share     int // of them from one address
+	look      time.Duration
 	conns     queue
 	addresses map[netip.Addr]*queue // those of each address
 	over      bool
@@ -187,7 +186,7 @@ func (s *streams) serve(ctx context.Context, conn net.Conn, heard *atomic.Int64)
 		conn.SetDeadline(time.Time{})
 		conn = secure
 	}
-	newStream(ctx, s.port, conn, from, heard).read()
+	newStream(ctx, s.port, conn, from, s.look, heard).read()
 }
 
 // stream is a connection whose messages are read. Those that are whole are gathered, and handed over before anybody waits
@@ -198,10 +197,10 @@ type stream struct {
 	conn  net.Conn
 	from  netip.AddrPort
 	ip    string
-	in    *bufio.Reader
-	line  []byte // room for the message that is being read
+	in    framer
 	text  []byte // of whole messages, one behind the other
 	ends  []int  // of each
+	long  []int  // how many bytes each had if it was cut, else 0
 	raws  []raw
 	alone bool // there is nobody any more who takes them
 	heard *atomic.Int64
@@ -212,21 +211,20 @@ const (
 	streamMessages = 1 << 9  // that are handed over at once
 )
 
-func newStream(ctx context.Context, p *port, conn net.Conn, from netip.AddrPort, heard *atomic.Int64) *stream {
+func newStream(ctx context.Context, p *port, conn net.Conn, from netip.AddrPort, look time.Duration, heard *atomic.Int64) *stream {
 	s := &stream{heard: heard, ctx: ctx, port: p, conn: conn, from: from, ip: from.Addr().WithZone("").String()}
-	s.in = bufio.NewReaderSize(s, streamBytes)
+	s.in = framer{in: bufio.NewReaderSize(s, streamBytes), look: look, limit: func(until time.Time) { conn.SetReadDeadline(until) }}
 	return s
 }
 
 // read takes messages until the connection ends, or nobody wants them: their receiver was changed or removed.
 func (s *stream) read() {
 	for !s.alone {
-		message, err := frame(s.in, s.line[:0])
+		message, long, err := s.in.next()
 		if len(message) > 0 {
 			s.text = append(s.text, message...)
-			s.ends = append(s.ends, len(s.text))
+			s.ends, s.long = append(s.ends, len(s.text)), append(s.long, long)
 		}
-		s.line = message
 		if err != nil || len(s.ends) == streamMessages {
 			s.hand()
 		}
@@ -253,89 +251,13 @@ func (s *stream) hand() {
 	}
 	text, at, begin := string(s.text), belfry.At(time.Now()), 0
 	raws := s.raws[:0]
-	for _, end := range s.ends {
-		raws = append(raws, raw{from: s.from, ip: s.ip, at: at, text: text[begin:end]})
+	for i, end := range s.ends {
+		raws = append(raws, raw{from: s.from, ip: s.ip, at: at, text: text[begin:end], long: s.long[i]})
 		begin = end
 	}
 	s.alone = !s.port.dispatch(s.ctx, raws, true)
 	clear(raws)
-	s.raws, s.ends, s.text = raws, s.ends[:0], s.text[:0]
-}
-
-// frame reads one message, into the room that is given if it is enough. A sender either says how long it is, "57 <13>1 …", or
-// ends it with a newline (or a NUL); which, it shows with every message. What is too long is cut and its rest skipped. At
-// the end of a stream the last message need not be ended.
-func frame(r *bufio.Reader, room []byte) ([]byte, error) {
-	n, counted, err := octets(r)
-	if err != nil {
-		return room, err
-	}
-	if counted {
-		return readCounted(r, n, room)
-	}
-	return readLine(r, room)
-}
-
-// octets reads the count before a message, if there is one.
-func octets(r *bufio.Reader) (n int, counted bool, err error) {
-	const most = 10
-	for i := 1; i <= most; i++ {
-		b, err := r.Peek(i)
-		if len(b) < i {
-			if len(b) == 0 {
-				return 0, false, err
-			}
-			return 0, false, nil // a line that ends early
-		}
-		c := b[i-1]
-		switch {
-		case i == 1 && (c < '1' || c > '9'):
-			return 0, false, nil
-		case isDigit(c):
-			n = n*10 + int(c-'0')
-		case c == ' ' && i > 1:
-			// "12 <13>…" is a count; "2026 Nov 14" is a message.
-			if b, _ := r.Peek(i + 1); len(b) > i && b[i] != '<' {
-				return 0, false, nil
-			}
-			r.Discard(i)
-			return n, true, nil
-		default:
-			return 0, false, nil
-		}
-	}
-	return 0, false, nil
-}
-
-func readCounted(r *bufio.Reader, n int, room []byte) ([]byte, error) {
-	b := slices.Grow(room, min(n, tcpLength))[:min(n, tcpLength)]
-	got, err := io.ReadFull(r, b)
-	if err != nil {
-		return b[:got], err
-	}
-	_, err = io.CopyN(io.Discard, r, int64(n-len(b)))
-	return b, err
-}
-
-// readLine reads to the end of a line.
-func readLine(r *bufio.Reader, b []byte) ([]byte, error) {
-	for {
-		part, err := r.ReadSlice('\n')
-		if room := tcpLength - len(b); room > 0 {
-			b = append(b, part[:min(len(part), room)]...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return trimLine(b), err
-		}
-	}
-}
-
-// trimLine takes away what ends a line.
-func trimLine(b []byte) []byte {
-	for len(b) > 0 && (b[len(b)-1] == '\n' || b[len(b)-1] == '\r' || b[len(b)-1] == 0) {
-		b = b[:len(b)-1]
-	}
-	return b
+	s.raws, s.ends, s.long, s.text = raws, s.ends[:0], s.long[:0], s.text[:0]
 }
 
 // secure makes the configuration of TLS from the answers of a resource.

@@ -35,6 +35,15 @@ func typed(oid string, t gosnmp.Asn1BER, v any) gosnmp.SnmpPDU {
 	return gosnmp.SnmpPDU{Name: "." + oid, Type: t, Value: v}
 }
 
+// opaque is a value inside an Opaque, as hexadecimal digits.
+func opaque(oid, digits string) gosnmp.SnmpPDU {
+	b, err := hex.DecodeString(digits)
+	if err != nil {
+		panic(err)
+	}
+	return typed(oid, gosnmp.Opaque, b)
+}
+
 // v2 is a trap of version 2c.
 func v2(name, oid string, variables ...gosnmp.SnmpPDU) trapFamily {
 	first := []gosnmp.SnmpPDU{typed(oidUpTime, gosnmp.TimeTicks, uint32(123456)), typed(oidTrapOID, gosnmp.ObjectIdentifier, "."+oid)}
@@ -80,6 +89,8 @@ func trapFamilies() []trapFamily {
 		v2("wireless-controller", "1.3.6.1.4.1.14179.2.6.3.8", octetsOf("1.3.6.1.4.1.14179.2.6.2.20.0", "\x00\x00\x5e\x00\x53\xaf"), octetsOf("1.3.6.1.4.1.14179.2.2.1.1.3.0.0.94.0.83.175", "AP-Lobby\x00")),
 		v2("entity-sensor", "1.3.6.1.2.1.47.2.0.1", typed("1.3.6.1.2.1.47.1.4.1.0", gosnmp.TimeTicks, uint32(8640000)), typed(ifEntry+"10.1", gosnmp.Counter32, uint32(4294967295)),
 			typed("1.3.6.1.2.1.31.1.1.1.6.1", gosnmp.Counter64, uint64(18446744073709551615)), typed("1.3.6.1.4.1.32473.9.1", gosnmp.OpaqueFloat, float32(36.6)), typed("1.3.6.1.4.1.32473.9.2", gosnmp.Null, nil)),
+		v2("linux-net-snmp-opaque", "1.3.6.1.4.1.32473.9.0.1", opaque("1.3.6.1.4.1.32473.9.1", "9f760900ffffffffffffffff"), opaque("1.3.6.1.4.1.32473.9.2", "9f7a01fe"),
+			opaque("1.3.6.1.4.1.32473.9.3", "9f7b020400"), opaque("1.3.6.1.4.1.32473.9.4", "9f780442126666"), opaque("1.3.6.1.4.1.32473.9.5", "9f7908c05ec00000000000"), opaque("1.3.6.1.4.1.32473.9.6", "020105")),
 		v2("acme-power-with-mib", "1.3.6.1.4.1.32473.20.0.1", integer("1.3.6.1.4.1.32473.20.1.1.1.2.7", 3), integer("1.3.6.1.4.1.32473.20.1.1.1.3.7", 5), octetsOf("1.3.6.1.4.1.32473.20.1.1.1.4.7", "\x80\x40"),
 			octetsOf("1.3.6.1.4.1.32473.20.1.2.0", "\x07\xea\x0b\x0f\x0d\x1e\x0f\x05+\x01\x00"), octetsOf("1.3.6.1.4.1.32473.20.1.3.0", "abcdef"), integer("1.3.6.1.4.1.32473.20.1.4.0", -3)),
 		v2("behind-a-proxy", "1.3.6.1.6.3.1.1.5.4", integer(ifEntry+"1.2", 2), typed(oidTrapAddress, gosnmp.IPAddress, "198.51.100.7"), octetsOf(oidTrapCommunity, "a secret"),
@@ -270,6 +281,53 @@ func TestTrapHints(t *testing.T) {
 	number("x", 255, "0xff")
 	number("o", 8, "010")
 	number("b", 5, "101")
+}
+
+// TestTrapOpaque: a number of 64 bits, or one with a fraction, that comes inside an Opaque is shown as the number. What is not quite
+// one stays as it is.
+func TestTrapOpaque(t *testing.T) {
+	r := testReader(t, nil)
+	f := func(digits, want string) {
+		t.Helper()
+		p := v2("", "1.3.6.1.4.1.32473.9.0.1", opaque("1.3.6.1.4.1.32473.9.1", digits)).packet
+		packet, err := p.MarshalMsg()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, _, why, ok := r.read(&binding{}, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
+		if !ok {
+			t.Fatalf("%s: %s", digits, why)
+		}
+		if m.P[0] != want || !strings.HasSuffix(m.Info, " = "+want) {
+			t.Errorf("%s: got %q, want %q", digits, m.P, want)
+		}
+	}
+	f("9f760100", "0") // Counter64
+	f("9f76017f", "127")
+	f("9f76020080", "128")
+	f("9f760800000000075bcd15", "123456789")
+	f("9f760900ffffffffffffffff", "18446744073709551615")
+	f("9f7608ffffffffffffffff", "18446744073709551615") // some leave out the zero
+	f("9f76810105", "5")                                // a length in the long form
+	f("9f7a0100", "0")                                  // Integer64
+	f("9f7a01ff", "-1")
+	f("9f7a020080", "128")
+	f("9f7a087fffffffffffffff", "9223372036854775807")
+	f("9f7a088000000000000000", "-9223372036854775808")
+	f("9f7b0105", "5") // Unsigned64
+	f("9f7b09008000000000000000", "9223372036854775808")
+	f("9f780442126666", "36.6") // Float
+	f("9f7804c2c80000", "-100")
+	f("9f790840091eb851eb851f", "3.14") // Double
+	f("9f79087fefffffffffffff", "1.7976931348623157e+308")
+	f("020105", "02:01:05") // another type
+	f("9f770105", "9f:77:01:05")
+	f("9f7600", "9f:76:00")
+	f("9f760205", "9f:76:02:05")
+	f("9f76010500", "9f:76:01:05:00")
+	f("9f760901ffffffffffffffff", "9f:76:09:01:ff:ff:ff:ff:ff:ff:ff:ff")
+	f("9f7a0900ffffffffffffffff", "9f:7a:09:00:ff:ff:ff:ff:ff:ff:ff:ff")
+	f("9f", "9f")
 }
 
 func FuzzTrapPacket(f *testing.F) {

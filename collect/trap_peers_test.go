@@ -136,6 +136,18 @@ func TestPeerTrapUsers(t *testing.T) {
 	}
 }
 
+// net-snmp sends numbers of 64 bits and with fractions inside an Opaque.
+func TestPeerTrapOpaque(t *testing.T) {
+	h := newHouse(t, Kinds)
+	addr := freePort(t, "udp")
+	h.provision("log-trap-receiver", "name,listen", "T,"+addr)
+	h.up("T")
+	s := newSender(t, addr)
+	const at = " 1.3.6.1.4.1.32473.9."
+	s.trap("-v 2c -c any", " 0 1.3.6.1.4.1.32473.9.0.1"+at+"1 U 18446744073709551615"+at+"2 I -9223372036854775807"+at+"3 I 128"+at+"4 F 36.6"+at+"5 D -123.456"+at+"6 C 18446744073709551615")
+	h.holds("trap", []string{"18446744073709551615|-9223372036854775807|128|36.6|-123.456|18446744073709551615"}, "p1", "p2", "p3", "p4", "p5", "p6")
+}
+
 // A stranger who asks gets to know which engine this is, as the protocol wants, and not which users it has.
 func TestPeerTrapInformRefused(t *testing.T) {
 	h := newHouse(t, Kinds)

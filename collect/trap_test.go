@@ -215,3 +215,26 @@ func TestTrapChecks(t *testing.T) {
 	users("u, none\n\"a, sha", "line 2: a user has five fields")
 	users("a, sha, tiger\"tiger", "line 1: a user has five fields")
 }
+
+// TestTrapNumberFed: a number of 64 bits that a script feeds to an object is rounded as numbers are, and kept.
+func TestTrapNumberFed(t *testing.T) {
+	h := newHouse(t, Kinds)
+	addr := freePort(t, "udp")
+	h.provision("log-trap-receiver", "name,listen,script", "T,"+addr+","+cell(`function message(m) { data("octets", {i1: m.p[0]}, {class: "octets", view: "T"}); return m }`))
+	h.up("T")
+	p := v2("", "1.3.6.1.4.1.32473.9.0.1", opaque("1.3.6.1.4.1.32473.9.1", "9f760900ffffffffffffffff")).packet
+	packet, err := p.MarshalMsg()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dial(t, "udp", "127.0.0.1", addr).Write(packet); err != nil {
+		t.Fatal(err)
+	}
+	h.holds("trap", []string{"18446744073709551615"}, "p1")
+	if got := h.state("octets").Numbers; len(got) != 1 || got[0] != 1<<64 {
+		t.Errorf("the object has %v", got)
+	}
+	if n := h.env.Sums.Failed.Load(); n != 0 {
+		t.Errorf("%d failed", n)
+	}
+}

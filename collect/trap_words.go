@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -41,7 +42,7 @@ func trapOf(p *gosnmp.SnmpPacket, version string, n *names) (m Trap, ok bool) {
 	}
 	variables := make([]gosnmp.SnmpPDU, 0, len(p.Variables))
 	for _, v := range p.Variables {
-		v.Name = strings.TrimPrefix(v.Name, ".")
+		v.Name = oidText(v.Name)
 		switch v.Name {
 		case oidTrapOID:
 			if text, is := v.Value.(string); is && m.OID == "" {
@@ -65,9 +66,19 @@ func trapOf(p *gosnmp.SnmpPacket, version string, n *names) (m Trap, ok bool) {
 	return m, true
 }
 
+// oidText is an object identifier without the dot that the library writes before it. A sender may give something else in its place, of which
+// the library makes a text of any bytes: that is shown in hexadecimal.
+func oidText(text string) string {
+	text = strings.TrimPrefix(text, ".")
+	if strings.Trim(text, "0123456789.") == "" {
+		return text
+	}
+	return fmt.Sprintf("0x%.100x", text)
+}
+
 // v1OID is what a trap of version 1 would be called in the others (RFC 3584, 3.1).
 func v1OID(p *gosnmp.SnmpPacket) (oid string, ok bool) {
-	enterprise := strings.TrimPrefix(p.Enterprise, ".")
+	enterprise := oidText(p.Enterprise)
 	switch {
 	case p.GenericTrap >= 0 && p.GenericTrap < 6:
 		return "1.3.6.1.6.3.1.1.5." + strconv.Itoa(p.GenericTrap+1), true
@@ -99,6 +110,7 @@ func (m *Trap) describe(variables []gosnmp.SnmpPDU, n *names) {
 			break
 		}
 		name, s := n.object(v.Name)
+		unwrap(&v)
 		plain, words := shownValue(&v, s, n)
 		m.P = append(m.P, cutText(plain, trapText))
 		if at, ok := dateOf(&v, s); ok && m.DeviceTime.IsZero() {
@@ -124,6 +136,42 @@ func (m *Trap) describe(variables []gosnmp.SnmpPDU, n *names) {
 	}
 	binds.WriteByte('}')
 	m.Info, m.Varbinds = cutText(info.String(), trapText), binds.String()
+}
+
+// What net-snmp puts into an Opaque, behind the tag 0x9f. The library knows its numbers with fractions.
+const (
+	opaqueCounter64  = 0x76
+	opaqueInteger64  = 0x7a
+	opaqueUnsigned64 = 0x7b
+)
+
+// unwrap takes a number of 64 bits out of an Opaque. Anything else stays as it is.
+func unwrap(v *gosnmp.SnmpPDU) {
+	b, ok := v.Value.([]byte)
+	if !ok || v.Type != gosnmp.Opaque || len(b) < 2 || b[0] != gosnmp.AsnExtensionTag {
+		return
+	}
+	tag, in := b[1], ber{rest: b[1:]}
+	if tag != opaqueCounter64 && tag != opaqueInteger64 && tag != opaqueUnsigned64 {
+		return
+	}
+	body := in.next(tag)
+	if len(body) == 9 && body[0] == 0 && tag != opaqueInteger64 {
+		body = body[1:]
+	}
+	if in.bad || len(in.rest) > 0 || len(body) == 0 || len(body) > 8 {
+		return
+	}
+	var n uint64
+	if tag == opaqueInteger64 && body[0] >= 0x80 {
+		n = math.MaxUint64
+	}
+	for _, c := range body {
+		n = n<<8 | uint64(c)
+	}
+	if v.Value = any(n); tag == opaqueInteger64 {
+		v.Value = int64(n)
+	}
 }
 
 // cutText shortens a text, between two characters.

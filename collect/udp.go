@@ -25,7 +25,7 @@ func listenUDP(addr string, answers bool) func(*port) (io.Closer, error) {
 	return func(p *port) (io.Closer, error) {
 		conn, err := net.ListenPacket("udp", addr)
 		if err != nil {
-			return nil, cannotListen(addr, err)
+			return nil, CannotListen(addr, err)
 		}
 		u := conn.(*net.UDPConn)
 		p.buffer = growBuffer(u, udpBuffer)
@@ -96,7 +96,7 @@ func (p *port) packets(ctx context.Context, senders *senders, packets []ipv4.Mes
 			begin = i
 		}
 		n := packets[i].N
-		raws = append(raws, raw{from, senders.name(from.Addr().WithZone("")), at, text[:n], arrivedAt(packets[i].OOB[:packets[i].NN])})
+		raws = append(raws, raw{from, senders.name(from.Addr().WithZone("")), at, text[:n], 0, arrivedAt(packets[i].OOB[:packets[i].NN])})
 		text = text[n:]
 	}
 	p.dispatch(ctx, raws[begin:], wait)

@@ -130,7 +130,7 @@ func (e *estate) every(c *change, view, res string) (ids []string, code string) 
 // listing is all that the program must show, a line for each row of an export and of objectstatus, sorted.
 func (e *estate) listing() (list []string) {
 	for _, it := range e.items {
-		if it.name != "MAIN" {
+		if it.name != "MAIN" && !e.broken(it) {
 			list = append(list, e.exported(it))
 		}
 	}
@@ -142,6 +142,17 @@ func (e *estate) listing() (list []string) {
 	list = append(list, toldLine(e.told))
 	slices.Sort(list)
 	return list
+}
+
+// broken tells whether an element names something that is gone, and is not exported.
+func (e *estate) broken(it item) bool {
+	for _, column := range []string{"target", "from", "to"} {
+		name := it.cells[column]
+		if _, ok := e.items[name]; name != "" && it.kind == "element" && !ok && (column == "target" || len(e.named("object", name, "")) == 0) {
+			return true
+		}
+	}
+	return false
 }
 
 func (e *estate) exported(it item) string {

@@ -283,7 +283,7 @@ func TestFaultsAndKills(t *testing.T) {
 			p.dirty = false
 		}
 		if len(faults) > 0 {
-			t.Fatalf("after %d kills:\n%s\n%s", i+1, sum(faults), tail(b.text()))
+			t.Fatalf("after %d kills:\n%s\n%s\nbefore that:\n%s", i+1, sum(faults), tail(b.text()), tail(b.before))
 		}
 	}
 	t.Logf("%d kills, %d requests, %d rows, %d refused", n, total.requests.Load(), total.rows.Load(), total.refused.Load())

@@ -39,9 +39,10 @@ type server struct {
 	ended chan struct{} // closed when the process has ended and its log is read
 	exit  error
 
-	mu  sync.Mutex
-	log bytes.Buffer // of the process that runs, or of the last one
-	bad []string     // lines of any process that no kill excuses
+	mu     sync.Mutex
+	log    bytes.Buffer // of the process that runs, or of the last one
+	before string       // the log of the run before
+	bad    []string     // lines of any process that no kill excuses
 }
 
 // newServer prepares a program with the given configuration, in YAML.
@@ -93,6 +94,7 @@ func (s *server) launch() {
 	}
 	s.client.CloseIdleConnections()
 	s.mu.Lock()
+	s.before = s.log.String()
 	s.log.Reset()
 	s.mu.Unlock()
 	s.begun = time.Now()

@@ -134,3 +134,18 @@ func directs(t *testing.T, file string) (list []string) {
 	}
 	return list
 }
+
+// TestGuideIndex finds every page of the guide in its index, once.
+func TestGuideIndex(t *testing.T) {
+	index := readPage(t, "guide/README.md")
+	files, err := filepath.Glob("guide/*.md")
+	if err != nil || len(files) < 20 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		if n := strings.Count(index, "\n| ["+name+"]("+name+") |"); n != 1 && name != "README.md" {
+			t.Errorf("docs/guide/README.md lists %s %d times", name, n)
+		}
+	}
+}

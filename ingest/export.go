@@ -13,8 +13,9 @@ import (
 )
 
 // Export writes, as CSV, what Provision would take to make again all that a package has made, each item after the one
-// in which it stands. The order is that of the names, so that two exports of the same estate are the same bytes.
-func (s *Sequencer) Export(scope belfry.Scope, packageType string, w io.Writer) error {
+// in which it stands. The order is that of the names, so that two exports of the same estate are the same bytes. Elements that name something
+// that has been removed would not be taken; if broken, they are written, with the columns of a removal.
+func (s *Sequencer) Export(scope belfry.Scope, packageType string, broken bool, w io.Writer) error {
 	pt, err := s.packageType(packageType)
 	if err != nil {
 		return err
@@ -23,18 +24,29 @@ func (s *Sequencer) Export(scope belfry.Scope, packageType string, w io.Writer) 
 	// little more than exportPiece in memory.
 	var page bytes.Buffer
 	out := csv.NewWriter(&page)
-	cells := pt.Columns()
+	questions := slices.Clone(pt.Questions)
+	if broken {
+		questions = slices.DeleteFunc(questions, func(q catalog.Question) bool { return q.Name != "name" && q.Name != "view" })
+	}
+	cells := make([]string, len(questions))
+	for i := range questions {
+		cells[i] = questions[i].Name
+	}
 	_ = out.Write(cells) // a buffer takes everything
 	within := s.cfg.Tree.Within(scope)
-	for rest := s.made(scope, pt); len(rest) > 0; {
+	var rest []*meta.Node
+	if !broken || pt.Kind == catalog.ElementPackage { // nothing else can be broken
+		rest = s.made(scope, pt)
+	}
+	for len(rest) > 0 {
 		seen := 0
 		for n := range s.cfg.Tree.EachEver(rest[:min(exportItems, len(rest))]) {
 			seen++
-			if n.Removed != 0 || !within.Has(n) || !within.Tells(n) {
+			if n.Removed != 0 || !within.Has(n) || !within.Tells(n) || len(within.Broken(n)) > 0 != broken {
 				continue // it has just left, or would not be taken back
 			}
-			for i := range pt.Questions {
-				cells[i] = exported(within.Show(n), &pt.Questions[i])
+			for i := range questions {
+				cells[i] = exported(within.Show(n), &questions[i])
 			}
 			if _ = out.Write(cells); page.Len() >= exportPiece {
 				break

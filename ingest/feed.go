@@ -6,11 +6,15 @@ import (
 	"net/http"
 
 	"belfry"
+	"belfry/meta"
 )
 
 // Feed takes rows of a collector, or those that a script made of one message, from somebody who may touch what the scope says.
 // All of them are stored, or none if one is wrong, which is a belfry.Refused. In a dry run nothing is stored.
 func (s *Sequencer) Feed(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error {
+	for _, row := range rows {
+		s.mayRound(scope.Customer, row)
+	}
 	if len(rows) > 1 || dryRun {
 		return s.feedWhole(ctx, scope, rows, dryRun)
 	}
@@ -28,6 +32,39 @@ func (s *Sequencer) Feed(ctx context.Context, scope belfry.Scope, rows []*belfry
 		}
 	}
 	return nil
+}
+
+// mayRound writes whole numbers that would be rounded with a point, so that they are. Devices count in 64 bits and cannot be told to send a counter otherwise. A
+// text keeps its digits.
+func (s *Sequencer) mayRound(c belfry.CustomerID, row *belfry.Row) {
+	for i := range row.Indicators {
+		cell := &row.Indicators[i]
+		if v, ok := parseNumber([]byte(cell.Text)); ok && rounded([]byte(cell.Text), v) && !s.isText(c, row, cell.N) {
+			cell.Text = string(trimBlanks([]byte(cell.Text))) + ".0"
+		}
+	}
+}
+
+// isText tells whether an indicator of the object of a row is known to be a text.
+func (s *Sequencer) isText(c belfry.CustomerID, row *belfry.Row, n int) (text bool) {
+	s.cfg.Tree.Read(c, func(e *meta.Estate) {
+		if e == nil {
+			return
+		}
+		object, _ := e.Object(row.Object)
+		if r := e.Resource(row.Resource); r != nil {
+			object = r.Object(row.Object)
+		}
+		class := e.Class(row.Class)
+		if object != nil {
+			class = object.Class
+		}
+		if class != nil && class.Def != nil {
+			ind := class.Def.Indicator(n)
+			text = ind != nil && ind.Text
+		}
+	})
+	return text
 }
 
 // feedWhole decides rows in one record, and takes it back if one of them is refused.

@@ -20,6 +20,8 @@ type layout struct {
 	constants                                                                [5]int
 	indicators                                                               []indicatorColumn
 	details                                                                  bool // any of ip, host and the constants
+
+	notOfData, notOfLogs, notOfViews []int // places of columns that rows of a type do not have
 }
 
 type indicatorColumn struct{ n, at int }
@@ -63,6 +65,7 @@ func readLayout(header [][]byte, lim Limits) (*layout, error) {
 func (l *layout) with(name string, indicators int) *layout {
 	more := *l
 	more.names, more.indicators = slices.Clip(l.names), slices.Clip(l.indicators) // so that appending copies
+	more.notOfData, more.notOfLogs, more.notOfViews = slices.Clip(l.notOfData), slices.Clip(l.notOfLogs), slices.Clip(l.notOfViews)
 	if !more.add(name, indicators) {
 		return nil
 	}
@@ -75,12 +78,21 @@ func (l *layout) add(name string, indicators int) bool {
 	if p := l.place(name); p != nil {
 		*p = at
 		l.details = l.details || p == &l.ip || p == &l.host || strings.HasPrefix(name, "object_")
+		switch p {
+		case &l.kind, &l.resname, &l.class, &l.view, &l.parentview:
+		case &l.log:
+			l.notOfData = append(l.notOfData, at)
+			fallthrough
+		default:
+			l.notOfViews = append(l.notOfViews, at)
+		}
 	} else {
 		n, text, ok := belfry.ParseIndicatorColumn(name)
 		if !ok || text || n > indicators {
 			return false
 		}
 		l.indicators = append(l.indicators, indicatorColumn{n, at})
+		l.notOfLogs, l.notOfViews = append(l.notOfLogs, at), append(l.notOfViews, at)
 	}
 	l.names = append(l.names, name)
 	l.columns++

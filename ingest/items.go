@@ -107,14 +107,24 @@ func (t *tx) named(a Action, name string) (*meta.Node, *belfry.Error) {
 	if name == "" || name[0] == 0 { // no name begins with a control character
 		return nil, belfry.Errorf(belfry.UnknownItem, "there is an empty name among the items; names stand with one bar between two of them")
 	}
-	for _, k := range [...]belfry.Kind{a.Kind, belfry.KindObject, belfry.KindResource, belfry.KindView} {
-		switch found := t.ofKind(k, a.Resource, name); {
-		case len(found) > 1:
-			bad := ambiguous("items", name, found)
-			return nil, belfry.Errorf(belfry.AmbiguousName, "%s", bad.Message)
-		case len(found) == 1:
-			return found[0], nil
+	found := t.ofKind(a.Kind, a.Resource, name)
+	if len(found) == 0 {
+		var kinds []string // in the path of a request
+		for _, k := range [...]belfry.Kind{belfry.KindObject, belfry.KindResource, belfry.KindView} {
+			if others := t.ofKind(k, a.Resource, name); len(others) > 0 {
+				found, kinds = others, append(kinds, k.String()+"s")
+			}
 		}
+		if len(kinds) > 1 {
+			return nil, belfry.Errorf(belfry.AmbiguousName, "%q is not among the %ss, but among the %s; say which is meant with the last part of the path", clip([]byte(name)), a.Kind, strings.Join(kinds, " and the "))
+		}
+	}
+	switch {
+	case len(found) > 1:
+		bad := ambiguous("items", name, found)
+		return nil, belfry.Errorf(belfry.AmbiguousName, "%s", bad.Message)
+	case len(found) == 1:
+		return found[0], nil
 	}
 	where := ""
 	if a.Resource != "" {

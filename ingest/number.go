@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"time"
@@ -10,7 +11,7 @@ import (
 
 // parseNumber reads a finite decimal: a point, a sign and an exponent are optional, blanks around it are ignored. Its
 // result is the float64 nearest to what is written, bit for bit the one of strconv.ParseFloat, which it spares for
-// numbers as people and agents write them.
+// numbers as people and agents write them. Only -0 differs: it is 0.
 func parseNumber(b []byte) (float64, bool) {
 	b = trimBlanks(b)
 	mantissa, exp, exact, ok := scanDecimal(b)
@@ -20,7 +21,7 @@ func parseNumber(b []byte) (float64, bool) {
 	if !exact || exp < -22 || exp > 22 {
 		// The text is a plain decimal by now, so a range error is the only one possible.
 		f, err := strconv.ParseFloat(string(b), 64)
-		return f, err == nil
+		return f + 0, err == nil // -0 + 0 is 0
 	}
 	// Both operands are exact, so the one operation rounds once, and correctly.
 	f := float64(mantissa)
@@ -29,10 +30,24 @@ func parseNumber(b []byte) (float64, bool) {
 	} else if exp > 0 {
 		f *= powersOfTen[exp]
 	}
-	if b[0] == '-' {
+	if b[0] == '-' && f != 0 {
 		f = -f
 	}
 	return f, true
+}
+
+// lastWhole is 2^53: up to there a float64 holds every whole number.
+const lastWhole = 1 << 53
+
+// rounded tells whether b, which is the number f, is a whole number that is written in full and may not be held as it is: an
+// identifier or a counter, of which other digits would be stored than were sent. One with a point or an exponent is a measured
+// value, and may be rounded.
+func rounded(b []byte, f float64) bool {
+	if f > -lastWhole && f < lastWhole || bytes.ContainsAny(b, ".eE") {
+		return false
+	}
+	digits := bytes.TrimLeft(trimBlanks(b), "+-0")
+	return string(digits) != "9007199254740992"
 }
 
 // powersOfTen are those that a float64 holds exactly.

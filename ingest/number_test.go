@@ -22,8 +22,11 @@ func TestParseNumber(t *testing.T) {
 		}
 	}
 	f("0", 0)
-	f("-0", math.Copysign(0, -1))
-	f("-0.0", math.Copysign(0, -1))
+	f("-0", 0)
+	f("-0.0", 0)
+	f("-0e5", 0)
+	f("-1e-400", 0)
+	f("-0."+strings.Repeat("0", 30), 0)
 	f("17", 17)
 	f("+17", 17)
 	f("-1.25", -1.25)
@@ -63,11 +66,14 @@ func TestParseNumber(t *testing.T) {
 
 var decimal = regexp.MustCompile(`^[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*$`)
 
-// checkNumber: what has the form of a decimal reads as strconv reads it; nothing else is a number.
+// checkNumber: what has the form of a decimal reads as strconv reads it, but for -0; nothing else is a number.
 func checkNumber(t *testing.T, in string) {
 	t.Helper()
 	want, err := strconv.ParseFloat(strings.Trim(in, " \t"), 64)
 	wantOK := err == nil && decimal.MatchString(in)
+	if want == 0 {
+		want = 0
+	}
 	got, ok := parseNumber([]byte(in))
 	if ok != wantOK || ok && math.Float64bits(got) != math.Float64bits(want) {
 		t.Fatalf("%q: got %v, %t, want %v, %t", in, got, ok, want, wantOK)

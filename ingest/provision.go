@@ -105,6 +105,9 @@ func (b *packageBody) check(fields [][]byte) *belfry.RowError {
 		if q.Secret && v == hidden || i == b.name { // apply checks the name, with a code of its own
 			continue
 		}
+		if plain := q.Plain(v); plain != v {
+			v, fields[i] = plain, []byte(plain)
+		}
 		if err := q.Check(v); err != nil {
 			return rejectf(q.Name, belfry.BadValue, "%s", err.(*belfry.Error).Message)
 		}

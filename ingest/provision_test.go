@@ -36,7 +36,7 @@ func (b *bench) bulk(t testing.TB, remove bool, pkg, body string, o Options) (in
 func (b *bench) export(t testing.TB, pkg string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := b.Export(b.who.Scope, pkg, &out); err != nil {
+	if err := b.Export(b.who.Scope, pkg, false, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -98,22 +99,58 @@ func (r *reader) take(c *chunk, fields [][]byte, line int) *belfry.RowError {
 		r.layout = r.objects.layout
 		c.data.widen(r.layout.indicators)
 	}
-	switch kind := cell(fields, r.layout.kind); string(kind) {
+	kind := cell(fields, r.layout.kind)
+	if bad := r.takeKind(c, string(kind), fields, line); bad != unknownKind {
+		return bad
+	}
+	plain := strings.ToLower(strings.TrimSpace(string(kind)))
+	if plain == "" {
+		return rejectf("type", belfry.MissingValue, "type is empty; it must be data, log or createview")
+	}
+	if plain != string(kind) {
+		fields[r.layout.kind] = []byte(plain)
+		if bad := r.takeKind(c, plain, fields, line); bad != unknownKind {
+			return bad
+		}
+	}
+	return rejectf("type", belfry.UnknownType, "type must be data, log or createview, got %q", clip(kind))
+}
+
+// unknownKind is for a row whose type is not one of ours.
+var unknownKind = new(belfry.RowError)
+
+func (r *reader) takeKind(c *chunk, kind string, fields [][]byte, line int) *belfry.RowError {
+	switch kind {
 	case "data":
 		return r.takeData(c, fields, line)
 	case "log":
 		return r.takeLog(c, fields, line)
 	case "createview":
+		if bad := r.unused(fields, "createview", r.layout.notOfViews); bad != nil {
+			return bad
+		}
 		c.open.add(r.row, line, viewRow, -1, fields)
 		return nil
-	case "":
-		return rejectf("type", belfry.MissingValue, "type is empty; it must be data, log or createview")
-	default:
-		return rejectf("type", belfry.UnknownType, "type must be data, log or createview, got %q", clip(kind))
 	}
+	return unknownKind
+}
+
+// unused refuses a row that fills a column which rows of its type do not have: whoever wrote it meant something that would not
+// happen.
+func (r *reader) unused(fields [][]byte, kind string, columns []int) *belfry.RowError {
+	for _, at := range columns {
+		if len(cell(fields, at)) > 0 {
+			name := r.layout.names[at]
+			return rejectf(name, belfry.BadValue, "%s is %q, but a row of type %s has no %[1]s; leave the column empty, or send a row of another type", name, clip(fields[at]), kind)
+		}
+	}
+	return nil
 }
 
 func (r *reader) takeData(c *chunk, fields [][]byte, line int) *belfry.RowError {
+	if bad := r.unused(fields, "data", r.layout.notOfData); bad != nil {
+		return bad
+	}
 	at, bad := r.timestamp(fields, belfry.ObjectData)
 	if bad != nil {
 		return bad
@@ -139,6 +176,9 @@ func (r *reader) takeData(c *chunk, fields [][]byte, line int) *belfry.RowError 
 }
 
 func (r *reader) takeLog(c *chunk, fields [][]byte, line int) *belfry.RowError {
+	if bad := r.unused(fields, "log", r.layout.notOfLogs); bad != nil {
+		return bad
+	}
 	at, bad := r.timestamp(fields, belfry.ObjectLog)
 	if bad != nil {
 		return bad
@@ -339,8 +379,17 @@ func (c *valueColumn) set(slot int, raw []byte, ind *catalog.Indicator, def *cat
 	if !ok {
 		return rejectf(belfry.IndicatorColumn(c.n), belfry.BadValue, "indicator i%d of class %q takes a number, got %q", c.n, def.Name, clip(raw))
 	}
+	if rounded(raw, v) {
+		return beyondWhole(belfry.IndicatorColumn(c.n), raw, v)
+	}
 	c.setNumber(slot, v)
 	return nil
+}
+
+// beyondWhole is for a whole number that would be rounded.
+func beyondWhole(column string, raw []byte, v float64) *belfry.RowError {
+	return rejectf(column, belfry.BadValue, "%s is %s, a whole number beyond 9007199254740992, of which not every digit can be kept (%.0f would be); "+
+		"write it with a point if it may be rounded, or give the class a text indicator", column, clip(raw), v)
 }
 
 // merge puts the rows refused while reading and by the sequencer into one list, in the order of the body.

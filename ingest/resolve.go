@@ -305,7 +305,7 @@ func (t *tx) checkValues(l *layout, fields [][]byte, def *catalog.Class) *belfry
 		}
 		values++
 		ind := def.Indicator(col.n)
-		_, number := parseNumber(raw)
+		v, number := parseNumber(raw)
 		switch {
 		case ind == nil && !def.Inferred:
 			return rejectf(l.names[col.at], belfry.BadValue, "class %q has no indicator i%d; leave the column empty for its objects", def.Name, col.n)
@@ -314,6 +314,8 @@ func (t *tx) checkValues(l *layout, fields [][]byte, def *catalog.Class) *belfry
 				col.n, def.Name, clip(raw))
 		case ind != nil && !ind.Text && !number:
 			return rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q takes a number, got %q", col.n, def.Name, clip(raw))
+		case number && (ind == nil || !ind.Text) && rounded(raw, v):
+			return beyondWhole(l.names[col.at], raw, v)
 		}
 	}
 	if values == 0 {

@@ -242,7 +242,11 @@ func TestLimitedAction(t *testing.T) {
 	}
 	f(who, belfry.KindView, "view web01")
 	f(who, belfry.KindObject, "object web02")
-	f(who, belfry.KindResource, "object web02") // where there is none of its kind, an action looks among the others
+	b.who = who
+	note := "seen"
+	if code, got := b.act(t, Action{Kind: belfry.KindResource, Items: "Twin", Note: &note}, Repeat{}); code != 409 || len(got.Items) > 0 {
+		t.Errorf("a name of two other kinds: %d %+v", code, got)
+	}
 	f(whole, belfry.KindView, "view ")
 	b.who = whole
 	b.bulk(t, true, "object", "name,resname\nTwin,web02\n", Options{})

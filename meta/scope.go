@@ -98,6 +98,35 @@ func (w *Within) hides(n *Node) (columns []string) {
 	return columns
 }
 
+// Broken lists the columns in which an element names something that has been removed. It is empty for a scope that is limited: there nobody
+// knows what is outside.
+func (w *Within) Broken(n *Node) (columns []string) {
+	if !w.whole || n.Kind != belfry.KindElement || n.Details == nil {
+		return nil
+	}
+	for _, column := range [...]string{"target", "from", "to"} {
+		name := n.Details.Answers[column]
+		if name == "" || w.estate.Place(name) != nil {
+			continue
+		}
+		if object, _ := w.estate.Object(name); object == nil || column == "target" {
+			columns = append(columns, column)
+		}
+	}
+	return columns
+}
+
+// Target is the view or resource to which a shortcut leads; nil for other items, and when it is gone or outside.
+func (w *Within) Target(n *Node) *Node {
+	if n.Kind != belfry.KindElement || n.Details == nil || n.Details.Answers["target"] == "" {
+		return nil
+	}
+	if to := w.estate.Place(n.Details.Answers["target"]); w.Has(to) {
+		return to
+	}
+	return nil
+}
+
 // Tells tells whether an item can be shown with all that is known of it.
 func (w *Within) Tells(n *Node) bool { return len(w.hides(n)) == 0 }
 

@@ -20,6 +20,9 @@ type Options struct {
 	Rows     int            // how many rows are wanted; 0 when the client did not say
 	Filter   string         // a Lucene query that rows must match beside WHERE, the parameter fq; empty when not given
 	From, To belfry.Time    // the span given beside the text, both ends inclusive; 0 when not given
+
+	// Pages says that the answer is asked for in pages of Rows rows. A span without an end then ends at Now.
+	Pages bool
 }
 
 // ParseRows reads the parameter rows.
@@ -53,12 +56,11 @@ func Check(s *Select, c *catalog.Catalog, o Options) (*Plan, error) {
 		Select: s, clock: newClock(o), options: o,
 		plan: &Plan{Customer: o.Customer, Collection: col, To: Forever, Offset: s.Offset.N},
 	}
-	for _, step := range []func() error{k.asOf, k.outputs, k.where, k.period, k.span, k.having, k.scope, k.order} {
+	for _, step := range []func() error{k.asOf, k.outputs, k.where, k.period, k.span, k.having, k.scope, k.order, k.limit} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
-	k.limit()
 	return k.plan, nil
 }
 

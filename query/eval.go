@@ -69,10 +69,8 @@ func (c Column) of(r Row) belfry.Value {
 		return r.(groupRow).of(c)
 	case Constant:
 		return periodValue(r)
-	case TextOf:
-		v = r.Value(belfry.IndicatorColumn(c.N))
 	default:
-		v = r.Value(c.Name)
+		v = r.Value(c.field())
 	}
 	isText := v.Type == belfry.TextValue
 	switch {
@@ -81,6 +79,14 @@ func (c Column) of(r Row) belfry.Value {
 		return belfry.Value{}
 	}
 	return v
+}
+
+// field is the field of a row in which the column is found.
+func (c Column) field() string {
+	if c.From == TextOf {
+		return belfry.IndicatorColumn(c.N)
+	}
+	return c.Name
 }
 
 func (c Column) isValue() bool { return c.Type == catalog.Value }
@@ -116,6 +122,8 @@ type top struct {
 	kept []kept
 	keys []belfry.Value // of the row on offer
 
+	bytes int // that the kept rows take, as far as they can be counted
+
 	numbered [][]Output // by output, what a numbered field of SELECT * may stand for
 }
 
@@ -124,6 +132,22 @@ type kept struct {
 	keys   []belfry.Value
 	values []belfry.Value   // by output
 	every  [][]belfry.Value // by output, for numbered fields of SELECT *: the values from 1 on
+}
+
+// bytes is about how much memory the row takes.
+func (k kept) bytes() int {
+	n := 100 + valueBytes(k.keys) + valueBytes(k.values)
+	for _, list := range k.every {
+		n += valueBytes(list)
+	}
+	return n
+}
+
+func valueBytes(list []belfry.Value) (n int) {
+	for _, v := range list {
+		n += 48 + len(v.Text)
+	}
+	return n
 }
 
 func (t *top) Len() int           { return len(t.kept) }
@@ -172,9 +196,13 @@ func (t *top) offer(r Row) (work int) {
 	}
 	switch {
 	case len(t.kept) < t.most:
-		heap.Push(t, t.read(r))
+		k := t.read(r)
+		t.bytes += k.bytes()
+		heap.Push(t, k)
 	case t.compare(t.keys, t.kept[0].keys) < 0:
+		t.bytes -= t.kept[0].bytes()
 		t.kept[0] = t.read(r)
+		t.bytes += t.kept[0].bytes()
 		heap.Fix(t, 0)
 	default:
 		return len(t.keys)

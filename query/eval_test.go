@@ -1,6 +1,7 @@
 package query
 
 import (
+	"strings"
 	"testing"
 
 	"belfry"
@@ -103,6 +104,32 @@ func TestGroupsAreBounded(t *testing.T) {
 	f(Grouping{Keys: []Call{{Column: number}}})
 	f(Grouping{Calls: []Call{{Func: FuncMedian, Column: number}}})
 	f(Grouping{Calls: []Call{{Func: FuncCountDistinct, Column: number}}})
+}
+
+// TestLatestIsBounded: of the most recent rows no more are kept than are wanted, and no more than there is memory for.
+func TestLatestIsBounded(t *testing.T) {
+	long := belfry.Value{Type: belfry.TextValue, Text: strings.Repeat("x", 1<<20)}
+	f := func(latest, rows int, want error) {
+		t.Helper()
+		p := &Plan{
+			Customer: 1, Collection: &catalog.Collection{}, Latest: latest, Limit: 1, Order: []Order{},
+			Grouping: &Grouping{Calls: []Call{{Func: FuncMax, Column: Column{Name: "log", Type: catalog.FullText}}}},
+		}
+		_, err := Eval(p, func(yield func(Row) bool) {
+			for n := range rows {
+				at := belfry.Value{Type: belfry.TimeValue, Int: int64(n)}
+				if !yield(oneRow{"timestamp": at, "id": {Type: belfry.IDValue, Int: int64(n)}, "log": long}) {
+					return
+				}
+			}
+		})
+		if err != want {
+			t.Errorf("%d of %d rows: %v, want %v", latest, rows, err, want)
+		}
+	}
+	f(200, 1000, nil)
+	f(1000, 200, nil)
+	f(1000, 1000, errGroupMemory)
 }
 
 // TestTally: sums are exact to the last digit, and what is not finite is absent.

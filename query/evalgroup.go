@@ -12,27 +12,32 @@ import (
 // maxGroupMemory bounds what Eval keeps of groups, in bytes as far as they can be counted.
 const maxGroupMemory = 256 << 20
 
+var errGroupMemory = belfry.Errorf(belfry.BadQuery, "the groups of this query need more than %d MB of memory; narrow its conditions, "+
+	"or group by fields with fewer values", maxGroupMemory>>20)
+
 // groups makes groups of the rows, and of the groups the answer.
 func (e *Evaluator) groups(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 	gs := &groups{plan: p, by: map[string]*group{}, memory: maxGroupMemory}
 	if len(p.Grouping.Keys) == 0 {
 		gs.find(nil)
 	}
+	rows = e.matching(p, rows)
+	if p.Latest > 0 {
+		var err error
+		if rows, err = e.latest(p, rows); err != nil {
+			return nil, err
+		}
+	}
 	perRow := len(p.Grouping.Keys) + len(p.Grouping.Calls)
 	for r := range rows {
-		matches := e.matches(p, r)
-		if e.err != nil {
-			return nil, e.err
-		}
-		if !matches {
-			continue
-		}
 		gs.add(r)
 		e.spend(perRow)
 		if gs.memory < 0 {
-			return nil, belfry.Errorf(belfry.BadQuery, "the groups of this query need more than %d MB of memory; narrow its conditions, "+
-				"or group by fields with fewer values", maxGroupMemory>>20)
+			return nil, errGroupMemory
 		}
+	}
+	if e.err != nil {
+		return nil, e.err
 	}
 	t := &top{plan: p, most: p.Offset + p.Limit + 1, numbered: make([][]Output, len(p.Outputs))}
 	for _, g := range gs.by {

@@ -46,6 +46,17 @@ func (e *Evaluator) matches(p *Plan, r Row) bool {
 	return matches && e.err == nil
 }
 
+// matching gives the rows that the plan asks for. It ends at an error.
+func (e *Evaluator) matching(p *Plan, rows iter.Seq[Row]) iter.Seq[Row] {
+	return func(yield func(Row) bool) {
+		for r := range rows {
+			if matches := e.matches(p, r); e.err != nil || matches && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
 // holds tells whether a condition is true of a row. After an error its answer means nothing.
 func (e *Evaluator) holds(p Pred, r Row) bool {
 	switch p := p.(type) {

@@ -146,6 +146,7 @@ func (p *Plan) Lines() (list []Line) {
 	}
 	p.explainGroups(line)
 	p.explainSummaries(line)
+	p.explainLatest(line)
 	if p.ItemsKnown {
 		line("items", "%d found by name", len(p.Items))
 	}

@@ -42,7 +42,6 @@ type TermClause struct {
 	Field   Name   // empty: that of the FieldClause around it, or the text field of the collection
 	Quoted  bool   // a phrase, in double quotes
 	Pattern string // in the form of LIKE: * is %, ? is _
-	Fuzzy   string // ~ and a number, or only ~; accepted and without effect
 	Pos     Pos    // of the value
 }
 
@@ -157,7 +156,6 @@ func (c *TermClause) writeClause(b *strings.Builder) {
 	if c.Quoted {
 		b.WriteByte('"')
 	}
-	b.WriteString(c.Fuzzy)
 }
 
 func (c *RangeClause) writeClause(b *strings.Builder) {
@@ -214,7 +212,7 @@ func escapes(r rune, first, quoted bool) bool {
 	case strings.ContainsRune(" \t\r\n()[]{}^~:&|", r):
 		return true
 	}
-	return first && strings.ContainsRune("+-!<>", r)
+	return first && strings.ContainsRune("+-!<>/", r)
 }
 
 func isOperatorWord(s string) bool { return slices.Contains([]string{"AND", "OR", "NOT"}, s) }

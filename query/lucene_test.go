@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -79,9 +80,36 @@ func TestPrintLucene(t *testing.T) {
 	f("and or not", "and OR or OR not")
 	f("*:*", "*:*")
 	f("*", "*")
-	f("a~ b~2 \"c d\"~0.5", `a~ OR b~2 OR "c d"~0.5`)
+	f(`quikc\~ a\~1 "c~2"`, `quikc\~ OR a\~1 OR "c~2"`)
+	f(`\/err.\*\/ "/a/" f:\/a/`, `\/err.\*/ OR "/a/" OR f:\/a/`)
+	f("/ AND /var/log/messages f:/dev/sda", `\/ AND \/var/log/messages OR f:\/dev/sda`)
+	f("a/b/ 1/2 f:(/ OR /x)", `a/b/ OR 1/2 OR f:(\/ OR \/x)`)
 	f("a^2 (b c)^0.5 f:[1 TO 2]^3", "a OR (b OR c) OR f:[1 TO 2]")
 	f("日本:語", "日本:語")
+}
+
+// TestLuceneRefused: what Lucene knows beyond our language is refused by its name, at its place, and with what to use
+// instead.
+func TestLuceneRefused(t *testing.T) {
+	f := func(in string, column int, name, instead string) {
+		t.Helper()
+		_, err := ParseLucene(in)
+		place := fmt.Sprintf("in _query_, line 1, column %d: %s", column, name)
+		if belfry.CodeOf(err) != belfry.BadQuery || !strings.Contains(err.Error(), place) || !strings.Contains(err.Error(), instead) {
+			t.Errorf("%s: %v, want %q and %q", in, err, place, instead)
+		}
+	}
+	for in, column := range map[string]int{"quikc~": 6, "a quikc~1": 8, "quikc~0.8^2": 6, "f:quikc~": 8, "f:(a b~)": 7, "wild*~": 6} {
+		f(in, column, "fuzzy search", "wildcards")
+	}
+	for in, column := range map[string]int{`"a b"~2`: 6, `"a b"~`: 6, `f:"a b"~10`: 8, `+f:("a b"~3)`: 10} {
+		f(in, column, "proximity search", "AND")
+	}
+	for in, column := range map[string]int{
+		"/err.*/": 1, "a /joh?n(ath[oa]n)/": 3, "f:/[mb]oat/": 3, "f:(a OR /b/)": 9, "/a b/ c": 1, `/a\/b/^2`: 1, "-/x/": 2, "/a/~": 1, "//": 1, "/var/log/": 1,
+	} {
+		f(in, column, "regular expressions", "LIKE")
+	}
 }
 
 func TestLuceneLimits(t *testing.T) {
@@ -132,14 +160,15 @@ func TestLuceneLinear(t *testing.T) {
 	f("escapes", "", `\*`, "")
 	f("open phrase", `"`, `\"a`, "")
 	f("blanks", "a", "  \t", "b")
-	f("fuzzy", "", "a~1.5 ", "")
+	f("boosts", "", "a^1.5 ", "")
+	f("slashes", "", "/a ", "")
 	f("ranges", "", "f:[a TO b] ", "")
 	f("colons", "f", "::", "")
 }
 
 func FuzzLucene(f *testing.F) {
 	for _, s := range []string{
-		"", "a b", `+a -b c:"d e"~3^2`, "f:(a OR NOT b) && g:[1 TO *}", `\AND f:\- *:*`, "f:>=5 AND f:(>1 <2)", "((((", "a:b:c", `"`, `\`, "f:[a TO", "!!-+a", "^", "~", "a^b", "*:x", "日本*",
+		"", "a b", `+a -b c:"d e"~3^2`, "f:(a OR NOT b) && g:[1 TO *}", `\AND f:\- *:*`, "f:>=5 AND f:(>1 <2)", "((((", "a:b:c", `"`, `\`, "f:[a TO", "!!-+a", "^", "~", "a^b", "*:x", "日本*", "/a/ b", "/a /b", `\/a\/`, "a~1",
 	} {
 		f.Add(s)
 	}

@@ -115,9 +115,6 @@ func (k *checker) searched(own, group Name) (Column, error) {
 
 // termClause compares a column with a term or phrase: by word where the field is searched so, else by its whole value.
 func (k *checker) termClause(c *TermClause, field Name) (Pred, error) {
-	if c.Fuzzy != "" {
-		k.note("~ is accepted and has no effect: words and phrases match exactly")
-	}
 	star := c.Pattern == "%" && !c.Quoted
 	if star && c.Field.Text == "" && field.Text == "" {
 		return Always(true), nil

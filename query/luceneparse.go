@@ -19,7 +19,7 @@ const (
 //	list    = item { [OR | ||] item }            without an operator between them the items are alternatives too
 //	item    = unary { (AND | &&) unary }
 //	unary   = [+ | - | ! | NOT] unary | primary
-//	primary = [field:] ( "(" list ")" | term | "phrase" | [low TO high] | >=value ) [~number] [^number]
+//	primary = [field:] ( "(" list ")" | term | "phrase" | [low TO high] | >=value ) [^number]
 //
 // A + makes its item one that must hold, and the plain ones beside it optional. A - or NOT takes away what it names from
 // what the others find, unless an OR stands beside it: then "all but this" is one alternative more. A boost ^ has no
@@ -71,6 +71,8 @@ type luceneParser struct {
 	terms  int
 	fields int // how many field:( are open: inside one a comparison needs no field
 	steps  int
+
+	noSlash bool // no slash behind this place ends a term
 }
 
 func (p *luceneParser) parse() (Clause, error) {

@@ -31,6 +31,9 @@ func (p *luceneParser) unboosted() (Clause, error) {
 		return nil, p.expected("a term")
 	}
 	start := p.at
+	if err := p.noRegex(); err != nil {
+		return nil, err
+	}
 	pattern, err := p.run(true)
 	if err != nil {
 		return nil, err
@@ -39,7 +42,7 @@ func (p *luceneParser) unboosted() (Clause, error) {
 		if err := p.term(start); err != nil {
 			return nil, err
 		}
-		return p.fuzzy(&TermClause{Pattern: pattern, Pos: Pos(start)}), nil
+		return &TermClause{Pattern: pattern, Pos: Pos(start)}, p.noFuzzy()
 	}
 	p.at++
 	return p.field(pattern, start)
@@ -128,17 +131,20 @@ func (p *luceneParser) value(field Name) (Clause, error) {
 		if err != nil {
 			return nil, err
 		}
-		return p.fuzzy(&TermClause{Field: field, Quoted: true, Pattern: pattern, Pos: Pos(start)}), nil
+		return &TermClause{Field: field, Quoted: true, Pattern: pattern, Pos: Pos(start)}, p.noProximity()
 	case '[', '{':
 		return p.between(field)
 	case '<', '>':
 		return p.comparison(field)
 	}
+	if err := p.noRegex(); err != nil {
+		return nil, err
+	}
 	pattern, err := p.run(false)
 	if err != nil {
 		return nil, err
 	}
-	return p.fuzzy(&TermClause{Field: field, Pattern: pattern, Pos: Pos(start)}), nil
+	return &TermClause{Field: field, Pattern: pattern, Pos: Pos(start)}, p.noFuzzy()
 }
 
 // comparison takes >=value and the like, which is a range with one end.
@@ -229,15 +235,6 @@ func literally(pattern string) string {
 		}
 	}
 	return b.String()
-}
-
-// fuzzy takes the ~ after a term or phrase.
-func (p *luceneParser) fuzzy(c *TermClause) Clause {
-	if p.peek(0) == '~' {
-		p.at++
-		c.Fuzzy = "~" + p.number()
-	}
-	return c
 }
 
 // number takes digits with a point.

@@ -92,7 +92,10 @@ func folded(s string) string {
 
 // limit decides how many rows the client gets: what LIMIT says, what the parameter says, the smaller of the two, or
 // the default.
-func (k *checker) limit() {
+func (k *checker) limit() error {
+	if k.options.Pages && k.Limit.Given {
+		return k.errorf(k.Limit.Pos, "LIMIT does not go with pages; leave it out, and say with rows how many rows a page has")
+	}
 	n := DefaultRows
 	switch {
 	case k.Limit.Given && k.options.Rows > 0:
@@ -103,6 +106,7 @@ func (k *checker) limit() {
 		n = k.options.Rows
 	}
 	k.plan.Limit = n
+	return nil
 }
 
 // ByTime tells whether the rows come in the order of their timestamps, and whether the newest come first. An engine

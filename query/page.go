@@ -5,8 +5,7 @@ import "belfry"
 // Paged tells whether the rows of the plan can be asked for page by page, each after the last row of the one before:
 // they must come by time and then by id, which no two rows share.
 func (p *Plan) Paged() bool {
-	return p.Grouping == nil && p.Period == "" && p.Collection.Historical && len(p.Order) == 2 &&
-		isTimestamp(p.Order[0].Column) && p.Order[1].Column.Name == "id"
+	return p.Grouping == nil && p.Period == "" && p.Collection.Historical && p.byTimeAndID()
 }
 
 // Page is the plan for at most n rows of a paged plan, with the place of each row behind its outputs: Place reads it.

@@ -27,6 +27,10 @@ type Plan struct {
 	Grouping *Grouping
 	Having   Pred // on the rows of groups; nil: all of them
 
+	// Latest is of how many rows the groups are made: the most recent ones that meet the conditions, equal timestamps decided
+	// by id. 0: of all.
+	Latest int
+
 	AsOf   belfry.Time // of objectstatus: the moment that is asked for; 0 is now
 	Period string      // of objectdata: the summaries that are asked for, PeriodHour or PeriodDay; empty is raw data
 

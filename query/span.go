@@ -32,13 +32,21 @@ func (k *checker) span() error {
 		}
 	}
 	p.From, p.To, p.Where = b.from, b.to, conjunction(rest...)
-	limited := k.options.Rows > 0 || k.Limit.Given
-	if given || limited && p.Grouping == nil {
-		return nil
+	if k.options.Pages && p.To == Forever {
+		p.To = k.options.Now
 	}
+	limited := k.options.Rows > 0 || k.Limit.Given
 	why := "give a time span, or a number of rows with LIMIT or the parameter rows"
-	if p.Grouping != nil {
-		why = "an aggregate needs a time span"
+	switch {
+	case given || limited && p.Grouping == nil:
+		return nil
+	case k.options.Pages && p.Grouping != nil:
+		why = "in pages, where rows says how many a page has, groups need a time span"
+	case limited:
+		k.latest()
+		return nil
+	case p.Grouping != nil:
+		why = "give a time span, or how many of the most recent rows to read with LIMIT or the parameter rows"
 	}
 	return belfry.Errorf(belfry.TimeSpanRequired, "the collection %s is historical: %s; for example: %s",
 		p.Collection.Name, why, k.corrected())

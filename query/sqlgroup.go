@@ -31,6 +31,9 @@ func (w *writer) groups(tables []Table) {
 		branches = []string{w.emptyBranch(needed)}
 	}
 	rows := "(\n" + strings.Join(branches, "\nUNION ALL\n") + "\n) AS q"
+	if w.plan.Latest > 0 {
+		rows = w.latestOf(rows)
+	}
 	outputs := "SELECT " + strings.Join(w.outputs(), ", ") + "\nFROM "
 	if w.plan.Foremost != nil {
 		w.put("WITH g AS MATERIALIZED (")
@@ -174,6 +177,10 @@ func (w *writer) groupNeeds() (needed []stored) {
 			}
 		}
 	}
+	when := []stored{{timestamp, StoredInt}, {"id", StoredID}}
+	if w.plan.Latest > 0 {
+		add(when...)
+	}
 	for i := range w.plan.Grouping.width() {
 		c := w.plan.Grouping.call(i)
 		if w.summaries {
@@ -184,7 +191,7 @@ func (w *writer) groupNeeds() (needed []stored) {
 			add(c.Column.stored()...)
 		}
 		if c.Func == FuncFirst || c.Func == FuncLast {
-			add(stored{timestamp, StoredInt}, stored{"id", StoredID})
+			add(when...)
 		}
 	}
 	return needed

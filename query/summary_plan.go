@@ -20,7 +20,7 @@ const (
 // FromSummaries tells from which summaries the answer could be made, if from any. An engine should do so when it is
 // chosen, and may when it has lost the rows.
 func (p *Plan) FromSummaries() (period string, chosen bool) {
-	if p.Grouping == nil || p.Period != "" || len(p.Collection.Summaries) == 0 {
+	if p.Grouping == nil || p.Latest > 0 || p.Period != "" || len(p.Collection.Summaries) == 0 {
 		return "", false
 	}
 	if p.Where != nil && mentions(p.Where, func(c Column) bool { return c.From != FromItem }) {

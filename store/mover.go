@@ -85,6 +85,9 @@ type Mover struct {
 	failures int                             // in a row
 	failure  error                           // the last of them
 	since    time.Time                       // the first of them
+	faults   int                             // attempts that have failed since the start
+	tries    int                             // attempts that have begun
+	tried    int                             // attempts that have ended
 	ended    time.Time                       // the last round
 	took     time.Duration                   // that round
 	closing  bool                            // nothing follows what is under way
@@ -297,12 +300,27 @@ func (m *Mover) append(ctx context.Context, batches []*belfry.Batch) (left []*be
 	if len(batches) == 0 {
 		return nil, nil
 	}
+	m.mu.Lock()
+	m.tries++
+	m.mu.Unlock()
+	defer func() { m.attempted(err) }()
 	ctx = context.WithoutCancel(ctx)
 	if d, ok := m.store.(Divided); ok {
 		start := time.Now()
 		return d.AppendSome(ctx, func() bool { return time.Since(start) > longestRound }, batches...)
 	}
 	return nil, m.store.Append(ctx, batches...)
+}
+
+// attempted takes note of the end of an attempt.
+func (m *Mover) attempted(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tried++
+	if err != nil {
+		m.faults++
+	}
+	m.announce()
 }
 
 // take removes records from the queue: all, unless so many wait that others should see progress in between. Of their
@@ -431,22 +449,38 @@ func (m *Mover) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	if m.opt.Labels != nil {
 		source = query.Labelled{Source: m.store, Labels: m.opt.Labels}
 	}
+	m.mu.Lock()
+	before := m.faults
+	m.mu.Unlock()
 	rows, err := source.Select(ctx, p)
 	if err != nil && ctx.Err() == nil && belfry.CodeOf(err) == belfry.Internal {
-		err = m.whileFailing(err)
+		err = m.whileFailing(ctx, before, err)
 	}
 	return rows, err
 }
 
-// whileFailing is the error of a query that the store could not answer. While the store cannot write it may be unable to
-// open its files, too, and then the reason is the same.
-func (m *Mover) whileFailing(err error) error {
+// whileFailing is the error of a query that the store could not answer, and before which it had failed to write so often. While the store cannot write it
+// may be unable to open its files, too, and then the reason is the same. An attempt that is under way is waited for: what fails it may have failed the query
+// first.
+func (m *Mover) whileFailing(ctx context.Context, before int, err error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.failures == 0 {
+	for last := m.tries; m.tried < last && m.faults == before && ctx.Err() == nil; {
+		changed := m.changed
+		m.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+		m.mu.Lock()
+	}
+	if m.failures == 0 && m.faults == before {
 		return err
 	}
 	m.opt.Log.Warn("a query cannot be answered while rows cannot be stored", "err", err)
+	if m.failures == 0 { // it works again, or is about to be counted
+		return belfry.Errorf(belfry.StorageUnavailable, "the query cannot be answered: %s; try again shortly", m.opt.Reason(err))
+	}
 	return m.unavailable("the query cannot be answered")
 }
 

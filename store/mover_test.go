@@ -67,6 +67,12 @@ func (r *ram) set(err error) {
 	r.fail = err
 }
 
+func (r *ram) heal() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fail, r.deaf = nil, nil
+}
+
 func record(pos uint64, collection string, rows int) *belfry.Record {
 	r := &belfry.Record{Pos: pos}
 	if rows > 0 {
@@ -323,6 +329,43 @@ func TestMoverSelectDuringTrouble(t *testing.T) {
 		}
 		r.set(nil)
 	})
+}
+
+// TestMoverSelectBesideFailure: an attempt to write makes the engine give up, and a query sees that before the attempt has failed. The query is
+// not told of an internal error, but waits and learns what the attempt does, also when the store works again by then.
+func TestMoverSelectBesideFailure(t *testing.T) {
+	trouble := errors.New("the engine is down")
+	f := func(name string, fail error, heals bool, want belfry.Code) {
+		r := &ram{fail: fail, deaf: trouble}
+		run(t, r, MoverOptions{}, func(ctx context.Context, m *Mover) {
+			r.gate = make(chan struct{})
+			m.Add(record(1, "events", 1))
+			time.Sleep(time.Minute) // it is on its way to the store, where it stays
+			asked := make(chan error)
+			go func() {
+				_, err := m.Select(ctx, plan("syslog"))
+				asked <- err
+			}()
+			synctest.Wait()
+			select {
+			case err := <-asked:
+				t.Errorf("%s: answered before the attempt has ended: %v", name, err)
+				return
+			default:
+			}
+			if heals { // before the query is told
+				m.opt.Failed = func(error, int) { r.heal() }
+			}
+			close(r.gate) // the attempt fails
+			if err := <-asked; belfry.CodeOf(err) != want {
+				t.Errorf("%s: %v, want %q", name, err, want)
+			}
+			r.heal()
+		})
+	}
+	f("it goes on failing", trouble, false, belfry.StorageUnavailable)
+	f("it works again", trouble, true, belfry.StorageUnavailable)
+	f("it did not fail", nil, false, belfry.Internal)
 }
 
 func TestMoverRoom(t *testing.T) {

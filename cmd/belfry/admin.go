@@ -17,8 +17,8 @@ import (
 
 // adminFlags say which folder a command is about.
 type adminFlags struct {
-	Config string `help:"File with the configuration of the service, in YAML." env:"BELFRY_CONFIG" placeholder:"FILE"`
-	Data   string `help:"Folder of the service (belfry-data)." env:"BELFRY_DATA" placeholder:"DIR"`
+	Config string `group:"folder" help:"File with the configuration of the service, in YAML." env:"BELFRY_CONFIG" placeholder:"FILE"`
+	Data   string `group:"folder" help:"Folder of the service (belfry-data)." env:"BELFRY_DATA" placeholder:"DIR"`
 }
 
 // use opens whoever can do it, the running service or the folder itself, for one command. Unless the folder must be

@@ -16,12 +16,12 @@ import (
 
 // serverFlags say which server a command speaks to.
 type serverFlags struct {
-	URL      string        `name:"url" help:"Address of the server (http://127.0.0.1:8080)." default:"http://127.0.0.1:8080" env:"BELFRY_URL" placeholder:"URL"`
-	Key      string        `help:"API key. Other users of the machine can see it in the list of processes: prefer --key-file or the environment." env:"BELFRY_KEY" placeholder:"KEY"`
-	KeyFile  string        `help:"File that holds the API key alone." env:"BELFRY_KEY_FILE" placeholder:"FILE"`
-	CA       string        `name:"ca" help:"File of the certificates to trust instead of the system's, in PEM." env:"BELFRY_CA" placeholder:"FILE"`
-	Insecure bool          `help:"Trust whatever certificate the server shows. Whoever sits between can then read the key."`
-	Retry    time.Duration `help:"How long to try again while the server cannot be reached, or answers 429 or 503 (5m)." default:"5m" placeholder:"TIME"`
+	URL      string        `group:"server" name:"url" help:"Address of the server (http://127.0.0.1:8080)." default:"http://127.0.0.1:8080" env:"BELFRY_URL" placeholder:"URL"`
+	Key      string        `group:"server" help:"API key. Other users of the machine can see it in the list of processes: prefer --key-file or the environment." env:"BELFRY_KEY" placeholder:"KEY"`
+	KeyFile  string        `group:"server" help:"File that holds the API key alone." env:"BELFRY_KEY_FILE" placeholder:"FILE"`
+	CA       string        `group:"server" name:"ca" help:"File of the certificates to trust instead of the system's, in PEM." env:"BELFRY_CA" placeholder:"FILE"`
+	Insecure bool          `group:"server" help:"Trust whatever certificate the server shows. Whoever sits between can then read the key."`
+	Retry    time.Duration `group:"server" help:"How long to try again while the server cannot be reached, or answers 429 or 503 (5m)." default:"5m" placeholder:"TIME"`
 }
 
 // open prepares a client. say is told when it has to wait for the server.

@@ -19,7 +19,8 @@ type exportCmd struct {
 	serverFlags
 	Package string `arg:"" optional:"" help:"Package whose items to export, as view or network-ping; without it all packages are, into the folder of --dir."`
 	Output  string `short:"o" help:"File to write to (standard output)." placeholder:"FILE"`
-	Dir     string `help:"Folder that gets a file for each package, named so that their order rebuilds everything." placeholder:"DIR"`
+	Dir     string `help:"Folder that gets a file for each package, named so that their order rebuilds everything, and the classes and pictures of the customer." placeholder:"DIR"`
+	Broken  bool   `help:"Of a package of links or shortcuts: write instead those of which an end has been removed, as remove takes them."`
 	List    bool   `help:"List the names of the packages and export nothing."`
 }
 
@@ -35,26 +36,33 @@ func (c *exportCmd) Run(s streams) error {
 	}
 	ctx, stop := interruptible()
 	defer stop()
-	x := &exporter{ctx: ctx, client: cl, say: out.say}
+	x := &exporter{ctx: ctx, client: cl, say: out.say, broken: c.Broken}
 	switch {
 	case c.List:
 		return x.list(s.out)
 	case c.Package == "":
 		return x.all(c.Dir)
 	case c.Output != "":
-		return x.toFile(c.Package, c.Output, everyRow)
+		_, err = x.file(c.Package, c.Output, everyRow, true)
+	default:
+		w := bufio.NewWriter(s.out)
+		_, err = x.rows(c.Package, w, everyRow)
+		if e := w.Flush(); err == nil {
+			err = e
+		}
 	}
-	w := bufio.NewWriter(s.out)
-	if _, err := x.rows(c.Package, w, everyRow); err != nil {
+	if err != nil || c.Broken {
 		return err
 	}
-	return w.Flush()
+	return x.leftOut(c.Package)
 }
 
 func (c *exportCmd) check() error {
 	switch {
 	case c.List:
 		return nil
+	case c.Package == "" && c.Broken:
+		return usageError{errors.New("name a package with --broken, as link or shortcut")}
 	case c.Package == "" && c.Dir == "":
 		return usageError{errors.New("name a package, or with --dir the folder that gets a file for each")}
 	case c.Package == "" && c.Output != "":
@@ -74,6 +82,7 @@ type exporter struct {
 	ctx    context.Context
 	client *client.Client
 	say    func(string)
+	broken bool // what names something that has been removed, instead of the rest
 }
 
 func (x *exporter) list(w io.Writer) error {
@@ -102,7 +111,7 @@ func inResources(inside bool) choice {
 // rows writes the chosen rows of a package and gives their number.
 func (x *exporter) rows(pkg string, w io.Writer, choose choice) (n int, err error) {
 	var wanted func([]string) bool
-	done, err := x.client.Export(x.ctx, pkg, func(text []byte, fields []string) error {
+	done, err := x.client.Export(x.ctx, pkg, x.broken, func(text []byte, fields []string) error {
 		if wanted == nil {
 			wanted = choose(fields)
 		} else if !wanted(fields) {
@@ -120,12 +129,21 @@ func (x *exporter) rows(pkg string, w io.Writer, choose choice) (n int, err erro
 	return n, err
 }
 
-// toFile writes a package into a file, whole or not at all.
-func (x *exporter) toFile(pkg, path string, choose choice) error {
-	_, err := x.file(pkg, path, choose, true)
-	return err
+// leftOut tells how many links or shortcuts of a package an export has not: a server would refuse them.
+func (x *exporter) leftOut(pkg string) error {
+	done, err := x.client.Export(x.ctx, pkg, true, func([]byte, []string) error { return nil })
+	if err != nil || done.Rows == 0 {
+		return err
+	}
+	were, them := "were", "them"
+	if done.Rows == 1 {
+		were, them = "was", "it"
+	}
+	x.say(fmt.Sprintf("%s: %d of which an end has been removed %s left out; belfry export %s --broken lists %s, as belfry remove takes %s", pkg, done.Rows, were, pkg, them, them))
+	return nil
 }
 
+// file writes a package into a file, whole or not at all. Unless empty, one without rows is not wanted.
 func (x *exporter) file(pkg, path string, choose choice, empty bool) (rows int, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".belfry-export-*")
 	if err != nil {
@@ -164,12 +182,13 @@ func removeIfThere(path string) error {
 type exportFile struct {
 	name, pkg string
 	choose    choice
+	element   bool
 }
 
 // files are those of a folder: what others stand in comes before them.
 func files(packages []client.Package) (list []exportFile) {
 	add := func(order, pkg string, c choice) {
-		list = append(list, exportFile{name: order + "-" + pkg + ".csv", pkg: pkg, choose: c})
+		list = append(list, exportFile{name: order + "-" + pkg + ".csv", pkg: pkg, choose: c, element: order == "50"})
 	}
 	for _, p := range packages {
 		switch p.Kind {
@@ -188,13 +207,21 @@ func files(packages []client.Package) (list []exportFile) {
 	return list
 }
 
-// all writes a file for each package into a folder.
+// all writes a file for each package into a folder, and the classes and pictures.
 func (x *exporter) all(dir string) error {
 	packages, err := x.client.Packages(x.ctx)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	f, err := openFolder(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := x.listed(f); err != nil {
 		return err
 	}
 	for _, f := range files(packages) {
@@ -204,6 +231,11 @@ func (x *exporter) all(dir string) error {
 		}
 		if rows > 0 {
 			x.say(fmt.Sprintf("%s: %s", f.name, count(rows, "row")))
+		}
+		if f.element {
+			if err := x.leftOut(f.pkg); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

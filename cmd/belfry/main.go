@@ -119,6 +119,9 @@ func parseAndRun(parser *kong.Kong, args []string, s streams) (err error) {
 			}
 		}
 	}()
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
 	ctx, err := parser.Parse(args)
 	if err != nil {
 		return usageError{err}
@@ -128,13 +131,36 @@ func parseAndRun(parser *kong.Kong, args []string, s streams) (err error) {
 }
 
 func newParser(c *commands, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
-	return kong.New(c,
+	k, err := kong.New(c,
 		kong.Name("belfry"),
 		kong.Description("Monitoring with a REST API: one binary, one folder."),
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
+		kong.ExplicitGroups([]kong.Group{
+			{Key: "server", Title: "The server:"}, {Key: "folder", Title: "The folder of the service:"},
+		}),
 	)
+	if err != nil {
+		return nil, err
+	}
+	k.Model.Detail = firstExample(k.Model.Node)
+	return k, kong.Visit(k.Model, func(n kong.Visitable, next kong.Next) error {
+		if node, ok := n.(*kong.Node); ok {
+			node.Detail = firstExample(node)
+		}
+		return next(nil)
+	})
+}
+
+// firstExample is what --help shows of the examples of the manual page.
+func firstExample(n *kong.Node) string {
+	about := manuals[commandPath(n)]
+	if len(about.examples) == 0 {
+		return ""
+	}
+	e := about.examples[0]
+	return e.what + "\n\n    " + strings.ReplaceAll(e.command, "\n", "\n    ")
 }
 
 // text is what a person at a terminal reads of an error.

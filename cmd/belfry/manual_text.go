@@ -192,9 +192,16 @@ totals on standard output, problems on standard error.` + aboutParts + aboutReje
 	},
 	"provision": {
 		description: `Creates the items of a package that a file describes, or changes them where they exist: a row for each, a column for each
-question of the package. With --dir, the files of a folder made by "belfry export --dir" are sent in the order of their
-names; a file that is rejected in part does not keep the next from being sent. With --dryrun each of them is checked by
-itself, against what the server has now.` + aboutParts + aboutRejects + aboutFiles + aboutKeys,
+question of the package.
+
+With --dir, a folder made by "belfry export --dir" is sent: the classes and pictures that its file files.csv lists, then the
+files of rows in the order of their names. A file that is rejected in part does not keep the next from being sent. With --dryrun
+each file of rows is checked by itself, against what the server has now.
+
+Classes and pictures that the server has already are not sent. To change others, the key must have the level
+readwritedelete. If one is not taken, because of the key or for another reason, it is named and no rows are sent: objects would
+get a class that is made up from their first values. Nor is anything sent if the rows hold ***, which stands for a
+secret, where the server has none.` + aboutParts + aboutRejects + aboutFiles + aboutKeys,
 		rows: true,
 		examples: []usageExample{
 			{"Create resources:", "belfry provision network-ping hosts.csv"},
@@ -219,13 +226,19 @@ The file goes out in requests of a hundred rows, one after the other.` + aboutRe
 	"export": {
 		description: `Writes the items of a package as CSV, as "belfry provision" takes it. Without a package, the folder of --dir gets a file for
 each package that has items: 10-view.csv has the views of the customer, then come resources (20), views inside
-resources (30), objects (40) and graphical elements (50). In that order they can be provisioned anywhere.
+resources (30), objects (40) and graphical elements (50). The customer's own classes and the pictures are in the folders
+classes and pictures; files.csv says which file has which name. "belfry provision --dir" makes it all again in one pass, also on
+an empty server. What is gone from the server is removed from the folder; files that no export has written stay.
+
+Links and shortcuts of which an end has been removed are left out, and how many they are is told on standard error. With
+--broken they are written instead of the others, as "belfry remove" takes them.
 
 Secret answers are exported as ***. Sent back to the same server, that leaves them as they are; for another server they
 have to be filled in.` + aboutKeys,
 		examples: []usageExample{
 			{"One package into a file:", "belfry export network-ping -o hosts.csv"},
 			{"Everything, to be kept under version control:", "belfry export --dir estate"},
+			{"Remove the links of which an end is gone:", "belfry export link --broken -o lost.csv\nbelfry remove link lost.csv"},
 			{"Which packages are there:", "belfry export --list"},
 		},
 	},
@@ -236,6 +249,10 @@ for another form; json and ndjson are what the server sends, unchanged.
 
 Without --rows or LIMIT the first ten rows are shown; when there are more, that is told. A collection of the past needs a
 time span (--span, --from, --to, or a condition on timestamp) or a number of rows.
+
+With --all every row is written, as CSV unless --format says json or ndjson. They are asked for in pages, and no row is missing or
+there twice, whatever comes in meanwhile. A span without an end ends when the command begins. An answer that cannot be had
+in pages, as groups or another order than by time, fails when it has more rows than one page.
 
 A query over a day whose file is damaged or missing is refused. With --partial it is answered without that day, and the days
 that are missing are named on standard error.
@@ -251,6 +268,7 @@ again for the time of --retry.` + aboutKeys,
 		examples: []usageExample{
 			{"What is in error now:", "belfry sql \"SELECT resource, name, status FROM objectstatus WHERE status IN ('3','-')\""},
 			{"The last hour of a view as CSV:", "belfry sql --span 1h --rows 999 \"SELECT timestamp, i1 FROM objectdata WHERE view='a'\" > a.csv"},
+			{"All lines of a day, for another program:", "belfry sql --all --format ndjson --from 2026-03-01 --to 2026-03-02 \"SELECT timestamp, id, log FROM objectlog\""},
 			{"Keep an eye on the newest events:", "belfry sql --watch 5s --rows 20 \"SELECT timestamp, status, object, info FROM events\""},
 			{"A long query from a file, for another program:", "belfry sql --format ndjson - < query.sql"},
 			{"How a query would be answered:", "belfry sql --explain --span 7d \"SELECT * FROM events WHERE resource='web01'\""},

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 
 	"belfry"
 	"belfry/client"
@@ -50,48 +49,6 @@ func (c *sendCmd) Run(s streams) error {
 		return err
 	}
 	return c.send(s, errand{method: http.MethodPost, path: client.SendPath, file: c.File, rows: c.Rows})
-}
-
-type provisionCmd struct {
-	rowFlags
-	cutFlags
-	Package string `arg:"" optional:"" help:"Package of the items, as view or network-ping."`
-	File    string `arg:"" optional:"" help:"File of items in CSV, plain or packed with gzip or zstd; - is standard input."`
-	Dir     string `help:"Provision a folder that export --dir has made, file after file." placeholder:"DIR"`
-}
-
-// Run provisions a file, or a folder of files in the order of their names.
-func (c *provisionCmd) Run(s streams) error {
-	if err := c.check(); err != nil {
-		return err
-	}
-	if c.Dir != "" {
-		if c.Package != "" || c.Rejected != "" {
-			return usageError{errors.New("--dir takes its packages and files from the folder; give no package, file or --rejected with it")}
-		}
-		return c.folder(s)
-	}
-	if c.Package == "" || c.File == "" {
-		return usageError{errors.New(`expected "<package> <file>", or --dir`)}
-	}
-	return c.send(s, errand{method: http.MethodPost, pkg: c.Package, file: c.File, rows: c.Rows})
-}
-
-func (c *provisionCmd) folder(s streams) error {
-	list, err := exportedFiles(c.Dir)
-	if err != nil {
-		return err
-	}
-	var rejected error
-	for _, f := range list {
-		err := c.send(s, errand{method: http.MethodPost, pkg: f.pkg, file: filepath.Join(c.Dir, f.name), rows: c.Rows, label: f.name + ": "})
-		if _, some := errors.AsType[rejectedError](err); some {
-			rejected = errors.Join(rejected, err)
-		} else if err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
-		}
-	}
-	return rejected
 }
 
 type removeCmd struct {

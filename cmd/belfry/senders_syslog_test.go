@@ -181,3 +181,33 @@ func TestPeerRsyslog(t *testing.T) {
 	c.figures("log-syslog-receiver", "Near", "4,2,0,2,0") // it is the first one at the port, so it counts strangers
 	c.figures("log-syslog-receiver", "Far", "2,2,0,0,0")
 }
+
+// TestPeerRsyslogNUL forwards with NUL at the end of messages, over one connection: as many rows as lines, in their order, and
+// messages of several lines are whole.
+func TestPeerRsyslogNUL(t *testing.T) {
+	t.Parallel()
+	c := startCollecting(t)
+	port := freePort(t, "127.0.0.1")
+	c.provision("log-syslog-receiver", "name,protocol,listen", cells("TCP", "tcp", "127.0.0.1:"+port))
+	c.up("TCP - Receiver")
+	const lines = 20_000
+	var text strings.Builder
+	var want []string
+	for i := range lines {
+		fmt.Fprintf(&text, "line %d\n of two\n", i)
+		want = append(want, fmt.Sprintf(`"line %d`, i), ` of two"`)
+	}
+	r := newRsyslog(t)
+	r.forward("nul", `target="127.0.0.1" port="`+port+`" protocol="tcp" TCP_FrameDelimiter="0"`, text.String())
+	r.run()
+	c.until("all is booked", func() bool { _, kept, _, _ := c.booked(); return kept >= lines })
+	got := c.lines("SELECT message FROM syslog ORDER BY id ASC")
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			t.Fatalf("line %d of the answer is %.200q, want %.200q", i, got[i], want[i])
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d lines, want %d", len(got), len(want))
+	}
+}

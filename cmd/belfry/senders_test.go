@@ -92,7 +92,15 @@ const (
 // sql gives the lines of an answer, sorted.
 func (c *collecting) sql(query string) []string {
 	c.t.Helper()
-	values := url.Values{"q": {query}, "wt": {"csv"}, "rows": {"10000"}}
+	lines := c.lines(query)
+	slices.Sort(lines)
+	return lines
+}
+
+// lines gives the lines of an answer.
+func (c *collecting) lines(query string) []string {
+	c.t.Helper()
+	values := url.Values{"q": {query}, "wt": {"csv"}, "rows": {"50000"}}
 	if !strings.Contains(query, "objectstatus") {
 		values.Set("span", "1h")
 	}
@@ -100,9 +108,7 @@ func (c *collecting) sql(query string) []string {
 	if res.StatusCode != 200 {
 		c.t.Fatalf("%s: %d %s", query, res.StatusCode, res.body)
 	}
-	lines := strings.Split(strings.TrimSuffix(res.body, "\n"), "\n")[1:]
-	slices.Sort(lines)
-	return lines
+	return strings.Split(strings.TrimSuffix(res.body, "\n"), "\n")[1:]
 }
 
 // holds waits until a query is answered with these lines, in whatever order.

@@ -17,7 +17,8 @@ type sqlCmd struct {
 	serverFlags
 	Query   string        `arg:"" help:"The query, as \"SELECT name, status FROM objectstatus\"; - reads it from standard input."`
 	Format  string        `help:"Form of the answer: table, csv, json or ndjson (table on a terminal, csv otherwise)." enum:",table,csv,json,ndjson" default:"" placeholder:"FORM"`
-	Rows    string        `help:"How many rows to ask for (10)." placeholder:"N"`
+	Rows    string        `help:"How many rows to ask for (10); with --all, how many at a time (100000)." placeholder:"N"`
+	All     bool          `help:"Ask for all rows, in pages, and write them as one answer in csv, json or ndjson (csv)."`
 	From    string        `help:"Start of the time span, as 2026-03-01T12:00:00Z or NOW-1HOUR." placeholder:"TIME"`
 	To      string        `help:"End of the time span." placeholder:"TIME"`
 	Span    string        `help:"Length of the time span, as 1h; it ends at --to, or now." placeholder:"LENGTH"`
@@ -51,15 +52,21 @@ func (c *sqlCmd) Run(s streams) error {
 	if q.screen != nil && terminalWidth(q.screen) == 0 {
 		q.screen = nil
 	}
-	if c.Watch == 0 {
+	switch {
+	case c.All:
+		return q.all(s.out)
+	case c.Watch == 0:
 		return q.once(s.out)
 	}
 	return q.watch()
 }
 
 func (c *sqlCmd) check() error {
-	if c.Watch != 0 && c.Watch < 100*time.Millisecond {
+	switch {
+	case c.Watch != 0 && c.Watch < 100*time.Millisecond:
 		return usageError{fmt.Errorf("--watch must be at least 100ms, as 5s, got %s", c.Watch)}
+	case c.All && (c.Watch != 0 || c.Explain || c.Format == "table"):
+		return usageError{errors.New("--all writes rows once, as csv, json or ndjson; it goes with neither --watch, --explain nor --format table")}
 	}
 	if c.Query != "-" {
 		return nil
@@ -90,7 +97,7 @@ func (q *asker) form() string {
 	switch {
 	case q.cmd.Format != "":
 		return q.cmd.Format
-	case q.screen != nil:
+	case q.screen != nil && !q.cmd.All:
 		return "table"
 	}
 	return "csv"
@@ -99,28 +106,23 @@ func (q *asker) form() string {
 // once asks and writes the answer to w. Tables are made of CSV: it has every column, in order.
 func (q *asker) once(w io.Writer) error {
 	form := q.form()
-	ask := client.Query{
-		Text: q.cmd.Query, Rows: q.cmd.Rows, From: q.cmd.From, To: q.cmd.To, Span: q.cmd.Span, Zone: q.cmd.Zone,
-		Filter: q.cmd.Filter, Explain: q.cmd.Explain, Partial: q.cmd.Partial, Format: form,
-	}
+	ask := q.query(form)
 	var t grid
 	read := func(r io.Reader) error { _, err := io.Copy(w, r); return err }
 	if form == "table" {
 		ask.Format = "csv"
 		read = t.read
 	}
-	more, missing, err := q.client.Query(q.ctx, ask, read)
+	a, err := q.client.Query(q.ctx, ask, read)
 	if err != nil {
 		return q.pointed(err)
 	}
-	if missing != "" {
-		q.say("the answer is not complete: rows of " + missing + " cannot be read")
-	}
+	q.tellMissing(a.Missing, new([]string))
 	if form == "table" {
-		return q.show(w, &t, more)
+		return q.show(w, &t, a.More)
 	}
-	if more && q.cmd.Watch == 0 {
-		q.say("there are more rows; ask for them with --rows or LIMIT")
+	if a.More && q.cmd.Watch == 0 {
+		q.say("there are more rows; ask for them with --rows or LIMIT, or for all of them with --all")
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ func Random(r *rand.Rand) string {
 	var b strings.Builder
 	b.WriteString("SELECT ")
 	groups := r.IntN(2) == 0
+	g.open = groups && r.IntN(3) == 0
 	switch {
 	case groups:
 		b.WriteString(g.grouped())
@@ -33,7 +34,7 @@ func Random(r *rand.Rand) string {
 			b.WriteString(", " + g.field() + pick(r, "", " ASC", " DESC"))
 		}
 	}
-	if r.IntN(2) == 0 {
+	if g.open || r.IntN(2) == 0 {
 		fmt.Fprintf(&b, " LIMIT %d", r.IntN(12))
 		if r.IntN(2) == 0 {
 			fmt.Fprintf(&b, " OFFSET %d", r.IntN(5))
@@ -45,17 +46,27 @@ func Random(r *rand.Rand) string {
 type generator struct {
 	*rand.Rand
 	collection string
+	open       bool // no span: the query reads the most recent rows
 }
 
 func (g *generator) from() string {
-	text := " FROM " + g.collection + " WHERE timestamp >= " + g.time()
-	if g.IntN(5) > 0 {
-		text += " AND " + g.condition(3)
+	var where []string
+	switch {
+	case g.open && g.IntN(2) == 0: // otherwise few of these would have more rows than they read
+		where = append(where, g.condition(1))
+	case !g.open:
+		where = append(where, "timestamp >= "+g.time())
+		if g.IntN(5) > 0 {
+			where = append(where, g.condition(3))
+		}
 	}
 	if g.collection == "objectdata" && g.IntN(4) == 0 {
-		text += " AND period = " + pick(g.Rand, "'raw'", "'hour'", "'day'")
+		where = append(where, "period = "+pick(g.Rand, "'raw'", "'hour'", "'day'"))
 	}
-	return text
+	if len(where) == 0 {
+		return " FROM " + g.collection
+	}
+	return " FROM " + g.collection + " WHERE " + strings.Join(where, " AND ")
 }
 
 func pick(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }

@@ -24,9 +24,17 @@ func (g *asker) grouped() string {
 		items = append(items, g.call()+" AS a"+strconv.Itoa(i))
 	}
 	var b strings.Builder
-	b.WriteString("SELECT " + strings.Join(items, ", ") + " FROM " + g.collection.Name + " WHERE timestamp >= 'NOW-4DAYS'")
+	var where []string
+	open := g.IntN(3) == 0
+	if !open {
+		where = append(where, "timestamp >= 'NOW-4DAYS'")
+	}
 	if g.IntN(2) == 0 {
-		b.WriteString(" AND " + g.condition(2))
+		where = append(where, g.condition(2))
+	}
+	b.WriteString("SELECT " + strings.Join(items, ", ") + " FROM " + g.collection.Name)
+	if len(where) > 0 {
+		b.WriteString(" WHERE " + strings.Join(where, " AND "))
 	}
 	if len(keys) > 0 {
 		b.WriteString(" GROUP BY " + strings.Join(keys, ", "))
@@ -37,7 +45,7 @@ func (g *asker) grouped() string {
 	if len(keys) > 0 && g.IntN(2) == 0 {
 		b.WriteString(" ORDER BY " + pick(g.Rand, "a0", "k0", "COUNT(*)", "a"+strconv.Itoa(calls-1)) + pick(g.Rand, "", " DESC"))
 	}
-	if g.IntN(2) == 0 {
+	if open || g.IntN(2) == 0 {
 		fmt.Fprintf(&b, " LIMIT %d", 1+g.IntN(12))
 	}
 	return b.String()

@@ -74,7 +74,7 @@ func (g *generator) lucene(depth int) string {
 	case 0:
 		return pick(g.Rand, "*:*", "-"+field+":*", field+":*")
 	case 1:
-		return field + `:"` + g.garbled(piece, "*", "?", `"\`) + `"` + pick(g.Rand, "", "~2")
+		return field + `:"` + g.garbled(piece, "*", "?", `"\`) + `"`
 	case 2:
 		return field + ":" + pick(g.Rand, "[a TO *]", "{* TO m]", ">=c", "<Z")
 	case 3:
@@ -89,7 +89,7 @@ func group(s string) string { return "(" + s + ")" }
 
 // term writes a text as a term with wildcards.
 func (g *generator) term(piece string) string {
-	t := g.garbled(piece, "*", "?", " \t\r\n()[]{}^~:&|\"\\+-!<>") + pick(g.Rand, "", "", "x*", "*")
+	t := g.garbled(piece, "*", "?", " \t\r\n()[]{}^~:&|\"\\+-!<>/") + pick(g.Rand, "", "", "x*", "*")
 	if t == "AND" {
 		return `\AND`
 	}

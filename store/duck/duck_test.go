@@ -225,6 +225,24 @@ func TestRevive(t *testing.T) {
 	}
 }
 
+// TestAnswerAnew: a query that finds the engine down gets its answer from a new one.
+func TestAnswerAnew(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	mustAppend(t, s, rowsOf(1, 0), rowsOf(2, 1))
+	for range 2 {
+		s.life.Lock()
+		s.stop()
+		s.life.Unlock()
+		if got := count(t, s); got != 2 {
+			t.Errorf("%d rows, want 2", got)
+		}
+		if got := read(t, s, parse(t, s, "SELECT i1 FROM objectdata LIMIT 10")); got != "1 0" {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
 // TestErrors says to clients what they can do about, and nothing of the engine.
 func TestErrors(t *testing.T) {
 	s := open(t, t.TempDir())

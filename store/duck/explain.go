@@ -12,6 +12,9 @@ var _ query.Explainer = (*Store)(nil)
 
 // Explain says which files a plan would be asked of, those with which it would begin first.
 func (s *Store) Explain(_ context.Context, p *query.Plan) ([]query.Line, error) {
+	if p.Latest > 0 {
+		p = p.Newest()
+	}
 	if err := s.complete(p); err != nil {
 		return nil, err
 	}

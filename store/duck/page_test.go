@@ -181,3 +181,42 @@ func TestPagesColumns(t *testing.T) {
 		t.Errorf("%d rows", n)
 	}
 }
+
+// TestResume: an answer that is asked for in pages over several requests has every row once and in its order, also of
+// summaries and among rows of the same moment.
+func TestResume(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	mustAppend(t, s, lines(1, 1, 100, 7, 10), manyRows(2, 0, 60), manyRows(3, 1, 60), rowsOf(4, 0, 0, 1, 2, 3, 4))
+	for _, text := range []string{
+		"SELECT id FROM objectlog", "SELECT id FROM objectlog ORDER BY timestamp, id DESC",
+		"SELECT id FROM objectdata WHERE period = 'hour'", "SELECT id FROM objectdata WHERE period = 'day' ORDER BY timestamp",
+	} {
+		want := take(t, ask(t, s, text+" LIMIT 1000"), nil)
+		p := parse(t, s, text+" LIMIT 3")
+		var got, mark []string
+		for next := p; len(got) <= len(want); {
+			rows, err := s.Select(t.Context(), next.Marked())
+			must(t, err)
+			n := 0
+			for ; n < p.Limit; n++ {
+				row, err := rows.Next()
+				if err == io.EOF {
+					break
+				}
+				must(t, err)
+				row, mark = p.Mark(row)
+				got = append(got, row[0].String())
+			}
+			rows.Close()
+			if n < p.Limit {
+				break
+			}
+			next, err = p.Resume(mark)
+			must(t, err)
+		}
+		if len(want) < 15 || strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("%s:\n%v, want\n%v", text, got, want)
+		}
+	}
+}

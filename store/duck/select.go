@@ -67,11 +67,29 @@ func (s *Store) statement(ctx context.Context, p *query.Plan, most int) (*rows, 
 		return nil, belfry.Errorf(belfry.Overloaded, "the query on %s was ended, as its memory was needed for rows to be stored; narrow its time span, or try again shortly", p.Collection.Name)
 	case errors.Is(out.err, errFile) && shortOfMemory(out.err):
 		return s.answerAlone(ctx, p, most, out.err)
+	case errors.Is(out.err, errDown) || isKind(out.err, bindings.ErrorTypeFatal, bindings.ErrorTypeInternal):
+		out.rows, out.err = s.answerAnew(ctx, p, most, out.err)
 	}
 	if out.err != nil {
 		return nil, out.err
 	}
 	return out.rows, s.hold(out.rows)
+}
+
+// answerAnew answers a plan once more after the engine has given up, which it does for all when something else fails badly, as a write to a file of
+// summaries. Who writes starts it anew; if nobody does, it is done here.
+func (s *Store) answerAnew(ctx context.Context, p *query.Plan, most int, err error) (*rows, error) {
+	if s.lockWrite(ctx) != nil {
+		return nil, err
+	}
+	if s.broken(ctx) {
+		if failed := s.revive(ctx); failed != nil {
+			s.unlockWrite()
+			return nil, errors.Join(err, failed)
+		}
+	}
+	s.unlockWrite()
+	return s.answer(ctx, p, most)
 }
 
 // hold books the memory of an answer until it is closed, or refuses it when clients have left too much unread.
@@ -140,7 +158,12 @@ func (s *Store) ask(ctx context.Context, c *conn, p *query.Plan) (*rows, error) 
 
 // askFiles runs the plan on the files of its span. When the rows are wanted by time it begins with the files at that end,
 // and takes more only while there are too few rows: the others cannot have any that come before.
-func (s *Store) askFiles(ctx context.Context, c *conn, p *query.Plan) (*rows, error) {
+func (s *Store) askFiles(ctx context.Context, c *conn, p *query.Plan) (_ *rows, err error) {
+	if p.Grouping != nil && p.Latest > 0 {
+		if p, err = s.recent(ctx, c, p); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.complete(p); err != nil {
 		return nil, err
 	}
@@ -173,7 +196,8 @@ func (s *Store) askFiles(ctx context.Context, c *conn, p *query.Plan) (*rows, er
 // latestOnly tells whether a plan asks for the latest rows, whenever that was. Then days before those that were read do not
 // matter.
 func latestOnly(p *query.Plan) bool {
-	return p.From <= 0 && p.Period == "" && p.Grouping == nil && len(p.Order) > 0 && p.Order[0].Column.Name == timestampColumn && p.Order[0].Desc && p.Limit < firstPage
+	return p.From <= 0 && p.Period == "" && p.Grouping == nil && len(p.Order) > 0 && p.Order[0].Column.Name == timestampColumn && p.Order[0].Desc &&
+		(p.Limit < firstPage || p.Latest > 0) // of a larger answer, parts are sent before that is known
 }
 
 // complete refuses a plan whose span has days of which rows cannot be read, or tells it which these are.

@@ -172,6 +172,9 @@ func (f *fight) seed(seed int) (t tally) {
 	if r.IntN(4) == 0 {
 		q.views = [][]string{{"web01"}, {"web02", "Größe"}, {"web%1", "WEB01", "gone"}}[r.IntN(3)]
 	}
+	if r.IntN(4) == 0 {
+		q.rows = 1 + r.IntN(20)
+	}
 	t.plans = 1
 	o := f.ask(q)
 	switch {
@@ -193,6 +196,7 @@ type question struct {
 	views    []string // to which it is limited
 	resolve  bool     // names are looked up first
 	zone     *time.Location
+	rows     int // the parameter; 0: not given
 }
 
 // outcome of a question.
@@ -204,7 +208,7 @@ type outcome struct {
 }
 
 func (f *fight) ask(q question) outcome {
-	c := querytest.Case{Query: q.text, Options: query.Options{Customer: q.customer, Views: q.views, Now: querytest.Now, Location: q.zone}}
+	c := querytest.Case{Query: q.text, Options: query.Options{Customer: q.customer, Views: q.views, Now: querytest.Now, Location: q.zone, Rows: q.rows}}
 	p, err := c.Plan(f.catalog)
 	switch code := belfry.CodeOf(err); {
 	case err != nil && (code == belfry.BadQuery || code == belfry.TimeSpanRequired):

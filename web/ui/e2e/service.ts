@@ -25,7 +25,8 @@ export class Service {
   }
 
   async run(): Promise<void> {
-    const child = spawn(binary, ["serve", "--data", join(this.dir, "data"), "--listen", "127.0.0.1:0", ...this.flags], {
+    const address = this.url ? new URL(this.url).host : "127.0.0.1:0"; // the same again: pages that are open shall find it
+    const child = spawn(binary, ["serve", "--data", join(this.dir, "data"), "--listen", address, ...this.flags], {
       // Nothing leaves this machine: addresses in tests are those of documents.
       env: { ...process.env, BELFRY_ADMIN_PASSWORD: password, BELFRY_NO_COLLECT: "true" },
       stdio: ["ignore", "pipe", "pipe"],
@@ -45,14 +46,14 @@ export class Service {
     await expect.poll(async () => (await fetch(`${this.url}/readyz`)).status).toBe(200);
   }
 
-  async stop(): Promise<void> {
+  async stop(how: NodeJS.Signals = "SIGTERM"): Promise<void> {
     const child = this.process;
     if (!child) return;
     this.process = undefined;
     child.removeAllListeners("exit");
     await new Promise<void>((done) => {
       child.on("exit", () => done());
-      child.kill("SIGTERM");
+      child.kill(how);
     });
   }
 

@@ -44,6 +44,15 @@ function address(path: string, params?: Params): string {
   return text ? `${path}?${text}` : path;
 }
 
+// What is being read. A connection that died may let a question hang for minutes.
+let reading = new AbortController();
+
+/** giveUpReading ends all questions that are under way: the service is not there to answer them. */
+export function giveUpReading() {
+  reading.abort();
+  reading = new AbortController();
+}
+
 async function failure(answer: Response): Promise<ApiError> {
   const text = await answer.text();
   let body: unknown = text;
@@ -61,6 +70,19 @@ async function failure(answer: Response): Promise<ApiError> {
   return new ApiError(answer.status, code, message, body, wait > 0 ? wait : undefined);
 }
 
+const unreachable = () =>
+  new ApiError(0, "unreachable", "The service cannot be reached. It may be restarting; this page tries again.", null);
+
+/** body reads an answer, which may break off in the middle. */
+async function body<T>(c: Call | undefined, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (e) {
+    if (c?.signal?.aborted || e instanceof SyntaxError) throw e;
+    throw unreachable();
+  }
+}
+
 async function send(path: string, call: Call = {}): Promise<Response> {
   const headers: Record<string, string> = { ...call.headers };
   let body = call.body;
@@ -71,23 +93,22 @@ async function send(path: string, call: Call = {}): Promise<Response> {
     headers["Content-Type"] = "text/csv";
     body = call.csv;
   }
+  const method = call.method ?? (body === undefined ? "GET" : "POST");
+  // What changes something is not given up: nobody would know whether it was done.
+  const reads = (method === "GET" || path === "/api/sql") && path !== "/api/stream";
+  const given = reads ? [reading.signal] : [];
   let answer: Response;
   try {
     answer = await fetch(address(path, call.params), {
-      method: call.method ?? (body === undefined ? "GET" : "POST"),
+      method,
       headers,
       body,
-      signal: call.signal,
+      signal: AbortSignal.any([...given, ...(call.signal ? [call.signal] : [])]),
       credentials: "same-origin",
     });
   } catch (e) {
     if (call.signal?.aborted) throw e;
-    throw new ApiError(
-      0,
-      "unreachable",
-      "The service cannot be reached. It may be restarting; this page tries again.",
-      null,
-    );
+    throw unreachable();
   }
   if (answer.ok) return answer;
   const err = await failure(answer);
@@ -97,11 +118,12 @@ async function send(path: string, call: Call = {}): Promise<Response> {
 
 async function call<T>(path: string, c?: Call): Promise<T> {
   const answer = await send(path, c);
-  return (answer.status === 204 ? undefined : await answer.json()) as T;
+  return (answer.status === 204 ? undefined : await body(c, () => answer.json())) as T;
 }
 
 async function text(path: string, c?: Call): Promise<string> {
-  return (await send(path, c)).text();
+  const answer = await send(path, c);
+  return body(c, () => answer.text());
 }
 
 /** named makes a path of a name that may hold anything; a slash in it is not one of the path. */
@@ -815,5 +837,25 @@ export const health = () => call<Health>("/api/health");
 
 /** confirmFault says that an administrator knows of a fault, which ends it. */
 export const confirmFault = (id: string) => call<void>(named("/api/health/faults", id), { method: "POST" });
+
+/** stream opens the stream of changes, after the message that was heard last. The service says something every second. */
+export async function stream(after: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+  const { body } = await send("/api/stream", { params: { alive: "1s", lasteventid: after }, signal });
+  if (!body) throw new ApiError(0, "unreachable", "The stream has no body.", null);
+  return body;
+}
+
+/** isThere tells whether the service answers within so many milliseconds. */
+export async function isThere(within: number): Promise<boolean> {
+  const stop = new AbortController();
+  const t = setTimeout(() => stop.abort(), within);
+  try {
+    return (await fetch("/api/version", { cache: "no-store", signal: stop.signal })).ok;
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(t);
+  }
+}
 
 export const version = () => call<{ version: string }>("/api/version");

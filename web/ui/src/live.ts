@@ -1,6 +1,13 @@
 // One connection for all that a tab wants to hear. It is opened when somebody listens and closed when nobody does.
+//
+// The service says something every second. When it does not, it is asked whether it is there; if it is, the connection is made
+// anew, else it is lost: that is told two to three seconds after the last sign of life, and the clock of the page stops there.
+// docs/decisions/124-lost-connections.md says why.
 import { useEffect, useRef, useSyncExternalStore } from "react";
-import type { EventRow, StatusRow } from "./api";
+import { ApiError, type EventRow, giveUpReading, isThere, type StatusRow, stream } from "./api";
+import { readAnew, setReachable } from "./client";
+import { stopClock } from "./clock";
+import { hear, type Message } from "./sse";
 
 export interface StatusChange extends StatusRow {
   previous?: string;
@@ -13,11 +20,28 @@ export interface Listener {
   resync?: () => void;
 }
 
+/** Lost is a connection on which no changes arrive. */
+export interface Lost {
+  /** The last sign of life. */
+  since: number;
+  /** What the service says about it, if it answers at all. */
+  why?: string;
+}
+
+const silence = 1500; // as long as a good connection says nothing at most, with some delay
+const patience = 1000; // that the service has to say that it is there
+const grace = 2000; // since the last sign of life: a break that is over by then is not worth a word
+const watch = 250;
+const slow = 30_000; // between two readings of everything, when changes do not arrive
+
 const listeners = new Set<Listener>();
 const watchers = new Set<() => void>();
-let source: EventSource | null = null;
-let connected = false;
-let retry: ReturnType<typeof setTimeout> | undefined;
+let running: AbortController | undefined;
+let heard = Date.now(); // when the last sign of life came
+let last = ""; // the id of the last message
+let lost: Lost | undefined;
+let telling: ReturnType<typeof setTimeout> | undefined;
+let wake = () => {};
 
 // Messages are handed on a few times a second, all at once: a thousand changes a second must not be a thousand renderings.
 const pace = 250;
@@ -36,58 +60,149 @@ function deliver() {
   }
 }
 
-function soon() {
+function take(m: Message) {
+  if (m.id) last = m.id;
+  if (m.event === "status") changes.push(JSON.parse(m.data) as StatusChange);
+  else if (m.event === "event") events.push(JSON.parse(m.data) as EventRow);
+  else if (m.event === "resync") resync();
+  else return;
   if (timer === undefined) timer = setTimeout(deliver, pace);
 }
 
-function tell(now: boolean) {
-  if (connected === now) return;
-  connected = now;
+// After a break both this page and the service want everything read anew; once is enough.
+let resyncing = false;
+
+function resync() {
+  if (resyncing) return;
+  resyncing = true;
+  setTimeout(() => {
+    resyncing = false;
+    for (const l of [...listeners]) l.resync?.();
+  }, 50);
+}
+
+function tell(now?: Lost) {
+  if (now?.since === lost?.since && now?.why === lost?.why) return;
+  const away = now !== undefined && now.why === undefined;
+  lost = now;
+  stopClock(away ? now.since : undefined);
+  setReachable(!away);
+  if (away) giveUpReading();
   for (const w of [...watchers]) w();
 }
 
-function resync() {
-  for (const l of [...listeners]) l.resync?.();
+/** alive notes a sign of life, which ends a break. */
+function alive() {
+  heard = Date.now();
+  clearTimeout(telling);
+  telling = undefined;
+  if (!lost) return;
+  tell();
+  readAnew();
+  resync();
+}
+
+/** broken notes that the connection is gone, which is told unless it is soon back. */
+function broken(why?: string) {
+  clearTimeout(telling);
+  const since = lost?.since ?? heard;
+  telling = setTimeout(() => tell({ since, why }), Math.max(0, since + grace - Date.now()));
+}
+
+/** delay is how long to wait before another try: short at first, then longer, and never the same for all tabs. */
+function delay(tries: number, e: unknown): number {
+  const refused = e instanceof ApiError && e.status === 429;
+  const most = refused || globalThis.document?.hidden ? 15_000 : 1000;
+  return Math.min(most, 100 * 2 ** tries) * (0.75 + Math.random() / 2);
+}
+
+/** rest waits, but not when somebody looks at the page again or the network is back. */
+function rest(ms: number): Promise<void> {
+  return new Promise((done) => {
+    const t = setTimeout(done, ms);
+    wake = () => {
+      clearTimeout(t);
+      done();
+    };
+  });
+}
+
+/** talk keeps one connection until it ends, and gives up one that has died. */
+async function talk(ended: AbortSignal, begun: () => void): Promise<void> {
+  const attempt = new AbortController();
+  const end = () => attempt.abort();
+  ended.addEventListener("abort", end);
+  let sign = Date.now();
+  let asking = false;
+  let there: boolean | undefined;
+  const look = async () => {
+    if (asking || Date.now() - sign < silence) return;
+    asking = true;
+    const answered = await isThere(patience);
+    asking = false;
+    if (Date.now() - sign < silence) return; // it was the page that was slow
+    there = answered;
+    attempt.abort();
+  };
+  const watching = setInterval(() => void look(), watch);
+  try {
+    const body = await stream(last, attempt.signal);
+    await hear(body, take, () => {
+      sign = Date.now();
+      begun();
+    });
+  } catch (e) {
+    throw there ? new ApiError(-1, "silent", "The service answers, but its changes do not arrive.", null) : e;
+  } finally {
+    clearInterval(watching);
+    ended.removeEventListener("abort", end);
+  }
+}
+
+async function run(ended: AbortSignal): Promise<void> {
+  let tries = 0;
+  let read = Date.now();
+  while (!ended.aborted) {
+    let failure: unknown;
+    try {
+      await talk(ended, () => {
+        tries = 0;
+        alive();
+      });
+    } catch (e) {
+      failure = e;
+    }
+    if (ended.aborted) return;
+    if (failure instanceof ApiError && failure.status === 401) return; // who logs in again listens again
+    const answered = failure instanceof ApiError && failure.status !== 0 ? failure : undefined;
+    broken(answered?.message);
+    if (answered && lost && Date.now() - read > slow) {
+      read = Date.now();
+      readAnew();
+      resync();
+    }
+    await rest(delay(tries++, failure));
+  }
 }
 
 function open() {
-  if (source) return;
-  let lost = false;
-  const s = new EventSource("/api/stream");
-  source = s;
-  s.onopen = () => {
-    tell(true);
-    if (lost) resync();
-    lost = false;
-  };
-  s.onerror = () => {
-    tell(false);
-    lost = true;
-    if (s.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
-    close();
-    retry = setTimeout(() => {
-      if (!listeners.size) return;
-      open();
-      resync();
-    }, 3000);
-  };
-  s.addEventListener("status", (m) => {
-    changes.push(JSON.parse(m.data) as StatusChange);
-    soon();
-  });
-  s.addEventListener("event", (m) => {
-    events.push(JSON.parse(m.data) as EventRow);
-    soon();
-  });
-  s.addEventListener("resync", resync);
+  if (running) return;
+  running = new AbortController();
+  heard = Date.now();
+  void run(running.signal);
 }
 
 function close() {
-  source?.close();
-  source = null;
-  clearTimeout(retry);
-  tell(false);
+  running?.abort();
+  running = undefined;
+  last = "";
+  clearTimeout(telling);
+  wake();
+  tell();
 }
+
+for (const e of ["online", "focus", "pageshow"]) globalThis.window?.addEventListener(e, () => wake());
+globalThis.document?.addEventListener("visibilitychange", () => wake());
 
 /** listen hears until the function it gives back is called. */
 export function listen(l: Listener): () => void {
@@ -114,13 +229,12 @@ export function useLive(l: Listener) {
   );
 }
 
-/** useConnected says whether changes arrive. */
-export function useConnected(): boolean {
-  return useSyncExternalStore(
-    (w) => {
-      watchers.add(w);
-      return () => watchers.delete(w);
-    },
-    () => connected,
-  );
-}
+const subscribe = (w: () => void) => {
+  watchers.add(w);
+  return () => watchers.delete(w);
+};
+
+/** connection says since when no changes arrive; undefined when they do. */
+export const connection = { get: () => lost, subscribe };
+
+export const useLost = (): Lost | undefined => useSyncExternalStore(subscribe, () => lost);

@@ -1,12 +1,14 @@
 import "./mantine";
 import "./style.css";
 import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Router } from "wouter";
-import { ApiError } from "./api";
+import { client, keepTrying } from "./client";
 import { Pages } from "./pages";
+import { Boundary } from "./parts/Boundary";
+import { NotLoaded } from "./parts/later";
 import { Notices } from "./parts/notices";
 import { Session } from "./session";
 import { Shell } from "./shell";
@@ -16,20 +18,15 @@ import { theme, variables } from "./theme";
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? "";
 (globalThis as { __webpack_nonce__?: string }).__webpack_nonce__ = nonce; // for the library that stops a page from scrolling behind a dialog
 
-const client = new QueryClient({
-  defaultOptions: {
-    queries: {
-      // A wrong question stays wrong; what may pass is tried again.
-      retry: (n, e) => e instanceof ApiError && (e.status === 0 || e.status === 429 || e.status >= 500) && n < 3,
-      refetchOnWindowFocus: false,
-      staleTime: 5_000,
-    },
-  },
-});
-
+keepTrying();
 const root = document.getElementById("root");
 if (!root) throw new Error("index.html has no root");
-createRoot(root).render(
+createRoot(root, {
+  // The page says what it could not load; that is no fault of the program.
+  onCaughtError: (e) => {
+    if (!(e instanceof NotLoaded)) console.error(e);
+  },
+}).render(
   <StrictMode>
     <MantineProvider
       theme={theme}
@@ -40,11 +37,13 @@ createRoot(root).render(
       <Notices />
       <QueryClientProvider client={client}>
         <Router base="/ui">
-          <Session>
-            <Shell>
-              <Pages />
-            </Shell>
-          </Session>
+          <Boundary of="interface">
+            <Session>
+              <Shell>
+                <Pages />
+              </Shell>
+            </Session>
+          </Boundary>
         </Router>
       </QueryClientProvider>
     </MantineProvider>

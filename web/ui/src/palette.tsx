@@ -47,9 +47,17 @@ function choices(text: string, items: StatusRow[]): Choice[] {
   ];
 }
 
-export default function Palette({ onClose }: { onClose: () => void }) {
+/** What is typed is the shell's: it may have been typed before this was loaded. */
+export default function Palette({
+  text,
+  onText,
+  onClose,
+}: {
+  text: string;
+  onText: (text: string) => void;
+  onClose: () => void;
+}) {
   const [, go] = useLocation();
-  const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const [asked] = useDebouncedValue(text.trim(), 120);
   const found = useQuery({
@@ -88,8 +96,9 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           aria-activedescendant={all[at] ? `palette-${at}` : undefined}
           value={text}
           onKeyDown={keys}
+          onFocus={(e) => e.currentTarget.setSelectionRange(text.length, text.length)}
           onChange={(e) => {
-            setText(e.currentTarget.value);
+            onText(e.currentTarget.value);
             setAt(0);
           }}
         />

@@ -2,6 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect } from "react";
 import { ApiError, mayAdminister, mayWrite, onExpired, type Person, session } from "./api";
+import { passing } from "./client";
 import { Login } from "./pages/Login";
 import { Failure, Waiting } from "./parts/Page";
 
@@ -24,8 +25,11 @@ export function Session({ children }: { children: ReactNode }) {
   const who = useQuery({
     queryKey: ["session"],
     queryFn: session.who,
-    retry: (n, e) => e instanceof ApiError && (e.status === 0 || e.status >= 500) && n < 5,
+    retry: (n, e) => passing(e) && n < 5,
     staleTime: 60_000,
+    // Before there is a session nothing else tells that the service is back.
+    refetchInterval: (q) => (q.state.status === "error" && passing(q.state.error) ? 1000 : false),
+    networkMode: "always",
   });
   useEffect(() => {
     onExpired(() => {

@@ -3,7 +3,6 @@ import {
   ActionIcon,
   Anchor,
   AppShell,
-  Box,
   Burger,
   Group,
   Menu,
@@ -14,42 +13,39 @@ import {
   useMantineColorScheme,
 } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import {
-  IconKeyboard,
-  IconLogout,
-  IconMoon,
-  IconPlugConnectedX,
-  IconSearch,
-  IconSparkles,
-  IconSun,
-  IconUser,
-} from "@tabler/icons-react";
+import { IconKeyboard, IconLogout, IconMoon, IconSearch, IconSparkles, IconSun, IconUser } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { mayWrite, type Status, session, sql } from "./api";
 import { link } from "./links";
-import { useConnected, useLive } from "./live";
+import { useLive } from "./live";
 import { Bell } from "./parts/Bell";
+import { Boundary } from "./parts/Boundary";
 import { Faults } from "./parts/faults";
-import { MissingDays } from "./parts/MissingDays";
+import { later, Opening } from "./parts/later";
 import { StatusIcon, statuses, statusName } from "./parts/StatusIcon";
+import { Strips } from "./parts/Strips";
 import { type Section, sections } from "./sections";
 import { usePerson } from "./session";
 
-const Palette = lazy(() => import("./palette"));
-const Shortcuts = lazy(() => import("./shortcuts"));
-const Tour = lazy(() => import("./tour/Dialog"));
+const Palette = later(() => import("./palette"), Opening);
+const Shortcuts = later(() => import("./shortcuts"), Opening);
+const Tour = later(() => import("./tour/Dialog"), Opening);
 
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure();
-  const [palette, setPalette] = useState(false);
+  const [palette, setPalette] = useState<string>(); // what was typed into it; undefined while it is closed
   const [help, setHelp] = useState(false);
   const [tour, setTour] = useState(false);
-  useKeys(
-    () => setPalette(true),
-    () => setHelp(true),
-  );
+  const search = () => setPalette((text) => text ?? "");
+  useKeys(search, () => setHelp(true));
+  useTyped(palette !== undefined, setPalette);
+  const closeDialogs = () => {
+    setPalette(undefined);
+    setHelp(false);
+    setTour(false);
+  };
   return (
     <AppShell header={{ height: 52 }} navbar={{ width: 200, breakpoint: "sm", collapsed: { mobile: !opened } }}>
       <AppShell.Header px="sm">
@@ -74,15 +70,8 @@ export function Shell({ children }: { children: ReactNode }) {
           <Summary />
           <Group gap={4} wrap="nowrap">
             <Faults />
-            <Connection />
             <Tooltip label="Search and commands (Ctrl-K)">
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                size="lg"
-                onClick={() => setPalette(true)}
-                aria-label="Search and commands"
-              >
+              <ActionIcon variant="subtle" color="gray" size="lg" onClick={search} aria-label="Search and commands">
                 <IconSearch size={18} />
               </ActionIcon>
             </Tooltip>
@@ -99,14 +88,14 @@ export function Shell({ children }: { children: ReactNode }) {
         <a href="#page" className="skip">
           Skip to the page
         </a>
-        <MissingDays />
+        <Strips />
         <div id="page">{children}</div>
       </AppShell.Main>
-      <Suspense>
-        {palette && <Palette onClose={() => setPalette(false)} />}
+      <Boundary of="dialog" onClose={closeDialogs} place={`${palette !== undefined} ${help} ${tour}`}>
+        {palette !== undefined && <Palette text={palette} onText={setPalette} onClose={() => setPalette(undefined)} />}
         {help && <Shortcuts onClose={() => setHelp(false)} />}
         {tour && <Tour onClose={() => setTour(false)} />}
-      </Suspense>
+      </Boundary>
     </AppShell>
   );
 }
@@ -148,6 +137,7 @@ function Summary() {
   };
   useLive({ status: again, resync: again });
   const of = new Map(counts.data?.rows.map((r) => [r.status, r.n]));
+  const n = (s: Status) => (counts.data ? (of.get(s) ?? 0).toLocaleString() : "–"); // nobody knows is not none
   return (
     <Group gap="xs" wrap="nowrap" component="section" aria-label="Objects by status" style={{ overflow: "hidden" }}>
       {statuses
@@ -157,40 +147,19 @@ function Summary() {
             key={s}
             component={Link}
             href={`${link.status({ status: s })}&kind=object`}
-            aria-label={`${(of.get(s) ?? 0).toLocaleString()} ${statusName(s)}`}
+            aria-label={`${n(s)} ${statusName(s)}`}
             visibleFrom={s === "0" || s === "?" ? "sm" : undefined}
             style={{ opacity: of.get(s) ? 1 : 0.45 }}
           >
             <Group gap={4} wrap="nowrap">
               <StatusIcon status={s} size={16} label={false} />
               <Text size="sm" fw={600} className="number">
-                {(of.get(s) ?? 0).toLocaleString()}
+                {n(s)}
               </Text>
             </Group>
           </UnstyledButton>
         ))}
     </Group>
-  );
-}
-
-function Connection() {
-  const connected = useConnected();
-  const [late, setLate] = useState(false);
-  useEffect(() => {
-    if (connected) {
-      setLate(false);
-      return;
-    }
-    const t = setTimeout(() => setLate(true), 4000); // a short break is nothing to worry about
-    return () => clearTimeout(t);
-  }, [connected]);
-  if (!late) return null;
-  return (
-    <Tooltip label="Changes do not arrive at the moment; trying again">
-      <Box c="orange" role="status" aria-label="Not connected: what is shown may be old">
-        <IconPlugConnectedX size={18} />
-      </Box>
-    </Tooltip>
   );
 }
 
@@ -254,6 +223,26 @@ function PersonMenu({ onHelp, onTour }: { onHelp: () => void; onTour: () => void
   );
 }
 
+/**
+ * useTyped keeps what is typed while the palette is on its way. Without it the page behind would take each letter for a
+ * shortcut.
+ */
+function useTyped(open: boolean, set: (change: (text?: string) => string | undefined) => void) {
+  useLayoutEffect(() => {
+    if (!open) return;
+    const down = (e: KeyboardEvent) => {
+      if (e.ctrlKey || e.metaKey || e.altKey || (e.target as HTMLElement).closest("[role=dialog]")) return;
+      if (e.key === "Escape") set(() => undefined);
+      else if (e.key === "Backspace") set((text) => text?.slice(0, -1));
+      else if (e.key.length === 1) set((text) => (text !== undefined ? text + e.key : text));
+      e.preventDefault();
+      e.stopPropagation();
+    };
+    window.addEventListener("keydown", down, true);
+    return () => window.removeEventListener("keydown", down, true);
+  }, [open, set]);
+}
+
 /** useKeys listens for Ctrl-K, ?, / and g followed by the letter of a section, unless somebody is typing. */
 function useKeys(onPalette: () => void, onHelp: () => void) {
   const [, go] = useLocation();
@@ -268,7 +257,7 @@ function useKeys(onPalette: () => void, onHelp: () => void) {
       const at = e.target as HTMLElement;
       if (e.ctrlKey || e.metaKey || e.altKey || at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName))
         return;
-      if (document.querySelector("[role=dialog]")) return;
+      if (document.querySelector("[role=dialog], [data-opening]")) return;
       if (e.key === "?") onHelp();
       else if (e.key === "/") {
         const search = document.querySelector<HTMLInputElement>("[data-search]");

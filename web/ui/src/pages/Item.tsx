@@ -79,7 +79,10 @@ function OneItem({ item }: { item: Named }) {
 
   if (row.isPending) return <Waiting />;
   const found = row.data?.rows[0];
-  if (!found) return <NotFound item={item} error={row.error ?? why.error} />;
+  if (!found) {
+    const retry = () => void Promise.all([row.refetch(), why.refetch()]);
+    return <NotFound item={item} error={row.error ?? why.error} retry={retry} />;
+  }
   return (
     <Page title={item.name} before={<Way row={found} />} tools={<ActionButtons items={[found]} onDone={again} />}>
       <Header row={found} why={why.data} />
@@ -101,9 +104,14 @@ function told(e: EventRow, i: Named): boolean {
   return [e.object, e.resource, e.view].some((n) => n !== undefined && (n === i.name || n === i.resource));
 }
 
-function NotFound({ item, error }: { item: Named; error: unknown }) {
+function NotFound({ item, error, retry }: { item: Named; error: unknown; retry: () => void }) {
   const gone = !error || (error instanceof ApiError && error.status === 404);
-  if (!gone) return <Failure error={error} />;
+  if (!gone)
+    return (
+      <Page title={item.name}>
+        <Failure error={error} retry={retry} />
+      </Page>
+    );
   return (
     <Page title={item.name}>
       <Stack>

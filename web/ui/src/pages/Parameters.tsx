@@ -2,10 +2,10 @@
 import "../mantineLater";
 import "./parameters/parameters.css";
 import { Box, NativeSelect, NavLink, Stack, Text } from "@mantine/core";
-import { Suspense } from "react";
 import { Link, Redirect, useLocation } from "wouter";
 import { link } from "../links";
-import { Empty, Page, Waiting } from "../parts/Page";
+import { Boundary } from "../parts/Boundary";
+import { Empty, Page } from "../parts/Page";
 import { useMay, usePerson } from "../session";
 import { type Part, parts, type Who } from "./parameters/parts";
 
@@ -39,9 +39,9 @@ function Content({ part, allowed }: { part?: Part; allowed: boolean }) {
     );
   if (!allowed) return <NotForYou part={part} />;
   return (
-    <Suspense fallback={<Waiting />}>
+    <Boundary of="page" place={part.path}>
       <part.page />
-    </Suspense>
+    </Boundary>
   );
 }
 

@@ -20,13 +20,13 @@ import { useFeed } from "./status/useFeed";
 
 export default function StatusPage() {
   const [filter, setFilter] = useFilter();
-  const { feed, error, waiting } = useFeed(filter);
+  const { feed, error, waiting, again } = useFeed(filter);
   return (
     <Page title="Status" fill>
       <FirstSteps>
-        <Filters filter={filter} onFilter={setFilter} counts={feed?.counts ?? new Map()} />
+        <Filters filter={filter} onFilter={setFilter} counts={feed?.counts} />
         {error ? (
-          <Failure error={error} retry={() => setFilter({})} />
+          <Failure error={error} retry={again} />
         ) : feed ? (
           <Rows feed={feed} filter={filter} onFilter={setFilter} waiting={waiting} />
         ) : (

@@ -40,13 +40,14 @@ function useEstate() {
     () => (places.data && counts.data ? build(places.data.rows, counts.data.rows) : undefined),
     [places.data, counts.data],
   );
-  return { root, more: places.data?.more || counts.data?.more, error: places.error ?? counts.error };
+  const again = () => void Promise.all([places.refetch(), counts.refetch()]);
+  return { root, more: places.data?.more || counts.data?.more, error: places.error ?? counts.error, again };
 }
 
 export default function TreeMapPage() {
   const [params, setParams] = useSearchParams();
   const [, go] = useLocation();
-  const { root, more, error } = useEstate();
+  const { root, more, error, again } = useEstate();
   const asked = params.get("at") ?? groupKey("view", "MAIN");
   const group = useMemo(() => root && (find(root, asked) ?? root), [root, asked]);
   const shape = params.get("as") === "table" ? "table" : "drawing";
@@ -94,7 +95,7 @@ export default function TreeMapPage() {
   );
   return (
     <Page title="Tree map" tools={tools} before={group && <Way group={group} onOpen={open} />}>
-      {error != null && <Failure error={error} />}
+      {error != null && <Failure error={error} retry={again} />}
       {!group && !error && <Waiting />}
       {group && group.total === 0 && (
         <Empty title="There are no objects here yet" icon={<IconChartTreemap size={40} />}>

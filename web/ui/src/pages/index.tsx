@@ -1,46 +1,23 @@
 // Which page an address shows. Each is loaded when it is first opened.
-import { type ComponentType, useEffect, useState } from "react";
-import { Redirect, Route, Switch } from "wouter";
-import { Empty, Page, Waiting } from "../parts/Page";
+import type { ReactNode } from "react";
+import { Redirect, Route, Switch, useLocation, useSearch } from "wouter";
+import { Boundary } from "../parts/Boundary";
+import { later } from "../parts/later";
+import { Empty, Page } from "../parts/Page";
 
-interface Part {
-  path: string;
-  load: () => Promise<{ default: ComponentType }>;
-  loaded?: ComponentType;
-}
-
-const parts: Part[] = [
-  { path: "/status", load: () => import("./Status") },
-  { path: "/map", load: () => import("./Map") },
-  { path: "/treemap", load: () => import("./TreeMap") },
-  { path: "/item", load: () => import("./Item") },
-  { path: "/events", load: () => import("./Events") },
-  { path: "/provisioning", load: () => import("./Provisioning") },
-  { path: "/parameters", load: () => import("./Parameters") },
+const parts = [
+  { path: "/status", page: later(() => import("./Status")) },
+  { path: "/map", page: later(() => import("./Map")) },
+  { path: "/treemap", page: later(() => import("./TreeMap")) },
+  { path: "/item", page: later(() => import("./Item")) },
+  { path: "/events", page: later(() => import("./Events")) },
+  { path: "/provisioning", page: later(() => import("./Provisioning")) },
+  { path: "/parameters", page: later(() => import("./Parameters")) },
 ];
-
-async function fetched(p: Part): Promise<ComponentType> {
-  p.loaded = (await p.load()).default;
-  return p.loaded;
-}
 
 // The one that the browser was sent to is fetched while the service is still asked who is there.
 const sentTo = parts.find((p) => location.pathname.startsWith(`/ui${p.path}`));
-if (sentTo) fetched(sentTo).catch(() => undefined); // it is tried again when it is shown
-
-/**
- * Later shows a page as soon as it is loaded. React's own lazy lets the sign of waiting stand for 300 ms, however fast the
- * page came, and only then could it begin to ask for its data.
- */
-function Later({ of }: { of: Part }) {
-  const [Shown, show] = useState(() => of.loaded);
-  const [failed, fail] = useState<unknown>();
-  useEffect(() => {
-    if (!Shown) fetched(of).then((c) => show(() => c), fail);
-  }, [of, Shown]);
-  if (failed) throw failed;
-  return Shown ? <Shown /> : <Waiting />;
-}
+sentTo?.page.load().catch(() => undefined); // it is tried again when it is shown
 
 export function Pages() {
   return (
@@ -50,7 +27,9 @@ export function Pages() {
       </Route>
       {parts.map((p) => (
         <Route key={p.path} path={p.path === "/parameters" ? "/parameters/*?" : p.path}>
-          <Later key={p.path} of={p} />
+          <Guarded>
+            <p.page />
+          </Guarded>
         </Route>
       ))}
       <Route>
@@ -61,5 +40,16 @@ export function Pages() {
         </Page>
       </Route>
     </Switch>
+  );
+}
+
+/** Guarded keeps the error of a page in that page, until one goes to another address. */
+function Guarded({ children }: { children: ReactNode }) {
+  const [path] = useLocation();
+  const search = useSearch();
+  return (
+    <Boundary of="page" place={`${path}?${search}`}>
+      {children}
+    </Boundary>
   );
 }

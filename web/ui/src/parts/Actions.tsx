@@ -2,12 +2,14 @@
 // the item pages.
 import { ActionIcon, Button, Group, Menu, Tooltip } from "@mantine/core";
 import { IconCheck, IconDots, IconNote, IconPlayerPause, IconPlayerPlay, type IconProps } from "@tabler/icons-react";
-import { type ComponentType, lazy, Suspense, useState } from "react";
+import { type ComponentType, useState } from "react";
 import { useMay } from "../session";
 import type { ActionItem } from "./actions/item";
 import { fits, type Operation, operationName, operations } from "./actions/operations";
+import { Boundary } from "./Boundary";
+import { later, Opening } from "./later";
 
-const Dialog = lazy(() => import("./actions/Dialog"));
+const Dialog = later(() => import("./actions/Dialog"), Opening);
 
 const icons: Record<Operation, ComponentType<IconProps>> = {
   acknowledge: IconCheck,
@@ -24,9 +26,9 @@ export function ActionDialog(props: {
   onDone?: () => void;
 }) {
   return (
-    <Suspense>
+    <Boundary of="dialog" onClose={props.onClose}>
       <Dialog {...props} />
-    </Suspense>
+    </Boundary>
   );
 }
 

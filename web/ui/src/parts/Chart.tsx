@@ -2,14 +2,16 @@
 import "./chart/chart.css";
 import { ActionIcon, Box, Group, Skeleton, Text, Tooltip } from "@mantine/core";
 import { IconTable, IconZoomReset } from "@tabler/icons-react";
-import { type KeyboardEvent, lazy, Suspense, useId, useState } from "react";
+import { type KeyboardEvent, useId, useState } from "react";
+import { Boundary } from "./Boundary";
 import { when } from "./chart/axes";
 import type { Level, Line } from "./chart/line";
 import { brief } from "./chart/numbers";
 import { colourOf } from "./chart/options";
 import { Numbers, summary } from "./chart/Words";
+import { later } from "./later";
 
-const Plot = lazy(() => import("./chart/Plot"));
+const Plot = later(() => import("./chart/Plot"), <Skeleton height={180} />);
 
 export interface ChartProps {
   lines: Line[];
@@ -90,7 +92,7 @@ export function Chart({
           aria-describedby={id}
           onKeyDown={(e) => keyed(e, shown, zoom, reset)}
         >
-          <Suspense fallback={<Skeleton height={height} />}>
+          <Boundary of="part">
             <Plot
               lines={lines}
               levels={levels}
@@ -102,7 +104,7 @@ export function Chart({
               onZoom={zoom}
               onReset={() => reset?.()}
             />
-          </Suspense>
+          </Boundary>
           {empty && (
             <Text c="dimmed" size="sm" className="chart-empty">
               No values in this range

@@ -3,6 +3,7 @@ import { Alert, Button, Center, Group, Loader, Stack, Text, Title } from "@manti
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { type ReactNode, useEffect } from "react";
 import { ApiError } from "../api";
+import { useLost } from "../live";
 
 export function Page({
   title,
@@ -22,7 +23,11 @@ export function Page({
     document.title = typeof title === "string" ? `${title} · Belfry` : "Belfry";
   }, [title]);
   return (
-    <Stack gap={fill ? "sm" : "md"} p={{ base: "sm", sm: "lg" }} h={fill ? "calc(100dvh - 52px)" : undefined}>
+    <Stack
+      gap={fill ? "sm" : "md"}
+      p={{ base: "sm", sm: "lg" }}
+      h={fill ? "calc(100dvh - 52px - var(--strips, 0px))" : undefined}
+    >
       {before}
       <Group justify="space-between" align="flex-start" gap="sm">
         <Title order={1} size="h2" className="name">
@@ -36,11 +41,12 @@ export function Page({
 }
 
 export function Waiting({ what }: { what?: string }) {
+  const lost = useLost();
   return (
     <Center p="xl" role="status" aria-live="polite">
       <Group gap="sm">
         <Loader size="sm" />
-        <Text c="dimmed">{what ?? "Loading…"}</Text>
+        <Text c="dimmed">{lost ? "Waiting for the service…" : (what ?? "Loading…")}</Text>
       </Group>
     </Center>
   );

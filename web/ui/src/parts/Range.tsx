@@ -3,6 +3,7 @@ import { Button, Group, Popover, SegmentedControl, Stack, Text, TextInput } from
 import { IconCalendar, IconX } from "@tabler/icons-react";
 import { type FormEvent, useCallback, useMemo, useState } from "react";
 import { useSearchParams } from "wouter";
+import { pageNow } from "../clock";
 
 export interface Range {
   /** What it is called in the address: 24h, or the two ends. */
@@ -20,7 +21,7 @@ const seconds = (span: string) => Number.parseInt(span, 10) * (span.endsWith("d"
 const readable = (span: string) => span.replace(/([hd])$/, "\u00a0$1");
 
 /** endsOf gives the ends of a range at a moment. */
-export function endsOf(r: Range, now = Date.now() / 1000): [number, number] {
+export function endsOf(r: Range, now = pageNow() / 1000): [number, number] {
   return r.span === undefined ? [r.from ?? 0, r.to ?? now] : [now - r.span, now];
 }
 

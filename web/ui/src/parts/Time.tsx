@@ -1,5 +1,5 @@
 // Times are shown in the zone of the browser; the exact moment in UTC is there on hover.
-import { useEffect, useState } from "react";
+import { pageNow, useNow } from "../clock";
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
@@ -15,7 +15,7 @@ export function local(at: string | number | Date): string {
 export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** ago says how long something has been so, in its largest unit. */
-export function ago(at: string | number | Date, now = Date.now()): string {
+export function ago(at: string | number | Date, now = pageNow()): string {
   const s = Math.max(0, Math.round((now - new Date(at).getTime()) / 1000));
   if (s < 60) return `${s} s`;
   if (s < 3600) return `${Math.floor(s / 60)} min`;
@@ -32,35 +32,13 @@ export function Time({ at, empty = "–" }: { at?: string; empty?: string }) {
   );
 }
 
-// One clock for all ages on the page.
-const ticks = new Set<() => void>();
-let ticking: ReturnType<typeof setInterval> | undefined;
-
-function useTick() {
-  const [, set] = useState(0);
-  useEffect(() => {
-    const f = () => set((n) => n + 1);
-    ticks.add(f);
-    ticking ??= setInterval(() => {
-      for (const t of [...ticks]) t();
-    }, 10_000);
-    return () => {
-      ticks.delete(f);
-      if (!ticks.size) {
-        clearInterval(ticking);
-        ticking = undefined;
-      }
-    };
-  }, []);
-}
-
-/** Age shows for how long, and grows. */
+/** Age shows for how long, and grows as long as somebody knows that it is still so. */
 export function Age({ at }: { at?: string }) {
-  useTick();
+  const text = useNow((now) => (at ? ago(at, now) : ""));
   if (!at) return <>–</>;
   return (
     <time dateTime={at} title={`since ${local(at)}; ${at} (UTC)`} className="number">
-      {ago(at)}
+      {text}
     </time>
   );
 }

@@ -1,12 +1,12 @@
 // The first steps, from a key to a value on a chart. Shown to an administrator whose estate is empty, until the estate is no
 // longer empty or the card is put away; afterwards it is in the person menu.
 import { useQuery } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { sql } from "../api";
-import { Waiting } from "../parts/Page";
+import { later } from "../parts/later";
 import { useMay } from "../session";
 
-const Steps = lazy(() => import("./Steps"));
+const Steps = later(() => import("./Steps"));
 
 const remembered = "belfry-first-steps";
 
@@ -47,14 +47,12 @@ export function FirstSteps({ children = null }: { children?: ReactNode }) {
   });
   if (!may.administer || away || !(begun || empty.data)) return children;
   return (
-    <Suspense fallback={<Waiting />}>
-      <Steps
-        card
-        onAway={() => {
-          keep(() => localStorage, "away");
-          setAway(true);
-        }}
-      />
-    </Suspense>
+    <Steps
+      card
+      onAway={() => {
+        keep(() => localStorage, "away");
+        setAway(true);
+      }}
+    />
   );
 }

@@ -95,7 +95,7 @@ export function Histogram({ filter, range, by }: { filter: Filter; range: RangeS
   const total = bars.reduce((n, b) => n + b.total, 0);
   return (
     <div ref={ref}>
-      {data.error && <Failure error={data.error} />}
+      {data.error && <Failure error={data.error} retry={() => data.refetch()} />}
       {!data.data && !data.error && <Skeleton height={130} />}
       {data.data && width > 0 && <Bars bars={bars} by={by} width={width} step={step} onZoom={range.zoom} />}
       {data.data && (

@@ -59,7 +59,7 @@ export function ItemEvents({ row, range, problems }: { row: StatusRow; range?: R
         </>
       }
     >
-      {pages.error && <Failure error={pages.error} />}
+      {pages.error && <Failure error={pages.error} retry={() => pages.refetch()} />}
       {pages.isPending && !pages.error && <Skeleton height={60} />}
       {pages.data && rows.length === 0 && (
         <Group gap="xs">

@@ -57,7 +57,7 @@ export function Log({ row, def, range }: { row: StatusRow; def?: Class; range: R
         onChange={(e) => search(e.currentTarget.value)}
         maw={420}
       />
-      {pages.error && <Failure error={pages.error} />}
+      {pages.error && <Failure error={pages.error} retry={() => pages.refetch()} />}
       {pages.isPending && !pages.error && <Skeleton height={60} />}
       {pages.data && rows.length === 0 && <Nothing words={words} ever={ever} onEver={() => setEver(true)} />}
       {rows.length > 0 && <Lines rows={rows} columns={columns} />}

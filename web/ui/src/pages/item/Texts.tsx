@@ -74,7 +74,7 @@ export function Texts({ row, value, range }: { row: StatusRow; value: ExplainedV
           Texts have no summaries: their changes are shown for ranges of up to 31 days.
         </Text>
       )}
-      {found.error && <Failure error={found.error} />}
+      {found.error && <Failure error={found.error} retry={() => found.refetch()} />}
       {fits && found.isPending && <Skeleton height={26} />}
       {fits && found.data && <Band parts={parts} from={from} to={to} />}
       {parts.length > 0 && <Changes parts={parts} name={value.name} />}

@@ -111,7 +111,7 @@ function Loaded({ tree, again, failed }: { tree: Tree; again: () => Promise<unkn
   );
   return (
     <Page title={title} before={<Crumbs view={view} />} tools={tools}>
-      <About tree={tree} view={view} failed={failed} editing={editing} />
+      <About tree={tree} view={view} failed={failed} onRetry={again} editing={editing} />
       <Rejected drafting={drafting} />
       {drawing ? (
         <Drawing {...{ view, items, targets, chosen, choose, editing, drafting }}>{panel}</Drawing>
@@ -215,7 +215,19 @@ function PanelFor(p: {
 }
 
 /** About says in a line how the view is, and what cannot be seen in the drawing. */
-function About({ tree, view, failed, editing }: { tree: Tree; view: TreeItem; failed: unknown; editing: boolean }) {
+function About({
+  tree,
+  view,
+  failed,
+  onRetry,
+  editing,
+}: {
+  tree: Tree;
+  view: TreeItem;
+  failed: unknown;
+  onRetry: () => void;
+  editing: boolean;
+}) {
   const { content } = tree;
   const counted = (["view", "resource", "object"] as const)
     .filter((k) => content[k] > 0)
@@ -235,7 +247,7 @@ function About({ tree, view, failed, editing }: { tree: Tree; view: TreeItem; fa
           </Text>
         )}
       </Group>
-      {failed != null && <Failure error={failed} />}
+      {failed != null && <Failure error={failed} retry={onRetry} />}
       {tree.more && items > most && (
         <Alert color="yellow" variant="light">
           This view holds {items.toLocaleString()} items, of which the first {most.toLocaleString()} are shown.{" "}

@@ -1,6 +1,7 @@
 // Whoever leaves a page with unsaved changes is asked first, however they leave: by a link, a shortcut of the keyboard, the
 // button of the browser, or by closing the tab.
 import { useEffect, useRef, useState } from "react";
+import { useUnsaved } from "../../parts/leaving";
 
 export interface Leaving {
   /** Set while the question stands. */
@@ -12,6 +13,7 @@ export interface Leaving {
 export function useLeave(dirty: boolean): Leaving {
   const [way, setWay] = useState<(() => void) | null>(null);
   const free = useRef(false);
+  useUnsaved(dirty);
   useEffect(() => {
     if (!dirty) return;
     free.current = false;

@@ -11,7 +11,8 @@ import {
   IconUserCircle,
   IconUsers,
 } from "@tabler/icons-react";
-import { type ComponentType, lazy } from "react";
+import type { ComponentType } from "react";
+import { later } from "../../parts/later";
 
 export type Who = "everybody" | "administrator" | "instance";
 
@@ -31,7 +32,7 @@ export const parts: Part[] = [
     group: "Access",
     who: "administrator",
     icon: IconKey,
-    page: lazy(() => import("./Keys")),
+    page: later(() => import("./Keys")),
   },
   {
     path: "users",
@@ -39,7 +40,7 @@ export const parts: Part[] = [
     group: "Access",
     who: "administrator",
     icon: IconUsers,
-    page: lazy(() => import("./Users")),
+    page: later(() => import("./Users")),
   },
   {
     path: "customers",
@@ -47,7 +48,7 @@ export const parts: Part[] = [
     group: "Access",
     who: "instance",
     icon: IconBuilding,
-    page: lazy(() => import("./Customers")),
+    page: later(() => import("./Customers")),
   },
   {
     path: "classes",
@@ -55,7 +56,7 @@ export const parts: Part[] = [
     group: "What is monitored",
     who: "everybody",
     icon: IconGauge,
-    page: lazy(() => import("./Classes")),
+    page: later(() => import("./Classes")),
   },
   {
     path: "packages",
@@ -63,7 +64,7 @@ export const parts: Part[] = [
     group: "What is monitored",
     who: "everybody",
     icon: IconPackage,
-    page: lazy(() => import("./Packages")),
+    page: later(() => import("./Packages")),
   },
   {
     path: "policies",
@@ -71,7 +72,7 @@ export const parts: Part[] = [
     group: "What is monitored",
     who: "administrator",
     icon: IconRuler2,
-    page: lazy(() => import("./Policies")),
+    page: later(() => import("./Policies")),
   },
   {
     path: "retention",
@@ -79,7 +80,7 @@ export const parts: Part[] = [
     group: "The service",
     who: "administrator",
     icon: IconDatabase,
-    page: lazy(() => import("./Retention")),
+    page: later(() => import("./Retention")),
   },
   {
     path: "health",
@@ -87,7 +88,7 @@ export const parts: Part[] = [
     group: "The service",
     who: "instance",
     icon: IconClipboardHeart,
-    page: lazy(() => import("./Health")),
+    page: later(() => import("./Health")),
   },
   {
     path: "account",
@@ -95,6 +96,6 @@ export const parts: Part[] = [
     group: "You",
     who: "everybody",
     icon: IconUserCircle,
-    page: lazy(() => import("./Account")),
+    page: later(() => import("./Account")),
   },
 ];

@@ -3,6 +3,7 @@ import { Alert, Button, Checkbox, Group, Modal, Stack, Text } from "@mantine/cor
 import { IconAlertTriangle, IconFlask, IconPlus } from "@tabler/icons-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Package, Question } from "../../api";
+import { useUnsaved } from "../../parts/leaving";
 import { Failure } from "../../parts/Page";
 import { Applying } from "./Applying";
 import { StepTitle } from "./Choice";
@@ -55,6 +56,7 @@ export function Work({
   const abort = useRef<AbortController>(undefined);
   const outcome = useRef<HTMLDivElement>(null);
   useEffect(() => () => abort.current?.abort(), []);
+  useUnsaved(sheet !== null && !running);
 
   const options: Options = { task, pkg: pkg.name, atomic, recursive };
   const header = useHeader(sheet, options);

@@ -27,7 +27,7 @@ interface Props {
   onFilter: (part: Partial<Filter>) => void;
 }
 
-export function Filters({ filter, onFilter, counts }: Props & { counts: ReadonlyMap<Status, number> }) {
+export function Filters({ filter, onFilter, counts }: Props & { counts?: ReadonlyMap<Status, number> }) {
   return (
     <Stack gap="xs">
       <Group gap="xs" wrap="nowrap" align="center">
@@ -45,7 +45,7 @@ export function Filters({ filter, onFilter, counts }: Props & { counts: Readonly
       </Group>
       <Group gap={6} className="statuses" component="section" aria-label="Filter by status">
         {statuses.map((s) => (
-          <StatusToggle key={s} status={s} count={counts.get(s) ?? 0} filter={filter} onFilter={onFilter} />
+          <StatusToggle key={s} status={s} count={counts && (counts.get(s) ?? 0)} filter={filter} onFilter={onFilter} />
         ))}
       </Group>
       <Pills filter={filter} onFilter={onFilter} />
@@ -78,7 +78,7 @@ function Search({ filter, onFilter }: Props) {
   );
 }
 
-function StatusToggle({ status, count, filter, onFilter }: Props & { status: Status; count: number }) {
+function StatusToggle({ status, count, filter, onFilter }: Props & { status: Status; count?: number }) {
   const on = filter.status.includes(status);
   const toggle = () =>
     onFilter({ status: on ? filter.status.filter((s) => s !== status) : [...filter.status, status] });
@@ -89,7 +89,7 @@ function StatusToggle({ status, count, filter, onFilter }: Props & { status: Sta
         {statusName(status)}{" "}
       </Text>
       <Text span size="sm" fw={600} className="number">
-        {count.toLocaleString()}
+        {count?.toLocaleString() ?? "–"}
       </Text>
     </UnstyledButton>
   );

@@ -4,6 +4,7 @@
 //	scrolling ─ look ─► which rows are missing ─► one question at a time ─► pages
 //	stream ─── apply ─► rows that are here change in place ─► the order may be another: ask anew, but not too often
 import { type Answer, type Status, type StatusRow, sql } from "../../api";
+import { noteOld } from "../../client";
 import type { StatusChange } from "../../live";
 import { itemKey } from "../../parts/actions/operations";
 import { type Filter, moves, order, where } from "./filter";
@@ -58,6 +59,7 @@ export class Feed {
   private timer?: ReturnType<typeof setTimeout>;
   private stale?: ReturnType<typeof setTimeout>;
   private asked = 0;
+  private read = 0;
   private ended = false;
   private watchers = new Set<() => void>();
 
@@ -93,6 +95,7 @@ export class Feed {
     clearTimeout(this.timer);
     clearTimeout(this.stale);
     this.asking?.stop.abort();
+    noteOld("status");
   }
 
   /** look says which rows are in sight. */
@@ -132,6 +135,7 @@ export class Feed {
       if (aborted(e) || this.ended || this.asking !== asking) return;
       if (this.pages.size) {
         this.soon(); // what is shown is old, which is better than nothing
+        noteOld("status", { since: this.read, error: e });
         return;
       }
       this.error = e;
@@ -155,6 +159,8 @@ export class Feed {
       for (const [i, r] of rows.entries()) this.places.set(itemKey(r), p * pageSize + i);
     this.patch(this.since);
     this.error = undefined;
+    this.read = Date.now();
+    noteOld("status");
     this.changed();
   }
 

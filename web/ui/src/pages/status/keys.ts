@@ -27,7 +27,7 @@ export function useListKeys(keys: Keys) {
     const down = (e: KeyboardEvent) => {
       const at = e.target as HTMLElement;
       if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || typing(at)) return;
-      if (document.querySelector("[role=dialog], [role=menu]")) return;
+      if (document.querySelector("[role=dialog], [role=menu], [data-opening]")) return;
       const going = e.timeStamp - g < 1500;
       g = e.key === "g" ? e.timeStamp : Number.NEGATIVE_INFINITY;
       if (going || e.key === "g") return;

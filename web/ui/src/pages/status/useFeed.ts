@@ -1,14 +1,24 @@
-import { useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { passing, pause } from "../../client";
 import { useLive } from "../../live";
 import { Feed } from "./feed";
 import type { Filter } from "./filter";
 
 const slow = 30_000; // new data without a new status are not told by the stream
 
+interface Found {
+  feed?: Feed;
+  error?: unknown;
+  of?: Filter;
+}
+
 /** useFeed gives the rows of a filter. While a new question is under way the rows of the one before stay, marked as old. */
-export function useFeed(filter: Filter): { feed?: Feed; waiting: boolean; error?: unknown } {
-  const [state, setState] = useState<{ feed?: Feed; error?: unknown; of?: Filter }>({});
+export function useFeed(filter: Filter): { feed?: Feed; waiting: boolean; error?: unknown; again: () => void } {
+  const [state, setState] = useState<Found>({});
+  const [round, setRound] = useState(0);
   const shown = useRef<Feed>(undefined);
+  const again = useCallback(() => setRound((n) => n + 1), []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another round asks the same again
   useEffect(() => {
     const next = new Feed(filter);
     let ended = false;
@@ -26,13 +36,18 @@ export function useFeed(filter: Filter): { feed?: Feed; waiting: boolean; error?
       ended = true;
       if (shown.current !== next) next.end();
     };
-  }, [filter]);
+  }, [filter, round]);
   useEffect(() => {
-    const again = setInterval(() => {
+    if (!passing(state.error)) return;
+    const t = setTimeout(again, pause);
+    return () => clearTimeout(t);
+  }, [state, again]);
+  useEffect(() => {
+    const repeat = setInterval(() => {
       if (!document.hidden) shown.current?.soon();
     }, slow);
     return () => {
-      clearInterval(again);
+      clearInterval(repeat);
       shown.current?.end();
       shown.current = undefined;
     };
@@ -43,7 +58,10 @@ export function useFeed(filter: Filter): { feed?: Feed; waiting: boolean; error?
     event: (events) => {
       if (events.some((e) => e.type !== "alarm" && e.type !== "login")) shown.current?.soon();
     },
-    resync: () => shown.current?.soon(),
+    resync: () => {
+      if (state.error) again();
+      else void shown.current?.refresh();
+    },
   });
-  return { feed: state.feed, error: state.error, waiting: state.of !== filter };
+  return { feed: state.feed, error: state.error, waiting: state.of !== filter, again };
 }

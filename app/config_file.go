@@ -1,0 +1,187 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/parser"
+
+	"belfry/catalog"
+)
+
+// configFile is a configuration file that is YAML. It finds what the decoder would refuse, or misread, and says in the words of the
+// reference page what is expected instead.
+type configFile struct {
+	text   []byte
+	leaves map[string]reflect.Value // settings by path, as limits.body
+	faults []configFault
+}
+
+type configFault struct {
+	line int // 0: unknown
+	text string
+}
+
+// checkFile finds settings that do not exist and values of the wrong type, all of them at once.
+func (c *Config) checkFile(text []byte, given any) error {
+	f := &configFile{text: text, leaves: map[string]reflect.Value{}}
+	v := reflect.ValueOf(c).Elem()
+	each(v, v, "", func(path string, mine, _ reflect.Value, _ reflect.StructField) { f.leaves[path] = mine })
+	f.section("", given)
+	slices.SortStableFunc(f.faults, func(a, b configFault) int { return cmp.Compare(a.line, b.line) })
+	var errs []error
+	for _, fault := range f.faults {
+		if fault.line > 0 {
+			fault.text = fmt.Sprintf("line %d: %s", fault.line, fault.text)
+		}
+		errs = append(errs, errors.New(fault.text))
+	}
+	return errors.Join(errs...)
+}
+
+// section checks what a file gives for a section of the configuration; the empty path is the file as a whole.
+func (f *configFile) section(path string, given any) {
+	entries, ok := given.(map[string]any)
+	if !ok {
+		if given != nil {
+			f.fault(path, "%s is no section; write its settings below it, a line each, as %s", kindOf(given), f.first(path))
+		}
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		at := name
+		if path != "" {
+			at = path + "." + name
+		}
+		if leaf, ok := f.leaves[at]; ok {
+			f.value(at, leaf, entries[name])
+		} else if slices.ContainsFunc(f.paths(), func(p string) bool { return strings.HasPrefix(p, at+".") }) {
+			f.section(at, entries[name])
+		} else {
+			f.unknown(at, name)
+		}
+	}
+}
+
+// first shows how the first setting of a section is written.
+func (f *configFile) first(path string) string {
+	paths := f.paths()
+	i := slices.IndexFunc(paths, func(p string) bool { return path == "" || strings.HasPrefix(p, path+".") })
+	name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(paths[i], path), "."), ".")
+	return name + ": ..."
+}
+
+func (f *configFile) paths() []string { return slices.Sorted(maps.Keys(f.leaves)) }
+
+// unknown tells that there is no such setting, and which one may be meant: one of the same section, or one of that name elsewhere.
+func (f *configFile) unknown(path, name string) {
+	if near := catalog.Nearest(path, f.paths()); near != "" {
+		f.fault(path, "there is no such setting; did you mean %s?", near)
+		return
+	}
+	names := map[string]string{}
+	for _, p := range f.paths() {
+		names[p[strings.LastIndexByte(p, '.')+1:]] = p
+	}
+	if near := catalog.Nearest(name, slices.Sorted(maps.Keys(names))); near != "" {
+		f.fault(path, "there is no such setting; did you mean %s?", names[near])
+		return
+	}
+	f.fault(path, `there is no such setting; "belfry check" without a file prints all of them`)
+}
+
+// value checks what a file gives for a setting.
+func (f *configFile) value(path string, setting reflect.Value, given any) {
+	if given == nil { // it has its default
+		return
+	}
+	if setting.Kind() == reflect.Map {
+		entries, ok := given.(map[string]any)
+		if !ok {
+			f.fault(path, "%s is no section; write names and their values below it, a line each", kindOf(given))
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(entries)) {
+			f.value(path+"."+name, reflect.New(setting.Type().Elem()).Elem(), entries[name])
+		}
+		return
+	}
+	fits, want := true, ""
+	switch v := reflect.New(setting.Type()).Interface().(type) {
+	case interface{ UnmarshalText([]byte) error }: // sizes and durations
+		if fits = isScalar(given); fits {
+			if err := v.UnmarshalText([]byte(fmt.Sprint(given))); err != nil {
+				f.fault(path, "%s", err)
+			}
+		}
+		want = "a single value"
+	case *bool:
+		_, fits = given.(bool)
+		want = "true or false"
+	case *int:
+		kind := reflect.ValueOf(given).Kind()
+		fits = kind == reflect.Uint64 || kind == reflect.Int64
+		want = "a whole number"
+	case *string:
+		fits = isScalar(given)
+		want = "a text"
+	}
+	if !fits {
+		f.fault(path, "%s is not %s", kindOf(given), want)
+	}
+}
+
+func (f *configFile) fault(path, format string, args ...any) {
+	where := path
+	if path == "" {
+		where = "the file"
+	}
+	f.faults = append(f.faults, configFault{f.line(path), where + ": " + fmt.Sprintf(format, args...)})
+}
+
+// line is the line of a setting in the file; 0 if that is not known.
+func (f *configFile) line(path string) int {
+	file, err := parser.ParseBytes(f.text, 0)
+	if err != nil || path == "" {
+		return 0
+	}
+	at := (&yaml.PathBuilder{}).Root()
+	for name := range strings.SplitSeq(path, ".") {
+		at = at.Child(name)
+	}
+	n, err := at.Build().FilterFile(file)
+	if err != nil || n == nil || n.GetToken() == nil || n.GetToken().Position == nil {
+		return 0
+	}
+	return n.GetToken().Position.Line
+}
+
+func isScalar(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return true
+}
+
+// kindOf says what a value in a file is.
+func kindOf(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		return "a section"
+	case []any:
+		return "a list"
+	case string:
+		if len(v) > 40 {
+			return "a text"
+		}
+		return fmt.Sprintf("%q", v)
+	}
+	return fmt.Sprint(v)
+}

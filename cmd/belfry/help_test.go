@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"net"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestHelpAlone: the program by itself says what it can do.
+func TestHelpAlone(t *testing.T) {
+	var alone, asked, wrong bytes.Buffer
+	if code := run(nil, &alone, &wrong); code != 0 || wrong.Len() > 0 {
+		t.Errorf("exit status %d: %s", code, wrong.String())
+	}
+	run([]string{"--help"}, &asked, &wrong)
+	if alone.String() != asked.String() || !strings.Contains(alone.String(), "\n  serve  ") || !strings.Contains(alone.String(), "\n    belfry serve\n") {
+		t.Error(alone.String())
+	}
+}
+
+// TestHelp: the help of a command begins with an example and its own flags. Those that many commands share follow.
+func TestHelp(t *testing.T) {
+	parser, err := newParser(&commands{}, new(bytes.Buffer), new(bytes.Buffer), func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, leaf := range parser.Model.Leaves(true) {
+		var out, wrong bytes.Buffer
+		if code := run(append(strings.Fields(commandPath(leaf)), "--help"), &out, &wrong); code != 0 {
+			t.Fatalf("%s: %d %s", leaf.Path(), code, wrong.String())
+		}
+		example := strings.Index(out.String(), "\n\n    ")
+		flags := strings.Index(out.String(), "\nFlags:\n")
+		if example < 0 || flags < example {
+			t.Errorf("%s: no example before the flags:\n%s", leaf.Path(), out.String())
+		}
+		for _, f := range leaf.Flags {
+			at := strings.Index(out.String(), "--"+f.Name)
+			for _, title := range []string{"\nThe server:\n", "\nThe folder of the service:\n"} {
+				if shared := strings.Index(out.String()[flags:], title); f.Group == nil && shared >= 0 && at > flags+shared {
+					t.Errorf("%s: --%s is below %q", leaf.Path(), f.Name, title)
+				}
+			}
+		}
+	}
+}
+
+// TestPortInUse: who cannot listen is told why, and what to change.
+func TestPortInUse(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	f := func(want string, flags ...string) {
+		t.Helper()
+		var wrong bytes.Buffer
+		cmd := exec.Command("belfry", append([]string{"serve", "--data", t.TempDir()}, flags...)...) // which sets the mask of new files: not in this process
+		cmd.Stderr = &wrong
+		if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 1 {
+			t.Errorf("it ended with %v", err)
+		}
+		last := wrong.String()[strings.LastIndex(strings.TrimSpace(wrong.String()), "\n")+1:]
+		if last != want+"\n" {
+			t.Errorf("%q, want %q", last, want)
+		}
+	}
+	addr := l.Addr().String()
+	f("belfry: cannot listen on "+addr+": another program has this port; stop it or choose another port (--listen)", "--listen", addr)
+	f("belfry: cannot listen on "+addr+": another program has this port; stop it or choose another port (--admin-listen)", "--listen", "127.0.0.1:0", "--admin-listen", addr)
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"belfry/client"
+)
+
+// pageRows is how many rows --all asks for at a time, the most that a server gives.
+const pageRows = 100_000
+
+// all asks for page after page, and writes their rows to w as one answer.
+func (q *asker) all(w io.Writer) error {
+	out := &pages{w: bufio.NewWriter(w), form: q.form()}
+	ask := q.query(out.form)
+	ask.Pages, ask.Rows = true, cmp.Or(ask.Rows, strconv.Itoa(pageRows))
+	if out.form == "json" {
+		ask.Format = "ndjson"
+	}
+	for {
+		before := out.rows
+		a, err := q.client.Query(q.ctx, ask, out.page)
+		if err != nil {
+			return q.pointed(err)
+		}
+		q.tellMissing(a.Missing, &out.missing)
+		switch {
+		case a.Ended && !a.More, !a.Ended && out.rows-before < a.Limit:
+			return out.end()
+		case !a.Ended:
+			return errors.New("the server's word whether there are more rows, the trailer X-More, was lost on the way; ask the server itself, past the proxy that drops trailers")
+		case a.Next == "":
+			return fmt.Errorf("the answer is cut after %s: groups, and rows in this order, come in one piece; leave out ORDER BY, order by timestamp, or narrow the query", count(out.rows, "row"))
+		}
+		ask.After = a.Next
+	}
+}
+
+// tellMissing tells of days that an answer is without, each once.
+func (q *asker) tellMissing(days string, told *[]string) {
+	var fresh []string
+	for _, day := range strings.Split(days, ", ") {
+		if day != "" && !slices.Contains(*told, day) {
+			fresh = append(fresh, day)
+		}
+	}
+	if len(fresh) > 0 {
+		q.say("the answer is not complete: rows of " + strings.Join(fresh, ", ") + " cannot be read")
+		*told = append(*told, fresh...)
+	}
+}
+
+// pages writes the pages of an answer one behind the other.
+type pages struct {
+	w       *bufio.Writer
+	form    string // csv, ndjson or json, which is made of ndjson
+	read    int    // pages
+	rows    int
+	comma   bool // of JSON: what comes next is another row
+	missing []string
+}
+
+// page writes the rows of one page.
+func (p *pages) page(r io.Reader) error {
+	piece := p.lines
+	if p.form == "csv" {
+		piece = p.records()
+	}
+	if p.form == "json" && p.read == 0 {
+		p.w.WriteString(`{"rows":[`) // a failure shows at the flush
+	}
+	p.read++
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := r.Read(buf)
+		piece(buf[:n])
+		if err != nil {
+			return cmp.Or(p.w.Flush(), end(err))
+		}
+	}
+}
+
+// end is what is wrong about the end of a page.
+func end(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// records writes CSV, of all pages but the first without its header. A line end in quotes ends no record.
+func (p *pages) records() func(piece []byte) {
+	header, quoted, first := true, false, p.read == 0
+	return func(piece []byte) {
+		from := 0
+		for i, b := range piece {
+			switch {
+			case b == '"':
+				quoted = !quoted
+			case b == '\n' && !quoted && header:
+				if header = false; !first {
+					from = i + 1
+				}
+			case b == '\n' && !quoted:
+				p.rows++
+			}
+		}
+		if header && !first {
+			from = len(piece)
+		}
+		p.w.Write(piece[from:])
+	}
+}
+
+// lines writes NDJSON, or makes the rows of a JSON document of it.
+func (p *pages) lines(piece []byte) {
+	if p.form == "ndjson" {
+		p.rows += bytes.Count(piece, []byte("\n"))
+		p.w.Write(piece)
+		return
+	}
+	for line := range bytes.Lines(piece) {
+		if p.comma {
+			p.w.WriteByte(',')
+		}
+		text, ended := bytes.CutSuffix(line, []byte("\n"))
+		p.w.Write(text)
+		if p.comma = ended; ended {
+			p.rows++
+		}
+	}
+}
+
+// end ends the answer.
+func (p *pages) end() error {
+	if p.form == "json" {
+		fmt.Fprintf(p.w, `],"count":%d,"more":false`, p.rows)
+		if len(p.missing) > 0 {
+			days, _ := json.Marshal(p.missing) // texts can always be written
+			fmt.Fprintf(p.w, `,"missing":%s`, days)
+		}
+		p.w.WriteString("}\n")
+	}
+	return p.w.Flush()
+}
+
+// query is what the flags ask for.
+func (q *asker) query(form string) client.Query {
+	return client.Query{
+		Text: q.cmd.Query, Rows: q.cmd.Rows, From: q.cmd.From, To: q.cmd.To, Span: q.cmd.Span, Zone: q.cmd.Zone,
+		Filter: q.cmd.Filter, Explain: q.cmd.Explain, Partial: q.cmd.Partial, Format: form,
+	}
+}

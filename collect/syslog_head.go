@@ -1,0 +1,210 @@
+package collect
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// read3164 reads what follows the priority of any other message: perhaps a time, perhaps a host, perhaps the name of a program. Each
+// part that is not there is left out, and the rest is the message.
+func (r *lineReader) read3164(s string, m *Syslog) {
+	s = strings.TrimLeft(s, " ")
+	at, rest, colon, ok := r.stamp(s)
+	if !ok && (r.readCisco(s, m) || readSnare(s, m)) {
+		return
+	}
+	if !ok {
+		at, rest, ok = epoch(s)
+	}
+	if !ok {
+		// Without a time nobody can tell a host from a word; the name of a program may still be told.
+		m.App, m.ProcID, m.Message = tag(s, false)
+		return
+	}
+	m.DeviceTime, rest = at, strings.TrimLeft(rest, " ")
+	if readSnare(rest, m) {
+		return
+	}
+	if !colon {
+		m.Host, rest = host(rest)
+	}
+	if readSnare(rest, m) {
+		return
+	}
+	if m.App, m.ProcID, m.Message = tag(level(rest), true); m.App == "" {
+		m.Message = rest
+	}
+}
+
+// epoch reads a time in seconds since 1970 behind a version, as Meraki devices write it: "1 1794651072.345 MX84 events".
+func epoch(s string) (at time.Time, rest string, ok bool) {
+	word, rest, _ := strings.Cut(strings.TrimPrefix(s, "1 "), " ")
+	whole, fraction, ok := strings.Cut(word, ".")
+	seconds, good := decimal(whole, 10)
+	if !ok || !good || len(whole) != 10 || len(fraction) == 0 || len(fraction) > 9 {
+		return at, s, false
+	}
+	nanos, ok := decimal(fraction+"000000000"[len(fraction):], 9)
+	if !ok {
+		return at, s, false
+	}
+	return time.Unix(int64(seconds), int64(nanos)).UTC(), rest, true
+}
+
+// forwarded is what AIX puts before the host when it passes on a message.
+const forwarded = "Message forwarded from "
+
+// host takes the host name from the start: a word that is followed by more, and is not the name of a program.
+func host(s string) (name, rest string) {
+	if after, ok := strings.CutPrefix(s, forwarded); ok {
+		if name, rest, ok := strings.Cut(after, ": "); ok && hostName(name) {
+			return name, rest
+		}
+	}
+	word, rest, ok := strings.Cut(s, " ")
+	if !ok || strings.HasPrefix(s, "last message repeated ") || strings.HasPrefix(s, "message repeated ") {
+		return "", s
+	}
+	if strings.HasSuffix(word, ":") && !isIPv6(word) || word != "-" && !hostName(word) {
+		return "", s
+	}
+	if more, ok := strings.CutPrefix(rest, ": "); ok {
+		if !strings.HasPrefix(more, "%") { // NetScaler without a name: "0-PPE-0 : default …"
+			return "", s
+		}
+		rest = more // Cisco: "Mar  1 18:46:11 host : %SYS-5…"
+	}
+	return dash(strings.TrimSuffix(word, ":")), strings.TrimLeft(rest, " ")
+}
+
+// hostName tells whether a word can be a name or an address. What others send in its place is none: numbers, lists with commas, JSON.
+func hostName(word string) bool {
+	letter, digit, part := false, false, false
+	for i := range len(word) {
+		switch b := word[i]; {
+		case isLetter(b) || b >= 0x80:
+			letter = true
+		case isDigit(b):
+			digit = true
+		case b == '.' || b == ':':
+			part = true
+		case b == '%' && i == 0 || strings.IndexByte("-_/@%+", b) < 0:
+			return false
+		}
+	}
+	return letter || digit && part
+}
+
+// isIPv6 tells an address that ends with a colon, as ::, from the name of a program.
+func isIPv6(word string) bool { return strings.Count(word, ":") > 2 }
+
+// levels are the words that some devices write before the name of the program: F5 the severity, busybox also the facility before it.
+var levels = []string{"emerg", "panic", "alert", "crit", "err", "error", "warning", "warn", "notice", "info", "debug"}
+
+// level skips a severity in front of the name of a program: "notice mcpd[5678]: …", "daemon.info dnsmasq: …".
+func level(s string) string {
+	word, rest, _ := strings.Cut(s, " ")
+	facility, severity, ok := strings.Cut(word, ".")
+	if !ok {
+		severity = word
+		if n := letters(rest); !strings.HasPrefix(rest[n:], "[") { // the severity may be a word of the message
+			return s
+		}
+	} else if facility == "" || strings.Trim(facility, "abcdefghijklmnopqrstuvwxyz01234567") != "" {
+		return s
+	}
+	if !slices.Contains(levels, severity) {
+		return s
+	}
+	return rest
+}
+
+// snares are the names behind which Snare and its relatives put a tab.
+var snares = []string{
+	"MSWinEventLog", "LinuxKAudit", "LinuxAudit", "SolarisBSM", "AIXAudit", "IrixAudit", "GenericLog", "ApacheLog", "SquidLog", "IISWebLog", "IISFtpLog", "IISSmtpLog",
+	"ISAFWSLog", "ISAWebLog", "SMTPSvcLog", "FTPSvcLog", "MSSQLLog", "ExchangeLog",
+}
+
+// readSnare reads "MSWinEventLog", a tab and the message; before it there may be a host and a tab.
+func readSnare(s string, m *Syslog) bool {
+	name, rest, ok := strings.Cut(s, "\t")
+	if ok && !slices.Contains(snares, name) && m.Host == "" && hostName(name) {
+		m.Host = name
+		if readSnare(rest, m) {
+			return true
+		}
+		m.Host = ""
+	}
+	if !ok || !slices.Contains(snares, name) {
+		return false
+	}
+	m.App, m.Message = name, rest
+	return true
+}
+
+// longestTag is how long the name of a program may be; RFC 3164 says 32, programs do not.
+const longestTag = 64
+
+// tag takes the name of the program and of its process from the start of a message, if they are there: "sshd[123]: text". The
+// message is then what follows. Behind a header the colon may be missing after a number in brackets.
+//
+// What begins like a name and belongs to the message: "%LINK-3-UPDOWN:" of Cisco, and the marks of CEE, CEF and LEEF.
+func tag(s string, header bool) (app, procid, text string) {
+	i := letters(s)
+	if inner, ok := strings.CutPrefix(s[i:], "("); ok { // "sshd(pam_unix)[1]:", "(sd-pam)[1]:"
+		if n := letters(inner); n > 0 && strings.HasPrefix(inner[n:], ")") && (i > 0 || strings.HasPrefix(inner[n+1:], "[")) {
+			i += n + 2
+		}
+	}
+	if i == 0 || i == len(s) || i > longestTag || payload(s) {
+		return "", "", s
+	}
+	app, rest := s[:i], s[i:]
+	if rest[0] == '[' {
+		end := strings.IndexByte(rest, ']')
+		if end < 0 || end > longestTag {
+			return "", "", s
+		}
+		procid, rest = rest[1:end], rest[end+1:]
+		if rest == "" {
+			return app, procid, ""
+		}
+		if rest[0] == ' ' && header && allDigits(procid) {
+			return app, procid, strings.TrimPrefix(rest[1:], ": ")
+		}
+	}
+	if rest[0] != ':' || procid == "" && strings.IndexFunc(app, unicode.IsLetter) < 0 { // a number or a date is no program
+		return "", "", s
+	}
+	return app, procid, strings.TrimPrefix(rest[1:], " ")
+}
+
+// letters counts the bytes at the start of which names of programs are made.
+func letters(s string) (n int) {
+	for n < len(s) && n <= longestTag && (isLetter(s[n]) || isDigit(s[n]) || strings.IndexByte("-_./@+#*", s[n]) >= 0) {
+		n++
+	}
+	return n
+}
+
+// payload tells that a message begins with the mark of its format.
+func payload(s string) bool {
+	for _, mark := range []string{"CEF:", "LEEF:"} {
+		if rest, ok := strings.CutPrefix(s, mark); ok && rest != "" && isDigit(rest[0]) {
+			return true
+		}
+	}
+	return strings.HasPrefix(s, "@cee:")
+}
+
+// allDigits tells that a word has digits alone.
+func allDigits(word string) bool {
+	for i := range len(word) {
+		if !isDigit(word[i]) {
+			return false
+		}
+	}
+	return word != ""
+}

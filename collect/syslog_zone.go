@@ -1,0 +1,111 @@
+package collect
+
+import "strings"
+
+// zones are names of zones and their hours. Those of North America are as RFC 5322 has them, and the others mean the same
+// everywhere; of more one cannot tell which is meant.
+var zones = map[string]int{
+	"UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MSK": 3, "SAST": 2, "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13,
+	"EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
+}
+
+// behind reads what may stand behind a clock time: a zone and a year, each or both.
+func (d *date) behind(s string) (rest string) {
+	if rest, ok := d.readOffset(s); ok { // 22:14:15Z, 22:14:15+02:00
+		return rest
+	}
+	rest = d.readYear(s)
+	rest = d.readZone(rest)
+	return d.readYear(rest)
+}
+
+// readYear reads a blank and a year, unless there is one already.
+func (d *date) readYear(s string) (rest string) {
+	if year, ok := decimal(strings.TrimPrefix(s, " "), 4); ok && d.year == 0 && s[0] == ' ' && ends(s[5:]) {
+		d.year = year
+		return s[5:]
+	}
+	return s
+}
+
+// ends tells that a word has ended. Behind a colon that does not end the time there is more of an address.
+func ends(rest string) bool {
+	rest = strings.TrimPrefix(rest, ":")
+	return rest == "" || rest[0] == ' ' || rest[0] == '%'
+}
+
+// readZone reads a blank and a zone: an offset, a name, or both as in "CET +01:00". A name that nobody knows is one if the message of a
+// Cisco device, an offset or a year follows: else it may be a host or a program.
+func (d *date) readZone(s string) (rest string) {
+	word := strings.TrimPrefix(s, " ")
+	if word == s || word == "" {
+		return s
+	}
+	if rest, ok := d.readOffset(word); ok {
+		return rest
+	}
+	if rest, ok := strings.CutPrefix(word, "TZ"); ok { // an example of RFC 3164
+		if rest, ok := d.readOffset(rest); ok {
+			return rest
+		}
+	}
+	n := 0
+	for n < len(word) && word[n] >= 'A' && word[n] <= 'Z' {
+		n++
+	}
+	name, rest := word[:n], word[n:]
+	if n < 2 || n > 5 || !ends(rest) {
+		return s
+	}
+	if after, ok := d.readOffset(strings.TrimPrefix(rest, " ")); ok && rest != "" && rest[0] == ' ' {
+		d.zone = name
+		return after
+	}
+	_, known := zones[name]
+	if year, ok := decimal(strings.TrimPrefix(rest, " "), 4); ok && year > 1969 && d.year == 0 {
+		known = true
+	}
+	if known || strings.HasPrefix(rest, ": %") {
+		d.zone = name
+		return rest
+	}
+	return s
+}
+
+// readOffset reads Z, +02:00, +0200, +02 or +2.
+func (d *date) readOffset(s string) (rest string, ok bool) {
+	if rest, ok = strings.CutPrefix(s, "Z"); ok && ends(rest) {
+		d.fixed = true
+		return rest, true
+	}
+	if s == "" || s[0] != '+' && s[0] != '-' {
+		return s, false
+	}
+	var hours, minutes int
+	switch text := s[1:]; {
+	case shaped(text, "00:00"):
+		hours, _ = decimal(text, 2)
+		minutes, _ = decimal(text[3:], 2)
+		rest = text[5:]
+	case shaped(text, "0000"):
+		hours, _ = decimal(text, 2)
+		minutes, _ = decimal(text[2:], 2)
+		rest = text[4:]
+	case shaped(text, "00"):
+		hours, _ = decimal(text, 2)
+		rest = text[2:]
+	case shaped(text, "0"):
+		hours, _ = decimal(text, 1)
+		rest = text[1:]
+	default:
+		return s, false
+	}
+	if hours > 14 || minutes > 59 || !ends(rest) {
+		return s, false
+	}
+	d.offset, d.fixed = hours*3600+minutes*60, true
+	if s[0] == '-' {
+		d.offset = -d.offset
+	}
+	return rest, true
+}

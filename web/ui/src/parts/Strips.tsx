@@ -1,0 +1,86 @@
+// What is said above every page: that it is old, or that parts of it are missing.
+import { Button, Group, Text } from "@mantine/core";
+import { IconAlertTriangle, IconPlugConnectedX, IconRefresh } from "@tabler/icons-react";
+import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react";
+import { old } from "../client";
+import { type Lost, useLive, useLost } from "../live";
+import { checkBuild, newer } from "../upgrade";
+import { MissingDays } from "./MissingDays";
+import { messageOf } from "./Page";
+import { local } from "./Time";
+
+/** Strips are as high as what they say; pages that fill the window leave room for that. */
+export function Strips() {
+  const self = useRef<HTMLDivElement>(null);
+  const lost = useLost();
+  useEffect(() => {
+    const box = self.current;
+    if (!box) return;
+    const root = document.documentElement;
+    const watch = new ResizeObserver(() => root.style.setProperty("--strips", `${box.offsetHeight}px`));
+    watch.observe(box);
+    return () => watch.disconnect();
+  }, []);
+  return (
+    <div ref={self} className="strips">
+      {lost ? <Broken lost={lost} /> : <Old />}
+      <Newer />
+      <MissingDays />
+    </div>
+  );
+}
+
+function Strip({ icon, children, tools }: { icon: ReactNode; children: ReactNode; tools?: ReactNode }) {
+  return (
+    <Group className="strip" role="status" gap="sm" wrap="nowrap">
+      {icon}
+      <Text size="sm" flex={1}>
+        {children}
+      </Text>
+      {tools}
+    </Group>
+  );
+}
+
+/** Broken says that changes do not arrive, and since when. */
+function Broken({ lost }: { lost: Lost }) {
+  const since = local(lost.since);
+  return (
+    <Strip icon={<IconPlugConnectedX size={18} />}>
+      {lost.why === undefined
+        ? `Not connected since ${since}. Shown is what was so then; it goes on by itself when the service is back.`
+        : `Changes do not arrive since ${since}: ${lost.why} Everything is read anew now and then.`}
+    </Strip>
+  );
+}
+
+/** Old says that some of what is shown could not be read again, although the service answers. */
+function Old() {
+  const shown = useSyncExternalStore(old.subscribe, old.get);
+  if (!shown) return null;
+  return (
+    <Strip icon={<IconAlertTriangle size={18} />}>
+      Some of this page is of {local(shown.since)} and could not be read since: {messageOf(shown.error)} It is tried
+      again.
+    </Strip>
+  );
+}
+
+/** Newer says that the service has another version of the interface. After each break of the connection it looks. */
+function Newer() {
+  const shown = useSyncExternalStore(newer.subscribe, newer.get);
+  useLive({ resync: () => void checkBuild() });
+  if (!shown) return null;
+  return (
+    <Strip
+      icon={<IconRefresh size={18} />}
+      tools={
+        <Button size="compact-sm" variant="default" onClick={() => location.reload()}>
+          Reload
+        </Button>
+      }
+    >
+      The service has another version of this page. Reload to go on with it.
+    </Strip>
+  );
+}
