@@ -118,6 +118,9 @@ func (c *Care) IsZero() bool {
 	return c.Mode == Managed && c.From == 0 && len(c.Windows) == 0 && c.UnmanageNote == "" && c.Note == "" && c.Ack == nil
 }
 
+// HasWindows tells whether there are windows; of no care there are none.
+func (c *Care) HasWindows() bool { return c != nil && len(c.Windows) > 0 }
+
 // SameWindows tells whether two cares have the same list of windows. Lists are replaced whole, so nobody looks into them.
 func (c *Care) SameWindows(o *Care) bool {
 	return len(c.Windows) == len(o.Windows) && (len(c.Windows) == 0 || &c.Windows[0] == &o.Windows[0])

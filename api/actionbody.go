@@ -142,7 +142,7 @@ func parseAction(text []byte) (actionBody, error) {
 
 // acknowledges refuses a body that would acknowledge its items only because what it asks for is empty.
 func (b actionBody) acknowledges() error {
-	for _, name := range []string{"isunmanaged", "unmanagenote", "fromdatetime", "todatetime", "rrule", "note", "unack"} {
+	for _, name := range []string{"isunmanaged", "unmanagenote", "fromdatetime", "todatetime", "rrule", "window", "note", "unack"} {
 		if value, given := b[name]; given && value == nil {
 			return belfry.Errorf(belfry.BadParameter, "%s is empty, and nothing else says what is to be done; give it a value, or leave it out to acknowledge the items", name)
 		}
@@ -299,16 +299,19 @@ func (b actionBody) manage(zone *time.Location) (*status.Order, *status.Schedule
 		}
 		o.Note = &note
 	}
-	if o.Name, err = b.windowName(); err != nil {
-		return nil, nil, err
+	if b.has("window") {
+		if o.Name, err = b.windowName(); err != nil {
+			return nil, nil, err
+		}
+		o.Unnamed = o.Name == ""
 	}
 	window, err := b.window(zone)
 	return o, window, err
 }
 
-// windowName reads the name of a window; without one it is empty.
+// windowName reads the name of a window; an empty one is that of the window without a name.
 func (b actionBody) windowName() (string, error) {
-	name, err := b.word("window", `"weekly backup"`)
+	name, err := b.text("window")
 	if err == nil && name != "" {
 		err = ingest.CheckWindowName(name)
 	}

@@ -22,7 +22,7 @@ type Action struct {
 	To           string   `json:"todatetime,omitempty"`
 	Rule         string   `json:"rrule,omitempty"`
 	Zone         string   `json:"timezone,omitempty"`
-	Window       string   `json:"window,omitempty"`
+	Window       *string  `json:"window,omitempty"` // an empty name is that of the window without one
 	Ack          *string  `json:"ack,omitempty"`
 	Until        string   `json:"ackuntil,omitempty"`
 	Sticky       string   `json:"acksticky,omitempty"`

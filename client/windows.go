@@ -29,7 +29,7 @@ type Window struct {
 // Windows gives the windows of all items that the key may see to each, page by page.
 func (c *Client) Windows(ctx context.Context, each func(Window) error) error {
 	for after, more := "", true; more; {
-		q := url.Values{"limit": {"1000"}}
+		q := url.Values{"limit": {"200"}}
 		if after != "" {
 			q.Set("after", after)
 		}

@@ -182,8 +182,8 @@ func (d *ActedItem) info(c belfry.Care, o status.Order) string {
 	text := o.Mode.String()
 	w := o.Of(&c)
 	switch {
-	case w == nil && o.Name != "":
-		text = "window " + o.Name + " cancelled: " + c.Mode.String()
+	case o.CancelsOne():
+		text = strings.TrimSpace("window "+o.Name) + " cancelled: " + c.Mode.String()
 	case w != nil:
 		if !w.Open {
 			text = "scheduled: " + text

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -118,7 +119,11 @@ func checkWindow(n *meta.Node, c *belfry.Care, o *status.Order) *belfry.Error {
 				names = append(names, strconv.Quote(w.Name))
 			}
 		}
-		return belfry.Errorf(belfry.BadParameter, "%q has no window %q; it has %s. GET /api/windows lists all windows", clip([]byte(n.Name)), clip([]byte(o.Name)),
+		missing := "window without a name; to manage it leave window out"
+		if o.Name != "" {
+			missing = fmt.Sprintf("window %q", clip([]byte(o.Name)))
+		}
+		return belfry.Errorf(belfry.BadParameter, "%q has no %s; it has %s. GET /api/windows lists all windows", clip([]byte(n.Name)), missing,
 			cmp.Or(strings.Join(names, ", "), "none with a name"))
 	case o.TooMany(c):
 		return belfry.Errorf(belfry.LimitReached, "%q has windows of %d names already, as many as are allowed; cancel some, or use a name that it has", clip([]byte(n.Name)), belfry.MaxWindows)

@@ -117,8 +117,8 @@ func (s *Sequencer) listen() {
 	for _, c := range s.cfg.Tree.Customers() {
 		s.cfg.Tree.Estate(c.ID).All(func(n *meta.Node) bool {
 			s.look(n)
-			if care := n.State.Care; care != nil && len(care.Windows) > 0 {
-				if _, _, changed := status.Rewind(*care, now); changed {
+			if n.State.Care.HasWindows() {
+				if _, _, changed := status.Rewind(*n.State.Care, now); changed {
 					s.clock.set(n.ID, now)
 				}
 			}
@@ -253,7 +253,7 @@ func (t *tx) passWindow(n *meta.Node) (turn, bool) {
 	i := t.s.draft(n)
 	s := t.s.drafts[i].state
 	prev := s
-	if s.Care == nil || len(s.Care.Windows) == 0 {
+	if !s.Care.HasWindows() {
 		return turn{}, false
 	}
 	at := t.now

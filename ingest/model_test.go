@@ -130,13 +130,17 @@ func (m *model) redefine(class string, rules *ruleset) {
 }
 
 // manage asks for a mode, at once or for a window, which takes the place of an earlier one of its name.
-func (m *model) manage(x *thing, w modelWindow) {
+func (m *model) manage(x *thing, w modelWindow, alone bool) {
 	switch same := func(o modelWindow) bool { return o.name == w.name }; {
+	case w.mode == belfry.Managed && w.from == 0 && w.to == 0 && w.name == "" && !alone:
+		x.open, x.coming = nil, nil
 	case w.mode == belfry.Managed && w.from == 0 && w.to == 0:
-		if w.name == "" {
-			same = func(modelWindow) bool { return true }
+		x.coming = slices.DeleteFunc(x.coming, same)
+		for i := len(x.open) - 1; i >= 0; i-- {
+			if i < len(x.open) && same(x.open[i]) && !x.open[i].lasting() {
+				x.shut(i)
+			}
 		}
-		x.open, x.coming = slices.DeleteFunc(x.open, same), slices.DeleteFunc(x.coming, same)
 	case w.from == 0 || x.newest(w.name) != w:
 		x.coming = slices.DeleteFunc(x.coming, same)
 		for i := len(x.open) - 1; i >= 0; i-- {

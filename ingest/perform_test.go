@@ -126,7 +126,7 @@ func (g *stage) act(s *step) (err error) {
 	a := Action{Kind: kind, List: []string{own}, Resource: resource}
 	switch s.verb {
 	case "manage":
-		a.Manage = &status.Order{Name: s.window, Mode: s.mode, From: instant(s.from), To: instant(s.to), By: operator}
+		a.Manage = &status.Order{Name: strings.Trim(s.window, "-"), Unnamed: s.window == "-", Mode: s.mode, From: instant(s.from), To: instant(s.to), By: operator}
 	case "ack":
 		a.Ack = &belfry.Ack{Text: s.text, By: operator, Until: instant(s.to), Sticky: s.down, UntilWorse: s.worse}
 	case "unack":

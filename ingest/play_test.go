@@ -76,6 +76,12 @@ func (x *thing) newest(name string) (found modelWindow) {
 	return found
 }
 
+// lists tells whether a window of a name can be seen.
+func (x *thing) lists(name string) bool {
+	last := x.newest(name)
+	return last != modelWindow{} && !(last.lasting() && slices.Contains(x.open, last))
+}
+
 // turns is when a window opens or closes next, and which one.
 func (x *thing) turns() (at belfry.Time, closes bool, i int) {
 	at = never
@@ -283,10 +289,11 @@ func (m *model) do(s *step) {
 		if s.mode == belfry.Discarded && kind == belfry.KindResource || s.mode == belfry.Stopped && kind != belfry.KindResource {
 			return // refused
 		}
-		if s.mode == belfry.Managed && s.window != "" && s.from == 0 && s.to == 0 && x.newest(s.window) == (modelWindow{}) {
+		name := strings.Trim(s.window, "-")
+		if s.mode == belfry.Managed && s.window != "" && s.from == 0 && s.to == 0 && !x.lists(name) {
 			return // there is nothing to cancel
 		}
-		m.manage(x, modelWindow{name: s.window, mode: s.mode, from: instant(s.from), to: instant(s.to)})
+		m.manage(x, modelWindow{name: name, mode: s.mode, from: instant(s.from), to: instant(s.to)}, s.window == "-")
 	case "ack":
 		if !x.shows.IsError() {
 			return // refused

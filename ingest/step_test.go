@@ -20,7 +20,7 @@ import (
 //	at 3m silent web01/cpu               the source reports that it got no answer
 //	at 4m unmanage store web01 from 5m to 1h      or ifred, discard, stop
 //	at 4m manage web01                   the same with times
-//	at 4m unmanage store web01 window a  and any of these with the name of the window
+//	at 4m unmanage store web01 window a  and any of these with the name of the window; - is the one without a name
 //	at 5m ack "seen" web01 until 1h sticky 5m untilworse
 //	at 5m unack web01                    takes that back
 //	at 6m note "text" web01

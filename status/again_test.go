@@ -55,6 +55,43 @@ func TestWindowAgain(t *testing.T) {
 	}
 }
 
+// TestNamedWindowsAgain: one window comes every night, another once in the night in which the clocks are set back, and one is cancelled while it is open.
+func TestNamedWindowsAgain(t *testing.T) {
+	vienna, err := time.LoadLocation("Europe/Vienna")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := ParseSchedule("2026-10-23T22:00", "2026-10-24T04:00", "FREQ=DAILY", vienna)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(text string) belfry.Time { return clockTime(t, text) }
+	c := Arrange(belfry.Care{}, Order{Name: "backup", Mode: belfry.Stored, From: at("2026-10-23T20:00:00Z"), To: at("2026-10-24T02:00:00Z"), Schedule: string(text)}, at("2026-10-23T08:00:00Z"))
+	c = Arrange(c, Order{Name: "update", Mode: belfry.Discarded, From: at("2026-10-25T00:30:00Z"), To: at("2026-10-25T01:30:00Z")}, at("2026-10-23T08:00:00Z"))
+	f := func(when string, want belfry.Mode, next string) {
+		t.Helper()
+		c, _ = PassWindows(c, at(when))
+		if due := WindowDue(&c); c.Mode != want || next == "" && due != 0 || next != "" && due != at(next) {
+			t.Errorf("at %s: %s, next at %s; want %s, next at %s", when, c.Mode, due, want, next)
+		}
+	}
+	f("2026-10-23T19:59:59Z", belfry.Managed, "2026-10-23T20:00:00Z")
+	f("2026-10-24T20:00:00Z", belfry.Stored, "2026-10-25T00:30:00Z") // nobody looked for a day
+	f("2026-10-25T00:30:00Z", belfry.Discarded, "2026-10-25T01:30:00Z")
+	f("2026-10-25T01:30:00Z", belfry.Stored, "2026-10-25T03:00:00Z") // 04:00 after the change
+	f("2026-10-25T03:00:00Z", belfry.Managed, "2026-10-25T21:00:00Z")
+	f("2026-10-25T21:00:00Z", belfry.Stored, "2026-10-26T03:00:00Z")
+	if c, _, changed := Rewind(c, at("2026-10-24T12:00:00Z")); !changed || c.Mode != belfry.Managed || WindowDue(&c) != at("2026-10-24T20:00:00Z") {
+		t.Errorf("set back by a day: %s", brief(c))
+	}
+	c = Arrange(c, Order{Name: "backup"}, at("2026-10-25T22:00:00Z"))
+	f("2026-10-25T22:00:00Z", belfry.Managed, "")
+}
+
 // TestWindowUnreadable: what nobody can read must not keep an item unmanaged.
 func TestWindowUnreadable(t *testing.T) {
 	c := Arrange(belfry.Care{}, Order{Mode: belfry.Stored, From: 10, To: 20, Schedule: `{"from":"x"}`}, 10)

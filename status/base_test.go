@@ -147,6 +147,26 @@ func TestNamedWindows(t *testing.T) {
 	order(94, Order{})
 	f(94, managed, "")
 
+	// The window without a name can be cancelled alone; how the item is managed at once is no window.
+	order(100, Order{Name: "a", Mode: stored, From: 110, To: 120})
+	order(100, Order{Mode: discarded})
+	order(100, Order{Mode: stored, From: 130, To: 140})
+	unnamed := Order{Unnamed: true}
+	if unnamed.Misses(&c) {
+		t.Errorf("%s has a window without a name", brief(c))
+	}
+	order(101, unnamed)
+	f(101, discarded, "3:100-0 | a2:110-120")
+	if !unnamed.Misses(&c) {
+		t.Errorf("%s has no window without a name", brief(c))
+	}
+	order(102, Order{Mode: stored, From: 105, To: 125})
+	f(110, stored, "3:100-0 2:105-125 a2:110-120")
+	order(111, unnamed) // as if it had come to its end
+	f(111, stored, "a2:110-120")
+	order(112, Order{})
+	f(112, managed, "")
+
 	// An item may be managed for a while, and by name.
 	order(200, Order{Mode: stored})
 	order(201, Order{Name: "look", From: 210, To: 220})

@@ -138,6 +138,8 @@ type ExplainedMode struct {
 	From          string           `json:"from,omitempty"`
 	Note          string           `json:"note,omitempty"`
 	Window        *ExplainedWindow `json:"window,omitempty"`
+
+	Windows []ExplainedWindow `json:"windows,omitempty"` // of the item itself, by name
 }
 
 // ExplainedPlace names an item.
@@ -155,6 +157,8 @@ type ExplainedWindow struct {
 	To       string `json:"to,omitempty"`
 	Next     string `json:"next,omitempty"` // when it will open the next time after that
 	Schedule string `json:"schedule,omitempty"`
+	Rule     string `json:"rrule,omitempty"`
+	Zone     string `json:"timezone,omitempty"`
 	By       string `json:"by,omitempty"`
 }
 
@@ -171,21 +175,26 @@ func explainMode(n *meta.Node) ExplainedMode {
 			}
 		}
 	}
-	out.From, out.Note, out.Window = moments(care.From), care.UnmanageNote, explainWindow(shownWindow(&care))
+	out.From, out.Note = moments(care.From), care.UnmanageNote
+	if w := shownWindow(&care); w != nil {
+		shown := explainWindow(w)
+		if from, _, ok := turn(w.Schedule, w.To); ok {
+			shown.Next = moments(from)
+		}
+		out.Window = &shown
+	}
+	for _, w := range Planned(n.State.Care) {
+		out.Windows = append(out.Windows, explainWindow(&w))
+	}
 	return out
 }
 
-func explainWindow(w *belfry.Window) *ExplainedWindow {
-	if w == nil {
-		return nil
+func explainWindow(w *belfry.Window) ExplainedWindow {
+	rule, zone := ruleOf(w)
+	return ExplainedWindow{
+		Name: w.Name, Mode: w.Mode.String(), Open: w.Open, From: moments(w.From), To: moments(w.To),
+		Schedule: w.Schedule, Rule: rule, Zone: zone, By: w.By,
 	}
-	out := &ExplainedWindow{
-		Name: w.Name, Mode: w.Mode.String(), Open: w.Open, From: moments(w.From), To: moments(w.To), Schedule: w.Schedule, By: w.By,
-	}
-	if from, _, ok := turn(w.Schedule, w.To); ok {
-		out.Next = moments(from)
-	}
-	return out
 }
 
 // ExplainedAck is an acknowledgment.

@@ -11,6 +11,7 @@ import (
 type Order struct {
 	Mode     belfry.Mode
 	Name     string      // of the window
+	Unnamed  bool        // the window without a name is meant: to cancel it leaves the others
 	From, To belfry.Time // of the window, or of its first stretch; 0 for now and for no end
 	Schedule string      // of a window that comes again and again; empty for once
 	Zone     string      // of its times
@@ -35,10 +36,10 @@ func Arrange(c belfry.Care, o Order, now belfry.Time) belfry.Care {
 	}
 	list := windowsOf(c)
 	switch {
-	case o.cancels() && o.Name == "":
+	case o.cancels() && !o.CancelsOne():
 		list = nil
 	case o.cancels():
-		list = slices.DeleteFunc(list, func(w belfry.Window) bool { return w.Name == o.Name })
+		list = o.replace(list)
 	case !o.asksFor(list):
 		list = append(o.replace(list), o.window(now))
 	}
@@ -48,6 +49,9 @@ func Arrange(c belfry.Care, o Order, now belfry.Time) belfry.Care {
 
 // cancels tells whether the order is to manage an item from now on: then it ends windows, and is none.
 func (o *Order) cancels() bool { return o.Mode == belfry.Managed && o.From == 0 && o.To == 0 }
+
+// CancelsOne tells whether it ends the windows of a name alone.
+func (o *Order) CancelsOne() bool { return o.cancels() && (o.Name != "" || o.Unnamed) }
 
 // window makes the window that the order asks for.
 func (o *Order) window(now belfry.Time) belfry.Window {
@@ -84,7 +88,7 @@ func (o *Order) Of(c *belfry.Care) *belfry.Window {
 
 // Misses tells whether the order cancels a window that an item does not have.
 func (o *Order) Misses(c *belfry.Care) bool {
-	return o.cancels() && o.Name != "" && (c == nil || !slices.ContainsFunc(c.Windows, func(w belfry.Window) bool { return w.Name == o.Name }))
+	return o.CancelsOne() && !slices.ContainsFunc(Planned(c), func(w belfry.Window) bool { return w.Name == o.Name })
 }
 
 // TooMany tells whether an item would have windows of too many names.
@@ -99,11 +103,12 @@ func (o *Order) TooMany(c *belfry.Care) bool {
 	return len(names) > belfry.MaxWindows
 }
 
-// replace takes out what the window of the order takes the place of.
+// replace takes out what the window of the order takes the place of, or what it cancels. One without a name and an end that is open is how the
+// item is managed, and stays when somebody cancels the window without a name.
 func (o *Order) replace(list []belfry.Window) []belfry.Window {
 	for i := len(list) - 1; i >= 0; i-- {
 		switch w := list[i]; {
-		case w.Name != o.Name, w.Open && w.To == 0 && (o.From != 0 || o.To != 0):
+		case w.Name != o.Name, w.Open && w.To == 0 && (o.From != 0 || o.To != 0), lasting(&w) && o.cancels():
 		case w.Open:
 			list = shut(list, i)
 			i = min(i, len(list))

@@ -32,7 +32,7 @@ type ListedWindow struct {
 	Note string `json:"unmanagenote,omitempty"`
 }
 
-// lookedAt is how many items are looked at while the tree is locked for reading.
+// lookedAt is how many items with windows are looked at while the tree is locked for reading.
 const lookedAt = 1024
 
 // ListWindows lists the windows of the items in a scope, those after the given id, in the order of the items' creation and by name. It tells
@@ -43,28 +43,19 @@ func ListWindows(t *meta.Tree, s belfry.Scope, after string, limit int) (list []
 		return nil, false, err
 	}
 	list = []ListedWindow{}
-	for from, found := t.NumberOf(s.Customer, last), true; found && len(list) <= limit; {
-		found = false
-		t.Read(s.Customer, func(e *meta.Estate) {
-			if e == nil {
-				return
+	for from, further := t.NumberOf(s.Customer, last), true; further && len(list) <= limit; {
+		var items []cared
+		items, from, further = windowed(t, s, from, lookedAt)
+		for _, c := range items {
+			if c.item.ID < last || len(list) > limit {
+				continue
 			}
-			within, looked := e.Within(s), 0
-			for number, n := range e.From(from) {
-				if looked++; looked > lookedAt {
-					from, found = number, true
-					return
-				}
-				if n.ID < last || n.Removed != 0 || n.State.Care == nil || !within.Has(n) {
-					continue
-				}
-				for _, w := range Planned(n.State.Care) {
-					if (n.ID > last || w.Name > name) && len(list) <= limit {
-						list = append(list, listed(n, &w))
-					}
+			for _, w := range Planned(c.care) {
+				if c.item.ID > last || w.Name > name {
+					list = append(list, listed(c, &w))
 				}
 			}
-		})
+		}
 	}
 	if more = len(list) > limit; more {
 		list = list[:limit]
@@ -72,24 +63,54 @@ func ListWindows(t *meta.Tree, s belfry.Scope, after string, limit int) (list []
 	return list, more, nil
 }
 
+// cared is an item with what was said about it.
+type cared struct {
+	item *meta.Node
+	care *belfry.Care
+}
+
+// windowed finds items in a scope that have windows, among the next few of a number on. It tells where to go on, if there are more.
+func windowed(t *meta.Tree, s belfry.Scope, from uint64, most int) (list []cared, next uint64, more bool) {
+	t.Read(s.Customer, func(e *meta.Estate) {
+		if e == nil {
+			return
+		}
+		within, looked := e.Within(s), 0
+		for number, n := range e.Windowed(from) {
+			if looked++; looked > most {
+				next, more = number, true
+				return
+			}
+			if within.Has(n) {
+				list = append(list, cared{n, n.State.Care})
+			}
+		}
+	})
+	return list, next, more
+}
+
 // listed describes a window of an item.
-func listed(n *meta.Node, w *belfry.Window) ListedWindow {
-	f := w.Mode.Flags()
+func listed(c cared, w *belfry.Window) ListedWindow {
+	n, f := c.item, w.Mode.Flags()
 	out := ListedWindow{
 		ID: belfry.RowID(n.ID).String() + ":" + w.Name, Name: n.Name, Kind: n.Kind.String(), Window: w.Name, Mode: w.Mode.String(),
 		IsUnmanaged: f.IsUnmanaged, IfRed: f.IfRed, Collect: f.Collect, Collector: f.Collector,
-		Open: w.Open, From: moments(w.From), To: moments(w.To), Zone: w.Zone, User: w.By, Note: n.State.Care.UnmanageNote,
+		Open: w.Open, From: moments(w.From), To: moments(w.To), User: w.By, Note: c.care.UnmanageNote,
 	}
 	if n.Resource != nil && n.Resource != n {
 		out.Resource = n.Resource.Name
 	}
-	if w.Schedule != "" {
-		var parts scheduleJSON
-		if json.Unmarshal([]byte(w.Schedule), &parts) == nil {
-			out.Rule, out.Zone = parts.Rule, parts.Zone
-		}
-	}
+	out.Rule, out.Zone = ruleOf(w)
 	return out
+}
+
+// ruleOf gives the rule by which a window comes again, and the zone of its times.
+func ruleOf(w *belfry.Window) (rule, zone string) {
+	var parts scheduleJSON
+	if w.Schedule != "" && json.Unmarshal([]byte(w.Schedule), &parts) == nil {
+		return parts.Rule, parts.Zone
+	}
+	return "", w.Zone
 }
 
 // parseWindowID reads where a list is to go on: the number of an item, and the name of a window.

@@ -92,12 +92,25 @@ func TestListWindows(t *testing.T) {
 	if w := list[3]; w.Resource != "web01" || w.Kind != "object" || w.Collect != true || w.Open {
 		t.Errorf("%+v", w)
 	}
+	if m := explainMode(tree.Node(3)); len(m.Windows) != 2 || m.Window == nil || m.Window.Name != "a" || m.Windows[0] != (ExplainedWindow{
+		Name: "a", Mode: "unmanaged, collector stopped", Open: true, From: "1970-01-01T00:00:00.000001Z", To: "1970-01-01T00:00:00.000050Z",
+		Schedule: m.Window.Schedule, Rule: "FREQ=DAILY", Zone: "Europe/Vienna", By: "bob",
+	}) || m.Windows[1].Name != "b" || m.Windows[1].Zone != "UTC" {
+		t.Errorf("web01 is explained with %+v", m)
+	}
+	if m := explainMode(tree.Node(4)); m.Windows != nil {
+		t.Errorf("web02 is explained with %+v", m)
+	}
 	for _, after := range []string{"x", "12", "zz:a"} {
 		if _, _, err := ListWindows(tree, whole, after, 10); belfry.CodeOf(err) != belfry.BadParameter {
 			t.Errorf("after %q: %v", after, err)
 		}
 	}
-	if rest, _, err := ListWindows(tree, whole, "0000000000000005:", 10); err != nil || len(rest) != 2 { // an item that there is not
+	// Windows go with their item, and when there are none any more.
+	set(1, 10, belfry.Care{Note: "n"})
+	apply(&belfry.Record{Customer: 1, Items: []belfry.Item{{ID: 10 + objects - 1, Customer: 1, Kind: belfry.KindObject, Name: fmt.Sprint("o", objects-1), Parent: 3, Resource: 3, Class: "c", Removed: 9}}})
+	f(whole, 2, "Site/site web01/a web01/b")
+	if rest, _, err := ListWindows(tree, whole, "0000000000000002:", 10); err != nil || len(rest) != 3 {
 		t.Errorf("%+v %v", rest, err)
 	}
 }

@@ -24,7 +24,7 @@ type windowFlags struct {
 	To       string `help:"When it ends, in the same form (never)." placeholder:"TIME"`
 	Rrule    string `help:"Rule by which it comes again (RFC 5545), as FREQ=WEEKLY;BYDAY=SU; with --from and --to." placeholder:"RULE"`
 	Timezone string `help:"Zone of times without one, as Europe/Vienna (that of the server)." placeholder:"ZONE"`
-	Window   string `help:"Name of the window: an item may have several. One takes the place of an earlier one of the same name; belfry manage with a name alone cancels that one, without it all." placeholder:"NAME"`
+	Window   *string `help:"Name of the window: an item may have several. One takes the place of an earlier one of the same name. belfry manage with a name alone cancels that one, with an empty name the one without, and without it all." placeholder:"NAME"`
 }
 
 func (f *windowFlags) set(a *client.Action) {
