@@ -44,10 +44,10 @@ func TestWindowsBelow(t *testing.T) {
 	back(10, belfry.Stored, 0)
 	back(9, belfry.Discarded, 1)
 
-	before := brief(c)
+	before := c
 	f(12, Order{Mode: belfry.Stored, From: 30, To: 40}) // the same
-	if brief(c) != before {
-		t.Errorf("the same window was asked for: %s, before %s", brief(c), before)
+	if brief(c) != brief(before) || !c.SameWindows(&before) {
+		t.Errorf("the same window was asked for: %s, before %s", brief(c), brief(before))
 	}
 	f(30, Order{Mode: belfry.Managed, From: 20, To: 50}) // the one that is open ends, and the item is managed
 	back(19, belfry.Managed, 1)

@@ -37,13 +37,13 @@ func Arrange(c belfry.Care, o Order, now belfry.Time) belfry.Care {
 	list := windowsOf(c)
 	switch {
 	case o.cancels() && !o.CancelsOne():
-		list = nil
+		c = arranged(c, nil)
 	case o.cancels():
-		list = o.replace(list)
+		c = arranged(c, o.replace(list))
 	case !o.asksFor(list):
-		list = append(o.replace(list), o.window(now))
+		c = arranged(c, append(o.replace(list), o.window(now)))
 	}
-	c, _ = PassWindows(arranged(c, list), now)
+	c, _ = PassWindows(c, now)
 	return c
 }
 
@@ -93,7 +93,7 @@ func (o *Order) Misses(c *belfry.Care) bool {
 
 // TooMany tells whether an item would have windows of too many names.
 func (o *Order) TooMany(c *belfry.Care) bool {
-	if c == nil || o.cancels() {
+	if c == nil || o.cancels() || len(c.Windows) < belfry.MaxWindows {
 		return false
 	}
 	names := map[string]bool{o.Name: true}
