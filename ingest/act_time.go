@@ -27,7 +27,7 @@ func (a *Action) settle(who Sender, now belfry.Time) error {
 	if a.Window == nil {
 		return nil
 	}
-	_, _, _, order.Zone = a.Window.Parts()
+	order.Zone = a.Window.ZoneName()
 	from, to, ok := a.Window.Next(now.Std())
 	switch {
 	case !ok && a.Window.Recurs():

@@ -104,11 +104,11 @@ func listed(c cared, w *belfry.Window) ListedWindow {
 	return out
 }
 
-// ruleOf gives the rule by which a window comes again, and the zone of its times.
+// ruleOf gives the rule by which a window comes again, and the zone of its times, if it has a name.
 func ruleOf(w *belfry.Window) (rule, zone string) {
 	var parts scheduleJSON
 	if w.Schedule != "" && json.Unmarshal([]byte(w.Schedule), &parts) == nil {
-		return parts.Rule, parts.Zone
+		return parts.Rule, zoneName(parts.Zone)
 	}
 	return "", w.Zone
 }

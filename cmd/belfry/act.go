@@ -20,10 +20,10 @@ type itemFlags struct {
 
 // windowFlags say when something is to be in force.
 type windowFlags struct {
-	From     string `help:"When it begins, as 2026-03-28T22:30, in the zone of the server unless Z, an offset or --timezone says otherwise (now)." placeholder:"TIME"`
-	To       string `help:"When it ends, in the same form (never)." placeholder:"TIME"`
-	Rrule    string `help:"Rule by which it comes again (RFC 5545), as FREQ=WEEKLY;BYDAY=SU; with --from and --to." placeholder:"RULE"`
-	Timezone string `help:"Zone of times without one, as Europe/Vienna (that of the server)." placeholder:"ZONE"`
+	From     string  `help:"When it begins, as 2026-03-28T22:30, in the zone of the server unless Z, an offset or --timezone says otherwise (now)." placeholder:"TIME"`
+	To       string  `help:"When it ends, in the same form (never)." placeholder:"TIME"`
+	Rrule    string  `help:"Rule by which it comes again (RFC 5545), as FREQ=WEEKLY;BYDAY=SU; with --from and --to." placeholder:"RULE"`
+	Timezone string  `help:"Zone of times without one, as Europe/Vienna (that of the server)." placeholder:"ZONE"`
 	Window   *string `help:"Name of the window: an item may have several. One takes the place of an earlier one of the same name. belfry manage with a name alone cancels that one, with an empty name the one without, and without it all." placeholder:"NAME"`
 }
 

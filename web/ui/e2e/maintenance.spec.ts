@@ -53,7 +53,9 @@ test("several windows are planned, listed and removed", { tag: "@quick" }, async
   await page.goto(`${service.url}/ui/maintenance`);
   const rows = page.getByRole("row", { name: /window box/ });
   await expect(rows).toHaveCount(2);
-  await expect(rows.nth(1)).toContainText(/nightly.*5 Jul 2098, 22:00:00 – 6 Jul 2098, 04:00:00.*Every day, Europe\/Paris.*admin/);
+  await expect(rows.nth(1)).toContainText(
+    /nightly.*5 Jul 2098, 22:00:00 – 6 Jul 2098, 04:00:00.*Every day, Europe\/Paris.*admin/,
+  );
   await accessible(page);
   const remove = page.getByRole("button", { name: "Remove the window without a name of window box" });
   await remove.click();
@@ -70,7 +72,11 @@ test("several windows are planned, listed and removed", { tag: "@quick" }, async
 test("a window is replaced by its name, and one that is open can be removed", async ({ page, service }) => {
   await box(service, "open box");
   await plan(service, "open box", { window: "now", todatetime: "2098-03-01T09:00Z" });
-  await plan(service, "open box", { window: "later", fromdatetime: "2098-03-01T08:00Z", todatetime: "2098-03-01T09:00Z" });
+  await plan(service, "open box", {
+    window: "later",
+    fromdatetime: "2098-03-01T08:00Z",
+    todatetime: "2098-03-01T09:00Z",
+  });
   await logIn(page, service, itemPage("open box"));
   const own = page.getByRole("list", { name: "Windows of open box" }).getByRole("listitem");
   await expect(own).toHaveText([/now.*open/, /later.*planned.*1 Mar 2098/]);
@@ -97,7 +103,10 @@ test("what the service refuses is told, and who may only look removes nothing", 
   const row = page.getByRole("row", { name: /closed box/ });
   await row.getByRole("button", { name: /^Remove/ }).click();
   await page.route("**/api/ackmanagenote/**", (r) =>
-    r.fulfill({ status: 400, json: { error: { code: "bad_parameter", message: "no window of that name" }, items: [], errors: [] } }),
+    r.fulfill({
+      status: 400,
+      json: { error: { code: "bad_parameter", message: "no window of that name" }, items: [], errors: [] },
+    }),
   );
   await row.getByRole("button", { name: /now$/ }).click();
   await expect(row.getByRole("alert")).toHaveText("no window of that name");

@@ -7,7 +7,12 @@ import { byTime, ofItem, ofList, repeatOf } from "../src/parts/windows/windows";
 const planned = (name: string, from: string, open = false) => ofItem({ name, mode: "unmanaged", open, from });
 
 test("windows that are open come first, then those that open next", () => {
-  const list = [planned("c", "2098-02"), planned("b", "2098-01"), planned("a", "2097-12", true), planned("d", "2096-01", true)];
+  const list = [
+    planned("c", "2098-02"),
+    planned("b", "2098-01"),
+    planned("a", "2097-12", true),
+    planned("d", "2096-01", true),
+  ];
   assert.deepEqual(
     list.sort(byTime).map((w) => w.name),
     ["d", "a", "b", "c"],

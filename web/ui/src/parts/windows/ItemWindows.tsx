@@ -70,7 +70,7 @@ export function Rule({ window: w }: { window: OneWindow }) {
   return (
     <>
       {repeatOf(w.rule)}
-      {w.zone && `, ${w.zone}`}
+      {w.zone ? `, ${w.zone}` : w.rule && ", local time of the service"}
     </>
   );
 }
