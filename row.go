@@ -80,8 +80,8 @@ const (
 	Dimension    = "item" // not for queries: the names behind the ids in ItemColumn
 )
 
-// ItemColumn holds the ID of the item a row is about; the fields resource, view, object,
-// class, ip and host follow from it.
+// ItemColumn holds the ID of the item a row is about; the fields resource, view, object and class follow from it, and ip and host
+// where the row has none of its own.
 const ItemColumn = "item"
 
 // IndicatorColumn is the column of indicator n when it is a number.

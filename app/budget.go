@@ -57,7 +57,7 @@ func newBudget(l memoryLimit) *budget {
 		held: min(256*mib, n/16), heldBody: min(64*mib, n/16), row: max(16<<10, min(1*mib, n/32768)),
 		texts: max(8*mib, n/24),
 		bulk:  int(max(4, min(64, n/(32*mib)))), connections: int(max(100, min(10_000, n/16/(32<<10)))),
-		streams: int(max(16, min(1000, n/(2*mib)))), ballast: int(min(32*mib, n/64)), header: 16 << 10, received: 64 << 10,
+		streams: int(max(16, min(1000, n/(2*mib)))), ballast: int(min(16*mib, n/64)), header: 16 << 10, received: 64 << 10,
 		perConnection: 32,
 	}
 	if l.bytes == 0 || l.bytes >= plenty { // the usual sizes, which are not a fraction of anything

@@ -45,7 +45,7 @@ func TestBudget(t *testing.T) {
 			usual.Limits.Texts = Size(max(128*mib, l.bytes/16)) // texts stay, so they may have more where there is more
 			usual.Limits.MemoryItems = Size(b.heap * 3 / 8)     // the same
 		}
-		if c.Limits != usual.Limits || c.Storage != usual.Storage || b.backlogRows != 500_000 || b.chunk != 8*mib || b.engineMost > 16*b.engine || l.bytes > 0 && b.engineMost > l.bytes/2 || b.ballast != 32*mib {
+		if c.Limits != usual.Limits || c.Storage != usual.Storage || b.backlogRows != 500_000 || b.chunk != 8*mib || b.engineMost > 16*b.engine || l.bytes > 0 && b.engineMost > l.bytes/2 || b.ballast != 16*mib {
 			t.Errorf("%+v: not the usual sizes: %+v, %+v", l, c.Limits, b)
 		}
 	}

@@ -44,6 +44,7 @@ type Field struct {
 	Numbered int    // the highest number of the family; 0 for a single field
 	Type     Type
 	Of       string // one of itemFields: read from the row's item; empty: a column of its own
+	Own      bool   // with Of: a row may have its own, which comes before that of the item
 	Split    string // the text column that is cut at its separator, the n-th part being this field; empty: not cut
 	Help     string
 }
@@ -192,6 +193,7 @@ type fieldFile struct {
 	Numbered whole  `json:"numbered"`
 	Type     Type   `json:"type"`
 	Of       string `json:"of"`
+	Own      bool   `json:"own"`
 	Split    string `json:"split"`
 	Help     string `json:"help"`
 }
@@ -277,7 +279,7 @@ func (c *Collection) readSummaries(s *source, file *collectionFile) error {
 }
 
 func (file *fieldFile) read(s *source, path string) (Field, error) {
-	f := Field{Name: file.Name, Suffix: file.Suffix, Type: file.Type, Of: file.Of, Split: file.Split, Help: file.Help}
+	f := Field{Name: file.Name, Suffix: file.Suffix, Type: file.Type, Of: file.Of, Own: file.Own, Split: file.Split, Help: file.Help}
 	var err error
 	if f.Numbered, err = file.Numbered.in(s, path+".numbered", 0, 1, 1000); err != nil {
 		return f, err
@@ -291,6 +293,8 @@ func (file *fieldFile) read(s *source, path string) (Field, error) {
 		return f, s.bad(path+".type", "must be one of %v, got %q", types(), f.Type)
 	case f.Of != "" && (f.Numbered != 0 || f.Type != Text || !slices.Contains(itemFields(), f.Of)):
 		return f, s.bad(path+".of", "must be one of %v, of a single field of type text, got %q", itemFields(), f.Of)
+	case f.Own && f.Of == "":
+		return f, s.bad(path+".own", "is for a field with of; any other has a column of its own")
 	case f.Split != "" && (f.Numbered == 0 || f.Type != Text):
 		return f, s.bad(path+".split", "is for numbered fields of type text")
 	case f.Type == Value && (f.Name != "i" || f.Suffix != "" || f.Numbered == 0):

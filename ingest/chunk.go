@@ -53,7 +53,7 @@ func (c *chunk) memory() int {
 			row += 16
 		}
 	}
-	return c.open.memory() + row*len(c.data.nodes) + 56*len(c.logs.nodes)
+	return c.open.memory() + row*len(c.data.nodes) + 56*len(c.logs.nodes) + c.data.sources.memory() + c.logs.sources.memory()
 }
 
 // cut takes the first data rows and the first log lines out of the chunk.
@@ -98,6 +98,7 @@ type dataRows struct {
 	times   []belfry.Time // 0: arrival
 	origins []origin
 	columns []valueColumn // as the header has them
+	sources sources
 }
 
 // valueColumn holds one indicator. Texts is nil until a text appears.
@@ -133,7 +134,7 @@ func (d *dataRows) expect(rows int) {
 func (d *dataRows) takeOut() dataRows {
 	out := dataRows{
 		nodes: slices.Clone(d.nodes), times: slices.Clone(d.times), origins: slices.Clone(d.origins),
-		columns: make([]valueColumn, len(d.columns)),
+		columns: make([]valueColumn, len(d.columns)), sources: d.sources.takeOut(),
 	}
 	for i := range d.columns {
 		c := &d.columns[i]
@@ -150,7 +151,7 @@ func (d *dataRows) cut(rows int) dataRows {
 		*d = dataRows{}
 		return first
 	}
-	first := dataRows{nodes: d.nodes[:rows:rows], times: d.times[:rows:rows], origins: d.origins[:rows:rows], columns: slices.Clone(d.columns)}
+	first := dataRows{nodes: d.nodes[:rows:rows], times: d.times[:rows:rows], origins: d.origins[:rows:rows], columns: slices.Clone(d.columns), sources: d.sources.cut(rows)}
 	d.nodes, d.times, d.origins = d.nodes[rows:], d.times[rows:], d.origins[rows:]
 	for i := range d.columns {
 		c := &d.columns[i]
@@ -165,7 +166,7 @@ func (d *dataRows) cut(rows int) dataRows {
 // empty forgets the rows but keeps the room.
 func (d *dataRows) empty() {
 	clear(d.nodes) // they must not be kept alive from here
-	d.nodes, d.times, d.origins = d.nodes[:0], d.times[:0], d.origins[:0]
+	d.nodes, d.times, d.origins, d.sources = d.nodes[:0], d.times[:0], d.origins[:0], sources{}
 	for i := range d.columns {
 		c := &d.columns[i]
 		*c = valueColumn{n: c.n, numbers: c.numbers[:0]}
@@ -229,6 +230,7 @@ func (d *dataRows) batch(arrival belfry.Time) *belfry.Batch {
 			b.Columns = append(b.Columns, belfry.Column{Name: belfry.IndicatorTextColumn(c.n), Texts: compact(c.texts, keep)})
 		}
 	}
+	b.Columns = append(b.Columns, d.sources.columns(keep, len(d.nodes))...)
 	return b
 }
 
@@ -239,6 +241,7 @@ type logRows struct {
 	origins []origin
 	text    []string
 	sep     []string // the separator of the object's class
+	sources sources
 }
 
 func (l *logRows) add(n *meta.Node, at belfry.Time, o origin, text, sep string) int {
@@ -250,8 +253,8 @@ func (l *logRows) add(n *meta.Node, at belfry.Time, o origin, text, sep string) 
 // cut gives the first lines, and leaves the others in l.
 func (l *logRows) cut(lines int) logRows {
 	n := lines
-	first := logRows{nodes: l.nodes[:n:n], times: l.times[:n:n], origins: l.origins[:n:n], text: l.text[:n:n], sep: l.sep[:n:n]}
-	*l = logRows{nodes: l.nodes[n:], times: l.times[n:], origins: l.origins[n:], text: l.text[n:], sep: l.sep[n:]}
+	first := logRows{nodes: l.nodes[:n:n], times: l.times[:n:n], origins: l.origins[:n:n], text: l.text[:n:n], sep: l.sep[:n:n], sources: l.sources.cut(n)}
+	*l = logRows{nodes: l.nodes[n:], times: l.times[n:], origins: l.origins[n:], text: l.text[n:], sep: l.sep[n:], sources: l.sources}
 	return first
 }
 
@@ -260,11 +263,13 @@ func (l *logRows) batch(arrival belfry.Time) *belfry.Batch {
 	if len(items) == 0 {
 		return nil
 	}
-	return &belfry.Batch{Collection: belfry.ObjectLog, Times: times(l.times, keep, arrival), Columns: []belfry.Column{
+	columns := []belfry.Column{
 		{Name: belfry.ItemColumn, Ints: items},
 		{Name: "log", Texts: compact(l.text, keep)},
 		{Name: "sep", Texts: compact(l.sep, keep)},
-	}}
+	}
+	columns = append(columns, l.sources.columns(keep, len(l.nodes))...)
+	return &belfry.Batch{Collection: belfry.ObjectLog, Times: times(l.times, keep, arrival), Columns: columns}
 }
 
 // keepers lists the places of rows that have an object, nil meaning all of them, and the objects' ids.

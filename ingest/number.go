@@ -43,7 +43,11 @@ const lastWhole = 1 << 53
 // identifier or a counter, of which other digits would be stored than were sent. One with a point or an exponent is a measured
 // value, and may be rounded.
 func rounded(b []byte, f float64) bool {
-	if f > -lastWhole && f < lastWhole || bytes.ContainsAny(b, ".eE") {
+	return (f <= -lastWhole || f >= lastWhole) && manyDigits(b) // of most values the first is inlined and decides
+}
+
+func manyDigits(b []byte) bool {
+	if bytes.ContainsAny(b, ".eE") {
 		return false
 	}
 	digits := bytes.TrimLeft(trimBlanks(b), "+-0")

@@ -28,6 +28,7 @@ type reader struct {
 	now              belfry.Time
 	earliest, latest map[string]belfry.Time // by collection: what retention and the clock allow
 	last             *meta.Node             // the resource of the row before
+	details          *belfry.Details        // of the object that find has found
 }
 
 func (s *Sequencer) newReader(who belfry.Scope, body io.Reader, f belfry.Format) (*reader, error) {
@@ -160,6 +161,9 @@ func (r *reader) takeData(c *chunk, fields [][]byte, line int) *belfry.RowError 
 	}
 	n, def, sure := r.find(c, fields)
 	slot := c.data.add(nil, at, origin{int32(r.row), int32(line)})
+	if r.layout.details {
+		c.data.sources.note(slot, r.layout, fields, r.details)
+	}
 	if sure {
 		known, bad := setValues(&c.data, slot, r.layout, fields, def)
 		if bad != nil {
@@ -191,6 +195,9 @@ func (r *reader) takeLog(c *chunk, fields [][]byte, line int) *belfry.RowError {
 		return rejectf("log", belfry.MissingValue, "log is empty; a log row needs a text")
 	}
 	n, def, sure := r.find(c, fields)
+	if r.layout.details {
+		c.logs.sources.note(len(c.logs.nodes), r.layout, fields, r.details)
+	}
 	if sure {
 		slot := c.logs.add(n, at, origin{int32(r.row), int32(line)}, string(text), c.separator(def))
 		r.noteUnnamed(c, fields, unnamed{log: true, slot: slot})
@@ -214,6 +221,7 @@ func (r *reader) noteUnnamed(c *chunk, fields [][]byte, u unnamed) {
 // before it may make another object of the name.
 func (r *reader) find(c *chunk, fields [][]byte) (n *meta.Node, def *catalog.Class, sure bool) {
 	l := r.layout
+	r.details = nil
 	r.tree.Read(r.who.Customer, func(e *meta.Estate) {
 		if e == nil {
 			return // the sequencer will say so
@@ -238,7 +246,7 @@ func (r *reader) find(c *chunk, fields [][]byte) (n *meta.Node, def *catalog.Cla
 				return
 			}
 		}
-		def = n.Class.Def
+		def, r.details = n.Class.Def, n.Details
 		class := cell(fields, l.class)
 		sure = def != nil && (len(class) == 0 || string(class) == n.Class.Name) && (!l.details || !l.differs(fields, n.Details))
 	})

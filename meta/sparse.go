@@ -8,13 +8,15 @@ import "iter"
 type Sparse[T comparable] struct {
 	blocks []*sparseBlock[T] // by number / 65,536
 	count  int
-	spare  []*sparsePage[T] // empty pages to be used again
+	spare  []*sparsePage[T]  // empty pages to be used again
+	empty  []*sparseBlock[T] // blocks, the same
 }
 
 const (
 	sparsePageSize = 256
 	sparseBlock0   = 256 * sparsePageSize // numbers in a block
-	sparseSpares   = 4096                 // as many as a round of the sequencer touches among a million items
+	sparseSpares   = 4096                 // as many pages as a round of the sequencer touches among a million items
+	sparseEmpty    = 16                   // and as many blocks
 )
 
 type sparseBlock[T comparable] struct {
@@ -52,12 +54,12 @@ func (s *Sparse[T]) Set(n uint64, v T) {
 	}
 	b := s.blocks[n/sparseBlock0]
 	if b == nil {
-		b = &sparseBlock[T]{}
+		b = takeLast(&s.empty)
 		s.blocks[n/sparseBlock0] = b
 	}
 	p := b.pages[n/sparsePageSize%256]
 	if p == nil {
-		p = s.newPage()
+		p = takeLast(&s.spare)
 		b.pages[n/sparsePageSize%256] = p
 		b.used++
 	}
@@ -68,14 +70,15 @@ func (s *Sparse[T]) Set(n uint64, v T) {
 	p.entries[n%sparsePageSize] = v
 }
 
-func (s *Sparse[T]) newPage() *sparsePage[T] {
-	last := len(s.spare) - 1
+// takeLast takes the last one off a list; from an empty list, a new one.
+func takeLast[T any](list *[]*T) *T {
+	last := len(*list) - 1
 	if last < 0 {
-		return &sparsePage[T]{}
+		return new(T)
 	}
-	p := s.spare[last]
-	s.spare = s.spare[:last]
-	return p
+	v := (*list)[last]
+	*list = (*list)[:last]
+	return v
 }
 
 func (s *Sparse[T]) delete(n uint64) {
@@ -94,8 +97,12 @@ func (s *Sparse[T]) delete(n uint64) {
 	if len(s.spare) < sparseSpares {
 		s.spare = append(s.spare, p)
 	}
-	if b.used--; b.used == 0 {
-		s.blocks[n/sparseBlock0] = nil
+	if b.used--; b.used > 0 {
+		return
+	}
+	s.blocks[n/sparseBlock0] = nil
+	if len(s.empty) < sparseEmpty {
+		s.empty = append(s.empty, b)
 	}
 }
 

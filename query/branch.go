@@ -152,7 +152,7 @@ func (w *writer) pred(p Pred) string {
 	case Match:
 		return w.test(p.Column, func(e string) string { return w.dialect.Match(e, w.argText, p) })
 	case Null:
-		if p.Not || p.Column.From == FromItem { // a row may have no item at all
+		if p.Not || p.Column.ofItem() { // a row may have no item at all
 			is := w.test(p.Column, func(e string) string { return e + " IS NOT NULL" })
 			if p.Not {
 				return is
@@ -195,6 +195,14 @@ func (w *writer) test(c Column, is func(expression string) string) string {
 	case FromItem:
 		return w.name(belfry.ItemColumn) + " IN (SELECT " + w.name("id") + " FROM " + w.dialect.Items + " WHERE " +
 			w.name("customer") + " = " + w.customer() + " AND " + is(w.itemName("", c.Of)) + ")"
+	case RowOrItem:
+		item := c
+		item.From = FromItem
+		if !w.table.Has(c.Name) {
+			return w.test(item, is)
+		}
+		own := w.name(c.Name)
+		return "CASE WHEN " + own + " IS NULL THEN " + w.test(item, is) + " ELSE " + is(own) + " END"
 	case FromSplit:
 		sep := w.null(StoredText)
 		if w.table.Has(SeparatorColumn) {

@@ -106,6 +106,8 @@ func (k *checker) column(n Name) (Column, error) {
 func columnOf(c *catalog.Collection, f catalog.Field, n int, name string) Column {
 	col := Column{Name: name, Type: f.Type, N: n}
 	switch {
+	case f.Own:
+		col.From, col.Of = RowOrItem, f.Of
 	case f.Of != "":
 		col.From, col.Of = FromItem, f.Of
 	case f.Split != "":

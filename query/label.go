@@ -62,39 +62,46 @@ func (l Labelled) Select(ctx context.Context, p *Plan) (Rows, error) {
 		return rows, err
 	}
 	r := &labelled{Rows: rows, ctx: ctx, labels: l.Labels, plan: p}
-	for _, out := range rows.Columns() {
+	all := rows.Columns()
+	for _, out := range all[:len(all)-1] { // the last is the number of the item
 		field := ""
-		if out.Column.From == ItemNumber {
-			field, out = out.Column.Of, named[out.Name]
+		if as, ok := named[out.Name]; ok {
+			field, out = as.Column.Of, as
 		}
 		r.columns, r.fields = append(r.columns, out), append(r.fields, field)
 	}
 	return r, nil
 }
 
-// numbersOnly is the plan with the number of the item in place of its names, and the outputs that this concerns; nil
-// when it concerns none, or cannot be.
+// numbersOnly is the plan with the number of the item behind the outputs, and without its names, and the outputs that this
+// concerns; nil when it concerns none, or cannot be. Of what a row may have itself it has that.
 func (p *Plan) numbersOnly() (*Plan, map[string]Output) {
 	if p.Grouping != nil {
 		return p, nil
 	}
 	for _, o := range p.Order {
-		if o.Column.From == FromItem {
+		if o.Column.ofItem() {
 			return p, nil
 		}
 	}
+	number := Column{Name: belfry.ItemColumn, Type: catalog.ID, From: ItemNumber}
 	q, named := *p, map[string]Output{}
 	q.Outputs = make([]Output, len(p.Outputs))
 	for i, out := range p.Outputs {
 		q.Outputs[i] = out
-		if out.Column.From == FromItem {
+		switch out.Column.From {
+		case FromItem:
 			named[out.Name] = out
-			q.Outputs[i].Column = Column{Name: belfry.ItemColumn, Type: catalog.ID, From: ItemNumber, Of: out.Column.Of}
+			q.Outputs[i].Column = number
+		case RowOrItem:
+			named[out.Name] = out
+			q.Outputs[i].Column = Column{Name: out.Column.Name, Type: out.Column.Type}
 		}
 	}
 	if len(named) == 0 {
 		return p, nil
 	}
+	q.Outputs = append(q.Outputs, Output{Name: belfry.ItemColumn, Column: number})
 	return &q, named
 }
 
@@ -123,12 +130,14 @@ func (r *labelled) Next() ([]belfry.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.row = append(r.row[:0], row...)
+	last := len(row) - 1
+	r.row = append(r.row[:0], row[:last]...)
 	for i, field := range r.fields {
-		if field != "" {
-			if r.row[i], err = r.name(row[i], field); err != nil {
-				return nil, err
-			}
+		if own := r.columns[i].Column.From == RowOrItem && row[i].Type != belfry.AbsentValue; field == "" || own {
+			continue
+		}
+		if r.row[i], err = r.name(row[last], field); err != nil {
+			return nil, err
 		}
 	}
 	return r.row, nil

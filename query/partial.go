@@ -21,8 +21,11 @@ func (w *writer) partial(c Call) (partial, bool) {
 		return func(p ...string) string { return fn + "(" + p[0] + ")" }
 	}
 	sumOf := func(e string) string { return w.dialect.Cast("COALESCE(SUM("+e+"), 0)", StoredInt) }
-	if c.Column.From == FromItem {
+	switch c.Column.From {
+	case FromItem:
 		return w.itemPartial(c, sumOf)
+	case RowOrItem:
+		return partial{}, false
 	}
 	switch c.Func {
 	case FuncCount:
@@ -103,7 +106,11 @@ func (w *writer) merged(rows string) {
 	var outer []string
 	for i, key := range w.plan.Grouping.Keys {
 		for j, e := range w.keyExpressions(key) {
-			if key.Column.From != FromItem {
+			switch key.Column.From {
+			case FromItem:
+			case RowOrItem:
+				e = w.orItem(named(w.of("q", key.Column.Name), "k"), key.Column)
+			default:
 				e = named(e, "k")
 			}
 			outer = append(outer, e+" AS "+w.groupName(i, j == 1))

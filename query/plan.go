@@ -101,7 +101,7 @@ type Column struct {
 	Name string // canonical, that is in the catalog's own writing and without aliases: i3 for INTEGER3
 	Type catalog.Type
 	From Origin
-	Of   string // FromItem: the column of the item; FromSplit: the text that is split; Grouped: which part of a value
+	Of   string // FromItem, RowOrItem: the column of the item; FromSplit: the text that is split; Grouped: which part of a value
 	N    int    // the number of a numbered field; Grouped: the place in the group
 }
 
@@ -114,6 +114,7 @@ const (
 	NumberOf                 // the number of an indicator: column iN
 	TextOf                   // the text of an indicator: column sN
 	FromItem                 // the row's item: its resource, view, object, class, ip or host
+	RowOrItem                // the row's column of that name; where it is absent, as FromItem
 	ItemNumber               // the number of the row's item, in place of what FromItem would give
 	FromSplit                // the N-th part of a text of the row, split at its separator
 	Constant                 // the same for all rows of an answer: the period

@@ -28,6 +28,7 @@ func SQL(p *Plan, d *Dialect, tables []Table) (*Statement, error) {
 	if p.Customer == 0 {
 		return nil, fmt.Errorf("write query: the plan has no customer")
 	}
+	p = p.withoutOwn(tables)
 	w := &writer{plan: p, dialect: d, numbers: map[any]int{}}
 	w.columns = p.Expand(func(column string) bool {
 		return slices.ContainsFunc(tables, func(t Table) bool { return t.Has(column) })
@@ -154,7 +155,7 @@ func (w *writer) needs() (needed []stored, joined bool) {
 				needed = append(needed, s)
 			}
 		}
-		joined = joined || c.From == FromItem
+		joined = joined || c.ofItem()
 	}
 	for _, o := range w.plan.Order {
 		add(o.Column)
@@ -165,6 +166,9 @@ func (w *writer) needs() (needed []stored, joined bool) {
 	return needed, joined
 }
 
+// ofItem tells whether the column is, or may be, read from the row's item.
+func (c Column) ofItem() bool { return c.From == FromItem || c.From == RowOrItem }
+
 // stored are the columns of a table in which the column is kept.
 func (c Column) stored() []stored {
 	switch c.From {
@@ -172,6 +176,8 @@ func (c Column) stored() []stored {
 		return nil
 	case FromItem, ItemNumber:
 		return []stored{{belfry.ItemColumn, StoredID}}
+	case RowOrItem:
+		return []stored{{belfry.ItemColumn, StoredID}, {c.Name, StoredText}}
 	case FromSplit:
 		return []stored{{c.Of, StoredText}, {SeparatorColumn, StoredText}}
 	}
@@ -203,6 +209,8 @@ func (w *writer) expressions(c Column) []string {
 		return []string{"'" + w.plan.period() + "'"}
 	case FromItem:
 		return []string{w.itemName("d.", c.Of)}
+	case RowOrItem:
+		return []string{w.orItem(w.of("q", c.Name), c)}
 	case FromSplit:
 		return []string{w.dialect.Part(w.of("q", c.Of), w.of("q", SeparatorColumn), c.N)}
 	}
@@ -211,6 +219,11 @@ func (w *writer) expressions(c Column) []string {
 		return []string{w.of("q", number.Name), w.of("q", text.Name)}
 	}
 	return []string{w.of("q", c.Name)}
+}
+
+// orItem is what a row has in the column, or else its item d.
+func (w *writer) orItem(own string, c Column) string {
+	return "COALESCE(" + own + ", " + w.itemName("d.", c.Of) + ")"
 }
 
 // order writes ORDER BY. Of an indicator, numbers come before texts: one of its two columns is NULL and so comes last.

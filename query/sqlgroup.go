@@ -200,7 +200,7 @@ func (w *writer) groupNeeds() (needed []stored) {
 // joins tells whether the groups depend on the names of items.
 func (g *Grouping) joins() bool {
 	for i := range g.width() {
-		if g.call(i).Column.From == FromItem {
+		if g.call(i).Column.ofItem() {
 			return true
 		}
 	}

@@ -31,6 +31,9 @@ func Summaries(period string, rows iter.Seq[Row]) iter.Seq[Row] {
 	}
 }
 
+// OfItem stands before a field of a row that is to be read from its item, whatever the row has itself.
+const OfItem = "item."
+
 // summary is a row of a summary.
 type summary struct {
 	start      belfry.Time
@@ -55,8 +58,12 @@ func (m summaries) at(period string, t belfry.Time, item belfry.ID, from Row) *s
 	key := summaryKey{t - t%PeriodLength(period), item}
 	if m[key] == nil {
 		m[key] = &summary{start: key.start, item: item, indicators: map[int]*sums{}, values: map[string]belfry.Value{}}
-		for _, name := range []string{"resource", "view", "object", "class", "ip", "host", belfry.ItemColumn, belfry.PlaceColumn} {
+		for _, name := range []string{"resource", "view", "object", "class", belfry.ItemColumn, belfry.PlaceColumn} {
 			m[key].values[name] = from.Value(name)
+		}
+		for _, name := range []string{"ip", "host"} { // rows may have their own, which are of no use in a summary
+			m[key].values[name] = from.Value(OfItem + name)
+			m[key].values[OfItem+name] = from.Value(OfItem + name)
 		}
 	}
 	return m[key]

@@ -23,7 +23,12 @@ func (p *Plan) FromSummaries() (period string, chosen bool) {
 	if p.Grouping == nil || p.Latest > 0 || p.Period != "" || len(p.Collection.Summaries) == 0 {
 		return "", false
 	}
-	if p.Where != nil && mentions(p.Where, func(c Column) bool { return c.From != FromItem }) {
+	own := false // what rows may have themselves is, in summaries, that of the item: good enough where only they are left
+	ofItem := func(c Column) bool {
+		own = own || c.From == RowOrItem
+		return c.ofItem()
+	}
+	if p.Where != nil && mentions(p.Where, func(c Column) bool { return !ofItem(c) }) {
 		return "", false
 	}
 	if slices.ContainsFunc(p.Grouping.Calls, func(c Call) bool { return !c.summable() }) {
@@ -41,14 +46,14 @@ func (p *Plan) FromSummaries() (period string, chosen bool) {
 			if !key.Bucket.wholly(PeriodDay) {
 				period = PeriodHour
 			}
-		case key.Func != FuncNone || key.Column.From != FromItem:
+		case key.Func != FuncNone || !ofItem(key.Column):
 			return "", false
 		}
 	}
 	if !buckets { // who does not ask for a course of time counts the rows that are there
 		return "", false
 	}
-	return period, long
+	return period, long && !own
 }
 
 // summable tells whether the function can be had from summaries. COUNT of an indicator cannot: it counts texts as well.

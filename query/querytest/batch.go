@@ -145,7 +145,7 @@ func (l *Items) id(c *catalog.Collection, customer belfry.CustomerID, r Row) int
 		if f, ok := c.Field(field); !ok || f.Of == "" { // in syslog the address is the row's own
 			return ""
 		}
-		return r[field].Text
+		return r.Value(query.OfItem + field).Text
 	}
 	item := Item{of("resource"), of("view"), of("object"), of("class"), of("ip"), of("host"), customer}
 	if item == (Item{Customer: customer}) {
@@ -242,6 +242,9 @@ func batch(c *catalog.Collection, customer belfry.CustomerID, rows []Row, items 
 	}
 	for _, name := range c.Names() {
 		f, _ := c.Field(name)
+		if col := ownColumn(name, rows); f.Own && col != nil {
+			b.Columns = append(b.Columns, *col)
+		}
 		if f.Of != "" || f.Split != "" || name == "id" || name == timestamp {
 			continue
 		}
@@ -255,6 +258,17 @@ func batch(c *catalog.Collection, customer belfry.CustomerID, rows []Row, items 
 }
 
 const timestamp = "timestamp"
+
+// ownColumn has a field of those rows that have it themselves.
+func ownColumn(name string, rows []Row) *belfry.Column {
+	own := make([]Row, len(rows))
+	for i, r := range rows {
+		if r.own(name) {
+			own[i] = r
+		}
+	}
+	return column(name, name, catalog.Text, own)
+}
 
 // column reads a field of all rows into a column of the type; nil when no row has it.
 func column(name, field string, t catalog.Type, rows []Row) *belfry.Column {

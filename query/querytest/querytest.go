@@ -31,7 +31,18 @@ const Customer belfry.CustomerID = 1
 type Row map[string]belfry.Value
 
 // Value implements query.Row.
-func (r Row) Value(field string) belfry.Value { return r[field] }
+func (r Row) Value(field string) belfry.Value {
+	if name, ok := strings.CutPrefix(field, query.OfItem); ok && !r.own(name) {
+		return r[name]
+	}
+	return r[field]
+}
+
+// own tells whether the row has a field itself: then there is one that says what its item has, perhaps nothing.
+func (r Row) own(field string) bool {
+	_, ok := r[query.OfItem+field]
+	return ok
+}
 
 // Data reads the rows of each collection from data.txtar.
 func Data(fsys fs.FS, c *catalog.Catalog) (map[string][]Row, error) {

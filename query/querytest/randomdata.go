@@ -86,6 +86,8 @@ func (g *source) items() {
 			View:     pick(g.Rand, "web01", "MAIN", "Größe", ""),
 			Object:   pick(g.Rand, "cpu", "cpu", "disk /", "it's", "audit", "disk", "Größe", "日本", ""),
 			Class:    pick(g.Rand, "cpu", "disk", "audit", ""),
+			IP:       pick(g.Rand, "10.0.0.1", "10.0.0.2", "", ""),
+			Host:     pick(g.Rand, "h1", "h2", "", ""),
 		})
 	}
 }
@@ -121,8 +123,12 @@ func (g *source) row(c *catalog.Collection) Row {
 		case f.Name == "id", f.Name == timestamp, f.Split != "", f.Suffix != "", f.Name == "period" && c.Name == "objectdata":
 		case f.Of != "":
 			row.put(f.Name, text(map[string]string{
-				"resource": item.Resource, "view": item.View, "object": item.Object, "class": item.Class,
+				"resource": item.Resource, "view": item.View, "object": item.Object, "class": item.Class, "ip": item.IP, "host": item.Host,
 			}[f.Of]))
+			if f.Own && !g.missing[f.Name] && g.IntN(2) == 0 {
+				row[query.OfItem+f.Name] = row[f.Name]
+				row[f.Name] = text(pick(g.Rand, "10.0.0.1", "10.0.0.2", "h1", "h2"))
+			}
 		case !g.missing[f.Name]:
 			for n := 1; n <= max(1, min(3, f.Numbered)); n++ {
 				row.put(f.Nth(n), g.value(c.Name, f.Nth(n), f.Type))

@@ -198,7 +198,7 @@ func (w *summaryWorld) checkGroups() {
 func (w *summaryWorld) checkDroppedGroups() {
 	w.t.Helper()
 	p := planFor(w.t, w.s, 1, "SELECT TIMEBUCKET(timestamp, '6h') AS t, COUNT(*), MEAN(i2), MIN(i3) FROM objectdata WHERE timestamp >= '"+crashDay0.String()+"' AND timestamp < '"+
-		(crashDay0+dayLength).String()+"' GROUP BY t")
+		(crashDay0+dayLength).String()+"' AND ip IS NULL GROUP BY t, host")
 	if _, chosen := p.FromSummaries(); chosen {
 		w.t.Error("summaries are chosen for a day of which the rows may be there")
 	}

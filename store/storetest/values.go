@@ -181,8 +181,21 @@ func testItems(f *fixture) {
 	moved.Columns = append(moved.Columns, texts("ip", "192.0.2.8"))
 	f.append(moved)
 	f.want("SELECT ip, host FROM objectdata WHERE object='disk' LIMIT 10", "192.0.2.8 .")
+	// A row may have its own, which stays. A file that had no such rows gets the columns.
+	f.append(batch("objectdata", 5, 10, day0+day, 2, ints(belfry.ItemColumn, 6, 6), numbers("i1", 10, 11), texts("ip", "192.0.2.9", ""), texts("host", "", "h9")))
+	f.append(batch("objectdata", 6, 12, day0+second, 1, ints(belfry.ItemColumn, 6), numbers("i1", 12), texts("ip", "192.0.2.8")))
+	const disk = "objectdata WHERE object='disk' AND "
+	f.want("SELECT i1, ip, host FROM "+disk+all+" ORDER BY i1 ASC LIMIT 10", "2 192.0.2.8 .", "10 192.0.2.9 .", "11 192.0.2.8 h9", "12 192.0.2.8 .")
+	f.want("SELECT ip, i1 FROM "+disk+all+" ORDER BY ip DESC, i1 ASC LIMIT 10", "192.0.2.9 10", "192.0.2.8 2", "192.0.2.8 11", "192.0.2.8 12")
+	f.want("SELECT i1 FROM "+disk+"ip='192.0.2.8' ORDER BY i1 ASC LIMIT 10", "2", "11", "12")
+	f.want("SELECT i1 FROM "+disk+"ip='192.0.2.9' LIMIT 10", "10")
+	f.want("SELECT i1 FROM "+disk+"host IS NOT NULL LIMIT 10", "11")
+	f.want("SELECT i1 FROM "+disk+"NOT host='h9' ORDER BY i1 ASC LIMIT 10", "2", "10", "12")
+	f.want("SELECT ip, COUNT(*), MAX(i1) FROM "+disk+all+" GROUP BY ip ORDER BY ip ASC", "192.0.2.8 3 12", "192.0.2.9 1 10")
+	f.want("SELECT ip, COUNT(DISTINCT host) FROM "+disk+all+" GROUP BY ip ORDER BY ip ASC", "192.0.2.8 1", "192.0.2.9 0")
+	f.want("SELECT ip, i1 FROM "+disk+"period='day' AND "+all+" ORDER BY timestamp ASC LIMIT 10", "192.0.2.8 7", "192.0.2.8 10.5")
 	// Item 7 is removed and another takes its name; the rows of both are found by it.
-	f.append(item(5, 8, "web02", "MAIN", "net", "net"), batch("objectdata", 5, 4, day0+hour, 1, ints(belfry.ItemColumn, 8), numbers("i1", 4)))
+	f.append(item(7, 8, "web02", "MAIN", "net", "net"), batch("objectdata", 7, 4, day0+hour, 1, ints(belfry.ItemColumn, 8), numbers("i1", 4)))
 	f.want("SELECT i1 FROM objectdata WHERE object='net' LIMIT 10", "4", "3")
 	p := f.plan("SELECT i1 FROM objectdata WHERE object='net' LIMIT 10")
 	p.Items, p.ItemsKnown = []belfry.ID{7, 8}, true
@@ -190,7 +203,7 @@ func testItems(f *fixture) {
 		f.Errorf("with resolved items: got %s, want 4,3", got)
 	}
 	// The names of one customer are none of another's.
-	foreign := batch("objectdata", 6, 1, day0, 1, ints(belfry.ItemColumn, 5), numbers("i1", 9))
+	foreign := batch("objectdata", 8, 1, day0, 1, ints(belfry.ItemColumn, 5), numbers("i1", 9))
 	foreign.Customer = 2
 	f.append(foreign)
 	f.wantOf(2, "SELECT object, i1 FROM objectdata LIMIT 10", ". 9")
