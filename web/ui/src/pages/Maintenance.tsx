@@ -1,7 +1,7 @@
 // All maintenance windows that are open or planned, in one list.
 import "../mantineLater";
 import "./parameters/parameters.css";
-import { Anchor, Text } from "@mantine/core";
+import { Anchor, Box, Text } from "@mantine/core";
 import { useThrottledCallback } from "@mantine/hooks";
 import { IconClockPause } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -63,10 +63,16 @@ function columns(mayRemove: boolean, again: () => void): Column<ListedWindow>[] 
   const list: Column<ListedWindow>[] = [
     { label: "Item", cell: (w) => <Item of={w} /> },
     { label: "Window", cell: (w) => <Named window={ofList(w)} /> },
-    { label: "Open, by your clock", cell: (w) => <Span window={ofList(w)} /> },
+    { label: "Open", cell: (w) => <Span window={ofList(w)} /> },
     { label: "Repeat", cell: (w) => <Rule window={ofList(w)} /> },
-    { label: "By", cell: (w) => <span className="name">{w.user ?? "–"}</span> },
-    { label: "Why", cell: (w) => <span className="name">{w.unmanagenote ?? "–"}</span> },
+    {
+      label: "By",
+      cell: (w) => (
+        <Box className="name" miw="5rem">
+          {w.user ?? "–"}
+        </Box>
+      ),
+    },
   ];
   if (mayRemove)
     list.push({
@@ -87,6 +93,11 @@ function Item({ of: w }: { of: ListedWindow }) {
         {w.kind}
         {w.resource && ` in ${w.resource}`}
       </Text>
+      {w.unmanagenote && (
+        <Text size="xs" className="name" lineClamp={3} title={w.unmanagenote}>
+          {w.unmanagenote}
+        </Text>
+      )}
     </>
   );
 }

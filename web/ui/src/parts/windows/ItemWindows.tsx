@@ -60,7 +60,16 @@ export function Named({ window: w }: { window: OneWindow }) {
 export function Span({ window: w }: { window: OneWindow }) {
   return (
     <>
-      <Time at={w.from} /> – {w.to ? <Time at={w.to} /> : "until somebody says otherwise"}
+      <Text span inherit style={{ whiteSpace: "nowrap" }}>
+        <Time at={w.from} /> –
+      </Text>{" "}
+      {w.to ? (
+        <Text span inherit style={{ whiteSpace: "nowrap" }}>
+          <Time at={w.to} />
+        </Text>
+      ) : (
+        "until somebody says otherwise"
+      )}
     </>
   );
 }
