@@ -21,7 +21,7 @@ import (
 // actionFields are the fields that the body of an action may have.
 var actionFields = []string{
 	"items", "resname", "isunmanaged", "unmanageifred", "collectunmanage", "collectorunmanage", "unmanagenote", "fromdatetime",
-	"todatetime", "rrule", "timezone", "ack", "ackuntil", "acksticky", "ackuntilworse", "unack", "note",
+	"todatetime", "rrule", "timezone", "window", "ack", "ackuntil", "acksticky", "ackuntilworse", "unack", "note",
 }
 
 // What an action may hold.
@@ -55,7 +55,7 @@ func readAction(text []byte, server *time.Location) (a ingest.Action, err error)
 	if b.has("isunmanaged") {
 		a.Manage, a.Window, err = b.manage(zone)
 	} else {
-		err = b.needs("isunmanaged", "unmanageifred", "collectunmanage", "collectorunmanage", "unmanagenote", "fromdatetime", "todatetime", "rrule")
+		err = b.needs("isunmanaged", "unmanageifred", "collectunmanage", "collectorunmanage", "unmanagenote", "fromdatetime", "todatetime", "rrule", "window")
 	}
 	if err != nil {
 		return a, err
@@ -143,7 +143,7 @@ func parseAction(text []byte) (actionBody, error) {
 
 // acknowledges refuses a body that would acknowledge its items only because what it asks for is empty.
 func (b actionBody) acknowledges() error {
-	for _, name := range []string{"isunmanaged", "unmanagenote", "fromdatetime", "todatetime", "rrule", "note", "unack"} {
+	for _, name := range []string{"isunmanaged", "unmanagenote", "fromdatetime", "todatetime", "rrule", "window", "note", "unack"} {
 		if value, given := b[name]; given && value == nil {
 			return belfry.Errorf(belfry.BadParameter, "%s is empty, and nothing else says what is to be done; give it a value, or leave it out to acknowledge the items", name)
 		}
@@ -337,8 +337,23 @@ func (b actionBody) manage(zone *time.Location) (*status.Order, *status.Schedule
 		}
 		o.Note = &note
 	}
+	if b.has("window") {
+		if o.Name, err = b.windowName(); err != nil {
+			return nil, nil, err
+		}
+		o.Unnamed = o.Name == ""
+	}
 	window, err := b.window(zone)
 	return o, window, err
+}
+
+// windowName reads the name of a window; an empty one is that of the window without a name.
+func (b actionBody) windowName() (string, error) {
+	name, err := b.text("window")
+	if err == nil && name != "" {
+		err = ingest.CheckWindowName(name)
+	}
+	return name, err
 }
 
 // mode reads the flags. To manage, the first of them is enough.

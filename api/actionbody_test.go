@@ -43,6 +43,13 @@ func TestReadAction(t *testing.T) {
 	f(`{"items":"a","isunmanaged":true,"unmanageifred":false,"collectunmanage":false,"collectorunmanage":true,"note":"n","ack":"x"}`, `a [] unmanaged, data not stored ack "x" note "n"`)
 	f(`{"items":"a","isunmanaged":false,"fromdatetime":"2098-01-01T00:00"}`, `a [] managed (from 2098-01-01T00:00, Europe/Vienna)`)
 	f(`{"items":"a","isunmanaged":false,"fromdatetime":"2098-01-01T00:00","timezone":"UTC"}`, `a [] managed (from 2098-01-01T00:00, UTC)`)
+	f(`{"items":"a","isunmanaged":false,"window":"backup"}`, `a [] managed window backup`)
+	f(`{"items":"a","window":"backup"}`, "window has a meaning beside isunmanaged alone")
+	f(`{"items":"a","isunmanaged":false,"window":""}`, `a [] managed window without a name`)
+	f(`{"items":"a","isunmanaged":false,"window":null}`, `a [] managed`)
+	f(`{"items":"a","window":null}`, "window is empty, and nothing else says what is to be done")
+	f(`{"items":"a","isunmanaged":false,"window":7}`, "window must be a text in quotes, got 7")
+	f(`{"items":"a","isunmanaged":false,"window":"`+strings.Repeat("x", 256)+`"}`, "is longer than 255 characters")
 	f(`{"items":"a","ackuntil":"2098-01-01T00:00"}`, `a [] ack "" until 2097-12-31T23:00:00.000000Z`)
 	f(`{"items":"a","ackuntil":"2098-01-01T00:00","timezone":"Asia/Tokyo"}`, `a [] ack "" until 2097-12-31T15:00:00.000000Z`)
 	f(`{"items":"a","unack":true}`, `a [] unack`)
@@ -92,6 +99,12 @@ func summary(a ingest.Action) string {
 	}
 	if a.Manage != nil {
 		b.WriteString(" " + a.Manage.Mode.String())
+		if a.Manage.Name != "" {
+			b.WriteString(" window " + a.Manage.Name)
+		}
+		if a.Manage.Unnamed {
+			b.WriteString(" window without a name")
+		}
 	}
 	if a.Window != nil {
 		b.WriteString(" (" + a.Window.String() + ")")

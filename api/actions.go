@@ -3,6 +3,7 @@ package api
 import (
 	"crypto/sha256"
 	"fmt"
+	"net/http"
 
 	"belfry"
 	"belfry/catalog"
@@ -74,6 +75,20 @@ func (s *Server) act(w *answer, r *request) error {
 		return err
 	}
 	s.writeReport(w, status, body)
+	return nil
+}
+
+// listWindows lists the windows of the items that the caller may see.
+func (s *Server) listWindows(w *answer, r *request) error {
+	after, limit, err := r.page()
+	if err != nil {
+		return err
+	}
+	list, more, err := s.Windows(r.scope(), after, limit)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"windows": list, "more": more})
 	return nil
 }
 

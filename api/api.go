@@ -76,6 +76,8 @@ type Config struct {
 
 	// Export writes as CSV what a package has made; if broken, the elements that name something that has been removed, else the others.
 	Export func(s belfry.Scope, packageType string, broken bool, w io.Writer) error
+	// Windows lists the windows of items, from the one after an id on.
+	Windows func(s belfry.Scope, after string, limit int) (list []status.ListedWindow, more bool, err error)
 	// Explain says why an item has its status.
 	Explain func(belfry.Scope, status.Wanted) (*status.Explanation, error)
 	// Try shows what filter and script of a receiver make of a sample; the body says which.

@@ -396,7 +396,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 	c := api.Config{
 		Log: s.Log.With("part", "api"), Now: time.Now, Arrival: s.seq.Now, Trusted: s.guard.expiry, ConfirmFault: s.confirmFault, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
 		Tree: s.tree, Hub: s.hub, Accounts: people,
-		Explain: s.explain, Try: s.try,
+		Explain: s.explain, Windows: s.windows, Try: s.try,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
 		Policies: s.tree, ReadPolicy: s.seq.ReadPolicy, PutPolicy: s.seq.PutPolicy, DeletePolicy: s.seq.DeletePolicy,
 		Send: s.send, Active: s.seq.Active, OthersActive: s.seq.OthersActive, GiveWay: s.seq.GiveWay, Hold: s.seq.Hold, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export, Act: s.seq.Act, ZoneOf: s.zoneOf, Settings: s, Health: s.health,
@@ -436,6 +436,10 @@ func (s *service) serveHTTP(ctx context.Context) error {
 
 func (s *service) explain(c belfry.Scope, w status.Wanted) (*status.Explanation, error) {
 	return status.Explain(s.tree, c, w, s.seq.Since(), s.seq.Now())
+}
+
+func (s *service) windows(c belfry.Scope, after string, limit int) ([]status.ListedWindow, bool, error) {
+	return status.ListWindows(s.tree, c, after, limit)
 }
 
 func (s *service) try(ctx context.Context, c belfry.Scope, resource string, body []byte) (any, error) {

@@ -20,14 +20,15 @@ type itemFlags struct {
 
 // windowFlags say when something is to be in force.
 type windowFlags struct {
-	From     string `help:"When it begins, as 2026-03-28T22:30, in the zone of the server unless Z, an offset or --timezone says otherwise (now)." placeholder:"TIME"`
-	To       string `help:"When it ends, in the same form (never)." placeholder:"TIME"`
-	Rrule    string `help:"Rule by which it comes again (RFC 5545), as FREQ=WEEKLY;BYDAY=SU; with --from and --to." placeholder:"RULE"`
-	Timezone string `help:"Zone of times without one, as Europe/Vienna (that of the server)." placeholder:"ZONE"`
+	From     string  `help:"When it begins, as 2026-03-28T22:30, in the zone of the server unless Z, an offset or --timezone says otherwise (now)." placeholder:"TIME"`
+	To       string  `help:"When it ends, in the same form (never)." placeholder:"TIME"`
+	Rrule    string  `help:"Rule by which it comes again (RFC 5545), as FREQ=WEEKLY;BYDAY=SU; with --from and --to." placeholder:"RULE"`
+	Timezone string  `help:"Zone of times without one, as Europe/Vienna (that of the server)." placeholder:"ZONE"`
+	Window   *string `help:"Name of the window: an item may have several. One takes the place of an earlier one of the same name. belfry manage with a name alone cancels that one, with an empty name the one without, and without it all." placeholder:"NAME"`
 }
 
 func (f *windowFlags) set(a *client.Action) {
-	a.From, a.To, a.Rule, a.Zone = f.From, f.To, f.Rrule, f.Timezone
+	a.From, a.To, a.Rule, a.Zone, a.Window = f.From, f.To, f.Rrule, f.Timezone, f.Window
 }
 
 type ackCmd struct {
@@ -149,7 +150,11 @@ func describe(it client.ActedItem) string {
 	if it.Resource != "" {
 		fmt.Fprintf(&b, " of %s", it.Resource)
 	}
-	fmt.Fprintf(&b, ": %s", strings.ReplaceAll(it.Result, "_", " "))
+	b.WriteString(": ")
+	if it.Window != "" {
+		fmt.Fprintf(&b, "window %s ", it.Window)
+	}
+	b.WriteString(strings.ReplaceAll(it.Result, "_", " "))
 	if it.Content > 0 {
 		fmt.Fprintf(&b, ", with %d inside", it.Content)
 	}

@@ -65,6 +65,7 @@ type commands struct {
 	Note       noteCmd       `cmd:"" help:"Set or remove the notes of items."`
 	Unmanage   unmanageCmd   `cmd:"" help:"Unmanage items, at once or for a window of time."`
 	Manage     manageCmd     `cmd:"" help:"Manage items again, at once or for a window of time."`
+	Windows    windowsCmd    `cmd:"" help:"List the maintenance windows that are open or planned."`
 	Completion completionCmd `cmd:"" help:"Print a script that completes commands and flags in a shell."`
 	Manual     manualCmd     `cmd:"" help:"Print the manual page of a command."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`

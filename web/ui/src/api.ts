@@ -389,6 +389,18 @@ export interface ExplainedStep extends ExplainedItem {
   asbadmore?: number;
 }
 
+export interface ExplainedWindow {
+  name?: string;
+  mode: string;
+  open: boolean;
+  from: string;
+  to?: string;
+  next?: string;
+  rrule?: string;
+  timezone?: string;
+  by?: string;
+}
+
 export interface Explanation {
   text: string;
   item: ExplainedItem;
@@ -400,15 +412,9 @@ export interface Explanation {
     inheritedfrom?: { kind: Kind; name: string };
     from?: string;
     note?: string;
-    window?: {
-      mode: string;
-      open: boolean;
-      from: string;
-      to?: string;
-      next?: string;
-      schedule?: string;
-      by?: string;
-    };
+    window?: ExplainedWindow;
+    /** All of the item itself. */
+    windows?: ExplainedWindow[];
   };
   acknowledgment?: {
     text?: string;
@@ -477,6 +483,8 @@ export interface ActWish {
   todatetime?: string;
   rrule?: string;
   timezone?: string;
+  /** Name of the window; empty: the one without a name. */
+  window?: string;
   ack?: string;
   ackuntil?: string;
   acksticky?: string;
@@ -515,6 +523,37 @@ export const actDry = (item: { kind: Kind; name: string; resource?: string }, bo
     json: { ...body, items: [item.name], resname: item.kind === "resource" ? undefined : item.resource },
     params: { dryrun: true },
   });
+
+/** A maintenance window that is open or planned, with its item. */
+export interface ListedWindow {
+  id: string;
+  name: string;
+  kind: Kind;
+  resource?: string;
+  window?: string;
+  mode: string;
+  open: boolean;
+  from: string;
+  to?: string;
+  rrule?: string;
+  timezone?: string;
+  user?: string;
+  unmanagenote?: string;
+}
+
+export const windows = {
+  /** The first ones, and whether there are more. */
+  first: async (most: number) => {
+    const list: ListedWindow[] = [];
+    for (let after: string | undefined; ; after = list.at(-1)?.id) {
+      const page = await call<{ windows: ListedWindow[]; more: boolean }>("/api/windows", {
+        params: { limit: 200, after },
+      });
+      list.push(...page.windows);
+      if (!page.more || list.length >= most) return { list, more: page.more };
+    }
+  },
+};
 
 // Bulk calls
 

@@ -211,7 +211,8 @@ function Management({ m, unmanaged }: { m: Explanation["management"]; unmanaged:
       )}
       {w && (
         <>
-          · window {w.open ? "open" : "planned"} ({w.mode}): <Time at={w.from} />
+          · window {w.name && <span className="name">“{w.name}” </span>}
+          {w.open ? "open" : "planned"} ({w.mode}): <Time at={w.from} />
           {w.to && (
             <>
               {" "}

@@ -12,9 +12,11 @@ import {
   UnstyledButton,
 } from "@mantine/core";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
-import type { ActWish } from "../../api";
+import { type ActWish, explain } from "../../api";
 import { zone as browserZone } from "../Time";
+import { ItemWindows } from "../windows/ItemWindows";
 import type { ActionItem } from "./item";
 import { counted, kindsText, type Way, wayOf, ways } from "./operations";
 import { noWindow, WindowFields, windowBody, ZoneSelect } from "./Window";
@@ -155,7 +157,32 @@ export function UnmanageForm({ items, onChange }: FormProps) {
         onChange={(e) => setNote(e.currentTarget.value)}
       />
       <WindowFields value={window} onChange={setWindow} />
+      {items.length === 1 && items[0] && <HasWindows item={items[0]} />}
     </Stack>
+  );
+}
+
+/** HasWindows lists the windows that an item has already. */
+function HasWindows({ item }: { item: ActionItem }) {
+  const client = useQueryClient();
+  const resource = item.kind === "resource" ? undefined : item.resource;
+  const why = useQuery({
+    queryKey: ["explain", item.kind, item.name, resource ?? ""],
+    queryFn: () => explain(item.kind, item.name, resource),
+  });
+  const windows = why.data?.management.windows;
+  if (!windows?.length) return null;
+  return (
+    <Box>
+      <Text size="sm" fw={500} mb={4}>
+        Windows that it has
+      </Text>
+      <ItemWindows
+        item={item}
+        windows={windows}
+        onDone={() => void client.invalidateQueries({ queryKey: ["explain"] })}
+      />
+    </Box>
   );
 }
 
@@ -169,8 +196,8 @@ export function ManageForm({ items, onChange }: FormProps) {
   return (
     <Stack gap="md">
       <Text size="sm">
-        Statuses follow the data again, and a window that is planned or open is cancelled. What was unmanaged by itself
-        inside a view or resource stays unmanaged.
+        Statuses follow the data again, and all windows that are planned or open are cancelled. What was unmanaged by
+        itself inside a view or resource stays unmanaged.
       </Text>
       <Checkbox
         label="Remove the note that says why it was unmanaged"
