@@ -46,6 +46,7 @@ func SQL(p *Plan, d *Dialect, tables []Table) (*Statement, error) {
 		tables = nil
 	}
 	w.summaries = len(tables) > 0 && tables[0].Summed
+	w.lift(tables)
 	if p.Grouping != nil {
 		w.groups(tables)
 	} else {
@@ -61,7 +62,8 @@ type writer struct {
 	columns []Output
 	items   []belfry.ID // rows must be of one of these, when there are any
 	where   []Pred
-	table   Table // of the branch that is being written
+	lifted  []Pred // conditions on what all branches give
+	table   Table  // of the branch that is being written
 
 	summaries bool // the tables are summaries, and the plan has groups of their rows
 
@@ -100,6 +102,7 @@ func (w *writer) of(table, column string) string { return table + "." + w.name(c
 
 func (w *writer) rows(tables []Table) {
 	needed, joined := w.needs()
+	needed = w.liftedNeeds(needed)
 	branches := w.branches(tables, needed)
 	if len(branches) == 0 {
 		w.nothing()
@@ -108,7 +111,7 @@ func (w *writer) rows(tables []Table) {
 	if w.open() && !joined {
 		w.limitEach(branches)
 	}
-	w.put("SELECT ", strings.Join(w.outputs(), ", "), "\nFROM (\n", strings.Join(branches, "\nUNION ALL\n"), "\n) AS q")
+	w.put("SELECT ", strings.Join(w.outputs(), ", "), "\nFROM ", w.union(branches, needed))
 	if joined {
 		w.put(w.joinItems("q"))
 	}
@@ -116,7 +119,7 @@ func (w *writer) rows(tables []Table) {
 }
 
 // open tells whether the plan asks for all rows of its span.
-func (w *writer) open() bool { return len(w.where) == 0 && len(w.items) == 0 }
+func (w *writer) open() bool { return len(w.where)+len(w.lifted)+len(w.items) == 0 }
 
 // limitEach lets each branch give no more rows than the answer can have. Where no other condition narrows them, that is
 // several times faster than to let all branches flow into one; where one does, it is slower.
