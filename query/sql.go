@@ -105,10 +105,14 @@ func (w *writer) rows(tables []Table) {
 		w.nothing()
 		return
 	}
-	if w.open() && !joined {
+	if w.open() && !joined && !w.plan.Recent() {
 		w.limitEach(branches)
 	}
-	w.put("SELECT ", strings.Join(w.outputs(), ", "), "\nFROM (\n", strings.Join(branches, "\nUNION ALL\n"), "\n) AS q")
+	rows := "(\n" + strings.Join(branches, "\nUNION ALL\n") + "\n) AS q"
+	if w.plan.Recent() {
+		rows = w.latestOf(rows)
+	}
+	w.put("SELECT ", strings.Join(w.outputs(), ", "), "\nFROM ", rows)
 	if joined {
 		w.put(w.joinItems("q"))
 	}
@@ -156,6 +160,10 @@ func (w *writer) needs() (needed []stored, joined bool) {
 			}
 		}
 		joined = joined || c.ofItem()
+	}
+	if w.plan.Recent() {
+		add(timeColumn)
+		add(idColumn)
 	}
 	for _, o := range w.plan.Order {
 		add(o.Column)
