@@ -108,10 +108,14 @@ func (w *writer) rows(tables []Table) {
 		w.nothing()
 		return
 	}
-	if w.open() && !joined {
+	if w.open() && !joined && !w.plan.Recent() {
 		w.limitEach(branches)
 	}
-	w.put("SELECT ", strings.Join(w.outputs(), ", "), "\nFROM ", w.union(branches, needed))
+	rows := w.union(branches, needed)
+	if w.plan.Recent() {
+		rows = w.latestOf(rows)
+	}
+	w.put("SELECT ", strings.Join(w.outputs(), ", "), "\nFROM ", rows)
 	if joined {
 		w.put(w.joinItems("q"))
 	}
@@ -159,6 +163,10 @@ func (w *writer) needs() (needed []stored, joined bool) {
 			}
 		}
 		joined = joined || c.ofItem()
+	}
+	if w.plan.Recent() {
+		add(timeColumn)
+		add(idColumn)
 	}
 	for _, o := range w.plan.Order {
 		add(o.Column)
