@@ -70,14 +70,15 @@ func readAction(text []byte, server *time.Location) (a ingest.Action, err error)
 	if a.Unack, err = b.unack(); err != nil || a.Unack {
 		return a, err
 	}
-	if a.Manage == nil && a.Note == nil {
-		if err := b.acknowledges(); err != nil {
+	if !b.has("ack", "ackuntil", "acksticky", "ackuntilworse") {
+		if a.Manage != nil || a.Note != nil {
+			return a, nil
+		}
+		if err := b.namesAlone(); err != nil {
 			return a, err
 		}
 	}
-	if b.has("ack", "ackuntil", "acksticky", "ackuntilworse") || a.Manage == nil && a.Note == nil {
-		a.Ack, err = b.ack(zone)
-	}
+	a.Ack, err = b.ack(zone)
 	return a, err
 }
 
@@ -101,7 +102,7 @@ func (b actionBody) unack() (bool, error) {
 	return true, nil
 }
 
-// parseAction reads one JSON object in which every field is known and stands once.
+// parseAction reads one JSON object in which every field is known, in any case, and stands once.
 func parseAction(text []byte) (actionBody, error) {
 	if !utf8.Valid(text) {
 		return nil, belfry.Errorf(belfry.BadJSON, "the body is not UTF-8; send it as UTF-8")
@@ -116,9 +117,9 @@ func parseAction(text []byte) (actionBody, error) {
 		if err != nil {
 			return nil, badAction(dec, err)
 		}
-		field := name.(string) // nothing else stands before a colon
+		field := strings.ToLower(name.(string)) // nothing else stands before a colon
 		if !slices.Contains(actionFields, field) {
-			return nil, unknownActionField(field)
+			return nil, unknownActionField(name.(string))
 		}
 		if _, twice := b[field]; twice {
 			return nil, belfry.Errorf(belfry.BadParameter, "the field %s is given twice; give it once", field)
@@ -141,10 +142,10 @@ func parseAction(text []byte) (actionBody, error) {
 	return b, nil
 }
 
-// acknowledges refuses a body that would acknowledge its items only because what it asks for is empty.
-func (b actionBody) acknowledges() error {
-	for _, name := range []string{"isunmanaged", "unmanagenote", "fromdatetime", "todatetime", "rrule", "window", "note", "unack"} {
-		if value, given := b[name]; given && value == nil {
+// namesAlone refuses a body that would acknowledge its items only because all that it asks for is empty: names alone acknowledge.
+func (b actionBody) namesAlone() error {
+	for _, name := range actionFields {
+		if _, given := b[name]; given && name != "items" && name != "resname" && name != "timezone" {
 			return belfry.Errorf(belfry.BadParameter, "%s is empty, and nothing else says what is to be done; give it a value, or leave it out to acknowledge the items", name)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"belfry"
 	"belfry/catalog"
@@ -22,7 +23,7 @@ const (
 // actParams are the parameters of an action.
 var actParams = []string{"dryrun"}
 
-// actionKinds are the last part of the path of an action, and what is looked for first there.
+// actionKinds are the last part of the path of an action, in any case, and what is looked for first there.
 var actionKinds = map[string]belfry.Kind{
 	"resources": belfry.KindResource, "views": belfry.KindView, "objects": belfry.KindObject,
 }
@@ -93,7 +94,7 @@ func (s *Server) listWindows(w *answer, r *request) error {
 }
 
 func actionKind(name string) (belfry.Kind, error) {
-	if kind, ok := actionKinds[name]; ok {
+	if kind, ok := actionKinds[strings.ToLower(name)]; ok {
 		return kind, nil
 	}
 	hint := ""

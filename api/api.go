@@ -67,6 +67,8 @@ type Config struct {
 	CreateView func(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (status int, body []byte, err error)
 	// Active is told whose requests are served; may be nil.
 	Active func(belfry.CustomerID)
+	// TurnedAway is told of requests of rows that are refused before any of them is read; may be nil.
+	TurnedAway func(belfry.CustomerID, error)
 	// OthersActive tells whether requests of another customer have been served in the last second; may be nil.
 	OthersActive func(belfry.CustomerID) bool
 	// GiveWay waits while a customer has created too much beside others, and counts so many items more; may be nil.

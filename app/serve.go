@@ -399,7 +399,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		Explain: s.explain, Windows: s.windows, Try: s.try,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
 		Policies: s.tree, ReadPolicy: s.seq.ReadPolicy, PutPolicy: s.seq.PutPolicy, DeletePolicy: s.seq.DeletePolicy,
-		Send: s.send, Active: s.seq.Active, OthersActive: s.seq.OthersActive, GiveWay: s.seq.GiveWay, Hold: s.seq.Hold, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export, Act: s.seq.Act, ZoneOf: s.zoneOf, Settings: s, Health: s.health,
+		Send: s.send, Active: s.seq.Active, TurnedAway: s.seq.TurnedAway, OthersActive: s.seq.OthersActive, GiveWay: s.seq.GiveWay, Hold: s.seq.Hold, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export, Act: s.seq.Act, ZoneOf: s.zoneOf, Settings: s, Health: s.health,
 		Gallery: api.Gallery{Pictures: s.tree, Image: s.meta.Image, Put: s.seq.PutPicture, Delete: s.seq.DeletePicture},
 		Source:  s.source, Ready: s.ready, UI: web.Handler(), Hosts: s.front.names, Version: Version(),
 		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),
