@@ -415,7 +415,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		c.Provider = provider
 	}
 	s.api = api.New(c)
-	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq, confirm: s.confirmFault}))
+	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq, confirm: s.confirmOpen}))
 	if !s.cfg.Load().NoCollect {
 		s.parts.collect = start("collectors", s.collect.Run, s.failed)
 	}
