@@ -104,8 +104,8 @@ func (b actionBody) unack() (bool, error) {
 
 // parseAction reads one JSON object in which every field is known, in any case, and stands once.
 func parseAction(text []byte) (actionBody, error) {
-	if !utf8.Valid(text) {
-		return nil, belfry.Errorf(belfry.BadJSON, "the body is not UTF-8; send it as UTF-8")
+	if err := checkJSON(text); err != nil {
+		return nil, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

@@ -70,6 +70,9 @@ func bodyParams(typ string, text []byte) (params, error) {
 
 // jsonParams reads {"q": "…", "rows": 10}.
 func jsonParams(text []byte) (list params, err error) {
+	if err := checkJSON(text); err != nil {
+		return nil, err
+	}
 	var fields map[string]json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if err := dec.Decode(&fields); err != nil || dec.More() {
