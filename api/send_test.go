@@ -33,7 +33,9 @@ func TestTurnedAway(t *testing.T) {
 	f("GET", "/cv?v=a", "1 storage_unavailable")
 	r.ready = nil
 	told = nil
-	send := func() *http.Response { return r.do("POST", "/api/send", "type,object\n", key, "Content-Type: text/csv") }
+	send := func() *http.Response {
+		return r.do("POST", "/api/send", "type,object\n", key, "Content-Type: text/csv")
+	}
 	r.Send = func(context.Context, Bulk) (int, []byte, error) { // each in the midst of the one before, until there is no place
 		if res := send(); res.StatusCode != 200 && res.StatusCode != 503 {
 			t.Error(res.StatusCode)
