@@ -528,7 +528,7 @@ test("shows names as text, whatever they are", async ({ page, service }) => {
   expect(wide).toBeLessThanOrEqual(0);
 });
 
-test("the end of an acknowledgment takes one click", { tag: "@quick" }, async ({ page, service }) => {
+test("the end of an acknowledgment takes one click", async ({ page, service }) => {
   await estate(service, "ending", { down: 99 });
   await logIn(page, service, "/ui/item?kind=object&resource=ending&name=down");
   await page.getByRole("button", { name: "Acknowledge", exact: true }).click();

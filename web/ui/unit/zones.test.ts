@@ -24,11 +24,9 @@ test("only a whole name is a zone", () => {
 });
 
 test("ends are written by the clock of the browser", () => {
-  const now = new Date(2026, 11, 31, 21, 5, 40).getTime();
-  assert.deepEqual(
-    ends(now).map((e) => `${e.label}: ${e.at}`),
-    ["1 h: 2026-12-31T22:05", "4 h: 2027-01-01T01:05", "Tomorrow 8:00: 2027-01-01T08:00"],
-  );
+  const said = (hour: number) => ends(new Date(2026, 11, 31, hour, 5, 40).getTime()).map((e) => `${e.label}: ${e.at}`);
+  assert.deepEqual(said(21), ["1 h: 2026-12-31T22:05", "4 h: 2027-01-01T01:05", "Tomorrow 8:00: 2027-01-01T08:00"]);
+  assert.deepEqual(said(2).slice(2), ["Today 8:00: 2026-12-31T08:00", "Tomorrow 8:00: 2027-01-01T08:00"]);
 });
 
 test("what the service says of a time is told by the clock of the browser", () => {

@@ -91,29 +91,31 @@ export function AcknowledgeForm({ items, onChange }: FormProps) {
         It ends by itself when the item is no longer in error. On a view or resource it covers what is in error inside.
       </Text>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-        <TextInput
-          type="datetime-local"
-          label="At the latest at"
-          value={until}
-          onChange={(e) => setUntil(e.currentTarget.value)}
-        />
+        <Box>
+          <TextInput
+            type="datetime-local"
+            label="At the latest at"
+            value={until}
+            onChange={(e) => setUntil(e.currentTarget.value)}
+          />
+          <Group gap="xs" mt={6} role="group" aria-label="Ends at the latest">
+            {ends(pageNow()).map((end) => (
+              <Button
+                key={end.label}
+                size="compact-xs"
+                variant="default"
+                onClick={() => {
+                  setUntil(end.at);
+                  setZone(browserZone);
+                }}
+              >
+                {end.label}
+              </Button>
+            ))}
+          </Group>
+        </Box>
         {until && <ZoneSelect value={zone} onChange={setZone} />}
       </SimpleGrid>
-      <Group gap="xs" role="group" aria-label="Ends at the latest">
-        {ends(pageNow()).map((end) => (
-          <Button
-            key={end.label}
-            size="compact-sm"
-            variant="default"
-            onClick={() => {
-              setUntil(end.at);
-              setZone(browserZone);
-            }}
-          >
-            {end.label}
-          </Button>
-        ))}
-      </Group>
       <More label="When it ends">
         <Stack gap="sm">
           <Checkbox

@@ -9,9 +9,11 @@ const written = (d: Date) =>
 export function ends(now: number): { label: string; at: string }[] {
   const hours = (n: number) => written(new Date(now + n * 3_600_000));
   const d = new Date(now);
+  const morning = (days: number) => written(new Date(d.getFullYear(), d.getMonth(), d.getDate() + days, 8));
   return [
     { label: "1 h", at: hours(1) },
     { label: "4 h", at: hours(4) },
-    { label: "Tomorrow 8:00", at: written(new Date(d.getFullYear(), d.getMonth(), d.getDate() + 1, 8)) },
+    ...(d.getHours() < 8 ? [{ label: "Today 8:00", at: morning(0) }] : []), // for those who work at night
+    { label: "Tomorrow 8:00", at: morning(1) },
   ];
 }
