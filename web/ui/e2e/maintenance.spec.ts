@@ -69,6 +69,58 @@ test("several windows are planned, listed and removed", { tag: "@quick" }, async
   await expect(own).toHaveText([/nightly/]);
 });
 
+test("another zone is chosen by typing, and only a zone is sent", { tag: "@quick" }, async ({ page, service }) => {
+  await box(service, "zone box");
+  // Styles of the status list stay in the tab.
+  await logIn(page, service, "/ui/status");
+  await expect(page.getByRole("grid")).toBeVisible();
+  await page.evaluate((to) => {
+    history.pushState(null, "", to);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }, itemPage("zone box"));
+  await page.getByRole("button", { name: "Unmanage", exact: true }).click();
+  await fill(page, "2098-07-06T02:00", "2098-07-06T04:00", "weekly");
+  const dialog = page.getByRole("dialog");
+  const zone = dialog.getByLabel("Time zone");
+  const send = dialog.getByRole("button", { name: "Unmanage", exact: true });
+  await expect(zone).toHaveValue("Europe/Paris");
+  await zone.click();
+  await page.keyboard.type("nowhere at all");
+  await expect(zone).toHaveValue("nowhere at all");
+  await expect(dialog.getByText("No such zone")).toBeVisible();
+  await page.keyboard.press("Enter");
+  await send.click();
+  await expect(zone).toBeFocused();
+  await expect(send).toBeEnabled();
+  expect(await named(service, "zone box")).toEqual([]);
+
+  await zone.fill("");
+  await page.keyboard.type("new york");
+  await expect(page.getByRole("option").first()).toHaveText("America/New_York");
+  await page.keyboard.press("Enter");
+  await expect(zone).toHaveValue("America/New_York");
+  await page.keyboard.press("Enter");
+  expect(await named(service, "zone box")).toEqual([]);
+  await dialog.getByLabel("Repeat").click();
+  await page.getByRole("option", { name: "Every week on that day" }).click();
+  await accessible(page);
+  await send.click();
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+  const said =
+    /6 Jul 2098, 08:00:00.*6 Jul 2098, 02:00 – 6 Jul 2098, 04:00 in America\/New_York.*Every week on Sunday, America\/New_York/;
+  await expect(page.getByRole("list", { name: "Windows of zone box" }).getByRole("listitem")).toHaveText(said);
+
+  if (!(await page.getByRole("link", { name: "Maintenance" }).isVisible()))
+    await page.getByRole("button", { name: /menu/i }).click();
+  await page.getByRole("link", { name: "Maintenance" }).click();
+  await expect(page.getByRole("row", { name: /zone box/ })).toContainText(said);
+  const table = page.getByRole("table", { name: "Maintenance windows" });
+  const frame = table.locator("xpath=ancestor::*[contains(@class, 'card')]");
+  const height = (l: typeof table) => l.evaluate((e) => e.getBoundingClientRect().height);
+  const [inside, around] = [await height(table), await height(frame)];
+  expect(Math.abs(around - inside)).toBeLessThan(40);
+});
+
 test("a window is replaced by its name, and one that is open can be removed", async ({ page, service }) => {
   await box(service, "open box");
   await plan(service, "open box", { window: "now", todatetime: "2098-03-01T09:00Z" });

@@ -532,6 +532,7 @@ export interface ListedWindow {
   resource?: string;
   window?: string;
   mode: string;
+  isunmanaged: boolean;
   open: boolean;
   from: string;
   to?: string;

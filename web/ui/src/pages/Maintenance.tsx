@@ -12,7 +12,7 @@ import { useLive } from "../live";
 import { Empty, Failure, Page, Waiting } from "../parts/Page";
 import { Named, Rule, Span } from "../parts/windows/ItemWindows";
 import { RemoveWindow } from "../parts/windows/RemoveWindow";
-import { byTime, ofList } from "../parts/windows/windows";
+import { byTime, noteOf, ofList } from "../parts/windows/windows";
 import { useMay } from "../session";
 import { type Column, Find, Rows, useFound } from "./parameters/Rows";
 
@@ -44,7 +44,7 @@ export default function MaintenancePage() {
       {shown.length > 0 && (
         <Rows
           label="Maintenance windows"
-          columns={columns(may.write, again)}
+          columns={columns(all, may.write, again)}
           rows={shown.sort((a, b) => byTime(ofList(a), ofList(b)))}
           keyOf={(w) => w.id}
         />
@@ -59,9 +59,9 @@ export default function MaintenancePage() {
   );
 }
 
-function columns(mayRemove: boolean, again: () => void): Column<ListedWindow>[] {
+function columns(all: ListedWindow[], mayRemove: boolean, again: () => void): Column<ListedWindow>[] {
   const list: Column<ListedWindow>[] = [
-    { label: "Item", cell: (w) => <Item of={w} /> },
+    { label: "Item", cell: (w) => <Item of={w} note={noteOf(w, all)} /> },
     { label: "Window", cell: (w) => <Named window={ofList(w)} /> },
     { label: "Open", cell: (w) => <Span window={ofList(w)} /> },
     { label: "Repeat", cell: (w) => <Rule window={ofList(w)} /> },
@@ -83,7 +83,7 @@ function columns(mayRemove: boolean, again: () => void): Column<ListedWindow>[] 
   return list;
 }
 
-function Item({ of: w }: { of: ListedWindow }) {
+function Item({ of: w, note }: { of: ListedWindow; note?: string }) {
   return (
     <>
       <Anchor component={Link} href={link.item(w)} className="name" fw={600}>
@@ -93,9 +93,9 @@ function Item({ of: w }: { of: ListedWindow }) {
         {w.kind}
         {w.resource && ` in ${w.resource}`}
       </Text>
-      {w.unmanagenote && (
-        <Text size="xs" className="name" lineClamp={3} title={w.unmanagenote}>
-          {w.unmanagenote}
+      {note && (
+        <Text size="xs" className="name" lineClamp={3} title={note}>
+          {note}
         </Text>
       )}
     </>

@@ -227,7 +227,12 @@ function Management({ m, unmanaged }: { m: Explanation["management"]; unmanaged:
           {w.by && `, by ${w.by}`}{" "}
         </>
       )}
-      {m.note && <span className="name">· {m.note}</span>}
+      {/* Of the item, whatever windows it has. */}
+      {m.note && (
+        <span className="name" style={{ display: "block" }}>
+          Why: {m.note}
+        </span>
+      )}
     </Remark>
   );
 }

@@ -4,6 +4,7 @@ import { Select, SimpleGrid, Stack, TextInput } from "@mantine/core";
 import type { ActWish } from "../../api";
 import { zone as browserZone } from "../Time";
 import { repeats } from "../windows/windows";
+import { ZoneSelect } from "./ZoneSelect";
 
 export interface WindowValue {
   from: string;
@@ -18,14 +19,6 @@ export const noWindow: WindowValue = { from: "", to: "", zone: browserZone, repe
 
 const ways = [...repeats, { value: "own", label: "By a rule…" }];
 
-let known: string[] | undefined;
-
-/** zones are those the browser knows, the likely ones first. */
-function zones(): string[] {
-  known ??= [...new Set([browserZone, "UTC", ...Intl.supportedValuesOf("timeZone")])];
-  return known;
-}
-
 /** windowBody is what the service is told. */
 export function windowBody(w: WindowValue): ActWish {
   if (!w.from && !w.to) return {};
@@ -37,21 +30,6 @@ export function windowBody(w: WindowValue): ActWish {
     ...(w.name.trim() && { window: w.name.trim() }),
     timezone: w.zone,
   };
-}
-
-export function ZoneSelect({ value, onChange }: { value: string; onChange: (zone: string) => void }) {
-  return (
-    <Select
-      label="Time zone"
-      searchable
-      limit={60}
-      allowDeselect={false}
-      data={zones()}
-      value={value}
-      onChange={(z) => onChange(z ?? browserZone)}
-      nothingFoundMessage="No such zone"
-    />
-  );
 }
 
 export function WindowFields({ value, onChange }: { value: WindowValue; onChange: (w: WindowValue) => void }) {

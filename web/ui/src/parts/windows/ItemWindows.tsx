@@ -4,7 +4,7 @@ import type { ExplainedWindow } from "../../api";
 import { useMay } from "../../session";
 import { Time } from "../Time";
 import { RemoveWindow } from "./RemoveWindow";
-import { byTime, type OneWindow, ofItem, repeatOf, type Whose } from "./windows";
+import { byTime, inItsZone, type OneWindow, ofItem, repeatOf, type Whose } from "./windows";
 
 export function ItemWindows({
   item,
@@ -58,6 +58,7 @@ export function Named({ window: w }: { window: OneWindow }) {
 
 /** Span is when it is open: now, or the next time. */
 export function Span({ window: w }: { window: OneWindow }) {
+  const there = inItsZone(w);
   return (
     <>
       <Text span inherit style={{ whiteSpace: "nowrap" }}>
@@ -70,6 +71,14 @@ export function Span({ window: w }: { window: OneWindow }) {
       ) : (
         "until somebody says otherwise"
       )}
+      {there && (
+        <>
+          <br />
+          <Text span size="xs" c="dimmed" className="number">
+            {there}
+          </Text>
+        </>
+      )}
     </>
   );
 }
@@ -78,7 +87,7 @@ export function Span({ window: w }: { window: OneWindow }) {
 export function Rule({ window: w }: { window: OneWindow }) {
   return (
     <>
-      {repeatOf(w.rule)}
+      {repeatOf(w)}
       {w.zone ? `, ${w.zone}` : w.rule && ", local time of the service"}
     </>
   );

@@ -57,5 +57,52 @@ export const repeats = [
   { value: "FREQ=MONTHLY", label: "Every month on that date" },
 ];
 
+const days: Record<string, string> = {
+  MO: "Monday",
+  TU: "Tuesday",
+  WE: "Wednesday",
+  TH: "Thursday",
+  FR: "Friday",
+  SA: "Saturday",
+  SU: "Sunday",
+};
+
+/** format writes a moment as people in a zone do; in that of the browser where there is none, or it does not know it. */
+function format(at: string, timeZone: string | undefined, how: Intl.DateTimeFormatOptions, language?: string): string {
+  try {
+    return new Intl.DateTimeFormat(language, { ...how, timeZone }).format(new Date(at));
+  } catch {
+    return new Intl.DateTimeFormat(language, how).format(new Date(at));
+  }
+}
+
 /** repeatOf says how a window comes again: in words where it is one of the usual ways, else by its rule. */
-export const repeatOf = (rule?: string) => repeats.find((r) => r.value === (rule ?? ""))?.label ?? rule ?? "";
+export function repeatOf({ rule = "", from, zone }: Pick<OneWindow, "rule" | "from" | "zone">): string {
+  if (rule === "FREQ=WEEKLY") return `Every week on ${format(from, zone, { weekday: "long" }, "en")}`;
+  if (rule === "FREQ=MONTHLY") return `Every month on day ${format(from, zone, { day: "numeric" }, "en")}`;
+  const usual = repeats.find((r) => r.value === rule);
+  if (usual) return usual.label;
+  const named = /^FREQ=WEEKLY;BYDAY=([A-Z,]+)$/
+    .exec(rule)?.[1]
+    ?.split(",")
+    .map((d) => days[d]);
+  if (!named?.every(Boolean)) return rule;
+  return `Every week on ${[named.slice(0, -1).join(", "), named.at(-1)].filter(Boolean).join(" and ")}`;
+}
+
+/** inItsZone is when a window is open by the clock of the zone in which it was planned, if that is not the browser's. */
+export function inItsZone({ from, to, zone }: Pick<OneWindow, "from" | "to" | "zone">): string | undefined {
+  const span = (zone?: string) =>
+    [from, to ?? ""].map((at) => at && format(at, zone, { dateStyle: "medium", timeStyle: "short" })).join(" – ");
+  return zone && span(zone) !== span() ? `${span(zone).trim()} in ${zone}` : undefined;
+}
+
+/**
+ * noteOf is why an item is unmanaged, where it belongs to the window: an item has one note, whatever windows it has. It is that of the
+ * windows that are open, and of one to come if there is no other.
+ */
+export function noteOf(w: ListedWindow, all: ListedWindow[]): string | undefined {
+  if (!w.isunmanaged) return undefined;
+  const others = all.some((o) => o !== w && o.isunmanaged && o.id.split(":")[0] === w.id.split(":")[0]);
+  return w.open || !others ? w.unmanagenote : undefined;
+}
