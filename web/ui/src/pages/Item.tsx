@@ -1,5 +1,4 @@
 // The page of one item: an object with its values over time, or a view or resource with what stands in it.
-import "../mantineLater";
 import { Anchor, Stack } from "@mantine/core";
 import { useThrottledCallback } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";

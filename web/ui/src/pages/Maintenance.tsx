@@ -1,5 +1,4 @@
 // All maintenance windows that are open or planned, in one list.
-import "../mantineLater";
 import "./parameters/parameters.css";
 import { Anchor, Box, Text } from "@mantine/core";
 import { useThrottledCallback } from "@mantine/hooks";
