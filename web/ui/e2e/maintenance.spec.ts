@@ -31,6 +31,13 @@ async function fill(page: Page, from: string, to: string, name: string): Promise
   await dialog.getByLabel("Name of the window").fill(name);
 }
 
+/** walk goes to another page in the same tab, as a link does. */
+const walk = (page: Page, path: string) =>
+  page.evaluate((to) => {
+    history.pushState(null, "", to);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }, path);
+
 test("several windows are planned, listed and removed", { tag: "@quick" }, async ({ page, service }) => {
   await box(service, "window box");
   await plan(service, "window box", { fromdatetime: "2098-03-01T08:00Z", todatetime: "2098-03-01T09:00Z" });
@@ -74,10 +81,7 @@ test("another zone is chosen by typing, and only a zone is sent", { tag: "@quick
   // Styles of the status list stay in the tab.
   await logIn(page, service, "/ui/status");
   await expect(page.getByRole("grid")).toBeVisible();
-  await page.evaluate((to) => {
-    history.pushState(null, "", to);
-    dispatchEvent(new PopStateEvent("popstate"));
-  }, itemPage("zone box"));
+  await walk(page, itemPage("zone box"));
   await page.getByRole("button", { name: "Unmanage", exact: true }).click();
   await fill(page, "2098-07-06T02:00", "2098-07-06T04:00", "weekly");
   const dialog = page.getByRole("dialog");
@@ -110,9 +114,7 @@ test("another zone is chosen by typing, and only a zone is sent", { tag: "@quick
     /6 Jul 2098, 08:00:00.*6 Jul 2098, 02:00 – 6 Jul 2098, 04:00 in America\/New_York.*Every week on Sunday, America\/New_York/;
   await expect(page.getByRole("list", { name: "Windows of zone box" }).getByRole("listitem")).toHaveText(said);
 
-  if (!(await page.getByRole("link", { name: "Maintenance" }).isVisible()))
-    await page.getByRole("button", { name: /menu/i }).click();
-  await page.getByRole("link", { name: "Maintenance" }).click();
+  await walk(page, "/ui/maintenance");
   await expect(page.getByRole("row", { name: /zone box/ })).toContainText(said);
   const table = page.getByRole("table", { name: "Maintenance windows" });
   const frame = table.locator("xpath=ancestor::*[contains(@class, 'card')]");
