@@ -23,7 +23,7 @@ import { useLive } from "./live";
 import { Bell } from "./parts/Bell";
 import { Boundary } from "./parts/Boundary";
 import { Faults } from "./parts/faults";
-import { later, loadSoon, Opening } from "./parts/later";
+import { later, Opening } from "./parts/later";
 import { StatusIcon, statuses, statusName } from "./parts/StatusIcon";
 import { Strips } from "./parts/Strips";
 import { recount, useSummary } from "./parts/summary";
@@ -42,7 +42,6 @@ export function Shell({ children }: { children: ReactNode }) {
   const search = () => setPalette((text) => text ?? "");
   useKeys(search, () => setHelp(true));
   useTyped(palette !== undefined, setPalette);
-  useEffect(() => loadSoon(Palette), []);
   const closeDialogs = () => {
     setPalette(undefined);
     setHelp(false);

@@ -15,10 +15,9 @@ import { useMay } from "../session";
 import type { ActionItem } from "./actions/item";
 import { fits, type Operation, operationName, operations } from "./actions/operations";
 import { Boundary } from "./Boundary";
-import { later, loadSoon, Opening } from "./later";
+import { later, Opening } from "./later";
 
 const Dialog = later(() => import("./actions/Dialog"), Opening);
-loadSoon(Dialog);
 
 const icons: Record<Operation, ComponentType<IconProps>> = {
   acknowledge: IconCheck,

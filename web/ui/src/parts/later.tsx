@@ -54,10 +54,3 @@ export const Opening = ({ onClose }: { onClose: () => void }) => (
     </Button>
   </div>
 );
-
-/** loadSoon loads a part when the browser has nothing else to do, so that it is there when the service is not. */
-export function loadSoon(part: { load: () => Promise<void> }) {
-  const load = () => void part.load().catch(() => undefined); // it is tried again when it is shown
-  if ("requestIdleCallback" in globalThis) requestIdleCallback(load);
-  else setTimeout(load, 1000); // Safari
-}
