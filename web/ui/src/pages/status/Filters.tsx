@@ -1,41 +1,19 @@
 // What is shown: a text, statuses with their numbers, and the rest behind a button. What is set can be seen and taken away.
-import {
-  Autocomplete,
-  Button,
-  Chip,
-  CloseButton,
-  Group,
-  Pill,
-  Popover,
-  SegmentedControl,
-  Select,
-  Stack,
-  Text,
-  TextInput,
-  UnstyledButton,
-} from "@mantine/core";
-import { useDebouncedCallback, useDebouncedValue } from "@mantine/hooks";
+import { Button, CloseButton, Group, Pill, Popover, Stack, Text, TextInput, UnstyledButton } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
 import { IconFilter, IconFolder, IconSearch } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
-import { type Kind, quote, type Status, sql } from "../../api";
+import type { Kind, Status } from "../../api";
+
 import { kindsText } from "../../parts/actions/operations";
+import { later } from "../../parts/later";
 import { StatusIcon, statuses, statusName } from "../../parts/StatusIcon";
 import { useSummary } from "../../parts/summary";
-import {
-  type Column,
-  columnNames,
-  columns,
-  everything,
-  type Filter,
-  firstDesc,
-  kinds,
-  narrows,
-  plain,
-  rollsUp,
-} from "./filter";
+import { everything, type Filter, kinds, narrows, plain, rollsUp } from "./filter";
 
-interface Props {
+const More = later(() => import("./MoreFilters"));
+
+export interface Props {
   filter: Filter;
   onFilter: (part: Partial<Filter>) => void;
 }
@@ -141,119 +119,6 @@ function StatusToggle({ status, count, filter, onFilter }: Props & { status: Sta
         {count?.toLocaleString() ?? "–"}
       </Text>
     </UnstyledButton>
-  );
-}
-
-function More({ filter, onFilter }: Props) {
-  const classes = useQuery({
-    queryKey: ["classes in use"],
-    queryFn: () =>
-      sql<{ class: string; n: number }>("SELECT class, COUNT(*) AS n FROM objectstatus GROUP BY class", { rows: 1000 }),
-  });
-  const names = (classes.data?.rows ?? []).map((r) => r.class).filter(Boolean);
-  return (
-    <Stack gap="sm">
-      <Chip.Group multiple value={filter.kind} onChange={(k) => onFilter({ kind: kinds.filter((x) => k.includes(x)) })}>
-        <Group gap={6} role="group" aria-label="Kind">
-          {kinds.map((k) => (
-            <Chip key={k} value={k} size="xs" variant="outline">
-              {`${k.charAt(0).toUpperCase()}${k.slice(1)}s`}
-            </Chip>
-          ))}
-        </Group>
-      </Chip.Group>
-      <Select
-        label="Class"
-        placeholder="Any"
-        searchable
-        clearable
-        limit={100}
-        comboboxProps={{ withinPortal: false }}
-        data={filter.class && !names.includes(filter.class) ? [filter.class, ...names] : names}
-        value={filter.class || null}
-        onChange={(c) => onFilter({ class: c ?? "" })}
-      />
-      <ViewChoice filter={filter} onFilter={onFilter} />
-      <Sort filter={filter} onFilter={onFilter} />
-      <Either
-        label="Acknowledged"
-        value={filter.acknowledged}
-        onChange={(acknowledged) => onFilter({ acknowledged })}
-      />
-      <Either label="Unmanaged" value={filter.unmanaged} onChange={(unmanaged) => onFilter({ unmanaged })} />
-    </Stack>
-  );
-}
-
-/** Sort is for phones, where the list has no columns to click on. */
-function Sort({ filter, onFilter }: Props) {
-  return (
-    <Group hiddenFrom="sm" gap="xs" align="flex-end" wrap="nowrap">
-      <Select
-        flex={1}
-        label="Sort by"
-        allowDeselect={false}
-        comboboxProps={{ withinPortal: false }}
-        data={columns.map((c) => ({ value: c, label: columnNames[c] }))}
-        value={filter.sort}
-        onChange={(c) => c && onFilter({ sort: c as Column, desc: firstDesc(c as Column) })}
-      />
-      <Button variant="default" onClick={() => onFilter({ desc: !filter.desc })}>
-        {filter.desc ? "Falling" : "Rising"}
-      </Button>
-    </Group>
-  );
-}
-
-function ViewChoice({ filter, onFilter }: Props) {
-  const [text, setText] = useState(filter.view);
-  const [asked] = useDebouncedValue(text.trim(), 150);
-  const found = useQuery({
-    queryKey: ["views", asked],
-    queryFn: ({ signal }) => {
-      const like = asked ? ` AND name LIKE ${quote(`%${asked.replaceAll(/[\\%_]/g, "_")}%`)}` : "";
-      const q = `SELECT DISTINCT name FROM objectstatus WHERE kind IN ('view', 'resource')${like} ORDER BY name`;
-      return sql<{ name: string }>(q, { rows: 30, signal });
-    },
-    placeholderData: (last) => last,
-  });
-  const set = (v: string) => onFilter({ view: v.trim() });
-  return (
-    <Autocomplete
-      label="In the view or resource"
-      description="What stands in it, and in what stands in it"
-      placeholder="Any"
-      comboboxProps={{ withinPortal: false }}
-      data={(found.data?.rows ?? []).map((r) => r.name)}
-      filter={({ options }) => options}
-      value={text}
-      onChange={setText}
-      onOptionSubmit={set}
-      onBlur={() => set(text)}
-      onKeyDown={(e) => e.key === "Enter" && set(text)}
-    />
-  );
-}
-
-function Either({ label, value, onChange }: { label: string; value: string; onChange: (v: string) => void }) {
-  return (
-    <div>
-      <Text size="sm" fw={500} mb={2}>
-        {label}
-      </Text>
-      <SegmentedControl
-        fullWidth
-        size="xs"
-        aria-label={label}
-        value={value || "any"}
-        onChange={(v) => onChange(v === "any" ? "" : v)}
-        data={[
-          { value: "any", label: "Any" },
-          { value: "yes", label: "Yes" },
-          { value: "no", label: "No" },
-        ]}
-      />
-    </div>
   );
 }
 
