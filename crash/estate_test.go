@@ -25,13 +25,15 @@ func TestEstate(t *testing.T) {
 	for i, name := range []string{"default", "second", "third", "fourth"} {
 		a := &architect{client: g.client(name, "crash"), name: name, rng: g.stream(i), fail: g.fault, point: g.point, codes: map[string]int{}}
 		a.model = newEstate()
+		all = append(all, a)
+		clients = append(clients, a.run)
+	}
+	for _, a := range all { // once all customers are there, of which the default one is told
 		told, err := a.told()
 		if err != nil {
 			t.Fatal(err)
 		}
 		a.model.told = told
-		all = append(all, a)
-		clients = append(clients, a.run)
 	}
 	g.besiege(n, func() {
 		for _, a := range all {

@@ -29,25 +29,7 @@ func (s *Sequencer) CreateCustomerWith(name, password, by string) (c belfry.Cust
 		}
 		return t.createUser(c.ID, belfry.User{Name: AdminUser, Password: password, Role: belfry.Administrator}, by)
 	}})
-	if err == nil {
-		s.tellDefault("customer "+name+" created", by)
-	}
 	return c, err
-}
-
-// tellDefault writes an event into the default customer, if there is one. What it tells has been done, so a failure is only logged.
-func (s *Sequencer) tellDefault(text, by string) {
-	c, ok := s.cfg.Tree.CustomerNamed(DefaultCustomer)
-	if !ok {
-		return
-	}
-	err := s.do(&command{customer: c.ID, decide: func(t *tx) error {
-		t.configured(text, by)
-		return nil
-	}})
-	if err != nil {
-		s.cfg.Log.Warn("event not written", "event", text, "err", err)
-	}
 }
 
 func (t *tx) createCustomer(name, by string) (c belfry.Customer, err error) {
@@ -65,7 +47,11 @@ func (t *tx) createCustomer(name, by string) (c belfry.Customer, err error) {
 	t.configure(belfry.DocCustomer, 0, customerDoc(c.ID), c)
 	t.estate, t.rec.Customer = meta.NewEstate(c), c.ID
 	t.create(belfry.KindView, belfry.Main, nil, nil, t.viewClass(genericView), "", nil)
-	t.configured("customer "+name+" created", by)
+	info := "customer " + name + " created"
+	t.configured(info, by)
+	if of, ok := tree.CustomerNamed(DefaultCustomer); ok {
+		t.tellOther(tree.Estate(of.ID), func(told *events) { told.note(t.now, "configuration", "configuration", info, by) })
+	}
 	return c, nil
 }
 

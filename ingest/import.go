@@ -146,11 +146,16 @@ func (t *tx) importPackages(types []*catalog.PackageType, out *Imported) {
 func (t *tx) eachEstate(f func(*meta.Estate, *events)) {
 	for _, c := range t.seq.cfg.Tree.Customers() {
 		e := t.seq.cfg.Tree.Estate(c.ID)
-		var told events
-		f(e, &told)
-		if b := told.batch(); b != nil {
-			b.Customer, b.FirstID = c.ID, t.s.rowIDs(e, b.Len())
-			t.rec.Batches = append(t.rec.Batches, b)
-		}
+		t.tellOther(e, func(told *events) { f(e, told) })
+	}
+}
+
+// tellOther adds events to those of another customer than that of the record.
+func (t *tx) tellOther(e *meta.Estate, f func(*events)) {
+	var told events
+	f(&told)
+	if b := told.batch(); b != nil {
+		b.Customer, b.FirstID = e.ID, t.s.rowIDs(e, b.Len())
+		t.rec.Batches = append(t.rec.Batches, b)
 	}
 }
