@@ -49,11 +49,16 @@ build: ## bin/belfry
 
 ui: web/dist/index.html ## the web interface, into web/dist; make build takes it into the binary
 
+# Without Node there are no pages; everything else works.
+NPM := command -v npm >/dev/null || { echo "The pages need npm, of Node 20.19 or later of 20, or 22.12 and later. To do without them: make build && bin/belfry serve --data $(DATA) --listen $(LISTEN)" >&2; exit 1; }
+
 web/dist/index.html: $(UI) web/ui/node_modules/.installed
+	@$(NPM)
 	cd web/ui && npm run --silent build
 
 # Not npm ci: the lock has the packages of one platform, and that would miss those of the others.
 web/ui/node_modules/.installed: web/ui/package-lock.json
+	@$(NPM)
 	cd web/ui && npm install --no-save && touch node_modules/.installed
 
 run: ui build ## build, and serve on LISTEN from DATA

@@ -10,11 +10,20 @@ const (
 	quietBit = 1 << iota
 	marksBit
 	careBit
-	windowBit
+	windowBit // the last three are of a former format, see formerWindow
 	ackBit
 	openBit
 	worseBit
 	plannedBit
+)
+
+// windowsMark stands with the mode of a care that has windows.
+const windowsMark = 0x80
+
+// The bits of the byte that says what a window is.
+const (
+	windowOpen = 1 << iota
+	windowAtOnce
 )
 
 // append encodes a standing. Most have no marks and nobody's care, and Heard is mostly Since.
@@ -47,9 +56,6 @@ func (s *Standing) bits() (b byte) {
 	set(marksBit, len(s.Marks) > 0)
 	if c := s.Care; c != nil {
 		set(careBit, true)
-		set(windowBit, c.Window != nil)
-		set(openBit, c.Window != nil && c.Window.Open)
-		set(plannedBit, c.Window != nil && c.Window.planned())
 		set(ackBit, c.Ack != nil)
 		set(worseBit, c.Ack != nil && c.Ack.UntilWorse)
 	}
@@ -65,16 +71,16 @@ func appendMode(dst []byte, m Mode) []byte {
 
 func (c *Care) append(dst []byte) []byte {
 	dst = appendMode(dst, c.Mode)
+	if len(c.Windows) > 0 {
+		dst[len(dst)-1] |= windowsMark
+	}
 	dst = binary.AppendVarint(dst, int64(c.From))
 	dst = appendText(appendText(dst, c.UnmanageNote), c.Note)
-	if w := c.Window; w != nil {
-		dst = appendMode(appendMode(dst, w.Mode), w.Back)
-		dst = binary.AppendVarint(dst, int64(w.From))
-		dst = binary.AppendVarint(dst, int64(w.To))
-		dst = appendText(appendText(dst, w.Schedule), w.By)
-		if w.planned() {
-			dst = w.appendPlanned(dst)
-		}
+	if len(c.Windows) > 0 {
+		dst = binary.AppendUvarint(dst, uint64(len(c.Windows)))
+	}
+	for i := range c.Windows {
+		dst = c.Windows[i].append(dst)
 	}
 	if a := c.Ack; a != nil {
 		dst = appendText(appendText(dst, a.Text), a.By)
@@ -86,18 +92,18 @@ func (c *Care) append(dst []byte) []byte {
 	return dst
 }
 
-// appendPlanned writes what is not as usual with a window. Its first byte has the number of bases, and AtOnce in its lowest bit.
-func (w *Window) appendPlanned(dst []byte) []byte {
-	at := len(dst)
-	dst = append(dst, 0)
-	if w.AtOnce {
-		dst[at] = 1
+func (w *Window) append(dst []byte) []byte {
+	bits := byte(0)
+	if w.Open {
+		bits |= windowOpen
 	}
-	dst = binary.AppendVarint(appendMode(dst, w.Before), int64(w.Since))
-	for b := w.Base; b != nil; b = b.Base {
-		dst[at] += 2
-		dst = binary.AppendVarint(dst, int64(b.From))
-		dst = binary.AppendVarint(appendMode(dst, b.Before), int64(b.Since))
+	if w.AtOnce {
+		bits |= windowAtOnce
+	}
+	dst = appendMode(append(dst, bits), w.Mode)
+	dst = binary.AppendVarint(binary.AppendVarint(dst, int64(w.From)), int64(w.To))
+	for _, text := range []string{w.Name, w.Schedule, w.Zone, w.By} {
+		dst = appendText(dst, text)
 	}
 	return dst
 }
@@ -145,13 +151,15 @@ func (d *decoder) mark(m *Mark) {
 }
 
 func (d *decoder) care(bits byte) *Care {
-	c := &Care{Mode: d.mode(), From: Time(d.varint()), UnmanageNote: d.text(), Note: d.text()}
-	if bits&windowBit != 0 {
-		c.Window = &Window{
-			Mode: d.mode(), Back: d.mode(), Open: bits&openBit != 0,
-			From: Time(d.varint()), To: Time(d.varint()), Schedule: d.text(), By: d.text(),
-		}
-		d.planned(c.Window, bits&plannedBit != 0)
+	marked := len(d.data) > 0 && d.data[0]&windowsMark != 0
+	c := &Care{Mode: d.markedMode(), From: Time(d.varint()), UnmanageNote: d.text(), Note: d.text()}
+	switch {
+	case marked && bits&windowBit != 0:
+		d.fail("a care has windows of two formats")
+	case marked:
+		c.Windows = decodeList(d, leastWindow, (*decoder).window)
+	case bits&windowBit != 0:
+		c.Windows = d.formerWindow(bits).windows(c)
 	}
 	if bits&ackBit != 0 {
 		c.Ack = &Ack{
@@ -162,26 +170,31 @@ func (d *decoder) care(bits byte) *Care {
 	return c
 }
 
-// planned reads what is not as usual with a window, if anything is. Windows of earlier versions have none of it.
-func (d *decoder) planned(w *Window, is bool) {
-	w.Before = w.usual()
-	if !is {
-		return
+// leastWindow is how many bytes a window has at least.
+const leastWindow = 8
+
+func (d *decoder) window(w *Window) {
+	bits := d.byte()
+	if bits&^(windowOpen|windowAtOnce) != 0 {
+		d.fail("%#x says of a window what cannot be", bits)
 	}
-	first := d.byte()
-	if first>>1 > MaxBases {
-		d.fail("a window with %d bases", first>>1)
-		return
+	*w = Window{
+		Open: bits&windowOpen != 0, AtOnce: bits&windowAtOnce != 0, Mode: d.mode(), From: Time(d.varint()), To: Time(d.varint()),
+		Name: d.text(), Schedule: d.text(), Zone: d.text(), By: d.text(),
 	}
-	w.AtOnce, w.Before, w.Since = first&1 != 0, d.mode(), Time(d.varint())
-	next := &w.Base
-	for range first >> 1 {
-		*next = &Base{From: Time(d.varint()), Before: d.mode(), Since: Time(d.varint())}
-		next = &(*next).Base
+}
+
+// markedMode reads a mode that may have the windowsMark.
+func (d *decoder) markedMode() Mode {
+	if len(d.data) > 0 && d.data[0]&windowsMark != 0 {
+		m := Mode(d.byte() &^ windowsMark)
+		if m >= modes {
+			d.fail("mode %d does not exist", m)
+			return 0
+		}
+		return m
 	}
-	if d.err == nil && !w.planned() {
-		d.fail("a window that is as usual is said not to be")
-	}
+	return d.mode()
 }
 
 func (d *decoder) mode() Mode {

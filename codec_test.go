@@ -3,6 +3,8 @@ package belfry
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -318,27 +320,55 @@ func randomState(rnd *rand.Rand) *State {
 	return s
 }
 
-// TestWindowAsUsual: a window that was written before there were plans to keep reads as one that is as usual, and is written as it was.
-func TestWindowAsUsual(t *testing.T) {
-	f := func(w Window, usual bool, before Mode) {
+// TestFormerWindows reads what was written when an item had one window, in states and in what the past has of them.
+func TestFormerWindows(t *testing.T) {
+	f := func(state, past string, mode Mode, want ...Window) {
 		t.Helper()
-		s := State{Standing: Standing{Care: &Care{Window: &w}}}
-		if got := s.bits()&plannedBit == 0; got != usual {
-			t.Errorf("%+v: as usual is %v", w, got)
+		data, err := hex.DecodeString(state)
+		if err != nil {
+			t.Fatal(err)
 		}
-		back, err := DecodeState(s.Append(nil))
-		if err != nil || !reflect.DeepEqual(*back.Care.Window, w) || back.Care.Window.Before != before {
-			t.Errorf("%+v comes back as %+v, %v", w, back, err)
+		s, err := DecodeState(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Care.Mode != mode || !reflect.DeepEqual(s.Care.Windows, want) {
+			t.Errorf("%s has the mode %s and the windows %+v, want %s and %+v", state, s.Care.Mode, s.Care.Windows, mode, want)
+		}
+		var c Care
+		if err := json.Unmarshal([]byte(past), &c); err != nil || !reflect.DeepEqual(c, *s.Care) {
+			t.Errorf("%s reads as %+v, %v, want %+v", past, c, err, *s.Care)
+		}
+		if again, err := DecodeState(s.Append(nil)); err != nil || !reflect.DeepEqual(again, s) {
+			t.Errorf("it is written and comes back as %+v, %v, want %+v", again, err, s)
+		}
+		text, err := json.Marshal(c)
+		if again := (Care{}); err != nil || json.Unmarshal(text, &again) != nil || !reflect.DeepEqual(again, c) {
+			t.Errorf("%s reads as %+v, want %+v", text, again, c)
 		}
 	}
-	f(Window{Mode: Stored, From: 5, To: 6}, true, Managed)
-	f(Window{Mode: Stored, Open: true, From: 5, To: 6}, true, Managed)
-	f(Window{Back: Stored, From: 5, To: 6}, true, Managed)
-	f(Window{Back: Stored, Before: Stored, Open: true, From: 5, To: 6}, true, Stored)
-	f(Window{Back: Stored, Before: Stored, Since: 3, Open: true, From: 5, To: 6}, false, Stored)
-	f(Window{Mode: Discarded, Before: Stored, Open: true, From: 5}, false, Stored)
-	f(Window{Mode: Stored, Open: true, From: 5, To: 6, AtOnce: true}, false, Managed)
-	f(Window{Mode: Stored, From: 5, To: 6, Base: &Base{From: 4, Before: Discarded, Since: 2, Base: &Base{From: 3}}}, false, Managed)
+	f("02000000000004000000020a00016e000000", `{"Mode":2,"From":5,"Window":null,"UnmanageNote":"","Note":"n","Ack":null}`, Stored)
+	f("0200000000000c00000000000000020064780003616e6e000000",
+		`{"Mode":0,"From":0,"Window":{"Mode":2,"Back":0,"Open":false,"From":50,"To":60,"Schedule":"","By":"ann"},"UnmanageNote":"","Note":"","Ack":null}`, Managed,
+		Window{Mode: Stored, From: 50, To: 60, By: "ann"})
+	f("0200000000002c000000026401750002006478027b7d03616e6e000000",
+		`{"Mode":2,"From":50,"Window":{"Mode":2,"Back":0,"Open":true,"From":50,"To":60,"Schedule":"{}","By":"ann","AtOnce":false,"Before":0,"Since":0,"Base":null},"UnmanageNote":"u","Note":"","Ack":null}`, Stored,
+		Window{Mode: Stored, Open: true, From: 50, To: 60, Schedule: "{}", By: "ann"})
+	f("0200000000000c000000030e0000020064780000000000",
+		`{"Mode":3,"From":7,"Window":{"Mode":2,"Back":0,"Open":false,"From":50,"To":60},"UnmanageNote":"","Note":"","Ack":null}`, Discarded,
+		Window{Mode: Discarded, Open: true, From: 7, AtOnce: true}, Window{Mode: Stored, From: 50, To: 60})
+	f("020000000000ac0000000000000000020a0c0000000206000000",
+		`{"Mode":0,"From":0,"Window":{"Mode":0,"Back":2,"Open":true,"From":5,"To":6,"Since":3},"UnmanageNote":"","Note":"","Ack":null}`, Managed,
+		Window{Mode: Stored, Open: true, From: 3, AtOnce: true}, Window{Open: true, From: 5, To: 6})
+	f("020000000000bc00000002120000020012780000010000016101620402000000000000",
+		`{"Mode":2,"From":9,"Window":{"Mode":2,"Open":true,"From":9,"To":60,"AtOnce":true},"Ack":{"Text":"a","By":"b","Time":1,"Status":4,"Until":0,"Sticky":0,"UntilWorse":false,"Left":0}}`, Stored,
+		Window{Mode: Stored, Open: true, From: 9, To: 60, AtOnce: true})
+	f("020000000000ac00000003280000030028000000040214140108080000000000",
+		`{"Mode":3,"From":20,"Window":{"Mode":3,"Open":true,"From":20,"To":0,"Before":2,"Since":10,"Base":{"From":10,"Before":1,"Since":4,"Base":{"From":4,"Before":0,"Since":0,"Base":null}}}}`, Discarded,
+		Window{Mode: WhileRed, Open: true, From: 4}, Window{Mode: Stored, Open: true, From: 10}, Window{Mode: Discarded, Open: true, From: 20})
+	f("0200000000008c00000002140000020064780000020000140304000000",
+		`{"Mode":2,"From":10,"Window":{"Mode":2,"From":50,"To":60,"Base":{"From":10,"Before":3,"Since":2,"Base":null}}}`, Stored,
+		Window{Mode: Discarded, Open: true, From: 2, AtOnce: true}, Window{Mode: Stored, Open: true, From: 10}, Window{Mode: Stored, From: 50, To: 60})
 }
 
 func randomStanding(rnd *rand.Rand) Standing {
@@ -356,11 +386,10 @@ func randomStanding(rnd *rand.Rand) Standing {
 		return s
 	}
 	s.Care = &Care{Mode: mode(), From: moment(), UnmanageNote: randomText(rnd), Note: randomText(rnd)}
-	if rnd.IntN(2) == 0 {
-		s.Care.Window = &Window{mode(), mode(), rnd.IntN(2) == 0, moment(), moment(), randomText(rnd), randomText(rnd), rnd.IntN(2) == 0, mode(), moment(), nil}
-		for range rnd.IntN(MaxBases + 1) {
-			s.Care.Window.Base = &Base{moment(), mode(), moment(), s.Care.Window.Base}
-		}
+	for range max(0, rnd.IntN(6)-2) {
+		s.Care.Windows = append(s.Care.Windows, Window{
+			randomText(rnd), mode(), rnd.IntN(2) == 0, moment(), moment(), randomText(rnd), randomText(rnd), randomText(rnd), rnd.IntN(2) == 0,
+		})
 	}
 	if rnd.IntN(2) == 0 {
 		s.Care.Ack = &Ack{

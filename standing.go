@@ -103,60 +103,43 @@ func (s *Standing) StatusName() string {
 
 // Care is what operators have said about an item. It is replaced whole.
 type Care struct {
-	Mode         Mode // set on the item itself
-	From         Time // when that began; 0 while it is managed
-	Window       *Window
+	Mode Mode // set on the item itself: that of the window which was opened last
+	From Time // when that began; 0 while it is managed
+	// Windows are those that are open, in the order in which they were opened, and then those to come. One that is open and has no
+	// end, no name and no beginning of its own is what somebody gets who unmanages an item at once; if it is the only one, Mode and From tell it all.
+	Windows      []Window `json:",omitempty"`
 	UnmanageNote string
 	Note         string
 	Ack          *Ack
 }
 
 // IsZero tells that nothing has been said.
-func (c *Care) IsZero() bool { return *c == Care{} }
+func (c *Care) IsZero() bool {
+	return c.Mode == Managed && c.From == 0 && len(c.Windows) == 0 && c.UnmanageNote == "" && c.Note == "" && c.Ack == nil
+}
+
+// HasWindows tells whether there are windows; of no care there are none.
+func (c *Care) HasWindows() bool { return c != nil && len(c.Windows) > 0 }
+
+// SameWindows tells whether two cares have the same list of windows. Lists are replaced whole, so nobody looks into them.
+func (c *Care) SameWindows(o *Care) bool {
+	return len(c.Windows) == len(o.Windows) && (len(c.Windows) == 0 || &c.Windows[0] == &o.Windows[0])
+}
 
 // Window changes the mode of an item for some time.
 type Window struct {
+	Name     string `json:",omitempty"` // by which it is replaced and cancelled
 	Mode     Mode   // inside
-	Back     Mode   // after its end
 	Open     bool   // it has begun
 	From, To Time   // of the stretch that is open or comes next; To is 0 when it has no end
-	Schedule string // of one that comes again and again, see status.Schedule; empty for once
-	By       string // who asked for it
-	AtOnce   bool   // it was asked for without a beginning, and From is when that was
-
-	// How the item was managed before the window opened, and since when: for a clock that is set back to before From.
-	Before Mode
-	Since  Time
-	Base   *Base // what made the mode that the item has without the window; nil when that holds whatever the clock says
+	Schedule string `json:",omitempty"` // of one that comes again and again, see status.Schedule; empty for once
+	Zone     string `json:",omitempty"` // in which its times were given
+	By       string `json:",omitempty"` // who asked for it
+	AtOnce   bool   `json:",omitempty"` // it was asked for without a beginning, and From is when that was
 }
 
-// Base is the beginning of an open-ended window that was open when another took its place. The item goes back to the mode it
-// made, unless the clock is set back to before it. It is never changed.
-type Base struct {
-	From   Time
-	Before Mode // how the item was managed before, and since when
-	Since  Time
-	Base   *Base // what made that mode; its From is earlier
-}
-
-// MaxBases is how many of them a window keeps.
-const MaxBases = 4
-
-// Endless tells that the window is open and has no end. Then it matters only when the clock is set back to before its beginning.
-func (w *Window) Endless() bool { return w != nil && w.Open && w.To == 0 }
-
-// usual is what Before mostly is, so that it need not be written.
-func (w *Window) usual() Mode {
-	if w.Open {
-		return w.Back
-	}
-	return Managed
-}
-
-// planned tells whether the window has more to keep than the usual.
-func (w *Window) planned() bool {
-	return w.AtOnce || w.Before != w.usual() || w.Since != 0 || w.Base != nil
-}
+// MaxWindows is how many names the windows of an item may have.
+const MaxWindows = 100
 
 // Ack says that somebody knows of an error.
 type Ack struct {

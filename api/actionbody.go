@@ -21,7 +21,7 @@ import (
 // actionFields are the fields that the body of an action may have.
 var actionFields = []string{
 	"items", "resname", "isunmanaged", "unmanageifred", "collectunmanage", "collectorunmanage", "unmanagenote", "fromdatetime",
-	"todatetime", "rrule", "timezone", "ack", "ackuntil", "acksticky", "ackuntilworse", "unack", "note",
+	"todatetime", "rrule", "timezone", "window", "ack", "ackuntil", "acksticky", "ackuntilworse", "unack", "note",
 }
 
 // What an action may hold.
@@ -55,7 +55,7 @@ func readAction(text []byte, server *time.Location) (a ingest.Action, err error)
 	if b.has("isunmanaged") {
 		a.Manage, a.Window, err = b.manage(zone)
 	} else {
-		err = b.needs("isunmanaged", "unmanageifred", "collectunmanage", "collectorunmanage", "unmanagenote", "fromdatetime", "todatetime", "rrule")
+		err = b.needs("isunmanaged", "unmanageifred", "collectunmanage", "collectorunmanage", "unmanagenote", "fromdatetime", "todatetime", "rrule", "window")
 	}
 	if err != nil {
 		return a, err
@@ -70,14 +70,15 @@ func readAction(text []byte, server *time.Location) (a ingest.Action, err error)
 	if a.Unack, err = b.unack(); err != nil || a.Unack {
 		return a, err
 	}
-	if a.Manage == nil && a.Note == nil {
-		if err := b.acknowledges(); err != nil {
+	if !b.has("ack", "ackuntil", "acksticky", "ackuntilworse") {
+		if a.Manage != nil || a.Note != nil {
+			return a, nil
+		}
+		if err := b.namesAlone(); err != nil {
 			return a, err
 		}
 	}
-	if b.has("ack", "ackuntil", "acksticky", "ackuntilworse") || a.Manage == nil && a.Note == nil {
-		a.Ack, err = b.ack(zone)
-	}
+	a.Ack, err = b.ack(zone)
 	return a, err
 }
 
@@ -101,10 +102,10 @@ func (b actionBody) unack() (bool, error) {
 	return true, nil
 }
 
-// parseAction reads one JSON object in which every field is known and stands once.
+// parseAction reads one JSON object in which every field is known, in any case, and stands once.
 func parseAction(text []byte) (actionBody, error) {
-	if !utf8.Valid(text) {
-		return nil, belfry.Errorf(belfry.BadJSON, "the body is not UTF-8; send it as UTF-8")
+	if err := checkJSON(text); err != nil {
+		return nil, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -116,9 +117,9 @@ func parseAction(text []byte) (actionBody, error) {
 		if err != nil {
 			return nil, badAction(dec, err)
 		}
-		field := name.(string) // nothing else stands before a colon
+		field := strings.ToLower(name.(string)) // nothing else stands before a colon
 		if !slices.Contains(actionFields, field) {
-			return nil, unknownActionField(field)
+			return nil, unknownActionField(name.(string))
 		}
 		if _, twice := b[field]; twice {
 			return nil, belfry.Errorf(belfry.BadParameter, "the field %s is given twice; give it once", field)
@@ -141,10 +142,10 @@ func parseAction(text []byte) (actionBody, error) {
 	return b, nil
 }
 
-// acknowledges refuses a body that would acknowledge its items only because what it asks for is empty.
-func (b actionBody) acknowledges() error {
-	for _, name := range []string{"isunmanaged", "unmanagenote", "fromdatetime", "todatetime", "rrule", "note", "unack"} {
-		if value, given := b[name]; given && value == nil {
+// namesAlone refuses a body that would acknowledge its items only because all that it asks for is empty: names alone acknowledge.
+func (b actionBody) namesAlone() error {
+	for _, name := range actionFields {
+		if _, given := b[name]; given && name != "items" && name != "resname" && name != "timezone" {
 			return belfry.Errorf(belfry.BadParameter, "%s is empty, and nothing else says what is to be done; give it a value, or leave it out to acknowledge the items", name)
 		}
 	}
@@ -337,8 +338,23 @@ func (b actionBody) manage(zone *time.Location) (*status.Order, *status.Schedule
 		}
 		o.Note = &note
 	}
+	if b.has("window") {
+		if o.Name, err = b.windowName(); err != nil {
+			return nil, nil, err
+		}
+		o.Unnamed = o.Name == ""
+	}
 	window, err := b.window(zone)
 	return o, window, err
+}
+
+// windowName reads the name of a window; an empty one is that of the window without a name.
+func (b actionBody) windowName() (string, error) {
+	name, err := b.text("window")
+	if err == nil && name != "" {
+		err = ingest.CheckWindowName(name)
+	}
+	return name, err
 }
 
 // mode reads the flags. To manage, the first of them is enough.

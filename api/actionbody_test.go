@@ -43,6 +43,13 @@ func TestReadAction(t *testing.T) {
 	f(`{"items":"a","isunmanaged":true,"unmanageifred":false,"collectunmanage":false,"collectorunmanage":true,"note":"n","ack":"x"}`, `a [] unmanaged, data not stored ack "x" note "n"`)
 	f(`{"items":"a","isunmanaged":false,"fromdatetime":"2098-01-01T00:00"}`, `a [] managed (from 2098-01-01T00:00, Europe/Vienna)`)
 	f(`{"items":"a","isunmanaged":false,"fromdatetime":"2098-01-01T00:00","timezone":"UTC"}`, `a [] managed (from 2098-01-01T00:00, UTC)`)
+	f(`{"items":"a","isunmanaged":false,"window":"backup"}`, `a [] managed window backup`)
+	f(`{"items":"a","window":"backup"}`, "window has a meaning beside isunmanaged alone")
+	f(`{"items":"a","isunmanaged":false,"window":""}`, `a [] managed window without a name`)
+	f(`{"items":"a","isunmanaged":false,"window":null}`, `a [] managed`)
+	f(`{"items":"a","window":null}`, "window is empty, and nothing else says what is to be done")
+	f(`{"items":"a","isunmanaged":false,"window":7}`, "window must be a text in quotes, got 7")
+	f(`{"items":"a","isunmanaged":false,"window":"`+strings.Repeat("x", 256)+`"}`, "is longer than 255 characters")
 	f(`{"items":"a","ackuntil":"2098-01-01T00:00"}`, `a [] ack "" until 2097-12-31T23:00:00.000000Z`)
 	f(`{"items":"a","ackuntil":"2098-01-01T00:00","timezone":"Asia/Tokyo"}`, `a [] ack "" until 2097-12-31T15:00:00.000000Z`)
 	f(`{"items":"a","unack":true}`, `a [] unack`)
@@ -52,7 +59,17 @@ func TestReadAction(t *testing.T) {
 	f(`{"items":"a","unack":false}`, "unack false asks for nothing; leave it out")
 	f(`{"items":"a","unack":"yes"}`, "unack must be true or false")
 	f(`{"items":"a","resname":null,"isunmanaged":false,"unmanagenote":null,"fromdatetime":"","todatetime":null,"rrule":"","timezone":"","note":null}`, `a [] managed`)
-	f(`{"items":"a","ack":null,"ackuntil":"","acksticky":null}`, `a [] ack ""`)
+	f(`{"items":"a","ack":null,"ackuntil":"","acksticky":null}`, "ack is empty, and nothing else says what is to be done")
+	f(`{"items":"a","ackuntil":""}`, "ackuntil is empty, and nothing else says what is to be done")
+	f(`{"items":"a","unmanageifred":null}`, "unmanageifred is empty, and nothing else says what is to be done")
+	f(`{"items":"a","ack":null,"acksticky":"10m"}`, `a [] ack ""`)
+	f(`{"items":"a","ack":"x","note":null,"isunmanaged":null}`, `a [] ack "x"`)
+	f(`{"items":"a","resname":null,"timezone":""}`, `a [] ack ""`)
+	f(`{"Items":"a","RESNAME":"r","Note":"n"}`, `a [] in r note "n"`)
+	f(`{"items":"a","IsUnmanaged":false}`, `a [] managed`)
+	f(`{"items":"a","Items":"b"}`, "the field items is given twice")
+	f(`{"items":"a","Itens":"b"}`, `unknown field "Itens"; known are items, `)
+	f(`{"items":"a","NOTES":"b"}`, `do you mean note?`)
 	f(`{"items":"a","isunmanaged":null}`, "isunmanaged is empty, and nothing else says what is to be done")
 	f(`{"items":"a","note":null}`, "note is empty, and nothing else says what is to be done")
 	f(`{"items":"a","note":null,"note":"n"}`, "the field note is given twice")
@@ -92,6 +109,12 @@ func summary(a ingest.Action) string {
 	}
 	if a.Manage != nil {
 		b.WriteString(" " + a.Manage.Mode.String())
+		if a.Manage.Name != "" {
+			b.WriteString(" window " + a.Manage.Name)
+		}
+		if a.Manage.Unnamed {
+			b.WriteString(" window without a name")
+		}
 	}
 	if a.Window != nil {
 		b.WriteString(" (" + a.Window.String() + ")")

@@ -3,6 +3,8 @@ package api
 import (
 	"crypto/sha256"
 	"fmt"
+	"net/http"
+	"strings"
 
 	"belfry"
 	"belfry/catalog"
@@ -21,7 +23,7 @@ const (
 // actParams are the parameters of an action.
 var actParams = []string{"dryrun"}
 
-// actionKinds are the last part of the path of an action, and what is looked for first there.
+// actionKinds are the last part of the path of an action, in any case, and what is looked for first there.
 var actionKinds = map[string]belfry.Kind{
 	"resources": belfry.KindResource, "views": belfry.KindView, "objects": belfry.KindObject,
 }
@@ -77,8 +79,22 @@ func (s *Server) act(w *answer, r *request) error {
 	return nil
 }
 
+// listWindows lists the windows of the items that the caller may see.
+func (s *Server) listWindows(w *answer, r *request) error {
+	after, limit, err := r.page()
+	if err != nil {
+		return err
+	}
+	list, more, err := s.Windows(r.scope(), after, limit)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"windows": list, "more": more})
+	return nil
+}
+
 func actionKind(name string) (belfry.Kind, error) {
-	if kind, ok := actionKinds[name]; ok {
+	if kind, ok := actionKinds[strings.ToLower(name)]; ok {
 		return kind, nil
 	}
 	hint := ""

@@ -67,6 +67,8 @@ type Config struct {
 	CreateView func(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (status int, body []byte, err error)
 	// Active is told whose requests are served; may be nil.
 	Active func(belfry.CustomerID)
+	// TurnedAway is told of requests of rows that are refused before any of them is read; may be nil.
+	TurnedAway func(belfry.CustomerID, error)
 	// OthersActive tells whether requests of another customer have been served in the last second; may be nil.
 	OthersActive func(belfry.CustomerID) bool
 	// GiveWay waits while a customer has created too much beside others, and counts so many items more; may be nil.
@@ -76,6 +78,8 @@ type Config struct {
 
 	// Export writes as CSV what a package has made; if broken, the elements that name something that has been removed, else the others.
 	Export func(s belfry.Scope, packageType string, broken bool, w io.Writer) error
+	// Windows lists the windows of items, from the one after an id on.
+	Windows func(s belfry.Scope, after string, limit int) (list []status.ListedWindow, more bool, err error)
 	// Explain says why an item has its status.
 	Explain func(belfry.Scope, status.Wanted) (*status.Explanation, error)
 	// Try shows what filter and script of a receiver make of a sample; the body says which.

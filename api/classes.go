@@ -148,7 +148,11 @@ func readKind[T any](w *answer, r *request, what, example string, parse func(tex
 		return def, err
 	}
 	return compute(r, func() (T, error) {
-		if typ == "application/json" && r.Header.Get("Content-Type") != "" && !json.Valid(text) {
+		if json.Valid(text) { // the parser of YAML refuses halves of characters itself
+			if err := checkJSON(text); err != nil {
+				return def, err
+			}
+		} else if typ == "application/json" && r.Header.Get("Content-Type") != "" {
 			return def, belfry.Errorf(belfry.BadJSON, "the body is not JSON, as in %s; for YAML send Content-Type: application/yaml", example)
 		}
 		return parse(text)

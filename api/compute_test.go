@@ -163,8 +163,8 @@ const (
 var works = []work{
 	{"GET", "/api/sql?q=SELECT+name+FROM+objectstatus", "", "", 200, ""},
 	{"GET", "/api/sql?q=SELECT+name+FROM", "", "", 400, ""},
-	{"GET", "/api/sql?explain&q=SELECT+name+FROM+objectstatus", "", "", 200, ""},
-	{"GET", "/api/sql?explain&wt=csv&q=SELECT+name+FROM+objectstatus", "", "", 200, ""},
+	{"GET", "/api/sql?explain=true&q=SELECT+name+FROM+objectstatus", "", "", 200, ""},
+	{"GET", "/api/sql?explain=true&wt=csv&q=SELECT+name+FROM+objectstatus", "", "", 200, ""},
 	{"POST", "/api/sql", asForm, "q=SELECT+name+FROM+objectstatus", 200, ""},
 	{"POST", "/api/sql", asJSON, `{"q": "SELECT name FROM objectstatus"}`, 200, ""},
 	{"POST", "/api/sql", asJSON, `{"q": `, 400, ""},

@@ -42,7 +42,7 @@ const mediaCSV = "text/csv; charset=utf-8; header=present"
 // formats are the values of wt.
 var formats = map[string]form{
 	"json":   {"application/json", "", func(w *bufio.Writer) format { return &jsonFormat{lines: jsonLines{w: w}} }},
-	"csv":    {mediaCSV, ".csv", func(w *bufio.Writer) format { return &csvFormat{w: csv.NewWriter(w)} }},
+	"csv":    {mediaCSV, ".csv", func(w *bufio.Writer) format { return newCSV(w, false) }},
 	"ndjson": {"application/x-ndjson", ".ndjson", func(w *bufio.Writer) format { return &jsonLines{w: w} }},
 }
 
@@ -51,7 +51,7 @@ const safeCSV = "csv safe"
 
 func formOf(wt string) form {
 	if wt == safeCSV {
-		return form{mediaCSV, ".csv", func(w *bufio.Writer) format { return &csvFormat{w: csv.NewWriter(w), safe: true} }}
+		return form{mediaCSV, ".csv", func(w *bufio.Writer) format { return newCSV(w, true) }}
 	}
 	return formats[wt]
 }
@@ -167,8 +167,14 @@ func (f *jsonFormat) end(t tail) error {
 // csvFormat writes a header of the names, then rows.
 type csvFormat struct {
 	w     *csv.Writer
+	buf   *bufio.Writer // where w writes
 	cells []string
 	safe  bool // for spreadsheets: no cell is a formula
+}
+
+// newCSV writes to a buffer of 4 KiB or more, to which the writer of the library writes without another one in between.
+func newCSV(w *bufio.Writer, safe bool) *csvFormat {
+	return &csvFormat{w: csv.NewWriter(w), buf: w, safe: safe}
 }
 
 func (f *csvFormat) begin(columns []query.Output) error {
@@ -188,6 +194,10 @@ func (f *csvFormat) row(values []belfry.Value) error {
 		if f.safe && v.Type == belfry.TextValue {
 			f.cells[i] = inert(f.cells[i])
 		}
+	}
+	if len(f.cells) == 1 && f.cells[0] == "" { // not an empty line, which readers skip
+		_, err := f.buf.WriteString("\"\"\n")
+		return err
 	}
 	return f.w.Write(f.cells)
 }

@@ -79,6 +79,24 @@ func TestFormats(t *testing.T) {
 }
 
 // TestSafeCSVHidden: a formula is found behind every character that does not show, and on every line, whatever ends the one before.
+// TestCSVOneColumn: a row without a value is no empty line, which readers of CSV skip.
+func TestCSVOneColumn(t *testing.T) {
+	text := func(s string) []belfry.Value { return []belfry.Value{{Type: belfry.TextValue, Text: s}} }
+	for _, wt := range []string{"csv", safeCSV} {
+		rows := &table{names: []string{"note"}, rows: [][]belfry.Value{text("a"), {{}}, text(""), text("b"), {{}}}}
+		var out strings.Builder
+		if _, err := write(&out, wt, 10, rows, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if want := "note\na\n\"\"\n\"\"\nb\n\"\"\n"; out.String() != want {
+			t.Errorf("%s: %q, want %q", wt, out.String(), want)
+		}
+		if all, err := csv.NewReader(strings.NewReader(out.String())).ReadAll(); err != nil || len(all) != 6 {
+			t.Errorf("%s: a reader sees %q, %v", wt, all, err)
+		}
+	}
+}
+
 func TestSafeCSVHidden(t *testing.T) {
 	tables := []*unicode.RangeTable{unicode.White_Space, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector}
 	for r := rune(0); r <= unicode.MaxRune; r++ {

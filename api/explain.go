@@ -63,7 +63,7 @@ type explanation struct {
 	Historical bool             `json:"historical"`
 	From       string           `json:"from,omitempty"`
 	To         string           `json:"to,omitempty"`
-	Latest     int              `json:"latest,omitempty"` // how many of the most recent rows the groups are made of
+	Latest     int              `json:"latest,omitempty"` // how many of the most recent rows are read
 	Items      *int             `json:"items,omitempty"`  // found by the names that the query gives
 	Order      []explainedOrder `json:"order"`
 	Limit      int              `json:"limit"`

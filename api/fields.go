@@ -46,6 +46,9 @@ func small(w *answer, r *request) ([]byte, error) {
 }
 
 func readFields(text []byte, known []field) error {
+	if err := checkJSON(text); err != nil {
+		return err
+	}
 	var given map[string]json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if err := dec.Decode(&given); err != nil || given == nil {

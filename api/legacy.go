@@ -73,7 +73,7 @@ func setParam(row *belfry.Row, p param) {
 
 func (s *Server) legacyRow(w *answer, r *request, row *belfry.Row) error {
 	if err := s.Ready(); err != nil {
-		return err
+		return s.turnAway(r, false, err)
 	}
 	row.By = r.who
 	status, text, err := s.SendOne(r.ctx(), r.customer, row)
@@ -96,7 +96,7 @@ func (s *Server) legacyView(w *answer, r *request) error {
 		cells[viewColumns[p.name]] = p.value
 	}
 	if err := s.Ready(); err != nil {
-		return err
+		return s.turnAway(r, false, err)
 	}
 	status, text, err := s.CreateView(r.ctx(), r.customer, r.who, cells)
 	if err != nil {

@@ -63,6 +63,7 @@ var Routes = []Route{
 	{"POST", "/api/send", belfry.LevelReadWrite, bulkParams, (*Server).send, "Stores data and log rows, and creates the objects they name."},
 	{"GET", "/api/explain/{kind}/{name...}", belfry.LevelRead, whyParams, inTurn((*Server).why), "Says why an item has its status; the kind is `objects`, `resources` or `views`."},
 	{"POST", "/api/ackmanagenote/{kind}", belfry.LevelReadWrite, actParams, (*Server).act, "Manages or unmanages items, acknowledges errors, and sets notes; the kind is `resources`, `views` or `objects`."},
+	{"GET", "/api/windows", belfry.LevelRead, listParams, inTurn((*Server).listWindows), "Lists the maintenance windows that are open or planned, with rule, zone and who asked for them."},
 	{"POST", "/api/receivers/{resource}/try", belfry.LevelReadWrite, nil, (*Server).tryReceiver, "Shows what filter and script of a receiver make of a message; nothing is stored."},
 	{"GET", "/d", belfry.LevelReadWrite, dataParams, (*Server).legacyData, "Stores indicator values of one object, or that it does not respond; `i#` stands for `i1`, `i2`, …"},
 	{"GET", "/l", belfry.LevelReadWrite, logParams, (*Server).legacyLog, "Stores a log line of one object."},

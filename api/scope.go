@@ -16,6 +16,7 @@ var scoped = []string{
 	"GET /api/stream",
 	"GET /api/explain/{kind}/{name...}",
 	"POST /api/ackmanagenote/{kind}",
+	"GET /api/windows",
 	"GET /api/provisioning/{package}", "POST /api/provisioning/{package}", "DELETE /api/provisioning/{package}",
 	"POST /api/send",
 	"POST /api/receivers/{resource}/try",

@@ -92,6 +92,14 @@ func (s *Server) csvRows(w *answer, r *request, b Bulk) error {
 	return s.rows(w, r, b)
 }
 
+// turnAway gives the error of a request that is refused before its rows are read. That of a trial is told to nobody else.
+func (s *Server) turnAway(r *request, trial bool, err error) error {
+	if s.TurnedAway != nil && !trial {
+		s.TurnedAway(r.customer, err)
+	}
+	return err
+}
+
 // rows takes a body of rows.
 func (s *Server) rows(w *answer, r *request, b Bulk) error {
 	b.Scope, b.Key, b.Name = r.scope(), r.key, r.who
@@ -111,11 +119,11 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 		limit = min(limit, r.limits.BodyHeld)
 	}
 	if err := s.Ready(); err != nil && !(b.Remove && belfry.CodeOf(err) == belfry.Overloaded) {
-		return err // before the body travels in vain
+		return s.turnAway(r, b.DryRun, err) // before the body travels in vain
 	}
 	var took bool
 	if r.place, took = s.take(r, &s.bulk, r.limits.BulkRequests); !took {
-		return belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests)
+		return s.turnAway(r, b.DryRun, belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests))
 	}
 	defer r.place.leave()
 	defer s.whenEnded(r.place.end)()
@@ -123,14 +131,14 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 	defer func() { turns.pause() }()
 	body, err := openInTurns(w, r, limit, turns)
 	if err != nil {
-		return ingest.Stopped(r.place.ctx, err)
+		return s.turnAway(r, b.DryRun, ingest.Stopped(r.place.ctx, err))
 	}
 	defer body.Close()
 	b.Body = body
 	if b.IdempotencyKey != "" {
 		held, err := hold(body, s.Spool, r.Method+" "+r.URL.Path+"?"+r.params.Encode())
 		if err != nil {
-			return ingest.Stopped(r.place.ctx, err)
+			return s.turnAway(r, b.DryRun, ingest.Stopped(r.place.ctx, err))
 		}
 		defer held.Close()
 		turns.pause()

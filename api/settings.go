@@ -66,6 +66,9 @@ const settingsExample = `{"retention.syslog": "90d", "limits.row_rate": null}`
 
 // readSettings reads one flat JSON object. Values become the texts that a configuration file would have; null is nil.
 func readSettings(text []byte) (map[string]*string, error) {
+	if err := checkJSON(text); err != nil {
+		return nil, err
+	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

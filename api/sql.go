@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -71,6 +70,9 @@ func bodyParams(typ string, text []byte) (params, error) {
 
 // jsonParams reads {"q": "…", "rows": 10}.
 func jsonParams(text []byte) (list params, err error) {
+	if err := checkJSON(text); err != nil {
+		return nil, err
+	}
 	var fields map[string]json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if err := dec.Decode(&fields); err != nil || dec.More() {
@@ -102,18 +104,25 @@ type asked struct {
 	plan    *query.Plan
 }
 
-// emptyOption tells whether a parameter is one that may be left out, and has no value: then it counts as left out. A flag without a value is set.
-func emptyOption(p param) bool {
-	switch p.name {
-	case "rows", "fq", "wt", "from", "to", "span", "tz":
-		return strings.TrimSpace(p.value) == ""
+// trimmed gives the parameters without blanks around their values, and without those that have none: they count as left out. Only after says
+// something without a value. The texts of queries stay as they are, since errors tell places in them.
+func trimmed(list params) (out params) {
+	for _, p := range list {
+		value := strings.TrimSpace(p.value)
+		if value == "" && p.name != "after" {
+			continue
+		}
+		if p.name != "q" && p.name != "fq" {
+			p.value = value
+		}
+		out = append(out, p)
 	}
-	return false
+	return out
 }
 
 // asked reads and plans a query.
 func (s *Server) asked(r *request, params params) (*asked, error) {
-	params = slices.DeleteFunc(slices.Clone(params), emptyOption)
+	params = trimmed(params)
 	q := &asked{params: params, wt: strings.ToLower(params.Get("wt"))}
 	if q.wt == "" {
 		q.wt = "json"
@@ -255,7 +264,7 @@ func (s *Server) stream(clock *stopwatch, w *answer, r *request, wt string, limi
 // plan turns the text of a query and the parameters beside it into a plan.
 func (s *Server) plan(ctx context.Context, scope belfry.Scope, q *asked) error {
 	params := q.params
-	if strings.TrimSpace(params.Get("q")) == "" {
+	if !params.Has("q") {
 		return belfry.Errorf(belfry.BadParameter, "the parameter q is missing; give it a query, as SELECT name, status FROM objectstatus")
 	}
 	o := query.Options{Customer: scope.Customer, Views: scope.Views, Now: s.Arrival(), Filter: params.Get("fq")}

@@ -14,9 +14,9 @@ import (
 func (s *Server) queryZone(c belfry.CustomerID, params params) (*time.Location, error) {
 	name := params.Get("tz")
 	switch {
-	case !params.Has("tz") || strings.EqualFold(name, "UTC") || name == "Z":
+	case !params.Has("tz") || strings.EqualFold(name, "UTC") || strings.EqualFold(name, "Z"):
 		return time.UTC, nil
-	case name == "Local":
+	case strings.EqualFold(name, "Local"):
 		return s.zone(c), nil
 	}
 	z, err := time.LoadLocation(name)
@@ -54,7 +54,7 @@ func span(params params, now belfry.Time, zone *time.Location) (from, to belfry.
 	length, err := catalog.ParseDuration(strings.ToLower(params.Get("span")))
 	switch {
 	case err != nil:
-		return 0, 0, belfry.Errorf(belfry.BadParameter, "span must be a whole number with s, m, h or d, as 1h, got %q", params.Get("span"))
+		return 0, 0, belfry.Errorf(belfry.BadParameter, "span must be a whole number with s, m, h, d or w, as 1h, got %q", params.Get("span"))
 	case from != 0 && to != 0:
 		return 0, 0, belfry.Errorf(belfry.BadParameter, "from, to and span are one too many; leave one out")
 	case from != 0:

@@ -88,7 +88,7 @@ func streamLength(p params) (length time.Duration, bounded bool, err error) {
 	}
 	d, err := catalog.ParseDuration(text)
 	if err != nil {
-		return 0, false, belfry.Errorf(belfry.BadParameter, "for must be 0s or a whole number with s, m, h or d, as 30s, got %.64q", mask(p.Get("for")))
+		return 0, false, belfry.Errorf(belfry.BadParameter, "for must be 0s or a whole number with s, m, h, d or w, as 30s, got %.64q", mask(p.Get("for")))
 	}
 	return d.Std(), true, nil
 }

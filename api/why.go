@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"belfry"
 	"belfry/catalog"
@@ -11,7 +12,7 @@ import (
 
 var whyParams = []string{"resname"}
 
-// explainedKinds are the kinds in the path; one item reads well in the singular.
+// explainedKinds are the kinds in the path, in any case; one item reads well in the singular.
 var explainedKinds = map[string]belfry.Kind{
 	"objects": belfry.KindObject, "object": belfry.KindObject,
 	"resources": belfry.KindResource, "resource": belfry.KindResource,
@@ -20,7 +21,7 @@ var explainedKinds = map[string]belfry.Kind{
 
 // why answers why an item has its status.
 func (s *Server) why(w *answer, r *request) error {
-	kind, ok := explainedKinds[r.PathValue("kind")]
+	kind, ok := explainedKinds[strings.ToLower(r.PathValue("kind"))]
 	if !ok {
 		return unknownExplained(r.PathValue("kind"))
 	}

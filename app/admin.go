@@ -22,8 +22,8 @@ type Admin interface {
 	RemoveUser(ctx context.Context, customer, name string) error
 	CreateCustomer(ctx context.Context, name string) error
 	Customers(ctx context.Context) ([]CustomerInfo, error)
-	// ConfirmFault says that a fault is known, and ends it.
-	ConfirmFault(ctx context.Context, id string) error
+	// ConfirmFault says that a fault is known, and ends it. It reports whether the fault was open.
+	ConfirmFault(ctx context.Context, id string) (open bool, err error)
 	// Grant adds to what a customer may listen on, and takes from it.
 	Grant(ctx context.Context, customer string, g Grants) error
 	Close() error
@@ -84,7 +84,7 @@ const byShell = "shell"
 type direct struct {
 	tree    *meta.Tree
 	seq     *ingest.Sequencer
-	confirm func(fault, by string) error
+	confirm func(fault, by string) (open bool, err error)
 	close   func() error
 }
 
@@ -191,7 +191,9 @@ func (d *direct) Customers(context.Context) ([]CustomerInfo, error) {
 	return list, nil
 }
 
-func (d *direct) ConfirmFault(_ context.Context, id string) error { return d.confirm(id, byShell) }
+func (d *direct) ConfirmFault(_ context.Context, id string) (bool, error) {
+	return d.confirm(id, byShell)
+}
 
 func (d *direct) Grant(_ context.Context, customer string, g Grants) error {
 	c, err := d.customer(customer)

@@ -90,6 +90,7 @@ func OpenAdmin(ctx context.Context, o Options) (Admin, error) {
 	if err := o.checkFolder(); err != nil {
 		return nil, err
 	}
+	o.tellNew()
 	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()
 	for end := time.Now().Add(adminWithin); ; {
@@ -113,13 +114,32 @@ const adminWithin = 30 * time.Second
 // checkFolder keeps a misspelt folder from being made by a command that only looks. Any part of the data will do: what is
 // missing of the others is for whoever reads them to tell.
 func (o *Options) checkFolder() error {
-	if !o.Existing {
-		return nil
-	}
-	for _, name := range []string{"format", "instance", "journal", "meta.db"} {
-		if _, err := os.Lstat(filepath.Join(o.Config.Data, name)); !errors.Is(err, os.ErrNotExist) {
-			return nil
-		}
+	if err := checkNoFile(o.Config.Data); err != nil || !o.Existing || o.folderUsed() {
+		return err
 	}
 	return fmt.Errorf("%s is not the data folder of a service; give the right one with --data", o.Config.Data)
+}
+
+func (o *Options) folderUsed() bool {
+	for _, name := range []string{"format", "instance", "journal", "meta.db"} {
+		if _, err := os.Lstat(filepath.Join(o.Config.Data, name)); !errors.Is(err, os.ErrNotExist) {
+			return true
+		}
+	}
+	return false
+}
+
+// tellNew says that a command makes a new data folder. That is how keys are made before the first start, but the name may be misspelt.
+func (o *Options) tellNew() {
+	if !o.folderUsed() {
+		fmt.Fprintf(o.Console, "%s is not the data folder of a service yet: a new instance is made in it. If you mean another one, give it with --data, and remove this folder.\n", o.Config.Data)
+	}
+}
+
+// checkNoFile refuses a data folder that is a file.
+func checkNoFile(dir string) error {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is a file, not a folder; give a folder with --data", dir)
+	}
+	return nil
 }

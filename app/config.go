@@ -183,9 +183,6 @@ func (c *Config) read(r io.Reader) error {
 	c.remember(given)
 	ages := maps.Clone(defaults.Retention)
 	for name, age := range c.Retention {
-		if _, ok := ages[name]; !ok {
-			return fmt.Errorf("retention: there is no historical collection %q; known are %s", name, strings.Join(sortedKeys(ages), ", "))
-		}
 		ages[name] = age
 	}
 	ages.stretch(c.Retention)
@@ -304,9 +301,12 @@ func (c *Config) encrypted() bool { return c.TLS.Cert != "" || c.TLS.SelfSigned 
 
 // loopback tells whether only this machine can reach an address.
 func loopback(addr string) (bool, error) {
-	host, _, err := net.SplitHostPort(addr)
+	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return false, fmt.Errorf("%q is not HOST:PORT, as 127.0.0.1:8080", addr)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return false, fmt.Errorf("%q has no port from 0 to 65535; write it as 127.0.0.1:8080", addr)
 	}
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
@@ -326,14 +326,25 @@ func (c *Config) hostNames() []string {
 	return names
 }
 
+var logLevels = []string{"debug", "info", "warn", "error"}
+
+func isLevel(name string) bool { return slices.Contains(logLevels, strings.ToLower(name)) }
+
+func badLevel(name string) error {
+	hint := ""
+	if near := catalog.Nearest(name, logLevels); near != "" {
+		hint = "; did you mean " + near + "?"
+	}
+	return fmt.Errorf("must be debug, info, warn or error, got %q%s", name, hint)
+}
+
 // Level is the log level as the logger wants it.
 func (c *Config) Level() (slog.Level, error) {
 	var l slog.Level
-	switch strings.ToLower(c.LogLevel) {
-	case "debug", "info", "warn", "error":
+	if isLevel(c.LogLevel) {
 		return l, l.UnmarshalText([]byte(c.LogLevel))
 	}
-	return l, fmt.Errorf("log_level: must be debug, info, warn or error, got %q", c.LogLevel)
+	return l, fmt.Errorf("log_level: %w", badLevel(c.LogLevel))
 }
 
 // Zone is the zone of times without one.
@@ -347,6 +358,9 @@ func (c *Config) Zone() (*time.Location, error) {
 	}
 	return z, nil
 }
+
+// InForce is what a service on this machine would use: sizes that nobody has given follow from its memory.
+func (c *Config) InForce() *Config { return newBudget(findMemoryLimit("/")).size(c) }
 
 // inside resolves a path against the data folder.
 func (c *Config) inside(p string) string {

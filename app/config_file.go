@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
 	"belfry/catalog"
@@ -59,7 +59,9 @@ func (f *configFile) section(path string, given any) {
 		if path != "" {
 			at = path + "." + name
 		}
-		if leaf, ok := f.leaves[at]; ok {
+		if leaf, ok := f.leaves[at]; strings.Contains(name, ".") && f.known(at) {
+			f.fault(at, "points do not lead into sections here; write %s", nested(at, entries[name]))
+		} else if ok {
 			f.value(at, leaf, entries[name])
 		} else if slices.ContainsFunc(f.paths(), func(p string) bool { return strings.HasPrefix(p, at+".") }) {
 			f.section(at, entries[name])
@@ -75,6 +77,30 @@ func (f *configFile) first(path string) string {
 	i := slices.IndexFunc(paths, func(p string) bool { return path == "" || strings.HasPrefix(p, path+".") })
 	name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(paths[i], path), "."), ".")
 	return name + ": ..."
+}
+
+// known tells whether a path is a setting, a section, or a name in a setting that has names.
+func (f *configFile) known(path string) bool {
+	for p, leaf := range f.leaves {
+		if p == path || strings.HasPrefix(p, path+".") || leaf.Kind() == reflect.Map && strings.HasPrefix(path, p+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// nested shows how a setting is written without points: limits: {body: 5MiB}.
+func nested(path string, given any) string {
+	value := "..."
+	if given != nil && isScalar(given) && len(fmt.Sprint(given)) <= 40 {
+		value = fmt.Sprint(given)
+	}
+	names := strings.Split(path, ".")
+	if names[0] == "retention" {
+		names = strings.SplitN(path, ".", 2) // objectdata.hour is one name
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ": {") + ": {" + names[last] + ": " + value + strings.Repeat("}", last)
 }
 
 func (f *configFile) paths() []string { return slices.Sorted(maps.Keys(f.leaves)) }
@@ -108,6 +134,12 @@ func (f *configFile) value(path string, setting reflect.Value, given any) {
 			return
 		}
 		for _, name := range slices.Sorted(maps.Keys(entries)) {
+			if ages, ok := setting.Interface().(Ages); ok {
+				if _, ok := ages[name]; !ok {
+					f.noCollection(path+"."+name, name, sortedKeys(ages))
+					continue
+				}
+			}
 			f.value(path+"."+name, reflect.New(setting.Type().Elem()).Elem(), entries[name])
 		}
 		return
@@ -131,10 +163,22 @@ func (f *configFile) value(path string, setting reflect.Value, given any) {
 	case *string:
 		fits = isScalar(given)
 		want = "a text"
+		if name := fmt.Sprint(given); fits && path == "log_level" && !isLevel(name) {
+			f.fault(path, "%s", badLevel(name))
+		}
 	}
 	if !fits {
 		f.fault(path, "%s is not %s", kindOf(given), want)
 	}
+}
+
+// noCollection tells that retention is given for something that has none.
+func (f *configFile) noCollection(path, name string, known []string) {
+	hint := ""
+	if near := catalog.Nearest(name, known); near != "" {
+		hint = " did you mean " + near + "?"
+	}
+	f.fault(path, "there is no historical collection %q;%s known are %s", name, hint, strings.Join(known, ", "))
 }
 
 func (f *configFile) fault(path, format string, args ...any) {
@@ -151,15 +195,35 @@ func (f *configFile) line(path string) int {
 	if err != nil || path == "" {
 		return 0
 	}
-	at := (&yaml.PathBuilder{}).Root()
-	for name := range strings.SplitSeq(path, ".") {
-		at = at.Child(name)
+	for _, doc := range file.Docs {
+		if line := lineIn(doc.Body, path); line > 0 {
+			return line
+		}
 	}
-	n, err := at.Build().FilterFile(file)
-	if err != nil || n == nil || n.GetToken() == nil || n.GetToken().Position == nil {
-		return 0
+	return 0
+}
+
+// lineIn is the line of the name at the end of a path. Names may have points in them.
+func lineIn(n ast.Node, path string) int {
+	var values []*ast.MappingValueNode
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		values = n.Values
+	case *ast.MappingValueNode:
+		values = []*ast.MappingValueNode{n}
 	}
-	return n.GetToken().Position.Line
+	for _, v := range values {
+		key := v.Key.GetToken()
+		if key.Value == path && key.Position != nil {
+			return key.Position.Line
+		}
+		if rest, ok := strings.CutPrefix(path, key.Value+"."); ok {
+			if line := lineIn(v.Value, rest); line > 0 {
+				return line
+			}
+		}
+	}
+	return 0
 }
 
 func isScalar(v any) bool {

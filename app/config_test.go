@@ -103,6 +103,18 @@ func TestConfigErrors(t *testing.T) {
 	f("limits: {wait: soon}", `"soon" is not a duration`)
 	f("limits: {idle: 0s}", "limits.idle: 0s is out of range; it may be 1s to 1d")
 	f("limits: {indicators: 101}", "limits.indicators: 101 is out of range; it may be 1 to 100")
+	f("# x\nlimits.body: 5MiB", "line 2: limits.body: points do not lead into sections here; write limits: {body: 5MiB}")
+	f("storage:\n  duckdb.dir: x", "line 2: storage.duckdb.dir: points do not lead into sections here; write storage: {duckdb: {dir: x}}")
+	f("retention.objectdata.hour: 5d", "line 1: retention.objectdata.hour: points do not lead into sections here; write retention: {objectdata.hour: 5d}")
+	f("limits.bodi: 5MiB", "line 1: limits.bodi: there is no such setting; did you mean limits.body?")
+	f("retention:\n  sylog: 5d", `line 2: retention.sylog: there is no historical collection "sylog"; did you mean syslog? known are `)
+	f("retention:\n  objectdata.huor: 5d", `line 2: retention.objectdata.huor: there is no historical collection "objectdata.huor"; did you mean objectdata.hour?`)
+	f("data: x\nlog_level: verbose", `line 2: log_level: must be debug, info, warn or error, got "verbose"`)
+	f("log_level: warning", `line 1: log_level: must be debug, info, warn or error, got "warning"; did you mean warn?`)
+	f("listen: 127.0.0.1:99999", `listen: "127.0.0.1:99999" has no port from 0 to 65535`)
+	f("admin_listen: 127.0.0.1:-1", `admin_listen: "127.0.0.1:-1" has no port from 0 to 65535`)
+	f("oidc: {roles: {admins: root}}", `oidc.roles.admins: must be viewer, operator or administrator, got "root"`)
+	f("oidc: {default_role: root}", `oidc.default_role: must be`)
 	f("retention: {objectstatus: 1d}", `there is no historical collection "objectstatus"`)
 	f("retention: {objectdata.hour: 30d}", "retention: objectdata.hour is 30d, but the rows of objectdata are kept for 400d")
 	f("retention: {objectdata: 0s, objectdata.day: 30d}", "the rows of objectdata are kept for ever")
@@ -203,8 +215,12 @@ func TestConfigPage(t *testing.T) {
 	c := Default(testCatalog(t))
 	var b strings.Builder
 	b.WriteString("# Configuration\n\nGenerated from `app/config.go`. One YAML file, named by `--config`; whatever it leaves out has its default, and an empty\n" +
-		"file is a good one. Unknown keys are errors. `belfry check` says whether a file is right and prints the whole of what is in\n" +
-		"force. Settings marked *reload* follow the file when the process gets SIGHUP.\n\n" +
+		"file is a good one. Unknown keys are errors. `belfry check` says whether a file is right and prints all settings as `serve`\n" +
+		"would use them on this machine, without those that were stored [through the API](../guide/settings.md). Settings marked *reload*\n" +
+		"follow the file when the process gets SIGHUP.\n\n" +
+		"Some sizes follow from the machine's memory unless they are given: `storage.duckdb.memory_limit` and, of `limits`, `memory_held`, `body_held`,\n" +
+		"`memory_items`, `texts`, `row`, `bulk_requests`, `script_workers`, `connections` and `all_streams`. The table and the file below have their values for a\n" +
+		"machine whose memory is not known; [limits.md](../guide/limits.md) has more.\n\n" +
 		"Sizes are written as `64MiB` or `1GB`, durations as `400d`, `12h` or `30s`.\n\n" +
 		"| setting | default | reload | meaning |\n|---|---|---|---|\n")
 	v := reflect.ValueOf(c).Elem()

@@ -107,7 +107,7 @@ func controlHandler(a Admin) http.Handler {
 	handle("POST /customers", func(r *http.Request) (any, error) {
 		return nil, a.CreateCustomer(r.Context(), r.URL.Query().Get("name"))
 	})
-	handle("POST /faults", func(r *http.Request) (any, error) { return nil, a.ConfirmFault(r.Context(), r.URL.Query().Get("id")) })
+	handle("POST /faults", func(r *http.Request) (any, error) { return a.ConfirmFault(r.Context(), r.URL.Query().Get("id")) })
 	handle("GET /customers", func(r *http.Request) (any, error) { return a.Customers(r.Context()) })
 	handle("PUT /customers/grants", func(r *http.Request) (any, error) {
 		var g Grants
@@ -223,8 +223,9 @@ func (c *remote) Customers(ctx context.Context) (list []CustomerInfo, err error)
 	return list, err
 }
 
-func (c *remote) ConfirmFault(ctx context.Context, id string) error {
-	return c.call(ctx, "POST", "/faults", url.Values{"id": {id}}, nil, nil)
+func (c *remote) ConfirmFault(ctx context.Context, id string) (open bool, err error) {
+	err = c.call(ctx, "POST", "/faults", url.Values{"id": {id}}, nil, &open)
+	return open, err
 }
 
 func (c *remote) Grant(ctx context.Context, customer string, g Grants) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -49,6 +50,9 @@ type core struct {
 // lockCore takes the data folder.
 func lockCore(o Options) (*core, error) {
 	dir := o.Config.Data
+	if err := checkNoFile(dir); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
@@ -59,13 +63,21 @@ func lockCore(o Options) (*core, error) {
 	c.use(o.Config)
 	var err error
 	if c.lock, err = journal.LockDir(dir); err != nil {
-		return nil, err
+		return nil, explainLock(err)
 	}
 	makePrivate(o.Config, o.Log)
 	if _, err := journal.Format(dir); err != nil {
 		return nil, errors.Join(err, c.lock.Unlock())
 	}
 	return c, nil
+}
+
+// explainLock says what to do when the folder may not be written to.
+func explainLock(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w; run this as the user to whom the folder belongs, or choose another folder with --data", err)
+	}
+	return err
 }
 
 // open reads what exists, as the database has it, and opens the journal. What is in the journal alone comes by replay.
@@ -297,15 +309,15 @@ func openOffline(ctx context.Context, o Options) (_ Admin, err error) {
 		running.end()
 		return nil, err
 	}
-	confirm := func(id, _ string) error {
+	confirm := func(id, _ string) (open bool, err error) {
 		switch id {
 		case clockFault:
 			now := time.Now()
-			return writeClock(filepath.Join(o.Config.Data, clockFile), now, now)
+			return true, writeClock(filepath.Join(o.Config.Data, clockFile), now, now) // the next start would find the fault
 		case faultLoss:
-			return confirmLosses(filepath.Join(o.Config.Data, lossFile))
+			return len(openLosses(c.losses)) > 0, confirmLosses(filepath.Join(o.Config.Data, lossFile))
 		}
-		return unconfirmable(id)
+		return false, unconfirmable(id)
 	}
 	return &direct{tree: c.tree, seq: seq, confirm: confirm, close: func() error { return errors.Join(running.end(), c.close()) }}, nil
 }

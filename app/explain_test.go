@@ -130,7 +130,7 @@ func TestExplainNames(t *testing.T) {
 	m := newMemory(t, 1)
 	defer func() { m.close() }()
 	m.furnish()
-	m.provision("object", "name,resname,view,class\na,r1,r1,k\nx/y,r1,r1,k\n")
+	m.provision("object", "name,resname,view,class\na,r1,r1,k\nx/y,r1,r1,k\nr0,r1,r1,k\n")
 	f := func(w status.Wanted, code belfry.Code, want string) {
 		t.Helper()
 		e, err := status.Explain(m.tree, m.who.Scope, w, 0, belfry.At(m.now))
@@ -145,7 +145,10 @@ func TestExplainNames(t *testing.T) {
 	}
 	f(status.Wanted{Kind: belfry.KindObject, Name: "x/y"}, "", "object x/y r1")
 	f(status.Wanted{Kind: belfry.KindView, Name: "r1"}, "", "resource r1 r1")
-	f(status.Wanted{Kind: belfry.KindObject, Name: "a"}, belfry.AmbiguousName, `2 items are named "a", in r0, r1; add resname`)
+	f(status.Wanted{Kind: belfry.KindObject, Name: "a"}, belfry.AmbiguousName, `object "a" exists in 2 resources (r0, r1); give resname`)
+	f(status.Wanted{Kind: belfry.KindView, Name: "r0"}, belfry.AmbiguousName, `"r0" is not among the views, but among the objects and the resources; say which is meant with the kind in the path`)
+	f(status.Wanted{Kind: belfry.KindObject, Name: "r0"}, "", "object r0 r1")
+	f(status.Wanted{Kind: belfry.KindResource, Name: "r0"}, "", "resource r0 r0")
 	f(status.Wanted{Kind: belfry.KindObject, Name: "a", Resource: "r1"}, "", "object a r1")
 	f(status.Wanted{Kind: belfry.KindObject, Name: "MAIM"}, belfry.UnknownItem, `there is no object, resource or view "MAIM"; nearest is "MAIN"`)
 	f(status.Wanted{Kind: belfry.KindObject, Name: "b", Resource: "r1"}, belfry.UnknownItem, `there is no object, resource or view "b" in r1`)

@@ -118,8 +118,10 @@ func plainPath(err error) error {
 func className(c *catalog.Class) string          { return c.Name }
 func packageName(pt *catalog.PackageType) string { return pt.Name }
 
-// CheckFiles reads the classes and packages in a data folder as a service that has none yet would.
-func CheckFiles(data string, cat *catalog.Catalog) error {
+// CheckFiles reads the files that a configuration names as a start would, and the classes and packages in the data folder as a
+// service that has none yet would.
+func CheckFiles(cfg *Config, cat *catalog.Catalog) error {
+	data := cfg.Data
 	classes := readKinds(data, "classes", cat.ReadClass, className)
 	with, err := cat.With(classes.kinds, nil)
 	if err != nil {
@@ -127,6 +129,14 @@ func CheckFiles(data string, cat *catalog.Catalog) error {
 	}
 	packages := readKinds(data, "packages", with.ReadPackage, packageName)
 	var errs []error
+	if cfg.TLS.Cert != "" {
+		_, err := readPair(cfg.TLS.Cert, cfg.TLS.Key)
+		errs = append(errs, err)
+	}
+	if cfg.OIDC.Issuer != "" {
+		_, err := cfg.OIDC.secret()
+		errs = append(errs, err)
+	}
 	for _, f := range append(classes.faults, packages.faults...) {
 		errs = append(errs, errors.New(filepath.Join(data, f.String())))
 	}

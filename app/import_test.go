@@ -29,7 +29,7 @@ func TestCheckFiles(t *testing.T) {
 		t.Helper()
 		dir := t.TempDir()
 		prepare(dir)
-		err := CheckFiles(dir, cat)
+		err := CheckFiles(&Config{Data: dir}, cat)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), dir, "DIR"), want)) {
 			t.Errorf("got %v, want %q", err, want)
 		}

@@ -252,6 +252,12 @@ func (s *service) confirmFault(id, by string) error {
 	return unconfirmable(id)
 }
 
+// confirmOpen is confirmFault that tells whether the fault was open.
+func (s *service) confirmOpen(id, by string) (open bool, err error) {
+	open = s.faults.isOpen(id)
+	return open, s.confirmFault(id, by)
+}
+
 func unconfirmable(id string) error {
 	return belfry.Errorf(belfry.UnknownItem, "the fault %q cannot be confirmed; %s and %s can, other faults end when their cause does", id, faultLoss, clockFault)
 }

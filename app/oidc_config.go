@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"slices"
@@ -44,13 +45,20 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // check finds what cannot work.
 func (o *OIDC) check() error {
+	var errs []error
+	for _, value := range slices.Sorted(maps.Keys(o.Roles)) {
+		errs = append(errs, checkRole("oidc.roles."+value, o.Roles[value]))
+	}
+	if o.DefaultRole != "" {
+		errs = append(errs, checkRole("oidc.default_role", o.DefaultRole))
+	}
 	if o.Issuer == "" {
 		if o.ClientID != "" || o.ClientSecret != "" || o.ClientSecretFile != "" {
-			return errors.New("oidc: the issuer is missing; give oidc.issuer, or leave the section out")
+			errs = append(errs, errors.New("oidc: the issuer is missing; give oidc.issuer, or leave the section out"))
 		}
-		return nil
+		return errors.Join(errs...)
 	}
-	errs := []error{checkAddress("oidc.issuer", o.Issuer)}
+	errs = append(errs, checkAddress("oidc.issuer", o.Issuer))
 	if o.PublicURL != "" {
 		errs = append(errs, checkAddress("oidc.public_url", o.PublicURL))
 	}
@@ -70,12 +78,6 @@ func (o *OIDC) check() error {
 		errs = append(errs, fmt.Errorf("oidc.scopes: openid is needed, got %q", o.Scopes))
 	}
 	errs = append(errs, inRange("oidc.recheck", o.Recheck, Duration(time.Minute), Duration(day)))
-	for value, role := range o.Roles {
-		errs = append(errs, checkRole("oidc.roles."+value, role))
-	}
-	if o.DefaultRole != "" {
-		errs = append(errs, checkRole("oidc.default_role", o.DefaultRole))
-	}
 	return errors.Join(errs...)
 }
 

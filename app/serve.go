@@ -396,10 +396,10 @@ func (s *service) serveHTTP(ctx context.Context) error {
 	c := api.Config{
 		Log: s.Log.With("part", "api"), Now: time.Now, Arrival: s.seq.Now, Trusted: s.guard.expiry, ConfirmFault: s.confirmFault, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
 		Tree: s.tree, Hub: s.hub, Accounts: people,
-		Explain: s.explain, Try: s.try,
+		Explain: s.explain, Windows: s.windows, Try: s.try,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
 		Policies: s.tree, ReadPolicy: s.seq.ReadPolicy, PutPolicy: s.seq.PutPolicy, DeletePolicy: s.seq.DeletePolicy,
-		Send: s.send, Active: s.seq.Active, OthersActive: s.seq.OthersActive, GiveWay: s.seq.GiveWay, Hold: s.seq.Hold, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export, Act: s.seq.Act, ZoneOf: s.zoneOf, Settings: s, Health: s.health,
+		Send: s.send, Active: s.seq.Active, TurnedAway: s.seq.TurnedAway, OthersActive: s.seq.OthersActive, GiveWay: s.seq.GiveWay, Hold: s.seq.Hold, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export, Act: s.seq.Act, ZoneOf: s.zoneOf, Settings: s, Health: s.health,
 		Gallery: api.Gallery{Pictures: s.tree, Image: s.meta.Image, Put: s.seq.PutPicture, Delete: s.seq.DeletePicture},
 		Source:  s.source, Ready: s.ready, UI: web.Handler(), Hosts: s.front.names, Version: Version(),
 		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),
@@ -415,7 +415,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		c.Provider = provider
 	}
 	s.api = api.New(c)
-	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq, confirm: s.confirmFault}))
+	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq, confirm: s.confirmOpen}))
 	if !s.cfg.Load().NoCollect {
 		s.parts.collect = start("collectors", s.collect.Run, s.failed)
 	}
@@ -436,6 +436,10 @@ func (s *service) serveHTTP(ctx context.Context) error {
 
 func (s *service) explain(c belfry.Scope, w status.Wanted) (*status.Explanation, error) {
 	return status.Explain(s.tree, c, w, s.seq.Since(), s.seq.Now())
+}
+
+func (s *service) windows(c belfry.Scope, after string, limit int) ([]status.ListedWindow, bool, error) {
+	return status.ListWindows(s.tree, c, after, limit)
 }
 
 func (s *service) try(ctx context.Context, c belfry.Scope, resource string, body []byte) (any, error) {

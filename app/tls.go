@@ -33,12 +33,21 @@ func (c *certificate) load(cfg *Config, now time.Time) error {
 			return fmt.Errorf("make a self-signed certificate: %w", err)
 		}
 	}
-	pair, err := tls.LoadX509KeyPair(cert, key)
+	pair, err := readPair(cert, key)
 	if err != nil {
-		return fmt.Errorf("read certificate %s: %w", cert, err)
+		return err
 	}
 	c.now.Store(&pair)
 	return nil
+}
+
+// readPair reads a certificate and its key.
+func readPair(cert, key string) (tls.Certificate, error) {
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return pair, fmt.Errorf("read certificate %s and its key %s: %w", cert, key, err)
+	}
+	return pair, nil
 }
 
 func (c *certificate) config() *tls.Config {

@@ -98,6 +98,7 @@ func (v *verifier) run(ctx context.Context) (err error) {
 	readable := v.metadata(ctx)
 	if readable {
 		v.instances()
+		v.secrets(ctx)
 	}
 	v.readLosses()
 	v.readArrivals()
@@ -125,6 +126,34 @@ func (v *verifier) metadata(ctx context.Context) bool {
 	}
 	p.id = v.facts.Instance
 	return true
+}
+
+// secrets looks whether the key file opens the secrets that the metadata have. A start makes the file when there are none.
+func (v *verifier) secrets(ctx context.Context) {
+	path := v.cfg.inside(v.cfg.Secrets.KeyFile)
+	keys, err := readKeyFile(path)
+	sealed, shut := 0, 0
+	failed := meta.ReadSecrets(ctx, v.places.meta.path, func(p meta.SecretPlace, text string) {
+		sealed++
+		if _, err := keys.Open(p, text); err != nil {
+			shut++
+		}
+	})
+	if failed != nil {
+		v.found(v.places.meta.path, "the secrets of receivers cannot be read: "+failed.Error(), "Restore it from a backup.")
+		return
+	}
+	const remedy = "Put the file back that belongs to these data: without it, receivers that need these secrets are off. If it is lost, start the service and provision the secrets anew."
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if sealed > 0 {
+			v.found(path, fmt.Sprintf("missing, and %d secrets of receivers are encrypted with a key in it", sealed), remedy)
+		}
+	case err != nil:
+		v.found(path, "it cannot be used: "+err.Error(), remedy)
+	case shut > 0:
+		v.found(path, fmt.Sprintf("it does not have the key of %d of %d secrets of receivers", shut, sealed), remedy)
+	}
 }
 
 // instances compares the ids of all parts with that of the metadata.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -78,7 +79,7 @@ func (s *source) decodeYAML(into any) error {
 		return s.badLine(line(f.node), "anchors, aliases, merges and tags are not read; write the value out")
 	}
 	if err := yaml.NewDecoder(bytes.NewReader(nil), yaml.Strict()).DecodeFromNode(body, into); err != nil {
-		return s.syntax(err)
+		return s.syntax(err, fieldNames(reflect.TypeOf(into))...)
 	}
 	return nil
 }
@@ -185,11 +186,41 @@ func tooDeep(data []byte) bool {
 // goTypes matches what the YAML decoder tells about our structs, which the writer of a file does not know.
 var goTypes = regexp.MustCompile(`(Go struct field \S+ of type|Go value of type) \S+`)
 
+var unknownField = regexp.MustCompile(`^unknown field "(.*)"$`)
+
+// fieldNames are the names that a struct and those in it have in a file.
+func fieldNames(t reflect.Type) (names []string) {
+	seen := map[reflect.Type]bool{}
+	var walk func(reflect.Type)
+	walk = func(t reflect.Type) {
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct || seen[t] {
+			return
+		}
+		seen[t] = true
+		for f := range t.Fields() {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+				names = append(names, name)
+			}
+			walk(f.Type)
+		}
+	}
+	walk(t)
+	return names
+}
+
 // syntax turns an error of the YAML decoder into one line.
-func (s *source) syntax(err error) error {
+func (s *source) syntax(err error, fields ...string) error {
 	var ye yaml.Error
 	if errors.As(err, &ye) {
 		msg := goTypes.ReplaceAllString(ye.GetMessage(), "this field")
+		if unknown := unknownField.FindStringSubmatch(msg); unknown != nil {
+			if near := Nearest(unknown[1], fields); near != "" {
+				msg += "; did you mean " + near + "?"
+			}
+		}
 		if t := ye.GetToken(); t != nil && t.Position != nil {
 			return s.badLine(t.Position.Line, "%s", oneLine(msg))
 		}

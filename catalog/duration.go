@@ -7,14 +7,14 @@ import (
 	"belfry"
 )
 
-// Duration is a span of time as people write it: a whole number and a unit, such as 60s, 5m, 12h or 400d. It keeps its
+// Duration is a span of time as people write it: a whole number and a unit, such as 60s, 5m, 12h, 400d or 2w. It keeps its
 // unit, so 60s prints as 60s. The zero Duration is no duration and prints as nothing.
 type Duration struct {
 	n    int64
 	unit byte
 }
 
-const units = "smhd"
+const units = "smhdw"
 
 func unitLength(u byte) time.Duration {
 	switch u {
@@ -24,6 +24,8 @@ func unitLength(u byte) time.Duration {
 		return time.Minute
 	case 'h':
 		return time.Hour
+	case 'w':
+		return 7 * 24 * time.Hour
 	}
 	return 24 * time.Hour
 }
@@ -39,7 +41,7 @@ func Seconds(n int) Duration { return Duration{int64(n), 's'} }
 // ParseDuration reads a duration.
 func ParseDuration(s string) (Duration, error) {
 	bad := func() (Duration, error) {
-		return Duration{}, belfry.Errorf(belfry.BadValue, "a duration is a whole number followed by s, m, h or d, such as 60s or 400d, and at most 36500d; got %q", s)
+		return Duration{}, belfry.Errorf(belfry.BadValue, "a duration is a whole number followed by s, m, h, d or w, such as 60s or 400d, and at most 36500d; got %q", s)
 	}
 	if len(s) < 2 || len(s) > 12 || s[0] < '1' || s[0] > '9' {
 		return bad()

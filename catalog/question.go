@@ -50,7 +50,7 @@ var answerTypes = map[AnswerType]string{
 	IntegerAnswer:  "a whole number",
 	NumberAnswer:   "a decimal number",
 	BoolAnswer:     "true or false",
-	DurationAnswer: "a whole number of seconds, or one followed by s, m, h or d, such as 60s",
+	DurationAnswer: "a whole number of seconds, or one followed by s, m, h, d or w, such as 60s",
 	HostAnswer:     "an IP address or a host name",
 	IPAnswer:       "an IP address",
 	ListenAnswer:   "an IP address and a port, such as 0.0.0.0:514 or [::]:514, or the port alone as :514",

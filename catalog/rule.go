@@ -67,15 +67,23 @@ func (c Condition) meets(n float64, text string) bool {
 
 // Describe says in words that a value meets the rule. An empty value stands for one that is not at hand.
 func (r *Rule) Describe(value string) string {
-	name := r.Name
-	if name == "" {
-		name = belfry.IndicatorColumn(r.N)
+	if value == "" {
+		return r.name() + " " + r.When.String()
 	}
-	switch {
-	case value == "":
-		return name + " " + r.When.String()
-	case r.Unit != "":
+	return r.Value(value) + " (" + r.When.String() + ")"
+}
+
+// Value names a value of the indicator, with its unit: "Used 97 %".
+func (r *Rule) Value(value string) string {
+	if r.Unit != "" {
 		value += " " + r.Unit
 	}
-	return name + " " + value + " (" + r.When.String() + ")"
+	return r.name() + " " + value
+}
+
+func (r *Rule) name() string {
+	if r.Name != "" {
+		return r.Name
+	}
+	return belfry.IndicatorColumn(r.N)
 }

@@ -20,6 +20,8 @@ func TestDuration(t *testing.T) {
 	f("36h", 36*time.Hour)
 	f("400d", 400*24*time.Hour)
 	f("36500d", longest)
+	f("1w", 7*24*time.Hour)
+	f("5214w", 5214*7*24*time.Hour)
 
 	bad := func(in string) {
 		t.Helper()
@@ -27,7 +29,7 @@ func TestDuration(t *testing.T) {
 			t.Errorf("%q was read as %s", in, d)
 		}
 	}
-	for _, in := range []string{"", "5", "s", "0s", "-5s", "+5s", "05s", "1.5h", "5 m", "5ms", "5S", "36501d", "99999999999d", "9223372036854775807s", "1_0s"} {
+	for _, in := range []string{"", "5", "s", "0s", "-5s", "+5s", "05s", "1.5h", "5 m", "5ms", "5S", "36501d", "5215w", "1y", "99999999999d", "9223372036854775807s", "1_0s"} {
 		bad(in)
 	}
 	if (Duration{}).String() != "" || !(Duration{}).IsZero() || (Duration{}).Std() != 0 {

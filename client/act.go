@@ -22,6 +22,7 @@ type Action struct {
 	To           string   `json:"todatetime,omitempty"`
 	Rule         string   `json:"rrule,omitempty"`
 	Zone         string   `json:"timezone,omitempty"`
+	Window       *string  `json:"window,omitempty"` // an empty name is that of the window without one
 	Ack          *string  `json:"ack,omitempty"`
 	Until        string   `json:"ackuntil,omitempty"`
 	Sticky       string   `json:"acksticky,omitempty"`
@@ -44,6 +45,7 @@ type ActedItem struct {
 	Resource    string `json:"resource,omitempty"`
 	Result      string `json:"result"`
 	Content     int    `json:"content"`
+	Window      string `json:"window,omitempty"`
 	From        string `json:"from,omitempty"`
 	To          string `json:"to,omitempty"`
 	UnmanagedBy string `json:"unmanagedby,omitempty"`

@@ -6,6 +6,7 @@ import "strings"
 // its mnemonic. Each part of the header may be missing, and what of it is there depends on the device and how it is set up:
 //
 //	123: sw-1: 000045: *Mar  1 2026 18:46:11.123 CET: %SYS-5-CONFIG_I: …   IOS: counts of messages, its name, the time
+//	sw-1 45: Mar  1 18:46:11: %SYS-5-CONFIG_I: …                           the name before the count, put there by a relay
 //	45: 3w2d: %SYS-5-CONFIG_I: …                                           IOS: how long it has been running, which is no time
 //	12: xr-1 RP/0/RSP0/CPU0:Mar  1 18:46:11.123 : ifmgr[211]: %PKT_INFRA-LINK-3-UPDOWN : …   IOS XR
 //	: 2026 Mar  1 18:46:11 CET: %ETHPORT-5-IF_UP: …                        NX-OS
@@ -19,6 +20,10 @@ func (r *lineReader) readCisco(s string, m *Syslog) bool {
 	if rest != s {
 		parts = 1
 	}
+	name, counted := ciscoName(rest)
+	if name != "" {
+		head.Host, rest = name, counted
+	}
 	for ; parts == 0 || !mnemonic(rest); parts++ {
 		at, after, colon, ok := r.stamp(rest)
 		if ok {
@@ -29,6 +34,9 @@ func (r *lineReader) readCisco(s string, m *Syslog) bool {
 			return false
 		}
 	}
+	if name != "" && !mnemonic(rest) { // "line 45: …" is a message
+		return false
+	}
 	if !strict && head.Host == "" {
 		head.Host, rest = host(rest)
 	}
@@ -37,6 +45,16 @@ func (r *lineReader) readCisco(s string, m *Syslog) bool {
 		m.App, m.ProcID, m.Message = app, procid, text
 	}
 	return true
+}
+
+// ciscoName takes the name of a device that stands before a count, "sw-1 45: …".
+func ciscoName(s string) (name, rest string) {
+	name, rest, _ = strings.Cut(s, " ")
+	count, _, ok := strings.Cut(rest, ": ")
+	if !ok || !allDigits(count) || strings.HasSuffix(name, ":") || !hostName(name) {
+		return "", s
+	}
+	return name, rest
 }
 
 // ciscoPart reads what may stand before the time: a count, a host, a task, or the part of a device.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // read3164 reads what follows the priority of any other message: perhaps a time, perhaps a host, perhaps the name of a program. Each
@@ -34,7 +35,7 @@ func (r *lineReader) read3164(s string, m *Syslog) {
 		return
 	}
 	if m.App, m.ProcID, m.Message = tag(level(rest), true); m.App == "" {
-		m.Message = rest
+		m.App, m.ProcID, m.Message = tag(rest, true) // what looks like a level may be the program: "mail:error no connection"
 	}
 }
 
@@ -67,11 +68,11 @@ func host(s string) (name, rest string) {
 	if !ok || strings.HasPrefix(s, "last message repeated ") || strings.HasPrefix(s, "message repeated ") {
 		return "", s
 	}
-	if strings.HasSuffix(word, ":") && !isIPv6(word) || word != "-" && !hostName(word) {
+	if strings.HasSuffix(word, ":") && !isIPv6(word) && !mnemonic(strings.TrimLeft(rest, " ")) || word != "-" && !hostName(word) { // Cisco ASA: "asa1: %ASA-6-302013: …"
 		return "", s
 	}
 	if more, ok := strings.CutPrefix(rest, ": "); ok {
-		if !strings.HasPrefix(more, "%") { // NetScaler without a name: "0-PPE-0 : default …"
+		if !strings.HasPrefix(more, "%") && !numberedList(more) { // NetScaler without a name: "0-PPE-0 : default …"
 			return "", s
 		}
 		rest = more // Cisco: "Mar  1 18:46:11 host : %SYS-5…"
@@ -79,7 +80,14 @@ func host(s string) (name, rest string) {
 	return dash(strings.TrimSuffix(word, ":")), strings.TrimLeft(rest, " ")
 }
 
-// hostName tells whether a word can be a name or an address. What others send in its place is none: numbers, lists with commas, JSON.
+// numberedList tells that a list with commas begins with a number, as those of PAN-OS do: "1,2026/11/16 10:11:12,001234,SYSTEM".
+func numberedList(s string) bool {
+	first, _, ok := strings.Cut(s, ",")
+	return ok && allDigits(first)
+}
+
+// hostName tells whether a word can be a name or an address. What others send in its place is none: numbers, lists with commas, JSON,
+// addresses of pages.
 func hostName(word string) bool {
 	letter, digit, part := false, false, false
 	for i := range len(word) {
@@ -88,6 +96,8 @@ func hostName(word string) bool {
 			letter = true
 		case isDigit(b):
 			digit = true
+		case b == ':' && strings.HasPrefix(word[i:], "://"):
+			return false
 		case b == '.' || b == ':':
 			part = true
 		case b == '%' && i == 0 || strings.IndexByte("-_/@%+", b) < 0:
@@ -100,19 +110,28 @@ func hostName(word string) bool {
 // isIPv6 tells an address that ends with a colon, as ::, from the name of a program.
 func isIPv6(word string) bool { return strings.Count(word, ":") > 2 }
 
-// levels are the words that some devices write before the name of the program: F5 the severity, busybox also the facility before it.
+// levels are the words that some devices write before the name of the program: F5 the severity, busybox and AIX also the facility before it.
 var levels = []string{"emerg", "panic", "alert", "crit", "err", "error", "warning", "warn", "notice", "info", "debug"}
 
-// level skips a severity in front of the name of a program: "notice mcpd[5678]: …", "daemon.info dnsmasq: …".
+// facilities are those of AIX; some of them have a number behind.
+var facilities = []string{"kern", "user", "mail", "daemon", "auth", "authpriv", "security", "syslog", "lpr", "news", "uucp", "cron", "ftp", "local", "aso", "caa"}
+
+// level skips a severity in front of the name of a program: "notice mcpd[5678]: …", "daemon.info dnsmasq: …", "auth|security:info sshd[123]: …".
 func level(s string) string {
 	word, rest, _ := strings.Cut(s, " ")
-	facility, severity, ok := strings.Cut(word, ".")
-	if !ok {
-		severity = word
-		if n := letters(rest); !strings.HasPrefix(rest[n:], "[") { // the severity may be a word of the message
+	severity := word
+	if facility, after, ok := strings.Cut(word, ":"); ok { // AIX, with all names that one has: "err|error"
+		facility, _, _ = strings.Cut(facility, "|")
+		severity, _, _ = strings.Cut(after, "|")
+		if !slices.Contains(facilities, strings.TrimRight(facility, "01234567")) { // "shop:error …" is a program
 			return s
 		}
-	} else if facility == "" || strings.Trim(facility, "abcdefghijklmnopqrstuvwxyz01234567") != "" {
+	} else if facility, after, ok := strings.Cut(word, "."); ok {
+		severity = after
+		if facility == "" || strings.Trim(facility, "abcdefghijklmnopqrstuvwxyz01234567") != "" {
+			return s
+		}
+	} else if !strings.HasPrefix(rest[program(rest):], "[") { // the severity may be a word of the message
 		return s
 	}
 	if !slices.Contains(levels, severity) {
@@ -150,14 +169,9 @@ const longestTag = 64
 // tag takes the name of the program and of its process from the start of a message, if they are there: "sshd[123]: text". The
 // message is then what follows. Behind a header the colon may be missing after a number in brackets.
 //
-// What begins like a name and belongs to the message: "%LINK-3-UPDOWN:" of Cisco, and the marks of CEE, CEF and LEEF.
+// What begins like a name and belongs to the message: "%LINK-3-UPDOWN:" of Cisco, "http://", and the marks of CEE, CEF and LEEF.
 func tag(s string, header bool) (app, procid, text string) {
-	i := letters(s)
-	if inner, ok := strings.CutPrefix(s[i:], "("); ok { // "sshd(pam_unix)[1]:", "(sd-pam)[1]:"
-		if n := letters(inner); n > 0 && strings.HasPrefix(inner[n:], ")") && (i > 0 || strings.HasPrefix(inner[n+1:], "[")) {
-			i += n + 2
-		}
-	}
+	i := program(s)
 	if i == 0 || i == len(s) || i > longestTag || payload(s) {
 		return "", "", s
 	}
@@ -175,16 +189,48 @@ func tag(s string, header bool) (app, procid, text string) {
 			return app, procid, strings.TrimPrefix(rest[1:], ": ")
 		}
 	}
-	if rest[0] != ':' || procid == "" && strings.IndexFunc(app, unicode.IsLetter) < 0 { // a number or a date is no program
+	if rest[0] != ':' || procid == "" && !plainName(app) || strings.HasPrefix(rest, "://") {
 		return "", "", s
 	}
 	return app, procid, strings.TrimPrefix(rest[1:], " ")
 }
 
-// letters counts the bytes at the start of which names of programs are made.
+// plainName tells whether a word is the name of a program also without the number of a process behind it. A number or a date is none, and
+// "größe: 5" is rather a message.
+func plainName(word string) (letter bool) {
+	for i := range len(word) {
+		if word[i] >= utf8.RuneSelf {
+			return false
+		}
+		letter = letter || isLetter(word[i])
+	}
+	return letter
+}
+
+// program counts the bytes of the name of a program at the start, with what stands in parentheses: "sshd(pam_unix)[1]:", "(sd-pam)[1]:".
+func program(s string) int {
+	i := letters(s)
+	if inner, ok := strings.CutPrefix(s[i:], "("); ok {
+		if n := letters(inner); n > 0 && strings.HasPrefix(inner[n:], ")") && (i > 0 || strings.HasPrefix(inner[n+1:], "[")) {
+			i += n + 2
+		}
+	}
+	return i
+}
+
+// letters counts the bytes at the start of which names of programs are made: letters and digits of any script, and some signs.
 func letters(s string) (n int) {
-	for n < len(s) && n <= longestTag && (isLetter(s[n]) || isDigit(s[n]) || strings.IndexByte("-_./@+#*", s[n]) >= 0) {
-		n++
+	for n < len(s) && n <= longestTag {
+		size := 1
+		if b := s[n]; b >= utf8.RuneSelf {
+			var r rune
+			if r, size = utf8.DecodeRuneInString(s[n:]); !unicode.In(r, unicode.L, unicode.M, unicode.Nd) {
+				break
+			}
+		} else if !isLetter(b) && !isDigit(b) && strings.IndexByte("-_./@+#*", b) < 0 {
+			break
+		}
+		n += size
 	}
 	return n
 }

@@ -38,7 +38,7 @@ func (r *lineReader) read(line string) (m Syslog) {
 func clean(line string) string {
 	line = strings.TrimRight(line, "\r\n\x00")
 	if !utf8.ValidString(line) {
-		line = strings.ToValidUTF8(line, "\uFFFD")
+		line = string([]rune(line)) // a mark for each of them
 	}
 	if strings.IndexByte(line, 0) >= 0 {
 		line = strings.ReplaceAll(line, "\x00", "\u2400")

@@ -78,6 +78,20 @@ func TestSyslogOddLines(t *testing.T) {
 	}
 }
 
+// TestSyslogBytes reads lines that are not UTF-8: each byte that belongs to no character is shown by a mark of its own.
+func TestSyslogBytes(t *testing.T) {
+	f := func(line, want string) {
+		t.Helper()
+		if got := testLines.read(line).Message; got != want {
+			t.Errorf("%q: got %q, want %q", line, got, want)
+		}
+	}
+	f("<13>gr\xfc\xdfe", "gr\uFFFD\uFFFDe")
+	f("<13>gr\xfc\xdfe gr\u00fc\u00dfe", "gr\uFFFD\uFFFDe gr\u00fc\u00dfe")
+	f("<13>cut \xe6\x97", "cut \uFFFD\uFFFD")
+	f("<13>a mark \uFFFD\xff", "a mark \uFFFD\uFFFD")
+}
+
 // shown is a message as the golden files have it: what is not there is left out.
 func shown(m Syslog) string {
 	all := map[string]any{}

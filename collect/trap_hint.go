@@ -82,7 +82,7 @@ func hintOctets(hint string, b []byte) (text string, ok bool) {
 		}
 	}
 	text = strings.TrimRight(out.String(), "\x00")
-	return text, hint != "" && printable(text)
+	return text, hint != "" && printable(text) && (text != "" || out.Len() == 0) // zeros alone are no text
 }
 
 // nextHint reads one part: an optional *, a length, a format, and up to two separators.

@@ -253,6 +253,8 @@ func TestTrapHints(t *testing.T) {
 	octets("1x:", "\x00\x5e\xff", "00:5e:ff")
 	octets("255a", "text\x00", "text")
 	octets("255a", "\x01\x02", "no")
+	octets("255a", "", "")
+	octets("255a", "\x00", "no")
 	octets("255t", "größe", "größe")
 	octets("1d.1d.1d.1d", "\xc0\x00\x02\x01", "192.0.2.1")
 	octets("1d.1d.1d.1d/2d", "\xc0\x00\x02\x01\x00\xa1", "192.0.2.1/161")
@@ -394,4 +396,21 @@ func FuzzTrapUsers(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestTrapZeros: zeros alone are no text, and are not shown as an empty one, whether or not a MIB has a hint.
+func TestTrapZeros(t *testing.T) {
+	f := func(octets, want string) {
+		t.Helper()
+		for _, s := range []*syntax{nil, {}, {hint: "255a"}} {
+			if plain, words := shownOctets([]byte(octets), s); plain != want || words != want {
+				t.Errorf("%q with %v: %q, %q; want %q", octets, s, plain, words, want)
+			}
+		}
+	}
+	f("", "")
+	f("\x00", "00")
+	f("\x00\x00\x00\x00\x00\x00", "00:00:00:00:00:00")
+	f("AP-Lobby\x00", "AP-Lobby")
+	f(" \x00", " ")
 }

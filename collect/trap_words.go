@@ -253,8 +253,9 @@ func shownOctets(b []byte, s *syntax) (plain, words string) {
 	return plain, plain
 }
 
+// octetText shows octets as text if they are one; zeros alone are none.
 func octetText(b []byte) string {
-	if text := strings.TrimRight(string(b), "\x00"); printable(text) {
+	if text := strings.TrimRight(string(b), "\x00"); printable(text) && (text != "" || len(b) == 0) {
 		return text
 	}
 	out := make([]byte, 0, 3*len(b))

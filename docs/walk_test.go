@@ -78,9 +78,9 @@ export BELFRY_URL=http://`+at+`
 export BELFRY_KEY=$(bin/belfry key create --config '`+example+`/belfry.yaml' --name minimal --level readwrite)
 '`+example+`/feed.sh' 1
 curl -s -G -H "x-api-key: $BELFRY_KEY" $BELFRY_URL/api/sql -d wt=csv -d span=5m \
-	--data-urlencode "q=SELECT object FROM objectdata ORDER BY object ASC"
+	--data-urlencode "q=SELECT object FROM objectdata WHERE NOT i1 = 2147483647 ORDER BY object ASC"
 `)
-	if want := "object\nload\nmemory\n"; got != want {
+	if want := "object\nload\nmemory\n"; got != want { // some awks write more than 2 GiB as 2147483647
 		t.Errorf("the example stored %q, want %q", got, want)
 	}
 }

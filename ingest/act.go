@@ -43,6 +43,7 @@ type ActedItem struct {
 	Resource string `json:"resource,omitempty"`
 	Result   string `json:"result"`
 	Content  int    `json:"content"` // how many inside it were covered
+	Window   string `json:"window,omitempty"`
 	From     string `json:"from,omitempty"`
 	To       string `json:"to,omitempty"`
 	// UnmanagedBy names what is around a managed item and keeps it unmanaged all the same.
@@ -169,7 +170,7 @@ func (t *tx) manage(n *meta.Node, o status.Order, done ActedItem) (_ ActedItem, 
 	t.s.drafts[i].state = s
 	t.keep(n, s)
 	t.remember(n, &prev, &s, false, t.now)
-	done.describe(care)
+	done.describe(care, o)
 	rest = t.managed(n, done.info(care, o), o.By)
 	if care.Mode == belfry.Managed {
 		done.UnmanagedBy = t.unmanagedBy(n)
@@ -177,19 +178,22 @@ func (t *tx) manage(n *meta.Node, o status.Order, done ActedItem) (_ ActedItem, 
 	return done, rest
 }
 
-// describe says what a care for management has led to.
-func (d *ActedItem) describe(c belfry.Care) {
-	d.Result, d.From = "managed", shownTime(c.From)
+// describe says what an order has led to: of the window that it asks for, else of the item.
+func (d *ActedItem) describe(c belfry.Care, o status.Order) {
+	d.Window, d.Result, d.From = o.Name, "managed", shownTime(c.From)
 	if c.Mode != belfry.Managed {
 		d.Result = "unmanaged"
 	}
-	w := c.Window
-	if w == nil || w.Endless() {
+	w := o.Of(&c)
+	if w == nil {
 		return
 	}
 	d.From, d.To = shownTime(w.From), shownTime(w.To)
-	if !w.Open {
+	switch {
+	case !w.Open:
 		d.Result = "scheduled"
+	case w.Mode == belfry.Managed:
+		d.Result = "managed"
 	}
 }
 
@@ -204,15 +208,22 @@ func shownTime(at belfry.Time) string {
 // info is the text of the event.
 func (d *ActedItem) info(c belfry.Care, o status.Order) string {
 	text := o.Mode.String()
-	if d.Result == "scheduled" {
-		text = "scheduled: " + text
-	}
-	if c.Window != nil && !c.Window.Endless() {
+	w := o.Of(&c)
+	switch {
+	case o.CancelsOne():
+		text = strings.TrimSpace("window "+o.Name) + " cancelled: " + c.Mode.String()
+	case w != nil:
+		if !w.Open {
+			text = "scheduled: " + text
+		}
+		if o.Name != "" {
+			text = "window " + o.Name + ", " + text
+		}
 		text += ", from " + d.From
 		if d.To != "" {
 			text += " to " + d.To
 		}
-		if c.Window.Schedule != "" {
+		if w.Schedule != "" {
 			text += " and again"
 		}
 	}

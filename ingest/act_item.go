@@ -1,6 +1,11 @@
 package ingest
 
 import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
 	"belfry"
 	"belfry/meta"
 	"belfry/status"
@@ -86,6 +91,9 @@ func (p *acting) actOn(t *tx, n *meta.Node, whole bool) (finished bool) {
 func (p *acting) manage(t *tx, n *meta.Node, done ActedItem) (more bool) {
 	bad := allowed(n, p.Manage.Mode)
 	if bad == nil {
+		bad = checkWindow(n, t.s.drafts[t.s.draft(n)].state.Care, p.Manage)
+	}
+	if bad == nil {
 		bad = t.takeCare(n, func(care *belfry.Care) { *care = status.Arrange(*care, *p.Manage, t.now) })
 	}
 	if bad != nil {
@@ -99,6 +107,28 @@ func (p *acting) manage(t *tx, n *meta.Node, done ActedItem) (more bool) {
 		p.rest = append(p.rest, rest)
 	}
 	return rest != ""
+}
+
+// checkWindow refuses to cancel a window that there is not, and more windows than an item may have.
+func checkWindow(n *meta.Node, c *belfry.Care, o *status.Order) *belfry.Error {
+	switch {
+	case o.Misses(c):
+		var names []string
+		for _, w := range status.Planned(c) {
+			if w.Name != "" && len(names) < 10 {
+				names = append(names, strconv.Quote(w.Name))
+			}
+		}
+		missing := "window without a name; to manage it leave window out"
+		if o.Name != "" {
+			missing = fmt.Sprintf("window %q", clip([]byte(o.Name)))
+		}
+		return belfry.Errorf(belfry.BadParameter, "%q has no %s; it has %s. GET /api/windows lists all windows", clip([]byte(n.Name)), missing,
+			cmp.Or(strings.Join(names, ", "), "none with a name"))
+	case o.TooMany(c):
+		return belfry.Errorf(belfry.LimitReached, "%q has windows of %d names already, as many as are allowed; cancel some, or use a name that it has", clip([]byte(n.Name)), belfry.MaxWindows)
+	}
+	return nil
 }
 
 // acknowledge marks the error of an item as known, and those of the objects inside; or takes back that they were.

@@ -327,3 +327,38 @@ func TestActTwice(t *testing.T) {
 	f(Action{List: Names("disk", "disk", " disk")}, 1, 0)
 	f(Action{List: Names("", "", "nope", "nope")}, 0, 2)
 }
+
+// TestWindowNames: what cannot be done with a window is told by item, and an item has a bounded number of them.
+func TestWindowNames(t *testing.T) {
+	b := newBench(t)
+	b.who.Name = "ann"
+	b.grow(t, 2)
+	now := belfry.At(b.time())
+	f := func(o status.Order, code int, want string) {
+		t.Helper()
+		got, out := b.act(t, Action{Kind: belfry.KindObject, List: Names("obj0000000"), Manage: &o}, Repeat{})
+		text := fmt.Sprintf("%+v %+v", out.Items, out.Errors)
+		if got != code || !strings.Contains(text, want) {
+			t.Errorf("%+v: %d %s, want %d %s", o, got, text, code, want)
+		}
+	}
+	f(status.Order{Name: "nope"}, 400, `Code:bad_parameter Message:"obj0000000" has no window "nope"; it has none with a name. GET /api/windows lists`)
+	for i := range belfry.MaxWindows {
+		f(status.Order{Name: fmt.Sprint("w", i), Mode: belfry.Stored, From: now + 100 + belfry.Time(i), To: now + 1000}, 200, "Result:scheduled")
+	}
+	f(status.Order{Name: "more", Mode: belfry.Stored, From: now + 100}, 400, "has windows of 100 names already")
+	f(status.Order{Mode: belfry.Stored, From: now + 100}, 400, "has windows of 100 names already")
+	f(status.Order{Name: "w7", Mode: belfry.Stored, From: now + 200, To: now + 2000}, 200, "Result:scheduled") // takes the place of one
+	f(status.Order{Name: "w8"}, 200, "Result:managed")
+	f(status.Order{Name: "w8"}, 400, `has no window "w8"; it has "w0", "w1"`)
+	f(status.Order{Name: "more", Mode: belfry.Stored}, 200, "Result:unmanaged")
+	f(status.Order{Name: "more"}, 200, "Result:managed")
+	f(status.Order{}, 200, "Result:managed")
+	f(status.Order{Name: "w7"}, 400, "it has none with a name")
+	got := b.toldOf("manage", "obj0000000")
+	for i, want := range map[int]string{0: "window w0, scheduled: unmanaged, data stored, from 2026-11-15T03:00:00.000100Z to 2026-11-15T03:00:00.001000Z", 101: "window w8 cancelled: managed", 102: "window more, unmanaged, data stored, from 2026-11-15T03:00:00.000000Z"} {
+		if !strings.HasSuffix(got[i], want) {
+			t.Errorf("event %d: %s, want %s", i, got[i], want)
+		}
+	}
+}

@@ -27,6 +27,7 @@ func (a *Action) settle(who Sender, now belfry.Time) error {
 	if a.Window == nil {
 		return nil
 	}
+	order.Zone = a.Window.ZoneName()
 	from, to, ok := a.Window.Next(now.Std())
 	switch {
 	case !ok && a.Window.Recurs():
@@ -46,6 +47,14 @@ func (a *Action) settle(who Sender, now belfry.Time) error {
 			return fmt.Errorf("keep the schedule %s: %w", a.Window, err)
 		}
 		order.Schedule = string(text)
+	}
+	return nil
+}
+
+// CheckWindowName refuses what cannot be the name of a window.
+func CheckWindowName(name string) error {
+	if bad := checkName("window", name); bad != nil {
+		return belfry.Errorf(belfry.BadParameter, "window: %s", bad.Message)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func TestActSharedName(t *testing.T) {
 	}
 	f(belfry.KindResource, "web02", "resource")
 	f(belfry.KindObject, "web02", "object")
-	f(belfry.KindView, "web02", `ambiguous_name: "web02" is not among the views, but among the objects and the resources; say which is meant with the last part of the path`)
+	f(belfry.KindView, "web02", `ambiguous_name: "web02" is not among the views, but among the objects and the resources; say which is meant with the kind in the path`)
 	f(belfry.KindView, "web01", "resource")
 	f(belfry.KindObject, "web01", "resource")
 }

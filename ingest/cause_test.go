@@ -28,6 +28,44 @@ func (b *bench) alarmTexts(from int) (list []string) {
 	return list
 }
 
+// TestRecoverySaysTheValue: the alarm of an object that has recovered says which value ended its error, or else that it is OK.
+func TestRecoverySaysTheValue(t *testing.T) {
+	b := newBench(t)
+	def := "name: disk\nindicators: [{n: 1, name: Used, unit: '%', thresholds: [{when: '>= 80', status: 1}, {when: '>= 95', status: 3}]}, {n: 2, name: State, type: string, thresholds: [{when: '<> up', status: 3}]}]\n"
+	if _, _, err := b.PutClass(b.who, classOf(t, def)); err != nil {
+		t.Fatal(err)
+	}
+	b.provision(t, "web01")
+	f := func(what func(), want ...string) {
+		t.Helper()
+		from := len(b.alarms("X"))
+		what()
+		if got := b.alarms("X")[from:]; len(got) != len(want) || len(got) > 0 && !strings.HasSuffix(got[0], " "+want[0]) {
+			t.Errorf("alarms %q, want %q", got, want)
+		}
+	}
+	send := func(values string) func() {
+		return func() {
+			b.send(t, "type,resname,view,class,object,i1,i2\ndata,web01,web01,disk,X,"+values+"\n", Options{})
+		}
+	}
+	f(send("1,up"), "?>0") // the first status is no recovery
+	f(send("97,up"), "0>3 Used 97 % (>= 95)")
+	f(send("85,up"), "3>1 Used 85 % (>= 80)")
+	f(send("7,up"), "1>0 Used 7 %")
+	f(send("8,up"))
+	f(send("8,down"), "0>3 State down (<> up)")
+	f(send("9,up"), "3>0 State up")
+	gone := func() {
+		b.one(t, belfry.Row{Type: "data", Resource: "web01", Object: "X", NoResponse: true})
+	}
+	f(send("97,up"), "0>3 Used 97 % (>= 95)")
+	f(gone, "3>- no response")
+	f(send("1,up"), "->0 OK")
+	f(send("85,up"), "0>1 Used 85 % (>= 80)")
+	f(func() { b.PutClass(b.who, classOf(t, strings.Replace(def, ">= 80", ">= 90", 1))) }, "1>0 OK")
+}
+
 // TestAlarmsNameTheCause: an alarm of a view or resource says which object is the reason, and what its data say.
 func TestAlarmsNameTheCause(t *testing.T) {
 	b := newBench(t)

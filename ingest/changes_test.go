@@ -240,7 +240,7 @@ func TestDocumentEvents(t *testing.T) {
 	}, "user ann: user bob created as operator")
 	f(func() error {
 		return b.ChangeUser(b.who.Customer, "bob", UserChange{Views: &[]string{"DMZ"}}, true, "ann")
-	}, "user ann: user bob limited to DMZ, before to none")
+	}, "user ann: user bob limited to DMZ, before may see all views")
 	f(func() error { return b.ChangeUser(b.who.Customer, "bob", UserChange{Password: "other"}, true, "ann") }, "user ann: user bob has another password")
 	f(func() error { return b.RemoveUser(b.who.Customer, "bob", "ann") }, "user ann: user bob removed, was operator")
 	if all := strings.Join(append(b.configurations(0), b.logins()...), "\n"); strings.Contains(all, secret) || strings.Contains(all, "hash") {

@@ -117,8 +117,8 @@ func (s *Sequencer) listen() {
 	for _, c := range s.cfg.Tree.Customers() {
 		s.cfg.Tree.Estate(c.ID).All(func(n *meta.Node) bool {
 			s.look(n)
-			if care := n.State.Care; care != nil && care.Window != nil {
-				if to, _ := status.Rewind(*care, now); to.Window != care.Window {
+			if n.State.Care.HasWindows() {
+				if _, _, changed := status.Rewind(*n.State.Care, now); changed {
 					s.clock.set(n.ID, now)
 				}
 			}
@@ -201,7 +201,6 @@ func (t *tx) lapse(nodes []*meta.Node, objects bool) {
 type turn struct {
 	node   *meta.Node
 	passed []status.Passage
-	by     string
 }
 
 // passWindows lets windows open and close, as far as their time has come.
@@ -216,15 +215,22 @@ func (t *tx) passWindows(nodes []*meta.Node) {
 	var told []func()
 	for _, u := range turns {
 		for i, p := range u.passed {
-			f := t.manageEvent(u.node, p.At, windowText(p), u.by)
+			f := t.manageEvent(u.node, p.At, windowText(p), p.By)
 			if i == len(u.passed)-1 { // what it would have shown before that, nobody has seen
 				told = append(told, f)
 			}
 		}
 	}
 	t.together(func() {
+		later := map[*meta.Node]bool{}
 		for _, u := range turns {
-			t.finishLater(t.cover(covering{at: u.passed[len(u.passed)-1].At, top: u.node, by: u.by}))
+			if t.standsInAny(u.node, later) {
+				continue // it gets its mode in its turn; before that the views between would show that it has another
+			}
+			last := u.passed[len(u.passed)-1]
+			rest := t.cover(covering{at: last.At, top: u.node, by: last.By})
+			t.finishLater(rest)
+			later[u.node] = rest != ""
 		}
 	})
 	for _, f := range told {
@@ -232,35 +238,48 @@ func (t *tx) passWindows(nodes []*meta.Node) {
 	}
 }
 
-// passWindow sets what the window of an item makes of its care.
+// standsInAny tells whether an item stands in one of some others, at any depth.
+func (t *tx) standsInAny(n *meta.Node, others map[*meta.Node]bool) bool {
+	for n = t.parent(n); n != nil; n = t.parent(n) {
+		if others[n] {
+			return true
+		}
+	}
+	return false
+}
+
+// passWindow sets what the windows of an item make of its care.
 func (t *tx) passWindow(n *meta.Node) (turn, bool) {
 	i := t.s.draft(n)
 	s := t.s.drafts[i].state
 	prev := s
-	if s.Care == nil || s.Care.Window == nil {
+	if !s.Care.HasWindows() {
 		return turn{}, false
 	}
-	u, at := turn{node: n, by: s.Care.Window.By}, t.now
-	care, passed := status.Rewind(*s.Care, t.now)
-	if care.Window == s.Care.Window {
+	at := t.now
+	care, passed, changed := status.Rewind(*s.Care, t.now)
+	if !changed {
 		if at = status.WindowDue(s.Care); at == 0 || at > t.now {
 			return turn{}, false
 		}
-		care, passed = status.PassWindow(*s.Care, t.now)
+		care, passed = status.PassWindows(*s.Care, t.now)
 	}
-	u.passed = passed
 	if s.Care = &care; care.IsZero() {
 		s.Care = nil
 	}
 	t.s.drafts[i].state = s
 	t.keep(n, s)
 	t.remember(n, &prev, &s, false, at)
-	return u, len(passed) > 0
+	return turn{n, passed}, len(passed) > 0
 }
 
 func windowText(p status.Passage) string {
-	if p.Open {
-		return "window opened: " + p.Mode.String()
+	text := "window "
+	if p.Name != "" {
+		text += p.Name + " "
 	}
-	return "window closed: " + p.Mode.String()
+	if p.Open {
+		return text + "opened: " + p.Mode.String()
+	}
+	return text + "closed: " + p.Mode.String()
 }

@@ -140,8 +140,8 @@ func TestWindowClosesAgain(t *testing.T) {
 			b = step(b, -31*day)
 			b.shows(t, "web01=2 web01/a=2 web02/b=2 web02/c=?")
 		}
-		if c := b.tree.Estate(b.who.Customer).Resource("web02").Object("c").State.Care; c.From != now || c.Window == nil || c.Window.Open {
-			t.Errorf("c is unmanaged since %s, was since %s; %+v", c.From, now, c.Window)
+		if c := b.tree.Estate(b.who.Customer).Resource("web02").Object("c").State.Care; c.From != now || len(c.Windows) != 2 || c.Windows[1].Open {
+			t.Errorf("c is unmanaged since %s, was since %s; %+v", c.From, now, c.Windows)
 		}
 		b.pass(t, 30*day)
 		b.shows(t, "web01=? web01/a=? web02/b=? web02/c=2")

@@ -18,7 +18,7 @@ func (s *Sequencer) CreateCustomer(name, by string) (c belfry.Customer, err erro
 }
 
 // CreateCustomerWith makes a customer and, when password is not empty, an administrator of it who has that password,
-// hashed. The event in the new customer names who did it.
+// hashed. An event in the new customer, and one in the default customer, where administrators of the instance read, name who did it.
 func (s *Sequencer) CreateCustomerWith(name, password, by string) (c belfry.Customer, err error) {
 	if bad := checkName("name", name); bad != nil {
 		return c, belfry.Errorf(belfry.BadParameter, "customer: %s", bad.Message)
@@ -29,7 +29,25 @@ func (s *Sequencer) CreateCustomerWith(name, password, by string) (c belfry.Cust
 		}
 		return t.createUser(c.ID, belfry.User{Name: AdminUser, Password: password, Role: belfry.Administrator}, by)
 	}})
+	if err == nil {
+		s.tellDefault("customer "+name+" created", by)
+	}
 	return c, err
+}
+
+// tellDefault writes an event into the default customer, if there is one. What it tells has been done, so a failure is only logged.
+func (s *Sequencer) tellDefault(text, by string) {
+	c, ok := s.cfg.Tree.CustomerNamed(DefaultCustomer)
+	if !ok {
+		return
+	}
+	err := s.do(&command{customer: c.ID, decide: func(t *tx) error {
+		t.configured(text, by)
+		return nil
+	}})
+	if err != nil {
+		s.cfg.Log.Warn("event not written", "event", text, "err", err)
+	}
 }
 
 func (t *tx) createCustomer(name, by string) (c belfry.Customer, err error) {

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"belfry"
 )
 
 // With these, make test and make fuzz ask for many more histories than the package test does; the long run keeps a log.
@@ -86,6 +88,32 @@ func TestHistoriesInTurns(t *testing.T) {
 		world.turn, world.kills = w.turn, w.kills
 		if _, failed := world.seeds(0, count); len(failed) > 0 {
 			t.Errorf("%d items in a turn, killed after up to %d turns: %s", w.turn, w.kills, strings.Join(failed, "\n\n"))
+		}
+	}
+}
+
+// TestWindowsTogetherInTurns: windows of a view and of something inside it close at the same moment, and the view is covered in turns. No view
+// between the two shows anything of it.
+func TestWindowsTogetherInTurns(t *testing.T) {
+	w, err := newWorld()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps []*step
+	for _, s := range []struct {
+		at   belfry.Time
+		text string
+	}{{110, "silent web01/cpu1"}, {200, "unmanage discard MAIN"}, {370, "manage MAIN from 400s to 460s"}, {430, "manage web01 from 400s to 460s"}, {550, "silent web02/cpu1"}} {
+		step, err := parseStep(s.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step.at = s.at * second
+		steps = append(steps, step)
+	}
+	for w.turn = range 4 {
+		if _, difference := w.play(steps); difference != "" {
+			t.Errorf("%d items in a turn: %s", w.turn, difference)
 		}
 	}
 }

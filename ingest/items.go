@@ -108,24 +108,8 @@ func (t *tx) named(of Named) (*meta.Node, *belfry.Error) {
 	if name == "" || name[0] == 0 { // no name begins with a control character
 		return nil, belfry.Errorf(belfry.UnknownItem, "there is an empty name among the items; names stand with one bar between two of them")
 	}
-	found := t.ofKind(kind, resource, name)
-	if len(found) == 0 {
-		var kinds []string // in the path of a request
-		for _, k := range [...]belfry.Kind{belfry.KindObject, belfry.KindResource, belfry.KindView} {
-			if others := t.ofKind(k, resource, name); len(others) > 0 {
-				found, kinds = others, append(kinds, k.String()+"s")
-			}
-		}
-		if len(kinds) > 1 {
-			return nil, belfry.Errorf(belfry.AmbiguousName, "%q is not among the %ss, but among the %s; say which is meant with the last part of the path", clip([]byte(name)), kind, strings.Join(kinds, " and the "))
-		}
-	}
-	switch {
-	case len(found) > 1:
-		bad := ambiguous("items", name, found)
-		return nil, belfry.Errorf(belfry.AmbiguousName, "%s", bad.Message)
-	case len(found) == 1:
-		return found[0], nil
+	if n, bad := t.estate.Find(kind, resource, name, t.sees); n != nil || bad != nil {
+		return n, bad
 	}
 	where := ""
 	if resource != "" {
@@ -135,49 +119,4 @@ func (t *tx) named(of Named) (*meta.Node, *belfry.Error) {
 		where = " in \"" + clip([]byte(resource)) + "\""
 	}
 	return nil, belfry.Errorf(belfry.UnknownItem, "there is no object, resource or view %q%s", clip([]byte(name)), where)
-}
-
-// ofKind lists the items of a kind that have a name, in one resource or in all.
-func (t *tx) ofKind(k belfry.Kind, resource, name string) (found []*meta.Node) {
-	if resource != "" {
-		return t.inResource(k, resource, name)
-	}
-	add := func(n *meta.Node) {
-		if t.sees(n) {
-			found = append(found, n)
-		}
-	}
-	switch p := t.only(t.estate.Place(name)); { // one outside hides nothing that is inside
-	case k == belfry.KindObject:
-		t.estate.ObjectsNamed(name, add)
-	case p != nil && p.Kind == k:
-		add(p)
-	case k == belfry.KindView:
-		t.estate.ViewsNamed(name, add)
-	}
-	return found
-}
-
-func (t *tx) inResource(k belfry.Kind, resource, name string) []*meta.Node {
-	r := t.only(t.estate.Resource(resource))
-	if r == nil {
-		return nil
-	}
-	var n *meta.Node
-	switch k {
-	case belfry.KindObject:
-		n = r.Object(name)
-	case belfry.KindResource:
-		if name == resource {
-			n = r
-		}
-	case belfry.KindView:
-		if n = r.View(name); n == r {
-			n = nil
-		}
-	}
-	if n == nil {
-		return nil
-	}
-	return []*meta.Node{n}
 }

@@ -14,7 +14,7 @@ func (m *model) settle(when belfry.Time, own map[*thing]belfry.Time, acted bool)
 	things := m.outerFirst()
 	for _, x := range things {
 		was := x.mode
-		if x.mode = max(x.own, x.around()); acted && x.mode == was { // modes stand in the order of their strength
+		if x.mode = max(x.own(), x.around()); acted && x.mode == was { // modes stand in the order of their strength
 			delete(own, x) // to act on it changes nothing
 		}
 	}
@@ -129,40 +129,45 @@ func (m *model) redefine(class string, rules *ruleset) {
 	m.settle(m.now, nil, false)
 }
 
-// manage asks for a mode, at once or for a window, which takes the place of an earlier one.
-func (m *model) manage(x *thing, mode belfry.Mode, from, to belfry.Time) {
-	if w := x.window; w == nil || w.AtOnce || from == 0 || w.Mode != mode || w.From != from || w.To != to {
-		x.replaceWindow(m.now)
-		x.window = &belfry.Window{Mode: mode, From: cmp.Or(from, m.now), To: to, By: operator, AtOnce: from == 0 && to != 0}
-		if mode == belfry.Managed {
-			x.window.Back = x.own
+// manage asks for a mode, at once or for a window, which takes the place of an earlier one of its name.
+func (m *model) manage(x *thing, w modelWindow, alone bool) {
+	switch same := func(o modelWindow) bool { return o.name == w.name }; {
+	case w.mode == belfry.Managed && w.from == 0 && w.to == 0 && w.name == "" && !alone:
+		x.open, x.coming = nil, nil
+	case w.mode == belfry.Managed && w.from == 0 && w.to == 0:
+		x.coming = slices.DeleteFunc(x.coming, same)
+		for i := len(x.open) - 1; i >= 0; i-- {
+			if i < len(x.open) && same(x.open[i]) && !x.open[i].lasting() {
+				x.shut(i)
+			}
 		}
+	case w.from == 0 || x.newest(w.name) != w:
+		x.coming = slices.DeleteFunc(x.coming, same)
+		for i := len(x.open) - 1; i >= 0; i-- {
+			if i < len(x.open) && same(x.open[i]) && (x.open[i].to != 0 || w.from == 0 && w.to == 0) {
+				x.shut(i)
+			}
+		}
+		if w.from == 0 {
+			w.from, w.atOnce = m.now, true
+		}
+		x.coming = append(x.coming, w)
 	}
 	was := x.shows
-	if m.turn(x); from == 0 && to == 0 {
-		x.window, x.made = nil, nil
-	}
+	m.turn(x)
 	m.settle(m.now, map[*thing]belfry.Time{x: m.now}, true)
 	m.tellManaged(x, m.now, was)
 }
 
-// replaceWindow ends the window of a thing because another comes.
-func (x *thing) replaceWindow(now belfry.Time) {
-	w := x.window
-	switch {
-	case w == nil || !w.Open:
-	case w.To == 0:
-		b := belfry.Base{From: w.From, Before: w.Before, Since: w.Since}
-		for len(x.made) > 0 && x.made[0].From >= b.From { // they go together
-			b.Before, b.Since, x.made = x.made[0].Before, x.made[0].Since, x.made[1:]
-		}
-		x.made = append([]belfry.Base{b}, x.made...)
-		x.made = x.made[:min(len(x.made), belfry.MaxBases)]
-	default:
-		if x.own, x.from = w.Back, now; w.Mode != belfry.Managed {
-			x.made = nil
-		}
+// shut ends a window that is open. One that was to unmanage takes along those of its name that were open before it.
+func (x *thing) shut(i int) {
+	w := x.open[i]
+	x.open = slices.Delete(x.open, i, i+1)
+	if w.mode == belfry.Managed {
+		return
 	}
+	below := slices.DeleteFunc(slices.Clone(x.open[:i]), func(o modelWindow) bool { return o.name == w.name })
+	x.open = append(below, x.open[i:]...)
 }
 
 // tellManaged tells that a thing is managed otherwise, and what it shows then, unless an alarm of the same moment tells that.
@@ -173,49 +178,38 @@ func (m *model) tellManaged(x *thing, at belfry.Time, was belfry.Status) {
 	}
 }
 
-// turn opens and closes a window as far as its time has come, and tells when.
+// turn opens and closes windows as far as their time has come, and tells when.
 func (m *model) turn(x *thing) (moments []belfry.Time) {
-	for w := x.window; w != nil && turning(w) <= m.now; w = x.window {
-		at := turning(w)
-		if moments = append(moments, at); w.Open {
-			x.own, x.window = w.Back, nil
-			if w.Mode == belfry.Managed && len(x.made) > 0 { // an earlier one without an end goes on
-				b := x.made[0]
-				x.window, x.made = &belfry.Window{Mode: w.Back, From: b.From, By: w.By, Open: true, Before: b.Before, Since: b.Since}, x.made[1:]
-			} else {
-				x.made = nil
-			}
-		} else {
-			w.Before, w.Since = x.own, x.face().unmanagedAt
-			w.Open, x.own = true, w.Mode
+	for {
+		at, closes, i := x.turns()
+		if at > m.now {
+			return moments
 		}
-		x.from = at
+		if moments = append(moments, at); closes {
+			x.shut(i)
+		} else {
+			x.open, x.coming = append(x.open, x.coming[i]), slices.Delete(x.coming, i, i+1)
+		}
 	}
-	return moments
 }
 
-// rewind closes windows that begin in the future, now that the clock was set back.
+// rewind closes windows that begin in the future, now that the clock was set back. Those that have lost their place to another are gone.
 func (m *model) rewind() {
 	turned, news := map[*thing]belfry.Time{}, []func(){}
 	for _, x := range m.things {
-		w, was, own := x.window, x.shows, x.own
-		for ; len(x.made) > 0 && m.now < x.made[0].From; x.made = x.made[1:] {
-			b := x.made[0]
-			if w.Mode == belfry.Managed {
-				w.Back = b.Before
+		was, own, waits := x.shows, x.own(), false
+		for i := len(x.open) - 1; i >= 0; i-- {
+			w := x.open[i]
+			if w.atOnce || w.from <= m.now {
+				continue
 			}
-			if w.Open {
-				w.Before, w.Since = b.Before, b.Since
-			} else {
-				x.own, x.from = b.Before, b.Since
+			same := func(o modelWindow) bool { return o.name == w.name }
+			replaced := slices.ContainsFunc(x.open[i+1:], same) || slices.ContainsFunc(x.coming, same)
+			if x.open = slices.Delete(x.open, i, i+1); !replaced {
+				x.coming, waits = slices.Insert(x.coming, 0, w), true
 			}
 		}
-		closes := w != nil && w.Open && !w.AtOnce && m.now < w.From
-		if closes {
-			x.own, x.from = w.Before, w.Since
-			w.Open, w.Before, w.Since = false, belfry.Managed, 0
-		}
-		if !closes && x.own == own {
+		if !waits && x.own() == own {
 			continue
 		}
 		turned[x] = m.now

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -125,7 +126,7 @@ func (g *stage) act(s *step) (err error) {
 	a := Action{Kind: kind, List: Names(own), Resource: resource}
 	switch s.verb {
 	case "manage":
-		a.Manage = &status.Order{Mode: s.mode, From: instant(s.from), To: instant(s.to), By: operator}
+		a.Manage = &status.Order{Name: strings.Trim(s.window, "-"), Unnamed: s.window == "-", Mode: s.mode, From: instant(s.from), To: instant(s.to), By: operator}
 	case "ack":
 		a.Ack = &belfry.Ack{Text: s.text, By: operator, Until: instant(s.to), Sticky: s.down, UntilWorse: s.worse}
 	case "unack":
@@ -157,8 +158,7 @@ type face struct {
 	note        string
 	acked       bool
 	ack         belfry.Ack
-	windowed    bool
-	window      belfry.Window
+	windows     string // that can be seen
 	inside      string // where it stands
 	unmanagedAt belfry.Time
 }
@@ -174,10 +174,12 @@ func faceOf(n *meta.Node) face {
 		if c.Ack != nil {
 			f.ack = *c.Ack
 		}
-		if c.Window != nil {
-			f.windowed, f.window = true, *c.Window
-			f.window.Base = nil // shows when the clock is set back
+		var windows []string
+		for _, w := range status.Planned(c) {
+			windows = append(windows, fmt.Sprintf("%q %d %d-%d %t", w.Name, w.Mode, w.From, w.To, w.Open))
 		}
+		slices.Sort(windows)
+		f.windows = strings.Join(windows, ", ")
 	}
 	return f
 }

@@ -35,10 +35,8 @@ type thing struct {
 	data, heard belfry.Time    // of the newest row; of that or the newest report of no response
 	met         map[string]int // how many values in a row have met a threshold
 
-	own    belfry.Mode // what operators say about it
-	from   belfry.Time // since when own is what it is
-	window *belfry.Window
-	made   []belfry.Base // by windows without an end, before window; the latest first
+	open   []modelWindow // windows, in the order in which they were opened: what operators say about it
+	coming []modelWindow // others, in the order in which they were asked for
 	ack    *belfry.Ack
 	note   string
 
@@ -47,6 +45,71 @@ type thing struct {
 	since       belfry.Time
 	moved       bool // by the last word
 	alarmed     bool // and an alarm told it
+}
+
+// modelWindow is a window. To unmanage at once is one without an end.
+type modelWindow struct {
+	name     string
+	mode     belfry.Mode
+	from, to belfry.Time
+	atOnce   bool
+}
+
+// lasting tells that it looks as if somebody had unmanaged the thing when the window opened.
+func (s modelWindow) lasting() bool { return s.to == 0 && s.name == "" }
+
+// own is the mode that operators have set: that of the window opened last.
+func (x *thing) own() belfry.Mode {
+	if len(x.open) == 0 {
+		return belfry.Managed
+	}
+	return x.open[len(x.open)-1].mode
+}
+
+// newest is the last window of a name, without what it is when it was to begin at once.
+func (x *thing) newest(name string) (found modelWindow) {
+	for _, s := range slices.Concat(x.open, x.coming) {
+		if s.name == name {
+			found = s
+		}
+	}
+	return found
+}
+
+// lists tells whether a window of a name can be seen.
+func (x *thing) lists(name string) bool {
+	last := x.newest(name)
+	return last != modelWindow{} && !(last.lasting() && slices.Contains(x.open, last))
+}
+
+// turns is when a window opens or closes next, and which one.
+func (x *thing) turns() (at belfry.Time, closes bool, i int) {
+	at = never
+	for n, s := range x.open {
+		if s.to != 0 && s.to < at {
+			at, closes, i = s.to, true, n
+		}
+	}
+	for n, s := range x.coming {
+		if s.from < at {
+			at, closes, i = s.from, false, n
+		}
+	}
+	return at, closes, i
+}
+
+// windows lists the windows that can be seen, by name.
+func (x *thing) windows() (list []string) {
+	all := slices.Concat(x.open, x.coming)
+	for i, s := range all {
+		open := i < len(x.open)
+		last := !slices.ContainsFunc(all[i+1:], func(o modelWindow) bool { return o.name == s.name })
+		if last && !(open && s.lasting()) {
+			list = append(list, fmt.Sprintf("%q %d %d-%d %t", s.name, s.mode, s.from, s.to, open))
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 func newModel() *model {
@@ -155,23 +218,11 @@ func meets(value string, c []string) bool {
 	return value == c[1]
 }
 
-// turning is when a window opens or closes next.
-func turning(w *belfry.Window) belfry.Time {
-	switch {
-	case !w.Open:
-		return w.From
-	case w.To != 0:
-		return w.To
-	}
-	return never
-}
-
 // due is when something happens to a thing by itself.
 func (m *model) due(x *thing) belfry.Time {
 	due := m.stale(x)
-	if x.window != nil {
-		due = min(due, turning(x.window))
-	}
+	turns, _, _ := x.turns()
+	due = min(due, turns)
 	if x.ack != nil && x.ack.Until != 0 {
 		due = min(due, x.ack.Until)
 	}
@@ -238,7 +289,11 @@ func (m *model) do(s *step) {
 		if s.mode == belfry.Discarded && kind == belfry.KindResource || s.mode == belfry.Stopped && kind != belfry.KindResource {
 			return // refused
 		}
-		m.manage(x, s.mode, instant(s.from), instant(s.to))
+		name := strings.Trim(s.window, "-")
+		if s.mode == belfry.Managed && s.window != "" && s.from == 0 && s.to == 0 && !x.lists(name) {
+			return // there is nothing to cancel
+		}
+		m.manage(x, modelWindow{name: name, mode: s.mode, from: instant(s.from), to: instant(s.to)}, s.window == "-")
 	case "ack":
 		if !x.shows.IsError() {
 			return // refused
@@ -276,20 +331,17 @@ func (m *model) create(name, in string) *thing {
 
 func (x *thing) face() face {
 	f := face{
-		status: x.shows, since: x.since, mode: x.mode, own: x.own, note: x.note,
-		acked: x.ack != nil && x.ack.Left == 0, windowed: x.window != nil,
+		status: x.shows, since: x.since, mode: x.mode, own: x.own(), note: x.note,
+		acked: x.ack != nil && x.ack.Left == 0, windows: strings.Join(x.windows(), ", "),
 	}
-	if x.own != belfry.Managed {
-		f.unmanagedAt = x.from
+	if x.own() != belfry.Managed {
+		f.unmanagedAt = x.open[len(x.open)-1].from
 	}
 	if x.in != nil {
 		f.inside = x.in.name
 	}
 	if x.ack != nil {
 		f.ack = *x.ack
-	}
-	if x.window != nil {
-		f.window = *x.window
 	}
 	return f
 }

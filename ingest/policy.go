@@ -83,14 +83,12 @@ func (s *Sequencer) definition(e *meta.Estate, class string) *catalog.Class {
 
 // itemNamed finds the item that a policy is about.
 func itemNamed(e *meta.Estate, kind belfry.Kind, name, resource string) (*meta.Node, error) {
-	found := (&tx{estate: e}).ofKind( // which asks the tree alone
-		kind, resourceOf(kind, resource), name)
+	found := e.OfKind(kind, resourceOf(kind, resource), name, func(*meta.Node) bool { return true })
 	switch {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		text := strings.TrimSuffix(ambiguous("item", name, found).Message, "resname")
-		return nil, belfry.Errorf(belfry.BadParameter, "%sresource", text)
+		return nil, belfry.Errorf(belfry.BadParameter, "%s; give resource", meta.Twins(found))
 	}
 	where, hint := "", ""
 	if resource != "" && kind != belfry.KindResource {

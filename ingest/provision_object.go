@@ -62,7 +62,7 @@ func (p *provisioning) objectAt(name string) (have, resource *meta.Node, bad *be
 	case 1:
 		return all[0], all[0].Resource, nil
 	default:
-		return nil, nil, ambiguous("name", name, all)
+		return nil, nil, ambiguous("name", all)
 	}
 }
 

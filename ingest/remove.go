@@ -160,7 +160,7 @@ func (r *removal) one() ([]*meta.Node, *belfry.RowError) {
 			return nil, rejectf("name", belfry.AmbiguousName, "view %q exists at customer level and in %d resources; give resname, or the view in which it stands", clip([]byte(r.name)), len(all))
 		}
 	}
-	return nil, ambiguous("name", r.name, all)
+	return nil, ambiguous("name", all)
 }
 
 // named lists the items of the package that have the name.
@@ -298,7 +298,7 @@ func (r *removal) inView() (*meta.Node, *belfry.RowError) {
 	case len(all) == 0:
 		return nil, rejectf("view", belfry.UnknownView, "there is no view %q; name an existing view or resource", clip([]byte(r.view)))
 	case len(all) > 1:
-		return nil, ambiguous("view", r.view, all)
+		return nil, ambiguous("view", all)
 	}
 	return all[0], nil
 }

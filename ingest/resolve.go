@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"belfry"
@@ -90,7 +89,7 @@ func (t *tx) checkUnnamed(c *chunk, late *rejections) {
 		}
 		if all := t.objectsNamed(n.Name); len(all) > 1 {
 			nodes[u.slot] = nil
-			late.add(int(from[u.slot].row), int(from[u.slot].line), ambiguous("object", n.Name, all))
+			late.add(int(from[u.slot].row), int(from[u.slot].line), ambiguous("object", all))
 		}
 	}
 }
@@ -195,7 +194,7 @@ func (t *tx) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfry.Row
 		case 1:
 			n = all[0]
 		default:
-			return nil, ambiguous("object", name, all)
+			return nil, ambiguous("object", all)
 		}
 	} else {
 		if resource = t.resource(resname); resource == nil {
@@ -216,18 +215,8 @@ func (t *tx) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfry.Row
 	return n, t.takeInferred(l, fields, def, false)
 }
 
-func ambiguous(column, name string, all []*meta.Node) *belfry.RowError {
-	const most = 10
-	var where []string
-	for _, n := range all {
-		where = append(where, n.Resource.Name)
-	}
-	slices.Sort(where)
-	if len(where) > most {
-		where = append(where[:most], "…")
-	}
-	return rejectf(column, belfry.AmbiguousName, "%s %q exists in %d resources (%s); give resname",
-		all[0].Kind, clip([]byte(name)), len(all), strings.Join(where, ", "))
+func ambiguous(column string, all []*meta.Node) *belfry.RowError {
+	return rejectf(column, belfry.AmbiguousName, "%s; give resname", meta.Twins(all))
 }
 
 func (t *tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.Node, name string) (*meta.Node, *belfry.RowError) {

@@ -152,6 +152,9 @@ func CheckViews(tree *meta.Tree, c belfry.CustomerID, u *belfry.User) error {
 		}
 		n, err := tree.Place(belfry.Whole(c), "", name)
 		if e, ok := errors.AsType[*belfry.Error](err); ok {
+			if strings.Contains(e.Message, belfry.Main) { // which is no advice: it cannot be given
+				return belfry.Errorf(belfry.BadParameter, "views: there is no view or resource %q; create it first", clip([]byte(name)))
+			}
 			return belfry.Errorf(belfry.BadParameter, "views: %s", e.Message)
 		}
 		if n.Place() != n {
@@ -169,7 +172,7 @@ func (s *Sequencer) SetViews(c belfry.CustomerID, name string, views []string, b
 // limitText says in an event to what a user is limited.
 func limitText(views []string) string {
 	if len(views) == 0 {
-		return "limited to no views any more"
+		return "may see all views"
 	}
 	return "limited to " + strings.Join(views, ", ")
 }

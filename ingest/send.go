@@ -52,7 +52,13 @@ func (s *Sequencer) Send(ctx context.Context, who Sender, r io.Reader, o Options
 }
 
 // bulk answers a request whose body is rows, whatever they are about.
-func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func() (body, error)) (int, []byte, error) {
+func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func() (body, error)) (code int, answer []byte, err error) {
+	unread := !o.DryRun
+	defer func() {
+		if unread {
+			s.TurnedAway(who.Customer, err)
+		}
+	}()
 	if err := s.pace.enter(who.Customer, s.cfg.Limits().Rate, s.cfg.Now()); err != nil {
 		return 0, nil, err
 	}
@@ -61,6 +67,7 @@ func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func()
 		if err != nil {
 			return 0, nil, err
 		}
+		unread = false
 		if o.DryRun || o.Atomic || o.Repeat.Key != "" {
 			code, answer, err := s.applyWhole(ctx, who, b, o)
 			return code, answer, Stopped(ctx, err)

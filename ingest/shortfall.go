@@ -10,7 +10,7 @@ import (
 	"belfry"
 )
 
-// shortfalls counts, by customer, rows that were not stored and how long senders were held up. TellShortfalls makes events of it: a
+// shortfalls counts, by customer, rows that were not stored, requests that were refused before their rows were read, and how long senders were held up. TellShortfalls makes events of it: a
 // customer hears of its own alone.
 type shortfalls struct {
 	mu sync.Mutex
@@ -19,6 +19,7 @@ type shortfalls struct {
 
 type shortfall struct {
 	lost   [lostReasons]int
+	away   [len(awayReasons)]int
 	waits  int
 	waited time.Duration
 }
@@ -31,6 +32,16 @@ var lostWords = [lostReasons]string{
 	lostStorage: "they could not be written", lostRate: "the customer has sent more than it may",
 }
 
+// awayReasons are the codes of requests that are refused for now.
+var awayReasons = [...]struct {
+	code  belfry.Code
+	words string
+}{
+	{belfry.RateLimited, "the customer has sent more than it may"},
+	{belfry.Overloaded, "the service had too much to do"},
+	{belfry.StorageUnavailable, "nothing could be written"},
+}
+
 func (f *shortfalls) add(c belfry.CustomerID, more shortfall) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -40,6 +51,9 @@ func (f *shortfalls) add(c belfry.CustomerID, more shortfall) {
 	s := f.of[c]
 	for i := range s.lost {
 		s.lost[i] += more.lost[i]
+	}
+	for i := range s.away {
+		s.away[i] += more.away[i]
 	}
 	s.waits, s.waited = s.waits+more.waits, s.waited+more.waited
 	f.of[c] = s
@@ -57,6 +71,17 @@ func (f *shortfalls) take() map[belfry.CustomerID]shortfall {
 // Waited counts a request that was held up before its rows were taken.
 func (s *Sequencer) Waited(c belfry.CustomerID, d time.Duration) {
 	s.shortfalls.add(c, shortfall{waits: 1, waited: d})
+}
+
+// TurnedAway counts a request of rows that was refused before any of them was read, if the reason is one that passes.
+func (s *Sequencer) TurnedAway(c belfry.CustomerID, err error) {
+	for i, reason := range awayReasons {
+		if err != nil && belfry.CodeOf(err) == reason.code {
+			var f shortfall
+			f.away[i] = 1
+			s.shortfalls.add(c, f)
+		}
+	}
 }
 
 // TellShortfalls writes events about what customers did not get since it was last called. What cannot be written is told the next time.
@@ -83,8 +108,8 @@ func (s *Sequencer) TellShortfalls() error {
 
 // texts are those of the events.
 func (f *shortfall) texts() (list []string) {
-	var why []string
-	rows := 0
+	var why, whyAway []string
+	rows, away := 0, 0
 	for i, n := range f.lost {
 		if n > 0 {
 			rows += n
@@ -93,6 +118,15 @@ func (f *shortfall) texts() (list []string) {
 	}
 	if rows > 0 {
 		list = append(list, fmt.Sprintf("%d rows were not stored, none of which was acknowledged: %s", rows, strings.Join(why, ", ")))
+	}
+	for i, n := range f.away {
+		if n > 0 {
+			away += n
+			whyAway = append(whyAway, fmt.Sprintf("%d as %s (%s)", n, awayReasons[i].words, awayReasons[i].code))
+		}
+	}
+	if away > 0 {
+		list = append(list, fmt.Sprintf("%d requests were refused before their rows were read, so those are not counted: %s", away, strings.Join(whyAway, ", ")))
 	}
 	if f.waited >= leastWait {
 		list = append(list, fmt.Sprintf("senders were slowed down: %d requests waited %s in all", f.waits, f.waited.Round(100*time.Millisecond)))

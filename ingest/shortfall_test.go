@@ -48,6 +48,33 @@ func TestShortfallEvents(t *testing.T) {
 	send()
 	f("internal 6 rows were not stored, none of which was acknowledged: 4 as too much was waiting already (overloaded), 2 as the customer has sent more than it may (row_rate)")
 	f()
+	// Of a request that is refused before its rows are read, nobody knows how many it has.
+	b.TurnedAway(b.who.Customer, belfry.Errorf(belfry.Overloaded, "no place"))
+	b.TurnedAway(b.who.Customer, belfry.Errorf(belfry.StorageUnavailable, "full"))
+	b.TurnedAway(b.who.Customer, belfry.Errorf(belfry.BadHeader, "wrong")) // which is the sender's own matter
+	b.TurnedAway(b.who.Customer, nil)
+	limits := b.cfg.Limits
+	b.cfg.Limits = func() Limits {
+		l := limits()
+		l.Rate = 1
+		return l
+	}
+	room = func() error { return nil }
+	if code, _, err := b.Send(t.Context(), b.who, strings.NewReader("type,object,i1\n"+strings.Repeat("data,a,1\n", 100)), Options{}); err != nil || code != 400 {
+		t.Fatal(code, err) // more than a second's worth, and there is no such object
+	}
+	send()
+	send()
+	if _, _, err := b.Send(t.Context(), b.who, strings.NewReader(""), Options{DryRun: true}); belfry.CodeOf(err) != belfry.RateLimited {
+		t.Error(err) // nothing of it would have been stored
+	}
+	if _, _, err := b.SendOne(t.Context(), b.who.Customer, &belfry.Row{Type: "data", Object: "a"}); belfry.CodeOf(err) != belfry.RateLimited {
+		t.Error(err)
+	}
+	b.cfg.Limits = limits
+	f("internal 1 rows were not stored, none of which was acknowledged: 1 as the customer has sent more than it may (row_rate)",
+		"internal 4 requests were refused before their rows were read, so those are not counted: 2 as the customer has sent more than it may (rate_limited), 1 as the service had too much to do (overloaded), 1 as nothing could be written (storage_unavailable)")
+	f()
 	b.Waited(b.who.Customer, 2*time.Second)
 	b.Waited(b.who.Customer, time.Second)
 	b.refuse = belfry.Errorf(belfry.StorageUnavailable, "full")

@@ -20,6 +20,7 @@ import (
 //	at 3m silent web01/cpu               the source reports that it got no answer
 //	at 4m unmanage store web01 from 5m to 1h      or ifred, discard, stop
 //	at 4m manage web01                   the same with times
+//	at 4m unmanage store web01 window a  and any of these with the name of the window; - is the one without a name
 //	at 5m ack "seen" web01 until 1h sticky 5m untilworse
 //	at 5m unack web01                    takes that back
 //	at 6m note "text" web01
@@ -45,6 +46,7 @@ type step struct {
 	down     belfry.Time // sticky of an acknowledgment, the pause of a restart
 	worse    bool
 	text     string
+	window   string
 }
 
 // ruleset is the definition of a class.
@@ -185,6 +187,8 @@ func (s *step) options(w []string) (err error) {
 			return fmt.Errorf("%q needs a value", w[0])
 		}
 		switch w[0] {
+		case "window":
+			s.window = w[1]
 		case "in":
 			s.in = w[1]
 		case "at", "from":
@@ -235,7 +239,11 @@ func (s *step) String() string {
 				text = "at " + since(s.at) + " unmanage " + word
 			}
 		}
-		return text + " " + s.item + at("from", s.from) + at("to", s.to)
+		text += " " + s.item + at("from", s.from) + at("to", s.to)
+		if s.window != "" {
+			text += " window " + s.window
+		}
+		return text
 	case "ack":
 		text += ` "` + s.text + `" ` + s.item + at("until", s.to) + at("sticky", s.down)
 		if s.worse {

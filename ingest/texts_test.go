@@ -9,6 +9,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/meta"
+	"belfry/status"
 )
 
 // TestTextsAreLimited: whatever a customer can store that stays in memory is refused when it has no room, is taken again
@@ -75,6 +76,10 @@ func TestTextsAreLimited(t *testing.T) {
 			}
 			_, _, err := b.PutClass(b.who, def)
 			return whole(err)
+		},
+		"window": func() string {
+			o := status.Order{Name: fmt.Sprint(n, long), Mode: belfry.Stored, From: belfry.At(b.time()) + 1e9}
+			return note(Action{Kind: belfry.KindObject, Items: "cpu", Manage: &o})
 		},
 		"note": func() string { return note(Action{Kind: belfry.KindObject, Items: "cpu", Note: &long}) },
 	}

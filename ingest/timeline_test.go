@@ -191,6 +191,17 @@ func (l *story) events(text string) error {
 	return nil
 }
 
+// windowShown is the window that decides, if it has an end, else the one that opens next, else one without an end.
+func windowShown(c *belfry.Care) (shown *belfry.Window) {
+	for i := range c.Windows {
+		switch w := &c.Windows[i]; {
+		case w.Open, shown == nil, shown.Open && shown.To == 0, !shown.Open && w.From < shown.From:
+			shown = w
+		}
+	}
+	return shown
+}
+
 func (l *story) want(w []string) error {
 	if w[0] == "discarded" {
 		if got := strconv.FormatInt(l.stage.Counters().Discarded.Load(), 10); got != w[1] {
@@ -218,9 +229,9 @@ func (l *story) want(w []string) error {
 	if care.Ack != nil {
 		values["ack"] = `"` + care.Ack.Text
 	}
-	if care.Window != nil {
-		values["window"] = since(care.Window.From - begun)
-		values["to"] = since(care.Window.To - begun)
+	if w := windowShown(&care); w != nil {
+		values["window"] = since(w.From - begun)
+		values["to"] = since(w.To - begun)
 	}
 	var plain []string
 	for i := 1; i < len(w); i++ {

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"slices"
 
 	"belfry"
@@ -396,7 +397,11 @@ func (t *tx) tell(n *meta.Node, s belfry.Standing, c status.Change, at belfry.Ti
 			t.events.status[i] = int64(c.From)
 			delete(t.untold, n.ID)
 		}
-		t.events.alarm(n, at, s.Status, c.From, t.why(n, &s))
+		why := t.why(n, &s)
+		if n.Kind == belfry.KindObject && why == "" && c.Recovered(&s) {
+			why = cmp.Or(c.Ended, s.StatusName())
+		}
+		t.events.alarm(n, at, s.Status, c.From, why)
 	}
 	if c.Cleared != "" {
 		t.events.about(n, at, "acknowledge", s, "acknowledgment ended: "+c.Cleared, by)

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -123,7 +122,7 @@ func (s *Sequencer) ChangeUser(c belfry.CustomerID, name string, to UserChange, 
 				return err
 			}
 			t.storeLimits(&u, false)
-			t.login("user "+name+" "+limitText(u.Views)+", before to "+cmp.Or(strings.Join(was.Views, ", "), "none"), by)
+			t.login("user "+name+" "+limitText(u.Views)+", before "+limitText(was.Views), by)
 		}
 		if u.Mark() == was.Mark() {
 			return nil

@@ -107,7 +107,7 @@ func TestPeriod(t *testing.T) {
 	b.pass(t, 10*time.Hour+5*time.Second) // a little late
 	b.shows(t, "web01/a=? web01/new=? DMZ=?")
 	b.wantAlarms(t, "a", "Sun 03:00:00 ?>2 Used 90 % (>= 80)", "Sun 03:00:00 2>? outside its monitoring period",
-		"Mon 08:00:00 ?>2 Used 95 % (>= 80)", "Mon 08:00:00 2>0", "Mon 18:00:00 0>? outside its monitoring period")
+		"Mon 08:00:00 ?>2 Used 95 % (>= 80)", "Mon 08:00:00 2>0 Used 10 %", "Mon 18:00:00 0>? outside its monitoring period")
 	b.wantAlarms(t, "new", "Mon 08:00:00 ?>2 Used 90 % (>= 80)", "Mon 18:00:00 2>? outside its monitoring period")
 	b.noPolicy(t, "office")
 	b.shows(t, "web01/a=0 web01/new=2 DMZ=2")

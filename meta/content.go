@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"belfry"
 	"belfry/catalog"
@@ -38,7 +37,7 @@ func (t *Tree) Place(s belfry.Scope, resource, view string) (n *Node, err error)
 	case len(twins) == 1:
 		return twins[0], nil
 	case len(twins) > 1:
-		return nil, ambiguousView(view, twins)
+		return nil, belfry.Errorf(belfry.AmbiguousName, "%s; give resource", Twins(twins))
 	}
 	return nil, t.unknownPlace(s, resource, view)
 }
@@ -57,21 +56,6 @@ func (e *Estate) placeInside(resource, view string) *Node {
 		return r
 	}
 	return r.View(view)
-}
-
-// ambiguousView lists the resources that have a view of the name.
-func ambiguousView(view string, twins []*Node) error {
-	const most = 10
-	names := make([]string, len(twins))
-	for i, v := range twins {
-		names[i] = v.Resource.Name
-	}
-	slices.Sort(names)
-	list := strings.Join(names[:min(most, len(names))], ", ")
-	if len(names) > most {
-		list += ", …"
-	}
-	return belfry.Errorf(belfry.AmbiguousName, "view %q exists in %d resources (%s); give resource", view, len(names), list)
 }
 
 // unknownPlace names what there is that is nearest to what was asked for.

@@ -23,6 +23,7 @@ type Estate struct {
 	status   [belfry.Statuses][]*Node
 	boxes    [belfry.Kinds][]*Node // views and resources
 	numbered Sparse[*Node]         // the same, and removed ones that are in memory, by Number
+	windowed Sparse[bool]          // items that have windows, by Number
 	highest  uint32                // Number
 	first    firstNames
 	gone     map[string][]*Node  // removed items that are in memory, by name

@@ -122,3 +122,15 @@ func (e *Estate) Numbered(n uint64) *Node { return e.numbered.At(n) }
 
 // From yields the items from a Number on, in the order of their Numbers, those that have just been removed included.
 func (e *Estate) From(n uint64) iter.Seq2[uint64, *Node] { return e.numbered.From(n) }
+
+// Windowed yields the items that have windows, from a number on, in the order of their numbers. It costs as much as there are such items,
+// whatever else the customer has.
+func (e *Estate) Windowed(n uint64) iter.Seq2[uint64, *Node] {
+	return func(yield func(uint64, *Node) bool) {
+		for at := range e.windowed.From(n) {
+			if !yield(at, e.numbered.At(at)) {
+				return
+			}
+		}
+	}
+}

@@ -1,9 +1,11 @@
 package meta
 
 import (
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -120,6 +122,29 @@ func (s *Secrets) Current(text string) bool {
 
 // Sealed tells whether a text is a sealed secret.
 func Sealed(text string) bool { return strings.HasPrefix(text, sealedMark) }
+
+// ReadSecrets gives the sealed secrets in a file that nobody has open.
+func ReadSecrets(ctx context.Context, path string, each func(SecretPlace, string)) error {
+	return reading(path, func(db *sql.DB) error {
+		rows, err := db.QueryContext(ctx, `SELECT `+itemColumns+` FROM item WHERE removed = 0 AND details LIKE ?`, "%"+sealedMark+"%")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			it, err := scanItem(rows)
+			if err != nil {
+				return err
+			}
+			for column, text := range it.Details.Answers {
+				if Sealed(text) {
+					each(SecretPlace{it.Customer, it.Name, column}, text)
+				}
+			}
+		}
+		return rows.Err()
+	})
+}
 
 // SetSecrets says how secrets are sealed. It is called before anybody else uses the tree.
 func (t *Tree) SetSecrets(s *Secrets) { t.secrets = s }

@@ -8,6 +8,9 @@ import (
 // and documents. The tree counts their bytes while it applies records, so that somebody can limit them and the count is right
 // after a restart. Items themselves have a count of their own, see Tree.Memory.
 
+// perWindow is counted for each window, beside its texts.
+const perWindow = 128
+
 // perText is counted for each answer, beside its bytes.
 const perText = 32
 
@@ -41,8 +44,9 @@ func CareSize(c *belfry.Care) (n int64) {
 	if c.Ack != nil {
 		n += int64(len(c.Ack.Text))
 	}
-	if c.Window != nil {
-		n += int64(len(c.Window.Schedule))
+	for i := range c.Windows {
+		w := &c.Windows[i]
+		n += int64(perWindow + len(w.Name) + len(w.Schedule) + len(w.Zone) + len(w.By))
 	}
 	return n
 }
@@ -101,17 +105,24 @@ func (t *Tree) countDoc(d *belfry.Doc) {
 	}
 }
 
-// setCare counts what operators have written about an item in the place of what they had written before.
+// setCare counts what operators have written about an item in the place of what they had written before, and notes whether it has windows.
 func (t *Tree) setCare(n *Node, to *belfry.Care) {
 	if n.State.Care == to || n.Removed != 0 {
 		return
 	}
 	if e := t.customers[n.Customer]; e != nil {
 		t.addTexts(e, CareSize(to)-CareSize(n.State.Care))
+		if n.State.Care.HasWindows() || to.HasWindows() {
+			e.windowed.Set(uint64(n.Number), to.HasWindows())
+		}
 	}
 }
 
-// forgetTexts takes an item that is removed out of the count.
+// forgetTexts takes an item that is removed out of the count, and out of those with windows.
 func (t *Tree) forgetTexts(n *Node) {
-	t.addTexts(t.customers[n.Customer], -DetailsSize(n.Details)-CareSize(n.State.Care))
+	e := t.customers[n.Customer]
+	t.addTexts(e, -DetailsSize(n.Details)-CareSize(n.State.Care))
+	if n.State.Care.HasWindows() {
+		e.windowed.Set(uint64(n.Number), false)
+	}
 }

@@ -217,6 +217,16 @@ func (t *Tree) SkipRows(n belfry.RowID) map[belfry.CustomerID]belfry.RowID {
 // the database has it.
 func (t *Tree) Node(id belfry.ID) *Node { return t.nodes.At(uint64(id)) }
 
+// NumberOf is the number of an item among those of its customer; 0 when the customer has none of that id any more.
+func (t *Tree) NumberOf(c belfry.CustomerID, id belfry.ID) uint64 {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if n := t.Node(id); n != nil && n.Customer == c {
+		return uint64(n.Number)
+	}
+	return 0
+}
+
 // States copies the present state of items, for the database.
 func (t *Tree) States(ids []belfry.ID) []ItemState {
 	states := make([]ItemState, 0, len(ids))

@@ -56,7 +56,7 @@ func Check(s *Select, c *catalog.Catalog, o Options) (*Plan, error) {
 		Select: s, clock: newClock(o), options: o,
 		plan: &Plan{Customer: o.Customer, Collection: col, To: Forever, Offset: s.Offset.N},
 	}
-	for _, step := range []func() error{k.asOf, k.outputs, k.where, k.period, k.span, k.having, k.scope, k.order, k.limit} {
+	for _, step := range []func() error{k.asOf, k.outputs, k.where, k.period, k.span, k.having, k.scope, k.order, k.latest, k.limit} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -76,6 +76,7 @@ type checker struct {
 
 	groups   bool // conditions are on groups: those of HAVING
 	periodAt Pos  // where a period is asked for
+	spanless bool // a number of rows is given, and no span
 }
 
 func (k *checker) errorf(pos Pos, format string, args ...any) error {

@@ -29,12 +29,10 @@ func (e *Evaluator) Eval(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 	if p.Grouping != nil {
 		return e.groups(p, rows)
 	}
-	t := &top{plan: p, most: p.Offset + p.Limit + 1, numbered: make([][]Output, len(p.Outputs))}
-	for i, out := range p.Outputs {
-		if out.Every {
-			t.numbered[i] = p.numbered(out)
-		}
+	if p.Latest > 0 {
+		return e.latestRows(p, rows)
 	}
+	t := newTop(p, p.Offset+p.Limit+1)
 	for r := range rows {
 		if e.matches(p, r) {
 			e.spend(t.offer(r))
@@ -125,6 +123,16 @@ type top struct {
 	bytes int // that the kept rows take, as far as they can be counted
 
 	numbered [][]Output // by output, what a numbered field of SELECT * may stand for
+}
+
+func newTop(p *Plan, most int) *top {
+	t := &top{plan: p, most: most, numbered: make([][]Output, len(p.Outputs))}
+	for i, out := range p.Outputs {
+		if out.Every {
+			t.numbered[i] = p.numbered(out)
+		}
+	}
+	return t
 }
 
 // kept is a row that may be part of the answer.
@@ -239,10 +247,11 @@ func (t *top) read(r Row) kept {
 	return k
 }
 
-// rows puts what was kept in order and cuts off the offset.
+// rows puts what was kept in order and cuts off the offset, and what is beyond the limit.
 func (t *top) rows() Rows {
 	slices.SortFunc(t.kept, func(a, b kept) int { return t.compare(a.keys, b.keys) })
-	answer := t.kept[min(t.plan.Offset, len(t.kept)):]
+	n := len(t.kept)
+	answer := t.kept[min(t.plan.Offset, n):min(t.plan.Offset+t.plan.Limit+1, n)]
 	m := &memory{}
 	for i, out := range t.plan.Outputs {
 		if !out.Every {

@@ -39,7 +39,7 @@ func (e *Evaluator) groups(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 	if e.err != nil {
 		return nil, e.err
 	}
-	t := &top{plan: p, most: p.Offset + p.Limit + 1, numbered: make([][]Output, len(p.Outputs))}
+	t := newTop(p, p.Offset+p.Limit+1)
 	for _, g := range gs.by {
 		row := g.row(p.Grouping)
 		if e.spend(perRow); p.Having == nil || e.holds(p.Having, row) {

@@ -27,8 +27,8 @@ type Plan struct {
 	Grouping *Grouping
 	Having   Pred // on the rows of groups; nil: all of them
 
-	// Latest is of how many rows the groups are made: the most recent ones that meet the conditions, equal timestamps decided
-	// by id. 0: of all.
+	// Latest is how many rows are read: the most recent ones that meet the conditions, equal timestamps decided by id. The
+	// answer is what Grouping, Order, Offset and Limit make of these. 0: all are read.
 	Latest int
 
 	AsOf   belfry.Time // of objectstatus: the moment that is asked for; 0 is now

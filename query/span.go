@@ -38,12 +38,12 @@ func (k *checker) span() error {
 	limited := k.options.Rows > 0 || k.Limit.Given
 	why := "give a time span, or a number of rows with LIMIT or the parameter rows"
 	switch {
-	case given || limited && p.Grouping == nil:
+	case given:
 		return nil
 	case k.options.Pages && p.Grouping != nil:
 		why = "in pages, where rows says how many a page has, groups need a time span"
 	case limited:
-		k.latest()
+		k.spanless = true
 		return nil
 	case p.Grouping != nil:
 		why = "give a time span, or how many of the most recent rows to read with LIMIT or the parameter rows"

@@ -46,6 +46,7 @@ func SQL(p *Plan, d *Dialect, tables []Table) (*Statement, error) {
 		tables = nil
 	}
 	w.summaries = len(tables) > 0 && tables[0].Summed
+	w.lift(tables)
 	if p.Grouping != nil {
 		w.groups(tables)
 	} else {
@@ -61,7 +62,8 @@ type writer struct {
 	columns []Output
 	items   []belfry.ID // rows must be of one of these, when there are any
 	where   []Pred
-	table   Table // of the branch that is being written
+	lifted  []Pred // conditions on what all branches give
+	table   Table  // of the branch that is being written
 
 	summaries bool // the tables are summaries, and the plan has groups of their rows
 
@@ -100,15 +102,20 @@ func (w *writer) of(table, column string) string { return table + "." + w.name(c
 
 func (w *writer) rows(tables []Table) {
 	needed, joined := w.needs()
+	needed = w.liftedNeeds(needed)
 	branches := w.branches(tables, needed)
 	if len(branches) == 0 {
 		w.nothing()
 		return
 	}
-	if w.open() && !joined {
+	if w.open() && !joined && !w.plan.Recent() {
 		w.limitEach(branches)
 	}
-	w.put("SELECT ", strings.Join(w.outputs(), ", "), "\nFROM (\n", strings.Join(branches, "\nUNION ALL\n"), "\n) AS q")
+	rows := w.union(branches, needed)
+	if w.plan.Recent() {
+		rows = w.latestOf(rows)
+	}
+	w.put("SELECT ", strings.Join(w.outputs(), ", "), "\nFROM ", rows)
 	if joined {
 		w.put(w.joinItems("q"))
 	}
@@ -116,7 +123,7 @@ func (w *writer) rows(tables []Table) {
 }
 
 // open tells whether the plan asks for all rows of its span.
-func (w *writer) open() bool { return len(w.where) == 0 && len(w.items) == 0 }
+func (w *writer) open() bool { return len(w.where)+len(w.lifted)+len(w.items) == 0 }
 
 // limitEach lets each branch give no more rows than the answer can have. Where no other condition narrows them, that is
 // several times faster than to let all branches flow into one; where one does, it is slower.
@@ -156,6 +163,10 @@ func (w *writer) needs() (needed []stored, joined bool) {
 			}
 		}
 		joined = joined || c.ofItem()
+	}
+	if w.plan.Recent() {
+		add(timeColumn)
+		add(idColumn)
 	}
 	for _, o := range w.plan.Order {
 		add(o.Column)

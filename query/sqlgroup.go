@@ -21,7 +21,7 @@ import (
 // Where some of the groups are enough, g is a table of its own that foremost picks from.
 func (w *writer) groups(tables []Table) {
 	g := w.plan.Grouping
-	needed := w.groupNeeds()
+	needed := w.liftedNeeds(w.groupNeeds())
 	branches := w.branches(tables, needed)
 	switch {
 	case len(branches) == 0 && len(g.Keys) > 0:
@@ -30,7 +30,7 @@ func (w *writer) groups(tables []Table) {
 	case len(branches) == 0: // one row of no rows
 		branches = []string{w.emptyBranch(needed)}
 	}
-	rows := "(\n" + strings.Join(branches, "\nUNION ALL\n") + "\n) AS q"
+	rows := w.union(branches, needed)
 	if w.plan.Latest > 0 {
 		rows = w.latestOf(rows)
 	}

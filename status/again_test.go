@@ -38,7 +38,7 @@ func TestWindowAgain(t *testing.T) {
 	f := func(at string, want belfry.Mode, next string, passed int) {
 		t.Helper()
 		var p []Passage
-		c, p = PassWindow(c, clockTime(t, at))
+		c, p = PassWindows(c, clockTime(t, at))
 		due := WindowDue(&c)
 		if c.Mode != want || next == "" && due != 0 || next != "" && due != clockTime(t, next) || len(p) != passed {
 			t.Errorf("at %s: %s, %d passages, next at %s; want %s, %d, next at %s", at, c.Mode, len(p), due, want, passed, next)
@@ -50,9 +50,46 @@ func TestWindowAgain(t *testing.T) {
 	f("2026-10-25T23:00:00Z", belfry.Stored, "2026-10-26T03:00:00Z", 1) // nobody looked at its beginning
 	f("2026-10-27T00:00:00Z", belfry.Stored, "2026-10-27T03:00:00Z", 2) // closed, and open again
 	f("2026-10-27T03:00:00Z", belfry.Managed, "", 1)
-	if c.Window != nil {
-		t.Errorf("the window is over, and there: %+v", c.Window)
+	if c.Windows != nil {
+		t.Errorf("the window is over, and there: %+v", c.Windows)
 	}
+}
+
+// TestNamedWindowsAgain: one window comes every night, another once in the night in which the clocks are set back, and one is cancelled while it is open.
+func TestNamedWindowsAgain(t *testing.T) {
+	vienna, err := time.LoadLocation("Europe/Vienna")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := ParseSchedule("2026-10-23T22:00", "2026-10-24T04:00", "FREQ=DAILY", vienna)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(text string) belfry.Time { return clockTime(t, text) }
+	c := Arrange(belfry.Care{}, Order{Name: "backup", Mode: belfry.Stored, From: at("2026-10-23T20:00:00Z"), To: at("2026-10-24T02:00:00Z"), Schedule: string(text)}, at("2026-10-23T08:00:00Z"))
+	c = Arrange(c, Order{Name: "update", Mode: belfry.Discarded, From: at("2026-10-25T00:30:00Z"), To: at("2026-10-25T01:30:00Z")}, at("2026-10-23T08:00:00Z"))
+	f := func(when string, want belfry.Mode, next string) {
+		t.Helper()
+		c, _ = PassWindows(c, at(when))
+		if due := WindowDue(&c); c.Mode != want || next == "" && due != 0 || next != "" && due != at(next) {
+			t.Errorf("at %s: %s, next at %s; want %s, next at %s", when, c.Mode, due, want, next)
+		}
+	}
+	f("2026-10-23T19:59:59Z", belfry.Managed, "2026-10-23T20:00:00Z")
+	f("2026-10-24T20:00:00Z", belfry.Stored, "2026-10-25T00:30:00Z") // nobody looked for a day
+	f("2026-10-25T00:30:00Z", belfry.Discarded, "2026-10-25T01:30:00Z")
+	f("2026-10-25T01:30:00Z", belfry.Stored, "2026-10-25T03:00:00Z") // 04:00 after the change
+	f("2026-10-25T03:00:00Z", belfry.Managed, "2026-10-25T21:00:00Z")
+	f("2026-10-25T21:00:00Z", belfry.Stored, "2026-10-26T03:00:00Z")
+	if c, _, changed := Rewind(c, at("2026-10-24T12:00:00Z")); !changed || c.Mode != belfry.Managed || WindowDue(&c) != at("2026-10-24T20:00:00Z") {
+		t.Errorf("set back by a day: %s", brief(c))
+	}
+	c = Arrange(c, Order{Name: "backup"}, at("2026-10-25T22:00:00Z"))
+	f("2026-10-25T22:00:00Z", belfry.Managed, "")
 }
 
 // TestWindowUnreadable: what nobody can read must not keep an item unmanaged.
@@ -61,7 +98,7 @@ func TestWindowUnreadable(t *testing.T) {
 	if c.Mode != belfry.Stored {
 		t.Fatalf("not open: %+v", c)
 	}
-	if c, _ = PassWindow(c, 20); c.Mode != belfry.Managed || c.Window != nil {
+	if c, _ = PassWindows(c, 20); c.Mode != belfry.Managed || c.Windows != nil {
 		t.Errorf("%+v", c)
 	}
 }
@@ -88,7 +125,7 @@ func TestCareFields(t *testing.T) {
 	f(n, "statusname", "Unknown")
 
 	view.State.Mode, n.State.Mode = belfry.Stored, belfry.Stored
-	view.State.Care = &belfry.Care{Mode: belfry.Stored, From: 1_000_000, UnmanageNote: "around", Window: &belfry.Window{Mode: belfry.Stored, Open: true, From: 1_000_000, To: 2_000_000}}
+	view.State.Care = &belfry.Care{Mode: belfry.Stored, From: 1_000_000, UnmanageNote: "around", Windows: []belfry.Window{{Mode: belfry.Stored, Open: true, From: 1_000_000, To: 2_000_000}}}
 	f(n, "statusname", "Unknown (Unmanaged)")
 	f(n, "unmanagefrom", "1970-01-01T00:00:01.000000Z")
 	f(n, "unmanageto", "1970-01-01T00:00:02.000000Z")
@@ -99,10 +136,10 @@ func TestCareFields(t *testing.T) {
 	f(n, "unmanageifred", "false") // the stronger one counts
 
 	// To be managed is planned, for later and for a while.
-	n.State.Care = &belfry.Care{Mode: belfry.Stored, From: 3_000_000, Window: &belfry.Window{From: 5_000_000}}
+	n.State.Care = &belfry.Care{Mode: belfry.Stored, From: 3_000_000, Windows: []belfry.Window{{Mode: belfry.Stored, Open: true, AtOnce: true, From: 3_000_000}, {From: 5_000_000}}}
 	f(n, "unmanagefrom", "1970-01-01T00:00:03.000000Z")
 	f(n, "unmanageto", "1970-01-01T00:00:05.000000Z")
-	n.State.Care = &belfry.Care{Window: &belfry.Window{Back: belfry.Stored, Open: true, From: 5_000_000, To: 6_000_000}}
+	n.State.Care = &belfry.Care{Windows: []belfry.Window{{Mode: belfry.Stored, Open: true, AtOnce: true, From: 3_000_000}, {Open: true, From: 5_000_000, To: 6_000_000}}}
 	f(n, "unmanagefrom", "1970-01-01T00:00:06.000000Z")
 	f(n, "unmanageto", "")
 

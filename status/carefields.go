@@ -20,9 +20,15 @@ var careFields = map[string]func(*row) belfry.Value{
 	"ack":               ack(func(a *belfry.Ack) belfry.Value { return text(a.Text) }),
 	"ackby":             ack(func(a *belfry.Ack) belfry.Value { return text(a.By) }),
 	"acktime":           ack(func(a *belfry.Ack) belfry.Value { return moment(a.Time) }),
-	"unmanagefrom":      func(n *row) belfry.Value { return moment(unmanageFrom(n.care)) },
-	"unmanageto":        func(n *row) belfry.Value { return moment(unmanageTo(n.care)) },
-	"unmanagenote":      unmanageNote,
+	"unmanagefrom": func(n *row) belfry.Value {
+		from, _ := unmanagedTime(n.care)
+		return moment(from)
+	},
+	"unmanageto": func(n *row) belfry.Value {
+		_, to := unmanagedTime(n.care)
+		return moment(to)
+	},
+	"unmanagenote": unmanageNote,
 	"note": func(n *row) belfry.Value {
 		if n.State.Care == nil {
 			return belfry.Value{}
@@ -51,7 +57,7 @@ func ack(f func(*belfry.Ack) belfry.Value) func(*row) belfry.Value {
 // careAbout is what was said about the management of an item: on the item itself, or on the nearest one around it that
 // made its mode what it is. It is nil when nobody has said anything.
 func careAbout(n *meta.Node) *belfry.Care {
-	if c := n.State.Care; c != nil && (c.Mode != belfry.Managed || c.Window != nil && !c.Window.Endless()) {
+	if c := n.State.Care; c != nil && (c.Mode != belfry.Managed || shownWindow(c) != nil) {
 		return c
 	}
 	if n.State.Mode == belfry.Managed {
@@ -63,36 +69,6 @@ func careAbout(n *meta.Node) *belfry.Care {
 		}
 	}
 	return nil
-}
-
-// unmanageFrom is the beginning of the time without management that is now or comes next.
-func unmanageFrom(c *belfry.Care) belfry.Time {
-	switch {
-	case c == nil:
-		return 0
-	case c.Window == nil, c.Window.Endless():
-		return c.From
-	case c.Window.Mode != belfry.Managed:
-		return c.Window.From
-	case !c.Window.Open:
-		return c.From
-	case c.Window.Back != belfry.Managed:
-		return c.Window.To // managed until then
-	}
-	return 0
-}
-
-// unmanageTo is its end, if one is known.
-func unmanageTo(c *belfry.Care) belfry.Time {
-	switch {
-	case c == nil || c.Window == nil || c.Window.Endless():
-		return 0
-	case c.Window.Mode != belfry.Managed:
-		return c.Window.To
-	case !c.Window.Open && c.Mode != belfry.Managed:
-		return c.Window.From // managed from then on
-	}
-	return 0
 }
 
 // unmanageNote is the note of the item, or of what it inherits its management from.

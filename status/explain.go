@@ -138,6 +138,8 @@ type ExplainedMode struct {
 	From          string           `json:"from,omitempty"`
 	Note          string           `json:"note,omitempty"`
 	Window        *ExplainedWindow `json:"window,omitempty"`
+
+	Windows []ExplainedWindow `json:"windows,omitempty"` // of the item itself, by name
 }
 
 // ExplainedPlace names an item.
@@ -148,12 +150,15 @@ type ExplainedPlace struct {
 
 // ExplainedWindow is a time without management, or with it, that is open or comes.
 type ExplainedWindow struct {
+	Name     string `json:"name,omitempty"`
 	Mode     string `json:"mode"` // inside
 	Open     bool   `json:"open"`
 	From     string `json:"from"`
 	To       string `json:"to,omitempty"`
 	Next     string `json:"next,omitempty"` // when it will open the next time after that
 	Schedule string `json:"schedule,omitempty"`
+	Rule     string `json:"rrule,omitempty"`
+	Zone     string `json:"timezone,omitempty"`
 	By       string `json:"by,omitempty"`
 }
 
@@ -170,21 +175,26 @@ func explainMode(n *meta.Node) ExplainedMode {
 			}
 		}
 	}
-	out.From, out.Note, out.Window = moments(care.From), care.UnmanageNote, explainWindow(care.Window)
+	out.From, out.Note = moments(care.From), care.UnmanageNote
+	if w := shownWindow(&care); w != nil {
+		shown := explainWindow(w)
+		if from, _, ok := turn(w.Schedule, w.To); ok {
+			shown.Next = moments(from)
+		}
+		out.Window = &shown
+	}
+	for _, w := range Planned(n.State.Care) {
+		out.Windows = append(out.Windows, explainWindow(&w))
+	}
 	return out
 }
 
-func explainWindow(w *belfry.Window) *ExplainedWindow {
-	if w == nil || w.Endless() {
-		return nil
+func explainWindow(w *belfry.Window) ExplainedWindow {
+	rule, zone := ruleOf(w)
+	return ExplainedWindow{
+		Name: w.Name, Mode: w.Mode.String(), Open: w.Open, From: moments(w.From), To: moments(w.To),
+		Schedule: w.Schedule, Rule: rule, Zone: zone, By: w.By,
 	}
-	out := &ExplainedWindow{
-		Mode: w.Mode.String(), Open: w.Open, From: moments(w.From), To: moments(w.To), Schedule: w.Schedule, By: w.By,
-	}
-	if next := again(*w, w.To); next != nil {
-		out.Next = moments(next.From)
-	}
-	return out
 }
 
 // ExplainedAck is an acknowledgment.

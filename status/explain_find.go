@@ -3,8 +3,6 @@ package status
 import (
 	"errors"
 	"iter"
-	"slices"
-	"strings"
 
 	"belfry"
 	"belfry/catalog"
@@ -26,43 +24,13 @@ func (w Wanted) find(e *sight) (*meta.Node, error) {
 	case w.Name == belfry.Main && w.Resource == "":
 		return e.within.Main(), nil
 	}
-	for _, k := range [...]belfry.Kind{w.Kind, belfry.KindObject, belfry.KindResource, belfry.KindView} {
-		switch found := w.ofKind(e, k); {
-		case len(found) > 1:
-			return nil, w.ambiguous(found)
-		case len(found) == 1:
-			return found[0], nil
-		}
+	switch n, bad := e.Find(w.Kind, w.Resource, w.Name, e.within.Has); {
+	case bad != nil:
+		return nil, bad
+	case n != nil:
+		return n, nil
 	}
 	return nil, errNowhere
-}
-
-// ofKind lists the items of a kind that have the name.
-func (w Wanted) ofKind(e *sight, k belfry.Kind) (found []*meta.Node) {
-	for n := range e.Named(w.Name) {
-		inside := w.Resource == "" || n.Resource != nil && n.Resource.Name == w.Resource
-		if n.Kind == k && inside && e.within.Has(n) {
-			found = append(found, n)
-		}
-	}
-	return found
-}
-
-func (w Wanted) ambiguous(found []*meta.Node) error {
-	const most = 10
-	var in []string
-	for _, n := range found {
-		if n.Resource != nil {
-			in = append(in, n.Resource.Name)
-		} else {
-			in = append(in, "the customer's views")
-		}
-	}
-	slices.Sort(in)
-	if len(in) > most {
-		in = append(in[:most], "…")
-	}
-	return belfry.Errorf(belfry.AmbiguousName, "%d items are named %q, in %s; add resname", len(found), clipped(w.Name), strings.Join(in, ", "))
 }
 
 // errNowhere says that nothing has the name; unknown makes a message of it.

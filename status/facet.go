@@ -53,8 +53,7 @@ func untoldCare(prev, next belfry.Care) (f Facet) {
 	if prev.Note != next.Note {
 		f |= NoteFacet
 	}
-	prev.Ack, next.Ack, prev.Note, next.Note = nil, nil, "", ""
-	if prev != next { // windows are replaced whole, so one that was is another one
+	if prev.Mode != next.Mode || prev.From != next.From || prev.UnmanageNote != next.UnmanageNote || !prev.SameWindows(&next) {
 		f |= ManagedFacet
 	}
 	return f

@@ -48,6 +48,7 @@ type Change struct {
 	Alarm   bool // and it is to be told
 	From    belfry.Status
 	Cleared string // why the acknowledgment ended; empty when it did not
+	Ended   string // of an alarm that tells that an object is OK: the value that was the reason for its error, as it is now
 }
 
 const noResponse = "no response"
@@ -77,10 +78,34 @@ func Next(s belfry.Standing, in Input, r *Rules) (belfry.Standing, Change) {
 	if v.changed && v.own == s.Own && decides(s.Marks, r.Thresholds) != v.worst {
 		s.Info = v.info // as bad as before, for another reason
 	}
+	before, was := s.Marks, s.Own
 	s.Marks = v.marks
 	next, c := shift(s, v.own, v.info, in.Time, in.Now)
 	c.Kept = c.Kept || v.changed
+	if c.Alarm && c.Recovered(&next) && was != belfry.Unavailable {
+		c.Ended = ended(before, in.Values, r.Thresholds)
+	}
 	return next, c
+}
+
+// Recovered tells whether the step led from an error to OK.
+func (c *Change) Recovered(s *belfry.Standing) bool { return c.From.IsError() && s.Status == belfry.OK }
+
+// ended names the value whose threshold decided before; empty when there is none.
+func ended(before []belfry.Mark, v Values, rules []catalog.Rule) string {
+	i := decides(before, rules)
+	if i < 0 {
+		return ""
+	}
+	r := &rules[i]
+	if r.When.IsText {
+		if text, _ := v.Text(r.N); text != "" {
+			return r.Value(text)
+		}
+	} else if n, ok := v.Number(r.N); ok {
+		return r.Value(belfry.FormatNumber(n))
+	}
+	return ""
 }
 
 // verdict is what values say about an object.

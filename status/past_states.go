@@ -76,7 +76,8 @@ func overlay(before, last belfry.Care, f Facet) *belfry.Care {
 	return trim(next)
 }
 
-// alarm takes in events: rows of id, item, status, time, info and source. That of a view names an object in it, which is no info of the view.
+// alarm takes in events: rows of id, item, status, time, info and source. That of a view names an object in it, which is no info of the view. That of an
+// object that has recovered tells what ended its error, which is no info of what is OK.
 func (m states) alarm() func(row []belfry.Value) error {
 	texts := shared{}
 	return func(row []belfry.Value) error {
@@ -86,7 +87,10 @@ func (m states) alarm() func(row []belfry.Value) error {
 			w.Status, w.Since = belfry.Status(row[2].Int), belfry.Time(row[3].Int)
 		}
 		if event > w.why && row[5].Text == belfry.KindObject.String() {
-			w.Info = texts.text(row[4].Text)
+			w.Info = ""
+			if belfry.Status(row[2].Int) != belfry.OK {
+				w.Info = texts.text(row[4].Text)
+			}
 		}
 		if event > w.own {
 			w.Own = belfry.Status(row[2].Int)

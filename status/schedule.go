@@ -198,6 +198,26 @@ func (s Schedule) IsZero() bool { return s.zone == nil }
 // Zone is the zone of its local times, nil if there is no schedule.
 func (s Schedule) Zone() *time.Location { return s.zone }
 
+// ZoneName is the name of the zone in which its times were given: UTC for instants, and none for the local time of a server whose zone has none.
+func (s Schedule) ZoneName() string {
+	local := func(m Moment) bool { return m.set && !m.instant }
+	if s.zone == nil {
+		return ""
+	}
+	if !local(s.from) && !local(s.to) {
+		return "UTC"
+	}
+	return zoneName(s.zone.String())
+}
+
+// zoneName leaves out the name that Go has for the zone of the machine: it says nothing anywhere else.
+func zoneName(name string) string {
+	if name == "Local" {
+		return ""
+	}
+	return name
+}
+
 // Parts are what ParseSchedule makes an equal schedule of: all that needs to be kept.
 func (s Schedule) Parts() (from, to, rrule, zone string) {
 	if s.zone == nil {

@@ -206,3 +206,30 @@ func TestScheduleString(t *testing.T) {
 	f(schedule(t, "", "2026-01-05T08:00", "", "UTC"), "until 2026-01-05T08:00, UTC")
 	f(schedule(t, "2026-01-05T08:00", "2026-01-05T18:00", "FREQ=DAILY", "UTC"), "2026-01-05T08:00 to 2026-01-05T18:00, FREQ=DAILY, UTC")
 }
+
+// TestZoneName: a list of windows names the zone in which times were given, if that has a name.
+func TestZoneName(t *testing.T) {
+	f := func(s Schedule, want string) {
+		t.Helper()
+		if got := s.ZoneName(); got != want {
+			t.Errorf("the zone of %s is called %q, want %q", s, got, want)
+		}
+	}
+	f(Schedule{}, "")
+	f(schedule(t, "2026-01-05T08:00", "", "", "Europe/Vienna"), "Europe/Vienna")
+	f(schedule(t, "2026-01-05T08:00Z", "2026-01-05T18:00", "", "Europe/Vienna"), "Europe/Vienna")
+	f(schedule(t, "2026-01-05T08:00+02:00", "", "", "Europe/Vienna"), "UTC")
+	f(schedule(t, "2026-01-05T08:00Z", "2026-01-05T09:00Z", "FREQ=DAILY", "Europe/Vienna"), "Europe/Vienna")
+	local, err := ParseSchedule("2026-01-05T08:00", "2026-01-05T18:00", "FREQ=DAILY", time.Local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f(local, "")
+	text, err := json.Marshal(local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rule, zone := ruleOf(&belfry.Window{Schedule: string(text)}); rule != "FREQ=DAILY" || zone != "" {
+		t.Errorf("listed as %q in %q", rule, zone)
+	}
+}

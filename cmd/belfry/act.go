@@ -20,14 +20,15 @@ type itemFlags struct {
 
 // windowFlags say when something is to be in force.
 type windowFlags struct {
-	From     string `help:"When it begins, as 2026-03-28T22:30, in the zone of the server unless Z, an offset or --timezone says otherwise (now)." placeholder:"TIME"`
-	To       string `help:"When it ends, in the same form (never)." placeholder:"TIME"`
-	Rrule    string `help:"Rule by which it comes again (RFC 5545), as FREQ=WEEKLY;BYDAY=SU; with --from and --to." placeholder:"RULE"`
-	Timezone string `help:"Zone of times without one, as Europe/Vienna (that of the server)." placeholder:"ZONE"`
+	From     string  `help:"When it begins, as 2026-03-28T22:30, in the zone of the server unless Z, an offset or --timezone says otherwise (now)." placeholder:"TIME"`
+	To       string  `help:"When it ends, in the same form (never)." placeholder:"TIME"`
+	Rrule    string  `help:"Rule by which it comes again (RFC 5545), as FREQ=WEEKLY;BYDAY=SU; with --from and --to." placeholder:"RULE"`
+	Timezone string  `help:"Zone of times without one, as Europe/Vienna (that of the server)." placeholder:"ZONE"`
+	Window   *string `help:"Name of the window. An item may have several windows with different names; a new one replaces the one of the same name. belfry manage cancels the window of that name; without --window it cancels all." placeholder:"NAME"`
 }
 
 func (f *windowFlags) set(a *client.Action) {
-	a.From, a.To, a.Rule, a.Zone = f.From, f.To, f.Rrule, f.Timezone
+	a.From, a.To, a.Rule, a.Zone, a.Window = f.From, f.To, f.Rrule, f.Timezone, f.Window
 }
 
 type ackCmd struct {
@@ -107,7 +108,7 @@ func (f *itemFlags) act(s streams, a client.Action) error {
 	a.Items, a.Resource = f.Items, f.Resname
 	got, err := c.Act(ctx, f.Kind, a)
 	if err != nil {
-		return err
+		return flagged(err)
 	}
 	if f.JSON {
 		text, err := json.Marshal(got)
@@ -125,9 +126,20 @@ func (f *itemFlags) act(s streams, a client.Action) error {
 		}
 	}
 	for _, e := range got.Errors {
-		out.say(e.Message)
+		out.say(asFlags.Replace(e.Message))
 	}
 	return acted(got)
+}
+
+// asFlags turns the names that the API has for times into those of the flags.
+var asFlags = strings.NewReplacer("fromdatetime", "--from", "todatetime", "--to", "rrule", "--rrule", "ackuntil", "--until", "acksticky", "--sticky")
+
+// flagged is a refusal of the server in the words of the command line.
+func flagged(err error) error {
+	if text := asFlags.Replace(err.Error()); text != err.Error() {
+		return errors.New(text)
+	}
+	return err
 }
 
 // acted is nil when everything was done.
@@ -149,7 +161,11 @@ func describe(it client.ActedItem) string {
 	if it.Resource != "" {
 		fmt.Fprintf(&b, " of %s", it.Resource)
 	}
-	fmt.Fprintf(&b, ": %s", strings.ReplaceAll(it.Result, "_", " "))
+	b.WriteString(": ")
+	if it.Window != "" {
+		fmt.Fprintf(&b, "window %s ", it.Window)
+	}
+	b.WriteString(strings.ReplaceAll(it.Result, "_", " "))
 	if it.Content > 0 {
 		fmt.Fprintf(&b, ", with %d inside", it.Content)
 	}

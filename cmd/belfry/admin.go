@@ -50,7 +50,7 @@ func (f adminFlags) use(s streams, existing bool, do func(context.Context, app.A
 }
 
 type keyCmd struct {
-	Create keyCreateCmd `cmd:"" help:"Create a key and print it. It is shown this once."`
+	Create keyCreateCmd `cmd:"" help:"Create a key and print it. It is shown this once. A data folder that does not exist is made."`
 	List   keyListCmd   `cmd:"" help:"List keys, without their secrets."`
 	Revoke keyRevokeCmd `cmd:"" help:"Revoke a key; a running service refuses it at once."`
 }
@@ -119,7 +119,7 @@ func (c *keyRevokeCmd) Run(s streams) error {
 }
 
 type customerCmd struct {
-	Create customerCreateCmd `cmd:"" help:"Create a customer."`
+	Create customerCreateCmd `cmd:"" help:"Create a customer. A data folder that does not exist is made."`
 	List   customerListCmd   `cmd:"" help:"List customers, and what they may listen on."`
 	Grant  customerGrantCmd  `cmd:"" help:"Let a customer listen on addresses and ports. The customer default needs no grant."`
 	Revoke customerRevokeCmd `cmd:"" help:"Take back what was granted; receivers that listen there are switched off."`
@@ -195,7 +195,7 @@ type clockConfirmCmd struct {
 
 // Run confirms the clock.
 func (c *clockConfirmCmd) Run(s streams) error {
-	return c.use(s, true, func(ctx context.Context, a app.Admin) error { return a.ConfirmFault(ctx, "clock") })
+	return c.confirm(s, "clock")
 }
 
 type faultCmd struct {
@@ -209,7 +209,18 @@ type faultConfirmCmd struct {
 
 // Run confirms the fault.
 func (c *faultConfirmCmd) Run(s streams) error {
-	return c.use(s, true, func(ctx context.Context, a app.Admin) error { return a.ConfirmFault(ctx, c.ID) })
+	return c.confirm(s, c.ID)
+}
+
+// confirm confirms a fault, and says so if there was nothing to confirm.
+func (f adminFlags) confirm(s streams, id string) error {
+	return f.use(s, true, func(ctx context.Context, a app.Admin) error {
+		open, err := a.ConfirmFault(ctx, id)
+		if err == nil && !open {
+			fmt.Fprintf(s.err, "belfry: the fault %s is not open; there was nothing to confirm\n", id)
+		}
+		return err
+	})
 }
 
 func table(w io.Writer, header string, rows func(io.Writer)) error {

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"net"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -17,6 +19,42 @@ func TestHelpAlone(t *testing.T) {
 	run([]string{"--help"}, &asked, &wrong)
 	if alone.String() != asked.String() || !strings.Contains(alone.String(), "\n  serve  ") || !strings.Contains(alone.String(), "\n    belfry serve\n") {
 		t.Error(alone.String())
+	}
+}
+
+// TestHelpAsked: what other programs are asked for help with works here, too, and a wrong word gets a pointer.
+func TestHelpAsked(t *testing.T) {
+	f := func(code int, want string, args ...string) {
+		t.Helper()
+		var out, wrong bytes.Buffer
+		if got := run(args, &out, &wrong); got != code || !strings.Contains(out.String()+wrong.String(), want) {
+			t.Errorf("belfry %s: exit status %d\n%s%s", strings.Join(args, " "), got, out.String(), wrong.String())
+		}
+	}
+	f(0, "\n  serve  ", "help")
+	f(0, "Usage: belfry serve ", "help", "serve")
+	f(0, "Usage: belfry key create ", "help", "key", "create")
+	f(0, "\n  serve  ", "-help")
+	f(0, "belfry 0.", "--version")
+	f(2, "see belfry --help", "hlep")
+	f(2, "see belfry --help", "help", "hlep")
+	f(2, "--listen: a value is missing behind it; see belfry serve --help", "serve", "--listen")
+	f(2, `--format must be one of "table","csv","json","ndjson" but got "xml"; see belfry sql --help`, "sql", "--format", "xml", "x")
+}
+
+// TestFolderRefused: who names what cannot be a data folder is told what to do.
+func TestFolderRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"serve"}, {"verify"}, {"key", "list"}, {"key", "create", "--name", "x", "--level", "read"}} {
+		var wrong bytes.Buffer
+		cmd := exec.Command("belfry", append(args, "--data", file)...)
+		cmd.Stderr = &wrong
+		if err := cmd.Run(); err == nil || !strings.Contains(wrong.String(), "belfry: "+file+" is a file, not a folder; give a folder with --data") {
+			t.Errorf("%q: %v, %s", args, err, wrong.String())
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime"
 	"strings"
 	_ "time/tzdata" // the zones that queries name, where the machine has none
@@ -54,10 +55,10 @@ type commands struct {
 	Fault      faultCmd      `cmd:"" help:"Confirm a fault that stays until somebody has taken note of it; works while the service runs and while it is stopped."`
 	Clock      clockCmd      `cmd:"" help:"Confirm the clock after it was found far off; works while the service runs and while it is stopped."`
 	Verify     verifyCmd     `cmd:"" help:"Look for damaged and missing files in the folder of a stopped service, and say what to do."`
-	Check      checkCmd      `cmd:"" help:"Check the configuration and print the effective file."`
+	Check      checkCmd      `cmd:"" help:"Check the configuration and print it with everything that serve would use on this machine."`
 	Send       sendCmd       `cmd:"" help:"Send a file of data, log and createview rows to a server."`
 	Provision  provisionCmd  `cmd:"" help:"Create and change the items of a package from a file, or of all packages from a folder."`
-	Remove     removeCmd     `cmd:"" help:"Remove the items of a package that a file names."`
+	Remove     removeCmd     `cmd:"" help:"Remove the items of a package that a file names, in the columns name and view."`
 	Export     exportCmd     `cmd:"" help:"Write the items of a package, or of all packages, as provision takes them."`
 	SQL        sqlCmd        `cmd:"" name:"sql" help:"Ask a server: a table on a terminal, CSV for other programs."`
 	Explain    explainCmd    `cmd:"" help:"Say why an object, resource or view has its status."`
@@ -65,6 +66,7 @@ type commands struct {
 	Note       noteCmd       `cmd:"" help:"Set or remove the notes of items."`
 	Unmanage   unmanageCmd   `cmd:"" help:"Unmanage items, at once or for a window of time."`
 	Manage     manageCmd     `cmd:"" help:"Manage items again, at once or for a window of time."`
+	Windows    windowsCmd    `cmd:"" help:"List the maintenance windows that are open or planned."`
 	Completion completionCmd `cmd:"" help:"Print a script that completes commands and flags in a shell."`
 	Manual     manualCmd     `cmd:"" help:"Print the manual page of a command."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
@@ -118,15 +120,46 @@ func parseAndRun(parser *kong.Kong, args []string, s streams) (err error) {
 			}
 		}
 	}()
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
-	ctx, err := parser.Parse(args)
+	ctx, err := parser.Parse(usual(args))
 	if err != nil {
-		return usageError{err}
+		return usageError{explainUsage(err)}
 	}
 	ctx.BindTo(context.Background(), (*context.Context)(nil))
 	return ctx.Run(s)
+}
+
+// usual takes the ways in which other programs are asked for help and their version.
+func usual(args []string) []string {
+	if len(args) == 0 {
+		return []string{"--help"}
+	}
+	switch args[0] {
+	case "help":
+		return append(args[1:len(args):len(args)], "--help")
+	case "-help":
+		return []string{"--help"}
+	case "--version", "-version":
+		return []string{"version"}
+	}
+	return args
+}
+
+var (
+	valueMissing = regexp.MustCompile(`expected \S+ value but got "EOL" \(<EOL>\)`)
+	emptyChoice  = regexp.MustCompile(`must be one of "",`)
+)
+
+// explainUsage says in plain words what is wrong with a command line, and where to read more.
+func explainUsage(err error) error {
+	message := valueMissing.ReplaceAllString(err.Error(), "a value is missing behind it")
+	message = emptyChoice.ReplaceAllString(message, "must be one of ")
+	help := "belfry --help"
+	if e, ok := errors.AsType[*kong.ParseError](err); ok && e.Context != nil {
+		if n := e.Context.Selected(); n != nil {
+			help = "belfry " + commandPath(n) + " --help"
+		}
+	}
+	return fmt.Errorf("%s; see %s", message, help)
 }
 
 func newParser(c *commands, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {

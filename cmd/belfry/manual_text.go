@@ -211,7 +211,8 @@ secret, where the server has none.` + aboutParts + aboutRejects + aboutFiles + a
 	},
 	"remove": {
 		description: `Removes the items of a package that the rows of a file name. A row has a name, or a name and the view it must stand in,
-or * and a view for everything of the package directly in that view. Views that hold others are removed with --recursive
+or * and a view for everything of the package directly in that view. The file may have the columns name and view only; cut others
+from an export first. Views that hold others are removed with --recursive
 only. What is removed keeps its history. It needs a key of the level readwritedelete.
 
 There is no going back: look with --dryrun first.
@@ -307,23 +308,33 @@ item gets worse. On a view or resource it covers every object in error inside.` 
 	},
 	"unmanage": {
 		description: `Takes items out of management: they show Unknown, count for nothing in the views around them, and write no alarms. What
-stands in a view or resource follows it. With --from or --to that is so for a window of time alone, and with --rrule
-for one that comes again and again; another window takes the place of the one before.` + aboutItems + aboutKeys,
+stands in a view or resource follows it. With --from or --to they are unmanaged only between these times, which is called a window, and
+with --rrule the window comes again and again. A new window replaces the one before. To have several, give each a name with --window.` + aboutItems + aboutKeys,
 		items: true,
 		examples: []usageExample{
 			{"A resource, from now on:", "belfry unmanage --kind resources --note \"new power supply\" web01"},
-			{"Maintenance of a view tonight:", "belfry unmanage --kind views --from 2026-03-28T22:00 --to 2026-03-29T04:00 Site"},
-			{"Every Sunday at the same local time:", "belfry unmanage --from 2026-03-29T02:00 --to 2026-03-29T05:00 --rrule FREQ=WEEKLY batch"},
+			{"Maintenance of a view tonight:", "belfry unmanage --kind views --from 2030-03-30T22:00 --to 2030-03-31T04:00 Site"},
+			{"Every Sunday at the same local time:", "belfry unmanage --from 2030-03-31T02:00 --to 2030-03-31T05:00 --rrule FREQ=WEEKLY batch"},
+			{"Another window beside that one:", "belfry unmanage --window \"new disk\" --from 2030-04-01T08:00 --to 2030-04-01T09:00 batch"},
 			{"Say nothing while it is switched off:", "belfry unmanage --mode while-unavailable printer"},
 		},
 	},
 	"manage": {
-		description: `Manages items again and cancels their windows. What was unmanaged inside them by itself stays so; and an item in a view that
+		description: `Manages items again and cancels their windows, or with --window the one of that name. What was unmanaged inside them by itself stays so; and an item in a view that
 is unmanaged stays so, too, which is told. With --from or --to the item is managed for that time alone.` + aboutItems + aboutKeys,
 		items: true,
 		examples: []usageExample{
 			{"A resource:", "belfry manage --kind resources web01"},
 			{"Two objects, and forget why they were not:", "belfry manage --note \"\" --resname web01 disk1 disk2"},
+			{"Cancel one window of several:", "belfry manage --kind resources --window backup web01"},
+		},
+	},
+	"windows": {
+		description: `Lists the maintenance windows that are open or planned, of all items that the key may see, in the order in which the items were
+created: when each is open next, the rule by which it comes again, the zone of its times, and who asked for it.` + aboutKeys,
+		examples: []usageExample{
+			{"All windows:", "belfry windows"},
+			{"Those that are open, for another program:", "belfry windows --json | jq 'select(.open)'"},
 		},
 	},
 	"completion": {

@@ -80,6 +80,7 @@ var examples = map[string]example{
 	"PUT /api/classes/{name...}":         {"/api/classes/own", "{}", "application/json"},
 	"DELETE /api/classes/{name...}":      {"/api/classes/nothing", "", ""},
 	"GET /api/explain/{kind}/{name...}":  {"/api/explain/resources/shared", "", ""},
+	"GET /api/windows":                   {"/api/windows?limit=1000", "", ""},
 	"POST /api/ackmanagenote/{kind}":     {"/api/ackmanagenote/objects", `{"items":"cpu|nothing","note":"seen %d times"}`, "application/json"},
 	"GET /d":                             {"/d?resname=shared&o=cpu&i1=1", "", ""},
 	"GET /l":                             {"/l?resname=shared&o=cpu&l=line", "", ""},

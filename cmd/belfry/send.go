@@ -162,14 +162,17 @@ func resumable(ctx context.Context, err error, source *client.Source, res *clien
 	if ctx.Err() != nil {
 		err = errors.New("interrupted")
 	}
-	done := fmt.Sprintf("up to line %d it is done", res.Lines)
+	done, rest := fmt.Sprintf("up to line %d it is done", res.Lines), "of the lines after it some"
+	if res.Lines == 0 {
+		done, rest = "nothing was answered", "some lines"
+	}
 	switch {
 	case res.Lines == 0 && !res.Open:
 		return err
 	case source.Resumable:
 		return fmt.Errorf("%w; %s: run the same command again within 24 hours to go on, and nothing is applied twice", err, done)
 	case res.Open:
-		return fmt.Errorf("%w; %s, and of the lines after it some may be applied without an answer", err, done)
+		return fmt.Errorf("%w; %s, and %s may be applied without an answer", err, done, rest)
 	default:
 		return fmt.Errorf("%w; %s, and nothing after it", err, done)
 	}

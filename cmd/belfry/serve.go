@@ -125,7 +125,7 @@ type checkCmd struct {
 	configFlags
 }
 
-// Run checks the configuration and the files in the data folder that are imported, and prints what it amounts to.
+// Run checks the configuration and the files that it names or that are imported, and prints what serve would use on this machine.
 func (c *checkCmd) Run(s streams) error {
 	cat, err := catalog.Load()
 	if err != nil {
@@ -135,10 +135,10 @@ func (c *checkCmd) Run(s streams) error {
 	if err != nil {
 		return err
 	}
-	if err := app.CheckFiles(cfg.Data, cat); err != nil {
+	if err := app.CheckFiles(cfg, cat); err != nil {
 		return err
 	}
-	return cfg.Write(s.out)
+	return cfg.InForce().Write(s.out)
 }
 
 type versionCmd struct{}

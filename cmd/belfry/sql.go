@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
 	"belfry/client"
+	"belfry/query"
 )
 
 type sqlCmd struct {
@@ -82,6 +84,16 @@ func (c *sqlCmd) check() error {
 	return nil
 }
 
+// limited tells whether the answer is as short as the text of the query itself wants it.
+func (c *sqlCmd) limited() bool {
+	q, err := query.Parse(c.Query)
+	if err != nil || !q.Limit.Given {
+		return false
+	}
+	rows, err := strconv.Atoi(c.Rows)
+	return c.Rows == "" || err == nil && q.Limit.N <= rows
+}
+
 // asker asks a server and shows the answer.
 type asker struct {
 	ctx    context.Context
@@ -118,10 +130,11 @@ func (q *asker) once(w io.Writer) error {
 		return q.pointed(err)
 	}
 	q.tellMissing(a.Missing, new([]string))
+	more := a.More && !q.cmd.limited()
 	if form == "table" {
-		return q.show(w, &t, a.More)
+		return q.show(w, &t, more)
 	}
-	if a.More && q.cmd.Watch == 0 {
+	if more && q.cmd.Watch == 0 {
 		q.say("there are more rows; ask for them with --rows or LIMIT, or for all of them with --all")
 	}
 	return nil

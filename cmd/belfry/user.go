@@ -12,9 +12,9 @@ import (
 )
 
 type userCmd struct {
-	Create   userCreateCmd   `cmd:"" help:"Create a user and print the password. It is shown this once."`
+	Create   userCreateCmd   `cmd:"" help:"Create a user and print the password. It is shown this once. A data folder that does not exist is made."`
 	List     userListCmd     `cmd:"" help:"List users."`
-	Change   userChangeCmd   `cmd:"" help:"Limit a user to some views, or to none any more; the user is logged out everywhere."`
+	Change   userChangeCmd   `cmd:"" help:"Limit a user to some views, or let the user see all views again; the user is logged out everywhere."`
 	Password userPasswordCmd `cmd:"" help:"Give a user a new password and print it; the user is logged out everywhere."`
 	Remove   userRemoveCmd   `cmd:"" help:"Remove a user; a running service logs it out at once."`
 }
@@ -82,7 +82,7 @@ type userChangeCmd struct {
 	Name     string   `required:"" help:"Name of the user."`
 	Customer string   `default:"default" help:"Customer it belongs to."`
 	Views    []string `sep:"none" placeholder:"VIEW" help:"View or resource to which the user is limited from now on, with all that stands in it. Repeat for several."`
-	AllViews bool     `help:"Limit the user to nothing any more."`
+	AllViews bool     `help:"Let the user see all views again."`
 }
 
 // Run limits a user. To lift a limit takes a word of its own, so that one that is forgotten opens nothing.

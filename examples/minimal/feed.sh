@@ -32,7 +32,7 @@ round=0
 while [ "$round" -lt "${1:-60}" ]; do
 	round=$((round + 1))
 	read -r load1 load5 load15 rest </proc/loadavg
-	free=$(awk '/MemAvailable/ { printf "%d", $2 * 1024 }' /proc/meminfo)
+	free=$(awk '/MemAvailable/ { printf "%.0f", $2 * 1024 }' /proc/meminfo)
 	post /api/send "$host-$(date +%s)-$round" <<CSV
 type,resname,view,class,object,i1,i2,i3
 data,$host,$host,load,load,$load1,$load5,$load15

@@ -14,7 +14,7 @@ func Random(r *rand.Rand) string {
 	var b strings.Builder
 	b.WriteString("SELECT ")
 	groups := r.IntN(2) == 0
-	g.open = groups && r.IntN(3) == 0
+	g.open = r.IntN(3) == 0
 	switch {
 	case groups:
 		b.WriteString(g.grouped())

@@ -7,9 +7,32 @@ import (
 	"belfry/query"
 )
 
-// recent narrows a plan that makes its groups of the most recent rows to the span in which these are. How far back they
-// reach is found as for any plan that wants the latest rows: with the newest files, and with more only while there are too few
-// rows. Rows that are stored meanwhile do no harm, as the statement counts the rows that it reads.
+// among turns a plan that reads the most recent rows into one that finds them by their places. It is then answered as one of a
+// span is: in pages where its order has some. The places come from a statement of their own.
+func (s *Store) among(ctx context.Context, p *query.Plan) (*query.Plan, error) {
+	newest, err := s.statement(ctx, p.Newest(), int(s.cfg.Answer))
+	if err != nil {
+		return nil, err
+	}
+	defer newest.Close()
+	if newest.result.cut {
+		return nil, errLarge
+	}
+	if newest.result.rows == 0 {
+		return nothing(p), nil
+	}
+	var oldest query.Place
+	var last belfry.RowID
+	for newest.result.next() {
+		oldest = query.Place{Time: belfry.Time(newest.result.int(0)), ID: belfry.RowID(newest.result.int(1))}
+		last = max(last, oldest.ID)
+	}
+	return p.Among(oldest, last), nil
+}
+
+// recent narrows a plan of the most recent rows, of which it makes groups, or that are summaries, to the span in which these
+// are. How far back they reach is found as for any plan that wants the latest rows: with the newest files, and with more only
+// while there are too few rows. Rows that are stored meanwhile do no harm, as the statement counts the rows that it reads.
 func (s *Store) recent(ctx context.Context, c *conn, p *query.Plan) (*query.Plan, error) {
 	newest, err := s.askFiles(ctx, c, p.Newest())
 	if err != nil {
@@ -18,11 +41,18 @@ func (s *Store) recent(ctx context.Context, c *conn, p *query.Plan) (*query.Plan
 	if newest.result.cut {
 		return nil, errLarge
 	}
-	q := *p
-	if newest.result.row = newest.result.rows; newest.result.row == 0 { // there is none
-		q.From, q.To = 1, 0
-	} else {
-		q.From = belfry.Time(newest.result.int(0))
+	if newest.result.rows == 0 {
+		return nothing(p), nil
 	}
+	q := *p
+	newest.result.row = newest.result.rows
+	q.From = belfry.Time(newest.result.int(0))
 	return &q, nil
+}
+
+// nothing is the plan with an empty span.
+func nothing(p *query.Plan) *query.Plan {
+	q := *p
+	q.From, q.To = 1, 0
+	return &q
 }

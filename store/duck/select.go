@@ -20,6 +20,13 @@ import (
 // Select implements store.Store. What is in our memory when it returns is a page, or the complete answer if its order
 // has no pages: a client that reads slowly holds neither files nor engine. ctx must last until the rows are closed.
 func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
+	if p.Recent() && p.Grouping == nil && p.Period == "" {
+		q, err := s.among(ctx, p)
+		if err != nil {
+			return nil, s.explain(ctx, p, err)
+		}
+		p = q
+	}
 	if p.Paged() {
 		g, err := s.openPages(ctx, p)
 		if err != nil {
@@ -159,7 +166,7 @@ func (s *Store) ask(ctx context.Context, c *conn, p *query.Plan) (*rows, error) 
 // askFiles runs the plan on the files of its span. When the rows are wanted by time it begins with the files at that end,
 // and takes more only while there are too few rows: the others cannot have any that come before.
 func (s *Store) askFiles(ctx context.Context, c *conn, p *query.Plan) (_ *rows, err error) {
-	if p.Grouping != nil && p.Latest > 0 {
+	if p.Recent() {
 		if p, err = s.recent(ctx, c, p); err != nil {
 			return nil, err
 		}
@@ -252,7 +259,7 @@ func (s *Store) lostSummaries(p *query.Plan, d *summed, from, to belfry.Time) (n
 
 // firstTry is how many of n files to begin with.
 func firstTry(p *query.Plan, n int) int {
-	if p.Grouping != nil || len(p.Order) == 0 || p.Order[0].Column.Name != timestampColumn {
+	if p.Grouping != nil || p.Recent() || len(p.Order) == 0 || p.Order[0].Column.Name != timestampColumn {
 		return n
 	}
 	return min(n, 2) // two, as just after midnight there is little in the newest

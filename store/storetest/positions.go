@@ -92,7 +92,7 @@ func testLateData(f *fixture) {
 	f.wantCount("objectdata", 4*days)
 	f.append(round...)
 	f.wantCount("objectdata", 4*days)
-	f.want("SELECT i1, id FROM objectdata ORDER BY timestamp ASC LIMIT 3",
+	f.want("SELECT i1, id FROM objectdata WHERE "+all+" ORDER BY timestamp ASC LIMIT 3",
 		fmt.Sprintf("%d %016x", days-1, days), fmt.Sprintf("%d %016x", 2*days-1, 2*days), fmt.Sprintf("%d %016x", 3*days-1, 3*days))
 	f.want("SELECT i1 FROM objectdata LIMIT 3", "2", fmt.Sprint(2*days), fmt.Sprint(days))
 	f.reopen()
@@ -175,7 +175,7 @@ func testDrop(f *fixture) {
 	}
 	f.append(batch("events", 11, 11, day0, 1, texts("info", "kept")))
 	f.drop("objectdata", day0+3*day+2*hour) // in the middle of a day, which therefore stays
-	f.want("SELECT i1 FROM objectdata ORDER BY timestamp ASC LIMIT 2", "4", "5")
+	f.want("SELECT i1 FROM objectdata WHERE "+all+" ORDER BY timestamp ASC LIMIT 2", "4", "5")
 	f.wantCount("objectdata", 7)
 	f.wantCount("events", 1)
 	f.drop("objectdata", day0) // going back changes nothing

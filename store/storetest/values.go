@@ -18,7 +18,8 @@ func testOrder(f *fixture) {
 	)
 	f.want("SELECT i1 FROM objectdata LIMIT 10", "5", "3", "4", "2", "1", "6")
 	f.want("SELECT i1 FROM objectdata ORDER BY timestamp ASC LIMIT 10", "6", "1", "2", "4", "3", "5")
-	f.want("SELECT i1 FROM objectdata ORDER BY timestamp ASC LIMIT 2", "6", "1")
+	f.want("SELECT i1 FROM objectdata WHERE "+all+" ORDER BY timestamp ASC LIMIT 2", "6", "1")
+	f.want("SELECT i1 FROM objectdata ORDER BY timestamp ASC LIMIT 2", "3", "5") // without a span, of the most recent
 	f.want("SELECT i1 FROM objectdata WHERE "+all+" ORDER BY i1 DESC LIMIT 3", "6", "5", "4")
 	f.want("SELECT id, timestamp FROM objectdata LIMIT 1", "0000000000000005 2026-03-01T00:00:12.000000Z")
 	f.want("SELECT COUNT(*) FROM objectdata WHERE "+all, "6")

@@ -13,6 +13,8 @@ export default defineConfig({
     target: "es2022",
     // The content-security policy lets nothing in that is written into the page, so nothing is made into a data address.
     assetsInlineLimit: 0,
+    // All styles come with the page: a stylesheet that did not come while the service was away would not be asked for again.
+    cssCodeSplit: false,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,
   },

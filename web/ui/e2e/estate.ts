@@ -160,6 +160,15 @@ async function operators(s: Service) {
     collectorunmanage: true,
     unmanagenote: "being cleaned up",
   });
+  const planned = { isunmanaged: true, unmanageifred: false, collectunmanage: true, collectorunmanage: true };
+  await s.json("POST", "/api/ackmanagenote/resources", {
+    ...{ items: ["shop", `${hostile.script} server`], ...planned, window: "weekly backup", unmanagenote: "tapes" },
+    ...{ fromdatetime: "2098-01-06T22:00", todatetime: "2098-01-07T04:00", timezone: "Europe/Vienna" },
+    rrule: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
+  });
+  await s.json("POST", "/api/ackmanagenote/resources", {
+    ...{ items: ["shop"], ...planned, fromdatetime: "2098-02-01T08:00Z", todatetime: "2098-02-01T09:00Z" },
+  });
   await s.json("POST", "/api/ackmanagenote/objects", {
     ...on(items.warning),
     note: "Ask Kim before deleting anything here.",

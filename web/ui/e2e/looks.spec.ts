@@ -57,6 +57,7 @@ const pages: Look[] = [
   { name: "view", path: `/ui/item?${q({ kind: "view", name: "Vienna" })}` },
   { name: "view-names", path: `/ui/item?${q({ kind: "view", name: hostile.long })}` },
   { name: "events", path: "/ui/events" },
+  { name: "maintenance", path: "/ui/maintenance", sees: ["weekly backup", "From Monday to Friday, Europe/Vienna"] },
   { name: "provisioning", path: "/ui/provisioning", sees: ["What do you want to provision?"] },
   { name: "provisioning-file", path: "/ui/provisioning?package=custom", sees: ["Choose a file"] },
   { name: "provisioning-form", path: "/ui/provisioning?package=network-ping&way=form", sees: ["Add this row"] },

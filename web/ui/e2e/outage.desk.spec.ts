@@ -57,7 +57,8 @@ test("a page does not reload itself under somebody who writes", async ({ fresh: 
   await logIn(page, service, "/ui/provisioning?package=custom&way=paste");
   await page.getByRole("textbox", { name: /^CSV/ }).fill("name\nnot lost\n");
   await upgrade(page);
-  await page.getByRole("button", { name: "Search and commands" }).click();
+  await page.getByLabel(/^You are /).click();
+  await page.getByRole("menuitem", { name: "Shortcuts" }).click();
   await expect(page.getByRole("alert")).toContainText("could not be loaded");
   await expect(page.getByRole("textbox", { name: /^CSV/ })).toHaveValue("name\nnot lost\n");
   await page.getByRole("button", { name: "Reload" }).click();
@@ -256,4 +257,88 @@ test("whoever goes to another page meanwhile finds it when the service is back",
   } finally {
     await service.remove();
   }
+});
+
+test("a page that was first opened meanwhile has its styles when the service is back", async ({ fresh: page }) => {
+  const service = await Service.start();
+  try {
+    await retried(service);
+    await logIn(page, service, "/ui/status?view=retry");
+    await expect(page.getByRole("grid", { name: "Items and their status" })).toContainText("one");
+    await page.evaluate(() => Object.assign(globalThis, { sameDocument: true }));
+    await outage(page, service, "SIGKILL", async () => {
+      await page.getByRole("link", { name: "Events", exact: true }).click();
+      await expect(page.getByRole("alert")).toContainText("could not be loaded");
+      await page.getByRole("link", { name: "Tree map", exact: true }).click();
+      await expect(page.getByRole("alert")).toContainText("could not be loaded");
+    });
+    await expect(page.getByRole("heading", { level: 1, name: "Tree map" })).toBeVisible();
+    await expect(page.locator(".treemap-frame")).toHaveCSS("overflow", "hidden");
+    await page.getByRole("link", { name: "Events", exact: true }).click();
+    await expect(page.locator(".event").first()).toHaveCSS("display", "grid");
+    expect(await page.evaluate(() => "sameDocument" in globalThis)).toBe(true);
+  } finally {
+    await service.remove();
+  }
+});
+
+test("what is done meanwhile is not lost, and can be tried again", { tag: "@quick" }, async ({ fresh: page }) => {
+  const service = await Service.start();
+  try {
+    await retried(service);
+    await logIn(page, service, "/ui/item?kind=object&name=one&resource=retry");
+    const dialog = page.getByRole("dialog");
+    await page.getByRole("button", { name: "Note", exact: true }).click(); // loads the dialog
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await outage(page, service, "SIGKILL", async () => {
+      await page.keyboard.press("Control+k");
+      const missing = page.getByRole("alert").filter({ hasText: "could not be loaded" });
+      await missing.getByRole("button", { name: "Close" }).click();
+      await page.getByRole("button", { name: "Note", exact: true }).click();
+      await dialog.getByLabel("Note").fill("written at night");
+      await dialog.getByRole("button", { name: "Note", exact: true }).click();
+      await expect(dialog).toContainText("Nothing is sent again by itself");
+      await expect(dialog).not.toContainText("this page tries again");
+      await accessible(page);
+    });
+    await expect(dialog.getByLabel("Note")).toHaveValue("written at night");
+    await dialog.getByRole("button", { name: "Try again" }).click();
+    await expect(dialog).toHaveCount(0);
+    const note = async () => (await service.sql<{ note: string }>("SELECT note FROM objectstatus WHERE name='one'"))[0];
+    expect(await note()).toEqual({ note: "written at night" });
+
+    // So it is with what the service refuses.
+    await page.getByRole("button", { name: "Unmanage", exact: true }).click();
+    await dialog.getByLabel("Why").fill("new disk");
+    await dialog.getByLabel("To", { exact: true }).fill("2001-07-06T04:00");
+    await dialog.getByRole("button", { name: "Unmanage", exact: true }).click();
+    await expect(dialog.getByRole("alert").filter({ hasText: "1 item not done" })).toBeVisible();
+    await dialog.getByLabel("To", { exact: true }).fill("2098-07-06T04:00");
+    await expect(dialog.getByLabel("Why")).toHaveValue("new disk");
+    await dialog.getByRole("button", { name: "Try again" }).click();
+    await expect(page.getByRole("region", { name: "Status", exact: true })).toContainText("Unmanaged");
+  } finally {
+    await service.remove();
+  }
+});
+
+test("a dialog that does not come at once says that it is loaded", async ({ fresh: page, service }) => {
+  let there: () => void = () => {};
+  const waits = new Promise<void>((done) => {
+    there = done;
+  });
+  await page.route(/\/palette-[^/]*\.js$/, async (route) => {
+    await waits;
+    await route.continue();
+  });
+  await logIn(page, service, "/ui/parameters/account");
+  const opening = page.getByRole("status").filter({ hasText: "Loading…" });
+  await page.keyboard.press("Control+k");
+  await expect(opening).toBeVisible();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await expect(opening).toHaveCount(0);
+  await page.keyboard.press("Control+k");
+  there();
+  await expect(page.getByLabel("Search for items and pages")).toBeFocused();
+  await expect(opening).toHaveCount(0);
 });

@@ -143,7 +143,7 @@ test("a wrong value is told word for word at its field", { tag: "@quick" }, asyn
   await box(page, "In the resource").fill(res);
   await refused(
     page.getByLabel("Of any class"),
-    'is wrong: a duration is a whole number followed by s, m, h or d, such as 60s or 400d, and at most 36500d; got "soon"; write none when nothing is expected',
+    'is wrong: a duration is a whole number followed by s, m, h, d or w, such as 60s or 400d, and at most 36500d; got "soon"; write none when nothing is expected',
   );
   await page.getByLabel("Of any class").fill("");
   await page.getByRole("button", { name: "Add an indicator" }).click();

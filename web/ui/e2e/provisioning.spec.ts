@@ -142,6 +142,14 @@ test("names rows that repeat others", async ({ page, service }) => {
   await accessible(page);
   await attempt(page); // what the service says of such a row names the other one, too
   await expect(page.getByLabel("Wrong rows", { exact: true })).toContainText("Line 6 names the same as line 2.");
+  await expect(would(page)).toContainText(/Would be created2.*Would be changed1As they are1Wrong rows1/);
+  await expect(sheet(page).locator("tbody td:nth-of-type(1)")).toHaveText([
+    "created",
+    "created",
+    "changed",
+    "as it is",
+    "wrong",
+  ]);
   await twice.getByRole("button", { name: "Leave out 1 row that says the same" }).click();
   await expect(page.getByText("2 rows name what an earlier row names")).toBeVisible();
   await expect(page.getByText("4 rows, 1 left out")).toBeVisible();

@@ -527,3 +527,17 @@ test("shows names as text, whatever they are", async ({ page, service }) => {
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   expect(wide).toBeLessThanOrEqual(0);
 });
+
+test("the end of an acknowledgment takes one click", async ({ page, service }) => {
+  await estate(service, "ending", { down: 99 });
+  await logIn(page, service, "/ui/item?kind=object&resource=ending&name=down");
+  await page.getByRole("button", { name: "Acknowledge", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Tomorrow 8:00" }).click();
+  await expect(dialog.getByLabel("At the latest at")).toHaveValue(/T08:00$/);
+  await accessible(page);
+  // What is over is told by the clock of the browser.
+  await dialog.getByLabel("At the latest at").fill("2020-01-15T09:00");
+  await dialog.getByRole("button", { name: "Acknowledge", exact: true }).click();
+  await expect(dialog.getByText(/15 Jan 2020, 09:00:00 is over/)).toBeVisible();
+});

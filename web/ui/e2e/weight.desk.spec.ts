@@ -15,10 +15,15 @@ class Scale {
     page.on("requestfinished", (r) => ours(r) && this.arrived.push(r));
   }
 
-  /** settled waits until everything that was asked for is there. */
+  /** settled waits until everything that was asked for is there, and nothing more is asked for. The stream never ends. */
   async settled() {
-    await this.page.waitForLoadState("networkidle");
-    await expect.poll(() => this.arrived.length).toBe(this.asked.size);
+    let before = -1;
+    const still = () => {
+      const same = this.asked.size === before && this.arrived.length === before;
+      before = this.asked.size;
+      return same;
+    };
+    await expect.poll(still, { intervals: [500] }).toBe(true);
   }
 
   async sum(part: "responseBodySize" | "responseHeadersSize" = "responseBodySize"): Promise<number> {

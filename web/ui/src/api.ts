@@ -71,16 +71,32 @@ async function failure(answer: Response): Promise<ApiError> {
   return new ApiError(answer.status, code, message, body, wait > 0 ? wait : undefined);
 }
 
-const unreachable = () =>
-  new ApiError(0, "unreachable", "The service cannot be reached. It may be restarting; this page tries again.", null);
+export const unreached = "The service cannot be reached.";
+
+/** readsOnly tells a question from what changes something. */
+function readsOnly(path: string, c: Call): boolean {
+  const has = c.json !== undefined || c.csv !== undefined || c.body !== undefined;
+  return (c.method ?? (has ? "POST" : "GET")) === "GET" || path === "/api/sql";
+}
+
+/** unreachable says what is so of one call. client.ts puts another text where a page asks again by itself. */
+const unreachable = (path: string, c: Call) =>
+  new ApiError(
+    0,
+    "unreachable",
+    readsOnly(path, c)
+      ? `${unreached} Try again when it is back.`
+      : `${unreached} Nothing is sent again by itself; try again when the service is back. If the connection broke only now, it may have been done.`,
+    null,
+  );
 
 /** body reads an answer, which may break off in the middle. */
-async function body<T>(c: Call | undefined, read: () => Promise<T>): Promise<T> {
+async function body<T>(path: string, c: Call, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (e) {
-    if (c?.signal?.aborted || e instanceof SyntaxError) throw e;
-    throw unreachable();
+    if (c.signal?.aborted || e instanceof SyntaxError) throw e;
+    throw unreachable(path, c);
   }
 }
 
@@ -96,7 +112,7 @@ async function send(path: string, call: Call = {}): Promise<Response> {
   }
   const method = call.method ?? (body === undefined ? "GET" : "POST");
   // What changes something is not given up: nobody would know whether it was done.
-  const reads = (method === "GET" || path === "/api/sql") && path !== "/api/stream";
+  const reads = readsOnly(path, call) && path !== "/api/stream";
   const given = reads ? [reading.signal] : [];
   let answer: Response;
   const asked = Date.now();
@@ -110,7 +126,7 @@ async function send(path: string, call: Call = {}): Promise<Response> {
     });
   } catch (e) {
     if (call.signal?.aborted) throw e;
-    throw unreachable();
+    throw unreachable(path, call);
   }
   heardTime(answer.headers.get("Date"), asked, Date.now());
   if (answer.ok) return answer;
@@ -119,14 +135,14 @@ async function send(path: string, call: Call = {}): Promise<Response> {
   throw err;
 }
 
-async function call<T>(path: string, c?: Call): Promise<T> {
+async function call<T>(path: string, c: Call = {}): Promise<T> {
   const answer = await send(path, c);
-  return (answer.status === 204 ? undefined : await body(c, () => answer.json())) as T;
+  return (answer.status === 204 ? undefined : await body(path, c, () => answer.json())) as T;
 }
 
-async function text(path: string, c?: Call): Promise<string> {
+async function text(path: string, c: Call = {}): Promise<string> {
   const answer = await send(path, c);
-  return body(c, () => answer.text());
+  return body(path, c, () => answer.text());
 }
 
 /** named makes a path of a name that may hold anything; a slash in it is not one of the path. */
@@ -252,7 +268,10 @@ export async function csvPage(q: string, ask: Ask & { after?: string }): Promise
   const { signal, ...rest } = ask;
   const params = { q, wt: "csv", safe: true, rows: 100_000, ...rest };
   const answer = await inTurn(() => send("/api/sql", { params, signal }));
-  return { csv: await body({ signal }, () => answer.text()), limit: Number(answer.headers.get("X-Limit")) || 100_000 };
+  return {
+    csv: await body("/api/sql", { signal }, () => answer.text()),
+    limit: Number(answer.headers.get("X-Limit")) || 100_000,
+  };
 }
 
 /** quote makes a text a string of the query language. */
@@ -389,6 +408,18 @@ export interface ExplainedStep extends ExplainedItem {
   asbadmore?: number;
 }
 
+export interface ExplainedWindow {
+  name?: string;
+  mode: string;
+  open: boolean;
+  from: string;
+  to?: string;
+  next?: string;
+  rrule?: string;
+  timezone?: string;
+  by?: string;
+}
+
 export interface Explanation {
   text: string;
   item: ExplainedItem;
@@ -400,15 +431,9 @@ export interface Explanation {
     inheritedfrom?: { kind: Kind; name: string };
     from?: string;
     note?: string;
-    window?: {
-      mode: string;
-      open: boolean;
-      from: string;
-      to?: string;
-      next?: string;
-      schedule?: string;
-      by?: string;
-    };
+    window?: ExplainedWindow;
+    /** All of the item itself. */
+    windows?: ExplainedWindow[];
   };
   acknowledgment?: {
     text?: string;
@@ -477,6 +502,8 @@ export interface ActWish {
   todatetime?: string;
   rrule?: string;
   timezone?: string;
+  /** Name of the window; empty: the one without a name. */
+  window?: string;
   ack?: string;
   ackuntil?: string;
   acksticky?: string;
@@ -515,6 +542,38 @@ export const actDry = (item: { kind: Kind; name: string; resource?: string }, bo
     json: { ...body, items: [item.name], resname: item.kind === "resource" ? undefined : item.resource },
     params: { dryrun: true },
   });
+
+/** A maintenance window that is open or planned, with its item. */
+export interface ListedWindow {
+  id: string;
+  name: string;
+  kind: Kind;
+  resource?: string;
+  window?: string;
+  mode: string;
+  isunmanaged: boolean;
+  open: boolean;
+  from: string;
+  to?: string;
+  rrule?: string;
+  timezone?: string;
+  user?: string;
+  unmanagenote?: string;
+}
+
+export const windows = {
+  /** The first ones, and whether there are more. */
+  first: async (most: number) => {
+    const list: ListedWindow[] = [];
+    for (let after: string | undefined; ; after = list.at(-1)?.id) {
+      const page = await call<{ windows: ListedWindow[]; more: boolean }>("/api/windows", {
+        params: { limit: 200, after },
+      });
+      list.push(...page.windows);
+      if (!page.more || list.length >= most) return { list, more: page.more };
+    }
+  },
+};
 
 // Bulk calls
 

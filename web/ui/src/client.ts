@@ -1,6 +1,6 @@
 // What has been read from the service, and how it is read again.
-import { onlineManager, type Query, QueryClient } from "@tanstack/react-query";
-import { ApiError } from "./api";
+import { onlineManager, type Query, QueryCache, QueryClient } from "@tanstack/react-query";
+import { ApiError, unreached } from "./api";
 
 /** passing tells an error that may pass: a wrong question stays wrong, what is tried later may succeed. */
 export const passing = (e: unknown) => e instanceof ApiError && (e.status === 0 || e.status === 429 || e.status >= 500);
@@ -9,6 +9,12 @@ export const passing = (e: unknown) => e instanceof ApiError && (e.status === 0 
 export const pause = 3000;
 
 export const client = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (e) => {
+      if (e instanceof ApiError && e.status === 0)
+        e.message = `${unreached} It may be restarting; this page tries again.`;
+    },
+  }),
   defaultOptions: {
     queries: {
       retry: (n, e) => passing(e) && n < 3,

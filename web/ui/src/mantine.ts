@@ -1,5 +1,5 @@
-// The styles of the components that the first pages use, in the order in which they build on each other; those of the others
-// are in mantineLater.ts, and all of Mantine would be twice as much. A component that looks bare is missing in both.
+// The styles of the components that are used, in the order in which they build on each other; all of Mantine would be more. A
+// component that looks bare is missing here.
 import "@mantine/core/styles/baseline.css";
 import "@mantine/core/styles/default-css-variables.css";
 import "@mantine/core/styles/global.css";
@@ -37,3 +37,21 @@ import "@mantine/core/styles/SegmentedControl.css";
 import "@mantine/core/styles/Stack.css";
 import "@mantine/core/styles/ThemeIcon.css";
 import "@mantine/core/styles/Title.css";
+import "@mantine/core/styles/ModalBase.css";
+import "@mantine/core/styles/InlineInput.css";
+import "@mantine/core/styles/Checkbox.css";
+import "@mantine/core/styles/Badge.css";
+import "@mantine/core/styles/Breadcrumbs.css";
+import "@mantine/core/styles/ColorSwatch.css";
+import "@mantine/core/styles/ColorPicker.css";
+import "@mantine/core/styles/ColorInput.css";
+import "@mantine/core/styles/Fieldset.css";
+import "@mantine/core/styles/Kbd.css";
+import "@mantine/core/styles/Modal.css";
+import "@mantine/core/styles/PillsInput.css";
+import "@mantine/core/styles/NumberInput.css";
+import "@mantine/core/styles/Radio.css";
+import "@mantine/core/styles/SimpleGrid.css";
+import "@mantine/core/styles/Skeleton.css";
+import "@mantine/core/styles/Table.css";
+import "@mantine/core/styles/Tabs.css";

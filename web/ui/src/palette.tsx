@@ -1,5 +1,4 @@
 // The command palette: type a few letters of a name, a page or a command.
-import "./mantineLater";
 import { Modal, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";

@@ -3,6 +3,7 @@ import {
   IconActivity,
   IconAdjustments,
   IconChartTreemap,
+  IconClockPause,
   IconFileImport,
   IconListDetails,
   IconMap2,
@@ -24,6 +25,13 @@ export const sections: Section[] = [
   { path: "/map", label: "Map", about: "Views as they are drawn", icon: IconMap2, key: "m" },
   { path: "/treemap", label: "Tree map", about: "The whole estate on one page", icon: IconChartTreemap, key: "t" },
   { path: "/events", label: "Events", about: "What happened", icon: IconActivity, key: "e" },
+  {
+    path: "/maintenance",
+    label: "Maintenance",
+    about: "Windows that are open or planned",
+    icon: IconClockPause,
+    key: "w",
+  },
   {
     path: "/provisioning",
     label: "Provisioning",

@@ -1,4 +1,3 @@
-import "./mantineLater";
 import { Kbd, Modal, Table } from "@mantine/core";
 import { sections } from "./sections";
 

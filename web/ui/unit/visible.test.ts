@@ -1,8 +1,15 @@
 // Characters that are not seen are shown.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { MantineProvider } from "@mantine/core";
+import { createElement } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import type { TreeItem } from "../src/api";
+import { Icon } from "../src/pages/map/Icon";
 import { jsx, jsxs } from "../src/shown/jsx-runtime";
 import { visible } from "../src/shown/visible";
+
+const unseen = /[\u202e\u200b]/;
 
 test("what is not seen, or turns others around, gets a sign", () => {
   const f = (text: string, want: string) => assert.equal(visible(text), want);
@@ -35,4 +42,17 @@ test("every element shows its texts so", () => {
   ]);
   const plain = { children: ["in ", "b"], "aria-label": "c" };
   assert.equal(props(jsxs("b", plain)).children, plain.children); // and costs nothing else
+});
+
+test("icons of the map show their names so, at any zoom", () => {
+  const item = { kind: "object", name: "abc\u202eexe.fdp and zero\u200bwidth", status: "0" } as TreeItem;
+  const at = { left: 0, top: 0, width: 1, height: 1, homeless: false, chosen: false, editing: false, fixed: false };
+  for (const detail of [1, 2, 3] as const)
+    for (const kind of ["object", "view"]) {
+      const props = { ...at, id: "1", item: { ...item, kind } as TreeItem, detail };
+      assert.doesNotMatch(
+        renderToStaticMarkup(createElement(MantineProvider, null, createElement(Icon, props))),
+        unseen,
+      );
+    }
 });

@@ -1,5 +1,4 @@
 // What happened: a histogram to see when, and the list of it, which grows as things happen.
-import "../mantineLater";
 import { Button, Group, Paper, Text } from "@mantine/core";
 import { AsSql } from "../parts/AsSql";
 import { CsvButton } from "../parts/CsvButton";

@@ -1,5 +1,4 @@
 // The page of one item: an object with its values over time, or a view or resource with what stands in it.
-import "../mantineLater";
 import { Anchor, Stack } from "@mantine/core";
 import { useThrottledCallback } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -9,9 +8,11 @@ import { link } from "../links";
 import { useLive } from "../live";
 import { ActionButtons } from "../parts/Actions";
 import { Empty, Failure, Page, Waiting } from "../parts/Page";
+import { ItemWindows } from "../parts/windows/ItemWindows";
 import { Branch } from "./item/Branch";
 import { Header, Way } from "./item/Header";
 import { ObjectParts } from "./item/ObjectParts";
+import { Card } from "./item/Why";
 
 export interface Named {
   kind: Kind;
@@ -86,6 +87,11 @@ function OneItem({ item }: { item: Named }) {
   return (
     <Page title={item.name} before={<Way row={found} />} tools={<ActionButtons items={[found]} onDone={again} />}>
       <Header row={found} why={why.data} />
+      {!!why.data?.management.windows?.length && (
+        <Card title="Maintenance windows">
+          <ItemWindows item={item} windows={why.data.management.windows} onDone={again} />
+        </Card>
+      )}
       {why.error && !why.data && <Failure error={why.error} retry={() => why.refetch()} />}
       {item.kind === "object" ? <ObjectParts row={found} why={why.data} /> : <Branch row={found} why={why.data} />}
     </Page>

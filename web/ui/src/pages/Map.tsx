@@ -1,5 +1,4 @@
 // The map: one view as it is drawn, or as a list. What stands in it can be entered; whoever may write can edit the drawing.
-import "../mantineLater";
 import { useSearchParams } from "wouter";
 import { MapOf } from "./map/MapOf";
 

@@ -1,5 +1,4 @@
 // The parameters area: a page for each thing that is set up rather than watched, and the list of them beside it.
-import "../mantineLater";
 import "./parameters/parameters.css";
 import { Box, NativeSelect, NavLink, Stack, Text } from "@mantine/core";
 import { Link, Redirect, useLocation } from "wouter";

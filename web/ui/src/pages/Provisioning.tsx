@@ -1,5 +1,4 @@
 // Provisioning: choose a package, bring rows, see what they would do, apply them. Or take away, or look at what there is.
-import "../mantineLater";
 import { SegmentedControl, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,5 +1,4 @@
 // The tree map: the whole estate on one page, every object a part of the area, by status. A click goes into a part of it.
-import "../mantineLater";
 import "./treemap/treemap.css";
 import { Anchor, Breadcrumbs, Button, Group as Row, SegmentedControl, Text } from "@mantine/core";
 import { IconChartTreemap, IconMap2, IconZoomOut } from "@tabler/icons-react";

@@ -11,6 +11,7 @@ const parts = [
   { path: "/treemap", page: later(() => import("./TreeMap")) },
   { path: "/item", page: later(() => import("./Item")) },
   { path: "/events", page: later(() => import("./Events")) },
+  { path: "/maintenance", page: later(() => import("./Maintenance")) },
   { path: "/provisioning", page: later(() => import("./Provisioning")) },
   { path: "/parameters", page: later(() => import("./Parameters")) },
 ];

@@ -11,7 +11,10 @@ import { colourOf } from "./chart/options";
 import { Numbers, summary } from "./chart/Words";
 import { later } from "./later";
 
-const Plot = later(() => import("./chart/Plot"), <Skeleton height={180} />);
+const Plot = later(
+  () => import("./chart/Plot"),
+  () => <Skeleton height={180} />,
+);
 
 export interface ChartProps {
   lines: Line[];

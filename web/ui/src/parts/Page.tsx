@@ -5,6 +5,7 @@ import { type ReactNode, useEffect } from "react";
 import { ApiError } from "../api";
 import { pageNow } from "../clock";
 import { useLost } from "../live";
+import { visible } from "../shown/visible";
 import { usePrinting } from "./printing";
 
 export function Page({
@@ -23,7 +24,7 @@ export function Page({
 }) {
   const printing = usePrinting();
   useEffect(() => {
-    document.title = typeof title === "string" ? `${title} · Belfry` : "Belfry";
+    document.title = typeof title === "string" ? `${visible(title)} · Belfry` : "Belfry";
   }, [title]);
   return (
     <Stack

@@ -12,6 +12,11 @@ export function local(at: string | number | Date): string {
   return day.format(d) === day.format(pageNow()) ? clock.format(d) : both.format(d);
 }
 
+const moment = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+
+/** localTimes writes the moments in a sentence of the service in the zone of the browser. */
+export const localTimes = (text: string) => text.replaceAll(moment, (t) => local(t));
+
 export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** ago says how long something has been so, in its largest unit. */

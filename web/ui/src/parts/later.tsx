@@ -1,4 +1,5 @@
 // Parts of the interface that are loaded when they are first shown.
+import { Button } from "@mantine/core";
 import { type ComponentType, type ReactNode, useEffect, useState } from "react";
 import { reloadFor } from "../upgrade";
 import { Waiting } from "./Page";
@@ -19,7 +20,7 @@ export type Part<P extends object> = ComponentType<P> & { load: () => Promise<vo
  */
 export function later<P extends object>(
   from: () => Promise<{ default: ComponentType<P> }>,
-  waiting: ReactNode = <Waiting />,
+  waiting: (props: P) => ReactNode = () => <Waiting />,
 ): Part<P> {
   let loaded: ComponentType<P> | undefined;
   const load = async () => {
@@ -39,10 +40,17 @@ export function later<P extends object>(
         );
     }, [Shown]);
     if (failed) throw failed;
-    return Shown ? <Shown {...props} /> : waiting;
+    return Shown ? <Shown {...props} /> : waiting(props);
   }
   return Object.assign(Later, { load });
 }
 
-/** Opening stands for a dialog that is being loaded: keys are not for the page behind it. */
-export const Opening = <span hidden data-opening />;
+/** Opening stands for a dialog that is being loaded: keys are not for the page behind it. It is seen if that takes a moment. */
+export const Opening = ({ onClose }: { onClose: () => void }) => (
+  <div className="failed-dialog opening" data-opening>
+    <Waiting />
+    <Button size="xs" variant="default" onClick={onClose}>
+      Cancel
+    </Button>
+  </div>
+);

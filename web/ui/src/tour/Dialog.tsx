@@ -1,5 +1,4 @@
 // The first steps on demand, from the person menu.
-import "../mantineLater";
 import { Modal } from "@mantine/core";
 import Steps from "./Steps";
 

@@ -211,7 +211,8 @@ function Management({ m, unmanaged }: { m: Explanation["management"]; unmanaged:
       )}
       {w && (
         <>
-          · window {w.open ? "open" : "planned"} ({w.mode}): <Time at={w.from} />
+          · window {w.name && <span className="name">“{w.name}” </span>}
+          {w.open ? "open" : "planned"} ({w.mode}): <Time at={w.from} />
           {w.to && (
             <>
               {" "}
@@ -226,7 +227,12 @@ function Management({ m, unmanaged }: { m: Explanation["management"]; unmanaged:
           {w.by && `, by ${w.by}`}{" "}
         </>
       )}
-      {m.note && <span className="name">· {m.note}</span>}
+      {/* Of the item, whatever windows it has. */}
+      {m.note && (
+        <span className="name" style={{ display: "block" }}>
+          Why: {m.note}
+        </span>
+      )}
     </Remark>
   );
 }

@@ -91,7 +91,7 @@ function Nothing({ words, ever, onEver }: { words: string; ever: boolean; onEver
 function Lines({ rows, columns }: { rows: LogRow[]; columns: string[] }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard
-    <section className="log" aria-label="Lines of the log" tabIndex={0}>
+    <section className="item-log" aria-label="Lines of the log" tabIndex={0}>
       <Table fz="inherit" verticalSpacing={2} horizontalSpacing="xs" stickyHeader={columns.length > 0}>
         {columns.length > 0 && (
           <Table.Thead>

@@ -6,18 +6,13 @@ import type { ExplainedItem, ExplainedStep, ExplainedValue, Explanation, Status 
 import { link } from "../../links";
 import { brief } from "../../parts/chart/numbers";
 import { StatusIcon, StatusText, statuses, statusName } from "../../parts/StatusIcon";
-import { Age, local, Time } from "../../parts/Time";
-
-const moment = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
-
-/** inZone writes the moments in a sentence of the service in the zone of the browser. */
-const inZone = (text: string) => text.replaceAll(moment, (t) => local(t));
+import { Age, localTimes, Time } from "../../parts/Time";
 
 export function Why({ why }: { why: Explanation }) {
   return (
     <Card title="Why">
       <Text size="sm" className="name" title={why.text}>
-        {inZone(why.text)}
+        {localTimes(why.text)}
       </Text>
       {why.rollup && <Rollup rollup={why.rollup} />}
       {why.chain && why.chain.length > 0 && <Chain steps={why.chain} />}

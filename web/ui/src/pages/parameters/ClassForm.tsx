@@ -163,7 +163,7 @@ function IndicatorRow({
             disabled={ind.thresholds.length >= 20}
             onClick={() => onChange({ ...ind, thresholds: [...ind.thresholds, newThreshold()] })}
           >
-            Add a threshold<span className="unseen"> to {called}</span>
+            Add a threshold<span className="table-unseen"> to {called}</span>
           </Button>
           {ind.thresholds.length === 0 && (
             <Text size="sm" c="dimmed">

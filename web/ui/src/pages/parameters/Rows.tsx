@@ -26,13 +26,13 @@ export function Rows<T>({
   keyOf: (row: T) => string;
 }) {
   return (
-    <div className="card rows">
+    <div className="card table-rows">
       <Table role="table" aria-label={label} verticalSpacing={8} horizontalSpacing="md">
         <Table.Thead role="rowgroup">
           <Table.Tr role="row">
             {columns.map((c) => (
               <Table.Th key={c.label} role="columnheader" className={c.number ? "right" : undefined}>
-                {c.tools ? <span className="unseen">{c.label}</span> : c.label}
+                {c.tools ? <span className="table-unseen">{c.label}</span> : c.label}
               </Table.Th>
             ))}
           </Table.Tr>

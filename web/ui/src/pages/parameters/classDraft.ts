@@ -144,8 +144,8 @@ export function faults(d: Draft): Faults {
   put(
     "interval",
     !!d.interval.trim() &&
-      !/^[1-9]\d{0,10}[smhd]$/.test(d.interval.trim()) &&
-      "A whole number and s, m, h or d, as 60s.",
+      !/^[1-9]\d{0,10}[smhdw]$/.test(d.interval.trim()) &&
+      "A whole number and s, m, h, d or w, as 60s.",
   );
   return out;
 }

@@ -8,7 +8,7 @@ const word = /^(true|false|null|yes|no|on|off|y|n|nan|inf)$/i;
 
 function scalar(v: string | number | boolean | null): string {
   if (typeof v !== "string") return String(v);
-  return /^[1-9]\d*[smhd]$/.test(v) || (plain.test(v) && !word.test(v)) ? v : JSON.stringify(v);
+  return /^[1-9]\d*[smhdw]$/.test(v) || (plain.test(v) && !word.test(v)) ? v : JSON.stringify(v);
 }
 
 /** key writes the name of a field: the service takes n for a name, whatever old YAML makes of it. */

@@ -4,7 +4,7 @@ import { IconAlertTriangle, IconCopy, IconPencil } from "@tabler/icons-react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef } from "react";
 import type { Effect, Existing } from "./existing";
-import { type Duplicate, repeats } from "./repeated";
+import { type Duplicate, earlierRows, repeats } from "./repeated";
 import type { Fault } from "./run";
 import { clean, type Sheet } from "./sheet";
 
@@ -46,6 +46,15 @@ export function Rows({
     return of;
   }, [faults]);
   const twice = useMemo(() => new Map(duplicates?.map((d) => [d.at, repeats(sheet, d)])), [sheet, duplicates]);
+  const earlier = useMemo(() => earlierRows(duplicates ?? []), [duplicates]);
+  const effectOf = (at: number) => {
+    if (!existing || wrong.has(at)) return undefined;
+    return existing.effect(
+      sheet,
+      at,
+      earlier(at).filter((row) => !wrong.has(row)),
+    );
+  };
   const list = only === "wrong" ? [...wrong.keys()].sort((a, b) => a - b) : null;
   const count = Math.min(list ? list.length : sheet.count, Math.floor(highest / height));
   const rows = useVirtualizer({
@@ -110,7 +119,7 @@ export function Rows({
                   top={v.start}
                   grid={grid}
                   secrets={secrets}
-                  effect={existing && !wrong.has(at) ? existing.effect(sheet, at) : undefined}
+                  effect={effectOf(at)}
                   compared={Boolean(existing)}
                   faults={wrong.get(at)}
                   twice={twice.get(at)}

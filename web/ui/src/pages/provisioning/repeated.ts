@@ -45,3 +45,18 @@ function sentCells(sheet: Sheet, i: number): string {
 /** repeats says of a row what it repeats. */
 export const repeats = (sheet: Sheet, d: Duplicate) =>
   `Line ${sheet.line(d.at).toLocaleString()} names the same as line ${sheet.line(d.of).toLocaleString()}`;
+
+/** More than this many before a row do not matter to what it does. */
+const mostEarlier = 100;
+
+/** earlierRows tells of a row that repeats others those before it that name the same. */
+export function earlierRows(all: Duplicate[]): (at: number) => number[] {
+  const first = new Map(all.map((d) => [d.at, d.of]));
+  const groups = new Map<number, number[]>();
+  for (const { at, of } of all) {
+    const group = groups.get(of);
+    if (group) group.push(at);
+    else groups.set(of, [of, at]);
+  }
+  return (at) => (groups.get(first.get(at) ?? -1) ?? []).filter((row) => row < at).slice(-mostEarlier);
+}

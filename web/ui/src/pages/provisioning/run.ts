@@ -1,6 +1,6 @@
 // Sending a sheet: first to try, then in earnest, in pieces. Each piece has a key of its own, so a piece that is sent again
 // because its answer got lost is applied once.
-import { ApiError, type BulkOptions, provisioning, type Report } from "../../api";
+import { ApiError, type BulkOptions, provisioning, type Report, unreached } from "../../api";
 import type { Sheet } from "./sheet";
 
 export type Task = "send" | "remove";
@@ -83,7 +83,7 @@ async function insist(
       const passing = e instanceof ApiError && (e.status === 0 || e.status === 429 || e.status >= 500);
       if (!passing || tries === 6 || ended()) throw e;
       const wait = e.retryAfter ?? Math.min(2 ** tries / 2, 8);
-      waits(`${e.message} Trying again in ${wait} s.`);
+      waits(`${e.status === 0 ? unreached : e.message} Trying again in ${wait} s.`);
       await new Promise((go) => setTimeout(go, wait * 1000));
     }
   }

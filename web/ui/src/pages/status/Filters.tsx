@@ -61,7 +61,7 @@ export function Filters({ filter, onFilter, counts: found }: Props & { counts?: 
       </Group>
       <Group
         gap={6}
-        className="statuses"
+        className="status-toggles"
         component="section"
         aria-label={`Filter by status; the numbers are ${kindsText(counted(filter))}`}
       >
@@ -108,7 +108,7 @@ function RollUps({ filter, onFilter }: Props) {
   const on = rollsUp(filter);
   return (
     <UnstyledButton
-      className="toggle"
+      className="status-toggle"
       aria-pressed={on}
       onClick={() => onFilter({ kind: on ? ["object"] : kinds })}
       title="Also show views and resources: each has the worst status of what is in it"
@@ -127,7 +127,7 @@ function StatusToggle({ status, count, filter, onFilter }: Props & { status: Sta
     onFilter({ status: on ? filter.status.filter((s) => s !== status) : [...filter.status, status] });
   return (
     <UnstyledButton
-      className="toggle"
+      className="status-toggle"
       aria-pressed={on}
       onClick={toggle}
       data-none={count === 0 || undefined}

@@ -71,7 +71,7 @@ export function List({ feed, filter, onFilter, selection, cursor, onCursor, mayA
     <Part
       ref={box}
       role="grid"
-      className="rows card off-paper"
+      className="status-rows card off-paper"
       aria-label="Items and their status"
       aria-rowcount={count + 1}
       aria-multiselectable={mayAct}
@@ -107,7 +107,7 @@ export function List({ feed, filter, onFilter, selection, cursor, onCursor, mayA
 function Heads({ filter, onFilter }: Pick<Props, "filter" | "onFilter">) {
   const sort = (c: Column) => onFilter(c === filter.sort ? { desc: !filter.desc } : { sort: c, desc: firstDesc(c) });
   return (
-    <Part role="row" className="row head" aria-rowindex={1}>
+    <Part role="row" className="status-row head" aria-rowindex={1}>
       <Part role="columnheader" className="tick" aria-label="Selected" />
       {columns.map((c) => {
         const is = c === filter.sort;

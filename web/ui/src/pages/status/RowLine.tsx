@@ -165,7 +165,7 @@ export const RowLine = memo(function RowLine({
       id={`row-${at}`}
       aria-rowindex={at + 2}
       aria-selected={selected}
-      className={`row item${selected ? " selected" : ""}${current ? " current" : ""}`}
+      className={`status-row item${selected ? " selected" : ""}${current ? " current" : ""}`}
       style={{ transform: `translateY(${top}px)` }}
       onClick={() => onTouch(at)}
     >

@@ -1,6 +1,5 @@
 // The dialog of an operation: its form, progress while it is done, and what became of each item when there is something
 // to tell.
-import "../../mantineLater";
 import { Progress as Bar, Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { type ComponentType, type FormEvent, useCallback, useMemo, useRef, useState } from "react";
 import type { ActWish } from "../../api";
@@ -35,7 +34,8 @@ const unfit: Partial<Record<Operation, string>> = {
 };
 
 export default function Dialog({ operation, items, onClose, onDone }: Props) {
-  const fitting = useMemo(() => items.filter((i) => fits(operation, i)), [operation, items]);
+  const [wanted, setWanted] = useState(items); // all, or those that are tried again
+  const fitting = useMemo(() => wanted.filter((i) => fits(operation, i)), [operation, wanted]);
   const [ask, setAsk] = useState<{ body: ActWish; items: ActionItem[] }>({ body: {}, items: [] });
   const [progress, setProgress] = useState<Progress>();
   const [outcomes, setOutcomes] = useState<Outcome[]>();
@@ -46,6 +46,7 @@ export default function Dialog({ operation, items, onClose, onDone }: Props) {
   const submit = async (e: FormEvent) => {
     e.preventDefault();
     stop.current = new AbortController();
+    setOutcomes(undefined);
     setProgress({ done: 0, of: ask.items.length });
     const all = await perform(ask.items, ask.body, stop.current.signal, setProgress);
     setProgress(undefined);
@@ -59,7 +60,14 @@ export default function Dialog({ operation, items, onClose, onDone }: Props) {
   };
 
   const one = fitting.length === 1 ? fitting[0] : undefined;
-  const left = items.length - fitting.length;
+  const left = wanted.length - fitting.length;
+  // What was done for none is tried again from the form, which keeps what was typed. Else the form waits out of sight.
+  const undone = outcomes?.filter((o) => !o.done).map((o) => o.item) ?? [];
+  const partly = !!outcomes && undone.length < outcomes.length;
+  const again = () => {
+    setWanted(undone);
+    setOutcomes(undefined);
+  };
   // What one call does cannot be stopped half way, and says nothing until it is done.
   const stoppable = useMemo(() => calls(ask.items).length > 1, [ask.items]);
   return (
@@ -74,61 +82,66 @@ export default function Dialog({ operation, items, onClose, onDone }: Props) {
       }
       closeButtonProps={{ "aria-label": "Close", disabled: !!progress }}
     >
-      {outcomes ? (
+      {partly && (
         <Stack>
           <Outcomes all={outcomes} />
           <Group justify="flex-end">
+            {undone.length > 0 && (
+              <Button variant="default" onClick={again}>
+                Try again
+              </Button>
+            )}
             <Button onClick={onClose} data-autofocus>
               Close
             </Button>
           </Group>
         </Stack>
-      ) : (
-        <form onSubmit={submit}>
-          <Stack>
-            {left > 0 && (
-              <Text size="sm" c="dimmed">
-                {counted(left, "item")} of the selection {left === 1 ? "is" : "are"} {unfit[operation]} and left alone.
+      )}
+      <form onSubmit={submit} hidden={partly}>
+        <Stack>
+          {left > 0 && (
+            <Text size="sm" c="dimmed">
+              {counted(left, "item")} of the selection {left === 1 ? "is" : "are"} {unfit[operation]} and left alone.
+            </Text>
+          )}
+          <fieldset disabled={!!progress} style={{ border: 0, padding: 0, margin: 0, minWidth: 0 }}>
+            <Form items={fitting} onChange={onChange} />
+          </fieldset>
+          <Preview ask={ask} />
+          {outcomes && !partly && <Outcomes all={outcomes} />}
+          {progress && (
+            <Bar.Root size="lg">
+              <Bar.Section
+                value={stoppable ? (100 * progress.done) / progress.of : 100}
+                animated={!stoppable}
+                aria-label="Done so far"
+              />
+            </Bar.Root>
+          )}
+          <Group justify="flex-end">
+            {progress && stoppable && (
+              <Text size="sm" c="dimmed" className="number" role="status">
+                {progress.done.toLocaleString()} of {progress.of.toLocaleString()}
               </Text>
             )}
-            <fieldset disabled={!!progress} style={{ border: 0, padding: 0, margin: 0, minWidth: 0 }}>
-              <Form items={fitting} onChange={onChange} />
-            </fieldset>
-            <Preview ask={ask} />
-            {progress && (
-              <Bar.Root size="lg">
-                <Bar.Section
-                  value={stoppable ? (100 * progress.done) / progress.of : 100}
-                  animated={!stoppable}
-                  aria-label="Done so far"
-                />
-              </Bar.Root>
-            )}
-            <Group justify="flex-end">
-              {progress && stoppable && (
-                <Text size="sm" c="dimmed" className="number" role="status">
-                  {progress.done.toLocaleString()} of {progress.of.toLocaleString()}
-                </Text>
-              )}
-              <Button
-                variant="default"
-                disabled={!!progress && !stoppable}
-                onClick={progress ? () => stop.current?.abort() : onClose}
-              >
-                {progress && stoppable ? "Stop" : "Cancel"}
-              </Button>
-              <Button
-                type="submit"
-                disabled={!ask.items.length || !!progress}
-                data-autofocus={operation === "unacknowledge" || undefined}
-              >
-                {operationName[operation]}
-                {ask.items.length > 1 ? ` ${ask.items.length.toLocaleString()}` : ""}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      )}
+            <Button
+              variant="default"
+              disabled={!!progress && !stoppable}
+              onClick={progress ? () => stop.current?.abort() : onClose}
+            >
+              {progress && stoppable ? "Stop" : "Cancel"}
+            </Button>
+            <Button
+              type="submit"
+              disabled={!ask.items.length || !!progress}
+              data-autofocus={operation === "unacknowledge" || undefined}
+            >
+              {outcomes ? "Try again" : operationName[operation]}
+              {ask.items.length > 1 ? ` ${ask.items.length.toLocaleString()}` : ""}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
     </Modal>
   );
 }

@@ -1,8 +1,10 @@
 // The forms of the operations. Each keeps what is typed in itself and hands on what the service is to be told.
 import {
   Box,
+  Button,
   Checkbox,
   Collapse,
+  Group,
   Radio,
   SimpleGrid,
   Stack,
@@ -12,12 +14,17 @@ import {
   UnstyledButton,
 } from "@mantine/core";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
-import { type ReactNode, useEffect, useState } from "react";
-import type { ActWish } from "../../api";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ActWish, explain } from "../../api";
+import { pageNow } from "../../clock";
 import { zone as browserZone } from "../Time";
+import { ItemWindows } from "../windows/ItemWindows";
+import { ends } from "./ends";
 import type { ActionItem } from "./item";
 import { counted, kindsText, type Way, wayOf, ways } from "./operations";
-import { noWindow, WindowFields, windowBody, ZoneSelect } from "./Window";
+import { noWindow, WindowFields, windowBody } from "./Window";
+import { ZoneSelect } from "./ZoneSelect";
 
 export interface FormProps {
   items: ActionItem[];
@@ -29,9 +36,12 @@ const longest = 4000;
 
 function More({ label, children }: { label: string; children: ReactNode }) {
   const [open, setOpen] = useState(false);
+  const inside = useRef<HTMLDivElement>(null);
+  // What is wrong stays in sight: a form with such a field cannot be sent.
+  const toggle = () => setOpen(!open || !!inside.current?.querySelector("input:invalid"));
   return (
     <Box>
-      <UnstyledButton onClick={() => setOpen(!open)} aria-expanded={open} fz="sm" fw={500}>
+      <UnstyledButton onClick={toggle} aria-expanded={open} fz="sm" fw={500}>
         {open ? (
           <IconChevronDown size={14} style={{ verticalAlign: "-2px" }} />
         ) : (
@@ -40,7 +50,9 @@ function More({ label, children }: { label: string; children: ReactNode }) {
         {label}
       </UnstyledButton>
       <Collapse expanded={open}>
-        <Box pt="sm">{children}</Box>
+        <Box pt="sm" ref={inside}>
+          {children}
+        </Box>
       </Collapse>
     </Box>
   );
@@ -78,6 +90,32 @@ export function AcknowledgeForm({ items, onChange }: FormProps) {
       <Text size="sm" c="dimmed">
         It ends by itself when the item is no longer in error. On a view or resource it covers what is in error inside.
       </Text>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+        <Box>
+          <TextInput
+            type="datetime-local"
+            label="At the latest at"
+            value={until}
+            onChange={(e) => setUntil(e.currentTarget.value)}
+          />
+          <Group gap="xs" mt={6} role="group" aria-label="Ends at the latest">
+            {ends(pageNow()).map((end) => (
+              <Button
+                key={end.label}
+                size="compact-xs"
+                variant="default"
+                onClick={() => {
+                  setUntil(end.at);
+                  setZone(browserZone);
+                }}
+              >
+                {end.label}
+              </Button>
+            ))}
+          </Group>
+        </Box>
+        {until && <ZoneSelect value={zone} onChange={setZone} />}
+      </SimpleGrid>
       <More label="When it ends">
         <Stack gap="sm">
           <Checkbox
@@ -85,15 +123,6 @@ export function AcknowledgeForm({ items, onChange }: FormProps) {
             checked={worse}
             onChange={(e) => setWorse(e.currentTarget.checked)}
           />
-          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-            <TextInput
-              type="datetime-local"
-              label="At the latest at"
-              value={until}
-              onChange={(e) => setUntil(e.currentTarget.value)}
-            />
-            {until && <ZoneSelect value={zone} onChange={setZone} />}
-          </SimpleGrid>
           <TextInput
             label="Keep over recoveries shorter than"
             description="For what comes and goes; as 10m or 1h"
@@ -155,7 +184,32 @@ export function UnmanageForm({ items, onChange }: FormProps) {
         onChange={(e) => setNote(e.currentTarget.value)}
       />
       <WindowFields value={window} onChange={setWindow} />
+      {items.length === 1 && items[0] && <HasWindows item={items[0]} />}
     </Stack>
+  );
+}
+
+/** HasWindows lists the windows that an item has already. */
+function HasWindows({ item }: { item: ActionItem }) {
+  const client = useQueryClient();
+  const resource = item.kind === "resource" ? undefined : item.resource;
+  const why = useQuery({
+    queryKey: ["explain", item.kind, item.name, resource ?? ""],
+    queryFn: () => explain(item.kind, item.name, resource),
+  });
+  const windows = why.data?.management.windows;
+  if (!windows?.length) return null;
+  return (
+    <Box>
+      <Text size="sm" fw={500} mb={4}>
+        Windows that it has
+      </Text>
+      <ItemWindows
+        item={item}
+        windows={windows}
+        onDone={() => void client.invalidateQueries({ queryKey: ["explain"] })}
+      />
+    </Box>
   );
 }
 
@@ -169,8 +223,8 @@ export function ManageForm({ items, onChange }: FormProps) {
   return (
     <Stack gap="md">
       <Text size="sm">
-        Statuses follow the data again, and a window that is planned or open is cancelled. What was unmanaged by itself
-        inside a view or resource stays unmanaged.
+        Statuses follow the data again, and all windows that are planned or open are cancelled. What was unmanaged by
+        itself inside a view or resource stays unmanaged.
       </Text>
       <Checkbox
         label="Remove the note that says why it was unmanaged"

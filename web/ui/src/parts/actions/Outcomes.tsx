@@ -1,7 +1,7 @@
 // What became of each item.
 import { Alert, Box, Group, ScrollArea, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle, IconCheck, IconClock, IconMinus } from "@tabler/icons-react";
-import { local } from "../Time";
+import { local, localTimes } from "../Time";
 import { counted, itemKey } from "./operations";
 import type { Outcome } from "./perform";
 
@@ -32,8 +32,9 @@ export function inShort(all: Outcome[]): string {
   return [...by].map(([word, n]) => `${counted(n, "item")} ${word}`).join(", ");
 }
 
-function told({ done, error, skipped }: Outcome): string {
-  if (error || skipped) return error ?? skipped ?? "";
+/** told says what became of an item. */
+export function told({ done, error, skipped }: Outcome): string {
+  if (error || skipped) return localTimes(error ?? skipped ?? "");
   if (!done) return "";
   const inside = done.content ? `, with ${counted(done.content, "item")} inside` : "";
   const from = done.result === "scheduled" && done.from ? ` from ${local(done.from)}` : "";

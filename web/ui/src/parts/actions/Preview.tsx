@@ -4,7 +4,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { type ActAnswer, type ActWish, ApiError, actDry } from "../../api";
 import { messageOf } from "../Page";
-import { local } from "../Time";
+import { local, localTimes } from "../Time";
 import type { ActionItem } from "./item";
 
 const planned = (b: ActWish) => b.isunmanaged !== undefined && !!(b.fromdatetime || b.todatetime);
@@ -32,7 +32,7 @@ export function Preview({ ask }: { ask: { body: ActWish; items: ActionItem[] } }
     return (
       <Alert variant="outline" color="red" role="alert">
         <Text size="sm" className="name">
-          {messageOf(tried.error)}
+          {localTimes(messageOf(tried.error))}
         </Text>
       </Alert>
     );

@@ -1,8 +1,10 @@
 // When something is to be so: from, to, in which zone, and whether it comes again. Times go to the service as they are
 // written, with the zone beside them: what 02:30 means on the night the clocks change is for the service to say.
-import { Select, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
+import { Select, SimpleGrid, Stack, TextInput } from "@mantine/core";
 import type { ActWish } from "../../api";
 import { zone as browserZone } from "../Time";
+import { repeats } from "../windows/windows";
+import { ZoneSelect } from "./ZoneSelect";
 
 export interface WindowValue {
   from: string;
@@ -10,26 +12,12 @@ export interface WindowValue {
   zone: string;
   repeat: string;
   rule: string;
+  name: string;
 }
 
-export const noWindow: WindowValue = { from: "", to: "", zone: browserZone, repeat: "", rule: "" };
+export const noWindow: WindowValue = { from: "", to: "", zone: browserZone, repeat: "", rule: "", name: "" };
 
-const repeats = [
-  { value: "", label: "Once" },
-  { value: "FREQ=DAILY", label: "Every day" },
-  { value: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", label: "From Monday to Friday" },
-  { value: "FREQ=WEEKLY", label: "Every week on that day" },
-  { value: "FREQ=MONTHLY", label: "Every month on that date" },
-  { value: "own", label: "By a rule…" },
-];
-
-let known: string[] | undefined;
-
-/** zones are those the browser knows, the likely ones first. */
-function zones(): string[] {
-  known ??= [...new Set([browserZone, "UTC", ...Intl.supportedValuesOf("timeZone")])];
-  return known;
-}
+const ways = [...repeats, { value: "own", label: "By a rule…" }];
 
 /** windowBody is what the service is told. */
 export function windowBody(w: WindowValue): ActWish {
@@ -39,23 +27,9 @@ export function windowBody(w: WindowValue): ActWish {
     ...(w.from && { fromdatetime: w.from }),
     ...(w.to && { todatetime: w.to }),
     ...(rrule && { rrule }),
+    ...(w.name.trim() && { window: w.name.trim() }),
     timezone: w.zone,
   };
-}
-
-export function ZoneSelect({ value, onChange }: { value: string; onChange: (zone: string) => void }) {
-  return (
-    <Select
-      label="Time zone"
-      searchable
-      limit={60}
-      allowDeselect={false}
-      data={zones()}
-      value={value}
-      onChange={(z) => onChange(z ?? browserZone)}
-      nothingFoundMessage="No such zone"
-    />
-  );
 }
 
 export function WindowFields({ value, onChange }: { value: WindowValue; onChange: (w: WindowValue) => void }) {
@@ -87,7 +61,7 @@ export function WindowFields({ value, onChange }: { value: WindowValue; onChange
             label="Repeat"
             allowDeselect={false}
             disabled={!both}
-            data={repeats}
+            data={ways}
             value={both ? value.repeat : ""}
             onChange={(repeat) => set({ repeat: repeat ?? "" })}
           />
@@ -102,9 +76,13 @@ export function WindowFields({ value, onChange }: { value: WindowValue; onChange
         />
       )}
       {planned && (
-        <Text size="xs" c="dimmed">
-          An item has one window: a new one takes the place of the one before.
-        </Text>
+        <TextInput
+          label="Name of the window"
+          description="An item may have several: a window takes the place of an earlier one of the same name"
+          maxLength={255}
+          value={value.name}
+          onChange={(e) => set({ name: e.currentTarget.value })}
+        />
       )}
     </Stack>
   );

@@ -1,0 +1,127 @@
+package status
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"belfry"
+	"belfry/meta"
+)
+
+// ListedWindow is a window that is open or comes, with the item it belongs to.
+type ListedWindow struct {
+	ID       string `json:"id"` // by which a list goes on
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	Resource string `json:"resource,omitempty"`
+	Window   string `json:"window,omitempty"`
+	Mode     string `json:"mode"` // inside
+
+	IsUnmanaged bool `json:"isunmanaged"`
+	IfRed       bool `json:"unmanageifred"`
+	Collect     bool `json:"collectunmanage"`
+	Collector   bool `json:"collectorunmanage"`
+
+	Open bool   `json:"open"`
+	From string `json:"from"`
+	To   string `json:"to,omitempty"`
+	Rule string `json:"rrule,omitempty"`
+	Zone string `json:"timezone,omitempty"`
+	User string `json:"user,omitempty"` // who asked for it
+	Note string `json:"unmanagenote,omitempty"`
+}
+
+// lookedAt is how many items with windows are looked at while the tree is locked for reading.
+const lookedAt = 1024
+
+// ListWindows lists the windows of the items in a scope, those after the given id, in the order of the items' creation and by name. It tells
+// whether there are more.
+func ListWindows(t *meta.Tree, s belfry.Scope, after string, limit int) (list []ListedWindow, more bool, err error) {
+	last, name, err := parseWindowID(after)
+	if err != nil {
+		return nil, false, err
+	}
+	list = []ListedWindow{}
+	for from, further := t.NumberOf(s.Customer, last), true; further && len(list) <= limit; {
+		var items []cared
+		items, from, further = windowed(t, s, from, lookedAt)
+		for _, c := range items {
+			if c.item.ID < last || len(list) > limit {
+				continue
+			}
+			for _, w := range Planned(c.care) {
+				if c.item.ID > last || w.Name > name {
+					list = append(list, listed(c, &w))
+				}
+			}
+		}
+	}
+	if more = len(list) > limit; more {
+		list = list[:limit]
+	}
+	return list, more, nil
+}
+
+// cared is an item with what was said about it.
+type cared struct {
+	item *meta.Node
+	care *belfry.Care
+}
+
+// windowed finds items in a scope that have windows, among the next few of a number on. It tells where to go on, if there are more.
+func windowed(t *meta.Tree, s belfry.Scope, from uint64, most int) (list []cared, next uint64, more bool) {
+	t.Read(s.Customer, func(e *meta.Estate) {
+		if e == nil {
+			return
+		}
+		within, looked := e.Within(s), 0
+		for number, n := range e.Windowed(from) {
+			if looked++; looked > most {
+				next, more = number, true
+				return
+			}
+			if within.Has(n) {
+				list = append(list, cared{n, n.State.Care})
+			}
+		}
+	})
+	return list, next, more
+}
+
+// listed describes a window of an item.
+func listed(c cared, w *belfry.Window) ListedWindow {
+	n, f := c.item, w.Mode.Flags()
+	out := ListedWindow{
+		ID: belfry.RowID(n.ID).String() + ":" + w.Name, Name: n.Name, Kind: n.Kind.String(), Window: w.Name, Mode: w.Mode.String(),
+		IsUnmanaged: f.IsUnmanaged, IfRed: f.IfRed, Collect: f.Collect, Collector: f.Collector,
+		Open: w.Open, From: moments(w.From), To: moments(w.To), User: w.By, Note: c.care.UnmanageNote,
+	}
+	if n.Resource != nil && n.Resource != n {
+		out.Resource = n.Resource.Name
+	}
+	out.Rule, out.Zone = ruleOf(w)
+	return out
+}
+
+// ruleOf gives the rule by which a window comes again, and the zone of its times, if it has a name.
+func ruleOf(w *belfry.Window) (rule, zone string) {
+	var parts scheduleJSON
+	if w.Schedule != "" && json.Unmarshal([]byte(w.Schedule), &parts) == nil {
+		return parts.Rule, zoneName(parts.Zone)
+	}
+	return "", w.Zone
+}
+
+// parseWindowID reads where a list is to go on: the number of an item, and the name of a window.
+func parseWindowID(text string) (item belfry.ID, name string, err error) {
+	if text == "" {
+		return 0, "", nil
+	}
+	number, name, ok := strings.Cut(text, ":")
+	id, err := strconv.ParseUint(number, 16, 64)
+	if !ok || err != nil {
+		return 0, "", belfry.Errorf(belfry.BadParameter, "after must be the id of a window in the list, as 0000000000000012:backup, got %.64q", text)
+	}
+	return belfry.ID(id), name, nil
+}
