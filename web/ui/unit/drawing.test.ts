@@ -10,7 +10,7 @@ import { arrange, keyOf, neighbour, type Scene, type Spot, snap, worse } from ".
 import { indexOf, patch } from "../src/pages/map/tree";
 import { inOrder, placed } from "../src/pages/treemap/draw";
 import { build, type Count, find, type Place, shares } from "../src/pages/treemap/estate";
-import { layout } from "../src/pages/treemap/layout";
+import { layout, titleHeight } from "../src/pages/treemap/layout";
 import { type Rect, squarify } from "../src/pages/treemap/squarify";
 
 const view = (more: Partial<TreeItem> = {}): TreeItem => ({ name: "V", kind: "view", parentview: "MAIN", ...more });
@@ -339,10 +339,29 @@ test("one object in error among many is drawn, last and large enough to be seen"
   const bad = order.at(-1);
   assert.equal(bad?.status, "3");
   assert.ok(bad && Math.min(bad.width, bad.height) < 1);
-  const r = bad && placed(bad, into);
+  const r = bad && placed(bad);
   assert.ok(r && r.width >= 2 && r.height >= 2 && r.x >= 0 && r.y >= 0);
   assert.ok(r && r.x + r.width <= into.width && r.y + r.height <= into.height);
   assert.ok(bad && r && Math.abs(r.x - bad.x) <= 2 && Math.abs(r.y - bad.y) <= 2); // where it is
+});
+
+test("what is in error is not drawn under the title of its group", () => {
+  const places: Place[] = [{ name: "A", kind: "view", view: "A", parentview: "MAIN" }];
+  const counts: Count[] = [];
+  for (let i = 0; i < 1000; i++) {
+    const name = `r${i}`;
+    places.push({ name, kind: "resource", resource: name, view: "A", parentview: "MAIN" });
+    counts.push({ resource: name, view: name, status: "0", n: 9 }, { resource: name, view: name, status: "3", n: 1 });
+  }
+  const { fields, boxes } = layout(build(places, counts), { x: 0, y: 0, width: 183, height: 123 });
+  assert.ok(boxes.find((b) => b.group.name === "A")?.titled);
+  const red = fields.filter((f) => f.status === "3").map(placed);
+  assert.equal(red.length, 1000);
+  for (const r of red) {
+    assert.ok(r.width >= 2 && r.height >= 2);
+    const seen = r.x >= 1 && r.x + r.width <= 182 && r.y >= 1 + titleHeight && r.y + r.height <= 122;
+    assert.ok(seen, `${r.x} ${r.y}`);
+  }
 });
 
 test("many small groups are put together, and none is lost", () => {

@@ -18,16 +18,16 @@ const marks: Record<Status, string> = {
 };
 
 /** placed is where a field is drawn: with a thin line around it, and not smaller than what can be seen if it is in error. */
-export function placed(f: Field, into: Rect): Rect {
+export function placed(f: Field): Rect {
   const [width, height] = [Math.max(0, f.width - 0.5), Math.max(0, f.height - 0.5)];
   if (!inError(f.status) || (width >= least && height >= least)) return { x: f.x, y: f.y, width, height };
   const w = Math.max(least, Math.round(width));
   const h = Math.max(least, Math.round(height));
   const within = (at: number, size: number, from: number, room: number) =>
-    Math.round(Math.max(from, Math.min(at, from + room - size)));
+    Math.max(Math.ceil(from), Math.min(Math.round(at), Math.floor(from + room - size)));
   return {
-    x: within(f.x + f.width / 2 - w / 2, w, into.x, into.width),
-    y: within(f.y + f.height / 2 - h / 2, h, into.y, into.height),
+    x: within(f.x + f.width / 2 - w / 2, w, f.room.x, f.room.width),
+    y: within(f.y + f.height / 2 - h / 2, h, f.room.y, f.room.height),
     width: w,
     height: h,
   };
@@ -90,9 +90,8 @@ export function draw(canvas: HTMLCanvasElement, fields: Field[], width: number, 
   canvas.height = Math.round(height * scale);
   ctx.setTransform(scale, 0, 0, scale, 0, 0);
   const fill = grounds(ctx, scale);
-  const all = { x: 0, y: 0, width, height };
   for (const f of inOrder(fields)) {
-    const r = placed(f, all);
+    const r = placed(f);
     const ground = fill.get(f.status);
     const seen = r.width >= patterned && r.height >= patterned;
     ctx.fillStyle = (seen && ground?.pattern) || ground?.plain || "#888";

@@ -8,6 +8,8 @@ import { type Rect, squarify } from "./squarify";
 export interface Field extends Rect {
   status: Status;
   n: number;
+  /** Where it is seen: titles and frames cover the rest. It may have to be drawn larger than it is. */
+  room: Rect;
 }
 
 /** Box is a group of the first two levels. */
@@ -39,13 +41,13 @@ const inner = (r: Rect, top: number, gap: number): Rect => ({
 });
 
 /** fields divide a box by status, the worst first. */
-export function fields(counts: Counts, into: Rect): Field[] {
+export function fields(counts: Counts, into: Rect, room: Rect): Field[] {
   const there = statuses.filter((s) => counts[s]);
   const rects = squarify(
     there.map((s) => counts[s] ?? 0),
     into,
   );
-  return there.map((status, i) => ({ status, n: counts[status] ?? 0, ...(rects[i] as Rect) }));
+  return there.map((status, i) => ({ status, n: counts[status] ?? 0, ...(rects[i] as Rect), room }));
 }
 
 /** layout divides a rectangle among all that a group has. Nothing is left out, however small it becomes. */
@@ -61,10 +63,10 @@ export function layout(g: Group, into: Rect): Layout {
       const titled = depth <= named && r.width >= 50 && r.height >= titleHeight + 14;
       const roomy = r.width >= divided && r.height >= divided;
       if (depth <= named) out.boxes.push({ ...r, group: part, depth, titled });
-      const space = roomy ? inner(r, titled ? titleHeight : 1, 1) : r;
+      const within = roomy ? inner(r, titled ? 1 + titleHeight : 1, 1) : r; // the frame, and the title inside it
       const below = roomy && depth < deepest ? shares(part, most) : [];
-      if (below.length) lay(below, space, depth + 1);
-      else for (const f of fields(part.counts, space)) out.fields.push(f);
+      if (below.length) lay(below, within, depth + 1);
+      else for (const f of fields(part.counts, within, roomy ? within : space)) out.fields.push(f);
     });
   };
   const parts = shares(g, most);
