@@ -55,7 +55,7 @@ test("a disk with too little space shows on every page until there is room", { t
   }
 });
 
-test("a loss in the journal is confirmed on the health page", { tag: "@quick" }, async ({ page }) => {
+test("a loss in the journal is confirmed on the health page", async ({ page }) => {
   const service = await Service.start();
   try {
     await service.stop();

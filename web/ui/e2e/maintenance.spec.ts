@@ -76,7 +76,7 @@ test("several windows are planned, listed and removed", { tag: "@quick" }, async
   await expect(own).toHaveText([/nightly/]);
 });
 
-test("another zone is chosen by typing, and only a zone is sent", { tag: "@quick" }, async ({ page, service }) => {
+test("another zone is chosen by typing, and only a zone is sent", async ({ page, service }) => {
   await box(service, "zone box");
   // Styles of the status list stay in the tab.
   await logIn(page, service, "/ui/status");

@@ -140,7 +140,7 @@ async function retried(service: Service) {
   await service.csv("/api/send", "type,resname,object,class,view,i1", "data,retry,one,load,retry,1");
 }
 
-test("the status list that could not be read is read again", { tag: "@quick" }, async ({ page, service }) => {
+test("the status list that could not be read is read again", async ({ page, service }) => {
   await retried(service);
   await logIn(page, service, "/ui/parameters/account");
   await readAgain(page, service, "status?view=retry");
@@ -282,7 +282,7 @@ test("a page that was first opened meanwhile has its styles when the service is 
   }
 });
 
-test("what is done meanwhile is not lost, and can be tried again", { tag: "@quick" }, async ({ fresh: page }) => {
+test("what is done meanwhile is not lost, and can be tried again", async ({ fresh: page }) => {
   const service = await Service.start();
   try {
     await retried(service);

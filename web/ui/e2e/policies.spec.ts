@@ -111,7 +111,7 @@ test("fills in everything that a policy can say", async ({ page, service }, info
   expect(now).not.toHaveProperty("intervals");
 });
 
-test("a wrong value is told word for word at its field", { tag: "@quick" }, async ({ page, service }, info) => {
+test("a wrong value is told word for word at its field", async ({ page, service }, info) => {
   const cls = `wrong-${info.project.name}`;
   const res = `wrong box ${info.project.name}`;
   await disks(service, cls, res);
