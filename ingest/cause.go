@@ -19,8 +19,8 @@ type alarmReason struct {
 	text    string
 }
 
-// standing is that of an item as the round has it. Unlike a draft it is not to be changed.
-func (t *tx) standing(n *meta.Node) *belfry.Standing {
+// stateOf is the state of an item as the round has it. Unlike that of a draft it is not to be changed.
+func (t *tx) stateOf(n *meta.Node) *belfry.Standing {
 	if i := t.s.index.At(uint64(n.ID)); i != 0 {
 		return &t.s.drafts[i-1].state
 	}
@@ -51,21 +51,21 @@ func (t *tx) why(n *meta.Node, s *belfry.Standing) string {
 // when there is nothing.
 func (t *tx) causeIn(n *meta.Node, status belfry.Status, steps *int) *meta.Node {
 	found := t.lastMoved(n)
-	if found == nil || t.standing(found).Status != status {
+	if found == nil || t.stateOf(found).Status != status {
 		n.Children(func(c *meta.Node) bool {
 			*steps--
-			if t.standing(c).Status == status && !t.s.gone[c.ID] && t.parent(c) == n {
+			if t.stateOf(c).Status == status && !t.s.gone[c.ID] && t.parent(c) == n {
 				found = c
 				return false
 			}
 			return *steps > 0
 		})
 	}
-	if found == nil || found.Kind == belfry.KindObject || t.standing(found).Status != status || t.standing(found).Unmanaged() {
+	if found == nil || found.Kind == belfry.KindObject || t.stateOf(found).Status != status || t.stateOf(found).Unmanaged() {
 		return found
 	}
 	if i := t.s.index.At(uint64(found.ID)); i != 0 && t.s.drafts[i-1].cause != nil {
-		if cause := t.s.drafts[i-1].cause; t.standing(cause).Status == status {
+		if cause := t.s.drafts[i-1].cause; t.stateOf(cause).Status == status {
 			return cause
 		}
 	}
@@ -87,7 +87,7 @@ func (t *tx) lastMoved(n *meta.Node) *meta.Node {
 
 // causeText says in the alarm of a view what is the reason: "object disk: Used 97 % (>= 95)". Outside of the resource of the object it names that, too.
 func (t *tx) causeText(n, cause *meta.Node) string {
-	s := t.standing(cause)
+	s := t.stateOf(cause)
 	why := s.StatusName()
 	switch {
 	case s.Unmanaged():

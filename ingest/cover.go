@@ -20,12 +20,7 @@ func (t *tx) inherit(n *meta.Node) {
 }
 
 // mode is how an item is managed, as the round has it.
-func (t *tx) mode(n *meta.Node) belfry.Mode {
-	if i := t.s.index.At(uint64(n.ID)); i != 0 {
-		return t.s.drafts[i-1].state.Mode
-	}
-	return n.State.Mode
-}
+func (t *tx) mode(n *meta.Node) belfry.Mode { return t.stateOf(n).Mode }
 
 // ownMode is the mode that was set on an item itself.
 func ownMode(s *belfry.Standing) belfry.Mode {

@@ -59,8 +59,8 @@ func (f *shortfalls) add(c belfry.CustomerID, more shortfall) {
 	f.of[c] = s
 }
 
-// take gives what there is, and begins anew.
-func (f *shortfalls) take() map[belfry.CustomerID]shortfall {
+// drain gives what was counted, and starts from zero.
+func (f *shortfalls) drain() map[belfry.CustomerID]shortfall {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all := f.of
@@ -87,7 +87,7 @@ func (s *Sequencer) TurnedAway(c belfry.CustomerID, err error) {
 // TellShortfalls writes events about what customers did not get since it was last called. What cannot be written is told the next time.
 func (s *Sequencer) TellShortfalls() error {
 	var failed error
-	for c, f := range s.shortfalls.take() {
+	for c, f := range s.shortfalls.drain() {
 		texts := f.texts()
 		if len(texts) == 0 {
 			continue

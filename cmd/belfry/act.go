@@ -154,14 +154,19 @@ func acted(a *client.Acted) error {
 	return rejectedError{fmt.Errorf("%d of %d could not be done", len(a.Errors), all)}
 }
 
+// itemText names an item: object cpu of web01.
+func itemText(kind, name, resource string) string {
+	text := kind + " " + name
+	if resource != "" {
+		text += " of " + resource
+	}
+	return text
+}
+
 // describe says in a line what was done with an item.
 func describe(it client.ActedItem) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s", it.Kind, it.Name)
-	if it.Resource != "" {
-		fmt.Fprintf(&b, " of %s", it.Resource)
-	}
-	b.WriteString(": ")
+	b.WriteString(itemText(it.Kind, it.Name, it.Resource) + ": ")
 	if it.Window != "" {
 		fmt.Fprintf(&b, "window %s ", it.Window)
 	}

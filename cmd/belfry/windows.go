@@ -39,11 +39,7 @@ func (c *windowsCmd) Run(s streams) error {
 // describeWindow says in a line what a window is.
 func describeWindow(w client.Window) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s", w.Kind, w.Name)
-	if w.Resource != "" {
-		fmt.Fprintf(&b, " of %s", w.Resource)
-	}
-	b.WriteString(": ")
+	b.WriteString(itemText(w.Kind, w.Name, w.Resource) + ": ")
 	if w.Window != "" {
 		fmt.Fprintf(&b, "%s, ", w.Window)
 	}
