@@ -9,14 +9,9 @@ import { kindsText } from "../../parts/actions/operations";
 import { later } from "../../parts/later";
 import { StatusIcon, statuses, statusName } from "../../parts/StatusIcon";
 import { useSummary } from "../../parts/summary";
-import { everything, type Filter, kinds, narrows, plain, rollsUp } from "./filter";
+import { everything, type Filter, kinds, narrows, type FilterProps as Props, plain, rollsUp } from "./filter";
 
 const More = later(() => import("./MoreFilters"));
-
-export interface Props {
-  filter: Filter;
-  onFilter: (part: Partial<Filter>) => void;
-}
 
 export function Filters({ filter, onFilter, counts: found }: Props & { counts?: ReadonlyMap<Status, number> }) {
   // As long as it is about all objects, it is what stands above every page.

@@ -4,8 +4,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { quote, sql } from "../../api";
-import type { Props } from "./Filters";
-import { type Column, columnNames, columns, firstDesc, kinds } from "./filter";
+import { type Column, columnNames, columns, firstDesc, kinds, type FilterProps as Props } from "./filter";
 
 export default function More({ filter, onFilter }: Props) {
   const classes = useQuery({

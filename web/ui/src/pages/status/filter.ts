@@ -170,3 +170,9 @@ export const moves = (f: Filter) =>
   f.sort === "since" ||
   f.sort === "info" ||
   !!(f.text || f.status.length || f.acknowledged || f.unmanaged);
+
+/** FilterProps are those of what shows a filter and changes it. */
+export interface FilterProps {
+  filter: Filter;
+  onFilter: (part: Partial<Filter>) => void;
+}
