@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"log/slog"
 	"os"
 	"runtime/debug"
@@ -25,6 +26,7 @@ type budget struct {
 	heap               int64 // 0: not limited
 
 	backlogRows         int   // that wait for the row store, each of 256 bytes
+	metadata            int   // bytes of items and documents that wait for the metadata database
 	chunk               int   // bytes of a body that are decided at a time
 	answer, answers     int64 // of one query, and of all that clients have not read yet
 	held, heldBody, row int64
@@ -70,6 +72,7 @@ func newBudget(l memoryLimit) *budget {
 	if l.bytes >= plenty { // the engine works on 2,048 rows at a time, in several threads, and holds all of their texts
 		b.engineMost, b.row = min(b.engineMost, l.bytes*3/8), min(b.row, l.bytes/16384)
 	}
+	b.metadata = int(max(16*mib, min(256*mib, cmp.Or(l.bytes, n)/32)))
 	b.items = 1 << 30
 	if l.bytes > 0 {
 		spare := max(b.spare, l.bytes/8)

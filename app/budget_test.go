@@ -33,6 +33,9 @@ func TestBudget(t *testing.T) {
 		if 4*2048*int64(c.Limits.Row) > max(limit/2, 128*mib) {
 			t.Errorf("%d: rows of %d are too long for four threads", limit, c.Limits.Row)
 		}
+		if int64(b.metadata) > max(16*mib, limit/32) {
+			t.Errorf("%d: %d bytes may wait for the metadata database", limit, b.metadata)
+		}
 		if c.Limits.BulkRequests < 4 || c.Limits.Connections < 100 || b.engineMost > limit {
 			t.Errorf("%d: %+v", limit, c.Limits)
 		}
@@ -45,7 +48,7 @@ func TestBudget(t *testing.T) {
 			usual.Limits.Texts = Size(max(128*mib, l.bytes/16)) // texts stay, so they may have more where there is more
 			usual.Limits.MemoryItems = Size(b.heap * 3 / 8)     // the same
 		}
-		if c.Limits != usual.Limits || c.Storage != usual.Storage || b.backlogRows != 500_000 || b.chunk != 8*mib || b.engineMost > 16*b.engine || l.bytes > 0 && b.engineMost > l.bytes/2 || b.ballast != 16*mib {
+		if c.Limits != usual.Limits || c.Storage != usual.Storage || b.backlogRows != 500_000 || b.chunk != 8*mib || b.engineMost > 16*b.engine || l.bytes > 0 && b.engineMost > l.bytes/2 || b.ballast != 16*mib || b.metadata < 64*mib || b.metadata > 256*mib {
 			t.Errorf("%+v: not the usual sizes: %+v, %+v", l, c.Limits, b)
 		}
 	}

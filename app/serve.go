@@ -221,7 +221,7 @@ func (s *service) removeMissed(ctx context.Context) error {
 
 func (s *service) startMovers(ctx context.Context) error {
 	s.store = store.NewMover(s.rows, store.MoverOptions{After: s.moved, MaxBacklog: s.budget.backlogRows, Labels: s.tree, Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: s.explainRows})
-	s.meta = meta.NewMover(s.db, meta.MoverOptions{States: s.tree.States, Removed: s.tree.Forget, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
+	s.meta = meta.NewMover(s.db, meta.MoverOptions{States: s.tree.States, MaxBytes: s.budget.metadata, Removed: s.tree.Forget, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
 	s.parts.store = start("row mover", s.store.Run, s.failed)
 	s.parts.meta = start("metadata mover", behind(s.meta.Run), s.failed)
 	return s.meta.RecountAnswers(ctx)
@@ -232,16 +232,33 @@ func (s *service) startMovers(ctx context.Context) error {
 // not in the store, and once the database has it no start brings its name again.
 func (s *service) carryOn(ctx context.Context) error {
 	defer s.tree.ForgetLoaded()
-	return s.replay(ctx, func(r *belfry.Record, fresh bool) error {
-		if fresh && r.Pos <= s.moved {
-			if names := s.tree.Dimension(r); names != nil {
-				if err := s.rows.Append(ctx, names...); err != nil {
-					return err
-				}
+	const atOnce = 50_000 // names: a commit for each record would take long
+	var names []*belfry.Batch
+	var held []*belfry.Record // not in the database before their names are in the store
+	count := 0
+	flush := func() error {
+		if len(names) > 0 {
+			if err := s.rows.Append(ctx, names...); err != nil {
+				return err
 			}
 		}
-		if fresh {
+		for _, r := range held {
 			s.meta.Add(r)
+		}
+		names, held, count = nil, nil, 0
+		return nil
+	}
+	err := s.replay(ctx, func(r *belfry.Record, fresh bool) error {
+		if fresh {
+			if r.Pos <= s.moved {
+				names = append(names, s.tree.Dimension(r)...)
+			}
+			held, count = append(held, r), count+len(r.Items)+r.Rows()
+		}
+		if count >= atOnce || r.Pos >= s.moved {
+			if err := flush(); err != nil {
+				return err
+			}
 		}
 		if r.Pos <= s.moved {
 			return nil
@@ -253,6 +270,10 @@ func (s *service) carryOn(ctx context.Context) error {
 		s.goal = r.Pos
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return flush() // the journal may end before the rows do
 }
 
 // toStore hands a record to the row store, the names of its items before the rows about them.

@@ -71,7 +71,8 @@ const (
 	readAtOnce   = 2_000                  // so that reading states does not hold up those who change them
 	firstBackOff = 100 * time.Millisecond
 	lastBackOff  = 2 * time.Second
-	fullPending  = 10 // times MaxPending records are too many
+	fullPending  = 10  // times MaxPending records are too many
+	entryWeight  = 300 // bytes of an item, a doc or an answer in memory, with its texts, about
 )
 
 type answerKey struct {
@@ -173,13 +174,12 @@ func (m *Mover) Full(c belfry.CustomerID) bool {
 
 // weigh is about how many bytes a record keeps in memory until it is written.
 func weigh(r *belfry.Record) (bytes int) {
-	const each = 300 // of an item, a doc or an answer, with its texts
-	bytes = each * (len(r.Items) + len(r.Docs))
+	bytes = entryWeight * (len(r.Items) + len(r.Docs))
 	for i := range r.Docs {
 		bytes += len(r.Docs[i].Body)
 	}
 	if r.Answer != nil {
-		bytes += each + len(r.Answer.Body)
+		bytes += entryWeight + len(r.Answer.Body)
 	}
 	return bytes
 }
@@ -292,17 +292,16 @@ func (m *Mover) report(err error) {
 
 // round is what one attempt writes.
 type round struct {
-	change             // without states
-	ids    []belfry.ID // whose states are to be read and written
-	count  int         // records that will be at or below the position
-	weight int         // of what it takes from memory
-	by     map[belfry.CustomerID]int
+	change                           // without states; items are those that no transaction has written yet
+	ids    []belfry.ID               // whose states are to be read and written
+	count  int                       // records that will be at or below the position
+	by     map[belfry.CustomerID]int // what it takes in memory, of each customer
 }
 
 // take takes what is pending. Counters go with the position: records above it will raise them again.
 func (m *Mover) take(whole bool) (r round) {
 	m.mu.Lock()
-	r.change, r.weight, r.by = m.pending, m.weight, maps.Clone(m.weights)
+	r.change, r.by = m.pending, maps.Clone(m.weights)
 	if whole {
 		m.pending = change{pos: r.pos}
 		m.dirty, m.spare = m.spare, m.dirty
@@ -337,16 +336,37 @@ func (m *Mover) putBack(r *round) {
 	m.records += r.count
 }
 
-// written forgets the answers and images that can now be found in the database.
-func (m *Mover) written(r *round) {
+// itemsWritten makes room for as many items as a transaction has written. The rest of the round may take seconds, and senders need not
+// wait for it.
+func (m *Mover) itemsWritten(r *round, items, rest []itemAt) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.weight -= r.weight
-	for c, w := range r.by {
+	r.items = rest
+	by := map[belfry.CustomerID]int{}
+	for i := range items {
+		by[items[i].Customer] += entryWeight
+	}
+	for c, w := range by {
+		r.by[c] -= w
+	}
+	m.release(by)
+}
+
+// release makes room. m.mu is held.
+func (m *Mover) release(by map[belfry.CustomerID]int) {
+	for c, w := range by {
+		m.weight -= w
 		if m.weights[c] -= w; m.weights[c] == 0 {
 			delete(m.weights, c)
 		}
 	}
+}
+
+// written makes room for the rest of a round, and forgets the answers and images that can now be found in the database.
+func (m *Mover) written(r *round) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.release(r.by)
 	m.forgetImages(r.docs)
 	for _, a := range r.answers {
 		if k := (answerKey{a.Customer, a.Key}); m.answers[k] == a {
@@ -375,6 +395,7 @@ func (m *Mover) write(ctx context.Context, r *round) error {
 				return err
 			}
 			m.tellRemoved(c.items)
+			m.itemsWritten(r, c.items, items)
 		}
 		if last {
 			return nil

@@ -559,3 +559,45 @@ func TestMoverFull(t *testing.T) {
 		t.Errorf("full after %d small records", n)
 	}
 }
+
+// TestMoverMakesRoom: what a transaction has written makes room at once, not when the round ends. A round that is broken off goes on
+// with the rest.
+func TestMoverMakesRoom(t *testing.T) {
+	db, err := Open(context.Background(), filepath.Join(t.TempDir(), "meta.db"), quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	mem := newMemory()
+	ctx, cancel := context.WithCancel(t.Context())
+	m := NewMover(db, MoverOptions{
+		States: mem.states, Log: quiet(), MaxBytes: 100_000, atOnce: 100,
+		Removed: func([]belfry.ID) { cancel() }, // by the second of four transactions
+	})
+	for pos := uint64(1); pos <= 400; pos++ {
+		r := itemRecord(pos, belfry.ID(pos))
+		if pos == 150 {
+			r.Items[0].Removed = 1
+		}
+		mem.apply(r)
+		m.Add(r)
+	}
+	if !m.Full(1) {
+		t.Fatal("400 items are not too many")
+	}
+	if err := m.Drain(ctx); err == nil {
+		t.Fatal("written although the context had ended")
+	}
+	if m.Full(1) || m.weight != 200*entryWeight || m.weights[1] != m.weight || len(m.pending.items) != 200 {
+		t.Errorf("after half of a round %d items wait, %d bytes, %v", len(m.pending.items), m.weight, m.weights)
+	}
+	if err := m.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if m.weight != 0 || len(m.weights) != 0 || m.Position() != 400 {
+		t.Errorf("all is written up to %d, and %d bytes wait: %v", m.Position(), m.weight, m.weights)
+	}
+	if got := len(load(t, db).Items); got != 400 {
+		t.Errorf("%d items in the database, want 400", got)
+	}
+}
