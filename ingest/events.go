@@ -48,6 +48,9 @@ func (e *events) add(v event) {
 	if v.source != belfry.KindObject.String() {
 		e.above++
 	}
+	if e.times == nil {
+		e.grow(4) // of an object, its resource, a view and MAIN
+	}
 	e.times, e.items = append(e.times, v.at), append(e.items, item)
 	e.status, e.previous = append(e.status, v.status), append(e.previous, v.previous)
 	e.source, e.kind = append(e.source, v.source), append(e.kind, v.kind)
@@ -82,13 +85,13 @@ func (e *events) batch() *belfry.Batch {
 	if len(e.times) == 0 {
 		return nil
 	}
-	b := &belfry.Batch{Collection: belfry.Events, Times: e.times, Columns: []belfry.Column{
-		{Name: belfry.ItemColumn, Ints: e.items},
-		{Name: "source", Texts: e.source},
-		{Name: "type", Texts: e.kind},
-		{Name: "status", Ints: e.status},
-		{Name: "previous", Ints: e.previous},
-	}}
+	b := &belfry.Batch{Collection: belfry.Events, Times: e.times, Columns: append(make([]belfry.Column, 0, 7),
+		belfry.Column{Name: belfry.ItemColumn, Ints: e.items},
+		belfry.Column{Name: "source", Texts: e.source},
+		belfry.Column{Name: "type", Texts: e.kind},
+		belfry.Column{Name: "status", Ints: e.status},
+		belfry.Column{Name: "previous", Ints: e.previous},
+	)}
 	for _, c := range []belfry.Column{{Name: "info", Texts: e.info}, {Name: "user", Texts: e.users}} {
 		if anyText(c.Texts) {
 			b.Columns = append(b.Columns, c)
