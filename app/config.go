@@ -46,6 +46,7 @@ type Config struct {
 	OIDC          OIDC              `yaml:"oidc"`
 	file          string            // where it was read from
 	said          map[string]string // which settings somebody has written on this machine, and where: see saidInFile
+	lines         map[string]int    // where in the file they stand
 }
 
 // TLS says how connections are encrypted.
@@ -264,7 +265,22 @@ func (c *Config) Check() error {
 		inRange("runtime.gc_percent", c.Runtime.GCPercent, 0, 10_000),
 	)
 	errs = append(errs, c.Retention.check(), c.OIDC.check())
+	for i, err := range errs {
+		errs[i] = c.inFile(err)
+	}
 	return errors.Join(errs...)
+}
+
+// inFile says where in the configuration file the setting stands that an error begins with, if that is where it comes from.
+func (c *Config) inFile(err error) error {
+	if err == nil {
+		return nil
+	}
+	name, _, _ := strings.Cut(err.Error(), ":")
+	if line := c.lines[name]; line > 0 && c.said[name] == saidInFile {
+		return fmt.Errorf("configuration %s: line %d: %w", c.file, line, err)
+	}
+	return err
 }
 
 func inRange[T cmp.Ordered](name string, v, low, high T) error {
@@ -293,6 +309,9 @@ func (c *Config) checkListen() error {
 	}
 	if _, err := loopback(c.AdminListen); err != nil {
 		return fmt.Errorf("admin_listen: %w", err)
+	}
+	if _, port, _ := net.SplitHostPort(c.AdminListen); c.AdminListen == c.Listen && port != "0" {
+		return fmt.Errorf("admin_listen: %s is the address of listen already; choose another port, or leave it empty to have /metrics there", c.AdminListen)
 	}
 	return nil
 }

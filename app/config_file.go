@@ -18,7 +18,7 @@ import (
 // configFile is a configuration file that is YAML. It finds what the decoder would refuse, or misread, and says in the words of the
 // reference page what is expected instead.
 type configFile struct {
-	text   []byte
+	docs   []*ast.DocumentNode
 	leaves map[string]reflect.Value // settings by path, as limits.body
 	faults []configFault
 }
@@ -30,10 +30,18 @@ type configFault struct {
 
 // checkFile finds settings that do not exist and values of the wrong type, all of them at once.
 func (c *Config) checkFile(text []byte, given any) error {
-	f := &configFile{text: text, leaves: map[string]reflect.Value{}}
+	f := &configFile{leaves: map[string]reflect.Value{}}
+	if file, err := parser.ParseBytes(text, 0); err == nil {
+		f.docs = file.Docs
+	}
 	v := reflect.ValueOf(c).Elem()
 	each(v, v, "", func(path string, mine, _ reflect.Value, _ reflect.StructField) { f.leaves[path] = mine })
 	f.section("", given)
+	f.oneDocument()
+	c.lines = map[string]int{}
+	for path := range f.leaves {
+		c.lines[path] = f.line(path)
+	}
 	slices.SortStableFunc(f.faults, func(a, b configFault) int { return cmp.Compare(a.line, b.line) })
 	var errs []error
 	for _, fault := range f.faults {
@@ -191,16 +199,20 @@ func (f *configFile) fault(path, format string, args ...any) {
 
 // line is the line of a setting in the file; 0 if that is not known.
 func (f *configFile) line(path string) int {
-	file, err := parser.ParseBytes(f.text, 0)
-	if err != nil || path == "" {
-		return 0
-	}
-	for _, doc := range file.Docs {
+	for _, doc := range f.docs {
 		if line := lineIn(doc.Body, path); line > 0 {
 			return line
 		}
 	}
 	return 0
+}
+
+// oneDocument refuses a second document, which nobody would read.
+func (f *configFile) oneDocument() {
+	docs := slices.DeleteFunc(slices.Clone(f.docs), func(d *ast.DocumentNode) bool { return d.Body == nil })
+	if len(docs) > 1 {
+		f.faults = append(f.faults, configFault{docs[1].Body.GetToken().Position.Line, "the file: a second document begins here; a configuration is one, so remove the line --- before it"})
+	}
 }
 
 // lineIn is the line of the name at the end of a path. Names may have points in them.

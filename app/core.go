@@ -54,7 +54,7 @@ func lockCore(o Options) (*core, error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make data folder: %w", err)
+		return nil, explainLock(fmt.Errorf("make data folder: %w", err))
 	}
 	if err := checkKinds(o.Config); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func lockCore(o Options) (*core, error) {
 // explainLock says what to do when the folder may not be written to.
 func explainLock(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("%w; run this as the user to whom the folder belongs, or choose another folder with --data", err)
+		return fmt.Errorf("%w; run this as a user who may write there, or choose another folder with --data", err)
 	}
 	return err
 }

@@ -190,7 +190,7 @@ func TestOtherKindsAmongData(t *testing.T) {
 // TestExplainLock: a folder of somebody else is refused with what to do.
 func TestExplainLock(t *testing.T) {
 	err := explainLock(&fs.PathError{Op: "open", Path: "ro/lock", Err: fs.ErrPermission})
-	if want := "run this as the user to whom the folder belongs, or choose another folder with --data"; !strings.Contains(err.Error(), want) {
+	if want := "run this as a user who may write there, or choose another folder with --data"; !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

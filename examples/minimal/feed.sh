@@ -16,6 +16,7 @@ post() { # path, idempotency key; the body comes on standard input
 		case ${answer##*
 } in
 		200) return ;;
+		429) ;; # too fast: later it is taken
 		207 | 4??) echo "$answer" >&2 && exit 1 ;; # something is wrong with what we send: repeating it does not help
 		esac
 		echo "not taken, trying again" >&2
