@@ -50,6 +50,11 @@ func (t *tx) why(n *meta.Node, s *belfry.Standing) string {
 // causeIn finds what stands in a view and is the reason for its status: an object, or else a view of which no more is known. It is nil
 // when there is nothing.
 func (t *tx) causeIn(n *meta.Node, status belfry.Status, steps *int) *meta.Node {
+	if status == belfry.OK {
+		if left := t.leftIn(n); left != nil {
+			return left
+		}
+	}
 	found := t.lastMoved(n)
 	if found == nil || t.stateOf(found).Status != status {
 		n.Children(func(c *meta.Node) bool {
@@ -75,6 +80,30 @@ func (t *tx) causeIn(n *meta.Node, status belfry.Status, steps *int) *meta.Node 
 	return found
 }
 
+// leftIn finds what has made a view OK without recovering: it was removed, moved away or unmanaged, or has no status any more. It is nil
+// when something has recovered.
+func (t *tx) leftIn(n *meta.Node) *meta.Node {
+	for {
+		i := t.s.index.At(uint64(n.ID))
+		if i == 0 {
+			return nil
+		}
+		m := t.s.drafts[i-1].moved
+		switch {
+		case m == nil:
+			return nil
+		case t.s.gone[m.ID] || t.parent(m) != n || t.stateOf(m).Unmanaged():
+			return m
+		case m.Kind == belfry.KindObject:
+			if t.stateOf(m).Status == belfry.OK {
+				return nil
+			}
+			return m
+		}
+		n = m
+	}
+}
+
 // lastMoved is what stands in a view and was the last to show something else in this round; nil when nothing did.
 func (t *tx) lastMoved(n *meta.Node) *meta.Node {
 	if i := t.s.index.At(uint64(n.ID)); i != 0 {
@@ -89,7 +118,11 @@ func (t *tx) lastMoved(n *meta.Node) *meta.Node {
 func (t *tx) causeText(n, cause *meta.Node) string {
 	s := t.stateOf(cause)
 	why := s.StatusName()
-	switch {
+	switch to, moved := t.s.parents[cause.ID]; {
+	case t.s.gone[cause.ID]:
+		why = "removed"
+	case moved && s.Status != t.stateOf(n).Status:
+		why = "moved to " + to.Name
 	case s.Unmanaged():
 		why = s.Mode.String()
 	case cause.Kind == belfry.KindObject:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"belfry"
 	"belfry/status"
@@ -96,13 +97,28 @@ func TestAlarmsNameTheCause(t *testing.T) {
 		b.one(t, belfry.Row{Type: "data", Resource: "web02", Object: "Y", NoResponse: true, Reason: "timeout"})
 	}, "web02 -: object Y: timeout", "Paris -: object Y of web02: timeout", "Europe -: object Y of web02: timeout", "MAIN -: object Y of web02: timeout")
 	f(func() { b.bulk(t, false, "custom", "name,view\nweb02,MAIN\n", Options{}) },
-		"Paris 0: object X of web01: OK", "Europe 0: object X of web01: OK")
+		"Paris 0: resource web02: moved to MAIN", "Europe 0: resource web02: moved to MAIN")
 	f(func() {
 		b.act(t, Action{Kind: belfry.KindResource, Items: "web02", Manage: &status.Order{Mode: belfry.Stored}}, Repeat{})
 	},
-		"MAIN 0: object X of web01: OK")
+		"MAIN 0: resource web02: unmanaged, data stored")
 	f(send("data,web02,,,,Y,99\n"))
 	f(func() { b.act(t, Action{Kind: belfry.KindResource, Items: "web02", Manage: &status.Order{}}, Repeat{}) },
 		"web02 3: object Y: Used 99 % (>= 95)", "MAIN 3: object Y of web02: Used 99 % (>= 95)")
-	f(func() { b.bulk(t, true, "object", "name\nY\n", Options{}) }, "web02 ?: nothing in it has a status", "MAIN 0: object X of web01: OK")
+	f(func() { b.bulk(t, true, "object", "name\nY\n", Options{}) }, "web02 ?: nothing in it has a status", "MAIN 0: object Y of web02: removed")
+
+	// What is bad leaves without recovering, and something else is fine all the while.
+	f(send("data,web02,web02,,disk,bad,99\ndata,web02,web02,,disk,good,1\n"), "web02 3: object bad: Used 99 % (>= 95)", "MAIN 3: object bad of web02: Used 99 % (>= 95)")
+	f(func() { b.bulk(t, true, "object", "name\nbad\n", Options{}) }, "web02 0: object bad: removed", "MAIN 0: object bad of web02: removed")
+	f(send("data,web02,web02,,disk,bad,99\n"), "web02 3: object bad: Used 99 % (>= 95)", "MAIN 3: object bad of web02: Used 99 % (>= 95)")
+	unmanage := func(kind belfry.Kind, items string, mode belfry.Mode) func() {
+		return func() { b.act(t, Action{Kind: kind, Items: items, Manage: &status.Order{Mode: mode}}, Repeat{}) }
+	}
+	f(unmanage(belfry.KindObject, "bad", belfry.Stored), "web02 0: object bad: unmanaged, data stored", "MAIN 0: object bad of web02: unmanaged, data stored")
+	f(unmanage(belfry.KindObject, "bad", belfry.Managed), "web02 3: object bad: Used 99 % (>= 95)", "MAIN 3: object bad of web02: Used 99 % (>= 95)")
+	f(unmanage(belfry.KindView, "Europe", belfry.Stored))
+	b.advance(170 * time.Second)
+	f(send("data,web02,,,,good,1\n"))
+	b.advance(100 * time.Second)
+	f(send("data,web02,,,,good,1\n"), "web02 0: object bad: no data since 2026-11-15T03:00:00.000000Z", "MAIN 0: object bad of web02: no data since 2026-11-15T03:00:00.000000Z")
 }

@@ -197,9 +197,8 @@ func (t *tx) move(n, to *meta.Node) {
 	if n.Kind != belfry.KindElement {
 		t.together(func() {
 			s := t.s.drafts[t.s.draft(n)].state.Status
-			t.recount(from, s, -1)
-			t.s.drafts[t.s.draft(to)].moved = n
-			t.recount(to, s, 1)
+			t.recount(from, n, s, -1)
+			t.recount(to, n, s, 1)
 			t.finishLater(t.cover(covering{at: t.now, top: n, moved: true}))
 			settled()
 		})
@@ -214,7 +213,7 @@ func (t *tx) remove(n *meta.Node) {
 	t.bury(n, false)
 	t.removed(from)
 	if n.Kind != belfry.KindElement {
-		t.recount(t.parent(n), t.s.drafts[t.s.draft(n)].state.Status, -1)
+		t.recount(t.parent(n), n, t.s.drafts[t.s.draft(n)].state.Status, -1)
 	}
 }
 
@@ -250,10 +249,11 @@ func (t *tx) bury(n *meta.Node, trial bool) {
 	}
 }
 
-// recount changes how many items of a status stand in a view, and lets what follows from it rise.
-func (t *tx) recount(view *meta.Node, s belfry.Status, by int32) {
+// recount changes how many items of a status stand in a view, because n has come or gone, and lets what follows from it rise.
+func (t *tx) recount(view, n *meta.Node, s belfry.Status, by int32) {
 	i := t.s.draft(view)
 	t.s.drafts[i].counts[s] += by
+	t.s.drafts[i].moved = n
 	t.addUp(i, t.now)
 }
 
