@@ -342,3 +342,28 @@ test("a dialog that does not come at once says that it is loaded", async ({ fres
   await expect(page.getByLabel("Search for items and pages")).toBeFocused();
   await expect(opening).toHaveCount(0);
 });
+
+test("a browser has more tabs than connections", async ({ page, service, context }) => {
+  await service.csv("/api/provisioning/custom", "name", "tabs");
+  const send = (object: string) =>
+    service.csv("/api/send", "type,resname,view,class,object,i1", `data,tabs,tabs,tabs,${object},1`);
+  await send("first in tabs");
+  const hide = (p: Page, hidden: boolean) =>
+    p.evaluate((h) => {
+      Object.defineProperty(document, "hidden", { configurable: true, get: () => h });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, hidden);
+  await logIn(page, service, "/ui/status");
+  const list = (p: Page) => p.getByText("first in tabs");
+  await expect(list(page)).toBeVisible();
+  for (let i = 0; i < 8; i++) {
+    const tab = await context.newPage();
+    await tab.goto(page.url());
+    await expect(list(tab)).toBeVisible();
+    await hide(tab, true);
+    await hide(page, true);
+  }
+  await hide(page, false);
+  await send("second in tabs");
+  await expect(page.getByText("second in tabs")).toBeVisible();
+});

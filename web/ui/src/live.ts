@@ -1,4 +1,5 @@
-// One connection for all that a tab wants to hear. It is opened when somebody listens and closed when nobody does.
+// One connection for all that a tab wants to hear. It is opened when somebody listens and closed when nobody does. A tab that is
+// not seen gives it back: over HTTP/1.1 a browser has six for all its tabs, and a seventh would wait for ever.
 //
 // The service says something every second. When it does not, it is asked whether it is there; if it is, the connection is made
 // anew, else it is lost: that is told two to three seconds after the last sign of life, and the clock of the page stops there.
@@ -32,6 +33,7 @@ const silence = 1400; // as long as a good connection says nothing at most, with
 const patience = 900; // that the service has to say that it is there
 const grace = 2000; // since the last sign of life: a break that is over by then is not worth a word
 const watch = 200;
+const unseen = 3000; // that a tab may be hidden before its connection is closed
 const slow = 30_000; // between two readings of everything, when changes do not arrive
 
 const listeners = new Set<Listener>();
@@ -112,7 +114,7 @@ function broken(why?: string) {
 /** delay is how long to wait before another try: short at first, then longer, and never the same for all tabs. */
 function delay(tries: number, e: unknown): number {
   const refused = e instanceof ApiError && (e.status === 429 || e.code === "silent");
-  const most = refused || globalThis.document?.hidden ? 15_000 : 1000;
+  const most = refused ? 15_000 : 1000;
   return Math.min(most, 100 * 2 ** tries) * (0.75 + Math.random() / 2);
 }
 
@@ -127,7 +129,16 @@ function rest(ms: number): Promise<void> {
   });
 }
 
-/** talk keeps one connection until it ends, and gives up one that has died. */
+const hidden = () => globalThis.document?.hidden ?? false;
+
+/** seen waits until somebody looks at the page. */
+async function seen(ended: AbortSignal) {
+  if (!hidden()) return;
+  while (hidden() && !ended.aborted) await rest(1000);
+  if (!lost) heard = Date.now();
+}
+
+/** talk keeps one connection until it ends or the tab has been hidden for a while, and gives up one that has died. */
 async function talk(ended: AbortSignal, begun: () => void): Promise<void> {
   const attempt = new AbortController();
   const end = () => attempt.abort();
@@ -135,7 +146,10 @@ async function talk(ended: AbortSignal, begun: () => void): Promise<void> {
   let sign = Date.now();
   let asking = false;
   let there: boolean | undefined;
+  let looked = Date.now(); // when somebody last saw the page
   const look = async () => {
+    if (!hidden()) looked = Date.now();
+    else if (Date.now() - looked >= unseen) attempt.abort();
     if (asking || Date.now() - sign < silence) return;
     asking = true;
     const answered = await isThere(patience);
@@ -174,6 +188,8 @@ async function run(ended: AbortSignal): Promise<void> {
   let tries = 0;
   let silent = false;
   while (!ended.aborted) {
+    await seen(ended);
+    if (ended.aborted) return;
     let failure: unknown;
     try {
       await talk(ended, () => {
@@ -184,6 +200,7 @@ async function run(ended: AbortSignal): Promise<void> {
       failure = e;
     }
     if (ended.aborted) return;
+    if (hidden()) continue; // whoever looks again gets what was missed
     if (failure instanceof ApiError && failure.status === 401) return; // who logs in again listens again
     const answered = failure instanceof ApiError && failure.status !== 0 ? failure : undefined;
     // One that hangs while the service answers may have hung since it was away; the next one tells.

@@ -172,3 +172,37 @@ test("messages are read as they come, in whatever pieces", () => {
     assert.deepEqual(got, want);
   }
 });
+
+test("a tab that is not seen gives its connection back, and hears what it missed when it is", async () => {
+  const seen: string[] = [];
+  listening({ status: (c) => seen.push(...c.map((x) => x.name)) });
+  const look = (hidden: boolean) => Object.assign(globalThis, { document: { hidden } });
+  try {
+    await later(1000);
+    look(true);
+    await later(2500);
+    assert.equal(streams.length, 1); // somebody who looks at another tab for a moment
+    await later(2500);
+    assert.equal(streams.length, 0);
+    asked = [];
+    await later(60_000);
+    assert.deepEqual(asked, []);
+    assert.equal(connection.get(), undefined);
+    look(false);
+    await later(1500);
+    assert.equal(streams.length, 1);
+    assert.equal(connection.get(), undefined);
+    streams[0]?.enqueue(bytes('event: status\nid: 1.2\ndata: {"name":"web01"}\n\n'));
+    await later(500);
+    assert.deepEqual(seen, ["web01"]);
+    look(true);
+    await later(10_000);
+    go("gone");
+    await later(60_000);
+    look(false);
+    await later(4000);
+    assert.ok(connection.get(), "a service that went away meanwhile is told to be away");
+  } finally {
+    look(false);
+  }
+});
