@@ -227,8 +227,8 @@ function Management({ m, unmanaged }: { m: Explanation["management"]; unmanaged:
           {w.by && `, by ${w.by}`}{" "}
         </>
       )}
-      {/* Of the item, whatever windows it has. */}
-      {m.note && (
+      {/* Of the item as a whole: beside one of several windows to come it may be about another. */}
+      {m.note && (unmanaged || (m.windows?.length ?? 0) < 2) && (
         <span className="name" style={{ display: "block" }}>
           Why: {m.note}
         </span>
