@@ -3,6 +3,7 @@ package belfry
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Row is one row as a legacy path brings it: cells of the columns of a send body, taken as they came.
@@ -140,7 +141,7 @@ func (v Value) String() string {
 // FormatNumber writes the shortest decimal that reads back as f, without an exponent in the range people write.
 func FormatNumber(f float64) string {
 	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
-		return strconv.FormatFloat(f, 'e', -1, 64)
+		return strings.Replace(strconv.FormatFloat(f, 'e', -1, 64), "e-0", "e-", 1) // 1e-07 is 1e-7
 	}
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }

@@ -72,10 +72,10 @@ func TestFormats(t *testing.T) {
 	}
 	first := `{"id":"00000000000000ff","timestamp":"1970-01-01T00:00:00.000001Z","status":"-","i1":12.5,"ok":true,"n":-3,"odd \"name\"":"a,\"b\"\nc\u2028 <&> \ufffd"}`
 	f("json", 1, `{"rows":[`+first+`],"count":1,"more":true}`+"\n")
-	f("json", 3, `{"rows":[`+first+`,{"i1":1e-07},{"i1":1.7976931348623157e+308,"odd \"name\"":"plain"}],"count":3,"more":false}`+"\n")
-	f("ndjson", 2, first+"\n"+`{"i1":1e-07}`+"\n")
+	f("json", 3, `{"rows":[`+first+`,{"i1":1e-7},{"i1":1.7976931348623157e+308,"odd \"name\"":"plain"}],"count":3,"more":false}`+"\n")
+	f("ndjson", 2, first+"\n"+`{"i1":1e-7}`+"\n")
 	f("csv", 2, "id,timestamp,status,i1,ok,n,\"odd \"\"name\"\"\"\n"+
-		"00000000000000ff,1970-01-01T00:00:00.000001Z,-,12.5,true,-3,\"a,\"\"b\"\"\nc\u2028 <&> \xff\"\n,,,1e-07,,,\n")
+		"00000000000000ff,1970-01-01T00:00:00.000001Z,-,12.5,true,-3,\"a,\"\"b\"\"\nc\u2028 <&> \xff\"\n,,,1e-7,,,\n")
 }
 
 // TestSafeCSVHidden: a formula is found behind every character that does not show, and on every line, whatever ends the one before.

@@ -216,7 +216,7 @@ func TestCondition(t *testing.T) {
 	f(">=80", false, ">= 80")
 	f("  <   -1.50 ", false, "< -1.5")
 	f("= 1e3", false, "= 1000")
-	f("<> 1e-9", false, "<> 1e-09")
+	f("<> 1e-9", false, "<> 1e-9")
 	f("= not ok", true, "= not ok")
 	f("='ok'", true, "= ok")
 	f("= ' ok'", true, "= ' ok'")

@@ -16,10 +16,17 @@ func (p *parser) items(s *Select) error {
 	if s.Distinct && p.symbol("*") {
 		return p.errorf("SELECT DISTINCT takes the fields that make rows differ; name them instead of *")
 	}
+	const alone = "* is all fields and stands alone; name the fields, or leave the others out"
 	if s.Star, err = p.acceptSymbol("*"); err != nil || s.Star {
+		if p.symbol(",") {
+			return p.errorf(alone)
+		}
 		return err
 	}
 	for {
+		if s.Items != nil && p.symbol("*") {
+			return p.errorf(alone)
+		}
 		item, err := p.item()
 		if err != nil {
 			return err
@@ -48,7 +55,11 @@ func (p *parser) item() (item Item, err error) {
 }
 
 func (p *parser) from(s *Select) (err error) {
-	if err = p.need("FROM", `","`); err != nil {
+	var or []string
+	if !s.Star {
+		or = []string{`","`}
+	}
+	if err = p.need("FROM", or...); err != nil {
 		return err
 	}
 	if s.From, err = p.name("the name of a collection"); err != nil {

@@ -22,9 +22,6 @@ func (k *checker) like(t Term, not bool, pattern Literal) (Pred, error) {
 	if pattern.Kind != StringLiteral {
 		return nil, k.errorf(pattern.Pos, "LIKE takes a pattern in single quotes, found %s", shorten(pattern.String()))
 	}
-	if at, ok := loneEscape(pattern.Text); ok {
-		return nil, k.errorf(k.inside(pattern, at), `found a backslash at the end of the pattern, expected the character it stands for after it; a backslash itself is written \\`)
-	}
 	return k.likeColumn(col, not, pattern.Text, pattern.Pos)
 }
 
@@ -74,26 +71,27 @@ type piece struct {
 	char rune
 }
 
-// pieces reads a pattern.
+// pieces reads a pattern. A backslash takes the meaning from a %, _ or backslash after it; before anything else, and at
+// the end, it stands for itself.
 func pieces(pattern string) []piece {
 	var list []piece
 	escaped := false
-	for _, r := range pattern {
+	for i, r := range pattern {
 		switch {
-		case !escaped && r == '\\':
-			escaped = true
-			continue
-		case !escaped && (r == '%' || r == '_'):
+		case escaped:
+			list, escaped = append(list, piece{char: r}), false
+		case r == '%' || r == '_':
 			list = append(list, piece{kind: byte(r)})
+		case r == '\\' && i+1 < len(pattern) && strings.IndexByte(`%_\`, pattern[i+1]) >= 0:
+			escaped = true
 		default:
 			list = append(list, piece{char: r})
 		}
-		escaped = false
 	}
 	return list
 }
 
-// writePattern writes a pattern with no more backslashes than it needs.
+// writePattern writes a pattern in which every backslash is one that takes the meaning from what follows it.
 func writePattern(list []piece) string {
 	var b strings.Builder
 	for _, p := range list {
@@ -147,14 +145,8 @@ func plainPattern(pattern string) (string, bool) {
 	return b.String(), true
 }
 
-// loneEscape finds a backslash at the end that escapes nothing.
-func loneEscape(pattern string) (at int, ok bool) {
-	n := len(pattern) - len(strings.TrimRight(pattern, `\`))
-	return len(pattern) - 1, n%2 == 1
-}
-
-// matchPattern tells whether the whole text is like the pattern. When it must go back it goes back to the last % alone,
-// as an earlier one could not do better: the work is at most the product of both lengths.
+// matchPattern tells whether the whole text is like the pattern, which normalPattern has written. When it must go back it
+// goes back to the last % alone, as an earlier one could not do better: the work is at most the product of both lengths.
 func matchPattern(pattern, text string) bool {
 	p, t := 0, 0
 	again, from := -1, 0 // after the last %, and where in the text it is tried next
@@ -222,20 +214,4 @@ func quoteRune(b *strings.Builder, r rune) {
 	default:
 		fmt.Fprintf(b, `\x{%x}`, r)
 	}
-}
-
-// inside is the place of a byte of what a string literal holds; a quote inside it is written twice.
-func (k *checker) inside(lit Literal, at int) Pos {
-	pos := int(lit.Pos)
-	if pos >= len(k.text) {
-		return lit.Pos
-	}
-	quote := k.text[pos]
-	for pos++; at > 0 && pos < len(k.text); at-- {
-		if k.text[pos] == quote {
-			pos++
-		}
-		pos++
-	}
-	return Pos(pos)
 }

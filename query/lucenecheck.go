@@ -206,6 +206,12 @@ func (k *checker) rangeClause(c *RangeClause, field Name) (Pred, error) {
 	if err != nil {
 		return nil, err
 	}
+	if col.Type == catalog.Value && c.Low.Text+c.High.Text != "" { // an open range of both would have every text in it
+		number, text := parts(col)
+		if col = number; !isRangeOfNumbers(c) {
+			col = text
+		}
+	}
 	var of []Pred
 	add := func(end End, op, open Op, isOpen bool) {
 		if end.Text == "" || err != nil {
@@ -227,4 +233,14 @@ func (k *checker) rangeClause(c *RangeClause, field Name) (Pred, error) {
 		return k.presence(col), nil
 	}
 	return allOf(of...), nil
+}
+
+// isRangeOfNumbers tells whether the ends that a range has are numbers.
+func isRangeOfNumbers(c *RangeClause) bool {
+	for _, end := range []End{c.Low, c.High} {
+		if end.Text != "" && !isNumber(strings.TrimSpace(end.Text)) {
+			return false
+		}
+	}
+	return true
 }

@@ -30,7 +30,8 @@ type Compare struct {
 }
 
 // Like compares the whole of a text with a pattern: % stands for any text, _ for any character, and a backslash takes
-// the meaning from what follows it. Case matters. It is false when the column is absent.
+// the meaning from the %, _ or backslash that follows it; there is none before anything else. Case matters. It is false
+// when the column is absent.
 type Like struct {
 	Column  Column
 	Pattern string

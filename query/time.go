@@ -79,15 +79,40 @@ func (c clock) start(s string) (time.Time, string, bool) {
 	value, zone := s[:end], c.zone
 	if end > 10 {
 		value = s[:10] + "T" + s[11:end]
+		offset := offsetForm(s[end:])
 		switch rest := s[end:]; {
 		case strings.HasPrefix(rest, "Z"), strings.HasPrefix(rest, "z"):
 			zone, end = time.UTC, end+1
-		case looksLike(rest, "+00:00"), looksLike(rest, "-00:00"):
-			form, value, end = form+"-07:00", value+rest[:6], end+6
+		case offset != "":
+			form, value, end = form+offset, value+rest[:len(offset)], end+len(offset)
 		}
 	}
+	leap := len(value) >= 19 && value[16:19] == ":60"
+	if leap {
+		value = value[:16] + ":59" + value[19:]
+	}
 	t, err := time.ParseInLocation(form, value, zone)
+	if leap { // it counts as the second after it, as in rows that are sent
+		if u := t.UTC(); u.Hour() != 23 || u.Minute() != 59 {
+			return time.Time{}, "", false
+		}
+		t = t.Add(time.Second)
+	}
 	return t.In(c.zone), s[end:], err == nil
+}
+
+// offsetForm is the form of the offset with which s begins, "" for none. Digits with letters after them are date math.
+func offsetForm(s string) string {
+	for _, form := range []string{"-07:00", "-0700", "-07"} {
+		digits := strings.ReplaceAll(form[1:], "7", "0")
+		if !looksLike(s, "+"+digits) && !looksLike(s, "-"+digits) {
+			continue
+		}
+		if rest := s[len(form):]; len(form) == 6 || rest == "" || strings.IndexByte("+-/", rest[0]) >= 0 {
+			return form
+		}
+	}
+	return ""
 }
 
 // looksLike tells whether s begins with the pattern, in which 0 stands for any digit.

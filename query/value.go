@@ -47,8 +47,8 @@ func parts(c Column) (number, text Column) {
 }
 
 // indicator compares a number or a text. A number without quotes is compared with numbers alone, a text that is no
-// number with texts alone; a number in quotes could be either, where it asks for equality. An indicator that is present
-// but of the other sort differs from the value.
+// number with texts alone; a number in quotes is either: numbers are compared with it as numbers, texts by their bytes.
+// An indicator that is present but of the other sort differs from the value, and is neither below nor above it.
 func (k *checker) indicator(col Column, op Op, lit Literal) (Pred, error) {
 	number, text := parts(col)
 	isNum := isNumber(strings.TrimSpace(lit.Text))
@@ -65,7 +65,7 @@ func (k *checker) indicator(col Column, op Op, lit Literal) (Pred, error) {
 		return nil, err
 	case op == NotEqual && lit.Kind == NumberLiteral:
 		return Or{asNumber, Null{text, true}}, nil
-	case (op == Equal || op == NotEqual) && lit.Kind == StringLiteral:
+	case lit.Kind == StringLiteral:
 		return Or{asNumber, asText}, nil
 	}
 	return asNumber, nil
