@@ -51,6 +51,7 @@ func (d Drop) String() string { return dropNames[d] }
 type Sums struct {
 	Received, Kept, Filtered, Failed, Cut atomic.Int64
 	Dropped                               [DropReasons]atomic.Int64
+	Reset                                 atomic.Int64 // connections that their senders reset
 }
 
 // NewAccount opens the account of a receiver.

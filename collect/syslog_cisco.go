@@ -25,7 +25,7 @@ func (r *lineReader) readCisco(s string, m *Syslog) bool {
 		head.Host, rest = name, counted
 	}
 	for ; parts == 0 || !mnemonic(rest); parts++ {
-		at, after, colon, ok := r.stamp(rest)
+		at, after, colon, ok := r.stamp(rest, true)
 		if ok {
 			head.DeviceTime, rest, strict = at, strings.TrimLeft(after, " "), colon
 			break

@@ -12,7 +12,7 @@ import (
 // part that is not there is left out, and the rest is the message.
 func (r *lineReader) read3164(s string, m *Syslog) {
 	s = strings.TrimLeft(s, " ")
-	at, rest, colon, ok := r.stamp(s)
+	at, rest, colon, ok := r.stamp(s, false)
 	if !ok && (r.readCisco(s, m) || readSnare(s, m)) {
 		return
 	}
@@ -21,7 +21,7 @@ func (r *lineReader) read3164(s string, m *Syslog) {
 	}
 	if !ok {
 		// Without a time nobody can tell a host from a word; the name of a program may still be told.
-		m.App, m.ProcID, m.Message = tag(s, false)
+		m.name(s, false)
 		return
 	}
 	m.DeviceTime, rest = at, strings.TrimLeft(rest, " ")
@@ -34,8 +34,13 @@ func (r *lineReader) read3164(s string, m *Syslog) {
 	if readSnare(rest, m) {
 		return
 	}
-	if m.App, m.ProcID, m.Message = tag(level(rest), true); m.App == "" {
-		m.App, m.ProcID, m.Message = tag(rest, true) // what looks like a level may be the program: "mail:error no connection"
+	m.name(rest, true)
+}
+
+// name reads the program and its process; what follows is the message.
+func (m *Syslog) name(s string, header bool) {
+	if m.App, m.ProcID, m.Message = tag(m.level(s, header), header); m.App == "" {
+		m.App, m.ProcID, m.Message = tag(s, header) // what looks like a level may be the program: "mail:error no connection"
 	}
 }
 
@@ -113,31 +118,41 @@ func isIPv6(word string) bool { return strings.Count(word, ":") > 2 }
 // levels are the words that some devices write before the name of the program: F5 the severity, busybox and AIX also the facility before it.
 var levels = []string{"emerg", "panic", "alert", "crit", "err", "error", "warning", "warn", "notice", "info", "debug"}
 
+// severities are the names that F5 writes.
+var severities = [...]string{"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"}
+
 // facilities are those of AIX; some of them have a number behind.
 var facilities = []string{"kern", "user", "mail", "daemon", "auth", "authpriv", "security", "syslog", "lpr", "news", "uucp", "cron", "ftp", "local", "aso", "caa"}
 
 // level skips a severity in front of the name of a program: "notice mcpd[5678]: …", "daemon.info dnsmasq: …", "auth|security:info sshd[123]: …".
-func level(s string) string {
+// The less of a header stands before it, the more it has to show that it is none of the message.
+func (m *Syslog) level(s string, header bool) string {
 	word, rest, _ := strings.Cut(s, " ")
 	severity := word
 	if facility, after, ok := strings.Cut(word, ":"); ok { // AIX, with all names that one has: "err|error"
 		facility, _, _ = strings.Cut(facility, "|")
 		severity, _, _ = strings.Cut(after, "|")
-		if !slices.Contains(facilities, strings.TrimRight(facility, "01234567")) { // "shop:error …" is a program
+		if !facilityName(facility) { // "shop:error …" is a program
 			return s
 		}
 	} else if facility, after, ok := strings.Cut(word, "."); ok {
 		severity = after
-		if facility == "" || strings.Trim(facility, "abcdefghijklmnopqrstuvwxyz01234567") != "" {
+		if facility == "" || strings.Trim(facility, "abcdefghijklmnopqrstuvwxyz01234567") != "" || !header && !facilityName(facility) {
 			return s
 		}
-	} else if !strings.HasPrefix(rest[program(rest):], "[") { // the severity may be a word of the message
+	} else if !header || !strings.HasPrefix(rest[program(rest):], "[") && (m.Host == "" || word != severities[m.Severity]) {
+		// The severity may be a word of the message, as in "error disk: full". F5 writes that of the priority.
 		return s
 	}
 	if !slices.Contains(levels, severity) {
 		return s
 	}
 	return rest
+}
+
+// facilityName tells whether a word is one of the facilities, perhaps with a number.
+func facilityName(word string) bool {
+	return slices.Contains(facilities, strings.TrimRight(word, "01234567"))
 }
 
 // snares are the names behind which Snare and its relatives put a tab.

@@ -95,7 +95,7 @@ func dash(s string) string {
 	return s
 }
 
-// structured splits the structured data from the message behind it. Data that do not end properly are part of the message.
+// structured splits the structured data from the message behind it. What only looks like data is part of the message.
 func structured(s string) (data, text string) {
 	if rest, ok := strings.CutPrefix(s, "-"); ok && (rest == "" || rest[0] == ' ') {
 		return "", strings.TrimPrefix(rest, " ")
@@ -114,16 +114,46 @@ func structured(s string) (data, text string) {
 	return s[:end], strings.TrimPrefix(s[end:], " ")
 }
 
-// element is the length of the element of structured data at the start of s; 0 when it does not end.
+// element is the length of the element of structured data at the start of s, [id name="value"]; 0 when there is none. An id without
+// values is one if it is registered or has an @: else "[ERROR] disk full" would lose its first word.
 func element(s string) int {
-	quoted := false
-	for i := 1; i < len(s); i++ {
-		switch {
-		case quoted && s[i] == '\\':
+	i := 1 + dataName(s[1:])
+	id := s[1:i]
+	bare := id != "timeQuality" && id != "origin" && id != "meta" && !strings.Contains(id, "@")
+	for id != "" && i < len(s) {
+		if s[i] == ']' && !bare {
+			return i + 1
+		}
+		rest := strings.TrimLeft(s[i:], " ")
+		n := dataName(rest)
+		if s[i] != ' ' || n == 0 || !strings.HasPrefix(rest[n:], `="`) {
+			return 0
+		}
+		rest = rest[n+2:]
+		n = dataValue(rest)
+		if n == 0 {
+			return 0
+		}
+		i, bare = len(s)-len(rest)+n, false
+	}
+	return 0
+}
+
+// dataName counts the bytes of a name in structured data.
+func dataName(s string) (n int) {
+	for n < len(s) && s[n] > ' ' && s[n] != '=' && s[n] != ']' && s[n] != '"' {
+		n++
+	}
+	return n
+}
+
+// dataValue counts the bytes to the end of a value, with its quote; 0 when it does not end.
+func dataValue(s string) int {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
 			i++
-		case s[i] == '"':
-			quoted = !quoted
-		case s[i] == ']' && !quoted:
+		case '"':
 			return i + 1
 		}
 	}

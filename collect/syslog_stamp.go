@@ -14,13 +14,13 @@ import (
 //	2026:10:11-22:14:15        Sophos
 //	10/11/2026:22:14:15 GMT    NetScaler
 //
-// Colon tells that one ends the time; then no host follows.
-func (r *lineReader) stamp(s string) (at time.Time, rest string, colon, ok bool) {
+// Colon tells that one ends the time; then no host follows. Behind other parts of a Cisco header, any word before a mnemonic is a zone.
+func (r *lineReader) stamp(s string, cisco bool) (at time.Time, rest string, colon, ok bool) {
 	text := strings.TrimLeft(s, "*.")
 	if len(text) < 15 {
 		return at, s, false, false
 	}
-	var d date
+	d := date{cisco: cisco}
 	switch {
 	case !isDigit(text[0]):
 		if rest, ok = d.named(text); !ok && text[3] == ' ' && weekdays[lower(text)] {
@@ -61,6 +61,7 @@ type date struct {
 	zone                      string // its name, if it has one
 	offset                    int    // in seconds
 	fixed                     bool   // there is an offset
+	cisco                     bool   // it stands in a Cisco header
 }
 
 var months = map[string]time.Month{

@@ -49,6 +49,9 @@ func (d *date) readZone(s string) (rest string) {
 			return rest
 		}
 	}
+	if rest, ok := d.ciscoZone(word); ok {
+		return rest
+	}
 	n := 0
 	for n < len(word) && word[n] >= 'A' && word[n] <= 'Z' {
 		n++
@@ -70,6 +73,26 @@ func (d *date) readZone(s string) (rest string) {
 		return rest
 	}
 	return s
+}
+
+// ciscoZone reads a zone before the message of a Cisco device, where it is what somebody has typed: "cet", "UTC+1", "Berlin". In place of a
+// name that nobody knows there may be a host, unless other parts of a Cisco header stand before the time.
+func (d *date) ciscoZone(s string) (rest string, ok bool) {
+	name, _, ok := strings.Cut(s, ": %")
+	if !ok || !hostName(name) || strings.Contains(name, ":") {
+		return s, false
+	}
+	rest, zone := s[len(name):], strings.ToUpper(name)
+	if offset := strings.TrimPrefix(strings.TrimPrefix(zone, "UTC"), "GMT"); offset != zone {
+		if after, ok := d.readOffset(offset); ok && after == "" {
+			return rest, true
+		}
+	}
+	if _, known := zones[zone]; !known && !d.cisco {
+		return s, false
+	}
+	d.zone = zone
+	return rest, true
 }
 
 // readOffset reads Z, +02:00, +0200, +02 or +2.

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/netip"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"belfry"
@@ -186,7 +187,12 @@ func (s *streams) serve(ctx context.Context, conn net.Conn, heard *atomic.Int64)
 		conn.SetDeadline(time.Time{})
 		conn = secure
 	}
-	newStream(ctx, s.port, conn, from, s.look, heard).read()
+	in := newStream(ctx, s.port, conn, from, s.look, heard)
+	in.read()
+	if in.reset { // nobody knows what is lost, or whether anything is
+		s.env.Sums.Reset.Add(1)
+		s.env.Log.Debug("a sender has reset its connection to a receiver", "resource", b.resource, "from", from.Addr())
+	}
 }
 
 // stream is a connection whose messages are read. Those that are whole are gathered, and handed over before anybody waits
@@ -203,6 +209,7 @@ type stream struct {
 	long  []int  // how many bytes each had if it was cut, else 0
 	raws  []raw
 	alone bool // there is nobody any more who takes them
+	reset bool // by the sender: what was on its way is lost
 	heard *atomic.Int64
 }
 
@@ -241,6 +248,7 @@ func (s *stream) Read(b []byte) (int, error) {
 	if n > 0 {
 		s.heard.Store(time.Now().UnixNano())
 	}
+	s.reset = s.reset || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 	return n, err
 }
 
@@ -272,7 +280,9 @@ func secure(answers map[string]string) (c *tls.Config, column string, err error)
 	if err != nil {
 		return nil, "certificate", fmt.Errorf("certificate and certificate_key do not go together: %w", err)
 	}
-	c = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	// Without tickets a sender is sent nothing after the handshake: one that writes and closes with a ticket unread resets the
+	// connection, and what it wrote is lost.
+	c = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, SessionTicketsDisabled: true}
 	if ca := answers["client_ca"]; ca != "" {
 		c.ClientCAs, c.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
 		if !c.ClientCAs.AppendCertsFromPEM([]byte(ca)) {

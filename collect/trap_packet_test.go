@@ -239,6 +239,27 @@ func TestTrapLimits(t *testing.T) {
 	}
 }
 
+// A variable that a trap has several times keeps all its values: readers of JSON take one of several equal keys.
+func TestTrapRepeatedVariable(t *testing.T) {
+	r := testReader(t, nil)
+	f := func(want string, variables ...gosnmp.SnmpPDU) {
+		t.Helper()
+		p := v2("", "1.3.6.1.6.3.1.1.5.3", variables...).packet
+		packet, err := p.MarshalMsg()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, _, why, ok := r.read(&binding{}, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
+		if !ok || m.Varbinds != want || len(m.P) != len(variables) || !json.Valid([]byte(m.Varbinds)) {
+			t.Errorf("%v: %d values, varbinds %s", why, len(m.P), m.Varbinds)
+		}
+	}
+	const x, y = "1.3.6.1.4.1.32473.9.1", "1.3.6.1.4.1.32473.9.2"
+	f(`{"`+x+`":["a","b","a"],"`+y+`":"c"}`, octetsOf(x, "a"), octetsOf(x, "b"), octetsOf(y, "c"), octetsOf(x, "a"))
+	f(`{"ifIndex.1":["1","2"]}`, integer("1.3.6.1.2.1.2.2.1.1.1", 1), integer("1.3.6.1.2.1.2.2.1.1.1", 2))
+	f(`{"`+x+`":["a","c"]}`, octetsOf(x, "a"), octetsOf(x, strings.Repeat("\xff", 60000)), octetsOf(x, "c")) // what does not fit is left out
+}
+
 func TestTrapHints(t *testing.T) {
 	octets := func(hint, b, want string) {
 		t.Helper()

@@ -100,9 +100,8 @@ func deviceIP(text string) string {
 
 // describe puts the variables into words.
 func (m *Trap) describe(variables []gosnmp.SnmpPDU, n *names) {
-	info, binds := strings.Builder{}, strings.Builder{}
+	info, binds := strings.Builder{}, varbinds{}
 	info.WriteString(m.Name)
-	binds.WriteByte('{')
 	m.P = make([]string, 0, min(len(variables), trapValues))
 	for i, v := range variables {
 		if i == trapValues {
@@ -123,19 +122,54 @@ func (m *Trap) describe(variables []gosnmp.SnmpPDU, n *names) {
 		if info.Len() < trapText {
 			info.WriteString(separator + name + " = " + words)
 		}
-		key, _ := json.Marshal(name)
-		value, _ := json.Marshal(words)
-		if binds.Len()+len(key)+len(value)+3 <= trapText { // what does not fit is left out, so that it stays readable
-			if binds.Len() > 1 {
-				binds.WriteByte(',')
-			}
-			binds.Write(key)
-			binds.WriteByte(':')
-			binds.Write(value)
+		binds.add(name, words)
+	}
+	m.Info, m.Varbinds = cutText(info.String(), trapText), binds.String()
+}
+
+// varbinds are the variables of a trap as a JSON object. One that is there several times has a list: no name may be there twice.
+type varbinds struct {
+	names []string // in JSON, as all of it
+	texts []string // the value of each; of several, with commas between them
+	lists []bool   // there are several
+	size  int
+}
+
+// add takes a variable. What does not fit is left out, so that the object stays readable.
+func (b *varbinds) add(name, words string) {
+	key, _ := json.Marshal(name)
+	text, _ := json.Marshal(words)
+	at, more := slices.Index(b.names, string(key)), len(text)+len(`[,]`)
+	if at < 0 {
+		more = len(key) + len(text) + len(`:,`)
+	}
+	if b.size+more >= trapText {
+		return
+	}
+	b.size += more
+	if at >= 0 {
+		b.texts[at], b.lists[at] = b.texts[at]+","+string(text), true
+		return
+	}
+	b.names, b.texts, b.lists = append(b.names, string(key)), append(b.texts, string(text)), append(b.lists, false)
+}
+
+func (b *varbinds) String() string {
+	out := strings.Builder{}
+	out.WriteByte('{')
+	for i, name := range b.names {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteString(name + ":")
+		if b.lists[i] {
+			out.WriteString("[" + b.texts[i] + "]")
+		} else {
+			out.WriteString(b.texts[i])
 		}
 	}
-	binds.WriteByte('}')
-	m.Info, m.Varbinds = cutText(info.String(), trapText), binds.String()
+	out.WriteByte('}')
+	return out.String()
 }
 
 // What net-snmp puts into an Opaque, behind the tag 0x9f. The library knows its numbers with fractions.
