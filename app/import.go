@@ -152,18 +152,27 @@ func (s *service) importStep(context.Context) error {
 	return nil
 }
 
-// importFiles brings the classes and packages of the files into the database.
-func (s *service) importFiles() {
+// importFiles brings the classes and packages of the files into the database, and tells which have changed.
+func (s *service) importFiles() (changed []string) {
 	data := s.cfg.Load().Data
 	classes := readKinds(data, "classes", s.tree.Catalog().ReadClass, className)
 	classFaults, classNames := bring(s, "classes", &classes, s.seq.ImportClasses)
 	// Only now, when a package may name the classes that have just come.
 	packages := readKinds(data, "packages", s.tree.Catalog().ReadPackage, packageName)
 	packageFaults, packageNames := bring(s, "packages", &packages, s.seq.ImportPackages)
-	if len(classNames)+len(packageNames) > 0 {
+	for _, of := range []struct {
+		folder string
+		names  []string
+	}{{"classes", classNames}, {"packages", packageNames}} {
+		if len(of.names) > 0 {
+			changed = append(changed, of.folder+": "+some(of.names))
+		}
+	}
+	if len(changed) > 0 {
 		s.Log.Info("files imported", "classes", some(classNames), "packages", some(packageNames))
 	}
 	s.tellFaults(append(classFaults, packageFaults...))
+	return changed
 }
 
 // some lists names in a line of the log that stays short.

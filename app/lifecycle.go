@@ -69,7 +69,8 @@ func (s *service) tellStop(ctx context.Context) {
 }
 
 // tellReload tells what a reload has changed: customers with an administrator of the instance all of it, others what concerns their data.
-func (s *service) tellReload(changed, frozen []string) {
+// What was imported from files concerns all.
+func (s *service) tellReload(changed, imported, frozen []string) {
 	err := s.seq.InternalEach(func(c belfry.CustomerID) string {
 		all := s.hasInstanceAdministrator(c)
 		some := func(list []string) (kept []string) {
@@ -82,7 +83,7 @@ func (s *service) tellReload(changed, frozen []string) {
 			return kept
 		}
 		text := "the configuration was read again"
-		if list := some(changed); len(list) > 0 {
+		if list := append(some(changed), imported...); len(list) > 0 {
 			text += ": " + strings.Join(list, ", ")
 		} else {
 			text += ", nothing has changed"

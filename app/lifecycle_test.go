@@ -76,3 +76,21 @@ func TestLifeEvents(t *testing.T) {
 		}
 	})
 }
+
+// TestReloadNamesFiles: what was imported from files is part of what a reload has changed.
+func TestReloadNamesFiles(t *testing.T) {
+	r := startService(t, nil)
+	key := r.key("K", belfry.LevelRead, "default")
+	folder := filepath.Join(r.options.Config.Data, "classes")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "a.yaml"), []byte("name: a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.reload <- syscall.SIGHUP
+	r.await("configuration reloaded")
+	if got := r.internals(key); !strings.Contains(got, "the configuration was read again: classes: a") {
+		t.Errorf("events:\n%s", got)
+	}
+}

@@ -12,7 +12,7 @@ import (
 // reload imports classes and packages again, and reads the configuration again. What can change while the service runs
 // does; one that is wrong is not used.
 func (s *service) reload() {
-	s.importFiles()
+	imported := s.importFiles()
 	next, err := s.Load()
 	if err == nil && s.front.cert != nil {
 		err = s.front.cert.load(next, time.Now())
@@ -23,8 +23,8 @@ func (s *service) reload() {
 		return
 	}
 	changed, frozen := s.rebase(next)
-	s.Log.Info("configuration reloaded", "changed", strings.Join(changed, ", "))
-	s.tellReload(changed, frozen)
+	s.tellReload(changed, imported, frozen)
+	s.Log.Info("configuration reloaded", "changed", strings.Join(append(changed, imported...), ", "))
 }
 
 // rebase makes what was written on this machine the ground on which the settings stand. It tells which settings differ now, with their

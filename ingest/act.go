@@ -223,8 +223,11 @@ func (d *ActedItem) info(c belfry.Care, o status.Order) string {
 		if d.To != "" {
 			text += " to " + d.To
 		}
-		if w.Schedule != "" {
-			text += " and again"
+		if rule, zone := status.RuleOf(w); rule != "" {
+			if zone != "" {
+				rule += ", " + zone
+			}
+			text += " and again (" + rule + ")"
 		}
 	}
 	if d.Content > 0 {

@@ -220,6 +220,25 @@ func (b *bench) longestWait(done chan struct{}) (longest time.Duration) {
 	}
 }
 
+// TestActTellsRule: the event of a window that comes again names its rule and zone.
+func TestActTellsRule(t *testing.T) {
+	b := newBench(t)
+	b.grow(t, 1)
+	zone, err := time.LoadLocation("Europe/Vienna")
+	if err != nil {
+		t.Fatal(err)
+	}
+	window, err := status.ParseSchedule("2026-11-21T22:00", "2026-11-22T04:00", "FREQ=WEEKLY;BYDAY=SA", zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.act(t, Action{Kind: belfry.KindObject, Items: "obj0000000", Manage: &status.Order{Mode: belfry.Stored}, Window: &window}, Repeat{})
+	want := "to 2026-11-22T03:00:00.000000Z and again (FREQ=WEEKLY;BYDAY=SA, Europe/Vienna)"
+	if got := b.toldOf("manage", "obj0000000"); len(got) != 1 || !strings.HasSuffix(got[0], want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestActSettles: what the times of an action mean is found out when it is decided, and a repeat does not ask again.
 func TestActSettles(t *testing.T) {
 	b := newBench(t)

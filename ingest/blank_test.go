@@ -77,3 +77,77 @@ func BenchmarkBlankLines(b *testing.B) {
 		}
 	}
 }
+
+// TestBlankCells: a cell of blanks counts as empty, except where names and texts are kept as they are.
+func TestBlankCells(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "r")
+	b.send(t, "type,resname,object,class,view,host,object_1,i1\ndata,r,o,C,r,realhost,one,5\n", Options{})
+	b.send(t, "type,resname,object,class,view,i1\ndata,r,words,W,r,text\n", Options{})
+	f := func(format belfry.Format, body, want string) {
+		t.Helper()
+		_, r := b.send(t, body, Options{Format: format})
+		got := ""
+		for _, e := range r.Errors {
+			got += e.Column + " " + string(e.Code)
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q (%+v)", body, got, want, r.Errors)
+		}
+	}
+	before := len(b.records)
+	f(belfry.CSV, "type,resname,object,host,object_1,ip,timestamp,class,log,parentview,i1,i2\ndata,r,o,  ,  , \t,  ,  ,  ,  ,6,  ,  \n", "")
+	f(belfry.CSV, "type,resname,object,log,i1\nlog,r,o,  ,  \n", "")
+	f(belfry.CSV, "type,resname,object,i1\ndata,r,words,  \n", "")
+	f(belfry.JSON, `[{"type":"data","resname":"r","object":"o","host":"  ","object_1":" ","ip":" ","timestamp":" ","class":" ","log":" ","i1":6,"i2":" "}]`, "")
+	f(belfry.CSV, "type,resname,object,class,parentview,view,i1,object_1\ncreateview,r,  ,folder,r,v,  ,  \n", "")
+	if got := b.configurations(before); len(got) != 1 || !strings.Contains(got[0], "v") {
+		t.Errorf("changes: %q", got)
+	}
+	var stored []string // texts of blanks that were kept
+	for _, r := range b.records[before:] {
+		for _, batch := range r.Batches {
+			for _, c := range batch.Columns {
+				for _, text := range c.Texts {
+					if c.Name != "sep" && blank([]byte(text)) {
+						stored = append(stored, c.Name)
+					}
+				}
+			}
+		}
+	}
+	if got := strings.Join(stored, " "); got != "log s1" {
+		t.Errorf("stored: %s", got)
+	}
+	f(belfry.CSV, "type,resname,object,i1\ndata,r,o,  \n", "i1 missing_value")
+	f(belfry.CSV, "type,resname,object,class,view,i1,i2\ndata,r,new,New,r,  ,7\n", "")
+	f(belfry.CSV, "type,resname,object,i1\ndata,r,  ,1\n", "class unknown_object")
+	f(belfry.CSV, "type,resname,object,i1\ndata,  ,o,1\n", "resname unknown_resource")
+	if got := b.one(t, belfry.Row{Type: "data", Resource: "r", Object: "o", Host: "  ", NoResponse: true, Indicators: []belfry.Cell{{N: 1, Text: "  "}}}); !strings.HasPrefix(got, "200") {
+		t.Errorf("no response: %s", got)
+	}
+	if got := b.export(t, "object"); !strings.Contains(got, "o,r,r,C,one,,,,,,realhost\n") {
+		t.Errorf("objects:\n%s", got)
+	}
+}
+
+// TestBlankAnswers: so it is in the rows of packages. Secrets stay as they are.
+func TestBlankAnswers(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "r")
+	f := func(pkg, body, want string) {
+		t.Helper()
+		if _, r := b.bulk(t, false, pkg, body, Options{}); brief(r) != want {
+			t.Errorf("%s %q: %s, want %s (%+v)", pkg, body, brief(r), want, r.Errors)
+		}
+	}
+	f("object", "name,resname,view,class,object_1,ip,host\no,r,r,C,  ,  ,  \n", "1 o")
+	f("object", "name,resname,class,object_1,ip,host\no,r,  ,  ,,\n", "1 unchanged")
+	f("label", "name,view,text,size,colour\nl,MAIN,  ,  ,  \n", "1 e")
+	f("view", "name,view,bg,class\nv,MAIN,  ,  \n", "1 v")
+	f("label", "name,view\nm,  \n", "1 view bad_value")
+	f("network-ping", "name,ip_address_fqdn\np,  \n", "1 ip_address_fqdn missing_value")
+	if got := b.export(t, "object"); !strings.Contains(got, "o,r,r,C,,,,,,,\n") {
+		t.Errorf("objects:\n%s", got)
+	}
+}

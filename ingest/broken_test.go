@@ -42,6 +42,44 @@ func TestBrokenElements(t *testing.T) {
 	f("", "", "s1,MAIN\n")
 }
 
+// TestLinkOfTwins: an object that several resources have is no end of a link, unless the link stands in one of them. A link that
+// was there before the second object came stays.
+func TestLinkOfTwins(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "a", "b", "c")
+	b.send(t, "type,resname,object,class,view,i1\ndata,a,oo,C,a,1\n", Options{})
+	f := func(rows, want string) {
+		t.Helper()
+		if _, r := b.bulk(t, false, "link", "name,view,from,to\n"+rows, Options{}); brief(r) != want {
+			t.Errorf("%q: %s, want %s (%+v)", rows, brief(r), want, r.Errors)
+		}
+	}
+	f("before,c,oo,b\n", "1 e")
+	b.send(t, "type,resname,object,class,view,i1\ndata,b,oo,C,b,1\n", Options{})
+	f("before,c,oo,b\n", "1 unchanged")
+	f("l1,,oo,b\nl2,MAIN,a,oo\nl3,c,oo,b\nl4,a,oo,b\nl5,b,a,oo\n", "2 e, 1 from ambiguous_name, 2 to ambiguous_name, 3 from ambiguous_name")
+	f("l4,c,,\n", "1 from missing_value")
+	if got := b.export(t, "link"); !strings.HasSuffix(got, "\nbefore,c,oo,b,\nl4,a,oo,b,\nl5,b,a,oo,\n") {
+		t.Errorf("links:\n%s", got)
+	}
+	_, r := b.bulk(t, false, "link", "name,from,to\nl6,oo,b\n", Options{})
+	if want := `object "oo" exists in 2 resources (a, b), and the link stands in none of them; put it into the one that is meant`; len(r.Errors) != 1 || r.Errors[0].Message != want {
+		t.Errorf("%+v, want %s", r.Errors, want)
+	}
+}
+
+// TestShortcutInside: a view inside a resource cannot be the target of a shortcut, and the refusal says so.
+func TestShortcutInside(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "a")
+	b.bulk(t, false, "view", "name,view,resname\nDup,a,a\n", Options{})
+	_, r := b.bulk(t, false, "shortcut", "name,target\ns,Dup\n", Options{})
+	want := `there is no view of the customer and no resource "Dup"; name an existing one; a view inside a resource is not taken`
+	if brief(r) != "1 target not_found" || r.Errors[0].Message != want {
+		t.Errorf("%+v, want %s", r.Errors, want)
+	}
+}
+
 func (b *bench) broken(t testing.TB, pkg string) string {
 	t.Helper()
 	var out strings.Builder

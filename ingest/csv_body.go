@@ -47,7 +47,7 @@ func (t *csvTable) next() ([][]byte, int, error) {
 		return nil, line, err
 	}
 	for n := len(fields); n > t.columns; n-- {
-		if extra := fields[n-1]; len(extra) > 0 {
+		if extra := fields[n-1]; len(extra) > 0 && !blank(extra) {
 			return nil, line, longRow{fields: n, columns: t.columns, extra: extra}
 		}
 		fields = fields[:n-1]

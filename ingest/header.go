@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"belfry"
 	"belfry/catalog"
@@ -22,6 +23,7 @@ type layout struct {
 	details                                                                  bool // any of ip, host and the constants
 
 	notOfData, notOfLogs, notOfViews []int // places of columns that rows of a type do not have
+	loose                            []int // places of columns in which blanks alone count as empty
 }
 
 type indicatorColumn struct{ n, at int }
@@ -66,6 +68,7 @@ func (l *layout) with(name string, indicators int) *layout {
 	more := *l
 	more.names, more.indicators = slices.Clip(l.names), slices.Clip(l.indicators) // so that appending copies
 	more.notOfData, more.notOfLogs, more.notOfViews = slices.Clip(l.notOfData), slices.Clip(l.notOfLogs), slices.Clip(l.notOfViews)
+	more.loose = slices.Clip(l.loose)
 	if !more.add(name, indicators) {
 		return nil
 	}
@@ -78,6 +81,11 @@ func (l *layout) add(name string, indicators int) bool {
 	if p := l.place(name); p != nil {
 		*p = at
 		l.details = l.details || p == &l.ip || p == &l.host || strings.HasPrefix(name, "object_")
+		switch p {
+		case &l.kind, &l.resname, &l.object, &l.view, &l.log: // names and texts are kept as they are
+		default:
+			l.loose = append(l.loose, at)
+		}
 		switch p {
 		case &l.kind, &l.resname, &l.class, &l.view, &l.parentview:
 		case &l.log:
@@ -200,4 +208,23 @@ func cell(fields [][]byte, at int) []byte {
 		return nil
 	}
 	return fields[at]
+}
+
+// blank tells whether a cell has blanks and nothing else.
+func blank(b []byte) bool {
+	return len(b) > 0 && (b[0] <= ' ' || b[0] >= utf8.RuneSelf) && len(bytes.TrimSpace(b)) == 0
+}
+
+// clearBlanks empties the cells of blanks among those at the places given.
+func clearBlanks(fields [][]byte, places []int) {
+	for _, at := range places {
+		if blank(cell(fields, at)) {
+			fields[at] = nil
+		}
+	}
+}
+
+// noValue tells whether the cell of an indicator is empty. Blanks are a value of a text only.
+func noValue(raw []byte, ind *catalog.Indicator) bool {
+	return len(raw) == 0 || (ind == nil || !ind.Text) && blank(raw)
 }

@@ -294,6 +294,35 @@ func TestAtomicAndDryRun(t *testing.T) {
 	}
 }
 
+// TestDryRunKeepsNoKey: a dry run neither uses an Idempotency-Key nor is answered from what was remembered under it.
+func TestDryRunKeepsNoKey(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "r")
+	dry := Options{DryRun: true, Repeat: Repeat{Key: "z", Digest: [32]byte{1}}}
+	apply := Options{Repeat: Repeat{Key: "z", Digest: [32]byte{2}}}
+	good := "type,resname,object,class,view,i1\ndata,r,o,C,r,5\n"
+	before := len(b.records)
+	b.send(t, good, dry)
+	if len(b.records) != before {
+		t.Error("a dry run was committed")
+	}
+	if code, r := b.send(t, good, apply); code != 200 || r.Created.Objects != 1 {
+		t.Errorf("after a dry run: %d %+v", code, r)
+	}
+	if code, r := b.send(t, good, dry); code != 200 || r.Created.Objects != 0 {
+		t.Errorf("a dry run under a used key: %d %+v", code, r)
+	}
+	dry.Repeat.Key, apply.Repeat.Key = "y", "y"
+	for _, remove := range []bool{false, true} {
+		for _, o := range []Options{dry, apply} {
+			if code, r := b.bulk(t, remove, "custom", "name\nr2\n", o); code != 200 || r.Created.Resources+r.Removed != 1 {
+				t.Errorf("dry run %v, removal %v: %d %+v", o.DryRun, remove, code, r)
+			}
+		}
+		dry.Repeat.Key, apply.Repeat.Key = "x", "x"
+	}
+}
+
 func TestRepeat(t *testing.T) {
 	b := newBench(t)
 	b.provision(t, "r")

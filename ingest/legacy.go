@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -191,10 +192,11 @@ func (g *gathering) place(row *belfry.Row) *belfry.RowError {
 		return g.take(g.chunk, g.fields, 1)
 	}
 	for _, v := range row.Indicators {
-		if v.Text != "" {
+		if strings.TrimSpace(v.Text) != "" {
 			return rejectf(belfry.IndicatorColumn(v.N), belfry.BadValue, "n=yes reports that there was no response, so there is no value to store; leave out either n or i%d", v.N)
 		}
 	}
+	clearBlanks(g.fields, g.layout.loose)
 	if bad := g.checkDetails(g.fields); bad != nil {
 		return bad
 	}

@@ -43,7 +43,7 @@ func (s *Sequencer) CreateView(ctx context.Context, who Sender, cells map[string
 // single makes a row of cells. All of what identifies a view must be there.
 func (b *packageBody) single(c *chunk, cells map[string]string) *belfry.RowError {
 	for _, column := range []string{"resname", "class", "name", "view"} {
-		if cells[column] == "" {
+		if cells[column] == "" || column == "class" && blank([]byte(cells[column])) {
 			return rejectf(column, belfry.MissingValue, "%s is empty; a view needs resname, c, v and p", cmp.Or(viewParameters[column], column))
 		}
 	}

@@ -105,6 +105,9 @@ func (b *packageBody) check(fields [][]byte) *belfry.RowError {
 		if q.Secret && v == hidden || i == b.name { // apply checks the name, with a code of its own
 			continue
 		}
+		if i != b.view && i != b.resname && !q.Secret && blank([]byte(v)) { // names and secrets are kept as they are
+			v, fields[i] = "", nil
+		}
 		if plain := q.Plain(v); plain != v {
 			v, fields[i] = plain, []byte(plain)
 		}

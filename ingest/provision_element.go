@@ -1,6 +1,9 @@
 package ingest
 
 import (
+	"cmp"
+	"slices"
+
 	"belfry"
 	"belfry/meta"
 )
@@ -17,7 +20,7 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 			return rejectf("view", belfry.UnknownView, "view %q does not exist; name a view of the customer or a resource, or leave view empty for %s", clip([]byte(view)), belfry.Main)
 		}
 	}
-	if bad := p.checkTargets(have); bad != nil {
+	if bad := p.checkTargets(have, parent); bad != nil {
 		return bad
 	}
 	if have != nil {
@@ -50,10 +53,11 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 
 // checkTargets sees to it that what a new link or shortcut names exists. What an element has named before is not looked
 // at again: it may have been removed since, and an export must be taken back as it is.
-func (p *provisioning) checkTargets(have *meta.Node) *belfry.RowError {
+func (p *provisioning) checkTargets(have, around *meta.Node) *belfry.RowError {
 	var before map[string]string
 	if have != nil {
 		before = p.details(have).Answers
+		around = cmp.Or(around, p.parent(have))
 	}
 	for i, q := range p.b.columns {
 		v := p.text(i)
@@ -63,13 +67,29 @@ func (p *provisioning) checkTargets(have *meta.Node) *belfry.RowError {
 		switch q.Name {
 		case "target":
 			if p.place(v) == nil {
-				return rejectf(q.Name, belfry.NotFound, "there is no view or resource %q; name an existing one", clip([]byte(v)))
+				return rejectf(q.Name, belfry.NotFound, "there is no view of the customer and no resource %q; name an existing one; a view inside a resource is not taken", clip([]byte(v)))
 			}
 		case "from", "to":
-			if p.place(v) == nil && len(p.objectsNamed(v)) == 0 {
-				return rejectf(q.Name, belfry.NotFound, "there is no view, resource or object %q; name an existing one", clip([]byte(v)))
+			if bad := p.checkEnd(q.Name, v, around); bad != nil {
+				return bad
 			}
 		}
 	}
 	return nil
+}
+
+// checkEnd sees to it that the name of an end of a link stands for one item. Of several objects, that of the resource in which the link
+// stands is meant: there it is drawn.
+func (p *provisioning) checkEnd(column, name string, around *meta.Node) *belfry.RowError {
+	if p.place(name) != nil {
+		return nil
+	}
+	all := p.objectsNamed(name)
+	switch {
+	case len(all) == 0:
+		return rejectf(column, belfry.NotFound, "there is no view of the customer, resource or object %q; name an existing one", clip([]byte(name)))
+	case len(all) == 1 || around != nil && slices.ContainsFunc(all, func(n *meta.Node) bool { return n.Resource == around }):
+		return nil
+	}
+	return rejectf(column, belfry.AmbiguousName, "%s, and the link stands in none of them; put it into the one that is meant", meta.Twins(all))
 }

@@ -100,6 +100,7 @@ func (r *reader) take(c *chunk, fields [][]byte, line int) *belfry.RowError {
 		r.layout = r.objects.layout
 		c.data.widen(r.layout.indicators)
 	}
+	clearBlanks(fields, r.layout.loose)
 	kind := cell(fields, r.layout.kind)
 	if bad := r.takeKind(c, string(kind), fields, line); bad != unknownKind {
 		return bad
@@ -139,6 +140,7 @@ func (r *reader) takeKind(c *chunk, kind string, fields [][]byte, line int) *bel
 // unused refuses a row that fills a column which rows of its type do not have: whoever wrote it meant something that would not
 // happen.
 func (r *reader) unused(fields [][]byte, kind string, columns []int) *belfry.RowError {
+	clearBlanks(fields, columns)
 	for _, at := range columns {
 		if len(cell(fields, at)) > 0 {
 			name := r.layout.names[at]
@@ -360,6 +362,9 @@ func setValues(d *dataRows, slot int, l *layout, fields [][]byte, def *catalog.C
 			continue
 		}
 		ind := def.Indicator(col.n)
+		if noValue(raw, ind) {
+			continue
+		}
 		if ind == nil {
 			if def.Inferred {
 				return false, nil

@@ -281,7 +281,8 @@ func (t *tx) objectClass(name string) (*meta.Class, *belfry.RowError) {
 	return &meta.Class{Name: name, Def: catalog.InferClass(name)}, nil
 }
 
-// checkValues tells whether the class takes the values of a row, before the row leaves any trace.
+// checkValues tells whether the class takes the values of a row, before the row leaves any trace. Cells that count as empty
+// are empty from then on.
 func (t *tx) checkValues(l *layout, fields [][]byte, def *catalog.Class) *belfry.RowError {
 	if string(cell(fields, l.kind)) != "data" {
 		return nil
@@ -292,8 +293,12 @@ func (t *tx) checkValues(l *layout, fields [][]byte, def *catalog.Class) *belfry
 		if len(raw) == 0 {
 			continue
 		}
-		values++
 		ind := def.Indicator(col.n)
+		if noValue(raw, ind) {
+			fields[col.at] = nil
+			continue
+		}
+		values++
 		v, number := parseNumber(raw)
 		switch {
 		case ind == nil && !def.Inferred:

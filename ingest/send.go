@@ -53,6 +53,9 @@ func (s *Sequencer) Send(ctx context.Context, who Sender, r io.Reader, o Options
 
 // bulk answers a request whose body is rows, whatever they are about.
 func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func() (body, error)) (code int, answer []byte, err error) {
+	if o.DryRun {
+		o.Repeat = Repeat{} // it changes nothing, so the key stays free for the request itself
+	}
 	unread := !o.DryRun
 	defer func() {
 		if unread {

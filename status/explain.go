@@ -190,7 +190,7 @@ func explainMode(n *meta.Node) ExplainedMode {
 }
 
 func explainWindow(w *belfry.Window) ExplainedWindow {
-	rule, zone := ruleOf(w)
+	rule, zone := RuleOf(w)
 	return ExplainedWindow{
 		Name: w.Name, Mode: w.Mode.String(), Open: w.Open, From: moments(w.From), To: moments(w.To),
 		Schedule: w.Schedule, Rule: rule, Zone: zone, By: w.By,

@@ -229,7 +229,7 @@ func TestZoneName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rule, zone := ruleOf(&belfry.Window{Schedule: string(text)}); rule != "FREQ=DAILY" || zone != "" {
+	if rule, zone := RuleOf(&belfry.Window{Schedule: string(text)}); rule != "FREQ=DAILY" || zone != "" {
 		t.Errorf("listed as %q in %q", rule, zone)
 	}
 }

@@ -100,12 +100,12 @@ func listed(c cared, w *belfry.Window) ListedWindow {
 	if n.Resource != nil && n.Resource != n {
 		out.Resource = n.Resource.Name
 	}
-	out.Rule, out.Zone = ruleOf(w)
+	out.Rule, out.Zone = RuleOf(w)
 	return out
 }
 
-// ruleOf gives the rule by which a window comes again, and the zone of its times, if it has a name.
-func ruleOf(w *belfry.Window) (rule, zone string) {
+// RuleOf gives the rule by which a window comes again, and the zone of its times, if it has a name.
+func RuleOf(w *belfry.Window) (rule, zone string) {
 	var parts scheduleJSON
 	if w.Schedule != "" && json.Unmarshal([]byte(w.Schedule), &parts) == nil {
 		return parts.Rule, zoneName(parts.Zone)

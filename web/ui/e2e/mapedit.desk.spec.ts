@@ -177,7 +177,7 @@ test("what the service does not take is told, and nothing is lost", async ({ pag
   await form.getByRole("button", { name: "Change" }).click();
   await page.getByRole("button", { name: "Save 2 changes" }).click();
   const told = page.getByRole("alert");
-  await expect(told).toContainText('there is no view or resource "no such view"');
+  await expect(told).toContainText('there is no view of the customer and no resource "no such view"');
   await expect(told).toContainText("divisible by 10");
   await accessible(page);
   const { children } = await seen(service, view);
