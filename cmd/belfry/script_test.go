@@ -198,7 +198,7 @@ func follow(r io.Reader, log *os.File, lines chan string) {
 
 // await reads the log until a line matches; the end of the log is the end of the server.
 func await(ts *testscript.TestScript, s *server, re *regexp.Regexp) []string {
-	limit := time.After(60 * time.Second) // only to end a test that hangs
+	limit := time.After(10 * time.Minute) // only to end a test that hangs
 	for {
 		select {
 		case line, ok := <-s.lines:
