@@ -185,6 +185,9 @@ func (d *parts) settled() {
 // TestOlderRows puts back a folder of rows that is older than the metadata. What the journal has is stored again, and what it does
 // not have any more is told as a loss.
 func TestOlderRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	t.Parallel()
 	d := newParts(t)
 	d.awaitCreate()

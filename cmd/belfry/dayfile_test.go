@@ -132,6 +132,9 @@ func (d *dayFiles) verify(args ...string) (out string, status int) {
 // TestDayFiles damages the file of an old day, then deletes others, with the real program: everything else goes on, and
 // every answer and report names the days, until the operator ends it.
 func TestDayFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	t.Parallel()
 	d := &dayFiles{now: time.Now().UTC().Add(-time.Minute)}
 	d.process = newProcess(t, func(p *process) { d.key = p.key("test", "readwrite") })

@@ -43,6 +43,9 @@ func (d *dayFiles) keepOldDay(ago int) {
 // TestKeptList takes the list away of the days that retention has to keep: no row goes, verify and a fault tell it, and
 // the service writes a new list as soon as it can.
 func TestKeptList(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	t.Parallel()
 	const ago = 5 * 365
 	d := &dayFiles{now: time.Now().UTC().Add(-time.Minute)}

@@ -180,6 +180,9 @@ func (d *parts) flip(path string, at int64) {
 // TestLostRemoval damages the record that removed an object. The object stays removed over the next kills, and made again it is
 // there once; when its resource goes, so does everything in it.
 func TestLostRemoval(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	t.Parallel()
 	d := newParts(t)
 	d.key = d.process.key("cleaner", "readwritedelete")

@@ -11,6 +11,9 @@ import (
 // TestOrderOfBothSorts: an indicator that is a number in some row groups and a text in others is compared as both. What
 // the engine knows of the smallest and largest values of a row group makes it skip no row.
 func TestOrderOfBothSorts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	const rows = 125_000 // more than a row group has
 	s := open(t, t.TempDir())
 	var nums []float64

@@ -154,6 +154,9 @@ func TestSummariesOfAllLostRows(t *testing.T) {
 
 // TestSummariesOfLostRowsMetHalfway: an earlier version has already stored rows in the place of those that were lost.
 func TestSummariesOfLostRowsMetHalfway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	s, dir := summedDay(t, false)
 	must(t, s.Close())
 	must(t, unlink(dayPath(dir, damageDay)))
@@ -168,6 +171,9 @@ func TestSummariesOfLostRowsMetHalfway(t *testing.T) {
 
 // TestSummariesOfLostEnd: a file has lost its last rows, and as many other rows come.
 func TestSummariesOfLostEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	s, dir := summedDay(t, false)
 	must(t, s.Close())
 	path := dayPath(dir, damageDay)
@@ -196,6 +202,9 @@ func TestSummariesOfLostEnd(t *testing.T) {
 
 // TestSummariesOfFilePutBack: a file is set aside, as many other rows come and are summed up, and the file is put back.
 func TestSummariesOfFilePutBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	s, dir := summedDay(t, false)
 	must(t, s.Close())
 	path := dayPath(dir, damageDay)

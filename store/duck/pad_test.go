@@ -47,6 +47,9 @@ func longTexts(c belfry.CustomerID, pos uint64, rows, columns, size int) *belfry
 // TestLongRowsFit: the memory of the engine suffices for any number of long rows. It stores 60 rows of 1 MB in 64 MiB,
 // between rows of a customer that has no texts.
 func TestLongRowsFit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	dir := t.TempDir()
 	s := openSmall(t, dir, 64<<20)
 	const commits, rows = 6, 10

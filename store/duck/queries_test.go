@@ -31,7 +31,7 @@ func TestQueriesOfSummaries(t *testing.T) {
 func TestQueries(t *testing.T) {
 	random := 500
 	if testing.Short() {
-		random = 30
+		random = 10
 	}
 	storetest.Queries(t, func(t *testing.T, dir string) store.Store { return open(t, dir) }, os.DirFS("../../query/testdata"), random)
 }

@@ -73,6 +73,9 @@ func TestRemovedItemsInPages(t *testing.T) {
 // TestNamesWithoutLog kills a store that has the newest names of removed items only in the log of the file, and damages the log, or puts
 // an older copy of the file in its place. The next start has all names.
 func TestNamesWithoutLog(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	cat, err := catalog.Load()
 	must(t, err)
 	base := t.TempDir()
@@ -190,6 +193,9 @@ func namesFrom(t *testing.T, from, dir string) {
 // TestOlderNames opens a store whose file of names is older together with its mark. It is made anew if the metadata have later names, and only
 // then: those that a replay brings need nothing, and a file that is ahead of the metadata stays.
 func TestOlderNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	base, older := olderNames(t, "")
 	_, foreign := olderNames(t, "other")
 	for _, c := range []struct {

@@ -106,6 +106,9 @@ func TestVerifyLongRows(t *testing.T) {
 // TestVerifyRemovedNames damages the file with the names of removed items. Verify tells it, changes nothing, and what it says of the next
 // start is true.
 func TestVerifyRemovedNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	base := makeDays(t)
 	s := openWith(t, base)
 	for _, text := range []string{

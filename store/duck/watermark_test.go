@@ -15,6 +15,9 @@ import (
 // TestDamagedWatermark starts with watermarks that are not what Drop wrote. No row goes, new rows are stored, the fault is
 // shown until retention has written a new watermark, and verify names it.
 func TestDamagedWatermark(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
 	base := makeDays(t)
 	s := openWith(t, base)
 	c := s.cfg.Catalog.Collection("objectdata")
