@@ -304,7 +304,7 @@ func (l *lane) again() {
 		l.heard(r, a)
 		others := []repeated{
 			{method: r.method, path: r.path, body: append(slices.Clone(r.body), '\n')},
-			{method: r.method, path: r.path + "?dryrun=true", body: r.body},
+			{method: r.method, path: r.path + "?atomic=true", body: r.body},
 			{method: "POST", path: "/api/provisioning/label", body: r.body},
 		}
 		if strings.Contains(r.path, "?") {
