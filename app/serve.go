@@ -232,7 +232,7 @@ func (s *service) startMovers(ctx context.Context) error {
 // not in the store, and once the database has it no start brings its name again.
 func (s *service) carryOn(ctx context.Context) error {
 	defer s.tree.ForgetLoaded()
-	const atOnce = 50_000 // names: a commit for each record would take long
+	const atOnce = 50_000 // items and rows whose records share a commit of names: one for each record would take long
 	var names []*belfry.Batch
 	var held []*belfry.Record // not in the database before their names are in the store
 	count := 0

@@ -208,20 +208,27 @@ func TestTrapMalformed(t *testing.T) {
 	f(bad, nil, "false malformed")
 }
 
+// readTrap reads a linkDown with these variables.
+func readTrap(t *testing.T, r *trapReader, variables []gosnmp.SnmpPDU) Trap {
+	t.Helper()
+	p := v2("", "1.3.6.1.6.3.1.1.5.3", variables...).packet
+	packet, err := p.MarshalMsg()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, why, ok := r.read(&binding{}, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
+	if !ok {
+		t.Fatal(why)
+	}
+	return m
+}
+
 // A trap may have more variables, and longer ones, than are kept.
 func TestTrapLimits(t *testing.T) {
 	r := testReader(t, nil)
 	f := func(variables []gosnmp.SnmpPDU) Trap {
 		t.Helper()
-		p := v2("", "1.3.6.1.6.3.1.1.5.3", variables...).packet
-		packet, err := p.MarshalMsg()
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, _, why, ok := r.read(&binding{}, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
-		if !ok {
-			t.Fatal(why)
-		}
+		m := readTrap(t, r, variables)
 		if !json.Valid([]byte(m.Varbinds)) || len(m.Varbinds) > trapText+1 || len(m.Info) > trapText || !utf8.ValidString(m.Info) {
 			t.Errorf("info %d bytes, varbinds %d bytes", len(m.Info), len(m.Varbinds))
 		}
@@ -244,14 +251,9 @@ func TestTrapRepeatedVariable(t *testing.T) {
 	r := testReader(t, nil)
 	f := func(want string, variables ...gosnmp.SnmpPDU) {
 		t.Helper()
-		p := v2("", "1.3.6.1.6.3.1.1.5.3", variables...).packet
-		packet, err := p.MarshalMsg()
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, _, why, ok := r.read(&binding{}, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
-		if !ok || m.Varbinds != want || len(m.P) != len(variables) || !json.Valid([]byte(m.Varbinds)) {
-			t.Errorf("%v: %d values, varbinds %s", why, len(m.P), m.Varbinds)
+		m := readTrap(t, r, variables)
+		if m.Varbinds != want || len(m.P) != len(variables) || !json.Valid([]byte(m.Varbinds)) {
+			t.Errorf("%d values, varbinds %s", len(m.P), m.Varbinds)
 		}
 	}
 	const x, y = "1.3.6.1.4.1.32473.9.1", "1.3.6.1.4.1.32473.9.2"
