@@ -229,8 +229,11 @@ func (c *conn) query(ctx context.Context, text string, args ...any) (*result, er
 	defer stop()
 	var res bindings.Result
 	defer bindings.DestroyResult(&res)
-	if c.lane.execute(stmt, &res) != bindings.StateSuccess {
-		err := &engineError{bindings.ResultErrorType(&res), bindings.ResultError(&res)}
+	if text, state := c.lane.execute(stmt, &res); state != bindings.StateSuccess {
+		err := parseError(text)
+		if text == "" {
+			err = &engineError{bindings.ResultErrorType(&res), bindings.ResultError(&res)}
+		}
 		if ctx.Err() != nil && err.kind == bindings.ErrorTypeInterrupt {
 			return nil, ctx.Err()
 		}
@@ -240,13 +243,18 @@ func (c *conn) query(ctx context.Context, text string, args ...any) (*result, er
 }
 
 // parseError finds the kind of an error of which the interface gives the text alone.
-func parseError(text string) error {
+func parseError(text string) *engineError {
 	e := &engineError{text: text}
 	for prefix, kind := range map[string]bindings.ErrorType{
+		"Binder Error":        bindings.ErrorTypeBinder,
+		"Catalog Error":       bindings.ErrorTypeCatalog,
 		"FATAL Error":         bindings.ErrorTypeFatal,
+		"INTERRUPT Error":     bindings.ErrorTypeInterrupt,
 		"INTERNAL Error":      bindings.ErrorTypeInternal,
 		"IO Error":            bindings.ErrorTypeErrorIO,
 		"Out of Memory Error": bindings.ErrorTypeOutOfMemory,
+		"Out of Range Error":  bindings.ErrorTypeOutOfRange,
+		"Serialization Error": bindings.ErrorTypeSerialization,
 	} {
 		if strings.HasPrefix(text, prefix) {
 			e.kind = kind

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #ifdef __linux__
@@ -21,7 +22,14 @@
 // The parts of the engine's interface that are used here.
 extern int duckdb_open_ext(const char *path, void **database, void *config, char **error);
 extern int duckdb_prepare(void *connection, const char *text, void **statement);
-extern int duckdb_execute_prepared(void *statement, void *result);
+extern int duckdb_pending_prepared(void *statement, void **pending);
+extern int duckdb_pending_execute_task(void *pending);
+extern const char *duckdb_pending_error(void *pending);
+extern int duckdb_execute_pending(void *pending, void *result);
+extern void duckdb_destroy_pending(void **pending);
+
+// States of duckdb_pending_execute_task.
+enum { ready, not_ready, failure, no_tasks };
 
 // work is a call of the engine.
 typedef struct work {
@@ -38,7 +46,26 @@ static int start(work *w) { return duckdb_open_ext(":memory:", w->made, w->of, w
 
 static int prepare(work *w) { return duckdb_prepare(w->of, w->text, w->made); }
 
-static int execute(work *w) { return duckdb_execute_prepared(w->of, w->result); }
+// execute runs a statement to its end. duckdb_execute_prepared polls without a pause while other threads finish the last tasks, and
+// takes the processor from them; this sleeps between polls.
+static int execute(work *w) {
+	void *pending = NULL;
+	int failed = duckdb_pending_prepared(w->of, &pending);
+	for (int next = not_ready; !failed && next != ready;) {
+		next = duckdb_pending_execute_task(pending);
+		if (next == no_tasks)
+			nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+		failed = next == failure;
+	}
+	if (failed) {
+		const char *why = duckdb_pending_error(pending);
+		*w->error = strdup(why ? why : "the engine gave no reason");
+	} else {
+		failed = duckdb_execute_pending(pending, w->result);
+	}
+	duckdb_destroy_pending(&pending);
+	return failed;
+}
 
 struct lane {
 	pthread_t thread;
@@ -158,6 +185,6 @@ int lane_prepare(lane *l, void *connection, const char *text, void **statement) 
 	return pass(l, &(work){.call = prepare, .of = connection, .text = text, .made = statement});
 }
 
-int lane_execute(lane *l, void *statement, void *result) {
-	return pass(l, &(work){.call = execute, .of = statement, .result = result});
+int lane_execute(lane *l, void *statement, void *result, char **error) {
+	return pass(l, &(work){.call = execute, .of = statement, .result = result, .error = error});
 }

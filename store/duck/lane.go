@@ -51,7 +51,11 @@ func (l lane) prepare(c bindings.Connection, text string, stmt *bindings.Prepare
 	return bindings.State(state)
 }
 
-// execute runs a statement to its end. A Result is the engine's structure and nothing else.
-func (l lane) execute(stmt bindings.PreparedStatement, res *bindings.Result) bindings.State {
-	return bindings.State(C.lane_execute(l.l, stmt.Ptr, unsafe.Pointer(res)))
+// execute runs a statement to its end. The error is in text, or in res when text is empty. A Result is the engine's structure and
+// nothing else.
+func (l lane) execute(stmt bindings.PreparedStatement, res *bindings.Result) (text string, state bindings.State) {
+	var why *C.char
+	state = bindings.State(C.lane_execute(l.l, stmt.Ptr, unsafe.Pointer(res), &why))
+	defer C.free(unsafe.Pointer(why))
+	return C.GoString(why), state
 }

@@ -17,4 +17,4 @@ long long lane_worked(lane *l);
 // that is started in a lane are behind the others, too.
 int lane_start(lane *l, void *config, void **database, char **error);
 int lane_prepare(lane *l, void *connection, const char *text, void **statement);
-int lane_execute(lane *l, void *statement, void *result);
+int lane_execute(lane *l, void *statement, void *result, char **error);
