@@ -52,7 +52,7 @@ func (s *service) metrics() metrics {
 	counter("belfry_messages_filtered_total", "Messages that a filter or script of their receiver did not want.", nil, func() float64 { return float64(s.env.Sums.Filtered.Load()) })
 	counter("belfry_messages_unscripted_total", "Messages stored as they came, because the script of their receiver failed.", nil, func() float64 { return float64(s.env.Sums.Failed.Load()) })
 	counter("belfry_messages_cut_total", "Messages that were longer than 64 KiB, of which the end is lost.", nil, func() float64 { return float64(s.env.Sums.Cut.Load()) })
-	counter("belfry_receiver_connections_reset_total", "Connections to receivers that their senders reset; what was on its way is lost.", nil, func() float64 { return float64(s.env.Sums.Reset.Load()) })
+	counter("belfry_receiver_connections_reset_total", "Connections to receivers that broke: their senders reset them, or sent what is not TLS. What was on its way is lost.", nil, func() float64 { return float64(s.env.Sums.Reset.Load()) })
 	for why := range collect.DropReasons {
 		counter("belfry_messages_dropped_total", "Messages that were sent to receivers and are lost.", prometheus.Labels{"why": why.String()},
 			func() float64 { return float64(s.env.Sums.Dropped[why].Load()) })

@@ -108,6 +108,7 @@ func TestClassErrors(t *testing.T) {
 	f("- a\n", "sequence was used")
 	f("indicators: []\n", "name is missing")
 	f("name: x\nindicator: []\n", `line 2: unknown field "indicator"`)
+	f("name: x\nwhen: []\n", `line 2: unknown field "when"; it belongs to another part of the document`)
 	f("name: x\nname: y\n", "line 2: mapping key \"name\" already defined")
 	f("name: x\n---\nname: y\n", "line 3: a second document")
 	f("name: &a x\nlog: {separator: *a}\n", "line 1: anchors, aliases")

@@ -217,7 +217,9 @@ func (s *source) syntax(err error, fields ...string) error {
 	if errors.As(err, &ye) {
 		msg := goTypes.ReplaceAllString(ye.GetMessage(), "this field")
 		if unknown := unknownField.FindStringSubmatch(msg); unknown != nil {
-			if near := Nearest(unknown[1], fields); near != "" {
+			if near := Nearest(unknown[1], fields); near == unknown[1] {
+				msg += "; it belongs to another part of the document"
+			} else if near != "" {
 				msg += "; did you mean " + near + "?"
 			}
 		}

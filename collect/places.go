@@ -92,7 +92,19 @@ type connection struct {
 	heard atomic.Int64  // when it last sent something, in Unix nanoseconds; until it does, when it was opened
 	ended chan struct{} // closed when it is done with
 
+	until   atomic.Int64 // when reading ends at the latest, in Unix nanoseconds, once its receiver goes; else 0
+	reading atomic.Bool  // messages, after the handshake of TLS if there is one
+	counted atomic.Bool  // that it was closed while it was in use
+
 	waits [3]wait // its places in the queues of customer, port and address; the first is empty once it has left
+}
+
+// drain has what has arrived read, and then the connection ended.
+func (c *connection) drain(until time.Time) {
+	c.until.Store(until.UnixNano())
+	if c.reading.Load() {
+		c.conn.SetReadDeadline(time.Now()) // ends the read that is under way
+	}
 }
 
 // wait is a place in a queue.
@@ -148,6 +160,7 @@ func (q *queue) evict(before, quiet int64) bool {
 	}
 	if since > quiet {
 		c.of.lose(c.from)
+		c.counted.Store(true)
 	}
 	c.leave()
 	c.conn.Close()

@@ -32,6 +32,7 @@ type house struct {
 
 	mu   sync.Mutex
 	rows map[string][]map[string]string // that were stored, by collection
+	stop func()                         // ends all collectors, as when the service stops
 }
 
 // note keeps rows as they were stored.
@@ -112,9 +113,12 @@ func newHouse(t *testing.T, kinds map[string]Kind) *house {
 		defer close(done)
 		h.sup.Run(watching)
 	}()
-	t.Cleanup(func() {
+	h.stop = func() {
 		end()
 		<-done
+	}
+	t.Cleanup(func() {
+		h.stop()
 		stop()
 		parts.Wait()
 		j.Close()

@@ -78,8 +78,8 @@ func (d *date) readZone(s string) (rest string) {
 // ciscoZone reads a zone before the message of a Cisco device, where it is what somebody has typed: "cet", "UTC+1", "Berlin". In place of a
 // name that nobody knows there may be a host, unless other parts of a Cisco header stand before the time.
 func (d *date) ciscoZone(s string) (rest string, ok bool) {
-	name, _, ok := strings.Cut(s, ": %")
-	if !ok || !hostName(name) || strings.Contains(name, ":") {
+	name, message, ok := strings.Cut(s, ": ")
+	if !ok || !strings.HasPrefix(message, "%") && !ciscoProcess(message) {
 		return s, false
 	}
 	rest, zone := s[len(name):], strings.ToUpper(name)
@@ -88,11 +88,17 @@ func (d *date) ciscoZone(s string) (rest string, ok bool) {
 			return rest, true
 		}
 	}
-	if _, known := zones[zone]; !known && !d.cisco {
+	if _, known := zones[zone]; !known && !d.cisco || !hostName(name) || strings.Contains(name, ":") {
 		return s, false
 	}
 	d.zone = zone
 	return rest, true
+}
+
+// ciscoProcess tells that a message of IOS XR begins with the process that sends it, "ifmgr[211]: %PKT_INFRA-…".
+func ciscoProcess(s string) bool {
+	process, _, ok := strings.Cut(s, ": %")
+	return ok && strings.HasSuffix(process, "]") && !strings.Contains(process, " ")
 }
 
 // readOffset reads Z, +02:00, +0200, +02 or +2.

@@ -10,7 +10,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"sync/atomic"
+	"os"
 	"syscall"
 	"time"
 
@@ -22,7 +22,13 @@ const (
 	tcpPerAddress  = 1024        // of them from one address
 	tcpSilent      = time.Second // after which a connection may have to make room for another
 	tlsHandshake   = 10 * time.Second
+
+	// lastConnections is how long a port that is to be closed takes those that the system has accepted.
+	lastConnections = 20 * time.Millisecond
 )
+
+// errDrained ends a connection that was read because its receiver goes: nothing more came for a while, or it took too long.
+var errDrained = errors.New("the receiver is stopping")
 
 // listenTCP opens a port for streams, with TLS if there is a configuration for it.
 func (e *Env) listenTCP(addr string, secure *tls.Config) func(*port) (io.Closer, error) {
@@ -35,10 +41,18 @@ func (e *Env) listenTCP(addr string, secure *tls.Config) func(*port) (io.Closer,
 		s := &streams{env: e, port: p, tls: secure, most: tcpConnections, share: tcpPerAddress, look: frameLook, addresses: map[netip.Addr]*queue{}}
 		p.drain = s.drain
 		e.places.opened(p.customer)
-		p.serving.Go(func() { s.accept(ctx, l) })
+		accepted := make(chan struct{})
+		p.serving.Go(func() {
+			defer close(accepted)
+			s.accept(ctx, l)
+		})
 		return closing(func() error {
-			stop()
+			drained := s.shut()
+			l.(*net.TCPListener).SetDeadline(time.Now().Add(lastConnections))
+			<-accepted
 			err := l.Close()
+			p.await(drained())
+			stop()
 			s.closeAll()
 			e.places.closed(p.customer)
 			return err
@@ -56,6 +70,7 @@ type streams struct {
 	look      time.Duration
 	conns     queue
 	addresses map[netip.Addr]*queue // those of each address
+	until     time.Time             // when reading ends, once the port is to be closed; else zero
 	over      bool
 }
 
@@ -63,7 +78,7 @@ func (s *streams) accept(ctx context.Context, l net.Listener) {
 	for {
 		conn, err := l.Accept()
 		if err != nil {
-			if errors.Is(err, net.ErrClosed) {
+			if errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) {
 				return
 			}
 			time.Sleep(10 * time.Millisecond) // out of descriptors, perhaps
@@ -76,7 +91,7 @@ func (s *streams) accept(ctx context.Context, l net.Listener) {
 		}
 		s.port.serving.Go(func() {
 			defer s.remove(c)
-			s.serve(ctx, conn, &c.heard)
+			s.serve(ctx, c)
 		})
 	}
 }
@@ -102,6 +117,9 @@ func (s *streams) add(conn net.Conn) *connection {
 	if !s.room(c.from, now.Add(-tcpSilent).UnixNano()) {
 		s.lose(c.from)
 		return nil
+	}
+	if !s.until.IsZero() {
+		c.drain(s.until)
 	}
 	c.enter()
 	return c
@@ -135,26 +153,48 @@ func (s *streams) each(f func(*connection)) {
 	}
 }
 
-// drain ends the connections of senders that have no receiver any more once this one is gone, and tells when what was read
-// from them is handed over.
+// drain reads what has arrived from senders that have no receiver any more once this one is gone, and ends their connections. It returns a
+// channel that is closed when that is done.
 func (s *streams) drain(b *binding) <-chan struct{} {
 	s.env.places.mu.Lock()
 	defer s.env.places.mu.Unlock()
+	until := time.Now().Add(lastPackets)
 	var ending []chan struct{}
 	s.each(func(c *connection) {
 		if s.port.matches(b, c.from) && !s.port.stays(c.from) {
-			c.conn.Close()
+			c.drain(until)
 			ending = append(ending, c.ended)
 		}
 	})
-	drained := make(chan struct{})
+	return allClosed(ending)
+}
+
+// shut makes all connections end once what has arrived is read, also those that are still to be accepted. The function that it returns
+// is for when there are no more of these; its channel is closed when all have ended.
+func (s *streams) shut() (drained func() <-chan struct{}) {
+	s.env.places.mu.Lock()
+	defer s.env.places.mu.Unlock()
+	s.until = time.Now().Add(lastPackets)
+	s.each(func(c *connection) { c.drain(s.until) })
+	return func() <-chan struct{} {
+		s.env.places.mu.Lock()
+		defer s.env.places.mu.Unlock()
+		var ending []chan struct{}
+		s.each(func(c *connection) { ending = append(ending, c.ended) })
+		return allClosed(ending)
+	}
+}
+
+// allClosed is closed when all of the channels are.
+func allClosed(list []chan struct{}) <-chan struct{} {
+	all := make(chan struct{})
 	go func() {
-		defer close(drained)
-		for _, ended := range ending {
-			<-ended
+		defer close(all)
+		for _, c := range list {
+			<-c
 		}
 	}()
-	return drained
+	return all
 }
 
 func (s *streams) closeAll() {
@@ -165,11 +205,14 @@ func (s *streams) closeAll() {
 }
 
 // serve reads messages from a connection until it ends.
-func (s *streams) serve(ctx context.Context, conn net.Conn, heard *atomic.Int64) {
-	from := addrOf(conn.RemoteAddr())
+func (s *streams) serve(ctx context.Context, c *connection) {
+	conn, from := c.conn, addrOf(c.conn.RemoteAddr())
 	b, ok := s.port.binding(from.Addr())
-	if b == nil || ok && s.port.ended(b) { // it takes nobody new
+	if b == nil {
 		return
+	}
+	if ok && s.port.ended(b) { // the sender could not know
+		c.drain(time.Now().Add(lastPackets))
 	}
 	if !ok {
 		b.account.Receive(1)
@@ -179,7 +222,13 @@ func (s *streams) serve(ctx context.Context, conn net.Conn, heard *atomic.Int64)
 	if s.tls != nil {
 		secure := tls.Server(conn, s.tls)
 		conn.SetDeadline(time.Now().Add(tlsHandshake))
-		if err := secure.HandshakeContext(ctx); err != nil {
+		switch err := secure.HandshakeContext(ctx); {
+		case errors.Is(err, io.EOF): // nothing was sent, as by who only looks whether the port is open
+			return
+		case errors.Is(err, syscall.ECONNRESET):
+			s.env.Sums.Reset.Add(1)
+			return
+		case err != nil:
 			b.account.Receive(1)
 			b.account.Drop(DropAccess, 1)
 			return
@@ -187,30 +236,36 @@ func (s *streams) serve(ctx context.Context, conn net.Conn, heard *atomic.Int64)
 		conn.SetDeadline(time.Time{})
 		conn = secure
 	}
-	in := newStream(ctx, s.port, conn, from, s.look, heard)
+	in := newStream(ctx, s.port, c, conn, from, s.look)
 	in.read()
-	if in.reset { // nobody knows what is lost, or whether anything is
+	switch {
+	case in.broken: // nobody knows what is lost, or whether anything is
 		s.env.Sums.Reset.Add(1)
-		s.env.Log.Debug("a sender has reset its connection to a receiver", "resource", b.resource, "from", from.Addr())
+		s.env.Log.Debug("a connection to a receiver broke", "resource", b.resource, "from", from.Addr())
+	case in.cut && !c.counted.Load():
+		s.lose(from.Addr())
+	case s.tls != nil:
+		conn.Close() // which tells the sender that all of it was read
 	}
 }
 
 // stream is a connection whose messages are read. Those that are whole are gathered, and handed over before anybody waits
 // for more: so a sender with much to say costs little, and one with little to say is heard at once.
 type stream struct {
-	ctx   context.Context
-	port  *port
-	conn  net.Conn
-	from  netip.AddrPort
-	ip    string
-	in    framer
-	text  []byte // of whole messages, one behind the other
-	ends  []int  // of each
-	long  []int  // how many bytes each had if it was cut, else 0
-	raws  []raw
-	alone bool // there is nobody any more who takes them
-	reset bool // by the sender: what was on its way is lost
-	heard *atomic.Int64
+	*connection
+	ctx    context.Context
+	port   *port
+	conn   net.Conn // with TLS if the port has it
+	from   netip.AddrPort
+	ip     string
+	in     framer
+	text   []byte // of whole messages, one behind the other
+	ends   []int  // of each
+	long   []int  // how many bytes each had if it was cut, else 0
+	raws   []raw
+	alone  bool // there is nobody any more who takes them
+	broken bool // the connection: what was on its way is lost
+	cut    bool // it was ended here, in the middle of a message or while the sender was sending
 }
 
 const (
@@ -218,9 +273,10 @@ const (
 	streamMessages = 1 << 9  // that are handed over at once
 )
 
-func newStream(ctx context.Context, p *port, conn net.Conn, from netip.AddrPort, look time.Duration, heard *atomic.Int64) *stream {
-	s := &stream{heard: heard, ctx: ctx, port: p, conn: conn, from: from, ip: from.Addr().WithZone("").String()}
+func newStream(ctx context.Context, p *port, c *connection, conn net.Conn, from netip.AddrPort, look time.Duration) *stream {
+	s := &stream{connection: c, ctx: ctx, port: p, conn: conn, from: from, ip: from.Addr().WithZone("").String()}
 	s.in = framer{in: bufio.NewReaderSize(s, streamBytes), look: look, limit: func(until time.Time) { conn.SetReadDeadline(until) }}
+	c.reading.Store(true)
 	return s
 }
 
@@ -228,6 +284,10 @@ func newStream(ctx context.Context, p *port, conn net.Conn, from netip.AddrPort,
 func (s *stream) read() {
 	for !s.alone {
 		message, long, err := s.in.next()
+		if errors.Is(err, errDrained) || errors.Is(err, net.ErrClosed) {
+			s.cut = s.cut || len(message) > 0
+			message = nil // the rest of it will not come
+		}
 		if len(message) > 0 {
 			s.text = append(s.text, message...)
 			s.ends, s.long = append(s.ends, len(s.text)), append(s.long, long)
@@ -241,15 +301,31 @@ func (s *stream) read() {
 	}
 }
 
-// Read is for the buffer: it wants more, so what is whole goes first.
+// Read is for the buffer: it wants more, so what is whole goes first. Once the connection is to be drained it reads as long as something
+// comes, but not for ever.
 func (s *stream) Read(b []byte) (int, error) {
 	s.hand()
-	n, err := s.conn.Read(b)
-	if n > 0 {
-		s.heard.Store(time.Now().UnixNano())
+	for {
+		until := s.until.Load()
+		if until != 0 {
+			s.conn.SetReadDeadline(time.Unix(0, min(until, time.Now().Add(lastPacket).UnixNano())))
+		}
+		n, err := s.conn.Read(b)
+		if n > 0 {
+			s.heard.Store(time.Now().UnixNano())
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			s.broken = s.broken || err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed)
+			return n, err
+		}
+		if until != 0 {
+			s.cut = s.cut || time.Now().UnixNano() >= until
+			return n, errDrained
+		}
+		if s.until.Load() == 0 {
+			return n, err // the framer has waited long enough
+		}
 	}
-	s.reset = s.reset || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
-	return n, err
 }
 
 // hand gives the whole messages to their receiver.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -237,7 +236,7 @@ func serveStream(t *testing.T, s string, piece int) (got []raw) {
 		}
 		a.Close()
 	}()
-	(&streams{port: p, look: time.Hour}).serve(t.Context(), b, new(atomic.Int64))
+	(&streams{port: p, look: time.Hour}).serve(t.Context(), &connection{conn: b})
 	box.close()
 	for all := box.take(nil); len(all) > 0; all = box.take(nil) {
 		got = append(got, all...)

@@ -27,34 +27,50 @@ func (t *tx) stateOf(n *meta.Node) *belfry.Standing {
 	return &n.State.Standing
 }
 
+// begin starts another moment, unless several things happen together. An alarm of a view names what had shown the worst of all that
+// changed at that moment.
+func (t *tx) begin() {
+	if t.rise == nil {
+		t.s.moment++
+	}
+}
+
+// showed notes for the alarm of a view that something in it, which had shown a status, shows another one or has left.
+func (t *tx) showed(view int, n *meta.Node, from belfry.Status) {
+	d := &t.s.drafts[view]
+	d.moved = n
+	if d.moment != t.s.moment || from > d.worst {
+		d.left, d.worst, d.moment = n, from, t.s.moment
+	}
+}
+
 // why says why an item shows what it does, for its alarm.
-func (t *tx) why(n *meta.Node, s *belfry.Standing) string {
+func (t *tx) why(n *meta.Node, s *belfry.Standing, from belfry.Status) string {
 	switch {
-	case n.Kind == belfry.KindObject:
-		return s.Why()
 	case s.Unmanaged():
 		return s.Mode.String()
+	case n.Kind == belfry.KindObject:
+		return s.Why()
 	}
-	d := &t.s.drafts[t.s.draft(n)]
-	steps := causeSteps
-	d.cause = t.causeIn(n, s.Status, &steps)
-	if d.cause == nil {
+	var cause *meta.Node
+	if steps := causeSteps; s.Status < from && !s.Status.IsError() {
+		cause = t.leftIn(n)
+	} else {
+		cause = t.causeIn(n, s.Status, &steps)
+	}
+	t.s.drafts[t.s.draft(n)].cause = cause
+	if cause == nil {
 		if s.Status == belfry.Unknown {
 			return "nothing in it has a status"
 		}
 		return ""
 	}
-	return t.causeText(n, d.cause)
+	return t.causeText(n, cause)
 }
 
 // causeIn finds what stands in a view and is the reason for its status: an object, or else a view of which no more is known. It is nil
 // when there is nothing.
 func (t *tx) causeIn(n *meta.Node, status belfry.Status, steps *int) *meta.Node {
-	if status == belfry.OK {
-		if left := t.leftIn(n); left != nil {
-			return left
-		}
-	}
 	found := t.lastMoved(n)
 	if found == nil || t.stateOf(found).Status != status {
 		n.Children(func(c *meta.Node) bool {
@@ -80,27 +96,19 @@ func (t *tx) causeIn(n *meta.Node, status belfry.Status, steps *int) *meta.Node 
 	return found
 }
 
-// leftIn finds what has made a view OK without recovering: it was removed, moved away or unmanaged, or has no status any more. It is nil
-// when something has recovered.
-func (t *tx) leftIn(n *meta.Node) *meta.Node {
+// leftIn finds what had made a view worse than it is now: it has recovered, was removed, moved away or unmanaged, or has no status any
+// more. It is nil when nothing in the view has changed.
+func (t *tx) leftIn(n *meta.Node) (left *meta.Node) {
 	for {
 		i := t.s.index.At(uint64(n.ID))
-		if i == 0 {
-			return nil
+		if i == 0 || t.s.drafts[i-1].moment != t.s.moment || t.s.drafts[i-1].left == nil {
+			return left
 		}
-		m := t.s.drafts[i-1].moved
-		switch {
-		case m == nil:
-			return nil
-		case t.s.gone[m.ID] || t.parent(m) != n || t.stateOf(m).Unmanaged():
-			return m
-		case m.Kind == belfry.KindObject:
-			if t.stateOf(m).Status == belfry.OK {
-				return nil
-			}
-			return m
+		left = t.s.drafts[i-1].left
+		if left.Kind == belfry.KindObject || t.s.gone[left.ID] || t.parent(left) != n || t.stateOf(left).Unmanaged() {
+			return left
 		}
-		n = m
+		n = left
 	}
 }
 

@@ -105,7 +105,7 @@ func TestAlarmsNameTheCause(t *testing.T) {
 	f(send("data,web02,,,,Y,99\n"))
 	f(func() { b.act(t, Action{Kind: belfry.KindResource, Items: "web02", Manage: &status.Order{}}, Repeat{}) },
 		"web02 3: object Y: Used 99 % (>= 95)", "MAIN 3: object Y of web02: Used 99 % (>= 95)")
-	f(func() { b.bulk(t, true, "object", "name\nY\n", Options{}) }, "web02 ?: nothing in it has a status", "MAIN 0: object Y of web02: removed")
+	f(func() { b.bulk(t, true, "object", "name\nY\n", Options{}) }, "web02 ?: object Y: removed", "MAIN 0: object Y of web02: removed")
 
 	// What is bad leaves without recovering, and something else is fine all the while.
 	f(send("data,web02,web02,,disk,bad,99\ndata,web02,web02,,disk,good,1\n"), "web02 3: object bad: Used 99 % (>= 95)", "MAIN 3: object bad of web02: Used 99 % (>= 95)")
@@ -121,4 +121,49 @@ func TestAlarmsNameTheCause(t *testing.T) {
 	f(send("data,web02,,,,good,1\n"))
 	b.advance(100 * time.Second)
 	f(send("data,web02,,,,good,1\n"), "web02 0: object bad: no data since 2026-11-15T03:00:00.000000Z", "MAIN 0: object bad of web02: no data since 2026-11-15T03:00:00.000000Z")
+}
+
+// TestAlarmsNameTheWorst: when several objects change at one moment, alarms of what is around them name the one that was worst, whatever
+// their order, and not one that was OK all the while.
+func TestAlarmsNameTheWorst(t *testing.T) {
+	for _, order := range [][3]string{{"a", "b", "c"}, {"c", "b", "a"}, {"b", "a", "c"}} {
+		b := newBench(t)
+		def := "name: disk\ninterval: 60s\nindicators: [{n: 1, name: Used, unit: '%', thresholds: [{when: '>= 80', status: 1}, {when: '>= 95', status: 3}]}]\n"
+		if _, _, err := b.PutClass(b.who, classOf(t, def)); err != nil {
+			t.Fatal(err)
+		}
+		b.provision(t, "web01")
+		values := map[string]string{"a": "97", "b": "85", "c": "1"}
+		f := func(what func(), want ...string) {
+			t.Helper()
+			from := len(b.records)
+			what()
+			if got := b.alarmTexts(from); !slices.Equal(got, want) {
+				t.Errorf("%v: alarms\n  %s\nwant\n  %s", order, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+			}
+		}
+		send := func() {
+			rows := "type,resname,view,class,object,i1\n"
+			for _, name := range order {
+				rows += "data,web01,web01,disk," + name + "," + values[name] + "\n"
+			}
+			b.send(t, rows, Options{})
+		}
+		bad := []string{"web01 3: object a: Used 97 % (>= 95)", "MAIN 3: object a of web01: Used 97 % (>= 95)"}
+		if send(); b.statuses()["web01"] != "3" {
+			t.Fatal(b.statuses())
+		}
+		now := belfry.At(b.time())
+		window := status.Order{Mode: belfry.Stored, From: now + belfry.Time(time.Second/time.Microsecond), To: now + belfry.Time(2*time.Second/time.Microsecond)}
+		b.act(t, Action{Kind: belfry.KindObject, List: Names(order[:]...), Manage: &window}, Repeat{})
+		f(func() { b.pass(t, time.Second) }, "web01 ?: object a: unmanaged, data stored", "MAIN ?: object a of web01: unmanaged, data stored")
+		f(func() { b.pass(t, time.Second) }, bad...)
+		f(func() { b.pass(t, 10*time.Minute) },
+			"web01 ?: object a: no data since 2026-11-15T03:00:00.000000Z", "MAIN ?: object a of web01: no data since 2026-11-15T03:00:00.000000Z")
+		send()
+		f(func() {
+			b.policy(t, "all", `{"kind":"resource","item":"web01","thresholds":[{"class":"disk","n":1,"thresholds":[]}]}`)
+		},
+			"web01 0: object a: OK", "MAIN 0: object a of web01: OK")
+	}
 }

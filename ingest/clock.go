@@ -193,6 +193,7 @@ func (t *tx) lapse(nodes []*meta.Node, objects bool) {
 			at = stale
 		}
 		next, c := status.Lapse(s, t.rules(n), t.seq.clock.since, t.now)
+		t.begin()
 		t.take(i, next, c, at)
 	}
 }

@@ -117,7 +117,8 @@ func (t *tx) countAbove(n *meta.Node, from belfry.Status, at belfry.Time) {
 	p := &t.s.drafts[i]
 	p.counts[from]--
 	p.counts[to]++
-	p.moved = n
+	t.begin()
+	t.showed(i, n, from)
 	t.addUp(i, at)
 }
 

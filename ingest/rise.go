@@ -19,6 +19,7 @@ func (t *tx) together(f func()) {
 		f()
 		return
 	}
+	t.begin()
 	t.rise = &rise{at: map[*meta.Node]belfry.Time{}}
 	f()
 	r := t.rise

@@ -73,6 +73,7 @@ func (t *tx) judgeObject(n *meta.Node) {
 	s.Quiet = r.Watch.Quiet(t.now)
 	next, c := status.Reassess(s, r, status.LastValues{State: &n.State}, n.State.LastData, t.seq.clock.since, t.now)
 	c.Kept = c.Kept || was != s.Quiet
+	t.begin()
 	t.take(i, next, c, t.now)
 	t.s.wake = append(t.s.wake, n)
 }

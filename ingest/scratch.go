@@ -39,6 +39,8 @@ type scratch struct {
 	marked bool        // something is to be reassessed that the tree does not know of yet
 	left   []unsettled // by windows and moves, to be finished when the round is committed
 
+	moment uint32 // counts what happens, see tx.begin
+
 	changes []itemChange // room for those of the next turn
 
 	wake []*meta.Node // to find out anew when they are due, beside those whose state is set
@@ -54,6 +56,9 @@ type draft struct {
 	counts status.Counts // of a view or resource
 	fresh  bool          // something has happened to the object in this round
 	moved  *meta.Node    // of what stands in a view, the last that has shown something else
+	left   *meta.Node    // of what has shown something else at one moment, what had shown the worst
+	worst  belfry.Status // that it had shown
+	moment uint32        // which one, see tx.begin
 	cause  *meta.Node    // what the last alarm of a view named as the reason
 
 	in *belfry.Record // the last one that has its state

@@ -253,7 +253,11 @@ func (t *tx) bury(n *meta.Node, trial bool) {
 func (t *tx) recount(view, n *meta.Node, s belfry.Status, by int32) {
 	i := t.s.draft(view)
 	t.s.drafts[i].counts[s] += by
-	t.s.drafts[i].moved = n
+	if by > 0 {
+		s = belfry.Unknown // it had shown nothing here
+	}
+	t.begin()
+	t.showed(i, n, s)
 	t.addUp(i, t.now)
 }
 
@@ -340,6 +344,7 @@ func (t *tx) input(n *meta.Node, in status.Input) {
 	if next.Heard < d.state.Heard { // it is due earlier than thought
 		t.s.wake = append(t.s.wake, n)
 	}
+	t.begin()
 	t.take(i, next, c, in.Time)
 }
 
@@ -347,15 +352,15 @@ func (t *tx) input(n *meta.Node, in status.Input) {
 func (t *tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) {
 	for {
 		d := &t.s.drafts[i]
-		prev := d.state
+		node, prev := d.node, d.state
 		d.state = next
 		if !c.Kept {
 			return
 		}
-		t.keep(d.node, next)
-		t.tell(d.node, next, c, at, "")
-		t.remember(d.node, &prev, &next, c.Alarm, at)
-		parent := t.parent(d.node)
+		t.keep(node, next)
+		t.tell(node, next, c, at, "")
+		t.remember(node, &prev, &next, c.Alarm, at)
+		parent := t.parent(node)
 		if !c.Moved || parent == nil {
 			return
 		}
@@ -363,7 +368,7 @@ func (t *tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) 
 		p := &t.s.drafts[i]
 		p.counts[c.From]--
 		p.counts[next.Status]++
-		p.moved = d.node
+		t.showed(i, node, c.From)
 		if t.rise != nil {
 			t.later(parent, at)
 			return
@@ -397,7 +402,7 @@ func (t *tx) tell(n *meta.Node, s belfry.Standing, c status.Change, at belfry.Ti
 			t.events.status[i] = int64(c.From)
 			delete(t.untold, n.ID)
 		}
-		why := t.why(n, &s)
+		why := t.why(n, &s, c.From)
 		if n.Kind == belfry.KindObject && why == "" && c.Recovered(&s) {
 			why = cmp.Or(c.Ended, s.StatusName())
 		}

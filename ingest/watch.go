@@ -95,5 +95,6 @@ func (t *tx) passWatch(n *meta.Node) {
 		at = min(max(w.Since(t.now), s.Since), t.now) // not before what has been told already
 	}
 	next, c := status.Quieten(s, quiet, at, t.now)
+	t.begin()
 	t.take(i, next, c, at)
 }

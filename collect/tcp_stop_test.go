@@ -1,0 +1,124 @@
+package collect
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestTCPLeaves: what senders have sent when a receiver goes is read and stored, whether or not they have closed their connections, and
+// also of those that were not accepted yet. The beginning of a message is no message: it is counted as a connection that was in use.
+func TestTCPLeaves(t *testing.T) {
+	for _, protocol := range []string{"tcp", "tls"} {
+		for how, leave := range map[string]func(h *house, row string){
+			"stopped": func(h *house, _ string) { h.stop() },
+			"moved": func(h *house, row string) {
+				addr := freePort(h.t, "tcp")
+				h.provision("log-syslog-receiver", leaveHeader, fmt.Sprintf(row, addr))
+				h.await("it has moved", func() bool {
+					c, err := net.Dial("tcp", addr)
+					if err == nil {
+						c.Close()
+					}
+					return err == nil
+				})
+			},
+		} {
+			t.Run(protocol+" "+how, func(t *testing.T) { testTCPLeaves(t, protocol, leave) })
+		}
+	}
+}
+
+const leaveHeader = "name,protocol,listen,certificate,certificate_key"
+
+func testTCPLeaves(t *testing.T, protocol string, leave func(*house, string)) {
+	h := newHouse(t, Kinds)
+	addr := freePort(t, "tcp")
+	row := "T,tcp,%s,,"
+	if protocol == "tls" {
+		cert, key := pair(t)
+		row = "T,tls,%s," + cell(cert) + "," + cell(key)
+	}
+	h.provision("log-syslog-receiver", leaveHeader, fmt.Sprintf(row, addr))
+	h.up("T")
+	connect := func() net.Conn {
+		c := dial(t, "tcp", "127.0.0.1", addr)
+		if protocol == "tls" {
+			secure := tls.Client(c, &tls.Config{InsecureSkipVerify: true})
+			if err := secure.Handshake(); err != nil {
+				t.Fatal(err)
+			}
+			c = secure
+		}
+		return c
+	}
+	const long, short, each = 20_000, 30, 10
+	var want []string
+	send := func(c net.Conn, name string, lines int, rest string) {
+		var b strings.Builder
+		for i := range lines {
+			fmt.Fprintf(&b, "<13>%s %d\n", name, i)
+			want = append(want, fmt.Sprintf("%s %d", name, i))
+		}
+		if _, err := fmt.Fprint(c, b.String()+rest); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closed, open := connect(), connect()
+	send(open, "open", long, "<13>the rest of this one never co")
+	send(closed, "closed", long, "")
+	closed.Close()
+	for i := range short {
+		c := connect()
+		send(c, fmt.Sprint("short", i), each, "")
+		c.Close()
+	}
+	leave(h, row)
+	h.await("the port is closed, and all that came is dealt with", func() bool {
+		h.env.ports.mu.Lock()
+		defer h.env.ports.mu.Unlock()
+		sums := &h.env.Sums
+		return h.env.ports.open["tcp "+addr] == nil && sums.Kept.Load()+sums.Dropped[DropConnections].Load()+sums.Dropped[DropOverloaded].Load() == sums.Received.Load()
+	})
+	if r, k, d := h.env.Sums.Received.Load(), h.env.Sums.Kept.Load(), h.env.Sums.Dropped[DropConnections].Load(); r != int64(len(want)+1) || k != int64(len(want)) || d != 1 {
+		t.Errorf("%d messages received, %d kept, %d connections cut, want %d, %d and 1", r, k, d, len(want)+1, len(want))
+	}
+	got := h.stored("syslog", "message")
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("%d messages are stored, want %d", len(got), len(want))
+	}
+}
+
+// TestTLSProbes: who connects to a port with TLS and sends nothing costs no message.
+func TestTLSProbes(t *testing.T) {
+	h := newHouse(t, Kinds)
+	addr := freePort(t, "tcp")
+	cert, key := pair(t)
+	h.provision("log-syslog-receiver", leaveHeader, "T,tls,"+addr+","+cell(cert)+","+cell(key))
+	h.up("T")
+	for range 3 {
+		dial(t, "tcp", "127.0.0.1", addr).Close()
+	}
+	c := dial(t, "tcp", "127.0.0.1", addr).(*net.TCPConn)
+	c.SetLinger(0)
+	c.Close()
+	secure := tls.Client(dial(t, "tcp", "127.0.0.1", addr), &tls.Config{InsecureSkipVerify: true})
+	if _, err := fmt.Fprint(secure, "<13>a message\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := secure.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := secure.Read(make([]byte, 1)); n != 0 || err == nil || err.Error() != "EOF" { // a FIN without close_notify is an EOF, too
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	h.await("the message is stored", func() bool { return len(h.stored("syslog", "message")) == 1 })
+	if n := h.env.Sums.Received.Load(); n != 1 {
+		t.Errorf("%d messages were received", n)
+	}
+}
