@@ -252,8 +252,8 @@ test("acknowledges several at once and tells what became of each", { tag: "@quic
 });
 
 test("rows of many resources and kinds are one call, there and back", { tag: "@quick" }, async ({ page, service }) => {
-  for (const n of [1, 2, 3]) await estate(service, `many ${n}`, { same: 97 });
-  await logIn(page, service, "/ui/status?text=many&kind=object,resource");
+  for (const n of [1, 2, 3]) await estate(service, `plenty ${n}`, { same: 97 });
+  await logIn(page, service, "/ui/status?text=plenty&kind=object,resource");
   await expect.poll(() => names(page)).toHaveLength(6);
   await page.getByRole("button", { name: "Select all 6" }).click();
   await expect(page.getByRole("status").getByText("6 selected")).toBeVisible();
@@ -261,8 +261,8 @@ test("rows of many resources and kinds are one call, there and back", { tag: "@q
   const dialog = page.getByRole("dialog");
   const all = async (want: Partial<Row>) => {
     for (const n of [1, 2, 3])
-      for (const item of ["same", `many ${n}`])
-        await expect.poll(() => stored(service, `many ${n}`, item)).toMatchObject(want);
+      for (const item of ["same", `plenty ${n}`])
+        await expect.poll(() => stored(service, `plenty ${n}`, item)).toMatchObject(want);
   };
   const f = async (key: string, button: string, want: Partial<Row>) => {
     await page.keyboard.press(key);
@@ -330,14 +330,13 @@ test("plans a window and tells when it will be open", async ({ page, service }) 
   await estate(service, "zeta", { one: 10 });
   await logIn(page, service, "/ui/status?view=zeta");
   const dialog = await choose(page, "one", "u");
+  const outcome = dialog.getByRole("list", { name: "What became of each item" }).getByRole("listitem");
   await dialog.getByLabel("From", { exact: true }).fill("2098-07-05T22:00");
   await dialog.getByLabel("To", { exact: true }).fill("2098-07-06T04:00");
   await expect(dialog.getByLabel("Time zone")).toHaveValue("Europe/Paris"); // that of the browser
   await accessible(page);
   await dialog.getByRole("button", { name: "Unmanage", exact: true }).click();
-  await expect(dialog.getByRole("listitem")).toContainText(
-    "planned from 5 Jul 2098, 22:00:00 until 6 Jul 2098, 04:00:00",
-  );
+  await expect(outcome).toContainText("planned from 5 Jul 2098, 22:00:00 until 6 Jul 2098, 04:00:00");
   await dialog.getByRole("button", { name: "Close" }).last().click();
   expect(await stored(service, "zeta", "one")).toMatchObject({
     isunmanaged: false,
@@ -350,7 +349,7 @@ test("plans a window and tells when it will be open", async ({ page, service }) 
   await dialog.getByLabel("From", { exact: true }).fill("2098-07-05T22:00");
   await dialog.getByLabel("To", { exact: true }).fill("2098-07-05T21:00");
   await dialog.getByRole("button", { name: "Unmanage", exact: true }).click();
-  await expect(dialog.getByRole("listitem")).toContainText(/todatetime|end/);
+  await expect(outcome).toContainText(/todatetime|end/);
 });
 
 test("shows when a window that comes again will be open", async ({ page, service }) => {
