@@ -16,7 +16,7 @@ import (
 
 	"belfry"
 	"belfry/ingest"
-	"belfry/store/duck"
+	"belfry/store"
 )
 
 // clockedCore writes events into the journal of a data folder, one record each, by a clock that the test sets.
@@ -91,7 +91,7 @@ func (c *clockedCore) lose(first, last string, cut bool) []loss {
 	c.run()
 	between := time.Since(began) // a loss whose beginning is not known begins now, for each of them
 	for _, l := range c.losses {
-		same := func(p duck.Problem) bool {
+		same := func(p store.Problem) bool {
 			_, rest, _ := strings.Cut(p.Problem, "between ")
 			text, _, _ := strings.Cut(rest, " and ")
 			from, err := time.Parse(time.RFC3339, text)

@@ -8,6 +8,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store"
 )
 
 // TestBudget: the parts fit into the limit, everything has its usual size where there is plenty, and what somebody has
@@ -63,12 +64,10 @@ func TestBudget(t *testing.T) {
 
 // TestPressure: work is refused while hardly any memory is left, and taken again when there is some.
 func TestPressure(t *testing.T) {
-	used, freed, ended := int64(0), 0, 0
-	end := func() { ended++ }
+	used, engine := int64(0), memoryCalls{}
 	p := newPressure(1000)
-	trimmed := 0
-	p.used, p.free, p.trim = func() int64 { return used }, func() { freed++ }, func() { trimmed++ }
-	p.end.Store(&end)
+	p.used = func() int64 { return used }
+	p.engine.Store(new(store.MemoryUser(&engine)))
 	now := time.Now()
 	f := func(bytes int64, refused bool) {
 		t.Helper()
@@ -85,19 +84,22 @@ func TestPressure(t *testing.T) {
 	f(870, true)
 	f(849, false)
 	f(899, false)
-	if f(499, false); trimmed != 1 {
-		t.Errorf("the engine was trimmed %d times", trimmed)
-	}
-	if freed != 1 || ended != 2 {
-		t.Errorf("memory was given back %d times, queries were ended %d times", freed, ended)
+	if f(499, false); engine.freed != 2 || engine.ended != 2 { // once above half, once above the limit
+		t.Errorf("memory was given back %d times, queries were ended %d times", engine.freed, engine.ended)
 	}
 }
+
+// memoryCalls counts the calls of an engine that uses memory.
+type memoryCalls struct{ freed, ended int }
+
+func (c *memoryCalls) FreeMemory() { c.freed++ }
+func (c *memoryCalls) EndQueries() { c.ended++ }
 
 // TestPressureIsCalm: a service that has much memory left does not look at it all the time.
 func TestPressureIsCalm(t *testing.T) {
 	p := newPressure(8 << 30)
 	used := int64(0)
-	p.used, p.trim = func() int64 { return used }, func() {}
+	p.used = func() int64 { return used }
 	f := func(bytes int64, want time.Duration) {
 		t.Helper()
 		used = bytes
@@ -116,7 +118,7 @@ func TestShortOfMemory(t *testing.T) {
 	f := newFaults(slog.New(slog.DiscardHandler), time.Now)
 	s := &service{faults: f, pressure: newPressure(1000 << 20)}
 	p, used := s.pressure, int64(950<<20)
-	p.used, p.free, p.trim, p.lasts = func() int64 { return used }, func() {}, func() {}, s.memoryLasts
+	p.used, p.lasts = func() int64 { return used }, s.memoryLasts
 	now := time.Now()
 	p.look(now)
 	if p.look(now.Add(pressureLasts - 1)); f.ready() != nil {

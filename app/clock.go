@@ -305,7 +305,7 @@ func (s *service) confirmClock(by string) error {
 	return nil
 }
 
-// keep has every collection store rows of a moment, see duck.Store.Keep.
+// keep has every collection store rows of a moment, see store.Store.
 func (s *service) keep(at belfry.Time) error {
 	var errs []error
 	now := max(at, belfry.At(s.guard.trusted()))

@@ -14,7 +14,6 @@ import (
 	"belfry/ingest"
 	"belfry/journal"
 	"belfry/meta"
-	"belfry/store/duck"
 )
 
 // core is what exists and the journal in which it changes: all that the commands need, and the ground on which the
@@ -110,7 +109,7 @@ func (c *core) rowsPosition() uint64 {
 
 // movedIn is the position that the row store itself has noted; at most the given one, which is what the metadata say.
 func movedIn(cfg *Config, noted uint64) uint64 {
-	if own, known := duck.Moved(cfg.inside(cfg.Storage.DuckDB.Dir)); known {
+	if own, known := rowsMoved(cfg); known {
 		return min(own, noted)
 	}
 	return noted

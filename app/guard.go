@@ -14,7 +14,6 @@ import (
 	"belfry/journal"
 	"belfry/meta"
 	"belfry/store"
-	"belfry/store/duck"
 )
 
 // watchPartsEvery is how often the files are looked at that a start needs.
@@ -156,7 +155,7 @@ func (r *rowsFault) told(f *faults, by, message string) {
 }
 
 func (s *service) explainRows(err error) string {
-	if errors.Is(err, duck.ErrFolder) {
+	if errors.Is(err, store.ErrFolder) {
 		return err.Error()
 	}
 	cfg := s.cfg.Load()

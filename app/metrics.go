@@ -39,8 +39,8 @@ func (s *service) metrics() metrics {
 		counter("belfry_rows_dropped_total", "Rows that were read and not stored; none was acknowledged.", prometheus.Labels{"why": why},
 			func() float64 { return float64(n.Lost[i].Load()) })
 	}
-	counter("belfry_rows_skipped_total", "Acknowledged rows that the row store left out, as their period had been dropped before they got there.", nil, func() float64 { return float64(s.rows.Skipped()) })
-	counter("belfry_rows_expired_total", "Rows that retention has removed.", nil, func() float64 { return float64(s.rows.Expired()) })
+	counter("belfry_rows_skipped_total", "Acknowledged rows that the row store left out, as their period had been dropped before they got there.", nil, func() float64 { return float64(s.rows.Stats().Skipped) })
+	counter("belfry_rows_expired_total", "Rows that retention has removed.", nil, func() float64 { return float64(s.rows.Stats().Expired) })
 	gauge("belfry_clock_in_doubt", "1 while the clock is so far from the time expected that nothing is deleted.", nil, func() float64 {
 		if s.guard.inDoubt() {
 			return 1
@@ -75,10 +75,12 @@ func (s *service) metrics() metrics {
 	gauge("belfry_faults", "Faults around the service that are open.", nil, func() float64 { return float64(len(s.faults.list())) })
 	gauge("belfry_journal_bytes", "Space that the journal takes.", nil, func() float64 { b, _ := s.journal.Size(); return float64(b) })
 	gauge("belfry_backlog_rows", "Rows that are in the journal and not yet in the row store.", nil, func() float64 { r, _ := s.store.Backlog(); return float64(r) })
-	gauge("belfry_summaries_behind_hours", "Hours that are over and whose summaries do not yet have all rows; queries make them on their own.", nil, func() float64 { return float64(s.rows.SummariesBehind()) })
-	gauge("belfry_summaries_complete_timestamp_seconds", "When all summaries were last found up to date; 0 not since the start.", nil, func() float64 { return float64(s.summed.Load()) })
+	if sums := s.rows.summaries; sums != nil {
+		gauge("belfry_summaries_behind_hours", "Hours that are over and whose summaries do not yet have all rows; queries make them on their own.", nil, func() float64 { return float64(sums.SummariesBehind()) })
+		gauge("belfry_summaries_complete_timestamp_seconds", "When all summaries were last found up to date; 0 not since the start.", nil, func() float64 { return float64(s.summed.Load()) })
+	}
 	gauge("belfry_backlog_records", "Records that are in the journal and not yet in the metadata database.", nil, func() float64 { return float64(s.meta.Pending()) })
-	gauge("belfry_statements_running", "Statements of queries that the row store works on.", nil, func() float64 { return float64(s.rows.Running()) })
+	gauge("belfry_statements_running", "Statements of queries that the row store works on.", nil, func() float64 { return float64(s.rows.Stats().Running) })
 	gauge("belfry_memory_limit_bytes", "Memory that the process may have: the smallest limit of its control groups, of its address space and of the machine; 0 unknown.", nil, func() float64 { return float64(s.budget.limit.bytes) })
 	for part := range s.budget.parts(s.cfg.Load()) {
 		gauge("belfry_memory_budget_bytes", "Memory that a part of the service may have.", prometheus.Labels{"part": part}, func() float64 { return float64(s.budget.parts(s.cfg.Load())[part]) })

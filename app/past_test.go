@@ -37,7 +37,7 @@ type memory struct {
 	now   time.Time
 	who   ingest.Sender
 	tree  *meta.Tree
-	rows  *duck.Store
+	rows  *rowStore
 	mover *store.Mover
 	seq   *ingest.Sequencer
 	close func()
@@ -85,8 +85,9 @@ func (m *memory) open() {
 	m.tree = meta.NewTree(cat)
 	j, err := journal.Open(filepath.Join(m.dir, "journal"), journal.Options{Log: log})
 	m.must(err)
-	m.rows, err = duck.Open(m.Context(), duck.Config{Dir: filepath.Join(m.dir, "rows"), Catalog: cat, Log: log, Items: m.tree.Dimensions})
+	rows, err := duck.Open(m.Context(), duck.Config{Dir: filepath.Join(m.dir, "rows"), Catalog: cat, Log: log, Items: m.tree.Dimensions})
 	m.must(err)
+	m.rows = newRowStore(rows)
 	m.mover = store.NewMover(m.rows, store.MoverOptions{Log: log})
 	toStore := func(r *belfry.Record) {
 		m.mover.Add(&belfry.Record{Pos: r.Pos, Batches: append(m.tree.Dimension(r), r.Batches...)})

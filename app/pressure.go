@@ -12,7 +12,7 @@ import (
 
 	"belfry"
 	"belfry/query"
-	"belfry/store/duck"
+	"belfry/store"
 )
 
 // pressure watches the memory of the process, and refuses work when hardly any is left: parts of the budget are
@@ -20,14 +20,12 @@ import (
 type pressure struct {
 	limit   int64                 // of the process; 0: none
 	used    func() int64          // bytes that the system cannot take back
-	trim    func()                // gives back what the engine has free
-	free    func()                // gives back all that is free, which takes longer
 	over    atomic.Pointer[int64] // what was used when it was too much; nil while it is not
 	freed   time.Time
 	trimmed time.Time
-	since   time.Time              // when it became too much; zero while it is not
-	lasts   func(string)           // told that it has been too much for long, and why; with an empty text once it is not
-	end     atomic.Pointer[func()] // ends queries; nil before there are any
+	since   time.Time                        // when it became too much; zero while it is not
+	lasts   func(string)                     // told that it has been too much for long, and why; with an empty text once it is not
+	engine  atomic.Pointer[store.MemoryUser] // of rows; nil before it is open, and when it runs elsewhere
 }
 
 const (
@@ -41,12 +39,19 @@ const (
 )
 
 func newPressure(limit int64) *pressure {
-	return &pressure{limit: limit, used: anonymousMemory, trim: duck.FreeMemory, free: freeMemory, lasts: func(string) {}}
+	return &pressure{limit: limit, used: anonymousMemory, lasts: func(string) {}}
 }
 
-// freeMemory gives back to the system what is free: in the Go heap, and in the engine.
-func freeMemory() {
-	duck.FreeMemory()
+// trim returns to the system what the engine has free.
+func (p *pressure) trim() {
+	if e := p.engine.Load(); e != nil {
+		(*e).FreeMemory()
+	}
+}
+
+// free returns to the system all that is free, which takes longer.
+func (p *pressure) free() {
+	p.trim()
 	debug.FreeOSMemory()
 }
 
@@ -83,8 +88,8 @@ func (p *pressure) look(now time.Time) time.Duration {
 	switch {
 	case used >= p.high():
 		p.over.Store(&used)
-		if end := p.end.Load(); end != nil {
-			(*end)() // a query can take what is left before the next look
+		if e := p.engine.Load(); e != nil {
+			(*e).EndQueries() // a query can take what is left before the next look
 		}
 		if now.Sub(p.freed) >= freeEvery {
 			p.freed = now

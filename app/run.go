@@ -92,7 +92,7 @@ func (s *service) keepHouse(ctx context.Context) error {
 
 func (s *service) release(ctx context.Context) {
 	rows := s.store.Position()
-	if err := s.rows.Durable(rows); err != nil { // after Position, so that it speaks for these rows
+	if err := s.rows.durable(rows); err != nil { // after Position, so that it speaks for these rows
 		s.filesChanged()
 		return
 	}
@@ -117,7 +117,7 @@ func (s *service) releaseUpTo(ctx context.Context, pos uint64) {
 	if s.disk.journalLow.Load() {
 		release = s.journal.Shrink
 	}
-	err := errors.Join(s.db.Sync(ctx), s.rows.SyncNotes())
+	err := errors.Join(s.db.Sync(ctx), s.rows.sync())
 	if err == nil {
 		err = release(pos)
 	}
@@ -158,11 +158,11 @@ func (s *service) retain(ctx context.Context) {
 }
 
 func (s *service) retainOne(ctx context.Context, collection string, before belfry.Time) {
-	had := s.rows.Expired()
+	had := s.rows.Stats().Expired
 	if err := s.drop(ctx, collection, before); err != nil && ctx.Err() == nil {
 		s.Log.Warn("old rows stay", "collection", collection, "err", err)
 	}
-	if rows := s.rows.Expired() - had; rows > 0 {
+	if rows := s.rows.Stats().Expired - had; rows > 0 {
 		s.Log.Info("old rows removed", "collection", collection, "rows", rows, "before", before)
 	}
 }

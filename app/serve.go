@@ -21,7 +21,6 @@ import (
 	"belfry/query"
 	"belfry/status"
 	"belfry/store"
-	"belfry/store/duck"
 	"belfry/web"
 )
 
@@ -35,7 +34,7 @@ type service struct {
 	rowsFault   rowsFault
 	trouble     struct{ meta, journal, folder, lock, times *trouble }
 	descriptors descriptors
-	rows        *duck.Store
+	rows        *rowStore
 	store       *store.Mover
 	meta        *meta.Mover
 	seq         *ingest.Sequencer
@@ -148,21 +147,16 @@ func (s *service) open(ctx context.Context) (err error) {
 }
 
 func (s *service) openStore(ctx context.Context) (err error) {
-	cfg := s.cfg.Load()
-	s.rows, err = duck.Open(ctx, duck.Config{
-		Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Instance: s.instance, Catalog: s.Catalog, Log: s.Log.With("part", "store"),
-		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), MemoryMost: s.budget.engineMost, Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Items: s.tree.Dimensions, Behind: queriesBehind, Quick: quickBehind, Workers: workersBehind, Files: s.descriptors.files,
-		Journal: s.journalBatches, JournalSince: s.journal.Since, Changed: s.filesChanged, Told: s.faults.tell,
-		Removed:      func(add func(*belfry.Batch) error) error { return s.tree.RemovedDimensions(ctx, add) },
-		RemovedAfter: s.removedAfter,
-	})
-	if err != nil {
+	if s.rows, err = s.openRows(ctx); err != nil {
 		return err
 	}
-	end := s.rows.EndQueries
-	s.pressure.end.Store(&end)
-	open := s.tellIncomplete(nil) // before retention, which replaces what is damaged
-	s.parts.files = start("files of rows", func(ctx context.Context) error { return s.watchFiles(ctx, open) }, s.failed)
+	if s.rows.memory != nil {
+		s.pressure.engine.Store(&s.rows.memory)
+	}
+	if s.rows.files != nil {
+		open := s.tellIncomplete(nil) // before retention, which replaces what is damaged
+		s.parts.files = start("files of rows", func(ctx context.Context) error { return s.watchFiles(ctx, open) }, s.failed)
+	}
 	s.oldest = s.rows.Accepts
 	reached, err := s.rows.Reached(ctx)
 	if err != nil {
@@ -184,18 +178,6 @@ func (s *service) openStore(ctx context.Context) (err error) {
 		return err
 	}
 	return s.rows.NamesUpTo(ctx, s.stored) // what was found to be removed has this position
-}
-
-// removedAfter asks the metadata whether the names of removed items have to be made anew. That it cannot be told does not end a start, nor
-// keep an engine from being started again: the service watches the metadata, and checks the whole database after each start.
-func (s *service) removedAfter(pos uint64) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // an engine may break down while we stop, too
-	defer cancel()
-	found, err := s.db.RemovedAfter(ctx, pos)
-	if err != nil {
-		s.Log.Error("whether all names of removed items are there cannot be told", "err", err)
-	}
-	return found
 }
 
 // removeMissed removes items of which the row store knows that they were removed, after a loss that may have taken the
@@ -451,7 +433,9 @@ func (s *service) serveHTTP(ctx context.Context) error {
 	s.parts.erase = start("removal of customers", behind(s.keepErased), s.failed)
 	s.parts.snap = start("status snapshots", s.keepSnapshots, s.failed)
 	s.parts.check = start("check of the metadata", behind(s.checkMetadata), s.failed)
-	s.parts.sum = start("summaries", behind(s.summarise), s.failed)
+	if s.rows.summaries != nil {
+		s.parts.sum = start("summaries", behind(s.summarise), s.failed)
+	}
 	return nil
 }
 

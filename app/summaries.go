@@ -37,7 +37,7 @@ func (s *service) summarise(ctx context.Context) error {
 			continue
 		}
 		begun := time.Now()
-		more, err := s.rows.Summarise(ctx, belfry.At(begun.Add(-settled)))
+		more, err := s.rows.summaries.Summarise(ctx, belfry.At(begun.Add(-settled)))
 		if err != nil && ctx.Err() == nil {
 			s.Log.Warn("summaries are not up to date", "err", err)
 		}
@@ -55,7 +55,10 @@ func (s *service) summarise(ctx context.Context) error {
 // drop forgets what is older than t of a collection or, as the configuration names them, of its summaries.
 func (s *service) drop(ctx context.Context, name string, t belfry.Time) error {
 	if collection, period, ok := strings.Cut(name, "."); ok {
-		return s.rows.DropSummaries(ctx, s.Catalog.Collection(collection), period, t)
+		if s.rows.summaries == nil {
+			return nil
+		}
+		return s.rows.summaries.DropSummaries(ctx, s.Catalog.Collection(collection), period, t)
 	}
 	return s.rows.Drop(ctx, s.Catalog.KeptAs(name), t)
 }

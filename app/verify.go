@@ -15,15 +15,15 @@ import (
 	"belfry"
 	"belfry/journal"
 	"belfry/meta"
-	"belfry/store/duck"
+	"belfry/store"
 )
 
 // Verification is what Verify has found.
 type Verification struct {
-	Files    int            `json:"files"` // that were read
-	Problems []duck.Problem `json:"problems"`
-	Known    []duck.Problem `json:"known,omitempty"`  // losses that were confirmed, so nothing needs to be done
-	Unread   []duck.Problem `json:"unread,omitempty"` // files that could not be looked at
+	Files    int             `json:"files"` // that were read
+	Problems []store.Problem `json:"problems"`
+	Known    []store.Problem `json:"known,omitempty"`  // losses that were confirmed, so nothing needs to be done
+	Unread   []store.Problem `json:"unread,omitempty"` // files that could not be looked at
 }
 
 // Verify reads everything in a data folder that no service holds, and tells what is damaged, missing or does not belong
@@ -42,19 +42,7 @@ func Verify(ctx context.Context, o Options) (v Verification, err error) {
 		return v, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	dir := o.Config.inside(o.Config.Storage.DuckDB.Dir)
-	id, err := journal.ReadInstance(dir)
-	if err != nil {
-		id = "" // the verifier tells about it
-	}
-	rows, err := duck.Verify(ctx, duck.Config{
-		Dir: dir, Instance: id, Catalog: o.Catalog, Log: o.Log,
-		MemoryLimit: int64(o.Config.Storage.DuckDB.MemoryLimit), MemoryMost: budget.engineMost,
-		RemovedAfter: func(pos uint64) bool {
-			found, err := meta.ReadRemovedAfter(ctx, o.Config.inside(o.Config.Meta.SQLite.Path), pos)
-			return found && err == nil // metadata that cannot be read are told apart
-		},
-	})
+	rows, err := verifyRows(ctx, o, budget)
 	if err != nil {
 		return v, err
 	}
@@ -66,8 +54,8 @@ func Verify(ctx context.Context, o Options) (v Verification, err error) {
 // verifier looks at all parts but the rows.
 type verifier struct {
 	cfg      *Config
-	problems []duck.Problem
-	known    []duck.Problem
+	problems []store.Problem
+	known    []store.Problem
 	files    int
 
 	places places
@@ -80,11 +68,11 @@ type verifier struct {
 }
 
 func (v *verifier) found(file, problem, remedy string) {
-	v.problems = append(v.problems, duck.Problem{File: file, Problem: problem, Remedy: remedy})
+	v.problems = append(v.problems, store.Problem{File: file, Problem: problem, Remedy: remedy})
 }
 
 func (v *verifier) run(ctx context.Context) (err error) {
-	v.problems = []duck.Problem{}
+	v.problems = []store.Problem{}
 	if _, err := journal.ReadFormat(v.cfg.Data); err != nil {
 		v.found(filepath.Join(v.cfg.Data, "format"), err.Error(), "The service does not start before that is put right.")
 	}
@@ -254,7 +242,7 @@ func (v *verifier) records(e *evidence, judge bool) error {
 func (v *verifier) report(segment, what string, confirmed bool, remedy string) {
 	file := filepath.Join(v.places.journal.path, segment)
 	if confirmed {
-		v.known = append(v.known, duck.Problem{File: file, Problem: what, Remedy: knownRemedy})
+		v.known = append(v.known, store.Problem{File: file, Problem: what, Remedy: knownRemedy})
 		return
 	}
 	v.found(file, what, remedy)

@@ -60,7 +60,7 @@ const (
 // Mover carries records into a Store, in order, each once. Small commits are dear, so it waits a little and moves many
 // at a time; a query makes it move at once.
 type Mover struct {
-	store Store
+	store Appender
 	opt   MoverOptions
 	wake  chan struct{} // something has changed that Run may wait for; holds one
 
@@ -108,7 +108,7 @@ type waiting struct {
 const mostAtOnce = 16 << 20
 
 // NewMover makes a Mover into s. It moves while Run runs.
-func NewMover(s Store, o MoverOptions) *Mover {
+func NewMover(s Appender, o MoverOptions) *Mover {
 	o.fill()
 	return &Mover{store: s, opt: o, wake: make(chan struct{}, 1), moved: o.After, lastMove: o.After, last: map[rowsOf]uint64{}, loads: map[belfry.CustomerID]int{}, asked: map[belfry.CustomerID]time.Time{}, changed: make(chan struct{})}
 }

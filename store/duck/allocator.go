@@ -18,4 +18,4 @@ func (s *Store) EndQueries() { s.runs.evict() }
 
 // FreeMemory gives memory that the engine has freed back to the system. The engine's allocator keeps it for a while, in
 // the hope that it is needed again, and that can be several times what the engine uses.
-func FreeMemory() { C.purge() }
+func (*Store) FreeMemory() { C.purge() }

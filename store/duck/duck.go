@@ -334,11 +334,10 @@ func lock(ctx context.Context, c *conn, dir string) error {
 	return nil
 }
 
-// Skipped counts the rows that were not stored since Open because their period had been dropped.
-func (s *Store) Skipped() uint64 { return s.skipped.Load() }
-
-// Expired counts the rows that were dropped since Open because their time to be kept was over.
-func (s *Store) Expired() uint64 { return s.expired.Load() }
+// Stats implements store.Store.
+func (s *Store) Stats() store.Stats {
+	return store.Stats{Skipped: s.skipped.Load(), Expired: s.expired.Load(), Running: s.slots.count()}
+}
 
 // Newest is the moment up to which the newest file has rows at most, of all collections; 0 when there is none.
 func (s *Store) Newest() (end belfry.Time) {

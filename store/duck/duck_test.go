@@ -162,7 +162,7 @@ func TestDropWhileInUse(t *testing.T) {
 		t.Errorf("%d files are attached, want 3", s.files.attached)
 	}
 	mustAppend(t, s, rowsOf(1, 0, 1, 2), rowsOf(2, 0, 2))
-	if got := s.Skipped(); got != 3 {
+	if got := s.Stats().Skipped; got != 3 {
 		t.Errorf("%d rows counted as skipped, want 3", got)
 	}
 }
@@ -368,7 +368,7 @@ func TestAppendSome(t *testing.T) {
 			t.Fatal("it does not come to an end")
 		}
 	}
-	if n := len(take(t, ask(t, s, "SELECT id FROM objectdata LIMIT 1000"), nil)); n != want || calls < 3 || s.Skipped() != 2 {
-		t.Errorf("%d rows after %d calls, want %d; %d skipped", n, calls, want, s.Skipped())
+	if n := len(take(t, ask(t, s, "SELECT id FROM objectdata LIMIT 1000"), nil)); n != want || calls < 3 || s.Stats().Skipped != 2 {
+		t.Errorf("%d rows after %d calls, want %d; %d skipped", n, calls, want, s.Stats().Skipped)
 	}
 }

@@ -4,29 +4,25 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-)
 
-// Fault is something wrong with the store that is not about a single day; see Incomplete for those.
-type Fault struct {
-	ID      string
-	Message string
-}
+	"belfry/store"
+)
 
 // Faults lists what is wrong with the store at this moment, apart from incomplete days. Rows are stored and queried all
 // the same.
-func (s *Store) Faults() (list []Fault) {
+func (s *Store) Faults() (list []store.Fault) {
 	bad := *s.badMarks.Load()
 	for _, name := range slices.Sorted(maps.Keys(bad)) {
-		list = append(list, Fault{"watermark " + name, "the watermark of " + name + ", " + filepath.Join(s.cfg.Dir, name, markFile) + ", is damaged: " + bad[name] +
+		list = append(list, store.Fault{ID: "watermark " + name, Message: "the watermark of " + name + ", " + filepath.Join(s.cfg.Dir, name, markFile) + ", is damaged: " + bad[name] +
 			"; no rows are deleted because of it, and the next run of retention replaces it. Where rows are kept for ever, remove the file"})
 	}
 	lists := s.kept.damaged()
 	for _, name := range slices.Sorted(maps.Keys(lists)) {
-		list = append(list, Fault{"kept " + name, "the list of days of " + name + " that retention has to keep, " + filepath.Join(s.cfg.Dir, name, keptFile) + ", is damaged: " + lists[name] +
+		list = append(list, store.Fault{ID: "kept " + name, Message: "the list of days of " + name + " that retention has to keep, " + filepath.Join(s.cfg.Dir, name, keptFile) + ", is damaged: " + lists[name] +
 			"; no rows of " + name + " are deleted until the next run of retention has replaced it. Days that retention had left are then kept as long as rows that come now. If it is a folder, move it away"})
 	}
 	for _, note := range manifestNotes(s.cfg.Dir) {
-		list = append(list, Fault{"manifest", "the list of files of rows was lost or damaged, so day files that were deleted since are not missed; compare the day files in " +
+		list = append(list, store.Fault{ID: "manifest", Message: "the list of files of rows was lost or damaged, so day files that were deleted since are not missed; compare the day files in " +
 			s.cfg.Dir + " with a backup, then remove " + note})
 	}
 	return list

@@ -1,19 +1,16 @@
 package duck
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"belfry/store"
 )
 
 // instanceFile says to which instance the folder belongs. Who makes the folder writes it before the store is opened.
 const instanceFile = "instance"
-
-// ErrFolder says that the folder of the store was removed, moved away or replaced while the store was open. Nothing is
-// written until it is back: a new folder in its place would hide the old one. The text is for operators.
-var ErrFolder = errors.New("the folder of rows is not where it was")
 
 // home makes sure that the folder of the store is still there and belongs to this instance. The mutex is held.
 func (fs *files) home() error {
@@ -23,17 +20,17 @@ func (fs *files) home() error {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("%w: %s cannot be found (%w); put the same folder back, then the service goes on by itself", ErrFolder, path, causeOf(err))
+		return fmt.Errorf("%w: %s cannot be found (%w); put the same folder back, then the service goes on by itself", store.ErrFolder, path, causeOf(err))
 	}
 	if fs.instance == "" || fs.homeInfo != nil && os.SameFile(info, fs.homeInfo) && info.ModTime().Equal(fs.homeInfo.ModTime()) && info.Size() == fs.homeInfo.Size() {
 		return nil
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("%w: %s cannot be read (%w); put the same folder back, then the service goes on by itself", ErrFolder, path, causeOf(err))
+		return fmt.Errorf("%w: %s cannot be read (%w); put the same folder back, then the service goes on by itself", store.ErrFolder, path, causeOf(err))
 	}
 	if got := strings.TrimSpace(string(text)); got != fs.instance {
-		return fmt.Errorf("%w: %s says %.40q, and this instance is %s; put the folder back that belongs here, or write that id into the file if only the file was changed", ErrFolder, path, got, fs.instance)
+		return fmt.Errorf("%w: %s says %.40q, and this instance is %s; put the folder back that belongs here, or write that id into the file if only the file was changed", store.ErrFolder, path, got, fs.instance)
 	}
 	fs.homeInfo = info
 	return nil

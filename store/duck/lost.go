@@ -12,6 +12,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store"
 )
 
 // A day is incomplete when its file was damaged or has vanished. A damaged file is not deleted: it is renamed, with its
@@ -43,26 +44,18 @@ type loss struct {
 // errLost says that a file was found damaged or gone, and that its day is now listed as incomplete.
 var errLost = errors.New("a file of rows is damaged or gone")
 
-// Incomplete is a day of a collection of which rows cannot be read.
-type Incomplete struct {
-	Collection string
-	Day        string // or month, where a file has a month
-	Since      time.Time
-	Message    string
-}
-
 // Incomplete lists the days of which rows cannot be read.
-func (s *Store) Incomplete() []Incomplete {
+func (s *Store) Incomplete() []store.Incomplete {
 	fs := s.files
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	var list []Incomplete
+	var list []store.Incomplete
 	for _, days := range fs.lost {
 		for _, l := range days {
-			list = append(list, Incomplete{l.collection.Name, l.name(), l.since, l.message()})
+			list = append(list, store.Incomplete{Collection: l.collection.Name, Day: l.name(), Since: l.since, Message: l.message()})
 		}
 	}
-	slices.SortFunc(list, func(a, b Incomplete) int { return strings.Compare(a.Collection+a.Day, b.Collection+b.Day) })
+	slices.SortFunc(list, func(a, b store.Incomplete) int { return strings.Compare(a.Collection+a.Day, b.Collection+b.Day) })
 	return list
 }
 

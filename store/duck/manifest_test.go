@@ -9,6 +9,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store"
 )
 
 // TestManifestCannotBeWritten opens a store whose manifest cannot be written anew, as on a full disk. The store opens, days
@@ -209,7 +210,7 @@ func TestFolderMovedAway(t *testing.T) {
 			"a watch":              s.Watch(),
 			"a drop":               s.Drop(t.Context(), c, crashDay0-dayLength),
 		} {
-			if !errors.Is(err, ErrFolder) || !strings.Contains(err.Error(), dir) {
+			if !errors.Is(err, store.ErrFolder) || !strings.Contains(err.Error(), dir) {
 				t.Errorf("%s: %s: %v", test.name, what, err)
 			}
 		}

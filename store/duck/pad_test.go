@@ -159,7 +159,7 @@ func TestPaddingIsNoRow(t *testing.T) {
 	if err := s.Drop(t.Context(), s.cfg.Catalog.Collection(belfry.ObjectLog), crashDay0+dayLength); err != nil {
 		t.Fatal(err)
 	}
-	if n := s.Expired(); n != 30 {
+	if n := s.Stats().Expired; n != 30 {
 		t.Errorf("%d rows expired, want 30", n)
 	}
 }

@@ -61,8 +61,8 @@ func TestImpossibleTimes(t *testing.T) {
 	b := rowsOf(1, 0, 0, 0, 0, 0)
 	b.Times[0], b.Times[1], b.Times[2], b.Times[3] = -1, math.MinInt64, math.MaxInt64, endOfTime
 	mustAppend(t, s, b)
-	if got := count(t, s); got != 1 || s.Skipped() != 4 {
-		t.Errorf("%d rows stored and %d skipped, want 1 and 4", got, s.Skipped())
+	if got := count(t, s); got != 1 || s.Stats().Skipped != 4 {
+		t.Errorf("%d rows stored and %d skipped, want 1 and 4", got, s.Stats().Skipped)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -94,8 +94,8 @@ func TestKeep(t *testing.T) {
 	}
 	want := func(rows, skipped, expired int) {
 		t.Helper()
-		if got := count(t, s); got != rows || s.Skipped() != uint64(skipped) || s.Expired() != uint64(expired) {
-			t.Errorf("%d rows stored, %d skipped, %d expired, want %d, %d, %d", got, s.Skipped(), s.Expired(), rows, skipped, expired)
+		if got := count(t, s); got != rows || s.Stats().Skipped != uint64(skipped) || s.Stats().Expired != uint64(expired) {
+			t.Errorf("%d rows stored, %d skipped, %d expired, want %d, %d, %d", got, s.Stats().Skipped, s.Stats().Expired, rows, skipped, expired)
 		}
 	}
 	mustAppend(t, s, rowsOf(1, 0, 1, 100))

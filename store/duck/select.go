@@ -110,9 +110,6 @@ func (s *Store) hold(r *rows) error {
 	return nil
 }
 
-// Running counts the statements of queries that the engine works on.
-func (s *Store) Running() int { return s.slots.count() }
-
 // outcome is what became of a statement.
 type outcome struct {
 	rows  *rows

@@ -12,33 +12,17 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store"
 )
-
-// Problem is something that is wrong in a folder of rows, and what to do about it.
-type Problem struct {
-	Collection string `json:"collection,omitempty"`
-	Day        string `json:"day,omitempty"`
-	File       string `json:"file"`
-	Problem    string `json:"problem"`
-	Remedy     string `json:"remedy"`
-}
-
-// Verified is what Verify has found.
-type Verified struct {
-	Files    int    // that were read
-	Reached  uint64 // the highest position of which there are rows, as Store.Reached would tell it
-	Problems []Problem
-	Unread   []Problem // files that could not be looked at for want of memory; they may well be whole
-}
 
 // Verify reads all files of a store that nobody has open, and lists what is damaged or missing. It moves and deletes
 // nothing.
-func Verify(ctx context.Context, cfg Config) (Verified, error) {
+func Verify(ctx context.Context, cfg Config) (store.Verified, error) {
 	if err := cfg.fill(); err != nil {
-		return Verified{}, err
+		return store.Verified{}, err
 	}
 	v := verifying{
-		Verified: Verified{Problems: []Problem{}}, cfg: cfg, memory: cfg.MemoryLimit,
+		Verified: store.Verified{Problems: []store.Problem{}}, cfg: cfg, memory: cfg.MemoryLimit,
 		dir: cfg.Dir, instance: cfg.Instance, marked: map[string]bool{}, found: map[string]bool{},
 	}
 	if _, err := os.Stat(cfg.Dir); errors.Is(err, os.ErrNotExist) {
@@ -101,13 +85,13 @@ func (v *verifying) grow(ctx context.Context) (bool, error) {
 
 func (v *verifying) manifestProblems() {
 	if why := v.manifest.damage(); why != "" && v.Files > 0 {
-		v.Problems = append(v.Problems, Problem{
+		v.Problems = append(v.Problems, store.Problem{
 			File: manifestFile, Problem: "the list of files " + why + ", so files that it named are not missed",
 			Remedy: "Compare the day files with a backup. The next start of the service writes the list anew.",
 		})
 	}
 	for _, note := range manifestNotes(v.dir) {
-		v.Problems = append(v.Problems, Problem{
+		v.Problems = append(v.Problems, store.Problem{
 			File: filepath.Base(note), Problem: "the list of files was lost or damaged; files that were deleted before it was written anew are not missed",
 			Remedy: "Compare the day files with a backup, and remove this note.",
 		})
@@ -116,7 +100,7 @@ func (v *verifying) manifestProblems() {
 
 // verifying is one run of Verify.
 type verifying struct {
-	Verified
+	store.Verified
 	cfg      Config
 	dir      string
 	instance string
@@ -154,7 +138,7 @@ func (v *verifying) readMarks(all []*catalog.Collection) {
 			v.marks[c.Name] = w.at
 		}
 		if w.damage != "" {
-			v.Problems = append(v.Problems, Problem{Collection: c.Name, File: filepath.Join(c.Name, markFile), Problem: "the watermark is damaged: " + w.damage, Remedy: remedyMark})
+			v.Problems = append(v.Problems, store.Problem{Collection: c.Name, File: filepath.Join(c.Name, markFile), Problem: "the watermark is damaged: " + w.damage, Remedy: remedyMark})
 		}
 	}
 }
@@ -165,7 +149,7 @@ func (v *verifying) readKept(all []*catalog.Collection) {
 	v.kept.holdUnlisted(v.dir, all, v.manifest, func(name string) belfry.Time { return v.marks[name] })
 	bad := v.kept.damaged()
 	for _, name := range slices.Sorted(maps.Keys(bad)) {
-		v.Problems = append(v.Problems, Problem{Collection: name, File: filepath.Join(name, keptFile), Problem: "the list of days that retention has to keep is damaged: " + bad[name], Remedy: remedyKept})
+		v.Problems = append(v.Problems, store.Problem{Collection: name, File: filepath.Join(name, keptFile), Problem: "the list of days that retention has to keep is damaged: " + bad[name], Remedy: remedyKept})
 	}
 }
 
@@ -222,7 +206,7 @@ func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error
 }
 
 func (v *verifying) add(c *catalog.Collection, p period, file, problem, remedy string) {
-	v.Problems = append(v.Problems, Problem{Collection: c.Name, Day: p.from.Std().Format(layout(c)), File: file, Problem: problem, Remedy: remedy})
+	v.Problems = append(v.Problems, store.Problem{Collection: c.Name, Day: p.from.Std().Format(layout(c)), File: file, Problem: problem, Remedy: remedy})
 }
 
 // file reads all of the file of a day and returns the position that it has reached; 0 if something is wrong with it. The error is
@@ -264,7 +248,7 @@ func (v *verifying) examine(ctx context.Context, f *file) (problem, remedy strin
 			return "", "", failed
 		}
 		if !more {
-			v.Unread = append(v.Unread, Problem{
+			v.Unread = append(v.Unread, store.Problem{
 				Collection: f.collection.Name, Day: f.from.Std().Format(layout(f.collection)), File: f.key(),
 				Problem: fmt.Sprintf("not read: %d MiB of memory are too little for its rows", v.memory>>20),
 				Remedy:  "It may well be whole. Run verify again where there is more memory, or with a larger storage.duckdb.memory_limit.",
@@ -317,7 +301,7 @@ func (v *verifying) read(ctx context.Context, f *file) (err error) {
 func (v *verifying) removedNames(ctx context.Context) error {
 	path := filepath.Join(v.dir, removedFile)
 	add := func(problem, remedy string) {
-		v.Problems = append(v.Problems, Problem{File: removedFile, Problem: problem, Remedy: remedy})
+		v.Problems = append(v.Problems, store.Problem{File: removedFile, Problem: problem, Remedy: remedy})
 	}
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, os.ErrNotExist):
@@ -339,7 +323,7 @@ func (v *verifying) removedNames(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case shortOfMemory(err):
-		v.Unread = append(v.Unread, Problem{File: removedFile, Problem: "not read: there is too little memory for it", Remedy: "It may well be whole. Run verify again where there is more memory."})
+		v.Unread = append(v.Unread, store.Problem{File: removedFile, Problem: "not read: there is too little memory for it", Remedy: "It may well be whole. Run verify again where there is more memory."})
 	case errors.Is(err, errNames):
 		add("damaged: "+err.Error(), remedy)
 	default:

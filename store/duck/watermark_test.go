@@ -10,6 +10,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store"
 )
 
 // TestDamagedWatermark starts with watermarks that are not what Drop wrote. No row goes, new rows are stored, the fault is
@@ -122,7 +123,7 @@ func TestInterruptedDrop(t *testing.T) {
 	}
 }
 
-func verify(t *testing.T, dir string) []Problem {
+func verify(t *testing.T, dir string) []store.Problem {
 	t.Helper()
 	cat, err := catalog.Load()
 	must(t, err)
