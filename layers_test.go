@@ -18,6 +18,7 @@ var layers = []string{
 	"belfry/journal belfry/store belfry/meta belfry/query/querytest",
 	"belfry/status",
 	"belfry/ingest belfry/analyse belfry/notify belfry/web",
+	"belfry/store/duck/duckdb",
 	"belfry/api belfry/client belfry/collect belfry/demo belfry/store/duck belfry/store/click belfry/store/storetest",
 	"belfry/app",
 	"belfry/cmd/belfry",

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/catalog"
-
-	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
 const (
@@ -152,7 +152,7 @@ func (s *Store) broken(ctx context.Context) bool {
 	if s.closed || ctx.Err() != nil {
 		return false
 	}
-	return s.engine == nil || isKind(s.writer.exec(ctx, "SELECT count(*) FROM "+itemTable), bindings.ErrorTypeFatal, bindings.ErrorTypeInternal)
+	return s.engine == nil || duckdb.IsKind(s.writer.Exec(ctx, "SELECT count(*) FROM "+itemTable), duckdb.FatalError, duckdb.InternalError)
 }
 
 // load is what one file gets.
@@ -294,14 +294,14 @@ func commitSize(pieces []piece) int {
 }
 
 // columns are the columns that the pieces need, those of every file first.
-func columns(c *catalog.Collection, pieces []piece) ([]column, error) {
-	cols := []column{{customerColumn, kindSmall}, {idColumn, kindID}, {timestampColumn, kindInt}}
+func columns(c *catalog.Collection, pieces []piece) ([]duckdb.Column, error) {
+	cols := []duckdb.Column{{Name: customerColumn, Kind: duckdb.Small}, {Name: idColumn, Kind: duckdb.ID}, {Name: timestampColumn, Kind: duckdb.Int}}
 	if c.Item {
-		cols = append(cols, column{belfry.ItemColumn, kindID})
+		cols = append(cols, duckdb.Column{Name: belfry.ItemColumn, Kind: duckdb.ID})
 	}
-	known := make(map[string]kind, 16)
+	known := make(map[string]duckdb.Kind, 16)
 	for _, col := range cols {
-		known[col.name] = col.kind
+		known[col.Name] = col.Kind
 	}
 	for i, p := range pieces {
 		if i > 0 && sameColumns(p.batch, pieces[i-1].batch) {
@@ -309,13 +309,13 @@ func columns(c *catalog.Collection, pieces []piece) ([]column, error) {
 		}
 		for j := range p.batch.Columns {
 			col := columnOf(&p.batch.Columns[j])
-			k, ok := known[col.name]
+			k, ok := known[col.Name]
 			switch {
 			case !ok:
-				known[col.name] = col.kind
+				known[col.Name] = col.Kind
 				cols = append(cols, col)
-			case k != col.kind || col.name == idColumn || col.name == timestampColumn:
-				return nil, fmt.Errorf("column %q is %s, not %s: the type of a column never changes", col.name, kindSQL[k], kindSQL[col.kind])
+			case k != col.Kind || col.Name == idColumn || col.Name == timestampColumn:
+				return nil, fmt.Errorf("column %q is %s, not %s: the type of a column never changes", col.Name, k.SQL(), col.Kind.SQL())
 			}
 		}
 	}
@@ -326,16 +326,16 @@ func sameColumns(a, b *belfry.Batch) bool {
 	return slices.EqualFunc(a.Columns, b.Columns, func(a, b belfry.Column) bool { return columnOf(&a) == columnOf(&b) })
 }
 
-func columnOf(c *belfry.Column) column {
+func columnOf(c *belfry.Column) duckdb.Column {
 	switch {
 	case c.Numbers != nil:
-		return column{c.Name, kindNumber}
+		return duckdb.Column{Name: c.Name, Kind: duckdb.Number}
 	case c.Texts != nil:
-		return column{c.Name, kindText}
+		return duckdb.Column{Name: c.Name, Kind: duckdb.Text}
 	case c.Name == belfry.ItemColumn:
-		return column{c.Name, kindID}
+		return duckdb.Column{Name: c.Name, Kind: duckdb.ID}
 	}
-	return column{c.Name, kindInt}
+	return duckdb.Column{Name: c.Name, Kind: duckdb.Int}
 }
 
 // commit writes pieces and their position in one transaction.
@@ -346,7 +346,7 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 	}
 	s.files.writing(f)
 	defer s.files.writing(f)
-	if err := s.writer.exec(ctx, "BEGIN"); err != nil {
+	if err := s.writer.Exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
 	kinds, err := extend(ctx, s.writer, f, cols)
@@ -361,14 +361,14 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 	}
 	pos := pieces[len(pieces)-1].batch.Pos
 	if err == nil {
-		err = s.writer.exec(ctx, "INSERT INTO "+f.alias+".main.position VALUES (?)", pos)
+		err = s.writer.Exec(ctx, "INSERT INTO "+f.alias+".main.position VALUES (?)", pos)
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err == nil {
 		err = s.files.commit(ctx, s.writer, f)
 	}
 	if err != nil {
-		_ = s.writer.exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
+		_ = s.writer.Exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
 		return err
 	}
 	s.grew(f, pieces)
@@ -391,49 +391,49 @@ func (s *Store) grew(f *file, pieces []piece) {
 }
 
 // extend adds the columns that the file lacks, and gives its columns afterwards if there are new ones.
-func extend(ctx context.Context, c *conn, f *file, cols []column) (map[string]kind, error) {
-	var kinds map[string]kind
+func extend(ctx context.Context, c *duckdb.Conn, f *file, cols []duckdb.Column) (map[string]duckdb.Kind, error) {
+	var kinds map[string]duckdb.Kind
 	for _, col := range cols {
-		k, ok := f.kinds[col.name]
-		if ok && k != col.kind {
-			return nil, fmt.Errorf("column %q is %s, not %s: the type of a column never changes", col.name, kindSQL[k], kindSQL[col.kind])
+		k, ok := f.kinds[col.Name]
+		if ok && k != col.Kind {
+			return nil, fmt.Errorf("column %q is %s, not %s: the type of a column never changes", col.Name, k.SQL(), col.Kind.SQL())
 		}
 		if ok {
 			continue
 		}
-		if err := c.exec(ctx, "ALTER TABLE "+f.alias+".main.rows ADD COLUMN "+quoteName(col.name)+" "+kindSQL[col.kind]); err != nil {
+		if err := c.Exec(ctx, "ALTER TABLE "+f.alias+".main.rows ADD COLUMN "+quoteName(col.Name)+" "+col.Kind.SQL()); err != nil {
 			return nil, err
 		}
 		if kinds == nil {
-			kinds = make(map[string]kind, len(f.kinds)+1)
+			kinds = make(map[string]duckdb.Kind, len(f.kinds)+1)
 			for name, k := range f.kinds {
 				kinds[name] = k
 			}
 		}
-		kinds[col.name] = col.kind
+		kinds[col.Name] = col.Kind
 	}
 	return kinds, nil
 }
 
 // fill appends the rows of the pieces.
-func (s *Store) fill(f *file, cols []column, pieces []piece) error {
-	a, err := s.writer.newAppender(f.alias, "rows", cols)
+func (s *Store) fill(f *file, cols []duckdb.Column, pieces []piece) error {
+	a, err := s.writer.NewAppender(f.alias, "rows", cols)
 	if err != nil {
 		return err
 	}
-	w := rowWriter{appender: a, from: make([]*belfry.Column, len(cols)), fill: f.fill, apart: make([]bool, len(cols)), unpadded: s.cfg.unpadded}
+	w := rowWriter{Appender: a, from: make([]*belfry.Column, len(cols)), fill: f.fill, apart: make([]bool, len(cols)), unpadded: s.cfg.unpadded}
 	for _, p := range pieces {
 		if err := w.write(p); err != nil {
-			a.discard()
+			a.Discard()
 			return err
 		}
 	}
 	if err := w.endTexts(); err != nil {
-		a.discard()
+		a.Discard()
 		return err
 	}
 	f.fill = w.fill
-	return a.close()
+	return a.Close()
 }
 
 // fold checkpoints files until few enough have rows in their logs alone.

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
+
+	"belfry/store/duck/duckdb"
 
 	"belfry"
 	"belfry/query"
@@ -19,7 +20,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	}
 	fs.clock++
 	alias := "f" + strconv.FormatUint(fs.clock, 10)
-	if err := fs.conn.exec(ctx, "ATTACH "+quoteText(f.path)+" AS "+alias); err != nil {
+	if err := fs.conn.Exec(ctx, "ATTACH "+quoteText(f.path)+" AS "+alias); err != nil {
 		return fmt.Errorf("%w: %w", errFile, err)
 	}
 	f.alias, f.inode = alias, info
@@ -47,7 +48,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 
 // inspect reads the position and the columns of a file that has just been attached, and looks whether it is what it is
 // called.
-func (f *file) inspect(ctx context.Context, c *conn, instance string) (kinds map[string]kind, err error) {
+func (f *file) inspect(ctx context.Context, c *duckdb.Conn, instance string) (kinds map[string]duckdb.Kind, err error) {
 	if err := f.readPosition(ctx, c, instance); err != nil {
 		return nil, err
 	}
@@ -62,12 +63,12 @@ func (f *file) inspect(ctx context.Context, c *conn, instance string) (kinds map
 }
 
 // firstTime is the time of the first row of a file, if it has any.
-func firstTime(ctx context.Context, c *conn, alias string) (t belfry.Time, any bool, err error) {
-	r, err := c.query(ctx, "SELECT timestamp FROM "+alias+".main.rows WHERE timestamp IS NOT NULL LIMIT 1") // padding has none
-	if err != nil || !r.next() {
+func firstTime(ctx context.Context, c *duckdb.Conn, alias string) (t belfry.Time, any bool, err error) {
+	r, err := c.Query(ctx, "SELECT timestamp FROM "+alias+".main.rows WHERE timestamp IS NOT NULL LIMIT 1") // padding has none
+	if err != nil || !r.Next() {
 		return 0, false, err
 	}
-	return belfry.Time(r.int(0)), true, nil
+	return belfry.Time(r.Int(0)), true, nil
 }
 
 // judgeAttach takes a file out of use if it could not be attached because it is damaged or gone, or cannot be read. What
@@ -86,7 +87,7 @@ func (fs *files) judgeAttach(ctx context.Context, f *file, err error) {
 	if why == "" && (isStoreWide(err) || errors.Is(err, errLost)) {
 		return
 	}
-	if _, err := fs.draw(ctx, []column{{timestampColumn, kindInt}}); err != nil {
+	if _, err := fs.draw(ctx, []duckdb.Column{{Name: timestampColumn, Kind: duckdb.Int}}); err != nil {
 		fs.log.Warn("a file of rows cannot be opened, and neither can a new one", "file", f.path, "err", err)
 		return
 	}
@@ -121,7 +122,7 @@ func unfolded(f *file) (int64, error) {
 func (f *file) ref() string { return f.alias + ".main.rows" }
 
 // know takes note of the columns of the file.
-func (f *file) know(kinds map[string]kind) {
+func (f *file) know(kinds map[string]duckdb.Kind) {
 	t := query.Table{Ref: f.ref(), Columns: make(map[string]bool, len(kinds)), From: f.from, To: f.to - 1}
 	for name := range kinds {
 		t.Columns[name] = true
@@ -129,18 +130,18 @@ func (f *file) know(kinds map[string]kind) {
 	f.kinds, f.table = kinds, t
 }
 
-func readKinds(ctx context.Context, c *conn, alias string) (map[string]kind, error) {
-	r, err := c.query(ctx, "SELECT name, type FROM pragma_table_info("+quoteText(alias+".main.rows")+")")
+func readKinds(ctx context.Context, c *duckdb.Conn, alias string) (map[string]duckdb.Kind, error) {
+	r, err := c.Query(ctx, "SELECT name, type FROM pragma_table_info("+quoteText(alias+".main.rows")+")")
 	if err != nil {
 		return nil, err
 	}
-	kinds := map[string]kind{}
-	for r.next() {
-		k := slices.Index(kindSQL[:], r.text(1))
-		if k < 0 {
-			return nil, fmt.Errorf("column %s has type %s, which this version does not know", r.text(0), r.text(1))
+	kinds := map[string]duckdb.Kind{}
+	for r.Next() {
+		k, ok := duckdb.KindOf(r.TextAt(1))
+		if !ok {
+			return nil, fmt.Errorf("column %s has type %s, which this version does not know", r.TextAt(0), r.TextAt(1))
 		}
-		kinds[r.text(0)] = kind(k)
+		kinds[r.TextAt(0)] = k
 	}
 	return kinds, nil
 }
@@ -151,7 +152,7 @@ func (fs *files) detach(f *file) error {
 		f.stale = false
 		return nil
 	}
-	err := fs.conn.exec(context.Background(), "DETACH "+f.alias)
+	err := fs.conn.Exec(context.Background(), "DETACH "+f.alias)
 	f.alias, f.stale, f.dirty, f.log = "", false, 0, logState{}
 	fs.attached--
 	fs.freed.Broadcast()
@@ -171,7 +172,7 @@ func (fs *files) detachAll(ctx context.Context) error {
 			}
 			fs.checkLog(f, false)
 			if (f.dirty > long || f.log.lost) && !f.stale {
-				err := fs.conn.exec(ctx, "CHECKPOINT "+f.alias)
+				err := fs.conn.Exec(ctx, "CHECKPOINT "+f.alias)
 				switch {
 				case err == nil:
 					f.stampItems()

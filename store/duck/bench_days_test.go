@@ -116,17 +116,17 @@ func chartByHand(b *testing.B, s *Store) {
 		b.Fatal(err)
 	}
 	defer s.files.release(used)
-	c, err := s.engine.connect()
+	c, err := s.engine.Connect()
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer c.close()
+	defer c.Close()
 	var parts []string
 	for _, f := range used {
 		parts = append(parts, "SELECT timestamp, i1 FROM "+f.ref()+" WHERE customer = 1 AND item = 1")
 	}
 	text := fmt.Sprintf("SELECT timestamp // %d AS t, avg(i1) FROM (%s) GROUP BY t ORDER BY t", dayLength, strings.Join(slices.Clip(parts), " UNION ALL "))
-	if _, err := c.query(b.Context(), text); err != nil {
+	if _, err := c.Query(b.Context(), text); err != nil {
 		b.Fatal(err)
 	}
 }

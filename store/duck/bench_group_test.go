@@ -49,15 +49,15 @@ func BenchmarkGroups(b *testing.B) {
 			hand := strings.NewReplacer("ROWS", s.files.tables(used)[0].Ref,
 				"DAY", fmt.Sprintf("timestamp >= %d AND timestamp < %d", start, start+86_400_000_000),
 				"HOUR", fmt.Sprintf("timestamp >= %d AND timestamp < %d", start+36_000_000_000, start+39_600_000_000)).Replace(c.hand)
-			conn, err := s.engine.connect()
+			conn, err := s.engine.Connect()
 			if err != nil {
 				b.Fatal(err)
 			}
-			defer conn.close()
+			defer conn.Close()
 			var spent [2][]time.Duration
 			for range max(b.N, 9) {
 				at := time.Now()
-				if _, err := conn.query(b.Context(), hand); err != nil {
+				if _, err := conn.Query(b.Context(), hand); err != nil {
 					b.Fatal(err)
 				}
 				spent[0] = append(spent[0], time.Since(at))

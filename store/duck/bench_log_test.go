@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 )
 
@@ -42,7 +44,7 @@ func benchLines(n, rows int) []*belfry.Batch {
 // turns with the store.
 func BenchmarkAppendLog(b *testing.B) {
 	batches := benchLines(10, benchRows)
-	bare, dir := newBenchBare(b, column{"log", kindText}), b.TempDir()
+	bare, dir := newBenchBare(b, duckdb.Column{Name: "log", Kind: duckdb.Text}), b.TempDir()
 	s := open(b, dir)
 	var spent [2]time.Duration
 	for i := range b.N {

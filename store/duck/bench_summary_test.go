@@ -40,10 +40,10 @@ func BenchmarkSummarise(b *testing.B) {
 		done := make(chan time.Duration)
 		go func() {
 			begun := time.Now()
-			q, err := s.engine.connect()
+			q, err := s.engine.Connect()
 			if err == nil {
 				err = s.make(b.Context(), q, d, &work{to: d.hour, spans: []period{{hour, hour + hourLength}}, rows: batches * benchRows})
-				q.close()
+				q.Close()
 			}
 			if err != nil {
 				b.Error(err)

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 )
 
@@ -61,9 +63,9 @@ const benchRows = 50_000
 // nine columns of such rows, a commit for each batch. The two take turns, so that both see the same machine.
 func BenchmarkAppend(b *testing.B) {
 	batches := benchBatches(40, benchRows)
-	var numbers []column
+	var numbers []duckdb.Column
 	for n := 1; n <= 5; n++ {
-		numbers = append(numbers, column{belfry.IndicatorColumn(n), kindNumber})
+		numbers = append(numbers, duckdb.Column{Name: belfry.IndicatorColumn(n), Kind: duckdb.Number})
 	}
 	bare, dir := newBenchBare(b, numbers...), b.TempDir()
 	s := open(b, dir)
@@ -112,30 +114,30 @@ func processor() time.Duration {
 // benchBare is a table of some columns and nothing else.
 type benchBare struct {
 	path   string
-	engine *engine
-	conn   *conn
-	cols   []column
+	engine *duckdb.Engine
+	conn   *duckdb.Conn
+	cols   []duckdb.Column
 }
 
 // benchKey are the columns that rows of every kind have.
-var benchKey = []column{{"customer", kindSmall}, {"id", kindID}, {"timestamp", kindInt}, {"item", kindID}}
+var benchKey = []duckdb.Column{{Name: "customer", Kind: duckdb.Small}, {Name: "id", Kind: duckdb.ID}, {Name: "timestamp", Kind: duckdb.Int}, {Name: "item", Kind: duckdb.ID}}
 
-func newBenchBare(b *testing.B, more ...column) *benchBare {
-	e, err := openEngine([]setting{{"threads", "2"}, {"memory_limit", "256MiB"}, {"checkpoint_threshold", "64MiB"}}, 0, 0)
+func newBenchBare(b *testing.B, more ...duckdb.Column) *benchBare {
+	e, err := duckdb.Open([]duckdb.Setting{{Name: "threads", Value: "2"}, {Name: "memory_limit", Value: "256MiB"}, {Name: "checkpoint_threshold", Value: "64MiB"}}, 0, 0)
 	if err != nil {
 		b.Fatal(err)
 	}
 	bare := &benchBare{path: filepath.Join(b.TempDir(), "bare.duckdb"), engine: e, cols: append(slices.Clone(benchKey), more...)}
-	if bare.conn, err = e.connect(); err != nil {
+	if bare.conn, err = e.Connect(); err != nil {
 		b.Fatal(err)
 	}
 	var defs []string
 	for _, c := range bare.cols {
-		defs = append(defs, c.name+" "+kindSQL[c.kind])
+		defs = append(defs, c.Name+" "+c.Kind.SQL())
 	}
 	err = errors.Join(
-		bare.conn.exec(b.Context(), "ATTACH "+quoteText(bare.path)+" AS bare"),
-		bare.conn.exec(b.Context(), "CREATE TABLE bare.rows ("+strings.Join(defs, ", ")+")"),
+		bare.conn.Exec(b.Context(), "ATTACH "+quoteText(bare.path)+" AS bare"),
+		bare.conn.Exec(b.Context(), "CREATE TABLE bare.rows ("+strings.Join(defs, ", ")+")"),
 	)
 	if err != nil {
 		b.Fatal(err)
@@ -146,43 +148,43 @@ func newBenchBare(b *testing.B, more ...column) *benchBare {
 // add commits a batch: its item column, then the others, numbers or texts.
 func (bare *benchBare) add(batch *belfry.Batch) error {
 	ctx := context.Background()
-	if err := bare.conn.exec(ctx, "BEGIN"); err != nil {
+	if err := bare.conn.Exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
-	a, err := bare.conn.newAppender("bare", "rows", bare.cols)
+	a, err := bare.conn.NewAppender("bare", "rows", bare.cols)
 	if err != nil {
 		return err
 	}
 	for at, n := 0, 0; at < batch.Len(); at += n {
-		n = min(a.room(), batch.Len()-at)
-		a.fixed(0, n, 1)
-		a.count(1, n, uint64(batch.FirstID)+uint64(at))
-		a.times(2, batch.Times[at:at+n])
-		a.ints(3, batch.Columns[0].Ints[at:at+n])
+		n = min(a.Room(), batch.Len()-at)
+		a.Fixed(0, n, 1)
+		a.Count(1, n, uint64(batch.FirstID)+uint64(at))
+		a.Times(2, batch.Times[at:at+n])
+		a.Ints(3, batch.Columns[0].Ints[at:at+n])
 		for j, c := range batch.Columns[1:] {
 			if c.Texts != nil {
-				a.texts(4+j, c.Texts[at:at+n])
+				a.Texts(4+j, c.Texts[at:at+n])
 			} else {
-				a.numbers(4+j, c.Numbers[at:at+n])
+				a.Numbers(4+j, c.Numbers[at:at+n])
 			}
 		}
-		if err := a.advance(n); err != nil {
+		if err := a.Advance(n); err != nil {
 			return err
 		}
 	}
-	if err := a.close(); err != nil {
+	if err := a.Close(); err != nil {
 		return err
 	}
-	return bare.conn.exec(ctx, "COMMIT")
+	return bare.conn.Exec(ctx, "COMMIT")
 }
 
 // close folds everything in and gives the size of the file.
 func (bare *benchBare) close(b *testing.B) float64 {
-	if err := bare.conn.exec(b.Context(), "CHECKPOINT bare"); err != nil {
+	if err := bare.conn.Exec(b.Context(), "CHECKPOINT bare"); err != nil {
 		b.Fatal(err)
 	}
-	bare.conn.close()
-	bare.engine.close()
+	bare.conn.Close()
+	bare.engine.Close()
 	return fileSize(b, bare.path)
 }
 

@@ -160,18 +160,18 @@ func checkFile(t *testing.T, s *Store, day int, acked uint64) {
 		}
 		return
 	}
-	c, err := s.engine.connect()
+	c, err := s.engine.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.close()
-	r, err := c.query(t.Context(), "SELECT i1::BIGINT, count(*), count(DISTINCT id) FROM "+used[0].table.Ref+" GROUP BY 1 ORDER BY 1")
+	defer c.Close()
+	r, err := c.Query(t.Context(), "SELECT i1::BIGINT, count(*), count(DISTINCT id) FROM "+used[0].table.Ref+" GROUP BY 1 ORDER BY 1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := uint64(0)
-	for r.next() {
-		pos, rows, ids := uint64(r.int(0)), int(r.int(1)), int(r.int(2))
+	for r.Next() {
+		pos, rows, ids := uint64(r.Int(0)), int(r.Int(1)), int(r.Int(2))
 		if pos != last+1 || rows != crashRows(pos) || ids != rows {
 			t.Fatalf("day %d: position %d after %d with %d rows and %d ids, want %d", day, pos, last, rows, ids, crashRows(pos))
 		}

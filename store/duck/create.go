@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"belfry/store/duck/duckdb"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -16,7 +18,7 @@ const unfinished = ".new"
 
 // create makes a file without rows. It gets its name when both tables are safely in it, so that whatever happens
 // meanwhile a file with a proper name can be attached.
-func (fs *files) create(ctx context.Context, f *file, cols []column) error {
+func (fs *files) create(ctx context.Context, f *file, cols []duckdb.Column) error {
 	if !slices.Equal(fs.image.cols, cols) {
 		data, err := fs.draw(ctx, cols)
 		if err != nil {
@@ -40,7 +42,7 @@ func (fs *files) create(ctx context.Context, f *file, cols []column) error {
 }
 
 // draw makes the image of a file with both tables and no rows.
-func (fs *files) draw(ctx context.Context, cols []column) ([]byte, error) {
+func (fs *files) draw(ctx context.Context, cols []duckdb.Column) ([]byte, error) {
 	path := filepath.Join(fs.dir, "image"+fileSuffix)
 	if err := unlink(path); err != nil {
 		return nil, err
@@ -50,31 +52,31 @@ func (fs *files) draw(ctx context.Context, cols []column) ([]byte, error) {
 	return data, errors.Join(err, readErr, unlink(path))
 }
 
-func (fs *files) drawInto(ctx context.Context, path string, cols []column) error {
+func (fs *files) drawInto(ctx context.Context, path string, cols []duckdb.Column) error {
 	const alias = "image"
-	if err := fs.conn.exec(ctx, "ATTACH "+quoteText(path)+" AS "+alias); err != nil {
+	if err := fs.conn.Exec(ctx, "ATTACH "+quoteText(path)+" AS "+alias); err != nil {
 		return err
 	}
 	defs := make([]string, len(cols))
 	for i, c := range cols {
-		defs[i] = quoteName(c.name) + " " + kindSQL[c.kind]
+		defs[i] = quoteName(c.Name) + " " + c.Kind.SQL()
 	}
-	err := fs.conn.exec(ctx, "CREATE TABLE "+alias+".main.rows ("+strings.Join(defs, ", ")+")")
+	err := fs.conn.Exec(ctx, "CREATE TABLE "+alias+".main.rows ("+strings.Join(defs, ", ")+")")
 	if err == nil {
-		err = fs.conn.exec(ctx, "CREATE TABLE "+alias+".main.position (pos UBIGINT)")
+		err = fs.conn.Exec(ctx, "CREATE TABLE "+alias+".main.position (pos UBIGINT)")
 	}
-	if err == nil && slices.Contains(cols, column{rowsColumn, kindInt}) { // a file of summaries
-		err = fs.conn.exec(ctx, "CREATE TABLE "+alias+".main."+madeTable+" (timestamp BIGINT, rows BIGINT, origin BIGINT)")
+	if err == nil && slices.Contains(cols, duckdb.Column{Name: rowsColumn, Kind: duckdb.Int}) { // a file of summaries
+		err = fs.conn.Exec(ctx, "CREATE TABLE "+alias+".main."+madeTable+" (timestamp BIGINT, rows BIGINT, origin BIGINT)")
 	} else if err == nil { // see origins
-		err = fs.conn.exec(ctx, "INSERT INTO "+alias+".main.position VALUES (0)")
+		err = fs.conn.Exec(ctx, "INSERT INTO "+alias+".main.position VALUES (0)")
 	}
 	if err == nil && fs.instance != "" {
-		err = fs.conn.exec(ctx, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+quoteText(fs.instance)+" AS id")
+		err = fs.conn.Exec(ctx, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+quoteText(fs.instance)+" AS id")
 	}
 	if err == nil {
-		err = fs.conn.exec(ctx, "CHECKPOINT "+alias)
+		err = fs.conn.Exec(ctx, "CHECKPOINT "+alias)
 	}
-	return errors.Join(err, fs.conn.exec(context.WithoutCancel(ctx), "DETACH "+alias))
+	return errors.Join(err, fs.conn.Exec(context.WithoutCancel(ctx), "DETACH "+alias))
 }
 
 // writeSynced makes a file durable: all of it under its name, or nothing.

@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/catalog"
-
-	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
 // What is damage and what is not. A damaged file is taken out of use, so a healthy one must never be called damaged: a
@@ -87,7 +87,7 @@ func damageAtOpen(path string, err error) string {
 		return ""
 	case badLog.MatchString(text):
 		return "its log cannot be read"
-	case isKind(err, bindings.ErrorTypeCatalog, bindings.ErrorTypeSerialization, bindings.ErrorTypeBinder):
+	case duckdb.IsKind(err, duckdb.CatalogError, duckdb.SerializationError, duckdb.BinderError):
 		return "it is not a file of rows"
 	}
 	return ""
@@ -146,7 +146,7 @@ func blockSum(b []byte) uint64 {
 
 // belongs tells whether a file has rows of its collection and period, by its columns and its first row: a file may have
 // been copied to the wrong place.
-func belongs(f *file, kinds map[string]kind, first belfry.Time, any bool) error {
+func belongs(f *file, kinds map[string]duckdb.Kind, first belfry.Time, any bool) error {
 	if any && !f.contains(first) {
 		return fmt.Errorf("%w: it has rows of %s", errForeign, first)
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
@@ -425,7 +427,7 @@ func TestNotDamage(t *testing.T) {
 		"IO Error: Corrupt database file: computed checksum 1 does not match stored checksum 2 in block at location 12288",
 		"IO Error: Could not read enough bytes from file \"" + dayPath(dir, 0) + "\": attempted to read 4096 bytes from location 0",
 	} {
-		err := parseError(text)
+		err := duckdb.ParseError(text)
 		if why := damageAtOpen(dayPath(dir, 0), err); why != "" {
 			t.Errorf("%s: taken for damage: %s", text, why)
 		}

@@ -71,7 +71,7 @@ func (s *Store) count(ctx context.Context, c *catalog.Collection, of func(period
 			continue
 		}
 		for _, f := range files {
-			if n, err := s.writer.number(ctx, "SELECT count(customer) FROM "+f.table.Ref); err == nil {
+			if n, err := s.writer.Number(ctx, "SELECT count(customer) FROM "+f.table.Ref); err == nil {
 				rows += n
 			}
 		}

@@ -45,6 +45,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
@@ -181,12 +183,12 @@ type Store struct {
 
 	// life is held for reading by whoever uses the engine and for writing by who replaces it.
 	life   sync.RWMutex
-	engine *engine
+	engine *duckdb.Engine
 	files  *files
 	memory int64 // that the engine may have
 
 	write    chan struct{} // held by Append and Drop, one at a time
-	writer   *conn
+	writer   *duckdb.Conn
 	marks    atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
 	badMarks atomic.Pointer[map[string]string]      // collections whose watermark is damaged, and how; the same
 	kept     keptPeriods
@@ -239,7 +241,7 @@ func (s *Store) open(ctx context.Context) error {
 
 // start brings up an engine with nothing attached and no items.
 func (s *Store) start(ctx context.Context) (err error) {
-	if s.engine, err = openEngine(s.settings(), s.cfg.Workers, s.cfg.Quick); err != nil {
+	if s.engine, err = duckdb.Open(s.settings(), s.cfg.Workers, s.cfg.Quick); err != nil {
 		return err
 	}
 	defer func() {
@@ -247,16 +249,16 @@ func (s *Store) start(ctx context.Context) (err error) {
 			s.stop()
 		}
 	}()
-	if s.writer, err = s.engine.connect(); err != nil {
+	if s.writer, err = s.engine.Connect(); err != nil {
 		return err
 	}
-	if err := addSearch(s.writer); err != nil {
+	if err := duckdb.AddSearch(s.writer); err != nil {
 		return err
 	}
 	if err := lock(ctx, s.writer, s.cfg.Dir); err != nil {
 		return err
 	}
-	if s.files.conn, err = s.engine.connect(); err != nil {
+	if s.files.conn, err = s.engine.Connect(); err != nil {
 		return err
 	}
 	s.items.removed = removedNames{
@@ -268,13 +270,13 @@ func (s *Store) start(ctx context.Context) (err error) {
 // stop ends the engine, whatever state it is in.
 func (s *Store) stop() {
 	if s.files.conn != nil {
-		s.files.conn.close()
+		s.files.conn.Close()
 	}
 	if s.writer != nil {
-		s.writer.close()
+		s.writer.Close()
 	}
 	if s.engine != nil {
-		s.engine.close()
+		s.engine.Close()
 	}
 	s.engine, s.files.conn, s.writer = nil, nil, nil
 }
@@ -300,34 +302,34 @@ func (s *Store) usable() error {
 // many have. It takes the memory for all places at once and does not count it, see fewCalls in package query.
 const groupBits = "17"
 
-func (s *Store) settings() []setting {
+func (s *Store) settings() []duckdb.Setting {
 	mb := func(n int64) string { return strconv.FormatInt(max(n>>20, 1), 10) + "MiB" }
-	return []setting{
-		{"memory_limit", mb(s.memory)},
-		{"threads", strconv.Itoa(s.cfg.Threads)},
-		{"checkpoint_threshold", mb(s.cfg.logLimit)},
-		{"temp_directory", filepath.Join(s.cfg.Dir, "tmp")},
-		{"max_temp_directory_size", mb(4 * s.memory)},
-		{"perfect_ht_threshold", groupBits},
+	return []duckdb.Setting{
+		{Name: "memory_limit", Value: mb(s.memory)},
+		{Name: "threads", Value: strconv.Itoa(s.cfg.Threads)},
+		{Name: "checkpoint_threshold", Value: mb(s.cfg.logLimit)},
+		{Name: "temp_directory", Value: filepath.Join(s.cfg.Dir, "tmp")},
+		{Name: "max_temp_directory_size", Value: mb(4 * s.memory)},
+		{Name: "perfect_ht_threshold", Value: groupBits},
 		// Memory that is free goes back to the system soon: else several times the limit stays with the allocator.
-		{"allocator_flush_threshold", mb(s.memory / 32)},
-		{"allocator_bulk_deallocation_flush_threshold", mb(s.memory / 4)},
-		{"autoinstall_known_extensions", "false"},
-		{"autoload_known_extensions", "false"},
-		{"allow_community_extensions", "false"},
+		{Name: "allocator_flush_threshold", Value: mb(s.memory / 32)},
+		{Name: "allocator_bulk_deallocation_flush_threshold", Value: mb(s.memory / 4)},
+		{Name: "autoinstall_known_extensions", Value: "false"},
+		{Name: "autoload_known_extensions", Value: "false"},
+		{Name: "allow_community_extensions", Value: "false"},
 	}
 }
 
 // lock shuts the engine in: it reaches the files in dir and nothing else, and no statement can change that. The order
 // of the settings is the engine's wish.
-func lock(ctx context.Context, c *conn, dir string) error {
+func lock(ctx context.Context, c *duckdb.Conn, dir string) error {
 	for _, text := range []string{
 		"PRAGMA disable_checkpoint_on_shutdown", // nor on DETACH: when to fold a log in is ours to say
 		"SET allowed_directories = [" + quoteText(dir+string(filepath.Separator)) + "]",
 		"SET enable_external_access = false",
 		"SET lock_configuration = true",
 	} {
-		if err := c.exec(ctx, text); err != nil {
+		if err := c.Exec(ctx, text); err != nil {
 			return fmt.Errorf("lock the engine in: %w", err)
 		}
 	}

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
 	"belfry/store"
 	"belfry/store/storetest"
-
-	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
 func open(t testing.TB, dir string) *Store {
@@ -70,12 +70,12 @@ func TestLockedIn(t *testing.T) {
 	}
 	s := open(t, t.TempDir())
 	defer s.Close()
-	c, err := s.engine.connect()
+	c, err := s.engine.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.close()
-	if err := c.exec(t.Context(), "CREATE TEMP TABLE copied (a INTEGER, b INTEGER)"); err != nil {
+	defer c.Close()
+	if err := c.Exec(t.Context(), "CREATE TEMP TABLE copied (a INTEGER, b INTEGER)"); err != nil {
 		t.Fatal(err) // and nothing could be copied into it
 	}
 	for _, text := range []string{
@@ -119,14 +119,14 @@ func TestLockedIn(t *testing.T) {
 		"SET home_directory = '/'",
 		"CREATE SECRET x (TYPE http)",
 	} {
-		if err := c.exec(t.Context(), text); err == nil {
+		if err := c.Exec(t.Context(), text); err == nil {
 			t.Errorf("the engine did %s", text)
 		}
 	}
 	if entries, err := os.ReadDir(filepath.Dir(secret)); err != nil || len(entries) != 1 {
 		t.Errorf("beside the secret there are now %v, %v", entries, err)
 	}
-	if err := c.exec(t.Context(), "SELECT 1"); err != nil {
+	if err := c.Exec(t.Context(), "SELECT 1"); err != nil {
 		t.Errorf("and then it did nothing at all: %v", err)
 	}
 }
@@ -146,7 +146,7 @@ func TestDropWhileInUse(t *testing.T) {
 	if got := count(t, s); got != 1 {
 		t.Errorf("%d rows are left, want 1", got)
 	}
-	n, err := s.writer.number(t.Context(), "SELECT count(*) FROM "+used[0].table.Ref)
+	n, err := s.writer.Number(t.Context(), "SELECT count(*) FROM "+used[0].table.Ref)
 	if err != nil || n != 1 {
 		t.Errorf("who was reading reads %d rows, %v", n, err)
 	}
@@ -256,9 +256,9 @@ func TestErrors(t *testing.T) {
 	}
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	f(late, &engineError{bindings.ErrorTypeInterrupt, "INTERRUPT"}, belfry.BadQuery)
-	f(t.Context(), &engineError{bindings.ErrorTypeOutOfMemory, "out of memory"}, belfry.BadQuery)
-	f(t.Context(), &engineError{bindings.ErrorTypeErrorIO, "/some/file"}, belfry.Internal)
+	f(late, duckdb.ParseError("INTERRUPT Error: Interrupted!"), belfry.BadQuery)
+	f(t.Context(), duckdb.ParseError("Out of Memory Error: no more"), belfry.BadQuery)
+	f(t.Context(), duckdb.ParseError("IO Error: /some/file"), belfry.Internal)
 	mustAppend(t, s, rowsOf(1, 0))
 	wrong := rowsOf(2, 0)
 	wrong.Columns[1] = belfry.Column{Name: "i1", Texts: []string{"x"}}
@@ -276,22 +276,22 @@ func TestErrors(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
-	c, err := s.engine.connect()
+	c, err := s.engine.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.close()
+	defer c.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		_, err := c.query(ctx, "SELECT count(*) FROM range(100000) a, range(100000) b, range(1000) c WHERE (a.range * b.range + c.range) % 7 = 3")
+		_, err := c.Query(ctx, "SELECT count(*) FROM range(100000) a, range(100000) b, range(1000) c WHERE (a.range * b.range + c.range) % 7 = 3")
 		done <- err
 	}()
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if err := c.exec(t.Context(), "SELECT 1"); err != nil {
+	if err := c.Exec(t.Context(), "SELECT 1"); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/catalog"
 )
@@ -63,11 +65,11 @@ func (s *Store) eraseIn(ctx context.Context, c *catalog.Collection, p period, cu
 	if err := s.usable(); err != nil {
 		return err
 	}
-	q, err := s.engine.connect()
+	q, err := s.engine.Connect()
 	if err != nil {
 		return err
 	}
-	defer q.close()
+	defer q.Close()
 	for try := 1; ; try++ {
 		done, err := s.eraseOnce(ctx, q, c, p, customers, try == eraseTries)
 		if err != nil || done {
@@ -87,7 +89,7 @@ func (s *Store) summing(c *catalog.Collection) *summed {
 }
 
 // eraseOnce writes one file anew, if it has to be. It is not done when rows came in meanwhile.
-func (s *Store) eraseOnce(ctx context.Context, q *conn, c *catalog.Collection, p period, customers []belfry.CustomerID, exclusive bool) (done bool, err error) {
+func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collection, p period, customers []belfry.CustomerID, exclusive bool) (done bool, err error) {
 	files, err := s.files.acquireAll(ctx, s.files.list(c, []period{p}))
 	if err != nil || len(files) == 0 { // dropped meanwhile
 		return true, err
@@ -106,11 +108,11 @@ func (s *Store) eraseOnce(ctx context.Context, q *conn, c *catalog.Collection, p
 		defer release()
 	}
 	among := "customer IN (" + numbers(customers) + ")"
-	n, err := q.number(ctx, "SELECT count(*) FROM "+f.ref()+" WHERE "+among)
+	n, err := q.Number(ctx, "SELECT count(*) FROM "+f.ref()+" WHERE "+among)
 	if err != nil || n == 0 {
 		return true, err
 	}
-	pos, err := q.number(ctx, "SELECT coalesce(max(pos), 0) FROM "+f.alias+".main.position")
+	pos, err := q.Number(ctx, "SELECT coalesce(max(pos), 0) FROM "+f.alias+".main.position")
 	if err != nil {
 		return false, err
 	}
@@ -125,7 +127,7 @@ func (s *Store) eraseOnce(ctx context.Context, q *conn, c *catalog.Collection, p
 		}
 		defer release()
 	}
-	now, err := q.number(ctx, "SELECT coalesce(max(pos), 0) FROM "+f.alias+".main.position")
+	now, err := q.Number(ctx, "SELECT coalesce(max(pos), 0) FROM "+f.alias+".main.position")
 	if err != nil || now != pos {
 		return false, errors.Join(err, unlink(copied))
 	}
@@ -162,12 +164,12 @@ func numbers(customers []belfry.CustomerID) string {
 
 // copyWithout writes the tables of a file into another, without some of the rows. How many rows summaries were made of
 // is counted anew: those of others are the same as before, and what is then too few is made anew.
-func (s *Store) copyWithout(ctx context.Context, q *conn, f *file, path, among string) (err error) {
+func (s *Store) copyWithout(ctx context.Context, q *duckdb.Conn, f *file, path, among string) (err error) {
 	if err := unlink(path); err != nil { // of an earlier attempt
 		return err
 	}
 	const alias = "erased"
-	if err := q.exec(ctx, "ATTACH "+quoteText(path)+" AS "+alias); err != nil {
+	if err := q.Exec(ctx, "ATTACH "+quoteText(path)+" AS "+alias); err != nil {
 		return err
 	}
 	texts := []string{
@@ -183,10 +185,10 @@ func (s *Store) copyWithout(ctx context.Context, q *conn, f *file, path, among s
 	}
 	for _, text := range append(texts, "CHECKPOINT "+alias) {
 		if err == nil {
-			err = q.exec(ctx, text)
+			err = q.Exec(ctx, text)
 		}
 	}
-	if err = errors.Join(err, q.exec(context.WithoutCancel(ctx), "DETACH "+alias)); err != nil {
+	if err = errors.Join(err, q.Exec(context.WithoutCancel(ctx), "DETACH "+alias)); err != nil {
 		return err
 	}
 	return syncFile(path)

@@ -34,10 +34,10 @@ func TestAppendEvicts(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		c, err := s.engine.borrow()
+		c, err := s.engine.Borrow()
 		if err == nil {
-			_, err = c.query(inner, hoard)
-			s.engine.giveBack(c, false)
+			_, err = c.Query(inner, hoard)
+			s.engine.Return(c, false)
 		}
 		s.runs.leave(me)
 		ended <- err
@@ -59,13 +59,13 @@ func TestAppendEvicts(t *testing.T) {
 // waitMemory waits until so much of the engine's memory is in use.
 func waitMemory(t *testing.T, s *Store, bytes uint64) {
 	t.Helper()
-	c, err := s.engine.connect()
+	c, err := s.engine.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.close()
+	defer c.Close()
 	for range 1000 {
-		n, err := c.number(t.Context(), "SELECT sum(memory_usage_bytes)::BIGINT FROM duckdb_memory()")
+		n, err := c.Number(t.Context(), "SELECT sum(memory_usage_bytes)::BIGINT FROM duckdb_memory()")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
@@ -25,9 +27,9 @@ const maxAttached = 512
 // so this is the one place where it happens.
 type files struct {
 	dir      string
-	instance string      // that the folder belongs to; empty: that is not known
-	homeInfo os.FileInfo // of the file that says so, when it was last read
-	conn     *conn       // for ATTACH and DETACH, under mu
+	instance string       // that the folder belongs to; empty: that is not known
+	homeInfo os.FileInfo  // of the file that says so, when it was last read
+	conn     *duckdb.Conn // for ATTACH and DETACH, under mu
 
 	mu       sync.Mutex
 	freed    *sync.Cond         // a file that had to be detached has been
@@ -54,7 +56,7 @@ type files struct {
 	// The last file that was made, as it was before its first row. Files of other periods that begin with the same
 	// columns are copies of it: rows of a year that come in late need some hundred files at once.
 	image struct {
-		cols []column
+		cols []duckdb.Column
 		data []byte
 	}
 }
@@ -74,7 +76,7 @@ type file struct {
 	inode      os.FileInfo // the file that is attached
 	occupied   bool        // summaries are being written to it
 	table      query.Table
-	kinds      map[string]kind // of its columns; never changed, only replaced
+	kinds      map[string]duckdb.Kind // of its columns; never changed, only replaced
 
 	pos      uint64 // highest position in it; only the writer, who holds a reference, looks at it
 	dirty    int64  // bytes in its log, which the engine also holds in memory
@@ -278,7 +280,7 @@ func (fs *files) periods(c *catalog.Collection, from, to belfry.Time) []period {
 }
 
 // acquireForWriting gives the file of one period, made with the given columns when there is none.
-func (fs *files) acquireForWriting(ctx context.Context, c *catalog.Collection, p period, cols []column) (*file, error) {
+func (fs *files) acquireForWriting(ctx context.Context, c *catalog.Collection, p period, cols []duckdb.Column) (*file, error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if err := fs.awaitAside(ctx, c, p); err != nil {
@@ -388,7 +390,7 @@ func (fs *files) trim(n int) {
 }
 
 // wrote takes note of a commit to the file.
-func (fs *files) wrote(f *file, pos uint64, kinds map[string]kind) error {
+func (fs *files) wrote(f *file, pos uint64, kinds map[string]duckdb.Kind) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.pos = pos

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"belfry/store/duck/duckdb"
 )
 
 // filler makes token filters beside everything else: of blocks that have become full, and of those that a search found
@@ -106,11 +108,11 @@ func (s *Store) work(ctx context.Context, j fillJob, set *tokenSet) (more bool, 
 		return false, err
 	}
 	defer func() { s.files.finish([]*file{j.file}, err) }()
-	c, err := s.engine.connect()
+	c, err := s.engine.Connect()
 	if err != nil {
 		return false, err
 	}
-	defer c.close()
+	defer c.Close()
 	if j.items {
 		return false, s.listItems(ctx, c, j.file, set)
 	}
@@ -118,12 +120,12 @@ func (s *Store) work(ctx context.Context, j fillJob, set *tokenSet) (more bool, 
 }
 
 // fillSome makes the next few filters of words of a file, which the caller holds.
-func (s *Store) fillSome(ctx context.Context, c *conn, f *file, set *tokenSet) (more bool, err error) {
+func (s *Store) fillSome(ctx context.Context, c *duckdb.Conn, f *file, set *tokenSet) (more bool, err error) {
 	old, err := s.blocksOf(ctx, c, f)
 	if err != nil {
 		return false, err
 	}
-	rows, err := c.number(ctx, "SELECT count(*) FROM "+f.ref())
+	rows, err := c.Number(ctx, "SELECT count(*) FROM "+f.ref())
 	if err != nil {
 		return false, err
 	}
@@ -148,6 +150,6 @@ func (fs *files) texts(f *file) []string {
 	defer fs.mu.Unlock()
 	return slices.DeleteFunc(textColumns(f.collection), func(name string) bool {
 		k, ok := f.kinds[name]
-		return !ok || k != kindText
+		return !ok || k != duckdb.Text
 	})
 }

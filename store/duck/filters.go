@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"sync"
+
+	"belfry/store/duck/duckdb"
 )
 
 // filters are the token filters of one file. They speak for the rows of its first len(blocks) blocks; what comes after
@@ -19,7 +21,7 @@ type filters struct {
 // blocksOf gives the blocks that speak for rows of the file, which the caller holds. When the file has been attached
 // anew since the last time they are read and compared with its rows: whatever has happened to either of them
 // meanwhile, a filter never stands for rows that it was not made from.
-func (s *Store) blocksOf(ctx context.Context, c *conn, f *file) ([]block, error) {
+func (s *Store) blocksOf(ctx context.Context, c *duckdb.Conn, f *file) ([]block, error) {
 	t := &f.filters
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -38,11 +40,11 @@ func (s *Store) blocksOf(ctx context.Context, c *conn, f *file) ([]block, error)
 }
 
 // confirm keeps the blocks whose rows the file has.
-func confirm(ctx context.Context, c *conn, f *file, list []block) ([]block, error) {
+func confirm(ctx context.Context, c *duckdb.Conn, f *file, list []block) ([]block, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
-	rows, err := c.number(ctx, "SELECT count(*) FROM "+f.ref())
+	rows, err := c.Number(ctx, "SELECT count(*) FROM "+f.ref())
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +52,7 @@ func confirm(ctx context.Context, c *conn, f *file, list []block) ([]block, erro
 	if len(list) == 0 {
 		return nil, nil
 	}
-	id, err := c.number(ctx, fmt.Sprintf("SELECT arg_max(id, rowid) FROM %s WHERE rowid >= %d AND rowid < %d", f.ref(), (len(list)-1)*blockRows, len(list)*blockRows))
+	id, err := c.Number(ctx, fmt.Sprintf("SELECT arg_max(id, rowid) FROM %s WHERE rowid >= %d AND rowid < %d", f.ref(), (len(list)-1)*blockRows, len(list)*blockRows))
 	if err != nil || id != uint64(list[len(list)-1].lastID) {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/query"
 )
@@ -38,22 +40,22 @@ func linesOf(pos uint64, customer belfry.CustomerID, day, firstID, n int) *belfr
 }
 
 // heldLog holds the file of a day of log lines until it is released.
-func heldLog(t *testing.T, s *Store, day int) (f *file, c *conn, release func()) {
+func heldLog(t *testing.T, s *Store, day int) (f *file, c *duckdb.Conn, release func()) {
 	t.Helper()
 	from := crashDay0 + belfry.Time(day)*dayLength
 	used, err := s.files.acquire(t.Context(), s.cfg.Catalog.Collection(belfry.ObjectLog), from, from)
 	if err != nil || len(used) != 1 {
 		t.Fatal(used, err)
 	}
-	c, err = s.engine.connect()
+	c, err = s.engine.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return used[0], c, func() { c.close(); s.files.release(used) }
+	return used[0], c, func() { c.Close(); s.files.release(used) }
 }
 
 // fillAll makes all filters of the file, and checks them.
-func fillAll(t *testing.T, s *Store, f *file, c *conn) {
+func fillAll(t *testing.T, s *Store, f *file, c *duckdb.Conn) {
 	t.Helper()
 	for more := true; more; {
 		var err error
@@ -62,14 +64,14 @@ func fillAll(t *testing.T, s *Store, f *file, c *conn) {
 		}
 	}
 	checkFilters(t, s, f, c)
-	rows, err := c.number(t.Context(), "SELECT count(*) FROM "+f.ref())
+	rows, err := c.Number(t.Context(), "SELECT count(*) FROM "+f.ref())
 	if err != nil || len(f.filters.blocks) != int(rows/blockRows) {
 		t.Fatalf("%d blocks of %d rows, %v", len(f.filters.blocks), rows, err)
 	}
 }
 
 // checkFilters looks for each word of each row that the filters speak for.
-func checkFilters(t *testing.T, s *Store, f *file, c *conn) (blocks int) {
+func checkFilters(t *testing.T, s *Store, f *file, c *duckdb.Conn) (blocks int) {
 	t.Helper()
 	list, err := s.blocksOf(t.Context(), c, f)
 	if err != nil {
@@ -85,10 +87,10 @@ func checkFilters(t *testing.T, s *Store, f *file, c *conn) (blocks int) {
 	defer data.Close()
 	r := &filterReader{data: data, blocks: list, bad: -1}
 	known := map[string]bool{}
-	err = c.stream(t.Context(), fmt.Sprintf("SELECT rowid, customer, log FROM %s WHERE rowid < %d", f.ref(), len(list)*blockRows), func(chunk *chunkReader) bool {
-		for i := range chunk.rows {
-			n, customer := int(chunk.cols[0].wide(i)/blockRows), belfry.CustomerID(chunk.cols[1].small(i))
-			for w := range query.Words(chunk.cols[2].text(i)) {
+	err = c.Stream(t.Context(), fmt.Sprintf("SELECT rowid, customer, log FROM %s WHERE rowid < %d", f.ref(), len(list)*blockRows), func(chunk *duckdb.Chunk) bool {
+		for i := range chunk.Rows {
+			n, customer := int(chunk.Columns[0].Wide(i)/blockRows), belfry.CustomerID(chunk.Columns[1].Small(i))
+			for w := range query.Words(chunk.Columns[2].Text(i)) {
 				key := fmt.Sprint(n, customer, w)
 				if !known[key] && !r.mayHave(n, tokenOf(seedOf(customer), []byte(w))) {
 					t.Errorf("block %d does not know %q of customer %d", n, w, customer)
@@ -121,7 +123,7 @@ func idsOf(n int, wanted ...string) string {
 }
 
 // rangesFor are the blocks that a plan reads of a file, as text; the rows behind the blocks are +.
-func rangesFor(t *testing.T, s *Store, c *conn, f *file, p *query.Plan) string {
+func rangesFor(t *testing.T, s *Store, c *duckdb.Conn, f *file, p *query.Plan) string {
 	t.Helper()
 	tables := s.files.tables([]*file{f})
 	if err := s.narrow(t.Context(), c, p, []*file{f}, tables); err != nil {

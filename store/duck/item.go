@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 )
 
@@ -27,31 +29,31 @@ const (
 	itemTable    = itemDatabase + ".main.item"
 )
 
-func itemColumns() []column {
-	return []column{
-		{"id", kindID},
-		{customerColumn, kindSmall},
-		{"kind", kindSmall},
-		{belfry.PlaceColumn, kindID},
-		{"resource", kindText},
-		{"view", kindText},
-		{"object", kindText},
-		{"class", kindText},
-		{"ip", kindText},
-		{"host", kindText},
+func itemColumns() []duckdb.Column {
+	return []duckdb.Column{
+		{Name: "id", Kind: duckdb.ID},
+		{Name: customerColumn, Kind: duckdb.Small},
+		{Name: "kind", Kind: duckdb.Small},
+		{Name: belfry.PlaceColumn, Kind: duckdb.ID},
+		{Name: "resource", Kind: duckdb.Text},
+		{Name: "view", Kind: duckdb.Text},
+		{Name: "object", Kind: duckdb.Text},
+		{Name: "class", Kind: duckdb.Text},
+		{Name: "ip", Kind: duckdb.Text},
+		{Name: "host", Kind: duckdb.Text},
 	}
 }
 
-func (d *dimension) create(ctx context.Context, c *conn) error {
+func (d *dimension) create(ctx context.Context, c *duckdb.Conn) error {
 	d.highest = 0
-	if err := c.exec(ctx, "ATTACH ':memory:' AS "+itemDatabase+" (COMPRESS)"); err != nil {
+	if err := c.Exec(ctx, "ATTACH ':memory:' AS "+itemDatabase+" (COMPRESS)"); err != nil {
 		return fmt.Errorf("create item table: %w", err)
 	}
 	var defs []string
 	for _, col := range itemColumns() {
-		defs = append(defs, quoteName(col.name)+" "+kindSQL[col.kind])
+		defs = append(defs, quoteName(col.Name)+" "+col.Kind.SQL())
 	}
-	if err := c.exec(ctx, "CREATE TABLE "+liveTable+" ("+strings.Join(defs, ", ")+")"); err != nil {
+	if err := c.Exec(ctx, "CREATE TABLE "+liveTable+" ("+strings.Join(defs, ", ")+")"); err != nil {
 		return fmt.Errorf("create item table: %w", err)
 	}
 	if err := d.removed.open(ctx, c); err != nil {
@@ -61,7 +63,7 @@ func (d *dimension) create(ctx context.Context, c *conn) error {
 }
 
 // apply takes in the batches of items among the given ones. An item that is known is replaced.
-func (d *dimension) apply(ctx context.Context, c *conn, batches []*belfry.Batch) error {
+func (d *dimension) apply(ctx context.Context, c *duckdb.Conn, batches []*belfry.Batch) error {
 	pieces, known, highest, err := d.latest(batches)
 	if err != nil || len(pieces) == 0 {
 		return err
@@ -90,22 +92,22 @@ func (d *dimension) apply(ctx context.Context, c *conn, batches []*belfry.Batch)
 	}
 	if d.deleted += len(known); d.deleted >= vacuumItems {
 		d.deleted = 0
-		_ = c.exec(ctx, "CHECKPOINT "+itemDatabase) // gives the memory of deleted rows back; while others use it, later
+		_ = c.Exec(ctx, "CHECKPOINT "+itemDatabase) // gives the memory of deleted rows back; while others use it, later
 	}
 	return nil
 }
 
 // transact does something in one transaction.
-func transact(ctx context.Context, c *conn, do func() error) error {
-	err := c.exec(ctx, "BEGIN")
+func transact(ctx context.Context, c *duckdb.Conn, do func() error) error {
+	err := c.Exec(ctx, "BEGIN")
 	if err != nil {
 		return err
 	}
 	if err = do(); err == nil {
-		err = c.exec(context.WithoutCancel(ctx), "COMMIT")
+		err = c.Exec(context.WithoutCancel(ctx), "COMMIT")
 	}
 	if err != nil {
-		_ = c.exec(context.WithoutCancel(ctx), "ROLLBACK") // which says so when the failed statement has already done it
+		_ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") // which says so when the failed statement has already done it
 	}
 	return err
 }
@@ -142,7 +144,7 @@ func (d *dimension) latest(batches []*belfry.Batch) (pieces []piece, known []int
 }
 
 // deleteItems takes items out of a table. Their numbers stand in the text itself: as arguments they would be slower.
-func deleteItems(ctx context.Context, c *conn, table string, ids []int64) error {
+func deleteItems(ctx context.Context, c *duckdb.Conn, table string, ids []int64) error {
 	for part := range slices.Chunk(ids, 5000) {
 		var text strings.Builder
 		text.WriteString("DELETE FROM " + table + " WHERE id IN (")
@@ -153,7 +155,7 @@ func deleteItems(ctx context.Context, c *conn, table string, ids []int64) error 
 			text.WriteString(strconv.FormatInt(id, 10))
 		}
 		text.WriteByte(')')
-		if err := c.exec(ctx, text.String()); err != nil {
+		if err := c.Exec(ctx, text.String()); err != nil {
 			return err
 		}
 	}
@@ -161,47 +163,47 @@ func deleteItems(ctx context.Context, c *conn, table string, ids []int64) error 
 }
 
 // addItemsTo adds items to a table; batch is for that of removed ones.
-func addItemsTo(c *conn, database, table string, cols []column, pieces []piece, batch int64) error {
+func addItemsTo(c *duckdb.Conn, database, table string, cols []duckdb.Column, pieces []piece, batch int64) error {
 	if len(pieces) == 0 {
 		return nil
 	}
-	a, err := c.newAppender(database, table, cols)
+	a, err := c.NewAppender(database, table, cols)
 	if err != nil {
 		return err
 	}
 	for _, p := range pieces {
 		for at, n := 0, 0; at < len(p.rows); at += n {
-			n = min(a.room(), len(p.rows)-at)
+			n = min(a.Room(), len(p.rows)-at)
 			addItems(a, p.batch, p.rows[at:at+n], batch)
-			if err := a.advance(n); err != nil {
-				a.discard()
+			if err := a.Advance(n); err != nil {
+				a.Discard()
 				return err
 			}
 		}
 	}
-	return a.close()
+	return a.Close()
 }
 
-func addItems(a *appender, b *belfry.Batch, rows []int, batch int64) {
-	for i, col := range a.cols {
-		name := col.name
+func addItems(a *duckdb.Appender, b *belfry.Batch, rows []int, batch int64) {
+	for i, col := range a.Columns {
+		name := col.Name
 		if name == "id" {
 			name = belfry.ItemColumn
 		}
 		c := b.Column(name)
 		switch {
 		case name == batchColumn:
-			a.ints(i, slices.Repeat([]int64{batch}, len(rows)))
+			a.Ints(i, slices.Repeat([]int64{batch}, len(rows)))
 		case name == customerColumn:
-			a.fixed(i, len(rows), uint32(b.Customer))
+			a.Fixed(i, len(rows), uint32(b.Customer))
 		case c == nil:
-			a.missing(i, len(rows))
-		case col.kind == kindText:
-			a.texts(i, gather(nil, c.Texts, rows))
-		case col.kind == kindSmall:
-			a.smalls(i, gather(nil, c.Ints, rows))
+			a.Missing(i, len(rows))
+		case col.Kind == duckdb.Text:
+			a.Texts(i, gather(nil, c.Texts, rows))
+		case col.Kind == duckdb.Small:
+			a.Smalls(i, gather(nil, c.Ints, rows))
 		default:
-			a.ints(i, gather(nil, c.Ints, rows))
+			a.Ints(i, gather(nil, c.Ints, rows))
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 
+	"belfry/store/duck/duckdb"
+
 	"golang.org/x/sys/unix"
 
 	"belfry"
@@ -57,16 +59,16 @@ type listed struct {
 
 // listItems makes the filter of the items of a file, which the caller holds, unless someone writes to it meanwhile: rows
 // may be in its log before they can be read.
-func (s *Store) listItems(ctx context.Context, c *conn, f *file, set *tokenSet) error {
+func (s *Store) listItems(ctx context.Context, c *duckdb.Conn, f *file, set *tokenSet) error {
 	before := s.files.writesTo(f)
 	if before%2 != 0 {
 		return nil
 	}
 	set.reset()
 	text := "SELECT DISTINCT customer, item FROM " + f.ref() + " WHERE item IS NOT NULL"
-	err := c.stream(ctx, text, func(r *chunkReader) bool {
-		for i := range r.rows {
-			set.add(itemToken(belfry.CustomerID(r.cols[0].small(i)), belfry.ID(r.cols[1].wide(i))))
+	err := c.Stream(ctx, text, func(r *duckdb.Chunk) bool {
+		for i := range r.Rows {
+			set.add(itemToken(belfry.CustomerID(r.Columns[0].Small(i)), belfry.ID(r.Columns[1].Wide(i))))
 		}
 		return !set.full()
 	})

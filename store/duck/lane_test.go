@@ -81,16 +81,16 @@ func TestGiveWayLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	c, err := s.engine.borrow()
+	c, err := s.engine.Borrow()
 	if err != nil {
 		t.Fatal(err)
 	}
 	waitThreads(t, quick, 1)
-	stop := c.giveWayAfter(0, behind)
+	stop := c.LowerPriorityAfter(0, behind)
 	waitThreads(t, behind, 1)
 	waitThreads(t, quick, 0)
 	stop()
-	s.engine.giveBack(c, true)
+	s.engine.Return(c, true)
 	waitThreads(t, quick, 1)
 	waitThreads(t, behind, 0)
 }
@@ -107,28 +107,28 @@ func TestShortStatementKeepsItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	c, err := s.engine.borrow()
+	c, err := s.engine.Borrow()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.engine.giveBack(c, true)
-	stop := c.giveWayAfter(10*time.Millisecond, 8)
+	defer s.engine.Return(c, true)
+	stop := c.LowerPriorityAfter(10*time.Millisecond, 8)
 	time.Sleep(50 * time.Millisecond) // as if the system had let it wait
-	if err := c.exec(t.Context(), "SELECT 1"); err != nil {
+	if err := c.Exec(t.Context(), "SELECT 1"); err != nil {
 		t.Fatal(err)
 	}
 	stop()
-	if c.slowed {
+	if c.Lowered() {
 		t.Error("a statement that has hardly begun gave way")
 	}
-	for n := 1_000_000; !c.slowed && c.lane.worked() < time.Minute; n *= 4 {
-		stop := c.giveWayAfter(10*time.Millisecond, 8)
-		if err := c.exec(t.Context(), fmt.Sprintf("SELECT sum(range * range %% 7) FROM range(%d)", n)); err != nil {
+	for n := 1_000_000; !c.Lowered() && c.Worked() < time.Minute; n *= 4 {
+		stop := c.LowerPriorityAfter(10*time.Millisecond, 8)
+		if err := c.Exec(t.Context(), fmt.Sprintf("SELECT sum(range * range %% 7) FROM range(%d)", n)); err != nil {
 			t.Fatal(err)
 		}
 		stop()
 	}
-	if !c.slowed {
+	if !c.Lowered() {
 		t.Error("a long statement did not give way")
 	}
 }

@@ -3,6 +3,8 @@ package duck
 import (
 	"context"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/query"
 )
@@ -16,7 +18,7 @@ var latestBlocks = [...]int{16, 128}
 
 // askLatest asks for the rows at the end of the newest file alone; nil when they are not enough for an answer. A row that
 // is newer than all of the blocks before cannot be in them, late as rows may come.
-func (s *Store) askLatest(ctx context.Context, c *conn, p *query.Plan, periods []period) (*rows, error) {
+func (s *Store) askLatest(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []period) (*rows, error) {
 	if len(periods) == 0 || p.Where == nil || len(textColumns(p.Collection)) == 0 || firstTry(p, 3) == 3 || !p.Order[0].Desc {
 		return nil, nil
 	}
@@ -33,7 +35,7 @@ func (s *Store) askLatest(ctx context.Context, c *conn, p *query.Plan, periods [
 		some := *p
 		some.From = from
 		r, err := s.askSome(ctx, c, &some, newest)
-		if err != nil || r.result.rows > p.Limit || r.result.cut {
+		if err != nil || r.result.Rows > p.Limit || r.result.Cut {
 			return r, err
 		}
 	}
@@ -41,7 +43,7 @@ func (s *Store) askLatest(ctx context.Context, c *conn, p *query.Plan, periods [
 }
 
 // endsOf gives the times of the last rows of the blocks that may have rows of the answer.
-func (s *Store) endsOf(ctx context.Context, c *conn, p *query.Plan, newest []period) (ends []belfry.Time, err error) {
+func (s *Store) endsOf(ctx context.Context, c *duckdb.Conn, p *query.Plan, newest []period) (ends []belfry.Time, err error) {
 	used, err := s.files.acquireAll(ctx, s.files.list(p.Collection, newest))
 	if err != nil || len(used) == 0 {
 		return nil, err

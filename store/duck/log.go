@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"belfry/store/duck/duckdb"
 )
 
 // Rows that were committed since the last checkpoint of a file are in its log, 2026-11-15.duckdb.wal, and in the engine's
@@ -37,9 +39,9 @@ type logState struct {
 }
 
 // commit ends the transaction of c, which has written to f, and checks that the rows are in the log or were checkpointed.
-func (fs *files) commit(ctx context.Context, c *conn, f *file) error {
+func (fs *files) commit(ctx context.Context, c *duckdb.Conn, f *file) error {
 	fs.beginChange(f)
-	err := c.exec(ctx, "COMMIT")
+	err := c.Exec(ctx, "COMMIT")
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.committed(f, err)
@@ -47,9 +49,9 @@ func (fs *files) commit(ctx context.Context, c *conn, f *file) error {
 }
 
 // checkpoint writes what is in the log of f into the file. The caller holds f.
-func (fs *files) checkpoint(ctx context.Context, c *conn, f *file) error {
+func (fs *files) checkpoint(ctx context.Context, c *duckdb.Conn, f *file) error {
 	fs.beginChange(f)
-	err := c.exec(ctx, "CHECKPOINT "+f.alias)
+	err := c.Exec(ctx, "CHECKPOINT "+f.alias)
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.changing--

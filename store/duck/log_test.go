@@ -80,7 +80,7 @@ func TestCheckpointIsNoLoss(t *testing.T) {
 		must(t, s.Append(t.Context(), manyRows(pos, 0, 1000)))
 		if pos%2 == 0 {
 			f := s.files.byName["objectdata"][0]
-			must(t, s.writer.exec(t.Context(), "CHECKPOINT "+f.alias)) // the store is not told, as when the engine does it by itself
+			must(t, s.writer.Exec(t.Context(), "CHECKPOINT "+f.alias)) // the store is not told, as when the engine does it by itself
 			if _, err := os.Stat(f.path + ".wal"); err == nil {
 				t.Fatal("the log is still there")
 			}
@@ -159,7 +159,7 @@ func TestCommitsUnderWatch(t *testing.T) {
 // the log at its end. A checkpoint is no loss, and a log that somebody has deleted is one.
 func TestCheckpointDuringCommit(t *testing.T) {
 	checkpoint := func(t *testing.T, s *Store, f *file) {
-		must(t, s.writer.exec(t.Context(), "CHECKPOINT "+f.alias))
+		must(t, s.writer.Exec(t.Context(), "CHECKPOINT "+f.alias))
 	}
 	remove := func(t *testing.T, _ *Store, f *file) { remove(t, f.path+".wal") }
 	for _, test := range []struct {
@@ -180,7 +180,7 @@ func TestCheckpointDuringCommit(t *testing.T) {
 			must(t, s.Watch())
 		}
 		s.files.beginChange(f)
-		must(t, s.writer.exec(t.Context(), "INSERT INTO "+f.alias+".main.position VALUES (3)")) // which commits by itself
+		must(t, s.writer.Exec(t.Context(), "INSERT INTO "+f.alias+".main.position VALUES (3)")) // which commits by itself
 		test.while(t, s, f)
 		must(t, s.Watch())
 		if err := s.Durable(0); (err != nil) != test.lost {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 )
 
@@ -49,7 +51,7 @@ type markJob struct {
 func (j *markJob) run(tb testing.TB) (list []mark) {
 	c := markEngine(tb)
 	for alias, path := range j.Files {
-		if err := c.exec(tb.Context(), "ATTACH "+quoteText(path)+" AS "+alias+" (READ_ONLY)"); err != nil {
+		if err := c.Exec(tb.Context(), "ATTACH "+quoteText(path)+" AS "+alias+" (READ_ONLY)"); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -60,22 +62,22 @@ func (j *markJob) run(tb testing.TB) (list []mark) {
 }
 
 // markEngine is an engine of its own, as a store without a configuration would open it.
-func markEngine(tb testing.TB) *conn {
+func markEngine(tb testing.TB) *duckdb.Conn {
 	tb.Helper()
 	s := &Store{cfg: Config{Dir: tb.TempDir()}}
 	if err := s.cfg.fill(); err != nil {
 		tb.Fatal(err)
 	}
 	s.memory = s.cfg.MemoryLimit
-	e, err := openEngine(s.settings(), 0, 0)
+	e, err := duckdb.Open(s.settings(), 0, 0)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c, err := e.connect()
+	c, err := e.Connect()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { c.close(); e.close() })
+	tb.Cleanup(func() { c.Close(); e.Close() })
 	return c
 }
 
@@ -99,13 +101,13 @@ func (j *markJob) more(runs int, seconds float64) bool {
 }
 
 // mark runs a statement up to three times to warm up, a slow one once, and then as often and as long as the job says.
-func (j *markJob) mark(tb testing.TB, c *conn, statement string) (m mark) {
+func (j *markJob) mark(tb testing.TB, c *duckdb.Conn, statement string) (m mark) {
 	tb.Helper()
 	var times []float64
 	warm, start := 3, time.Now()
 	for j.more(len(times), time.Since(start).Seconds()) {
 		at := time.Now()
-		r, err := c.query(tb.Context(), statement)
+		r, err := c.Query(tb.Context(), statement)
 		if err != nil {
 			tb.Fatalf("%v; the statement was: %s", err, statement)
 		}
@@ -117,7 +119,7 @@ func (j *markJob) mark(tb testing.TB, c *conn, statement string) (m mark) {
 		if warm--; took > time.Second {
 			warm = 0
 		}
-		m.Rows, m.Sum, start = r.rows, sumOfLast(r), time.Now()
+		m.Rows, m.Sum, start = r.Rows, sumOfLast(r), time.Now()
 	}
 	slices.Sort(times)
 	at := func(q float64) float64 { return times[min(int(q*float64(len(times))), len(times)-1)] }
@@ -125,11 +127,11 @@ func (j *markJob) mark(tb testing.TB, c *conn, statement string) (m mark) {
 	return m
 }
 
-func sumOfLast(r *result) (sum float64) {
-	for r.next() {
+func sumOfLast(r *duckdb.Result) (sum float64) {
+	for r.Next() {
 		last := r.Len() - 1
 		switch w, isFloat, ok := r.Word(last); {
-		case !ok || r.null(last):
+		case !ok || r.Null(last):
 		case isFloat:
 			sum += math.Float64frombits(w)
 		default:

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"strings"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/query"
-
-	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
 // The engine works on 2,048 rows at a time, and holds their texts in memory while it does. vectorBytes bounds them. Files of
@@ -25,7 +25,7 @@ func shortOfMemory(err error) bool {
 	if err == nil {
 		return false
 	}
-	if isKind(err, bindings.ErrorTypeOutOfMemory) {
+	if duckdb.IsKind(err, duckdb.OutOfMemoryError) {
 		return true
 	}
 	text := err.Error()

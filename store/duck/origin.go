@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 )
 
@@ -58,12 +60,12 @@ func addOrigin(f *file) string {
 
 // history calls each with the origins that a file of rows has had, oldest first; with unknownOrigin before that if it is of an
 // earlier version.
-func history(ctx context.Context, q *conn, f *file, each func(origin)) error {
-	r, err := q.query(ctx, "SELECT pos FROM "+f.alias+".main.position")
+func history(ctx context.Context, q *duckdb.Conn, f *file, each func(origin)) error {
+	r, err := q.Query(ctx, "SELECT pos FROM "+f.alias+".main.position")
 	if err != nil {
 		return err
 	}
-	positions := r.cols[0].words
+	positions, _ := r.Words(0)
 	if !slices.IsSorted(positions) { // they are, as the engine keeps the order; to have it sort them would take longer than to read them
 		slices.Sort(positions)
 	}
@@ -78,7 +80,7 @@ func history(ctx context.Context, q *conn, f *file, each func(origin)) error {
 }
 
 // findOrigins tells which of the summaries of a day were made from its file.
-func findOrigins(ctx context.Context, q *conn, f *file, hours rowCounts) (found origins, err error) {
+func findOrigins(ctx context.Context, q *duckdb.Conn, f *file, hours rowCounts) (found origins, err error) {
 	var wanted origins
 	for h := range 24 {
 		if m := hours[f.hour(h)]; m.rows > 0 {
@@ -97,7 +99,7 @@ func findOrigins(ctx context.Context, q *conn, f *file, hours rowCounts) (found 
 }
 
 // originsOf gives the origins of summaries that are made from files of rows, or of hours, by where they begin.
-func originsOf(ctx context.Context, q *conn, used []*file, spans []period, days bool) (map[belfry.Time]origin, error) {
+func originsOf(ctx context.Context, q *duckdb.Conn, used []*file, spans []period, days bool) (map[belfry.Time]origin, error) {
 	from := map[belfry.Time]origin{}
 	for _, f := range used {
 		var last origin

@@ -86,7 +86,7 @@ func asEarlier(t *testing.T, s *Store) {
 			if s.summing(c) != nil {
 				text = "ALTER TABLE " + f.alias + ".main." + madeTable + " DROP COLUMN origin"
 			}
-			must(t, s.writer.exec(t.Context(), text))
+			must(t, s.writer.Exec(t.Context(), text))
 		}
 		s.files.release(used)
 	}

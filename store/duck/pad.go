@@ -35,7 +35,7 @@ func (s *Store) findFill(ctx context.Context, f *file) error {
 	if f.fill.alias == f.alias {
 		return nil
 	}
-	rows, err := s.writer.number(ctx, "SELECT count(*) FROM "+f.ref())
+	rows, err := s.writer.Number(ctx, "SELECT count(*) FROM "+f.ref())
 	if err != nil {
 		return err
 	}
@@ -136,12 +136,12 @@ func (w *rowWriter) endTexts() error {
 func (w *rowWriter) pad(rows int) error {
 	clear(w.apart)
 	for rows > 0 {
-		n := min(w.room(), rows)
-		for i := range w.cols {
-			w.appender.padding(i, n)
+		n := min(w.Room(), rows)
+		for i := range w.Columns {
+			w.Appender.Padding(i, n)
 		}
 		w.fill.add(n, 0)
-		if err := w.advance(n); err != nil {
+		if err := w.Advance(n); err != nil {
 			return err
 		}
 		rows -= n

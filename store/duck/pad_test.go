@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/catalog"
 )
@@ -89,7 +91,7 @@ func TestPadding(t *testing.T) {
 	defer release()
 	one := func(text string) uint64 {
 		t.Helper()
-		n, err := c.number(t.Context(), text)
+		n, err := c.Number(t.Context(), text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,8 +152,8 @@ func TestPaddingIsNoRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, c, release := heldLog(t, s, 0)
-	real, err := c.number(t.Context(), "SELECT count(customer) FROM "+f.ref())
-	all, err2 := c.number(t.Context(), "SELECT count(*) FROM "+f.ref())
+	real, err := c.Number(t.Context(), "SELECT count(customer) FROM "+f.ref())
+	all, err2 := c.Number(t.Context(), "SELECT count(*) FROM "+f.ref())
 	release()
 	if err != nil || err2 != nil || real != 30 || all <= real {
 		t.Errorf("%d of %d rows after erasure, %v %v", real, all, err, err2)
@@ -165,14 +167,14 @@ func TestPaddingIsNoRow(t *testing.T) {
 }
 
 // heldFile holds the only file of a collection until it is released.
-func heldFile(t *testing.T, s *Store, collection string) (f *file, c *conn, release func()) {
+func heldFile(t *testing.T, s *Store, collection string) (f *file, c *duckdb.Conn, release func()) {
 	t.Helper()
 	used, err := s.files.acquire(t.Context(), s.cfg.Catalog.Collection(collection), 0, endOfTime)
 	if err != nil || len(used) != 1 {
 		t.Fatal(used, err)
 	}
-	if c, err = s.engine.connect(); err != nil {
+	if c, err = s.engine.Connect(); err != nil {
 		t.Fatal(err)
 	}
-	return used[0], c, func() { c.close(); s.files.release(used) }
+	return used[0], c, func() { c.Close(); s.files.release(used) }
 }

@@ -69,8 +69,8 @@ func (g *pages) fetch(p *query.Plan, n int) (err error) {
 	if err != nil {
 		return g.store.explain(g.ctx, p, err)
 	}
-	g.left -= g.page.result.rows
-	if g.page.result.rows < n && !g.page.result.cut {
+	g.left -= g.page.result.Rows
+	if g.page.result.Rows < n && !g.page.result.Cut {
 		g.left = 0 // there are no more
 	}
 	return nil
@@ -79,8 +79,8 @@ func (g *pages) fetch(p *query.Plan, n int) (err error) {
 // next is how many rows to ask for, by the size of those of this page.
 func (g *pages) next() int {
 	r := g.page.result
-	each := max(1, r.bytes/max(1, r.rows))
-	return max(1, min(g.left, pageGrowth*r.rows, g.store.pageBytes()/each))
+	each := max(1, r.Bytes/max(1, r.Rows))
+	return max(1, min(g.left, pageGrowth*r.Rows, g.store.pageBytes()/each))
 }
 
 func (g *pages) Columns() []query.Output {

@@ -140,7 +140,7 @@ func TestLargeAnswers(t *testing.T) {
 	}
 	answer := ask(t, s, "SELECT id, log FROM objectlog LIMIT 10000")
 	largest := 0
-	got := take(t, answer, func(int) { largest = max(largest, answer.(*pages).page.result.bytes) })
+	got := take(t, answer, func(int) { largest = max(largest, answer.(*pages).page.result.Bytes) })
 	if len(got) != rows {
 		t.Errorf("%d rows, want %d", len(got), rows)
 	}

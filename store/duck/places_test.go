@@ -28,12 +28,12 @@ func TestPlacesOfGroups(t *testing.T) {
 	span := fmt.Sprintf("timestamp >= '%s' AND timestamp < '%s'", crashDay0, crashDay0+dayLength)
 	f := func(text string, args []any, want bool) {
 		t.Helper()
-		r, err := s.writer.query(t.Context(), "EXPLAIN "+text, args...)
-		if err != nil || !r.next() {
+		r, err := s.writer.Query(t.Context(), "EXPLAIN "+text, args...)
+		if err != nil || !r.Next() {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(r.text(1), "PERFECT_HASH_GROUP_BY"); got != want {
-			t.Errorf("places for all values: %v\n%s\n%s", got, text, r.text(1))
+		if got := strings.Contains(r.TextAt(1), "PERFECT_HASH_GROUP_BY"); got != want {
+			t.Errorf("places for all values: %v\n%s\n%s", got, text, r.TextAt(1))
 		}
 	}
 	groups := func(calls int, call, keys string, want bool) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry/query"
 )
 
@@ -15,7 +17,7 @@ const (
 )
 
 // narrow leaves out of the tables the rows that cannot be in the answer, as far as the token filters tell.
-func (s *Store) narrow(ctx context.Context, c *conn, p *query.Plan, used []*file, tables []query.Table) error {
+func (s *Store) narrow(ctx context.Context, c *duckdb.Conn, p *query.Plan, used []*file, tables []query.Table) error {
 	n := needOf(p)
 	if n == nil {
 		return nil

@@ -3,6 +3,8 @@ package duck
 import (
 	"context"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/query"
 )
@@ -15,16 +17,16 @@ func (s *Store) among(ctx context.Context, p *query.Plan) (*query.Plan, error) {
 		return nil, err
 	}
 	defer newest.Close()
-	if newest.result.cut {
+	if newest.result.Cut {
 		return nil, errLarge
 	}
-	if newest.result.rows == 0 {
+	if newest.result.Rows == 0 {
 		return nothing(p), nil
 	}
 	var oldest query.Place
 	var last belfry.RowID
-	for newest.result.next() {
-		oldest = query.Place{Time: belfry.Time(newest.result.int(0)), ID: belfry.RowID(newest.result.int(1))}
+	for newest.result.Next() {
+		oldest = query.Place{Time: belfry.Time(newest.result.Int(0)), ID: belfry.RowID(newest.result.Int(1))}
 		last = max(last, oldest.ID)
 	}
 	return p.Among(oldest, last), nil
@@ -33,20 +35,20 @@ func (s *Store) among(ctx context.Context, p *query.Plan) (*query.Plan, error) {
 // recent narrows a plan of the most recent rows, of which it makes groups, or that are summaries, to the span in which these
 // are. How far back they reach is found as for any plan that wants the latest rows: with the newest files, and with more only
 // while there are too few rows. Rows that are stored meanwhile do no harm, as the statement counts the rows that it reads.
-func (s *Store) recent(ctx context.Context, c *conn, p *query.Plan) (*query.Plan, error) {
+func (s *Store) recent(ctx context.Context, c *duckdb.Conn, p *query.Plan) (*query.Plan, error) {
 	newest, err := s.askFiles(ctx, c, p.Newest())
 	if err != nil {
 		return nil, err
 	}
-	if newest.result.cut {
+	if newest.result.Cut {
 		return nil, errLarge
 	}
-	if newest.result.rows == 0 {
+	if newest.result.Rows == 0 {
 		return nothing(p), nil
 	}
 	q := *p
-	newest.result.row = newest.result.rows
-	q.From = belfry.Time(newest.result.int(0))
+	newest.result.Seek(newest.result.Rows - 1)
+	q.From = belfry.Time(newest.result.Int(0))
 	return &q, nil
 }
 

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 )
 
@@ -48,7 +50,9 @@ const (
 	foldRemoved     = 20_000 // rows in the log of the file
 )
 
-func removedColumns() []column { return append(itemColumns(), column{batchColumn, kindID}) }
+func removedColumns() []duckdb.Column {
+	return append(itemColumns(), duckdb.Column{Name: batchColumn, Kind: duckdb.ID})
+}
 
 // divideRemoved tells the items that exist from those that were removed.
 func divideRemoved(pieces []piece) (live, gone []piece) {
@@ -77,7 +81,7 @@ func divideRemoved(pieces []piece) (live, gone []piece) {
 }
 
 // open attaches the file, makes it when need be, and makes the view over all items.
-func (r *removedNames) open(ctx context.Context, c *conn) error {
+func (r *removedNames) open(ctx context.Context, c *duckdb.Conn) error {
 	err := r.attach(ctx, c)
 	if err == nil && r.after(r.mark.pos) {
 		err = errBehind
@@ -87,14 +91,14 @@ func (r *removedNames) open(ctx context.Context, c *conn) error {
 			return err
 		}
 		r.log.Warn("the names of removed items cannot be read and are made anew", "file", r.path, "err", err)
-		_ = c.exec(ctx, "DETACH "+removedDatabase) // it may not have come so far
+		_ = c.Exec(ctx, "DETACH "+removedDatabase) // it may not have come so far
 		if err := r.remake(ctx, c); err != nil {
 			return err
 		}
 	}
 	var names []string
 	for _, col := range itemColumns() {
-		names = append(names, quoteName(col.name))
+		names = append(names, quoteName(col.Name))
 	}
 	list := strings.Join(names, ", ")
 	for _, text := range []string{
@@ -102,17 +106,17 @@ func (r *removedNames) open(ctx context.Context, c *conn) error {
 		"CREATE VIEW " + itemTable + " AS SELECT " + list + " FROM " + liveTable + " UNION ALL SELECT " + list + " FROM " + removedTable +
 			" WHERE batch <= (SELECT batch FROM " + shownTable + ")",
 	} {
-		if err := c.exec(ctx, text); err != nil {
+		if err := c.Exec(ctx, text); err != nil {
 			return err
 		}
 	}
-	batch, err := c.number(ctx, "SELECT batch FROM "+shownTable)
+	batch, err := c.Number(ctx, "SELECT batch FROM "+shownTable)
 	r.batch, r.added = int64(batch), 0
 	return err
 }
 
 // remake makes the file anew, or does without.
-func (r *removedNames) remake(ctx context.Context, c *conn) error {
+func (r *removedNames) remake(ctx context.Context, c *duckdb.Conn) error {
 	err := unlink(r.path)
 	if err == nil {
 		err = r.attach(ctx, c)
@@ -121,13 +125,13 @@ func (r *removedNames) remake(ctx context.Context, c *conn) error {
 		return err
 	}
 	r.log.Warn("the names of removed items cannot be stored and are kept in memory until the next start", "file", r.path, "err", err)
-	_ = c.exec(ctx, "DETACH "+removedDatabase)
+	_ = c.Exec(ctx, "DETACH "+removedDatabase)
 	r.path = memoryOnly
 	return r.attach(ctx, c)
 }
 
-func (r *removedNames) attach(ctx context.Context, c *conn) error {
-	if err := c.exec(ctx, "ATTACH "+quoteText(r.path)+" AS "+removedDatabase); err != nil {
+func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
+	if err := c.Exec(ctx, "ATTACH "+quoteText(r.path)+" AS "+removedDatabase); err != nil {
 		return err
 	}
 	if r.path != memoryOnly {
@@ -148,7 +152,7 @@ func (r *removedNames) attach(ctx context.Context, c *conn) error {
 	}
 	r.mark = newNamesMark(r.instance)
 	err = transact(ctx, c, func() error { // the table is there with all its rows, or not at all
-		if err := c.exec(ctx, createRemoved(removedTable)); err != nil {
+		if err := c.Exec(ctx, createRemoved(removedTable)); err != nil {
 			return err
 		}
 		err := r.fill(func(b *belfry.Batch) error {
@@ -165,7 +169,7 @@ func (r *removedNames) attach(ctx context.Context, c *conn) error {
 		return r.mark.create(ctx, c)
 	})
 	if err == nil {
-		err = c.exec(ctx, "CHECKPOINT "+removedDatabase)
+		err = c.Exec(ctx, "CHECKPOINT "+removedDatabase)
 	}
 	if err == nil {
 		err = r.writeMark()
@@ -183,16 +187,16 @@ var (
 )
 
 // lookAtNames gives the mark of an attached file; nil when the file has no tables yet. If it has some, those of the names must be among them.
-func lookAtNames(ctx context.Context, c *conn, alias string) (*namesMark, error) {
+func lookAtNames(ctx context.Context, c *duckdb.Conn, alias string) (*namesMark, error) {
 	text := "SELECT count(*) FROM duckdb_tables() WHERE database_name = '" + alias + "'"
-	tables, err := c.number(ctx, text)
+	tables, err := c.Number(ctx, text)
 	if err != nil || tables == 0 {
 		return nil, err
 	}
-	if n, err := c.number(ctx, text+" AND table_name IN ('item', 'mark')"); err != nil || n != 2 {
+	if n, err := c.Number(ctx, text+" AND table_name IN ('item', 'mark')"); err != nil || n != 2 {
 		return nil, cmp.Or(err, errNames)
 	}
-	if _, err := c.number(ctx, "SELECT coalesce(max(batch), 0) FROM "+alias+".main.item"); err != nil {
+	if _, err := c.Number(ctx, "SELECT coalesce(max(batch), 0) FROM "+alias+".main.item"); err != nil {
 		return nil, err
 	}
 	return readNamesMark(ctx, c, alias)
@@ -201,13 +205,13 @@ func lookAtNames(ctx context.Context, c *conn, alias string) (*namesMark, error)
 func createRemoved(table string) string {
 	var defs []string
 	for _, col := range removedColumns() {
-		defs = append(defs, quoteName(col.name)+" "+kindSQL[col.kind])
+		defs = append(defs, quoteName(col.Name)+" "+col.Kind.SQL())
 	}
 	return "CREATE TABLE " + table + " (" + strings.Join(defs, ", ") + ")"
 }
 
 // add puts items into the next batch, which is not shown yet.
-func (r *removedNames) add(ctx context.Context, c *conn, pieces []piece) error {
+func (r *removedNames) add(ctx context.Context, c *duckdb.Conn, pieces []piece) error {
 	var ids []int64
 	next := r.mark.next()
 	for _, p := range pieces {
@@ -234,17 +238,17 @@ func (r *removedNames) add(ctx context.Context, c *conn, pieces []piece) error {
 }
 
 // show lets queries see the batch that was added last, in the transaction of the caller.
-func (r *removedNames) show(ctx context.Context, c *conn) error {
-	return c.exec(ctx, fmt.Sprintf("UPDATE %s SET batch = %d", shownTable, r.batch+1))
+func (r *removedNames) show(ctx context.Context, c *duckdb.Conn) error {
+	return c.Exec(ctx, fmt.Sprintf("UPDATE %s SET batch = %d", shownTable, r.batch+1))
 }
 
 // fold brings what is in the log into the file.
-func (r *removedNames) fold(ctx context.Context, c *conn) error {
+func (r *removedNames) fold(ctx context.Context, c *duckdb.Conn) error {
 	if r.added == 0 {
 		return nil
 	}
 	r.added = 0
-	return c.exec(ctx, "CHECKPOINT "+removedDatabase)
+	return c.Exec(ctx, "CHECKPOINT "+removedDatabase)
 }
 
 // removedPage is how many removed items are read at once: there may be millions.
@@ -258,18 +262,18 @@ func (s *Store) RemovedItems(ctx context.Context, each func(id belfry.ID, c belf
 		return err
 	}
 	defer release()
-	end, err := s.writer.number(ctx, "SELECT coalesce(max(rowid) + 1, 0) FROM "+removedTable)
+	end, err := s.writer.Number(ctx, "SELECT coalesce(max(rowid) + 1, 0) FROM "+removedTable)
 	if err != nil {
 		return fmt.Errorf("read removed items: %w", err)
 	}
 	for from := uint64(0); from < end; from += removedPage {
-		r, err := s.writer.query(ctx, fmt.Sprintf("SELECT id, customer, kind, CASE kind WHEN %d THEN object WHEN %d THEN resource ELSE view END FROM %s WHERE rowid >= %d AND rowid < %d",
+		r, err := s.writer.Query(ctx, fmt.Sprintf("SELECT id, customer, kind, CASE kind WHEN %d THEN object WHEN %d THEN resource ELSE view END FROM %s WHERE rowid >= %d AND rowid < %d",
 			belfry.KindObject, belfry.KindResource, removedTable, from, from+removedPage))
 		if err != nil {
 			return fmt.Errorf("read removed items: %w", err)
 		}
-		for r.next() {
-			each(belfry.ID(r.int(0)), belfry.CustomerID(r.int(1)), belfry.Kind(r.int(2)), r.text(3))
+		for r.Next() {
+			each(belfry.ID(r.Int(0)), belfry.CustomerID(r.Int(1)), belfry.Kind(r.Int(2)), r.TextAt(3))
 		}
 	}
 	return nil
@@ -308,16 +312,16 @@ func (s *Store) eraseNames(ctx context.Context, customers []belfry.CustomerID) e
 		return err
 	}
 	among := "customer IN (" + numbers(customers) + ")"
-	if err := s.writer.exec(ctx, "DELETE FROM "+liveTable+" WHERE "+among); err != nil {
+	if err := s.writer.Exec(ctx, "DELETE FROM "+liveTable+" WHERE "+among); err != nil {
 		return err
 	}
-	n, err := s.writer.number(ctx, "SELECT count(*) FROM "+removedTable+" WHERE "+among)
+	n, err := s.writer.Number(ctx, "SELECT count(*) FROM "+removedTable+" WHERE "+among)
 	if err != nil || n == 0 {
 		return err
 	}
 	path := s.items.removed.path
 	if path == memoryOnly {
-		return s.writer.exec(ctx, "DELETE FROM "+removedTable+" WHERE "+among)
+		return s.writer.Exec(ctx, "DELETE FROM "+removedTable+" WHERE "+among)
 	}
 	copied := path + unfinished
 	if err := unlink(copied); err != nil { // of an attempt that a crash ended
@@ -330,15 +334,15 @@ func (s *Store) eraseNames(ctx context.Context, customers []belfry.CustomerID) e
 		"CREATE TABLE " + other + ".main.mark AS SELECT * FROM " + removedMark,
 		"CHECKPOINT " + other, "DETACH " + other, "CHECKPOINT " + removedDatabase,
 	} {
-		if err := s.writer.exec(ctx, text); err != nil {
-			_ = s.writer.exec(ctx, "DETACH "+other)
+		if err := s.writer.Exec(ctx, text); err != nil {
+			_ = s.writer.Exec(ctx, "DETACH "+other)
 			return errors.Join(err, unlink(copied))
 		}
 	}
 	ctx = context.WithoutCancel(ctx)
-	if err := s.writer.exec(ctx, "DETACH "+removedDatabase); err != nil {
+	if err := s.writer.Exec(ctx, "DETACH "+removedDatabase); err != nil {
 		return errors.Join(err, unlink(copied))
 	}
 	err = os.Rename(copied, path)
-	return errors.Join(err, s.writer.exec(ctx, "ATTACH "+quoteText(path)+" AS "+removedDatabase))
+	return errors.Join(err, s.writer.Exec(ctx, "ATTACH "+quoteText(path)+" AS "+removedDatabase))
 }

@@ -42,7 +42,7 @@ func TestNamesCannotBeStored(t *testing.T) {
 func TestRemovedItemsInPages(t *testing.T) {
 	s := openWith(t, t.TempDir())
 	const n = 2*removedPage + 5
-	must(t, s.writer.exec(t.Context(), "INSERT INTO "+removedTable+" (id, customer, kind, object, resource, view, batch) "+
+	must(t, s.writer.Exec(t.Context(), "INSERT INTO "+removedTable+" (id, customer, kind, object, resource, view, batch) "+
 		fmt.Sprintf("SELECT %d - i, 1, %d, 'o' || i, 'web01', 'main', 1 FROM range(%[1]d) AS r(i)", n, belfry.KindObject)))
 	var gone []belfry.ID
 	for id := belfry.ID(1); id <= n; id += 10 {
@@ -106,7 +106,7 @@ func TestNamesWithoutLog(t *testing.T) {
 			s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, Removed: func(add func(*belfry.Batch) error) error { return add(removedNamesOf(0, 1, 30)) }})
 			must(t, err)
 			defer s.Close()
-			n, err := s.writer.number(t.Context(), "SELECT count(DISTINCT object) FROM "+itemTable)
+			n, err := s.writer.Number(t.Context(), "SELECT count(DISTINCT object) FROM "+itemTable)
 			if err != nil || n != 30 {
 				t.Errorf("%d names, %v; want 30", n, err)
 			}
@@ -220,7 +220,7 @@ func TestOlderNames(t *testing.T) {
 			must(t, err)
 			for range 2 { // the second start finds nothing to do
 				s := openNames(t, dir, c.instance, removedNamesOf(9, 1, 30), c.upTo)
-				n, err := s.writer.number(t.Context(), "SELECT count(DISTINCT object) FROM "+itemTable)
+				n, err := s.writer.Number(t.Context(), "SELECT count(DISTINCT object) FROM "+itemTable)
 				if err != nil || n != c.want {
 					t.Errorf("%d names, %v; want %d", n, err, c.want)
 				}
@@ -241,7 +241,7 @@ func TestNamesOfFormerVersion(t *testing.T) {
 	dir, _ := olderNames(t, "")
 	s := openNames(t, dir, "", removedNamesOf(9, 1, 30), 9)
 	for _, column := range []string{"pos", "instance"} {
-		must(t, s.writer.exec(t.Context(), "ALTER TABLE "+removedMark+" DROP COLUMN "+column))
+		must(t, s.writer.Exec(t.Context(), "ALTER TABLE "+removedMark+" DROP COLUMN "+column))
 	}
 	id := s.items.removed.mark.id
 	must(t, s.Close())
@@ -253,7 +253,7 @@ func TestNamesOfFormerVersion(t *testing.T) {
 		if s.items.removed.mark.id == id {
 			t.Error("it has not been made anew")
 		}
-		n, err := s.writer.number(t.Context(), "SELECT count(DISTINCT object) FROM "+itemTable)
+		n, err := s.writer.Number(t.Context(), "SELECT count(DISTINCT object) FROM "+itemTable)
 		if err != nil || n != 30 || s.items.removed.mark.pos != 9 {
 			t.Errorf("%d names up to %d, %v; want 30 up to 9", n, s.items.removed.mark.pos, err)
 		}

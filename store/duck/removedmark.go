@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"belfry/store/duck/duckdb"
 )
 
 // namesMark tells whether the file with the names of removed items has all of them. The engine takes a log that is damaged or missing
@@ -41,8 +43,8 @@ func newNamesMark(instance string) namesMark {
 }
 
 // create puts the mark into a new file.
-func (m namesMark) create(ctx context.Context, c *conn) error {
-	return c.exec(ctx, fmt.Sprintf("CREATE TABLE %s AS SELECT '%s' AS id, %d::BIGINT AS count, %d::BIGINT AS pos, %s AS instance",
+func (m namesMark) create(ctx context.Context, c *duckdb.Conn) error {
+	return c.Exec(ctx, fmt.Sprintf("CREATE TABLE %s AS SELECT '%s' AS id, %d::BIGINT AS count, %d::BIGINT AS pos, %s AS instance",
 		removedMark, m.id, m.count, m.pos, quoteText(m.instance)))
 }
 
@@ -53,8 +55,8 @@ func (m namesMark) next() namesMark {
 }
 
 // update puts the mark into a file that has one, in the transaction that it counts.
-func (m namesMark) update(ctx context.Context, c *conn) error {
-	return c.exec(ctx, fmt.Sprintf("UPDATE %s SET count = %d, pos = %d", removedMark, m.count, m.pos))
+func (m namesMark) update(ctx context.Context, c *duckdb.Conn) error {
+	return c.Exec(ctx, fmt.Sprintf("UPDATE %s SET count = %d, pos = %d", removedMark, m.count, m.pos))
 }
 
 // NamesUpTo notes that the file has the names of all items that were removed up to a position, some of which came without one.
@@ -90,9 +92,9 @@ func (m namesMark) line() string {
 }
 
 // readNamesMark reads the mark in an attached file.
-func readNamesMark(ctx context.Context, c *conn, alias string) (*namesMark, error) {
+func readNamesMark(ctx context.Context, c *duckdb.Conn, alias string) (*namesMark, error) {
 	m := &namesMark{}
-	known, err := c.number(ctx, "SELECT count(*) FROM duckdb_columns() WHERE database_name = '"+alias+"' AND table_name = 'mark' AND column_name IN ('pos', 'instance')")
+	known, err := c.Number(ctx, "SELECT count(*) FROM duckdb_columns() WHERE database_name = '"+alias+"' AND table_name = 'mark' AND column_name IN ('pos', 'instance')")
 	if err != nil {
 		return nil, err
 	}
@@ -100,12 +102,12 @@ func readNamesMark(ctx context.Context, c *conn, alias string) (*namesMark, erro
 	if m.former = known != 2; m.former {
 		columns = "id, count, 0::BIGINT, ''"
 	}
-	r, err := c.query(ctx, "SELECT "+columns+" FROM "+alias+".main.mark")
+	r, err := c.Query(ctx, "SELECT "+columns+" FROM "+alias+".main.mark")
 	if err != nil {
 		return nil, err
 	}
-	for r.next() {
-		m.id, m.count, m.pos, m.instance = r.text(0), r.int(1), uint64(r.int(2)), r.text(3)
+	for r.Next() {
+		m.id, m.count, m.pos, m.instance = r.TextAt(0), r.Int(1), uint64(r.Int(2)), r.TextAt(3)
 	}
 	return m, nil
 }

@@ -1,10 +1,13 @@
 package duck
 
-import "belfry"
+import (
+	"belfry"
+	"belfry/store/duck/duckdb"
+)
 
 // rowWriter writes batches through an appender. Columns that a batch does not have are absent in its rows.
 type rowWriter struct {
-	*appender
+	*duckdb.Appender
 	from  []*belfry.Column // where the appender's columns are in the batch; nil: absent
 	fill  vectorFill       // of the file, with what has been written
 	apart []bool           // columns whose last text was a long one
@@ -19,12 +22,12 @@ type rowWriter struct {
 }
 
 func (w *rowWriter) write(p piece) error {
-	for i := range w.cols {
+	for i := range w.Columns {
 		w.from[i] = w.source(p.batch, i)
 	}
 	for at, n := 0, 0; at < p.len(); at += n {
 		var err error
-		if n, err = w.next(p, at, min(w.room(), p.len()-at)); err != nil {
+		if n, err = w.next(p, at, min(w.Room(), p.len()-at)); err != nil {
 			return err
 		}
 		if p.rows == nil {
@@ -32,7 +35,7 @@ func (w *rowWriter) write(p piece) error {
 		} else {
 			w.scattered(p.batch, p.rows[at:at+n])
 		}
-		if err := w.advance(n); err != nil {
+		if err := w.Advance(n); err != nil {
 			return err
 		}
 	}
@@ -41,7 +44,7 @@ func (w *rowWriter) write(p piece) error {
 
 // source finds column i in the batch. Batches mostly have the columns in the order in which the appender got them.
 func (w *rowWriter) source(b *belfry.Batch, i int) *belfry.Column {
-	name := w.cols[i].name
+	name := w.Columns[i].Name
 	if at := i - 3; at >= 0 && at < len(b.Columns) && b.Columns[at].Name == name {
 		return &b.Columns[at]
 	}
@@ -52,20 +55,20 @@ func (w *rowWriter) source(b *belfry.Batch, i int) *belfry.Column {
 func (w *rowWriter) block(b *belfry.Batch, at, n int) {
 	for i, c := range w.from {
 		switch {
-		case w.cols[i].name == customerColumn:
-			w.appender.fixed(i, n, uint32(b.Customer))
-		case w.cols[i].name == idColumn:
-			w.appender.count(i, n, uint64(b.FirstID)+uint64(at))
-		case w.cols[i].name == timestampColumn:
-			w.appender.times(i, b.Times[at:at+n])
+		case w.Columns[i].Name == customerColumn:
+			w.Appender.Fixed(i, n, uint32(b.Customer))
+		case w.Columns[i].Name == idColumn:
+			w.Appender.Count(i, n, uint64(b.FirstID)+uint64(at))
+		case w.Columns[i].Name == timestampColumn:
+			w.Appender.Times(i, b.Times[at:at+n])
 		case c == nil:
-			w.appender.missing(i, n)
+			w.Appender.Missing(i, n)
 		case c.Numbers != nil:
-			w.appender.numbers(i, c.Numbers[at:at+n])
+			w.Appender.Numbers(i, c.Numbers[at:at+n])
 		case c.Texts != nil:
-			w.appender.texts(i, c.Texts[at:at+n])
+			w.Appender.Texts(i, c.Texts[at:at+n])
 		default:
-			w.appender.ints(i, c.Ints[at:at+n])
+			w.Appender.Ints(i, c.Ints[at:at+n])
 		}
 	}
 }
@@ -74,28 +77,28 @@ func (w *rowWriter) block(b *belfry.Batch, at, n int) {
 func (w *rowWriter) scattered(b *belfry.Batch, rows []int) {
 	for i, c := range w.from {
 		switch {
-		case w.cols[i].name == customerColumn:
-			w.appender.fixed(i, len(rows), uint32(b.Customer))
-		case w.cols[i].name == idColumn:
+		case w.Columns[i].Name == customerColumn:
+			w.Appender.Fixed(i, len(rows), uint32(b.Customer))
+		case w.Columns[i].Name == idColumn:
 			w.ints = w.ints[:0]
 			for _, r := range rows {
 				w.ints = append(w.ints, int64(b.FirstID)+int64(r))
 			}
-			w.appender.ints(i, w.ints)
-		case w.cols[i].name == timestampColumn:
+			w.Appender.Ints(i, w.ints)
+		case w.Columns[i].Name == timestampColumn:
 			w.times = gather(w.times, b.Times, rows)
-			w.appender.times(i, w.times)
+			w.Appender.Times(i, w.times)
 		case c == nil:
-			w.appender.missing(i, len(rows))
+			w.Appender.Missing(i, len(rows))
 		case c.Numbers != nil:
 			w.numbers = gather(w.numbers, c.Numbers, rows)
-			w.appender.numbers(i, w.numbers)
+			w.Appender.Numbers(i, w.numbers)
 		case c.Texts != nil:
 			w.texts = gather(w.texts, c.Texts, rows)
-			w.appender.texts(i, w.texts)
+			w.Appender.Texts(i, w.texts)
 		default:
 			w.ints = gather(w.ints, c.Ints, rows)
-			w.appender.ints(i, w.ints)
+			w.Appender.Ints(i, w.ints)
 		}
 	}
 }

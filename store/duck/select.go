@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
-
-	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
 // Select implements store.Store. What is in our memory when it returns is a page, or the complete answer if its order
@@ -35,7 +35,7 @@ func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 		return g, nil
 	}
 	rows, err := s.statement(ctx, p, int(s.cfg.Answer))
-	if err == nil && rows.result.cut {
+	if err == nil && rows.result.Cut {
 		rows.Close()
 		err = errLarge
 	}
@@ -74,7 +74,7 @@ func (s *Store) statement(ctx context.Context, p *query.Plan, most int) (*rows, 
 		return nil, belfry.Errorf(belfry.Overloaded, "the query on %s was ended, as its memory was needed for rows to be stored; narrow its time span, or try again shortly", p.Collection.Name)
 	case errors.Is(out.err, errFile) && shortOfMemory(out.err):
 		return s.answerAlone(ctx, p, most, out.err)
-	case errors.Is(out.err, errDown) || isKind(out.err, bindings.ErrorTypeFatal, bindings.ErrorTypeInternal):
+	case errors.Is(out.err, errDown) || duckdb.IsKind(out.err, duckdb.FatalError, duckdb.InternalError):
 		out.rows, out.err = s.answerAnew(ctx, p, most, out.err)
 	}
 	if out.err != nil {
@@ -101,7 +101,7 @@ func (s *Store) answerAnew(ctx context.Context, p *query.Plan, most int, err err
 
 // hold books the memory of an answer until it is closed, or refuses it when clients have left too much unread.
 func (s *Store) hold(r *rows) error {
-	bytes := int64(r.result.bytes)
+	bytes := int64(r.result.Bytes)
 	if s.unread.Add(bytes) > s.cfg.Answers {
 		s.unread.Add(-bytes)
 		return belfry.Errorf(belfry.Overloaded, "answers that clients have not read yet take %d MiB, as much as they may; try again shortly", s.cfg.Answers>>20)
@@ -133,15 +133,15 @@ func (s *Store) answer(ctx context.Context, p *query.Plan, most int) (*rows, err
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	c, err := s.engine.borrow()
+	c, err := s.engine.Borrow()
 	if err != nil {
 		return nil, err
 	}
 	sound := false
-	defer func() { s.engine.giveBack(c, sound) }()
-	c.most = most
+	defer func() { s.engine.Return(c, sound) }()
+	c.Limit = most
 	if s.cfg.Quick != s.cfg.Behind {
-		defer c.giveWayAfter(quickTime, s.cfg.Behind)()
+		defer c.LowerPriorityAfter(duckdb.QuickTime, s.cfg.Behind)()
 	}
 	r, err := s.ask(ctx, c, p)
 	sound = err == nil
@@ -150,7 +150,7 @@ func (s *Store) answer(ctx context.Context, p *query.Plan, most int) (*rows, err
 
 // ask runs the plan. A file that turns out to be damaged meanwhile is set aside, and the plan run again without it, or
 // refused.
-func (s *Store) ask(ctx context.Context, c *conn, p *query.Plan) (*rows, error) {
+func (s *Store) ask(ctx context.Context, c *duckdb.Conn, p *query.Plan) (*rows, error) {
 	for {
 		losses := s.files.losses()
 		r, err := s.askFiles(ctx, c, p)
@@ -162,7 +162,7 @@ func (s *Store) ask(ctx context.Context, c *conn, p *query.Plan) (*rows, error) 
 
 // askFiles runs the plan on the files of its span. When the rows are wanted by time it begins with the files at that end,
 // and takes more only while there are too few rows: the others cannot have any that come before.
-func (s *Store) askFiles(ctx context.Context, c *conn, p *query.Plan) (_ *rows, err error) {
+func (s *Store) askFiles(ctx context.Context, c *duckdb.Conn, p *query.Plan) (_ *rows, err error) {
 	if p.Recent() {
 		if p, err = s.recent(ctx, c, p); err != nil {
 			return nil, err
@@ -188,9 +188,9 @@ func (s *Store) askFiles(ctx context.Context, c *conn, p *query.Plan) (_ *rows, 
 	w.extend(firstTry(p, len(periods)))
 	for {
 		r, err := s.askSome(ctx, c, p, w.found)
-		if err != nil || r.result.rows > p.Limit || r.result.cut || !w.extend(8*len(w.found)) {
+		if err != nil || r.result.Rows > p.Limit || r.result.Cut || !w.extend(8*len(w.found)) {
 			if err == nil && latestOnly(p) {
-				err = s.completeFrom(p, w.reached(r.result.rows > p.Limit || r.result.cut))
+				err = s.completeFrom(p, w.reached(r.result.Rows > p.Limit || r.result.Cut))
 			}
 			return r, err
 		}
@@ -272,7 +272,7 @@ func atEnd(p *query.Plan, periods []period, n int) []period {
 
 // askSome runs the plan on the given periods. A file that an earlier failure has spoiled is
 // attached anew and asked once more.
-func (s *Store) askSome(ctx context.Context, c *conn, p *query.Plan, periods []period) (*rows, error) {
+func (s *Store) askSome(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []period) (*rows, error) {
 	r, err := s.run(ctx, c, p, periods)
 	if err != nil && strings.Contains(err.Error(), "has been invalidated") {
 		r, err = s.run(ctx, c, p, periods)
@@ -280,7 +280,7 @@ func (s *Store) askSome(ctx context.Context, c *conn, p *query.Plan, periods []p
 	return r, err
 }
 
-func (s *Store) run(ctx context.Context, c *conn, p *query.Plan, periods []period) (_ *rows, err error) {
+func (s *Store) run(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []period) (_ *rows, err error) {
 	var used []*file
 	if len(periods) > 0 {
 		used, err = s.files.acquireAll(ctx, s.files.list(p.Collection, periods))
@@ -297,12 +297,12 @@ func (s *Store) run(ctx context.Context, c *conn, p *query.Plan, periods []perio
 }
 
 // runOn runs the plan on the given tables.
-func (s *Store) runOn(ctx context.Context, c *conn, p *query.Plan, tables []query.Table) (*rows, error) {
+func (s *Store) runOn(ctx context.Context, c *duckdb.Conn, p *query.Plan, tables []query.Table) (*rows, error) {
 	stmt, err := query.SQL(p, query.DuckDB(itemTable), tables)
 	if err != nil {
 		return nil, err
 	}
-	res, err := c.query(ctx, stmt.Text, stmt.Args...)
+	res, err := c.Query(ctx, stmt.Text, stmt.Args...)
 	if err != nil {
 		return nil, err
 	}
@@ -355,7 +355,7 @@ func (s *Store) explain(ctx context.Context, p *query.Plan, err error) error {
 		return belfry.Errorf(belfry.BadQuery, "the answer of the query on %s is larger than %d MiB, and its order does not let it be sent in parts; ask for fewer rows or fields, or ORDER BY timestamp", p.Collection.Name, s.cfg.Answer>>20)
 	case shortOfMemory(err):
 		return belfry.Errorf(belfry.BadQuery, "the query on %s needs more memory than a query may have; narrow its time span, or ask for fewer fields or rows", p.Collection.Name)
-	case isKind(err, bindings.ErrorTypeOutOfRange):
+	case duckdb.IsKind(err, duckdb.OutOfRangeError):
 		return belfry.Errorf(belfry.BadQuery, "a result of the query on %s is larger than a number can be; narrow its conditions to smaller numbers", p.Collection.Name)
 	}
 	return fmt.Errorf("query %s: %w", p.Collection.Name, err)
@@ -364,7 +364,7 @@ func (s *Store) explain(ctx context.Context, p *query.Plan, err error) error {
 // rows is the answer to a plan.
 type rows struct {
 	stmt   *query.Statement
-	result *result
+	result *duckdb.Result
 	row    []belfry.Value
 
 	release func() // gives back what the answer takes; nil: nothing was booked
@@ -373,7 +373,7 @@ type rows struct {
 func (r *rows) Columns() []query.Output { return r.stmt.Columns }
 
 func (r *rows) Next() ([]belfry.Value, error) {
-	if !r.result.next() {
+	if !r.result.Next() {
 		return nil, io.EOF
 	}
 	if err := r.stmt.Row(r.result, r.row); err != nil {
@@ -388,15 +388,16 @@ func (r *rows) Words(output int) (words []uint64, null []bool, ok bool) {
 	for _, out := range r.stmt.Columns[:output] {
 		at += out.Width()
 	}
-	if r.stmt.Columns[output].Width() > 1 || r.result.types[at] == bindings.TypeVarchar {
+	if r.stmt.Columns[output].Width() > 1 || r.result.IsText(at) {
 		return nil, nil, false
 	}
-	return r.result.cols[at].words, r.result.cols[at].null, true
+	words, null = r.result.Words(at)
+	return words, null, true
 }
 
 // At implements query.Held.
 func (r *rows) At(row int) ([]belfry.Value, error) {
-	r.result.row = row + 1
+	r.result.Seek(row)
 	return r.row, r.stmt.Row(r.result, r.row)
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
@@ -35,11 +37,11 @@ func (s *Store) summarise(ctx context.Context, d *summed, before belfry.Time) (m
 	if err := s.usable(); err != nil {
 		return false, err
 	}
-	q, err := s.engine.connect()
+	q, err := s.engine.Connect()
 	if err != nil {
 		return false, err
 	}
-	defer q.close()
+	defer q.Close()
 	w, more, err := s.find(ctx, q, d, before)
 	if err != nil || w == nil {
 		return more, err
@@ -67,7 +69,7 @@ func (d *summed) take(ctx context.Context) (release func(), err error) {
 }
 
 // make brings hours or days up to date.
-func (s *Store) make(ctx context.Context, q *conn, d *summed, w *work) (err error) {
+func (s *Store) make(ctx context.Context, q *duckdb.Conn, d *summed, w *work) (err error) {
 	from := d.raw
 	if w.to == d.day {
 		from = d.hour
@@ -159,11 +161,11 @@ func joined(list []period) []period {
 }
 
 // summaryColumns are the columns of a file of summaries.
-func summaryColumns(list []int) []column {
-	cols := []column{{customerColumn, kindSmall}, {belfry.ItemColumn, kindID}, {timestampColumn, kindInt}, {rowsColumn, kindInt}}
+func summaryColumns(list []int) []duckdb.Column {
+	cols := []duckdb.Column{{Name: customerColumn, Kind: duckdb.Small}, {Name: belfry.ItemColumn, Kind: duckdb.ID}, {Name: timestampColumn, Kind: duckdb.Int}, {Name: rowsColumn, Kind: duckdb.Int}}
 	for _, n := range list {
 		for k, c := range query.SummaryColumns(n) {
-			cols = append(cols, column{c.Name, [...]kind{kindNumber, kindNumber, kindNumber, kindInt}[k]})
+			cols = append(cols, duckdb.Column{Name: c.Name, Kind: [...]duckdb.Kind{duckdb.Number, duckdb.Number, duckdb.Number, duckdb.Int}[k]})
 		}
 	}
 	return cols
@@ -171,8 +173,8 @@ func summaryColumns(list []int) []column {
 
 // replace writes the summaries of spans anew, and what they were made of, in one transaction. What gives their origins may
 // still refuse it.
-func (s *Store) replace(ctx context.Context, q *conn, f *file, spans []period, by summaryTable, parts int64, origins func() (map[belfry.Time]origin, error)) (rowCounts, error) {
-	if err := q.exec(ctx, "BEGIN"); err != nil {
+func (s *Store) replace(ctx context.Context, q *duckdb.Conn, f *file, spans []period, by summaryTable, parts int64, origins func() (map[belfry.Time]origin, error)) (rowCounts, error) {
+	if err := q.Exec(ctx, "BEGIN"); err != nil {
 		return nil, err
 	}
 	kinds, err := extend(ctx, q, f, summaryColumns(by.indicators))
@@ -188,7 +190,7 @@ func (s *Store) replace(ctx context.Context, q *conn, f *file, spans []period, b
 		err = s.files.commit(ctx, q, f)
 	}
 	if err != nil {
-		_ = q.exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
+		_ = q.Exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
 		return nil, err
 	}
 	return rows, s.files.wrote(f, f.pos, kinds)
@@ -200,7 +202,7 @@ var errNewColumn = errors.New("a new column")
 // unchanged tells whether the files have the columns that statements were written for. A file gets a new one with the first
 // rows that need it. When these come in after a statement was written and before it runs, they would be counted in,
 // and what is in the new column be missing for good. A transaction sees columns as it saw the rows.
-func unchanged(ctx context.Context, q *conn, used []*file, known []query.Table) error {
+func unchanged(ctx context.Context, q *duckdb.Conn, used []*file, known []query.Table) error {
 	for i, f := range used {
 		kinds, err := readKinds(ctx, q, f.alias)
 		if err != nil {
@@ -214,26 +216,26 @@ func unchanged(ctx context.Context, q *conn, used []*file, known []query.Table) 
 }
 
 // rewrite makes the summaries of so many parts of the items one after the other, and counts the rows they are made of.
-func rewrite(ctx context.Context, q *conn, f *file, spans []period, by summaryTable, parts int64, origins func() (map[belfry.Time]origin, error)) (rowCounts, error) {
-	if err := q.exec(ctx, addOrigin(f)); err != nil {
+func rewrite(ctx context.Context, q *duckdb.Conn, f *file, spans []period, by summaryTable, parts int64, origins func() (map[belfry.Time]origin, error)) (rowCounts, error) {
+	if err := q.Exec(ctx, addOrigin(f)); err != nil {
 		return nil, err
 	}
 	table, made := f.alias+".main.rows", f.alias+".main."+madeTable
 	at := " WHERE " + among(joined(spans))
 	for _, name := range []string{table, made} {
-		if err := q.exec(ctx, "DELETE FROM "+name+at); err != nil {
+		if err := q.Exec(ctx, "DELETE FROM "+name+at); err != nil {
 			return nil, err
 		}
 	}
 	cols := summaryColumns(by.indicators)
 	names := make([]string, len(cols))
 	for i, c := range cols {
-		names[i] = quoteName(c.name)
+		names[i] = quoteName(c.Name)
 	}
 	list := strings.Join(names, ", ")
 	for part := range parts {
 		some := " WHERE coalesce(item, 0) % " + number(parts) + " = " + number(part)
-		if err := q.exec(ctx, "INSERT INTO "+table+" ("+list+") SELECT "+list+" FROM ("+by.text+")"+some+" ORDER BY timestamp, customer, item"); err != nil {
+		if err := q.Exec(ctx, "INSERT INTO "+table+" ("+list+") SELECT "+list+" FROM ("+by.text+")"+some+" ORDER BY timestamp, customer, item"); err != nil {
 			return nil, err
 		}
 	}
@@ -241,7 +243,7 @@ func rewrite(ctx context.Context, q *conn, f *file, spans []period, by summaryTa
 	if err != nil {
 		return nil, err
 	}
-	if err := q.exec(ctx, "INSERT INTO "+made+" BY NAME SELECT timestamp, CAST(sum(rows) AS BIGINT) AS rows, "+originOf(from)+" AS origin FROM "+table+at+" GROUP BY timestamp"); err != nil {
+	if err := q.Exec(ctx, "INSERT INTO "+made+" BY NAME SELECT timestamp, CAST(sum(rows) AS BIGINT) AS rows, "+originOf(from)+" AS origin FROM "+table+at+" GROUP BY timestamp"); err != nil {
 		return nil, err
 	}
 	counts := rowCounts{}
@@ -252,13 +254,13 @@ func rewrite(ctx context.Context, q *conn, f *file, spans []period, by summaryTa
 }
 
 // readCounts reads from a file of summaries of how many rows they were made.
-func readCounts(ctx context.Context, q *conn, f *file, where string, counts rowCounts) error {
-	r, err := q.query(ctx, "SELECT timestamp, rows, coalesce(origin, "+number(unknownOrigin)+") FROM "+f.made()+where)
+func readCounts(ctx context.Context, q *duckdb.Conn, f *file, where string, counts rowCounts) error {
+	r, err := q.Query(ctx, "SELECT timestamp, rows, coalesce(origin, "+number(unknownOrigin)+") FROM "+f.made()+where)
 	if err != nil {
 		return err
 	}
-	for r.next() {
-		counts[belfry.Time(r.int(0))] = madeFrom{r.int(1), origin(r.int(2))}
+	for r.Next() {
+		counts[belfry.Time(r.Int(0))] = madeFrom{r.Int(1), origin(r.Int(2))}
 	}
 	return nil
 }
@@ -281,11 +283,11 @@ func (s *Store) settle(ctx context.Context, d *summed, t belfry.Time) error {
 		return err
 	}
 	defer release()
-	q, err := s.engine.connect()
+	q, err := s.engine.Connect()
 	if err != nil {
 		return err
 	}
-	defer q.close()
+	defer q.Close()
 	for range 25 {
 		list, err := s.unsettled(ctx, q, d, t)
 		if err != nil || len(list) == 0 {
@@ -301,7 +303,7 @@ func (s *Store) settle(ctx context.Context, d *summed, t belfry.Time) error {
 }
 
 // unsettled is the work on the days before t.
-func (s *Store) unsettled(ctx context.Context, q *conn, d *summed, t belfry.Time) ([]*work, error) {
+func (s *Store) unsettled(ctx context.Context, q *duckdb.Conn, d *summed, t belfry.Time) ([]*work, error) {
 	list := agenda{most: s.cfg.summed}
 	for _, p := range s.files.periods(d.raw, 0, t-1) {
 		if p.to > t {

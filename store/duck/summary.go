@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
@@ -113,7 +115,7 @@ func (d *summed) noteMade(f *file, rows rowCounts, of map[belfry.Time]*tally) {
 }
 
 // madeOf tells of how many rows the summaries were made that are in the file of month.
-func (s *Store) madeOf(ctx context.Context, q *conn, d *summed, c *catalog.Collection, at belfry.Time) (rowCounts, error) {
+func (s *Store) madeOf(ctx context.Context, q *duckdb.Conn, d *summed, c *catalog.Collection, at belfry.Time) (rowCounts, error) {
 	month := periodOf(c, at)
 	for {
 		d.mu.Lock()
@@ -135,7 +137,7 @@ func (s *Store) madeOf(ctx context.Context, q *conn, d *summed, c *catalog.Colle
 	}
 }
 
-func (s *Store) readMade(ctx context.Context, q *conn, c *catalog.Collection, month period) (_ rowCounts, err error) {
+func (s *Store) readMade(ctx context.Context, q *duckdb.Conn, c *catalog.Collection, month period) (_ rowCounts, err error) {
 	used, err := s.files.acquire(ctx, c, month.from, month.to-1)
 	if err != nil {
 		return nil, err
@@ -162,7 +164,7 @@ type dayState struct {
 
 // stateOf compares the rows of a day with its summaries. The caller uses the file of the rows, f; without it they are
 // not counted.
-func (s *Store) stateOf(ctx context.Context, q *conn, d *summed, day period, f *file) (dayState, error) {
+func (s *Store) stateOf(ctx context.Context, q *duckdb.Conn, d *summed, day period, f *file) (dayState, error) {
 	st := dayState{period: day}
 	hours, err := s.madeOf(ctx, q, d, d.hour, day.from)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/query"
 )
@@ -17,7 +19,7 @@ func (s *Store) fromSummaries(p *query.Plan) (string, bool) {
 
 // groupSummaries answers a plan with groups from summaries, and from rows where summaries are not up to date or begin
 // before the span or end after it.
-func (s *Store) groupSummaries(ctx context.Context, c *conn, p *query.Plan, by string) (_ *rows, err error) {
+func (s *Store) groupSummaries(ctx context.Context, c *duckdb.Conn, p *query.Plan, by string) (_ *rows, err error) {
 	of := *p
 	of.Period = by
 	sp := summaryPlan{&of, s.sums[p.Collection.Name]}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry/catalog"
 	"belfry/query"
 )
@@ -16,12 +18,12 @@ type summaryPlan struct {
 }
 
 // askSummaries answers a plan about summaries. As ask does, it begins with few days where the order allows it.
-func (s *Store) askSummaries(ctx context.Context, c *conn, p *query.Plan) (*rows, error) {
+func (s *Store) askSummaries(ctx context.Context, c *duckdb.Conn, p *query.Plan) (*rows, error) {
 	sp := summaryPlan{p, s.sums[p.Collection.Name]}
 	days := s.summaryDays(sp)
 	for n := firstTry(p, len(days)); ; n = min(8*n, len(days)) {
 		r, err := twice(func() (*rows, error) { return s.runSummaries(ctx, c, sp, atEnd(p, days, n)) })
-		if err != nil || n == len(days) || r.result.rows > p.Limit {
+		if err != nil || n == len(days) || r.result.Rows > p.Limit {
 			return r, err
 		}
 	}
@@ -55,7 +57,7 @@ func (s *Store) summaryDays(p summaryPlan) []period {
 }
 
 // runSummaries runs the plan on the summaries of some days, which follow one another.
-func (s *Store) runSummaries(ctx context.Context, c *conn, p summaryPlan, days []period) (_ *rows, err error) {
+func (s *Store) runSummaries(ctx context.Context, c *duckdb.Conn, p summaryPlan, days []period) (_ *rows, err error) {
 	var used summaryFiles
 	defer func() { s.files.finish(used.all(), err) }()
 	var tables []query.Table
@@ -79,7 +81,7 @@ func (f summaryFiles) all() []*file { return slices.Concat(f.raw, f.hour, f.day)
 
 // acquireSummaries gives the files of the span and the states of its days. The order matters: rows that are dropped
 // once we have them stay until we are done, and what is up to date by then is in the files that we get afterwards.
-func (s *Store) acquireSummaries(ctx context.Context, c *conn, p summaryPlan, span period, got *summaryFiles) (states []dayState, err error) {
+func (s *Store) acquireSummaries(ctx context.Context, c *duckdb.Conn, p summaryPlan, span period, got *summaryFiles) (states []dayState, err error) {
 	if got.raw, err = s.files.acquire(ctx, p.d.raw, span.from, span.to-1); err != nil {
 		return nil, err
 	}
@@ -104,7 +106,7 @@ func (s *Store) summaryTables(p string, used summaryFiles, states []dayState, sp
 }
 
 // states are those of the days of files of rows.
-func (s *Store) states(ctx context.Context, c *conn, d *summed, raw []*file) ([]dayState, error) {
+func (s *Store) states(ctx context.Context, c *duckdb.Conn, d *summed, raw []*file) ([]dayState, error) {
 	states := make([]dayState, len(raw))
 	for i, f := range raw {
 		var err error

@@ -319,11 +319,11 @@ func (w *summaryWorld) finish() {
 
 func (w *summaryWorld) states() []dayState {
 	w.t.Helper()
-	q, err := w.s.engine.connect()
+	q, err := w.s.engine.Connect()
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer q.close()
+	defer q.Close()
 	d := w.s.sums["objectdata"]
 	used, err := w.s.files.acquire(w.t.Context(), d.raw, 0, endOfTime)
 	if err != nil {

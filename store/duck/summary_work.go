@@ -3,6 +3,8 @@ package duck
 import (
 	"context"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/catalog"
 )
@@ -84,7 +86,7 @@ func (st *dayState) due(before belfry.Time) (hours, days []span) {
 // find looks for the oldest work. A day that cannot be looked at keeps nobody from the others; the error is told when
 // there is nothing else to do. The time that it takes is bounded by the rows it counts, so work may be nil although
 // there is more to do.
-func (s *Store) find(ctx context.Context, q *conn, d *summed, before belfry.Time) (w *work, more bool, err error) {
+func (s *Store) find(ctx context.Context, q *duckdb.Conn, d *summed, before belfry.Time) (w *work, more bool, err error) {
 	list := agenda{most: s.cfg.summed}
 	behind, counted := 0, int64(0)
 	for _, p := range s.files.periods(d.raw, 0, before-1) {
@@ -186,7 +188,7 @@ func (d *summed) knows(day period) bool {
 }
 
 // lookAt tells the state of a day. A day whose rows have been dropped meanwhile needs nothing.
-func (s *Store) lookAt(ctx context.Context, q *conn, d *summed, p period) (st dayState, err error) {
+func (s *Store) lookAt(ctx context.Context, q *duckdb.Conn, d *summed, p period) (st dayState, err error) {
 	if d.knows(p) { // so there is no need to attach the file
 		if st, err = s.stateOf(ctx, q, d, p, nil); err != nil || st.known {
 			return st, err

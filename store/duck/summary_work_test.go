@@ -106,11 +106,11 @@ func TestSummariseAroundDamage(t *testing.T) {
 // daysMade are the days in the file of days.
 func daysMade(t *testing.T, s *Store) (list []int) {
 	t.Helper()
-	q, err := s.engine.connect()
+	q, err := s.engine.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer q.close()
+	defer q.Close()
 	counts, err := s.madeOf(t.Context(), q, s.sums["objectdata"], s.sums["objectdata"].day, crashDay0)
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,8 @@ package duck
 import (
 	"context"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 )
 
@@ -85,7 +87,7 @@ func (s *Store) doubtRows(f *file) {
 
 // tallyOf tells how many rows each hour of a day has, whose file is f. It is not known when rows come in faster than they can be
 // counted, which is no harm: nobody has summed them up then either.
-func (s *Store) tallyOf(ctx context.Context, q *conn, d *summed, p period, f *file, made rowCounts, day int64) (hourCounts, origins, bool, error) {
+func (s *Store) tallyOf(ctx context.Context, q *duckdb.Conn, d *summed, p period, f *file, made rowCounts, day int64) (hourCounts, origins, bool, error) {
 	for range 3 {
 		d.mu.Lock()
 		t := d.tally(p.from)
@@ -113,10 +115,10 @@ func (s *Store) tallyOf(ctx context.Context, q *conn, d *summed, p period, f *fi
 
 // countHours counts the rows of the file, and tells up to which position. How many there are in all the engine knows
 // without reading them; where that is what the day was made of, from this file, the hours need not be counted either.
-func countHours(ctx context.Context, q *conn, f *file, made rowCounts, from origins, day int64) (have hourCounts, pos uint64, err error) {
+func countHours(ctx context.Context, q *duckdb.Conn, f *file, made rowCounts, from origins, day int64) (have hourCounts, pos uint64, err error) {
 	position := "(SELECT coalesce(max(pos), 0) FROM " + f.alias + ".main.position)" // 0 before the first commit
-	r, err := q.query(ctx, "SELECT (SELECT count(*) FROM "+f.table.Ref+"), "+position)
-	if err != nil || !r.next() {
+	r, err := q.Query(ctx, "SELECT (SELECT count(*) FROM "+f.table.Ref+"), "+position)
+	if err != nil || !r.Next() {
 		return have, 0, err
 	}
 	own := true
@@ -125,19 +127,19 @@ func countHours(ctx context.Context, q *conn, f *file, made rowCounts, from orig
 		have[h] = m.rows
 		own = own && (m.rows == 0 || from.has(m.origin))
 	}
-	if n := r.int(0); own && n == day && n == have.sum() {
-		return have, uint64(r.int(1)), nil
+	if n := r.Int(0); own && n == day && n == have.sum() {
+		return have, uint64(r.Int(1)), nil
 	}
 	have = hourCounts{}
-	r, err = q.query(ctx, "SELECT p.pos, h.hour, h.n FROM "+position+" AS p(pos) LEFT JOIN (SELECT (timestamp - "+number(f.from)+") // "+number(hourLength)+
+	r, err = q.Query(ctx, "SELECT p.pos, h.hour, h.n FROM "+position+" AS p(pos) LEFT JOIN (SELECT (timestamp - "+number(f.from)+") // "+number(hourLength)+
 		" AS hour, count(*) AS n FROM "+f.table.Ref+" GROUP BY ALL) AS h ON TRUE")
 	if err != nil {
 		return have, 0, err
 	}
-	for r.next() {
-		pos = uint64(r.int(0))
-		if !r.null(1) {
-			have[r.int(1)] = r.int(2)
+	for r.Next() {
+		pos = uint64(r.Int(0))
+		if !r.Null(1) {
+			have[r.Int(1)] = r.Int(2)
 		}
 	}
 	return have, pos, nil

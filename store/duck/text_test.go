@@ -22,19 +22,19 @@ func textOf(write func(d *query.Dialect, arg func(string) string) string) (strin
 func TestWordsOfTheEngine(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
-	c, err := s.engine.connect()
+	c, err := s.engine.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.close()
+	defer c.Close()
 	run := func(text string, args ...any) (list []rune) {
 		t.Helper()
-		r, err := c.query(t.Context(), text, args...)
+		r, err := c.Query(t.Context(), text, args...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for r.next() {
-			list = append(list, rune(r.int(0)))
+		for r.Next() {
+			list = append(list, rune(r.Int(0)))
 		}
 		return list
 	}
@@ -72,21 +72,21 @@ func TestWordsOfTheEngine(t *testing.T) {
 func TestTextLimits(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
-	c, err := s.engine.connect()
+	c, err := s.engine.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.close()
-	if err := c.exec(t.Context(), "CREATE TABLE x AS SELECT 1 AS i, repeat('a', 2000) AS m"); err != nil {
+	defer c.Close()
+	if err := c.Exec(t.Context(), "CREATE TABLE x AS SELECT 1 AS i, repeat('a', 2000) AS m"); err != nil {
 		t.Fatal(err)
 	}
 	f := func(name string, write func(d *query.Dialect, arg func(string) string) string) {
 		t.Helper()
 		text, args := textOf(write)
-		r, err := c.query(t.Context(), text, args...)
+		r, err := c.Query(t.Context(), text, args...)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if r.next() {
+		} else if r.Next() {
 			t.Errorf("%s: found", name)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 )
 
@@ -26,7 +28,7 @@ type blockBuilder struct {
 
 // buildBlocks makes the filters of blocks from to to of a table, all of whose rows are committed, over the given columns
 // of text; of none at all, filters that let everything pass. It gives those that it came to, even when it fails.
-func buildBlocks(ctx context.Context, c *conn, table string, texts []string, set *tokenSet, from, to int) ([]builtBlock, error) {
+func buildBlocks(ctx context.Context, c *duckdb.Conn, table string, texts []string, set *tokenSet, from, to int) ([]builtBlock, error) {
 	b := &blockBuilder{set: set, some: len(texts) > 0, next: uint64(from) * blockRows}
 	set.reset()
 	var more strings.Builder
@@ -35,7 +37,7 @@ func buildBlocks(ctx context.Context, c *conn, table string, texts []string, set
 	}
 	text := fmt.Sprintf("SELECT rowid, customer, id, timestamp%s FROM %s WHERE rowid >= %d AND rowid < %d",
 		more.String(), table, from*blockRows, to*blockRows)
-	err := c.stream(ctx, text, b.add)
+	err := c.Stream(ctx, text, b.add)
 	if err == nil && len(b.done) < to-from {
 		err = fmt.Errorf("rows end or change their order at row %d", b.next)
 	}
@@ -43,15 +45,15 @@ func buildBlocks(ctx context.Context, c *conn, table string, texts []string, set
 }
 
 // add takes a chunk of rows; false when they are not those that should come.
-func (b *blockBuilder) add(r *chunkReader) bool {
-	for i := range r.rows {
-		if r.cols[0].wide(i) != b.next {
+func (b *blockBuilder) add(r *duckdb.Chunk) bool {
+	for i := range r.Rows {
+		if r.Columns[0].Wide(i) != b.next {
 			return false
 		}
 		if b.next%blockRows == 0 {
 			b.open, b.begun = block{}, false
 		}
-		if !r.cols[1].null(i) { // padding has no customer
+		if !r.Columns[1].Null(i) { // padding has no customer
 			b.row(r, i)
 		}
 		b.next++
@@ -63,16 +65,16 @@ func (b *blockBuilder) add(r *chunkReader) bool {
 }
 
 // row adds one row to the open block.
-func (b *blockBuilder) row(r *chunkReader, i int) {
-	customer, id, at := belfry.CustomerID(r.cols[1].small(i)), belfry.RowID(r.cols[2].wide(i)), belfry.Time(r.cols[3].wide(i))
+func (b *blockBuilder) row(r *duckdb.Chunk, i int) {
+	customer, id, at := belfry.CustomerID(r.Columns[1].Small(i)), belfry.RowID(r.Columns[2].Wide(i)), belfry.Time(r.Columns[3].Wide(i))
 	if !b.begun {
 		b.open, b.begun = block{first: at, last: at, low: id, high: id}, true
 	}
 	b.open.first, b.open.last = min(b.open.first, at), max(b.open.last, at)
 	b.open.low, b.open.high, b.open.lastID = min(b.open.low, id), max(b.open.high, id), id
-	for _, col := range r.cols[4:] {
+	for _, col := range r.Columns[4:] {
 		if !b.set.full() {
-			b.set.addText(customer, col.text(i))
+			b.set.addText(customer, col.Text(i))
 		}
 	}
 }

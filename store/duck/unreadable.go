@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry/catalog"
 )
 
@@ -384,14 +386,14 @@ func (fs *files) removeLoss(l *loss) {
 
 // merge puts the rows of late into f, in one transaction. Summaries that were made meanwhile replace those of the same time.
 func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error {
-	var cols []column
+	var cols []duckdb.Column
 	for name, k := range late.kinds {
-		cols = append(cols, column{name, k})
+		cols = append(cols, duckdb.Column{Name: name, Kind: k})
 	}
-	slices.SortFunc(cols, func(a, b column) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(cols, func(a, b duckdb.Column) int { return strings.Compare(a.Name, b.Name) })
 	s.files.writing(f)
 	defer s.files.writing(f)
-	if err := s.writer.exec(ctx, "BEGIN"); err != nil {
+	if err := s.writer.Exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
 	kinds, err := extend(ctx, s.writer, f, cols)
@@ -412,18 +414,18 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 	pos := max(f.pos, late.pos)
 	for _, text := range texts {
 		if err == nil {
-			err = s.writer.exec(ctx, text)
+			err = s.writer.Exec(ctx, text)
 		}
 	}
 	if err == nil {
-		err = s.writer.exec(ctx, "INSERT INTO "+to+"position VALUES (?)", pos)
+		err = s.writer.Exec(ctx, "INSERT INTO "+to+"position VALUES (?)", pos)
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err == nil {
 		err = s.files.commit(ctx, s.writer, f)
 	}
 	if err != nil {
-		_ = s.writer.exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
+		_ = s.writer.Exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
 		return err
 	}
 	return s.files.wrote(f, pos, kinds)

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"belfry/store/duck/duckdb"
 )
 
 // hide puts a link to itself in the place of a file, so that opening it fails for everybody, also for root. show ends that.
@@ -187,14 +189,14 @@ func TestReadError(t *testing.T) {
 		{"IO Error: Could not write file \"%s\": No space left on device", ""},
 		{"IO Error: Could not read from file \"%s-not\": Input/output error", ""},
 	} {
-		if why := unreadableIn(path, parseError(fmt.Sprintf(test.text, path))); why != test.why {
+		if why := unreadableIn(path, duckdb.ParseError(fmt.Sprintf(test.text, path))); why != test.why {
 			t.Errorf("%s: %q", test.text, why)
 		}
 	}
 	s := openWith(t, dir)
 	files, err := s.files.acquire(t.Context(), s.cfg.Catalog.Collection("objectdata"), crashDay0, crashDay0)
 	must(t, err)
-	s.files.finish(files, parseError("IO Error: Could not read from file \""+path+"\": Input/output error"))
+	s.files.finish(files, duckdb.ParseError("IO Error: Could not read from file \""+path+"\": Input/output error"))
 	wantMissing(t, s, countAll, damageDay, 2)
 	mendAfter(t, s, 3*time.Second)
 	if n, _, err := askFirst(t, s, countAll, false); err != nil || n != oldRows+2 {

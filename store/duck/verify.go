@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"belfry/store/duck/duckdb"
+
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
@@ -50,11 +52,11 @@ func Verify(ctx context.Context, cfg Config) (store.Verified, error) {
 // open starts an engine.
 func (v *verifying) open(ctx context.Context) (err error) {
 	s := &Store{cfg: v.cfg, memory: v.memory}
-	if v.engine, err = openEngine(s.settings(), 0, 0); err != nil {
+	if v.engine, err = duckdb.Open(s.settings(), 0, 0); err != nil {
 		return err
 	}
-	if v.conn, err = v.engine.connect(); err != nil {
-		v.engine.close()
+	if v.conn, err = v.engine.Connect(); err != nil {
+		v.engine.Close()
 		return err
 	}
 	if err := lock(ctx, v.conn, v.dir); err != nil {
@@ -66,8 +68,8 @@ func (v *verifying) open(ctx context.Context) (err error) {
 
 func (v *verifying) close() {
 	if v.conn != nil {
-		v.conn.close()
-		v.engine.close()
+		v.conn.Close()
+		v.engine.Close()
 	}
 	v.conn = nil
 }
@@ -105,8 +107,8 @@ type verifying struct {
 	dir      string
 	instance string
 	memory   int64 // of the engine
-	engine   *engine
-	conn     *conn
+	engine   *duckdb.Engine
+	conn     *duckdb.Conn
 	marks    map[string]belfry.Time
 	kept     keptPeriods
 	manifest *manifest
@@ -277,11 +279,11 @@ func (v *verifying) attachAndRead(ctx context.Context, f *file) error {
 		return errors.New("it is empty")
 	}
 	f.alias = "f"
-	err := v.conn.exec(ctx, "ATTACH "+quoteText(f.path)+" AS "+f.alias)
+	err := v.conn.Exec(ctx, "ATTACH "+quoteText(f.path)+" AS "+f.alias)
 	if err != nil {
 		return err
 	}
-	return errors.Join(v.read(ctx, f), v.conn.exec(context.WithoutCancel(ctx), "DETACH "+f.alias))
+	return errors.Join(v.read(ctx, f), v.conn.Exec(context.WithoutCancel(ctx), "DETACH "+f.alias))
 }
 
 // read has the engine look at every block of the rows.
@@ -294,7 +296,7 @@ func (v *verifying) read(ctx context.Context, f *file) (err error) {
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		sums = append(sums, "bit_xor(hash("+quoteName(name)+"))")
 	}
-	return v.conn.exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+f.ref())
+	return v.conn.Exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+f.ref())
 }
 
 // removedNames reads all of the file with the names of removed items. A folder without rows may have none.
@@ -339,10 +341,10 @@ func (v *verifying) removedNames(ctx context.Context) error {
 // readNames has the engine look at every block of the names. If it cannot, the remedy depends on whether a start would notice it.
 func (v *verifying) readNames(ctx context.Context, path string) (remedy string, err error) {
 	const alias = "f"
-	if err := v.conn.exec(ctx, "ATTACH "+quoteText(path)+" AS "+alias); err != nil {
+	if err := v.conn.Exec(ctx, "ATTACH "+quoteText(path)+" AS "+alias); err != nil {
 		return remedyNames, err
 	}
-	defer func() { err = errors.Join(err, v.conn.exec(context.WithoutCancel(ctx), "DETACH "+alias)) }()
+	defer func() { err = errors.Join(err, v.conn.Exec(context.WithoutCancel(ctx), "DETACH "+alias)) }()
 	mark, err := lookAtNames(ctx, v.conn, alias)
 	if err == nil && mark != nil {
 		err = mark.check(v.dir, v.instance)
@@ -355,7 +357,7 @@ func (v *verifying) readNames(ctx context.Context, path string) (remedy string, 
 	}
 	var sums []string
 	for _, col := range removedColumns() {
-		sums = append(sums, "bit_xor(hash("+quoteName(col.name)+"))")
+		sums = append(sums, "bit_xor(hash("+quoteName(col.Name)+"))")
 	}
-	return remedyNoNames, v.conn.exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+alias+".main.item")
+	return remedyNoNames, v.conn.Exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+alias+".main.item")
 }

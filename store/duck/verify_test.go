@@ -116,7 +116,7 @@ func TestVerifyRemovedNames(t *testing.T) {
 		"CHECKPOINT " + removedDatabase,
 		"INSERT INTO " + removedTable + " (id, customer, kind, object, resource, view, batch) SELECT 200000 + i, 1, 3, 'o' || hash(i), 'web01', 'main', 2 FROM range(50) AS r(i)",
 	} {
-		must(t, s.writer.exec(t.Context(), text))
+		must(t, s.writer.Exec(t.Context(), text))
 	}
 	must(t, s.Close())
 	junk := make([]byte, 20<<10)

@@ -1,4 +1,4 @@
-package duck
+package duckdb
 
 import (
 	"slices"
@@ -65,11 +65,22 @@ func TestQuickSearch(t *testing.T) {
 
 // TestSearchBroken gives the engine's function what Search never writes.
 func TestSearchBroken(t *testing.T) {
-	s := open(t, t.TempDir())
-	defer s.Close()
+	e, err := Open(nil, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	c, err := e.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := AddSearch(c); err != nil {
+		t.Fatal(err)
+	}
 	f := func(search string, broken bool) {
 		t.Helper()
-		n, err := s.writer.number(t.Context(), "SELECT count(*) FROM (VALUES ('a word'), (NULL), (repeat('a word ', 9))) AS r(t) WHERE has_words(t, $1)", search)
+		n, err := c.Number(t.Context(), "SELECT count(*) FROM (VALUES ('a word'), (NULL), (repeat('a word ', 9))) AS r(t) WHERE has_words(t, $1)", search)
 		if n != 0 || broken != (err != nil) {
 			t.Errorf("%q: %d rows, %v", search, n, err)
 		}

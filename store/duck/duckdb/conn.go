@@ -1,11 +1,13 @@
-package duck
+// Package duckdb is the binding of the DuckDB engine: connections that can be interrupted, on threads of their own that give way to others,
+// appenders that write whole columns, results that are read column by column, and our search function. It is the only package that knows the
+// engine's C interface, and everything unsafe is in it.
+package duckdb
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -13,94 +15,69 @@ import (
 	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
-// This file, chunk.go, stream.go, lane.go with its lane.c and search.go with its search.c are the only ones that know the engine's C interface.
-// Everything unsafe is in them.
-
-// engineError is what the engine said. It is for our log alone: it may quote values and file names.
-type engineError struct {
-	kind bindings.ErrorType
-	text string
-}
-
-func (e *engineError) Error() string { return e.text }
-
-// isKind tells whether the engine refused for one of the reasons.
-func isKind(err error, kinds ...bindings.ErrorType) bool {
-	e, ok := errors.AsType[*engineError](err)
-	if !ok {
-		return false
-	}
-	for _, k := range kinds {
-		if e.kind == k {
-			return true
-		}
-	}
-	return false
-}
-
-// engine is one instance of DuckDB, with its main database in memory.
-type engine struct {
+// Engine is one instance of DuckDB, with its main database in memory.
+type Engine struct {
 	db     bindings.Database
-	idle   chan *conn // connections for queries; to make one takes a tenth of the time of a quick query
-	behind int        // by how many steps queries give way at first
+	idle   chan *Conn // connections for queries; to make one takes a tenth of the time of a quick query
+	behind int        // steps by which the priority of queries is lower at first
 }
 
 // maxIdle is how many connections wait for queries.
 const maxIdle = 4
 
-// setting is one option of an engine; the order of settings matters, as some lock others.
-type setting struct{ name, value string }
+// Setting is an option of an engine. The order matters, because some lock others.
+type Setting struct{ Name, Value string }
 
-// openEngine starts an engine whose own threads give way to others by so many steps; those of queries do by quick.
-func openEngine(settings []setting, workers, quick int) (*engine, error) {
+// Open starts an engine. The priority of its own threads is lower by workers steps, that of the threads of queries by quick.
+func Open(settings []Setting, workers, quick int) (*Engine, error) {
 	var config bindings.Config
 	if bindings.CreateConfig(&config) != bindings.StateSuccess {
 		return nil, errors.New("create the engine's configuration")
 	}
 	defer bindings.DestroyConfig(&config)
 	for _, s := range settings {
-		if bindings.SetConfig(config, s.name, s.value) != bindings.StateSuccess {
-			return nil, fmt.Errorf("the engine does not take %s = %s", s.name, s.value)
+		if bindings.SetConfig(config, s.Name, s.Value) != bindings.StateSuccess {
+			return nil, fmt.Errorf("the engine does not take %s = %s", s.Name, s.Value)
 		}
 	}
-	e := &engine{idle: make(chan *conn, maxIdle), behind: quick}
-	l := openLane(workers)
+	e := &Engine{idle: make(chan *Conn, maxIdle), behind: quick}
+	l := startThread(workers)
 	defer l.close()
 	if text, state := l.start(config, &e.db); state != bindings.StateSuccess {
-		return nil, &engineError{text: text}
+		return nil, &Error{text: text}
 	}
 	return e, nil
 }
 
-// close ends the engine. No connection may be in use.
-func (e *engine) close() {
+// Close ends the engine. No connection may be in use.
+func (e *Engine) Close() {
 	for len(e.idle) > 0 {
-		(<-e.idle).close()
+		(<-e.idle).Close()
 	}
 	bindings.Close(&e.db)
 }
 
-// borrow gives a connection for a query, which giveBack takes again.
-func (e *engine) borrow() (*conn, error) {
+// Borrow returns a connection for a query, with a thread of its own. Return takes it back.
+func (e *Engine) Borrow() (*Conn, error) {
 	select {
 	case c := <-e.idle:
 		return c, nil
 	default:
 	}
-	c, err := e.connect()
+	c, err := e.Connect()
 	if err == nil {
-		c.lane = openLane(e.behind)
+		c.thread = startThread(e.behind)
 	}
 	return c, err
 }
 
-// giveBack keeps a connection for the next query if it is sound: after an error or a panic nobody knows what is left of it.
-func (e *engine) giveBack(c *conn, sound bool) {
+// Return keeps a connection for the next query if it is sound. After an error or a panic its state is unknown.
+func (e *Engine) Return(c *Conn, sound bool) {
 	if sound {
-		c.most = 0
+		c.Limit = 0
 		if c.slowed { // the system does not let a thread come forward again
-			c.lane.close()
-			c.lane, c.slowed = openLane(e.behind), false
+			c.thread.close()
+			c.thread, c.slowed = startThread(e.behind), false
 		}
 		select {
 		case e.idle <- c:
@@ -108,40 +85,42 @@ func (e *engine) giveBack(c *conn, sound bool) {
 		default:
 		}
 	}
-	c.close()
+	c.Close()
 }
 
-func (e *engine) connect() (*conn, error) {
-	c := new(conn)
+// Connect opens a connection whose statements run on the caller's thread.
+func (e *Engine) Connect() (*Conn, error) {
+	c := new(Conn)
 	if bindings.Connect(e.db, &c.c) != bindings.StateSuccess {
 		return nil, errors.New("connect to the engine")
 	}
 	return c, nil
 }
 
-// conn is a connection. One goroutine at a time may use it.
-type conn struct {
-	c    bindings.Connection
-	lane lane // where its statements run
-	most int  // bytes of a result that are read; 0: all
+// Conn is a connection. One goroutine at a time may use it.
+type Conn struct {
+	c      bindings.Connection
+	thread thread // where its statements run
+	Limit  int    // bytes of a result that are read; 0: all
 
 	slowed bool // the lane gives way further than a new one
 }
 
-func (c *conn) close() {
+// Close closes the connection and ends its thread.
+func (c *Conn) Close() {
 	bindings.Disconnect(&c.c)
-	c.lane.close()
+	c.thread.close()
 }
 
-// quickTime is how long a statement counts as a short one. It is the time of a processor that counts: beside others that keep
+// QuickTime is how long a statement counts as a short one. It is the time of a processor that counts: beside others that keep
 // all of them busy a short statement takes longer, and would take far longer if it gave way for that.
-const quickTime = 20 * time.Millisecond
+const QuickTime = 20 * time.Millisecond
 
-// giveWayAfter lets the lane give way by more steps once it has worked for a while, unless the function it returns is called
+// LowerPriorityAfter lets the lane give way by more steps once it has worked for a while, unless the function it returns is called
 // before.
-func (c *conn) giveWayAfter(d time.Duration, steps int) (stop func()) {
+func (c *Conn) LowerPriorityAfter(d time.Duration, steps int) (stop func()) {
 	ended, done := make(chan struct{}), make(chan struct{})
-	until := c.lane.worked() + d
+	until := c.thread.worked() + d
 	go func() {
 		defer close(done)
 		timer := time.NewTimer(d)
@@ -152,9 +131,9 @@ func (c *conn) giveWayAfter(d time.Duration, steps int) (stop func()) {
 				return
 			case <-timer.C:
 			}
-			left := until - c.lane.worked()
+			left := until - c.thread.worked()
 			if left <= 0 {
-				c.lane.giveWay(steps)
+				c.thread.lowerPriority(steps)
 				c.slowed = true
 				return
 			}
@@ -167,9 +146,14 @@ func (c *conn) giveWayAfter(d time.Duration, steps int) (stop func()) {
 	}
 }
 
+// Lowered reports whether the thread of the connection has given way further than at first, and Worked for how long it has had a
+// processor.
+func (c *Conn) Lowered() bool         { return c.slowed }
+func (c *Conn) Worked() time.Duration { return c.thread.worked() }
+
 // interruptible interrupts what runs on the connection once ctx ends, until the function it returns is called. The
 // engine forgets an interrupt that comes just before a statement starts, so it is repeated.
-func (c *conn) interruptible(ctx context.Context) (stop func()) {
+func (c *Conn) interruptible(ctx context.Context) (stop func()) {
 	if ctx.Done() == nil {
 		return func() {}
 	}
@@ -195,30 +179,30 @@ func (c *conn) interruptible(ctx context.Context) (stop func()) {
 	return func() { close(done); wg.Wait() }
 }
 
-// exec runs statements that have no result worth reading.
-func (c *conn) exec(ctx context.Context, text string, args ...any) error {
-	_, err := c.query(ctx, text, args...)
+// Exec runs statements that have no result worth reading.
+func (c *Conn) Exec(ctx context.Context, text string, args ...any) error {
+	_, err := c.Query(ctx, text, args...)
 	return err
 }
 
-// number runs a statement whose result is one unsigned number, or NULL, which is given as 0.
-func (c *conn) number(ctx context.Context, text string, args ...any) (uint64, error) {
-	r, err := c.query(ctx, text, args...)
-	if err != nil || !r.next() || r.null(0) {
+// Number runs a statement whose result is one unsigned number, or NULL, which is given as 0.
+func (c *Conn) Number(ctx context.Context, text string, args ...any) (uint64, error) {
+	r, err := c.Query(ctx, text, args...)
+	if err != nil || !r.Next() || r.Null(0) {
 		return 0, err
 	}
-	return uint64(r.int(0)), nil
+	return uint64(r.Int(0)), nil
 }
 
-// query runs one statement to its end.
-func (c *conn) query(ctx context.Context, text string, args ...any) (*result, error) {
+// Query runs one statement to its end.
+func (c *Conn) Query(ctx context.Context, text string, args ...any) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	var stmt bindings.PreparedStatement
 	defer bindings.DestroyPrepare(&stmt)
-	if c.lane.prepare(c.c, text, &stmt) != bindings.StateSuccess {
-		return nil, parseError(bindings.PrepareError(stmt))
+	if c.thread.prepare(c.c, text, &stmt) != bindings.StateSuccess {
+		return nil, ParseError(bindings.PrepareError(stmt))
 	}
 	for i, a := range args {
 		if err := bind(stmt, bindings.IdxT(i+1), a); err != nil {
@@ -229,38 +213,17 @@ func (c *conn) query(ctx context.Context, text string, args ...any) (*result, er
 	defer stop()
 	var res bindings.Result
 	defer bindings.DestroyResult(&res)
-	if text, state := c.lane.execute(stmt, &res); state != bindings.StateSuccess {
-		err := parseError(text)
+	if text, state := c.thread.execute(stmt, &res); state != bindings.StateSuccess {
+		err := ParseError(text)
 		if text == "" {
-			err = &engineError{bindings.ResultErrorType(&res), bindings.ResultError(&res)}
+			err = &Error{bindings.ResultErrorType(&res), bindings.ResultError(&res)}
 		}
-		if ctx.Err() != nil && err.kind == bindings.ErrorTypeInterrupt {
+		if ctx.Err() != nil && err.Kind == bindings.ErrorTypeInterrupt {
 			return nil, ctx.Err()
 		}
 		return nil, err
 	}
-	return readResult(&res, c.most)
-}
-
-// parseError finds the kind of an error of which the interface gives the text alone.
-func parseError(text string) *engineError {
-	e := &engineError{text: text}
-	for prefix, kind := range map[string]bindings.ErrorType{
-		"Binder Error":        bindings.ErrorTypeBinder,
-		"Catalog Error":       bindings.ErrorTypeCatalog,
-		"FATAL Error":         bindings.ErrorTypeFatal,
-		"INTERRUPT Error":     bindings.ErrorTypeInterrupt,
-		"INTERNAL Error":      bindings.ErrorTypeInternal,
-		"IO Error":            bindings.ErrorTypeErrorIO,
-		"Out of Memory Error": bindings.ErrorTypeOutOfMemory,
-		"Out of Range Error":  bindings.ErrorTypeOutOfRange,
-		"Serialization Error": bindings.ErrorTypeSerialization,
-	} {
-		if strings.HasPrefix(text, prefix) {
-			e.kind = kind
-		}
-	}
-	return e
+	return readResult(&res, c.Limit)
 }
 
 func bind(stmt bindings.PreparedStatement, n bindings.IdxT, a any) error {
@@ -291,14 +254,14 @@ func bind(stmt bindings.PreparedStatement, n bindings.IdxT, a any) error {
 	return nil
 }
 
-// result is the outcome of a statement, copied out of the engine's memory, so that it outlives connection and engine.
-type result struct {
-	types []bindings.Type
+// Result is the outcome of a statement, copied out of the engine's memory, so that it outlives connection and engine.
+type Result struct {
+	Types []bindings.Type
 	cols  []resultColumn
-	rows  int
+	Rows  int
 	row   int  // the current one, from 1
-	bytes int  // that it takes, about
-	cut   bool // there are more rows, which were not read
+	Bytes int  // that it takes, about
+	Cut   bool // there are more rows, which were not read
 }
 
 // resultColumn has an entry for each row: in texts for a VARCHAR, in words, as bits, for everything else.
@@ -309,11 +272,11 @@ type resultColumn struct {
 }
 
 // readResult reads until there are no more rows, or those read take so many bytes; 0: until the end.
-func readResult(res *bindings.Result, most int) (*result, error) {
+func readResult(res *bindings.Result, most int) (*Result, error) {
 	n := int(bindings.ColumnCount(res))
-	r := &result{types: make([]bindings.Type, n), cols: make([]resultColumn, n)}
-	for i := range r.types {
-		r.types[i] = bindings.ColumnType(res, bindings.IdxT(i))
+	r := &Result{Types: make([]bindings.Type, n), cols: make([]resultColumn, n)}
+	for i := range r.Types {
+		r.Types[i] = bindings.ColumnType(res, bindings.IdxT(i))
 	}
 	for {
 		chunk := bindings.FetchChunk(*res)
@@ -322,7 +285,7 @@ func readResult(res *bindings.Result, most int) (*result, error) {
 		}
 		err := r.read(chunk, most)
 		bindings.DestroyDataChunk(&chunk)
-		if err != nil || r.cut {
+		if err != nil || r.Cut {
 			return r, err
 		}
 	}
@@ -330,25 +293,25 @@ func readResult(res *bindings.Result, most int) (*result, error) {
 
 // read copies the rows of a chunk. When the bytes of a result are limited, it is done in small portions: the texts of one
 // chunk alone can be two gigabytes.
-func (r *result) read(chunk bindings.DataChunk, most int) error {
+func (r *Result) read(chunk bindings.DataChunk, most int) error {
 	rows := int(bindings.DataChunkGetSize(chunk))
 	step := rows
-	if most > 0 && slices.Contains(r.types, bindings.TypeVarchar) {
+	if most > 0 && slices.Contains(r.Types, bindings.TypeVarchar) {
 		step = 16
 	}
 	for from := 0; from < rows; from += step {
-		if r.cut = most > 0 && r.bytes >= most; r.cut {
+		if r.Cut = most > 0 && r.Bytes >= most; r.Cut {
 			return nil
 		}
 		to := min(from+step, rows)
 		for i := range r.cols {
-			n, err := r.cols[i].read(r.types[i], bindings.DataChunkGetVector(chunk, bindings.IdxT(i)), from, to)
+			n, err := r.cols[i].read(r.Types[i], bindings.DataChunkGetVector(chunk, bindings.IdxT(i)), from, to)
 			if err != nil {
 				return err
 			}
-			r.bytes += n
+			r.Bytes += n
 		}
-		r.rows += to - from
+		r.Rows += to - from
 	}
 	return nil
 }
@@ -406,38 +369,49 @@ func word(t bindings.Type, data unsafe.Pointer, i int) (uint64, bool) {
 	return 0, false
 }
 
-// next moves on to the next row, if there is one.
-func (r *result) next() bool {
-	r.row = min(r.row+1, r.rows+1)
-	return r.row <= r.rows
+// Next moves on to the next row, if there is one.
+func (r *Result) Next() bool {
+	r.row = min(r.row+1, r.Rows+1)
+	return r.row <= r.Rows
 }
 
-func (r *result) null(col int) bool { return r.cols[col].null[r.row-1] }
+// IsText reports whether a column holds texts.
+func (r *Result) IsText(col int) bool { return r.Types[col] == bindings.TypeVarchar }
 
-func (r *result) int(col int) int64 { return int64(r.cols[col].words[r.row-1]) }
+// Seek makes row i the current one.
+func (r *Result) Seek(i int) { r.row = i + 1 }
 
-func (r *result) text(col int) string { return r.cols[col].texts[r.row-1] }
+// Words returns all values of a column of integers or numbers, and which of them are NULL.
+func (r *Result) Words(col int) (words []uint64, null []bool) {
+	return r.cols[col].words, r.cols[col].null
+}
+
+// Null reports whether a value of the current row is NULL.
+func (r *Result) Null(col int) bool { return r.cols[col].null[r.row-1] }
+
+// Int is an integer of the current row.
+func (r *Result) Int(col int) int64 { return int64(r.cols[col].words[r.row-1]) }
+
+// TextAt is a text of the current row.
+func (r *Result) TextAt(col int) string { return r.cols[col].texts[r.row-1] }
 
 // Len, Null, Word and Text make the current row query.Cells.
-func (r *result) Len() int { return len(r.cols) }
-
-// Null implements query.Cells.
-func (r *result) Null(i int) bool { return r.null(i) }
+func (r *Result) Len() int { return len(r.cols) }
 
 // Word implements query.Cells.
-func (r *result) Word(i int) (w uint64, isFloat, ok bool) {
-	if r.types[i] == bindings.TypeVarchar {
+func (r *Result) Word(i int) (w uint64, isFloat, ok bool) {
+	if r.Types[i] == bindings.TypeVarchar {
 		return 0, false, false
 	}
-	return r.cols[i].words[r.row-1], r.types[i] == bindings.TypeDouble, true
+	return r.cols[i].words[r.row-1], r.Types[i] == bindings.TypeDouble, true
 }
 
 // Text implements query.Cells.
-func (r *result) Text(i int) (string, bool) {
-	if r.types[i] != bindings.TypeVarchar {
+func (r *Result) Text(i int) (string, bool) {
+	if r.Types[i] != bindings.TypeVarchar {
 		return "", false
 	}
-	return r.text(i), true
+	return r.TextAt(i), true
 }
 
 // stringT is the engine's string: its length, then either up to twelve bytes or a prefix and a pointer.

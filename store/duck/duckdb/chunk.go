@@ -1,8 +1,9 @@
-package duck
+package duckdb
 
 import (
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -12,38 +13,47 @@ import (
 	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
-// kind is the type of a stored column.
-type kind uint8
+// Kind is the type of a stored column.
+type Kind uint8
 
+// Kinds.
 const (
-	kindNumber kind = iota // DOUBLE
-	kindInt                // BIGINT
-	kindText               // VARCHAR
-	kindID                 // UBIGINT
-	kindSmall              // UINTEGER
+	Number Kind = iota // DOUBLE
+	Int                // BIGINT
+	Text               // VARCHAR
+	ID                 // UBIGINT
+	Small              // UINTEGER
 )
 
-var (
-	kindSQL  = [...]string{"DOUBLE", "BIGINT", "VARCHAR", "UBIGINT", "UINTEGER"}
-	kindType = [...]bindings.Type{bindings.TypeDouble, bindings.TypeBigInt, bindings.TypeVarchar, bindings.TypeUBigInt, bindings.TypeUInteger}
-)
+var kindType = [...]bindings.Type{bindings.TypeDouble, bindings.TypeBigInt, bindings.TypeVarchar, bindings.TypeUBigInt, bindings.TypeUInteger}
 
-// column is a column of a table.
-type column struct {
-	name string
-	kind kind
+var kindNames = [...]string{"DOUBLE", "BIGINT", "VARCHAR", "UBIGINT", "UINTEGER"}
+
+// SQL is the name of the type in a statement.
+func (k Kind) SQL() string { return kindNames[k] }
+
+// KindOf is the kind whose type has this name.
+func KindOf(name string) (k Kind, ok bool) {
+	i := slices.Index(kindNames[:], name)
+	return Kind(max(i, 0)), i >= 0
 }
 
-// appender writes rows into some of the columns of a table, inside the transaction of its connection. It fills one
+// Column is a column of a table.
+type Column struct {
+	Name string
+	Kind Kind
+}
+
+// Appender writes rows into some of the columns of a table, inside the transaction of its connection. It fills one
 // chunk of the engine's memory after another with whole slices; no value is boxed.
-type appender struct {
-	app   bindings.Appender
-	chunk bindings.DataChunk
-	types []bindings.LogicalType
-	cols  []column
-	vecs  []vector
-	n     int // rows in the chunk
-	size  int // rows a chunk takes
+type Appender struct {
+	app     bindings.Appender
+	chunk   bindings.DataChunk
+	types   []bindings.LogicalType
+	Columns []Column
+	vecs    []vector
+	n       int // rows in the chunk
+	size    int // rows a chunk takes
 }
 
 // vector is one column of the chunk.
@@ -54,21 +64,21 @@ type vector struct {
 	texts    arena
 }
 
-// newAppender opens an appender on a table; its columns are given values in the order of cols, the others stay NULL.
-func (c *conn) newAppender(catalog, table string, cols []column) (*appender, error) {
-	a := &appender{cols: cols, vecs: make([]vector, len(cols)), size: int(bindings.VectorSize())}
+// NewAppender opens an appender on a table; its columns are given values in the order of cols, the others stay NULL.
+func (c *Conn) NewAppender(catalog, table string, cols []Column) (*Appender, error) {
+	a := &Appender{Columns: cols, vecs: make([]vector, len(cols)), size: int(bindings.VectorSize())}
 	if bindings.AppenderCreateExt(c.c, catalog, "main", table, &a.app) != bindings.StateSuccess {
 		err := a.err()
-		a.discard()
+		a.Discard()
 		return nil, err
 	}
 	for _, col := range cols {
-		if bindings.AppenderAddColumn(a.app, col.name) != bindings.StateSuccess {
+		if bindings.AppenderAddColumn(a.app, col.Name) != bindings.StateSuccess {
 			err := a.err()
-			a.discard()
+			a.Discard()
 			return nil, err
 		}
-		a.types = append(a.types, bindings.CreateLogicalType(kindType[col.kind]))
+		a.types = append(a.types, bindings.CreateLogicalType(kindType[col.Kind]))
 	}
 	a.chunk = bindings.CreateDataChunk(a.types)
 	a.point()
@@ -76,7 +86,7 @@ func (c *conn) newAppender(catalog, table string, cols []column) (*appender, err
 }
 
 // point finds where the chunk keeps its values.
-func (a *appender) point() {
+func (a *Appender) point() {
 	for i := range a.vecs {
 		v := bindings.DataChunkGetVector(a.chunk, bindings.IdxT(i))
 		a.vecs[i].v, a.vecs[i].data, a.vecs[i].validity = v, bindings.VectorGetData(v), nil
@@ -84,11 +94,11 @@ func (a *appender) point() {
 	}
 }
 
-// room is how many rows the chunk can still take.
-func (a *appender) room() int { return a.size - a.n }
+// Room is how many rows the chunk can still take.
+func (a *Appender) Room() int { return a.size - a.n }
 
-// advance says that n rows have been filled in, in every column.
-func (a *appender) advance(n int) error {
+// Advance says that n rows have been filled in, in every column.
+func (a *Appender) Advance(n int) error {
 	a.n += n
 	if a.n < a.size {
 		return nil
@@ -96,7 +106,7 @@ func (a *appender) advance(n int) error {
 	return a.flushChunk()
 }
 
-func (a *appender) flushChunk() error {
+func (a *Appender) flushChunk() error {
 	if a.n == 0 {
 		return nil
 	}
@@ -110,18 +120,18 @@ func (a *appender) flushChunk() error {
 	return nil
 }
 
-// close writes what is left into the table and frees the appender.
-func (a *appender) close() error {
+// Close writes what is left into the table and frees the appender.
+func (a *Appender) Close() error {
 	err := a.flushChunk()
 	if err == nil && bindings.AppenderClose(a.app) != bindings.StateSuccess {
 		err = a.err()
 	}
-	a.discard()
+	a.Discard()
 	return err
 }
 
-// discard frees the appender; what it has not written is lost.
-func (a *appender) discard() {
+// Discard frees the appender; what it has not written is lost.
+func (a *Appender) Discard() {
 	for i := range a.vecs {
 		a.vecs[i].texts.free()
 	}
@@ -136,34 +146,34 @@ func (a *appender) discard() {
 	}
 }
 
-func (a *appender) err() error {
+func (a *Appender) err() error {
 	data := bindings.AppenderErrorData(a.app)
 	defer bindings.DestroyErrorData(&data)
-	return &engineError{bindings.ErrorDataErrorType(data), bindings.ErrorDataMessage(data)}
+	return &Error{bindings.ErrorDataErrorType(data), bindings.ErrorDataMessage(data)}
 }
 
-// fixed fills rows of a column of small numbers with one value.
-func (a *appender) fixed(col, rows int, value uint32) {
+// Fixed fills rows of a column of small numbers with one value.
+func (a *Appender) Fixed(col, rows int, value uint32) {
 	to := unsafe.Slice((*uint32)(unsafe.Add(a.vecs[col].data, a.n*4)), rows)
 	for i := range to {
 		to[i] = value
 	}
 }
 
-// count fills rows of a column of ids with first, first+1, …
-func (a *appender) count(col, rows int, first uint64) {
+// Count fills rows of a column of ids with first, first+1, …
+func (a *Appender) Count(col, rows int, first uint64) {
 	to := unsafe.Slice((*uint64)(unsafe.Add(a.vecs[col].data, a.n*8)), rows)
 	for i := range to {
 		to[i] = first + uint64(i)
 	}
 }
 
-// times fills rows of a column of integers; no time is absent.
-func (a *appender) times(col int, from []belfry.Time) {
+// Times fills rows of a column of integers; no time is absent.
+func (a *Appender) Times(col int, from []belfry.Time) {
 	copy(unsafe.Slice((*belfry.Time)(unsafe.Add(a.vecs[col].data, a.n*8)), len(from)), from)
 }
 
-func (a *appender) numbers(col int, from []float64) {
+func (a *Appender) Numbers(col int, from []float64) {
 	v := &a.vecs[col]
 	copy(unsafe.Slice((*float64)(unsafe.Add(v.data, a.n*8)), len(from)), from)
 	for i, f := range from {
@@ -173,8 +183,8 @@ func (a *appender) numbers(col int, from []float64) {
 	}
 }
 
-// ints fills rows of a column of integers or of ids.
-func (a *appender) ints(col int, from []int64) {
+// Ints fills rows of a column of integers or of ids.
+func (a *Appender) Ints(col int, from []int64) {
 	v := &a.vecs[col]
 	copy(unsafe.Slice((*int64)(unsafe.Add(v.data, a.n*8)), len(from)), from)
 	for i, n := range from {
@@ -184,8 +194,8 @@ func (a *appender) ints(col int, from []int64) {
 	}
 }
 
-// smalls fills rows of a column of small numbers.
-func (a *appender) smalls(col int, from []int64) {
+// Smalls fills rows of a column of small numbers.
+func (a *Appender) Smalls(col int, from []int64) {
 	v := &a.vecs[col]
 	to := unsafe.Slice((*uint32)(unsafe.Add(v.data, a.n*4)), len(from))
 	for i, n := range from {
@@ -196,7 +206,7 @@ func (a *appender) smalls(col int, from []int64) {
 	}
 }
 
-func (a *appender) texts(col int, from []string) {
+func (a *Appender) Texts(col int, from []string) {
 	v := &a.vecs[col]
 	to := unsafe.Slice((*stringT)(unsafe.Add(v.data, a.n*16)), len(from))
 	for i, s := range from {
@@ -212,10 +222,10 @@ func (a *appender) texts(col int, from []string) {
 	}
 }
 
-// missing says that rows of a column have no value.
-func (a *appender) missing(col, rows int) {
+// Missing says that rows of a column have no value.
+func (a *Appender) Missing(col, rows int) {
 	v := &a.vecs[col]
-	if a.cols[col].kind == kindText {
+	if a.Columns[col].Kind == Text {
 		clear(unsafe.Slice((*stringT)(unsafe.Add(v.data, a.n*16)), rows))
 	}
 	for i := range rows {
@@ -223,10 +233,10 @@ func (a *appender) missing(col, rows int) {
 	}
 }
 
-// padding fills rows that only take up room; see vectorBytes.
-func (a *appender) padding(col, rows int) {
-	if a.cols[col].kind != kindText {
-		a.missing(col, rows)
+// Padding fills rows that only take up room; see vectorBytes.
+func (a *Appender) Padding(col, rows int) {
+	if a.Columns[col].Kind != Text {
+		a.Missing(col, rows)
 		return
 	}
 	clear(unsafe.Slice((*stringT)(unsafe.Add(a.vecs[col].data, a.n*16)), rows))

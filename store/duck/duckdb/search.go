@@ -1,4 +1,4 @@
-package duck
+package duckdb
 
 // #include "search.h"
 import "C"
@@ -12,10 +12,10 @@ import (
 	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
-// addSearch gives the engine its function for searches by word. An expression of its own for the same would be compiled
+// AddSearch gives the engine its function for searches by word. An expression of its own for the same would be compiled
 // anew for each branch of a statement on each thread, which takes milliseconds, and would look at every text three
 // times as long.
-func addSearch(c *conn) error {
+func AddSearch(c *Conn) error {
 	f := bindings.CreateScalarFunction()
 	defer bindings.DestroyScalarFunction(&f)
 	text, yes := bindings.CreateLogicalType(bindings.TypeVarchar), bindings.CreateLogicalType(bindings.TypeBoolean)

@@ -4,7 +4,7 @@
 
 #define _GNU_SOURCE
 
-#include "lane.h"
+#include "thread.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -67,7 +67,7 @@ static int execute(work *w) {
 	return failed;
 }
 
-struct lane {
+struct thread {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -97,7 +97,7 @@ static int this_thread(void) {
 }
 
 static void *run(void *arg) {
-	lane *l = arg;
+	thread *l = arg;
 	pthread_mutex_lock(&l->lock);
 	l->id = this_thread();
 	give_way(l->id, l->steps);
@@ -116,8 +116,8 @@ static void *run(void *arg) {
 	return NULL;
 }
 
-lane *lane_open(int steps) {
-	lane *l = calloc(1, sizeof *l);
+thread *thread_open(int steps) {
+	thread *l = calloc(1, sizeof *l);
 	if (!l)
 		return NULL;
 	l->steps = steps;
@@ -135,7 +135,7 @@ lane *lane_open(int steps) {
 	return l;
 }
 
-void lane_close(lane *l) {
+void thread_close(thread *l) {
 	if (!l)
 		return;
 	pthread_mutex_lock(&l->lock);
@@ -148,7 +148,7 @@ void lane_close(lane *l) {
 	free(l);
 }
 
-void lane_give_way(lane *l, int steps) {
+void thread_give_way(thread *l, int steps) {
 	if (!l)
 		return;
 	pthread_mutex_lock(&l->lock);
@@ -157,7 +157,7 @@ void lane_give_way(lane *l, int steps) {
 	pthread_mutex_unlock(&l->lock);
 }
 
-long long lane_worked(lane *l) {
+long long thread_worked(thread *l) {
 	clockid_t clock;
 	struct timespec t = {0};
 	if (!l || pthread_getcpuclockid(l->thread, &clock) || clock_gettime(clock, &t))
@@ -165,7 +165,7 @@ long long lane_worked(lane *l) {
 	return (long long)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static int pass(lane *l, work *w) {
+static int pass(thread *l, work *w) {
 	if (!l)
 		return w->call(w);
 	pthread_mutex_lock(&l->lock);
@@ -177,14 +177,14 @@ static int pass(lane *l, work *w) {
 	return w->state;
 }
 
-int lane_start(lane *l, void *config, void **database, char **error) {
+int thread_start(thread *l, void *config, void **database, char **error) {
 	return pass(l, &(work){.call = start, .of = config, .made = database, .error = error});
 }
 
-int lane_prepare(lane *l, void *connection, const char *text, void **statement) {
+int thread_prepare(thread *l, void *connection, const char *text, void **statement) {
 	return pass(l, &(work){.call = prepare, .of = connection, .text = text, .made = statement});
 }
 
-int lane_execute(lane *l, void *statement, void *result, char **error) {
+int thread_execute(thread *l, void *statement, void *result, char **error) {
 	return pass(l, &(work){.call = execute, .of = statement, .result = result, .error = error});
 }

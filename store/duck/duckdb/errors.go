@@ -1,0 +1,64 @@
+package duckdb
+
+import (
+	"errors"
+	"strings"
+
+	bindings "github.com/duckdb/duckdb-go-bindings"
+)
+
+// Kinds of errors.
+const (
+	BinderError        = bindings.ErrorTypeBinder
+	CatalogError       = bindings.ErrorTypeCatalog
+	FatalError         = bindings.ErrorTypeFatal
+	InternalError      = bindings.ErrorTypeInternal
+	InterruptError     = bindings.ErrorTypeInterrupt
+	IOError            = bindings.ErrorTypeErrorIO
+	OutOfMemoryError   = bindings.ErrorTypeOutOfMemory
+	OutOfRangeError    = bindings.ErrorTypeOutOfRange
+	SerializationError = bindings.ErrorTypeSerialization
+)
+
+// Error is what the engine said. It is for our log alone: it may quote values and file names.
+type Error struct {
+	Kind bindings.ErrorType
+	text string
+}
+
+func (e *Error) Error() string { return e.text }
+
+// IsKind tells whether the engine refused for one of the reasons.
+func IsKind(err error, kinds ...bindings.ErrorType) bool {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return false
+	}
+	for _, k := range kinds {
+		if e.Kind == k {
+			return true
+		}
+	}
+	return false
+}
+
+// ParseError finds the kind of an error of which the interface gives the text alone.
+func ParseError(text string) *Error {
+	e := &Error{text: text}
+	for prefix, kind := range map[string]bindings.ErrorType{
+		"Binder Error":        BinderError,
+		"Catalog Error":       CatalogError,
+		"FATAL Error":         FatalError,
+		"INTERRUPT Error":     InterruptError,
+		"INTERNAL Error":      InternalError,
+		"IO Error":            IOError,
+		"Out of Memory Error": OutOfMemoryError,
+		"Out of Range Error":  OutOfRangeError,
+		"Serialization Error": SerializationError,
+	} {
+		if strings.HasPrefix(text, prefix) {
+			e.Kind = kind
+		}
+	}
+	return e
+}
