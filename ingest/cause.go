@@ -53,9 +53,10 @@ func (t *tx) why(n *meta.Node, s *belfry.Standing, from belfry.Status) string {
 		return s.Why()
 	}
 	var cause *meta.Node
-	if steps := causeSteps; s.Status < from && !s.Status.IsError() {
+	if s.Status < from && !s.Status.IsError() {
 		cause = t.leftIn(n)
-	} else {
+	}
+	if steps := causeSteps; cause == nil {
 		cause = t.causeIn(n, s.Status, &steps)
 	}
 	t.s.drafts[t.s.draft(n)].cause = cause
