@@ -12,6 +12,7 @@ import (
 )
 
 // rowStore is the store of rows with the optional interfaces that it implements. This file is the only one that knows which engine it is.
+// Whoever asks a store for other interfaces, as the Mover does, is given the Store inside: this struct does not have them.
 type rowStore struct {
 	store.Store
 	summaries store.Summarizer // nil: the engine makes none

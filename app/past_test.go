@@ -88,7 +88,7 @@ func (m *memory) open() {
 	rows, err := duck.Open(m.Context(), duck.Config{Dir: filepath.Join(m.dir, "rows"), Catalog: cat, Log: log, Items: m.tree.Dimensions})
 	m.must(err)
 	m.rows = newRowStore(rows)
-	m.mover = store.NewMover(m.rows, store.MoverOptions{Log: log})
+	m.mover = store.NewMover(m.rows.Store, store.MoverOptions{Log: log})
 	toStore := func(r *belfry.Record) {
 		m.mover.Add(&belfry.Record{Pos: r.Pos, Batches: append(m.tree.Dimension(r), r.Batches...)})
 	}

@@ -202,7 +202,7 @@ func (s *service) removeMissed(ctx context.Context) error {
 }
 
 func (s *service) startMovers(ctx context.Context) error {
-	s.store = store.NewMover(s.rows, store.MoverOptions{After: s.moved, MaxBacklog: s.budget.backlogRows, Labels: s.tree, Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: s.explainRows})
+	s.store = store.NewMover(s.rows.Store, store.MoverOptions{After: s.moved, MaxBacklog: s.budget.backlogRows, Labels: s.tree, Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: s.explainRows})
 	s.meta = meta.NewMover(s.db, meta.MoverOptions{States: s.tree.States, MaxBytes: s.budget.metadata, Removed: s.tree.Forget, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
 	s.parts.store = start("row mover", s.store.Run, s.failed)
 	s.parts.meta = start("metadata mover", behind(s.meta.Run), s.failed)
