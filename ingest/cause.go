@@ -47,10 +47,10 @@ func (t *tx) showed(view int, n *meta.Node, from belfry.Status) {
 // why says why an item shows what it does, for its alarm.
 func (t *tx) why(n *meta.Node, s *belfry.Standing, from belfry.Status) string {
 	switch {
-	case s.Unmanaged():
-		return s.Mode.String()
 	case n.Kind == belfry.KindObject:
 		return s.Why()
+	case s.Unmanaged():
+		return s.Mode.String()
 	}
 	var cause *meta.Node
 	if s.Status < from && !s.Status.IsError() {
