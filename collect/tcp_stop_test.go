@@ -55,7 +55,7 @@ func testTCPLeaves(t *testing.T, protocol string, leave func(*house, string)) {
 		}
 		return c
 	}
-	const long, short, each = 20_000, 30, 10
+	const long, short, each = 3_000, 30, 10
 	var want []string
 	send := func(c net.Conn, name string, lines int, rest string) {
 		var b strings.Builder
@@ -77,20 +77,32 @@ func testTCPLeaves(t *testing.T, protocol string, leave func(*house, string)) {
 		c.Close()
 	}
 	leave(h, row)
+	dropped := func() (n int64) {
+		for i := range h.env.Sums.Dropped {
+			n += h.env.Sums.Dropped[i].Load()
+		}
+		return n
+	}
 	h.await("the port is closed, and all that came is dealt with", func() bool {
 		h.env.ports.mu.Lock()
 		defer h.env.ports.mu.Unlock()
-		sums := &h.env.Sums
-		return h.env.ports.open["tcp "+addr] == nil && sums.Kept.Load()+sums.Dropped[DropConnections].Load()+sums.Dropped[DropOverloaded].Load() == sums.Received.Load()
+		return h.env.ports.open["tcp "+addr] == nil && h.env.Sums.Kept.Load()+dropped() == h.env.Sums.Received.Load()
 	})
-	if r, k, d := h.env.Sums.Received.Load(), h.env.Sums.Kept.Load(), h.env.Sums.Dropped[DropConnections].Load(); r != int64(len(want)+1) || k != int64(len(want)) || d != 1 {
-		t.Errorf("%d messages received, %d kept, %d connections cut, want %d, %d and 1", r, k, d, len(want)+1, len(want))
+	if r, d := h.env.Sums.Received.Load(), h.env.Sums.Dropped[DropConnections].Load(); r != int64(len(want)+1) || d != 1 {
+		t.Errorf("%d messages received, %d connections cut, want %d and 1", r, d, len(want)+1)
 	}
 	got := h.stored("syslog", "message")
+	if n := h.env.Sums.Kept.Load(); n != int64(len(got)) {
+		t.Errorf("%d messages are stored, and %d are said to be", len(got), n)
+	}
 	slices.Sort(want)
-	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		t.Errorf("%d messages are stored, want %d", len(got), len(want))
+	for _, message := range got {
+		if _, found := slices.BinarySearch(want, message); !found {
+			t.Fatalf("%q was not sent like this", message)
+		}
+	}
+	if lost := len(want) - len(got); dropped() != int64(lost+1) { // on a slow machine there may be no time to store all
+		t.Errorf("%d messages are not stored, and %d were dropped", lost, dropped())
 	}
 }
 
