@@ -1,8 +1,6 @@
 package duck
 
-import (
-	"belfry/store/duck/duckdb"
-)
+import "belfry/store/duck/duckdb"
 
 // EndQueries implements store.MemoryUser.
 func (s *Store) EndQueries() { s.runs.evict() }

@@ -41,9 +41,9 @@ func Open(settings []Setting, workers, quick int) (*Engine, error) {
 		}
 	}
 	e := &Engine{idle: make(chan *Conn, maxIdle), behind: quick}
-	l := startThread(workers)
-	defer l.close()
-	if text, state := l.start(config, &e.db); state != bindings.StateSuccess {
+	t := startThread(workers)
+	defer t.close()
+	if text, state := t.start(config, &e.db); state != bindings.StateSuccess {
 		return nil, &Error{text: text}
 	}
 	return e, nil
@@ -103,7 +103,7 @@ type Conn struct {
 	thread thread // where its statements run
 	Limit  int    // bytes of a result that are read; 0: all
 
-	slowed bool // the lane gives way further than a new one
+	slowed bool // the priority of the thread is lower than that of a new one
 }
 
 // Close closes the connection and ends its thread.
@@ -116,8 +116,7 @@ func (c *Conn) Close() {
 // all of them busy a short statement takes longer, and would take far longer if it gave way for that.
 const QuickTime = 20 * time.Millisecond
 
-// LowerPriorityAfter lets the lane give way by more steps once it has worked for a while, unless the function it returns is called
-// before.
+// LowerPriorityAfter lowers the priority of the thread once it has worked for d, unless stop is called before.
 func (c *Conn) LowerPriorityAfter(d time.Duration, steps int) (stop func()) {
 	ended, done := make(chan struct{}), make(chan struct{})
 	until := c.thread.worked() + d
@@ -146,9 +145,10 @@ func (c *Conn) LowerPriorityAfter(d time.Duration, steps int) (stop func()) {
 	}
 }
 
-// Lowered reports whether the thread of the connection has given way further than at first, and Worked for how long it has had a
-// processor.
-func (c *Conn) Lowered() bool         { return c.slowed }
+// Lowered reports whether LowerPriorityAfter has lowered the priority.
+func (c *Conn) Lowered() bool { return c.slowed }
+
+// Worked is the processor time of the connection's thread.
 func (c *Conn) Worked() time.Duration { return c.thread.worked() }
 
 // interruptible interrupts what runs on the connection once ctx ends, until the function it returns is called. The
