@@ -43,11 +43,12 @@ test("a disk with too little space shows on every page until there is room", { t
     await expect(page.getByText("The service takes data and answers queries.")).toBeVisible();
 
     // Who may not read the health of the service does not ask for it.
-    const asked: string[] = [];
-    page.on("request", (r) => asked.push(new URL(r.url()).pathname));
     await page.context().clearCookies();
-    await logIn(page, service, "/ui/events", "vera", viewer.split("\n").at(-1));
-    await expect(page.getByRole("feed", { name: "Events" })).toBeVisible();
+    const other = await page.context().newPage(); // the administrator's asks all the time
+    const asked: string[] = [];
+    other.on("request", (r) => asked.push(new URL(r.url()).pathname));
+    await logIn(other, service, "/ui/events", "vera", viewer.split("\n").at(-1));
+    await expect(other.getByRole("feed", { name: "Events" })).toBeVisible();
     expect(asked).not.toContain("/api/health");
   } finally {
     await service.remove();
