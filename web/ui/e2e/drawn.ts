@@ -30,6 +30,22 @@ export async function value(service: Service, resource: string, n: number, objec
   );
 }
 
+/** holdStream lets no page open its stream before the function it gives back is called. */
+export async function holdStream(page: Page): Promise<() => Promise<void>> {
+  let open = () => {};
+  const may = new Promise<void>((done) => {
+    open = done;
+  });
+  await page.route("**/api/stream*", async (route) => {
+    await may;
+    await route.continue().catch(() => undefined); // it may have been given up
+  });
+  return async () => {
+    open();
+    await page.unroute("**/api/stream*");
+  };
+}
+
 export interface Child {
   name: string;
   kind: string;

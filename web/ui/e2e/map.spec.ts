@@ -1,4 +1,4 @@
-import { hostile, icon, mapClass, noSideways, value } from "./drawn";
+import { holdStream, hostile, icon, mapClass, noSideways, value } from "./drawn";
 import { accessible, expect, logIn, test } from "./service";
 
 const map = (view: string, as = "drawing") => `/ui/map?view=${encodeURIComponent(view)}&as=${as}`;
@@ -130,6 +130,18 @@ test("a change of status is seen at once", { tag: "@quick" }, async ({ page, ser
   await expect(icon(page, "To rows")).toHaveAccessibleName(/Warning/); // a shortcut shows what it leads to
   await value(service, "row0", 10);
   await expect(icon(page, "To rows")).toHaveAccessibleName(/OK/);
+});
+
+test("what changes before the map hears of changes is shown", { tag: "@quick" }, async ({ page, service }) => {
+  await value(service, "right", 10);
+  const open = await holdStream(page);
+  await logIn(page, service, map("City"));
+  await expect(icon(page, "right")).toHaveAccessibleName(/OK; inside: 1 OK/);
+  await value(service, "right", 95);
+  await open();
+  // Everything is read anew every minute.
+  await expect(icon(page, "right")).toHaveAccessibleName(/Critical; inside: 1 Critical/, { timeout: 30_000 });
+  await value(service, "right", 10);
 });
 
 test("arrows move from icon to icon", async ({ page, service }) => {

@@ -1,4 +1,5 @@
 import type { Locator, Page } from "@playwright/test";
+import { holdStream } from "./drawn";
 import { accessible, expect, logIn, Service, test } from "./service";
 
 const bad = "<script>alert(1)</script>";
@@ -219,6 +220,17 @@ function actions(page: Page): string[] {
   });
   return asked;
 }
+
+test("what changes before the list hears of changes is shown", { tag: "@quick" }, async ({ page, service }) => {
+  await estate(service, "opening", { fan: 10 });
+  const open = await holdStream(page);
+  await logIn(page, service, "/ui/status?view=opening&kind=object&sort=name+asc");
+  await expect(line(page, "fan").getByRole("gridcell", { name: "OK" })).toBeVisible();
+  await send(service, "opening", { fan: 97 });
+  await open();
+  // Everything is read anew every 30 seconds.
+  await expect(line(page, "fan").getByRole("gridcell", { name: "Critical" })).toBeVisible({ timeout: 15_000 });
+});
 
 test("acknowledges several at once and tells what became of each", { tag: "@quick" }, async ({ page, service }) => {
   await estate(service, "delta", { one: 97, two: 85, three: 97 });

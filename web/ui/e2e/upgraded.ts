@@ -27,6 +27,9 @@ export async function upgrade(page: Page, lost?: RegExp): Promise<void> {
   await page.route(/\/ui\//, (route) => serve(route).catch(() => undefined)); // a page that goes away waits for nothing
 }
 
-/** upgraded tells whether a page is made of the new files. */
-export const upgraded = (page: Page) =>
-  page.evaluate(() => /\.new\.js$/.test(document.querySelector("script[type=module]")?.getAttribute("src") ?? ""));
+/** madeOf is the file that a page was made of. */
+export const madeOf = (page: Page) =>
+  page.evaluate(() => `${location.pathname}: ${document.querySelector("script[type=module]")?.getAttribute("src")}`);
+
+/** anew matches the files that are there after the upgrade. */
+export const anew = /\.new\.js$/;

@@ -63,6 +63,8 @@ function deliver() {
 }
 
 function take(m: Message) {
+  // What happened between what a page has read and the first connection is told by nobody.
+  if (m.id && !last) resync();
   if (m.id) last = m.id;
   if (m.event === "status") changes.push(JSON.parse(m.data) as StatusChange);
   else if (m.event === "event") events.push(JSON.parse(m.data) as EventRow);
@@ -239,6 +241,27 @@ export function listen(l: Listener): () => void {
     listeners.delete(l);
     if (!listeners.size) close();
   };
+}
+
+/**
+ * heardWhile reads something and puts into it what was told meanwhile: the service may have answered before that. `missed` is
+ * called when there was something.
+ */
+export async function heardWhile<T>(
+  read: () => Promise<T>,
+  patch: (t: T, changes: StatusChange[]) => T,
+  missed?: () => void,
+): Promise<T> {
+  const told: StatusChange[] = [];
+  const leave = listen({ status: (changes) => told.push(...changes) });
+  try {
+    const got = await read();
+    if (!told.length) return got;
+    missed?.();
+    return patch(got, told);
+  } finally {
+    leave();
+  }
 }
 
 /** useLive hears as long as the component is shown. The listener may be made anew at every rendering. */

@@ -124,7 +124,7 @@ function Summary() {
   const again = () => {
     waits.current ??= setTimeout(() => {
       waits.current = undefined;
-      recount();
+      if (!recount()) again();
     }, 1000);
   };
   useLive({ status: again, resync: again });

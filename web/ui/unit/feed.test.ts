@@ -93,8 +93,10 @@ test("sorted by name, a change of status needs no question; what is not here doe
   const f = feedOf("sort=name asc");
   await f.start();
   f.apply([change(7, "3")]);
+  f.apply([{ ...change(7, "3"), info: "still" }]);
   await later(10_000);
   assert.equal(asked.length, 1);
+  assert.deepEqual([f.counts.get("0"), f.counts.get("3")], [999, 1]);
   f.apply([{ ...change(7, "3"), name: "new" }]);
   await later(10_000);
   assert.equal(asked.length, 2);
@@ -110,6 +112,10 @@ test("what is told while a question is on its way is not lost", async () => {
   held.shift()?.();
   await started;
   assert.equal(f.row(3)?.status, "3");
+  statuses[3] = "3";
+  hold = false;
+  await later(2500); // and what it counts is read once more
+  assert.deepEqual([f.counts.get("0"), f.counts.get("3")], [999, 1]);
   f.end();
 });
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
 import { pageNow } from "../src/clock";
-import { connection, type Listener, listen } from "../src/live";
+import { connection, heardWhile, type Listener, listen } from "../src/live";
 import { parser } from "../src/sse";
 
 type Way = "fine" | "gone" | "frozen" | "busy" | "silent";
@@ -83,6 +83,7 @@ for (const how of ["gone", "frozen"] as const)
     listening({ resync: () => again++ });
     await later(2000);
     assert.equal(connection.get(), undefined);
+    again = 0;
     go(how);
     await later(3000);
     const since = connection.get()?.since ?? 0;
@@ -113,10 +114,44 @@ test("tries are quick at first, then fewer, and not all at the same moment", asy
   assert.ok(rest > 0.7 && rest < 1.5, `${rest} tries per second`);
 });
 
+test("what happened before the first connection is read, once", async () => {
+  let again = 0;
+  listening({ resync: () => again++ });
+  await later(5000);
+  assert.equal(again, 1);
+});
+
+test("what is told while something is read is put into it", async () => {
+  listening();
+  await later(1000);
+  let answer = (_: string[]) => {};
+  let missed = 0;
+  const got = heardWhile(
+    () => new Promise<string[]>((done) => (answer = done)),
+    (t, changes) => [...t, ...changes.map((c) => `${c.name} ${c.status}`)],
+    () => missed++,
+  );
+  for (const s of streams) s.enqueue(bytes('id: 1.2\nevent: status\ndata: {"name":"fan","status":"3"}\n\n'));
+  await later(1000);
+  answer(["fan 0"]);
+  assert.deepEqual(await got, ["fan 0", "fan 3"]);
+  assert.equal(missed, 1);
+  assert.deepEqual(
+    await heardWhile(
+      async () => 1,
+      () => 2,
+      () => missed++,
+    ),
+    1,
+  );
+  assert.equal(missed, 1);
+});
+
 test("a break that is soon over is not worth a word, and nothing is lost in it", async () => {
   let again = 0;
   listening({ resync: () => again++ });
   await later(1000);
+  again = 0;
   go("gone");
   await later(1000);
   go("fine");

@@ -18,8 +18,12 @@ export const useSummary = (): ReadonlyMap<Status, number> | undefined =>
     structuralSharing: false,
   }).data;
 
-/** recount counts again. */
-export const recount = () => void client.invalidateQueries({ queryKey: key }, { cancelRefetch: false });
+/** recount counts again, unless a count is under way: that one may have begun too early, so it is to be asked for later. */
+export function recount(): boolean {
+  if (client.isFetching({ queryKey: key })) return false;
+  void client.invalidateQueries({ queryKey: key });
+  return true;
+}
 
 /** noteSummary takes numbers that somebody else has just read. */
 export const noteSummary = (counts: ReadonlyMap<Status, number>) => client.setQueryData(key, counts);

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef } from "react";
 import { quote, type Status, type StatusRow, sql, type Tree, type TreeItem, tree } from "../../api";
-import { type StatusChange, useLive } from "../../live";
+import { heardWhile, type StatusChange, useLive } from "../../live";
 import { keyOf } from "./scene";
 
 /** As many items as are drawn or listed at once. */
@@ -23,13 +23,19 @@ const treeKey = (view: string, resource?: string) => ["tree", view, resource ?? 
 export function useTree(view: string, resource?: string) {
   const client = useQueryClient();
   const key = treeKey(view, resource);
-  const read = useQuery({
-    queryKey: key,
-    queryFn: ({ signal }) => load(view, resource, signal),
-    refetchInterval: 60_000, // counts are added up from what is told; this sets them right
-  });
   const again = () => client.invalidateQueries({ queryKey: key });
   const soon = usePaced(again, 2000);
+  const read = useQuery({
+    queryKey: key,
+    // Whether what was told meanwhile is in the counts already, nobody knows: they are read once more.
+    queryFn: ({ signal }) =>
+      heardWhile(
+        () => load(view, resource, signal),
+        (t, changes) => patch(t, indexOf(t), changes),
+        soon,
+      ),
+    refetchInterval: 60_000, // counts are added up from what is told; this sets them right
+  });
   const index = useMemo(() => indexOf(read.data), [read.data]);
   useLive({
     status: (changes) => {
@@ -75,7 +81,7 @@ export function around(c: StatusRow): string {
   return place === c.resource ? `resource/${place}/${place}` : `view/${c.resource}/${place ?? ""}`;
 }
 
-function stateOf(c: StatusChange): Partial<TreeItem> {
+function stateOf(c: StatusChange) {
   return {
     status: c.status,
     statusname: c.statusname,
@@ -132,25 +138,27 @@ export function useTargets(names: string[]): Map<string, Target> {
       const list = wanted.map(quote).join(", ");
       const q = `SELECT name, kind, resource, status, statusname, acknowledged, isunmanaged, since, info FROM objectstatus WHERE kind IN ('view', 'resource') AND name IN (${list})`;
       // A name stands for the view or resource at customer level; views inside resources may have it, too.
-      return (await sql<Target>(q, { rows: 10_000, signal })).rows.filter((r) => r.kind === "resource" || !r.resource);
+      const own = (r: Target) => r.kind === "resource" || !r.resource;
+      return heardWhile(async () => (await sql<Target>(q, { rows: 10_000, signal })).rows.filter(own), patchTargets);
     },
   });
   useLive({
     status: (changes) => {
-      const of = new Map(changes.filter((c) => c.kind !== "object").map((c) => [keyOf(c), c]));
       const now = client.getQueryData<Target[]>(key);
-      if (!now?.some((t) => of.has(keyOf(t)))) return;
-      client.setQueryData(
-        key,
-        now.map((t) => {
-          const c = of.get(keyOf(t));
-          return c ? { ...t, ...stateOf(c) } : t;
-        }),
-      );
+      if (now) client.setQueryData(key, patchTargets(now, changes));
     },
     resync: () => client.invalidateQueries({ queryKey: key }),
   });
   return useMemo(() => new Map(read.data?.map((t) => [t.name, t])), [read.data]);
+}
+
+function patchTargets(now: Target[], changes: StatusChange[]): Target[] {
+  const of = new Map(changes.filter((c) => c.kind !== "object").map((c) => [keyOf(c), c]));
+  if (!now.some((t) => of.has(keyOf(t)))) return now;
+  return now.map((t) => {
+    const c = of.get(keyOf(t));
+    return c ? { ...t, ...stateOf(c) } : t;
+  });
 }
 
 /** useCrumbs is the way from the top to a view, without the view itself. Parents are asked for one by one. */

@@ -162,6 +162,7 @@ export class Feed {
     for (const [p, rows] of this.pages)
       for (const [i, r] of rows.entries()) this.places.set(itemKey(r), p * pageSize + i);
     this.patch(this.since);
+    if (this.since.length) this.soon(); // whether it is in the counts, nobody knows
     this.error = undefined;
     this.read = Date.now();
     noteOld("status");
@@ -227,9 +228,20 @@ export class Feed {
         continue;
       }
       page[at % pageSize] = merged(row, c);
+      this.recount(row, c.status);
       changed = true;
     }
     return { changed, strange };
+  }
+
+  /** recount counts a row that has another status now. */
+  private recount(was: Row, status: Status) {
+    if (this.filter.kind.includes("object") && was.kind !== "object") return;
+    const counts = new Map(this.counts); // others have been given the one before
+    const add = (s: Status, n: number) => counts.set(s, Math.max(0, (counts.get(s) ?? 0) + n));
+    add(was.status, -1);
+    add(status, 1);
+    this.counts = counts;
   }
 
   /** top sees to it that the first rows are here. */

@@ -17,10 +17,12 @@ export function useFeed(filter: Filter): { feed?: Feed; waiting: boolean; error?
   const [state, setState] = useState<Found>({});
   const [round, setRound] = useState(0);
   const shown = useRef<Feed>(undefined);
+  const coming = useRef<Feed>(undefined); // whose first rows are on their way
   const again = useCallback(() => setRound((n) => n + 1), []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another round asks the same again
   useEffect(() => {
     const next = new Feed(filter);
+    coming.current = next;
     let ended = false;
     void next.start().then(() => {
       if (ended) return;
@@ -49,18 +51,20 @@ export function useFeed(filter: Filter): { feed?: Feed; waiting: boolean; error?
     return () => {
       clearInterval(repeat);
       shown.current?.end();
-      shown.current = undefined;
+      shown.current = coming.current = undefined;
     };
   }, []);
   useLive({
-    status: (changes) => shown.current?.apply(changes),
+    status: (changes) => {
+      for (const feed of new Set([shown.current, coming.current])) feed?.apply(changes);
+    },
     // What people do and what is created shows in events, and not always in a status.
     event: (events) => {
       if (events.some((e) => e.type !== "alarm" && e.type !== "login")) shown.current?.soon();
     },
     resync: () => {
       if (state.error) again();
-      else void shown.current?.refresh();
+      else for (const feed of new Set([shown.current, coming.current])) void feed?.refresh();
     },
   });
   return { feed: state.feed, error: state.error, waiting: state.of !== filter, again };
