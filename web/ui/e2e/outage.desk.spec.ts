@@ -128,10 +128,12 @@ async function readAgain(page: Page, service: Service, path: string) {
   await page.reload();
   await expect(failed.first()).toBeVisible();
   await page.unrouteAll();
-  for (let left = await failed.count(); left > 0; left = await failed.count()) {
-    await failed.first().getByRole("button", { name: "Try again" }).click();
-    await expect.poll(() => failed.count()).toBeLessThan(left);
-  }
+  await expect(async () => {
+    // It may go by itself: the first connection to the stream has everything read once more.
+    const again = failed.getByRole("button", { name: "Try again" });
+    if (await again.count()) await again.first().click({ timeout: 1000 });
+    await expect(failed).toHaveCount(0, { timeout: 1000 });
+  }).toPass();
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
 }
 

@@ -221,7 +221,7 @@ function actions(page: Page): string[] {
   return asked;
 }
 
-test("what changes before the list hears of changes is shown", { tag: "@quick" }, async ({ page, service }) => {
+test("what changes before the list hears of changes is shown", async ({ page, service }) => {
   await estate(service, "opening", { fan: 10 });
   const open = await holdStream(page);
   await logIn(page, service, "/ui/status?view=opening&kind=object&sort=name+asc");
