@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"belfry/store/duck/index"
+
 	"belfry/store/duck/duckdb"
 
 	"belfry"
@@ -378,13 +380,13 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 
 // grew has token filters made when a file has more full blocks.
 func (s *Store) grew(f *file, pieces []piece) {
-	if s.cfg.unlisted || len(textColumns(f.collection)) == 0 {
+	if s.cfg.unlisted || len(index.TextColumns(f.collection)) == 0 {
 		return
 	}
 	for _, p := range pieces {
 		f.grown += p.len()
 	}
-	if f.grown >= blockRows {
+	if f.grown >= index.BlockRows {
 		f.grown = 0
 		s.filler.ask(f)
 	}
@@ -401,7 +403,7 @@ func extend(ctx context.Context, c *duckdb.Conn, f *file, cols []duckdb.Column) 
 		if ok {
 			continue
 		}
-		if err := c.Exec(ctx, "ALTER TABLE "+f.alias+".main.rows ADD COLUMN "+quoteName(col.Name)+" "+col.Kind.SQL()); err != nil {
+		if err := c.Exec(ctx, "ALTER TABLE "+f.alias+".main.rows ADD COLUMN "+duckdb.QuoteName(col.Name)+" "+col.Kind.SQL()); err != nil {
 			return nil, err
 		}
 		if kinds == nil {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"belfry/store/duck/index"
+
 	"belfry"
 	"belfry/query"
 )
@@ -56,7 +58,7 @@ func BenchmarkDays(b *testing.B) {
 	s.filler.waiting = nil
 	first("filters", func() {
 		s.quietFiles()
-		s.sweep(b.Context(), newTokenSet())
+		s.sweep(b.Context(), index.NewSet())
 	})
 	best(map[string]func(){
 		"last-steady": func() { answer(itemPlan(b, s, 1)) },

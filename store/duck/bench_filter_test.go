@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"belfry/store/duck/index"
+
 	"belfry"
 	"belfry/catalog"
 )
@@ -36,7 +38,7 @@ func BenchmarkAppendLogFilters(b *testing.B) {
 				}
 			}
 			if j == 1 {
-				waitForFilters(s, (i+1)*5*benchRows/blockRows)
+				waitForFilters(s, (i+1)*5*benchRows/index.BlockRows)
 			}
 			spent[j] += time.Since(start)
 			used[j] += processor() - cpu
@@ -50,7 +52,7 @@ func BenchmarkAppendLogFilters(b *testing.B) {
 	b.ReportMetric(used[0].Seconds()*1e6/lines, "plain-cpu-µs/line")
 	b.ReportMetric(used[1].Seconds()*1e6/lines, "filtered-cpu-µs/line")
 	f := stores[1].files.byName[belfry.ObjectLog][0]
-	b.ReportMetric(fileSize(b, f.path+tokenSuffix)/lines, "filter-bytes/line")
+	b.ReportMetric(fileSize(b, f.path+index.Suffix)/lines, "filter-bytes/line")
 }
 
 func waitForFilters(s *Store, blocks int) {

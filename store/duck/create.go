@@ -59,7 +59,7 @@ func (fs *files) drawInto(ctx context.Context, path string, cols []duckdb.Column
 	}
 	defs := make([]string, len(cols))
 	for i, c := range cols {
-		defs[i] = quoteName(c.Name) + " " + c.Kind.SQL()
+		defs[i] = duckdb.QuoteName(c.Name) + " " + c.Kind.SQL()
 	}
 	err := fs.conn.Exec(ctx, "CREATE TABLE "+alias+".main.rows ("+strings.Join(defs, ", ")+")")
 	if err == nil {

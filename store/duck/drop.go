@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 
+	"belfry/store/duck/index"
+
 	"belfry"
 	"belfry/catalog"
 )
@@ -96,8 +98,8 @@ func (fs *files) drop(c *catalog.Collection, goes func(period) bool) error {
 	errs := fs.dropLost(c, goes)
 	for _, f := range gone {
 		f.doomed = true
-		fs.held -= len(f.items.page)
-		f.items.page = nil
+		fs.held -= f.items.list.Size()
+		f.items.list = nil
 		if f.refs == 0 {
 			errs = append(errs, fs.remove(f))
 		}
@@ -147,7 +149,7 @@ func (l *loss) unlink() error {
 // when it does not come to an end is found again.
 func unlink(path string) error {
 	var errs []error
-	for _, suffix := range []string{tokenSuffix, itemSuffix, ".wal.recovery", ".wal.checkpoint", ".wal", ""} {
+	for _, suffix := range []string{index.Suffix, itemSuffix, ".wal.recovery", ".wal.checkpoint", ".wal", ""} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}

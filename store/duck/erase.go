@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"belfry/store/duck/index"
+
 	"belfry/store/duck/duckdb"
 
 	"belfry"
@@ -231,12 +233,12 @@ func (fs *files) swap(ctx context.Context, f *file, path string) error {
 	if info, err := os.Stat(f.path + ".wal"); err == nil && info.Size() > 0 {
 		return fmt.Errorf("%s.wal is not empty; try again later", f.path)
 	}
-	for _, suffix := range []string{tokenSuffix, itemSuffix, ".wal"} { // words and items of the rows that go, too
+	for _, suffix := range []string{index.Suffix, itemSuffix, ".wal"} { // words and items of the rows that go, too
 		if err := os.Remove(f.path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
-	fs.held -= len(f.items.page)
+	fs.held -= f.items.list.Size()
 	f.items, f.writes, f.grown = listed{}, f.writes+2, 0
 	f.filters.forget()
 	if err := os.Rename(path, f.path); err != nil {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"belfry/store/duck/index"
+
 	"belfry/store/duck/duckdb"
 )
 
@@ -75,7 +77,7 @@ func (l *filler) asked() bool {
 }
 
 func (s *Store) fillFilters(ctx context.Context) {
-	set := newTokenSet()
+	set := index.NewSet()
 	for ctx.Err() == nil {
 		job, ok := s.filler.next()
 		if !ok {
@@ -98,7 +100,7 @@ func (s *Store) fillFilters(ctx context.Context) {
 }
 
 // work does a job, or a part of it, and tells whether there is more to do.
-func (s *Store) work(ctx context.Context, j fillJob, set *tokenSet) (more bool, err error) {
+func (s *Store) work(ctx context.Context, j fillJob, set *index.Set) (more bool, err error) {
 	s.life.RLock()
 	defer s.life.RUnlock()
 	if err := s.usable(); err != nil {
@@ -120,7 +122,7 @@ func (s *Store) work(ctx context.Context, j fillJob, set *tokenSet) (more bool, 
 }
 
 // fillSome makes the next few filters of words of a file, which the caller holds.
-func (s *Store) fillSome(ctx context.Context, c *duckdb.Conn, f *file, set *tokenSet) (more bool, err error) {
+func (s *Store) fillSome(ctx context.Context, c *duckdb.Conn, f *file, set *index.Set) (more bool, err error) {
 	old, err := s.blocksOf(ctx, c, f)
 	if err != nil {
 		return false, err
@@ -129,14 +131,14 @@ func (s *Store) fillSome(ctx context.Context, c *duckdb.Conn, f *file, set *toke
 	if err != nil {
 		return false, err
 	}
-	from, to := len(old), int(rows/blockRows)
+	from, to := len(old), int(rows/index.BlockRows)
 	end := min(to, from+fillStep)
 	if from == end {
 		return false, nil
 	}
-	built, err := buildBlocks(ctx, c, f.ref(), s.files.texts(f), set, from, end)
+	built, err := index.Build(ctx, c, f.ref(), s.files.texts(f), set, from, end)
 	if len(built) == 0 && shortOfMemory(err) { // texts so long that a filter would not help
-		built, err = buildBlocks(ctx, c, f.ref(), nil, set, from, from+1)
+		built, err = index.Build(ctx, c, f.ref(), nil, set, from, from+1)
 	}
 	if len(built) == 0 {
 		return false, err
@@ -148,7 +150,7 @@ func (s *Store) fillSome(ctx context.Context, c *duckdb.Conn, f *file, set *toke
 func (fs *files) texts(f *file) []string {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	return slices.DeleteFunc(textColumns(f.collection), func(name string) bool {
+	return slices.DeleteFunc(index.TextColumns(f.collection), func(name string) bool {
 		k, ok := f.kinds[name]
 		return !ok || k != duckdb.Text
 	})

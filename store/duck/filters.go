@@ -3,9 +3,10 @@ package duck
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
+
+	"belfry/store/duck/index"
 
 	"belfry/store/duck/duckdb"
 )
@@ -15,20 +16,20 @@ import (
 type filters struct {
 	mu     sync.Mutex
 	alias  string // of the file when the blocks were last compared with its rows; "" never
-	blocks []block
+	blocks []index.Block
 }
 
 // blocksOf gives the blocks that speak for rows of the file, which the caller holds. When the file has been attached
 // anew since the last time they are read and compared with its rows: whatever has happened to either of them
 // meanwhile, a filter never stands for rows that it was not made from.
-func (s *Store) blocksOf(ctx context.Context, c *duckdb.Conn, f *file) ([]block, error) {
+func (s *Store) blocksOf(ctx context.Context, c *duckdb.Conn, f *file) ([]index.Block, error) {
 	t := &f.filters
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.alias == f.alias {
 		return t.blocks, nil
 	}
-	list, err := readBlocks(f.path+tokenSuffix, textFormat(f.collection))
+	list, err := index.Read(f.path+index.Suffix, index.WordFormat(f.collection))
 	if err != nil {
 		return nil, fmt.Errorf("read token filters of %s: %w", f.path, err)
 	}
@@ -40,7 +41,7 @@ func (s *Store) blocksOf(ctx context.Context, c *duckdb.Conn, f *file) ([]block,
 }
 
 // confirm keeps the blocks whose rows the file has.
-func confirm(ctx context.Context, c *duckdb.Conn, f *file, list []block) ([]block, error) {
+func confirm(ctx context.Context, c *duckdb.Conn, f *file, list []index.Block) ([]index.Block, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -48,12 +49,12 @@ func confirm(ctx context.Context, c *duckdb.Conn, f *file, list []block) ([]bloc
 	if err != nil {
 		return nil, err
 	}
-	list = list[:min(uint64(len(list)), rows/blockRows)]
+	list = list[:min(uint64(len(list)), rows/index.BlockRows)]
 	if len(list) == 0 {
 		return nil, nil
 	}
-	id, err := c.Number(ctx, fmt.Sprintf("SELECT arg_max(id, rowid) FROM %s WHERE rowid >= %d AND rowid < %d", f.ref(), (len(list)-1)*blockRows, len(list)*blockRows))
-	if err != nil || id != uint64(list[len(list)-1].lastID) {
+	id, err := c.Number(ctx, fmt.Sprintf("SELECT arg_max(id, rowid) FROM %s WHERE rowid >= %d AND rowid < %d", f.ref(), (len(list)-1)*index.BlockRows, len(list)*index.BlockRows))
+	if err != nil || id != uint64(list[len(list)-1].LastID) {
 		return nil, err
 	}
 	return list, nil
@@ -66,45 +67,18 @@ func (t *filters) damaged(block int) {
 	t.blocks = slices.Clone(t.blocks[:min(block, len(t.blocks))])
 }
 
-// extend writes more blocks behind those that were known when they were built.
-func (f *file) extendFilters(old []block, more []builtBlock) error {
+// extendFilters writes more blocks behind those that were known when they were built.
+func (f *file) extendFilters(old []index.Block, more []index.Built) error {
 	t := &f.filters
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.blocks) != len(old) { // damage was found meanwhile
 		return nil
 	}
-	list, err := writeBlocks(f.path+tokenSuffix, textFormat(f.collection), old, more)
+	list, err := index.Write(f.path+index.Suffix, index.WordFormat(f.collection), old, more)
 	if err != nil {
 		return fmt.Errorf("write token filters: %w", err)
 	}
 	t.blocks = list
 	return nil
-}
-
-// filterReader answers for the tokens of one file.
-type filterReader struct {
-	data   *os.File
-	blocks []block
-	page   [pageSize]byte
-	bad    int // the first block with a page that could not be read; -1 none
-}
-
-// mayHave tells whether the block may have rows with the token. What cannot be read may have anything.
-func (r *filterReader) mayHave(n int, t token) bool {
-	b := r.blocks[n]
-	if b.pages == 0 {
-		return true
-	}
-	t = t.in(n)
-	at := pageOf(t, b.pages)
-	page := r.page[:b.size]
-	_, err := r.data.ReadAt(page, b.offset+int64(at)*int64(b.size))
-	if err != nil || !pageWhole(n, at, page) {
-		if r.bad < 0 || n < r.bad {
-			r.bad = n
-		}
-		return true
-	}
-	return pageHas(page, t)
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"belfry/store/duck/index"
+
 	"belfry/store/duck/duckdb"
 
 	"belfry"
@@ -59,13 +61,13 @@ func fillAll(t *testing.T, s *Store, f *file, c *duckdb.Conn) {
 	t.Helper()
 	for more := true; more; {
 		var err error
-		if more, err = s.work(t.Context(), fillJob{file: f}, newTokenSet()); err != nil {
+		if more, err = s.work(t.Context(), fillJob{file: f}, index.NewSet()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	checkFilters(t, s, f, c)
 	rows, err := c.Number(t.Context(), "SELECT count(*) FROM "+f.ref())
-	if err != nil || len(f.filters.blocks) != int(rows/blockRows) {
+	if err != nil || len(f.filters.blocks) != int(rows/index.BlockRows) {
 		t.Fatalf("%d blocks of %d rows, %v", len(f.filters.blocks), rows, err)
 	}
 }
@@ -80,19 +82,18 @@ func checkFilters(t *testing.T, s *Store, f *file, c *duckdb.Conn) (blocks int) 
 	if len(list) == 0 {
 		return 0
 	}
-	data, err := os.Open(f.path + tokenSuffix)
+	r, err := index.Open(f.path+index.Suffix, list)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer data.Close()
-	r := &filterReader{data: data, blocks: list, bad: -1}
+	defer r.Close()
 	known := map[string]bool{}
-	err = c.Stream(t.Context(), fmt.Sprintf("SELECT rowid, customer, log FROM %s WHERE rowid < %d", f.ref(), len(list)*blockRows), func(chunk *duckdb.Chunk) bool {
+	err = c.Stream(t.Context(), fmt.Sprintf("SELECT rowid, customer, log FROM %s WHERE rowid < %d", f.ref(), len(list)*index.BlockRows), func(chunk *duckdb.Chunk) bool {
 		for i := range chunk.Rows {
-			n, customer := int(chunk.Columns[0].Wide(i)/blockRows), belfry.CustomerID(chunk.Columns[1].Small(i))
+			n, customer := int(chunk.Columns[0].Wide(i)/index.BlockRows), belfry.CustomerID(chunk.Columns[1].Small(i))
 			for w := range query.Words(chunk.Columns[2].Text(i)) {
 				key := fmt.Sprint(n, customer, w)
-				if !known[key] && !r.mayHave(n, tokenOf(seedOf(customer), []byte(w))) {
+				if !known[key] && !slices.Contains(r.Matching(index.NeedText(w, customer), 0, endOfTime), n) {
 					t.Errorf("block %d does not know %q of customer %d", n, w, customer)
 				}
 				known[key] = true
@@ -100,8 +101,8 @@ func checkFilters(t *testing.T, s *Store, f *file, c *duckdb.Conn) (blocks int) 
 		}
 		return true
 	})
-	if err != nil || len(known) == 0 || r.bad >= 0 {
-		t.Fatalf("%d words, block %d is bad, %v", len(known), r.bad, err)
+	if block, damaged := r.Damaged(); err != nil || len(known) == 0 || damaged {
+		t.Fatalf("%d words, block %d is damaged: %t, %v", len(known), block, damaged, err)
 	}
 	return len(list)
 }
@@ -135,10 +136,10 @@ func rangesFor(t *testing.T, s *Store, c *duckdb.Conn, f *file, p *query.Plan) s
 	var b strings.Builder
 	for _, r := range tables[0].Ranges {
 		if r.To == query.LastRow {
-			fmt.Fprintf(&b, "%d+", r.From/blockRows)
+			fmt.Fprintf(&b, "%d+", r.From/index.BlockRows)
 			continue
 		}
-		for n := r.From / blockRows; n < r.To/blockRows; n++ {
+		for n := r.From / index.BlockRows; n < r.To/index.BlockRows; n++ {
 			fmt.Fprintf(&b, "%d ", n)
 		}
 	}
@@ -230,7 +231,7 @@ func TestDamagedFilters(t *testing.T) {
 	f, c, release := heldLog(t, s, 0)
 	defer release()
 	fillAll(t, s, f, c)
-	path := f.path + tokenSuffix
+	path := f.path + index.Suffix
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -279,7 +280,7 @@ func TestForeignFilters(t *testing.T) {
 	f, c, release := heldLog(t, s, 0)
 	defer release()
 	fillAll(t, s, f, c)
-	foreign, err := os.ReadFile(f.path + tokenSuffix)
+	foreign, err := os.ReadFile(f.path + index.Suffix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +292,7 @@ func TestForeignFilters(t *testing.T) {
 		mustAppend(t, s, batches...)
 		f, c, release := heldLog(t, s, 0)
 		defer release()
-		if err := os.WriteFile(f.path+tokenSuffix, foreign, 0o600); err != nil {
+		if err := os.WriteFile(f.path+index.Suffix, foreign, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if got := checkFilters(t, s, f, c); got != want {
@@ -299,11 +300,11 @@ func TestForeignFilters(t *testing.T) {
 		}
 		fillAll(t, s, f, c)
 	}
-	try(0, linesOf(1, 1, 0, 0, blockRows-1))
-	try(1, linesOf(1, 1, 0, 0, blockRows))
-	try(3, linesOf(1, 1, 0, 0, 4*blockRows-1))
-	try(0, linesOf(1, 1, 0, 1, 4*blockRows))
-	try(0, linesOf(1, 1, 0, 100_000, 7*blockRows))
+	try(0, linesOf(1, 1, 0, 0, index.BlockRows-1))
+	try(1, linesOf(1, 1, 0, 0, index.BlockRows))
+	try(3, linesOf(1, 1, 0, 0, 4*index.BlockRows-1))
+	try(0, linesOf(1, 1, 0, 1, 4*index.BlockRows))
+	try(0, linesOf(1, 1, 0, 100_000, 7*index.BlockRows))
 }
 
 // TestFiltersOfOldDays makes filters of rows that come late, and takes them away with the day.
@@ -325,13 +326,13 @@ func TestFiltersOfOldDays(t *testing.T) {
 	if err := s.Drop(t.Context(), f.collection, crashDay0+dayLength); err != nil {
 		t.Fatal(err)
 	}
-	if more, err := s.work(t.Context(), fillJob{file: f}, newTokenSet()); more || err != nil {
+	if more, err := s.work(t.Context(), fillJob{file: f}, index.NewSet()); more || err != nil {
 		t.Errorf("filters of a day that is gone: %v, %v", more, err)
 	}
-	if _, err := os.Stat(f.path + tokenSuffix); !os.IsNotExist(err) {
+	if _, err := os.Stat(f.path + index.Suffix); !os.IsNotExist(err) {
 		t.Errorf("they are still there: %v", err)
 	}
-	if _, err := os.Stat(other.path + tokenSuffix); err != nil {
+	if _, err := os.Stat(other.path + index.Suffix); err != nil {
 		t.Error(err)
 	}
 }
@@ -340,11 +341,11 @@ func TestFiltersOfOldDays(t *testing.T) {
 func TestManyTokens(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
-	b := linesOf(1, 1, 0, 0, 2*blockRows)
+	b := linesOf(1, 1, 0, 0, 2*index.BlockRows)
 	texts := b.Columns[1].Texts
-	for i := range blockRows {
+	for i := range index.BlockRows {
 		var line strings.Builder
-		for j := range maxTokens/blockRows + 1 {
+		for j := range index.MaxTokens/index.BlockRows + 1 {
 			fmt.Fprintf(&line, "%d_%d ", i, j)
 		}
 		texts[i] = line.String()
@@ -420,7 +421,7 @@ func TestLatest(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
 	s.filler.close()
-	const rows = 34 * blockRows
+	const rows = 34 * index.BlockRows
 	early := linesOf(1, 1, 0, 2*rows, 3)
 	mustAppend(t, s, early, linesOf(2, 1, 0, 0, rows))
 	f, c, release := heldLog(t, s, 0)

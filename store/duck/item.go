@@ -51,7 +51,7 @@ func (d *dimension) create(ctx context.Context, c *duckdb.Conn) error {
 	}
 	var defs []string
 	for _, col := range itemColumns() {
-		defs = append(defs, quoteName(col.Name)+" "+col.Kind.SQL())
+		defs = append(defs, duckdb.QuoteName(col.Name)+" "+col.Kind.SQL())
 	}
 	if err := c.Exec(ctx, "CREATE TABLE "+liveTable+" ("+strings.Join(defs, ", ")+")"); err != nil {
 		return fmt.Errorf("create item table: %w", err)

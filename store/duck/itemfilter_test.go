@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"belfry/store/duck/index"
+
 	"belfry"
 	"belfry/query"
 )
@@ -54,7 +56,7 @@ func TestItemFilters(t *testing.T) {
 	fill := func() {
 		t.Helper()
 		for job, ok := s.filler.next(); ok; job, ok = s.filler.next() {
-			if _, err := s.work(t.Context(), job, newTokenSet()); err != nil {
+			if _, err := s.work(t.Context(), job, index.NewSet()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -132,7 +134,7 @@ func BenchmarkLastOfItem(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 	ask("µs-without")
 	for job, ok := s.filler.next(); ok; job, ok = s.filler.next() {
-		if _, err := s.work(b.Context(), job, newTokenSet()); err != nil {
+		if _, err := s.work(b.Context(), job, index.NewSet()); err != nil {
 			b.Fatal(err)
 		}
 	}

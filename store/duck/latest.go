@@ -3,6 +3,8 @@ package duck
 import (
 	"context"
 
+	"belfry/store/duck/index"
+
 	"belfry/store/duck/duckdb"
 
 	"belfry"
@@ -19,7 +21,7 @@ var latestBlocks = [...]int{16, 128}
 // askLatest asks for the rows at the end of the newest file alone; nil when they are not enough for an answer. A row that
 // is newer than all of the blocks before cannot be in them, late as rows may come.
 func (s *Store) askLatest(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []period) (*rows, error) {
-	if len(periods) == 0 || p.Where == nil || len(textColumns(p.Collection)) == 0 || firstTry(p, 3) == 3 || !p.Order[0].Desc {
+	if len(periods) == 0 || p.Where == nil || len(index.TextColumns(p.Collection)) == 0 || firstTry(p, 3) == 3 || !p.Order[0].Desc {
 		return nil, nil
 	}
 	newest := periods[len(periods)-1:]
@@ -53,15 +55,15 @@ func (s *Store) endsOf(ctx context.Context, c *duckdb.Conn, p *query.Plan, newes
 	if err != nil {
 		return nil, err
 	}
-	if n := needOf(p); n != nil {
+	if n := index.NeedOf(p); n != nil {
 		match, _ := s.matching(used[0], blocks, p, n)
 		for _, i := range match {
-			ends = append(ends, blocks[i].last)
+			ends = append(ends, blocks[i].Last)
 		}
 		return ends, nil
 	}
 	for _, b := range blocks {
-		ends = append(ends, b.last)
+		ends = append(ends, b.Last)
 	}
 	return ends, nil
 }

@@ -120,7 +120,11 @@ func (m *manifest) damage() string {
 	return ""
 }
 
-func lineSum(text string) string { return fmt.Sprintf("%08x", crc32.Checksum([]byte(text), pageSum)) }
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func lineSum(text string) string {
+	return fmt.Sprintf("%08x", crc32.Checksum([]byte(text), castagnoli))
+}
 
 func manifestLine(key, value string) string {
 	text := key + " " + value

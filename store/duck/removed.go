@@ -98,7 +98,7 @@ func (r *removedNames) open(ctx context.Context, c *duckdb.Conn) error {
 	}
 	var names []string
 	for _, col := range itemColumns() {
-		names = append(names, quoteName(col.Name))
+		names = append(names, duckdb.QuoteName(col.Name))
 	}
 	list := strings.Join(names, ", ")
 	for _, text := range []string{
@@ -205,7 +205,7 @@ func lookAtNames(ctx context.Context, c *duckdb.Conn, alias string) (*namesMark,
 func createRemoved(table string) string {
 	var defs []string
 	for _, col := range removedColumns() {
-		defs = append(defs, quoteName(col.Name)+" "+col.Kind.SQL())
+		defs = append(defs, duckdb.QuoteName(col.Name)+" "+col.Kind.SQL())
 	}
 	return "CREATE TABLE " + table + " (" + strings.Join(defs, ", ") + ")"
 }

@@ -230,7 +230,7 @@ func rewrite(ctx context.Context, q *duckdb.Conn, f *file, spans []period, by su
 	cols := summaryColumns(by.indicators)
 	names := make([]string, len(cols))
 	for i, c := range cols {
-		names[i] = quoteName(c.Name)
+		names[i] = duckdb.QuoteName(c.Name)
 	}
 	list := strings.Join(names, ", ")
 	for part := range parts {

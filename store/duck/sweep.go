@@ -3,6 +3,8 @@ package duck
 import (
 	"context"
 	"time"
+
+	"belfry/store/duck/index"
 )
 
 // Whoever looks for an item should find the filters of old days made. So when it has nothing else to do the filler goes
@@ -14,7 +16,7 @@ const (
 )
 
 // sweep makes the filters of items that are missing, until somebody asks for another.
-func (s *Store) sweep(ctx context.Context, set *tokenSet) {
+func (s *Store) sweep(ctx context.Context, set *index.Set) {
 	for _, f := range s.quietFiles() {
 		if _, _, _, ok := s.itemBlock(f); ok {
 			continue

@@ -3,6 +3,8 @@ package duck
 import (
 	"testing"
 
+	"belfry/store/duck/index"
+
 	"belfry"
 )
 
@@ -20,7 +22,7 @@ func TestSweep(t *testing.T) {
 	}
 	sweep := func() {
 		t.Helper()
-		s.sweep(t.Context(), newTokenSet())
+		s.sweep(t.Context(), index.NewSet())
 		f(0)
 	}
 	mustAppend(t, s, itemRows(1, 7, 0, 1, 2, 3, 4))
@@ -80,7 +82,7 @@ func TestWalk(t *testing.T) {
 	f(true, 2, 2, 5, 4) // nothing is known yet
 	s.filler.waiting = nil
 	s.quietFiles()
-	s.sweep(t.Context(), newTokenSet())
+	s.sweep(t.Context(), index.NewSet())
 	f(true, 1, 1, 5)
 	f(true, 2, 3, 5, 3)
 	f(true, 3, 6, 5, 3, 0)
@@ -99,7 +101,7 @@ func TestListsAreSure(t *testing.T) {
 		mustAppend(t, s, itemRows(uint64(n+2), int64(n+100), 0))
 	}
 	s.quietFiles()
-	s.sweep(t.Context(), newTokenSet())
+	s.sweep(t.Context(), index.NewSet())
 	wrong := 0
 	for id := belfry.ID(1000); id < 11_000; id++ {
 		if s.mayHaveItem(s.files.byName["objectdata"][0], itemPlan(t, s, id)) {

@@ -117,8 +117,8 @@ func (fs *files) takeOut(f *file) {
 	if i, known := fs.find(f.collection, f.period); known == f {
 		fs.byName[f.collection.Name] = slices.Delete(slices.Clone(fs.byName[f.collection.Name]), i, i+1)
 	}
-	fs.held -= len(f.items.page)
-	f.items.page = nil
+	fs.held -= f.items.list.Size()
+	f.items.list = nil
 }
 
 func (fs *files) loseForNow(f *file, why string) *loss {

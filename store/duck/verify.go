@@ -294,7 +294,7 @@ func (v *verifying) read(ctx context.Context, f *file) (err error) {
 	}
 	var sums []string
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
-		sums = append(sums, "bit_xor(hash("+quoteName(name)+"))")
+		sums = append(sums, "bit_xor(hash("+duckdb.QuoteName(name)+"))")
 	}
 	return v.conn.Exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+f.ref())
 }
@@ -357,7 +357,7 @@ func (v *verifying) readNames(ctx context.Context, path string) (remedy string, 
 	}
 	var sums []string
 	for _, col := range removedColumns() {
-		sums = append(sums, "bit_xor(hash("+quoteName(col.Name)+"))")
+		sums = append(sums, "bit_xor(hash("+duckdb.QuoteName(col.Name)+"))")
 	}
 	return remedyNoNames, v.conn.Exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+alias+".main.item")
 }

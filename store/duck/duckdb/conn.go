@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -429,3 +430,6 @@ func (s *stringT) String() string {
 	}
 	return string(unsafe.Slice(*(**byte)(unsafe.Pointer(&s.ptr)), s.n))
 }
+
+// QuoteName returns a name as SQL writes it.
+func QuoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

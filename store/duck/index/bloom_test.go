@@ -1,4 +1,4 @@
-package duck
+package index
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 func TestBloom(t *testing.T) {
 	f := func(n int) {
 		t.Helper()
-		set := newTokenSet()
+		set := NewSet()
 		for i := range n {
-			set.addText(1, fmt.Sprintf("w%d w%d", i, i/2))
+			set.AddText(1, fmt.Sprintf("w%d w%d", i, i/2))
 		}
 		if len(set.all) != n {
 			t.Errorf("%d words are %d tokens", n, len(set.all))
@@ -57,9 +57,9 @@ func TestBloom(t *testing.T) {
 // TestBloomChance puts the same words into many blocks: what is in none of them must not seem to be in many.
 func TestBloomChance(t *testing.T) {
 	const blocks, common, absent = 300, 2700, 3000
-	set := newTokenSet()
+	set := NewSet()
 	for i := range common {
-		set.addText(1, fmt.Sprint("w", i))
+		set.AddText(1, fmt.Sprint("w", i))
 	}
 	var seems [absent]int
 	for b := range blocks {

@@ -1,4 +1,4 @@
-package duck
+package index
 
 import (
 	"math/bits"
@@ -8,31 +8,31 @@ import (
 	"belfry/query"
 )
 
-// A token is what a filter knows of a word in a row of a customer: the hash of both. Another customer's word is another
-// token, so that a search is not led to blocks where only others have the word.
+// A token is the hash of a word and a customer. Customers have different tokens for one word, so a search does not read blocks in which
+// only others have it.
 type token uint64
 
-// maxTokens is how many different tokens a block may have. One with more, which no text of people or programs brings
-// about, gets no filter and is always read.
-const maxTokens = 1 << 19
+// MaxTokens is the number of different tokens a block may have. A block with more, which ordinary text never has, gets no filter and is
+// always read.
+const MaxTokens = 1 << 19
 
-// Odd numbers with as many ones as zeros, in no order.
+// Odd numbers with as many ones as zeros and no pattern.
 const (
 	mix1 = 0xa0761d6478bd642f
 	mix2 = 0xe7037ed1a0b428db
 	mix3 = 0x8ebc6af09c88c6e3
 )
 
-// mum multiplies to 128 bits and folds the halves together: each bit of the operands reaches each of the result.
+// mum multiplies to 128 bits and XORs the halves, so that each bit of the operands affects each bit of the result.
 func mum(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	return hi ^ lo
 }
 
-// seedOf is where the tokens of a customer begin.
+// seedOf returns the initial hash of the tokens of a customer.
 func seedOf(c belfry.CustomerID) uint64 { return mum(uint64(c)^mix2, mix1) }
 
-// hashing takes a word byte by byte. What it makes of it is on disk: to change it, change tokenFormat.
+// hashing hashes a word byte by byte. The result is on disk: a change needs another tokenFormat.
 type hashing struct {
 	h, part uint64
 	n       uint // bytes
@@ -46,7 +46,7 @@ func (h *hashing) add(c byte) {
 	}
 }
 
-// token ends the word. It is never 0.
+// token returns the hash, which is never 0.
 func (h *hashing) token() token {
 	return max(token(mum(mum(h.h^h.part, mix2)^uint64(h.n), mix3)), 1)
 }
@@ -60,19 +60,19 @@ func tokenOf(seed uint64, word []byte) token {
 	return h.token()
 }
 
-// tokenSet gathers the different tokens of a block.
-type tokenSet struct {
+// Set collects the different tokens of a block.
+type Set struct {
 	words    query.Tokenizer
-	folded   [utf8.RuneSelf]byte // what words make of a character; 0 for one between words
+	folded   [utf8.RuneSelf]byte // the character as it is in a word; 0 if it separates words
 	customer belfry.CustomerID
 	seed     uint64
 
 	slots []token // a hash table; 0 is free
-	all   []token // in the order in which they came
+	all   []token // in order of insertion
 }
 
-func newTokenSet() *tokenSet {
-	s := &tokenSet{slots: make([]token, 1<<16)}
+func NewSet() *Set {
+	s := &Set{slots: make([]token, 1<<16)}
 	for c := range s.folded {
 		s.words.Reset(string(rune(c)))
 		if w, ok := s.words.Next(); ok {
@@ -82,31 +82,31 @@ func newTokenSet() *tokenSet {
 	return s
 }
 
-// reset empties the set.
-func (s *tokenSet) reset() {
+// Reset empties the set.
+func (s *Set) Reset() {
 	clear(s.slots)
 	s.all = s.all[:0]
 }
 
-// full tells that the block has too many tokens for a filter.
-func (s *tokenSet) full() bool { return len(s.all) > maxTokens }
+// Full reports whether the block has too many tokens for a filter.
+func (s *Set) Full() bool { return len(s.all) > MaxTokens }
 
-// addText adds the words of a text.
-func (s *tokenSet) addText(c belfry.CustomerID, text string) {
+// AddText adds the words of a text.
+func (s *Set) AddText(c belfry.CustomerID, text string) {
 	if c != s.customer || s.seed == 0 {
 		s.customer, s.seed = c, seedOf(c)
 	}
-	if s.full() || s.addASCII(text) {
+	if s.Full() || s.addASCII(text) {
 		return
 	}
 	s.words.Reset(text)
-	for w, ok := s.words.Next(); ok && !s.full(); w, ok = s.words.Next() {
+	for w, ok := s.words.Next(); ok && !s.Full(); w, ok = s.words.Next() {
 		s.add(tokenOf(s.seed, w))
 	}
 }
 
-// addASCII hashes words while it finds them, without copying them first; false when the text is not all ASCII.
-func (s *tokenSet) addASCII(text string) bool {
+// addASCII hashes words in place, without copying them. It reports false if the text is not all ASCII.
+func (s *Set) addASCII(text string) bool {
 	h := hashing{h: s.seed}
 	for i := range len(text) {
 		c := text[i]
@@ -126,7 +126,7 @@ func (s *tokenSet) addASCII(text string) bool {
 	return true
 }
 
-func (s *tokenSet) add(t token) {
+func (s *Set) add(t token) {
 	mask := uint64(len(s.slots) - 1)
 	for at := uint64(t) & mask; ; at = (at + 1) & mask {
 		switch s.slots[at] {
@@ -143,7 +143,7 @@ func (s *tokenSet) add(t token) {
 	}
 }
 
-func (s *tokenSet) grow() {
+func (s *Set) grow() {
 	s.slots = make([]token, 2*len(s.slots))
 	mask := uint64(len(s.slots) - 1)
 	for _, t := range s.all {

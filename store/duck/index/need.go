@@ -1,21 +1,23 @@
-package duck
+package index
 
 import (
 	"slices"
+
+	"belfry"
 
 	"belfry/catalog"
 	"belfry/query"
 )
 
-// need is what a block must have so that rows of it can be in an answer: nil when nothing is known, so every block may.
-type need interface {
+// Need is what the filter of a block must contain for its rows to match a query; nil if every block may match.
+type Need interface {
 	met(has func(token) bool) bool
 }
 
 type (
 	needToken token
-	needAll   []need
-	needAny   []need
+	needAll   []Need
+	needAny   []Need
 )
 
 func (n needToken) met(has func(token) bool) bool { return has(token(n)) }
@@ -38,23 +40,23 @@ func (n needAny) met(has func(token) bool) bool {
 	return false
 }
 
-// maxNeeded is how many words of a text are looked for. More of them would find no block that these do not rule out.
+// maxNeeded is the number of words of a text that are looked up. More words hardly rule out another block.
 const maxNeeded = 16
 
-// needOf finds out what the conditions of a plan say about words. A pattern of words and whatever is denied say nothing.
-func needOf(p *query.Plan) need {
-	if p.Where == nil || len(textColumns(p.Collection)) == 0 {
+// NeedOf returns what the conditions of a plan need. Patterns and negations need nothing.
+func NeedOf(p *query.Plan) Need {
+	if p.Where == nil || len(TextColumns(p.Collection)) == 0 {
 		return nil
 	}
-	return needOfPred(p.Where, seedOf(p.Customer))
+	return needOfPred(p.Where, p.Customer)
 }
 
-func needOfPred(p query.Pred, seed uint64) need {
+func needOfPred(p query.Pred, c belfry.CustomerID) Need {
 	switch p := p.(type) {
 	case query.And:
 		var all needAll
 		for _, of := range p {
-			if n := needOfPred(of, seed); n != nil {
+			if n := needOfPred(of, c); n != nil {
 				all = append(all, n)
 			}
 		}
@@ -62,7 +64,7 @@ func needOfPred(p query.Pred, seed uint64) need {
 	case query.Or:
 		var any needAny
 		for _, of := range p {
-			n := needOfPred(of, seed)
+			n := needOfPred(of, c)
 			if n == nil {
 				return nil
 			}
@@ -70,10 +72,10 @@ func needOfPred(p query.Pred, seed uint64) need {
 		}
 		return any
 	case query.Match:
-		return needOfMatch(p, seed)
+		return needOfMatch(p, c)
 	case query.Compare:
 		if p.Op == query.Equal && isText(p.Column) {
-			return needOfText(p.Value.Text, seed)
+			return NeedText(p.Value.Text, c)
 		}
 	case query.Always:
 		if !p {
@@ -83,10 +85,10 @@ func needOfPred(p query.Pred, seed uint64) need {
 	return nil
 }
 
-// isText tells whether the words of a column are in the filters.
+// isText reports whether the words of a column are in the filters.
 func isText(c query.Column) bool { return c.From == query.Stored && c.Type == catalog.FullText }
 
-func needOfMatch(m query.Match, seed uint64) need {
+func needOfMatch(m query.Match, c belfry.CustomerID) Need {
 	if !isText(m.Column) {
 		return nil
 	}
@@ -95,17 +97,18 @@ func needOfMatch(m query.Match, seed uint64) need {
 		if w.Wild {
 			continue
 		}
-		if n := needOfText(w.Text, seed); n != nil {
+		if n := NeedText(w.Text, c); n != nil {
 			all = append(all, n)
 		}
 	}
 	return all.orNil()
 }
 
-// needOfText needs every word of a text, the longest first: they are the ones that few blocks have.
-func needOfText(text string, seed uint64) need {
+// NeedText returns the need for every word of a text, the longest first, because few blocks have those.
+func NeedText(text string, c belfry.CustomerID) Need {
 	words := slices.Collect(query.Words(text))
 	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
+	seed := seedOf(c)
 	var all needAll
 	for _, w := range words[:min(len(words), maxNeeded)] {
 		all = append(all, needToken(tokenOf(seed, []byte(w))))
@@ -113,7 +116,7 @@ func needOfText(text string, seed uint64) need {
 	return all.orNil()
 }
 
-func (n needAll) orNil() need {
+func (n needAll) orNil() Need {
 	if len(n) == 0 {
 		return nil
 	}

@@ -1,6 +1,8 @@
-package duck
+package index
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"belfry/query"
@@ -12,8 +14,8 @@ func FuzzTokens(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		set := newTokenSet()
-		set.addText(3, text)
+		set := NewSet()
+		set.AddText(3, text)
 		want := map[token]bool{}
 		for w := range query.Words(text) {
 			want[tokenOf(seedOf(3), []byte(w))] = true
@@ -30,15 +32,18 @@ func FuzzTokens(f *testing.F) {
 }
 
 func BenchmarkTokens(b *testing.B) {
-	texts := benchLines(1, 4*blockRows)[0].Columns[1].Texts
-	set := newTokenSet()
-	cpu := processor()
+	rng := rand.New(rand.NewPCG(3, 4))
+	texts := make([]string, 4*BlockRows)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("2026-11-15T12:00:%02d.%03dZ INFO 10.1.%d.%d GET /shop/cart/%06d status=200 took=%dms id=%x request served from cache after retry",
+			i%60, rng.IntN(1000), rng.IntN(256), rng.IntN(256), rng.IntN(1_000_000), rng.IntN(900), rng.Uint32())
+	}
+	set := NewSet()
 	for i := 0; b.Loop(); i++ {
-		set.addText(1, texts[i%len(texts)])
-		if i%blockRows == blockRows-1 {
+		set.AddText(1, texts[i%len(texts)])
+		if i%BlockRows == BlockRows-1 {
 			buildPages(0, set.all)
-			set.reset()
+			set.Reset()
 		}
 	}
-	b.ReportMetric(float64((processor()-cpu).Nanoseconds())/float64(b.N), "cpu-ns/line")
 }

@@ -1,4 +1,4 @@
-package duck
+package index
 
 import (
 	"encoding/binary"
@@ -6,21 +6,20 @@ import (
 	"math/bits"
 )
 
-// The filter of a block is a Bloom filter in pages: the token says in which page to look, and there are its bits. So one
-// read of a page answers for a token, without the filter being held in memory. A page ends in a checksum that also
-// covers its place, as filters are not made durable and may be anything after a crash.
+// The filter of a block is split into pages. All bits of a token are in one page, so one read answers for a token and no filter is held
+// in memory. Each page ends in a checksum that also covers its number: after a crash the file may contain anything.
 const (
 	pageSize  = 4096 // at most, checksum included
-	pageUnit  = 64   // of which sizes are multiples, when one page is enough
+	pageUnit  = 64   // the size of a single page is a multiple of this
 	sumSize   = 4
-	tokenBits = 12 // of the filter, per token
-	tokenMany = 8  // bits that a token sets: one token in three hundred seems to be in a block where it is not
+	tokenBits = 12 // size of the filter per token
+	tokenMany = 8  // bits that a token sets; with 12 bits per token, one false positive in three hundred
 )
 
-// pageSum makes the checksums. It is also the processor's.
+// pageSum is the polynomial that processors have an instruction for.
 var pageSum = crc32.MakeTable(crc32.Castagnoli)
 
-// pagesFor is the shape of a filter for n tokens.
+// pagesFor returns the number and the size of the pages for n tokens.
 func pagesFor(n int) (pages, size int) {
 	need := max(n*tokenBits/8, 1)
 	if room := pageSize - sumSize; need > room {
@@ -29,20 +28,20 @@ func pagesFor(n int) (pages, size int) {
 	return 1, (need + sumSize + pageUnit - 1) / pageUnit * pageUnit
 }
 
-// in is the token as a block knows it, another one in each: all blocks have the common words, and a word whose bits happen
-// to be theirs would seem to be in all of them.
+// in returns the token as it is stored in a block, which differs from block to block. Common words are in every block, so a word whose
+// bits collide with theirs would otherwise match all blocks.
 func (t token) in(block int) token { return token(mum(uint64(t)^mix2, uint64(block)^mix3)) }
 
-// pageOf is the page in which a token has its bits.
+// pageOf returns the page that has the bits of a token.
 func pageOf(t token, pages int) int {
 	hi, _ := bits.Mul64(uint64(t), uint64(pages))
 	return int(hi)
 }
 
-// eachBit gives the bits of a token in a page until one is refused; it tells whether none was.
+// eachBit calls do with each bit of a token until it returns false, and reports whether it never did.
 func eachBit(t token, size int, do func(at, bit uint32) bool) bool {
 	n := uint64(size-sumSize) * 8
-	h := uint64(t) * mix1 // the page has used the upper bits; the lower half of this does not know them
+	h := uint64(t) * mix1 // pageOf has used the upper bits of t
 	at, step := uint32(h>>32), uint32(h)|1
 	for i := range uint32(tokenMany) {
 		b := uint32(uint64(at) * n >> 32)
@@ -54,7 +53,7 @@ func eachBit(t token, size int, do func(at, bit uint32) bool) bool {
 	return true
 }
 
-// buildPages makes the filter of the tokens, all pages in a row, with sums.
+// buildPages returns the pages of the filter of the tokens, one after the other.
 func buildPages(block int, tokens []token) (data []byte, pages, size int) {
 	pages, size = pagesFor(len(tokens))
 	data = make([]byte, pages*size)
@@ -70,7 +69,7 @@ func buildPages(block int, tokens []token) (data []byte, pages, size int) {
 	return data, pages, size
 }
 
-// sumOf is the checksum of a page in its place.
+// sumOf returns the checksum of a page.
 func sumOf(block, page int, data []byte) uint32 {
 	var place [8]byte
 	binary.LittleEndian.PutUint32(place[:], uint32(block))
@@ -78,12 +77,12 @@ func sumOf(block, page int, data []byte) uint32 {
 	return crc32.Update(crc32.Checksum(place[:], pageSum), pageSum, data[:len(data)-sumSize])
 }
 
-// pageWhole tells whether the page is as it was written.
+// pageWhole reports whether the checksum of the page is right.
 func pageWhole(block, page int, data []byte) bool {
 	return binary.LittleEndian.Uint32(data[len(data)-sumSize:]) == sumOf(block, page, data)
 }
 
-// pageHas tells whether a token may be in the page.
+// pageHas reports whether the page may contain a token.
 func pageHas(data []byte, t token) bool {
 	return eachBit(t, len(data), func(at, bit uint32) bool { return data[at]&(1<<bit) != 0 })
 }
