@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"belfry"
 )
 
 // Collection is something that can be queried.
@@ -29,6 +32,20 @@ type Summary struct {
 
 // SummaryName names the summaries of a collection where they stand beside collections: in the configuration and on disk.
 func (c *Collection) SummaryName(period string) string { return c.Name + "." + period }
+
+// PeriodOf returns the period of t: the day or the month, in UTC, whose rows share a file.
+func (c *Collection) PeriodOf(t belfry.Time) belfry.Span {
+	if c.Period == Month {
+		std := t.Std()
+		first := time.Date(std.Year(), std.Month(), 1, 0, 0, 0, 0, time.UTC)
+		return belfry.Span{From: belfry.At(first), To: belfry.At(first.AddDate(0, 1, 0))}
+	}
+	day := t / belfry.Day
+	if t%belfry.Day < 0 { // before 1970
+		day--
+	}
+	return belfry.Span{From: day * belfry.Day, To: (day + 1) * belfry.Day}
+}
 
 // The periods of files, and those of summaries.
 const (

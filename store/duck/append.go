@@ -91,7 +91,7 @@ func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func
 		}
 	}
 	loads = s.undelivered(loads)
-	slices.SortStableFunc(loads, func(a, b *load) int { return cmp.Compare(b.period.from, a.period.from) })
+	slices.SortStableFunc(loads, func(a, b *load) int { return cmp.Compare(b.period.From, a.period.From) })
 	var errs []error
 	for i, l := range loads {
 		if i >= fewFiles && len(errs) == 0 && enough() {
@@ -160,7 +160,7 @@ func (s *Store) broken(ctx context.Context) bool {
 // load is what one file gets.
 type load struct {
 	collection *catalog.Collection
-	period     period
+	period     belfry.Span
 	pieces     []piece
 }
 
@@ -170,7 +170,7 @@ type loadKey struct {
 	from       belfry.Time
 }
 
-func (l *load) key() loadKey { return loadKey{l.collection, l.period.from} }
+func (l *load) key() loadKey { return loadKey{l.collection, l.period.From} }
 
 // piece is a batch or the part of it that belongs to one period.
 type piece struct {
@@ -189,12 +189,12 @@ func (p piece) len() int {
 func (s *Store) divide(batches []*belfry.Batch) (loads []*load, dropped map[*belfry.Batch]uint64, err error) {
 	index := map[loadKey]*load{}
 	dropped = map[*belfry.Batch]uint64{}
-	add := func(c *catalog.Collection, p period, part piece) {
-		if !s.stores(c, p) || p.from >= endOfTime {
+	add := func(c *catalog.Collection, p belfry.Span, part piece) {
+		if !s.stores(c, p) || p.From >= endOfTime {
 			dropped[part.batch] += uint64(part.len())
 			return
 		}
-		l := index[loadKey{c, p.from}]
+		l := index[loadKey{c, p.From}]
 		if l == nil {
 			l = &load{collection: c, period: p}
 			index[l.key()] = l
@@ -210,30 +210,30 @@ func (s *Store) divide(batches []*belfry.Batch) (loads []*load, dropped map[*bel
 		if c == nil {
 			return nil, nil, fmt.Errorf("store rows of %q: the catalog has no such historical collection", b.Collection)
 		}
-		split(c, b, func(p period, rows []int) { add(c, p, piece{b, rows}) })
+		split(c, b, func(p belfry.Span, rows []int) { add(c, p, piece{b, rows}) })
 	}
 	return loads, dropped, nil
 }
 
 // split finds the periods of a batch's rows; rows is nil when they all share one, which is the rule.
-func split(c *catalog.Collection, b *belfry.Batch, each func(p period, rows []int)) {
-	p := periodOf(c, b.Times[0])
-	if !slices.ContainsFunc(b.Times, func(t belfry.Time) bool { return !p.contains(t) }) {
+func split(c *catalog.Collection, b *belfry.Batch, each func(p belfry.Span, rows []int)) {
+	p := c.PeriodOf(b.Times[0])
+	if !slices.ContainsFunc(b.Times, func(t belfry.Time) bool { return !p.Contains(t) }) {
 		each(p, nil)
 		return
 	}
-	parts := map[period][]int{}
+	parts := map[belfry.Span][]int{}
 	for i, t := range b.Times {
-		if !p.contains(t) {
-			p = periodOf(c, t)
+		if !p.Contains(t) {
+			p = c.PeriodOf(t)
 		}
 		parts[p] = append(parts[p], i)
 	}
-	order := make([]period, 0, len(parts))
+	order := make([]belfry.Span, 0, len(parts))
 	for p := range parts {
 		order = append(order, p)
 	}
-	slices.SortFunc(order, func(a, b period) int { return int(min(max(a.from-b.from, -1), 1)) })
+	slices.SortFunc(order, func(a, b belfry.Span) int { return int(min(max(a.From-b.From, -1), 1)) })
 	for _, p := range order {
 		each(p, parts[p])
 	}

@@ -123,7 +123,7 @@ func (f *file) ref() string { return f.alias + ".main.rows" }
 
 // know takes note of the columns of the file.
 func (f *file) know(kinds map[string]duckdb.Kind) {
-	t := query.Table{Ref: f.ref(), Columns: make(map[string]bool, len(kinds)), From: f.from, To: f.to - 1}
+	t := query.Table{Ref: f.ref(), Columns: make(map[string]bool, len(kinds)), From: f.From, To: f.To - 1}
 	for name := range kinds {
 		t.Columns[name] = true
 	}

@@ -43,7 +43,7 @@ func BenchmarkDays(b *testing.B) {
 		r.Close()
 	}
 	chart := planFor(b, s, 1, fmt.Sprintf("SELECT TIMEBUCKET(timestamp, '1d') AS t, MEAN(i1) AS m FROM objectdata WHERE object = 'x' AND timestamp >= '%s' AND timestamp < '%s' GROUP BY TIMEBUCKET(timestamp, '1d') LIMIT 1000",
-		crashDay0, crashDay0+400*dayLength))
+		crashDay0, crashDay0+400*belfry.Day))
 	chart.Items, chart.ItemsKnown = []belfry.ID{1}, true
 	b.ReportMetric(0, "ns/op")
 	first := func(name string, ask func()) {
@@ -89,7 +89,7 @@ func fillDays(b *testing.B, s *Store) {
 		values := make([]belfry.Column, 5)
 		for i := range 2000 {
 			day, row := n*10+i/200, i%200
-			rows.Times = append(rows.Times, crashDay0+belfry.Time(day)*dayLength+belfry.Time(row)*dayLength/200)
+			rows.Times = append(rows.Times, crashDay0+belfry.Time(day)*belfry.Day+belfry.Time(row)*belfry.Day/200)
 			id := int64(3 + (day*200+row)%1000)
 			switch {
 			case row%16 == 0:
@@ -127,7 +127,7 @@ func chartByHand(b *testing.B, s *Store) {
 	for _, f := range used {
 		parts = append(parts, "SELECT timestamp, i1 FROM "+f.ref()+" WHERE customer = 1 AND item = 1")
 	}
-	text := fmt.Sprintf("SELECT timestamp // %d AS t, avg(i1) FROM (%s) GROUP BY t ORDER BY t", dayLength, strings.Join(slices.Clip(parts), " UNION ALL "))
+	text := fmt.Sprintf("SELECT timestamp // %d AS t, avg(i1) FROM (%s) GROUP BY t ORDER BY t", belfry.Day, strings.Join(slices.Clip(parts), " UNION ALL "))
 	if _, err := c.Query(b.Context(), text); err != nil {
 		b.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func BenchmarkSummarise(b *testing.B) {
 		batch := *rows[pos%batches]
 		batch.Pos, batch.FirstID, batch.Times = pos, belfry.RowID(pos*benchRows+1), nil
 		for _, t := range rows[pos%batches].Times {
-			batch.Times = append(batch.Times, t+dayLength)
+			batch.Times = append(batch.Times, t+belfry.Day)
 		}
 		begun := time.Now()
 		if err := s.Append(b.Context(), &batch); err != nil {
@@ -32,7 +32,7 @@ func BenchmarkSummarise(b *testing.B) {
 		return time.Since(begun)
 	}
 	d := s.sums["objectdata"]
-	hour := periodOf(d.raw, rows[0].Times[0]).from
+	hour := d.raw.PeriodOf(rows[0].Times[0]).From
 	var made, alone, beside time.Duration
 	commits := 0
 	for range b.N {
@@ -42,7 +42,7 @@ func BenchmarkSummarise(b *testing.B) {
 			begun := time.Now()
 			q, err := s.engine.Connect()
 			if err == nil {
-				err = s.make(b.Context(), q, d, &work{to: d.hour, spans: []period{{hour, hour + hourLength}}, rows: batches * benchRows})
+				err = s.make(b.Context(), q, d, &work{to: d.hour, spans: []belfry.Span{{From: hour, To: hour + belfry.Hour}}, rows: batches * benchRows})
 				q.Close()
 			}
 			if err != nil {

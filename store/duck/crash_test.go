@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 // crashDays is over how many files the rows of a position go.
 const crashDays = 3
 
-var crashDay0 = belfry.Time(20_000) * dayLength
+var crashDay0 = belfry.Time(20_000) * belfry.Day
 
 // crashRows is how many rows a position has in each file.
 func crashRows(pos uint64) int { return 100 + int(pos%7)*500 }
@@ -49,7 +49,7 @@ func crashBatch(pos uint64) *belfry.Batch {
 	b := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: pos, FirstID: belfry.RowID(pos * 100_000)}
 	at, noise := make([]float64, n), make([]float64, n)
 	for i := range n {
-		b.Times = append(b.Times, crashDay0+belfry.Time(i%crashDays)*dayLength+belfry.Time(pos))
+		b.Times = append(b.Times, crashDay0+belfry.Time(i%crashDays)*belfry.Day+belfry.Time(pos))
 		at[i], noise[i] = float64(pos), rng.Float64()
 	}
 	b.Columns = []belfry.Column{{Name: "i1", Numbers: at}, {Name: "i2", Numbers: noise}}
@@ -148,7 +148,7 @@ func checkPositions(t *testing.T, dir string, acked uint64) {
 
 func checkFile(t *testing.T, s *Store, day int, acked uint64) {
 	t.Helper()
-	from := crashDay0 + belfry.Time(day)*dayLength
+	from := crashDay0 + belfry.Time(day)*belfry.Day
 	used, err := s.files.acquire(t.Context(), s.cfg.Catalog.Collection("objectdata"), from, from)
 	if err != nil {
 		t.Fatal(err)

@@ -147,7 +147,7 @@ func blockSum(b []byte) uint64 {
 // belongs tells whether a file has rows of its collection and period, by its columns and its first row: a file may have
 // been copied to the wrong place.
 func belongs(f *file, kinds map[string]duckdb.Kind, first belfry.Time, any bool) error {
-	if any && !f.contains(first) {
+	if any && !f.Contains(first) {
 		return fmt.Errorf("%w: it has rows of %s", errForeign, first)
 	}
 	if len(kinds) == 0 {

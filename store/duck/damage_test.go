@@ -21,7 +21,7 @@ import (
 const damageDay = 0
 
 func dayName(day int) string {
-	return (crashDay0 + belfry.Time(day)*dayLength).Std().Format("2006-01-02")
+	return (crashDay0 + belfry.Time(day)*belfry.Day).Std().Format("2006-01-02")
 }
 
 func dayPath(dir string, day int) string {
@@ -33,7 +33,7 @@ func manyRows(pos uint64, day, n int) *belfry.Batch {
 	b := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: pos, FirstID: belfry.RowID(pos * 100_000)}
 	v, items := make([]float64, n), make([]int64, n)
 	for i := range n {
-		b.Times = append(b.Times, crashDay0+belfry.Time(day)*dayLength+belfry.Time(i))
+		b.Times = append(b.Times, crashDay0+belfry.Time(day)*belfry.Day+belfry.Time(i))
 		v[i], items[i] = float64(i*7919%104_729)/3.7, int64(i%13)
 	}
 	b.Columns = []belfry.Column{{Name: belfry.ItemColumn, Ints: items}, {Name: "i1", Numbers: v}}
@@ -408,7 +408,7 @@ func TestNoFalseAlarm(t *testing.T) {
 	check("a file that is made and not listed", all)
 
 	s := openWith(t, dir)
-	must(t, s.Drop(t.Context(), s.cfg.Catalog.Collection("objectdata"), crashDay0+dayLength))
+	must(t, s.Drop(t.Context(), s.cfg.Catalog.Collection("objectdata"), crashDay0+belfry.Day))
 	must(t, s.Close())
 	write(t, filepath.Join(dir, manifestFile), manifest)
 	check("a file that was dropped and is still listed", 2)

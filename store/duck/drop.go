@@ -16,7 +16,7 @@ import (
 // is replaced first; with t of 0 that is all it does.
 func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) error {
 	if d := s.sums[c.Name]; d != nil {
-		if err := s.settleAhead(ctx, d, periodOf(c, t).from); err != nil {
+		if err := s.settleAhead(ctx, d, c.PeriodOf(t).From); err != nil {
 			return fmt.Errorf("drop rows of %s: sum them up first: %w", c.Name, err)
 		}
 	}
@@ -28,7 +28,7 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 	if !c.Historical {
 		return fmt.Errorf("drop rows of %s: it is not a historical collection", c.Name)
 	}
-	mark := periodOf(c, t).from
+	mark := c.PeriodOf(t).From
 	if err := s.settleKept(c, mark, t); err != nil {
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
 	}
@@ -43,7 +43,7 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 	if err := s.files.atHome(); err != nil {
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
 	}
-	goes := func(p period) bool { return p.to <= mark && !s.kept.until(c, p, t) }
+	goes := func(p belfry.Span) bool { return p.To <= mark && !s.kept.until(c, p, t) }
 	rows := s.count(ctx, c, goes)
 	if err := s.setMark(c, mark); err != nil {
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
@@ -60,7 +60,7 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 }
 
 // count counts the rows of periods, without padding. A file that cannot be read counts as empty: its rows were missing before.
-func (s *Store) count(ctx context.Context, c *catalog.Collection, of func(period) bool) (rows uint64) {
+func (s *Store) count(ctx context.Context, c *catalog.Collection, of func(belfry.Span) bool) (rows uint64) {
 	if s.cfg.Catalog.Collection(c.Name) == nil { // summaries, and what queries cannot see
 		return 0
 	}
@@ -68,7 +68,7 @@ func (s *Store) count(ctx context.Context, c *catalog.Collection, of func(period
 		if !of(p) {
 			continue
 		}
-		files, err := s.files.acquire(ctx, c, p.from, p.from)
+		files, err := s.files.acquire(ctx, c, p.From, p.From)
 		if err != nil {
 			continue
 		}
@@ -83,12 +83,12 @@ func (s *Store) count(ctx context.Context, c *catalog.Collection, of func(period
 }
 
 // drop takes the files of some periods of a collection away; those in use go when they are released.
-func (fs *files) drop(c *catalog.Collection, goes func(period) bool) error {
+func (fs *files) drop(c *catalog.Collection, goes func(belfry.Span) bool) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	var stay, gone []*file
 	for _, f := range fs.byName[c.Name] {
-		if goes(f.period) {
+		if goes(f.Span) {
 			gone = append(gone, f)
 		} else {
 			stay = append(stay, f)
@@ -119,15 +119,15 @@ func (fs *files) remove(f *file) error {
 }
 
 // dropLost forgets incomplete days of some periods, with what was kept of them.
-func (fs *files) dropLost(c *catalog.Collection, goes func(period) bool) (errs []error) {
+func (fs *files) dropLost(c *catalog.Collection, goes func(belfry.Span) bool) (errs []error) {
 	var left []*loss
 	for _, l := range fs.lost[c.Name] {
-		if !goes(l.period) || l.leaving != nil {
+		if !goes(l.Span) || l.leaving != nil {
 			left = append(left, l)
 			continue
 		}
 		if l.unreadable != nil {
-			errs = append(errs, unlink(l.marker), fs.manifest.remove(manifestKey(l.collection, l.period)))
+			errs = append(errs, unlink(l.marker), fs.manifest.remove(manifestKey(l.collection, l.Span)))
 			continue
 		}
 		errs = append(errs, l.unlink())

@@ -347,7 +347,7 @@ func (s *Store) Newest() (end belfry.Time) {
 	defer s.files.mu.Unlock()
 	for _, list := range s.files.byName {
 		if len(list) > 0 {
-			end = max(end, list[len(list)-1].to)
+			end = max(end, list[len(list)-1].To)
 		}
 	}
 	return end

@@ -41,7 +41,7 @@ func rowsOf(pos uint64, days ...int) *belfry.Batch {
 	b := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: pos, FirstID: belfry.RowID(pos * 1000)}
 	v, items := make([]float64, len(days)), make([]int64, len(days))
 	for i, d := range days {
-		b.Times = append(b.Times, crashDay0+belfry.Time(d)*dayLength)
+		b.Times = append(b.Times, crashDay0+belfry.Time(d)*belfry.Day)
 		v[i], items[i] = float64(d), 7
 	}
 	b.Columns = []belfry.Column{{Name: belfry.ItemColumn, Ints: items}, {Name: "i1", Numbers: v}}
@@ -140,7 +140,7 @@ func TestDropWhileInUse(t *testing.T) {
 	if err != nil || len(used) != 1 {
 		t.Fatal(used, err)
 	}
-	if err := s.Drop(t.Context(), c, crashDay0+2*dayLength); err != nil {
+	if err := s.Drop(t.Context(), c, crashDay0+2*belfry.Day); err != nil {
 		t.Fatal(err)
 	}
 	if got := count(t, s); got != 1 {

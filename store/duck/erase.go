@@ -41,7 +41,7 @@ func (s *Store) Erase(ctx context.Context, customers []belfry.CustomerID) error 
 	for _, c := range all {
 		for _, p := range s.files.periods(c, 0, endOfTime) {
 			if err := s.eraseIn(ctx, c, p, customers); err != nil {
-				errs = append(errs, fmt.Errorf("erase rows of %s of %s: %w", c.Name, p.from, err))
+				errs = append(errs, fmt.Errorf("erase rows of %s of %s: %w", c.Name, p.From, err))
 			}
 			if ctx.Err() != nil {
 				return errors.Join(errs...)
@@ -54,7 +54,7 @@ func (s *Store) Erase(ctx context.Context, customers []belfry.CustomerID) error 
 // eraseTries is how often a file is copied while others may write to it. The last copy is made while nobody may.
 const eraseTries = 3
 
-func (s *Store) eraseIn(ctx context.Context, c *catalog.Collection, p period, customers []belfry.CustomerID) error {
+func (s *Store) eraseIn(ctx context.Context, c *catalog.Collection, p belfry.Span, customers []belfry.CustomerID) error {
 	if d := s.summing(c); d != nil { // files of summaries have another writer, and need not keep that of rows away
 		release, err := d.take(ctx)
 		if err != nil {
@@ -91,8 +91,8 @@ func (s *Store) summing(c *catalog.Collection) *summed {
 }
 
 // eraseOnce writes one file anew, if it has to be. It is not done when rows came in meanwhile.
-func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collection, p period, customers []belfry.CustomerID, exclusive bool) (done bool, err error) {
-	files, err := s.files.acquireAll(ctx, s.files.list(c, []period{p}))
+func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collection, p belfry.Span, customers []belfry.CustomerID, exclusive bool) (done bool, err error) {
+	files, err := s.files.acquireAll(ctx, s.files.list(c, []belfry.Span{p}))
 	if err != nil || len(files) == 0 { // dropped meanwhile
 		return true, err
 	}

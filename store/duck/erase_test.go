@@ -21,7 +21,7 @@ func wordsOf(c belfry.CustomerID, pos uint64, day int) *belfry.Batch {
 	b := &belfry.Batch{Collection: "objectlog", Customer: c, Pos: pos, FirstID: belfry.RowID(pos * 10_000)}
 	texts, items := make([]string, eraseRows), make([]int64, eraseRows)
 	for i := range texts {
-		b.Times = append(b.Times, crashDay0+belfry.Time(day)*dayLength+belfry.Time(i))
+		b.Times = append(b.Times, crashDay0+belfry.Time(day)*belfry.Day+belfry.Time(i))
 		texts[i], items[i] = fmt.Sprintf("wordof%dx%d line %d of many, so that nothing is packed away", c, pos, i), int64(c)*100
 	}
 	b.Columns = []belfry.Column{{Name: belfry.ItemColumn, Ints: items}, {Name: "log", Texts: texts}}
@@ -33,7 +33,7 @@ func valuesOf(c belfry.CustomerID, pos uint64, day int) *belfry.Batch {
 	b := &belfry.Batch{Collection: "objectdata", Customer: c, Pos: pos, FirstID: belfry.RowID(pos * 10_000)}
 	v, items := make([]float64, 1440), make([]int64, 1440)
 	for i := range v {
-		b.Times = append(b.Times, crashDay0+belfry.Time(day)*dayLength+belfry.Time(i)*60_000_000)
+		b.Times = append(b.Times, crashDay0+belfry.Time(day)*belfry.Day+belfry.Time(i)*60_000_000)
 		v[i], items[i] = float64(c)*1000+float64(i%7), int64(c)*100
 	}
 	b.Columns = []belfry.Column{{Name: belfry.ItemColumn, Ints: items}, {Name: "i1", Numbers: v}}
@@ -61,7 +61,7 @@ func summariseAll(t *testing.T, s *Store) {
 	t.Helper()
 	for more := true; more; {
 		var err error
-		if more, err = s.Summarise(t.Context(), crashDay0+100*dayLength); err != nil {
+		if more, err = s.Summarise(t.Context(), crashDay0+100*belfry.Day); err != nil {
 			t.Fatal(err)
 		}
 	}

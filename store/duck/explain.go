@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"belfry"
+
 	"belfry/query"
 )
 
@@ -33,8 +35,8 @@ func (s *Store) Explain(_ context.Context, p *query.Plan) ([]query.Line, error) 
 }
 
 // fileList names the files of periods, without a great number of them in the middle.
-func fileList(p *query.Plan, periods []period) string {
-	name := func(x period) string { return x.from.Std().Format(layout(p.Collection)) }
+func fileList(p *query.Plan, periods []belfry.Span) string {
+	name := func(x belfry.Span) string { return x.From.Std().Format(layout(p.Collection)) }
 	if n := len(periods); n > 4 {
 		return name(periods[0]) + " … " + name(periods[n-1])
 	}

@@ -42,7 +42,7 @@ type files struct {
 
 	collections []*catalog.Collection
 	kept        map[string]uint64 // versions of the lists of what is kept, as the start has found them
-	stores      func(*catalog.Collection, period) bool
+	stores      func(*catalog.Collection, belfry.Span) bool
 
 	manifest  *manifest
 	lost      map[string][]*loss // by collection
@@ -63,7 +63,7 @@ type files struct {
 
 // file is one file. Its fields belong to the mutex of files.
 type file struct {
-	period
+	belfry.Span
 	collection *catalog.Collection
 	path       string
 	late       bool   // the second file of a day; see lateSuffix
@@ -94,7 +94,7 @@ type file struct {
 
 // listFiles finds the files in dir and removes those that dropped names: a Drop of them was interrupted. Files of periods
 // that are not stored any more are not missed.
-func listFiles(dir string, collections []*catalog.Collection, kept map[string]uint64, stores, dropped func(*catalog.Collection, period) bool, log *slog.Logger) (*files, error) {
+func listFiles(dir string, collections []*catalog.Collection, kept map[string]uint64, stores, dropped func(*catalog.Collection, belfry.Span) bool, log *slog.Logger) (*files, error) {
 	fs := &files{dir: dir, byName: map[string][]*file{}, keep: maxAttached, lost: map[string][]*loss{}, now: time.Now, log: log, changed: func() {}, told: func(string) {}, onLoss: func(*file) {}, collections: collections, kept: kept, stores: stores}
 	fs.freed = sync.NewCond(&fs.mu)
 	var late []*file
@@ -149,12 +149,12 @@ func (fs *files) tellMissing(missing []*file) error {
 }
 
 // findMarker takes note of a day that was found incomplete by an earlier process.
-func (fs *files) findMarker(c *catalog.Collection, name string, dropped func(*catalog.Collection, period) bool) error {
+func (fs *files) findMarker(c *catalog.Collection, name string, dropped func(*catalog.Collection, belfry.Span) bool) error {
 	p, at, ok := parseMarker(c, name)
 	if !ok {
 		return nil
 	}
-	l := &loss{period: p, collection: c, marker: filepath.Join(fs.dir, c.Name, name), since: at, why: "found at " + at.Format(time.RFC3339)}
+	l := &loss{Span: p, collection: c, marker: filepath.Join(fs.dir, c.Name, name), since: at, why: "found at " + at.Format(time.RFC3339)}
 	if !l.kept() {
 		l.why = "was missing, or had lost rows, at " + at.Format(time.RFC3339)
 	}
@@ -166,24 +166,24 @@ func (fs *files) findMarker(c *catalog.Collection, name string, dropped func(*ca
 }
 
 // newFile describes the file for rows of a period: the second one while the first cannot be read.
-func (fs *files) newFile(c *catalog.Collection, p period) *file {
+func (fs *files) newFile(c *catalog.Collection, p belfry.Span) *file {
 	if fs.unreadableAt(c, p) != nil {
 		return fs.newLate(c, p)
 	}
-	return &file{period: p, collection: c, path: filepath.Join(fs.dir, c.Name, fileName(c, p))}
+	return &file{Span: p, collection: c, path: filepath.Join(fs.dir, c.Name, fileName(c, p))}
 }
 
-func (fs *files) newLate(c *catalog.Collection, p period) *file {
-	return &file{period: p, collection: c, late: true, path: filepath.Join(fs.dir, c.Name, fileName(c, p)+lateSuffix)}
+func (fs *files) newLate(c *catalog.Collection, p belfry.Span) *file {
+	return &file{Span: p, collection: c, late: true, path: filepath.Join(fs.dir, c.Name, fileName(c, p)+lateSuffix)}
 }
 
 // key is how the manifest calls the file.
 func (f *file) key() string { return f.collection.Name + "/" + filepath.Base(f.path) }
 
 // find looks a file up; where it would stand, when there is none.
-func (fs *files) find(c *catalog.Collection, p period) (int, *file) {
+func (fs *files) find(c *catalog.Collection, p belfry.Span) (int, *file) {
 	list := fs.byName[c.Name]
-	i, ok := slices.BinarySearchFunc(list, p.from, func(f *file, t belfry.Time) int { return cmp.Compare(f.from, t) })
+	i, ok := slices.BinarySearchFunc(list, p.From, func(f *file, t belfry.Time) int { return cmp.Compare(f.From, t) })
 	if !ok {
 		return i, nil
 	}
@@ -191,7 +191,7 @@ func (fs *files) find(c *catalog.Collection, p period) (int, *file) {
 }
 
 func (fs *files) insert(f *file) {
-	i, _ := fs.find(f.collection, f.period)
+	i, _ := fs.find(f.collection, f.Span)
 	fs.byName[f.collection.Name] = slices.Insert(fs.byName[f.collection.Name], i, f)
 }
 
@@ -201,7 +201,7 @@ func (fs *files) acquire(ctx context.Context, c *catalog.Collection, from, to be
 }
 
 // list finds the files of periods; nil where there is none any more.
-func (fs *files) list(c *catalog.Collection, periods []period) []*file {
+func (fs *files) list(c *catalog.Collection, periods []belfry.Span) []*file {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	list := make([]*file, len(periods))
@@ -267,20 +267,20 @@ func (fs *files) roomFor(f *file) error {
 }
 
 // periods lists the periods of the collection with moments of the span, oldest first.
-func (fs *files) periods(c *catalog.Collection, from, to belfry.Time) []period {
+func (fs *files) periods(c *catalog.Collection, from, to belfry.Time) []belfry.Span {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	var list []period
+	var list []belfry.Span
 	for _, f := range fs.byName[c.Name] {
-		if f.overlaps(from, to) {
-			list = append(list, f.period)
+		if f.Overlaps(from, to) {
+			list = append(list, f.Span)
 		}
 	}
 	return list
 }
 
 // acquireForWriting gives the file of one period, made with the given columns when there is none.
-func (fs *files) acquireForWriting(ctx context.Context, c *catalog.Collection, p period, cols []duckdb.Column) (*file, error) {
+func (fs *files) acquireForWriting(ctx context.Context, c *catalog.Collection, p belfry.Span, cols []duckdb.Column) (*file, error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if err := fs.awaitAside(ctx, c, p); err != nil {

@@ -34,7 +34,7 @@ func linesOf(pos uint64, customer belfry.CustomerID, day, firstID, n int) *belfr
 	b := &belfry.Batch{Collection: belfry.ObjectLog, Customer: customer, Pos: pos, FirstID: belfry.RowID(firstID), Times: make([]belfry.Time, n)}
 	items, lines := make([]int64, n), make([]string, n)
 	for i := range n {
-		b.Times[i] = crashDay0 + belfry.Time(day)*dayLength + belfry.Time(firstID+i)
+		b.Times[i] = crashDay0 + belfry.Time(day)*belfry.Day + belfry.Time(firstID+i)
 		items[i], lines[i] = 7, lineOf(firstID+i)
 	}
 	b.Columns = []belfry.Column{{Name: belfry.ItemColumn, Ints: items}, {Name: "log", Texts: lines}}
@@ -44,7 +44,7 @@ func linesOf(pos uint64, customer belfry.CustomerID, day, firstID, n int) *belfr
 // heldLog holds the file of a day of log lines until it is released.
 func heldLog(t *testing.T, s *Store, day int) (f *file, c *duckdb.Conn, release func()) {
 	t.Helper()
-	from := crashDay0 + belfry.Time(day)*dayLength
+	from := crashDay0 + belfry.Time(day)*belfry.Day
 	used, err := s.files.acquire(t.Context(), s.cfg.Catalog.Collection(belfry.ObjectLog), from, from)
 	if err != nil || len(used) != 1 {
 		t.Fatal(used, err)
@@ -323,7 +323,7 @@ func TestFiltersOfOldDays(t *testing.T) {
 	}
 	release()
 	release2()
-	if err := s.Drop(t.Context(), f.collection, crashDay0+dayLength); err != nil {
+	if err := s.Drop(t.Context(), f.collection, crashDay0+belfry.Day); err != nil {
 		t.Fatal(err)
 	}
 	if more, err := s.work(t.Context(), fillJob{file: f}, index.NewSet()); more || err != nil {

@@ -96,7 +96,7 @@ func TestItemFilters(t *testing.T) {
 			}
 		}
 	}
-	if err := s.Drop(t.Context(), s.cfg.Catalog.Collection("objectdata"), crashDay0+4*dayLength); err != nil {
+	if err := s.Drop(t.Context(), s.cfg.Catalog.Collection("objectdata"), crashDay0+4*belfry.Day); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path + itemSuffix); !os.IsNotExist(err) {

@@ -82,7 +82,7 @@ func testGroupsOfItems(t *testing.T, twins bool) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := query.Check(parsed, cat, query.Options{Customer: 1, Now: crashDay0, From: crashDay0, To: crashDay0 + dayLength})
+		p, err := query.Check(parsed, cat, query.Options{Customer: 1, Now: crashDay0, From: crashDay0, To: crashDay0 + belfry.Day})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,14 +12,14 @@ import (
 type itemWalk struct {
 	store  *Store
 	plan   *query.Plan
-	rest   []period // not yet looked at, the next one first
-	newest period
+	rest   []belfry.Span // not yet looked at, the next one first
+	newest belfry.Span
 	sought bool // by item
-	found  []period
+	found  []belfry.Span
 }
 
 // walk begins at the end of the periods in which the order of the plan begins.
-func (s *Store) walk(p *query.Plan, periods []period) *itemWalk {
+func (s *Store) walk(p *query.Plan, periods []belfry.Span) *itemWalk {
 	w := &itemWalk{store: s, plan: p, rest: slices.Clone(periods)}
 	if n := len(periods); n > 0 {
 		w.newest = periods[n-1]
@@ -48,15 +48,15 @@ func (w *itemWalk) reached(enough bool) belfry.Time {
 	if !enough || len(w.found) == 0 {
 		return w.plan.From
 	}
-	return w.found[len(w.found)-1].from
+	return w.found[len(w.found)-1].From
 }
 
 // mayHave tells whether the period may have a row of the answer. The newest is always asked: its filter would be old as
 // soon as it is made.
-func (w *itemWalk) mayHave(p period) bool {
+func (w *itemWalk) mayHave(p belfry.Span) bool {
 	if !w.sought || p == w.newest {
 		return true
 	}
-	f := w.store.files.list(w.plan.Collection, []period{p})[0]
+	f := w.store.files.list(w.plan.Collection, []belfry.Span{p})[0]
 	return f == nil || w.store.mayHaveItem(f, w.plan)
 }

@@ -37,8 +37,8 @@ type keptPeriod struct {
 // rows that arrive then are acknowledged, and must be kept as long as others that arrive now, which is the right time as
 // far as it is known. For a moment after the watermark there is nothing to do.
 func (s *Store) Keep(c *catalog.Collection, t, now belfry.Time) (added bool, err error) {
-	p := periodOf(c, t)
-	if p.from >= s.mark(c.Name) {
+	p := c.PeriodOf(t)
+	if p.From >= s.mark(c.Name) {
 		return false, nil
 	}
 	added, version, err := s.kept.add(s.cfg.Dir, c, p, now)
@@ -46,45 +46,45 @@ func (s *Store) Keep(c *catalog.Collection, t, now belfry.Time) (added bool, err
 		err = s.files.noteKept(c, version)
 	}
 	if err != nil {
-		return false, fmt.Errorf("keep rows of %s of %s: %w", c.Name, p.from, err)
+		return false, fmt.Errorf("keep rows of %s of %s: %w", c.Name, p.From, err)
 	}
 	return added, nil
 }
 
 // stores tells whether rows of a period are stored.
-func (s *Store) stores(c *catalog.Collection, p period) bool {
-	return p.from >= s.mark(c.Name) || s.kept.has(c, p)
+func (s *Store) stores(c *catalog.Collection, p belfry.Span) bool {
+	return p.From >= s.mark(c.Name) || s.kept.has(c, p)
 }
 
-func (k *keptPeriods) add(dir string, c *catalog.Collection, p period, now belfry.Time) (added bool, version uint64, err error) {
+func (k *keptPeriods) add(dir string, c *catalog.Collection, p belfry.Span, now belfry.Time) (added bool, version uint64, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	at := keptPeriod{c.Name, p.from}
+	at := keptPeriod{c.Name, p.From}
 	until, known := k.list[at]
 	_, held := k.held[c.Name]
 	if held || known && now <= until { // settleKept adds what is stored while a collection is held
 		return false, k.versions[c.Name], nil
 	}
 	next := maps.Clone(k.list)
-	next[at] = max(until, now+dayLength)
+	next[at] = max(until, now+belfry.Day)
 	err = k.write(dir, c, next)
 	return !known && err == nil, k.versions[c.Name], err
 }
 
-func (k *keptPeriods) has(c *catalog.Collection, p period) bool {
+func (k *keptPeriods) has(c *catalog.Collection, p belfry.Span) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	_, held := k.held[c.Name]
-	_, ok := k.list[keptPeriod{c.Name, p.from}]
+	_, ok := k.list[keptPeriod{c.Name, p.From}]
 	return held || ok
 }
 
 // until tells whether a period is kept while rows from the moment t on are.
-func (k *keptPeriods) until(c *catalog.Collection, p period, t belfry.Time) bool {
+func (k *keptPeriods) until(c *catalog.Collection, p belfry.Span, t belfry.Time) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	_, held := k.held[c.Name]
-	return held || k.list[keptPeriod{c.Name, p.from}] > t
+	return held || k.list[keptPeriod{c.Name, p.From}] > t
 }
 
 // forget removes the periods that are not kept any more.
@@ -167,7 +167,7 @@ func (k *keptPeriods) holdUnlisted(dir string, all []*catalog.Collection, m *man
 		if _, held := k.held[c.Name]; held || k.versions[c.Name] > 0 {
 			continue
 		}
-		if first, any := oldestFile(dir, c, func(period) bool { return true }); any && first < mark(c.Name) {
+		if first, any := oldestFile(dir, c, func(belfry.Span) bool { return true }); any && first < mark(c.Name) {
 			k.held[c.Name] = "it is missing or was never written, which cannot be told without a whole " + manifestFile
 		}
 	}
@@ -217,7 +217,7 @@ func (s *Store) settleKept(c *catalog.Collection, mark, t belfry.Time) error {
 	if err := s.files.atHome(); err != nil {
 		return err
 	}
-	version, err := s.kept.settle(s.cfg.Dir, c, s.files.before(c, below), max(t, belfry.At(s.files.now()))+dayLength)
+	version, err := s.kept.settle(s.cfg.Dir, c, s.files.before(c, below), max(t, belfry.At(s.files.now()))+belfry.Day)
 	if err == nil {
 		err = s.files.noteKept(c, version)
 	}
@@ -228,12 +228,12 @@ func (s *Store) settleKept(c *catalog.Collection, mark, t belfry.Time) error {
 	return nil
 }
 
-func (k *keptPeriods) settle(dir string, c *catalog.Collection, periods []period, until belfry.Time) (version uint64, err error) {
+func (k *keptPeriods) settle(dir string, c *catalog.Collection, periods []belfry.Span, until belfry.Time) (version uint64, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	next := maps.Clone(k.list)
 	for _, p := range periods {
-		at := keptPeriod{c.Name, p.from}
+		at := keptPeriod{c.Name, p.From}
 		if _, known := next[at]; !known || k.held[c.Name] != "" {
 			next[at] = max(next[at], until)
 		}
@@ -246,16 +246,16 @@ func (k *keptPeriods) settle(dir string, c *catalog.Collection, periods []period
 }
 
 // before lists the periods that have a file, or are incomplete, and begin before t.
-func (fs *files) before(c *catalog.Collection, t belfry.Time) (list []period) {
+func (fs *files) before(c *catalog.Collection, t belfry.Time) (list []belfry.Span) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	for _, f := range fs.byName[c.Name] {
-		list = append(list, f.period)
+		list = append(list, f.Span)
 	}
 	for _, l := range fs.lost[c.Name] {
-		list = append(list, l.period)
+		list = append(list, l.Span)
 	}
-	return slices.DeleteFunc(list, func(p period) bool { return p.from >= t })
+	return slices.DeleteFunc(list, func(p belfry.Span) bool { return p.From >= t })
 }
 
 // keptKey is how the manifest calls the list of a collection.

@@ -20,10 +20,10 @@ func makeKept(t *testing.T) (dir string, c *catalog.Collection, first []byte) {
 	s := openWith(t, dir)
 	c = s.cfg.Catalog.Collection("objectdata")
 	must(t, s.Append(t.Context(), rowsOf(1, 0, 1, 100)))
-	must(t, s.Drop(t.Context(), c, crashDay0+50*dayLength))
+	must(t, s.Drop(t.Context(), c, crashDay0+50*belfry.Day))
 	keep := func(day belfry.Time) {
 		t.Helper()
-		if added, err := s.Keep(c, crashDay0+day*dayLength, belfry.At(time.Now())); !added || err != nil {
+		if added, err := s.Keep(c, crashDay0+day*belfry.Day, belfry.At(time.Now())); !added || err != nil {
 			t.Fatal(added, err)
 		}
 	}
@@ -100,14 +100,14 @@ func TestDamagedKept(t *testing.T) {
 				if list := s.Faults(); len(list) == 0 || list[0].ID != "kept objectdata" || !strings.Contains(list[0].Message, path) {
 					t.Errorf("start %d: faults: %v", start, list)
 				}
-				_, err := s.Keep(c, crashDay0+3*dayLength, belfry.At(time.Now()))
+				_, err := s.Keep(c, crashDay0+3*belfry.Day, belfry.At(time.Now()))
 				must(t, err)
 				must(t, s.Append(t.Context(), rowsOf(uint64(9+start), 3+start)))
 				if start == 0 {
 					must(t, s.Close())
 					continue
 				}
-				must(t, s.Drop(t.Context(), c, crashDay0+60*dayLength))
+				must(t, s.Drop(t.Context(), c, crashDay0+60*belfry.Day))
 				if list := s.kept.damaged(); len(list) != 0 {
 					t.Errorf("after a Drop: %v", list)
 				}
@@ -120,7 +120,7 @@ func TestDamagedKept(t *testing.T) {
 			if n := count(t, s); n != 5 {
 				t.Errorf("after a Drop and a start: %d rows, want 5", n)
 			}
-			must(t, s.Drop(t.Context(), c, belfry.At(time.Now())+3*dayLength)) // everything is too old
+			must(t, s.Drop(t.Context(), c, belfry.At(time.Now())+3*belfry.Day)) // everything is too old
 			if n := count(t, s); n != 0 {
 				t.Errorf("%d rows are never dropped", n)
 			}
@@ -140,7 +140,7 @@ func TestKeptFolder(t *testing.T) {
 	}
 	s := openWith(t, dir)
 	defer s.Close()
-	later := crashDay0 + 200*dayLength
+	later := crashDay0 + 200*belfry.Day
 	if err := s.Drop(t.Context(), c, later); err == nil {
 		t.Error("Drop has not noticed the folder")
 	}
@@ -174,15 +174,15 @@ func TestKeptForEver(t *testing.T) {
 func TestOldKept(t *testing.T) {
 	base, c, _ := makeKept(t)
 	path := filepath.Join(base, "objectdata", "kept")
-	day := crashDay0 + dayLength
+	day := crashDay0 + belfry.Day
 	m := readManifest(base)
 	delete(m.pos, "objectdata/kept")
 	must(t, m.rewrite())
 	for _, test := range []struct {
 		name, text string
 	}{
-		{"listed", fmt.Sprintf("%d %d\n", day, belfry.At(time.Now())+dayLength)},
-		{"listed, nearly over", fmt.Sprintf("%d %d\n", day, crashDay0+61*dayLength)},
+		{"listed", fmt.Sprintf("%d %d\n", day, belfry.At(time.Now())+belfry.Day)},
+		{"listed, nearly over", fmt.Sprintf("%d %d\n", day, crashDay0+61*belfry.Day)},
 		{"empty", ""}, // which earlier versions wrote when no day was left
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -195,10 +195,10 @@ func TestOldKept(t *testing.T) {
 			if list := s.Faults(); len(list) != 0 {
 				t.Errorf("faults: %v", list)
 			}
-			must(t, s.Drop(t.Context(), c, crashDay0+60*dayLength))
+			must(t, s.Drop(t.Context(), c, crashDay0+60*belfry.Day))
 			must(t, s.Close())
 			f := readKept(dir, c, "", 1)
-			if until := f.until[day]; !f.summed || until <= crashDay0+60*dayLength || test.text != "" && test.text != fmt.Sprintf("%d %d\n", day, until) {
+			if until := f.until[day]; !f.summed || until <= crashDay0+60*belfry.Day || test.text != "" && test.text != fmt.Sprintf("%d %d\n", day, until) {
 				t.Errorf("the new list is %+v", f)
 			}
 			s = openWith(t, dir)
@@ -236,7 +236,7 @@ func TestReadKept(t *testing.T) {
 	cat, err := catalog.Load()
 	must(t, err)
 	c := cat.Collection("objectdata")
-	whole := keptList{version: 12, until: map[belfry.Time]belfry.Time{crashDay0: crashDay0 + 1, crashDay0 + dayLength: crashDay0 + 5}}
+	whole := keptList{version: 12, until: map[belfry.Time]belfry.Time{crashDay0: crashDay0 + 1, crashDay0 + belfry.Day: crashDay0 + 5}}
 	good := whole.text(c, "abc")
 	if f, err := parseKept(c, "abc", good, 12); err != nil || !f.summed || f.version != 12 || len(f.until) != 2 || f.until[crashDay0] != crashDay0+1 {
 		t.Fatalf("%+v", f)

@@ -20,7 +20,7 @@ var latestBlocks = [...]int{16, 128}
 
 // askLatest asks for the rows at the end of the newest file alone; nil when they are not enough for an answer. A row that
 // is newer than all of the blocks before cannot be in them, late as rows may come.
-func (s *Store) askLatest(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []period) (*rows, error) {
+func (s *Store) askLatest(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []belfry.Span) (*rows, error) {
 	if len(periods) == 0 || p.Where == nil || len(index.TextColumns(p.Collection)) == 0 || firstTry(p, 3) == 3 || !p.Order[0].Desc {
 		return nil, nil
 	}
@@ -45,7 +45,7 @@ func (s *Store) askLatest(ctx context.Context, c *duckdb.Conn, p *query.Plan, pe
 }
 
 // endsOf gives the times of the last rows of the blocks that may have rows of the answer.
-func (s *Store) endsOf(ctx context.Context, c *duckdb.Conn, p *query.Plan, newest []period) (ends []belfry.Time, err error) {
+func (s *Store) endsOf(ctx context.Context, c *duckdb.Conn, p *query.Plan, newest []belfry.Span) (ends []belfry.Time, err error) {
 	used, err := s.files.acquireAll(ctx, s.files.list(p.Collection, newest))
 	if err != nil || len(used) == 0 {
 		return nil, err

@@ -32,7 +32,7 @@ const (
 
 // loss is an incomplete day (or month, where a file has a month). Its fields belong to the mutex of files.
 type loss struct {
-	period
+	belfry.Span
 	collection *catalog.Collection
 	marker     string // path of the renamed file, or of the note that one is missing
 	since      time.Time
@@ -61,7 +61,7 @@ func (s *Store) Incomplete() []store.Incomplete {
 	return list
 }
 
-func (l *loss) name() string { return l.from.Std().Format(layout(l.collection)) }
+func (l *loss) name() string { return l.From.Std().Format(layout(l.collection)) }
 
 // kept tells whether there is a damaged file.
 func (l *loss) kept() bool { return strings.Contains(filepath.Base(l.marker), damagedMark) }
@@ -79,7 +79,7 @@ func (l *loss) message() string {
 }
 
 // parseMarker reads the name of a marker.
-func parseMarker(c *catalog.Collection, name string) (p period, at time.Time, ok bool) {
+func parseMarker(c *catalog.Collection, name string) (p belfry.Span, at time.Time, ok bool) {
 	for _, mark := range []string{damagedMark, missingMark} {
 		day, stamp, found := strings.Cut(name, mark)
 		if !found {
@@ -89,13 +89,13 @@ func parseMarker(c *catalog.Collection, name string) (p period, at time.Time, ok
 		p, ok := parseFileName(c, strings.TrimSuffix(day, lateSuffix))
 		return p, at, ok && err == nil
 	}
-	return period{}, time.Time{}, false
+	return belfry.Span{}, time.Time{}, false
 }
 
 // lossAt finds an incomplete day; when several files of it were damaged, the last one. The mutex is held.
-func (fs *files) lossAt(c *catalog.Collection, p period) *loss {
+func (fs *files) lossAt(c *catalog.Collection, p belfry.Span) *loss {
 	for _, l := range slices.Backward(fs.lost[c.Name]) {
-		if l.from == p.from {
+		if l.From == p.From {
 			return l
 		}
 	}
@@ -135,7 +135,7 @@ func (fs *files) setAside(f *file, why string) {
 func (fs *files) loseFile(f *file, why string) {
 	now := fs.now().UTC().Truncate(time.Second)
 	f.doomed = true
-	f.loss = &loss{period: f.period, collection: f.collection, marker: fs.freeMarker(f.path+damagedMark, now), since: now, why: why, leaving: f}
+	f.loss = &loss{Span: f.Span, collection: f.collection, marker: fs.freeMarker(f.path+damagedMark, now), since: now, why: why, leaving: f}
 	fs.lose(f.loss)
 	fs.onLoss(f)
 }
@@ -190,7 +190,7 @@ func writeNote(path, why string) error {
 func (fs *files) loseRows(f *file, had uint64) error {
 	now := fs.now().UTC().Truncate(time.Second)
 	l := &loss{
-		period: f.period, collection: f.collection, shortened: true, since: now, marker: fs.freeMarker(f.path+missingMark, now),
+		Span: f.Span, collection: f.collection, shortened: true, since: now, marker: fs.freeMarker(f.path+missingMark, now),
 		why: fmt.Sprintf("has lost its last rows (it ends at position %d and had %d)", f.pos, had),
 	}
 	fs.log.Error("a file of rows has lost its last rows", "file", f.path, "position", f.pos, "had", had)
@@ -203,7 +203,7 @@ func (fs *files) loseRows(f *file, had uint64) error {
 }
 
 // awaitAside waits until a damaged file of the period has moved away, so that its name is free. The mutex is held.
-func (fs *files) awaitAside(ctx context.Context, c *catalog.Collection, p period) error {
+func (fs *files) awaitAside(ctx context.Context, c *catalog.Collection, p belfry.Span) error {
 	stop := context.AfterFunc(ctx, fs.freed.Broadcast)
 	defer stop()
 	for {
@@ -225,7 +225,7 @@ func (fs *files) awaitAside(ctx context.Context, c *catalog.Collection, p period
 }
 
 // isLeaving tells whether a damaged file of the period is still in use.
-func (fs *files) isLeaving(c *catalog.Collection, p period) bool {
+func (fs *files) isLeaving(c *catalog.Collection, p belfry.Span) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	l := fs.lossAt(c, p)
@@ -233,23 +233,23 @@ func (fs *files) isLeaving(c *catalog.Collection, p period) bool {
 }
 
 // isLost tells whether a day is incomplete.
-func (fs *files) isLost(c *catalog.Collection, p period) bool {
+func (fs *files) isLost(c *catalog.Collection, p belfry.Span) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	return fs.lossAt(c, p) != nil
 }
 
 // lostIn lists the incomplete days with moments of the span, oldest first.
-func (fs *files) lostIn(c *catalog.Collection, from, to belfry.Time) []period {
+func (fs *files) lostIn(c *catalog.Collection, from, to belfry.Time) []belfry.Span {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	var list []period
+	var list []belfry.Span
 	for _, l := range fs.lost[c.Name] {
-		if l.overlaps(from, to) {
-			list = append(list, l.period)
+		if l.Overlaps(from, to) {
+			list = append(list, l.Span)
 		}
 	}
-	slices.SortFunc(list, func(a, b period) int { return int(min(max(a.from-b.from, -1), 1)) })
+	slices.SortFunc(list, func(a, b belfry.Span) int { return int(min(max(a.From-b.From, -1), 1)) })
 	return slices.Compact(list)
 }
 
@@ -299,8 +299,8 @@ func (s *Store) Watch() error {
 // forgetLoss says that a day is complete, or that nobody expects its rows any more. A file that was put back is used. The
 // mutex is held.
 func (fs *files) forgetLoss(l *loss) {
-	f := fs.newFile(l.collection, l.period)
-	if _, known := fs.find(l.collection, l.period); known == nil {
+	f := fs.newFile(l.collection, l.Span)
+	if _, known := fs.find(l.collection, l.Span); known == nil {
 		if _, err := os.Stat(f.path); err == nil {
 			fs.insert(f)
 		}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"belfry"
+
 	"golang.org/x/sys/unix"
 
 	"belfry/catalog"
@@ -61,7 +63,7 @@ const (
 )
 
 // manifestKey is how the manifest calls a file.
-func manifestKey(c *catalog.Collection, p period) string { return c.Name + "/" + fileName(c, p) }
+func manifestKey(c *catalog.Collection, p belfry.Span) string { return c.Name + "/" + fileName(c, p) }
 
 // readManifest reads the manifest in dir; an absent one is empty.
 func readManifest(dir string) *manifest {
@@ -267,7 +269,7 @@ func (fs *files) reached() map[string]uint64 {
 
 // checkManifest compares the manifest with the files that were found: those it does not know are added, those that are
 // not there and were not dropped are returned.
-func (fs *files) checkManifest(collections []*catalog.Collection, late []*file, stores func(*catalog.Collection, period) bool) (missing []*file) {
+func (fs *files) checkManifest(collections []*catalog.Collection, late []*file, stores func(*catalog.Collection, belfry.Span) bool) (missing []*file) {
 	m := readManifest(fs.dir)
 	if fs.manifest != nil { // it could not be read before
 		for key, pos := range fs.manifest.pos {

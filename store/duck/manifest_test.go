@@ -208,7 +208,7 @@ func TestFolderMovedAway(t *testing.T) {
 			"a row of a known day": s.Append(t.Context(), rowsOf(pos, 0)),
 			"a row of a new day":   s.Append(t.Context(), rowsOf(pos, int(pos))),
 			"a watch":              s.Watch(),
-			"a drop":               s.Drop(t.Context(), c, crashDay0-dayLength),
+			"a drop":               s.Drop(t.Context(), c, crashDay0-belfry.Day),
 		} {
 			if !errors.Is(err, store.ErrFolder) || !strings.Contains(err.Error(), dir) {
 				t.Errorf("%s: %s: %v", test.name, what, err)

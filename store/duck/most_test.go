@@ -25,16 +25,16 @@ func TestFewFiles(t *testing.T) {
 		t.Errorf("%d files are open", s.files.attached)
 	}
 	c := cat.Collection("objectdata")
-	got, err := s.files.acquire(t.Context(), c, crashDay0, crashDay0+5*dayLength-1)
+	got, err := s.files.acquire(t.Context(), c, crashDay0, crashDay0+5*belfry.Day-1)
 	if err != nil || len(got) != 5 {
 		t.Errorf("%d files: %v", len(got), err)
 	}
-	if _, err := s.files.acquire(t.Context(), c, crashDay0, crashDay0+days*dayLength); belfry.CodeOf(err) != belfry.Overloaded {
+	if _, err := s.files.acquire(t.Context(), c, crashDay0, crashDay0+days*belfry.Day); belfry.CodeOf(err) != belfry.Overloaded {
 		t.Errorf("all files: %v", err)
 	}
 	mustAppend(t, s, rowsOf(1000, days, days+1, days+2, days+3)) // while others have theirs
 	s.files.release(got)
-	if got, err = s.files.acquire(t.Context(), c, crashDay0+5*dayLength, crashDay0+11*dayLength-1); err != nil || len(got) != 6 {
+	if got, err = s.files.acquire(t.Context(), c, crashDay0+5*belfry.Day, crashDay0+11*belfry.Day-1); err != nil || len(got) != 6 {
 		t.Errorf("%d other files: %v", len(got), err)
 	}
 	s.files.release(got)

@@ -83,7 +83,7 @@ func history(ctx context.Context, q *duckdb.Conn, f *file, each func(origin)) er
 func findOrigins(ctx context.Context, q *duckdb.Conn, f *file, hours rowCounts) (found origins, err error) {
 	var wanted origins
 	for h := range 24 {
-		if m := hours[f.hour(h)]; m.rows > 0 {
+		if m := hours[hourOf(f.Span, h)]; m.rows > 0 {
 			wanted.add(m.origin)
 		}
 	}
@@ -99,7 +99,7 @@ func findOrigins(ctx context.Context, q *duckdb.Conn, f *file, hours rowCounts) 
 }
 
 // originsOf gives the origins of summaries that are made from files of rows, or of hours, by where they begin.
-func originsOf(ctx context.Context, q *duckdb.Conn, used []*file, spans []period, days bool) (map[belfry.Time]origin, error) {
+func originsOf(ctx context.Context, q *duckdb.Conn, used []*file, spans []belfry.Span, days bool) (map[belfry.Time]origin, error) {
 	from := map[belfry.Time]origin{}
 	for _, f := range used {
 		var last origin
@@ -115,11 +115,11 @@ func originsOf(ctx context.Context, q *duckdb.Conn, used []*file, spans []period
 		}
 		for _, sp := range spans {
 			switch {
-			case !f.contains(sp.from):
+			case !f.Contains(sp.From):
 			case days:
-				from[sp.from] = hours.checksum(sp)
+				from[sp.From] = hours.checksum(sp)
 			default:
-				from[sp.from] = last
+				from[sp.From] = last
 			}
 		}
 	}
@@ -127,10 +127,10 @@ func originsOf(ctx context.Context, q *duckdb.Conn, used []*file, spans []period
 }
 
 // checksum is the origin of a day with these hours.
-func (hours rowCounts) checksum(day period) origin {
+func (hours rowCounts) checksum(day belfry.Span) origin {
 	var c chain
 	for h := range 24 {
-		m := hours[day.hour(h)]
+		m := hours[hourOf(day, h)]
 		c.add(uint64(m.rows))
 		c.add(uint64(m.origin))
 	}
@@ -138,12 +138,12 @@ func (hours rowCounts) checksum(day period) origin {
 }
 
 // made tells whether a day was made from these hours.
-func (hours rowCounts) made(day period, from origin) bool {
+func (hours rowCounts) made(day belfry.Span, from origin) bool {
 	if from != unknownOrigin {
 		return from == hours.checksum(day)
 	}
 	for h := range 24 {
-		if hours[day.hour(h)].origin != unknownOrigin {
+		if hours[hourOf(day, h)].origin != unknownOrigin {
 			return false
 		}
 	}
@@ -161,12 +161,12 @@ func originOf(from map[belfry.Time]origin) string {
 }
 
 // talliesOf finds the tallies of the days of spans, as they are now.
-func (d *summed) talliesOf(spans []period) map[belfry.Time]*tally {
+func (d *summed) talliesOf(spans []belfry.Span) map[belfry.Time]*tally {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	list := map[belfry.Time]*tally{}
 	for _, sp := range spans {
-		day := sp.from - sp.from%dayLength
+		day := sp.From - sp.From%belfry.Day
 		list[day] = d.tally(day)
 	}
 	return list

@@ -14,7 +14,7 @@ func hourRows(pos uint64, hour, n int, value float64) *belfry.Batch {
 	b := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: pos, FirstID: belfry.RowID(pos * 1000)}
 	item, i1 := belfry.Column{Name: belfry.ItemColumn}, belfry.Column{Name: "i1"}
 	for i := range n {
-		b.Times = append(b.Times, crashDay0+belfry.Time(hour)*hourLength+belfry.Time(i))
+		b.Times = append(b.Times, crashDay0+belfry.Time(hour)*belfry.Hour+belfry.Time(i))
 		item.Ints, i1.Numbers = append(item.Ints, 1), append(i1.Numbers, value)
 	}
 	b.Columns = []belfry.Column{item, i1}

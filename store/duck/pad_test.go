@@ -158,7 +158,7 @@ func TestPaddingIsNoRow(t *testing.T) {
 	if err != nil || err2 != nil || real != 30 || all <= real {
 		t.Errorf("%d of %d rows after erasure, %v %v", real, all, err, err2)
 	}
-	if err := s.Drop(t.Context(), s.cfg.Catalog.Collection(belfry.ObjectLog), crashDay0+dayLength); err != nil {
+	if err := s.Drop(t.Context(), s.cfg.Catalog.Collection(belfry.ObjectLog), crashDay0+belfry.Day); err != nil {
 		t.Fatal(err)
 	}
 	if n := s.Stats().Expired; n != 30 {

@@ -16,7 +16,7 @@ func lines(pos uint64, first belfry.RowID, rows, per, size int) *belfry.Batch {
 	b := &belfry.Batch{Collection: belfry.ObjectLog, Customer: 1, Pos: pos, FirstID: first, Times: make([]belfry.Time, rows)}
 	items, texts := make([]int64, rows), make([]string, rows)
 	for i := range rows {
-		b.Times[i] = crashDay0 + belfry.Time(i/per)*dayLength/10
+		b.Times[i] = crashDay0 + belfry.Time(i/per)*belfry.Day/10
 		items[i], texts[i] = 7, fmt.Sprintf("%d %s", i, strings.Repeat("x", size))
 	}
 	b.Columns = []belfry.Column{{Name: belfry.ItemColumn, Ints: items}, {Name: "log", Texts: texts}}
@@ -164,7 +164,7 @@ func TestPagesColumns(t *testing.T) {
 		b := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: pos, FirstID: belfry.RowID(pos * 10_000), Times: make([]belfry.Time, rows)}
 		items, values := make([]int64, rows), make([]float64, rows)
 		for i := range rows {
-			b.Times[i], items[i], values[i] = crashDay0+belfry.Time(day)*dayLength, 7, 1
+			b.Times[i], items[i], values[i] = crashDay0+belfry.Time(day)*belfry.Day, 7, 1
 		}
 		b.Columns = []belfry.Column{{Name: belfry.ItemColumn, Ints: items}, {Name: column, Numbers: values}}
 		return b

@@ -20,11 +20,11 @@ func TestPeriod(t *testing.T) {
 			}
 			return belfry.At(std)
 		}
-		p := periodOf(c, at(moment))
-		if p != (period{at(from), at(to)}) {
-			t.Errorf("%s: from %v to %v", moment, p.from, p.to)
+		p := c.PeriodOf(at(moment))
+		if p != (belfry.Span{From: at(from), To: at(to)}) {
+			t.Errorf("%s: from %v to %v", moment, p.From, p.To)
 		}
-		if !p.contains(at(moment)) || p.contains(p.to) || !p.contains(p.from) || !p.overlaps(p.to-1, p.to) || p.overlaps(p.to, p.to) || p.overlaps(0, p.from-1) {
+		if !p.Contains(at(moment)) || p.Contains(p.To) || !p.Contains(p.From) || !p.Overlaps(p.To-1, p.To) || p.Overlaps(p.To, p.To) || p.Overlaps(0, p.From-1) {
 			t.Errorf("%s: wrong about what it contains", moment)
 		}
 		if got := fileName(c, p); got != file {
@@ -49,7 +49,7 @@ func FuzzFileName(f *testing.F) {
 	c := &catalog.Collection{Period: catalog.Day}
 	f.Fuzz(func(t *testing.T, s string) {
 		if p, ok := parseFileName(c, s); ok && fileName(c, p) != s {
-			t.Errorf("%q reads as %v, which is written %q", s, p.from, fileName(c, p))
+			t.Errorf("%q reads as %v, which is written %q", s, p.From, fileName(c, p))
 		}
 	})
 }
@@ -88,7 +88,7 @@ func TestKeep(t *testing.T) {
 	}
 	drop := func(days int) {
 		t.Helper()
-		if err := s.Drop(t.Context(), c, crashDay0+belfry.Time(days)*dayLength); err != nil {
+		if err := s.Drop(t.Context(), c, crashDay0+belfry.Time(days)*belfry.Day); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,10 +103,10 @@ func TestKeep(t *testing.T) {
 	want(1, 0, 2)
 	mustAppend(t, s, rowsOf(2, 1)) // late
 	want(1, 1, 2)
-	if added, err := s.Keep(c, crashDay0+dayLength, crashDay0+100*dayLength); !added || err != nil {
+	if added, err := s.Keep(c, crashDay0+belfry.Day, crashDay0+100*belfry.Day); !added || err != nil {
 		t.Fatal(added, err)
 	}
-	if added, err := s.Keep(c, crashDay0+60*dayLength, crashDay0+100*dayLength); added || err != nil {
+	if added, err := s.Keep(c, crashDay0+60*belfry.Day, crashDay0+100*belfry.Day); added || err != nil {
 		t.Fatal("a period that is stored anyway is kept apart", err)
 	}
 	mustAppend(t, s, rowsOf(3, 1, 1, 2))

@@ -25,7 +25,7 @@ func TestPlacesOfGroups(t *testing.T) {
 	}
 	defer s.files.finish(used, nil)
 	tables := s.files.tables(used)
-	span := fmt.Sprintf("timestamp >= '%s' AND timestamp < '%s'", crashDay0, crashDay0+dayLength)
+	span := fmt.Sprintf("timestamp >= '%s' AND timestamp < '%s'", crashDay0, crashDay0+belfry.Day)
 	f := func(text string, args []any, want bool) {
 		t.Helper()
 		r, err := s.writer.Query(t.Context(), "EXPLAIN "+text, args...)
@@ -56,7 +56,7 @@ func TestPlacesOfGroups(t *testing.T) {
 	groups(1, "MEAN(i%d)", "object", true)
 	groups(5, "MEAN(i%d)", "object", false)
 	f("SELECT item, avg(i1) FROM "+tables[0].Ref+" GROUP BY item", nil, true)
-	hours := hoursOfRows([]summaryTable{rowsOfHours(tables[0], []period{{crashDay0, crashDay0 + belfry.Time(hourLength)}})})
+	hours := hoursOfRows([]summaryTable{rowsOfHours(tables[0], []belfry.Span{{From: crashDay0, To: crashDay0 + belfry.Time(belfry.Hour)}})})
 	f(hours.text, nil, false)
 	f(daysOfHours([]summaryTable{hours}).text, nil, false)
 }

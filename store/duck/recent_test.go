@@ -132,10 +132,10 @@ func TestRecentSummaries(t *testing.T) {
 					t.Errorf("%s: %d, %v; want %d", text, got, err, want)
 				}
 				text = "SELECT timestamp FROM objectdata WHERE period = '" + period + "' ORDER BY timestamp LIMIT " + limit
-				first := crashDay0 + 9*dayLength
+				first := crashDay0 + 9*belfry.Day
 				switch limit {
 				case "14":
-					first = crashDay0 + 8*dayLength
+					first = crashDay0 + 8*belfry.Day
 				case "100":
 					first = crashDay0
 				}

@@ -24,8 +24,8 @@ func (s *Store) restore(ctx context.Context, days []*loss) error {
 		if r.days[l.collection] == nil {
 			r.days[l.collection] = map[belfry.Time]*loss{}
 		}
-		r.days[l.collection][l.from] = l
-		r.loads[l] = &load{collection: l.collection, period: l.period}
+		r.days[l.collection][l.From] = l
+		r.loads[l] = &load{collection: l.collection, period: l.Span}
 	}
 	before := s.files.positions(days)
 	if err := s.cfg.Journal(r.add); err != nil {
@@ -72,8 +72,8 @@ func (r *restoring) add(b *belfry.Batch) (err error) {
 	if b.Collection == belfry.Dimension || b.Len() == 0 || c == nil || r.days[c] == nil {
 		return nil
 	}
-	split(c, b, func(p period, rows []int) {
-		l := r.days[c][p.from]
+	split(c, b, func(p belfry.Span, rows []int) {
+		l := r.days[c][p.From]
 		if l == nil || err != nil {
 			return
 		}
@@ -107,7 +107,7 @@ func (fs *files) positions(days []*loss) map[*loss]uint64 {
 	defer fs.mu.Unlock()
 	pos := map[*loss]uint64{}
 	for _, l := range days {
-		if _, f := fs.find(l.collection, l.period); f != nil {
+		if _, f := fs.find(l.collection, l.Span); f != nil {
 			pos[l] = f.pos
 		}
 	}

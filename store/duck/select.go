@@ -180,7 +180,7 @@ func (s *Store) askFiles(ctx context.Context, c *duckdb.Conn, p *query.Plan) (_ 
 	periods := s.files.periods(p.Collection, p.From, p.To)
 	if r, err := s.askLatest(ctx, c, p, periods); r != nil || err != nil {
 		if err == nil && latestOnly(p) {
-			err = s.completeFrom(p, periods[len(periods)-1].from)
+			err = s.completeFrom(p, periods[len(periods)-1].From)
 		}
 		return r, err
 	}
@@ -212,7 +212,7 @@ func (s *Store) complete(p *query.Plan) error {
 	d := s.sums[p.Collection.Name]
 	from, to := p.From, p.To
 	if d != nil && p.Period != "" && to < endOfTime { // a summary is of the span in which it begins
-		from, to = from-from%dayLength, to+query.PeriodLength(p.Period)-1
+		from, to = from-from%belfry.Day, to+query.PeriodLength(p.Period)-1
 	}
 	names := s.namesOf(p.Collection, s.files.lostIn(p.Collection, from, to))
 	if d != nil {
@@ -227,9 +227,9 @@ func (s *Store) completeFrom(p *query.Plan, from belfry.Time) error {
 }
 
 // namesOf names days as file names do.
-func (s *Store) namesOf(c *catalog.Collection, days []period) (names []string) {
+func (s *Store) namesOf(c *catalog.Collection, days []belfry.Span) (names []string) {
 	for _, d := range days {
-		names = append(names, d.from.Std().Format(layout(c)))
+		names = append(names, d.From.Std().Format(layout(c)))
 	}
 	return names
 }
@@ -245,8 +245,8 @@ func (s *Store) lostSummaries(p *query.Plan, d *summed, from, to belfry.Time) (n
 	}
 	to = min(to, s.Oldest(d.raw.Name)-1)
 	for _, month := range s.files.lostIn(d.kept(by), from, to) {
-		for day := month.from; day < month.to; day += dayLength {
-			if (period{day, day + dayLength}).overlaps(from, to) {
+		for day := month.From; day < month.To; day += belfry.Day {
+			if (belfry.Span{From: day, To: day + belfry.Day}).Overlaps(from, to) {
 				names = append(names, day.Std().Format(time.DateOnly))
 			}
 		}
@@ -263,7 +263,7 @@ func firstTry(p *query.Plan, n int) int {
 }
 
 // atEnd gives the n periods in which the order of the plan begins.
-func atEnd(p *query.Plan, periods []period, n int) []period {
+func atEnd(p *query.Plan, periods []belfry.Span, n int) []belfry.Span {
 	if len(p.Order) > 0 && !p.Order[0].Desc {
 		return periods[:n]
 	}
@@ -272,7 +272,7 @@ func atEnd(p *query.Plan, periods []period, n int) []period {
 
 // askSome runs the plan on the given periods. A file that an earlier failure has spoiled is
 // attached anew and asked once more.
-func (s *Store) askSome(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []period) (*rows, error) {
+func (s *Store) askSome(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []belfry.Span) (*rows, error) {
 	r, err := s.run(ctx, c, p, periods)
 	if err != nil && strings.Contains(err.Error(), "has been invalidated") {
 		r, err = s.run(ctx, c, p, periods)
@@ -280,7 +280,7 @@ func (s *Store) askSome(ctx context.Context, c *duckdb.Conn, p *query.Plan, peri
 	return r, err
 }
 
-func (s *Store) run(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []period) (_ *rows, err error) {
+func (s *Store) run(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []belfry.Span) (_ *rows, err error) {
 	var used []*file
 	if len(periods) > 0 {
 		used, err = s.files.acquireAll(ctx, s.files.list(p.Collection, periods))

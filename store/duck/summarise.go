@@ -49,9 +49,9 @@ func (s *Store) summarise(ctx context.Context, d *summed, before belfry.Time) (m
 	err = s.make(ctx, q, d, w)
 	if err != nil && ctx.Err() == nil {
 		for _, p := range w.spans {
-			d.fail(w.to, p.from)
-			if len(w.spans) == 1 && d.attempts(w.to, p.from) == 1 {
-				d.fail(w.to, p.from)
+			d.fail(w.to, p.From)
+			if len(w.spans) == 1 && d.attempts(w.to, p.From) == 1 {
+				d.fail(w.to, p.From)
 			}
 		}
 	}
@@ -81,11 +81,11 @@ func (s *Store) make(ctx context.Context, q *duckdb.Conn, d *summed, w *work) (e
 	}
 	defer func() { s.files.finish(used, err) }()
 	spans := coveredBy(used, w.spans) // the rows of the others have been dropped, and their summaries are all there is
-	spans = slices.DeleteFunc(spans, func(sp period) bool { return s.files.isLost(d.raw, periodOf(d.raw, sp.from)) })
+	spans = slices.DeleteFunc(spans, func(sp belfry.Span) bool { return s.files.isLost(d.raw, d.raw.PeriodOf(sp.From)) })
 	if len(spans) == 0 {
 		return nil
 	}
-	f, err := s.files.acquireForWriting(ctx, w.to, periodOf(w.to, spans[0].from), summaryColumns(nil))
+	f, err := s.files.acquireForWriting(ctx, w.to, w.to.PeriodOf(spans[0].From), summaryColumns(nil))
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (s *Store) make(ctx context.Context, q *duckdb.Conn, d *summed, w *work) (e
 	if err != nil {
 		d.forgetMade(f)
 		s.files.spoil(f)
-		return fmt.Errorf("summarise %s at %s: %w", d.raw.Name, spans[0].from, err)
+		return fmt.Errorf("summarise %s at %s: %w", d.raw.Name, spans[0].From, err)
 	}
 	d.noteMade(f, rows, tallies)
 	d.done(w)
@@ -113,28 +113,28 @@ func (s *Store) make(ctx context.Context, q *duckdb.Conn, d *summed, w *work) (e
 }
 
 // periodsOf are the periods of files in which the spans are, each once. Spans are in the order of time.
-func periodsOf(c *catalog.Collection, spans []period) []period {
-	var list []period
+func periodsOf(c *catalog.Collection, spans []belfry.Span) []belfry.Span {
+	var list []belfry.Span
 	for _, sp := range spans {
-		if len(list) == 0 || !list[len(list)-1].contains(sp.from) {
-			list = append(list, periodOf(c, sp.from))
+		if len(list) == 0 || !list[len(list)-1].Contains(sp.From) {
+			list = append(list, c.PeriodOf(sp.From))
 		}
 	}
 	return list
 }
 
 // coveredBy are the spans of which there is a file.
-func coveredBy(files []*file, spans []period) []period {
-	return slices.DeleteFunc(slices.Clone(spans), func(sp period) bool {
-		return !slices.ContainsFunc(files, func(f *file) bool { return f.contains(sp.from) })
+func coveredBy(files []*file, spans []belfry.Span) []belfry.Span {
+	return slices.DeleteFunc(slices.Clone(spans), func(sp belfry.Span) bool {
+		return !slices.ContainsFunc(files, func(f *file) bool { return f.Contains(sp.From) })
 	})
 }
 
 // source is a table with the summaries of the spans, made from files of rows or of hours.
-func (s *Store) source(d *summed, to *catalog.Collection, used []*file, known []query.Table, spans []period) summaryTable {
+func (s *Store) source(d *summed, to *catalog.Collection, used []*file, known []query.Table, spans []belfry.Span) summaryTable {
 	var list []summaryTable
 	for i, t := range known {
-		in := joined(within(spans, used[i].period))
+		in := joined(within(spans, used[i].Span))
 		if to == d.day {
 			list = append(list, storedSummaries(t, in, nil))
 		} else {
@@ -148,11 +148,11 @@ func (s *Store) source(d *summed, to *catalog.Collection, used []*file, known []
 }
 
 // joined makes one period of those that touch. They are in the order of time.
-func joined(list []period) []period {
-	var some []period
+func joined(list []belfry.Span) []belfry.Span {
+	var some []belfry.Span
 	for _, p := range list {
-		if last := len(some) - 1; last >= 0 && some[last].to == p.from {
-			some[last].to = p.to
+		if last := len(some) - 1; last >= 0 && some[last].To == p.From {
+			some[last].To = p.To
 		} else {
 			some = append(some, p)
 		}
@@ -173,7 +173,7 @@ func summaryColumns(list []int) []duckdb.Column {
 
 // replace writes the summaries of spans anew, and what they were made of, in one transaction. What gives their origins may
 // still refuse it.
-func (s *Store) replace(ctx context.Context, q *duckdb.Conn, f *file, spans []period, by summaryTable, parts int64, origins func() (map[belfry.Time]origin, error)) (rowCounts, error) {
+func (s *Store) replace(ctx context.Context, q *duckdb.Conn, f *file, spans []belfry.Span, by summaryTable, parts int64, origins func() (map[belfry.Time]origin, error)) (rowCounts, error) {
 	if err := q.Exec(ctx, "BEGIN"); err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func unchanged(ctx context.Context, q *duckdb.Conn, used []*file, known []query.
 }
 
 // rewrite makes the summaries of so many parts of the items one after the other, and counts the rows they are made of.
-func rewrite(ctx context.Context, q *duckdb.Conn, f *file, spans []period, by summaryTable, parts int64, origins func() (map[belfry.Time]origin, error)) (rowCounts, error) {
+func rewrite(ctx context.Context, q *duckdb.Conn, f *file, spans []belfry.Span, by summaryTable, parts int64, origins func() (map[belfry.Time]origin, error)) (rowCounts, error) {
 	if err := q.Exec(ctx, addOrigin(f)); err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func rewrite(ctx context.Context, q *duckdb.Conn, f *file, spans []period, by su
 	}
 	counts := rowCounts{}
 	for _, sp := range spans {
-		counts[sp.from] = madeFrom{}
+		counts[sp.From] = madeFrom{}
 	}
 	return counts, readCounts(ctx, q, f, at, counts)
 }
@@ -306,7 +306,7 @@ func (s *Store) settle(ctx context.Context, d *summed, t belfry.Time) error {
 func (s *Store) unsettled(ctx context.Context, q *duckdb.Conn, d *summed, t belfry.Time) ([]*work, error) {
 	list := agenda{most: s.cfg.summed}
 	for _, p := range s.files.periods(d.raw, 0, t-1) {
-		if p.to > t {
+		if p.To > t {
 			break
 		}
 		if s.files.isLost(d.raw, p) {
@@ -330,7 +330,7 @@ func (s *Store) DropSummaries(ctx context.Context, c *catalog.Collection, p stri
 	}
 	of := d.kept(p)
 	if raw := s.files.periods(c, 0, endOfTime); len(raw) > 0 {
-		t = min(t, raw[0].from)
+		t = min(t, raw[0].From)
 	}
 	if err := s.Drop(ctx, of, t); err != nil {
 		return err

@@ -28,8 +28,6 @@ import (
 // A query of summaries reads what is up to date from them and makes the rest itself, from the rows. So its answer never
 // depends on how far Summarise has come. Before rows are dropped, their hours and days are brought up to date.
 
-const hourLength = dayLength / 24
-
 // summed is a collection with summaries.
 type summed struct {
 	raw, hour, day *catalog.Collection // the last two as the files know them
@@ -90,7 +88,7 @@ func (d *summed) forget() {
 func (d *summed) forgetMade(f *file) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.made[f.collection], f.from)
+	delete(d.made[f.collection], f.From)
 	d.version++
 }
 
@@ -100,26 +98,26 @@ func (d *summed) noteMade(f *file, rows rowCounts, of map[belfry.Time]*tally) {
 	defer d.mu.Unlock()
 	d.version++
 	for at, m := range rows {
-		day := at - at%dayLength
+		day := at - at%belfry.Day
 		if t := of[day]; f.collection == d.hour && t != nil && t == d.tallies[day] {
 			t.origins.add(m.origin)
 		}
 	}
-	old, ok := d.made[f.collection][f.from]
+	old, ok := d.made[f.collection][f.From]
 	if !ok {
 		return
 	}
 	counts := maps.Clone(old)
 	maps.Copy(counts, rows)
-	d.made[f.collection][f.from] = counts
+	d.made[f.collection][f.From] = counts
 }
 
 // madeOf tells of how many rows the summaries were made that are in the file of month.
 func (s *Store) madeOf(ctx context.Context, q *duckdb.Conn, d *summed, c *catalog.Collection, at belfry.Time) (rowCounts, error) {
-	month := periodOf(c, at)
+	month := c.PeriodOf(at)
 	for {
 		d.mu.Lock()
-		counts, ok := d.made[c][month.from]
+		counts, ok := d.made[c][month.From]
 		version := d.version
 		d.mu.Unlock()
 		if ok {
@@ -131,14 +129,14 @@ func (s *Store) madeOf(ctx context.Context, q *duckdb.Conn, d *summed, c *catalo
 		}
 		d.mu.Lock()
 		if d.version == version {
-			d.made[c][month.from] = counts
+			d.made[c][month.From] = counts
 		}
 		d.mu.Unlock()
 	}
 }
 
-func (s *Store) readMade(ctx context.Context, q *duckdb.Conn, c *catalog.Collection, month period) (_ rowCounts, err error) {
-	used, err := s.files.acquire(ctx, c, month.from, month.to-1)
+func (s *Store) readMade(ctx context.Context, q *duckdb.Conn, c *catalog.Collection, month belfry.Span) (_ rowCounts, err error) {
+	used, err := s.files.acquire(ctx, c, month.From, month.To-1)
 	if err != nil {
 		return nil, err
 	}
@@ -154,39 +152,39 @@ func (s *Store) readMade(ctx context.Context, q *duckdb.Conn, c *catalog.Collect
 
 // day says which of its summaries are up to date.
 type dayState struct {
-	period
-	hours   []period // that are not up to date, neighbours joined
-	stale   int      // how many hours they are
-	current bool     // the summary of the day is up to date
+	belfry.Span
+	hours   []belfry.Span // that are not up to date, neighbours joined
+	stale   int           // how many hours they are
+	current bool          // the summary of the day is up to date
 	rows    hourCounts
 	known   bool // how many rows there are
 }
 
 // stateOf compares the rows of a day with its summaries. The caller uses the file of the rows, f; without it they are
 // not counted.
-func (s *Store) stateOf(ctx context.Context, q *duckdb.Conn, d *summed, day period, f *file) (dayState, error) {
-	st := dayState{period: day}
-	hours, err := s.madeOf(ctx, q, d, d.hour, day.from)
+func (s *Store) stateOf(ctx context.Context, q *duckdb.Conn, d *summed, day belfry.Span, f *file) (dayState, error) {
+	st := dayState{Span: day}
+	hours, err := s.madeOf(ctx, q, d, d.hour, day.From)
 	if err != nil {
 		return st, err
 	}
-	days, err := s.madeOf(ctx, q, d, d.day, day.from)
+	days, err := s.madeOf(ctx, q, d, d.day, day.From)
 	if err != nil {
 		return st, err
 	}
 	var from origins
-	st.rows, from, st.known, err = s.tallyOf(ctx, q, d, day, f, hours, days[day.from].rows)
+	st.rows, from, st.known, err = s.tallyOf(ctx, q, d, day, f, hours, days[day.From].rows)
 	if err != nil {
 		return st, err
 	}
 	if !st.known {
-		st.hours, st.stale = []period{day}, 24
+		st.hours, st.stale = []belfry.Span{day}, 24
 		return st, nil
 	}
 	if s.files.isLost(d.raw, day) {
-		st.compareLost(hours, days[day.from].rows)
+		st.compareLost(hours, days[day.From].rows)
 	} else {
-		st.compare(hours, from, days[day.from])
+		st.compare(hours, from, days[day.From])
 	}
 	return st, nil
 }
@@ -196,10 +194,10 @@ func (s *Store) stateOf(ctx context.Context, q *duckdb.Conn, d *summed, day peri
 func (st *dayState) compareLost(hours rowCounts, day int64) {
 	all := int64(0)
 	for h, n := range st.rows {
-		m := hours[st.hour(h)].rows
+		m := hours[hourOf(st.Span, h)].rows
 		all += max(n, m)
 		if n > m {
-			st.addStale(st.hour(h))
+			st.addStale(hourOf(st.Span, h))
 		}
 	}
 	st.current = st.stale == 0 && day >= all
@@ -210,7 +208,7 @@ func (st *dayState) compareLost(hours rowCounts, day int64) {
 func (st *dayState) compare(hours rowCounts, from origins, day madeFrom) {
 	all, lost := int64(0), false
 	for h, n := range st.rows {
-		m := hours[st.hour(h)]
+		m := hours[hourOf(st.Span, h)]
 		lost = lost || m.rows > n
 		if n == 0 { // a summary is all that is left
 			n = m.rows
@@ -218,27 +216,27 @@ func (st *dayState) compare(hours rowCounts, from origins, day madeFrom) {
 		all += n
 	}
 	for h, n := range st.rows {
-		start := st.hour(h)
+		start := hourOf(st.Span, h)
 		m := hours[start]
 		if n == 0 || n == m.rows && from.has(m.origin) && (m.origin != unknownOrigin || !lost) {
 			continue
 		}
 		st.addStale(start)
 	}
-	st.current = st.stale == 0 && all == day.rows && hours.made(st.period, day.origin)
+	st.current = st.stale == 0 && all == day.rows && hours.made(st.Span, day.origin)
 }
 
 func (st *dayState) addStale(start belfry.Time) {
 	st.stale++
-	if last := len(st.hours) - 1; last >= 0 && st.hours[last].to == start {
-		st.hours[last].to += hourLength
+	if last := len(st.hours) - 1; last >= 0 && st.hours[last].To == start {
+		st.hours[last].To += belfry.Hour
 	} else {
-		st.hours = append(st.hours, period{start, start + hourLength})
+		st.hours = append(st.hours, belfry.Span{From: start, To: start + belfry.Hour})
 	}
 }
 
-// hour is where an hour of the day begins.
-func (p period) hour(n int) belfry.Time { return p.from + belfry.Time(n)*hourLength }
+// hourOf returns the start of hour n of a day.
+func hourOf(day belfry.Span, n int) belfry.Time { return day.From + belfry.Time(n)*belfry.Hour }
 
 // SummariesBehind is how many hours that are over wait for Summarise, as far as is known.
 func (s *Store) SummariesBehind() int {

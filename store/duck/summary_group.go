@@ -25,7 +25,7 @@ func (s *Store) groupSummaries(ctx context.Context, c *duckdb.Conn, p *query.Pla
 	sp := summaryPlan{&of, s.sums[p.Collection.Name]}
 	var used summaryFiles
 	defer func() { s.files.finish(used.all(), err) }()
-	span := period{p.From, min(p.To, endOfTime) + 1}
+	span := belfry.Span{From: p.From, To: min(p.To, endOfTime) + 1}
 	var tables []query.Table
 	if p.From <= p.To {
 		var states []dayState
@@ -40,20 +40,20 @@ func (s *Store) groupSummaries(ctx context.Context, c *duckdb.Conn, p *query.Pla
 }
 
 // groupTables have all rows of the span, each once: in a summary, or as it is.
-func (s *Store) groupTables(p summaryPlan, used summaryFiles, states []dayState, span period) (list []summaryTable) {
-	days := period{ceil(span.from, dayLength), span.to - span.to%dayLength} // those that lie in the span
-	if p.Period != query.PeriodDay || days.from >= days.to {
-		days = period{}
+func (s *Store) groupTables(p summaryPlan, used summaryFiles, states []dayState, span belfry.Span) (list []summaryTable) {
+	days := belfry.Span{From: ceil(span.From, belfry.Day), To: span.To - span.To%belfry.Day} // those that lie in the span
+	if p.Period != query.PeriodDay || days.From >= days.To {
+		days = belfry.Span{}
 	}
-	hours := []period{span} // where hours are read
-	var except []period     // and where they are not
-	if days.from < days.to {
-		var stale []period
-		hours = []period{{span.from, days.from}, {days.to, span.to}}
+	hours := []belfry.Span{span} // where hours are read
+	var except []belfry.Span     // and where they are not
+	if days.From < days.To {
+		var stale []belfry.Span
+		hours = []belfry.Span{{From: span.From, To: days.From}, {From: days.To, To: span.To}}
 		for _, st := range states {
 			if !st.current {
-				stale = append(stale, st.period)
-				hours = append(hours, within([]period{st.period}, days)...)
+				stale = append(stale, st.Span)
+				hours = append(hours, within([]belfry.Span{st.Span}, days)...)
 			}
 		}
 		list = s.fileTables(used.day, stale, days)
@@ -61,12 +61,12 @@ func (s *Store) groupTables(p summaryPlan, used summaryFiles, states []dayState,
 	var rows []summaryTable
 	raw, items := s.files.tables(used.raw), s.walk(p.Plan, periodsIn(used.raw))
 	for i, st := range states {
-		if st.current && days.contains(st.from) {
+		if st.current && days.Contains(st.From) {
 			continue
 		}
 		if hours := st.asRows(span); len(hours) > 0 {
 			except = append(except, hours...)
-			if !items.mayHave(st.period) {
+			if !items.mayHave(st.Span) {
 				continue
 			}
 			rows = append(rows, readRows(raw[i], "timestamp", p.indicators(raw[i]), st.partly(hours)))
@@ -76,18 +76,18 @@ func (s *Store) groupTables(p summaryPlan, used summaryFiles, states []dayState,
 		list = append(list, rowsAsHours(rows))
 	}
 	for i, t := range s.files.tables(used.hour) {
-		if in := within(hours, used.hour[i].period); len(in) > 0 {
-			list = append(list, storedSummaries(t, in, within(except, used.hour[i].period)))
+		if in := within(hours, used.hour[i].Span); len(in) > 0 {
+			list = append(list, storedSummaries(t, in, within(except, used.hour[i].Span)))
 		}
 	}
 	return list
 }
 
 // periodsIn are the periods of files.
-func periodsIn(list []*file) []period {
-	periods := make([]period, len(list))
+func periodsIn(list []*file) []belfry.Span {
+	periods := make([]belfry.Span, len(list))
 	for i, f := range list {
-		periods[i] = f.period
+		periods[i] = f.Span
 	}
 	return periods
 }
@@ -100,8 +100,8 @@ func (p summaryPlan) indicators(t query.Table) []int {
 }
 
 // partly is none of the hours when they are the whole day, as there is nothing to choose then.
-func (st *dayState) partly(hours []period) []period {
-	if len(hours) == 1 && hours[0] == st.period {
+func (st *dayState) partly(hours []belfry.Span) []belfry.Span {
+	if len(hours) == 1 && hours[0] == st.Span {
 		return nil
 	}
 	return hours
@@ -109,16 +109,16 @@ func (st *dayState) partly(hours []period) []period {
 
 // asRows are the hours of the day of which the rows themselves must be read: their summaries are not up to date, or tell
 // of moments outside the span.
-func (st *dayState) asRows(span period) []period {
-	var list []period
-	for h := st.from; h < st.to; h += hourLength {
-		hour := period{h, h + hourLength}
-		inside := span.from <= hour.from && hour.to <= span.to
-		if !hour.overlaps(span.from, span.to-1) || inside && len(within(st.hours, hour)) == 0 {
+func (st *dayState) asRows(span belfry.Span) []belfry.Span {
+	var list []belfry.Span
+	for h := st.From; h < st.To; h += belfry.Hour {
+		hour := belfry.Span{From: h, To: h + belfry.Hour}
+		inside := span.From <= hour.From && hour.To <= span.To
+		if !hour.Overlaps(span.From, span.To-1) || inside && len(within(st.hours, hour)) == 0 {
 			continue
 		}
-		if last := len(list) - 1; last >= 0 && list[last].to == h {
-			list[last].to = hour.to
+		if last := len(list) - 1; last >= 0 && list[last].To == h {
+			list[last].To = hour.To
 		} else {
 			list = append(list, hour)
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"belfry"
+
 	"belfry/store/duck/duckdb"
 
 	"belfry/catalog"
@@ -39,30 +41,30 @@ func twice(ask func() (*rows, error)) (*rows, error) {
 }
 
 // summaryDays are the days that may have summaries which the plan wants, oldest first.
-func (s *Store) summaryDays(p summaryPlan) []period {
+func (s *Store) summaryDays(p summaryPlan) []belfry.Span {
 	last := p.To
 	if p.To < endOfTime {
 		last += query.PeriodLength(p.Period) - 1 // a summary is of the span in which it begins
 	}
-	days := s.files.periods(p.d.raw, p.From-p.From%dayLength, last)
+	days := s.files.periods(p.d.raw, p.From-p.From%belfry.Day, last)
 	for _, month := range s.files.periods(p.d.kept(p.Period), p.From, p.To) {
-		for from := month.from; from < month.to; from += dayLength {
-			if day := (period{from, from + dayLength}); day.overlaps(p.From, p.To) {
+		for from := month.From; from < month.To; from += belfry.Day {
+			if day := (belfry.Span{From: from, To: from + belfry.Day}); day.Overlaps(p.From, p.To) {
 				days = append(days, day)
 			}
 		}
 	}
-	slices.SortFunc(days, func(a, b period) int { return int(min(max(a.from-b.from, -1), 1)) })
+	slices.SortFunc(days, func(a, b belfry.Span) int { return int(min(max(a.From-b.From, -1), 1)) })
 	return slices.Compact(days)
 }
 
 // runSummaries runs the plan on the summaries of some days, which follow one another.
-func (s *Store) runSummaries(ctx context.Context, c *duckdb.Conn, p summaryPlan, days []period) (_ *rows, err error) {
+func (s *Store) runSummaries(ctx context.Context, c *duckdb.Conn, p summaryPlan, days []belfry.Span) (_ *rows, err error) {
 	var used summaryFiles
 	defer func() { s.files.finish(used.all(), err) }()
 	var tables []query.Table
 	if len(days) > 0 {
-		span := period{days[0].from, days[len(days)-1].to}
+		span := belfry.Span{From: days[0].From, To: days[len(days)-1].To}
 		var states []dayState
 		if states, err = s.acquireSummaries(ctx, c, p, span, &used); err != nil {
 			return nil, err
@@ -81,24 +83,24 @@ func (f summaryFiles) all() []*file { return slices.Concat(f.raw, f.hour, f.day)
 
 // acquireSummaries gives the files of the span and the states of its days. The order matters: rows that are dropped
 // once we have them stay until we are done, and what is up to date by then is in the files that we get afterwards.
-func (s *Store) acquireSummaries(ctx context.Context, c *duckdb.Conn, p summaryPlan, span period, got *summaryFiles) (states []dayState, err error) {
-	if got.raw, err = s.files.acquire(ctx, p.d.raw, span.from, span.to-1); err != nil {
+func (s *Store) acquireSummaries(ctx context.Context, c *duckdb.Conn, p summaryPlan, span belfry.Span, got *summaryFiles) (states []dayState, err error) {
+	if got.raw, err = s.files.acquire(ctx, p.d.raw, span.From, span.To-1); err != nil {
 		return nil, err
 	}
 	if states, err = s.states(ctx, c, p.d, got.raw); err != nil {
 		return nil, err
 	}
-	if got.hour, err = s.files.acquire(ctx, p.d.hour, span.from, span.to-1); err != nil {
+	if got.hour, err = s.files.acquire(ctx, p.d.hour, span.From, span.To-1); err != nil {
 		return nil, err
 	}
 	if p.Period == query.PeriodDay {
-		got.day, err = s.files.acquire(ctx, p.d.day, span.from, span.to-1)
+		got.day, err = s.files.acquire(ctx, p.d.day, span.From, span.To-1)
 	}
 	return states, err
 }
 
 // summaryTables are tables that together have the summaries of the span, each once.
-func (s *Store) summaryTables(p string, used summaryFiles, states []dayState, span period) []summaryTable {
+func (s *Store) summaryTables(p string, used summaryFiles, states []dayState, span belfry.Span) []summaryTable {
 	if p == query.PeriodDay {
 		return s.dayTables(used, states, span)
 	}
@@ -110,7 +112,7 @@ func (s *Store) states(ctx context.Context, c *duckdb.Conn, d *summed, raw []*fi
 	states := make([]dayState, len(raw))
 	for i, f := range raw {
 		var err error
-		if states[i], err = s.stateOf(ctx, c, d, f.period, f); err != nil {
+		if states[i], err = s.stateOf(ctx, c, d, f.Span, f); err != nil {
 			return nil, err
 		}
 	}
@@ -118,8 +120,8 @@ func (s *Store) states(ctx context.Context, c *duckdb.Conn, d *summed, raw []*fi
 }
 
 // hourTables read hours that are up to date from their files, and make the others from rows.
-func (s *Store) hourTables(used summaryFiles, states []dayState, spans ...period) []summaryTable {
-	var stale []period
+func (s *Store) hourTables(used summaryFiles, states []dayState, spans ...belfry.Span) []summaryTable {
+	var stale []belfry.Span
 	var rows []summaryTable
 	raw := s.files.tables(used.raw)
 	for i, st := range states {
@@ -136,28 +138,28 @@ func (s *Store) hourTables(used summaryFiles, states []dayState, spans ...period
 }
 
 // fileTables read the summaries of spans from their files, but for those that begin in one of the periods.
-func (s *Store) fileTables(files []*file, except []period, spans ...period) []summaryTable {
+func (s *Store) fileTables(files []*file, except []belfry.Span, spans ...belfry.Span) []summaryTable {
 	var list []summaryTable
 	for i, t := range s.files.tables(files) {
-		var in []period
-		for _, sp := range within(spans, files[i].period) {
-			in = append(in, period{max(sp.from, files[i].from), min(sp.to, files[i].to)})
+		var in []belfry.Span
+		for _, sp := range within(spans, files[i].Span) {
+			in = append(in, belfry.Span{From: max(sp.From, files[i].From), To: min(sp.To, files[i].To)})
 		}
 		if len(in) > 0 {
-			list = append(list, storedSummaries(t, in, within(except, files[i].period)))
+			list = append(list, storedSummaries(t, in, within(except, files[i].Span)))
 		}
 	}
 	return list
 }
 
 // dayTables read days that are up to date from their files, and make the others from their hours.
-func (s *Store) dayTables(used summaryFiles, states []dayState, span period) []summaryTable {
+func (s *Store) dayTables(used summaryFiles, states []dayState, span belfry.Span) []summaryTable {
 	of := summaryFiles{hour: used.hour}
-	var stale []period
+	var stale []belfry.Span
 	var old []dayState
 	for i, st := range states {
 		if !st.current {
-			stale, old = append(stale, st.period), append(old, st)
+			stale, old = append(stale, st.Span), append(old, st)
 			of.raw = append(of.raw, used.raw[i])
 		}
 	}
@@ -169,10 +171,10 @@ func (s *Store) dayTables(used summaryFiles, states []dayState, span period) []s
 }
 
 // within picks the periods that have moments of p.
-func within(list []period, p period) []period {
-	var some []period
+func within(list []belfry.Span, p belfry.Span) []belfry.Span {
+	var some []belfry.Span
 	for _, q := range list {
-		if q.overlaps(p.from, p.to-1) {
+		if q.Overlaps(p.From, p.To-1) {
 			some = append(some, q)
 		}
 	}

@@ -51,16 +51,16 @@ func aggregated(list []int, agg aggregate) string {
 }
 
 // hourStart is the hour of a row.
-func hourStart() string { return "timestamp - timestamp % " + number(hourLength) }
+func hourStart() string { return "timestamp - timestamp % " + number(belfry.Hour) }
 
 // among restricts timestamps to periods.
-func among(list []period) string {
+func among(list []belfry.Span) string {
 	var b strings.Builder
 	for i, p := range list {
 		if i > 0 {
 			b.WriteString(" OR ")
 		}
-		b.WriteString("timestamp >= " + number(p.from) + " AND timestamp < " + number(p.to))
+		b.WriteString("timestamp >= " + number(p.From) + " AND timestamp < " + number(p.To))
 	}
 	return "(" + b.String() + ")"
 }
@@ -72,12 +72,12 @@ type summaryTable struct {
 }
 
 // rowsOfHours reads the rows of some hours, with the hour they are in as their time.
-func rowsOfHours(t query.Table, hours []period) summaryTable {
+func rowsOfHours(t query.Table, hours []belfry.Span) summaryTable {
 	return readRows(t, hourStart()+" AS timestamp", indicators(t), hours)
 }
 
 // readRows reads rows of some hours, or all.
-func readRows(t query.Table, time string, list []int, hours []period) summaryTable {
+func readRows(t query.Table, time string, list []int, hours []belfry.Span) summaryTable {
 	var b strings.Builder
 	b.WriteString("SELECT customer, " + itemOf(t) + ", " + time)
 	for _, n := range list {
@@ -126,7 +126,7 @@ func rowsAsHours(rows []summaryTable) summaryTable {
 }
 
 // storedSummaries reads the summaries of a file, those that begin in one of the periods but in none of the others.
-func storedSummaries(t query.Table, in, except []period) summaryTable {
+func storedSummaries(t query.Table, in, except []belfry.Span) summaryTable {
 	where := among(in)
 	if len(except) > 0 {
 		where += " AND NOT " + among(except)
@@ -137,7 +137,7 @@ func storedSummaries(t query.Table, in, except []period) summaryTable {
 // daysOfHours sums up hours by day.
 func daysOfHours(hours []summaryTable) summaryTable {
 	all := union(hours)
-	day := "timestamp - timestamp % " + number(dayLength)
+	day := "timestamp - timestamp % " + number(belfry.Day)
 	return summaryTable{
 		"SELECT customer, item, " + day + " AS timestamp, CAST(sum(rows) AS BIGINT) AS rows" + aggregated(all.indicators, ofHours) +
 			" FROM (" + all.text + ") GROUP BY customer, item, " + day, all.indicators,
@@ -147,8 +147,8 @@ func daysOfHours(hours []summaryTable) summaryTable {
 // table is how a statement refers to the summaries of a period.
 func (t summaryTable) table(p string) query.Table {
 	first := query.SummaryID(p, 0, 0)
-	perHour := query.SummaryID(p, hourLength, 0) - first
-	id := "CAST(timestamp // " + number(hourLength) + " * " + number(int64(perHour)) + " + " + number(int64(first)) + " AS UBIGINT) + coalesce(item, 0)"
+	perHour := query.SummaryID(p, belfry.Hour, 0) - first
+	id := "CAST(timestamp // " + number(belfry.Hour) + " * " + number(int64(perHour)) + " + " + number(int64(first)) + " AS UBIGINT) + coalesce(item, 0)"
 	return query.Table{Ref: "(SELECT *, " + id + " AS id FROM (" + t.text + ")) AS s", Columns: t.columns()}
 }
 

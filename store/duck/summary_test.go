@@ -57,12 +57,12 @@ func (w *summaryWorld) send() {
 	text := belfry.Column{Name: "s1"}
 	late := w.IntN(worldDays)
 	for range 1 + w.IntN(60) {
-		at := crashDay0 + belfry.Time(late)*dayLength + belfry.Time(w.Int64N(int64(dayLength)))
+		at := crashDay0 + belfry.Time(late)*belfry.Day + belfry.Time(w.Int64N(int64(belfry.Day)))
 		if w.IntN(4) == 0 {
-			at = crashDay0 + belfry.Time(w.Int64N(int64(worldDays*dayLength)))
+			at = crashDay0 + belfry.Time(w.Int64N(int64(worldDays*belfry.Day)))
 		}
 		if w.IntN(3) == 0 {
-			at -= at % hourLength // the first moment of an hour
+			at -= at % belfry.Hour // the first moment of an hour
 		}
 		b.Times = append(b.Times, at)
 		item.Ints = append(item.Ints, int64(1+w.IntN(4)))
@@ -100,7 +100,7 @@ func (w *summaryWorld) value(most float64) float64 {
 
 // tend does some of the work that is due, up to some moment.
 func (w *summaryWorld) tend() {
-	before := crashDay0 + belfry.Time(w.Int64N(int64((worldDays+1)*dayLength)))
+	before := crashDay0 + belfry.Time(w.Int64N(int64((worldDays+1)*belfry.Day)))
 	for range w.IntN(25) {
 		more, err := w.s.Summarise(w.t.Context(), before)
 		if err != nil {
@@ -128,8 +128,8 @@ func (w *summaryWorld) reopen(kill bool) {
 }
 
 func (w *summaryWorld) drop() {
-	w.mark = max(w.mark, crashDay0+belfry.Time(w.IntN(3))*dayLength)
-	if err := w.s.Drop(w.t.Context(), w.s.cfg.Catalog.Collection("objectdata"), w.mark+belfry.Time(w.Int64N(int64(dayLength)))); err != nil {
+	w.mark = max(w.mark, crashDay0+belfry.Time(w.IntN(3))*belfry.Day)
+	if err := w.s.Drop(w.t.Context(), w.s.cfg.Catalog.Collection("objectdata"), w.mark+belfry.Time(w.Int64N(int64(belfry.Day)))); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -171,14 +171,14 @@ func (w *summaryWorld) check() {
 // not in days that have been dropped.
 func (w *summaryWorld) checkGroups() {
 	w.t.Helper()
-	from := w.mark + belfry.Time(w.Int64N(int64(dayLength)))
+	from := w.mark + belfry.Time(w.Int64N(int64(belfry.Day)))
 	if w.mark == 0 {
-		from = crashDay0 - 40*dayLength + belfry.Time(w.Int64N(int64(42*dayLength)))
+		from = crashDay0 - 40*belfry.Day + belfry.Time(w.Int64N(int64(42*belfry.Day)))
 	}
 	if w.IntN(3) == 0 {
-		from -= from % dayLength
+		from -= from % belfry.Day
 	}
-	to := crashDay0 + belfry.Time(w.Int64N(int64(40*dayLength)))
+	to := crashDay0 + belfry.Time(w.Int64N(int64(40*belfry.Day)))
 	bucket := []string{"1h", "6h", "1d", "2d", "1w"}[w.IntN(5)]
 	p := planFor(w.t, w.s, 1, "SELECT TIMEBUCKET(timestamp, '"+bucket+"') AS t, COUNT(*), MEAN(i2), SUM(i3), MIN(i2), MAX(i1), MEAN(i4) FROM objectdata WHERE timestamp >= '"+
 		from.String()+"' AND timestamp <= '"+to.String()+"' GROUP BY t HAVING COUNT(*) > 1 LIMIT 100000")
@@ -198,7 +198,7 @@ func (w *summaryWorld) checkGroups() {
 func (w *summaryWorld) checkDroppedGroups() {
 	w.t.Helper()
 	p := planFor(w.t, w.s, 1, "SELECT TIMEBUCKET(timestamp, '6h') AS t, COUNT(*), MEAN(i2), MIN(i3) FROM objectdata WHERE timestamp >= '"+crashDay0.String()+"' AND timestamp < '"+
-		(crashDay0+dayLength).String()+"' AND ip IS NULL GROUP BY t, host")
+		(crashDay0+belfry.Day).String()+"' AND ip IS NULL GROUP BY t, host")
 	if _, chosen := p.FromSummaries(); chosen {
 		w.t.Error("summaries are chosen for a day of which the rows may be there")
 	}
@@ -229,7 +229,7 @@ func planFor(t testing.TB, s *Store, customer belfry.CustomerID, text string) *q
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := query.Check(sel, s.cfg.Catalog, query.Options{Customer: customer, Now: crashDay0 + worldDays*dayLength})
+	p, err := query.Check(sel, s.cfg.Catalog, query.Options{Customer: customer, Now: crashDay0 + worldDays*belfry.Day})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func TestSummaries(t *testing.T) {
 func (w *summaryWorld) finish() {
 	w.t.Helper()
 	for {
-		more, err := w.s.Summarise(w.t.Context(), crashDay0+worldDays*dayLength)
+		more, err := w.s.Summarise(w.t.Context(), crashDay0+worldDays*belfry.Day)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -312,7 +312,7 @@ func (w *summaryWorld) finish() {
 	}
 	for _, st := range w.states() {
 		if st.stale > 0 || !st.current {
-			w.t.Errorf("the day %s is not up to date in the end", st.from)
+			w.t.Errorf("the day %s is not up to date in the end", st.From)
 		}
 	}
 }
@@ -344,11 +344,11 @@ func TestSummariesOutliveRows(t *testing.T) {
 		w.send()
 	}
 	c := w.s.cfg.Catalog.Collection("objectdata")
-	if err := w.s.DropSummaries(t.Context(), c, catalog.Hour, crashDay0+400*dayLength); err != nil {
+	if err := w.s.DropSummaries(t.Context(), c, catalog.Hour, crashDay0+400*belfry.Day); err != nil {
 		t.Fatal(err)
 	}
 	w.check() // the rows are there, so nothing was lost
-	if err := w.s.Drop(t.Context(), c, crashDay0+worldDays*dayLength); err != nil {
+	if err := w.s.Drop(t.Context(), c, crashDay0+worldDays*belfry.Day); err != nil {
 		t.Fatal(err)
 	}
 	w.check()
@@ -356,7 +356,7 @@ func TestSummariesOutliveRows(t *testing.T) {
 	w.check()
 	w.checkDroppedGroups()
 	for _, period := range []string{catalog.Hour, catalog.Day} {
-		if err := w.s.DropSummaries(t.Context(), c, period, crashDay0+400*dayLength); err != nil {
+		if err := w.s.DropSummaries(t.Context(), c, period, crashDay0+400*belfry.Day); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,14 +12,14 @@ import (
 // work is a piece of work: hours, or days, that are made in one transaction. They share a file of summaries.
 type work struct {
 	to    *catalog.Collection
-	spans []period
+	spans []belfry.Span
 	rows  int64
 	alone bool // nothing else may be made with it
 }
 
 // span is an hour or a day that is to be made.
 type span struct {
-	period
+	belfry.Span
 	rows  int64
 	alone bool
 }
@@ -43,11 +43,11 @@ func (a *agenda) arrange(list []*work, to *catalog.Collection, spans []span) []*
 		if len(list) > 0 {
 			last = list[len(list)-1]
 		}
-		if last == nil || last.alone || sp.alone || last.rows+sp.rows > a.most || !periodOf(to, last.spans[0].from).contains(sp.from) {
+		if last == nil || last.alone || sp.alone || last.rows+sp.rows > a.most || !to.PeriodOf(last.spans[0].From).Contains(sp.From) {
 			last = &work{to: to, alone: sp.alone}
 			list = append(list, last)
 		}
-		last.spans = append(last.spans, sp.period)
+		last.spans = append(last.spans, sp.Span)
 		last.rows += sp.rows
 	}
 	return list
@@ -58,7 +58,7 @@ func (a *agenda) first() *work {
 	switch {
 	case len(a.hours) == 0 && len(a.days) == 0:
 		return nil
-	case len(a.hours) == 0, len(a.days) > 0 && a.days[0].spans[0].from < periodOf(a.hours[0].to, a.hours[0].spans[0].from).from:
+	case len(a.hours) == 0, len(a.days) > 0 && a.days[0].spans[0].From < a.hours[0].to.PeriodOf(a.hours[0].spans[0].From).From:
 		return a.days[0]
 	}
 	return a.hours[0]
@@ -68,17 +68,17 @@ func (a *agenda) first() *work {
 func (st *dayState) due(before belfry.Time) (hours, days []span) {
 	of := func(h belfry.Time) span {
 		if !st.known { // it may be any number
-			return span{period{h, h + hourLength}, 0, true}
+			return span{belfry.Span{From: h, To: h + belfry.Hour}, 0, true}
 		}
-		return span{period{h, h + hourLength}, st.rows[(h-st.from)/hourLength], false}
+		return span{belfry.Span{From: h, To: h + belfry.Hour}, st.rows[(h-st.From)/belfry.Hour], false}
 	}
 	for _, p := range st.hours {
-		for h := p.from; h < p.to && h+hourLength <= before; h += hourLength {
+		for h := p.From; h < p.To && h+belfry.Hour <= before; h += belfry.Hour {
 			hours = append(hours, of(h))
 		}
 	}
-	if st.stale == 0 && !st.current && st.to <= before {
-		days = []span{{st.period, st.rows.sum(), false}}
+	if st.stale == 0 && !st.current && st.To <= before {
+		days = []span{{st.Span, st.rows.sum(), false}}
 	}
 	return hours, days
 }
@@ -90,7 +90,7 @@ func (s *Store) find(ctx context.Context, q *duckdb.Conn, d *summed, before belf
 	list := agenda{most: s.cfg.summed}
 	behind, counted := 0, int64(0)
 	for _, p := range s.files.periods(d.raw, 0, before-1) {
-		if d.attempts(d.raw, p.from) > 0 || s.files.isLost(d.raw, p) {
+		if d.attempts(d.raw, p.From) > 0 || s.files.isLost(d.raw, p) {
 			continue
 		}
 		known := d.knows(p)
@@ -99,7 +99,7 @@ func (s *Store) find(ctx context.Context, q *duckdb.Conn, d *summed, before belf
 			return nil, false, ctx.Err()
 		}
 		if bad != nil {
-			d.fail(d.raw, p.from)
+			d.fail(d.raw, p.From)
 			err = bad
 			continue
 		}
@@ -163,7 +163,7 @@ func (d *summed) able(of *catalog.Collection, list []span) []span {
 	}
 	var left []span
 	for _, sp := range list {
-		n := d.failed[failure{of, sp.from}]
+		n := d.failed[failure{of, sp.From}]
 		if n < 2 {
 			sp.alone = sp.alone || n > 0
 			left = append(left, sp)
@@ -177,24 +177,24 @@ func (d *summed) done(w *work) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, p := range w.spans {
-		delete(d.failed, failure{w.to, p.from})
+		delete(d.failed, failure{w.to, p.From})
 	}
 }
 
-func (d *summed) knows(day period) bool {
+func (d *summed) knows(day belfry.Span) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.tally(day.from).known
+	return d.tally(day.From).known
 }
 
 // lookAt tells the state of a day. A day whose rows have been dropped meanwhile needs nothing.
-func (s *Store) lookAt(ctx context.Context, q *duckdb.Conn, d *summed, p period) (st dayState, err error) {
+func (s *Store) lookAt(ctx context.Context, q *duckdb.Conn, d *summed, p belfry.Span) (st dayState, err error) {
 	if d.knows(p) { // so there is no need to attach the file
 		if st, err = s.stateOf(ctx, q, d, p, nil); err != nil || st.known {
 			return st, err
 		}
 	}
-	used, err := s.files.acquire(ctx, d.raw, p.from, p.to-1)
+	used, err := s.files.acquire(ctx, d.raw, p.From, p.To-1)
 	if err != nil || len(used) == 0 {
 		return dayState{}, err
 	}

@@ -17,8 +17,8 @@ func TestAgenda(t *testing.T) {
 	defer s.Close()
 	d := s.sums["objectdata"]
 	hour := func(n, rows int) span {
-		from := crashDay0 + belfry.Time(n)*hourLength
-		return span{period{from, from + hourLength}, int64(rows), false}
+		from := crashDay0 + belfry.Time(n)*belfry.Hour
+		return span{belfry.Span{From: from, To: from + belfry.Hour}, int64(rows), false}
 	}
 	f := func(want string, spans ...span) {
 		t.Helper()
@@ -28,7 +28,7 @@ func TestAgenda(t *testing.T) {
 		for _, w := range a.hours {
 			var list []int
 			for _, p := range w.spans {
-				list = append(list, int((p.from-crashDay0)/hourLength))
+				list = append(list, int((p.From-crashDay0)/belfry.Hour))
 			}
 			got = append(got, list)
 		}
@@ -39,15 +39,15 @@ func TestAgenda(t *testing.T) {
 	f("[]")
 	f("[[0 1] [2]]", hour(0, 4), hour(1, 4), hour(2, 4))
 	f("[[0] [1 2]]", hour(0, 40), hour(1, 4), hour(2, 4))
-	month := int((periodOf(d.hour, crashDay0).to - crashDay0) / hourLength)
+	month := int((d.hour.PeriodOf(crashDay0).To - crashDay0) / belfry.Hour)
 	f(fmt.Sprintf("[[0 %d] [%d]]", month-1, month), hour(0, 1), hour(month-1, 1), hour(month, 1))
-	d.fail(d.hour, hour(1, 0).from)
+	d.fail(d.hour, hour(1, 0).From)
 	f("[[0] [1] [2 3]]", hour(0, 1), hour(1, 1), hour(2, 1), hour(3, 1))
-	d.fail(d.hour, hour(1, 0).from)
+	d.fail(d.hour, hour(1, 0).From)
 	f("[[0 2 3]]", hour(0, 1), hour(1, 1), hour(2, 1), hour(3, 1))
 	d.retry()
 	f("[[0] [1] [2 3]]", hour(0, 1), hour(1, 1), hour(2, 1), hour(3, 1))
-	d.done(&work{to: d.hour, spans: []period{hour(1, 0).period}})
+	d.done(&work{to: d.hour, spans: []belfry.Span{hour(1, 0).Span}})
 	f("[[0 1 2 3]]", hour(0, 1), hour(1, 1), hour(2, 1), hour(3, 1))
 }
 
@@ -116,7 +116,7 @@ func daysMade(t *testing.T, s *Store) (list []int) {
 		t.Fatal(err)
 	}
 	for at := range counts {
-		list = append(list, int((at-crashDay0)/dayLength))
+		list = append(list, int((at-crashDay0)/belfry.Day))
 	}
 	slices.Sort(list)
 	return list

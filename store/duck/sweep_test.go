@@ -74,7 +74,7 @@ func TestWalk(t *testing.T) {
 			t.Fatalf("%d days were found, want %v", len(w.found), days)
 		}
 		for i, day := range days {
-			if got := int((w.found[i].from - crashDay0) / dayLength); got != day {
+			if got := int((w.found[i].From - crashDay0) / belfry.Day); got != day {
 				t.Errorf("found day %d, want %d", got, day)
 			}
 		}

@@ -55,12 +55,12 @@ func (d *summed) note(day belfry.Time, pos uint64, first bool, pieces []piece) {
 	for _, p := range pieces {
 		if p.rows == nil {
 			for _, at := range p.batch.Times {
-				t.hours[(at-day)/hourLength]++
+				t.hours[(at-day)/belfry.Hour]++
 			}
 			continue
 		}
 		for _, i := range p.rows {
-			t.hours[(p.batch.Times[i]-day)/hourLength]++
+			t.hours[(p.batch.Times[i]-day)/belfry.Hour]++
 		}
 	}
 }
@@ -75,22 +75,22 @@ func (d *summed) doubt(day belfry.Time) {
 // noteRows and doubtRows tell the summaries of the file's collection, if there are any.
 func (s *Store) noteRows(f *file, pos uint64, pieces []piece) {
 	if d := s.sums[f.collection.Name]; d != nil {
-		d.note(f.from, pos, f.pos == 0, pieces)
+		d.note(f.From, pos, f.pos == 0, pieces)
 	}
 }
 
 func (s *Store) doubtRows(f *file) {
 	if d := s.sums[f.collection.Name]; d != nil {
-		d.doubt(f.from)
+		d.doubt(f.From)
 	}
 }
 
 // tallyOf tells how many rows each hour of a day has, whose file is f. It is not known when rows come in faster than they can be
 // counted, which is no harm: nobody has summed them up then either.
-func (s *Store) tallyOf(ctx context.Context, q *duckdb.Conn, d *summed, p period, f *file, made rowCounts, day int64) (hourCounts, origins, bool, error) {
+func (s *Store) tallyOf(ctx context.Context, q *duckdb.Conn, d *summed, p belfry.Span, f *file, made rowCounts, day int64) (hourCounts, origins, bool, error) {
 	for range 3 {
 		d.mu.Lock()
-		t := d.tally(p.from)
+		t := d.tally(p.From)
 		have, from, known := t.hours, t.origins, t.known
 		d.mu.Unlock()
 		if known || f == nil {
@@ -105,7 +105,7 @@ func (s *Store) tallyOf(ctx context.Context, q *duckdb.Conn, d *summed, p period
 			return have, nil, false, err
 		}
 		d.mu.Lock()
-		if d.tallies[f.from] == t && !t.known && t.missed <= pos {
+		if d.tallies[f.From] == t && !t.known && t.missed <= pos {
 			t.hours, t.origins, t.pos, t.known = have, from, pos, true
 		}
 		d.mu.Unlock()
@@ -123,7 +123,7 @@ func countHours(ctx context.Context, q *duckdb.Conn, f *file, made rowCounts, fr
 	}
 	own := true
 	for h := range have {
-		m := made[f.hour(h)]
+		m := made[hourOf(f.Span, h)]
 		have[h] = m.rows
 		own = own && (m.rows == 0 || from.has(m.origin))
 	}
@@ -131,7 +131,7 @@ func countHours(ctx context.Context, q *duckdb.Conn, f *file, made rowCounts, fr
 		return have, uint64(r.Int(1)), nil
 	}
 	have = hourCounts{}
-	r, err = q.Query(ctx, "SELECT p.pos, h.hour, h.n FROM "+position+" AS p(pos) LEFT JOIN (SELECT (timestamp - "+number(f.from)+") // "+number(hourLength)+
+	r, err = q.Query(ctx, "SELECT p.pos, h.hour, h.n FROM "+position+" AS p(pos) LEFT JOIN (SELECT (timestamp - "+number(f.From)+") // "+number(belfry.Hour)+
 		" AS hour, count(*) AS n FROM "+f.table.Ref+" GROUP BY ALL) AS h ON TRUE")
 	if err != nil {
 		return have, 0, err

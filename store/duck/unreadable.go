@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"belfry"
+
 	"belfry/store/duck/duckdb"
 
 	"belfry/catalog"
@@ -114,7 +116,7 @@ func (fs *files) setUnreadable(f *file, why string) {
 
 // takeOut removes a file from the list. The mutex is held.
 func (fs *files) takeOut(f *file) {
-	if i, known := fs.find(f.collection, f.period); known == f {
+	if i, known := fs.find(f.collection, f.Span); known == f {
 		fs.byName[f.collection.Name] = slices.Delete(slices.Clone(fs.byName[f.collection.Name]), i, i+1)
 	}
 	fs.held -= f.items.list.Size()
@@ -123,7 +125,7 @@ func (fs *files) takeOut(f *file) {
 
 func (fs *files) loseForNow(f *file, why string) *loss {
 	l := &loss{
-		period: f.period, collection: f.collection, marker: f.path, since: fs.now().UTC().Truncate(time.Second), why: why, restored: true,
+		Span: f.Span, collection: f.collection, marker: f.path, since: fs.now().UTC().Truncate(time.Second), why: why, restored: true,
 		unreadable: &unreadable{next: fs.now().Add(firstRetry), wait: firstRetry},
 	}
 	fs.lose(l)
@@ -131,9 +133,9 @@ func (fs *files) loseForNow(f *file, why string) *loss {
 }
 
 // unreadableAt finds the day of a file that cannot be read for now. The mutex is held.
-func (fs *files) unreadableAt(c *catalog.Collection, p period) *loss {
+func (fs *files) unreadableAt(c *catalog.Collection, p belfry.Span) *loss {
 	for _, l := range fs.lost[c.Name] {
-		if l.from == p.from && l.unreadable != nil {
+		if l.From == p.From && l.unreadable != nil {
 			return l
 		}
 	}
@@ -158,7 +160,7 @@ func (fs *files) unreadableDays() (paths []string) {
 // takes its place; who compares the files with the manifest has told about it.
 func (fs *files) takeLate(found []*file) error {
 	for _, late := range found {
-		_, f := fs.find(late.collection, late.period)
+		_, f := fs.find(late.collection, late.Span)
 		if f != nil {
 			fs.takeOut(f)
 			l := fs.loseForNow(f, "rows that came while it could not be read wait in a second file")
@@ -166,7 +168,7 @@ func (fs *files) takeLate(found []*file) error {
 			fs.insert(late)
 			continue
 		}
-		f = fs.newFile(late.collection, late.period)
+		f = fs.newFile(late.collection, late.Span)
 		for _, suffix := range []string{".wal", ""} {
 			if err := os.Rename(late.path+suffix, f.path+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return err
@@ -327,7 +329,7 @@ func (s *Store) reunite(ctx context.Context, l *loss) error {
 func (fs *files) openBoth(ctx context.Context, l *loss) (f, late *file, err error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	f = &file{period: l.period, collection: l.collection, path: l.marker}
+	f = &file{Span: l.Span, collection: l.collection, path: l.marker}
 	if err := fs.attach(ctx, f); err != nil {
 		if why := damageAtOpen(f.path, err); why != "" && !errors.Is(err, errLost) {
 			fs.becomeDamaged(l, f, why)
@@ -336,7 +338,7 @@ func (fs *files) openBoth(ctx context.Context, l *loss) (f, late *file, err erro
 		return nil, nil, err
 	}
 	f.refs++
-	if _, late = fs.find(l.collection, l.period); late != nil {
+	if _, late = fs.find(l.collection, l.Span); late != nil {
 		if err := fs.use(ctx, late); err != nil {
 			fs.releaseLocked([]*file{f})
 			fs.detach(f)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"belfry"
+
 	"belfry/store/duck/duckdb"
 )
 
@@ -156,7 +158,7 @@ func TestUnreadableFileIsDropped(t *testing.T) {
 	hide(t, path)
 	s := openWith(t, dir)
 	must(t, s.Append(t.Context(), rowsOf(9, damageDay)))
-	must(t, s.Drop(t.Context(), s.cfg.Catalog.Collection("objectdata"), crashDay0+dayLength))
+	must(t, s.Drop(t.Context(), s.cfg.Catalog.Collection("objectdata"), crashDay0+belfry.Day))
 	for range 2 {
 		if n, _, err := askFirst(t, s, countAll, false); err != nil || n != 2 || len(s.Incomplete()) != 0 {
 			t.Errorf("%d rows, %v, %v; want 2", n, err, s.Incomplete())

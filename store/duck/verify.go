@@ -155,8 +155,8 @@ func (v *verifying) readKept(all []*catalog.Collection) {
 	}
 }
 
-func (v *verifying) stores(c *catalog.Collection, p period) bool {
-	return p.from >= v.marks[c.Name] || v.kept.has(c, p)
+func (v *verifying) stores(c *catalog.Collection, p belfry.Span) bool {
+	return p.From >= v.marks[c.Name] || v.kept.has(c, p)
 }
 
 func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error {
@@ -207,14 +207,14 @@ func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error
 	return nil
 }
 
-func (v *verifying) add(c *catalog.Collection, p period, file, problem, remedy string) {
-	v.Problems = append(v.Problems, store.Problem{Collection: c.Name, Day: p.from.Std().Format(layout(c)), File: file, Problem: problem, Remedy: remedy})
+func (v *verifying) add(c *catalog.Collection, p belfry.Span, file, problem, remedy string) {
+	v.Problems = append(v.Problems, store.Problem{Collection: c.Name, Day: p.From.Std().Format(layout(c)), File: file, Problem: problem, Remedy: remedy})
 }
 
 // file reads all of the file of a day and returns the position that it has reached; 0 if something is wrong with it. The error is
 // that of ctx, or of an engine that cannot be started.
-func (v *verifying) file(ctx context.Context, c *catalog.Collection, p period) (uint64, error) {
-	f := &file{period: p, collection: c, path: filepath.Join(v.dir, c.Name, fileName(c, p))}
+func (v *verifying) file(ctx context.Context, c *catalog.Collection, p belfry.Span) (uint64, error) {
+	f := &file{Span: p, collection: c, path: filepath.Join(v.dir, c.Name, fileName(c, p))}
 	problem, remedy, err := v.examine(ctx, f)
 	if err == nil && problem != "" {
 		v.add(c, p, filepath.Join(c.Name, fileName(c, p)), problem, remedy)
@@ -226,8 +226,8 @@ func (v *verifying) file(ctx context.Context, c *catalog.Collection, p period) (
 }
 
 // late reads all of a second file, which is something to be told also when it is whole.
-func (v *verifying) late(ctx context.Context, c *catalog.Collection, p period) error {
-	f := &file{period: p, collection: c, late: true, path: filepath.Join(v.dir, c.Name, fileName(c, p)+lateSuffix)}
+func (v *verifying) late(ctx context.Context, c *catalog.Collection, p belfry.Span) error {
+	f := &file{Span: p, collection: c, late: true, path: filepath.Join(v.dir, c.Name, fileName(c, p)+lateSuffix)}
 	problem, remedy, err := v.examine(ctx, f)
 	switch {
 	case problem == "":
@@ -251,7 +251,7 @@ func (v *verifying) examine(ctx context.Context, f *file) (problem, remedy strin
 		}
 		if !more {
 			v.Unread = append(v.Unread, store.Problem{
-				Collection: f.collection.Name, Day: f.from.Std().Format(layout(f.collection)), File: f.key(),
+				Collection: f.collection.Name, Day: f.From.Std().Format(layout(f.collection)), File: f.key(),
 				Problem: fmt.Sprintf("not read: %d MiB of memory are too little for its rows", v.memory>>20),
 				Remedy:  "It may well be whole. Run verify again where there is more memory, or with a larger storage.duckdb.memory_limit.",
 			})

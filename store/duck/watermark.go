@@ -102,7 +102,7 @@ func (s *Store) loadMarks(all []*catalog.Collection) {
 // adoptMark gives a watermark of an earlier version its checksum. Nothing shows that it is right, so it counts only as far
 // as no file lies below it.
 func (s *Store) adoptMark(c *catalog.Collection, w watermark) watermark {
-	unlisted := func(p period) bool { return !s.kept.has(c, p) }
+	unlisted := func(p belfry.Span) bool { return !s.kept.has(c, p) }
 	if first, any := oldestFile(s.cfg.Dir, c, unlisted); any && first < w.at {
 		s.cfg.Log.Warn("a watermark without a checksum is lowered, as there are rows below it", "collection", c.Name, "watermark", w.at, "rows", first)
 		w.at = first
@@ -114,12 +114,12 @@ func (s *Store) adoptMark(c *catalog.Collection, w watermark) watermark {
 }
 
 // oldestFile is the start of the oldest period of a collection that has a file and counts.
-func oldestFile(dir string, c *catalog.Collection, counts func(period) bool) (first belfry.Time, any bool) {
+func oldestFile(dir string, c *catalog.Collection, counts func(belfry.Span) bool) (first belfry.Time, any bool) {
 	entries, _ := os.ReadDir(filepath.Join(dir, c.Name)) // who lists the files reports what is wrong with the folder
 	for _, e := range entries {
 		p, ok := parseFileName(c, e.Name())
-		if ok && counts(p) && (!any || p.from < first) {
-			first, any = p.from, true
+		if ok && counts(p) && (!any || p.From < first) {
+			first, any = p.From, true
 		}
 	}
 	return first, any
@@ -127,7 +127,7 @@ func oldestFile(dir string, c *catalog.Collection, counts func(period) bool) (fi
 
 // dropped tells whether a start may delete the file of a period, because a Drop of it was interrupted. A watermark in the
 // future may be right, as the clock may be behind; then the next Drop deletes the file.
-func (s *Store) dropped(c *catalog.Collection, p period) bool {
+func (s *Store) dropped(c *catalog.Collection, p belfry.Span) bool {
 	return !s.stores(c, p) && s.mark(c.Name) <= belfry.At(time.Now())
 }
 
@@ -180,7 +180,7 @@ func (s *Store) Oldest(collection string) belfry.Time {
 	s.files.mu.Lock()
 	defer s.files.mu.Unlock()
 	if list := s.files.byName[collection]; len(list) > 0 {
-		return list[0].from
+		return list[0].From
 	}
 	return 0
 }

@@ -22,7 +22,7 @@ func TestDamagedWatermark(t *testing.T) {
 	base := makeDays(t)
 	s := openWith(t, base)
 	c := s.cfg.Catalog.Collection("objectdata")
-	must(t, s.Drop(t.Context(), c, crashDay0+dayLength))
+	must(t, s.Drop(t.Context(), c, crashDay0+belfry.Day))
 	must(t, s.Append(t.Context(), rowsOf(5, 3)))
 	must(t, s.Close())
 	path := filepath.Join(base, "objectdata", markFile)
@@ -32,7 +32,7 @@ func TestDamagedWatermark(t *testing.T) {
 	up, down := []byte(string(good)), []byte(string(good))
 	up[2] ^= 4 // years later
 	down[1] ^= 1
-	late := strconv.FormatInt(int64(crashDay0+3*dayLength), 10)
+	late := strconv.FormatInt(int64(crashDay0+3*belfry.Day), 10)
 	for i, test := range []struct {
 		name, text string
 		fault      bool
@@ -68,10 +68,10 @@ func TestDamagedWatermark(t *testing.T) {
 				t.Errorf("faults: %v", s.Faults())
 			}
 			must(t, s.Watch())
-			if oldest := s.Oldest("objectdata"); oldest != crashDay0+dayLength {
+			if oldest := s.Oldest("objectdata"); oldest != crashDay0+belfry.Day {
 				t.Errorf("the oldest day is %s", oldest)
 			}
-			must(t, s.Drop(t.Context(), c, crashDay0+2*dayLength))
+			must(t, s.Drop(t.Context(), c, crashDay0+2*belfry.Day))
 			if len(s.Faults()) != 0 {
 				t.Errorf("after a Drop: %v", s.Faults())
 			}
@@ -79,7 +79,7 @@ func TestDamagedWatermark(t *testing.T) {
 				t.Errorf("after a Drop: %d rows, %v; want 3", n, err)
 			}
 			must(t, s.Close())
-			if w := readMark(dir, c); !w.summed || w.at != crashDay0+2*dayLength {
+			if w := readMark(dir, c); !w.summed || w.at != crashDay0+2*belfry.Day {
 				t.Errorf("the new watermark is %+v", w)
 			}
 		})
@@ -109,11 +109,11 @@ func TestInterruptedDrop(t *testing.T) {
 	s := openWith(t, dir)
 	must(t, s.Close())
 	c := s.cfg.Catalog.Collection("objectdata")
-	future := periodOf(c, belfry.At(time.Now().AddDate(1, 0, 0))).from
+	future := c.PeriodOf(belfry.At(time.Now().AddDate(1, 0, 0))).From
 	for _, test := range []struct {
 		mark belfry.Time
 		left int64
-	}{{future, oldRows + 2}, {crashDay0 + dayLength, 2}} {
+	}{{future, oldRows + 2}, {crashDay0 + belfry.Day, 2}} {
 		must(t, writeMark(dir, c, test.mark))
 		s := openWith(t, dir)
 		if n, _, err := askFirst(t, s, countAll, false); err != nil || n != test.left {
