@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"belfry/store/duck/summary"
+
 	"belfry"
 )
 
@@ -32,7 +34,7 @@ func BenchmarkSummarise(b *testing.B) {
 		return time.Since(begun)
 	}
 	d := s.sums["objectdata"]
-	hour := d.raw.PeriodOf(rows[0].Times[0]).From
+	hour := d.Raw.PeriodOf(rows[0].Times[0]).From
 	var made, alone, beside time.Duration
 	commits := 0
 	for range b.N {
@@ -42,7 +44,7 @@ func BenchmarkSummarise(b *testing.B) {
 			begun := time.Now()
 			q, err := s.engine.Connect()
 			if err == nil {
-				err = s.make(b.Context(), q, d, &work{to: d.hour, spans: []belfry.Span{{From: hour, To: hour + belfry.Hour}}, rows: batches * benchRows})
+				err = s.make(b.Context(), q, d, &summary.Work{To: d.Hour, Spans: []belfry.Span{{From: hour, To: hour + belfry.Hour}}, Rows: batches * benchRows})
 				q.Close()
 			}
 			if err != nil {

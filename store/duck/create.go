@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"belfry/store/duck/summary"
+
 	"belfry/store/duck/duckdb"
 
 	"golang.org/x/sys/unix"
@@ -65,8 +67,8 @@ func (fs *files) drawInto(ctx context.Context, path string, cols []duckdb.Column
 	if err == nil {
 		err = fs.conn.Exec(ctx, "CREATE TABLE "+alias+".main.position (pos UBIGINT)")
 	}
-	if err == nil && slices.Contains(cols, duckdb.Column{Name: rowsColumn, Kind: duckdb.Int}) { // a file of summaries
-		err = fs.conn.Exec(ctx, "CREATE TABLE "+alias+".main."+madeTable+" (timestamp BIGINT, rows BIGINT, origin BIGINT)")
+	if err == nil && slices.Contains(cols, duckdb.Column{Name: summary.RowsColumn, Kind: duckdb.Int}) { // a file of summaries
+		err = fs.conn.Exec(ctx, "CREATE TABLE "+alias+".main."+summary.MadeTable+" (timestamp BIGINT, rows BIGINT, origin BIGINT)")
 	} else if err == nil { // see origins
 		err = fs.conn.Exec(ctx, "INSERT INTO "+alias+".main.position VALUES (0)")
 	}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"belfry/store/duck/summary"
+
 	"belfry/store/duck/duckdb"
 
 	"belfry"
@@ -175,7 +177,7 @@ func belongs(f *file, kinds map[string]duckdb.Kind, first belfry.Time, any bool)
 }
 
 func commonColumn(name string) bool {
-	return name == customerColumn || name == idColumn || name == timestampColumn || name == belfry.ItemColumn || name == rowsColumn
+	return name == customerColumn || name == idColumn || name == timestampColumn || name == belfry.ItemColumn || name == summary.RowsColumn
 }
 
 // ownColumn tells whether a collection may have a column; of summaries all are known by their own name.

@@ -45,6 +45,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"belfry/store/duck/summary"
+
 	"belfry/store/duck/duckdb"
 
 	"belfry"
@@ -194,7 +196,7 @@ type Store struct {
 	kept     keptPeriods
 	items    dimension
 	filler   filler
-	sums     map[string]*summed // collections with summaries; never changed
+	sums     map[string]*summary.Tracker // collections with summaries; never changed
 
 	arrivals arrivals
 	unread   atomic.Int64 // bytes of answers that are held for clients
@@ -387,7 +389,7 @@ func (s *Store) revive(ctx context.Context) error {
 	s.cfg.Log.Warn("engine broke down, starting it anew")
 	s.files.forget()
 	for _, d := range s.sums {
-		d.forget()
+		d.Forget()
 	}
 	s.stop()
 	if err := s.start(ctx); err != nil {

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+
+	"belfry/store/duck/summary"
 
 	"belfry/store/duck/index"
 
@@ -29,7 +32,7 @@ func (s *Store) Erase(ctx context.Context, customers []belfry.CustomerID) error 
 	}
 	all := s.cfg.Catalog.Kept()
 	for _, d := range s.sums {
-		all = append(all, d.hour, d.day)
+		all = append(all, d.Hour, d.Day)
 	}
 	var errs []error
 	if err := s.eraseNames(ctx, customers); err != nil {
@@ -56,7 +59,7 @@ const eraseTries = 3
 
 func (s *Store) eraseIn(ctx context.Context, c *catalog.Collection, p belfry.Span, customers []belfry.CustomerID) error {
 	if d := s.summing(c); d != nil { // files of summaries have another writer, and need not keep that of rows away
-		release, err := d.take(ctx)
+		release, err := d.Acquire(ctx)
 		if err != nil {
 			return err
 		}
@@ -81,9 +84,9 @@ func (s *Store) eraseIn(ctx context.Context, c *catalog.Collection, p belfry.Spa
 }
 
 // summing is the collection whose summaries are kept under c; nil when there is none.
-func (s *Store) summing(c *catalog.Collection) *summed {
+func (s *Store) summing(c *catalog.Collection) *summary.Tracker {
 	for _, d := range s.sums {
-		if d.hour.Name == c.Name || d.day.Name == c.Name {
+		if d.Hour.Name == c.Name || d.Day.Name == c.Name {
 			return d
 		}
 	}
@@ -142,7 +145,7 @@ func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collec
 	}
 	s.doubtRows(f)
 	if d := s.summing(c); d != nil {
-		d.forgetMade(f)
+		d.ForgetMade(f.attached())
 	}
 	return true, nil
 }
@@ -159,7 +162,7 @@ func (s *Store) takeWrite(ctx context.Context, c *catalog.Collection) (release f
 func numbers(customers []belfry.CustomerID) string {
 	list := make([]string, len(customers))
 	for i, c := range customers {
-		list[i] = number(int64(c))
+		list[i] = strconv.FormatInt(int64(c), 10)
 	}
 	return strings.Join(list, ", ")
 }
@@ -182,8 +185,8 @@ func (s *Store) copyWithout(ctx context.Context, q *duckdb.Conn, f *file, path, 
 		texts = append(texts, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+quoteText(s.cfg.Instance)+" AS id")
 	}
 	if s.summing(f.collection) != nil {
-		texts = append(texts, "CREATE TABLE "+alias+".main."+madeTable+" AS SELECT timestamp, CAST(sum(r.rows) AS BIGINT) AS rows, any_value(m.origin) AS origin FROM "+
-			alias+".main.rows AS r LEFT JOIN "+f.made()+" AS m USING (timestamp) GROUP BY timestamp")
+		texts = append(texts, "CREATE TABLE "+alias+".main."+summary.MadeTable+" AS SELECT timestamp, CAST(sum(r.rows) AS BIGINT) AS rows, any_value(m.origin) AS origin FROM "+
+			alias+".main.rows AS r LEFT JOIN "+f.attached().Made()+" AS m USING (timestamp) GROUP BY timestamp")
 	}
 	for _, text := range append(texts, "CHECKPOINT "+alias) {
 		if err == nil {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"belfry/store/duck/summary"
+
 	"belfry"
 )
 
@@ -84,7 +86,7 @@ func asEarlier(t *testing.T, s *Store) {
 		for _, f := range used {
 			text := "DELETE FROM " + f.alias + ".main.position WHERE pos = 0"
 			if s.summing(c) != nil {
-				text = "ALTER TABLE " + f.alias + ".main." + madeTable + " DROP COLUMN origin"
+				text = "ALTER TABLE " + f.alias + ".main." + summary.MadeTable + " DROP COLUMN origin"
 			}
 			must(t, s.writer.Exec(t.Context(), text))
 		}
@@ -105,7 +107,7 @@ func summedDay(t *testing.T, earlier bool) (s *Store, dir string) {
 	must(t, s.Close())
 	s = openWith(t, dir)
 	st := (&summaryWorld{t: t, s: s}).states()
-	if len(st) != 1 || st[0].stale != 0 || !st[0].current {
+	if len(st) != 1 || st[0].Stale != 0 || !st[0].Current {
 		t.Errorf("summaries are not up to date: %+v", st)
 	}
 	wantHours(t, s, "at first", [2]float64{5, 10}, [2]float64{7, 20}, [2]float64{3, 30})

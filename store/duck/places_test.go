@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"belfry/store/duck/summary"
+
 	"belfry"
 	"belfry/query"
 )
@@ -56,7 +58,7 @@ func TestPlacesOfGroups(t *testing.T) {
 	groups(1, "MEAN(i%d)", "object", true)
 	groups(5, "MEAN(i%d)", "object", false)
 	f("SELECT item, avg(i1) FROM "+tables[0].Ref+" GROUP BY item", nil, true)
-	hours := hoursOfRows([]summaryTable{rowsOfHours(tables[0], []belfry.Span{{From: crashDay0, To: crashDay0 + belfry.Time(belfry.Hour)}})})
-	f(hours.text, nil, false)
-	f(daysOfHours([]summaryTable{hours}).text, nil, false)
+	hours := summary.HoursOfRows([]summary.Table{summary.RowsOfHours(tables[0], []belfry.Span{{From: crashDay0, To: crashDay0 + belfry.Time(belfry.Hour)}})})
+	f(hours.Text, nil, false)
+	f(summary.DaysOfHours([]summary.Table{hours}).Text, nil, false)
 }

@@ -148,6 +148,6 @@ func (fs *files) present(f *file) error {
 func (s *Store) lostRows(f *file) {
 	s.doubtRows(f)
 	if d := s.summing(f.collection); d != nil {
-		d.forgetMade(f)
+		d.ForgetMade(f.attached())
 	}
 }

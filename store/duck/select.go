@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"belfry/store/duck/summary"
+
 	"belfry/store/duck/duckdb"
 
 	"belfry"
@@ -236,15 +238,15 @@ func (s *Store) namesOf(c *catalog.Collection, days []belfry.Span) (names []stri
 
 // lostSummaries are the days of the span of which summaries cannot be read. While the rows of a day are there, its
 // summaries are made from them.
-func (s *Store) lostSummaries(p *query.Plan, d *summed, from, to belfry.Time) (names []string) {
+func (s *Store) lostSummaries(p *query.Plan, d *summary.Tracker, from, to belfry.Time) (names []string) {
 	by, ok := p.Period, p.Period != ""
 	if !ok {
 		if by, ok = s.fromSummaries(p); !ok {
 			return nil
 		}
 	}
-	to = min(to, s.Oldest(d.raw.Name)-1)
-	for _, month := range s.files.lostIn(d.kept(by), from, to) {
+	to = min(to, s.Oldest(d.Raw.Name)-1)
+	for _, month := range s.files.lostIn(d.Collection(by), from, to) {
 		for day := month.From; day < month.To; day += belfry.Day {
 			if (belfry.Span{From: day, To: day + belfry.Day}).Overlaps(from, to) {
 				names = append(names, day.Std().Format(time.DateOnly))

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+
+	"belfry/store/duck/summary"
 
 	"belfry/store/duck/duckdb"
 
@@ -26,8 +27,8 @@ func (s *Store) Summarise(ctx context.Context, before belfry.Time) (more bool, e
 	return false, nil
 }
 
-func (s *Store) summarise(ctx context.Context, d *summed, before belfry.Time) (more bool, err error) {
-	release, err := d.take(ctx)
+func (s *Store) summarise(ctx context.Context, d *summary.Tracker, before belfry.Time) (more bool, err error) {
+	release, err := d.Acquire(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -48,44 +49,34 @@ func (s *Store) summarise(ctx context.Context, d *summed, before belfry.Time) (m
 	}
 	err = s.make(ctx, q, d, w)
 	if err != nil && ctx.Err() == nil {
-		for _, p := range w.spans {
-			d.fail(w.to, p.From)
-			if len(w.spans) == 1 && d.attempts(w.to, p.From) == 1 {
-				d.fail(w.to, p.From)
+		for _, p := range w.Spans {
+			d.Fail(w.To, p.From)
+			if len(w.Spans) == 1 && d.Attempts(w.To, p.From) == 1 {
+				d.Fail(w.To, p.From)
 			}
 		}
 	}
 	return true, err
 }
 
-// take waits for the right to write summaries.
-func (d *summed) take(ctx context.Context) (release func(), err error) {
-	select {
-	case d.making <- struct{}{}:
-		return func() { <-d.making }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // make brings hours or days up to date.
-func (s *Store) make(ctx context.Context, q *duckdb.Conn, d *summed, w *work) (err error) {
-	from := d.raw
-	if w.to == d.day {
-		from = d.hour
+func (s *Store) make(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, w *summary.Work) (err error) {
+	from := d.Raw
+	if w.To == d.Day {
+		from = d.Hour
 	}
-	tallies := d.talliesOf(w.spans) // before the files, so that they are not of others
-	used, err := s.files.acquireAll(ctx, s.files.list(from, periodsOf(from, w.spans)))
+	tallies := d.Tallies(w.Spans) // before the files, so that they are not of others
+	used, err := s.files.acquireAll(ctx, s.files.list(from, periodsOf(from, w.Spans)))
 	if err != nil {
 		return err
 	}
 	defer func() { s.files.finish(used, err) }()
-	spans := coveredBy(used, w.spans) // the rows of the others have been dropped, and their summaries are all there is
-	spans = slices.DeleteFunc(spans, func(sp belfry.Span) bool { return s.files.isLost(d.raw, d.raw.PeriodOf(sp.From)) })
+	spans := coveredBy(used, w.Spans) // the rows of the others have been dropped, and their summaries are all there is
+	spans = slices.DeleteFunc(spans, func(sp belfry.Span) bool { return s.files.isLost(d.Raw, d.Raw.PeriodOf(sp.From)) })
 	if len(spans) == 0 {
 		return nil
 	}
-	f, err := s.files.acquireForWriting(ctx, w.to, w.to.PeriodOf(spans[0].From), summaryColumns(nil))
+	f, err := s.files.acquireForWriting(ctx, w.To, w.To.PeriodOf(spans[0].From), summary.Columns(nil))
 	if err != nil {
 		return err
 	}
@@ -93,22 +84,22 @@ func (s *Store) make(ctx context.Context, q *duckdb.Conn, d *summed, w *work) (e
 	s.files.occupy(f, true)
 	defer s.files.occupy(f, false)
 	known := s.files.tables(used)
-	rows, err := s.replace(ctx, q, f, spans, s.source(d, w.to, used, known, spans), 1+w.rows/s.cfg.summed, func() (map[belfry.Time]origin, error) {
+	rows, err := s.replace(ctx, q, f, spans, s.source(d, w.To, used, known, spans), 1+w.Rows/s.cfg.summed, func() (map[belfry.Time]summary.Origin, error) {
 		if err := unchanged(ctx, q, used, known); err != nil {
 			return nil, err
 		}
-		return originsOf(ctx, q, used, spans, w.to == d.day)
+		return summary.Origins(ctx, q, attachedFiles(used), spans, w.To == d.Day)
 	})
 	if errors.Is(err, errNewColumn) {
 		return nil // the work is still due, and will be found again
 	}
 	if err != nil {
-		d.forgetMade(f)
+		d.ForgetMade(f.attached())
 		s.files.spoil(f)
-		return fmt.Errorf("summarise %s at %s: %w", d.raw.Name, spans[0].From, err)
+		return fmt.Errorf("summarise %s at %s: %w", d.Raw.Name, spans[0].From, err)
 	}
-	d.noteMade(f, rows, tallies)
-	d.done(w)
+	d.NoteMade(f.attached(), rows, tallies)
+	d.Finish(w)
 	return nil
 }
 
@@ -131,59 +122,35 @@ func coveredBy(files []*file, spans []belfry.Span) []belfry.Span {
 }
 
 // source is a table with the summaries of the spans, made from files of rows or of hours.
-func (s *Store) source(d *summed, to *catalog.Collection, used []*file, known []query.Table, spans []belfry.Span) summaryTable {
-	var list []summaryTable
+func (s *Store) source(d *summary.Tracker, to *catalog.Collection, used []*file, known []query.Table, spans []belfry.Span) summary.Table {
+	var list []summary.Table
 	for i, t := range known {
-		in := joined(within(spans, used[i].Span))
-		if to == d.day {
-			list = append(list, storedSummaries(t, in, nil))
+		in := summary.Join(summary.Within(spans, used[i].Span))
+		if to == d.Day {
+			list = append(list, summary.Stored(t, in, nil))
 		} else {
-			list = append(list, rowsOfHours(t, in))
+			list = append(list, summary.RowsOfHours(t, in))
 		}
 	}
-	if to == d.day {
-		return daysOfHours(list)
+	if to == d.Day {
+		return summary.DaysOfHours(list)
 	}
-	return hoursOfRows(list)
-}
-
-// joined makes one period of those that touch. They are in the order of time.
-func joined(list []belfry.Span) []belfry.Span {
-	var some []belfry.Span
-	for _, p := range list {
-		if last := len(some) - 1; last >= 0 && some[last].To == p.From {
-			some[last].To = p.To
-		} else {
-			some = append(some, p)
-		}
-	}
-	return some
-}
-
-// summaryColumns are the columns of a file of summaries.
-func summaryColumns(list []int) []duckdb.Column {
-	cols := []duckdb.Column{{Name: customerColumn, Kind: duckdb.Small}, {Name: belfry.ItemColumn, Kind: duckdb.ID}, {Name: timestampColumn, Kind: duckdb.Int}, {Name: rowsColumn, Kind: duckdb.Int}}
-	for _, n := range list {
-		for k, c := range query.SummaryColumns(n) {
-			cols = append(cols, duckdb.Column{Name: c.Name, Kind: [...]duckdb.Kind{duckdb.Number, duckdb.Number, duckdb.Number, duckdb.Int}[k]})
-		}
-	}
-	return cols
+	return summary.HoursOfRows(list)
 }
 
 // replace writes the summaries of spans anew, and what they were made of, in one transaction. What gives their origins may
 // still refuse it.
-func (s *Store) replace(ctx context.Context, q *duckdb.Conn, f *file, spans []belfry.Span, by summaryTable, parts int64, origins func() (map[belfry.Time]origin, error)) (rowCounts, error) {
+func (s *Store) replace(ctx context.Context, q *duckdb.Conn, f *file, spans []belfry.Span, by summary.Table, parts int64, origins func() (map[belfry.Time]summary.Origin, error)) (summary.Counts, error) {
 	if err := q.Exec(ctx, "BEGIN"); err != nil {
 		return nil, err
 	}
-	kinds, err := extend(ctx, q, f, summaryColumns(by.indicators))
+	kinds, err := extend(ctx, q, f, summary.Columns(by.Indicators))
 	if err == nil {
 		err = s.files.sign(ctx, q, f)
 	}
-	var rows rowCounts
+	var rows summary.Counts
 	if err == nil {
-		rows, err = rewrite(ctx, q, f, spans, by, parts, origins)
+		rows, err = summary.Rewrite(ctx, q, f.attached(), spans, by, parts, origins)
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err == nil {
@@ -215,58 +182,8 @@ func unchanged(ctx context.Context, q *duckdb.Conn, used []*file, known []query.
 	return nil
 }
 
-// rewrite makes the summaries of so many parts of the items one after the other, and counts the rows they are made of.
-func rewrite(ctx context.Context, q *duckdb.Conn, f *file, spans []belfry.Span, by summaryTable, parts int64, origins func() (map[belfry.Time]origin, error)) (rowCounts, error) {
-	if err := q.Exec(ctx, addOrigin(f)); err != nil {
-		return nil, err
-	}
-	table, made := f.alias+".main.rows", f.alias+".main."+madeTable
-	at := " WHERE " + among(joined(spans))
-	for _, name := range []string{table, made} {
-		if err := q.Exec(ctx, "DELETE FROM "+name+at); err != nil {
-			return nil, err
-		}
-	}
-	cols := summaryColumns(by.indicators)
-	names := make([]string, len(cols))
-	for i, c := range cols {
-		names[i] = duckdb.QuoteName(c.Name)
-	}
-	list := strings.Join(names, ", ")
-	for part := range parts {
-		some := " WHERE coalesce(item, 0) % " + number(parts) + " = " + number(part)
-		if err := q.Exec(ctx, "INSERT INTO "+table+" ("+list+") SELECT "+list+" FROM ("+by.text+")"+some+" ORDER BY timestamp, customer, item"); err != nil {
-			return nil, err
-		}
-	}
-	from, err := origins()
-	if err != nil {
-		return nil, err
-	}
-	if err := q.Exec(ctx, "INSERT INTO "+made+" BY NAME SELECT timestamp, CAST(sum(rows) AS BIGINT) AS rows, "+originOf(from)+" AS origin FROM "+table+at+" GROUP BY timestamp"); err != nil {
-		return nil, err
-	}
-	counts := rowCounts{}
-	for _, sp := range spans {
-		counts[sp.From] = madeFrom{}
-	}
-	return counts, readCounts(ctx, q, f, at, counts)
-}
-
-// readCounts reads from a file of summaries of how many rows they were made.
-func readCounts(ctx context.Context, q *duckdb.Conn, f *file, where string, counts rowCounts) error {
-	r, err := q.Query(ctx, "SELECT timestamp, rows, coalesce(origin, "+number(unknownOrigin)+") FROM "+f.made()+where)
-	if err != nil {
-		return err
-	}
-	for r.Next() {
-		counts[belfry.Time(r.Int(0))] = madeFrom{r.Int(1), origin(r.Int(2))}
-	}
-	return nil
-}
-
 // settleAhead settles while others may write, so that little is left to do when they may not.
-func (s *Store) settleAhead(ctx context.Context, d *summed, t belfry.Time) error {
+func (s *Store) settleAhead(ctx context.Context, d *summary.Tracker, t belfry.Time) error {
 	s.life.RLock()
 	defer s.life.RUnlock()
 	if err := s.usable(); err != nil {
@@ -277,8 +194,8 @@ func (s *Store) settleAhead(ctx context.Context, d *summed, t belfry.Time) error
 
 // settle brings up to date what the rows before t say, so that they can go. When nobody writes meanwhile, the second
 // round makes the days, and that is the end of it; where somebody does, what remains is told.
-func (s *Store) settle(ctx context.Context, d *summed, t belfry.Time) error {
-	release, err := d.take(ctx)
+func (s *Store) settle(ctx context.Context, d *summary.Tracker, t belfry.Time) error {
+	release, err := d.Acquire(ctx)
 	if err != nil {
 		return err
 	}
@@ -303,23 +220,23 @@ func (s *Store) settle(ctx context.Context, d *summed, t belfry.Time) error {
 }
 
 // unsettled is the work on the days before t.
-func (s *Store) unsettled(ctx context.Context, q *duckdb.Conn, d *summed, t belfry.Time) ([]*work, error) {
-	list := agenda{most: s.cfg.summed}
-	for _, p := range s.files.periods(d.raw, 0, t-1) {
+func (s *Store) unsettled(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, t belfry.Time) ([]*summary.Work, error) {
+	list := summary.Queue{Limit: s.cfg.summed}
+	for _, p := range s.files.periods(d.Raw, 0, t-1) {
 		if p.To > t {
 			break
 		}
-		if s.files.isLost(d.raw, p) {
+		if s.files.isLost(d.Raw, p) {
 			continue
 		}
 		st, err := s.lookAt(ctx, q, d, p)
 		if err != nil {
 			return nil, err
 		}
-		hours, days := st.due(endOfTime)
-		list.add(d, hours, days)
+		hours, days := st.Due(endOfTime)
+		list.Add(d, hours, days)
 	}
-	return slices.Concat(list.hours, list.days), nil
+	return slices.Concat(list.Hours, list.Days), nil
 }
 
 // DropSummaries forgets the summaries of c older than t, by whole months. Those of rows that are still there stay.
@@ -328,19 +245,13 @@ func (s *Store) DropSummaries(ctx context.Context, c *catalog.Collection, p stri
 	if d == nil {
 		return fmt.Errorf("drop summaries of %s: it has none", c.Name)
 	}
-	of := d.kept(p)
+	of := d.Collection(p)
 	if raw := s.files.periods(c, 0, endOfTime); len(raw) > 0 {
 		t = min(t, raw[0].From)
 	}
 	if err := s.Drop(ctx, of, t); err != nil {
 		return err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for month := range d.made[of] {
-		if month < s.mark(of.Name) {
-			delete(d.made[of], month)
-		}
-	}
+	d.DropMade(of, s.mark(of.Name))
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"belfry/store/duck/summary"
+
 	"belfry/store/duck/duckdb"
 
 	"belfry"
@@ -28,19 +30,19 @@ func (s *Store) groupSummaries(ctx context.Context, c *duckdb.Conn, p *query.Pla
 	span := belfry.Span{From: p.From, To: min(p.To, endOfTime) + 1}
 	var tables []query.Table
 	if p.From <= p.To {
-		var states []dayState
+		var states []summary.State
 		if states, err = s.acquireSummaries(ctx, c, sp, span, &used); err != nil {
 			return nil, err
 		}
 		for _, t := range s.groupTables(sp, used, states, span) {
-			tables = append(tables, t.parts())
+			tables = append(tables, t.AsParts())
 		}
 	}
 	return s.runOn(ctx, c, p, tables)
 }
 
 // groupTables have all rows of the span, each once: in a summary, or as it is.
-func (s *Store) groupTables(p summaryPlan, used summaryFiles, states []dayState, span belfry.Span) (list []summaryTable) {
+func (s *Store) groupTables(p summaryPlan, used summaryFiles, states []summary.State, span belfry.Span) (list []summary.Table) {
 	days := belfry.Span{From: ceil(span.From, belfry.Day), To: span.To - span.To%belfry.Day} // those that lie in the span
 	if p.Period != query.PeriodDay || days.From >= days.To {
 		days = belfry.Span{}
@@ -51,33 +53,33 @@ func (s *Store) groupTables(p summaryPlan, used summaryFiles, states []dayState,
 		var stale []belfry.Span
 		hours = []belfry.Span{{From: span.From, To: days.From}, {From: days.To, To: span.To}}
 		for _, st := range states {
-			if !st.current {
+			if !st.Current {
 				stale = append(stale, st.Span)
-				hours = append(hours, within([]belfry.Span{st.Span}, days)...)
+				hours = append(hours, summary.Within([]belfry.Span{st.Span}, days)...)
 			}
 		}
 		list = s.fileTables(used.day, stale, days)
 	}
-	var rows []summaryTable
+	var rows []summary.Table
 	raw, items := s.files.tables(used.raw), s.walk(p.Plan, periodsIn(used.raw))
 	for i, st := range states {
-		if st.current && days.Contains(st.From) {
+		if st.Current && days.Contains(st.From) {
 			continue
 		}
-		if hours := st.asRows(span); len(hours) > 0 {
+		if hours := st.AsRows(span); len(hours) > 0 {
 			except = append(except, hours...)
 			if !items.mayHave(st.Span) {
 				continue
 			}
-			rows = append(rows, readRows(raw[i], "timestamp", p.indicators(raw[i]), st.partly(hours)))
+			rows = append(rows, summary.ReadRows(raw[i], "timestamp", p.indicators(raw[i]), st.Partly(hours)))
 		}
 	}
 	if len(rows) > 0 { // in one table: what the statement asks of each table is planned once for all of them
-		list = append(list, rowsAsHours(rows))
+		list = append(list, summary.RowsAsHours(rows))
 	}
 	for i, t := range s.files.tables(used.hour) {
-		if in := within(hours, used.hour[i].Span); len(in) > 0 {
-			list = append(list, storedSummaries(t, in, within(except, used.hour[i].Span)))
+		if in := summary.Within(hours, used.hour[i].Span); len(in) > 0 {
+			list = append(list, summary.Stored(t, in, summary.Within(except, used.hour[i].Span)))
 		}
 	}
 	return list
@@ -94,36 +96,9 @@ func periodsIn(list []*file) []belfry.Span {
 
 // indicators are those of a table that the groups are made of.
 func (p summaryPlan) indicators(t query.Table) []int {
-	return slices.DeleteFunc(indicators(t), func(n int) bool {
+	return slices.DeleteFunc(summary.Indicators(t), func(n int) bool {
 		return !slices.ContainsFunc(p.Grouping.Calls, func(c query.Call) bool { return c.Column.N == n })
 	})
-}
-
-// partly is none of the hours when they are the whole day, as there is nothing to choose then.
-func (st *dayState) partly(hours []belfry.Span) []belfry.Span {
-	if len(hours) == 1 && hours[0] == st.Span {
-		return nil
-	}
-	return hours
-}
-
-// asRows are the hours of the day of which the rows themselves must be read: their summaries are not up to date, or tell
-// of moments outside the span.
-func (st *dayState) asRows(span belfry.Span) []belfry.Span {
-	var list []belfry.Span
-	for h := st.From; h < st.To; h += belfry.Hour {
-		hour := belfry.Span{From: h, To: h + belfry.Hour}
-		inside := span.From <= hour.From && hour.To <= span.To
-		if !hour.Overlaps(span.From, span.To-1) || inside && len(within(st.hours, hour)) == 0 {
-			continue
-		}
-		if last := len(list) - 1; last >= 0 && list[last].To == h {
-			list[last].To = hour.To
-		} else {
-			list = append(list, hour)
-		}
-	}
-	return list
 }
 
 // ceil is the first multiple of n at or after t.

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"testing"
 
+	"belfry/store/duck/summary"
+
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
@@ -311,13 +313,13 @@ func (w *summaryWorld) finish() {
 		w.t.Errorf("%d hours are not up to date in the end", n)
 	}
 	for _, st := range w.states() {
-		if st.stale > 0 || !st.current {
+		if st.Stale > 0 || !st.Current {
 			w.t.Errorf("the day %s is not up to date in the end", st.From)
 		}
 	}
 }
 
-func (w *summaryWorld) states() []dayState {
+func (w *summaryWorld) states() []summary.State {
 	w.t.Helper()
 	q, err := w.s.engine.Connect()
 	if err != nil {
@@ -325,7 +327,7 @@ func (w *summaryWorld) states() []dayState {
 	}
 	defer q.Close()
 	d := w.s.sums["objectdata"]
-	used, err := w.s.files.acquire(w.t.Context(), d.raw, 0, endOfTime)
+	used, err := w.s.files.acquire(w.t.Context(), d.Raw, 0, endOfTime)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"belfry/store/duck/summary"
+
 	"belfry"
 
 	"belfry/store/duck/duckdb"
@@ -301,7 +303,7 @@ func readThrough(path string) error {
 func (s *Store) reunite(ctx context.Context, l *loss) error {
 	d := s.summing(l.collection)
 	if d != nil {
-		release, err := d.take(ctx)
+		release, err := d.Acquire(ctx)
 		if err != nil {
 			return err
 		}
@@ -319,7 +321,7 @@ func (s *Store) reunite(ctx context.Context, l *loss) error {
 	}
 	s.doubtRows(f)
 	if d != nil {
-		d.forgetMade(f)
+		d.ForgetMade(f.attached())
 	}
 	s.cfg.Log.Info("a file of rows can be read again", "file", f.path)
 	return s.files.comeBack(l, f, late)
@@ -405,11 +407,11 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 	to, from := f.alias+".main.", late.alias+".main."
 	texts := []string{"INSERT INTO " + to + "rows BY NAME SELECT * FROM " + from + "rows AS l WHERE NOT EXISTS (SELECT 1 FROM " + to + "rows AS m WHERE m.customer = l.customer AND m.id = l.id)"}
 	if summaries {
-		made := " WHERE timestamp IN (SELECT timestamp FROM " + from + madeTable + ")"
+		made := " WHERE timestamp IN (SELECT timestamp FROM " + from + summary.MadeTable + ")"
 		texts = []string{
-			addOrigin(f),
-			"DELETE FROM " + to + "rows" + made, "DELETE FROM " + to + madeTable + made,
-			"INSERT INTO " + to + "rows BY NAME SELECT * FROM " + from + "rows", "INSERT INTO " + to + madeTable + " BY NAME SELECT * FROM " + from + madeTable,
+			summary.AddOrigin(f.attached()),
+			"DELETE FROM " + to + "rows" + made, "DELETE FROM " + to + summary.MadeTable + made,
+			"INSERT INTO " + to + "rows BY NAME SELECT * FROM " + from + "rows", "INSERT INTO " + to + summary.MadeTable + " BY NAME SELECT * FROM " + from + summary.MadeTable,
 		}
 	}
 	f.fill = vectorFill{} // it is counted anew

@@ -1,0 +1,49 @@
+package duck
+
+import (
+	"belfry"
+	"belfry/store/duck/summary"
+)
+
+// noteRows and doubtRows tell the summaries of the file's collection, if there are any.
+func (s *Store) noteRows(f *file, pos uint64, pieces []piece) {
+	if d := s.sums[f.collection.Name]; d != nil {
+		d.NoteRows(f.From, pos, f.pos == 0, countPieces(f.From, pieces))
+	}
+}
+
+// countPieces counts the rows of a day by hour.
+func countPieces(day belfry.Time, pieces []piece) *summary.HourCounts {
+	var n summary.HourCounts
+	for _, p := range pieces {
+		if p.rows == nil {
+			for _, at := range p.batch.Times {
+				n[(at-day)/belfry.Hour]++
+			}
+			continue
+		}
+		for _, i := range p.rows {
+			n[(p.batch.Times[i]-day)/belfry.Hour]++
+		}
+	}
+	return &n
+}
+
+func (s *Store) doubtRows(f *file) {
+	if d := s.sums[f.collection.Name]; d != nil {
+		d.Invalidate(f.From)
+	}
+}
+
+// attached describes a file, which the caller has acquired, to the summaries.
+func (f *file) attached() summary.File {
+	return summary.File{Span: f.Span, Collection: f.collection, Alias: f.alias}
+}
+
+func attachedFiles(list []*file) []summary.File {
+	all := make([]summary.File, len(list))
+	for i, f := range list {
+		all[i] = f.attached()
+	}
+	return all
+}
