@@ -17,6 +17,7 @@ type Collection struct {
 	Period     string // of one file: day or month; empty for a current collection
 	Retention  Duration
 	Summaries  []Summary // that are kept beside the rows, the shortest period first; often none
+	Key        []string  // fields that identify what a row is about: of rows with equal values the latest counts; often none
 	Text       string    // the field that a search term without a field means
 	Item       bool      // rows refer to an item, in the physical column "item"
 	Objects    bool      // … and each to an object
@@ -198,6 +199,7 @@ type collectionFile struct {
 		Hour string `json:"hour"`
 		Day  string `json:"day"`
 	} `json:"summaries"`
+	Key     []string    `json:"key"`
 	Objects bool        `json:"objects"`
 	Text    string      `json:"text"`
 	Help    string      `json:"help"`
@@ -244,6 +246,9 @@ func parseCollection(data []byte) (*Collection, error) {
 	}
 	if c.Objects && !c.Item {
 		return nil, s.bad("objects", "is for a collection with fields of items")
+	}
+	if err := c.readKey(s, file.Key); err != nil {
+		return nil, err
 	}
 	text, ok := c.Field(c.Text)
 	if !ok || text.Type != Text && text.Type != FullText {
@@ -293,6 +298,47 @@ func (c *Collection) readSummaries(s *source, file *collectionFile) error {
 		c.Summaries = append(c.Summaries, Summary{g.period, age})
 	}
 	return nil
+}
+
+// readKey checks the key. In a historical collection it has the timestamp, so that rows with the same key are in the same file: then a
+// query needs no other file, and they expire together.
+func (c *Collection) readKey(s *source, key []string) error {
+	for i, name := range key {
+		f, ok := c.Field(name)
+		path := "key[" + strconv.Itoa(i) + "]"
+		switch {
+		case !ok || f.Canonical != name:
+			return s.bad(path, "must be one of %s, got %q", c.Known(), name)
+		case f.Name == "id" || f.Numbered > 0 || f.Own:
+			return s.bad(path, "is %s, which cannot be part of a key", name)
+		case slices.Contains(key[:i], name):
+			return s.bad(path, "is %s, which is in the key already", name)
+		}
+	}
+	switch {
+	case len(key) == 0:
+		return nil
+	case c.Historical && !slices.Contains(key, "timestamp"):
+		return s.bad("key", "must have timestamp, so that rows with the same key share a file")
+	case len(c.Summaries) > 0:
+		return s.bad("key", "is not for a collection with summaries")
+	}
+	c.Key = key
+	return nil
+}
+
+// KeyColumns returns the columns in which the fields of the key are stored. A field of the item is stored as the item.
+func (c *Collection) KeyColumns() []string {
+	var columns []string
+	for _, name := range c.Key {
+		if f, _ := c.Field(name); f.Of != "" {
+			name = belfry.ItemColumn
+		}
+		if !slices.Contains(columns, name) {
+			columns = append(columns, name)
+		}
+	}
+	return columns
 }
 
 func (file *fieldFile) read(s *source, path string) (Field, error) {

@@ -122,6 +122,19 @@ func TestCollectionErrors(t *testing.T) {
 	f(strings.Replace(head, "day", "week", 1)+a, "line 3: period must be day or month")
 	f(strings.Replace(head, "historical", "sometimes", 1)+a, "line 2: kind must be")
 	f(strings.Replace(head, "historical", "current", 1)+a, "no period and no retention")
+	keyed := func(key string) string {
+		return "key: " + key + "\n" + head + a + "  - {name: n, type: text, numbered: 3, help: h}\n"
+	}
+	if c, err := parseCollection([]byte(keyed("[timestamp, a]"))); err != nil || !slices.Equal(c.KeyColumns(), []string{"timestamp", "a"}) {
+		t.Errorf("%v, %v", c, err)
+	}
+	f(keyed("[a]"), "line 1: key must have timestamp")
+	f(keyed("[timestamp, z]"), `key[1] must be one of id, timestamp, a, n1 … n3, got "z"`)
+	f(keyed("[timestamp, A]"), `got "A"`)
+	f(keyed("[timestamp, id]"), "cannot be part of a key")
+	f(keyed("[timestamp, n2]"), "cannot be part of a key")
+	f(keyed("[timestamp, a, a]"), "key[2] is a, which is in the key already")
+	f(keyed("[timestamp, a]")+"summaries: {hour: 30d, day: 30d}\n", "key is not for a collection with summaries")
 }
 
 func FuzzCollection(f *testing.F) {

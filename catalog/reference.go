@@ -48,6 +48,9 @@ class of the object says.
 		for _, s := range col.Summaries {
 			fmt.Fprintf(&b, " Summaries of each %s are kept for %s.", s.Period, s.Retention)
 		}
+		if len(col.Key) > 0 {
+			fmt.Fprintf(&b, " Rows are corrected by later ones: of those with the same %s, the latest counts.", strings.Join(col.Key, ", "))
+		}
 		b.WriteString("\n\n| field | type | meaning |\n|---|---|---|\n")
 		for i := range col.Fields {
 			f := &col.Fields[i]

@@ -21,7 +21,7 @@ func (w *writer) branches(tables []Table, needed []stored) []string {
 		if where == Always(false) || w.items != nil && !t.Has(belfry.ItemColumn) {
 			continue
 		}
-		branch := "SELECT " + w.selected(t, needed) + " FROM " + t.Ref + " WHERE " + w.conditions(where)
+		branch := "SELECT " + w.selected(t, needed) + " FROM " + w.source(t) + " WHERE " + w.conditions(where)
 		if t.Ranges == nil {
 			list = append(list, branch)
 		}
@@ -30,6 +30,26 @@ func (w *writer) branches(tables []Table, needed []stored) []string {
 		}
 	}
 	return list
+}
+
+// source returns the table or, of a collection with a key, its rows that are the latest of their key. All rows of a key have the same
+// timestamp.
+func (w *writer) source(t Table) string {
+	if len(w.plan.Collection.Key) == 0 || w.summaries {
+		return t.Ref
+	}
+	var key []string
+	for _, c := range w.plan.Collection.KeyColumns() {
+		if t.Has(c) {
+			key = append(key, w.name(c))
+		}
+	}
+	where := w.within()
+	if w.plan.LastID != 0 {
+		where = append(where, w.name("id")+" <= "+strconv.FormatUint(uint64(w.plan.LastID), 10))
+	}
+	return "(SELECT * FROM " + t.Ref + " WHERE " + w.name("id") + " IN (SELECT max(" + w.name("id") + ") FROM " + t.Ref +
+		" WHERE " + strings.Join(where, " AND ") + " GROUP BY " + strings.Join(key, ", ") + ")) AS latest"
 }
 
 // condition keeps a branch to the range. Several ranges joined by OR would make the engine read all rows; in branches of
@@ -58,8 +78,8 @@ func (w *writer) selected(t Table, needed []stored) string {
 	})
 }
 
-// conditions are the customer, the span where the table goes beyond it, the items, and what else the plan asks for.
-func (w *writer) conditions(where Pred) string {
+// within returns the conditions on the customer and, where the table goes beyond it, on the span.
+func (w *writer) within() []string {
 	all := []string{w.name("customer") + " = " + w.customer()}
 	if w.plan.From > w.table.From {
 		all = append(all, w.name(timestamp)+" >= "+strconv.FormatInt(int64(w.plan.From), 10))
@@ -67,6 +87,12 @@ func (w *writer) conditions(where Pred) string {
 	if w.table.To == 0 && w.plan.To < Forever || w.plan.To < w.table.To {
 		all = append(all, w.name(timestamp)+" <= "+strconv.FormatInt(int64(w.plan.To), 10))
 	}
+	return all
+}
+
+// conditions are the customer, the span, the items, and what else the plan asks for.
+func (w *writer) conditions(where Pred) string {
+	all := w.within()
 	if len(w.items) > 0 {
 		all = append(all, w.name(belfry.ItemColumn)+" IN ("+w.ids(w.items)+")")
 	}

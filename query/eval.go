@@ -22,7 +22,7 @@ type Row interface {
 // Eval runs the plan over rows, which must all be of the plan's customer and collection. It reads each row while it is
 // being offered and keeps no more of them than the answer and its offset need, so rows may be made in passing.
 func (e *Evaluator) Eval(p *Plan, rows iter.Seq[Row]) (Rows, error) {
-	rows = p.Within.mask(rows)
+	rows = p.Within.mask(p.latestOfKey(rows))
 	if p.Period != "" {
 		rows = Summaries(p.Period, rows)
 	}

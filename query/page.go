@@ -49,6 +49,7 @@ func (p *Plan) After(at Place, newest belfry.RowID) *Plan {
 		Compare{time.Column, beyond(time.Desc), belfry.Value{Type: belfry.TimeValue, Int: int64(at.Time)}},
 		Compare{id.Column, beyond(id.Desc), belfry.Value{Type: belfry.IDValue, Int: int64(at.ID)}},
 	})
+	q.LastID = newest
 	if newest != 0 {
 		q.Where = conjunction(q.Where, Compare{id.Column, LessEqual, belfry.Value{Type: belfry.IDValue, Int: int64(newest)}})
 	}

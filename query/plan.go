@@ -39,6 +39,9 @@ type Plan struct {
 	// which are therefore not repeated in Where.
 	From, To belfry.Time
 
+	// LastID is the greatest id of the rows that count; 0: all do. Only a plan for a later page has it.
+	LastID belfry.RowID
+
 	// Order is never empty, unless Grouping has no keys and so gives one row. It ends in id or in all keys of the
 	// groups, so that two engines never differ in the order of rows.
 	Order []Order

@@ -26,7 +26,7 @@ func asked() []string { return slices.Sorted(maps.Keys(fields)) }
 // it. The rows of Customer come in several parts, so that files are made of several appends and some of them lack
 // columns; beside them stand rows of another customer with the same names and the same ids, which no query may find.
 func RandomData(r *rand.Rand, cat *catalog.Catalog) []Part {
-	g := &source{Rand: r, catalog: cat, moments: someMoments(r), next: map[string]int64{}}
+	g := &source{Rand: r, catalog: cat, moments: someMoments(r), next: map[string]int64{}, before: map[string][]Row{}}
 	g.items()
 	names := asked()
 	for _, c := range cat.Collections() {
@@ -35,7 +35,7 @@ func RandomData(r *rand.Rand, cat *catalog.Catalog) []Part {
 		}
 	}
 	parts := []Part{{Customer: Customer + 1, Rows: g.rows(names)}}
-	g.next = map[string]int64{}
+	g.next, g.before = map[string]int64{}, map[string][]Row{}
 	for range 1 + r.IntN(3) {
 		parts = append(parts, Part{Customer: Customer, Rows: g.rows(names)})
 	}
@@ -63,6 +63,7 @@ type source struct {
 	moments []belfry.Time
 	known   []Item
 	next    map[string]int64 // the highest id that a collection has
+	before  map[string][]Row // of collections with a key
 	missing map[string]bool  // fields that no row of the part has
 }
 
@@ -102,10 +103,33 @@ func (g *source) rows(names []string) map[string][]Row {
 		}
 		for range g.IntN(16) {
 			g.next[name]++
-			all[name] = append(all[name], g.row(c))
+			row := g.row(c)
+			if len(c.Key) > 0 {
+				if old := g.before[name]; len(old) > 0 && g.IntN(2) == 0 {
+					row.copyKey(c, old[g.IntN(len(old))])
+				}
+				g.before[name] = append(g.before[name], row)
+			}
+			all[name] = append(all[name], row)
 		}
 	}
 	return all
+}
+
+// copyKey gives the row the key of another.
+func (r Row) copyKey(c *catalog.Collection, from Row) {
+	item := slices.Contains(c.KeyColumns(), belfry.ItemColumn)
+	for i := range c.Fields {
+		f := &c.Fields[i]
+		if !slices.Contains(c.Key, f.Name) && (f.Of == "" || !item) {
+			continue
+		}
+		if v, ok := from[f.Name]; ok {
+			r[f.Name] = v
+		} else {
+			delete(r, f.Name)
+		}
+	}
 }
 
 func (g *source) row(c *catalog.Collection) Row {

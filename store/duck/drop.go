@@ -73,7 +73,7 @@ func (s *Store) count(ctx context.Context, c *catalog.Collection, of func(belfry
 			continue
 		}
 		for _, f := range files {
-			if n, err := s.writer.Number(ctx, "SELECT count(customer) FROM "+f.table.Ref); err == nil {
+			if n, err := s.writer.Number(ctx, "SELECT count(customer) FROM "+f.ref()); err == nil {
 				rows += n
 			}
 		}

@@ -46,6 +46,7 @@ func Run(t *testing.T, open Open) {
 		{"Erase", testErase},
 		{"RemovedNames", testRemovedNames},
 		{"Summaries", testSummaries},
+		{"Key", testKey},
 		{"SchemaChange", testSchemaChange},
 		{"Customers", testCustomers},
 		{"Items", testItems},
