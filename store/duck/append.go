@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"slices"
 
-	"belfry/store/duck/index"
-
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/catalog"
+	"belfry/store/duck/duckdb"
+	"belfry/store/duck/index"
 )
 
 const (

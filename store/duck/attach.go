@@ -7,10 +7,9 @@ import (
 	"os"
 	"strconv"
 
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/duckdb"
 )
 
 func (fs *files) attach(ctx context.Context, f *file) (err error) {

@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"belfry/store/duck/index"
-
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/index"
 )
 
 // BenchmarkDays asks for one object in 400 days with 200 rows each: its last rows, and a chart by day, from rows that

@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"belfry/store/duck/index"
-
 	"belfry"
 	"belfry/catalog"
+	"belfry/store/duck/index"
 )
 
 // BenchmarkAppendLogFilters compares a store that makes token filters with one that does not. The two take turns, and

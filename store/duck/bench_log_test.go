@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"belfry/store/duck/duckdb"
-
 	"belfry"
+	"belfry/store/duck/duckdb"
 )
 
 // benchLines makes ready batches of log lines of 150 bytes: words that come again and again beside numbers that hardly do.

@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"belfry/store/duck/summary"
-
 	"belfry"
+	"belfry/store/duck/summary"
 )
 
 // BenchmarkSummarise makes the hour of 100,000 objects with ten rows of five indicators each. Beside it, it tells how

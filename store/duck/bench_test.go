@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"belfry/store/duck/duckdb"
-
 	"belfry"
+	"belfry/store/duck/duckdb"
 )
 
 // benchBatches makes ready batches of rows as agents send them: 100,000 objects in turn, and per row a walk with two

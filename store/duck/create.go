@@ -8,11 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"belfry/store/duck/summary"
+	"golang.org/x/sys/unix"
 
 	"belfry/store/duck/duckdb"
-
-	"golang.org/x/sys/unix"
+	"belfry/store/duck/summary"
 )
 
 // unfinished ends the name of a file that is being made.

@@ -10,12 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	"belfry/store/duck/summary"
-
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/catalog"
+	"belfry/store/duck/duckdb"
+	"belfry/store/duck/summary"
 )
 
 // What is damage and what is not. A damaged file is taken out of use, so a healthy one must never be called damaged: a

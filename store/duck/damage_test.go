@@ -10,11 +10,10 @@ import (
 	"syscall"
 	"testing"
 
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
+	"belfry/store/duck/duckdb"
 )
 
 // damageDay is the day whose file is damaged; its file is old, as there are rows of two days after it.

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"os"
 
-	"belfry/store/duck/index"
-
 	"belfry"
 	"belfry/catalog"
+	"belfry/store/duck/index"
 )
 
 // Drop implements store.Store. A file that a query is reading goes when the query is done. A list of what is kept that is damaged

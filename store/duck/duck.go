@@ -45,13 +45,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"belfry/store/duck/summary"
-
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
+	"belfry/store/duck/duckdb"
+	"belfry/store/duck/summary"
 )
 
 var _ store.Store = (*Store)(nil)

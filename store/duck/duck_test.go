@@ -10,12 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
 	"belfry/store"
+	"belfry/store/duck/duckdb"
 	"belfry/store/storetest"
 )
 

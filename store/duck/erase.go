@@ -9,14 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"belfry/store/duck/summary"
-
-	"belfry/store/duck/index"
-
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/catalog"
+	"belfry/store/duck/duckdb"
+	"belfry/store/duck/index"
+	"belfry/store/duck/summary"
 )
 
 // Erase takes the rows of customers off the disk. To delete rows inside a file would leave them there, readable for who

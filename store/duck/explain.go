@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"belfry"
-
 	"belfry/query"
 )
 

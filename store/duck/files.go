@@ -13,11 +13,10 @@ import (
 	"sync"
 	"time"
 
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
+	"belfry/store/duck/duckdb"
 )
 
 // maxAttached is how many files stay attached while no one uses them. To attach one costs about a millisecond.

@@ -6,9 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"belfry/store/duck/index"
-
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/index"
 )
 
 // filler makes token filters beside everything else: of blocks that have become full, and of those that a search found

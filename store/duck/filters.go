@@ -6,9 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"belfry/store/duck/index"
-
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/index"
 )
 
 // filters are the token filters of one file. They speak for the rows of its first len(blocks) blocks; what comes after

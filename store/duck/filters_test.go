@@ -12,12 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"belfry/store/duck/index"
-
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/duckdb"
+	"belfry/store/duck/index"
 )
 
 // lineOf is the log line of a row: a few words that come again and again, and in some rows one that hardly does.

@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"belfry/store/duck/duckdb"
-
 	"belfry"
+	"belfry/store/duck/duckdb"
 )
 
 // dimension is the names of items, by id: of those that exist in memory, of removed ones in a file, see removed.go. Only

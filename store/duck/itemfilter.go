@@ -7,14 +7,12 @@ import (
 	"os"
 	"slices"
 
-	"belfry/store/duck/index"
-
-	"belfry/store/duck/duckdb"
-
 	"golang.org/x/sys/unix"
 
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/duckdb"
+	"belfry/store/duck/index"
 )
 
 // Which items have rows in a file is kept beside it, as one filter, so that the last rows of an item are found without

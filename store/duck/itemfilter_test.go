@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"belfry/store/duck/index"
-
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/index"
 )
 
 // itemRows makes a row of an item on a day.

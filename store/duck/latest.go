@@ -3,12 +3,10 @@ package duck
 import (
 	"context"
 
-	"belfry/store/duck/index"
-
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/duckdb"
+	"belfry/store/duck/index"
 )
 
 // The last rows with a word that many have are in the last blocks of the newest file, and there is no need to test every

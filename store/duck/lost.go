@@ -10,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"belfry/store/duck/index"
-
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
+	"belfry/store/duck/index"
 )
 
 // A day is incomplete when its file was damaged or has vanished. A damaged file is not deleted: it is renamed, with its

@@ -12,10 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"belfry"
-
 	"golang.org/x/sys/unix"
 
+	"belfry"
 	"belfry/catalog"
 )
 

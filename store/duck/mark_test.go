@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"belfry/store/duck/duckdb"
-
 	"belfry"
+	"belfry/store/duck/duckdb"
 )
 
 // BenchmarkMark runs statements that were written by hand, on files of a stopped server, with the settings of the store

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"strings"
 
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/duckdb"
 )
 
 // The engine works on 2,048 rows at a time, and holds their texts in memory while it does. vectorBytes bounds them. Files of

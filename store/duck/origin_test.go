@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"belfry/store/duck/summary"
-
 	"belfry"
+	"belfry/store/duck/summary"
 )
 
 // hourRows makes n rows of an hour of damageDay, all with the same value.

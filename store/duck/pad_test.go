@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/catalog"
+	"belfry/store/duck/duckdb"
 )
 
 // openSmall opens a store whose engine has the given memory and gets no more.

@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"belfry/store/duck/summary"
-
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/summary"
 )
 
 // TestPlacesOfGroups: the engine has a place for every value of a key only where there are few functions, as it does not

@@ -3,11 +3,9 @@ package duck
 import (
 	"context"
 
-	"belfry/store/duck/index"
-
-	"belfry/store/duck/duckdb"
-
 	"belfry/query"
+	"belfry/store/duck/duckdb"
+	"belfry/store/duck/index"
 )
 
 // maxRanges is how many ranges of rows a statement names. Each is a branch of its own, which takes the engine half a

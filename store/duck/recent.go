@@ -3,10 +3,9 @@ package duck
 import (
 	"context"
 
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/duckdb"
 )
 
 // among turns a plan that reads the most recent rows into one that finds them by their places. It is then answered as one of a

@@ -10,9 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"belfry/store/duck/duckdb"
-
 	"belfry"
+	"belfry/store/duck/duckdb"
 )
 
 // removedNames is the names of removed items. There may be many more of them than of items that exist, and they are seldom

@@ -10,13 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"belfry/store/duck/summary"
-
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
+	"belfry/store/duck/duckdb"
+	"belfry/store/duck/summary"
 )
 
 // Select implements store.Store. What is in our memory when it returns is a page, or the complete answer if its order

@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"belfry/store/duck/summary"
-
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
+	"belfry/store/duck/duckdb"
+	"belfry/store/duck/summary"
 )
 
 // Summarise does one piece of work on the summaries of what was over before the given moment: it counts rows, or makes

@@ -3,12 +3,10 @@ package duck
 import (
 	"context"
 
-	"belfry/store/duck/summary"
-
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/catalog"
+	"belfry/store/duck/duckdb"
+	"belfry/store/duck/summary"
 )
 
 // collections are all for which there may be files, and those among them that have summaries, by name.

@@ -4,12 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"belfry/store/duck/summary"
-
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/duckdb"
+	"belfry/store/duck/summary"
 )
 
 // fromSummaries tells whether the groups of a plan are to be made from summaries, and of which period: when the plan

@@ -5,13 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"belfry/store/duck/summary"
-
 	"belfry"
-
-	"belfry/store/duck/duckdb"
-
 	"belfry/query"
+	"belfry/store/duck/duckdb"
+	"belfry/store/duck/summary"
 )
 
 // summaryPlan is a plan that reads summaries.

@@ -12,12 +12,11 @@ import (
 	"slices"
 	"testing"
 
-	"belfry/store/duck/summary"
-
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
 	"belfry/query/querytest"
+	"belfry/store/duck/summary"
 )
 
 // summaryWorld is a store and, beside it, every row that it ever took.

@@ -3,11 +3,9 @@ package duck
 import (
 	"context"
 
-	"belfry/store/duck/summary"
-
-	"belfry/store/duck/duckdb"
-
 	"belfry"
+	"belfry/store/duck/duckdb"
+	"belfry/store/duck/summary"
 )
 
 // find looks for the oldest work. A day that cannot be looked at keeps nobody from the others; the error is told when

@@ -3,9 +3,8 @@ package duck
 import (
 	"testing"
 
-	"belfry/store/duck/index"
-
 	"belfry"
+	"belfry/store/duck/index"
 )
 
 // TestSweep: the lists of items of days that have become quiet are made before anyone asks, and outlive a checkpoint and

@@ -13,13 +13,10 @@ import (
 	"syscall"
 	"time"
 
-	"belfry/store/duck/summary"
-
 	"belfry"
-
-	"belfry/store/duck/duckdb"
-
 	"belfry/catalog"
+	"belfry/store/duck/duckdb"
+	"belfry/store/duck/summary"
 )
 
 // A file that is there but cannot be read, because the disk answers with an error, the service has no permission, or another

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"belfry"
-
 	"belfry/store/duck/duckdb"
 )
 

@@ -10,11 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"belfry/store/duck/duckdb"
-
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
+	"belfry/store/duck/duckdb"
 )
 
 // Verify reads all files of a store that nobody has open, and lists what is damaged or missing. It moves and deletes

@@ -27,7 +27,7 @@ func testKey(f *fixture) {
 		f.want(byID+", timestamp", "a 3", "a 9", "b 5", "b 8")
 		f.want("SELECT COUNT(*), SUM(spans) FROM apptraceid WHERE "+all, "4 25")
 		f.want("SELECT traceid FROM apptraceid WHERE spans < 3 AND " + all) // those rows have been replaced
-		f.want("SELECT spans FROM apptraceid WHERE traceid = 'a' AND " + all + " ORDER BY spans", "3", "9")
+		f.want("SELECT spans FROM apptraceid WHERE traceid = 'a' AND "+all+" ORDER BY spans", "3", "9")
 		f.want("SELECT spans FROM apptraceid LIMIT 2", "8", "9")
 		f.wantOf(2, byID, "a 7")
 	}

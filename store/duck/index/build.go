@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"belfry/store/duck/duckdb"
-
 	"belfry"
+	"belfry/store/duck/duckdb"
 )
 
 // Built is a block with its pages, to be written.

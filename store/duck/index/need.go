@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"belfry"
-
 	"belfry/catalog"
 	"belfry/query"
 )

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"belfry/store/duck/duckdb"
-
 	"belfry"
+	"belfry/store/duck/duckdb"
 )
 
 // Origin identifies what a summary was made from. The number of rows is not enough: a file may be lost or lose its end, and as many other

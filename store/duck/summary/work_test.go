@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"belfry/catalog"
-
 	"belfry"
+	"belfry/catalog"
 )
 
 // TestQueue: what has few rows is done together, but neither across files nor with what has failed before.
