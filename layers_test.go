@@ -15,7 +15,7 @@ var layers = []string{
 	"belfry",
 	"belfry/catalog",
 	"belfry/query",
-	"belfry/journal belfry/store belfry/meta belfry/query/querytest",
+	"belfry/journal belfry/store belfry/meta belfry/query/querytest belfry/intake/rowfmt",
 	"belfry/status",
 	"belfry/ingest belfry/analyse belfry/notify belfry/web",
 	"belfry/store/duck/duckdb",

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"belfry/intake/rowfmt"
+
 	"belfry"
 	"belfry/meta"
 	"belfry/status"
@@ -136,7 +138,7 @@ func (p *acting) fail(name string, e *belfry.Error) {
 // short cuts what no item is called: whoever sent it need not get it back whole.
 func short(name string) string {
 	if utf8.RuneCountInString(name) > maxName {
-		return clip([]byte(name))
+		return rowfmt.Clip([]byte(name))
 	}
 	return name
 }
@@ -146,10 +148,10 @@ func allowed(n *meta.Node, m belfry.Mode) *belfry.Error {
 	switch {
 	case m == belfry.Discarded && n.Kind == belfry.KindResource:
 		return belfry.Errorf(belfry.BadParameter, "%q is a resource, and not to store data is for views and objects; "+
-			"for a resource collectunmanage and collectorunmanage may be true and true (data are stored), or false and false (collector stopped)", clip([]byte(n.Name)))
+			"for a resource collectunmanage and collectorunmanage may be true and true (data are stored), or false and false (collector stopped)", rowfmt.Clip([]byte(n.Name)))
 	case m == belfry.Stopped && n.Kind != belfry.KindResource:
 		return belfry.Errorf(belfry.BadParameter, "%q is a %s and has no collector of its own to stop; "+
-			"send collectorunmanage true (data are not stored), and collectunmanage true, too, to store them; or name a resource", clip([]byte(n.Name)), n.Kind)
+			"send collectorunmanage true (data are not stored), and collectunmanage true, too, to store them; or name a resource", rowfmt.Clip([]byte(n.Name)), n.Kind)
 	}
 	return nil
 }
@@ -272,7 +274,7 @@ func (t *tx) inError(n *meta.Node) *belfry.Error {
 	if s.Status.IsError() {
 		return nil
 	}
-	return belfry.Errorf(belfry.NotInError, "%q is %s (%s); only an item in error can be acknowledged", clip([]byte(n.Name)), s.StatusName(), s.Status)
+	return belfry.Errorf(belfry.NotInError, "%q is %s (%s); only an item in error can be acknowledged", rowfmt.Clip([]byte(n.Name)), s.StatusName(), s.Status)
 }
 
 // acknowledgeTop acknowledges an item that is in error, when so many objects inside it have been.

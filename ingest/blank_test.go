@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"belfry/intake/rowfmt"
+
 	"belfry"
 )
 
@@ -17,7 +19,7 @@ import (
 // body arrives.
 func TestBlankLines(t *testing.T) {
 	const maxRow = 64
-	many := strings.Repeat("\n", fullBuffer+7) + strings.Repeat(" \t\r\n", fullBuffer/4+3)
+	many := strings.Repeat("\n", 256<<10+7) + strings.Repeat(" \t\r\n", 64<<10+3)
 	for body, want := range map[string][]string{
 		"\n\r\n  \nx\n\n\t\n \r\ny\n\n\n": {"4 x", "8 y"},
 		"x\n" + many + "y\n":              {"1 x", fmt.Sprintf("%d y", 2+strings.Count(many, "\n"))},
@@ -31,10 +33,10 @@ func TestBlankLines(t *testing.T) {
 		"\n\n  \r": {},
 	} {
 		for how, r := range map[string]io.Reader{"whole": strings.NewReader(body), "by bytes": iotest.OneByteReader(strings.NewReader(body))} {
-			c := newCSVReader(r, maxRow)
+			c := rowfmt.NewCSV(r, maxRow)
 			got := []string{}
 			for {
-				fields, line, err := c.next()
+				fields, line, err := c.Next()
 				if errors.Is(err, io.EOF) {
 					break
 				}
@@ -63,12 +65,12 @@ func BenchmarkBlankLines(b *testing.B) {
 			b.Run(fmt.Sprintf("%s %q", format, line), func(b *testing.B) {
 				b.SetBytes(size)
 				for range b.N {
-					var s source = newJSONReader(strings.NewReader(body), format, Limits{Row: 1 << 20, Columns: 100})
+					var s source = rowfmt.NewJSON(strings.NewReader(body), format, &growing{layout: newLayout()}, 1<<20, 100)
 					if format == belfry.CSV {
-						s = newCSVReader(strings.NewReader(body), 1<<20)
+						s = rowfmt.NewCSV(strings.NewReader(body), 1<<20)
 					}
 					for {
-						if _, _, err := s.next(); err != nil {
+						if _, _, err := s.Next(); err != nil {
 							break
 						}
 					}

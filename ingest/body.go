@@ -6,6 +6,8 @@ import (
 	"math"
 	"runtime"
 
+	"belfry/intake/rowfmt"
+
 	"belfry"
 )
 
@@ -49,17 +51,10 @@ func readWhole(b body, check func(c *chunk, text int) error) (*chunk, error) {
 
 // source gives the rows of a body one by one, whatever they are written in.
 type source interface {
-	// next gives the fields of the next row, valid until the following call, and the physical line on which it starts.
+	// Next gives the fields of the next row, valid until the following call, and the physical line on which it starts.
 	// After a rowFault the following call goes on with the row after it; io.EOF ends the body; any other error means
 	// that the body broke off or cannot be read any further.
-	next() (fields [][]byte, line int, err error)
-}
-
-// rowFault is what is wrong with one row. The rows around it are not concerned. Its text is made when asked for, before
-// the next row is read: of a body full of bad rows only the first few are ever shown.
-type rowFault interface {
-	error
-	refuse() *belfry.RowError
+	Next() (fields [][]byte, line int, err error)
 }
 
 // rowBody is the part that all bodies share: it counts rows and fills chunks with them.
@@ -79,8 +74,8 @@ func (b *rowBody) read(c *chunk, p portion, t take) error {
 	text, empty := 0, 0
 	c.before = b.row
 	for c.rows < p.rows && text+empty < p.bytes && c.open.len() < p.open {
-		fields, line, err := b.next()
-		bad, isRow := err.(rowFault)
+		fields, line, err := b.Next()
+		bad, isRow := err.(rowfmt.Fault)
 		if err != nil && !isRow {
 			if errors.Is(err, io.EOF) && p.check != nil {
 				if over := p.check(c, text); over != nil {
@@ -99,7 +94,7 @@ func (b *rowBody) read(c *chunk, p portion, t take) error {
 		case c.rejected.full():
 			c.rejected.count++
 		default:
-			c.rejected.add(b.row, line, bad.refuse())
+			c.rejected.add(b.row, line, bad.Refuse())
 		}
 		for _, f := range fields {
 			text += len(f)

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 
+	"belfry/intake/rowfmt"
+
 	"belfry"
 	"belfry/catalog"
 	"belfry/meta"
@@ -152,7 +154,7 @@ func (t *tx) deleteClass(who Sender, name string) (rest string, err error) {
 	case cell == nil || cell.Def == nil || !cell.Own && under == nil:
 		return "", errNoClass
 	case !cell.Own:
-		return "", belfry.Errorf(belfry.UnknownItem, "class %q is not your own, so there is nothing to remove", clip([]byte(name)))
+		return "", belfry.Errorf(belfry.UnknownItem, "class %q is not your own, so there is nothing to remove", rowfmt.Clip([]byte(name)))
 	case cell.Objects() == 0:
 	case under == nil:
 		return "", belfry.Errorf(belfry.BadParameter, "class %q is the class of %s; remove them first", name, users(t.estate, cell))

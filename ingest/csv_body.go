@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 
+	"belfry/intake/rowfmt"
+
 	"belfry"
 )
 
@@ -14,15 +16,15 @@ type csvBody struct {
 }
 
 func newCSVBody(r io.Reader, lim Limits) csvBody {
-	t := &csvTable{csv: newCSVReader(r, lim.Row)}
+	t := &csvTable{csv: rowfmt.NewCSV(r, lim.Row)}
 	return csvBody{rowBody: rowBody{source: t}, table: t}
 }
 
 // header reads the first line; example shows one to whoever sent none.
 func (b *csvBody) header(example string) ([][]byte, error) {
-	header, _, err := b.table.csv.next()
-	if bad, ok := errors.AsType[rowError](err); ok {
-		if bad.problem == textAfterQuote && bad.other == ';' {
+	header, _, err := b.table.csv.Next()
+	if bad, ok := errors.AsType[rowfmt.CSVFault](err); ok {
+		if bad.AfterQuote() == ';' {
 			return nil, semicolons(`"…";"…"`)
 		}
 		return nil, belfry.Errorf(belfry.BadHeader, "the header cannot be read: %s", bad.Error())
@@ -36,13 +38,13 @@ func (b *csvBody) header(example string) ([][]byte, error) {
 
 // csvTable gives the rows below a header.
 type csvTable struct {
-	csv     *csvReader
+	csv     *rowfmt.CSV
 	columns int
 }
 
-// next gives a row without the empty fields it may have beyond the header.
-func (t *csvTable) next() ([][]byte, int, error) {
-	fields, line, err := t.csv.next()
+// Next gives a row without the empty fields it may have beyond the header.
+func (t *csvTable) Next() ([][]byte, int, error) {
+	fields, line, err := t.csv.Next()
 	if err != nil {
 		return nil, line, err
 	}
@@ -61,9 +63,9 @@ type longRow struct {
 	extra           []byte
 }
 
-func (e longRow) Error() string { return e.refuse().Message }
+func (e longRow) Error() string { return e.Refuse().Message }
 
-func (e longRow) refuse() *belfry.RowError {
+func (e longRow) Refuse() *belfry.RowError {
 	return rejectf("", belfry.BadRow, "the row has %d fields, the header %d columns, and field %d holds %q; quote commas inside a value",
-		e.fields, e.columns, e.fields, clip(e.extra))
+		e.fields, e.columns, e.fields, rowfmt.Clip(e.extra))
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 
+	"belfry/intake/rowfmt"
+
 	"belfry"
 	"belfry/meta"
 )
@@ -39,8 +41,8 @@ func (s *Sequencer) Feed(ctx context.Context, scope belfry.Scope, rows []*belfry
 func (s *Sequencer) mayRound(c belfry.CustomerID, row *belfry.Row) {
 	for i := range row.Indicators {
 		cell := &row.Indicators[i]
-		if v, ok := parseNumber([]byte(cell.Text)); ok && rounded([]byte(cell.Text), v) && !s.isText(c, row, cell.N) {
-			cell.Text = string(trimBlanks([]byte(cell.Text))) + ".0"
+		if v, ok := rowfmt.ParseNumber([]byte(cell.Text)); ok && rowfmt.Rounded([]byte(cell.Text), v) && !s.isText(c, row, cell.N) {
+			cell.Text = string(rowfmt.TrimBlanks([]byte(cell.Text))) + ".0"
 		}
 	}
 }

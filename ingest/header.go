@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"belfry/intake/rowfmt"
+
 	"belfry"
 	"belfry/catalog"
 )
@@ -61,6 +63,22 @@ func readLayout(header [][]byte, lim Limits) (*layout, error) {
 	}
 	return l, nil
 }
+
+// growing is the layout of a body of objects, which gains columns as objects name them.
+type growing struct {
+	layout     *layout // replaced, never changed
+	indicators int     // the highest number
+}
+
+func (g *growing) Add(name string) bool {
+	more := g.layout.with(name, g.indicators)
+	if more != nil {
+		g.layout = more
+	}
+	return more != nil
+}
+
+func (g *growing) Unknown(name string) string { return noSendColumn(name, g.indicators) }
 
 // with gives a layout that has one column more, and leaves l as it is: a chunk that was read with l may be at the
 // sequencer. It is nil when there is no such column.
@@ -142,7 +160,7 @@ func noSendColumn(name string, indicators int) string {
 	last := belfry.IndicatorColumn(indicators)
 	known := append(slices.Clip(sendColumns), "i1", "i2") // these two stand for all
 	if digits, ok := strings.CutPrefix(name, "i"); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
-		return fmt.Sprintf("there is no column %q; indicators are i1 to %s, as limits.indicators says", clip([]byte(name)), last)
+		return fmt.Sprintf("there is no column %q; indicators are i1 to %s, as limits.indicators says", rowfmt.Clip([]byte(name)), last)
 	}
 	return noColumn(name, known, "and the indicators i1 to "+last)
 }
@@ -152,24 +170,21 @@ func columnNames(header [][]byte, maxColumns int) ([]string, error) {
 	if len(header) > maxColumns {
 		return nil, belfry.Errorf(belfry.BadHeader, "the header has %d columns; at most %d are taken", len(header), maxColumns)
 	}
-	if looksSemicolon(header) {
-		return nil, semicolons(clip(header[0]))
+	if rowfmt.LooksSemicolon(header) {
+		return nil, semicolons(rowfmt.Clip(header[0]))
 	}
 	names := make([]string, len(header))
 	seen := map[string]bool{}
 	for i, h := range header {
-		name := columnName(h)
+		name := rowfmt.ColumnName(h)
 		if seen[name] {
-			return nil, belfry.Errorf(belfry.BadHeader, "the header names the column %q twice; name it once", clip(h))
+			return nil, belfry.Errorf(belfry.BadHeader, "the header names the column %q twice; name it once", rowfmt.Clip(h))
 		}
 		seen[name] = true
 		names[i] = name
 	}
 	return names, nil
 }
-
-// columnName is what a name in a header or a key of an object stands for.
-func columnName(text []byte) string { return strings.ToLower(string(bytes.TrimSpace(text))) }
 
 func semicolons(header string) error {
 	return belfry.Errorf(belfry.BadHeader, "the header %q seems to be separated by semicolons; separate columns with commas", header)
@@ -189,17 +204,7 @@ func noColumn(name string, known []string, more string) string {
 	if more != "" {
 		list += " " + more
 	}
-	return fmt.Sprintf("there is no column %q%s Known columns: %s", clip([]byte(name)), hint, list)
-}
-
-// clip keeps what a client sent short enough to be shown to it.
-func clip(b []byte) string {
-	const most = 80
-	s := strings.ToValidUTF8(string(b[:min(len(b), most)]), "�")
-	if len(b) > most {
-		s += "…"
-	}
-	return s
+	return fmt.Sprintf("there is no column %q%s Known columns: %s", rowfmt.Clip([]byte(name)), hint, list)
 }
 
 // cell gives a field of a row; empty when the header or the row does not have it.

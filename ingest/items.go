@@ -3,6 +3,8 @@ package ingest
 import (
 	"strings"
 
+	"belfry/intake/rowfmt"
+
 	"belfry"
 	"belfry/meta"
 )
@@ -114,9 +116,9 @@ func (t *tx) named(of Named) (*meta.Node, *belfry.Error) {
 	where := ""
 	if resource != "" {
 		if t.only(t.estate.Resource(resource)) == nil {
-			return nil, belfry.Errorf(belfry.UnknownItem, "there is no resource %q, which resname says %q is in", clip([]byte(resource)), clip([]byte(name)))
+			return nil, belfry.Errorf(belfry.UnknownItem, "there is no resource %q, which resname says %q is in", rowfmt.Clip([]byte(resource)), rowfmt.Clip([]byte(name)))
 		}
-		where = " in \"" + clip([]byte(resource)) + "\""
+		where = " in \"" + rowfmt.Clip([]byte(resource)) + "\""
 	}
-	return nil, belfry.Errorf(belfry.UnknownItem, "there is no object, resource or view %q%s", clip([]byte(name)), where)
+	return nil, belfry.Errorf(belfry.UnknownItem, "there is no object, resource or view %q%s", rowfmt.Clip([]byte(name)), where)
 }

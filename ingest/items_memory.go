@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 
+	"belfry/intake/rowfmt"
+
 	"belfry"
 	"belfry/meta"
 )
@@ -197,7 +199,7 @@ func firstValues(l *layout, fields [][]byte, g *itemGrowth, n *meta.Node) (size 
 		if len(raw) == 0 {
 			continue
 		}
-		if _, number := parseNumber(raw); number {
+		if _, number := rowfmt.ParseNumber(raw); number {
 			w.numbers = max(w.numbers, col.n)
 			continue
 		}

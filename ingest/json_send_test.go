@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"unicode/utf16"
 
 	"belfry"
@@ -146,7 +147,7 @@ func TestCutNDJSON(t *testing.T) {
 func (b *bench) checkBreaksOff(t *testing.T, body string, format belfry.Format) {
 	t.Helper()
 	from := len(b.records)
-	_, answer, err := b.Send(context.Background(), b.who, brokenOff(body), Options{Format: format})
+	_, answer, err := b.Send(context.Background(), b.who, io.MultiReader(strings.NewReader(body), iotest.ErrReader(io.ErrUnexpectedEOF)), Options{Format: format})
 	if err == nil || answer != nil || len(b.records) > from {
 		t.Fatalf("%d bytes and a failure: %s, %v, %d rows stored", len(body), answer, err, b.stored(from))
 	}
@@ -377,3 +378,19 @@ func TestSenderGone(t *testing.T) {
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func TestUnknownColumns(t *testing.T) {
+	g := &growing{layout: newLayout(), indicators: 5}
+	if !g.Add("i5") || !g.Add("log") || g.Add("i6") || g.Add("lag") || len(g.layout.names) != 2 {
+		t.Errorf("the columns are %v", g.layout.names)
+	}
+	for name, want := range map[string]string{
+		"i6": `there is no column "i6"; indicators are i1 to i5, as limits.indicators says`,
+		"lag": `there is no column "lag"; did you mean "log"? Known columns: type, resname, object, class, view, parentview, ` +
+			`ip, host, object_1, object_2, object_3, object_4, object_5, log, timestamp, i1, i2 and the indicators i1 to i5`,
+	} {
+		if got := g.Unknown(name); got != want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"belfry/intake/rowfmt"
+
 	"belfry"
 )
 
@@ -33,5 +35,5 @@ func checkName(column, name string) *belfry.RowError {
 }
 
 func badName(column, name, why string) *belfry.RowError {
-	return rejectf(column, belfry.BadName, "the name %q %s; choose another", clip([]byte(name)), why)
+	return rejectf(column, belfry.BadName, "the name %q %s; choose another", rowfmt.Clip([]byte(name)), why)
 }

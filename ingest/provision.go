@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"belfry/intake/rowfmt"
+
 	"belfry"
 	"belfry/catalog"
 	"belfry/meta"
@@ -30,7 +32,7 @@ func (s *Sequencer) packageType(name string) (*catalog.PackageType, error) {
 		names = append(names, pt.Name)
 	}
 	return nil, belfry.Errorf(belfry.UnknownPackage, "there is no package %q; the nearest is %q, and there are %s",
-		clip([]byte(name)), catalog.Nearest(name, names), strings.Join(names, ", "))
+		rowfmt.Clip([]byte(name)), catalog.Nearest(name, names), strings.Join(names, ", "))
 }
 
 // packageBody turns the rows of a provisioning body into chunks. Every row is for the sequencer to decide.
@@ -244,5 +246,5 @@ func inUse(have *meta.Node) *belfry.RowError {
 }
 
 func unknownResource(name string) *belfry.RowError {
-	return rejectf("resname", belfry.UnknownResource, "resource %q does not exist; provision it first", clip([]byte(name)))
+	return rejectf("resname", belfry.UnknownResource, "resource %q does not exist; provision it first", rowfmt.Clip([]byte(name)))
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"belfry/intake/rowfmt"
+
 	"belfry"
 	"belfry/meta"
 )
@@ -17,7 +19,7 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 			return bad
 		}
 		if parent = p.place(view); parent == nil {
-			return rejectf("view", belfry.UnknownView, "view %q does not exist; name a view of the customer or a resource, or leave view empty for %s", clip([]byte(view)), belfry.Main)
+			return rejectf("view", belfry.UnknownView, "view %q does not exist; name a view of the customer or a resource, or leave view empty for %s", rowfmt.Clip([]byte(view)), belfry.Main)
 		}
 	}
 	if bad := p.checkTargets(have, parent); bad != nil {
@@ -67,7 +69,7 @@ func (p *provisioning) checkTargets(have, around *meta.Node) *belfry.RowError {
 		switch q.Name {
 		case "target":
 			if p.place(v) == nil {
-				return rejectf(q.Name, belfry.NotFound, "there is no view of the customer and no resource %q; name an existing one; a view inside a resource is not taken", clip([]byte(v)))
+				return rejectf(q.Name, belfry.NotFound, "there is no view of the customer and no resource %q; name an existing one; a view inside a resource is not taken", rowfmt.Clip([]byte(v)))
 			}
 		case "from", "to":
 			if bad := p.checkEnd(q.Name, v, around); bad != nil {
@@ -87,7 +89,7 @@ func (p *provisioning) checkEnd(column, name string, around *meta.Node) *belfry.
 	all := p.objectsNamed(name)
 	switch {
 	case len(all) == 0:
-		return rejectf(column, belfry.NotFound, "there is no view of the customer, resource or object %q; name an existing one", clip([]byte(name)))
+		return rejectf(column, belfry.NotFound, "there is no view of the customer, resource or object %q; name an existing one", rowfmt.Clip([]byte(name)))
 	case len(all) == 1 || around != nil && slices.ContainsFunc(all, func(n *meta.Node) bool { return n.Resource == around }):
 		return nil
 	}

@@ -3,6 +3,8 @@ package ingest
 import (
 	"strings"
 
+	"belfry/intake/rowfmt"
+
 	"belfry"
 	"belfry/meta"
 )
@@ -125,7 +127,7 @@ func sameDetails(a, b *belfry.Details) bool {
 
 func classMismatch(n *meta.Node, class string) *belfry.RowError {
 	return rejectf("class", belfry.ClassMismatch, "object %q of %q has the class %q, the row says %q; leave class empty or remove the object first",
-		n.Name, n.Resource.Name, n.Class.Name, clip([]byte(class)))
+		n.Name, n.Resource.Name, n.Class.Name, rowfmt.Clip([]byte(class)))
 }
 
 // roomFor tells whether the customer may have so many objects more.

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"belfry"
+	"belfry/intake/rowfmt"
 	"belfry/meta"
 )
 
@@ -17,7 +18,7 @@ func (p *provisioning) customerView(name string, have *meta.Node) (*meta.Node, *
 	n := p.place(name)
 	switch {
 	case n == nil:
-		return nil, rejectf("view", belfry.UnknownView, "view %q does not exist; provision it first, or leave view empty for %s", clip([]byte(name)), belfry.Main)
+		return nil, rejectf("view", belfry.UnknownView, "view %q does not exist; provision it first, or leave view empty for %s", rowfmt.Clip([]byte(name)), belfry.Main)
 	case n.Kind != belfry.KindView:
 		return nil, rejectf("view", belfry.NotAllowed, "%q is a resource; a resource stands in a view of the customer", n.Name)
 	}
@@ -107,13 +108,13 @@ func (p *provisioning) around(name string) (resource, parent *meta.Node, bad *be
 		return nil, parent, bad
 	}
 	if parent = p.place(view); parent == nil {
-		return nil, nil, rejectf("view", belfry.UnknownView, "view %q does not exist; provision it first, or write %s for the top level", clip([]byte(view)), belfry.Main)
+		return nil, nil, rejectf("view", belfry.UnknownView, "view %q does not exist; provision it first, or write %s for the top level", rowfmt.Clip([]byte(view)), belfry.Main)
 	}
 	return parent.Resource, parent, nil
 }
 
 func unknownInside(column, view string, resource *meta.Node) *belfry.RowError {
-	return rejectf(column, belfry.UnknownView, "view %q does not exist in %q; name an existing view or the resource itself", clip([]byte(view)), resource.Name)
+	return rejectf(column, belfry.UnknownView, "view %q does not exist in %q; name an existing view or the resource itself", rowfmt.Clip([]byte(view)), resource.Name)
 }
 
 // maxDepth is how deep views may be nested: a change of status rises through all of them.

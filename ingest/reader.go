@@ -10,6 +10,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"belfry/intake/rowfmt"
+
 	"belfry"
 	"belfry/catalog"
 	"belfry/meta"
@@ -18,8 +20,8 @@ import (
 // reader turns a send body into chunks.
 type reader struct {
 	rowBody
-	layout  *layout     // of CSV from the header, else what the objects so far have named
-	objects *jsonReader // nil for CSV
+	layout  *layout  // of CSV from the header, else what the objects so far have named
+	objects *growing // nil for CSV
 	tree    *meta.Tree
 	who     belfry.Scope
 	rooms   *sync.Pool
@@ -43,8 +45,8 @@ func (s *Sequencer) newReader(who belfry.Scope, body io.Reader, f belfry.Format)
 
 func (r *reader) open(body io.Reader, f belfry.Format, lim Limits) error {
 	if f != belfry.CSV {
-		r.objects = newJSONReader(body, f, lim)
-		r.layout, r.rowBody = r.objects.layout, rowBody{source: r.objects}
+		r.objects = &growing{layout: newLayout(), indicators: lim.Indicators}
+		r.layout, r.rowBody = r.objects.layout, rowBody{source: rowfmt.NewJSON(body, f, r.objects, lim.Row, lim.Columns)}
 		return nil
 	}
 	b := newCSVBody(body, lim)
@@ -115,7 +117,7 @@ func (r *reader) take(c *chunk, fields [][]byte, line int) *belfry.RowError {
 			return bad
 		}
 	}
-	return rejectf("type", belfry.UnknownType, "type must be data, log or createview, got %q", clip(kind))
+	return rejectf("type", belfry.UnknownType, "type must be data, log or createview, got %q", rowfmt.Clip(kind))
 }
 
 // unknownKind is for a row whose type is not one of ours.
@@ -144,7 +146,7 @@ func (r *reader) unused(fields [][]byte, kind string, columns []int) *belfry.Row
 	for _, at := range columns {
 		if len(cell(fields, at)) > 0 {
 			name := r.layout.names[at]
-			return rejectf(name, belfry.BadValue, "%s is %q, but a row of type %s has no %[1]s; leave the column empty, or send a row of another type", name, clip(fields[at]), kind)
+			return rejectf(name, belfry.BadValue, "%s is %q, but a row of type %s has no %[1]s; leave the column empty, or send a row of another type", name, rowfmt.Clip(fields[at]), kind)
 		}
 	}
 	return nil
@@ -317,7 +319,7 @@ func (r *reader) checkDetails(fields [][]byte) *belfry.RowError {
 		return nil
 	}
 	if _, err := netip.ParseAddr(string(ip)); err != nil {
-		return rejectf("ip", belfry.BadValue, "ip must be an IP address such as 192.0.2.7 or 2001:db8::7, got %q", clip(ip))
+		return rejectf("ip", belfry.BadValue, "ip must be an IP address such as 192.0.2.7 or 2001:db8::7, got %q", rowfmt.Clip(ip))
 	}
 	return nil
 }
@@ -330,7 +332,7 @@ func checkText(column string, v []byte) *belfry.RowError {
 	if len(v) <= maxText || utf8.RuneCount(v) <= maxText {
 		return nil
 	}
-	return rejectf(column, belfry.BadValue, "%s must be at most %d characters, got %q", column, maxText, clip(v))
+	return rejectf(column, belfry.BadValue, "%s must be at most %d characters, got %q", column, maxText, rowfmt.Clip(v))
 }
 
 func (r *reader) timestamp(fields [][]byte, collection string) (belfry.Time, *belfry.RowError) {
@@ -338,10 +340,10 @@ func (r *reader) timestamp(fields [][]byte, collection string) (belfry.Time, *be
 	if len(text) == 0 {
 		return 0, nil
 	}
-	at, ok := parseTimestamp(text)
+	at, ok := rowfmt.ParseTimestamp(text)
 	switch {
 	case !ok || at == 0:
-		return 0, rejectf("timestamp", belfry.BadValue, "timestamp must be RFC 3339, or seconds or milliseconds since 1970, got %q", clip(text))
+		return 0, rejectf("timestamp", belfry.BadValue, "timestamp must be RFC 3339, or seconds or milliseconds since 1970, got %q", rowfmt.Clip(text))
 	case at > r.latest[collection]:
 		return 0, rejectf("timestamp", belfry.TooEarly, "timestamp %s is more than 5 minutes ahead of the server's clock, which says %s; one of the two is wrong", at, r.now)
 	case at < r.earliest[collection]:
@@ -388,11 +390,11 @@ func (c *valueColumn) set(slot int, raw []byte, ind *catalog.Indicator, def *cat
 		c.setText(slot, string(raw))
 		return nil
 	}
-	v, ok := parseNumber(raw)
+	v, ok := rowfmt.ParseNumber(raw)
 	if !ok {
-		return rejectf(belfry.IndicatorColumn(c.n), belfry.BadValue, "indicator i%d of class %q takes a number, got %q", c.n, def.Name, clip(raw))
+		return rejectf(belfry.IndicatorColumn(c.n), belfry.BadValue, "indicator i%d of class %q takes a number, got %q", c.n, def.Name, rowfmt.Clip(raw))
 	}
-	if rounded(raw, v) {
+	if rowfmt.Rounded(raw, v) {
 		return beyondWhole(belfry.IndicatorColumn(c.n), raw, v)
 	}
 	c.setNumber(slot, v)
@@ -402,7 +404,7 @@ func (c *valueColumn) set(slot int, raw []byte, ind *catalog.Indicator, def *cat
 // beyondWhole is for a whole number that would be rounded.
 func beyondWhole(column string, raw []byte, v float64) *belfry.RowError {
 	return rejectf(column, belfry.BadValue, "%s is %s, a whole number beyond 9007199254740992, of which not every digit can be kept (%.0f would be); "+
-		"write it with a point if it may be rounded, or give the class a text indicator", column, clip(raw), v)
+		"write it with a point if it may be rounded, or give the class a text indicator", column, rowfmt.Clip(raw), v)
 }
 
 // merge puts the rows refused while reading and by the sequencer into one list, in the order of the body.

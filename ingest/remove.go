@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"belfry/intake/rowfmt"
+
 	"belfry"
 	"belfry/catalog"
 	"belfry/meta"
@@ -157,7 +159,7 @@ func (r *removal) one() ([]*meta.Node, *belfry.RowError) {
 	for i, n := range all {
 		if n.Resource == nil { // a view of the customer beside those of resources
 			all = append(all[:i:i], all[i+1:]...)
-			return nil, rejectf("name", belfry.AmbiguousName, "view %q exists at customer level and in %d resources; give resname, or the view in which it stands", clip([]byte(r.name)), len(all))
+			return nil, rejectf("name", belfry.AmbiguousName, "view %q exists at customer level and in %d resources; give resname, or the view in which it stands", rowfmt.Clip([]byte(r.name)), len(all))
 		}
 	}
 	return nil, ambiguous("name", all)
@@ -203,7 +205,7 @@ func keep(all []*meta.Node, f func(*meta.Node) bool) (some []*meta.Node) {
 func (r *removal) notFound() *belfry.RowError {
 	where := ""
 	if r.view != "" {
-		where = fmt.Sprintf(" in view %q", clip([]byte(r.view)))
+		where = fmt.Sprintf(" in view %q", rowfmt.Clip([]byte(r.view)))
 	}
 	if r.resname != "" {
 		where += fmt.Sprintf(" of %q", r.resname)
@@ -214,7 +216,7 @@ func (r *removal) notFound() *belfry.RowError {
 	} else if n := r.place(r.name); n != nil && n.Package != "" {
 		hint = fmt.Sprintf("; %q is of package %s", n.Name, n.Package)
 	}
-	return rejectf("name", belfry.NotFound, "there is no %s %q%s%s", r.pt.Name, clip([]byte(r.name)), where, hint)
+	return rejectf("name", belfry.NotFound, "there is no %s %q%s%s", r.pt.Name, rowfmt.Clip([]byte(r.name)), where, hint)
 }
 
 // all finds the items of the package that stand in the view; with recursive also those in the views inside it.
@@ -296,7 +298,7 @@ func (r *removal) inView() (*meta.Node, *belfry.RowError) {
 	all := r.viewsNamed(r.view)
 	switch {
 	case len(all) == 0:
-		return nil, rejectf("view", belfry.UnknownView, "there is no view %q; name an existing view or resource", clip([]byte(r.view)))
+		return nil, rejectf("view", belfry.UnknownView, "there is no view %q; name an existing view or resource", rowfmt.Clip([]byte(r.view)))
 	case len(all) > 1:
 		return nil, ambiguous("view", all)
 	}

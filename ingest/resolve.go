@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strings"
 
+	"belfry/intake/rowfmt"
+
 	"belfry"
 	"belfry/catalog"
 	"belfry/meta"
@@ -169,7 +171,7 @@ func (t *tx) infer(l *layout, fields [][]byte, def *catalog.Class) *catalog.Clas
 	grown := def
 	for _, col := range l.indicators {
 		if raw := cell(fields, col.at); len(raw) > 0 {
-			_, number := parseNumber(raw)
+			_, number := rowfmt.ParseNumber(raw)
 			grown = grown.WithIndicator(col.n, !number)
 		}
 	}
@@ -190,7 +192,7 @@ func (t *tx) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfry.Row
 		all := t.objectsNamed(name)
 		switch len(all) {
 		case 0:
-			return nil, rejectf("object", belfry.UnknownObject, "object %q does not exist; give resname, class and view to create it", clip([]byte(name)))
+			return nil, rejectf("object", belfry.UnknownObject, "object %q does not exist; give resname, class and view to create it", rowfmt.Clip([]byte(name)))
 		case 1:
 			n = all[0]
 		default:
@@ -222,7 +224,7 @@ func ambiguous(column string, all []*meta.Node) *belfry.RowError {
 func (t *tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.Node, name string) (*meta.Node, *belfry.RowError) {
 	class, view := string(cell(fields, l.class)), string(cell(fields, l.view))
 	if class == "" || view == "" {
-		return nil, rejectf("class", belfry.UnknownObject, "object %q does not exist in %q; give class and view to create it", clip([]byte(name)), resource.Name)
+		return nil, rejectf("class", belfry.UnknownObject, "object %q does not exist in %q; give class and view to create it", rowfmt.Clip([]byte(name)), resource.Name)
 	}
 	if bad := checkName("object", name); bad != nil {
 		return nil, bad
@@ -273,7 +275,7 @@ func (t *tx) objectClass(name string) (*meta.Class, *belfry.RowError) {
 		return c, nil
 	}
 	if t.seq.cfg.Limits().StrictClasses {
-		return nil, rejectf("class", belfry.UnknownClass, "class %q is not defined and strict_classes is set; define the class first", clip([]byte(name)))
+		return nil, rejectf("class", belfry.UnknownClass, "class %q is not defined and strict_classes is set; define the class first", rowfmt.Clip([]byte(name)))
 	}
 	if bad := checkName("class", name); bad != nil {
 		return nil, bad
@@ -299,16 +301,16 @@ func (t *tx) checkValues(l *layout, fields [][]byte, def *catalog.Class) *belfry
 			continue
 		}
 		values++
-		v, number := parseNumber(raw)
+		v, number := rowfmt.ParseNumber(raw)
 		switch {
 		case ind == nil && !def.Inferred:
 			return rejectf(l.names[col.at], belfry.BadValue, "class %q has no indicator i%d; leave the column empty for its objects", def.Name, col.n)
 		case ind == nil && undecided(raw):
 			return rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q has had no value yet, and %q does not tell whether it is a number; leave the column empty until there is a value",
-				col.n, def.Name, clip(raw))
+				col.n, def.Name, rowfmt.Clip(raw))
 		case ind != nil && !ind.Text && !number:
-			return rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q takes a number, got %q", col.n, def.Name, clip(raw))
-		case number && (ind == nil || !ind.Text) && rounded(raw, v):
+			return rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q takes a number, got %q", col.n, def.Name, rowfmt.Clip(raw))
+		case number && (ind == nil || !ind.Text) && rowfmt.Rounded(raw, v):
 			return beyondWhole(l.names[col.at], raw, v)
 		}
 	}
@@ -325,7 +327,7 @@ func (t *tx) parentFor(c *chunk, resource *meta.Node, view, around string) (*met
 		return v, nil
 	}
 	if around == "" {
-		return nil, rejectf("view", belfry.UnknownView, "view %q does not exist in %q; create it with a createview row, or give parentview to have it made", clip([]byte(view)), resource.Name)
+		return nil, rejectf("view", belfry.UnknownView, "view %q does not exist in %q; create it with a createview row, or give parentview to have it made", rowfmt.Clip([]byte(view)), resource.Name)
 	}
 	parent := t.view(resource, around)
 	if parent == nil {

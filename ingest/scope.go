@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"belfry/intake/rowfmt"
+
 	"belfry"
 	"belfry/meta"
 )
@@ -109,7 +111,7 @@ func (t *tx) taken(name string) *belfry.RowError {
 }
 
 func errTaken(name string) *belfry.RowError {
-	return rejectf("name", belfry.NameInUse, "the name %q is taken; choose another", clip([]byte(name)))
+	return rejectf("name", belfry.NameInUse, "the name %q is taken; choose another", rowfmt.Clip([]byte(name)))
 }
 
 // leave takes rows out of a chunk whose objects were inside when they were found, and are not any more.
@@ -145,7 +147,7 @@ func CheckViews(tree *meta.Tree, c belfry.CustomerID, u *belfry.User) error {
 		case name == belfry.Main:
 			return belfry.Errorf(belfry.BadParameter, "%s holds everything; give no views to limit nothing", belfry.Main)
 		case slices.Contains(u.Views[:i], name):
-			return belfry.Errorf(belfry.BadParameter, "view %q is given twice", clip([]byte(name)))
+			return belfry.Errorf(belfry.BadParameter, "view %q is given twice", rowfmt.Clip([]byte(name)))
 		}
 		if bad := checkName("views", name); bad != nil {
 			return belfry.Errorf(belfry.BadParameter, "%s", bad.Message)
@@ -153,7 +155,7 @@ func CheckViews(tree *meta.Tree, c belfry.CustomerID, u *belfry.User) error {
 		n, err := tree.Place(belfry.Whole(c), "", name)
 		if e, ok := errors.AsType[*belfry.Error](err); ok {
 			if strings.Contains(e.Message, belfry.Main) { // which is no advice: it cannot be given
-				return belfry.Errorf(belfry.BadParameter, "views: there is no view or resource %q; create it first", clip([]byte(name)))
+				return belfry.Errorf(belfry.BadParameter, "views: there is no view or resource %q; create it first", rowfmt.Clip([]byte(name)))
 			}
 			return belfry.Errorf(belfry.BadParameter, "views: %s", e.Message)
 		}

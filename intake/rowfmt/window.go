@@ -1,4 +1,4 @@
-package ingest
+package rowfmt
 
 import (
 	"bytes"
@@ -27,8 +27,8 @@ const (
 	fullBuffer  = 256 << 10
 )
 
-// reset makes the window start afresh on another body, keeping its buffer.
-func (w *window) reset(r io.Reader) {
+// Reset makes the window start afresh on another body, keeping its buffer.
+func (w *window) Reset(r io.Reader) {
 	w.r, w.err, w.begun, w.skip, w.line = r, nil, false, false, 1
 	w.start, w.end = 0, 0
 }
@@ -118,7 +118,7 @@ func (w *window) lineEnd(from int) (end, next int, err error) {
 			seen = len(b)
 			if seen > w.maxRow+1 {
 				w.skip = true
-				return from, from, rowError{problem: tooLong, number: w.maxRow}
+				return from, from, CSVFault{problem: tooLong, number: w.maxRow}
 			}
 			if w.err != nil {
 				return 0, 0, w.err
@@ -135,7 +135,7 @@ func (w *window) lineEnd(from int) (end, next int, err error) {
 		}
 		if end > w.maxRow {
 			w.skip = true
-			return from, from, rowError{problem: tooLong, number: w.maxRow}
+			return from, from, CSVFault{problem: tooLong, number: w.maxRow}
 		}
 		return end, next, nil
 	}

@@ -1,4 +1,4 @@
-package ingest
+package rowfmt
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// csvReader splits a CSV body into rows without ever holding more of it than one row and a read buffer.
+// CSV splits a CSV body into rows without ever holding more of it than one row and a read buffer.
 //
 // A row that cannot be read must not spoil its neighbours, which is what encoding/csv cannot promise: there an unclosed
 // quote swallows the rest of the body. Here a quoting error costs the physical line on which the offending field
@@ -24,7 +24,7 @@ import (
 //
 // The time spent is linear in the body, also for hostile bodies: a quote that fails to close makes lines be read
 // twice, but no line can lie inside two such quotes, as one of them would have closed the other.
-type csvReader struct {
+type CSV struct {
 	window
 	fields [][]byte
 	spans  []span
@@ -39,20 +39,20 @@ type span struct {
 // maxFields bounds what a row of commas can cost: a field takes 24 bytes where its comma took one.
 const maxFields = 1 << 16
 
-// newCSVReader reads from r rows of at most maxRow bytes, line end not counted.
-func newCSVReader(r io.Reader, maxRow int) *csvReader {
-	c := &csvReader{window: window{maxRow: maxRow}}
-	c.reset(r)
+// NewCSV reads from r rows of at most maxRow bytes, line end not counted.
+func NewCSV(r io.Reader, maxRow int) *CSV {
+	c := &CSV{window: window{maxRow: maxRow}}
+	c.Reset(r)
 	return c
 }
 
-// next gives the next record and the physical line on which it starts, counted from 1. The fields point into the
+// Next gives the next record and the physical line on which it starts, counted from 1. The fields point into the
 // reader's buffer and are valid until the following call.
 //
-// After a rowError the following call goes on with the row after it. io.EOF ends the body. Any other error means that
+// After a Fault the following call goes on with the row after it. io.EOF ends the body. Any other error means that
 // the body broke off or is no CSV at all; rows that had arrived whole have been given before, and a row that was still
 // missing its line end is not given, since nothing tells whether it was whole.
-func (c *csvReader) next() (fields [][]byte, line int, err error) {
+func (c *CSV) Next() (fields [][]byte, line int, err error) {
 	if !c.begun {
 		c.begin()
 	}
@@ -83,7 +83,7 @@ func (c *csvReader) next() (fields [][]byte, line int, err error) {
 		}
 		c.consume(next, 1)
 		if len(c.fields) > maxFields {
-			return nil, line, rowError{problem: tooManyFields}
+			return nil, line, CSVFault{problem: tooManyFields}
 		}
 		if !ascii && !utf8.Valid(row) {
 			return nil, line, badUTF8(c.fields)
@@ -102,7 +102,7 @@ const (
 
 // split cuts a row without quotes into fields, eight bytes at a time, and tells on the way whether it has quotes (then
 // the fields mean nothing) and whether it is pure ASCII.
-func (c *csvReader) split(row []byte) (quoted, ascii bool) {
+func (c *CSV) split(row []byte) (quoted, ascii bool) {
 	fields := c.fields[:0]
 	var high, quote uint64
 	from, i := 0, 0
@@ -143,20 +143,20 @@ func (c *csvReader) split(row []byte) (quoted, ascii bool) {
 type place struct{ end, next, lines int }
 
 // quotedRow reads a row whose first physical line ends at end, has a quote somewhere, and is followed at next.
-func (c *csvReader) quotedRow(end, next int) error {
+func (c *CSV) quotedRow(end, next int) error {
 	c.spans = c.spans[:0]
 	at := place{end, next, 1}
 	for pos := 0; ; pos++ {
 		var err error
 		switch {
 		case len(c.spans) >= maxFields:
-			err = rowError{problem: tooManyFields}
+			err = CSVFault{problem: tooManyFields}
 		case pos < at.end && c.buf[c.start+pos] == '"':
 			pos, at, err = c.quotedField(pos, at)
 		default:
 			pos, err = c.plainField(pos, at.end)
 		}
-		if _, bad := err.(rowError); bad {
+		if _, bad := err.(CSVFault); bad {
 			// Reading goes on after the line on which the offending field begins.
 			c.consume(at.next, at.lines)
 		}
@@ -170,13 +170,13 @@ func (c *csvReader) quotedRow(end, next int) error {
 }
 
 // plainField adds the field without quotes at pos and gives the place behind it.
-func (c *csvReader) plainField(pos, end int) (stop int, err error) {
+func (c *CSV) plainField(pos, end int) (stop int, err error) {
 	text := c.buf[c.start+pos : c.start+end]
 	if i := bytes.IndexByte(text, ','); i >= 0 {
 		text = text[:i]
 	}
 	if bytes.IndexByte(text, '"') >= 0 {
-		return pos, rowError{problem: bareQuote, field: len(c.spans) + 1}
+		return pos, CSVFault{problem: bareQuote, field: len(c.spans) + 1}
 	}
 	c.spans = append(c.spans, span{pos, pos + len(text), false})
 	return pos + len(text), nil
@@ -184,7 +184,7 @@ func (c *csvReader) plainField(pos, end int) (stop int, err error) {
 
 // quotedField adds the field that opens with a quote at pos and gives the place behind it, which may be some lines
 // further on.
-func (c *csvReader) quotedField(pos int, opened place) (stop int, at place, err error) {
+func (c *CSV) quotedField(pos int, opened place) (stop int, at place, err error) {
 	closing, escaped, err := c.closingQuote(pos + 1)
 	if err != nil {
 		return pos, opened, err
@@ -200,7 +200,7 @@ func (c *csvReader) quotedField(pos int, opened place) (stop int, at place, err 
 		at.lines += inside
 	}
 	if stop < at.end && c.buf[c.start+stop] != ',' {
-		bad := rowError{problem: textAfterQuote, field: len(c.spans) + 1, other: int(c.buf[c.start+stop])}
+		bad := CSVFault{problem: textAfterQuote, field: len(c.spans) + 1, other: int(c.buf[c.start+stop])}
 		if inside > 0 {
 			line := c.line + opened.lines - 1
 			bad.problem, bad.number, bad.other = closedElsewhere, line, line+inside
@@ -212,7 +212,7 @@ func (c *csvReader) quotedField(pos int, opened place) (stop int, at place, err 
 }
 
 // closingQuote finds the quote that ends the field whose text starts at from.
-func (c *csvReader) closingQuote(from int) (closing int, escaped bool, err error) {
+func (c *CSV) closingQuote(from int) (closing int, escaped bool, err error) {
 	for at := from; ; {
 		b := c.buf[c.start:c.end]
 		i := bytes.IndexByte(b[at:], '"')
@@ -230,9 +230,9 @@ func (c *csvReader) closingQuote(from int) (closing int, escaped bool, err error
 		}
 		switch {
 		case at >= c.maxRow:
-			return 0, false, rowError{problem: unclosedInRow, field: len(c.spans) + 1, number: c.maxRow}
+			return 0, false, CSVFault{problem: unclosedInRow, field: len(c.spans) + 1, number: c.maxRow}
 		case c.err == io.EOF:
-			return 0, false, rowError{problem: unclosedInBody, field: len(c.spans) + 1}
+			return 0, false, CSVFault{problem: unclosedInBody, field: len(c.spans) + 1}
 		case c.err != nil:
 			return 0, false, c.err
 		}
@@ -242,7 +242,7 @@ func (c *csvReader) closingQuote(from int) (closing int, escaped bool, err error
 
 // finishQuoted makes fields from spans. Doubled quotes are undone in place, which only now does no harm: while the row
 // could still turn out to be broken, its text might have had to be read again.
-func (c *csvReader) finishQuoted(at place) error {
+func (c *CSV) finishQuoted(at place) error {
 	row := c.buf[c.start : c.start+at.end]
 	valid := utf8.Valid(row)
 	c.fields = c.fields[:0]
@@ -282,8 +282,8 @@ func isBlank(row []byte) bool {
 	return true
 }
 
-// looksSemicolon tells whether a header was written with semicolons, as spreadsheets do where the comma is the decimal
+// LooksSemicolon tells whether a header was written with semicolons, as spreadsheets do where the comma is the decimal
 // sign.
-func looksSemicolon(header [][]byte) bool {
+func LooksSemicolon(header [][]byte) bool {
 	return len(header) == 1 && bytes.IndexByte(header[0], ';') >= 0
 }

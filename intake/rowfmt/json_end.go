@@ -1,10 +1,10 @@
-package ingest
+package rowfmt
 
 import "io"
 
 // elementEnd finds the size of the element at the start of the unread input, whatever it is. One that is larger than a
 // row may be is read over without being held, and refused.
-func (j *jsonReader) elementEnd() (size int, err error) {
+func (j *JSON) elementEnd() (size int, err error) {
 	var s nesting
 	long := false
 	for at := 0; ; {
@@ -19,7 +19,7 @@ func (j *jsonReader) elementEnd() (size int, err error) {
 		case found == mismatch:
 			return 0, j.unexpected(s.wanted())
 		case found == ended && long:
-			return 0, rowError{problem: tooLong, number: j.maxRow}
+			return 0, CSVFault{problem: tooLong, number: j.maxRow}
 		case found == ended:
 			return at, nil
 		case j.err == io.EOF:

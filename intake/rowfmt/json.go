@@ -1,4 +1,4 @@
-package ingest
+package rowfmt
 
 import (
 	"bytes"
@@ -10,9 +10,9 @@ import (
 	"belfry"
 )
 
-// jsonReader gives the objects of a JSON array, or of a body with one object a line, as rows of CSV would be: fields
-// under a layout. The layout grows as objects name columns that none before them had. It never holds more of the body
-// than one row and a read buffer.
+// JSON gives the objects of a JSON array, or of a body with one object a line, as rows of CSV would be: fields
+// under columns. These grow as objects name columns that none before them had. It never holds more of the body than one
+// row and a read buffer.
 //
 // A row that cannot be read must not spoil its neighbours. With an object a line that is simple: the line feed ends a
 // row, whatever is on the line, since a string cannot hold one. In an array the end of a bad element is found by its
@@ -21,7 +21,7 @@ import (
 //
 // The time spent is linear in the body: an element of an array is tried where it lies in the buffer, and looked at twice
 // more only when that does not succeed.
-type jsonReader struct {
+type JSON struct {
 	window
 	objectParser
 	passed int // bytes of its physical line before the unread input; kept for arrays alone
@@ -38,17 +38,19 @@ const (
 	afterArray
 )
 
-func newJSONReader(r io.Reader, f belfry.Format, lim Limits) *jsonReader {
-	j := &jsonReader{window: window{format: f, maxRow: lim.Row}, objectParser: newObjectParser(lim)}
+// NewJSON returns a reader of rows of at most maxRow bytes, each an object that names at most limit columns.
+func NewJSON(r io.Reader, f belfry.Format, columns Columns, maxRow, limit int) *JSON {
+	j := &JSON{window: window{format: f, maxRow: maxRow}, objectParser: newObjectParser(columns, limit)}
 	if f == belfry.NDJSON {
 		j.advice = "; one array of all rows goes with Content-Type: application/json"
 	}
-	j.reset(r)
+	j.Reset(r)
 	return j
 }
 
-// next is that of source.
-func (j *jsonReader) next() (fields [][]byte, line int, err error) {
+// Next returns the fields of the next row, valid until the following call, and the physical line on which it starts. Errors are those of
+// CSV.Next.
+func (j *JSON) Next() (fields [][]byte, line int, err error) {
 	if !j.begun {
 		j.begin()
 	}
@@ -57,7 +59,7 @@ func (j *jsonReader) next() (fields [][]byte, line int, err error) {
 	}
 	if j.broken == nil {
 		fields, line, err = j.nextElement()
-		if _, row := err.(rowFault); err == nil || row {
+		if _, row := err.(Fault); err == nil || row {
 			return fields, line, err
 		}
 		j.broken = err
@@ -67,7 +69,7 @@ func (j *jsonReader) next() (fields [][]byte, line int, err error) {
 
 // nextLine gives the object on the next line that is not blank. A last line without a line end counts when the body has
 // ended well: an object that was cut off would not be whole.
-func (j *jsonReader) nextLine() (fields [][]byte, line int, err error) {
+func (j *JSON) nextLine() (fields [][]byte, line int, err error) {
 	if j.skip && !j.skipLine() {
 		return nil, j.line, j.err
 	}
@@ -92,7 +94,7 @@ func (j *jsonReader) nextLine() (fields [][]byte, line int, err error) {
 }
 
 // nextElement gives the next element of the array.
-func (j *jsonReader) nextElement() (fields [][]byte, line int, err error) {
+func (j *JSON) nextElement() (fields [][]byte, line int, err error) {
 	if err := j.toElement(); err != nil {
 		return nil, j.line, err
 	}
@@ -113,7 +115,7 @@ func (j *jsonReader) nextElement() (fields [][]byte, line int, err error) {
 }
 
 // advance marks n bytes as read and counts the lines in them.
-func (j *jsonReader) advance(n int) {
+func (j *JSON) advance(n int) {
 	read := j.buf[j.start : j.start+n]
 	if last := bytes.LastIndexByte(read, '\n'); last >= 0 {
 		j.line += bytes.Count(read, []byte{'\n'})
@@ -125,7 +127,7 @@ func (j *jsonReader) advance(n int) {
 }
 
 // toElement goes to the first byte of the next element. io.EOF tells that the array and the body have ended.
-func (j *jsonReader) toElement() error {
+func (j *JSON) toElement() error {
 	switch j.state {
 	case beforeArray:
 		if err := j.openArray(); err != nil {
@@ -154,7 +156,7 @@ func (j *jsonReader) toElement() error {
 	return nil
 }
 
-func (j *jsonReader) openArray() error {
+func (j *JSON) openArray() error {
 	b, err := j.peek()
 	switch {
 	case err == io.EOF:
@@ -174,7 +176,7 @@ func (j *jsonReader) openArray() error {
 const jsonExample = `[{"type":"data","object":"cpu","i1":12.5}]`
 
 // closeArray reads what stands behind the array, which may be blanks only.
-func (j *jsonReader) closeArray() error {
+func (j *JSON) closeArray() error {
 	j.advance(1)
 	j.state = afterArray
 	if _, err := j.peek(); err != nil {
@@ -184,7 +186,7 @@ func (j *jsonReader) closeArray() error {
 }
 
 // peek skips blanks and gives the byte behind them.
-func (j *jsonReader) peek() (byte, error) {
+func (j *JSON) peek() (byte, error) {
 	for {
 		b := j.buf[j.start:j.end]
 		at := skipBlanks(b, 0)
@@ -200,7 +202,7 @@ func (j *jsonReader) peek() (byte, error) {
 }
 
 // cut is the error of an array that ends too soon.
-func (j *jsonReader) cut(err error) error {
+func (j *JSON) cut(err error) error {
 	if err != io.EOF {
 		return err
 	}
@@ -208,7 +210,7 @@ func (j *jsonReader) cut(err error) error {
 }
 
 // unexpected is the error of a syntax that leaves unclear where the next row begins.
-func (j *jsonReader) unexpected(want string) error {
+func (j *JSON) unexpected(want string) error {
 	for j.err == nil && !utf8.FullRune(j.buf[j.start:j.end]) {
 		j.fill()
 	}

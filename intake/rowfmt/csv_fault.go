@@ -1,4 +1,4 @@
-package ingest
+package rowfmt
 
 import (
 	"fmt"
@@ -7,9 +7,8 @@ import (
 	"belfry"
 )
 
-// rowError says why one row cannot be read. The rows around it are not concerned. Its text is made when asked for: of a
-// body full of bad rows only the first few are ever shown.
-type rowError struct {
+// CSVFault is what is wrong with a row of CSV.
+type CSVFault struct {
 	problem
 	field  int
 	number int // the offending byte, the limit, or the line on which the quote opens
@@ -29,7 +28,7 @@ const (
 	bareQuote
 )
 
-func (e rowError) Error() string {
+func (e CSVFault) Error() string {
 	const remedy = `close it, and write "" for a quote inside a quoted field`
 	switch e.problem {
 	case notUTF8:
@@ -54,17 +53,25 @@ func (e rowError) Error() string {
 	panic("a row error of no known kind")
 }
 
-func (e rowError) refuse() *belfry.RowError {
+func (e CSVFault) Refuse() *belfry.RowError {
 	return &belfry.RowError{Code: belfry.BadRow, Message: e.Error()}
 }
 
+// AfterQuote returns the byte behind the closing quote of a field that goes on there; 0 if that is not what is wrong.
+func (e CSVFault) AfterQuote() byte {
+	if e.problem != textAfterQuote {
+		return 0
+	}
+	return byte(e.other)
+}
+
 // badUTF8 finds the first byte of the row that is not UTF-8.
-func badUTF8(fields [][]byte) rowError {
+func badUTF8(fields [][]byte) CSVFault {
 	for i, f := range fields {
 		for len(f) > 0 {
 			r, n := utf8.DecodeRune(f)
 			if r == utf8.RuneError && n == 1 {
-				return rowError{problem: notUTF8, field: i + 1, number: int(f[0])}
+				return CSVFault{problem: notUTF8, field: i + 1, number: int(f[0])}
 			}
 			f = f[n:]
 		}

@@ -1,17 +1,18 @@
-package ingest
+package rowfmt
 
 import (
 	"bytes"
 	"unicode/utf8"
 )
 
-// objectParser reads one flat object at a time into fields under its layout: a string without its escapes, a number as it
+// objectParser reads one flat object at a time into fields under its columns: a string without its escapes, a number as it
 // is written, null as an empty field. It takes what RFC 8259 allows and no more, and of that refuses what cannot be a
 // row: values with a structure, truth values, a column named twice, text that is not Unicode.
 type objectParser struct {
-	layout *layout // replaced, never changed, when an object names a new column
-	lim    Limits
-	advice string // to whom a row is an array
+	columns Columns
+	names   []string // of the columns so far
+	limit   int      // number of columns an object may name
+	advice  string   // for whoever sends an array as a row
 
 	known  map[string]*knownKey // by how they were written
 	last   []*knownKey          // those of the object before, which are likely to come again in the same order
@@ -29,8 +30,17 @@ type knownKey struct {
 	column int
 }
 
-func newObjectParser(lim Limits) objectParser {
-	return objectParser{layout: newLayout(), lim: lim, known: map[string]*knownKey{}}
+func newObjectParser(columns Columns, limit int) objectParser {
+	return objectParser{columns: columns, limit: limit, known: map[string]*knownKey{}}
+}
+
+// Columns are the columns that a body may have.
+type Columns interface {
+	// Add adds a column after those that were added before. It reports false if there is no such column.
+	Add(name string) bool
+
+	// Unknown is the message for a column that there is not.
+	Unknown(name string) string
 }
 
 // Of keys as they were written, so many are remembered, and none that is longer. Others are looked at anew each time.
@@ -100,7 +110,7 @@ func (p *objectParser) member(b []byte, at int) (int, error) {
 	}
 	value, at, bad := p.value(b, skipBlanks(b, at+1))
 	if bad != nil {
-		bad.column = []byte(p.layout.names[column])
+		bad.column = []byte(p.names[column])
 		return at, *bad
 	}
 	if len(value) > 0 {
@@ -114,14 +124,14 @@ func (p *objectParser) member(b []byte, at int) (int, error) {
 func (p *objectParser) column(key []byte) (int, error) {
 	k := p.find(key)
 	if k == nil {
-		return 0, jsonFault{problem: unknownKey, column: key, number: p.lim.Indicators}
+		return 0, jsonFault{problem: unknownKey, column: key, columns: p.columns}
 	}
 	if p.marks[k.column] == p.object {
-		return 0, jsonFault{problem: keyTwice, column: []byte(p.layout.names[k.column])}
+		return 0, jsonFault{problem: keyTwice, column: []byte(p.names[k.column])}
 	}
 	p.marks[k.column] = p.object
-	if p.keys++; p.keys > p.lim.Columns {
-		return 0, jsonFault{problem: tooManyKeys, number: p.lim.Columns}
+	if p.keys++; p.keys > p.limit {
+		return 0, jsonFault{problem: tooManyKeys, number: p.limit}
 	}
 	return k.column, nil
 }
@@ -147,15 +157,14 @@ func (p *objectParser) find(key []byte) *knownKey {
 
 // learn finds the place of a key that has not been written so before. A column that is new is put behind the others.
 func (p *objectParser) learn(key []byte) *knownKey {
-	name := columnName(key)
+	name := ColumnName(key)
 	k := p.known[name]
 	if k == nil {
-		more := p.layout.with(name, p.lim.Indicators)
-		if more == nil {
+		if !p.columns.Add(name) {
 			return nil
 		}
-		k = &knownKey{name, p.layout.columns}
-		p.layout = more
+		k = &knownKey{name, len(p.names)}
+		p.names = append(p.names, name)
 		p.fields, p.marks = append(p.fields, nil), append(p.marks, 0)
 		p.known[name] = k // there are not many names, so these are always remembered
 	}

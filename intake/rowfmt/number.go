@@ -1,4 +1,4 @@
-package ingest
+package rowfmt
 
 import (
 	"bytes"
@@ -9,11 +9,11 @@ import (
 	"belfry"
 )
 
-// parseNumber reads a finite decimal: a point, a sign and an exponent are optional, blanks around it are ignored. Its
+// ParseNumber reads a finite decimal: a point, a sign and an exponent are optional, blanks around it are ignored. Its
 // result is the float64 nearest to what is written, bit for bit the one of strconv.ParseFloat, which it spares for
 // numbers as people and agents write them. Only -0 differs: it is 0.
-func parseNumber(b []byte) (float64, bool) {
-	b = trimBlanks(b)
+func ParseNumber(b []byte) (float64, bool) {
+	b = TrimBlanks(b)
 	mantissa, exp, exact, ok := scanDecimal(b)
 	if !ok {
 		return 0, false
@@ -39,10 +39,10 @@ func parseNumber(b []byte) (float64, bool) {
 // lastWhole is 2^53: up to there a float64 holds every whole number.
 const lastWhole = 1 << 53
 
-// rounded tells whether b, which is the number f, is a whole number that is written in full and may not be held as it is: an
+// Rounded tells whether b, which is the number f, is a whole number that is written in full and may not be held as it is: an
 // identifier or a counter, of which other digits would be stored than were sent. One with a point or an exponent is a measured
 // value, and may be rounded.
-func rounded(b []byte, f float64) bool {
+func Rounded(b []byte, f float64) bool {
 	return (f <= -lastWhole || f >= lastWhole) && manyDigits(b) // of most values the first is inlined and decides
 }
 
@@ -50,7 +50,7 @@ func manyDigits(b []byte) bool {
 	if bytes.ContainsAny(b, ".eE") {
 		return false
 	}
-	digits := bytes.TrimLeft(trimBlanks(b), "+-0")
+	digits := bytes.TrimLeft(TrimBlanks(b), "+-0")
 	return string(digits) != "9007199254740992"
 }
 
@@ -118,7 +118,7 @@ func scanExponent(b []byte) (e int, small, ok bool) {
 
 func isDigit(b byte) bool { return b-'0' <= 9 }
 
-func trimBlanks(b []byte) []byte {
+func TrimBlanks(b []byte) []byte {
 	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
 		b = b[1:]
 	}
@@ -135,10 +135,10 @@ const (
 	endOfMillis = 253_402_300_800_000
 )
 
-// parseTimestamp reads an RFC 3339 time with any offset, or the seconds (below 1e11) or milliseconds since 1970; blanks
+// ParseTimestamp reads an RFC 3339 time with any offset, or the seconds (below 1e11) or milliseconds since 1970; blanks
 // around it are ignored. What is finer than a microsecond is cut off.
-func parseTimestamp(b []byte) (belfry.Time, bool) {
-	b = trimBlanks(b)
+func ParseTimestamp(b []byte) (belfry.Time, bool) {
+	b = TrimBlanks(b)
 	if len(b) > 4 && b[4] == '-' && isDigit(b[0]) {
 		return parseRFC3339(b)
 	}
@@ -167,7 +167,7 @@ func parseEpoch(b []byte) (belfry.Time, bool) {
 
 // parseRareEpoch reads numbers with a sign or an exponent.
 func parseRareEpoch(b []byte) (belfry.Time, bool) {
-	f, ok := parseNumber(b)
+	f, ok := ParseNumber(b)
 	switch {
 	case !ok, f < 0, f >= endOfMillis:
 		return 0, false

@@ -1,4 +1,4 @@
-package ingest
+package rowfmt
 
 import (
 	"bytes"
@@ -21,11 +21,11 @@ const testMaxRow = 1 << 20
 // readAll gives every row as "line: field|field", every row error as "line! message", and at the end, unless the body
 // ended well, "error". A field shows as in Go, without its outer quotes.
 func readAll(r io.Reader, maxRow int) []string {
-	c := newCSVReader(r, maxRow)
+	c := NewCSV(r, maxRow)
 	all := []string{}
 	for {
-		fields, line, err := c.next()
-		var bad rowError
+		fields, line, err := c.Next()
+		var bad CSVFault
 		switch {
 		case errors.As(err, &bad):
 			all = append(all, fmt.Sprintf("%d! %s", line, bad.Error()))
@@ -137,9 +137,9 @@ func TestCSV(t *testing.T) {
 }
 
 func TestCSVMessageOfUTF16(t *testing.T) {
-	c := newCSVReader(strings.NewReader("\xff\xfea\x00\n\x00"), testMaxRow)
+	c := NewCSV(strings.NewReader("\xff\xfea\x00\n\x00"), testMaxRow)
 	for range 2 { // it does not go away
-		_, _, err := c.next()
+		_, _, err := c.Next()
 		if belfry.CodeOf(err) != belfry.BadCSV || !strings.Contains(err.Error(), "UTF-8") {
 			t.Errorf("got %v, want %s with the remedy", err, belfry.BadCSV)
 		}
@@ -171,10 +171,10 @@ func TestCSVRowLimit(t *testing.T) {
 
 func TestCSVHoldsLittle(t *testing.T) {
 	body := io.MultiReader(strings.NewReader("a\n"), io.LimitReader(endless('x'), 8<<20), strings.NewReader("\nb\n"))
-	c := newCSVReader(body, testMaxRow)
+	c := NewCSV(body, testMaxRow)
 	for _, want := range []string{"a", "", "b"} {
-		fields, _, err := c.next()
-		if _, bad := err.(rowError); bad != (want == "") || !bad && string(fields[0]) != want {
+		fields, _, err := c.Next()
+		if _, bad := err.(CSVFault); bad != (want == "") || !bad && string(fields[0]) != want {
 			t.Fatalf("got %s, %v, want %q", show(fields), err, want)
 		}
 	}
@@ -274,22 +274,22 @@ type pieces struct{ r io.Reader }
 func (p pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), 4<<10)]) }
 
 func TestCSVReset(t *testing.T) {
-	c := newCSVReader(strings.NewReader("a\nb,\"c"), testMaxRow)
+	c := NewCSV(strings.NewReader("a\nb,\"c"), testMaxRow)
 	for {
-		if _, _, err := c.next(); err == io.EOF {
+		if _, _, err := c.Next(); err == io.EOF {
 			break
 		}
 	}
-	c.reset(strings.NewReader("\xef\xbb\xbfd,e\n"))
-	fields, line, err := c.next()
+	c.Reset(strings.NewReader("\xef\xbb\xbfd,e\n"))
+	fields, line, err := c.Next()
 	if err != nil || line != 1 || show(fields) != "d|e" {
 		t.Errorf("got %s on line %d, %v", show(fields), line, err)
 	}
 }
 
 func TestCSVNoProgress(t *testing.T) {
-	c := newCSVReader(idle{}, testMaxRow)
-	if _, _, err := c.next(); err != io.ErrNoProgress {
+	c := NewCSV(idle{}, testMaxRow)
+	if _, _, err := c.Next(); err != io.ErrNoProgress {
 		t.Errorf("got %v, want %v", err, io.ErrNoProgress)
 	}
 }
@@ -301,8 +301,8 @@ func (idle) Read([]byte) (int, error) { return 0, nil }
 func TestLooksSemicolon(t *testing.T) {
 	f := func(header string, want bool) {
 		t.Helper()
-		fields, _, _ := newCSVReader(strings.NewReader(header), testMaxRow).next()
-		if got := looksSemicolon(fields); got != want {
+		fields, _, _ := NewCSV(strings.NewReader(header), testMaxRow).Next()
+		if got := LooksSemicolon(fields); got != want {
 			t.Errorf("%q: got %t", header, got)
 		}
 	}
@@ -314,10 +314,10 @@ func TestLooksSemicolon(t *testing.T) {
 
 func TestCSVAllocatesNothingPerRow(t *testing.T) {
 	body := bytes.Repeat([]byte("data,web01,cpu,1.25\n\"data\",\"a \"\"b\"\"\",ü\n"), 1000)
-	c := newCSVReader(bytes.NewReader(body), testMaxRow)
-	c.next()
-	c.next()
-	if n := testing.AllocsPerRun(500, func() { c.next(); c.next() }); n > 0.1 {
+	c := NewCSV(bytes.NewReader(body), testMaxRow)
+	c.Next()
+	c.Next()
+	if n := testing.AllocsPerRun(500, func() { c.Next(); c.Next() }); n > 0.1 {
 		t.Errorf("%v allocations for two rows", n)
 	}
 }
@@ -370,11 +370,11 @@ func compareWithStandard(t *testing.T, body string) {
 	std := csv.NewReader(strings.NewReader(body))
 	std.FieldsPerRecord = -1
 	want, wantErr := std.ReadAll()
-	c := newCSVReader(strings.NewReader(body), testMaxRow)
+	c := NewCSV(strings.NewReader(body), testMaxRow)
 	c.begun = true // no guessing about UTF-16
 	var got [][]string
 	for {
-		fields, _, err := c.next()
+		fields, _, err := c.Next()
 		if err == io.EOF {
 			break
 		}
@@ -408,14 +408,14 @@ func BenchmarkCSV(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			const rows = 10_000
 			body := []byte(strings.Repeat(row, rows))
-			c := newCSVReader(nil, testMaxRow)
+			c := NewCSV(nil, testMaxRow)
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				c.reset(bytes.NewReader(body))
+				c.Reset(bytes.NewReader(body))
 				n := 0
 				for {
-					_, _, err := c.next()
+					_, _, err := c.Next()
 					if err == io.EOF {
 						break
 					}

@@ -1,4 +1,4 @@
-package ingest
+package rowfmt
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 func TestParseNumber(t *testing.T) {
 	f := func(in string, want float64) {
 		t.Helper()
-		got, ok := parseNumber([]byte(in))
+		got, ok := ParseNumber([]byte(in))
 		if !ok || math.Float64bits(got) != math.Float64bits(want) {
 			t.Errorf("%q: got %v, %t, want %v", in, got, ok, want)
 		}
@@ -53,7 +53,7 @@ func TestParseNumber(t *testing.T) {
 
 	bad := func(in string) {
 		t.Helper()
-		if got, ok := parseNumber([]byte(in)); ok {
+		if got, ok := ParseNumber([]byte(in)); ok {
 			t.Errorf("%q: got %v, want none", in, got)
 		}
 	}
@@ -74,7 +74,7 @@ func checkNumber(t *testing.T, in string) {
 	if want == 0 {
 		want = 0
 	}
-	got, ok := parseNumber([]byte(in))
+	got, ok := ParseNumber([]byte(in))
 	if ok != wantOK || ok && math.Float64bits(got) != math.Float64bits(want) {
 		t.Fatalf("%q: got %v, %t, want %v, %t", in, got, ok, want, wantOK)
 	}
@@ -104,7 +104,7 @@ func FuzzNumber(f *testing.F) {
 func TestParseTimestamp(t *testing.T) {
 	f := func(in, want string) {
 		t.Helper()
-		got, ok := parseTimestamp([]byte(in))
+		got, ok := ParseTimestamp([]byte(in))
 		if !ok || got.String() != want {
 			t.Errorf("%q: got %v, %t, want %s", in, got, ok, want)
 		}
@@ -140,7 +140,7 @@ func TestParseTimestamp(t *testing.T) {
 		"2026-11-15T02:14:07+02:60|2026-13-15T02:14:07Z|2026-00-15T02:14:07Z|2026-02-29T02:14:07Z|2026-11-31T02:14:07Z|2026-11-00T02:14:07Z|"+
 		"2026-11-15T24:00:00Z|2026-11-15T02:60:07Z|2026-11-15T02:14:61Z|2026-11-15T02:14:60Z|2026-11-15T02:14:07ZZ|2026-11-15x02:14:07Z|"+
 		"2026-1-15T02:14:07Z|12026-11-15T02:14:07Z|2026-11-15T2:14:07Z0|+026-11-15T02:14:07Z|2026-11-15T02:14:07.5", "|") {
-		if got, ok := parseTimestamp([]byte(in)); ok {
+		if got, ok := ParseTimestamp([]byte(in)); ok {
 			t.Errorf("%q: got %v, want none", in, got)
 		}
 	}
@@ -156,7 +156,7 @@ func FuzzTimestamp(f *testing.F) {
 	// Package time takes more than RFC 3339 has: a comma for the point, sixty minutes in an offset.
 	strict := regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 	f.Fuzz(func(t *testing.T, in string) {
-		got, ok := parseTimestamp([]byte(in))
+		got, ok := ParseTimestamp([]byte(in))
 		var std time.Time
 		if strict.MatchString(in) && std.UnmarshalText([]byte(in)) == nil && (!ok || got != belfry.At(std)) {
 			t.Fatalf("%q: got %v, %t, want %v", in, got, ok, belfry.At(std))
@@ -165,7 +165,7 @@ func FuzzTimestamp(f *testing.F) {
 			return
 		}
 		in = strings.Trim(in, " \t")
-		if number, isNumber := parseNumber([]byte(in)); isNumber {
+		if number, isNumber := ParseNumber([]byte(in)); isNumber {
 			scale := 1e6
 			if number >= firstMillis {
 				scale = 1e3
@@ -193,7 +193,7 @@ func BenchmarkParseNumber(b *testing.B) {
 			text := []byte(in)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, ok := parseNumber(text); !ok {
+				if _, ok := ParseNumber(text); !ok {
 					b.Fatal("not a number")
 				}
 			}
@@ -207,7 +207,7 @@ func BenchmarkParseTimestamp(b *testing.B) {
 			text := []byte(in)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, ok := parseTimestamp(text); !ok {
+				if _, ok := ParseTimestamp(text); !ok {
 					b.Fatal("not a time")
 				}
 			}

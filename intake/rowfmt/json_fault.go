@@ -1,4 +1,4 @@
-package ingest
+package rowfmt
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ type jsonFault struct {
 	want    string
 	found   []byte // what stands there, and maybe more
 	number  int    // the limit
+	columns Columns
 }
 
 type jsonProblem uint8
@@ -34,10 +35,10 @@ const (
 	loneSurrogate
 )
 
-func (e jsonFault) Error() string { return e.refuse().Message }
+func (e jsonFault) Error() string { return e.Refuse().Message }
 
-func (e jsonFault) refuse() *belfry.RowError {
-	bad := &belfry.RowError{Column: clip(e.column), Code: belfry.BadRow}
+func (e jsonFault) Refuse() *belfry.RowError {
+	bad := &belfry.RowError{Column: Clip(e.column), Code: belfry.BadRow}
 	if e.problem == badKind {
 		bad.Code = belfry.BadValue
 	}
@@ -64,13 +65,13 @@ func (e jsonFault) message() string {
 		if n < 0 {
 			n = len(e.found)
 		}
-		return fmt.Sprintf("%q is no number of JSON; write it as -12.5e3, or as a string", clip(e.found[:n]))
+		return fmt.Sprintf("%q is no number of JSON; write it as -12.5e3, or as a string", Clip(e.found[:n]))
 	case notObject:
 		return e.notObject()
 	case unknownKey:
-		return noSendColumn(columnName(e.column), e.number)
+		return e.columns.Unknown(ColumnName(e.column))
 	case keyTwice:
-		return fmt.Sprintf("the object names the column %q twice; name it once", clip(e.column))
+		return fmt.Sprintf("the object names the column %q twice; name it once", Clip(e.column))
 	case tooManyKeys:
 		return fmt.Sprintf("the object names more than %d columns", e.number)
 	case badKind:

@@ -1,0 +1,30 @@
+// Package rowfmt reads rows: CSV, JSON arrays, and one JSON object a line, and the numbers and times in them. A row that cannot be read
+// costs no other row. It holds no more of a body than one row and a read buffer, and its time is linear in the body.
+package rowfmt
+
+import (
+	"bytes"
+	"strings"
+
+	"belfry"
+)
+
+// Fault is what is wrong with one row. The reader goes on with the next one. The message is made when asked for, which must be before the
+// next row is read: of a body full of bad rows only the first few are ever shown.
+type Fault interface {
+	error
+	Refuse() *belfry.RowError
+}
+
+// ColumnName returns the name of a column as a header or the key of an object writes it.
+func ColumnName(text []byte) string { return strings.ToLower(string(bytes.TrimSpace(text))) }
+
+// Clip shortens what a client sent, so that a message can show it.
+func Clip(b []byte) string {
+	const limit = 80
+	s := strings.ToValidUTF8(string(b[:min(len(b), limit)]), "�")
+	if len(b) > limit {
+		s += "…"
+	}
+	return s
+}
