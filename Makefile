@@ -41,7 +41,7 @@ SOAKED    ?= .soak/passed
 UI := $(shell find web/ui -path web/ui/node_modules -prune -o -path web/ui/e2e -prune -o -path web/ui/unit -prune -o -type f -print)
 
 .PHONY: build ui run demo quick test soak check setup setup-soak lint gen packages race program crash disk faults ui-unit browser \
-	browser-soak disk-soak race-soak program-soak bench-soak crash-soak fuzz-soak plans-soak histories-soak peers fuzz bench clean
+	browser-soak disk-soak race-soak program-soak bench-soak crash-soak fuzz-soak plans-soak histories-soak peers fuzz bench screenshots clean
 .NOTPARALLEL:
 
 build: ## bin/belfry
@@ -123,6 +123,9 @@ browser: ui build ## the interface in a real browser, against the real program
 
 browser-soak: ui build ## every page and flow, in all sizes and colours
 	cd web/ui && npm run --silent e2e:soak
+
+screenshots: ui build ## pictures of every page, in docs/screenshots; git keeps eight of them
+	cd web/ui && SCREENSHOTS=1 npx playwright test looks
 
 race-soak: ## every package test at full length, with the race detector
 	go test -race -vet=off -p 2 -timeout 30m $(PACKAGES)

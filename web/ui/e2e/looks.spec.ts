@@ -1,5 +1,5 @@
 // Every page, filled, in all four looks: nothing broken, nothing beyond the edge, nothing that somebody cannot read. With
-// SCREENSHOTS=1 what was seen is kept in docs/screenshots.
+// SCREENSHOTS=1, as make screenshots sets it, what was seen is kept in docs/screenshots.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
