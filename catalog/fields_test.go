@@ -48,7 +48,7 @@ func TestPromisedFields(t *testing.T) {
 	f("apptraceid", past, "text traceid service, fulltext name, integer spans services errors, number duration")
 	f("voip", past, "text resource callid caller callee status codec quality ip host, number duration mos jitter latency loss")
 	f("objectsl", past, "text kind resource view object class period, number availability performance downtime unmanagedtime mttr target, integer incidents, bool met")
-	f("objectml", past, "text resource view object class kind, integer indicator, number value expected low high score, time horizon, fulltext info")
+	f("objectml", past, "text resource view object class kind, integer indicator, number value expected low high score horizon, fulltext info")
 	f("objectrca", present, "text problem kind resource view object, integer rank affected, status status, time since, number score, fulltext info")
 	f("inventory", present, "text host ip os version arch agent, integer cpus memory, time lastseen, fulltext attributes")
 	f("replay", past, "text session user browser resource, fulltext page events, number duration, integer errors")
