@@ -26,7 +26,9 @@ func (c testColumns) Add(name string) bool {
 	return err == nil && n >= 1 && n <= c.indicators && name == "i"+strconv.Itoa(n)
 }
 
-func (c testColumns) Unknown(name string) string { return fmt.Sprintf("there is no column %q", Clip([]byte(name))) }
+func (c testColumns) Unknown(name string) string {
+	return fmt.Sprintf("there is no column %q", Clip([]byte(name)))
+}
 
 type limits struct{ row, columns, indicators int }
 
