@@ -109,3 +109,16 @@ func TestPortInUse(t *testing.T) {
 	f("belfry: cannot listen on "+addr+": another program has this port; stop it or choose another port (--listen)", "--listen", addr)
 	f("belfry: cannot listen on "+addr+": another program has this port; stop it or choose another port (--admin-listen)", "--listen", "127.0.0.1:0", "--admin-listen", addr)
 }
+
+// TestExamplesFit: the examples of the manual fit on a screen of 100 columns, where they are indented by four.
+func TestExamplesFit(t *testing.T) {
+	for path, about := range manuals {
+		for _, e := range about.examples {
+			for line := range strings.Lines(e.command) {
+				if n := len(strings.TrimSuffix(line, "\n")) + 4; n > 99 {
+					t.Errorf("an example of %q has %d columns: %s", path, n, line)
+				}
+			}
+		}
+	}
+}

@@ -269,7 +269,7 @@ again for the time of --retry.` + aboutKeys,
 		examples: []usageExample{
 			{"What is in error now:", "belfry sql \"SELECT resource, name, status FROM objectstatus WHERE status IN ('3','-')\""},
 			{"The last hour of a view as CSV:", "belfry sql --span 1h --rows 999 \"SELECT timestamp, i1 FROM objectdata WHERE view='a'\" > a.csv"},
-			{"All lines of a day, for another program:", "belfry sql --all --format ndjson --from 2026-03-01 --to 2026-03-02 \"SELECT timestamp, id, log FROM objectlog\""},
+			{"All lines of a day, for another program:", "belfry sql --all --format ndjson --from 2026-03-01 --to 2026-03-02 \"SELECT * FROM syslog\""},
 			{"Keep an eye on the newest events:", "belfry sql --watch 5s --rows 20 \"SELECT timestamp, status, object, info FROM events\""},
 			{"A long query from a file, for another program:", "belfry sql --format ndjson - < query.sql"},
 			{"How a query would be answered:", "belfry sql --explain --span 7d \"SELECT * FROM events WHERE resource='web01'\""},
