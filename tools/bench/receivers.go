@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+)
+
+const (
+	receiverPart  = "receivers"
+	floodRate     = 100_000 // syslog messages/s over UDP
+	trapRate      = 15_000
+	floodSockets  = 4
+	longestSyslog = 30 // seconds of the first load; the others are a fraction of it
+)
+
+// receivers sends messages to the ports of a server, and lets another one ping.
+func (b *bench) receivers(ctx context.Context) error {
+	if err := b.floods(ctx); err != nil {
+		return err
+	}
+	if err := b.pings(ctx); err != nil {
+		return fmt.Errorf("pings: %w", err)
+	}
+	return nil
+}
+
+// station is a server with a receiver of each kind.
+type station struct {
+	*server
+	packets, streams, traps string // their addresses
+}
+
+// station starts a server and waits until all its receivers have said that they work.
+func (b *bench) station(ctx context.Context) (_ *station, err error) {
+	s := &station{}
+	if s.packets, err = freePacketAddr(); err != nil {
+		return nil, err
+	}
+	if s.streams, err = freeAddr(); err != nil {
+		return nil, err
+	}
+	if s.traps, err = freePacketAddr(); err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	if s.server, err = b.start(ctx, filepath.Join(b.tmp, "receivers"), ""); err != nil {
+		return nil, err
+	}
+	if err := s.listen(ctx, start); err != nil {
+		return nil, errors.Join(err, s.stop(), s.tail())
+	}
+	return s, nil
+}
+
+func (s *station) listen(ctx context.Context, start time.Time) error {
+	for pkg, rows := range map[string]string{
+		"log-syslog-receiver": "name,protocol,listen\nPackets,udp," + s.packets + "\nStreams,tcp," + s.streams + "\n",
+		"log-trap-receiver":   "name,community,listen\nTraps," + trapCommunity + "," + s.traps + "\n",
+	} {
+		if _, err := s.provision(ctx, http.MethodPost, pkg, []byte(rows)); err != nil {
+			return err
+		}
+	}
+	// Each writes its first figures as soon as its port is open.
+	return s.waitVisible(ctx, "objectdata", start, 3)
+}
+
+// freePacketAddr finds a port for packets on loopback that nobody uses at this moment.
+func freePacketAddr() (string, error) {
+	c, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	return c.LocalAddr().String(), nil
+}
+
+// floods runs all loads with messages, one after the other. The capacity is what is stored a second over TCP, where a
+// sender is kept from sending more.
+func (b *bench) floods(ctx context.Context) (err error) {
+	s, err := b.station(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	if err := b.addBuffer(ctx, s.server); err != nil {
+		return err
+	}
+	length := min(longestSyslog, b.fraction(2))
+	loads := []struct {
+		name  string
+		flood flood
+	}{
+		{"syslog, UDP, 100,000/s", flood{Network: "udp", Addr: s.packets, Seconds: length, Rate: floodRate}},
+		{"syslog, TCP, as fast as it goes", flood{Network: "tcp", Addr: s.streams, Seconds: length / 3}},
+		{"syslog, UDP, twice the capacity", flood{Network: "udp", Addr: s.packets, Seconds: length / 3}},
+		{"syslog, UDP, as fast as it goes", flood{Network: "udp", Addr: s.packets, Seconds: length / 6}},
+		{"traps v2c, UDP, 15,000/s", flood{Network: "udp", Addr: s.traps, Traps: true, Seconds: length / 3, Rate: trapRate}},
+	}
+	for i, l := range loads {
+		l.flood.Sockets = floodSockets
+		r, err := b.flood(ctx, s.server, l.name, l.flood)
+		if err != nil {
+			return err
+		}
+		b.addFlood(l.name, r)
+		if i == 1 {
+			loads[2].flood.Rate = 2 * r.rate()
+		}
+	}
+	return nil
+}
+
+// flooded is a load of messages with what became of them. Its Rows are what was sent.
+type flooded struct {
+	measured
+	flood   flood
+	account account // of the receiver
+	stored  int     // that a query counts
+	before  int     // packets that the system dropped before they came to any port, whoever's they were
+}
+
+// rate is how many messages a second were stored, until the last one was.
+func (f *flooded) rate() float64 { return float64(f.account.kept) / f.visible }
+
+// missing is how many messages nobody has accounted for; below zero there are some that nobody sent.
+func (f *flooded) missing() int {
+	return f.Rows - f.before - f.stored - f.account.filtered - f.account.lost()
+}
+
+// addFlood notes what became of messages.
+func (r *results) addFlood(of string, f *flooded) {
+	r.add(receiverPart, of, "length", "s", f.flood.Seconds)
+	r.add(receiverPart, of, "sent", "messages", float64(f.Rows))
+	r.add(receiverPart, of, "sent a second", "1/s", float64(f.Rows)/f.seconds())
+	r.add(receiverPart, of, "stored", "messages", float64(f.stored))
+	r.add(receiverPart, of, "stored a second", "1/s", f.rate())
+	r.add(receiverPart, of, "dropped", "messages", float64(f.before+f.account.filtered+f.account.lost()))
+	r.explain(f.drops())
+	r.add(receiverPart, of, "missing", "messages", float64(f.missing()))
+	r.add(receiverPart, of, "kept, as the receiver says", "messages", float64(f.account.kept))
+	r.add(receiverPart, of, "server CPU per million stored", "s", per(f.cpu, f.stored))
+	if f.flood.Rate > 0 {
+		r.add(receiverPart, of, "sender late", "ms", f.Max)
+	}
+	r.addCost(receiverPart, of, f.cost)
+}
+
+// drops names what was lost for which reason.
+func (f *flooded) drops() string {
+	text := f.account.reasons()
+	if f.account.filtered > 0 {
+		text += fmt.Sprintf(", filtered %s", thousands(float64(f.account.filtered)))
+	}
+	if f.before > 0 {
+		text += fmt.Sprintf(", before the port %s", thousands(float64(f.before)))
+	}
+	return text
+}
+
+// flood sends messages, waits until the receiver has booked them all, and counts what is stored.
+func (b *bench) flood(ctx context.Context, s *server, name string, f flood) (*flooded, error) {
+	b.say("%s, %g s", name, f.Seconds)
+	if err := s.settleRows(ctx); err != nil {
+		return nil, err
+	}
+	before, err := s.account(ctx)
+	if err != nil {
+		return nil, err
+	}
+	early := droppedEarly(readText("/proc/net/softnet_stat"))
+	var w *watch
+	o, err := b.sender(ctx, floodCommand, &f, func() { w = b.watch(ctx, s, f.collection()+"-"+f.Network, 0.8*f.Seconds) })
+	if err != nil {
+		return nil, errors.Join(err, s.tail())
+	}
+	r := &flooded{measured: measured{outcome: *o}, flood: f}
+	after, last, err := s.quiet(ctx)
+	if err != nil {
+		return nil, errors.Join(err, s.tail())
+	}
+	r.account, r.visible = after.since(before), last.Sub(o.Start).Seconds()
+	r.before = droppedEarly(readText("/proc/net/softnet_stat")) - early
+	if r.stored, err = s.count(ctx, f.collection(), o.Start); err != nil {
+		return nil, err
+	}
+	if r.cost, err = w.end(r.CPU); err != nil {
+		return nil, err
+	}
+	b.say("sent %d, stored %d (%.0f/s), dropped %s, %d missing", r.Rows, r.stored, r.rate(), r.account.reasons(), r.missing())
+	return r, nil
+}
