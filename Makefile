@@ -12,9 +12,9 @@ export CGO_ENABLED := 1
 
 TOOL := go tool -modfile=tools/go.mod
 
-# Suites that start real processes are parts of their own; bench has tests of tools that only make bench uses.
+# Suites that start real processes are parts of their own. The benchmark is a module of its own, in tools/bench.
 # The package that takes longest comes first; without the race detector it takes about as long as all others.
-SUITES   := belfry/cmd/belfry belfry/docs belfry/crash belfry/bench
+SUITES   := belfry/cmd/belfry belfry/docs belfry/crash
 LONGEST  := belfry/store/duck
 PACKAGES  = $(LONGEST) $(filter-out $(SUITES) $(LONGEST),$(shell go list ./...))
 
@@ -150,17 +150,26 @@ histories-soak: ## HISTORIES random histories on the status engine and its model
 peers: setup-soak ## against programs that others wrote: rsyslog, snmptrap, logger, shells, groff
 	go test -tags peers -vet=off -count=1 -timeout 20m -run Peer ./cmd/belfry ./collect ./docs
 
-bench-soak: ## the tools of the benchmark, and the benchmark in short; docs/benchmarks.md stays as it is
-	go test -vet=off -timeout 10m ./bench
-	go run ./bench -quick -out .soak/benchmarks.md
+bench-soak: bin/bench ## the tests of the benchmark, and the benchmark in short; docs/benchmarks.md stays as it is
+	cd tools/bench && go vet ./... && go test -vet=off -timeout 10m ./... && go tool -modfile=../go.mod staticcheck ./...
+	mkdir -p .soak
+	bin/bench -quick -out .soak/benchmarks.jsonl
+	bin/bench -page .soak/benchmarks.jsonl -out .soak/benchmarks.md
 
 fuzz: ## every fuzz target for a minute, then a million random plans and histories; goes on where an earlier run ended
 	$(MAKE) fuzz-soak FUZZTIME=1m
 	@scripts/plans 1000000
 	@scripts/histories 1000000
 
-bench: ## the benchmark tables; writes docs/benchmarks.md
-	go run ./bench
+# go build itself knows when there is nothing to do.
+.PHONY: bin/bench
+bin/bench: ## the benchmark program; bin/bench -help tells what it can do
+	go build -C tools/bench -o ../../bin/bench .
+
+bench: bin/bench ## the whole benchmark; writes docs/benchmarks.jsonl, and docs/benchmarks.md from it
+	bin/bench -out bin/benchmarks.jsonl
+	cp bin/benchmarks.jsonl docs/benchmarks.jsonl
+	bin/bench -page docs/benchmarks.jsonl -out docs/benchmarks.md
 
 clean: ## what make build and make ui left
 	rm -rf bin web/ui/node_modules

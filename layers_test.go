@@ -23,7 +23,7 @@ var layers = []string{
 	"belfry/api belfry/client belfry/collect belfry/demo belfry/store/duck belfry/store/click belfry/store/storetest",
 	"belfry/app",
 	"belfry/cmd/belfry",
-	"belfry/bench belfry/crash belfry/docs", // they run the program, and are part of nothing
+	"belfry/crash belfry/docs", // they run the program, and are part of nothing
 }
 
 func TestLayers(t *testing.T) {

@@ -172,13 +172,13 @@ func TestRequest(t *testing.T) {
 		io.WriteString(w, "{}")
 	}))
 	defer h.Close()
-	c, err := newAsker(h.Listener.Addr().String())
+	c, err := dial(h.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.close()
 	q := question{sql: "SELECT 'a&b' FROM x", params: within(noon, noon.Add(time.Hour), 7)}
-	if status, body, err := c.ask(q.request("secret")); err != nil || status != 200 || string(body) != "{}" {
+	if status, body, err := c.do(q.request("secret")); err != nil || status != 200 || string(body) != "{}" {
 		t.Fatal(status, body, err)
 	}
 	r := <-got
@@ -189,110 +189,34 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestBeside: the clients ask until the end, and what was refused does not count as answered.
-func TestBeside(t *testing.T) {
-	const last = 11
-	n, end := 0, make(chan struct{})
-	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if n++; n == last {
-			close(end)
-		}
-		if r.URL.Path == "/no" {
-			w.WriteHeader(http.StatusTooManyRequests)
-		}
-		io.WriteString(w, "{}")
-	}))
-	defer h.Close()
-	requests := [][]byte{[]byte("GET /yes HTTP/1.1\r\nHost: a\r\n\r\n"), []byte("GET /no HTTP/1.1\r\nHost: a\r\n\r\n")}
-	var c tally
-	if err := askOn(h.Listener.Addr().String(), requests, 1, end, &c); err != nil {
-		t.Fatal(err)
-	}
-	r := &beside{tallies: []tally{c}, seconds: 2}
-	r.sum()
-	if n != last || r.Runs != 5 || r.refused != 6 || r.answers != 2.5 || r.example != "429 {}" {
-		t.Errorf("of %d questions: %+v", n, r)
-	}
-}
-
-// TestFilterFiles: what is in the way of filters does not count as one, and a wait ends when nothing grows.
-func TestFilterFiles(t *testing.T) {
+// TestFilters: a wait for the token filters ends when nothing grows.
+func TestFilters(t *testing.T) {
 	data := t.TempDir()
-	f := func(want int64) {
-		t.Helper()
-		if late, err := waitFilters(t.Context(), data); err != nil || late < 0 {
-			t.Errorf("after %v s: %v", late, err)
-		}
-		if got, err := filterSize(data); err != nil || got != want {
-			t.Errorf("got %d, want %d, %v", got, want, err)
-		}
-	}
-	if err := preventFilters(data, noon); err != nil {
+	folder := filepath.Join(data, "rows", "objectlog")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	folder := filepath.Join(data, "rows", "objectlog", "2026-11-15.duckdb.tokens")
-	if err := os.Remove(folder); err == nil {
-		t.Error("what is in the way can be removed")
-	}
-	f(0)
-	if err := os.WriteFile(filepath.Join(filepath.Dir(folder), "2026-11-14.duckdb.tokens"), make([]byte, 123), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "2026-11-14.duckdb.tokens"), make([]byte, 123), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f(123)
-	if _, err := waitFilters(canceled(), data); err == nil {
+	if size, err := filterSize(data); err != nil || size != 123 {
+		t.Errorf("%d bytes, %v", size, err)
+	}
+	if err := waitFilters(t.Context(), data); err != nil {
+		t.Error(err)
+	}
+	if err := waitFilters(canceled(), data); err == nil {
 		t.Error("a wait does not end with its context")
 	}
 }
 
-// TestQueryPage: hits and misses of queries, of ratios, and of the load beside them.
-func TestQueryPage(t *testing.T) {
-	ask := func(q question, p50, before, after float64) *asked {
-		a := &asked{question: q, timing: timing{P50: p50, P99: 2 * p50, Max: 3 * p50, Runs: 20}, bytes: 1500}
-		if before > 0 {
-			a.before, a.after = &marked{timing: timing{P50: before}}, &marked{timing: timing{P50: after}}
-		}
-		return a
-	}
-	m := func(rows int) *measured { return &measured{outcome: outcome{Rows: rows}, visible: 1} }
-	r := results{queried: &queried{
-		scale: scale{objects: 100_000, lines: 10_000_000, days: 400}, rows: 10_000_000, day: 5_800_000,
-		many: []*asked{
-			ask(question{name: "means", sql: "SELECT means", target: 90, mean: true}, 89, 60, 80),
-			ask(question{name: "all", sql: "SELECT all", mean: true}, 131, 100, 100),
-			ask(question{name: "word", sql: "SELECT word", target: 40}, 40, 10, 10),
-		},
-		days:     []*asked{ask(question{name: "last", target: 10}, 9, 0, 0)},
-		beside:   &beside{turns: turns{m(900), m(798), m(1000), m(800), m(1100)}, answers: 12.34, refused: 3, example: "429 wait"},
-		filtered: &filtered{turns: turns{m(1000), m(901), m(800), m(899), m(900)}, rows: 900, size: 2250, late: 0.35}, indexed: 1.25,
-	}}
-	r.options.many = 1_000_000
-	r.many = &manyObjects{register: m(1), bulk: m(1), status: ask(question{name: "values", target: 0.5}, 0.4, 0, 0)}
-	page := r.page()
-	for _, want := range []string{
-		"| means, p50 | < 90 ms | 89.00 ms | hit |",
-		"| word, p50 | < 40 ms | 40.00 ms | **miss** |",
-		"| last, p50 | < 10 ms | 9.00 ms | hit |",
-		"| values, 1,000,000 objects, p50 | < 0.5 ms | 0.40 ms | hit |",
-		"| means, of the same by hand | ≤ 1.3 × | 1.27 × | hit |",
-		"| all, of the same by hand | ≤ 1.3 × | 1.31 × | **miss** |",
-		"| bulk send beside 8 query clients, of its rate alone | ≥ 80 % | 79.9 % | **miss** |",
-		"| log ingest with token filters, of its rate without | ≥ 80 % | 100.0 % | hit |",
-		"They took 2.5 bytes per line, and were complete 0.3 s", "complete 1.2 s after the last of the 10,000,000 lines",
-		"| means | 89.00 | 178.00 | 267.00 | 20 | 1.5 | 60.00 / 80.00 | 1.27 |",
-		"| last | 9.00 | 18.00 | 27.00 | 20 | 1.5 | – | – |",
-		"SELECT means\nSELECT all\n",
-		"Meanwhile 12.3 queries/s", "3 were refused. One of them: `429 wait`",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
-	for _, not := range []string{"word, of the same by hand", "NaN", "Inf", "%!"} {
-		if strings.Contains(page, not) {
-			t.Errorf("the page has %q", not)
-		}
-	}
-	if t.Failed() {
-		t.Log(page)
-	}
+// stand is a server that gives one answer, in this process.
+func stand(t *testing.T, status int, body string) *server {
+	t.Helper()
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+	}))
+	t.Cleanup(h.Close)
+	return &server{addr: h.Listener.Addr().String(), key: "k"}
 }

@@ -16,7 +16,7 @@ func TestQuestions(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := &estate{scale: scale{objects: 100_000, lines: 10_000_000, days: 400}, now: noon}
-	list := append(e.questions(1), e.dayQuestions(1)...)
+	list := append(e.questions(), e.dayQuestions()...)
 	for _, q := range list {
 		o := query.Options{Customer: 1, Now: belfry.At(noon), Rows: 10}
 		for name, into := range map[string]*belfry.Time{"from": &o.From, "to": &o.To} {

@@ -142,6 +142,7 @@ func (r *results) addFlood(of string, f *flooded) {
 	r.add(receiverPart, of, "stored a second", "1/s", f.rate())
 	r.add(receiverPart, of, "dropped", "messages", float64(f.before+f.account.filtered+f.account.lost()))
 	r.explain(f.drops())
+	r.add(receiverPart, of, "share dropped", "%", 100*float64(f.before+f.account.lost())/float64(max(f.Rows, 1)))
 	r.add(receiverPart, of, "missing", "messages", float64(f.missing()))
 	r.add(receiverPart, of, "kept, as the receiver says", "messages", float64(f.account.kept))
 	r.add(receiverPart, of, "server CPU per million stored", "s", per(f.cpu, f.stored))

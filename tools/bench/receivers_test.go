@@ -10,9 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"regexp"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/gosnmp/gosnmp"
 )
@@ -52,7 +50,7 @@ func runFlood(t *testing.T, f flood) *outcome {
 	toSender, in := io.Pipe()
 	out, fromSender := io.Pipe()
 	done := make(chan error, 1)
-	go func() { done <- floodProcess(toSender, fromSender) }()
+	go func() { done <- senderProcess(toSender, fromSender, prepareFlood) }()
 	text, err := json.Marshal(f)
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +172,7 @@ belfry_messages_dropped_total{why="source"} 0
 
 // TestPingBody: every target has an address of its own, on loopback.
 func TestPingBody(t *testing.T) {
-	p := pinged{targets: 1000, interval: pingInterval}
+	p := pinging{1000, pingInterval}
 	rows, err := csv.NewReader(bytes.NewReader(p.body())).ReadAll()
 	if err != nil || len(rows) != 1001 {
 		t.Fatal(len(rows), err)
@@ -185,48 +183,5 @@ func TestPingBody(t *testing.T) {
 			t.Fatalf("%q: %v", row, err)
 		}
 		seen[row[1]] = true
-	}
-}
-
-// TestReceiverPage: a message that nobody knows of is told, whoever says otherwise, and what missed its target has a profile.
-func TestReceiverPage(t *testing.T) {
-	f := func(sent, stored, kernel int, seconds float64) *flooded {
-		return &flooded{
-			measured: measured{outcome: outcome{Rows: sent, End: time.Time{}.Add(time.Second)}, visible: seconds, cost: cost{profile: "where it goes"}},
-			stored:   stored, account: account{kept: stored, dropped: map[string]int{"kernel": kernel}},
-		}
-	}
-	m := &received{
-		steady: f(3_000_000, 2_999_000, 1000, 30), stream: f(1_500_000, 1_500_000, 0, 10), twice: f(4_000_000, 2_000_000, 2_000_000, 10),
-		unpaced: f(1000, 500, 499, 1), traps: f(150_000, 149_849, 151, 10), buffer: 425984,
-		pings: &pinged{targets: 10_000, interval: time.Minute, rows: 10_000, cost: cost{cpu: 6}},
-	}
-	m.traps.account.kept--
-	page := (&results{received: m}).page()
-	for _, want := range []string{
-		"| syslog over UDP, 100,000/s: sent = stored + counted drops | exactly | 3,000,000 = 2,999,000 + 1,000 | hit |",
-		"| … dropped | < 0.1 % | 0.033 % | hit |",
-		"| … at twice the capacity: sent = stored + counted drops | exactly | 4,000,000 = 2,000,000 + 2,000,000 | hit |",
-		"| … as fast as the sender can: sent = stored + counted drops | exactly | 1,000 = 500 + 499, 1 missing | **miss** |",
-		"| ≥ 150,000 | 150,000 | hit |",
-		"| … lost | none | 0 | hit |",
-		"| exactly | 150,000 = 149,849 + 151, but the receiver says that it kept 149,848 | **miss** |",
-		"| … dropped | < 0.1 % | 0.101 % | **miss** |",
-		"| < 10 % of a core | 10.0 % | **miss** |",
-		"granted\na receiver 425,984 bytes",
-		"## Profile: syslog over UDP, as fast as the sender can\n",
-		"## Profile: SNMP traps\n",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
-	for _, not := range []string{"## Profile: syslog over UDP\n", "## Profile: syslog over TCP", "twice the capacity\n\n", "NaN", "%!"} {
-		if strings.Contains(page, not) {
-			t.Errorf("the page has %q", not)
-		}
-	}
-	if t.Failed() {
-		t.Log(page)
 	}
 }

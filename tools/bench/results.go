@@ -29,6 +29,7 @@ type described struct {
 	Many    int       `json:"many"` // objects of the part register
 	Seconds float64   `json:"seconds"`
 	Quick   bool      `json:"quick"`
+	Note    string    `json:"note,omitempty"` // what else a reader must know, written by hand
 }
 
 // results is everything that was measured.
