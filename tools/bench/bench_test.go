@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 )
@@ -196,13 +195,9 @@ func TestQuantile(t *testing.T) {
 
 // TestBareServer: the limit is measured against something that answers.
 func TestBareServer(t *testing.T) {
-	out, in := io.Pipe()
-	go func() { _ = bareServer(in) }()
-	addr, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := runSender(t, job{Addr: strings.TrimSpace(addr), Path: "/x?a=1", Objects: 10, Rows: 1, Create: true, Clients: 2})
+	h := httptest.NewServer(http.HandlerFunc(bareAnswer))
+	defer h.Close()
+	o := runSender(t, job{Addr: h.Listener.Addr().String(), Path: "/x?a=1", Objects: 10, Rows: 1, Create: true, Clients: 2})
 	if o.Bodies != 10 || o.Refused != 0 {
 		t.Fatalf("%+v", o)
 	}

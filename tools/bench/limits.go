@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,7 +72,9 @@ func (b *bench) limits(ctx context.Context) error {
 
 // limitsOf measures what moves most on a shared machine.
 func (b *bench) limitsOf(ctx context.Context, part string, seconds float64) error {
-	times := func(least int, perSecond float64) string { return strconv.Itoa(max(least, int(perSecond*seconds))) + "x" }
+	times := func(least int, perSecond float64) string {
+		return strconv.Itoa(max(least, int(perSecond*seconds))) + "x"
+	}
 	if err := b.limitsOfGo(ctx, part, "./store/duck", "^BenchmarkAppend$", times(20, 20), rowLimits); err != nil {
 		return err
 	}
@@ -104,15 +108,16 @@ func (b *bench) limitsOfGo(ctx context.Context, part, pkg, pattern, length strin
 	return nil
 }
 
-// bareHTTP sends single rows to a server that does nothing with them.
+// bareHTTP sends single rows to a server that does nothing with them. It is in this process, which has nothing else to do.
 func (b *bench) bareHTTP(ctx context.Context, part string, seconds float64) error {
-	addr, end, err := b.startBare(ctx)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer l.Close()
+	go http.Serve(l, http.HandlerFunc(bareAnswer)) // it ends with the listener
 	for _, clients := range clientCounts {
-		j := job{Addr: addr, Path: "/api/send?a=1", Key: "none", Objects: 10_000, Rows: 1, Clients: clients, Seconds: seconds}
+		j := job{Addr: l.Addr().String(), Path: "/api/send?a=1", Key: "none", Objects: 10_000, Rows: 1, Clients: clients, Seconds: seconds}
 		o, err := b.sender(ctx, loadCommand, j, func() {})
 		if err != nil {
 			return err

@@ -39,11 +39,11 @@ func (r *results) addLoad(part, of string, m *measured) {
 	r.addCost(part, of, m.cost)
 }
 
-// runJob sends a job to a server and measures it, until there is nothing left to do for it. A profile has the given name.
-func (b *bench) runJob(ctx context.Context, s *server, j job, profile string) (*measured, error) {
+// runJob sends a job to a server and measures it, until there is nothing left to do for it.
+func (b *bench) runJob(ctx context.Context, s *server, j job) (*measured, error) {
 	j.Addr, j.Key, j.Path = s.addr, s.key, "/api/send"
 	var w *watch
-	o, err := b.sender(ctx, loadCommand, j, func() { w = b.watch(ctx, s, profile, 0.8*j.Seconds) })
+	o, err := b.sender(ctx, loadCommand, j, func() { w = s.watch() })
 	if err != nil {
 		return nil, errors.Join(err, s.tail())
 	}
@@ -81,7 +81,7 @@ func (b *bench) bulk(ctx context.Context) error {
 		}
 		b.addLoad("bulk", "registering, "+bulkLoad+", from empty", m)
 		b.say("bulk load, %.0f s", b.seconds)
-		if m, err = b.runJob(ctx, s, bulkJob(b.objects, b.seconds), "bulk"); err != nil {
+		if m, err = b.runJob(ctx, s, bulkJob(b.objects, b.seconds)); err != nil {
 			return err
 		}
 		b.say("%.0f rows/s, %.2f s CPU per million values, peak %.0f MiB", m.rate(), m.perMillion(), m.peak)
@@ -129,7 +129,7 @@ func (b *bench) single(ctx context.Context) error {
 		for _, clients := range clientCounts {
 			j := job{Objects: b.objects, Rows: 1, Clients: clients, Seconds: b.fraction(12)}
 			b.say("single rows, %d clients, %.0f s", clients, j.Seconds)
-			m, err := b.runJob(ctx, s, j, "")
+			m, err := b.runJob(ctx, s, j)
 			if err != nil {
 				return err
 			}

@@ -83,7 +83,7 @@ func (b *bench) logs(ctx context.Context) error {
 		}
 		j := job{Objects: logObjects, Rows: 10_000, Clients: 4, Seconds: b.fraction(6), Log: true}
 		b.say("log lines, %.0f s", j.Seconds)
-		m, err = b.runJob(ctx, s, j, "logs")
+		m, err = b.runJob(ctx, s, j)
 		return err
 	})
 	if err != nil {

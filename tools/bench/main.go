@@ -58,7 +58,6 @@ type options struct {
 	objects int
 	many    int // objects of the part register
 	quick   bool
-	keep    bool
 	only    []string
 	out     string
 	page    string // results to make the page of, instead of measuring
@@ -73,8 +72,6 @@ func main() {
 			exit(senderProcess(os.Stdin, os.Stdout, prepareLoad))
 		case floodCommand:
 			exit(senderProcess(os.Stdin, os.Stdout, prepareFlood))
-		case bareCommand:
-			exit(bareServer(os.Stdout))
 		}
 	}
 	o, err := readFlags(os.Args[1:])
@@ -108,7 +105,6 @@ func readFlags(args []string) (o options, err error) {
 	f.IntVar(&o.objects, "objects", 100_000, "objects that are sent for")
 	f.IntVar(&o.many, "many", 1_000_000, "objects of the part register")
 	f.BoolVar(&o.quick, "quick", false, "a few seconds of everything and fewer objects, to try it out; the figures say little")
-	f.BoolVar(&o.keep, "keep", false, "take CPU profiles, leave the temporary folder, which has them, and say where it is")
 	f.StringVar(&o.out, "out", "-", "file to write, - for standard output")
 	f.StringVar(&o.page, "page", "", "measure nothing: make the page of the results in this file")
 	f.StringVar(&o.binary, "binary", "", "server to measure, instead of building it; to compare two versions")
@@ -153,11 +149,7 @@ func run(ctx context.Context, o options, log io.Writer) (err error) {
 	if b.tmp, err = os.MkdirTemp(o.dir, "belfry-bench-"); err != nil {
 		return err
 	}
-	if o.keep {
-		b.say("everything stays in %s", b.tmp)
-	} else {
-		defer os.RemoveAll(b.tmp)
-	}
+	defer os.RemoveAll(b.tmp)
 	b.results.run = describe(o, b.tmp)
 	if err := b.prepareBinary(ctx); err != nil {
 		return err

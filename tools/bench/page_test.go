@@ -62,7 +62,7 @@ func TestPage(t *testing.T) {
 	r.add("bulk", bulkLoad, "peak memory", "MiB", 600)
 	r.add("bulk", "stopped", "all", "bytes/value", 3.2)
 	r.add(limitsAfter, appenderLimit, "rate", "rows/s", 1e6)
-	lossy := &flooded{flood: flood{Seconds: 1}, stored: 500, account: account{kept: 499, dropped: map[string]int{"kernel": 499}}}
+	lossy := &flooded{flood: flood{Seconds: 1}, stored: 500, account: account{"kept": 499, "dropped kernel": 499}}
 	lossy.Rows = 1000
 	r.addFlood("syslog, UDP, as fast as it goes", lossy)
 	text, err := r.page()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,15 +9,6 @@ import (
 	"strings"
 	"syscall"
 )
-
-// profile takes a CPU profile of the server into a file.
-func (s *server) profile(ctx context.Context, seconds float64, file string) error {
-	data, err := s.get(ctx, s.admin, fmt.Sprintf("/debug/pprof/profile?seconds=%d", max(1, int(seconds))))
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, data, 0o600)
-}
 
 // cpu is what the process has used, in seconds: user and system.
 func (s *server) cpu() (float64, error) {

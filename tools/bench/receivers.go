@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"path/filepath"
 	"time"
@@ -20,7 +19,8 @@ const (
 
 // receivers sends messages to the ports of a server, and lets another one ping.
 func (b *bench) receivers(ctx context.Context) error {
-	if err := b.floods(ctx); err != nil {
+	e := &estate{data: filepath.Join(b.tmp, "receivers"), collect: true}
+	if err := b.during(ctx, e, func(s *server) error { return b.floods(ctx, s) }); err != nil {
 		return err
 	}
 	if err := b.pings(ctx); err != nil {
@@ -29,66 +29,37 @@ func (b *bench) receivers(ctx context.Context) error {
 	return nil
 }
 
-// station is a server with a receiver of each kind.
-type station struct {
-	*server
-	packets, streams, traps string // their addresses
-}
+// ports are the addresses of a receiver of each kind.
+type ports struct{ packets, streams, traps string }
 
-// station starts a server and waits until all its receivers have said that they work.
-func (b *bench) station(ctx context.Context) (_ *station, err error) {
-	s := &station{}
-	if s.packets, err = freePacketAddr(); err != nil {
-		return nil, err
-	}
-	if s.streams, err = freeAddr(); err != nil {
-		return nil, err
-	}
-	if s.traps, err = freePacketAddr(); err != nil {
-		return nil, err
-	}
+// listen makes receivers, and waits until all of them have said that they work.
+func (s *server) listen(ctx context.Context) (p ports, err error) {
 	start := time.Now()
-	if s.server, err = b.start(ctx, filepath.Join(b.tmp, "receivers"), ""); err != nil {
-		return nil, err
+	for addr, network := range map[*string]string{&p.packets: "udp", &p.streams: "tcp", &p.traps: "udp"} {
+		if *addr, err = freeAddr(network); err != nil {
+			return p, err
+		}
 	}
-	if err := s.listen(ctx, start); err != nil {
-		return nil, errors.Join(err, s.stop(), s.tail())
-	}
-	return s, nil
-}
-
-func (s *station) listen(ctx context.Context, start time.Time) error {
 	for pkg, rows := range map[string]string{
-		"log-syslog-receiver": "name,protocol,listen\nPackets,udp," + s.packets + "\nStreams,tcp," + s.streams + "\n",
-		"log-trap-receiver":   "name,community,listen\nTraps," + trapCommunity + "," + s.traps + "\n",
+		"log-syslog-receiver": "name,protocol,listen\nPackets,udp," + p.packets + "\nStreams,tcp," + p.streams + "\n",
+		"log-trap-receiver":   "name,community,listen\nTraps," + trapCommunity + "," + p.traps + "\n",
 	} {
 		if _, err := s.provision(ctx, http.MethodPost, pkg, []byte(rows)); err != nil {
-			return err
+			return p, err
 		}
 	}
 	// Each writes its first figures as soon as its port is open.
-	return s.waitVisible(ctx, "objectdata", start, 3)
-}
-
-// freePacketAddr finds a port for packets on loopback that nobody uses at this moment.
-func freePacketAddr() (string, error) {
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer c.Close()
-	return c.LocalAddr().String(), nil
+	return p, s.waitVisible(ctx, "objectdata", start, 3)
 }
 
 // floods runs all loads with messages, one after the other. The capacity is what is stored a second over TCP, where a
 // sender is kept from sending more.
-func (b *bench) floods(ctx context.Context) (err error) {
-	s, err := b.station(ctx)
+func (b *bench) floods(ctx context.Context, s *server) error {
+	p, err := s.listen(ctx)
 	if err != nil {
-		return err
+		return errors.Join(err, s.tail())
 	}
-	defer func() { err = errors.Join(err, s.stop()) }()
-	if err := b.addBuffer(ctx, s.server); err != nil {
+	if err := b.addBuffer(ctx, s); err != nil {
 		return err
 	}
 	length := min(longestSyslog, b.fraction(2))
@@ -96,15 +67,15 @@ func (b *bench) floods(ctx context.Context) (err error) {
 		name  string
 		flood flood
 	}{
-		{"syslog, UDP, 100,000/s", flood{Network: "udp", Addr: s.packets, Seconds: length, Rate: floodRate}},
-		{"syslog, TCP, as fast as it goes", flood{Network: "tcp", Addr: s.streams, Seconds: length / 3}},
-		{"syslog, UDP, twice the capacity", flood{Network: "udp", Addr: s.packets, Seconds: length / 3}},
-		{"syslog, UDP, as fast as it goes", flood{Network: "udp", Addr: s.packets, Seconds: length / 6}},
-		{"traps v2c, UDP, 15,000/s", flood{Network: "udp", Addr: s.traps, Traps: true, Seconds: length / 3, Rate: trapRate}},
+		{"syslog, UDP, 100,000/s", flood{Network: "udp", Addr: p.packets, Seconds: length, Rate: floodRate}},
+		{"syslog, TCP, as fast as it goes", flood{Network: "tcp", Addr: p.streams, Seconds: length / 3}},
+		{"syslog, UDP, twice the capacity", flood{Network: "udp", Addr: p.packets, Seconds: length / 3}},
+		{"syslog, UDP, as fast as it goes", flood{Network: "udp", Addr: p.packets, Seconds: length / 6}},
+		{"traps v2c, UDP, 15,000/s", flood{Network: "udp", Addr: p.traps, Traps: true, Seconds: length / 3, Rate: trapRate}},
 	}
 	for i, l := range loads {
 		l.flood.Sockets = floodSockets
-		r, err := b.flood(ctx, s.server, l.name, l.flood)
+		r, err := b.flood(ctx, s, l.name, l.flood)
 		if err != nil {
 			return err
 		}
@@ -126,11 +97,11 @@ type flooded struct {
 }
 
 // rate is how many messages a second were stored, until the last one was.
-func (f *flooded) rate() float64 { return float64(f.account.kept) / f.visible }
+func (f *flooded) rate() float64 { return float64(f.account["kept"]) / f.visible }
 
 // missing is how many messages nobody has accounted for; below zero there are some that nobody sent.
 func (f *flooded) missing() int {
-	return f.Rows - f.before - f.stored - f.account.filtered - f.account.lost()
+	return f.Rows - f.before - f.stored - f.account["filtered"] - f.account.lost()
 }
 
 // addFlood notes what became of messages.
@@ -140,11 +111,11 @@ func (r *results) addFlood(of string, f *flooded) {
 	r.add(receiverPart, of, "sent a second", "1/s", float64(f.Rows)/f.seconds())
 	r.add(receiverPart, of, "stored", "messages", float64(f.stored))
 	r.add(receiverPart, of, "stored a second", "1/s", f.rate())
-	r.add(receiverPart, of, "dropped", "messages", float64(f.before+f.account.filtered+f.account.lost()))
+	r.add(receiverPart, of, "dropped", "messages", float64(f.before+f.account["filtered"]+f.account.lost()))
 	r.explain(f.drops())
 	r.add(receiverPart, of, "share dropped", "%", 100*float64(f.before+f.account.lost())/float64(max(f.Rows, 1)))
 	r.add(receiverPart, of, "missing", "messages", float64(f.missing()))
-	r.add(receiverPart, of, "kept, as the receiver says", "messages", float64(f.account.kept))
+	r.add(receiverPart, of, "kept, as the receiver says", "messages", float64(f.account["kept"]))
 	r.add(receiverPart, of, "server CPU per million stored", "s", per(f.cpu, f.stored))
 	if f.flood.Rate > 0 {
 		r.add(receiverPart, of, "sender late", "ms", f.Max)
@@ -155,8 +126,8 @@ func (r *results) addFlood(of string, f *flooded) {
 // drops names what was lost for which reason.
 func (f *flooded) drops() string {
 	text := f.account.reasons()
-	if f.account.filtered > 0 {
-		text += fmt.Sprintf(", filtered %s", thousands(float64(f.account.filtered)))
+	if f.account["filtered"] > 0 {
+		text += fmt.Sprintf(", filtered %s", thousands(float64(f.account["filtered"])))
 	}
 	if f.before > 0 {
 		text += fmt.Sprintf(", before the port %s", thousands(float64(f.before)))
@@ -176,7 +147,7 @@ func (b *bench) flood(ctx context.Context, s *server, name string, f flood) (*fl
 	}
 	early := droppedEarly(readText("/proc/net/softnet_stat"))
 	var w *watch
-	o, err := b.sender(ctx, floodCommand, &f, func() { w = b.watch(ctx, s, f.collection()+"-"+f.Network, 0.8*f.Seconds) })
+	o, err := b.sender(ctx, floodCommand, &f, func() { w = s.watch() })
 	if err != nil {
 		return nil, errors.Join(err, s.tail())
 	}

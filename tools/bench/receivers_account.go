@@ -4,82 +4,81 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// account is what the receivers of a server say of the messages that they were sent, all of them together.
-type account struct {
-	received, kept, filtered int
-	dropped                  map[string]int // by reason
-}
+// account is what the receivers of a server say of the messages that they were sent, all of them together: how many were
+// received, kept and filtered, and how many dropped, by reason.
+type account map[string]int
+
+// dropped is what the reasons begin with in an account.
+const dropped = "dropped "
 
 // account reads it from the metrics.
-func (s *server) account(ctx context.Context) (a account, err error) {
+func (s *server) account(ctx context.Context) (account, error) {
 	text, err := s.get(ctx, s.admin, "/metrics")
 	if err != nil {
-		return a, err
+		return nil, err
 	}
 	return parseAccount(text)
 }
 
-func parseAccount(text []byte) (a account, err error) {
-	a.dropped = map[string]int{}
-	for name, to := range map[string]*int{"received": &a.received, "kept": &a.kept, "filtered": &a.filtered} {
-		v := metric(text, "belfry_messages_"+name+"_total")
-		if v < 0 {
-			return a, fmt.Errorf("the server does not tell belfry_messages_%s_total", name)
-		}
-		*to = int(v)
-	}
+func parseAccount(text []byte) (account, error) {
+	a := account{}
 	for line := range strings.Lines(string(text)) {
-		rest, ok := strings.CutPrefix(line, `belfry_messages_dropped_total{why="`)
-		why, value, closed := strings.Cut(rest, `"} `)
-		if !ok || !closed {
+		m := messageMetric.FindStringSubmatch(line)
+		if m == nil {
 			continue
 		}
-		n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		n, err := strconv.ParseFloat(m[3], 64)
 		if err != nil {
-			return a, fmt.Errorf("metric %q: %w", line, err)
+			return nil, fmt.Errorf("metric %q: %w", line, err)
 		}
-		a.dropped[why] = int(n)
+		a[strings.TrimSpace(m[1]+" "+m[2])] = int(n)
+	}
+	for _, name := range []string{"received", "kept", "filtered"} {
+		if _, ok := a[name]; !ok {
+			return nil, fmt.Errorf("the server does not tell belfry_messages_%s_total", name)
+		}
 	}
 	return a, nil
 }
 
+var messageMetric = regexp.MustCompile(`^belfry_messages_([a-z]+)_total(?:\{why="([^"]*)"\})? (\S+)`)
+
 // lost is how many were dropped, for whatever reason.
-func (a *account) lost() (n int) {
-	for _, d := range a.dropped {
-		n += d
+func (a account) lost() (n int) {
+	for name, count := range a {
+		if strings.HasPrefix(name, dropped) {
+			n += count
+		}
 	}
 	return n
 }
 
 // booked tells that the receivers have dealt with everything that came.
-func (a *account) booked() bool { return a.received == a.kept+a.filtered+a.lost() }
-
-func (a *account) equal(o account) bool {
-	return a.received == o.received && a.kept == o.kept && a.filtered == o.filtered && maps.Equal(a.dropped, o.dropped)
-}
+func (a account) booked() bool { return a["received"] == a["kept"]+a["filtered"]+a.lost() }
 
 // since is what has come since an earlier moment.
-func (a *account) since(o account) account {
-	d := account{a.received - o.received, a.kept - o.kept, a.filtered - o.filtered, map[string]int{}}
-	for why, n := range a.dropped {
-		if n -= o.dropped[why]; n != 0 {
-			d.dropped[why] = n
-		}
+func (a account) since(earlier account) account {
+	d := account{}
+	for name, n := range a {
+		d[name] = n - earlier[name]
 	}
 	return d
 }
 
 // reasons names what was dropped for which reason.
-func (a *account) reasons() string {
+func (a account) reasons() string {
 	var words []string
-	for _, why := range slices.Sorted(maps.Keys(a.dropped)) {
-		words = append(words, why+" "+thousands(float64(a.dropped[why])))
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		if why, ok := strings.CutPrefix(name, dropped); ok && a[name] != 0 {
+			words = append(words, why+" "+thousands(float64(a[name])))
+		}
 	}
 	if len(words) == 0 {
 		return "none"
@@ -98,10 +97,10 @@ func (s *server) quiet(ctx context.Context) (a account, last time.Time, err erro
 		if err != nil {
 			return false, err
 		}
-		if now.kept != a.kept {
+		if now["kept"] != a["kept"] {
 			last = time.Now()
 		}
-		if !now.equal(a) {
+		if !maps.Equal(now, a) {
 			a, changed = now, time.Now()
 		}
 		return a.booked() && time.Since(changed) >= quietFor, nil

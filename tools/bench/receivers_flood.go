@@ -50,10 +50,10 @@ func prepareFlood(text []byte) (func() (*outcome, error), error) {
 }
 
 // floodSocket sends what was prepared for it.
-type floodSocket interface {
+type floodSocket struct {
+	net.Conn
 	// send sends up to most messages, more only if they go together, and tells how many it were.
-	send(most int) (int, error)
-	close() error
+	send func(most int) (int, error)
 }
 
 // open connects every socket, each from an address of its own, and prepares what it sends.
@@ -74,9 +74,9 @@ func (f *flood) open() (all []floodSocket, err error) {
 		}
 		own := messages[i*len(messages)/f.Sockets : (i+1)*len(messages)/f.Sockets]
 		if f.Network == "tcp" {
-			all = append(all, newStreamSocket(conn, own, i%2 == 0))
+			all = append(all, floodSocket{conn, streams(conn, own, i%2 == 0)})
 		} else {
-			all = append(all, newPacketSocket(conn, own))
+			all = append(all, floodSocket{conn, packets(conn, own)})
 		}
 	}
 	return all, nil
@@ -91,7 +91,7 @@ func (f *flood) send(sockets []floodSocket) (*outcome, error) {
 	for i, s := range sockets {
 		all.Go(func() {
 			sent[i], lag[i], errs[i] = f.stream(s, o.Start)
-			errs[i] = errors.Join(errs[i], s.close())
+			errs[i] = errors.Join(errs[i], s.Close())
 		})
 	}
 	all.Wait()
@@ -134,75 +134,52 @@ func (f *flood) stream(s floodSocket, start time.Time) (sent int, lag time.Durat
 	}
 }
 
-// packetSocket sends each message as a packet.
-type packetSocket struct {
-	conn  net.Conn
-	many  *ipv4.PacketConn
-	all   []ipv4.Message
-	first int // of those that come next
-}
-
-func newPacketSocket(conn net.Conn, messages [][]byte) *packetSocket {
-	s := &packetSocket{conn: conn, many: ipv4.NewPacketConn(conn.(*net.UDPConn))}
+// packets sends each message as a packet.
+func packets(conn net.Conn, messages [][]byte) func(most int) (int, error) {
+	many, next := ipv4.NewPacketConn(conn.(*net.UDPConn)), 0
+	var all []ipv4.Message
 	for _, m := range messages {
-		s.all = append(s.all, ipv4.Message{Buffers: [][]byte{m}})
+		all = append(all, ipv4.Message{Buffers: [][]byte{m}})
 	}
-	return s
+	return func(most int) (int, error) {
+		n, err := many.WriteBatch(all[next:min(next+min(most, floodBatch), len(all))], 0)
+		if errors.Is(err, syscall.ENOBUFS) { // none of them went
+			time.Sleep(100 * time.Microsecond)
+			return 0, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		next = (next + n) % len(all)
+		return n, nil
+	}
 }
 
-func (s *packetSocket) send(most int) (int, error) {
-	end := min(s.first+min(most, floodBatch), len(s.all))
-	n, err := s.many.WriteBatch(s.all[s.first:end], 0)
-	if errors.Is(err, syscall.ENOBUFS) { // none of them went
-		time.Sleep(100 * time.Microsecond)
-		return 0, nil
+// streams sends messages one after the other over a connection: every one after its length, or else with a newline behind
+// it. It writes a whole chunk, however many messages that has: a stream is not sent at a rate.
+func streams(conn net.Conn, messages [][]byte, counted bool) func(int) (int, error) {
+	type chunk struct {
+		text  []byte
+		count int
 	}
-	if err != nil {
-		return 0, err
-	}
-	if s.first += n; s.first == len(s.all) {
-		s.first = 0
-	}
-	return n, nil
-}
-
-func (s *packetSocket) close() error { return s.conn.Close() }
-
-// streamSocket sends messages one after the other over a connection.
-type streamSocket struct {
-	conn   net.Conn
-	chunks [][]byte
-	counts []int // messages of each
-	next   int
-}
-
-// newStreamSocket prepares what is written: every message after its length, or else with a newline behind it.
-func newStreamSocket(conn net.Conn, messages [][]byte, counted bool) *streamSocket {
-	s := &streamSocket{conn: conn}
-	var chunk []byte
-	count := 0
-	for i, m := range messages {
+	all, next := []chunk{{}}, 0
+	for _, m := range messages {
+		c := &all[len(all)-1]
 		if counted {
-			chunk = append(fmt.Appendf(chunk, "%d ", len(m)), m...)
+			c.text = append(fmt.Appendf(c.text, "%d ", len(m)), m...)
 		} else {
-			chunk = append(append(chunk, m...), '\n')
+			c.text = append(append(c.text, m...), '\n')
 		}
-		if count++; len(chunk) >= floodChunk || i == len(messages)-1 {
-			s.chunks, s.counts = append(s.chunks, chunk), append(s.counts, count)
-			chunk, count = nil, 0
+		if c.count++; len(c.text) >= floodChunk {
+			all = append(all, chunk{})
 		}
 	}
-	return s
-}
-
-// send writes a whole chunk, however many messages it has: a stream is not sent at a rate.
-func (s *streamSocket) send(int) (int, error) {
-	if _, err := s.conn.Write(s.chunks[s.next]); err != nil {
-		return 0, err
+	return func(int) (int, error) {
+		c := all[next%len(all)]
+		next++
+		if _, err := conn.Write(c.text); err != nil {
+			return 0, err
+		}
+		return c.count, nil
 	}
-	n := s.counts[s.next]
-	s.next = (s.next + 1) % len(s.chunks)
-	return n, nil
 }
-
-func (s *streamSocket) close() error { return s.conn.Close() }

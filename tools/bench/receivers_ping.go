@@ -77,7 +77,7 @@ func (b *bench) pingMinute(ctx context.Context, s *server, p pinging) error {
 	if err != nil {
 		return err
 	}
-	start, w := time.Now(), b.watch(ctx, s, "pings", 0.9*p.interval.Seconds())
+	start, w := time.Now(), s.watch()
 	share, err := s.share(ctx, p.interval)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ func (b *bench) register(ctx context.Context, s *server, objects int) (*measured
 	}
 	b.say("registering %d objects", objects)
 	j := job{Objects: objects, Rows: 10_000, Clients: 4, Create: true, Seconds: float64(objects) / 100_000}
-	m, err := b.runJob(ctx, s, j, "register")
+	m, err := b.runJob(ctx, s, j)
 	if err == nil && (m.Refused > 0 || m.Rows != objects) {
 		err = fmt.Errorf("%d of %d objects were made, %d bodies refused: %s", m.Rows, objects, m.Refused, m.Example)
 	}
@@ -56,7 +56,7 @@ func (b *bench) registerMany(ctx context.Context) error {
 		b.add("register", "start", "until ready", "s", s.ready.Seconds())
 		b.add("register", "start", "memory", "MiB", now)
 		b.add("register", "start", "peak memory", "MiB", peak)
-		m, err := b.runJob(ctx, s, bulkJob(b.many, b.fraction(4)), "many")
+		m, err := b.runJob(ctx, s, bulkJob(b.many, b.fraction(4)))
 		if err != nil {
 			return err
 		}

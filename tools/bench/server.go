@@ -34,10 +34,10 @@ type server struct {
 func (b *bench) start(ctx context.Context, data, key string, flags ...string) (*server, error) {
 	s := &server{data: data, key: key}
 	var err error
-	if s.addr, err = freeAddr(); err != nil {
+	if s.addr, err = freeAddr("tcp"); err != nil {
 		return nil, err
 	}
-	if s.admin, err = freeAddr(); err != nil {
+	if s.admin, err = freeAddr("tcp"); err != nil {
 		return nil, err
 	}
 	if s.log, err = os.OpenFile(data+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
@@ -66,9 +66,17 @@ func (b *bench) start(ctx context.Context, data, key string, flags ...string) (*
 	return s, nil
 }
 
-// freeAddr finds a port on loopback that nobody uses at this moment.
-func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// freeAddr finds a port on loopback, of tcp or udp, that nobody uses at this moment.
+func freeAddr(network string) (string, error) {
+	if network == "udp" {
+		c, err := net.ListenPacket(network, "127.0.0.1:0")
+		if err != nil {
+			return "", err
+		}
+		defer c.Close()
+		return c.LocalAddr().String(), nil
+	}
+	l, err := net.Listen(network, "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}

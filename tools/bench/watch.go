@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"path/filepath"
 	"runtime"
 	"time"
 )
@@ -21,19 +19,11 @@ type watch struct {
 	start        time.Time
 	before, busy float64 // CPU of the server and of the machine at the start
 	err          error
-	file         string // of the profile; empty when none is taken
-	profiled     chan error
-	cores        int
 }
 
-// watch begins to look at a server. With -keep a profile is taken for so many seconds, if it has a name.
-func (b *bench) watch(ctx context.Context, s *server, profile string, seconds float64) *watch {
-	w := &watch{server: s, start: time.Now(), busy: busyCPU(readText("/proc/stat")), profiled: make(chan error, 1), cores: runtime.NumCPU()}
+func (s *server) watch() *watch {
+	w := &watch{server: s, start: time.Now(), busy: busyCPU(readText("/proc/stat"))}
 	w.before, w.err = s.cpu()
-	if b.keep && profile != "" {
-		w.file = filepath.Join(b.tmp, profile+".prof")
-		go func() { w.profiled <- s.profile(ctx, seconds, w.file) }()
-	}
 	return w
 }
 
@@ -44,9 +34,8 @@ func (w *watch) end(sender float64) (c cost, err error) {
 		return c, err
 	}
 	c.cpu = after - w.before
-	c.others = max(0, busyCPU(readText("/proc/stat"))-w.busy-c.cpu-sender) / time.Since(w.start).Seconds() / float64(w.cores)
-	if c.now, c.peak, err = w.server.memory(); err != nil || w.file == "" {
-		return c, err
-	}
-	return c, <-w.profiled
+	others := busyCPU(readText("/proc/stat")) - w.busy - c.cpu - sender
+	c.others = max(0, others) / time.Since(w.start).Seconds() / float64(runtime.NumCPU())
+	c.now, c.peak, err = w.server.memory()
+	return c, err
 }
