@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"os"
-	"strings"
 	"text/template"
 )
 
@@ -141,22 +140,18 @@ func meets(value float64, bound string, limit float64) bool {
 
 // number writes a number with so many decimals, below zero as many as it has, and with commas.
 func number(v float64, decimals int) string {
-	if decimals == 0 {
+	switch {
+	case decimals == 0 || decimals < 0 && v >= 1000:
 		return thousands(v)
+	case decimals < 0:
+		return fmt.Sprint(v)
 	}
-	var text string
-	if text = fmt.Sprintf("%.*f", decimals, v); decimals < 0 {
-		text = fmt.Sprint(v)
-		if v >= 1000 {
-			text = thousands(v)
-		}
-	}
-	return text
+	return fmt.Sprintf("%.*f", decimals, v)
 }
 
 // thousands writes a whole number with commas.
 func thousands(v float64) string {
-	s := strings.TrimPrefix(fmt.Sprintf("%+.0f", v), "+")
+	s := fmt.Sprintf("%.0f", v)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}
