@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync"
 	"time"
@@ -138,34 +139,26 @@ func (s *server) fill(ctx context.Context, alone int, next func(rows int) ([]byt
 		}
 		sent += n
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	type piece struct {
-		body []byte
-		rows int
-	}
-	pieces := make(chan piece, 4)
+	const clients = 3
+	var turn sync.Mutex
 	var all sync.WaitGroup
-	for range 3 {
+	errs := make([]error, clients)
+	for i := range clients {
 		all.Go(func() {
-			for p := range pieces {
-				if err := s.send(ctx, p.body, p.rows); err != nil {
-					cancel(err)
+			for errs[i] == nil {
+				turn.Lock()
+				body, n := next(rows)
+				sent += n
+				turn.Unlock()
+				if n == 0 {
+					return
 				}
+				errs[i] = s.send(ctx, body, n)
 			}
 		})
 	}
-	for ctx.Err() == nil {
-		body, n := next(rows)
-		if n == 0 {
-			break
-		}
-		pieces <- piece{body, n}
-		sent += n
-	}
-	close(pieces)
 	all.Wait()
-	if err := context.Cause(ctx); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return sent, err
 	}
 	return sent, s.settleRows(ctx)
