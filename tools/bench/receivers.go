@@ -137,7 +137,7 @@ func (f *flooded) drops() string {
 
 // flood sends messages, waits until the receiver has booked them all, and counts what is stored.
 func (b *bench) flood(ctx context.Context, s *server, name string, f flood) (*flooded, error) {
-	b.say("%s, %g s", name, f.Seconds)
+	b.say("%s, %.1f s", name, f.Seconds)
 	if err := s.settleRows(ctx); err != nil {
 		return nil, err
 	}
