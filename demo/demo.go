@@ -1,4 +1,4 @@
-// Package demo fills an estate with sample data that live: a company on a map with its sites, racks and services, the
+// Package demo fills an estate with live sample data: a company on a map with its sites, racks and services, the
 // last day of their values, and then new ones every few seconds, with incidents that come and go and operators who deal
 // with them.
 //

@@ -273,7 +273,7 @@ func (s *Store) deliverTo(ctx context.Context, l *load) (err error) {
 		n := commitSize(pieces)
 		if err := s.commit(ctx, f, pieces[:n]); err != nil {
 			s.files.spoil(f)
-			s.doubtRows(f)
+			s.invalidateRows(f)
 			return fmt.Errorf("write %s: %w", f.path, err)
 		}
 		pieces = pieces[n:]

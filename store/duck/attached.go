@@ -5,7 +5,7 @@ import (
 	"belfry/store/duck/summary"
 )
 
-// noteRows and doubtRows tell the summaries of the file's collection, if there are any.
+// noteRows and invalidateRows pass a commit on to the tracker of the file's collection, if it has summaries.
 func (s *Store) noteRows(f *file, pos uint64, pieces []piece) {
 	if d := s.sums[f.collection.Name]; d != nil {
 		d.NoteRows(f.From, pos, f.pos == 0, countPieces(f.From, pieces))
@@ -29,7 +29,7 @@ func countPieces(day belfry.Time, pieces []piece) *summary.HourCounts {
 	return &n
 }
 
-func (s *Store) doubtRows(f *file) {
+func (s *Store) invalidateRows(f *file) {
 	if d := s.sums[f.collection.Name]; d != nil {
 		d.Invalidate(f.From)
 	}

@@ -140,7 +140,7 @@ func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collec
 	if err := s.files.swap(ctx, f, copied); err != nil {
 		return false, errors.Join(err, unlink(copied))
 	}
-	s.doubtRows(f)
+	s.invalidateRows(f)
 	if d := s.summing(c); d != nil {
 		d.ForgetMade(f.attached())
 	}

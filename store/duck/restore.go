@@ -146,7 +146,7 @@ func (fs *files) present(f *file) error {
 
 // lostRows tells the summaries that what they know of a file is not so any more.
 func (s *Store) lostRows(f *file) {
-	s.doubtRows(f)
+	s.invalidateRows(f)
 	if d := s.summing(f.collection); d != nil {
 		d.ForgetMade(f.attached())
 	}

@@ -316,7 +316,7 @@ func (s *Store) reunite(ctx context.Context, l *loss) error {
 			return err
 		}
 	}
-	s.doubtRows(f)
+	s.invalidateRows(f)
 	if d != nil {
 		d.ForgetMade(f.attached())
 	}

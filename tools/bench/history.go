@@ -14,9 +14,9 @@ const day = 24 * time.Hour
 
 // scale is how much data the part queries works on.
 type scale struct {
-	objects int     // of the estate of many rows
+	objects int     // of the dataset of many rows
 	lines   int     // log lines, all of one day
-	days    int     // that the estate of many days has files for, today among them
+	days    int     // that the dataset of many days has files for, today among them
 	runs    int     // of each query, at least
 	each    float64 // seconds that a query is asked for, at least, unless it is very quick
 	most    float64 // seconds after which a few runs are enough of a slow one
@@ -90,7 +90,7 @@ func stretchBodies(list []stretch, objects int) func(rows int) (body []byte, n i
 	}
 }
 
-// The estate of many days: one object has rows every day, one on the first day alone, the others take turns.
+// The dataset of many days: one object has rows every day, one on the first day alone, the others take turns.
 const (
 	dayObjects = 1000
 	dayRows    = 200

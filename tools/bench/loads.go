@@ -72,7 +72,7 @@ const bulkLoad = "10,000-row bodies, 4 clients"
 
 // bulk registers the objects and sends large bodies for them.
 func (b *bench) bulk(ctx context.Context) error {
-	e := &estate{data: filepath.Join(b.tmp, "bulk")}
+	e := &dataset{data: filepath.Join(b.tmp, "bulk")}
 	var stored int
 	err := b.during(ctx, e, func(s *server) error {
 		m, err := b.register(ctx, s, b.objects)
@@ -122,7 +122,7 @@ func (b *bench) addDisk(part, of, unit, data string, count int) error {
 
 // single sends one row in each request.
 func (b *bench) single(ctx context.Context) error {
-	return b.during(ctx, &estate{data: filepath.Join(b.tmp, "single")}, func(s *server) error {
+	return b.during(ctx, &dataset{data: filepath.Join(b.tmp, "single")}, func(s *server) error {
 		if _, err := b.register(ctx, s, b.objects); err != nil {
 			return err
 		}

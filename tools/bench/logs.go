@@ -75,7 +75,7 @@ func (l *logLines) line(dst []byte) []byte {
 // logs sends log lines for a few objects.
 func (b *bench) logs(ctx context.Context) error {
 	const of = "log lines, 10,000-row bodies, 4 clients"
-	e := &estate{data: filepath.Join(b.tmp, "logs")}
+	e := &dataset{data: filepath.Join(b.tmp, "logs")}
 	var m *measured
 	err := b.during(ctx, e, func(s *server) (err error) {
 		if err := s.makeObjects(ctx, logObjects); err != nil {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// estate is a data folder that was filled through the server, and the moment until which it has data.
-type estate struct {
+// dataset is a data folder that was filled through the server, and the moment until which it has data.
+type dataset struct {
 	scale
 	now  time.Time
 	data string
@@ -24,9 +24,9 @@ const (
 	daysPart  = "queries, many days"
 )
 
-// queries fills two estates through the server, and asks all questions over HTTP.
+// queries fills two datasets through the server, and asks all questions over HTTP.
 func (b *bench) queries(ctx context.Context) error {
-	many := &estate{scale: b.scale(), now: time.Now(), data: filepath.Join(b.tmp, "queries")}
+	many := &dataset{scale: b.scale(), now: time.Now(), data: filepath.Join(b.tmp, "queries")}
 	if err := b.fillMany(ctx, many); err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (b *bench) queries(ctx context.Context) error {
 // askDays is the part about many files. The chart is asked twice: as soon as the rows are in, when it has to read them
 // all, and with the others, once the server has summed them up.
 func (b *bench) askDays(ctx context.Context) error {
-	e := &estate{scale: b.scale(), now: time.Now(), data: filepath.Join(b.tmp, "days")}
+	e := &dataset{scale: b.scale(), now: time.Now(), data: filepath.Join(b.tmp, "days")}
 	b.say("filling %d days", e.days)
 	b.add(daysPart, "data", "days", "", float64(e.days))
 	var early *asked
@@ -72,8 +72,8 @@ func (b *bench) askDays(ctx context.Context) error {
 	return nil
 }
 
-// fillMany makes the estate of many rows, and stops the server, which folds everything into the files.
-func (b *bench) fillMany(ctx context.Context, e *estate) error {
+// fillMany makes the dataset of many rows, and stops the server, which checkpoints everything into the files.
+func (b *bench) fillMany(ctx context.Context, e *dataset) error {
 	plan := stretches(e.now)
 	want := rowsOf(plan, e.objects)
 	b.say("filling %d rows and %d log lines", want, e.lines)
@@ -147,8 +147,8 @@ func waitLists(ctx context.Context, data string) error {
 	})
 }
 
-// during runs something with the server of an estate, and stops it.
-func (b *bench) during(ctx context.Context, e *estate, do func(*server) error) (err error) {
+// during runs something with the server of a dataset, and stops it.
+func (b *bench) during(ctx context.Context, e *dataset, do func(*server) error) (err error) {
 	var flags []string
 	if !e.collect {
 		flags = []string{"--no-collect"}
@@ -163,7 +163,7 @@ func (b *bench) during(ctx context.Context, e *estate, do func(*server) error) (
 }
 
 // askAll asks questions, one after the other.
-func (b *bench) askAll(ctx context.Context, e *estate, part string, list []question) (answers []*asked, err error) {
+func (b *bench) askAll(ctx context.Context, e *dataset, part string, list []question) (answers []*asked, err error) {
 	err = b.during(ctx, e, func(s *server) error {
 		for _, q := range list {
 			a, err := s.put(ctx, q, e.scale)

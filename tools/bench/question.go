@@ -63,8 +63,8 @@ func chartQuestion(name string, object int, bucket string, params url.Values, ro
 	}
 }
 
-// questions are asked of the estate of many rows.
-func (e *estate) questions() []question {
+// questions are asked of the dataset of many rows.
+func (e *dataset) questions() []question {
 	to := e.now.UTC().Truncate(day)
 	from, object := to.Add(-day), e.objects/2
 	const means = "SELECT object, MEAN(i1) AS mean FROM objectdata GROUP BY object"
@@ -103,8 +103,8 @@ func logQuestions(from, to time.Time) []question {
 	}
 }
 
-// dayQuestions are asked of the estate of many days.
-func (e *estate) dayQuestions() []question {
+// dayQuestions are asked of the dataset of many days.
+func (e *dataset) dayQuestions() []question {
 	return []question{
 		lastQuestion("last 10 records of an object with data every day", steady),
 		lastQuestion("last 10 records of an object with data on the first day alone", early),
@@ -112,7 +112,7 @@ func (e *estate) dayQuestions() []question {
 	}
 }
 
-func (e *estate) longChart(name string) question {
+func (e *dataset) longChart(name string) question {
 	to := e.now.UTC().Truncate(day).Add(day)
 	return chartQuestion(name, steady, "1d", within(to.Add(-time.Duration(e.days)*day), to, 1000), e.days)
 }

@@ -15,7 +15,7 @@ func TestQuestions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &estate{scale: scale{objects: 100_000, lines: 10_000_000, days: 400}, now: noon}
+	e := &dataset{scale: scale{objects: 100_000, lines: 10_000_000, days: 400}, now: noon}
 	list := append(e.questions(), e.dayQuestions()...)
 	for _, q := range list {
 		o := query.Options{Customer: 1, Now: belfry.At(noon), Rows: 10}

@@ -19,7 +19,7 @@ const (
 
 // receivers sends messages to the ports of a server, and lets another one ping.
 func (b *bench) receivers(ctx context.Context) error {
-	e := &estate{data: filepath.Join(b.tmp, "receivers"), collect: true}
+	e := &dataset{data: filepath.Join(b.tmp, "receivers"), collect: true}
 	if err := b.during(ctx, e, func(s *server) error { return b.floods(ctx, s) }); err != nil {
 		return err
 	}

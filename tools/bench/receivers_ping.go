@@ -45,7 +45,7 @@ func (b *bench) pings(ctx context.Context) error {
 	if b.quick { // as many in a second
 		p.targets, p.interval = pingTargets/4, pingInterval/4
 	}
-	return b.during(ctx, &estate{data: filepath.Join(b.tmp, "pings"), collect: true}, func(s *server) error {
+	return b.during(ctx, &dataset{data: filepath.Join(b.tmp, "pings"), collect: true}, func(s *server) error {
 		if _, err := s.provision(ctx, http.MethodPost, "view", p.views()); err != nil {
 			return err
 		}

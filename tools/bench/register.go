@@ -35,7 +35,7 @@ func (s *server) makeObjects(ctx context.Context, n int) error {
 
 // registerMany registers many objects, starts again, and sends for them.
 func (b *bench) registerMany(ctx context.Context) error {
-	e := &estate{scale: b.scale(), data: filepath.Join(b.tmp, "many")}
+	e := &dataset{scale: b.scale(), data: filepath.Join(b.tmp, "many")}
 	err := b.during(ctx, e, func(s *server) error {
 		m, err := b.register(ctx, s, b.many)
 		if err == nil {

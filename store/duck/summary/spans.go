@@ -6,13 +6,18 @@ import "belfry"
 func Join(list []belfry.Span) []belfry.Span {
 	var some []belfry.Span
 	for _, p := range list {
-		if last := len(some) - 1; last >= 0 && some[last].To == p.From {
-			some[last].To = p.To
-		} else {
-			some = append(some, p)
-		}
+		some = add(some, p)
 	}
 	return some
+}
+
+// add appends a span to the list, or joins it to the last one if they touch.
+func add(list []belfry.Span, s belfry.Span) []belfry.Span {
+	if last := len(list) - 1; last >= 0 && list[last].To == s.From {
+		list[last].To = s.To
+		return list
+	}
+	return append(list, s)
 }
 
 // Within returns the spans that overlap p.

@@ -50,11 +50,7 @@ func (st *State) compare(hours Counts, from origins, day Made) {
 
 func (st *State) addStale(start belfry.Time) {
 	st.Stale++
-	if last := len(st.Hours) - 1; last >= 0 && st.Hours[last].To == start {
-		st.Hours[last].To += belfry.Hour
-	} else {
-		st.Hours = append(st.Hours, belfry.Span{From: start, To: start + belfry.Hour})
-	}
+	st.Hours = add(st.Hours, belfry.Span{From: start, To: start + belfry.Hour})
 }
 
 // hourOf returns the start of hour n of a day.
@@ -96,11 +92,7 @@ func (st *State) AsRows(span belfry.Span) []belfry.Span {
 		if !hour.Overlaps(span.From, span.To-1) || inside && len(Within(st.Hours, hour)) == 0 {
 			continue
 		}
-		if last := len(list) - 1; last >= 0 && list[last].To == h {
-			list[last].To = hour.To
-		} else {
-			list = append(list, hour)
-		}
+		list = add(list, hour)
 	}
 	return list
 }
