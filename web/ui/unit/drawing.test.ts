@@ -245,6 +245,40 @@ test("changes of statuses are put in, and counts follow", () => {
   assert.equal(patch(t, indexOf(t), [elsewhere]), t);
 });
 
+test("a shortcut follows what it leads to", () => {
+  const counts = { "-": 0, "0": 2, "1": 0, "2": 0, "3": 0, "?": 0 };
+  const lead = (name: string, target: string) =>
+    element("shortcut", name, { status: "0", counts, answers: { target } });
+  const t = treeOf([
+    resource("a", { counts }),
+    lead("to a", "a"),
+    lead("to W", "W"),
+    lead("to V", "V"),
+    lead("z", "z"),
+  ]);
+  const told = (c: Partial<StatusChange>) =>
+    ({ id: "", acknowledged: false, isunmanaged: false, status: "3", previous: "0", ...c }) as StatusChange;
+  const changes = [
+    told({ kind: "object", name: "cpu", resource: "a", view: "a" }),
+    told({ kind: "resource", name: "a", resource: "a", view: "V" }),
+    told({ kind: "resource", name: "b", resource: "b", view: "W" }),
+    told({ kind: "view", name: "W", parentview: "MAIN" }),
+  ];
+  const next = patch(t, indexOf(t), changes);
+  const one = { ...counts, "0": 1, "3": 1 };
+  assert.deepEqual(
+    next.children.map((c) => [c.name, c.status, c.counts]),
+    [
+      ["a", "3", one],
+      ["to a", "3", one],
+      ["to W", "3", one],
+      ["to V", "0", one],
+      ["z", "0", counts],
+    ],
+  );
+  assert.equal(next.children[4], t.children[4]);
+});
+
 test("colours are made readable", () => {
   for (const ground of ["#ffffff", "#16191d", "#123b52", "#808080"])
     for (const colour of ["#224488", "#ffff00", "#777777", "#ffffff", "#000000"])

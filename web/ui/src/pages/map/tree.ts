@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef } from "react";
 import { quote, type Status, type StatusRow, sql, type Tree, type TreeItem, tree } from "../../api";
 import { heardWhile, type StatusChange, useLive } from "../../live";
-import { keyOf } from "./scene";
+import { isShortcut, keyOf } from "./scene";
 
 /** As many items as are drawn or listed at once. */
 export const most = 5000;
@@ -70,9 +70,26 @@ export function usePaced(f: () => void, pace: number): () => void {
   };
 }
 
-type Index = Map<string, number>;
+/** Index says which children of a view a change of something concerns: the thing itself and the shortcuts to it. */
+type Index = Map<string, number[]>;
 
-export const indexOf = (t?: Tree): Index => new Map(t?.children.map((c, i) => [keyOf(c), i]));
+export function indexOf(t?: Tree): Index {
+  const index: Index = new Map();
+  const add = (key: string, at: number) => {
+    const found = index.get(key);
+    if (found) found.push(at);
+    else index.set(key, [at]);
+  };
+  t?.children.forEach((c, at) => {
+    add(keyOf(c), at);
+    const target = isShortcut(c) ? c.answers?.target : undefined;
+    if (!target) return;
+    // No view has the name of a resource.
+    add(keyOf({ kind: "view", name: target }), at);
+    add(keyOf({ kind: "resource", name: target, resource: target }), at);
+  });
+  return index;
+}
 
 /** around is the key of what an item stands in. */
 export function around(c: StatusRow): string {
@@ -107,11 +124,11 @@ export function patch(t: Tree, index: Index, changes: StatusChange[]): Tree {
   const own = keyOf(t.view);
   const change = (key: string, f: (i: TreeItem) => TreeItem) => {
     if (key === own) view = f(view);
-    const at = index.get(key);
-    if (at === undefined) return;
-    children ??= [...t.children];
-    const item = children[at];
-    if (item) children[at] = f(item);
+    for (const at of index.get(key) ?? []) {
+      children ??= [...t.children];
+      const item = children[at];
+      if (item) children[at] = f(item);
+    }
   };
   for (const c of changes) {
     change(keyOf(c), (i) => ({ ...i, ...stateOf(c) }));
