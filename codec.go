@@ -179,15 +179,15 @@ func DecodeRecord(data []byte) (*Record, error) {
 	if len(data) == 0 {
 		return nil, errors.New("record is empty")
 	}
-	if data[0] == 0 || data[0] > recordVersion {
-		return nil, fmt.Errorf("record has format %d, this program knows up to %d", data[0], recordVersion)
+	if data[0] != recordVersion {
+		return nil, fmt.Errorf("record has format %d, this program knows format %d", data[0], recordVersion)
 	}
 	r := &Record{}
 	d := decoder{data: data[1:]}
 	last := byte(0)
 	for d.err == nil && len(d.data) > 0 {
 		tag := d.byte()
-		body := decoder{data: d.bytes(uint64(d.uint32())), first: data[0] == 1}
+		body := decoder{data: d.bytes(uint64(d.uint32()))}
 		if d.err != nil {
 			break
 		}
@@ -222,11 +222,7 @@ func (r *Record) decodeSection(tag byte, d *decoder) {
 	case itemsSection:
 		r.Items = decodeList(d, 11, (*decoder).item)
 	case statesSection:
-		size := 9
-		if d.first {
-			size = 4
-		}
-		r.States = decodeList(d, size, (*decoder).stateChange)
+		r.States = decodeList(d, 9, (*decoder).stateChange)
 	case docsSection:
 		r.Docs = decodeList(d, 4, (*decoder).doc)
 	case answerSection:

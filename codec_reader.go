@@ -12,7 +12,6 @@ type decoder struct {
 	data       []byte
 	err        error
 	class, pkg string // the last ones read: neighbours mostly share them
-	first      bool   // data is in the first format, in which a standing was no more than a status
 }
 
 func (d *decoder) fail(format string, args ...any) {

@@ -10,11 +10,12 @@ const (
 	quietBit = 1 << iota
 	marksBit
 	careBit
-	windowBit // the last three are of a former format, see formerWindow
+	_
 	ackBit
-	openBit
+	_
 	worseBit
-	plannedBit
+
+	standingBits = quietBit | marksBit | careBit | ackBit | worseBit
 )
 
 // windowsMark stands with the mode of a care that has windows.
@@ -108,17 +109,10 @@ func (w *Window) append(dst []byte) []byte {
 	return dst
 }
 
-// standing reads what append wrote, or what the first format had in its place.
+// standing reads what append wrote.
 func (d *decoder) standing(s *Standing) {
-	s.Status = d.status()
-	if d.first {
-		s.Own, s.Told = s.Status, s.Status
-		s.Since = Time(d.varint())
-		s.Info = d.text()
-		return
-	}
-	s.Own, s.Told, s.Mode = d.status(), d.status(), d.mode()
-	bits := d.standingBits()
+	s.Status, s.Own, s.Told, s.Mode = d.status(), d.status(), d.status(), d.mode()
+	bits := d.presence()
 	s.Quiet = bits&quietBit != 0
 	s.Since = Time(d.varint())
 	s.Heard = s.Since + Time(d.varint())
@@ -131,11 +125,11 @@ func (d *decoder) standing(s *Standing) {
 	}
 }
 
-// standingBits reads what is present, and refuses what cannot be: a part of something that is absent.
-func (d *decoder) standingBits() byte {
+// presence reads which parts follow. It refuses unknown bits, and a part of something that is absent.
+func (d *decoder) presence() byte {
 	b := d.byte()
 	without := func(whole, parts byte) bool { return b&whole == 0 && b&parts != 0 }
-	if without(careBit, windowBit|ackBit) || without(windowBit, openBit|plannedBit) || without(ackBit, worseBit) {
+	if b&^standingBits != 0 || without(careBit, ackBit) || without(ackBit, worseBit) {
 		d.fail("%#x says of a standing what cannot be", b)
 	}
 	return b
@@ -153,13 +147,8 @@ func (d *decoder) mark(m *Mark) {
 func (d *decoder) care(bits byte) *Care {
 	marked := len(d.data) > 0 && d.data[0]&windowsMark != 0
 	c := &Care{Mode: d.markedMode(), From: Time(d.varint()), UnmanageNote: d.text(), Note: d.text()}
-	switch {
-	case marked && bits&windowBit != 0:
-		d.fail("a care has windows of two formats")
-	case marked:
+	if marked {
 		c.Windows = decodeList(d, leastWindow, (*decoder).window)
-	case bits&windowBit != 0:
-		c.Windows = d.formerWindow(bits).windows(c)
 	}
 	if bits&ackBit != 0 {
 		c.Ack = &Ack{

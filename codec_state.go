@@ -28,16 +28,13 @@ func DecodeState(data []byte) (*State, error) {
 	if len(data) == 0 {
 		return nil, errors.New("state is empty")
 	}
-	if data[0] == 0 || data[0] > stateVersion {
-		return nil, fmt.Errorf("state has format %d, this program knows up to %d", data[0], stateVersion)
+	if data[0] != stateVersion {
+		return nil, fmt.Errorf("state has format %d, this program knows format %d", data[0], stateVersion)
 	}
-	d := decoder{data: data[1:], first: data[0] == 1}
+	d := decoder{data: data[1:]}
 	s := &State{Pos: d.uvarint()}
 	d.standing(&s.Standing)
 	s.LastData = Time(d.varint())
-	if d.first {
-		s.Heard = s.LastData
-	}
 	if n := d.count(8); n > 0 {
 		s.Numbers = decodeNumbers(d.bytes(8 * uint64(n)))
 	}

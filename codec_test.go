@@ -3,12 +3,9 @@ package belfry
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -142,12 +139,22 @@ func TestRefused(t *testing.T) {
 	}
 	f(nil, "empty")
 	f([]byte{recordVersion}, "no sections")
-	f([]byte{recordVersion + 1}, "format 3, this program knows up to 2")
+	for _, format := range []byte{0, recordVersion - 1, recordVersion + 1} {
+		want := fmt.Sprintf("format %d, this program knows format %d", format, recordVersion)
+		f(append([]byte{format}, head[1:]...), "record has "+want)
+		state := append([]byte{format}, (&State{}).Append(nil)[1:]...)
+		if _, err := DecodeState(state); err == nil || !strings.Contains(err.Error(), "state has "+want) {
+			t.Fatalf("got %v, want an error with %q", err, want)
+		}
+	}
 	f(append(bytes.Clone(head), 99, 0, 0, 0, 0), "not known")
 	f(append(bytes.Clone(head), head[1:]...), "out of place")
 	f(append(bytes.Clone(head), statesSection, 11, 0, 0, 0, 1, 1, 99, 0, 0, 0, 0, 0, 0, 0, 0), "status 99")
 	f(append(bytes.Clone(head), itemsSection, 255, 255, 255, 255), "bytes wanted")
 	f(append(bytes.Clone(head), statesSection, 1, 0, 0, 0, 0), "without elements")
+	for _, bits := range []byte{8, 32, 128, 4 | 8, 16, 4 | 64} { // unknown bits, or a part without its whole
+		f(append(bytes.Clone(head), statesSection, 10, 0, 0, 0, 1, 1, 0, 0, 0, 0, bits, 0, 0, 0), "says of a standing what cannot be")
+	}
 	// A hundred million rows that cost nothing: one time for all, and no columns.
 	rows := section(bytes.Clone(head), batchSection, func(dst []byte) []byte {
 		dst = binary.AppendUvarint(append(dst, 0, 0, 0), 100_000_000)
@@ -318,57 +325,6 @@ func randomState(rnd *rand.Rand) *State {
 		s.Texts = append(s.Texts, randomText(rnd))
 	}
 	return s
-}
-
-// TestFormerWindows reads what was written when an item had one window, in states and in what the past has of them.
-func TestFormerWindows(t *testing.T) {
-	f := func(state, past string, mode Mode, want ...Window) {
-		t.Helper()
-		data, err := hex.DecodeString(state)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := DecodeState(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.Care.Mode != mode || !reflect.DeepEqual(s.Care.Windows, want) {
-			t.Errorf("%s has the mode %s and the windows %+v, want %s and %+v", state, s.Care.Mode, s.Care.Windows, mode, want)
-		}
-		var c Care
-		if err := json.Unmarshal([]byte(past), &c); err != nil || !reflect.DeepEqual(c, *s.Care) {
-			t.Errorf("%s reads as %+v, %v, want %+v", past, c, err, *s.Care)
-		}
-		if again, err := DecodeState(s.Append(nil)); err != nil || !reflect.DeepEqual(again, s) {
-			t.Errorf("it is written and comes back as %+v, %v, want %+v", again, err, s)
-		}
-		text, err := json.Marshal(c)
-		if again := (Care{}); err != nil || json.Unmarshal(text, &again) != nil || !reflect.DeepEqual(again, c) {
-			t.Errorf("%s reads as %+v, want %+v", text, again, c)
-		}
-	}
-	f("02000000000004000000020a00016e000000", `{"Mode":2,"From":5,"Window":null,"UnmanageNote":"","Note":"n","Ack":null}`, Stored)
-	f("0200000000000c00000000000000020064780003616e6e000000",
-		`{"Mode":0,"From":0,"Window":{"Mode":2,"Back":0,"Open":false,"From":50,"To":60,"Schedule":"","By":"ann"},"UnmanageNote":"","Note":"","Ack":null}`, Managed,
-		Window{Mode: Stored, From: 50, To: 60, By: "ann"})
-	f("0200000000002c000000026401750002006478027b7d03616e6e000000",
-		`{"Mode":2,"From":50,"Window":{"Mode":2,"Back":0,"Open":true,"From":50,"To":60,"Schedule":"{}","By":"ann","AtOnce":false,"Before":0,"Since":0,"Base":null},"UnmanageNote":"u","Note":"","Ack":null}`, Stored,
-		Window{Mode: Stored, Open: true, From: 50, To: 60, Schedule: "{}", By: "ann"})
-	f("0200000000000c000000030e0000020064780000000000",
-		`{"Mode":3,"From":7,"Window":{"Mode":2,"Back":0,"Open":false,"From":50,"To":60},"UnmanageNote":"","Note":"","Ack":null}`, Discarded,
-		Window{Mode: Discarded, Open: true, From: 7, AtOnce: true}, Window{Mode: Stored, From: 50, To: 60})
-	f("020000000000ac0000000000000000020a0c0000000206000000",
-		`{"Mode":0,"From":0,"Window":{"Mode":0,"Back":2,"Open":true,"From":5,"To":6,"Since":3},"UnmanageNote":"","Note":"","Ack":null}`, Managed,
-		Window{Mode: Stored, Open: true, From: 3, AtOnce: true}, Window{Open: true, From: 5, To: 6})
-	f("020000000000bc00000002120000020012780000010000016101620402000000000000",
-		`{"Mode":2,"From":9,"Window":{"Mode":2,"Open":true,"From":9,"To":60,"AtOnce":true},"Ack":{"Text":"a","By":"b","Time":1,"Status":4,"Until":0,"Sticky":0,"UntilWorse":false,"Left":0}}`, Stored,
-		Window{Mode: Stored, Open: true, From: 9, To: 60, AtOnce: true})
-	f("020000000000ac00000003280000030028000000040214140108080000000000",
-		`{"Mode":3,"From":20,"Window":{"Mode":3,"Open":true,"From":20,"To":0,"Before":2,"Since":10,"Base":{"From":10,"Before":1,"Since":4,"Base":{"From":4,"Before":0,"Since":0,"Base":null}}}}`, Discarded,
-		Window{Mode: WhileRed, Open: true, From: 4}, Window{Mode: Stored, Open: true, From: 10}, Window{Mode: Discarded, Open: true, From: 20})
-	f("0200000000008c00000002140000020064780000020000140304000000",
-		`{"Mode":2,"From":10,"Window":{"Mode":2,"From":50,"To":60,"Base":{"From":10,"Before":3,"Since":2,"Base":null}}}`, Stored,
-		Window{Mode: Discarded, Open: true, From: 2, AtOnce: true}, Window{Mode: Stored, Open: true, From: 10}, Window{Mode: Stored, From: 50, To: 60})
 }
 
 func randomStanding(rnd *rand.Rand) Standing {
