@@ -55,9 +55,8 @@ func (t *tx) createCustomer(name, by string) (c belfry.Customer, err error) {
 	return c, nil
 }
 
-// customerDoc names the document of a customer. Once that was the customer's name; but a name can be given again after a
-// removal, and a replay that does not come to its end must not leave the old customer under the name of the new one. No
-// name of a customer begins with a control character.
+// customerDoc names the document of a customer. It is not the customer's name: a name can be given again after a removal,
+// and a replay that does not come to its end must not leave the old customer under the name of the new one.
 func customerDoc(c belfry.CustomerID) string { return "\x01" + strconv.FormatUint(uint64(c), 10) }
 
 // RemoveCustomerOnce removes a customer with all it has. From the answer on nothing of it is there for anybody, also
@@ -82,7 +81,6 @@ func (s *Sequencer) removeCustomer(who Sender, name string, r Repeat) (code int,
 		if c.ID == who.Customer {
 			return belfry.Errorf(belfry.NotAllowed, "this session acts in customer %q; act in another customer first", name)
 		}
-		t.document(belfry.Doc{Kind: belfry.DocCustomer, Name: name}) // as its document was called once
 		t.document(belfry.Doc{Kind: belfry.DocCustomer, Name: customerDoc(c.ID)})
 		t.removal(belfry.Removal{Customer: c.ID, Removed: t.now})
 		t.configured("customer "+name+" removed with all its data", who.Name)

@@ -116,7 +116,7 @@ func (b *packageBody) answers(before map[string]string, fields [][]byte) (map[st
 		case notAnswer(b.pt, q.Name):
 		case q.Required && answers[q.Name] == "":
 			return nil, rejectf(q.Name, belfry.MissingValue, "there is no column %s; package %q needs it to create a %s", q.Name, b.pt.Name, b.pt.Kind)
-		case answers[q.Name] == q.Default: // as an earlier version may have kept it
+		case answers[q.Name] == q.Default: // the default may have become another one since
 			delete(answers, q.Name)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"belfry/meta"
 )
 
-// SealSecrets seals the secret answers that an earlier version has stored as they were, or that were sealed with a key that
-// is not the first one any more. Those that cannot be opened stay as they are.
+// SealSecrets seals the secret answers that were stored before their question was made a secret one, or that were sealed with
+// a key that is not the first one any more. Those that cannot be opened stay as they are.
 func (s *Sequencer) SealSecrets() (items int, err error) {
 	for c, ids := range s.cfg.Tree.Unsealed() {
 		err := s.do(&command{customer: c, alone: true, decide: func(t *tx) error {

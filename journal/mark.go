@@ -22,13 +22,12 @@ import (
 // were on disk before it was written. So a journal that ends before its mark has lost acknowledged records; one that
 // ends behind it has not. The mark carries the id of the instance, so that a file copied from elsewhere is not believed.
 //
-// The note is a number of the journal's owner, see SetNote. Version 1 of the format had none.
+// The note is a number of the journal's owner, see SetNote.
 const (
 	markName    = "end"
 	markMagic   = "BELFRYE\x00"
 	markVersion = 2
 	markSize    = 64
-	oldMarkSize = 56 // of version 1
 )
 
 // mark is the file as Open found it, and the way to write it.
@@ -95,28 +94,21 @@ func kindOf(mode fs.FileMode) string {
 }
 
 func parseMark(b []byte, instance string) (pos, note uint64, err error) {
-	version, size := uint32(markVersion), markSize
-	if len(b) == oldMarkSize {
-		version, size = 1, oldMarkSize
-	}
 	problem := ""
 	switch {
-	case len(b) != size:
+	case len(b) != markSize:
 		problem = fmt.Sprintf("it does not have %d bytes", markSize)
-	case string(b[:8]) != markMagic || checksum(b[:size-4]) != binary.LittleEndian.Uint32(b[size-4:]):
+	case string(b[:8]) != markMagic || checksum(b[:markSize-4]) != binary.LittleEndian.Uint32(b[markSize-4:]):
 		problem = "it does not match its checksum"
-	case binary.LittleEndian.Uint32(b[8:]) != version:
-		problem = "it is of another version of this program"
+	case binary.LittleEndian.Uint32(b[8:]) != markVersion:
+		problem = fmt.Sprintf("it has format %d, this program knows format %d", binary.LittleEndian.Uint32(b[8:]), markVersion)
 	case string(b[20:52]) != string(appendInstance(nil, instance)):
 		problem = "it is of another instance"
 	}
 	if problem != "" {
 		return 0, 0, badMark(problem)
 	}
-	if version > 1 {
-		note = binary.LittleEndian.Uint64(b[52:])
-	}
-	return binary.LittleEndian.Uint64(b[12:]), note, nil
+	return binary.LittleEndian.Uint64(b[12:]), binary.LittleEndian.Uint64(b[52:]), nil
 }
 
 // badMark is an ErrBadMark that says what is wrong.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -203,7 +204,7 @@ func TestMarkNotWritable(t *testing.T) {
 	}
 }
 
-// TestNote: the owner's number is noted with an append, survives an Open, and is not known of a mark of the first version.
+// TestNote: the owner's number is noted with an append and survives an Open. It is not known of a mark of another format.
 func TestNote(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir, fast())
@@ -219,14 +220,19 @@ func TestNote(t *testing.T) {
 	if n := ReadNote(dir); n != 7 {
 		t.Errorf("%d", n)
 	}
-	old := appendMark(nil, last, "", 0)[:oldMarkSize-4]
-	binary.LittleEndian.PutUint32(old[8:], 1)
-	old = binary.LittleEndian.AppendUint32(old, checksum(old))
-	must(t, os.WriteFile(markPath(dir), old, 0o600))
-	j = open(t, dir, fast())
-	if j.MarkProblem() != nil || j.Acknowledged() != last || ReadNote(dir) != 0 {
-		t.Errorf("%v, %x, %d", j.MarkProblem(), j.Acknowledged(), ReadNote(dir))
+	for _, format := range []uint32{markVersion - 1, markVersion + 1} {
+		other := appendMark(nil, last, "", 7)[:markSize-4]
+		binary.LittleEndian.PutUint32(other[8:], format)
+		other = binary.LittleEndian.AppendUint32(other, checksum(other))
+		must(t, os.WriteFile(markPath(dir), other, 0o600))
+		j = open(t, dir, fast())
+		want := fmt.Sprintf("it has format %d, this program knows format %d", format, markVersion)
+		if err := j.MarkProblem(); !errors.Is(err, ErrBadMark) || err.Error() != want || j.Acknowledged() != 0 || ReadNote(dir) != 0 {
+			t.Errorf("%v, %x, %d", err, j.Acknowledged(), ReadNote(dir))
+		}
+		must(t, j.Close())
 	}
+	j = open(t, dir, fast())
 	j.SetNote(8)
 	last = appendAll(t, j, "c")
 	must(t, j.Close())

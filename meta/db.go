@@ -45,7 +45,7 @@ const (
 )
 
 // Open opens the database file at path, makes it when there is none, and brings its schema up to date. A file whose
-// schema is newer than the program is refused.
+// schema the program does not know is refused.
 func Open(ctx context.Context, path string, log *slog.Logger) (*DB, error) {
 	db, err := open(ctx, path, log)
 	if err != nil {

@@ -157,13 +157,55 @@ func TestMigrate(t *testing.T) {
 	if _, err := db.write.Exec("SELECT * FROM half"); err == nil {
 		t.Fatal("half a step is there")
 	}
-	more := append(steps, migration{"0002_more.sql", "CREATE TABLE more (x BIGINT)"})
+	more := append(steps, migration{"0007_more.sql", "CREATE TABLE more (x BIGINT)"})
 	if err := migrate(ctx, db.write, more, log); err != nil {
 		t.Fatal(err)
 	}
 	db.Close()
 	if _, err = Open(ctx, path, log); err == nil || !strings.Contains(err.Error(), "newer version") {
 		t.Fatalf("a newer schema was opened: %v", err)
+	}
+	if err := Verify(ctx, path); err == nil || !strings.Contains(err.Error(), "its schema has number 7 and this program knows 6") {
+		t.Fatalf("a newer schema was verified: %v", err)
+	}
+}
+
+// TestSchemaBeforeFirst: a schema that no release had is refused, by a start and by those who only look.
+func TestSchemaBeforeFirst(t *testing.T) {
+	ctx, log := context.Background(), slog.New(slog.DiscardHandler)
+	for have := 1; have < firstSchema; have++ {
+		path := filepath.Join(t.TempDir(), "meta.db")
+		db := reopen(t, path)
+		if _, err := db.write.Exec("UPDATE migration SET version = $1", have); err != nil {
+			t.Fatal(err)
+		}
+		db.Close()
+		want := fmt.Sprintf("its schema has number %d and this program knows none below 6", have)
+		if _, err := Open(ctx, path, log); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+			t.Errorf("open: %v, want %q", err, want)
+		}
+		if err := Verify(ctx, path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("verify: %v, want %q", err, want)
+		}
+	}
+}
+
+// TestSchemaWithAllSteps: a file in which every number up to the first is noted, as main has made them, is opened as it is.
+func TestSchemaWithAllSteps(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "meta.db")
+	db := reopen(t, path)
+	apply(t, db, nil, &belfry.Record{Pos: 9})
+	for n := 1; n < firstSchema; n++ {
+		if _, err := db.write.Exec("INSERT INTO migration (version, name) VALUES ($1, 'x')", n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db.Close()
+	db = reopen(t, path)
+	wantPosition(t, db, 9)
+	db.Close()
+	if err := Verify(t.Context(), path); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -22,7 +22,7 @@ func checkLog(ctx context.Context, path string) error {
 		return nil // all there is, is in the log; or the file is damaged, which those say who read it whole
 	}
 	var both, last string
-	// What cannot be read has the schema of an older version, or is damaged, which others tell.
+	// What cannot be read has another schema or is damaged, which others tell.
 	_ = reading(path, func(db *sql.DB) error {
 		if err := db.QueryRowContext(ctx, `SELECT id FROM instance`).Scan(&both); err != nil {
 			return err

@@ -16,11 +16,14 @@ var migrationFiles embed.FS
 // sqliteKey stands where a migration says @KEY@; for PostgreSQL it would be BIGINT PRIMARY KEY.
 const sqliteKey = "INTEGER PRIMARY KEY"
 
-// migration is one step of the schema. Steps are numbered from 1 without gaps and never change once released.
+// migration is one step of the schema. Steps are numbered from firstSchema without gaps and never change once released.
 type migration struct {
 	name string
 	text string
 }
+
+// firstSchema is the number of the first step, which makes the schema of the first release. No release had lower ones.
+const firstSchema = 6
 
 func migrations() ([]migration, error) {
 	names, err := fs.Glob(migrationFiles, "migrations/*.sql") // in order of name
@@ -34,8 +37,8 @@ func migrations() ([]migration, error) {
 			return nil, err
 		}
 		name = strings.TrimPrefix(name, "migrations/")
-		if !strings.HasPrefix(name, fmt.Sprintf("%04d_", i+1)) {
-			return nil, fmt.Errorf("migration %s should have number %04d", name, i+1)
+		if !strings.HasPrefix(name, fmt.Sprintf("%04d_", firstSchema+i)) {
+			return nil, fmt.Errorf("migration %s should have number %04d", name, firstSchema+i)
 		}
 		all[i] = migration{name, strings.ReplaceAll(string(text), "@KEY@", sqliteKey)}
 	}
@@ -52,15 +55,29 @@ func migrate(ctx context.Context, db *sql.DB, steps []migration, log *slog.Logge
 	if err := db.QueryRowContext(ctx, `SELECT COALESCE(MAX(version), 0) FROM migration`).Scan(&have); err != nil {
 		return err
 	}
-	if have > len(steps) {
-		return fmt.Errorf("its schema has number %d and this program knows %d: it was written by a newer version, "+
-			"start that one or restore a backup from before", have, len(steps))
+	if err := knownSchema(have, steps); err != nil {
+		return err
 	}
-	for i := have; i < len(steps); i++ {
-		if err := step(ctx, db, i+1, steps[i]); err != nil {
+	for i := max(have+1-firstSchema, 0); i < len(steps); i++ {
+		if err := step(ctx, db, firstSchema+i, steps[i]); err != nil {
 			return fmt.Errorf("migration %s: %w", steps[i].name, err)
 		}
-		log.Info("metadata schema migrated", "version", i+1, "name", steps[i].name)
+		log.Info("metadata schema migrated", "version", firstSchema+i, "name", steps[i].name)
+	}
+	return nil
+}
+
+func lastSchema(steps []migration) int { return firstSchema + len(steps) - 1 }
+
+// knownSchema refuses the number of a schema that the steps do not lead on from; 0 is that of a new file.
+func knownSchema(have int, steps []migration) error {
+	switch last := lastSchema(steps); {
+	case have > last:
+		return fmt.Errorf("its schema has number %d and this program knows %d: it was written by a newer version, "+
+			"start that one or restore a backup from before", have, last)
+	case have != 0 && have < firstSchema:
+		return fmt.Errorf("its schema has number %d and this program knows none below %d: it was written before the first release, "+
+			"and cannot be used; begin anew in another data folder", have, firstSchema)
 	}
 	return nil
 }

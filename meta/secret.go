@@ -32,8 +32,8 @@ type secretKey struct {
 // SecretKeySize is the size of a key in bytes.
 const SecretKeySize = 32
 
-// sealedMark begins every sealed text; the id of its key and what was sealed follow. What does not begin with it is a secret
-// that an earlier version has stored as it was.
+// sealedMark begins every sealed text; the id of its key and what was sealed follow. What does not begin with it is an
+// answer that was stored before its question was made a secret one.
 const sealedMark = "sealed:1:"
 
 // NewSecrets takes keys: the first seals, the others only open what they have sealed.

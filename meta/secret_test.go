@@ -86,7 +86,7 @@ func TestAssignmentSecrets(t *testing.T) {
 		}
 	}
 	f(2, "", false)
-	f(3, "plain", true) // of an earlier version
+	f(3, "plain", true) // stored before the question was a secret one
 	tree.SetSecrets(s)
 	f(2, "s3cret", true)
 	f(3, "plain", true)

@@ -2,7 +2,6 @@ package meta
 
 import (
 	"fmt"
-	"log/slog"
 	"slices"
 	"testing"
 
@@ -182,7 +181,7 @@ func TestRemovalInRowStoreAlone(t *testing.T) {
 	}
 }
 
-// Earlier versions left items that are removed, have the name of another one, or stand in a resource that is gone.
+// Items in the database that have the name of another one, or stand in a resource that is gone, are removed when it is read.
 func TestFolderWithReturnedItems(t *testing.T) {
 	c := newChurn(t)
 	gone := belfry.Item{ID: 6, Customer: 1, Kind: belfry.KindResource, Name: "r", Class: "custom", Parent: 1, Resource: 6}
@@ -191,19 +190,7 @@ func TestFolderWithReturnedItems(t *testing.T) {
 	gone.Removed = 50
 	c.apply(&belfry.Record{Customer: 1, Items: []belfry.Item{c.object(3, "p1", 60), gone}})
 	c.drain()
-	for _, it := range []belfry.Item{c.object(3, "p1", 0), c.object(5, "p2", 0)} {
-		if err := c.db.apply(t.Context(), &change{items: []itemAt{{Item: it, pos: 1}}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	steps, err := migrations()
-	if err == nil {
-		_, err = c.db.write.ExecContext(t.Context(), `DELETE FROM migration WHERE version > 3`)
-	}
-	if err == nil {
-		err = migrate(t.Context(), c.db.write, steps[:4], slog.New(slog.DiscardHandler))
-	}
-	if err != nil {
+	if err := c.db.apply(t.Context(), &change{items: []itemAt{{Item: c.object(5, "p2", 0), pos: 1}}}); err != nil {
 		t.Fatal(err)
 	}
 	c.same(nil, "web01 2", "p2 5")

@@ -114,9 +114,17 @@ func verify(ctx context.Context, db *sql.DB) error {
 		Item: func(belfry.Item) {}, State: func(belfry.ID, *belfry.State) {}, Counter: func(belfry.CustomerID, belfry.RowID) {}, NextID: func(belfry.ID) {},
 	}}
 	parts := []func() error{l.items, l.states, l.counters, l.allDocs, l.allRemoved}
-	if steps, err := migrations(); err != nil {
+	steps, err := migrations()
+	if err != nil {
 		return err
-	} else if have, err := schemaOf(ctx, tx); err != nil || have < len(steps) {
+	}
+	have, err := schemaOf(ctx, tx)
+	if err == nil {
+		if err := knownSchema(have, steps); err != nil {
+			return err
+		}
+	}
+	if err != nil || have < lastSchema(steps) {
 		parts = []func() error{l.allDocs} // tables of an older version are read after its next start
 	}
 	for _, part := range parts {

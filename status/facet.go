@@ -2,7 +2,10 @@ package status
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"strings"
 
 	"belfry"
 )
@@ -95,17 +98,30 @@ func written(v any) string {
 	return string(text)
 }
 
+// readWritten reads what written wrote. A field that is not known is an error: what was said would be told in part.
+func readWritten(text string, into any) error {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("something follows its end")
+	}
+	return nil
+}
+
 // readCare puts together what ManagementText and AckText wrote, and a note.
 func readCare(management, ack, note string) (*belfry.Care, error) {
 	var c belfry.Care
 	if management != "" {
-		if err := json.Unmarshal([]byte(management), &c); err != nil {
+		if err := readWritten(management, &c); err != nil {
 			return nil, fmt.Errorf("management of an item in the past: %w", err)
 		}
 	}
 	if ack != "" {
 		c.Ack = new(belfry.Ack)
-		if err := json.Unmarshal([]byte(ack), c.Ack); err != nil {
+		if err := readWritten(ack, c.Ack); err != nil {
 			return nil, fmt.Errorf("acknowledgment of an item in the past: %w", err)
 		}
 	}
