@@ -46,7 +46,6 @@ type place struct {
 type places struct {
 	dir, journal, rows place
 	meta               place
-	oldest             uint64 // segment of the journal
 }
 
 // findPlaces looks at everything but the content of the database.
@@ -60,10 +59,11 @@ func findPlaces(cfg *Config) (p places, err error) {
 			return p, err
 		}
 	}
-	if p.oldest, _, err = journal.Segments(p.journal.path); err != nil {
+	oldest, _, err := journal.Segments(p.journal.path)
+	if err != nil {
 		return p, err
 	}
-	p.journal.used = p.oldest != 0
+	p.journal.used = oldest != 0
 	if p.rows.used, err = hasRows(p.rows.path); err != nil {
 		return p, err
 	}
@@ -85,13 +85,9 @@ func hasRows(dir string) (bool, error) {
 	return len(found) > 0, err
 }
 
-// lostMetadata refuses when there are rows or records but no metadata. A journal that has never lost a segment has
-// everything, as after a first start of a version without ids that ended at once.
+// lostMetadata refuses when there are rows or records but no metadata.
 func (p *places) lostMetadata() error {
 	if p.meta.used || !p.journal.used && !p.rows.used {
-		return nil
-	}
-	if p.oldest == 1 && !p.rows.used && p.dir.id == "" && p.journal.id == "" {
 		return nil
 	}
 	return fmt.Errorf("the metadata %s are missing or empty, but there are %s: without the metadata nobody knows what these are about, "+
@@ -135,6 +131,9 @@ func (c *core) identify(ctx context.Context) error {
 	}
 	if c.instance = p.meta.id; c.instance != "" {
 		return c.compare(ctx, &p)
+	}
+	if p.meta.used {
+		return fmt.Errorf("the metadata %s have content, but %s. %s", p.meta.path, noInstance, noInstanceRemedy)
 	}
 	if err := p.lostMetadata(); err != nil {
 		return err
@@ -238,7 +237,13 @@ func mixed(a, b place, remedy string) error {
 	return fmt.Errorf("%s belongs to instance %s, but %s belongs to instance %s. %s", a.path, a.id, b.path, b.id, remedy)
 }
 
-// adopt gives an id to a new instance, or to one of a version that had none. An interrupted attempt is continued.
+// Of metadata that are in use and have no id.
+const (
+	noInstance       = "no id of an instance, which the first start writes before anything else: they are damaged, or were written before the first release"
+	noInstanceRemedy = "Restore them from a backup, or begin anew in another data folder"
+)
+
+// adopt gives an id to a new instance. An interrupted attempt is continued.
 func (c *core) adopt(ctx context.Context, p *places) error {
 	id := p.dir.id
 	for _, f := range []place{p.journal, p.rows} {
@@ -252,10 +257,7 @@ func (c *core) adopt(ctx context.Context, p *places) error {
 	if id == "" {
 		id = newInstance()
 	}
-	p.meta.id, c.instance = id, id
-	if err := c.adoptable(ctx, p); err != nil {
-		return err
-	}
+	c.instance = id
 	for _, f := range []place{p.dir, p.journal, p.rows} {
 		if f.id == "" {
 			if err := journal.WriteInstance(f.path, id); err != nil {
@@ -264,24 +266,6 @@ func (c *core) adopt(ctx context.Context, p *places) error {
 		}
 	}
 	return c.db.SetInstance(ctx, id)
-}
-
-// adoptable checks that an instance without an id still has what its metadata speak of.
-func (c *core) adoptable(ctx context.Context, p *places) error {
-	stored, err := c.db.Position(ctx)
-	if err == nil && stored > 0 && !p.journal.used {
-		err = c.replace(ctx, &p.journal, p.meta)
-		p.journal.id = p.meta.id
-	}
-	if err != nil {
-		return err
-	}
-	moved, err := c.db.RowsPosition(ctx)
-	if err == nil && moved > 0 && !p.rows.used {
-		err = c.replace(ctx, &p.rows, p.meta)
-		p.rows.id = p.meta.id
-	}
-	return err
 }
 
 func newInstance() string {

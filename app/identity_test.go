@@ -7,11 +7,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"belfry/journal"
 	"belfry/meta"
+	"belfry/store"
 )
 
 // instance is a data folder, made by a command, with a file in it as if rows had been stored.
@@ -141,7 +143,7 @@ func TestAcceptLoss(t *testing.T) {
 	}
 }
 
-// A first start that is ended at any moment is continued by the next, and one without ids is adopted as it is.
+// A first start that is ended at any moment is continued by the next. Metadata in use that have no id are refused.
 func TestFirstStart(t *testing.T) {
 	id := newInstance()
 	for n := range 4 {
@@ -162,19 +164,21 @@ func TestFirstStart(t *testing.T) {
 	}
 	in := newInstanceFolder(t)
 	in.withoutIDs()
-	in.must(in.open())
-	if now, err := journal.ReadInstance(in.path("journal")); err != nil || now == "" || now == in.id {
-		t.Errorf("the journal was adopted as %q, %v", now, err)
+	if err := in.open(); err == nil || !strings.Contains(err.Error(), noInstance) || !strings.Contains(err.Error(), in.path("meta.db")) {
+		t.Errorf("metadata without an id: %v", err)
 	}
-	in = newInstanceFolder(t)
-	in.withoutIDs()
+	found, err := Verify(t.Context(), in.options)
+	in.must(err)
+	if !slices.ContainsFunc(found.Problems, func(p store.Problem) bool { return p.File == in.path("meta.db") && p.Problem == noInstance }) {
+		t.Errorf("verify: %+v", found.Problems)
+	}
 	in.must(os.Remove(in.path("meta.db")))
 	if err := in.open(); err == nil {
-		t.Error("a folder of an older version was opened without its metadata")
+		t.Error("a folder without ids was opened without its metadata")
 	}
 }
 
-// withoutIDs makes a folder as an older version left it.
+// withoutIDs takes the ids out of all parts of a folder that is in use.
 func (in *instance) withoutIDs() {
 	in.Helper()
 	for _, dir := range []string{"", "journal", "rows"} {

@@ -148,7 +148,10 @@ func (v *verifier) secrets(ctx context.Context) {
 func (v *verifier) instances() {
 	of := v.places.meta
 	if of.id == "" {
-		return // of a version without ids, which the next start gives it
+		if v.facts.Stored > 0 {
+			v.found(of.path, noInstance, noInstanceRemedy+".")
+		}
+		return // else of a first start that was interrupted, which the next one continues
 	}
 	for _, p := range []place{v.places.dir, v.places.journal, v.places.rows} {
 		path := filepath.Join(p.path, "instance")
@@ -266,7 +269,7 @@ func (v *verifier) readArrivals() {
 	var err error
 	v.times, err = readArrivals(v.cfg.Data, cmp.Or(p.meta.id, p.dir.id, p.journal.id), journal.ReadNote(p.journal.path))
 	v.timesKnown = err == nil
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a new folder, or that of an older version, has none
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a new folder has none
 		v.found(filepath.Join(v.cfg.Data, arrivalsFile), "it cannot be used: "+err.Error(),
 			"Restore it from a backup of the whole data folder, or let the next start write a new one. Without it, all times count as incomplete if records of the journal are lost.")
 	}
@@ -279,7 +282,7 @@ func (v *verifier) readClock() {
 	noted, _, err := readClock(path)
 	problem := ""
 	switch now := time.Now(); {
-	case errors.Is(err, fs.ErrNotExist): // as after an update
+	case errors.Is(err, fs.ErrNotExist): // as in a new folder
 	case err != nil:
 		problem = "it cannot be used: " + err.Error()
 	case noted.Sub(now) > mostClockStep:
