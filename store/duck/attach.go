@@ -10,6 +10,7 @@ import (
 	"belfry"
 	"belfry/query"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/summary"
 )
 
 func (fs *files) attach(ctx context.Context, f *file) (err error) {
@@ -57,6 +58,15 @@ func (f *file) inspect(ctx context.Context, c *duckdb.Conn, instance string) (ki
 	first, any, err := firstTime(ctx, c, f.alias)
 	if err != nil {
 		return nil, err
+	}
+	if len(f.collection.Fields) == 0 { // of summaries
+		err := summary.Check(ctx, c, f.attached())
+		if duckdb.IsKind(err, duckdb.BinderError, duckdb.CatalogError) {
+			return nil, fmt.Errorf("%w: it does not say what its summaries were made of in a way that this program knows", errForeign)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	return kinds, belongs(f, kinds, first, any)
 }

@@ -111,7 +111,7 @@ type Config struct {
 	logLimit int64 // size at which a file's log is folded in; 64 MB
 	summed   int64 // of how many rows one statement makes summaries, as the engine holds them until it is done; 1 Mi
 	unlisted bool  // no token filters are made
-	unpadded bool  // files are made as earlier versions made them, without padding
+	unpadded bool  // rows are stored without padding, so that they need more memory
 }
 
 func (c *Config) fill() error {

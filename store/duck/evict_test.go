@@ -12,7 +12,7 @@ import (
 const hoard = `SELECT count(*) FROM (SELECT repeat('x', 1000) || i AS t FROM range(50000) r(i)) a, range(1000000000000) b WHERE length(a.t) + b.range < 0`
 
 // TestAppendEvicts: rows for which there is no memory, because a query has it, are stored all the same. The query ends, and
-// the engine does not grow. With padding rows hardly ever need that much, so the file is one of an earlier version.
+// the engine does not grow. With padding rows hardly ever need that much, so there is none here.
 func TestAppendEvicts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")

@@ -81,7 +81,6 @@ type file struct {
 	dirty    int64  // bytes in its log, which the engine also holds in memory
 	log      logState
 	changing int        // commits and checkpoints that are under way
-	signed   bool       // it has the id of the instance; see sign
 	grown    int        // rows since token filters were last asked for; the writer's as well
 	fill     vectorFill // the same
 
@@ -393,7 +392,6 @@ func (fs *files) wrote(f *file, pos uint64, kinds map[string]duckdb.Kind) error 
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.pos = pos
-	f.signed = fs.instance != ""
 	if kinds != nil {
 		f.know(kinds)
 	}

@@ -10,21 +10,16 @@ import (
 
 // instanceTable says in each file to which instance its rows belong: customers and items are numbers, which mean something
 // else in another instance. It gets a row when the file is made and with the first commit to each log, so that a log beside a
-// file of another instance shows, too. Files of earlier versions have none and get one with the next commit.
+// file of another instance shows, too.
 const instanceTable = "instance"
 
 // sign writes the id of the instance into a file, if its log does not have it yet. It is part of a transaction.
 func (fs *files) sign(ctx context.Context, c *duckdb.Conn, f *file) error {
 	fs.mu.Lock()
-	done, signed := fs.instance == "" || f.signed && f.dirty > 0, f.signed
+	done := fs.instance == "" || f.dirty > 0
 	fs.mu.Unlock()
 	if done {
 		return nil
-	}
-	if !signed {
-		if err := c.Exec(ctx, "CREATE TABLE IF NOT EXISTS "+f.alias+".main."+instanceTable+" (id VARCHAR)"); err != nil {
-			return err
-		}
 	}
 	return c.Exec(ctx, "INSERT INTO "+f.alias+".main."+instanceTable+" VALUES (?)", fs.instance)
 }
@@ -37,9 +32,8 @@ func (f *file) readPosition(ctx context.Context, c *duckdb.Conn, instance string
 		return err
 	}
 	r, err := c.Query(ctx, fmt.Sprintf("SELECT "+position+", (SELECT min(id) FROM %[1]s.main."+instanceTable+"), (SELECT max(id) FROM %[1]s.main."+instanceTable+")", f.alias))
-	if err != nil && strings.Contains(err.Error(), "Table with name "+instanceTable+" does not exist") { // of an earlier version
-		f.signed = false
-		return f.readPosition(ctx, c, "")
+	if err != nil && strings.Contains(err.Error(), "Table with name "+instanceTable+" does not exist") {
+		return fmt.Errorf("%w: it has no table that names its instance", errForeign)
 	}
 	if err != nil {
 		return err
@@ -48,8 +42,8 @@ func (f *file) readPosition(ctx context.Context, c *duckdb.Conn, instance string
 	if f.pos = 0; !r.Null(0) {
 		f.pos = uint64(r.Int(0))
 	}
-	if f.signed = !r.Null(1); !f.signed {
-		return nil
+	if r.Null(1) {
+		return fmt.Errorf("%w: it does not name its instance", errForeign)
 	}
 	for _, id := range []string{r.TextAt(1), r.TextAt(2)} {
 		if id != instance {

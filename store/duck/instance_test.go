@@ -59,20 +59,24 @@ func TestForeignFile(t *testing.T) {
 	}
 }
 
-// TestFileGetsInstance: a file of an earlier version is taken as it is, and has the id after the next commit.
-func TestFileGetsInstance(t *testing.T) {
-	dir := makeDays(t)
-	s := openInstance(t, dir, "")
-	must(t, s.Close())
-	write(t, filepath.Join(dir, instanceFile), []byte(testInstance+"\n"))
-	s = openInstance(t, dir, testInstance)
-	must(t, s.Append(t.Context(), rowsOf(9, 0)))
-	if n, _, err := askFirst(t, s, countAll, false); err != nil || n != oldRows+3 {
-		t.Errorf("%d rows, %v; want %d", n, err, oldRows+3)
+// TestFileWithoutInstance: a file that does not name an instance is set aside.
+func TestFileWithoutInstance(t *testing.T) {
+	for text, want := range map[string]string{
+		"DROP TABLE ":  "it has no table that names its instance",
+		"DELETE FROM ": "it does not name its instance",
+	} {
+		dir := instanceStore(t, testInstance)
+		s := openInstance(t, dir, testInstance)
+		used, err := s.files.acquire(t.Context(), s.cfg.Catalog.Collection("objectdata"), crashDay0, crashDay0)
+		must(t, err)
+		must(t, s.writer.Exec(t.Context(), text+used[0].alias+".main."+instanceTable))
+		s.files.release(used)
+		must(t, s.Close())
+		v, err := Verify(t.Context(), Config{Dir: copyDir(t, dir), Catalog: s.cfg.Catalog, Instance: testInstance})
+		if err != nil || len(v.Problems) != 1 || !strings.Contains(v.Problems[0].Problem, want) {
+			t.Errorf("%s: verify: %+v, %v", text, v.Problems, err)
+		}
+		s = openInstance(t, dir, testInstance)
+		wantMissing(t, s, countAll, 0, 1)
 	}
-	must(t, s.Close())
-	other := strings.Repeat("a", 32)
-	write(t, filepath.Join(dir, instanceFile), []byte(other+"\n"))
-	s = openInstance(t, dir, other)
-	wantMissing(t, s, countAll, 0, 2)
 }

@@ -25,7 +25,7 @@ type keptPeriods struct {
 	mu       sync.Mutex
 	list     map[keptPeriod]belfry.Time
 	versions map[string]uint64 // of the files, by collection; 0 where there is none
-	held     map[string]string // collections that are held, and what is wrong; empty: only a checksum is to be added
+	held     map[string]string // collections that are held, and what is wrong
 }
 
 type keptPeriod struct {
@@ -134,7 +134,7 @@ func (k *keptPeriods) read(dir, instance string, all []*catalog.Collection, m *m
 	for _, c := range all {
 		noted := m.pos[keptKey(c)]
 		f := readKept(dir, c, instance, noted)
-		if f.damage != "" || f.written && !f.summed {
+		if f.damage != "" {
 			k.held[c.Name] = f.damage
 		}
 		if version := max(f.version, noted); version > 0 {
@@ -179,10 +179,8 @@ func (k *keptPeriods) noted() map[string]uint64 {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	noted := maps.Clone(k.versions)
-	for name, why := range k.held {
-		if why != "" {
-			noted[name] = max(noted[name], 1)
-		}
+	for name := range k.held {
+		noted[name] = max(noted[name], 1)
 	}
 	return noted
 }
@@ -191,9 +189,7 @@ func (k *keptPeriods) noted() map[string]uint64 {
 func (k *keptPeriods) damaged() map[string]string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	list := maps.Clone(k.held)
-	maps.DeleteFunc(list, func(_, why string) bool { return why == "" })
-	return list
+	return maps.Clone(k.held)
 }
 
 func (k *keptPeriods) isHeld(c *catalog.Collection) bool {
@@ -234,9 +230,7 @@ func (k *keptPeriods) settle(dir string, c *catalog.Collection, periods []belfry
 	next := maps.Clone(k.list)
 	for _, p := range periods {
 		at := keptPeriod{c.Name, p.From}
-		if _, known := next[at]; !known || k.held[c.Name] != "" {
-			next[at] = max(next[at], until)
-		}
+		next[at] = max(next[at], until)
 	}
 	if err := k.write(dir, c, next); err != nil {
 		return 0, err

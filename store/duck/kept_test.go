@@ -169,44 +169,33 @@ func TestKeptForEver(t *testing.T) {
 	}
 }
 
-// TestOldKept: folders of earlier versions have lists without a checksum, which the manifest does not name, or none. They are
-// read without a fault; what is below the watermark stays, whether it is listed or not.
-func TestOldKept(t *testing.T) {
+// TestUnlistedKept: without a checksum a list does not count, whether the manifest names it or not. A folder may have none.
+func TestUnlistedKept(t *testing.T) {
 	base, c, _ := makeKept(t)
 	path := filepath.Join(base, "objectdata", "kept")
-	day := crashDay0 + belfry.Day
 	m := readManifest(base)
 	delete(m.pos, "objectdata/kept")
 	must(t, m.rewrite())
-	for _, test := range []struct {
-		name, text string
-	}{
-		{"listed", fmt.Sprintf("%d %d\n", day, belfry.At(time.Now())+belfry.Day)},
-		{"listed, nearly over", fmt.Sprintf("%d %d\n", day, crashDay0+61*belfry.Day)},
-		{"empty", ""}, // which earlier versions wrote when no day was left
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			write(t, path, []byte(test.text))
-			dir := copyDir(t, base)
-			if list := verify(t, dir); len(list) != 0 {
-				t.Errorf("verify: %v", list)
-			}
-			s := openWith(t, dir)
-			if list := s.Faults(); len(list) != 0 {
-				t.Errorf("faults: %v", list)
-			}
-			must(t, s.Drop(t.Context(), c, crashDay0+60*belfry.Day))
-			must(t, s.Close())
-			f := readKept(dir, c, "", 1)
-			if until := f.until[day]; !f.summed || until <= crashDay0+60*belfry.Day || test.text != "" && test.text != fmt.Sprintf("%d %d\n", day, until) {
-				t.Errorf("the new list is %+v", f)
-			}
-			s = openWith(t, dir)
-			if n := count(t, s); n != 3 {
-				t.Errorf("%d rows, want 3", n)
-			}
-			must(t, s.Close())
-		})
+	for _, text := range []string{"", fmt.Sprintf("%d %d\n", crashDay0+belfry.Day, belfry.At(time.Now())+belfry.Day)} {
+		write(t, path, []byte(text))
+		dir := copyDir(t, base)
+		if list := verify(t, dir); len(list) == 0 || list[0].File != filepath.Join("objectdata", "kept") {
+			t.Errorf("%q: verify: %v", text, list)
+		}
+		s := openWith(t, dir)
+		if list := s.Faults(); len(list) == 0 || list[0].ID != "kept objectdata" {
+			t.Errorf("%q: faults: %v", text, list)
+		}
+		must(t, s.Drop(t.Context(), c, crashDay0+60*belfry.Day))
+		must(t, s.Close())
+		if f := readKept(dir, c, "", 1); f.damage != "" || f.until[crashDay0+belfry.Day] <= crashDay0+60*belfry.Day {
+			t.Errorf("%q: the new list is %+v", text, f)
+		}
+		s = openWith(t, dir)
+		if n := count(t, s); n != 3 {
+			t.Errorf("%q: %d rows, want 3", text, n)
+		}
+		must(t, s.Close())
 	}
 	remove(t, path)
 	s := openWith(t, copyDir(t, base))
@@ -238,7 +227,7 @@ func TestReadKept(t *testing.T) {
 	c := cat.Collection("objectdata")
 	whole := keptList{version: 12, until: map[belfry.Time]belfry.Time{crashDay0: crashDay0 + 1, crashDay0 + belfry.Day: crashDay0 + 5}}
 	good := whole.text(c, "abc")
-	if f, err := parseKept(c, "abc", good, 12); err != nil || !f.summed || f.version != 12 || len(f.until) != 2 || f.until[crashDay0] != crashDay0+1 {
+	if f, err := parseKept(c, "abc", good, 12); err != nil || f.version != 12 || len(f.until) != 2 || f.until[crashDay0] != crashDay0+1 {
 		t.Fatalf("%+v", f)
 	}
 	for at := range good {

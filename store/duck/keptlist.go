@@ -23,8 +23,7 @@ import (
 //	5f1c09aa
 //
 // A start deletes files below the watermark that are not listed, so a list counts only if its checksum is right, it is of
-// this instance and its version is not older than the manifest says. Those of earlier versions of the program have the
-// lines of periods alone. They count until the manifest names the file.
+// this instance and its version is not older than the manifest says.
 const keptFile = "kept"
 
 // keptMost is the size in bytes from which on a file is no list: one of each day of a century has less.
@@ -35,8 +34,6 @@ type keptList struct {
 	version uint64
 	until   map[belfry.Time]belfry.Time // by the start of the period
 	damage  string                      // why it cannot be used; empty when it can
-	summed  bool                        // it has a checksum, and the checksum is right
-	written bool                        // there is a file
 }
 
 const keptHead = "kept "
@@ -44,7 +41,7 @@ const keptHead = "kept "
 // readKept reads the list of a collection, of which the manifest has noted a version, or 0.
 func readKept(dir string, c *catalog.Collection, instance string, noted uint64) keptList {
 	bad := func(format string, args ...any) keptList {
-		return keptList{written: true, damage: fmt.Sprintf(format, args...)}
+		return keptList{damage: fmt.Sprintf(format, args...)}
 	}
 	path := filepath.Join(dir, c.Name, keptFile)
 	info, err := os.Lstat(path)
@@ -76,22 +73,19 @@ func readKept(dir string, c *catalog.Collection, instance string, noted uint64) 
 }
 
 func parseKept(c *catalog.Collection, instance, text string, noted uint64) (f keptList, err error) {
-	f = keptList{until: map[belfry.Time]belfry.Time{}, written: true}
+	f = keptList{until: map[belfry.Time]belfry.Time{}}
 	switch {
-	case text == "" && noted > 0:
+	case text == "":
 		return f, errors.New("it is empty")
-	case text != "" && !strings.HasSuffix(text, "\n"):
+	case !strings.HasSuffix(text, "\n"):
 		return f, errors.New("its end is missing")
-	}
-	if f.summed = strings.HasPrefix(text, keptHead); f.summed {
-		if f.version, text, err = openKept(c, instance, text); err != nil {
-			return f, err
-		}
-	}
-	switch {
-	case noted > 0 && !f.summed:
+	case !strings.HasPrefix(text, keptHead):
 		return f, fmt.Errorf("it has no checksum and begins with %.30q", text)
-	case f.version < noted:
+	}
+	if f.version, text, err = openKept(c, instance, text); err != nil {
+		return f, err
+	}
+	if f.version < noted {
 		return f, fmt.Errorf("it is older than it should be (version %d instead of %d)", f.version, noted)
 	}
 	for line := range strings.Lines(text) {

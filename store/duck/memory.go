@@ -10,8 +10,8 @@ import (
 	"belfry/store/duck/duckdb"
 )
 
-// The engine works on 2,048 rows at a time, and holds their texts in memory while it does. vectorBytes bounds them. Files of
-// versions that had no such bound, and rows that are longer by themselves, may need more memory than the engine has: then
+// The engine works on 2,048 rows at a time, and holds their texts in memory while it does. vectorBytes bounds them. Rows
+// that are longer by themselves may need more memory than the engine has: then
 // it can neither checkpoint nor read its log back, and what was acknowledged would wait for ever. So when it runs short
 // of memory over rows that are to be stored, it is started anew with twice as much, up to Config.MemoryMost.
 const memoryGrowth = 16

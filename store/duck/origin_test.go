@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"belfry"
-	"belfry/store/duck/summary"
 )
 
 // hourRows makes n rows of an hour of damageDay, all with the same value.
@@ -76,33 +76,13 @@ func wantAlways(t *testing.T, s *Store, dir *string, when string, pairs ...[2]fl
 	return s
 }
 
-// asEarlier makes the files of a store what an earlier version would have made.
-func asEarlier(t *testing.T, s *Store) {
-	t.Helper()
-	for _, c := range s.files.collections {
-		used, err := s.files.acquire(t.Context(), c, 0, endOfTime)
-		must(t, err)
-		for _, f := range used {
-			text := "DELETE FROM " + f.alias + ".main.position WHERE pos = 0"
-			if s.summing(c) != nil {
-				text = "ALTER TABLE " + f.alias + ".main." + summary.MadeTable + " DROP COLUMN origin"
-			}
-			must(t, s.writer.Exec(t.Context(), text))
-		}
-		s.files.release(used)
-	}
-}
-
-func summedDay(t *testing.T, earlier bool) (s *Store, dir string) {
+func summedDay(t *testing.T) (s *Store, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	s = openWith(t, dir)
 	must(t, s.Append(t.Context(), hourRows(1, 0, 5, 10), hourRows(1, 1, 7, 20)))
 	must(t, s.Append(t.Context(), hourRows(2, 2, 3, 30)))
 	summariseAll(t, s)
-	if earlier {
-		asEarlier(t, s)
-	}
 	must(t, s.Close())
 	s = openWith(t, dir)
 	st := (&summaryWorld{t: t, s: s}).states()
@@ -116,58 +96,51 @@ func summedDay(t *testing.T, earlier bool) (s *Store, dir string) {
 // TestSummariesOfLostRows: the file of a day is lost, and as many other rows come. Summaries are made from these, and stay
 // where there are none.
 func TestSummariesOfLostRows(t *testing.T) {
-	for _, earlier := range []bool{false, true} {
-		if testing.Short() && earlier {
-			continue // part of make soak
-		}
-		t.Run(fmt.Sprint("earlier=", earlier), func(t *testing.T) {
-			s, dir := summedDay(t, earlier)
-			must(t, s.Close())
-			must(t, unlink(dayPath(dir, damageDay)))
-			s = openWith(t, dir)
-			endLoss(t, s, dir)
-			s = wantAlways(t, s, &dir, "lost", [2]float64{5, 10}, [2]float64{7, 20}, [2]float64{3, 30})
-			must(t, s.Append(t.Context(), hourRows(10, 0, 5, 1000)))
-			s = wantAlways(t, s, &dir, "5 rows", [2]float64{5, 1000}, [2]float64{7, 20}, [2]float64{3, 30})
-			must(t, s.Append(t.Context(), hourRows(11, 1, 7, 3000)))
-			s = wantAlways(t, s, &dir, "7 rows", [2]float64{5, 1000}, [2]float64{7, 3000}, [2]float64{3, 30})
-			must(t, s.Append(t.Context(), hourRows(12, 2, 1, 5000)))
-			wantAlways(t, s, &dir, "1 row", [2]float64{5, 1000}, [2]float64{7, 3000}, [2]float64{1, 5000})
-		})
-	}
-}
-
-// TestSummariesOfAllLostRows: as many rows come at once, so that no number tells that there was another file.
-func TestSummariesOfAllLostRows(t *testing.T) {
-	for _, earlier := range []bool{false, true} {
-		if testing.Short() && !earlier {
-			continue // part of make soak
-		}
-		s, dir := summedDay(t, earlier)
-		must(t, s.Close())
-		must(t, unlink(dayPath(dir, damageDay)))
-		s = openWith(t, dir)
-		endLoss(t, s, dir)
-		must(t, s.Append(t.Context(), hourRows(10, 0, 5, 1000), hourRows(10, 1, 7, 3000), hourRows(10, 2, 3, 5000)))
-		wantAlways(t, s, &dir, "as many", [2]float64{5, 1000}, [2]float64{7, 3000}, [2]float64{3, 5000})
-	}
-}
-
-// TestSummariesOfLostRowsMetHalfway: an earlier version has already stored rows in the place of those that were lost.
-func TestSummariesOfLostRowsMetHalfway(t *testing.T) {
-	if testing.Short() {
-		t.Skip("part of make soak")
-	}
-	s, dir := summedDay(t, false)
+	s, dir := summedDay(t)
 	must(t, s.Close())
 	must(t, unlink(dayPath(dir, damageDay)))
 	s = openWith(t, dir)
 	endLoss(t, s, dir)
+	s = wantAlways(t, s, &dir, "lost", [2]float64{5, 10}, [2]float64{7, 20}, [2]float64{3, 30})
 	must(t, s.Append(t.Context(), hourRows(10, 0, 5, 1000)))
-	asEarlier(t, s)
+	s = wantAlways(t, s, &dir, "5 rows", [2]float64{5, 1000}, [2]float64{7, 20}, [2]float64{3, 30})
+	must(t, s.Append(t.Context(), hourRows(11, 1, 7, 3000)))
+	s = wantAlways(t, s, &dir, "7 rows", [2]float64{5, 1000}, [2]float64{7, 3000}, [2]float64{3, 30})
+	must(t, s.Append(t.Context(), hourRows(12, 2, 1, 5000)))
+	wantAlways(t, s, &dir, "1 row", [2]float64{5, 1000}, [2]float64{7, 3000}, [2]float64{1, 5000})
+}
+
+// TestSummariesOfAllLostRows: as many rows come at once, so that no number tells that there was another file.
+func TestSummariesOfAllLostRows(t *testing.T) {
+	s, dir := summedDay(t)
 	must(t, s.Close())
+	must(t, unlink(dayPath(dir, damageDay)))
 	s = openWith(t, dir)
-	wantAlways(t, s, &dir, "halfway", [2]float64{5, 1000}, [2]float64{7, 20}, [2]float64{3, 30})
+	endLoss(t, s, dir)
+	must(t, s.Append(t.Context(), hourRows(10, 0, 5, 1000), hourRows(10, 1, 7, 3000), hourRows(10, 2, 3, 5000)))
+	wantAlways(t, s, &dir, "as many", [2]float64{5, 1000}, [2]float64{7, 3000}, [2]float64{3, 5000})
+}
+
+// TestSummariesWithoutOrigin: a file of summaries that does not say what they were made of is set aside, and they are made anew.
+func TestSummariesWithoutOrigin(t *testing.T) {
+	s, dir := summedDay(t)
+	c := s.sums["objectdata"].Hour
+	used, err := s.files.acquire(t.Context(), c, 0, endOfTime)
+	must(t, err)
+	must(t, s.writer.Exec(t.Context(), "ALTER TABLE "+used[0].attached().Made()+" DROP COLUMN origin"))
+	path := used[0].path
+	s.files.release(used)
+	must(t, s.Close())
+	if list := verify(t, dir); len(list) != 1 || !strings.Contains(path, list[0].File) || !strings.Contains(list[0].Problem, "what its summaries were made of") {
+		t.Errorf("verify: %+v", list)
+	}
+	s = openWith(t, dir)
+	wantHours(t, s, "without origin", [2]float64{5, 10}, [2]float64{7, 20}, [2]float64{3, 30})
+	summariseAll(t, s)
+	wantHours(t, s, "made anew", [2]float64{5, 10}, [2]float64{7, 20}, [2]float64{3, 30})
+	if aside, err := filepath.Glob(path + ".*"); err != nil || len(aside) == 0 {
+		t.Errorf("nothing was set aside: %v", err)
+	}
 }
 
 // TestSummariesOfLostEnd: a file has lost its last rows, and as many other rows come.
@@ -175,7 +148,7 @@ func TestSummariesOfLostEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")
 	}
-	s, dir := summedDay(t, false)
+	s, dir := summedDay(t)
 	must(t, s.Close())
 	path := dayPath(dir, damageDay)
 	old := filepath.Join(t.TempDir(), "old")
@@ -206,7 +179,7 @@ func TestSummariesOfFilePutBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")
 	}
-	s, dir := summedDay(t, false)
+	s, dir := summedDay(t)
 	must(t, s.Close())
 	path := dayPath(dir, damageDay)
 	aside := filepath.Join(t.TempDir(), "aside")

@@ -33,8 +33,8 @@ func (s *Store) Reached(ctx context.Context) (pos uint64, err error) {
 	return pos, nil
 }
 
-// Moved returns the position up to which all records have been stored, as the folder itself has noted it. Folders of older
-// versions, and those whose list of files is damaged, do not tell.
+// Moved returns the position up to which all records have been stored, as the folder itself has noted it. New folders,
+// and those whose list of files is damaged, do not tell.
 func Moved(dir string) (pos uint64, known bool) {
 	m := readManifest(dir)
 	return m.moved, m.moved > 0 && m.fault == nil && m.damage() == ""

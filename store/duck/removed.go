@@ -144,9 +144,6 @@ func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
 	}
 	if mark != nil {
 		r.mark = *mark
-		if mark.former {
-			return errFormer
-		}
 		return mark.check(filepath.Dir(r.path), r.instance)
 	}
 	r.mark = newNamesMark(r.instance)
@@ -181,8 +178,6 @@ var (
 	errNames = errors.New("it does not hold the names of removed items")
 	// errBehind is that of one which is older than the metadata, together with its mark.
 	errBehind = fmt.Errorf("%w as a whole: the metadata have more, so it is an older copy", errNames)
-	// errFormer is that of one for which nobody can tell.
-	errFormer = fmt.Errorf("%w for certain: an earlier version has made it", errNames)
 )
 
 // lookAtNames gives the mark of an attached file; nil when the file has no tables yet. If it has some, those of the names must be among them.

@@ -28,7 +28,6 @@ type namesMark struct {
 	count    int64
 	pos      uint64 // of the last record whose names it has
 	instance string // empty: it belongs to none
-	former   bool   // a version that did not note pos has written it
 }
 
 const (
@@ -94,15 +93,10 @@ func (m namesMark) line() string {
 // readNamesMark reads the mark in an attached file.
 func readNamesMark(ctx context.Context, c *duckdb.Conn, alias string) (*namesMark, error) {
 	m := &namesMark{}
-	known, err := c.Number(ctx, "SELECT count(*) FROM duckdb_columns() WHERE database_name = '"+alias+"' AND table_name = 'mark' AND column_name IN ('pos', 'instance')")
-	if err != nil {
-		return nil, err
+	r, err := c.Query(ctx, "SELECT id, count, pos, instance FROM "+alias+".main.mark")
+	if duckdb.IsKind(err, duckdb.BinderError) {
+		return nil, fmt.Errorf("%w in a format that this program knows: %w", errNames, err)
 	}
-	columns := "id, count, pos, instance"
-	if m.former = known != 2; m.former {
-		columns = "id, count, 0::BIGINT, ''"
-	}
-	r, err := c.Query(ctx, "SELECT "+columns+" FROM "+alias+".main.mark")
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +121,7 @@ func (m namesMark) check(dir, instance string) error {
 		return fmt.Errorf("%w for certain: %s is damaged", errNames, namesMarkFile)
 	case written.id != m.id:
 		return fmt.Errorf("%w of this instance, or %s is that of another one", errNames, namesMarkFile)
-	case instance != "" && m.instance != instance && !m.former:
+	case instance != "" && m.instance != instance:
 		return fmt.Errorf("%w of this instance", errNames)
 	case m.count < written.count:
 		return fmt.Errorf("%w as a whole: its log is damaged or missing, or it is an older copy", errNames)

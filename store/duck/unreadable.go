@@ -406,7 +406,6 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 	if summaries {
 		made := " WHERE timestamp IN (SELECT timestamp FROM " + from + summary.MadeTable + ")"
 		texts = []string{
-			summary.AddOrigin(f.attached()),
 			"DELETE FROM " + to + "rows" + made, "DELETE FROM " + to + summary.MadeTable + made,
 			"INSERT INTO " + to + "rows BY NAME SELECT * FROM " + from + "rows", "INSERT INTO " + to + summary.MadeTable + " BY NAME SELECT * FROM " + from + summary.MadeTable,
 		}

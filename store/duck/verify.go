@@ -135,7 +135,7 @@ func (v *verifying) readMarks(all []*catalog.Collection) {
 	v.marks = map[string]belfry.Time{}
 	for _, c := range all {
 		w := readMark(v.dir, c)
-		if w.damage == "" && w.summed {
+		if w.at != 0 {
 			v.marks[c.Name] = w.at
 		}
 		if w.damage != "" {
@@ -348,7 +348,7 @@ func (v *verifying) readNames(ctx context.Context, path string) (remedy string, 
 	if err == nil && mark != nil {
 		err = mark.check(v.dir, v.instance)
 	}
-	if err == nil && mark != nil && !mark.former && v.cfg.RemovedAfter(mark.pos) {
+	if err == nil && mark != nil && v.cfg.RemovedAfter(mark.pos) {
 		err = errBehind
 	}
 	if err != nil || mark == nil {

@@ -26,10 +26,8 @@ const markFile = "watermark"
 
 // watermark is the watermark of a collection as a start finds it.
 type watermark struct {
-	at      belfry.Time
-	damage  string // why it cannot be used; empty when it can
-	summed  bool   // it has a checksum, and the checksum is right
-	written bool   // there is a file
+	at     belfry.Time // 0: there is none that can be used
+	damage string      // why it cannot be used; empty when it can
 }
 
 func readMark(dir string, c *catalog.Collection) watermark {
@@ -38,7 +36,7 @@ func readMark(dir string, c *catalog.Collection) watermark {
 		return watermark{}
 	}
 	if err != nil {
-		return watermark{written: true, damage: "it cannot be read: " + causeOf(err).Error()}
+		return watermark{damage: "it cannot be read: " + causeOf(err).Error()}
 	}
 	return parseMark(c, string(text))
 }
@@ -48,17 +46,15 @@ func parseMark(c *catalog.Collection, text string) watermark {
 	n, err := strconv.ParseInt(number, 10, 64)
 	switch {
 	case text == "":
-		return watermark{written: true, damage: "it is empty"}
+		return watermark{damage: "it is empty"}
 	case err != nil:
-		return watermark{written: true, damage: fmt.Sprintf("it begins with %.30q, which is not a number", number)}
-	case summed && sum != markSum(c, n):
-		return watermark{written: true, damage: fmt.Sprintf("its checksum does not match (%.40q)", strings.TrimSpace(text))}
+		return watermark{damage: fmt.Sprintf("it begins with %.30q, which is not a number", number)}
+	case !summed:
+		return watermark{damage: fmt.Sprintf("it has no checksum (%.40q)", number)}
+	case sum != markSum(c, n):
+		return watermark{damage: fmt.Sprintf("its checksum does not match (%.40q)", strings.TrimSpace(text))}
 	}
-	w := watermark{at: belfry.Time(n), summed: summed, written: true}
-	if !summed && w.at > belfry.At(time.Now()) {
-		return watermark{written: true, damage: fmt.Sprintf("it has no checksum and lies in the future (%s)", w.at)}
-	}
-	return w
+	return watermark{at: belfry.Time(n)}
 }
 
 // markSum covers the name of the collection, so that the file of another one does not count.
@@ -84,9 +80,6 @@ func (s *Store) loadMarks(all []*catalog.Collection) {
 	marks, damaged := map[string]belfry.Time{}, map[string]string{}
 	for _, c := range all {
 		w := readMark(s.cfg.Dir, c)
-		if w.damage == "" && w.written && !w.summed {
-			w = s.adoptMark(c, w)
-		}
 		if w.damage != "" {
 			damaged[c.Name] = w.damage
 			s.cfg.Log.Error("a watermark is damaged and is not used", "file", filepath.Join(c.Name, markFile), "why", w.damage)
@@ -97,20 +90,6 @@ func (s *Store) loadMarks(all []*catalog.Collection) {
 	}
 	s.marks.Store(&marks)
 	s.badMarks.Store(&damaged)
-}
-
-// adoptMark gives a watermark of an earlier version its checksum. Nothing shows that it is right, so it counts only as far
-// as no file lies below it.
-func (s *Store) adoptMark(c *catalog.Collection, w watermark) watermark {
-	unlisted := func(p belfry.Span) bool { return !s.kept.has(c, p) }
-	if first, any := oldestFile(s.cfg.Dir, c, unlisted); any && first < w.at {
-		s.cfg.Log.Warn("a watermark without a checksum is lowered, as there are rows below it", "collection", c.Name, "watermark", w.at, "rows", first)
-		w.at = first
-	}
-	if err := writeMark(s.cfg.Dir, c, w.at); err != nil {
-		s.cfg.Log.Warn("a watermark has no checksum yet", "collection", c.Name, "err", err) // the next start tries again
-	}
-	return w
 }
 
 // oldestFile is the start of the oldest period of a collection that has a file and counts.

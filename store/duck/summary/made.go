@@ -18,11 +18,10 @@ import (
 // from the file that was in its place.
 //
 // The origin of a day is a checksum of the origins and row counts of its hours.
-//
-// Summaries of earlier versions have no origin. They match a file of an earlier version, whose first position is not 0.
 type Origin int64
 
-const unknownOrigin Origin = 0
+// noOrigin is that of a time without a summary. No file matches it.
+const noOrigin Origin = 0
 
 // origins is a set of origins. It is immutable.
 type origins []Origin
@@ -49,18 +48,15 @@ func (c *chain) add(n uint64) Origin {
 	return Origin(c.sum)
 }
 
-// Made returns the table made of a file of summaries, as a statement refers to it. In a file of an earlier version it has no column origin.
-func (f File) Made() string {
-	return "(SELECT * FROM " + f.Alias + ".main." + MadeTable + " UNION ALL BY NAME SELECT CAST(NULL AS BIGINT) AS origin WHERE FALSE)"
+// Made returns the table made of a file of summaries, as a statement refers to it.
+func (f File) Made() string { return f.Alias + ".main." + MadeTable }
+
+// Check returns the error of the engine if a file of summaries does not have the table made with its columns.
+func Check(ctx context.Context, q *duckdb.Conn, f File) error {
+	return q.Exec(ctx, "SELECT timestamp, rows, origin FROM "+f.Made()+" LIMIT 0")
 }
 
-// AddOrigin returns the statement that adds the column origin to a file of an earlier version.
-func AddOrigin(f File) string {
-	return "ALTER TABLE " + f.Alias + ".main." + MadeTable + " ADD COLUMN IF NOT EXISTS origin BIGINT"
-}
-
-// history calls each with the origin of a file of rows after each of its commits, oldest first. A file of an earlier version begins with
-// unknownOrigin.
+// history calls each with the origin of a file of rows after each of its commits, oldest first.
 func history(ctx context.Context, q *duckdb.Conn, f File, each func(Origin)) error {
 	r, err := q.Query(ctx, "SELECT pos FROM "+f.Alias+".main.position")
 	if err != nil {
@@ -71,10 +67,7 @@ func history(ctx context.Context, q *duckdb.Conn, f File, each func(Origin)) err
 		slices.Sort(positions)
 	}
 	var c chain
-	for i, pos := range positions {
-		if i == 0 && pos != 0 {
-			each(unknownOrigin)
-		}
+	for _, pos := range positions {
 		each(c.add(pos))
 	}
 	return nil
@@ -138,13 +131,13 @@ func (hours Counts) checksum(day belfry.Span) Origin {
 	return Origin(c.sum)
 }
 
-// made reports whether a day was made from these hours.
+// made reports whether a day was made from these hours. One without rows has no summary, and neither have its hours.
 func (hours Counts) made(day belfry.Span, from Origin) bool {
-	if from != unknownOrigin {
+	if from != noOrigin {
 		return from == hours.checksum(day)
 	}
 	for h := range 24 {
-		if hours[hourOf(day, h)].Origin != unknownOrigin {
+		if hours[hourOf(day, h)].Origin != noOrigin {
 			return false
 		}
 	}
@@ -172,7 +165,7 @@ type Made struct {
 
 // ReadCounts adds what the summaries in a file were made of to counts.
 func ReadCounts(ctx context.Context, q *duckdb.Conn, f File, where string, counts Counts) error {
-	r, err := q.Query(ctx, "SELECT timestamp, rows, coalesce(origin, "+number(unknownOrigin)+") FROM "+f.Made()+where)
+	r, err := q.Query(ctx, "SELECT timestamp, rows, coalesce(origin, "+number(noOrigin)+") FROM "+f.Made()+where)
 	if err != nil {
 		return err
 	}
@@ -185,10 +178,7 @@ func ReadCounts(ctx context.Context, q *duckdb.Conn, f File, where string, count
 // Rewrite replaces the summaries of the spans in a file and returns what they were made of. It divides the items into parts to bound memory.
 // origins is called after the rows have been read, in the same transaction; its error ends the rewrite.
 func Rewrite(ctx context.Context, q *duckdb.Conn, f File, spans []belfry.Span, by Table, parts int64, origins func() (map[belfry.Time]Origin, error)) (Counts, error) {
-	if err := q.Exec(ctx, AddOrigin(f)); err != nil {
-		return nil, err
-	}
-	table, made := f.Alias+".main.rows", f.Alias+".main."+MadeTable
+	table, made := f.Alias+".main.rows", f.Made()
 	at := " WHERE " + among(Join(spans))
 	for _, name := range []string{table, made} {
 		if err := q.Exec(ctx, "DELETE FROM "+name+at); err != nil {

@@ -26,24 +26,19 @@ func (st *State) compareLost(hours Counts, day int64) {
 	st.Current = st.Stale == 0 && day >= all
 }
 
-// compare finds the hours that are out of date. If rows were lost, summaries without an origin are out of date even if their counts match.
+// compare finds the hours that are out of date.
 func (st *State) compare(hours Counts, from origins, day Made) {
-	all, lost := int64(0), false
-	for h, n := range st.Rows {
-		m := hours[hourOf(st.Span, h)]
-		lost = lost || m.Rows > n
-		if n == 0 { // a summary is all that is left
-			n = m.Rows
-		}
-		all += n
-	}
+	all := int64(0)
 	for h, n := range st.Rows {
 		start := hourOf(st.Span, h)
 		m := hours[start]
-		if n == 0 || n == m.Rows && from.has(m.Origin) && (m.Origin != unknownOrigin || !lost) {
-			continue
+		switch {
+		case n == 0: // a summary is all that is left
+			n = m.Rows
+		case n != m.Rows || !from.has(m.Origin):
+			st.addStale(start)
 		}
-		st.addStale(start)
+		all += n
 	}
 	st.Current = st.Stale == 0 && all == day.Rows && hours.made(st.Span, day.Origin)
 }
