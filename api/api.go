@@ -31,6 +31,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/catalog"
 	"belfry/ingest"
 	"belfry/meta"
@@ -49,16 +50,13 @@ type Config struct {
 	// ConfirmFault says on behalf of an administrator that a fault is known; nil where nobody asks.
 	ConfirmFault func(id, by string) error
 	Keys         Keys
-	Login        Sessions
-	Admin        KeyAdmin
-	// Accounts changes users and customers, Provider lets people in whom it knows; nil: there is none.
-	Accounts Accounts
-	Provider Provider
-	Catalog  func() *catalog.Catalog // as it is now
-	Classes  Classes
-	Names    query.Names // resolves the names in a query to ids
-	Tree     *meta.Tree  // what exists
-	Hub      *Hub        // what happens
+	Accounts     *accounts.Accounts
+	Provider     *accounts.Provider      // nil: there is none
+	Catalog      func() *catalog.Catalog // as it is now
+	Classes      Classes
+	Names        query.Names // resolves the names in a query to ids
+	Tree         *meta.Tree  // what exists
+	Hub          *Hub        // what happens
 
 	// Send takes the body of a bulk request. It answers when what it accepted is durable and visible.
 	Send func(context.Context, Bulk) (status int, body []byte, err error)

@@ -572,7 +572,10 @@ func TestDefinitionsGiveWay(t *testing.T) {
 	if !slices.Equal(got, []int{100, 100}) {
 		t.Errorf("counted %v", got)
 	}
-	h.GiveWay = func(context.Context, belfry.CustomerID, int) error { h.must(h.seq.LogOut(hashIn(who))); return nil }
+	h.GiveWay = func(context.Context, belfry.CustomerID, int) error {
+		h.must(h.accounts.LogOut(hashIn(who)))
+		return nil
+	}
 	h.want(401, "invalid_key", "PUT", "/api/classes/x", "{}"+long, who)
 }
 

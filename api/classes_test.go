@@ -12,7 +12,7 @@ import (
 func TestLargestClassSentBack(t *testing.T) {
 	h := newBulkHouse(t)
 	h.Classes, h.PutClass = h.tree, h.seq.PutClass
-	key, err := h.seq.CreateKey(1, "agent", belfry.LevelReadWriteDelete, 0, "test")
+	key, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWriteDelete, 0)
 	h.must(err)
 	text := "indicators:\n"
 	for n := 1; n <= belfry.MaxIndicators; n++ {

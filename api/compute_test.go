@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -30,7 +31,7 @@ type workshop struct {
 
 func newWorkshop(t *testing.T) *workshop {
 	w := &workshop{house: newBulkHouse(t), users: map[belfry.CustomerID]string{}}
-	w.Names, w.Zone, w.Accounts, w.Server.Settings = noNames{}, time.UTC, w, w
+	w.Names, w.Zone, w.Server.Settings = noNames{}, time.UTC, w
 	w.Source = func(*catalog.Collection) query.Source { return w }
 	limits := w.Limits
 	limits.Body = 1 << 20
@@ -55,15 +56,16 @@ func newWorkshop(t *testing.T) *workshop {
 		w.computes(who.Customer, 0)
 		return 200, nil, nil
 	}
-	other, err := w.seq.CreateCustomer("other", "test")
+	other, err := w.accounts.AddCustomer("other", "", "test")
 	w.must(err)
-	w.must(w.seq.CreateUser(other.ID, belfry.User{Name: "admin", Password: "pw", Instance: true, Role: belfry.Administrator}, "test"))
+	w.must(w.accounts.AddUser(other.ID, belfry.User{Name: "admin", Password: "pw", Instance: true, Role: belfry.Administrator}, "test"))
+	w.must(w.accounts.AddUser(other.ID, belfry.User{Name: "viewer", Password: "pw", Role: belfry.Viewer}, "test"))
 	for _, c := range []belfry.CustomerID{1, other.ID} {
-		u, _ := w.tree.User(c, "admin")
-		secret, err := w.seq.LogIn(c, &u, belfry.Place{})
+		secret, err := w.accounts.LogIn(belfry.Place{}, w.tree.CustomerName(c), "admin", "pw")
 		w.must(err)
 		w.users[c] = "Cookie: " + cookieName + "=" + secret
 	}
+	w.hashing = func(string) { w.computesOnce() }
 	return w
 }
 
@@ -84,6 +86,20 @@ func (w *workshop) computes(c belfry.CustomerID, want int) {
 	}
 }
 
+// computesOnce checks that one request computes, of whichever customer.
+func (w *workshop) computesOnce() {
+	w.t.Helper()
+	w.computing.mu.Lock()
+	defer w.computing.mu.Unlock()
+	n := -w.taken
+	for _, d := range w.computing.doors {
+		n += d.inside
+	}
+	if n != 1 {
+		w.t.Errorf("%d requests compute while a password is hashed", n)
+	}
+}
+
 func (w *workshop) Select(_ context.Context, p *query.Plan) (query.Rows, error) {
 	w.computes(p.Customer, 0)
 	return &table{names: []string{"name"}}, nil
@@ -94,43 +110,7 @@ func (w *workshop) Explain(_ context.Context, p *query.Plan) ([]query.Line, erro
 	return nil, nil
 }
 
-func (w *workshop) hash(c belfry.CustomerID, hashing Hashing) error {
-	w.computes(c, 0)
-	defer w.computes(c, 0)
-	return hashing(func() { w.computes(c, 1) })
-}
-
-func (w *workshop) CreateUser(_ context.Context, who Caller, _ UserWish, hashing Hashing) (string, error) {
-	return "", w.hash(who.Customer, hashing)
-}
-
-func (w *workshop) ChangeUser(_ context.Context, who Caller, _ UserWish, hashing Hashing) error {
-	return w.hash(who.Customer, hashing)
-}
-
-func (w *workshop) CreateCustomer(_ context.Context, who Caller, _, _ string, hashing Hashing) (string, error) {
-	return "", w.hash(who.Customer, hashing)
-}
-
-func (w *workshop) ChangePassword(_ context.Context, l meta.Login, _, _ string, hashing Hashing) error {
-	return w.hash(l.Customer, hashing)
-}
-
-func (w *workshop) RemoveUser(context.Context, Caller, string) (int, []byte, error) {
-	return 0, nil, nil
-}
-
-func (w *workshop) RemoveCustomer(context.Context, Caller, string) (int, []byte, error) {
-	return 0, nil, nil
-}
-
-func (w *workshop) EndSession(context.Context, Caller, string, string) (int, []byte, error) {
-	return 0, nil, nil
-}
-func (w *workshop) LogOutEverywhere(belfry.Hash) error                        { return nil }
-func (w *workshop) SwitchCustomer(belfry.Hash, string) error                  { return nil }
-func (w *workshop) SetGrants(context.Context, Caller, string, []string) error { return nil }
-func (w *workshop) Settings(belfry.CustomerID, belfry.Level) []Setting        { return nil }
+func (w *workshop) Settings(belfry.CustomerID, belfry.Level) []Setting { return nil }
 func (w *workshop) PutSettings(who ingest.Sender, _ belfry.Level, _ map[string]*string) error {
 	w.computes(who.Customer, 0)
 	return nil
@@ -176,9 +156,9 @@ var works = []work{
 	{"PUT", "/api/settings", asJSON, `{"timezone": "UTC"}`, 200, ""},
 	{"POST", "/api/ackmanagenote/objects", asJSON, `{"items": "cpu", "ack": "looking into it"}`, 200, ""},
 	{"POST", "/api/users", asJSON, `{"name": "eve", "role": "viewer"}`, 201, ""},
-	{"PUT", "/api/users/viewer", asJSON, `{"password": "a new one"}`, 200, ""},
+	{"PUT", "/api/users/viewer", asJSON, `{"password": "another long one"}`, 200, ""},
 	{"POST", "/api/customers", asJSON, `{"name": "third"}`, 201, ""},
-	{"PUT", "/api/session", asJSON, `{"password": "pw", "new": "a new one"}`, 200, ""},
+	{"PUT", "/api/session", asJSON, `{"password": "pw", "new": "another long one"}`, 200, ""},
 	{"POST", "/api/sql", asJSON, inEncoding("gzip", `{"q": "SELECT name FROM objectstatus"}`), 200, "gzip"},
 	{"POST", "/api/sql", asJSON, inEncoding("zstd", `{"q": "SELECT name FROM objectstatus"}`), 200, "zstd"},
 	{"POST", "/api/sql", asJSON, damaged(inEncoding("gzip", strings.Repeat(" ", 10_000))), 400, "gzip"}, // seen while it is unpacked
@@ -213,7 +193,7 @@ func damaged(text string) string {
 func (w *workshop) begin(ctx context.Context, c belfry.CustomerID, k work) (answered chan *httptest.ResponseRecorder) {
 	var body io.Reader
 	if k.body != "" {
-		body = unturned{strings.NewReader(k.body), w, c}
+		body = unturned{strings.NewReader(strings.ReplaceAll(k.body, "third", fmt.Sprint("third", c))), w, c}
 	}
 	r := httptest.NewRequestWithContext(ctx, k.method, k.target, body)
 	r.RemoteAddr = w.peer
@@ -326,7 +306,7 @@ func TestRightsWhileComputingWaits(t *testing.T) {
 	inWorkshop(t, func(t *testing.T, w *workshop, k work) {
 		w.occupy()
 		waits := w.begin(t.Context(), 1, k)
-		w.must(w.seq.LogOut(hashIn(w.users[1])))
+		w.must(w.accounts.LogOut(hashIn(w.users[1])))
 		w.leave()
 		if len(waits) != 1 {
 			t.Fatal("it goes on waiting")

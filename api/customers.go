@@ -45,7 +45,7 @@ func (s *Server) createCustomer(w *answer, r *request) error {
 	if mask(name) != name {
 		return belfry.Errorf(belfry.BadParameter, "a customer must not be named like a key: the name is shown to others; choose another")
 	}
-	made, err := s.Accounts.CreateCustomer(r.ctx(), r.caller(), name, password, s.hashing(r))
+	made, err := s.Accounts.CreateCustomer(r.caller(), name, password, s.hashing(r))
 	if err != nil {
 		return wholeRequest(err)
 	}
@@ -70,7 +70,7 @@ func (s *Server) changeCustomer(w *answer, r *request) error {
 		return err
 	}
 	name := r.PathValue("name")
-	if err := s.Accounts.SetGrants(r.ctx(), r.caller(), name, *listen); err != nil {
+	if err := s.Accounts.SetGrants(r.caller(), name, *listen); err != nil {
 		return noSuch("customer", name, err)
 	}
 	info := customerInfo{Name: name}

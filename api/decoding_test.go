@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 
 	"belfry"
-	"belfry/ingest"
 )
 
 // TestDecodingInTurns: as many bodies of a customer are decoded at a time as there are turns; one that waits for its client
@@ -86,9 +85,9 @@ func TestCustomerRemovedBeforeTurn(t *testing.T) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
 			h := newBulkHouse(t)
-			acme, err := h.seq.CreateCustomer("acme", "test")
+			acme, err := h.accounts.AddCustomer("acme", "", "test")
 			h.must(err)
-			secret, err := h.seq.CreateKey(acme.ID, "agent", belfry.LevelReadWrite, 0, "test")
+			secret, err := h.accounts.CreateKey(in(acme.ID), "agent", belfry.LevelReadWrite, 0)
 			h.must(err)
 			h.want(200, "", "POST", "/api/provisioning/custom", "name\nweb01\n", "X-Api-Key: "+secret)
 			for range processorShare() {
@@ -104,7 +103,7 @@ func TestCustomerRemovedBeforeTurn(t *testing.T) {
 			if n := len(h.computing.doors[acme.ID].waiting); n != 1 {
 				t.Errorf("%d bodies wait for a turn", n)
 			}
-			_, _, err = h.seq.RemoveCustomerOnce(t.Context(), ingest.Sender{Scope: belfry.Whole(1), Name: "test"}, "acme", ingest.Repeat{})
+			_, _, err = h.accounts.RemoveCustomer(t.Context(), in(1), "acme")
 			h.must(err)
 			for range processorShare() {
 				h.computing.leave(acme.ID)
@@ -132,7 +131,7 @@ func TestRowsInTurns(t *testing.T) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
 			h := newBulkHouse(t)
-			secret, err := h.seq.CreateKey(1, "agent", belfry.LevelReadWrite, 0, "test")
+			secret, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWrite, 0)
 			h.must(err)
 			h.want(200, "", "POST", "/api/provisioning/custom", "name\nweb01\n", "X-Api-Key: "+secret)
 			h.OthersActive = func(belfry.CustomerID) bool { return others }

@@ -1,37 +1,22 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/catalog"
+	"belfry/ingest"
 )
 
-// KeyAdmin makes and revokes API keys.
-type KeyAdmin interface {
-	CreateKey(ctx context.Context, who Caller, name string, level belfry.Level, expires belfry.Time) (secret string, err error)
-	RevokeKey(ctx context.Context, who Caller, name string) (status int, body []byte, err error)
-}
-
-// Caller is who asks for a change, and under which name the answer is to be remembered.
-type Caller struct {
-	Customer       belfry.CustomerID
-	Key            string // hash of the API key
-	Name           string // of the key, or of the user
-	Level          belfry.Level
-	IdempotencyKey string
-	Digest         [32]byte // of method, path, query and body; with an IdempotencyKey alone
-}
-
 // caller reads the body of a request, which is small and of no use to the path, for the sake of its digest.
-func (s *Server) caller(w *answer, r *request) (c Caller, err error) {
+func (s *Server) caller(w *answer, r *request) (c accounts.Caller, err error) {
 	c = r.caller()
-	c.IdempotencyKey = r.Header.Get("Idempotency-Key")
-	if err := checkIdempotencyKey(c.IdempotencyKey); err != nil || c.IdempotencyKey == "" {
+	key := r.Header.Get("Idempotency-Key")
+	if err := checkIdempotencyKey(key); err != nil || key == "" {
 		return c, err
 	}
 	body, err := openBody(w, r, smallBody)
@@ -44,7 +29,7 @@ func (s *Server) caller(w *answer, r *request) (c Caller, err error) {
 		return c, err
 	}
 	defer held.Close()
-	c.Digest = held.digest
+	c.Repeat = ingest.Repeat{Key: key, Digest: held.digest}
 	return c, nil
 }
 
@@ -135,7 +120,7 @@ func (s *Server) createKey(w *answer, r *request) error {
 	if mask(name) != name {
 		return belfry.Errorf(belfry.BadParameter, "a key must not be named like a key: its name is shown to others; choose another")
 	}
-	secret, err := s.Admin.CreateKey(r.ctx(), Caller{Customer: r.customer, Key: r.key, Name: r.who}, name, l, until)
+	secret, err := s.Accounts.CreateKey(r.caller(), name, l, until)
 	if err != nil {
 		return wholeRequest(err)
 	}
@@ -176,7 +161,7 @@ func (s *Server) revokeKey(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	status, body, err := s.Admin.RevokeKey(r.ctx(), c, name)
+	status, body, err := s.Accounts.RevokeKey(r.ctx(), c, name)
 	if belfry.CodeOf(err) == belfry.NotFound {
 		return belfry.Errorf(belfry.UnknownItem, "there is no key %.255q", mask(name))
 	}

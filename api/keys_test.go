@@ -86,7 +86,7 @@ func TestRevokePath(t *testing.T) {
 	admin := h.enter("administrator")
 	secrets := map[string]string{}
 	for _, name := range []string{"agent", "a/b c", "Überwachung"} {
-		secret, err := h.seq.CreateKey(1, name, belfry.LevelRead, 0, "test")
+		secret, err := h.accounts.CreateKey(in(1), name, belfry.LevelRead, 0)
 		h.must(err)
 		secrets[name] = secret
 	}
@@ -113,11 +113,11 @@ func TestRevokePath(t *testing.T) {
 // TestNothingTold: whoever has no good key learns nothing, not even why it is not good.
 func TestNothingTold(t *testing.T) {
 	h := newHouse(t)
-	expired, err := h.seq.CreateKey(1, "expired", belfry.LevelReadWriteDelete, belfry.At(h.now.Add(time.Second)), "test")
+	expired, err := h.accounts.CreateKey(in(1), "expired", belfry.LevelReadWriteDelete, belfry.At(h.now.Add(time.Second)))
 	h.must(err)
-	revoked, err := h.seq.CreateKey(1, "revoked", belfry.LevelReadWriteDelete, 0, "test")
+	revoked, err := h.accounts.CreateKey(in(1), "revoked", belfry.LevelReadWriteDelete, 0)
 	h.must(err)
-	h.must(h.seq.RevokeKey(1, "revoked", "test"))
+	h.must(h.revokeKey("revoked"))
 	out := h.enter("admin")
 	h.want(204, "", "DELETE", "/api/session", "", out)
 	h.advance(time.Second)

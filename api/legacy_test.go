@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/catalog"
 	"belfry/ingest"
 	"belfry/meta"
@@ -65,11 +66,12 @@ func newAgent(tb testing.TB) *agent {
 			tb.Error(err)
 		}
 	})
-	if err := a.seq.Bootstrap("hash"); err != nil {
+	people := accounts.New(accounts.Config{Engine: a.seq, Log: log})
+	if err := people.Bootstrap("hash"); err != nil {
 		tb.Fatal(err)
 	}
-	c, _ := tree.CustomerNamed(ingest.DefaultCustomer)
-	if a.key, err = a.seq.CreateKey(c.ID, "agent", belfry.LevelReadWrite, 0, "test"); err != nil {
+	c, _ := tree.CustomerNamed(belfry.DefaultCustomer)
+	if a.key, err = people.CreateKey(in(c.ID), "agent", belfry.LevelReadWrite, 0); err != nil {
 		tb.Fatal(err)
 	}
 	if _, _, err := a.seq.Provision(ctx, ingest.Sender{Scope: belfry.Whole(c.ID)}, "custom", strings.NewReader("name\nr\n"), ingest.Options{}); err != nil {

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"belfry"
 )
 
 // TestLoginPlaces: strangers who fill all their places and their line do not keep those waiting who are known. Places for which both
@@ -80,8 +78,13 @@ func TestLoginPlaces(t *testing.T) {
 // from their address before gets in, and one who has not is told to come again.
 func TestKnownLoginsGoFirst(t *testing.T) {
 	h := newHouse(t)
-	held := &heldLogins{Sessions: h, release: make(chan struct{}), checking: make(chan struct{}, 100)}
-	h.Server.Login = held
+	checking, release := make(chan struct{}, 100), make(chan struct{})
+	h.hashing = func(password string) {
+		if password == "wrong" {
+			checking <- struct{}{}
+			<-release
+		}
+	}
 	post := func(ctx context.Context, peer, user, password string) int {
 		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/session", strings.NewReader(`{"user":"`+user+`","password":"`+password+`"}`))
 		r.RemoteAddr = peer + ":1"
@@ -99,7 +102,7 @@ func TestKnownLoginsGoFirst(t *testing.T) {
 	}
 	for full := false; !full; time.Sleep(time.Millisecond) {
 		h.logins.mu.Lock()
-		full = len(h.logins.strangers) == loginCrowd && len(held.checking) == commonLogins
+		full = len(h.logins.strangers) == loginCrowd && len(checking) == commonLogins
 		h.logins.mu.Unlock()
 	}
 	if code := post(t.Context(), "192.0.2.7", "operator", "pw"); code != 200 {
@@ -108,24 +111,10 @@ func TestKnownLoginsGoFirst(t *testing.T) {
 	if code := post(t.Context(), "192.0.2.8", "operator", "pw"); code != 503 {
 		t.Errorf("somebody who is not known got %d", code)
 	}
-	close(held.release)
+	close(release)
 	for range commonLogins + loginCrowd {
 		if code := <-ended; code != 401 && code != 429 {
 			t.Errorf("a stranger got %d", code)
 		}
 	}
-}
-
-// heldLogins check wrong passwords until they are released.
-type heldLogins struct {
-	Sessions
-	checking, release chan struct{}
-}
-
-func (l *heldLogins) LogIn(ctx context.Context, from belfry.Place, customer, user, password string) (string, error) {
-	if password == "wrong" {
-		l.checking <- struct{}{}
-		<-l.release
-	}
-	return l.Sessions.LogIn(ctx, from, customer, user, password)
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"errors"
@@ -10,32 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"belfry/accounts"
+
 	"belfry"
-	"belfry/ingest"
-	"belfry/meta"
 )
-
-// Provider is an OpenID Connect provider that vouches for people.
-type Provider interface {
-	// Name is what people call it.
-	Name() string
-	// Address is where a browser is sent to, to be asked who it is.
-	Address(context.Context, Round) (string, error)
-	// LogIn takes the code with which the browser came back, and begins a session. Whatever is wrong with what the
-	// provider says is answered with the code InvalidLogin.
-	LogIn(ctx context.Context, from belfry.Place, r Round, code string) (secret string, err error)
-	// Vouches tells whether the user of a session may still do here what they may; it asks the provider now and then.
-	Vouches(context.Context, meta.Login) bool
-}
-
-// Round is one way to the provider and back. All of it but the last is random, and known to the browser alone: it is in
-// a cookie, so nothing has to be kept here, and a code that was made for another browser is of no use.
-type Round struct {
-	State    string // comes back with the code
-	Nonce    string // comes back inside the provider's token
-	Verifier string // proves that the code is taken by who asked for it (PKCE)
-	Redirect string // where the browser comes back to, as it knows us
-}
 
 const (
 	roundCookie = "belfry_oidc"
@@ -102,7 +79,7 @@ func (s *Server) toProvider(w *answer, r *request) error {
 	if err := s.noProvider(); err != nil {
 		return err
 	}
-	round := Round{State: rand.Text(), Nonce: rand.Text(), Verifier: rand.Text() + rand.Text(), Redirect: ownAddress(r.Request) + roundPath + "/callback"}
+	round := accounts.Round{State: rand.Text(), Nonce: rand.Text(), Verifier: rand.Text() + rand.Text(), Redirect: ownAddress(r.Request) + roundPath + "/callback"}
 	to, err := s.Provider.Address(r.ctx(), round)
 	if err != nil {
 		return err
@@ -182,24 +159,24 @@ func (s *Server) fromProvider(w *answer, r *request) error {
 	if err != nil {
 		return wholeRequest(err)
 	}
-	setCookie(w, r.Request, secret, ingest.SessionTime)
+	setCookie(w, r.Request, secret, accounts.SessionTime)
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r.Request, "/ui/", http.StatusSeeOther)
 	return nil
 }
 
 // roundOf finds the way that the browser has begun, and compares it with the one it comes back from.
-func roundOf(r *request) (Round, error) {
+func roundOf(r *request) (accounts.Round, error) {
 	c, err := r.Cookie(roundCookie)
 	if err != nil {
-		return Round{}, errRound()
+		return accounts.Round{}, errRound()
 	}
 	parts := strings.Split(c.Value, ".")
 	if len(parts) != 3 || parts[0] == "" || parts[1] == "" || parts[2] == "" {
-		return Round{}, errRound()
+		return accounts.Round{}, errRound()
 	}
 	if subtle.ConstantTimeCompare([]byte(r.params.Get("state")), []byte(parts[0])) != 1 {
-		return Round{}, errRound()
+		return accounts.Round{}, errRound()
 	}
-	return Round{State: parts[0], Nonce: parts[1], Verifier: parts[2], Redirect: ownAddress(r.Request) + roundPath + "/callback"}, nil
+	return accounts.Round{State: parts[0], Nonce: parts[1], Verifier: parts[2], Redirect: ownAddress(r.Request) + roundPath + "/callback"}, nil
 }

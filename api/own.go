@@ -33,7 +33,7 @@ func (s *Server) changePassword(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	err = s.Accounts.ChangePassword(r.ctx(), *r.login, old, password, s.hashing(r))
+	err = s.Accounts.ChangePassword(*r.login, old, password, s.hashing(r))
 	if belfry.CodeOf(err) == belfry.InvalidLogin {
 		s.meter.refused.Inc()
 		return err

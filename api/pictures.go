@@ -147,7 +147,7 @@ func (s *Server) deletePicture(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	status, text, err := s.Gallery.Delete(r.ctx(), r.sender(), name, ingest.Repeat{Key: c.IdempotencyKey, Digest: c.Digest})
+	status, text, err := s.Gallery.Delete(r.ctx(), r.sender(), name, c.Repeat)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 
 	"belfry"
 	"belfry/catalog"
-	"belfry/ingest"
 	"belfry/meta"
 )
 
@@ -77,8 +76,7 @@ func (s *Server) deletePolicy(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	repeat := ingest.Repeat{Key: c.IdempotencyKey, Digest: c.Digest}
-	status, text, err := s.DeletePolicy(r.ctx(), r.sender(), name, repeat)
+	status, text, err := s.DeletePolicy(r.ctx(), r.sender(), name, c.Repeat)
 	if err != nil {
 		return err
 	}

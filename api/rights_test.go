@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/catalog"
 	"belfry/ingest"
 	"belfry/meta"
@@ -87,25 +88,25 @@ func (h *house) during(method, target, first, rest string, between func(), heade
 // was lost and however the body is applied. What was stored before stays.
 func TestBodyAfterRevocation(t *testing.T) {
 	key := func(h *house) string {
-		secret, err := h.seq.CreateKey(1, "agent", belfry.LevelReadWriteDelete, belfry.At(h.time().Add(time.Hour)), "test")
+		secret, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWriteDelete, belfry.At(h.time().Add(time.Hour)))
 		h.must(err)
 		return "X-Api-Key: " + secret
 	}
 	operator := func(h *house) string { return h.enter("operator") }
-	change := func(to ingest.UserChange) func(*house, string) {
-		return func(h *house, _ string) { h.must(h.seq.ChangeUser(1, "operator", to, true, "test")) }
+	change := func(to accounts.UserChange) func(*house, string) {
+		return func(h *house, _ string) { h.must(h.accounts.UpdateUser(1, "operator", to, true, "test")) }
 	}
 	ways := map[string]struct {
 		enter func(*house) string
 		lose  func(h *house, header string)
 	}{
-		"key revoked":     {key, func(h *house, _ string) { h.must(h.seq.RevokeKey(1, "agent", "test")) }},
+		"key revoked":     {key, func(h *house, _ string) { h.must(h.revokeKey("agent")) }},
 		"key expired":     {key, func(h *house, _ string) { h.advance(time.Hour) }},
-		"user removed":    {operator, func(h *house, _ string) { h.must(h.seq.RemoveUser(1, "operator", "test")) }},
-		"role lowered":    {operator, change(ingest.UserChange{Role: belfry.Viewer})},
-		"views narrowed":  {operator, change(ingest.UserChange{Views: &[]string{"old"}})},
-		"logged out":      {operator, func(h *house, header string) { h.must(h.seq.LogOut(hashIn(header))) }},
-		"session expired": {operator, func(h *house, _ string) { h.advance(ingest.SessionTime) }},
+		"user removed":    {operator, func(h *house, _ string) { h.must(h.removeUser("operator")) }},
+		"role lowered":    {operator, change(accounts.UserChange{Role: belfry.Viewer})},
+		"views narrowed":  {operator, change(accounts.UserChange{Views: &[]string{"old"}})},
+		"logged out":      {operator, func(h *house, header string) { h.must(h.accounts.LogOut(hashIn(header))) }},
+		"session expired": {operator, func(h *house, _ string) { h.advance(accounts.SessionTime) }},
 	}
 	for name, way := range ways {
 		for _, how := range []string{"", "?atomic", "?dryrun", "Idempotency-Key: 1"} {
@@ -140,10 +141,10 @@ func hashIn(header string) belfry.Hash {
 // TestRemovalAfterRevocation: a row of a removal that comes after the revocation removes nothing.
 func TestRemovalAfterRevocation(t *testing.T) {
 	h := newBulkHouse(t)
-	secret, err := h.seq.CreateKey(1, "agent", belfry.LevelReadWriteDelete, 0, "test")
+	secret, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWriteDelete, 0)
 	h.must(err)
 	h.want(200, "", "POST", "/api/provisioning/custom", "name\nweb01\n", "X-Api-Key: "+secret)
-	status, code := h.during("DELETE", "/api/provisioning/custom", "name\n", "web01\n", func() { h.must(h.seq.RevokeKey(1, "agent", "test")) }, "X-Api-Key: "+secret)
+	status, code := h.during("DELETE", "/api/provisioning/custom", "name\n", "web01\n", func() { h.must(h.revokeKey("agent")) }, "X-Api-Key: "+secret)
 	if status != 401 || code != "invalid_key" || !h.resource(1, "web01") {
 		t.Errorf("answered %d %s, and web01 is there: %v", status, code, h.resource(1, "web01"))
 	}
@@ -165,7 +166,7 @@ func TestWholeBodiesAfterRevocation(t *testing.T) {
 			if rt.Path == "/api/customers/{name...}" && rt.Method == http.MethodDelete {
 				target += "?confirm=x"
 			}
-			status, code := h.during(rt.Method, target, "{", `"":""}`, func() { h.must(h.seq.LogOut(hashIn(who))) }, who, repeat)
+			status, code := h.during(rt.Method, target, "{", `"":""}`, func() { h.must(h.accounts.LogOut(hashIn(who))) }, who, repeat)
 			switch {
 			case status == 0: // it does not read a body, so there is nothing to wait for
 			case status != 401 || code != "invalid_key":
@@ -190,7 +191,7 @@ func TestRightsWhileRowsWait(t *testing.T) {
 		}
 		none := func(context.Context) error { return nil }
 		h.must(b.Wait(none))
-		h.must(h.seq.LogOut(hashIn(who)))
+		h.must(h.accounts.LogOut(hashIn(who)))
 		return 200, nil, b.Wait(none)
 	}
 	h.want(401, "invalid_key", "POST", "/api/provisioning/custom", "name\nweb01\n", who)
@@ -243,9 +244,9 @@ func TestAnswerAfterRevocation(t *testing.T) {
 		t.Helper()
 		h := newBulkHouse(t)
 		h.Names = noNames{}
-		secret, err := h.seq.CreateKey(1, "agent", belfry.LevelRead, 0, "test")
+		secret, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelRead, 0)
 		h.must(err)
-		rows := &endless{table: table{names: []string{"name"}}, at: at, between: func() { h.must(h.seq.RevokeKey(1, "agent", "test")) }}
+		rows := &endless{table: table{names: []string{"name"}}, at: at, between: func() { h.must(h.revokeKey("agent")) }}
 		h.Source = func(*catalog.Collection) query.Source { return sourceOf{rows} }
 		rec, aborted := h.cutOff("/api/sql?rows=100000&wt=csv&q=SELECT+name+FROM+objectstatus", "X-Api-Key: "+secret, "Accept-Encoding: "+encoding)
 		if aborted != begun || rec.Body.Len() > 200*at || rows.n > at+2*held/100 {
@@ -282,12 +283,12 @@ func (h *house) cutOff(target string, headers ...string) (rec *httptest.Response
 // TestListAfterRevocation: the same for lists, trees and exports.
 func TestListAfterRevocation(t *testing.T) {
 	h := newBulkHouse(t)
-	secret, err := h.seq.CreateKey(1, "agent", belfry.LevelRead, 0, "test")
+	secret, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelRead, 0)
 	h.must(err)
 	h.Export = func(_ belfry.Scope, _ string, _ bool, w io.Writer) error {
 		for i := range 10 {
 			if i == 3 {
-				h.must(h.seq.RevokeKey(1, "agent", "test"))
+				h.must(h.revokeKey("agent"))
 			}
 			if _, err := w.Write(make([]byte, answerPiece)); err != nil {
 				return err
@@ -311,18 +312,18 @@ func TestStrandedSession(t *testing.T) {
 		return h.admit(r, Route{Method: method, Path: path, Level: belfry.LevelRead})
 	}
 	make := func() {
-		_, err := h.seq.CreateCustomer("acme", "test")
+		_, err := h.accounts.AddCustomer("acme", "", "test")
 		h.must(err)
 	}
 	make()
-	h.must(h.seq.SwitchCustomer(hashIn(who), "acme"))
+	h.must(h.accounts.SwitchCustomer(hashIn(who), "acme"))
 	stream, err := admit("GET", "/api/stream")
 	h.must(err)
 	if !h.mayListen(stream) {
 		t.Error("the stream ended before the removal")
 	}
 	remove := func() {
-		_, _, err := h.seq.RemoveCustomerOnce(t.Context(), ingest.Sender{Scope: belfry.Whole(1), Name: "test"}, "acme", ingest.Repeat{})
+		_, _, err := h.accounts.RemoveCustomer(t.Context(), in(1), "acme")
 		h.must(err)
 	}
 	status, code := h.during("POST", "/api/provisioning/custom", "name\n", "late\n", remove, who)
@@ -353,7 +354,7 @@ func TestStrandedSession(t *testing.T) {
 		t.Error(text)
 	}
 	for _, name := range []string{"acme", "default"} {
-		h.must(h.seq.SwitchCustomer(hashIn(who), name))
+		h.must(h.accounts.SwitchCustomer(hashIn(who), name))
 		r, err := admit("GET", "/api/tree")
 		if err != nil || h.tree.CustomerName(r.customer) != name {
 			t.Errorf("after choosing %s: %v", name, err)

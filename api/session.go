@@ -9,18 +9,11 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/accounts"
 	"belfry/meta"
 )
 
 // Sessions begins and ends them. LogIn takes as long for a user who does not exist, and answers every mistake with the
-// same error.
-type Sessions interface {
-	LogIn(ctx context.Context, from belfry.Place, customer, user, password string) (secret string, err error)
-	LogOut(belfry.Hash) error
-	Renew(belfry.Hash) error
-}
-
 // cookieName is the cookie that carries the secret of a session.
 const cookieName = "belfry_session"
 
@@ -59,7 +52,7 @@ func (s *Server) recognise(r *request, hash belfry.Hash) bool {
 	r.login, r.customer, r.home, r.level, r.who = &l, l.Customer, l.Customer, l.User.Level(), l.User.Name
 	r.stranded = false
 	if to := l.Session.Acting; to != 0 && r.level == belfry.LevelInstance {
-		r.customer, r.who = to, ingest.ActingName(r.who)
+		r.customer, r.who = to, accounts.ActingName(r.who)
 		r.stranded = s.Keys.CustomerName(to) == ""
 	}
 	// What is remembered for the user is found in the next session, too, and is no key's. Nobody is called like somebody
@@ -87,15 +80,15 @@ func otherScheme(r *http.Request) bool {
 // renew lets a session that is in use last. If that cannot be done now, the next request tries again.
 func (s *Server) renew(w *answer, r *request) {
 	now := belfry.At(s.Trusted())
-	if r.login == nil || !ingest.Renewable(r.login.Session, now, r.limits.SessionAge) {
+	if r.login == nil || !accounts.Renewable(r.login.Session, now, r.limits.SessionAge) {
 		return
 	}
-	if err := s.Login.Renew(r.login.Hash); err != nil {
+	if err := s.Accounts.Renew(r.login.Hash); err != nil {
 		s.Log.Debug("session not renewed", "request", w.id, "err", err)
 		return
 	}
 	if c, err := r.Cookie(cookieName); err == nil {
-		end := ingest.SessionEnd(r.login.Session.Created, now, r.limits.SessionAge)
+		end := accounts.SessionEnd(r.login.Session.Created, now, r.limits.SessionAge)
 		setCookie(w, r.Request, c.Value, time.Duration(end-now)*time.Microsecond)
 	}
 }
@@ -139,7 +132,7 @@ func (s *Server) logIn(w *answer, r *request) error {
 	defer leave()
 	var secret string
 	err = s.checking(r, known, func() (err error) {
-		secret, err = s.Login.LogIn(r.ctx(), placeOf(r.Request), customer, user, password)
+		secret, err = s.Accounts.LogIn(placeOf(r.Request), customer, user, password)
 		return err
 	})
 	if belfry.CodeOf(err) == belfry.InvalidLogin {
@@ -154,13 +147,10 @@ func (s *Server) logIn(w *answer, r *request) error {
 	if !s.recognise(r, belfry.HashOf(secret)) {
 		return belfry.Errorf(belfry.InvalidLogin, "the password is right, but the session was ended before this answer, for example by a change of the user; log in again")
 	}
-	setCookie(w, r.Request, secret, ingest.SessionTime)
+	setCookie(w, r.Request, secret, accounts.SessionTime)
 	writeJSON(w, http.StatusOK, s.person(r))
 	return nil
 }
-
-// WrongLogin is the one text for all logins with a customer, a user or a password that is wrong.
-const WrongLogin = "customer, user and password do not belong together"
 
 // peer is where a request comes from, as one counts people: with IPv6 everybody has a whole network.
 func peer(r *http.Request) string {
@@ -223,7 +213,7 @@ func (s *Server) logOut(w *answer, r *request) error {
 		if err := s.sameSite(r.Request); err != nil {
 			return err
 		}
-		end := s.Login.LogOut
+		end := s.Accounts.LogOut
 		if everywhere, err := r.flag("everywhere"); err != nil {
 			return err
 		} else if everywhere {

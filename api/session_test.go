@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/catalog"
 	"belfry/ingest"
 	"belfry/journal"
@@ -24,15 +25,17 @@ import (
 // house is a server over a real sequencer and journal, with a clock of its own. Passwords are stored as they are.
 type house struct {
 	*Server
-	t       *testing.T
-	tree    *meta.Tree
-	seq     *ingest.Sequencer
-	ticking sync.Mutex
-	now     time.Time
-	age     time.Duration // of sessions; 0: any
-	chunk   int           // bytes of a body that are applied at a time; 0: the default
-	log     bytes.Buffer
-	peer    string
+	t        *testing.T
+	tree     *meta.Tree
+	seq      *ingest.Sequencer
+	accounts *accounts.Accounts
+	hashing  func(password string) // called while a password is hashed; nil: nothing is
+	ticking  sync.Mutex
+	now      time.Time
+	age      time.Duration // of sessions; 0: any
+	chunk    int           // bytes of a body that are applied at a time; 0: the default
+	log      bytes.Buffer
+	peer     string
 }
 
 // set sets the clock, which the sequencer reads when it likes.
@@ -73,7 +76,7 @@ func newHouse(t *testing.T) *house {
 		Room:  func(context.Context, belfry.CustomerID, int) error { return nil },
 		Count: func(belfry.CustomerID) int { return 0 },
 		Limits: func() ingest.Limits {
-			return ingest.Limits{Answers: 1000, SessionAge: h.age, ChunkBytes: h.chunk, Row: 1 << 20, Columns: 100, Indicators: 100, Objects: 1000, Retention: func(string) time.Duration { return 0 }}
+			return ingest.Limits{Answers: 1000, ChunkBytes: h.chunk, Row: 1 << 20, Columns: 100, Indicators: 100, Objects: 1000, Retention: func(string) time.Duration { return 0 }}
 		},
 		Ready:   func() error { return nil },
 		Answers: func(_ context.Context, _ belfry.CustomerID, k string) (*belfry.Answer, error) { return answers[k], nil },
@@ -82,13 +85,20 @@ func newHouse(t *testing.T) *house {
 	ended := make(chan error, 1)
 	go func() { ended <- h.seq.Run(ctx) }()
 	t.Cleanup(func() { stop(); <-ended; j.Close() })
-	h.must(h.seq.Bootstrap("pw"))
+	h.accounts = accounts.New(accounts.Config{
+		Engine: h.seq, Log: log, SessionAge: func() time.Duration { return h.age },
+		Passwords: accounts.Passwords{
+			Hash:  func(password string) string { h.hashes(password); return password },
+			Check: func(stored, password string) bool { h.hashes(password); return stored == password },
+		},
+	})
+	h.must(h.accounts.Bootstrap("pw"))
 	for _, role := range []string{belfry.Viewer, belfry.Operator, belfry.Administrator} {
-		h.must(h.seq.CreateUser(1, belfry.User{Name: role, Password: "pw", Role: role}, "test"))
+		h.must(h.accounts.AddUser(1, belfry.User{Name: role, Password: "pw", Role: role}, "test"))
 	}
 	h.Server = New(Config{
 		Log: slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Now: clock, Keys: h.tree, Login: h, Admin: h, Catalog: h.tree.Catalog, Ready: func() error { return nil },
+		Now: clock, Keys: h.tree, Accounts: h.accounts, Catalog: h.tree.Catalog, Ready: func() error { return nil },
 		Limits: Limits{Body: 2000, BodyHeld: 1000, BulkRequests: 2, Queries: 1, QueryTime: time.Minute, Wait: time.Minute, Idle: time.Minute},
 	})
 	return h
@@ -101,25 +111,33 @@ func (h *house) must(err error) {
 	}
 }
 
-func (h *house) LogIn(_ context.Context, from belfry.Place, customer, user, password string) (string, error) {
-	c, _ := h.tree.CustomerNamed("default")
-	u, ok := h.tree.User(c.ID, user)
-	if !ok || u.Password != password || customer != "" && customer != c.Name {
-		return "", belfry.Errorf(belfry.InvalidLogin, WrongLogin)
+// logIn begins a session of a user and gives its secret.
+func (h *house) logIn(user string) string {
+	h.t.Helper()
+	secret, err := h.accounts.LogIn(belfry.Place{}, "", user, "pw")
+	h.must(err)
+	return secret
+}
+
+func (h *house) hashes(password string) {
+	if h.hashing != nil {
+		h.hashing(password)
 	}
-	return h.seq.LogIn(c.ID, &u, from)
 }
 
-func (h *house) LogOut(hash belfry.Hash) error { return h.seq.LogOut(hash) }
-func (h *house) Renew(hash belfry.Hash) error  { return h.seq.RenewSession(hash) }
-
-func (h *house) CreateKey(_ context.Context, who Caller, name string, l belfry.Level, expires belfry.Time) (string, error) {
-	return h.seq.CreateKey(who.Customer, name, l, expires, who.Name)
+// in is a caller in a customer.
+func in(c belfry.CustomerID) accounts.Caller {
+	return accounts.Caller{Sender: ingest.Sender{Scope: belfry.Whole(c), Name: "test"}, Level: belfry.LevelInstance}
 }
 
-func (h *house) RevokeKey(ctx context.Context, who Caller, name string) (int, []byte, error) {
-	return h.seq.RevokeKeyOnce(ctx, ingest.Sender{Scope: belfry.Whole(who.Customer), Key: who.Key, Name: who.Name}, name,
-		ingest.Repeat{Key: who.IdempotencyKey, Digest: who.Digest})
+func (h *house) revokeKey(name string) error {
+	_, _, err := h.accounts.RevokeKey(context.Background(), in(1), name)
+	return err
+}
+
+func (h *house) removeUser(name string) error {
+	_, _, err := h.accounts.RemoveUser(context.Background(), in(1), name)
+	return err
 }
 
 // ask sends a request; the answer's body is read.
@@ -184,7 +202,7 @@ func TestLogin(t *testing.T) {
 	h.want(401, "invalid_key", "GET", "/api/session", "", cookie+"x")
 	h.want(401, "invalid_key", "GET", "/api/session", "", "Cookie: belfry_session=")
 	// A key that is given counts, even a wrong one.
-	key, err := h.seq.CreateKey(1, "agent", belfry.LevelRead, 0, "test")
+	key, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelRead, 0)
 	h.must(err)
 	h.want(401, "invalid_key", "GET", "/api/session", "", cookie, "X-Api-Key: nonsense")
 	if got := h.want(200, "", "GET", "/api/session?apikey="+key, "", cookie); got != `{"customer":"default","key":"agent","level":"read"}`+"\n" {
@@ -311,7 +329,7 @@ func TestSessionAge(t *testing.T) {
 func TestCrossSite(t *testing.T) {
 	h := newHouse(t)
 	admin := h.enter("administrator")
-	key, err := h.seq.CreateKey(1, "agent", belfry.LevelReadWriteDelete, 0, "test")
+	key, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWriteDelete, 0)
 	h.must(err)
 	login := `{"user":"viewer","password":"pw"}`
 	for _, evil := range []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site", "Origin: https://evil.example", "Origin: null"} {
@@ -347,7 +365,7 @@ func TestCrossScheme(t *testing.T) {
 func TestKeyOnly(t *testing.T) {
 	h := newHouse(t)
 	admin := h.enter("admin")
-	secret, err := h.seq.CreateKey(1, "agent", belfry.LevelReadWrite, 0, "test")
+	secret, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWrite, 0)
 	h.must(err)
 	f := func(method string, level belfry.Level, status int, headers ...string) {
 		t.Helper()
@@ -383,7 +401,7 @@ func TestKeyOnly(t *testing.T) {
 // TestAdmissionIsCheap: finding the key of a request takes no memory beyond the request's own.
 func TestAdmissionIsCheap(t *testing.T) {
 	h := newHouse(t)
-	secret, err := h.seq.CreateKey(1, "agent", belfry.LevelRead, 0, "test")
+	secret, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelRead, 0)
 	h.must(err)
 	r := httptest.NewRequest("POST", "/api/sql", nil)
 	r.Header.Set("X-Api-Key", secret)

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -10,19 +9,7 @@ import (
 	"unicode/utf8"
 
 	"belfry"
-	"belfry/ingest"
 )
-
-// owners does what people do with their own sessions; it has nothing else of accounts.
-type owners struct {
-	Accounts
-	seq *ingest.Sequencer
-}
-
-func (o owners) EndSession(ctx context.Context, who Caller, user, id string) (int, []byte, error) {
-	return o.seq.EndSessionOnce(ctx, ingest.Sender{Scope: belfry.Whole(who.Customer), Key: who.Key, Name: who.Name}, user, id,
-		ingest.Repeat{Key: who.IdempotencyKey, Digest: who.Digest})
-}
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0"
 
@@ -43,7 +30,6 @@ func (h *house) sessions(cookie string) (list []sessionInfo) {
 
 func TestOwnSessions(t *testing.T) {
 	h := newHouse(t)
-	h.Accounts = owners{seq: h.seq}
 	desk := h.enter("viewer")
 	h.advance(time.Hour)
 	h.peer = "[2001:db8::7%eth0]:1234"
@@ -100,7 +86,7 @@ func TestOwnSessions(t *testing.T) {
 	if left := h.sessions(h.enter("operator")); len(left) != 1 {
 		t.Errorf("%+v, want one", left)
 	}
-	key, err := h.seq.CreateKey(1, "agent", belfry.LevelRead, 0, "test")
+	key, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelRead, 0)
 	h.must(err)
 	h.want(400, "bad_parameter", "GET", "/api/sessions", "", "X-Api-Key: "+key)
 	h.want(400, "bad_parameter", "DELETE", "/api/sessions/x", "", "X-Api-Key: "+key)
@@ -123,11 +109,11 @@ func TestSessionsUsed(t *testing.T) {
 	}
 	f(0, 0)
 	f(time.Minute, 1)
-	h.must(h.seq.SessionsUsed())
+	h.must(h.accounts.SessionsUsed())
 	f(0, 0)
 	f(time.Second, 1)
 	f(7*time.Hour, 0) // renewed, and stored with that
-	h.must(h.seq.SessionsUsed())
+	h.must(h.accounts.SessionsUsed())
 }
 
 func TestBrowser(t *testing.T) {

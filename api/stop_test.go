@@ -45,7 +45,7 @@ func stopHouse(t *testing.T, sent int, http2 bool) (h *house, srv *httptest.Serv
 	l := *h.limits.Load()
 	l.Body = 1 << 30
 	h.SetLimits(l)
-	key, err := h.seq.CreateKey(1, "agent", belfry.LevelReadWriteDelete, 0, "test")
+	key, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWriteDelete, 0)
 	h.must(err)
 	waits := make(chan struct{})
 	srv = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -210,7 +210,7 @@ func TestStopWithoutPlace(t *testing.T) {
 func TestBrokenOffBodies(t *testing.T) {
 	h := newBulkHouse(t)
 	h.chunk = 1
-	key, err := h.seq.CreateKey(1, "agent", belfry.LevelReadWriteDelete, 0, "test")
+	key, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWriteDelete, 0)
 	h.must(err)
 	for i, encoding := range []string{"", "gzip", "zstd"} {
 		text := packedIn(t, encoding, fmt.Sprintf("name\n\"\"\nearly %d\n\"\"\n", i))

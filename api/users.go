@@ -1,41 +1,13 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
+	"belfry/accounts"
+	"belfry/ingest"
+
 	"belfry"
-	"belfry/meta"
 )
-
-// Accounts is what administrators do with users and customers, and people with their own account. Passwords are given in
-// clear, and checked there; an empty one is made at random, and given back.
-type Accounts interface {
-	CreateUser(ctx context.Context, who Caller, u UserWish, hashing Hashing) (made string, err error)
-	ChangeUser(ctx context.Context, who Caller, u UserWish, hashing Hashing) error
-	RemoveUser(ctx context.Context, who Caller, name string) (status int, body []byte, err error)
-
-	// ChangePassword answers a wrong old password with the code InvalidLogin.
-	ChangePassword(ctx context.Context, l meta.Login, old, password string, hashing Hashing) error
-	LogOutEverywhere(belfry.Hash) error
-	// EndSession ends one session of a user of the caller's customer, by the id with which it is shown.
-	EndSession(ctx context.Context, who Caller, user, id string) (status int, body []byte, err error)
-	SwitchCustomer(hash belfry.Hash, customer string) error
-
-	CreateCustomer(ctx context.Context, who Caller, name, password string, hashing Hashing) (made string, err error)
-	RemoveCustomer(ctx context.Context, who Caller, name string) (status int, body []byte, err error)
-	// SetGrants says what a customer may listen on, each HOST:PORT or HOST:PORT-PORT.
-	SetGrants(ctx context.Context, who Caller, name string, listen []string) error
-}
-
-// Hashing runs f, which hashes passwords, as soon as there is a processor for it. The error says that f was not run.
-type Hashing func(f func()) error
-
-// UserWish is a user as an administrator wants it; what is empty stays as it is.
-type UserWish struct {
-	Name, Role, Password string
-	Views                *[]string // to which it is limited; an empty list limits it to nothing less than the customer
-}
 
 // userInfo is what may be shown of a user.
 type userInfo struct {
@@ -73,7 +45,7 @@ func (s *Server) listUsers(w *answer, r *request) error {
 
 // createUser answers with the password if it was made here, this once.
 func (s *Server) createUser(w *answer, r *request) error {
-	var u UserWish
+	var u accounts.UserWish
 	err := s.fields(w, r, field{"name", &u.Name, true}, field{"role", &u.Role, true}, field{"password", &u.Password, false}, listField("views", &u.Views))
 	if err != nil {
 		return err
@@ -84,7 +56,7 @@ func (s *Server) createUser(w *answer, r *request) error {
 	if mask(u.Name) != u.Name {
 		return belfry.Errorf(belfry.BadParameter, "a user must not be named like a key: the name is shown to others; choose another")
 	}
-	made, err := s.Accounts.CreateUser(r.ctx(), r.caller(), u, s.hashing(r))
+	made, err := s.Accounts.CreateUser(r.caller(), u, s.hashing(r))
 	if err != nil {
 		return wholeRequest(err)
 	}
@@ -103,7 +75,7 @@ func (s *Server) showUser(w *answer, r *request, status int, name, password stri
 }
 
 func (s *Server) changeUser(w *answer, r *request) error {
-	u := UserWish{Name: r.PathValue("name")}
+	u := accounts.UserWish{Name: r.PathValue("name")}
 	if err := s.fields(w, r, field{"role", &u.Role, false}, field{"password", &u.Password, false}, listField("views", &u.Views)); err != nil {
 		return err
 	}
@@ -113,7 +85,7 @@ func (s *Server) changeUser(w *answer, r *request) error {
 	case u.Password != "" && r.home == r.customer && r.login.User.Name == u.Name:
 		return belfry.Errorf(belfry.BadParameter, "this is your own password; change it with PUT /api/session, which asks for the old one")
 	}
-	if err := s.Accounts.ChangeUser(r.ctx(), r.caller(), u, s.hashing(r)); err != nil {
+	if err := s.Accounts.ChangeUser(r.caller(), u, s.hashing(r)); err != nil {
 		return noSuch("user", u.Name, err)
 	}
 	s.showUser(w, r, http.StatusOK, u.Name, "")
@@ -152,7 +124,7 @@ func noRepeat(r *request) error {
 
 // hashing hashes passwords in the customer's turns to compute, and no more of them at a time than logins. Who has no turn holds no
 // place of the logins, so that a customer leaves places to others.
-func (s *Server) hashing(r *request) Hashing {
+func (s *Server) hashing(r *request) accounts.Hashing {
 	return func(f func()) error {
 		_, err := compute(r, func() (struct{}, error) {
 			return struct{}{}, s.checking(r, true, func() error { f(); return nil })
@@ -162,8 +134,8 @@ func (s *Server) hashing(r *request) Hashing {
 }
 
 // caller is who asks, for a change that is not remembered.
-func (r *request) caller() Caller {
-	return Caller{Customer: r.customer, Key: r.key, Name: r.who, Level: r.level}
+func (r *request) caller() accounts.Caller {
+	return accounts.Caller{Sender: ingest.Sender{Scope: belfry.Whole(r.customer), Key: r.key, Name: r.who}, Level: r.level}
 }
 
 // writeBody sends an answer that is ready.

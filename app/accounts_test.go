@@ -5,11 +5,10 @@ import (
 	"io"
 	"log/slog"
 	"testing"
-	"time"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/catalog"
-	"belfry/ingest"
 )
 
 // openFolder makes a data folder with a first administrator and gives what the commands and the service work with.
@@ -45,10 +44,9 @@ func TestLogIn(t *testing.T) {
 	if err := d.CreateUser(ctx, "acme", NewUser{Name: "eve", Password: "hers", Role: belfry.Viewer}); err != nil {
 		t.Fatal(err)
 	}
-	people := newAccounts(d.tree, d.seq)
 	f := func(customer, user, password string, want bool) {
 		t.Helper()
-		secret, err := people.LogIn(ctx, belfry.Place{}, customer, user, password)
+		secret, err := d.accounts.LogIn(belfry.Place{}, customer, user, password)
 		if want != (err == nil) || want != (secret != "") || !want && belfry.CodeOf(err) != belfry.InvalidLogin {
 			t.Errorf("%s %s %s: %v", customer, user, password, err)
 		}
@@ -59,10 +57,10 @@ func TestLogIn(t *testing.T) {
 			}
 		}
 	}
-	f("", ingest.AdminUser, "first", true)
-	f("default", ingest.AdminUser, "first", true)
-	f("", ingest.AdminUser, "second", false)
-	f("acme", ingest.AdminUser, "first", false)
+	f("", accounts.AdminUser, "first", true)
+	f("default", accounts.AdminUser, "first", true)
+	f("", accounts.AdminUser, "second", false)
+	f("acme", accounts.AdminUser, "first", false)
 	f("acme", "eve", "hers", true)
 	f("", "eve", "hers", false)
 	f("nobody", "eve", "hers", false)
@@ -77,46 +75,4 @@ func TestLogIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	f("acme", "eve", "another", false)
-}
-
-// TestRefusedLoginsAreFew: whoever guesses does not fill the disk with events, and yet each guess is counted in one.
-func TestRefusedLoginsAreFew(t *testing.T) {
-	d := openFolder(t)
-	people := newAccounts(d.tree, d.seq)
-	now := time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)
-	people.now = func() time.Time { return now }
-	next := func() belfry.RowID {
-		if err := d.seq.Settle(); err != nil { // what was submitted before it is done
-			t.Fatal(err)
-		}
-		return d.tree.Estate(1).NextRow
-	}
-	f := func(passed time.Duration, do func(), events belfry.RowID) {
-		t.Helper()
-		now = now.Add(passed)
-		before := next()
-		do()
-		if n := next() - before; n != events {
-			t.Errorf("%d events, want %d", n, events)
-		}
-	}
-	guess := func() {
-		for range 1000 {
-			people.refused(1, ingest.AdminUser)
-		}
-	}
-	f(0, guess, 1)
-	f(59*time.Second, guess, 0)
-	f(0, people.tellRefused, 0)
-	f(time.Second, people.tellRefused, 1) // those that have waited
-	f(0, guess, 0)
-	f(time.Minute, guess, 1)
-	if r := people.told[toldUser{1, ingest.AdminUser}]; r.since != 999 {
-		t.Errorf("%d wait to be told, want 999", r.since)
-	}
-	f(time.Minute, people.tellRefused, 1)
-	f(time.Minute, people.tellRefused, 0)
-	if len(people.told) != 0 {
-		t.Errorf("%d users are remembered without a reason", len(people.told))
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/ingest"
 	"belfry/meta"
 )
@@ -80,17 +81,22 @@ type Grants struct {
 // byShell is the creator of what the commands make.
 const byShell = "shell"
 
+// byShellIn is the caller of the commands in a customer.
+func byShellIn(c belfry.Customer) accounts.Caller {
+	return accounts.Caller{Sender: ingest.Sender{Scope: belfry.Whole(c.ID), Name: byShell}, Level: belfry.LevelInstance}
+}
+
 // direct does it in this process.
 type direct struct {
-	tree    *meta.Tree
-	seq     *ingest.Sequencer
-	confirm func(fault, by string) (open bool, err error)
-	close   func() error
+	tree     *meta.Tree
+	accounts *accounts.Accounts
+	confirm  func(fault, by string) (open bool, err error)
+	close    func() error
 }
 
 func (d *direct) customer(name string) (belfry.Customer, error) {
 	if name == "" {
-		name = ingest.DefaultCustomer
+		name = belfry.DefaultCustomer
 	}
 	c, ok := d.tree.CustomerNamed(name)
 	if !ok {
@@ -108,7 +114,7 @@ func (d *direct) CreateKey(_ context.Context, customer string, k NewKey) (string
 	if !k.Expires.IsZero() {
 		expires = belfry.At(k.Expires)
 	}
-	return d.seq.CreateKey(c.ID, k.Name, k.Level, expires, byShell)
+	return d.accounts.CreateKey(byShellIn(c), k.Name, k.Level, expires)
 }
 
 func (d *direct) Keys(_ context.Context, customer string) ([]KeyInfo, error) {
@@ -126,12 +132,13 @@ func (d *direct) Keys(_ context.Context, customer string) ([]KeyInfo, error) {
 	return list, nil
 }
 
-func (d *direct) RevokeKey(_ context.Context, customer, name string) error {
+func (d *direct) RevokeKey(ctx context.Context, customer, name string) error {
 	c, err := d.customer(customer)
 	if err != nil {
 		return err
 	}
-	return d.seq.RevokeKey(c.ID, name, byShell)
+	_, _, err = d.accounts.RevokeKey(ctx, byShellIn(c), name)
+	return err
 }
 
 func (d *direct) CreateUser(_ context.Context, customer string, u NewUser) error {
@@ -139,7 +146,7 @@ func (d *direct) CreateUser(_ context.Context, customer string, u NewUser) error
 	if err != nil {
 		return err
 	}
-	return d.seq.CreateUser(c.ID, belfry.User{Name: u.Name, Password: HashPassword(u.Password), Role: u.Role, Views: u.Views}, byShell)
+	return d.accounts.AddUser(c.ID, belfry.User{Name: u.Name, Password: accounts.HashPassword(u.Password), Role: u.Role, Views: u.Views}, byShell)
 }
 
 func (d *direct) Users(_ context.Context, customer string) ([]UserInfo, error) {
@@ -159,7 +166,7 @@ func (d *direct) SetPassword(_ context.Context, customer, name, password string)
 	if err != nil {
 		return err
 	}
-	return d.seq.SetPassword(c.ID, name, HashPassword(password), byShell)
+	return d.accounts.UpdateUser(c.ID, name, accounts.UserChange{Password: accounts.HashPassword(password)}, true, byShell)
 }
 
 func (d *direct) SetViews(_ context.Context, customer, name string, views []string) error {
@@ -167,19 +174,20 @@ func (d *direct) SetViews(_ context.Context, customer, name string, views []stri
 	if err != nil {
 		return err
 	}
-	return d.seq.SetViews(c.ID, name, views, byShell)
+	return d.accounts.UpdateUser(c.ID, name, accounts.UserChange{Views: &views}, true, byShell)
 }
 
-func (d *direct) RemoveUser(_ context.Context, customer, name string) error {
+func (d *direct) RemoveUser(ctx context.Context, customer, name string) error {
 	c, err := d.customer(customer)
 	if err != nil {
 		return err
 	}
-	return d.seq.RemoveUser(c.ID, name, byShell)
+	_, _, err = d.accounts.RemoveUser(ctx, byShellIn(c), name)
+	return err
 }
 
 func (d *direct) CreateCustomer(_ context.Context, name string) error {
-	_, err := d.seq.CreateCustomer(name, byShell)
+	_, err := d.accounts.AddCustomer(name, "", byShell)
 	return err
 }
 
@@ -200,7 +208,7 @@ func (d *direct) Grant(_ context.Context, customer string, g Grants) error {
 	if err != nil {
 		return err
 	}
-	return d.seq.ChangeGrants(c.Name, g.Add, g.Remove, false, byShell)
+	return d.accounts.ChangeGrants(c.Name, g.Add, g.Remove, false, byShell)
 }
 
 func (d *direct) Close() error {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/ingest"
 	"belfry/journal"
 	"belfry/meta"
@@ -242,14 +243,21 @@ func (c *core) sequencer(f ingest.Config) *ingest.Sequencer {
 	return ingest.New(f)
 }
 
+// newAccounts makes the accounts over this core. Sessions expire by the clock expiry; nil: that of the sequencer.
+func (c *core) newAccounts(seq *ingest.Sequencer, expiry func() time.Time) *accounts.Accounts {
+	return accounts.New(accounts.Config{
+		Engine: seq, Log: c.Log.With("part", "accounts"), Expiry: expiry,
+		SessionAge: func() time.Duration { return time.Duration(c.cfg.Load().Sessions.MaxAge) },
+	})
+}
+
 // use makes a configuration the one in force.
 func (c *core) use(cfg *Config) {
 	c.cfg.Store(cfg)
 	c.limits.Store(&ingest.Limits{
 		HeldRows: cfg.Limits.RowsHeld, HeldMemory: int64(cfg.Limits.MemoryHeld), ChunkBytes: c.ChunkBytes, Row: int(cfg.Limits.Row), Columns: cfg.Limits.Columns, Indicators: cfg.Limits.Indicators,
 		Objects: cfg.Limits.Objects, Texts: int64(cfg.Limits.Texts), Items: int64(cfg.Limits.MemoryItems), Receivers: cfg.Limits.Receivers, Answers: cfg.Limits.IdempotencyKeys, Rate: cfg.Limits.RowRate, StrictClasses: cfg.StrictClasses,
-		SessionAge: time.Duration(cfg.Sessions.MaxAge),
-		Retention:  func(collection string) time.Duration { return time.Duration(cfg.Retention[collection]) },
+		Retention: func(collection string) time.Duration { return time.Duration(cfg.Retention[collection]) },
 		Oldest: func(collection string) belfry.Time {
 			if c.oldest == nil {
 				return 0
@@ -262,19 +270,19 @@ func (c *core) use(cfg *Config) {
 func (c *core) ingestLimits() ingest.Limits { return *c.limits.Load() }
 
 // bootstrap makes the first customer and its administrator, and shows the password unless it was chosen beforehand.
-func (c *core) bootstrap(seq *ingest.Sequencer) error {
+func (c *core) bootstrap(a *accounts.Accounts) error {
 	if len(c.tree.Customers()) > 0 {
 		return nil
 	}
 	password := c.AdminPassword
 	if password == "" {
-		password = NewPassword()
+		password = accounts.NewPassword()
 	}
-	if err := seq.Bootstrap(HashPassword(password)); err != nil {
+	if err := a.Bootstrap(accounts.HashPassword(password)); err != nil {
 		return fmt.Errorf("create the first customer: %w", err)
 	}
 	if c.AdminPassword == "" {
-		announce(c.Console, c.url, ingest.AdminUser, password)
+		announce(c.Console, c.url, accounts.AdminUser, password)
 	}
 	return nil
 }
@@ -304,7 +312,8 @@ func openOffline(ctx context.Context, o Options) (_ Admin, err error) {
 		Count:   func(belfry.CustomerID) int { return 0 },
 	})
 	running := start("sequencer", seq.Run, nil)
-	if err := c.bootstrap(seq); err != nil {
+	a := c.newAccounts(seq, nil)
+	if err := c.bootstrap(a); err != nil {
 		running.end()
 		return nil, err
 	}
@@ -318,5 +327,5 @@ func openOffline(ctx context.Context, o Options) (_ Admin, err error) {
 		}
 		return false, unconfirmable(id)
 	}
-	return &direct{tree: c.tree, seq: seq, confirm: confirm, close: func() error { return errors.Join(running.end(), c.close()) }}, nil
+	return &direct{tree: c.tree, accounts: a, confirm: confirm, close: func() error { return errors.Join(running.end(), c.close()) }}, nil
 }

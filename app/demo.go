@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"belfry"
+
 	"belfry/demo"
-	"belfry/ingest"
 )
 
 // demoSeed makes every demo the same one.
@@ -18,9 +19,9 @@ func (s *service) demoStep(ctx context.Context) error {
 	if !s.Demo {
 		return nil
 	}
-	c, ok := s.tree.CustomerNamed(ingest.DefaultCustomer)
+	c, ok := s.tree.CustomerNamed(belfry.DefaultCustomer)
 	if !ok {
-		return fmt.Errorf("a demo needs the customer %q, which this folder does not have", ingest.DefaultCustomer)
+		return fmt.Errorf("a demo needs the customer %q, which this folder does not have", belfry.DefaultCustomer)
 	}
 	d := demo.New(demo.Config{
 		Tree: s.tree, Seq: s.seq, Customer: c.ID, Seed: demoSeed, Now: time.Now, Zone: s.zoneOf(c.ID), Log: s.Log.With("part", "demo"),

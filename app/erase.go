@@ -62,7 +62,7 @@ func (s *service) erase(ctx context.Context) error {
 		return err
 	}
 	s.journal.Turn() // so that the segments with what they sent can go
-	if err := s.seq.Erased(left); err != nil {
+	if err := s.accounts.Erased(left); err != nil {
 		return err
 	}
 	s.Log.Info("removed customers erased", "customers", len(left), "dur", time.Since(begun).Round(time.Millisecond))

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"belfry/accounts"
+
 	"belfry"
 )
 
@@ -107,6 +109,15 @@ func withPort(u *url.URL) string {
 		return u.Host + ":80"
 	}
 	return u.Host
+}
+
+// provider is the configuration as accounts wants it.
+func (o *OIDC) provider() (accounts.OIDC, error) {
+	secret, err := o.secret()
+	return accounts.OIDC{
+		Issuer: o.Issuer, Name: o.Name, ClientID: o.ClientID, Secret: secret, PublicURL: o.PublicURL, Customer: o.Customer,
+		RoleClaim: o.RoleClaim, Roles: o.Roles, DefaultRole: o.DefaultRole, Scopes: o.Scopes, Recheck: time.Duration(o.Recheck),
+	}, err
 }
 
 // secret is the client's secret, wherever it is.

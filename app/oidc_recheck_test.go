@@ -1,15 +1,11 @@
 package app
 
 import (
-	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"belfry"
-	"belfry/ingest"
-	"belfry/meta"
 )
 
 // enter logs somebody in through the provider and gives the session.
@@ -89,36 +85,4 @@ func TestOIDCRecheckSilent(t *testing.T) {
 	if n := strings.Count(r.log.String(), "cannot be asked about a session"); n != 1 {
 		t.Errorf("it was asked %d times in a minute", n)
 	}
-}
-
-// TestVouches: the provider's word counts for a while, and for an hour when it is silent.
-func TestVouches(t *testing.T) {
-	now := time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)
-	tree := meta.NewTree(testCatalog(t))
-	p := &provider{
-		cfg: OIDC{Issuer: "http://127.0.0.1:1", Recheck: Duration(15 * time.Minute)}, now: func() time.Time { return now },
-		users: newAccounts(tree, ingest.New(ingest.Config{Tree: tree})), log: slog.New(slog.DiscardHandler),
-		client: http.DefaultClient, people: roster{of: map[belfry.Hash]*vouched{}, most: 10},
-	}
-	l := meta.Login{Hash: belfry.HashOf("secret"), User: belfry.User{Name: "eve", Subject: "x"}}
-	f := func(age time.Duration, want bool) {
-		t.Helper()
-		begun := now
-		now = now.Add(age)
-		if p.Vouches(t.Context(), l) != want {
-			t.Errorf("after %s: %v", age, !want)
-		}
-		now = begun
-	}
-	l.Session.Created = belfry.At(now) // begun before a restart
-	f(14*time.Minute, true)
-	f(15*time.Minute, false)
-	p.admit(l.Hash, "token")
-	f(14*time.Minute, true)
-	f(16*time.Minute, true) // it is asked, and does not answer
-	f(59*time.Minute, true)
-	f(time.Hour, false)
-	p.admit(l.Hash, "")
-	f(14*time.Minute, true)
-	f(15*time.Minute, false)
 }

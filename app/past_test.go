@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/ingest"
 	"belfry/journal"
 	"belfry/meta"
@@ -397,8 +398,8 @@ func newMemory(t *testing.T, seed uint64) *memory {
 		now: time.Date(2026, 11, 10, 3, 0, 0, 0, time.UTC),
 	}
 	m.open()
-	m.must(m.seq.Bootstrap("hash"))
-	c, _ := m.tree.CustomerNamed(ingest.DefaultCustomer)
+	m.must(accounts.New(accounts.Config{Engine: m.seq}).Bootstrap("hash"))
+	c, _ := m.tree.CustomerNamed(belfry.DefaultCustomer)
 	m.who, m.marks = ingest.Sender{Scope: belfry.Whole(c.ID), Key: "k", Name: "op"}, []belfry.Time{belfry.At(m.now)}
 	_, _, err := m.seq.Provision(t.Context(), m.who, "custom", strings.NewReader("name\nr0\nr1\n"), ingest.Options{})
 	m.must(err)

@@ -78,7 +78,7 @@ func (s *service) keepHouse(ctx context.Context) error {
 		case <-uses.C:
 			s.noteUses()
 			s.tellShortfalls()
-			s.people.tellRefused()
+			s.accounts.FlushRefused()
 			if s.faults.isOpen(secretsFault) {
 				s.checkSecrets() // somebody may have given them anew
 			}
@@ -152,7 +152,7 @@ func (s *service) retain(ctx context.Context) {
 	if err := s.meta.RecountAnswers(ctx); err != nil && ctx.Err() == nil {
 		s.Log.Warn("idempotency answers could not be counted", "err", err)
 	}
-	if err := s.seq.SweepSessions(); err != nil && ctx.Err() == nil {
+	if err := s.accounts.SweepSessions(); err != nil && ctx.Err() == nil {
 		s.Log.Warn("sessions that are over stay", "err", err)
 	}
 }
@@ -169,10 +169,10 @@ func (s *service) retainOne(ctx context.Context, collection string, before belfr
 
 // noteUses stores when keys and sessions were last used. What cannot be stored now is stored later, or lost without harm.
 func (s *service) noteUses() {
-	if err := s.seq.KeysUsed(); err != nil {
+	if err := s.accounts.KeysUsed(); err != nil {
 		s.Log.Debug("last use of keys not stored", "err", err)
 	}
-	if err := s.seq.SessionsUsed(); err != nil {
+	if err := s.accounts.SessionsUsed(); err != nil {
 		s.Log.Debug("last use of sessions not stored", "err", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/api"
 	"belfry/catalog"
 	"belfry/collect"
@@ -42,7 +43,7 @@ type service struct {
 	api         *api.Server
 	collect     *collect.Supervisor
 	env         *collect.Env // of the collectors
-	people      *accounts
+	accounts    *accounts.Accounts
 	budget      *budget
 	pressure    *pressure
 	parts       struct{ clock, arrivals, disk, watch, store, meta, files, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase, pressure, check *part }
@@ -279,7 +280,6 @@ func (s *service) startSequencer(context.Context) error {
 	s.parts.clock = start("clock watch", s.guard.run, s.failed)
 	s.seq = s.sequencer(ingest.Config{
 		Trusted: s.guard.trusted,
-		Expiry:  s.guard.expiry,
 		Passed:  monotonic,
 		Oldest:  s.guard.answersFrom,
 		Stepped: s.clockStepped,
@@ -297,7 +297,8 @@ func (s *service) startSequencer(context.Context) error {
 	s.env = env
 	s.parts.hub = start("streams", s.hub.Run, s.failed)
 	s.parts.seq = start("sequencer", s.seq.Run, s.failed)
-	if err := s.bootstrap(s.seq); err != nil {
+	s.accounts = s.newAccounts(s.seq, s.guard.expiry)
+	if err := s.bootstrap(s.accounts); err != nil {
 		return err
 	}
 	s.tellStart()
@@ -394,11 +395,9 @@ func (s *service) answered(ctx context.Context, c belfry.CustomerID, key string)
 func (s *service) serveHTTP(ctx context.Context) error {
 	metrics := s.metrics()
 	s.registry = metrics.registry
-	people := newAccounts(s.tree, s.seq)
-	s.people = people
 	c := api.Config{
-		Log: s.Log.With("part", "api"), Now: time.Now, Arrival: s.seq.Now, Trusted: s.guard.expiry, ConfirmFault: s.confirmFault, Keys: s.tree, Login: people, Admin: people, Catalog: s.tree.Catalog, Names: s.tree,
-		Tree: s.tree, Hub: s.hub, Accounts: people,
+		Log: s.Log.With("part", "api"), Now: time.Now, Arrival: s.seq.Now, Trusted: s.guard.expiry, ConfirmFault: s.confirmFault, Keys: s.tree, Catalog: s.tree.Catalog, Names: s.tree,
+		Tree: s.tree, Hub: s.hub, Accounts: s.accounts,
 		Explain: s.explain, Windows: s.windows, Try: s.try,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
 		Policies: s.tree, ReadPolicy: s.seq.ReadPolicy, PutPolicy: s.seq.PutPolicy, DeletePolicy: s.seq.DeletePolicy,
@@ -411,14 +410,14 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		c.Metrics = metrics.handler()
 	}
 	if oidc := s.cfg.Load().OIDC; oidc.Issuer != "" {
-		provider, err := newProvider(oidc, people, s.Log.With("part", "oidc"))
+		cfg, err := oidc.provider()
 		if err != nil {
 			return err
 		}
-		c.Provider = provider
+		c.Provider = accounts.NewProvider(cfg, s.accounts, s.Log.With("part", "oidc"))
 	}
 	s.api = api.New(c)
-	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, seq: s.seq, confirm: s.confirmOpen}))
+	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, accounts: s.accounts, confirm: s.confirmOpen}))
 	if !s.cfg.Load().NoCollect {
 		s.parts.collect = start("collectors", s.collect.Run, s.failed)
 	}

@@ -7,17 +7,18 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/ingest"
 )
 
 // another makes a second customer, which may listen on what is granted.
 func (h *house) another(name string, grants ...string) ingest.Sender {
 	h.t.Helper()
-	c, err := h.seq.CreateCustomer(name, "test")
+	c, err := h.accounts.AddCustomer(name, "", "test")
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	if err := h.seq.ChangeGrants(name, grants, nil, true, "test"); err != nil {
+	if err := h.accounts.ChangeGrants(name, grants, nil, true, "test"); err != nil {
 		h.t.Fatal(err)
 	}
 	return ingest.Sender{Scope: belfry.Whole(c.ID), Name: "test"}
@@ -66,14 +67,14 @@ func TestPortsBelongToOneCustomer(t *testing.T) {
 		t.Error(got)
 	}
 	// What is taken back is switched off, and says so; given again, it works again.
-	if err := h.seq.ChangeGrants("B", nil, []string{granted}, false, "test"); err != nil {
+	if err := h.accounts.ChangeGrants("B", nil, []string{granted}, false, "test"); err != nil {
 		t.Fatal(err)
 	}
 	h.await("it is off", func() bool {
 		s := h.stateOf(other, "X - Receiver")
 		return s.Status == belfry.Unavailable && strings.Contains(s.Info, "may not listen on "+granted)
 	})
-	if err := h.seq.ChangeGrants("B", []string{granted}, nil, false, "test"); err != nil {
+	if err := h.accounts.ChangeGrants("B", []string{granted}, nil, false, "test"); err != nil {
 		t.Fatal(err)
 	}
 	h.await("it is on again", func() bool { return h.stateOf(other, "X - Receiver").Status == belfry.OK })
@@ -163,7 +164,7 @@ func TestScriptScope(t *testing.T) {
 	addr := freePort(t, "udp")
 	script := `function message(m) { log("o", m.message, {resource: m.app, class: "lines", view: m.app}); return m }`
 	h.provision("log-syslog-receiver", "name,listen", "Recv,"+addr)
-	if err := h.seq.CreateUser(h.who.Customer, user, "test"); err != nil {
+	if err := h.accounts.AddUser(h.who.Customer, user, "test"); err != nil {
 		t.Fatal(err)
 	}
 	limited := ingest.Sender{Scope: belfry.Scope{Customer: h.who.Customer, Views: user.Views}, Name: "op"}
@@ -189,7 +190,7 @@ func TestScriptScope(t *testing.T) {
 	if n := h.env.Sums.Failed.Load(); n != 1 {
 		t.Errorf("%d failures", n)
 	}
-	if err := h.seq.SetViews(h.who.Customer, "op", []string{"Recv"}, "test"); err != nil {
+	if err := h.accounts.UpdateUser(h.who.Customer, "op", accounts.UserChange{Views: &[]string{"Recv"}}, true, "test"); err != nil {
 		t.Fatal(err)
 	}
 	say("Mine")
@@ -216,16 +217,16 @@ func TestScriptScope(t *testing.T) {
 			t.Errorf("%s: the script does not write where its author could", when)
 		}
 	}
-	if err := h.seq.RemoveUser(h.who.Customer, "op", "test"); err != nil {
+	if _, _, err := h.accounts.RemoveUser(t.Context(), accounts.Caller{Sender: h.who, Level: belfry.LevelInstance}, "op"); err != nil {
 		t.Fatal(err)
 	}
 	still("removed")
 	user.Role = belfry.Viewer
-	if err := h.seq.CreateUser(h.who.Customer, user, "test"); err != nil {
+	if err := h.accounts.AddUser(h.who.Customer, user, "test"); err != nil {
 		t.Fatal(err)
 	}
 	still("made again")
-	if err := h.seq.SetViews(h.who.Customer, "op", nil, "test"); err != nil {
+	if err := h.accounts.UpdateUser(h.who.Customer, "op", accounts.UserChange{Views: new([]string)}, true, "test"); err != nil {
 		t.Fatal(err)
 	}
 	still("the new one is not limited")

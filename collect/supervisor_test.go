@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/catalog"
 	"belfry/ingest"
 	"belfry/journal"
@@ -21,12 +22,13 @@ import (
 
 // house is a sequencer with its tree and a supervisor beside it.
 type house struct {
-	t    *testing.T
-	tree *meta.Tree
-	seq  *ingest.Sequencer
-	env  *Env
-	sup  *Supervisor
-	who  ingest.Sender
+	t        *testing.T
+	tree     *meta.Tree
+	seq      *ingest.Sequencer
+	accounts *accounts.Accounts
+	env      *Env
+	sup      *Supervisor
+	who      ingest.Sender
 
 	inspecting func() // is called before answers are inspected; may be nil
 
@@ -102,7 +104,8 @@ func newHouse(t *testing.T, kinds map[string]Kind) *house {
 	ctx, stop := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
 	parts.Go(func() { h.seq.Run(ctx) })
-	if err := h.seq.Bootstrap("no password"); err != nil {
+	h.accounts = accounts.New(accounts.Config{Engine: h.seq})
+	if err := h.accounts.Bootstrap("no password"); err != nil {
 		t.Fatal(err)
 	}
 	c, _ := h.tree.CustomerNamed("default")

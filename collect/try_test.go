@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"belfry/accounts"
+
 	"belfry"
-	"belfry/ingest"
 )
 
 // TestTry tries filters and scripts on samples, as those who write them do.
@@ -166,16 +167,16 @@ func TestTryInRemovedCustomer(t *testing.T) {
 	k.New = func(*Env, Task) (Collector, error) { return nil, errors.New("not here") }
 	e := newHouse(t, map[string]Kind{"log-syslog-receiver": k})
 	admin := e.who
-	c, err := e.seq.CreateCustomer("other", "test")
+	c, err := e.accounts.AddCustomer("other", "", "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.seq.ChangeGrants("other", []string{"127.0.0.1:5514"}, nil, false, "test"); err != nil {
+	if err := e.accounts.ChangeGrants("other", []string{"127.0.0.1:5514"}, nil, false, "test"); err != nil {
 		t.Fatal(err)
 	}
 	e.who.Scope = belfry.Whole(c.ID)
 	e.env.Sink = removing{e.env.Sink, func() {
-		if _, _, err := e.seq.RemoveCustomerOnce(t.Context(), admin, "other", ingest.Repeat{}); err != nil {
+		if _, _, err := e.accounts.RemoveCustomer(t.Context(), accounts.Caller{Sender: admin, Level: belfry.LevelInstance}, "other"); err != nil {
 			t.Error(err)
 		}
 	}}

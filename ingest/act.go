@@ -92,7 +92,7 @@ func (s *Sequencer) Act(ctx context.Context, who Sender, a Action, r Repeat) (co
 	}
 	run := func() (code int, answer []byte, err error) { return s.newActing(who, a).do(ctx, r) }
 	if r.Key != "" {
-		return s.once(ctx, who, r, run)
+		return s.Once(ctx, who, r, run)
 	}
 	return run()
 }
@@ -157,7 +157,7 @@ func allowed(n *meta.Node, m belfry.Mode) *belfry.Error {
 }
 
 // manage sets how an item is managed. Done has how much stands in the item. For the rest see cover.
-func (t *tx) manage(n *meta.Node, o status.Order, done ActedItem) (_ ActedItem, rest string) {
+func (t *Tx) manage(n *meta.Node, o status.Order, done ActedItem) (_ ActedItem, rest string) {
 	i := t.s.draft(n)
 	s := t.s.drafts[i].state
 	prev := s
@@ -165,13 +165,13 @@ func (t *tx) manage(n *meta.Node, o status.Order, done ActedItem) (_ ActedItem, 
 	if s.Care != nil {
 		care = *s.Care
 	}
-	care = status.Arrange(care, o, t.now)
+	care = status.Arrange(care, o, t.Now)
 	if s.Care = &care; care.IsZero() {
 		s.Care = nil
 	}
 	t.s.drafts[i].state = s
 	t.keep(n, s)
-	t.remember(n, &prev, &s, false, t.now)
+	t.remember(n, &prev, &s, false, t.Now)
 	done.describe(care, o)
 	rest = t.managed(n, done.info(care, o), o.By)
 	if care.Mode == belfry.Managed {
@@ -242,7 +242,7 @@ func (d *ActedItem) info(c belfry.Care, o status.Order) string {
 }
 
 // unmanagedBy names what is around an item and keeps it unmanaged.
-func (t *tx) unmanagedBy(n *meta.Node) string {
+func (t *Tx) unmanagedBy(n *meta.Node) string {
 	for p := t.parent(n); p != nil; p = t.parent(p) {
 		if ownMode(&t.s.drafts[t.s.draft(p)].state) >= belfry.Stored {
 			if !t.sees(p) {
@@ -255,21 +255,21 @@ func (t *tx) unmanagedBy(n *meta.Node) string {
 }
 
 // acknowledge marks the error of an item as known, and those of the objects inside it.
-func (t *tx) acknowledge(n *meta.Node, a belfry.Ack) (content int, bad *belfry.Error) {
+func (t *Tx) acknowledge(n *meta.Node, a belfry.Ack) (content int, bad *belfry.Error) {
 	if bad := t.inError(n); bad != nil {
 		return 0, bad
 	}
 	if bad := t.takeTexts(t.ackGrowth(n, a.Text)); bad != nil {
 		return 0, bad
 	}
-	a.Time = t.now
+	a.Time = t.Now
 	content = t.acknowledgeInside(n, a)
 	t.acknowledgeTop(n, a, content)
 	return content, nil
 }
 
 // inError tells whether an item can be acknowledged.
-func (t *tx) inError(n *meta.Node) *belfry.Error {
+func (t *Tx) inError(n *meta.Node) *belfry.Error {
 	s := t.s.drafts[t.s.draft(n)].state
 	if s.Status.IsError() {
 		return nil
@@ -278,9 +278,9 @@ func (t *tx) inError(n *meta.Node) *belfry.Error {
 }
 
 // acknowledgeTop acknowledges an item that is in error, when so many objects inside it have been.
-func (t *tx) acknowledgeTop(n *meta.Node, a belfry.Ack, content int) {
+func (t *Tx) acknowledgeTop(n *meta.Node, a belfry.Ack, content int) {
 	t.acknowledgeOne(n, a)
-	t.events.about(n, t.now, "acknowledge", t.s.drafts[t.s.draft(n)].state, ackInfo(a, content), a.By)
+	t.events.about(n, t.Now, "acknowledge", t.s.drafts[t.s.draft(n)].state, ackInfo(a, content), a.By)
 }
 
 // ackInfo is the text of the event: what was written, and before it what it covers and when it ends by itself.
@@ -306,14 +306,14 @@ func ackInfo(a belfry.Ack, content int) string {
 }
 
 // unacknowledge takes the acknowledgment of an item back, and those of all that stands in it. It tells how many inside it were.
-func (t *tx) unacknowledge(n *meta.Node, by string) (content int) {
+func (t *Tx) unacknowledge(n *meta.Node, by string) (content int) {
 	content = t.unacknowledgeInside(n)
 	t.unacknowledgeTop(n, content, by)
 	return content
 }
 
 // unacknowledgeTop does that with the item itself, when so many inside it have been dealt with.
-func (t *tx) unacknowledgeTop(n *meta.Node, content int, by string) {
+func (t *Tx) unacknowledgeTop(n *meta.Node, content int, by string) {
 	info := "acknowledgment ended: taken back"
 	switch had := t.unacknowledgeOne(n); {
 	case content > 0:
@@ -321,10 +321,10 @@ func (t *tx) unacknowledgeTop(n *meta.Node, content int, by string) {
 	case !had:
 		info = "acknowledgment taken back, there was none"
 	}
-	t.events.about(n, t.now, "acknowledge", t.s.drafts[t.s.draft(n)].state, info, by)
+	t.events.about(n, t.Now, "acknowledge", t.s.drafts[t.s.draft(n)].state, info, by)
 }
 
-func (t *tx) unacknowledgeInside(n *meta.Node) (count int) {
+func (t *Tx) unacknowledgeInside(n *meta.Node) (count int) {
 	t.inside(n, func(c *meta.Node) {
 		if t.unacknowledgeOne(c) {
 			count++
@@ -336,31 +336,31 @@ func (t *tx) unacknowledgeInside(n *meta.Node) (count int) {
 	return count
 }
 
-func (t *tx) unacknowledgeOne(n *meta.Node) bool {
+func (t *Tx) unacknowledgeOne(n *meta.Node) bool {
 	i := t.s.draft(n)
 	prev := t.s.drafts[i].state
 	s, ok := status.Unacknowledge(prev)
 	if ok {
 		t.s.drafts[i].state = s
 		t.keep(n, s)
-		t.remember(n, &prev, &s, false, t.now)
+		t.remember(n, &prev, &s, false, t.Now)
 	}
 	return ok
 }
 
-func (t *tx) acknowledgeOne(n *meta.Node, a belfry.Ack) bool {
+func (t *Tx) acknowledgeOne(n *meta.Node, a belfry.Ack) bool {
 	i := t.s.draft(n)
 	prev := t.s.drafts[i].state
 	s, ok := status.Acknowledge(prev, a)
 	if ok {
 		t.s.drafts[i].state = s
 		t.keep(n, s)
-		t.remember(n, &prev, &s, false, t.now)
+		t.remember(n, &prev, &s, false, t.Now)
 	}
 	return ok
 }
 
-func (t *tx) acknowledgeInside(n *meta.Node, a belfry.Ack) (count int) {
+func (t *Tx) acknowledgeInside(n *meta.Node, a belfry.Ack) (count int) {
 	t.inside(n, func(c *meta.Node) {
 		switch {
 		case c.Kind != belfry.KindObject:
@@ -373,17 +373,17 @@ func (t *tx) acknowledgeInside(n *meta.Node, a belfry.Ack) (count int) {
 }
 
 // note sets or removes the note of an item.
-func (t *tx) note(n *meta.Node, text, by string) (result string) {
+func (t *Tx) note(n *meta.Node, text, by string) (result string) {
 	i := t.s.draft(n)
 	prev := t.s.drafts[i].state
 	s := status.Annotate(prev, text)
 	t.s.drafts[i].state = s
 	t.keep(n, s)
-	t.remember(n, &prev, &s, false, t.now)
+	t.remember(n, &prev, &s, false, t.Now)
 	result, info := "note_set", text
 	if text == "" {
 		result, info = "note_removed", "note removed"
 	}
-	t.events.about(n, t.now, "note", s, info, by)
+	t.events.about(n, t.Now, "note", s, info, by)
 	return result
 }

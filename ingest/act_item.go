@@ -33,7 +33,7 @@ type progress struct {
 }
 
 // apply does all that is asked for with the next items, as far as this turn goes.
-func (p *acting) apply(t *tx, whole bool) {
+func (p *acting) apply(t *Tx, whole bool) {
 	if whole && p.acks() { // else the record has the order, and most items inside follow it in turns
 		t.left = actWhole
 	}
@@ -62,7 +62,7 @@ func (p *acting) apply(t *tx, whole bool) {
 }
 
 // actOn does all that is asked for with one item. It may have to be called again in another turn.
-func (p *acting) actOn(t *tx, n *meta.Node, whole bool) (finished bool) {
+func (p *acting) actOn(t *Tx, n *meta.Node, whole bool) (finished bool) {
 	done := ActedItem{Name: n.Name, Kind: n.Kind.String()}
 	if n.Resource != nil && n.Resource != n {
 		done.Resource = n.Resource.Name
@@ -90,13 +90,13 @@ func (p *acting) actOn(t *tx, n *meta.Node, whole bool) (finished bool) {
 }
 
 // manage sets how an item is managed. It tells whether what stands inside is left to Sequencer.reassessAll.
-func (p *acting) manage(t *tx, n *meta.Node, done ActedItem) (more bool) {
+func (p *acting) manage(t *Tx, n *meta.Node, done ActedItem) (more bool) {
 	bad := allowed(n, p.Manage.Mode)
 	if bad == nil {
 		bad = checkWindow(n, t.s.drafts[t.s.draft(n)].state.Care, p.Manage)
 	}
 	if bad == nil {
-		bad = t.takeCare(n, func(care *belfry.Care) { *care = status.Arrange(*care, *p.Manage, t.now) })
+		bad = t.takeCare(n, func(care *belfry.Care) { *care = status.Arrange(*care, *p.Manage, t.Now) })
 	}
 	if bad != nil {
 		p.fail(n.Name, bad)
@@ -134,7 +134,7 @@ func checkWindow(n *meta.Node, c *belfry.Care, o *status.Order) *belfry.Error {
 }
 
 // acknowledge marks the error of an item as known, and those of the objects inside; or takes back that they were.
-func (p *acting) acknowledge(t *tx, n *meta.Node, done ActedItem, whole bool) (finished bool) {
+func (p *acting) acknowledge(t *Tx, n *meta.Node, done ActedItem, whole bool) (finished bool) {
 	var bad *belfry.Error
 	content, size := 0, p.sizes[n]
 	switch {
@@ -166,13 +166,13 @@ func (p *acting) acknowledge(t *tx, n *meta.Node, done ActedItem, whole bool) (f
 
 // acknowledgeMany does that in turns. If the item recovers in between, it is not acknowledged, and what stands in it has been. The
 // same holds when others take the last room for texts in between.
-func (p *acting) acknowledgeMany(t *tx, n *meta.Node) (content int, finished bool, bad *belfry.Error) {
+func (p *acting) acknowledgeMany(t *Tx, n *meta.Node) (content int, finished bool, bad *belfry.Error) {
 	if bad := t.inError(n); bad != nil && !p.Unack {
 		return 0, true, bad
 	}
 	at := &p.at
 	if !at.acking {
-		at.acking, at.list, at.time = true, true, t.now
+		at.acking, at.list, at.time = true, true, t.Now
 		return 0, false, nil
 	}
 	if p.Unack {
@@ -207,7 +207,7 @@ func (p *acting) acknowledgeMany(t *tx, n *meta.Node) (content int, finished boo
 }
 
 // unacknowledgeMany takes back, in turns, what was listed.
-func (p *acting) unacknowledgeMany(t *tx, n *meta.Node) (content int, finished bool, bad *belfry.Error) {
+func (p *acting) unacknowledgeMany(t *Tx, n *meta.Node) (content int, finished bool, bad *belfry.Error) {
 	at := &p.at
 	part := at.inside[:min(p.seq.turn, len(at.inside))]
 	for _, o := range part {
@@ -223,7 +223,7 @@ func (p *acting) unacknowledgeMany(t *tx, n *meta.Node) (content int, finished b
 }
 
 // stands tells whether an item stands in another, at any depth.
-func (t *tx) stands(n, in *meta.Node) bool {
+func (t *Tx) stands(n, in *meta.Node) bool {
 	for n != nil && n != in {
 		n = t.parent(n)
 	}

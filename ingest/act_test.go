@@ -213,7 +213,7 @@ func (b *bench) longestWait(done chan struct{}) (longest time.Duration) {
 		default:
 		}
 		start := time.Now()
-		if err := b.do(&command{alone: true, decide: func(*tx) error { return nil }}); err != nil {
+		if err := b.Do(&Command{Alone: true, Decide: func(*Tx) error { return nil }}); err != nil {
 			return -1
 		}
 		longest = max(longest, time.Since(start))

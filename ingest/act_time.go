@@ -53,7 +53,7 @@ func (a *Action) settle(who Sender, now belfry.Time) error {
 
 // CheckWindowName refuses what cannot be the name of a window.
 func CheckWindowName(name string) error {
-	if bad := checkName("window", name); bad != nil {
+	if bad := CheckName("window", name); bad != nil {
 		return belfry.Errorf(belfry.BadParameter, "window: %s", bad.Message)
 	}
 	return nil

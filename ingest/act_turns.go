@@ -75,7 +75,7 @@ func (p *acting) lookUp(names []target, found func(i int, n *meta.Node, bad *bel
 			if e == nil {
 				return // the sequencer will say so
 			}
-			t := &tx{estate: e, s: &scratch{}}
+			t := &Tx{Tenant: e, s: &scratch{}}
 			t.limit(p.who.Views)
 			for i := from; i < min(from+some, len(names)); i++ {
 				n, bad := t.named(names[i].Named)
@@ -114,7 +114,7 @@ func (p *acting) do(ctx context.Context, r Repeat) (code int, answer []byte, err
 		}
 	}
 	if answer == nil {
-		code, answer = p.out.code(), encode(p.out)
+		code, answer = p.out.code(), EncodeJSON(p.out)
 	}
 	return code, answer, nil
 }
@@ -130,8 +130,8 @@ func (p *acting) turn(ctx context.Context, r Repeat, code *int, answer *[]byte) 
 	if err := p.seq.cfg.Room(ctx, p.who.Customer, p.events(min(p.seq.turn, len(p.names)-p.next))); err != nil {
 		return false, err
 	}
-	err = p.seq.do(&command{customer: p.who.Customer, views: p.who.Views, rows: 1, alone: true, decide: func(t *tx) error {
-		if err := p.settle(t.now); err != nil {
+	err = p.seq.Do(&Command{Customer: p.who.Customer, Views: p.who.Views, Rows: 1, Alone: true, Decide: func(t *Tx) error {
+		if err := p.settle(t.Now); err != nil {
 			return err
 		}
 		p.apply(t, r.Key != "")
@@ -139,8 +139,8 @@ func (p *acting) turn(ctx context.Context, r Repeat, code *int, answer *[]byte) 
 			return errTakenBack
 		}
 		if r.Key != "" {
-			*code, *answer = p.out.code(), encode(p.out)
-			t.answer(p.who, r, *code, *answer)
+			*code, *answer = p.out.code(), EncodeJSON(p.out)
+			t.Reply(p.who, r, *code, *answer)
 		}
 		return nil
 	}})

@@ -7,34 +7,38 @@ import (
 	"belfry/meta"
 )
 
-// DefaultCustomer and AdminUser are made at the first start.
-const (
-	DefaultCustomer = belfry.DefaultCustomer
-	AdminUser       = "admin"
-)
-
-// Bootstrap makes the first customer and its administrator when there is none yet. password is the administrator's
-// password, hashed.
-func (s *Sequencer) Bootstrap(password string) error {
-	return s.do(&command{alone: true, decide: func(t *tx) error {
-		if len(s.cfg.Tree.Customers()) > 0 {
-			return nil
-		}
-		c, err := t.createCustomer(DefaultCustomer, "system")
-		if err != nil {
-			return err
-		}
-		t.configure(belfry.DocUser, c.ID, AdminUser, belfry.User{
-			Name: AdminUser, Password: password, Role: belfry.Administrator, Instance: true, Created: t.now,
-		})
-		t.configured("user admin created", "system")
-		return nil
-	}})
+// Configured tells that configuration was changed, and by whom.
+func (t *Tx) Configured(info, by string) {
+	t.Event("configuration", "configuration", info, by)
 }
 
-// configured tells that configuration was changed, and by whom.
-func (t *tx) configured(info, by string) {
-	t.events.note(t.now, "configuration", "configuration", info, by)
+// Event adds an event without a status: a configuration change, a login, an internal matter.
+func (t *Tx) Event(source, kind, info, by string) { t.events.note(t.Now, source, kind, info, by) }
+
+// EventOf is Event in another customer; 0 is none.
+func (t *Tx) EventOf(c belfry.CustomerID, source, kind, info, by string) {
+	if e := t.seq.cfg.Tree.Estate(c); e != nil {
+		t.tellOther(e, func(told *events) { told.note(t.Now, source, kind, info, by) })
+	}
+}
+
+// BeginCustomer makes the root view of a new customer, to which the record belongs from then on.
+func (t *Tx) BeginCustomer(c belfry.Customer) {
+	t.Tenant, t.rec.Customer = meta.NewEstate(c), c.ID
+	t.create(belfry.KindView, belfry.Main, nil, nil, t.viewClass(genericView), "", nil)
+}
+
+// ApplyUnstored makes the documents of one kind visible at once and drops everything else of the transaction, so that it
+// needs no journal.
+func (t *Tx) ApplyUnstored(kind string) error {
+	var docs []belfry.Doc
+	for _, d := range t.rec.Docs {
+		if d.Kind == kind {
+			docs = append(docs, d)
+		}
+	}
+	t.rec.Docs, t.events = nil, events{}
+	return t.seq.cfg.Tree.Apply(&belfry.Record{Docs: docs})
 }
 
 // Internal writes an event about the service itself, for every customer: for all of them, or on an error for none. Its time
@@ -49,20 +53,20 @@ func (s *Sequencer) InternalEach(info func(belfry.CustomerID) string) error {
 }
 
 func (s *Sequencer) internal(info func(belfry.CustomerID) string, at belfry.Time) error {
-	return s.do(&command{alone: true, urgent: true, decide: func(t *tx) error {
-		if at == 0 || at > t.now {
-			at = t.now
+	return s.Do(&Command{Alone: true, Urgent: true, Decide: func(t *Tx) error {
+		if at == 0 || at > t.Now {
+			at = t.Now
 		}
 		t.eachEstate(func(e *meta.Estate, told *events) { told.note(at, "system", "internal", info(e.ID), "") })
 		return nil
 	}})
 }
 
-// configure sets a document from a value.
-func (t *tx) configure(kind string, c belfry.CustomerID, name string, v any) {
+// Put sets a document from a value.
+func (t *Tx) Put(kind string, c belfry.CustomerID, name string, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // the nouns of configuration hold nothing that JSON cannot express
 	}
-	t.document(belfry.Doc{Kind: kind, Customer: c, Name: name, Body: body})
+	t.Document(belfry.Doc{Kind: kind, Customer: c, Name: name, Body: body})
 }

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"testing"
 
@@ -59,54 +58,4 @@ func TestAuthorStays(t *testing.T) {
 		b.bulk(t, true, pkg, "name\n"+name+"\n", Options{})
 		b.tree.SetSecrets(nil)
 	}
-}
-
-// TestAuthorLimits: the limits of an author are stored with the script when they change, and the last ones stay when the user is
-// removed. A user of the same name that is made later changes nothing.
-func TestAuthorLimits(t *testing.T) {
-	b := newBench(t)
-	b.bulk(t, false, "view", "name,view\nIn,MAIN\nParis,MAIN\n", Options{})
-	c := b.who.Customer
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	lena := belfry.User{Name: "lena", Role: belfry.Operator, Password: "x", Views: []string{"In", "Paris"}}
-	check := func(name, when string, want ...string) {
-		t.Helper()
-		var a *belfry.Author
-		b.tree.Read(c, func(e *meta.Estate) { a = e.Resource(name).Details.Author })
-		if got := b.tree.ScopeOf(c, a).Views; !slices.Equal(got, want) || a != nil && !slices.Equal(a.Views, want) {
-			t.Errorf("%s, %s: the script reaches %v, stored is %+v", name, when, got, a)
-		}
-	}
-	write := func(name string) {
-		t.Helper()
-		who := b.who
-		b.who.Name, b.who.Views = "lena", lena.Views
-		_, r := b.bulk(t, false, "log-trap-receiver", "name,view,script\n"+name+",In,a = 1\n", Options{})
-		if b.who = who; r.Rejected > 0 {
-			t.Fatal(r.Errors)
-		}
-	}
-	must(b.CreateUser(c, lena, "test"))
-	write("first")
-	must(b.SetViews(c, "lena", []string{"In"}, "test"))
-	check("first", "narrowed", "In")
-	must(b.RemoveUser(c, "lena", "test"))
-	check("first", "removed", "In")
-	must(b.CreateUser(c, lena, "test"))
-	check("first", "another user of that name", "In")
-	write("second")
-	must(b.SetViews(c, "lena", nil, "test"))
-	check("second", "not limited any more")
-	must(b.SetViews(c, "lena", []string{"Paris"}, "test"))
-	check("second", "limited again", "Paris")
-	check("first", "the other user limited again", "In")
-	must(b.SetViews(c, "lena", nil, "test"))
-	must(b.RemoveUser(c, "lena", "test"))
-	check("second", "removed without limits")
-	check("first", "the other user removed", "In")
 }

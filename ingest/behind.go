@@ -71,9 +71,9 @@ func (b *behind) claim(c belfry.CustomerID) (list []string) {
 }
 
 // finishLater lets what a window or a move has not finished be done when the round is committed; empty is nothing.
-func (t *tx) finishLater(what string) {
+func (t *Tx) finishLater(what string) {
 	if what != "" {
-		t.s.left = append(t.s.left, unsettled{t.estate.ID, what})
+		t.s.left = append(t.s.left, unsettled{t.Tenant.ID, what})
 	}
 }
 

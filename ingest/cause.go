@@ -20,7 +20,7 @@ type alarmReason struct {
 }
 
 // stateOf is the state of an item as the round has it. Unlike that of a draft it is not to be changed.
-func (t *tx) stateOf(n *meta.Node) *belfry.Standing {
+func (t *Tx) stateOf(n *meta.Node) *belfry.Standing {
 	if i := t.s.index.At(uint64(n.ID)); i != 0 {
 		return &t.s.drafts[i-1].state
 	}
@@ -29,14 +29,14 @@ func (t *tx) stateOf(n *meta.Node) *belfry.Standing {
 
 // begin starts another moment, unless several things happen together. An alarm of a view names what had shown the worst of all that
 // changed at that moment.
-func (t *tx) begin() {
+func (t *Tx) begin() {
 	if t.rise == nil {
 		t.s.moment++
 	}
 }
 
 // showed notes for the alarm of a view that something in it, which had shown a status, shows another one or has left.
-func (t *tx) showed(view int, n *meta.Node, from belfry.Status) {
+func (t *Tx) showed(view int, n *meta.Node, from belfry.Status) {
 	d := &t.s.drafts[view]
 	d.moved = n
 	if d.moment != t.s.moment || from > d.worst {
@@ -45,7 +45,7 @@ func (t *tx) showed(view int, n *meta.Node, from belfry.Status) {
 }
 
 // why says why an item shows what it does, for its alarm.
-func (t *tx) why(n *meta.Node, s *belfry.Standing, from belfry.Status) string {
+func (t *Tx) why(n *meta.Node, s *belfry.Standing, from belfry.Status) string {
 	switch {
 	case n.Kind == belfry.KindObject:
 		return s.Why()
@@ -71,7 +71,7 @@ func (t *tx) why(n *meta.Node, s *belfry.Standing, from belfry.Status) string {
 
 // causeIn finds what stands in a view and is the reason for its status: an object, or else a view of which no more is known. It is nil
 // when there is nothing.
-func (t *tx) causeIn(n *meta.Node, status belfry.Status, steps *int) *meta.Node {
+func (t *Tx) causeIn(n *meta.Node, status belfry.Status, steps *int) *meta.Node {
 	found := t.lastMoved(n)
 	if found == nil || t.stateOf(found).Status != status {
 		n.Children(func(c *meta.Node) bool {
@@ -99,7 +99,7 @@ func (t *tx) causeIn(n *meta.Node, status belfry.Status, steps *int) *meta.Node 
 
 // leftIn finds what had made a view worse than it is now: it has recovered, was removed, moved away or unmanaged, or has no status any
 // more. It is nil when nothing in the view has changed.
-func (t *tx) leftIn(n *meta.Node) (left *meta.Node) {
+func (t *Tx) leftIn(n *meta.Node) (left *meta.Node) {
 	for {
 		i := t.s.index.At(uint64(n.ID))
 		if i == 0 || t.s.drafts[i-1].moment != t.s.moment || t.s.drafts[i-1].left == nil {
@@ -114,7 +114,7 @@ func (t *tx) leftIn(n *meta.Node) (left *meta.Node) {
 }
 
 // lastMoved is what stands in a view and was the last to show something else in this round; nil when nothing did.
-func (t *tx) lastMoved(n *meta.Node) *meta.Node {
+func (t *Tx) lastMoved(n *meta.Node) *meta.Node {
 	if i := t.s.index.At(uint64(n.ID)); i != 0 {
 		if m := t.s.drafts[i-1].moved; m != nil && !t.s.gone[m.ID] && t.parent(m) == n {
 			return m
@@ -124,7 +124,7 @@ func (t *tx) lastMoved(n *meta.Node) *meta.Node {
 }
 
 // causeText says in the alarm of a view what is the reason: "object disk: Used 97 % (>= 95)". Outside of the resource of the object it names that, too.
-func (t *tx) causeText(n, cause *meta.Node) string {
+func (t *Tx) causeText(n, cause *meta.Node) string {
 	s := t.stateOf(cause)
 	why := s.StatusName()
 	switch to, moved := t.s.parents[cause.ID]; {

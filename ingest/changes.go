@@ -30,16 +30,16 @@ type itemChange struct {
 }
 
 // changed notes a change, to be told at the end of the turn.
-func (t *tx) changed(c itemChange) {
-	c.by = t.by
+func (t *Tx) changed(c itemChange) {
+	c.by = t.By
 	t.changes = append(t.changes, c)
 }
 
 // created notes a new item.
-func (t *tx) created(n *meta.Node) { t.changed(itemChange{node: n, what: "created"}) }
+func (t *Tx) created(n *meta.Node) { t.changed(itemChange{node: n, what: "created"}) }
 
 // updated notes what is to be different about an item; it is called before that is so. A nil place and an empty class stay.
-func (t *tx) updated(n, to *meta.Node, class string, before, after *belfry.Details) {
+func (t *Tx) updated(n, to *meta.Node, class string, before, after *belfry.Details) {
 	c := itemChange{node: n, what: "changed"}
 	var list []string
 	if to != nil {
@@ -56,7 +56,7 @@ func (t *tx) updated(n, to *meta.Node, class string, before, after *belfry.Detai
 }
 
 // removed notes that an item has gone, with what stood in it: that was noted before, from the given change on.
-func (t *tx) removed(from int) {
+func (t *Tx) removed(from int) {
 	last := len(t.changes) - 1
 	for i := from; i < last; i++ {
 		t.changes[i].inside = true
@@ -67,7 +67,7 @@ func (t *tx) removed(from int) {
 }
 
 // packageOf is the package whose questions an item answers; nil for an object.
-func (t *tx) packageOf(n *meta.Node) *catalog.PackageType {
+func (t *Tx) packageOf(n *meta.Node) *catalog.PackageType {
 	name := n.Package
 	if n.Kind == belfry.KindView {
 		name = viewPackage
@@ -79,7 +79,7 @@ const viewPackage = "view"
 
 // tellChanges writes the events of the changes. Those of single items come before the events of what followed from the changes; it
 // tells how many they are.
-func (t *tx) tellChanges() (before int) {
+func (t *Tx) tellChanges() (before int) {
 	t.noteClasses()
 	if len(t.changes) == 0 {
 		return 0
@@ -95,7 +95,7 @@ func (t *tx) tellChanges() (before int) {
 			if c.what == "created" && c.node != nil {
 				c.detail = t.describeNew(c.node)
 			}
-			first.note(t.now, "configuration", "configuration", c.name()+" "+c.what+c.detail, c.by)
+			first.note(t.Now, "configuration", "configuration", c.name()+" "+c.what+c.detail, c.by)
 			return true
 		})
 	}
@@ -105,7 +105,7 @@ func (t *tx) tellChanges() (before int) {
 	}
 	for len(list) > 0 {
 		text, n := listText(list)
-		t.configured(text, list[0].by)
+		t.Configured(text, list[0].by)
 		list = list[n:]
 	}
 	t.changes = nil
@@ -125,7 +125,7 @@ func countInside(list []itemChange) (n int) {
 }
 
 // describeNew says what a new item is, and where it was made.
-func (t *tx) describeNew(n *meta.Node) (detail string) {
+func (t *Tx) describeNew(n *meta.Node) (detail string) {
 	pt := t.packageOf(n)
 	if n.Parent != n.Resource {
 		detail = " in " + n.Parent.Name
@@ -256,11 +256,11 @@ type classChange struct {
 }
 
 // noteClass notes that rows are about to define a class, once in a turn.
-func (t *tx) noteClass(def *catalog.Class) {
-	if _, again := t.docs[docName{belfry.DocClass, t.estate.ID, def.Name}]; again {
+func (t *Tx) noteClass(def *catalog.Class) {
+	if _, again := t.docs[docName{belfry.DocClass, t.Tenant.ID, def.Name}]; again {
 		return
 	}
-	c := classChange{name: def.Name, by: t.by}
+	c := classChange{name: def.Name, by: t.By}
 	if have := t.class(def.Name); have != nil {
 		c.was = have.Def
 	}
@@ -269,13 +269,13 @@ func (t *tx) noteClass(def *catalog.Class) {
 
 // noteClasses notes what rows have made of classes. It comes at the end of a turn, because one row after the other may add
 // indicators to a class.
-func (t *tx) noteClasses() {
+func (t *Tx) noteClasses() {
 	for _, d := range t.defined {
 		c := itemChange{class: d.name, what: "created", detail: ", inferred"}
 		if d.was != nil {
 			c.what, c.detail = "changed", ": "+addedIndicators(d.was, t.class(d.name).Def)
 		}
-		t.by = d.by
+		t.By = d.by
 		t.changed(c)
 	}
 	t.defined = nil

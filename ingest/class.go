@@ -29,7 +29,7 @@ const maxClasses = 10_000
 // It returns when all objects of the class follow the definition.
 func (s *Sequencer) PutClass(who Sender, def *catalog.Class) (result string, l catalog.Listed, err error) {
 	var rest string
-	err = s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) (err error) {
+	err = s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
 		result, l, rest, err = t.putClass(who, def)
 		return err
 	}})
@@ -39,11 +39,11 @@ func (s *Sequencer) PutClass(who Sender, def *catalog.Class) (result string, l c
 	return result, l, err
 }
 
-func (t *tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.Listed, rest string, err error) {
+func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.Listed, rest string, err error) {
 	next := *def
 	next.Inferred = false
 	l = catalog.Listed{Class: &next, Source: catalog.FromCustomer}
-	cell := t.estate.Class(def.Name)
+	cell := t.Tenant.Class(def.Name)
 	if cell != nil {
 		l.Objects = cell.Objects()
 	}
@@ -58,26 +58,26 @@ func (t *tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 			return classUnchanged, l, "class " + def.Name, nil // a request before may have been interrupted
 		}
 	}
-	if t.estate.Defined() >= maxClasses && (cell == nil || !cell.Own || cell.Def.Inferred) {
+	if t.Tenant.Defined() >= maxClasses && (cell == nil || !cell.Own || cell.Def.Inferred) {
 		return "", l, "", belfry.Errorf(belfry.BadParameter, "there are %d classes of your own already, as many as are allowed; remove some", maxClasses)
 	}
-	if err := t.takeValue(belfry.DocClass, def.Name, l.Class); err != nil {
+	if err := t.ReserveValue(belfry.DocClass, def.Name, l.Class); err != nil {
 		return "", l, "", err
 	}
 	more := meta.Thresholds(l.Class)
 	if cell != nil {
 		more -= meta.Thresholds(cell.Def)
 	}
-	if bad := t.roomForItems("", t.estate.MarksGrowth(def.Name, more), false); bad != nil {
+	if bad := t.roomForItems("", t.Tenant.MarksGrowth(def.Name, more), false); bad != nil {
 		return "", l, "", belfry.Errorf(belfry.BadParameter, "the thresholds of class %q are too many for its %d objects: %s", def.Name, l.Objects, bad.Message)
 	}
 	var was []byte
 	if c := t.class(def.Name); c != nil {
-		was = encode(c.Def)
+		was = EncodeJSON(c.Def)
 	}
 	t.define(l.Class)
 	rest = t.judgeClass(def.Name)
-	t.configured("class "+def.Name+" "+result+definitionChange(was, encode(l.Class)), who.Name)
+	t.Configured("class "+def.Name+" "+result+definitionChange(was, EncodeJSON(l.Class)), who.Name)
 	return result, l, rest, nil
 }
 
@@ -101,13 +101,13 @@ var errNoClass = errors.New("no such class")
 // DeleteClass removes the customer's own definition of a class.
 func (s *Sequencer) DeleteClass(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
 	run := func() (int, []byte, error) {
-		answer := encode(map[string]string{"result": "removed", "name": name})
+		answer := EncodeJSON(map[string]string{"result": "removed", "name": name})
 		var rest string
-		err := s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) (err error) {
+		err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
 			if rest, err = t.deleteClass(who, name); err != nil {
 				return err
 			}
-			t.answer(who, r, 200, answer)
+			t.Reply(who, r, 200, answer)
 			return nil
 		}})
 		switch {
@@ -119,7 +119,7 @@ func (s *Sequencer) DeleteClass(ctx context.Context, who Sender, name string, r 
 		return s.refusal(who, r, err)
 	}
 	if r.Key != "" {
-		return s.once(ctx, who, r, run)
+		return s.Once(ctx, who, r, run)
 	}
 	return run()
 }
@@ -131,11 +131,11 @@ func (s *Sequencer) refusal(who Sender, r Repeat, err error) (int, []byte, error
 	if !ok || code[e.Code] == 0 || r.Key == "" {
 		return 0, nil, err
 	}
-	answer := encode(map[string]any{"error": map[string]string{"code": string(e.Code), "message": e.Message}})
-	return code[e.Code], answer, s.remember(who, r, code[e.Code], answer)
+	answer := EncodeJSON(map[string]any{"error": map[string]string{"code": string(e.Code), "message": e.Message}})
+	return code[e.Code], answer, s.Remember(who, r, code[e.Code], answer)
 }
 
-func encode(v any) []byte {
+func EncodeJSON(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -147,8 +147,8 @@ func encode(v any) []byte {
 
 // deleteClass removes a definition that the customer can do without: no object has the class, or the catalog has a
 // definition that can take over.
-func (t *tx) deleteClass(who Sender, name string) (rest string, err error) {
-	cell := t.estate.Class(name)
+func (t *Tx) deleteClass(who Sender, name string) (rest string, err error) {
+	cell := t.Tenant.Class(name)
 	under := t.seq.cfg.Tree.Catalog().Class(name)
 	switch {
 	case cell == nil || cell.Def == nil || !cell.Own && under == nil:
@@ -157,20 +157,20 @@ func (t *tx) deleteClass(who Sender, name string) (rest string, err error) {
 		return "", belfry.Errorf(belfry.UnknownItem, "class %q is not your own, so there is nothing to remove", rowfmt.Clip([]byte(name)))
 	case cell.Objects() == 0:
 	case under == nil:
-		return "", belfry.Errorf(belfry.BadParameter, "class %q is the class of %s; remove them first", name, users(t.estate, cell))
+		return "", belfry.Errorf(belfry.BadParameter, "class %q is the class of %s; remove them first", name, users(t.Tenant, cell))
 	default:
 		if err := under.Follows(cell.Def); err != nil {
 			e := err.(*belfry.Error)
 			return "", belfry.Errorf(belfry.BadParameter, "class %q is the class of %s, and the definition below your own does not suit them: %s",
-				name, users(t.estate, cell), e.Message)
+				name, users(t.Tenant, cell), e.Message)
 		}
 	}
-	t.document(belfry.Doc{Kind: belfry.DocClass, Customer: t.estate.ID, Name: name})
+	t.Document(belfry.Doc{Kind: belfry.DocClass, Customer: t.Tenant.ID, Name: name})
 	if under != nil {
-		t.s.classes[slot{t.estate.ID, 0, classSlot, name}] = &meta.Class{Name: name, Def: under}
+		t.s.classes[slot{t.Tenant.ID, 0, classSlot, name}] = &meta.Class{Name: name, Def: under}
 		rest = t.judgeClass(name)
 	}
-	t.configured("class "+name+" removed"+definitionChange(encode(cell.Def), nil), who.Name)
+	t.Configured("class "+name+" removed"+definitionChange(EncodeJSON(cell.Def), nil), who.Name)
 	return rest, nil
 }
 

@@ -149,12 +149,12 @@ func (s *Sequencer) tick() bool {
 		}
 	}
 	for customer, nodes := range due {
-		c := &command{customer: customer, alone: true, done: make(chan struct{}), decide: func(t *tx) error {
+		c := &Command{Customer: customer, Alone: true, Done: make(chan struct{}), Decide: func(t *Tx) error {
 			t.pass(nodes)
 			return nil
 		}}
-		s.round([]*command{c})
-		if c.err != nil {
+		s.round([]*Command{c})
+		if c.Err != nil {
 			for _, n := range nodes {
 				s.clock.set(n.ID, now+tickAgain)
 			}
@@ -169,7 +169,7 @@ func (s *Sequencer) tick() bool {
 
 // pass lets time pass for items. What is due at the same moment has an order: first comes silence, then acknowledgments
 // end, then windows open and close, those further out first.
-func (t *tx) pass(nodes []*meta.Node) {
+func (t *Tx) pass(nodes []*meta.Node) {
 	t.together(func() { t.lapse(nodes, true) })
 	t.together(func() { t.lapse(nodes, false) })
 	t.passWindows(nodes)
@@ -177,7 +177,7 @@ func (t *tx) pass(nodes []*meta.Node) {
 }
 
 // lapse lets time pass for objects, or for all else: what these show follows from the objects in them.
-func (t *tx) lapse(nodes []*meta.Node, objects bool) {
+func (t *Tx) lapse(nodes []*meta.Node, objects bool) {
 	for _, n := range nodes {
 		if (n.Kind == belfry.KindObject) != objects {
 			continue
@@ -188,11 +188,11 @@ func (t *tx) lapse(nodes []*meta.Node, objects bool) {
 		t.passWatch(n)
 		i := t.s.draft(n)
 		s := t.s.drafts[i].state
-		at := t.now
-		if stale := status.Stale(s, t.rules(n), t.seq.clock.since, t.now); stale != 0 && stale < at {
+		at := t.Now
+		if stale := status.Stale(s, t.rules(n), t.seq.clock.since, t.Now); stale != 0 && stale < at {
 			at = stale
 		}
-		next, c := status.Lapse(s, t.rules(n), t.seq.clock.since, t.now)
+		next, c := status.Lapse(s, t.rules(n), t.seq.clock.since, t.Now)
 		t.begin()
 		t.take(i, next, c, at)
 	}
@@ -205,7 +205,7 @@ type turn struct {
 }
 
 // passWindows lets windows open and close, as far as their time has come.
-func (t *tx) passWindows(nodes []*meta.Node) {
+func (t *Tx) passWindows(nodes []*meta.Node) {
 	var turns []turn
 	for _, n := range nodes {
 		if u, ok := t.passWindow(n); ok {
@@ -240,7 +240,7 @@ func (t *tx) passWindows(nodes []*meta.Node) {
 }
 
 // standsInAny tells whether an item stands in one of some others, at any depth.
-func (t *tx) standsInAny(n *meta.Node, others map[*meta.Node]bool) bool {
+func (t *Tx) standsInAny(n *meta.Node, others map[*meta.Node]bool) bool {
 	for n = t.parent(n); n != nil; n = t.parent(n) {
 		if others[n] {
 			return true
@@ -250,20 +250,20 @@ func (t *tx) standsInAny(n *meta.Node, others map[*meta.Node]bool) bool {
 }
 
 // passWindow sets what the windows of an item make of its care.
-func (t *tx) passWindow(n *meta.Node) (turn, bool) {
+func (t *Tx) passWindow(n *meta.Node) (turn, bool) {
 	i := t.s.draft(n)
 	s := t.s.drafts[i].state
 	prev := s
 	if !s.Care.HasWindows() {
 		return turn{}, false
 	}
-	at := t.now
-	care, passed, changed := status.Rewind(*s.Care, t.now)
+	at := t.Now
+	care, passed, changed := status.Rewind(*s.Care, t.Now)
 	if !changed {
-		if at = status.WindowDue(s.Care); at == 0 || at > t.now {
+		if at = status.WindowDue(s.Care); at == 0 || at > t.Now {
 			return turn{}, false
 		}
-		care, passed = status.PassWindows(*s.Care, t.now)
+		care, passed = status.PassWindows(*s.Care, t.Now)
 	}
 	if s.Care = &care; care.IsZero() {
 		s.Care = nil

@@ -29,7 +29,7 @@ func TestClockRuns(t *testing.T) {
 		if err := g.Bootstrap("hash"); err != nil {
 			t.Fatal(err)
 		}
-		c, _ := g.tree.CustomerNamed(DefaultCustomer)
+		c, _ := g.tree.CustomerNamed(belfry.DefaultCustomer)
 		g.who = Sender{Scope: belfry.Whole(c.ID), Name: operator}
 		begin := belfry.At(time.Now())
 		g.outage(t, begin)

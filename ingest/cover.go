@@ -7,7 +7,7 @@ import (
 )
 
 // inherit gives a new item the mode of what it stands in.
-func (t *tx) inherit(n *meta.Node) {
+func (t *Tx) inherit(n *meta.Node) {
 	around := t.modeAround(n)
 	if around == belfry.Managed {
 		return
@@ -16,11 +16,11 @@ func (t *tx) inherit(n *meta.Node) {
 	prev := d.state
 	d.state.Mode = around
 	t.keep(n, d.state)
-	t.remember(n, &prev, &d.state, false, t.now)
+	t.remember(n, &prev, &d.state, false, t.Now)
 }
 
 // mode is how an item is managed, as the round has it.
-func (t *tx) mode(n *meta.Node) belfry.Mode { return t.stateOf(n).Mode }
+func (t *Tx) mode(n *meta.Node) belfry.Mode { return t.stateOf(n).Mode }
 
 // ownMode is the mode that was set on an item itself.
 func ownMode(s *belfry.Standing) belfry.Mode {
@@ -50,7 +50,7 @@ func (c *covering) step(s belfry.Standing, m belfry.Mode, at, now belfry.Time) (
 // cover gives an item, and all that stands in it, the mode that follows from what was set on them and around them. Views
 // above show the difference; what is inside writes no events of its own. If more stands in it than the record has room for,
 // the rest is to be handed to Sequencer.reassessAll.
-func (t *tx) cover(c covering) (rest string) {
+func (t *Tx) cover(c covering) (rest string) {
 	n := c.top
 	c.whole = t.unsettled() && !c.all
 	around := t.modeAround(n)
@@ -85,10 +85,10 @@ func (c *covering) outerFirst(from, to belfry.Mode) bool {
 
 // unsettled tells whether some items of the customer may have another mode than follows from what was set, because
 // turns of Sequencer.reassessAll are still to come.
-func (t *tx) unsettled() bool { return t.s.marked || t.estate.Reassessing() }
+func (t *Tx) unsettled() bool { return t.s.marked || t.Tenant.Reassessing() }
 
 // modeAround is the mode that an item gets from what it stands in.
-func (t *tx) modeAround(n *meta.Node) belfry.Mode {
+func (t *Tx) modeAround(n *meta.Node) belfry.Mode {
 	p := t.parent(n)
 	switch {
 	case p == nil:
@@ -100,7 +100,7 @@ func (t *tx) modeAround(n *meta.Node) belfry.Mode {
 }
 
 // settledMode is the mode that follows from what was set on an item and around it.
-func (t *tx) settledMode(n *meta.Node) (m belfry.Mode) {
+func (t *Tx) settledMode(n *meta.Node) (m belfry.Mode) {
 	for ; n != nil; n = t.parent(n) {
 		m = max(m, ownMode(&t.s.drafts[t.s.draft(n)].state))
 	}
@@ -108,7 +108,7 @@ func (t *tx) settledMode(n *meta.Node) (m belfry.Mode) {
 }
 
 // countAbove lets the view around an item show that the item has another status than before.
-func (t *tx) countAbove(n *meta.Node, from belfry.Status, at belfry.Time) {
+func (t *Tx) countAbove(n *meta.Node, from belfry.Status, at belfry.Time) {
 	to, parent := t.s.drafts[t.s.draft(n)].state.Status, t.parent(n)
 	if from == to || parent == nil {
 		return
@@ -123,7 +123,7 @@ func (t *tx) countAbove(n *meta.Node, from belfry.Status, at belfry.Time) {
 }
 
 // coverInside goes down first, so that a view adds up once, when all that stands in it is settled.
-func (t *tx) coverInside(n *meta.Node, around belfry.Mode, how covering) {
+func (t *Tx) coverInside(n *meta.Node, around belfry.Mode, how covering) {
 	i := t.s.draft(n)
 	mode := max(around, ownMode(&t.s.drafts[i].state))
 	if mode == t.s.drafts[i].state.Mode && !how.whole {
@@ -145,7 +145,7 @@ func (t *tx) coverInside(n *meta.Node, around belfry.Mode, how covering) {
 }
 
 // coverOne gives one item the mode that follows.
-func (t *tx) coverOne(n *meta.Node, how covering) {
+func (t *Tx) coverOne(n *meta.Node, how covering) {
 	d := &t.s.drafts[t.s.draft(n)]
 	from, was := d.state.Status, d.state.Mode
 	if mode := t.settledMode(n); mode != was {
@@ -155,13 +155,13 @@ func (t *tx) coverOne(n *meta.Node, how covering) {
 }
 
 // give sets the mode of one item. What stands in it has been counted.
-func (t *tx) give(n *meta.Node, mode belfry.Mode, how covering) {
+func (t *Tx) give(n *meta.Node, mode belfry.Mode, how covering) {
 	d := &t.s.drafts[t.s.draft(n)]
 	s, prev := d.state, d.state
 	if n.Kind != belfry.KindObject {
 		s.Own = t.rules(n).Rollup.Of(d.counts)
 	}
-	next, c := how.step(s, mode, how.at, t.now)
+	next, c := how.step(s, mode, how.at, t.Now)
 	switch {
 	case c.Cleared == "" || how.moved:
 	case n != how.top:
@@ -178,7 +178,7 @@ func (t *tx) give(n *meta.Node, mode belfry.Mode, how covering) {
 }
 
 // inside calls f for what stands directly in a view, as the round has it.
-func (t *tx) inside(n *meta.Node, f func(*meta.Node)) {
+func (t *Tx) inside(n *meta.Node, f func(*meta.Node)) {
 	n.Children(func(c *meta.Node) bool {
 		if !t.s.gone[c.ID] && t.parent(c) == n {
 			f(c)
@@ -198,9 +198,9 @@ func (t *tx) inside(n *meta.Node, f func(*meta.Node)) {
 }
 
 // managed settles an item whose own mode has been set, and writes the one event that tells of it. For the rest see cover.
-func (t *tx) managed(n *meta.Node, info, by string) (rest string) {
-	told := t.manageEvent(n, t.now, info, by)
-	rest = t.cover(covering{at: t.now, top: n, by: by})
+func (t *Tx) managed(n *meta.Node, info, by string) (rest string) {
+	told := t.manageEvent(n, t.Now, info, by)
+	rest = t.cover(covering{at: t.Now, top: n, by: by})
 	told()
 	return rest
 }
@@ -208,7 +208,7 @@ func (t *tx) managed(n *meta.Node, info, by string) (rest string) {
 // manageEvent tells that an item is managed otherwise. It comes before the item is settled, since all else follows from
 // it; told completes it afterwards with what the item shows then. If an alarm tells of a change after it, the event has what was
 // shown before that alarm, so that each change is told once.
-func (t *tx) manageEvent(n *meta.Node, at belfry.Time, info, by string) (told func()) {
+func (t *Tx) manageEvent(n *meta.Node, at belfry.Time, info, by string) (told func()) {
 	was := t.s.drafts[t.s.draft(n)].state.Status
 	i := len(t.events.times)
 	t.events.add(event{
@@ -227,7 +227,7 @@ func (t *tx) manageEvent(n *meta.Node, at belfry.Time, info, by string) (told fu
 }
 
 // admit lets go of rows of objects whose data nobody wants now, and counts them.
-func (t *tx) admit(c *chunk, nodes []*meta.Node, origins []origin) {
+func (t *Tx) admit(c *chunk, nodes []*meta.Node, origins []origin) {
 	for i, n := range nodes {
 		if n != nil && !t.mode(n).Takes() {
 			nodes[i] = nil

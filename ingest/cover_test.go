@@ -24,10 +24,10 @@ func newFullBench(t testing.TB, j Journal) *bench {
 // fail makes objects Unavailable.
 func (b *bench) fail(t testing.TB, objects int) {
 	t.Helper()
-	err := b.do(&command{customer: b.who.Customer, alone: true, decide: func(x *tx) error {
+	err := b.Do(&Command{Customer: b.who.Customer, Alone: true, Decide: func(x *Tx) error {
 		for i := range objects {
-			n, _ := x.estate.Object(fmt.Sprintf("obj%07d", i))
-			x.input(n, status.Input{Time: x.now, NoResponse: true})
+			n, _ := x.Tenant.Object(fmt.Sprintf("obj%07d", i))
+			x.input(n, status.Input{Time: x.Now, NoResponse: true})
 		}
 		return nil
 	}})
@@ -55,14 +55,14 @@ func (b *bench) checkTurns(t testing.TB, what string, turns int) {
 		if len(b.tree.Reassessments(b.who.Customer)) == 0 {
 			break
 		}
-		if err := b.do(&command{customer: b.who.Customer, alone: true, decide: func(*tx) error { return nil }}); err != nil {
+		if err := b.Do(&Command{Customer: b.who.Customer, Alone: true, Decide: func(*Tx) error { return nil }}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if left := b.tree.Reassessments(b.who.Customer); len(left) > 0 {
 		t.Errorf("%s: left are %v", what, left)
 	}
-	err := b.do(&command{customer: b.who.Customer, alone: true, decide: func(x *tx) error {
+	err := b.Do(&Command{Customer: b.who.Customer, Alone: true, Decide: func(x *Tx) error {
 		for _, r := range b.records {
 			if len(r.States) > turnItems+10 { // and what they stand in
 				t.Errorf("%s: %d states in one record", what, len(r.States))
@@ -72,7 +72,7 @@ func (b *bench) checkTurns(t testing.TB, what string, turns int) {
 			t.Errorf("%s: %d records", what, len(b.records))
 		}
 		b.records = nil
-		if faults := faultsOf(x.estate); len(faults) > 0 {
+		if faults := faultsOf(x.Tenant); len(faults) > 0 {
 			t.Errorf("%s: %.500s", what, fmt.Sprint(faults))
 		}
 		return nil
@@ -260,7 +260,7 @@ func TestCoverRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What the failed action has left goes on beside this, so records belong to the sequencer.
-	if err := b.do(&command{customer: b.who.Customer, alone: true, decide: func(*tx) error {
+	if err := b.Do(&Command{Customer: b.who.Customer, Alone: true, Decide: func(*Tx) error {
 		b.records = nil
 		return nil
 	}}); err != nil {

@@ -90,7 +90,7 @@ func openShaky(t *testing.T, dir string) *shaky {
 	if err := b.Bootstrap("hash"); err != nil {
 		t.Fatal(err)
 	}
-	c, ok := b.tree.CustomerNamed(DefaultCustomer)
+	c, ok := b.tree.CustomerNamed(belfry.DefaultCustomer)
 	if !ok {
 		t.Fatal("no default customer")
 	}
@@ -150,11 +150,11 @@ func TestFailingSync(t *testing.T) {
 	f("keyed", Options{Repeat: Repeat{Key: "one", Digest: [32]byte{1}}})
 
 	b.fail.Store(true)
-	if _, err := b.CreateKey(b.who.Customer, "lost", belfry.LevelRead, 0, "test"); belfry.CodeOf(err) != belfry.StorageUnavailable {
-		t.Errorf("a key: %v", err)
+	if _, err := b.CreateCustomer("lost", "test"); belfry.CodeOf(err) != belfry.StorageUnavailable {
+		t.Errorf("a customer: %v", err)
 	}
-	if n := len(b.tree.Keys(b.who.Customer)); n != 0 {
-		t.Errorf("%d keys", n)
+	if _, ok := b.tree.CustomerNamed("lost"); ok {
+		t.Error("a customer that was not stored is there")
 	}
 	b.stop()
 

@@ -18,7 +18,7 @@ func TestTurns(t *testing.T) {
 	submit := func(c belfry.CustomerID, n, rows int) {
 		t.Helper()
 		for range n {
-			if err := s.submit(&command{customer: c, rows: rows}); err != nil {
+			if err := s.Submit(&Command{Customer: c, Rows: rows}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -28,15 +28,15 @@ func TestTurns(t *testing.T) {
 		all := 0
 		round := s.take()
 		for _, o := range round {
-			if all += o.rows; all > roundRows+chunkRows {
+			if all += o.Rows; all > roundRows+chunkRows {
 				t.Errorf("a round of %d rows", all)
 			}
 		}
 		for _, o := range round {
-			if o.customer == c {
+			if o.Customer == c {
 				return rows
 			}
-			rows += o.rows
+			rows += o.Rows
 		}
 		t.Errorf("customer %d is not in a round of %d", c, len(round))
 		return rows
@@ -62,17 +62,17 @@ func TestTurns(t *testing.T) {
 // TestTurnsBetweenLongCommands: after a command that takes long, commands of others go before the next such command, whoever
 // sent that one and however many wait; and short commands that keep coming do not hold up the long ones.
 func TestTurnsBetweenLongCommands(t *testing.T) {
-	for name, long := range map[string]command{
-		"alone":      {alone: true, rows: 99_000},
-		"long":       {rows: roundRows + 1},
-		"open chunk": {rows: openCost * chunkOpen},
+	for name, long := range map[string]Command{
+		"alone":      {Alone: true, Rows: 99_000},
+		"long":       {Rows: roundRows + 1},
+		"open chunk": {Rows: openCost * chunkOpen},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := asleep()
-			submit := func(c command, customer belfry.CustomerID) {
+			submit := func(c Command, customer belfry.CustomerID) {
 				t.Helper()
-				c.customer = customer
-				if err := s.submit(&c); err != nil {
+				c.Customer = customer
+				if err := s.Submit(&c); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -80,13 +80,13 @@ func TestTurnsBetweenLongCommands(t *testing.T) {
 				t.Helper()
 				var got []belfry.CustomerID
 				for _, c := range s.take() {
-					got = append(got, c.customer)
+					got = append(got, c.Customer)
 				}
 				if !slices.Equal(got, customers) {
 					t.Errorf("a round of customers %d, want %d", got, customers)
 				}
 			}
-			short := command{rows: 1}
+			short := Command{Rows: 1}
 			for range 4 {
 				submit(long, 1)
 			}

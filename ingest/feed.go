@@ -76,7 +76,7 @@ func (s *Sequencer) feedWhole(ctx context.Context, scope belfry.Scope, rows []*b
 		return err
 	}
 	g := s.gatherWithin(scope, rows)
-	err := s.do(&command{customer: c, views: scope.Views, rows: g.chunk.cost(), alone: true, decide: func(t *tx) error {
+	err := s.Do(&Command{Customer: c, Views: scope.Views, Rows: g.chunk.cost(), Alone: true, Decide: func(t *Tx) error {
 		t.most = wholeEvents
 		g.chunk.layout = g.layout
 		t.send(g.chunk, g.layout)

@@ -47,7 +47,7 @@ func TestCustomerRemovedDuringBody(t *testing.T) {
 		b.provision(t, "web01")
 		b.fillWith(t, "i1", "1", "cpu")
 		body := &twoParts{strings.NewReader("type,resname,object,class,view,i1,log\n" + first), strings.NewReader(rest), func() {
-			if _, _, err := b.RemoveCustomerOnce(t.Context(), admin, "other", Repeat{}); err != nil {
+			if err := b.removeCustomer(t.Context(), admin, "other"); err != nil {
 				t.Error(err)
 			}
 		}}

@@ -115,17 +115,17 @@ func TestCreatingRowsAreCut(t *testing.T) {
 	}
 	s := asleep()
 	for range 10 {
-		if err := s.submit(&command{customer: 1, rows: (&chunk{rows: chunkOpen, open: openRows{rows: make([]openRow, chunkOpen)}}).cost()}); err != nil {
+		if err := s.Submit(&Command{Customer: 1, Rows: (&chunk{rows: chunkOpen, open: openRows{rows: make([]openRow, chunkOpen)}}).cost()}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if n := len(s.take()); n > 1 {
 		t.Errorf("%d chunks of rows that create share a round", n)
 	}
-	if err := s.submit(&command{customer: 2, rows: 1}); err != nil {
+	if err := s.Submit(&Command{Customer: 2, Rows: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if round := s.take(); len(round) != 1 || round[0].customer != 2 {
+	if round := s.take(); len(round) != 1 || round[0].Customer != 2 {
 		t.Errorf("a row waits for another chunk of rows that create, or shares its round of %d commands with one", len(round))
 	}
 }

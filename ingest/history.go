@@ -20,7 +20,7 @@ type history struct {
 }
 
 // remember keeps what changed in the standing of an item and no alarm says. It comes after the alarm, if there is one.
-func (t *tx) remember(n *meta.Node, prev, next *belfry.Standing, alarm bool, at belfry.Time) {
+func (t *Tx) remember(n *meta.Node, prev, next *belfry.Standing, alarm bool, at belfry.Time) {
 	if f := status.Untold(prev, next, alarm, at); f != 0 {
 		t.history.add(n.ID, next, f, at, len(t.events.times))
 	}

@@ -24,7 +24,7 @@ func (i *Imported) fault(name string, err error) {
 
 // ImportClasses makes classes those of the instance, all of them in one record. A class that the files do not name stays.
 func (s *Sequencer) ImportClasses(defs []*catalog.Class) (out Imported, err error) {
-	err = s.do(&command{alone: true, decide: func(t *tx) error {
+	err = s.Do(&Command{Alone: true, Decide: func(t *Tx) error {
 		t.importClasses(defs, &out)
 		return nil
 	}})
@@ -42,7 +42,7 @@ func (s *Sequencer) judgeClasses(names []string) error {
 	}
 	for _, c := range s.cfg.Tree.Customers() {
 		var rest []string
-		err := s.do(&command{customer: c.ID, alone: true, decide: func(t *tx) error {
+		err := s.Do(&Command{Customer: c.ID, Alone: true, Decide: func(t *Tx) error {
 			for _, name := range names {
 				rest = append(rest, t.judgeClass(name))
 			}
@@ -58,7 +58,7 @@ func (s *Sequencer) judgeClasses(names []string) error {
 	return nil
 }
 
-func (t *tx) importClasses(defs []*catalog.Class, out *Imported) {
+func (t *Tx) importClasses(defs []*catalog.Class, out *Imported) {
 	cat := t.seq.cfg.Tree.Catalog()
 	var changed []*catalog.Class
 	var texts []string
@@ -75,9 +75,9 @@ func (t *tx) importClasses(defs []*catalog.Class, out *Imported) {
 		}
 		text := "class " + def.Name + " imported"
 		if now != nil {
-			text += definitionChange(encode(now), encode(def))
+			text += definitionChange(EncodeJSON(now), EncodeJSON(def))
 		}
-		t.configure(belfry.DocClass, 0, def.Name, def)
+		t.Put(belfry.DocClass, 0, def.Name, def)
 		changed, texts = append(changed, def), append(texts, text)
 		out.Changed = append(out.Changed, def.Name)
 	}
@@ -87,14 +87,14 @@ func (t *tx) importClasses(defs []*catalog.Class, out *Imported) {
 			if cell := e.Class(def.Name); cell != nil && cell.Own {
 				info += t.giveWay(e, cell, def, out)
 			}
-			told.note(t.now, "configuration", "configuration", info, "system")
+			told.note(t.Now, "configuration", "configuration", info, "system")
 		}
 	})
 }
 
 // giveWay lets a customer's inferred class go where a file defines it, so that the definition counts. One that somebody
 // wrote stays, and so does one whose history does not suit the definition.
-func (t *tx) giveWay(e *meta.Estate, cell *meta.Class, def *catalog.Class, out *Imported) string {
+func (t *Tx) giveWay(e *meta.Estate, cell *meta.Class, def *catalog.Class, out *Imported) string {
 	if !cell.Def.Inferred {
 		return "; the customer's own definition stays"
 	}
@@ -103,21 +103,21 @@ func (t *tx) giveWay(e *meta.Estate, cell *meta.Class, def *catalog.Class, out *
 		out.Kept = append(out.Kept, fmt.Sprintf("customer %q keeps the inferred class %q: %s", e.Name, cell.Name, why))
 		return "; the inferred class stays: " + why
 	}
-	t.document(belfry.Doc{Kind: belfry.DocClass, Customer: e.ID, Name: cell.Name})
+	t.Document(belfry.Doc{Kind: belfry.DocClass, Customer: e.ID, Name: cell.Name})
 	return " in the place of the inferred one"
 }
 
 // ImportPackages makes package types those of the instance, all of them in one record. One that the files do not name
 // stays.
 func (s *Sequencer) ImportPackages(types []*catalog.PackageType) (out Imported, err error) {
-	err = s.do(&command{alone: true, decide: func(t *tx) error {
+	err = s.Do(&Command{Alone: true, Decide: func(t *Tx) error {
 		t.importPackages(types, &out)
 		return nil
 	}})
 	return out, err
 }
 
-func (t *tx) importPackages(types []*catalog.PackageType, out *Imported) {
+func (t *Tx) importPackages(types []*catalog.PackageType, out *Imported) {
 	cat := t.seq.cfg.Tree.Catalog()
 	var texts []string
 	for _, pt := range types {
@@ -130,20 +130,20 @@ func (t *tx) importPackages(types []*catalog.PackageType, out *Imported) {
 		}
 		text := "package " + pt.Name + " imported"
 		if now := cat.Package(pt.Name); now != nil {
-			text += definitionChange(encode(now), encode(pt))
+			text += definitionChange(EncodeJSON(now), EncodeJSON(pt))
 		}
-		t.configure(belfry.DocPackage, 0, pt.Name, pt)
+		t.Put(belfry.DocPackage, 0, pt.Name, pt)
 		out.Changed, texts = append(out.Changed, pt.Name), append(texts, text)
 	}
 	t.eachEstate(func(_ *meta.Estate, told *events) {
 		for _, text := range texts {
-			told.note(t.now, "configuration", "configuration", text, "system")
+			told.note(t.Now, "configuration", "configuration", text, "system")
 		}
 	})
 }
 
 // eachEstate tells every customer about a change of the instance, in the record of that change.
-func (t *tx) eachEstate(f func(*meta.Estate, *events)) {
+func (t *Tx) eachEstate(f func(*meta.Estate, *events)) {
 	for _, c := range t.seq.cfg.Tree.Customers() {
 		e := t.seq.cfg.Tree.Estate(c.ID)
 		t.tellOther(e, func(told *events) { f(e, told) })
@@ -151,7 +151,7 @@ func (t *tx) eachEstate(f func(*meta.Estate, *events)) {
 }
 
 // tellOther adds events to those of another customer than that of the record.
-func (t *tx) tellOther(e *meta.Estate, f func(*events)) {
+func (t *Tx) tellOther(e *meta.Estate, f func(*events)) {
 	var told events
 	f(&told)
 	if b := told.batch(); b != nil {

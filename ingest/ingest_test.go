@@ -117,7 +117,7 @@ func newBenchOn(t testing.TB, j Journal) *bench {
 	if err := b.Bootstrap("hash"); err != nil {
 		t.Fatal(err)
 	}
-	c, ok := b.tree.CustomerNamed(DefaultCustomer)
+	c, ok := b.tree.CustomerNamed(belfry.DefaultCustomer)
 	if !ok {
 		t.Fatal("no default customer after Bootstrap")
 	}
@@ -386,42 +386,12 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-func TestKeys(t *testing.T) {
-	b := newBench(t)
-	secret, err := b.CreateKey(b.who.Customer, "agent", belfry.LevelReadWrite, 0, "admin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := b.tree.Key(belfry.HashOf(secret))
-	if k == nil || k.Name != "agent" || k.Level != belfry.LevelReadWrite || k.Last4 != secret[32:] {
-		t.Fatalf("the key is not found by its hash: %+v", k)
-	}
-	if _, err := b.CreateKey(b.who.Customer, "agent", belfry.LevelRead, 0, "admin"); belfry.CodeOf(err) != belfry.NameInUse {
-		t.Errorf("a second key of the name: %v", err)
-	}
-	b.refuse = belfry.Errorf(belfry.StorageUnavailable, "full")
-	if err := b.RevokeKey(b.who.Customer, "agent", "admin"); err != nil {
-		t.Errorf("a key cannot be revoked when the disk is nearly full: %v", err)
-	}
-	if b.tree.Key(belfry.HashOf(secret)) != nil {
-		t.Error("a revoked key is still known")
-	}
-	if err := b.RevokeKey(b.who.Customer, "agent", "admin"); belfry.CodeOf(err) != belfry.NotFound {
-		t.Errorf("revoked twice: %v", err)
-	}
-	for _, r := range b.records {
-		if strings.Contains(string(r.Append(nil)), secret) {
-			t.Error("the key itself is in the journal")
-		}
-	}
-}
-
 // A fault of ours costs the requests of one round, not the service.
 func TestFault(t *testing.T) {
 	b := newBench(t)
 	b.provision(t, "r")
-	err := b.do(&command{customer: b.who.Customer, decide: func(t *tx) error {
-		t.create(belfry.KindView, "half", t.estate.Main, nil, t.viewClass("c"), "", nil)
+	err := b.Do(&Command{Customer: b.who.Customer, Decide: func(t *Tx) error {
+		t.create(belfry.KindView, "half", t.Tenant.Main, nil, t.viewClass("c"), "", nil)
 		panic("a bug")
 	}})
 	if belfry.CodeOf(err) != belfry.Internal {
@@ -483,7 +453,7 @@ func TestAmbiguousInOrder(t *testing.T) {
 		t.Fatalf("%d open rows, %v", c.open.len(), err)
 	}
 	b.send(t, "type,resname,object,class,view,i1\ndata,web02,cpu,load,web02,1\n", Options{})
-	if err := b.do(&command{customer: b.who.Customer, decide: func(t *tx) error { read.apply(t, c); return nil }}); err != nil {
+	if err := b.Do(&Command{Customer: b.who.Customer, Decide: func(t *Tx) error { read.apply(t, c); return nil }}); err != nil {
 		t.Fatal(err)
 	}
 	if c.rejected.count != 2 || c.rejected.list[0].Code != belfry.AmbiguousName || c.report.Accepted != 0 {

@@ -173,10 +173,10 @@ func (p *provisioning) author(old, script string, was *belfry.Author) *belfry.Au
 	return a
 }
 
-// storeLimits stores the limits of a user with the scripts the user wrote, whenever they change and when the user is removed:
-// then the scripts go on within the last ones, whoever gets the name next.
-func (t *tx) storeLimits(u *belfry.User, removed bool) {
-	for n := range t.estate.ByKind(belfry.KindResource) {
+// LimitScripts stores the limits of a user with the scripts that the user wrote. It is called when they change and when the
+// user is removed: then the scripts keep the last ones, whoever gets the name next.
+func (t *Tx) LimitScripts(u *belfry.User, removed bool) {
+	for n := range t.Tenant.ByKind(belfry.KindResource) {
 		d := t.details(n)
 		if d.Author == nil || d.Author.User != u.Name || d.Author.Created != u.Created {
 			continue
@@ -198,7 +198,7 @@ func (p *provisioning) roomForReceiver() *belfry.RowError {
 	if !listens(p.b.pt) || p.seq.cfg.Receivers == nil {
 		return nil
 	}
-	c, most := p.estate.ID, p.seq.cfg.Limits().Receivers
+	c, most := p.Tenant.ID, p.seq.cfg.Limits().Receivers
 	if p.seq.cfg.Receivers(c)+p.s.listenN[c] >= most {
 		return rejectf("name", belfry.LimitReached, "there are as many receivers as are allowed, %d; remove some, or ask an administrator of the instance for more", most)
 	}

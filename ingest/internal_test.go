@@ -66,34 +66,3 @@ func TestInternalOnce(t *testing.T) {
 		}
 	}
 }
-
-// Who knows a password can log in and look while the journal cannot be written. Such a session is in memory alone.
-func TestLogInWithoutJournal(t *testing.T) {
-	j := &memory{}
-	b := newBenchOn(t, j)
-	u, ok := b.tree.User(b.who.Scope.Customer, AdminUser)
-	if !ok {
-		t.Fatal("no user")
-	}
-	written := len(j.records)
-	j.refuse = errors.New("no disk")
-	for range maxSessions + 3 {
-		secret, err := b.LogIn(b.who.Scope.Customer, &u, belfry.Place{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if l, ok := b.tree.Session(belfry.HashOf(secret)); !ok || l.User.Name != AdminUser {
-			t.Errorf("the session is not there: %+v", l)
-		}
-	}
-	if n := len(b.tree.Logins(b.who.Scope.Customer, AdminUser)); n != maxSessions {
-		t.Errorf("%d sessions", n)
-	}
-	if len(j.records) != written || len(b.records) != written {
-		t.Error("something was written")
-	}
-	j.refuse = nil
-	if _, err := b.LogIn(b.who.Scope.Customer, &u, belfry.Place{}); err != nil || len(j.records) != written+1 {
-		t.Errorf("%v, %d records", err, len(j.records))
-	}
-}

@@ -105,17 +105,17 @@ func plain(text string) (name string, end int) {
 }
 
 // named finds the item of an action that has a name: among those of its kind, or else among the others.
-func (t *tx) named(of Named) (*meta.Node, *belfry.Error) {
+func (t *Tx) named(of Named) (*meta.Node, *belfry.Error) {
 	name, resource, kind := of.Name, of.Resource, of.Kind
 	if name == "" || name[0] == 0 { // no name begins with a control character
 		return nil, belfry.Errorf(belfry.UnknownItem, "there is an empty name among the items; names stand with one bar between two of them")
 	}
-	if n, bad := t.estate.Find(kind, resource, name, t.sees); n != nil || bad != nil {
+	if n, bad := t.Tenant.Find(kind, resource, name, t.sees); n != nil || bad != nil {
 		return n, bad
 	}
 	where := ""
 	if resource != "" {
-		if t.only(t.estate.Resource(resource)) == nil {
+		if t.only(t.Tenant.Resource(resource)) == nil {
 			return nil, belfry.Errorf(belfry.UnknownItem, "there is no resource %q, which resname says %q is in", rowfmt.Clip([]byte(resource)), rowfmt.Clip([]byte(name)))
 		}
 		where = " in \"" + rowfmt.Clip([]byte(resource)) + "\""

@@ -86,12 +86,12 @@ func itemRoom(limit, own int64, alone, first bool) (most, all int64) {
 }
 
 // itemMemory is what the items of the customer take, and those of all, with what the round adds.
-func (t *tx) itemMemory() (own, all int64) {
-	return t.estate.Memory() + t.s.growth.by[t.estate.ID], t.seq.cfg.Tree.Memory() + t.s.growth.all
+func (t *Tx) itemMemory() (own, all int64) {
+	return t.Tenant.Memory() + t.s.growth.by[t.Tenant.ID], t.seq.cfg.Tree.Memory() + t.s.growth.all
 }
 
 // roomForItems tells whether items of the customer may grow by so many bytes; first says that a new one is made.
-func (t *tx) roomForItems(column string, grow int64, first bool) *belfry.RowError {
+func (t *Tx) roomForItems(column string, grow int64, first bool) *belfry.RowError {
 	limit := t.seq.cfg.Limits().Items
 	if limit == 0 || grow <= 0 {
 		return nil
@@ -101,7 +101,7 @@ func (t *tx) roomForItems(column string, grow int64, first bool) *belfry.RowErro
 	switch {
 	case own+grow <= most && all+grow <= mostOfAll:
 		return nil
-	case own+grow > most && !t.limited: // how much others have stored is not for those to know who see only a part
+	case own+grow > most && !t.Limited: // how much others have stored is not for those to know who see only a part
 		return rejectf(column, belfry.LimitReached, "the items of this customer and their last values take %s of memory and would grow by %s; %s are allowed. "+
 			"Remove some, send fewer indicators or shorter texts, or ask an administrator to raise limits.memory_items", mebibytes(own), mebibytes(grow), mebibytes(most))
 	}
@@ -110,24 +110,24 @@ func (t *tx) roomForItems(column string, grow int64, first bool) *belfry.RowErro
 }
 
 // plentyForItems takes room for more than items will grow, as long as there is so much that nobody will miss it.
-func (t *tx) plentyForItems(most int64) bool {
+func (t *Tx) plentyForItems(most int64) bool {
 	limit := t.seq.cfg.Limits().Items
 	own, all := t.itemMemory()
 	if limit > 0 && (own+most > limit/4 || all+most > limit/2) {
 		return false
 	}
-	t.s.growth.add(t.estate.ID, most)
+	t.s.growth.add(t.Tenant.ID, most)
 	return true
 }
 
 // takeValues refuses data rows whose values would take too much memory as the last ones of their objects. As long as there
 // is plenty of room no row is looked at.
-func (t *tx) takeValues(c *chunk, late *rejections) {
+func (t *Tx) takeValues(c *chunk, late *rejections) {
 	if t.plentyForItems(c.data.mostMemory()) {
 		return
 	}
 	for row, n := range c.data.nodes {
-		if n == nil || belfry.Late(cmp.Or(c.data.times[row], t.now), n.State.LastData, t.now) { // a late one is not kept
+		if n == nil || belfry.Late(cmp.Or(c.data.times[row], t.Now), n.State.LastData, t.Now) { // a late one is not kept
 			continue
 		}
 		if bad := t.takeRowValues(n, c.data.columns, row); bad != nil {
@@ -157,7 +157,7 @@ func (d *dataRows) mostMemory() (n int64) {
 }
 
 // takeRowValues reserves memory for the values of a row.
-func (t *tx) takeRowValues(n *meta.Node, columns []valueColumn, row int) *belfry.RowError {
+func (t *Tx) takeRowValues(n *meta.Node, columns []valueColumn, row int) *belfry.RowError {
 	g := &t.s.growth
 	before := g.width(n)
 	after, grow, column := before, int64(0), 0
@@ -179,7 +179,7 @@ func (t *tx) takeRowValues(n *meta.Node, columns []valueColumn, row int) *belfry
 	if bad := t.roomForItems(belfry.IndicatorColumn(column), grow, false); bad != nil {
 		return bad
 	}
-	g.add(t.estate.ID, grow)
+	g.add(t.Tenant.ID, grow)
 	if after != before {
 		g.wide[n] = after
 	}

@@ -160,7 +160,7 @@ func TestItemsOfOthers(t *testing.T) {
 	}
 	b.who.Scope = belfry.Whole(first)
 	before := b.tree.Memory() - b.tree.Estate(second.ID).Memory()
-	if _, _, err := b.RemoveCustomerOnce(t.Context(), b.who, "second", Repeat{}); err != nil {
+	if err := b.removeCustomer(t.Context(), b.who, "second"); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.tree.Memory(); got != before {

@@ -38,7 +38,7 @@ func newSingles() *singles {
 type gathering struct {
 	reader
 	chunk    *chunk
-	command  *command
+	command  *Command
 	finished chan struct{}          // closed when all rows are decided
 	outcomes map[int]*belfry.Report // by row, where there is more to say than that it was stored
 
@@ -79,11 +79,11 @@ func (s *Sequencer) sendWithin(ctx context.Context, scope belfry.Scope, row *bel
 // submitLimited submits a row of somebody who is limited. No others join it.
 func (s *Sequencer) submitLimited(scope belfry.Scope, row *belfry.Row) (*gathering, int, error) {
 	g := s.gatherWithin(scope, []*belfry.Row{row})
-	g.command = &command{customer: scope.Customer, views: scope.Views, rows: 1, decide: func(t *tx) error {
+	g.command = &Command{Customer: scope.Customer, Views: scope.Views, Rows: 1, Decide: func(t *Tx) error {
 		g.decide(t)
 		return nil
 	}}
-	return g, g.row, s.submit(g.command)
+	return g, g.row, s.Submit(g.command)
 }
 
 // outcome waits until a row is decided, and tells what became of it.
@@ -92,8 +92,8 @@ func (s *Sequencer) outcome(g *gathering, n int) (code int, answer []byte, err e
 		s.finishGathering(g)
 	}
 	<-g.finished
-	if g.command.err != nil {
-		return 0, nil, g.command.err
+	if g.command.Err != nil {
+		return 0, nil, g.command.Err
 	}
 	if r := g.outcomes[n]; r != nil {
 		code, answer = r.AnswerOne()
@@ -105,14 +105,14 @@ func (s *Sequencer) outcome(g *gathering, n int) (code int, answer []byte, err e
 // finishGathering waits until the rows are decided. When much follows from them, that takes several turns.
 func (s *Sequencer) finishGathering(g *gathering) {
 	defer close(g.finished)
-	<-g.command.done
-	for g.command.err == nil && g.chunk.more {
-		g.command.err = s.do(&command{customer: g.command.customer, views: g.command.views, rows: len(g.chunk.data.nodes), decide: func(t *tx) error {
+	<-g.command.Done
+	for g.command.Err == nil && g.chunk.more {
+		g.command.Err = s.Do(&Command{Customer: g.command.Customer, Views: g.command.Views, Rows: len(g.chunk.data.nodes), Decide: func(t *Tx) error {
 			g.decide(t)
 			return nil
 		}})
 	}
-	s.count(g.command.customer, g.chunk, g.command.err)
+	s.count(g.command.Customer, g.chunk, g.command.Err)
 }
 
 // letIn waits until there is room for rows.
@@ -134,7 +134,7 @@ func (s *Sequencer) gather(c belfry.CustomerID, row *belfry.Row) (*gathering, in
 	g := s.singles.waiting[c]
 	if g == nil {
 		g = s.newGathering(c)
-		if err := s.submit(g.command); err != nil {
+		if err := s.Submit(g.command); err != nil {
 			return nil, 0, err
 		}
 		s.singles.waiting[c] = g
@@ -157,7 +157,7 @@ func (s *Sequencer) newGathering(c belfry.CustomerID) *gathering {
 	g.tree, g.who, g.layout = s.cfg.Tree, belfry.Whole(c), s.singles.layout
 	g.chunk.data.reshape(g.layout.indicators)
 	g.chunk.data.expect(s.singles.size)
-	g.command = &command{customer: c, gathers: true, decide: func(t *tx) error {
+	g.command = &Command{Customer: c, Gathers: true, Decide: func(t *Tx) error {
 		s.singles.mu.Lock()
 		delete(s.singles.waiting, c) // the next row starts another
 		s.singles.size = g.row
@@ -287,7 +287,7 @@ func (l *layout) indicator(n int) int {
 }
 
 // decide applies what has gathered and notes what each request is to be told.
-func (g *gathering) decide(t *tx) {
+func (g *gathering) decide(t *Tx) {
 	t.takeTurns()
 	g.chunk.layout = g.layout
 	g.chunk.created = func(row int, made belfry.Created) {

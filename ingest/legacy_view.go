@@ -22,11 +22,11 @@ func (s *Sequencer) CreateView(ctx context.Context, who Sender, cells map[string
 	if bad := b.single(c, cells); bad != nil {
 		c.rejected.add(1, 1, bad)
 	}
-	cmd := &command{customer: who.Customer, views: who.Views, rows: 1, decide: func(t *tx) error {
+	cmd := &Command{Customer: who.Customer, Views: who.Views, Rows: 1, Decide: func(t *Tx) error {
 		b.apply(t, c)
 		return nil
 	}}
-	err = s.do(cmd)
+	err = s.Do(cmd)
 	s.count(who.Customer, c, err)
 	if err != nil {
 		return 0, nil, err

@@ -11,8 +11,8 @@ import (
 
 const maxName = 255
 
-// checkName tells whether an item may be called so.
-func checkName(column, name string) *belfry.RowError {
+// CheckName tells whether an item may be called so.
+func CheckName(column, name string) *belfry.RowError {
 	switch {
 	case name == "":
 		return &belfry.RowError{Column: column, Code: belfry.MissingValue, Message: column + " is empty; give a name"}

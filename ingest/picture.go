@@ -24,7 +24,7 @@ const (
 
 // ReadPicture checks an image that is to be kept under a name.
 func ReadPicture(who Sender, name string, image []byte) (*belfry.Picture, error) {
-	if bad := checkName("name", name); bad != nil {
+	if bad := CheckName("name", name); bad != nil {
 		return nil, belfry.Errorf(belfry.BadParameter, "picture: %s", bad.Message)
 	}
 	kind, err := readImage(image)
@@ -40,7 +40,7 @@ func ReadPicture(who Sender, name string, image []byte) (*belfry.Picture, error)
 
 // PutPicture keeps a picture that was read from an image; result is created, updated or unchanged.
 func (s *Sequencer) PutPicture(who Sender, next *belfry.Picture, image []byte) (result string, p *belfry.Picture, err error) {
-	err = s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) (err error) {
+	err = s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
 		result, err = t.putPicture(who, next, image)
 		return err
 	}})
@@ -50,12 +50,12 @@ func (s *Sequencer) PutPicture(who Sender, next *belfry.Picture, image []byte) (
 	return result, next, err
 }
 
-func (t *tx) putPicture(who Sender, next *belfry.Picture, image []byte) (result string, err error) {
-	was := t.estate.Picture(next.Name)
+func (t *Tx) putPicture(who Sender, next *belfry.Picture, image []byte) (result string, err error) {
+	was := t.Tenant.Picture(next.Name)
 	if was != nil && was.Hash == next.Hash {
 		return classUnchanged, nil
 	}
-	count, size := t.estate.PicturesSize()
+	count, size := t.Tenant.PicturesSize()
 	result = classCreated
 	if was != nil {
 		count, size, result = count-1, size-was.Size, classUpdated
@@ -66,18 +66,18 @@ func (t *tx) putPicture(who Sender, next *belfry.Picture, image []byte) (result 
 	case size+next.Size > maxAllPictures:
 		return "", belfry.Errorf(belfry.BadParameter, "with this one the pictures would have %d bytes together, and %d are allowed; remove some, or send smaller ones", size+next.Size, maxAllPictures)
 	}
-	next.Changed = t.now
-	if err := t.takeValue(belfry.DocPicture, next.Name, next); err != nil {
+	next.Changed = t.Now
+	if err := t.ReserveValue(belfry.DocPicture, next.Name, next); err != nil {
 		return "", err
 	}
-	t.configure(belfry.DocPicture, t.estate.ID, next.Name, next)
-	t.document(belfry.Doc{Kind: belfry.DocImage, Customer: t.estate.ID, Name: next.Hash, Body: image})
+	t.Put(belfry.DocPicture, t.Tenant.ID, next.Name, next)
+	t.Document(belfry.Doc{Kind: belfry.DocImage, Customer: t.Tenant.ID, Name: next.Hash, Body: image})
 	t.dropImage(was)
 	text := "picture " + next.Name + " " + result + ": "
 	if was != nil {
 		text += pictureText(was) + " -> "
 	}
-	t.configured(text+pictureText(next), who.Name)
+	t.Configured(text+pictureText(next), who.Name)
 	return result, nil
 }
 
@@ -87,9 +87,9 @@ func pictureText(p *belfry.Picture) string {
 }
 
 // dropImage removes the bytes of a picture, unless another one has the same; nil is none.
-func (t *tx) dropImage(p *belfry.Picture) {
-	if p != nil && !t.estate.ImageUsed(p.Hash, p.Name) {
-		t.document(belfry.Doc{Kind: belfry.DocImage, Customer: t.estate.ID, Name: p.Hash})
+func (t *Tx) dropImage(p *belfry.Picture) {
+	if p != nil && !t.Tenant.ImageUsed(p.Hash, p.Name) {
+		t.Document(belfry.Doc{Kind: belfry.DocImage, Customer: t.Tenant.ID, Name: p.Hash})
 	}
 }
 
@@ -98,16 +98,16 @@ var errNoPicture = errors.New("no such picture")
 // DeletePicture removes a picture. Views and elements that name it show none.
 func (s *Sequencer) DeletePicture(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
 	run := func() (int, []byte, error) {
-		answer := encode(map[string]string{"result": "removed", "name": name})
-		err := s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) error {
-			p := t.estate.Picture(name)
+		answer := EncodeJSON(map[string]string{"result": "removed", "name": name})
+		err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
+			p := t.Tenant.Picture(name)
 			if p == nil {
 				return errNoPicture
 			}
-			t.document(belfry.Doc{Kind: belfry.DocPicture, Customer: t.estate.ID, Name: name})
+			t.Document(belfry.Doc{Kind: belfry.DocPicture, Customer: t.Tenant.ID, Name: name})
 			t.dropImage(p)
-			t.configured("picture "+name+" removed, was "+pictureText(p), who.Name)
-			t.answer(who, r, 200, answer)
+			t.Configured("picture "+name+" removed, was "+pictureText(p), who.Name)
+			t.Reply(who, r, 200, answer)
 			return nil
 		}})
 		switch {
@@ -119,7 +119,7 @@ func (s *Sequencer) DeletePicture(ctx context.Context, who Sender, name string, 
 		return s.refusal(who, r, err)
 	}
 	if r.Key != "" {
-		return s.once(ctx, who, r, run)
+		return s.Once(ctx, who, r, run)
 	}
 	return run()
 }
@@ -128,7 +128,7 @@ func (s *Sequencer) DeletePicture(ctx context.Context, who Sender, name string, 
 // one of that name is not told, and one that there is not yet may become somebody else's.
 func (p *provisioning) checkPicture(answers, before map[string]string) *belfry.RowError {
 	kind := p.b.pt.Kind
-	if !p.limited || kind != catalog.ViewPackage && kind != catalog.ElementPackage {
+	if !p.Limited || kind != catalog.ViewPackage && kind != catalog.ElementPackage {
 		return nil
 	}
 	for _, column := range []string{"bg", "picture"} {
@@ -136,12 +136,12 @@ func (p *provisioning) checkPicture(answers, before map[string]string) *belfry.R
 		if name == "" || name == before[column] {
 			continue
 		}
-		have := p.estate.Picture(name)
+		have := p.Tenant.Picture(name)
 		if have == nil && column == "bg" && strings.HasPrefix(name, "#") { // a colour
 			continue
 		}
 		if p.pictures == nil {
-			p.pictures = p.estate.PicturesDrawn(p.b.who.Scope)
+			p.pictures = p.Tenant.PicturesDrawn(p.b.who.Scope)
 		}
 		if have != nil && have.Creator == p.b.who.Name || p.pictures[name] {
 			continue

@@ -25,7 +25,7 @@ const (
 // PutPolicy sets a policy. From then on it counts, and what it covers shows at once what follows from it.
 func (s *Sequencer) PutPolicy(who Sender, next *meta.Policy) (result string, err error) {
 	var rest []string
-	err = s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) (err error) {
+	err = s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
 		result, rest, err = t.putPolicy(who, next)
 		return err
 	}})
@@ -110,22 +110,22 @@ func resourceOf(kind belfry.Kind, resource string) string {
 	return resource
 }
 
-func (t *tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []string, err error) {
-	n, err := itemNamed(t.estate, next.Kind, next.Item, next.Resource)
+func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []string, err error) {
+	n, err := itemNamed(t.Tenant, next.Kind, next.Item, next.Resource)
 	if err == nil && n.ID != next.On {
 		err = belfry.Errorf(belfry.BadParameter, "the %s %q has been made anew at this moment; send the policy again", next.Kind, rowfmt.Clip([]byte(next.Item)))
 	}
 	if err == nil {
-		err = asParameter(next.Fits(func(name string) *catalog.Class { return t.seq.definition(t.estate, name) }))
+		err = asParameter(next.Fits(func(name string) *catalog.Class { return t.seq.definition(t.Tenant, name) }))
 	}
 	if err != nil {
 		return "", nil, err
 	}
-	was := t.estate.Policy(next.Name)
+	was := t.Tenant.Policy(next.Name)
 	if was != nil && was.On == next.On && sameJSON(was.Policy, next.Policy) {
 		return classUnchanged, []string{reassessItem(next.On)}, nil // a request before may have been interrupted
 	}
-	there := t.estate.PoliciesOn(next.On)
+	there := t.Tenant.PoliciesOn(next.On)
 	if len(there) >= maxOnItem && (was == nil || was.On != next.On) {
 		return "", nil, belfry.Errorf(belfry.BadParameter, "there are %d policies on the %s %q already, as many as are allowed; remove some, or put several into one",
 			maxOnItem, next.Kind, rowfmt.Clip([]byte(next.Item)))
@@ -137,15 +137,15 @@ func (t *tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 		}
 	}
 	if result = classUpdated; was == nil {
-		if result = classCreated; t.estate.CountPolicies() >= maxPolicies {
+		if result = classCreated; t.Tenant.CountPolicies() >= maxPolicies {
 			return "", nil, belfry.Errorf(belfry.BadParameter, "there are %d policies already, as many as are allowed; remove some", maxPolicies)
 		}
 	}
 	var before []byte
 	if was != nil {
-		before = encode(was.Policy)
+		before = EncodeJSON(was.Policy)
 	}
-	doc := next.Doc(t.estate.ID)
+	doc := next.Doc(t.Tenant.ID)
 	if err := t.takeDoc(doc.Kind, doc.Name, doc.Body); err != nil {
 		return "", nil, err
 	}
@@ -154,14 +154,14 @@ func (t *tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 	}
 	t.lift(was)
 	t.s.policies[n.ID] = append(slices.Clip(t.policiesOn(n)), next)
-	t.document(doc)
+	t.Document(doc)
 	rest = t.policyChanged(was, next)
-	t.configured(fmt.Sprintf("policy %s %s, on %s %s%s", next.Name, result, next.Kind, next.Item, definitionChange(before, encode(next.Policy))), who.Name)
+	t.Configured(fmt.Sprintf("policy %s %s, on %s %s%s", next.Name, result, next.Kind, next.Item, definitionChange(before, EncodeJSON(next.Policy))), who.Name)
 	return result, rest, nil
 }
 
 // roomForPolicy tells whether there is memory for the thresholds that a policy sets, in place of those of the one before.
-func (t *tx) roomForPolicy(was, next *meta.Policy) error {
+func (t *Tx) roomForPolicy(was, next *meta.Policy) error {
 	more := map[string]int{}
 	for i := range next.Thresholds {
 		more[next.Thresholds[i].Class] += len(next.Thresholds[i].Thresholds)
@@ -173,7 +173,7 @@ func (t *tx) roomForPolicy(was, next *meta.Policy) error {
 	}
 	grow := int64(0)
 	for class, n := range more {
-		grow += t.estate.MarksGrowth(class, n)
+		grow += t.Tenant.MarksGrowth(class, n)
 	}
 	if bad := t.roomForItems("", grow, false); bad != nil {
 		return belfry.Errorf(belfry.BadParameter, "policy %q sets too many thresholds for the objects that there are: %s", next.Name, bad.Message)
@@ -182,7 +182,7 @@ func (t *tx) roomForPolicy(was, next *meta.Policy) error {
 }
 
 // lift makes a policy not count any more in this round; nil is none.
-func (t *tx) lift(p *meta.Policy) {
+func (t *Tx) lift(p *meta.Policy) {
 	t.s.policed = true
 	clear(t.s.regimes)
 	if p == nil {
@@ -190,14 +190,14 @@ func (t *tx) lift(p *meta.Policy) {
 	}
 	list, ok := t.s.policies[p.On]
 	if !ok {
-		list = t.estate.PoliciesOn(p.On)
+		list = t.Tenant.PoliciesOn(p.On)
 	}
 	t.s.policies[p.On] = slices.DeleteFunc(slices.Clone(list), func(o *meta.Policy) bool { return o == p })
 }
 
 // policyChanged lets the rules decide anew about all that a policy covered, or covers now; nil is none. What it returns is to be
 // handed to Sequencer.reassessAll.
-func (t *tx) policyChanged(was, now *meta.Policy) (rest []string) {
+func (t *Tx) policyChanged(was, now *meta.Policy) (rest []string) {
 	if was != nil && now != nil && was.On == now.On {
 		return []string{t.judgePlace(now.On, coversContent(was) || coversContent(now))}
 	}
@@ -219,17 +219,17 @@ var errNoPolicy = errors.New("no such policy")
 // DeletePolicy removes a policy.
 func (s *Sequencer) DeletePolicy(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
 	run := func() (int, []byte, error) {
-		answer := encode(map[string]string{"result": "removed", "name": name})
+		answer := EncodeJSON(map[string]string{"result": "removed", "name": name})
 		var rest []string
-		err := s.do(&command{customer: who.Customer, alone: true, decide: func(t *tx) error {
-			p := t.estate.Policy(name)
+		err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
+			p := t.Tenant.Policy(name)
 			if p == nil {
 				return errNoPolicy
 			}
 			t.dropPolicy(p)
 			rest = t.policyChanged(p, nil)
-			t.configured("policy "+name+" removed"+definitionChange(encode(p.Policy), nil), who.Name)
-			t.answer(who, r, 200, answer)
+			t.Configured("policy "+name+" removed"+definitionChange(EncodeJSON(p.Policy), nil), who.Name)
+			t.Reply(who, r, 200, answer)
 			return nil
 		}})
 		switch {
@@ -241,18 +241,18 @@ func (s *Sequencer) DeletePolicy(ctx context.Context, who Sender, name string, r
 		return s.refusal(who, r, err)
 	}
 	if r.Key != "" {
-		return s.once(ctx, who, r, run)
+		return s.Once(ctx, who, r, run)
 	}
 	return run()
 }
 
-func (t *tx) dropPolicy(p *meta.Policy) {
+func (t *Tx) dropPolicy(p *meta.Policy) {
 	t.lift(p)
-	t.document(belfry.Doc{Kind: belfry.DocPolicy, Customer: t.estate.ID, Name: p.Name})
+	t.Document(belfry.Doc{Kind: belfry.DocPolicy, Customer: t.Tenant.ID, Name: p.Name})
 }
 
 // buryPolicies removes the policies of an item that goes.
-func (t *tx) buryPolicies(n *meta.Node) {
+func (t *Tx) buryPolicies(n *meta.Node) {
 	list := t.policiesOn(n)
 	if len(list) == 0 {
 		return
@@ -262,5 +262,5 @@ func (t *tx) buryPolicies(n *meta.Node) {
 		names = append(names, p.Name)
 		t.dropPolicy(p)
 	}
-	t.configured(fmt.Sprintf("policy %s removed, with %s %s", strings.Join(names, ", "), n.Kind, n.Name), t.by)
+	t.Configured(fmt.Sprintf("policy %s removed, with %s %s", strings.Join(names, ", "), n.Kind, n.Name), t.By)
 }

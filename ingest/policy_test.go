@@ -57,16 +57,16 @@ func (b *bench) noPolicy(t testing.TB, name string) {
 // is the one that looks at it.
 func (b *bench) pass(t testing.TB, d time.Duration) {
 	t.Helper()
-	nothing := func(*tx) error { return nil }
-	if err := b.do(&command{alone: true, decide: func(*tx) error { b.advance(d); return nil }}); err != nil {
+	nothing := func(*Tx) error { return nil }
+	if err := b.Do(&Command{Alone: true, Decide: func(*Tx) error { b.advance(d); return nil }}); err != nil {
 		t.Fatal(err)
 	}
 	for ticking := true; ticking; {
 		ticking = false
-		if err := b.do(&command{alone: true, decide: nothing}); err != nil {
+		if err := b.Do(&Command{Alone: true, Decide: nothing}); err != nil {
 			t.Fatal(err)
 		}
-		err := b.do(&command{alone: true, decide: func(*tx) error {
+		err := b.Do(&Command{Alone: true, Decide: func(*Tx) error {
 			_, some := b.clock.wait(b.Now())
 			ticking = some && b.clock.entries[0].at <= belfry.At(b.now)
 			return nil
@@ -240,7 +240,7 @@ func TestPolicyLimit(t *testing.T) {
 	fill := func(name string, from, to int) {
 		t.Helper()
 		on := b.tree.Estate(b.who.Customer).Place(name)
-		err := b.do(&command{customer: b.who.Customer, alone: true, decide: func(t *tx) error {
+		err := b.Do(&Command{Customer: b.who.Customer, Alone: true, Decide: func(t *Tx) error {
 			for i := from; i < to; i++ {
 				p := meta.Policy{Policy: &catalog.Policy{Name: fmt.Sprint("p", i), Kind: belfry.KindView, Item: name, Rollup: "best"}, On: on.ID}
 				t.rec.Docs = append(t.rec.Docs, p.Doc(b.who.Customer))
@@ -380,7 +380,7 @@ func TestMoveAndValuesInOneRound(t *testing.T) {
 	}
 	begun, hold, done := make(chan bool), make(chan bool), make(chan error, 3)
 	go func() {
-		done <- b.do(&command{customer: b.who.Customer, alone: true, decide: func(*tx) error {
+		done <- b.Do(&Command{Customer: b.who.Customer, Alone: true, Decide: func(*Tx) error {
 			begun <- true
 			<-hold
 			return nil
@@ -574,7 +574,7 @@ func TestPolicyNotStored(t *testing.T) {
 	b.data(t, "web01", "R2", "a", 60)
 	f := func(refused func() error, want string) {
 		t.Helper()
-		if err := b.do(&command{alone: true, decide: func(*tx) error { j.refuse = true; return nil }}); err != nil {
+		if err := b.Do(&Command{Alone: true, Decide: func(*Tx) error { j.refuse = true; return nil }}); err != nil {
 			t.Fatal(err)
 		}
 		if err := refused(); belfry.CodeOf(err) != belfry.StorageUnavailable {

@@ -120,15 +120,15 @@ func (b *packageBody) check(fields [][]byte) *belfry.RowError {
 	return nil
 }
 
-func (b *packageBody) apply(t *tx, c *chunk) {
+func (b *packageBody) apply(t *Tx, c *chunk) {
 	decide := map[catalog.PackageKind]func(*provisioning, string) *belfry.RowError{
 		catalog.ResourcePackage: (*provisioning).resource,
 		catalog.ViewPackage:     (*provisioning).viewRow,
 		catalog.ObjectPackage:   (*provisioning).objectRow,
 		catalog.ElementPackage:  (*provisioning).elementRow,
 	}[b.pt.Kind]
-	t.by = b.who.Name
-	p := &provisioning{tx: t, b: b, report: &c.report}
+	t.By = b.who.Name
+	p := &provisioning{Tx: t, b: b, report: &c.report}
 	t.rec.Items = slices.Grow(t.rec.Items, t.openNow(c.open.left())*(1+len(b.pt.Parts)))
 	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) {
 		if !t.nextOpen() {
@@ -136,7 +136,7 @@ func (b *packageBody) apply(t *tx, c *chunk) {
 		}
 		p.fields = fields
 		name := p.text(b.name)
-		if bad := checkName("name", name); bad != nil {
+		if bad := CheckName("name", name); bad != nil {
 			return bad, true
 		}
 		return decide(p, name), true
@@ -145,7 +145,7 @@ func (b *packageBody) apply(t *tx, c *chunk) {
 }
 
 // someOpen decides the open rows of a chunk that stand for themselves, one by one, until one of them is left for another turn.
-func (t *tx) someOpen(c *chunk, decide func(fields [][]byte) (bad *belfry.RowError, finished bool)) {
+func (t *Tx) someOpen(c *chunk, decide func(fields [][]byte) (bad *belfry.RowError, finished bool)) {
 	var late rejections
 	c.open.decideSome(&late, func(_ *openRow, fields [][]byte) (*belfry.RowError, bool) {
 		bad, finished := decide(fields)
@@ -160,7 +160,7 @@ func (t *tx) someOpen(c *chunk, decide func(fields [][]byte) (bad *belfry.RowErr
 // provisioning decides the rows of a body, one after the other. Everything that can be wrong with a row is checked
 // before anything is made, so that a refused row leaves nothing behind.
 type provisioning struct {
-	*tx
+	*Tx
 	b      *packageBody
 	report *belfry.Report
 	fields [][]byte // of the row at hand
@@ -195,11 +195,11 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 		if bad := p.atMain("view"); bad != nil {
 			return bad
 		}
-		parent = p.estate.Main
+		parent = p.Tenant.Main
 	}
 	size := meta.ItemSize(belfry.KindResource, name, p.b.pt.Name)
 	for _, part := range p.b.pt.Parts {
-		if bad := checkName("name", part.ObjectName(name)); bad != nil {
+		if bad := CheckName("name", part.ObjectName(name)); bad != nil {
 			return bad
 		}
 		size += meta.ItemSize(belfry.KindObject, part.ObjectName(name), "")

@@ -71,7 +71,7 @@ func (p *provisioning) answers(before *belfry.Details) (map[string]string, *belf
 	if before == nil {
 		before = &belfry.Details{}
 	}
-	open := p.seq.openAnswers(p.estate.ID, p.text(p.b.name), before.Answers)
+	open := p.seq.openAnswers(p.Tenant.ID, p.text(p.b.name), before.Answers)
 	answers, bad := p.b.answers(open, p.fields)
 	if bad == nil && (len(open) == 0 || !maps.Equal(answers, open)) {
 		if bad = p.readable(answers, open); bad == nil {
@@ -147,7 +147,7 @@ func (p *provisioning) readable(answers, open map[string]string) *belfry.RowErro
 		if text != open[column] {
 			continue
 		}
-		if _, err := p.seq.cfg.Tree.Secrets().Open(meta.SecretPlace{Customer: p.estate.ID, Item: p.text(p.b.name), Column: column}, text); err != nil {
+		if _, err := p.seq.cfg.Tree.Secrets().Open(meta.SecretPlace{Customer: p.Tenant.ID, Item: p.text(p.b.name), Column: column}, text); err != nil {
 			return rejectf(column, belfry.BadValue, "the stored %s cannot be read: %s; give it anew", column, err)
 		}
 	}
@@ -172,7 +172,7 @@ func (p *provisioning) seal(answers, open, before map[string]string) (map[string
 			continue
 		}
 		var err error
-		if sealed[q.Name], err = secrets.Seal(meta.SecretPlace{Customer: p.estate.ID, Item: p.text(p.b.name), Column: q.Name}, text); err != nil {
+		if sealed[q.Name], err = secrets.Seal(meta.SecretPlace{Customer: p.Tenant.ID, Item: p.text(p.b.name), Column: q.Name}, text); err != nil {
 			return nil, rejectf(q.Name, belfry.BadValue, "%s cannot be stored: %s", q.Name, err)
 		}
 	}

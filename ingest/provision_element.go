@@ -39,7 +39,7 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 		if bad := p.atMain("view"); bad != nil {
 			return bad
 		}
-		parent = p.estate.Main
+		parent = p.Tenant.Main
 	}
 	details := detailsOf(answers)
 	if bad := p.roomForPlace("name", name); bad != nil {
@@ -63,7 +63,7 @@ func (p *provisioning) checkTargets(have, around *meta.Node) *belfry.RowError {
 	}
 	for i, q := range p.b.columns {
 		v := p.text(i)
-		if v == "" || v == before[q.Name] && !p.limited { // who does not see what it names must not find out by guessing
+		if v == "" || v == before[q.Name] && !p.Limited { // who does not see what it names must not find out by guessing
 			continue
 		}
 		switch q.Name {

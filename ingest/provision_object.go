@@ -53,7 +53,7 @@ func (p *provisioning) objectRow(name string) *belfry.RowError {
 // when the name is the only one of its kind.
 func (p *provisioning) objectAt(name string) (have, resource *meta.Node, bad *belfry.RowError) {
 	if resname := p.text(p.b.resname); resname != "" {
-		if resource = p.tx.resource(resname); resource == nil {
+		if resource = p.Tx.resource(resname); resource == nil {
 			return nil, nil, unknownResource(resname)
 		}
 		return p.object(resource, name), resource, nil
@@ -131,14 +131,14 @@ func classMismatch(n *meta.Node, class string) *belfry.RowError {
 }
 
 // roomFor tells whether the customer may have so many objects more.
-func (t *tx) roomFor(objects int) *belfry.RowError {
+func (t *Tx) roomFor(objects int) *belfry.RowError {
 	most := t.seq.cfg.Limits().Objects
-	if objects == 0 || t.estate.Count(belfry.KindObject)+t.s.objectN[t.estate.ID]+objects <= most {
+	if objects == 0 || t.Tenant.Count(belfry.KindObject)+t.s.objectN[t.Tenant.ID]+objects <= most {
 		return nil
 	}
-	if t.limited { // how many there are is not for them to know
+	if t.Limited { // how many there are is not for them to know
 		return rejectf("name", belfry.LimitReached, "there are as many objects as are allowed; remove some, or ask an administrator for more")
 	}
 	return rejectf("name", belfry.LimitReached, "there are %d objects already, and %d are allowed; remove some or raise limits.objects",
-		t.estate.Count(belfry.KindObject)+t.s.objectN[t.estate.ID], most)
+		t.Tenant.Count(belfry.KindObject)+t.s.objectN[t.Tenant.ID], most)
 }

@@ -89,7 +89,7 @@ func (p *provisioning) checkPlaced(parent *meta.Node, answers map[string]string)
 func (p *provisioning) around(name string) (resource, parent *meta.Node, bad *belfry.RowError) {
 	resname, view := p.text(p.b.resname), p.text(p.b.view)
 	if resname != "" {
-		if resource = p.tx.resource(resname); resource == nil {
+		if resource = p.Tx.resource(resname); resource == nil {
 			return nil, nil, unknownResource(resname)
 		}
 		if view == "" {
@@ -121,7 +121,7 @@ func unknownInside(column, view string, resource *meta.Node) *belfry.RowError {
 const maxDepth = 100
 
 // checkDepth refuses to nest views any deeper.
-func (t *tx) checkDepth(column string, parent *meta.Node) *belfry.RowError {
+func (t *Tx) checkDepth(column string, parent *meta.Node) *belfry.RowError {
 	depth := 0
 	for v := parent; v != nil; v = t.parent(v) {
 		depth++
@@ -133,7 +133,7 @@ func (t *tx) checkDepth(column string, parent *meta.Node) *belfry.RowError {
 }
 
 // checkMove refuses to put a view into itself, however deep.
-func (t *tx) checkMove(column string, n, to *meta.Node) *belfry.RowError {
+func (t *Tx) checkMove(column string, n, to *meta.Node) *belfry.RowError {
 	if bad := t.checkDepth(column, to); bad != nil {
 		return bad
 	}

@@ -59,7 +59,7 @@ func (r *reader) open(body io.Reader, f belfry.Format, lim Limits) error {
 	return err
 }
 
-func (r *reader) apply(t *tx, c *chunk) { t.send(c, c.layout) }
+func (r *reader) apply(t *Tx, c *chunk) { t.send(c, c.layout) }
 
 // setBounds sets which timestamps are taken. While the clock is in doubt, what is kept is counted from the time that can
 // be trusted: senders whose clocks are right must not be refused because ours is ahead.

@@ -29,12 +29,12 @@ const (
 
 // judgeClass lets the rules of a class, as the round has them, decide anew about its objects. What it returns, if not
 // empty, is to be handed to Sequencer.reassessAll.
-func (t *tx) judgeClass(name string) (rest string) {
-	if cell := t.estate.Class(name); cell != nil && cell.Objects() > t.seq.turn {
+func (t *Tx) judgeClass(name string) (rest string) {
+	if cell := t.Tenant.Class(name); cell != nil && cell.Objects() > t.seq.turn {
 		return t.judgeLater(classMark + name)
 	}
 	t.together(func() {
-		t.estate.ByClass(name, func(n *meta.Node) bool {
+		t.Tenant.ByClass(name, func(n *meta.Node) bool {
 			if n.Kind == belfry.KindObject {
 				t.judgeObject(n)
 			}
@@ -45,15 +45,15 @@ func (t *tx) judgeClass(name string) (rest string) {
 }
 
 // judgePlace does the same for an item, and if content is set, for all that stands in it.
-func (t *tx) judgePlace(id belfry.ID, content bool) (rest string) {
+func (t *Tx) judgePlace(id belfry.ID, content bool) (rest string) {
 	n := t.seq.cfg.Tree.Node(id)
 	switch {
 	case n == nil || n.Removed != 0:
 	case !content:
-		t.addUp(t.s.draft(n), t.now)
+		t.addUp(t.s.draft(n), t.Now)
 	case t.tooMuchIn(n):
 		if n.Kind != belfry.KindObject {
-			t.addUp(t.s.draft(n), t.now)
+			t.addUp(t.s.draft(n), t.Now)
 		}
 		return t.judgeLater(reassessItem(id))
 	default:
@@ -65,7 +65,7 @@ func (t *tx) judgePlace(id belfry.ID, content bool) (rest string) {
 func reassessItem(id belfry.ID) string { return itemMark + strconv.FormatUint(uint64(id), 10) }
 
 // tooMuchIn tells whether more stands in an item than may still be changed in this record.
-func (t *tx) tooMuchIn(n *meta.Node) bool { return holdsMore(n, max(t.left, 0)) < 0 }
+func (t *Tx) tooMuchIn(n *meta.Node) bool { return holdsMore(n, max(t.left, 0)) < 0 }
 
 // holdsMore takes what stands in an item off a number; below 0 it stops counting.
 func holdsMore(n *meta.Node, left int) int {
@@ -77,10 +77,10 @@ func holdsMore(n *meta.Node, left int) int {
 }
 
 // judgeLater makes the record say what is to be reassessed.
-func (t *tx) judgeLater(what string) string { return t.mark(what, "") }
+func (t *Tx) judgeLater(what string) string { return t.mark(what, "") }
 
 // coverLater makes the record say that what stands in an item is still to get its mode.
-func (t *tx) coverLater(c covering) string {
+func (t *Tx) coverLater(c covering) string {
 	how := "managed"
 	if c.moved {
 		how = "moved"
@@ -90,18 +90,18 @@ func (t *tx) coverLater(c covering) string {
 
 // mark puts a mark into the record. Its text begins with what tells it from the one before of the same name, which may be of an
 // earlier process.
-func (t *tx) mark(what, how string) string {
-	before := t.estate.Reassessment(what)
+func (t *Tx) mark(what, how string) string {
+	before := t.Tenant.Reassessment(what)
 	text := before
 	for text == before {
 		t.seq.marks++
-		text = fmt.Sprintf("%d %d%s", t.now, t.seq.marks, how)
+		text = fmt.Sprintf("%d %d%s", t.Now, t.seq.marks, how)
 	}
 	body, err := json.Marshal(text)
 	if err != nil {
 		panic(err) // a text can always be encoded
 	}
-	t.document(belfry.Doc{Kind: belfry.DocReassess, Customer: t.estate.ID, Name: what, Body: body})
+	t.Document(belfry.Doc{Kind: belfry.DocReassess, Customer: t.Tenant.ID, Name: what, Body: body})
 	t.s.marked = true
 	return what
 }
@@ -145,7 +145,7 @@ func (s *Sequencer) reassessAll(c belfry.CustomerID, list []string) error {
 		if len(work) == 0 {
 			return nil
 		}
-		err := s.do(&command{customer: c, rows: s.turn, alone: true, decide: func(t *tx) error {
+		err := s.Do(&Command{Customer: c, Rows: s.turn, Alone: true, Decide: func(t *Tx) error {
 			turn := turnBudget{left: s.turn, around: map[*meta.Node]bool{}}
 			for _, r := range work {
 				if t.reassess(r, &turn); !r.ended {
@@ -228,12 +228,12 @@ func (u *turnBudget) spend(n *meta.Node, most int) bool {
 }
 
 // reassess does what a mark asks for, each item by itself, as far as this turn goes.
-func (t *tx) reassess(r *reassessing, turn *turnBudget) {
-	if r.mark != t.estate.Reassessment(r.what) {
+func (t *Tx) reassess(r *reassessing, turn *turnBudget) {
+	if r.mark != t.Tenant.Reassessment(r.what) {
 		r.ended = true
 		return
 	}
-	r.how.at = t.now
+	r.how.at = t.Now
 	cover := strings.HasPrefix(r.what, coverMark)
 	t.together(func() {
 		for ; len(r.nodes) > 0 && turn.spend(r.nodes[0], t.seq.turn); r.nodes = r.nodes[1:] {
@@ -245,11 +245,11 @@ func (t *tx) reassess(r *reassessing, turn *turnBudget) {
 			case n.Kind == belfry.KindObject:
 				t.judgeObject(n)
 			case n.Kind != belfry.KindElement:
-				t.addUp(t.s.draft(n), t.now)
+				t.addUp(t.s.draft(n), t.Now)
 			}
 		}
 	})
 	if r.ended = len(r.nodes) == 0; r.ended {
-		t.document(belfry.Doc{Kind: belfry.DocReassess, Customer: t.estate.ID, Name: r.what})
+		t.Document(belfry.Doc{Kind: belfry.DocReassess, Customer: t.Tenant.ID, Name: r.what})
 	}
 }

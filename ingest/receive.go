@@ -24,7 +24,7 @@ func (s *Sequencer) Receive(ctx context.Context, c belfry.CustomerID, resource b
 		s.lost(c, rows, lostReasonOf(err))
 		return 0, err
 	}
-	err = s.do(&command{customer: c, rows: rows, decide: func(t *tx) error {
+	err = s.Do(&Command{Customer: c, Rows: rows, Decide: func(t *Tx) error {
 		n := s.cfg.Tree.Node(resource)
 		if n == nil || n.Removed != 0 || t.s.gone[resource] {
 			return belfry.Errorf(belfry.UnknownResource, "the resource of the collector was removed")
@@ -32,10 +32,10 @@ func (s *Sequencer) Receive(ctx context.Context, c belfry.CustomerID, resource b
 		if !t.mode(n).Takes() {
 			return nil
 		}
-		s.hold(b.Times, t.now)
+		s.hold(b.Times, t.Now)
 		for i, at := range b.Times {
-			if at > t.now { // the clock was set back meanwhile; no row is later than its record
-				b.Times[i] = t.now
+			if at > t.Now { // the clock was set back meanwhile; no row is later than its record
+				b.Times[i] = t.Now
 			}
 			if err := s.keep(b.Times[i]); err != nil {
 				return err

@@ -55,7 +55,7 @@ func (s *Sequencer) regime(n *meta.Node) *regime {
 
 // regime is what policies say about an item, as the round has it. As long as the round has neither moved anything nor
 // changed a policy, that is what the tree says; an item made in the round is like the view it was made in.
-func (t *tx) regime(n *meta.Node) *regime {
+func (t *Tx) regime(n *meta.Node) *regime {
 	if !t.s.stirred() {
 		for last := t.seq.cfg.Tree.LastID(); n.ID > last; {
 			if n = t.parent(n); n == nil {
@@ -80,11 +80,11 @@ func (t *tx) regime(n *meta.Node) *regime {
 func (s *scratch) stirred() bool { return len(s.parents)+len(s.policies) > 0 }
 
 // policiesOn lists the policies about an item itself, as the round has them.
-func (t *tx) policiesOn(n *meta.Node) []*meta.Policy {
+func (t *Tx) policiesOn(n *meta.Node) []*meta.Policy {
 	if list, ok := t.s.policies[n.ID]; ok {
 		return list
 	}
-	return t.estate.PoliciesOn(n.ID)
+	return t.Tenant.PoliciesOn(n.ID)
 }
 
 // under gives the regime of an item about which something is said, or else the one around it.

@@ -70,8 +70,8 @@ func (b *removalBody) read(p portion) (*chunk, error) {
 }
 
 // apply decides the rows of a chunk. When that removes much, rows are left for another turn.
-func (b *removalBody) apply(t *tx, c *chunk) {
-	t.by = b.who.Name
+func (b *removalBody) apply(t *Tx, c *chunk) {
+	t.By = b.who.Name
 	turn := newRemovals(t, b.o)
 	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) {
 		r := removal{
@@ -115,7 +115,7 @@ func (r *removal) row() (removed int, finished bool, bad *belfry.RowError) {
 // meant lists the items that the row means.
 func (r *removal) meant() (list []*meta.Node, bad *belfry.RowError) {
 	if r.resname != "" {
-		if r.resource = r.tx.resource(r.resname); r.resource == nil {
+		if r.resource = r.Tx.resource(r.resname); r.resource == nil {
 			return nil, unknownResource(r.resname)
 		}
 	}
@@ -181,11 +181,11 @@ func (r *removal) named() (all []*meta.Node) {
 		if n := r.place(r.name); n != nil && n.Kind == belfry.KindView {
 			add(n)
 		}
-		r.estate.ViewsNamed(r.name, add)
+		r.Tenant.ViewsNamed(r.name, add)
 	case catalog.ElementPackage:
 		add(r.element(r.pt.Name, r.name))
 	case catalog.ResourcePackage:
-		if n := r.tx.resource(r.name); n != nil && n.Package == r.pt.Name {
+		if n := r.Tx.resource(r.name); n != nil && n.Package == r.pt.Name {
 			add(n)
 		}
 	}
@@ -284,7 +284,7 @@ func (r *removal) descends(n *meta.Node) bool {
 // inView finds the view whose content is meant.
 func (r *removal) inView() (*meta.Node, *belfry.RowError) {
 	if r.resource != nil {
-		if v := r.tx.view(r.resource, r.view); v != nil {
+		if v := r.Tx.view(r.resource, r.view); v != nil {
 			return v, nil
 		}
 		return nil, unknownInside("view", r.view, r.resource)

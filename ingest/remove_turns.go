@@ -17,15 +17,15 @@ const (
 
 // removals removes items in one turn.
 type removals struct {
-	*tx
+	*Tx
 	left   int  // how many more may go in this turn
 	looked int  // at how many items
 	whole  bool // there is no other turn
 	trial  bool
 }
 
-func newRemovals(t *tx, o Options) *removals {
-	r := &removals{tx: t, left: removeTurn, whole: o.Atomic || o.Repeat.Key != "", trial: o.DryRun}
+func newRemovals(t *Tx, o Options) *removals {
+	r := &removals{Tx: t, left: removeTurn, whole: o.Atomic || o.Repeat.Key != "", trial: o.DryRun}
 	if r.oneTurn() {
 		r.left = removeWhole
 	}

@@ -11,9 +11,12 @@ import (
 // AnswersKept is how long an answer under an Idempotency-Key is remembered.
 const AnswersKept = 24 * time.Hour
 
-// once answers a request under an Idempotency-Key: the first time by running it, afterwards from memory. A repeat that
+// Once answers a request under an Idempotency-Key: the first time by running it, afterwards from memory. A repeat that
 // comes while the first is at work waits for it.
-func (s *Sequencer) once(ctx context.Context, who Sender, r Repeat, run func() (int, []byte, error)) (int, []byte, error) {
+func (s *Sequencer) Once(ctx context.Context, who Sender, r Repeat, run func() (int, []byte, error)) (int, []byte, error) {
+	if r.Key == "" {
+		return run()
+	}
 	at := strconv.FormatUint(uint64(who.Customer), 10) + " " + r.name(who)
 	for {
 		s.mu.Lock()
@@ -64,9 +67,9 @@ func (s *Sequencer) once(ctx context.Context, who Sender, r Repeat, run func() (
 // as a hash: it may be anything, an API key in the wrong place included.
 func (r Repeat) name(who Sender) string { return who.Key + " " + belfry.HashOf(r.Key).String() }
 
-// answer makes what is answered part of the record. A report repeats what it complains of, a key in it is not kept. Its time is the
+// Reply makes what is answered part of the record. A report repeats what it complains of, a key in it is not kept. Its time is the
 // one by which it will be too old: the clock may be wrong now and right when the request is repeated.
-func (t *tx) answer(who Sender, r Repeat, code int, body []byte) {
+func (t *Tx) Reply(who Sender, r Repeat, code int, body []byte) {
 	if r.Key != "" {
 		t.rec.Answer = &belfry.Answer{
 			Customer: who.Customer, Key: r.name(who), Request: r.Digest, Status: code, Body: t.seq.cfg.Tree.MaskKeys(body), Time: belfry.At(t.seq.cfg.Trusted()),
@@ -74,13 +77,13 @@ func (t *tx) answer(who Sender, r Repeat, code int, body []byte) {
 	}
 }
 
-// remember commits an answer that stands for no effect at all.
-func (s *Sequencer) remember(who Sender, r Repeat, code int, body []byte) error {
+// Remember commits an answer that stands for no effect at all.
+func (s *Sequencer) Remember(who Sender, r Repeat, code int, body []byte) error {
 	if r.Key == "" {
 		return nil
 	}
-	return s.do(&command{customer: who.Customer, decide: func(t *tx) error {
-		t.answer(who, r, code, body)
+	return s.Do(&Command{Customer: who.Customer, Decide: func(t *Tx) error {
+		t.Reply(who, r, code, body)
 		return nil
 	}})
 }

@@ -15,7 +15,7 @@ import (
 // send decides a chunk of a send body: first the rows that were left open, in the order of the body, since a later row
 // may use what an earlier one creates; then what the data rows mean. When there is too much to do, the rest is left for
 // another turn, from the first row on that is still open: so what a row creates is in the same record as the row.
-func (t *tx) send(c *chunk, l *layout) {
+func (t *Tx) send(c *chunk, l *layout) {
 	late := rejections{most: c.rejected.most}
 	defer func() { c.rejected.merge(late) }()
 	t.checkUnnamed(c, &late)
@@ -25,7 +25,7 @@ func (t *tx) send(c *chunk, l *layout) {
 			return nil, false
 		}
 		if c.by != nil {
-			t.by = c.by[row.row-1]
+			t.By = c.by[row.row-1]
 		}
 		before := c.report.Created
 		bad := t.openRow(c, l, row, fields)
@@ -44,13 +44,13 @@ func (t *tx) send(c *chunk, l *layout) {
 		rows, lines = done, min(lines, before(c.logs.origins, c.data.origins[done].row))
 	}
 	data, logs := c.cut(rows, lines)
-	t.store(c, data.batch(t.now))
-	t.store(c, logs.batch(t.now))
+	t.store(c, data.batch(t.Now))
+	t.store(c, logs.batch(t.Now))
 	c.more = c.open.undecided() || len(c.data.nodes) > 0 || len(c.logs.nodes) > 0
 }
 
 // store puts rows into the record.
-func (t *tx) store(c *chunk, b *belfry.Batch) {
+func (t *Tx) store(c *chunk, b *belfry.Batch) {
 	if b != nil {
 		t.rec.Batches = append(t.rec.Batches, b)
 		c.report.Accepted += b.Len()
@@ -58,7 +58,7 @@ func (t *tx) store(c *chunk, b *belfry.Batch) {
 }
 
 // inputs lets the first data rows happen to their objects, and gives the number of rows for which that was done in this turn.
-func (t *tx) inputs(c *chunk, rows int) int {
+func (t *Tx) inputs(c *chunk, rows int) int {
 	values := &t.seq.values
 	values.look(&c.data)
 	for i, n := range c.data.nodes[:rows] {
@@ -69,15 +69,15 @@ func (t *tx) inputs(c *chunk, rows int) int {
 			return i
 		}
 		values.row = i
-		t.input(n, status.Input{Time: cmp.Or(c.data.times[i], t.now), Values: values})
+		t.input(n, status.Input{Time: cmp.Or(c.data.times[i], t.Now), Values: values})
 	}
 	return rows
 }
 
 // checkUnnamed refuses rows whose object was the only one of its name when they were read and is no longer. Nearly
 // always nothing of the sort has happened, and then it costs nothing.
-func (t *tx) checkUnnamed(c *chunk, late *rejections) {
-	if len(c.unnamed) == 0 || c.twins == t.estate.Twins && len(t.s.made) == 0 {
+func (t *Tx) checkUnnamed(c *chunk, late *rejections) {
+	if len(c.unnamed) == 0 || c.twins == t.Tenant.Twins && len(t.s.made) == 0 {
 		return
 	}
 	for _, u := range c.unnamed {
@@ -97,7 +97,7 @@ func (t *tx) checkUnnamed(c *chunk, late *rejections) {
 }
 
 // replaceRemoved looks again for objects that another request removed after this one had found them.
-func (t *tx) replaceRemoved(c *chunk, late *rejections) {
+func (t *Tx) replaceRemoved(c *chunk, late *rejections) {
 	again := func(nodes []*meta.Node, origins []origin) {
 		for i, n := range nodes {
 			if n == nil || n.Removed == 0 {
@@ -118,7 +118,7 @@ func (t *tx) replaceRemoved(c *chunk, late *rejections) {
 	again(c.logs.nodes, c.logs.origins)
 }
 
-func (t *tx) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *belfry.RowError {
+func (t *Tx) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *belfry.RowError {
 	if row.kind == viewRow {
 		return t.createView(c, l, fields)
 	}
@@ -145,7 +145,7 @@ func (t *tx) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *belfry
 			c.discard(int(row.row))
 			return nil
 		}
-		t.input(n, status.Input{Time: t.now, NoResponse: true, Reason: reason(cell(fields, l.log))})
+		t.input(n, status.Input{Time: t.Now, NoResponse: true, Reason: reason(cell(fields, l.log))})
 		c.report.Accepted++
 		return nil
 	}
@@ -164,7 +164,7 @@ func reason(text []byte) string {
 
 // infer lets the first value of each indicator of an inferred class decide what the indicator is. The values have been
 // checked.
-func (t *tx) infer(l *layout, fields [][]byte, def *catalog.Class) *catalog.Class {
+func (t *Tx) infer(l *layout, fields [][]byte, def *catalog.Class) *catalog.Class {
 	if !def.Inferred {
 		return def
 	}
@@ -182,7 +182,7 @@ func (t *tx) infer(l *layout, fields [][]byte, def *catalog.Class) *catalog.Clas
 }
 
 // find gives the object of a row, creating it when the row says how. A row it finds no fault with has none.
-func (t *tx) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfry.RowError) {
+func (t *Tx) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfry.RowError) {
 	name, resname := string(cell(fields, l.object)), string(cell(fields, l.resname))
 	if name == "" {
 		return nil, rejectf("object", belfry.MissingValue, "object is empty; the row must name its object")
@@ -221,12 +221,12 @@ func ambiguous(column string, all []*meta.Node) *belfry.RowError {
 	return rejectf(column, belfry.AmbiguousName, "%s; give resname", meta.Twins(all))
 }
 
-func (t *tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.Node, name string) (*meta.Node, *belfry.RowError) {
+func (t *Tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.Node, name string) (*meta.Node, *belfry.RowError) {
 	class, view := string(cell(fields, l.class)), string(cell(fields, l.view))
 	if class == "" || view == "" {
 		return nil, rejectf("class", belfry.UnknownObject, "object %q does not exist in %q; give class and view to create it", rowfmt.Clip([]byte(name)), resource.Name)
 	}
-	if bad := checkName("object", name); bad != nil {
+	if bad := CheckName("object", name); bad != nil {
 		return nil, bad
 	}
 	if bad := t.roomFor(1); bad != nil {
@@ -265,19 +265,19 @@ func (t *tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.N
 	c.report.Created.Objects++
 	n := t.create(belfry.KindObject, name, parent, resource, cl, "", details)
 	t.created(n)
-	t.s.growth.add(t.estate.ID, firstValues(l, fields, &t.s.growth, n))
+	t.s.growth.add(t.Tenant.ID, firstValues(l, fields, &t.s.growth, n))
 	return n, nil
 }
 
 // objectClass finds the class of a new object, or infers one that is not defined yet.
-func (t *tx) objectClass(name string) (*meta.Class, *belfry.RowError) {
+func (t *Tx) objectClass(name string) (*meta.Class, *belfry.RowError) {
 	if c := t.class(name); c != nil {
 		return c, nil
 	}
 	if t.seq.cfg.Limits().StrictClasses {
 		return nil, rejectf("class", belfry.UnknownClass, "class %q is not defined and strict_classes is set; define the class first", rowfmt.Clip([]byte(name)))
 	}
-	if bad := checkName("class", name); bad != nil {
+	if bad := CheckName("class", name); bad != nil {
 		return nil, bad
 	}
 	return &meta.Class{Name: name, Def: catalog.InferClass(name)}, nil
@@ -285,7 +285,7 @@ func (t *tx) objectClass(name string) (*meta.Class, *belfry.RowError) {
 
 // checkValues tells whether the class takes the values of a row, before the row leaves any trace. Cells that count as empty
 // are empty from then on.
-func (t *tx) checkValues(l *layout, fields [][]byte, def *catalog.Class) *belfry.RowError {
+func (t *Tx) checkValues(l *layout, fields [][]byte, def *catalog.Class) *belfry.RowError {
 	if string(cell(fields, l.kind)) != "data" {
 		return nil
 	}
@@ -322,7 +322,7 @@ func (t *tx) checkValues(l *layout, fields [][]byte, def *catalog.Class) *belfry
 
 // parentFor finds the view for a new object. A view that does not exist is made, of the generic class, when the row
 // names an existing view around it.
-func (t *tx) parentFor(c *chunk, resource *meta.Node, view, around string) (*meta.Node, *belfry.RowError) {
+func (t *Tx) parentFor(c *chunk, resource *meta.Node, view, around string) (*meta.Node, *belfry.RowError) {
 	if v := t.view(resource, view); v != nil {
 		return v, nil
 	}
@@ -333,7 +333,7 @@ func (t *tx) parentFor(c *chunk, resource *meta.Node, view, around string) (*met
 	if parent == nil {
 		return nil, unknownInside("parentview", around, resource)
 	}
-	if bad := checkName("view", view); bad != nil {
+	if bad := CheckName("view", view); bad != nil {
 		return nil, bad
 	}
 	if bad := t.checkDepth("parentview", parent); bad != nil {
@@ -351,15 +351,15 @@ func (t *tx) parentFor(c *chunk, resource *meta.Node, view, around string) (*met
 const genericView = "generic"
 
 // viewClass gives the cell of a view class; those are free strings.
-func (t *tx) viewClass(name string) *meta.Class {
-	if c := t.estate.Class(name); c != nil {
+func (t *Tx) viewClass(name string) *meta.Class {
+	if c := t.Tenant.Class(name); c != nil {
 		return c
 	}
 	return &meta.Class{Name: name}
 }
 
 // createView decides a createview row.
-func (t *tx) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowError {
+func (t *Tx) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowError {
 	values := map[string]string{}
 	for column, at := range map[string]int{"resname": l.resname, "class": l.class, "view": l.view, "parentview": l.parentview} {
 		values[column] = string(cell(fields, at))
@@ -377,13 +377,13 @@ func (t *tx) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowError {
 	if parent == nil {
 		return unknownInside("parentview", values["parentview"], resource)
 	}
-	if bad := checkName("class", values["class"]); bad != nil {
+	if bad := CheckName("class", values["class"]); bad != nil {
 		return bad
 	}
 	if have := t.view(resource, values["view"]); have != nil {
 		return t.sameView(c, have, parent, values["class"])
 	}
-	if bad := checkName("view", values["view"]); bad != nil {
+	if bad := CheckName("view", values["view"]); bad != nil {
 		return bad
 	}
 	if bad := t.checkDepth("parentview", parent); bad != nil {
@@ -400,7 +400,7 @@ func (t *tx) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowError {
 }
 
 // sameView decides a createview row whose view exists: it becomes what the row says.
-func (t *tx) sameView(c *chunk, have, parent *meta.Node, class string) *belfry.RowError {
+func (t *Tx) sameView(c *chunk, have, parent *meta.Node, class string) *belfry.RowError {
 	if have == have.Resource {
 		return rejectf("view", belfry.NameInUse, "%q is the name of the resource itself; choose another name for the view", have.Name)
 	}

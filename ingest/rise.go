@@ -14,7 +14,7 @@ type rise struct {
 }
 
 // together lets things happen at one moment: views add up when all of them are done.
-func (t *tx) together(f func()) {
+func (t *Tx) together(f func()) {
 	if t.rise != nil {
 		f()
 		return
@@ -32,7 +32,7 @@ func (t *tx) together(f func()) {
 }
 
 // later makes a view add up at the end.
-func (t *tx) later(n *meta.Node, at belfry.Time) {
+func (t *Tx) later(n *meta.Node, at belfry.Time) {
 	r := t.rise
 	if was, ok := r.at[n]; ok {
 		r.at[n] = max(was, at)

@@ -36,7 +36,7 @@ func (s *Sequencer) rules(n *meta.Node) *status.Rules {
 }
 
 // rules are what decides about an item, as the round has it.
-func (t *tx) rules(n *meta.Node) *status.Rules {
+func (t *Tx) rules(n *meta.Node) *status.Rules {
 	if t.s.policed {
 		return t.policedRules(n)
 	}
@@ -46,7 +46,7 @@ func (t *tx) rules(n *meta.Node) *status.Rules {
 	return t.seq.rules(n)
 }
 
-func (t *tx) policedRules(n *meta.Node) *status.Rules {
+func (t *Tx) policedRules(n *meta.Node) *status.Rules {
 	def := n.Class.Def
 	if n.Kind == belfry.KindObject && len(t.s.classes) > 0 {
 		def = t.definition(n)
@@ -55,25 +55,25 @@ func (t *tx) policedRules(n *meta.Node) *status.Rules {
 }
 
 // judge lets the rules decide anew about an item and all that stands in it.
-func (t *tx) judge(n *meta.Node) {
+func (t *Tx) judge(n *meta.Node) {
 	if n.Kind == belfry.KindObject {
 		t.judgeObject(n)
 		return
 	}
 	t.inside(n, t.judge)
-	t.addUp(t.s.draft(n), t.now)
+	t.addUp(t.s.draft(n), t.Now)
 }
 
 // judgeObject lets the rules decide anew about an object, by its last values. The command must have its round to itself,
 // so that no value has come in unseen.
-func (t *tx) judgeObject(n *meta.Node) {
+func (t *Tx) judgeObject(n *meta.Node) {
 	i := t.s.draft(n)
 	s, r := t.s.drafts[i].state, t.rules(n)
 	was := s.Quiet
-	s.Quiet = r.Watch.Quiet(t.now)
-	next, c := status.Reassess(s, r, status.LastValues{State: &n.State}, n.State.LastData, t.seq.clock.since, t.now)
+	s.Quiet = r.Watch.Quiet(t.Now)
+	next, c := status.Reassess(s, r, status.LastValues{State: &n.State}, n.State.LastData, t.seq.clock.since, t.Now)
 	c.Kept = c.Kept || was != s.Quiet
 	t.begin()
-	t.take(i, next, c, t.now)
+	t.take(i, next, c, t.Now)
 	t.s.wake = append(t.s.wake, n)
 }

@@ -14,12 +14,12 @@ import (
 func (b *bench) grow(tb testing.TB, objects int) {
 	tb.Helper()
 	const perResource, perView = 1000, 10
-	err := b.do(&command{customer: b.who.Customer, alone: true, decide: func(t *tx) error {
+	err := b.Do(&Command{Customer: b.who.Customer, Alone: true, Decide: func(t *Tx) error {
 		var view, resource *meta.Node
 		class := t.viewClass(genericView)
 		for i := range objects {
 			if i%(perResource*perView) == 0 {
-				view = t.create(belfry.KindView, fmt.Sprintf("view%04d", i/perResource/perView), t.estate.Main, nil, class, "", nil)
+				view = t.create(belfry.KindView, fmt.Sprintf("view%04d", i/perResource/perView), t.Tenant.Main, nil, class, "", nil)
 			}
 			if i%perResource == 0 {
 				resource = t.create(belfry.KindResource, fmt.Sprintf("res%04d", i/perResource), view, nil, class, "custom", nil)

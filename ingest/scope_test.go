@@ -40,7 +40,7 @@ func TestLimitedSend(t *testing.T) {
 		t.Fatalf("%d open rows, %v", c.open.len(), err)
 	}
 	b.bulk(t, false, "custom", "name,view\nweb01,Far\n", Options{})
-	if err := b.do(&command{customer: who.Customer, views: who.Views, decide: func(t *tx) error { read.apply(t, c); return nil }}); err != nil {
+	if err := b.Do(&Command{Customer: who.Customer, Views: who.Views, Decide: func(t *Tx) error { read.apply(t, c); return nil }}); err != nil {
 		t.Fatal(err)
 	}
 	if c.rejected.count != 2 || c.rejected.list[0].Code != belfry.UnknownObject || c.report.Accepted != 2 {
@@ -62,62 +62,19 @@ func TestKeepInside(t *testing.T) {
 	who := b.enclose(t)
 	e := b.tree.Estate(who.Customer)
 	far, in, db := e.Place("Far"), e.Place("In"), e.Place("db01")
-	for name, do := range map[string]func(*tx){
-		"create": func(x *tx) { x.create(belfry.KindView, "new", far, nil, x.viewClass("generic"), "", nil) },
-		"move":   func(x *tx) { x.move(db, in) },
-		"leave":  func(x *tx) { x.move(e.Place("web01"), far) },
-		"remove": func(x *tx) { x.remove(db) },
+	for name, do := range map[string]func(*Tx){
+		"create": func(x *Tx) { x.create(belfry.KindView, "new", far, nil, x.viewClass("generic"), "", nil) },
+		"move":   func(x *Tx) { x.move(db, in) },
+		"leave":  func(x *Tx) { x.move(e.Place("web01"), far) },
+		"remove": func(x *Tx) { x.remove(db) },
 	} {
-		err := b.do(&command{customer: who.Customer, views: who.Views, alone: true, decide: func(x *tx) error { do(x); return nil }})
+		err := b.Do(&Command{Customer: who.Customer, Views: who.Views, Alone: true, Decide: func(x *Tx) error { do(x); return nil }})
 		if err == nil {
 			t.Errorf("%s: nothing stops it", name)
 		}
 	}
 	if e.Place("new") != nil || db.Parent != far || e.Place("web01").Parent != in || db.Removed != 0 {
 		t.Error("something has happened outside")
-	}
-}
-
-// TestCheckViews says to what a user can be limited.
-func TestCheckViews(t *testing.T) {
-	b := newBench(t)
-	b.enclose(t)
-	b.send(t, "type,resname,class,view,parentview\ncreateview,web01,folder,Disks,web01\n", Options{})
-	f := func(want string, views ...string) {
-		t.Helper()
-		u := belfry.User{Name: "eve", Role: belfry.Viewer, Password: "x", Views: views}
-		err := CheckViews(b.tree, b.who.Customer, &u)
-		switch {
-		case want == "" && err != nil:
-			t.Errorf("%v: %v", views, err)
-		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || belfry.CodeOf(err) != belfry.BadParameter):
-			t.Errorf("%v: %v, want %s", views, err, want)
-		}
-	}
-	f("")
-	f("", "In", "lone")
-	f("", "In", "Deep") // one in the other is no mistake: they may be moved
-	f(`there is no view "Inn"; nearest is "In"`, "Inn")
-	f("MAIN holds everything", "MAIN")
-	f(`"In" is given twice`, "In", "lone", "In")
-	f("views is empty", "")
-	f(`"Disks" is a part of the resource "web01"`, "Disks")
-	f("limited to 100 views, got 101", make([]string, 101)...)
-	if err := CheckViews(b.tree, b.who.Customer, &belfry.User{Instance: true, Views: []string{"In"}}); err == nil {
-		t.Error("an administrator of the instance is limited")
-	}
-	if err := b.SetViews(b.who.Customer, AdminUser, []string{"In"}, "test"); belfry.CodeOf(err) != belfry.BadParameter {
-		t.Errorf("the administrator of the instance: %v", err)
-	}
-	// A view that is gone covers nothing, and is in nobody's way.
-	if err := b.CreateUser(b.who.Customer, belfry.User{Name: "eve", Role: belfry.Viewer, Password: "x", Views: []string{"lone"}}, "test"); err != nil {
-		t.Fatal(err)
-	}
-	if code, answer, err := b.Remove(t.Context(), b.who, "custom", strings.NewReader("name\nlone\n"), Options{}); code != 200 {
-		t.Fatalf("%d %s %v", code, answer, err)
-	}
-	if err := b.SetPassword(b.who.Customer, "eve", "y", "test"); err != nil {
-		t.Error(err)
 	}
 }
 

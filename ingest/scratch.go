@@ -173,24 +173,24 @@ func (s *scratch) encode(changes []change) [][]byte {
 }
 
 // place finds a view or resource at customer level.
-func (t *tx) place(name string) *meta.Node { return t.only(t.anyPlace(name)) }
+func (t *Tx) place(name string) *meta.Node { return t.only(t.anyPlace(name)) }
 
 // anyPlace finds one that may be outside the scope.
-func (t *tx) anyPlace(name string) *meta.Node {
-	if n, ok := t.s.items[slot{t.estate.ID, 0, placeSlot, name}]; ok {
+func (t *Tx) anyPlace(name string) *meta.Node {
+	if n, ok := t.s.items[slot{t.Tenant.ID, 0, placeSlot, name}]; ok {
 		return n
 	}
-	return t.estate.Place(name)
+	return t.Tenant.Place(name)
 }
 
 // element finds a graphical element.
-func (t *tx) element(pkg, name string) *meta.Node { return t.only(t.anyElement(pkg, name)) }
+func (t *Tx) element(pkg, name string) *meta.Node { return t.only(t.anyElement(pkg, name)) }
 
-func (t *tx) anyElement(pkg, name string) *meta.Node {
-	if n, ok := t.s.items[elementAt(t.estate.ID, pkg, name)]; ok {
+func (t *Tx) anyElement(pkg, name string) *meta.Node {
+	if n, ok := t.s.items[elementAt(t.Tenant.ID, pkg, name)]; ok {
 		return n
 	}
-	return t.estate.Element(pkg, name)
+	return t.Tenant.Element(pkg, name)
 }
 
 func elementAt(c belfry.CustomerID, pkg, name string) slot {
@@ -210,7 +210,7 @@ func slotOf(n *meta.Node) slot {
 	return slot{n.Customer, 0, placeSlot, n.Name}
 }
 
-func (t *tx) resource(name string) *meta.Node {
+func (t *Tx) resource(name string) *meta.Node {
 	if n := t.place(name); n != nil && n.Kind == belfry.KindResource {
 		return n
 	}
@@ -218,29 +218,29 @@ func (t *tx) resource(name string) *meta.Node {
 }
 
 // view finds a view of a resource; the resource is one itself, under its own name.
-func (t *tx) view(resource *meta.Node, name string) *meta.Node {
-	if n, ok := t.s.items[slot{t.estate.ID, resource.ID, viewSlot, name}]; ok {
+func (t *Tx) view(resource *meta.Node, name string) *meta.Node {
+	if n, ok := t.s.items[slot{t.Tenant.ID, resource.ID, viewSlot, name}]; ok {
 		return n
 	}
 	return resource.View(name)
 }
 
-func (t *tx) object(resource *meta.Node, name string) *meta.Node {
-	if n, ok := t.s.items[slot{t.estate.ID, resource.ID, objectSlot, name}]; ok {
+func (t *Tx) object(resource *meta.Node, name string) *meta.Node {
+	if n, ok := t.s.items[slot{t.Tenant.ID, resource.ID, objectSlot, name}]; ok {
 		return n
 	}
 	return resource.Object(name)
 }
 
 // objectsNamed lists the objects of that name in the whole customer.
-func (t *tx) objectsNamed(name string) (list []*meta.Node) {
+func (t *Tx) objectsNamed(name string) (list []*meta.Node) {
 	add := func(n *meta.Node) {
 		if !t.s.gone[n.ID] && t.sees(n) {
 			list = append(list, n)
 		}
 	}
-	t.estate.ObjectsNamed(name, add)
-	for _, n := range t.s.namedObjects(t.estate.ID, name) {
+	t.Tenant.ObjectsNamed(name, add)
+	for _, n := range t.s.namedObjects(t.Tenant.ID, name) {
 		add(n)
 	}
 	return list
@@ -259,11 +259,11 @@ func (s *scratch) namedObjects(c belfry.CustomerID, name string) []*meta.Node {
 }
 
 // class finds a class that has a definition; nil when there is none yet.
-func (t *tx) class(name string) *meta.Class {
-	if c := t.s.classes[slot{t.estate.ID, 0, classSlot, name}]; c != nil {
+func (t *Tx) class(name string) *meta.Class {
+	if c := t.s.classes[slot{t.Tenant.ID, 0, classSlot, name}]; c != nil {
 		return c
 	}
-	if c := t.estate.Class(name); c != nil && c.Def != nil {
+	if c := t.Tenant.Class(name); c != nil && c.Def != nil {
 		return c
 	}
 	if def := t.seq.cfg.Tree.Catalog().Class(name); def != nil {
@@ -273,8 +273,8 @@ func (t *tx) class(name string) *meta.Class {
 }
 
 // definition is the class's definition as this round has it.
-func (t *tx) definition(n *meta.Node) *catalog.Class {
-	if c := t.s.classes[slot{t.estate.ID, 0, classSlot, n.Class.Name}]; c != nil {
+func (t *Tx) definition(n *meta.Node) *catalog.Class {
+	if c := t.s.classes[slot{t.Tenant.ID, 0, classSlot, n.Class.Name}]; c != nil {
 		return c.Def
 	}
 	if n.Class.Def == nil { // the record that defined it was lost to damage

@@ -10,7 +10,7 @@ import (
 // a key that is not the first one any more. Those that cannot be opened stay as they are.
 func (s *Sequencer) SealSecrets() (items int, err error) {
 	for c, ids := range s.cfg.Tree.Unsealed() {
-		err := s.do(&command{customer: c, alone: true, decide: func(t *tx) error {
+		err := s.Do(&Command{Customer: c, Alone: true, Decide: func(t *Tx) error {
 			for _, id := range ids {
 				if n := s.cfg.Tree.Node(id); n != nil && n.Removed == 0 && t.sealItem(n) {
 					items++
@@ -26,7 +26,7 @@ func (s *Sequencer) SealSecrets() (items int, err error) {
 }
 
 // sealItem seals the secret answers of an item anew, and tells whether there were any.
-func (t *tx) sealItem(n *meta.Node) bool {
+func (t *Tx) sealItem(n *meta.Node) bool {
 	secrets, pt := t.seq.cfg.Tree.Secrets(), t.seq.cfg.Tree.Catalog().Package(n.Package)
 	d := t.details(n)
 	answers := maps.Clone(d.Answers)

@@ -81,7 +81,7 @@ func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func()
 		return code, answer, partly(ctx, Stopped(ctx, err), report, removes)
 	}
 	if o.Repeat.Key != "" {
-		code, answer, err := s.once(ctx, who, o.Repeat, run)
+		code, answer, err := s.Once(ctx, who, o.Repeat, run)
 		return code, answer, Stopped(ctx, err)
 	}
 	return run()
@@ -123,13 +123,13 @@ func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Optio
 			return 0, nil, err
 		}
 		last = next
-		last.command = &command{customer: who.Customer, views: who.Views, rows: c.cost(), alone: o.alone, decide: func(t *tx) error {
-			t.by = who.Name
+		last.command = &Command{Customer: who.Customer, Views: who.Views, Rows: c.cost(), Alone: o.alone, Decide: func(t *Tx) error {
+			t.By = who.Name
 			t.takeTurns()
 			b.apply(t, c)
 			return nil
 		}}
-		if err := s.submit(last.command); err != nil {
+		if err := s.Submit(last.command); err != nil {
 			s.lost(who.Customer, c.rows, lostStorage)
 			return 0, nil, err
 		}
@@ -201,7 +201,7 @@ func (s *Sequencer) paced(ctx context.Context, c belfry.CustomerID, rows int, un
 type pending struct {
 	who     Sender
 	chunk   *chunk
-	command *command
+	command *Command
 	removes bool
 	booked  int // items that the turn may create, see giveWay
 	made    int // items that the turns before it have
@@ -222,7 +222,7 @@ func (p *pending) decided(s *Sequencer) {
 	made := p.chunk.report.Created.Sum()
 	s.created(p.who.Customer, p.booked, made-p.made)
 	p.booked, p.made = 0, made
-	if p.command.err == nil {
+	if p.command.Err == nil {
 		p.settled, p.first = p.chunk.tally(), p.chunk.dealt()
 	}
 }
@@ -232,10 +232,10 @@ func (p *pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) er
 	if p.command == nil {
 		return nil
 	}
-	<-p.command.done
+	<-p.command.Done
 	p.decided(s)
-	for p.command.err == nil && p.chunk.more {
-		p.command.err = p.who.wait(ctx, func(ctx context.Context) error {
+	for p.command.Err == nil && p.chunk.more {
+		p.command.Err = p.who.wait(ctx, func(ctx context.Context) error {
 			if err := mustEnd(ctx); err != nil {
 				return err
 			}
@@ -244,17 +244,17 @@ func (p *pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) er
 			}
 			return p.giveWay(ctx, s)
 		})
-		if p.command.err == nil {
-			p.command.err = s.do(p.command.again())
+		if p.command.Err == nil {
+			p.command.Err = s.Do(p.command.Again())
 			p.decided(s)
 		}
 	}
 	room := p.chunk.open.reuse()
 	s.opens.Put(&room)
-	if p.command.err != nil {
-		s.cut(p.who.Customer, p.chunk.rows, p.settled, unfinished(ctx, p.command.err))
+	if p.command.Err != nil {
+		s.cut(p.who.Customer, p.chunk.rows, p.settled, unfinished(ctx, p.command.Err))
 		p.first.addTo(r)
-		return p.command.err
+		return p.command.Err
 	}
 	s.counters.book(p.chunk.rows, p.settled)
 	p.chunk.addTo(r)
@@ -312,11 +312,11 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		return 0, nil, err
 	}
 	alone := o.alone || o.DryRun || o.Atomic || s.mayOverrun(who.Customer, c)
-	cmd := &command{customer: who.Customer, views: who.Views, rows: c.cost(), alone: alone, decide: func(t *tx) error {
+	cmd := &Command{Customer: who.Customer, Views: who.Views, Rows: c.cost(), Alone: alone, Decide: func(t *Tx) error {
 		if alone {
 			t.most = wholeEvents
 		}
-		t.by = who.Name
+		t.By = who.Name
 		if b.apply(t, c); c.more {
 			return tooMuch()
 		}
@@ -330,14 +330,14 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		if o.DryRun {
 			return errTakenBack
 		}
-		t.answer(who, o.Repeat, code, answer)
+		t.Reply(who, o.Repeat, code, answer)
 		return nil
 	}}
-	err = s.do(cmd)
+	err = s.Do(cmd)
 	s.created(who.Customer, booked, c.report.Created.Sum())
 	if errors.Is(err, errTakenBack) {
 		s.counters.taken(c)
-		return code, answer, s.remember(who, o.Repeat, code, answer)
+		return code, answer, s.Remember(who, o.Repeat, code, answer)
 	}
 	s.count(who.Customer, c, err)
 	return code, answer, err

@@ -46,8 +46,6 @@ type Config struct {
 	Passed func() time.Duration
 	// Oldest is the time before which answers under an Idempotency-Key are too old; nil: AnswersKept before Trusted.
 	Oldest func() time.Time
-	// Expiry is the time by which sessions begin and end. It must be the one by which they are accepted; nil: that of Trusted.
-	Expiry func() time.Time
 	// Keep sees to it that rows of a moment are kept, which may be one whose rows have been dropped; may be nil.
 	Keep func(at belfry.Time) error
 	// Last is the time of the newest record in the journal, behind which arrival times do not fall by a few seconds.
@@ -93,7 +91,6 @@ type Limits struct {
 	Answers       int // under an Idempotency-Key, per customer
 	Rate          int // rows per second and customer; 0: any number
 	StrictClasses bool
-	SessionAge    time.Duration                         // when a session ends however much it is used; 0: never
 	Retention     func(collection string) time.Duration // 0: for ever
 	Oldest        func(collection string) belfry.Time   // rows before it would not be kept; nil: there are none
 }
@@ -125,7 +122,7 @@ type Sequencer struct {
 	closing    chan struct{} // closed when the service begins to stop
 
 	mu        sync.Mutex
-	queues    map[belfry.CustomerID][]*command
+	queues    map[belfry.CustomerID][]*Command
 	turns     []belfry.CustomerID // customers with something waiting, each once
 	afterLong bool                // the last round was a long command
 	stopped   bool
@@ -142,12 +139,9 @@ func New(c Config) *Sequencer {
 	if c.Oldest == nil {
 		c.Oldest = func() time.Time { return c.Trusted().Add(-AnswersKept) }
 	}
-	if c.Expiry == nil {
-		c.Expiry = c.Trusted
-	}
 	s := &Sequencer{
 		cfg:       c,
-		queues:    map[belfry.CustomerID][]*command{},
+		queues:    map[belfry.CustomerID][]*Command{},
 		wake:      make(chan struct{}, 1),
 		answering: map[string]chan struct{}{},
 		behind:    newBehind(),
@@ -163,26 +157,32 @@ func New(c Config) *Sequencer {
 	return s
 }
 
-// command is one thing to decide.
-type command struct {
-	customer belfry.CustomerID
-	views    []string // to which it is limited; none: it may touch everything of the customer
-	rows     int      // its cost in a round, see chunk.cost
-	alone    bool     // its effects may have to be taken back, so it gets a round of its own
-	gathers  bool     // rows of other requests join it until it is decided
-	urgent   bool     // tried even when the disk is nearly full: a key must be revocable then, too
-	decide   func(*tx) error
-	err      error
-	done     chan struct{}
+// Tree is the tree that the sequencer changes.
+func (s *Sequencer) Tree() *meta.Tree { return s.cfg.Tree }
+
+// Trusted is the time by which data expire, see Config.
+func (s *Sequencer) Trusted() time.Time { return s.cfg.Trusted() }
+
+// Command is one thing to decide.
+type Command struct {
+	Customer belfry.CustomerID
+	Views    []string // to which it is limited; none: it may touch everything of the customer
+	Rows     int      // its cost in a round, see chunk.cost
+	Alone    bool     // its effects may have to be taken back, so it gets a round of its own
+	Gathers  bool     // rows of other requests join it until it is decided
+	Urgent   bool     // tried even when the disk is nearly full: a key must be revocable then, too
+	Decide   func(*Tx) error
+	Err      error
+	Done     chan struct{}
 }
 
-// again makes a command that does the same in another turn.
-func (c *command) again() *command {
-	return &command{customer: c.customer, views: c.views, rows: c.rows, alone: c.alone, decide: c.decide}
+// Again makes a command that does the same in another turn.
+func (c *Command) Again() *Command {
+	return &Command{Customer: c.Customer, Views: c.Views, Rows: c.Rows, Alone: c.Alone, Decide: c.Decide}
 }
 
 // long tells whether a command takes as much time as a round may, so that no other shares a round with it.
-func (c *command) long() bool { return c.alone || c.rows > roundRows }
+func (c *Command) long() bool { return c.Alone || c.Rows > roundRows }
 
 // roundRows is how many rows share one fsync at most: enough to make it cheap, few enough to keep everybody's wait short.
 const roundRows = 1 << 16
@@ -190,24 +190,24 @@ const roundRows = 1 << 16
 // errGone is for who asks for a customer that was removed while the request was under way.
 var errGone = belfry.Errorf(belfry.InvalidKey, "the customer of this key or session has been removed")
 
-// submit puts a command in its customer's queue. The command has ended when done is closed.
-func (s *Sequencer) submit(c *command) error {
-	if !c.urgent {
+// Submit puts a command in its customer's queue. The command has ended when done is closed.
+func (s *Sequencer) Submit(c *Command) error {
+	if !c.Urgent {
 		if err := s.cfg.Ready(); err != nil {
 			return err
 		}
 	}
-	c.done = make(chan struct{})
-	s.Active(c.customer)
+	c.Done = make(chan struct{})
+	s.Active(c.Customer)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {
 		return errStopped
 	}
-	if len(s.queues[c.customer]) == 0 {
-		s.turns = append(s.turns, c.customer)
+	if len(s.queues[c.Customer]) == 0 {
+		s.turns = append(s.turns, c.Customer)
 	}
-	s.queues[c.customer] = append(s.queues[c.customer], c)
+	s.queues[c.Customer] = append(s.queues[c.Customer], c)
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -215,13 +215,13 @@ func (s *Sequencer) submit(c *command) error {
 	return nil
 }
 
-// do submits a command and waits for its end. It does not give up with ctx: the effects may be under way already.
-func (s *Sequencer) do(c *command) error {
-	if err := s.submit(c); err != nil {
+// Do submits a command and waits for its end. It does not give up with ctx: the effects may be under way already.
+func (s *Sequencer) Do(c *Command) error {
+	if err := s.Submit(c); err != nil {
 		return err
 	}
-	<-c.done
-	return c.err
+	<-c.Done
+	return c.Err
 }
 
 // Run decides commands until ctx ends, then finishes those that were accepted.
@@ -277,13 +277,13 @@ func (s *Sequencer) stop() (empty bool) {
 func (s *Sequencer) gathers() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.turns) > 0 && s.queues[s.turns[0]][0].gathers
+	return len(s.turns) > 0 && s.queues[s.turns[0]][0].Gathers
 }
 
 // take picks the commands of the next round, one of each customer in turn, so that nobody waits for another's backlog. After
 // a long command the short ones of all customers go first: whoever sends little waits for one long command at most, not for
 // one of each customer that sends them. The long ones have every other round, so they are not held up either.
-func (s *Sequencer) take() (round []*command) {
+func (s *Sequencer) take() (round []*Command) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.afterLong {
@@ -298,7 +298,7 @@ func (s *Sequencer) take() (round []*command) {
 
 // pick takes the commands of a round from the queues, with or without long ones. A command that would make the round longer
 // than roundRows begins the next: those who are in the round would wait for it.
-func (s *Sequencer) pick(long bool) (round []*command) {
+func (s *Sequencer) pick(long bool) (round []*Command) {
 	var passed []belfry.CustomerID // their turn comes in the next round
 	rows := 0
 	for len(s.turns) > 0 && rows < roundRows {
@@ -309,7 +309,7 @@ func (s *Sequencer) pick(long bool) (round []*command) {
 			s.turns = s.turns[1:]
 			continue
 		}
-		if len(round) > 0 && (c.alone || rows+c.rows > roundRows) {
+		if len(round) > 0 && (c.Alone || rows+c.Rows > roundRows) {
 			break
 		}
 		s.turns = s.turns[1:]
@@ -319,8 +319,8 @@ func (s *Sequencer) pick(long bool) (round []*command) {
 			delete(s.queues, who)
 		}
 		round = append(round, c)
-		rows += c.rows
-		if c.alone {
+		rows += c.Rows
+		if c.Alone {
 			break
 		}
 	}
@@ -331,26 +331,26 @@ func (s *Sequencer) pick(long bool) (round []*command) {
 }
 
 // round decides commands, commits their records with one fsync, and makes them visible.
-func (s *Sequencer) round(commands []*command) {
+func (s *Sequencer) round(commands []*Command) {
 	changes, err := s.decide(commands)
 	if err == nil {
 		err = s.commit(changes)
 	}
 	if err != nil {
 		for _, c := range commands {
-			if c.err == nil {
-				c.err = err
+			if c.Err == nil {
+				c.Err = err
 			}
 		}
 	}
 	for _, c := range commands {
-		close(c.done)
+		close(c.Done)
 	}
 }
 
 // decide lets each command of a round have its say. A fault in one of them leaves a scratch that nobody can trust, so
 // none of the round counts; the next round starts afresh.
-func (s *Sequencer) decide(commands []*command) (changes []change, err error) {
+func (s *Sequencer) decide(commands []*Command) (changes []change, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.cfg.Log.Error("panic in the sequencer", "fault", fault, "stack", string(debug.Stack()))
@@ -359,16 +359,16 @@ func (s *Sequencer) decide(commands []*command) (changes []change, err error) {
 	}()
 	s.scratch.reset(s.cfg.Tree)
 	for _, c := range commands {
-		t, made := s.begin(c.customer), len(s.scratch.made)
-		if t.estate == nil && c.customer != 0 {
-			c.err = errGone
+		t, made := s.begin(c.Customer), len(s.scratch.made)
+		if t.Tenant == nil && c.Customer != 0 {
+			c.Err = errGone
 			continue
 		}
-		t.limit(c.views)
-		if c.err = s.keep(t.now); c.err != nil {
+		t.limit(c.Views)
+		if c.Err = s.keep(t.Now); c.Err != nil {
 			continue
 		}
-		if c.err = c.decide(t); c.err != nil {
+		if c.Err = c.Decide(t); c.Err != nil {
 			continue
 		}
 		if r := t.record(); r != nil {

@@ -11,7 +11,7 @@ import (
 // already; after records were lost it need not be.
 func (s *Sequencer) Settle() error {
 	for _, c := range s.cfg.Tree.Customers() {
-		err := s.do(&command{customer: c.ID, alone: true, urgent: true, decide: func(t *tx) error {
+		err := s.Do(&Command{Customer: c.ID, Alone: true, Urgent: true, Decide: func(t *Tx) error {
 			t.settle()
 			return nil
 		}})
@@ -22,9 +22,9 @@ func (s *Sequencer) Settle() error {
 	return nil
 }
 
-func (t *tx) settle() {
+func (t *Tx) settle() {
 	var boxes []*meta.Node
-	t.estate.All(func(n *meta.Node) bool {
+	t.Tenant.All(func(n *meta.Node) bool {
 		if n.Kind != belfry.KindObject {
 			boxes = append(boxes, n)
 		}
@@ -32,12 +32,12 @@ func (t *tx) settle() {
 	})
 	slices.SortFunc(boxes, func(a, b *meta.Node) int { return depth(a) - depth(b) })
 	for _, n := range boxes { // management comes down from above
-		t.cover(covering{at: t.now, top: n, all: true})
-		t.inside(n, func(c *meta.Node) { t.cover(covering{at: t.now, top: c, all: true}) })
+		t.cover(covering{at: t.Now, top: n, all: true})
+		t.inside(n, func(c *meta.Node) { t.cover(covering{at: t.Now, top: c, all: true}) })
 	}
 	slices.Reverse(boxes) // the deepest first: what changes there rises by itself
 	for _, n := range boxes {
-		t.addUp(t.s.draft(n), t.now)
+		t.addUp(t.s.draft(n), t.Now)
 	}
 }
 

@@ -92,9 +92,9 @@ func (s *Sequencer) TellShortfalls() error {
 		if len(texts) == 0 {
 			continue
 		}
-		err := s.do(&command{customer: c, decide: func(t *tx) error {
+		err := s.Do(&Command{Customer: c, Decide: func(t *Tx) error {
 			for _, text := range texts {
-				t.events.note(t.now, "system", "internal", text, "")
+				t.events.note(t.Now, "system", "internal", text, "")
 			}
 			return nil
 		}})

@@ -29,7 +29,7 @@ func (s *Sequencer) Snapshot(ctx context.Context, c belfry.CustomerID, part int)
 			return err
 		}
 		// Alone, as then the tree has everything that was decided before.
-		err := s.do(&command{customer: c, rows: part, alone: true, decide: func(t *tx) error {
+		err := s.Do(&Command{Customer: c, Rows: part, Alone: true, Decide: func(t *Tx) error {
 			var n int
 			n, next = t.snapshot(at, next, part)
 			rows += n
@@ -47,12 +47,12 @@ func (s *Sequencer) Snapshot(ctx context.Context, c belfry.CustomerID, part int)
 			return ctx.Err()
 		}
 	}
-	return s.do(&command{customer: c, rows: 1, decide: func(t *tx) error {
+	return s.Do(&Command{Customer: c, Rows: 1, Decide: func(t *Tx) error {
 		t.rec.Batches = append(t.rec.Batches, &belfry.Batch{
 			Collection: belfry.StatusDay, Times: []belfry.Time{at}, Columns: []belfry.Column{
 				{Name: belfry.ItemColumn, Ints: []int64{belfry.AbsentInt}},
 				{Name: "rows", Ints: []int64{int64(rows)}},
-				{Name: "done", Ints: []int64{int64(t.now)}},
+				{Name: "done", Ints: []int64{int64(t.Now)}},
 			},
 		})
 		return nil
@@ -61,9 +61,9 @@ func (s *Sequencer) Snapshot(ctx context.Context, c belfry.CustomerID, part int)
 
 // snapshot writes the items from the given number on, as many as make a part. It tells how many rows that made, and
 // the number at which the next part begins; 0 when there is none.
-func (t *tx) snapshot(at belfry.Time, from uint64, most int) (rows int, next uint64) {
+func (t *Tx) snapshot(at belfry.Time, from uint64, most int) (rows int, next uint64) {
 	var p snapshotPart
-	for number, n := range t.estate.From(from) {
+	for number, n := range t.Tenant.From(from) {
 		if len(p.times) == most {
 			next = number
 			break

@@ -94,7 +94,7 @@ func newStage(j *memory, now belfry.Time) (*stage, error) {
 			return nil, err
 		}
 	}
-	c, _ := g.tree.CustomerNamed(DefaultCustomer)
+	c, _ := g.tree.CustomerNamed(belfry.DefaultCustomer)
 	g.who = Sender{Scope: belfry.Whole(c.ID), Key: "k", Name: operator}
 	g.events = nil
 	return g, nil

@@ -11,28 +11,28 @@ import (
 
 // takeTexts reserves memory for texts of the customer that grow by so many bytes. What makes them smaller is always taken, also
 // above the limit.
-func (t *tx) takeTexts(grow int64) *belfry.Error {
+func (t *Tx) takeTexts(grow int64) *belfry.Error {
 	if err := t.roomForTexts(grow); err != nil {
 		return err
 	}
 	if grow != 0 {
-		t.s.texts[t.estate.ID] += grow
+		t.s.texts[t.Tenant.ID] += grow
 		t.s.grown += grow
 	}
 	return nil
 }
 
 // roomForTexts tells whether texts of the customer may grow by so many bytes.
-func (t *tx) roomForTexts(grow int64) *belfry.Error {
+func (t *Tx) roomForTexts(grow int64) *belfry.Error {
 	if grow <= 0 {
 		return nil
 	}
 	limit := t.seq.cfg.Limits().Texts
-	own, all := t.estate.Texts()+t.s.texts[t.estate.ID], t.seq.cfg.Tree.Texts()+t.s.grown
+	own, all := t.Tenant.Texts()+t.s.texts[t.Tenant.ID], t.seq.cfg.Tree.Texts()+t.s.grown
 	most := mostTexts(limit, own+grow)
 	switch {
 	case limit == 0:
-	case own+grow > limit/2 && t.limited: // how much others have stored is not for them to know
+	case own+grow > limit/2 && t.Limited: // how much others have stored is not for them to know
 		return belfry.Errorf(belfry.LimitReached, "there is no room for %s more of texts; shorten or remove some, or ask an administrator for more", mebibytes(grow))
 	case own+grow > limit/2:
 		return belfry.Errorf(belfry.LimitReached, "the texts of this customer (answers, constants, notes, classes, policies, users) take %s and would grow by %s; "+
@@ -69,7 +69,7 @@ func mebibytes(n int64) string {
 }
 
 // takeRow is takeTexts for a row.
-func (t *tx) takeRow(column string, grow int64) *belfry.RowError {
+func (t *Tx) takeRow(column string, grow int64) *belfry.RowError {
 	if err := t.takeTexts(grow); err != nil {
 		return rejectf(column, err.Code, "%s", err.Message)
 	}
@@ -77,20 +77,20 @@ func (t *tx) takeRow(column string, grow int64) *belfry.RowError {
 }
 
 // takeDetails is takeTexts for the details of an item, which had others before or none.
-func (t *tx) takeDetails(column string, before, after *belfry.Details) *belfry.RowError {
+func (t *Tx) takeDetails(column string, before, after *belfry.Details) *belfry.RowError {
 	return t.takeRow(column, meta.DetailsSize(after)-meta.DetailsSize(before))
 }
 
 // takeDoc is takeTexts for a document, as an error of the whole request.
-func (t *tx) takeDoc(kind, name string, body []byte) error {
-	if err := t.takeTexts(meta.DocSize(kind, name, len(body)) - t.estate.DocTexts(kind, name)); err != nil {
+func (t *Tx) takeDoc(kind, name string, body []byte) error {
+	if err := t.takeTexts(meta.DocSize(kind, name, len(body)) - t.Tenant.DocTexts(kind, name)); err != nil {
 		return belfry.Errorf(belfry.BadParameter, "%s", err.Message)
 	}
 	return nil
 }
 
-// takeValue is takeDoc for a document that configure makes of a value.
-func (t *tx) takeValue(kind, name string, v any) error {
+// ReserveValue is takeDoc for a document that configure makes of a value.
+func (t *Tx) ReserveValue(kind, name string, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // the nouns of configuration hold nothing that JSON cannot express
@@ -105,7 +105,7 @@ const (
 )
 
 // takeInferred is takeTexts for the class of a row's object, when that is inferred and the row adds to it. It may be new.
-func (t *tx) takeInferred(l *layout, fields [][]byte, def *catalog.Class, isNew bool) *belfry.RowError {
+func (t *Tx) takeInferred(l *layout, fields [][]byte, def *catalog.Class, isNew bool) *belfry.RowError {
 	if !def.Inferred {
 		return nil
 	}
@@ -126,20 +126,20 @@ func (t *tx) takeInferred(l *layout, fields [][]byte, def *catalog.Class, isNew 
 
 // roomForPlace tells whether the customer may have one more resource, view or element: together as many as objects, and
 // no more than there is memory for.
-func (t *tx) roomForPlace(column, name string) *belfry.RowError {
+func (t *Tx) roomForPlace(column, name string) *belfry.RowError {
 	most := t.seq.cfg.Limits().Objects
-	have := t.estate.Count(belfry.KindResource) + t.estate.Count(belfry.KindView) + t.estate.Count(belfry.KindElement) + t.s.placeN[t.estate.ID]
+	have := t.Tenant.Count(belfry.KindResource) + t.Tenant.Count(belfry.KindView) + t.Tenant.Count(belfry.KindElement) + t.s.placeN[t.Tenant.ID]
 	switch {
 	case have < most:
 		return t.roomForItems(column, meta.ItemSize(belfry.KindView, name, ""), true)
-	case t.limited:
+	case t.Limited:
 		return rejectf(column, belfry.LimitReached, "there are as many resources, views and graphical elements as are allowed; remove some, or ask an administrator for more")
 	}
 	return rejectf(column, belfry.LimitReached, "there are %d resources, views and graphical elements already, and %d are allowed; remove some or raise limits.objects", have, most)
 }
 
 // takeCare is takeTexts for what an operator changes about an item.
-func (t *tx) takeCare(n *meta.Node, change func(*belfry.Care)) *belfry.Error {
+func (t *Tx) takeCare(n *meta.Node, change func(*belfry.Care)) *belfry.Error {
 	had := t.s.drafts[t.s.draft(n)].state.Care
 	var care belfry.Care
 	if had != nil {
@@ -151,7 +151,7 @@ func (t *tx) takeCare(n *meta.Node, change func(*belfry.Care)) *belfry.Error {
 
 // ackGrowth is by how many bytes an acknowledgment of an item lets texts grow: it is kept with each object inside that is in
 // error, too.
-func (t *tx) ackGrowth(n *meta.Node, text string) (grow int64) {
+func (t *Tx) ackGrowth(n *meta.Node, text string) (grow int64) {
 	grow = t.ackGrowthOf(n, text)
 	if text != "" && n.Kind != belfry.KindObject {
 		grow += t.ackGrowthInside(n, text)
@@ -159,7 +159,7 @@ func (t *tx) ackGrowth(n *meta.Node, text string) (grow int64) {
 	return grow
 }
 
-func (t *tx) ackGrowthInside(n *meta.Node, text string) (grow int64) {
+func (t *Tx) ackGrowthInside(n *meta.Node, text string) (grow int64) {
 	t.inside(n, func(c *meta.Node) {
 		if c.Kind == belfry.KindObject {
 			grow += t.ackGrowthOf(c, text)
@@ -170,7 +170,7 @@ func (t *tx) ackGrowthInside(n *meta.Node, text string) (grow int64) {
 	return grow
 }
 
-func (t *tx) ackGrowthOf(n *meta.Node, text string) int64 {
+func (t *Tx) ackGrowthOf(n *meta.Node, text string) int64 {
 	return ackGrows(&t.s.drafts[t.s.draft(n)].state, text)
 }
 

@@ -171,7 +171,7 @@ func TestTextsOfOthers(t *testing.T) {
 	b.texts.Store(0)
 	before := b.tree.Texts()
 	b.who.Scope = belfry.Whole(first)
-	if _, _, err := b.RemoveCustomerOnce(t.Context(), b.who, "other", Repeat{}); err != nil {
+	if err := b.removeCustomer(t.Context(), b.who, "other"); err != nil {
 		t.Fatal(err)
 	}
 	b.texts.Store(100_000)

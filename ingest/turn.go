@@ -16,13 +16,13 @@ const (
 )
 
 // takeTurns lets rows wait for another turn when this one has done enough.
-func (t *tx) takeTurns() { t.most, t.turns = turnEvents, true }
+func (t *Tx) takeTurns() { t.most, t.turns = turnEvents, true }
 
 // spent tells that a turn has done enough.
-func (t *tx) spent() bool { return t.most > 0 && t.events.above >= t.most }
+func (t *Tx) spent() bool { return t.most > 0 && t.events.above >= t.most }
 
 // nextOpen tells whether another open row may be decided in this turn, and counts it.
-func (t *tx) nextOpen() bool {
+func (t *Tx) nextOpen() bool {
 	if t.spent() || t.turns && t.opened == turnOpen {
 		return false
 	}
@@ -32,7 +32,7 @@ func (t *tx) nextOpen() bool {
 
 // openNow is how many of the open rows that are left may be decided in this turn. Of a body that is applied as a whole, most may
 // turn out to be wrong.
-func (t *tx) openNow(left int) int {
+func (t *Tx) openNow(left int) int {
 	if t.turns {
 		return min(left, turnOpen-t.opened)
 	}

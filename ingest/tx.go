@@ -10,12 +10,12 @@ import (
 	"belfry/status"
 )
 
-// tx gathers what one command changes. Its record is the command's whole effect.
-type tx struct {
+// Tx gathers what one command changes. Its record is the command's whole effect.
+type Tx struct {
 	seq        *Sequencer
 	s          *scratch
-	estate     *meta.Estate // nil for what concerns the instance
-	now        belfry.Time
+	Tenant     *meta.Estate // nil for what concerns the instance
+	Now        belfry.Time
 	rec        belfry.Record
 	items      map[belfry.ID]int // where the last change of an item stands in the record
 	docs       map[docName]int   // where a document stands in the record
@@ -25,27 +25,27 @@ type tx struct {
 	history    history
 	rise       *rise         // set while views wait to add up
 	left       int           // about how many more items may be changed for the sake of others in this record
-	by         string        // who sends the row at hand, or removes items
+	By         string        // who sends the row at hand, or removes items
 	changes    []itemChange  // of the configuration, which events will tell
 	defined    []classChange // the same of classes, by rows
 	most       int           // events after which rows wait for another turn; 0: none do
 	turns      bool          // open rows wait, too, when there are many
 	opened     int           // open rows that have been decided
 
-	limited bool         // to what stands in roots
+	Limited bool         // to what stands in roots
 	roots   []*meta.Node // see limit
 }
 
-func (s *Sequencer) begin(c belfry.CustomerID) *tx {
+func (s *Sequencer) begin(c belfry.CustomerID) *Tx {
 	now := s.Now()
-	return &tx{
-		seq: s, s: &s.scratch, estate: s.cfg.Tree.Estate(c), now: now,
+	return &Tx{
+		seq: s, s: &s.scratch, Tenant: s.cfg.Tree.Estate(c), Now: now,
 		rec: belfry.Record{Time: now, Customer: c}, left: s.turn, changes: s.scratch.changes[:0],
 	}
 }
 
 // record finishes the tx; nil when it changed nothing.
-func (t *tx) record() *belfry.Record {
+func (t *Tx) record() *belfry.Record {
 	before := t.tellChanges()
 	if b := t.events.batch(); b != nil {
 		t.rec.Batches = append(t.rec.Batches, b)
@@ -60,14 +60,14 @@ func (t *tx) record() *belfry.Record {
 			continue // of another customer, see eachEstate
 		}
 		b.Customer = t.rec.Customer
-		b.FirstID = t.s.rowIDs(t.estate, b.Len())
+		b.FirstID = t.s.rowIDs(t.Tenant, b.Len())
 	}
 	t.finishHistory(before)
 	return r
 }
 
 // finishHistory adds what no alarm tells, once the events of the command have their ids. So many of them were put before the others.
-func (t *tx) finishHistory(before int) {
+func (t *Tx) finishHistory(before int) {
 	if len(t.history.times) == 0 {
 		return
 	}
@@ -77,7 +77,7 @@ func (t *tx) finishHistory(before int) {
 			events = b.FirstID
 		}
 	}
-	first := t.s.rowIDs(t.estate, len(t.history.times))
+	first := t.s.rowIDs(t.Tenant, len(t.history.times))
 	if events == 0 {
 		events = first
 	}
@@ -88,7 +88,7 @@ func (t *tx) finishHistory(before int) {
 
 // expect makes room for the effects of rows that mostly create something: growing little by little would copy them all
 // several times over.
-func (t *tx) expect(rows int) {
+func (t *Tx) expect(rows int) {
 	rows = t.openNow(rows)
 	t.rec.Items = slices.Grow(t.rec.Items, rows)
 	t.rec.States = slices.Grow(t.rec.States, rows)
@@ -98,12 +98,12 @@ func (t *tx) expect(rows int) {
 }
 
 // create makes an item that stands in parent.
-func (t *tx) create(k belfry.Kind, name string, parent, resource *meta.Node, class *meta.Class, pkg string, d *belfry.Details) *meta.Node {
+func (t *Tx) create(k belfry.Kind, name string, parent, resource *meta.Node, class *meta.Class, pkg string, d *belfry.Details) *meta.Node {
 	t.keepInside(parent)
 	t.s.lastID++
 	it := belfry.Item{
-		ID: t.s.lastID, Customer: t.estate.ID, Kind: k, Name: name, Class: class.Name, Package: pkg,
-		Created: t.now, Details: d,
+		ID: t.s.lastID, Customer: t.Tenant.ID, Kind: k, Name: name, Class: class.Name, Package: pkg,
+		Created: t.Now, Details: d,
 	}
 	if parent != nil {
 		it.Parent = parent.ID
@@ -135,7 +135,7 @@ func (t *tx) create(k belfry.Kind, name string, parent, resource *meta.Node, cla
 }
 
 // current is an item as the round has it so far.
-func (t *tx) current(n *meta.Node) belfry.Item {
+func (t *Tx) current(n *meta.Node) belfry.Item {
 	if it, ok := t.s.changed[n.ID]; ok {
 		return it
 	}
@@ -144,7 +144,7 @@ func (t *tx) current(n *meta.Node) belfry.Item {
 
 // set replaces what is known about an item. An item that moves gets another entry in the record: the view it moves to
 // may have been made after it.
-func (t *tx) set(it belfry.Item) {
+func (t *Tx) set(it belfry.Item) {
 	t.s.changed[it.ID] = it
 	if i, ok := t.items[it.ID]; ok && t.rec.Items[i].Parent == it.Parent && it.Removed == 0 {
 		t.rec.Items[i] = it
@@ -158,7 +158,7 @@ func (t *tx) set(it belfry.Item) {
 }
 
 // details are those of an item as the round has them so far.
-func (t *tx) details(n *meta.Node) belfry.Details {
+func (t *Tx) details(n *meta.Node) belfry.Details {
 	d := n.Details
 	if it, ok := t.s.changed[n.ID]; ok {
 		d = it.Details
@@ -170,14 +170,14 @@ func (t *tx) details(n *meta.Node) belfry.Details {
 }
 
 // change replaces the details of an item.
-func (t *tx) change(n *meta.Node, d *belfry.Details) {
+func (t *Tx) change(n *meta.Node, d *belfry.Details) {
 	it := t.current(n)
 	it.Details = d
 	t.set(it)
 }
 
 // parent is the view in which an item stands.
-func (t *tx) parent(n *meta.Node) *meta.Node {
+func (t *Tx) parent(n *meta.Node) *meta.Node {
 	if p, ok := t.s.parents[n.ID]; ok {
 		return p
 	}
@@ -185,7 +185,7 @@ func (t *tx) parent(n *meta.Node) *meta.Node {
 }
 
 // move puts an item into another view; both views show from then on what stands in them.
-func (t *tx) move(n, to *meta.Node) {
+func (t *Tx) move(n, to *meta.Node) {
 	t.keepInside(t.parent(n))
 	t.keepInside(to)
 	from, settled := t.parent(n), t.resettle(n)
@@ -199,7 +199,7 @@ func (t *tx) move(n, to *meta.Node) {
 			s := t.s.drafts[t.s.draft(n)].state.Status
 			t.recount(from, n, s, -1)
 			t.recount(to, n, s, 1)
-			t.finishLater(t.cover(covering{at: t.now, top: n, moved: true}))
+			t.finishLater(t.cover(covering{at: t.Now, top: n, moved: true}))
 			settled()
 		})
 	}
@@ -207,7 +207,7 @@ func (t *tx) move(n, to *meta.Node) {
 
 // remove takes an item away with all that stands in it. Only the view around it shows the difference: what goes with
 // the item does not recover first. The command must have its round to itself, so that nothing has come in unseen.
-func (t *tx) remove(n *meta.Node) {
+func (t *Tx) remove(n *meta.Node) {
 	t.keepInside(t.parent(n))
 	from := len(t.changes)
 	t.bury(n, false)
@@ -218,7 +218,7 @@ func (t *tx) remove(n *meta.Node) {
 }
 
 // bury makes items count as gone for the rest of the round, and unless it is a trial, puts that into the record and notes it.
-func (t *tx) bury(n *meta.Node, trial bool) {
+func (t *Tx) bury(n *meta.Node, trial bool) {
 	n.Children(func(c *meta.Node) bool {
 		if !t.s.gone[c.ID] {
 			t.bury(c, trial)
@@ -236,7 +236,7 @@ func (t *tx) bury(n *meta.Node, trial bool) {
 		return
 	}
 	it := t.current(n)
-	it.Removed = t.now
+	it.Removed = t.Now
 	t.set(it)
 	t.changed(itemChange{node: n, what: "removed"})
 	if n.Kind == belfry.KindObject {
@@ -250,7 +250,7 @@ func (t *tx) bury(n *meta.Node, trial bool) {
 }
 
 // recount changes how many items of a status stand in a view, because n has come or gone, and lets what follows from it rise.
-func (t *tx) recount(view, n *meta.Node, s belfry.Status, by int32) {
+func (t *Tx) recount(view, n *meta.Node, s belfry.Status, by int32) {
 	i := t.s.draft(view)
 	t.s.drafts[i].counts[s] += by
 	if by > 0 {
@@ -258,11 +258,11 @@ func (t *tx) recount(view, n *meta.Node, s belfry.Status, by int32) {
 	}
 	t.begin()
 	t.showed(i, n, s)
-	t.addUp(i, t.now)
+	t.addUp(i, t.Now)
 }
 
 // addUp lets a view show what follows from its content.
-func (t *tx) addUp(i int, at belfry.Time) {
+func (t *Tx) addUp(i int, at belfry.Time) {
 	if t.rise != nil {
 		t.later(t.s.drafts[i].node, at)
 		return
@@ -270,15 +270,15 @@ func (t *tx) addUp(i int, at belfry.Time) {
 	t.addUpNow(i, at)
 }
 
-func (t *tx) addUpNow(i int, at belfry.Time) {
+func (t *Tx) addUpNow(i int, at belfry.Time) {
 	d := &t.s.drafts[i]
-	next, c := status.AddUp(d.state, d.counts, t.rules(d.node), at, t.now)
+	next, c := status.AddUp(d.state, d.counts, t.rules(d.node), at, t.Now)
 	t.take(i, next, c, at)
 }
 
 // define sets the definition of a class, in the record and for the rest of the round.
-func (t *tx) define(def *catalog.Class) *meta.Class {
-	at := slot{t.estate.ID, 0, classSlot, def.Name}
+func (t *Tx) define(def *catalog.Class) *meta.Class {
+	at := slot{t.Tenant.ID, 0, classSlot, def.Name}
 	if def.Inferred {
 		t.noteClass(def)
 	}
@@ -288,14 +288,14 @@ func (t *tx) define(def *catalog.Class) *meta.Class {
 		t.s.classes[at] = c
 	}
 	c.Def = def
-	t.document(belfry.Doc{Kind: belfry.DocClass, Customer: t.estate.ID, Name: def.Name, Value: def})
+	t.Document(belfry.Doc{Kind: belfry.DocClass, Customer: t.Tenant.ID, Name: def.Name, Value: def})
 	return c
 }
 
 // encodeClasses gives class documents their bodies. It runs once per record, because the rows of a body define an
 // inferred class again with every indicator they add to it. The definitions are not read back from them: that takes milliseconds in the
 // sequencer, and catalog.FuzzClass shows that a restart reads the same.
-func (t *tx) encodeClasses() {
+func (t *Tx) encodeClasses() {
 	for i := range t.rec.Docs {
 		d := &t.rec.Docs[i]
 		def, ok := d.Value.(*catalog.Class)
@@ -316,8 +316,8 @@ type docName struct {
 	name     string
 }
 
-// document sets a piece of configuration; a later one of the same name takes the place of an earlier one.
-func (t *tx) document(d belfry.Doc) {
+// Document sets a piece of configuration; a later one of the same name takes the place of an earlier one.
+func (t *Tx) Document(d belfry.Doc) {
 	name := docName{d.Kind, d.Customer, d.Name}
 	if i, ok := t.docs[name]; ok {
 		t.rec.Docs[i] = d
@@ -331,9 +331,9 @@ func (t *tx) document(d belfry.Doc) {
 }
 
 // input lets something happen to an object, and lets what follows from it rise to MAIN.
-func (t *tx) input(n *meta.Node, in status.Input) {
+func (t *Tx) input(n *meta.Node, in status.Input) {
 	i := t.s.draft(n)
-	in.Now = t.now
+	in.Now = t.Now
 	d := &t.s.drafts[i]
 	d.fresh = true
 	rules := t.rules(n)
@@ -349,7 +349,7 @@ func (t *tx) input(n *meta.Node, in status.Input) {
 }
 
 // take makes a standing that of an item, and rolls it up. The way up ends where nothing changes any more.
-func (t *tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) {
+func (t *Tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) {
 	for {
 		d := &t.s.drafts[i]
 		node, prev := d.node, d.state
@@ -373,12 +373,12 @@ func (t *tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) 
 			t.later(parent, at)
 			return
 		}
-		next, c = status.AddUp(p.state, p.counts, t.rules(parent), at, t.now)
+		next, c = status.AddUp(p.state, p.counts, t.rules(parent), at, t.Now)
 	}
 }
 
 // keep puts the standing of an item into the record, in the place of an earlier one that the record has of it.
-func (t *tx) keep(n *meta.Node, s belfry.Standing) {
+func (t *Tx) keep(n *meta.Node, s belfry.Standing) {
 	d := &t.s.drafts[t.s.draft(n)]
 	if d.in == &t.rec {
 		c := &t.rec.States[d.at]
@@ -396,7 +396,7 @@ func (t *tx) keep(n *meta.Node, s belfry.Standing) {
 }
 
 // tell writes the events of a step.
-func (t *tx) tell(n *meta.Node, s belfry.Standing, c status.Change, at belfry.Time, by string) {
+func (t *Tx) tell(n *meta.Node, s belfry.Standing, c status.Change, at belfry.Time, by string) {
 	if c.Alarm {
 		if i, ok := t.untold[n.ID]; ok && c.Moved {
 			t.events.status[i] = int64(c.From)

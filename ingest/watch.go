@@ -7,13 +7,13 @@ import (
 )
 
 // hush makes a new object quiet if it is made outside its monitoring period.
-func (t *tx) hush(n *meta.Node) {
+func (t *Tx) hush(n *meta.Node) {
 	w := t.regime(n).watch
 	if w == nil {
 		return
 	}
 	t.s.wake = append(t.s.wake, n)
-	if !w.Quiet(t.now) {
+	if !w.Quiet(t.Now) {
 		return
 	}
 	d := &t.s.drafts[t.s.draft(n)]
@@ -23,7 +23,7 @@ func (t *tx) hush(n *meta.Node) {
 
 // resettle is called before an item moves. It gives what is to be done afterwards: if other policies count at the new
 // place, they decide anew about the item and its content.
-func (t *tx) resettle(n *meta.Node) func() {
+func (t *Tx) resettle(n *meta.Node) func() {
 	if !t.s.policed || n.Kind == belfry.KindElement {
 		return func() {}
 	}
@@ -41,12 +41,12 @@ func (t *tx) resettle(n *meta.Node) func() {
 
 // rejudge lets the rules decide anew in a round that may have brought values. Those of this round are nowhere to be seen
 // until it is committed, so objects that got some are judged right after it.
-func (t *tx) rejudge(n *meta.Node) {
+func (t *Tx) rejudge(n *meta.Node) {
 	t.left--
 	switch {
 	case n.Kind != belfry.KindObject:
 		t.inside(n, t.rejudge)
-		t.addUp(t.s.draft(n), t.now)
+		t.addUp(t.s.draft(n), t.Now)
 	case !t.s.drafts[t.s.draft(n)].fresh:
 		t.judgeObject(n)
 	default:
@@ -80,21 +80,21 @@ func (s *Sequencer) lookAtWatch(n *meta.Node, w *status.Watch) {
 }
 
 // passWatch lets the monitoring period of an object begin or end, if its time has come.
-func (t *tx) passWatch(n *meta.Node) {
+func (t *Tx) passWatch(n *meta.Node) {
 	if n.Kind != belfry.KindObject {
 		return
 	}
 	i := t.s.draft(n)
 	s, w := t.s.drafts[i].state, t.rules(n).Watch
-	quiet := w.Quiet(t.now)
+	quiet := w.Quiet(t.Now)
 	if quiet == s.Quiet {
 		return
 	}
-	at := t.now
+	at := t.Now
 	if w != nil {
-		at = min(max(w.Since(t.now), s.Since), t.now) // not before what has been told already
+		at = min(max(w.Since(t.Now), s.Since), t.Now) // not before what has been told already
 	}
-	next, c := status.Quieten(s, quiet, at, t.now)
+	next, c := status.Quieten(s, quiet, at, t.Now)
 	t.begin()
 	t.take(i, next, c, at)
 }

@@ -163,10 +163,10 @@ func TestPeriodAndManagement(t *testing.T) {
 	d := func(b *bench) *meta.Node { return b.tree.Estate(b.who.Customer).Resource("web01").Object("a") }
 	set := func(m belfry.Mode) {
 		t.Helper()
-		err := b.do(&command{customer: b.who.Customer, alone: true, decide: func(t *tx) error {
+		err := b.Do(&Command{Customer: b.who.Customer, Alone: true, Decide: func(t *Tx) error {
 			i := t.s.draft(d(b))
 			s := t.s.drafts[i].state
-			if s.Care = (&belfry.Care{Mode: m, From: t.now}); m == belfry.Managed {
+			if s.Care = (&belfry.Care{Mode: m, From: t.Now}); m == belfry.Managed {
 				s.Care = nil
 			}
 			t.s.drafts[i].state = s

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/api"
-	"belfry/app"
 	"belfry/journal"
 )
 
@@ -236,7 +236,7 @@ func (p *process) user(customer, name, role string, flags ...string) {
 // oldSession puts a user whose session is over into the journal of a service that does not run.
 func (p *process) oldSession(secret string) {
 	p.t.Helper()
-	u := belfry.User{Name: "late", Password: app.HashPassword("x"), Role: belfry.Administrator, Created: 1}
+	u := belfry.User{Name: "late", Password: accounts.HashPassword("x"), Role: belfry.Administrator, Created: 1}
 	s := belfry.Session{User: "late", Mark: u.Mark(), Created: 1, Expires: belfry.At(time.Now().Add(-time.Second))}
 	rec := belfry.Record{Time: belfry.At(time.Now()), Customer: 1}
 	for _, d := range []struct {

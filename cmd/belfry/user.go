@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"belfry/accounts"
 	"belfry/app"
 )
 
@@ -27,7 +28,7 @@ func choose(s streams, do func(password string) error) error {
 	if given := os.Getenv(passwordVariable); given != "" {
 		return do(given)
 	}
-	password := app.NewPassword()
+	password := accounts.NewPassword()
 	if err := do(password); err != nil {
 		return err
 	}

@@ -1,10 +1,11 @@
-package app
+package accounts
 
 import (
-	"bytes"
 	"regexp"
 	"strings"
 	"testing"
+
+	"belfry"
 )
 
 func TestHashPassword(t *testing.T) {
@@ -21,11 +22,6 @@ func TestNewPassword(t *testing.T) {
 	a, b := NewPassword(), NewPassword()
 	if a == b || !regexp.MustCompile(`^([a-z2-7]{5}-){3}[a-z2-7]{5}$`).MatchString(a) {
 		t.Errorf("%s, %s", a, b)
-	}
-	var out bytes.Buffer
-	announce(&out, "http://127.0.0.1:8080/ui/", "admin", a)
-	if !strings.Contains(out.String(), a) || !strings.Contains(out.String(), "admin") || !strings.Contains(out.String(), "open      http://127.0.0.1:8080/ui/\n") {
-		t.Error(out.String())
 	}
 }
 
@@ -54,5 +50,35 @@ func TestCheckPassword(t *testing.T) {
 	f(stored[:strings.LastIndex(stored, "$")+1], "secret", false)
 	if a, b := strings.Split(stored, "$"), strings.Split(unknownPassword(), "$"); a[3] != b[3] || len(a[4]) != len(b[4]) || len(a[5]) != len(b[5]) {
 		t.Errorf("a user who does not exist costs something else: %v, %v", a, b)
+	}
+}
+
+func TestPasswordRules(t *testing.T) {
+	f := func(user, password, want string) {
+		t.Helper()
+		err := checkPassword(user, password)
+		if want == "" && err != nil || want != "" && (belfry.CodeOf(err) != belfry.BadParameter || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, want %q", password, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), password) {
+			t.Errorf("the error tells the password: %v", err)
+		}
+	}
+	f("eve", "ten signs!", "")
+	f("eve", "nine sign", "less than 10")
+	f("eve", "äöüäöüäöüß", "") // characters, not bytes
+	f("eve", strings.Repeat("ab", 512), "")
+	f("eve", strings.Repeat("ab", 512)+"c", "more than 1024")
+	f("a long name", "A Long Name", "name of the user")
+	f("eve", "qwertyuiop", "tried first")
+	f("eve", "PASSWORD123", "tried first")
+	f("eve", "aaaaaaaaaaaa", "tried first")
+	if n := strings.Count(commonPasswords, "\n"); n < 100 {
+		t.Errorf("%d common passwords", n)
+	}
+	for line := range strings.Lines(commonPasswords) {
+		if l := strings.TrimSpace(line); len([]rune(l)) < minPassword || l != strings.ToLower(l) {
+			t.Errorf("%q would never be met", l)
+		}
 	}
 }

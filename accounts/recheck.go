@@ -1,4 +1,4 @@
-package app
+package accounts
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"golang.org/x/oauth2"
 
 	"belfry"
-	"belfry/api"
 	"belfry/meta"
 )
 
@@ -64,25 +63,25 @@ func (r *roster) put(hash belfry.Hash, v *vouched, lives func(belfry.Hash) bool)
 }
 
 // admit remembers a session that has begun.
-func (p *provider) admit(hash belfry.Hash, refresh string) {
+func (p *Provider) admit(hash belfry.Hash, refresh string) {
 	p.people.put(hash, &vouched{refresh: refresh, checked: p.now()}, p.lives)
 }
 
-func (p *provider) lives(hash belfry.Hash) bool {
+func (p *Provider) lives(hash belfry.Hash) bool {
 	_, ok := p.users.tree.Session(hash)
 	return ok
 }
 
 // Vouches tells whether the provider still stands for the user of a session. It is asked when its last word is older than
 // oidc.recheck; the session ends when it refuses, or says that the user has another role now.
-func (p *provider) Vouches(ctx context.Context, l meta.Login) bool {
-	recheck := time.Duration(p.cfg.Recheck)
+func (p *Provider) Vouches(ctx context.Context, l meta.Login) bool {
+	recheck := p.cfg.Recheck
 	v := p.people.find(l.Hash)
 	if v == nil { // begun before the last restart
 		if p.now().Sub(l.Session.Created.Std()) < recheck {
 			return true
 		}
-		return p.expel(l, "the service was restarted, and cannot ask the provider about it")
+		return p.end(l, "the service was restarted, and cannot ask the provider about it")
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -91,12 +90,12 @@ func (p *provider) Vouches(ctx context.Context, l meta.Login) bool {
 	case now.Sub(v.checked) < recheck:
 		return true
 	case v.refresh == "":
-		return p.expel(l, "the provider gave no refresh token, so its word counts for "+p.cfg.Recheck.String())
+		return p.end(l, "the provider gave no refresh token, so its word counts for "+p.cfg.Recheck.String())
 	case now.Sub(v.silent) >= recheckRetry:
 		// A client that goes away must not make us lose the token that the provider gives in exchange for this one.
 		why, err := p.confirm(context.WithoutCancel(ctx), l, v)
 		if why != "" {
-			return p.expel(l, why)
+			return p.end(l, why)
 		}
 		if err == nil {
 			v.checked = now
@@ -108,29 +107,29 @@ func (p *provider) Vouches(ctx context.Context, l meta.Login) bool {
 	if now.Sub(v.checked) < max(silentFor, recheck) {
 		return true
 	}
-	return p.expel(l, "the provider did not answer for "+silentFor.String())
+	return p.end(l, "the provider did not answer for "+silentFor.String())
 }
 
-// expel ends a session.
-func (p *provider) expel(l meta.Login, why string) bool {
+// end ends a session.
+func (p *Provider) end(l meta.Login, why string) bool {
 	p.people.put(l.Hash, nil, nil)
 	p.log.Info("a session through OpenID Connect ends", "user", l.User.Name, "why", why)
-	if err := p.users.seq.Expel(l.Hash, why); err != nil {
+	if err := p.users.expel(l.Hash, why); err != nil {
 		p.log.Warn("the end of a session could not be stored", "user", l.User.Name, "err", err)
 	}
 	return false
 }
 
 // confirm asks the provider for a new token. why says for what reason the session ends; err, that the provider cannot tell.
-func (p *provider) confirm(ctx context.Context, l meta.Login, v *vouched) (why string, err error) {
+func (p *Provider) confirm(ctx context.Context, l meta.Login, v *vouched) (why string, err error) {
 	known, err := p.discover(ctx)
 	if err != nil {
 		return "", err
 	}
 	ctx = oidc.ClientContext(ctx, p.client)
-	token, err := p.oauth(known, api.Round{}).TokenSource(ctx, &oauth2.Token{RefreshToken: v.refresh}).Token()
+	token, err := p.oauth(known, Round{}).TokenSource(ctx, &oauth2.Token{RefreshToken: v.refresh}).Token()
 	if err != nil {
-		if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused(said) {
+		if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refusedByProvider(said) {
 			return "the provider no longer vouches for the user", nil
 		}
 		return "", err
@@ -148,8 +147,8 @@ func (p *provider) confirm(ctx context.Context, l meta.Login, v *vouched) (why s
 	return "", nil
 }
 
-// refused tells an answer that takes the right to come in from one that says nothing about it.
-func refused(said *oauth2.RetrieveError) bool {
+// refusedByProvider tells an answer that takes the right to come in from one that says nothing about it.
+func refusedByProvider(said *oauth2.RetrieveError) bool {
 	if said.Response == nil {
 		return false
 	}
@@ -161,7 +160,7 @@ func refused(said *oauth2.RetrieveError) bool {
 }
 
 // claims are what the provider says with a new token: in it, or, where it gives none, when it is asked.
-func (p *provider) claims(ctx context.Context, known *oidc.Provider, token *oauth2.Token) (subject string, claims map[string]any, err error) {
+func (p *Provider) claims(ctx context.Context, known *oidc.Provider, token *oauth2.Token) (subject string, claims map[string]any, err error) {
 	if raw, _ := token.Extra("id_token").(string); raw != "" {
 		id, err := known.Verifier(&oidc.Config{ClientID: p.cfg.ClientID}).Verify(ctx, raw)
 		if err != nil {

@@ -1,4 +1,4 @@
-package ingest
+package accounts
 
 import (
 	"context"
@@ -8,13 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"belfry/ingest"
+
 	"belfry"
 )
 
 // user makes a user and gives it back as it is known.
 func (b *bench) user(t *testing.T, name, role string) *belfry.User {
 	t.Helper()
-	if err := b.CreateUser(b.who.Customer, belfry.User{Name: name, Password: "hash of " + name, Role: role}, "test"); err != nil {
+	if err := b.AddUser(b.who.Customer, belfry.User{Name: name, Password: "hash of " + name, Role: role}, "test"); err != nil {
 		t.Fatal(err)
 	}
 	u, ok := b.tree.User(b.who.Customer, name)
@@ -26,7 +28,7 @@ func (b *bench) user(t *testing.T, name, role string) *belfry.User {
 
 func (b *bench) logIn(t *testing.T, u *belfry.User) belfry.Hash {
 	t.Helper()
-	secret, err := b.LogIn(b.who.Customer, u, belfry.Place{})
+	secret, err := b.beginSession(b.who.Customer, u, belfry.Place{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,23 +41,6 @@ func (b *bench) logIn(t *testing.T, u *belfry.User) belfry.Hash {
 		}
 	}
 	return belfry.HashOf(secret)
-}
-
-// logins gives info and user of the login events so far.
-func (b *bench) logins() (list []string) {
-	for _, r := range b.records {
-		for _, batch := range r.Batches {
-			if batch.Collection != belfry.Events {
-				continue
-			}
-			for i, kind := range batch.Column("type").Texts {
-				if kind == "login" {
-					list = append(list, batch.Column("source").Texts[i]+" "+batch.Column("user").Texts[i]+": "+batch.Column("info").Texts[i])
-				}
-			}
-		}
-	}
-	return list
 }
 
 func TestSession(t *testing.T) {
@@ -74,7 +59,7 @@ func TestSession(t *testing.T) {
 	at(one, 11*time.Hour)
 	renew := func(h belfry.Hash) {
 		t.Helper()
-		if err := b.RenewSession(h); err != nil {
+		if err := b.Renew(h); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -113,7 +98,7 @@ func TestSession(t *testing.T) {
 	}
 	at(two, 0)
 	want := []string{"user test: user eve created as operator", "user eve: logged in", "user eve: logged in", "user eve: logged out", "user eve: logged out"}
-	if got := b.logins(); !slices.Equal(got, want) {
+	if got := b.events(0, "login"); !slices.Equal(got, want) {
 		t.Errorf("events %q, want %q", got, want)
 	}
 }
@@ -130,16 +115,16 @@ func TestSessionOfAnother(t *testing.T) {
 			t.Errorf("session there: %t, want %t", ok, want)
 		}
 	}
-	if err := b.SetPassword(c, "eve", "another hash", "test"); err != nil {
+	if err := b.setPassword(c, "eve", "another hash"); err != nil {
 		t.Fatal(err)
 	}
 	there(first, false)
-	if _, err := b.LogIn(c, eve, belfry.Place{}); !errors.Is(err, ErrNoUser) { // the old password was right a moment ago
+	if _, err := b.beginSession(c, eve, belfry.Place{}); !errors.Is(err, errNoUser) { // the old password was right a moment ago
 		t.Errorf("logged in with a password that was changed meanwhile: %v", err)
 	}
 	changed, _ := b.tree.User(c, "eve")
 	second := b.logIn(t, &changed)
-	if err := b.RemoveUser(c, "eve", "test"); err != nil {
+	if err := b.removeUser("eve"); err != nil {
 		t.Fatal(err)
 	}
 	there(second, false)
@@ -156,12 +141,12 @@ func TestSessionOfAnother(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	f(belfry.NotAllowed, b.RemoveUser(c, AdminUser, "test")) // nobody would be left
-	f(belfry.NotFound, b.RemoveUser(c, "mallory", "test"))
-	f(belfry.NotFound, b.SetPassword(c, "mallory", "x", "test"))
-	f(belfry.NameInUse, b.CreateUser(c, belfry.User{Name: "eve", Role: belfry.Viewer}, "test"))
-	f(belfry.BadParameter, b.CreateUser(c, belfry.User{Name: "bob", Role: "king"}, "test"))
-	f(belfry.BadParameter, b.CreateUser(c, belfry.User{Name: " bob", Role: belfry.Viewer}, "test"))
+	f(belfry.NotAllowed, b.removeUser(AdminUser)) // nobody would be left
+	f(belfry.NotFound, b.removeUser("mallory"))
+	f(belfry.NotFound, b.setPassword(c, "mallory", "x"))
+	f(belfry.NameInUse, b.AddUser(c, belfry.User{Name: "eve", Role: belfry.Viewer}, "test"))
+	f(belfry.BadParameter, b.AddUser(c, belfry.User{Name: "bob", Role: "king"}, "test"))
+	f(belfry.BadParameter, b.AddUser(c, belfry.User{Name: " bob", Role: belfry.Viewer}, "test"))
 }
 
 func TestManySessions(t *testing.T) {
@@ -206,11 +191,11 @@ func TestSweepSessions(t *testing.T) {
 
 func TestLoginRefused(t *testing.T) {
 	b := newBench(t)
-	b.LoginRefused(b.who.Customer, "admin", 1)
-	if err := b.Internal("after it", 0); err != nil { // the queue is in order
+	b.loginRefused(b.who.Customer, "admin", 1)
+	if err := b.seq.Internal("after it", 0); err != nil { // the queue is in order
 		t.Fatal(err)
 	}
-	if got := b.logins(); !slices.Equal(got, []string{"user admin: login refused"}) {
+	if got := b.events(0, "login"); !slices.Equal(got, []string{"user admin: login refused"}) {
 		t.Errorf("events %q", got)
 	}
 }
@@ -218,14 +203,14 @@ func TestLoginRefused(t *testing.T) {
 func TestKeysUsed(t *testing.T) {
 	b := newBench(t)
 	c := b.who.Customer
-	other, err := b.CreateCustomer("acme", "test")
+	other, err := b.AddCustomer("acme", "", "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var secrets []string
 	for i, name := range []string{"a", "b", "idle", "gone"} {
 		of := []belfry.CustomerID{c, other.ID, c, c}[i]
-		secret, err := b.CreateKey(of, name, belfry.LevelRead, 0, "test")
+		secret, err := b.CreateKey(b.in(of), name, belfry.LevelRead, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +219,7 @@ func TestKeysUsed(t *testing.T) {
 	for _, i := range []int{0, 1, 3} {
 		b.tree.Key(belfry.HashOf(secrets[i])).Used(belfry.At(b.now))
 	}
-	if err := b.RevokeKey(c, "gone", "test"); err != nil {
+	if err := b.revokeKey("gone"); err != nil {
 		t.Fatal(err)
 	}
 	n := len(b.records)
@@ -247,10 +232,10 @@ func TestKeysUsed(t *testing.T) {
 		t.Fatalf("%d records, docs %v", len(b.records)-n, b.records[n:])
 	}
 	// A name that is used again does not inherit the last use.
-	if err := b.RevokeKey(c, "a", "test"); err != nil {
+	if err := b.revokeKey("a"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.CreateKey(c, "a", belfry.LevelRead, 0, "test"); err != nil {
+	if _, err := b.CreateKey(b.who, "a", belfry.LevelRead, 0); err != nil {
 		t.Fatal(err)
 	}
 	if k, _ := b.tree.KeyNamed(c, "a"); k.LastUse != 0 {
@@ -265,23 +250,25 @@ func TestKeysUsed(t *testing.T) {
 func TestRevokeOnce(t *testing.T) {
 	b := newBench(t)
 	ctx, c := context.Background(), b.who.Customer
-	secret, err := b.CreateKey(c, "agent", belfry.LevelRead, 0, "test")
+	secret, err := b.CreateKey(b.who, "agent", belfry.LevelRead, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Repeat{Key: secret, Digest: [32]byte{1}} // somebody puts a key where it does not belong
-	f := func(r Repeat, status int, want belfry.Code) {
+	r := ingest.Repeat{Key: secret, Digest: [32]byte{1}} // somebody puts a key where it does not belong
+	f := func(r ingest.Repeat, status int, want belfry.Code) {
 		t.Helper()
-		got, body, err := b.RevokeKeyOnce(ctx, b.who, "agent", r)
+		who := b.who
+		who.Repeat = r
+		got, body, err := b.RevokeKey(ctx, who, "agent")
 		if got != status || err == nil && string(body) != `{"revoked":"agent"}`+"\n" || err != nil && belfry.CodeOf(err) != want {
 			t.Errorf("%d %s %v, want %d %s", got, body, err, status, want)
 		}
 	}
 	f(r, 200, "")
 	f(r, 200, "")
-	f(Repeat{Key: secret, Digest: [32]byte{2}}, 0, belfry.IdempotencyMismatch)
-	f(Repeat{}, 0, belfry.NotFound)
-	if _, err := b.CreateKey(c, "agent", belfry.LevelRead, 0, "test"); err != nil {
+	f(ingest.Repeat{Key: secret, Digest: [32]byte{2}}, 0, belfry.IdempotencyMismatch)
+	f(ingest.Repeat{}, 0, belfry.NotFound)
+	if _, err := b.CreateKey(b.who, "agent", belfry.LevelRead, 0); err != nil {
 		t.Fatal(err)
 	}
 	f(r, 200, "") // still the first answer: the new key of that name stays
@@ -306,7 +293,7 @@ func TestSessionAhead(t *testing.T) {
 	b.advance(-499 * day)
 	near := b.logIn(t, eve)
 	b.advance(-day)
-	if n := b.tree.CountSessions(0, belfry.At(b.time())); n != 1 {
+	if n := b.tree.CountSessions(0, belfry.At(b.now)); n != 1 {
 		t.Errorf("%d sessions count", n)
 	}
 	if err := b.SweepSessions(); err != nil {

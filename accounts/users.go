@@ -1,10 +1,11 @@
-package ingest
+package accounts
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strings"
+
+	"belfry/ingest"
 
 	"belfry"
 )
@@ -23,16 +24,79 @@ const (
 // ActingName is how a user is called in the events of a customer that is not its own.
 func ActingName(user string) string { return user + instanceMark }
 
-// CreateUser makes a user; u.Password is the hash of the password.
-func (s *Sequencer) CreateUser(c belfry.CustomerID, u belfry.User, by string) error {
+// UserWish is a user as an administrator wants it; what is empty stays as it is.
+type UserWish struct {
+	Name, Role, Password string
+	Views                *[]string // to which it is limited; empty: no restriction
+}
+
+// CreateUser makes a user. Without a password it makes one at random and returns it.
+func (a *Accounts) CreateUser(who Caller, wish UserWish, hashing Hashing) (made string, err error) {
+	u := belfry.User{Name: wish.Name}
+	if !u.SetRole(wish.Role) {
+		return "", errRole(who, wish.Role)
+	}
+	if wish.Views != nil {
+		u.Views = *wish.Views
+	}
+	if u.Instance && who.Level < belfry.LevelInstance {
+		return "", belfry.Errorf(belfry.InsufficientLevel, "only an instance administrator may make an instance administrator")
+	}
+	password, made, err := choosePassword(wish.Name, wish.Password)
+	if err != nil {
+		return "", err
+	}
+	if err := hashing(func() { u.Password = a.cfg.Passwords.Hash(password) }); err != nil {
+		return "", err
+	}
+	return made, a.AddUser(who.Customer, u, who.Name)
+}
+
+// choosePassword checks a password, or makes one if none is given.
+func choosePassword(user, password string) (chosen, made string, err error) {
+	if password == "" {
+		made = NewPassword()
+		return made, made, nil
+	}
+	return password, "", checkPassword(user, password)
+}
+
+// errRole names the roles that the caller may give.
+func errRole(who Caller, role string) error {
+	more := ""
+	if who.Level == belfry.LevelInstance {
+		more = ", " + belfry.InstanceAdministrator
+	}
+	return belfry.Errorf(belfry.BadParameter, "role must be %s, %s, %s%s, got %.64q", belfry.Viewer, belfry.Operator, belfry.Administrator, more, role)
+}
+
+// ChangeUser gives a user another role, password or views.
+func (a *Accounts) ChangeUser(who Caller, wish UserWish, hashing Hashing) error {
+	if wish.Role != "" && !new(belfry.User).SetRole(wish.Role) {
+		return errRole(who, wish.Role)
+	}
+	to := UserChange{Role: wish.Role, Views: wish.Views}
+	if wish.Password != "" {
+		if err := checkPassword(wish.Name, wish.Password); err != nil {
+			return err
+		}
+		if err := hashing(func() { to.Password = a.cfg.Passwords.Hash(wish.Password) }); err != nil {
+			return err
+		}
+	}
+	return a.UpdateUser(who.Customer, wish.Name, to, who.Level == belfry.LevelInstance, who.Name)
+}
+
+// AddUser makes a user whose password is hashed already.
+func (a *Accounts) AddUser(c belfry.CustomerID, u belfry.User, by string) error {
 	if err := checkUser(&u); err != nil {
 		return err
 	}
-	return s.do(&command{customer: c, alone: true, decide: func(t *tx) error { return t.createUser(c, u, by) }})
+	return a.do(c, func(t change) error { return t.createUser(c, u, by) })
 }
 
 func checkUser(u *belfry.User) error {
-	if bad := checkName("name", u.Name); bad != nil {
+	if bad := ingest.CheckName("name", u.Name); bad != nil {
 		return belfry.Errorf(belfry.BadParameter, "user: %s", bad.Message)
 	}
 	if strings.HasSuffix(u.Name, instanceMark) {
@@ -44,8 +108,8 @@ func checkUser(u *belfry.User) error {
 	return nil
 }
 
-func (t *tx) createUser(c belfry.CustomerID, u belfry.User, by string) error {
-	have := t.seq.cfg.Tree.Users(c)
+func (t change) createUser(c belfry.CustomerID, u belfry.User, by string) error {
+	have := t.tree.Users(c)
 	for i := range have {
 		if have[i].Name == u.Name {
 			return belfry.Errorf(belfry.NameInUse, "there is a user %q already; remove it or choose another name", u.Name)
@@ -54,14 +118,14 @@ func (t *tx) createUser(c belfry.CustomerID, u belfry.User, by string) error {
 	if len(have) >= maxUsers {
 		return belfry.Errorf(belfry.LimitReached, "there are %d users already; remove those that nobody needs", maxUsers)
 	}
-	if err := CheckViews(t.seq.cfg.Tree, c, &u); err != nil {
+	if err := checkViews(t.tree, c, &u); err != nil {
 		return err
 	}
-	u.Created = t.now
-	if err := t.takeValue(belfry.DocUser, u.Name, u); err != nil {
+	u.Created = t.Now
+	if err := t.ReserveValue(belfry.DocUser, u.Name, u); err != nil {
 		return err
 	}
-	t.configure(belfry.DocUser, c, u.Name, u)
+	t.Put(belfry.DocUser, c, u.Name, u)
 	what := "user " + u.Name + " created as " + u.RoleName()
 	if len(u.Views) > 0 {
 		what += ", " + limitText(u.Views)
@@ -77,10 +141,10 @@ type UserChange struct {
 	Views    *[]string
 }
 
-// ChangeUser gives a user another role, another password, or both, and ends its sessions if that changes anything. Only
-// an administrator of the instance may make one, or touch one.
-func (s *Sequencer) ChangeUser(c belfry.CustomerID, name string, to UserChange, instance bool, by string) error {
-	return s.do(&command{customer: c, alone: true, urgent: true, decide: func(t *tx) error {
+// UpdateUser changes a user and ends its sessions if that changes anything. Only an administrator of the instance may make
+// one or change one.
+func (a *Accounts) UpdateUser(c belfry.CustomerID, name string, to UserChange, instance bool, by string) error {
+	return a.urgent(c, func(t change) error {
 		u, err := t.changeable(c, name, instance)
 		if err != nil {
 			return err
@@ -110,7 +174,7 @@ func (s *Sequencer) ChangeUser(c belfry.CustomerID, name string, to UserChange, 
 			u.Views = *to.Views
 		}
 		if limited || u.Instance { // else views that are gone by now would stand in the way of another password
-			if err := CheckViews(t.seq.cfg.Tree, c, &u); err != nil {
+			if err := checkViews(t.tree, c, &u); err != nil {
 				return err
 			}
 		}
@@ -118,66 +182,47 @@ func (s *Sequencer) ChangeUser(c belfry.CustomerID, name string, to UserChange, 
 			if err := t.spareLimited(c, &was, &u); err != nil {
 				return err
 			}
-			if err := t.takeValue(belfry.DocUser, name, u); err != nil {
+			if err := t.ReserveValue(belfry.DocUser, name, u); err != nil {
 				return err
 			}
-			t.storeLimits(&u, false)
+			t.LimitScripts(&u, false)
 			t.login("user "+name+" "+limitText(u.Views)+", before "+limitText(was.Views), by)
 		}
 		if u.Mark() == was.Mark() {
 			return nil
 		}
-		t.configure(belfry.DocUser, c, name, u)
+		t.Put(belfry.DocUser, c, name, u)
 		t.endSessions(c, name)
 		return nil
-	}})
-}
-
-// SetPassword gives a user another password, hashed, and ends the sessions begun with the old one.
-func (s *Sequencer) SetPassword(c belfry.CustomerID, name, password, by string) error {
-	return s.ChangeUser(c, name, UserChange{Password: password}, true, by)
+	})
 }
 
 // RemoveUser removes a user and ends its sessions.
-func (s *Sequencer) RemoveUser(c belfry.CustomerID, name, by string) error {
-	_, _, err := s.removeUser(Sender{Scope: belfry.Whole(c), Name: by}, name, true, Repeat{})
-	return err
-}
-
-// RemoveUserOnce does the same for a client that may repeat its request, and gives the answer.
-func (s *Sequencer) RemoveUserOnce(ctx context.Context, who Sender, name string, instance bool, r Repeat) (code int, answer []byte, err error) {
-	if r.Key == "" {
-		return s.removeUser(who, name, instance, r)
-	}
-	return s.once(ctx, who, r, func() (int, []byte, error) { return s.removeUser(who, name, instance, r) })
-}
-
-func (s *Sequencer) removeUser(who Sender, name string, instance bool, r Repeat) (code int, answer []byte, err error) {
+func (a *Accounts) RemoveUser(ctx context.Context, who Caller, name string) (code int, answer []byte, err error) {
 	c := who.Customer
-	code, answer = http.StatusOK, encode(map[string]string{"result": "removed", "name": name})
-	err = s.do(&command{customer: c, alone: true, urgent: true, decide: func(t *tx) error {
-		u, err := t.changeable(c, name, instance)
+	return a.engine.Once(ctx, who.Sender, who.Repeat, a.once(who, removed(name), func(t change) error {
+		u, err := t.changeable(c, name, who.Level == belfry.LevelInstance)
 		if err != nil {
 			return err
 		}
 		if err := t.spare(c, &u, belfry.LevelNone); err != nil {
 			return err
 		}
-		t.document(belfry.Doc{Kind: belfry.DocUser, Customer: c, Name: name})
-		t.storeLimits(&u, true)
+		t.Document(belfry.Doc{Kind: belfry.DocUser, Customer: c, Name: name})
+		t.LimitScripts(&u, true)
 		t.endSessions(c, name)
 		t.login("user "+name+" removed, was "+u.RoleName(), who.Name)
-		t.answer(who, r, code, answer)
 		return nil
-	}})
-	if err != nil {
-		return 0, nil, err
-	}
-	return code, answer, nil
+	}))
 }
 
-func (t *tx) user(c belfry.CustomerID, name string) (belfry.User, error) {
-	u, ok := t.seq.cfg.Tree.User(c, name)
+// removed is the answer to a removal.
+func removed(name string) map[string]string {
+	return map[string]string{"result": "removed", "name": name}
+}
+
+func (t change) user(c belfry.CustomerID, name string) (belfry.User, error) {
+	u, ok := t.tree.User(c, name)
 	if !ok {
 		return u, belfry.Errorf(belfry.NotFound, "there is no user %q", name)
 	}
@@ -185,7 +230,7 @@ func (t *tx) user(c belfry.CustomerID, name string) (belfry.User, error) {
 }
 
 // changeable finds a user that the asking administrator may change.
-func (t *tx) changeable(c belfry.CustomerID, name string, instance bool) (belfry.User, error) {
+func (t change) changeable(c belfry.CustomerID, name string, instance bool) (belfry.User, error) {
 	u, err := t.user(c, name)
 	if err == nil && u.Instance && !instance {
 		err = errInstance()
@@ -199,7 +244,7 @@ func errInstance() error {
 
 // spare refuses to take rights from a user without whom nobody could administer the instance, or its customer. Users of
 // a provider do not count as others: what they may do is not decided here. Those who are limited to views do not, either.
-func (t *tx) spare(c belfry.CustomerID, u *belfry.User, to belfry.Level) error {
+func (t change) spare(c belfry.CustomerID, u *belfry.User, to belfry.Level) error {
 	own := func(other *belfry.User) bool { return other.Password != "" && len(other.Views) == 0 }
 	if u.Level() == belfry.LevelInstance && to < belfry.LevelInstance &&
 		!t.another(c, u, func(o *belfry.User) bool { return own(o) && o.Level() == belfry.LevelInstance }) {
@@ -214,7 +259,7 @@ func (t *tx) spare(c belfry.CustomerID, u *belfry.User, to belfry.Level) error {
 }
 
 // spareLimited refuses to limit the last administrator of a customer: a limited one administers nothing.
-func (t *tx) spareLimited(c belfry.CustomerID, was, u *belfry.User) error {
+func (t change) spareLimited(c belfry.CustomerID, was, u *belfry.User) error {
 	if len(was.Views) > 0 || len(u.Views) == 0 {
 		return nil
 	}
@@ -222,8 +267,8 @@ func (t *tx) spareLimited(c belfry.CustomerID, was, u *belfry.User) error {
 }
 
 // another tells whether somebody else, of whichever customer, is as wanted.
-func (t *tx) another(c belfry.CustomerID, u *belfry.User, wanted func(*belfry.User) bool) bool {
-	for _, customer := range t.seq.cfg.Tree.Customers() {
+func (t change) another(c belfry.CustomerID, u *belfry.User, wanted func(*belfry.User) bool) bool {
+	for _, customer := range t.tree.Customers() {
 		but := u
 		if customer.ID != c {
 			but = &belfry.User{}
@@ -236,8 +281,8 @@ func (t *tx) another(c belfry.CustomerID, u *belfry.User, wanted func(*belfry.Us
 }
 
 // anotherOf tells whether somebody else of the customer is as wanted.
-func (t *tx) anotherOf(c belfry.CustomerID, u *belfry.User, wanted func(*belfry.User) bool) bool {
-	for _, other := range t.seq.cfg.Tree.Users(c) {
+func (t change) anotherOf(c belfry.CustomerID, u *belfry.User, wanted func(*belfry.User) bool) bool {
+	for _, other := range t.tree.Users(c) {
 		if other.Name != u.Name && wanted(&other) {
 			return true
 		}
@@ -245,8 +290,8 @@ func (t *tx) anotherOf(c belfry.CustomerID, u *belfry.User, wanted func(*belfry.
 	return false
 }
 
-func (t *tx) endSessions(c belfry.CustomerID, user string) {
-	for _, hash := range t.seq.cfg.Tree.Logins(c, user) {
+func (t change) endSessions(c belfry.CustomerID, user string) {
+	for _, hash := range t.tree.Logins(c, user) {
 		t.endSession(c, hash)
 	}
 }

@@ -1,39 +1,55 @@
-package ingest
+package accounts
 
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
+	"belfry/ingest"
+
 	"belfry"
-	"belfry/meta"
 )
 
-// CreateCustomer makes a customer with its root view.
-func (s *Sequencer) CreateCustomer(name, by string) (c belfry.Customer, err error) {
-	return s.CreateCustomerWith(name, "", by)
+// CreateCustomer makes a customer with an administrator. Without a password it makes one at random and returns it.
+func (a *Accounts) CreateCustomer(who Caller, name, password string, hashing Hashing) (made string, err error) {
+	if password, made, err = choosePassword(AdminUser, password); err != nil {
+		return "", err
+	}
+	var hash string
+	if err := hashing(func() { hash = a.cfg.Passwords.Hash(password) }); err != nil {
+		return "", err
+	}
+	_, err = a.AddCustomer(name, hash, actingName(who.Name))
+	return made, err
 }
 
-// CreateCustomerWith makes a customer and, when password is not empty, an administrator of it who has that password,
-// hashed. An event in the new customer, and one in the default customer, where administrators of the instance read, name who did it.
-func (s *Sequencer) CreateCustomerWith(name, password, by string) (c belfry.Customer, err error) {
-	if bad := checkName("name", name); bad != nil {
+// AddCustomer makes a customer with its root view and, if password is not empty, an administrator who has that password,
+// hashed. An event in the new customer, and one in the default customer, where administrators of the instance read, names who did it.
+func (a *Accounts) AddCustomer(name, password, by string) (c belfry.Customer, err error) {
+	if bad := ingest.CheckName("name", name); bad != nil {
 		return c, belfry.Errorf(belfry.BadParameter, "customer: %s", bad.Message)
 	}
-	err = s.do(&command{alone: true, decide: func(t *tx) error {
+	err = a.do(0, func(t change) error {
 		if c, err = t.createCustomer(name, by); err != nil || password == "" {
 			return err
 		}
 		return t.createUser(c.ID, belfry.User{Name: AdminUser, Password: password, Role: belfry.Administrator}, by)
-	}})
+	})
 	return c, err
 }
 
-func (t *tx) createCustomer(name, by string) (c belfry.Customer, err error) {
-	tree := t.seq.cfg.Tree
+// actingName is how events of a customer name an administrator of the instance.
+func actingName(by string) string {
+	if strings.HasSuffix(by, instanceMark) {
+		return by
+	}
+	return ActingName(by)
+}
+
+func (t change) createCustomer(name, by string) (c belfry.Customer, err error) {
+	tree := t.tree
 	for _, have := range tree.Customers() {
 		if have.Name == name {
 			return c, belfry.Errorf(belfry.NameInUse, "there is a customer %q already; choose another name", name)
@@ -43,14 +59,13 @@ func (t *tx) createCustomer(name, by string) (c belfry.Customer, err error) {
 	for _, had := range tree.Removals() {
 		c.ID = max(c.ID, had.Customer)
 	}
-	c = belfry.Customer{ID: c.ID + 1, Name: name, Created: t.now}
-	t.configure(belfry.DocCustomer, 0, customerDoc(c.ID), c)
-	t.estate, t.rec.Customer = meta.NewEstate(c), c.ID
-	t.create(belfry.KindView, belfry.Main, nil, nil, t.viewClass(genericView), "", nil)
+	c = belfry.Customer{ID: c.ID + 1, Name: name, Created: t.Now}
+	t.Put(belfry.DocCustomer, 0, customerDoc(c.ID), c)
+	t.BeginCustomer(c)
 	info := "customer " + name + " created"
-	t.configured(info, by)
-	if of, ok := tree.CustomerNamed(DefaultCustomer); ok {
-		t.tellOther(tree.Estate(of.ID), func(told *events) { told.note(t.now, "configuration", "configuration", info, by) })
+	t.Configured(info, by)
+	if of, ok := tree.CustomerNamed(belfry.DefaultCustomer); ok {
+		t.EventOf(of.ID, "configuration", "configuration", info, by)
 	}
 	return c, nil
 }
@@ -59,19 +74,11 @@ func (t *tx) createCustomer(name, by string) (c belfry.Customer, err error) {
 // and a replay that does not come to its end must not leave the old customer under the name of the new one.
 func customerDoc(c belfry.CustomerID) string { return "\x01" + strconv.FormatUint(uint64(c), 10) }
 
-// RemoveCustomerOnce removes a customer with all it has. From the answer on nothing of it is there for anybody, also
-// after a crash; its rows are taken off the disk later, see Erased. The event is in the customer of who asks.
-func (s *Sequencer) RemoveCustomerOnce(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
-	if r.Key == "" {
-		return s.removeCustomer(who, name, r)
-	}
-	return s.once(ctx, who, r, func() (int, []byte, error) { return s.removeCustomer(who, name, r) })
-}
-
-func (s *Sequencer) removeCustomer(who Sender, name string, r Repeat) (code int, answer []byte, err error) {
-	code, answer = http.StatusOK, encode(map[string]string{"result": "removed", "name": name})
-	err = s.do(&command{customer: who.Customer, alone: true, urgent: true, decide: func(t *tx) error {
-		c, ok := s.cfg.Tree.CustomerNamed(name)
+// RemoveCustomer removes a customer with all it has. Once it is answered nobody finds anything of it any more, also after a
+// crash; its rows are deleted from the disk later, see Erased. The event is in the caller's customer.
+func (a *Accounts) RemoveCustomer(ctx context.Context, who Caller, name string) (code int, answer []byte, err error) {
+	return a.engine.Once(ctx, who.Sender, who.Repeat, a.once(who, removed(name), func(t change) error {
+		c, ok := a.tree.CustomerNamed(name)
 		if !ok {
 			return belfry.Errorf(belfry.NotFound, "there is no customer %.255q", name)
 		}
@@ -81,46 +88,46 @@ func (s *Sequencer) removeCustomer(who Sender, name string, r Repeat) (code int,
 		if c.ID == who.Customer {
 			return belfry.Errorf(belfry.NotAllowed, "this session acts in customer %q; act in another customer first", name)
 		}
-		t.document(belfry.Doc{Kind: belfry.DocCustomer, Name: customerDoc(c.ID)})
-		t.removal(belfry.Removal{Customer: c.ID, Removed: t.now})
-		t.configured("customer "+name+" removed with all its data", who.Name)
-		t.answer(who, r, code, answer)
+		t.Document(belfry.Doc{Kind: belfry.DocCustomer, Name: customerDoc(c.ID)})
+		t.removal(belfry.Removal{Customer: c.ID, Removed: t.Now})
+		t.Configured("customer "+name+" removed with all its data", who.Name)
 		return nil
-	}})
-	if err != nil {
-		return 0, nil, err
-	}
-	return code, answer, nil
+	}))
 }
 
-func (t *tx) removal(r belfry.Removal) {
-	t.configure(belfry.DocRemoval, 0, strconv.FormatUint(uint64(r.Customer), 10), r)
+func (t change) removal(r belfry.Removal) {
+	t.Put(belfry.DocRemoval, 0, strconv.FormatUint(uint64(r.Customer), 10), r)
 }
 
 // Erased notes that nothing of removed customers is left on the disk.
-func (s *Sequencer) Erased(list []belfry.Removal) error {
-	return s.do(&command{alone: true, decide: func(t *tx) error {
+func (a *Accounts) Erased(list []belfry.Removal) error {
+	return a.do(0, func(t change) error {
 		for _, r := range list {
-			r.Erased = t.now
+			r.Erased = t.Now
 			t.removal(r)
 		}
 		return nil
-	}})
+	})
 }
 
 // maxGrants is how many grants a customer may have.
 const maxGrants = 100
 
+// SetGrants replaces what a customer may listen on.
+func (a *Accounts) SetGrants(who Caller, name string, listen []string) error {
+	return a.ChangeGrants(name, listen, nil, true, actingName(who.Name))
+}
+
 // ChangeGrants adds to and takes from what a customer may listen on; with instead, what is added is all there is then. Each grant
 // is HOST:PORT or HOST:PORT-PORT. What another customer was granted already is refused: a port belongs to one customer.
 // Receivers that may not listen any more are switched off.
-func (s *Sequencer) ChangeGrants(name string, add, remove []string, instead bool, by string) error {
-	c, ok := s.cfg.Tree.CustomerNamed(name)
+func (a *Accounts) ChangeGrants(name string, add, remove []string, instead bool, by string) error {
+	c, ok := a.tree.CustomerNamed(name)
 	if !ok {
 		return belfry.Errorf(belfry.NotFound, "there is no customer %.255q", name)
 	}
-	return s.do(&command{customer: c.ID, alone: true, decide: func(t *tx) error {
-		c := t.estate.Customer
+	return a.do(c.ID, func(t change) error {
+		c := t.Tenant.Customer
 		have := c.Listen
 		if instead {
 			have = nil
@@ -140,18 +147,18 @@ func (s *Sequencer) ChangeGrants(name string, add, remove []string, instead bool
 		if c.Listen, err = t.grants(c.ID, wanted); err != nil {
 			return err
 		}
-		if slices.Equal(c.Listen, t.estate.Listen) {
+		if slices.Equal(c.Listen, t.Tenant.Listen) {
 			return nil
 		}
-		t.configure(belfry.DocCustomer, 0, customerDoc(c.ID), c)
+		t.Put(belfry.DocCustomer, 0, customerDoc(c.ID), c)
 		ports := func(list []string) string { return cmp.Or(strings.Join(list, ", "), "no port") }
-		t.configured("customer "+name+" may listen on "+ports(c.Listen)+", was "+ports(t.estate.Listen), by)
+		t.Configured("customer "+name+" may listen on "+ports(c.Listen)+", was "+ports(t.Tenant.Listen), by)
 		return nil
-	}})
+	})
 }
 
 // grants reads grants and writes them in one way, without those that say the same twice.
-func (t *tx) grants(customer belfry.CustomerID, texts []string) (list []string, err error) {
+func (t change) grants(customer belfry.CustomerID, texts []string) (list []string, err error) {
 	if len(texts) > maxGrants {
 		return nil, belfry.Errorf(belfry.LimitReached, "a customer may have %d grants, got %d; use ranges of ports", maxGrants, len(texts))
 	}
@@ -160,7 +167,7 @@ func (t *tx) grants(customer belfry.CustomerID, texts []string) (list []string, 
 		if err != nil {
 			return nil, err
 		}
-		for _, o := range t.seq.cfg.Tree.Customers() {
+		for _, o := range t.tree.Customers() {
 			if o.ID == customer {
 				continue
 			}

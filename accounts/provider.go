@@ -1,4 +1,4 @@
-package app
+package accounts
 
 import (
 	"cmp"
@@ -18,8 +18,6 @@ import (
 	"golang.org/x/oauth2"
 
 	"belfry"
-	"belfry/api"
-	"belfry/ingest"
 )
 
 const (
@@ -28,12 +26,32 @@ const (
 	providerAnswer = 1 << 20          // bytes of an answer at most
 )
 
-// provider is an OpenID Connect provider. What it says about itself is asked for at the first login, and kept: a provider
+// OIDC describes an OpenID Connect provider.
+type OIDC struct {
+	Issuer, Name, ClientID, Secret string
+	PublicURL                      string // under which browsers reach this service; empty: what the browser says
+	Customer                       string // whose users these people are
+	RoleClaim                      string
+	Roles                          map[string]string // by value of the claim
+	DefaultRole                    string            // empty: refused
+	Scopes                         string
+	Recheck                        time.Duration
+}
+
+// Round is one way to the provider and back. State, nonce and verifier are random and known to the browser only, in a
+// cookie. So the service stores nothing, and a code that was made for another browser is useless.
+type Round struct {
+	State    string // comes back with the code
+	Nonce    string // comes back inside the provider's token
+	Verifier string // proves that the code is used by whoever asked for it (PKCE)
+	Redirect string // where the browser comes back to, as it knows us
+}
+
+// Provider is an OpenID Connect provider. What it says about itself is asked for at the first login, and kept: a provider
 // that is down when the service starts must not keep it from starting.
-type provider struct {
+type Provider struct {
 	cfg    OIDC
-	secret string
-	users  *accounts
+	users  *Accounts
 	client *http.Client
 	log    *slog.Logger
 
@@ -44,15 +62,12 @@ type provider struct {
 	people roster    // who came in through it
 }
 
-func newProvider(cfg OIDC, people *accounts, log *slog.Logger) (*provider, error) {
-	secret, err := cfg.secret()
-	if err != nil {
-		return nil, err
-	}
-	return &provider{
-		cfg: cfg, secret: secret, users: people, log: log, now: time.Now, people: roster{of: map[belfry.Hash]*vouched{}},
+// NewProvider makes a Provider.
+func NewProvider(cfg OIDC, a *Accounts, log *slog.Logger) *Provider {
+	return &Provider{
+		cfg: cfg, users: a, log: log, now: time.Now, people: roster{of: map[belfry.Hash]*vouched{}},
 		client: &http.Client{Timeout: providerWait, Transport: shortAnswers{http.DefaultTransport}},
-	}, nil
+	}
 }
 
 // shortAnswers cuts off answers that are too long to be true.
@@ -70,7 +85,7 @@ func (t shortAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Name is what people call the provider.
-func (p *provider) Name() string {
+func (p *Provider) Name() string {
 	if p.cfg.Name != "" {
 		return p.cfg.Name
 	}
@@ -85,7 +100,7 @@ func errSilent() error {
 }
 
 // discover asks the provider about itself, once. One that did not answer is left alone for a while.
-func (p *provider) discover(ctx context.Context) (*oidc.Provider, error) {
+func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.known != nil {
@@ -104,9 +119,9 @@ func (p *provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	return known, nil
 }
 
-func (p *provider) oauth(known *oidc.Provider, r api.Round) *oauth2.Config {
+func (p *Provider) oauth(known *oidc.Provider, r Round) *oauth2.Config {
 	c := &oauth2.Config{
-		ClientID: p.cfg.ClientID, ClientSecret: p.secret, Endpoint: known.Endpoint(), RedirectURL: r.Redirect,
+		ClientID: p.cfg.ClientID, ClientSecret: p.cfg.Secret, Endpoint: known.Endpoint(), RedirectURL: r.Redirect,
 		Scopes: strings.Fields(p.cfg.Scopes),
 	}
 	if p.cfg.PublicURL != "" {
@@ -118,7 +133,7 @@ func (p *provider) oauth(known *oidc.Provider, r api.Round) *oauth2.Config {
 }
 
 // Address is where the browser is sent to.
-func (p *provider) Address(ctx context.Context, r api.Round) (string, error) {
+func (p *Provider) Address(ctx context.Context, r Round) (string, error) {
 	known, err := p.discover(ctx)
 	if err != nil {
 		return "", err
@@ -127,7 +142,7 @@ func (p *provider) Address(ctx context.Context, r api.Round) (string, error) {
 }
 
 // LogIn exchanges the code for the provider's word about who it is, and begins a session of that user.
-func (p *provider) LogIn(ctx context.Context, from belfry.Place, r api.Round, code string) (string, error) {
+func (p *Provider) LogIn(ctx context.Context, from belfry.Place, r Round, code string) (string, error) {
 	known, err := p.discover(ctx)
 	if err != nil {
 		return "", err
@@ -157,7 +172,7 @@ func (p *provider) LogIn(ctx context.Context, from belfry.Place, r api.Round, co
 }
 
 // notExchanged tells a provider that refuses a code from one that does not answer.
-func (p *provider) notExchanged(err error) error {
+func (p *Provider) notExchanged(err error) error {
 	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok && said.Response != nil && said.Response.StatusCode < 500 {
 		return p.refuse("it does not take the code, which may have been used already", errors.New(said.ErrorCode))
 	}
@@ -174,13 +189,13 @@ func plainError(err error) error {
 }
 
 // refuse says why what the provider said does not count. The log has more.
-func (p *provider) refuse(why string, err error) error {
+func (p *Provider) refuse(why string, err error) error {
 	p.log.Warn("a login through OpenID Connect was refused", "why", why, "err", err)
 	return belfry.Errorf(belfry.InvalidLogin, "the login through %s is not accepted: %s; begin it again", p.Name(), why)
 }
 
 // enter begins the session of somebody for whom the provider vouches.
-func (p *provider) enter(from belfry.Place, id *oidc.IDToken, claims map[string]any) (string, error) {
+func (p *Provider) enter(from belfry.Place, id *oidc.IDToken, claims map[string]any) (string, error) {
 	role := p.role(claims)
 	if role == "" {
 		return "", p.refuse("nothing says what this user may do here; ask an administrator", nil)
@@ -190,7 +205,7 @@ func (p *provider) enter(from belfry.Place, id *oidc.IDToken, claims map[string]
 		p.log.Warn("the customer of those who log in through OpenID Connect does not exist", "customer", p.cfg.Customer)
 		return "", p.refuse("its customer does not exist here; ask an administrator", nil)
 	}
-	secret, err := p.users.seq.LogInPerson(c.ID, ingest.Person{
+	secret, err := p.users.logInPerson(c.ID, person{
 		Subject: id.Issuer + " " + id.Subject, Name: nameOf(claims, id.Subject), Role: role,
 	}, from)
 	if code := belfry.CodeOf(err); code == belfry.NameInUse || code == belfry.BadParameter {
@@ -201,7 +216,7 @@ func (p *provider) enter(from belfry.Place, id *oidc.IDToken, claims map[string]
 
 // nameOf is how somebody is called here. An address of e-mail counts when the provider has seen to it that it is theirs.
 func nameOf(claims map[string]any, subject string) string {
-	text := func(name string) string { s, _ := claims[name].(string); return ingest.CleanName(s) }
+	text := func(name string) string { s, _ := claims[name].(string); return cleanName(s) }
 	if name := text("preferred_username"); name != "" {
 		return name
 	}
@@ -210,11 +225,11 @@ func nameOf(claims map[string]any, subject string) string {
 			return name
 		}
 	}
-	return ingest.CleanName(subject)
+	return cleanName(subject)
 }
 
 // role is the highest one that the claims stand for; empty when somebody is to be refused.
-func (p *provider) role(claims map[string]any) string {
+func (p *Provider) role(claims map[string]any) string {
 	var best belfry.User
 	for _, value := range valuesOf(claims, p.cfg.RoleClaim) {
 		if u := (belfry.User{Role: p.cfg.Roles[value]}); u.Level() > best.Level() {

@@ -1,0 +1,127 @@
+// Package accounts holds who may use the service: customers, users, API keys and sessions, with passwords and
+// OpenID Connect. Every change is a command of the engine, so it is durable before it is answered and leaves an event.
+package accounts
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"belfry"
+	"belfry/ingest"
+	"belfry/meta"
+)
+
+// AdminUser is the administrator that Bootstrap and CreateCustomer make.
+const AdminUser = "admin"
+
+// Config is what Accounts needs.
+type Config struct {
+	Engine *ingest.Sequencer
+	Log    *slog.Logger
+	// SessionAge is when a session ends however much it is used; 0: never.
+	SessionAge func() time.Duration
+	// Expiry is the time by which sessions begin and end. It must be the one by which they are accepted; nil: Engine.Trusted.
+	Expiry func() time.Time
+	// Passwords hashes and checks passwords; zero: Argon2.
+	Passwords Passwords
+}
+
+// Passwords is a way to store passwords.
+type Passwords struct {
+	Hash  func(password string) (stored string)
+	Check func(stored, password string) bool
+}
+
+// Accounts changes and checks accounts.
+type Accounts struct {
+	cfg    Config
+	engine *ingest.Sequencer
+	tree   *meta.Tree
+	nobody string // the stored form of a password that nobody has
+	now    func() time.Time
+
+	mu      sync.Mutex
+	refused map[userID]*refusals
+}
+
+// New makes Accounts.
+func New(c Config) *Accounts {
+	if c.Expiry == nil {
+		c.Expiry = c.Engine.Trusted
+	}
+	if c.SessionAge == nil {
+		c.SessionAge = func() time.Duration { return 0 }
+	}
+	if c.Passwords.Hash == nil {
+		c.Passwords = Passwords{HashPassword, CheckPassword}
+	}
+	return &Accounts{
+		cfg: c, engine: c.Engine, tree: c.Engine.Tree(),
+		nobody: unknownPassword(), now: time.Now, refused: map[userID]*refusals{},
+	}
+}
+
+// Caller is who asks for a change.
+type Caller struct {
+	ingest.Sender
+	Level  belfry.Level
+	Repeat ingest.Repeat
+}
+
+// change is a transaction on accounts.
+type change struct {
+	*ingest.Tx
+	*Accounts
+}
+
+// do runs a transaction in a round of its own.
+func (a *Accounts) do(c belfry.CustomerID, decide func(change) error) error {
+	return a.run(&ingest.Command{Customer: c, Alone: true}, decide)
+}
+
+// urgent is do for what must also work when the disk is nearly full, such as revoking a key.
+func (a *Accounts) urgent(c belfry.CustomerID, decide func(change) error) error {
+	return a.run(&ingest.Command{Customer: c, Alone: true, Urgent: true}, decide)
+}
+
+func (a *Accounts) run(c *ingest.Command, decide func(change) error) error {
+	c.Decide = func(t *ingest.Tx) error { return decide(change{t, a}) }
+	return a.engine.Do(c)
+}
+
+// once runs a change that its caller may repeat. Its answer is stored in the record of the change.
+func (a *Accounts) once(who Caller, answer map[string]string, run func(change) error) func() (int, []byte, error) {
+	return func() (int, []byte, error) {
+		body := ingest.EncodeJSON(answer)
+		err := a.urgent(who.Customer, func(t change) error {
+			if err := run(t); err != nil {
+				return err
+			}
+			t.Reply(who.Sender, who.Repeat, 200, body)
+			return nil
+		})
+		if err != nil {
+			return 0, nil, err
+		}
+		return 200, body, nil
+	}
+}
+
+// Bootstrap makes the first customer and its administrator if there is no customer yet. password is hashed.
+func (a *Accounts) Bootstrap(password string) error {
+	return a.do(0, func(t change) error {
+		if len(a.tree.Customers()) > 0 {
+			return nil
+		}
+		c, err := t.createCustomer(belfry.DefaultCustomer, "system")
+		if err != nil {
+			return err
+		}
+		t.Put(belfry.DocUser, c.ID, AdminUser, belfry.User{
+			Name: AdminUser, Password: password, Role: belfry.Administrator, Instance: true, Created: t.Now,
+		})
+		t.Configured("user admin created", "system")
+		return nil
+	})
+}

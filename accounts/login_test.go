@@ -1,0 +1,49 @@
+package accounts
+
+import (
+	"testing"
+	"time"
+
+	"belfry"
+)
+
+// TestRefusedLoginsAreFew: whoever guesses does not fill the disk with events, and yet each guess is counted in one.
+func TestRefusedLoginsAreFew(t *testing.T) {
+	b := newBench(t)
+	now := b.now
+	b.Accounts.now = func() time.Time { return now }
+	next := func() belfry.RowID {
+		if err := b.seq.Settle(); err != nil { // what was submitted before it is done
+			t.Fatal(err)
+		}
+		return b.tree.Estate(1).NextRow
+	}
+	f := func(passed time.Duration, do func(), events belfry.RowID) {
+		t.Helper()
+		now = now.Add(passed)
+		before := next()
+		do()
+		if n := next() - before; n != events {
+			t.Errorf("%d events, want %d", n, events)
+		}
+	}
+	guess := func() {
+		for range 1000 {
+			b.Accounts.refuse(1, AdminUser)
+		}
+	}
+	f(0, guess, 1)
+	f(59*time.Second, guess, 0)
+	f(0, b.FlushRefused, 0)
+	f(time.Second, b.FlushRefused, 1) // those that have waited
+	f(0, guess, 0)
+	f(time.Minute, guess, 1)
+	if r := b.refused[userID{1, AdminUser}]; r.since != 999 {
+		t.Errorf("%d wait to be told, want 999", r.since)
+	}
+	f(time.Minute, b.FlushRefused, 1)
+	f(time.Minute, b.FlushRefused, 0)
+	if len(b.refused) != 0 {
+		t.Errorf("%d users are remembered without a reason", len(b.refused))
+	}
+}

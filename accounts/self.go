@@ -1,0 +1,125 @@
+package accounts
+
+import (
+	"strings"
+
+	"belfry"
+	"belfry/meta"
+)
+
+// What people do with their own account and sessions.
+
+// setOwnPassword gives the user of a session another password, hashed. The session goes on, the user's others end. If the
+// user was changed since the old password was checked, the error is errNoUser.
+func (a *Accounts) setOwnPassword(l meta.Login, password string) error {
+	return a.urgent(l.Customer, func(t change) error {
+		now, ok := a.tree.Session(l.Hash)
+		if !ok || now.User.Mark() != l.User.Mark() {
+			return errNoUser
+		}
+		u := now.User
+		u.Password = password
+		t.Put(belfry.DocUser, l.Customer, u.Name, u)
+		for _, hash := range a.tree.Logins(l.Customer, u.Name) {
+			if hash != l.Hash {
+				t.endSession(l.Customer, hash)
+			}
+		}
+		now.Session.Mark = u.Mark()
+		t.Put(belfry.DocSession, l.Customer, l.Hash.String(), now.Session)
+		t.login("password changed", u.Name)
+		return nil
+	})
+}
+
+// LogOutEverywhere ends all sessions of the user whose session it is; one that has ended already is none.
+func (a *Accounts) LogOutEverywhere(hash belfry.Hash) error {
+	l, ok := a.tree.Session(hash)
+	if !ok {
+		return nil
+	}
+	return a.urgent(l.Customer, func(t change) error {
+		if _, ok := a.tree.Session(hash); ok {
+			t.endSessions(l.Customer, l.User.Name)
+			t.login("logged out everywhere", l.User.Name)
+		}
+		return nil
+	})
+}
+
+// SwitchCustomer lets the session of an administrator of the instance act in another customer, or in its own again. It is
+// told in the customer that is entered, and in the one that is left.
+func (a *Accounts) SwitchCustomer(hash belfry.Hash, name string) error {
+	l, ok := a.tree.Session(hash)
+	if !ok {
+		return errWrong()
+	}
+	return a.urgent(l.Customer, func(t change) error {
+		l, ok := a.tree.Session(hash)
+		if !ok || l.User.Level() != belfry.LevelInstance {
+			return errWrong()
+		}
+		to, ok := a.tree.CustomerNamed(name)
+		if !ok {
+			return belfry.Errorf(belfry.NotFound, "there is no customer %.255q", name)
+		}
+		from := l.Session.Acting
+		l.Session.Acting, l.Session.ActingIn = to.ID, to.Name
+		if to.ID == l.Customer {
+			l.Session.Acting, l.Session.ActingIn = 0, ""
+		}
+		if l.Session.Acting == from {
+			return nil
+		}
+		t.Put(belfry.DocSession, l.Customer, hash.String(), l.Session)
+		t.EventOf(from, "user", "login", "instance administrator left", ActingName(l.User.Name))
+		t.EventOf(l.Session.Acting, "user", "login", "instance administrator entered", ActingName(l.User.Name))
+		return nil
+	})
+}
+
+// person is somebody for whom an OpenID provider vouches.
+type person struct {
+	Subject string // issuer, a blank, and who it is there
+	Name    string // for a user who is new here
+	Role    string // viewer, operator or administrator
+}
+
+// logInPerson begins a session for somebody for whom a provider vouches. The user is made at the first login; afterwards
+// its role is the one the provider says, whatever it was.
+func (a *Accounts) logInPerson(c belfry.CustomerID, p person, from belfry.Place) (secret string, err error) {
+	secret = newToken()
+	err = a.urgent(c, func(t change) error {
+		u, known := a.tree.UserBySubject(c, p.Subject)
+		if !known {
+			u = belfry.User{Name: p.Name, Subject: p.Subject, Role: p.Role}
+			if err := checkUser(&u); err != nil {
+				return err
+			}
+			if err := t.createUser(c, u, u.Name); err != nil {
+				return err
+			}
+			u.Created = t.Now
+		}
+		if u.Role != p.Role || u.Instance {
+			t.login("user "+u.Name+" is "+p.Role+", was "+u.RoleName(), u.Name)
+			u.Role, u.Instance = p.Role, false
+			t.endSessions(c, u.Name)
+		}
+		t.startSession(c, u, from, secret)
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return secret, nil
+}
+
+// cleanName makes a name of what a provider calls somebody, as far as that can be one.
+func cleanName(name string) string {
+	name = strings.TrimSpace(name)
+	if checkUser(&belfry.User{Name: name, Role: belfry.Viewer}) != nil {
+		return ""
+	}
+	return name
+}

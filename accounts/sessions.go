@@ -1,0 +1,228 @@
+package accounts
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"belfry/ingest"
+
+	"belfry"
+)
+
+const (
+	// SessionTime is how long a session lasts without use. One that is used in its second half lasts as long again, up to
+	// the age that Limits.SessionAge allows.
+	SessionTime = 12 * time.Hour
+	// maxSessions is how many sessions a user has at most; the oldest makes room.
+	maxSessions = 100
+)
+
+// errNoUser says that a user is not there, or not the same any more.
+var errNoUser = errors.New("no such user")
+
+// beginSession begins a session of a user whose password has been checked and returns its secret, which is not stored. If
+// the user was changed since then, the error is errNoUser. It works also when the disk is nearly full, so that somebody
+// can look. While the journal cannot be written, the session is kept in memory only, and a restart ends it.
+func (a *Accounts) beginSession(c belfry.CustomerID, u *belfry.User, from belfry.Place) (secret string, err error) {
+	secret = newToken()
+	begin := func(t change) error {
+		now, ok := a.tree.User(c, u.Name)
+		if !ok || now.Mark() != u.Mark() {
+			return errNoUser
+		}
+		t.startSession(c, now, from, secret)
+		return nil
+	}
+	err = a.urgent(c, begin)
+	if belfry.CodeOf(err) == belfry.StorageUnavailable {
+		err = a.urgent(c, func(t change) error {
+			if err := begin(t); err != nil {
+				return err
+			}
+			return t.ApplyUnstored(belfry.DocSession)
+		})
+		if err == nil {
+			a.cfg.Log.Warn("a session is kept in memory alone, as the journal cannot be written", "user", u.Name)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	return secret, nil
+}
+
+// startSession begins a session of a user, who is stored with the time of this login.
+func (t change) startSession(c belfry.CustomerID, u belfry.User, from belfry.Place, secret string) {
+	have := t.tree.Logins(c, u.Name)
+	for len(have) >= maxSessions {
+		t.endSession(c, have[0])
+		have = have[1:]
+	}
+	now := t.expiry()
+	u.LastLogin = t.Now
+	t.Put(belfry.DocUser, c, u.Name, u)
+	t.Put(belfry.DocSession, c, belfry.HashOf(secret).String(), belfry.Session{
+		User: u.Name, Mark: u.Mark(), Created: now, Expires: SessionEnd(now, now, t.cfg.SessionAge()),
+		LastUse: now, Place: from,
+	})
+	t.login("logged in", u.Name)
+}
+
+// LogOut ends a session; one that has ended already is none.
+func (a *Accounts) LogOut(hash belfry.Hash) error {
+	l, ok := a.tree.Session(hash)
+	if !ok {
+		return nil
+	}
+	return a.urgent(l.Customer, func(t change) error {
+		if _, ok := a.tree.Session(hash); ok {
+			t.endSession(l.Customer, hash)
+			t.login("logged out", l.User.Name)
+		}
+		return nil
+	})
+}
+
+// Renew lets a session that is in its second half last its full time again.
+func (a *Accounts) Renew(hash belfry.Hash) error {
+	l, ok := a.tree.Session(hash)
+	if !ok {
+		return nil
+	}
+	return a.do(l.Customer, func(t change) error {
+		l, ok := a.tree.Session(hash)
+		now := t.expiry()
+		age := a.cfg.SessionAge()
+		if !ok || l.Session.Over(now) || !Renewable(l.Session, now, age) { // somebody was faster
+			return nil
+		}
+		l.Session.Expires = SessionEnd(l.Session.Created, now, age)
+		t.Put(belfry.DocSession, l.Customer, hash.String(), l.Session)
+		return nil
+	})
+}
+
+// Renewable tells whether a session is in its second half and can last longer.
+func Renewable(s belfry.Session, now belfry.Time, age time.Duration) bool {
+	return s.Expires-now < belfry.Time(SessionTime.Microseconds())/2 && SessionEnd(s.Created, now, age) > s.Expires
+}
+
+// SessionEnd is when a session ends that is used now: after SessionTime, and at the latest when it has reached the age. The
+// age 0 stands for any.
+func SessionEnd(created, now belfry.Time, age time.Duration) belfry.Time {
+	end := now + belfry.Time(SessionTime.Microseconds())
+	if age > 0 {
+		end = min(end, created+belfry.Time(age.Microseconds()))
+	}
+	return end
+}
+
+// expel ends a session that the service no longer accepts, and says why in an event. One that has ended already is none.
+func (a *Accounts) expel(hash belfry.Hash, why string) error {
+	l, ok := a.tree.Session(hash)
+	if !ok {
+		return nil
+	}
+	return a.urgent(l.Customer, func(t change) error {
+		if _, ok := a.tree.Session(hash); ok {
+			t.endSession(l.Customer, hash)
+			t.login("session ended: "+why, l.User.Name)
+		}
+		return nil
+	})
+}
+
+// loginRefused writes an event about so many refused logins of a user. It does not wait: the time of the answer must not
+// show who exists.
+func (a *Accounts) loginRefused(c belfry.CustomerID, user string, times int) {
+	info := "login refused"
+	if times > 1 {
+		info = fmt.Sprintf("login refused %d times", times)
+	}
+	_ = a.engine.Submit(&ingest.Command{Customer: c, Decide: func(t *ingest.Tx) error {
+		change{t, a}.login(info, user)
+		return nil
+	}}) // no event while nothing can be stored
+}
+
+// login tells of a session, or of who may begin one. A change of a user is told of in the same place: who looks for how
+// somebody got in wants to see both.
+func (t change) login(info, user string) { t.Event("user", "login", info, user) }
+
+// endedAtOnce is how many sessions end in one record.
+const endedAtOnce = 10_000
+
+// SweepSessions forgets sessions whose time is over, or whose user is not there any more. The time of a session has to be
+// over by the time at which data are deleted, too: a clock that is set forward and back again removes none.
+func (a *Accounts) SweepSessions() error {
+	over := func(had belfry.Session) bool {
+		return had.Expires <= belfry.At(a.engine.Trusted()) || had.Ahead(belfry.At(a.cfg.Expiry()))
+	}
+	for part := range slices.Chunk(a.tree.Ended(over), endedAtOnce) {
+		err := a.do(0, func(t change) error {
+			for _, l := range part {
+				if now, ok := a.tree.Session(l.Hash); !ok || over(now.Session) { // else renewed meanwhile
+					t.endSession(l.Customer, l.Hash)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expiry is the time by which sessions begin and end. It is not t.now: a session must end neither early nor months late
+// because the clock was wrong when it began.
+func (t change) expiry() belfry.Time { return belfry.At(t.cfg.Expiry()) }
+
+func (t change) endSession(c belfry.CustomerID, hash belfry.Hash) {
+	t.Document(belfry.Doc{Kind: belfry.DocSession, Customer: c, Name: hash.String()})
+}
+
+// newToken makes the secret of a session: 32 random bytes that fit in a cookie.
+func newToken() string {
+	var b [32]byte
+	rand.Read(b[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// EndSession ends one session of a user of the caller's customer, which is named by the id with which it is shown.
+func (a *Accounts) EndSession(ctx context.Context, who Caller, user, id string) (code int, answer []byte, err error) {
+	c := who.Customer
+	return a.engine.Once(ctx, who.Sender, who.Repeat, a.once(who, map[string]string{"ended": id}, func(t change) error {
+		have := a.tree.Logins(c, user)
+		i := slices.IndexFunc(have, func(h belfry.Hash) bool { return belfry.SessionID(h) == id })
+		if i < 0 {
+			return belfry.Errorf(belfry.NotFound, "there is no such session")
+		}
+		t.endSession(c, have[i])
+		t.login("session ended", user)
+		return nil
+	}))
+}
+
+// SessionsUsed stores when sessions were last used, of those that were since it last did.
+func (a *Accounts) SessionsUsed() error {
+	for part := range slices.Chunk(a.tree.SessionsUsed(), usesAtOnce) {
+		err := a.do(0, func(t change) error {
+			for _, hash := range part {
+				if l, ok := a.tree.Session(hash); ok { // else it has ended meanwhile
+					t.Put(belfry.DocSession, l.Customer, hash.String(), l.Session)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

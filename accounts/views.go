@@ -1,0 +1,55 @@
+package accounts
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"belfry"
+	"belfry/ingest"
+	"belfry/intake/rowfmt"
+	"belfry/meta"
+)
+
+// maxViews is how many sub-trees a user may have.
+const maxViews = 100
+
+// checkViews tells whether a user may be limited to its views: each is a view of the customer or a resource that exists.
+func checkViews(tree *meta.Tree, c belfry.CustomerID, u *belfry.User) error {
+	switch {
+	case len(u.Views) > maxViews:
+		return belfry.Errorf(belfry.BadParameter, "a user may be limited to %d views, got %d; put some of them into one view", maxViews, len(u.Views))
+	case len(u.Views) > 0 && u.Instance:
+		return belfry.Errorf(belfry.BadParameter, "user %q administers the instance and cannot be limited to views", u.Name)
+	}
+	for i, name := range u.Views {
+		switch {
+		case name == belfry.Main:
+			return belfry.Errorf(belfry.BadParameter, "%s holds everything; give no views to limit nothing", belfry.Main)
+		case slices.Contains(u.Views[:i], name):
+			return belfry.Errorf(belfry.BadParameter, "view %q is given twice", rowfmt.Clip([]byte(name)))
+		}
+		if bad := ingest.CheckName("views", name); bad != nil {
+			return belfry.Errorf(belfry.BadParameter, "%s", bad.Message)
+		}
+		n, err := tree.Place(belfry.Whole(c), "", name)
+		if e, ok := errors.AsType[*belfry.Error](err); ok {
+			if strings.Contains(e.Message, belfry.Main) { // which is no advice: it cannot be given
+				return belfry.Errorf(belfry.BadParameter, "views: there is no view or resource %q; create it first", rowfmt.Clip([]byte(name)))
+			}
+			return belfry.Errorf(belfry.BadParameter, "views: %s", e.Message)
+		}
+		if n.Place() != n {
+			return belfry.Errorf(belfry.BadParameter, "view %q is a part of the resource %q; name the resource, or a view of the customer", name, n.Resource.Name)
+		}
+	}
+	return nil
+}
+
+// limitText says in an event to what a user is limited.
+func limitText(views []string) string {
+	if len(views) == 0 {
+		return "may see all views"
+	}
+	return "limited to " + strings.Join(views, ", ")
+}
