@@ -111,14 +111,6 @@ func (h *house) must(err error) {
 	}
 }
 
-// logIn begins a session of a user and gives its secret.
-func (h *house) logIn(user string) string {
-	h.t.Helper()
-	secret, err := h.accounts.LogIn(belfry.Place{}, "", user, "pw")
-	h.must(err)
-	return secret
-}
-
 func (h *house) hashes(password string) {
 	if h.hashing != nil {
 		h.hashing(password)
