@@ -142,6 +142,17 @@ test("new values and statuses come by themselves", { tag: "@quick" }, async ({ p
   await expect(page.getByRole("region", { name: "Events" })).toContainText("Used 88.5 %");
 });
 
+test("what is added to a view or taken away shows by itself", { tag: "@quick" }, async ({ page, service }) => {
+  await service.csv("/api/provisioning/view", "name,view", "Growing,MAIN");
+  await logIn(page, service, "/ui/item?kind=view&name=Growing");
+  await expect(page.getByText("Nothing stands in it yet")).toBeVisible();
+  await service.csv("/api/provisioning/custom", "name,view", "sprout,Growing");
+  await expect(page.getByText("1 resource", { exact: true })).toBeVisible();
+  await expect(page.getByRole("link", { name: "sprout", exact: true })).toBeVisible();
+  await service.call("DELETE", "/api/provisioning/custom", "name\nsprout\n");
+  await expect(page.getByText("Nothing stands in it yet")).toBeVisible();
+});
+
 test("texts are shown as stretches and changes", async ({ page, service }) => {
   await room(service, "texts", ["10,auto", "11,auto", "12,manual", "13,manual", "14,auto"]);
   await logIn(page, service, `${object("texts")}&range=1h`);

@@ -146,6 +146,18 @@ test("what changes before the map hears of changes is shown", { tag: "@quick" },
   await value(service, "right", 10);
 });
 
+test("counts that a change has moved are read once more", async ({ page, service }) => {
+  await value(service, "right", 10);
+  await logIn(page, service, map("City"));
+  await expect(icon(page, "right")).toHaveAccessibleName(/OK; inside: 1 OK/);
+  await page.waitForTimeout(3000); // what the opening asks for has been asked for
+  const read = page.waitForRequest((r) => r.url().includes("/api/tree"), { timeout: 30_000 });
+  await value(service, "right", 95);
+  await read;
+  await expect(icon(page, "right")).toHaveAccessibleName(/Critical; inside: 1 Critical/);
+  await value(service, "right", 10);
+});
+
 test("arrows move from icon to icon", async ({ page, service }) => {
   await logIn(page, service, map("City"));
   await icon(page, "left").focus();

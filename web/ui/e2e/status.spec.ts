@@ -221,6 +221,16 @@ function actions(page: Page): string[] {
   return asked;
 }
 
+test("the numbers beside the statuses follow a filter's rows", { tag: "@quick" }, async ({ page, service }) => {
+  await estate(service, "num01", { a: 10, b: 85 });
+  await logIn(page, service, "/ui/status?text=num01&sort=name+asc");
+  const critical = page.locator(".status-toggle").filter({ hasText: "Critical" });
+  await expect(critical).toContainText("0");
+  await send(service, "num01", { a: 99 });
+  // Everything is read anew every half minute.
+  await expect(critical).toContainText("1", { timeout: 20_000 });
+});
+
 test("what changes before the list hears of changes is shown", async ({ page, service }) => {
   await estate(service, "opening", { fan: 10 });
   const open = await holdStream(page);

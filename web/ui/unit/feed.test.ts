@@ -89,17 +89,28 @@ test("a change shows at once, and the order is asked for once in a while", async
   f.end();
 });
 
-test("sorted by name, a change of status needs no question; what is not here does", async () => {
+test("sorted by name, changes show at once, and are asked for once more together", async () => {
   const f = feedOf("sort=name asc");
   await f.start();
   f.apply([change(7, "3")]);
   f.apply([{ ...change(7, "3"), info: "still" }]);
-  await later(10_000);
-  assert.equal(asked.length, 1);
-  assert.deepEqual([f.counts.get("0"), f.counts.get("3")], [999, 1]);
-  f.apply([{ ...change(7, "3"), name: "new" }]);
+  assert.deepEqual([f.row(7)?.status, f.counts.get("0"), f.counts.get("3")], ["3", 999, 1]);
+  statuses[7] = "3";
   await later(10_000);
   assert.equal(asked.length, 2);
+  assert.deepEqual([f.counts.get("0"), f.counts.get("3")], [999, 1]);
+  f.end();
+});
+
+test("a change that the counts do not have and the rows do is counted within seconds", async () => {
+  const f = feedOf("sort=name asc");
+  await f.start();
+  f.apply([change(7, "3")]);
+  f.apply([change(7, "0")]);
+  f.counts.set("0", 998); // an answer from between the two
+  f.counts.set("3", 2);
+  await later(2500);
+  assert.deepEqual([f.counts.get("0"), f.counts.get("3") ?? 0], [1000, 0]);
   f.end();
 });
 

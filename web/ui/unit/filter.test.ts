@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { conditions, newerThan } from "../src/pages/events/filter";
 import { contentQuery } from "../src/pages/item/contentQuery";
-import { type Filter, inWords, moves, narrows, order, read, where, write } from "../src/pages/status/filter";
+import { type Filter, inWords, narrows, order, read, where, write } from "../src/pages/status/filter";
 
 const status = (search: string): Filter => read(new URLSearchParams(search));
 
@@ -53,10 +53,7 @@ test("rows have one order, whatever they are sorted by", () => {
   assert.equal(order(status("sort=class+asc")), " ORDER BY class ASC, name ASC");
 });
 
-test("which filters a change of status may move rows in", () => {
-  assert.equal(moves(status("")), true);
-  assert.equal(moves(status("sort=name+asc")), false);
-  assert.equal(moves(status("sort=name+asc&status=3")), true);
+test("which filters narrow the list", () => {
   assert.equal(narrows(status("sort=name+asc")), false);
   assert.equal(narrows(status("text=+")), false);
   assert.equal(narrows(status("view=v")), true);

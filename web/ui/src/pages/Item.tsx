@@ -73,7 +73,8 @@ function OneItem({ item }: { item: Named }) {
       if (changes.some((c) => concerns(c, item))) again();
     },
     event: (events) => {
-      if (events.some((e) => told(e, item))) again();
+      // A change of the configuration may be one of what stands here, and is about no item.
+      if (events.some((e) => e.type === "configuration" || told(e, item))) again();
     },
     resync: again,
   });

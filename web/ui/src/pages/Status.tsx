@@ -25,7 +25,7 @@ export default function StatusPage() {
   return (
     <Page title="Status" fill tools={feed && <PrintButton feed={feed} />}>
       <FirstSteps>
-        <Filters filter={filter} onFilter={setFilter} counts={feed?.counts} />
+        <Filters filter={filter} onFilter={setFilter} feed={feed} />
         {error ? (
           <Failure error={error} retry={again} />
         ) : feed ? (

@@ -12,10 +12,10 @@ export const scaled = (n: number) => `calc(var(--s) * ${n}px)`;
 
 const kindIcons = { view: IconFolder, resource: IconServer, object: IconActivity, shortcut: IconArrowUpRight };
 
-/** dress gives shortcuts the status of what they lead to. */
+/** dress gives shortcuts that are not stored yet the status of what they lead to. The others have it. */
 export function dress(children: TreeItem[], targets: Map<string, Target>): TreeItem[] {
   return children.map((i) => {
-    const t = isShortcut(i) ? targets.get(i.answers?.target ?? "") : undefined;
+    const t = isShortcut(i) && !i.status ? targets.get(i.answers?.target ?? "") : undefined;
     if (!t) return i;
     const { status, statusname, acknowledged, isunmanaged, since, info } = t;
     return { ...i, status, statusname, acknowledged, isunmanaged, since, info };

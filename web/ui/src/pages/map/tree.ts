@@ -24,17 +24,16 @@ export function useTree(view: string, resource?: string) {
   const client = useQueryClient();
   const key = treeKey(view, resource);
   const again = () => client.invalidateQueries({ queryKey: key });
-  const soon = usePaced(again, 2000);
+  const soon = usePaced(again, pace(client.getQueryData<Tree>(key)));
   const read = useQuery({
     queryKey: key,
-    // Whether what was told meanwhile is in the counts already, nobody knows: they are read once more.
     queryFn: ({ signal }) =>
       heardWhile(
         () => load(view, resource, signal),
         (t, changes) => patch(t, indexOf(t), changes),
         soon,
       ),
-    refetchInterval: 60_000, // counts are added up from what is told; this sets them right
+    refetchInterval: 60_000,
   });
   const index = useMemo(() => indexOf(read.data), [read.data]);
   useLive({
@@ -42,7 +41,9 @@ export function useTree(view: string, resource?: string) {
       const now = client.getQueryData<Tree>(key);
       if (!now) return;
       const next = patch(now, now === read.data ? index : indexOf(now), changes);
-      if (next !== now) client.setQueryData(key, next);
+      if (next === now) return;
+      client.setQueryData(key, next);
+      soon(); // what was read may have had the change in its counts already
     },
     event: (events) => {
       if (events.some((e) => e.type === "configuration" || e.type === "note" || e.type === "manage")) soon();
@@ -51,6 +52,9 @@ export function useTree(view: string, resource?: string) {
   });
   return { ...read, again };
 }
+
+/** pace is how many milliseconds lie between two readings of a view: the more it holds, the more. */
+const pace = (t?: Tree) => Math.max(2000, 2 * (t?.children.length ?? 0));
 
 /** usePaced calls a function at most once in so many milliseconds, the last call always. */
 export function usePaced(f: () => void, pace: number): () => void {

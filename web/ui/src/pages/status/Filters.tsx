@@ -2,20 +2,25 @@
 import { Button, CloseButton, Group, Pill, Popover, Stack, Text, TextInput, UnstyledButton } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconFilter, IconFolder, IconSearch } from "@tabler/icons-react";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
 import type { Kind, Status } from "../../api";
 
 import { kindsText } from "../../parts/actions/operations";
 import { later } from "../../parts/later";
 import { StatusIcon, statuses, statusName } from "../../parts/StatusIcon";
 import { useSummary } from "../../parts/summary";
+import type { Feed } from "./feed";
 import { everything, type Filter, kinds, narrows, type FilterProps as Props, plain, rollsUp } from "./filter";
+
+/** unwatched is for a list that has not been read yet. */
+const unwatched = () => () => {};
 
 const More = later(() => import("./MoreFilters"));
 
-export function Filters({ filter, onFilter, counts: found }: Props & { counts?: ReadonlyMap<Status, number> }) {
+export function Filters({ filter, onFilter, feed }: Props & { feed?: Feed }) {
   // As long as it is about all objects, it is what stands above every page.
   const all = useSummary();
+  const found = useSyncExternalStore(feed?.subscribe ?? unwatched, () => feed?.counts);
   const counts = plain(filter) ? all : found;
   return (
     <Stack gap="xs" className="off-paper">

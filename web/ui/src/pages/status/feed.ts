@@ -8,7 +8,7 @@ import { noteOld } from "../../client";
 import type { StatusChange } from "../../live";
 import { itemKey } from "../../parts/actions/operations";
 import { noteSummary } from "../../parts/summary";
-import { type Filter, moves, order, plain, where } from "./filter";
+import { type Filter, order, plain, where } from "./filter";
 
 export type Row = Pick<
   StatusRow,
@@ -210,28 +210,24 @@ export class Feed {
   /** apply takes what the stream tells. */
   apply(changes: StatusChange[]) {
     if (this.asking) for (const c of changes) this.since.push(c);
-    const { changed, strange } = this.patch(changes);
-    if (changed) this.changed();
-    if (strange || (changes.length && moves(this.filter))) this.soon();
+    if (this.patch(changes)) this.changed();
+    // Rows and counts are two answers: whether a change is in both, nobody knows.
+    if (changes.length) this.soon();
   }
 
-  /** patch changes the rows that are here; strange tells that there was an item that is not. */
-  private patch(changes: StatusChange[]): { changed: boolean; strange: boolean } {
+  /** patch changes the rows that are here, and says whether there was one. */
+  private patch(changes: StatusChange[]): boolean {
     let changed = false;
-    let strange = false;
     for (const c of changes) {
       const at = this.places.get(itemKey(c));
       const page = at === undefined ? undefined : this.pages.get(Math.floor(at / pageSize));
       const row = page?.[(at ?? 0) % pageSize];
-      if (!page || !row || at === undefined) {
-        strange = true;
-        continue;
-      }
+      if (!page || !row || at === undefined) continue;
       page[at % pageSize] = merged(row, c);
       this.recount(row, c.status);
       changed = true;
     }
-    return { changed, strange };
+    return changed;
   }
 
   /** recount counts a row that has another status now. */

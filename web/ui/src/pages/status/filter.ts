@@ -164,13 +164,6 @@ export function order(f: Filter): string {
   return ` ORDER BY ${f.sort} ${way}, name ASC`;
 }
 
-/** moves tells whether a change of status may change which rows are shown, or their order. */
-export const moves = (f: Filter) =>
-  f.sort === "status" ||
-  f.sort === "since" ||
-  f.sort === "info" ||
-  !!(f.text || f.status.length || f.acknowledged || f.unmanaged);
-
 /** FilterProps are those of what shows a filter and changes it. */
 export interface FilterProps {
   filter: Filter;
