@@ -73,8 +73,8 @@ func (w *workshop) computes(c belfry.CustomerID, want int) {
 	w.computing.mu.Lock()
 	defer w.computing.mu.Unlock()
 	n := 0
-	if d := w.computing.doors[c]; d != nil {
-		n = d.inside
+	if d := w.computing.tenants[c]; d != nil {
+		n = d.active
 	}
 	if c == 1 {
 		n -= w.taken
@@ -262,7 +262,7 @@ func (w *workshop) over() {
 	for w.taken > 0 {
 		w.leave()
 	}
-	if n := len(w.computing.doors); n != 0 {
+	if n := len(w.computing.tenants); n != 0 {
 		w.t.Errorf("%d customers still compute", n)
 	}
 }
