@@ -204,8 +204,8 @@ func (s *service) stop() error {
 	if s.hub != nil {
 		s.hub.Close() // streams would not end by themselves
 	}
-	if s.front != nil {
-		s.front.close(ctx, s.endBodies)
+	if s.listeners != nil {
+		s.listeners.close(ctx, s.endBodies)
 	}
 	var errs []error
 	if s.parts.demo != nil {

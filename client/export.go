@@ -109,7 +109,7 @@ func (c *Client) Export(ctx context.Context, pkg string, broken bool, row func(t
 
 // eachRow gives the header of a CSV file and then its rows, each with the line where it begins.
 func eachRow(r io.Reader, row func(line int, text []byte) error) error {
-	cut, err := newCutter(r, MaxPart)
+	cut, err := newSplitter(r, MaxPart)
 	if err != nil {
 		return err
 	}

@@ -9,11 +9,11 @@ import (
 // MaxPart is how many bytes one request carries at most, header included. It is far below what a server takes.
 const MaxPart = 8 << 20
 
-// cutter cuts a CSV file into parts that are CSV files themselves: each has the header, and each ends where a row ends.
+// splitter cuts a CSV file into parts that are CSV files themselves: each has the header, and each ends where a row ends.
 //
 // Where a row ends is decided as the server does it, also for damaged rows: a field whose quotes are wrong costs the
 // physical line on which it begins, and a quote that is never closed does not take the rest of the file along.
-type cutter struct {
+type splitter struct {
 	r    io.Reader
 	err  error // what r ended with
 	max  int   // bytes of a part
@@ -45,9 +45,9 @@ type rowAt struct {
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// newCutter reads the header. A file without one gives a single part with nothing in it, for the server to refuse.
-func newCutter(r io.Reader, limit int) (*cutter, error) {
-	c := &cutter{r: r, line: 1, max: limit}
+// newSplitter reads the header. A file without one gives a single part with nothing in it, for the server to refuse.
+func newSplitter(r io.Reader, limit int) (*splitter, error) {
+	c := &splitter{r: r, line: 1, max: limit}
 	c.fill()
 	if bytes.HasPrefix(c.buf, byteOrderMark) {
 		c.bom = true
@@ -73,7 +73,7 @@ func newCutter(r io.Reader, limit int) (*cutter, error) {
 }
 
 // next gives a part of at most so many rows. A file without rows has one part too, as its header wants to be checked.
-func (c *cutter) next(number, rows int) (*part, error) {
+func (c *splitter) next(number, rows int) (*part, error) {
 	p := &part{number: number, line: c.line, header: c.headerLines, body: bytes.Clone(c.header)}
 	for {
 		n, err := c.row()
@@ -103,13 +103,13 @@ func (c *cutter) next(number, rows int) (*part, error) {
 	}
 }
 
-func (c *cutter) tooLong() error {
+func (c *splitter) tooLong() error {
 	return fmt.Errorf("line %d: the row and the header together are longer than %d MiB, which is more than one request may carry; shorten the row",
 		c.line, c.max>>20)
 }
 
 // take marks n bytes as handed out.
-func (c *cutter) take(n int) {
+func (c *splitter) take(n int) {
 	c.line += bytes.Count(c.buf[c.from:c.from+n], []byte{'\n'})
 	c.from += n
 	c.consumed += int64(n)
@@ -117,7 +117,7 @@ func (c *cutter) take(n int) {
 
 // fill reads until the buffer is full, a larger one than before when nothing of it has been handed out: so a long row is
 // looked at a few times and not once for every read.
-func (c *cutter) fill() {
+func (c *splitter) fill() {
 	size := max(64<<10, cap(c.buf))
 	if c.from == 0 && len(c.buf) == cap(c.buf) {
 		size = max(64<<10, 2*cap(c.buf))
@@ -134,7 +134,7 @@ func (c *cutter) fill() {
 }
 
 // row measures the row, or the blank line, at which the unread input starts; 0 at the end.
-func (c *cutter) row() (int, error) {
+func (c *splitter) row() (int, error) {
 	for {
 		text := c.buf[c.from:]
 		n, whole := rowEnd(text, c.err == io.EOF || len(text) > c.max)

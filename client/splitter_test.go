@@ -15,9 +15,9 @@ import (
 )
 
 // cutAll cuts a text, reading it a byte at a time so that every place is the end of some read.
-func cutAll(t *testing.T, text string, rows, limit int) (*cutter, []*part) {
+func cutAll(t *testing.T, text string, rows, limit int) (*splitter, []*part) {
 	t.Helper()
-	c, err := newCutter(iotest.OneByteReader(strings.NewReader(text)), limit)
+	c, err := newSplitter(iotest.OneByteReader(strings.NewReader(text)), limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestCutSize(t *testing.T) {
 	if want := []int{3, 3, 3, 1}; !slices.Equal(sizes, want) {
 		t.Errorf("rows of the parts: %v, want %v", sizes, want)
 	}
-	c, err := newCutter(strings.NewReader("h\n1\n"+strings.Repeat("x", 100)+"\n2\n"), 50)
+	c, err := newSplitter(strings.NewReader("h\n1\n"+strings.Repeat("x", 100)+"\n2\n"), 50)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestCutSize(t *testing.T) {
 
 func TestCutReadError(t *testing.T) {
 	for _, broken := range []error{fmt.Errorf("the disk is gone"), io.ErrUnexpectedEOF} {
-		c, err := newCutter(io.MultiReader(strings.NewReader("h\n1\n2"), iotest.ErrReader(broken)), MaxPart)
+		c, err := newSplitter(io.MultiReader(strings.NewReader("h\n1\n2"), iotest.ErrReader(broken)), MaxPart)
 		if err != nil {
 			t.Fatal(err)
 		}
