@@ -220,10 +220,3 @@ func (w *waits) end(p *place) {
 	defer w.mu.Unlock()
 	w.list = slices.DeleteFunc(w.list, func(o *place) bool { return o == p })
 }
-
-// count is for the metrics.
-func (w *waits) count() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.list)
-}

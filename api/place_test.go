@@ -39,6 +39,13 @@ func slowClients(t *testing.T, l *limiter, w *waits, customer belfry.CustomerID,
 	return errs, aborted
 }
 
+// count is how many wait.
+func (w *waits) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.list)
+}
+
 // TestSlowClientsLosePlaces: clients that have all places and send nothing do not keep others of the same customer out.
 func TestSlowClientsLosePlaces(t *testing.T) {
 	for name, l := range map[string]*limiter{"bulk": {shared: true}, "queries": {}} {
