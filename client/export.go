@@ -116,18 +116,7 @@ func eachRow(r io.Reader, row func(line int, text []byte) error) error {
 	if err := row(1, cut.header); err != nil {
 		return err
 	}
-	for {
-		n, err := cut.row()
-		if err != nil || n == 0 {
-			return err
-		}
-		if text := cut.buf[cut.from : cut.from+n]; !isBlank(text) {
-			if err := row(cut.line, text); err != nil {
-				return err
-			}
-		}
-		cut.take(n)
-	}
+	return cut.each(row)
 }
 
 // Each gives the header of a source and then its rows, each with the line where it begins. What is not CSV has no fields.
