@@ -40,7 +40,7 @@ SOAKED    ?= .soak/passed
 # The interface is built anew when one of its sources is newer.
 UI := $(shell find web/ui -path web/ui/node_modules -prune -o -path web/ui/e2e -prune -o -path web/ui/unit -prune -o -type f -print)
 
-.PHONY: build ui run demo quick test soak check setup setup-soak lint gen packages race program crash disk faults ui-unit browser \
+.PHONY: build ui dist run demo quick test soak check setup setup-soak lint gen packages race program crash disk faults ui-unit browser \
 	browser-soak disk-soak race-soak program-soak bench-soak crash-soak fuzz-soak plans-soak histories-soak peers fuzz bench screenshots clean
 .NOTPARALLEL:
 
@@ -60,6 +60,11 @@ web/dist/index.html: $(UI) web/ui/node_modules/.installed
 web/ui/node_modules/.installed: web/ui/package-lock.json
 	@$(NPM)
 	cd web/ui && npm install --no-save && touch node_modules/.installed
+
+dist: ui ## an archive to hand out: the program with its licences, manual pages and documents; in dist
+	go build -ldflags='-s -w' -o dist/belfry ./cmd/belfry
+	scripts/dist dist/belfry dist
+	rm dist/belfry
 
 run: ui build ## build, and serve on LISTEN from DATA
 	exec bin/belfry serve --data $(DATA) --listen $(LISTEN)
@@ -171,6 +176,6 @@ bench: bin/bench ## the whole benchmark; writes docs/benchmarks.jsonl, and docs/
 	cp bin/benchmarks.jsonl docs/benchmarks.jsonl
 	bin/bench -page docs/benchmarks.jsonl -out docs/benchmarks.md
 
-clean: ## what make build and make ui left
-	rm -rf bin web/ui/node_modules
+clean: ## what make build, make ui and make dist left
+	rm -rf bin dist web/ui/node_modules
 	find web/dist -mindepth 1 ! -name .keep -delete

@@ -177,13 +177,13 @@ type Server struct {
 	Config
 	limits    atomic.Pointer[Limits]
 	mux       *http.ServeMux
-	bulk      hall
-	queries   gate
-	reads     gate  // answers that grow with what a customer has
-	work      gate  // one of these at a time works for a customer
-	computing gate  // on processors, see compute and decoding
-	waits     waits // for bodies and answers of queries
-	unread    waits // for clients to read such answers
+	bulk      limiter // shared
+	queries   limiter
+	reads     limiter // answers that grow with what a customer has
+	work      limiter // one of these at a time works for a customer
+	computing limiter // on processors, see compute and decoding
+	waits     waits   // for bodies and answers of queries
+	unread    waits   // for clients to read such answers
 	packers   packers
 	logins    loginPlaces
 	queues    loginQueues
@@ -204,7 +204,8 @@ func New(c Config) *Server {
 		c.Trusted = c.Now
 	}
 	s := &Server{Config: c, mux: http.NewServeMux(), meter: newMeter(c.Register)}
-	s.work.line, s.computing.line = workLine, workLine
+	s.bulk.shared = true
+	s.work.queue, s.computing.queue = workQueue, workQueue
 	s.ended, s.end = context.WithCancel(context.Background())
 	s.SetLimits(c.Limits)
 	s.bulk.register(c.Register)

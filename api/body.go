@@ -46,7 +46,7 @@ func openBody(w *answer, r *request, limit int64) (io.ReadCloser, error) {
 
 // openInTurns is openBody, with turns in which the body is unpacked; nil: it needs none.
 func openInTurns(w *answer, r *request, limit int64, turns *decoding) (io.ReadCloser, error) {
-	in := &patient{body: r.Body, ctl: http.NewResponseController(w), idle: r.limits.Idle, answer: w, place: r.place}
+	in := &bodyReader{body: r.Body, ctl: http.NewResponseController(w), idle: r.limits.Idle, answer: w, place: r.place}
 	if r.place != nil {
 		r.place.breaksOff(func() { in.ctl.SetReadDeadline(time.Now()) })
 	}
@@ -193,9 +193,9 @@ func (c *capped) Close() error {
 // now and then is no silence, and would hold its place for ever.
 const slowest = 256
 
-// patient reads from a client as long as enough comes: the time limit is for silence, not for the whole body. Only the
+// bodyReader reads from a client as long as enough comes: the time limit is for silence, not for the whole body. Only the
 // time it waits for the client counts; the client may wait for us as long as it takes.
-type patient struct {
+type bodyReader struct {
 	body   io.Reader
 	ctl    *http.ResponseController
 	idle   time.Duration
@@ -205,7 +205,7 @@ type patient struct {
 	waited time.Duration // for these
 }
 
-func (p *patient) Read(b []byte) (int, error) {
+func (p *bodyReader) Read(b []byte) (int, error) {
 	start := time.Now()
 	if p.idle > 0 {
 		p.ctl.SetReadDeadline(start.Add(p.idle - p.waited)) // a recorder in a test has none
@@ -243,7 +243,7 @@ func (p *patient) Read(b []byte) (int, error) {
 }
 
 // read waits for the client; lost says that its place has gone meanwhile.
-func (p *patient) read(b []byte) (n int, err, lost error) {
+func (p *bodyReader) read(b []byte) (n int, err, lost error) {
 	if p.place == nil {
 		n, err = p.body.Read(b)
 		return n, err, nil
@@ -253,4 +253,4 @@ func (p *patient) read(b []byte) (n int, err, lost error) {
 }
 
 // done lifts the time limit: it is the client who waits, in silence.
-func (p *patient) done() { p.ctl.SetReadDeadline(time.Time{}) }
+func (p *bodyReader) done() { p.ctl.SetReadDeadline(time.Time{}) }

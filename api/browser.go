@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"unicode"
@@ -85,9 +86,4 @@ func digits(text string) string {
 	return text[:end]
 }
 
-func short(text string) string {
-	if runes := []rune(text); len(runes) > browserLength {
-		return string(runes[:browserLength])
-	}
-	return text
-}
+func short(text string) string { return fmt.Sprintf("%.*s", browserLength, text) }

@@ -194,30 +194,14 @@ func (s *Server) deleteClass(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	repeat := ingest.Repeat{Key: r.Header.Get("Idempotency-Key")}
-	if err := checkIdempotencyKey(repeat.Key); err != nil {
-		return err
-	}
-	if repeat.Key != "" {
-		body, err := openBody(w, r, maxClass)
-		if err != nil {
-			return err
-		}
-		defer body.Close()
-		held, err := hold(body, s.Spool, r.Method+" "+r.URL.Path+"?"+r.params.Encode())
-		if err != nil {
-			return err
-		}
-		defer held.Close()
-		repeat.Digest = held.digest
-	}
-	status, text, err := s.DeleteClass(r.ctx(), r.sender(), name, repeat)
+	c, err := s.caller(w, r)
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	w.Write(text)
+	status, text, err := s.DeleteClass(r.ctx(), r.sender(), name, c.Repeat)
+	if err != nil {
+		return err
+	}
+	writeBody(w, status, text)
 	return nil
 }

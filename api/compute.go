@@ -21,11 +21,11 @@ func compute[T any](r *request, f func() (T, error)) (result T, err error) {
 }
 
 // begin waits for a turn to compute. Whoever had to wait is asked afterwards whether it is still valid.
-func (g *gate) begin(ctx context.Context, c belfry.CustomerID, valid func() error) error {
-	if g.try(c, processorShare()) {
+func (l *limiter) begin(ctx context.Context, c belfry.CustomerID, valid func() error) error {
+	if l.try(c, processorShare()) {
 		return nil
 	}
-	if !g.enter(ctx, c, processorShare()) {
+	if !l.enter(ctx, c, processorShare()) {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func (g *gate) begin(ctx context.Context, c belfry.CustomerID, valid func() erro
 	}
 	err := valid()
 	if err != nil {
-		g.leave(c)
+		l.leave(c)
 	}
 	return err
 }

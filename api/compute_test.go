@@ -75,8 +75,8 @@ func (w *workshop) computes(c belfry.CustomerID, want int) {
 	w.computing.mu.Lock()
 	defer w.computing.mu.Unlock()
 	n := 0
-	if d := w.computing.doors[c]; d != nil {
-		n = d.inside
+	if d := w.computing.tenants[c]; d != nil {
+		n = d.active
 	}
 	if c == 1 {
 		n -= w.taken
@@ -92,8 +92,8 @@ func (w *workshop) computesOnce() {
 	w.computing.mu.Lock()
 	defer w.computing.mu.Unlock()
 	n := -w.taken
-	for _, d := range w.computing.doors {
-		n += d.inside
+	for _, d := range w.computing.tenants {
+		n += d.active
 	}
 	if n != 1 {
 		w.t.Errorf("%d requests compute while a password is hashed", n)
@@ -242,7 +242,7 @@ func (w *workshop) over() {
 	for w.taken > 0 {
 		w.leave()
 	}
-	if n := len(w.computing.doors); n != 0 {
+	if n := len(w.computing.tenants); n != 0 {
 		w.t.Errorf("%d customers still compute", n)
 	}
 }

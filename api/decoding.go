@@ -13,7 +13,7 @@ import (
 // without a turn, and so are bodies that arrive in one read, unless last is set.
 type decoding struct {
 	io.Reader
-	turns    *gate
+	turns    *limiter
 	ctx      context.Context
 	customer belfry.CustomerID
 	has      bool         // a turn

@@ -19,7 +19,7 @@ import (
 // has none, and other customers are not concerned.
 func TestDecodingInTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := &gate{line: workLine}
+		g := &limiter{queue: workQueue}
 		open := func(c belfry.CustomerID, r io.Reader) *decoding {
 			return &decoding{Reader: r, turns: g, ctx: t.Context(), customer: c, valid: func() error { return nil }}
 		}
@@ -66,7 +66,7 @@ func TestDecodingInTurns(t *testing.T) {
 
 // TestDecodingEnds: who waits for a turn gives up with its request.
 func TestDecodingEnds(t *testing.T) {
-	g := &gate{line: workLine}
+	g := &limiter{queue: workQueue}
 	for range processorShare() {
 		g.enter(t.Context(), 1, processorShare())
 	}
@@ -100,7 +100,7 @@ func TestCustomerRemovedBeforeTurn(t *testing.T) {
 			rec := httptest.NewRecorder()
 			go h.ServeHTTP(rec, r)
 			synctest.Wait()
-			if n := len(h.computing.doors[acme.ID].waiting); n != 1 {
+			if n := len(h.computing.tenants[acme.ID].waiters); n != 1 {
 				t.Errorf("%d bodies wait for a turn", n)
 			}
 			_, _, err = h.accounts.RemoveCustomer(t.Context(), in(1), "acme")
@@ -109,8 +109,8 @@ func TestCustomerRemovedBeforeTurn(t *testing.T) {
 				h.computing.leave(acme.ID)
 			}
 			synctest.Wait()
-			if rec.Code != 401 || !strings.Contains(rec.Body.String(), "invalid_key") || len(h.computing.doors) != 0 {
-				t.Errorf("%s %s: answered with %d %s, %d customers compute", params, header, rec.Code, rec.Body, len(h.computing.doors))
+			if rec.Code != 401 || !strings.Contains(rec.Body.String(), "invalid_key") || len(h.computing.tenants) != 0 {
+				t.Errorf("%s %s: answered with %d %s, %d customers compute", params, header, rec.Code, rec.Body, len(h.computing.tenants))
 			}
 		})
 	}
@@ -140,7 +140,7 @@ func TestRowsInTurns(t *testing.T) {
 				wait := b.Wait
 				b.Wait = func(f func(context.Context) error) error {
 					return wait(func(ctx context.Context) error {
-						if d := h.computing.doors[1]; others && d != nil && d.inside >= processorShare() {
+						if d := h.computing.tenants[1]; others && d != nil && d.active >= processorShare() {
 							t.Error("a body that waits has a turn")
 						}
 						return f(ctx)
@@ -162,15 +162,15 @@ func TestRowsInTurns(t *testing.T) {
 				done <- true
 			}()
 			synctest.Wait()
-			waits := len(h.computing.doors[1].waiting)
+			waits := len(h.computing.tenants[1].waiters)
 			if waited := len(done) == 0; waited != others || (waits == 1) != others {
 				t.Errorf("%s: waits %t with %d in the line, others are at work: %t", encoding, waited, waits, others)
 			}
 			for range processorShare() {
 				h.computing.leave(1)
 			}
-			if <-done; rec.Code != 200 || len(h.computing.doors) != 0 {
-				t.Errorf("%s: answered with %d %s, %d customers compute", encoding, rec.Code, rec.Body, len(h.computing.doors))
+			if <-done; rec.Code != 200 || len(h.computing.tenants) != 0 {
+				t.Errorf("%s: answered with %d %s, %d customers compute", encoding, rec.Code, rec.Body, len(h.computing.tenants))
 			}
 		})
 	}
@@ -183,7 +183,7 @@ func TestRowsInTurns(t *testing.T) {
 // TestUnpackingInTurns: a body that has arrived takes a turn again after a pause, and ends with its client.
 func TestUnpackingInTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := &gate{line: workLine}
+		g := &limiter{queue: workQueue}
 		ctx, cancel := context.WithCancel(t.Context())
 		d := &decoding{turns: g, ctx: ctx, customer: 1, last: true, valid: func() error { return nil }}
 		u := &unpacking{iotest.OneByteReader(strings.NewReader("abc")), d}
@@ -220,7 +220,7 @@ func TestUnpackingInTurns(t *testing.T) {
 func TestRightsAfterTurn(t *testing.T) {
 	for _, last := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			g := &gate{line: workLine}
+			g := &limiter{queue: workQueue}
 			for range processorShare() {
 				g.enter(t.Context(), 1, processorShare())
 			}

@@ -256,7 +256,7 @@ func (h *Hub) listen(s belfry.Scope, l *Limits, cut func()) (*listener, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f, streams := h.feedOf(s)
-	reserve, few := aside(l.AllStreams)
+	reserve, few := reserved(l.AllStreams)
 	switch {
 	case h.closed:
 		return nil, belfry.Errorf(belfry.Overloaded, "the server is stopping; try again in a moment")

@@ -90,15 +90,15 @@ func newMeter(reg prometheus.Registerer) meter {
 	return m
 }
 
-// register shows how full the hall is.
-func (h *hall) register(reg prometheus.Registerer) {
+// register shows how many bulk requests run and wait.
+func (l *limiter) register(reg prometheus.Registerer) {
 	if reg == nil {
 		return
 	}
 	of := func(which int) func() float64 {
 		return func() float64 {
-			inside, waiting, refused := h.counts()
-			return float64([...]int{inside, waiting, refused}[which])
+			active, waiting, refused := l.counts()
+			return float64([...]int{active, waiting, refused}[which])
 		}
 	}
 	reg.MustRegister(

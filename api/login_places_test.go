@@ -38,7 +38,7 @@ func TestLoginPlaces(t *testing.T) {
 		}
 		synctest.Wait()
 		if _, ok := l.enter(t.Context(), false); ok {
-			t.Error("a stranger found a place behind a crowd")
+			t.Error("a stranger found a place behind a full queue")
 		}
 		own := enter(true) // at once, or the test would hang
 		for range 3 {

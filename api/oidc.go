@@ -146,7 +146,7 @@ func (s *Server) fromProvider(w *answer, r *request) error {
 	ticket, pause := s.tries.visit(s.Now(), peer(r.Request)) // it is not known yet who it is
 	leave, err := s.awaitLogin(r, ticket, pause, false)
 	if err != nil {
-		s.tries.giveBack(ticket)
+		s.tries.giveBack(s.Now(), ticket)
 		return err
 	}
 	defer leave()
@@ -155,7 +155,7 @@ func (s *Server) fromProvider(w *answer, r *request) error {
 		s.meter.refused.Inc()
 		return err
 	}
-	s.tries.giveBack(ticket)
+	s.tries.giveBack(s.Now(), ticket)
 	if err != nil {
 		return wholeRequest(err)
 	}

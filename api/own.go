@@ -38,7 +38,7 @@ func (s *Server) changePassword(w *answer, r *request) error {
 		s.meter.refused.Inc()
 		return err
 	}
-	s.tries.giveBack(ticket)
+	s.tries.giveBack(s.Now(), ticket)
 	if err != nil {
 		return wholeRequest(err)
 	}

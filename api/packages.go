@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -111,9 +112,8 @@ func unknownPackage(cat *catalog.Catalog, name string) error {
 
 // clip keeps what a client wrote from filling an answer.
 func clip(s string) string {
-	const most = 100
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
+	if short := fmt.Sprintf("%.100s", s); short != s {
+		return short + "…"
 	}
 	return s
 }

@@ -151,9 +151,6 @@ func (s *Server) deletePicture(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	w.Write(text)
+	writeBody(w, status, text)
 	return nil
 }

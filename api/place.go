@@ -10,22 +10,16 @@ import (
 	"belfry"
 )
 
-// limiter is what gives places: the hall or a gate.
-type limiter interface {
-	entrance
-	leave(c belfry.CustomerID)
-}
-
 // place is the place of a request in a limiter. A request that waits for its client, because the body comes slowly or
 // the answer is not read, or that waits until its customer may create more, loses the place for that time: it does no work, and others
 // need the place. When it can go on, it waits for a place again.
 type place struct {
-	limiter  limiter
+	limiter  *limiter
 	customer belfry.CustomerID
 	places   int
 	ctx      context.Context
 	stop     context.CancelCauseFunc // of ctx
-	patience time.Duration           // how long to wait for the place again
+	maxWait  time.Duration           // how long to wait for the place again
 	waits    *waits
 	abort    func()       // ends the wait for the client; it is called by breakOff
 	valid    func() error // says why nothing more may be told, see request.stillMay
@@ -101,7 +95,7 @@ func (p *place) resume() error {
 		return errEvicted
 	}
 	p.waits.end(p)
-	ctx, cancel := context.WithTimeout(p.ctx, p.patience)
+	ctx, cancel := context.WithTimeout(p.ctx, p.maxWait)
 	defer cancel()
 	if !p.limiter.enter(ctx, p.customer, p.places) {
 		if err := p.stopped(); err != nil {
@@ -202,7 +196,7 @@ func (w *waits) roomy(c belfry.CustomerID, most int) bool {
 			has++
 		}
 	}
-	reserve, few := aside(most)
+	reserve, few := reserved(most)
 	return len(w.list) < most || len(w.list) < most+reserve && has < few
 }
 
@@ -225,11 +219,4 @@ func (w *waits) end(p *place) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.list = slices.DeleteFunc(w.list, func(o *place) bool { return o == p })
-}
-
-// count is for the metrics.
-func (w *waits) count() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.list)
 }

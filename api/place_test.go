@@ -13,10 +13,10 @@ import (
 )
 
 // slowClients take all places of a customer and then keep the server waiting until the channel is closed.
-func slowClients(t *testing.T, l limiter, w *waits, customer belfry.CustomerID, n, places int, until <-chan struct{}) (errs chan error, aborted *atomic.Int64) {
+func slowClients(t *testing.T, l *limiter, w *waits, customer belfry.CustomerID, n, places int, until <-chan struct{}) (errs chan error, aborted *atomic.Int64) {
 	errs, aborted = make(chan error, n), new(atomic.Int64)
 	for range n {
-		p := &place{limiter: l, customer: customer, places: places, patience: time.Second, waits: w, held: true}
+		p := &place{limiter: l, customer: customer, places: places, maxWait: time.Second, waits: w, held: true}
 		p.ctx, p.stop = context.WithCancelCause(t.Context())
 		stop := make(chan struct{})
 		p.abort = func() {
@@ -39,9 +39,16 @@ func slowClients(t *testing.T, l limiter, w *waits, customer belfry.CustomerID, 
 	return errs, aborted
 }
 
+// count is how many wait.
+func (w *waits) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.list)
+}
+
 // TestSlowClientsLosePlaces: clients that have all places and send nothing do not keep others of the same customer out.
 func TestSlowClientsLosePlaces(t *testing.T) {
-	for name, l := range map[string]limiter{"bulk": &hall{}, "queries": &gate{}} {
+	for name, l := range map[string]*limiter{"bulk": {shared: true}, "queries": {}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var w waits
@@ -80,7 +87,7 @@ func TestSlowClientsLosePlaces(t *testing.T) {
 // TestWaitsAreLimited: the customer with most slow clients loses one when there are too many.
 func TestWaitsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var h hall
+		h := limiter{shared: true}
 		var w waits
 		until := make(chan struct{})
 		const places = 2
@@ -106,7 +113,7 @@ func TestRestFails(t *testing.T) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
 			const places = 2
-			var h hall
+			h := limiter{shared: true}
 			s := &Server{}
 			ctx, leave := context.WithCancel(t.Context())
 			defer leave()
@@ -153,7 +160,7 @@ func TestRestFails(t *testing.T) {
 func TestRestWithoutPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const places, most = 4, waitsPerPlace * 4
-		var h hall
+		h := limiter{shared: true}
 		s := &Server{}
 		until := make(chan struct{})
 		errs := make(chan error, 100)

@@ -40,7 +40,7 @@ func inTurn(serve handler) handler {
 // reading is a request that is being answered in turn. It works while it has the customer's turn, and writes without it.
 type reading struct {
 	place    *place
-	work     *gate
+	work     *limiter
 	ctx      context.Context
 	customer belfry.CustomerID
 	working  bool

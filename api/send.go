@@ -179,24 +179,14 @@ func (s *Server) writeReport(w *answer, status int, text []byte) {
 	w.Write(text)
 }
 
-// entrance is a place where requests may have to wait: a gate, or the hall.
-type entrance interface {
-	enter(ctx context.Context, c belfry.CustomerID, places int) bool
-}
-
-// take waits a moment for a place that is lost while the client keeps us waiting.
-func (s *Server) take(r *request, l limiter, places int) (*place, bool) {
-	p := &place{limiter: l, customer: r.customer, places: places, patience: r.limits.Idle, waits: &s.waits, abort: func() {}, valid: r.stillMay}
+// take waits a moment for a place. It is lost again while the client keeps us waiting.
+func (s *Server) take(r *request, l *limiter, places int) (*place, bool) {
+	p := &place{limiter: l, customer: r.customer, places: places, maxWait: r.limits.Idle, waits: &s.waits, abort: func() {}, valid: r.stillMay}
 	p.ctx, p.stop = context.WithCancelCause(r.ctx())
-	p.held = s.turn(r, l, r.customer, places)
-	return p, p.held
-}
-
-// turn waits a moment for a place.
-func (s *Server) turn(r *request, e entrance, c belfry.CustomerID, places int) bool {
 	ctx, cancel := context.WithTimeout(r.ctx(), r.limits.Wait)
 	defer cancel()
-	return e.enter(ctx, c, places)
+	p.held = l.enter(ctx, r.customer, places)
+	return p, p.held
 }
 
 func checkIdempotencyKey(k string) error {

@@ -126,7 +126,7 @@ func (s *Server) logIn(w *answer, r *request) error {
 	known := s.tries.knows(s.Now(), ticket)
 	leave, err := s.awaitLogin(r, ticket, pause, known)
 	if err != nil {
-		s.tries.giveBack(ticket)
+		s.tries.giveBack(s.Now(), ticket)
 		return err
 	}
 	defer leave()
@@ -139,7 +139,7 @@ func (s *Server) logIn(w *answer, r *request) error {
 		s.meter.refused.Inc()
 		return err
 	}
-	s.tries.giveBack(ticket)
+	s.tries.giveBack(s.Now(), ticket)
 	if err != nil {
 		return err
 	}

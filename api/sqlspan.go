@@ -21,18 +21,9 @@ func (s *Server) queryZone(c belfry.CustomerID, params params) (*time.Location, 
 	}
 	z, err := time.LoadLocation(name)
 	if err != nil || name == "" {
-		return nil, belfry.Errorf(belfry.BadParameter, "tz must be the name of a time zone, as Europe/Paris, UTC or Local, got %q", mask(shortened(name)))
+		return nil, belfry.Errorf(belfry.BadParameter, "tz must be the name of a time zone, as Europe/Paris, UTC or Local, got %q", mask(clip(name)))
 	}
 	return z, nil
-}
-
-// shortened is a text that is not too long to be repeated.
-func shortened(text string) string {
-	const most = 64
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
 }
 
 // span reads the parameters from, to and span; any two of them say everything, one of them reaches to now.

@@ -20,7 +20,7 @@ func (s *Server) whenEnded(f func()) (stop func() bool) { return context.AfterFu
 
 // end ends the request of a place because the service stops.
 func (p *place) end() {
-	p.stop(ingest.ErrStopped) // first: whoever begins to wait for the client after breakOff looks at it, see patient.Read
+	p.stop(ingest.ErrStopped) // first: whoever begins to wait for the client after breakOff looks at it, see bodyReader.Read
 	p.breakOff()
 }
 

@@ -183,14 +183,14 @@ func TestStopAnswersWhoSends(t *testing.T) {
 
 // TestStopAfterTheBody: what ends after its request does not touch the connection.
 func TestStopAfterTheBody(t *testing.T) {
-	p := &place{limiter: &hall{}, waits: &waits{}, abort: func() { t.Error("broken off") }, stop: func(error) {}}
+	p := &place{limiter: &limiter{shared: true}, waits: &waits{}, abort: func() { t.Error("broken off") }, stop: func(error) {}}
 	p.leave()
 	p.end()
 }
 
 // TestStopWithoutPlace: a body that has lost its place to others does not wait for one to learn that the service stops.
 func TestStopWithoutPlace(t *testing.T) {
-	var h hall
+	h := limiter{shared: true}
 	s := &Server{}
 	r := &request{Request: httptest.NewRequest("POST", "/api/send", nil), server: s, customer: 1, limits: &Limits{Wait: time.Second, Idle: time.Hour}}
 	r.place, _ = s.take(r, &h, 1)

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"belfry"
 )
 
@@ -21,7 +23,7 @@ import (
 // Names are kept as hashes: people type passwords where the user belongs.
 type throttle struct {
 	mu      sync.Mutex
-	buckets map[bucketKey]*bucket
+	buckets map[bucketKey]*rate.Limiter
 	known   map[bucketKey]time.Time // user and address of logins that succeeded
 }
 
@@ -39,7 +41,7 @@ const (
 )
 
 var bucketSizes = [bucketKinds]struct {
-	tokens float64
+	tokens int
 	refill time.Duration // of one token
 }{
 	pairBucket:    {10, 10 * time.Second},
@@ -52,12 +54,6 @@ const (
 	maxBuckets = 30_000
 	knownFor   = 30 * 24 * time.Hour
 )
-
-// bucket holds tokens as of a moment.
-type bucket struct {
-	tokens float64
-	at     time.Time
-}
 
 // ticket is what a try took.
 type ticket [bucketKinds]bucketKey
@@ -85,7 +81,7 @@ func (t *throttle) take(now time.Time, customer, user, address string) (paid tic
 		return paid, wait, 0
 	}
 	for _, k := range paid {
-		t.pay(now, k)
+		t.bucket(now, k).AllowN(now, 1)
 	}
 	return paid, 0, pause
 }
@@ -97,7 +93,7 @@ func (t *throttle) visit(now time.Time, address string) (paid ticket, pause time
 	defer t.mu.Unlock()
 	t.prepare()
 	pause = t.lack(now, paid[addressBucket])
-	t.pay(now, paid[addressBucket])
+	t.bucket(now, paid[addressBucket]).AllowN(now, 1)
 	return paid, pause
 }
 
@@ -105,18 +101,13 @@ func addressKey(address string) bucketKey { return bucketKey{addressBucket, hash
 
 func (t *throttle) prepare() {
 	if t.buckets == nil {
-		t.buckets, t.known = map[bucketKey]*bucket{}, map[bucketKey]time.Time{}
+		t.buckets, t.known = map[bucketKey]*rate.Limiter{}, map[bucketKey]time.Time{}
 	}
 }
 
 // lack is how long it takes until there is a token in a bucket.
 func (t *throttle) lack(now time.Time, k bucketKey) time.Duration {
-	return time.Duration(max(0, 1-t.bucket(now, k).tokens) * float64(bucketSizes[k.kind].refill))
-}
-
-func (t *throttle) pay(now time.Time, k bucketKey) {
-	b := t.bucket(now, k)
-	b.tokens = max(0, b.tokens-1)
+	return time.Duration(max(0, 1-t.bucket(now, k).TokensAt(now)) * float64(bucketSizes[k.kind].refill))
 }
 
 // knows tells whether the user has logged in from the address before.
@@ -131,21 +122,18 @@ func (t *throttle) recalls(now time.Time, paid ticket) bool {
 	return ok && now.Sub(at) < knownFor
 }
 
-// bucket brings a bucket up to date.
-func (t *throttle) bucket(now time.Time, k bucketKey) *bucket {
+// bucket brings a bucket up to date, also when the clock was set back.
+func (t *throttle) bucket(now time.Time, k bucketKey) *rate.Limiter {
 	size := bucketSizes[k.kind]
 	b := t.buckets[k]
 	if b == nil {
 		if len(t.buckets) >= maxBuckets {
 			t.makeRoom(now)
 		}
-		b = &bucket{size.tokens, now}
+		b = rate.NewLimiter(rate.Every(size.refill), size.tokens)
 		t.buckets[k] = b
 	}
-	if d := now.Sub(b.at); d > 0 {
-		b.tokens = min(size.tokens, b.tokens+float64(d)/float64(size.refill))
-	}
-	b.at = now
+	b.SetBurstAt(now, size.tokens)
 	return b
 }
 
@@ -153,8 +141,7 @@ func (t *throttle) bucket(now time.Time, k bucketKey) *bucket {
 // forgotten that happens to come first.
 func (t *throttle) makeRoom(now time.Time) {
 	for k, b := range t.buckets {
-		size := bucketSizes[k.kind]
-		if b.tokens+float64(now.Sub(b.at))/float64(size.refill) >= size.tokens {
+		if b.TokensAt(now) >= float64(bucketSizes[k.kind].tokens) {
 			delete(t.buckets, k)
 		}
 	}
@@ -166,13 +153,13 @@ func (t *throttle) makeRoom(now time.Time) {
 	}
 }
 
-// giveBack undoes take.
-func (t *throttle) giveBack(paid ticket) {
+// giveBack undoes take. Cancelling a reservation would not do: that gives nothing back once its time has come.
+func (t *throttle) giveBack(now time.Time, paid ticket) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for kind, k := range paid {
-		if b := t.buckets[k]; b != nil {
-			b.tokens = min(bucketSizes[kind].tokens, b.tokens+1)
+	for _, k := range paid {
+		if t.buckets[k] != nil {
+			t.bucket(now, k).AllowN(now, -1) // the bucket never holds more than its size
 		}
 	}
 }

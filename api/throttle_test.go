@@ -54,7 +54,7 @@ func TestThrottle(t *testing.T) {
 	// Many who try one user: those who were here before still get in.
 	now = now.Add(time.Hour)
 	paid, _, _ := th.take(now, "default", "admin", "home")
-	th.giveBack(paid)
+	th.giveBack(now, paid)
 	th.welcome(now, paid)
 	through = 0
 	for i := range 1000 {
@@ -73,8 +73,14 @@ func TestThrottle(t *testing.T) {
 		if wait > 0 {
 			t.Fatal("logins that succeed are slowed down")
 		}
-		th.giveBack(paid)
+		th.giveBack(now, paid)
 	}
+	// A clock that is set back does not make the wait longer.
+	f(1000, 10, "admin", "d")
+	now = now.Add(-time.Hour)
+	f(1, 0, "admin", "d")
+	now = now.Add(10 * time.Second)
+	f(5, 1, "admin", "d")
 	// Memory is bounded, whatever comes.
 	for i := range maxBuckets / 2 { // each makes three buckets
 		th.take(now, "default", fmt.Sprint(i), fmt.Sprint(i))

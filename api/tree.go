@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"cmp"
+	"container/heap"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -215,31 +216,21 @@ func byMark(a, b *meta.Node) int { return markOf(a).compare(markOf(b)) }
 // firstOf moves the first limit entries of an order to the front of a list, in no order among themselves: a heap of them,
 // with the last on top, meets every other entry.
 func firstOf(nodes []*meta.Node, limit int) {
-	heap := nodes[:limit]
-	for i := limit/2 - 1; i >= 0; i-- {
-		sink(heap, i)
-	}
-	for i := limit; i < len(nodes); i++ {
-		if byMark(nodes[i], heap[0]) < 0 {
-			nodes[i], heap[0] = heap[0], nodes[i]
-			sink(heap, 0)
+	first := lastOnTop(nodes[:limit])
+	heap.Init(&first)
+	for i, n := range nodes[limit:] {
+		if byMark(n, first[0]) < 0 {
+			nodes[limit+i], first[0] = first[0], n
+			heap.Fix(&first, 0)
 		}
 	}
 }
 
-// sink lets an entry of the heap go down to its place.
-func sink(heap []*meta.Node, i int) {
-	for {
-		last := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(heap); child++ {
-			if byMark(heap[child], heap[last]) > 0 {
-				last = child
-			}
-		}
-		if last == i {
-			return
-		}
-		heap[i], heap[last] = heap[last], heap[i]
-		i = last
-	}
-}
+// lastOnTop is a heap whose first entry is the last in order. It never grows or shrinks.
+type lastOnTop []*meta.Node
+
+func (h lastOnTop) Len() int           { return len(h) }
+func (h lastOnTop) Less(i, j int) bool { return byMark(h[i], h[j]) > 0 }
+func (h lastOnTop) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h lastOnTop) Push(any)           { panic("not used") }
+func (h lastOnTop) Pop() any           { panic("not used") }

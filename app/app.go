@@ -17,11 +17,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
 	"time"
 
-	"belfry/api"
 	"belfry/catalog"
 	"belfry/journal"
 )
@@ -70,19 +67,6 @@ const (
 	// closeWithin is how long a stop waits for what still writes when its time is over.
 	closeWithin = time.Second
 )
-
-// Version names this program.
-func Version() api.Version {
-	v := api.Version{Name: "belfry", Version: "0.1.0", Go: runtime.Version()}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				v.Commit = s.Value[:min(12, len(s.Value))]
-			}
-		}
-	}
-	return v
-}
 
 // OpenAdmin gives the commands whoever can carry them out: the service that holds the folder, or this process. Between
 // a service that has just locked the folder and one that answers lies a moment, in which it waits.

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"belfry/journal"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -105,7 +107,7 @@ func overwrite(path string, text []byte) error {
 		return err
 	}
 	if missing != nil {
-		err = syncDir(filepath.Dir(path))
+		err = journal.SyncDir(filepath.Dir(path))
 	} else if info.Size() > int64(len(text)) {
 		err = f.Truncate(int64(len(text)))
 	}

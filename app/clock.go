@@ -15,6 +15,7 @@ import (
 
 	"belfry"
 	"belfry/ingest"
+	"belfry/journal"
 )
 
 // clockGuard decides by which time data may be deleted. A machine may boot years in the past or in the future; rows are
@@ -124,15 +125,7 @@ func replaceFile(path string, text []byte) error {
 	if err := os.Rename(temp, path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
-}
-
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return journal.SyncDir(filepath.Dir(path))
 }
 
 // look compares the clock with the time that is expected.

@@ -15,6 +15,7 @@ import (
 
 	"belfry"
 	"belfry/api"
+	"belfry/journal"
 )
 
 // disk keeps the service from filling the file systems that it writes to. Below a mark of free space on any of them nothing
@@ -287,11 +288,25 @@ func makeReserve(file string, size int64) error {
 	if err != nil {
 		return err
 	}
-	err = allocate(f, size)
+	err = journal.Allocate(f, size)
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = writeZeros(f, size)
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(file)
 	}
 	return err
+}
+
+// writeZeros takes space where the file system cannot allocate it.
+func writeZeros(f *os.File, size int64) error {
+	zeros := make([]byte, 1<<20)
+	for ; size > 0; size -= int64(len(zeros)) {
+		if _, err := f.Write(zeros[:min(size, int64(len(zeros)))]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // giveUp removes the reserve of the file system that a folder is on.

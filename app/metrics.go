@@ -95,20 +95,20 @@ func (s *service) metrics() metrics {
 	})
 	for i, state := range []string{"open", "idle"} {
 		gauge("belfry_connections", "Connections to the API; the idle ones are among the open ones.", prometheus.Labels{"state": state}, func() float64 {
-			open, idle, _, _ := s.front.crowd.counts()
+			open, idle, _, _ := s.listeners.conns.counts()
 			return float64([]int{open, idle}[i])
 		})
 	}
 	counter("belfry_connections_evicted_total", "Connections, most of them idle, that were closed because others waited.", nil, func() float64 {
-		_, _, evicted, _ := s.front.crowd.counts()
+		_, _, evicted, _ := s.listeners.conns.counts()
 		return float64(evicted)
 	})
 	counter("belfry_connections_refused_total", "Connections that were closed because too many waited.", nil, func() float64 {
-		_, _, _, refused := s.front.crowd.counts()
+		_, _, _, refused := s.listeners.conns.counts()
 		return float64(refused)
 	})
 	counter("belfry_http2_requests_refused_total", "Requests of HTTP/2 that were refused because too many were in progress.", nil, func() float64 {
-		return float64(s.front.crowd.inUse.count())
+		return float64(s.listeners.conns.inUse.count())
 	})
 	for i, kind := range []string{"object", "resource", "view"} {
 		gauge("belfry_items", "Items that exist.", prometheus.Labels{"kind": kind}, func() float64 {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -53,6 +54,17 @@ func (p *part) endWithin(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("stop %s: %w", p.name, ctx.Err())
 	}
+}
+
+// endAll ends parts one after the other. Those that were never started are nil.
+func endAll(ctx context.Context, parts ...*part) error {
+	var errs []error
+	for _, p := range parts {
+		if p != nil {
+			errs = append(errs, p.endWithin(ctx))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // endAndDrain ends a mover and lets it move what is left; it is left behind when that takes long.

@@ -58,15 +58,15 @@ type rawHTTP2 struct {
 	*http2.Framer
 }
 
-// crowdHTTP2 is a server with some places, and a connection to it with a window of so many bytes for answers.
-func crowdHTTP2(t *testing.T, places int, window uint32, h http.HandlerFunc) (*crowded, *rawHTTP2) {
+// limitedHTTP2 is a server with some places, and a connection to it with a window of so many bytes for answers.
+func limitedHTTP2(t *testing.T, places int, window uint32, h http.HandlerFunc) (*connLimiter, *rawHTTP2) {
 	t.Helper()
 	in, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := crowdedListener(in, places, 32)
-	d := newDoor(l, h, nil, slog.New(slog.DiscardHandler), "test", make(chan error, 1), l.at, func(d *door) {
+	l := newConnLimiter(in, places, 32)
+	d := newHTTPServer(l, h, nil, slog.New(slog.DiscardHandler), "test", make(chan error, 1), l.limit, func(d *httpServer) {
 		d.server.Protocols = new(http.Protocols)
 		d.server.Protocols.SetUnencryptedHTTP2(true)
 	})
@@ -127,7 +127,7 @@ func headerOf(f *http2.MetaHeadersFrame) map[string]string {
 func TestRequestsInProgress(t *testing.T) {
 	const most, more = 4, 60
 	began, end, n := make(chan bool), make(chan bool), new(atomic.Int64)
-	l, c := crowdHTTP2(t, most, 0, func(http.ResponseWriter, *http.Request) {
+	l, c := limitedHTTP2(t, most, 0, func(http.ResponseWriter, *http.Request) {
 		if n.Add(1) <= most {
 			began <- true
 			<-end
@@ -191,7 +191,7 @@ func TestRequestsInProgress(t *testing.T) {
 
 // TestRequestsUnread: a request is in progress until its answer has been taken, however short that is.
 func TestRequestsUnread(t *testing.T) {
-	_, c := crowdHTTP2(t, 4, 0, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "short") })
+	_, c := limitedHTTP2(t, 4, 0, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "short") })
 	for i := range uint32(5) {
 		c.get(1 + 2*i)
 		if h := headerOf(c.answer()); i < 4 != (h[":status"] == "200") {
@@ -253,7 +253,7 @@ func TestRequestsRefused(t *testing.T) {
 // TestFirstOfManyConnections: a client of HTTP/2 opens more connections than there are places and uses the first. It keeps it.
 func TestFirstOfManyConnections(t *testing.T) {
 	const places = 4
-	l, c := crowdHTTP2(t, places, 1<<16, func(http.ResponseWriter, *http.Request) {})
+	l, c := limitedHTTP2(t, places, 1<<16, func(http.ResponseWriter, *http.Request) {})
 	var idle []net.Conn
 	for range places + 2 {
 		n, err := net.Dial("tcp", l.Addr().String())

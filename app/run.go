@@ -204,64 +204,19 @@ func (s *service) stop() error {
 	if s.hub != nil {
 		s.hub.Close() // streams would not end by themselves
 	}
-	if s.front != nil {
-		s.front.close(ctx, s.endBodies)
+	if s.listeners != nil {
+		s.listeners.close(ctx, s.endBodies)
 	}
-	var errs []error
-	if s.parts.demo != nil {
-		errs = append(errs, s.parts.demo.endWithin(ctx))
-	}
-	if s.parts.measure != nil {
-		errs = append(errs, s.parts.measure.endWithin(ctx))
-	}
-	if s.parts.collect != nil {
-		errs = append(errs, s.parts.collect.endWithin(ctx))
-	}
-	if s.parts.snap != nil {
-		errs = append(errs, s.parts.snap.endWithin(ctx))
-	}
-	if s.parts.check != nil {
-		errs = append(errs, s.parts.check.endWithin(ctx))
-	}
-	if s.parts.sum != nil {
-		errs = append(errs, s.parts.sum.endWithin(ctx))
-	}
-	if s.parts.erase != nil {
-		errs = append(errs, s.parts.erase.endWithin(ctx))
-	}
-	if s.parts.keep != nil {
-		errs = append(errs, s.parts.keep.endWithin(ctx))
+	p := &s.parts
+	errs := []error{endAll(ctx, p.demo, p.measure, p.collect, p.snap, p.check, p.sum, p.erase, p.keep)}
+	if p.keep != nil {
 		s.lastUses(ctx)
 	}
-	if s.parts.watch != nil {
-		errs = append(errs, s.parts.watch.endWithin(ctx))
-	}
+	errs = append(errs, endAll(ctx, p.watch))
 	s.tellStop(ctx)
-	if s.parts.faults != nil {
-		errs = append(errs, s.parts.faults.endWithin(ctx))
-	}
-	if s.parts.seq != nil {
-		errs = append(errs, s.parts.seq.endWithin(ctx))
-	}
-	if s.parts.hub != nil {
-		errs = append(errs, s.parts.hub.endWithin(ctx))
-	}
+	errs = append(errs, endAll(ctx, p.faults, p.seq, p.hub))
 	s.drain(ctx, most/moverShare)
-	if s.parts.pressure != nil {
-		errs = append(errs, s.parts.pressure.endWithin(ctx))
-	}
-	if s.parts.disk != nil {
-		errs = append(errs, s.parts.disk.endWithin(ctx))
-	}
-	if s.parts.clock != nil {
-		errs = append(errs, s.parts.clock.endWithin(ctx))
-	}
-	if s.parts.arrivals != nil {
-		errs = append(errs, s.parts.arrivals.endWithin(ctx))
-	}
-	if s.parts.files != nil {
-		errs = append(errs, s.parts.files.endWithin(ctx))
-	}
+	errs = append(errs, endAll(ctx, p.pressure, p.disk, p.clock, p.arrivals, p.files))
 	if s.rows != nil {
 		err := within(ctx, s.rows.Close)
 		if errors.Is(err, context.DeadlineExceeded) {

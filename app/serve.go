@@ -28,7 +28,7 @@ import (
 // service is everything that runs while the service runs.
 type service struct {
 	*core
-	front       *front
+	listeners   *listeners
 	disk        *disk
 	faults      *faults
 	guard       *clockGuard
@@ -126,10 +126,10 @@ func (s *service) open(ctx context.Context) (err error) {
 	if s.descriptors.connections < cfg.Limits.Connections {
 		s.Log.Warn("the limit of open files allows fewer connections than limits.connections", "connections", s.descriptors.connections, "limit", cfg.Limits.Connections)
 	}
-	if s.front, err = listen(cfg, s.descriptors, s.budget, s.ready, s.Log, s.failed); err != nil {
+	if s.listeners, err = listen(cfg, s.descriptors, s.budget, s.ready, s.Log, s.failed); err != nil {
 		return err
 	}
-	s.url = s.front.url
+	s.url = s.listeners.url
 	s.disk = newDisk(cfg, s.faults, s.Log.With("part", "disk"))
 	s.disk.look()
 	s.parts.disk = start("disk watch", s.disk.Run, s.failed)
@@ -273,7 +273,7 @@ func (s *service) startSequencer(context.Context) error {
 	s.hub = api.NewHub(s.tree)
 	env := &collect.Env{
 		Log: s.Log.With("part", "collect"), Now: time.Now, Dir: s.cfg.Load().Data, Streams: s.descriptors.streams,
-		Worker: s.ScriptWorker, Workers: s.cfg.Load().Limits.ScriptWorkers, Taken: s.front.taken,
+		Worker: s.ScriptWorker, Workers: s.cfg.Load().Limits.ScriptWorkers, Taken: s.listeners.taken,
 	}
 	s.collect = collect.New(s.tree, env)
 	s.guard = openClock(s.cfg.Load().Data, s.newest(), s.clock, s.faults, s.Log.With("part", "clock"))
@@ -403,7 +403,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		Policies: s.tree, ReadPolicy: s.seq.ReadPolicy, PutPolicy: s.seq.PutPolicy, DeletePolicy: s.seq.DeletePolicy,
 		Send: s.send, Active: s.seq.Active, TurnedAway: s.seq.TurnedAway, OthersActive: s.seq.OthersActive, GiveWay: s.seq.GiveWay, Hold: s.seq.Hold, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export, Act: s.seq.Act, ZoneOf: s.zoneOf, Settings: s, Health: s.health,
 		Gallery: api.Gallery{Pictures: s.tree, Image: s.meta.Image, Put: s.seq.PutPicture, Delete: s.seq.DeletePicture},
-		Source:  s.source, Ready: s.ready, UI: web.Handler(), Hosts: s.front.names, Version: Version(),
+		Source:  s.source, Ready: s.ready, UI: web.Handler(), Hosts: s.listeners.names, Version: Version(),
 		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),
 	}
 	if s.cfg.Load().AdminListen == "" {
@@ -417,7 +417,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		c.Provider = accounts.NewProvider(cfg, s.accounts, s.Log.With("part", "oidc"))
 	}
 	s.api = api.New(c)
-	s.front.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, accounts: s.accounts, confirm: s.confirmOpen}))
+	s.listeners.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, accounts: s.accounts, confirm: s.confirmOpen}))
 	if !s.cfg.Load().NoCollect {
 		s.parts.collect = start("collectors", s.collect.Run, s.failed)
 	}

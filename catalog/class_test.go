@@ -37,7 +37,7 @@ func TestParseClass(t *testing.T) {
 			}},
 		},
 		Log:      LogFormat{Separator: "\t", Columns: []string{"user", "action"}},
-		Interval: Seconds(60),
+		Interval: Duration{60, 's'},
 	}
 	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Class{})); d != "" {
 		t.Error(d)

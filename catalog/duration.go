@@ -32,12 +32,6 @@ func unitLength(u byte) time.Duration {
 
 const longest = 36500 * 24 * time.Hour // a hundred years, well inside what time.Duration holds
 
-// Days makes a Duration of n days.
-func Days(n int) Duration { return Duration{int64(n), 'd'} }
-
-// Seconds makes a Duration of n seconds.
-func Seconds(n int) Duration { return Duration{int64(n), 's'} }
-
 // ParseDuration reads a duration.
 func ParseDuration(s string) (Duration, error) {
 	bad := func() (Duration, error) {

@@ -35,8 +35,8 @@ func TestDuration(t *testing.T) {
 	if (Duration{}).String() != "" || !(Duration{}).IsZero() || (Duration{}).Std() != 0 {
 		t.Error("the zero Duration is something")
 	}
-	if !Seconds(60).Equal(Duration{1, 'm'}) || Days(2).String() != "2d" {
-		t.Error("Equal or Days is wrong")
+	if !(Duration{60, 's'}).Equal(Duration{1, 'm'}) || (Duration{2, 'd'}).String() != "2d" {
+		t.Error("Equal or String is wrong")
 	}
 }
 

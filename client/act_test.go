@@ -41,7 +41,7 @@ func TestAct(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.patient.wait = func(context.Context, time.Duration) error { return nil }
+	c.timing.wait = func(context.Context, time.Duration) error { return nil }
 	note := ""
 	got, err := c.Act(t.Context(), "objects", Action{Items: []string{"a"}, Note: &note})
 	if err != nil || len(got.Items) != 1 || got.Items[0].Result != "note_set" {

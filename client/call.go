@@ -61,7 +61,7 @@ func Printable(text string) string {
 	}, text)
 }
 
-// open asks until there is an answer that is not "later", or until the patience ends. Who calls closes its body.
+// open asks until there is an answer that is not "later", or until the time to retry is over. Who calls closes its body.
 func (c *Client) open(ctx context.Context, q request) (*http.Response, error) {
 	var first time.Time // of a row of failures
 	for attempt := 0; ; attempt++ {
@@ -71,20 +71,20 @@ func (c *Client) open(ctx context.Context, q request) (*http.Response, error) {
 		}
 		hint := time.Duration(0)
 		if err == nil {
-			hint = retryAfter(res, c.patient.now())
+			hint = retryAfter(res, c.timing.now())
 			err = failure(res)
 		}
 		if attempt == 0 {
-			first = c.patient.now()
+			first = c.timing.now()
 		}
-		left := c.retry - c.patient.now().Sub(first)
+		left := c.retry - c.timing.now().Sub(first)
 		if left <= 0 || hint >= notSoon {
 			return nil, err
 		}
 		if attempt == 0 {
 			c.notice(fmt.Sprintf("%v; trying again for %s", err, c.retry))
 		}
-		if err := c.patient.wait(ctx, min(left, c.patient.pause(attempt, hint))); err != nil {
+		if err := c.timing.wait(ctx, min(left, c.timing.pause(attempt, hint))); err != nil {
 			return nil, err
 		}
 	}

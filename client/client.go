@@ -2,7 +2,7 @@
 //
 // A file of rows goes out in parts, one request after the other, since rows apply in order:
 //
-//	Source ──► cutter ──► part ──► request with an Idempotency-Key ──► report ──► totals
+//	Source ──► splitter ──► part ──► request with an Idempotency-Key ──► report ──► totals
 //	(unpacks)  (at rows)                (again and again)                └──► rejected rows, as they were
 //
 // The key of a request is made from what it asks for. So a run that is broken off and started again asks the same
@@ -36,13 +36,13 @@ type Options struct {
 
 // Client speaks to one server with one key.
 type Client struct {
-	base    *url.URL
-	key     string
-	http    *http.Client
-	packer  *zstd.Encoder // nil sends bodies as they are
-	retry   time.Duration
-	notice  func(string)
-	patient patience
+	base   *url.URL
+	key    string
+	http   *http.Client
+	packer *zstd.Encoder // nil sends bodies as they are
+	retry  time.Duration
+	notice func(string)
+	timing retryTiming
 }
 
 // New prepares a client; nothing is sent yet.
@@ -65,7 +65,7 @@ func New(o Options) (*Client, error) {
 		}
 		transport.TLSClientConfig.RootCAs = pool
 	}
-	c := &Client{base: base, key: o.Key, retry: o.Retry, notice: o.Notice, patient: realTime()}
+	c := &Client{base: base, key: o.Key, retry: o.Retry, notice: o.Notice, timing: realTime()}
 	// Redirects are not followed: the key would go to whoever the answer names.
 	c.http = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if c.notice == nil {

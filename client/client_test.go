@@ -130,7 +130,7 @@ func open(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.patient = patience{
+	c.timing = retryTiming{
 		now: func() time.Time { return b.now }, jitter: func() float64 { return 1 },
 		wait: func(ctx context.Context, d time.Duration) error { b.now = b.now.Add(d); return ctx.Err() },
 	}
@@ -426,7 +426,7 @@ func TestDryRun(t *testing.T) {
 }
 
 func TestPause(t *testing.T) {
-	p := patience{jitter: func() float64 { return 0 }}
+	p := retryTiming{jitter: func() float64 { return 0 }}
 	f := func(attempt int, hint, want time.Duration) {
 		t.Helper()
 		if got := p.pause(attempt, hint); got != want {

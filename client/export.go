@@ -109,25 +109,14 @@ func (c *Client) Export(ctx context.Context, pkg string, broken bool, row func(t
 
 // eachRow gives the header of a CSV file and then its rows, each with the line where it begins.
 func eachRow(r io.Reader, row func(line int, text []byte) error) error {
-	cut, err := newCutter(r, MaxPart)
+	cut, err := newSplitter(r, MaxPart)
 	if err != nil {
 		return err
 	}
 	if err := row(1, cut.header); err != nil {
 		return err
 	}
-	for {
-		n, err := cut.row()
-		if err != nil || n == 0 {
-			return err
-		}
-		if text := cut.buf[cut.from : cut.from+n]; !isBlank(text) {
-			if err := row(cut.line, text); err != nil {
-				return err
-			}
-		}
-		cut.take(n)
-	}
+	return cut.each(row)
 }
 
 // Each gives the header of a source and then its rows, each with the line where it begins. What is not CSV has no fields.

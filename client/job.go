@@ -53,7 +53,7 @@ func (c *Client) Send(ctx context.Context, j Job) (res *Result, err error) {
 	if j.Whole {
 		limit, r.j.Rows = maxWhole, maxWhole
 	}
-	cut, err := newCutter(j.Source.text, limit)
+	cut, err := newSplitter(j.Source.text, limit)
 	if err != nil {
 		return r.res, err
 	}
@@ -85,7 +85,7 @@ func (c *Client) Send(ctx context.Context, j Job) (res *Result, err error) {
 type run struct {
 	c       *Client
 	j       Job
-	cut     *cutter
+	cut     *splitter
 	res     *Result
 	rejects rejects
 }

@@ -135,9 +135,9 @@ func directs(t *testing.T, file string) (list []string) {
 	return list
 }
 
-// TestGuideIndex finds every page of the guide in its index, once.
+// TestGuideIndex finds every page of the guide in its index, once, and in that of all documents.
 func TestGuideIndex(t *testing.T) {
-	index := readPage(t, "guide/README.md")
+	index, all := readPage(t, "guide/README.md"), readPage(t, "README.md")
 	files, err := filepath.Glob("guide/*.md")
 	if err != nil || len(files) < 20 {
 		t.Fatal(files, err)
@@ -146,6 +146,9 @@ func TestGuideIndex(t *testing.T) {
 		name := filepath.Base(file)
 		if n := strings.Count(index, "\n| ["+name+"]("+name+") |"); n != 1 && name != "README.md" {
 			t.Errorf("docs/guide/README.md lists %s %d times", name, n)
+		}
+		if !strings.Contains(all, "](guide/"+name+")") {
+			t.Errorf("docs/README.md does not list guide/%s", name)
 		}
 	}
 }

@@ -300,9 +300,13 @@ func TestMostClasses(t *testing.T) {
 	if err := b.tree.Apply(many); err != nil {
 		t.Fatal(err)
 	}
+	nine, err := catalog.ParseDuration("9s")
+	if err != nil {
+		t.Fatal(err)
+	}
 	f := func(name string, ok bool) {
 		t.Helper()
-		if _, _, err := b.PutClass(b.who, &catalog.Class{Name: name, Interval: catalog.Seconds(9)}); (err == nil) != ok {
+		if _, _, err := b.PutClass(b.who, &catalog.Class{Name: name, Interval: nine}); (err == nil) != ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

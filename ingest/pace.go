@@ -4,6 +4,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"belfry"
 )
 
@@ -13,45 +15,46 @@ import (
 type pace struct {
 	burst time.Duration // for how long a customer that was quiet may have its rate at once
 	mu    sync.Mutex
-	owes  map[belfry.CustomerID]debt
+	rows  map[belfry.CustomerID]*rate.Limiter
 }
 
-// debt is what a customer has had beyond its rate; it falls with time.
-type debt struct {
-	rows float64
-	at   time.Time
-}
-
-// enter tells whether the customer may send now; rate is in rows per second, 0 for any number.
-func (p *pace) enter(c belfry.CustomerID, rate int, now time.Time) error {
-	return tooFast(rate, p.take(c, 0, rate, now))
+// enter tells whether the customer may send now; perSecond is its rate, 0 for any number.
+func (p *pace) enter(c belfry.CustomerID, perSecond int, now time.Time) error {
+	return tooFast(perSecond, p.take(c, 0, perSecond, now))
 }
 
 // tooFast refuses who would have to wait.
-func tooFast(rate int, wait time.Duration) error {
+func tooFast(perSecond int, wait time.Duration) error {
 	if wait <= 0 {
 		return nil
 	}
-	err := belfry.Errorf(belfry.RateLimited, "this customer may send %d rows per second and has sent more; send again in a moment", rate)
+	err := belfry.Errorf(belfry.RateLimited, "this customer may send %d rows per second and has sent more; send again in a moment", perSecond)
 	err.Retry = int((wait + time.Second - 1) / time.Second)
 	return err
 }
 
 // take books rows to a customer, or says how long it must wait before it may have any.
-func (p *pace) take(c belfry.CustomerID, rows, rate int, now time.Time) (wait time.Duration) {
-	if rate <= 0 {
+func (p *pace) take(c belfry.CustomerID, rows, perSecond int, now time.Time) (wait time.Duration) {
+	if perSecond <= 0 {
 		return 0
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	owes := p.owes[c].after(now, rate)
-	if over := owes - float64(rate)*p.burst.Seconds(); over > 0 {
-		return max(1, time.Duration(over/float64(rate)*float64(time.Second)))
+	burst := int(float64(perSecond) * p.burst.Seconds())
+	l := p.rows[c]
+	if l == nil {
+		if p.rows == nil {
+			p.rows = map[belfry.CustomerID]*rate.Limiter{}
+		}
+		l = rate.NewLimiter(rate.Limit(perSecond), burst)
+		p.rows[c] = l
 	}
-	if p.owes == nil {
-		p.owes = map[belfry.CustomerID]debt{}
+	l.SetLimitAt(now, rate.Limit(perSecond)) // it may have changed, and so may the clock
+	l.SetBurstAt(now, burst)
+	if owes := -l.TokensAt(now); owes > 0 {
+		return max(1, time.Duration(owes/float64(perSecond)*float64(time.Second)))
 	}
-	p.owes[c] = debt{rows: owes + float64(rows), at: now}
+	book(l, rows, now)
 	return 0
 }
 
@@ -59,13 +62,16 @@ func (p *pace) take(c belfry.CustomerID, rows, rate int, now time.Time) (wait ti
 func (p *pace) giveBack(c belfry.CustomerID, rows int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if d, ok := p.owes[c]; ok {
-		d.rows = max(0, d.rows-float64(rows))
-		p.owes[c] = d
+	if l := p.rows[c]; l != nil {
+		book(l, -rows, time.Now())
 	}
 }
 
-// after is what is left of a debt. A moment that seems to come yet is over, too: the clock was put right since.
-func (d debt) after(now time.Time, rate int) float64 {
-	return max(0, d.rows-now.Sub(d.at).Abs().Seconds()*float64(rate))
+// book takes rows from a limiter, however many: the rows of a body are booked whole and become a debt. A limiter reserves no
+// more than its burst at once, so that is raised until the next take.
+func book(l *rate.Limiter, rows int, now time.Time) {
+	if rows > l.Burst() {
+		l.SetBurstAt(now, rows)
+	}
+	l.ReserveN(now, rows)
 }

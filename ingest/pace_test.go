@@ -42,6 +42,15 @@ func TestPace(t *testing.T) {
 	if p.take(3, 1, 100, start.Add(9*time.Second-1)) == 0 || p.take(3, 1, 100, start.Add(9*time.Second)) != 0 {
 		t.Error("not after 9 s")
 	}
+	// A clock that is set back does not make the wait longer.
+	p.take(4, 1000, 100, start)
+	back := start.Add(-time.Hour)
+	if wait := p.take(4, 1, 100, back); wait <= 0 || wait > 9*time.Second {
+		t.Errorf("wait %s after the clock was set back", wait)
+	}
+	if p.take(4, 1, 100, back.Add(9*time.Second)) != 0 {
+		t.Error("not 9 s after the clock was set back")
+	}
 }
 
 // TestPacedAtTheStop: a body under way that waits for the row rate is told when the service begins to stop.

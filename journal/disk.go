@@ -26,8 +26,8 @@ func writeError(what string, err error) error {
 	return fmt.Errorf("%s: %w: %w", what, ErrFailed, err)
 }
 
-// syncDir makes the names in a folder durable.
-func syncDir(dir string) error {
+// SyncDir makes the names in a folder durable.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
@@ -50,5 +50,5 @@ func WriteFile(path string, content []byte) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	return syncDir(dir)
+	return SyncDir(dir)
 }

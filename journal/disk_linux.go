@@ -17,9 +17,9 @@ func syncData(f *os.File) error {
 	return os.NewSyscallError("fdatasync", again(func() error { return unix.Fdatasync(int(f.Fd())) }))
 }
 
-// allocate reserves the blocks of a file, so that a full disk shows when a segment begins and not inside it. Where the
+// Allocate reserves the blocks of a file, so that a full disk shows when a segment begins and not inside it. Where the
 // file system cannot, the error is errors.ErrUnsupported.
-func allocate(f *os.File, size int64) error {
+func Allocate(f *os.File, size int64) error {
 	err := again(func() error { return unix.Fallocate(int(f.Fd()), 0, 0, size) })
 	return os.NewSyscallError("fallocate", err)
 }

@@ -131,7 +131,7 @@ func TestNoRoomForSegment(t *testing.T) {
 		if refuse != nil {
 			return refuse
 		}
-		return allocate(f, n)
+		return Allocate(f, n)
 	}})
 	appendAll(t, j, string(make([]byte, 100)))
 	f := func(reason, want error) {
@@ -169,7 +169,7 @@ func TestFailedFolder(t *testing.T) {
 		if fail {
 			return syscall.EIO
 		}
-		return syncDir(dir)
+		return SyncDir(dir)
 	}})
 	for range 3 {
 		if _, err := j.Append([]byte("a")); !errors.Is(err, ErrFailed) {

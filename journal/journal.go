@@ -94,13 +94,13 @@ func (o *Options) fill() {
 		o.Sync = syncData
 	}
 	if o.SyncDir == nil {
-		o.SyncDir = syncDir
+		o.SyncDir = SyncDir
 	}
 	if o.Write == nil {
 		o.Write = writeAt
 	}
 	if o.Allocate == nil {
-		o.Allocate = allocate
+		o.Allocate = Allocate
 	}
 }
 

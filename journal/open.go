@@ -77,7 +77,7 @@ func makeDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(dir))
+	return SyncDir(filepath.Dir(dir))
 }
 
 // Damaged lists the damage found so far, by Open and by Replay.

@@ -40,7 +40,7 @@ func writeSpare(path string, size int64) (err error) {
 			err = errors.Join(err, os.Remove(path))
 		}
 	}()
-	if err := allocate(f, size); err != nil {
+	if err := Allocate(f, size); err != nil {
 		return err
 	}
 	zeros := make([]byte, 256<<10)

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -11,10 +13,14 @@ import (
 type manualCmd struct {
 	Command []string `arg:"" optional:"" help:"Command, as send or key create; without it the program as a whole."`
 	Roff    bool     `help:"Write roff, the language of manual pages, as man -l reads it."`
+	Into    string   `placeholder:"DIR" help:"Write the pages of all commands into a folder, as man wants them there: belfry.1, belfry-send.1 and so on."`
 }
 
-// Run prints a manual page.
+// Run prints a manual page, or writes all of them.
 func (c *manualCmd) Run(k *kong.Kong, s streams) error {
+	if c.Into != "" {
+		return writeManuals(k.Model.Node, c.Into)
+	}
 	node := k.Model.Node
 	for _, name := range c.Command {
 		child := findChild(node, name)
@@ -30,6 +36,20 @@ func (c *manualCmd) Run(k *kong.Kong, s streams) error {
 	}
 	_, err := io.WriteString(s.out, text)
 	return err
+}
+
+// writeManuals writes the pages of all commands into dir, as roff.
+func writeManuals(n *kong.Node, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, command := range nodes(n) {
+		p := newPage(command)
+		if err := os.WriteFile(filepath.Join(dir, p.name+".1"), []byte(p.roff()), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func findChild(n *kong.Node, name string) *kong.Node {

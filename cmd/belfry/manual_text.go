@@ -351,11 +351,11 @@ packages are completed too, by asking the server.`,
 		examples: []usageExample{
 			{"Read a page:", "belfry manual key create"},
 			{"Read it with man:", "belfry manual send --roff | man -l -"},
-			{"Install one:", "belfry manual send --roff > /usr/local/share/man/man1/belfry-send.1"},
+			{"Install all of them:", "belfry manual --into /usr/local/share/man/man1"},
 		},
 	},
 	"version": {
-		description: `Prints name, version, commit and the version of Go it was built with.`,
+		description: `Prints the version, the commit and its date, the version of Go it was built with, and the platform. A program built outside of a git checkout does not know its commit.`,
 		examples:    []usageExample{{"Print it:", "belfry version"}},
 	},
 }

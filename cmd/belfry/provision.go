@@ -41,7 +41,7 @@ func (c *provisionCmd) Run(s streams) error {
 	if c.Package == "" || c.File == "" {
 		return usageError{errors.New(`expected "<package> <file>", or --dir`)}
 	}
-	return c.send(s, errand{method: http.MethodPost, pkg: c.Package, file: c.File, rows: c.Rows})
+	return c.send(s, upload{method: http.MethodPost, pkg: c.Package, file: c.File, rows: c.Rows})
 }
 
 func (c *provisionCmd) folder(s streams) error {
@@ -59,7 +59,7 @@ func (c *provisionCmd) folder(s streams) error {
 	}
 	var rejected error
 	for _, f := range list {
-		err := c.send(s, errand{method: http.MethodPost, pkg: f.pkg, file: filepath.Join(c.Dir, f.name), rows: c.Rows, label: f.name + ": "})
+		err := c.send(s, upload{method: http.MethodPost, pkg: f.pkg, file: filepath.Join(c.Dir, f.name), rows: c.Rows, label: f.name + ": "})
 		if _, some := errors.AsType[rejectedError](err); some {
 			rejected = errors.Join(rejected, err)
 		} else if err != nil {

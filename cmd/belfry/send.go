@@ -48,7 +48,7 @@ func (c *sendCmd) Run(s streams) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	return c.send(s, errand{method: http.MethodPost, path: client.SendPath, file: c.File, rows: c.Rows})
+	return c.send(s, upload{method: http.MethodPost, path: client.SendPath, file: c.File, rows: c.Rows})
 }
 
 type removeCmd struct {
@@ -61,15 +61,15 @@ type removeCmd struct {
 // Run removes what a file names. Parts are so small that the server lists every error: to ask again which rows were
 // wrong, as for other files, would find those wrong that have just been removed.
 func (c *removeCmd) Run(s streams) error {
-	e := errand{method: http.MethodDelete, pkg: c.Package, file: c.File, rows: belfry.MaxReported, query: url.Values{}}
+	e := upload{method: http.MethodDelete, pkg: c.Package, file: c.File, rows: belfry.MaxReported, query: url.Values{}}
 	if c.Recursive {
 		e.query.Set("recursive", "true")
 	}
 	return c.send(s, e)
 }
 
-// errand is one file with where it goes.
-type errand struct {
+// upload is one file with where it goes.
+type upload struct {
 	method, path string
 	pkg          string // of provisioning; path follows from it
 	query        url.Values
@@ -78,7 +78,7 @@ type errand struct {
 	label        string // before what is printed
 }
 
-func (f *rowFlags) send(s streams, e errand) error {
+func (f *rowFlags) send(s streams, e upload) error {
 	if e.pkg != "" {
 		if err := client.CheckPackage(e.pkg); err != nil {
 			return usageError{err}
@@ -121,7 +121,7 @@ func openSource(name string, fresh bool) (*client.Source, error) {
 	return client.Open(name, fresh)
 }
 
-func (f *rowFlags) job(e errand, source *client.Source) (client.Job, error) {
+func (f *rowFlags) job(e upload, source *client.Source) (client.Job, error) {
 	j := client.Job{
 		Method: e.method, Path: e.path, Query: url.Values{}, Source: source, Rows: e.rows,
 		Whole: f.Atomic || f.Dryrun, DryRun: f.Dryrun,
@@ -179,7 +179,7 @@ func resumable(ctx context.Context, err error, source *client.Source, res *clien
 }
 
 // totals prints one line on what became of the rows.
-func (f *rowFlags) totals(s streams, e errand, res *client.Result) error {
+func (f *rowFlags) totals(s streams, e upload, res *client.Result) error {
 	r := &res.Report
 	if f.JSON {
 		text, err := json.Marshal(r)

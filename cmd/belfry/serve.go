@@ -145,11 +145,15 @@ type versionCmd struct{}
 
 // Run prints the version.
 func (versionCmd) Run(s streams) error {
-	v := app.Version()
-	fmt.Fprintf(s.out, "%s %s", v.Name, v.Version)
-	if v.Commit != "" {
-		fmt.Fprintf(s.out, " (%s)", v.Commit)
+	b := app.ReadBuild()
+	commit := "commit unknown"
+	if b.Commit != "" {
+		commit = "commit " + b.Commit
+		if b.Modified {
+			commit += " with changes"
+		}
+		commit += " of " + b.Date
 	}
-	_, err := fmt.Fprintf(s.out, " %s\n", v.Go)
+	_, err := fmt.Fprintf(s.out, "%s %s, %s, %s, %s\n", b.Name, b.Version.Version, commit, b.Go, b.Platform)
 	return err
 }

@@ -28,6 +28,9 @@ const (
 	bareQuote
 )
 
+// TooLong tells whether the row is longer than the reader allows. The rest of its line has not been read yet then.
+func (e CSVFault) TooLong() bool { return e.problem == tooLong }
+
 func (e CSVFault) Error() string {
 	const remedy = `close it, and write "" for a quote inside a quoted field`
 	switch e.problem {

@@ -19,7 +19,8 @@ type window struct {
 	line   int  // physical line at which the unread input starts
 
 	buf        []byte
-	start, end int // the unread input is buf[start:end]
+	start, end int   // the unread input is buf[start:end]
+	read       int64 // bytes of the body that have been in buf
 }
 
 const (
@@ -30,8 +31,11 @@ const (
 // Reset makes the window start afresh on another body, keeping its buffer.
 func (w *window) Reset(r io.Reader) {
 	w.r, w.err, w.begun, w.skip, w.line = r, nil, false, false, 1
-	w.start, w.end = 0, 0
+	w.start, w.end, w.read = 0, 0, 0
 }
+
+// Offset is where in the body the next row, or the blank lines before it, begins.
+func (w *window) Offset() int64 { return w.read - int64(w.end-w.start) }
 
 // begin looks at the first bytes: a UTF-8 byte order mark is dropped, UTF-16 is refused as a whole, since every one of
 // its rows would be.
@@ -59,6 +63,7 @@ func (w *window) fill() {
 	for range 100 {
 		n, err := w.r.Read(w.buf[w.end:])
 		w.end += n
+		w.read += int64(n)
 		w.err = err
 		if n > 0 || err != nil {
 			return

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// patience is how waiting is done; a test has its own.
-type patience struct {
+// retryTiming is the clock of retries; tests have their own.
+type retryTiming struct {
 	now    func() time.Time
 	wait   func(context.Context, time.Duration) error
 	jitter func() float64 // from 0 to 1
 }
 
-func realTime() patience {
-	return patience{now: time.Now, jitter: rand.Float64, wait: func(ctx context.Context, d time.Duration) error {
+func realTime() retryTiming {
+	return retryTiming{now: time.Now, jitter: rand.Float64, wait: func(ctx context.Context, d time.Duration) error {
 		t := time.NewTimer(d)
 		defer t.Stop()
 		select {
@@ -38,7 +38,7 @@ const (
 
 // pause is how long to wait after so many failed attempts: twice as long each time, spread so that many clients do not
 // come back together, and never shorter than the server asked for.
-func (p patience) pause(attempt int, hint time.Duration) time.Duration {
+func (p retryTiming) pause(attempt int, hint time.Duration) time.Duration {
 	d := min(longestPause, firstPause<<min(attempt, 10))
 	d = d/2 + time.Duration(p.jitter()*float64(d/2))
 	if hint > 0 {

@@ -11,18 +11,18 @@ import (
 	"sync/atomic"
 )
 
-// crowded is a listener that serves no more connections than it has places: each costs memory before it has sent a
+// connLimiter is a listener that serves no more connections than it has places: each costs memory before it has sent a
 // byte. Connections that find no place wait in a list. Every connection is accepted at once, so that those of one address
 // cannot delay those of another in the kernel's queue.
 //
 // A place goes to the waiting address that has the fewest connections. While somebody waits, room is made, see victim, and
 // answers tell their clients not to come back on the same connection. Addresses of IPv6 count by their network of 64
 // bits. Behind a proxy all connections come from one address: as long as there is no other, it has everything.
-type crowded struct {
+type connLimiter struct {
 	net.Listener
-	places int
-	most   int // that wait, half of them of one address
-	inUse  *requests
+	places     int
+	maxWaiting int // that wait, half of them of one address
+	inUse      *requests
 
 	mu      sync.Mutex
 	changed sync.Cond // admitted, err or closed
@@ -31,9 +31,9 @@ type crowded struct {
 
 	open     int
 	sources  map[string]*source
-	idle     list.List // of *placed, idle longest first
-	waiting  []*placed // in the order of arrival
-	admitted []*placed // have a place, and Accept has not returned them yet
+	idle     list.List      // of *limitedConn, idle longest first
+	waiting  []*limitedConn // in the order of arrival
+	admitted []*limitedConn // have a place, and Accept has not returned them yet
 
 	evicted, refused int
 }
@@ -42,23 +42,23 @@ type crowded struct {
 type source struct {
 	address       string
 	open, waiting int
-	fresh, asked  list.List // of *placed: nothing has been asked yet, and a request is in progress; oldest first
+	fresh, asked  list.List // of *limitedConn: nothing has been asked yet, and a request is in progress; oldest first
 }
 
-// placed is a connection that gives its place back when it is closed.
-type placed struct {
+// limitedConn is a connection that gives its place back when it is closed.
+type limitedConn struct {
 	net.Conn
-	crowd *crowded
-	from  *source
-	in    *list.List // idle, or one of from; nil without a place
-	at    *list.Element
-	left  bool
-	used  atomic.Bool // a request has come on it
+	limiter *connLimiter
+	from    *source
+	in      *list.List // idle, or one of from; nil without a place
+	at      *list.Element
+	left    bool
+	used    atomic.Bool // a request has come on it
 }
 
-// crowdedListener starts to accept connections; Close ends that.
-func crowdedListener(l net.Listener, places, waiting int) *crowded {
-	c := &crowded{Listener: l, places: places, most: waiting, inUse: newRequests(places), sources: map[string]*source{}}
+// newConnLimiter starts to accept connections; Close ends that.
+func newConnLimiter(l net.Listener, places, waiting int) *connLimiter {
+	c := &connLimiter{Listener: l, places: places, maxWaiting: waiting, inUse: newRequests(places), sources: map[string]*source{}}
 	c.changed.L = &c.mu
 	go c.run()
 	return c
@@ -66,7 +66,7 @@ func crowdedListener(l net.Listener, places, waiting int) *crowded {
 
 // run accepts until the listener is closed. After an error it goes on when Accept has returned that, so the server decides
 // how long to pause.
-func (l *crowded) run() {
+func (l *connLimiter) run() {
 	for {
 		c, err := l.Listener.Accept()
 		l.mu.Lock()
@@ -91,7 +91,7 @@ func (l *crowded) run() {
 }
 
 // Accept waits for a connection that has a place.
-func (l *crowded) Accept() (net.Conn, error) {
+func (l *connLimiter) Accept() (net.Conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for {
@@ -115,7 +115,7 @@ func (l *crowded) Accept() (net.Conn, error) {
 }
 
 // Close closes the connections that Accept has not returned, too.
-func (l *crowded) Close() error {
+func (l *connLimiter) Close() error {
 	l.mu.Lock()
 	l.closed = true
 	for _, p := range slices.Concat(l.waiting, l.admitted) {
@@ -128,7 +128,7 @@ func (l *crowded) Close() error {
 }
 
 // arrive gives a connection a place or lets it wait. The mutex is held, as in the methods below.
-func (l *crowded) arrive(c net.Conn) {
+func (l *connLimiter) arrive(c net.Conn) {
 	address := addressOf(c.RemoteAddr())
 	from := l.sources[address]
 	if from == nil {
@@ -136,11 +136,11 @@ func (l *crowded) arrive(c net.Conn) {
 		l.sources[address] = from
 	}
 	from.waiting++
-	l.waiting = append(l.waiting, &placed{Conn: c, crowd: l, from: from})
+	l.waiting = append(l.waiting, &limitedConn{Conn: c, limiter: l, from: from})
 	l.settle()
-	if from.waiting > l.most/2 {
+	if from.waiting > l.maxWaiting/2 {
 		l.refuse(from)
-	} else if len(l.waiting) > l.most {
+	} else if len(l.waiting) > l.maxWaiting {
 		most := from
 		for _, p := range l.waiting {
 			if p.from.waiting > most.waiting {
@@ -152,7 +152,7 @@ func (l *crowded) arrive(c net.Conn) {
 }
 
 // refuse closes the connection of an address that began to wait last.
-func (l *crowded) refuse(from *source) {
+func (l *connLimiter) refuse(from *source) {
 	for i, p := range slices.Backward(l.waiting) {
 		if p.from == from {
 			l.waiting = slices.Delete(l.waiting, i, i+1)
@@ -166,7 +166,7 @@ func (l *crowded) refuse(from *source) {
 }
 
 // settle gives places to those who wait, as far as there are any or room can be made.
-func (l *crowded) settle() {
+func (l *connLimiter) settle() {
 	for len(l.waiting) > 0 {
 		next := 0
 		for i, p := range l.waiting {
@@ -198,9 +198,9 @@ func (l *crowded) settle() {
 // longest goes first. Otherwise the address with most connections makes room if it has more than half of all places, with
 // a connection on which nothing has been asked yet or else with its oldest. If it has less than that, but far more
 // than the one that waits, it only has to give up a connection on which nothing has been asked.
-func (l *crowded) victim(of *source) *placed {
+func (l *connLimiter) victim(of *source) *limitedConn {
 	if e := l.idle.Front(); e != nil {
-		return e.Value.(*placed)
+		return e.Value.(*limitedConn)
 	}
 	var from *source
 	for _, s := range l.sources {
@@ -221,18 +221,18 @@ func (l *crowded) victim(of *source) *placed {
 	if e == nil {
 		return nil
 	}
-	return e.Value.(*placed)
+	return e.Value.(*limitedConn)
 }
 
 // forget drops an address that has no connections.
-func (l *crowded) forget(s *source) {
+func (l *connLimiter) forget(s *source) {
 	if s.open == 0 && s.waiting == 0 {
 		delete(l.sources, s.address)
 	}
 }
 
 // moveTo puts a connection at the end of a list, nil for none.
-func (p *placed) moveTo(to *list.List) {
+func (p *limitedConn) moveTo(to *list.List) {
 	if p.in != nil {
 		p.in.Remove(p.at)
 	}
@@ -242,48 +242,48 @@ func (p *placed) moveTo(to *list.List) {
 }
 
 // leave gives the place back.
-func (p *placed) leave() {
+func (p *limitedConn) leave() {
 	if p.left {
 		return
 	}
 	p.left = true
 	p.moveTo(nil)
-	p.crowd.open--
+	p.limiter.open--
 	p.from.open--
-	p.crowd.forget(p.from)
+	p.limiter.forget(p.from)
 }
 
-func (p *placed) Close() error {
+func (p *limitedConn) Close() error {
 	err := p.Conn.Close()
-	p.crowd.mu.Lock()
-	defer p.crowd.mu.Unlock()
+	p.limiter.mu.Lock()
+	defer p.limiter.mu.Unlock()
 	p.leave()
-	p.crowd.settle()
+	p.limiter.settle()
 	return err
 }
 
 // CloseWrite lets the server say that it has said everything, before it hangs up on a client that still sends: otherwise
 // the kernel would throw the answer away.
-func (p *placed) CloseWrite() error {
+func (p *limitedConn) CloseWrite() error {
 	if c, ok := p.Conn.(interface{ CloseWrite() error }); ok {
 		return c.CloseWrite()
 	}
 	return nil
 }
 
-// placeOf is what a connection of the server is to the listener; nil: nothing.
-func placeOf(c net.Conn) *placed {
+// limitedConnOf is what a connection of the server is to the listener; nil: nothing.
+func limitedConnOf(c net.Conn) *limitedConn {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()
 	}
-	p, _ := c.(*placed)
+	p, _ := c.(*limitedConn)
 	return p
 }
 
 // watch is told by the server what its connections are doing. One of HTTP/2 is called idle before its first request has come: then
 // it is as fresh as one that has sent nothing. A client that opens several uses the first of them, which would be idle longest.
-func (l *crowded) watch(c net.Conn, s http.ConnState) {
-	p := placeOf(c)
+func (l *connLimiter) watch(c net.Conn, s http.ConnState) {
+	p := limitedConnOf(c)
 	if p == nil {
 		return
 	}
@@ -305,21 +305,21 @@ func (l *crowded) watch(c net.Conn, s http.ConnState) {
 	}
 }
 
-// placeKey is where the context of a request has its connection.
-type placeKey struct{}
+// connKey is where the context of a request has its connection.
+type connKey struct{}
 
 // noteUse notes that a request has come on its connection.
 func noteUse(r *http.Request) {
-	if p, _ := r.Context().Value(placeKey{}).(*placed); p != nil {
+	if p, _ := r.Context().Value(connKey{}).(*limitedConn); p != nil {
 		p.used.Store(true)
 	}
 }
 
-// at puts the crowd before a door.
-func (l *crowded) at(d *door) {
+// limit makes a server keep to the limit.
+func (l *connLimiter) limit(d *httpServer) {
 	d.server.ConnState = l.watch
 	d.server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
-		return context.WithValue(ctx, placeKey{}, placeOf(c))
+		return context.WithValue(ctx, connKey{}, limitedConnOf(c))
 	}
 	behind := d.server.Handler
 	d.server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -332,14 +332,14 @@ func (l *crowded) at(d *door) {
 }
 
 // full tells whether somebody waits for a place.
-func (l *crowded) full() bool {
+func (l *connLimiter) full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.waiting) > 0
 }
 
 // counts are for the metrics.
-func (l *crowded) counts() (open, idle, evicted, refused int) {
+func (l *connLimiter) counts() (open, idle, evicted, refused int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open, l.idle.Len(), l.evicted, l.refused

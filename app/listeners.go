@@ -18,12 +18,12 @@ import (
 	"belfry/collect"
 )
 
-// front is the sockets. They are opened before anything else, so that whoever watches sees a service that is starting
-// and not a closed door; what stands behind them comes when it is ready.
-type front struct {
-	main, admin, control *door
+// listeners is the sockets. They are opened before anything else, so that whoever watches sees a service that is starting
+// and not a closed port; their handlers are set when the service is ready.
+type listeners struct {
+	main, admin, control *httpServer
 	cert                 *certificate      // nil without TLS
-	crowd                *crowded          // who comes through main
+	conns                *connLimiter      // who comes through main
 	dir                  string            // of the control socket
 	names                []string          // of this machine
 	taken                map[string]string // addresses, by the setting that says so
@@ -38,8 +38,8 @@ const localConnections, localWaiting = 16, 64
 // soon as its length has come.
 const mostFrame = 16 << 10
 
-// door is one socket with a server that can be exchanged.
-type door struct {
+// httpServer is one socket with a server that can be exchanged.
+type httpServer struct {
 	server  *http.Server
 	handler atomic.Value // of handlerBox
 	done    chan struct{}
@@ -49,8 +49,8 @@ type door struct {
 
 type handlerBox struct{ http.Handler }
 
-func newDoor(l net.Listener, starting http.Handler, c *tls.Config, log *slog.Logger, name string, failed chan<- error, options ...func(*door)) *door {
-	d := &door{done: make(chan struct{}), name: name, log: log}
+func newHTTPServer(l net.Listener, starting http.Handler, c *tls.Config, log *slog.Logger, name string, failed chan<- error, options ...func(*httpServer)) *httpServer {
+	d := &httpServer{done: make(chan struct{}), name: name, log: log}
 	d.handler.Store(handlerBox{starting})
 	d.server = &http.Server{
 		Handler:                      http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.handler.Load().(handlerBox).ServeHTTP(w, r) }),
@@ -78,7 +78,7 @@ func newDoor(l net.Listener, starting http.Handler, c *tls.Config, log *slog.Log
 }
 
 // close stops accepting, lets requests end, and cuts off those that do not in time.
-func (d *door) close(ctx context.Context) {
+func (d *httpServer) close(ctx context.Context) {
 	if d == nil {
 		return
 	}
@@ -89,8 +89,8 @@ func (d *door) close(ctx context.Context) {
 	<-d.done
 }
 
-func listen(cfg *Config, n descriptors, b *budget, ready func() error, log *slog.Logger, failed chan<- error) (_ *front, err error) {
-	f, starting := &front{dir: cfg.Data, names: cfg.hostNames()}, api.Starting(ready)
+func listen(cfg *Config, n descriptors, b *budget, ready func() error, log *slog.Logger, failed chan<- error) (_ *listeners, err error) {
+	f, starting := &listeners{dir: cfg.Data, names: cfg.hostNames()}, api.Starting(ready)
 	defer func() {
 		if err != nil {
 			f.close(context.Background(), func() {})
@@ -114,8 +114,8 @@ func listen(cfg *Config, n descriptors, b *budget, ready func() error, log *slog
 		secure = f.cert.config()
 	}
 	log = log.With("part", "http")
-	f.crowd = crowdedListener(l, n.connections, n.waiting)
-	f.main = newDoor(f.crowd, starting, secure, log, "API listener", failed, f.crowd.at, func(d *door) {
+	f.conns = newConnLimiter(l, n.connections, n.waiting)
+	f.main = newHTTPServer(f.conns, starting, secure, log, "API listener", failed, f.conns.limit, func(d *httpServer) {
 		d.server.ReadHeaderTimeout = min(d.server.ReadHeaderTimeout, time.Duration(cfg.Limits.Idle))
 		d.server.MaxHeaderBytes = b.header
 		d.server.HTTP2 = &http.HTTP2Config{
@@ -128,7 +128,7 @@ func listen(cfg *Config, n descriptors, b *budget, ready func() error, log *slog
 		if err != nil {
 			return nil, fmt.Errorf("%w (--admin-listen)", collect.CannotListen(cfg.AdminListen, err))
 		}
-		f.admin = newDoor(crowdedListener(l, localConnections, localWaiting), starting, nil, log, "admin listener", failed)
+		f.admin = newHTTPServer(newConnLimiter(l, localConnections, localWaiting), starting, nil, log, "admin listener", failed)
 		f.taken["admin_listen"] = l.Addr().String()
 		log.Info("listening for administration", "addr", l.Addr())
 		if local, _ := loopback(cfg.AdminListen); !local {
@@ -138,7 +138,7 @@ func listen(cfg *Config, n descriptors, b *budget, ready func() error, log *slog
 	if l, err = listenControl(cfg.Data); err != nil {
 		return nil, err
 	}
-	f.control = newDoor(crowdedListener(l, localConnections, localWaiting), starting, nil, log, "control socket", failed)
+	f.control = newHTTPServer(newConnLimiter(l, localConnections, localWaiting), starting, nil, log, "control socket", failed)
 	f.url = pageURL(scheme, addr)
 	log.Info("listening", "scheme", scheme, "addr", addr, "open", f.url)
 	return f, nil
@@ -155,8 +155,8 @@ func pageURL(scheme string, addr net.Addr) string {
 	return scheme + "://" + net.JoinHostPort(host, port) + "/ui/"
 }
 
-// open puts the handlers behind the doors.
-func (f *front) open(main, metrics, control http.Handler) {
+// open sets the handlers.
+func (f *listeners) open(main, metrics, control http.Handler) {
 	f.main.handler.Store(handlerBox{main})
 	f.control.handler.Store(handlerBox{control})
 	if f.admin == nil {
@@ -193,13 +193,13 @@ const graceful = 5 * time.Second
 const answering = 1500 * time.Millisecond
 
 // close stops accepting and lets requests end. Those whose bodies have not come to an end by then are told so with end.
-func (f *front) close(ctx context.Context, end func()) {
+func (f *listeners) close(ctx context.Context, end func()) {
 	ctx, cancel := context.WithTimeout(ctx, graceful)
 	defer cancel()
 	until, _ := ctx.Deadline()
 	all := time.Until(until)
 	defer time.AfterFunc(all-min(answering, all/2), end).Stop()
-	for _, d := range []*door{f.control, f.main, f.admin} {
+	for _, d := range []*httpServer{f.control, f.main, f.admin} {
 		d.close(ctx)
 	}
 	os.Remove(filepath.Join(f.dir, controlName)) // the folder is still locked, so it is ours

@@ -42,18 +42,18 @@ func (c *fakeConn) RemoteAddr() net.Addr {
 }
 func (c *fakeConn) Close() error { c.closed = true; return nil }
 
-// crowdTest is a listener with some places.
-type crowdTest struct {
+// connLimiterTest is a listener with some places.
+type connLimiterTest struct {
 	*testing.T
-	l        *crowded
+	l        *connLimiter
 	in       *fakeListener
-	accepted []*placed
+	accepted []*limitedConn
 	failed   []error
 }
 
-func newCrowdTest(t *testing.T, places int) *crowdTest {
+func newConnLimiterTest(t *testing.T, places int) *connLimiterTest {
 	in := &fakeListener{make(chan net.Conn, 100), make(chan error), make(chan struct{})}
-	c := &crowdTest{T: t, l: crowdedListener(in, places, 32), in: in}
+	c := &connLimiterTest{T: t, l: newConnLimiter(in, places, 32), in: in}
 	go func() {
 		for {
 			got, err := c.l.Accept()
@@ -64,14 +64,14 @@ func newCrowdTest(t *testing.T, places int) *crowdTest {
 				c.failed = append(c.failed, err)
 				continue
 			}
-			c.accepted = append(c.accepted, got.(*placed))
+			c.accepted = append(c.accepted, got.(*limitedConn))
 		}
 	}()
 	return c
 }
 
 // come lets a client connect and says whether it got a place.
-func (c *crowdTest) come(from string) (*placed, bool) {
+func (c *connLimiterTest) come(from string) (*limitedConn, bool) {
 	before := len(c.accepted)
 	c.in.next <- &fakeConn{from: from}
 	synctest.Wait()
@@ -83,15 +83,15 @@ func (c *crowdTest) come(from string) (*placed, bool) {
 	return p, true
 }
 
-func (p *placed) gone() bool { return p.Conn.(*fakeConn).closed }
+func (p *limitedConn) gone() bool { return p.Conn.(*fakeConn).closed }
 
 // TestConnectionShares: an address with most of the places makes room for others when all are taken, first with a
 // connection on which nothing was asked, and waits for more while others are there.
 func TestConnectionShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrowdTest(t, 4)
+		c := newConnLimiterTest(t, 4)
 		defer c.l.Close()
-		var hog []*placed
+		var hog []*limitedConn
 		for range 4 {
 			p, ok := c.come("192.0.2.1:1000")
 			if !ok {
@@ -132,7 +132,7 @@ func TestConnectionShares(t *testing.T) {
 // those that wait, the latest are closed.
 func TestCrowdOfOneAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrowdTest(t, 8)
+		c := newConnLimiterTest(t, 8)
 		defer c.l.Close()
 		var late []*fakeConn
 		for i := range 8 + 30 { // with unfinished heads
@@ -159,7 +159,7 @@ func TestCrowdOfOneAddress(t *testing.T) {
 // connections gets in, but only for a connection on which nothing has been asked.
 func TestCrowdOfSomeAddresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrowdTest(t, 30)
+		c := newConnLimiterTest(t, 30)
 		defer c.l.Close()
 		for i := range 3 * 12 {
 			c.come(fmt.Sprintf("192.0.2.%d:%d", 1+i%3, 1000+i))
@@ -194,7 +194,7 @@ func TestCrowdOfSomeAddresses(t *testing.T) {
 // TestCrowdWaiting: the list of those who wait is bounded; when it is full, the address that waits most often is refused.
 func TestCrowdWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrowdTest(t, 1)
+		c := newConnLimiterTest(t, 1)
 		defer c.l.Close()
 		c.come("192.0.2.99:1")
 		c.l.watch(c.accepted[0], http.StateActive)
@@ -214,7 +214,7 @@ func TestCrowdWaiting(t *testing.T) {
 // TestCrowdClosed: Close ends the listener and all connections that nobody has accepted.
 func TestCrowdClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrowdTest(t, 1)
+		c := newConnLimiterTest(t, 1)
 		c.come("192.0.2.1:1")
 		wait := &fakeConn{from: "192.0.2.1:2"}
 		c.in.next <- wait
@@ -237,7 +237,7 @@ func TestCrowdClosed(t *testing.T) {
 // TestCrowdError: an error of the listener goes to the server once, and accepting goes on.
 func TestCrowdError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrowdTest(t, 1)
+		c := newConnLimiterTest(t, 1)
 		defer c.l.Close()
 		c.in.fails <- errors.New("too many open files")
 		synctest.Wait()
@@ -250,7 +250,7 @@ func TestCrowdError(t *testing.T) {
 // TestOneAddress: behind a proxy all connections come from one address, which has all places.
 func TestOneAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrowdTest(t, 2)
+		c := newConnLimiterTest(t, 2)
 		defer c.l.Close()
 		first, _ := c.come("192.0.2.1:1")
 		c.come("192.0.2.1:2")

@@ -1,0 +1,198 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"belfry"
+)
+
+// limiter bounds how many requests run at a time. Each customer has a queue of its own, in the order of arrival.
+//
+// By default every customer has places of its own. In a shared limiter there are places for all customers together: one
+// that becomes free goes to the queues in turn, and some are reserved for customers who have few or none, so that a
+// customer that takes all places, or keeps them for long, does not shut out the others.
+//
+//	places   ████████████████████ for everybody    ░░░░░ for those who hold few
+type limiter struct {
+	shared bool
+	queue  int // how many may wait for each place; 0: queuePerPlace
+
+	mu      sync.Mutex
+	tenants map[belfry.CustomerID]*tenantQueue
+	turns   []*tenantQueue // of a shared limiter: those in which somebody waits, each once
+	active  int
+	waiting int
+	refused int
+}
+
+// tenantQueue has the requests of one customer.
+type tenantQueue struct {
+	active  int
+	waiters []*waiter
+}
+
+type waiter struct {
+	places   int // the limit when the wait began
+	admitted chan struct{}
+}
+
+const (
+	// queuePerPlace is how many may wait for each place: more of them would only wait in vain.
+	queuePerPlace = 16
+	// workQueue is the same for turns to work: who waits for one has a place or a connection already, so it only has to be enough for all of them.
+	workQueue = 1 << 20
+)
+
+// reserved is how many places there are beside so many for those who have few, and how many of them one customer may have.
+func reserved(places int) (all, each int) {
+	all = max(1, places/4)
+	return all, max(1, all/4)
+}
+
+// enter takes a place; false when there was none until ctx ended, or too many wait. Whoever got one gives it back with leave.
+func (l *limiter) enter(ctx context.Context, c belfry.CustomerID, places int) bool {
+	l.mu.Lock()
+	q := l.tenant(c)
+	if l.admit(q, places) {
+		l.mu.Unlock()
+		return true
+	}
+	limit := l.queue
+	if limit == 0 {
+		limit = queuePerPlace
+	}
+	if len(q.waiters) >= places*limit {
+		l.refused++
+		l.mu.Unlock()
+		return false
+	}
+	w := &waiter{places, make(chan struct{})}
+	if q.waiters = append(q.waiters, w); l.shared && len(q.waiters) == 1 {
+		l.turns = append(l.turns, q)
+	}
+	l.waiting++
+	l.mu.Unlock()
+	select {
+	case <-w.admitted:
+		return true
+	case <-ctx.Done():
+		return !l.withdraw(c, w)
+	}
+}
+
+// try takes a place if there is one now.
+func (l *limiter) try(c belfry.CustomerID, places int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.admit(l.tenant(c), places)
+}
+
+// admit takes a place if there is one and nobody waits for it. The mutex is held.
+func (l *limiter) admit(q *tenantQueue, places int) bool {
+	if len(q.waiters) > 0 || !l.fits(q, places) {
+		return false
+	}
+	l.active++
+	q.active++
+	return true
+}
+
+func (l *limiter) tenant(c belfry.CustomerID) *tenantQueue {
+	q := l.tenants[c]
+	if q == nil {
+		if l.tenants == nil {
+			l.tenants = map[belfry.CustomerID]*tenantQueue{}
+		}
+		q = &tenantQueue{}
+		l.tenants[c] = q
+	}
+	return q
+}
+
+func (l *limiter) fits(q *tenantQueue, places int) bool {
+	if !l.shared {
+		return q.active < places
+	}
+	all, each := reserved(places)
+	return l.active < places || l.active < places+all && q.active < each
+}
+
+// leave gives a place back, and admits whoever can have it.
+func (l *limiter) leave(c belfry.CustomerID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := l.tenants[c]
+	l.active--
+	q.active--
+	if l.shared {
+		l.admitInTurn()
+	} else {
+		for len(q.waiters) > 0 && l.fits(q, q.waiters[0].places) {
+			l.admitFirst(q)
+		}
+	}
+	l.forget(c, q)
+}
+
+// admitInTurn admits the first of each queue in turn, as far as there are places. When only reserved ones are left it
+// skips the queues that cannot have those: there are no more queues than connections.
+func (l *limiter) admitInTurn() {
+	for i := 0; i < len(l.turns); {
+		q := l.turns[i]
+		if !l.fits(q, q.waiters[0].places) {
+			i++
+			continue
+		}
+		l.admitFirst(q)
+		l.turns = slices.Delete(l.turns, i, i+1)
+		if len(q.waiters) > 0 {
+			l.turns = append(l.turns, q)
+		}
+	}
+}
+
+func (l *limiter) admitFirst(q *tenantQueue) {
+	l.active++
+	q.active++
+	close(q.waiters[0].admitted)
+	q.waiters = q.waiters[1:]
+	l.waiting--
+}
+
+// withdraw ends a wait; false when it was admitted in the meantime.
+func (l *limiter) withdraw(c belfry.CustomerID, w *waiter) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := l.tenants[c]
+	if q == nil {
+		return false
+	}
+	i := slices.Index(q.waiters, w)
+	if i < 0 {
+		return false
+	}
+	q.waiters = slices.Delete(q.waiters, i, i+1)
+	l.waiting--
+	l.refused++
+	if len(q.waiters) == 0 {
+		l.turns = slices.DeleteFunc(l.turns, func(o *tenantQueue) bool { return o == q })
+	}
+	l.forget(c, q)
+	return true
+}
+
+// forget drops the queue of a customer that neither has a place nor waits for one.
+func (l *limiter) forget(c belfry.CustomerID, q *tenantQueue) {
+	if q.active == 0 && len(q.waiters) == 0 {
+		delete(l.tenants, c)
+	}
+}
+
+// counts are for the metrics.
+func (l *limiter) counts() (active, waiting, refused int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.active, l.waiting, l.refused
+}
