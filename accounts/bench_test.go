@@ -19,6 +19,7 @@ import (
 type bench struct {
 	*Accounts
 	seq     *ingest.Sequencer
+	intake  *ingest.Intake
 	tree    *meta.Tree
 	who     Caller
 	records []*belfry.Record
@@ -71,6 +72,7 @@ func newBench(t *testing.T) *bench {
 			t.Error(err)
 		}
 	})
+	b.intake = ingest.NewIntake(ingest.IntakeConfig{Engine: b.seq})
 	b.Accounts = New(Config{Engine: b.seq, Log: slog.New(slog.DiscardHandler)})
 	if err := b.Bootstrap("hash"); err != nil {
 		t.Fatal(err)
@@ -93,7 +95,7 @@ func (b *bench) advance(by time.Duration) { b.now = b.now.Add(by) }
 // provision makes items of a package.
 func (b *bench) provision(t *testing.T, who ingest.Sender, packageType, body string) {
 	t.Helper()
-	_, answer, err := b.seq.Provision(context.Background(), who, packageType, strings.NewReader(body), ingest.Options{})
+	_, answer, err := b.intake.Provision(context.Background(), who, packageType, strings.NewReader(body), ingest.Options{})
 	var r belfry.Report
 	if err = errors.Join(err, json.Unmarshal(answer, &r)); err != nil || r.Rejected > 0 {
 		t.Fatalf("%v %s", err, answer)

@@ -33,8 +33,9 @@ var loadCatalog = sync.OnceValues(catalog.Load)
 // agent is a server with a real sequencer behind its legacy paths, and a key that may write.
 type agent struct {
 	*Server
-	seq *ingest.Sequencer
-	key string
+	seq    *ingest.Sequencer
+	intake *ingest.Intake
+	key    string
 }
 
 func newAgent(tb testing.TB) *agent {
@@ -66,6 +67,7 @@ func newAgent(tb testing.TB) *agent {
 			tb.Error(err)
 		}
 	})
+	a.intake = ingest.NewIntake(ingest.IntakeConfig{Engine: a.seq})
 	people := accounts.New(accounts.Config{Engine: a.seq, Log: log})
 	if err := people.Bootstrap("hash"); err != nil {
 		tb.Fatal(err)
@@ -74,14 +76,14 @@ func newAgent(tb testing.TB) *agent {
 	if a.key, err = people.CreateKey(in(c.ID), "agent", belfry.LevelReadWrite, 0); err != nil {
 		tb.Fatal(err)
 	}
-	if _, _, err := a.seq.Provision(ctx, ingest.Sender{Scope: belfry.Whole(c.ID)}, "custom", strings.NewReader("name\nr\n"), ingest.Options{}); err != nil {
+	if _, _, err := a.intake.Provision(ctx, ingest.Sender{Scope: belfry.Whole(c.ID)}, "custom", strings.NewReader("name\nr\n"), ingest.Options{}); err != nil {
 		tb.Fatal(err)
 	}
 	a.Server = New(Config{
 		Log: log, Now: time.Now, Keys: tree, Catalog: func() *catalog.Catalog { return cat }, Names: noNames{},
-		SendOne: a.seq.SendOne,
+		SendOne: a.intake.SendOne,
 		CreateView: func(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (int, []byte, error) {
-			return a.seq.CreateView(ctx, ingest.Sender{Scope: belfry.Whole(c), Name: who}, cells)
+			return a.intake.CreateView(ctx, ingest.Sender{Scope: belfry.Whole(c), Name: who}, cells)
 		},
 		Ready:  func() error { return nil },
 		UI:     http.NotFoundHandler(),
@@ -116,9 +118,9 @@ func FuzzLegacy(f *testing.F) {
 	f.Fuzz(func(t *testing.T, path uint8, query string) {
 		a := newAgent(t)
 		a.get("/d", "resname=r&o=known&c=K&v=r&i1=1")
-		before := a.seq.Counters().Received.Load()
+		before := a.intake.Counters().Received.Load()
 		res := a.get(paths[int(path)%3], query)
-		rows := a.seq.Counters().Received.Load() - before
+		rows := a.intake.Counters().Received.Load() - before
 		checkLegacy(t, res, rows)
 	})
 }

@@ -21,7 +21,7 @@ import (
 // newBulkHouse is a house that takes bodies of rows, and those who send them.
 func newBulkHouse(t *testing.T) *house {
 	h := newHouse(t)
-	h.Tree, h.Hold, h.Spool = h.tree, h.seq.Hold, t.TempDir()
+	h.Tree, h.Hold, h.Spool = h.tree, h.intake.Hold, t.TempDir()
 	h.Send = func(ctx context.Context, b Bulk) (int, []byte, error) {
 		o := ingest.Options{Format: b.Format, DryRun: b.DryRun, Atomic: b.Atomic}
 		if b.IdempotencyKey != "" {
@@ -29,14 +29,14 @@ func newBulkHouse(t *testing.T) *house {
 		}
 		who := ingest.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name, Wait: b.Wait}
 		if b.Remove {
-			return h.seq.Remove(ctx, who, b.Package, b.Body, o)
+			return h.intake.Remove(ctx, who, b.Package, b.Body, o)
 		}
 		if b.Package != "" {
-			return h.seq.Provision(ctx, who, b.Package, b.Body, o)
+			return h.intake.Provision(ctx, who, b.Package, b.Body, o)
 		}
-		return h.seq.Send(ctx, who, b.Body, o)
+		return h.intake.Send(ctx, who, b.Body, o)
 	}
-	_, _, err := h.seq.Provision(t.Context(), ingest.Sender{Scope: belfry.Whole(1)}, "custom", strings.NewReader("name\nold\n"), ingest.Options{})
+	_, _, err := h.intake.Provision(t.Context(), ingest.Sender{Scope: belfry.Whole(1)}, "custom", strings.NewReader("name\nold\n"), ingest.Options{})
 	h.must(err)
 	return h
 }

@@ -28,6 +28,7 @@ type house struct {
 	t        *testing.T
 	tree     *meta.Tree
 	seq      *ingest.Sequencer
+	intake   *ingest.Intake
 	accounts *accounts.Accounts
 	hashing  func(password string) // called while a password is hashed; nil: nothing is
 	ticking  sync.Mutex
@@ -85,6 +86,7 @@ func newHouse(t *testing.T) *house {
 	ended := make(chan error, 1)
 	go func() { ended <- h.seq.Run(ctx) }()
 	t.Cleanup(func() { stop(); <-ended; j.Close() })
+	h.intake = ingest.NewIntake(ingest.IntakeConfig{Engine: h.seq})
 	h.accounts = accounts.New(accounts.Config{
 		Engine: h.seq, Log: log, SessionAge: func() time.Duration { return h.age },
 		Passwords: accounts.Passwords{

@@ -24,7 +24,7 @@ func (s *service) demoStep(ctx context.Context) error {
 		return fmt.Errorf("a demo needs the customer %q, which this folder does not have", belfry.DefaultCustomer)
 	}
 	d := demo.New(demo.Config{
-		Tree: s.tree, Seq: s.seq, Customer: c.ID, Seed: demoSeed, Now: time.Now, Zone: s.zoneOf(c.ID), Log: s.Log.With("part", "demo"),
+		Tree: s.tree, Seq: s.seq, Intake: s.intake, Customer: c.ID, Seed: demoSeed, Now: time.Now, Zone: s.zoneOf(c.ID), Log: s.Log.With("part", "demo"),
 	})
 	if err := d.Build(ctx); err != nil {
 		return err

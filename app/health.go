@@ -62,7 +62,7 @@ func (s *service) measure(ctx context.Context) error {
 	tick := time.NewTicker(measureEvery)
 	defer tick.Stop()
 	for {
-		s.vitals.add(newMeasure(s.seq.Counters()))
+		s.vitals.add(newMeasure(s.intake.Counters()))
 		select {
 		case <-ctx.Done():
 			return nil
@@ -156,7 +156,7 @@ func (s *service) health(c belfry.CustomerID) (h api.Health, err error) {
 	for kind, n := range r.by("belfry_items") {
 		h.Items[kind] = int(n)
 	}
-	h.Rows.Series, h.Rows.Rate = s.vitals.rates(newMeasure(s.seq.Counters()))
+	h.Rows.Series, h.Rows.Rate = s.vitals.rates(newMeasure(s.intake.Counters()))
 	_, h.Journal.Segments = s.journal.Size()
 	if since := s.store.Waiting(); !since.IsZero() {
 		h.Journal.Oldest = rough(max(0, now.Sub(since).Seconds()))

@@ -29,7 +29,7 @@ func (s *service) metrics() metrics {
 	gauge := func(name, help string, labels prometheus.Labels, f func() float64) {
 		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, f))
 	}
-	n := s.seq.Counters()
+	n := s.intake.Counters()
 	counter("belfry_rows_received_total", "Rows that were read from clients.", nil, func() float64 { return float64(n.Received.Load()) })
 	counter("belfry_rows_stored_total", "Rows that were stored.", nil, func() float64 { return float64(n.Stored.Load()) })
 	counter("belfry_rows_rejected_total", "Rows that were wrong.", nil, func() float64 { return float64(n.Rejected.Load()) })

@@ -48,7 +48,7 @@ func (m *memory) fine(code int, answer []byte, err error) {
 
 func (m *memory) provision(pkg, csv string) {
 	m.Helper()
-	code, body, err := m.seq.Provision(m.Context(), m.who, pkg, strings.NewReader(csv), ingest.Options{})
+	code, body, err := m.intake.Provision(m.Context(), m.who, pkg, strings.NewReader(csv), ingest.Options{})
 	m.fine(code, body, err)
 }
 
@@ -58,14 +58,14 @@ func (m *memory) value(object string, i1 ...int) {
 	for _, v := range i1 {
 		body += fmt.Sprintf("data,%s,%d\n", object, v)
 	}
-	code, answer, err := m.seq.Send(m.Context(), m.who, strings.NewReader(body), ingest.Options{})
+	code, answer, err := m.intake.Send(m.Context(), m.who, strings.NewReader(body), ingest.Options{})
 	m.fine(code, answer, err)
 }
 
 func (m *memory) silent(object string) {
 	m.Helper()
 	resource := map[string]string{"a": "r0", "b": "r0", "c": "r1", "d": "r1"}[object]
-	code, body, err := m.seq.SendOne(m.Context(), m.who.Customer, &belfry.Row{Type: "data", Resource: resource, Object: object, NoResponse: true})
+	code, body, err := m.intake.SendOne(m.Context(), m.who.Customer, &belfry.Row{Type: "data", Resource: resource, Object: object, NoResponse: true})
 	m.fine(code, body, err)
 }
 

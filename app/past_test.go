@@ -32,16 +32,17 @@ import (
 // stands the model: what every item showed, as it was seen at the time.
 type memory struct {
 	*testing.T
-	dir   string
-	rnd   *rand.Rand
-	clock sync.Mutex // of now, which the sequencer reads when it likes
-	now   time.Time
-	who   ingest.Sender
-	tree  *meta.Tree
-	rows  *rowStore
-	mover *store.Mover
-	seq   *ingest.Sequencer
-	close func()
+	dir    string
+	rnd    *rand.Rand
+	clock  sync.Mutex // of now, which the sequencer reads when it likes
+	now    time.Time
+	who    ingest.Sender
+	tree   *meta.Tree
+	rows   *rowStore
+	mover  *store.Mover
+	seq    *ingest.Sequencer
+	intake *ingest.Intake
+	close  func()
 
 	seen  map[facet]string // what an item shows at present
 	model []shown
@@ -114,6 +115,7 @@ func (m *memory) open() {
 			}
 		},
 	})
+	m.intake = ingest.NewIntake(ingest.IntakeConfig{Engine: m.seq})
 	moving, deciding := start("mover", m.mover.Run, nil), start("sequencer", m.seq.Run, nil)
 	m.close = func() {
 		m.must(deciding.end())
@@ -179,7 +181,7 @@ func (m *memory) node(f facet) *meta.Node {
 
 func (m *memory) send(body string, at time.Time) {
 	m.Helper()
-	_, _, err := m.seq.Send(m.Context(), m.who, strings.NewReader(body), ingest.Options{})
+	_, _, err := m.intake.Send(m.Context(), m.who, strings.NewReader(body), ingest.Options{})
 	m.must(err)
 	m.look(belfry.At(at))
 }
@@ -225,12 +227,12 @@ func (m *memory) happen() {
 	case 10, 11, 12, 13:
 		m.act()
 	case 0:
-		_, _, err := m.seq.Remove(m.Context(), m.who, "object", strings.NewReader("name,resname\n"+object+","+resource+"\n"), ingest.Options{})
+		_, _, err := m.intake.Remove(m.Context(), m.who, "object", strings.NewReader("name,resname\n"+object+","+resource+"\n"), ingest.Options{})
 		m.must(err)
 		m.look(belfry.At(m.now))
 	case 1, 2, 3, 4:
 		row := &belfry.Row{Type: "data", Resource: resource, Object: object, Class: "c", View: resource, NoResponse: true}
-		_, _, err := m.seq.SendOne(m.Context(), m.who.Customer, row)
+		_, _, err := m.intake.SendOne(m.Context(), m.who.Customer, row)
 		m.must(err)
 		m.look(belfry.At(m.now))
 	default:
@@ -401,7 +403,7 @@ func newMemory(t *testing.T, seed uint64) *memory {
 	m.must(accounts.New(accounts.Config{Engine: m.seq}).Bootstrap("hash"))
 	c, _ := m.tree.CustomerNamed(belfry.DefaultCustomer)
 	m.who, m.marks = ingest.Sender{Scope: belfry.Whole(c.ID), Key: "k", Name: "op"}, []belfry.Time{belfry.At(m.now)}
-	_, _, err := m.seq.Provision(t.Context(), m.who, "custom", strings.NewReader("name\nr0\nr1\n"), ingest.Options{})
+	_, _, err := m.intake.Provision(t.Context(), m.who, "custom", strings.NewReader("name\nr0\nr1\n"), ingest.Options{})
 	m.must(err)
 	m.look(belfry.At(m.now))
 	return m
@@ -481,7 +483,7 @@ func TestSnapshots(t *testing.T) {
 	silent := func() {
 		t.Helper()
 		row := &belfry.Row{Type: "data", Resource: "r0", Object: "o", Class: "c", View: "r0", NoResponse: true}
-		_, _, err := m.seq.SendOne(t.Context(), m.who.Customer, row)
+		_, _, err := m.intake.SendOne(t.Context(), m.who.Customer, row)
 		m.must(err)
 		m.look(belfry.At(m.now))
 	}

@@ -179,7 +179,7 @@ func (s *service) noteUses() {
 
 // tellShortfalls writes events about rows that were not stored and senders that were held up. What cannot be written now is told later.
 func (s *service) tellShortfalls() {
-	if err := s.seq.TellShortfalls(); err != nil {
+	if err := s.intake.TellShortfalls(); err != nil {
 		s.Log.Debug("events about rows that were not stored are not written", "err", err)
 	}
 }
@@ -199,7 +199,7 @@ func (s *service) stop() error {
 		s.parts.collect.stop() // at once: nobody waits for an answer from it, and others may have many requests open
 	}
 	if s.seq != nil {
-		s.seq.Closing()
+		s.intake.Closing()
 	}
 	if s.hub != nil {
 		s.hub.Close() // streams would not end by themselves

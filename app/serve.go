@@ -39,6 +39,7 @@ type service struct {
 	store       *store.Mover
 	meta        *meta.Mover
 	seq         *ingest.Sequencer
+	intake      *ingest.Intake
 	hub         *api.Hub
 	api         *api.Server
 	collect     *collect.Supervisor
@@ -285,7 +286,6 @@ func (s *service) startSequencer(context.Context) error {
 		Stepped: s.clockStepped,
 		Keep:    s.keep,
 		Sinks:   []func(*belfry.Record){s.toStore, s.meta.Add, s.hub.Add, s.collect.OnRecord},
-		Check:   collect.Check, Inspect: s.collect.Inspect, Receivers: s.collect.Receivers,
 		ZoneOf:  s.zoneOf,
 		Room:    s.room,
 		Ready:   s.writable,
@@ -293,7 +293,10 @@ func (s *service) startSequencer(context.Context) error {
 		Count:   s.meta.AnswerCount,
 	})
 	s.parts.arrivals = start("times of records", s.arrivals.run, s.failed)
-	env.Sink = s.seq
+	s.intake = ingest.NewIntake(ingest.IntakeConfig{
+		Engine: s.seq, Check: collect.Check, Inspect: s.collect.Inspect, Receivers: s.collect.Receivers,
+	})
+	env.Sink = s.intake
 	s.env = env
 	s.parts.hub = start("streams", s.hub.Run, s.failed)
 	s.parts.seq = start("sequencer", s.seq.Run, s.failed)
@@ -354,7 +357,7 @@ func (s *service) room(ctx context.Context, c belfry.CustomerID, rows int) error
 		return nil
 	}
 	begun := time.Now()
-	defer func() { s.seq.Waited(c, time.Since(begun)) }()
+	defer func() { s.intake.Waited(c, time.Since(begun)) }()
 	ctx, cancel := context.WithTimeout(ctx, roomWithin)
 	defer cancel()
 	if err := s.metaRoom(ctx, c); err != nil {
@@ -401,7 +404,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		Explain: s.explain, Windows: s.windows, Try: s.try,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
 		Policies: s.tree, ReadPolicy: s.seq.ReadPolicy, PutPolicy: s.seq.PutPolicy, DeletePolicy: s.seq.DeletePolicy,
-		Send: s.send, Active: s.seq.Active, TurnedAway: s.seq.TurnedAway, OthersActive: s.seq.OthersActive, GiveWay: s.seq.GiveWay, Hold: s.seq.Hold, SendOne: s.seq.SendOne, CreateView: s.createView, Export: s.seq.Export, Act: s.seq.Act, ZoneOf: s.zoneOf, Settings: s, Health: s.health,
+		Send: s.send, Active: s.seq.Active, TurnedAway: s.intake.TurnedAway, OthersActive: s.seq.OthersActive, GiveWay: s.intake.GiveWay, Hold: s.intake.Hold, SendOne: s.intake.SendOne, CreateView: s.createView, Export: s.intake.Export, Act: s.seq.Act, ZoneOf: s.zoneOf, Settings: s, Health: s.health,
 		Gallery: api.Gallery{Pictures: s.tree, Image: s.meta.Image, Put: s.seq.PutPicture, Delete: s.seq.DeletePicture},
 		Source:  s.source, Ready: s.ready, UI: web.Handler(), Hosts: s.listeners.names, Version: Version(),
 		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),
@@ -458,15 +461,15 @@ func (s *service) send(ctx context.Context, b api.Bulk) (int, []byte, error) {
 	who := ingest.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name, Wait: b.Wait}
 	switch {
 	case b.Remove:
-		return s.seq.Remove(ctx, who, b.Package, b.Body, o)
+		return s.intake.Remove(ctx, who, b.Package, b.Body, o)
 	case b.Package != "":
-		return s.seq.Provision(ctx, who, b.Package, b.Body, o)
+		return s.intake.Provision(ctx, who, b.Package, b.Body, o)
 	}
-	return s.seq.Send(ctx, who, b.Body, o)
+	return s.intake.Send(ctx, who, b.Body, o)
 }
 
 func (s *service) createView(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (int, []byte, error) {
-	return s.seq.CreateView(ctx, ingest.Sender{Scope: belfry.Whole(c), Name: who}, cells)
+	return s.intake.CreateView(ctx, ingest.Sender{Scope: belfry.Whole(c), Name: who}, cells)
 }
 
 func (s *service) source(c *catalog.Collection) query.Source {

@@ -20,7 +20,7 @@ func (h *house) limitedTo(view string) ingest.Sender {
 // answer sends rows of a package and gives the answer.
 func (h *house) answer(who ingest.Sender, pkg, header string, o ingest.Options, rows ...string) string {
 	h.t.Helper()
-	_, answer, err := h.seq.Provision(h.t.Context(), who, pkg, strings.NewReader(header+"\n"+strings.Join(rows, "\n")+"\n"), o)
+	_, answer, err := h.intake.Provision(h.t.Context(), who, pkg, strings.NewReader(header+"\n"+strings.Join(rows, "\n")+"\n"), o)
 	if err != nil {
 		return err.Error()
 	}

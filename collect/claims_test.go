@@ -27,7 +27,7 @@ func (h *house) another(name string, grants ...string) ingest.Sender {
 // provisionAs sends one row of a receiver and gives the answer.
 func (h *house) provisionAs(who ingest.Sender, row string, o ingest.Options) string {
 	h.t.Helper()
-	_, answer, err := h.seq.Provision(h.t.Context(), who, "log-syslog-receiver", strings.NewReader("name,listen,allow\n"+row+"\n"), o)
+	_, answer, err := h.intake.Provision(h.t.Context(), who, "log-syslog-receiver", strings.NewReader("name,listen,allow\n"+row+"\n"), o)
 	if err != nil {
 		return err.Error()
 	}
@@ -142,7 +142,7 @@ func TestInspectOutsideSequencer(t *testing.T) {
 	h.inspecting = func() {
 		looked++
 		row := &belfry.Row{Type: "data", Resource: "C", Object: "o", Class: "c", View: "C", Indicators: []belfry.Cell{{N: 1, Text: "1"}}}
-		if code, answer, err := h.seq.SendOne(t.Context(), h.who.Customer, row); err != nil || code != 200 {
+		if code, answer, err := h.intake.SendOne(t.Context(), h.who.Customer, row); err != nil || code != 200 {
 			t.Errorf("%d %s %v", code, answer, err)
 		}
 	}
@@ -168,7 +168,7 @@ func TestScriptScope(t *testing.T) {
 		t.Fatal(err)
 	}
 	limited := ingest.Sender{Scope: belfry.Scope{Customer: h.who.Customer, Views: user.Views}, Name: "op"}
-	_, answer, err := h.seq.Provision(t.Context(), limited, "log-syslog-receiver", strings.NewReader("name,allow,script\nRecv,127.0.0.0/8,"+cell(script)+"\n"), ingest.Options{})
+	_, answer, err := h.intake.Provision(t.Context(), limited, "log-syslog-receiver", strings.NewReader("name,allow,script\nRecv,127.0.0.0/8,"+cell(script)+"\n"), ingest.Options{})
 	if err != nil || !strings.Contains(string(answer), `"accepted":1`) {
 		t.Fatalf("%s %v", answer, err)
 	}
@@ -239,7 +239,7 @@ func TestPortsOfTheService(t *testing.T) {
 	f := func(protocol, listen, want string) {
 		t.Helper()
 		for _, o := range []ingest.Options{{DryRun: true}, {}} {
-			_, answer, err := h.seq.Provision(t.Context(), h.who, "log-syslog-receiver", strings.NewReader("name,protocol,listen\nR,"+protocol+","+listen+"\n"), o)
+			_, answer, err := h.intake.Provision(t.Context(), h.who, "log-syslog-receiver", strings.NewReader("name,protocol,listen\nR,"+protocol+","+listen+"\n"), o)
 			if got := string(answer); err != nil || !strings.Contains(got, want) || strings.Contains(want, "setting") && !strings.Contains(got, `"column":"listen","code":"not_allowed"`) {
 				t.Errorf("%s %s: %s %v", protocol, listen, got, err)
 			}

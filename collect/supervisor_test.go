@@ -25,6 +25,7 @@ type house struct {
 	t        *testing.T
 	tree     *meta.Tree
 	seq      *ingest.Sequencer
+	intake   *ingest.Intake
 	accounts *accounts.Accounts
 	env      *Env
 	sup      *Supervisor
@@ -98,9 +99,10 @@ func newHouse(t *testing.T, kinds map[string]Kind) *house {
 		Limits: func() ingest.Limits {
 			return ingest.Limits{Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1_000_000, Receivers: 100, Answers: 1000, Retention: func(string) time.Duration { return 0 }}
 		},
-		Now: time.Now, Zone: time.UTC, Log: slog.New(slog.DiscardHandler), Check: Check, Inspect: h.inspect, Receivers: h.sup.Receivers,
+		Now: time.Now, Zone: time.UTC, Log: slog.New(slog.DiscardHandler),
 	})
-	h.env.Sink = h.seq
+	h.intake = ingest.NewIntake(ingest.IntakeConfig{Engine: h.seq, Check: Check, Inspect: h.inspect, Receivers: h.sup.Receivers})
+	h.env.Sink = h.intake
 	ctx, stop := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
 	parts.Go(func() { h.seq.Run(ctx) })
@@ -142,7 +144,7 @@ func (h *house) inspect(ctx context.Context, scope belfry.Scope) func(name, kind
 // provision sends a body, and fails the test unless all of it is taken.
 func (h *house) provision(pkg string, lines ...string) {
 	h.t.Helper()
-	code, answer, err := h.seq.Provision(h.t.Context(), h.who, pkg, strings.NewReader(strings.Join(lines, "\n")+"\n"), ingest.Options{})
+	code, answer, err := h.intake.Provision(h.t.Context(), h.who, pkg, strings.NewReader(strings.Join(lines, "\n")+"\n"), ingest.Options{})
 	if err != nil || code != 200 {
 		h.t.Fatalf("provision %s: %d %s %v", pkg, code, answer, err)
 	}
@@ -150,7 +152,7 @@ func (h *house) provision(pkg string, lines ...string) {
 
 func (h *house) remove(pkg string, names ...string) {
 	h.t.Helper()
-	code, answer, err := h.seq.Remove(h.t.Context(), h.who, pkg, strings.NewReader("name\n"+strings.Join(names, "\n")+"\n"), ingest.Options{})
+	code, answer, err := h.intake.Remove(h.t.Context(), h.who, pkg, strings.NewReader("name\n"+strings.Join(names, "\n")+"\n"), ingest.Options{})
 	if err != nil || code != 200 {
 		h.t.Fatalf("remove %s: %d %s %v", pkg, code, answer, err)
 	}
@@ -297,7 +299,7 @@ func TestReceive(t *testing.T) {
 	}
 	f := func(kept int, code belfry.Code) {
 		t.Helper()
-		n, err := h.seq.Receive(t.Context(), h.who.Customer, id, batch(), false)
+		n, err := h.intake.Receive(t.Context(), h.who.Customer, id, batch(), false)
 		if n != kept || err != nil != (code != "") || err != nil && belfry.CodeOf(err) != code {
 			t.Errorf("kept %d, %v", n, err)
 		}

@@ -131,7 +131,7 @@ func TestSyslogChecks(t *testing.T) {
 	h := newHouse(t, nil)
 	f := func(columns, values, want string) {
 		t.Helper()
-		_, answer, err := h.seq.Provision(t.Context(), h.who, "log-syslog-receiver", strings.NewReader("name,"+columns+"\nX,"+values+"\n"), ingest.Options{})
+		_, answer, err := h.intake.Provision(t.Context(), h.who, "log-syslog-receiver", strings.NewReader("name,"+columns+"\nX,"+values+"\n"), ingest.Options{})
 		if got := string(answer) + fmt.Sprint(err); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", values, got)
 		}

@@ -29,7 +29,7 @@ func TestSendersLeaveRoomForOtherCustomers(t *testing.T) {
 		open(mine)
 	}
 	h.await("the places are taken", func() bool { return h.env.Sums.Received.Load() >= 20 })
-	_, answer, err := h.seq.Provision(t.Context(), other, "log-syslog-receiver", strings.NewReader("name,protocol,listen\nB,tcp,"+theirs+"\n"), ingest.Options{})
+	_, answer, err := h.intake.Provision(t.Context(), other, "log-syslog-receiver", strings.NewReader("name,protocol,listen\nB,tcp,"+theirs+"\n"), ingest.Options{})
 	if err != nil {
 		t.Fatalf("%s %v", answer, err)
 	}

@@ -28,6 +28,7 @@ import (
 type Config struct {
 	Tree     *meta.Tree
 	Seq      *ingest.Sequencer
+	Intake   *ingest.Intake
 	Customer belfry.CustomerID
 	Seed     uint64
 	Now      func() time.Time
@@ -130,7 +131,7 @@ func (d *Demo) sender(name string) ingest.Sender {
 }
 
 func (d *Demo) provision(ctx context.Context, b *body) error {
-	_, answer, err := d.Seq.Provision(ctx, d.sender("demo"), b.pkg, b.reader(), ingest.Options{})
+	_, answer, err := d.Intake.Provision(ctx, d.sender("demo"), b.pkg, b.reader(), ingest.Options{})
 	return whole("provision "+b.pkg, answer, err)
 }
 
@@ -138,7 +139,7 @@ func (d *Demo) send(ctx context.Context, b *body) error {
 	if b.rows == 0 {
 		return nil
 	}
-	_, answer, err := d.Seq.Send(ctx, d.sender("demo"), b.reader(), ingest.Options{})
+	_, answer, err := d.Intake.Send(ctx, d.sender("demo"), b.reader(), ingest.Options{})
 	return whole("send", answer, err)
 }
 

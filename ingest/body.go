@@ -15,7 +15,7 @@ import (
 type body interface {
 	// read gives the next rows. The last chunk comes with io.EOF; any other error ends the body.
 	read(portion) (*chunk, error)
-	apply(*Tx, *chunk)
+	apply(decision, *chunk)
 }
 
 // Bounds of a chunk: it is one record in the journal and one turn at the sequencer. An empty field counts, too, as a row

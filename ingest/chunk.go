@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -331,8 +330,4 @@ func (r *rejections) add(row, line int, e *belfry.RowError) {
 		e.Row, e.Line = row, line
 		r.list = append(r.list, *e)
 	}
-}
-
-func rejectf(column string, code belfry.Code, format string, args ...any) *belfry.RowError {
-	return &belfry.RowError{Column: column, Code: code, Message: fmt.Sprintf(format, args...)}
 }

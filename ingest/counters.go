@@ -41,35 +41,35 @@ func lostReasonOf(err error) lostReason {
 }
 
 // Counters gives the live counters.
-func (s *Sequencer) Counters() *Counters { return &s.counters }
+func (in *Intake) Counters() *Counters { return &in.counters }
 
 // count books a decided chunk.
-func (s *Sequencer) count(customer belfry.CustomerID, c *chunk, err error) {
+func (in *Intake) count(customer belfry.CustomerID, c *chunk, err error) {
 	if err != nil {
-		s.lost(customer, c.rows, lostStorage)
+		in.lost(customer, c.rows, lostStorage)
 		return
 	}
-	s.counters.book(c.rows, c.tally())
+	in.counters.book(c.rows, c.tally())
 }
 
 // lost books rows that were read and are not stored.
-func (s *Sequencer) lost(customer belfry.CustomerID, rows int, why lostReason) {
-	s.counters.Received.Add(int64(rows))
-	s.miss(customer, rows, why)
+func (in *Intake) lost(customer belfry.CustomerID, rows int, why lostReason) {
+	in.counters.Received.Add(int64(rows))
+	in.miss(customer, rows, why)
 }
 
 // cut books a chunk that was given up after some turns: what these have decided counts, and the other rows are lost.
-func (s *Sequencer) cut(customer belfry.CustomerID, rows int, t tally, why lostReason) {
-	s.counters.book(rows, t)
-	s.miss(customer, rows-t.stored-t.rejected-t.discarded, why)
+func (in *Intake) cut(customer belfry.CustomerID, rows int, t tally, why lostReason) {
+	in.counters.book(rows, t)
+	in.miss(customer, rows-t.stored-t.rejected-t.discarded, why)
 }
 
-func (s *Sequencer) miss(customer belfry.CustomerID, rows int, why lostReason) {
-	s.counters.Lost[why].Add(int64(rows))
+func (in *Intake) miss(customer belfry.CustomerID, rows int, why lostReason) {
+	in.counters.Lost[why].Add(int64(rows))
 	if rows > 0 {
 		var f shortfall
 		f.lost[why] = rows
-		s.shortfalls.add(customer, f)
+		in.shortfalls.add(customer, f)
 	}
 }
 

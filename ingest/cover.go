@@ -225,22 +225,3 @@ func (t *Tx) manageEvent(n *meta.Node, at belfry.Time, info, by string) (told fu
 		}
 	}
 }
-
-// admit lets go of rows of objects whose data nobody wants now, and counts them.
-func (t *Tx) admit(c *chunk, nodes []*meta.Node, origins []origin) {
-	for i, n := range nodes {
-		if n != nil && !t.mode(n).Takes() {
-			nodes[i] = nil
-			c.discard(int(origins[i].row))
-		}
-	}
-}
-
-// discard counts a row that nobody wants now.
-func (c *chunk) discard(row int) {
-	c.report.Discarded++
-	c.let = append(c.let, int32(row))
-	if c.discarded != nil {
-		c.discarded(row)
-	}
-}

@@ -257,7 +257,7 @@ func TestOthersActive(t *testing.T) {
 		s := asleep()
 		f := func(c belfry.CustomerID, want bool) {
 			t.Helper()
-			if got := s.creation.othersActive(c); got != want {
+			if got := s.OthersActive(c); got != want {
 				t.Errorf("beside %d: %v", c, got)
 			}
 		}

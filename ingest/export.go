@@ -15,8 +15,8 @@ import (
 // Export writes, as CSV, what Provision would take to make again all that a package has made, each item after the one
 // in which it stands. The order is that of the names, so that two exports of the same estate are the same bytes. Elements that name something
 // that has been removed would not be taken; if broken, they are written, with the columns of a removal.
-func (s *Sequencer) Export(scope belfry.Scope, packageType string, broken bool, w io.Writer) error {
-	pt, err := s.packageType(packageType)
+func (in *Intake) Export(scope belfry.Scope, packageType string, broken bool, w io.Writer) error {
+	pt, err := in.packageType(packageType)
 	if err != nil {
 		return err
 	}
@@ -33,14 +33,14 @@ func (s *Sequencer) Export(scope belfry.Scope, packageType string, broken bool, 
 		cells[i] = questions[i].Name
 	}
 	_ = out.Write(cells) // a buffer takes everything
-	within := s.cfg.Tree.Within(scope)
+	within := in.tree.Within(scope)
 	var rest []*meta.Node
 	if !broken || pt.Kind == catalog.ElementPackage { // nothing else can be broken
-		rest = s.made(scope, pt)
+		rest = in.made(scope, pt)
 	}
 	for len(rest) > 0 {
 		seen := 0
-		for n := range s.cfg.Tree.EachEver(rest[:min(exportItems, len(rest))]) {
+		for n := range in.tree.EachEver(rest[:min(exportItems, len(rest))]) {
 			seen++
 			if n.Removed != 0 || !within.Has(n) || !within.Tells(n) || len(within.Broken(n)) > 0 != broken {
 				continue // it has just left, or would not be taken back
@@ -74,11 +74,11 @@ const (
 
 // made lists what a package has made, in the order of an export. The tree is locked to gather nodes, of objects those of one
 // resource at a time, and not to sort them: names never change.
-func (s *Sequencer) made(scope belfry.Scope, pt *catalog.PackageType) (list []*meta.Node) {
+func (in *Intake) made(scope belfry.Scope, pt *catalog.PackageType) (list []*meta.Node) {
 	if pt.Kind == catalog.ObjectPackage {
-		return s.madeObjects(scope)
+		return in.madeObjects(scope)
 	}
-	s.cfg.Tree.Read(scope.Customer, func(e *meta.Estate) {
+	in.tree.Read(scope.Customer, func(e *meta.Estate) {
 		if e == nil {
 			return
 		}
@@ -106,9 +106,9 @@ func (s *Sequencer) made(scope belfry.Scope, pt *catalog.PackageType) (list []*m
 	return list
 }
 
-func (s *Sequencer) madeObjects(scope belfry.Scope) (list []*meta.Node) {
+func (in *Intake) madeObjects(scope belfry.Scope) (list []*meta.Node) {
 	var resources []*meta.Node
-	s.cfg.Tree.Read(scope.Customer, func(e *meta.Estate) {
+	in.tree.Read(scope.Customer, func(e *meta.Estate) {
 		if e != nil {
 			e.Resources(func(n *meta.Node) { resources = append(resources, n) })
 		}
@@ -116,7 +116,7 @@ func (s *Sequencer) madeObjects(scope belfry.Scope) (list []*meta.Node) {
 	slices.SortFunc(resources, byName)
 	for _, r := range resources {
 		var objects []*meta.Node
-		s.cfg.Tree.Read(scope.Customer, func(e *meta.Estate) {
+		in.tree.Read(scope.Customer, func(e *meta.Estate) {
 			if e != nil && r.Removed == 0 {
 				within := e.Within(scope)
 				objects = within.Filter(objectsOf(r))

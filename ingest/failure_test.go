@@ -20,6 +20,7 @@ import (
 // shaky is a sequencer on a journal whose next sync can be made to fail.
 type shaky struct {
 	*Sequencer
+	*Intake
 	tree *meta.Tree
 	sunk int         // records that the movers were told of
 	fail atomic.Bool // the next sync fails
@@ -78,6 +79,7 @@ func openShaky(t *testing.T, dir string) *shaky {
 		},
 		Now: time.Now,
 	})
+	b.Intake = NewIntake(IntakeConfig{Engine: b.Sequencer})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- b.Run(ctx) }()

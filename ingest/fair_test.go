@@ -114,9 +114,10 @@ func TestTurnsBetweenLongCommands(t *testing.T) {
 
 // TestSinglesLimit: single rows that wait are limited; the one beyond is refused and counted.
 func TestSinglesLimit(t *testing.T) {
-	s := asleep()
+	engine := asleep()
 	awake := newBench(t).Sequencer.cfg
-	s.cfg.Tree, s.cfg.Room, s.cfg.Now = awake.Tree, awake.Room, awake.Now
+	engine.cfg.Tree, engine.cfg.Room, engine.cfg.Now = awake.Tree, awake.Room, awake.Now
+	s := NewIntake(IntakeConfig{Engine: engine})
 	row := &belfry.Row{Type: "data", Resource: "res", Object: "cpu", Indicators: []belfry.Cell{{N: 1, Text: "1"}}}
 	for i := range mostGathered {
 		if _, n, err := s.gather(1, row); err != nil || n != i+1 {

@@ -13,19 +13,19 @@ import (
 
 // Feed takes rows of a collector, or those that a script made of one message, from somebody who may touch what the scope says.
 // All of them are stored, or none if one is wrong, which is a belfry.Refused. In a dry run nothing is stored.
-func (s *Sequencer) Feed(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error {
+func (in *Intake) Feed(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error {
 	for _, row := range rows {
-		s.mayRound(scope.Customer, row)
+		in.mayRound(scope.Customer, row)
 	}
 	if len(rows) > 1 || dryRun {
-		return s.feedWhole(ctx, scope, rows, dryRun)
+		return in.feedWhole(ctx, scope, rows, dryRun)
 	}
 	for _, row := range rows { // one by itself shares a round with others
-		g, n, err := s.sendWithin(ctx, scope, row)
+		g, n, err := in.sendWithin(ctx, scope, row)
 		if err != nil {
 			return err
 		}
-		code, _, err := s.outcome(g, n)
+		code, _, err := in.outcome(g, n)
 		if err == nil && code != http.StatusOK {
 			err = g.refused(n)
 		}
@@ -38,18 +38,18 @@ func (s *Sequencer) Feed(ctx context.Context, scope belfry.Scope, rows []*belfry
 
 // mayRound writes whole numbers that would be rounded with a point, so that they are. Devices count in 64 bits and cannot be told to send a counter otherwise. A
 // text keeps its digits.
-func (s *Sequencer) mayRound(c belfry.CustomerID, row *belfry.Row) {
+func (in *Intake) mayRound(c belfry.CustomerID, row *belfry.Row) {
 	for i := range row.Indicators {
 		cell := &row.Indicators[i]
-		if v, ok := rowfmt.ParseNumber([]byte(cell.Text)); ok && rowfmt.Rounded([]byte(cell.Text), v) && !s.isText(c, row, cell.N) {
+		if v, ok := rowfmt.ParseNumber([]byte(cell.Text)); ok && rowfmt.Rounded([]byte(cell.Text), v) && !in.isText(c, row, cell.N) {
 			cell.Text = string(rowfmt.TrimBlanks([]byte(cell.Text))) + ".0"
 		}
 	}
 }
 
 // isText tells whether an indicator of the object of a row is known to be a text.
-func (s *Sequencer) isText(c belfry.CustomerID, row *belfry.Row, n int) (text bool) {
-	s.cfg.Tree.Read(c, func(e *meta.Estate) {
+func (in *Intake) isText(c belfry.CustomerID, row *belfry.Row, n int) (text bool) {
+	in.tree.Read(c, func(e *meta.Estate) {
 		if e == nil {
 			return
 		}
@@ -70,16 +70,16 @@ func (s *Sequencer) isText(c belfry.CustomerID, row *belfry.Row, n int) (text bo
 }
 
 // feedWhole decides rows in one record, and takes it back if one of them is refused.
-func (s *Sequencer) feedWhole(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error {
+func (in *Intake) feedWhole(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error {
 	c := scope.Customer
-	if err := s.letIn(ctx, c, len(rows)); err != nil {
+	if err := in.letIn(ctx, c, len(rows)); err != nil {
 		return err
 	}
-	g := s.gatherWithin(scope, rows)
-	err := s.Do(&Command{Customer: c, Views: scope.Views, Rows: g.chunk.cost(), Alone: true, Decide: func(t *Tx) error {
-		t.most = wholeEvents
+	g := in.gatherWithin(scope, rows)
+	err := in.engine.Do(&Command{Customer: c, Views: scope.Views, Rows: g.chunk.cost(), Alone: true, Decide: func(t *Tx) error {
+		t.LimitEvents(wholeEvents)
 		g.chunk.layout = g.layout
-		t.send(g.chunk, g.layout)
+		decision{t, in}.send(g.chunk, g.layout)
 		switch {
 		case g.chunk.more:
 			return tooMuch()
@@ -89,10 +89,10 @@ func (s *Sequencer) feedWhole(ctx context.Context, scope belfry.Scope, rows []*b
 		return nil
 	}})
 	if !errors.Is(err, errTakenBack) {
-		s.count(c, g.chunk, err)
+		in.count(c, g.chunk, err)
 		return err
 	}
-	s.counters.taken(g.chunk)
+	in.counters.taken(g.chunk)
 	for n := range rows {
 		if err := g.refused(n + 1); err != nil {
 			return err
@@ -102,10 +102,10 @@ func (s *Sequencer) feedWhole(ctx context.Context, scope belfry.Scope, rows []*b
 }
 
 // gatherWithin makes a chunk of rows that no others join.
-func (s *Sequencer) gatherWithin(scope belfry.Scope, rows []*belfry.Row) *gathering {
-	s.singles.mu.Lock()
-	defer s.singles.mu.Unlock()
-	g := s.newGathering(scope.Customer)
+func (in *Intake) gatherWithin(scope belfry.Scope, rows []*belfry.Row) *gathering {
+	in.singles.mu.Lock()
+	defer in.singles.mu.Unlock()
+	g := in.newGathering(scope.Customer)
 	g.who = scope
 	for _, row := range rows {
 		g.add(row)

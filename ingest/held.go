@@ -84,8 +84,8 @@ type HeldBody struct {
 }
 
 // Hold begins to count a body that is in memory as a whole before it comes here.
-func (s *Sequencer) Hold(c belfry.CustomerID) *HeldBody {
-	return s.held.Body(c, s.cfg.Limits().filled().HeldMemory)
+func (in *Intake) Hold(c belfry.CustomerID) *HeldBody {
+	return in.held.Body(c, in.engine.Limits().filled().HeldMemory)
 }
 
 // Grow books more memory for the body.
@@ -114,8 +114,8 @@ type wholeBody struct {
 	limits Limits
 }
 
-func (s *Sequencer) newWholeBody(c belfry.CustomerID) *wholeBody {
-	return &wholeBody{s.Hold(c), s.cfg.Limits().filled()}
+func (in *Intake) newWholeBody(c belfry.CustomerID) *wholeBody {
+	return &wholeBody{in.Hold(c), in.engine.Limits().filled()}
 }
 
 // filled gives limits that are not set their defaults.

@@ -20,6 +20,7 @@ import (
 // bench is a sequencer on a real journal in a temporary folder, without stores behind it.
 type bench struct {
 	*Sequencer
+	*Intake
 	tree    *meta.Tree
 	who     Sender
 	records []*belfry.Record
@@ -105,6 +106,7 @@ func newBenchOn(t testing.TB, j Journal) *bench {
 		},
 		Now: b.time, Trusted: b.trusted, Zone: time.UTC,
 	})
+	b.Intake = NewIntake(IntakeConfig{Engine: b.Sequencer})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- b.Run(ctx) }()
@@ -453,7 +455,7 @@ func TestAmbiguousInOrder(t *testing.T) {
 		t.Fatalf("%d open rows, %v", c.open.len(), err)
 	}
 	b.send(t, "type,resname,object,class,view,i1\ndata,web02,cpu,load,web02,1\n", Options{})
-	if err := b.Do(&Command{Customer: b.who.Customer, Decide: func(t *Tx) error { read.apply(t, c); return nil }}); err != nil {
+	if err := b.Do(&Command{Customer: b.who.Customer, Decide: func(t *Tx) error { read.apply(decision{t, b.Intake}, c); return nil }}); err != nil {
 		t.Fatal(err)
 	}
 	if c.rejected.count != 2 || c.rejected.list[0].Code != belfry.AmbiguousName || c.report.Accepted != 0 {

@@ -22,7 +22,7 @@ import (
 
 // inspections are those of one request. The goroutine of the request looks, the sequencer asks for verdicts.
 type inspections struct {
-	seq      *Sequencer
+	in       *Intake
 	customer belfry.CustomerID
 	judge    func(name, kind string, before, answers map[string]string) (column string, err error)
 	wait     func(f func()) error         // runs f, which may wait for long
@@ -36,7 +36,7 @@ type inspections struct {
 // inspectAll is how long one request may take to have its rows inspected.
 const inspectAll = 30 * time.Second
 
-func (s *Sequencer) newInspections(ctx context.Context, who Sender) *inspections {
+func (in *Intake) newInspections(ctx context.Context, who Sender) *inspections {
 	wait := func(f func()) error {
 		return who.wait(ctx, func(context.Context) error {
 			f()
@@ -44,7 +44,7 @@ func (s *Sequencer) newInspections(ctx context.Context, who Sender) *inspections
 		})
 	}
 	return &inspections{
-		seq: s, customer: who.Customer, judge: s.cfg.Inspect(ctx, who.Scope), wait: wait, left: inspectAll,
+		in: in, customer: who.Customer, judge: in.config.Inspect(ctx, who.Scope), wait: wait, left: inspectAll,
 		pending: map[string]map[string]string{}, done: map[[32]byte]*belfry.RowError{},
 	}
 }
@@ -56,7 +56,7 @@ func listens(pt *catalog.PackageType) bool { return pt.Collector != "" && pt.Que
 func (n *inspections) look(b *packageBody, fields [][]byte) {
 	name := string(cell(fields, b.name))
 	var have map[string]string
-	n.seq.cfg.Tree.Read(n.customer, func(e *meta.Estate) {
+	n.in.tree.Read(n.customer, func(e *meta.Estate) {
 		if e == nil {
 			return
 		}
@@ -65,7 +65,7 @@ func (n *inspections) look(b *packageBody, fields [][]byte) {
 			return
 		}
 		if have = map[string]string{}; r.Details != nil {
-			maps.Copy(have, n.seq.openAnswers(n.customer, name, r.Details.Answers))
+			maps.Copy(have, n.in.openAnswers(n.customer, name, r.Details.Answers))
 		}
 	})
 	bases := []map[string]string{have}
@@ -167,41 +167,21 @@ func (p *provisioning) author(old, script string, was *belfry.Author) *belfry.Au
 		return nil
 	}
 	a := &belfry.Author{User: who.Name, Views: slices.Clone(who.Views)}
-	if u, ok := p.seq.cfg.Tree.User(who.Customer, who.Name); ok {
+	if u, ok := p.in.tree.User(who.Customer, who.Name); ok {
 		a.Created = u.Created
 	}
 	return a
 }
 
-// LimitScripts stores the limits of a user with the scripts that the user wrote. It is called when they change and when the
-// user is removed: then the scripts keep the last ones, whoever gets the name next.
-func (t *Tx) LimitScripts(u *belfry.User, removed bool) {
-	for n := range t.Tenant.ByKind(belfry.KindResource) {
-		d := t.details(n)
-		if d.Author == nil || d.Author.User != u.Name || d.Author.Created != u.Created {
-			continue
-		}
-		a := &belfry.Author{User: u.Name, Created: u.Created, Views: slices.Clone(u.Views)}
-		if removed {
-			a.Created = 0
-		}
-		if removed && len(a.Views) == 0 {
-			a = nil
-		}
-		d.Author = a
-		t.change(n, &d)
-	}
-}
-
 // roomForReceiver tells whether the customer may have one more resource that listens.
 func (p *provisioning) roomForReceiver() *belfry.RowError {
-	if !listens(p.b.pt) || p.seq.cfg.Receivers == nil {
+	if !listens(p.b.pt) || p.in.config.Receivers == nil {
 		return nil
 	}
-	c, most := p.Tenant.ID, p.seq.cfg.Limits().Receivers
-	if p.seq.cfg.Receivers(c)+p.s.listenN[c] >= most {
+	c, most := p.Tenant.ID, p.in.engine.Limits().Receivers
+	if p.in.config.Receivers(c)+p.NewReceivers() >= most {
 		return rejectf("name", belfry.LimitReached, "there are as many receivers as are allowed, %d; remove some, or ask an administrator of the instance for more", most)
 	}
-	p.s.listenN[c]++
+	p.CountReceiver()
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 func TestInspectionsWait(t *testing.T) {
 	b := newBench(t)
 	waits, judged := false, 0
-	b.Sequencer.cfg.Inspect = func(context.Context, belfry.Scope) func(string, string, map[string]string, map[string]string) (string, error) {
+	b.config.Inspect = func(context.Context, belfry.Scope) func(string, string, map[string]string, map[string]string) (string, error) {
 		return func(string, string, map[string]string, map[string]string) (string, error) {
 			if judged++; !waits {
 				t.Error("a script is tried while the request holds its turn")

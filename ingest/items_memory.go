@@ -1,11 +1,6 @@
 package ingest
 
 import (
-	"cmp"
-	"math"
-
-	"belfry/intake/rowfmt"
-
 	"belfry"
 	"belfry/meta"
 )
@@ -120,59 +115,62 @@ func (t *Tx) plentyForItems(most int64) bool {
 	return true
 }
 
-// takeValues refuses data rows whose values would take too much memory as the last ones of their objects. As long as there
-// is plenty of room no row is looked at.
-func (t *Tx) takeValues(c *chunk, late *rejections) {
-	if t.plentyForItems(c.data.mostMemory()) {
-		return
-	}
-	for row, n := range c.data.nodes {
-		if n == nil || belfry.Late(cmp.Or(c.data.times[row], t.Now), n.State.LastData, t.Now) { // a late one is not kept
+// LastValue is the size of a value that an object keeps as its last one.
+type LastValue struct {
+	N    int // indicator
+	Text int // bytes of a text; 0: it is a number
+}
+
+// ValuesSize is how much memory the first values of an object take.
+func ValuesSize(values []LastValue) (size int64) {
+	w, size := width{}.with(values)
+	return size + meta.WidthSize(w.numbers, w.texts)
+}
+
+// with is the width after values have been set, and the memory that their texts take.
+func (w width) with(values []LastValue) (width, int64) {
+	size := int64(0)
+	for _, v := range values {
+		if v.Text == 0 {
+			w.numbers = max(w.numbers, v.N)
 			continue
 		}
-		if bad := t.takeRowValues(n, c.data.columns, row); bad != nil {
-			c.data.nodes[row] = nil
-			late.add(int(c.data.origins[row].row), int(c.data.origins[row].line), bad)
+		w.texts = max(w.texts, v.N)
+		size += meta.TextSize(v.Text)
+	}
+	return w, size
+}
+
+// AddValues counts the first values of an object that the transaction has created.
+func (t *Tx) AddValues(n *meta.Node, values []LastValue) {
+	t.s.growth.add(t.Tenant.ID, ValuesSize(values))
+	t.s.growth.wide[n], _ = width{}.with(values)
+	t.s.growth.setTexts(n, values)
+}
+
+func (g *itemGrowth) setTexts(n *meta.Node, values []LastValue) {
+	for _, v := range values {
+		if v.Text > 0 {
+			g.of[lastText{n, v.N}] = meta.TextSize(v.Text)
 		}
 	}
 }
 
-// mostMemory is more than what the values take as the last ones of their objects.
-func (d *dataRows) mostMemory() (n int64) {
-	numbers, texts := 0, 0
-	for i := range d.columns {
-		c := &d.columns[i]
-		if c.present {
-			numbers = max(numbers, c.n)
-		}
-		if c.texts == nil {
-			continue
-		}
-		texts = max(texts, c.n)
-		for _, v := range c.texts {
-			n += meta.TextSize(len(v))
-		}
-	}
-	return n + int64(len(d.nodes))*meta.WidthSize(numbers, texts)
-}
-
-// takeRowValues reserves memory for the values of a row.
-func (t *Tx) takeRowValues(n *meta.Node, columns []valueColumn, row int) *belfry.RowError {
+// ReserveValues reserves memory for new last values of an object.
+func (t *Tx) ReserveValues(n *meta.Node, values []LastValue) *belfry.RowError {
 	g := &t.s.growth
 	before := g.width(n)
-	after, grow, column := before, int64(0), 0
-	for i := range columns {
-		c := &columns[i]
-		had := grow
-		if !math.IsNaN(c.numbers[row]) {
-			after.numbers = max(after.numbers, c.n)
+	after, grow := before.with(values)
+	column := 0
+	for _, v := range values {
+		more := int64(0)
+		if v.Text > 0 {
+			had := g.text(lastText{n, v.N})
+			more = meta.TextSize(v.Text) - had
+			grow -= had
 		}
-		if c.texts != nil && c.texts[row] != "" {
-			after.texts = max(after.texts, c.n)
-			grow += meta.TextSize(len(c.texts[row])) - g.text(lastText{n, c.n})
-		}
-		if grow > had || column == 0 {
-			column = c.n
+		if more > 0 || column == 0 {
+			column = v.N
 		}
 	}
 	grow += meta.WidthSize(after.numbers-before.numbers, after.texts-before.texts)
@@ -183,34 +181,6 @@ func (t *Tx) takeRowValues(n *meta.Node, columns []valueColumn, row int) *belfry
 	if after != before {
 		g.wide[n] = after
 	}
-	for i := range columns {
-		if c := &columns[i]; c.texts != nil && c.texts[row] != "" {
-			g.of[lastText{n, c.n}] = meta.TextSize(len(c.texts[row]))
-		}
-	}
+	g.setTexts(n, values)
 	return nil
-}
-
-// firstValues is what the values of a row take whose object it makes. With a growth they are noted there as those that the object has.
-func firstValues(l *layout, fields [][]byte, g *itemGrowth, n *meta.Node) (size int64) {
-	var w width
-	for _, col := range l.indicators {
-		raw := cell(fields, col.at)
-		if len(raw) == 0 {
-			continue
-		}
-		if _, number := rowfmt.ParseNumber(raw); number {
-			w.numbers = max(w.numbers, col.n)
-			continue
-		}
-		w.texts = max(w.texts, col.n)
-		size += meta.TextSize(len(raw))
-		if g != nil {
-			g.of[lastText{n, col.n}] = meta.TextSize(len(raw))
-		}
-	}
-	if g != nil {
-		g.wide[n] = w
-	}
-	return size + meta.WidthSize(w.numbers, w.texts)
 }

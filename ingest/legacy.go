@@ -52,44 +52,44 @@ type gathering struct {
 const mostGathered = 1 << 14
 
 // SendOne takes a single row and answers with its report.
-func (s *Sequencer) SendOne(ctx context.Context, c belfry.CustomerID, row *belfry.Row) (code int, answer []byte, err error) {
-	g, n, err := s.sendWithin(ctx, belfry.Whole(c), row)
+func (in *Intake) SendOne(ctx context.Context, c belfry.CustomerID, row *belfry.Row) (code int, answer []byte, err error) {
+	g, n, err := in.sendWithin(ctx, belfry.Whole(c), row)
 	if err != nil {
 		return 0, nil, err
 	}
-	return s.outcome(g, n)
+	return in.outcome(g, n)
 }
 
 // sendWithin submits a single row of somebody who may touch what the scope says, and gives its number in the chunk.
-func (s *Sequencer) sendWithin(ctx context.Context, scope belfry.Scope, row *belfry.Row) (g *gathering, n int, err error) {
-	if err := s.letIn(ctx, scope.Customer, 1); err != nil {
+func (in *Intake) sendWithin(ctx context.Context, scope belfry.Scope, row *belfry.Row) (g *gathering, n int, err error) {
+	if err := in.letIn(ctx, scope.Customer, 1); err != nil {
 		return nil, 0, err
 	}
 	if scope.Limited() {
-		g, n, err = s.submitLimited(scope, row)
+		g, n, err = in.submitLimited(scope, row)
 	} else {
-		g, n, err = s.gather(scope.Customer, row)
+		g, n, err = in.gather(scope.Customer, row)
 	}
 	if err != nil {
-		s.lost(scope.Customer, 1, lostReasonOf(err))
+		in.lost(scope.Customer, 1, lostReasonOf(err))
 	}
 	return g, n, err
 }
 
 // submitLimited submits a row of somebody who is limited. No others join it.
-func (s *Sequencer) submitLimited(scope belfry.Scope, row *belfry.Row) (*gathering, int, error) {
-	g := s.gatherWithin(scope, []*belfry.Row{row})
+func (in *Intake) submitLimited(scope belfry.Scope, row *belfry.Row) (*gathering, int, error) {
+	g := in.gatherWithin(scope, []*belfry.Row{row})
 	g.command = &Command{Customer: scope.Customer, Views: scope.Views, Rows: 1, Decide: func(t *Tx) error {
-		g.decide(t)
+		g.decide(decision{t, in})
 		return nil
 	}}
-	return g, g.row, s.Submit(g.command)
+	return g, g.row, in.engine.Submit(g.command)
 }
 
 // outcome waits until a row is decided, and tells what became of it.
-func (s *Sequencer) outcome(g *gathering, n int) (code int, answer []byte, err error) {
+func (in *Intake) outcome(g *gathering, n int) (code int, answer []byte, err error) {
 	if n == 1 { // one acts for all
-		s.finishGathering(g)
+		in.finishGathering(g)
 	}
 	<-g.finished
 	if g.command.Err != nil {
@@ -99,45 +99,45 @@ func (s *Sequencer) outcome(g *gathering, n int) (code int, answer []byte, err e
 		code, answer = r.AnswerOne()
 		return code, answer, nil
 	}
-	return 200, s.singles.stored, nil
+	return 200, in.singles.stored, nil
 }
 
 // finishGathering waits until the rows are decided. When much follows from them, that takes several turns.
-func (s *Sequencer) finishGathering(g *gathering) {
+func (in *Intake) finishGathering(g *gathering) {
 	defer close(g.finished)
 	<-g.command.Done
 	for g.command.Err == nil && g.chunk.more {
-		g.command.Err = s.Do(&Command{Customer: g.command.Customer, Views: g.command.Views, Rows: len(g.chunk.data.nodes), Decide: func(t *Tx) error {
-			g.decide(t)
+		g.command.Err = in.engine.Do(&Command{Customer: g.command.Customer, Views: g.command.Views, Rows: len(g.chunk.data.nodes), Decide: func(t *Tx) error {
+			g.decide(decision{t, in})
 			return nil
 		}})
 	}
-	s.count(g.command.Customer, g.chunk, g.command.Err)
+	in.count(g.command.Customer, g.chunk, g.command.Err)
 }
 
 // letIn waits until there is room for rows.
-func (s *Sequencer) letIn(ctx context.Context, c belfry.CustomerID, rows int) error {
-	err := s.pace.enter(c, s.cfg.Limits().Rate, s.cfg.Now())
+func (in *Intake) letIn(ctx context.Context, c belfry.CustomerID, rows int) error {
+	err := in.pace.enter(c, in.engine.Limits().Rate, in.engine.Clock())
 	if err == nil {
-		err = s.room(ctx, c, false, rows, false)
+		err = in.room(ctx, c, false, rows, false)
 	}
 	if err != nil {
-		s.lost(c, rows, lostReasonOf(err))
+		in.lost(c, rows, lostReasonOf(err))
 	}
 	return err
 }
 
 // gather puts a row into the chunk that its customer's next round will decide, and gives its number there.
-func (s *Sequencer) gather(c belfry.CustomerID, row *belfry.Row) (*gathering, int, error) {
-	s.singles.mu.Lock()
-	defer s.singles.mu.Unlock()
-	g := s.singles.waiting[c]
+func (in *Intake) gather(c belfry.CustomerID, row *belfry.Row) (*gathering, int, error) {
+	in.singles.mu.Lock()
+	defer in.singles.mu.Unlock()
+	g := in.singles.waiting[c]
 	if g == nil {
-		g = s.newGathering(c)
-		if err := s.Submit(g.command); err != nil {
+		g = in.newGathering(c)
+		if err := in.engine.Submit(g.command); err != nil {
 			return nil, 0, err
 		}
-		s.singles.waiting[c] = g
+		in.singles.waiting[c] = g
 	}
 	if g.row >= mostGathered {
 		return nil, 0, belfry.Errorf(belfry.Overloaded, "%d rows wait to be stored already; send again shortly, or many rows at once to /api/send", mostGathered)
@@ -146,23 +146,23 @@ func (s *Sequencer) gather(c belfry.CustomerID, row *belfry.Row) (*gathering, in
 	return g, g.row, nil
 }
 
-func (s *Sequencer) newGathering(c belfry.CustomerID) *gathering {
+func (in *Intake) newGathering(c belfry.CustomerID) *gathering {
 	g := &gathering{
 		chunk:    &chunk{tabs: true, rejected: rejections{most: mostGathered}},
 		finished: make(chan struct{}),
 		outcomes: map[int]*belfry.Report{},
-		singles:  s.singles,
-		most:     s.cfg.Limits().Indicators,
+		singles:  in.singles,
+		most:     in.engine.Limits().Indicators,
 	}
-	g.tree, g.who, g.layout = s.cfg.Tree, belfry.Whole(c), s.singles.layout
+	g.tree, g.who, g.layout = in.tree, belfry.Whole(c), in.singles.layout
 	g.chunk.data.reshape(g.layout.indicators)
-	g.chunk.data.expect(s.singles.size)
+	g.chunk.data.expect(in.singles.size)
 	g.command = &Command{Customer: c, Gathers: true, Decide: func(t *Tx) error {
-		s.singles.mu.Lock()
-		delete(s.singles.waiting, c) // the next row starts another
-		s.singles.size = g.row
-		s.singles.mu.Unlock()
-		g.decide(t)
+		in.singles.mu.Lock()
+		delete(in.singles.waiting, c) // the next row starts another
+		in.singles.size = g.row
+		in.singles.mu.Unlock()
+		g.decide(decision{t, in})
 		return nil
 	}}
 	return g
@@ -287,7 +287,7 @@ func (l *layout) indicator(n int) int {
 }
 
 // decide applies what has gathered and notes what each request is to be told.
-func (g *gathering) decide(t *Tx) {
+func (g *gathering) decide(t decision) {
 	t.takeTurns()
 	g.chunk.layout = g.layout
 	g.chunk.created = func(row int, made belfry.Created) {

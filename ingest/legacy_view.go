@@ -10,11 +10,11 @@ import (
 )
 
 // CreateView makes or changes a view inside a resource. The cells are those of the package view, by column.
-func (s *Sequencer) CreateView(ctx context.Context, who Sender, cells map[string]string) (code int, answer []byte, err error) {
-	if err := s.letIn(ctx, who.Customer, 1); err != nil {
+func (in *Intake) CreateView(ctx context.Context, who Sender, cells map[string]string) (code int, answer []byte, err error) {
+	if err := in.letIn(ctx, who.Customer, 1); err != nil {
 		return 0, nil, err
 	}
-	pt, err := s.packageType("view")
+	pt, err := in.packageType("view")
 	if err != nil {
 		return 0, nil, err
 	}
@@ -23,11 +23,11 @@ func (s *Sequencer) CreateView(ctx context.Context, who Sender, cells map[string
 		c.rejected.add(1, 1, bad)
 	}
 	cmd := &Command{Customer: who.Customer, Views: who.Views, Rows: 1, Decide: func(t *Tx) error {
-		b.apply(t, c)
+		b.apply(decision{t, in}, c)
 		return nil
 	}}
-	err = s.Do(cmd)
-	s.count(who.Customer, c, err)
+	err = in.engine.Do(cmd)
+	in.count(who.Customer, c, err)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -56,7 +56,7 @@ func TestPace(t *testing.T) {
 // TestPacedAtTheStop: a body under way that waits for the row rate is told when the service begins to stop.
 func TestPacedAtTheStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Config{Limits: func() Limits { return Limits{Rate: 10} }, Now: time.Now})
+		s := NewIntake(IntakeConfig{Engine: New(Config{Limits: func() Limits { return Limits{Rate: 10} }, Now: time.Now})})
 		if err := s.paced(t.Context(), 1, 1000, true); err != nil {
 			t.Fatal(err)
 		}

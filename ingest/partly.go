@@ -12,9 +12,6 @@ import (
 	"belfry"
 )
 
-// nothingStored begins the errors of a round that could not be stored. For a body of which earlier rounds were, it is not true.
-const nothingStored = "nothing was stored: "
-
 // partlyError is the error that ended a body of which a part had been applied.
 type partlyError struct {
 	shown *belfry.Error // to the client

@@ -6,12 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
-
-	"belfry/intake/rowfmt"
 
 	"belfry"
-	"belfry/catalog"
 )
 
 // What pictures a customer may have. They travel through the journal like everything else, and lie in the metadata
@@ -122,31 +118,4 @@ func (s *Sequencer) DeletePicture(ctx context.Context, who Sender, name string, 
 		return s.Once(ctx, who, r, run)
 	}
 	return run()
-}
-
-// checkPicture refuses a picture that a limited user neither sees already nor has uploaded: drawing it would show it. Whether there is
-// one of that name is not told, and one that there is not yet may become somebody else's.
-func (p *provisioning) checkPicture(answers, before map[string]string) *belfry.RowError {
-	kind := p.b.pt.Kind
-	if !p.Limited || kind != catalog.ViewPackage && kind != catalog.ElementPackage {
-		return nil
-	}
-	for _, column := range []string{"bg", "picture"} {
-		name := answers[column]
-		if name == "" || name == before[column] {
-			continue
-		}
-		have := p.Tenant.Picture(name)
-		if have == nil && column == "bg" && strings.HasPrefix(name, "#") { // a colour
-			continue
-		}
-		if p.pictures == nil {
-			p.pictures = p.Tenant.PicturesDrawn(p.b.who.Scope)
-		}
-		if have != nil && have.Creator == p.b.who.Name || p.pictures[name] {
-			continue
-		}
-		return rejectf(column, belfry.NotFound, "there is no picture %q that you may use; name one that is drawn in a view of yours or that you have uploaded, or ask an administrator who is not limited to views", rowfmt.Clip([]byte(name)))
-	}
-	return nil
 }

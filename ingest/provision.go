@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"io"
-	"slices"
 	"strings"
 
 	"belfry/intake/rowfmt"
@@ -14,21 +13,21 @@ import (
 )
 
 // Provision takes a CSV body of what one package makes and creates or changes it.
-func (s *Sequencer) Provision(ctx context.Context, who Sender, packageType string, r io.Reader, o Options) (code int, answer []byte, err error) {
-	pt, err := s.packageType(packageType)
+func (in *Intake) Provision(ctx context.Context, who Sender, packageType string, r io.Reader, o Options) (code int, answer []byte, err error) {
+	pt, err := in.packageType(packageType)
 	if err != nil {
 		return 0, nil, err
 	}
-	return s.bulk(ctx, who, o, func() (body, error) { return s.newPackageBody(ctx, pt, who, r) })
+	return in.bulk(ctx, who, o, func() (body, error) { return in.newPackageBody(ctx, pt, who, r) })
 }
 
 // packageType finds a package.
-func (s *Sequencer) packageType(name string) (*catalog.PackageType, error) {
-	if pt := s.cfg.Tree.Catalog().Package(name); pt != nil {
+func (in *Intake) packageType(name string) (*catalog.PackageType, error) {
+	if pt := in.tree.Catalog().Package(name); pt != nil {
 		return pt, nil
 	}
 	var names []string
-	for _, pt := range s.cfg.Tree.Catalog().Packages() {
+	for _, pt := range in.tree.Catalog().Packages() {
 		names = append(names, pt.Name)
 	}
 	return nil, belfry.Errorf(belfry.UnknownPackage, "there is no package %q; the nearest is %q, and there are %s",
@@ -47,11 +46,11 @@ type packageBody struct {
 	placed                     bool // a new view must say where it stands, unless its icons are arranged by themselves
 }
 
-func (s *Sequencer) newPackageBody(ctx context.Context, pt *catalog.PackageType, who Sender, r io.Reader) (*packageBody, error) {
-	lim := s.cfg.Limits()
+func (in *Intake) newPackageBody(ctx context.Context, pt *catalog.PackageType, who Sender, r io.Reader) (*packageBody, error) {
+	lim := in.engine.Limits()
 	b := &packageBody{csvBody: newCSVBody(r, lim), pt: pt, who: who}
-	if s.cfg.Inspect != nil && listens(pt) {
-		b.inspect = s.newInspections(ctx, who)
+	if in.config.Inspect != nil && listens(pt) {
+		b.inspect = in.newInspections(ctx, who)
 	}
 	header, err := b.header("name")
 	if err != nil {
@@ -120,7 +119,7 @@ func (b *packageBody) check(fields [][]byte) *belfry.RowError {
 	return nil
 }
 
-func (b *packageBody) apply(t *Tx, c *chunk) {
+func (b *packageBody) apply(t decision, c *chunk) {
 	decide := map[catalog.PackageKind]func(*provisioning, string) *belfry.RowError{
 		catalog.ResourcePackage: (*provisioning).resource,
 		catalog.ViewPackage:     (*provisioning).viewRow,
@@ -128,8 +127,8 @@ func (b *packageBody) apply(t *Tx, c *chunk) {
 		catalog.ElementPackage:  (*provisioning).elementRow,
 	}[b.pt.Kind]
 	t.By = b.who.Name
-	p := &provisioning{Tx: t, b: b, report: &c.report}
-	t.rec.Items = slices.Grow(t.rec.Items, t.openNow(c.open.left())*(1+len(b.pt.Parts)))
+	p := &provisioning{decision: t, b: b, report: &c.report}
+	t.GrowItems(t.openNow(c.open.left()) * (1 + len(b.pt.Parts)))
 	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) {
 		if !t.nextOpen() {
 			return nil, false
@@ -145,7 +144,7 @@ func (b *packageBody) apply(t *Tx, c *chunk) {
 }
 
 // someOpen decides the open rows of a chunk that stand for themselves, one by one, until one of them is left for another turn.
-func (t *Tx) someOpen(c *chunk, decide func(fields [][]byte) (bad *belfry.RowError, finished bool)) {
+func (t decision) someOpen(c *chunk, decide func(fields [][]byte) (bad *belfry.RowError, finished bool)) {
 	var late rejections
 	c.open.decideSome(&late, func(_ *openRow, fields [][]byte) (*belfry.RowError, bool) {
 		bad, finished := decide(fields)
@@ -160,7 +159,7 @@ func (t *Tx) someOpen(c *chunk, decide func(fields [][]byte) (bad *belfry.RowErr
 // provisioning decides the rows of a body, one after the other. Everything that can be wrong with a row is checked
 // before anything is made, so that a refused row leaves nothing behind.
 type provisioning struct {
-	*Tx
+	decision
 	b      *packageBody
 	report *belfry.Report
 	fields [][]byte // of the row at hand

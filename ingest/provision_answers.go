@@ -71,7 +71,7 @@ func (p *provisioning) answers(before *belfry.Details) (map[string]string, *belf
 	if before == nil {
 		before = &belfry.Details{}
 	}
-	open := p.seq.openAnswers(p.Tenant.ID, p.text(p.b.name), before.Answers)
+	open := p.in.openAnswers(p.Tenant.ID, p.text(p.b.name), before.Answers)
 	answers, bad := p.b.answers(open, p.fields)
 	if bad == nil && (len(open) == 0 || !maps.Equal(answers, open)) {
 		if bad = p.readable(answers, open); bad == nil {
@@ -125,7 +125,7 @@ func (b *packageBody) answers(before map[string]string, fields [][]byte) (map[st
 
 // openAnswers gives answers of an item with its secrets decrypted. A secret that cannot be decrypted stays as it is. Answers without
 // secrets are not copied.
-func (s *Sequencer) openAnswers(c belfry.CustomerID, item string, answers map[string]string) map[string]string {
+func (in *Intake) openAnswers(c belfry.CustomerID, item string, answers map[string]string) map[string]string {
 	open, copied := answers, false
 	for column, text := range answers {
 		if !meta.Sealed(text) {
@@ -134,7 +134,7 @@ func (s *Sequencer) openAnswers(c belfry.CustomerID, item string, answers map[st
 		if !copied {
 			open, copied = maps.Clone(answers), true
 		}
-		if plain, err := s.cfg.Tree.Secrets().Open(meta.SecretPlace{Customer: c, Item: item, Column: column}, text); err == nil {
+		if plain, err := in.tree.Secrets().Open(meta.SecretPlace{Customer: c, Item: item, Column: column}, text); err == nil {
 			open[column] = plain
 		}
 	}
@@ -147,7 +147,7 @@ func (p *provisioning) readable(answers, open map[string]string) *belfry.RowErro
 		if text != open[column] {
 			continue
 		}
-		if _, err := p.seq.cfg.Tree.Secrets().Open(meta.SecretPlace{Customer: p.Tenant.ID, Item: p.text(p.b.name), Column: column}, text); err != nil {
+		if _, err := p.in.tree.Secrets().Open(meta.SecretPlace{Customer: p.Tenant.ID, Item: p.text(p.b.name), Column: column}, text); err != nil {
 			return rejectf(column, belfry.BadValue, "the stored %s cannot be read: %s; give it anew", column, err)
 		}
 	}
@@ -156,7 +156,7 @@ func (p *provisioning) readable(answers, open map[string]string) *belfry.RowErro
 
 // seal encrypts the secrets among the answers of the row's item. One that the row does not change keeps its encrypted form.
 func (p *provisioning) seal(answers, open, before map[string]string) (map[string]string, *belfry.RowError) {
-	secrets := p.seq.cfg.Tree.Secrets()
+	secrets := p.in.tree.Secrets()
 	sealed, copied := answers, false
 	for i := range p.b.pt.Questions {
 		q := &p.b.pt.Questions[i]
@@ -184,7 +184,7 @@ func (p *provisioning) judge(answers map[string]string) *belfry.RowError {
 	if p.b.inspect != nil {
 		return p.b.inspect.verdict(p.text(p.b.name), answers)
 	}
-	check := p.seq.cfg.Check
+	check := p.in.config.Check
 	if p.b.pt.Collector == "" || check == nil {
 		return nil
 	}

@@ -129,16 +129,3 @@ func classMismatch(n *meta.Node, class string) *belfry.RowError {
 	return rejectf("class", belfry.ClassMismatch, "object %q of %q has the class %q, the row says %q; leave class empty or remove the object first",
 		n.Name, n.Resource.Name, n.Class.Name, rowfmt.Clip([]byte(class)))
 }
-
-// roomFor tells whether the customer may have so many objects more.
-func (t *Tx) roomFor(objects int) *belfry.RowError {
-	most := t.seq.cfg.Limits().Objects
-	if objects == 0 || t.Tenant.Count(belfry.KindObject)+t.s.objectN[t.Tenant.ID]+objects <= most {
-		return nil
-	}
-	if t.Limited { // how many there are is not for them to know
-		return rejectf("name", belfry.LimitReached, "there are as many objects as are allowed; remove some, or ask an administrator for more")
-	}
-	return rejectf("name", belfry.LimitReached, "there are %d objects already, and %d are allowed; remove some or raise limits.objects",
-		t.Tenant.Count(belfry.KindObject)+t.s.objectN[t.Tenant.ID], most)
-}

@@ -116,31 +116,3 @@ func (p *provisioning) around(name string) (resource, parent *meta.Node, bad *be
 func unknownInside(column, view string, resource *meta.Node) *belfry.RowError {
 	return rejectf(column, belfry.UnknownView, "view %q does not exist in %q; name an existing view or the resource itself", rowfmt.Clip([]byte(view)), resource.Name)
 }
-
-// maxDepth is how deep views may be nested: a change of status rises through all of them.
-const maxDepth = 100
-
-// checkDepth refuses to nest views any deeper.
-func (t *Tx) checkDepth(column string, parent *meta.Node) *belfry.RowError {
-	depth := 0
-	for v := parent; v != nil; v = t.parent(v) {
-		depth++
-	}
-	if depth > maxDepth {
-		return rejectf(column, belfry.LimitReached, "%q stands %d views deep already, as deep as they may be nested; choose a view further up", parent.Name, maxDepth)
-	}
-	return nil
-}
-
-// checkMove refuses to put a view into itself, however deep.
-func (t *Tx) checkMove(column string, n, to *meta.Node) *belfry.RowError {
-	if bad := t.checkDepth(column, to); bad != nil {
-		return bad
-	}
-	for v := to; v != nil; v = t.parent(v) {
-		if v == n {
-			return rejectf(column, belfry.Cycle, "%q cannot stand in %q, which stands in %q itself; move that one out first", n.Name, to.Name, n.Name)
-		}
-	}
-	return nil
-}

@@ -33,13 +33,13 @@ type reader struct {
 	details          *belfry.Details        // of the object that find has found
 }
 
-func (s *Sequencer) newReader(who belfry.Scope, body io.Reader, f belfry.Format) (*reader, error) {
-	lim := s.cfg.Limits()
-	r := &reader{tree: s.cfg.Tree, who: who, rooms: &s.rooms, opens: &s.opens}
+func (in *Intake) newReader(who belfry.Scope, body io.Reader, f belfry.Format) (*reader, error) {
+	lim := in.engine.Limits()
+	r := &reader{tree: in.tree, who: who, rooms: &in.rooms, opens: &in.opens}
 	if err := r.open(body, f, lim); err != nil {
 		return nil, err
 	}
-	r.setBounds(s.Now(), belfry.At(s.cfg.Trusted()), lim)
+	r.setBounds(in.engine.Now(), belfry.At(in.engine.Trusted()), lim)
 	return r, nil
 }
 
@@ -59,7 +59,7 @@ func (r *reader) open(body io.Reader, f belfry.Format, lim Limits) error {
 	return err
 }
 
-func (r *reader) apply(t *Tx, c *chunk) { t.send(c, c.layout) }
+func (r *reader) apply(t decision, c *chunk) { t.send(c, c.layout) }
 
 // setBounds sets which timestamps are taken. While the clock is in doubt, what is kept is counted from the time that can
 // be trusted: senders whose clocks are right must not be refused because ours is ahead.

@@ -12,47 +12,47 @@ const receiveSpares = 50_000
 
 // Receive stores rows that a collector has made about its resource, and tells how many were kept: the others were
 // discarded because of how the resource is managed. The batch belongs to the sequencer from then on.
-func (s *Sequencer) Receive(ctx context.Context, c belfry.CustomerID, resource belfry.ID, b *belfry.Batch, wait bool) (kept int, err error) {
+func (in *Intake) Receive(ctx context.Context, c belfry.CustomerID, resource belfry.ID, b *belfry.Batch, wait bool) (kept int, err error) {
 	rows := b.Len()
 	if rows == 0 {
 		return 0, nil
 	}
-	if err = s.cfg.Room(ctx, c, rows+receiveSpares); err == nil {
-		err = s.paced(ctx, c, rows, wait)
+	if err = in.engine.WaitForRoom(ctx, c, rows+receiveSpares); err == nil {
+		err = in.paced(ctx, c, rows, wait)
 	}
 	if err != nil {
-		s.lost(c, rows, lostReasonOf(err))
+		in.lost(c, rows, lostReasonOf(err))
 		return 0, err
 	}
-	err = s.Do(&Command{Customer: c, Rows: rows, Decide: func(t *Tx) error {
-		n := s.cfg.Tree.Node(resource)
-		if n == nil || n.Removed != 0 || t.s.gone[resource] {
+	err = in.engine.Do(&Command{Customer: c, Rows: rows, Decide: func(t *Tx) error {
+		n := in.tree.Node(resource)
+		if n == nil || n.Removed != 0 || t.gone(n) {
 			return belfry.Errorf(belfry.UnknownResource, "the resource of the collector was removed")
 		}
 		if !t.mode(n).Takes() {
 			return nil
 		}
-		s.hold(b.Times, t.Now)
+		in.engine.hold(b.Times, t.Now)
 		for i, at := range b.Times {
 			if at > t.Now { // the clock was set back meanwhile; no row is later than its record
 				b.Times[i] = t.Now
 			}
-			if err := s.keep(b.Times[i]); err != nil {
+			if err := in.engine.keep(b.Times[i]); err != nil {
 				return err
 			}
 		}
 		b.Columns = append(b.Columns, itemColumn(resource, rows))
-		t.rec.Batches = append(t.rec.Batches, b)
+		t.AddBatch(b)
 		kept = rows
 		return nil
 	}})
 	if err != nil {
-		s.lost(c, rows, lostStorage)
+		in.lost(c, rows, lostStorage)
 		return 0, err
 	}
-	s.counters.Received.Add(int64(rows))
-	s.counters.Stored.Add(int64(kept))
-	s.counters.Discarded.Add(int64(rows - kept))
+	in.counters.Received.Add(int64(rows))
+	in.counters.Stored.Add(int64(kept))
+	in.counters.Discarded.Add(int64(rows - kept))
 	return kept, nil
 }
 

@@ -14,13 +14,13 @@ import (
 )
 
 // Remove takes a CSV body that names what a package has made, and takes that away. What was recorded about it stays.
-func (s *Sequencer) Remove(ctx context.Context, who Sender, packageType string, r io.Reader, o Options) (code int, answer []byte, err error) {
-	pt, err := s.packageType(packageType)
+func (in *Intake) Remove(ctx context.Context, who Sender, packageType string, r io.Reader, o Options) (code int, answer []byte, err error) {
+	pt, err := in.packageType(packageType)
 	if err != nil {
 		return 0, nil, err
 	}
 	o.alone = true // see tx.remove
-	return s.bulk(ctx, who, o, func() (body, error) { return s.newRemovalBody(pt, who, o, r) })
+	return in.bulk(ctx, who, o, func() (body, error) { return in.newRemovalBody(pt, who, o, r) })
 }
 
 // removalBody turns the rows of a removal body into chunks. Every row is for the sequencer to decide.
@@ -33,8 +33,8 @@ type removalBody struct {
 	name, view, resname int
 }
 
-func (s *Sequencer) newRemovalBody(pt *catalog.PackageType, who Sender, o Options, r io.Reader) (*removalBody, error) {
-	lim := s.cfg.Limits()
+func (in *Intake) newRemovalBody(pt *catalog.PackageType, who Sender, o Options, r io.Reader) (*removalBody, error) {
+	lim := in.engine.Limits()
 	b := &removalBody{csvBody: newCSVBody(r, lim), pt: pt, who: who, o: o, name: -1, view: -1, resname: -1}
 	header, err := b.header("name,view")
 	if err != nil {
@@ -70,7 +70,7 @@ func (b *removalBody) read(p portion) (*chunk, error) {
 }
 
 // apply decides the rows of a chunk. When that removes much, rows are left for another turn.
-func (b *removalBody) apply(t *Tx, c *chunk) {
+func (b *removalBody) apply(t decision, c *chunk) {
 	t.By = b.who.Name
 	turn := newRemovals(t, b.o)
 	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) {
@@ -105,7 +105,7 @@ func (r *removal) row() (removed int, finished bool, bad *belfry.RowError) {
 		return 0, true, bad
 	}
 	for _, n := range list {
-		if r.s.gone[n.ID] {
+		if r.gone(n) {
 			removed++
 		}
 	}
@@ -115,7 +115,7 @@ func (r *removal) row() (removed int, finished bool, bad *belfry.RowError) {
 // meant lists the items that the row means.
 func (r *removal) meant() (list []*meta.Node, bad *belfry.RowError) {
 	if r.resname != "" {
-		if r.resource = r.Tx.resource(r.resname); r.resource == nil {
+		if r.resource = r.decision.resource(r.resname); r.resource == nil {
 			return nil, unknownResource(r.resname)
 		}
 	}
@@ -168,7 +168,7 @@ func (r *removal) one() ([]*meta.Node, *belfry.RowError) {
 // named lists the items of the package that have the name.
 func (r *removal) named() (all []*meta.Node) {
 	add := func(n *meta.Node) {
-		if n != nil && !r.s.gone[n.ID] && r.sees(n) && (r.resource == nil || n.Resource == r.resource && n != r.resource) {
+		if n != nil && !r.gone(n) && r.sees(n) && (r.resource == nil || n.Resource == r.resource && n != r.resource) {
 			all = append(all, n)
 		}
 	}
@@ -185,7 +185,7 @@ func (r *removal) named() (all []*meta.Node) {
 	case catalog.ElementPackage:
 		add(r.element(r.pt.Name, r.name))
 	case catalog.ResourcePackage:
-		if n := r.Tx.resource(r.name); n != nil && n.Package == r.pt.Name {
+		if n := r.decision.resource(r.name); n != nil && n.Package == r.pt.Name {
 			add(n)
 		}
 	}
@@ -233,7 +233,7 @@ func (r *removal) all() ([]*meta.Node, *belfry.RowError) {
 			if r.enough(len(list)) {
 				return false
 			}
-			if r.s.gone[n.ID] {
+			if r.gone(n) {
 				return true
 			}
 			list = r.take(list, n)
@@ -270,7 +270,7 @@ func (r *removal) take(list []*meta.Node, n *meta.Node) []*meta.Node {
 	case catalog.ResourcePackage:
 		mine = n.Kind == belfry.KindResource && n.Package == r.pt.Name
 	}
-	if mine && !r.s.gone[n.ID] {
+	if mine && !r.gone(n) {
 		return append(list, n)
 	}
 	return list
@@ -312,7 +312,7 @@ func (r *removal) checkEmpty(n *meta.Node) *belfry.RowError {
 	}
 	var counts [belfry.Kinds]int
 	n.Children(func(c *meta.Node) bool {
-		if !r.s.gone[c.ID] {
+		if !r.gone(c) {
 			counts[c.Kind]++
 		}
 		return true

@@ -17,15 +17,15 @@ const (
 
 // removals removes items in one turn.
 type removals struct {
-	*Tx
+	decision
 	left   int  // how many more may go in this turn
 	looked int  // at how many items
 	whole  bool // there is no other turn
 	trial  bool
 }
 
-func newRemovals(t *Tx, o Options) *removals {
-	r := &removals{Tx: t, left: removeTurn, whole: o.Atomic || o.Repeat.Key != "", trial: o.DryRun}
+func newRemovals(t decision, o Options) *removals {
+	r := &removals{decision: t, left: removeTurn, whole: o.Atomic || o.Repeat.Key != "", trial: o.DryRun}
 	if r.oneTurn() {
 		r.left = removeWhole
 	}
@@ -67,7 +67,7 @@ func (r *removals) try(list []*meta.Node) {
 			r.left = left
 			r.bury(n, true)
 		}
-		r.s.gone[n.ID] = true
+		r.markGone(n)
 	}
 }
 
@@ -82,7 +82,7 @@ func (r *removals) weigh(list []*meta.Node, left int) int {
 }
 
 func (r *removals) weighItem(n *meta.Node, left int) int {
-	if r.s.gone[n.ID] {
+	if r.gone(n) {
 		return left
 	}
 	left--
@@ -96,7 +96,7 @@ func (r *removals) weighItem(n *meta.Node, left int) int {
 
 // removeItem removes an item, or of its content as much as this turn allows.
 func (r *removals) removeItem(n *meta.Node) (finished bool) {
-	if r.s.gone[n.ID] {
+	if r.gone(n) {
 		return true // with one before it
 	}
 	if left := r.weighItem(n, r.left); left >= 0 {

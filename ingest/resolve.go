@@ -15,7 +15,7 @@ import (
 // send decides a chunk of a send body: first the rows that were left open, in the order of the body, since a later row
 // may use what an earlier one creates; then what the data rows mean. When there is too much to do, the rest is left for
 // another turn, from the first row on that is still open: so what a row creates is in the same record as the row.
-func (t *Tx) send(c *chunk, l *layout) {
+func (t decision) send(c *chunk, l *layout) {
 	late := rejections{most: c.rejected.most}
 	defer func() { c.rejected.merge(late) }()
 	t.checkUnnamed(c, &late)
@@ -50,16 +50,16 @@ func (t *Tx) send(c *chunk, l *layout) {
 }
 
 // store puts rows into the record.
-func (t *Tx) store(c *chunk, b *belfry.Batch) {
+func (t decision) store(c *chunk, b *belfry.Batch) {
 	if b != nil {
-		t.rec.Batches = append(t.rec.Batches, b)
+		t.AddBatch(b)
 		c.report.Accepted += b.Len()
 	}
 }
 
 // inputs lets the first data rows happen to their objects, and gives the number of rows for which that was done in this turn.
-func (t *Tx) inputs(c *chunk, rows int) int {
-	values := &t.seq.values
+func (t decision) inputs(c *chunk, rows int) int {
+	values := &t.in.values
 	values.look(&c.data)
 	for i, n := range c.data.nodes[:rows] {
 		if n == nil {
@@ -76,8 +76,8 @@ func (t *Tx) inputs(c *chunk, rows int) int {
 
 // checkUnnamed refuses rows whose object was the only one of its name when they were read and is no longer. Nearly
 // always nothing of the sort has happened, and then it costs nothing.
-func (t *Tx) checkUnnamed(c *chunk, late *rejections) {
-	if len(c.unnamed) == 0 || c.twins == t.Tenant.Twins && len(t.s.made) == 0 {
+func (t decision) checkUnnamed(c *chunk, late *rejections) {
+	if len(c.unnamed) == 0 || c.twins == t.Tenant.Twins && !t.Creates() {
 		return
 	}
 	for _, u := range c.unnamed {
@@ -97,7 +97,7 @@ func (t *Tx) checkUnnamed(c *chunk, late *rejections) {
 }
 
 // replaceRemoved looks again for objects that another request removed after this one had found them.
-func (t *Tx) replaceRemoved(c *chunk, late *rejections) {
+func (t decision) replaceRemoved(c *chunk, late *rejections) {
 	again := func(nodes []*meta.Node, origins []origin) {
 		for i, n := range nodes {
 			if n == nil || n.Removed == 0 {
@@ -118,7 +118,7 @@ func (t *Tx) replaceRemoved(c *chunk, late *rejections) {
 	again(c.logs.nodes, c.logs.origins)
 }
 
-func (t *Tx) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *belfry.RowError {
+func (t decision) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *belfry.RowError {
 	if row.kind == viewRow {
 		return t.createView(c, l, fields)
 	}
@@ -164,7 +164,7 @@ func reason(text []byte) string {
 
 // infer lets the first value of each indicator of an inferred class decide what the indicator is. The values have been
 // checked.
-func (t *Tx) infer(l *layout, fields [][]byte, def *catalog.Class) *catalog.Class {
+func (t decision) infer(l *layout, fields [][]byte, def *catalog.Class) *catalog.Class {
 	if !def.Inferred {
 		return def
 	}
@@ -182,7 +182,7 @@ func (t *Tx) infer(l *layout, fields [][]byte, def *catalog.Class) *catalog.Clas
 }
 
 // find gives the object of a row, creating it when the row says how. A row it finds no fault with has none.
-func (t *Tx) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfry.RowError) {
+func (t decision) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfry.RowError) {
 	name, resname := string(cell(fields, l.object)), string(cell(fields, l.resname))
 	if name == "" {
 		return nil, rejectf("object", belfry.MissingValue, "object is empty; the row must name its object")
@@ -221,7 +221,7 @@ func ambiguous(column string, all []*meta.Node) *belfry.RowError {
 	return rejectf(column, belfry.AmbiguousName, "%s; give resname", meta.Twins(all))
 }
 
-func (t *Tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.Node, name string) (*meta.Node, *belfry.RowError) {
+func (t decision) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.Node, name string) (*meta.Node, *belfry.RowError) {
 	class, view := string(cell(fields, l.class)), string(cell(fields, l.view))
 	if class == "" || view == "" {
 		return nil, rejectf("class", belfry.UnknownObject, "object %q does not exist in %q; give class and view to create it", rowfmt.Clip([]byte(name)), resource.Name)
@@ -252,7 +252,7 @@ func (t *Tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.N
 	if bad := t.takeInferred(l, fields, cl.Def, t.class(class) == nil); bad != nil {
 		return nil, bad
 	}
-	if bad := t.roomForItems("object", meta.ItemSize(belfry.KindObject, name, "")+cl.MarksSize()+firstValues(l, fields, nil, nil), true); bad != nil {
+	if bad := t.roomForItems("object", meta.ItemSize(belfry.KindObject, name, "")+cl.MarksSize()+ValuesSize(l.lastValues(fields)), true); bad != nil {
 		return nil, bad
 	}
 	parent, bad := t.parentFor(c, resource, view, string(cell(fields, l.parentview)))
@@ -265,16 +265,16 @@ func (t *Tx) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.N
 	c.report.Created.Objects++
 	n := t.create(belfry.KindObject, name, parent, resource, cl, "", details)
 	t.created(n)
-	t.s.growth.add(t.Tenant.ID, firstValues(l, fields, &t.s.growth, n))
+	t.AddValues(n, l.lastValues(fields))
 	return n, nil
 }
 
 // objectClass finds the class of a new object, or infers one that is not defined yet.
-func (t *Tx) objectClass(name string) (*meta.Class, *belfry.RowError) {
+func (t decision) objectClass(name string) (*meta.Class, *belfry.RowError) {
 	if c := t.class(name); c != nil {
 		return c, nil
 	}
-	if t.seq.cfg.Limits().StrictClasses {
+	if t.in.engine.Limits().StrictClasses {
 		return nil, rejectf("class", belfry.UnknownClass, "class %q is not defined and strict_classes is set; define the class first", rowfmt.Clip([]byte(name)))
 	}
 	if bad := CheckName("class", name); bad != nil {
@@ -285,7 +285,7 @@ func (t *Tx) objectClass(name string) (*meta.Class, *belfry.RowError) {
 
 // checkValues tells whether the class takes the values of a row, before the row leaves any trace. Cells that count as empty
 // are empty from then on.
-func (t *Tx) checkValues(l *layout, fields [][]byte, def *catalog.Class) *belfry.RowError {
+func (t decision) checkValues(l *layout, fields [][]byte, def *catalog.Class) *belfry.RowError {
 	if string(cell(fields, l.kind)) != "data" {
 		return nil
 	}
@@ -322,7 +322,7 @@ func (t *Tx) checkValues(l *layout, fields [][]byte, def *catalog.Class) *belfry
 
 // parentFor finds the view for a new object. A view that does not exist is made, of the generic class, when the row
 // names an existing view around it.
-func (t *Tx) parentFor(c *chunk, resource *meta.Node, view, around string) (*meta.Node, *belfry.RowError) {
+func (t decision) parentFor(c *chunk, resource *meta.Node, view, around string) (*meta.Node, *belfry.RowError) {
 	if v := t.view(resource, view); v != nil {
 		return v, nil
 	}
@@ -348,18 +348,8 @@ func (t *Tx) parentFor(c *chunk, resource *meta.Node, view, around string) (*met
 	return n, nil
 }
 
-const genericView = "generic"
-
-// viewClass gives the cell of a view class; those are free strings.
-func (t *Tx) viewClass(name string) *meta.Class {
-	if c := t.Tenant.Class(name); c != nil {
-		return c
-	}
-	return &meta.Class{Name: name}
-}
-
 // createView decides a createview row.
-func (t *Tx) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowError {
+func (t decision) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowError {
 	values := map[string]string{}
 	for column, at := range map[string]int{"resname": l.resname, "class": l.class, "view": l.view, "parentview": l.parentview} {
 		values[column] = string(cell(fields, at))
@@ -400,7 +390,7 @@ func (t *Tx) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowError {
 }
 
 // sameView decides a createview row whose view exists: it becomes what the row says.
-func (t *Tx) sameView(c *chunk, have, parent *meta.Node, class string) *belfry.RowError {
+func (t decision) sameView(c *chunk, have, parent *meta.Node, class string) *belfry.RowError {
 	if have == have.Resource {
 		return rejectf("view", belfry.NameInUse, "%q is the name of the resource itself; choose another name for the view", have.Name)
 	}
@@ -429,4 +419,40 @@ func (t *Tx) sameView(c *chunk, have, parent *meta.Node, class string) *belfry.R
 		c.report.Unchanged++
 	}
 	return nil
+}
+
+// admit lets go of rows of objects whose data nobody wants now, and counts them.
+func (t decision) admit(c *chunk, nodes []*meta.Node, origins []origin) {
+	for i, n := range nodes {
+		if n != nil && !t.mode(n).Takes() {
+			nodes[i] = nil
+			c.discard(int(origins[i].row))
+		}
+	}
+}
+
+// discard counts a row that nobody wants now.
+func (c *chunk) discard(row int) {
+	c.report.Discarded++
+	c.let = append(c.let, int32(row))
+	if c.discarded != nil {
+		c.discarded(row)
+	}
+}
+
+// leave takes rows out of a chunk whose objects were inside when they were found, and are not any more.
+func (t decision) leave(c *chunk, late *rejections) {
+	if !t.Limited {
+		return
+	}
+	look := func(nodes []*meta.Node, origins []origin) {
+		for i, n := range nodes {
+			if n != nil && !t.sees(n) {
+				nodes[i] = nil
+				late.add(int(origins[i].row), int(origins[i].line), rejectf("object", belfry.UnknownObject, "object %q does not exist", n.Name))
+			}
+		}
+	}
+	look(c.data.nodes, c.data.origins)
+	look(c.logs.nodes, c.logs.origins)
 }

@@ -111,20 +111,3 @@ func (t *Tx) taken(name string) *belfry.RowError {
 func errTaken(name string) *belfry.RowError {
 	return rejectf("name", belfry.NameInUse, "the name %q is taken; choose another", rowfmt.Clip([]byte(name)))
 }
-
-// leave takes rows out of a chunk whose objects were inside when they were found, and are not any more.
-func (t *Tx) leave(c *chunk, late *rejections) {
-	if !t.Limited {
-		return
-	}
-	look := func(nodes []*meta.Node, origins []origin) {
-		for i, n := range nodes {
-			if n != nil && !t.sees(n) {
-				nodes[i] = nil
-				late.add(int(origins[i].row), int(origins[i].line), rejectf("object", belfry.UnknownObject, "object %q does not exist", n.Name))
-			}
-		}
-	}
-	look(c.data.nodes, c.data.origins)
-	look(c.logs.nodes, c.logs.origins)
-}

@@ -40,7 +40,7 @@ func TestLimitedSend(t *testing.T) {
 		t.Fatalf("%d open rows, %v", c.open.len(), err)
 	}
 	b.bulk(t, false, "custom", "name,view\nweb01,Far\n", Options{})
-	if err := b.Do(&Command{Customer: who.Customer, Views: who.Views, Decide: func(t *Tx) error { read.apply(t, c); return nil }}); err != nil {
+	if err := b.Do(&Command{Customer: who.Customer, Views: who.Views, Decide: func(t *Tx) error { read.apply(decision{t, b.Intake}, c); return nil }}); err != nil {
 		t.Fatal(err)
 	}
 	if c.rejected.count != 2 || c.rejected.list[0].Code != belfry.UnknownObject || c.report.Accepted != 2 {

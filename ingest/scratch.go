@@ -282,3 +282,14 @@ func (t *Tx) definition(n *meta.Node) *catalog.Class {
 	}
 	return n.Class.Def
 }
+
+// genericView is the class of views that nobody has given one.
+const genericView = "generic"
+
+// viewClass gives the cell of a view class; those are free strings.
+func (t *Tx) viewClass(name string) *meta.Class {
+	if c := t.Tenant.Class(name); c != nil {
+		return c
+	}
+	return &meta.Class{Name: name}
+}

@@ -47,22 +47,22 @@ type Repeat struct {
 }
 
 // Send takes a body of data, log and createview rows and answers with the report of what became of each.
-func (s *Sequencer) Send(ctx context.Context, who Sender, r io.Reader, o Options) (code int, answer []byte, err error) {
-	return s.bulk(ctx, who, o, func() (body, error) { return s.newReader(who.Scope, r, o.Format) })
+func (in *Intake) Send(ctx context.Context, who Sender, r io.Reader, o Options) (code int, answer []byte, err error) {
+	return in.bulk(ctx, who, o, func() (body, error) { return in.newReader(who.Scope, r, o.Format) })
 }
 
 // bulk answers a request whose body is rows, whatever they are about.
-func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func() (body, error)) (code int, answer []byte, err error) {
+func (in *Intake) bulk(ctx context.Context, who Sender, o Options, open func() (body, error)) (code int, answer []byte, err error) {
 	if o.DryRun {
 		o.Repeat = Repeat{} // it changes nothing, so the key stays free for the request itself
 	}
 	unread := !o.DryRun
 	defer func() {
 		if unread {
-			s.TurnedAway(who.Customer, err)
+			in.TurnedAway(who.Customer, err)
 		}
 	}()
-	if err := s.pace.enter(who.Customer, s.cfg.Limits().Rate, s.cfg.Now()); err != nil {
+	if err := in.pace.enter(who.Customer, in.engine.Limits().Rate, in.engine.Clock()); err != nil {
 		return 0, nil, err
 	}
 	run := func() (int, []byte, error) {
@@ -72,16 +72,16 @@ func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func()
 		}
 		unread = false
 		if o.DryRun || o.Atomic || o.Repeat.Key != "" {
-			code, answer, err := s.applyWhole(ctx, who, b, o)
+			code, answer, err := in.applyWhole(ctx, who, b, o)
 			return code, answer, Stopped(ctx, err)
 		}
 		report := &belfry.Report{}
-		code, answer, err := s.applyStream(ctx, who, b, o, report)
+		code, answer, err := in.applyStream(ctx, who, b, o, report)
 		_, removes := b.(*removalBody)
 		return code, answer, partly(ctx, Stopped(ctx, err), report, removes)
 	}
 	if o.Repeat.Key != "" {
-		code, answer, err := s.Once(ctx, who, o.Repeat, run)
+		code, answer, err := in.engine.Once(ctx, who, o.Repeat, run)
 		return code, answer, Stopped(ctx, err)
 	}
 	return run()
@@ -89,52 +89,52 @@ func (s *Sequencer) bulk(ctx context.Context, who Sender, o Options, open func()
 
 // applyStream applies a body chunk by chunk, reading the next while the sequencer has the one before. If the body could not be applied
 // to its end, the report has what became of its first rows.
-func (s *Sequencer) applyStream(ctx context.Context, who Sender, b body, o Options, report *belfry.Report) (int, []byte, error) {
+func (in *Intake) applyStream(ctx context.Context, who Sender, b body, o Options, report *belfry.Report) (int, []byte, error) {
 	last := pending{}
 	part := oneChunk()
-	part.bytes = s.cfg.Limits().filled().ChunkBytes
+	part.bytes = in.engine.Limits().filled().ChunkBytes
 	_, removes := b.(*removalBody)
 	for {
 		c, readErr := b.read(part)
 		ended := errors.Is(readErr, io.EOF)
 		if readErr != nil && !ended {
-			_ = last.finish(ctx, s, report) // nothing acknowledges it, but it counts
-			s.lost(who.Customer, c.rows, lostReasonOf(readErr))
+			_ = last.finish(ctx, in, report) // nothing acknowledges it, but it counts
+			in.lost(who.Customer, c.rows, lostReasonOf(readErr))
 			return 0, nil, readErr
 		}
 		next := pending{who: who, chunk: c, removes: removes}
 		err := who.wait(ctx, func(ctx context.Context) error {
-			if err := s.room(ctx, who.Customer, removes, c.rows, last.command != nil); err != nil {
+			if err := in.room(ctx, who.Customer, removes, c.rows, last.command != nil); err != nil {
 				return err
 			}
-			return next.giveWay(ctx, s)
+			return next.giveWay(ctx, in)
 		})
 		if err != nil {
-			_ = last.finish(ctx, s, report)
-			s.lost(who.Customer, c.rows, lostReasonOf(err))
+			_ = last.finish(ctx, in, report)
+			in.lost(who.Customer, c.rows, lostReasonOf(err))
 			return 0, nil, err
 		}
-		if err := last.finish(ctx, s, report); err != nil {
-			s.lost(who.Customer, c.rows, unfinished(ctx, err))
+		if err := last.finish(ctx, in, report); err != nil {
+			in.lost(who.Customer, c.rows, unfinished(ctx, err))
 			return 0, nil, err
 		}
 		if err := mostlyWrong(report); err != nil && !ended {
-			s.lost(who.Customer, c.rows, lostBroken)
+			in.lost(who.Customer, c.rows, lostBroken)
 			return 0, nil, err
 		}
 		last = next
 		last.command = &Command{Customer: who.Customer, Views: who.Views, Rows: c.cost(), Alone: o.alone, Decide: func(t *Tx) error {
 			t.By = who.Name
 			t.takeTurns()
-			b.apply(t, c)
+			b.apply(decision{t, in}, c)
 			return nil
 		}}
-		if err := s.Submit(last.command); err != nil {
-			s.lost(who.Customer, c.rows, lostStorage)
+		if err := in.engine.Submit(last.command); err != nil {
+			in.lost(who.Customer, c.rows, lostStorage)
 			return 0, nil, err
 		}
 		if ended {
-			if err := last.finish(ctx, s, report); err != nil {
+			if err := last.finish(ctx, in, report); err != nil {
 				return 0, nil, err
 			}
 			code, answer := report.Answer()
@@ -161,7 +161,7 @@ func mostlyWrong(r *belfry.Report) error {
 
 // room waits until there is room for rows, and books them to the customer. When it has sent too many, what is under way
 // waits and everything else is refused.
-func (s *Sequencer) room(ctx context.Context, c belfry.CustomerID, removes bool, rows int, underWay bool) error {
+func (in *Intake) room(ctx context.Context, c belfry.CustomerID, removes bool, rows int, underWay bool) error {
 	stored := rows
 	if removes {
 		stored = 0
@@ -172,24 +172,24 @@ func (s *Sequencer) room(ctx context.Context, c belfry.CustomerID, removes bool,
 	if underWay && ctx.Err() != nil { // what was read before is stored; nobody waits for the rest
 		return context.Cause(ctx)
 	}
-	if err := s.cfg.Room(ctx, c, stored); err != nil {
+	if err := in.engine.WaitForRoom(ctx, c, stored); err != nil {
 		return err
 	}
-	return s.paced(ctx, c, rows, underWay)
+	return in.paced(ctx, c, rows, underWay)
 }
 
 // paced books rows to the customer.
-func (s *Sequencer) paced(ctx context.Context, c belfry.CustomerID, rows int, underWay bool) error {
+func (in *Intake) paced(ctx context.Context, c belfry.CustomerID, rows int, underWay bool) error {
 	for {
-		rate := s.cfg.Limits().Rate
-		wait := s.pace.take(c, rows, rate, s.cfg.Now())
+		rate := in.engine.Limits().Rate
+		wait := in.pace.take(c, rows, rate, in.engine.Clock())
 		if wait <= 0 || !underWay {
 			return tooFast(rate, wait)
 		}
-		s.Waited(c, wait)
+		in.Waited(c, wait)
 		select {
 		case <-time.After(wait):
-		case <-s.closing:
+		case <-in.closing:
 			return errStopped
 		case <-ctx.Done():
 			return ctx.Err()
@@ -210,17 +210,17 @@ type pending struct {
 }
 
 // giveWay waits until a turn may create what its rows need.
-func (p *pending) giveWay(ctx context.Context, s *Sequencer) (err error) {
+func (p *pending) giveWay(ctx context.Context, in *Intake) (err error) {
 	if !p.removes {
-		p.booked, err = s.giveWay(ctx, p.who.Customer, min(p.chunk.open.left(), turnOpen))
+		p.booked, err = in.giveWay(ctx, p.who.Customer, min(p.chunk.open.left(), turnOpen))
 	}
 	return err
 }
 
 // decided settles what was booked for the turn.
-func (p *pending) decided(s *Sequencer) {
+func (p *pending) decided(in *Intake) {
 	made := p.chunk.report.Created.Sum()
-	s.created(p.who.Customer, p.booked, made-p.made)
+	in.created(p.who.Customer, p.booked, made-p.made)
 	p.booked, p.made = 0, made
 	if p.command.Err == nil {
 		p.settled, p.first = p.chunk.tally(), p.chunk.dealt()
@@ -228,35 +228,35 @@ func (p *pending) decided(s *Sequencer) {
 }
 
 // finish waits for the chunk to be decided and adds it to the report.
-func (p *pending) finish(ctx context.Context, s *Sequencer, r *belfry.Report) error {
+func (p *pending) finish(ctx context.Context, in *Intake, r *belfry.Report) error {
 	if p.command == nil {
 		return nil
 	}
 	<-p.command.Done
-	p.decided(s)
+	p.decided(in)
 	for p.command.Err == nil && p.chunk.more {
 		p.command.Err = p.who.wait(ctx, func(ctx context.Context) error {
 			if err := mustEnd(ctx); err != nil {
 				return err
 			}
-			if err := s.cfg.Room(ctx, p.who.Customer, turnEvents); err != nil {
+			if err := in.engine.WaitForRoom(ctx, p.who.Customer, turnEvents); err != nil {
 				return err
 			}
-			return p.giveWay(ctx, s)
+			return p.giveWay(ctx, in)
 		})
 		if p.command.Err == nil {
-			p.command.Err = s.Do(p.command.Again())
-			p.decided(s)
+			p.command.Err = in.engine.Do(p.command.Again())
+			p.decided(in)
 		}
 	}
 	room := p.chunk.open.reuse()
-	s.opens.Put(&room)
+	in.opens.Put(&room)
 	if p.command.Err != nil {
-		s.cut(p.who.Customer, p.chunk.rows, p.settled, unfinished(ctx, p.command.Err))
+		in.cut(p.who.Customer, p.chunk.rows, p.settled, unfinished(ctx, p.command.Err))
 		p.first.addTo(r)
 		return p.command.Err
 	}
-	s.counters.book(p.chunk.rows, p.settled)
+	in.counters.book(p.chunk.rows, p.settled)
 	p.chunk.addTo(r)
 	return nil
 }
@@ -284,8 +284,8 @@ func (c *chunk) addTo(r *belfry.Report) {
 var errTakenBack = errors.New("taken back")
 
 // applyWhole reads a body to its end and applies all of it in one record, or nothing.
-func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Options) (code int, answer []byte, err error) {
-	held := s.newWholeBody(who.Customer)
+func (in *Intake) applyWhole(ctx context.Context, who Sender, b body, o Options) (code int, answer []byte, err error) {
+	held := in.newWholeBody(who.Customer)
 	defer held.Release()
 	c, err := readWhole(b, func(c *chunk, text int) error {
 		if err := mustEnd(ctx); err != nil {
@@ -294,30 +294,30 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		return held.check(c, text)
 	})
 	if err != nil {
-		s.lost(who.Customer, c.rows, lostReasonOf(err))
+		in.lost(who.Customer, c.rows, lostReasonOf(err))
 		return 0, nil, err
 	}
 	_, removes := b.(*removalBody)
 	booked := 0
 	err = who.wait(ctx, func(ctx context.Context) error {
-		err := s.room(ctx, who.Customer, removes, c.rows, false)
+		err := in.room(ctx, who.Customer, removes, c.rows, false)
 		if err == nil && !removes && !o.DryRun {
-			booked, err = s.giveWay(ctx, who.Customer, c.open.left())
+			booked, err = in.giveWay(ctx, who.Customer, c.open.left())
 		}
 		return err
 	})
 	if err != nil {
-		s.created(who.Customer, booked, 0)
-		s.lost(who.Customer, c.rows, lostReasonOf(err))
+		in.created(who.Customer, booked, 0)
+		in.lost(who.Customer, c.rows, lostReasonOf(err))
 		return 0, nil, err
 	}
-	alone := o.alone || o.DryRun || o.Atomic || s.mayOverrun(who.Customer, c)
+	alone := o.alone || o.DryRun || o.Atomic || in.mayOverrun(who.Customer, c)
 	cmd := &Command{Customer: who.Customer, Views: who.Views, Rows: c.cost(), Alone: alone, Decide: func(t *Tx) error {
 		if alone {
-			t.most = wholeEvents
+			t.LimitEvents(wholeEvents)
 		}
 		t.By = who.Name
-		if b.apply(t, c); c.more {
+		if b.apply(decision{t, in}, c); c.more {
 			return tooMuch()
 		}
 		report := &belfry.Report{}
@@ -333,12 +333,12 @@ func (s *Sequencer) applyWhole(ctx context.Context, who Sender, b body, o Option
 		t.Reply(who, o.Repeat, code, answer)
 		return nil
 	}}
-	err = s.Do(cmd)
-	s.created(who.Customer, booked, c.report.Created.Sum())
+	err = in.engine.Do(cmd)
+	in.created(who.Customer, booked, c.report.Created.Sum())
 	if errors.Is(err, errTakenBack) {
-		s.counters.taken(c)
-		return code, answer, s.Remember(who, o.Repeat, code, answer)
+		in.counters.taken(c)
+		return code, answer, in.engine.Remember(who, o.Repeat, code, answer)
 	}
-	s.count(who.Customer, c, err)
+	in.count(who.Customer, c, err)
 	return code, answer, err
 }

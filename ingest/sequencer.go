@@ -56,14 +56,6 @@ type Config struct {
 	Stepped func(by time.Duration, now time.Time)
 	Zone    *time.Location                         // of times that are given without one
 	ZoneOf  func(belfry.CustomerID) *time.Location // the same where customers differ; may be nil
-	// Check judges the answers, defaults included, of a resource with a collector; nil when there are no collectors. The
-	// sequencer calls it, so it must be quick whatever the answers are.
-	Check func(collector string, answers map[string]string) (column string, err error)
-	// Inspect gives what does the same for resources that listen, for the rows of one request and in its goroutine: it may take
-	// its time. Before is what the resource has now, nil if it is new. May be nil.
-	Inspect func(ctx context.Context, scope belfry.Scope) func(name, collector string, before, answers map[string]string) (column string, err error)
-	// Receivers counts the resources of a customer that listen, as of the last record. May be nil.
-	Receivers func(belfry.CustomerID) int
 	// Turn is how many items of a large change are dealt with in one turn; 0: the default.
 	Turn int
 	Log  *slog.Logger
@@ -97,29 +89,20 @@ type Limits struct {
 
 // Sequencer decides commands one at a time. Run must be running for any command to end.
 type Sequencer struct {
-	cfg        Config
-	counters   Counters
-	shortfalls shortfalls
-	scratch    scratch
-	rooms      sync.Pool // of *dataRows in which bodies are read
-	opens      sync.Pool // of *openRows, the same for rows that are left open
-	singles    *singles
-	pace       pace
-	creation   creation
-	held       HeldMemory
-	clock      clock
-	arrivals   arrivalClock
-	read       time.Time     // when the clock was last compared with the time that has passed
-	passed     time.Duration // Config.Passed then
-	latest     belfry.Time   // the time of arrivals then
-	keptDay    belfry.Time   // the day for which keep was asked last
-	since      atomic.Int64  // the same as clock.since, for others
-	book       rulebook
-	regimes    regimes
-	values     rowValues
-	marks      int           // given by tx.mark
-	turn       int           // see Config.Turn
-	closing    chan struct{} // closed when the service begins to stop
+	cfg      Config
+	scratch  scratch
+	activity activity
+	clock    clock
+	arrivals arrivalClock
+	read     time.Time     // when the clock was last compared with the time that has passed
+	passed   time.Duration // Config.Passed then
+	latest   belfry.Time   // the time of arrivals then
+	keptDay  belfry.Time   // the day for which keep was asked last
+	since    atomic.Int64  // the same as clock.since, for others
+	book     rulebook
+	regimes  regimes
+	marks    int // given by tx.mark
+	turn     int // see Config.Turn
 
 	mu        sync.Mutex
 	queues    map[belfry.CustomerID][]*Command
@@ -145,12 +128,7 @@ func New(c Config) *Sequencer {
 		wake:      make(chan struct{}, 1),
 		answering: map[string]chan struct{}{},
 		behind:    newBehind(),
-		pace:      pace{burst: time.Second},
 		turn:      cmp.Or(c.Turn, turnItems),
-		singles:   newSingles(),
-		closing:   make(chan struct{}),
-		opens:     sync.Pool{New: func() any { return new(openRows) }},
-		rooms:     sync.Pool{New: func() any { return new(dataRows) }},
 	}
 	s.arrivals.highest.Store(int64(c.Last))
 	s.keptDay = -1
@@ -159,6 +137,17 @@ func New(c Config) *Sequencer {
 
 // Tree is the tree that the sequencer changes.
 func (s *Sequencer) Tree() *meta.Tree { return s.cfg.Tree }
+
+// Limits are those that hold now.
+func (s *Sequencer) Limits() Limits { return s.cfg.Limits() }
+
+// Clock is the time of day. See Now for the time of rows.
+func (s *Sequencer) Clock() time.Time { return s.cfg.Now() }
+
+// WaitForRoom waits until so many rows of a customer may come in, see Config.Room.
+func (s *Sequencer) WaitForRoom(ctx context.Context, c belfry.CustomerID, rows int) error {
+	return s.cfg.Room(ctx, c, rows)
+}
 
 // Trusted is the time by which data expire, see Config.
 func (s *Sequencer) Trusted() time.Time { return s.cfg.Trusted() }
@@ -260,10 +249,6 @@ func (s *Sequencer) Run(ctx context.Context) error {
 		}
 	}
 }
-
-// Closing tells, once, that the service begins to stop. Bodies that wait until their customer may send or create more end with errStopped,
-// as there may not be time for the rest of them. Others go on until their contexts end, see ErrStopped.
-func (s *Sequencer) Closing() { close(s.closing) }
 
 // stop makes the sequencer take no more commands, and tells whether none is left.
 func (s *Sequencer) stop() (empty bool) {

@@ -69,38 +69,38 @@ func (f *shortfalls) drain() map[belfry.CustomerID]shortfall {
 }
 
 // Waited counts a request that was held up before its rows were taken.
-func (s *Sequencer) Waited(c belfry.CustomerID, d time.Duration) {
-	s.shortfalls.add(c, shortfall{waits: 1, waited: d})
+func (in *Intake) Waited(c belfry.CustomerID, d time.Duration) {
+	in.shortfalls.add(c, shortfall{waits: 1, waited: d})
 }
 
 // TurnedAway counts a request of rows that was refused before any of them was read, if the reason is one that passes.
-func (s *Sequencer) TurnedAway(c belfry.CustomerID, err error) {
+func (in *Intake) TurnedAway(c belfry.CustomerID, err error) {
 	for i, reason := range awayReasons {
 		if err != nil && belfry.CodeOf(err) == reason.code {
 			var f shortfall
 			f.away[i] = 1
-			s.shortfalls.add(c, f)
+			in.shortfalls.add(c, f)
 		}
 	}
 }
 
 // TellShortfalls writes events about what customers did not get since it was last called. What cannot be written is told the next time.
-func (s *Sequencer) TellShortfalls() error {
+func (in *Intake) TellShortfalls() error {
 	var failed error
-	for c, f := range s.shortfalls.drain() {
+	for c, f := range in.shortfalls.drain() {
 		texts := f.texts()
 		if len(texts) == 0 {
 			continue
 		}
-		err := s.Do(&Command{Customer: c, Decide: func(t *Tx) error {
+		err := in.engine.Do(&Command{Customer: c, Decide: func(t *Tx) error {
 			for _, text := range texts {
-				t.events.note(t.Now, "system", "internal", text, "")
+				t.Event("system", "internal", text, "")
 			}
 			return nil
 		}})
 		if err != nil && !errors.Is(err, errGone) {
 			failed = err
-			s.shortfalls.add(c, f)
+			in.shortfalls.add(c, f)
 		}
 	}
 	return failed

@@ -20,6 +20,7 @@ import (
 // for something drives the sequencer until it is done.
 type stage struct {
 	*Sequencer
+	*Intake
 	tree    *meta.Tree
 	journal *memory
 	turn    int      // see Config.Turn
@@ -136,6 +137,7 @@ func (g *stage) start() error {
 		Now:  func() time.Time { return g.now.Std() },
 		Turn: g.turn,
 	})
+	g.Intake = NewIntake(IntakeConfig{Engine: g.Sequencer})
 	g.listen()
 	return nil
 }

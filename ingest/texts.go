@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"belfry"
-	"belfry/catalog"
 	"belfry/meta"
 )
 
@@ -96,32 +95,6 @@ func (t *Tx) ReserveValue(kind, name string, v any) error {
 		panic(err) // the nouns of configuration hold nothing that JSON cannot express
 	}
 	return t.takeDoc(kind, name, body)
-}
-
-// inferredIndicator is about what an indicator adds to the text of an inferred class, and an empty class.
-const (
-	inferredIndicator = 32
-	inferredClass     = 64
-)
-
-// takeInferred is takeTexts for the class of a row's object, when that is inferred and the row adds to it. It may be new.
-func (t *Tx) takeInferred(l *layout, fields [][]byte, def *catalog.Class, isNew bool) *belfry.RowError {
-	if !def.Inferred {
-		return nil
-	}
-	added := 0
-	if isNew {
-		added = inferredClass + len(def.Name)
-	}
-	for _, col := range l.indicators {
-		if len(cell(fields, col.at)) > 0 && def.Indicator(col.n) == nil {
-			added += inferredIndicator
-		}
-	}
-	if added == 0 {
-		return nil
-	}
-	return t.takeRow("class", meta.DocSize(belfry.DocClass, "", added))
 }
 
 // roomForPlace tells whether the customer may have one more resource, view or element: together as many as objects, and

@@ -1,10 +1,5 @@
 package ingest
 
-import (
-	"belfry"
-	"belfry/meta"
-)
-
 // A row that changes the status of its object changes everything around it, too, a hundred views if they stand in each
 // other. So what a turn of the sequencer may take is bounded by what follows from its rows as well as by their number:
 // nobody else's rows are decided meanwhile. Each change is an event, which is what is counted; those about objects are
@@ -17,6 +12,9 @@ const (
 
 // takeTurns lets rows wait for another turn when this one has done enough.
 func (t *Tx) takeTurns() { t.most, t.turns = turnEvents, true }
+
+// LimitEvents bounds the events above objects that the transaction may cause, see spent.
+func (t *Tx) LimitEvents(most int) { t.most = most }
 
 // spent tells that a turn has done enough.
 func (t *Tx) spent() bool { return t.most > 0 && t.events.above >= t.most }
@@ -37,28 +35,4 @@ func (t *Tx) openNow(left int) int {
 		return min(left, turnOpen-t.opened)
 	}
 	return min(left, chunkRows)
-}
-
-// tooMuch is for a body that must be one record and would take too long.
-func tooMuch() error {
-	return belfry.Errorf(belfry.BodyTooLarge, "the rows of this body change the status of views and resources more than %d times, which is too much for a request "+
-		"that is atomic, a dry run, or has an Idempotency-Key; send it in parts, or without", wholeEvents)
-}
-
-// mayOverrun tells whether the rows of a body may change views and resources more often than a record may. Such a body has its
-// round to itself, so that it can be refused without harm to others.
-func (s *Sequencer) mayOverrun(customer belfry.CustomerID, c *chunk) bool {
-	const above = 2 * maxDepth // views of a resource in views of the customer
-	if c.rows*above <= wholeEvents {
-		return false
-	}
-	left := wholeEvents - above*c.open.len()
-	s.cfg.Tree.Read(customer, func(*meta.Estate) {
-		for _, n := range c.data.nodes {
-			for ; n != nil && left > 0; n = n.Parent {
-				left--
-			}
-		}
-	})
-	return left <= 0
 }

@@ -86,6 +86,27 @@ func (t *Tx) finishHistory(before int) {
 	t.rec.Batches = append(t.rec.Batches, b)
 }
 
+// AddBatch adds rows to the record. Their ids and customer are set when it is complete.
+func (t *Tx) AddBatch(b *belfry.Batch) { t.rec.Batches = append(t.rec.Batches, b) }
+
+// GrowItems makes room for so many items in the record.
+func (t *Tx) GrowItems(n int) { t.rec.Items = slices.Grow(t.rec.Items, n) }
+
+// Creates reports whether the round has made items.
+func (t *Tx) Creates() bool { return len(t.s.made) > 0 }
+
+// gone reports whether the round has removed an item.
+func (t *Tx) gone(n *meta.Node) bool { return t.s.gone[n.ID] }
+
+// markGone lets an item count as removed before it is.
+func (t *Tx) markGone(n *meta.Node) { t.s.gone[n.ID] = true }
+
+// NewReceivers is how many receivers of the customer the round has made, as CountReceiver was told.
+func (t *Tx) NewReceivers() int { return t.s.listenN[t.Tenant.ID] }
+
+// CountReceiver counts a receiver that the transaction makes.
+func (t *Tx) CountReceiver() { t.s.listenN[t.Tenant.ID]++ }
+
 // expect makes room for the effects of rows that mostly create something: growing little by little would copy them all
 // several times over.
 func (t *Tx) expect(rows int) {
@@ -337,8 +358,10 @@ func (t *Tx) input(n *meta.Node, in status.Input) {
 	d := &t.s.drafts[i]
 	d.fresh = true
 	rules := t.rules(n)
-	if in.Values != nil && len(d.state.Marks) == 0 {
-		rules = t.seq.values.possible(rules)
+	if some, ok := in.Values.(interface {
+		Possible(*status.Rules) *status.Rules
+	}); ok && len(d.state.Marks) == 0 {
+		rules = some.Possible(rules)
 	}
 	next, c := status.Next(d.state, in, rules)
 	if next.Heard < d.state.Heard { // it is due earlier than thought

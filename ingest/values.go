@@ -44,9 +44,9 @@ func (v *rowValues) Text(n int) (string, bool) {
 	return c.texts[v.row], true
 }
 
-// possible leaves out thresholds that no row meets. For an object without marks they make no difference, and most objects
+// Possible leaves out thresholds that no row meets. For an object without marks they make no difference, and most objects
 // are well most of the time: so a look at the extremes of a column saves a look at each of its values.
-func (v *rowValues) possible(r *status.Rules) *status.Rules {
+func (v *rowValues) Possible(r *status.Rules) *status.Rules {
 	const few = 64 // rows for which it does not pay
 	switch {
 	case v.rows < few || len(r.Thresholds) == 0:

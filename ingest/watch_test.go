@@ -31,6 +31,7 @@ func (b *bench) restart(t testing.TB, later time.Duration) *bench {
 	cfg.Tree, cfg.Now = n.tree, func() time.Time { return n.now }
 	cfg.Sinks = []func(*belfry.Record){func(r *belfry.Record) { n.records = append(n.records, r) }}
 	n.Sequencer = New(cfg)
+	n.Intake = NewIntake(IntakeConfig{Engine: n.Sequencer})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- n.Run(ctx) }()

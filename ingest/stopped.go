@@ -1,0 +1,32 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+
+	"belfry"
+)
+
+// ErrStopped is errStopped for a body of which nothing was stored, see partly for the others.
+var ErrStopped error = &partlyError{shown: belfry.Errorf(belfry.Overloaded, "%s%s", nothingStored, errStopped.Message), cause: errStopped}
+
+// mustEnd says that the service has ended a request; nil: it may go on, as far as the service is concerned.
+func mustEnd(ctx context.Context) error {
+	if err := context.Cause(ctx); errors.Is(err, errStopped) {
+		return err
+	}
+	return nil
+}
+
+// Stopped gives the error of a body that ended because the service stops: whatever was waited for when the context ended says something else.
+func Stopped(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errStopped):
+		return ErrStopped
+	case mustEnd(ctx) != nil && (errors.Is(err, context.Canceled) || belfry.CodeOf(err) == belfry.Overloaded):
+		return ErrStopped
+	}
+	return err
+}
