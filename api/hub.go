@@ -17,7 +17,7 @@ import (
 // its inbox until the hub's goroutine has written it as messages, once for all listeners, each of whom reads on from
 // where it is:
 //
-//	sequencer ─ Add ─► inbox ─ Run ─► pieces ▓▓▓▓▓▓▓▓▓▓ ◄── listener, listener, listener
+//	sequencer ─ Add ─► inbox ─ Run ─► blocks ▓▓▓▓▓▓▓▓▓▓ ◄── listener, listener, listener
 //	                                  └ the oldest go when there are too many
 //
 // A listener has no queue of its own. One that is too slow, or comes back too late, finds that what it wants is gone, and
@@ -39,20 +39,20 @@ type Hub struct {
 	streams map[*listener]bool
 	closed  bool
 	epoch   uint64 // of the newest feed
-	beat    beat
-	room    room
+	timing  hubTiming
+	limits  hubLimits
 }
 
-// beat is how often things happen. Tests have a faster one.
-type beat struct {
+// hubTiming is how often things happen. Tests have a faster one.
+type hubTiming struct {
 	pace   time.Duration // between two parts of a stream: what comes meanwhile goes together
 	alive  time.Duration // how long a stream says nothing at most
 	check  time.Duration // how often an idle stream looks whether its key still counts
 	linger time.Duration // how long a feed outlives its last listener
 }
 
-// room is how much is kept. Tests have less.
-type room struct {
+// hubLimits is how much is kept. Tests have less.
+type hubLimits struct {
 	feed   int // bytes of messages that a feed keeps
 	all    int // bytes of messages that all feeds keep together
 	inbox  int // messages that wait to be written, for one customer; one record may exceed it
@@ -65,20 +65,20 @@ func NewHub(t *meta.Tree) *Hub {
 	return &Hub{
 		tree: t, wake: make(chan struct{}, 1), ended: make(chan struct{}), byOwner: map[belfry.CustomerID][]*feed{},
 		streams: map[*listener]bool{},
-		beat:    beat{pace: 25 * time.Millisecond, alive: 15 * time.Second, check: 2 * time.Second, linger: time.Minute},
-		room:    room{feed: 16 << 20, all: 64 << 20, inbox: 100_000, linger: 16_384, turn: 8192},
+		timing:  hubTiming{pace: 25 * time.Millisecond, alive: 15 * time.Second, check: 2 * time.Second, linger: time.Minute},
+		limits:  hubLimits{feed: 16 << 20, all: 64 << 20, inbox: 100_000, linger: 16_384, turn: 8192},
 	}
 }
 
-// news is what a record holds for listeners of one customer. The rest of the record is not kept.
-type news struct {
+// changes is what a record holds for listeners of one customer. The rest of the record is not kept.
+type changes struct {
 	states []belfry.StateChange
 	events *belfry.Batch // nil when there are none
 	rows   []int         // those of events that are told, when some are not
 	some   bool          // rows says which
 }
 
-func (n *news) size() int {
+func (n *changes) size() int {
 	switch {
 	case n.events == nil:
 		return len(n.states)
@@ -106,13 +106,13 @@ func (h *Hub) Add(r *belfry.Record) {
 			continue
 		}
 		if b.Customer == r.Customer {
-			h.offer(b.Customer, news{states: states, events: b})
+			h.offer(b.Customer, changes{states: states, events: b})
 			states = nil
 		} else {
-			h.offer(b.Customer, news{events: b})
+			h.offer(b.Customer, changes{events: b})
 		}
 	}
-	h.offer(r.Customer, news{states: states})
+	h.offer(r.Customer, changes{states: states})
 }
 
 // differing leaves out the states of items that look as before: only what the rules remember has changed.
@@ -133,26 +133,26 @@ func (h *Hub) offerEach(states []belfry.StateChange) {
 		}
 	}
 	for c, list := range sorted {
-		h.offer(c, news{states: list})
+		h.offer(c, changes{states: list})
 	}
 }
 
-// offer puts news into the inboxes of a customer, if it has any, into each what its listeners may know. The mutex is held.
-func (h *Hub) offer(c belfry.CustomerID, n news) {
+// offer puts changes into the inboxes of a customer, if it has any, into each what its listeners may know. The mutex is held.
+func (h *Hub) offer(c belfry.CustomerID, n changes) {
 	for _, f := range slices.Clone(h.byOwner[c]) { // one of them may be dropped
 		h.put(f, h.visible(f.scope, n))
 	}
 }
 
-func (h *Hub) put(f *feed, n news) {
+func (h *Hub) put(f *feed, n changes) {
 	size := n.size()
 	switch {
 	case size == 0:
 		return
-	case f.listeners == 0 && f.waiting+size > h.room.linger:
+	case f.listeners == 0 && f.waiting+size > h.limits.linger:
 		h.drop(f)
 		return
-	case f.waiting > h.room.inbox:
+	case f.waiting > h.limits.inbox:
 		f.inbox, f.waiting = nil, 0 // their numbers are missing, which everybody notices
 	}
 	f.inbox, f.waiting, f.end = append(f.inbox, n), f.waiting+size, f.end+uint64(size)
@@ -174,7 +174,7 @@ func (h *Hub) announce(f *feed) {
 
 // Run writes messages until ctx ends.
 func (h *Hub) Run(ctx context.Context) error {
-	sweep := time.NewTicker(max(h.beat.linger/10, time.Millisecond))
+	sweep := time.NewTicker(max(h.timing.linger/10, time.Millisecond))
 	defer sweep.Stop()
 	w := newWriter(h.tree)
 	for {
@@ -194,7 +194,7 @@ func (h *Hub) Run(ctx context.Context) error {
 
 // take gives the feed whose turn it is, with the oldest part of its inbox and the number of its first message; nil when
 // there is none.
-func (h *Hub) take() (f *feed, inbox []news, first uint64) {
+func (h *Hub) take() (f *feed, inbox []changes, first uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.ready) == 0 {
@@ -203,7 +203,7 @@ func (h *Hub) take() (f *feed, inbox []news, first uint64) {
 	f = h.ready[0]
 	h.ready = h.ready[1:]
 	n, size := 0, 0
-	for n < len(f.inbox) && size < h.room.turn {
+	for n < len(f.inbox) && size < h.limits.turn {
 		size += f.inbox[n].size()
 		n++
 	}
@@ -226,7 +226,7 @@ func (h *Hub) done(f *feed) {
 }
 
 // share is how many bytes of messages a feed keeps.
-func (h *Hub) share() int { return min(h.room.feed, h.room.all/max(1, int(h.feeds.Load()))) }
+func (h *Hub) share() int { return min(h.limits.feed, h.limits.all/max(1, int(h.feeds.Load()))) }
 
 // sweep drops the feeds that nobody has come back to.
 func (h *Hub) sweep(now time.Time) {
@@ -234,7 +234,7 @@ func (h *Hub) sweep(now time.Time) {
 	defer h.mu.Unlock()
 	for _, all := range h.byOwner {
 		for _, f := range slices.Clone(all) {
-			if f.listeners == 0 && now.Sub(f.left) >= h.beat.linger {
+			if f.listeners == 0 && now.Sub(f.left) >= h.timing.linger {
 				h.drop(f)
 			}
 		}

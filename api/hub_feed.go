@@ -18,7 +18,7 @@ type feed struct {
 	epoch uint64 // when it began, in microseconds
 
 	// What the mutex of the hub guards.
-	inbox     []news
+	inbox     []changes
 	waiting   int    // messages in the inbox
 	end       uint64 // number that the next message will get that comes into the inbox
 	queued    bool   // it waits for its turn
@@ -27,21 +27,21 @@ type feed struct {
 	left      time.Time // when the last of them went
 
 	mu     sync.Mutex
-	pieces []*piece // oldest first, without gaps
+	blocks []*block // oldest first, without gaps
 	bytes  int
 	next   uint64 // number of the next message that is written
-	news   chan struct{}
+	wake   chan struct{}
 }
 
-// piece is a run of messages, ready to be sent. It never changes.
-type piece struct {
+// block is a run of messages, ready to be sent. It never changes.
+type block struct {
 	first uint64
 	data  []byte
 	marks []mark
 	named []named // of each message, in a limited feed
 }
 
-// mark is where a message ends in its piece, and what kind of message it is.
+// mark is where a message ends in its block, and what kind of message it is.
 type mark struct {
 	end  uint32
 	kind messageKind
@@ -55,29 +55,29 @@ const (
 	allMessages = statusMessage | eventMessage
 )
 
-// publish adds a piece, and lets go of the oldest that are too many.
-func (f *feed) publish(p *piece, most int) {
+// publish adds a block, and lets go of the oldest that are too many.
+func (f *feed) publish(p *block, most int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p.first = f.next
 	f.next += uint64(len(p.marks))
-	f.pieces, f.bytes = append(f.pieces, p), f.bytes+p.size()
-	for f.bytes > most && len(f.pieces) > 1 {
-		f.bytes -= f.pieces[0].size()
-		f.pieces[0] = nil
-		f.pieces = f.pieces[1:]
+	f.blocks, f.bytes = append(f.blocks, p), f.bytes+p.size()
+	for f.bytes > most && len(f.blocks) > 1 {
+		f.bytes -= f.blocks[0].size()
+		f.blocks[0] = nil
+		f.blocks = f.blocks[1:]
 	}
 	f.call()
 }
 
-// size is about what a piece takes in memory.
-func (p *piece) size() int { return len(p.data) + 8*len(p.marks) + 24*len(p.named) + 100 }
+// size is about what a block takes in memory.
+func (p *block) size() int { return len(p.data) + 8*len(p.marks) + 24*len(p.named) + 100 }
 
 // call wakes who waits. The mutex is held.
 func (f *feed) call() {
-	if f.news != nil {
-		close(f.news)
-		f.news = nil
+	if f.wake != nil {
+		close(f.wake)
+		f.wake = nil
 	}
 }
 
@@ -87,15 +87,15 @@ func (f *feed) goOn(number uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.next != number {
-		f.pieces, f.bytes, f.next = nil, 0, number
+		f.blocks, f.bytes, f.next = nil, 0, number
 		f.call()
 	}
 }
 
 // oldest is the number of the first message that is still there, or of the next. The mutex is held.
 func (f *feed) oldest() uint64 {
-	if len(f.pieces) > 0 {
-		return f.pieces[0].first
+	if len(f.blocks) > 0 {
+		return f.blocks[0].first
 	}
 	return f.next
 }
@@ -158,8 +158,8 @@ type part struct {
 
 // read gives what has come since. It is false when some of it is gone: the listener then stands at the end.
 func (l *listener) read() (out part, ok bool) {
-	pieces, out, ok := l.gather()
-	for _, p := range pieces { // they never change, so this needs no lock
+	blocks, out, ok := l.gather()
+	for _, p := range blocks { // they never change, so this needs no lock
 		text, n := p.from(int(l.at-p.first), l.wanted(p))
 		l.at = p.first + uint64(len(p.marks))
 		if n > 0 {
@@ -169,8 +169,8 @@ func (l *listener) read() (out part, ok bool) {
 	return out, ok
 }
 
-// gather finds the pieces of which a part is made.
-func (l *listener) gather() (pieces []*piece, out part, ok bool) {
+// gather finds the blocks of which a part is made.
+func (l *listener) gather() (blocks []*block, out part, ok bool) {
 	f := l.feed
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -179,21 +179,21 @@ func (l *listener) gather() (pieces []*piece, out part, ok bool) {
 		return nil, part{}, false
 	}
 	if l.at >= f.next {
-		if f.news == nil {
-			f.news = make(chan struct{})
+		if f.wake == nil {
+			f.wake = make(chan struct{})
 		}
-		return nil, part{wait: f.news}, true
+		return nil, part{wait: f.wake}, true
 	}
-	i := sort.Search(len(f.pieces), func(i int) bool { return f.pieces[i].first > l.at }) - 1
-	for size := 0; i < len(f.pieces) && size < partMost; i++ {
-		pieces = append(pieces, f.pieces[i])
-		size += len(f.pieces[i].data)
+	i := sort.Search(len(f.blocks), func(i int) bool { return f.blocks[i].first > l.at }) - 1
+	for size := 0; i < len(f.blocks) && size < partMost; i++ {
+		blocks = append(blocks, f.blocks[i])
+		size += len(f.blocks[i].data)
 	}
-	return pieces, part{more: i < len(f.pieces)}, true
+	return blocks, part{more: i < len(f.blocks)}, true
 }
 
 // from gives the wanted messages from the i-th on; nil: all of them.
-func (p *piece) from(i int, wanted func(i int) bool) (data []byte, n int) {
+func (p *block) from(i int, wanted func(i int) bool) (data []byte, n int) {
 	begin := 0
 	if i > 0 {
 		begin = int(p.marks[i-1].end)
@@ -213,8 +213,8 @@ func (p *piece) from(i int, wanted func(i int) bool) (data []byte, n int) {
 	return data, n
 }
 
-// wanted tells which messages of a piece the listener gets; nil: all of them.
-func (l *listener) wanted(p *piece) func(i int) bool {
+// wanted tells which messages of a block the listener gets; nil: all of them.
+func (l *listener) wanted(p *block) func(i int) bool {
 	hidden := l.hidden(p)
 	if hidden == nil && l.kinds == allMessages {
 		return nil

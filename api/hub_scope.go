@@ -23,14 +23,14 @@ func (h *Hub) feedOf(s belfry.Scope) (found *feed, streams int) {
 	return found, streams
 }
 
-// visible is the part of the news that is about a scope. It is called by the goroutine that applies records.
-func (h *Hub) visible(s belfry.Scope, n news) news {
+// visible is the part of the changes that is about a scope. It is called by the goroutine that applies records.
+func (h *Hub) visible(s belfry.Scope, n changes) changes {
 	if !s.Limited() {
 		return n
 	}
 	within := h.tree.Estate(s.Customer).Within(s)
 	has := func(id belfry.ID) bool { return within.Has(h.tree.Node(id)) }
-	out := news{events: n.events, some: true}
+	out := changes{events: n.events, some: true}
 	for i := range n.states {
 		if has(n.states[i].Item) {
 			out.states = append(out.states, n.states[i])
@@ -49,7 +49,7 @@ func (h *Hub) visible(s belfry.Scope, n news) news {
 }
 
 // told gives the numbers of the events that are told.
-func (n *news) told() iter.Seq[int] {
+func (n *changes) told() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if n.some {
 			for _, i := range n.rows {
@@ -70,9 +70,9 @@ func (n *news) told() iter.Seq[int] {
 // named are the items that a message of a limited feed names: the one it is about, and up to two that it stands in. 0 is none, or MAIN.
 type named [3]belfry.ID
 
-// hidden tells which messages of a piece a listener that came later must not get: what they name was inside when they were
+// hidden tells which messages of a block a listener that came later must not get: what they name was inside when they were
 // written, and is not any more. What is written while somebody listens is told as it happens. It is nil when nothing is hidden.
-func (l *listener) hidden(p *piece) (hidden []bool) {
+func (l *listener) hidden(p *block) (hidden []bool) {
 	if len(p.named) == 0 || l.at >= l.came {
 		return nil
 	}

@@ -126,7 +126,7 @@ func TestLimitedStreams(t *testing.T) {
 	}
 	a.leave()
 	b.leave()
-	s.sweep(a.feed.left.Add(2 * s.beat.linger))
+	s.sweep(a.feed.left.Add(2 * s.timing.linger))
 	if n := s.feeds.Load(); n != 0 || len(s.byOwner) != 0 {
 		t.Errorf("%d feeds of %d customers are left", n, len(s.byOwner))
 	}

@@ -201,7 +201,7 @@ func TestNobodyListens(t *testing.T) {
 		t.Errorf("%v allocations for somebody else", allocs)
 	}
 	l.leave()
-	s.sweep(l.feed.left.Add(s.beat.linger))
+	s.sweep(l.feed.left.Add(s.timing.linger))
 	if s.feeds.Load() != 0 {
 		t.Error("a feed stays that nobody has listened to for long")
 	}
@@ -210,7 +210,7 @@ func TestNobodyListens(t *testing.T) {
 // TestComeBack: a listener that was away gets what it missed, as long as that is there; else it is told so.
 func TestComeBack(t *testing.T) {
 	s := newStage(t)
-	s.room = room{feed: 4000, all: 1 << 20, inbox: 100, linger: 10, turn: 5}
+	s.limits = hubLimits{feed: 4000, all: 1 << 20, inbox: 100, linger: 10, turn: 5}
 	change := func(n int) {
 		for range n {
 			s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{moved(12, belfry.OK, 0, "")}})
@@ -244,7 +244,7 @@ func TestComeBack(t *testing.T) {
 		change(9)
 		newest = f(newest, true, 9)
 	}
-	if kept := s.byOwner[1][0].bytes; kept > s.room.feed {
+	if kept := s.byOwner[1][0].bytes; kept > s.limits.feed {
 		t.Errorf("%d bytes are kept", kept)
 	}
 	f(middle, false, 0)
@@ -271,7 +271,7 @@ func numbers(t *testing.T, id string) []uint64 {
 // TestInboxOverrun: what comes faster than it can be written is not gathered without end; everybody is told.
 func TestInboxOverrun(t *testing.T) {
 	s := newStage(t)
-	s.room.inbox = 100
+	s.limits.inbox = 100
 	l, other := s.join(1), s.join(2)
 	for range 250 {
 		s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{moved(12, belfry.OK, 0, "")}})
@@ -297,7 +297,7 @@ func TestInboxOverrun(t *testing.T) {
 // TestTurns: a customer with very much to tell does not keep others waiting.
 func TestTurns(t *testing.T) {
 	s := newStage(t)
-	s.room.turn = 10
+	s.limits.turn = 10
 	s.join(1)
 	s.join(2)
 	for range 100 {

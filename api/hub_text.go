@@ -9,10 +9,10 @@ import (
 	"belfry/meta"
 )
 
-// pieceBytes is how long a piece becomes. What a client has not got when it falls behind is counted in pieces.
-const pieceBytes = 32 << 10
+// blockBytes is how long a block becomes. What a client has not got when it falls behind is counted in blocks.
+const blockBytes = 32 << 10
 
-// writer turns news into messages. It is used by one goroutine and keeps its memory.
+// writer turns changes into messages. It is used by one goroutine and keeps its memory.
 type writer struct {
 	tree   *meta.Tree
 	feed   *feed
@@ -65,8 +65,8 @@ func labelOf(n *meta.Node) (l label) {
 	return l
 }
 
-// write adds news to a feed, of which share bytes are kept. The messages are numbered from first on.
-func (w *writer) write(f *feed, inbox []news, first uint64, share int) {
+// write adds changes to a feed, of which share bytes are kept. The messages are numbered from first on.
+func (w *writer) write(f *feed, inbox []changes, first uint64, share int) {
 	w.feed, w.within, w.share, w.number = f, w.tree.Within(f.scope), share, first
 	f.goOn(first)
 	for i := range inbox {
@@ -76,14 +76,14 @@ func (w *writer) write(f *feed, inbox []news, first uint64, share int) {
 	w.publish()
 }
 
-// publish makes a piece of what has been written.
+// publish makes a block of what has been written.
 func (w *writer) publish() {
 	if len(w.marks) == 0 {
 		return
 	}
-	w.feed.publish(&piece{data: bytes.Clone(w.data), marks: slices.Clone(w.marks), named: slices.Clone(w.named)}, w.share)
+	w.feed.publish(&block{data: bytes.Clone(w.data), marks: slices.Clone(w.marks), named: slices.Clone(w.named)}, w.share)
 	w.data, w.marks, w.named = w.data[:0], w.marks[:0], w.named[:0]
-	if cap(w.data) > 16*pieceBytes { // after a very long message
+	if cap(w.data) > 16*blockBytes { // after a very long message
 		w.data = nil
 	}
 }
@@ -94,7 +94,7 @@ func (w *writer) look() {
 	w.tree.Look(w.ids, func(i int, n *meta.Node) { w.labels[i] = labelOf(w.within.Show(n)) })
 }
 
-// begin starts a message; end finishes it, and the piece when it is long enough.
+// begin starts a message; end finishes it, and the block when it is long enough.
 func (w *writer) begin(event string) {
 	w.data = append(w.data, "id: "...)
 	w.data = w.feed.appendID(w.data, w.number)
@@ -108,7 +108,7 @@ func (w *writer) end(kind messageKind, l *label) {
 	if w.feed.scope.Limited() {
 		w.named = append(w.named, l.named)
 	}
-	if len(w.data) >= pieceBytes {
+	if len(w.data) >= blockBytes {
 		w.publish()
 	}
 }
@@ -180,7 +180,7 @@ func (w *writer) state(c *belfry.StateChange, l *label) {
 }
 
 // events writes a message for each row, with the fields that a query would give.
-func (w *writer) events(n *news) {
+func (w *writer) events(n *changes) {
 	b := n.events
 	if b == nil {
 		return

@@ -27,8 +27,8 @@ func (s *Server) live(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	beat := s.Hub.beat
-	if beat.alive, err = streamAlive(r.params, beat.alive); err != nil {
+	timing := s.Hub.timing
+	if timing.alive, err = streamAlive(r.params, timing.alive); err != nil {
 		return err
 	}
 	h := w.Header()
@@ -38,16 +38,16 @@ func (s *Server) live(w *answer, r *request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	t := &talk{server: s, w: w, r: r, beat: beat, ctl: http.NewResponseController(w), idle: w.idle}
+	t := &sseConn{server: s, w: w, r: r, timing: timing, ctl: http.NewResponseController(w), idle: w.idle}
 	if t.listener, err = s.Hub.listen(r.scope(), r.limits, t.cut); err != nil {
 		h.Del("X-Accel-Buffering")
 		return err
 	}
 	defer t.listener.leave()
 	t.listener.kinds = kinds
-	w.idle = 0 // the time limits are the talk's own
+	w.idle = 0 // the time limits are the stream's own
 	defer func() { w.idle = min(t.idle, lastWords) }()
-	t.alive, t.check = time.NewTimer(t.beat.alive), time.NewTicker(t.beat.check)
+	t.alive, t.check = time.NewTimer(t.timing.alive), time.NewTicker(t.timing.check)
 	defer t.alive.Stop()
 	defer t.check.Stop()
 	if bounded {
@@ -105,13 +105,13 @@ func streamAlive(p params, usual time.Duration) (time.Duration, error) {
 	return d.Std(), nil
 }
 
-// talk is one stream.
-type talk struct {
+// sseConn is one stream.
+type sseConn struct {
 	server   *Server
 	w        *answer
 	r        *request
 	listener *listener
-	beat     beat
+	timing   hubTiming
 	ctl      *http.ResponseController
 	idle     time.Duration // how long the client may take nothing
 	alive    *time.Timer   // it is time to say something
@@ -122,7 +122,7 @@ type talk struct {
 
 // run ends when the client goes away, or takes nothing, or may not listen any more, or has listened for as long as it
 // wanted, or when the service stops.
-func (t *talk) run(continued bool) {
+func (t *sseConn) run(continued bool) {
 	goOn := t.greet(continued)
 	for goOn && !t.complete() {
 		p, ok := t.listener.read()
@@ -138,17 +138,17 @@ func (t *talk) run(continued bool) {
 }
 
 // tell sends a part. Unless there is more already, what comes next has a moment to gather.
-func (t *talk) tell(p part) bool {
+func (t *sseConn) tell(p part) bool {
 	said := t.say(p.texts...)
 	t.server.Hub.sent.Add(int64(p.messages)) // also when the stream ends with it: the client may have got them
-	return said && (p.more || t.rest(t.beat.pace))
+	return said && (p.more || t.rest(t.timing.pace))
 }
 
 // retry is after how many milliseconds a browser comes back that was cut off.
 const retry = "retry: 2000\n"
 
 // greet tells the client where it is, so that it can come back before the first message, too.
-func (t *talk) greet(continued bool) bool {
+func (t *sseConn) greet(continued bool) bool {
 	if !continued {
 		return t.say([]byte(retry)) && t.resync()
 	}
@@ -156,18 +156,18 @@ func (t *talk) greet(continued bool) bool {
 }
 
 // resync tells the client that it has missed something, and where it is now.
-func (t *talk) resync() bool {
+func (t *sseConn) resync() bool {
 	t.server.Hub.resyncs.Add(1)
 	id := t.listener.end()
 	return t.say([]byte("id: " + id + "\nevent: resync\ndata: {\"id\":\"" + id + "\"}\n\n"))
 }
 
 // say sends something, if the client may still hear it.
-func (t *talk) say(parts ...[]byte) bool {
+func (t *sseConn) say(parts ...[]byte) bool {
 	if !t.server.mayListen(t.r) {
 		return false
 	}
-	t.alive.Reset(t.beat.alive)
+	t.alive.Reset(t.timing.alive)
 	for _, p := range parts {
 		if !t.hasten() {
 			return false
@@ -181,7 +181,7 @@ func (t *talk) say(parts ...[]byte) bool {
 
 // hasten gives the client some time for the next part. When streams are to end, cut takes that back; whichever comes
 // second sees the other.
-func (t *talk) hasten() bool {
+func (t *sseConn) hasten() bool {
 	if t.idle > 0 {
 		t.ctl.SetWriteDeadline(time.Now().Add(t.idle)) // a recorder in a test has none
 	}
@@ -195,15 +195,15 @@ func (t *talk) hasten() bool {
 }
 
 // cut lets a client go that takes nothing. One that does has time to get what it is being told.
-func (t *talk) cut() { t.ctl.SetWriteDeadline(time.Now().Add(lastWords)) }
+func (t *sseConn) cut() { t.ctl.SetWriteDeadline(time.Now().Add(lastWords)) }
 
-// wait waits for news. Meanwhile it says now and then that it is there.
-func (t *talk) wait(news <-chan struct{}) bool {
+// wait waits for changes. Meanwhile it says now and then that it is there.
+func (t *sseConn) wait(wake <-chan struct{}) bool {
 	if !t.ended.IsZero() {
 		return t.rest(time.Millisecond)
 	}
 	select {
-	case <-news:
+	case <-wake:
 		return true
 	case <-t.alive.C:
 		return t.say([]byte(": still here\n\n"))
@@ -220,7 +220,7 @@ func (t *talk) wait(news <-chan struct{}) bool {
 }
 
 // rest lets what comes next gather for a moment.
-func (t *talk) rest(d time.Duration) bool {
+func (t *sseConn) rest(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -238,7 +238,7 @@ func (t *talk) rest(d time.Duration) bool {
 
 // complete tells whether a client that has listened for as long as it wanted has all that was committed until then. While
 // more comes all the time nobody can say, and it ends soon after.
-func (t *talk) complete() bool {
+func (t *sseConn) complete() bool {
 	return !t.ended.IsZero() && (t.listener.settled() && t.listener.atEnd() || time.Since(t.ended) > lastWords)
 }
 

@@ -153,7 +153,7 @@ func TestStreamResumes(t *testing.T) {
 // TestSlowClient: a client that does not read costs a bounded amount of memory and holds up nobody. When it reads again it
 // is told that it missed something, and then hears what is new.
 func TestSlowClient(t *testing.T) {
-	s := newStreams(t, func(h *Hub) { h.room.feed, h.beat.pace = 64<<10, time.Millisecond })
+	s := newStreams(t, func(h *Hub) { h.limits.feed, h.timing.pace = 64<<10, time.Millisecond })
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +226,7 @@ func (s *stage) settledNow() bool {
 
 // TestStreamEnds: revoked and expired keys end a stream, with nothing more said.
 func TestStreamEnds(t *testing.T) {
-	s := newStreams(t, func(h *Hub) { h.beat.check = time.Millisecond })
+	s := newStreams(t, func(h *Hub) { h.timing.check = time.Millisecond })
 	k := s.rig.Keys.(keys)
 	f := func(end func()) {
 		t.Helper()
@@ -249,7 +249,7 @@ func TestStreamEnds(t *testing.T) {
 
 // TestStreamKeepsAlive: a stream with nothing to tell says so.
 func TestStreamKeepsAlive(t *testing.T) {
-	s := newStreams(t, func(h *Hub) { h.beat.alive = time.Millisecond })
+	s := newStreams(t, func(h *Hub) { h.timing.alive = time.Millisecond })
 	e := s.open("")
 	for range 3 {
 		e.want("comment")
@@ -258,7 +258,7 @@ func TestStreamKeepsAlive(t *testing.T) {
 
 // TestStreamAlive: a client can ask how often an idle stream says that it is there.
 func TestStreamAlive(t *testing.T) {
-	s := newStreams(t, func(h *Hub) { h.beat.alive = time.Hour })
+	s := newStreams(t, func(h *Hub) { h.timing.alive = time.Hour })
 	s.open("alive=1s").want("comment")
 }
 

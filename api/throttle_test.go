@@ -76,11 +76,11 @@ func TestThrottle(t *testing.T) {
 		th.giveBack(now, paid)
 	}
 	// A clock that is set back does not make the wait longer.
-	f(1000, 10, "admin", "d")
+	f(1000, 10, "operator", "d")
 	now = now.Add(-time.Hour)
-	f(1, 0, "admin", "d")
+	f(1, 0, "operator", "d")
 	now = now.Add(10 * time.Second)
-	f(5, 1, "admin", "d")
+	f(5, 1, "operator", "d")
 	// Memory is bounded, whatever comes.
 	for i := range maxBuckets / 2 { // each makes three buckets
 		th.take(now, "default", fmt.Sprint(i), fmt.Sprint(i))
