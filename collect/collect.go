@@ -98,7 +98,7 @@ type Env struct {
 	Log  *slog.Logger
 	Now  func() time.Time
 	Dir  string // the data folder
-	Sums Sums   // of all receivers
+	Totals Totals   // of all receivers
 
 	// Streams is how many connections all receivers together may have open; 0: any number. Each takes a descriptor, and
 	// what stores the messages needs some, too.
@@ -112,7 +112,7 @@ type Env struct {
 	Worker  []string
 	Workers int
 
-	places  places
+	connLimit  connLimiter
 	tree    *meta.Tree
 	pings   *pinger
 	ports   ports

@@ -116,7 +116,7 @@ func placed(err error) error {
 }
 
 // Keep tells whether a message meets the condition.
-func (f *Filter) Keep(m made) (bool, error) {
+func (f *Filter) Keep(m message) (bool, error) {
 	size := m.size()
 	if f.left = filterWork - f.reads*size/readParts; f.left < 0 {
 		return false, tooMuchWork(size)

@@ -11,20 +11,20 @@ import (
 // inbox holds messages that have arrived and are not yet read, up to a limit. They lie in piles: a worker takes a whole one
 // and leaves the one it has done with, so nothing is copied and nothing made anew however fast they come.
 type inbox struct {
-	most   int // messages
+	limit   int // messages
 	mu     sync.Mutex
-	piles  [][]raw // oldest first; all but the last are full
+	chunks  [][]raw // oldest first; all but the last are full
 	spare  [][]raw // empty ones
 	count  int
 	bytes  int
 	closed bool
-	last   turn          // of the messages that were taken last
-	news   chan struct{} // something is there, or the inbox is closed
+	lastTicket   ticket          // of the messages that were taken last
+	ready   chan struct{} // something is there, or the inbox is closed
 	room   chan struct{} // closed, and made anew, when something was taken out or nothing more is let in
 }
 
-// turn is for who has taken messages: those ahead of them are stored when before is closed, and he closes stored.
-type turn struct{ before, stored chan struct{} }
+// ticket is for who has taken messages: those ahead of them are stored when before is closed, and he closes stored.
+type ticket struct{ before, stored chan struct{} }
 
 // raw is a message as it came.
 type raw struct {
@@ -32,20 +32,20 @@ type raw struct {
 	ip   string // of whom it is from
 	at   belfry.Time
 	text string
-	long int        // how many bytes the message had if it was cut, else 0
+	fullSize int        // how many bytes the message had if it was cut, else 0
 	to   netip.Addr // that it was sent to; not known unless an answer has to come from there
 }
 
 const (
-	inboxMessages = 1 << 18 // of a sender that cannot wait
-	inboxPatient  = 1 << 15 // of one that can
+	inboxPackets = 1 << 18 // of a sender that cannot wait
+	inboxStream  = 1 << 15 // of one that can
 	inboxBytes    = 128 << 20
-	inboxPile     = receiverBatch
+	inboxChunk     = receiverBatch
 )
 
 func newInbox(most int) *inbox {
-	b := &inbox{most: most, news: make(chan struct{}, 1), room: make(chan struct{}), last: turn{stored: make(chan struct{})}}
-	close(b.last.stored) // nothing is ahead of the first messages
+	b := &inbox{limit: most, ready: make(chan struct{}, 1), room: make(chan struct{}), lastTicket: ticket{stored: make(chan struct{})}}
+	close(b.lastTicket.stored) // nothing is ahead of the first messages
 	return b
 }
 
@@ -58,7 +58,7 @@ func (b *inbox) put(ctx context.Context, all []raw, wait bool) (lost int) {
 		closed := b.closed
 		b.mu.Unlock()
 		if n > 0 {
-			b.call()
+			b.signal()
 		}
 		if all = all[n:]; len(all) == 0 || closed || !wait {
 			return len(all)
@@ -73,20 +73,20 @@ func (b *inbox) put(ctx context.Context, all []raw, wait bool) (lost int) {
 
 // add puts as many messages on the last pile as there is room for.
 func (b *inbox) add(all []raw) (n int) {
-	for ; n < len(all) && !b.closed && b.count < b.most && b.bytes < inboxBytes; n++ {
-		if len(b.piles) == 0 || len(b.piles[len(b.piles)-1]) == inboxPile {
-			b.piles = append(b.piles, b.empty())
+	for ; n < len(all) && !b.closed && b.count < b.limit && b.bytes < inboxBytes; n++ {
+		if len(b.chunks) == 0 || len(b.chunks[len(b.chunks)-1]) == inboxChunk {
+			b.chunks = append(b.chunks, b.newChunk())
 		}
-		last := len(b.piles) - 1
-		b.piles[last] = append(b.piles[last], all[n])
+		last := len(b.chunks) - 1
+		b.chunks[last] = append(b.chunks[last], all[n])
 		b.count++
 		b.bytes += len(all[n].text)
 	}
 	return n
 }
 
-// empty gives a pile to put messages on.
-func (b *inbox) empty() []raw {
+// newChunk gives a pile to put messages on.
+func (b *inbox) newChunk() []raw {
 	if len(b.spare) == 0 {
 		return nil
 	}
@@ -95,16 +95,16 @@ func (b *inbox) empty() []raw {
 	return last
 }
 
-func (b *inbox) call() {
+func (b *inbox) signal() {
 	select {
-	case b.news <- struct{}{}:
+	case b.ready <- struct{}{}:
 	default:
 	}
 }
 
 // next gives the oldest messages, in the order in which they came, and the turn in which to store them; none when the inbox is
 // closed and empty. What it gave before is handed back.
-func (b *inbox) next(done []raw) ([]raw, turn) {
+func (b *inbox) next(done []raw) ([]raw, ticket) {
 	clear(done)
 	for {
 		b.mu.Lock()
@@ -112,11 +112,11 @@ func (b *inbox) next(done []raw) ([]raw, turn) {
 			b.spare = append(b.spare, done[:0])
 		}
 		done = nil
-		if len(b.piles) > 0 {
-			pile := b.piles[0]
-			b.piles[0] = nil
-			if b.piles = b.piles[1:]; len(b.piles) == 0 {
-				b.piles = nil
+		if len(b.chunks) > 0 {
+			pile := b.chunks[0]
+			b.chunks[0] = nil
+			if b.chunks = b.chunks[1:]; len(b.chunks) == 0 {
+				b.chunks = nil
 			}
 			b.count -= len(pile)
 			for i := range pile {
@@ -124,30 +124,30 @@ func (b *inbox) next(done []raw) ([]raw, turn) {
 			}
 			close(b.room)
 			b.room = make(chan struct{})
-			more := len(b.piles) > 0
-			t := turn{b.last.stored, make(chan struct{})}
-			b.last = t
+			more := len(b.chunks) > 0
+			t := ticket{b.lastTicket.stored, make(chan struct{})}
+			b.lastTicket = t
 			b.mu.Unlock()
 			if more {
-				b.call() // for another worker
+				b.signal() // for another worker
 			}
 			return pile, t
 		}
 		closed := b.closed
 		b.mu.Unlock()
 		if closed {
-			b.call() // for the other workers
-			return nil, turn{}
+			b.signal() // for the other workers
+			return nil, ticket{}
 		}
-		<-b.news
+		<-b.ready
 	}
 }
 
-// limit sets how many messages there may be.
-func (b *inbox) limit(most int) {
+// setLimit sets how many messages there may be.
+func (b *inbox) setLimit(most int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.most = most
+	b.limit = most
 }
 
 // close lets nothing more in; what is there can still be taken. Who waits for room need not wait any more.
@@ -157,5 +157,5 @@ func (b *inbox) close() {
 	close(b.room)
 	b.room = make(chan struct{})
 	b.mu.Unlock()
-	b.call()
+	b.signal()
 }

@@ -83,7 +83,7 @@ func TestLinkAnswer(t *testing.T) {
 	const port = 10162
 	var all ports
 	opened := false
-	b := &binding{account: (&Env{}).NewAccount(), inbox: newInbox(inboxMessages)}
+	b := &binding{stats: (&Env{}).NewStats(), inbox: newInbox(inboxPackets)}
 	here.do(func() {
 		addr := fmt.Sprintf(":%d", port)
 		if err := all.attach(b, portSpec{protocol: "udp", addr: addr, open: listenUDP(addr, true)}, nil); err != nil {
@@ -113,7 +113,7 @@ func TestLinkAnswer(t *testing.T) {
 		if _, err := c.Write([]byte("an inform")); err != nil {
 			t.Error(err)
 		}
-		c.SetReadDeadline(time.Now().Add(hang))
+		c.SetReadDeadline(time.Now().Add(testTimeout))
 		room := make([]byte, 100)
 		if n, err := c.Read(room); err != nil || string(room[:n]) != "fe80::7" {
 			t.Errorf("the answer: %q, %v", room[:n], err)

@@ -70,34 +70,34 @@ func (m *Trap) blank() { m.Generic, m.Specific, m.Severity = -1, -1, -1 }
 
 // check judges a message that was not read from a line: a script made it, or somebody who tries one.
 func (m *Syslog) check() error {
-	if err := between("facility", m.Facility, 0, 23); err != nil {
+	if err := checkRange("facility", m.Facility, 0, 23); err != nil {
 		return err
 	}
-	if err := between("severity", m.Severity, 0, 7); err != nil {
+	if err := checkRange("severity", m.Severity, 0, 7); err != nil {
 		return err
 	}
-	return texts(textField{"ip", &m.IP}, textField{"host", &m.Host}, textField{"app", &m.App}, textField{"procid", &m.ProcID}, textField{"msgid", &m.MsgID},
+	return checkTexts(textField{"ip", &m.IP}, textField{"host", &m.Host}, textField{"app", &m.App}, textField{"procid", &m.ProcID}, textField{"msgid", &m.MsgID},
 		textField{"message", &m.Message}, textField{"category", &m.Category}, textField{"data", &m.Data})
 }
 
 // check judges a trap that was not read from a packet. A number of -1 says that there is none.
 func (m *Trap) check() error {
-	if err := between("severity", m.Severity, -1, 7); err != nil {
+	if err := checkRange("severity", m.Severity, -1, 7); err != nil {
 		return err
 	}
 	if len(m.P) > trapValues {
 		return fmt.Errorf("p has %d values, and there are fields for %d", len(m.P), trapValues)
 	}
 	for i := range m.P {
-		if err := texts(textField{fmt.Sprintf("p[%d]", i), &m.P[i]}); err != nil {
+		if err := checkTexts(textField{fmt.Sprintf("p[%d]", i), &m.P[i]}); err != nil {
 			return err
 		}
 	}
-	return texts(textField{"ip", &m.IP}, textField{"host", &m.Host}, textField{"version", &m.Version}, textField{"oid", &m.OID}, textField{"name", &m.Name},
+	return checkTexts(textField{"ip", &m.IP}, textField{"host", &m.Host}, textField{"version", &m.Version}, textField{"oid", &m.OID}, textField{"name", &m.Name},
 		textField{"category", &m.Category}, textField{"info", &m.Info}, textField{"varbinds", &m.Varbinds})
 }
 
-func between(name string, n, least, most int) error {
+func checkRange(name string, n, least, most int) error {
 	if n < least || n > most {
 		return fmt.Errorf("%s is %d; it is a number from %d to %d", name, n, least, most)
 	}
@@ -110,8 +110,8 @@ type textField struct {
 	value *string
 }
 
-// texts judges the length of texts, and takes out the one character that storage does not take.
-func texts(all ...textField) error {
+// checkTexts judges the length of texts, and takes out the one character that storage does not take.
+func checkTexts(all ...textField) error {
 	for _, t := range all {
 		if len(*t.value) > longestText {
 			return fmt.Errorf("%s has %d bytes, and at most %d are kept", t.name, len(*t.value), longestText)
@@ -121,8 +121,8 @@ func texts(all ...textField) error {
 	return nil
 }
 
-// unfit says in the words of a user why JSON is no message.
-func unfit(err error) error {
+// describeJSONError says in the words of a user why JSON is no message.
+func describeJSONError(err error) error {
 	if at, ok := errors.AsType[*time.ParseError](err); ok {
 		return fmt.Errorf("devicetime must be a time such as 2026-11-15T10:00:00Z%s", at.Message)
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 func TestPing(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	h.provision("network-ping", "name,ip_address_fqdn,interval,count,size,timeout", // with patience: an answer that is late on a busy machine is a loss
 		"four,127.1.2.3,60,3,,15", "six,::1,60s,2,64,15s", "name,localhost,1m,1,1400,20s", "none,no-such-host.invalid,5m,1,,")
 	f := func(name string, status belfry.Status) {
@@ -50,7 +50,7 @@ func TestManyPings(t *testing.T) {
 		many = 200
 	}
 	before := runtime.NumGoroutine()
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	body := func(third int) []string {
 		lines := []string{"name,ip_address_fqdn,count,timeout"} // with patience: an answer that is late on a busy machine is none
 		for i := range many {
@@ -147,7 +147,7 @@ func FuzzEcho(f *testing.F) {
 
 func TestPingerAnswers(t *testing.T) {
 	for _, a := range []string{"127.0.0.1", "127.255.1.2", "::1"} {
-		if row := pingOnce(t, nil, a, 56, hang); row.NoResponse {
+		if row := pingOnce(t, nil, a, 56, testTimeout); row.NoResponse {
 			t.Errorf("%s: %s", a, row.Reason)
 		}
 	}

@@ -19,14 +19,14 @@ type pipeline[M any] struct {
 	customer belfry.CustomerID
 
 	filter *Filter
-	script *scriptLane
-	fails  rest  // of the script
+	script *scriptRunner
+	backoff  backoff  // of the script
 	broken error // why there is neither: then messages are kept as they come
 }
 
-// rest is what a script gets that fails again and again: each time takes its time, and meanwhile messages would be lost for
+// backoff is what a script gets that fails again and again: each time takes its time, and meanwhile messages would be lost for
 // want of room. While it rests, they are kept as they come.
-type rest struct {
+type backoff struct {
 	count int           // failures, one after the other
 	spent time.Duration // that they took together
 	until time.Time
@@ -34,33 +34,33 @@ type rest struct {
 }
 
 const (
-	restAfter      = 20 // failures
-	restAfterSpent = time.Second
-	restFor        = 10 * time.Second
+	backoffAfter      = 20 // failures
+	backoffAfterSpent = time.Second
+	backoffFor        = 10 * time.Second
 )
 
 // failed books a failure; after too many the rest begins. Then one more is enough.
-func (r *rest) failed(why error, now time.Time, took time.Duration) {
+func (r *backoff) failed(why error, now time.Time, took time.Duration) {
 	r.count++
 	r.spent += took
-	if r.count >= restAfter || r.spent >= restAfterSpent {
-		r.until, r.why = now.Add(restFor), fmt.Errorf("it failed %d times in a row and rests for %v: %w", r.count, restFor, why)
+	if r.count >= backoffAfter || r.spent >= backoffAfterSpent {
+		r.until, r.why = now.Add(backoffFor), fmt.Errorf("it failed %d times in a row and rests for %v: %w", r.count, backoffFor, why)
 	}
 }
 
 // newPipeline makes the pipeline that the answers of a resource ask for. The column is where a fault is. Kills counts the
 // workers that the script has cost; all pipelines of a receiver share it.
 func newPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string, kills *atomic.Int32) (p *pipeline[M], column string, err error) {
-	return makePipeline[M](ctx, e, c, answers, &scriptLane{workers: &e.scripts, customer: c, limit: e.scripts.limit, kills: kills})
+	return makePipeline[M](ctx, e, c, answers, &scriptRunner{workers: &e.scripts, customer: c, limit: e.scripts.limit, kills: kills})
 }
 
 // trialPipeline makes the pipeline for somebody who tries filter and script.
 func trialPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (p *pipeline[M], column string, err error) {
-	return makePipeline[M](ctx, e, c, answers, &scriptLane{workers: &e.scripts, customer: c, limit: e.scripts.limit, kills: new(atomic.Int32), trial: true})
+	return makePipeline[M](ctx, e, c, answers, &scriptRunner{workers: &e.scripts, customer: c, limit: e.scripts.limit, kills: new(atomic.Int32), trial: true})
 }
 
 // makePipeline makes a pipeline. The lane is used if there is a script.
-func makePipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string, lane *scriptLane) (p *pipeline[M], column string, err error) {
+func makePipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string, lane *scriptRunner) (p *pipeline[M], column string, err error) {
 	p = &pipeline[M]{env: e, customer: c}
 	if text := answers["filter"]; strings.TrimSpace(text) != "" {
 		if p.filter, err = compileFilter(ctx, e, c, text, new(M)); err != nil {
@@ -115,16 +115,16 @@ func (p *pipeline[M]) close() {
 
 // verdict is what filter and script say of a message.
 type verdict[M any] struct {
-	by     string // which of them did not want it; empty: it is kept
+	rejectedBy     string // which of them did not want it; empty: it is kept
 	feeds  []Feed
-	came   *M     // the message before the script changed it, if there are feeds, which may be refused
-	given  []byte // what the script gave back
+	original   *M     // the message before the script changed it, if there are feeds, which may be refused
+	returned  []byte // what the script gave back
 	failed error  // why one of them has no say: then the message is kept as it came
 }
 
-// judge asks filter and script about messages, and lets the script change them. One that fails never costs a message. Nil says
+// apply asks filter and script about messages, and lets the script change them. One that fails never costs a message. Nil says
 // that all are kept.
-func (p *pipeline[M]) judge(ctx context.Context, messages []M) []verdict[M] {
+func (p *pipeline[M]) apply(ctx context.Context, messages []M) []verdict[M] {
 	if p.filter == nil && p.script == nil && p.broken == nil {
 		return nil
 	}
@@ -137,18 +137,18 @@ func (p *pipeline[M]) judge(ctx context.Context, messages []M) []verdict[M] {
 		switch {
 		case p.broken != nil:
 			all[i].failed = p.broken
-		case p.script != nil && all[i].failed == nil && all[i].by == "":
+		case p.script != nil && all[i].failed == nil && all[i].rejectedBy == "":
 			open = append(open, i)
 		}
 	}
 	for len(open) > 0 {
-		if time.Now().Before(p.fails.until) {
+		if time.Now().Before(p.backoff.until) {
 			for _, i := range open {
-				all[i].failed = fmt.Errorf("script: %w", p.fails.why)
+				all[i].failed = fmt.Errorf("script: %w", p.backoff.why)
 			}
 			break
 		}
-		open = p.ask(ctx, messages, all, open[:min(len(open), runMessages)], open)
+		open = p.runScript(ctx, messages, all, open[:min(len(open), runMessages)], open)
 	}
 	return all
 }
@@ -166,14 +166,14 @@ func (p *pipeline[M]) applyFilter(ctx context.Context, messages []M, all []verdi
 		}
 		keep, err := false, over
 		if over == nil {
-			keep, err = p.filter.Keep(any(&messages[i]).(made))
+			keep, err = p.filter.Keep(any(&messages[i]).(message))
 			steps += p.filter.taken()
 		}
 		switch {
 		case err != nil:
 			all[i].failed = fmt.Errorf("filter: %w", err)
 		case !keep:
-			all[i].by = "filter"
+			all[i].rejectedBy = "filter"
 		}
 	}
 }
@@ -181,8 +181,8 @@ func (p *pipeline[M]) applyFilter(ctx context.Context, messages []M, all []verdi
 // off tells that the script is not run any more.
 func (p *pipeline[M]) off() bool { return p.script != nil && p.script.kills.Load() >= scriptKills }
 
-// ask shows some messages to the script, and gives back those of all that are still open.
-func (p *pipeline[M]) ask(ctx context.Context, messages []M, all []verdict[M], some, open []int) []int {
+// runScript shows some messages to the script, and gives back those of all that are still open.
+func (p *pipeline[M]) runScript(ctx context.Context, messages []M, all []verdict[M], some, open []int) []int {
 	texts := make([][]byte, 0, len(some))
 	for _, i := range some {
 		text, err := json.Marshal(&messages[i])
@@ -196,45 +196,45 @@ func (p *pipeline[M]) ask(ctx context.Context, messages []M, all []verdict[M], s
 		r, i := &results[n], some[n]
 		v, err := &all[i], r.err
 		if err == nil {
-			err = takeResult(v, r.text, &messages[i])
+			err = applyResult(v, r.text, &messages[i])
 		}
 		if err == nil {
-			p.fails = rest{}
+			p.backoff = backoff{}
 			continue
 		}
 		v.failed = fmt.Errorf("script: %w", err)
-		if v.by, v.feeds = "", nil; errors.Is(err, errScriptOff) || ctx.Err() != nil {
+		if v.rejectedBy, v.feeds = "", nil; errors.Is(err, errScriptOff) || ctx.Err() != nil {
 			for _, i := range open[n:] {
 				all[i].failed = v.failed
 			}
 			return nil
 		}
-		p.fails.failed(err, time.Now(), r.took)
+		p.backoff.failed(err, time.Now(), r.took)
 	}
 	return open[len(results):]
 }
 
-// takeResult reads what the script made of a message.
-func takeResult[M any](v *verdict[M], text []byte, m *M) (err error) {
-	if v.given, v.feeds, err = readResult(text); err != nil {
+// applyResult reads what the script made of a message.
+func applyResult[M any](v *verdict[M], text []byte, m *M) (err error) {
+	if v.returned, v.feeds, err = readResult(text); err != nil {
 		return err
 	}
 	if len(v.feeds) > 0 {
 		came := *m
-		v.came = &came
+		v.original = &came
 	}
-	if v.given == nil {
-		v.by = "script"
+	if v.returned == nil {
+		v.rejectedBy = "script"
 		return nil
 	}
 	changed := *m
 	if t, ok := any(&changed).(*Trap); ok {
 		t.P = slices.Clone(t.P) // or the values of the message itself would change
 	}
-	if err := json.Unmarshal(v.given, &changed); err != nil {
-		return fmt.Errorf("what message(m) gave back: %w", unfit(err))
+	if err := json.Unmarshal(v.returned, &changed); err != nil {
+		return fmt.Errorf("what message(m) gave back: %w", describeJSONError(err))
 	}
-	if err := any(&changed).(made).check(); err != nil {
+	if err := any(&changed).(message).check(); err != nil {
 		return fmt.Errorf("what message(m) gave back: %w", err)
 	}
 	*m = changed

@@ -73,7 +73,7 @@ type port struct {
 type binding struct {
 	customer belfry.CustomerID
 	resource belfry.ID
-	account  *Account
+	stats  *ReceiverStats
 	inbox    *inbox
 	over     <-chan struct{} // closed when the receiver is to end
 	leaving  atomic.Bool     // it leaves this port, perhaps for another one
@@ -133,7 +133,7 @@ func (p *port) bind(b *binding, allow networks) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, o := range p.bindings {
-		if len(o.allow) == 0 && len(allow) == 0 && o.resource != b.resource && !p.ended(o) {
+		if len(o.allow) == 0 && len(allow) == 0 && o.resource != b.resource && !p.leaving(o) {
 			return fmt.Errorf("another receiver takes everything that arrives on %s; say in allow from where this one takes messages, or choose another port", p.key)
 		}
 	}
@@ -178,7 +178,7 @@ func (p *ports) detach(b *binding) {
 
 // await waits until what has arrived for a receiver is read; not for long, as others may hold that up.
 func (p *port) await(drained <-chan struct{}) {
-	enough := time.NewTimer(lastPackets)
+	enough := time.NewTimer(drainTimeout)
 	defer enough.Stop()
 	select {
 	case <-drained:
@@ -190,11 +190,11 @@ func (p *port) await(drained <-chan struct{}) {
 func (p *port) others(b *binding) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	return slices.ContainsFunc(p.bindings, func(o *binding) bool { return o != b && !p.ended(o) })
+	return slices.ContainsFunc(p.bindings, func(o *binding) bool { return o != b && !p.leaving(o) })
 }
 
-// single tells that there is one receiver at the port.
-func (p *port) single() bool {
+// exclusive tells that there is one receiver at the port.
+func (p *port) exclusive() bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return len(p.bindings) == 1
@@ -222,13 +222,13 @@ func (p *port) dispatch(ctx context.Context, all []raw, wait bool) bool {
 	if b == nil {
 		return false // the last one has just left
 	}
-	b.account.Receive(len(all))
+	b.stats.Receive(len(all))
 	if !ok {
-		b.account.Drop(DropSource, len(all))
+		b.stats.Drop(DropSource, len(all))
 		return false
 	}
 	if lost := b.inbox.put(ctx, all, wait); lost > 0 {
-		b.account.Drop(DropOverloaded, lost)
+		b.stats.Drop(DropOverloaded, lost)
 	}
 	return true
 }
@@ -240,7 +240,7 @@ func (p *port) binding(from netip.Addr) (b *binding, ok bool) {
 	defer p.mu.RUnlock()
 	best := -1
 	for _, o := range p.bindings {
-		if bits := o.allow.match(from); bits > best || b != nil && bits == best && p.ended(b) && !p.ended(o) {
+		if bits := o.allow.match(from); bits > best || b != nil && bits == best && p.leaving(b) && !p.leaving(o) {
 			best, b = bits, o
 		}
 	}
@@ -261,11 +261,11 @@ func (p *port) matches(b *binding, from netip.Addr) bool {
 func (p *port) stays(from netip.Addr) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	return slices.ContainsFunc(p.bindings, func(o *binding) bool { return !p.ended(o) && o.allow.match(from) >= 0 })
+	return slices.ContainsFunc(p.bindings, func(o *binding) bool { return !p.leaving(o) && o.allow.match(from) >= 0 })
 }
 
-// ended tells that a receiver is to go and has not left yet: who comes in its place need not wait for that.
-func (p *port) ended(b *binding) bool {
+// leaving tells that a receiver is to go and has not left yet: who comes in its place need not wait for that.
+func (p *port) leaving(b *binding) bool {
 	if b.leaving.Load() {
 		return true
 	}

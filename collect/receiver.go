@@ -24,11 +24,11 @@ type receiver[M any] struct {
 	collection string
 	prepare    func(*Env, Task) (*setup[M], error)
 
-	account *Account
+	stats *ReceiverStats
 	inbox   *inbox
 	current atomic.Pointer[setup[M]]
 	faults  chan error             // that end the receiver
-	told    atomic.Pointer[string] // the last failure of the script that was logged
+	lastFailure    atomic.Pointer[string] // the last failure of the script that was logged
 }
 
 // setup is what the answers of a resource make of its receiver. It never changes.
@@ -54,13 +54,13 @@ type messageKind[M any] interface {
 const (
 	receiverWorkers = 2
 	receiverBatch   = 1 << 13
-	lastWords       = 5 * time.Second // to store what has arrived when the receiver is stopped
-	lastFigures     = 2 * time.Second // and then to tell what became of it
+	stopTimeout       = 5 * time.Second // to store what has arrived when the receiver is stopped
+	reportTimeout     = 2 * time.Second // and then to tell what became of it
 )
 
 // Run receives until ctx ends, and then stores what has arrived. Changes of the resource come on changes.
 func (r *receiver[M]) Run(ctx context.Context, changes <-chan Task) error {
-	s, err := r.ready(ctx, r.task)
+	s, err := r.configure(ctx, r.task)
 	if err != nil {
 		return err
 	}
@@ -78,34 +78,34 @@ func (r *receiver[M]) Run(ctx context.Context, changes <-chan Task) error {
 	}
 	reporting, stopReports := context.WithCancel(ctx)
 	defer stopReports()
-	reports.Go(func() { r.account.Report(reporting, r.env, r.taskNow) })
+	reports.Go(func() { r.stats.Report(reporting, r.env, r.taskNow) })
 	fault := r.follow(ctx, changes)
 	if b := r.current.Load().binding; b != nil {
 		r.env.ports.detach(b)
 	}
 	r.inbox.close()
-	stop := time.AfterFunc(lastWords, cancel)
+	stop := time.AfterFunc(stopTimeout, cancel)
 	defer stop.Stop()
 	workers.Wait()
 	stopReports()
 	reports.Wait()
-	final, cancelFinal := context.WithTimeout(context.Background(), lastFigures)
+	final, cancelFinal := context.WithTimeout(context.Background(), reportTimeout)
 	defer cancelFinal()
-	r.account.Conclude(final, r.env, r.taskNow())
+	r.stats.ReportLast(final, r.env, r.taskNow())
 	return fault
 }
 
 func (s *setup[M]) room() int {
 	if s.wait {
-		return inboxPatient
+		return inboxStream
 	}
-	return inboxMessages
+	return inboxPackets
 }
 
 func (r *receiver[M]) taskNow() Task { return r.current.Load().task }
 
 func (r *receiver[M]) bindingOf(ctx context.Context, s *setup[M]) *binding {
-	return &binding{customer: s.task.Customer, resource: s.task.Resource, account: r.account, inbox: r.inbox, over: ctx.Done()}
+	return &binding{customer: s.task.Customer, resource: s.task.Resource, stats: r.stats, inbox: r.inbox, over: ctx.Done()}
 }
 
 // follow changes the receiver when its resource is changed, until ctx ends or something is wrong with it.
@@ -124,8 +124,8 @@ func (r *receiver[M]) follow(ctx context.Context, changes <-chan Task) error {
 	}
 }
 
-// ready makes the setup of a task, once its filter and script have been tried.
-func (r *receiver[M]) ready(ctx context.Context, t Task) (*setup[M], error) {
+// configure makes the setup of a task, once its filter and script have been tried.
+func (r *receiver[M]) configure(ctx context.Context, t Task) (*setup[M], error) {
 	if t.Denied {
 		return nil, notGranted(t.Answers["listen"])
 	}
@@ -148,11 +148,11 @@ func (r *receiver[M]) ready(ctx context.Context, t Task) (*setup[M], error) {
 // each other's way.
 func (r *receiver[M]) change(ctx context.Context, t Task) error {
 	old := r.current.Load()
-	s, err := r.ready(ctx, t)
+	s, err := r.configure(ctx, t)
 	if err != nil {
 		return err
 	}
-	r.inbox.limit(s.room())
+	r.inbox.setLimit(s.room())
 	if s.spec.same(&old.spec) {
 		s.binding = old.binding
 		r.current.Store(s)
@@ -177,7 +177,7 @@ func (r *receiver[M]) change(ctx context.Context, t Task) error {
 // work takes messages out of the inbox until it is closed and empty.
 func (r *receiver[M]) work(ctx context.Context) {
 	var raws []raw
-	var load load[M]
+	var load batch[M]
 	var s *setup[M]
 	var p *pipeline[M]
 	defer func() {
@@ -186,12 +186,12 @@ func (r *receiver[M]) work(ctx context.Context) {
 		}
 	}()
 	for {
-		var turn turn
+		var turn ticket
 		if raws, turn = r.inbox.next(raws); len(raws) == 0 {
 			return
 		}
 		if ctx.Err() != nil { // too late to ask a script about each of them
-			r.account.Drop(DropOverloaded, len(raws))
+			r.stats.Drop(DropOverloaded, len(raws))
 			close(turn.stored)
 			continue
 		}
@@ -199,10 +199,10 @@ func (r *receiver[M]) work(ctx context.Context) {
 			s = now
 			p = r.pipeline(ctx, s, p)
 		}
-		load.empty(len(raws))
+		load.reset(len(raws))
 		for part := raws; len(part) > 0; {
 			n := min(len(part), runMessages)
-			r.sift(ctx, s, p, part[:n], &load)
+			r.process(ctx, s, p, part[:n], &load)
 			part = part[n:]
 		}
 		<-turn.before
@@ -239,8 +239,8 @@ func (r *receiver[M]) pipeline(ctx context.Context, s *setup[M], old *pipeline[M
 	return p
 }
 
-// load is what goes to the sink at once.
-type load[M any] struct {
+// batch is what goes to the sink at once.
+type batch[M any] struct {
 	messages []M
 	times    []belfry.Time
 	stored   []func()
@@ -250,33 +250,33 @@ type load[M any] struct {
 	calls []func()
 }
 
-// empty makes it ready for so many messages. The times of the last ones belong to the sink.
-func (l *load[M]) empty(n int) {
+// reset makes it ready for so many messages. The times of the last ones belong to the sink.
+func (l *batch[M]) reset(n int) {
 	clear(l.messages)
 	clear(l.stored)
 	l.messages, l.stored, l.times = l.messages[:0], l.stored[:0], make([]belfry.Time, 0, n)
 }
 
-// sift reads messages, asks filter and script about them, and puts those that are to be kept into the load.
-func (r *receiver[M]) sift(ctx context.Context, s *setup[M], p *pipeline[M], raws []raw, l *load[M]) {
+// process reads messages, asks filter and script about them, and puts those that are to be kept into the load.
+func (r *receiver[M]) process(ctx context.Context, s *setup[M], p *pipeline[M], raws []raw, l *batch[M]) {
 	clear(l.read)
 	clear(l.calls)
 	l.read, l.of, l.calls = l.read[:0], l.of[:0], l.calls[:0]
 	for i := range raws {
-		if raws[i].long > 0 {
-			r.account.Shorten(1)
+		if raws[i].fullSize > 0 {
+			r.stats.Shorten(1)
 		}
 		m, stored, why, ok := s.kind.read(s.binding, raws[i])
 		if !ok {
-			r.refuse(why)
+			r.countRejected(why)
 			continue
 		}
 		l.read, l.of, l.calls = append(l.read, m), append(l.of, raws[i].at), append(l.calls, stored)
 	}
-	verdicts := p.judge(ctx, l.read)
+	verdicts := p.apply(ctx, l.read)
 	for i := range l.read {
-		if verdicts != nil && !r.settle(ctx, s, &verdicts[i], &l.read[i]) {
-			r.account.Filter(1)
+		if verdicts != nil && !r.applyVerdict(ctx, s, &verdicts[i], &l.read[i]) {
+			r.stats.Filter(1)
 		} else {
 			l.messages, l.times = append(l.messages, l.read[i]), append(l.times, l.of[i])
 		}
@@ -286,41 +286,41 @@ func (r *receiver[M]) sift(ctx context.Context, s *setup[M], p *pipeline[M], raw
 	}
 }
 
-// settle does what filter and script said of a message, and tells whether it is kept. If what the script feeds is refused, the
+// applyVerdict does what filter and script said of a message, and tells whether it is kept. If what the script feeds is refused, the
 // script has failed, and the message is again what it was before.
-func (r *receiver[M]) settle(ctx context.Context, s *setup[M], v *verdict[M], m *M) (keep bool) {
+func (r *receiver[M]) applyVerdict(ctx context.Context, s *setup[M], v *verdict[M], m *M) (keep bool) {
 	if v.failed == nil && len(v.feeds) > 0 {
 		if v.failed = r.env.feed(ctx, s.task, v.feeds); v.failed != nil {
-			v.by, *m = "", *v.came
+			v.rejectedBy, *m = "", *v.original
 		}
 	}
 	if v.failed != nil {
-		r.account.Fail(1)
-		r.tell(s, v.failed)
+		r.stats.Fail(1)
+		r.logFailure(s, v.failed)
 	}
-	return v.by == ""
+	return v.rejectedBy == ""
 }
 
-// refuse books what is no message to keep.
-func (r *receiver[M]) refuse(why Drop) {
-	if why == dropNothing {
-		r.account.Filter(1)
+// countRejected books what is no message to keep.
+func (r *receiver[M]) countRejected(why Drop) {
+	if why == dropNone {
+		r.stats.Filter(1)
 		return
 	}
-	r.account.Drop(why, 1)
+	r.stats.Drop(why, 1)
 }
 
-// tell logs a failure of filter or script, the same one once.
-func (r *receiver[M]) tell(s *setup[M], failed error) {
+// logFailure logs a failure of filter or script, the same one once.
+func (r *receiver[M]) logFailure(s *setup[M], failed error) {
 	text := failed.Error()
-	if last := r.told.Swap(&text); last == nil || *last != text {
+	if last := r.lastFailure.Swap(&text); last == nil || *last != text {
 		r.env.Log.Warn("a message is kept as it came", "resource", s.task.Resource, "err", failed)
 	}
 }
 
 // store hands messages to the sink and tells whether they are safe. When they cannot be stored now, that is tried again:
 // meanwhile others gather.
-func (r *receiver[M]) store(ctx context.Context, s *setup[M], l *load[M]) bool {
+func (r *receiver[M]) store(ctx context.Context, s *setup[M], l *batch[M]) bool {
 	if len(l.messages) == 0 {
 		return true
 	}
@@ -329,13 +329,13 @@ func (r *receiver[M]) store(ctx context.Context, s *setup[M], l *load[M]) bool {
 		b := &belfry.Batch{Collection: r.collection, Times: l.times, Columns: append([]belfry.Column(nil), columns...)}
 		kept, err := r.env.Sink.Receive(ctx, s.task.Customer, s.task.Resource, b, s.wait)
 		if err == nil {
-			r.account.Keep(kept)
-			r.account.Drop(DropDiscarded, len(l.messages)-kept)
+			r.stats.Keep(kept)
+			r.stats.Drop(DropDiscarded, len(l.messages)-kept)
 			return true
 		}
-		why := dropOf(err)
+		why := dropReason(err)
 		if code := belfry.CodeOf(err); why == DropRate || code == belfry.UnknownResource || ctx.Err() != nil {
-			r.account.Drop(why, len(l.messages))
+			r.stats.Drop(why, len(l.messages))
 			return false
 		}
 		select {

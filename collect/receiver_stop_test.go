@@ -67,7 +67,7 @@ func TestReceiverLastFigures(t *testing.T) {
 		lines := &countedReader{}
 		r := &receiver[Syslog]{
 			env: env, task: Task{Name: "U", Objects: []string{"U - Receiver"}, Answers: map[string]string{}},
-			account: env.NewAccount(), collection: "syslog",
+			stats: env.NewStats(), collection: "syslog",
 		}
 		r.prepare = func(*Env, Task) (*setup[Syslog], error) {
 			open := func(*port) (io.Closer, error) { return closing(func() error { return nil }), nil }
@@ -77,9 +77,9 @@ func TestReceiverLastFigures(t *testing.T) {
 		done := make(chan error)
 		go func() { done <- r.Run(ctx, nil) }()
 		synctest.Wait()
-		r.account.Receive(got)
-		all := mail(0, got)
-		all[0].long = tcpLength + 1
+		r.stats.Receive(got)
+		all := testMessages(0, got)
+		all[0].fullSize = tcpLength + 1
 		r.inbox.put(ctx, all, false)
 		synctest.Wait()
 		stop()

@@ -46,7 +46,7 @@ type scriptWorker struct {
 }
 
 // use waits for the customer's turn and runs f with its process.
-func (s *scriptWorkers) use(ctx context.Context, turn *scriptTurn, f func(*scriptProcess) error) error {
+func (s *scriptWorkers) use(ctx context.Context, turn *workerRequest, f func(*scriptProcess) error) error {
 	w, err := s.acquire(ctx, turn)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (s *scriptWorkers) release(w *scriptWorker, ended, offence bool) {
 		}
 		w.timer = time.AfterFunc(idle, func() { s.retire(w) })
 	}
-	s.advance()
+	s.assign()
 }
 
 // retire stops a process that nobody has used for a while.

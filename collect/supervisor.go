@@ -29,8 +29,8 @@ type Supervisor struct {
 	ended sync.WaitGroup         // of all runs, also of those that were replaced
 	wake  chan struct{}
 
-	claims claims
-	trials trials
+	reservations reservations
+	trials trialLocks
 }
 
 // run is a collector at work.
@@ -42,9 +42,9 @@ type run struct {
 }
 
 // New makes a supervisor. OnRecord must be a sink of the sequencer before Run is called.
-func New(tree *meta.Tree, env *Env) *Supervisor { return supervisor(tree, env, Kinds) }
+func New(tree *meta.Tree, env *Env) *Supervisor { return newSupervisor(tree, env, Kinds) }
 
-func supervisor(tree *meta.Tree, env *Env, kinds map[string]Kind) *Supervisor {
+func newSupervisor(tree *meta.Tree, env *Env, kinds map[string]Kind) *Supervisor {
 	env.tree = tree
 	env.pings = newPinger(func() Sink { return env.Sink }, env.Log)
 	env.scripts.command, env.scripts.most = env.Worker, env.Workers
@@ -53,14 +53,14 @@ func supervisor(tree *meta.Tree, env *Env, kinds map[string]Kind) *Supervisor {
 		dirty: map[belfry.ID]struct{}{}, runs: map[belfry.ID]*run{}, idle: map[belfry.ID]struct{}{}, wake: make(chan struct{}, 1),
 	}
 	if tree != nil {
-		s.claims.load(tree)
+		s.reservations.load(tree)
 	}
 	return s
 }
 
 // OnRecord looks at every committed record and notes which resources to look at. It does not block.
 func (s *Supervisor) OnRecord(r *belfry.Record) {
-	s.claims.note(s.tree.Catalog(), r)
+	s.reservations.note(s.tree.Catalog(), r)
 	s.mu.Lock()
 	before := len(s.dirty)
 	for i := range r.Items {
@@ -107,7 +107,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 			}
 		}
 		for id := range dirty {
-			s.follow(ctx, id)
+			s.reconcile(ctx, id)
 		}
 		select {
 		case <-s.wake:
@@ -130,8 +130,8 @@ func (s *Supervisor) running() []belfry.ID {
 	return slices.AppendSeq(s.env.pings.ids(), maps.Keys(s.runs))
 }
 
-// follow makes the collector of a resource what the tree says.
-func (s *Supervisor) follow(ctx context.Context, id belfry.ID) {
+// reconcile makes the collector of a resource what the tree says.
+func (s *Supervisor) reconcile(ctx context.Context, id belfry.ID) {
 	task, stopped, wanted := s.task(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -260,7 +260,7 @@ func (s *Supervisor) keepRunning(ctx context.Context, t Task, changes <-chan Tas
 			continue
 		default:
 		}
-		s.tell(ctx, t, err)
+		s.reportFailure(ctx, t, err)
 		select {
 		case t = <-changes:
 			wait = shortestWait
@@ -290,8 +290,8 @@ func (s *Supervisor) runOnce(ctx context.Context, t Task, changes <-chan Task, l
 	return fmt.Errorf("the collector ended by itself")
 }
 
-// tell shows that a collector does not work: its objects do not respond, and say why.
-func (s *Supervisor) tell(ctx context.Context, t Task, why error) {
+// reportFailure shows that a collector does not work: its objects do not respond, and say why.
+func (s *Supervisor) reportFailure(ctx context.Context, t Task, why error) {
 	for _, name := range t.Objects {
 		row := belfry.Row{Type: "data", NoResponse: true, Reason: why.Error(), Resource: t.Name, Object: name}
 		if err := send(ctx, s.env.Sink, t.Customer, &row); err != nil && ctx.Err() == nil {

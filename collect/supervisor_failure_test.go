@@ -11,7 +11,7 @@ import (
 
 // A receiver that is changed to a port that it cannot have shows so. What it only has to leave first is no failure.
 func TestChangedReceiverFails(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	taken, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestChangedReceiverFails(t *testing.T) {
 // when its resource is changed, and not before.
 func TestSupervisorAdapts(t *testing.T) {
 	l := &log{}
-	h := newHouse(t, map[string]Kind{"network-ping": {adapts: true, New: func(_ *Env, task Task) (Collector, error) {
+	h := newFixture(t, map[string]Kind{"network-ping": {adapts: true, New: func(_ *Env, task Task) (Collector, error) {
 		return adapter(func(ctx context.Context, changes <-chan Task) error {
 			l.note("begins with %s", task.Answers["ip_address_fqdn"])
 			for {

@@ -10,7 +10,7 @@ import (
 
 // newSyslog makes a receiver of syslog messages.
 func newSyslog(e *Env, t Task) (Collector, error) {
-	return &receiver[Syslog]{env: e, task: t, account: e.NewAccount(), collection: "syslog", prepare: prepareSyslog}, nil
+	return &receiver[Syslog]{env: e, task: t, stats: e.NewStats(), collection: "syslog", prepare: prepareSyslog}, nil
 }
 
 // prepareSyslog reads the answers of a receiver of syslog messages.
@@ -45,8 +45,8 @@ type syslogReader struct{ lineReader }
 func (r *syslogReader) read(_ *binding, in raw) (Syslog, func(), Drop, bool) {
 	m := r.lineReader.read(in.text)
 	m.IP = in.ip
-	if in.long > 0 {
-		m.Data += fmt.Sprintf(`[cut length="%d"]`, in.long)
+	if in.fullSize > 0 {
+		m.Data += fmt.Sprintf(`[cut length="%d"]`, in.fullSize)
 	}
 	return m, nil, 0, true
 }

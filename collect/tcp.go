@@ -23,8 +23,8 @@ const (
 	tcpSilent      = time.Second // after which a connection may have to make room for another
 	tlsHandshake   = 10 * time.Second
 
-	// lastConnections is how long a port that is to be closed takes those that the system has accepted.
-	lastConnections = 20 * time.Millisecond
+	// acceptTimeout is how long a port that is to be closed takes those that the system has accepted.
+	acceptTimeout = 20 * time.Millisecond
 )
 
 // errDrained ends a connection that was read because its receiver goes: nothing more came for a while, or it took too long.
@@ -38,9 +38,9 @@ func (e *Env) listenTCP(addr string, secure *tls.Config) func(*port) (io.Closer,
 			return nil, CannotListen(addr, err)
 		}
 		ctx, stop := context.WithCancel(context.Background())
-		s := &streams{env: e, port: p, tls: secure, most: tcpConnections, share: tcpPerAddress, look: frameLook, addresses: map[netip.Addr]*queue{}}
+		s := &tcpSocket{env: e, port: p, tls: secure, most: tcpConnections, share: tcpPerAddress, delimiterWait: delimiterWait, addresses: map[netip.Addr]*connList{}}
 		p.drain = s.drain
-		e.places.opened(p.customer)
+		e.connLimit.portOpened(p.customer)
 		accepted := make(chan struct{})
 		p.serving.Go(func() {
 			defer close(accepted)
@@ -48,33 +48,33 @@ func (e *Env) listenTCP(addr string, secure *tls.Config) func(*port) (io.Closer,
 		})
 		return closing(func() error {
 			drained := s.shut()
-			l.(*net.TCPListener).SetDeadline(time.Now().Add(lastConnections))
+			l.(*net.TCPListener).SetDeadline(time.Now().Add(acceptTimeout))
 			<-accepted
 			err := l.Close()
 			p.await(drained())
 			stop()
 			s.closeAll()
-			e.places.closed(p.customer)
+			e.connLimit.portClosed(p.customer)
 			return err
 		}), nil
 	}
 }
 
-// streams are the connections at a port. The mutex of places guards what changes.
-type streams struct {
+// tcpSocket are the connections at a port. The mutex of places guards what changes.
+type tcpSocket struct {
 	env       *Env
 	port      *port
 	tls       *tls.Config
 	most      int // connections
 	share     int // of them from one address
-	look      time.Duration
-	conns     queue
-	addresses map[netip.Addr]*queue // those of each address
+	delimiterWait      time.Duration
+	conns     connList
+	addresses map[netip.Addr]*connList // those of each address
 	until     time.Time             // when reading ends, once the port is to be closed; else zero
 	over      bool
 }
 
-func (s *streams) accept(ctx context.Context, l net.Listener) {
+func (s *tcpSocket) accept(ctx context.Context, l net.Listener) {
 	for {
 		conn, err := l.Accept()
 		if err != nil {
@@ -96,38 +96,38 @@ func (s *streams) accept(ctx context.Context, l net.Listener) {
 	}
 }
 
-// lose books a connection from an address that there was no room for: as one message, whatever it would have sent.
-func (s *streams) lose(from netip.Addr) {
+// countRefused books a connection from an address that there was no room for: as one message, whatever it would have sent.
+func (s *tcpSocket) countRefused(from netip.Addr) {
 	if b, _ := s.port.binding(from); b != nil {
-		b.account.Receive(1)
-		b.account.Drop(DropConnections, 1)
+		b.stats.Receive(1)
+		b.stats.Drop(DropConnections, 1)
 	}
 }
 
 // add takes a new connection, unless there are too many; those are booked.
-func (s *streams) add(conn net.Conn) *connection {
+func (s *tcpSocket) add(conn net.Conn) *connection {
 	c := &connection{conn: conn, of: s, from: addrOf(conn.RemoteAddr()).Addr(), ended: make(chan struct{})}
 	now := time.Now()
 	c.heard.Store(now.UnixNano())
-	s.env.places.mu.Lock()
-	defer s.env.places.mu.Unlock()
+	s.env.connLimit.mu.Lock()
+	defer s.env.connLimit.mu.Unlock()
 	if s.over {
 		return nil
 	}
 	if !s.room(c.from, now.Add(-tcpSilent).UnixNano()) {
-		s.lose(c.from)
+		s.countRefused(c.from)
 		return nil
 	}
 	if !s.until.IsZero() {
 		c.drain(s.until)
 	}
-	c.enter()
+	c.register()
 	return c
 }
 
 // room makes room for a connection from an address. Those that send nothing have to go, the longest silent first: of the same
 // address if that has its share already, else of the port; and then of a customer, see places.
-func (s *streams) room(from netip.Addr, quiet int64) bool {
+func (s *tcpSocket) room(from netip.Addr, quiet int64) bool {
 	if same := s.addresses[from]; same != nil && same.Len() >= s.share {
 		if !same.evict(quiet, quiet) {
 			return false
@@ -135,30 +135,30 @@ func (s *streams) room(from netip.Addr, quiet int64) bool {
 	} else if s.conns.Len() >= s.most && !s.conns.evict(quiet, quiet) {
 		return false
 	}
-	return s.env.places.admit(s.port.customer, s.env.Streams, quiet)
+	return s.env.connLimit.admit(s.port.customer, s.env.Streams, quiet)
 }
 
-func (s *streams) remove(c *connection) {
+func (s *tcpSocket) remove(c *connection) {
 	c.conn.Close()
-	s.env.places.mu.Lock()
-	defer s.env.places.mu.Unlock()
+	s.env.connLimit.mu.Lock()
+	defer s.env.connLimit.mu.Unlock()
 	close(c.ended)
-	c.leave()
+	c.unregister()
 }
 
 // each calls f for the connections that are open. The mutex of places is held.
-func (s *streams) each(f func(*connection)) {
+func (s *tcpSocket) each(f func(*connection)) {
 	for at := s.conns.Front(); at != nil; at = at.Next() {
-		f(at.Value.(*queued).connection)
+		f(at.Value.(*connEntry).connection)
 	}
 }
 
 // drain reads what has arrived from senders that have no receiver any more once this one is gone, and ends their connections. It returns a
 // channel that is closed when that is done.
-func (s *streams) drain(b *binding) <-chan struct{} {
-	s.env.places.mu.Lock()
-	defer s.env.places.mu.Unlock()
-	until := time.Now().Add(lastPackets)
+func (s *tcpSocket) drain(b *binding) <-chan struct{} {
+	s.env.connLimit.mu.Lock()
+	defer s.env.connLimit.mu.Unlock()
+	until := time.Now().Add(drainTimeout)
 	var ending []chan struct{}
 	s.each(func(c *connection) {
 		if s.port.matches(b, c.from) && !s.port.stays(c.from) {
@@ -171,14 +171,14 @@ func (s *streams) drain(b *binding) <-chan struct{} {
 
 // shut makes all connections end once what has arrived is read, also those that are still to be accepted. The function that it returns
 // is for when there are no more of these; its channel is closed when all have ended.
-func (s *streams) shut() (drained func() <-chan struct{}) {
-	s.env.places.mu.Lock()
-	defer s.env.places.mu.Unlock()
-	s.until = time.Now().Add(lastPackets)
+func (s *tcpSocket) shut() (drained func() <-chan struct{}) {
+	s.env.connLimit.mu.Lock()
+	defer s.env.connLimit.mu.Unlock()
+	s.until = time.Now().Add(drainTimeout)
 	s.each(func(c *connection) { c.drain(s.until) })
 	return func() <-chan struct{} {
-		s.env.places.mu.Lock()
-		defer s.env.places.mu.Unlock()
+		s.env.connLimit.mu.Lock()
+		defer s.env.connLimit.mu.Unlock()
 		var ending []chan struct{}
 		s.each(func(c *connection) { ending = append(ending, c.ended) })
 		return allClosed(ending)
@@ -197,26 +197,26 @@ func allClosed(list []chan struct{}) <-chan struct{} {
 	return all
 }
 
-func (s *streams) closeAll() {
-	s.env.places.mu.Lock()
-	defer s.env.places.mu.Unlock()
+func (s *tcpSocket) closeAll() {
+	s.env.connLimit.mu.Lock()
+	defer s.env.connLimit.mu.Unlock()
 	s.over = true
 	s.each(func(c *connection) { c.conn.Close() })
 }
 
 // serve reads messages from a connection until it ends.
-func (s *streams) serve(ctx context.Context, c *connection) {
+func (s *tcpSocket) serve(ctx context.Context, c *connection) {
 	conn, from := c.conn, addrOf(c.conn.RemoteAddr())
 	b, ok := s.port.binding(from.Addr())
 	if b == nil {
 		return
 	}
-	if ok && s.port.ended(b) { // the sender could not know
-		c.drain(time.Now().Add(lastPackets))
+	if ok && s.port.leaving(b) { // the sender could not know
+		c.drain(time.Now().Add(drainTimeout))
 	}
 	if !ok {
-		b.account.Receive(1)
-		b.account.Drop(DropSource, 1)
+		b.stats.Receive(1)
+		b.stats.Drop(DropSource, 1)
 		return
 	}
 	if s.tls != nil {
@@ -226,24 +226,24 @@ func (s *streams) serve(ctx context.Context, c *connection) {
 		case errors.Is(err, io.EOF): // nothing was sent, as by who only looks whether the port is open
 			return
 		case errors.Is(err, syscall.ECONNRESET):
-			s.env.Sums.Reset.Add(1)
+			s.env.Totals.Reset.Add(1)
 			return
 		case err != nil:
-			b.account.Receive(1)
-			b.account.Drop(DropAccess, 1)
+			b.stats.Receive(1)
+			b.stats.Drop(DropAccess, 1)
 			return
 		}
 		conn.SetDeadline(time.Time{})
 		conn = secure
 	}
-	in := newStream(ctx, s.port, c, conn, from, s.look)
+	in := newStream(ctx, s.port, c, conn, from, s.delimiterWait)
 	in.read()
 	switch {
 	case in.broken: // nobody knows what is lost, or whether anything is
-		s.env.Sums.Reset.Add(1)
+		s.env.Totals.Reset.Add(1)
 		s.env.Log.Debug("a connection to a receiver broke", "resource", b.resource, "from", from.Addr())
 	case in.cut && !c.counted.Load():
-		s.lose(from.Addr())
+		s.countRefused(from.Addr())
 	case s.tls != nil:
 		conn.Close() // which tells the sender that all of it was read
 	}
@@ -263,7 +263,7 @@ type stream struct {
 	ends   []int  // of each
 	long   []int  // how many bytes each had if it was cut, else 0
 	raws   []raw
-	alone  bool // there is nobody any more who takes them
+	unbound  bool // there is nobody any more who takes them
 	broken bool // the connection: what was on its way is lost
 	cut    bool // it was ended here, in the middle of a message or while the sender was sending
 }
@@ -275,14 +275,14 @@ const (
 
 func newStream(ctx context.Context, p *port, c *connection, conn net.Conn, from netip.AddrPort, look time.Duration) *stream {
 	s := &stream{connection: c, ctx: ctx, port: p, conn: conn, from: from, ip: from.Addr().WithZone("").String()}
-	s.in = framer{in: bufio.NewReaderSize(s, streamBytes), look: look, limit: func(until time.Time) { conn.SetReadDeadline(until) }}
+	s.in = framer{in: bufio.NewReaderSize(s, streamBytes), delimiterWait: look, limit: func(until time.Time) { conn.SetReadDeadline(until) }}
 	c.reading.Store(true)
 	return s
 }
 
 // read takes messages until the connection ends, or nobody wants them: their receiver was changed or removed.
 func (s *stream) read() {
-	for !s.alone {
+	for !s.unbound {
 		message, long, err := s.in.next()
 		if errors.Is(err, errDrained) || errors.Is(err, net.ErrClosed) {
 			s.cut = s.cut || len(message) > 0
@@ -293,7 +293,7 @@ func (s *stream) read() {
 			s.ends, s.long = append(s.ends, len(s.text)), append(s.long, long)
 		}
 		if err != nil || len(s.ends) == streamMessages {
-			s.hand()
+			s.flush()
 		}
 		if err != nil {
 			return
@@ -304,11 +304,11 @@ func (s *stream) read() {
 // Read is for the buffer: it wants more, so what is whole goes first. Once the connection is to be drained it reads as long as something
 // comes, but not for ever.
 func (s *stream) Read(b []byte) (int, error) {
-	s.hand()
+	s.flush()
 	for {
 		until := s.until.Load()
 		if until != 0 {
-			s.conn.SetReadDeadline(time.Unix(0, min(until, time.Now().Add(lastPacket).UnixNano())))
+			s.conn.SetReadDeadline(time.Unix(0, min(until, time.Now().Add(drainIdle).UnixNano())))
 		}
 		n, err := s.conn.Read(b)
 		if n > 0 {
@@ -328,18 +328,18 @@ func (s *stream) Read(b []byte) (int, error) {
 	}
 }
 
-// hand gives the whole messages to their receiver.
-func (s *stream) hand() {
+// flush gives the whole messages to their receiver.
+func (s *stream) flush() {
 	if len(s.ends) == 0 {
 		return
 	}
 	text, at, begin := string(s.text), belfry.At(time.Now()), 0
 	raws := s.raws[:0]
 	for i, end := range s.ends {
-		raws = append(raws, raw{from: s.from, ip: s.ip, at: at, text: text[begin:end], long: s.long[i]})
+		raws = append(raws, raw{from: s.from, ip: s.ip, at: at, text: text[begin:end], fullSize: s.long[i]})
 		begin = end
 	}
-	s.alone = !s.port.dispatch(s.ctx, raws, true)
+	s.unbound = !s.port.dispatch(s.ctx, raws, true)
 	clear(raws)
 	s.raws, s.ends, s.long, s.text = raws, s.ends[:0], s.long[:0], s.text[:0]
 }

@@ -13,7 +13,7 @@ import (
 
 const (
 	tcpLength = 1 << 16                // of a message; what is longer is cut
-	frameLook = 250 * time.Millisecond // after which a connection has to show what ends its messages
+	delimiterWait = 250 * time.Millisecond // after which a connection has to show what ends its messages
 )
 
 // framer cuts what comes over a connection into messages.
@@ -24,7 +24,7 @@ const (
 type framer struct {
 	in    *bufio.Reader
 	limit func(time.Time) // until when to wait for more; zero: for ever
-	look  time.Duration
+	delimiterWait  time.Duration
 
 	end     byte // of messages
 	known   bool // that it is
@@ -225,7 +225,7 @@ func (f *framer) guess(bare bool) {
 			return
 		}
 		if until.IsZero() && !late && bytes.ContainsAny(b, "\n\x00") {
-			until = time.Now().Add(f.look)
+			until = time.Now().Add(f.delimiterWait)
 			f.limit(until)
 		}
 		if _, err := f.in.Peek(len(b) + 1); errors.Is(err, os.ErrDeadlineExceeded) {

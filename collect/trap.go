@@ -22,7 +22,7 @@ type traps struct {
 
 // newTrap makes a receiver of SNMP traps.
 func newTrap(e *Env, t Task) (Collector, error) {
-	return &receiver[Trap]{env: e, task: t, account: e.NewAccount(), collection: "trap", prepare: prepareTrap}, nil
+	return &receiver[Trap]{env: e, task: t, stats: e.NewStats(), collection: "trap", prepare: prepareTrap}, nil
 }
 
 // prepareTrap reads the answers of a receiver of traps.

@@ -205,7 +205,7 @@ func (r *trapReader) read(b *binding, in raw) (m Trap, stored func(), why Drop, 
 	k := informOf(in.from, p.RequestID, &m)
 	if r.informs.known(k) {
 		r.answer(b, in, answer)
-		return m, nil, dropNothing, false
+		return m, nil, dropNone, false
 	}
 	return m, func() {
 		r.informs.keep(k, r.env.Now())
@@ -254,7 +254,7 @@ func (r *trapReader) readV3(b *binding, in raw, h *trapHeader, packet []byte) (p
 	asks := h.flags&gosnmp.Reportable != 0
 	report := func() (*gosnmp.SnmpPacket, func() ([]byte, error), Drop, bool) {
 		r.answer(b, in, func() ([]byte, error) { return e.report(h) })
-		return nil, nil, dropNothing, false
+		return nil, nil, dropNone, false
 	}
 	if gosnmp.SnmpV3SecurityModel(h.model) != gosnmp.UserSecurityModel {
 		return nil, nil, DropMalformed, false
@@ -276,7 +276,7 @@ func (r *trapReader) readV3(b *binding, in raw, h *trapHeader, packet []byte) (p
 	if h.engine == e.id && u.proof != gosnmp.NoAuth && !e.inTime(h) {
 		if asks {
 			r.answer(b, in, func() ([]byte, error) { return e.reportTime(h, u, k) })
-			return nil, nil, dropNothing, false
+			return nil, nil, dropNone, false
 		}
 		return nil, nil, DropAccess, false
 	}

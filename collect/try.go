@@ -55,7 +55,7 @@ type TriedRow struct {
 // or not the receiver does. A script may take its time, so trials of one customer take turns; a customer whose scripts have held
 // up others lately may not queue for them.
 func (s *Supervisor) Try(ctx context.Context, scope belfry.Scope, resource string, body []byte) (*Tried, error) {
-	task, err := s.receiver(scope, resource)
+	task, err := s.findReceiver(scope, resource)
 	if err != nil {
 		return nil, err
 	}
@@ -76,15 +76,15 @@ func (s *Supervisor) Try(ctx context.Context, scope belfry.Scope, resource strin
 	if t.Script != nil {
 		runs = scope // as if the user had provisioned it
 	}
-	if err := s.rehearse(ctx, out, runs, scope); err != nil {
+	if err := s.dryRun(ctx, out, runs, scope); err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// rehearse sends what the script feeds in a dry run, with the limits that the real run has, and leaves out what the user may not
+// dryRun sends what the script feeds in a dry run, with the limits that the real run has, and leaves out what the user may not
 // see. The error is about the service; that a row is refused is part of the trial.
-func (s *Supervisor) rehearse(ctx context.Context, out *Tried, runs, sees belfry.Scope) error {
+func (s *Supervisor) dryRun(ctx context.Context, out *Tried, runs, sees belfry.Scope) error {
 	if len(out.rows) == 0 {
 		return nil
 	}
@@ -111,8 +111,8 @@ func (t *Tried) fail(why error) {
 	t.Result, t.By, t.Stored, t.Feeds, t.Error = "kept", "", t.Received, []TriedRow{}, why.Error()
 }
 
-// receiver finds the resource of a trial, within what somebody may see.
-func (s *Supervisor) receiver(scope belfry.Scope, name string) (t Task, err error) {
+// findReceiver finds the resource of a trial, within what somebody may see.
+func (s *Supervisor) findReceiver(scope belfry.Scope, name string) (t Task, err error) {
 	var n *meta.Node
 	s.tree.Read(scope.Customer, func(e *meta.Estate) {
 		if e == nil {
@@ -169,7 +169,7 @@ func (t *trial) answers(of map[string]string) map[string]string {
 // tryOn makes the trial of a kind of message. Read makes one of a text.
 func tryOn[M any](read func(e *Env, task Task, text string) (M, error)) func(context.Context, *Env, Task, trial) (*Tried, error) {
 	return func(ctx context.Context, e *Env, task Task, t trial) (*Tried, error) {
-		m, err := sample(e, task, t, read)
+		m, err := parseSample(e, task, t, read)
 		if err != nil {
 			return nil, err
 		}
@@ -185,16 +185,16 @@ func tryOn[M any](read func(e *Env, task Task, text string) (M, error)) func(con
 	}
 }
 
-// made is a message that came from no sender.
-type made interface {
+// message is a message that came from no sender.
+type message interface {
 	blank()
 	sender() *string
 	size() int
 	check() error
 }
 
-// sample is the message of a trial: a text is read as the receiver would, fields are taken as they are.
-func sample[M any](e *Env, task Task, t trial, read func(*Env, Task, string) (M, error)) (m M, err error) {
+// parseSample is the message of a trial: a text is read as the receiver would, fields are taken as they are.
+func parseSample[M any](e *Env, task Task, t trial, read func(*Env, Task, string) (M, error)) (m M, err error) {
 	if t.Sample[0] == '"' {
 		var text string
 		if err := json.Unmarshal(t.Sample, &text); err != nil {
@@ -204,18 +204,18 @@ func sample[M any](e *Env, task Task, t trial, read func(*Env, Task, string) (M,
 			return m, err
 		}
 	} else {
-		any(&m).(made).blank()
+		any(&m).(message).blank()
 		d := json.NewDecoder(bytes.NewReader(t.Sample))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&m); err != nil {
 			return m, belfry.Errorf(belfry.BadParameter, "sample: %s; give a text, or an object with the fields %s",
-				unfit(err), strings.Join(fieldsOf[M](), ", "))
+				describeJSONError(err), strings.Join(fieldsOf[M](), ", "))
 		}
-		if err := any(&m).(made).check(); err != nil {
+		if err := any(&m).(message).check(); err != nil {
 			return m, belfry.Errorf(belfry.BadParameter, "sample: %s", err)
 		}
 	}
-	if ip := any(&m).(made).sender(); t.From != "" || *ip == "" {
+	if ip := any(&m).(message).sender(); t.From != "" || *ip == "" {
 		*ip = cmp.Or(t.From, "127.0.0.1")
 	}
 	return m, nil
@@ -244,16 +244,16 @@ func (p *pipeline[M]) try(ctx context.Context, m M, resource string) *Tried {
 	begun := time.Now()
 	messages := []M{m}
 	var v verdict[M]
-	if verdicts := p.judge(ctx, messages); verdicts != nil {
+	if verdicts := p.apply(ctx, messages); verdicts != nil {
 		v, m = verdicts[0], messages[0]
 	}
 	out.Time = float64(time.Since(begun).Microseconds()) / 1000
-	if v.by != "" {
-		out.Result, out.By = "filtered", v.by
+	if v.rejectedBy != "" {
+		out.Result, out.By = "filtered", v.rejectedBy
 	} else {
 		out.Stored = m
 	}
-	out.Ignored = ignored[M](v.given)
+	out.Ignored = ignored[M](v.returned)
 	if v.failed == nil {
 		out.rows, v.failed = rowsOf(v.feeds, resource)
 	}
@@ -297,14 +297,14 @@ func ignored[M any](given []byte) (names []string) {
 	return names
 }
 
-// trials lets each customer have one trial at a time.
-type trials struct {
+// trialLocks lets each customer have one trial at a time.
+type trialLocks struct {
 	mu   sync.Mutex
 	busy map[belfry.CustomerID]chan struct{} // closed when the trial is over
 }
 
 // begin waits until the customer has no other trial, or refuses if the customer has offences.
-func (t *trials) begin(ctx context.Context, c belfry.CustomerID, workers *scriptWorkers) (done func(), err error) {
+func (t *trialLocks) begin(ctx context.Context, c belfry.CustomerID, workers *scriptWorkers) (done func(), err error) {
 	for {
 		t.mu.Lock()
 		before := t.busy[c]

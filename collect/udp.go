@@ -17,7 +17,7 @@ const (
 	udpBuffer = 64 << 20 // that we ask for; the system grants what it likes
 	udpBatch  = 64       // packets that are read at once
 	udpLength = 1 << 16
-	dropsLook = time.Second // how often the system is asked what it dropped
+	dropsInterval = time.Second // how often the system is asked what it dropped
 )
 
 // listenUDP opens a port for packets. If some are answered, it is noted at which address each arrived, unless there is one alone.
@@ -31,10 +31,10 @@ func listenUDP(addr string, answers bool) func(*port) (io.Closer, error) {
 		p.buffer = growBuffer(u, udpBuffer)
 		noted := 0
 		if host, _, err := net.SplitHostPort(addr); err == nil && answers && anyAddress(host) {
-			noted = noteArrival(u)
+			noted = recordDestination(u)
 		}
 		p.reply = func(to netip.AddrPort, as netip.Addr, packet []byte) error {
-			return answerFrom(u, to, as, packet)
+			return replyFrom(u, to, as, packet)
 		}
 		ctx, stop := context.WithCancel(context.Background())
 		counted := make(chan struct{})
@@ -46,7 +46,7 @@ func listenUDP(addr string, answers bool) func(*port) (io.Closer, error) {
 			p.countDrops(u, r.done)
 		})
 		return closing(func() error {
-			r.shut.Store(shutOut(u)) // what comes now is dropped, and counted, so that there is an end to what has come
+			r.shut.Store(dropNewPackets(u)) // what comes now is dropped, and counted, so that there is an end to what has come
 			stop()
 			u.SetReadDeadline(time.Now())
 			<-counted
@@ -77,7 +77,7 @@ func newPackets(noted int) []ipv4.Message {
 // costs less than to read it first. Where others share the port they must not wait for it.
 func (p *port) packets(ctx context.Context, senders *senders, packets []ipv4.Message) {
 	at := belfry.At(time.Now())
-	wait := p.single()
+	wait := p.exclusive()
 	size := 0
 	for i := range packets {
 		size += packets[i].N
@@ -96,7 +96,7 @@ func (p *port) packets(ctx context.Context, senders *senders, packets []ipv4.Mes
 			begin = i
 		}
 		n := packets[i].N
-		raws = append(raws, raw{from, senders.name(from.Addr().WithZone("")), at, text[:n], 0, arrivedAt(packets[i].OOB[:packets[i].NN])})
+		raws = append(raws, raw{from, senders.name(from.Addr().WithZone("")), at, text[:n], 0, destination(packets[i].OOB[:packets[i].NN])})
 		text = text[n:]
 	}
 	p.dispatch(ctx, raws[begin:], wait)
@@ -143,7 +143,7 @@ func addrOf(a net.Addr) netip.AddrPort {
 // for, so the first receiver of the port counts them.
 func (p *port) countDrops(u *net.UDPConn, read <-chan struct{}) {
 	last := uint32(0)
-	tick := time.NewTicker(dropsLook)
+	tick := time.NewTicker(dropsInterval)
 	defer tick.Stop()
 	for open := true; open; {
 		select {
@@ -154,8 +154,8 @@ func (p *port) countDrops(u *net.UDPConn, read <-chan struct{}) {
 		now, ok := kernelDrops(u)
 		if b := p.first(); ok && b != nil && now != last {
 			n := int(now - last) // it may turn over
-			b.account.Receive(n)
-			b.account.Drop(DropKernel, n)
+			b.stats.Receive(n)
+			b.stats.Drop(DropKernel, n)
 			last = now
 		}
 	}

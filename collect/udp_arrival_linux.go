@@ -10,8 +10,8 @@ import (
 // A machine has many addresses, and a port may be open on all of them. Whoever asks one of them takes an answer from that one
 // alone, and the system would choose another. So it is asked to note where each packet arrived.
 
-// noteArrival makes the system do so, and tells how many bytes that takes for each packet; 0 when it does not.
-func noteArrival(u *net.UDPConn) int {
+// recordDestination makes the system do so, and tells how many bytes that takes for each packet; 0 when it does not.
+func recordDestination(u *net.UDPConn) int {
 	err := control(u, func(fd int) error { // of packets of IPv4 as well
 		return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1)
 	})
@@ -24,8 +24,8 @@ func noteArrival(u *net.UDPConn) int {
 	return unix.CmsgSpace(unix.SizeofInet6Pktinfo) + unix.CmsgSpace(unix.SizeofInet4Pktinfo)
 }
 
-// arrivedAt reads from the notes about a packet at which address it arrived.
-func arrivedAt(notes []byte) (at netip.Addr) {
+// destination reads from the notes about a packet at which address it arrived.
+func destination(notes []byte) (at netip.Addr) {
 	for len(notes) > 0 {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(notes)
 		if err != nil {
@@ -42,11 +42,11 @@ func arrivedAt(notes []byte) (at netip.Addr) {
 	return at
 }
 
-// answerFrom sends a packet from one of the machine's addresses; from the one that the system chooses if it is not known, or
+// replyFrom sends a packet from one of the machine's addresses; from the one that the system chooses if it is not known, or
 // is one that stands for many, as that of a broadcast.
-func answerFrom(u *net.UDPConn, to netip.AddrPort, as netip.Addr, packet []byte) error {
+func replyFrom(u *net.UDPConn, to netip.AddrPort, as netip.Addr, packet []byte) error {
 	if as.IsValid() && !as.IsMulticast() {
-		if _, _, err := u.WriteMsgUDPAddrPort(packet, sourceNote(u, as), to); err == nil {
+		if _, _, err := u.WriteMsgUDPAddrPort(packet, sourceControl(u, as), to); err == nil {
 			return nil
 		}
 	}
@@ -54,8 +54,8 @@ func answerFrom(u *net.UDPConn, to netip.AddrPort, as netip.Addr, packet []byte)
 	return err
 }
 
-// sourceNote tells the system from which address to send, in the way of the socket's family.
-func sourceNote(u *net.UDPConn, as netip.Addr) []byte {
+// sourceControl tells the system from which address to send, in the way of the socket's family.
+func sourceControl(u *net.UDPConn, as netip.Addr) []byte {
 	if local, ok := u.LocalAddr().(*net.UDPAddr); ok && local.IP.To4() != nil {
 		return unix.PktInfo4(&unix.Inet4Pktinfo{Spec_dst: as.As4()})
 	}

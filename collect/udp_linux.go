@@ -19,8 +19,8 @@ func growBuffer(u *net.UDPConn, bytes int) (granted int) {
 	return granted
 }
 
-// shutOut makes the system drop, and count, every packet that arrives from now on, and tells whether it does.
-func shutOut(u *net.UDPConn) bool {
+// dropNewPackets makes the system drop, and count, every packet that arrives from now on, and tells whether it does.
+func dropNewPackets(u *net.UDPConn) bool {
 	nothing := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: 0}
 	err := control(u, func(fd int) error {
 		return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &nothing})
@@ -28,8 +28,8 @@ func shutOut(u *net.UDPConn) bool {
 	return err == nil
 }
 
-// waiting tells that there is a packet to read.
-func waiting(u *net.UDPConn) (yes bool) {
+// readable tells that there is a packet to read.
+func readable(u *net.UDPConn) (yes bool) {
 	control(u, func(fd int) error {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
 		yes = n > 0

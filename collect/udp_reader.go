@@ -31,8 +31,8 @@ type udpReader struct {
 // What waits at a port that is to be closed is read: all of it where nothing more comes then, however little time the machine
 // has for us, and else for a while. The same is true for what waits for a receiver that goes.
 const (
-	lastPackets = 3 * time.Second
-	lastPacket  = 100 * time.Millisecond // for one that the system has announced and then found to be broken
+	drainTimeout = 3 * time.Second
+	drainIdle  = 100 * time.Millisecond // for one that the system has announced and then found to be broken
 )
 
 // newUDPReader makes a reader. Noted is how many bytes the system notes of a packet's arrival.
@@ -74,8 +74,8 @@ func (r *udpReader) read(ctx context.Context) {
 
 // drain reads what waits, until there is nothing.
 func (r *udpReader) drain(ctx context.Context) {
-	for end := time.Now().Add(lastPackets); waiting(r.u) && (r.shut.Load() || time.Now().Before(end)); {
-		r.u.SetReadDeadline(time.Now().Add(lastPacket))
+	for end := time.Now().Add(drainTimeout); readable(r.u) && (r.shut.Load() || time.Now().Before(end)); {
+		r.u.SetReadDeadline(time.Now().Add(drainIdle))
 		r.read(ctx)
 	}
 }

@@ -8,17 +8,17 @@ import (
 
 // A receiver that has a port for itself is waited for; those that share one do not wait for each other.
 func TestPacketsWait(t *testing.T) {
-	s := newShared(t, "udp")
+	s := newSharedPort(t, "udp")
 	first := s.attach(1, "127.0.0.0/8")
-	if !first.port.single() {
+	if !first.port.exclusive() {
 		t.Error("one alone is not waited for")
 	}
 	second := s.attach(2, "127.9.0.0/16")
-	if first.port.single() {
+	if first.port.exclusive() {
 		t.Error("one of two is waited for")
 	}
 	s.ports.detach(second)
-	if !first.port.single() {
+	if !first.port.exclusive() {
 		t.Error("one that is alone again is not waited for")
 	}
 	s.ports.detach(first)
@@ -26,10 +26,10 @@ func TestPacketsWait(t *testing.T) {
 
 // A receiver that is to end stands in nobody's way, and takes nothing of the one that comes.
 func TestPortHandedOn(t *testing.T) {
-	s := newShared(t, "udp")
+	s := newSharedPort(t, "udp")
 	over := make(chan struct{})
 	attach := func(id belfry.ID, over <-chan struct{}) (*binding, error) {
-		b := &binding{customer: 1, resource: id, account: s.env.NewAccount(), inbox: newInbox(inboxMessages), over: over}
+		b := &binding{customer: 1, resource: id, stats: s.env.NewStats(), inbox: newInbox(inboxPackets), over: over}
 		return b, s.ports.attach(b, s.spec, nil)
 	}
 	first, err := attach(1, over)

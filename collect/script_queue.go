@@ -21,13 +21,13 @@ const (
 	offenceForget = time.Minute                         // without another one, after which the record is empty
 )
 
-// scriptTurn is one use of a customer's process.
-type scriptTurn struct {
+// workerRequest is one use of a customer's process.
+type workerRequest struct {
 	customer belfry.CustomerID
 	alone    bool // nobody else may use the process meanwhile
 	proven   bool // a script whose last turn was good waits for the first pause at most, so that others' faults cost it little
 
-	given  chan *scriptWorker
+	granted  chan *scriptWorker
 	strict bool // the customer had offences when the turn was given
 	slow   bool // the script took too long
 }
@@ -35,33 +35,33 @@ type scriptTurn struct {
 // scriptCustomer is what is known about a customer who uses scripts.
 type scriptCustomer struct {
 	id       belfry.CustomerID
-	turns    []*scriptTurn // that wait, oldest first
+	waiting    []*workerRequest // that wait, oldest first
 	served   int           // number of its last turn; a new customer is placed just before the one that was served last
 	offences int
 	last     time.Time // of the offences
 }
 
 // acquire waits for a turn.
-func (s *scriptWorkers) acquire(ctx context.Context, turn *scriptTurn) (*scriptWorker, error) {
-	turn.given = make(chan *scriptWorker, 1)
+func (s *scriptWorkers) acquire(ctx context.Context, turn *workerRequest) (*scriptWorker, error) {
+	turn.granted = make(chan *scriptWorker, 1)
 	s.mu.Lock()
 	c := s.customer(turn.customer)
-	c.turns = append(c.turns, turn)
-	s.advance()
+	c.waiting = append(c.waiting, turn)
+	s.assign()
 	s.mu.Unlock()
 	select {
-	case w := <-turn.given:
+	case w := <-turn.granted:
 		return w, nil
 	case <-ctx.Done():
 		s.mu.Lock()
-		c.turns = slices.DeleteFunc(c.turns, func(t *scriptTurn) bool { return t == turn })
+		c.waiting = slices.DeleteFunc(c.waiting, func(t *workerRequest) bool { return t == turn })
 		s.mu.Unlock()
 		select {
-		case w := <-turn.given: // in the same moment
+		case w := <-turn.granted: // in the same moment
 			s.release(w, false, false)
 		default:
 			s.mu.Lock()
-			s.advance() // it may have been in the way of others
+			s.assign() // it may have been in the way of others
 			s.mu.Unlock()
 		}
 		return nil, ctx.Err()
@@ -81,15 +81,15 @@ func (s *scriptWorkers) customer(id belfry.CustomerID) *scriptCustomer {
 	return c
 }
 
-// advance gives the turns that can be given. A customer who waits for a process stops those whose last turn was later: else
+// assign gives the turns that can be given. A customer who waits for a process stops those whose last turn was later: else
 // customers who have a process and use it all the time would keep the others out.
-func (s *scriptWorkers) advance() {
+func (s *scriptWorkers) assign() {
 	now := time.Now()
 	s.forget()
 	var waiting []*scriptCustomer
 	var next time.Time
 	for _, c := range s.customers {
-		if len(c.turns) == 0 {
+		if len(c.waiting) == 0 {
 			continue
 		}
 		waiting = append(waiting, c)
@@ -112,7 +112,7 @@ func (s *scriptWorkers) advance() {
 		s.wake = time.AfterFunc(next.Sub(now), func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.advance()
+			s.assign()
 		})
 	}
 }
@@ -120,8 +120,8 @@ func (s *scriptWorkers) advance() {
 // serve gives a customer the turns that it can have now, in the order in which they were asked for. It is false if the customer
 // has to wait for a process.
 func (s *scriptWorkers) serve(c *scriptCustomer, now time.Time) bool {
-	for i := 0; i < len(c.turns); {
-		t := c.turns[i]
+	for i := 0; i < len(c.waiting); {
+		t := c.waiting[i]
 		if now.Before(s.pauseEnd(c, t.proven)) {
 			i++
 			continue
@@ -147,8 +147,8 @@ func (s *scriptWorkers) serve(c *scriptCustomer, now time.Time) bool {
 		w.alone = t.alone
 		s.served += 2 // the numbers between are for new customers
 		c.served, t.strict = s.served, c.offends(now)
-		c.turns = slices.Delete(c.turns, i, i+1)
-		t.given <- w
+		c.waiting = slices.Delete(c.waiting, i, i+1)
+		t.granted <- w
 	}
 	return true
 }
@@ -168,7 +168,7 @@ func (s *scriptWorkers) offendersBusy(now time.Time) bool {
 func (s *scriptWorkers) forget() {
 	now := time.Now()
 	for id, c := range s.customers {
-		if len(c.turns) == 0 && s.live[id] == nil && !c.offends(now) {
+		if len(c.waiting) == 0 && s.live[id] == nil && !c.offends(now) {
 			delete(s.customers, id)
 		}
 	}
@@ -204,7 +204,7 @@ func (s *scriptWorkers) nextEnd(c *scriptCustomer, now time.Time) (next time.Tim
 	if !now.Before(s.pauseEnd(c, false)) { // the longer one
 		return next
 	}
-	for _, t := range c.turns {
+	for _, t := range c.waiting {
 		if end := s.pauseEnd(c, t.proven); now.Before(end) && (next.IsZero() || end.Before(next)) {
 			next = end
 		}

@@ -18,15 +18,15 @@ import (
 // A port belongs to one customer. What a customer may listen on is a grant (see belfry.Grant); which ports are in use by
 // whom follows from the resources that exist, whether or not their receivers run.
 
-// claims are the ports that resources name.
-type claims struct {
+// reservations are the ports that resources name.
+type reservations struct {
 	mu     sync.Mutex
-	listen map[belfry.ID]claim
+	listen map[belfry.ID]reservation
 	count  map[belfry.CustomerID]int
 }
 
-// claim is what one resource listens on, and for whom.
-type claim struct {
+// reservation is what one resource listens on, and for whom.
+type reservation struct {
 	customer belfry.CustomerID
 	name     string // of the resource
 	listen   string // empty: it does not listen
@@ -34,13 +34,13 @@ type claim struct {
 	allow    string // the networks in one spelling
 }
 
-// claimOf is the claim that complete answers of a resource make.
-func claimOf(c belfry.CustomerID, name string, answers map[string]string) claim {
+// reservationOf is the claim that complete answers of a resource make.
+func reservationOf(c belfry.CustomerID, name string, answers map[string]string) reservation {
 	spec := portSpec{protocol: "udp", addr: answers["listen"]}
 	if p := answers["protocol"]; p == "tcp" || p == "tls" {
 		spec.protocol = "tcp"
 	}
-	return claim{c, name, spec.addr, spec.key(), sameNetworks(answers["allow"])}
+	return reservation{c, name, spec.addr, spec.key(), sameNetworks(answers["allow"])}
 }
 
 // sameNetworks writes networks in one way, whatever their order and spelling. What cannot be read stays as it is.
@@ -66,29 +66,29 @@ func notGranted(listen string) error {
 func overlap(a, b string) bool { return belfry.ListensOverlap(a, b) }
 
 // load takes the claims of all resources that exist.
-func (c *claims) load(tree *meta.Tree) {
-	c.listen, c.count = map[belfry.ID]claim{}, map[belfry.CustomerID]int{}
+func (c *reservations) load(tree *meta.Tree) {
+	c.listen, c.count = map[belfry.ID]reservation{}, map[belfry.CustomerID]int{}
 	for _, id := range tree.Resources() {
 		if a, ok := tree.Assignment(id); ok {
-			c.set(id, claimed(tree.Catalog(), a.Customer, a.Name, a.Package, a.Answers))
+			c.set(id, reservationFor(tree.Catalog(), a.Customer, a.Name, a.Package, a.Answers))
 		}
 	}
 }
 
 // note takes the claims of a record.
-func (c *claims) note(cat *catalog.Catalog, r *belfry.Record) {
+func (c *reservations) note(cat *catalog.Catalog, r *belfry.Record) {
 	for i := range r.Items {
 		it := &r.Items[i]
 		if it.Kind != belfry.KindResource || it.Package == "" {
 			continue
 		}
-		cl := claim{customer: it.Customer}
+		cl := reservation{customer: it.Customer}
 		if it.Removed == 0 {
 			var answers map[string]string
 			if it.Details != nil {
 				answers = it.Details.Answers
 			}
-			cl = claimed(cat, it.Customer, it.Name, it.Package, answers)
+			cl = reservationFor(cat, it.Customer, it.Name, it.Package, answers)
 		}
 		c.mu.Lock()
 		c.set(it.ID, cl)
@@ -103,11 +103,11 @@ func (c *claims) note(cat *catalog.Catalog, r *belfry.Record) {
 	}
 }
 
-// claimed is the claim of a resource whose answers lack defaults.
-func claimed(cat *catalog.Catalog, c belfry.CustomerID, name, pkg string, answers map[string]string) claim {
+// reservationFor is the claim of a resource whose answers lack defaults.
+func reservationFor(cat *catalog.Catalog, c belfry.CustomerID, name, pkg string, answers map[string]string) reservation {
 	pt := cat.Package(pkg)
 	if pt == nil || pt.Collector == "" || pt.Question("listen") == nil {
-		return claim{customer: c}
+		return reservation{customer: c}
 	}
 	all := map[string]string{}
 	for _, column := range []string{"listen", "protocol", "allow"} {
@@ -115,10 +115,10 @@ func claimed(cat *catalog.Catalog, c belfry.CustomerID, name, pkg string, answer
 			all[column] = cmp.Or(answers[column], q.Default)
 		}
 	}
-	return claimOf(c, name, all)
+	return reservationOf(c, name, all)
 }
 
-func (c *claims) set(id belfry.ID, cl claim) {
+func (c *reservations) set(id belfry.ID, cl reservation) {
 	if _, had := c.listen[id]; had {
 		c.count[cl.customer]--
 		delete(c.listen, id)
@@ -130,16 +130,16 @@ func (c *claims) set(id belfry.ID, cl claim) {
 }
 
 // purge forgets the claims of a customer that was removed.
-func (c *claims) purge(customer belfry.CustomerID) {
+func (c *reservations) purge(customer belfry.CustomerID) {
 	for id, cl := range c.listen {
 		if cl.customer == customer {
-			c.set(id, claim{customer: customer})
+			c.set(id, reservation{customer: customer})
 		}
 	}
 }
 
 // overlapping are the claims that a new one could get in the way of.
-func (c *claims) overlapping(listen string) (all []claim) {
+func (c *reservations) overlapping(listen string) (all []reservation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, cl := range c.listen {
@@ -152,9 +152,9 @@ func (c *claims) overlapping(listen string) (all []claim) {
 
 // Receivers counts the resources of a customer that listen somewhere.
 func (s *Supervisor) Receivers(c belfry.CustomerID) int {
-	s.claims.mu.Lock()
-	defer s.claims.mu.Unlock()
-	return s.claims.count[c]
+	s.reservations.mu.Lock()
+	defer s.reservations.mu.Unlock()
+	return s.reservations.count[c]
 }
 
 // inspectWithin is how long the answers of one resource may take to be looked at.
@@ -164,7 +164,7 @@ const inspectWithin = 20 * time.Second
 // what takes time, as running a script for the first time. Before is what the resource has now, nil if it is new; both are
 // complete. The column is where the fault is.
 func (s *Supervisor) Inspect(ctx context.Context, scope belfry.Scope) func(name, kind string, before, answers map[string]string) (column string, err error) {
-	i := &inspection{s: s, scope: scope, moved: map[string]claim{}, taken: map[[2]string]string{}}
+	i := &inspection{s: s, scope: scope, changed: map[string]reservation{}, taken: map[[2]string]string{}}
 	return func(name, kind string, before, answers map[string]string) (column string, err error) {
 		if column, err = i.port(name, before, answers); err != nil {
 			return column, err
@@ -190,7 +190,7 @@ func (s *Supervisor) Inspect(ctx context.Context, scope belfry.Scope) func(name,
 type inspection struct {
 	s     *Supervisor
 	scope belfry.Scope
-	moved map[string]claim     // what earlier rows of the request claim, by resource
+	changed map[string]reservation     // what earlier rows of the request claim, by resource
 	taken map[[2]string]string // the resource that claims a port and networks, among them
 }
 
@@ -198,34 +198,34 @@ type inspection struct {
 // the narrowest network wins: so whoever adds a receiver to a port can take messages from those that are there. A user who is
 // limited to views may do that to receivers inside them only, and does not learn of others.
 func (i *inspection) port(name string, before, answers map[string]string) (column string, err error) {
-	own := claimOf(i.scope.Customer, name, answers)
+	own := reservationOf(i.scope.Customer, name, answers)
 	if own.listen == "" {
 		return "", nil
 	}
-	near := i.s.claims.overlapping(own.listen)
-	others := func(cl claim) bool { return cl.customer != own.customer }
+	near := i.s.reservations.overlapping(own.listen)
+	others := func(cl reservation) bool { return cl.customer != own.customer }
 	if !i.s.tree.MayListen(own.customer, own.listen) || slices.ContainsFunc(near, others) {
 		return "listen", notGranted(own.listen)
 	}
-	if before != nil && claimOf(own.customer, name, before) == own {
+	if before != nil && reservationOf(own.customer, name, before) == own {
 		return "", nil
 	}
-	if err := i.s.taken(own); err != nil {
+	if err := i.s.checkOwnPorts(own); err != nil {
 		return "listen", err
 	}
 	if i.s.outside(i.scope, near) {
 		return "listen", belfry.Errorf(belfry.NotAllowed, "the address %.100s is in use; choose another", own.listen)
 	}
-	if twin := i.twin(own, near); twin != "" {
+	if twin := i.conflict(own, near); twin != "" {
 		return "allow", fmt.Errorf("the receiver %.100q takes messages from the same senders on %s already; say in allow from where this one takes them, or choose another port", twin, own.listen)
 	}
-	delete(i.taken, i.moved[name].senders())
-	i.moved[name], i.taken[own.senders()] = own, name
+	delete(i.taken, i.changed[name].key())
+	i.changed[name], i.taken[own.key()] = own, name
 	return "", nil
 }
 
-// taken refuses a port on which the service itself listens.
-func (s *Supervisor) taken(own claim) error {
+// checkOwnPorts refuses a port on which the service itself listens.
+func (s *Supervisor) checkOwnPorts(own reservation) error {
 	for setting, addr := range s.env.Taken {
 		if strings.HasPrefix(own.port, "tcp ") && overlap(own.listen, addr) {
 			return belfry.Errorf(belfry.NotAllowed, "the service itself listens on %s over TCP, as its setting %s says; choose another port for %.100s", addr, setting, own.listen)
@@ -234,16 +234,16 @@ func (s *Supervisor) taken(own claim) error {
 	return nil
 }
 
-// senders stand for a port and the networks from which a claim wants messages there.
-func (c claim) senders() [2]string { return [2]string{c.port, c.allow} }
+// key stand for a port and the networks from which a claim wants messages there.
+func (c reservation) key() [2]string { return [2]string{c.port, c.allow} }
 
-// twin is the resource that wants the same messages; empty if there is none.
-func (i *inspection) twin(own claim, near []claim) string {
-	if name, ok := i.taken[own.senders()]; ok && name != own.name {
+// conflict is the resource that wants the same messages; empty if there is none.
+func (i *inspection) conflict(own reservation, near []reservation) string {
+	if name, ok := i.taken[own.key()]; ok && name != own.name {
 		return name
 	}
 	for _, cl := range near {
-		if _, moved := i.moved[cl.name]; !moved && cl.name != own.name && cl.senders() == own.senders() {
+		if _, moved := i.changed[cl.name]; !moved && cl.name != own.name && cl.key() == own.key() {
 			return cl.name
 		}
 	}
@@ -251,7 +251,7 @@ func (i *inspection) twin(own claim, near []claim) string {
 }
 
 // outside tells whether one of the claims is by a resource that somebody may not see.
-func (s *Supervisor) outside(scope belfry.Scope, claims []claim) (yes bool) {
+func (s *Supervisor) outside(scope belfry.Scope, claims []reservation) (yes bool) {
 	if !scope.Limited() {
 		return false
 	}
@@ -260,7 +260,7 @@ func (s *Supervisor) outside(scope belfry.Scope, claims []claim) (yes bool) {
 			return
 		}
 		within := e.Within(scope)
-		yes = slices.ContainsFunc(claims, func(cl claim) bool { return !within.Has(e.Resource(cl.name)) })
+		yes = slices.ContainsFunc(claims, func(cl reservation) bool { return !within.Has(e.Resource(cl.name)) })
 	})
 	return yes
 }

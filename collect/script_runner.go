@@ -10,9 +10,9 @@ import (
 	"belfry"
 )
 
-// scriptLane is a script of a receiver on its way through a worker. It is for one goroutine. What the script has remembered is
+// scriptRunner is a script of a receiver on its way through a worker. It is for one goroutine. What the script has remembered is
 // lost when the worker ends: it is stopped when idle, and killed when one of the customer's scripts misbehaves.
-type scriptLane struct {
+type scriptRunner struct {
 	workers  *scriptWorkers
 	customer belfry.CustomerID
 	text     string
@@ -47,10 +47,10 @@ var errScriptOff = fmt.Errorf("its process had to be ended %d times, because it 
 var errScriptKilled = errors.New("the script took too long or too much memory, and its process was ended")
 
 // open makes the script ready, and tells what is wrong with it.
-func (l *scriptLane) open(ctx context.Context) error {
+func (l *scriptRunner) open(ctx context.Context) error {
 	var fault error
 	for {
-		turn := l.turn()
+		turn := l.request()
 		err := l.workers.use(ctx, turn, func(p *scriptProcess) error {
 			fault = nil
 			return l.openIn(p, turn, &fault)
@@ -64,13 +64,13 @@ func (l *scriptLane) open(ctx context.Context) error {
 	}
 }
 
-// turn is what the lane asks for when it needs a process.
-func (l *scriptLane) turn() *scriptTurn {
-	return &scriptTurn{customer: l.customer, alone: l.suspects > 0, proven: l.proven}
+// request is what the lane asks for when it needs a process.
+func (l *scriptRunner) request() *workerRequest {
+	return &workerRequest{customer: l.customer, alone: l.suspects > 0, proven: l.proven}
 }
 
 // openIn makes the script ready in a process.
-func (l *scriptLane) openIn(p *scriptProcess, turn *scriptTurn, fault *error) error {
+func (l *scriptRunner) openIn(p *scriptProcess, turn *workerRequest, fault *error) error {
 	if l.p == p {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (l *scriptLane) openIn(p *scriptProcess, turn *scriptTurn, fault *error) er
 }
 
 // slowStart is how long the script may take to get ready without being an offence.
-func (l *scriptLane) slowStart() time.Duration {
+func (l *scriptRunner) slowStart() time.Duration {
 	if l.trial {
 		return slowTrial
 	}
@@ -104,7 +104,7 @@ func (l *scriptLane) slowStart() time.Duration {
 }
 
 // slowMessage is the same for a message. A receiver whose script is interrupted again and again has its rest; a trial has not.
-func (l *scriptLane) slowMessage() time.Duration {
+func (l *scriptRunner) slowMessage() time.Duration {
 	if l.trial {
 		return l.granted.message
 	}
@@ -113,7 +113,7 @@ func (l *scriptLane) slowMessage() time.Duration {
 
 // stall is how long the process may take to interrupt the script. For a customer with offences it is short, except for
 // scripts that were good so far: they may have to wait for a bad one that runs in the same process.
-func (l *scriptLane) stall(p *scriptProcess, turn *scriptTurn) time.Duration {
+func (l *scriptRunner) stall(p *scriptProcess, turn *workerRequest) time.Duration {
 	if turn.strict && !turn.proven {
 		return p.stall / 5
 	}
@@ -122,7 +122,7 @@ func (l *scriptLane) stall(p *scriptProcess, turn *scriptTurn) time.Duration {
 
 // died notes that a worker ended with messages of this lane, and tells whether it was because of the first of them. If that is
 // not known, as when the worker ran out of memory with several at work, they are tried again one by one in a worker alone.
-func (l *scriptLane) died(messages int) (guilty bool) {
+func (l *scriptRunner) died(messages int) (guilty bool) {
 	maybe, known := l.p.blamed(l.id)
 	l.p = nil
 	if !maybe { // another one's fault
@@ -142,7 +142,7 @@ func (l *scriptLane) died(messages int) (guilty bool) {
 
 // run shows messages to the script. It gives back a result for each, however often a worker ends meanwhile, except that it stops
 // behind a failure: then the caller decides how to go on.
-func (l *scriptLane) run(ctx context.Context, messages [][]byte) (results []scriptResult) {
+func (l *scriptRunner) run(ctx context.Context, messages [][]byte) (results []scriptResult) {
 	for len(results) < len(messages) {
 		if l.kills.Load() >= scriptKills {
 			return append(results, scriptResult{err: errScriptOff})
@@ -150,7 +150,7 @@ func (l *scriptLane) run(ctx context.Context, messages [][]byte) (results []scri
 		part := l.part(messages[len(results):])
 		var got []scriptResult
 		var fault error
-		turn := l.turn()
+		turn := l.request()
 		err := l.workers.use(ctx, turn, func(p *scriptProcess) error {
 			if err := l.openIn(p, turn, &fault); err != nil || fault != nil {
 				return err
@@ -193,7 +193,7 @@ func (l *scriptLane) run(ctx context.Context, messages [][]byte) (results []scri
 }
 
 // part is how many messages go to the worker at once.
-func (l *scriptLane) part(messages [][]byte) [][]byte {
+func (l *scriptRunner) part(messages [][]byte) [][]byte {
 	if l.suspects > 0 {
 		return messages[:1]
 	}
@@ -207,7 +207,7 @@ func (l *scriptLane) part(messages [][]byte) [][]byte {
 }
 
 // close gives back what the worker keeps for the script.
-func (l *scriptLane) close() {
+func (l *scriptRunner) close() {
 	if l.p != nil {
 		l.p.forget(l.id)
 		l.p = nil

@@ -10,16 +10,16 @@ import (
 	"belfry"
 )
 
-// Account says what became of every message that a receiver was sent: received = kept + filtered + dropped. What is still
+// ReceiverStats says what became of every message that a receiver was sent: received = kept + filtered + dropped. What is still
 // being worked on has been received and is not yet booked.
-type Account struct {
+type ReceiverStats struct {
 	Received, Kept, Filtered atomic.Int64
 	Dropped                  [DropReasons]atomic.Int64
 	Failed                   atomic.Int64 // of the messages that were kept: the script failed, so they are as they came
 	Cut                      atomic.Int64 // of the messages that were received: they were too long, and their end is lost
 
-	sums *Sums
-	told tally // what the receiver's own object knows; Report's, and then Conclude's
+	totals *Totals
+	reported statsSnapshot // what the receiver's own object knows; Report's, and then Conclude's
 }
 
 // Drop is why a message was not kept although no filter said so.
@@ -38,63 +38,63 @@ const (
 	DropConnections             // there was no room for its connection
 	DropReasons
 
-	// dropNothing is no reason: what came was a question that has been answered, with nothing in it to keep. It counts as
+	// dropNone is no reason: what came was a question that has been answered, with nothing in it to keep. It counts as
 	// filtered, because nothing is lost.
-	dropNothing Drop = -1
+	dropNone Drop = -1
 )
 
 var dropNames = [DropReasons]string{"kernel", "source", "access", "malformed", "overloaded", "row_rate", "storage", "discarded", "connections"}
 
 func (d Drop) String() string { return dropNames[d] }
 
-// Sums are the accounts of all receivers together, since the start.
-type Sums struct {
+// Totals are the accounts of all receivers together, since the start.
+type Totals struct {
 	Received, Kept, Filtered, Failed, Cut atomic.Int64
 	Dropped                               [DropReasons]atomic.Int64
 	Reset                                 atomic.Int64 // connections that their senders reset
 }
 
-// NewAccount opens the account of a receiver.
-func (e *Env) NewAccount() *Account { return &Account{sums: &e.Sums} }
+// NewStats opens the account of a receiver.
+func (e *Env) NewStats() *ReceiverStats { return &ReceiverStats{totals: &e.Totals} }
 
 // Receive books messages that came in.
-func (a *Account) Receive(n int) {
+func (a *ReceiverStats) Receive(n int) {
 	a.Received.Add(int64(n))
-	a.sums.Received.Add(int64(n))
+	a.totals.Received.Add(int64(n))
 }
 
 // Keep books messages that were stored.
-func (a *Account) Keep(n int) {
+func (a *ReceiverStats) Keep(n int) {
 	a.Kept.Add(int64(n))
-	a.sums.Kept.Add(int64(n))
+	a.totals.Kept.Add(int64(n))
 }
 
 // Filter books messages that filter or script did not want.
-func (a *Account) Filter(n int) {
+func (a *ReceiverStats) Filter(n int) {
 	a.Filtered.Add(int64(n))
-	a.sums.Filtered.Add(int64(n))
+	a.totals.Filtered.Add(int64(n))
 }
 
 // Fail books messages whose script failed.
-func (a *Account) Fail(n int) {
+func (a *ReceiverStats) Fail(n int) {
 	a.Failed.Add(int64(n))
-	a.sums.Failed.Add(int64(n))
+	a.totals.Failed.Add(int64(n))
 }
 
 // Shorten books messages whose end is lost.
-func (a *Account) Shorten(n int) {
+func (a *ReceiverStats) Shorten(n int) {
 	a.Cut.Add(int64(n))
-	a.sums.Cut.Add(int64(n))
+	a.totals.Cut.Add(int64(n))
 }
 
 // Drop books messages that are lost.
-func (a *Account) Drop(why Drop, n int) {
+func (a *ReceiverStats) Drop(why Drop, n int) {
 	a.Dropped[why].Add(int64(n))
-	a.sums.Dropped[why].Add(int64(n))
+	a.totals.Dropped[why].Add(int64(n))
 }
 
-// dropOf tells why the sink did not take messages.
-func dropOf(err error) Drop {
+// dropReason tells why the sink did not take messages.
+func dropReason(err error) Drop {
 	switch belfry.CodeOf(err) {
 	case belfry.Overloaded:
 		return DropOverloaded
@@ -104,11 +104,11 @@ func dropOf(err error) Drop {
 	return DropStorage
 }
 
-// tally is an account at one moment.
-type tally struct{ received, kept, filtered, dropped, failed, cut int64 }
+// statsSnapshot is an account at one moment.
+type statsSnapshot struct{ received, kept, filtered, dropped, failed, cut int64 }
 
-func (a *Account) tally() (t tally) {
-	t = tally{received: a.Received.Load(), kept: a.Kept.Load(), filtered: a.Filtered.Load(), failed: a.Failed.Load(), cut: a.Cut.Load()}
+func (a *ReceiverStats) snapshot() (t statsSnapshot) {
+	t = statsSnapshot{received: a.Received.Load(), kept: a.Kept.Load(), filtered: a.Filtered.Load(), failed: a.Failed.Load(), cut: a.Cut.Load()}
 	for i := range a.Dropped {
 		t.dropped += a.Dropped[i].Load()
 	}
@@ -120,11 +120,11 @@ const reportEvery = 60 * time.Second
 
 // Report tells the object of a receiver, at once and then every minute until ctx ends, what came in since the last time and
 // what became of it. So losing messages is an alarm like any other.
-func (a *Account) Report(ctx context.Context, e *Env, task func() Task) {
+func (a *ReceiverStats) Report(ctx context.Context, e *Env, task func() Task) {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
 	for {
-		if err := a.tell(ctx, e, task()); err != nil && ctx.Err() == nil {
+		if err := a.report(ctx, e, task()); err != nil && ctx.Err() == nil {
 			e.Log.Warn("a receiver's own figures were not stored", "err", err)
 		}
 		select {
@@ -135,19 +135,19 @@ func (a *Account) Report(ctx context.Context, e *Env, task func() Task) {
 	}
 }
 
-// Conclude tells the object what came in since the last report, once all of it is booked: whoever changes a receiver or
+// ReportLast tells the object what came in since the last report, once all of it is booked: whoever changes a receiver or
 // stops the service loses no figures. A receiver that was removed has no object any more, which is no fault.
-func (a *Account) Conclude(ctx context.Context, e *Env, t Task) {
-	if a.tally() == a.told {
+func (a *ReceiverStats) ReportLast(ctx context.Context, e *Env, t Task) {
+	if a.snapshot() == a.reported {
 		return
 	}
-	if err := a.tell(ctx, e, t); err != nil {
+	if err := a.report(ctx, e, t); err != nil {
 		e.Log.Debug("a receiver's last figures were not stored", "err", err)
 	}
 }
 
-func (a *Account) tell(ctx context.Context, e *Env, t Task) (err error) {
-	now, last := a.tally(), a.told
+func (a *ReceiverStats) report(ctx context.Context, e *Env, t Task) (err error) {
+	now, last := a.snapshot(), a.reported
 	row := belfry.Row{Type: "data", Resource: t.Name}
 	for i, n := range []int64{
 		now.received - last.received, now.kept - last.kept, now.filtered - last.filtered, now.dropped - last.dropped, now.failed - last.failed, now.cut - last.cut,
@@ -159,7 +159,7 @@ func (a *Account) tell(ctx context.Context, e *Env, t Task) (err error) {
 		err = errors.Join(err, send(ctx, e.Sink, t.Customer, &row))
 	}
 	if err == nil {
-		a.told = now // else they are told with the next ones
+		a.reported = now // else they are told with the next ones
 	}
 	return err
 }
