@@ -11,25 +11,25 @@ import (
 	"belfry"
 )
 
-// connLimiter divides the connections that all receivers together may have open among the customers that have receivers of streams.
-// Nobody needs a key to connect, so without this the senders of one customer could shut out those of all others.
+// connLimiter divides the connections that all receivers may have open among the customers with TCP receivers. Connecting needs
+// no key, so without it the senders of one customer could shut out those of all others.
 //
-// A customer gets another place while it has fewer than are free: alone it gets half of them, and the next one always finds
-// room. With one such customer in the instance there is nobody to keep places for, and it gets all. When there is no room, the
-// customer with the most connections gives one up, see admit.
+// A customer may open a connection while it has fewer than are free: alone it gets half of them, so that the next one finds
+// room. If only one customer has TCP receivers, it gets all. When none is free, the customer with the most connections loses
+// one, see admit.
 type connLimiter struct {
-	mu        sync.Mutex // also guards the queues of all ports
+	mu        sync.Mutex // also guards the connection lists of all ports
 	open      int
 	customers map[belfry.CustomerID]*customerConns
 }
 
-// customerConns is a customer that has receivers of streams.
+// customerConns are the ports and connections of a customer.
 type customerConns struct {
 	ports int // open ports
 	conns connList
 }
 
-// customer finds that of a customer. The mutex is held.
+// customer returns the entry of a customer, and adds it if need be. The mutex is held.
 func (p *connLimiter) customer(c belfry.CustomerID) *customerConns {
 	h := p.customers[c]
 	if h == nil {
@@ -42,14 +42,14 @@ func (p *connLimiter) customer(c belfry.CustomerID) *customerConns {
 	return h
 }
 
-// forget forgets a customer that has neither ports nor connections. The mutex is held.
+// forget removes a customer without ports and connections. The mutex is held.
 func (p *connLimiter) forget(c belfry.CustomerID) {
 	if h := p.customers[c]; h != nil && h.ports == 0 && h.conns.Len() == 0 {
 		delete(p.customers, c)
 	}
 }
 
-// portOpened notes that a customer has one port more; closed, one less.
+// portOpened counts a port of a customer until portClosed.
 func (p *connLimiter) portOpened(c belfry.CustomerID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,9 +63,9 @@ func (p *connLimiter) portClosed(c belfry.CustomerID) {
 	p.forget(c)
 }
 
-// admit tells whether a customer may have another connection when all of them may have so many. If there is no room, a
-// connection of the customer with the most is closed, the longest silent first. A customer below its fair share may displace one
-// that is in use, if the other customer is above; else only one that has been silent since quiet. The mutex is held.
+// admit reports whether a customer may open another connection, if the limit is most. When none is free, it closes a connection
+// of the customer with the most, the longest silent first. A customer below its fair share may displace an active connection of
+// one above; otherwise only one that has been silent since quiet. The mutex is held.
 func (p *connLimiter) admit(c belfry.CustomerID, most int, quiet int64) bool {
 	own, free := p.customer(c), most-p.open
 	if most == 0 || free > 0 && (len(p.customers) == 1 || own.conns.Len() < free) {
@@ -84,54 +84,54 @@ func (p *connLimiter) admit(c belfry.CustomerID, most int, quiet int64) bool {
 	return largest.conns.evict(quiet, quiet) || own.conns.evict(quiet, quiet)
 }
 
-// connection is what is known of an open one.
+// connection is an open connection.
 type connection struct {
 	conn  net.Conn
 	of    *tcpSocket
 	from  netip.Addr
-	heard atomic.Int64  // when it last sent something, in Unix nanoseconds; until it does, when it was opened
-	ended chan struct{} // closed when it is done with
+	heard atomic.Int64  // last data or, before any, when it was opened; Unix nanoseconds
+	ended chan struct{} // closed when it has ended
 
-	until   atomic.Int64 // when reading ends at the latest, in Unix nanoseconds, once its receiver goes; else 0
-	reading atomic.Bool  // messages, after the handshake of TLS if there is one
-	counted atomic.Bool  // that it was closed while it was in use
+	until   atomic.Int64 // while draining: when reading ends, in Unix nanoseconds; else 0
+	reading atomic.Bool  // after the TLS handshake, if any
+	counted atomic.Bool  // it was evicted while active, and counted
 
-	positions [3]listPosition // its places in the queues of customer, port and address; the first is empty once it has left
+	positions [3]listPosition // in the lists of customer, port and address; empty once removed
 }
 
-// drain has what has arrived read, and then the connection ended.
+// drain makes the connection read what has arrived and then end.
 func (c *connection) drain(until time.Time) {
 	c.until.Store(until.UnixNano())
 	if c.reading.Load() {
-		c.conn.SetReadDeadline(time.Now()) // ends the read that is under way
+		c.conn.SetReadDeadline(time.Now()) // interrupts the current read
 	}
 }
 
-// listPosition is a place in a queue.
+// listPosition is the element of a connection in a list.
 type listPosition struct {
 	in *connList
 	at *list.Element
 }
 
-// connList holds connections, roughly in the order in which they were last heard of. One that sends does not move until somebody
-// looks for the longest silent one: sending must not need a lock.
+// connList holds connections roughly by the time of their last data. A connection that sends is moved only when silent looks
+// for the longest silent one, because sending must not take a lock.
 type connList struct{ list.List }
 
-// connEntry is a connection in a queue, and when it had last sent something when it got its place.
+// connEntry is a connection in a list, with the time of its last data when it was put there.
 type connEntry struct {
 	*connection
 	heard int64
 }
 
-// silentScan is how many connections are looked at to find one that has been silent for long.
+// silentScan limits how many connections are examined to find a silent one.
 const silentScan = 64
 
 func (q *connList) add(c *connection) listPosition {
 	return listPosition{q, q.PushBack(&connEntry{c, c.heard.Load()})}
 }
 
-// silent is the connection that has been silent for longest, and since when. Among more than lookAt that have sent something since
-// they were last looked at, it may be another that has been silent for long.
+// silent returns the connection that has been silent for longest, and since when. If more than silentScan have sent data since
+// they were last examined, it may be another one that has been silent for long.
 func (q *connList) silent() (c *connection, since int64) {
 	for range min(silentScan, q.Len()) {
 		at := q.Front()
@@ -151,8 +151,8 @@ func (q *connList) silent() (c *connection, since int64) {
 	return c, since
 }
 
-// evict closes the connection that has been silent for longest; false when that has sent something after the given moment. If
-// it was not quiet, something that it was sending may be lost, so that is booked.
+// evict closes the connection that has been silent for longest, unless it has sent data after the given moment. If it was not
+// quiet, a message may be lost, which is counted.
 func (q *connList) evict(before, quiet int64) bool {
 	c, since := q.silent()
 	if c == nil || since > before {
@@ -167,7 +167,7 @@ func (q *connList) evict(before, quiet int64) bool {
 	return true
 }
 
-// register gives a connection its places. The mutex of places is held.
+// register adds the connection to its lists. The limiter's mutex is held.
 func (c *connection) register() {
 	s := c.of
 	s.env.connLimit.open++
@@ -179,7 +179,7 @@ func (c *connection) register() {
 	c.positions = [3]listPosition{s.env.connLimit.customer(s.port.customer).conns.add(c), s.conns.add(c), same.add(c)}
 }
 
-// unregister takes it out of its places, once. The mutex of places is held.
+// unregister removes the connection from its lists, once. The limiter's mutex is held.
 func (c *connection) unregister() {
 	if c.positions[0].in == nil {
 		return

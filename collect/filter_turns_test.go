@@ -113,7 +113,7 @@ func TestFilterTurnsOfCompiling(t *testing.T) {
 		var compiled atomic.Int32
 		for _, c := range []belfry.CustomerID{1, 2} {
 			go func() {
-				if _, err := checkSyslog(t.Context(), e, c, map[string]string{"filter": "severity < 4"}); err != nil {
+				if _, err := Kinds["log-syslog-receiver"].inspect(t.Context(), e, c, map[string]string{"filter": "severity < 4"}); err != nil {
 					t.Error(err)
 				}
 				compiled.Add(int32(c))
@@ -125,7 +125,7 @@ func TestFilterTurnsOfCompiling(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if column, err := checkSyslog(ctx, e, 1, map[string]string{"filter": "severity < 4"}); column != "" || err != context.Canceled {
+		if column, err := Kinds["log-syslog-receiver"].inspect(ctx, e, 1, map[string]string{"filter": "severity < 4"}); column != "" || err != context.Canceled {
 			t.Errorf("column %q: %v", column, err)
 		}
 		turn.End()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Syslog is a syslog message, as filters and scripts see it and the collection syslog keeps it.
+// Syslog is a message of the collection syslog, with its names in filters and scripts.
 type Syslog struct {
 	IP         string    `expr:"ip" json:"ip"`
 	Host       string    `expr:"host" json:"host"`
@@ -21,10 +21,10 @@ type Syslog struct {
 	Message    string    `expr:"message" json:"message"`
 	Category   string    `expr:"category" json:"category"`
 	Data       string    `expr:"data" json:"data"`
-	DeviceTime time.Time `expr:"devicetime" json:"devicetime,omitzero"` // zero when the message has none
+	DeviceTime time.Time `expr:"devicetime" json:"devicetime,omitzero"` // zero: none
 }
 
-// Trap is an SNMP trap, as filters and scripts see it and the collection trap keeps it.
+// Trap is a message of the collection trap, with its names in filters and scripts.
 type Trap struct {
 	IP         string    `expr:"ip" json:"ip"`
 	Host       string    `expr:"host" json:"host"`
@@ -34,23 +34,22 @@ type Trap struct {
 	Generic    int       `expr:"generic" json:"generic"`
 	Specific   int       `expr:"specific" json:"specific"`
 	Category   string    `expr:"category" json:"category"`
-	Severity   int       `expr:"severity" json:"severity"` // -1 unless the script gives one
+	Severity   int       `expr:"severity" json:"severity"` // -1 unless set by the script
 	Info       string    `expr:"info" json:"info"`
 	P          []string  `expr:"p" json:"p"`
 	Varbinds   string    `expr:"varbinds" json:"varbinds"`
 	DeviceTime time.Time `expr:"devicetime" json:"devicetime,omitzero"`
 }
 
-// longestText is the longest field of a message, however it was made: the longest line there is, if it is all zeros,
-// has three bytes for each of them.
+// longestText limits the fields of a message: a line of tcpLength NUL characters takes three bytes for each.
 const longestText = 3 * tcpLength
 
-// sender is whoever sent the message.
+// sender is the field with the address of the sender.
 func (m *Syslog) sender() *string { return &m.IP }
 
 func (m *Trap) sender() *string { return &m.IP }
 
-// size is how many bytes the texts of the message have together.
+// size is the total length of the texts in bytes.
 func (m *Syslog) size() int {
 	return len(m.IP) + len(m.Host) + len(m.App) + len(m.ProcID) + len(m.MsgID) + len(m.Message) + len(m.Category) + len(m.Data)
 }
@@ -63,12 +62,12 @@ func (m *Trap) size() int {
 	return n
 }
 
-// blank makes a message of which nothing is known yet.
+// blank sets the numbers to "unknown".
 func (m *Syslog) blank() { m.Facility, m.Severity = noFacility, noSeverity }
 
 func (m *Trap) blank() { m.Generic, m.Specific, m.Severity = -1, -1, -1 }
 
-// check judges a message that was not read from a line: a script made it, or somebody who tries one.
+// check validates a message that was made by a script or for a trial.
 func (m *Syslog) check() error {
 	if err := checkRange("facility", m.Facility, 0, 23); err != nil {
 		return err
@@ -80,7 +79,7 @@ func (m *Syslog) check() error {
 		textField{"message", &m.Message}, textField{"category", &m.Category}, textField{"data", &m.Data})
 }
 
-// check judges a trap that was not read from a packet. A number of -1 says that there is none.
+// check validates a trap that was made by a script or for a trial. A number of -1 means none.
 func (m *Trap) check() error {
 	if err := checkRange("severity", m.Severity, -1, 7); err != nil {
 		return err
@@ -104,13 +103,13 @@ func checkRange(name string, n, least, most int) error {
 	return nil
 }
 
-// textField is a field by its name.
+// textField is a field and its name.
 type textField struct {
 	name  string
 	value *string
 }
 
-// checkTexts judges the length of texts, and takes out the one character that storage does not take.
+// checkTexts limits the length of texts, and replaces NUL, which cannot be stored.
 func checkTexts(all ...textField) error {
 	for _, t := range all {
 		if len(*t.value) > longestText {
@@ -121,7 +120,7 @@ func checkTexts(all ...textField) error {
 	return nil
 }
 
-// describeJSONError says in the words of a user why JSON is no message.
+// describeJSONError explains in terms of the fields why JSON does not fit a message.
 func describeJSONError(err error) error {
 	if at, ok := errors.AsType[*time.ParseError](err); ok {
 		return fmt.Errorf("devicetime must be a time such as 2026-11-15T10:00:00Z%s", at.Message)
@@ -142,7 +141,7 @@ func describeJSONError(err error) error {
 	case reflect.Struct:
 		want = "an object"
 	}
-	have, _, _ := strings.Cut(at.Value, " ") // "number 2.5" names the number, too
+	have, _, _ := strings.Cut(at.Value, " ") // "number 2.5" contains the value
 	have = map[string]string{"string": "text", "array": "list", "bool": "true or false"}[have]
 	if have == "" {
 		have = at.Value

@@ -13,22 +13,22 @@ import (
 	"belfry"
 )
 
-// pipeline is filter and script of a receiver, for messages of one kind. It is for one goroutine.
+// pipeline is filter and script of a receiver. It is for one goroutine.
 type pipeline[M any] struct {
 	env      *Env
 	customer belfry.CustomerID
 
-	filter *Filter
-	script *scriptRunner
-	backoff  backoff  // of the script
-	broken error // why there is neither: then messages are kept as they come
+	filter  *Filter
+	script  *scriptRunner
+	backoff backoff // of the script
+	broken  error   // if set, all messages are kept unchanged
 }
 
-// backoff is what a script gets that fails again and again: each time takes its time, and meanwhile messages would be lost for
-// want of room. While it rests, they are kept as they come.
+// backoff suspends a script that fails again and again: failures take time, and meanwhile the inbox would overflow. While it is
+// suspended, messages are kept unchanged.
 type backoff struct {
-	count int           // failures, one after the other
-	spent time.Duration // that they took together
+	count int           // consecutive failures
+	spent time.Duration // by these failures
 	until time.Time
 	why   error
 }
@@ -39,7 +39,7 @@ const (
 	backoffFor        = 10 * time.Second
 )
 
-// failed books a failure; after too many the rest begins. Then one more is enough.
+// failed counts a failure and suspends the script after too many. After the pause, one more is enough.
 func (r *backoff) failed(why error, now time.Time, took time.Duration) {
 	r.count++
 	r.spent += took
@@ -88,7 +88,7 @@ func makePipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answe
 	return p, "", nil
 }
 
-// compileFilter makes a filter in a turn of the customer, which ends before its script waits for a process.
+// compileFilter compiles a filter in a turn of the customer. The turn ends before the script waits for a process.
 func compileFilter(ctx context.Context, e *Env, c belfry.CustomerID, text string, sample any) (*Filter, error) {
 	turn, err := e.filters.Begin(ctx, c)
 	if err != nil {
@@ -98,7 +98,7 @@ func compileFilter(ctx context.Context, e *Env, c belfry.CustomerID, text string
 	return NewFilter(text, sample)
 }
 
-// checkPipeline judges filter and script when they are provisioned.
+// checkPipeline validates filter and script when they are provisioned.
 func checkPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (column string, err error) {
 	p, column, err := newPipeline[M](ctx, e, c, answers, new(atomic.Int32))
 	if err == nil {
@@ -113,17 +113,17 @@ func (p *pipeline[M]) close() {
 	}
 }
 
-// verdict is what filter and script say of a message.
+// verdict is the result of filter and script for one message.
 type verdict[M any] struct {
-	rejectedBy     string // which of them did not want it; empty: it is kept
-	feeds  []Feed
-	original   *M     // the message before the script changed it, if there are feeds, which may be refused
-	returned  []byte // what the script gave back
-	failed error  // why one of them has no say: then the message is kept as it came
+	rejectedBy string // filter or script; empty: it is kept
+	feeds      []Feed
+	original   *M     // before the script changed it; set if there are feeds, which may be refused
+	returned   []byte // the message as the script returned it
+	failed     error  // if set, the message is kept unchanged
 }
 
-// apply asks filter and script about messages, and lets the script change them. One that fails never costs a message. Nil says
-// that all are kept.
+// apply runs filter and script on messages; the script may change them. A failure never drops a message. A nil result means
+// that all are kept unchanged.
 func (p *pipeline[M]) apply(ctx context.Context, messages []M) []verdict[M] {
 	if p.filter == nil && p.script == nil && p.broken == nil {
 		return nil
@@ -132,7 +132,7 @@ func (p *pipeline[M]) apply(ctx context.Context, messages []M) []verdict[M] {
 	if p.filter != nil {
 		p.applyFilter(ctx, messages, all)
 	}
-	var open []int // for the script
+	var open []int // indices of messages for the script
 	for i := range all {
 		switch {
 		case p.broken != nil:
@@ -153,13 +153,13 @@ func (p *pipeline[M]) apply(ctx context.Context, messages []M) []verdict[M] {
 	return all
 }
 
-// applyFilter asks the filter about messages, in turns with the other filters of the customer.
+// applyFilter runs the filter, in turns with the other filters of the customer.
 func (p *pipeline[M]) applyFilter(ctx context.Context, messages []M, all []verdict[M]) {
 	turn, over := p.env.filters.Begin(ctx, p.customer)
 	if over == nil {
 		defer turn.End()
 	}
-	steps := 0 // in this turn
+	steps := 0 // used in this turn
 	for i := range messages {
 		if steps >= turnSteps && over == nil {
 			steps, over = 0, turn.Pause()
@@ -178,15 +178,15 @@ func (p *pipeline[M]) applyFilter(ctx context.Context, messages []M, all []verdi
 	}
 }
 
-// off tells that the script is not run any more.
+// off reports whether the script is switched off.
 func (p *pipeline[M]) off() bool { return p.script != nil && p.script.kills.Load() >= scriptKills }
 
-// runScript shows some messages to the script, and gives back those of all that are still open.
+// runScript runs the script on some of the open messages, and returns those that are still open.
 func (p *pipeline[M]) runScript(ctx context.Context, messages []M, all []verdict[M], some, open []int) []int {
 	texts := make([][]byte, 0, len(some))
 	for _, i := range some {
 		text, err := json.Marshal(&messages[i])
-		if err != nil { // no message has what cannot be written
+		if err != nil { // cannot happen
 			text = []byte("{}")
 		}
 		texts = append(texts, text)
@@ -214,7 +214,7 @@ func (p *pipeline[M]) runScript(ctx context.Context, messages []M, all []verdict
 	return open[len(results):]
 }
 
-// applyResult reads what the script made of a message.
+// applyResult reads what the script returned for a message.
 func applyResult[M any](v *verdict[M], text []byte, m *M) (err error) {
 	if v.returned, v.feeds, err = readResult(text); err != nil {
 		return err
@@ -229,7 +229,7 @@ func applyResult[M any](v *verdict[M], text []byte, m *M) (err error) {
 	}
 	changed := *m
 	if t, ok := any(&changed).(*Trap); ok {
-		t.P = slices.Clone(t.P) // or the values of the message itself would change
+		t.P = slices.Clone(t.P) // it shares its memory with the message
 	}
 	if err := json.Unmarshal(v.returned, &changed); err != nil {
 		return fmt.Errorf("what message(m) gave back: %w", describeJSONError(err))

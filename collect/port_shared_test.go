@@ -11,26 +11,24 @@ import (
 
 // sharedPort is a port whose receivers take from one address each.
 type sharedPort struct {
-	t     *testing.T
-	spec  portSpec
-	ports ports
-	env   Env
+	t    *testing.T
+	spec portSpec
+	env  Env
 }
 
 func newSharedPort(t *testing.T, network string) *sharedPort {
-	s := &sharedPort{t: t, spec: portSpec{protocol: network, addr: freePort(t, network), agreed: "test"}}
-	s.spec.open = listenUDP(s.spec.addr, false)
-	if network == "tcp" {
-		s.spec.open = s.env.listenTCP(s.spec.addr, nil)
-	}
-	return s
+	return &sharedPort{t: t, spec: portSpec{protocol: network, addr: freePort(t, network), agreed: "test"}}
+}
+
+func (s *sharedPort) binding(id belfry.ID, allow networks) *binding {
+	return newBinding(s.t.Context(), Task{Customer: 1, Resource: id}, s.env.NewStats(), newInbox(inboxPackets), allow)
 }
 
 // attach brings a receiver.
 func (s *sharedPort) attach(id belfry.ID, allow string) *binding {
 	s.t.Helper()
-	b := &binding{customer: 1, resource: id, stats: s.env.NewStats(), inbox: newInbox(inboxPackets)}
-	if err := s.ports.attach(b, s.spec, networks{netip.MustParsePrefix(allow)}); err != nil {
+	b := s.binding(id, networks{netip.MustParsePrefix(allow)})
+	if err := s.env.attach(b, s.spec); err != nil {
 		s.t.Fatal(err)
 	}
 	return b
@@ -60,22 +58,20 @@ func (s *sharedPort) holds(b *binding, n int) {
 // Receivers of one port that end together, as when the service stops, each get what has arrived for them.
 func TestSharedPortCloses(t *testing.T) {
 	s := newSharedPort(t, "udp")
-	stopping := make(chan struct{})
-	s.ports.stopping = stopping
 	one, two, all := s.attach(1, "127.0.0.1/32"), s.attach(2, "127.0.0.2/32"), s.attach(3, "127.0.0.0/8")
 	s.send("127.0.0.1", 6)
 	s.send("127.0.0.2", 7)
 	s.send("127.0.0.3", 9)
-	close(stopping)
+	s.env.closePorts()
 	var left sync.WaitGroup
 	for _, b := range []*binding{one, two, all} {
-		left.Go(func() { s.ports.detach(b) })
+		left.Go(func() { s.env.detach(b) })
 	}
 	left.Wait()
 	s.holds(one, 6)
 	s.holds(two, 7)
 	s.holds(all, 9)
-	if len(s.ports.open) > 0 {
+	if len(s.env.ports.open) > 0 {
 		t.Error("the port stays open")
 	}
 }
@@ -86,12 +82,12 @@ func TestSharedPortLeft(t *testing.T) {
 	one, two := s.attach(1, "127.0.0.1/32"), s.attach(2, "127.0.0.2/32")
 	s.send("127.0.0.2", 1)
 	s.send("127.0.0.1", 5)
-	s.ports.detach(one)
+	s.env.detach(one)
 	s.holds(one, 5)
 	s.holds(two, 1)
 	s.send("127.0.0.1", 1)
 	s.send("127.0.0.2", 1)
-	s.ports.detach(two)
+	s.env.detach(two)
 	if have, source := two.inbox.count, two.stats.Dropped[DropSource].Load(); have != 2 || source != 1 {
 		t.Errorf("later: %d in the inbox, %d of nobody", have, source)
 	}
@@ -107,16 +103,16 @@ func TestSharedStreamLeft(t *testing.T) {
 	}
 	one.inbox.put(t.Context(), nil, false)
 	first := one.inbox.take(nil)
-	s.ports.detach(one)
+	s.env.detach(one)
 	if _, err := c.Read(make([]byte, 1)); err == nil {
 		t.Error("the connection goes on")
 	}
 	if received, have := one.stats.Received.Load(), len(first)+one.inbox.count; received == 0 || received != int64(have) {
 		t.Errorf("%d received, %d in the inbox", received, have)
 	}
-	s.ports.detach(two)
+	s.env.detach(two)
 	s.holds(two, 0)
-	if len(s.ports.open) > 0 {
+	if len(s.env.ports.open) > 0 {
 		t.Error("the port stays open")
 	}
 }
@@ -125,7 +121,7 @@ func TestSharedStreamLeft(t *testing.T) {
 func TestSharedPortTakesEverythingOnce(t *testing.T) {
 	s := newSharedPort(t, "udp")
 	attach := func(id belfry.ID) error {
-		return s.ports.attach(&binding{customer: 1, resource: id, stats: s.env.NewStats(), inbox: newInbox(10)}, s.spec, nil)
+		return s.env.attach(s.binding(id, nil), s.spec)
 	}
 	if err := attach(1); err != nil {
 		t.Fatal(err)

@@ -15,26 +15,24 @@ import (
 	"belfry/meta"
 )
 
-// A port belongs to one customer. What a customer may listen on is a grant (see belfry.Grant); which ports are in use by
-// whom follows from the resources that exist, whether or not their receivers run.
-
-// reservations are the ports that resources name.
+// reservations are the addresses that resources listen on, whether or not their receivers run. A port belongs to one customer,
+// which needs a grant for it (see belfry.Grant).
 type reservations struct {
 	mu     sync.Mutex
 	listen map[belfry.ID]reservation
 	count  map[belfry.CustomerID]int
 }
 
-// reservation is what one resource listens on, and for whom.
+// reservation is the address and the networks of one resource.
 type reservation struct {
 	customer belfry.CustomerID
 	name     string // of the resource
-	listen   string // empty: it does not listen
-	port     string // protocol and address in one spelling, see portSpec.key
-	allow    string // the networks in one spelling
+	listen   string // empty: the resource does not listen
+	port     string // normalized, see portSpec.key
+	allow    string // normalized
 }
 
-// reservationOf is the claim that complete answers of a resource make.
+// reservationOf returns the reservation for complete answers.
 func reservationOf(c belfry.CustomerID, name string, answers map[string]string) reservation {
 	spec := portSpec{protocol: "udp", addr: answers["listen"]}
 	if p := answers["protocol"]; p == "tcp" || p == "tls" {
@@ -43,7 +41,7 @@ func reservationOf(c belfry.CustomerID, name string, answers map[string]string) 
 	return reservation{c, name, spec.addr, spec.key(), sameNetworks(answers["allow"])}
 }
 
-// sameNetworks writes networks in one way, whatever their order and spelling. What cannot be read stays as it is.
+// sameNetworks normalizes a list of networks. It returns text that cannot be parsed unchanged.
 func sameNetworks(allow string) string {
 	all, err := parseNetworks(allow)
 	if err != nil {
@@ -57,15 +55,15 @@ func sameNetworks(allow string) string {
 	return strings.Join(slices.Compact(words), " ")
 }
 
-// notGranted says that a customer may not listen there. It is the same whether nobody allowed it or another customer has the
-// port: which ports others use is not for customers to know.
+// notGranted is the error for an address without a grant. It is the same if another customer has the port, so that customers do
+// not learn which ports others use.
 func notGranted(listen string) error {
 	return belfry.Errorf(belfry.NotAllowed, "this customer may not listen on %.100s; ask an administrator of the instance for a port", listen)
 }
 
 func overlap(a, b string) bool { return belfry.ListensOverlap(a, b) }
 
-// load takes the claims of all resources that exist.
+// load reads the reservations of all resources.
 func (c *reservations) load(tree *meta.Tree) {
 	c.listen, c.count = map[belfry.ID]reservation{}, map[belfry.CustomerID]int{}
 	for _, id := range tree.Resources() {
@@ -75,7 +73,7 @@ func (c *reservations) load(tree *meta.Tree) {
 	}
 }
 
-// note takes the claims of a record.
+// note applies a committed record.
 func (c *reservations) note(cat *catalog.Catalog, r *belfry.Record) {
 	for i := range r.Items {
 		it := &r.Items[i]
@@ -103,7 +101,7 @@ func (c *reservations) note(cat *catalog.Catalog, r *belfry.Record) {
 	}
 }
 
-// reservationFor is the claim of a resource whose answers lack defaults.
+// reservationFor returns the reservation for answers that may lack defaults.
 func reservationFor(cat *catalog.Catalog, c belfry.CustomerID, name, pkg string, answers map[string]string) reservation {
 	pt := cat.Package(pkg)
 	if pt == nil || pt.Collector == "" || pt.Question("listen") == nil {
@@ -129,7 +127,7 @@ func (c *reservations) set(id belfry.ID, cl reservation) {
 	}
 }
 
-// purge forgets the claims of a customer that was removed.
+// purge removes the reservations of a customer.
 func (c *reservations) purge(customer belfry.CustomerID) {
 	for id, cl := range c.listen {
 		if cl.customer == customer {
@@ -138,7 +136,7 @@ func (c *reservations) purge(customer belfry.CustomerID) {
 	}
 }
 
-// overlapping are the claims that a new one could get in the way of.
+// overlapping returns the reservations whose addresses overlap with one.
 func (c *reservations) overlapping(listen string) (all []reservation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,19 +148,19 @@ func (c *reservations) overlapping(listen string) (all []reservation) {
 	return all
 }
 
-// Receivers counts the resources of a customer that listen somewhere.
+// Receivers counts the resources of a customer that listen.
 func (s *Supervisor) Receivers(c belfry.CustomerID) int {
 	s.reservations.mu.Lock()
 	defer s.reservations.mu.Unlock()
 	return s.reservations.count[c]
 }
 
-// inspectWithin is how long the answers of one resource may take to be looked at.
+// inspectWithin limits the inspection of one resource.
 const inspectWithin = 20 * time.Second
 
-// Inspect gives what judges the rows of one request before they get to the sequencer: whether somebody may listen there, and
-// what takes time, as running a script for the first time. Before is what the resource has now, nil if it is new; both are
-// complete. The column is where the fault is.
+// Inspect returns a function that validates the rows of one request before they get to the sequencer: whether the address may
+// be used, and what is slow, such as running a script for the first time. Before has the current answers of the resource, nil
+// if it is new; both are complete. The column is the one that is wrong.
 func (s *Supervisor) Inspect(ctx context.Context, scope belfry.Scope) func(name, kind string, before, answers map[string]string) (column string, err error) {
 	i := &inspection{s: s, scope: scope, changed: map[string]reservation{}, taken: map[[2]string]string{}}
 	return func(name, kind string, before, answers map[string]string) (column string, err error) {
@@ -186,17 +184,17 @@ func (s *Supervisor) Inspect(ctx context.Context, scope belfry.Scope) func(name,
 	}
 }
 
-// inspection judges the ports of one request.
+// inspection validates the addresses of one request.
 type inspection struct {
-	s     *Supervisor
-	scope belfry.Scope
-	changed map[string]reservation     // what earlier rows of the request claim, by resource
-	taken map[[2]string]string // the resource that claims a port and networks, among them
+	s       *Supervisor
+	scope   belfry.Scope
+	changed map[string]reservation // reservations of earlier rows, by resource
+	taken   map[[2]string]string   // resources of earlier rows, by key of their reservation
 }
 
-// port tells whether a resource may listen where its answers say. The senders of a port are told apart by their addresses, and
-// the narrowest network wins: so whoever adds a receiver to a port can take messages from those that are there. A user who is
-// limited to views may do that to receivers inside them only, and does not learn of others.
+// port checks whether a resource may listen on its address. The senders of a port are routed by the longest matching network,
+// so a new receiver can take over messages of existing ones. A user limited to views may do that only to receivers inside them,
+// and does not learn of others.
 func (i *inspection) port(name string, before, answers map[string]string) (column string, err error) {
 	own := reservationOf(i.scope.Customer, name, answers)
 	if own.listen == "" {
@@ -224,7 +222,7 @@ func (i *inspection) port(name string, before, answers map[string]string) (colum
 	return "", nil
 }
 
-// checkOwnPorts refuses a port on which the service itself listens.
+// checkOwnPorts refuses addresses on which the service itself listens.
 func (s *Supervisor) checkOwnPorts(own reservation) error {
 	for setting, addr := range s.env.Taken {
 		if strings.HasPrefix(own.port, "tcp ") && overlap(own.listen, addr) {
@@ -234,10 +232,10 @@ func (s *Supervisor) checkOwnPorts(own reservation) error {
 	return nil
 }
 
-// key stand for a port and the networks from which a claim wants messages there.
+// key identifies port and networks: two reservations with the same key would get the same messages.
 func (c reservation) key() [2]string { return [2]string{c.port, c.allow} }
 
-// conflict is the resource that wants the same messages; empty if there is none.
+// conflict returns the resource with the same key; empty if there is none.
 func (i *inspection) conflict(own reservation, near []reservation) string {
 	if name, ok := i.taken[own.key()]; ok && name != own.name {
 		return name
@@ -250,7 +248,7 @@ func (i *inspection) conflict(own reservation, near []reservation) string {
 	return ""
 }
 
-// outside tells whether one of the claims is by a resource that somebody may not see.
+// outside reports whether one of the resources is not visible in a scope.
 func (s *Supervisor) outside(scope belfry.Scope, claims []reservation) (yes bool) {
 	if !scope.Limited() {
 		return false

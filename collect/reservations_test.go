@@ -85,9 +85,7 @@ func (h *fixture) allows(networks int) func() bool {
 		h.env.ports.mu.Lock()
 		defer h.env.ports.mu.Unlock()
 		for _, at := range h.env.ports.open {
-			at.mu.RLock()
-			defer at.mu.RUnlock()
-			return len(at.bindings[0].allow) == networks
+			return len(at.first().allow) == networks
 		}
 		return false
 	}
@@ -107,10 +105,10 @@ func (h *fixture) stateOf(who ingest.Sender, name string) (s belfry.State) {
 func TestPortsAreNotShared(t *testing.T) {
 	s := newSharedPort(t, "udp")
 	s.attach(1, "127.0.0.1/32")
-	b := &binding{customer: 2, resource: 2, stats: s.env.NewStats(), inbox: newInbox(10)}
+	b := newBinding(t.Context(), Task{Customer: 2, Resource: 2}, s.env.NewStats(), newInbox(10), networks{})
 	_, port, _ := net.SplitHostPort(s.spec.addr)
-	for _, spec := range []portSpec{s.spec, {protocol: "udp", addr: ":" + port, open: listenUDP(":"+port, false)}, {protocol: "tcp", addr: s.spec.addr, open: s.env.listenTCP(s.spec.addr, nil)}} {
-		if err := s.ports.attach(b, spec, networks{}); belfry.CodeOf(err) != belfry.NotAllowed {
+	for _, spec := range []portSpec{s.spec, {protocol: "udp", addr: ":" + port}, {protocol: "tcp", addr: s.spec.addr}} {
+		if err := s.env.attach(b, spec); belfry.CodeOf(err) != belfry.NotAllowed {
 			t.Errorf("%s %s: %v", spec.protocol, spec.addr, err)
 		}
 	}

@@ -27,16 +27,16 @@ type workerRequest struct {
 	alone    bool // nobody else may use the process meanwhile
 	proven   bool // a script whose last turn was good waits for the first pause at most, so that others' faults cost it little
 
-	granted  chan *scriptWorker
-	strict bool // the customer had offences when the turn was given
-	slow   bool // the script took too long
+	granted chan *scriptWorker
+	strict  bool // the customer had offences when the turn was given
+	slow    bool // the script took too long
 }
 
 // scriptCustomer is what is known about a customer who uses scripts.
 type scriptCustomer struct {
 	id       belfry.CustomerID
-	waiting    []*workerRequest // that wait, oldest first
-	served   int           // number of its last turn; a new customer is placed just before the one that was served last
+	waiting  []*workerRequest // that wait, oldest first
+	served   int              // number of its last turn; a new customer is placed just before the one that was served last
 	offences int
 	last     time.Time // of the offences
 }

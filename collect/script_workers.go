@@ -9,7 +9,7 @@ import (
 )
 
 // scriptWorkers are the processes that run scripts: at most one per customer, and a limited number in all. A process is started
-// when it is needed and stopped when it is idle. Customers get turns to use a process; script_turns.go says in which order.
+// when it is needed and stopped when it is idle. Customers get turns to use a process; script_queue.go says in which order.
 type scriptWorkers struct {
 	command []string
 	most    int           // 0: DefaultScriptWorkers

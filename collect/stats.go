@@ -10,36 +10,35 @@ import (
 	"belfry"
 )
 
-// ReceiverStats says what became of every message that a receiver was sent: received = kept + filtered + dropped. What is still
-// being worked on has been received and is not yet booked.
+// ReceiverStats counts what happened to the messages of a receiver: received = kept + filtered + dropped, once all are
+// processed.
 type ReceiverStats struct {
 	Received, Kept, Filtered atomic.Int64
 	Dropped                  [DropReasons]atomic.Int64
-	Failed                   atomic.Int64 // of the messages that were kept: the script failed, so they are as they came
-	Cut                      atomic.Int64 // of the messages that were received: they were too long, and their end is lost
+	Failed                   atomic.Int64 // kept unchanged because the script failed
+	Cut                      atomic.Int64 // received, but truncated
 
-	totals *Totals
-	reported statsSnapshot // what the receiver's own object knows; Report's, and then Conclude's
+	totals   *Totals
+	reported statsSnapshot // the last report
 }
 
-// Drop is why a message was not kept although no filter said so.
+// Drop is the reason why a message was lost.
 type Drop int
 
 // The reasons.
 const (
-	DropKernel      Drop = iota // the system had no room for the packet
-	DropSource                  // it came from where the receiver takes nothing from
-	DropAccess                  // community, user or password were wrong
-	DropMalformed               // a packet that is none
-	DropOverloaded              // it came faster than it could be stored
-	DropRate                    // the customer has sent more than it may
-	DropStorage                 // it could not be stored
-	DropDiscarded               // the management of the resource says not to store
-	DropConnections             // there was no room for its connection
+	DropKernel      Drop = iota // the kernel's receive buffer was full
+	DropSource                  // the sender is not in an allowed network
+	DropAccess                  // wrong community, user or password
+	DropMalformed               // the packet cannot be parsed
+	DropOverloaded              // the inbox was full
+	DropRate                    // over the customer's rate limit
+	DropStorage                 // the sink failed
+	DropDiscarded               // the management mode discards it
+	DropConnections             // too many connections
 	DropReasons
 
-	// dropNone is no reason: what came was a question that has been answered, with nothing in it to keep. It counts as
-	// filtered, because nothing is lost.
+	// dropNone: a request that was answered and contains nothing to keep. It counts as filtered, because nothing is lost.
 	dropNone Drop = -1
 )
 
@@ -47,53 +46,53 @@ var dropNames = [DropReasons]string{"kernel", "source", "access", "malformed", "
 
 func (d Drop) String() string { return dropNames[d] }
 
-// Totals are the accounts of all receivers together, since the start.
+// Totals are the counters of all receivers since the start.
 type Totals struct {
 	Received, Kept, Filtered, Failed, Cut atomic.Int64
 	Dropped                               [DropReasons]atomic.Int64
-	Reset                                 atomic.Int64 // connections that their senders reset
+	Reset                                 atomic.Int64 // connections reset by the sender
 }
 
-// NewStats opens the account of a receiver.
+// NewStats returns the counters of a new receiver.
 func (e *Env) NewStats() *ReceiverStats { return &ReceiverStats{totals: &e.Totals} }
 
-// Receive books messages that came in.
+// Receive counts messages that arrived.
 func (a *ReceiverStats) Receive(n int) {
 	a.Received.Add(int64(n))
 	a.totals.Received.Add(int64(n))
 }
 
-// Keep books messages that were stored.
+// Keep counts messages that were stored.
 func (a *ReceiverStats) Keep(n int) {
 	a.Kept.Add(int64(n))
 	a.totals.Kept.Add(int64(n))
 }
 
-// Filter books messages that filter or script did not want.
+// Filter counts messages that filter or script rejected.
 func (a *ReceiverStats) Filter(n int) {
 	a.Filtered.Add(int64(n))
 	a.totals.Filtered.Add(int64(n))
 }
 
-// Fail books messages whose script failed.
+// Fail counts messages for which the script failed.
 func (a *ReceiverStats) Fail(n int) {
 	a.Failed.Add(int64(n))
 	a.totals.Failed.Add(int64(n))
 }
 
-// Shorten books messages whose end is lost.
+// Shorten counts messages that were truncated.
 func (a *ReceiverStats) Shorten(n int) {
 	a.Cut.Add(int64(n))
 	a.totals.Cut.Add(int64(n))
 }
 
-// Drop books messages that are lost.
+// Drop counts messages that were lost.
 func (a *ReceiverStats) Drop(why Drop, n int) {
 	a.Dropped[why].Add(int64(n))
 	a.totals.Dropped[why].Add(int64(n))
 }
 
-// dropReason tells why the sink did not take messages.
+// dropReason returns the reason for an error of the sink.
 func dropReason(err error) Drop {
 	switch belfry.CodeOf(err) {
 	case belfry.Overloaded:
@@ -104,7 +103,7 @@ func dropReason(err error) Drop {
 	return DropStorage
 }
 
-// statsSnapshot is an account at one moment.
+// statsSnapshot is the state of the counters at one moment.
 type statsSnapshot struct{ received, kept, filtered, dropped, failed, cut int64 }
 
 func (a *ReceiverStats) snapshot() (t statsSnapshot) {
@@ -115,37 +114,10 @@ func (a *ReceiverStats) snapshot() (t statsSnapshot) {
 	return t
 }
 
-// reportEvery is how often a receiver's own object gets values; its class expects them in that interval.
+// reportEvery is the interval that the class of the receiver's object expects.
 const reportEvery = 60 * time.Second
 
-// Report tells the object of a receiver, at once and then every minute until ctx ends, what came in since the last time and
-// what became of it. So losing messages is an alarm like any other.
-func (a *ReceiverStats) Report(ctx context.Context, e *Env, task func() Task) {
-	tick := time.NewTicker(reportEvery)
-	defer tick.Stop()
-	for {
-		if err := a.report(ctx, e, task()); err != nil && ctx.Err() == nil {
-			e.Log.Warn("a receiver's own figures were not stored", "err", err)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// ReportLast tells the object what came in since the last report, once all of it is booked: whoever changes a receiver or
-// stops the service loses no figures. A receiver that was removed has no object any more, which is no fault.
-func (a *ReceiverStats) ReportLast(ctx context.Context, e *Env, t Task) {
-	if a.snapshot() == a.reported {
-		return
-	}
-	if err := a.report(ctx, e, t); err != nil {
-		e.Log.Debug("a receiver's last figures were not stored", "err", err)
-	}
-}
-
+// report stores what was counted since the last report as values of the receiver's objects.
 func (a *ReceiverStats) report(ctx context.Context, e *Env, t Task) (err error) {
 	now, last := a.snapshot(), a.reported
 	row := belfry.Row{Type: "data", Resource: t.Name}
@@ -159,12 +131,12 @@ func (a *ReceiverStats) report(ctx context.Context, e *Env, t Task) (err error) 
 		err = errors.Join(err, send(ctx, e.Sink, t.Customer, &row))
 	}
 	if err == nil {
-		a.reported = now // else they are told with the next ones
+		a.reported = now // otherwise the next report has them
 	}
 	return err
 }
 
-// send hands over one row.
+// send stores one row.
 func send(ctx context.Context, s Sink, c belfry.CustomerID, row *belfry.Row) error {
 	return s.Feed(ctx, belfry.Whole(c), []*belfry.Row{row}, false)
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"slices"
 	"time"
@@ -12,7 +13,7 @@ import (
 )
 
 const (
-	tcpLength = 1 << 16                // of a message; what is longer is cut
+	tcpLength     = 1 << 16                // of a message; what is longer is cut
 	delimiterWait = 250 * time.Millisecond // after which a connection has to show what ends its messages
 )
 
@@ -22,9 +23,9 @@ const (
 // message. All others end with a line feed, or all with a NUL; then the other one is part of the text. The first of them that is
 // followed by the beginning of a message tells which. Until there is one, each message is judged by what has come, see guess.
 type framer struct {
-	in    *bufio.Reader
-	limit func(time.Time) // until when to wait for more; zero: for ever
-	delimiterWait  time.Duration
+	in            *bufio.Reader
+	conn          net.Conn // its read deadline limits how long to wait for more
+	delimiterWait time.Duration
 
 	end     byte // of messages
 	known   bool // that it is
@@ -198,7 +199,7 @@ func trimLine(b []byte) []byte {
 // guess finds out what ends the message that begins here, and if possible all of the connection. It waits for what follows a line
 // feed or a NUL, but not for long: if nothing does, a message has come.
 func (f *framer) guess(bare bool) {
-	defer f.limit(time.Time{})
+	defer f.conn.SetReadDeadline(time.Time{})
 	f.guessed = true
 	var until time.Time
 	for late, over := f.in.Buffered() > 0 && f.in.Buffered() <= f.waited, false; ; {
@@ -226,11 +227,11 @@ func (f *framer) guess(bare bool) {
 		}
 		if until.IsZero() && !late && bytes.ContainsAny(b, "\n\x00") {
 			until = time.Now().Add(f.delimiterWait)
-			f.limit(until)
+			f.conn.SetReadDeadline(until)
 		}
 		if _, err := f.in.Peek(len(b) + 1); errors.Is(err, os.ErrDeadlineExceeded) {
 			late, f.waited = true, len(b)
-			f.limit(time.Time{})
+			f.conn.SetReadDeadline(time.Time{})
 		} else {
 			over = err != nil
 		}

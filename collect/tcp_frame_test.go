@@ -224,9 +224,8 @@ func TestStreamAlone(t *testing.T) {
 func serveStream(t *testing.T, s string, piece int) (got []raw) {
 	t.Helper()
 	account := (&Env{}).NewStats()
-	p := &port{}
 	box := newInbox(1 << 20)
-	p.bindings = []*binding{{stats: account, inbox: box}}
+	p := boundPort(1, account, box)
 	a, b := net.Pipe()
 	go func() {
 		for rest := []byte(s); len(rest) > 0; {
@@ -251,7 +250,7 @@ func serveStream(t *testing.T, s string, piece int) (got []raw) {
 func checkStream(t *testing.T, s string, piece int) {
 	t.Helper()
 	var want, got []string
-	whole := framer{in: bufio.NewReaderSize(strings.NewReader(s), streamBytes), limit: func(time.Time) {}}
+	whole := framer{in: bufio.NewReaderSize(strings.NewReader(s), streamBytes), conn: &net.TCPConn{}}
 	for err := error(nil); err == nil; {
 		var m []byte
 		var long int

@@ -1,9 +1,11 @@
 package collect
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,10 +28,16 @@ func (f *fakeConn) Close() error {
 	return nil
 }
 
+// boundPort is a port with one receiver, and no socket.
+func boundPort(c belfry.CustomerID, stats *ReceiverStats, in *inbox) *port {
+	p := &port{customer: c}
+	p.bindings.Store(&[]*binding{newBinding(context.Background(), Task{Customer: c}, stats, in, nil)})
+	return p
+}
+
 // newStreams is an open port of a customer, with a receiver that counts what is refused.
 func newStreams(e *Env, c belfry.CustomerID, most, share int) *tcpSocket {
-	p := &port{customer: c}
-	p.bindings = []*binding{{customer: c, stats: e.NewStats()}}
+	p := boundPort(c, e.NewStats(), nil)
 	e.connLimit.portOpened(c)
 	return &tcpSocket{env: e, port: p, most: most, share: share, addresses: map[netip.Addr]*connList{}}
 }
@@ -47,7 +55,7 @@ func (s *tcpSocket) connect(from string, silent time.Duration) *fakeConn {
 
 // refused is how many connections the receiver has counted as such.
 func (s *tcpSocket) refused() int64 {
-	return s.port.bindings[0].stats.Dropped[DropConnections].Load()
+	return s.port.first().stats.Dropped[DropConnections].Load()
 }
 
 // When there is no room, the connection that has been silent for longest makes room; an address has its share and no more.
@@ -160,7 +168,7 @@ func TestConnectionsLeaveRoom(t *testing.T) {
 	}
 	var all []*connection
 	for _, s := range []*tcpSocket{a, b} {
-		s.each(func(c *connection) { all = append(all, c) })
+		all = slices.AppendSeq(all, s.all())
 	}
 	for _, c := range all {
 		c.of.remove(c)

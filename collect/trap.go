@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -12,7 +11,7 @@ import (
 	"belfry"
 )
 
-// traps is what all receivers of traps share.
+// traps is shared by all trap receivers.
 type traps struct {
 	mibs mibFolder
 
@@ -20,54 +19,42 @@ type traps struct {
 	engine *engine
 }
 
-// newTrap makes a receiver of SNMP traps.
-func newTrap(e *Env, t Task) (Collector, error) {
-	return &receiver[Trap]{env: e, task: t, stats: e.NewStats(), collection: "trap", prepare: prepareTrap}, nil
-}
+// trapFormat is the format of receivers of SNMP traps.
+type trapFormat struct{}
 
-// prepareTrap reads the answers of a receiver of traps.
-func prepareTrap(e *Env, t Task) (*setup[Trap], error) {
-	reader, _, err := newTrapReader(t.Answers)
+func (trapFormat) configure(e *Env, answers map[string]string) (messageReader[Trap], portSpec, error) {
+	spec := portSpec{protocol: "udp", addr: answers["listen"], agreed: "trap", replies: true}
+	r, _, err := newTrapReader(answers)
 	if err != nil {
-		return nil, err
+		return nil, spec, err
 	}
-	reader.env = e
-	if _, err := e.trapNames(); err != nil { // so files are read before the first trap comes
-		return nil, err
+	r.env = e
+	if _, err := e.trapNames(); err != nil { // reads the MIB files before the first trap arrives
+		return nil, spec, err
 	}
-	if reader.takes("3") {
-		if reader.engine, err = e.trapEngine(); err != nil {
-			return nil, err
-		}
+	if r.takes("3") {
+		r.engine, err = e.trapEngine()
 	}
-	addr := t.Answers["listen"]
-	return &setup[Trap]{kind: reader, spec: portSpec{protocol: "udp", addr: addr, agreed: "trap", open: listenUDP(addr, true)}}, nil
+	return r, spec, err
 }
 
-// tryTrap refuses a text: a trap is none.
-func tryTrap(*Env, Task, string) (m Trap, err error) {
-	return m, belfry.Errorf(belfry.BadParameter, `sample must be the fields of a trap, as in {"oid": "1.3.6.1.6.3.1.1.5.3", "name": "linkDown", "p": ["2"]}; SELECT * FROM trap shows some that have come`)
-}
-
-// checkTrap judges the answers of a receiver when it is provisioned.
-func checkTrap(ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (column string, err error) {
-	if _, err := parseNetworks(answers["allow"]); err != nil {
-		return "allow", err
-	}
+func (trapFormat) check(answers map[string]string) (column string, err error) {
 	if _, err := parseVersions(answers["version"], true); err != nil {
 		return "version", err
 	}
 	users, err := parseUsers(answers["users"])
-	if err != nil {
-		return "users", err
+	if err == nil {
+		_, err = parseVersions(answers["version"], len(users) > 0)
 	}
-	if _, err := parseVersions(answers["version"], len(users) > 0); err != nil {
-		return "users", err
-	}
-	return checkPipeline[Trap](ctx, e, c, answers)
+	return "users", err
 }
 
-// parseVersions reads the versions that are taken.
+// parse refuses a text: a trap has none.
+func (trapFormat) parse(*Env, map[string]string, string) (m Trap, err error) {
+	return m, belfry.Errorf(belfry.BadParameter, `sample must be the fields of a trap, as in {"oid": "1.3.6.1.6.3.1.1.5.3", "name": "linkDown", "p": ["2"]}; SELECT * FROM trap shows some that have come`)
+}
+
+// parseVersions parses a list of SNMP versions. Version 3 needs users.
 func parseVersions(text string, users bool) (all map[string]bool, err error) {
 	all = map[string]bool{}
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", ;\t\r\n", r) }) {
@@ -89,12 +76,12 @@ func parseVersions(text string, users bool) (all map[string]bool, err error) {
 	return all, nil
 }
 
-// trapNames gives the names that are known now.
+// trapNames returns the names that the MIB files define now.
 func (e *Env) trapNames() (*names, error) {
 	return e.traps.mibs.names(filepath.Join(e.Dir, "mibs"), e.Now(), e.Log)
 }
 
-// trapEngine gives this service's engine of version 3.
+// trapEngine returns the SNMPv3 engine of this service.
 func (e *Env) trapEngine() (*engine, error) {
 	e.traps.mu.Lock()
 	defer e.traps.mu.Unlock()
@@ -110,8 +97,7 @@ func (e *Env) trapEngine() (*engine, error) {
 
 const trapValues = 100 // that the collection has fields for
 
-// columns lays traps out as the collection has them.
-func (r *trapReader) columns(traps []Trap) []belfry.Column {
+func (trapFormat) batch(traps []Trap) belfry.Batch {
 	texts := func(name string, of func(*Trap) string) belfry.Column {
 		c := belfry.Column{Name: name, Texts: make([]string, len(traps))}
 		for i := range traps {
@@ -152,7 +138,7 @@ func (r *trapReader) columns(traps []Trap) []belfry.Column {
 			return ""
 		}))
 	}
-	return all
+	return belfry.Batch{Collection: "trap", Columns: all}
 }
 
 // presentInt is a number as a column has it; those below zero say that there is none.

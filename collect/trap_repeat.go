@@ -45,6 +45,9 @@ func (i *informs) known(k inform) bool {
 func (i *informs) keep(k inform, now time.Time) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if _, old := i.old[k]; old {
+		return
+	}
 	if i.young == nil || now.After(i.youngerThan) || len(i.young) >= informsMost {
 		i.old, i.young, i.youngerThan = i.young, map[inform]struct{}{}, now.Add(informsFor)
 	}

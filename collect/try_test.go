@@ -109,7 +109,7 @@ func FuzzTrial(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		trial, err := readTrial(body)
 		if err == nil {
-			_, err = parseSample(&Env{Now: time.Now}, Task{}, trial, trySyslog)
+			_, err = parseSample(&Env{Now: time.Now}, Task{}, trial, messageFormat[Syslog](syslogFormat{}))
 		}
 		if err != nil && belfry.CodeOf(err) == "" {
 			t.Errorf("not for a client: %v", err)
