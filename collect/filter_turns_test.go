@@ -19,6 +19,7 @@ type held struct {
 }
 
 func (*held) blank()          {}
+func (*held) unshare()        {}
 func (*held) sender() *string { return new(string) }
 func (*held) check() error    { return nil }
 func (h *held) size() int {

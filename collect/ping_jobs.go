@@ -166,8 +166,8 @@ func (p *pinger) resolve(ctx context.Context, name string) (netip.Addr, error) {
 func (p *pinger) store(ctx context.Context, x *ping, spec *pingSpec, row belfry.Row) {
 	for _, name := range spec.objects {
 		row.Object = name
-		if err := send(ctx, p.sink(), spec.customer, &row); err != nil && ctx.Err() == nil && p.at(spec.resource) == x {
-			p.log.Warn("a measurement was not stored", "resource", spec.resource, "err", err)
+		if err := send(ctx, p.env.Sink, spec.customer, &row); err != nil && ctx.Err() == nil && p.at(spec.resource) == x {
+			p.env.Log.Warn("a measurement was not stored", "resource", spec.resource, "err", err)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func (p *pinger) logPanic(fault any, resource belfry.ID) {
 		p.logged = now
 	}
 	p.mu.Unlock()
-	log := p.log.With("fault", fault)
+	log := p.env.Log.With("fault", fault)
 	if resource != 0 {
 		log = log.With("resource", resource)
 	}

@@ -3,7 +3,6 @@ package collect
 import (
 	"container/heap"
 	"context"
-	"log/slog"
 	"net"
 	"net/netip"
 	"sync"
@@ -25,8 +24,7 @@ import (
 // The mutex is held for short: never while something is sent, looked up or stored. A panic costs the ping that it happens to
 // one series, see contain.
 type pinger struct {
-	sink   func() Sink
-	log    *slog.Logger
+	env    *Env
 	send   func(echoRequest) error // write, unless a test has another
 	lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
@@ -80,9 +78,9 @@ type echoRequest struct {
 	size  int
 }
 
-func newPinger(sink func() Sink, log *slog.Logger) *pinger {
+func newPinger(e *Env) *pinger {
 	p := &pinger{
-		sink: sink, log: log, lookup: net.DefaultResolver.LookupNetIP, wake: make(chan struct{}, 1),
+		env: e, lookup: net.DefaultResolver.LookupNetIP, wake: make(chan struct{}, 1),
 		all: map[belfry.ID]*ping{}, waiting: map[uint64]*ping{},
 	}
 	p.send = p.write

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -48,44 +47,25 @@ func (r *backoff) failed(why error, now time.Time, took time.Duration) {
 	}
 }
 
-// newPipeline makes the pipeline that the answers of a resource ask for. The column is where a fault is. Kills counts the
-// workers that the script has cost; all pipelines of a receiver share it.
+// newPipeline makes the pipeline for the answers of a resource. The column is the one that is wrong. Kills counts the workers that had
+// to be killed because of the script, for all pipelines of a receiver; nil for a trial.
 func newPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string, kills *atomic.Int32) (p *pipeline[M], column string, err error) {
-	return makePipeline[M](ctx, e, c, answers, &scriptRunner{workers: &e.scripts, customer: c, limit: e.scripts.limit, kills: kills})
-}
-
-// trialPipeline makes the pipeline for somebody who tries filter and script.
-func trialPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (p *pipeline[M], column string, err error) {
-	return makePipeline[M](ctx, e, c, answers, &scriptRunner{workers: &e.scripts, customer: c, limit: e.scripts.limit, kills: new(atomic.Int32), trial: true})
-}
-
-// makePipeline makes a pipeline. The lane is used if there is a script.
-func makePipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string, lane *scriptRunner) (p *pipeline[M], column string, err error) {
 	p = &pipeline[M]{env: e, customer: c}
 	if text := answers["filter"]; strings.TrimSpace(text) != "" {
-		if p.filter, err = compileFilter(ctx, e, c, text, new(M)); err != nil {
-			if ctx.Err() != nil {
-				return nil, "", ctx.Err()
-			}
-			return nil, "filter", fmt.Errorf("the filter is wrong: %w", err)
-		}
+		p.filter, err = compileFilter(ctx, e, c, text, new(M))
+		column = "filter"
 	}
-	if text := answers["script"]; strings.TrimSpace(text) != "" {
-		if err := checkScript(text); err != nil {
-			return nil, "script", fmt.Errorf("the script is wrong: %w", err)
-		}
-		p.script, lane.text = lane, text
-		if p.script.limit == (scriptLimit{}) {
-			p.script.limit = scriptLimit{scriptStart, scriptTime}
-		}
-		if err := p.script.open(ctx); err != nil {
-			if ctx.Err() != nil {
-				return nil, "", ctx.Err()
-			}
-			return nil, "script", fmt.Errorf("the script is wrong: %w", err)
-		}
+	if text := answers["script"]; err == nil && strings.TrimSpace(text) != "" {
+		p.script, err = openScript(ctx, e, c, text, kills)
+		column = "script"
 	}
-	return p, "", nil
+	switch {
+	case err == nil:
+		return p, "", nil
+	case ctx.Err() != nil:
+		return nil, "", ctx.Err()
+	}
+	return nil, column, fmt.Errorf("the %s is wrong: %w", column, err)
 }
 
 // compileFilter compiles a filter in a turn of the customer. The turn ends before the script waits for a process.
@@ -228,9 +208,7 @@ func applyResult[M any](v *verdict[M], text []byte, m *M) (err error) {
 		return nil
 	}
 	changed := *m
-	if t, ok := any(&changed).(*Trap); ok {
-		t.P = slices.Clone(t.P) // it shares its memory with the message
-	}
+	any(&changed).(message).unshare()
 	if err := json.Unmarshal(v.returned, &changed); err != nil {
 		return fmt.Errorf("what message(m) gave back: %w", describeJSONError(err))
 	}

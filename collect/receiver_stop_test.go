@@ -46,10 +46,7 @@ func (s *fullSink) Receive(ctx context.Context, _ belfry.CustomerID, _ belfry.ID
 }
 
 // countedReader makes empty messages and counts them.
-type countedReader struct {
-	syslogReader
-	reads atomic.Int64
-}
+type countedReader struct{ reads atomic.Int64 }
 
 func (r *countedReader) read(raw) (m Syslog, reply *informReply, why Drop, ok bool) {
 	r.reads.Add(1)

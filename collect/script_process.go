@@ -7,7 +7,6 @@ import (
 	"io"
 	"os/exec"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 )
@@ -25,7 +24,6 @@ const (
 // scriptProcess is a script worker as the service sees it.
 type scriptProcess struct {
 	cmd   *exec.Cmd
-	errs  *lastText     // what it wrote before its end
 	dead  chan struct{} // closed when it has ended
 	stall time.Duration
 
@@ -47,10 +45,9 @@ func startScripts(command []string, stall time.Duration) (*scriptProcess, error)
 	if len(command) < 2 {
 		return nil, errors.New("scripts cannot run in this program")
 	}
-	p := &scriptProcess{cmd: &exec.Cmd{Path: command[0], Args: command[1:]}, errs: &lastText{}, dead: make(chan struct{}), lanes: map[uint32]chan workerFrame{}, stall: stall}
+	p := &scriptProcess{cmd: &exec.Cmd{Path: command[0], Args: command[1:]}, dead: make(chan struct{}), lanes: map[uint32]chan workerFrame{}, stall: stall}
 	p.cmd.Env = []string{"GOMAXPROCS=2", "GOTRACEBACK=none", fmt.Sprintf("GOMEMLIMIT=%d", ScriptWorkerMemory/2)} // and nothing of ours
 	p.cmd.Dir = "/"
-	p.cmd.Stderr = p.errs
 	p.cmd.WaitDelay = time.Second
 	workerAttributes(p.cmd)
 	var err error
@@ -226,20 +223,4 @@ func (w *progress) stalled() bool {
 		return false
 	}
 	return true
-}
-
-// lastText keeps the beginning of what a worker writes to its standard error: there the runtime says why it ends.
-type lastText struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-// Write never fails, so that the worker does not either.
-func (l *lastText) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if room := 1000 - l.text.Len(); room > 0 {
-		l.text.Write(b[:min(len(b), room)])
-	}
-	return len(b), nil
 }

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,19 @@ var errScriptOff = fmt.Errorf("its process had to be ended %d times, because it 
 // errScriptKilled is what becomes of a message with which a worker ended.
 var errScriptKilled = errors.New("the script took too long or too much memory, and its process was ended")
 
-// open makes the script ready, and tells what is wrong with it.
+// openScript makes a script ready to run, and returns what is wrong with it. Without kills it is a trial.
+func openScript(ctx context.Context, e *Env, c belfry.CustomerID, text string, kills *atomic.Int32) (*scriptRunner, error) {
+	if err := checkScript(text); err != nil {
+		return nil, err
+	}
+	l := &scriptRunner{workers: &e.scripts, customer: c, text: text, limit: cmp.Or(e.scripts.limit, scriptLimit{scriptStart, scriptTime}), kills: kills}
+	if kills == nil {
+		l.kills, l.trial = new(atomic.Int32), true
+	}
+	return l, l.open(ctx)
+}
+
+// open opens the script in a worker.
 func (l *scriptRunner) open(ctx context.Context) error {
 	var fault error
 	for {

@@ -103,15 +103,15 @@ func dropReason(err error) Drop {
 	return DropStorage
 }
 
-// statsSnapshot is the state of the counters at one moment.
-type statsSnapshot struct{ received, kept, filtered, dropped, failed, cut int64 }
+// statsSnapshot are the counters at one moment, in the order of the indicators of the receiver's object.
+type statsSnapshot [6]int64
 
-func (a *ReceiverStats) snapshot() (t statsSnapshot) {
-	t = statsSnapshot{received: a.Received.Load(), kept: a.Kept.Load(), filtered: a.Filtered.Load(), failed: a.Failed.Load(), cut: a.Cut.Load()}
+func (a *ReceiverStats) snapshot() statsSnapshot {
+	dropped := int64(0)
 	for i := range a.Dropped {
-		t.dropped += a.Dropped[i].Load()
+		dropped += a.Dropped[i].Load()
 	}
-	return t
+	return statsSnapshot{a.Received.Load(), a.Kept.Load(), a.Filtered.Load(), dropped, a.Failed.Load(), a.Cut.Load()}
 }
 
 // reportEvery is the interval that the class of the receiver's object expects.
@@ -119,12 +119,10 @@ const reportEvery = 60 * time.Second
 
 // report stores what was counted since the last report as values of the receiver's objects.
 func (a *ReceiverStats) report(ctx context.Context, e *Env, t Task) (err error) {
-	now, last := a.snapshot(), a.reported
+	now := a.snapshot()
 	row := belfry.Row{Type: "data", Resource: t.Name}
-	for i, n := range []int64{
-		now.received - last.received, now.kept - last.kept, now.filtered - last.filtered, now.dropped - last.dropped, now.failed - last.failed, now.cut - last.cut,
-	} {
-		row.Indicators = append(row.Indicators, belfry.Cell{N: i + 1, Text: strconv.FormatInt(n, 10)})
+	for i := range now {
+		row.Indicators = append(row.Indicators, belfry.Cell{N: i + 1, Text: strconv.FormatInt(now[i]-a.reported[i], 10)})
 	}
 	for _, name := range t.Objects {
 		row.Object = name

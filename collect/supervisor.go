@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func New(tree *meta.Tree, env *Env) *Supervisor { return newSupervisor(tree, env
 
 func newSupervisor(tree *meta.Tree, env *Env, kinds map[string]Kind) *Supervisor {
 	env.tree = tree
-	env.pings = newPinger(func() Sink { return env.Sink }, env.Log)
+	env.pings = newPinger(env)
 	env.scripts.command, env.scripts.most = env.Worker, env.Workers
 	s := &Supervisor{
 		tree: tree, env: env, kinds: kinds, all: true,
@@ -138,10 +139,11 @@ func (s *Supervisor) running() []belfry.ID {
 
 // reconcile starts, changes or stops the collector of a resource, as the tree says.
 func (s *Supervisor) reconcile(ctx context.Context, id belfry.ID) {
-	task, stopped, wanted := s.task(id)
+	task, mode, known := s.task(id)
+	wanted := known && mode != belfry.Stopped
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if delete(s.idle, id); stopped {
+	if delete(s.idle, id); known && !wanted {
 		s.idle[id] = struct{}{}
 	}
 	if wanted && s.kinds[task.Kind].pings {
@@ -197,24 +199,8 @@ func (r *run) change(t Task) {
 	r.changes <- t
 }
 
-func (s *Supervisor) logOf(t Task) *slog.Logger {
-	return s.env.Log.With("customer", t.Customer, "resource", t.Resource, "kind", t.Kind)
-}
-
-// task returns the task of a resource, if it is to be collected. Stopped is true if only the management mode prevents that.
-func (s *Supervisor) task(id belfry.ID) (t Task, stopped, wanted bool) {
-	t, mode, known := s.assigned(id)
-	if !known {
-		return Task{}, false, false
-	}
-	if mode == belfry.Stopped {
-		return Task{}, true, false
-	}
-	return t, false, true
-}
-
-// assigned returns the task of a resource in any management mode; known is false if its package has no collector.
-func (s *Supervisor) assigned(id belfry.ID) (t Task, mode belfry.Mode, known bool) {
+// task returns the task of a resource and its management mode; known is false if its package has no collector.
+func (s *Supervisor) task(id belfry.ID) (t Task, mode belfry.Mode, known bool) {
 	a, ok := s.tree.Assignment(id)
 	if !ok {
 		return t, 0, false
@@ -223,16 +209,13 @@ func (s *Supervisor) assigned(id belfry.ID) (t Task, mode belfry.Mode, known boo
 	if pt == nil || s.kinds[pt.Collector].New == nil && !s.kinds[pt.Collector].pings {
 		return t, 0, false
 	}
-	t = Task{Customer: a.Customer, Resource: id, Name: a.Name, Kind: pt.Collector, Answers: map[string]string{}}
+	t = Task{Customer: a.Customer, Resource: id, Name: a.Name, Kind: pt.Collector, Answers: map[string]string{}, Author: a.Author}
 	for i := range pt.Questions {
 		q := &pt.Questions[i]
-		if t.Answers[q.Name] = a.Answers[q.Name]; t.Answers[q.Name] == "" {
-			t.Answers[q.Name] = q.Default
-		}
+		t.Answers[q.Name] = cmp.Or(a.Answers[q.Name], q.Default)
 	}
 	listen := t.Answers["listen"]
 	t.Denied = listen != "" && !s.tree.MayListen(a.Customer, listen)
-	t.Author = a.Author
 	for _, p := range pt.Parts {
 		t.Objects = append(t.Objects, p.ObjectName(a.Name))
 	}
@@ -253,7 +236,7 @@ const (
 // keepRunning runs a collector until ctx ends, and restarts it after failures: with a delay that grows, or at once when it is
 // changed.
 func (s *Supervisor) keepRunning(ctx context.Context, t Task, changes <-chan Task) {
-	log := s.logOf(t)
+	log := s.env.Log.With("customer", t.Customer, "resource", t.Resource, "kind", t.Kind)
 	wait := shortestWait
 	for {
 		begun := s.env.Now()

@@ -7,6 +7,42 @@ import (
 	"belfry"
 )
 
+// Syslog is a message of the collection syslog, with its names in filters and scripts.
+type Syslog struct {
+	IP         string    `expr:"ip" json:"ip"`
+	Host       string    `expr:"host" json:"host"`
+	Facility   int       `expr:"facility" json:"facility"`
+	Severity   int       `expr:"severity" json:"severity"`
+	App        string    `expr:"app" json:"app"`
+	ProcID     string    `expr:"procid" json:"procid"`
+	MsgID      string    `expr:"msgid" json:"msgid"`
+	Message    string    `expr:"message" json:"message"`
+	Category   string    `expr:"category" json:"category"`
+	Data       string    `expr:"data" json:"data"`
+	DeviceTime time.Time `expr:"devicetime" json:"devicetime,omitzero"` // zero: none
+}
+
+func (m *Syslog) sender() *string { return &m.IP }
+
+func (m *Syslog) size() int {
+	return len(m.IP) + len(m.Host) + len(m.App) + len(m.ProcID) + len(m.MsgID) + len(m.Message) + len(m.Category) + len(m.Data)
+}
+
+func (m *Syslog) blank() { m.Facility, m.Severity = noFacility, noSeverity }
+
+func (m *Syslog) unshare() {}
+
+func (m *Syslog) check() error {
+	if err := checkRange("facility", m.Facility, 0, 23); err != nil {
+		return err
+	}
+	if err := checkRange("severity", m.Severity, 0, 7); err != nil {
+		return err
+	}
+	return checkTexts(textField{"ip", &m.IP}, textField{"host", &m.Host}, textField{"app", &m.App}, textField{"procid", &m.ProcID}, textField{"msgid", &m.MsgID},
+		textField{"message", &m.Message}, textField{"category", &m.Category}, textField{"data", &m.Data})
+}
+
 // syslogFormat is the format of syslog receivers.
 type syslogFormat struct{}
 
@@ -72,20 +108,8 @@ func zoneOf(name string) (*time.Location, error) {
 }
 
 func (syslogFormat) batch(messages []Syslog) belfry.Batch {
-	texts := func(name string, of func(*Syslog) string) belfry.Column {
-		c := belfry.Column{Name: name, Texts: make([]string, len(messages))}
-		for i := range messages {
-			c.Texts[i] = of(&messages[i])
-		}
-		return c
-	}
-	ints := func(name string, of func(*Syslog) int64) belfry.Column {
-		c := belfry.Column{Name: name, Ints: make([]int64, len(messages))}
-		for i := range messages {
-			c.Ints[i] = of(&messages[i])
-		}
-		return c
-	}
+	texts := func(name string, of func(*Syslog) string) belfry.Column { return textColumn(name, messages, of) }
+	ints := func(name string, of func(*Syslog) int64) belfry.Column { return intColumn(name, messages, of) }
 	return belfry.Batch{Collection: "syslog", Columns: []belfry.Column{
 		texts("ip", func(m *Syslog) string { return m.IP }),
 		texts("host", func(m *Syslog) string { return m.Host }),

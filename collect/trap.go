@@ -4,12 +4,61 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"belfry"
 )
+
+// Trap is a message of the collection trap, with its names in filters and scripts.
+type Trap struct {
+	IP         string    `expr:"ip" json:"ip"`
+	Host       string    `expr:"host" json:"host"`
+	Version    string    `expr:"version" json:"version"`
+	OID        string    `expr:"oid" json:"oid"`
+	Name       string    `expr:"name" json:"name"`
+	Generic    int       `expr:"generic" json:"generic"`
+	Specific   int       `expr:"specific" json:"specific"`
+	Category   string    `expr:"category" json:"category"`
+	Severity   int       `expr:"severity" json:"severity"` // -1 unless set by the script
+	Info       string    `expr:"info" json:"info"`
+	P          []string  `expr:"p" json:"p"`
+	Varbinds   string    `expr:"varbinds" json:"varbinds"`
+	DeviceTime time.Time `expr:"devicetime" json:"devicetime,omitzero"`
+}
+
+func (m *Trap) sender() *string { return &m.IP }
+
+func (m *Trap) size() int {
+	n := len(m.IP) + len(m.Host) + len(m.Version) + len(m.OID) + len(m.Name) + len(m.Category) + len(m.Info) + len(m.Varbinds)
+	for _, v := range m.P {
+		n += len(v)
+	}
+	return n
+}
+
+func (m *Trap) blank() { m.Generic, m.Specific, m.Severity = -1, -1, -1 }
+
+func (m *Trap) unshare() { m.P = slices.Clone(m.P) }
+
+func (m *Trap) check() error {
+	if err := checkRange("severity", m.Severity, -1, 7); err != nil {
+		return err
+	}
+	if len(m.P) > trapValues {
+		return fmt.Errorf("p has %d values, and there are fields for %d", len(m.P), trapValues)
+	}
+	for i := range m.P {
+		if err := checkTexts(textField{fmt.Sprintf("p[%d]", i), &m.P[i]}); err != nil {
+			return err
+		}
+	}
+	return checkTexts(textField{"ip", &m.IP}, textField{"host", &m.Host}, textField{"version", &m.Version}, textField{"oid", &m.OID}, textField{"name", &m.Name},
+		textField{"category", &m.Category}, textField{"info", &m.Info}, textField{"varbinds", &m.Varbinds})
+}
 
 // traps is shared by all trap receivers.
 type traps struct {
@@ -98,20 +147,8 @@ func (e *Env) trapEngine() (*engine, error) {
 const trapValues = 100 // that the collection has fields for
 
 func (trapFormat) batch(traps []Trap) belfry.Batch {
-	texts := func(name string, of func(*Trap) string) belfry.Column {
-		c := belfry.Column{Name: name, Texts: make([]string, len(traps))}
-		for i := range traps {
-			c.Texts[i] = of(&traps[i])
-		}
-		return c
-	}
-	ints := func(name string, of func(*Trap) int64) belfry.Column {
-		c := belfry.Column{Name: name, Ints: make([]int64, len(traps))}
-		for i := range traps {
-			c.Ints[i] = of(&traps[i])
-		}
-		return c
-	}
+	texts := func(name string, of func(*Trap) string) belfry.Column { return textColumn(name, traps, of) }
+	ints := func(name string, of func(*Trap) int64) belfry.Column { return intColumn(name, traps, of) }
 	all := []belfry.Column{
 		texts("ip", func(m *Trap) string { return m.IP }),
 		texts("host", func(m *Trap) string { return m.Host }),

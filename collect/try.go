@@ -125,7 +125,7 @@ func (s *Supervisor) findReceiver(scope belfry.Scope, name string) (t Task, err 
 	if n == nil {
 		return t, belfry.Errorf(belfry.UnknownItem, "there is no resource %.100q; GET /api/provisioning/%s list the receivers", name, strings.Join(s.receiverKinds(), " and …/"))
 	}
-	t, _, known := s.assigned(n.ID)
+	t, _, known := s.task(n.ID)
 	if !known || s.kinds[t.Kind].try == nil {
 		return t, belfry.Errorf(belfry.BadParameter, "the resource %.100q is no receiver; one of %s has a filter and a script to try", name, strings.Join(s.receiverKinds(), " or "))
 	}
@@ -183,7 +183,7 @@ func try[M any](ctx context.Context, e *Env, task Task, t trial, f messageFormat
 	if err != nil {
 		return nil, err
 	}
-	p, column, err := trialPipeline[M](ctx, e, task.Customer, t.answers(task.Answers))
+	p, column, err := newPipeline[M](ctx, e, task.Customer, t.answers(task.Answers), nil)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -192,14 +192,6 @@ func try[M any](ctx context.Context, e *Env, task Task, t trial, f messageFormat
 	}
 	defer p.close()
 	return p.try(ctx, m, task.Name), nil
-}
-
-// message is implemented by *Syslog and *Trap.
-type message interface {
-	blank()
-	sender() *string
-	size() int
-	check() error
 }
 
 // parseSample returns the message of a trial: a text is parsed as the receiver would, fields are taken as they are.
