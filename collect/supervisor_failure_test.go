@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"belfry/ingest"
+	"belfry/status"
+
 	"belfry"
 )
 
@@ -67,6 +70,35 @@ func TestSupervisorAdapts(t *testing.T) {
 	h.await("it shows that it is off", func() bool { return strings.HasPrefix(h.state("A - Ping").Info, "switched off: ") })
 	h.provision("network-ping", "name,ip_address_fqdn", "A,127.0.0.3")
 	h.await("it runs again", l.has("begins with 127.0.0.1", "is changed to 127.0.0.2", "is changed to 127.0.0.9", "begins with 127.0.0.3"))
+}
+
+// A resource that is stopped and started again has one collector at a time: the next one waits until the previous one has ended.
+func TestSupervisorOneAtATime(t *testing.T) {
+	l := &log{}
+	release := make(chan struct{})
+	h := newFixture(t, map[string]Kind{"network-ping": {New: func(*Env, Task) (Collector, error) {
+		return runner(func(ctx context.Context) error {
+			l.note("begins")
+			<-ctx.Done()
+			<-release
+			l.note("ends")
+			return nil
+		}), nil
+	}}})
+	h.provision("network-ping", "name,ip_address_fqdn", "A,127.0.0.1")
+	h.await("it runs", l.has("begins"))
+	h.stopCollectors("A")
+	h.await("it is to end", func() bool { return h.sup.Running() == 0 })
+	a := ingest.Action{Kind: belfry.KindResource, List: ingest.Names("A"), Manage: &status.Order{}}
+	if code, answer, err := h.seq.Act(t.Context(), h.who, a, ingest.Repeat{}); err != nil || code != 200 {
+		t.Fatalf("%d %s %v", code, answer, err)
+	}
+	h.await("the next one is to run", func() bool { return h.sup.Running() == 1 })
+	if !l.has("begins")() {
+		t.Errorf("beside its predecessor: %q", l.lines)
+	}
+	close(release)
+	h.await("the next one runs", l.has("begins", "ends", "begins"))
 }
 
 type adapter func(ctx context.Context, changes <-chan Task) error
