@@ -1,17 +1,20 @@
-// Package collect is what the service does by itself: it asks devices whether they answer, and listens to what they send.
+// Package collect runs the collectors of the service: it pings devices, and receives what they send.
 //
-// A resource whose package names a collector gets one of its own, made from its answers. The Supervisor follows the tree:
-// when a resource is provisioned, changed, unmanaged or removed, exactly its collector is started, changed or stopped. There may be
-// tens of thousands of pings, so they share one, the pinger.
+// A resource whose package names a collector gets one, configured by its answers. The Supervisor follows the tree: when a
+// resource is provisioned, changed, unmanaged or removed, it starts, changes or stops the collector of that resource. There may be
+// tens of thousands of pings, so one pinger runs them all.
 //
-//	tree ──► Supervisor ──► pinger              ──┐
-//	                   ├──► collector of Syslog ──┼──► Sink: the sequencer, the one way in
-//	                   └──► collector of Traps  ──┘
+//	tree ──► Supervisor ──► pinger          ──┐
+//	                   ├──► syslog receiver ──┼──► Sink: the sequencer, the only way in
+//	                   └──► trap receiver   ──┘
 //
-// Collectors decide nothing: what they find goes the way of every other row, with its limits, counters and management.
+// Collectors decide nothing: their rows have the same limits, counters and management as all others.
 //
-// What users write for receivers, filters and scripts, never runs in the sequencer: filters have a limit that is known before
-// they run, and scripts run in processes of their own that can be killed (see scriptWorkers).
+// A datagram takes this way: udpSocket.run, read, deliver, port.dispatch, inbox.put; then, in a worker of its receiver, inbox.next,
+// process (messageReader.read, pipeline.apply), store, Sink.Receive. A message of a TCP stream joins at dispatch.
+//
+// Filters and scripts, which users write, never run in the sequencer: the cost of filters is limited before they run, and scripts
+// run in separate processes that can be killed (see scriptWorkers).
 package collect
 
 import (

@@ -64,7 +64,7 @@ func TestPingJobsAreShared(t *testing.T) {
 	add := func(id belfry.CustomerID, n int) (begun int) {
 		for range n {
 			c := j.customer(id)
-			if j.may(c) {
+			if j.allowed(c) {
 				j.begin(c)
 				begun++
 			} else if c.waiting = append(c.waiting, &ping{}); len(c.waiting) == 1 {

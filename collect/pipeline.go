@@ -147,7 +147,7 @@ func (p *pipeline[M]) applyFilter(ctx context.Context, messages []M, all []verdi
 		keep, err := false, over
 		if over == nil {
 			keep, err = p.filter.Keep(any(&messages[i]).(message))
-			steps += p.filter.taken()
+			steps += p.filter.stepsUsed()
 		}
 		switch {
 		case err != nil:

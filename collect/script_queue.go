@@ -9,66 +9,66 @@ import (
 	"belfry"
 )
 
-// Turns go round between customers: the one whose last turn is longest ago is next. A script cannot be taken off its process in
-// the middle of a call, so a customer whose scripts are slow or have to be killed would still make the others wait. Each such
-// turn is an offence. After it the customer's turns wait for a while, longer with each offence, and its scripts get less time.
+// The use of processes is granted round-robin: the customer that was served longest ago is next. A running script cannot be preempted,
+// so a customer whose scripts are slow or have to be killed would still make the others wait. Each such call is an offence. After
+// it the customer's requests are paused, longer with each offence, and its scripts get less time.
 
 const (
-	slowCall      = 500 * time.Millisecond * raceFactor // one call of a script that takes longer is an offence
-	slowTrial     = scriptTime * raceFactor             // the same for somebody who tries a script
-	offencePause  = time.Second                         // after the first offence; it doubles with each
-	offenceLonger = 10 * time.Second                    // the longest pause, less than inspectWithin
-	offenceForget = time.Minute                         // without another one, after which the record is empty
+	slowCall      = 500 * time.Millisecond * raceFactor // a slower call of a script is an offence
+	slowTrial     = scriptTime * raceFactor             // the same for a trial
+	offencePause  = time.Second                         // after the first offence; doubles with each
+	offenceLonger = 10 * time.Second                    // longest pause; less than inspectWithin
+	offenceForget = time.Minute                         // after which offences are forgotten
 )
 
-// workerRequest is one use of a customer's process.
+// workerRequest asks for the use of the customer's process.
 type workerRequest struct {
 	customer belfry.CustomerID
-	alone    bool // nobody else may use the process meanwhile
-	proven   bool // a script whose last turn was good waits for the first pause at most, so that others' faults cost it little
+	alone    bool // exclusive use of the process
+	proven   bool // the script's last call was good: it waits for the first pause only, so that other scripts harm it little
 
 	granted chan *scriptWorker
-	strict  bool // the customer had offences when the turn was given
+	strict  bool // the customer had offences when the request was granted
 	slow    bool // the script took too long
 }
 
-// scriptCustomer is what is known about a customer who uses scripts.
+// scriptCustomer is the queue of a customer and its offences.
 type scriptCustomer struct {
 	id       belfry.CustomerID
-	waiting  []*workerRequest // that wait, oldest first
-	served   int              // number of its last turn; a new customer is placed just before the one that was served last
+	waiting  []*workerRequest // oldest first
+	served   int              // number of its last grant; a new customer is put just before the last one that was served
 	offences int
-	last     time.Time // of the offences
+	last     time.Time // of the last offence
 }
 
-// acquire waits for a turn.
-func (s *scriptWorkers) acquire(ctx context.Context, turn *workerRequest) (*scriptWorker, error) {
-	turn.granted = make(chan *scriptWorker, 1)
+// acquire waits until a request is granted.
+func (s *scriptWorkers) acquire(ctx context.Context, req *workerRequest) (*scriptWorker, error) {
+	req.granted = make(chan *scriptWorker, 1)
 	s.mu.Lock()
-	c := s.customer(turn.customer)
-	c.waiting = append(c.waiting, turn)
+	c := s.customer(req.customer)
+	c.waiting = append(c.waiting, req)
 	s.assign()
 	s.mu.Unlock()
 	select {
-	case w := <-turn.granted:
+	case w := <-req.granted:
 		return w, nil
 	case <-ctx.Done():
 		s.mu.Lock()
-		c.waiting = slices.DeleteFunc(c.waiting, func(t *workerRequest) bool { return t == turn })
+		c.waiting = slices.DeleteFunc(c.waiting, func(t *workerRequest) bool { return t == req })
 		s.mu.Unlock()
 		select {
-		case w := <-turn.granted: // in the same moment
+		case w := <-req.granted: // granted at the same time
 			s.release(w, false, false)
 		default:
 			s.mu.Lock()
-			s.assign() // it may have been in the way of others
+			s.assign() // it may have blocked others
 			s.mu.Unlock()
 		}
 		return nil, ctx.Err()
 	}
 }
 
-// customer finds what is known about a customer, or begins to know it.
+// customer returns the entry of a customer, and adds it if need be.
 func (s *scriptWorkers) customer(id belfry.CustomerID) *scriptCustomer {
 	if s.customers == nil {
 		s.customers, s.live = map[belfry.CustomerID]*scriptCustomer{}, map[belfry.CustomerID]*scriptWorker{}
@@ -81,8 +81,8 @@ func (s *scriptWorkers) customer(id belfry.CustomerID) *scriptCustomer {
 	return c
 }
 
-// assign gives the turns that can be given. A customer who waits for a process stops those whose last turn was later: else
-// customers who have a process and use it all the time would keep the others out.
+// assign grants all requests that can be granted. A customer that waits for a process blocks those that were served later:
+// otherwise customers that use their process all the time would starve the others.
 func (s *scriptWorkers) assign() {
 	now := time.Now()
 	s.forget()
@@ -117,8 +117,8 @@ func (s *scriptWorkers) assign() {
 	}
 }
 
-// serve gives a customer the turns that it can have now, in the order in which they were asked for. It is false if the customer
-// has to wait for a process.
+// serve grants the requests of a customer that can be granted now, in order. It returns false if the customer has to wait for a
+// process.
 func (s *scriptWorkers) serve(c *scriptCustomer, now time.Time) bool {
 	for i := 0; i < len(c.waiting); {
 		t := c.waiting[i]
@@ -145,7 +145,7 @@ func (s *scriptWorkers) serve(c *scriptCustomer, now time.Time) bool {
 		}
 		w.users++
 		w.alone = t.alone
-		s.served += 2 // the numbers between are for new customers
+		s.served += 2 // leaves a number for new customers
 		c.served, t.strict = s.served, c.offends(now)
 		c.waiting = slices.Delete(c.waiting, i, i+1)
 		t.granted <- w
@@ -153,7 +153,7 @@ func (s *scriptWorkers) serve(c *scriptCustomer, now time.Time) bool {
 	return true
 }
 
-// offendersBusy tells whether customers with offences use as many processes as they may: all but one, unless there is only one.
+// offendersBusy reports whether customers with offences use all processes that they may: all but one, or the only one.
 func (s *scriptWorkers) offendersBusy(now time.Time) bool {
 	n := 0
 	for id, w := range s.live {
@@ -164,7 +164,7 @@ func (s *scriptWorkers) offendersBusy(now time.Time) bool {
 	return n >= max(1, s.workers()-1)
 }
 
-// forget removes what is known about customers who have nothing to do with scripts any more.
+// forget removes customers without requests, process and offences.
 func (s *scriptWorkers) forget() {
 	now := time.Now()
 	for id, c := range s.customers {
@@ -174,7 +174,7 @@ func (s *scriptWorkers) forget() {
 	}
 }
 
-// penalty tells whether a customer has offences, and how long its next trial has to wait.
+// penalty reports whether a customer has offences, and how long its next trial has to wait.
 func (s *scriptWorkers) penalty(customer belfry.CustomerID) (wait time.Duration, offends bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +185,7 @@ func (s *scriptWorkers) penalty(customer belfry.CustomerID) (wait time.Duration,
 	return 0, false
 }
 
-// offend notes an offence.
+// offend counts an offence.
 func (c *scriptCustomer) offend(now time.Time) {
 	if !c.offends(now) {
 		c.offences = 0
@@ -194,14 +194,14 @@ func (c *scriptCustomer) offend(now time.Time) {
 	c.last = now
 }
 
-// offends tells whether there was an offence that is not forgotten.
+// offends reports whether there is an offence that is not forgotten.
 func (c *scriptCustomer) offends(now time.Time) bool {
 	return c.offences > 0 && now.Sub(c.last) < offenceForget
 }
 
-// nextEnd is when the first turn that waits for the end of a pause may be given; zero: none does.
+// nextEnd returns the end of the first pause that a request waits for; zero if none does.
 func (s *scriptWorkers) nextEnd(c *scriptCustomer, now time.Time) (next time.Time) {
-	if !now.Before(s.pauseEnd(c, false)) { // the longer one
+	if !now.Before(s.pauseEnd(c, false)) { // the longer pause
 		return next
 	}
 	for _, t := range c.waiting {
@@ -212,7 +212,7 @@ func (s *scriptWorkers) nextEnd(c *scriptCustomer, now time.Time) (next time.Tim
 	return next
 }
 
-// pauseEnd is when the customer's next turn may be given.
+// pauseEnd returns when the customer's next request may be granted.
 func (s *scriptWorkers) pauseEnd(c *scriptCustomer, proven bool) time.Time {
 	if c.offences == 0 {
 		return time.Time{}

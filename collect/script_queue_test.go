@@ -23,7 +23,7 @@ type turnGiven struct {
 }
 
 func newTurnsTest(t *testing.T, most int) *turnsTest {
-	return &turnsTest{t, &scriptWorkers{most: most}, make(chan turnGiven, 1000)}
+	return &turnsTest{t, &scriptWorkers{max: most}, make(chan turnGiven, 1000)}
 }
 
 // ask asks for a turn and does not wait for it.

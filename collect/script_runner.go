@@ -11,40 +11,40 @@ import (
 	"belfry"
 )
 
-// scriptRunner is a script of a receiver on its way through a worker. It is for one goroutine. What the script has remembered is
-// lost when the worker ends: it is stopped when idle, and killed when one of the customer's scripts misbehaves.
+// scriptRunner runs a script of a receiver in a worker. It is for one goroutine. The state of the script is lost when the
+// worker ends: it is stopped when idle, and killed when a script of the customer misbehaves.
 type scriptRunner struct {
 	workers  *scriptWorkers
 	customer belfry.CustomerID
 	text     string
 	limit    scriptLimit
-	kills    *atomic.Int32 // of the receiver
-	trial    bool          // somebody tries the script
+	kills    *atomic.Int32 // workers killed because of the receiver's scripts
+	trial    bool          // the script is being tried
 
-	p        *scriptProcess // where the lane is open
-	granted  scriptLimit    // there
+	p        *scriptProcess // where the session is open; nil if it is not
+	granted  scriptLimit    // limits of the session
 	id       uint32
-	proven   bool // its last turn was good
-	suspects int  // messages to try one by one, because a worker ended with them
+	proven   bool // its last call was good
+	suspects int  // messages to run one by one, because a worker ended with them
 }
 
-// scriptResult is what became of one message.
+// scriptResult is the result for one message.
 type scriptResult struct {
-	text []byte // what the script gave back
+	text []byte // JSON
 	took time.Duration
 	err  error
 }
 
 const (
-	runMessages = 512     // that go to a worker at once
-	runBytes    = 1 << 20 // the same, unless there is one alone
-	scriptKills = 3       // after which a script is not run any more
+	runMessages = 512     // sent to a worker at once
+	runBytes    = 1 << 20 // sent at once, unless it is a single message
+	scriptKills = 3       // after which a script is switched off
 )
 
-// errScriptOff says that a script is not run any more.
+// errScriptOff: the script is switched off.
 var errScriptOff = fmt.Errorf("its process had to be ended %d times, because it took too long or too much memory; change the script to switch the receiver on again", scriptKills)
 
-// errScriptKilled is what becomes of a message with which a worker ended.
+// errScriptKilled: the worker ended with the message.
 var errScriptKilled = errors.New("the script took too long or too much memory, and its process was ended")
 
 // openScript makes a script ready to run, and returns what is wrong with it. Without kills it is a trial.
@@ -63,10 +63,10 @@ func openScript(ctx context.Context, e *Env, c belfry.CustomerID, text string, k
 func (l *scriptRunner) open(ctx context.Context) error {
 	var fault error
 	for {
-		turn := l.request()
-		err := l.workers.use(ctx, turn, func(p *scriptProcess) error {
+		req := l.request()
+		err := l.workers.use(ctx, req, func(p *scriptProcess) error {
 			fault = nil
-			return l.openIn(p, turn, &fault)
+			return l.openIn(p, req, &fault)
 		})
 		if !errors.Is(err, errWorkerDied) {
 			return errors.Join(err, fault)
@@ -77,38 +77,38 @@ func (l *scriptRunner) open(ctx context.Context) error {
 	}
 }
 
-// request is what the lane asks for when it needs a process.
+// request asks for a process.
 func (l *scriptRunner) request() *workerRequest {
 	return &workerRequest{customer: l.customer, alone: l.suspects > 0, proven: l.proven}
 }
 
-// openIn makes the script ready in a process.
-func (l *scriptRunner) openIn(p *scriptProcess, turn *workerRequest, fault *error) error {
+// openIn opens a session in a process, unless it is open.
+func (l *scriptRunner) openIn(p *scriptProcess, req *workerRequest, fault *error) error {
 	if l.p == p {
 		return nil
 	}
-	l.p, l.id = p, p.open()
+	l.p, l.id = p, p.openSession()
 	l.granted = l.limit
-	if turn.strict && l.trial {
+	if req.strict && l.trial {
 		l.granted = scriptLimit{l.limit.start / 4, l.limit.message / 2}
 	}
 	begun := time.Now()
 	cpu, _ := cpuTime(p.cmd.Process.Pid)
 	start, each := number(int(l.granted.start.Milliseconds())), number(int(l.granted.message.Milliseconds()))
-	text, err := p.ask(frameOpen, l.id, [][]byte{start, each, []byte(l.text)}, l.granted.start+l.stall(p, turn), func([]byte) {})
+	text, err := p.call(frameOpen, l.id, [][]byte{start, each, []byte(l.text)}, l.granted.start+l.stall(p, req), func([]byte) {})
 	if took := time.Since(begun); took > l.slowStart() {
 		used, ok := cpuTime(p.cmd.Process.Pid)
-		turn.slow = !ok || used-cpu > l.slowStart()/2 // or else the machine is busy
+		req.slow = !ok || used-cpu > l.slowStart()/2 // otherwise the machine is busy
 	}
 	if err == nil && len(text) > 0 {
 		*fault = errors.New(string(text))
-		p.forget(l.id)
+		p.closeSession(l.id)
 		l.p = nil
 	}
 	return err
 }
 
-// slowStart is how long the script may take to get ready without being an offence.
+// slowStart is how long the script may take to start without an offence.
 func (l *scriptRunner) slowStart() time.Duration {
 	if l.trial {
 		return slowTrial
@@ -116,7 +116,8 @@ func (l *scriptRunner) slowStart() time.Duration {
 	return slowCall
 }
 
-// slowMessage is the same for a message. A receiver whose script is interrupted again and again has its rest; a trial has not.
+// slowMessage is how long the script may take for a message without an offence. A receiver whose script is interrupted again
+// and again has its backoff; a trial has none.
 func (l *scriptRunner) slowMessage() time.Duration {
 	if l.trial {
 		return l.granted.message
@@ -124,21 +125,21 @@ func (l *scriptRunner) slowMessage() time.Duration {
 	return slowCall
 }
 
-// stall is how long the process may take to interrupt the script. For a customer with offences it is short, except for
-// scripts that were good so far: they may have to wait for a bad one that runs in the same process.
-func (l *scriptRunner) stall(p *scriptProcess, turn *workerRequest) time.Duration {
-	if turn.strict && !turn.proven {
+// stall is how long the process may take to interrupt the script. It is short for a customer with offences, except for proven
+// scripts: they may have to wait for a bad one in the same process.
+func (l *scriptRunner) stall(p *scriptProcess, req *workerRequest) time.Duration {
+	if req.strict && !req.proven {
 		return p.stall / 5
 	}
 	return p.stall
 }
 
-// died notes that a worker ended with messages of this lane, and tells whether it was because of the first of them. If that is
-// not known, as when the worker ran out of memory with several at work, they are tried again one by one in a worker alone.
+// died handles the end of a worker, and reports whether the first message caused it. If that is unknown, as when the worker ran
+// out of memory with several sessions, the messages are run again one by one with exclusive use of a worker.
 func (l *scriptRunner) died(messages int) (guilty bool) {
 	maybe, known := l.p.blamed(l.id)
 	l.p = nil
-	if !maybe { // another one's fault
+	if !maybe { // another session caused it
 		return false
 	}
 	l.proven = false
@@ -153,8 +154,8 @@ func (l *scriptRunner) died(messages int) (guilty bool) {
 	return true
 }
 
-// run shows messages to the script. It gives back a result for each, however often a worker ends meanwhile, except that it stops
-// behind a failure: then the caller decides how to go on.
+// run runs the script on messages. It returns a result for each, even if workers end meanwhile, but stops after a failure: the
+// caller decides how to go on.
 func (l *scriptRunner) run(ctx context.Context, messages [][]byte) (results []scriptResult) {
 	for len(results) < len(messages) {
 		if l.kills.Load() >= scriptKills {
@@ -163,24 +164,24 @@ func (l *scriptRunner) run(ctx context.Context, messages [][]byte) (results []sc
 		part := l.part(messages[len(results):])
 		var got []scriptResult
 		var fault error
-		turn := l.request()
-		err := l.workers.use(ctx, turn, func(p *scriptProcess) error {
-			if err := l.openIn(p, turn, &fault); err != nil || fault != nil {
+		req := l.request()
+		err := l.workers.use(ctx, req, func(p *scriptProcess) error {
+			if err := l.openIn(p, req, &fault); err != nil || fault != nil {
 				return err
 			}
 			parts := make([][]byte, 0, 2*len(part))
 			for _, m := range part {
 				parts = append(parts, number(len(m)), m)
 			}
-			_, err := p.ask(frameRun, l.id, parts, l.granted.message+l.stall(p, turn), func(b []byte) {
+			_, err := p.call(frameRun, l.id, parts, l.granted.message+l.stall(p, req), func(b []byte) {
 				r := readOutcome(b)
-				turn.slow = turn.slow || r.err != nil && r.took > l.slowMessage() // a result that counts was not late
+				req.slow = req.slow || r.err != nil && r.took > l.slowMessage() // a good result was in time
 				got = append(got, r)
 			})
 			return err
 		})
 		if err == nil {
-			l.proven = !turn.slow && fault == nil
+			l.proven = !req.slow && fault == nil
 		}
 		results = append(results, got...)
 		failed := len(got) > 0 && got[len(got)-1].err != nil
@@ -205,7 +206,7 @@ func (l *scriptRunner) run(ctx context.Context, messages [][]byte) (results []sc
 	return results
 }
 
-// part is how many messages go to the worker at once.
+// part returns the messages that are sent to the worker at once.
 func (l *scriptRunner) part(messages [][]byte) [][]byte {
 	if l.suspects > 0 {
 		return messages[:1]
@@ -219,15 +220,15 @@ func (l *scriptRunner) part(messages [][]byte) [][]byte {
 	return messages
 }
 
-// close gives back what the worker keeps for the script.
+// close ends the session.
 func (l *scriptRunner) close() {
 	if l.p != nil {
-		l.p.forget(l.id)
+		l.p.closeSession(l.id)
 		l.p = nil
 	}
 }
 
-// readOutcome reads what a worker says of a message.
+// readOutcome parses a result.
 func readOutcome(b []byte) (r scriptResult) {
 	if len(b) < 5 {
 		return scriptResult{err: errors.New("the process that runs scripts answered nonsense")}

@@ -180,8 +180,8 @@ func TestWorkerIsBare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lane := p.open()
-	if _, err := p.ask(frameOpen, lane, [][]byte{number(1000), number(1000), []byte("function message(m) { return m }")}, 10*time.Second, func([]byte) {}); err != nil {
+	lane := p.openSession()
+	if _, err := p.call(frameOpen, lane, [][]byte{number(1000), number(1000), []byte("function message(m) { return m }")}, 10*time.Second, func([]byte) {}); err != nil {
 		t.Fatal(err)
 	}
 	proc := "/proc/" + strconv.Itoa(p.cmd.Process.Pid)
@@ -212,7 +212,7 @@ func TestWorkerIsBare(t *testing.T) {
 // Customers take turns when there are more of them than workers.
 func TestWorkersTakeTurns(t *testing.T) {
 	e := testEnv(t)
-	e.scripts.most = 1
+	e.scripts.max = 1
 	var all sync.WaitGroup
 	for c := range 3 {
 		all.Go(func() {
@@ -241,7 +241,7 @@ func TestWorkersTakeTurns(t *testing.T) {
 // between two of them.
 func TestScriptsBesideBadOnes(t *testing.T) {
 	e := testEnv(t)
-	e.scripts.most, e.scripts.stall = 1, 300*time.Millisecond
+	e.scripts.max, e.scripts.stall = 1, 300*time.Millisecond
 	e.scripts.limit = scriptLimit{10 * time.Second, 50 * time.Millisecond}
 	ask := func(ctx context.Context, customer belfry.CustomerID, body string) error {
 		p, _, err := newPipeline[Syslog](ctx, e, customer, map[string]string{"script": "function message(m) { " + body + "; return m }"}, new(atomic.Int32))

@@ -49,7 +49,7 @@ func New(tree *meta.Tree, env *Env) *Supervisor { return newSupervisor(tree, env
 func newSupervisor(tree *meta.Tree, env *Env, kinds map[string]Kind) *Supervisor {
 	env.tree = tree
 	env.pings = newPinger(env)
-	env.scripts.command, env.scripts.most = env.Worker, env.Workers
+	env.scripts.command, env.scripts.max = env.Worker, env.Workers
 	s := &Supervisor{
 		tree: tree, env: env, kinds: kinds, all: true,
 		dirty: map[belfry.ID]struct{}{}, runs: map[belfry.ID]*run{}, idle: map[belfry.ID]struct{}{}, wake: make(chan struct{}, 1),

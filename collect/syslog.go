@@ -125,7 +125,7 @@ func (syslogFormat) batch(messages []Syslog) belfry.Batch {
 	}}
 }
 
-// timeOf is a device's time as a column has it.
+// timeOf returns a device's time for a column.
 func timeOf(t time.Time) int64 {
 	if t.IsZero() {
 		return belfry.AbsentInt

@@ -144,7 +144,7 @@ func (e *Env) trapEngine() (*engine, error) {
 	return e.traps.engine, nil
 }
 
-const trapValues = 100 // that the collection has fields for
+const trapValues = 100 // fields of the collection
 
 func (trapFormat) batch(traps []Trap) belfry.Batch {
 	texts := func(name string, of func(*Trap) string) belfry.Column { return textColumn(name, traps, of) }
@@ -178,7 +178,7 @@ func (trapFormat) batch(traps []Trap) belfry.Batch {
 	return belfry.Batch{Collection: "trap", Columns: all}
 }
 
-// presentInt is a number as a column has it; those below zero say that there is none.
+// presentInt returns the value for a column; negative numbers mean none.
 func presentInt(n int) int64 {
 	if n < 0 {
 		return belfry.AbsentInt

@@ -8,14 +8,14 @@ import (
 	"github.com/gosnmp/gosnmp"
 )
 
-// trapLargest is the size of the largest packet that we say we take.
+// trapLargest is the largest packet that we announce.
 const trapLargest = 65507
 
-// trapHeader is what stands before the trap itself. It is read before anything else is: what is not for us costs little.
+// trapHeader is what precedes the PDU. It is read first, so that packets for others are cheap.
 type trapHeader struct {
 	version   string
-	community []byte // of versions 1 and 2c
-	pdu       int    // where the trap begins, of versions 1 and 2c
+	community []byte // versions 1 and 2c
+	pdu       int    // versions 1 and 2c: offset of the PDU
 
 	// of version 3
 	id          uint32
@@ -24,18 +24,18 @@ type trapHeader struct {
 	engine      string
 	boots, time uint32
 	user        string
-	proof       []byte
-	proofAt     int
-	request     uint32 // zero when the trap is hidden
+	authParams  []byte
+	authOffset  int
+	request     uint32 // zero if the PDU is encrypted
 }
 
-// ber walks through what is encoded by the basic rules of ASN.1. After a fault there is nothing more in it.
+// ber decodes BER. After an error it is empty.
 type ber struct {
 	rest []byte
 	bad  bool
 }
 
-// next gives one value, which must have the tag; any tag when it is zero.
+// next returns the next value, which must have the tag, or any if tag is zero.
 func (b *ber) next(tag byte) (body []byte) {
 	r := b.rest
 	if len(r) < 2 || tag != 0 && r[0] != tag {
@@ -62,7 +62,7 @@ func (b *ber) next(tag byte) (body []byte) {
 	return r[head : head+length]
 }
 
-// number gives a number from 0 to 2³¹-1.
+// number returns an integer from 0 to 2³¹-1.
 func (b *ber) number() (n uint32) {
 	body := b.next(0x02)
 	if len(body) == 0 || len(body) > 4 || body[0] >= 0x80 {
@@ -80,7 +80,7 @@ const (
 	berSequence = 0x30
 )
 
-// readTrapHeader reads the header of a packet.
+// readTrapHeader parses the header of a packet.
 func readTrapHeader(packet []byte) (h trapHeader, ok bool) {
 	all := ber{rest: packet}
 	in := ber{rest: all.next(berSequence)}
@@ -107,7 +107,7 @@ func readTrapHeader(packet []byte) (h trapHeader, ok bool) {
 func (h *trapHeader) readV3(in *ber, packet []byte) {
 	global := ber{rest: in.next(berSequence)}
 	h.id = global.number()
-	global.next(0x02) // the largest packet that the sender takes
+	global.next(0x02) // msgMaxSize
 	flags := global.next(berOctets)
 	h.model = global.number()
 	outer := ber{rest: in.next(berOctets)}
@@ -115,12 +115,12 @@ func (h *trapHeader) readV3(in *ber, packet []byte) {
 	h.engine = string(usm.next(berOctets))
 	h.boots, h.time = usm.number(), usm.number()
 	h.user = string(usm.next(berOctets))
-	h.proof = usm.next(berOctets)
+	h.authParams = usm.next(berOctets)
 	if in.bad = in.bad || global.bad || outer.bad || usm.bad || len(flags) != 1 || len(h.engine) > 32 || len(h.user) > trapUserName; in.bad {
 		return
 	}
 	h.flags = gosnmp.SnmpV3MsgFlags(flags[0])
-	h.proofAt = cap(packet) - cap(h.proof) // both end where the packet's memory does
+	h.authOffset = cap(packet) - cap(h.authParams) // both slices have the same end
 	scoped := ber{rest: in.rest}
 	inner := ber{rest: scoped.next(berSequence)}
 	inner.next(berOctets)
@@ -137,12 +137,12 @@ type trapReader struct {
 	versions  map[string]bool
 	community string
 	users     map[string]*trapUser
-	engine    *engine // where version 3 is taken
+	engine    *engine // set if version 3 is accepted
 	faults    atomic.Int64
 	informs   informs
 }
 
-// newTrapReader makes the reader that the answers of a resource ask for. The column is where a fault is.
+// newTrapReader makes the reader for the answers of a resource. The column is the one that is wrong.
 func newTrapReader(answers map[string]string) (r *trapReader, column string, err error) {
 	lines, err := parseUsers(answers["users"])
 	if err != nil {
@@ -287,7 +287,7 @@ func (r *trapReader) readV3(reply *informReply, h *trapHeader, packet []byte) (w
 	if !ok {
 		return DropAccess, false
 	}
-	if h.engine == e.id && u.proof != gosnmp.NoAuth && !e.inTime(h) {
+	if h.engine == e.id && u.auth != gosnmp.NoAuth && !e.inTimeWindow(h) {
 		if asks {
 			p, err := e.reportTime(h, u, k)
 			r.answer(reply.in, p, err)

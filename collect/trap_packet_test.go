@@ -163,8 +163,8 @@ func TestTrapKeys(t *testing.T) {
 			if err := want.InitSecurityKeys(); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(k.proof, want.SecretKey) || !slices.Equal(k.privacy, want.PrivacyKey[:len(k.privacy)]) {
-				t.Errorf("%s with %s: %x %x, want %x %x", proof, privacy, k.proof, k.privacy, want.SecretKey, want.PrivacyKey)
+			if !slices.Equal(k.auth, want.SecretKey) || !slices.Equal(k.privacy, want.PrivacyKey[:len(k.privacy)]) {
+				t.Errorf("%s with %s: %x %x, want %x %x", proof, privacy, k.auth, k.privacy, want.SecretKey, want.PrivacyKey)
 			}
 		}
 	}
@@ -425,7 +425,7 @@ func TestTrapZeros(t *testing.T) {
 	f := func(octets, want string) {
 		t.Helper()
 		for _, s := range []*syntax{nil, {}, {hint: "255a"}} {
-			if plain, words := shownOctets([]byte(octets), s); plain != want || words != want {
+			if plain, words := formatOctets([]byte(octets), s); plain != want || words != want {
 				t.Errorf("%q with %v: %q, %q; want %q", octets, s, plain, words, want)
 			}
 		}

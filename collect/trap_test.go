@@ -158,7 +158,7 @@ func TestTrapEngine(t *testing.T) {
 	now = now.Add(1000 * time.Second)
 	f := func(boots, at uint32, want bool) {
 		t.Helper()
-		if got := b.inTime(&trapHeader{boots: boots, time: at}); got != want {
+		if got := b.inTimeWindow(&trapHeader{boots: boots, time: at}); got != want {
 			t.Errorf("boots %d, time %d: %t", boots, at, got)
 		}
 	}
