@@ -44,8 +44,8 @@ const (
 	inboxChunk   = receiverBatch
 )
 
-func newInbox(most int) *inbox {
-	b := &inbox{limit: most, ready: make(chan struct{}, 1), room: make(chan struct{}), lastTicket: ticket{stored: make(chan struct{})}}
+func newInbox(limit int) *inbox {
+	b := &inbox{limit: limit, ready: make(chan struct{}, 1), room: make(chan struct{}), lastTicket: ticket{stored: make(chan struct{})}}
 	close(b.lastTicket.stored) // there is no chunk before the first
 	return b
 }
@@ -114,14 +114,14 @@ func (b *inbox) next(done []raw) ([]raw, ticket) {
 		}
 		done = nil
 		if len(b.chunks) > 0 {
-			pile := b.chunks[0]
+			chunk := b.chunks[0]
 			b.chunks[0] = nil
 			if b.chunks = b.chunks[1:]; len(b.chunks) == 0 {
 				b.chunks = nil
 			}
-			b.count -= len(pile)
-			for i := range pile {
-				b.bytes -= len(pile[i].text)
+			b.count -= len(chunk)
+			for i := range chunk {
+				b.bytes -= len(chunk[i].text)
 			}
 			close(b.room)
 			b.room = make(chan struct{})
@@ -132,7 +132,7 @@ func (b *inbox) next(done []raw) ([]raw, ticket) {
 			if more {
 				b.signal() // for another worker
 			}
-			return pile, t
+			return chunk, t
 		}
 		closed := b.closed
 		b.mu.Unlock()
@@ -145,10 +145,10 @@ func (b *inbox) next(done []raw) ([]raw, ticket) {
 }
 
 // setLimit changes the limit.
-func (b *inbox) setLimit(most int) {
+func (b *inbox) setLimit(limit int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.limit = most
+	b.limit = limit
 }
 
 // close refuses further messages and wakes those who wait for room. What is queued can still be taken.

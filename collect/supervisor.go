@@ -36,7 +36,7 @@ type Supervisor struct {
 
 // run is the collector of a resource. A resource never has two: the next one starts when the previous one has ended.
 type run struct {
-	task    Task
+	task    Task // latest; the supervisor's mutex guards it
 	stop    context.CancelFunc
 	stopped bool
 	changes chan Task     // buffers one: only the latest change counts
@@ -179,7 +179,7 @@ func (s *Supervisor) start(ctx context.Context, t Task, previous *run) {
 		if previous != nil {
 			<-previous.done
 		}
-		s.keepRunning(ctx, t, r.changes)
+		s.keepRunning(ctx, r)
 		close(r.done)
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -234,13 +234,19 @@ const (
 )
 
 // keepRunning runs a collector until ctx ends, and restarts it after failures: with a delay that grows, or at once when it is
-// changed.
-func (s *Supervisor) keepRunning(ctx context.Context, t Task, changes <-chan Task) {
-	log := s.env.Log.With("customer", t.Customer, "resource", t.Resource, "kind", t.Kind)
-	wait := shortestWait
-	for {
+// changed. It always starts with the latest task, whatever changes the collector has received.
+func (s *Supervisor) keepRunning(ctx context.Context, r *run) {
+	for wait := shortestWait; ; {
+		s.mu.Lock()
+		select {
+		case <-r.changes:
+		default:
+		}
+		t := r.task
+		s.mu.Unlock()
 		begun := s.env.Now()
-		err := s.runOnce(ctx, t, changes, log)
+		log := s.env.Log.With("customer", t.Customer, "resource", t.Resource, "kind", t.Kind)
+		err := s.runOnce(ctx, t, r.changes, log)
 		if ctx.Err() != nil {
 			return
 		}
@@ -252,15 +258,11 @@ func (s *Supervisor) keepRunning(ctx context.Context, t Task, changes <-chan Tas
 			again = nil
 		}
 		log.Warn("a collector failed", "err", err, "again", wait)
-		select {
-		case t = <-changes: // the change may fix it, so the failure is not shown
-			wait = shortestWait
-			continue
-		default:
+		if len(r.changes) == 0 { // otherwise the change may fix it
+			s.reportFailure(ctx, r, err)
 		}
-		s.reportFailure(ctx, t, err)
 		select {
-		case t = <-changes:
+		case <-r.changes:
 			wait = shortestWait
 		case <-again:
 			wait = min(2*wait, longestWait)
@@ -289,7 +291,10 @@ func (s *Supervisor) runOnce(ctx context.Context, t Task, changes <-chan Task, l
 }
 
 // reportFailure sets the objects of a collector to "does not respond", with the error as the reason.
-func (s *Supervisor) reportFailure(ctx context.Context, t Task, why error) {
+func (s *Supervisor) reportFailure(ctx context.Context, r *run, why error) {
+	s.mu.Lock()
+	t := r.task
+	s.mu.Unlock()
 	for _, name := range t.Objects {
 		row := belfry.Row{Type: "data", NoResponse: true, Reason: why.Error(), Resource: t.Name, Object: name}
 		if err := send(ctx, s.env.Sink, t.Customer, &row); err != nil && ctx.Err() == nil {

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"errors"
 	"net"
 	"strings"
 	"testing"
@@ -27,6 +28,12 @@ func TestChangedReceiverFails(t *testing.T) {
 	h.await("it shows", func() bool {
 		s := h.state("U - Receiver")
 		return s.Status == belfry.Unavailable && strings.Contains(s.Info, "another program has this port")
+	})
+	taken.Close()
+	h.await("it gets the port once it is free", func() bool {
+		h.env.ports.mu.Lock()
+		defer h.env.ports.mu.Unlock()
+		return h.env.ports.open["udp "+taken.LocalAddr().String()] != nil && h.env.ports.open["udp "+addr] == nil
 	})
 	_, port, _ := net.SplitHostPort(addr)
 	h.provision("log-syslog-receiver", "name,listen", "U,"+addr)
@@ -70,6 +77,27 @@ func TestSupervisorAdapts(t *testing.T) {
 	h.await("it shows that it is off", func() bool { return strings.HasPrefix(h.state("A - Ping").Info, "switched off: ") })
 	h.provision("network-ping", "name,ip_address_fqdn", "A,127.0.0.3")
 	h.await("it runs again", l.has("begins with 127.0.0.1", "is changed to 127.0.0.2", "is changed to 127.0.0.9", "begins with 127.0.0.3"))
+}
+
+// A collector that fails is run again with what its resource is now, also if it was changed while it ran.
+func TestSupervisorRestartsChanged(t *testing.T) {
+	l := &log{}
+	h := newFixture(t, map[string]Kind{"network-ping": {adapts: true, New: func(_ *Env, task Task) (Collector, error) {
+		return adapter(func(ctx context.Context, changes <-chan Task) error {
+			l.note("begins with %s", task.Answers["ip_address_fqdn"])
+			select {
+			case <-changes:
+				return errors.New("it cannot be changed")
+			case <-ctx.Done():
+				return nil
+			}
+		}), nil
+	}}})
+	h.provision("network-ping", "name,ip_address_fqdn", "A,127.0.0.1")
+	h.await("it runs", l.has("begins with 127.0.0.1"))
+	h.provision("network-ping", "name,ip_address_fqdn", "A,127.0.0.2")
+	h.await("it shows why", func() bool { return h.state("A - Ping").Info == "it cannot be changed" })
+	h.await("it runs again", l.has("begins with 127.0.0.1", "begins with 127.0.0.2"))
 }
 
 // A resource that is stopped and started again has one collector at a time: the next one waits until the previous one has ended.
