@@ -63,7 +63,7 @@ type port struct {
 	socket   socket
 	closing  atomic.Bool
 
-	mu       sync.Mutex                 // serializes changes of the bindings; held until a socket is drained or closed
+	mu       sync.Mutex                 // serializes changes of the bindings; held until the socket is closed
 	bindings atomic.Pointer[[]*binding] // sorted by resource; the slice never changes
 }
 
@@ -183,16 +183,20 @@ func (e *Env) detach(b *binding) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.closing.Load():
-		return
-	case len(*p.bindings.Load()) == 1:
-		e.closePort(p)
-	default:
+	for drained := false; !p.closing.Load(); drained = true {
+		all := *p.bindings.Load()
+		if len(all) == 1 {
+			e.closePort(p)
+		}
+		if len(all) == 1 || drained {
+			rest := slices.DeleteFunc(slices.Clone(all), func(o *binding) bool { return o.resource == b.resource })
+			p.bindings.Store(&rest)
+			return
+		}
+		p.mu.Unlock() // several may be drained at the same time
 		p.socket.drain(b)
+		p.mu.Lock()
 	}
-	rest := slices.DeleteFunc(slices.Clone(*p.bindings.Load()), func(o *binding) bool { return o.resource == b.resource })
-	p.bindings.Store(&rest)
 }
 
 // closePort closes a port. Its mutex is held.

@@ -55,24 +55,28 @@ func (s *sharedPort) holds(b *binding, n int) {
 	}
 }
 
-// Receivers of one port that end together, as when the service stops, each get what has arrived for them.
+// Receivers of one port that end together, as when the service stops or all are removed, each get what has arrived for them.
 func TestSharedPortCloses(t *testing.T) {
-	s := newSharedPort(t, "udp")
-	one, two, all := s.attach(1, "127.0.0.1/32"), s.attach(2, "127.0.0.2/32"), s.attach(3, "127.0.0.0/8")
-	s.send("127.0.0.1", 6)
-	s.send("127.0.0.2", 7)
-	s.send("127.0.0.3", 9)
-	s.env.closePorts()
-	var left sync.WaitGroup
-	for _, b := range []*binding{one, two, all} {
-		left.Go(func() { s.env.detach(b) })
-	}
-	left.Wait()
-	s.holds(one, 6)
-	s.holds(two, 7)
-	s.holds(all, 9)
-	if len(s.env.ports.open) > 0 {
-		t.Error("the port stays open")
+	for _, stopping := range []bool{true, false} {
+		s := newSharedPort(t, "udp")
+		one, two, all := s.attach(1, "127.0.0.1/32"), s.attach(2, "127.0.0.2/32"), s.attach(3, "127.0.0.0/8")
+		s.send("127.0.0.1", 6)
+		s.send("127.0.0.2", 7)
+		s.send("127.0.0.3", 9)
+		if stopping {
+			s.env.closePorts()
+		}
+		var left sync.WaitGroup
+		for _, b := range []*binding{one, two, all} {
+			left.Go(func() { s.env.detach(b) })
+		}
+		left.Wait()
+		s.holds(one, 6)
+		s.holds(two, 7)
+		s.holds(all, 9)
+		if len(s.env.ports.open) > 0 {
+			t.Error("the port stays open")
+		}
 	}
 }
 

@@ -60,7 +60,7 @@ func listenUDP(p *port) (*udpSocket, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &udpSocket{
 		port: p, conn: u, batch: ipv4.NewPacketConn(u), buffer: growBuffer(u, udpBuffer), packets: newPackets(control),
-		names: map[netip.Addr]string{}, stop: stop, drains: make(chan chan struct{}, 1), done: make(chan struct{}),
+		names: map[netip.Addr]string{}, stop: stop, drains: make(chan chan struct{}, udpBatch), done: make(chan struct{}),
 	}
 	s.running.Go(func() { s.run(ctx) })
 	s.running.Go(s.countDrops)
@@ -84,9 +84,15 @@ func (s *udpSocket) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
 		case drained := <-s.drains:
+			all := []chan struct{}{drained}
+			for len(s.drains) > 0 {
+				all = append(all, <-s.drains)
+			}
 			s.readWaiting(ctx)
 			s.conn.SetReadDeadline(time.Time{})
-			close(drained)
+			for _, drained := range all {
+				close(drained)
+			}
 		default:
 			s.read(ctx)
 		}
@@ -183,6 +189,7 @@ func (s *udpSocket) drain(*binding) {
 	s.conn.SetReadDeadline(time.Now())
 	select {
 	case <-drained:
+	case <-s.done:
 	case <-timeout.C:
 	}
 }
