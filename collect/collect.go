@@ -10,8 +10,8 @@
 //
 // Collectors decide nothing: their rows have the same limits, counters and management as all others.
 //
-// A datagram takes this way: udpSocket.run, read, deliver, port.dispatch, inbox.put; then, in a worker of its receiver, inbox.next,
-// process (messageReader.read, pipeline.apply), store, Sink.Receive. A message of a TCP stream joins at dispatch.
+// A datagram takes this way: udpSocket.run, read, port.dispatch, inbox.put; then, in receiver.work, inbox.next, process
+// (messageReader.read, pipeline.apply), store, Sink.Receive. A message of a TCP stream joins at dispatch.
 //
 // Filters and scripts, which users write, never run in the sequencer: the cost of filters is limited before they run, and scripts
 // run in separate processes that can be killed (see scriptWorkers).

@@ -2,8 +2,8 @@ package collect
 
 import "strings"
 
-// readCisco reads what devices of Cisco send: a header of their own, which ends with a colon, and a message that mostly begins with
-// its mnemonic. Each part of the header may be missing, and what of it is there depends on the device and how it is set up:
+// readCisco reads messages of Cisco devices: a header of their own, which ends with a colon, and a message that usually begins
+// with its mnemonic. All parts of the header are optional, depending on the device and its configuration:
 //
 //	123: sw-1: 000045: *Mar  1 2026 18:46:11.123 CET: %SYS-5-CONFIG_I: …   IOS: counts of messages, its name, the time
 //	sw-1 45: Mar  1 18:46:11: %SYS-5-CONFIG_I: …                           the name before the count, put there by a relay

@@ -180,10 +180,10 @@ func readSnare(s string, m *Syslog) bool {
 // longestTag limits the name of a program; RFC 3164 says 32, but programs do not care.
 const longestTag = 64
 
-// tag takes the name of the program and of its process from the start of a message, if they are there: "sshd[123]: text". The
-// message is then what follows. Behind a header the colon may be missing after a number in brackets.
+// tag splits the program and its process from the message, if they are there: "sshd[123]: text". After a header the colon may be
+// missing behind the number in brackets.
 //
-// What begins like a name and belongs to the message: "%LINK-3-UPDOWN:" of Cisco, "http://", and the marks of CEE, CEF and LEEF.
+// Some messages begin with what only looks like a program: "%LINK-3-UPDOWN:" of Cisco, "http://", and the markers of CEE, CEF and LEEF.
 func tag(s string, header bool) (app, procid, text string) {
 	i := program(s)
 	if i == 0 || i == len(s) || i > longestTag || payload(s) {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// timestamp reads the time at the start of a message, in the ways in which devices write it:
+// timestamp reads the time at the start of a message, in the formats that devices use:
 //
 //	Oct 11 22:14:15            RFC 3164, in any case; also with a fraction, or with a year before or behind the day or behind the time
 //	Sun Oct 11 22:14:15 2026   ctime
@@ -14,7 +14,7 @@ import (
 //	2026:10:11-22:14:15        Sophos
 //	10/11/2026:22:14:15 GMT    NetScaler
 //
-// Colon tells that one ends the time; then no host follows. Behind other parts of a Cisco header, any word before a mnemonic is a zone.
+// Colon is true if a colon ends the time; then no host follows. After other parts of a Cisco header, any word before a mnemonic is a zone.
 func (r *lineReader) timestamp(s string, cisco bool) (at time.Time, rest string, colon, ok bool) {
 	text := strings.TrimLeft(s, "*.")
 	if len(text) < 15 {

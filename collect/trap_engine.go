@@ -93,7 +93,7 @@ func (e *engine) inTimeWindow(h *trapHeader) bool {
 	return h.boots == e.boots && e.boots < engineHighest && apart <= engineWindow && apart >= -engineWindow
 }
 
-// Counters that a REPORT tells of, which is how it says what is wrong.
+// Counters in a REPORT, which identify the error.
 const (
 	notInTimeWindows = ".1.3.6.1.6.3.15.1.1.2.0"
 	unknownEngineIDs = ".1.3.6.1.6.3.15.1.1.4.0"

@@ -37,7 +37,7 @@ type udpSocket struct {
 	buffer  int              // bytes that the system grants for packets that wait
 	packets []ipv4.Message
 	names   map[netip.Addr]string // addresses of senders as text
-	raws    []raw                 // scratch memory of deliver
+	raws    []raw                 // scratch memory of read
 	stop    context.CancelFunc
 	shut    atomic.Bool        // the system drops what arrives from now on
 	drains  chan chan struct{} // requests to read what has arrived; each is closed when that is done
@@ -100,35 +100,22 @@ func (s *udpSocket) run(ctx context.Context) {
 	s.readWaiting(ctx)
 }
 
-// read reads one batch of packets.
+// read reads one batch of packets and dispatches them: consecutive packets of one sender together. Their texts share one
+// allocation, as they are used and released together.
+//
+// If one receiver has the port for itself and its inbox is full, read waits: then the kernel drops what comes too fast, which is
+// cheaper than reading it first. Receivers that share a port must not wait for each other.
 func (s *udpSocket) read(ctx context.Context) {
 	n, err := s.batch.ReadBatch(s.packets, 0)
-	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	if errors.Is(err, os.ErrDeadlineExceeded) {
 		s.conn.SetReadDeadline(time.Time{})
-	case err != nil:
+		return
+	}
+	if err != nil {
 		time.Sleep(10 * time.Millisecond) // the system is short of something
-	default:
-		s.deliver(ctx, s.packets[:n])
+		return
 	}
-}
-
-// readWaiting reads until no packet waits.
-func (s *udpSocket) readWaiting(ctx context.Context) {
-	for end := time.Now().Add(drainTimeout); readable(s.conn) && (s.shut.Load() || time.Now().Before(end)); {
-		s.conn.SetReadDeadline(time.Now().Add(drainIdle))
-		s.read(ctx)
-	}
-}
-
-// deliver dispatches a batch: consecutive packets of one sender together. Their texts share one allocation, as they are used and
-// released together.
-//
-// If one receiver has the port for itself and its inbox is full, deliver waits: then the kernel drops what comes too fast, which is
-// cheaper than reading it first. Receivers that share a port must not wait for each other.
-func (s *udpSocket) deliver(ctx context.Context, packets []ipv4.Message) {
-	at := belfry.At(time.Now())
-	wait := s.port.exclusive()
+	packets, at, wait := s.packets[:n], belfry.At(time.Now()), s.port.exclusive()
 	size := 0
 	for i := range packets {
 		size += packets[i].N
@@ -156,6 +143,14 @@ func (s *udpSocket) deliver(ctx context.Context, packets []ipv4.Message) {
 	s.port.dispatch(ctx, raws[begin:], wait)
 	clear(raws)
 	s.raws = raws
+}
+
+// readWaiting reads until no packet waits.
+func (s *udpSocket) readWaiting(ctx context.Context) {
+	for end := time.Now().Add(drainTimeout); readable(s.conn) && (s.shut.Load() || time.Now().Before(end)); {
+		s.conn.SetReadDeadline(time.Now().Add(drainIdle))
+		s.read(ctx)
+	}
 }
 
 // name returns an address as text.
