@@ -47,15 +47,15 @@ func (s *service) metrics() metrics {
 		}
 		return 0
 	})
-	counter("belfry_messages_received_total", "Messages that were sent to receivers.", nil, func() float64 { return float64(s.env.Sums.Received.Load()) })
-	counter("belfry_messages_kept_total", "Messages that receivers stored.", nil, func() float64 { return float64(s.env.Sums.Kept.Load()) })
-	counter("belfry_messages_filtered_total", "Messages that a filter or script of their receiver did not want.", nil, func() float64 { return float64(s.env.Sums.Filtered.Load()) })
-	counter("belfry_messages_unscripted_total", "Messages stored as they came, because the script of their receiver failed.", nil, func() float64 { return float64(s.env.Sums.Failed.Load()) })
-	counter("belfry_messages_cut_total", "Messages that were longer than 64 KiB, of which the end is lost.", nil, func() float64 { return float64(s.env.Sums.Cut.Load()) })
-	counter("belfry_receiver_connections_reset_total", "Connections to receivers that broke: their senders reset them, or sent what is not TLS. What was on its way is lost.", nil, func() float64 { return float64(s.env.Sums.Reset.Load()) })
+	counter("belfry_messages_received_total", "Messages that were sent to receivers.", nil, func() float64 { return float64(s.env.Totals.Received.Load()) })
+	counter("belfry_messages_kept_total", "Messages that receivers stored.", nil, func() float64 { return float64(s.env.Totals.Kept.Load()) })
+	counter("belfry_messages_filtered_total", "Messages that a filter or script of their receiver did not want.", nil, func() float64 { return float64(s.env.Totals.Filtered.Load()) })
+	counter("belfry_messages_unscripted_total", "Messages stored as they came, because the script of their receiver failed.", nil, func() float64 { return float64(s.env.Totals.Failed.Load()) })
+	counter("belfry_messages_cut_total", "Messages that were longer than 64 KiB, of which the end is lost.", nil, func() float64 { return float64(s.env.Totals.Cut.Load()) })
+	counter("belfry_receiver_connections_reset_total", "Connections to receivers that broke: their senders reset them, or sent what is not TLS. What was on its way is lost.", nil, func() float64 { return float64(s.env.Totals.Reset.Load()) })
 	for why := range collect.DropReasons {
 		counter("belfry_messages_dropped_total", "Messages that were sent to receivers and are lost.", prometheus.Labels{"why": why.String()},
-			func() float64 { return float64(s.env.Sums.Dropped[why].Load()) })
+			func() float64 { return float64(s.env.Totals.Dropped[why].Load()) })
 	}
 	gauge("belfry_receiver_buffer_bytes", "Room for packets that wait, of the UDP receiver to which the system grants least.", nil, func() float64 { return float64(s.env.ReceiveBuffer()) })
 	gauge("belfry_collectors_running", "Resources whose collector is to run.", nil, func() float64 { return float64(s.collect.Running()) })

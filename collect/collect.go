@@ -1,17 +1,20 @@
-// Package collect is what the service does by itself: it asks devices whether they answer, and listens to what they send.
+// Package collect runs the collectors of the service: it pings devices, and receives what they send.
 //
-// A resource whose package names a collector gets one of its own, made from its answers. The Supervisor follows the tree:
-// when a resource is provisioned, changed, unmanaged or removed, exactly its collector is started, changed or stopped. There may be
-// tens of thousands of pings, so they share one, the pinger.
+// A resource whose package names a collector gets one, configured by its answers. The Supervisor follows the tree: when a
+// resource is provisioned, changed, unmanaged or removed, it starts, changes or stops the collector of that resource. There may be
+// tens of thousands of pings, so one pinger runs them all.
 //
-//	tree ──► Supervisor ──► pinger              ──┐
-//	                   ├──► collector of Syslog ──┼──► Sink: the sequencer, the one way in
-//	                   └──► collector of Traps  ──┘
+//	tree ──► Supervisor ──► pinger          ──┐
+//	                   ├──► syslog receiver ──┼──► Sink: the sequencer, the only way in
+//	                   └──► trap receiver   ──┘
 //
-// Collectors decide nothing: what they find goes the way of every other row, with its limits, counters and management.
+// Collectors decide nothing: their rows have the same limits, counters and management as all others.
 //
-// What users write for receivers, filters and scripts, never runs in the sequencer: filters have a limit that is known before
-// they run, and scripts run in processes of their own that can be killed (see scriptWorkers).
+// A datagram takes this way: udpSocket.run, read, port.dispatch, inbox.put; then, in receiver.work, inbox.next, process
+// (messageReader.read, pipeline.apply), store, Sink.Receive. A message of a TCP stream joins at dispatch.
+//
+// Filters and scripts, which users write, never run in the sequencer: the cost of filters is limited before they run, and scripts
+// run in separate processes that can be killed (see scriptWorkers).
 package collect
 
 import (
@@ -24,66 +27,69 @@ import (
 	"belfry/status"
 )
 
-// Sink takes what collectors find. The sequencer is one.
+// Sink stores what collectors find. The sequencer implements it.
 type Sink interface {
-	// Feed takes values and lines of objects, or that they do not respond, from somebody who may touch what the scope says: all
-	// rows, or none if one is wrong, which is a belfry.Refused. In a dry run nothing is stored.
+	// Feed stores values or log lines of objects, or that they do not respond, within a scope: all rows, or none if one is invalid,
+	// which is a belfry.Refused. A dry run stores nothing.
 	Feed(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error
-	// Receive stores messages about a resource, and tells how many were kept: the others were discarded because of how the
-	// resource is managed. With wait it waits while the customer has sent too much, else it refuses.
+	// Receive stores messages of a resource and returns how many were kept; the others were discarded because of the management
+	// mode. If the customer is over its rate limit, it waits or, without wait, returns an error.
 	Receive(ctx context.Context, c belfry.CustomerID, resource belfry.ID, b *belfry.Batch, wait bool) (kept int, err error)
 }
 
-// Task is a resource whose collector is to run.
+// Task is what the collector of a resource has to do.
 type Task struct {
 	Customer belfry.CustomerID
 	Resource belfry.ID
 	Name     string            // of the resource
 	Kind     string            // of the collector
-	Answers  map[string]string // to every question of the package, defaults included; secrets, too
-	Objects  []string          // names of the objects that the package has made
+	Answers  map[string]string // to all questions of the package, with defaults and secrets
+	Objects  []string          // names of the objects that the package created
 
-	Denied bool           // the customer may not listen where the answers say
-	Author *belfry.Author // who wrote the script, if it may touch a part of the customer alone
+	Denied bool           // the customer has no grant for the listen address
+	Author *belfry.Author // of the script, if limited to a part of the customer
 }
 
-// Collector does the work of one resource.
+// Collector collects for one resource.
 type Collector interface {
-	// Run works until ctx ends. What it cannot get over by itself it gives back: the supervisor shows it as the state
-	// of the resource, waits a while and runs the collector again. If its kind adapts, changes of the resource come on changes.
+	// Run collects until ctx ends. After an error the supervisor shows it as the state of the resource, waits, and runs the
+	// collector again. If the kind adapts, changes of the resource arrive on changes.
 	Run(ctx context.Context, changes <-chan Task) error
 }
 
-// switchedOff is an error of a collector that is not run again until its resource is changed.
+// switchedOff wraps an error after which a collector is not run again until its resource is changed.
 type switchedOff struct{ error }
 
 func (s switchedOff) Error() string { return "switched off: " + s.error.Error() }
 
-// Kind is one kind of collector.
+// Kind describes one kind of collector.
 type Kind struct {
-	// New makes the collector of a task. Its answers have been checked.
+	// New makes the collector of a task, whose answers have been checked; nil if the pinger runs all resources of the kind.
 	New func(*Env, Task) (Collector, error)
-	// Check judges answers when they are provisioned, beyond what the types of the questions say. The column is where the
-	// fault is. The sequencer calls it, so it is quick whatever the answers are.
+	// Check validates answers when they are provisioned, beyond the types of the questions. The column is the one that is wrong. It
+	// runs in the sequencer, so it must be fast for any answers.
 	Check func(answers map[string]string) (column string, err error)
-	// inspect does the same outside the sequencer, and may take its time.
+	// inspect validates answers outside the sequencer, and may be slow.
 	inspect func(ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (column string, err error)
-	// try shows what filter and script of a receiver make of a message; nil for those who receive none.
+	// try runs filter and script of a receiver on a sample; nil for collectors that receive no messages.
 	try func(context.Context, *Env, Task, trial) (*Tried, error)
-	// adapts tells that a collector takes changes of its resource while it runs.
+	// adapts: the collector takes changes while it runs; otherwise it is restarted.
 	adapts bool
-	// pings tells that the pinger does the work of all resources of the kind together; then there is no New.
+	// pings: the pinger runs all resources of the kind.
 	pings bool
 }
 
-// Kinds are the collectors that a package can name.
+// Kinds are the kinds of collectors, by the name that a file in catalog/package has in its field collector.
+//
+// To add one, write its file in this package, a line here, and its package and classes in the catalog. A kind that receives
+// messages needs a messageFormat only.
 var Kinds = map[string]Kind{
 	"network-ping":        {pings: true, Check: checkPing},
-	"log-syslog-receiver": {New: newSyslog, inspect: checkSyslog, adapts: true, try: tryOn(trySyslog)},
-	"log-trap-receiver":   {New: newTrap, inspect: checkTrap, adapts: true, try: tryOn(tryTrap)},
+	"log-syslog-receiver": receiverKind[Syslog](syslogFormat{}),
+	"log-trap-receiver":   receiverKind[Trap](trapFormat{}),
 }
 
-// Check judges the answers of a resource when it is provisioned; a kind that nobody knows is not collected.
+// Check validates the answers of a resource when it is provisioned.
 func Check(kind string, answers map[string]string) (column string, err error) {
 	k := Kinds[kind]
 	if k.Check == nil {
@@ -92,35 +98,33 @@ func Check(kind string, answers map[string]string) (column string, err error) {
 	return k.Check(answers)
 }
 
-// Env is what collectors of all kinds work with and share.
+// Env is shared by all collectors.
 type Env struct {
-	Sink Sink
-	Log  *slog.Logger
-	Now  func() time.Time
-	Dir  string // the data folder
-	Sums Sums   // of all receivers
+	Sink   Sink
+	Log    *slog.Logger
+	Now    func() time.Time
+	Dir    string // data folder
+	Totals Totals // of all receivers
 
-	// Streams is how many connections all receivers together may have open; 0: any number. Each takes a descriptor, and
-	// what stores the messages needs some, too.
+	// Streams limits the open connections of all receivers; 0: no limit. Each takes a descriptor, and the store needs some, too.
 	Streams int
 
-	// Taken are the TCP addresses on which the service itself listens, by the setting that says so. No receiver can be there.
+	// Taken are the TCP addresses on which the service itself listens, by setting. Receivers cannot use them.
 	Taken map[string]string
 
-	// Worker is the command that makes a process of this program a script worker: its file, its name and the argument that says
-	// so. Without it scripts cannot run. Workers is how many there may be at the same time; 0: DefaultScriptWorkers.
+	// Worker is the command line that starts this program as a script worker; without it scripts cannot run. Workers limits the
+	// number of processes; 0: DefaultScriptWorkers.
 	Worker  []string
 	Workers int
 
-	places  places
-	tree    *meta.Tree
-	pings   *pinger
-	ports   ports
-	traps   traps
-	scripts scriptWorkers
-	filters status.Turns // compiling and evaluating those of one customer
+	connLimit connLimiter
+	tree      *meta.Tree
+	pings     *pinger
+	ports     ports
+	traps     traps
+	scripts   scriptWorkers
+	filters   status.Turns // limits compiling and evaluating per customer
 }
 
-// ReceiveBuffer is how many bytes of packets that wait the system grants a receiver; of several, the one with least. Without a
-// receiver of packets it is 0.
+// ReceiveBuffer returns the smallest receive buffer, in bytes, that the system granted to a UDP receiver; 0 without one.
 func (e *Env) ReceiveBuffer() int { return e.ports.smallestBuffer() }

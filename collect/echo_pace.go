@@ -6,21 +6,21 @@ import (
 	"belfry"
 )
 
-// echoPace bounds what each customer sends in echo requests. All answers come in through one socket, whose buffer may hold no more than
-// three of the largest: a customer with thousands of large ones would have the kernel drop the answers of others, who would
-// then see losses that there are not.
+// echoPace limits the bytes that each customer sends in echo requests. All replies arrive at one socket, whose buffer may hold
+// only three of the largest: a customer with thousands of large ones would make the kernel drop the replies of others, who
+// would see false losses.
 type echoPace struct {
 	free map[belfry.CustomerID]time.Time // when the customer may send again
 }
 
 const (
 	echoRate     = 4 << 20 // bytes per second and customer: 7,000 small requests, or 64 of the largest
-	echoOverhead = 512     // what a packet takes beside its content
+	echoOverhead = 512     // overhead per packet
 	echoBurst    = 20 * time.Millisecond
 )
 
-// book gives the customer the next free time, and tells how long it is until then; not above 0: it may send now.
-func (e *echoPace) book(c belfry.CustomerID, bytes int, now time.Time) time.Duration {
+// reserve reserves the next free time for the customer and returns how long it is until then; if not above 0 it may send now.
+func (e *echoPace) reserve(c belfry.CustomerID, bytes int, now time.Time) time.Duration {
 	if e.free == nil {
 		e.free = map[belfry.CustomerID]time.Time{}
 	}
@@ -32,7 +32,7 @@ func (e *echoPace) book(c belfry.CustomerID, bytes int, now time.Time) time.Dura
 	return at.Sub(now)
 }
 
-// forget is for when nobody pings any more.
+// forget removes all customers.
 func (e *echoPace) forget() {
 	e.free = nil
 }

@@ -9,7 +9,7 @@ import (
 	"belfry"
 )
 
-// row is what a script sent, as a row for the receiver's resource unless it says otherwise.
+// row converts to a row, by default of the receiver's resource.
 func (f *Feed) row(resource string) (*belfry.Row, error) {
 	r := &belfry.Row{Type: "data", Resource: resource, Object: f.Object, Class: f.Class, View: f.View}
 	if f.Resource != "" {
@@ -38,7 +38,7 @@ func (f *Feed) row(resource string) (*belfry.Row, error) {
 	return r, nil
 }
 
-// rowsOf gives all that a script wants to tell about objects.
+// rowsOf converts all feeds of a message.
 func rowsOf(feeds []Feed, resource string) (rows []*belfry.Row, err error) {
 	for i := range feeds {
 		row, err := feeds[i].row(resource)
@@ -51,7 +51,7 @@ func rowsOf(feeds []Feed, resource string) (rows []*belfry.Row, err error) {
 	return rows, nil
 }
 
-// feed sends what a script wants to tell about objects: all of it, or nothing.
+// feed stores what a script sends about objects: all rows or none.
 func (e *Env) feed(ctx context.Context, t Task, feeds []Feed) error {
 	rows, err := rowsOf(feeds, t.Name)
 	if err != nil {

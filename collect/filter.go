@@ -11,25 +11,25 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
-// Filter is the condition that messages of a receiver must meet. Filters run in this process, for every message, so what they
-// may cost is decided before they run: checkFilter bounds their length, depth and work.
+// Filter is the condition that messages of a receiver must meet. Filters run in this process, for every message, so their cost
+// is limited before they run: checkFilter bounds length, depth and work.
 type Filter struct {
 	program  *vm.Program
 	vm       vm.VM
 	patterns []*pattern
-	steps    int // that the condition takes at most, apart from what depends on the length of a message
-	reads    int // parts of a step that functions take for each byte of a message
-	left     int // steps of filterWork, for the message at hand
+	steps    int // at most, without what depends on the length of a message
+	reads    int // parts of a step per byte of a message
+	left     int // steps left for the current message
 }
 
 const (
 	filterLength = 16 << 10 // bytes
-	filterDepth  = 100      // brackets inside brackets
-	filterNodes  = 1000     // of the parsed condition
-	filterMemory = 100000   // values that one evaluation may make
+	filterDepth  = 100      // nested brackets
+	filterNodes  = 1000     // of the syntax tree
+	filterMemory = 100000   // values per evaluation
 )
 
-// NewFilter reads a condition over the fields of a message, of which sample is one. A Filter is for one goroutine.
+// NewFilter parses a condition over the fields of a message like sample. A Filter is for one goroutine.
 func NewFilter(text string, sample any) (*Filter, error) {
 	if len(text) > filterLength {
 		return nil, fmt.Errorf("it has %d bytes, and a filter may have %d", len(text), filterLength)
@@ -39,31 +39,31 @@ func NewFilter(text string, sample any) (*Filter, error) {
 	}
 	tree, err := parser.Parse(text)
 	if err != nil {
-		return nil, placed(err)
+		return nil, withPosition(err)
 	}
 	f := &Filter{vm: vm.VM{MemoryBudget: filterMemory}}
-	if f.steps, f.reads, err = checkFilter(tree.Node, text); err != nil { // before the optimizer, which computes what is constant
+	if f.steps, f.reads, err = checkFilter(tree.Node, text); err != nil { // before the optimizer, which evaluates constants
 		return nil, err
 	}
 	options := []expr.Option{expr.Env(sample), expr.AsBool(), expr.MaxNodes(filterNodes)}
 	plain, err := expr.Compile(text, append(options, expr.Optimize(false))...)
 	if err != nil {
-		return nil, placed(err)
+		return nil, withPosition(err)
 	}
 	if err := checkStrings(plain.Node(), text); err != nil { // the types are known now
 		return nil, err
 	}
 	options = append(options, expr.Patch(f), expr.Function(matchFunction, f.matches, new(func(any, int) bool)))
 	if f.program, err = expr.Compile(text, options...); err != nil {
-		return nil, placed(err)
+		return nil, withPosition(err)
 	}
 	return f, nil
 }
 
-// matchFunction is what the operator matches becomes. A filter cannot call it by its name: checkFilter knows no such function.
+// matchFunction implements the operator matches. A filter cannot call it: checkFilter does not know the name.
 const matchFunction = "matchWithin"
 
-// Visit has patterns matched within the budget of the filter.
+// Visit replaces the operator matches by a call that is limited by the filter's budget.
 func (f *Filter) Visit(n *ast.Node) {
 	b, ok := (*n).(*ast.BinaryNode)
 	if !ok || b.Operator != "matches" {
@@ -74,7 +74,7 @@ func (f *Filter) Visit(n *ast.Node) {
 		return
 	}
 	p, err := newPattern(text.Value)
-	if err != nil { // checkFilter has read it
+	if err != nil { // checkFilter has accepted it
 		return
 	}
 	f.patterns = append(f.patterns, p)
@@ -84,14 +84,14 @@ func (f *Filter) Visit(n *ast.Node) {
 	})
 }
 
-// matches tells whether a text matches the pattern with a number.
+// matches reports whether a text matches the pattern with a number.
 func (f *Filter) matches(args ...any) (any, error) {
 	text, _ := args[0].(string)
 	return f.patterns[args[1].(int)].match(text, &f.left)
 }
 
-// nesting is how deep brackets stand inside each other. Brackets in texts and comments count, too: a parser is not to be asked
-// before this is known.
+// nesting returns the depth of nested brackets, also of those in texts and comments: it protects the parser, so it cannot use
+// it.
 func nesting(text string) (deepest int) {
 	depth := 0
 	for i := range len(text) {
@@ -106,8 +106,8 @@ func nesting(text string) (deepest int) {
 	return deepest
 }
 
-// placed says in one line what is wrong and where.
-func placed(err error) error {
+// withPosition returns a one-line error with the position.
+func withPosition(err error) error {
 	if at, ok := err.(*file.Error); ok {
 		return fmt.Errorf("line %d, column %d: %s", at.Line, at.Column+1, at.Message)
 	}
@@ -115,8 +115,8 @@ func placed(err error) error {
 	return fmt.Errorf("%s", first)
 }
 
-// Keep tells whether a message meets the condition.
-func (f *Filter) Keep(m made) (bool, error) {
+// Keep reports whether a message meets the condition.
+func (f *Filter) Keep(m message) (bool, error) {
 	size := m.size()
 	if f.left = filterWork - f.reads*size/readParts; f.left < 0 {
 		return false, tooMuchWork(size)
@@ -126,14 +126,14 @@ func (f *Filter) Keep(m made) (bool, error) {
 		return false, tooMuchWork(size)
 	}
 	if err != nil {
-		return false, placed(err)
+		return false, withPosition(err)
 	}
 	keep, _ := out.(bool)
 	return keep, nil
 }
 
-// taken is how many steps the last message took, at most.
-func (f *Filter) taken() int { return f.steps + filterWork - f.left }
+// stepsUsed returns the steps for the last message, at most.
+func (f *Filter) stepsUsed() int { return f.steps + filterWork - f.left }
 
 func tooMuchWork(size int) error {
 	return fmt.Errorf("it takes more than %d steps for this message, which has %d bytes; make its patterns simpler, or first ask for something that is quick, as in app == \"web\" and …", filterWork, size)

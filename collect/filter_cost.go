@@ -9,14 +9,14 @@ import (
 	"github.com/expr-lang/expr/file"
 )
 
-// What a filter may cost is bounded twice.
+// The cost of a filter is limited twice.
 //
-// When it is provisioned, by its size: every operation is a step; a condition about all elements of a list takes its steps for each
-// of them, and a pattern takes as many as it has instructions. Functions that read a whole text are counted apart, by what they
-// take for a byte. What could make a list or text longer than a message, and so has no such number, is not part of the language.
+// When it is provisioned, by its size: every operation is a step; a predicate over a list counts once per element, and a pattern
+// counts its instructions. Functions that read a whole text are counted per byte. Operations that could make a list or text longer
+// than the message are not part of the language.
 //
-// When a message is judged, by its length: reading its texts and matching patterns together may take filterWork steps of some
-// ten nanoseconds. A message for which that is not enough is kept as it came, as with every other failure of a filter.
+// When a message is filtered, by its length: reading its texts and matching patterns may take filterWork steps of about ten
+// nanoseconds. If that is not enough, the message is kept unchanged, as with every other failure of a filter.
 
 const (
 	filterSteps = 2000
@@ -24,8 +24,8 @@ const (
 	// filterReads bounds what functions take for a byte, in parts of a step. A message of 2000 bytes never takes all of filterWork.
 	filterReads  = 600
 	readParts    = 4
-	turnSteps    = 30_000     // after so many other filters of the customer have their turn
-	trapListSize = trapValues // of p, the only field that is a list
+	turnSteps    = 30_000     // after which other filters of the customer have their turn
+	trapListSize = trapValues // length of p, the only list
 )
 
 // filterFunctions are the functions that a filter may call.
@@ -36,8 +36,7 @@ var filterFunctions = map[string]bool{
 	"int": true, "float": true, "string": true, "abs": true, "ceil": true, "floor": true, "round": true, "date": true, "duration": true,
 }
 
-// readCosts is what functions and operators take for a byte of a text, in parts of a step. Letters that are not ASCII make lower and
-// upper slow.
+// readCosts are the costs of functions and operators per byte, in parts of a step. Non-ASCII letters make lower and upper slow.
 var readCosts = map[string]int{
 	"lower": 12, "upper": 12, "trim": 1, "indexOf": 1, "lastIndexOf": 1, "len": 1, "string": 1, "int": 1, "float": 1, "date": 1, "duration": 1,
 	"contains": 1, "in": 1,
@@ -49,8 +48,8 @@ var filterMethods = map[string]bool{
 	"Before": true, "After": true, "Equal": true, "IsZero": true, "Unix": true, "UTC": true,
 }
 
-// checkFilter refuses a condition that costs too much or uses what filters do not have. It gives the steps that the others take
-// for a message, and what they take for a byte of it, in parts of a step.
+// checkFilter rejects a condition that is too expensive or uses something outside the language. It returns the steps per
+// message, and those per byte in parts of a step.
 func checkFilter(n ast.Node, text string) (steps, reads int, err error) {
 	c := filterCost{text: text, times: 1}
 	steps = c.steps(n)
@@ -67,17 +66,17 @@ func checkFilter(n ast.Node, text string) (steps, reads int, err error) {
 
 type filterCost struct {
 	text  string
-	times int // how often the part at hand is evaluated
+	times int // how often the current node is evaluated
 	reads int
 	err   error
 }
 
-// read adds what an operation takes for a byte.
+// read adds the cost per byte of an operation.
 func (c *filterCost) read(operation string) {
 	c.reads = min(c.reads+c.times*readCosts[operation], filterReads+1)
 }
 
-// refuse notes the first thing that a filter cannot have.
+// refuse records the first error.
 func (c *filterCost) refuse(n ast.Node, format string, args ...any) int {
 	if c.err == nil {
 		c.err = at(n, c.text, fmt.Sprintf(format, args...))
@@ -85,19 +84,19 @@ func (c *filterCost) refuse(n ast.Node, format string, args ...any) int {
 	return 0
 }
 
-// at says where in the text something is wrong.
+// at returns an error with the position of a node.
 func at(n ast.Node, text, message string) error {
 	e := &file.Error{Location: n.Location(), Message: message}
-	return placed(e.Bind(file.NewSource(text)))
+	return withPosition(e.Bind(file.NewSource(text)))
 }
 
-// steps counts those of a part of the condition. The number stays small: what is over the limit is not added up further.
+// steps returns the steps of a node. Above the limit it stops adding.
 func (c *filterCost) steps(n ast.Node) int {
 	switch n := n.(type) {
 	case nil:
 		return 0
 	case *ast.IdentifierNode:
-		if n.Value == "$env" { // the message as a whole, of which the compiler cannot tell what an operation makes
+		if n.Value == "$env" { // the message as a whole, for which the compiler knows no types
 			return c.refuse(n, "a filter has no $env; write the name of the field alone")
 		}
 		return 1
@@ -132,7 +131,7 @@ func (c *filterCost) steps(n ast.Node) int {
 func (c *filterCost) sum(nodes ...ast.Node) int {
 	total := 1
 	for _, n := range nodes {
-		if total > filterSteps { // patterns that do not matter any more are not compiled
+		if total > filterSteps { // do not compile further patterns
 			break
 		}
 		total = min(total+c.steps(n), filterSteps+1)
@@ -157,7 +156,7 @@ func (c *filterCost) binary(n *ast.BinaryNode) int {
 	return c.sum(n.Left, n.Right)
 }
 
-// pattern counts the instructions of a regular expression.
+// pattern returns the number of instructions of a regular expression.
 func (c *filterCost) pattern(n *ast.StringNode) int {
 	re, err := regex.Parse(n.Value, regex.Perl)
 	if err != nil {
@@ -174,8 +173,8 @@ func (c *filterCost) pattern(n *ast.StringNode) int {
 	return min(len(program.Inst), filterSteps+1)
 }
 
-// instructions is how many of them a simplified regular expression has at least; it stops counting beyond most. To compile one with
-// a million instructions takes a second, and hundreds of megabytes.
+// instructions returns a lower bound of the instructions of a simplified regular expression, up to most. Compiling one with a
+// million instructions takes a second and hundreds of megabytes.
 func instructions(re *regex.Regexp, most int) (n int) {
 	switch re.Op {
 	case regex.OpLiteral:
@@ -195,7 +194,7 @@ func instructions(re *regex.Regexp, most int) (n int) {
 	return n
 }
 
-// function counts the steps of a call. One with a condition about elements takes them for each element.
+// function returns the steps of a call. A predicate counts once per element.
 func (c *filterCost) function(n *ast.BuiltinNode) int {
 	if !filterFunctions[n.Name] {
 		return c.refuse(n, "a filter has no function %s; use a script", n.Name)
@@ -209,8 +208,8 @@ func (c *filterCost) function(n *ast.BuiltinNode) int {
 	return c.sum(n.Arguments...)
 }
 
-// forEach counts a condition about the elements of a list. The elements of p are parts of one message, so that reading each of
-// them is reading the message once; but the condition may read something else.
+// forEach returns the steps of a predicate over a list. The elements of p are parts of one message, so reading each of them is
+// reading the message once, unless the predicate reads another field.
 func (c *filterCost) forEach(over ast.Node, body *ast.PredicateNode) int {
 	steps, n, times := c.steps(over), c.length(over), c.times
 	if _, isField := over.(*ast.IdentifierNode); !isField || readsField(body) {
@@ -221,7 +220,7 @@ func (c *filterCost) forEach(over ast.Node, body *ast.PredicateNode) int {
 	return steps
 }
 
-// readsField tells whether a condition about elements looks at a field of the message, too.
+// readsField reports whether a predicate reads a field of the message.
 func readsField(n ast.Node) bool {
 	f := fieldFinder(false)
 	ast.Walk(&n, &f)
@@ -230,14 +229,14 @@ func readsField(n ast.Node) bool {
 
 type fieldFinder bool
 
-// Visit looks at one part of the condition.
+// Visit implements ast.Visitor.
 func (f *fieldFinder) Visit(n *ast.Node) {
 	if _, ok := (*n).(*ast.IdentifierNode); ok {
 		*f = true
 	}
 }
 
-// length is how many elements a list has at most.
+// length returns the maximum length of a list.
 func (c *filterCost) length(n ast.Node) int {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
@@ -259,7 +258,7 @@ func (c *filterCost) length(n ast.Node) int {
 	return c.refuse(n, "conditions about elements can be about p, a list in brackets or a range")
 }
 
-// method counts the steps of what is called on a value. Only times have methods.
+// method returns the steps of a method call. Only times have methods.
 func (c *filterCost) method(n *ast.CallNode) int {
 	m, ok := n.Callee.(*ast.MemberNode)
 	if !ok {
@@ -276,7 +275,7 @@ func (c *filterCost) method(n *ast.CallNode) int {
 	return c.sum(append([]ast.Node{m.Node}, n.Arguments...)...)
 }
 
-// checkStrings refuses to put texts together: so a filter could make one that is larger than the machine.
+// checkStrings rejects concatenation of texts, with which a filter could exhaust the memory.
 func checkStrings(n ast.Node, text string) error {
 	f := &stringsCheck{text: text}
 	ast.Walk(&n, f)
@@ -288,7 +287,7 @@ type stringsCheck struct {
 	err  error
 }
 
-// Visit looks at one part of the condition.
+// Visit implements ast.Visitor.
 func (s *stringsCheck) Visit(n *ast.Node) {
 	b, ok := (*n).(*ast.BinaryNode)
 	if !ok || b.Operator != "+" || s.err != nil {

@@ -19,6 +19,7 @@ type held struct {
 }
 
 func (*held) blank()          {}
+func (*held) unshare()        {}
 func (*held) sender() *string { return new(string) }
 func (*held) check() error    { return nil }
 func (h *held) size() int {
@@ -61,9 +62,9 @@ func TestFilterTurns(t *testing.T) {
 		}
 		mine, others := heldMessages(1), heldMessages(1)
 		for _, p := range receivers {
-			go p.judge(t.Context(), slices.Clone(mine))
+			go p.apply(t.Context(), slices.Clone(mine))
 		}
-		go heldPipeline(t, e, 2).judge(t.Context(), others)
+		go heldPipeline(t, e, 2).apply(t.Context(), others)
 		f := func(want int32) {
 			t.Helper()
 			synctest.Wait()
@@ -91,9 +92,9 @@ func TestFilterTurnsAreShort(t *testing.T) {
 		long, short := heldPipeline(t, e, 1), heldPipeline(t, e, 1)
 		long.filter.steps = turnSteps
 		many, one := heldMessages(5), heldMessages(1)
-		go long.judge(t.Context(), many)
+		go long.apply(t.Context(), many)
 		synctest.Wait()
-		go short.judge(t.Context(), one)
+		go short.apply(t.Context(), one)
 		synctest.Wait()
 		many[0].let <- struct{}{}
 		synctest.Wait()
@@ -113,7 +114,7 @@ func TestFilterTurnsOfCompiling(t *testing.T) {
 		var compiled atomic.Int32
 		for _, c := range []belfry.CustomerID{1, 2} {
 			go func() {
-				if _, err := checkSyslog(t.Context(), e, c, map[string]string{"filter": "severity < 4"}); err != nil {
+				if _, err := Kinds["log-syslog-receiver"].inspect(t.Context(), e, c, map[string]string{"filter": "severity < 4"}); err != nil {
 					t.Error(err)
 				}
 				compiled.Add(int32(c))
@@ -125,7 +126,7 @@ func TestFilterTurnsOfCompiling(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if column, err := checkSyslog(ctx, e, 1, map[string]string{"filter": "severity < 4"}); column != "" || err != context.Canceled {
+		if column, err := Kinds["log-syslog-receiver"].inspect(ctx, e, 1, map[string]string{"filter": "severity < 4"}); column != "" || err != context.Canceled {
 			t.Errorf("column %q: %v", column, err)
 		}
 		turn.End()
@@ -145,9 +146,9 @@ func TestFilterTurnsEnd(t *testing.T) {
 		cancel()
 		f := func() {
 			t.Helper()
-			for _, v := range p.judge(ctx, heldMessages(3)) {
-				if v.by != "" || v.failed == nil {
-					t.Errorf("by %q: %v", v.by, v.failed)
+			for _, v := range p.apply(ctx, heldMessages(3)) {
+				if v.rejectedBy != "" || v.failed == nil {
+					t.Errorf("by %q: %v", v.rejectedBy, v.failed)
 				}
 			}
 		}
@@ -164,18 +165,18 @@ func TestFilterTurnsBesideScript(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := testEnv(t)
 		p := heldPipeline(t, e, 1)
-		busy, err := e.scripts.acquire(t.Context(), &scriptTurn{customer: 1, alone: true})
+		busy, err := e.scripts.acquire(t.Context(), &workerRequest{customer: 1, alone: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		go newPipeline[held](ctx, e, 1, map[string]string{"filter": "true", "script": "function message(m) { return m }"}, new(atomic.Int32))
-		p.script = &scriptLane{workers: &e.scripts, customer: 1, kills: new(atomic.Int32)}
+		p.script = &scriptRunner{workers: &e.scripts, customer: 1, kills: new(atomic.Int32)}
 		messages := []held{{Message: "y", begun: new(atomic.Int32), let: make(chan struct{})}}
 		close(messages[0].let)
-		go p.judge(ctx, messages)
+		go p.apply(ctx, messages)
 		synctest.Wait()
-		if n := len(e.scripts.customers[1].turns); n != 2 {
+		if n := len(e.scripts.customers[1].waiting); n != 2 {
 			t.Errorf("%d wait for the process, want 2", n)
 		}
 		beginTurn(t, e, 1).End() // a deadlock if one of them holds it

@@ -61,7 +61,7 @@ func TestFilterWorkOfLists(t *testing.T) {
 // A filter that is not accepted any more switches its receiver off, and says why.
 func TestStoredFilterTooCostly(t *testing.T) {
 	filter := strings.Repeat(`lower(message) == "x" or `, 51) + "false"
-	c, err := newSyslog(testEnv(t), Task{Kind: "log-syslog-receiver", Answers: map[string]string{"listen": freePort(t, "udp"), "filter": filter}})
+	c, err := Kinds["log-syslog-receiver"].New(testEnv(t), Task{Kind: "log-syslog-receiver", Answers: map[string]string{"listen": freePort(t, "udp"), "filter": filter}})
 	if err != nil {
 		t.Fatal(err)
 	}

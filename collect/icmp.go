@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/ipv6"
 )
 
-// echoSocket is a socket of one family.
+// echoSocket is the socket of one address family.
 type echoSocket struct {
 	conn    net.PacketConn
 	request icmp.Type
@@ -24,7 +24,7 @@ type echoSocket struct {
 	dgram   bool      // unprivileged: the kernel chooses the id, and addresses are those of UDP
 }
 
-// socket gives that of a family, and opens it if need be.
+// socket returns the socket of a family, opened if need be.
 func (p *pinger) socket(a netip.Addr) (*echoSocket, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,7 +44,7 @@ func (p *pinger) socket(a netip.Addr) (*echoSocket, error) {
 	return s, nil
 }
 
-// closeSockets ends the readers. The mutex is held.
+// closeSockets closes the sockets, which ends their readers. The mutex is held.
 func (p *pinger) closeSockets() {
 	for i, s := range p.sockets {
 		if s != nil {
@@ -54,10 +54,10 @@ func (p *pinger) closeSockets() {
 	}
 }
 
-// echoBuffer is what the kernel may hold of answers that come all at once.
+// echoBuffer is the receive buffer for replies that arrive together.
 const echoBuffer = 4 << 20
 
-// openEcho opens a raw socket, or else one for which no privilege is needed.
+// openEcho opens a raw socket, or an unprivileged one.
 func openEcho(six bool) (*echoSocket, error) {
 	s := &echoSocket{request: ipv4.ICMPTypeEcho, reply: ipv4.ICMPTypeEchoReply, lost: ipv4.ICMPTypeDestinationUnreachable}
 	raw, own, any := "ip4:icmp", "udp4", "0.0.0.0"
@@ -67,7 +67,7 @@ func openEcho(six bool) (*echoSocket, error) {
 	}
 	conn, err := net.ListenPacket(raw, any)
 	if err == nil {
-		conn.(*net.IPConn).SetReadBuffer(echoBuffer) // as far as the system grants it
+		conn.(*net.IPConn).SetReadBuffer(echoBuffer) // up to the limit of the system
 		s.conn = conn
 		return s, nil
 	}
@@ -82,13 +82,13 @@ func openEcho(six bool) (*echoSocket, error) {
 	return nil, fmt.Errorf("cannot open a socket for echo requests: %w", err)
 }
 
-// errNoEcho says that nothing came back in time.
+// errNoEcho: no reply came in time.
 var errNoEcho = errors.New("no answer")
 
-// errUnreachable is a router's or host's word.
+// errUnreachable: a router or host reported it.
 var errUnreachable = errors.New("the network says that it cannot be reached")
 
-// write sends a request. Only the goroutine of run calls it: all requests are made in the same buffer.
+// write sends a request. Only run calls it: all requests share one buffer.
 func (p *pinger) write(r echoRequest) error {
 	s, err := p.socket(r.to)
 	if err != nil {
@@ -97,13 +97,13 @@ func (p *pinger) write(r echoRequest) error {
 	p.number++
 	p.buffer = s.packet(p.buffer, r.token, p.number, r.size)
 	if _, err := s.conn.WriteTo(p.buffer, s.address(r.to)); err != nil {
-		return fmt.Errorf("cannot send: %w", bare(err))
+		return fmt.Errorf("cannot send: %w", systemError(err))
 	}
 	return nil
 }
 
-// bare takes an error out of its wrapping with addresses of ours.
-func bare(err error) error {
+// systemError unwraps an error, without our own addresses.
+func systemError(err error) error {
 	var number syscall.Errno
 	if errors.As(err, &number) {
 		return number
@@ -111,11 +111,10 @@ func bare(err error) error {
 	return err
 }
 
-// echoLongest is the largest payload of a request.
+// echoLongest is the largest payload.
 const echoLongest = 65_000
 
-// packet writes a request into a buffer, and gives back the buffer with as many bytes as the request has. The answer is recognised by
-// the token, whatever the kernel does to ids.
+// packet encodes a request into a buffer. The reply is recognized by the token, whatever the kernel does to ids.
 func (s *echoSocket) packet(buffer []byte, token uint64, seq uint16, size int) []byte {
 	const header = 8
 	n := header + max(size, 8)
@@ -127,9 +126,9 @@ func (s *echoSocket) packet(buffer []byte, token uint64, seq uint16, size int) [
 	binary.BigEndian.PutUint16(b[4:], uint16(os.Getpid()))
 	binary.BigEndian.PutUint16(b[6:], seq)
 	binary.BigEndian.PutUint64(b[header:], token)
-	if s.request == ipv4.ICMPTypeEcho { // of IPv6 the kernel makes the checksum
+	if s.request == ipv4.ICMPTypeEcho { // the kernel computes the checksum of IPv6
 		sum := uint32(0)
-		for i := 0; i+1 < header+8; i += 2 { // all behind it is 0
+		for i := 0; i+1 < header+8; i += 2 { // the rest is 0
 			sum += uint32(binary.BigEndian.Uint16(b[i:]))
 		}
 		for sum > 0xffff {
@@ -147,7 +146,7 @@ func (s *echoSocket) address(a netip.Addr) net.Addr {
 	return &net.IPAddr{IP: a.AsSlice(), Zone: a.Zone()}
 }
 
-// read hands answers over until the socket is closed.
+// read receives replies until the socket is closed.
 func (p *pinger) read(s *echoSocket) {
 	buffer := make([]byte, 1<<16)
 	for {
@@ -164,7 +163,7 @@ func (p *pinger) read(s *echoSocket) {
 	}
 }
 
-// receive takes a packet. It can be from anybody: one that cannot be read must not end the reader.
+// receive handles a packet. It can be from anybody: a panic must not end the reader.
 func (p *pinger) receive(s *echoSocket, packet []byte, at time.Time) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -179,11 +178,11 @@ func (p *pinger) receive(s *echoSocket, packet []byte, at time.Time) {
 	if lost {
 		failed = errUnreachable
 	}
-	p.settled(token, at, failed)
+	p.requestDone(token, at, failed)
 }
 
-// parse finds the token in an answer, or in the request that an error message quotes. Others ping on this machine, too,
-// and a raw socket receives everything: what is not ours has no token that anybody waits for.
+// parse finds the token in a reply, or in the request that an error message quotes. A raw socket receives everything, also for
+// other programs: their packets have no token that is awaited.
 func (s *echoSocket) parse(b []byte) (token uint64, lost, ok bool) {
 	const header = 8
 	if len(b) < header {
@@ -206,7 +205,7 @@ func (s *echoSocket) parse(b []byte) (token uint64, lost, ok bool) {
 	return binary.BigEndian.Uint64(b), lost, true
 }
 
-// quoted is the ICMP message inside a quoted packet.
+// quoted returns the ICMP message inside a quoted packet.
 func quoted(b []byte, six bool) []byte {
 	n := 40
 	if !six {

@@ -8,48 +8,49 @@ import (
 	"belfry"
 )
 
-// inbox holds messages that have arrived and are not yet read, up to a limit. They lie in piles: a worker takes a whole one
-// and leaves the one it has done with, so nothing is copied and nothing made anew however fast they come.
+// inbox queues messages that have arrived, up to a limit. They are stored in chunks: a worker takes a whole chunk and returns
+// the one that it has processed, so nothing is copied or allocated at full load.
 type inbox struct {
-	most   int // messages
-	mu     sync.Mutex
-	piles  [][]raw // oldest first; all but the last are full
-	spare  [][]raw // empty ones
-	count  int
-	bytes  int
-	closed bool
-	last   turn          // of the messages that were taken last
-	news   chan struct{} // something is there, or the inbox is closed
-	room   chan struct{} // closed, and made anew, when something was taken out or nothing more is let in
+	limit      int // messages
+	mu         sync.Mutex
+	chunks     [][]raw // oldest first; all but the last are full
+	spare      [][]raw // empty chunks
+	count      int
+	bytes      int
+	closed     bool
+	lastTicket ticket        // of the last chunk that was taken
+	ready      chan struct{} // signals that there are messages, or that the inbox is closed
+	room       chan struct{} // closed and replaced when there is room, or the inbox is closed
 }
 
-// turn is for who has taken messages: those ahead of them are stored when before is closed, and he closes stored.
-type turn struct{ before, stored chan struct{} }
+// ticket puts the chunks of several workers in order: a worker stores its chunk once before is closed, and then closes stored.
+type ticket struct{ before, stored chan struct{} }
 
-// raw is a message as it came.
+// raw is a message as it arrived.
 type raw struct {
-	from netip.AddrPort
-	ip   string // of whom it is from
-	at   belfry.Time
-	text string
-	long int        // how many bytes the message had if it was cut, else 0
-	to   netip.Addr // that it was sent to; not known unless an answer has to come from there
+	from     netip.AddrPort
+	ip       string // address of the sender
+	at       belfry.Time
+	text     string
+	fullSize int        // bytes of a message that was truncated, else 0
+	socket   *udpSocket // that received it, to reply; nil for streams
+	to       netip.Addr // destination; set only if a reply must come from there
 }
 
 const (
-	inboxMessages = 1 << 18 // of a sender that cannot wait
-	inboxPatient  = 1 << 15 // of one that can
-	inboxBytes    = 128 << 20
-	inboxPile     = receiverBatch
+	inboxPackets = 1 << 18 // limit for senders that cannot wait
+	inboxStream  = 1 << 15 // limit for senders that can
+	inboxBytes   = 128 << 20
+	inboxChunk   = receiverBatch
 )
 
-func newInbox(most int) *inbox {
-	b := &inbox{most: most, news: make(chan struct{}, 1), room: make(chan struct{}), last: turn{stored: make(chan struct{})}}
-	close(b.last.stored) // nothing is ahead of the first messages
+func newInbox(limit int) *inbox {
+	b := &inbox{limit: limit, ready: make(chan struct{}, 1), room: make(chan struct{}), lastTicket: ticket{stored: make(chan struct{})}}
+	close(b.lastTicket.stored) // there is no chunk before the first
 	return b
 }
 
-// put adds messages. When there is no room it waits, if it may, and gives back how many are lost.
+// put adds messages and returns how many do not fit. With wait it blocks until all fit, ctx ends or the inbox is closed.
 func (b *inbox) put(ctx context.Context, all []raw, wait bool) (lost int) {
 	for {
 		b.mu.Lock()
@@ -58,7 +59,7 @@ func (b *inbox) put(ctx context.Context, all []raw, wait bool) (lost int) {
 		closed := b.closed
 		b.mu.Unlock()
 		if n > 0 {
-			b.call()
+			b.signal()
 		}
 		if all = all[n:]; len(all) == 0 || closed || !wait {
 			return len(all)
@@ -71,22 +72,22 @@ func (b *inbox) put(ctx context.Context, all []raw, wait bool) (lost int) {
 	}
 }
 
-// add puts as many messages on the last pile as there is room for.
+// add appends as many messages as fit. The mutex is held.
 func (b *inbox) add(all []raw) (n int) {
-	for ; n < len(all) && !b.closed && b.count < b.most && b.bytes < inboxBytes; n++ {
-		if len(b.piles) == 0 || len(b.piles[len(b.piles)-1]) == inboxPile {
-			b.piles = append(b.piles, b.empty())
+	for ; n < len(all) && !b.closed && b.count < b.limit && b.bytes < inboxBytes; n++ {
+		if len(b.chunks) == 0 || len(b.chunks[len(b.chunks)-1]) == inboxChunk {
+			b.chunks = append(b.chunks, b.newChunk())
 		}
-		last := len(b.piles) - 1
-		b.piles[last] = append(b.piles[last], all[n])
+		last := len(b.chunks) - 1
+		b.chunks[last] = append(b.chunks[last], all[n])
 		b.count++
 		b.bytes += len(all[n].text)
 	}
 	return n
 }
 
-// empty gives a pile to put messages on.
-func (b *inbox) empty() []raw {
+// newChunk returns an empty chunk.
+func (b *inbox) newChunk() []raw {
 	if len(b.spare) == 0 {
 		return nil
 	}
@@ -95,16 +96,16 @@ func (b *inbox) empty() []raw {
 	return last
 }
 
-func (b *inbox) call() {
+func (b *inbox) signal() {
 	select {
-	case b.news <- struct{}{}:
+	case b.ready <- struct{}{}:
 	default:
 	}
 }
 
-// next gives the oldest messages, in the order in which they came, and the turn in which to store them; none when the inbox is
-// closed and empty. What it gave before is handed back.
-func (b *inbox) next(done []raw) ([]raw, turn) {
+// next blocks until there are messages, and returns the oldest chunk and its ticket; nothing once the inbox is closed and
+// empty. It takes back the chunk that the worker has processed.
+func (b *inbox) next(done []raw) ([]raw, ticket) {
 	clear(done)
 	for {
 		b.mu.Lock()
@@ -112,50 +113,50 @@ func (b *inbox) next(done []raw) ([]raw, turn) {
 			b.spare = append(b.spare, done[:0])
 		}
 		done = nil
-		if len(b.piles) > 0 {
-			pile := b.piles[0]
-			b.piles[0] = nil
-			if b.piles = b.piles[1:]; len(b.piles) == 0 {
-				b.piles = nil
+		if len(b.chunks) > 0 {
+			chunk := b.chunks[0]
+			b.chunks[0] = nil
+			if b.chunks = b.chunks[1:]; len(b.chunks) == 0 {
+				b.chunks = nil
 			}
-			b.count -= len(pile)
-			for i := range pile {
-				b.bytes -= len(pile[i].text)
+			b.count -= len(chunk)
+			for i := range chunk {
+				b.bytes -= len(chunk[i].text)
 			}
 			close(b.room)
 			b.room = make(chan struct{})
-			more := len(b.piles) > 0
-			t := turn{b.last.stored, make(chan struct{})}
-			b.last = t
+			more := len(b.chunks) > 0
+			t := ticket{b.lastTicket.stored, make(chan struct{})}
+			b.lastTicket = t
 			b.mu.Unlock()
 			if more {
-				b.call() // for another worker
+				b.signal() // for another worker
 			}
-			return pile, t
+			return chunk, t
 		}
 		closed := b.closed
 		b.mu.Unlock()
 		if closed {
-			b.call() // for the other workers
-			return nil, turn{}
+			b.signal() // for the other workers
+			return nil, ticket{}
 		}
-		<-b.news
+		<-b.ready
 	}
 }
 
-// limit sets how many messages there may be.
-func (b *inbox) limit(most int) {
+// setLimit changes the limit.
+func (b *inbox) setLimit(limit int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.most = most
+	b.limit = limit
 }
 
-// close lets nothing more in; what is there can still be taken. Who waits for room need not wait any more.
+// close refuses further messages and wakes those who wait for room. What is queued can still be taken.
 func (b *inbox) close() {
 	b.mu.Lock()
 	b.closed = true
 	close(b.room)
 	b.room = make(chan struct{})
 	b.mu.Unlock()
-	b.call()
+	b.signal()
 }

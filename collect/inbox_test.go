@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// mail makes messages with consecutive numbers.
-func mail(first, n int) (all []raw) {
+// testMessages makes messages with consecutive numbers.
+func testMessages(first, n int) (all []raw) {
 	for i := range n {
 		all = append(all, raw{text: strconv.Itoa(first + i)})
 	}
@@ -24,12 +24,12 @@ func (b *inbox) take(done []raw) []raw {
 
 // TestInbox: what goes in comes out in order, pile after pile; what there is no room for is told.
 func TestInbox(t *testing.T) {
-	const most = 2*inboxPile + 100
+	const most = 2*inboxChunk + 100
 	b := newInbox(most)
-	if lost := b.put(t.Context(), mail(0, 10), false); lost != 0 {
+	if lost := b.put(t.Context(), testMessages(0, 10), false); lost != 0 {
 		t.Fatal(lost)
 	}
-	if lost := b.put(t.Context(), mail(10, most), false); lost != 10 {
+	if lost := b.put(t.Context(), testMessages(10, most), false); lost != 10 {
 		t.Fatalf("%d lost, want 10", lost)
 	}
 	var sizes []int
@@ -45,14 +45,14 @@ func TestInbox(t *testing.T) {
 			next++
 		}
 	}
-	if !slices.Equal(sizes, []int{inboxPile, inboxPile, 100}) || b.bytes != 0 || b.count != 0 {
+	if !slices.Equal(sizes, []int{inboxChunk, inboxChunk, 100}) || b.bytes != 0 || b.count != 0 {
 		t.Errorf("piles of %v, %d bytes and %d messages left", sizes, b.bytes, b.count)
 	}
-	if lost := b.put(t.Context(), mail(next, 1), false); lost != 0 {
+	if lost := b.put(t.Context(), testMessages(next, 1), false); lost != 0 {
 		t.Error("there is no room in an empty inbox")
 	}
 	b.close()
-	if lost := b.put(t.Context(), mail(0, 2), true); lost != 2 {
+	if lost := b.put(t.Context(), testMessages(0, 2), true); lost != 2 {
 		t.Errorf("a closed inbox took messages: %d lost", lost)
 	}
 	if pile = b.take(pile); len(pile) != 1 || pile[0].text != strconv.Itoa(next) {
@@ -67,7 +67,7 @@ func TestInbox(t *testing.T) {
 func TestInboxWait(t *testing.T) {
 	b := newInbox(10)
 	lost := make(chan int)
-	go func() { lost <- b.put(t.Context(), mail(0, 25), true) }()
+	go func() { lost <- b.put(t.Context(), testMessages(0, 25), true) }()
 	taken := 0
 	for pile := []raw(nil); taken < 25; taken += len(pile) {
 		pile = b.take(pile)
@@ -76,7 +76,7 @@ func TestInboxWait(t *testing.T) {
 		t.Errorf("%d lost, %d taken", n, taken)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { lost <- b.put(ctx, mail(0, 25), true) }()
+	go func() { lost <- b.put(ctx, testMessages(0, 25), true) }()
 	taken = len(b.take(nil))
 	cancel()
 	n := <-lost
@@ -96,7 +96,7 @@ func TestInboxWait(t *testing.T) {
 func TestInboxClosed(t *testing.T) {
 	b := newInbox(10)
 	lost := make(chan int)
-	go func() { lost <- b.put(t.Context(), mail(0, 25), true) }()
+	go func() { lost <- b.put(t.Context(), testMessages(0, 25), true) }()
 	for full := false; !full; runtime.Gosched() {
 		b.mu.Lock()
 		full = b.count == 10

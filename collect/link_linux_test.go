@@ -81,12 +81,12 @@ func TestLinkAnswer(t *testing.T) {
 	there.ip("addr add fe80::7/64 dev far nodad")
 
 	const port = 10162
-	var all ports
+	var env Env
 	opened := false
-	b := &binding{account: (&Env{}).NewAccount(), inbox: newInbox(inboxMessages)}
+	b := newBinding(t.Context(), Task{}, env.NewStats(), newInbox(inboxPackets), nil)
 	here.do(func() {
 		addr := fmt.Sprintf(":%d", port)
-		if err := all.attach(b, portSpec{protocol: "udp", addr: addr, open: listenUDP(addr, true)}, nil); err != nil {
+		if err := env.attach(b, portSpec{protocol: "udp", addr: addr, replies: true}); err != nil {
 			t.Error(err)
 			return
 		}
@@ -97,12 +97,12 @@ func TestLinkAnswer(t *testing.T) {
 	}
 	go func() {
 		for _, in := range b.inbox.take(nil) {
-			if err := b.port.reply(in.from, in.to, []byte(in.ip)); err != nil {
+			if err := in.socket.reply(in.from, in.to, []byte(in.ip)); err != nil {
 				t.Error(err)
 			}
 		}
 	}()
-	defer all.detach(b)
+	defer env.detach(b)
 	there.do(func() {
 		c, err := net.DialUDP("udp", nil, &net.UDPAddr{IP: net.ParseIP("fe80::2"), Port: port, Zone: "far"})
 		if err != nil {
@@ -113,7 +113,7 @@ func TestLinkAnswer(t *testing.T) {
 		if _, err := c.Write([]byte("an inform")); err != nil {
 			t.Error(err)
 		}
-		c.SetReadDeadline(time.Now().Add(hang))
+		c.SetReadDeadline(time.Now().Add(testTimeout))
 		room := make([]byte, 100)
 		if n, err := c.Read(room); err != nil || string(room[:n]) != "fe80::7" {
 			t.Errorf("the answer: %q, %v", room[:n], err)

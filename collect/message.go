@@ -7,111 +7,60 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"belfry"
 )
 
-// Syslog is a syslog message, as filters and scripts see it and the collection syslog keeps it.
-type Syslog struct {
-	IP         string    `expr:"ip" json:"ip"`
-	Host       string    `expr:"host" json:"host"`
-	Facility   int       `expr:"facility" json:"facility"`
-	Severity   int       `expr:"severity" json:"severity"`
-	App        string    `expr:"app" json:"app"`
-	ProcID     string    `expr:"procid" json:"procid"`
-	MsgID      string    `expr:"msgid" json:"msgid"`
-	Message    string    `expr:"message" json:"message"`
-	Category   string    `expr:"category" json:"category"`
-	Data       string    `expr:"data" json:"data"`
-	DeviceTime time.Time `expr:"devicetime" json:"devicetime,omitzero"` // zero when the message has none
+// message is implemented by *Syslog and *Trap.
+type message interface {
+	// sender is the field with the address of the sender.
+	sender() *string
+	// size is the total length of the texts in bytes.
+	size() int
+	// blank sets the numbers to "unknown".
+	blank()
+	// unshare copies what a copy of the message shares with it.
+	unshare()
+	// check validates a message that was made by a script or for a trial.
+	check() error
 }
 
-// Trap is an SNMP trap, as filters and scripts see it and the collection trap keeps it.
-type Trap struct {
-	IP         string    `expr:"ip" json:"ip"`
-	Host       string    `expr:"host" json:"host"`
-	Version    string    `expr:"version" json:"version"`
-	OID        string    `expr:"oid" json:"oid"`
-	Name       string    `expr:"name" json:"name"`
-	Generic    int       `expr:"generic" json:"generic"`
-	Specific   int       `expr:"specific" json:"specific"`
-	Category   string    `expr:"category" json:"category"`
-	Severity   int       `expr:"severity" json:"severity"` // -1 unless the script gives one
-	Info       string    `expr:"info" json:"info"`
-	P          []string  `expr:"p" json:"p"`
-	Varbinds   string    `expr:"varbinds" json:"varbinds"`
-	DeviceTime time.Time `expr:"devicetime" json:"devicetime,omitzero"`
-}
-
-// longestText is the longest field of a message, however it was made: the longest line there is, if it is all zeros,
-// has three bytes for each of them.
+// longestText limits the fields of a message: a line of tcpLength NUL characters takes three bytes for each.
 const longestText = 3 * tcpLength
 
-// sender is whoever sent the message.
-func (m *Syslog) sender() *string { return &m.IP }
-
-func (m *Trap) sender() *string { return &m.IP }
-
-// size is how many bytes the texts of the message have together.
-func (m *Syslog) size() int {
-	return len(m.IP) + len(m.Host) + len(m.App) + len(m.ProcID) + len(m.MsgID) + len(m.Message) + len(m.Category) + len(m.Data)
-}
-
-func (m *Trap) size() int {
-	n := len(m.IP) + len(m.Host) + len(m.Version) + len(m.OID) + len(m.Name) + len(m.Category) + len(m.Info) + len(m.Varbinds)
-	for _, v := range m.P {
-		n += len(v)
-	}
-	return n
-}
-
-// blank makes a message of which nothing is known yet.
-func (m *Syslog) blank() { m.Facility, m.Severity = noFacility, noSeverity }
-
-func (m *Trap) blank() { m.Generic, m.Specific, m.Severity = -1, -1, -1 }
-
-// check judges a message that was not read from a line: a script made it, or somebody who tries one.
-func (m *Syslog) check() error {
-	if err := between("facility", m.Facility, 0, 23); err != nil {
-		return err
-	}
-	if err := between("severity", m.Severity, 0, 7); err != nil {
-		return err
-	}
-	return texts(textField{"ip", &m.IP}, textField{"host", &m.Host}, textField{"app", &m.App}, textField{"procid", &m.ProcID}, textField{"msgid", &m.MsgID},
-		textField{"message", &m.Message}, textField{"category", &m.Category}, textField{"data", &m.Data})
-}
-
-// check judges a trap that was not read from a packet. A number of -1 says that there is none.
-func (m *Trap) check() error {
-	if err := between("severity", m.Severity, -1, 7); err != nil {
-		return err
-	}
-	if len(m.P) > trapValues {
-		return fmt.Errorf("p has %d values, and there are fields for %d", len(m.P), trapValues)
-	}
-	for i := range m.P {
-		if err := texts(textField{fmt.Sprintf("p[%d]", i), &m.P[i]}); err != nil {
-			return err
-		}
-	}
-	return texts(textField{"ip", &m.IP}, textField{"host", &m.Host}, textField{"version", &m.Version}, textField{"oid", &m.OID}, textField{"name", &m.Name},
-		textField{"category", &m.Category}, textField{"info", &m.Info}, textField{"varbinds", &m.Varbinds})
-}
-
-func between(name string, n, least, most int) error {
+func checkRange(name string, n, least, most int) error {
 	if n < least || n > most {
 		return fmt.Errorf("%s is %d; it is a number from %d to %d", name, n, least, most)
 	}
 	return nil
 }
 
-// textField is a field by its name.
+// textColumn returns one field of all messages as a column.
+func textColumn[M any](name string, messages []M, of func(*M) string) belfry.Column {
+	c := belfry.Column{Name: name, Texts: make([]string, len(messages))}
+	for i := range messages {
+		c.Texts[i] = of(&messages[i])
+	}
+	return c
+}
+
+// intColumn is textColumn for numbers.
+func intColumn[M any](name string, messages []M, of func(*M) int64) belfry.Column {
+	c := belfry.Column{Name: name, Ints: make([]int64, len(messages))}
+	for i := range messages {
+		c.Ints[i] = of(&messages[i])
+	}
+	return c
+}
+
+// textField is a field and its name.
 type textField struct {
 	name  string
 	value *string
 }
 
-// texts judges the length of texts, and takes out the one character that storage does not take.
-func texts(all ...textField) error {
+// checkTexts limits the length of texts, and replaces NUL, which cannot be stored.
+func checkTexts(all ...textField) error {
 	for _, t := range all {
 		if len(*t.value) > longestText {
 			return fmt.Errorf("%s has %d bytes, and at most %d are kept", t.name, len(*t.value), longestText)
@@ -121,8 +70,8 @@ func texts(all ...textField) error {
 	return nil
 }
 
-// unfit says in the words of a user why JSON is no message.
-func unfit(err error) error {
+// describeJSONError explains in terms of the fields why JSON does not fit a message.
+func describeJSONError(err error) error {
 	if at, ok := errors.AsType[*time.ParseError](err); ok {
 		return fmt.Errorf("devicetime must be a time such as 2026-11-15T10:00:00Z%s", at.Message)
 	}
@@ -142,7 +91,7 @@ func unfit(err error) error {
 	case reflect.Struct:
 		want = "an object"
 	}
-	have, _, _ := strings.Cut(at.Value, " ") // "number 2.5" names the number, too
+	have, _, _ := strings.Cut(at.Value, " ") // "number 2.5" contains the value
 	have = map[string]string{"string": "text", "array": "list", "bool": "true or false"}[have]
 	if have == "" {
 		have = at.Value

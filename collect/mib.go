@@ -8,39 +8,39 @@ import (
 	"strings"
 )
 
-// names tells what object identifiers mean. It does not change once it is made.
+// names maps object identifiers to names. It never changes.
 type names struct {
-	nodes map[string]*node   // by object identifier, without a dot in front
-	oids  map[string]string  // the other way round, of the standards
-	types map[string]*syntax // that the standards define
+	nodes map[string]*node   // by object identifier, without leading dot
+	oids  map[string]string  // object identifiers of the standard names
+	types map[string]*syntax // standard types
 }
 
-// node is what has a name.
+// node is a named object identifier.
 type node struct {
 	name   string
 	kind   nodeKind
-	syntax *syntax // of an object; nil when nothing is known about its values
+	syntax *syntax // of an object; nil if unknown
 }
 
 type nodeKind byte
 
 const (
-	plainNode  nodeKind = iota // a place in the tree
+	plainNode  nodeKind = iota // inner node
 	objectNode                 // has values
 	trapNode
 )
 
-// syntax is how to show values.
+// syntax describes how to format values.
 type syntax struct {
 	enum map[int64]string
-	bits bool   // the names are those of bits
-	hint string // as RFC 2579 writes it
+	bits bool   // the names are of bits
+	hint string // display hint of RFC 2579
 }
 
 //go:embed mib_standard.txt
 var standardMIBs string
 
-// standardNames reads the table of what the standards define.
+// standardNames parses the table of standard names.
 func standardNames() (*names, error) {
 	n := &names{nodes: map[string]*node{}, oids: map[string]string{}, types: map[string]*syntax{}}
 	at, number := "", 0
@@ -61,7 +61,7 @@ func standardNames() (*names, error) {
 	return n, nil
 }
 
-// standard adds what one line of the table says.
+// standard adds one line of the table.
 func (n *names) standard(at string, words []string) error {
 	if len(words) < 2 {
 		return fmt.Errorf("%q has no name", words[0])
@@ -93,7 +93,7 @@ func (n *names) standard(at string, words []string) error {
 	return nil
 }
 
-// standardSyntax reads the name of a type, a hint in quotes, or names with numbers.
+// standardSyntax parses the name of a type, a hint in quotes, or named numbers.
 func (n *names) standardSyntax(words []string) (*syntax, error) {
 	if len(words) == 0 {
 		return nil, nil
@@ -121,8 +121,7 @@ func (n *names) standardSyntax(words []string) (*syntax, error) {
 	return s, nil
 }
 
-// with gives all these names and more. What the standards name keeps its name, whatever a vendor calls it; of values, a file
-// may know more than the table does.
+// with returns these names and more. Standard names have precedence; for values, a file may know more than the table.
 func (n *names) with(more map[string]*node) *names {
 	all := maps.Clone(n.nodes)
 	for oid, node := range more {
@@ -133,7 +132,7 @@ func (n *names) with(more map[string]*node) *names {
 	return &names{nodes: all, oids: n.oids, types: n.types}
 }
 
-// trap names a trap by its object identifier; the identifier when it has no name.
+// trap returns the name of a trap, or its object identifier.
 func (n *names) trap(oid string) string {
 	if t := n.nodes[oid]; t != nil && t.kind == trapNode {
 		return t.name
@@ -148,7 +147,7 @@ func (n *names) trap(oid string) string {
 	return oid
 }
 
-// object names an instance of an object, such as ifDescr.3, and says how its values are shown.
+// object returns the name of an instance, such as ifDescr.3, and the syntax of its values.
 func (n *names) object(oid string) (name string, s *syntax) {
 	for end := len(oid); end > 0; end = strings.LastIndexByte(oid[:end], '.') {
 		if o := n.nodes[oid[:end]]; o != nil && (o.kind == objectNode || end == len(oid)) {

@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// mibFolder keeps the names that the files of a folder and the standards give. It looks for changes from time to time,
-// when somebody asks.
+// mibFolder provides the standard names and those of the files in a folder. It looks for changes from time to time, when it is
+// used.
 type mibFolder struct {
 	current atomic.Pointer[names]
-	looked  atomic.Int64 // when, in nanoseconds
+	looked  atomic.Int64 // last look, in Unix nanoseconds
 
 	mu       sync.Mutex
 	standard *names
-	files    []mibFile // that current was made from
+	files    []mibFile // of current
 }
 
-// mibFile is a file as it was when it was read.
+// mibFile is a file as it was read.
 type mibFile struct {
 	name string
 	size int64
@@ -33,13 +33,13 @@ type mibFile struct {
 
 // What files may need.
 const (
-	mibLook     = time.Minute // how often files are looked at
+	mibLook     = time.Minute // between looks at the folder
 	mibFiles    = 5000
 	mibFileSize = 4 << 20
 	mibAllSize  = 64 << 20
 )
 
-// names gives what is known now. Somebody else may just be reading changed files: then it is what was known before.
+// names returns the current names. While another goroutine reads changed files, these are the previous ones.
 func (f *mibFolder) names(dir string, now time.Time, log *slog.Logger) (*names, error) {
 	known := f.current.Load()
 	if known != nil && now.UnixNano()-f.looked.Load() < int64(mibLook) {
@@ -74,7 +74,7 @@ func (f *mibFolder) names(dir string, now time.Time, log *slog.Logger) (*names, 
 	return known, nil
 }
 
-// listMIBs lists the files of a folder, by name. A folder that is not there has none.
+// listMIBs lists the files of a folder by name; none if it does not exist.
 func listMIBs(dir string) (files []mibFile, faults []error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -102,7 +102,7 @@ func listMIBs(dir string) (files []mibFile, faults []error) {
 	return files, faults
 }
 
-// readMIBs reads files. One that is broken is told about, and left out.
+// readMIBs reads files. Broken ones are reported and skipped.
 func readMIBs(dir string, files []mibFile) (modules []*mibModule, faults []error) {
 	for _, f := range files {
 		text, err := readLimited(filepath.Join(dir, f.name), mibFileSize)

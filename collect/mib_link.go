@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// linker finds the object identifiers of what modules define. Their order does not matter.
+// linker resolves the object identifiers of modules, in any order.
 type linker struct {
 	modules  map[string]*mibModule
 	standard *names
 }
 
-const mibDepth = 256 // of names that are defined by other names
+const mibDepth = 256 // of definitions by other names
 
-// link gives what all modules define, and what is wrong with any: one line a module, others count all the same.
+// link resolves all modules, and returns one error for each that is wrong; the others count nevertheless.
 func link(modules []*mibModule, standard *names) (nodes map[string]*node, faults []error) {
 	l := &linker{modules: map[string]*mibModule{}, standard: standard}
 	for _, m := range modules {
@@ -35,7 +35,7 @@ func link(modules []*mibModule, standard *names) (nodes map[string]*node, faults
 	return nodes, faults
 }
 
-// module adds what a module defines. The fault is the first of those that have one.
+// module adds the definitions of a module. The fault is the first one.
 func (l *linker) module(m *mibModule, nodes map[string]*node) (fault error) {
 	missing := 0
 	values := slices.SortedFunc(maps.Values(m.values), func(a, b *mibValue) int { return a.line - b.line })
@@ -61,7 +61,7 @@ func (l *linker) module(m *mibModule, nodes map[string]*node) (fault error) {
 	return fault
 }
 
-// value finds the object identifier of a name.
+// value resolves the object identifier of a name.
 func (l *linker) value(m *mibModule, v *mibValue, depth int) (oid string, err error) {
 	if v.oid != "" {
 		return v.oid, nil
@@ -94,7 +94,7 @@ func (l *linker) value(m *mibModule, v *mibValue, depth int) (oid string, err er
 	return v.oid, nil
 }
 
-// v1Trap is the object identifier of a TRAP-TYPE (RFC 3584, 3.1): those of the enterprise snmp are the generic ones.
+// v1Trap returns the object identifier of a TRAP-TYPE (RFC 3584, 3.1): those of the enterprise snmp are the generic traps.
 func v1Trap(enterprise string, number int64) string {
 	if enterprise == "1.3.6.1.2.1.11" {
 		return "1.3.6.1.6.3.1.1.5." + strconv.FormatInt(number+1, 10)
@@ -102,7 +102,7 @@ func v1Trap(enterprise string, number int64) string {
 	return enterprise + ".0." + strconv.FormatInt(number, 10)
 }
 
-// find looks a name up as a module sees it: its own, those it imports, and what the standards define.
+// find resolves a name in the scope of a module: its own, its imports, and the standard names.
 func (l *linker) find(m *mibModule, name string, depth int) (oid string, err error) {
 	if v := m.values[name]; v != nil {
 		return l.value(m, v, depth)
@@ -124,7 +124,7 @@ func (l *linker) find(m *mibModule, name string, depth int) (oid string, err err
 	return "", fmt.Errorf("%s is imported from %s, which does not define it", name, from)
 }
 
-// syntax gathers how values of a type are shown: what is said nearest to the object counts.
+// syntax collects how values of a type are formatted. The definition nearest to the object has precedence.
 func (l *linker) syntax(m *mibModule, t *mibType, depth int) *syntax {
 	s := t.syntax
 	if depth > mibDepth {

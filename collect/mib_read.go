@@ -9,43 +9,43 @@ import (
 // The subset of SMI, in its first and second version (RFC 1155, 1212, 1215 and 2578 to 2580), that is needed to name traps
 // and to show their values. What is not needed is passed over, so files that strict readers refuse are often understood.
 
-// mibModule is a module as its file has it, before names are looked up.
+// mibModule is a parsed module before names are resolved.
 type mibModule struct {
 	name, file string
-	imports    map[string]string // the module that a name comes from
+	imports    map[string]string // module by name
 	values     map[string]*mibValue
 	types      map[string]*mibType
 }
 
-// mibValue is a name that stands for an object identifier.
+// mibValue is a name for an object identifier.
 type mibValue struct {
 	name   string
 	line   int
 	kind   nodeKind
-	parent string   // a name; empty when the identifier begins with a number
-	arcs   []uint32 // that follow
+	parent string   // empty if the identifier begins with a number
+	arcs   []uint32 // after the parent
 	typ    *mibType // of an object
-	v1     bool     // a TRAP-TYPE: the parent is its enterprise
+	v1     bool     // TRAP-TYPE: the parent is its enterprise
 
-	oid     string // once it is known
-	looking bool   // it is being looked for, so needing it again is a circle
+	oid     string // once resolved
+	looking bool   // being resolved; detects cycles
 }
 
-// mibType is a type: what is special about it, and the type that it is made from.
+// mibType is a type: its own properties, and its base type.
 type mibType struct {
 	base string
 	syntax
 }
 
-// mibReader reads one file. After the first fault it sees nothing but the end.
+// mibReader parses one file. After the first error it is at the end.
 type mibReader struct {
 	tokens tokens
-	tok    token // the one to look at
+	tok    token // current token
 	file   string
 	err    error
 }
 
-// readMIB reads the modules of a file.
+// readMIB parses the modules of a file.
 func readMIB(file, text string) (all []*mibModule, err error) {
 	r := &mibReader{tokens: tokens{rest: text, line: 1}, file: file}
 	r.step()
@@ -66,7 +66,7 @@ func (r *mibReader) step() token {
 	return was
 }
 
-// expect notes a fault: something else was to come here.
+// expect records an error: something else was expected.
 func (r *mibReader) expect(what string) {
 	if r.err != nil {
 		return
@@ -83,7 +83,7 @@ func (r *mibReader) is(text string) bool {
 	return r.tok.text == text && r.tok.kind != stringToken && r.tok.kind != endToken
 }
 
-// accept passes a word if it is there, need insists on it.
+// accept skips a word if it is there; need requires it.
 func (r *mibReader) accept(text string) bool {
 	if r.is(text) {
 		r.step()
@@ -132,7 +132,7 @@ func (r *mibReader) module() *mibModule {
 	return m
 }
 
-// importList reads a, b FROM M c FROM N;
+// importList parses a, b FROM M c FROM N;
 func (r *mibReader) importList(m *mibModule) {
 	var list []string
 	for r.tok.kind != endToken && !r.is(";") {
@@ -154,7 +154,7 @@ func (r *mibReader) importList(m *mibModule) {
 	r.need(";")
 }
 
-// braces passes everything up to the brace that closes.
+// braces skips to the closing brace.
 func (r *mibReader) braces() {
 	r.need("{")
 	for depth := 1; depth > 0 && r.tok.kind != endToken; r.step() {
@@ -166,7 +166,7 @@ func (r *mibReader) braces() {
 	}
 }
 
-// until passes everything before a word that is not within braces.
+// until skips to a word outside braces.
 func (r *mibReader) until(text string) {
 	for r.tok.kind != endToken && !r.is(text) {
 		if r.is("{") {
@@ -182,7 +182,7 @@ var mibMacros = []string{
 	"MODULE-COMPLIANCE", "AGENT-CAPABILITIES",
 }
 
-// statement reads what defines one name.
+// statement parses one definition.
 func (r *mibReader) statement(m *mibModule) {
 	line := r.tok.line
 	name := r.word("a definition or END")
@@ -205,7 +205,7 @@ func (r *mibReader) statement(m *mibModule) {
 	}
 }
 
-// macro reads the clauses of OBJECT-TYPE and its like, of which few matter.
+// macro parses the clauses of OBJECT-TYPE and similar macros, of which few matter.
 func (r *mibReader) macro(v *mibValue) *mibValue {
 	macro := r.step().text
 	switch macro {
@@ -219,7 +219,7 @@ func (r *mibReader) macro(v *mibValue) *mibValue {
 		case macro == "OBJECT-TYPE" && v.typ == nil && r.accept("SYNTAX"):
 			v.typ = r.typeOf()
 		case macro == "TRAP-TYPE" && r.accept("ENTERPRISE"):
-			inner := r.accept("{") // some write it as a value
+			inner := r.accept("{") // some authors write it as a value
 			v.parent = r.word("the enterprise of the trap")
 			if inner {
 				r.need("}")
@@ -242,9 +242,9 @@ func (r *mibReader) macro(v *mibValue) *mibValue {
 	return v
 }
 
-const mibArcs = 128 // that an object identifier may have
+const mibArcs = 128 // of an object identifier
 
-// identifier reads { parent 1 }, { iso org(3) 6 } and the like.
+// identifier parses { parent 1 }, { iso org(3) 6 } and so on.
 func (r *mibReader) identifier(v *mibValue) {
 	r.need("{")
 	if r.tok.kind == wordToken {
@@ -280,7 +280,7 @@ func (r *mibReader) arc() uint32 {
 	return uint32(n)
 }
 
-// typeOf reads a type, with what TEXTUAL-CONVENTION says about it.
+// typeOf parses a type, with the clauses of TEXTUAL-CONVENTION.
 func (r *mibReader) typeOf() *mibType {
 	t := &mibType{}
 	if r.accept("TEXTUAL-CONVENTION") {
@@ -319,7 +319,7 @@ func (r *mibReader) typeOf() *mibType {
 	return t
 }
 
-// named reads up(1), down(2). What a SEQUENCE has in its braces is passed over.
+// named parses up(1), down(2). The braces of a SEQUENCE are skipped.
 func (r *mibReader) named(t *mibType) {
 	if t.base == "SEQUENCE" || t.base == "CHOICE" {
 		r.braces()
@@ -338,13 +338,13 @@ func (r *mibReader) named(t *mibType) {
 		r.need(")")
 		t.enum[n] = name
 		if !r.is("}") {
-			r.accept(",") // some forget it
+			r.accept(",") // often missing
 		}
 	}
 	r.need("}")
 }
 
-// constraint passes (0..255), (SIZE (0..32)) and the like.
+// constraint skips (0..255), (SIZE (0..32)) and so on.
 func (r *mibReader) constraint() {
 	r.need("(")
 	for depth := 1; depth > 0 && r.tok.kind != endToken; r.step() {

@@ -2,10 +2,10 @@ package collect
 
 import "strings"
 
-// token is a word of a MIB file.
+// token is a token of a MIB file.
 type token struct {
 	kind tokenKind
-	text string // of a string, without its quotes
+	text string // strings without quotes
 	line int
 }
 
@@ -19,13 +19,13 @@ const (
 	signToken // ::= and everything else
 )
 
-// tokens cuts a MIB file into words.
+// tokens splits a MIB file into tokens.
 type tokens struct {
 	rest string
 	line int
 }
 
-// next gives the next word; the end again and again once it is reached.
+// next returns the next token, and the end repeatedly.
 func (t *tokens) next() token {
 	t.skip()
 	if t.rest == "" {
@@ -47,7 +47,7 @@ func (t *tokens) next() token {
 	return token{signToken, t.cut(1), line}
 }
 
-// quoted takes a string, which may have many lines, or a number in quotes such as 'ff'h.
+// quoted reads a string, which may have several lines, or a number in quotes such as 'ff'h.
 func (t *tokens) quoted(quote byte, line int) token {
 	end := strings.IndexByte(t.rest[1:], quote)
 	if end < 0 {
@@ -62,8 +62,7 @@ func (t *tokens) quoted(quote byte, line int) token {
 	return token{stringToken, text[1 : len(text)-1], line}
 }
 
-// skip leaves out blanks and comments. Comments end with their line: that two hyphens end them as well is a rule that
-// authors of MIB files do not know.
+// skip skips blanks and comments. Comments end with the line: most authors do not know that two hyphens end them, too.
 func (t *tokens) skip() {
 	for t.rest != "" {
 		switch c := t.rest[0]; {
@@ -92,7 +91,7 @@ func (t *tokens) cut(n int) string {
 	return text
 }
 
-// span counts bytes that belong to a word; two hyphens begin a comment.
+// span counts the bytes of a word; two hyphens begin a comment.
 func (t *tokens) span(of func(byte) bool) int {
 	n := 0
 	for n < len(t.rest) && of(t.rest[n]) && !strings.HasPrefix(t.rest[n:], "--") {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// networks are those from which a receiver takes messages; none means from everywhere.
+// networks are those from which a receiver takes messages; none means all.
 type networks []netip.Prefix
 
-// mappedBits are those before an address of IPv4 that is written as one of IPv6.
+// mappedBits is the length of the prefix of IPv4-mapped IPv6 addresses.
 const mappedBits = 96
 
-// parseNetworks reads a list of networks and addresses, with commas, blanks or lines between them.
+// parseNetworks parses a list of networks and addresses, separated by commas, blanks or newlines.
 func parseNetworks(text string) (all networks, err error) {
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", ;\t\r\n", r) }) {
 		p, err := netip.ParsePrefix(word)
@@ -23,7 +23,7 @@ func parseNetworks(text string) (all networks, err error) {
 			}
 			p = netip.PrefixFrom(a.Unmap().WithZone(""), a.Unmap().BitLen())
 		}
-		if p.Addr().Is4In6() && p.Bits() >= mappedBits { // senders are known by their addresses of IPv4
+		if p.Addr().Is4In6() && p.Bits() >= mappedBits { // addresses of senders are unmapped
 			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mappedBits)
 		}
 		if p.Masked() != p {
@@ -34,7 +34,7 @@ func parseNetworks(text string) (all networks, err error) {
 	return all, nil
 }
 
-// match tells how closely an address fits: the length of the longest network that holds it, and -1 when none does.
+// match returns the length of the longest network that contains an address; -1 if none does.
 func (n networks) match(a netip.Addr) (bits int) {
 	if len(n) == 0 {
 		return 0

@@ -7,27 +7,27 @@ import (
 	"unicode/utf8"
 )
 
-// pattern is a regular expression that is matched within a budget. The matcher of the standard library takes a time that is known
-// only as the product of pattern and text, which for a long message is seconds; this one counts the steps that it really takes.
-// It follows all ways through the program at once, character by character. It is for one goroutine.
+// pattern is a regular expression that is matched within a budget. The standard library takes time proportional to pattern
+// times text, which is seconds for a long message; this matcher counts its steps. It simulates all threads of the program at
+// once, character by character. It is for one goroutine.
 type pattern struct {
 	insts   []regex.Inst
 	start   uint32
-	ascii   []asciiSet // of the characters that an instruction takes
-	prefix  string     // with which every match begins
-	first   *[256]bool // the bytes with which a match can begin; nil if a match can be empty
-	begin   bool       // a match begins with the text
-	context bool       // it asks what stands around a place: ^, $ or \b
+	ascii   []asciiSet // accepted by each instruction
+	prefix  string     // of every match
+	first   *[256]bool // bytes that can begin a match; nil if a match can be empty
+	begin   bool       // anchored at the start
+	context bool       // it has assertions: ^, $ or \b
 
-	seen  []uint32 // the place, counted, at which an instruction was last visited
+	seen  []uint32 // position, counted, at which an instruction was last visited
 	place uint32
-	todo  []uint32 // instructions to visit at this place
+	todo  []uint32 // instructions to visit at this position
 	next  []uint32 // and at the next one
 }
 
 var errBudget = errors.New("no steps are left")
 
-// newPattern compiles a pattern as the standard library would.
+// newPattern compiles a pattern with the syntax of the standard library.
 func newPattern(text string) (*pattern, error) {
 	re, err := regex.Parse(text, regex.Perl)
 	if err != nil {
@@ -62,7 +62,7 @@ type asciiSet [utf8.RuneSelf / 64]uint64
 
 func (s *asciiSet) has(r rune) bool { return s[r/64]&(1<<(r%64)) != 0 }
 
-// firstBytes follows the program from its start to everything that takes a character.
+// firstBytes collects the bytes that can begin a match.
 func (p *pattern) firstBytes() *[256]bool {
 	first := &[256]bool{}
 	for b := utf8.RuneSelf; b < len(first); b++ {
@@ -92,7 +92,7 @@ func (p *pattern) firstBytes() *[256]bool {
 	return first
 }
 
-// match tells whether the pattern matches somewhere in a text. It takes its steps from the budget.
+// match reports whether the pattern matches somewhere in a text. It subtracts its steps from the budget.
 func (p *pattern) match(text string, budget *int) (bool, error) {
 	p.next = p.next[:0]
 	before := rune(-1)
@@ -131,10 +131,10 @@ func (p *pattern) match(text string, budget *int) (bool, error) {
 	}
 }
 
-// skipBytes is how many bytes that cannot begin a match are passed over in the time of a step.
+// skipBytes is how many bytes that cannot begin a match are skipped per step.
 const skipBytes = 4
 
-// skip is the next place, from i on, at which a match can begin; -1 when there is none.
+// skip returns the next position, from i on, at which a match can begin; -1 if there is none.
 func (p *pattern) skip(text string, i int) int {
 	switch {
 	case p.begin && i > 0:
@@ -156,9 +156,9 @@ func (p *pattern) skip(text string, i int) int {
 	return -1
 }
 
-// visit follows the program at one place, between two characters, and tells whether it has come to its end.
+// visit follows the program at one position and reports whether it matches.
 func (p *pattern) visit(before, r rune, start bool, budget *int) (matched bool) {
-	if p.place++; p.place == 0 { // all of them have been counted
+	if p.place++; p.place == 0 { // the counter has wrapped around
 		clear(p.seen)
 		p.place = 1
 	}

@@ -15,7 +15,7 @@ import (
 	"belfry/catalog"
 )
 
-// pingSpec is what the answers of a resource ask for.
+// pingSpec is the configuration of a ping.
 type pingSpec struct {
 	customer belfry.CustomerID
 	resource belfry.ID
@@ -26,11 +26,11 @@ type pingSpec struct {
 	timeout  time.Duration
 	count    int32
 	size     int32
-	fault    string // why the answers cannot be followed; reported in place of a series
+	fault    string // why the answers are invalid; reported instead of a series
 }
 
-// newPingSpec reads the answers of a task. They were checked when the resource was provisioned, so a fault is rare, and is shown
-// like any other reason for which nothing answers.
+// newPingSpec parses the answers of a task. They were checked when they were provisioned, so an error is rare, and is shown
+// like any other reason for no reply.
 func newPingSpec(t *Task) pingSpec {
 	p := pingSpec{customer: t.Customer, resource: t.Resource, name: t.Name, objects: t.Objects, target: t.Answers["ip_address_fqdn"]}
 	interval, err := catalog.AnsweredDuration(t.Answers["interval"])
@@ -49,7 +49,7 @@ func (p *pingSpec) equal(o *pingSpec) bool {
 		p.interval == o.interval && p.timeout == o.timeout && p.count == o.count && p.size == o.size && p.fault == o.fault
 }
 
-// checkPing refuses series that would not be over before the next one begins.
+// checkPing rejects series that would not end before the next one begins.
 func checkPing(answers map[string]string) (column string, err error) {
 	interval, err := catalog.AnsweredDuration(answers["interval"])
 	if err != nil {
@@ -71,13 +71,13 @@ func checkPing(answers map[string]string) (column string, err error) {
 }
 
 const (
-	pingGap      = 50 * time.Millisecond // between the answer to a request and the next one
-	pingTogether = 100 * time.Millisecond
-	firstWithin  = time.Second // the first series of a new resource
+	pingGap      = 50 * time.Millisecond // between a reply and the next request
+	phaseStep    = 100 * time.Millisecond
+	firstWithin  = time.Second // before the first series of a new resource
 	resolveAgain = time.Minute
 )
 
-// wait is how long it is to the next series; the first two are never close together.
+// wait returns the time until the next series; the first two are never close together.
 func (p *pingSpec) wait(now time.Time) time.Duration {
 	next := now.Truncate(p.interval).Add(p.phase())
 	for next.Sub(now) < p.interval/2 {
@@ -86,16 +86,15 @@ func (p *pingSpec) wait(now time.Time) time.Duration {
 	return next.Sub(now)
 }
 
-// phase is where in the interval the series of this resource begin. It follows from the resource, so that thousands of them do
-// not all send at once, and a restart changes nothing. Those that begin within the same moment go together: they wake the
-// process once, and what they find is committed with one fsync.
+// phase is the offset of the series in the interval. It is derived from the resource, so that thousands of them do not send at
+// once, and a restart changes nothing. Series of the same phaseStep wake the process once, and are committed with one fsync.
 func (p *pingSpec) phase() time.Duration {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s", p.resource, p.name)
-	return time.Duration(h.Sum64() % uint64(p.interval)).Truncate(pingTogether)
+	return time.Duration(h.Sum64() % uint64(p.interval)).Truncate(phaseStep)
 }
 
-// series is what the requests of one series have found so far. The times themselves are not kept.
+// series is the result of a series so far.
 type series struct {
 	asked, answered     int32
 	sum, least, longest time.Duration
@@ -103,7 +102,7 @@ type series struct {
 	err                 error // of the last request that failed
 }
 
-// add counts an answer.
+// add counts a reply.
 func (s *series) add(d time.Duration) {
 	if s.answered == 0 {
 		s.least = d
@@ -115,7 +114,7 @@ func (s *series) add(d time.Duration) {
 	s.least, s.longest, s.last = min(s.least, d), max(s.longest, d), d
 }
 
-// row is what is stored about a series, without its object.
+// row returns the row for a series, without its object.
 func (p *pingSpec) row(s *series, addr netip.Addr) belfry.Row {
 	row := belfry.Row{Type: "data", Resource: p.name}
 	if addr.IsValid() {
@@ -129,7 +128,7 @@ func (p *pingSpec) row(s *series, addr netip.Addr) belfry.Row {
 	return row
 }
 
-// unresolved says that a name has no address.
+// unresolved: the name has no address.
 type unresolved struct {
 	name string
 	err  error
@@ -144,7 +143,7 @@ func (u *unresolved) Error() string {
 	return fmt.Sprintf("%s does not resolve: %s", u.name, why)
 }
 
-// reason says why nothing came back.
+// reason explains why no reply came.
 func (p *pingSpec) reason(err error, addr netip.Addr) string {
 	var u *unresolved
 	switch {
@@ -158,7 +157,7 @@ func (p *pingSpec) reason(err error, addr netip.Addr) string {
 	return fmt.Sprintf("%s: %v", p.where(addr), err)
 }
 
-// where names the target, and its address if that is something else.
+// where returns the target, with its address if that is different.
 func (p *pingSpec) where(addr netip.Addr) string {
 	if addr.IsValid() && addr.String() != p.target {
 		return fmt.Sprintf("%s (%s)", p.target, addr)
@@ -166,8 +165,8 @@ func (p *pingSpec) where(addr netip.Addr) string {
 	return p.target
 }
 
-// values are the indicators of a series with at least one answer: mean, shortest and longest time, loss, jitter. Jitter is
-// how much one answer differs from the one before it, in the mean.
+// values returns the indicators of a series with at least one reply: mean, minimum and maximum time, loss, and jitter: the mean
+// difference between consecutive replies.
 func (s *series) values() []belfry.Cell {
 	n, jitter := time.Duration(s.answered), s.jitter
 	if n > 1 {

@@ -10,7 +10,7 @@ import (
 	"belfry"
 )
 
-// pingJobKind is what is done outside of the goroutine that sends.
+// pingJobKind is a kind of work outside the goroutine that sends.
 type pingJobKind byte
 
 const (
@@ -19,14 +19,14 @@ const (
 	pingJobKinds
 )
 
-// pingJobs are the jobs of one kind. Each kind has its own limits: a name server that does not answer delays no series that is to be stored.
+// pingJobs are the jobs of one kind. Kinds have separate limits: a name server that does not answer does not delay storing.
 type pingJobs struct {
-	busy int // goroutines at work
+	busy int // running goroutines
 	of   map[belfry.CustomerID]*customerJobs
-	turn []*customerJobs // customers whose pings wait, the one that is next first
+	turn []*customerJobs // customers whose pings wait, in order
 }
 
-// customerJobs are those of one customer.
+// customerJobs are the jobs of one customer.
 type customerJobs struct {
 	customer belfry.CustomerID
 	busy     int
@@ -36,17 +36,17 @@ type customerJobs struct {
 // How many jobs of a kind there are at the same time. Series that are stored together are committed with one fsync. The last
 // quarter of the jobs goes to customers who have none at work, so that a few with much to do leave room for the others.
 const (
-	pingJobsMost   = 128 // of a customer
+	pingJobsMost   = 128 // per customer
 	pingJobsAll    = 512
 	pingJobsShared = pingJobsAll * 3 / 4
 )
 
-// may tells whether a customer may have one more job at work.
-func (j *pingJobs) may(c *customerJobs) bool {
+// allowed reports whether a customer may run another job.
+func (j *pingJobs) allowed(c *customerJobs) bool {
 	return c.busy < pingJobsMost && (j.busy < pingJobsShared || c.busy == 0 && j.busy < pingJobsAll)
 }
 
-// customer gives the jobs of one.
+// customer returns the jobs of a customer.
 func (j *pingJobs) customer(id belfry.CustomerID) *customerJobs {
 	c := j.of[id]
 	if c == nil {
@@ -65,14 +65,14 @@ func (j *pingJobs) begin(c *customerJobs) {
 	c.busy++
 }
 
-// end counts that a job has ended, and gives back the ping that is next, if one may be. Customers have their turns one after the other.
+// end ends a job, and returns the ping that is next, if one may run. Customers are served round-robin.
 func (j *pingJobs) end(c *customerJobs) (*customerJobs, *ping) {
 	j.busy--
 	c.busy--
 	if c.busy == 0 && len(c.waiting) == 0 {
 		delete(j.of, c.customer)
 	}
-	i := slices.IndexFunc(j.turn, j.may)
+	i := slices.IndexFunc(j.turn, j.allowed)
 	if i < 0 {
 		return nil, nil
 	}
@@ -90,12 +90,12 @@ func (j *pingJobs) end(c *customerJobs) (*customerJobs, *ping) {
 	return next, x
 }
 
-// work gives a ping to a job, now or when one ends. The mutex is held.
+// work starts a job for a ping, now or when another one ends. The mutex is held.
 func (p *pinger) work(x *ping, kind pingJobKind) {
 	x.state = pingBusy
 	j := &p.jobs[kind]
 	c := j.customer(x.customer)
-	if !j.may(c) {
+	if !j.allowed(c) {
 		if c.waiting = append(c.waiting, x); len(c.waiting) == 1 {
 			j.turn = append(j.turn, c)
 		}
@@ -104,25 +104,25 @@ func (p *pinger) work(x *ping, kind pingJobKind) {
 	j.begin(c)
 	ctx := p.ctx
 	p.ended.Go(func() {
-		for x := x; x != nil; c, x = p.following(j, c) {
+		for x := x; x != nil; c, x = p.nextJob(j, c) {
 			p.job(ctx, x, kind)
 		}
 	})
 }
 
-// following ends a job, and takes the ping that is next.
-func (p *pinger) following(j *pingJobs, c *customerJobs) (*customerJobs, *ping) {
+// nextJob ends a job and returns the ping that is next.
+func (p *pinger) nextJob(j *pingJobs, c *customerJobs) (*customerJobs, *ping) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return j.end(c)
 }
 
-// job does one job, unless the ping was changed or removed meanwhile, and lets the ping go on.
+// job runs one job, unless the ping was changed or removed meanwhile, and resumes the ping.
 func (p *pinger) job(ctx context.Context, x *ping, kind pingJobKind) {
-	defer p.contain(x, kind != pingStores)
+	defer p.recoverPing(x, kind != pingStores)
 	p.mu.Lock()
 	spec, found, addr := x.pingSpec, x.series, x.addr
-	current := p.all[spec.resource] == x && !x.changed && ctx.Err() == nil // at the end of the service nothing more is begun
+	current := p.all[spec.resource] == x && !x.changed && ctx.Err() == nil // nothing is started while the service stops
 	p.mu.Unlock()
 	var err error
 	if current && kind == pingLookups {
@@ -148,7 +148,7 @@ func (p *pinger) job(ctx context.Context, x *ping, kind pingJobKind) {
 	}
 }
 
-// resolve finds the address of a name.
+// resolve looks up the address of a name.
 func (p *pinger) resolve(ctx context.Context, name string) (netip.Addr, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -162,12 +162,12 @@ func (p *pinger) resolve(ctx context.Context, name string) (netip.Addr, error) {
 	return all[0].Unmap(), nil
 }
 
-// store hands what a series has found to the sink.
+// store sends the result of a series to the sink.
 func (p *pinger) store(ctx context.Context, x *ping, spec *pingSpec, row belfry.Row) {
 	for _, name := range spec.objects {
 		row.Object = name
-		if err := send(ctx, p.sink(), spec.customer, &row); err != nil && ctx.Err() == nil && p.at(spec.resource) == x {
-			p.log.Warn("a measurement was not stored", "resource", spec.resource, "err", err)
+		if err := send(ctx, p.env.Sink, spec.customer, &row); err != nil && ctx.Err() == nil && p.at(spec.resource) == x {
+			p.env.Log.Warn("a measurement was not stored", "resource", spec.resource, "err", err)
 		}
 	}
 }

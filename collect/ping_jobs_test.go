@@ -19,14 +19,12 @@ func TestPingJobsOfAll(t *testing.T) {
 		var mu sync.Mutex
 		stored := 0
 		block := make(chan struct{})
-		p := newPinger(func() Sink {
-			return rowSink(func(*belfry.Row) {
-				<-block
-				mu.Lock()
-				defer mu.Unlock()
-				stored++
-			})
-		}, slog.New(slog.DiscardHandler))
+		p := newPinger(&Env{Sink: rowSink(func(*belfry.Row) {
+			<-block
+			mu.Lock()
+			defer mu.Unlock()
+			stored++
+		}), Log: slog.New(slog.DiscardHandler)})
 		p.send = func(echoRequest) error { return errUnreachable }
 		ctx, stop := context.WithCancel(t.Context())
 		var done sync.WaitGroup
@@ -66,7 +64,7 @@ func TestPingJobsAreShared(t *testing.T) {
 	add := func(id belfry.CustomerID, n int) (begun int) {
 		for range n {
 			c := j.customer(id)
-			if j.may(c) {
+			if j.allowed(c) {
 				j.begin(c)
 				begun++
 			} else if c.waiting = append(c.waiting, &ping{}); len(c.waiting) == 1 {

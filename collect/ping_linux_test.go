@@ -34,7 +34,7 @@ func TestPingSilence(t *testing.T) {
 		if out, err := exec.Command("ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
 			t.Errorf("%v: %s", err, out)
 		}
-		if row := pingOnce(t, nil, home, 56, hang); row.NoResponse {
+		if row := pingOnce(t, nil, home, 56, testTimeout); row.NoResponse {
 			t.Errorf("with one: %s", row.Reason)
 		}
 		if err := os.WriteFile("/proc/sys/net/ipv4/icmp_echo_ignore_all", []byte("1"), 0); err != nil {
@@ -75,7 +75,7 @@ func TestPingUnprivileged(t *testing.T) {
 			}
 			for i, a := range []string{"127.0.0.7", "::1"} {
 				dgram := false
-				row := pingOnce(t, func(p *pinger) { dgram = p.sockets[i] != nil && p.sockets[i].dgram }, a, 1000, hang)
+				row := pingOnce(t, func(p *pinger) { dgram = p.sockets[i] != nil && p.sockets[i].dgram }, a, 1000, testTimeout)
 				if missing == "" && (row.NoResponse || !dgram) {
 					t.Errorf("%s: %s", a, row.Reason)
 				}

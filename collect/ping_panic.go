@@ -8,12 +8,12 @@ import (
 	"belfry"
 )
 
-// errPanic is what a resource shows whose collector failed because of an error in this program.
+// errPanic is shown by a resource whose collector panicked.
 var errPanic = errors.New("the collector failed for a reason of its own; the log of the service has more")
 
-// contain is deferred around every piece of work for one ping. A panic ends the series that it happens in: the objects of the resource
-// show so, if tell is true, and the ping goes on with its next series. The other pings are not affected.
-func (p *pinger) contain(x *ping, tell bool) {
+// recoverPing is deferred around all work for one ping. A panic ends the current series: the objects of the resource show it,
+// if tell is true, and the ping goes on with its next series. Other pings are not affected.
+func (p *pinger) recoverPing(x *ping, tell bool) {
 	fault := recover()
 	if fault == nil {
 		return
@@ -27,7 +27,7 @@ func (p *pinger) contain(x *ping, tell bool) {
 	if p.all[id] != x || p.ctx.Err() != nil {
 		return
 	}
-	p.withdraw(x)
+	p.cancelRequest(x)
 	if !tell || x.changed {
 		x.changed = false
 		p.schedule(x, pingRests, time.Now().Add(longestWait))
@@ -37,7 +37,7 @@ func (p *pinger) contain(x *ping, tell bool) {
 	p.work(x, pingStores)
 }
 
-// logPanic logs a panic, and at most once a minute where it happened: there may be thousands of pings that fail in the same way.
+// logPanic logs a panic, and its stack at most once a minute: thousands of pings may fail in the same way.
 func (p *pinger) logPanic(fault any, resource belfry.ID) {
 	now := time.Now()
 	p.mu.Lock()
@@ -46,7 +46,7 @@ func (p *pinger) logPanic(fault any, resource belfry.ID) {
 		p.logged = now
 	}
 	p.mu.Unlock()
-	log := p.log.With("fault", fault)
+	log := p.env.Log.With("fault", fault)
 	if resource != 0 {
 		log = log.With("resource", resource)
 	}
@@ -56,14 +56,14 @@ func (p *pinger) logPanic(fault any, resource belfry.ID) {
 	log.Error("panic in a ping")
 }
 
-// rebuild makes the queue anew after a panic in it.
+// rebuild restores the queue after a panic in it.
 func (p *pinger) rebuild() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.queue = nil
 	clear(p.waiting)
 	for _, x := range p.all {
-		x.place, x.token = -1, 0
+		x.heapIndex, x.token = -1, 0
 	}
 	for _, x := range p.all {
 		if x.state != pingBusy {
@@ -72,7 +72,7 @@ func (p *pinger) rebuild() {
 	}
 }
 
-// spec reads the answers of a task, also when that panics.
+// spec parses the answers of a task, and recovers from a panic.
 func (p *pinger) spec(t *Task) (spec pingSpec) {
 	defer func() {
 		if fault := recover(); fault != nil {

@@ -23,17 +23,15 @@ func TestPingPanics(t *testing.T) {
 		reasons := map[string]string{}
 		bad := true
 		is := func() bool { mu.Lock(); defer mu.Unlock(); return bad }
-		p := newPinger(func() Sink {
-			return rowSink(func(row *belfry.Row) {
-				if row.Resource == "store" && is() {
-					panic("of the store")
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				stored[row.Resource]++
-				reasons[row.Resource] = row.Reason
-			})
-		}, slog.New(slog.NewTextHandler(&logged, nil)))
+		p := newPinger(&Env{Sink: rowSink(func(row *belfry.Row) {
+			if row.Resource == "store" && is() {
+				panic("of the store")
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			stored[row.Resource]++
+			reasons[row.Resource] = row.Reason
+		}), Log: slog.New(slog.NewTextHandler(&logged, nil))})
 		p.send = func(r echoRequest) error {
 			if r.to == netip.MustParseAddr("192.0.2.66") && is() {
 				panic("of the sender")
@@ -90,7 +88,7 @@ func TestPingPanics(t *testing.T) {
 // A packet that the reader cannot read ends neither the reader nor the service.
 func TestPingPacketPanics(t *testing.T) {
 	var logged bytes.Buffer
-	p := newPinger(nil, slog.New(slog.NewTextHandler(&logged, nil)))
+	p := newPinger(&Env{Log: slog.New(slog.NewTextHandler(&logged, nil))})
 	p.receive(&echoSocket{}, make([]byte, 64), time.Now()) // has no types
 	if !strings.Contains(logged.String(), "panic in a ping") {
 		t.Errorf("log: %s", logged.String())

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// run works until ctx ends.
+// run sends requests until ctx ends.
 func (p *pinger) run(ctx context.Context) {
 	p.mu.Lock()
 	p.ctx = ctx
@@ -18,7 +18,7 @@ func (p *pinger) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		timer.Reset(p.turn(ctx))
+		timer.Reset(p.runDue(ctx))
 		select {
 		case <-timer.C:
 		case <-p.wake:
@@ -30,8 +30,8 @@ func (p *pinger) run(ctx context.Context) {
 	p.mu.Unlock()
 }
 
-// turn does what is due, and tells how long it is until something else will be.
-func (p *pinger) turn(ctx context.Context) (rest time.Duration) {
+// runDue runs all steps that are due, and returns the time until the next one.
+func (p *pinger) runDue(ctx context.Context) (rest time.Duration) {
 	defer func() {
 		if fault := recover(); fault != nil { // in the queue itself
 			p.logPanic(fault, 0)
@@ -49,7 +49,7 @@ func (p *pinger) turn(ctx context.Context) (rest time.Duration) {
 	return 0
 }
 
-// next takes the ping that has been due for longest out of the queue. When none is due it gives back none, and how long to sleep.
+// next removes the ping that has been due for longest from the queue. If none is due it returns nil and how long to sleep.
 func (p *pinger) next(now time.Time) (x *ping, rest time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,30 +66,30 @@ func (p *pinger) next(now time.Time) (x *ping, rest time.Duration) {
 	return x, 0
 }
 
-// advance lets a ping that is due take its next step, and sends the request if the step is one.
+// advance runs the next step of a ping, and sends its request if there is one.
 func (p *pinger) advance(x *ping) {
-	defer p.contain(x, true)
+	defer p.recoverPing(x, true)
 	r := p.step(x, time.Now())
 	if r.token == 0 {
 		return
 	}
 	if err := p.send(r); err != nil {
-		p.settled(r.token, time.Now(), err)
+		p.requestDone(r.token, time.Now(), err)
 	}
 }
 
-// step gives back the request to be sent, if there is one.
+// step returns the request to send, if there is one.
 func (p *pinger) step(x *ping, now time.Time) (r echoRequest) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.all[x.resource] != x || x.place >= 0 { // removed or changed since it was taken out of the queue
+	if p.all[x.resource] != x || x.heapIndex >= 0 { // removed or changed since it left the queue
 		return r
 	}
 	switch x.state {
 	case pingRests:
 		p.begin(x, now)
 	case pingAsks:
-		if delay := p.pace.book(x.customer, int(x.size), now); delay > 0 {
+		if delay := p.pace.reserve(x.customer, int(x.size), now); delay > 0 {
 			p.schedule(x, pingBooked, now.Add(delay))
 			return r
 		}
@@ -97,12 +97,12 @@ func (p *pinger) step(x *ping, now time.Time) (r echoRequest) {
 	case pingBooked:
 		return p.request(x, now)
 	case pingAwaits:
-		p.settle(x, now, errNoEcho)
+		p.finishRequest(x, now, errNoEcho)
 	}
 	return r
 }
 
-// begin begins a series. The mutex is held.
+// begin starts a series. The mutex is held.
 func (p *pinger) begin(x *ping, now time.Time) {
 	x.series = series{}
 	if x.fault != "" {
@@ -118,7 +118,7 @@ func (p *pinger) begin(x *ping, now time.Time) {
 	p.schedule(x, pingAsks, now)
 }
 
-// request notes that a request is sent. Nobody can guess its token. The mutex is held.
+// request makes a request with a random token. The mutex is held.
 func (p *pinger) request(x *ping, now time.Time) echoRequest {
 	var b [8]byte
 	rand.Read(b[:])
@@ -130,9 +130,9 @@ func (p *pinger) request(x *ping, now time.Time) echoRequest {
 	return echoRequest{to: x.addr, token: x.token, size: int(x.size)}
 }
 
-// settle ends the request that a ping awaits: what comes next is another one, or the end of the series. The mutex is held.
-func (p *pinger) settle(x *ping, now time.Time, failed error) {
-	p.withdraw(x)
+// finishRequest ends the current request of a ping and schedules the next one, or the end of the series. The mutex is held.
+func (p *pinger) finishRequest(x *ping, now time.Time, failed error) {
+	p.cancelRequest(x)
 	if failed != nil {
 		x.err = failed
 	}
@@ -146,15 +146,15 @@ func (p *pinger) settle(x *ping, now time.Time, failed error) {
 	p.work(x, pingStores)
 }
 
-// settled takes what became of a request: an answer came, or the reason why none will.
-func (p *pinger) settled(token uint64, at time.Time, failed error) {
+// requestDone handles a reply, or the reason why none will come.
+func (p *pinger) requestDone(token uint64, at time.Time, failed error) {
 	p.mu.Lock()
 	x := p.waiting[token]
 	p.mu.Unlock()
 	if x == nil {
 		return
 	}
-	defer p.contain(x, true)
+	defer p.recoverPing(x, true)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.waiting[token] != x {
@@ -163,25 +163,25 @@ func (p *pinger) settled(token uint64, at time.Time, failed error) {
 	if failed == nil {
 		x.add(max(at.Sub(x.sent), 0))
 	}
-	p.settle(x, at, failed)
+	p.finishRequest(x, at, failed)
 }
 
-// pingQueue is a heap of pings by when they are due.
+// pingQueue is a heap of pings by due time.
 type pingQueue []*ping
 
 func (q pingQueue) Len() int           { return len(q) }
 func (q pingQueue) Less(i, j int) bool { return q[i].due.Before(q[j].due) }
 func (q pingQueue) Swap(i, j int) {
 	q[i], q[j] = q[j], q[i]
-	q[i].place, q[j].place = int32(i), int32(j)
+	q[i].heapIndex, q[j].heapIndex = int32(i), int32(j)
 }
 
-func (q *pingQueue) Push(x any) { x.(*ping).place = int32(len(*q)); *q = append(*q, x.(*ping)) }
+func (q *pingQueue) Push(x any) { x.(*ping).heapIndex = int32(len(*q)); *q = append(*q, x.(*ping)) }
 
 func (q *pingQueue) Pop() any {
 	last := len(*q) - 1
 	x := (*q)[last]
-	(*q)[last], x.place = nil, -1
+	(*q)[last], x.heapIndex = nil, -1
 	*q = (*q)[:last]
 	return x
 }

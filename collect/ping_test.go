@@ -17,7 +17,7 @@ import (
 )
 
 func TestPing(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	h.provision("network-ping", "name,ip_address_fqdn,interval,count,size,timeout", // with patience: an answer that is late on a busy machine is a loss
 		"four,127.1.2.3,60,3,,15", "six,::1,60s,2,64,15s", "name,localhost,1m,1,1400,20s", "none,no-such-host.invalid,5m,1,,")
 	f := func(name string, status belfry.Status) {
@@ -50,7 +50,7 @@ func TestManyPings(t *testing.T) {
 		many = 200
 	}
 	before := runtime.NumGoroutine()
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	body := func(third int) []string {
 		lines := []string{"name,ip_address_fqdn,count,timeout"} // with patience: an answer that is late on a busy machine is none
 		for i := range many {
@@ -147,7 +147,7 @@ func FuzzEcho(f *testing.F) {
 
 func TestPingerAnswers(t *testing.T) {
 	for _, a := range []string{"127.0.0.1", "127.255.1.2", "::1"} {
-		if row := pingOnce(t, nil, a, 56, hang); row.NoResponse {
+		if row := pingOnce(t, nil, a, 56, testTimeout); row.NoResponse {
 			t.Errorf("%s: %s", a, row.Reason)
 		}
 	}
@@ -172,17 +172,15 @@ func pingOnce(t *testing.T, look func(*pinger), address string, size int, timeou
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var p *pinger
-	p = newPinger(func() Sink {
-		return rowSink(func(row *belfry.Row) {
-			stored = *row
-			if look != nil {
-				p.mu.Lock()
-				look(p)
-				p.mu.Unlock()
-			}
-			stop()
-		})
-	}, slog.New(slog.DiscardHandler))
+	p = newPinger(&Env{Sink: rowSink(func(row *belfry.Row) {
+		stored = *row
+		if look != nil {
+			p.mu.Lock()
+			look(p)
+			p.mu.Unlock()
+		}
+		stop()
+	}), Log: slog.New(slog.DiscardHandler)})
 	p.set(&Task{Customer: 1, Resource: 1, Name: "P", Objects: []string{"O"}, Answers: map[string]string{
 		"ip_address_fqdn": address, "interval": "10m", "count": "1", "timeout": fmt.Sprintf("%ds", int(timeout.Seconds())), "size": fmt.Sprint(size),
 	}})
@@ -198,16 +196,14 @@ func TestPingsAreSmall(t *testing.T) {
 		stored := map[string]int{}
 		var mu sync.Mutex
 		block := make(chan struct{})
-		p := newPinger(func() Sink {
-			return rowSink(func(row *belfry.Row) {
-				if row.Resource != "other" {
-					<-block // the sink takes its time with what this customer sends
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				stored[row.Resource]++
-			})
-		}, slog.New(slog.DiscardHandler))
+		p := newPinger(&Env{Sink: rowSink(func(row *belfry.Row) {
+			if row.Resource != "other" {
+				<-block // the sink takes its time with what this customer sends
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			stored[row.Resource]++
+		}), Log: slog.New(slog.DiscardHandler)})
 		var sent atomic.Int64
 		p.send = func(echoRequest) error { sent.Add(1); return nil } // and no answer
 		ctx, stop := context.WithCancel(t.Context())
@@ -273,7 +269,7 @@ func TestPingsAreSmall(t *testing.T) {
 func TestPingChangedMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reasons []string
-		p := newPinger(func() Sink { return rowSink(func(row *belfry.Row) { reasons = append(reasons, row.Reason) }) }, slog.New(slog.DiscardHandler))
+		p := newPinger(&Env{Sink: rowSink(func(row *belfry.Row) { reasons = append(reasons, row.Reason) }), Log: slog.New(slog.DiscardHandler)})
 		p.send = func(echoRequest) error { return errUnreachable }
 		p.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
 			time.Sleep(3 * time.Second)

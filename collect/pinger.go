@@ -3,7 +3,6 @@ package collect
 import (
 	"container/heap"
 	"context"
-	"log/slog"
 	"net"
 	"net/netip"
 	"sync"
@@ -12,55 +11,53 @@ import (
 	"belfry"
 )
 
-// pinger does the work of all resources that ping. One goroutine sends every request, at the time that a heap gives; one per address
-// family reads the answers. A ping has no goroutine, timer or buffer of its own, so that tens of thousands of them take little
-// memory. What may block, finding the address of a name and storing a series, is done by goroutines that exist only
-// meanwhile, a limited number for each customer and in all.
+// pinger runs all pings. One goroutine sends every request, scheduled by a heap; one per address family reads the replies. A ping has no
+// goroutine, timer or buffer of its own, so tens of thousands of them need little memory. What may block, resolving a name and
+// storing a series, runs in goroutines that are limited per customer and in total.
 //
-// All pings share one socket per family: the kernel copies every answer to every raw socket, so with a thousand sockets each
-// answer would be read a thousand times.
+// All pings share one socket per family: the kernel copies every reply to every raw socket, so with a thousand sockets each
+// reply would be read a thousand times.
 //
 //	resting ──► looking up ──► asking ◄──► awaiting ──► storing ──► resting
 //
-// The mutex is held for short: never while something is sent, looked up or stored. A panic costs the ping that it happens to
-// one series, see contain.
+// The mutex is never held while a request is sent, a name is resolved or a series is stored. A panic costs the affected ping one
+// series, see recoverPing.
 type pinger struct {
-	sink   func() Sink
-	log    *slog.Logger
-	send   func(echoRequest) error // write, unless a test has another
+	env    *Env
+	send   func(echoRequest) error // write, except in tests
 	lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
 	mu       sync.Mutex
 	ctx      context.Context // of run; nil before
 	all      map[belfry.ID]*ping
 	queue    pingQueue
-	waiting  map[uint64]*ping // by the token of the request
+	waiting  map[uint64]*ping // by token of the request
 	jobs     [pingJobKinds]pingJobs
 	logged   time.Time // when the stack of a panic was last logged
-	sleeping time.Time // until when run sleeps
+	sleeping time.Time // when run wakes up
 	wake     chan struct{}
-	sockets  [2]*echoSocket // of IPv4 and IPv6; nil until needed
+	sockets  [2]*echoSocket // IPv4 and IPv6; nil until needed
 	pace     echoPace
 
 	ended  sync.WaitGroup // readers and jobs
-	number uint16         // sequence number and buffer of requests; of run alone
+	number uint16         // sequence number and buffer of requests; used by run only
 	buffer []byte
 }
 
-// ping is a resource that is asked, series after series.
+// ping is a resource that is pinged in series.
 type ping struct {
 	pingSpec
 	series
 	addr     netip.Addr // of the target
-	resolved time.Time  // when its name was last looked up
+	resolved time.Time  // last lookup of its name
 
-	due   time.Time // for the next step
-	sent  time.Time
-	token uint64 // of the request that is awaited
-	place int32  // in the queue; -1: not there
+	due       time.Time // time of the next step
+	sent      time.Time
+	token     uint64 // of the current request
+	heapIndex int32  // index in the queue; -1: none
 
 	state   pingState
-	changed bool // while a job was at work: begin again
+	changed bool // changed while a job ran: start again
 }
 
 type pingState byte
@@ -69,27 +66,27 @@ const (
 	pingRests  pingState = iota // until the next series
 	pingAsks                    // until the next request
 	pingBooked                  // the same, and the pace allows it then
-	pingAwaits                  // an answer, or the time-out
-	pingBusy                    // a job looks up its name, or stores a series
+	pingAwaits                  // waits for a reply or the timeout
+	pingBusy                    // a job resolves its name or stores a series
 )
 
-// echoRequest is one to be sent.
+// echoRequest is a request to send.
 type echoRequest struct {
 	to    netip.Addr
 	token uint64
 	size  int
 }
 
-func newPinger(sink func() Sink, log *slog.Logger) *pinger {
+func newPinger(e *Env) *pinger {
 	p := &pinger{
-		sink: sink, log: log, lookup: net.DefaultResolver.LookupNetIP, wake: make(chan struct{}, 1),
+		env: e, lookup: net.DefaultResolver.LookupNetIP, wake: make(chan struct{}, 1),
 		all: map[belfry.ID]*ping{}, waiting: map[uint64]*ping{},
 	}
 	p.send = p.write
 	return p
 }
 
-// set makes a resource ping as a task says, beginning soon unless it does so already.
+// set adds or changes the ping of a resource. A new or changed one begins soon.
 func (p *pinger) set(t *Task) {
 	spec := p.spec(t)
 	p.mu.Lock()
@@ -97,27 +94,27 @@ func (p *pinger) set(t *Task) {
 	x := p.all[t.Resource]
 	switch {
 	case x == nil:
-		x = &ping{place: -1}
+		x = &ping{heapIndex: -1}
 		p.all[t.Resource] = x
 	case x.pingSpec.equal(&spec):
 		return
 	}
 	x.pingSpec, x.addr, x.resolved = spec, netip.Addr{}, time.Time{}
 	if x.state == pingBusy {
-		x.changed = true // the job has begun with what was before
+		x.changed = true // the job has the old configuration
 		return
 	}
-	p.withdraw(x)
+	p.cancelRequest(x)
 	p.restart(x, time.Now())
 }
 
-// restart lets the first series of a new or changed ping begin soon. The mutex is held.
+// restart schedules the first series of a new or changed ping. The mutex is held.
 func (p *pinger) restart(x *ping, now time.Time) {
 	x.changed = false
 	p.schedule(x, pingRests, now.Add(x.phase()%firstWithin))
 }
 
-// remove ends the ping of a resource, if there is one. With the last one the sockets go.
+// remove ends the ping of a resource, if there is one. The last one closes the sockets.
 func (p *pinger) remove(id belfry.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,7 +123,7 @@ func (p *pinger) remove(id belfry.ID) {
 		return
 	}
 	delete(p.all, id)
-	p.withdraw(x)
+	p.cancelRequest(x)
 	if len(p.all) == 0 {
 		p.closeSockets()
 		p.pace.forget()
@@ -155,20 +152,20 @@ func (p *pinger) ids() (ids []belfry.ID) {
 	return ids
 }
 
-// withdraw takes a ping out of the queue and forgets the request that it awaits. The mutex is held.
-func (p *pinger) withdraw(x *ping) {
-	if x.place >= 0 {
-		heap.Remove(&p.queue, int(x.place))
+// cancelRequest removes a ping from the queue and drops its current request. The mutex is held.
+func (p *pinger) cancelRequest(x *ping) {
+	if x.heapIndex >= 0 {
+		heap.Remove(&p.queue, int(x.heapIndex))
 	}
 	delete(p.waiting, x.token)
 	x.token = 0
 }
 
-// schedule sets when the next step of a ping is due, and in which state. The mutex is held.
+// schedule sets the state and the due time of a ping. The mutex is held.
 func (p *pinger) schedule(x *ping, state pingState, due time.Time) {
 	x.state, x.due = state, due
-	if x.place >= 0 {
-		heap.Fix(&p.queue, int(x.place))
+	if x.heapIndex >= 0 {
+		heap.Fix(&p.queue, int(x.heapIndex))
 	} else {
 		heap.Push(&p.queue, x)
 	}

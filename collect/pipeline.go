@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -13,82 +12,63 @@ import (
 	"belfry"
 )
 
-// pipeline is filter and script of a receiver, for messages of one kind. It is for one goroutine.
+// pipeline is filter and script of a receiver. It is for one goroutine.
 type pipeline[M any] struct {
 	env      *Env
 	customer belfry.CustomerID
 
-	filter *Filter
-	script *scriptLane
-	fails  rest  // of the script
-	broken error // why there is neither: then messages are kept as they come
+	filter  *Filter
+	script  *scriptRunner
+	backoff backoff // of the script
+	broken  error   // if set, all messages are kept unchanged
 }
 
-// rest is what a script gets that fails again and again: each time takes its time, and meanwhile messages would be lost for
-// want of room. While it rests, they are kept as they come.
-type rest struct {
-	count int           // failures, one after the other
-	spent time.Duration // that they took together
+// backoff suspends a script that fails again and again: failures take time, and meanwhile the inbox would overflow. While it is
+// suspended, messages are kept unchanged.
+type backoff struct {
+	count int           // consecutive failures
+	spent time.Duration // by these failures
 	until time.Time
 	why   error
 }
 
 const (
-	restAfter      = 20 // failures
-	restAfterSpent = time.Second
-	restFor        = 10 * time.Second
+	backoffAfter      = 20 // failures
+	backoffAfterSpent = time.Second
+	backoffFor        = 10 * time.Second
 )
 
-// failed books a failure; after too many the rest begins. Then one more is enough.
-func (r *rest) failed(why error, now time.Time, took time.Duration) {
+// failed counts a failure and suspends the script after too many. After the pause, one more is enough.
+func (r *backoff) failed(why error, now time.Time, took time.Duration) {
 	r.count++
 	r.spent += took
-	if r.count >= restAfter || r.spent >= restAfterSpent {
-		r.until, r.why = now.Add(restFor), fmt.Errorf("it failed %d times in a row and rests for %v: %w", r.count, restFor, why)
+	if r.count >= backoffAfter || r.spent >= backoffAfterSpent {
+		r.until, r.why = now.Add(backoffFor), fmt.Errorf("it failed %d times in a row and rests for %v: %w", r.count, backoffFor, why)
 	}
 }
 
-// newPipeline makes the pipeline that the answers of a resource ask for. The column is where a fault is. Kills counts the
-// workers that the script has cost; all pipelines of a receiver share it.
+// newPipeline makes the pipeline for the answers of a resource. The column is the one that is wrong. Kills counts the workers that had
+// to be killed because of the script, for all pipelines of a receiver; nil for a trial.
 func newPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string, kills *atomic.Int32) (p *pipeline[M], column string, err error) {
-	return makePipeline[M](ctx, e, c, answers, &scriptLane{workers: &e.scripts, customer: c, limit: e.scripts.limit, kills: kills})
-}
-
-// trialPipeline makes the pipeline for somebody who tries filter and script.
-func trialPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (p *pipeline[M], column string, err error) {
-	return makePipeline[M](ctx, e, c, answers, &scriptLane{workers: &e.scripts, customer: c, limit: e.scripts.limit, kills: new(atomic.Int32), trial: true})
-}
-
-// makePipeline makes a pipeline. The lane is used if there is a script.
-func makePipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string, lane *scriptLane) (p *pipeline[M], column string, err error) {
 	p = &pipeline[M]{env: e, customer: c}
 	if text := answers["filter"]; strings.TrimSpace(text) != "" {
-		if p.filter, err = compileFilter(ctx, e, c, text, new(M)); err != nil {
-			if ctx.Err() != nil {
-				return nil, "", ctx.Err()
-			}
-			return nil, "filter", fmt.Errorf("the filter is wrong: %w", err)
-		}
+		p.filter, err = compileFilter(ctx, e, c, text, new(M))
+		column = "filter"
 	}
-	if text := answers["script"]; strings.TrimSpace(text) != "" {
-		if err := checkScript(text); err != nil {
-			return nil, "script", fmt.Errorf("the script is wrong: %w", err)
-		}
-		p.script, lane.text = lane, text
-		if p.script.limit == (scriptLimit{}) {
-			p.script.limit = scriptLimit{scriptStart, scriptTime}
-		}
-		if err := p.script.open(ctx); err != nil {
-			if ctx.Err() != nil {
-				return nil, "", ctx.Err()
-			}
-			return nil, "script", fmt.Errorf("the script is wrong: %w", err)
-		}
+	if text := answers["script"]; err == nil && strings.TrimSpace(text) != "" {
+		p.script, err = openScript(ctx, e, c, text, kills)
+		column = "script"
 	}
-	return p, "", nil
+	switch {
+	case err == nil:
+		return p, "", nil
+	case ctx.Err() != nil:
+		return nil, "", ctx.Err()
+	}
+	return nil, column, fmt.Errorf("the %s is wrong: %w", column, err)
 }
 
-// compileFilter makes a filter in a turn of the customer, which ends before its script waits for a process.
+// compileFilter compiles a filter in a turn of the customer. The turn ends before the script waits for a process.
 func compileFilter(ctx context.Context, e *Env, c belfry.CustomerID, text string, sample any) (*Filter, error) {
 	turn, err := e.filters.Begin(ctx, c)
 	if err != nil {
@@ -98,7 +78,7 @@ func compileFilter(ctx context.Context, e *Env, c belfry.CustomerID, text string
 	return NewFilter(text, sample)
 }
 
-// checkPipeline judges filter and script when they are provisioned.
+// checkPipeline validates filter and script when they are provisioned.
 func checkPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (column string, err error) {
 	p, column, err := newPipeline[M](ctx, e, c, answers, new(atomic.Int32))
 	if err == nil {
@@ -113,18 +93,18 @@ func (p *pipeline[M]) close() {
 	}
 }
 
-// verdict is what filter and script say of a message.
+// verdict is the result of filter and script for one message.
 type verdict[M any] struct {
-	by     string // which of them did not want it; empty: it is kept
-	feeds  []Feed
-	came   *M     // the message before the script changed it, if there are feeds, which may be refused
-	given  []byte // what the script gave back
-	failed error  // why one of them has no say: then the message is kept as it came
+	rejectedBy string // filter or script; empty: it is kept
+	feeds      []Feed
+	original   *M     // before the script changed it; set if there are feeds, which may be refused
+	returned   []byte // the message as the script returned it
+	failed     error  // if set, the message is kept unchanged
 }
 
-// judge asks filter and script about messages, and lets the script change them. One that fails never costs a message. Nil says
-// that all are kept.
-func (p *pipeline[M]) judge(ctx context.Context, messages []M) []verdict[M] {
+// apply runs filter and script on messages; the script may change them. A failure never drops a message. A nil result means
+// that all are kept unchanged.
+func (p *pipeline[M]) apply(ctx context.Context, messages []M) []verdict[M] {
 	if p.filter == nil && p.script == nil && p.broken == nil {
 		return nil
 	}
@@ -132,61 +112,61 @@ func (p *pipeline[M]) judge(ctx context.Context, messages []M) []verdict[M] {
 	if p.filter != nil {
 		p.applyFilter(ctx, messages, all)
 	}
-	var open []int // for the script
+	var open []int // indices of messages for the script
 	for i := range all {
 		switch {
 		case p.broken != nil:
 			all[i].failed = p.broken
-		case p.script != nil && all[i].failed == nil && all[i].by == "":
+		case p.script != nil && all[i].failed == nil && all[i].rejectedBy == "":
 			open = append(open, i)
 		}
 	}
 	for len(open) > 0 {
-		if time.Now().Before(p.fails.until) {
+		if time.Now().Before(p.backoff.until) {
 			for _, i := range open {
-				all[i].failed = fmt.Errorf("script: %w", p.fails.why)
+				all[i].failed = fmt.Errorf("script: %w", p.backoff.why)
 			}
 			break
 		}
-		open = p.ask(ctx, messages, all, open[:min(len(open), runMessages)], open)
+		open = p.runScript(ctx, messages, all, open[:min(len(open), runMessages)], open)
 	}
 	return all
 }
 
-// applyFilter asks the filter about messages, in turns with the other filters of the customer.
+// applyFilter runs the filter, in turns with the other filters of the customer.
 func (p *pipeline[M]) applyFilter(ctx context.Context, messages []M, all []verdict[M]) {
 	turn, over := p.env.filters.Begin(ctx, p.customer)
 	if over == nil {
 		defer turn.End()
 	}
-	steps := 0 // in this turn
+	steps := 0 // used in this turn
 	for i := range messages {
 		if steps >= turnSteps && over == nil {
 			steps, over = 0, turn.Pause()
 		}
 		keep, err := false, over
 		if over == nil {
-			keep, err = p.filter.Keep(any(&messages[i]).(made))
-			steps += p.filter.taken()
+			keep, err = p.filter.Keep(any(&messages[i]).(message))
+			steps += p.filter.stepsUsed()
 		}
 		switch {
 		case err != nil:
 			all[i].failed = fmt.Errorf("filter: %w", err)
 		case !keep:
-			all[i].by = "filter"
+			all[i].rejectedBy = "filter"
 		}
 	}
 }
 
-// off tells that the script is not run any more.
+// off reports whether the script is switched off.
 func (p *pipeline[M]) off() bool { return p.script != nil && p.script.kills.Load() >= scriptKills }
 
-// ask shows some messages to the script, and gives back those of all that are still open.
-func (p *pipeline[M]) ask(ctx context.Context, messages []M, all []verdict[M], some, open []int) []int {
+// runScript runs the script on some of the open messages, and returns those that are still open.
+func (p *pipeline[M]) runScript(ctx context.Context, messages []M, all []verdict[M], some, open []int) []int {
 	texts := make([][]byte, 0, len(some))
 	for _, i := range some {
 		text, err := json.Marshal(&messages[i])
-		if err != nil { // no message has what cannot be written
+		if err != nil { // cannot happen
 			text = []byte("{}")
 		}
 		texts = append(texts, text)
@@ -196,45 +176,43 @@ func (p *pipeline[M]) ask(ctx context.Context, messages []M, all []verdict[M], s
 		r, i := &results[n], some[n]
 		v, err := &all[i], r.err
 		if err == nil {
-			err = takeResult(v, r.text, &messages[i])
+			err = applyResult(v, r.text, &messages[i])
 		}
 		if err == nil {
-			p.fails = rest{}
+			p.backoff = backoff{}
 			continue
 		}
 		v.failed = fmt.Errorf("script: %w", err)
-		if v.by, v.feeds = "", nil; errors.Is(err, errScriptOff) || ctx.Err() != nil {
+		if v.rejectedBy, v.feeds = "", nil; errors.Is(err, errScriptOff) || ctx.Err() != nil {
 			for _, i := range open[n:] {
 				all[i].failed = v.failed
 			}
 			return nil
 		}
-		p.fails.failed(err, time.Now(), r.took)
+		p.backoff.failed(err, time.Now(), r.took)
 	}
 	return open[len(results):]
 }
 
-// takeResult reads what the script made of a message.
-func takeResult[M any](v *verdict[M], text []byte, m *M) (err error) {
-	if v.given, v.feeds, err = readResult(text); err != nil {
+// applyResult reads what the script returned for a message.
+func applyResult[M any](v *verdict[M], text []byte, m *M) (err error) {
+	if v.returned, v.feeds, err = readResult(text); err != nil {
 		return err
 	}
 	if len(v.feeds) > 0 {
 		came := *m
-		v.came = &came
+		v.original = &came
 	}
-	if v.given == nil {
-		v.by = "script"
+	if v.returned == nil {
+		v.rejectedBy = "script"
 		return nil
 	}
 	changed := *m
-	if t, ok := any(&changed).(*Trap); ok {
-		t.P = slices.Clone(t.P) // or the values of the message itself would change
+	any(&changed).(message).unshare()
+	if err := json.Unmarshal(v.returned, &changed); err != nil {
+		return fmt.Errorf("what message(m) gave back: %w", describeJSONError(err))
 	}
-	if err := json.Unmarshal(v.given, &changed); err != nil {
-		return fmt.Errorf("what message(m) gave back: %w", unfit(err))
-	}
-	if err := any(&changed).(made).check(); err != nil {
+	if err := any(&changed).(message).check(); err != nil {
 		return fmt.Errorf("what message(m) gave back: %w", err)
 	}
 	*m = changed

@@ -75,7 +75,7 @@ func testEnv(t *testing.T) *Env {
 // one judges one message.
 func (p *pipeline[M]) one(m *M) verdict[M] {
 	all := []M{*m}
-	v := p.judge(context.Background(), all)
+	v := p.apply(context.Background(), all)
 	*m = all[0]
 	return v[0]
 }
@@ -95,11 +95,11 @@ func TestScript(t *testing.T) {
 		defer s.close()
 		for range 2 { // the second message finds a machine that works, whatever the first did
 			m = Syslog{Severity: 3, App: "kernel", Message: "link down"}
-			s.fails = rest{} // on a slow machine a single failure may be one too many
+			s.backoff = backoff{} // on a slow machine a single failure may be one too many
 			v := s.one(&m)
-			got := fmt.Sprint(v.by == "", " ", m.Severity, " ", m.Category, " ", m.Message, " ", v.feeds)
+			got := fmt.Sprint(v.rejectedBy == "", " ", m.Severity, " ", m.Category, " ", m.Message, " ", v.feeds)
 			if v.failed != nil {
-				got = fmt.Sprint(v.by == "", " ", m.Message, " ", v.failed)
+				got = fmt.Sprint(v.rejectedBy == "", " ", m.Message, " ", v.failed)
 			}
 			if !strings.HasPrefix(got, want) {
 				t.Errorf("%s: got %s", text, got)
@@ -156,30 +156,30 @@ func TestScriptRests(t *testing.T) {
 	defer s.close()
 	f := func(app, want string) {
 		t.Helper()
-		s.fails.spent = 0 // on a slow machine, failures take long enough for a rest
+		s.backoff.spent = 0 // on a slow machine, failures take long enough for a rest
 		v := s.one(&Syslog{App: app, Message: "x"})
-		if got := fmt.Sprint(v.failed); v.by != "" || !strings.HasPrefix(got, want) {
-			t.Errorf("by %q: %s", v.by, got)
+		if got := fmt.Sprint(v.failed); v.rejectedBy != "" || !strings.HasPrefix(got, want) {
+			t.Errorf("by %q: %s", v.rejectedBy, got)
 		}
 	}
-	for range restAfter - 1 {
+	for range backoffAfter - 1 {
 		f("", "script: Error: no app")
 	}
 	f("a", "<nil>")
-	for range restAfter {
+	for range backoffAfter {
 		f("", "script: Error: no app")
 	}
 	f("a", "script: it failed 20 times in a row and rests for 10s: Error: no app")
-	s.fails.until = time.Now()
+	s.backoff.until = time.Now()
 	f("", "script: Error: no app")
 	f("a", "script: it failed 21 times in a row") // once more was enough
-	s.fails.until = time.Now()
+	s.backoff.until = time.Now()
 	f("a", "<nil>")
 	f("", "script: Error: no app")
 	f("a", "<nil>")
 
-	var r rest
-	r.failed(errors.New("slow"), time.Now(), restAfterSpent)
+	var r backoff
+	r.failed(errors.New("slow"), time.Now(), backoffAfterSpent)
 	if r.why == nil {
 		t.Error("one that takes long goes on")
 	}

@@ -3,9 +3,10 @@ package collect
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
@@ -13,31 +14,28 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"belfry"
 )
 
-// Receivers of one customer may share a port: those who send are told apart by where they come from. So a port is opened by the
-// first of them and closed with the last. A port is never shared between customers.
-
-// ports are those that are open, by protocol and address.
+// ports holds the open ports, by protocol and address. The first receiver that is attached to an address opens its socket and the
+// last one that is detached closes it. Receivers of one customer may share a port, and messages are routed by the address of
+// their sender; a port is never shared between customers.
 type ports struct {
-	stopping <-chan struct{} // closed when all receivers are to end; nil: never
-
 	mu   sync.Mutex
 	open map[string]*port
 }
 
-// portSpec says which port a receiver wants.
+// portSpec says which port a receiver needs.
 type portSpec struct {
 	protocol string // udp or tcp
 	addr     string
-	agreed   string // what all who share the port must have in common
-	open     func(*port) (io.Closer, error)
+	agreed   string      // must be equal for all receivers that share the port
+	replies  bool        // udp: some packets are answered
+	tls      *tls.Config // tcp: nil without TLS
 }
 
-// key names the port. All ways to write all addresses of the machine mean the same one, as they do for the system.
+// key identifies the port. All spellings of the unspecified address are the same port, as they are for the system.
 func (s *portSpec) key() string {
 	addr := s.addr
 	if host, port, err := net.SplitHostPort(addr); err == nil && anyAddress(host) {
@@ -46,247 +44,253 @@ func (s *portSpec) key() string {
 	return s.protocol + " " + addr
 }
 
-// same tells whether a receiver can stay where it is.
+// same reports whether both specs are served by the same open port.
 func (s *portSpec) same(o *portSpec) bool {
 	return s.protocol == o.protocol && s.addr == o.addr && s.agreed == o.agreed
 }
 
-// port is an open port with its receivers.
-type port struct {
-	key      string
-	customer belfry.CustomerID
-	spec     portSpec
-	stopping <-chan struct{}
-	reply    func(to netip.AddrPort, as netip.Addr, packet []byte) error
-	buffer   int // bytes of waiting packets that the system grants; 0 where senders wait
-	closer   io.Closer
-	closed   chan struct{} // when it is; nil until it is to be
-	serving  sync.WaitGroup
-	// drain begins to read what has arrived for a receiver that goes while others stay, and tells when that is done.
-	drain func(*binding) (done <-chan struct{})
-
-	mu       sync.RWMutex
-	bindings []*binding // oldest resource first
-}
-
-// binding is one receiver at a port: what arrives for it goes to its inbox.
-type binding struct {
-	customer belfry.CustomerID
-	resource belfry.ID
-	account  *Account
-	inbox    *inbox
-	over     <-chan struct{} // closed when the receiver is to end
-	leaving  atomic.Bool     // it leaves this port, perhaps for another one
-
-	port  *port    // set by attach
-	allow networks // the port's mutex guards it
-}
-
-// anyAddress tells that a host is not one address but all that the machine has.
+// anyAddress reports whether a host stands for all addresses of the machine.
 func anyAddress(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return host == "" || err == nil && a.IsUnspecified()
 }
 
-// attach opens a port, or comes to one that is open.
-func (p *ports) attach(b *binding, spec portSpec, allow networks) (err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.open == nil {
-		p.open = map[string]*port{}
-	}
-	key := spec.key()
-	at := p.free(key)
-	for _, o := range p.open {
-		if o.customer != b.customer && overlap(o.spec.addr, spec.addr) {
-			return notGranted(spec.addr)
-		}
-	}
-	if at == nil {
-		at = &port{key: key, customer: b.customer, spec: spec, stopping: p.stopping}
-		if at.closer, err = spec.open(at); err != nil {
+// port is an open socket with the receivers that are bound to it.
+type port struct {
+	key      string
+	customer belfry.CustomerID
+	spec     portSpec
+	socket   socket
+	closing  atomic.Bool
+
+	mu       sync.Mutex                 // serializes changes of the bindings; held until the socket is closed
+	bindings atomic.Pointer[[]*binding] // sorted by resource; the slice never changes
+}
+
+// socket is what a port reads from: a udpSocket or a tcpSocket.
+type socket interface {
+	// drain reads what has arrived for a binding that is removed while others stay.
+	drain(*binding)
+	// close reads what has arrived and closes the socket.
+	close()
+}
+
+// binding routes what arrives at a port from some networks to the inbox of a receiver.
+type binding struct {
+	customer belfry.CustomerID
+	resource belfry.ID
+	stats    *ReceiverStats
+	inbox    *inbox
+	allow    networks
+
+	ctx  context.Context // ends when the receiver is to leave the port
+	stop context.CancelFunc
+	port *port // set by attach
+}
+
+func newBinding(ctx context.Context, t Task, stats *ReceiverStats, in *inbox, allow networks) *binding {
+	b := &binding{customer: t.Customer, resource: t.Resource, stats: stats, inbox: in, allow: allow}
+	b.ctx, b.stop = context.WithCancel(ctx)
+	return b
+}
+
+// leaving reports whether the receiver is about to be detached.
+func (b *binding) leaving() bool { return b.ctx.Err() != nil }
+
+// attach binds a receiver to the port of a spec, and opens the port if need be. It waits for a port that is being closed.
+func (e *Env) attach(b *binding, spec portSpec) error {
+	for {
+		p, err := e.findOrOpen(b, spec)
+		if err != nil {
 			return err
 		}
-		p.open[key] = at
-	}
-	if at.spec.agreed != spec.agreed {
-		return fmt.Errorf("another receiver has %s already, with another certificate or protocol; choose another port", key)
-	}
-	return at.bind(b, allow)
-}
-
-// free is the port with this key, or nil; one that is being closed is waited for. The mutex is held, but not meanwhile.
-func (p *ports) free(key string) *port {
-	for {
-		at := p.open[key]
-		if at == nil || at.closed == nil {
-			return at
+		p.mu.Lock()
+		if !p.closing.Load() {
+			defer p.mu.Unlock()
+			return p.bind(b)
 		}
 		p.mu.Unlock()
-		<-at.closed
-		p.mu.Lock()
 	}
 }
 
-// bind gives a receiver its place, or changes from where it takes messages, unless another one could not be told from it.
-func (p *port) bind(b *binding, allow networks) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, o := range p.bindings {
-		if len(o.allow) == 0 && len(allow) == 0 && o.resource != b.resource && !p.ended(o) {
+// findOrOpen returns the open port of a spec, opened for this binding if need be; or one that is in the way and about to be closed.
+func (e *Env) findOrOpen(b *binding, spec portSpec) (p *port, err error) {
+	e.ports.mu.Lock()
+	defer e.ports.mu.Unlock()
+	for _, o := range e.ports.open {
+		if o.customer == b.customer || !overlap(o.spec.addr, spec.addr) {
+			continue
+		}
+		if o.closing.Load() {
+			return o, nil
+		}
+		return nil, notGranted(spec.addr)
+	}
+	key := spec.key()
+	if p = e.ports.open[key]; p != nil {
+		if p.spec.agreed != spec.agreed && !p.closing.Load() {
+			return nil, fmt.Errorf("another receiver has %s already, with another certificate or protocol; choose another port", key)
+		}
+		return p, nil
+	}
+	p = &port{key: key, customer: b.customer, spec: spec}
+	p.bindings.Store(&[]*binding{b}) // before the first message is read
+	if spec.protocol == "tcp" {
+		p.socket, err = listenTCP(e, p)
+	} else {
+		p.socket, err = listenUDP(p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e.ports.open == nil {
+		e.ports.open = map[string]*port{}
+	}
+	e.ports.open[key] = p
+	return p, nil
+}
+
+// bind adds a binding, in the place of the one that its receiver had. It fails if another receiver takes messages from everywhere,
+// too. The port's mutex is held.
+func (p *port) bind(b *binding) error {
+	all := slices.DeleteFunc(slices.Clone(*p.bindings.Load()), func(o *binding) bool { return o.resource == b.resource })
+	for _, o := range all {
+		if len(o.allow) == 0 && len(b.allow) == 0 && !o.leaving() {
 			return fmt.Errorf("another receiver takes everything that arrives on %s; say in allow from where this one takes messages, or choose another port", p.key)
 		}
 	}
-	b.port, b.allow = p, allow
-	if !slices.Contains(p.bindings, b) {
-		p.bindings = append(p.bindings, b)
-		slices.SortFunc(p.bindings, func(a, b *binding) int { return cmp.Compare(a.resource, b.resource) })
-	}
+	b.port = p
+	all = append(all, b)
+	slices.SortFunc(all, func(a, b *binding) int { return cmp.Compare(a.resource, b.resource) })
+	p.bindings.Store(&all)
 	return nil
 }
 
-// detach takes a receiver from its port, and the last one closes it. Each keeps its place until what has arrived for it is
-// read: nobody else may get that, or count it as come from where nothing is taken from. Other ports do not wait for that.
-func (p *ports) detach(b *binding) {
-	at := b.port
-	b.leaving.Store(true)
+// rebind replaces a binding by one of the same receiver that takes messages from other networks.
+func (p *port) rebind(b *binding) error {
 	p.mu.Lock()
-	first := !at.others(b) && at.closed == nil // of those who go together, as when the service stops
-	if first {
-		at.closed = make(chan struct{})
+	defer p.mu.Unlock()
+	return p.bind(b)
+}
+
+// detach removes a binding from its port, and closes the port after the last one. The binding stays in place until what has arrived for it
+// is read, so that no other receiver gets it or counts it as refused.
+func (e *Env) detach(b *binding) {
+	b.stop()
+	p := b.port
+	if p == nil { // attach has failed
+		return
 	}
-	closed := at.closed
-	p.mu.Unlock()
-	switch {
-	case first:
-		at.closer.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for drained := false; !p.closing.Load(); drained = true {
+		all := *p.bindings.Load()
+		if len(all) == 1 {
+			e.closePort(p)
+		}
+		if len(all) == 1 || drained {
+			rest := slices.DeleteFunc(slices.Clone(all), func(o *binding) bool { return o.resource == b.resource })
+			p.bindings.Store(&rest)
+			return
+		}
+		p.mu.Unlock() // several may be drained at the same time
+		p.socket.drain(b)
 		p.mu.Lock()
-		delete(p.open, at.key)
-		close(closed)
-		p.mu.Unlock()
-		at.serving.Wait()
-	case closed != nil:
-		<-closed
-		at.serving.Wait()
-	default:
-		at.await(at.drain(b))
-	}
-	at.mu.Lock()
-	defer at.mu.Unlock()
-	at.bindings = slices.DeleteFunc(at.bindings, func(o *binding) bool { return o == b })
-}
-
-// await waits until what has arrived for a receiver is read; not for long, as others may hold that up.
-func (p *port) await(drained <-chan struct{}) {
-	enough := time.NewTimer(lastPackets)
-	defer enough.Stop()
-	select {
-	case <-drained:
-	case <-enough.C:
 	}
 }
 
-// others tells whether there are receivers that stay when this one goes.
-func (p *port) others(b *binding) bool {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	return slices.ContainsFunc(p.bindings, func(o *binding) bool { return o != b && !p.ended(o) })
+// closePort closes a port. Its mutex is held.
+func (e *Env) closePort(p *port) {
+	p.closing.Store(true)
+	p.socket.close()
+	e.ports.mu.Lock()
+	defer e.ports.mu.Unlock()
+	delete(e.ports.open, p.key)
 }
 
-// single tells that there is one receiver at the port.
-func (p *port) single() bool {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	return len(p.bindings) == 1
+// closePorts closes all ports at once, before their receivers end.
+func (e *Env) closePorts() {
+	e.ports.mu.Lock()
+	open := slices.Collect(maps.Values(e.ports.open))
+	e.ports.mu.Unlock()
+	var closed sync.WaitGroup
+	for _, p := range open {
+		closed.Go(func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if !p.closing.Load() {
+				e.closePort(p)
+			}
+		})
+	}
+	closed.Wait()
 }
 
-// smallestBuffer is what the system grants the port that has least; 0 when there is none for packets.
+// exclusive reports whether one receiver has the port for itself.
+func (p *port) exclusive() bool { return len(*p.bindings.Load()) == 1 }
+
+// smallestBuffer returns the smallest receive buffer of all UDP ports; 0 when there is none.
 func (p *ports) smallestBuffer() (least int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, at := range p.open {
-		if at.buffer > 0 && (least == 0 || at.buffer < least) {
-			least = at.buffer
+	for _, o := range p.open {
+		if u, ok := o.socket.(*udpSocket); ok && u.buffer > 0 && (least == 0 || u.buffer < least) {
+			least = u.buffer
 		}
 	}
 	return least
 }
 
-// dispatch puts messages of one sender into the inbox of its receiver; false when there is none who takes them. With wait it may
-// block until there is room, else it drops what there is no room for. The slice is only lent.
+// dispatch puts messages of one sender into the inbox of its receiver, and reports whether there is one. With wait it may block
+// until there is room; otherwise messages are dropped when the inbox is full. It does not keep the slice.
 func (p *port) dispatch(ctx context.Context, all []raw, wait bool) bool {
 	if len(all) == 0 {
 		return true
 	}
-	b, ok := p.binding(all[0].from.Addr())
+	b, ok := p.route(all[0].from.Addr())
 	if b == nil {
 		return false // the last one has just left
 	}
-	b.account.Receive(len(all))
+	b.stats.Receive(len(all))
 	if !ok {
-		b.account.Drop(DropSource, len(all))
+		b.stats.Drop(DropSource, len(all))
 		return false
 	}
 	if lost := b.inbox.put(ctx, all, wait); lost > 0 {
-		b.account.Drop(DropOverloaded, lost)
+		b.stats.Drop(DropOverloaded, lost)
 	}
 	return true
 }
 
-// binding finds the receiver for an address: the one whose network fits most closely, the oldest of several, but rather one that
-// stays. When there is none, nobody is told which there are; the first one counts it.
-func (p *port) binding(from netip.Addr) (b *binding, ok bool) {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
+// route finds the binding for a sender: the one with the longest matching network, then one that is not leaving, then the oldest resource.
+// If none matches, ok is false and the first binding counts the message, so that senders do not learn which receivers exist.
+func (p *port) route(from netip.Addr) (b *binding, ok bool) {
+	all := *p.bindings.Load()
 	best := -1
-	for _, o := range p.bindings {
-		if bits := o.allow.match(from); bits > best || b != nil && bits == best && p.ended(b) && !p.ended(o) {
+	for _, o := range all {
+		if bits := o.allow.match(from); bits > best || b != nil && bits == best && b.leaving() && !o.leaving() {
 			best, b = bits, o
 		}
 	}
-	if b == nil && len(p.bindings) > 0 {
-		return p.bindings[0], false
+	if b == nil && len(all) > 0 {
+		return all[0], false
 	}
 	return b, b != nil
 }
 
-// matches tells whether a receiver takes messages from an address.
-func (p *port) matches(b *binding, from netip.Addr) bool {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	return b.allow.match(from) >= 0
-}
-
-// stays tells that a sender has a receiver that is not about to go.
-func (p *port) stays(from netip.Addr) bool {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	return slices.ContainsFunc(p.bindings, func(o *binding) bool { return !p.ended(o) && o.allow.match(from) >= 0 })
-}
-
-// ended tells that a receiver is to go and has not left yet: who comes in its place need not wait for that.
-func (p *port) ended(b *binding) bool {
-	if b.leaving.Load() {
-		return true
-	}
-	select {
-	case <-b.over:
-		return true
-	case <-p.stopping: // each is told in its turn, and those who share a port leave it together
-		return true
-	default:
-		return false
-	}
-}
-
-// first is the receiver that counts what concerns the port as a whole.
+// first returns the binding that counts what concerns the port as a whole; nil if there is none.
 func (p *port) first() *binding {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	if len(p.bindings) == 0 {
-		return nil
+	if all := *p.bindings.Load(); len(all) > 0 {
+		return all[0]
 	}
-	return p.bindings[0]
+	return nil
+}
+
+// onlyFor reports whether a sender has no receiver once this one has left.
+func (p *port) onlyFor(b *binding, from netip.Addr) bool {
+	return b.allow.match(from) >= 0 && !slices.ContainsFunc(*p.bindings.Load(), func(o *binding) bool {
+		return !o.leaving() && o.allow.match(from) >= 0
+	})
 }
 
 // CannotListen says why a port could not be opened, and what helps.

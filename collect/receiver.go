@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -9,64 +10,91 @@ import (
 	"belfry"
 )
 
-// receiver carries messages of one kind from a port to the sink:
+// receiver carries messages of one format from a port to the sink:
 //
 //	port ──► inbox ──► workers: read, filter, script ──► batch ──► sink
 //
-// While a batch is on its way into the journal, the next messages gather in the inbox; so the more arrive, the larger are
-// the batches. Workers read beside each other and store in turn, so rows are in the order in which messages arrived.
+// While a batch is being committed, the next messages gather in the inbox, so batches grow with the load. Workers read in
+// parallel and store in order, so rows are in the order in which messages arrived.
 //
-// When the resource is changed, the receiver stays: it gets another setup, and another port if need be, and what is in the inbox
-// is judged by the new one.
+// When the resource is changed, the same receiver goes on: its setup is swapped, it moves to another port if need be, and messages that
+// are still in the inbox are filtered by the new setup.
 type receiver[M any] struct {
-	env        *Env
-	task       Task // with which it begins
-	collection string
-	prepare    func(*Env, Task) (*setup[M], error)
+	env    *Env
+	task   Task // at the start
+	format messageFormat[M]
 
-	account *Account
-	inbox   *inbox
-	current atomic.Pointer[setup[M]]
-	faults  chan error             // that end the receiver
-	told    atomic.Pointer[string] // the last failure of the script that was logged
+	stats       *ReceiverStats
+	inbox       *inbox
+	current     atomic.Pointer[setup[M]]
+	faults      chan error             // that end the receiver
+	lastFailure atomic.Pointer[string] // of the script, as it was logged
 }
 
-// setup is what the answers of a resource make of its receiver. It never changes.
+// messageFormat is what receivers of different kinds do in their own way.
+type messageFormat[M any] interface {
+	// configure parses the answers of a resource: how to read what arrives, and where to listen.
+	configure(e *Env, answers map[string]string) (messageReader[M], portSpec, error)
+	// check validates the answers that other receivers do not have. The column is the one that is wrong.
+	check(answers map[string]string) (column string, err error)
+	// parse reads a text to try filter and script with.
+	parse(e *Env, answers map[string]string, text string) (M, error)
+	// batch returns messages as columns of their collection, without times.
+	batch(messages []M) belfry.Batch
+}
+
+// messageReader reads the messages of one receiver.
+type messageReader[M any] interface {
+	// read parses a message, or says why it is dropped. A reply is sent once the message is stored or filtered out.
+	read(in raw) (m M, reply *informReply, why Drop, ok bool)
+}
+
+// setup is the configuration of a receiver. It never changes.
 type setup[M any] struct {
-	task  Task
-	spec  portSpec
-	allow networks
-	wait  bool // the sender can wait, so nothing is dropped because of haste
-	kind  messageKind[M]
-	kills *atomic.Int32 // workers that the script has cost
-
-	binding *binding // at its port
-}
-
-// messageKind makes messages of what arrives, and columns of messages.
-type messageKind[M any] interface {
-	// read makes a message of what came, or says why there is none. What it gives back as stored, if anything, is called once
-	// the message is safe or a filter did not want it: a sender that asked for an answer gets it then, and not before.
-	read(b *binding, in raw) (m M, stored func(), why Drop, ok bool)
-	columns([]M) []belfry.Column
+	task    Task
+	spec    portSpec
+	allow   networks
+	reader  messageReader[M]
+	kills   *atomic.Int32 // worker processes that had to be killed because of the script
+	binding *binding
 }
 
 const (
 	receiverWorkers = 2
 	receiverBatch   = 1 << 13
-	lastWords       = 5 * time.Second // to store what has arrived when the receiver is stopped
-	lastFigures     = 2 * time.Second // and then to tell what became of it
+	stopTimeout     = 5 * time.Second // to store what has arrived when the receiver is stopped
+	reportTimeout   = 2 * time.Second // and then to report the counters
 )
+
+// receiverKind is the entry in Kinds of receivers of one format.
+func receiverKind[M any](f messageFormat[M]) Kind {
+	return Kind{
+		adapts: true,
+		New: func(e *Env, t Task) (Collector, error) {
+			return &receiver[M]{env: e, task: t, format: f, stats: e.NewStats()}, nil
+		},
+		inspect: func(ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (column string, err error) {
+			if _, err := parseNetworks(answers["allow"]); err != nil {
+				return "allow", err
+			}
+			if column, err := f.check(answers); err != nil {
+				return column, err
+			}
+			return checkPipeline[M](ctx, e, c, answers)
+		},
+		try: func(ctx context.Context, e *Env, task Task, t trial) (*Tried, error) { return try(ctx, e, task, t, f) },
+	}
+}
 
 // Run receives until ctx ends, and then stores what has arrived. Changes of the resource come on changes.
 func (r *receiver[M]) Run(ctx context.Context, changes <-chan Task) error {
-	s, err := r.ready(ctx, r.task)
+	s, err := r.configure(ctx, r.task)
 	if err != nil {
 		return err
 	}
-	r.inbox, r.faults = newInbox(s.room()), make(chan error, receiverWorkers)
-	s.binding = r.bindingOf(ctx, s)
-	if err := r.env.ports.attach(s.binding, s.spec, s.allow); err != nil {
+	r.inbox, r.faults = newInbox(s.inboxLimit()), make(chan error, receiverWorkers)
+	s.binding = newBinding(ctx, s.task, r.stats, r.inbox, s.allow)
+	if err := r.env.attach(s.binding, s.spec); err != nil {
 		return err
 	}
 	r.current.Store(s)
@@ -78,37 +106,58 @@ func (r *receiver[M]) Run(ctx context.Context, changes <-chan Task) error {
 	}
 	reporting, stopReports := context.WithCancel(ctx)
 	defer stopReports()
-	reports.Go(func() { r.account.Report(reporting, r.env, r.taskNow) })
+	reports.Go(func() { r.report(reporting) })
 	fault := r.follow(ctx, changes)
-	if b := r.current.Load().binding; b != nil {
-		r.env.ports.detach(b)
-	}
+	r.env.detach(r.current.Load().binding)
 	r.inbox.close()
-	stop := time.AfterFunc(lastWords, cancel)
+	stop := time.AfterFunc(stopTimeout, cancel)
 	defer stop.Stop()
 	workers.Wait()
 	stopReports()
 	reports.Wait()
-	final, cancelFinal := context.WithTimeout(context.Background(), lastFigures)
-	defer cancelFinal()
-	r.account.Conclude(final, r.env, r.taskNow())
+	r.reportLast()
 	return fault
 }
 
-func (s *setup[M]) room() int {
-	if s.wait {
-		return inboxPatient
+// reportLast reports what was counted since the last report, once everything is. It may fail because the resource was removed.
+func (r *receiver[M]) reportLast() {
+	if r.stats.snapshot() == r.stats.reported {
+		return
 	}
-	return inboxMessages
+	ctx, cancel := context.WithTimeout(context.Background(), reportTimeout)
+	defer cancel()
+	if err := r.stats.report(ctx, r.env, r.current.Load().task); err != nil {
+		r.env.Log.Debug("a receiver's last figures were not stored", "err", err)
+	}
 }
 
-func (r *receiver[M]) taskNow() Task { return r.current.Load().task }
+// waits reports whether senders can wait, so that nothing has to be dropped.
+func (s *setup[M]) waits() bool { return s.spec.protocol == "tcp" }
 
-func (r *receiver[M]) bindingOf(ctx context.Context, s *setup[M]) *binding {
-	return &binding{customer: s.task.Customer, resource: s.task.Resource, account: r.account, inbox: r.inbox, over: ctx.Done()}
+func (s *setup[M]) inboxLimit() int {
+	if s.waits() {
+		return inboxStream
+	}
+	return inboxPackets
 }
 
-// follow changes the receiver when its resource is changed, until ctx ends or something is wrong with it.
+// report sends the counters to the receiver's own object, at once and then every minute, so that lost messages raise an alarm.
+func (r *receiver[M]) report(ctx context.Context) {
+	tick := time.NewTicker(reportEvery)
+	defer tick.Stop()
+	for {
+		if err := r.stats.report(ctx, r.env, r.current.Load().task); err != nil && ctx.Err() == nil {
+			r.env.Log.Warn("a receiver's own figures were not stored", "err", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// follow applies changes of the resource until ctx ends or the receiver fails.
 func (r *receiver[M]) follow(ctx context.Context, changes <-chan Task) error {
 	for {
 		select {
@@ -124,60 +173,55 @@ func (r *receiver[M]) follow(ctx context.Context, changes <-chan Task) error {
 	}
 }
 
-// ready makes the setup of a task, once its filter and script have been tried.
-func (r *receiver[M]) ready(ctx context.Context, t Task) (*setup[M], error) {
+// configure makes the setup of a task, and tries its filter and script.
+func (r *receiver[M]) configure(ctx context.Context, t Task) (s *setup[M], err error) {
 	if t.Denied {
 		return nil, notGranted(t.Answers["listen"])
 	}
-	s, err := r.prepare(r.env, t)
-	if err != nil {
+	s = &setup[M]{task: t, kills: new(atomic.Int32)}
+	if s.reader, s.spec, err = r.format.configure(r.env, t.Answers); err != nil {
 		return nil, err
 	}
 	if s.allow, err = parseNetworks(t.Answers["allow"]); err != nil {
 		return nil, err
 	}
-	s.task, s.kills = t, new(atomic.Int32)
 	column, err := checkPipeline[M](ctx, r.env, t.Customer, t.Answers)
 	if err != nil && column == "filter" {
-		err = switchedOff{err} // it was accepted when limits were other ones, and does not get better by itself
+		err = switchedOff{err} // it was accepted under other limits, and a retry does not help
 	}
 	return s, err
 }
 
-// change gives the receiver another setup. A port that it needs then is opened before the old one is left, unless they are in
-// each other's way.
+// change swaps the setup. If the port changes, the new one is opened before the old one is closed, unless the old one is in the way.
 func (r *receiver[M]) change(ctx context.Context, t Task) error {
 	old := r.current.Load()
-	s, err := r.ready(ctx, t)
+	s, err := r.configure(ctx, t)
 	if err != nil {
 		return err
 	}
-	r.inbox.limit(s.room())
+	r.inbox.setLimit(s.inboxLimit())
 	if s.spec.same(&old.spec) {
-		s.binding = old.binding
+		b := *old.binding
+		b.allow, s.binding = s.allow, &b
 		r.current.Store(s)
-		return s.binding.port.bind(s.binding, s.allow)
+		return b.port.rebind(&b)
 	}
-	s.binding = r.bindingOf(ctx, s)
-	if err := r.env.ports.attach(s.binding, s.spec, s.allow); err == nil {
+	s.binding = newBinding(ctx, t, r.stats, r.inbox, s.allow)
+	if err = r.env.attach(s.binding, s.spec); err == nil {
 		r.current.Store(s)
-		r.env.ports.detach(old.binding)
-		return nil
 	}
-	r.env.ports.detach(old.binding)
-	if err := r.env.ports.attach(s.binding, s.spec, s.allow); err != nil {
-		s.binding = nil // it has none to leave
+	r.env.detach(old.binding)
+	if err != nil {
+		err = r.env.attach(s.binding, s.spec)
 		r.current.Store(s)
-		return err
 	}
-	r.current.Store(s)
-	return nil
+	return err
 }
 
-// work takes messages out of the inbox until it is closed and empty.
+// work processes messages until the inbox is closed and empty.
 func (r *receiver[M]) work(ctx context.Context) {
 	var raws []raw
-	var load load[M]
+	var out batch[M]
 	var s *setup[M]
 	var p *pipeline[M]
 	defer func() {
@@ -186,156 +230,147 @@ func (r *receiver[M]) work(ctx context.Context) {
 		}
 	}()
 	for {
-		var turn turn
-		if raws, turn = r.inbox.next(raws); len(raws) == 0 {
+		var t ticket
+		if raws, t = r.inbox.next(raws); len(raws) == 0 {
 			return
 		}
-		if ctx.Err() != nil { // too late to ask a script about each of them
-			r.account.Drop(DropOverloaded, len(raws))
-			close(turn.stored)
+		if ctx.Err() != nil { // there is no time to run the script for each of them
+			r.stats.Drop(DropOverloaded, len(raws))
+			close(t.stored)
 			continue
 		}
 		if now := r.current.Load(); now != s {
 			s = now
 			p = r.pipeline(ctx, s, p)
 		}
-		load.empty(len(raws))
+		out.reset(len(raws))
 		for part := raws; len(part) > 0; {
 			n := min(len(part), runMessages)
-			r.sift(ctx, s, p, part[:n], &load)
+			r.process(ctx, s, p, part[:n], &out)
 			part = part[n:]
 		}
-		<-turn.before
-		safe := r.store(ctx, s, &load)
-		close(turn.stored)
+		<-t.before
+		safe := r.store(ctx, s, &out)
+		close(t.stored)
 		if safe {
-			for _, f := range load.stored {
-				f()
+			for _, reply := range out.replies {
+				reply.send()
 			}
 		}
 		if p.off() {
-			select {
-			case r.faults <- switchedOff{errScriptOff}:
-			default: // somebody said it already
-			}
+			r.fail(switchedOff{errScriptOff})
 		}
 	}
 }
 
-// pipeline makes the one of a setup, in the place of another. It was tried before, so it can fail only for reasons of the
-// machine; then messages are kept as they come until the receiver is run again.
+// fail ends the receiver with an error, unless it is ending with another one.
+func (r *receiver[M]) fail(err error) {
+	select {
+	case r.faults <- err:
+	default:
+	}
+}
+
+// pipeline makes the pipeline of a setup and closes the old one. It was tried before, so it can fail only for reasons of the
+// machine; then messages are stored unchanged until the receiver is restarted.
 func (r *receiver[M]) pipeline(ctx context.Context, s *setup[M], old *pipeline[M]) *pipeline[M] {
 	if old != nil {
 		old.close()
 	}
 	p, _, err := newPipeline[M](ctx, r.env, s.task.Customer, s.task.Answers, s.kills)
 	if err != nil {
-		select {
-		case r.faults <- err:
-		default:
-		}
+		r.fail(err)
 		return &pipeline[M]{broken: err}
 	}
 	return p
 }
 
-// load is what goes to the sink at once.
-type load[M any] struct {
+// batch holds the messages that are stored together. Its slices are reused.
+type batch[M any] struct {
 	messages []M
 	times    []belfry.Time
-	stored   []func()
+	replies  []*informReply
 
-	read  []M // a part of them, before filter and script
-	of    []belfry.Time
-	calls []func()
+	read        []M // before filter and script
+	readTimes   []belfry.Time
+	readReplies []*informReply
 }
 
-// empty makes it ready for so many messages. The times of the last ones belong to the sink.
-func (l *load[M]) empty(n int) {
+// reset empties the batch. The times are allocated, because the sink keeps those of the last one.
+func (l *batch[M]) reset(n int) {
 	clear(l.messages)
-	clear(l.stored)
-	l.messages, l.stored, l.times = l.messages[:0], l.stored[:0], make([]belfry.Time, 0, n)
+	clear(l.replies)
+	l.messages, l.replies, l.times = l.messages[:0], l.replies[:0], make([]belfry.Time, 0, n)
 }
 
-// sift reads messages, asks filter and script about them, and puts those that are to be kept into the load.
-func (r *receiver[M]) sift(ctx context.Context, s *setup[M], p *pipeline[M], raws []raw, l *load[M]) {
+// process reads messages, applies filter and script, and adds those that are kept to the batch.
+func (r *receiver[M]) process(ctx context.Context, s *setup[M], p *pipeline[M], raws []raw, l *batch[M]) {
 	clear(l.read)
-	clear(l.calls)
-	l.read, l.of, l.calls = l.read[:0], l.of[:0], l.calls[:0]
+	clear(l.readReplies)
+	l.read, l.readTimes, l.readReplies = l.read[:0], l.readTimes[:0], l.readReplies[:0]
 	for i := range raws {
-		if raws[i].long > 0 {
-			r.account.Shorten(1)
+		if raws[i].fullSize > 0 {
+			r.stats.Shorten(1)
 		}
-		m, stored, why, ok := s.kind.read(s.binding, raws[i])
-		if !ok {
-			r.refuse(why)
-			continue
+		m, reply, why, ok := s.reader.read(raws[i])
+		switch {
+		case ok:
+			l.read, l.readTimes, l.readReplies = append(l.read, m), append(l.readTimes, raws[i].at), append(l.readReplies, reply)
+		case why == dropNone:
+			r.stats.Filter(1)
+		default:
+			r.stats.Drop(why, 1)
 		}
-		l.read, l.of, l.calls = append(l.read, m), append(l.of, raws[i].at), append(l.calls, stored)
 	}
-	verdicts := p.judge(ctx, l.read)
+	verdicts := p.apply(ctx, l.read)
 	for i := range l.read {
-		if verdicts != nil && !r.settle(ctx, s, &verdicts[i], &l.read[i]) {
-			r.account.Filter(1)
+		if verdicts != nil && !r.applyVerdict(ctx, s, &verdicts[i], &l.read[i]) {
+			r.stats.Filter(1)
 		} else {
-			l.messages, l.times = append(l.messages, l.read[i]), append(l.times, l.of[i])
+			l.messages, l.times = append(l.messages, l.read[i]), append(l.times, l.readTimes[i])
 		}
-		if l.calls[i] != nil {
-			l.stored = append(l.stored, l.calls[i])
+		if l.readReplies[i] != nil {
+			l.replies = append(l.replies, l.readReplies[i])
 		}
 	}
 }
 
-// settle does what filter and script said of a message, and tells whether it is kept. If what the script feeds is refused, the
-// script has failed, and the message is again what it was before.
-func (r *receiver[M]) settle(ctx context.Context, s *setup[M], v *verdict[M], m *M) (keep bool) {
+// applyVerdict stores what the script sends about objects, and reports whether the message is kept. If the sink refuses one of
+// these rows, the script has failed and the message is restored.
+func (r *receiver[M]) applyVerdict(ctx context.Context, s *setup[M], v *verdict[M], m *M) (keep bool) {
 	if v.failed == nil && len(v.feeds) > 0 {
 		if v.failed = r.env.feed(ctx, s.task, v.feeds); v.failed != nil {
-			v.by, *m = "", *v.came
+			v.rejectedBy, *m = "", *v.original
 		}
 	}
 	if v.failed != nil {
-		r.account.Fail(1)
-		r.tell(s, v.failed)
+		r.stats.Fail(1)
+		text := v.failed.Error()
+		if last := r.lastFailure.Swap(&text); last == nil || *last != text {
+			r.env.Log.Warn("a message is kept as it came", "resource", s.task.Resource, "err", v.failed)
+		}
 	}
-	return v.by == ""
+	return v.rejectedBy == ""
 }
 
-// refuse books what is no message to keep.
-func (r *receiver[M]) refuse(why Drop) {
-	if why == dropNothing {
-		r.account.Filter(1)
-		return
-	}
-	r.account.Drop(why, 1)
-}
-
-// tell logs a failure of filter or script, the same one once.
-func (r *receiver[M]) tell(s *setup[M], failed error) {
-	text := failed.Error()
-	if last := r.told.Swap(&text); last == nil || *last != text {
-		r.env.Log.Warn("a message is kept as it came", "resource", s.task.Resource, "err", failed)
-	}
-}
-
-// store hands messages to the sink and tells whether they are safe. When they cannot be stored now, that is tried again:
-// meanwhile others gather.
-func (r *receiver[M]) store(ctx context.Context, s *setup[M], l *load[M]) bool {
+// store sends a batch to the sink and reports whether it is safe. It retries while the sink cannot store it; meanwhile messages
+// gather in the inbox.
+func (r *receiver[M]) store(ctx context.Context, s *setup[M], l *batch[M]) bool {
 	if len(l.messages) == 0 {
 		return true
 	}
-	columns := s.kind.columns(l.messages)
+	rows := r.format.batch(l.messages)
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		b := &belfry.Batch{Collection: r.collection, Times: l.times, Columns: append([]belfry.Column(nil), columns...)}
-		kept, err := r.env.Sink.Receive(ctx, s.task.Customer, s.task.Resource, b, s.wait)
+		b := &belfry.Batch{Collection: rows.Collection, Times: l.times, Columns: slices.Clone(rows.Columns)}
+		kept, err := r.env.Sink.Receive(ctx, s.task.Customer, s.task.Resource, b, s.waits())
 		if err == nil {
-			r.account.Keep(kept)
-			r.account.Drop(DropDiscarded, len(l.messages)-kept)
+			r.stats.Keep(kept)
+			r.stats.Drop(DropDiscarded, len(l.messages)-kept)
 			return true
 		}
-		why := dropOf(err)
+		why := dropReason(err)
 		if code := belfry.CodeOf(err); why == DropRate || code == belfry.UnknownResource || ctx.Err() != nil {
-			r.account.Drop(why, len(l.messages))
+			r.stats.Drop(why, len(l.messages))
 			return false
 		}
 		select {

@@ -14,7 +14,7 @@ import (
 // A receiver that is changed while messages arrive gets all of them, on the same connection.
 func TestSyslogChange(t *testing.T) {
 	const burst = 500
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "tcp")
 	change := func(n int) {
 		t.Helper()
@@ -23,7 +23,7 @@ func TestSyslogChange(t *testing.T) {
 	change(8)
 	h.up("T")
 	c := dial(t, "tcp", "127.0.0.1", addr)
-	s := &h.env.Sums
+	s := &h.env.Totals
 	for i := range 30 {
 		sent := make(chan error)
 		go func() {
@@ -43,7 +43,7 @@ func TestSyslogChange(t *testing.T) {
 }
 
 // inbox is that of the only receiver.
-func (h *house) inbox() *inbox {
+func (h *fixture) inbox() *inbox {
 	h.env.ports.mu.Lock()
 	defer h.env.ports.mu.Unlock()
 	for _, at := range h.env.ports.open {
@@ -69,7 +69,7 @@ func (s *stuckSink) Receive(ctx context.Context, c belfry.CustomerID, id belfry.
 // room again. It can be changed again and again meanwhile, nothing goes uncounted, and no more is on its way to the sink than
 // before.
 func TestSyslogChangeFull(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	sink := &stuckSink{Sink: h.env.Sink, free: make(chan struct{})}
 	release := sync.OnceFunc(func() { close(sink.free) })
 	defer release()
@@ -83,12 +83,12 @@ func TestSyslogChangeFull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := &h.env.Sums
-	last := func() turn {
+	s := &h.env.Totals
+	last := func() ticket {
 		box := h.inbox()
 		box.mu.Lock()
 		defer box.mu.Unlock()
-		return box.last
+		return box.lastTicket
 	}
 	for range receiverWorkers { // one of them is at the sink, and the others wait for their turn
 		was := last()

@@ -2,7 +2,6 @@ package collect
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -47,15 +46,29 @@ func (s *fullSink) Receive(ctx context.Context, _ belfry.CustomerID, _ belfry.ID
 }
 
 // countedReader makes empty messages and counts them.
-type countedReader struct {
-	syslogReader
-	reads atomic.Int64
-}
+type countedReader struct{ reads atomic.Int64 }
 
-func (r *countedReader) read(*binding, raw) (m Syslog, stored func(), why Drop, ok bool) {
+func (r *countedReader) read(raw) (m Syslog, reply *informReply, why Drop, ok bool) {
 	r.reads.Add(1)
 	return m, nil, 0, true
 }
+
+// countedFormat is that of syslog with another reader.
+type countedFormat struct {
+	syslogFormat
+	lines *countedReader
+}
+
+func (f countedFormat) configure(e *Env, answers map[string]string) (messageReader[Syslog], portSpec, error) {
+	_, spec, err := f.syslogFormat.configure(e, answers)
+	return f.lines, spec, err
+}
+
+// noSocket receives nothing.
+type noSocket struct{}
+
+func (noSocket) drain(*binding) {}
+func (noSocket) close()         {}
 
 // A receiver that cannot store what it has got when it is stopped drops it after a while, without asking its script about
 // each, and its object hears of it.
@@ -66,20 +79,19 @@ func TestReceiverLastFigures(t *testing.T) {
 		env := &Env{Sink: sink, Log: slog.New(slog.DiscardHandler), Now: time.Now}
 		lines := &countedReader{}
 		r := &receiver[Syslog]{
-			env: env, task: Task{Name: "U", Objects: []string{"U - Receiver"}, Answers: map[string]string{}},
-			account: env.NewAccount(), collection: "syslog",
+			env: env, task: Task{Name: "U", Objects: []string{"U - Receiver"}, Answers: map[string]string{"listen": "127.0.0.1:514"}},
+			stats: env.NewStats(), format: countedFormat{lines: lines},
 		}
-		r.prepare = func(*Env, Task) (*setup[Syslog], error) {
-			open := func(*port) (io.Closer, error) { return closing(func() error { return nil }), nil }
-			return &setup[Syslog]{kind: lines, spec: portSpec{protocol: "udp", addr: "127.0.0.1:514", open: open}}, nil
-		}
+		p := boundPort(0, r.stats, nil)
+		p.key, p.spec, p.socket = "udp 127.0.0.1:514", portSpec{agreed: "syslog"}, noSocket{}
+		env.ports.open = map[string]*port{p.key: p}
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- r.Run(ctx, nil) }()
 		synctest.Wait()
-		r.account.Receive(got)
-		all := mail(0, got)
-		all[0].long = tcpLength + 1
+		r.stats.Receive(got)
+		all := testMessages(0, got)
+		all[0].fullSize = tcpLength + 1
 		r.inbox.put(ctx, all, false)
 		synctest.Wait()
 		stop()

@@ -10,30 +10,29 @@ import (
 	"modernc.org/quickjs"
 )
 
-// Script is what a user wrote to look at messages: JavaScript with a function message(m). It has no input and no output, and
-// is limited in time, memory and depth, as far as the language can be. It runs in a script worker and nowhere else. A Script is
-// for one goroutine.
+// Script is the JavaScript of a user, with a function message(m). It has no input or output, and limits of time, memory and
+// depth, as far as the interpreter enforces them. It runs only in a script worker. A Script is for one goroutine.
 type Script struct {
 	text  string
 	limit scriptLimit
 	vm    *quickjs.VM
 }
 
-// scriptLimit is how long a script may take.
+// scriptLimit limits the run time.
 type scriptLimit struct{ start, message time.Duration }
 
 const (
-	scriptTime   = 200 * time.Millisecond // for one message
-	scriptStart  = 2 * time.Second        // until it is ready for the first
+	scriptTime   = 200 * time.Millisecond // per message
+	scriptStart  = 2 * time.Second        // for its top level
 	scriptMemory = 16 << 20
-	scriptFeeds  = 100      // objects that one message may feed
-	scriptLength = 64 << 10 // bytes of its text
-	scriptDepth  = 500      // brackets inside brackets
+	scriptFeeds  = 100      // rows per message
+	scriptLength = 64 << 10 // bytes
+	scriptDepth  = 500      // nested brackets
 )
 
 // Feed is what a script sends about an object.
 type Feed struct {
-	Log      bool           `json:"log"` // Text is a line of its log, else Values are its indicators
+	Log      bool           `json:"log"` // Text is a log line; otherwise Values are indicators
 	Object   string         `json:"object"`
 	Text     string         `json:"text"`
 	Values   map[string]any `json:"values"` // i1, i2, …
@@ -68,7 +67,7 @@ const (
 	scriptCall = `(m) => __belfry(message, m)`
 )
 
-// newScript reads a script and runs it once, so that it can set itself up.
+// newScript compiles a script and runs its top level.
 func newScript(text string, limit scriptLimit) (*Script, error) {
 	s := &Script{text: text, limit: limit}
 	if err := s.open(); err != nil {
@@ -77,7 +76,7 @@ func newScript(text string, limit scriptLimit) (*Script, error) {
 	return s, nil
 }
 
-// open makes a fresh machine with the script in it.
+// open makes a new virtual machine and loads the script.
 func (s *Script) open() (err error) {
 	if s.vm, err = quickjs.NewVM(); err != nil {
 		return fmt.Errorf("start the script: %w", err)
@@ -88,7 +87,7 @@ func (s *Script) open() (err error) {
 		}
 	}()
 	s.vm.SetMemoryLimit(scriptMemory)
-	if _, err := s.vm.Eval(scriptBefore, quickjs.EvalGlobal); err != nil { // ours: however slow the machine is, it ends
+	if _, err := s.vm.Eval(scriptBefore, quickjs.EvalGlobal); err != nil { // our code: no time limit
 		return fmt.Errorf("prepare the script: %w", err)
 	}
 	if err := s.vm.SetEvalTimeout(s.limit.start); err != nil {
@@ -107,7 +106,7 @@ func (s *Script) open() (err error) {
 	return s.vm.SetEvalTimeout(s.limit.message)
 }
 
-// Close gives the machine back.
+// Close releases the virtual machine.
 func (s *Script) Close() {
 	if s.vm != nil {
 		s.vm.Close()
@@ -115,13 +114,11 @@ func (s *Script) Close() {
 	}
 }
 
-// errTooLong is for a script that gives back more than any message has.
 var errTooLong = fmt.Errorf("message(m) gave back more than %d MiB", longestResult>>20)
 
-// errRanTooLong is for a script that takes more time than it has.
 var errRanTooLong = errors.New("the script ran for too long")
 
-// run shows a message to the script. It gives back, in JSON, what the script made of the message and what it feeds.
+// run calls message(m). It returns, as JSON, the resulting message and the feeds.
 func (s *Script) run(message []byte) (text string, err error) {
 	if s.vm == nil {
 		if err := s.open(); err != nil {
@@ -130,7 +127,7 @@ func (s *Script) run(message []byte) (text string, err error) {
 	}
 	out, err := s.vm.Call(scriptCall, string(message))
 	if err != nil {
-		s.Close() // what it left behind may be anything; the next message finds a fresh one
+		s.Close() // its state is unknown; the next message gets a new one
 		return "", scriptError(err)
 	}
 	text, ok := out.(string)
@@ -140,7 +137,7 @@ func (s *Script) run(message []byte) (text string, err error) {
 	return text, nil
 }
 
-// readResult reads what a script gave back: the message, nil when it dropped it, and what it feeds.
+// readResult parses what a script returned: the message, nil if it was dropped, and the feeds.
 func readResult(text []byte) (kept []byte, feeds []Feed, err error) {
 	var answer struct {
 		Kept  json.RawMessage `json:"kept"`
@@ -161,7 +158,7 @@ func readResult(text []byte) (kept []byte, feeds []Feed, err error) {
 	return answer.Kept, answer.Feeds, nil
 }
 
-// checkScript refuses a text that no worker has to see.
+// checkScript rejects a text before it gets to a worker.
 func checkScript(text string) error {
 	if len(text) > scriptLength {
 		return fmt.Errorf("it has %d bytes, and a script may have %d", len(text), scriptLength)
@@ -172,7 +169,7 @@ func checkScript(text string) error {
 	return nil
 }
 
-// scriptError says in the words of a user what went wrong, and where.
+// scriptError explains an error of the interpreter to the user.
 func scriptError(err error) error {
 	text := strings.TrimSpace(err.Error())
 	var e *quickjs.Error
@@ -180,7 +177,7 @@ func scriptError(err error) error {
 	switch {
 	case strings.Contains(text, "interrupted"):
 		return errRanTooLong
-	case strings.Contains(text, "out of memory"), text == "null", text == "" && e != nil && e.Name == "InternalError": // there may be no memory for the text
+	case strings.Contains(text, "out of memory"), text == "null", text == "" && e != nil && e.Name == "InternalError": // there may be no memory left for the text
 		return fmt.Errorf("the script used more than %d MiB of memory", scriptMemory>>20)
 	case strings.Contains(text, "stack overflow"):
 		return errors.New("the script called itself too often")
@@ -197,7 +194,7 @@ func scriptError(err error) error {
 	return errors.New(first)
 }
 
-// stackLine finds the line where something failed. Frames of the program's own have a name of ours before it.
+// stackLine returns the line of the error in the user's script.
 func stackLine(stack string) string {
 	for frame := range strings.Lines(stack) {
 		_, at, ok := strings.Cut(frame, "<eval>:")

@@ -25,7 +25,7 @@ func BenchmarkScript(b *testing.B) {
 			messages := make([]Syslog, len(all))
 			for left.Add(-runMessages) > -runMessages {
 				copy(messages, all)
-				for _, v := range p.judge(b.Context(), messages) {
+				for _, v := range p.apply(b.Context(), messages) {
 					if v.failed != nil {
 						b.Error(v.failed)
 						return
@@ -47,7 +47,7 @@ func BenchmarkScriptTurn(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if v := p.judge(b.Context(), numbered(1)); v[0].failed != nil {
+		if v := p.apply(b.Context(), numbered(1)); v[0].failed != nil {
 			b.Fatal(v[0].failed)
 		}
 	}

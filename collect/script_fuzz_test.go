@@ -15,7 +15,7 @@ const soon = 2 * time.Millisecond
 // script is: a message that is lost, or changed, because the script failed, and one that is kept and cannot be stored.
 func tryScript(t *testing.T, env *Env, start time.Duration, text, message string) (ran bool) {
 	t.Helper()
-	script := &scriptLane{workers: &env.scripts, customer: 1, text: text, limit: scriptLimit{start, soon}, kills: new(atomic.Int32)}
+	script := &scriptRunner{workers: &env.scripts, customer: 1, text: text, limit: scriptLimit{start, soon}, kills: new(atomic.Int32)}
 	if err := script.open(t.Context()); err != nil {
 		if strings.Contains(err.Error(), "\n") {
 			t.Errorf("more than a line: %v", err)
@@ -28,10 +28,10 @@ func tryScript(t *testing.T, env *Env, start time.Duration, text, message string
 	for _, m := range []Syslog{{Message: message}, full, {}} {
 		was := m
 		v := s.one(&m)
-		if v.failed != nil && (v.by != "" || m != was) {
-			t.Errorf("%v: of %+v it made %+v, %s", v.failed, was, m, v.by)
+		if v.failed != nil && (v.rejectedBy != "" || m != was) {
+			t.Errorf("%v: of %+v it made %+v, %s", v.failed, was, m, v.rejectedBy)
 		}
-		if err := m.check(); v.failed == nil && v.by == "" && err != nil {
+		if err := m.check(); v.failed == nil && v.rejectedBy == "" && err != nil {
 			t.Errorf("kept: %v", err)
 		}
 	}

@@ -7,12 +7,11 @@ import (
 	"io"
 	"os/exec"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 )
 
-// ScriptWorkerMemory is how much memory a script worker may use beyond what it has when it starts.
+// ScriptWorkerMemory limits the memory of a script worker, in addition to what it has at its start.
 const ScriptWorkerMemory = 192 << 20
 
 // How long a worker may make no progress. One that was hardly running, because the machine is busy, gets more time.
@@ -22,35 +21,32 @@ const (
 	scriptStallMost = 30 * time.Second
 )
 
-// scriptProcess is a script worker as the service sees it.
+// scriptProcess is a script worker, seen from the service.
 type scriptProcess struct {
 	cmd   *exec.Cmd
-	errs  *lastText     // what it wrote before its end
 	dead  chan struct{} // closed when it has ended
 	stall time.Duration
 
 	writing sync.Mutex
 	in      io.WriteCloser
 
-	mu      sync.Mutex
-	next    uint32
-	lanes   map[uint32]chan workerFrame // where answers go
-	culprit uint32                      // the lane for which the process was killed; 0: it ended by itself
+	mu       sync.Mutex
+	next     uint32
+	sessions map[uint32]chan workerFrame // answers
+	culprit  uint32                      // session because of which the process was killed; 0: it ended by itself
 }
 
-// errWorkerDied says that a worker ended before it had answered.
+// errWorkerDied: the worker ended before it had answered.
 var errWorkerDied = errors.New("the process that runs scripts ended")
 
-// startScripts starts a worker. The command is the file of this program, the name by which it was called, and the argument that
-// makes it a worker.
+// startScripts starts a worker. The command has the file of this program, its name, and the argument that makes it a worker.
 func startScripts(command []string, stall time.Duration) (*scriptProcess, error) {
 	if len(command) < 2 {
 		return nil, errors.New("scripts cannot run in this program")
 	}
-	p := &scriptProcess{cmd: &exec.Cmd{Path: command[0], Args: command[1:]}, errs: &lastText{}, dead: make(chan struct{}), lanes: map[uint32]chan workerFrame{}, stall: stall}
-	p.cmd.Env = []string{"GOMAXPROCS=2", "GOTRACEBACK=none", fmt.Sprintf("GOMEMLIMIT=%d", ScriptWorkerMemory/2)} // and nothing of ours
+	p := &scriptProcess{cmd: &exec.Cmd{Path: command[0], Args: command[1:]}, dead: make(chan struct{}), sessions: map[uint32]chan workerFrame{}, stall: stall}
+	p.cmd.Env = []string{"GOMAXPROCS=2", "GOTRACEBACK=none", fmt.Sprintf("GOMEMLIMIT=%d", ScriptWorkerMemory/2)} // nothing of our own environment
 	p.cmd.Dir = "/"
-	p.cmd.Stderr = p.errs
 	p.cmd.WaitDelay = time.Second
 	workerAttributes(p.cmd)
 	var err error
@@ -63,7 +59,7 @@ func startScripts(command []string, stall time.Duration) (*scriptProcess, error)
 	}
 	started := make(chan error)
 	go func() {
-		runtime.LockOSThread() // the worker ends when the thread that started it does, so the thread stays until then
+		runtime.LockOSThread() // the worker ends with the thread that started it (Pdeathsig)
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
 		started <- err
@@ -80,7 +76,7 @@ func startScripts(command []string, stall time.Duration) (*scriptProcess, error)
 	return p, nil
 }
 
-// read hands answers to their lanes until the worker ends.
+// read dispatches answers to their sessions until the worker ends.
 func (p *scriptProcess) read(out io.Reader) {
 	r := bufio.NewReaderSize(out, 1<<16)
 	for {
@@ -89,32 +85,32 @@ func (p *scriptProcess) read(out io.Reader) {
 			return
 		}
 		p.mu.Lock()
-		lane := p.lanes[f.lane]
+		session := p.sessions[f.session]
 		p.mu.Unlock()
-		if lane == nil {
+		if session == nil {
 			continue
 		}
 		select {
-		case lane <- f: // it has room for every answer to one request
+		case session <- f: // it buffers all answers to one request
 		default:
 			return
 		}
 	}
 }
 
-// open makes a lane.
-func (p *scriptProcess) open() (id uint32) {
+// openSession returns the id of a new session.
+func (p *scriptProcess) openSession() (id uint32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.next++
-	p.lanes[p.next] = make(chan workerFrame, runMessages+1)
+	p.sessions[p.next] = make(chan workerFrame, runMessages+1)
 	return p.next
 }
 
-// forget ends a lane.
-func (p *scriptProcess) forget(id uint32) {
+// closeSession ends a session.
+func (p *scriptProcess) closeSession(id uint32) {
 	p.mu.Lock()
-	delete(p.lanes, id)
+	delete(p.sessions, id)
 	p.mu.Unlock()
 	p.write(frameClose, id)
 }
@@ -125,15 +121,14 @@ func (p *scriptProcess) write(op byte, id uint32, parts ...[]byte) error {
 	return writeFrame(p.in, op, id, parts...)
 }
 
-// ask sends a request and gives each answer to got, until the last one, whose text it gives back. A worker that makes no
-// progress is killed.
-func (p *scriptProcess) ask(op byte, id uint32, parts [][]byte, patience time.Duration, got func([]byte)) (last []byte, err error) {
+// call sends a request, passes each answer to got, and returns the text of the last one. A worker without progress is killed.
+func (p *scriptProcess) call(op byte, id uint32, parts [][]byte, patience time.Duration, got func([]byte)) (last []byte, err error) {
 	p.mu.Lock()
-	answers := p.lanes[id]
+	answers := p.sessions[id]
 	p.mu.Unlock()
 	if err := p.write(op, id, parts...); err != nil {
 		p.cmd.Process.Kill()
-		<-p.dead // so that nobody is given this process again
+		<-p.dead // so that the process is not used again
 		return nil, errWorkerDied
 	}
 	watch := p.watch(patience)
@@ -145,7 +140,7 @@ func (p *scriptProcess) ask(op byte, id uint32, parts [][]byte, patience time.Du
 				return f.body, nil
 			}
 			got(f.body)
-			watch.again()
+			watch.reset()
 		case <-watch.timer.C:
 			if watch.stalled() {
 				p.kill(id)
@@ -153,7 +148,7 @@ func (p *scriptProcess) ask(op byte, id uint32, parts [][]byte, patience time.Du
 				return nil, errWorkerDied
 			}
 		case <-p.dead:
-			for { // what it said before its end
+			for { // answers that it sent before its end
 				select {
 				case f := <-answers:
 					if f.op == frameDone {
@@ -168,24 +163,24 @@ func (p *scriptProcess) ask(op byte, id uint32, parts [][]byte, patience time.Du
 	}
 }
 
-// kill ends the process because of a lane.
-func (p *scriptProcess) kill(lane uint32) {
+// kill kills the process because of a session.
+func (p *scriptProcess) kill(session uint32) {
 	p.mu.Lock()
 	if p.culprit == 0 {
-		p.culprit = lane
+		p.culprit = session
 	}
 	p.mu.Unlock()
 	p.cmd.Process.Kill()
 }
 
-// blamed tells whether a lane may be why the process ended, and whether it is known to be.
-func (p *scriptProcess) blamed(lane uint32) (maybe, known bool) {
+// blamed reports whether the process may have ended because of a session, and whether that is certain.
+func (p *scriptProcess) blamed(session uint32) (maybe, known bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.culprit == 0 || p.culprit == lane, p.culprit == lane
+	return p.culprit == 0 || p.culprit == session, p.culprit == session
 }
 
-// stop ends the process; nothing is under way.
+// stop ends the process. No request is in flight.
 func (p *scriptProcess) stop() {
 	p.writing.Lock()
 	p.in.Close()
@@ -193,7 +188,7 @@ func (p *scriptProcess) stop() {
 	p.cmd.Process.Kill()
 }
 
-// progress watches whether a worker gets on.
+// progress detects a worker that is stuck.
 type progress struct {
 	p        *scriptProcess
 	patience time.Duration
@@ -209,16 +204,16 @@ func (p *scriptProcess) watch(patience time.Duration) *progress {
 	return w
 }
 
-// again begins anew: there was an answer.
-func (w *progress) again() {
-	if now := time.Now(); now.Sub(w.since) > w.patience/4 { // not for each of many
+// reset starts again after an answer.
+func (w *progress) reset() {
+	if now := time.Now(); now.Sub(w.since) > w.patience/4 { // limits the cost when there are many answers
 		w.timer.Reset(w.patience)
 		w.since = now
 		w.cpu, _ = cpuTime(w.p.cmd.Process.Pid)
 	}
 }
 
-// stalled tells whether the worker had its chance.
+// stalled reports whether the worker is stuck. One that got little CPU time, because the machine is busy, gets more time.
 func (w *progress) stalled() bool {
 	cpu, ok := cpuTime(w.p.cmd.Process.Pid)
 	if ok && cpu-w.cpu < min(scriptStallCPU, w.patience/2) && time.Since(w.since) < scriptStallMost {
@@ -226,20 +221,4 @@ func (w *progress) stalled() bool {
 		return false
 	}
 	return true
-}
-
-// lastText keeps the beginning of what a worker writes to its standard error: there the runtime says why it ends.
-type lastText struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-// Write never fails, so that the worker does not either.
-func (l *lastText) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if room := 1000 - l.text.Len(); room > 0 {
-		l.text.Write(b[:min(len(b), room)])
-	}
-	return len(b), nil
 }

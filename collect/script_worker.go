@@ -12,19 +12,19 @@ import (
 // be interrupted, and some inputs exhaust the stack or the memory of the process, so it must be possible to lose the process.
 // It is started without environment, arguments and files of the service, limits its own memory, and ends with its input.
 
-// runAtOnce is how long a worker works on one request before it answers with what it has done, so that others get their turn.
+// runAtOnce limits the time for one request, so that other sessions get their turn. The rest is not answered and sent again.
 const runAtOnce = 250 * time.Millisecond
 
-// longestResult is the longest answer of a script to one message.
+// longestResult limits what a script returns for one message.
 const longestResult = 4 << 20
 
-// ScriptWorker runs scripts for the service until in ends.
+// ScriptWorker is the main function of a script worker. It ends with its input.
 func ScriptWorker(in io.Reader, out io.Writer) error {
 	limitWorker()
-	w := &scriptServer{out: bufio.NewWriterSize(out, 1<<16), lanes: map[uint32]chan workerFrame{}, now: time.Now, cpu: ownCPUTime}
+	w := &scriptServer{out: bufio.NewWriterSize(out, 1<<16), sessions: map[uint32]chan workerFrame{}, now: time.Now, cpu: ownCPUTime}
 	stop := make(chan struct{})
 	defer close(stop)
-	go w.flushNowAndThen(stop)
+	go w.flushPeriodically(stop)
 	r := bufio.NewReaderSize(in, 1<<16)
 	for {
 		f, err := readFrame(r)
@@ -34,42 +34,42 @@ func ScriptWorker(in io.Reader, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		w.take(f)
+		w.dispatch(f)
 	}
 }
 
-// scriptServer is the inside of a worker.
+// scriptServer is the state of a script worker.
 type scriptServer struct {
-	lanes map[uint32]chan workerFrame // of the reader alone
-	now   func() time.Time
-	cpu   func() (time.Duration, bool) // that this process has used
+	sessions map[uint32]chan workerFrame // used by the reader only
+	now      func() time.Time
+	cpu      func() (time.Duration, bool) // CPU time of this process
 
-	running atomic.Int32 // scripts at work
+	running atomic.Int32 // scripts that are running
 
 	mu    sync.Mutex
 	out   *bufio.Writer
 	dirty bool
 }
 
-// take hands a frame to its lane. A lane has one request at a time, so it never waits for long.
-func (w *scriptServer) take(f workerFrame) {
-	lane := w.lanes[f.lane]
+// dispatch passes a frame to its session. A session has one request at a time, so this does not block for long.
+func (w *scriptServer) dispatch(f workerFrame) {
+	session := w.sessions[f.session]
 	if f.op == frameClose {
-		if lane != nil {
-			close(lane)
-			delete(w.lanes, f.lane)
+		if session != nil {
+			close(session)
+			delete(w.sessions, f.session)
 		}
 		return
 	}
-	if lane == nil {
-		lane = make(chan workerFrame, 1)
-		w.lanes[f.lane] = lane
-		go w.serve(f.lane, lane)
+	if session == nil {
+		session = make(chan workerFrame, 1)
+		w.sessions[f.session] = session
+		go w.serve(f.session, session)
 	}
-	lane <- f
+	session <- f
 }
 
-// serve runs the script of one lane.
+// serve runs the script of one session.
 func (w *scriptServer) serve(id uint32, frames <-chan workerFrame) {
 	var s *Script
 	defer func() {
@@ -95,7 +95,8 @@ func (w *scriptServer) serve(id uint32, frames <-chan workerFrame) {
 	}
 }
 
-// run shows messages to the script, until one fails, the time is over or there is much to give back: what is not answered was not tried.
+// run runs the script on messages until one fails, the time is over or the results are large. Messages without an answer were
+// not tried.
 func (w *scriptServer) run(id uint32, s *Script, body []byte) {
 	end, size := w.now().Add(runAtOnce), 0
 	for len(body) > 0 && s != nil {
@@ -118,10 +119,10 @@ func (w *scriptServer) run(id uint32, s *Script, body []byte) {
 		}
 		took := number(int(spent.Microseconds()))
 		if err != nil {
-			w.say(frameResult, id, []byte{outcomeFailed}, took, []byte(err.Error()))
+			w.send(frameResult, id, []byte{outcomeFailed}, took, []byte(err.Error()))
 			return
 		}
-		w.say(frameResult, id, []byte{outcomeDone}, took, []byte(text))
+		w.send(frameResult, id, []byte{outcomeDone}, took, []byte(text))
 		body = rest[n:]
 		if size += len(text); size > runBytes || w.now().After(end) {
 			return
@@ -129,9 +130,9 @@ func (w *scriptServer) run(id uint32, s *Script, body []byte) {
 	}
 }
 
-// late tells whether a script took longer than it may, although it was not interrupted: built-in functions are not. On a busy
-// machine a script that is quick may take as long, but then it was hardly running. Only the processor time of the process is
-// known, so the other scripts at work are taken to have been running all the time.
+// late reports whether a script exceeded its limit without being interrupted, as in built-in functions. On a busy machine a
+// fast script may take as long, but with little CPU time. Only the CPU time of the process is known, so the other running
+// scripts are assumed to have used theirs fully.
 func (w *scriptServer) late(limit, spent, cpuBefore time.Duration, others int) bool {
 	if spent <= limit {
 		return false
@@ -140,15 +141,15 @@ func (w *scriptServer) late(limit, spent, cpuBefore time.Duration, others int) b
 	return !ok || cpu-cpuBefore-time.Duration(others)*spent >= limit/2
 }
 
-func (w *scriptServer) say(op byte, id uint32, parts ...[]byte) {
+func (w *scriptServer) send(op byte, id uint32, parts ...[]byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	writeFrame(w.out, op, id, parts...) // an error is told by the next flush
+	writeFrame(w.out, op, id, parts...) // the next flush returns the error
 	w.dirty = true
 }
 
 func (w *scriptServer) done(id uint32, fault string) {
-	w.say(frameDone, id, []byte(fault))
+	w.send(frameDone, id, []byte(fault))
 	w.flush()
 }
 
@@ -161,8 +162,8 @@ func (w *scriptServer) flush() {
 	}
 }
 
-// flushNowAndThen lets results out while a message behind them takes long: whoever ends this process knows then which it was.
-func (w *scriptServer) flushNowAndThen(stop <-chan struct{}) {
+// flushPeriodically writes results while a later message takes long, so that the service knows which message it was.
+func (w *scriptServer) flushPeriodically(stop <-chan struct{}) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitWorker bounds the memory of this process, closes files of the service that came with the fork, and gives up
-// every way to get more rights.
+// limitWorker limits the memory of this process, closes inherited files, and gives up all ways to gain privileges.
 func limitWorker() {
 	unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	closeForeign()
@@ -23,8 +22,7 @@ func limitWorker() {
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 }
 
-// closeForeign closes whatever files, folders and sockets are open besides the pipes. The runtime's own descriptors are none of
-// these.
+// closeForeign closes all files, directories and sockets except the pipes. The descriptors of the Go runtime are none of these.
 func closeForeign() {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -46,7 +44,7 @@ func closeForeign() {
 	}
 }
 
-// dataSize is how much writable memory this process has reserved.
+// dataSize returns the writable memory of this process.
 func dataSize() (bytes uint64, ok bool) {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -60,18 +58,18 @@ func dataSize() (bytes uint64, ok bool) {
 	return pages * uint64(os.Getpagesize()), err == nil
 }
 
-// workerAttributes make a process that ends with the thread that started it, and that no key of the terminal reaches.
+// workerAttributes makes a process end with the thread that started it, and puts it into its own process group.
 func workerAttributes(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }
 
-// cpuTime is how long a process has been running on a processor.
+// cpuTime returns the CPU time of a process.
 func cpuTime(pid int) (time.Duration, bool) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return 0, false
 	}
-	_, rest, _ := strings.Cut(string(text), ") ") // the name before it may have blanks
+	_, rest, _ := strings.Cut(string(text), ") ") // the name before it may contain blanks
 	fields := strings.Fields(rest)
 	if len(fields) < 13 {
 		return 0, false
@@ -82,7 +80,7 @@ func cpuTime(pid int) (time.Duration, bool) {
 	return time.Duration(user+system) * tick, err1 == nil && err2 == nil
 }
 
-// ownCPUTime is how long this process has been running on a processor.
+// ownCPUTime returns the CPU time of this process.
 func ownCPUTime() (time.Duration, bool) {
 	var t unix.Timespec
 	err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t)

@@ -63,7 +63,7 @@ func TestScriptKilled(t *testing.T) {
 			default:
 			}
 			all := numbered(50)
-			for i, v := range other.judge(t.Context(), all) {
+			for i, v := range other.apply(t.Context(), all) {
 				if v.failed != nil || all[i].Category != "other" {
 					t.Errorf("the other receiver: %v", v.failed)
 				}
@@ -71,8 +71,8 @@ func TestScriptKilled(t *testing.T) {
 		}
 	})
 	all := numbered(20, 7)
-	for i, v := range p.judge(t.Context(), all) {
-		if want := i == 7; (v.failed != nil) != want || (all[i].Category == "") != want || v.by != "" {
+	for i, v := range p.apply(t.Context(), all) {
+		if want := i == 7; (v.failed != nil) != want || (all[i].Category == "") != want || v.rejectedBy != "" {
 			t.Errorf("message %d: %q, %v", i, all[i].Category, v.failed)
 		}
 	}
@@ -81,9 +81,9 @@ func TestScriptKilled(t *testing.T) {
 	}
 	// Again and again: the script is not run any more, and nothing is lost.
 	for range scriptKills - 1 {
-		p.fails = rest{}
-		for i, v := range p.judge(t.Context(), numbered(10, 2)) {
-			if v.by != "" {
+		p.backoff = backoff{}
+		for i, v := range p.apply(t.Context(), numbered(10, 2)) {
+			if v.rejectedBy != "" {
 				t.Errorf("message %d is lost", i)
 			}
 		}
@@ -109,7 +109,7 @@ func TestWorkerDies(t *testing.T) {
 			w.in.Close() // as when the pipe breaks before the end of the process is noticed
 		}
 		all := numbered(20)
-		for i, v := range p.judge(t.Context(), all) {
+		for i, v := range p.apply(t.Context(), all) {
 			if v.failed != nil || all[i].Category != "seen" {
 				t.Errorf("message %d: %q, %v", i, all[i].Category, v.failed)
 			}
@@ -122,7 +122,7 @@ func TestWorkerDies(t *testing.T) {
 
 // A receiver whose script has to be killed again and again is switched off, and its object says why; another one goes on.
 func TestScriptSwitchedOff(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	h.env.scripts.pause = time.Millisecond
 	h.env.scripts.stall, h.env.scripts.limit = 200*time.Millisecond, scriptLimit{2 * time.Second, 50 * time.Millisecond}
 	bad, good := freePort(t, "udp"), freePort(t, "udp")
@@ -140,7 +140,7 @@ func TestScriptSwitchedOff(t *testing.T) {
 		s := h.state("Bad - Receiver")
 		return s.Status == belfry.Unavailable && strings.HasPrefix(s.Info, "switched off: ")
 	})
-	if n := h.env.Sums.Failed.Load(); n != scriptKills {
+	if n := h.env.Totals.Failed.Load(); n != scriptKills {
 		t.Errorf("%d were counted as kept without the script", n)
 	}
 	h.holds("syslog", []string{"a line|", "a line|", "a line|"}, "message", "category")
@@ -180,8 +180,8 @@ func TestWorkerIsBare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lane := p.open()
-	if _, err := p.ask(frameOpen, lane, [][]byte{number(1000), number(1000), []byte("function message(m) { return m }")}, 10*time.Second, func([]byte) {}); err != nil {
+	lane := p.openSession()
+	if _, err := p.call(frameOpen, lane, [][]byte{number(1000), number(1000), []byte("function message(m) { return m }")}, 10*time.Second, func([]byte) {}); err != nil {
 		t.Fatal(err)
 	}
 	proc := "/proc/" + strconv.Itoa(p.cmd.Process.Pid)
@@ -212,7 +212,7 @@ func TestWorkerIsBare(t *testing.T) {
 // Customers take turns when there are more of them than workers.
 func TestWorkersTakeTurns(t *testing.T) {
 	e := testEnv(t)
-	e.scripts.most = 1
+	e.scripts.max = 1
 	var all sync.WaitGroup
 	for c := range 3 {
 		all.Go(func() {
@@ -223,7 +223,7 @@ func TestWorkersTakeTurns(t *testing.T) {
 			}
 			for range 3 {
 				messages := numbered(3)
-				for i, v := range p.judge(t.Context(), messages) {
+				for i, v := range p.apply(t.Context(), messages) {
 					if v.failed != nil || messages[i].Category != "seen" {
 						t.Error(v.failed)
 					}
@@ -241,7 +241,7 @@ func TestWorkersTakeTurns(t *testing.T) {
 // between two of them.
 func TestScriptsBesideBadOnes(t *testing.T) {
 	e := testEnv(t)
-	e.scripts.most, e.scripts.stall = 1, 300*time.Millisecond
+	e.scripts.max, e.scripts.stall = 1, 300*time.Millisecond
 	e.scripts.limit = scriptLimit{10 * time.Second, 50 * time.Millisecond}
 	ask := func(ctx context.Context, customer belfry.CustomerID, body string) error {
 		p, _, err := newPipeline[Syslog](ctx, e, customer, map[string]string{"script": "function message(m) { " + body + "; return m }"}, new(atomic.Int32))
@@ -249,7 +249,7 @@ func TestScriptsBesideBadOnes(t *testing.T) {
 			return err
 		}
 		defer p.close()
-		return p.judge(ctx, []Syslog{{}})[0].failed
+		return p.apply(ctx, []Syslog{{}})[0].failed
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

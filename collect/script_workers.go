@@ -8,34 +8,34 @@ import (
 	"belfry"
 )
 
-// scriptWorkers are the processes that run scripts: at most one per customer, and a limited number in all. A process is started
-// when it is needed and stopped when it is idle. Customers get turns to use a process; script_turns.go says in which order.
+// scriptWorkers are the processes that run scripts: at most one per customer, and a limited number in total. A process is
+// started on demand and stopped when idle. script_queue.go decides which customer is next.
 type scriptWorkers struct {
 	command []string
-	most    int           // 0: DefaultScriptWorkers
-	idle    time.Duration // after which a process is stopped; 0: workerIdle
+	max     int           // 0: DefaultScriptWorkers
+	idle    time.Duration // before a process is stopped; 0: workerIdle
 	stall   time.Duration // 0: scriptStall
 	pause   time.Duration // after the first offence of a customer; 0: offencePause
-	limit   scriptLimit   // of a script; zero: scriptStart and scriptTime
+	limit   scriptLimit   // zero: scriptStart and scriptTime
 
 	mu        sync.Mutex
 	live      map[belfry.CustomerID]*scriptWorker
 	customers map[belfry.CustomerID]*scriptCustomer
-	served    int         // number of the last turn
-	wake      *time.Timer // for the end of the next back-off
+	served    int         // number of the last grant
+	wake      *time.Timer // at the end of the next pause
 }
 
-// DefaultScriptWorkers is how many processes run scripts at the same time.
+// DefaultScriptWorkers is the default number of processes that run scripts.
 const DefaultScriptWorkers = 4
 
-// workerIdle is how long a process is kept that nobody uses.
+// workerIdle is how long an idle process is kept.
 const workerIdle = time.Minute
 
 // scriptWorker is the process of a customer.
 type scriptWorker struct {
 	customer belfry.CustomerID
 	users    int
-	alone    bool // the one user must be the only one
+	alone    bool // in exclusive use
 	blamed   bool // its end was counted as an offence
 	since    time.Time
 	timer    *time.Timer
@@ -45,9 +45,9 @@ type scriptWorker struct {
 	err   error
 }
 
-// use waits for the customer's turn and runs f with its process.
-func (s *scriptWorkers) use(ctx context.Context, turn *scriptTurn, f func(*scriptProcess) error) error {
-	w, err := s.acquire(ctx, turn)
+// use waits until a request is granted and runs f with the customer's process.
+func (s *scriptWorkers) use(ctx context.Context, req *workerRequest, f func(*scriptProcess) error) error {
+	w, err := s.acquire(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *scriptWorkers) use(ctx context.Context, turn *scriptTurn, f func(*scrip
 	}
 	err = f(w.p)
 	ended := w.p.ended()
-	s.release(w, ended, ended || turn.slow)
+	s.release(w, ended, ended || req.slow)
 	return err
 }
 
@@ -77,14 +77,14 @@ func (p *scriptProcess) ended() bool {
 	}
 }
 
-// release gives a process back. One that has ended is forgotten. An offence goes on the customer's record.
+// release ends the use of a process. One that has ended is removed. An offence is counted for the customer.
 func (s *scriptWorkers) release(w *scriptWorker, ended, offence bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w.users--
 	w.alone = false
 	w.since = time.Now()
-	if offence && !w.blamed { // several turns may have seen the same end
+	if offence && !w.blamed { // several users may report the same end
 		w.blamed = ended
 		s.customer(w.customer).offend(w.since)
 	}
@@ -98,10 +98,10 @@ func (s *scriptWorkers) release(w *scriptWorker, ended, offence bool) {
 		}
 		w.timer = time.AfterFunc(idle, func() { s.retire(w) })
 	}
-	s.advance()
+	s.assign()
 }
 
-// retire stops a process that nobody has used for a while.
+// retire stops a process that is idle.
 func (s *scriptWorkers) retire(w *scriptWorker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +111,7 @@ func (s *scriptWorkers) retire(w *scriptWorker) {
 	}
 }
 
-// drop stops a process that nobody uses.
+// drop removes and stops a process that is not in use.
 func (s *scriptWorkers) drop(w *scriptWorker) {
 	delete(s.live, w.customer)
 	if w.timer != nil {
@@ -122,15 +122,15 @@ func (s *scriptWorkers) drop(w *scriptWorker) {
 	}
 }
 
-// workers is how many processes there may be.
+// workers returns the maximum number of processes.
 func (s *scriptWorkers) workers() int {
-	if s.most == 0 {
+	if s.max == 0 {
 		return DefaultScriptWorkers
 	}
-	return s.most
+	return s.max
 }
 
-// makeRoom tells whether one more process may be started, and stops the one that was idle for longest if that helps.
+// makeRoom reports whether another process may be started. If need be it stops the one that was idle for longest.
 func (s *scriptWorkers) makeRoom() bool {
 	if len(s.live) < s.workers() {
 		return true
@@ -148,7 +148,7 @@ func (s *scriptWorkers) makeRoom() bool {
 	return true
 }
 
-// close stops all processes, at the end of the service.
+// close stops all processes.
 func (s *scriptWorkers) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

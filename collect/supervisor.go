@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,52 +16,53 @@ import (
 	"belfry/meta"
 )
 
-// Supervisor keeps one collector running for every resource that is to have one, and no other.
+// Supervisor runs one collector for every resource that needs one.
 type Supervisor struct {
 	tree  *meta.Tree
 	env   *Env
 	kinds map[string]Kind
 
 	mu    sync.Mutex
-	dirty map[belfry.ID]struct{} // resources to look at
+	dirty map[belfry.ID]struct{} // resources to reconcile
 	all   bool                   // or all of them
-	runs  map[belfry.ID]*run
-	idle  map[belfry.ID]struct{} // resources that are to have one again once they are managed
-	ended sync.WaitGroup         // of all runs, also of those that were replaced
+	runs  map[belfry.ID]*run     // also those that are stopping
+	idle  map[belfry.ID]struct{} // resources whose collector is stopped by their management mode
+	ended sync.WaitGroup         // all runs
 	wake  chan struct{}
 
-	claims claims
-	trials trials
+	reservations reservations
+	trials       trialLocks
 }
 
-// run is a collector at work.
+// run is the collector of a resource. A resource never has two: the next one starts when the previous one has ended.
 type run struct {
-	task    Task
+	task    Task // latest; the supervisor's mutex guards it
 	stop    context.CancelFunc
-	changes chan Task     // has room for one: the last change is what counts
-	done    chan struct{} // it has ended, and the one before it
+	stopped bool
+	changes chan Task     // buffers one: only the latest change counts
+	done    chan struct{} // closed when it has ended
 }
 
-// New makes a supervisor. OnRecord must be a sink of the sequencer before Run is called.
-func New(tree *meta.Tree, env *Env) *Supervisor { return supervisor(tree, env, Kinds) }
+// New makes a supervisor. OnRecord must be called for every committed record.
+func New(tree *meta.Tree, env *Env) *Supervisor { return newSupervisor(tree, env, Kinds) }
 
-func supervisor(tree *meta.Tree, env *Env, kinds map[string]Kind) *Supervisor {
+func newSupervisor(tree *meta.Tree, env *Env, kinds map[string]Kind) *Supervisor {
 	env.tree = tree
-	env.pings = newPinger(func() Sink { return env.Sink }, env.Log)
-	env.scripts.command, env.scripts.most = env.Worker, env.Workers
+	env.pings = newPinger(env)
+	env.scripts.command, env.scripts.max = env.Worker, env.Workers
 	s := &Supervisor{
 		tree: tree, env: env, kinds: kinds, all: true,
 		dirty: map[belfry.ID]struct{}{}, runs: map[belfry.ID]*run{}, idle: map[belfry.ID]struct{}{}, wake: make(chan struct{}, 1),
 	}
 	if tree != nil {
-		s.claims.load(tree)
+		s.reservations.load(tree)
 	}
 	return s
 }
 
-// OnRecord looks at every committed record and notes which resources to look at. It does not block.
+// OnRecord marks the resources that a committed record may affect. It does not block.
 func (s *Supervisor) OnRecord(r *belfry.Record) {
-	s.claims.note(s.tree.Catalog(), r)
+	s.reservations.note(s.tree.Catalog(), r)
 	s.mu.Lock()
 	before := len(s.dirty)
 	for i := range r.Items {
@@ -87,11 +89,13 @@ func (s *Supervisor) OnRecord(r *belfry.Record) {
 	}
 }
 
-// Run follows the tree until ctx ends, and then until every collector has ended.
+// Run follows the tree until ctx ends. Then it closes all ports and waits until every collector has ended.
 func (s *Supervisor) Run(ctx context.Context) error {
-	s.env.ports.stopping = ctx.Done()
 	defer s.env.scripts.close()
 	defer s.ended.Wait()
+	collecting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer s.env.closePorts() // before the receivers stop, so that those that share a port leave it together
 	s.ended.Go(func() { s.env.pings.run(ctx) })
 	for {
 		s.mu.Lock()
@@ -99,15 +103,12 @@ func (s *Supervisor) Run(ctx context.Context) error {
 		s.dirty, s.all = map[belfry.ID]struct{}{}, false
 		s.mu.Unlock()
 		if all {
-			for _, id := range s.tree.Resources() {
-				dirty[id] = struct{}{}
-			}
-			for _, id := range s.running() {
+			for _, id := range slices.Concat(s.tree.Resources(), s.running()) {
 				dirty[id] = struct{}{}
 			}
 		}
 		for id := range dirty {
-			s.follow(ctx, id)
+			s.reconcile(collecting, id)
 		}
 		select {
 		case <-s.wake:
@@ -117,11 +118,17 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	}
 }
 
-// Running counts the collectors that are to run.
+// Running counts the resources that are collected.
 func (s *Supervisor) Running() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.runs) + s.env.pings.count()
+	n := s.env.pings.count()
+	for _, r := range s.runs {
+		if !r.stopped {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *Supervisor) running() []belfry.ID {
@@ -130,12 +137,13 @@ func (s *Supervisor) running() []belfry.ID {
 	return slices.AppendSeq(s.env.pings.ids(), maps.Keys(s.runs))
 }
 
-// follow makes the collector of a resource what the tree says.
-func (s *Supervisor) follow(ctx context.Context, id belfry.ID) {
-	task, stopped, wanted := s.task(id)
+// reconcile starts, changes or stops the collector of a resource, as the tree says.
+func (s *Supervisor) reconcile(ctx context.Context, id belfry.ID) {
+	task, mode, known := s.task(id)
+	wanted := known && mode != belfry.Stopped
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if delete(s.idle, id); stopped {
+	if delete(s.idle, id); known && !wanted {
 		s.idle[id] = struct{}{}
 	}
 	if wanted && s.kinds[task.Kind].pings {
@@ -144,35 +152,44 @@ func (s *Supervisor) follow(ctx context.Context, id belfry.ID) {
 	} else {
 		s.env.pings.remove(id)
 	}
-	have := s.runs[id]
-	if have != nil && wanted && have.task.equal(&task) {
-		return
-	}
-	if have != nil && wanted && s.kinds[task.Kind].adapts && have.task.Kind == task.Kind {
-		have.change(task)
-		return
-	}
-	delete(s.runs, id)
-	if have != nil {
-		have.stop()
-	}
-	if !wanted {
-		return
-	}
-	own, stop := context.WithCancel(ctx)
-	r := &run{task: task, stop: stop, changes: make(chan Task, 1), done: make(chan struct{})}
-	s.runs[id] = r
-	s.ended.Go(func() {
-		defer close(r.done)
-		defer stop()
-		if have != nil {
-			<-have.done
+	old := s.runs[id]
+	if old != nil && !old.stopped {
+		if wanted && old.task.equal(&task) {
+			return
 		}
-		s.keepRunning(own, task, r.changes)
+		if wanted && old.task.Kind == task.Kind && s.kinds[task.Kind].adapts {
+			old.change(task)
+			return
+		}
+		old.stopped = true
+		old.stop()
+	}
+	if wanted {
+		s.start(ctx, task, old)
+	}
+}
+
+// start runs the collector of a task once the previous one of the resource, if there is one, has ended. The mutex is held.
+func (s *Supervisor) start(ctx context.Context, t Task, previous *run) {
+	ctx, stop := context.WithCancel(ctx)
+	r := &run{task: t, stop: stop, changes: make(chan Task, 1), done: make(chan struct{})}
+	s.runs[t.Resource] = r
+	s.ended.Go(func() {
+		defer stop()
+		if previous != nil {
+			<-previous.done
+		}
+		s.keepRunning(ctx, r)
+		close(r.done)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.runs[t.Resource] == r {
+			delete(s.runs, t.Resource)
+		}
 	})
 }
 
-// change tells a collector what its resource is now. What it was told before and has not looked at yet is of no use any more.
+// change sends a new task to the collector, in place of one that it has not received yet.
 func (r *run) change(t Task) {
 	r.task = t
 	select {
@@ -182,25 +199,8 @@ func (r *run) change(t Task) {
 	r.changes <- t
 }
 
-func (s *Supervisor) logOf(t Task) *slog.Logger {
-	return s.env.Log.With("customer", t.Customer, "resource", t.Resource, "kind", t.Kind)
-}
-
-// task is what the collector of a resource has to do; false when there is nothing for it to do.
-// Stopped is true if only the management mode prevents it from running.
-func (s *Supervisor) task(id belfry.ID) (t Task, stopped, wanted bool) {
-	t, mode, known := s.assigned(id)
-	if !known {
-		return Task{}, false, false
-	}
-	if mode == belfry.Stopped {
-		return Task{}, true, false
-	}
-	return t, false, true
-}
-
-// assigned is what the collector of a resource would do, whether it is to run or not; false when there is none for it.
-func (s *Supervisor) assigned(id belfry.ID) (t Task, mode belfry.Mode, known bool) {
+// task returns the task of a resource and its management mode; known is false if its package has no collector.
+func (s *Supervisor) task(id belfry.ID) (t Task, mode belfry.Mode, known bool) {
 	a, ok := s.tree.Assignment(id)
 	if !ok {
 		return t, 0, false
@@ -209,16 +209,13 @@ func (s *Supervisor) assigned(id belfry.ID) (t Task, mode belfry.Mode, known boo
 	if pt == nil || s.kinds[pt.Collector].New == nil && !s.kinds[pt.Collector].pings {
 		return t, 0, false
 	}
-	t = Task{Customer: a.Customer, Resource: id, Name: a.Name, Kind: pt.Collector, Answers: map[string]string{}}
+	t = Task{Customer: a.Customer, Resource: id, Name: a.Name, Kind: pt.Collector, Answers: map[string]string{}, Author: a.Author}
 	for i := range pt.Questions {
 		q := &pt.Questions[i]
-		if t.Answers[q.Name] = a.Answers[q.Name]; t.Answers[q.Name] == "" {
-			t.Answers[q.Name] = q.Default
-		}
+		t.Answers[q.Name] = cmp.Or(a.Answers[q.Name], q.Default)
 	}
 	listen := t.Answers["listen"]
 	t.Denied = listen != "" && !s.tree.MayListen(a.Customer, listen)
-	t.Author = a.Author
 	for _, p := range pt.Parts {
 		t.Objects = append(t.Objects, p.ObjectName(a.Name))
 	}
@@ -236,13 +233,20 @@ const (
 	longestWait  = time.Minute
 )
 
-// keepRunning runs a collector until ctx ends, however often it fails. One that was changed is run again at once.
-func (s *Supervisor) keepRunning(ctx context.Context, t Task, changes <-chan Task) {
-	log := s.logOf(t)
-	wait := shortestWait
-	for {
+// keepRunning runs a collector until ctx ends, and restarts it after failures: with a delay that grows, or at once when it is
+// changed. It always starts with the latest task, whatever changes the collector has received.
+func (s *Supervisor) keepRunning(ctx context.Context, r *run) {
+	for wait := shortestWait; ; {
+		s.mu.Lock()
+		select {
+		case <-r.changes:
+		default:
+		}
+		t := r.task
+		s.mu.Unlock()
 		begun := s.env.Now()
-		err := s.runOnce(ctx, t, changes, log)
+		log := s.env.Log.With("customer", t.Customer, "resource", t.Resource, "kind", t.Kind)
+		err := s.runOnce(ctx, t, r.changes, log)
 		if ctx.Err() != nil {
 			return
 		}
@@ -254,15 +258,11 @@ func (s *Supervisor) keepRunning(ctx context.Context, t Task, changes <-chan Tas
 			again = nil
 		}
 		log.Warn("a collector failed", "err", err, "again", wait)
-		select {
-		case t = <-changes: // what it failed with may be mended: nobody need hear of it
-			wait = shortestWait
-			continue
-		default:
+		if len(r.changes) == 0 { // otherwise the change may fix it
+			s.reportFailure(ctx, r, err)
 		}
-		s.tell(ctx, t, err)
 		select {
-		case t = <-changes:
+		case <-r.changes:
 			wait = shortestWait
 		case <-again:
 			wait = min(2*wait, longestWait)
@@ -272,7 +272,7 @@ func (s *Supervisor) keepRunning(ctx context.Context, t Task, changes <-chan Tas
 	}
 }
 
-// runOnce runs a collector once. A fault in one is an error of that one.
+// runOnce runs a collector until it fails. A panic is an error of this collector.
 func (s *Supervisor) runOnce(ctx context.Context, t Task, changes <-chan Task, log *slog.Logger) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -290,8 +290,11 @@ func (s *Supervisor) runOnce(ctx context.Context, t Task, changes <-chan Task, l
 	return fmt.Errorf("the collector ended by itself")
 }
 
-// tell shows that a collector does not work: its objects do not respond, and say why.
-func (s *Supervisor) tell(ctx context.Context, t Task, why error) {
+// reportFailure sets the objects of a collector to "does not respond", with the error as the reason.
+func (s *Supervisor) reportFailure(ctx context.Context, r *run, why error) {
+	s.mu.Lock()
+	t := r.task
+	s.mu.Unlock()
 	for _, name := range t.Objects {
 		row := belfry.Row{Type: "data", NoResponse: true, Reason: why.Error(), Resource: t.Name, Object: name}
 		if err := send(ctx, s.env.Sink, t.Customer, &row); err != nil && ctx.Err() == nil {

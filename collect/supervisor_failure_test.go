@@ -2,16 +2,20 @@ package collect
 
 import (
 	"context"
+	"errors"
 	"net"
 	"strings"
 	"testing"
+
+	"belfry/ingest"
+	"belfry/status"
 
 	"belfry"
 )
 
 // A receiver that is changed to a port that it cannot have shows so. What it only has to leave first is no failure.
 func TestChangedReceiverFails(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	taken, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -24,6 +28,12 @@ func TestChangedReceiverFails(t *testing.T) {
 	h.await("it shows", func() bool {
 		s := h.state("U - Receiver")
 		return s.Status == belfry.Unavailable && strings.Contains(s.Info, "another program has this port")
+	})
+	taken.Close()
+	h.await("it gets the port once it is free", func() bool {
+		h.env.ports.mu.Lock()
+		defer h.env.ports.mu.Unlock()
+		return h.env.ports.open["udp "+taken.LocalAddr().String()] != nil && h.env.ports.open["udp "+addr] == nil
 	})
 	_, port, _ := net.SplitHostPort(addr)
 	h.provision("log-syslog-receiver", "name,listen", "U,"+addr)
@@ -43,7 +53,7 @@ func TestChangedReceiverFails(t *testing.T) {
 // when its resource is changed, and not before.
 func TestSupervisorAdapts(t *testing.T) {
 	l := &log{}
-	h := newHouse(t, map[string]Kind{"network-ping": {adapts: true, New: func(_ *Env, task Task) (Collector, error) {
+	h := newFixture(t, map[string]Kind{"network-ping": {adapts: true, New: func(_ *Env, task Task) (Collector, error) {
 		return adapter(func(ctx context.Context, changes <-chan Task) error {
 			l.note("begins with %s", task.Answers["ip_address_fqdn"])
 			for {
@@ -67,6 +77,56 @@ func TestSupervisorAdapts(t *testing.T) {
 	h.await("it shows that it is off", func() bool { return strings.HasPrefix(h.state("A - Ping").Info, "switched off: ") })
 	h.provision("network-ping", "name,ip_address_fqdn", "A,127.0.0.3")
 	h.await("it runs again", l.has("begins with 127.0.0.1", "is changed to 127.0.0.2", "is changed to 127.0.0.9", "begins with 127.0.0.3"))
+}
+
+// A collector that fails is run again with what its resource is now, also if it was changed while it ran.
+func TestSupervisorRestartsChanged(t *testing.T) {
+	l := &log{}
+	h := newFixture(t, map[string]Kind{"network-ping": {adapts: true, New: func(_ *Env, task Task) (Collector, error) {
+		return adapter(func(ctx context.Context, changes <-chan Task) error {
+			l.note("begins with %s", task.Answers["ip_address_fqdn"])
+			select {
+			case <-changes:
+				return errors.New("it cannot be changed")
+			case <-ctx.Done():
+				return nil
+			}
+		}), nil
+	}}})
+	h.provision("network-ping", "name,ip_address_fqdn", "A,127.0.0.1")
+	h.await("it runs", l.has("begins with 127.0.0.1"))
+	h.provision("network-ping", "name,ip_address_fqdn", "A,127.0.0.2")
+	h.await("it shows why", func() bool { return h.state("A - Ping").Info == "it cannot be changed" })
+	h.await("it runs again", l.has("begins with 127.0.0.1", "begins with 127.0.0.2"))
+}
+
+// A resource that is stopped and started again has one collector at a time: the next one waits until the previous one has ended.
+func TestSupervisorOneAtATime(t *testing.T) {
+	l := &log{}
+	release := make(chan struct{})
+	h := newFixture(t, map[string]Kind{"network-ping": {New: func(*Env, Task) (Collector, error) {
+		return runner(func(ctx context.Context) error {
+			l.note("begins")
+			<-ctx.Done()
+			<-release
+			l.note("ends")
+			return nil
+		}), nil
+	}}})
+	h.provision("network-ping", "name,ip_address_fqdn", "A,127.0.0.1")
+	h.await("it runs", l.has("begins"))
+	h.stopCollectors("A")
+	h.await("it is to end", func() bool { return h.sup.Running() == 0 })
+	a := ingest.Action{Kind: belfry.KindResource, List: ingest.Names("A"), Manage: &status.Order{}}
+	if code, answer, err := h.seq.Act(t.Context(), h.who, a, ingest.Repeat{}); err != nil || code != 200 {
+		t.Fatalf("%d %s %v", code, answer, err)
+	}
+	h.await("the next one is to run", func() bool { return h.sup.Running() == 1 })
+	if !l.has("begins")() {
+		t.Errorf("beside its predecessor: %q", l.lines)
+	}
+	close(release)
+	h.await("the next one runs", l.has("begins", "ends", "begins"))
 }
 
 type adapter func(ctx context.Context, changes <-chan Task) error

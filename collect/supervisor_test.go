@@ -20,8 +20,8 @@ import (
 	"belfry/status"
 )
 
-// house is a sequencer with its tree and a supervisor beside it.
-type house struct {
+// fixture is a sequencer with its tree and a supervisor beside it.
+type fixture struct {
 	t        *testing.T
 	tree     *meta.Tree
 	seq      *ingest.Sequencer
@@ -39,7 +39,7 @@ type house struct {
 }
 
 // note keeps rows as they were stored.
-func (h *house) note(r *belfry.Record) {
+func (h *fixture) note(r *belfry.Record) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, b := range r.Batches {
@@ -59,14 +59,14 @@ func (h *house) note(r *belfry.Record) {
 }
 
 // stored gives the rows of a collection, the named fields of each in a line, sorted.
-func (h *house) stored(collection string, fields ...string) (lines []string) {
+func (h *fixture) stored(collection string, fields ...string) (lines []string) {
 	lines = h.inOrder(collection, fields...)
 	slices.Sort(lines)
 	return lines
 }
 
 // inOrder gives them in the order of their ids.
-func (h *house) inOrder(collection string, fields ...string) (lines []string) {
+func (h *fixture) inOrder(collection string, fields ...string) (lines []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, row := range h.rows[collection] {
@@ -79,7 +79,7 @@ func (h *house) inOrder(collection string, fields ...string) (lines []string) {
 	return lines
 }
 
-func newHouse(t *testing.T, kinds map[string]Kind) *house {
+func newFixture(t *testing.T, kinds map[string]Kind) *fixture {
 	t.Helper()
 	cat, err := catalog.Load()
 	if err != nil {
@@ -89,8 +89,8 @@ func newHouse(t *testing.T, kinds map[string]Kind) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t, tree: meta.NewTree(cat), env: &Env{Log: slog.New(slog.DiscardHandler), Now: time.Now, Dir: t.TempDir(), Worker: testWorker}, rows: map[string][]map[string]string{}}
-	h.sup = supervisor(h.tree, h.env, kinds)
+	h := &fixture{t: t, tree: meta.NewTree(cat), env: &Env{Log: slog.New(slog.DiscardHandler), Now: time.Now, Dir: t.TempDir(), Worker: testWorker}, rows: map[string][]map[string]string{}}
+	h.sup = newSupervisor(h.tree, h.env, kinds)
 	h.seq = ingest.New(ingest.Config{
 		Tree: h.tree, Journal: j, Sinks: []func(*belfry.Record){h.sup.OnRecord, h.note},
 		Room: func(context.Context, belfry.CustomerID, int) error { return nil }, Ready: func() error { return nil },
@@ -131,7 +131,7 @@ func newHouse(t *testing.T, kinds map[string]Kind) *house {
 	return h
 }
 
-func (h *house) inspect(ctx context.Context, scope belfry.Scope) func(name, kind string, before, answers map[string]string) (string, error) {
+func (h *fixture) inspect(ctx context.Context, scope belfry.Scope) func(name, kind string, before, answers map[string]string) (string, error) {
 	judge := h.sup.Inspect(ctx, scope)
 	return func(name, kind string, before, answers map[string]string) (string, error) {
 		if h.inspecting != nil {
@@ -142,7 +142,7 @@ func (h *house) inspect(ctx context.Context, scope belfry.Scope) func(name, kind
 }
 
 // provision sends a body, and fails the test unless all of it is taken.
-func (h *house) provision(pkg string, lines ...string) {
+func (h *fixture) provision(pkg string, lines ...string) {
 	h.t.Helper()
 	code, answer, err := h.intake.Provision(h.t.Context(), h.who, pkg, strings.NewReader(strings.Join(lines, "\n")+"\n"), ingest.Options{})
 	if err != nil || code != 200 {
@@ -150,7 +150,7 @@ func (h *house) provision(pkg string, lines ...string) {
 	}
 }
 
-func (h *house) remove(pkg string, names ...string) {
+func (h *fixture) remove(pkg string, names ...string) {
 	h.t.Helper()
 	code, answer, err := h.intake.Remove(h.t.Context(), h.who, pkg, strings.NewReader("name\n"+strings.Join(names, "\n")+"\n"), ingest.Options{})
 	if err != nil || code != 200 {
@@ -159,7 +159,7 @@ func (h *house) remove(pkg string, names ...string) {
 }
 
 // state is what an item shows.
-func (h *house) state(name string) (s belfry.State) {
+func (h *fixture) state(name string) (s belfry.State) {
 	for n := range h.tree.Each(h.tree.Everything(h.who.Customer)) {
 		if n.Name == name {
 			s = n.State
@@ -168,16 +168,16 @@ func (h *house) state(name string) (s belfry.State) {
 	return s
 }
 
-// hang is how long something may take that ought to happen. It only ends a test that would wait forever: with the race detector
+// testTimeout is how long something may take that ought to happen. It only ends a test that would wait forever: with the race detector
 // and others beside it, a machine takes a minute for what else takes a second.
-const hang = 5 * time.Minute
+const testTimeout = 5 * time.Minute
 
 // await waits until something is so.
-func (h *house) await(what string, so func() bool) {
+func (h *fixture) await(what string, so func() bool) {
 	h.t.Helper()
-	for end := time.Now().Add(hang); !so(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(testTimeout); !so(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			h.t.Fatalf("%s: not after %s", what, hang)
+			h.t.Fatalf("%s: not after %s", what, testTimeout)
 		}
 	}
 }
@@ -223,7 +223,7 @@ func noting(l *log) map[string]Kind {
 
 func TestSupervisorFollows(t *testing.T) {
 	l := &log{}
-	h := newHouse(t, noting(l))
+	h := newFixture(t, noting(l))
 	h.provision("network-ping", "name,ip_address_fqdn", "A,127.0.0.1", "B,127.0.0.2")
 	h.await("both run", l.has("A asks 127.0.0.1", "B asks 127.0.0.2"))
 	h.provision("custom", "name", "C")
@@ -270,7 +270,7 @@ func TestSupervisorFailure(t *testing.T) {
 			panic("oh")
 		}), nil
 	}}
-	h := newHouse(t, kinds)
+	h := newFixture(t, kinds)
 	h.provision("network-ping", "name,ip_address_fqdn", "Bad,127.0.0.1", "Good,127.0.0.2")
 	h.await("it shows why", func() bool { return h.state("Bad - Ping").Info == "cannot listen on :514: permission denied" })
 	if s := h.state("Bad"); s.Status != belfry.Unavailable {
@@ -288,7 +288,7 @@ func TestSupervisorFailure(t *testing.T) {
 }
 
 func TestReceive(t *testing.T) {
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	h.provision("log-syslog-receiver", "name", "S")
 	var id belfry.ID
 	for _, r := range h.tree.Resources() {
@@ -316,7 +316,7 @@ func TestReceive(t *testing.T) {
 }
 
 // count says how many objects have a status.
-func (h *house) count(s belfry.Status) (n int) {
+func (h *fixture) count(s belfry.Status) (n int) {
 	for node := range h.tree.Each(h.tree.Everything(h.who.Customer)) {
 		if node.Kind == belfry.KindObject && node.State.Status == s {
 			n++
@@ -326,7 +326,7 @@ func (h *house) count(s belfry.Status) (n int) {
 }
 
 // asked says how many objects were last asked at such an address.
-func (h *house) asked(prefix string) (n int) {
+func (h *fixture) asked(prefix string) (n int) {
 	for node := range h.tree.Each(h.tree.Everything(h.who.Customer)) {
 		if node.Kind == belfry.KindObject && node.Details != nil && strings.HasPrefix(node.Details.IP, prefix) {
 			n++
@@ -336,7 +336,7 @@ func (h *house) asked(prefix string) (n int) {
 }
 
 // stopCollectors unmanages resources so that nothing is collected.
-func (h *house) stopCollectors(names ...string) {
+func (h *fixture) stopCollectors(names ...string) {
 	h.t.Helper()
 	a := ingest.Action{Kind: belfry.KindResource, List: ingest.Names(names...), Manage: &status.Order{Mode: belfry.Stopped}}
 	if code, answer, err := h.seq.Act(h.t.Context(), h.who, a, ingest.Repeat{}); err != nil || code != 200 {

@@ -1,67 +1,99 @@
 package collect
 
 import (
-	"context"
 	"fmt"
 	"time"
 
 	"belfry"
 )
 
-// newSyslog makes a receiver of syslog messages.
-func newSyslog(e *Env, t Task) (Collector, error) {
-	return &receiver[Syslog]{env: e, task: t, account: e.NewAccount(), collection: "syslog", prepare: prepareSyslog}, nil
+// Syslog is a message of the collection syslog, with its names in filters and scripts.
+type Syslog struct {
+	IP         string    `expr:"ip" json:"ip"`
+	Host       string    `expr:"host" json:"host"`
+	Facility   int       `expr:"facility" json:"facility"`
+	Severity   int       `expr:"severity" json:"severity"`
+	App        string    `expr:"app" json:"app"`
+	ProcID     string    `expr:"procid" json:"procid"`
+	MsgID      string    `expr:"msgid" json:"msgid"`
+	Message    string    `expr:"message" json:"message"`
+	Category   string    `expr:"category" json:"category"`
+	Data       string    `expr:"data" json:"data"`
+	DeviceTime time.Time `expr:"devicetime" json:"devicetime,omitzero"` // zero: none
 }
 
-// prepareSyslog reads the answers of a receiver of syslog messages.
-func prepareSyslog(e *Env, t Task) (s *setup[Syslog], err error) {
-	lines := &syslogReader{lineReader{now: e.Now}}
-	if lines.zone, err = zoneOf(t.Answers["timezone"]); err != nil {
-		return nil, err
+func (m *Syslog) sender() *string { return &m.IP }
+
+func (m *Syslog) size() int {
+	return len(m.IP) + len(m.Host) + len(m.App) + len(m.ProcID) + len(m.MsgID) + len(m.Message) + len(m.Category) + len(m.Data)
+}
+
+func (m *Syslog) blank() { m.Facility, m.Severity = noFacility, noSeverity }
+
+func (m *Syslog) unshare() {}
+
+func (m *Syslog) check() error {
+	if err := checkRange("facility", m.Facility, 0, 23); err != nil {
+		return err
 	}
-	addr := t.Answers["listen"]
-	s = &setup[Syslog]{kind: lines}
-	switch t.Answers["protocol"] {
+	if err := checkRange("severity", m.Severity, 0, 7); err != nil {
+		return err
+	}
+	return checkTexts(textField{"ip", &m.IP}, textField{"host", &m.Host}, textField{"app", &m.App}, textField{"procid", &m.ProcID}, textField{"msgid", &m.MsgID},
+		textField{"message", &m.Message}, textField{"category", &m.Category}, textField{"data", &m.Data})
+}
+
+// syslogFormat is the format of syslog receivers.
+type syslogFormat struct{}
+
+func (syslogFormat) configure(e *Env, answers map[string]string) (messageReader[Syslog], portSpec, error) {
+	spec := portSpec{protocol: "udp", addr: answers["listen"], agreed: "syslog"}
+	zone, err := zoneOf(answers["timezone"])
+	if err != nil {
+		return nil, spec, err
+	}
+	switch answers["protocol"] {
 	case "tcp":
-		s.wait = true
-		s.spec = portSpec{protocol: "tcp", addr: addr, open: e.listenTCP(addr, nil)}
+		spec.protocol, spec.agreed = "tcp", ""
 	case "tls":
-		c, _, err := secure(t.Answers)
-		if err != nil {
-			return nil, err
-		}
-		s.wait = true
-		agreed := t.Answers["certificate"] + t.Answers["certificate_key"] + t.Answers["client_ca"]
-		s.spec = portSpec{protocol: "tcp", addr: addr, agreed: agreed, open: e.listenTCP(addr, c)}
-	default:
-		s.spec = portSpec{protocol: "udp", addr: addr, agreed: "syslog", open: listenUDP(addr, false)}
+		spec.protocol, spec.agreed = "tcp", answers["certificate"]+answers["certificate_key"]+answers["client_ca"]
+		spec.tls, _, err = secure(answers)
 	}
-	return s, nil
+	return &syslogReader{lineReader{zone: zone, now: e.Now}}, spec, err
 }
 
-// syslogReader makes messages of lines.
-type syslogReader struct{ lineReader }
-
-func (r *syslogReader) read(_ *binding, in raw) (Syslog, func(), Drop, bool) {
-	m := r.lineReader.read(in.text)
-	m.IP = in.ip
-	if in.long > 0 {
-		m.Data += fmt.Sprintf(`[cut length="%d"]`, in.long)
+func (syslogFormat) check(answers map[string]string) (column string, err error) {
+	if _, err := zoneOf(answers["timezone"]); err != nil {
+		return "timezone", err
 	}
-	return m, nil, 0, true
+	if answers["protocol"] == "tls" {
+		_, column, err = secure(answers)
+	}
+	return column, err
 }
 
-// trySyslog reads a line as the receiver would.
-func trySyslog(e *Env, t Task, line string) (m Syslog, err error) {
+func (syslogFormat) parse(e *Env, answers map[string]string, line string) (m Syslog, err error) {
 	if len(line) > tcpLength {
 		return m, belfry.Errorf(belfry.BadParameter, "sample has %d bytes, and a message at most %d", len(line), tcpLength)
 	}
-	zone, err := zoneOf(t.Answers["timezone"])
+	zone, err := zoneOf(answers["timezone"])
 	if err != nil {
 		return m, err
 	}
 	lines := lineReader{zone: zone, now: e.Now}
 	return lines.read(line), nil
+}
+
+// syslogReader reads the messages of one receiver.
+type syslogReader struct{ lineReader }
+
+func (r *syslogReader) read(in raw) (Syslog, *informReply, Drop, bool) {
+	m := r.lineReader.read(in.text)
+	m.IP = in.ip
+	if in.fullSize > 0 {
+		m.Data += fmt.Sprintf(`[cut length="%d"]`, in.fullSize)
+	}
+	return m, nil, 0, true
 }
 
 func zoneOf(name string) (*time.Location, error) {
@@ -75,39 +107,10 @@ func zoneOf(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// checkSyslog judges the answers of a receiver when it is provisioned.
-func checkSyslog(ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (column string, err error) {
-	if _, err := parseNetworks(answers["allow"]); err != nil {
-		return "allow", err
-	}
-	if _, err := zoneOf(answers["timezone"]); err != nil {
-		return "timezone", err
-	}
-	if answers["protocol"] == "tls" {
-		if _, column, err := secure(answers); err != nil {
-			return column, err
-		}
-	}
-	return checkPipeline[Syslog](ctx, e, c, answers)
-}
-
-// columns lays messages out as the collection has them.
-func (r *syslogReader) columns(messages []Syslog) []belfry.Column {
-	texts := func(name string, of func(*Syslog) string) belfry.Column {
-		c := belfry.Column{Name: name, Texts: make([]string, len(messages))}
-		for i := range messages {
-			c.Texts[i] = of(&messages[i])
-		}
-		return c
-	}
-	ints := func(name string, of func(*Syslog) int64) belfry.Column {
-		c := belfry.Column{Name: name, Ints: make([]int64, len(messages))}
-		for i := range messages {
-			c.Ints[i] = of(&messages[i])
-		}
-		return c
-	}
-	return []belfry.Column{
+func (syslogFormat) batch(messages []Syslog) belfry.Batch {
+	texts := func(name string, of func(*Syslog) string) belfry.Column { return textColumn(name, messages, of) }
+	ints := func(name string, of func(*Syslog) int64) belfry.Column { return intColumn(name, messages, of) }
+	return belfry.Batch{Collection: "syslog", Columns: []belfry.Column{
 		texts("ip", func(m *Syslog) string { return m.IP }),
 		texts("host", func(m *Syslog) string { return m.Host }),
 		ints("facility", func(m *Syslog) int64 { return int64(m.Facility) }),
@@ -119,10 +122,10 @@ func (r *syslogReader) columns(messages []Syslog) []belfry.Column {
 		texts("category", func(m *Syslog) string { return m.Category }),
 		texts("data", func(m *Syslog) string { return m.Data }),
 		ints("devicetime", func(m *Syslog) int64 { return timeOf(m.DeviceTime) }),
-	}
+	}}
 }
 
-// timeOf is a device's time as a column has it.
+// timeOf returns a device's time for a column.
 func timeOf(t time.Time) int64 {
 	if t.IsZero() {
 		return belfry.AbsentInt

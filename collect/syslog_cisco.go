@@ -2,8 +2,8 @@ package collect
 
 import "strings"
 
-// readCisco reads what devices of Cisco send: a header of their own, which ends with a colon, and a message that mostly begins with
-// its mnemonic. Each part of the header may be missing, and what of it is there depends on the device and how it is set up:
+// readCisco reads messages of Cisco devices: a header of their own, which ends with a colon, and a message that usually begins
+// with its mnemonic. All parts of the header are optional, depending on the device and its configuration:
 //
 //	123: sw-1: 000045: *Mar  1 2026 18:46:11.123 CET: %SYS-5-CONFIG_I: …   IOS: counts of messages, its name, the time
 //	sw-1 45: Mar  1 18:46:11: %SYS-5-CONFIG_I: …                           the name before the count, put there by a relay
@@ -25,7 +25,7 @@ func (r *lineReader) readCisco(s string, m *Syslog) bool {
 		head.Host, rest = name, counted
 	}
 	for ; parts == 0 || !mnemonic(rest); parts++ {
-		at, after, colon, ok := r.stamp(rest, true)
+		at, after, colon, ok := r.timestamp(rest, true)
 		if ok {
 			head.DeviceTime, rest, strict = at, strings.TrimLeft(after, " "), colon
 			break
@@ -34,20 +34,20 @@ func (r *lineReader) readCisco(s string, m *Syslog) bool {
 			return false
 		}
 	}
-	if name != "" && !mnemonic(rest) { // "line 45: …" is a message
+	if name != "" && !mnemonic(rest) { // "line 45: …" is message text
 		return false
 	}
 	if !strict && head.Host == "" {
 		head.Host, rest = host(rest)
 	}
 	m.DeviceTime, m.Host, m.App, m.Message = head.DeviceTime, head.Host, head.App, rest
-	if app, procid, text := tag(rest, true); procid != "" || !strict && app != "" { // behind a colon, "IP: " is part of the message
+	if app, procid, text := tag(rest, true); procid != "" || !strict && app != "" { // after a colon, "IP: " is part of the message
 		m.App, m.ProcID, m.Message = app, procid, text
 	}
 	return true
 }
 
-// ciscoName takes the name of a device that stands before a count, "sw-1 45: …".
+// ciscoName reads the name of a device before a count, "sw-1 45: …".
 func ciscoName(s string) (name, rest string) {
 	name, rest, _ = strings.Cut(s, " ")
 	count, _, ok := strings.Cut(rest, ": ")
@@ -57,7 +57,7 @@ func ciscoName(s string) (name, rest string) {
 	return name, rest
 }
 
-// ciscoPart reads what may stand before the time: a count, a host, a task, or the part of a device.
+// ciscoPart reads what may precede the time: a count, a host, a task, or a node.
 func (m *Syslog) ciscoPart(s string) (rest string, ok bool) {
 	if rest, ok = ciscoNode(s, m); ok {
 		return rest, true
@@ -78,7 +78,7 @@ func (m *Syslog) ciscoPart(s string) (rest string, ok bool) {
 	return rest, true
 }
 
-// ciscoNode skips the part of an IOS XR device that sends, "RP/0/RSP0/CPU0:", and takes the host before it.
+// ciscoNode skips the node of an IOS XR device, "RP/0/RSP0/CPU0:", and reads the host before it.
 func ciscoNode(s string, m *Syslog) (rest string, ok bool) {
 	place, rest, _ := strings.Cut(s, ":")
 	name, card, named := strings.Cut(place, " ")
@@ -92,7 +92,7 @@ func ciscoNode(s string, m *Syslog) (rest string, ok bool) {
 	return rest, true
 }
 
-// mnemonic tells that a message begins as those of Cisco do: %, facility, severity and a name.
+// mnemonic reports whether a text begins with %, facility, severity and a name.
 func mnemonic(s string) bool {
 	word, _, ok := strings.Cut(strings.TrimPrefix(s, "%"), ":")
 	word = strings.TrimSuffix(word, " ")
@@ -107,7 +107,7 @@ func mnemonic(s string) bool {
 	return false
 }
 
-// uptime tells how long a device has been running: 00:00:46, 1d02h, 3w2d.
+// uptime reports whether a word is an uptime: 00:00:46, 1d02h, 3w2d.
 func uptime(word string) bool {
 	return isDigit(word[0]) && strings.Trim(word, "0123456789ywdhms:.") == "" && strings.ContainsAny(word, "ywdhms:")
 }

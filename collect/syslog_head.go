@@ -8,11 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// read3164 reads what follows the priority of any other message: perhaps a time, perhaps a host, perhaps the name of a program. Each
-// part that is not there is left out, and the rest is the message.
+// read3164 reads what follows the priority of any other message: an optional time, host and program. The rest is the message.
 func (r *lineReader) read3164(s string, m *Syslog) {
 	s = strings.TrimLeft(s, " ")
-	at, rest, colon, ok := r.stamp(s, false)
+	at, rest, colon, ok := r.timestamp(s, false)
 	if !ok && (r.readCisco(s, m) || readSnare(s, m)) {
 		return
 	}
@@ -20,7 +19,7 @@ func (r *lineReader) read3164(s string, m *Syslog) {
 		at, rest, ok = epoch(s)
 	}
 	if !ok {
-		// Without a time nobody can tell a host from a word; the name of a program may still be told.
+		// Without a time a host cannot be told from a word; a program may still be recognized.
 		m.name(s, false)
 		return
 	}
@@ -37,14 +36,14 @@ func (r *lineReader) read3164(s string, m *Syslog) {
 	m.name(rest, true)
 }
 
-// name reads the program and its process; what follows is the message.
+// name reads the program and its process; the rest is the message.
 func (m *Syslog) name(s string, header bool) {
 	if m.App, m.ProcID, m.Message = tag(m.level(s, header), header); m.App == "" {
-		m.App, m.ProcID, m.Message = tag(s, header) // what looks like a level may be the program: "mail:error no connection"
+		m.App, m.ProcID, m.Message = tag(s, header) // what looks like a level may be a program: "mail:error no connection"
 	}
 }
 
-// epoch reads a time in seconds since 1970 behind a version, as Meraki devices write it: "1 1794651072.345 MX84 events".
+// epoch reads a Unix time after a version, as Meraki devices write it: "1 1794651072.345 MX84 events".
 func epoch(s string) (at time.Time, rest string, ok bool) {
 	word, rest, _ := strings.Cut(strings.TrimPrefix(s, "1 "), " ")
 	whole, fraction, ok := strings.Cut(word, ".")
@@ -59,10 +58,10 @@ func epoch(s string) (at time.Time, rest string, ok bool) {
 	return time.Unix(int64(seconds), int64(nanos)).UTC(), rest, true
 }
 
-// forwarded is what AIX puts before the host when it passes on a message.
+// forwarded is what AIX puts before the host of a message that it forwards.
 const forwarded = "Message forwarded from "
 
-// host takes the host name from the start: a word that is followed by more, and is not the name of a program.
+// host reads the host name: a word that is followed by more, and is not the name of a program.
 func host(s string) (name, rest string) {
 	if after, ok := strings.CutPrefix(s, forwarded); ok {
 		if name, rest, ok := strings.Cut(after, ": "); ok && hostName(name) {
@@ -82,17 +81,17 @@ func host(s string) (name, rest string) {
 		}
 		rest = more // Cisco: "Mar  1 18:46:11 host : %SYS-5…"
 	}
-	return dash(strings.TrimSuffix(word, ":")), strings.TrimLeft(rest, " ")
+	return nilValue(strings.TrimSuffix(word, ":")), strings.TrimLeft(rest, " ")
 }
 
-// numberedList tells that a list with commas begins with a number, as those of PAN-OS do: "1,2026/11/16 10:11:12,001234,SYSTEM".
+// numberedList reports whether a comma-separated list begins with a number, as those of PAN-OS: "1,2026/11/16
+// 10:11:12,001234,SYSTEM".
 func numberedList(s string) bool {
 	first, _, ok := strings.Cut(s, ",")
 	return ok && allDigits(first)
 }
 
-// hostName tells whether a word can be a name or an address. What others send in its place is none: numbers, lists with commas, JSON,
-// addresses of pages.
+// hostName reports whether a word can be a host name or an address, and not a number, list, JSON or URL.
 func hostName(word string) bool {
 	letter, digit, part := false, false, false
 	for i := range len(word) {
@@ -112,7 +111,7 @@ func hostName(word string) bool {
 	return letter || digit && part
 }
 
-// isIPv6 tells an address that ends with a colon, as ::, from the name of a program.
+// isIPv6 reports whether a word that may end with a colon is an IPv6 address rather than a program.
 func isIPv6(word string) bool { return strings.Count(word, ":") > 2 }
 
 // levels are the words that some devices write before the name of the program: F5 the severity, busybox and AIX also the facility before it.
@@ -124,12 +123,12 @@ var severities = [...]string{"emerg", "alert", "crit", "err", "warning", "notice
 // facilities are those of AIX; some of them have a number behind.
 var facilities = []string{"kern", "user", "mail", "daemon", "auth", "authpriv", "security", "syslog", "lpr", "news", "uucp", "cron", "ftp", "local", "aso", "caa"}
 
-// level skips a severity in front of the name of a program: "notice mcpd[5678]: …", "daemon.info dnsmasq: …", "auth|security:info sshd[123]: …".
-// The less of a header stands before it, the more it has to show that it is none of the message.
+// level skips a severity before the name of a program: "notice mcpd[5678]: …", "daemon.info dnsmasq: …", "auth|security:info
+// sshd[123]: …". The less header precedes it, the stricter it is.
 func (m *Syslog) level(s string, header bool) string {
 	word, rest, _ := strings.Cut(s, " ")
 	severity := word
-	if facility, after, ok := strings.Cut(word, ":"); ok { // AIX, with all names that one has: "err|error"
+	if facility, after, ok := strings.Cut(word, ":"); ok { // AIX, with aliases: "err|error"
 		facility, _, _ = strings.Cut(facility, "|")
 		severity, _, _ = strings.Cut(after, "|")
 		if !facilityName(facility) { // "shop:error …" is a program
@@ -141,7 +140,7 @@ func (m *Syslog) level(s string, header bool) string {
 			return s
 		}
 	} else if !header || !strings.HasPrefix(rest[program(rest):], "[") && (m.Host == "" || word != severities[m.Severity]) {
-		// The severity may be a word of the message, as in "error disk: full". F5 writes that of the priority.
+		// The severity may be message text, as in "error disk: full". F5 repeats that of the priority.
 		return s
 	}
 	if !slices.Contains(levels, severity) {
@@ -150,7 +149,7 @@ func (m *Syslog) level(s string, header bool) string {
 	return rest
 }
 
-// facilityName tells whether a word is one of the facilities, perhaps with a number.
+// facilityName reports whether a word is a facility, with or without a number.
 func facilityName(word string) bool {
 	return slices.Contains(facilities, strings.TrimRight(word, "01234567"))
 }
@@ -161,7 +160,7 @@ var snares = []string{
 	"ISAFWSLog", "ISAWebLog", "SMTPSvcLog", "FTPSvcLog", "MSSQLLog", "ExchangeLog",
 }
 
-// readSnare reads "MSWinEventLog", a tab and the message; before it there may be a host and a tab.
+// readSnare reads "MSWinEventLog", a tab and the message, with an optional host and tab before.
 func readSnare(s string, m *Syslog) bool {
 	name, rest, ok := strings.Cut(s, "\t")
 	if ok && !slices.Contains(snares, name) && m.Host == "" && hostName(name) {
@@ -178,13 +177,13 @@ func readSnare(s string, m *Syslog) bool {
 	return true
 }
 
-// longestTag is how long the name of a program may be; RFC 3164 says 32, programs do not.
+// longestTag limits the name of a program; RFC 3164 says 32, but programs do not care.
 const longestTag = 64
 
-// tag takes the name of the program and of its process from the start of a message, if they are there: "sshd[123]: text". The
-// message is then what follows. Behind a header the colon may be missing after a number in brackets.
+// tag splits the program and its process from the message, if they are there: "sshd[123]: text". After a header the colon may be
+// missing behind the number in brackets.
 //
-// What begins like a name and belongs to the message: "%LINK-3-UPDOWN:" of Cisco, "http://", and the marks of CEE, CEF and LEEF.
+// Some messages begin with what only looks like a program: "%LINK-3-UPDOWN:" of Cisco, "http://", and the markers of CEE, CEF and LEEF.
 func tag(s string, header bool) (app, procid, text string) {
 	i := program(s)
 	if i == 0 || i == len(s) || i > longestTag || payload(s) {
@@ -210,8 +209,8 @@ func tag(s string, header bool) (app, procid, text string) {
 	return app, procid, strings.TrimPrefix(rest[1:], " ")
 }
 
-// plainName tells whether a word is the name of a program also without the number of a process behind it. A number or a date is none, and
-// "größe: 5" is rather a message.
+// plainName reports whether a word can be a program without a process number. A number or a date cannot, and "größe: 5" is more
+// likely a message.
 func plainName(word string) (letter bool) {
 	for i := range len(word) {
 		if word[i] >= utf8.RuneSelf {
@@ -222,7 +221,7 @@ func plainName(word string) (letter bool) {
 	return letter
 }
 
-// program counts the bytes of the name of a program at the start, with what stands in parentheses: "sshd(pam_unix)[1]:", "(sd-pam)[1]:".
+// program returns the length of the program name at the start, with parentheses: "sshd(pam_unix)[1]:", "(sd-pam)[1]:".
 func program(s string) int {
 	i := letters(s)
 	if inner, ok := strings.CutPrefix(s[i:], "("); ok {
@@ -233,7 +232,7 @@ func program(s string) int {
 	return i
 }
 
-// letters counts the bytes at the start of which names of programs are made: letters and digits of any script, and some signs.
+// letters returns the length of the characters at the start that program names consist of.
 func letters(s string) (n int) {
 	for n < len(s) && n <= longestTag {
 		size := 1
@@ -250,7 +249,7 @@ func letters(s string) (n int) {
 	return n
 }
 
-// payload tells that a message begins with the mark of its format.
+// payload reports whether a message begins with the marker of its format.
 func payload(s string) bool {
 	for _, mark := range []string{"CEF:", "LEEF:"} {
 		if rest, ok := strings.CutPrefix(s, mark); ok && rest != "" && isDigit(rest[0]) {
@@ -260,7 +259,6 @@ func payload(s string) bool {
 	return strings.HasPrefix(s, "@cee:")
 }
 
-// allDigits tells that a word has digits alone.
 func allDigits(word string) bool {
 	for i := range len(word) {
 		if !isDigit(word[i]) {

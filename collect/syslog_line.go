@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// lineReader reads syslog messages: RFC 5424, RFC 3164, and what devices send that have read neither. It never refuses a
-// line: what it does not understand is the message.
+// lineReader parses syslog messages: RFC 5424, RFC 3164, and what devices send in practice. It never rejects a line: what it
+// does not understand is the message.
 type lineReader struct {
-	zone *time.Location   // of times that are given without one
-	now  func() time.Time // for the year that RFC 3164 leaves out
+	zone *time.Location   // for times without a zone
+	now  func() time.Time // for the year, which RFC 3164 omits
 }
 
 // What a line without a priority is taken for: a notice of a user program, as RFC 3164 says.
@@ -19,9 +19,9 @@ const (
 	noSeverity = 5
 )
 
-// read takes one line apart.
+// read parses one line.
 func (r *lineReader) read(line string) (m Syslog) {
-	line = clean(line)
+	line = sanitize(line)
 	m.Facility, m.Severity = noFacility, noSeverity
 	rest := line
 	if pri, after, ok := priority(line); ok {
@@ -34,11 +34,11 @@ func (r *lineReader) read(line string) (m Syslog) {
 	return m
 }
 
-// clean makes a text of what came: without what ends a line, and without bytes that are no characters.
-func clean(line string) string {
+// sanitize removes the end of the line and replaces invalid UTF-8.
+func sanitize(line string) string {
 	line = strings.TrimRight(line, "\r\n\x00")
 	if !utf8.ValidString(line) {
-		line = string([]rune(line)) // a mark for each of them
+		line = string([]rune(line)) // a mark per byte
 	}
 	if strings.IndexByte(line, 0) >= 0 {
 		line = strings.ReplaceAll(line, "\x00", "\u2400")
@@ -63,7 +63,7 @@ func priority(s string) (pri int, rest string, ok bool) {
 
 func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
-// read5424 reads what follows the priority of a message of RFC 5424; false when it is none.
+// read5424 reads what follows the priority of an RFC 5424 message; false if it is none.
 func (r *lineReader) read5424(s string, m *Syslog) bool {
 	rest, ok := strings.CutPrefix(s, "1 ")
 	if !ok {
@@ -82,20 +82,20 @@ func (r *lineReader) read5424(s string, m *Syslog) bool {
 		}
 	}
 	data, text := structured(rest)
-	m.DeviceTime, m.Host, m.App, m.ProcID, m.MsgID = at, dash(head[1]), dash(head[2]), dash(head[3]), dash(head[4])
+	m.DeviceTime, m.Host, m.App, m.ProcID, m.MsgID = at, nilValue(head[1]), nilValue(head[2]), nilValue(head[3]), nilValue(head[4])
 	m.Data, m.Message = data, strings.TrimPrefix(text, "\uFEFF")
 	return true
 }
 
-// dash turns the sign for nothing into nothing.
-func dash(s string) string {
+// nilValue returns "" for the NILVALUE "-".
+func nilValue(s string) string {
 	if s == "-" {
 		return ""
 	}
 	return s
 }
 
-// structured splits the structured data from the message behind it. What only looks like data is part of the message.
+// structured splits structured data from the message. What only looks like data is part of the message.
 func structured(s string) (data, text string) {
 	if rest, ok := strings.CutPrefix(s, "-"); ok && (rest == "" || rest[0] == ' ') {
 		return "", strings.TrimPrefix(rest, " ")
@@ -114,8 +114,8 @@ func structured(s string) (data, text string) {
 	return s[:end], strings.TrimPrefix(s[end:], " ")
 }
 
-// element is the length of the element of structured data at the start of s, [id name="value"]; 0 when there is none. An id without
-// values is one if it is registered or has an @: else "[ERROR] disk full" would lose its first word.
+// element returns the length of the SD-ELEMENT at the start of s, [id name="value"]; 0 if there is none. An id without
+// parameters must be registered or have an @: otherwise "[ERROR] disk full" would lose its first word.
 func element(s string) int {
 	i := 1 + dataName(s[1:])
 	id := s[1:i]
@@ -139,7 +139,7 @@ func element(s string) int {
 	return 0
 }
 
-// dataName counts the bytes of a name in structured data.
+// dataName returns the length of a name in structured data.
 func dataName(s string) (n int) {
 	for n < len(s) && s[n] > ' ' && s[n] != '=' && s[n] != ']' && s[n] != '"' {
 		n++
@@ -147,7 +147,7 @@ func dataName(s string) (n int) {
 	return n
 }
 
-// dataValue counts the bytes to the end of a value, with its quote; 0 when it does not end.
+// dataValue returns the length of a value with its quote; 0 if it does not end.
 func dataValue(s string) int {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {

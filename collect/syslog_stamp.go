@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// stamp reads the time at the start of a message, in the ways in which devices write it:
+// timestamp reads the time at the start of a message, in the formats that devices use:
 //
 //	Oct 11 22:14:15            RFC 3164, in any case; also with a fraction, or with a year before or behind the day or behind the time
 //	Sun Oct 11 22:14:15 2026   ctime
@@ -14,8 +14,8 @@ import (
 //	2026:10:11-22:14:15        Sophos
 //	10/11/2026:22:14:15 GMT    NetScaler
 //
-// Colon tells that one ends the time; then no host follows. Behind other parts of a Cisco header, any word before a mnemonic is a zone.
-func (r *lineReader) stamp(s string, cisco bool) (at time.Time, rest string, colon, ok bool) {
+// Colon is true if a colon ends the time; then no host follows. After other parts of a Cisco header, any word before a mnemonic is a zone.
+func (r *lineReader) timestamp(s string, cisco bool) (at time.Time, rest string, colon, ok bool) {
 	text := strings.TrimLeft(s, "*.")
 	if len(text) < 15 {
 		return at, s, false, false
@@ -37,7 +37,7 @@ func (r *lineReader) stamp(s string, cisco bool) (at time.Time, rest string, col
 		rest, ok = d.clock(rest)
 	}
 	if ok {
-		rest = d.behind(rest)
+		rest = d.readSuffix(rest)
 		at, ok = d.time(r)
 	}
 	if !ok {
@@ -52,16 +52,16 @@ func (r *lineReader) stamp(s string, cisco bool) (at time.Time, rest string, col
 	return at, s, false, false
 }
 
-// date is a time as it is read.
+// date is a time as it was parsed.
 type date struct {
 	year                      int // 0: not given
 	month                     time.Month
 	day, hour, minute, second int
 	nanos                     int
-	zone                      string // its name, if it has one
+	zone                      string // name, if any
 	offset                    int    // in seconds
-	fixed                     bool   // there is an offset
-	cisco                     bool   // it stands in a Cisco header
+	fixed                     bool   // it has an offset
+	cisco                     bool   // part of a Cisco header
 }
 
 var months = map[string]time.Month{
@@ -70,7 +70,7 @@ var months = map[string]time.Month{
 
 var weekdays = map[string]bool{"mon": true, "tue": true, "wed": true, "thu": true, "fri": true, "sat": true, "sun": true}
 
-// lower makes small letters of the first three.
+// lower makes the first three letters lower case.
 func lower(word string) string {
 	b := [3]byte{word[0], word[1], word[2]}
 	for i, c := range b {
@@ -81,7 +81,7 @@ func lower(word string) string {
 	return string(b[:])
 }
 
-// named reads "Oct 11", perhaps with a year behind it.
+// named reads "Oct 11", with an optional year after it.
 func (d *date) named(s string) (rest string, ok bool) {
 	if len(s) < 14 || s[3] != ' ' {
 		return s, false
@@ -108,15 +108,15 @@ func (d *date) numeric(s string) (rest string, ok bool) {
 		return n
 	}
 	switch {
-	case shaped(s, iso) && len(s) > len(iso) && (s[10] == 'T' || s[10] == ' '):
+	case matchesShape(s, iso) && len(s) > len(iso) && (s[10] == 'T' || s[10] == ' '):
 		d.year, d.month, d.day = field(0, 4), time.Month(field(5, 2)), field(8, 2)
 		return strings.TrimLeft(s[11:], " "), true
-	case shaped(s, sophos):
+	case matchesShape(s, sophos):
 		d.year, d.month, d.day = field(0, 4), time.Month(field(5, 2)), field(8, 2)
 		return s[11:], true
-	case shaped(s, netscaler):
+	case matchesShape(s, netscaler):
 		d.year, d.month, d.day = field(6, 4), time.Month(field(0, 2)), field(3, 2)
-		if d.month > 12 { // it can be set up to put the day first
+		if d.month > 12 { // devices can be configured to put the day first
 			d.month, d.day = time.Month(d.day), int(d.month)
 		}
 		return s[11:], true
@@ -124,8 +124,8 @@ func (d *date) numeric(s string) (rest string, ok bool) {
 	return s, false
 }
 
-// shaped tells that s begins like a pattern, in which 0 is any digit.
-func shaped(s, pattern string) bool {
+// matchesShape reports whether s begins like a pattern, in which 0 is any digit.
+func matchesShape(s, pattern string) bool {
 	if len(s) < len(pattern) {
 		return false
 	}
@@ -139,7 +139,7 @@ func shaped(s, pattern string) bool {
 
 // clock reads 22:14:15 with an optional fraction.
 func (d *date) clock(s string) (rest string, ok bool) {
-	if !shaped(s, "00:00:00") {
+	if !matchesShape(s, "00:00:00") {
 		return s, false
 	}
 	d.hour, _ = decimal(s, 2)
@@ -157,10 +157,9 @@ func (d *date) clock(s string) (rest string, ok bool) {
 	return rest, d.hour < 24 && d.minute < 60 && d.second <= 60
 }
 
-// time makes a time of what was read; false when there is no such day. One without a zone, or with one that nobody knows, is that
-// of the receiver.
+// time converts to a time; false if there is no such day. Without a known zone, that of the receiver applies.
 func (d *date) time(r *lineReader) (at time.Time, ok bool) {
-	const leap = 2000 // has every day there is
+	const leap = 2000 // has February 29
 	year := d.year
 	if year == 0 {
 		year = leap
@@ -169,7 +168,7 @@ func (d *date) time(r *lineReader) (at time.Time, ok bool) {
 		return at, false
 	}
 	zone := r.zone
-	if d.zone != "" && !d.fixed && d.in(r.now().Year(), zone).Format("MST") != d.zone { // of several meanings of a name, that of the receiver comes first
+	if d.zone != "" && !d.fixed && d.in(r.now().Year(), zone).Format("MST") != d.zone { // of several meanings of a name, the receiver's zone has precedence
 		var hours int
 		hours, d.fixed = zones[d.zone]
 		d.offset = hours * 3600
@@ -187,7 +186,7 @@ func (d *date) in(year int, zone *time.Location) time.Time {
 	return time.Date(year, d.month, d.day, d.hour, d.minute, d.second, d.nanos, zone)
 }
 
-// days is how many a month has.
+// days returns the number of days in a month.
 func days(year int, m time.Month) int {
 	if m == time.February && year%4 == 0 && (year%100 != 0 || year%400 == 0) {
 		return 29
@@ -195,8 +194,8 @@ func days(year int, m time.Month) int {
 	return [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[m-1]
 }
 
-// inYear gives a time without a year the last one in which it is not ahead: in January, December was last year. A clock may
-// be a few days wrong.
+// inYear returns a time without a year in the latest year in which it is not in the future, with a tolerance of a few days for
+// wrong clocks: in January, December was last year.
 func (d *date) inYear(now time.Time, zone *time.Location) time.Time {
 	const ahead = 7 * 24 * time.Hour
 	latest := now.Add(ahead).In(zone)
@@ -210,7 +209,7 @@ func (d *date) inYear(now time.Time, zone *time.Location) time.Time {
 	}
 }
 
-// numericTime reads a time as RFC 5424 has it. Some devices leave out the zone, or the colon in it.
+// numericTime reads an RFC 5424 time. Some devices omit the zone, or the colon in it.
 func (r *lineReader) numericTime(word string) (at time.Time, ok bool) {
 	at, err := time.Parse(time.RFC3339Nano, word)
 	if err != nil {
@@ -222,7 +221,7 @@ func (r *lineReader) numericTime(word string) (at time.Time, ok bool) {
 	return at, err == nil
 }
 
-// decimal reads a number of so many digits.
+// decimal reads a number with a fixed count of digits.
 func decimal(s string, digits int) (n int, ok bool) {
 	if len(s) < digits || digits == 0 || digits > 18 {
 		return 0, false

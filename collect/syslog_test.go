@@ -44,7 +44,7 @@ func freePort(t *testing.T, network string) string {
 func cell(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
 // up waits until a receiver has said that it works.
-func (h *house) up(names ...string) {
+func (h *fixture) up(names ...string) {
 	h.t.Helper()
 	for _, n := range names {
 		h.await(n+" is up", func() bool { return h.state(n+" - Receiver").Status == belfry.OK })
@@ -69,7 +69,7 @@ func dial(t *testing.T, network, from, to string) net.Conn {
 }
 
 func TestSyslogUDP(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "udp")
 	h.provision("log-syslog-receiver", "name,listen,allow,filter,script",
 		"Net,"+addr+`,"127.1.0.0/16, 127.2.0.9",severity <= 4,`,
@@ -91,7 +91,7 @@ func TestSyslogUDP(t *testing.T) {
 	slices.Sort(want)
 	fields := []string{"ip", "host", "app", "facility", "severity", "message", "category"}
 	h.await("all is stored", func() bool { return slices.Equal(h.stored("syslog", fields...), want) })
-	sums := &h.env.Sums
+	sums := &h.env.Totals
 	h.await("all is booked", func() bool { return sums.Filtered.Load() == 2 && sums.Kept.Load() == 4 })
 	if r := sums.Received.Load(); r != 6 {
 		t.Errorf("received %d", r)
@@ -99,14 +99,14 @@ func TestSyslogUDP(t *testing.T) {
 }
 
 func TestSyslogRefusals(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "udp")
 	h.provision("log-syslog-receiver", "name,listen,allow", "One,"+addr+",127.0.0.5")
 	h.up("One")
 	for i := range 3 {
 		fmt.Fprintf(dial(t, "udp", "127.0.0.6", addr), "<13>stranger %d", i)
 	}
-	h.await("strangers are counted", func() bool { return h.env.Sums.Dropped[DropSource].Load() == 3 })
+	h.await("strangers are counted", func() bool { return h.env.Totals.Dropped[DropSource].Load() == 3 })
 	if got := h.stored("syslog", "message"); len(got) > 0 {
 		t.Errorf("stored %q", got)
 	}
@@ -128,7 +128,7 @@ func TestSyslogRefusals(t *testing.T) {
 }
 
 func TestSyslogChecks(t *testing.T) {
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	f := func(columns, values, want string) {
 		t.Helper()
 		_, answer, err := h.intake.Provision(t.Context(), h.who, "log-syslog-receiver", strings.NewReader("name,"+columns+"\nX,"+values+"\n"), ingest.Options{})
@@ -168,7 +168,7 @@ func pair(t *testing.T) (cert, key string) {
 }
 
 func TestSyslogTLS(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "tcp")
 	cert, key := pair(t)
 	own, ownKey := pair(t)
@@ -191,13 +191,13 @@ func TestSyslogTLS(t *testing.T) {
 		fmt.Fprint(c, "<13>stranger\n")
 		c.Close()
 	}
-	h.await("the stranger is counted", func() bool { return h.env.Sums.Dropped[DropAccess].Load() == 1 })
-	h.await("and in the receiver's account", func() bool { return h.env.Sums.Kept.Load() == 1 })
+	h.await("the stranger is counted", func() bool { return h.env.Totals.Dropped[DropAccess].Load() == 1 })
+	h.await("and in the receiver's account", func() bool { return h.env.Totals.Kept.Load() == 1 })
 }
 
 // What has arrived when a receiver is stopped is stored.
 func TestSyslogStop(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "tcp")
 	h.provision("log-syslog-receiver", "name,protocol,listen", "T,tcp,"+addr)
 	h.up("T")
@@ -207,11 +207,11 @@ func TestSyslogStop(t *testing.T) {
 		fmt.Fprintf(c, "<13>line %d\n", i)
 	}
 	c.Close()
-	h.await("all has arrived", func() bool { return h.env.Sums.Received.Load() == lines })
+	h.await("all has arrived", func() bool { return h.env.Totals.Received.Load() == lines })
 	h.stopCollectors("T")
 	h.await("it has stopped", func() bool { return h.sup.Running() == 0 })
 	h.await("every line is accounted for", func() bool {
-		s := &h.env.Sums
+		s := &h.env.Totals
 		dropped := int64(0)
 		for i := range s.Dropped {
 			dropped += s.Dropped[i].Load()
@@ -222,7 +222,7 @@ func TestSyslogStop(t *testing.T) {
 
 // TestSyslogStopUDP: when a port is closed, what waits there is read, and what the system drops from then on is counted.
 func TestSyslogStopUDP(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "udp")
 	h.provision("log-syslog-receiver", "name,listen", "U,"+addr)
 	h.up("U")
@@ -237,7 +237,7 @@ func TestSyslogStopUDP(t *testing.T) {
 	h.stopCollectors("U")
 	h.await("it has stopped", func() bool { return h.sup.Running() == 0 })
 	h.await("every line is accounted for", func() bool {
-		s := &h.env.Sums
+		s := &h.env.Totals
 		dropped := int64(0)
 		for i := range s.Dropped {
 			dropped += s.Dropped[i].Load()
@@ -250,7 +250,7 @@ func TestSyslogStopUDP(t *testing.T) {
 // A message whose script feeds something that is refused is kept as it came, counted, and nothing of what the script feeds is
 // stored. That holds for a message that the script did not want, too.
 func TestRefusedFeed(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "udp")
 	h.provision("log-syslog-receiver", "name,listen,script", "Recv,"+addr+","+cell(`function message(m) {
 		const words = m.message.split(" ");
@@ -263,7 +263,7 @@ func TestRefusedFeed(t *testing.T) {
 	c := dial(t, "udp", "127.0.0.1", addr)
 	for i, text := range []string{"bad", "one bad two", "drop bad", "three four", "drop five", "six"} {
 		fmt.Fprintf(c, "<13>Nov 14 10:11:12 h app: %s", text)
-		h.await("it is dealt with", func() bool { return h.env.Sums.Kept.Load()+h.env.Sums.Filtered.Load() == int64(i+1) })
+		h.await("it is dealt with", func() bool { return h.env.Totals.Kept.Load()+h.env.Totals.Filtered.Load() == int64(i+1) })
 	}
 	if got, want := h.stored("syslog", "message"), []string{"CHANGED", "CHANGED", "bad", "drop bad", "one bad two"}; !slices.Equal(got, want) {
 		t.Errorf("stored are %q", got)
@@ -271,7 +271,7 @@ func TestRefusedFeed(t *testing.T) {
 	if got, want := h.stored("objectlog", "log"), []string{"drop", "five", "four", "six", "three"}; !slices.Equal(got, want) {
 		t.Errorf("fed are %q", got)
 	}
-	if failed, filtered := h.env.Sums.Failed.Load(), h.env.Sums.Filtered.Load(); failed != 3 || filtered != 1 {
+	if failed, filtered := h.env.Totals.Failed.Load(), h.env.Totals.Filtered.Load(); failed != 3 || filtered != 1 {
 		t.Errorf("%d failed, %d filtered", failed, filtered)
 	}
 }

@@ -9,8 +9,8 @@ var zones = map[string]int{
 	"EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
 }
 
-// behind reads what may stand behind a clock time: a zone and a year, each or both.
-func (d *date) behind(s string) (rest string) {
+// readSuffix reads what may follow a clock time: a zone, a year, or both.
+func (d *date) readSuffix(s string) (rest string) {
 	if rest, ok := d.readOffset(s); ok { // 22:14:15Z, 22:14:15+02:00
 		return rest
 	}
@@ -28,14 +28,14 @@ func (d *date) readYear(s string) (rest string) {
 	return s
 }
 
-// ends tells that a word has ended. Behind a colon that does not end the time there is more of an address.
+// ends reports whether a word has ended. After a colon that does not end the time, an address goes on.
 func ends(rest string) bool {
 	rest = strings.TrimPrefix(rest, ":")
 	return rest == "" || rest[0] == ' ' || rest[0] == '%'
 }
 
-// readZone reads a blank and a zone: an offset, a name, or both as in "CET +01:00". A name that nobody knows is one if the message of a
-// Cisco device, an offset or a year follows: else it may be a host or a program.
+// readZone reads a blank and a zone: an offset, a name, or both as in "CET +01:00". An unknown name is a zone if a Cisco
+// message, an offset or a year follows; otherwise it may be a host or a program.
 func (d *date) readZone(s string) (rest string) {
 	word := strings.TrimPrefix(s, " ")
 	if word == s || word == "" {
@@ -75,8 +75,8 @@ func (d *date) readZone(s string) (rest string) {
 	return s
 }
 
-// ciscoZone reads a zone before the message of a Cisco device, where it is what somebody has typed: "cet", "UTC+1", "Berlin". In place of a
-// name that nobody knows there may be a host, unless other parts of a Cisco header stand before the time.
+// ciscoZone reads a zone before a Cisco message, where it is free text: "cet", "UTC+1", "Berlin". An unknown name may also be a
+// host, unless other parts of a Cisco header precede the time.
 func (d *date) ciscoZone(s string) (rest string, ok bool) {
 	name, message, ok := strings.Cut(s, ": ")
 	if !ok || !strings.HasPrefix(message, "%") && !ciscoProcess(message) {
@@ -95,7 +95,7 @@ func (d *date) ciscoZone(s string) (rest string, ok bool) {
 	return rest, true
 }
 
-// ciscoProcess tells that a message of IOS XR begins with the process that sends it, "ifmgr[211]: %PKT_INFRA-…".
+// ciscoProcess reports whether an IOS XR message begins with its process, "ifmgr[211]: %PKT_INFRA-…".
 func ciscoProcess(s string) bool {
 	process, _, ok := strings.Cut(s, ": %")
 	return ok && strings.HasSuffix(process, "]") && !strings.Contains(process, " ")
@@ -112,18 +112,18 @@ func (d *date) readOffset(s string) (rest string, ok bool) {
 	}
 	var hours, minutes int
 	switch text := s[1:]; {
-	case shaped(text, "00:00"):
+	case matchesShape(text, "00:00"):
 		hours, _ = decimal(text, 2)
 		minutes, _ = decimal(text[3:], 2)
 		rest = text[5:]
-	case shaped(text, "0000"):
+	case matchesShape(text, "0000"):
 		hours, _ = decimal(text, 2)
 		minutes, _ = decimal(text[2:], 2)
 		rest = text[4:]
-	case shaped(text, "00"):
+	case matchesShape(text, "00"):
 		hours, _ = decimal(text, 2)
 		rest = text[2:]
-	case shaped(text, "0"):
+	case matchesShape(text, "0"):
 		hours, _ = decimal(text, 1)
 		rest = text[1:]
 	default:

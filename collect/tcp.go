@@ -8,9 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net"
 	"net/netip"
 	"os"
+	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -18,70 +21,60 @@ import (
 )
 
 const (
-	tcpConnections = 4096        // at one port
-	tcpPerAddress  = 1024        // of them from one address
-	tcpSilent      = time.Second // after which a connection may have to make room for another
+	tcpConnections = 4096        // per port
+	tcpPerAddress  = 1024        // of these per address
+	tcpSilent      = time.Second // after which a connection may be closed to make room
 	tlsHandshake   = 10 * time.Second
 
-	// lastConnections is how long a port that is to be closed takes those that the system has accepted.
-	lastConnections = 20 * time.Millisecond
+	// acceptTimeout is how long a port that is being closed accepts connections that are already established.
+	acceptTimeout = 20 * time.Millisecond
 )
 
-// errDrained ends a connection that was read because its receiver goes: nothing more came for a while, or it took too long.
+// errDrained ends a connection that is drained: no data came for a while, or the time is up.
 var errDrained = errors.New("the receiver is stopping")
 
-// listenTCP opens a port for streams, with TLS if there is a configuration for it.
-func (e *Env) listenTCP(addr string, secure *tls.Config) func(*port) (io.Closer, error) {
-	return func(p *port) (io.Closer, error) {
-		l, err := net.Listen("tcp", addr)
-		if err != nil {
-			return nil, CannotListen(addr, err)
-		}
-		ctx, stop := context.WithCancel(context.Background())
-		s := &streams{env: e, port: p, tls: secure, most: tcpConnections, share: tcpPerAddress, look: frameLook, addresses: map[netip.Addr]*queue{}}
-		p.drain = s.drain
-		e.places.opened(p.customer)
-		accepted := make(chan struct{})
-		p.serving.Go(func() {
-			defer close(accepted)
-			s.accept(ctx, l)
-		})
-		return closing(func() error {
-			drained := s.shut()
-			l.(*net.TCPListener).SetDeadline(time.Now().Add(lastConnections))
-			<-accepted
-			err := l.Close()
-			p.await(drained())
-			stop()
-			s.closeAll()
-			e.places.closed(p.customer)
-			return err
-		}), nil
-	}
-}
+// tcpSocket accepts and reads the connections of a port. The connLimiter's mutex guards conns, addresses, until and over.
+type tcpSocket struct {
+	env           *Env
+	port          *port
+	listener      *net.TCPListener
+	most          int // connections
+	share         int // of these per address
+	delimiterWait time.Duration
+	stop          context.CancelFunc
+	accepting     sync.WaitGroup
+	serving       sync.WaitGroup
 
-// streams are the connections at a port. The mutex of places guards what changes.
-type streams struct {
-	env       *Env
-	port      *port
-	tls       *tls.Config
-	most      int // connections
-	share     int // of them from one address
-	look      time.Duration
-	conns     queue
-	addresses map[netip.Addr]*queue // those of each address
-	until     time.Time             // when reading ends, once the port is to be closed; else zero
+	conns     connList
+	addresses map[netip.Addr]*connList
+	until     time.Time // when reading ends, once the port is being closed; else zero
 	over      bool
 }
 
-func (s *streams) accept(ctx context.Context, l net.Listener) {
+// listenTCP opens the TCP socket of a port.
+func listenTCP(e *Env, p *port) (*tcpSocket, error) {
+	l, err := net.Listen("tcp", p.spec.addr)
+	if err != nil {
+		return nil, CannotListen(p.spec.addr, err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s := &tcpSocket{
+		env: e, port: p, listener: l.(*net.TCPListener), most: tcpConnections, share: tcpPerAddress, delimiterWait: delimiterWait,
+		stop: stop, addresses: map[netip.Addr]*connList{},
+	}
+	e.connLimit.portOpened(p.customer)
+	s.accepting.Go(func() { s.accept(ctx) })
+	return s, nil
+}
+
+func (s *tcpSocket) accept(ctx context.Context) {
 	for {
-		conn, err := l.Accept()
+		conn, err := s.listener.Accept()
 		if err != nil {
 			if errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) {
 				return
 			}
-			time.Sleep(10 * time.Millisecond) // out of descriptors, perhaps
+			time.Sleep(10 * time.Millisecond) // perhaps out of descriptors
 			continue
 		}
 		c := s.add(conn)
@@ -89,45 +82,45 @@ func (s *streams) accept(ctx context.Context, l net.Listener) {
 			conn.Close()
 			continue
 		}
-		s.port.serving.Go(func() {
+		s.serving.Go(func() {
 			defer s.remove(c)
 			s.serve(ctx, c)
 		})
 	}
 }
 
-// lose books a connection from an address that there was no room for: as one message, whatever it would have sent.
-func (s *streams) lose(from netip.Addr) {
-	if b, _ := s.port.binding(from); b != nil {
-		b.account.Receive(1)
-		b.account.Drop(DropConnections, 1)
+// countRefused counts a connection without room as one message, whatever it would have sent.
+func (s *tcpSocket) countRefused(from netip.Addr) {
+	if b, _ := s.port.route(from); b != nil {
+		b.stats.Receive(1)
+		b.stats.Drop(DropConnections, 1)
 	}
 }
 
-// add takes a new connection, unless there are too many; those are booked.
-func (s *streams) add(conn net.Conn) *connection {
+// add registers a new connection. It returns nil, and counts the connection, if there are too many.
+func (s *tcpSocket) add(conn net.Conn) *connection {
 	c := &connection{conn: conn, of: s, from: addrOf(conn.RemoteAddr()).Addr(), ended: make(chan struct{})}
 	now := time.Now()
 	c.heard.Store(now.UnixNano())
-	s.env.places.mu.Lock()
-	defer s.env.places.mu.Unlock()
+	s.env.connLimit.mu.Lock()
+	defer s.env.connLimit.mu.Unlock()
 	if s.over {
 		return nil
 	}
 	if !s.room(c.from, now.Add(-tcpSilent).UnixNano()) {
-		s.lose(c.from)
+		s.countRefused(c.from)
 		return nil
 	}
 	if !s.until.IsZero() {
 		c.drain(s.until)
 	}
-	c.enter()
+	c.register()
 	return c
 }
 
-// room makes room for a connection from an address. Those that send nothing have to go, the longest silent first: of the same
-// address if that has its share already, else of the port; and then of a customer, see places.
-func (s *streams) room(from netip.Addr, quiet int64) bool {
+// room makes room for a connection from an address by closing silent ones, the longest silent first: of the address if it has
+// its share, otherwise of the port, and then of a customer, see connLimiter.
+func (s *tcpSocket) room(from netip.Addr, quiet int64) bool {
 	if same := s.addresses[from]; same != nil && same.Len() >= s.share {
 		if !same.evict(quiet, quiet) {
 			return false
@@ -135,165 +128,169 @@ func (s *streams) room(from netip.Addr, quiet int64) bool {
 	} else if s.conns.Len() >= s.most && !s.conns.evict(quiet, quiet) {
 		return false
 	}
-	return s.env.places.admit(s.port.customer, s.env.Streams, quiet)
+	return s.env.connLimit.admit(s.port.customer, s.env.Streams, quiet)
 }
 
-func (s *streams) remove(c *connection) {
+func (s *tcpSocket) remove(c *connection) {
 	c.conn.Close()
-	s.env.places.mu.Lock()
-	defer s.env.places.mu.Unlock()
+	s.env.connLimit.mu.Lock()
+	defer s.env.connLimit.mu.Unlock()
 	close(c.ended)
-	c.leave()
+	c.unregister()
 }
 
-// each calls f for the connections that are open. The mutex of places is held.
-func (s *streams) each(f func(*connection)) {
-	for at := s.conns.Front(); at != nil; at = at.Next() {
-		f(at.Value.(*queued).connection)
+// all iterates over the open connections. The connLimiter's mutex is held.
+func (s *tcpSocket) all() iter.Seq[*connection] {
+	return func(yield func(*connection) bool) {
+		for at := s.conns.Front(); at != nil && yield(at.Value.(*connEntry).connection); at = at.Next() {
+		}
 	}
 }
 
-// drain reads what has arrived from senders that have no receiver any more once this one is gone, and ends their connections. It returns a
-// channel that is closed when that is done.
-func (s *streams) drain(b *binding) <-chan struct{} {
-	s.env.places.mu.Lock()
-	defer s.env.places.mu.Unlock()
-	until := time.Now().Add(lastPackets)
-	var ending []chan struct{}
-	s.each(func(c *connection) {
-		if s.port.matches(b, c.from) && !s.port.stays(c.from) {
-			c.drain(until)
-			ending = append(ending, c.ended)
+// drain reads what has arrived from senders that have no other receiver than this one, and ends their connections.
+func (s *tcpSocket) drain(b *binding) {
+	var ending []*connection
+	s.env.connLimit.mu.Lock()
+	for c := range s.all() {
+		if s.port.onlyFor(b, c.from) {
+			c.drain(time.Now().Add(drainTimeout))
+			ending = append(ending, c)
 		}
-	})
-	return allClosed(ending)
-}
-
-// shut makes all connections end once what has arrived is read, also those that are still to be accepted. The function that it returns
-// is for when there are no more of these; its channel is closed when all have ended.
-func (s *streams) shut() (drained func() <-chan struct{}) {
-	s.env.places.mu.Lock()
-	defer s.env.places.mu.Unlock()
-	s.until = time.Now().Add(lastPackets)
-	s.each(func(c *connection) { c.drain(s.until) })
-	return func() <-chan struct{} {
-		s.env.places.mu.Lock()
-		defer s.env.places.mu.Unlock()
-		var ending []chan struct{}
-		s.each(func(c *connection) { ending = append(ending, c.ended) })
-		return allClosed(ending)
 	}
+	s.env.connLimit.mu.Unlock()
+	awaitEnd(ending)
 }
 
-// allClosed is closed when all of the channels are.
-func allClosed(list []chan struct{}) <-chan struct{} {
-	all := make(chan struct{})
-	go func() {
-		defer close(all)
-		for _, c := range list {
-			<-c
-		}
-	}()
-	return all
-}
-
-func (s *streams) closeAll() {
-	s.env.places.mu.Lock()
-	defer s.env.places.mu.Unlock()
+// close reads what has arrived, also from connections that wait to be accepted, and closes the socket and its connections.
+func (s *tcpSocket) close() {
+	limit := &s.env.connLimit
+	limit.mu.Lock()
+	s.until = time.Now().Add(drainTimeout)
+	for c := range s.all() {
+		c.drain(s.until)
+	}
+	limit.mu.Unlock()
+	s.listener.SetDeadline(time.Now().Add(acceptTimeout))
+	s.accepting.Wait()
+	s.listener.Close()
+	limit.mu.Lock()
+	ending := slices.Collect(s.all())
+	limit.mu.Unlock()
+	awaitEnd(ending)
+	s.stop()
+	limit.mu.Lock()
 	s.over = true
-	s.each(func(c *connection) { c.conn.Close() })
+	for c := range s.all() {
+		c.conn.Close()
+	}
+	limit.mu.Unlock()
+	limit.portClosed(s.port.customer)
+	s.serving.Wait()
+}
+
+// awaitEnd waits until connections that are drained have ended, up to a limit: their receivers may be too slow to take everything.
+func awaitEnd(ending []*connection) {
+	timeout := time.NewTimer(drainTimeout)
+	defer timeout.Stop()
+	for _, c := range ending {
+		select {
+		case <-c.ended:
+		case <-timeout.C:
+			return
+		}
+	}
 }
 
 // serve reads messages from a connection until it ends.
-func (s *streams) serve(ctx context.Context, c *connection) {
+func (s *tcpSocket) serve(ctx context.Context, c *connection) {
 	conn, from := c.conn, addrOf(c.conn.RemoteAddr())
-	b, ok := s.port.binding(from.Addr())
+	b, ok := s.port.route(from.Addr())
 	if b == nil {
 		return
 	}
-	if ok && s.port.ended(b) { // the sender could not know
-		c.drain(time.Now().Add(lastPackets))
+	if ok && b.leaving() { // it was accepted while the receiver leaves
+		c.drain(time.Now().Add(drainTimeout))
 	}
 	if !ok {
-		b.account.Receive(1)
-		b.account.Drop(DropSource, 1)
+		b.stats.Receive(1)
+		b.stats.Drop(DropSource, 1)
 		return
 	}
-	if s.tls != nil {
-		secure := tls.Server(conn, s.tls)
+	if s.port.spec.tls != nil {
+		secure := tls.Server(conn, s.port.spec.tls)
 		conn.SetDeadline(time.Now().Add(tlsHandshake))
 		switch err := secure.HandshakeContext(ctx); {
-		case errors.Is(err, io.EOF): // nothing was sent, as by who only looks whether the port is open
+		case errors.Is(err, io.EOF): // a port probe
 			return
 		case errors.Is(err, syscall.ECONNRESET):
-			s.env.Sums.Reset.Add(1)
+			s.env.Totals.Reset.Add(1)
 			return
 		case err != nil:
-			b.account.Receive(1)
-			b.account.Drop(DropAccess, 1)
+			b.stats.Receive(1)
+			b.stats.Drop(DropAccess, 1)
 			return
 		}
 		conn.SetDeadline(time.Time{})
 		conn = secure
 	}
-	in := newStream(ctx, s.port, c, conn, from, s.look)
+	in := newStream(ctx, s.port, c, conn, from, s.delimiterWait)
 	in.read()
 	switch {
-	case in.broken: // nobody knows what is lost, or whether anything is
-		s.env.Sums.Reset.Add(1)
+	case in.broken: // it is unknown whether a message is lost
+		s.env.Totals.Reset.Add(1)
 		s.env.Log.Debug("a connection to a receiver broke", "resource", b.resource, "from", from.Addr())
 	case in.cut && !c.counted.Load():
-		s.lose(from.Addr())
-	case s.tls != nil:
-		conn.Close() // which tells the sender that all of it was read
+		s.countRefused(from.Addr())
+	case s.port.spec.tls != nil:
+		conn.Close() // sends close_notify: everything was read
 	}
 }
 
-// stream is a connection whose messages are read. Those that are whole are gathered, and handed over before anybody waits
-// for more: so a sender with much to say costs little, and one with little to say is heard at once.
+// stream reads the messages of a connection. Complete messages are collected, and dispatched before the stream waits for more
+// data: many messages are cheap, and a single one is not delayed.
 type stream struct {
 	*connection
-	ctx    context.Context
-	port   *port
-	conn   net.Conn // with TLS if the port has it
-	from   netip.AddrPort
-	ip     string
-	in     framer
-	text   []byte // of whole messages, one behind the other
-	ends   []int  // of each
-	long   []int  // how many bytes each had if it was cut, else 0
-	raws   []raw
-	alone  bool // there is nobody any more who takes them
-	broken bool // the connection: what was on its way is lost
-	cut    bool // it was ended here, in the middle of a message or while the sender was sending
+	ctx     context.Context
+	port    *port
+	conn    net.Conn // with TLS if the port has it
+	from    netip.AddrPort
+	ip      string
+	in      framer
+	text    []byte // complete messages, concatenated
+	ends    []int  // end of each message in text
+	long    []int  // how many bytes each had if it was cut, else 0
+	raws    []raw
+	unbound bool // the sender has no receiver any more
+	broken  bool // the connection was reset
+	cut     bool // we ended it within a message, or while data was arriving
 }
 
 const (
-	streamBytes    = 1 << 15 // that are read at once
-	streamMessages = 1 << 9  // that are handed over at once
+	streamBytes    = 1 << 15 // read at once
+	streamMessages = 1 << 9  // dispatched at once
 )
 
-func newStream(ctx context.Context, p *port, c *connection, conn net.Conn, from netip.AddrPort, look time.Duration) *stream {
+func newStream(ctx context.Context, p *port, c *connection, conn net.Conn, from netip.AddrPort, wait time.Duration) *stream {
 	s := &stream{connection: c, ctx: ctx, port: p, conn: conn, from: from, ip: from.Addr().WithZone("").String()}
-	s.in = framer{in: bufio.NewReaderSize(s, streamBytes), look: look, limit: func(until time.Time) { conn.SetReadDeadline(until) }}
+	s.in = framer{in: bufio.NewReaderSize(s, streamBytes), conn: conn, delimiterWait: wait}
 	c.reading.Store(true)
 	return s
 }
 
-// read takes messages until the connection ends, or nobody wants them: their receiver was changed or removed.
+// read reads messages until the connection ends or its sender has no receiver any more.
 func (s *stream) read() {
-	for !s.alone {
+	for !s.unbound {
 		message, long, err := s.in.next()
 		if errors.Is(err, errDrained) || errors.Is(err, net.ErrClosed) {
 			s.cut = s.cut || len(message) > 0
-			message = nil // the rest of it will not come
+			message = nil // its end is missing
 		}
 		if len(message) > 0 {
 			s.text = append(s.text, message...)
 			s.ends, s.long = append(s.ends, len(s.text)), append(s.long, long)
 		}
 		if err != nil || len(s.ends) == streamMessages {
-			s.hand()
+			s.flush()
 		}
 		if err != nil {
 			return
@@ -301,14 +298,14 @@ func (s *stream) read() {
 	}
 }
 
-// Read is for the buffer: it wants more, so what is whole goes first. Once the connection is to be drained it reads as long as something
-// comes, but not for ever.
+// Read fills the buffer of the framer. Complete messages are dispatched first. While draining it reads as long as data comes,
+// up to a limit.
 func (s *stream) Read(b []byte) (int, error) {
-	s.hand()
+	s.flush()
 	for {
 		until := s.until.Load()
 		if until != 0 {
-			s.conn.SetReadDeadline(time.Unix(0, min(until, time.Now().Add(lastPacket).UnixNano())))
+			s.conn.SetReadDeadline(time.Unix(0, min(until, time.Now().Add(drainIdle).UnixNano())))
 		}
 		n, err := s.conn.Read(b)
 		if n > 0 {
@@ -323,28 +320,28 @@ func (s *stream) Read(b []byte) (int, error) {
 			return n, errDrained
 		}
 		if s.until.Load() == 0 {
-			return n, err // the framer has waited long enough
+			return n, err // the deadline of the framer
 		}
 	}
 }
 
-// hand gives the whole messages to their receiver.
-func (s *stream) hand() {
+// flush dispatches the complete messages.
+func (s *stream) flush() {
 	if len(s.ends) == 0 {
 		return
 	}
 	text, at, begin := string(s.text), belfry.At(time.Now()), 0
 	raws := s.raws[:0]
 	for i, end := range s.ends {
-		raws = append(raws, raw{from: s.from, ip: s.ip, at: at, text: text[begin:end], long: s.long[i]})
+		raws = append(raws, raw{from: s.from, ip: s.ip, at: at, text: text[begin:end], fullSize: s.long[i]})
 		begin = end
 	}
-	s.alone = !s.port.dispatch(s.ctx, raws, true)
+	s.unbound = !s.port.dispatch(s.ctx, raws, true)
 	clear(raws)
 	s.raws, s.ends, s.long, s.text = raws, s.ends[:0], s.long[:0], s.text[:0]
 }
 
-// secure makes the configuration of TLS from the answers of a resource.
+// secure returns the TLS configuration of a resource. The column is the one that is wrong.
 func secure(answers map[string]string) (c *tls.Config, column string, err error) {
 	if answers["certificate"] == "" {
 		return nil, "certificate", errors.New("with protocol tls a certificate is needed, in PEM")

@@ -14,7 +14,7 @@ import (
 
 // The senders of one customer need no key. However many of them there are, those of another customer get through.
 func TestSendersLeaveRoomForOtherCustomers(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	h.env.Streams = 20
 	mine, theirs := freePort(t, "tcp"), freePort(t, "tcp")
 	other := h.another("B", theirs)
@@ -28,7 +28,7 @@ func TestSendersLeaveRoomForOtherCustomers(t *testing.T) {
 	for range 40 { // B has no receiver yet, so nothing is kept for it
 		open(mine)
 	}
-	h.await("the places are taken", func() bool { return h.env.Sums.Received.Load() >= 20 })
+	h.await("the places are taken", func() bool { return h.env.Totals.Received.Load() >= 20 })
 	_, answer, err := h.intake.Provision(t.Context(), other, "log-syslog-receiver", strings.NewReader("name,protocol,listen\nB,tcp,"+theirs+"\n"), ingest.Options{})
 	if err != nil {
 		t.Fatalf("%s %v", answer, err)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"slices"
 	"time"
@@ -12,33 +13,32 @@ import (
 )
 
 const (
-	tcpLength = 1 << 16                // of a message; what is longer is cut
-	frameLook = 250 * time.Millisecond // after which a connection has to show what ends its messages
+	tcpLength     = 1 << 16                // of a message; longer ones are truncated
+	delimiterWait = 250 * time.Millisecond // how long to wait for data that shows the delimiter
 )
 
-// framer cuts what comes over a connection into messages.
+// framer splits the data of a connection into messages.
 //
-// A message that begins with its length, "57 <13>1 …", is as long as that, whatever is in it: a sender shows this with every
-// message. All others end with a line feed, or all with a NUL; then the other one is part of the text. The first of them that is
-// followed by the beginning of a message tells which. Until there is one, each message is judged by what has come, see guess.
+// A message with octet counting, "57 <13>1 …", has that length, whatever it contains. All others of a connection end with a
+// line feed, or all with a NUL; the other character is part of the text. The first of them that is followed by the beginning of
+// a message decides. Until then each message is decided by the data that has arrived, see guess.
 type framer struct {
-	in    *bufio.Reader
-	limit func(time.Time) // until when to wait for more; zero: for ever
-	look  time.Duration
+	in            *bufio.Reader
+	conn          net.Conn // its read deadline limits how long to wait for more
+	delimiterWait time.Duration
 
-	end     byte // of messages
-	known   bool // that it is
-	guessed bool // that the last message ended with it
-	looked  int  // bytes of what has arrived in which nothing tells
-	waited  int  // bytes of what has arrived after which nothing came for a while
+	end     byte // delimiter
+	known   bool // the delimiter is certain
+	guessed bool // the last message was assumed to end with it
+	looked  int  // buffered bytes that do not decide
+	waited  int  // buffered bytes after which no data came for a while
 
-	line []byte // the message
-	size int    // of all of it, also of what is not kept
-	tail int    // of that, what only ends the line
+	line []byte // current message
+	size int    // its full size, with what is truncated
+	tail int    // bytes at its end that only end the line
 }
 
-// next reads a message. Long is how many bytes it had if it was cut, else 0. At the end of a stream the last message need not be
-// ended.
+// next reads a message. Long is its full size if it was truncated, else 0. The last message of a stream needs no delimiter.
 func (f *framer) next() (message []byte, long int, err error) {
 	f.line, f.size, f.tail = f.line[:0], 0, 0
 	what, n, err := f.opening()
@@ -55,7 +55,7 @@ func (f *framer) next() (message []byte, long int, err error) {
 	return message, long, err
 }
 
-// opening tells what the next message begins with. The count before it is read.
+// opening determines how the next message begins, and consumes a count.
 func (f *framer) opening() (what opened, count int, err error) {
 	for want := min(f.in.Buffered(), longestOpening); ; want++ {
 		b, err := f.in.Peek(max(want, 1))
@@ -63,7 +63,7 @@ func (f *framer) opening() (what opened, count int, err error) {
 			return openText, 0, err
 		}
 		if f.known && !isDigit(b[0]) {
-			return openText, 0, nil // and nobody needs to know more
+			return openText, 0, nil // no need to read more
 		}
 		what, count, size := opening(b)
 		switch {
@@ -79,14 +79,14 @@ func (f *framer) opening() (what opened, count int, err error) {
 	}
 }
 
-// opened is what may stand where a message begins.
+// opened is the beginning of a message.
 type opened int
 
 const (
 	openText     opened = iota // anything
 	openPriority               // <13>
 	openCounted                // 57 <13>
-	openPartly                 // the first bytes of one of these, or nothing yet
+	openPartly                 // incomplete
 )
 
 const (
@@ -95,7 +95,7 @@ const (
 	longestOpening  = longestCount + 1 + longestPriority
 )
 
-// opening tells what b begins with; if it is a count, also that, and how many bytes it takes.
+// opening determines how b begins; for a count also its value and size.
 func opening(b []byte) (what opened, count, size int) {
 	for size < len(b) && size < longestCount && isDigit(b[size]) && (size > 0 || b[0] != '0') {
 		count = count*10 + int(b[size]-'0')
@@ -122,7 +122,7 @@ func opening(b []byte) (what opened, count, size int) {
 	return openText, 0, 0
 }
 
-// priorityPart tells that a priority may begin like this.
+// priorityPart reports whether b may be the beginning of a priority.
 func priorityPart(b []byte) bool {
 	for i, c := range b {
 		if i == 0 && c != '<' || i > 0 && !isDigit(c) {
@@ -132,7 +132,7 @@ func priorityPart(b []byte) bool {
 	return true
 }
 
-// counted reads a message whose length is known.
+// counted reads a message of known length.
 func (f *framer) counted(n int) error {
 	f.looked, f.waited = 0, 0
 	keep := min(n, lineRoom)
@@ -149,11 +149,11 @@ func (f *framer) counted(n int) error {
 	return err
 }
 
-// lineRoom is how much of a message is read before the rest is skipped: with one byte more than is kept one can tell whether a
-// character is cut.
+// lineRoom is how much of a message is read before the rest is skipped: one byte more than is kept shows whether a character is
+// cut.
 const lineRoom = tcpLength + 1
 
-// delimited reads to the end of a message. One that is bare has no priority.
+// delimited reads up to the delimiter. A bare message has no priority.
 func (f *framer) delimited(bare bool) error {
 	for {
 		if !f.known {
@@ -173,7 +173,7 @@ func (f *framer) delimited(bare bool) error {
 	}
 }
 
-// cut gives what is kept of a message, and its length if that is not all.
+// cut returns the part of the message that is kept, and its full size if that is not all.
 func (f *framer) cut() (message []byte, long int) {
 	size := f.size - f.tail
 	if size <= tcpLength {
@@ -184,10 +184,10 @@ func (f *framer) cut() (message []byte, long int) {
 			return f.line[:n], size
 		}
 	}
-	return f.line[:tcpLength], size // which are no characters
+	return f.line[:tcpLength], size // not valid UTF-8
 }
 
-// trimLine takes away what ends a line.
+// trimLine removes the end of a line.
 func trimLine(b []byte) []byte {
 	for len(b) > 0 && (b[len(b)-1] == '\n' || b[len(b)-1] == '\r' || b[len(b)-1] == 0) {
 		b = b[:len(b)-1]
@@ -195,17 +195,17 @@ func trimLine(b []byte) []byte {
 	return b
 }
 
-// guess finds out what ends the message that begins here, and if possible all of the connection. It waits for what follows a line
-// feed or a NUL, but not for long: if nothing does, a message has come.
+// guess determines the delimiter of the next message, and if possible of the connection. It waits a short time for what follows
+// a line feed or a NUL; if nothing does, the message is complete.
 func (f *framer) guess(bare bool) {
-	defer f.limit(time.Time{})
+	defer f.conn.SetReadDeadline(time.Time{})
 	f.guessed = true
 	var until time.Time
 	for late, over := f.in.Buffered() > 0 && f.in.Buffered() <= f.waited, false; ; {
 		b, _ := f.in.Peek(f.in.Buffered())
 		line, full := bytes.IndexByte(b, '\n'), len(b) == f.in.Size()
 		if bare && line >= 0 && bytes.IndexByte(b[:line], 0) < 0 {
-			f.end = '\n' // whatever follows, as the next one may have no priority either
+			f.end = '\n' // whatever follows: the next one may have no priority either
 			return
 		}
 		if f.follows(b) {
@@ -225,19 +225,19 @@ func (f *framer) guess(bare bool) {
 			return
 		}
 		if until.IsZero() && !late && bytes.ContainsAny(b, "\n\x00") {
-			until = time.Now().Add(f.look)
-			f.limit(until)
+			until = time.Now().Add(f.delimiterWait)
+			f.conn.SetReadDeadline(until)
 		}
 		if _, err := f.in.Peek(len(b) + 1); errors.Is(err, os.ErrDeadlineExceeded) {
 			late, f.waited = true, len(b)
-			f.limit(time.Time{})
+			f.conn.SetReadDeadline(time.Time{})
 		} else {
 			over = err != nil
 		}
 	}
 }
 
-// follows looks in what has arrived for a line feed or a NUL behind which a message begins: that is what ends messages.
+// follows looks for a line feed or a NUL that is followed by the beginning of a message: that is the delimiter.
 func (f *framer) follows(b []byte) bool {
 	for ; f.looked < len(b); f.looked++ {
 		c := b[f.looked]

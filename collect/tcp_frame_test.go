@@ -14,7 +14,7 @@ import (
 
 // A stream may count its bytes or end its lines, and may be cut anywhere.
 func TestSyslogTCP(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "tcp")
 	h.provision("log-syslog-receiver", "name,protocol,listen", "T,tcp,"+addr)
 	h.up("T")
@@ -74,7 +74,7 @@ func TestStreamEnds(t *testing.T) {
 
 // TestStreamSenders: senders of all kinds use one port at the same time.
 func TestStreamSenders(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "tcp")
 	h.provision("log-syslog-receiver", "name,protocol,listen", "T,tcp,"+addr)
 	h.up("T")
@@ -96,10 +96,10 @@ func TestStreamSenders(t *testing.T) {
 	}
 	senders.Wait()
 	h.await("all is booked", func() bool {
-		h.env.places.mu.Lock()
-		defer h.env.places.mu.Unlock()
-		n := h.env.Sums.Kept.Load()
-		return h.env.places.open == 0 && n > 2*lines && n == h.env.Sums.Received.Load()
+		h.env.connLimit.mu.Lock()
+		defer h.env.connLimit.mu.Unlock()
+		n := h.env.Totals.Kept.Load()
+		return h.env.connLimit.open == 0 && n > 2*lines && n == h.env.Totals.Received.Load()
 	})
 	got := map[string][]string{}
 	for _, line := range h.inOrder("syslog", "ip", "app", "procid", "message") {
@@ -123,7 +123,7 @@ func TestStreamOrder(t *testing.T) {
 	if testing.Short() {
 		lines = 8000
 	}
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "tcp")
 	h.provision("log-syslog-receiver", "name,protocol,listen", "T,tcp,"+addr)
 	h.up("T")
@@ -135,7 +135,7 @@ func TestStreamOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h.await("all is stored", func() bool { return h.env.Sums.Kept.Load() == int64(lines) })
+	h.await("all is stored", func() bool { return h.env.Totals.Kept.Load() == int64(lines) })
 	if got := h.inOrder("syslog", "message"); !slices.Equal(got, want) {
 		for i := range got {
 			if got[i] != want[i] {
@@ -148,7 +148,7 @@ func TestStreamOrder(t *testing.T) {
 // TestStreamCut: of a message that is too long the first 64 KiB are kept, whole characters of them. The row says how long it was,
 // and the receiver counts it.
 func TestStreamCut(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "tcp")
 	h.provision("log-syslog-receiver", "name,protocol,listen", "T,tcp,"+addr)
 	h.up("T")
@@ -180,14 +180,14 @@ func TestStreamCut(t *testing.T) {
 			t.Errorf("stored are %d bytes, ending with %q, want %d with %q", len(got), got[max(0, len(got)-40):], len(want[i]), want[i][max(0, len(want[i])-40):])
 		}
 	}
-	if n := h.env.Sums.Cut.Load(); n != 12 {
+	if n := h.env.Totals.Cut.Load(); n != 12 {
 		t.Errorf("%d counted", n)
 	}
 }
 
 // TestStreamHeard: a message that is whole does not wait for the rest of the next one.
 func TestStreamHeard(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "tcp")
 	h.provision("log-syslog-receiver", "name,protocol,listen", "T,tcp,"+addr)
 	h.up("T")
@@ -200,7 +200,7 @@ func TestStreamHeard(t *testing.T) {
 
 // TestStreamAlone: a message is kept when nothing comes behind it, although what follows would tell whether it has ended.
 func TestStreamAlone(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "tcp")
 	h.provision("log-syslog-receiver", "name,protocol,listen", "T,tcp,"+addr)
 	h.up("T")
@@ -223,10 +223,9 @@ func TestStreamAlone(t *testing.T) {
 // serveStream gives the messages of a stream that comes in pieces.
 func serveStream(t *testing.T, s string, piece int) (got []raw) {
 	t.Helper()
-	account := (&Env{}).NewAccount()
-	p := &port{}
+	account := (&Env{}).NewStats()
 	box := newInbox(1 << 20)
-	p.bindings = []*binding{{account: account, inbox: box}}
+	p := boundPort(1, account, box)
 	a, b := net.Pipe()
 	go func() {
 		for rest := []byte(s); len(rest) > 0; {
@@ -236,7 +235,7 @@ func serveStream(t *testing.T, s string, piece int) (got []raw) {
 		}
 		a.Close()
 	}()
-	(&streams{port: p, look: time.Hour}).serve(t.Context(), &connection{conn: b})
+	(&tcpSocket{port: p, delimiterWait: time.Hour}).serve(t.Context(), &connection{conn: b})
 	box.close()
 	for all := box.take(nil); len(all) > 0; all = box.take(nil) {
 		got = append(got, all...)
@@ -251,7 +250,7 @@ func serveStream(t *testing.T, s string, piece int) (got []raw) {
 func checkStream(t *testing.T, s string, piece int) {
 	t.Helper()
 	var want, got []string
-	whole := framer{in: bufio.NewReaderSize(strings.NewReader(s), streamBytes), limit: func(time.Time) {}}
+	whole := framer{in: bufio.NewReaderSize(strings.NewReader(s), streamBytes), conn: &net.TCPConn{}}
 	for err := error(nil); err == nil; {
 		var m []byte
 		var long int
@@ -260,7 +259,7 @@ func checkStream(t *testing.T, s string, piece int) {
 		}
 	}
 	for _, m := range serveStream(t, s, piece) {
-		got = append(got, fmt.Sprint(m.text, m.long))
+		got = append(got, fmt.Sprint(m.text, m.fullSize))
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %.300q, want %.300q", got, want)

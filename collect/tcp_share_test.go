@@ -1,9 +1,11 @@
 package collect
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,16 +28,22 @@ func (f *fakeConn) Close() error {
 	return nil
 }
 
-// newStreams is an open port of a customer, with a receiver that counts what is refused.
-func newStreams(e *Env, c belfry.CustomerID, most, share int) *streams {
+// boundPort is a port with one receiver, and no socket.
+func boundPort(c belfry.CustomerID, stats *ReceiverStats, in *inbox) *port {
 	p := &port{customer: c}
-	p.bindings = []*binding{{customer: c, account: e.NewAccount()}}
-	e.places.opened(c)
-	return &streams{env: e, port: p, most: most, share: share, addresses: map[netip.Addr]*queue{}}
+	p.bindings.Store(&[]*binding{newBinding(context.Background(), Task{Customer: c}, stats, in, nil)})
+	return p
+}
+
+// newStreams is an open port of a customer, with a receiver that counts what is refused.
+func newStreams(e *Env, c belfry.CustomerID, most, share int) *tcpSocket {
+	p := boundPort(c, e.NewStats(), nil)
+	e.connLimit.portOpened(c)
+	return &tcpSocket{env: e, port: p, most: most, share: share, addresses: map[netip.Addr]*connList{}}
 }
 
 // connect adds a connection that has been silent for a while; nil if there is no room.
-func (s *streams) connect(from string, silent time.Duration) *fakeConn {
+func (s *tcpSocket) connect(from string, silent time.Duration) *fakeConn {
 	f := &fakeConn{from: from}
 	c := s.add(f)
 	if c == nil {
@@ -46,8 +54,8 @@ func (s *streams) connect(from string, silent time.Duration) *fakeConn {
 }
 
 // refused is how many connections the receiver has counted as such.
-func (s *streams) refused() int64 {
-	return s.port.bindings[0].account.Dropped[DropConnections].Load()
+func (s *tcpSocket) refused() int64 {
+	return s.port.first().stats.Dropped[DropConnections].Load()
 }
 
 // When there is no room, the connection that has been silent for longest makes room; an address has its share and no more.
@@ -79,7 +87,7 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 // The connections of one customer, however busy, leave room for those of others.
 func TestConnectionsAreShared(t *testing.T) {
 	e := &Env{Streams: 100}
-	ports := map[belfry.CustomerID]*streams{}
+	ports := map[belfry.CustomerID]*tcpSocket{}
 	n := 0
 	// connect opens connections to the receiver of a customer and gives how many got in.
 	connect := func(c belfry.CustomerID, count int, silent time.Duration) (in int) {
@@ -104,8 +112,8 @@ func TestConnectionsAreShared(t *testing.T) {
 			}
 			total += have
 		}
-		if e.places.open != total || total > e.Streams {
-			t.Errorf("%s: %d open, %d counted", what, total, e.places.open)
+		if e.connLimit.open != total || total > e.Streams {
+			t.Errorf("%s: %d open, %d counted", what, total, e.connLimit.open)
 		}
 	}
 	if in := connect(1, 150, 0); in != 100 || ports[1].refused() != 50 {
@@ -141,7 +149,7 @@ func TestConnectionsAreShared(t *testing.T) {
 func TestConnectionsLeaveRoom(t *testing.T) {
 	e := &Env{Streams: 100}
 	a, b := newStreams(e, 1, 1000, 1000), newStreams(e, 2, 1000, 1000)
-	add := func(s *streams, n int, silent time.Duration) (in int) {
+	add := func(s *tcpSocket, n int, silent time.Duration) (in int) {
 		for i := range n {
 			if s.connect(fmt.Sprintf("192.0.2.1:%d", i+1), silent) != nil {
 				in++
@@ -159,16 +167,16 @@ func TestConnectionsLeaveRoom(t *testing.T) {
 		t.Errorf("%d got in: the customer with more takes nothing from the one with less", in)
 	}
 	var all []*connection
-	for _, s := range []*streams{a, b} {
-		s.each(func(c *connection) { all = append(all, c) })
+	for _, s := range []*tcpSocket{a, b} {
+		all = slices.AppendSeq(all, s.all())
 	}
 	for _, c := range all {
 		c.of.remove(c)
 	}
-	e.places.closed(1)
-	e.places.closed(2)
-	if e.places.open != 0 || len(e.places.customers) != 0 || len(a.addresses) != 0 {
-		t.Errorf("all are gone: %d open, %d customers", e.places.open, len(e.places.customers))
+	e.connLimit.portClosed(1)
+	e.connLimit.portClosed(2)
+	if e.connLimit.open != 0 || len(e.connLimit.customers) != 0 || len(a.addresses) != 0 {
+		t.Errorf("all are gone: %d open, %d customers", e.connLimit.open, len(e.connLimit.customers))
 	}
 }
 
@@ -178,10 +186,10 @@ func TestLongestSilent(t *testing.T) {
 	for i := range 5000 {
 		s.connect(fmt.Sprintf("192.0.2.1:%d", i+1), 0)
 	}
-	for range 5000 / lookAt { // each has sent something since it came, and is put where it belongs
+	for range 5000 / silentScan { // each has sent something since it came, and is put where it belongs
 		s.conns.silent()
 	}
-	first := s.conns.Front().Value.(*queued).connection
+	first := s.conns.Front().Value.(*connEntry).connection
 	first.heard.Store(first.heard.Load() - int64(time.Minute))
 	if c, since := s.conns.silent(); c != first || since != first.heard.Load() {
 		t.Error("not the longest silent one")

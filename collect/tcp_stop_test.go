@@ -13,9 +13,9 @@ import (
 // also of those that were not accepted yet. The beginning of a message is no message: it is counted as a connection that was in use.
 func TestTCPLeaves(t *testing.T) {
 	for _, protocol := range []string{"tcp", "tls"} {
-		for how, leave := range map[string]func(h *house, row string){
-			"stopped": func(h *house, _ string) { h.stop() },
-			"moved": func(h *house, row string) {
+		for how, leave := range map[string]func(h *fixture, row string){
+			"stopped": func(h *fixture, _ string) { h.stop() },
+			"moved": func(h *fixture, row string) {
 				addr := freePort(h.t, "tcp")
 				h.provision("log-syslog-receiver", leaveHeader, fmt.Sprintf(row, addr))
 				h.await("it has moved", func() bool {
@@ -34,8 +34,8 @@ func TestTCPLeaves(t *testing.T) {
 
 const leaveHeader = "name,protocol,listen,certificate,certificate_key"
 
-func testTCPLeaves(t *testing.T, protocol string, leave func(*house, string)) {
-	h := newHouse(t, Kinds)
+func testTCPLeaves(t *testing.T, protocol string, leave func(*fixture, string)) {
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "tcp")
 	row := "T,tcp,%s,,"
 	if protocol == "tls" {
@@ -78,21 +78,21 @@ func testTCPLeaves(t *testing.T, protocol string, leave func(*house, string)) {
 	}
 	leave(h, row)
 	dropped := func() (n int64) {
-		for i := range h.env.Sums.Dropped {
-			n += h.env.Sums.Dropped[i].Load()
+		for i := range h.env.Totals.Dropped {
+			n += h.env.Totals.Dropped[i].Load()
 		}
 		return n
 	}
 	h.await("the port is closed, and all that came is dealt with", func() bool {
 		h.env.ports.mu.Lock()
 		defer h.env.ports.mu.Unlock()
-		return h.env.ports.open["tcp "+addr] == nil && h.env.Sums.Kept.Load()+dropped() == h.env.Sums.Received.Load()
+		return h.env.ports.open["tcp "+addr] == nil && h.env.Totals.Kept.Load()+dropped() == h.env.Totals.Received.Load()
 	})
-	if r, d := h.env.Sums.Received.Load(), h.env.Sums.Dropped[DropConnections].Load(); r != int64(len(want)+1) || d != 1 {
+	if r, d := h.env.Totals.Received.Load(), h.env.Totals.Dropped[DropConnections].Load(); r != int64(len(want)+1) || d != 1 {
 		t.Errorf("%d messages received, %d connections cut, want %d and 1", r, d, len(want)+1)
 	}
 	got := h.stored("syslog", "message")
-	if n := h.env.Sums.Kept.Load(); n != int64(len(got)) {
+	if n := h.env.Totals.Kept.Load(); n != int64(len(got)) {
 		t.Errorf("%d messages are stored, and %d are said to be", len(got), n)
 	}
 	slices.Sort(want)
@@ -108,7 +108,7 @@ func testTCPLeaves(t *testing.T, protocol string, leave func(*house, string)) {
 
 // TestTLSProbes: who connects to a port with TLS and sends nothing costs no message.
 func TestTLSProbes(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "tcp")
 	cert, key := pair(t)
 	h.provision("log-syslog-receiver", leaveHeader, "T,tls,"+addr+","+cell(cert)+","+cell(key))
@@ -130,7 +130,7 @@ func TestTLSProbes(t *testing.T) {
 		t.Errorf("%d bytes, %v", n, err)
 	}
 	h.await("the message is stored", func() bool { return len(h.stored("syslog", "message")) == 1 })
-	if n := h.env.Sums.Received.Load(); n != 1 {
+	if n := h.env.Totals.Received.Load(); n != 1 {
 		t.Errorf("%d messages were received", n)
 	}
 }

@@ -18,7 +18,7 @@ func TestSyslogTLSAtOnce(t *testing.T) {
 	const connections, lines = 100, 3
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		t.Run(tls.VersionName(version), func(t *testing.T) {
-			h := newHouse(t, Kinds)
+			h := newFixture(t, Kinds)
 			addr := freePort(t, "tcp")
 			cert, key := pair(t)
 			h.provision("log-syslog-receiver", "name,protocol,listen,certificate,certificate_key", "S,tls,"+addr+","+cell(cert)+","+cell(key))
@@ -38,7 +38,7 @@ func TestSyslogTLSAtOnce(t *testing.T) {
 				conn.Close()
 			}
 			h.await("all is stored", func() bool { return len(h.stored("syslog", "message")) == connections*lines })
-			if n := h.env.Sums.Received.Load(); n != connections*lines {
+			if n := h.env.Totals.Received.Load(); n != connections*lines {
 				t.Errorf("received %d", n)
 			}
 		})
@@ -47,14 +47,14 @@ func TestSyslogTLSAtOnce(t *testing.T) {
 
 // TestSyslogReset: a connection that its sender resets is counted, and what was read from it is kept.
 func TestSyslogReset(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "tcp")
 	h.provision("log-syslog-receiver", "name,protocol,listen", "S,tcp,"+addr)
 	h.up("S")
 	conn := dial(t, "tcp", "127.0.0.1", addr).(*net.TCPConn)
 	fmt.Fprint(conn, "<14>kept\n")
-	h.await("it is stored", func() bool { return h.env.Sums.Kept.Load() == 1 })
+	h.await("it is stored", func() bool { return h.env.Totals.Kept.Load() == 1 })
 	conn.SetLinger(0)
 	conn.Close()
-	h.await("it is counted", func() bool { return h.env.Sums.Reset.Load() == 1 })
+	h.await("it is counted", func() bool { return h.env.Totals.Reset.Load() == 1 })
 }

@@ -1,18 +1,66 @@
 package collect
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"belfry"
 )
 
-// traps is what all receivers of traps share.
+// Trap is a message of the collection trap, with its names in filters and scripts.
+type Trap struct {
+	IP         string    `expr:"ip" json:"ip"`
+	Host       string    `expr:"host" json:"host"`
+	Version    string    `expr:"version" json:"version"`
+	OID        string    `expr:"oid" json:"oid"`
+	Name       string    `expr:"name" json:"name"`
+	Generic    int       `expr:"generic" json:"generic"`
+	Specific   int       `expr:"specific" json:"specific"`
+	Category   string    `expr:"category" json:"category"`
+	Severity   int       `expr:"severity" json:"severity"` // -1 unless set by the script
+	Info       string    `expr:"info" json:"info"`
+	P          []string  `expr:"p" json:"p"`
+	Varbinds   string    `expr:"varbinds" json:"varbinds"`
+	DeviceTime time.Time `expr:"devicetime" json:"devicetime,omitzero"`
+}
+
+func (m *Trap) sender() *string { return &m.IP }
+
+func (m *Trap) size() int {
+	n := len(m.IP) + len(m.Host) + len(m.Version) + len(m.OID) + len(m.Name) + len(m.Category) + len(m.Info) + len(m.Varbinds)
+	for _, v := range m.P {
+		n += len(v)
+	}
+	return n
+}
+
+func (m *Trap) blank() { m.Generic, m.Specific, m.Severity = -1, -1, -1 }
+
+func (m *Trap) unshare() { m.P = slices.Clone(m.P) }
+
+func (m *Trap) check() error {
+	if err := checkRange("severity", m.Severity, -1, 7); err != nil {
+		return err
+	}
+	if len(m.P) > trapValues {
+		return fmt.Errorf("p has %d values, and there are fields for %d", len(m.P), trapValues)
+	}
+	for i := range m.P {
+		if err := checkTexts(textField{fmt.Sprintf("p[%d]", i), &m.P[i]}); err != nil {
+			return err
+		}
+	}
+	return checkTexts(textField{"ip", &m.IP}, textField{"host", &m.Host}, textField{"version", &m.Version}, textField{"oid", &m.OID}, textField{"name", &m.Name},
+		textField{"category", &m.Category}, textField{"info", &m.Info}, textField{"varbinds", &m.Varbinds})
+}
+
+// traps is shared by all trap receivers.
 type traps struct {
 	mibs mibFolder
 
@@ -20,54 +68,42 @@ type traps struct {
 	engine *engine
 }
 
-// newTrap makes a receiver of SNMP traps.
-func newTrap(e *Env, t Task) (Collector, error) {
-	return &receiver[Trap]{env: e, task: t, account: e.NewAccount(), collection: "trap", prepare: prepareTrap}, nil
-}
+// trapFormat is the format of receivers of SNMP traps.
+type trapFormat struct{}
 
-// prepareTrap reads the answers of a receiver of traps.
-func prepareTrap(e *Env, t Task) (*setup[Trap], error) {
-	reader, _, err := newTrapReader(t.Answers)
+func (trapFormat) configure(e *Env, answers map[string]string) (messageReader[Trap], portSpec, error) {
+	spec := portSpec{protocol: "udp", addr: answers["listen"], agreed: "trap", replies: true}
+	r, _, err := newTrapReader(answers)
 	if err != nil {
-		return nil, err
+		return nil, spec, err
 	}
-	reader.env = e
-	if _, err := e.trapNames(); err != nil { // so files are read before the first trap comes
-		return nil, err
+	r.env = e
+	if _, err := e.trapNames(); err != nil { // reads the MIB files before the first trap arrives
+		return nil, spec, err
 	}
-	if reader.takes("3") {
-		if reader.engine, err = e.trapEngine(); err != nil {
-			return nil, err
-		}
+	if r.takes("3") {
+		r.engine, err = e.trapEngine()
 	}
-	addr := t.Answers["listen"]
-	return &setup[Trap]{kind: reader, spec: portSpec{protocol: "udp", addr: addr, agreed: "trap", open: listenUDP(addr, true)}}, nil
+	return r, spec, err
 }
 
-// tryTrap refuses a text: a trap is none.
-func tryTrap(*Env, Task, string) (m Trap, err error) {
-	return m, belfry.Errorf(belfry.BadParameter, `sample must be the fields of a trap, as in {"oid": "1.3.6.1.6.3.1.1.5.3", "name": "linkDown", "p": ["2"]}; SELECT * FROM trap shows some that have come`)
-}
-
-// checkTrap judges the answers of a receiver when it is provisioned.
-func checkTrap(ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (column string, err error) {
-	if _, err := parseNetworks(answers["allow"]); err != nil {
-		return "allow", err
-	}
+func (trapFormat) check(answers map[string]string) (column string, err error) {
 	if _, err := parseVersions(answers["version"], true); err != nil {
 		return "version", err
 	}
 	users, err := parseUsers(answers["users"])
-	if err != nil {
-		return "users", err
+	if err == nil {
+		_, err = parseVersions(answers["version"], len(users) > 0)
 	}
-	if _, err := parseVersions(answers["version"], len(users) > 0); err != nil {
-		return "users", err
-	}
-	return checkPipeline[Trap](ctx, e, c, answers)
+	return "users", err
 }
 
-// parseVersions reads the versions that are taken.
+// parse refuses a text: a trap has none.
+func (trapFormat) parse(*Env, map[string]string, string) (m Trap, err error) {
+	return m, belfry.Errorf(belfry.BadParameter, `sample must be the fields of a trap, as in {"oid": "1.3.6.1.6.3.1.1.5.3", "name": "linkDown", "p": ["2"]}; SELECT * FROM trap shows some that have come`)
+}
+
+// parseVersions parses a list of SNMP versions. Version 3 needs users.
 func parseVersions(text string, users bool) (all map[string]bool, err error) {
 	all = map[string]bool{}
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", ;\t\r\n", r) }) {
@@ -89,12 +125,12 @@ func parseVersions(text string, users bool) (all map[string]bool, err error) {
 	return all, nil
 }
 
-// trapNames gives the names that are known now.
+// trapNames returns the names that the MIB files define now.
 func (e *Env) trapNames() (*names, error) {
 	return e.traps.mibs.names(filepath.Join(e.Dir, "mibs"), e.Now(), e.Log)
 }
 
-// trapEngine gives this service's engine of version 3.
+// trapEngine returns the SNMPv3 engine of this service.
 func (e *Env) trapEngine() (*engine, error) {
 	e.traps.mu.Lock()
 	defer e.traps.mu.Unlock()
@@ -108,24 +144,11 @@ func (e *Env) trapEngine() (*engine, error) {
 	return e.traps.engine, nil
 }
 
-const trapValues = 100 // that the collection has fields for
+const trapValues = 100 // fields of the collection
 
-// columns lays traps out as the collection has them.
-func (r *trapReader) columns(traps []Trap) []belfry.Column {
-	texts := func(name string, of func(*Trap) string) belfry.Column {
-		c := belfry.Column{Name: name, Texts: make([]string, len(traps))}
-		for i := range traps {
-			c.Texts[i] = of(&traps[i])
-		}
-		return c
-	}
-	ints := func(name string, of func(*Trap) int64) belfry.Column {
-		c := belfry.Column{Name: name, Ints: make([]int64, len(traps))}
-		for i := range traps {
-			c.Ints[i] = of(&traps[i])
-		}
-		return c
-	}
+func (trapFormat) batch(traps []Trap) belfry.Batch {
+	texts := func(name string, of func(*Trap) string) belfry.Column { return textColumn(name, traps, of) }
+	ints := func(name string, of func(*Trap) int64) belfry.Column { return intColumn(name, traps, of) }
 	all := []belfry.Column{
 		texts("ip", func(m *Trap) string { return m.IP }),
 		texts("host", func(m *Trap) string { return m.Host }),
@@ -152,10 +175,10 @@ func (r *trapReader) columns(traps []Trap) []belfry.Column {
 			return ""
 		}))
 	}
-	return all
+	return belfry.Batch{Collection: "trap", Columns: all}
 }
 
-// presentInt is a number as a column has it; those below zero say that there is none.
+// presentInt returns the value for a column; negative numbers mean none.
 func presentInt(n int) int64 {
 	if n < 0 {
 		return belfry.AbsentInt

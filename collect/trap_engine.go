@@ -16,15 +16,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// engine is what version 3 calls the party that others send informs to: a name that never changes, how often it was
-// started, and for how long it has been running (RFC 3414, 2.2). Who sends an inform asks for them first.
+// engine is the authoritative SNMPv3 engine for informs: an id that never changes, the number of its starts, and the time since
+// the last one (RFC 3414, 2.2). Senders of informs ask for them first.
 type engine struct {
 	id    string // bytes
 	boots uint32
 	begun time.Time
 	now   func() time.Time
 
-	unknown, late atomic.Uint32 // packets that were for another engine, or out of time
+	unknown, late atomic.Uint32 // packets for another engine, and outside the time window
 }
 
 const (
@@ -32,13 +32,13 @@ const (
 	engineHighest = math.MaxInt32
 )
 
-// openEngine reads the engine of this service from a file, and counts that it is started. It makes one the first time.
+// openEngine reads the engine from a file and increments its starts. The first time it makes a new one.
 func openEngine(file string, now func() time.Time) (*engine, error) {
 	e := &engine{begun: now(), now: now}
 	text, err := os.ReadFile(file)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		// The first four bytes say whose engines these are, by a number that we do not have; 5 says that what follows is ours.
+		// The first four bytes are an enterprise number, which we do not have; 5 means that the rest is arbitrary octets.
 		e.id = "\x80\x00\x00\x00\x05" + random(12)
 	case err != nil:
 		return nil, fmt.Errorf("engine of SNMP version 3: %w", err)
@@ -60,7 +60,7 @@ func openEngine(file string, now func() time.Time) (*engine, error) {
 	return e, nil
 }
 
-// writeEngine replaces the file as a whole, so it is never half written.
+// writeEngine replaces the file atomically.
 func writeEngine(file, text string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
@@ -82,24 +82,24 @@ func random(n int) string {
 	return string(b)
 }
 
-// time is for how many seconds the engine has been running.
+// time returns the seconds since the engine was started.
 func (e *engine) time() uint32 {
 	return uint32(min(max(e.now().Sub(e.begun)/time.Second, 0), engineHighest))
 }
 
-// inTime tells whether a packet for this engine is neither old nor kept back.
-func (e *engine) inTime(h *trapHeader) bool {
+// inTimeWindow reports whether a packet for this engine is within the time window.
+func (e *engine) inTimeWindow(h *trapHeader) bool {
 	apart := int64(e.time()) - int64(h.time)
 	return h.boots == e.boots && e.boots < engineHighest && apart <= engineWindow && apart >= -engineWindow
 }
 
-// Counters that a REPORT tells of, which is how it says what is wrong.
+// Counters in a REPORT, which identify the error.
 const (
 	notInTimeWindows = ".1.3.6.1.6.3.15.1.1.2.0"
 	unknownEngineIDs = ".1.3.6.1.6.3.15.1.1.4.0"
 )
 
-// report answers a packet that was for another engine: it says which one this is, and what time it has.
+// report answers a packet for another engine with the id and time of this one.
 func (e *engine) report(h *trapHeader) ([]byte, error) {
 	p := e.packet(h, unknownEngineIDs, e.unknown.Add(1))
 	p.SecurityParameters = &gosnmp.UsmSecurityParameters{
@@ -109,7 +109,7 @@ func (e *engine) report(h *trapHeader) ([]byte, error) {
 	return p.MarshalMsg()
 }
 
-// reportTime answers a packet that is out of time, with proof: who sent it sets its clock by the answer.
+// reportTime answers a packet outside the time window, authenticated, so that the sender can set its clock.
 func (e *engine) reportTime(h *trapHeader, u *trapUser, k trapKeys) ([]byte, error) {
 	p := e.packet(h, notInTimeWindows, e.late.Add(1))
 	s := u.parameters(e.id, k)
@@ -125,7 +125,7 @@ func (e *engine) packet(h *trapHeader, counter string, n uint32) *gosnmp.SnmpPac
 	}
 }
 
-// acknowledge answers an inform: the same variables come back, at the level on which they came.
+// acknowledge answers an inform with the same variables, at the same security level.
 func (e *engine) acknowledge(p *gosnmp.SnmpPacket, u *trapUser, k trapKeys) ([]byte, error) {
 	s := u.parameters(e.id, k)
 	s.AuthoritativeEngineBoots, s.AuthoritativeEngineTime = e.boots, e.time()

@@ -9,7 +9,7 @@ import (
 	"github.com/gosnmp/gosnmp"
 )
 
-// hintNumber shows a number as a hint says (RFC 2579, 3.1): d-2 has two digits behind the point, x, o and b are other bases.
+// hintNumber formats a number by a display hint (RFC 2579, 3.1): d-2 has two decimals; x, o and b are bases.
 func hintNumber(hint string, n int64, plain string) string {
 	kind, places, _ := strings.Cut(hint, "-")
 	switch kind {
@@ -21,14 +21,14 @@ func hintNumber(hint string, n int64, plain string) string {
 		return strconv.FormatInt(n, 2)
 	case "d":
 		if p, err := strconv.Atoi(places); err == nil && p > 0 && p < 19 {
-			return point(n, p)
+			return decimalPoint(n, p)
 		}
 	}
 	return plain
 }
 
-// point puts the point before the last digits of a number.
-func point(n int64, places int) string {
+// decimalPoint inserts a decimal point.
+func decimalPoint(n int64, places int) string {
 	text, sign := strconv.FormatInt(n, 10), ""
 	if text[0] == '-' {
 		text, sign = text[1:], "-"
@@ -39,16 +39,16 @@ func point(n int64, places int) string {
 	return sign + text[:len(text)-places] + "." + text[len(text)-places:]
 }
 
-// hintPart is one part of a hint for octets: how many, shown how, and what follows.
+// hintPart is one octet-format specification of a hint.
 type hintPart struct {
-	repeat    bool // the first octet tells how often
+	repeat    bool // the first octet is the repeat count
 	length    int
 	format    byte
 	separator string
 	end       string // after the last repetition
 }
 
-// hintOctets shows octets as a hint says; false when it does not fit them.
+// hintOctets formats octets by a display hint; false if it does not fit.
 func hintOctets(hint string, b []byte) (text string, ok bool) {
 	var out strings.Builder
 	rest, last := hint, hintPart{}
@@ -58,7 +58,7 @@ func hintOctets(hint string, b []byte) (text string, ok bool) {
 				return "", false
 			}
 		} else if last.length == 0 {
-			return "", false // it takes nothing, so it would never end
+			return "", false // it consumes nothing, so it would never end
 		}
 		times := 1
 		if last.repeat {
@@ -82,10 +82,10 @@ func hintOctets(hint string, b []byte) (text string, ok bool) {
 		}
 	}
 	text = strings.TrimRight(out.String(), "\x00")
-	return text, hint != "" && printable(text) && (text != "" || out.Len() == 0) // zeros alone are no text
+	return text, hint != "" && printable(text) && (text != "" || out.Len() == 0) // only NULs are no text
 }
 
-// nextHint reads one part: an optional *, a length, a format, and up to two separators.
+// nextHint parses one specification: an optional *, a length, a format, and up to two separators.
 func nextHint(hint string) (p hintPart, rest string, ok bool) {
 	hint, p.repeat = strings.CutPrefix(hint, "*")
 	digits := len(hint) - len(strings.TrimLeft(hint, "0123456789"))
@@ -129,10 +129,10 @@ func (p *hintPart) show(out *strings.Builder, b []byte) bool {
 	return true
 }
 
-// hintDate is the hint of the type DateAndTime, by which it is known under any name.
+// hintDate is the display hint of DateAndTime, by which the type is recognized under any name.
 const hintDate = "2d-1d-1d,1d:1d:1d.1d,1a1d:1d"
 
-// dateText writes a DateAndTime as usual: 2026-11-15T13:30:15.0+01:00, without an offset when it has none.
+// dateText formats a DateAndTime: 2026-11-15T13:30:15.0+01:00, without offset if it has none.
 func dateText(b []byte, hint string) (text string, ok bool) {
 	if hint != hintDate || len(b) != 8 && len(b) != 11 {
 		return "", false
@@ -147,7 +147,7 @@ func dateText(b []byte, hint string) (text string, ok bool) {
 	return text, true
 }
 
-// dateOf is the moment that a variable tells, if it is a DateAndTime with an offset.
+// dateOf returns the time of a variable that is a DateAndTime with an offset.
 func dateOf(v *gosnmp.SnmpPDU, s *syntax) (at time.Time, ok bool) {
 	b, is := v.Value.([]byte)
 	if !is || s == nil || len(b) != 11 {

@@ -8,14 +8,14 @@ import (
 	"github.com/gosnmp/gosnmp"
 )
 
-// trapLargest is the size of the largest packet that we say we take.
+// trapLargest is the largest packet that we announce.
 const trapLargest = 65507
 
-// trapHeader is what stands before the trap itself. It is read before anything else is: what is not for us costs little.
+// trapHeader is what precedes the PDU. It is read first, so that packets for others are cheap.
 type trapHeader struct {
 	version   string
-	community []byte // of versions 1 and 2c
-	pdu       int    // where the trap begins, of versions 1 and 2c
+	community []byte // versions 1 and 2c
+	pdu       int    // versions 1 and 2c: offset of the PDU
 
 	// of version 3
 	id          uint32
@@ -24,18 +24,18 @@ type trapHeader struct {
 	engine      string
 	boots, time uint32
 	user        string
-	proof       []byte
-	proofAt     int
-	request     uint32 // zero when the trap is hidden
+	authParams  []byte
+	authOffset  int
+	request     uint32 // zero if the PDU is encrypted
 }
 
-// ber walks through what is encoded by the basic rules of ASN.1. After a fault there is nothing more in it.
+// ber decodes BER. After an error it is empty.
 type ber struct {
 	rest []byte
 	bad  bool
 }
 
-// next gives one value, which must have the tag; any tag when it is zero.
+// next returns the next value, which must have the tag, or any if tag is zero.
 func (b *ber) next(tag byte) (body []byte) {
 	r := b.rest
 	if len(r) < 2 || tag != 0 && r[0] != tag {
@@ -62,7 +62,7 @@ func (b *ber) next(tag byte) (body []byte) {
 	return r[head : head+length]
 }
 
-// number gives a number from 0 to 2³¹-1.
+// number returns an integer from 0 to 2³¹-1.
 func (b *ber) number() (n uint32) {
 	body := b.next(0x02)
 	if len(body) == 0 || len(body) > 4 || body[0] >= 0x80 {
@@ -80,7 +80,7 @@ const (
 	berSequence = 0x30
 )
 
-// readTrapHeader reads the header of a packet.
+// readTrapHeader parses the header of a packet.
 func readTrapHeader(packet []byte) (h trapHeader, ok bool) {
 	all := ber{rest: packet}
 	in := ber{rest: all.next(berSequence)}
@@ -107,7 +107,7 @@ func readTrapHeader(packet []byte) (h trapHeader, ok bool) {
 func (h *trapHeader) readV3(in *ber, packet []byte) {
 	global := ber{rest: in.next(berSequence)}
 	h.id = global.number()
-	global.next(0x02) // the largest packet that the sender takes
+	global.next(0x02) // msgMaxSize
 	flags := global.next(berOctets)
 	h.model = global.number()
 	outer := ber{rest: in.next(berOctets)}
@@ -115,12 +115,12 @@ func (h *trapHeader) readV3(in *ber, packet []byte) {
 	h.engine = string(usm.next(berOctets))
 	h.boots, h.time = usm.number(), usm.number()
 	h.user = string(usm.next(berOctets))
-	h.proof = usm.next(berOctets)
+	h.authParams = usm.next(berOctets)
 	if in.bad = in.bad || global.bad || outer.bad || usm.bad || len(flags) != 1 || len(h.engine) > 32 || len(h.user) > trapUserName; in.bad {
 		return
 	}
 	h.flags = gosnmp.SnmpV3MsgFlags(flags[0])
-	h.proofAt = cap(packet) - cap(h.proof) // both end where the packet's memory does
+	h.authOffset = cap(packet) - cap(h.authParams) // both slices have the same end
 	scoped := ber{rest: in.rest}
 	inner := ber{rest: scoped.next(berSequence)}
 	inner.next(berOctets)
@@ -137,12 +137,12 @@ type trapReader struct {
 	versions  map[string]bool
 	community string
 	users     map[string]*trapUser
-	engine    *engine // where version 3 is taken
+	engine    *engine // set if version 3 is accepted
 	faults    atomic.Int64
 	informs   informs
 }
 
-// newTrapReader makes the reader that the answers of a resource ask for. The column is where a fault is.
+// newTrapReader makes the reader for the answers of a resource. The column is the one that is wrong.
 func newTrapReader(answers map[string]string) (r *trapReader, column string, err error) {
 	lines, err := parseUsers(answers["users"])
 	if err != nil {
@@ -160,14 +160,14 @@ func newTrapReader(answers map[string]string) (r *trapReader, column string, err
 
 func (r *trapReader) takes(version string) bool { return r.versions[version] }
 
-// read makes a trap of a packet. Packets are hostile: one that the library stumbles over is malformed, and no more.
-func (r *trapReader) read(b *binding, in raw) (m Trap, stored func(), why Drop, ok bool) {
+// read parses a packet. Packets are hostile: a panic in the library counts as a malformed packet.
+func (r *trapReader) read(in raw) (m Trap, reply *informReply, why Drop, ok bool) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			if r.faults.Add(1) == 1 {
 				r.env.Log.Warn("a packet could not be read", "fault", fault, "from", in.from.Addr())
 			}
-			m, stored, why, ok = Trap{}, nil, DropMalformed, false
+			m, reply, why, ok = Trap{}, nil, DropMalformed, false
 		}
 	}()
 	packet := []byte(in.text)
@@ -179,12 +179,11 @@ func (r *trapReader) read(b *binding, in raw) (m Trap, stored func(), why Drop, 
 	if !r.takes(h.version) {
 		return m, nil, DropAccess, false
 	}
-	var p *gosnmp.SnmpPacket
-	var answer func() ([]byte, error)
+	reply = &informReply{reader: r, in: in, pdu: h.pdu}
 	if h.version == "3" {
-		p, answer, why, ok = r.readV3(b, in, &h, packet)
+		why, ok = r.readV3(reply, &h, packet)
 	} else {
-		p, answer, why, ok = r.readCommunity(in, &h, packet)
+		why, ok = r.readCommunity(reply, &h, packet)
 	}
 	if !ok {
 		return m, nil, why, false
@@ -193,36 +192,56 @@ func (r *trapReader) read(b *binding, in raw) (m Trap, stored func(), why Drop, 
 	if err != nil {
 		return m, nil, DropMalformed, false
 	}
-	if m, ok = trapOf(p, h.version, names); !ok {
+	if m, ok = trapOf(reply.inform, h.version, names); !ok {
 		return m, nil, DropMalformed, false
 	}
 	if m.IP == "" {
 		m.IP = in.from.Addr().WithZone("").String()
 	}
-	if p.PDUType != gosnmp.InformRequest {
+	if reply.inform.PDUType != gosnmp.InformRequest {
 		return m, nil, 0, true
 	}
-	k := informOf(in.from, p.RequestID, &m)
-	if r.informs.known(k) {
-		r.answer(b, in, answer)
-		return m, nil, dropNothing, false
+	reply.key = informOf(in.from, reply.inform.RequestID, &m)
+	if r.informs.known(reply.key) {
+		reply.send()
+		return m, nil, dropNone, false
 	}
-	return m, func() {
-		r.informs.keep(k, r.env.Now())
-		r.answer(b, in, answer)
-	}, 0, true
+	return m, reply, 0, true
 }
 
-// answer sends what a sender waits for. What cannot be sent is no loss: the sender asks again.
-func (r *trapReader) answer(b *binding, in raw, make func() ([]byte, error)) {
+// informReply is the response to an inform. It is sent once the inform is stored or filtered out.
+type informReply struct {
+	reader *trapReader
+	in     raw
+	key    inform
+	inform *gosnmp.SnmpPacket
+	pdu    int       // versions 1 and 2c: offset of the PDU in the packet
+	user   *trapUser // version 3
+	keys   trapKeys
+}
+
+// send sends the response, and remembers the inform so that a retransmission is not stored again.
+func (i *informReply) send() {
+	r := i.reader
 	defer func() {
 		if fault := recover(); fault != nil && r.faults.Add(1) == 1 {
-			r.env.Log.Warn("a packet could not be answered", "fault", fault, "from", in.from.Addr())
+			r.env.Log.Warn("a packet could not be answered", "fault", fault, "from", i.in.from.Addr())
 		}
 	}()
-	packet, err := make()
-	if err == nil && b != nil && b.port != nil && b.port.reply != nil {
-		err = b.port.reply(in.from, in.to, packet)
+	r.informs.keep(i.key, r.env.Now())
+	packet, err := []byte(i.in.text), error(nil)
+	if i.user == nil {
+		packet[i.pdu] = byte(gosnmp.GetResponse) // the rest is returned unchanged (RFC 3416, 4.2.7)
+	} else {
+		packet, err = r.engine.acknowledge(i.inform, i.user, i.keys)
+	}
+	r.answer(i.in, packet, err)
+}
+
+// answer sends a packet to a sender. One that cannot be sent is no loss: the sender asks again.
+func (r *trapReader) answer(in raw, packet []byte, err error) {
+	if err == nil && in.socket != nil {
+		err = in.socket.reply(in.from, in.to, packet)
 	}
 	if err != nil {
 		r.env.Log.Debug("a packet was not answered", "err", err, "from", in.from.Addr())
@@ -230,66 +249,63 @@ func (r *trapReader) answer(b *binding, in raw, make func() ([]byte, error)) {
 }
 
 // readCommunity reads a packet of version 1 or 2c.
-func (r *trapReader) readCommunity(in raw, h *trapHeader, packet []byte) (p *gosnmp.SnmpPacket, answer func() ([]byte, error), why Drop, ok bool) {
+func (r *trapReader) readCommunity(reply *informReply, h *trapHeader, packet []byte) (why Drop, ok bool) {
 	if r.community != "" {
 		want, got := sha256.Sum256([]byte(r.community)), sha256.Sum256(h.community)
 		if subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
-			return nil, nil, DropAccess, false
+			return DropAccess, false
 		}
 	}
 	p, err := (&gosnmp.GoSNMP{}).UnmarshalTrap(packet, false)
-	if err != nil {
-		return nil, nil, DropMalformed, false
-	}
-	return p, func() ([]byte, error) {
-		packet := []byte(in.text)
-		packet[h.pdu] = byte(gosnmp.GetResponse) // all else comes back as it is (RFC 3416, 4.2.7)
-		return packet, nil
-	}, 0, true
+	reply.inform = p
+	return DropMalformed, err == nil
 }
 
-// readV3 reads a packet of version 3, or answers what has to come before it.
-func (r *trapReader) readV3(b *binding, in raw, h *trapHeader, packet []byte) (p *gosnmp.SnmpPacket, answer func() ([]byte, error), why Drop, ok bool) {
+// readV3 reads a packet of version 3, or answers the discovery that precedes it.
+func (r *trapReader) readV3(reply *informReply, h *trapHeader, packet []byte) (why Drop, ok bool) {
 	e := r.engine
-	asks := h.flags&gosnmp.Reportable != 0
-	report := func() (*gosnmp.SnmpPacket, func() ([]byte, error), Drop, bool) {
-		r.answer(b, in, func() ([]byte, error) { return e.report(h) })
-		return nil, nil, dropNothing, false
+	report := func() (Drop, bool) {
+		p, err := e.report(h)
+		r.answer(reply.in, p, err)
+		return dropNone, false
 	}
+	asks := h.flags&gosnmp.Reportable != 0
 	if gosnmp.SnmpV3SecurityModel(h.model) != gosnmp.UserSecurityModel {
-		return nil, nil, DropMalformed, false
+		return DropMalformed, false
 	}
 	if len(h.engine) < 5 {
 		if asks {
 			return report()
 		}
-		return nil, nil, DropMalformed, false
+		return DropMalformed, false
 	}
 	u := r.users[h.user]
 	if u == nil || h.flags&gosnmp.AuthPriv != u.level() {
-		return nil, nil, DropAccess, false
+		return DropAccess, false
 	}
 	k, ok := u.authentic(h, packet)
 	if !ok {
-		return nil, nil, DropAccess, false
+		return DropAccess, false
 	}
-	if h.engine == e.id && u.proof != gosnmp.NoAuth && !e.inTime(h) {
+	if h.engine == e.id && u.auth != gosnmp.NoAuth && !e.inTimeWindow(h) {
 		if asks {
-			r.answer(b, in, func() ([]byte, error) { return e.reportTime(h, u, k) })
-			return nil, nil, dropNothing, false
+			p, err := e.reportTime(h, u, k)
+			r.answer(reply.in, p, err)
+			return dropNone, false
 		}
-		return nil, nil, DropAccess, false
+		return DropAccess, false
 	}
 	x := &gosnmp.GoSNMP{Version: gosnmp.Version3, SecurityModel: gosnmp.UserSecurityModel, MsgFlags: u.level(), SecurityParameters: u.parameters(h.engine, k)}
 	p, err := x.UnmarshalTrap(packet, true)
 	if err != nil {
-		if u.privacy != gosnmp.NoPriv { // proved, but not readable: the other password is wrong
-			return nil, nil, DropAccess, false
+		if u.privacy != gosnmp.NoPriv { // authenticated but not readable: the privacy password is wrong
+			return DropAccess, false
 		}
-		return nil, nil, DropMalformed, false
+		return DropMalformed, false
 	}
 	if p.PDUType == gosnmp.InformRequest && h.engine != e.id {
 		return report()
 	}
-	return p, func() ([]byte, error) { return e.acknowledge(p, u, k) }, 0, true
+	reply.inform, reply.user, reply.keys = p, u, k
+	return 0, true
 }

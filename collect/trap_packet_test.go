@@ -121,7 +121,7 @@ func TestTrapFamilies(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", f.name, err)
 		}
-		m, _, why, ok := r.read(&binding{}, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
+		m, _, why, ok := r.read(raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
 		got := hex.EncodeToString(packet) + "\n"
 		if !ok {
 			got += why.String()
@@ -163,8 +163,8 @@ func TestTrapKeys(t *testing.T) {
 			if err := want.InitSecurityKeys(); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(k.proof, want.SecretKey) || !slices.Equal(k.privacy, want.PrivacyKey[:len(k.privacy)]) {
-				t.Errorf("%s with %s: %x %x, want %x %x", proof, privacy, k.proof, k.privacy, want.SecretKey, want.PrivacyKey)
+			if !slices.Equal(k.auth, want.SecretKey) || !slices.Equal(k.privacy, want.PrivacyKey[:len(k.privacy)]) {
+				t.Errorf("%s with %s: %x %x, want %x %x", proof, privacy, k.auth, k.privacy, want.SecretKey, want.PrivacyKey)
 			}
 		}
 	}
@@ -181,7 +181,7 @@ func TestTrapMalformed(t *testing.T) {
 		if change != nil {
 			packet = change(packet)
 		}
-		_, _, why, ok := r.read(&binding{}, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
+		_, _, why, ok := r.read(raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
 		if got := fmt.Sprint(ok, " ", max(why, 0)); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
@@ -216,7 +216,7 @@ func readTrap(t *testing.T, r *trapReader, variables []gosnmp.SnmpPDU) Trap {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _, why, ok := r.read(&binding{}, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
+	m, _, why, ok := r.read(raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
 	if !ok {
 		t.Fatal(why)
 	}
@@ -319,7 +319,7 @@ func TestTrapOpaque(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, _, why, ok := r.read(&binding{}, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
+		m, _, why, ok := r.read(raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
 		if !ok {
 			t.Fatalf("%s: %s", digits, why)
 		}
@@ -376,13 +376,12 @@ func FuzzTrapPacket(f *testing.F) {
 		f.Add(packet)
 	}
 	f.Fuzz(func(t *testing.T, packet []byte) {
-		d := &binding{port: &port{reply: func(netip.AddrPort, netip.Addr, []byte) error { return nil }}}
-		m, stored, _, ok := r.read(d, raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
+		m, reply, _, ok := r.read(raw{from: netip.MustParseAddrPort("192.0.2.99:50000"), text: string(packet)})
 		if !ok {
 			return
 		}
-		if stored != nil {
-			stored()
+		if reply != nil {
+			reply.send()
 		}
 		if m.OID == "" || m.Name == "" || m.IP == "" || len(m.P) > trapValues || !json.Valid([]byte(m.Varbinds)) || !utf8.ValidString(m.Info) {
 			t.Errorf("%x: %+v", packet, m)
@@ -426,7 +425,7 @@ func TestTrapZeros(t *testing.T) {
 	f := func(octets, want string) {
 		t.Helper()
 		for _, s := range []*syntax{nil, {}, {hint: "255a"}} {
-			if plain, words := shownOctets([]byte(octets), s); plain != want || words != want {
+			if plain, words := formatOctets([]byte(octets), s); plain != want || words != want {
 				t.Errorf("%q with %v: %q, %q; want %q", octets, s, plain, words, want)
 			}
 		}

@@ -49,7 +49,7 @@ func (s *sender) trap(options, what string) {
 const testLinkDown = " 0 1.3.6.1.6.3.1.1.5.3 1.3.6.1.2.1.2.2.1.1.3 i 3 1.3.6.1.2.1.2.2.1.7.3 i 2 1.3.6.1.2.1.2.2.1.2.3 s "
 
 func TestPeerTrapCommunity(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "udp")
 	h.provision("log-trap-receiver", "name,listen,community", "T,"+addr+",open sesame")
 	h.up("T")
@@ -85,11 +85,11 @@ func TestPeerTrapCommunity(t *testing.T) {
 			`{"1.3.6.1.4.1.32473.1.4.1.0":"2"}`,
 		`127.0.0.1|1|1.3.6.1.6.3.1.1.5.3|linkDown|2|0|4|||linkDown: ifIndex.4 = 4|{"ifIndex.4":"4"}`,
 	}, "ip", "version", "oid", "name", "generic", "specific", "p1", "p2", "p3", "info", "varbinds")
-	h.await("all is booked", func() bool { return h.env.Sums.Kept.Load() == 4 && h.env.Sums.Received.Load() == 7 })
+	h.await("all is booked", func() bool { return h.env.Totals.Kept.Load() == 4 && h.env.Totals.Received.Load() == 7 })
 }
 
 func TestPeerTrapUsers(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "udp")
 	h.provision("log-trap-receiver", "name,listen,users", "T,"+addr+","+cell(strings.Replace(testUsers, `"proof, of noc"`, "proof-of-noc", 1)))
 	h.up("T")
@@ -108,7 +108,7 @@ func TestPeerTrapUsers(t *testing.T) {
 	}
 	inform := "3|inform"
 	h.holds("trap", []string{"3|ops", "3|noc", "3|guest", "3|level", "3|long", inform, inform, inform, inform, inform}, "version", "p3")
-	if d := &h.env.Sums.Dropped; d[DropAccess].Load()+d[DropMalformed].Load() != 0 {
+	if d := &h.env.Totals.Dropped; d[DropAccess].Load()+d[DropMalformed].Load() != 0 {
 		t.Errorf("%d for access, %d malformed", d[DropAccess].Load(), d[DropMalformed].Load())
 	}
 	// Wrong ones: the user, a password, the other password, no proof, no privacy.
@@ -127,7 +127,7 @@ func TestPeerTrapUsers(t *testing.T) {
 	if n := len(h.stored("trap", "p3")); n != 10 {
 		t.Errorf("%d are stored", n)
 	}
-	sums := &h.env.Sums
+	sums := &h.env.Totals
 	h.await("all is booked", func() bool {
 		return sums.Received.Load() == sums.Kept.Load()+sums.Filtered.Load()+sums.Dropped[DropAccess].Load() && sums.Kept.Load() == 10
 	})
@@ -138,7 +138,7 @@ func TestPeerTrapUsers(t *testing.T) {
 
 // net-snmp sends numbers of 64 bits and with fractions inside an Opaque.
 func TestPeerTrapOpaque(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "udp")
 	h.provision("log-trap-receiver", "name,listen", "T,"+addr)
 	h.up("T")
@@ -150,7 +150,7 @@ func TestPeerTrapOpaque(t *testing.T) {
 
 // A stranger who asks gets to know which engine this is, as the protocol wants, and not which users it has.
 func TestPeerTrapInformRefused(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "udp")
 	h.provision("log-trap-receiver", "name,listen,users", "T,"+addr+","+cell(testUsers))
 	h.up("T")
@@ -158,14 +158,14 @@ func TestPeerTrapInformRefused(t *testing.T) {
 	if s.run("snmpinform", "-r 0 -v 3 -l authNoPriv -u level -a SHA-512 -A proof-of-nobody", testLinkDown+"stranger") {
 		t.Error("an inform with a wrong password was answered")
 	}
-	h.await("it is counted", func() bool { return h.env.Sums.Dropped[DropAccess].Load() > 0 })
+	h.await("it is counted", func() bool { return h.env.Totals.Dropped[DropAccess].Load() > 0 })
 	if got := h.stored("trap", "p3"); len(got) > 0 {
 		t.Errorf("stored %q", got)
 	}
 }
 
 func TestPeerTrapTwoReceivers(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "udp")
 	copyMIBs(t, filepath.Join(h.env.Dir, "mibs"))
 	h.provision("log-trap-receiver", "name,listen,allow,version,filter,script",
@@ -186,11 +186,11 @@ func TestPeerTrapTwoReceivers(t *testing.T) {
 	}, "ip", "name", "category", "severity", "host", "info")
 	h.dropped(DropAccess, 1)
 	h.dropped(DropSource, 1)
-	h.await("one is filtered", func() bool { return h.env.Sums.Filtered.Load() == 1 })
+	h.await("one is filtered", func() bool { return h.env.Totals.Filtered.Load() == 1 })
 }
 
 // dropped waits until so many packets were dropped for a reason.
-func (h *house) dropped(why Drop, n int64) {
+func (h *fixture) dropped(why Drop, n int64) {
 	h.t.Helper()
-	h.await(fmt.Sprintf("%d dropped for %s", n, why), func() bool { return h.env.Sums.Dropped[why].Load() == n })
+	h.await(fmt.Sprintf("%d dropped for %s", n, why), func() bool { return h.env.Totals.Dropped[why].Load() == n })
 }

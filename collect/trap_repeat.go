@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// informs remembers the informs that were stored. Who sends one sends it again when the answer does not come in time, and
-// that is the same inform: it is answered once more, and not stored a second time.
+// informs remembers the informs that were stored. A sender that gets no answer in time sends the inform again; then it is
+// answered again, and not stored twice.
 type informs struct {
 	mu          sync.Mutex
 	young, old  map[inform]struct{}
-	youngerThan time.Time // when the old ones are forgotten and the young ones become old
+	youngerThan time.Time // when the old ones are dropped and the young ones become old
 }
 
-// inform is what makes one the same as another: whoever resends it does so from the same port.
+// inform identifies an inform. Retransmissions come from the same port.
 type inform struct {
 	from    netip.AddrPort
 	request uint32
@@ -23,8 +23,8 @@ type inform struct {
 }
 
 const (
-	informsFor  = 30 * time.Second // at least; senders wait for a second or a few
-	informsMost = 1 << 14          // that are remembered, twice
+	informsFor  = 30 * time.Second // at least; senders wait for a few seconds
+	informsMost = 1 << 14          // per generation, of two
 )
 
 func informOf(from netip.AddrPort, request uint32, m *Trap) inform {
@@ -32,7 +32,7 @@ func informOf(from netip.AddrPort, request uint32, m *Trap) inform {
 	return inform{from, request, [16]byte(sum[:16])}
 }
 
-// known tells whether an inform was stored.
+// known reports whether an inform was stored.
 func (i *informs) known(k inform) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -41,10 +41,13 @@ func (i *informs) known(k inform) bool {
 	return young || old
 }
 
-// keep notes that an inform was stored.
+// keep remembers an inform, unless it is known.
 func (i *informs) keep(k inform, now time.Time) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if _, old := i.old[k]; old {
+		return
+	}
 	if i.young == nil || now.After(i.youngerThan) || len(i.young) >= informsMost {
 		i.old, i.young, i.youngerThan = i.young, map[inform]struct{}{}, now.Add(informsFor)
 	}

@@ -15,10 +15,10 @@ import (
 	"belfry/ingest"
 )
 
-func (h *house) holds(collection string, want []string, fields ...string) {
+func (h *fixture) holds(collection string, want []string, fields ...string) {
 	h.t.Helper()
 	slices.Sort(want)
-	for end := time.Now().Add(hang); !slices.Equal(h.stored(collection, fields...), want); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(testTimeout); !slices.Equal(h.stored(collection, fields...), want); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			h.t.Fatalf("stored\n%s\nwant\n%s", strings.Join(h.stored(collection, fields...), "\n"), strings.Join(want, "\n"))
 		}
@@ -36,7 +36,7 @@ const (
 
 // A sender that knows the engine from before sets its clock by what it is told, and sends again.
 func TestTrapInformOutOfTime(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "udp")
 	h.provision("log-trap-receiver", "name,listen,users", "T,"+addr+","+cell(testUsers))
 	h.up("T")
@@ -79,7 +79,7 @@ func TestTrapInformOutOfTime(t *testing.T) {
 
 // An inform that comes again, as its answer was lost, is answered again and stored once.
 func TestTrapInformRepeated(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "udp")
 	h.provision("log-trap-receiver", "name,listen", "T,"+addr)
 	h.up("T")
@@ -101,7 +101,7 @@ func TestTrapInformRepeated(t *testing.T) {
 			if _, err := c.Write(inform(request)); err != nil {
 				t.Fatal(err)
 			}
-			c.SetReadDeadline(time.Now().Add(hang))
+			c.SetReadDeadline(time.Now().Add(testTimeout))
 			if n, err := c.Read(make([]byte, 1000)); n == 0 || err != nil {
 				t.Fatalf("no answer: %v", err)
 			}
@@ -114,7 +114,7 @@ func TestTrapInformRepeated(t *testing.T) {
 	first(8)
 	second(7)
 	h.holds("trap", []string{"coldStart", "coldStart", "coldStart"}, "name")
-	h.await("all is booked", func() bool { return h.env.Sums.Kept.Load() == 3 && h.env.Sums.Filtered.Load() == 2 })
+	h.await("all is booked", func() bool { return h.env.Totals.Kept.Load() == 3 && h.env.Totals.Filtered.Load() == 2 })
 }
 
 // What is remembered of informs is bounded in time and number.
@@ -158,7 +158,7 @@ func TestTrapEngine(t *testing.T) {
 	now = now.Add(1000 * time.Second)
 	f := func(boots, at uint32, want bool) {
 		t.Helper()
-		if got := b.inTime(&trapHeader{boots: boots, time: at}); got != want {
+		if got := b.inTimeWindow(&trapHeader{boots: boots, time: at}); got != want {
 			t.Errorf("boots %d, time %d: %t", boots, at, got)
 		}
 	}
@@ -180,7 +180,7 @@ func TestTrapEngine(t *testing.T) {
 }
 
 func TestTrapChecks(t *testing.T) {
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	f := func(columns, values, want string) {
 		t.Helper()
 		_, answer, err := h.intake.Provision(t.Context(), h.who, "log-trap-receiver", strings.NewReader("name,"+columns+"\nX,"+values+"\n"), ingest.Options{})
@@ -218,7 +218,7 @@ func TestTrapChecks(t *testing.T) {
 
 // TestTrapNumberFed: a number of 64 bits that a script feeds to an object is rounded as numbers are, and kept.
 func TestTrapNumberFed(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	addr := freePort(t, "udp")
 	h.provision("log-trap-receiver", "name,listen,script", "T,"+addr+","+cell(`function message(m) { data("octets", {i1: m.p[0]}, {class: "octets", view: "T"}); return m }`))
 	h.up("T")
@@ -234,7 +234,7 @@ func TestTrapNumberFed(t *testing.T) {
 	if got := h.state("octets").Numbers; len(got) != 1 || got[0] != 1<<64 {
 		t.Errorf("the object has %v", got)
 	}
-	if n := h.env.Sums.Failed.Load(); n != 0 {
+	if n := h.env.Totals.Failed.Load(); n != 0 {
 		t.Errorf("%d failed", n)
 	}
 }

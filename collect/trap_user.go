@@ -11,29 +11,29 @@ import (
 	"github.com/gosnmp/gosnmp"
 )
 
-// trapUser is a user of version 3, with keys instead of passwords.
+// trapUser is an SNMPv3 user, with keys instead of passwords.
 type trapUser struct {
 	name        string
-	proof       gosnmp.SnmpV3AuthProtocol
+	auth        gosnmp.SnmpV3AuthProtocol
 	privacy     gosnmp.SnmpV3PrivProtocol
-	proofKey    []byte // made from the password, for every engine; the keys of one engine are made from it
+	proofKey    []byte // from the password, for all engines; localized for each
 	privacyKey  []byte
 	proofLength int
 
 	mu   sync.Mutex
-	keys map[string]trapKeys // by engine
+	keys map[string]trapKeys // localized keys by engine
 }
 
-// trapKeys are those of a user at one engine.
-type trapKeys struct{ proof, privacy []byte }
+// trapKeys are the localized keys of a user.
+type trapKeys struct{ auth, privacy []byte }
 
-// trapProof is a way to prove who sends.
-type trapProof struct {
+// authProtocol is an authentication protocol.
+type authProtocol struct {
 	protocol gosnmp.SnmpV3AuthProtocol
-	length   int // of the proof in a packet
+	length   int // of the authentication parameters
 }
 
-var trapProofs = map[string]trapProof{
+var trapProofs = map[string]authProtocol{
 	"none": {gosnmp.NoAuth, 0}, "md5": {gosnmp.MD5, 12}, "sha": {gosnmp.SHA, 12}, "sha1": {gosnmp.SHA, 12}, "sha224": {gosnmp.SHA224, 16},
 	"sha256": {gosnmp.SHA256, 24}, "sha384": {gosnmp.SHA384, 32}, "sha512": {gosnmp.SHA512, 48},
 }
@@ -47,17 +47,16 @@ var trapPrivacies = map[string]gosnmp.SnmpV3PrivProtocol{
 const (
 	trapUsers       = 100
 	trapUserName    = 32 // bytes (RFC 3414, 5)
-	trapPassword    = 8  // bytes at least (RFC 3414, 11.2)
+	trapPassword    = 8  // least bytes (RFC 3414, 11.2)
 	trapUserEngines = 10_000
 )
 
-// userLine is a user as it is written.
+// userLine is a user as it is written in the answers.
 type userLine struct {
 	name, proof, proofPassword, privacy, privacyPassword string
 }
 
-// parseUsers reads users, one a line. What it complains about it names by its place: never with the text that is there,
-// which may be a password.
+// parseUsers parses users, one per line. Errors name positions and never quote the text, which may be a password.
 func parseUsers(text string) (all []userLine, err error) {
 	seen := map[string]int{}
 	number := 0
@@ -132,22 +131,22 @@ func checkPassword(field int, of, protocol, password string) error {
 	return nil
 }
 
-// user makes keys of passwords, which takes a while.
+// user derives the keys, which takes a while.
 func (u *userLine) user() *trapUser {
 	p := trapProofs[u.proof]
-	t := &trapUser{name: u.name, proof: p.protocol, proofLength: p.length, privacy: trapPrivacies[u.privacy], keys: map[string]trapKeys{}}
-	if t.proof != gosnmp.NoAuth {
-		t.proofKey = stretch(t.proof, []byte(u.proofPassword))
+	t := &trapUser{name: u.name, auth: p.protocol, proofLength: p.length, privacy: trapPrivacies[u.privacy], keys: map[string]trapKeys{}}
+	if t.auth != gosnmp.NoAuth {
+		t.proofKey = passwordKey(t.auth, []byte(u.proofPassword))
 	}
 	if t.privacy != gosnmp.NoPriv {
-		t.privacyKey = stretch(t.proof, []byte(u.privacyPassword))
+		t.privacyKey = passwordKey(t.auth, []byte(u.privacyPassword))
 	}
 	return t
 }
 
-// stretch makes a key of a password (RFC 3414, A.2): the hash of a mebibyte of it. The library does it, too, but forgets no
-// key it has ever made, also of engines that strangers invent.
-func stretch(p gosnmp.SnmpV3AuthProtocol, password []byte) []byte {
+// passwordKey derives a key from a password (RFC 3414, A.2): the hash of one mebibyte of it. The library does that, too, but
+// caches every key for ever, also for engines that strangers invent.
+func passwordKey(p gosnmp.SnmpV3AuthProtocol, password []byte) []byte {
 	const all = 1 << 20
 	h := p.HashType().New()
 	chunk := make([]byte, 0, 64+len(password))
@@ -160,7 +159,7 @@ func stretch(p gosnmp.SnmpV3AuthProtocol, password []byte) []byte {
 	return h.Sum(nil)
 }
 
-// localize makes the key for one engine.
+// localize derives the key for one engine.
 func localize(p gosnmp.SnmpV3AuthProtocol, key []byte, engine string) []byte {
 	h := p.HashType().New()
 	h.Write(key)
@@ -169,37 +168,37 @@ func localize(p gosnmp.SnmpV3AuthProtocol, key []byte, engine string) []byte {
 	return h.Sum(nil)
 }
 
-// level is what a packet of the user must be: proved, and hidden.
+// level returns the security level that packets of the user must have.
 func (u *trapUser) level() (flags gosnmp.SnmpV3MsgFlags) {
 	switch {
 	case u.privacy != gosnmp.NoPriv:
 		return gosnmp.AuthPriv
-	case u.proof != gosnmp.NoAuth:
+	case u.auth != gosnmp.NoAuth:
 		return gosnmp.AuthNoPriv
 	}
 	return gosnmp.NoAuthNoPriv
 }
 
-// authentic tells whether a packet was sent by someone who knows the password, and gives the keys if so. Keys are kept for
-// packets that are; a stranger can neither fill the memory nor push others out.
+// authentic checks the authentication of a packet and returns the keys. Only keys of authentic packets are cached, so that
+// strangers can neither fill the cache nor evict others.
 func (u *trapUser) authentic(h *trapHeader, packet []byte) (k trapKeys, ok bool) {
-	if u.proof == gosnmp.NoAuth {
+	if u.auth == gosnmp.NoAuth {
 		return k, true
 	}
 	u.mu.Lock()
 	k, known := u.keys[h.engine]
 	u.mu.Unlock()
 	if !known {
-		k.proof = localize(u.proof, u.proofKey, h.engine)
+		k.auth = localize(u.auth, u.proofKey, h.engine)
 	}
-	if len(h.proof) != u.proofLength {
+	if len(h.authParams) != u.proofLength {
 		return k, false
 	}
-	mac := hmac.New(u.proof.HashType().New, k.proof)
-	mac.Write(packet[:h.proofAt])
-	mac.Write(make([]byte, len(h.proof)))
-	mac.Write(packet[h.proofAt+len(h.proof):])
-	if !hmac.Equal(mac.Sum(nil)[:u.proofLength], h.proof) {
+	mac := hmac.New(u.auth.HashType().New, k.auth)
+	mac.Write(packet[:h.authOffset])
+	mac.Write(make([]byte, len(h.authParams)))
+	mac.Write(packet[h.authOffset+len(h.authParams):])
+	if !hmac.Equal(mac.Sum(nil)[:u.proofLength], h.authParams) {
 		return k, false
 	}
 	if !known {
@@ -214,12 +213,12 @@ func (u *trapUser) authentic(h *trapHeader, packet []byte) (k trapKeys, ok bool)
 	return k, true
 }
 
-// localPrivacy makes the privacy key for one engine, as long as the cipher wants it.
+// localPrivacy derives the privacy key for one engine, with the length that the cipher needs.
 func (u *trapUser) localPrivacy(engine string) []byte {
 	if u.privacy == gosnmp.NoPriv {
 		return nil
 	}
-	key := localize(u.proof, u.privacyKey, engine)
+	key := localize(u.auth, u.privacyKey, engine)
 	length := 16
 	switch u.privacy {
 	case gosnmp.AES192, gosnmp.AES192C:
@@ -229,9 +228,9 @@ func (u *trapUser) localPrivacy(engine string) []byte {
 	}
 	for last := key; len(key) < length; {
 		if u.privacy == gosnmp.AES192C || u.privacy == gosnmp.AES256C {
-			last = localize(u.proof, stretch(u.proof, last), engine)
+			last = localize(u.auth, passwordKey(u.auth, last), engine)
 		} else {
-			h := u.proof.HashType().New()
+			h := u.auth.HashType().New()
 			h.Write(key)
 			last = h.Sum(nil)
 		}
@@ -240,10 +239,10 @@ func (u *trapUser) localPrivacy(engine string) []byte {
 	return key[:length]
 }
 
-// parameters are what the library needs to read and write packets of the user.
+// parameters returns the security parameters for the library.
 func (u *trapUser) parameters(engine string, k trapKeys) *gosnmp.UsmSecurityParameters {
 	return &gosnmp.UsmSecurityParameters{
 		UserName: u.name, AuthoritativeEngineID: engine,
-		AuthenticationProtocol: u.proof, SecretKey: k.proof, PrivacyProtocol: u.privacy, PrivacyKey: k.privacy,
+		AuthenticationProtocol: u.auth, SecretKey: k.auth, PrivacyProtocol: u.privacy, PrivacyKey: k.privacy,
 	}
 }

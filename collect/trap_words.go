@@ -21,12 +21,12 @@ const (
 	oidUpTime        = "1.3.6.1.2.1.1.3.0"
 	oidTrapOID       = "1.3.6.1.6.3.1.1.4.1.0"
 	oidTrapAddress   = "1.3.6.1.6.3.18.1.3.0"
-	oidTrapCommunity = "1.3.6.1.6.3.18.1.4.0" // a secret, which a proxy passes on
+	oidTrapCommunity = "1.3.6.1.6.3.18.1.4.0" // a secret that a proxy passes on
 )
 
-const trapText = 64 << 10 // bytes of the longest text
+const trapText = 64 << 10 // bytes of a text
 
-// trapOf makes a trap of a packet; false when it is none.
+// trapOf converts a packet; false if it is no trap.
 func trapOf(p *gosnmp.SnmpPacket, version string, n *names) (m Trap, ok bool) {
 	m = Trap{Version: version, Generic: -1, Specific: -1, Severity: -1}
 	switch {
@@ -66,8 +66,8 @@ func trapOf(p *gosnmp.SnmpPacket, version string, n *names) (m Trap, ok bool) {
 	return m, true
 }
 
-// oidText is an object identifier without the dot that the library writes before it. A sender may give something else in its place, of which
-// the library makes a text of any bytes: that is shown in hexadecimal.
+// oidText returns an object identifier without the leading dot of the library. Anything else that a sender puts there is shown
+// in hexadecimal.
 func oidText(text string) string {
 	text = strings.TrimPrefix(text, ".")
 	if strings.Trim(text, "0123456789.") == "" {
@@ -76,7 +76,7 @@ func oidText(text string) string {
 	return fmt.Sprintf("0x%.100x", text)
 }
 
-// v1OID is what a trap of version 1 would be called in the others (RFC 3584, 3.1).
+// v1OID returns the object identifier that a trap of version 1 has in the other versions (RFC 3584, 3.1).
 func v1OID(p *gosnmp.SnmpPacket) (oid string, ok bool) {
 	enterprise := oidText(p.Enterprise)
 	switch {
@@ -88,8 +88,7 @@ func v1OID(p *gosnmp.SnmpPacket) (oid string, ok bool) {
 	return "", false
 }
 
-// deviceIP is the address that a trap gives as the device's own: it differs from the sender's behind a proxy. One that leads
-// nowhere is none.
+// deviceIP returns the agent address of a trap, which differs from the sender's behind a proxy; empty if it is not usable.
 func deviceIP(text string) string {
 	a, err := netip.ParseAddr(text)
 	if err != nil || a.IsUnspecified() || a.IsLoopback() || a.IsMulticast() || a.IsLinkLocalUnicast() || a == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
@@ -98,7 +97,7 @@ func deviceIP(text string) string {
 	return a.Unmap().String()
 }
 
-// describe puts the variables into words.
+// describe formats the variables.
 func (m *Trap) describe(variables []gosnmp.SnmpPDU, n *names) {
 	info, binds := strings.Builder{}, varbinds{}
 	info.WriteString(m.Name)
@@ -110,7 +109,7 @@ func (m *Trap) describe(variables []gosnmp.SnmpPDU, n *names) {
 		}
 		name, s := n.object(v.Name)
 		unwrap(&v)
-		plain, words := shownValue(&v, s, n)
+		plain, words := formatValue(&v, s, n)
 		m.P = append(m.P, cutText(plain, trapText))
 		if at, ok := dateOf(&v, s); ok && m.DeviceTime.IsZero() {
 			m.DeviceTime = at
@@ -127,15 +126,15 @@ func (m *Trap) describe(variables []gosnmp.SnmpPDU, n *names) {
 	m.Info, m.Varbinds = cutText(info.String(), trapText), binds.String()
 }
 
-// varbinds are the variables of a trap as a JSON object. One that is there several times has a list: no name may be there twice.
+// varbinds are the variables of a trap as a JSON object. Repeated names have a list of values.
 type varbinds struct {
-	names []string // in JSON, as all of it
-	texts []string // the value of each; of several, with commas between them
-	lists []bool   // there are several
+	names []string // JSON, like all of it
+	texts []string // value of each; of several, separated by commas
+	lists []bool   // has several values
 	size  int
 }
 
-// add takes a variable. What does not fit is left out, so that the object stays readable.
+// add adds a variable, unless the object would get too large.
 func (b *varbinds) add(name, words string) {
 	key, _ := json.Marshal(name)
 	text, _ := json.Marshal(words)
@@ -179,7 +178,7 @@ const (
 	opaqueUnsigned64 = 0x7b
 )
 
-// unwrap takes a number of 64 bits out of an Opaque. Anything else stays as it is.
+// unwrap decodes a 64-bit number in an Opaque. Other values are not changed.
 func unwrap(v *gosnmp.SnmpPDU) {
 	b, ok := v.Value.([]byte)
 	if !ok || v.Type != gosnmp.Opaque || len(b) < 2 || b[0] != gosnmp.AsnExtensionTag {
@@ -208,7 +207,7 @@ func unwrap(v *gosnmp.SnmpPDU) {
 	}
 }
 
-// cutText shortens a text, between two characters.
+// cutText truncates a text between two characters.
 func cutText(text string, length int) string {
 	if len(text) <= length {
 		return text
@@ -219,8 +218,8 @@ func cutText(text string, length int) string {
 	return text[:length]
 }
 
-// shownValue shows a value: plain, as filters and scripts compare it whatever files there are, and in words.
-func shownValue(v *gosnmp.SnmpPDU, s *syntax, n *names) (plain, words string) {
+// formatValue formats a value: plain, as filters and scripts compare it whatever MIB files exist, and with names.
+func formatValue(v *gosnmp.SnmpPDU, s *syntax, n *names) (plain, words string) {
 	switch x := v.Value.(type) {
 	case nil:
 		switch v.Type {
@@ -231,7 +230,7 @@ func shownValue(v *gosnmp.SnmpPDU, s *syntax, n *names) (plain, words string) {
 		}
 		return "", ""
 	case []byte:
-		return shownOctets(x, s)
+		return formatOctets(x, s)
 	case string:
 		if v.Type == gosnmp.ObjectIdentifier {
 			plain = strings.TrimPrefix(x, ".")
@@ -247,19 +246,19 @@ func shownValue(v *gosnmp.SnmpPDU, s *syntax, n *names) (plain, words string) {
 		return plain, plain
 	case int:
 		plain = strconv.Itoa(x)
-		return plain, shownNumber(int64(x), plain, s)
+		return plain, formatNumber(int64(x), plain, s)
 	}
 	plain = fmt.Sprint(v.Value)
 	if ticks, ok := v.Value.(uint32); ok && v.Type == gosnmp.TimeTicks {
 		return plain, (time.Duration(ticks) * 10 * time.Millisecond).String()
 	}
 	if number, err := strconv.ParseInt(plain, 10, 64); err == nil {
-		return plain, shownNumber(number, plain, s)
+		return plain, formatNumber(number, plain, s)
 	}
 	return plain, plain
 }
 
-func shownNumber(number int64, plain string, s *syntax) string {
+func formatNumber(number int64, plain string, s *syntax) string {
 	if s == nil || s.bits {
 		return plain
 	}
@@ -269,8 +268,8 @@ func shownNumber(number int64, plain string, s *syntax) string {
 	return hintNumber(s.hint, number, plain)
 }
 
-// shownOctets shows octets: as their type says, as text if they are one, else in hexadecimal digits.
-func shownOctets(b []byte, s *syntax) (plain, words string) {
+// formatOctets formats octets: by their type, as text if they are text, otherwise in hexadecimal.
+func formatOctets(b []byte, s *syntax) (plain, words string) {
 	plain = octetText(b)
 	if s == nil {
 		return plain, plain
@@ -287,7 +286,7 @@ func shownOctets(b []byte, s *syntax) (plain, words string) {
 	return plain, plain
 }
 
-// octetText shows octets as text if they are one; zeros alone are none.
+// octetText returns octets as text if they are; only NULs are no text.
 func octetText(b []byte) string {
 	if text := strings.TrimRight(string(b), "\x00"); printable(text) && (text != "" || len(b) == 0) {
 		return text

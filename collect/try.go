@@ -18,29 +18,29 @@ import (
 	"belfry/meta"
 )
 
-// trial is what a user wants to see: what filter and script of a receiver make of a message.
+// trial is the request body of Try.
 type trial struct {
-	Sample json.RawMessage `json:"sample"` // a line as a device sends it, or the fields of a message
-	From   string          `json:"from"`   // who sends it
-	Filter *string         `json:"filter"` // instead of those of the resource
+	Sample json.RawMessage `json:"sample"` // a line, or the fields of a message
+	From   string          `json:"from"`   // address of the sender
+	Filter *string         `json:"filter"` // in place of that of the resource
 	Script *string         `json:"script"`
 }
 
-// Tried is what became of the message of a trial. Nothing of it is stored.
+// Tried is the result of a trial. Nothing of it is stored.
 type Tried struct {
 	Received any        `json:"received"`          // the message as filter and script see it
 	Result   string     `json:"result"`            // kept or filtered
-	By       string     `json:"by,omitempty"`      // what did not want it: filter or script
-	Stored   any        `json:"stored,omitempty"`  // the message as it would be kept
-	Ignored  []string   `json:"ignored,omitempty"` // fields that the script has made and no message has
-	Feeds    []TriedRow `json:"feeds"`             // what would be sent about objects
-	Error    string     `json:"error,omitempty"`   // why filter or script failed: then the message is kept as it came
-	Time     float64    `json:"milliseconds"`      // that filter and script took
+	By       string     `json:"by,omitempty"`      // what rejected it: filter or script
+	Stored   any        `json:"stored,omitempty"`  // the message as it would be stored
+	Ignored  []string   `json:"ignored,omitempty"` // fields set by the script that no message has
+	Feeds    []TriedRow `json:"feeds"`             // what the script would send about objects
+	Error    string     `json:"error,omitempty"`   // why filter or script failed; then the message is kept unchanged
+	Time     float64    `json:"milliseconds"`      // taken by filter and script
 
-	rows []*belfry.Row // the feeds, as they would be sent
+	rows []*belfry.Row // the feeds as rows
 }
 
-// TriedRow is what a script would send about an object.
+// TriedRow is a row that a script would send.
 type TriedRow struct {
 	Type     string            `json:"type"`
 	Resource string            `json:"resource"`
@@ -51,11 +51,11 @@ type TriedRow struct {
 	Log      string            `json:"log,omitempty"`
 }
 
-// Try runs filter and script of a receiver on a sample, both as they are provisioned or as the body says. It works whether
-// or not the receiver does. A script may take its time, so trials of one customer take turns; a customer whose scripts have held
-// up others lately may not queue for them.
+// Try runs filter and script of a receiver on a sample, as they are provisioned or as the body says, whether or not the
+// receiver runs. Scripts may be slow, so a customer has one trial at a time; others queue, unless scripts of the customer were
+// slow lately.
 func (s *Supervisor) Try(ctx context.Context, scope belfry.Scope, resource string, body []byte) (*Tried, error) {
-	task, err := s.receiver(scope, resource)
+	task, err := s.findReceiver(scope, resource)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (s *Supervisor) Try(ctx context.Context, scope belfry.Scope, resource strin
 		return nil, err
 	}
 	defer done()
-	t, err := readTrial(body) // in turn, since it may be long
+	t, err := readTrial(body) // within the lock, since it may be long
 	if err != nil {
 		return nil, err
 	}
@@ -76,15 +76,15 @@ func (s *Supervisor) Try(ctx context.Context, scope belfry.Scope, resource strin
 	if t.Script != nil {
 		runs = scope // as if the user had provisioned it
 	}
-	if err := s.rehearse(ctx, out, runs, scope); err != nil {
+	if err := s.dryRun(ctx, out, runs, scope); err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// rehearse sends what the script feeds in a dry run, with the limits that the real run has, and leaves out what the user may not
-// see. The error is about the service; that a row is refused is part of the trial.
-func (s *Supervisor) rehearse(ctx context.Context, out *Tried, runs, sees belfry.Scope) error {
+// dryRun sends the rows of a trial in a dry run, with the scope of the real run, and removes those that the user may not see. A
+// row that is refused is part of the result; the error is for other failures.
+func (s *Supervisor) dryRun(ctx context.Context, out *Tried, runs, sees belfry.Scope) error {
 	if len(out.rows) == 0 {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (s *Supervisor) rehearse(ctx context.Context, out *Tried, runs, sees belfry
 	}
 	switch {
 	case err == nil:
-	case sees.Limited() && !slices.Equal(sees.Views, runs.Views): // it may be about something that they do not see
+	case sees.Limited() && !slices.Equal(sees.Views, runs.Views): // the reason may name an item that the user may not see
 		out.fail(errors.New("script: a row that it feeds is refused"))
 	default:
 		out.fail(fmt.Errorf("script: %w", err))
@@ -106,13 +106,13 @@ func (s *Supervisor) rehearse(ctx context.Context, out *Tried, runs, sees belfry
 	return nil
 }
 
-// fail says that filter or script failed: the message is kept as it came, and nothing is fed.
+// fail sets the result for a failed filter or script: the message is kept unchanged, and nothing is sent.
 func (t *Tried) fail(why error) {
 	t.Result, t.By, t.Stored, t.Feeds, t.Error = "kept", "", t.Received, []TriedRow{}, why.Error()
 }
 
-// receiver finds the resource of a trial, within what somebody may see.
-func (s *Supervisor) receiver(scope belfry.Scope, name string) (t Task, err error) {
+// findReceiver returns the task of a receiver within a scope.
+func (s *Supervisor) findReceiver(scope belfry.Scope, name string) (t Task, err error) {
 	var n *meta.Node
 	s.tree.Read(scope.Customer, func(e *meta.Estate) {
 		if e == nil {
@@ -123,13 +123,24 @@ func (s *Supervisor) receiver(scope belfry.Scope, name string) (t Task, err erro
 		}
 	})
 	if n == nil {
-		return t, belfry.Errorf(belfry.UnknownItem, "there is no resource %.100q; GET /api/provisioning/log-syslog-receiver and …/log-trap-receiver list the receivers", name)
+		return t, belfry.Errorf(belfry.UnknownItem, "there is no resource %.100q; GET /api/provisioning/%s list the receivers", name, strings.Join(s.receiverKinds(), " and …/"))
 	}
-	t, _, known := s.assigned(n.ID)
+	t, _, known := s.task(n.ID)
 	if !known || s.kinds[t.Kind].try == nil {
-		return t, belfry.Errorf(belfry.BadParameter, "the resource %.100q is no receiver; one of log-syslog-receiver or log-trap-receiver has a filter and a script to try", name)
+		return t, belfry.Errorf(belfry.BadParameter, "the resource %.100q is no receiver; one of %s has a filter and a script to try", name, strings.Join(s.receiverKinds(), " or "))
 	}
 	return t, nil
+}
+
+// receiverKinds lists the kinds that have a filter and a script.
+func (s *Supervisor) receiverKinds() (names []string) {
+	for name, k := range s.kinds {
+		if k.try != nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 func readTrial(body []byte) (t trial, err error) {
@@ -154,7 +165,7 @@ func readTrial(body []byte) (t trial, err error) {
 	return t, nil
 }
 
-// answers are those of the resource with what the trial has instead.
+// answers returns the filter and the script to try.
 func (t *trial) answers(of map[string]string) map[string]string {
 	a := map[string]string{"filter": of["filter"], "script": of["script"]}
 	if t.Filter != nil {
@@ -166,62 +177,52 @@ func (t *trial) answers(of map[string]string) map[string]string {
 	return a
 }
 
-// tryOn makes the trial of a kind of message. Read makes one of a text.
-func tryOn[M any](read func(e *Env, task Task, text string) (M, error)) func(context.Context, *Env, Task, trial) (*Tried, error) {
-	return func(ctx context.Context, e *Env, task Task, t trial) (*Tried, error) {
-		m, err := sample(e, task, t, read)
-		if err != nil {
-			return nil, err
-		}
-		p, column, err := trialPipeline[M](ctx, e, task.Customer, t.answers(task.Answers))
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			return nil, belfry.Errorf(belfry.BadParameter, "%s: %s", column, err)
-		}
-		defer p.close()
-		return p.try(ctx, m, task.Name), nil
+// try runs filter and script of a receiver on the message of a trial.
+func try[M any](ctx context.Context, e *Env, task Task, t trial, f messageFormat[M]) (*Tried, error) {
+	m, err := parseSample(e, task, t, f)
+	if err != nil {
+		return nil, err
 	}
+	p, column, err := newPipeline[M](ctx, e, task.Customer, t.answers(task.Answers), nil)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, belfry.Errorf(belfry.BadParameter, "%s: %s", column, err)
+	}
+	defer p.close()
+	return p.try(ctx, m, task.Name), nil
 }
 
-// made is a message that came from no sender.
-type made interface {
-	blank()
-	sender() *string
-	size() int
-	check() error
-}
-
-// sample is the message of a trial: a text is read as the receiver would, fields are taken as they are.
-func sample[M any](e *Env, task Task, t trial, read func(*Env, Task, string) (M, error)) (m M, err error) {
+// parseSample returns the message of a trial: a text is parsed as the receiver would, fields are taken as they are.
+func parseSample[M any](e *Env, task Task, t trial, f messageFormat[M]) (m M, err error) {
 	if t.Sample[0] == '"' {
 		var text string
 		if err := json.Unmarshal(t.Sample, &text); err != nil {
 			return m, belfry.Errorf(belfry.BadJSON, "sample is no text that can be read")
 		}
-		if m, err = read(e, task, text); err != nil {
+		if m, err = f.parse(e, task.Answers, text); err != nil {
 			return m, err
 		}
 	} else {
-		any(&m).(made).blank()
+		any(&m).(message).blank()
 		d := json.NewDecoder(bytes.NewReader(t.Sample))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&m); err != nil {
 			return m, belfry.Errorf(belfry.BadParameter, "sample: %s; give a text, or an object with the fields %s",
-				unfit(err), strings.Join(fieldsOf[M](), ", "))
+				describeJSONError(err), strings.Join(fieldsOf[M](), ", "))
 		}
-		if err := any(&m).(made).check(); err != nil {
+		if err := any(&m).(message).check(); err != nil {
 			return m, belfry.Errorf(belfry.BadParameter, "sample: %s", err)
 		}
 	}
-	if ip := any(&m).(made).sender(); t.From != "" || *ip == "" {
+	if ip := any(&m).(message).sender(); t.From != "" || *ip == "" {
 		*ip = cmp.Or(t.From, "127.0.0.1")
 	}
 	return m, nil
 }
 
-// fieldsOf are the names of the fields of a message.
+// fieldsOf returns the names of the fields of a message.
 func fieldsOf[M any]() (names []string) {
 	var m M
 	text, err := json.Marshal(m)
@@ -230,7 +231,7 @@ func fieldsOf[M any]() (names []string) {
 	}
 	fields := map[string]json.RawMessage{}
 	json.Unmarshal(text, &fields)
-	fields["devicetime"] = nil // which is left out when it is empty
+	fields["devicetime"] = nil // omitted when empty
 	for name := range fields {
 		names = append(names, name)
 	}
@@ -238,22 +239,22 @@ func fieldsOf[M any]() (names []string) {
 	return names
 }
 
-// try shows what filter and script make of a message.
+// try runs filter and script on one message.
 func (p *pipeline[M]) try(ctx context.Context, m M, resource string) *Tried {
 	out := &Tried{Received: m, Result: "kept", Feeds: []TriedRow{}}
 	begun := time.Now()
 	messages := []M{m}
 	var v verdict[M]
-	if verdicts := p.judge(ctx, messages); verdicts != nil {
+	if verdicts := p.apply(ctx, messages); verdicts != nil {
 		v, m = verdicts[0], messages[0]
 	}
 	out.Time = float64(time.Since(begun).Microseconds()) / 1000
-	if v.by != "" {
-		out.Result, out.By = "filtered", v.by
+	if v.rejectedBy != "" {
+		out.Result, out.By = "filtered", v.rejectedBy
 	} else {
 		out.Stored = m
 	}
-	out.Ignored = ignored[M](v.given)
+	out.Ignored = ignored[M](v.returned)
 	if v.failed == nil {
 		out.rows, v.failed = rowsOf(v.feeds, resource)
 	}
@@ -266,7 +267,6 @@ func (p *pipeline[M]) try(ctx context.Context, m M, resource string) *Tried {
 	return out
 }
 
-// triedRow shows a row.
 func triedRow(row *belfry.Row) TriedRow {
 	r := TriedRow{Type: row.Type, Resource: row.Resource, Object: row.Object, Class: row.Class, View: row.View, Log: row.Log}
 	for _, c := range row.Indicators {
@@ -278,7 +278,7 @@ func triedRow(row *belfry.Row) TriedRow {
 	return r
 }
 
-// ignored lists the fields that a script gave back and no message has: they are probably misspelt.
+// ignored returns the fields that a script returned and no message has: they are probably misspelt.
 func ignored[M any](given []byte) (names []string) {
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(given, &fields) != nil {
@@ -297,14 +297,14 @@ func ignored[M any](given []byte) (names []string) {
 	return names
 }
 
-// trials lets each customer have one trial at a time.
-type trials struct {
+// trialLocks limits each customer to one trial at a time.
+type trialLocks struct {
 	mu   sync.Mutex
 	busy map[belfry.CustomerID]chan struct{} // closed when the trial is over
 }
 
-// begin waits until the customer has no other trial, or refuses if the customer has offences.
-func (t *trials) begin(ctx context.Context, c belfry.CustomerID, workers *scriptWorkers) (done func(), err error) {
+// begin waits for the customer's other trial, or fails if its scripts were slow lately.
+func (t *trialLocks) begin(ctx context.Context, c belfry.CustomerID, workers *scriptWorkers) (done func(), err error) {
 	for {
 		t.mu.Lock()
 		before := t.busy[c]

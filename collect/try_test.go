@@ -20,7 +20,7 @@ func TestTry(t *testing.T) {
 		k.New = func(*Env, Task) (Collector, error) { return nil, errors.New("not here") }
 		kinds[name] = k
 	}
-	e := newHouse(t, kinds)
+	e := newFixture(t, kinds)
 	e.provision("log-syslog-receiver", "name,listen,timezone,filter,script",
 		`Lines,127.0.0.1:5514,UTC,severity <= 4,"function message(m) { m.category = m.app; return m }"`)
 	e.provision("log-trap-receiver", "name,listen,filter\n"+`Traps,127.0.0.1:5162,"name == ""linkDown"""`)
@@ -110,7 +110,7 @@ func FuzzTrial(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		trial, err := readTrial(body)
 		if err == nil {
-			_, err = sample(&Env{Now: time.Now}, Task{}, trial, trySyslog)
+			_, err = parseSample(&Env{Now: time.Now}, Task{}, trial, messageFormat[Syslog](syslogFormat{}))
 		}
 		if err != nil && belfry.CodeOf(err) == "" {
 			t.Errorf("not for a client: %v", err)
@@ -120,7 +120,7 @@ func FuzzTrial(f *testing.F) {
 
 // A user limited to views sees only what a trial would write inside of them.
 func TestTryWithin(t *testing.T) {
-	h := newHouse(t, map[string]Kind{"log-syslog-receiver": Kinds["log-syslog-receiver"]})
+	h := newFixture(t, map[string]Kind{"log-syslog-receiver": Kinds["log-syslog-receiver"]})
 	limited := h.limitedTo("V")
 	h.provision("custom", "name,view", "Inside,V", "Outside,MAIN")
 	const script = `function message(m) { for (const r of ['Inside', 'Outside', 'Recv']) data('a', {i1: 1}, {resource: r, view: r, class: 'c'}); if (m.message == 'wrong') data('b', {i1: 1}); return m }`
@@ -165,7 +165,7 @@ func (r removing) Feed(ctx context.Context, scope belfry.Scope, rows []*belfry.R
 func TestTryInRemovedCustomer(t *testing.T) {
 	k := Kinds["log-syslog-receiver"]
 	k.New = func(*Env, Task) (Collector, error) { return nil, errors.New("not here") }
-	e := newHouse(t, map[string]Kind{"log-syslog-receiver": k})
+	e := newFixture(t, map[string]Kind{"log-syslog-receiver": k})
 	admin := e.who
 	c, err := e.accounts.AddCustomer("other", "", "test")
 	if err != nil {

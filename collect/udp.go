@@ -2,10 +2,13 @@ package collect
 
 import (
 	"context"
-	"io"
+	"errors"
 	"net"
 	"net/netip"
+	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/ipv4"
@@ -14,70 +17,105 @@ import (
 )
 
 const (
-	udpBuffer = 64 << 20 // that we ask for; the system grants what it likes
-	udpBatch  = 64       // packets that are read at once
-	udpLength = 1 << 16
-	dropsLook = time.Second // how often the system is asked what it dropped
+	udpBuffer     = 64 << 20 // that we ask for; the system grants what it likes
+	udpBatch      = 64       // packets that are read at once
+	udpLength     = 1 << 16
+	udpNames      = 1 << 12     // senders whose addresses are cached as text
+	dropsInterval = time.Second // between reads of the kernel's drop counter
+
+	// When a receiver leaves, what has arrived for it is read first: all of it where the socket takes nothing new, otherwise
+	// for a limited time. A packet may be announced and then turn out to be broken, so each read has a limit, too.
+	drainTimeout = 3 * time.Second
+	drainIdle    = 100 * time.Millisecond
 )
 
-// listenUDP opens a port for packets. If some are answered, it is noted at which address each arrived, unless there is one alone.
-func listenUDP(addr string, answers bool) func(*port) (io.Closer, error) {
-	return func(p *port) (io.Closer, error) {
-		conn, err := net.ListenPacket("udp", addr)
-		if err != nil {
-			return nil, CannotListen(addr, err)
-		}
-		u := conn.(*net.UDPConn)
-		p.buffer = growBuffer(u, udpBuffer)
-		noted := 0
-		if host, _, err := net.SplitHostPort(addr); err == nil && answers && anyAddress(host) {
-			noted = noteArrival(u)
-		}
-		p.reply = func(to netip.AddrPort, as netip.Addr, packet []byte) error {
-			return answerFrom(u, to, as, packet)
-		}
-		ctx, stop := context.WithCancel(context.Background())
-		counted := make(chan struct{})
-		r := newUDPReader(p, u, noted)
-		p.drain = r.settle
-		p.serving.Go(func() { r.run(ctx) })
-		p.serving.Go(func() {
-			defer close(counted)
-			p.countDrops(u, r.done)
-		})
-		return closing(func() error {
-			r.shut.Store(shutOut(u)) // what comes now is dropped, and counted, so that there is an end to what has come
-			stop()
-			u.SetReadDeadline(time.Now())
-			<-counted
-			return u.Close()
-		}), nil
-	}
+// udpSocket reads the packets of a port.
+type udpSocket struct {
+	port    *port
+	conn    *net.UDPConn
+	batch   *ipv4.PacketConn // reads many packets with one call, also of IPv6
+	buffer  int              // bytes that the system grants for packets that wait
+	packets []ipv4.Message
+	names   map[netip.Addr]string // addresses of senders as text
+	raws    []raw                 // scratch memory of read
+	stop    context.CancelFunc
+	shut    atomic.Bool        // the system drops what arrives from now on
+	drains  chan chan struct{} // requests to read what has arrived; each is closed when that is done
+	done    chan struct{}      // closed when everything is read
+	running sync.WaitGroup
 }
 
-type closing func() error
+// listenUDP opens the UDP socket of a port. If packets are answered, the destination address of each is recorded, unless the port has
+// one address only.
+func listenUDP(p *port) (*udpSocket, error) {
+	conn, err := net.ListenPacket("udp", p.spec.addr)
+	if err != nil {
+		return nil, CannotListen(p.spec.addr, err)
+	}
+	u := conn.(*net.UDPConn)
+	control := 0 // bytes of control messages
+	if host, _, err := net.SplitHostPort(p.spec.addr); err == nil && p.spec.replies && anyAddress(host) {
+		control = recordDestination(u)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s := &udpSocket{
+		port: p, conn: u, batch: ipv4.NewPacketConn(u), buffer: growBuffer(u, udpBuffer), packets: newPackets(control),
+		names: map[netip.Addr]string{}, stop: stop, drains: make(chan chan struct{}, udpBatch), done: make(chan struct{}),
+	}
+	s.running.Go(func() { s.run(ctx) })
+	s.running.Go(s.countDrops)
+	return s, nil
+}
 
-func (c closing) Close() error { return c() }
-
-// newPackets makes room for those that are read at once.
-func newPackets(noted int) []ipv4.Message {
+// newPackets allocates the buffers of one batch.
+func newPackets(control int) []ipv4.Message {
 	packets := make([]ipv4.Message, udpBatch)
-	room, notes := make([]byte, udpBatch*udpLength), make([]byte, udpBatch*noted)
+	room, oob := make([]byte, udpBatch*udpLength), make([]byte, udpBatch*control)
 	for i := range packets {
 		packets[i].Buffers = [][]byte{room[i*udpLength : (i+1)*udpLength]}
-		packets[i].OOB = notes[i*noted : (i+1)*noted]
+		packets[i].OOB = oob[i*control : (i+1)*control]
 	}
 	return packets
 }
 
-// packets hands over what was read at once: to each receiver together what came for it one after the other. All texts share
-// one piece of memory, as they come and go together.
+// run reads packets until ctx ends, and then those that wait. drain and close set a read deadline to interrupt a read.
+func (s *udpSocket) run(ctx context.Context) {
+	defer close(s.done)
+	for ctx.Err() == nil {
+		select {
+		case drained := <-s.drains:
+			all := []chan struct{}{drained}
+			for len(s.drains) > 0 {
+				all = append(all, <-s.drains)
+			}
+			s.readWaiting(ctx)
+			s.conn.SetReadDeadline(time.Time{})
+			for _, drained := range all {
+				close(drained)
+			}
+		default:
+			s.read(ctx)
+		}
+	}
+	s.readWaiting(ctx)
+}
+
+// read reads one batch of packets and dispatches them: consecutive packets of one sender together. Their texts share one
+// allocation, as they are used and released together.
 //
-// A receiver that has the port for itself and no room is waited for: then the system drops what comes too fast, which
-// costs less than to read it first. Where others share the port they must not wait for it.
-func (p *port) packets(ctx context.Context, senders *senders, packets []ipv4.Message) {
-	at := belfry.At(time.Now())
-	wait := p.single()
+// If one receiver has the port for itself and its inbox is full, read waits: then the kernel drops what comes too fast, which is
+// cheaper than reading it first. Receivers that share a port must not wait for each other.
+func (s *udpSocket) read(ctx context.Context) {
+	n, err := s.batch.ReadBatch(s.packets, 0)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		s.conn.SetReadDeadline(time.Time{})
+		return
+	}
+	if err != nil {
+		time.Sleep(10 * time.Millisecond) // the system is short of something
+		return
+	}
+	packets, at, wait := s.packets[:n], belfry.At(time.Now()), s.port.exclusive()
 	size := 0
 	for i := range packets {
 		size += packets[i].N
@@ -88,36 +126,38 @@ func (p *port) packets(ctx context.Context, senders *senders, packets []ipv4.Mes
 		all.Write(packets[i].Buffers[0][:packets[i].N])
 	}
 	text, begin := all.String(), 0
-	raws := senders.raws[:0]
+	raws := s.raws[:0]
 	for i := range packets {
 		from := addrOf(packets[i].Addr)
 		if i > 0 && from.Addr() != raws[begin].from.Addr() {
-			p.dispatch(ctx, raws[begin:], wait)
+			s.port.dispatch(ctx, raws[begin:], wait)
 			begin = i
 		}
 		n := packets[i].N
-		raws = append(raws, raw{from, senders.name(from.Addr().WithZone("")), at, text[:n], 0, arrivedAt(packets[i].OOB[:packets[i].NN])})
+		raws = append(raws, raw{
+			from: from, ip: s.name(from.Addr().WithZone("")), at: at, text: text[:n],
+			socket: s, to: destination(packets[i].OOB[:packets[i].NN]),
+		})
 		text = text[n:]
 	}
-	p.dispatch(ctx, raws[begin:], wait)
+	s.port.dispatch(ctx, raws[begin:], wait)
 	clear(raws)
-	senders.raws = raws
+	s.raws = raws
 }
 
-// senders is what the reader of a port remembers from one packet to the next.
-type senders struct {
-	names map[netip.Addr]string
-	raws  []raw
+// readWaiting reads until no packet waits.
+func (s *udpSocket) readWaiting(ctx context.Context) {
+	for end := time.Now().Add(drainTimeout); readable(s.conn) && (s.shut.Load() || time.Now().Before(end)); {
+		s.conn.SetReadDeadline(time.Now().Add(drainIdle))
+		s.read(ctx)
+	}
 }
 
-// sendersKnown is of how many the addresses are kept as text; then they are forgotten.
-const sendersKnown = 1 << 12
-
-// name is an address as text.
-func (s *senders) name(a netip.Addr) string {
+// name returns an address as text.
+func (s *udpSocket) name(a netip.Addr) string {
 	text, ok := s.names[a]
 	if !ok {
-		if len(s.names) >= sendersKnown {
+		if len(s.names) >= udpNames {
 			clear(s.names)
 		}
 		text = a.String()
@@ -126,8 +166,39 @@ func (s *senders) name(a netip.Addr) string {
 	return text
 }
 
-// addrOf is the address of a sender, as people write it. One that is good on a single link says on which: else nobody could be
-// answered there.
+// reply sends a packet back to a sender, from the address to which it has sent.
+func (s *udpSocket) reply(to netip.AddrPort, from netip.Addr, packet []byte) error {
+	return replyFrom(s.conn, to, from, packet)
+}
+
+// drain reads the packets that wait, those of all receivers.
+func (s *udpSocket) drain(*binding) {
+	timeout := time.NewTimer(drainTimeout)
+	defer timeout.Stop()
+	drained := make(chan struct{})
+	select {
+	case s.drains <- drained:
+	case <-timeout.C:
+		return
+	}
+	s.conn.SetReadDeadline(time.Now())
+	select {
+	case <-drained:
+	case <-s.done:
+	case <-timeout.C:
+	}
+}
+
+// close makes the system drop, and count, new packets where it can, reads those that wait, and closes the socket.
+func (s *udpSocket) close() {
+	s.shut.Store(dropNewPackets(s.conn))
+	s.stop()
+	s.conn.SetReadDeadline(time.Now())
+	s.running.Wait()
+	s.conn.Close()
+}
+
+// addrOf returns the address of a sender, unmapped. A link-local address keeps its zone, which a reply needs.
 func addrOf(a net.Addr) netip.AddrPort {
 	var at netip.AddrPort
 	switch a := a.(type) {
@@ -139,23 +210,23 @@ func addrOf(a net.Addr) netip.AddrPort {
 	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 }
 
-// countDrops books what the system had no room for, until everything is read. It knows of packets alone, not of whom they were
-// for, so the first receiver of the port counts them.
-func (p *port) countDrops(u *net.UDPConn, read <-chan struct{}) {
+// countDrops adds the packets that the kernel dropped to the counters, until everything is read. The kernel counts them by socket, not by
+// sender, so they go to the first receiver of the port.
+func (s *udpSocket) countDrops() {
 	last := uint32(0)
-	tick := time.NewTicker(dropsLook)
+	tick := time.NewTicker(dropsInterval)
 	defer tick.Stop()
 	for open := true; open; {
 		select {
 		case <-tick.C:
-		case <-read:
-			open = false // one more look
+		case <-s.done:
+			open = false // read the counter once more
 		}
-		now, ok := kernelDrops(u)
-		if b := p.first(); ok && b != nil && now != last {
-			n := int(now - last) // it may turn over
-			b.account.Receive(n)
-			b.account.Drop(DropKernel, n)
+		now, ok := kernelDrops(s.conn)
+		if b := s.port.first(); ok && b != nil && now != last {
+			n := int(now - last) // it may wrap around
+			b.stats.Receive(n)
+			b.stats.Drop(DropKernel, n)
 			last = now
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// growBuffer asks for room for packets that wait: more than the system allows everybody, if we may. It tells what was
-// granted; the system counts its own overhead in, and gives twice as much for it.
+// growBuffer enlarges the receive buffer, beyond the limit of the system if permitted, and returns its size. The kernel doubles
+// the size for its own overhead.
 func growBuffer(u *net.UDPConn, bytes int) (granted int) {
 	u.SetReadBuffer(bytes)
 	control(u, func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, bytes) })
@@ -19,8 +19,8 @@ func growBuffer(u *net.UDPConn, bytes int) (granted int) {
 	return granted
 }
 
-// shutOut makes the system drop, and count, every packet that arrives from now on, and tells whether it does.
-func shutOut(u *net.UDPConn) bool {
+// dropNewPackets makes the kernel drop, and count, every packet that arrives from now on. It reports whether that works.
+func dropNewPackets(u *net.UDPConn) bool {
 	nothing := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: 0}
 	err := control(u, func(fd int) error {
 		return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &nothing})
@@ -28,8 +28,8 @@ func shutOut(u *net.UDPConn) bool {
 	return err == nil
 }
 
-// waiting tells that there is a packet to read.
-func waiting(u *net.UDPConn) (yes bool) {
+// readable reports whether a packet waits.
+func readable(u *net.UDPConn) (yes bool) {
 	control(u, func(fd int) error {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
 		yes = n > 0
@@ -38,9 +38,9 @@ func waiting(u *net.UDPConn) (yes bool) {
 	return yes
 }
 
-// kernelDrops is how many packets the system has dropped at a socket since it was opened.
+// kernelDrops returns how many packets the kernel has dropped at a socket.
 func kernelDrops(u *net.UDPConn) (drops uint32, ok bool) {
-	const dropsAt = 8 // of the numbers that SO_MEMINFO gives
+	const dropsAt = 8 // index in SO_MEMINFO
 	err := control(u, func(fd int) error {
 		var info [16]uint32
 		size := uint32(unsafe.Sizeof(info))

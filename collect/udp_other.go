@@ -14,21 +14,21 @@ func growBuffer(u *net.UDPConn, bytes int) (granted int) {
 	return bytes
 }
 
-// shutOut: other systems have no way that is worth it.
-func shutOut(*net.UDPConn) bool { return false }
+// dropNewPackets is not supported.
+func dropNewPackets(*net.UDPConn) bool { return false }
 
-// waiting: what waits when a port is closed is lost there.
-func waiting(*net.UDPConn) bool { return false }
+// readable is not supported: packets that wait when a port is closed are lost.
+func readable(*net.UDPConn) bool { return false }
 
-// kernelDrops: other systems do not tell.
+// kernelDrops is not supported.
 func kernelDrops(*net.UDPConn) (uint32, bool) { return 0, false }
 
-// noteArrival: other systems answer from the address that they choose.
-func noteArrival(*net.UDPConn) int { return 0 }
+// recordDestination is not supported: the system chooses the source address of replies.
+func recordDestination(*net.UDPConn) int { return 0 }
 
-func arrivedAt([]byte) netip.Addr { return netip.Addr{} }
+func destination([]byte) netip.Addr { return netip.Addr{} }
 
-func answerFrom(u *net.UDPConn, to netip.AddrPort, _ netip.Addr, packet []byte) error {
+func replyFrom(u *net.UDPConn, to netip.AddrPort, _ netip.Addr, packet []byte) error {
 	_, err := u.WriteToUDPAddrPort(packet, to)
 	return err
 }

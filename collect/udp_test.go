@@ -8,49 +8,48 @@ import (
 
 // A receiver that has a port for itself is waited for; those that share one do not wait for each other.
 func TestPacketsWait(t *testing.T) {
-	s := newShared(t, "udp")
+	s := newSharedPort(t, "udp")
 	first := s.attach(1, "127.0.0.0/8")
-	if !first.port.single() {
+	if !first.port.exclusive() {
 		t.Error("one alone is not waited for")
 	}
 	second := s.attach(2, "127.9.0.0/16")
-	if first.port.single() {
+	if first.port.exclusive() {
 		t.Error("one of two is waited for")
 	}
-	s.ports.detach(second)
-	if !first.port.single() {
+	s.env.detach(second)
+	if !first.port.exclusive() {
 		t.Error("one that is alone again is not waited for")
 	}
-	s.ports.detach(first)
+	s.env.detach(first)
 }
 
 // A receiver that is to end stands in nobody's way, and takes nothing of the one that comes.
 func TestPortHandedOn(t *testing.T) {
-	s := newShared(t, "udp")
-	over := make(chan struct{})
-	attach := func(id belfry.ID, over <-chan struct{}) (*binding, error) {
-		b := &binding{customer: 1, resource: id, account: s.env.NewAccount(), inbox: newInbox(inboxMessages), over: over}
-		return b, s.ports.attach(b, s.spec, nil)
+	s := newSharedPort(t, "udp")
+	attach := func(id belfry.ID) (*binding, error) {
+		b := s.binding(id, nil)
+		return b, s.env.attach(b, s.spec)
 	}
-	first, err := attach(1, over)
+	first, err := attach(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := attach(2, nil); err == nil {
+	if _, err := attach(2); err == nil {
 		t.Fatal("two take everything")
 	}
-	close(over)
-	third, err := attach(3, nil)
+	first.stop()
+	third, err := attach(3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.ports.detach(first)
+	s.env.detach(first)
 	s.send("127.0.0.1", 1)
 	if got := third.inbox.take(nil); len(got) != 1 {
 		t.Errorf("it got %d", len(got))
 	}
-	s.ports.detach(third)
-	if len(s.ports.open) > 0 {
+	s.env.detach(third)
+	if len(s.env.ports.open) > 0 {
 		t.Error("the port stays open")
 	}
 }

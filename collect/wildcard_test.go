@@ -31,7 +31,7 @@ var wildcards = []string{"", "0.0.0.0", "[::]"}
 func TestWildcardInform(t *testing.T) {
 	for _, host := range wildcards {
 		t.Run(host, func(t *testing.T) {
-			h := newHouse(t, Kinds)
+			h := newFixture(t, Kinds)
 			_, port, _ := net.SplitHostPort(freePort(t, "udp"))
 			h.provision("log-trap-receiver", "name,listen,allow", "T,"+host+":"+port+`,"127.0.0.1, ::1"`)
 			h.up("T")
@@ -43,7 +43,7 @@ func TestWildcardInform(t *testing.T) {
 				if _, err := c.Write(testInform(t, request)); err != nil {
 					t.Fatal(err)
 				}
-				c.SetReadDeadline(time.Now().Add(hang))
+				c.SetReadDeadline(time.Now().Add(testTimeout))
 				if n, err := c.Read(make([]byte, 1000)); n == 0 || err != nil {
 					t.Errorf("%s asked %s and got no answer: %v", from, to, err)
 				}
@@ -62,7 +62,7 @@ func TestWildcardInform(t *testing.T) {
 func TestWildcardAllow(t *testing.T) {
 	for _, network := range []string{"udp", "tcp"} {
 		t.Run(network, func(t *testing.T) {
-			h := newHouse(t, Kinds)
+			h := newFixture(t, Kinds)
 			_, port, _ := net.SplitHostPort(freePort(t, network))
 			h.provision("log-syslog-receiver", "name,protocol,listen,allow,script",
 				"A,"+network+",:"+port+",127.0.0.1,"+cell(`function message(m) { m.category = "A"; return m }`),
@@ -76,7 +76,7 @@ func TestWildcardAllow(t *testing.T) {
 				}
 			}
 			h.holds("syslog", []string{"127.0.0.1|A", "127.0.0.5|B", "::1|C"}, "ip", "category")
-			h.await("the stranger is counted", func() bool { return h.env.Sums.Dropped[DropSource].Load() == 1 })
+			h.await("the stranger is counted", func() bool { return h.env.Totals.Dropped[DropSource].Load() == 1 })
 		})
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // another makes a second customer, which may listen on what is granted.
-func (h *house) another(name string, grants ...string) ingest.Sender {
+func (h *fixture) another(name string, grants ...string) ingest.Sender {
 	h.t.Helper()
 	c, err := h.accounts.AddCustomer(name, "", "test")
 	if err != nil {
@@ -25,7 +25,7 @@ func (h *house) another(name string, grants ...string) ingest.Sender {
 }
 
 // provisionAs sends one row of a receiver and gives the answer.
-func (h *house) provisionAs(who ingest.Sender, row string, o ingest.Options) string {
+func (h *fixture) provisionAs(who ingest.Sender, row string, o ingest.Options) string {
 	h.t.Helper()
 	_, answer, err := h.intake.Provision(h.t.Context(), who, "log-syslog-receiver", strings.NewReader("name,listen,allow\n"+row+"\n"), o)
 	if err != nil {
@@ -37,7 +37,7 @@ func (h *house) provisionAs(who ingest.Sender, row string, o ingest.Options) str
 // A port belongs to one customer: others get the same refusal whether it is in use or was never granted, however the address
 // is written, and nothing that arrives there.
 func TestPortsBelongToOneCustomer(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	free, taken, granted := freePort(t, "udp"), freePort(t, "udp"), freePort(t, "udp")
 	_, port, _ := net.SplitHostPort(taken)
 	other := h.another("B", granted, "0.0.0.0:"+port) // the second is in use by default, which needs no grant
@@ -81,21 +81,19 @@ func TestPortsBelongToOneCustomer(t *testing.T) {
 }
 
 // allows tells whether the one receiver takes messages from so many networks: that is what a change sets last.
-func (h *house) allows(networks int) func() bool {
+func (h *fixture) allows(networks int) func() bool {
 	return func() bool {
 		h.env.ports.mu.Lock()
 		defer h.env.ports.mu.Unlock()
 		for _, at := range h.env.ports.open {
-			at.mu.RLock()
-			defer at.mu.RUnlock()
-			return len(at.bindings[0].allow) == networks
+			return len(at.first().allow) == networks
 		}
 		return false
 	}
 }
 
 // stateOf is what an item of a customer shows.
-func (h *house) stateOf(who ingest.Sender, name string) (s belfry.State) {
+func (h *fixture) stateOf(who ingest.Sender, name string) (s belfry.State) {
 	for n := range h.tree.Each(h.tree.Everything(who.Customer)) {
 		if n.Name == name {
 			s = n.State
@@ -106,12 +104,12 @@ func (h *house) stateOf(who ingest.Sender, name string) (s belfry.State) {
 
 // However it came about, an open port is not shared between customers.
 func TestPortsAreNotShared(t *testing.T) {
-	s := newShared(t, "udp")
+	s := newSharedPort(t, "udp")
 	s.attach(1, "127.0.0.1/32")
-	b := &binding{customer: 2, resource: 2, account: s.env.NewAccount(), inbox: newInbox(10)}
+	b := newBinding(t.Context(), Task{Customer: 2, Resource: 2}, s.env.NewStats(), newInbox(10), networks{})
 	_, port, _ := net.SplitHostPort(s.spec.addr)
-	for _, spec := range []portSpec{s.spec, {protocol: "udp", addr: ":" + port, open: listenUDP(":"+port, false)}, {protocol: "tcp", addr: s.spec.addr, open: s.env.listenTCP(s.spec.addr, nil)}} {
-		if err := s.ports.attach(b, spec, networks{}); belfry.CodeOf(err) != belfry.NotAllowed {
+	for _, spec := range []portSpec{s.spec, {protocol: "udp", addr: ":" + port}, {protocol: "tcp", addr: s.spec.addr}} {
+		if err := s.env.attach(b, spec); belfry.CodeOf(err) != belfry.NotAllowed {
 			t.Errorf("%s %s: %v", spec.protocol, spec.addr, err)
 		}
 	}
@@ -119,7 +117,7 @@ func TestPortsAreNotShared(t *testing.T) {
 
 // A customer has a limited number of receivers.
 func TestReceiversLimited(t *testing.T) {
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	var rows []string
 	for i := range 101 {
 		rows = append(rows, fmt.Sprintf("R%d,127.0.0.1:%d,", i, 20000+i))
@@ -136,7 +134,7 @@ func TestReceiversLimited(t *testing.T) {
 
 // What is tried before it is accepted is not tried in the sequencer: somebody else can send meanwhile.
 func TestInspectOutsideSequencer(t *testing.T) {
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	h.provision("custom", "name", "C")
 	looked := 0
 	h.inspecting = func() {
@@ -158,7 +156,7 @@ func TestInspectOutsideSequencer(t *testing.T) {
 
 // A script that a user limited to views wrote writes inside these views, as they are when it writes.
 func TestScriptScope(t *testing.T) {
-	h := newHouse(t, Kinds)
+	h := newFixture(t, Kinds)
 	h.provision("custom", "name", "Mine", "Foreign")
 	user := belfry.User{Name: "op", Password: "x", Role: belfry.Operator, Views: []string{"Mine", "Recv"}}
 	addr := freePort(t, "udp")
@@ -180,14 +178,14 @@ func TestScriptScope(t *testing.T) {
 		t.Helper()
 		fmt.Fprintf(c, "<13>Nov 14 10:11:12 h %s: text", to)
 		said++
-		h.await("it is stored", func() bool { return h.env.Sums.Kept.Load() == said })
+		h.await("it is stored", func() bool { return h.env.Totals.Kept.Load() == said })
 	}
 	say("Mine")
 	say("Foreign")
 	if got := len(h.stored("objectlog", "item")); got != 1 {
 		t.Errorf("%d lines were written", got)
 	}
-	if n := h.env.Sums.Failed.Load(); n != 1 {
+	if n := h.env.Totals.Failed.Load(); n != 1 {
 		t.Errorf("%d failures", n)
 	}
 	if err := h.accounts.UpdateUser(h.who.Customer, "op", accounts.UserChange{Views: &[]string{"Recv"}}, true, "test"); err != nil {
@@ -234,7 +232,7 @@ func TestScriptScope(t *testing.T) {
 
 // No receiver is put on a port of the service itself, in whatever spelling; over UDP it is another port.
 func TestPortsOfTheService(t *testing.T) {
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	h.env.Taken = map[string]string{"listen": "127.0.0.1:28080", "admin_listen": "[::]:29090"}
 	f := func(protocol, listen, want string) {
 		t.Helper()

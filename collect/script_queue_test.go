@@ -18,16 +18,16 @@ type turnsTest struct {
 }
 
 type turnGiven struct {
-	turn *scriptTurn
+	turn *workerRequest
 	w    *scriptWorker
 }
 
 func newTurnsTest(t *testing.T, most int) *turnsTest {
-	return &turnsTest{t, &scriptWorkers{most: most}, make(chan turnGiven, 1000)}
+	return &turnsTest{t, &scriptWorkers{max: most}, make(chan turnGiven, 1000)}
 }
 
 // ask asks for a turn and does not wait for it.
-func (x *turnsTest) ask(turn *scriptTurn) {
+func (x *turnsTest) ask(turn *workerRequest) {
 	go func() {
 		if w, err := x.s.acquire(x.t.Context(), turn); err == nil {
 			x.given <- turnGiven{turn, w}
@@ -69,7 +69,7 @@ func (x *turnsTest) wantNone() {
 // offend has a turn of a customer that ends with its process killed.
 func (x *turnsTest) offend(customer belfry.CustomerID) (waited time.Duration) {
 	begun := time.Now()
-	turn := &scriptTurn{customer: customer}
+	turn := &workerRequest{customer: customer}
 	w, err := x.s.acquire(x.t.Context(), turn)
 	if err != nil {
 		x.t.Fatal(err)
@@ -85,17 +85,17 @@ func TestTurnsGoRound(t *testing.T) {
 		x := newTurnsTest(t, 1)
 		const a, b, c = 1, 2, 3
 		for range 6 {
-			x.ask(&scriptTurn{customer: a, alone: true})
+			x.ask(&workerRequest{customer: a, alone: true})
 		}
 		first := x.want(a)
-		x.ask(&scriptTurn{customer: b})
-		x.ask(&scriptTurn{customer: c})
+		x.ask(&workerRequest{customer: b})
+		x.ask(&workerRequest{customer: c})
 		x.s.release(first.w, false, false)
 		var order []belfry.CustomerID
 		for g, ok := x.next(); ok; g, ok = x.next() {
 			order = append(order, g.turn.customer)
 			if g.turn.customer != a && len(order) < 6 {
-				x.ask(&scriptTurn{customer: g.turn.customer})
+				x.ask(&workerRequest{customer: g.turn.customer})
 			}
 			x.s.release(g.w, false, false)
 		}
@@ -118,8 +118,8 @@ func TestOffencesPause(t *testing.T) {
 		if !slices.Equal(waits, want) {
 			t.Errorf("pauses of %v, want %v", waits, want)
 		}
-		x.ask(&scriptTurn{customer: a})
-		x.ask(&scriptTurn{customer: b})
+		x.ask(&workerRequest{customer: a})
+		x.ask(&workerRequest{customer: b})
 		x.s.release(x.want(b).w, false, false)
 		x.wantNone()
 		time.Sleep(10 * time.Second)
@@ -148,8 +148,8 @@ func TestProvenScriptsWaitLess(t *testing.T) {
 		for range 5 {
 			x.offend(1)
 		}
-		x.ask(&scriptTurn{customer: 1})
-		x.ask(&scriptTurn{customer: 1, proven: true})
+		x.ask(&workerRequest{customer: 1})
+		x.ask(&workerRequest{customer: 1, proven: true})
 		x.wantNone()
 		time.Sleep(time.Second)
 		g := x.want(1)
@@ -172,11 +172,11 @@ func TestOffendersLeaveAWorker(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		for c := range belfry.CustomerID(3) {
-			x.ask(&scriptTurn{customer: c + 1})
+			x.ask(&workerRequest{customer: c + 1})
 		}
 		one, two := x.want(1), x.want(2)
 		x.wantNone()
-		x.ask(&scriptTurn{customer: 9})
+		x.ask(&workerRequest{customer: 9})
 		good := x.want(9)
 		x.s.release(one.w, false, false)
 		x.s.release(x.want(3).w, false, false)
@@ -192,11 +192,11 @@ func TestTurnsForget(t *testing.T) {
 		x.offend(1)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if _, err := x.s.acquire(ctx, &scriptTurn{customer: 1}); err == nil {
+		if _, err := x.s.acquire(ctx, &workerRequest{customer: 1}); err == nil {
 			t.Error("a turn in the pause")
 		}
 		for c := range belfry.CustomerID(10) {
-			w, err := x.s.acquire(t.Context(), &scriptTurn{customer: c + 2})
+			w, err := x.s.acquire(t.Context(), &workerRequest{customer: c + 2})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,7 +215,7 @@ func TestTurnsForget(t *testing.T) {
 // A customer with offences may have one trial at a time; one more gets 429 and is told when to come back.
 func TestTrialsOfOffenders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var trials trials
+		var trials trialLocks
 		x := newTurnsTest(t, 1)
 		done, err := trials.begin(t.Context(), 1, x.s)
 		if err != nil {

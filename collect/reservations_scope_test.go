@@ -11,14 +11,14 @@ import (
 )
 
 // limitedTo makes a user who is limited to a new view.
-func (h *house) limitedTo(view string) ingest.Sender {
+func (h *fixture) limitedTo(view string) ingest.Sender {
 	h.t.Helper()
 	h.provision("view", "name,view,posx,posy", view+",MAIN,10,10")
 	return ingest.Sender{Scope: belfry.Scope{Customer: h.who.Customer, Views: []string{view}}, Name: "op"}
 }
 
 // answer sends rows of a package and gives the answer.
-func (h *house) answer(who ingest.Sender, pkg, header string, o ingest.Options, rows ...string) string {
+func (h *fixture) answer(who ingest.Sender, pkg, header string, o ingest.Options, rows ...string) string {
 	h.t.Helper()
 	_, answer, err := h.intake.Provision(h.t.Context(), who, pkg, strings.NewReader(header+"\n"+strings.Join(rows, "\n")+"\n"), o)
 	if err != nil {
@@ -30,7 +30,7 @@ func (h *house) answer(who ingest.Sender, pkg, header string, o ingest.Options, 
 // A user who is limited to views cannot add a receiver to a port that has one outside of them, nor move one of theirs there, nor
 // change which senders it takes: with a narrower network it would get the messages of the other. They learn nothing about it.
 func TestLimitedUserJoinsNoForeignPort(t *testing.T) {
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	limited := h.limitedTo("V")
 	const taken, free, shared = "127.0.0.1:18210", "127.0.0.1:18211", "127.0.0.1:18212"
 	h.provision("log-syslog-receiver", "name,listen,allow", "Payroll,"+taken+",127.0.0.0/8", "Audit,"+shared+",127.0.0.0/8")
@@ -85,7 +85,7 @@ func TestLimitedUserJoinsNoForeignPort(t *testing.T) {
 
 // Two receivers that want the same messages are refused when they are provisioned: one of them would get nothing.
 func TestSameSendersRefused(t *testing.T) {
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	const addr = "127.0.0.1:18210"
 	h.provision("log-syslog-receiver", "name,listen,allow", "A,"+addr+`,"10.0.0.0/8, 192.0.2.7"`, "B,"+addr+",")
 	f := func(want string, rows ...string) {

@@ -1,0 +1,81 @@
+package collect
+
+import (
+	"testing"
+
+	"belfry"
+)
+
+// slowSocket takes its time to close.
+type slowSocket struct {
+	noSocket
+	closing, release chan struct{}
+}
+
+func (s *slowSocket) close() {
+	close(s.closing)
+	<-s.release
+}
+
+// Whoever needs the address of a port that is being closed waits for it, also another customer; other ports do not wait.
+func TestPortsWaitForClosing(t *testing.T) {
+	for _, customer := range []belfry.CustomerID{1, 2} {
+		s := newSharedPort(t, "udp")
+		slow := &slowSocket{closing: make(chan struct{}), release: make(chan struct{})}
+		first := s.binding(1, nil)
+		p := &port{key: s.spec.key(), customer: 1, spec: s.spec, socket: slow}
+		p.bindings.Store(&[]*binding{})
+		s.env.ports.open = map[string]*port{p.key: p}
+		if err := s.env.attach(first, s.spec); err != nil {
+			t.Fatal(err)
+		}
+		detached, attached := make(chan struct{}), make(chan error)
+		go func() {
+			defer close(detached)
+			s.env.detach(first)
+		}()
+		<-slow.closing
+		second := s.binding(2, nil)
+		second.customer = customer
+		go func() { attached <- s.env.attach(second, s.spec) }()
+		other := s.binding(3, nil)
+		if err := s.env.attach(other, portSpec{protocol: "udp", addr: freePort(t, "udp")}); err != nil {
+			t.Error(err)
+		}
+		s.env.detach(other)
+		select {
+		case err := <-attached:
+			t.Fatalf("attached while the port is being closed: %v", err)
+		default:
+		}
+		close(slow.release)
+		<-detached
+		if err := <-attached; err != nil {
+			t.Fatal(err)
+		}
+		s.send("127.0.0.1", 1)
+		if got := second.inbox.take(nil); len(got) != 1 || second.port == p {
+			t.Errorf("it got %d", len(got))
+		}
+		s.env.detach(second)
+	}
+}
+
+// A binding that is replaced keeps the inbox of its receiver and its place at the port, and takes messages from other networks at once.
+func TestRebind(t *testing.T) {
+	s := newSharedPort(t, "udp")
+	one, two := s.attach(1, "127.0.0.1/32"), s.attach(2, "127.0.0.2/32")
+	changed := *one
+	changed.allow, _ = parseNetworks("127.0.0.3")
+	if err := one.port.rebind(&changed); err != nil {
+		t.Fatal(err)
+	}
+	s.send("127.0.0.3", 4)
+	s.env.detach(&changed)
+	s.holds(&changed, 4)
+	s.env.detach(two)
+	s.holds(two, 0)
+	if len(s.env.ports.open) > 0 {
+		t.Error("the port stays open")
+	}
+}
