@@ -105,6 +105,14 @@ func periodValue(r Row) belfry.Value {
 	return belfry.Value{Type: belfry.TextValue, Text: rawPeriod}
 }
 
+// The columns of an indicator in a summary, by their place in SummaryColumns.
+const (
+	summaryMean = iota
+	summaryMin
+	summaryMax
+	summaryCount
+)
+
 // SummaryColumns are the columns in which a summary keeps an indicator, with their types.
 func SummaryColumns(n int) []Column {
 	name := belfry.IndicatorColumn(n)
