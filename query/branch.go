@@ -1,7 +1,6 @@
 package query
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,11 +21,11 @@ func (w *writer) branches(tables []Table, needed []stored) []string {
 			continue
 		}
 		branch := "SELECT " + w.selected(t, needed) + " FROM " + w.source(t) + " WHERE " + w.conditions(where)
-		if t.Ranges == nil {
+		if t.Parts == nil {
 			list = append(list, branch)
 		}
-		for _, r := range t.Ranges {
-			list = append(list, branch+r.condition())
+		for _, part := range t.Parts {
+			list = append(list, branch+" AND "+part)
 		}
 	}
 	return list
@@ -50,20 +49,6 @@ func (w *writer) source(t Table) string {
 	}
 	return "(SELECT * FROM " + t.Ref + " WHERE " + w.name("id") + " IN (SELECT max(" + w.name("id") + ") FROM " + t.Ref +
 		" WHERE " + strings.Join(where, " AND ") + " GROUP BY " + strings.Join(key, ", ") + ")) AS latest"
-}
-
-// condition keeps a branch to the range. Several ranges joined by OR would make the engine read all rows; in branches of
-// their own it goes straight to them. The ids, of which it knows where they are, keep it from looking at other texts
-// before it looks at the numbers of their rows.
-func (r RowRange) condition() string {
-	s := fmt.Sprintf(" AND rowid >= %d", r.From)
-	if r.To < LastRow {
-		s += fmt.Sprintf(" AND rowid < %d", r.To)
-	}
-	if r.High < LastRow {
-		s += fmt.Sprintf(" AND id BETWEEN %d AND %d", r.Low, r.High)
-	}
-	return s
 }
 
 func (w *writer) selected(t Table, needed []stored) string {
@@ -101,8 +86,8 @@ func (w *writer) conditions(where Pred) string {
 			continue
 		}
 		text := w.pred(p)
-		if searches(p) && w.dialect.Apart != nil {
-			text = w.dialect.Apart(text)
+		if searches(p) && w.dialect.SlowCondition != nil {
+			text = w.dialect.SlowCondition(text)
 		}
 		all = append(all, text)
 	}
@@ -237,4 +222,21 @@ func (w *writer) test(c Column, is func(expression string) string) string {
 		return is(w.dialect.Part(w.name(c.Of), sep, c.N))
 	}
 	return is(w.name(c.Name))
+}
+
+// searches reports whether a condition looks into texts, which is slow.
+func searches(p Pred) bool {
+	switch p := p.(type) {
+	case And:
+		return slices.ContainsFunc(p, searches)
+	case Or:
+		return slices.ContainsFunc(p, searches)
+	case Not:
+		return searches(p.Of)
+	case Like:
+		return p.Column.From != FromItem // those are looked up among the items
+	case Match:
+		return p.Column.From != FromItem
+	}
+	return false
 }

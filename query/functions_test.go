@@ -12,6 +12,7 @@ import (
 	"belfry/catalog"
 	"belfry/query"
 	"belfry/query/querytest"
+	"belfry/store/duck/dialect"
 )
 
 // calls writes every function in each way in which a query can, of a field that it takes.
@@ -76,7 +77,7 @@ func TestFunctions(t *testing.T) {
 			if row, err := answer.Next(); err != nil || row[0].Type == belfry.AbsentValue {
 				t.Errorf("%s: %v, %v of two rows", text, row, err)
 			}
-			if s, err := query.SQL(p, query.DuckDB("item"), tables(p.Collection)); err != nil || !strings.Contains(s.Text, `AS "g0"`) {
+			if s, err := query.SQL(p, dialect.New("item"), tables(p.Collection)); err != nil || !strings.Contains(s.Text, `AS "g0"`) {
 				t.Errorf("%s: %v, %v", text, s, err)
 			}
 		}

@@ -63,8 +63,8 @@ func (w *writer) mergeable() bool {
 //	LEFT JOIN items AS d
 func (w *writer) merged(rows string) {
 	item := w.of("q", belfry.ItemColumn)
-	if h := w.hashed(item, StoredID); h != item {
-		item = h + " AS " + w.name(belfry.ItemColumn)
+	if key := w.groupKey(item, StoredID); key != item {
+		item = key + " AS " + w.name(belfry.ItemColumn)
 	}
 	inner := []string{item}
 	named := func(e, prefix string) string {

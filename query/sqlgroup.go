@@ -111,21 +111,17 @@ func (w *writer) keyExpressions(key Call) []string {
 		list[0] = write(key, list[0])
 	}
 	if key.Column.isValue() {
-		return []string{list[0], w.hashed(list[1], StoredText)}
+		return []string{list[0], w.groupKey(list[1], StoredText)}
 	}
-	return []string{w.hashed(list[0], storage(key.Column.Type))}
+	return []string{w.groupKey(list[0], storage(key.Column.Type))}
 }
 
-// fewCalls is how many functions groups may have for which an engine makes a place for every value that their keys can
-// have, which is fast: the results of many functions would take a lot of memory there, none of which it counts.
-const fewCalls = 4
-
-// hashed is a key of which there is a place for the values that it has.
-func (w *writer) hashed(key string, t Storage) string {
-	if w.dialect.Hashed == nil || t == StoredNumber || len(w.plan.Grouping.Calls) <= fewCalls {
+// groupKey writes a key as the engine wants it.
+func (w *writer) groupKey(key string, t Storage) string {
+	if w.dialect.GroupKey == nil {
 		return key
 	}
-	return w.dialect.Hashed(key, t)
+	return w.dialect.GroupKey(key, t, len(w.plan.Grouping.Calls))
 }
 
 // width is how many columns the keys have.

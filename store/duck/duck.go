@@ -48,6 +48,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
+	"belfry/store/duck/dialect"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/summary"
 )
@@ -297,11 +298,6 @@ func (s *Store) usable() error {
 	return nil
 }
 
-// groupBits: when the keys of groups have no more values than fit into so many bits, the engine keeps a place for each, and
-// is twice as fast as with a table of those that it meets. It keeps 12 by itself; 131,072 is the number of objects that
-// many have. It takes the memory for all places at once and does not count it, see fewCalls in package query.
-const groupBits = "17"
-
 func (s *Store) settings() []duckdb.Setting {
 	mb := func(n int64) string { return strconv.FormatInt(max(n>>20, 1), 10) + "MiB" }
 	return []duckdb.Setting{
@@ -310,7 +306,7 @@ func (s *Store) settings() []duckdb.Setting {
 		{Name: "checkpoint_threshold", Value: mb(s.cfg.logLimit)},
 		{Name: "temp_directory", Value: filepath.Join(s.cfg.Dir, "tmp")},
 		{Name: "max_temp_directory_size", Value: mb(4 * s.memory)},
-		{Name: "perfect_ht_threshold", Value: groupBits},
+		{Name: "perfect_ht_threshold", Value: dialect.GroupBits},
 		// Memory that is free goes back to the system soon: else several times the limit stays with the allocator.
 		{Name: "allocator_flush_threshold", Value: mb(s.memory / 32)},
 		{Name: "allocator_bulk_deallocation_flush_threshold", Value: mb(s.memory / 4)},

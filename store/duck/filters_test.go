@@ -124,16 +124,20 @@ func idsOf(n int, wanted ...string) string {
 // rangesFor are the blocks that a plan reads of a file, as text; the rows behind the blocks are +.
 func rangesFor(t *testing.T, s *Store, c *duckdb.Conn, f *file, p *query.Plan) string {
 	t.Helper()
-	tables := s.files.tables([]*file{f})
-	if err := s.narrow(t.Context(), c, p, []*file{f}, tables); err != nil {
+	n := index.NeedOf(p)
+	if n == nil {
+		return "all"
+	}
+	ranges, err := s.rowRanges(t.Context(), c, p, f, n, maxRanges)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if tables[0].Ranges == nil {
+	if ranges == nil {
 		return "all"
 	}
 	var b strings.Builder
-	for _, r := range tables[0].Ranges {
-		if r.To == query.LastRow {
+	for _, r := range ranges {
+		if r.To == index.LastRow {
 			fmt.Fprintf(&b, "%d+", r.From/index.BlockRows)
 			continue
 		}

@@ -21,17 +21,30 @@ func (s *Store) narrow(ctx context.Context, c *duckdb.Conn, p *query.Plan, used 
 	if n == nil || len(p.Collection.Key) > 0 { // the latest row of a key may be in a block without the word
 		return nil
 	}
-	most := max(maxRanges/max(len(used), 1), fewRanges)
+	limit := max(maxRanges/max(len(used), 1), fewRanges)
 	for i, f := range used {
-		blocks, err := s.blocksOf(ctx, c, f)
+		ranges, err := s.rowRanges(ctx, c, p, f, n, limit)
 		if err != nil {
 			return err
 		}
-		if match, ok := s.matching(f, blocks, p, n); ok {
-			tables[i].Ranges = index.Ranges(match, blocks, most)
+		for _, r := range ranges {
+			tables[i].Parts = append(tables[i].Parts, r.Condition())
 		}
 	}
 	return nil
+}
+
+// rowRanges returns at most limit ranges of rows of a file that can be in the answer; nil when nothing is known.
+func (s *Store) rowRanges(ctx context.Context, c *duckdb.Conn, p *query.Plan, f *file, n index.Need, limit int) ([]index.RowRange, error) {
+	blocks, err := s.blocksOf(ctx, c, f)
+	if err != nil {
+		return nil, err
+	}
+	match, ok := s.matching(f, blocks, p, n)
+	if !ok {
+		return nil, nil
+	}
+	return index.Ranges(match, blocks, limit), nil
 }
 
 // matching gives the blocks that may have rows of the answer; not ok when nothing is known.

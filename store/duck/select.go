@@ -13,6 +13,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
+	"belfry/store/duck/dialect"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/summary"
 )
@@ -298,7 +299,7 @@ func (s *Store) run(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods 
 
 // runOn runs the plan on the given tables.
 func (s *Store) runOn(ctx context.Context, c *duckdb.Conn, p *query.Plan, tables []query.Table) (*rows, error) {
-	stmt, err := query.SQL(p, query.DuckDB(itemTable), tables)
+	stmt, err := query.SQL(p, dialect.New(itemTable), tables)
 	if err != nil {
 		return nil, err
 	}
