@@ -246,7 +246,7 @@ func (s *Store) deliver(ctx context.Context, l *load) error {
 			return err
 		}
 		if s.files.isLeaving(l.collection, l.period) { // queries would hold it for as long as they run
-			open, _ := s.runs.clear(ctx, true)
+			open, _ := s.queries.clear(ctx, true)
 			open()
 		}
 		if err := s.restore(ctx, s.files.unrestored()); err != nil {

@@ -174,13 +174,13 @@ func (c *Config) fill() error {
 
 // Store is a row store in a folder.
 type Store struct {
-	cfg   Config
-	slots slots // of statements of queries
+	cfg     Config
+	slots   slots // of statements of queries
+	queries evictableQueries
 
 	// Of whoever holds write.
 	delivered  map[loadKey]uint64 // positions up to which files have what the last calls of AppendSome brought, while rows of them are left
 	lossesThen int                // files that were lost when delivered was last looked at
-	runs       runs
 
 	// life is held for reading by whoever uses the engine and for writing by who replaces it.
 	life   sync.RWMutex

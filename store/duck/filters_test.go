@@ -473,7 +473,7 @@ func TestLatest(t *testing.T) {
 	defer release2()
 	fillAll(t, s, f, c)
 	p := parse(t, s, "SELECT id FROM objectlog WHERE log = '"+lineOf(3)+"' LIMIT 1")
-	r, err := s.askLatest(t.Context(), c, p, s.files.periods(f.collection, 0, endOfTime))
+	r, err := s.selectLatest(t.Context(), c, p, s.files.periods(f.collection, 0, endOfTime))
 	if err != nil || r == nil {
 		t.Fatalf("the last blocks have no answer: %v", err)
 	}

@@ -16,9 +16,9 @@ import (
 // have the word at all. Where it is rare they are most of what there is, and a try would hardly be cheaper than the whole.
 var latestBlocks = [...]int{16, 128}
 
-// askLatest asks for the rows at the end of the newest file alone; nil when they are not enough for an answer. A row that
+// selectLatest asks for the rows at the end of the newest file alone; nil when they are not enough for an answer. A row that
 // is newer than all of the blocks before cannot be in them, late as rows may come.
-func (s *Store) askLatest(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []belfry.Span) (*rows, error) {
+func (s *Store) selectLatest(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []belfry.Span) (*rows, error) {
 	if len(periods) == 0 || p.Where == nil || len(index.TextColumns(p.Collection)) == 0 || firstTry(p, 3) == 3 || !p.Order[0].Desc {
 		return nil, nil
 	}
@@ -34,7 +34,7 @@ func (s *Store) askLatest(ctx context.Context, c *duckdb.Conn, p *query.Plan, pe
 		}
 		some := *p
 		some.From = from
-		r, err := s.askSome(ctx, c, &some, newest)
+		r, err := s.queryFiles(ctx, c, &some, newest)
 		if err != nil || r.result.Rows > p.Limit || r.result.Cut {
 			return r, err
 		}

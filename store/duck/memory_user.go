@@ -3,7 +3,7 @@ package duck
 import "belfry/store/duck/duckdb"
 
 // EndQueries implements store.MemoryUser.
-func (s *Store) EndQueries() { s.runs.evict() }
+func (s *Store) EndQueries() { s.queries.evict() }
 
 // FreeMemory implements store.MemoryUser.
 func (*Store) FreeMemory() { duckdb.FreeMemory() }

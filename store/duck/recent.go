@@ -11,7 +11,7 @@ import (
 // among turns a plan that reads the most recent rows into one that finds them by their places. It is then answered as one of a
 // span is: in pages where its order has some. The places come from a statement of their own.
 func (s *Store) among(ctx context.Context, p *query.Plan) (*query.Plan, error) {
-	newest, err := s.statement(ctx, p.Newest(), int(s.cfg.Answer))
+	newest, err := s.withSlot(ctx, p.Newest(), int(s.cfg.Answer))
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (s *Store) among(ctx context.Context, p *query.Plan) (*query.Plan, error) {
 // are. How far back they reach is found as for any plan that wants the latest rows: with the newest files, and with more only
 // while there are too few rows. Rows that are stored meanwhile do no harm, as the statement counts the rows that it reads.
 func (s *Store) recent(ctx context.Context, c *duckdb.Conn, p *query.Plan) (*query.Plan, error) {
-	newest, err := s.askFiles(ctx, c, p.Newest())
+	newest, err := s.selectFiles(ctx, c, p.Newest())
 	if err != nil {
 		return nil, err
 	}
