@@ -12,6 +12,7 @@ import (
 
 	"belfry"
 	"belfry/meta"
+	"belfry/query"
 )
 
 var treeParams = []string{"view", "resource", "limit", "after"}
@@ -203,7 +204,7 @@ func pageOf(nodes []*meta.Node, after treeMark, limit int) (page []*meta.Node, m
 		}
 	}
 	if len(rest) > limit {
-		firstOf(rest, limit)
+		query.SelectFirst(rest, limit, byMark)
 		rest, more = rest[:limit], true
 	}
 	slices.SortFunc(rest, byMark)
@@ -211,35 +212,3 @@ func pageOf(nodes []*meta.Node, after treeMark, limit int) (page []*meta.Node, m
 }
 
 func byMark(a, b *meta.Node) int { return markOf(a).compare(markOf(b)) }
-
-// firstOf moves the first limit entries of an order to the front of a list, in no order among themselves: a heap of them,
-// with the last on top, meets every other entry.
-func firstOf(nodes []*meta.Node, limit int) {
-	heap := nodes[:limit]
-	for i := limit/2 - 1; i >= 0; i-- {
-		sink(heap, i)
-	}
-	for i := limit; i < len(nodes); i++ {
-		if byMark(nodes[i], heap[0]) < 0 {
-			nodes[i], heap[0] = heap[0], nodes[i]
-			sink(heap, 0)
-		}
-	}
-}
-
-// sink lets an entry of the heap go down to its place.
-func sink(heap []*meta.Node, i int) {
-	for {
-		last := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(heap); child++ {
-			if byMark(heap[child], heap[last]) > 0 {
-				last = child
-			}
-		}
-		if last == i {
-			return
-		}
-		heap[i], heap[last] = heap[last], heap[i]
-		i = last
-	}
-}

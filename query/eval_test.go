@@ -19,7 +19,7 @@ func TestEvalKeepsFewRows(t *testing.T) {
 		Customer: 1, Collection: &catalog.Collection{}, Outputs: []Output{{Name: "id", Column: id}},
 		Order: []Order{{id, true}}, Limit: 5, Offset: 3,
 	}
-	top := &top{plan: p, most: p.Offset + p.Limit + 1, numbered: make([][]Output, 1)}
+	top := &top{plan: p, limit: p.Offset + p.Limit + 1, numbered: make([][]Output, 1)}
 	for n := range int64(10_000) {
 		top.offer(oneRow{"id": {Type: belfry.IDValue, Int: n}})
 		if len(top.kept) > 9 {

@@ -10,20 +10,20 @@ import (
 	"belfry/catalog"
 )
 
-// An engine that groups by names has to read its table of all items, and to compare texts. Where each item has names of
-// its own, the groups are those of the numbers of items, and the first of them are soon found where the names are at hand:
+// An engine that groups by names has to read its table of all items, and to compare texts. Where the names of items are
+// unique, grouping by the numbers of items gives the same groups, and we have the names at hand:
 //
 //	engine   SELECT item, functions … GROUP BY item          every function, as none has to be put together of parts
 //	here     names of items, HAVING, ORDER BY, LIMIT
 //
-// Whether no two items of the answer have the same names is seen when the numbers are there. Where two have, the engine
-// is asked again, for the whole.
+// Whether the names are unique is known once the numbers are there. If two items have the same, the engine is asked again, for
+// the whole plan.
 
 // maxItemGroups is how many groups an answer may have that is made so. Of many the engine finds the order faster.
 const maxItemGroups = 1000
 
-// Held are rows that are all in memory, and can be read by column.
-type Held interface {
+// Columnar are rows that are all in memory and can be read by column.
+type Columnar interface {
 	Rows
 	// Words gives the values of an output as Cells.Word does, and which of them are absent; ok is false for a text.
 	Words(output int) (words []uint64, null []bool, ok bool)
@@ -32,15 +32,15 @@ type Held interface {
 }
 
 // groupsOfItems answers a plan with groups by the numbers of items; nil when that cannot be.
-func (l Labelled) groupsOfItems(ctx context.Context, p *Plan) (Rows, error) {
+func (l WithNames) groupsOfItems(ctx context.Context, p *Plan) (Rows, error) {
 	if !p.ofItems() {
 		return nil, nil
 	}
-	if apart, err := l.Labels.Apart(ctx, p.Customer, p.Grouping.fields(), nil); err != nil || !apart {
+	if unique, err := l.Labels.NamesUnique(ctx, p.Customer, p.Grouping.fields(), nil); err != nil || !unique {
 		return nil, err
 	}
 	q := p.byNumber()
-	q.Foremost = l.foremost(p)
+	q.TopGroups = l.topGroups(p)
 	rows, err := l.Source.Select(ctx, q)
 	if e, ok := errors.AsType[*belfry.Error](err); ok && e.Code == belfry.BadQuery && ctx.Err() == nil {
 		return nil, nil // it may be about the number of groups, of which the plan itself wants a few
@@ -50,13 +50,13 @@ func (l Labelled) groupsOfItems(ctx context.Context, p *Plan) (Rows, error) {
 	}
 	defer rows.Close()
 	g := newItemGroups(ctx, p, l.Labels)
-	held, ok := rows.(Held)
+	held, ok := rows.(Columnar)
 	if ok {
 		g.countAll(held)
 	} else if err = g.read(rows); err != nil {
 		return nil, err
 	}
-	if apart, err := g.apart(); err != nil || !apart {
+	if unique, err := g.namesUnique(); err != nil || !unique {
 		return nil, err
 	}
 	if ok {
@@ -122,7 +122,7 @@ type itemGroups struct {
 func newItemGroups(ctx context.Context, p *Plan, labels Labels) *itemGroups {
 	return &itemGroups{
 		ctx: ctx, plan: p, labels: labels, fields: p.Grouping.fields(), row: make(groupRow, p.Grouping.width()),
-		top: &top{plan: p, most: p.Offset + p.Limit + 1, numbered: make([][]Output, len(p.Outputs))},
+		top: &top{plan: p, limit: p.Offset + p.Limit + 1, numbered: make([][]Output, len(p.Outputs))},
 	}
 }
 
@@ -144,7 +144,7 @@ func (g *itemGroups) read(rows Rows) error {
 }
 
 // countAll takes note of the items of all groups.
-func (g *itemGroups) countAll(rows Held) {
+func (g *itemGroups) countAll(rows Columnar) {
 	numbers, null, _ := rows.Words(0)
 	for i := range numbers {
 		g.count(numbers[i], null[i])
@@ -152,7 +152,7 @@ func (g *itemGroups) countAll(rows Held) {
 }
 
 // scan takes in groups by column. Most of them are not among the first, which one column tells.
-func (g *itemGroups) scan(rows Held) error {
+func (g *itemGroups) scan(rows Columnar) error {
 	const step = 1024 // whoever knows the names is not held up for long
 	numbers, _, _ := rows.Words(0)
 	for from := 0; from < len(numbers); from += step {
@@ -162,7 +162,7 @@ func (g *itemGroups) scan(rows Held) error {
 			return err
 		}
 		for i := from; i < to; i++ {
-			if first != nil && g.top.passes(first(i-from)) {
+			if first != nil && g.top.excludes(first(i-from)) {
 				continue
 			}
 			row, err := rows.At(i)
@@ -178,7 +178,7 @@ func (g *itemGroups) scan(rows Held) error {
 }
 
 // first gives what some of the groups come by first, a name or a result; nil when that is not quickly found.
-func (g *itemGroups) first(rows Held, from, to int) (func(i int) belfry.Value, error) {
+func (g *itemGroups) first(rows Columnar, from, to int) (func(i int) belfry.Value, error) {
 	n, keys := g.plan.Order[0].Column.N, len(g.fields)
 	if n < keys {
 		names, err := g.names(rows, g.fields[n], from, to)
@@ -198,7 +198,7 @@ func (g *itemGroups) first(rows Held, from, to int) (func(i int) belfry.Value, e
 }
 
 // names are those of the items of some groups.
-func (g *itemGroups) names(rows Held, field string, from, to int) ([]string, error) {
+func (g *itemGroups) names(rows Columnar, field string, from, to int) ([]string, error) {
 	numbers, null, _ := rows.Words(0)
 	items, names := make([]belfry.ID, to-from), make([]string, to-from)
 	for i := range items {
@@ -242,11 +242,11 @@ func (g *itemGroups) offer(row []belfry.Value) (err error) {
 	return nil
 }
 
-// apart tells whether each group is one of the plan, and not a part of one. Rows without an item have no names; each item
-// must have some.
-func (g *itemGroups) apart() (bool, error) {
+// namesUnique reports whether each group is one of the plan, and not a part of one. Rows without an item have no names; each
+// item must have some.
+func (g *itemGroups) namesUnique() (bool, error) {
 	if g.none > 1 || len(g.items) == 0 {
 		return g.none <= 1, nil
 	}
-	return g.labels.Apart(g.ctx, g.plan.Customer, g.fields, g.items)
+	return g.labels.NamesUnique(g.ctx, g.plan.Customer, g.fields, g.items)
 }

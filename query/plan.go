@@ -50,8 +50,8 @@ type Plan struct {
 	// many tells the API that there are more.
 	Limit, Offset int
 
-	// Foremost says of which groups the answer is made, in a plan that we made ourselves; nil: of all.
-	Foremost *Foremost
+	// TopGroups says which groups the answer needs, in a plan that we made ourselves; nil: all.
+	TopGroups *TopGroups
 
 	// Items are the items whose names the outermost AND of Where asks for, once Resolve has looked them up. While
 	// ItemsKnown is false nothing is known; known and empty means that no row can match.

@@ -18,7 +18,7 @@ import (
 //	      GROUP BY keys) AS g
 //	WHERE having ORDER BY … LIMIT …
 //
-// Where some of the groups are enough, g is a table of its own that foremost picks from.
+// Where some of the groups are enough, g is a table of its own that topGroups picks from.
 func (w *writer) groups(tables []Table) {
 	g := w.plan.Grouping
 	needed := w.liftedNeeds(w.groupNeeds())
@@ -35,10 +35,10 @@ func (w *writer) groups(tables []Table) {
 		rows = w.latestOf(rows)
 	}
 	outputs := "SELECT " + strings.Join(w.outputs(), ", ") + "\nFROM "
-	if w.plan.Foremost != nil {
+	if w.plan.TopGroups != nil {
 		w.put("WITH g AS MATERIALIZED (")
 		w.groupRows(rows)
-		w.put(")\n", outputs, "g", w.foremost(w.plan.Foremost))
+		w.put(")\n", outputs, "g", w.topGroups(w.plan.TopGroups))
 		return
 	}
 	w.put(outputs, "(")

@@ -109,7 +109,7 @@ type Config struct {
 	// Then a file of names that has come to that position lacks some. nil: that is not known.
 	RemovedAfter func(pos uint64) bool
 
-	logLimit int64 // size at which a file's log is folded in; 64 MB
+	logLimit int64 // size at which a file's log is checkpointed; 64 MB
 	summed   int64 // of how many rows one statement makes summaries, as the engine holds them until it is done; 1 Mi
 	unlisted bool  // no token filters are made
 	unpadded bool  // rows are stored without padding, so that they need more memory
@@ -194,7 +194,7 @@ type Store struct {
 	badMarks atomic.Pointer[map[string]string]      // collections whose watermark is damaged, and how; the same
 	kept     keptPeriods
 	items    dimension
-	filler   filler
+	indexer  indexBuilder
 	sums     map[string]*summary.Tracker // collections with summaries; never changed
 
 	arrivals arrivals
@@ -213,7 +213,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := s.open(ctx); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
-	s.startFiller()
+	s.startIndexer()
 	return s, nil
 }
 
@@ -320,7 +320,7 @@ func (s *Store) settings() []duckdb.Setting {
 // of the settings is the engine's wish.
 func lock(ctx context.Context, c *duckdb.Conn, dir string) error {
 	for _, text := range []string{
-		"PRAGMA disable_checkpoint_on_shutdown", // nor on DETACH: when to fold a log in is ours to say
+		"PRAGMA disable_checkpoint_on_shutdown", // nor on DETACH: we decide when to checkpoint
 		"SET allowed_directories = [" + quoteText(dir+string(filepath.Separator)) + "]",
 		"SET enable_external_access = false",
 		"SET lock_configuration = true",
@@ -349,9 +349,9 @@ func (s *Store) Newest() (end belfry.Time) {
 	return end
 }
 
-// Close folds everything into the files and ends the engine. Queries that run are waited for.
+// Close checkpoints everything and ends the engine. Queries that run are waited for.
 func (s *Store) Close() error {
-	s.filler.close()
+	s.indexer.close()
 	s.write <- struct{}{}
 	defer func() { <-s.write }()
 	s.life.Lock()
@@ -363,7 +363,7 @@ func (s *Store) Close() error {
 	err := errors.Join(s.Watch(), s.files.detachAll(context.Background()))
 	s.files.manifest.close()
 	if s.writer != nil {
-		err = errors.Join(err, s.items.removed.fold(context.Background(), s.writer))
+		err = errors.Join(err, s.items.removed.checkpoint(context.Background(), s.writer))
 	}
 	s.stop()
 	if err != nil {

@@ -53,7 +53,7 @@ func (s *Store) endsOf(ctx context.Context, c *duckdb.Conn, p *query.Plan, newes
 	if err != nil {
 		return nil, err
 	}
-	if n := index.NeedOf(p); n != nil {
+	if n := index.TokensOf(p); n != nil {
 		match, _ := s.matching(used[0], blocks, p, n)
 		for _, i := range match {
 			ends = append(ends, blocks[i].Last)

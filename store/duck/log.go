@@ -56,7 +56,7 @@ func (fs *files) checkpoint(ctx context.Context, c *duckdb.Conn, f *file) error 
 	defer fs.mu.Unlock()
 	f.changing--
 	if err == nil {
-		fs.folded(f)
+		fs.checkpointed(f)
 	}
 	return err
 }
@@ -81,9 +81,9 @@ func (fs *files) committed(f *file, err error) {
 	}
 }
 
-// folded takes note of a checkpoint. A commit that is under way has its rows in the log that the checkpoint left, or in the
+// checkpointed records a checkpoint. A commit that is under way has its rows in the log that the checkpoint left, or in the
 // file, and looks for itself. The mutex is held.
-func (fs *files) folded(f *file) {
+func (fs *files) checkpointed(f *file) {
 	f.dirty, f.log.lost = 0, false
 	if f.changing == 0 {
 		fs.noteLog(f)

@@ -29,7 +29,7 @@ func (r *rows) Next() ([]belfry.Value, error) {
 	return r.row, nil
 }
 
-// Words implements query.Held.
+// Words implements query.Columnar.
 func (r *rows) Words(output int) (words []uint64, null []bool, ok bool) {
 	at := 0
 	for _, out := range r.stmt.Columns[:output] {
@@ -42,7 +42,7 @@ func (r *rows) Words(output int) (words []uint64, null []bool, ok bool) {
 	return words, null, true
 }
 
-// At implements query.Held.
+// At implements query.Columnar.
 func (r *rows) At(row int) ([]belfry.Value, error) {
 	r.result.Seek(row)
 	return r.row, r.stmt.Row(r.result, r.row)

@@ -93,7 +93,7 @@ func (s *Store) make(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, w 
 	}
 	if err != nil {
 		d.ForgetMade(f.attached())
-		s.files.spoil(f)
+		s.files.markStale(f)
 		return fmt.Errorf("summarise %s at %s: %w", d.Raw.Name, spans[0].From, err)
 	}
 	d.NoteMade(f.attached(), rows, tallies)

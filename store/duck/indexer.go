@@ -10,42 +10,42 @@ import (
 	"belfry/store/duck/index"
 )
 
-// filler makes token filters beside everything else: of blocks that have become full, and of those that a search found
-// to have none. It reads the rows back from the files, which costs something like a sixth of what it took to store them,
-// and so does not care how they got there: yesterday, in a replay, before a crash. Until it comes, blocks are simply read.
-type filler struct {
+// indexBuilder makes token filters in the background: of blocks that have become full, and of those that a search found to have
+// none. It reads the rows back from the files, which costs about a sixth of what it took to store them, and so works for any
+// rows, however they got there: yesterday, in a replay, before a crash. Until a block has a filter it is simply read.
+type indexBuilder struct {
 	mu      sync.Mutex
-	waiting []fillJob
+	waiting []indexJob
 	wake    chan struct{}
 	stop    context.CancelFunc
 	stopped sync.WaitGroup
 }
 
-// fillJob is a file that lacks filters of words, or the filter of its items.
-type fillJob struct {
+// indexJob is a file that lacks filters of words, or the filter of its items.
+type indexJob struct {
 	file  *file
 	items bool
 }
 
-// fillStep is how many blocks are made at a time. The engine cannot be replaced meanwhile.
-const fillStep = 16
+// indexStep is how many blocks are made at a time. The engine cannot be replaced meanwhile.
+const indexStep = 16
 
-func (s *Store) startFiller() {
+func (s *Store) startIndexer() {
 	ctx, cancel := context.WithCancel(context.Background())
-	s.filler.wake, s.filler.stop = make(chan struct{}, 1), cancel
-	s.filler.stopped.Go(func() { s.fillFilters(ctx) })
+	s.indexer.wake, s.indexer.stop = make(chan struct{}, 1), cancel
+	s.indexer.stopped.Go(func() { s.runIndexer(ctx) })
 }
 
-// close ends the filler; what it has not done it finds again.
-func (l *filler) close() {
+// close ends the indexer; what it has not done it finds again.
+func (l *indexBuilder) close() {
 	l.stop()
 	l.stopped.Wait()
 }
 
-// ask asks for the filters that the file lacks.
-func (l *filler) ask(f *file) { l.add(fillJob{file: f}) }
+// request adds a file that lacks filters.
+func (l *indexBuilder) request(f *file) { l.add(indexJob{file: f}) }
 
-func (l *filler) add(j fillJob) {
+func (l *indexBuilder) add(j indexJob) {
 	l.mu.Lock()
 	if !slices.Contains(l.waiting, j) {
 		l.waiting = append(l.waiting, j)
@@ -57,34 +57,34 @@ func (l *filler) add(j fillJob) {
 	}
 }
 
-func (l *filler) next() (j fillJob, ok bool) {
+func (l *indexBuilder) next() (j indexJob, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.waiting) == 0 {
-		return fillJob{}, false
+		return indexJob{}, false
 	}
 	j = l.waiting[0]
 	l.waiting = slices.Delete(l.waiting, 0, 1)
 	return j, true
 }
 
-// asked tells whether somebody waits for filters.
-func (l *filler) asked() bool {
+// requested reports whether filters are wanted.
+func (l *indexBuilder) requested() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.waiting) > 0
 }
 
-func (s *Store) fillFilters(ctx context.Context) {
+func (s *Store) runIndexer(ctx context.Context) {
 	set := index.NewSet()
 	for ctx.Err() == nil {
-		job, ok := s.filler.next()
+		job, ok := s.indexer.next()
 		if !ok {
 			select {
-			case <-s.filler.wake:
+			case <-s.indexer.wake:
 			case <-ctx.Done():
-			case <-time.After(sweepEvery):
-				s.sweep(ctx, set)
+			case <-time.After(quietInterval):
+				s.indexQuietFiles(ctx, set)
 			}
 			continue
 		}
@@ -93,13 +93,13 @@ func (s *Store) fillFilters(ctx context.Context) {
 		case err != nil && ctx.Err() == nil:
 			s.cfg.Log.Warn("filters not made, queries read more rows than they need", "file", job.file.path, "err", err)
 		case more:
-			s.filler.add(job)
+			s.indexer.add(job)
 		}
 	}
 }
 
 // work does a job, or a part of it, and tells whether there is more to do.
-func (s *Store) work(ctx context.Context, j fillJob, set *index.Set) (more bool, err error) {
+func (s *Store) work(ctx context.Context, j indexJob, set *index.Set) (more bool, err error) {
 	s.life.RLock()
 	defer s.life.RUnlock()
 	if err := s.usable(); err != nil {
@@ -131,7 +131,7 @@ func (s *Store) fillSome(ctx context.Context, c *duckdb.Conn, f *file, set *inde
 		return false, err
 	}
 	from, to := len(old), int(rows/index.BlockRows)
-	end := min(to, from+fillStep)
+	end := min(to, from+indexStep)
 	if from == end {
 		return false, nil
 	}

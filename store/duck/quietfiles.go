@@ -7,31 +7,31 @@ import (
 	"belfry/store/duck/index"
 )
 
-// Whoever looks for an item should find the filters of old days made. So when it has nothing else to do the filler goes
-// through the files, and lists the items of those that have got new rows, but for some time have not got any.
+// A query for an item should find the filters of old days ready. So when the indexer is idle it goes through the files and lists
+// the items of those that have got rows since, but none for some time.
 
 const (
-	sweepEvery = 5 * time.Second
-	sweepRest  = 3 // how long it rests after each file, in times of what that took
+	quietInterval = 5 * time.Second
+	quietRest     = 3 // how long it rests after each file, as a multiple of what that took
 )
 
-// sweep makes the filters of items that are missing, until somebody asks for another.
-func (s *Store) sweep(ctx context.Context, set *index.Set) {
+// indexQuietFiles makes missing filters of items until another filter is requested.
+func (s *Store) indexQuietFiles(ctx context.Context, set *index.Set) {
 	for _, f := range s.quietFiles() {
 		if _, _, _, ok := s.itemBlock(f); ok {
 			continue
 		}
 		begun := time.Now()
-		_, err := s.work(ctx, fillJob{file: f, items: true}, set)
+		_, err := s.work(ctx, indexJob{file: f, items: true}, set)
 		if err != nil && ctx.Err() == nil && s.gaveUp(f) {
 			s.cfg.Log.Warn("a list of items was not made, queries read more files than they need", "file", f.path, "err", err)
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(sweepRest * time.Since(begun)):
+		case <-time.After(quietRest * time.Since(begun)):
 		}
-		if s.filler.asked() {
+		if s.indexer.requested() {
 			return
 		}
 	}
@@ -50,11 +50,11 @@ func (s *Store) quietFiles() []*file {
 		}
 		for i := len(all) - 2; i >= 0; i-- {
 			f := all[i]
-			quiet := f.writes == f.items.swept
+			quiet := f.writes == f.items.seen
 			if quiet && !f.items.failed && (!f.items.known || f.items.writes != f.writes) {
 				list = append(list, f)
 			}
-			f.items.swept, f.items.failed = f.writes, f.items.failed && quiet
+			f.items.seen, f.items.failed = f.writes, f.items.failed && quiet
 		}
 	}
 	return list
