@@ -14,7 +14,7 @@ const (
 	inFilter = "fq"
 )
 
-// ParseLucene reads a query in the language of Lucene:
+// parseLucene reads a query in the language of Lucene:
 //
 //	list    = item { [OR | ||] item }            without an operator between them the items are alternatives too
 //	item    = unary { (AND | &&) unary }
@@ -24,12 +24,8 @@ const (
 // A + makes its item one that must hold, and the plain ones beside it optional. A - or NOT takes away what it names from
 // what the others find, unless an OR stands beside it: then "all but this" is one alternative more. A boost ^ has no
 // effect and is left out.
-func ParseLucene(text string) (Clause, error) {
-	c, _, err := parseLucene(inQuery, text, 0)
-	return c, err
-}
-
-// parseLucene also gives the number of steps it took. It goes on counting at the given number of terms.
+//
+// It also returns the number of steps it took, and goes on counting at the given number of terms.
 func parseLucene(in, text string, terms int) (Clause, int, error) {
 	if len(text) > MaxText {
 		return nil, 0, belfry.Errorf(belfry.BadQuery, "%s has %d bytes; the limit is %d", in, len(text), MaxText)

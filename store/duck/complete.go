@@ -12,7 +12,8 @@ import (
 // latestOnly tells whether a plan asks for the latest rows, whenever that was. Then days before those that were read do not
 // matter.
 func latestOnly(p *query.Plan) bool {
-	return p.From <= 0 && p.Period == "" && p.Grouping == nil && len(p.Order) > 0 && p.Order[0].Column.Name == timestampColumn && p.Order[0].Desc &&
+	desc, byTime := p.ByTime()
+	return byTime && desc && p.From <= 0 && p.Period == "" && p.Grouping == nil &&
 		(p.Limit < firstPage || p.Latest > 0) // of a larger answer, parts are sent before that is known
 }
 

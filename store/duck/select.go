@@ -238,7 +238,7 @@ func (s *Store) runSQL(ctx context.Context, c *duckdb.Conn, p *query.Plan, table
 
 // firstTry is how many of n files to begin with.
 func firstTry(p *query.Plan, n int) int {
-	if p.Grouping != nil || p.Recent() || len(p.Order) == 0 || p.Order[0].Column.Name != timestampColumn {
+	if _, byTime := p.ByTime(); !byTime || p.Grouping != nil || p.Recent() {
 		return n
 	}
 	return min(n, 2) // two, as just after midnight there is little in the newest

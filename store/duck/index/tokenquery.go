@@ -92,11 +92,8 @@ func tokensOfMatch(m query.Match, c belfry.CustomerID) TokenQuery {
 		return nil
 	}
 	var all allOf
-	for _, w := range m.Words {
-		if w.Wild {
-			continue
-		}
-		if n := TokensOfText(w.Text, c); n != nil {
+	for _, w := range m.Tokens() {
+		if n := TokensOfText(w, c); n != nil {
 			all = append(all, n)
 		}
 	}
