@@ -72,13 +72,6 @@ func (a *accumulator) keepNumber(_ *Call, v belfry.Value, _ Row) int {
 	return 12 // with the room that append keeps
 }
 
-func (a *accumulator) keepIf(better bool, v belfry.Value) int {
-	if better {
-		a.value = v
-	}
-	return 0
-}
-
 // keepByTime keeps the value when its row is before all others or, for last, after them. A row without a timestamp is neither.
 func (a *accumulator) keepByTime(v belfry.Value, r Row, last bool) int {
 	at := r.Value(timestamp)

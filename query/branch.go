@@ -111,16 +111,8 @@ func narrow(p Pred, t Table) Pred {
 			return !a
 		}
 		return Not{of}
-	case Compare:
-		if !t.holds(p.Column) {
-			return Always(false)
-		}
-	case Like:
-		if !t.holds(p.Column) {
-			return Always(false)
-		}
-	case Match:
-		if !t.holds(p.Column) {
+	case Compare, Like, Match:
+		if c, _ := testedColumn(p); !t.holds(c) {
 			return Always(false)
 		}
 	case Null:
@@ -226,17 +218,80 @@ func (w *writer) test(c Column, is func(expression string) string) string {
 
 // searches reports whether a condition looks into texts, which is slow.
 func searches(p Pred) bool {
-	switch p := p.(type) {
-	case And:
-		return slices.ContainsFunc(p, searches)
-	case Or:
-		return slices.ContainsFunc(p, searches)
-	case Not:
-		return searches(p.Of)
-	case Like:
-		return p.Column.From != FromItem // those are looked up among the items
-	case Match:
-		return p.Column.From != FromItem
+	return anyOf(p, func(p Pred) bool {
+		switch p.(type) {
+		case Like, Match:
+			c, _ := testedColumn(p)
+			return c.From != FromItem // those are looked up among the items
+		}
+		return false
+	})
+}
+
+// Conditions on the names of items are looked up in the table of items. Written into the branch of each table they would be looked
+// up once for each, and an engine sets memory aside for every look-up: a year has hundreds of tables. So they are applied once, to
+// what the branches give:
+//
+//	(SELECT * FROM (branches) AS q WHERE …) AS q
+//
+// Everything else stays in the branches, where the engine uses it to skip what it need not read.
+
+// lift takes these conditions out of the branches.
+func (w *writer) lift(tables []Table) {
+	if len(tables) < 2 {
+		return
 	}
-	return false
+	w.where, w.lifted = slices.Clone(w.where), nil
+	w.where = slices.DeleteFunc(w.where, func(p Pred) bool {
+		if !asksItems(p) {
+			return false
+		}
+		w.lifted = append(w.lifted, p)
+		return true
+	})
+}
+
+// asksItems reports whether a condition, or a part of it, is looked up in the table of items.
+func asksItems(p Pred) bool {
+	return anyOf(p, func(p Pred) bool {
+		c, ok := testedColumn(p)
+		if _, inside := p.(Inside); inside {
+			return true
+		}
+		return ok && c.ofItem()
+	})
+}
+
+// liftedNeeds adds the stored columns that the lifted conditions read.
+func (w *writer) liftedNeeds(needed []stored) []stored {
+	add := func(c Column) bool {
+		for _, s := range c.stored() {
+			if !slices.Contains(needed, s) {
+				needed = append(needed, s)
+			}
+		}
+		return false // to see all of them
+	}
+	for _, p := range w.lifted {
+		add(Column{From: ItemNumber})
+		mentions(p, add)
+	}
+	return needed
+}
+
+// union is what the branches give, as the table q. They have the needed columns.
+func (w *writer) union(branches []string, needed []stored) string {
+	rows := "(\n" + strings.Join(branches, "\nUNION ALL\n") + "\n) AS q"
+	if len(w.lifted) == 0 {
+		return rows
+	}
+	w.table = Table{Columns: map[string]bool{}}
+	for _, s := range needed {
+		w.table.Columns[s.name] = true
+	}
+	conditions := make([]string, len(w.lifted))
+	for i, p := range w.lifted {
+		conditions[i] = w.pred(p)
+	}
+	return "(SELECT * FROM " + rows + "\nWHERE " + strings.Join(conditions, " AND ") + ") AS q"
 }

@@ -56,26 +56,8 @@ var functions = [...]Function{
 			return partial{[]string{w.sum(c)}, func(p ...string) string { return w.dialect.Finite(w.total(c, "SUM("+p[0]+")")) }}
 		},
 	},
-	FuncMin: {
-		Names: []string{"MIN"}, Takes: AnyField, summary: []int{summaryMin},
-		add: func(a *accumulator, _ *Call, v belfry.Value, _ Row) int {
-			return a.keepIf(a.n == 1 || compareValues(v, a.value) < 0, v)
-		},
-		result:      theValue,
-		sql:         func(w *writer, c Call) string { return "MIN(" + w.operand(c, summaryMin) + ")" },
-		partial:     func(w *writer, c Call) partial { return extreme("MIN", w.operand(c, summaryMin)) },
-		itemPartial: itemAggregate("MIN("),
-	},
-	FuncMax: {
-		Names: []string{"MAX"}, Takes: AnyField, summary: []int{summaryMax},
-		add: func(a *accumulator, _ *Call, v belfry.Value, _ Row) int {
-			return a.keepIf(a.n == 1 || compareValues(v, a.value) > 0, v)
-		},
-		result:      theValue,
-		sql:         func(w *writer, c Call) string { return "MAX(" + w.operand(c, summaryMax) + ")" },
-		partial:     func(w *writer, c Call) partial { return extreme("MAX", w.operand(c, summaryMax)) },
-		itemPartial: itemAggregate("MAX("),
-	},
+	FuncMin: extreme("MIN", -1, summaryMin),
+	FuncMax: extreme("MAX", 1, summaryMax),
 	FuncMean: {
 		Names: []string{"MEAN", "AVG"}, Takes: Numbers, Gives: catalog.Number, summary: []int{summaryMean, summaryCount},
 		add:    (*accumulator).addNumber,
@@ -107,32 +89,8 @@ var functions = [...]Function{
 		result: func(a *accumulator, _ *Call) belfry.Value { return a.number(math.Sqrt(a.m2 / float64(a.n-1))) }, // of one value 0/0
 		sql:    func(w *writer, c Call) string { return stddev(w.number(c)) },
 	},
-	FuncFirst: {
-		Names: []string{"FIRST"}, Takes: AnyField, byTime: true,
-		add:    func(a *accumulator, _ *Call, v belfry.Value, r Row) int { return a.keepByTime(v, r, false) },
-		result: theValue,
-		sql:    func(w *writer, c Call) string { return w.dialect.AtMin(w.expressions(c.Column)[0], w.when()) },
-		partial: func(w *writer, c Call) partial {
-			e := w.expressions(c.Column)[0]
-			return partial{[]string{w.dialect.AtMin(e, w.when()), w.whenPresent("MIN", e)}, func(p ...string) string { return w.dialect.AtMin(p[0], p[1]) }}
-		},
-		itemPartial: func(w *writer, name string) partial {
-			return partial{[]string{"MIN(" + w.when() + ")"}, func(p ...string) string { return w.dialect.AtMin(name, p[0]) }}
-		},
-	},
-	FuncLast: {
-		Names: []string{"LAST"}, Takes: AnyField, byTime: true,
-		add:    func(a *accumulator, _ *Call, v belfry.Value, r Row) int { return a.keepByTime(v, r, true) },
-		result: theValue,
-		sql:    func(w *writer, c Call) string { return w.dialect.AtMax(w.expressions(c.Column)[0], w.when()) },
-		partial: func(w *writer, c Call) partial {
-			e := w.expressions(c.Column)[0]
-			return partial{[]string{w.dialect.AtMax(e, w.when()), w.whenPresent("MAX", e)}, func(p ...string) string { return w.dialect.AtMax(p[0], p[1]) }}
-		},
-		itemPartial: func(w *writer, name string) partial {
-			return partial{[]string{"MAX(" + w.when() + ")"}, func(p ...string) string { return w.dialect.AtMax(name, p[0]) }}
-		},
-	},
+	FuncFirst: atEnd("FIRST", "MIN", false, func(d *Dialect) func(e, by string) string { return d.AtMin }),
+	FuncLast:  atEnd("LAST", "MAX", true, func(d *Dialect) func(e, by string) string { return d.AtMax }),
 	FuncBucket: {
 		Names: []string{"TIMEBUCKET"}, Key: true, Takes: Times,
 		Second: "a length like '5m'", Examples: []string{"'30s'", "'5m'", "'7m'", "'1h'", "'6h'", "'1d'", "'1w'"},
@@ -140,6 +98,43 @@ var functions = [...]Function{
 		key:    func(c *Call, v int64) int64 { return c.Bucket.start(v) },
 		keySQL: func(c Call, e string) string { return c.Bucket.sql(e) },
 	},
+}
+
+// extreme is MIN or MAX, whose value compares with all others as sign says.
+func extreme(name string, sign, column int) Function {
+	return Function{
+		Names: []string{name}, Takes: AnyField, summary: []int{column},
+		add: func(a *accumulator, _ *Call, v belfry.Value, _ Row) int {
+			if a.n == 1 || compareValues(v, a.value) == sign {
+				a.value = v
+			}
+			return 0
+		},
+		result: theValue,
+		sql:    func(w *writer, c Call) string { return name + "(" + w.operand(c, column) + ")" },
+		partial: func(w *writer, c Call) partial {
+			return partial{[]string{name + "(" + w.operand(c, column) + ")"}, func(p ...string) string { return name + "(" + p[0] + ")" }}
+		},
+		itemPartial: itemAggregate(name + "("),
+	}
+}
+
+// atEnd is FIRST or LAST; fn finds the time of its row, and at returns the engine's function for the value at that time.
+func atEnd(name, fn string, last bool, at func(d *Dialect) func(e, by string) string) Function {
+	return Function{
+		Names: []string{name}, Takes: AnyField, byTime: true,
+		add:    func(a *accumulator, _ *Call, v belfry.Value, r Row) int { return a.keepByTime(v, r, last) },
+		result: theValue,
+		sql:    func(w *writer, c Call) string { return at(w.dialect)(w.expressions(c.Column)[0], w.when()) },
+		partial: func(w *writer, c Call) partial {
+			e := w.expressions(c.Column)[0]
+			present := fn + "(CASE WHEN " + e + " IS NOT NULL THEN " + w.when() + " END)"
+			return partial{[]string{at(w.dialect)(e, w.when()), present}, func(p ...string) string { return at(w.dialect)(p[0], p[1]) }}
+		},
+		itemPartial: func(w *writer, name string) partial {
+			return partial{[]string{fn + "(" + w.when() + ")"}, func(p ...string) string { return at(w.dialect)(name, p[0]) }}
+		},
+	}
 }
 
 // Function describes a function of the query language.

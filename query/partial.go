@@ -26,11 +26,6 @@ func (w *writer) partial(c Call) (partial, bool) {
 	return f.partial(w, c), true
 }
 
-// extreme is MIN or MAX of an expression in two steps.
-func extreme(fn, e string) partial {
-	return partial{[]string{fn + "(" + e + ")"}, func(p ...string) string { return fn + "(" + p[0] + ")" }}
-}
-
 // itemAggregate is a function of a name of the item that needs the name alone: it is the same in all rows of the item.
 func itemAggregate(fn string) func(*writer, string) partial {
 	return func(_ *writer, name string) partial {

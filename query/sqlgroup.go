@@ -264,11 +264,6 @@ func (w *writer) number(c Call) string { return w.total(c, w.expressions(c.Colum
 // when is what FIRST and LAST go by: the timestamp, then the id.
 func (w *writer) when() string { return w.dialect.Pair(w.of("q", timestamp), w.of("q", "id")) }
 
-// whenPresent is the first or last moment at which an expression has a value.
-func (w *writer) whenPresent(fn, e string) string {
-	return fn + "(CASE WHEN " + e + " IS NOT NULL THEN " + w.when() + " END)"
-}
-
 // stddev leaves numbers out whose squares no number can hold, as engines give up on them: then there is no result.
 func stddev(e string) string {
 	small := fmt.Sprintf("ABS(%s) < %g", e, maxSquared)

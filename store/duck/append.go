@@ -435,25 +435,3 @@ func (s *Store) fill(f *file, cols []duckdb.Column, pieces []piece) error {
 	f.fill = w.fill
 	return a.Close()
 }
-
-// checkpointOverfull checkpoints files until few enough have rows in their logs alone.
-func (s *Store) checkpointOverfull(ctx context.Context) error {
-	for {
-		f := s.files.overfull(min(maxUncheckpointed, s.files.keep), s.cfg.MemoryLimit/3)
-		if f == nil {
-			return nil
-		}
-		err := s.files.checkpoint(ctx, s.writer, f)
-		if err != nil {
-			s.files.markStale(f)
-		}
-		losses := s.files.losses()
-		s.files.finish([]*file{f}, err)
-		if err != nil && s.files.losses() != losses {
-			return s.restore(ctx, s.files.unrestored()) // it was damaged, and is set aside
-		}
-		if err != nil {
-			return fmt.Errorf("checkpoint %s: %w", f.path, err)
-		}
-	}
-}

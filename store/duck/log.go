@@ -230,3 +230,25 @@ func (fs *files) lostLogs() (found []*file) {
 	}
 	return found
 }
+
+// checkpointOverfull checkpoints files until few enough have rows in their logs alone.
+func (s *Store) checkpointOverfull(ctx context.Context) error {
+	for {
+		f := s.files.overfull(min(maxUncheckpointed, s.files.keep), s.cfg.MemoryLimit/3)
+		if f == nil {
+			return nil
+		}
+		err := s.files.checkpoint(ctx, s.writer, f)
+		if err != nil {
+			s.files.markStale(f)
+		}
+		losses := s.files.losses()
+		s.files.finish([]*file{f}, err)
+		if err != nil && s.files.losses() != losses {
+			return s.restore(ctx, s.files.unrestored()) // it was damaged, and is set aside
+		}
+		if err != nil {
+			return fmt.Errorf("checkpoint %s: %w", f.path, err)
+		}
+	}
+}

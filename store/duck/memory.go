@@ -83,3 +83,9 @@ func (s *Store) appendAlone(ctx context.Context, batches []*belfry.Batch, err er
 	}
 	return err
 }
+
+// EndQueries implements store.MemoryUser.
+func (s *Store) EndQueries() { s.queries.evict() }
+
+// FreeMemory implements store.MemoryUser.
+func (*Store) FreeMemory() { duckdb.FreeMemory() }
