@@ -34,6 +34,7 @@
 package duck
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,39 +117,19 @@ type Config struct {
 }
 
 func (c *Config) fill() error {
-	if c.MemoryLimit == 0 {
-		c.MemoryLimit = 256 << 20
-	}
-	if c.MemoryMost == 0 {
-		c.MemoryMost = memoryGrowth * c.MemoryLimit
-	}
-	if c.Answer == 0 {
-		c.Answer = answerBytes
-	}
-	if c.Answers == 0 {
-		c.Answers = 1 << 30
-	}
-	if c.Threads == 0 {
-		c.Threads = 2
-	}
+	c.MemoryLimit = cmp.Or(c.MemoryLimit, 256<<20)
+	c.MemoryMost = cmp.Or(c.MemoryMost, memoryGrowth*c.MemoryLimit)
+	c.Answer = cmp.Or(c.Answer, answerBytes)
+	c.Answers = cmp.Or(c.Answers, 1<<30)
+	c.Threads = cmp.Or(c.Threads, 2)
 	if c.Queries == 0 || c.Queries > c.Threads {
 		c.Queries = c.Threads
 	}
-	if c.Quick == 0 {
-		c.Quick = c.Behind
-	}
-	if c.Workers == 0 {
-		c.Workers = c.Behind
-	}
-	if c.logLimit == 0 {
-		c.logLimit = min(64<<20, c.MemoryLimit/4)
-	}
-	if c.summed == 0 {
-		c.summed = 1 << 20
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Quick = cmp.Or(c.Quick, c.Behind)
+	c.Workers = cmp.Or(c.Workers, c.Behind)
+	c.logLimit = cmp.Or(c.logLimit, min(64<<20, c.MemoryLimit/4))
+	c.summed = cmp.Or(c.summed, 1<<20)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Items == nil {
 		c.Items = func(func(*belfry.Batch) error) error { return nil }
 	}
