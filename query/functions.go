@@ -30,7 +30,7 @@ const (
 )
 
 // functions describes every function once, for all that is done with it. To add a function, add its constant and its entry;
-// TestFunctions then asks for a golden query and a line in docs/guide/query.md.
+// TestFunctionsAreTested then asks for a golden query and a line in docs/guide/query.md.
 var functions = [...]Function{
 	FuncNone: {Key: true, Takes: AnyValue},
 	FuncCount: {
@@ -56,8 +56,8 @@ var functions = [...]Function{
 			return partial{[]string{w.sum(c)}, func(p ...string) string { return w.dialect.Finite(w.total(c, "SUM("+p[0]+")")) }}
 		},
 	},
-	FuncMin: extreme("MIN", -1, summaryMin),
-	FuncMax: extreme("MAX", 1, summaryMax),
+	FuncMin: minOrMax("MIN", -1, summaryMin),
+	FuncMax: minOrMax("MAX", 1, summaryMax),
 	FuncMean: {
 		Names: []string{"MEAN", "AVG"}, Takes: Numbers, Gives: catalog.Number, summary: []int{summaryMean, summaryCount},
 		add:    (*accumulator).addNumber,
@@ -89,8 +89,8 @@ var functions = [...]Function{
 		result: func(a *accumulator, _ *Call) belfry.Value { return a.number(math.Sqrt(a.m2 / float64(a.n-1))) }, // of one value 0/0
 		sql:    func(w *writer, c Call) string { return stddev(w.number(c)) },
 	},
-	FuncFirst: atEnd("FIRST", "MIN", false, func(d *Dialect) func(e, by string) string { return d.AtMin }),
-	FuncLast:  atEnd("LAST", "MAX", true, func(d *Dialect) func(e, by string) string { return d.AtMax }),
+	FuncFirst: firstOrLast("FIRST", "MIN", false, func(d *Dialect) func(e, by string) string { return d.AtMin }),
+	FuncLast:  firstOrLast("LAST", "MAX", true, func(d *Dialect) func(e, by string) string { return d.AtMax }),
 	FuncBucket: {
 		Names: []string{"TIMEBUCKET"}, Key: true, Takes: Times,
 		Second: "a length like '5m'", Examples: []string{"'30s'", "'5m'", "'7m'", "'1h'", "'6h'", "'1d'", "'1w'"},
@@ -100,8 +100,8 @@ var functions = [...]Function{
 	},
 }
 
-// extreme is MIN or MAX, whose value compares with all others as sign says.
-func extreme(name string, sign, column int) Function {
+// minOrMax is MIN or MAX, whose value compares with all others as sign says.
+func minOrMax(name string, sign, column int) Function {
 	return Function{
 		Names: []string{name}, Takes: AnyField, summary: []int{column},
 		add: func(a *accumulator, _ *Call, v belfry.Value, _ Row) int {
@@ -119,8 +119,8 @@ func extreme(name string, sign, column int) Function {
 	}
 }
 
-// atEnd is FIRST or LAST; fn finds the time of its row, and at returns the engine's function for the value at that time.
-func atEnd(name, fn string, last bool, at func(d *Dialect) func(e, by string) string) Function {
+// firstOrLast is FIRST or LAST; fn finds the time of its row, and at returns the engine's function for the value at that time.
+func firstOrLast(name, fn string, last bool, at func(d *Dialect) func(e, by string) string) Function {
 	return Function{
 		Names: []string{name}, Takes: AnyField, byTime: true,
 		add:    func(a *accumulator, _ *Call, v belfry.Value, r Row) int { return a.keepByTime(v, r, last) },
