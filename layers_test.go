@@ -19,6 +19,7 @@ var layers = []string{
 	"belfry/status",
 	"belfry/ingest belfry/analyse belfry/notify belfry/web",
 	"belfry/accounts",
+	"belfry/store/duck/dialect",
 	"belfry/store/duck/duckdb",
 	"belfry/store/duck/index belfry/store/duck/summary",
 	"belfry/api belfry/client belfry/collect belfry/demo belfry/store/duck belfry/store/click belfry/store/storetest",

@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"cmp"
-	"container/heap"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 
 	"belfry"
 	"belfry/meta"
+	"belfry/query"
 )
 
 var treeParams = []string{"view", "resource", "limit", "after"}
@@ -204,7 +204,7 @@ func pageOf(nodes []*meta.Node, after treeMark, limit int) (page []*meta.Node, m
 		}
 	}
 	if len(rest) > limit {
-		firstOf(rest, limit)
+		query.SelectFirst(rest, limit, byMark)
 		rest, more = rest[:limit], true
 	}
 	slices.SortFunc(rest, byMark)
@@ -212,25 +212,3 @@ func pageOf(nodes []*meta.Node, after treeMark, limit int) (page []*meta.Node, m
 }
 
 func byMark(a, b *meta.Node) int { return markOf(a).compare(markOf(b)) }
-
-// firstOf moves the first limit entries of an order to the front of a list, in no order among themselves: a heap of them,
-// with the last on top, meets every other entry.
-func firstOf(nodes []*meta.Node, limit int) {
-	first := lastOnTop(nodes[:limit])
-	heap.Init(&first)
-	for i, n := range nodes[limit:] {
-		if byMark(n, first[0]) < 0 {
-			nodes[limit+i], first[0] = first[0], n
-			heap.Fix(&first, 0)
-		}
-	}
-}
-
-// lastOnTop is a heap whose first entry is the last in order. It never grows or shrinks.
-type lastOnTop []*meta.Node
-
-func (h lastOnTop) Len() int           { return len(h) }
-func (h lastOnTop) Less(i, j int) bool { return byMark(h[i], h[j]) > 0 }
-func (h lastOnTop) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h lastOnTop) Push(any)           { panic("not used") }
-func (h lastOnTop) Pop() any           { panic("not used") }

@@ -20,8 +20,8 @@ type firstNames struct {
 	gone int     // how many items had been removed then
 }
 
-// First implements query.Labels. Where names are not their own it knows none.
-func (t *Tree) First(c belfry.CustomerID, n int) []belfry.ID {
+// FirstByName implements query.Labels. Where names are not unique it knows none.
+func (t *Tree) FirstByName(c belfry.CustomerID, n int) []belfry.ID {
 	t.mu.RLock()
 	e := t.customers[c]
 	known := e != nil && !e.past && e.Twins == 0 && n <= maxFirst

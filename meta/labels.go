@@ -56,10 +56,10 @@ func (n *Node) name(field string) string {
 	return l.Of(field)
 }
 
-// Apart implements query.Labels. Objects that exist have names of their own, as far as it was counted; only with removed
-// ones among the items have names to be compared.
-func (t *Tree) Apart(ctx context.Context, c belfry.CustomerID, fields []string, items []belfry.ID) (bool, error) {
-	if !t.objectsApart(c, fields) {
+// NamesUnique implements query.Labels. Names of existing objects are counted as they come and go; only if some of the items
+// were removed have names to be compared.
+func (t *Tree) NamesUnique(ctx context.Context, c belfry.CustomerID, fields []string, items []belfry.ID) (bool, error) {
+	if !t.objectNamesUnique(c, fields) {
 		return false, nil
 	}
 	objects, gone := true, false
@@ -99,17 +99,17 @@ func (t *Tree) compareNames(ctx context.Context, c belfry.CustomerID, fields []s
 	return true, nil
 }
 
-// Own implements query.Labels.
-func (t *Tree) Own(c belfry.CustomerID, of *catalog.Collection, fields []string) bool {
+// AllNamesUnique implements query.Labels.
+func (t *Tree) AllNamesUnique(c belfry.CustomerID, of *catalog.Collection, fields []string) bool {
 	t.mu.RLock()
 	e := t.customers[c]
 	past := e == nil || e.past
 	t.mu.RUnlock()
-	return of.Objects && !past && t.objectsApart(c, fields)
+	return of.Objects && !past && t.objectNamesUnique(c, fields)
 }
 
-// objectsApart tells whether no two objects that exist have the same names in the fields.
-func (t *Tree) objectsApart(c belfry.CustomerID, fields []string) bool {
+// objectNamesUnique reports whether no two existing objects have the same names in the fields.
+func (t *Tree) objectNamesUnique(c belfry.CustomerID, fields []string) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	e := t.customers[c]

@@ -24,7 +24,7 @@ func itemsOf(t *testing.T, tree *Tree, s belfry.Scope, m query.ItemMatch) []belf
 
 func apart(t *testing.T, tree *Tree, c belfry.CustomerID, fields []string, items []belfry.ID) bool {
 	t.Helper()
-	ok, err := tree.Apart(t.Context(), c, fields, items)
+	ok, err := tree.NamesUnique(t.Context(), c, fields, items)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -177,7 +177,7 @@ func (t Term) String() string {
 	if t.Distinct {
 		s += "DISTINCT "
 	}
-	if t.Field.Text == "*" && !t.Distinct && t.Func.function() == FuncCount {
+	if t.Field.Text == "*" && !t.Distinct && functions[t.Func.function()].Rows {
 		s += "*"
 	} else {
 		s += t.Field.String()

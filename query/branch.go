@@ -1,7 +1,6 @@
 package query
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,11 +21,11 @@ func (w *writer) branches(tables []Table, needed []stored) []string {
 			continue
 		}
 		branch := "SELECT " + w.selected(t, needed) + " FROM " + w.source(t) + " WHERE " + w.conditions(where)
-		if t.Ranges == nil {
+		if t.Parts == nil {
 			list = append(list, branch)
 		}
-		for _, r := range t.Ranges {
-			list = append(list, branch+r.condition())
+		for _, part := range t.Parts {
+			list = append(list, branch+" AND "+part)
 		}
 	}
 	return list
@@ -50,20 +49,6 @@ func (w *writer) source(t Table) string {
 	}
 	return "(SELECT * FROM " + t.Ref + " WHERE " + w.name("id") + " IN (SELECT max(" + w.name("id") + ") FROM " + t.Ref +
 		" WHERE " + strings.Join(where, " AND ") + " GROUP BY " + strings.Join(key, ", ") + ")) AS latest"
-}
-
-// condition keeps a branch to the range. Several ranges joined by OR would make the engine read all rows; in branches of
-// their own it goes straight to them. The ids, of which it knows where they are, keep it from looking at other texts
-// before it looks at the numbers of their rows.
-func (r RowRange) condition() string {
-	s := fmt.Sprintf(" AND rowid >= %d", r.From)
-	if r.To < LastRow {
-		s += fmt.Sprintf(" AND rowid < %d", r.To)
-	}
-	if r.High < LastRow {
-		s += fmt.Sprintf(" AND id BETWEEN %d AND %d", r.Low, r.High)
-	}
-	return s
 }
 
 func (w *writer) selected(t Table, needed []stored) string {
@@ -101,8 +86,8 @@ func (w *writer) conditions(where Pred) string {
 			continue
 		}
 		text := w.pred(p)
-		if searches(p) && w.dialect.Apart != nil {
-			text = w.dialect.Apart(text)
+		if searches(p) && w.dialect.SlowCondition != nil {
+			text = w.dialect.SlowCondition(text)
 		}
 		all = append(all, text)
 	}
@@ -126,16 +111,8 @@ func narrow(p Pred, t Table) Pred {
 			return !a
 		}
 		return Not{of}
-	case Compare:
-		if !t.holds(p.Column) {
-			return Always(false)
-		}
-	case Like:
-		if !t.holds(p.Column) {
-			return Always(false)
-		}
-	case Match:
-		if !t.holds(p.Column) {
+	case Compare, Like, Match:
+		if c, _ := testedColumn(p); !t.holds(c) {
 			return Always(false)
 		}
 	case Null:
@@ -237,4 +214,84 @@ func (w *writer) test(c Column, is func(expression string) string) string {
 		return is(w.dialect.Part(w.name(c.Of), sep, c.N))
 	}
 	return is(w.name(c.Name))
+}
+
+// searches reports whether a condition looks into texts, which is slow.
+func searches(p Pred) bool {
+	return anyOf(p, func(p Pred) bool {
+		switch p.(type) {
+		case Like, Match:
+			c, _ := testedColumn(p)
+			return c.From != FromItem // those are looked up among the items
+		}
+		return false
+	})
+}
+
+// Conditions on the names of items are looked up in the table of items. Written into the branch of each table they would be looked
+// up once for each, and an engine sets memory aside for every look-up: a year has hundreds of tables. So they are applied once, to
+// what the branches give:
+//
+//	(SELECT * FROM (branches) AS q WHERE …) AS q
+//
+// Everything else stays in the branches, where the engine uses it to skip what it need not read.
+
+// lift takes these conditions out of the branches.
+func (w *writer) lift(tables []Table) {
+	if len(tables) < 2 {
+		return
+	}
+	w.where, w.lifted = slices.Clone(w.where), nil
+	w.where = slices.DeleteFunc(w.where, func(p Pred) bool {
+		if !asksItems(p) {
+			return false
+		}
+		w.lifted = append(w.lifted, p)
+		return true
+	})
+}
+
+// asksItems reports whether a condition, or a part of it, is looked up in the table of items.
+func asksItems(p Pred) bool {
+	return anyOf(p, func(p Pred) bool {
+		c, ok := testedColumn(p)
+		if _, inside := p.(Inside); inside {
+			return true
+		}
+		return ok && c.ofItem()
+	})
+}
+
+// liftedNeeds adds the stored columns that the lifted conditions read.
+func (w *writer) liftedNeeds(needed []stored) []stored {
+	add := func(c Column) bool {
+		for _, s := range c.stored() {
+			if !slices.Contains(needed, s) {
+				needed = append(needed, s)
+			}
+		}
+		return false // to see all of them
+	}
+	for _, p := range w.lifted {
+		add(Column{From: ItemNumber})
+		mentions(p, add)
+	}
+	return needed
+}
+
+// union is what the branches give, as the table q. They have the needed columns.
+func (w *writer) union(branches []string, needed []stored) string {
+	rows := "(\n" + strings.Join(branches, "\nUNION ALL\n") + "\n) AS q"
+	if len(w.lifted) == 0 {
+		return rows
+	}
+	w.table = Table{Columns: map[string]bool{}}
+	for _, s := range needed {
+		w.table.Columns[s.name] = true
+	}
+	conditions := make([]string, len(w.lifted))
+	for i, p := range w.lifted {
+		conditions[i] = w.pred(p)
+	}
+	return "(SELECT * FROM " + rows + "\nWHERE " + strings.Join(conditions, " AND ") + ") AS q"
 }

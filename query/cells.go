@@ -12,7 +12,7 @@ import (
 type Cells interface {
 	Len() int
 	Null(i int) bool
-	// Word gives a cell of a fixed size: of a DOUBLE the bits, of every other type the integer. ok is false for a text.
+	// Word gives a cell of a fixed size: of a floating number the bits, of every other type the integer. ok is false for a text.
 	Word(i int) (w uint64, isFloat, ok bool)
 	// Text gives a cell that is a text; ok is false for every other type.
 	Text(i int) (s string, ok bool)

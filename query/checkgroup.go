@@ -3,6 +3,7 @@ package query
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"belfry"
 	"belfry/catalog"
@@ -56,7 +57,7 @@ func (k *checker) key(t Term) (Call, error) {
 	if i := k.named(t); i >= 0 {
 		of := k.Items[i].Term
 		_, isField := k.plan.Collection.Field(t.Field.Text)
-		if of.Func.Text == "" || of.Func.function() == FuncBucket || !isField {
+		if functions[of.Func.function()].Key || !isField {
 			of.Field.Pos, of.Func.Pos = t.Field.Pos, t.Field.Pos
 			t = of
 		}
@@ -65,12 +66,13 @@ func (k *checker) key(t Term) (Call, error) {
 	if err != nil {
 		return c, err
 	}
-	if c.Func != FuncNone && c.Func != FuncBucket {
+	if !c.isKey() {
 		where := "GROUP BY"
 		if k.Distinct {
 			where = "SELECT DISTINCT"
 		}
-		return c, k.errorf(t.pos(), "%s makes its groups of fields and TIMEBUCKET(…); %s is known only once they are made", where, c)
+		return c, k.errorf(t.pos(), "%s makes its groups of fields and %s(…); %s is known only once they are made", where,
+			strings.Join(namesOf(func(f *Function) bool { return f.Key }), "(…), "), c)
 	}
 	return c, nil
 }
@@ -128,7 +130,7 @@ func (k *checker) ofGroup(t Term) (Column, error) {
 	if i := slices.IndexFunc(g.Keys, c.same); i >= 0 {
 		return g.column(i), nil
 	}
-	if c.Func == FuncNone || c.Func == FuncBucket {
+	if c.isKey() {
 		return Column{}, k.ungrouped(t, c)
 	}
 	i := slices.IndexFunc(g.Calls, c.same)
@@ -160,27 +162,22 @@ func (k *checker) ungrouped(t Term, c Call) error {
 // call resolves a field, or a function with what it is applied to.
 func (k *checker) call(t Term) (c Call, err error) {
 	c.Func = t.Func.function()
-	if c.Func == FuncCount && t.Distinct {
-		c.Func = FuncCountDistinct
+	if t.Distinct {
+		c.Func = functions[c.Func].distinct
 	}
-	if c.Func == FuncCount && t.Field.Text == "*" {
+	f := &functions[c.Func]
+	if f.Rows && t.Field.Text == "*" {
 		return c, nil
 	}
 	if c.Column, err = k.column(t.Field); err != nil {
 		return c, err
 	}
-	switch c.Func {
-	case FuncNone, FuncCount, FuncCountDistinct:
-		return c, nil
-	case FuncBucket:
-		return c, k.bucket(&c, t)
-	case FuncPercentile:
-		c.Percent, err = strconv.ParseFloat(t.Arg.Text, 64)
-		if err != nil || !isNumber(t.Arg.Text) || c.Percent < 0 || c.Percent > 100 {
-			return c, k.errorf(t.Arg.Pos, "PERCENTILE takes a number from 0 to 100, found %s", shorten(t.Arg.String()))
+	if f.second != nil {
+		if err := f.second(k, &c, t); err != nil {
+			return c, err
 		}
 	}
-	if c.Column.Type == catalog.Value { // an indicator, whose text is the field stringN
+	if f.Takes != AnyValue && c.Column.Type == catalog.Value { // an indicator, whose text is the field stringN
 		c.Column, _ = parts(c.Column)
 	}
 	return c, k.computable(c, t)
@@ -188,18 +185,24 @@ func (k *checker) call(t Term) (c Call, err error) {
 
 // computable refuses to compute with what is no number.
 func (k *checker) computable(c Call, t Term) error {
-	switch c.Func {
-	case FuncMin, FuncMax, FuncFirst, FuncLast:
+	if functions[c.Func].Takes != Numbers || c.Column.Type == catalog.Number || c.Column.Type == catalog.Integer {
 		return nil
 	}
-	switch c.Column.Type {
-	case catalog.Number, catalog.Integer:
-		return nil
-	}
-	return k.errorf(t.Field.Pos, "%s takes a number, and %s is of type %s; COUNT, MIN, MAX, FIRST and LAST take any field",
-		c.Func, shorten(t.Field.String()), c.Column.Type)
+	any := namesOf(func(f *Function) bool { return f.Takes == AnyValue || f.Takes == AnyField })
+	return k.errorf(t.Field.Pos, "%s takes a number, and %s is of type %s; %s take any field",
+		c.Func, shorten(t.Field.String()), c.Column.Type, and(any))
 }
 
+// percent reads the second argument of PERCENTILE.
+func (k *checker) percent(c *Call, t Term) (err error) {
+	c.Percent, err = strconv.ParseFloat(t.Arg.Text, 64)
+	if err != nil || !isNumber(t.Arg.Text) || c.Percent < 0 || c.Percent > 100 {
+		return k.errorf(t.Arg.Pos, "PERCENTILE takes a number from 0 to 100, found %s", shorten(t.Arg.String()))
+	}
+	return nil
+}
+
+// bucket reads the second argument of TIMEBUCKET.
 func (k *checker) bucket(c *Call, t Term) (err error) {
 	if c.Column.Type != catalog.Time {
 		return k.errorf(t.Field.Pos, "TIMEBUCKET takes a time, and %s is of type %s; write TIMEBUCKET(timestamp, '5m')",
@@ -232,7 +235,7 @@ func (k *checker) having() error {
 func (k *checker) zones() {
 	for i := range k.plan.Grouping.Keys {
 		c := &k.plan.Grouping.Keys[i]
-		if c.Func != FuncBucket {
+		if c.Bucket.Length == 0 {
 			continue
 		}
 		from, to := belfry.Time(0), Forever

@@ -1,72 +1,58 @@
 package query
 
 import (
-	"fmt"
 	"strings"
 
 	"belfry"
 	"belfry/catalog"
 )
 
-// DuckDB is the dialect of DuckDB, with items as the reference to its dimension table.
-func DuckDB(items string) *Dialect {
-	types := [...]string{StoredNumber: "DOUBLE", StoredInt: "BIGINT", StoredText: "VARCHAR", StoredID: "UBIGINT"}
-	return &Dialect{
-		Name:  "DuckDB",
-		Items: items,
-		Reuse: true,
-		Quote: func(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` },
-		Param: func(n int) string { return fmt.Sprintf("$%d", n) },
-		Cast:  func(e string, t Storage) string { return "CAST(" + e + " AS " + types[t] + ")" },
-		Part: func(text, sep string, n int) string {
-			return fmt.Sprintf("NULLIF(split_part(%s, COALESCE(%s, chr(9)), %d), '')", text, sep, n)
-		},
-		Like:     duckLike,
-		Match:    duckMatch,
-		Finite:   func(e string) string { return "CASE WHEN isfinite(" + e + ") THEN " + e + " END" },
-		Quantile: func(e string, part float64) string { return fmt.Sprintf("quantile_cont(%s, %v)", e, part) },
-		Pair:     func(time, id string) string { return "(" + time + "::HUGEINT * 18446744073709551616 + " + id + ")" },
-		AtMin:    func(e, by string) string { return "arg_min(" + e + ", " + by + ")" },
-		AtMax:    func(e, by string) string { return "arg_max(" + e + ", " + by + ")" },
-		Apart:    duckApart,
-		Hashed: func(e string, t Storage) string { // it does not look for the limits of what these make
-			if t == StoredText {
-				return "(" + e + " || '')"
-			}
-			return "((" + e + ") | CAST(0 AS " + types[t] + "))"
-		},
-	}
+// Dialect is what engines differ in.
+type Dialect struct {
+	Reuse bool   // one argument may stand behind several placeholders
+	Items string // how the SQL refers to the dimension table item(id, customer, kind, place, resource, view, object, class, ip, host)
+
+	Quote func(name string) string             // a column name as an identifier
+	Param func(n int) string                   // the placeholder of the n-th argument, from 1
+	Cast  func(e string, t Storage) string     // an expression made to be of the type
+	Part  func(text, sep string, n int) string // the n-th part of a text, from 1; NULL when empty or not there
+
+	// Like and Match test a text. They write no part of the pattern or of the words: what they look for goes through arg,
+	// which gives its placeholder.
+	Like  func(text string, arg func(string) string, pattern string) string
+	Match func(text string, arg func(string) string, m Match) string
+
+	Finite   func(e string) string               // a number, or NULL when it is not finite
+	Quantile func(e string, part float64) string // an aggregate: the number below which the part lies, interpolated
+	Pair     func(time, id string) string        // one value of two, ordered by the first and then by the second
+	AtMin    func(e, by string) string           // an aggregate: the value, where present, in the row where by is smallest
+	AtMax    func(e, by string) string
+
+	// SlowCondition writes a condition that takes long so that the engine can be stopped while it applies it; nil: as it is.
+	SlowCondition func(condition string) string
+	// GroupKey writes a key of groups that have so many functions; nil: as it is.
+	GroupKey func(e string, t Storage, calls int) string
 }
 
-// duckLike leaves to LIKE the patterns of which the engine makes a list of texts to look for. All others, those with an
-// escape among them, it would try in every way there is, exponentially many in the number of %, and nothing stops it
-// inside a row; a regular expression takes time in proportion to the text.
-func duckLike(text string, arg func(string) string, pattern string) string {
-	if strings.ContainsAny(pattern, `_\`) {
-		return "regexp_full_match(" + text + ", " + arg(patternRegexp(pattern)) + ", 's')"
-	}
-	return text + " LIKE " + arg(pattern)
-}
+// Storage is the type of a stored column.
+type Storage uint8
 
-// SearchFunction is the function, of two texts, that tests the first for what Match.Search has written into the second.
-// The store gives it to the engine.
-const SearchFunction = "has_words"
+// The types of stored columns.
+const (
+	StoredNumber Storage = iota // floating numbers of 64 bits
+	StoredInt                   // integers of 64 bits: integers, times, booleans, statuses
+	StoredText                  // texts
+	StoredID                    // unsigned integers of 64 bits: rows and items
+)
 
-// duckMatch lets our own test look for words, or an expression of the engine for long patterns. Either takes long for
-// letters beyond ASCII that have cases, so that the engine looks for fragments of them first.
-func duckMatch(text string, arg func(string) string, m Match) string {
-	exact := func() string { return "regexp_matches(" + text + ", " + arg(m.Regexp()) + ")" }
-	if m.searchable() {
-		exact = func() string { return SearchFunction + "(" + text + ", " + arg(m.Search()) + ")" }
-		if len(m.plainFragments()) > 0 {
-			return exact()
-		}
-	}
-	var all []string
-	for _, f := range m.Fragments() {
-		all = append(all, "regexp_matches("+text+", "+arg(f)+")")
-	}
-	return "(" + strings.Join(append(all, exact()), " AND ") + ")"
+// Statement is a plan written for an engine. All that a client wrote is in Args.
+//
+// Each output is one column of the result, in the order of Columns, except that an output of type value is two: its
+// number, then its text, at least one of them NULL. Row reads them.
+type Statement struct {
+	Text    string
+	Args    []any
+	Columns []Output
 }
 
 // Part is the n-th part of a text, from 1, split at the separator (a tab when there is none); empty when there are not

@@ -115,10 +115,10 @@ func asFloat(v belfry.Value) float64 {
 
 // top keeps the first rows in the order of the plan, as a heap with the last of them on top.
 type top struct {
-	plan *Plan
-	most int
-	kept []kept
-	keys []belfry.Value // of the row on offer
+	plan  *Plan
+	limit int
+	kept  []kept
+	keys  []belfry.Value // of the row on offer
 
 	bytes int // that the kept rows take, as far as they can be counted
 
@@ -126,7 +126,7 @@ type top struct {
 }
 
 func newTop(p *Plan, most int) *top {
-	t := &top{plan: p, most: most, numbered: make([][]Output, len(p.Outputs))}
+	t := &top{plan: p, limit: most, numbered: make([][]Output, len(p.Outputs))}
 	for i, out := range p.Outputs {
 		if out.Every {
 			t.numbered[i] = p.numbered(out)
@@ -159,14 +159,14 @@ func valueBytes(list []belfry.Value) (n int) {
 }
 
 func (t *top) Len() int           { return len(t.kept) }
-func (t *top) Less(i, j int) bool { return t.compare(t.kept[i].keys, t.kept[j].keys) > 0 }
+func (t *top) Less(i, j int) bool { return t.plan.compareKeys(t.kept[i].keys, t.kept[j].keys) > 0 }
 func (t *top) Swap(i, j int)      { t.kept[i], t.kept[j] = t.kept[j], t.kept[i] }
 func (t *top) Push(x any)         { t.kept = append(t.kept, x.(kept)) }
 func (t *top) Pop() any           { panic("query: rows are replaced, never taken out") }
 
-// compare orders rows by their keys; what is absent comes last in both directions.
-func (t *top) compare(a, b []belfry.Value) int {
-	for i, o := range t.plan.Order {
+// compareKeys orders rows by the values of the columns in p.Order; what is absent comes last in both directions.
+func (p *Plan) compareKeys(a, b []belfry.Value) int {
+	for i, o := range p.Order {
 		if c := o.compare(a[i], b[i]); c != 0 {
 			return c
 		}
@@ -191,23 +191,23 @@ func (o Order) compare(a, b belfry.Value) int {
 	return c
 }
 
-// passes tells that a row with such a first key is not among those to be kept, whatever its other keys are.
-func (t *top) passes(first belfry.Value) bool {
-	return len(t.kept) == t.most && t.plan.Order[0].compare(first, t.kept[0].keys[0]) > 0
+// excludes reports whether a row with this first key cannot be kept, whatever its other keys are.
+func (t *top) excludes(first belfry.Value) bool {
+	return len(t.kept) == t.limit && t.plan.Order[0].compare(first, t.kept[0].keys[0]) > 0
 }
 
-// offer keeps the row if it is among the first. It gives how many values it has read.
+// offer keeps the row if it is among the first. It returns how many values it has read.
 func (t *top) offer(r Row) (work int) {
 	t.keys = t.keys[:0]
 	for _, o := range t.plan.Order {
 		t.keys = append(t.keys, o.Column.of(r))
 	}
 	switch {
-	case len(t.kept) < t.most:
+	case len(t.kept) < t.limit:
 		k := t.read(r)
 		t.bytes += k.bytes()
 		heap.Push(t, k)
-	case t.compare(t.keys, t.kept[0].keys) < 0:
+	case t.plan.compareKeys(t.keys, t.kept[0].keys) < 0:
 		t.bytes -= t.kept[0].bytes()
 		t.kept[0] = t.read(r)
 		t.bytes += t.kept[0].bytes()
@@ -249,7 +249,7 @@ func (t *top) read(r Row) kept {
 
 // rows puts what was kept in order and cuts off the offset, and what is beyond the limit.
 func (t *top) rows() Rows {
-	slices.SortFunc(t.kept, func(a, b kept) int { return t.compare(a.keys, b.keys) })
+	slices.SortFunc(t.kept, func(a, b kept) int { return t.plan.compareKeys(a.keys, b.keys) })
 	n := len(t.kept)
 	answer := t.kept[min(t.plan.Offset, n):min(t.plan.Offset+t.plan.Limit+1, n)]
 	m := &memory{}

@@ -19,7 +19,7 @@ func TestEvalKeepsFewRows(t *testing.T) {
 		Customer: 1, Collection: &catalog.Collection{}, Outputs: []Output{{Name: "id", Column: id}},
 		Order: []Order{{id, true}}, Limit: 5, Offset: 3,
 	}
-	top := &top{plan: p, most: p.Offset + p.Limit + 1, numbered: make([][]Output, 1)}
+	top := &top{plan: p, limit: p.Offset + p.Limit + 1, numbered: make([][]Output, 1)}
 	for n := range int64(10_000) {
 		top.offer(oneRow{"id": {Type: belfry.IDValue, Int: n}})
 		if len(top.kept) > 9 {
@@ -132,15 +132,15 @@ func TestLatestIsBounded(t *testing.T) {
 	f(1000, 1000, errGroupMemory)
 }
 
-// TestTally: sums are exact to the last digit, and what is not finite is absent.
-func TestTally(t *testing.T) {
+// TestAccumulator: sums are exact to the last digit, and what is not finite is absent.
+func TestAccumulator(t *testing.T) {
 	f := func(fn Func, want belfry.Value, numbers ...float64) {
 		t.Helper()
-		c, tally := Call{Func: fn, Column: Column{Name: "i1", Type: catalog.Number}}, tally{}
+		c, a := &Call{Func: fn, Column: Column{Name: "i1", Type: catalog.Number}}, accumulator{}
 		for _, n := range numbers {
-			tally.add(c, oneRow{"i1": {Type: belfry.NumberValue, Num: n}})
+			a.add(c, oneRow{"i1": {Type: belfry.NumberValue, Num: n}})
 		}
-		if got := tally.result(c); got != want {
+		if got := a.result(c); got != want {
 			t.Errorf("%s of %v is %v, want %v", fn, numbers, got, want)
 		}
 	}

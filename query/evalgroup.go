@@ -63,8 +63,8 @@ type groups struct {
 }
 
 type group struct {
-	keys    []belfry.Value
-	tallies []tally
+	keys   []belfry.Value
+	values []accumulator
 }
 
 // groupRow is a group as a row, its values in the order of Grouping: keys, then calls.
@@ -75,16 +75,17 @@ func (groupRow) Value(string) belfry.Value { return belfry.Value{} }
 
 func (gs *groups) add(r Row) {
 	gs.keys = gs.keys[:0]
-	for _, key := range gs.plan.Grouping.Keys {
+	for i := range gs.plan.Grouping.Keys {
+		key := &gs.plan.Grouping.Keys[i]
 		v := key.Column.of(r)
-		if key.Func == FuncBucket && v.Type != belfry.AbsentValue {
-			v.Int = key.Bucket.start(v.Int)
+		if start := functions[key.Func].key; start != nil && v.Type != belfry.AbsentValue {
+			v.Int = start(key, v.Int)
 		}
 		gs.keys = append(gs.keys, v)
 	}
 	g := gs.find(gs.keys)
-	for i, c := range gs.plan.Grouping.Calls {
-		gs.memory -= g.tallies[i].add(c, r)
+	for i := range gs.plan.Grouping.Calls {
+		gs.memory -= g.values[i].add(&gs.plan.Grouping.Calls[i], r)
 	}
 }
 
@@ -93,9 +94,9 @@ func (gs *groups) find(keys []belfry.Value) *group {
 	gs.code = appendCode(gs.code[:0], keys)
 	g := gs.by[string(gs.code)]
 	if g == nil {
-		g = &group{slices.Clone(keys), make([]tally, len(gs.plan.Grouping.Calls))}
+		g = &group{slices.Clone(keys), make([]accumulator, len(gs.plan.Grouping.Calls))}
 		gs.by[string(gs.code)] = g
-		gs.memory -= 100 + 2*len(gs.code) + 48*len(keys) + 128*len(g.tallies)
+		gs.memory -= 100 + 2*len(gs.code) + 48*len(keys) + 128*len(g.values)
 	}
 	return g
 }
@@ -120,9 +121,9 @@ func appendCode(code []byte, keys []belfry.Value) []byte {
 
 // row gives the values of the group.
 func (g *group) row(of *Grouping) groupRow {
-	row := slices.Grow(groupRow(g.keys), len(g.tallies))
-	for i, c := range of.Calls {
-		row = append(row, g.tallies[i].result(c))
+	row := slices.Grow(groupRow(g.keys), len(g.values))
+	for i := range of.Calls {
+		row = append(row, g.values[i].result(&of.Calls[i]))
 	}
 	return row
 }

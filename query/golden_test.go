@@ -17,6 +17,7 @@ import (
 	"belfry/catalog"
 	"belfry/query"
 	"belfry/query/querytest"
+	"belfry/store/duck/dialect"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -137,7 +138,7 @@ func answer(t *testing.T, c *querytest.Case, cat *catalog.Catalog, data map[stri
 	}
 	got["plan"] = plan.Explain()
 	if plan.Collection.Historical {
-		s, err := query.SQL(plan, query.DuckDB("item"), tables(plan.Collection))
+		s, err := query.SQL(plan, dialect.New("item"), tables(plan.Collection))
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}

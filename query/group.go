@@ -37,32 +37,6 @@ type Offset struct {
 	Ahead int64 // in microseconds
 }
 
-// Func is what is done to a field.
-type Func uint8
-
-// The functions.
-const (
-	FuncNone          Func = iota // the field itself
-	FuncCount                     // COUNT(*), or of a field the rows that have it
-	FuncCountDistinct             // COUNT(DISTINCT f); of an indicator, numbers and texts
-	FuncSum                       // a floating number also for integers, so that it cannot overflow
-	FuncMin
-	FuncMax
-	FuncMean
-	FuncMedian
-	FuncPercentile // interpolated between neighbours
-	FuncStddev     // of a sample
-	FuncFirst      // by time, then by id
-	FuncLast
-	FuncBucket // TIMEBUCKET
-)
-
-var funcTexts = [...]string{
-	"", "COUNT", "COUNT", "SUM", "MIN", "MAX", "MEAN", "MEDIAN", "PERCENTILE", "STDDEV", "FIRST", "LAST", "TIMEBUCKET",
-}
-
-func (f Func) String() string { return funcTexts[f] }
-
 // Periods of summaries.
 const (
 	PeriodHour = "hour"
@@ -86,16 +60,16 @@ func (g *Grouping) call(i int) Call {
 // width is how many values a group has.
 func (g *Grouping) width() int { return len(g.Keys) + len(g.Calls) }
 
-// Type is the type of what the call gives.
+// Type is the type of the call's result.
 func (c Call) Type() catalog.Type {
-	switch c.Func {
-	case FuncCount, FuncCountDistinct:
-		return catalog.Integer
-	case FuncSum, FuncMean, FuncMedian, FuncPercentile, FuncStddev:
-		return catalog.Number
+	if t := functions[c.Func].Gives; t != "" {
+		return t
 	}
 	return c.Column.Type
 }
+
+// isKey reports whether the call can be a key of groups.
+func (c Call) isKey() bool { return functions[c.Func].Key }
 
 // same tells whether two calls of one query give the same.
 func (c Call) same(d Call) bool {
@@ -105,20 +79,17 @@ func (c Call) same(d Call) bool {
 
 // String writes the call as a query would.
 func (c Call) String() string {
-	field := c.Column.Name
-	switch c.Func {
-	case FuncNone:
+	f, field := &functions[c.Func], c.Column.Name
+	switch {
+	case c.Func == FuncNone:
 		return field
-	case FuncCount:
-		if field == "" {
-			field = "*"
-		}
-	case FuncCountDistinct:
+	case f.Distinct:
 		field = "DISTINCT " + field
-	case FuncPercentile:
-		field += ", " + belfry.FormatNumber(c.Percent)
-	case FuncBucket:
-		field += ", " + quoteString(c.Bucket.length())
+	case field == "":
+		field = "*"
+	}
+	if f.secondText != nil {
+		field += ", " + f.secondText(c)
 	}
 	return c.Func.String() + "(" + field + ")"
 }

@@ -5,25 +5,26 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 
 	"belfry"
 	"belfry/catalog"
 )
 
-// An engine that groups by names has to read its table of all items, and to compare texts. Where each item has names of
-// its own, the groups are those of the numbers of items, and the first of them are soon found where the names are at hand:
+// An engine that groups by names has to read its table of all items, and to compare texts. Where the names of items are
+// unique, grouping by the numbers of items gives the same groups, and we have the names at hand:
 //
 //	engine   SELECT item, functions … GROUP BY item          every function, as none has to be put together of parts
 //	here     names of items, HAVING, ORDER BY, LIMIT
 //
-// Whether no two items of the answer have the same names is seen when the numbers are there. Where two have, the engine
-// is asked again, for the whole.
+// Whether the names are unique is known once the numbers are there. If two items have the same, the engine is asked again, for
+// the whole plan.
 
 // maxItemGroups is how many groups an answer may have that is made so. Of many the engine finds the order faster.
 const maxItemGroups = 1000
 
-// Held are rows that are all in memory, and can be read by column.
-type Held interface {
+// Columnar are rows that are all in memory and can be read by column.
+type Columnar interface {
 	Rows
 	// Words gives the values of an output as Cells.Word does, and which of them are absent; ok is false for a text.
 	Words(output int) (words []uint64, null []bool, ok bool)
@@ -32,15 +33,15 @@ type Held interface {
 }
 
 // groupsOfItems answers a plan with groups by the numbers of items; nil when that cannot be.
-func (l Labelled) groupsOfItems(ctx context.Context, p *Plan) (Rows, error) {
+func (l WithNames) groupsOfItems(ctx context.Context, p *Plan) (Rows, error) {
 	if !p.ofItems() {
 		return nil, nil
 	}
-	if apart, err := l.Labels.Apart(ctx, p.Customer, p.Grouping.fields(), nil); err != nil || !apart {
+	if unique, err := l.Labels.NamesUnique(ctx, p.Customer, p.Grouping.fields(), nil); err != nil || !unique {
 		return nil, err
 	}
 	q := p.byNumber()
-	q.Foremost = l.foremost(p)
+	q.TopGroups = l.topGroups(p)
 	rows, err := l.Source.Select(ctx, q)
 	if e, ok := errors.AsType[*belfry.Error](err); ok && e.Code == belfry.BadQuery && ctx.Err() == nil {
 		return nil, nil // it may be about the number of groups, of which the plan itself wants a few
@@ -50,13 +51,13 @@ func (l Labelled) groupsOfItems(ctx context.Context, p *Plan) (Rows, error) {
 	}
 	defer rows.Close()
 	g := newItemGroups(ctx, p, l.Labels)
-	held, ok := rows.(Held)
+	held, ok := rows.(Columnar)
 	if ok {
 		g.countAll(held)
 	} else if err = g.read(rows); err != nil {
 		return nil, err
 	}
-	if apart, err := g.apart(); err != nil || !apart {
+	if unique, err := g.namesUnique(); err != nil || !unique {
 		return nil, err
 	}
 	if ok {
@@ -122,7 +123,7 @@ type itemGroups struct {
 func newItemGroups(ctx context.Context, p *Plan, labels Labels) *itemGroups {
 	return &itemGroups{
 		ctx: ctx, plan: p, labels: labels, fields: p.Grouping.fields(), row: make(groupRow, p.Grouping.width()),
-		top: &top{plan: p, most: p.Offset + p.Limit + 1, numbered: make([][]Output, len(p.Outputs))},
+		top: &top{plan: p, limit: p.Offset + p.Limit + 1, numbered: make([][]Output, len(p.Outputs))},
 	}
 }
 
@@ -144,7 +145,7 @@ func (g *itemGroups) read(rows Rows) error {
 }
 
 // countAll takes note of the items of all groups.
-func (g *itemGroups) countAll(rows Held) {
+func (g *itemGroups) countAll(rows Columnar) {
 	numbers, null, _ := rows.Words(0)
 	for i := range numbers {
 		g.count(numbers[i], null[i])
@@ -152,7 +153,7 @@ func (g *itemGroups) countAll(rows Held) {
 }
 
 // scan takes in groups by column. Most of them are not among the first, which one column tells.
-func (g *itemGroups) scan(rows Held) error {
+func (g *itemGroups) scan(rows Columnar) error {
 	const step = 1024 // whoever knows the names is not held up for long
 	numbers, _, _ := rows.Words(0)
 	for from := 0; from < len(numbers); from += step {
@@ -162,7 +163,7 @@ func (g *itemGroups) scan(rows Held) error {
 			return err
 		}
 		for i := from; i < to; i++ {
-			if first != nil && g.top.passes(first(i-from)) {
+			if first != nil && g.top.excludes(first(i-from)) {
 				continue
 			}
 			row, err := rows.At(i)
@@ -178,7 +179,7 @@ func (g *itemGroups) scan(rows Held) error {
 }
 
 // first gives what some of the groups come by first, a name or a result; nil when that is not quickly found.
-func (g *itemGroups) first(rows Held, from, to int) (func(i int) belfry.Value, error) {
+func (g *itemGroups) first(rows Columnar, from, to int) (func(i int) belfry.Value, error) {
 	n, keys := g.plan.Order[0].Column.N, len(g.fields)
 	if n < keys {
 		names, err := g.names(rows, g.fields[n], from, to)
@@ -198,7 +199,7 @@ func (g *itemGroups) first(rows Held, from, to int) (func(i int) belfry.Value, e
 }
 
 // names are those of the items of some groups.
-func (g *itemGroups) names(rows Held, field string, from, to int) ([]string, error) {
+func (g *itemGroups) names(rows Columnar, field string, from, to int) ([]string, error) {
 	numbers, null, _ := rows.Words(0)
 	items, names := make([]belfry.ID, to-from), make([]string, to-from)
 	for i := range items {
@@ -242,11 +243,65 @@ func (g *itemGroups) offer(row []belfry.Value) (err error) {
 	return nil
 }
 
-// apart tells whether each group is one of the plan, and not a part of one. Rows without an item have no names; each item
-// must have some.
-func (g *itemGroups) apart() (bool, error) {
+// namesUnique reports whether each group is one of the plan, and not a part of one. Rows without an item have no names; each
+// item must have some.
+func (g *itemGroups) namesUnique() (bool, error) {
 	if g.none > 1 || len(g.items) == 0 {
 		return g.none <= 1, nil
 	}
-	return g.labels.Apart(g.ctx, g.plan.Customer, g.fields, g.items)
+	return g.labels.NamesUnique(g.ctx, g.plan.Customer, g.fields, g.items)
+}
+
+// TopGroups says which groups of items the answer needs. An engine may leave out the others: of a hundred thousand groups the
+// client often wants ten.
+type TopGroups struct {
+	Limit int // groups that are wanted
+
+	// By is their order: wanted are the first, and all that are equal to the last of these. Without a column they are ordered
+	// by name, and Items are those with the first names: their groups are enough if there are Limit of them.
+	By    Order
+	Items []belfry.ID
+}
+
+// spare is how many items are looked at for each that is wanted, where they are ordered by name: some may have no rows.
+const spare = 4
+
+// topGroups finds out which groups of items a plan needs; nil: all of them. What HAVING leaves is not known beforehand.
+func (l WithNames) topGroups(p *Plan) *TopGroups {
+	fields, first := p.Grouping.fields(), p.Order[0]
+	if p.Having != nil || !l.Labels.AllNamesUnique(p.Customer, p.Collection, fields) {
+		return nil
+	}
+	f := &TopGroups{Limit: p.Offset + p.Limit + 1}
+	if n := first.Column.N - len(fields); n >= 0 {
+		f.By = Order{p.byNumberColumn(n), first.Desc}
+		if t := f.By.Column.Type; t != catalog.Number && t != catalog.Integer {
+			return nil
+		}
+		return f
+	}
+	if fields[first.Column.N] != "object" || first.Desc {
+		return nil
+	}
+	f.Items = l.Labels.FirstByName(p.Customer, spare*f.Limit)
+	if len(f.Items) < f.Limit {
+		return nil
+	}
+	return f
+}
+
+// topGroups writes which of the groups g are delivered.
+func (w *writer) topGroups(f *TopGroups) string {
+	if f.Items != nil {
+		among := "g." + w.groupName(0, false) + " IN (" + w.ids(f.Items) + ")"
+		return "\nCROSS JOIN (SELECT COUNT(*) AS n FROM g WHERE " + among + ") AS f\nWHERE " + among + " OR f.n < " + strconv.Itoa(f.Limit)
+	}
+	key, least, within, desc := "g."+w.groupName(f.By.Column.N, false), "MAX", " <= ", ""
+	if f.By.Desc {
+		least, within, desc = "MIN", " >= ", " DESC"
+	}
+	most := strconv.Itoa(f.Limit)
+	first := "SELECT " + key + " AS k FROM g ORDER BY 1" + desc + " NULLS LAST LIMIT " + most
+	last := "SELECT CASE WHEN COUNT(k) = " + most + " THEN " + least + "(k) END AS k FROM (" + first + ") AS g" // absent: every group is wanted
+	return "\nCROSS JOIN (" + last + ") AS f\nWHERE COALESCE(" + key + within + "f.k, f.k IS NULL)"
 }

@@ -48,7 +48,7 @@ func (p *Plan) Recent() bool { return p.Latest > 0 && !p.newestFirst() }
 func (p *Plan) Newest() *Plan {
 	q := *p
 	q.Outputs, q.Star = []Output{{Name: timestamp, Column: timeColumn}, {Name: "id", Column: idColumn}}, false
-	q.Grouping, q.Having, q.Foremost = nil, nil, nil
+	q.Grouping, q.Having, q.TopGroups = nil, nil, nil
 	q.Order, q.Offset = newestFirst(), 0
 	q.Limit = p.Latest - 1 // engines deliver one more
 	return &q
@@ -105,7 +105,7 @@ func (e *Evaluator) latest(p *Plan, rows iter.Seq[Row]) (iter.Seq[Row], error) {
 	for _, name := range fields {
 		q.Outputs = append(q.Outputs, Output{Name: name, Column: Column{Name: name}})
 	}
-	t := &top{plan: q, most: p.Latest}
+	t := &top{plan: q, limit: p.Latest}
 	for r := range rows {
 		e.spend(t.offer(r))
 		if e.err != nil {

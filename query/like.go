@@ -190,8 +190,8 @@ func matchOne(pattern, text string) (patternSize, textSize int, ok bool) {
 	return skip + n, size, pattern[skip:skip+n] == text[:size]
 }
 
-// patternRegexp writes a pattern as a regular expression of the whole text.
-func patternRegexp(pattern string) string {
+// PatternRegexp writes a pattern as a regular expression of the whole text.
+func PatternRegexp(pattern string) string {
 	var b strings.Builder
 	for _, p := range pieces(pattern) {
 		switch p.kind {

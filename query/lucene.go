@@ -13,7 +13,7 @@ type LuceneExpr struct {
 }
 
 // Clause is a condition of a Lucene query: *AndClause, *OrClause, *NotClause, *MixedClause, *FieldClause, *TermClause,
-// *RangeClause or *AllClause. ClauseText prints it so that ParseLucene gives an equal one again, positions aside.
+// *RangeClause or *AllClause. ClauseText prints it so that parseLucene returns an equal one, positions aside.
 type Clause interface {
 	writeClause(b *strings.Builder)
 }

@@ -10,10 +10,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+func readLucene(text string) (Clause, error) {
+	c, _, err := parseLucene(inQuery, text, 0)
+	return c, err
+}
+
 func TestPrintLucene(t *testing.T) {
 	f := func(in, want string) {
 		t.Helper()
-		c, err := ParseLucene(in)
+		c, err := readLucene(in)
 		if err != nil {
 			t.Errorf("%s: %v", in, err)
 			return
@@ -21,7 +26,7 @@ func TestPrintLucene(t *testing.T) {
 		if got := ClauseText(c); got != want {
 			t.Errorf("%s\nprints %s\nwant   %s", in, got, want)
 		}
-		again, err := ParseLucene(want)
+		again, err := readLucene(want)
 		if err != nil {
 			t.Errorf("%s: %v", want, err)
 			return
@@ -93,7 +98,7 @@ func TestPrintLucene(t *testing.T) {
 func TestLuceneRefused(t *testing.T) {
 	f := func(in string, column int, name, instead string) {
 		t.Helper()
-		_, err := ParseLucene(in)
+		_, err := readLucene(in)
 		place := fmt.Sprintf("in _query_, line 1, column %d: %s", column, name)
 		if belfry.CodeOf(err) != belfry.BadQuery || !strings.Contains(err.Error(), place) || !strings.Contains(err.Error(), instead) {
 			t.Errorf("%s: %v, want %q and %q", in, err, place, instead)
@@ -115,7 +120,7 @@ func TestLuceneRefused(t *testing.T) {
 func TestLuceneLimits(t *testing.T) {
 	f := func(in, want string) {
 		t.Helper()
-		_, err := ParseLucene(in)
+		_, err := readLucene(in)
 		if err == nil || belfry.CodeOf(err) != belfry.BadQuery || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s…: %v, want %q", in, err, want)
 		}
@@ -129,7 +134,7 @@ func TestLuceneLimits(t *testing.T) {
 	f("\xff", "UTF-8")
 	f("a\x00", "NUL")
 
-	if _, err := ParseLucene(strings.Repeat("(", MaxDepth) + "a" + strings.Repeat(")", MaxDepth)); err != nil {
+	if _, err := readLucene(strings.Repeat("(", MaxDepth) + "a" + strings.Repeat(")", MaxDepth)); err != nil {
 		t.Errorf("%d parentheses: %v", MaxDepth, err)
 	}
 	// Depth and terms count together with those of the query around.
@@ -187,7 +192,7 @@ func FuzzLucene(f *testing.F) {
 		if len(printed) > MaxText {
 			return
 		}
-		again, err := ParseLucene(printed)
+		again, err := readLucene(printed)
 		if err != nil {
 			t.Fatalf("%q prints as %q: %v", text, printed, err)
 		}

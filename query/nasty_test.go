@@ -1,4 +1,4 @@
-package query
+package query_test
 
 import (
 	"fmt"
@@ -8,6 +8,9 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/query"
+	"belfry/query/querytest"
+	"belfry/store/duck/dialect"
 )
 
 // nasty are queries of the kind that leads parsers and checkers astray: each grows with n, by a few bytes a step.
@@ -97,7 +100,7 @@ func ordered(n int) string {
 // comes after it.
 func work(t *testing.T, cat *catalog.Catalog, text string) (steps int, allocs float64) {
 	t.Helper()
-	s, steps, err := parse(text)
+	s, steps, err := query.ParseSteps(text)
 	allocs = testing.AllocsPerRun(1, func() {
 		if err == nil {
 			further(t, cat, s)
@@ -107,10 +110,10 @@ func work(t *testing.T, cat *catalog.Catalog, text string) (steps int, allocs fl
 }
 
 // further checks, writes and evaluates a query, and prints it in every way.
-func further(t *testing.T, cat *catalog.Catalog, s *Select) {
+func further(t *testing.T, cat *catalog.Catalog, s *query.Select) {
 	t.Helper()
 	_ = s.String()
-	p, err := Check(s, cat, Options{Customer: 1, Now: 1_800_000_000_000_000})
+	p, err := query.Check(s, cat, query.Options{Customer: 1, Now: 1_800_000_000_000_000})
 	if err != nil {
 		if belfry.CodeOf(err) != belfry.BadQuery {
 			t.Fatal(err)
@@ -123,13 +126,13 @@ func further(t *testing.T, cat *catalog.Catalog, s *Select) {
 		all[name] = true
 	}
 	few := map[string]bool{"info": true, "i1": true}
-	for _, tables := range [][]Table{{{Ref: "a", Columns: all}, {Ref: "b", Columns: few}}, nil} {
-		if _, err := SQL(p, DuckDB("item"), tables); err != nil {
+	for _, tables := range [][]query.Table{{{Ref: "a", Columns: all}, {Ref: "b", Columns: few}}, nil} {
+		if _, err := query.SQL(p, dialect.New("item"), tables); err != nil {
 			t.Fatal(err)
 		}
 	}
-	row := oneRow{"timestamp": {Type: belfry.TimeValue, Int: int64(Forever)}, "info": {Type: belfry.TextValue, Text: strings.Repeat("a", 200) + " a a a"}}
-	if _, err := Eval(p, func(yield func(Row) bool) { yield(row) }); err != nil {
+	row := querytest.Row{"timestamp": {Type: belfry.TimeValue, Int: int64(query.Forever)}, "info": {Type: belfry.TextValue, Text: strings.Repeat("a", 200) + " a a a"}}
+	if _, err := query.Eval(p, func(yield func(query.Row) bool) { yield(row) }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -145,11 +148,11 @@ func TestNasty(t *testing.T) {
 	worst := time.Duration(0)
 	for name, text := range nasty {
 		step := (len(text(2000)) - len(text(1000))) / 1000
-		longest := MaxText / 2 / step * 9 / 10
+		longest := query.MaxText / 2 / step * 9 / 10
 		if testing.Short() {
 			longest /= 32
 		}
-		for _, n := range []int{MaxTerms / 4, longest} {
+		for _, n := range []int{query.MaxTerms / 4, longest} {
 			small, large := text(n), text(2*n)
 			few, fewAllocs := work(t, cat, small)
 			many, manyAllocs := work(t, cat, large)
@@ -160,7 +163,7 @@ func TestNasty(t *testing.T) {
 				t.Errorf("%s: %.0f allocations for %d bytes and %.0f for %d", name, fewAllocs, len(small), manyAllocs, len(large))
 			}
 			start := time.Now()
-			if s, _, err := parse(large); err == nil {
+			if s, _, err := query.ParseSteps(large); err == nil {
 				further(t, cat, s)
 			}
 			if per := time.Since(start) * 1024 / time.Duration(len(large)); per > worst {

@@ -7,73 +7,37 @@ import (
 	"belfry"
 )
 
-// partial is a function in two steps: columns that are computed of the rows of each item, and how those of several
-// items become one result. Rows of one group can so be counted up where they are, by the number of their item, before
-// anybody asks for its name; two items may well have the same.
+// partial is a function in two steps: columns computed from the rows of each item, and how those of several items become
+// one result. Rows are then grouped by the number of their item before any name is looked up; two items may have the same.
 type partial struct {
 	columns []string                       // over the rows q
 	merge   func(columns ...string) string // over the partial groups p and the items d
 }
 
-// partial gives the two steps of a call. Not every function has them.
+// partial returns the two steps of a call; not every function has them.
 func (w *writer) partial(c Call) (partial, bool) {
-	over := func(fn string) func(...string) string {
-		return func(p ...string) string { return fn + "(" + p[0] + ")" }
-	}
-	sumOf := func(e string) string { return w.dialect.Cast("COALESCE(SUM("+e+"), 0)", StoredInt) }
-	switch c.Column.From {
-	case FromItem:
-		return w.itemPartial(c, sumOf)
-	case RowOrItem:
+	f := &functions[c.Func]
+	switch {
+	case c.Column.From == FromItem && f.itemPartial != nil:
+		return f.itemPartial(w, w.expressions(c.Column)[0]), true
+	case c.Column.From == FromItem || c.Column.From == RowOrItem || f.partial == nil:
 		return partial{}, false
 	}
-	switch c.Func {
-	case FuncCount:
-		return partial{[]string{w.aggregate(c)}, func(p ...string) string { return sumOf(p[0]) }}, true
-	case FuncSum:
-		return partial{[]string{w.sum(c)}, func(p ...string) string { return w.dialect.Finite(w.total(c, "SUM("+p[0]+")")) }}, true
-	case FuncMin:
-		return partial{[]string{w.aggregate(c)}, over("MIN")}, true
-	case FuncMax:
-		return partial{[]string{w.aggregate(c)}, over("MAX")}, true
-	case FuncMean:
-		count := c
-		count.Func = FuncCount
-		return partial{[]string{w.sum(c), w.aggregate(count)}, func(p ...string) string {
-			return w.dialect.Finite("SUM(" + p[0] + ") / SUM(" + p[1] + ")")
-		}}, true
-	case FuncFirst:
-		return partial{[]string{w.aggregate(c), w.whenPresent("MIN", c)}, func(p ...string) string { return w.dialect.AtMin(p[0], p[1]) }}, true
-	case FuncLast:
-		return partial{[]string{w.aggregate(c), w.whenPresent("MAX", c)}, func(p ...string) string { return w.dialect.AtMax(p[0], p[1]) }}, true
-	}
-	return partial{}, false
+	return f.partial(w, c), true
 }
 
-// whenPresent is the first or last moment at which the column has a value.
-func (w *writer) whenPresent(fn string, c Call) string {
-	return fn + "(CASE WHEN " + w.expressions(c.Column)[0] + " IS NOT NULL THEN " + w.when() + " END)"
+// itemAggregate is a function of a name of the item that needs the name alone: it is the same in all rows of the item.
+func itemAggregate(fn string) func(*writer, string) partial {
+	return func(_ *writer, name string) partial {
+		return partial{nil, func(...string) string { return fn + name + ")" }}
+	}
 }
 
-// itemPartial is about a name of the item, which is the same in all rows of a partial group.
-func (w *writer) itemPartial(c Call, sumOf func(string) string) (partial, bool) {
-	e := w.expressions(c.Column)[0]
-	of := func(s string) func(...string) string { return func(...string) string { return s } }
-	switch c.Func {
-	case FuncCount:
-		return partial{[]string{"COUNT(*)"}, func(p ...string) string { return sumOf("CASE WHEN " + e + " IS NOT NULL THEN " + p[0] + " END") }}, true
-	case FuncCountDistinct:
-		return partial{nil, of("COUNT(DISTINCT " + e + ")")}, true
-	case FuncMin:
-		return partial{nil, of("MIN(" + e + ")")}, true
-	case FuncMax:
-		return partial{nil, of("MAX(" + e + ")")}, true
-	case FuncFirst:
-		return partial{[]string{"MIN(" + w.when() + ")"}, func(p ...string) string { return w.dialect.AtMin(e, p[0]) }}, true
-	case FuncLast:
-		return partial{[]string{"MAX(" + w.when() + ")"}, func(p ...string) string { return w.dialect.AtMax(e, p[0]) }}, true
-	}
-	return partial{}, false
+// itemCount counts the rows of items that have the name.
+func itemCount(w *writer, name string) partial {
+	return partial{[]string{"COUNT(*)"}, func(p ...string) string {
+		return w.sumOfCounts("CASE WHEN " + name + " IS NOT NULL THEN " + p[0] + " END")
+	}}
 }
 
 // mergeable tells whether the groups can be made in two steps, and depend on names so that it is worth it.
@@ -94,8 +58,8 @@ func (w *writer) mergeable() bool {
 //	LEFT JOIN items AS d
 func (w *writer) merged(rows string) {
 	item := w.of("q", belfry.ItemColumn)
-	if h := w.hashed(item, StoredID); h != item {
-		item = h + " AS " + w.name(belfry.ItemColumn)
+	if key := w.groupKey(item, StoredID); key != item {
+		item = key + " AS " + w.name(belfry.ItemColumn)
 	}
 	inner := []string{item}
 	named := func(e, prefix string) string {

@@ -50,8 +50,8 @@ type Plan struct {
 	// many tells the API that there are more.
 	Limit, Offset int
 
-	// Foremost says of which groups the answer is made, in a plan that we made ourselves; nil: of all.
-	Foremost *Foremost
+	// TopGroups says which groups the answer needs, in a plan that we made ourselves; nil: all.
+	TopGroups *TopGroups
 
 	// Items are the items whose names the outermost AND of Where asks for, once Resolve has looked them up. While
 	// ItemsKnown is false nothing is known; known and empty means that no row can match.
@@ -177,71 +177,16 @@ type Table struct {
 	// From and To are the first and the last moment of which the table can have rows; To is 0 when nothing is known.
 	From, To belfry.Time
 
-	// Ranges are the rows that can be in the answer, as the engine numbers them; the others need not be read. nil: all.
-	Ranges []RowRange
+	// Parts are conditions on the rows that can be in the answer, each on some of them, in the engine's SQL; nil: all rows can
+	// be. Each becomes a branch of its own.
+	Parts []string
 
 	// Summed says that the rows are summaries, each with the columns of SummaryColumns and RowsColumn, from which the
 	// groups of a plan are to be made; see FromSummaries. Either all tables are so or none.
 	Summed bool
 }
 
-// RowRange is a range of the rows of a table, From inclusive, To exclusive, whose ids are from Low to High, both
-// inclusive.
-type RowRange struct {
-	From, To  uint64
-	Low, High belfry.RowID
-}
-
-// LastRow is behind the last row of any table, and behind the last id.
-const LastRow = math.MaxInt64
-
 // Has tells whether the table has the column. Every table has customer, id and timestamp, listed or not.
 func (t Table) Has(column string) bool {
 	return t.Columns[column] || column == "customer" || column == "id" || column == timestamp
-}
-
-// Dialect is what engines differ in.
-type Dialect struct {
-	Name  string
-	Reuse bool   // one argument may stand behind several placeholders
-	Items string // how the SQL refers to the dimension table item(id, customer, kind, place, resource, view, object, class, ip, host)
-
-	Quote func(name string) string             // a column name as an identifier
-	Param func(n int) string                   // the placeholder of the n-th argument, from 1
-	Cast  func(e string, t Storage) string     // an expression made to be of the type
-	Part  func(text, sep string, n int) string // the n-th part of a text, from 1; NULL when empty or not there
-
-	// Like and Match test a text. They write no part of the pattern or of the words: what they look for goes through arg,
-	// which gives its placeholder.
-	Like  func(text string, arg func(string) string, pattern string) string
-	Match func(text string, arg func(string) string, m Match) string
-
-	Finite   func(e string) string               // a number, or NULL when it is not finite
-	Quantile func(e string, part float64) string // an aggregate: the number below which the part lies, interpolated
-	Pair     func(time, id string) string        // one value of two, ordered by the first and then by the second
-	AtMin    func(e, by string) string           // an aggregate: the value, where present, in the row where by is smallest
-	AtMax    func(e, by string) string
-	Apart    func(condition string) string    // a slow condition, written so that the engine can be stopped while it applies it; nil: as it is
-	Hashed   func(e string, t Storage) string // a key of groups that an engine has no table of all its values for, see fewCalls; nil: as it is
-}
-
-// Storage is the type of a stored column.
-type Storage uint8
-
-// The types of stored columns.
-const (
-	StoredNumber Storage = iota // DOUBLE
-	StoredInt                   // BIGINT: integers, times, booleans, statuses
-	StoredText                  // VARCHAR
-	StoredID                    // UBIGINT: rows and items
-)
-
-// Statement is a plan written for an engine. All that a client wrote is in Args.
-//
-// Each output is one column of the result, in the order of Columns, except that an output of type value is two: its
-// number (DOUBLE), then its text (VARCHAR), at least one of them NULL. Row reads them.
-type Statement struct {
-	Text    string
-	Args    []any
-	Columns []Output
 }

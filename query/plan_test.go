@@ -18,6 +18,7 @@ import (
 	"belfry/catalog"
 	"belfry/query"
 	"belfry/query/querytest"
+	"belfry/store/duck/dialect"
 )
 
 func plan(t testing.TB, cat *catalog.Catalog, text string) *query.Plan {
@@ -40,7 +41,7 @@ func TestPlanNeedsCustomer(t *testing.T) {
 	}
 	p := plan(t, load(t), "SELECT id FROM events LIMIT 1")
 	p.Customer = 0
-	if s, err := query.SQL(p, query.DuckDB("item"), nil); err == nil {
+	if s, err := query.SQL(p, dialect.New("item"), nil); err == nil {
 		t.Errorf("a statement without customer: %s", s.Text)
 	}
 }
@@ -94,7 +95,7 @@ func TestResolve(t *testing.T) {
 		if p.ItemsKnown != (want != nil) || !slices.Equal(p.Items, want) {
 			t.Errorf("%s: items %v (%v), want %v", where, p.Items, p.ItemsKnown, want)
 		}
-		s, err := query.SQL(p, query.DuckDB("item"), tables(p.Collection)[:1])
+		s, err := query.SQL(p, dialect.New("item"), tables(p.Collection)[:1])
 		if err != nil || !strings.Contains(s.Text, sql) {
 			t.Errorf("%s: %v\n%s\nwant %s", where, err, s.Text, sql)
 		}
@@ -113,7 +114,7 @@ func TestResolve(t *testing.T) {
 	}
 	p := plan(t, cat, "SELECT id FROM objectdata WHERE object='cpu' LIMIT 1")
 	p.Resolve(t.Context(), many)
-	if s, err := query.SQL(p, query.DuckDB("item"), tables(p.Collection)); err != nil || len(s.Text) > 1000 {
+	if s, err := query.SQL(p, dialect.New("item"), tables(p.Collection)); err != nil || len(s.Text) > 1000 {
 		t.Errorf("30000 items are listed one by one in %d bytes (%v)", len(s.Text), err)
 	}
 }
@@ -134,7 +135,7 @@ func TestNoTextOfClients(t *testing.T) {
 		text := fmt.Sprintf("SELECT object AS %s, i2, period FROM objectdata WHERE object = %s AND (i2 <> %s OR host IN (%s, %s)) AND NOT class < %s ORDER BY i2 LIMIT 3",
 			name(mark()), quote(mark()), quote(mark()), quote(mark()), quote(mark()), quote(mark()))
 		p := plan(t, cat, text)
-		s, err := query.SQL(p, query.DuckDB("item"), tables(p.Collection))
+		s, err := query.SQL(p, dialect.New("item"), tables(p.Collection))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +152,7 @@ func TestNoTables(t *testing.T) {
 	cat := load(t)
 	f := func(text, want string) {
 		t.Helper()
-		s, err := query.SQL(plan(t, cat, text), query.DuckDB("item"), nil)
+		s, err := query.SQL(plan(t, cat, text), dialect.New("item"), nil)
 		if err != nil || s.Text != want || len(s.Args) != 0 {
 			t.Errorf("%s: %v\n%s %v\nwant\n%s", text, err, s.Text, s.Args, want)
 		}
@@ -203,7 +204,7 @@ func (c cells) Word(i int) (w uint64, isFloat, ok bool) {
 
 func TestStatementRow(t *testing.T) {
 	p := plan(t, load(t), "SELECT id, timestamp, object, i1, i2, i3, period, i1_count FROM objectdata LIMIT 1")
-	s, err := query.SQL(p, query.DuckDB("item"), tables(p.Collection))
+	s, err := query.SQL(p, dialect.New("item"), tables(p.Collection))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +353,7 @@ func FuzzCheck(f *testing.F) {
 			}
 			return
 		}
-		if _, err := query.SQL(p, query.DuckDB("item"), tables(p.Collection)); err != nil {
+		if _, err := query.SQL(p, dialect.New("item"), tables(p.Collection)); err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
 		eval(t, p, rowsOf(data[p.Collection.Name]))

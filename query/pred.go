@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strings"
 
 	"belfry"
@@ -126,6 +127,43 @@ func conjuncts(p Pred) []Pred {
 		return p
 	}
 	return []Pred{p}
+}
+
+// anyOf reports whether is holds for one of the conditions that p is made of, AND, OR and NOT aside.
+func anyOf(p Pred, is func(Pred) bool) bool {
+	within := func(p Pred) bool { return anyOf(p, is) }
+	switch p := p.(type) {
+	case And:
+		return slices.ContainsFunc(p, within)
+	case Or:
+		return slices.ContainsFunc(p, within)
+	case Not:
+		return within(p.Of)
+	}
+	return is(p)
+}
+
+// testedColumn returns the column that a condition tests, if it is one of a column.
+func testedColumn(p Pred) (c Column, ok bool) {
+	switch p := p.(type) {
+	case Compare:
+		return p.Column, true
+	case Like:
+		return p.Column, true
+	case Match:
+		return p.Column, true
+	case Null:
+		return p.Column, true
+	}
+	return Column{}, false
+}
+
+// mentions reports whether a condition tests a column for which is holds.
+func mentions(p Pred, is func(Column) bool) bool {
+	return anyOf(p, func(p Pred) bool {
+		c, ok := testedColumn(p)
+		return ok && is(c)
+	})
 }
 
 // predText prints a condition.

@@ -28,14 +28,14 @@ const (
 	maxFragment = 32
 )
 
-// searchable tells whether our own test is to be used.
-func (m Match) searchable() bool {
+// Searchable tells whether our own test is to be used.
+func (m Match) Searchable() bool {
 	return !slices.ContainsFunc(m.Words, func(w Word) bool { return w.Wild && len(w.Text) > maxFragment })
 }
 
 // Search writes the condition for an engine that runs our own test.
 func (m Match) Search() string {
-	fragments := m.plainFragments()
+	fragments := m.PlainFragments()
 	marks := 0
 	if len(m.Words) == 1 && len(fragments) == 1 {
 		marks = m.Words[0].marks(fragments[0])
@@ -88,8 +88,8 @@ func ParseSearch(text string) (Match, error) {
 	return m, nil
 }
 
-// plainFragments are the longest fragments, one of a word, whose characters are either without cases or of ASCII.
-func (m Match) plainFragments() []string {
+// PlainFragments are the longest fragments, one of a word, whose characters are either without cases or of ASCII.
+func (m Match) PlainFragments() []string {
 	var list []string
 	for _, w := range m.Words {
 		best := ""

@@ -13,6 +13,7 @@ import (
 	"belfry/catalog"
 	"belfry/query"
 	"belfry/query/querytest"
+	"belfry/store/duck/dialect"
 )
 
 // ownLiterals are the only texts in quotes that a statement may have: ours.
@@ -26,7 +27,7 @@ func checkStatement(t *testing.T, from string, p *query.Plan) {
 	if !p.Collection.Historical {
 		return
 	}
-	s, err := query.SQL(p, query.DuckDB("item"), tables(p.Collection))
+	s, err := query.SQL(p, dialect.New("item"), tables(p.Collection))
 	if err != nil {
 		t.Errorf("%s: %v", from, err)
 		return

@@ -19,7 +19,7 @@ const maxListed = 20_000
 //	FROM (SELECT columns FROM table1 WHERE customer, span, conditions
 //	      UNION ALL
 //	      SELECT columns FROM table2 WHERE …)        ◄─ a column that a table lacks is NULL
-//	LEFT JOIN items                                  ◄─ where outputs or order have names of items; see Labelled
+//	LEFT JOIN items                                  ◄─ where outputs or order have names of items; see WithNames
 //	ORDER BY … LIMIT …
 //
 // An absent value must be stored as NULL, and never as an empty text. A statement without any table is valid, and
@@ -28,7 +28,7 @@ func SQL(p *Plan, d *Dialect, tables []Table) (*Statement, error) {
 	if p.Customer == 0 {
 		return nil, fmt.Errorf("write query: the plan has no customer")
 	}
-	p = p.withoutOwn(tables)
+	p = p.readFromItem(tables)
 	w := &writer{plan: p, dialect: d, numbers: map[any]int{}}
 	w.columns = p.Expand(func(column string) bool {
 		return slices.ContainsFunc(tables, func(t Table) bool { return t.Has(column) })

@@ -18,7 +18,7 @@ import (
 //	      GROUP BY keys) AS g
 //	WHERE having ORDER BY … LIMIT …
 //
-// Where some of the groups are enough, g is a table of its own that foremost picks from.
+// Where some of the groups are enough, g is a table of its own that topGroups picks from.
 func (w *writer) groups(tables []Table) {
 	g := w.plan.Grouping
 	needed := w.liftedNeeds(w.groupNeeds())
@@ -35,10 +35,10 @@ func (w *writer) groups(tables []Table) {
 		rows = w.latestOf(rows)
 	}
 	outputs := "SELECT " + strings.Join(w.outputs(), ", ") + "\nFROM "
-	if w.plan.Foremost != nil {
+	if w.plan.TopGroups != nil {
 		w.put("WITH g AS MATERIALIZED (")
 		w.groupRows(rows)
-		w.put(")\n", outputs, "g", w.foremost(w.plan.Foremost))
+		w.put(")\n", outputs, "g", w.topGroups(w.plan.TopGroups))
 		return
 	}
 	w.put(outputs, "(")
@@ -61,7 +61,7 @@ func (w *writer) groupRows(rows string) {
 	if w.mergeable() {
 		w.merged(rows)
 	} else {
-		w.put("SELECT ", strings.Join(w.groupColumns(w.aggregate), ", "), "\nFROM ", rows)
+		w.put("SELECT ", strings.Join(w.groupColumns(), ", "), "\nFROM ", rows)
 		if g.joins() {
 			w.put(w.joinItems("q"))
 		}
@@ -70,7 +70,7 @@ func (w *writer) groupRows(rows string) {
 }
 
 // groupColumns are the columns of the groups: g0, g1, …, and g0t for the text of a key that is an indicator.
-func (w *writer) groupColumns(call func(Call) string) []string {
+func (w *writer) groupColumns() []string {
 	g := w.plan.Grouping
 	var list []string
 	for i, key := range g.Keys {
@@ -79,7 +79,7 @@ func (w *writer) groupColumns(call func(Call) string) []string {
 		}
 	}
 	for i, c := range g.Calls {
-		list = append(list, call(c)+" AS "+w.groupName(len(g.Keys)+i, false))
+		list = append(list, functions[c.Func].sql(w, c)+" AS "+w.groupName(len(g.Keys)+i, false))
 	}
 	return list
 }
@@ -107,25 +107,21 @@ func (w *writer) groupExpressions(c Column) []string {
 // keyExpressions read a key from the rows q and the items d.
 func (w *writer) keyExpressions(key Call) []string {
 	list := w.expressions(key.Column)
-	if key.Func == FuncBucket {
-		list[0] = key.Bucket.sql(list[0])
+	if write := functions[key.Func].keySQL; write != nil {
+		list[0] = write(key, list[0])
 	}
 	if key.Column.isValue() {
-		return []string{list[0], w.hashed(list[1], StoredText)}
+		return []string{list[0], w.groupKey(list[1], StoredText)}
 	}
-	return []string{w.hashed(list[0], storage(key.Column.Type))}
+	return []string{w.groupKey(list[0], storage(key.Column.Type))}
 }
 
-// fewCalls is how many functions groups may have for which an engine makes a place for every value that their keys can
-// have, which is fast: the results of many functions would take a lot of memory there, none of which it counts.
-const fewCalls = 4
-
-// hashed is a key of which there is a place for the values that it has.
-func (w *writer) hashed(key string, t Storage) string {
-	if w.dialect.Hashed == nil || t == StoredNumber || len(w.plan.Grouping.Calls) <= fewCalls {
+// groupKey writes a key as the engine wants it.
+func (w *writer) groupKey(key string, t Storage) string {
+	if w.dialect.GroupKey == nil {
 		return key
 	}
-	return w.dialect.Hashed(key, t)
+	return w.dialect.GroupKey(key, t, len(w.plan.Grouping.Calls))
 }
 
 // width is how many columns the keys have.
@@ -184,13 +180,13 @@ func (w *writer) groupNeeds() (needed []stored) {
 	for i := range w.plan.Grouping.width() {
 		c := w.plan.Grouping.call(i)
 		if w.summaries {
-			add(c.summedNeeds()...)
+			add(c.summaryNeeds()...)
 			continue
 		}
 		if c.Column != (Column{}) {
 			add(c.Column.stored()...)
 		}
-		if c.Func == FuncFirst || c.Func == FuncLast {
+		if functions[c.Func].byTime {
 			add(when...)
 		}
 	}
@@ -207,56 +203,43 @@ func (g *Grouping) joins() bool {
 	return false
 }
 
-// aggregate writes a function over the rows q and the items d.
-func (w *writer) aggregate(c Call) string {
-	if w.summaries {
-		return w.summed(c)
-	}
-	if c.Column == (Column{}) {
+// What follows writes functions over the rows q and the items d or, if w.summaries, over summaries.
+
+func (w *writer) count(c Call) string {
+	switch {
+	case w.summaries && c.Column == (Column{}):
+		return w.sumOfCounts(w.of("q", RowsColumn))
+	case w.summaries:
+		return w.sumOfCounts(w.summaryColumn(c, summaryCount))
+	case c.Column == (Column{}):
 		return "COUNT(*)"
 	}
-	list, e := w.expressions(c.Column), w.operand(c)
-	switch c.Func {
-	case FuncCount:
-		return "COUNT(" + strings.Join(list, ") + COUNT(") + ")" // an indicator is a number or a text, never both
-	case FuncCountDistinct:
-		return "COUNT(DISTINCT " + strings.Join(list, ") + COUNT(DISTINCT ") + ")"
-	case FuncSum:
-		return w.dialect.Finite(w.total(c, w.sum(c)))
-	case FuncMean:
-		return w.dialect.Finite("AVG(" + list[0] + ")")
-	case FuncMin:
-		return "MIN(" + e + ")"
-	case FuncMax:
-		return "MAX(" + e + ")"
-	case FuncMedian:
-		return w.dialect.Finite(w.dialect.Quantile(e, 0.5))
-	case FuncPercentile:
-		return w.dialect.Finite(w.dialect.Quantile(e, c.Percent/100))
-	case FuncStddev:
-		return stddev(e)
-	case FuncFirst:
-		return w.dialect.AtMin(e, w.when())
-	case FuncLast:
-		return w.dialect.AtMax(e, w.when())
-	}
-	panic(fmt.Sprintf("query: %s is no aggregate", c))
+	return countEach("", w.expressions(c.Column))
 }
 
-// operand is what a function reads of the rows; integers are computed with as floating numbers.
-func (w *writer) operand(c Call) string {
-	e := w.expressions(c.Column)[0]
-	if c.Column.Type == catalog.Integer && c.Type() == catalog.Number {
-		return w.dialect.Cast(e, StoredNumber)
-	}
-	return e
+// countEach counts an indicator by its parts: it is a number or a text, never both.
+func countEach(distinct string, list []string) string {
+	return "COUNT(" + distinct + strings.Join(list, ") + COUNT("+distinct) + ")"
 }
 
+// sumOfCounts adds up what COUNT gave for parts of a group.
+func (w *writer) sumOfCounts(counts ...string) string {
+	return w.dialect.Cast("COALESCE(SUM("+counts[0]+"), 0)", StoredInt)
+}
+
+func (w *writer) mean(c Call) string {
+	if w.summaries {
+		return w.dialect.Finite(w.sum(c) + " / SUM(" + w.summaryColumn(c, summaryCount) + ")")
+	}
+	return w.dialect.Finite("AVG(" + w.expressions(c.Column)[0] + ")")
+}
+
+// sum adds up integers without loss, in as many bits as it takes.
 func (w *writer) sum(c Call) string {
 	if w.summaries {
-		return "SUM(" + w.weighted(c) + ")"
+		return "SUM(" + w.summaryColumn(c, summaryMean) + " * " + w.summaryColumn(c, summaryCount) + ")"
 	}
-	return "SUM(" + w.expressions(c.Column)[0] + ")" // of integers without a loss, in as many bits as it takes
+	return "SUM(" + w.expressions(c.Column)[0] + ")"
 }
 
 // total is a sum, or a sum of sums, as a floating number.
@@ -266,6 +249,17 @@ func (w *writer) total(c Call, sum string) string {
 	}
 	return sum
 }
+
+// operand is the field of a call or, in summaries, the given column of the indicator.
+func (w *writer) operand(c Call, column int) string {
+	if w.summaries {
+		return w.summaryColumn(c, column)
+	}
+	return w.expressions(c.Column)[0]
+}
+
+// number is the field of a call as a floating number.
+func (w *writer) number(c Call) string { return w.total(c, w.expressions(c.Column)[0]) }
 
 // when is what FIRST and LAST go by: the timestamp, then the id.
 func (w *writer) when() string { return w.dialect.Pair(w.of("q", timestamp), w.of("q", "id")) }

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"slices"
 	"time"
 
 	"belfry"
@@ -73,30 +72,6 @@ func (k *checker) period() error {
 
 func isPeriod(c Column) bool { return c.From == Constant }
 
-// mentions tells whether a condition speaks of a column for which is holds.
-func mentions(p Pred, is func(Column) bool) bool {
-	any := func(of []Pred) bool {
-		return slices.ContainsFunc(of, func(p Pred) bool { return mentions(p, is) })
-	}
-	switch p := p.(type) {
-	case And:
-		return any(p)
-	case Or:
-		return any(p)
-	case Not:
-		return mentions(p.Of, is)
-	case Compare:
-		return is(p.Column)
-	case Like:
-		return is(p.Column)
-	case Match:
-		return is(p.Column)
-	case Null:
-		return is(p.Column)
-	}
-	return false
-}
-
 // periodValue is the period of a row, which is raw unless the row says otherwise.
 func periodValue(r Row) belfry.Value {
 	if v := r.Value("period"); v.Type == belfry.TextValue {
@@ -104,6 +79,14 @@ func periodValue(r Row) belfry.Value {
 	}
 	return belfry.Value{Type: belfry.TextValue, Text: rawPeriod}
 }
+
+// The columns of an indicator in a summary, by their place in SummaryColumns.
+const (
+	summaryMean = iota
+	summaryMin
+	summaryMax
+	summaryCount
+)
 
 // SummaryColumns are the columns in which a summary keeps an indicator, with their types.
 func SummaryColumns(n int) []Column {

@@ -41,7 +41,7 @@ func (p *Plan) FromSummaries() (period string, chosen bool) {
 	}
 	for _, key := range p.Grouping.Keys {
 		switch {
-		case key.Func == FuncBucket && isTimestamp(key.Column) && key.Bucket.wholly(PeriodHour):
+		case key.Bucket.Length > 0 && isTimestamp(key.Column) && key.Bucket.wholly(PeriodHour):
 			buckets = true
 			if !key.Bucket.wholly(PeriodDay) {
 				period = PeriodHour
@@ -56,15 +56,9 @@ func (p *Plan) FromSummaries() (period string, chosen bool) {
 	return period, long && !own
 }
 
-// summable tells whether the function can be had from summaries. COUNT of an indicator cannot: it counts texts as well.
+// summable reports whether the call can be computed from summaries. COUNT of an indicator cannot: it counts texts as well.
 func (c Call) summable() bool {
-	switch c.Func {
-	case FuncCount:
-		return c.Column == (Column{})
-	case FuncSum, FuncMean, FuncMin, FuncMax:
-		return c.Column.From == NumberOf
-	}
-	return false
+	return c.Column == (Column{}) || functions[c.Func].summary != nil && c.Column.From == NumberOf
 }
 
 // wholly tells whether each part of the bucket is made of whole hours or days of UTC.
@@ -88,34 +82,13 @@ func (p *Plan) explainSummaries(line func(what, format string, args ...any)) {
 	}
 }
 
-// summed writes a function over summaries.
-func (w *writer) summed(c Call) string {
-	part := func(k int) string { return w.of("q", SummaryColumns(c.Column.N)[k].Name) }
-	switch c.Func {
-	case FuncCount:
-		e := w.of("q", RowsColumn)
-		if c.Column != (Column{}) {
-			e = part(3)
-		}
-		return w.dialect.Cast("COALESCE(SUM("+e+"), 0)", StoredInt)
-	case FuncSum:
-		return w.dialect.Finite(w.sum(c))
-	case FuncMean:
-		return w.dialect.Finite(w.sum(c) + " / SUM(" + part(3) + ")")
-	case FuncMin:
-		return "MIN(" + part(1) + ")"
-	}
-	return "MAX(" + part(2) + ")"
+// summaryColumn reads a column of the summaries of an indicator.
+func (w *writer) summaryColumn(c Call, column int) string {
+	return w.of("q", SummaryColumns(c.Column.N)[column].Name)
 }
 
-// weighted is what the values of an indicator add up to in a summary.
-func (w *writer) weighted(c Call) string {
-	columns := SummaryColumns(c.Column.N)
-	return w.of("q", columns[0].Name) + " * " + w.of("q", columns[3].Name)
-}
-
-// summedNeeds are the columns that a function reads of summaries.
-func (c Call) summedNeeds() []stored {
+// summaryNeeds are the columns of summaries that a call reads.
+func (c Call) summaryNeeds() (needed []stored) {
 	if c.Column == (Column{}) {
 		return []stored{{RowsColumn, StoredInt}}
 	}
@@ -123,17 +96,8 @@ func (c Call) summedNeeds() []stored {
 		return c.Column.stored()
 	}
 	columns := SummaryColumns(c.Column.N)
-	switch c.Func {
-	case FuncMin:
-		columns = columns[1:2]
-	case FuncMax:
-		columns = columns[2:3]
-	default:
-		columns = []Column{columns[0], columns[3]}
+	for _, i := range functions[c.Func].summary {
+		needed = append(needed, stored{columns[i].Name, storage(columns[i].Type)})
 	}
-	var list []stored
-	for _, col := range columns {
-		list = append(list, stored{col.Name, storage(col.Type)})
-	}
-	return list
+	return needed
 }

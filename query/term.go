@@ -5,40 +5,6 @@ import (
 	"strings"
 )
 
-// functions that the language has.
-var functions = []string{
-	"AVG", "COUNT", "FIRST", "LAST", "MAX", "MEAN", "MEDIAN", "MIN", "PERCENTILE", "STDDEV", "SUM", "TIMEBUCKET",
-}
-
-// function is what a name before a parenthesis stands for; FuncNone when there is no such function.
-func (n Name) function() Func {
-	switch strings.ToUpper(n.Text) {
-	case "COUNT":
-		return FuncCount
-	case "SUM":
-		return FuncSum
-	case "MIN":
-		return FuncMin
-	case "MAX":
-		return FuncMax
-	case "MEAN", "AVG":
-		return FuncMean
-	case "MEDIAN":
-		return FuncMedian
-	case "PERCENTILE":
-		return FuncPercentile
-	case "STDDEV":
-		return FuncStddev
-	case "FIRST":
-		return FuncFirst
-	case "LAST":
-		return FuncLast
-	case "TIMEBUCKET":
-		return FuncBucket
-	}
-	return FuncNone
-}
-
 // pos is where the term begins.
 func (t Term) pos() Pos {
 	if t.Func.Text != "" {
@@ -56,7 +22,7 @@ func (p *parser) operand(what string) (t Term, err error) {
 	t.Func, t.Field = t.Field, Name{}
 	if t.Func.function() == FuncNone {
 		return t, badQuery(p.lex.text, int(t.Func.Pos), "there is no function %s%s; known are %s", shorten(t.Func.Text),
-			didYouMean(strings.ToUpper(t.Func.Text), functions), strings.Join(functions, ", "))
+			didYouMean(strings.ToUpper(t.Func.Text), functionNames()), strings.Join(functionNames(), ", "))
 	}
 	if err = p.advance(); err != nil {
 		return t, err
@@ -70,13 +36,15 @@ func (p *parser) operand(what string) (t Term, err error) {
 
 // arguments takes what stands in the parentheses after a function.
 func (p *parser) arguments(t *Term) (err error) {
-	fn, what := t.Func.function(), "a field"
-	if fn == FuncCount {
+	f, what := &functions[t.Func.function()], "a field"
+	if f.Rows {
 		what = "*, DISTINCT or a field"
 		if p.symbol("*") {
 			t.Field = Name{"*", Pos(p.tok.pos)}
 			return p.advance()
 		}
+	}
+	if f.distinct != FuncNone {
 		if t.Distinct, err = p.accept("DISTINCT"); err != nil {
 			return err
 		}
@@ -90,12 +58,11 @@ func (p *parser) arguments(t *Term) (err error) {
 	if p.symbol("(") {
 		return p.errorf("a function takes a field, not another function")
 	}
-	example := map[Func]string{FuncPercentile: "a number from 0 to 100", FuncBucket: "a length like '5m'"}[fn]
-	if example == "" {
+	if f.Second == "" {
 		return nil
 	}
 	if !p.symbol(",") {
-		return p.expected(`"," and ` + example)
+		return p.expected(`"," and ` + f.Second)
 	}
 	if err = p.advance(); err != nil {
 		return err

@@ -51,7 +51,7 @@ const deep = 1000
 // the answer, as it is for everything that happens while a query runs.
 func (s Source) page(e *query.Evaluator, p *query.Plan, nodes []*meta.Node, within *meta.Within) ([]*meta.Node, error) {
 	var seen []*meta.Node // removed ones do not come
-	places, err := e.Places(p, func(yield func(int, query.Row) bool) {
+	places, err := e.PageRows(p, func(yield func(int, query.Row) bool) {
 		for n, r := range eachRow(s.Tree, nodes, within) {
 			seen = append(seen, n)
 			if !yield(len(seen)-1, r) {

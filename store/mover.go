@@ -447,7 +447,7 @@ func (m *Mover) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	}
 	var source query.Source = m.store
 	if m.opt.Labels != nil {
-		source = query.Labelled{Source: m.store, Labels: m.opt.Labels}
+		source = query.WithNames{Source: m.store, Labels: m.opt.Labels}
 	}
 	m.mu.Lock()
 	before := m.faults

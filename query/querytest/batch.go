@@ -96,12 +96,12 @@ func (l Items) Names(_ context.Context, customer belfry.CustomerID, field string
 	return nil
 }
 
-// Apart implements query.Labels, and finds it out for any fields.
-func (l Items) Apart(_ context.Context, customer belfry.CustomerID, fields []string, items []belfry.ID) (bool, error) {
-	return l.apart(customer, fields, items), nil
+// NamesUnique implements query.Labels, and finds it out for any fields.
+func (l Items) NamesUnique(_ context.Context, customer belfry.CustomerID, fields []string, items []belfry.ID) (bool, error) {
+	return l.namesUnique(customer, fields, items), nil
 }
 
-func (l Items) apart(customer belfry.CustomerID, fields []string, items []belfry.ID) bool {
+func (l Items) namesUnique(customer belfry.CustomerID, fields []string, items []belfry.ID) bool {
 	seen := map[string]bool{}
 	for _, id := range items {
 		label, key, any := l.label(customer, id), "", false
@@ -117,13 +117,13 @@ func (l Items) apart(customer belfry.CustomerID, fields []string, items []belfry
 	return true
 }
 
-// Own implements query.Labels: it looks at all items, as it does not know which have rows.
-func (l Items) Own(customer belfry.CustomerID, _ *catalog.Collection, fields []string) bool {
-	return l.apart(customer, fields, l.of(customer))
+// AllNamesUnique implements query.Labels: it looks at all items, as it does not know which have rows.
+func (l Items) AllNamesUnique(customer belfry.CustomerID, _ *catalog.Collection, fields []string) bool {
+	return l.namesUnique(customer, fields, l.of(customer))
 }
 
-// First implements query.Labels.
-func (l Items) First(customer belfry.CustomerID, n int) []belfry.ID {
+// FirstByName implements query.Labels.
+func (l Items) FirstByName(customer belfry.CustomerID, n int) []belfry.ID {
 	ids := slices.DeleteFunc(l.of(customer), func(id belfry.ID) bool { return l[id-1].Object == "" })
 	slices.SortFunc(ids, func(a, b belfry.ID) int { return strings.Compare(l[a-1].Object, l[b-1].Object) })
 	return ids[:min(n, len(ids))]

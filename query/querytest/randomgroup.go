@@ -2,8 +2,11 @@ package querytest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"belfry/query"
 )
 
 // term is a key or a function of a random query, with values that make sense beside it.
@@ -64,7 +67,7 @@ func (g *generator) keys() (keys []term) {
 		field := g.field()
 		key := term{field, g.values(field)}
 		if g.IntN(4) == 0 {
-			key = term{"TIMEBUCKET(timestamp, " + pick(g.Rand, "'30s'", "'5m'", "'7m'", "'1h'", "'6h'", "'1d'", "'1w'") + ")", moments}
+			key = term{callOf(g.Rand, query.Times, timestamp), moments}
 		}
 		if !slices.ContainsFunc(keys, func(k term) bool { return k.text == key.text }) {
 			keys = append(keys, key)
@@ -90,21 +93,37 @@ func (g *generator) call() term {
 		if isNumber(field) {
 			values = numbers
 		}
-		return term{pick(g.Rand, "MIN", "MAX", "FIRST", "LAST") + "(" + field + ")", values}
+		return term{callOf(g.Rand, query.AnyField, field), values}
 	}
 	switch n := g.IntN(8); {
 	case n == 0:
 		return term{"COUNT(*)", counts}
 	case n == 1:
-		return term{pick(g.Rand, "COUNT(", "COUNT(DISTINCT ") + field + ")", counts}
+		return term{callOf(g.Rand, query.AnyValue, field), counts}
 	case n <= 3 || g.collection != "objectdata":
 		return any(field)
 	case n == 4:
 		return any("i1")
-	case n == 5:
-		return term{"PERCENTILE(" + number + ", " + pick(g.Rand, "0", "25", "'95'", "99.9", "100") + ")", numbers}
 	}
-	return term{pick(g.Rand, "SUM", "MEAN", "AVG", "MEDIAN", "STDDEV") + "(" + number + ")", numbers}
+	return term{callOf(g.Rand, query.Numbers, number), numbers}
+}
+
+// callOf writes a call of a function that takes such fields, under any of its names.
+func callOf(r *rand.Rand, takes query.Operand, field string) string {
+	var list []query.Function
+	for _, f := range query.Functions() {
+		if f.Takes == takes {
+			list = append(list, f)
+		}
+	}
+	f := list[r.IntN(len(list))]
+	if f.Distinct {
+		field = "DISTINCT " + field
+	}
+	if f.Second != "" {
+		field += ", " + pick(r, f.Examples...)
+	}
+	return pick(r, f.Names...) + "(" + field + ")"
 }
 
 func (g *generator) having(depth int, of []term) string {

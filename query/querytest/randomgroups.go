@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"belfry/query"
 )
 
 // grouped asks for aggregates, of all rows or by one or two fields.
@@ -12,7 +14,7 @@ func (g *asker) grouped() string {
 	for i := range keys {
 		keys[i] = g.field()
 		if g.IntN(4) == 0 {
-			keys[i] = "TIMEBUCKET(timestamp, " + pick(g.Rand, "'1h'", "'5m'", "'1d'", "'7m'", "'90s'") + ")"
+			keys[i] = callOf(g.Rand, query.Times, timestamp)
 		}
 	}
 	var items []string
@@ -56,10 +58,10 @@ func (g *asker) call() string {
 	switch g.IntN(6) {
 	case 0:
 		return "COUNT(*)"
-	case 1:
-		return "COUNT(DISTINCT " + field + ")"
-	case 2:
-		return "PERCENTILE(" + field + ", " + pick(g.Rand, "0", "95", "50", "99.9", "100") + ")"
+	case 1, 2:
+		return callOf(g.Rand, query.AnyValue, field)
+	case 3, 4:
+		return callOf(g.Rand, query.Numbers, field)
 	}
-	return pick(g.Rand, "COUNT", "SUM", "MIN", "MAX", "MEAN", "AVG", "MEDIAN", "STDDEV", "FIRST", "LAST") + "(" + field + ")"
+	return callOf(g.Rand, query.AnyField, field)
 }

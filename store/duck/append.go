@@ -19,9 +19,9 @@ const (
 	// much work now, but a file of twice the size.
 	maxCommit = 100_000
 
-	// maxUnfolded is how many files may have rows that are only in their logs. To fold a few rows in costs ten times as
-	// much as to write them, so late data over many days must not fold each day each time.
-	maxUnfolded = 256
+	// maxUncheckpointed is how many files may have rows that are only in their logs. Checkpointing a
+	// few rows costs ten times as much as writing them, so late data over many days must not checkpoint each day each time.
+	maxUncheckpointed = 256
 )
 
 // Names of the columns every file has.
@@ -100,7 +100,7 @@ func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func
 			errs = append(errs, err)
 		}
 		s.delivered[l.key()] = l.pieces[len(l.pieces)-1].batch.Pos
-		if err := s.fold(ctx); err != nil {
+		if err := s.checkpointOverfull(ctx); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -246,7 +246,7 @@ func (s *Store) deliver(ctx context.Context, l *load) error {
 			return err
 		}
 		if s.files.isLeaving(l.collection, l.period) { // queries would hold it for as long as they run
-			open, _ := s.runs.clear(ctx, true)
+			open, _ := s.queries.clear(ctx, true)
 			open()
 		}
 		if err := s.restore(ctx, s.files.unrestored()); err != nil {
@@ -272,7 +272,7 @@ func (s *Store) deliverTo(ctx context.Context, l *load) (err error) {
 	for len(pieces) > 0 {
 		n := commitSize(pieces)
 		if err := s.commit(ctx, f, pieces[:n]); err != nil {
-			s.files.spoil(f)
+			s.files.markStale(f)
 			s.invalidateRows(f)
 			return fmt.Errorf("write %s: %w", f.path, err)
 		}
@@ -386,7 +386,7 @@ func (s *Store) grew(f *file, pieces []piece) {
 	}
 	if f.grown >= index.BlockRows {
 		f.grown = 0
-		s.filler.ask(f)
+		s.indexer.request(f)
 	}
 }
 
@@ -434,26 +434,4 @@ func (s *Store) fill(f *file, cols []duckdb.Column, pieces []piece) error {
 	}
 	f.fill = w.fill
 	return a.Close()
-}
-
-// fold checkpoints files until few enough have rows in their logs alone.
-func (s *Store) fold(ctx context.Context) error {
-	for {
-		f := s.files.overfull(min(maxUnfolded, s.files.keep), s.cfg.MemoryLimit/3)
-		if f == nil {
-			return nil
-		}
-		err := s.files.checkpoint(ctx, s.writer, f)
-		if err != nil {
-			s.files.spoil(f)
-		}
-		losses := s.files.losses()
-		s.files.finish([]*file{f}, err)
-		if err != nil && s.files.losses() != losses {
-			return s.restore(ctx, s.files.unrestored()) // it was damaged, and is set aside
-		}
-		if err != nil {
-			return fmt.Errorf("checkpoint %s: %w", f.path, err)
-		}
-	}
 }

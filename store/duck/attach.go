@@ -37,7 +37,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	f.know(kinds)
 	fs.noteLog(f)
 	f.log.found = f.log.info != nil
-	if f.dirty, err = unfolded(f); err != nil {
+	if f.dirty, err = uncheckpointed(f); err != nil {
 		return err
 	}
 	if had := fs.manifest.pos[f.key()]; f.pos < had {
@@ -112,8 +112,8 @@ func (fs *files) judgeAttach(ctx context.Context, f *file, err error) {
 	fs.setAside(f, why)
 }
 
-// unfolded estimates what the engine holds in memory because it is only in its log beside the file.
-func unfolded(f *file) (int64, error) {
+// uncheckpointed estimates what the engine holds in memory because it is only in its log beside the file.
+func uncheckpointed(f *file) (int64, error) {
 	const least = 16 << 10 // per column
 	info, err := os.Stat(f.path + ".wal")
 	switch {
@@ -168,7 +168,7 @@ func (fs *files) detach(f *file) error {
 	return err
 }
 
-// detachAll lets all files go, and folds in the logs that would take time to read again.
+// detachAll detaches all files, and checkpoints the logs that would take time to read again.
 func (fs *files) detachAll(ctx context.Context) error {
 	const long = 1 << 20
 	fs.mu.Lock()
@@ -186,7 +186,7 @@ func (fs *files) detachAll(ctx context.Context) error {
 				case err == nil:
 					f.stampItems()
 				case shortOfMemory(err) && !f.log.lost: // all is in the log, which the next start reads
-					fs.log.Warn("a log is left for the next start, as there is too little memory to fold it into its file", "file", f.path, "err", err)
+					fs.log.Warn("a log is left for the next start, as there is too little memory for a checkpoint", "file", f.path, "err", err)
 				default:
 					errs = append(errs, err)
 				}

@@ -1,7 +1,10 @@
 package duck
 
 import (
+	"strings"
+
 	"belfry"
+	"belfry/query"
 	"belfry/store/duck/summary"
 )
 
@@ -46,4 +49,35 @@ func attachedFiles(list []*file) []summary.File {
 		all[i] = f.attached()
 	}
 	return all
+}
+
+// tables says what the engine calls the files, and which columns they have.
+func (fs *files) tables(list []*file) []query.Table {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	tables := make([]query.Table, len(list))
+	for i, f := range list {
+		tables[i] = f.table
+	}
+	return tables
+}
+
+// finish ends the use of files by a query. One that the engine has given up on is not used again as it is.
+func (fs *files) finish(list []*file, err error) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if err != nil {
+		for _, f := range list {
+			f.stale = f.stale || strings.Contains(err.Error(), `"`+f.alias+`" has been invalidated`)
+			if f.doomed {
+				continue
+			}
+			if why := damageIn(f.path, err); why != "" {
+				fs.setAside(f, why)
+			} else if why := unreadableIn(f.path, err); why != "" {
+				fs.setUnreadable(f, why)
+			}
+		}
+	}
+	fs.releaseLocked(list)
 }

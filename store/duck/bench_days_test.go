@@ -53,11 +53,11 @@ func BenchmarkDays(b *testing.B) {
 	first("chart-first", func() { answer(chart) })
 	best(map[string]func(){"chart-hand": func() { chartByHand(b, s) }, "chart-stale": func() { answer(chart) }})
 	first("last-first", func() { answer(itemPlan(b, s, 2)) })
-	s.filler.close()
-	s.filler.waiting = nil
+	s.indexer.close()
+	s.indexer.waiting = nil
 	first("filters", func() {
 		s.quietFiles()
-		s.sweep(b.Context(), index.NewSet())
+		s.indexQuietFiles(b.Context(), index.NewSet())
 	})
 	best(map[string]func(){
 		"last-steady": func() { answer(itemPlan(b, s, 1)) },

@@ -177,7 +177,7 @@ func (bare *benchBare) add(batch *belfry.Batch) error {
 	return bare.conn.Exec(ctx, "COMMIT")
 }
 
-// close folds everything in and gives the size of the file.
+// close checkpoints everything and returns the size of the file.
 func (bare *benchBare) close(b *testing.B) float64 {
 	if err := bare.conn.Exec(b.Context(), "CHECKPOINT bare"); err != nil {
 		b.Fatal(err)

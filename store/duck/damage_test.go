@@ -148,7 +148,7 @@ var damages = []struct {
 	{"first header", func(t testing.TB, path string) { overwrite(t, path, 100, 10) }},
 	{"second header", func(t testing.TB, path string) { overwrite(t, path, 4096, 4096) }},
 	{"metadata", func(t testing.TB, path string) { overwrite(t, path, firstBlock+40_960, 4096) }},
-	{"row group", spoilRows},
+	{"row group", corruptRows},
 	{"empty", func(t testing.TB, path string) { truncate(t, path, 0) }},
 	{"cut in the header", func(t testing.TB, path string) { truncate(t, path, 100) }},
 	{"cut in the rows", func(t testing.TB, path string) { truncate(t, path, firstBlock+blockBytes+100) }},
@@ -163,8 +163,8 @@ var damages = []struct {
 	{"log a folder", func(t testing.TB, path string) { remove(t, path+".wal"); mkdir(t, path+".wal") }},
 }
 
-// spoilRows overwrites a page of every block but the first, which has the metadata.
-func spoilRows(t testing.TB, path string) {
+// corruptRows overwrites a page of every block but the first, which has the metadata.
+func corruptRows(t testing.TB, path string) {
 	t.Helper()
 	info, err := os.Stat(path)
 	must(t, err)
@@ -273,7 +273,7 @@ func endLoss(t testing.TB, s *Store, dir string) {
 func TestDamagedFileIsKept(t *testing.T) {
 	dir := makeDays(t)
 	path := dayPath(dir, damageDay)
-	spoilRows(t, path)
+	corruptRows(t, path)
 	was, err := os.ReadFile(path)
 	must(t, err)
 	log, err := os.ReadFile(path + ".wal")

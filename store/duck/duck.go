@@ -34,6 +34,7 @@
 package duck
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
+	"belfry/store/duck/dialect"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/summary"
 )
@@ -108,46 +110,26 @@ type Config struct {
 	// Then a file of names that has come to that position lacks some. nil: that is not known.
 	RemovedAfter func(pos uint64) bool
 
-	logLimit int64 // size at which a file's log is folded in; 64 MB
+	logLimit int64 // size at which a file's log is checkpointed; 64 MB
 	summed   int64 // of how many rows one statement makes summaries, as the engine holds them until it is done; 1 Mi
 	unlisted bool  // no token filters are made
 	unpadded bool  // rows are stored without padding, so that they need more memory
 }
 
 func (c *Config) fill() error {
-	if c.MemoryLimit == 0 {
-		c.MemoryLimit = 256 << 20
-	}
-	if c.MemoryMost == 0 {
-		c.MemoryMost = memoryGrowth * c.MemoryLimit
-	}
-	if c.Answer == 0 {
-		c.Answer = answerBytes
-	}
-	if c.Answers == 0 {
-		c.Answers = 1 << 30
-	}
-	if c.Threads == 0 {
-		c.Threads = 2
-	}
+	c.MemoryLimit = cmp.Or(c.MemoryLimit, 256<<20)
+	c.MemoryMost = cmp.Or(c.MemoryMost, memoryGrowth*c.MemoryLimit)
+	c.Answer = cmp.Or(c.Answer, answerBytes)
+	c.Answers = cmp.Or(c.Answers, 1<<30)
+	c.Threads = cmp.Or(c.Threads, 2)
 	if c.Queries == 0 || c.Queries > c.Threads {
 		c.Queries = c.Threads
 	}
-	if c.Quick == 0 {
-		c.Quick = c.Behind
-	}
-	if c.Workers == 0 {
-		c.Workers = c.Behind
-	}
-	if c.logLimit == 0 {
-		c.logLimit = min(64<<20, c.MemoryLimit/4)
-	}
-	if c.summed == 0 {
-		c.summed = 1 << 20
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Quick = cmp.Or(c.Quick, c.Behind)
+	c.Workers = cmp.Or(c.Workers, c.Behind)
+	c.logLimit = cmp.Or(c.logLimit, min(64<<20, c.MemoryLimit/4))
+	c.summed = cmp.Or(c.summed, 1<<20)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Items == nil {
 		c.Items = func(func(*belfry.Batch) error) error { return nil }
 	}
@@ -173,13 +155,13 @@ func (c *Config) fill() error {
 
 // Store is a row store in a folder.
 type Store struct {
-	cfg   Config
-	slots slots // of statements of queries
+	cfg     Config
+	slots   slots // of statements of queries
+	queries evictableQueries
 
 	// Of whoever holds write.
 	delivered  map[loadKey]uint64 // positions up to which files have what the last calls of AppendSome brought, while rows of them are left
 	lossesThen int                // files that were lost when delivered was last looked at
-	runs       runs
 
 	// life is held for reading by whoever uses the engine and for writing by who replaces it.
 	life   sync.RWMutex
@@ -193,7 +175,7 @@ type Store struct {
 	badMarks atomic.Pointer[map[string]string]      // collections whose watermark is damaged, and how; the same
 	kept     keptPeriods
 	items    dimension
-	filler   filler
+	indexer  indexBuilder
 	sums     map[string]*summary.Tracker // collections with summaries; never changed
 
 	arrivals arrivals
@@ -212,7 +194,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := s.open(ctx); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
-	s.startFiller()
+	s.startIndexer()
 	return s, nil
 }
 
@@ -297,11 +279,6 @@ func (s *Store) usable() error {
 	return nil
 }
 
-// groupBits: when the keys of groups have no more values than fit into so many bits, the engine keeps a place for each, and
-// is twice as fast as with a table of those that it meets. It keeps 12 by itself; 131,072 is the number of objects that
-// many have. It takes the memory for all places at once and does not count it, see fewCalls in package query.
-const groupBits = "17"
-
 func (s *Store) settings() []duckdb.Setting {
 	mb := func(n int64) string { return strconv.FormatInt(max(n>>20, 1), 10) + "MiB" }
 	return []duckdb.Setting{
@@ -310,7 +287,7 @@ func (s *Store) settings() []duckdb.Setting {
 		{Name: "checkpoint_threshold", Value: mb(s.cfg.logLimit)},
 		{Name: "temp_directory", Value: filepath.Join(s.cfg.Dir, "tmp")},
 		{Name: "max_temp_directory_size", Value: mb(4 * s.memory)},
-		{Name: "perfect_ht_threshold", Value: groupBits},
+		{Name: "perfect_ht_threshold", Value: dialect.GroupBits},
 		// Memory that is free goes back to the system soon: else several times the limit stays with the allocator.
 		{Name: "allocator_flush_threshold", Value: mb(s.memory / 32)},
 		{Name: "allocator_bulk_deallocation_flush_threshold", Value: mb(s.memory / 4)},
@@ -324,7 +301,7 @@ func (s *Store) settings() []duckdb.Setting {
 // of the settings is the engine's wish.
 func lock(ctx context.Context, c *duckdb.Conn, dir string) error {
 	for _, text := range []string{
-		"PRAGMA disable_checkpoint_on_shutdown", // nor on DETACH: when to fold a log in is ours to say
+		"PRAGMA disable_checkpoint_on_shutdown", // nor on DETACH: we decide when to checkpoint
 		"SET allowed_directories = [" + quoteText(dir+string(filepath.Separator)) + "]",
 		"SET enable_external_access = false",
 		"SET lock_configuration = true",
@@ -353,9 +330,9 @@ func (s *Store) Newest() (end belfry.Time) {
 	return end
 }
 
-// Close folds everything into the files and ends the engine. Queries that run are waited for.
+// Close checkpoints everything and ends the engine. Queries that run are waited for.
 func (s *Store) Close() error {
-	s.filler.close()
+	s.indexer.close()
 	s.write <- struct{}{}
 	defer func() { <-s.write }()
 	s.life.Lock()
@@ -367,7 +344,7 @@ func (s *Store) Close() error {
 	err := errors.Join(s.Watch(), s.files.detachAll(context.Background()))
 	s.files.manifest.close()
 	if s.writer != nil {
-		err = errors.Join(err, s.items.removed.fold(context.Background(), s.writer))
+		err = errors.Join(err, s.items.removed.checkpoint(context.Background(), s.writer))
 	}
 	s.stop()
 	if err != nil {

@@ -166,8 +166,8 @@ func TestDropWhileInUse(t *testing.T) {
 	}
 }
 
-// TestSpoiled attaches a file anew only when no one reads it any more.
-func TestSpoiled(t *testing.T) {
+// TestStale attaches a file again only when no one reads it any more.
+func TestStale(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
 	mustAppend(t, s, rowsOf(1, 0))
@@ -177,13 +177,13 @@ func TestSpoiled(t *testing.T) {
 		t.Fatal(err)
 	}
 	alias := used[0].alias
-	s.files.spoil(used[0])
+	s.files.markStale(used[0])
 	short, cancel := context.WithCancel(t.Context())
 	refused := make(chan error)
 	go func() { _, err := s.files.acquire(short, c, 0, crashDay0); refused <- err }()
 	cancel()
 	if err := <-refused; err == nil {
-		t.Error("a spoiled file was given out")
+		t.Error("a stale file was handed out")
 	}
 	done := make(chan error)
 	go func() { done <- s.Append(t.Context(), rowsOf(2, 0)) }()

@@ -239,7 +239,7 @@ func (fs *files) swap(ctx context.Context, f *file, path string) error {
 		}
 	}
 	fs.held -= f.items.list.Size()
-	f.items, f.writes, f.grown = listed{}, f.writes+2, 0
+	f.items, f.writes, f.grown = itemIndex{}, f.writes+2, 0
 	f.filters.forget()
 	if err := os.Rename(path, f.path); err != nil {
 		return err

@@ -28,7 +28,7 @@ func TestAppendEvicts(t *testing.T) {
 	defer s.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // so that a query nobody ends does not run for days
 	defer cancel()
-	inner, me, err := s.runs.enter(ctx)
+	inner, me, err := s.queries.enter(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestAppendEvicts(t *testing.T) {
 			_, err = c.Query(inner, hoard)
 			s.engine.Return(c, false)
 		}
-		s.runs.leave(me)
+		s.queries.leave(me)
 		ended <- err
 	}()
 	waitMemory(t, s, 50<<20)

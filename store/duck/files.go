@@ -86,8 +86,8 @@ type file struct {
 
 	writes int // transactions that began to write to it, and that ended
 
-	items   listed  // the filter of its items
-	filters filters // of the words in it; with a mutex of its own
+	items   itemIndex // the filter of its items
+	filters filters   // of the words in it; with a mutex of its own
 }
 
 // listFiles finds the files in dir and removes those that dropped names: a Drop of them was interrupted. Files of periods
@@ -360,15 +360,15 @@ func (fs *files) releaseLocked(list []*file) {
 	fs.trim(fs.keep)
 }
 
-// spoil says that the file must be attached anew before it is used again.
-func (fs *files) spoil(f *file) {
+// markStale says that the file must be attached again before it is used.
+func (fs *files) markStale(f *file) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.stale = true
 }
 
 // trim detaches the files used longest ago while more than n are attached. Files with rows that are not checkpointed
-// stay: to fold them in takes time, and is the writer's to do.
+// stay: a checkpoint takes time, and is the writer's to do.
 func (fs *files) trim(n int) {
 	if fs.attached <= n {
 		return
@@ -397,14 +397,14 @@ func (fs *files) wrote(f *file, pos uint64, kinds map[string]duckdb.Kind) error 
 	}
 	fresh := f.dirty == 0
 	var err error
-	if f.dirty, err = unfolded(f); err != nil || !fresh {
+	if f.dirty, err = uncheckpointed(f); err != nil || !fresh {
 		return err
 	}
 	return syncDir(filepath.Dir(f.path)) // a new log: its name must last as well
 }
 
 // overfull picks a file to be checkpointed: the one used longest ago, while the logs of more than n files, or more than
-// size bytes of them, have not been folded in. It counts as used until it is released.
+// size bytes of them, have not been checkpointed. It counts as used until it is released.
 func (fs *files) overfull(n int, size int64) *file {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

@@ -59,7 +59,7 @@ func fillAll(t *testing.T, s *Store, f *file, c *duckdb.Conn) {
 	t.Helper()
 	for more := true; more; {
 		var err error
-		if more, err = s.work(t.Context(), fillJob{file: f}, index.NewSet()); err != nil {
+		if more, err = s.work(t.Context(), indexJob{file: f}, index.NewSet()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,7 +91,7 @@ func checkFilters(t *testing.T, s *Store, f *file, c *duckdb.Conn) (blocks int) 
 			n, customer := int(chunk.Columns[0].Wide(i)/index.BlockRows), belfry.CustomerID(chunk.Columns[1].Small(i))
 			for w := range query.Words(chunk.Columns[2].Text(i)) {
 				key := fmt.Sprint(n, customer, w)
-				if !known[key] && !slices.Contains(r.Matching(index.NeedText(w, customer), 0, endOfTime), n) {
+				if !known[key] && !slices.Contains(r.Matching(index.TokensOfText(w, customer), 0, endOfTime), n) {
 					t.Errorf("block %d does not know %q of customer %d", n, w, customer)
 				}
 				known[key] = true
@@ -124,16 +124,20 @@ func idsOf(n int, wanted ...string) string {
 // rangesFor are the blocks that a plan reads of a file, as text; the rows behind the blocks are +.
 func rangesFor(t *testing.T, s *Store, c *duckdb.Conn, f *file, p *query.Plan) string {
 	t.Helper()
-	tables := s.files.tables([]*file{f})
-	if err := s.narrow(t.Context(), c, p, []*file{f}, tables); err != nil {
+	n := index.TokensOf(p)
+	if n == nil {
+		return "all"
+	}
+	ranges, err := s.rowRanges(t.Context(), c, p, f, n, maxRanges)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if tables[0].Ranges == nil {
+	if ranges == nil {
 		return "all"
 	}
 	var b strings.Builder
-	for _, r := range tables[0].Ranges {
-		if r.To == query.LastRow {
+	for _, r := range ranges {
+		if r.To == index.LastRow {
 			fmt.Fprintf(&b, "%d+", r.From/index.BlockRows)
 			continue
 		}
@@ -150,7 +154,7 @@ const filterRows = 45_000 // five blocks and some rows
 func filterStore(t *testing.T, dir string) *Store {
 	t.Helper()
 	s := open(t, dir)
-	s.filler.close() // filters are made when the test says so
+	s.indexer.close() // filters are made when the test says so
 	for i := range 5 {
 		mustAppend(t, s, linesOf(uint64(i+1), 1, 0, i*9000, 9000))
 	}
@@ -286,7 +290,7 @@ func TestForeignFilters(t *testing.T) {
 		t.Helper()
 		s := open(t, t.TempDir())
 		defer s.Close()
-		s.filler.close()
+		s.indexer.close()
 		mustAppend(t, s, batches...)
 		f, c, release := heldLog(t, s, 0)
 		defer release()
@@ -324,7 +328,7 @@ func TestFiltersOfOldDays(t *testing.T) {
 	if err := s.Drop(t.Context(), f.collection, crashDay0+belfry.Day); err != nil {
 		t.Fatal(err)
 	}
-	if more, err := s.work(t.Context(), fillJob{file: f}, index.NewSet()); more || err != nil {
+	if more, err := s.work(t.Context(), indexJob{file: f}, index.NewSet()); more || err != nil {
 		t.Errorf("filters of a day that is gone: %v, %v", more, err)
 	}
 	if _, err := os.Stat(f.path + index.Suffix); !os.IsNotExist(err) {
@@ -398,7 +402,7 @@ func TestKillFilters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.filler.close()
+		s.indexer.close()
 		f, c, release := heldLog(t, s, 0)
 		blocks += checkFilters(t, s, f, c)
 		if round == 3 { // and from here on it has some to start with
@@ -418,7 +422,7 @@ func TestKillFilters(t *testing.T) {
 func TestLatest(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
-	s.filler.close()
+	s.indexer.close()
 	const rows = 34 * index.BlockRows
 	early := linesOf(1, 1, 0, 2*rows, 3)
 	mustAppend(t, s, early, linesOf(2, 1, 0, 0, rows))
@@ -469,7 +473,7 @@ func TestLatest(t *testing.T) {
 	defer release2()
 	fillAll(t, s, f, c)
 	p := parse(t, s, "SELECT id FROM objectlog WHERE log = '"+lineOf(3)+"' LIMIT 1")
-	r, err := s.askLatest(t.Context(), c, p, s.files.periods(f.collection, 0, endOfTime))
+	r, err := s.selectLatest(t.Context(), c, p, s.files.periods(f.collection, 0, endOfTime))
 	if err != nil || r == nil {
 		t.Fatalf("the last blocks have no answer: %v", err)
 	}

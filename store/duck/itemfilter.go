@@ -43,14 +43,14 @@ func itemFormatOf(f *file) (index.Format, error) {
 	return index.ListFormat(info.Size(), info.ModTime().UnixNano(), log.Size(), log.ModTime().UnixNano()), nil
 }
 
-// listed is what is held in memory of the filter of the items of a file. Its fields belong to the mutex of files.
-type listed struct {
+// itemIndex is the part in memory of the filter of the items of a file. The mutex of files guards it.
+type itemIndex struct {
 	block  index.Block
 	list   *index.List // all of the filter, if it is small
 	known  bool
 	writes int  // to the file when the filter was right
-	swept  int  // writes when the filler last came by
-	failed bool // to be made then; the filler waits until someone asks for it
+	seen   int  // writes when the indexer last looked
+	failed bool // to be made then; the indexer waits until it is requested
 }
 
 // listItems makes the filter of the items of a file, which the caller holds, unless someone writes to it meanwhile: rows
@@ -159,7 +159,7 @@ func (f *file) stampItems() {
 func (s *Store) mayHaveItem(f *file, p *query.Plan) bool {
 	b, list, writes, ok := s.itemBlock(f)
 	if !ok {
-		s.filler.add(fillJob{file: f, items: true})
+		s.indexer.add(indexJob{file: f, items: true})
 		return true
 	}
 	if list != nil {
@@ -167,13 +167,13 @@ func (s *Store) mayHaveItem(f *file, p *query.Plan) bool {
 	}
 	r, err := index.Open(f.path+itemSuffix, []index.Block{b})
 	if err != nil {
-		s.filler.add(fillJob{file: f, items: true})
+		s.indexer.add(indexJob{file: f, items: true})
 		return true
 	}
 	defer r.Close()
 	if slices.ContainsFunc(p.Items, func(id belfry.ID) bool { return r.HasItem(p.Customer, id) }) {
 		if _, damaged := r.Damaged(); damaged {
-			s.filler.add(fillJob{file: f, items: true})
+			s.indexer.add(indexJob{file: f, items: true})
 		}
 		return true
 	}

@@ -39,7 +39,7 @@ func itemPlan(t testing.TB, s *Store, item belfry.ID) *query.Plan {
 func TestItemFilters(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	s.filler.close()
+	s.indexer.close()
 	f := func(item belfry.ID, want int, rows string) {
 		t.Helper()
 		p := itemPlan(t, s, item)
@@ -54,7 +54,7 @@ func TestItemFilters(t *testing.T) {
 	}
 	fill := func() {
 		t.Helper()
-		for job, ok := s.filler.next(); ok; job, ok = s.filler.next() {
+		for job, ok := s.indexer.next(); ok; job, ok = s.indexer.next() {
 			if _, err := s.work(t.Context(), job, index.NewSet()); err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func TestItemFilters(t *testing.T) {
 	}
 	s = open(t, dir)
 	defer s.Close()
-	s.filler.close()
+	s.indexer.close()
 	f(8, 3, "3 0")
 	path := s.files.byName["objectdata"][3].path
 	whole, err := os.ReadFile(path + itemSuffix)
@@ -107,7 +107,7 @@ func TestItemFilters(t *testing.T) {
 func BenchmarkLastOfItem(b *testing.B) {
 	s := open(b, b.TempDir())
 	defer s.Close()
-	s.filler.close()
+	s.indexer.close()
 	days := make([]int, 400)
 	for i := range days {
 		days[i] = i
@@ -132,13 +132,13 @@ func BenchmarkLastOfItem(b *testing.B) {
 	}
 	b.ReportMetric(0, "ns/op")
 	ask("µs-without")
-	for job, ok := s.filler.next(); ok; job, ok = s.filler.next() {
+	for job, ok := s.indexer.next(); ok; job, ok = s.indexer.next() {
 		if _, err := s.work(b.Context(), job, index.NewSet()); err != nil {
 			b.Fatal(err)
 		}
 	}
 	ask("µs-with")
-	if _, ok := s.filler.next(); ok {
+	if _, ok := s.indexer.next(); ok {
 		b.Error("not all filters were made")
 	}
 }

@@ -89,7 +89,7 @@ func testGroupsOfItems(t *testing.T, twins bool) {
 		want := answer(s, p)
 		delivered = 0
 		for _, source := range []query.Source{s, oneByOne{s, &delivered}} {
-			if got := answer(query.Labelled{Source: source, Labels: names}, p); got != want || want == "" {
+			if got := answer(query.WithNames{Source: source, Labels: names}, p); got != want || want == "" {
 				t.Errorf("%s of %T\nby number:\n%sby name:\n%s", text, source, got, want)
 			}
 		}

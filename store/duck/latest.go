@@ -16,9 +16,9 @@ import (
 // have the word at all. Where it is rare they are most of what there is, and a try would hardly be cheaper than the whole.
 var latestBlocks = [...]int{16, 128}
 
-// askLatest asks for the rows at the end of the newest file alone; nil when they are not enough for an answer. A row that
+// selectLatest asks for the rows at the end of the newest file alone; nil when they are not enough for an answer. A row that
 // is newer than all of the blocks before cannot be in them, late as rows may come.
-func (s *Store) askLatest(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []belfry.Span) (*rows, error) {
+func (s *Store) selectLatest(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []belfry.Span) (*rows, error) {
 	if len(periods) == 0 || p.Where == nil || len(index.TextColumns(p.Collection)) == 0 || firstTry(p, 3) == 3 || !p.Order[0].Desc {
 		return nil, nil
 	}
@@ -34,7 +34,7 @@ func (s *Store) askLatest(ctx context.Context, c *duckdb.Conn, p *query.Plan, pe
 		}
 		some := *p
 		some.From = from
-		r, err := s.askSome(ctx, c, &some, newest)
+		r, err := s.queryFiles(ctx, c, &some, newest)
 		if err != nil || r.result.Rows > p.Limit || r.result.Cut {
 			return r, err
 		}
@@ -53,7 +53,7 @@ func (s *Store) endsOf(ctx context.Context, c *duckdb.Conn, p *query.Plan, newes
 	if err != nil {
 		return nil, err
 	}
-	if n := index.NeedOf(p); n != nil {
+	if n := index.TokensOf(p); n != nil {
 		match, _ := s.matching(used[0], blocks, p, n)
 		for _, i := range match {
 			ends = append(ends, blocks[i].Last)
@@ -75,4 +75,54 @@ func latestFrom(ends []belfry.Time, n int) (from belfry.Time) {
 		from = max(from, end+1)
 	}
 	return from
+}
+
+// among turns a plan that reads the most recent rows into one that finds them by their places. It is then answered as one of a
+// span is: in pages where its order has some. The places come from a statement of their own.
+func (s *Store) among(ctx context.Context, p *query.Plan) (*query.Plan, error) {
+	newest, err := s.withSlot(ctx, p.Newest(), int(s.cfg.Answer))
+	if err != nil {
+		return nil, err
+	}
+	defer newest.Close()
+	if newest.result.Cut {
+		return nil, errLarge
+	}
+	if newest.result.Rows == 0 {
+		return nothing(p), nil
+	}
+	var oldest query.Place
+	var last belfry.RowID
+	for newest.result.Next() {
+		oldest = query.Place{Time: belfry.Time(newest.result.Int(0)), ID: belfry.RowID(newest.result.Int(1))}
+		last = max(last, oldest.ID)
+	}
+	return p.Among(oldest, last), nil
+}
+
+// recent narrows a plan of the most recent rows, of which it makes groups, or that are summaries, to the span in which these
+// are. How far back they reach is found as for any plan that wants the latest rows: with the newest files, and with more only
+// while there are too few rows. Rows that are stored meanwhile do no harm, as the statement counts the rows that it reads.
+func (s *Store) recent(ctx context.Context, c *duckdb.Conn, p *query.Plan) (*query.Plan, error) {
+	newest, err := s.selectFiles(ctx, c, p.Newest())
+	if err != nil {
+		return nil, err
+	}
+	if newest.result.Cut {
+		return nil, errLarge
+	}
+	if newest.result.Rows == 0 {
+		return nothing(p), nil
+	}
+	q := *p
+	newest.result.Seek(newest.result.Rows - 1)
+	q.From = belfry.Time(newest.result.Int(0))
+	return &q, nil
+}
+
+// nothing is the plan with an empty span.
+func nothing(p *query.Plan) *query.Plan {
+	q := *p
+	q.From, q.To = 1, 0
+	return &q
 }

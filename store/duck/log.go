@@ -56,7 +56,7 @@ func (fs *files) checkpoint(ctx context.Context, c *duckdb.Conn, f *file) error 
 	defer fs.mu.Unlock()
 	f.changing--
 	if err == nil {
-		fs.folded(f)
+		fs.checkpointed(f)
 	}
 	return err
 }
@@ -81,9 +81,9 @@ func (fs *files) committed(f *file, err error) {
 	}
 }
 
-// folded takes note of a checkpoint. A commit that is under way has its rows in the log that the checkpoint left, or in the
+// checkpointed records a checkpoint. A commit that is under way has its rows in the log that the checkpoint left, or in the
 // file, and looks for itself. The mutex is held.
-func (fs *files) folded(f *file) {
+func (fs *files) checkpointed(f *file) {
 	f.dirty, f.log.lost = 0, false
 	if f.changing == 0 {
 		fs.noteLog(f)
@@ -229,4 +229,26 @@ func (fs *files) lostLogs() (found []*file) {
 		}
 	}
 	return found
+}
+
+// checkpointOverfull checkpoints files until few enough have rows in their logs alone.
+func (s *Store) checkpointOverfull(ctx context.Context) error {
+	for {
+		f := s.files.overfull(min(maxUncheckpointed, s.files.keep), s.cfg.MemoryLimit/3)
+		if f == nil {
+			return nil
+		}
+		err := s.files.checkpoint(ctx, s.writer, f)
+		if err != nil {
+			s.files.markStale(f)
+		}
+		losses := s.files.losses()
+		s.files.finish([]*file{f}, err)
+		if err != nil && s.files.losses() != losses {
+			return s.restore(ctx, s.files.unrestored()) // it was damaged, and is set aside
+		}
+		if err != nil {
+			return fmt.Errorf("checkpoint %s: %w", f.path, err)
+		}
+	}
 }

@@ -201,7 +201,7 @@ func TestCheckpointDuringCommit(t *testing.T) {
 	}
 }
 
-// openSmallLog opens a store that folds in logs of a megabyte.
+// openSmallLog opens a store that checkpoints logs of a megabyte.
 func openSmallLog(t *testing.T, dir string) *Store {
 	t.Helper()
 	cat, err := catalog.Load()

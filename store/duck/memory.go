@@ -10,10 +10,9 @@ import (
 	"belfry/store/duck/duckdb"
 )
 
-// The engine works on 2,048 rows at a time, and holds their texts in memory while it does. vectorBytes bounds them. Rows
-// that are longer by themselves may need more memory than the engine has: then
-// it can neither checkpoint nor read its log back, and what was acknowledged would wait for ever. So when it runs short
-// of memory over rows that are to be stored, it is started anew with twice as much, up to Config.MemoryMost.
+// The engine works on 2,048 rows at a time, and holds their texts in memory while it does. vectorBytes bounds them. Longer
+// rows may need more memory than the engine has: then it can neither checkpoint nor read its log back, and what was
+// acknowledged would wait for ever. So when it runs short of memory over rows that are to be stored, it is restarted with twice as much, up to Config.MemoryMost.
 const memoryGrowth = 16
 
 // errFile marks an error that kept a file from being opened, whoever wanted to use it.
@@ -52,27 +51,27 @@ func (s *Store) grow(ctx context.Context) bool {
 	return true
 }
 
-// answerAlone answers a plan that found a file it could not open for want of memory, as what the file's log holds has to
-// be read first. Perhaps other queries had the memory, so it tries once more without them; only if that does not
-// help does the engine get more. What a query needs for its own work is no reason to.
-func (s *Store) answerAlone(ctx context.Context, p *query.Plan, most int, err error) (*rows, error) {
+// retryAlone runs a plan again that could not open a file for want of memory: the log of the file has to be read first.
+// Perhaps other queries had the memory, so it waits until they are done; only if that does not help does the engine get
+// more. What a query needs for its own work is no reason to.
+func (s *Store) retryAlone(ctx context.Context, p *query.Plan, limit int, err error) (*rows, error) {
 	if s.lockWrite(ctx) != nil {
 		return nil, err
 	}
 	defer s.unlockWrite()
-	open, _ := s.runs.clear(ctx, false)
+	open, _ := s.queries.clear(ctx, false)
 	defer open()
-	rows, err := s.answer(ctx, p, most)
+	rows, err := s.withConn(ctx, p, limit)
 	for errors.Is(err, errFile) && shortOfMemory(err) && s.grow(ctx) {
-		rows, err = s.answer(ctx, p, most)
+		rows, err = s.withConn(ctx, p, limit)
 	}
 	return rows, err
 }
 
-// appendAlone stores rows for which there was too little memory. Perhaps queries had it, or one that has just ended: those
-// under way are ended, and wait until it has tried once more; only if that does not help does the engine get more.
+// appendAlone stores rows for which there was too little memory. Perhaps queries have it, so it ends those that run and keeps
+// new ones waiting until it has tried again; only if that does not help does the engine get more.
 func (s *Store) appendAlone(ctx context.Context, batches []*belfry.Batch, err error) error {
-	open, others := s.runs.clear(ctx, true)
+	open, others := s.queries.clear(ctx, true)
 	defer open()
 	if others {
 		s.cfg.Log.Warn("queries were ended, as their memory was needed for rows", "err", err)
@@ -84,3 +83,9 @@ func (s *Store) appendAlone(ctx context.Context, batches []*belfry.Batch, err er
 	}
 	return err
 }
+
+// EndQueries implements store.MemoryUser.
+func (s *Store) EndQueries() { s.queries.evict() }
+
+// FreeMemory implements store.MemoryUser.
+func (*Store) FreeMemory() { duckdb.FreeMemory() }

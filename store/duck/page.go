@@ -60,7 +60,7 @@ func (s *Store) openPages(ctx context.Context, p *query.Plan) (*pages, error) {
 // fetch reads a page of at most n rows. When the engine has too little memory for so many, it tries with fewer.
 func (g *pages) fetch(p *query.Plan, n int) (err error) {
 	for {
-		g.page, err = g.store.statement(g.ctx, p.Page(n), g.store.pageBytes())
+		g.page, err = g.store.withSlot(g.ctx, p.Page(n), g.store.pageBytes())
 		if err == nil || n == 1 || !shortOfMemory(err) || g.ctx.Err() != nil {
 			break
 		}

@@ -7,6 +7,7 @@ import (
 
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/dialect"
 	"belfry/store/duck/summary"
 )
 
@@ -44,7 +45,7 @@ func TestPlacesOfGroups(t *testing.T) {
 			list = append(list, fmt.Sprintf(call, i+1))
 		}
 		p := parse(t, s, "SELECT "+keys+", "+strings.Join(list, ", ")+" FROM objectdata WHERE "+span+" GROUP BY "+keys)
-		stmt, err := query.SQL(p, query.DuckDB(itemTable), tables)
+		stmt, err := query.SQL(p, dialect.New(itemTable), tables)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,40 +17,53 @@ const (
 
 // narrow leaves out of the tables the rows that cannot be in the answer, as far as the token filters tell.
 func (s *Store) narrow(ctx context.Context, c *duckdb.Conn, p *query.Plan, used []*file, tables []query.Table) error {
-	n := index.NeedOf(p)
+	n := index.TokensOf(p)
 	if n == nil || len(p.Collection.Key) > 0 { // the latest row of a key may be in a block without the word
 		return nil
 	}
-	most := max(maxRanges/max(len(used), 1), fewRanges)
+	limit := max(maxRanges/max(len(used), 1), fewRanges)
 	for i, f := range used {
-		blocks, err := s.blocksOf(ctx, c, f)
+		ranges, err := s.rowRanges(ctx, c, p, f, n, limit)
 		if err != nil {
 			return err
 		}
-		if match, ok := s.matching(f, blocks, p, n); ok {
-			tables[i].Ranges = index.Ranges(match, blocks, most)
+		for _, r := range ranges {
+			tables[i].Parts = append(tables[i].Parts, r.Condition())
 		}
 	}
 	return nil
 }
 
+// rowRanges returns at most limit ranges of rows of a file that can be in the answer; nil when nothing is known.
+func (s *Store) rowRanges(ctx context.Context, c *duckdb.Conn, p *query.Plan, f *file, n index.TokenQuery, limit int) ([]index.RowRange, error) {
+	blocks, err := s.blocksOf(ctx, c, f)
+	if err != nil {
+		return nil, err
+	}
+	match, ok := s.matching(f, blocks, p, n)
+	if !ok {
+		return nil, nil
+	}
+	return index.Ranges(match, blocks, limit), nil
+}
+
 // matching gives the blocks that may have rows of the answer; not ok when nothing is known.
-func (s *Store) matching(f *file, blocks []index.Block, p *query.Plan, n index.Need) (match []int, ok bool) {
+func (s *Store) matching(f *file, blocks []index.Block, p *query.Plan, n index.TokenQuery) (match []int, ok bool) {
 	if len(blocks) == 0 {
-		s.filler.ask(f) // it may just be small
+		s.indexer.request(f) // it may just be small
 		return nil, false
 	}
 	r, err := index.Open(f.path+index.Suffix, blocks)
 	if err != nil { // the rows can be read without filters
 		s.cfg.Log.Warn("a token filter cannot be read, all rows are", "file", f.path+index.Suffix, "err", err)
-		s.filler.ask(f)
+		s.indexer.request(f)
 		return nil, false
 	}
 	defer r.Close()
 	match = r.Matching(n, p.From, p.To)
 	if block, damaged := r.Damaged(); damaged {
 		f.filters.damaged(block)
-		s.filler.ask(f)
+		s.indexer.request(f)
 	}
 	return match, true
 }

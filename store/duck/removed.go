@@ -35,7 +35,7 @@ type removedNames struct {
 	after    func(pos uint64) bool // see Config.RemovedAfter
 	log      *slog.Logger
 	batch    int64 // the last that is shown
-	added    int   // rows since the file was folded
+	added    int   // rows since the last checkpoint
 	mark     namesMark
 }
 
@@ -226,7 +226,7 @@ func (r *removedNames) add(ctx context.Context, c *duckdb.Conn, pieces []piece) 
 		err = r.writeMark()
 	}
 	if r.added += len(ids); err == nil && r.added >= foldRemoved {
-		err = r.fold(ctx, c)
+		err = r.checkpoint(ctx, c)
 	}
 	return err
 }
@@ -236,8 +236,8 @@ func (r *removedNames) show(ctx context.Context, c *duckdb.Conn) error {
 	return c.Exec(ctx, fmt.Sprintf("UPDATE %s SET batch = %d", shownTable, r.batch+1))
 }
 
-// fold brings what is in the log into the file.
-func (r *removedNames) fold(ctx context.Context, c *duckdb.Conn) error {
+// checkpoint moves what is in the log into the file.
+func (r *removedNames) checkpoint(ctx context.Context, c *duckdb.Conn) error {
 	if r.added == 0 {
 		return nil
 	}
@@ -291,7 +291,7 @@ func (s *Store) ForgetItems(ctx context.Context, ids []belfry.ID) error {
 	if s.items.removed.added < foldRemoved {
 		return nil
 	}
-	return s.items.removed.fold(ctx, s.writer)
+	return s.items.removed.checkpoint(ctx, s.writer)
 }
 
 // eraseNames writes the file anew without the items of customers, if it has some.

@@ -81,7 +81,7 @@ func TestNamesWithoutLog(t *testing.T) {
 	base := t.TempDir()
 	s := openWith(t, base)
 	must(t, s.items.apply(t.Context(), s.writer, []*belfry.Batch{removedNamesOf(0, 1, 10)}))
-	must(t, s.items.removed.fold(t.Context(), s.writer))
+	must(t, s.items.removed.checkpoint(t.Context(), s.writer))
 	older := copyDir(t, base)
 	must(t, s.items.apply(t.Context(), s.writer, []*belfry.Batch{removedNamesOf(0, 11, 20)}))
 	for name, change := range map[string]func(path string){

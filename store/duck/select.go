@@ -4,18 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"strings"
 	"sync"
-	"time"
 
 	"belfry"
-	"belfry/catalog"
 	"belfry/query"
+	"belfry/store/duck/dialect"
 	"belfry/store/duck/duckdb"
-	"belfry/store/duck/summary"
 )
+
+// A plan passes through six functions, each of which adds one thing:
+//
+//	Select       pages where the order has some; errors that the client can understand
+//	withSlot     a slot of the customer; panics are caught, what failed for want of memory or of the engine is tried again
+//	withConn     a connection; files that turn out to be damaged are set aside, and the plan runs again without them
+//	selectFiles  which files: summaries or rows, as few as the order allows
+//	queryFiles   the files attached, without the blocks that cannot have rows of the answer
+//	runSQL       the statement
 
 // Select implements store.Store. What is in our memory when it returns is a page, or the complete answer if its order
 // has no pages: a client that reads slowly holds neither files nor engine. ctx must last until the rows are closed.
@@ -34,7 +40,7 @@ func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 		}
 		return g, nil
 	}
-	rows, err := s.statement(ctx, p, int(s.cfg.Answer))
+	rows, err := s.withSlot(ctx, p, int(s.cfg.Answer))
 	if err == nil && rows.result.Cut {
 		rows.Close()
 		err = errLarge
@@ -45,12 +51,19 @@ func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	return rows, nil
 }
 
-// statement runs a plan once there is a place for it, and reads its rows as far as they fit into so many bytes.
-func (s *Store) statement(ctx context.Context, p *query.Plan, most int) (*rows, error) {
+// outcome is the result of a query that ran in a goroutine of its own.
+type outcome struct {
+	rows  *rows
+	err   error
+	fault string // a panic, which must end the request alone and not the process
+}
+
+// withSlot waits for a slot, runs the plan, and keeps as many of its rows as fit into limit bytes.
+func (s *Store) withSlot(ctx context.Context, p *query.Plan, limit int) (*rows, error) {
 	if err := s.slots.enter(ctx, p.Customer); err != nil {
 		return nil, err
 	}
-	inner, me, err := s.runs.enter(ctx)
+	inner, me, err := s.queries.enter(ctx)
 	if err != nil {
 		s.slots.leave(p.Customer)
 		return nil, err
@@ -58,13 +71,20 @@ func (s *Store) statement(ctx context.Context, p *query.Plan, most int) (*rows, 
 	done := make(chan outcome, 1)
 	go func() {
 		defer s.slots.leave(p.Customer)
-		defer s.runs.leave(me)
-		done <- s.attempt(inner, p, most)
+		defer s.queries.leave(me)
+		var out outcome
+		defer func() {
+			if v := recover(); v != nil {
+				out.fault = fmt.Sprintf("%v\n%s", v, debug.Stack())
+			}
+			done <- out
+		}()
+		out.rows, out.err = s.withConn(inner, p, limit)
 	}()
 	var out outcome
 	select {
 	case out = <-done:
-	case <-ctx.Done(): // the engine looks up after every few thousand rows; until it does, the place stays taken
+	case <-ctx.Done(): // the engine looks up after every few thousand rows; until it does, the slot stays taken
 		return nil, ctx.Err()
 	}
 	switch {
@@ -73,19 +93,19 @@ func (s *Store) statement(ctx context.Context, p *query.Plan, most int) (*rows, 
 	case out.err != nil && context.Cause(inner) == errEvicted:
 		return nil, belfry.Errorf(belfry.Overloaded, "the query on %s was ended, as its memory was needed for rows to be stored; narrow its time span, or try again shortly", p.Collection.Name)
 	case errors.Is(out.err, errFile) && shortOfMemory(out.err):
-		return s.answerAlone(ctx, p, most, out.err)
+		return s.retryAlone(ctx, p, limit, out.err)
 	case errors.Is(out.err, errDown) || duckdb.IsKind(out.err, duckdb.FatalError, duckdb.InternalError):
-		out.rows, out.err = s.answerAnew(ctx, p, most, out.err)
+		out.rows, out.err = s.retryRevived(ctx, p, limit, out.err)
 	}
 	if out.err != nil {
 		return nil, out.err
 	}
-	return out.rows, s.hold(out.rows)
+	return out.rows, s.bookAnswer(out.rows)
 }
 
-// answerAnew answers a plan once more after the engine has given up, which it does for all when something else fails badly, as a write to a file of
-// summaries. Who writes starts it anew; if nobody does, it is done here.
-func (s *Store) answerAnew(ctx context.Context, p *query.Plan, most int, err error) (*rows, error) {
+// retryRevived runs a plan once more after the engine has failed. It fails for all queries when something else goes badly
+// wrong, such as a write to a file of summaries. The writer restarts it; if it has not, that is done here.
+func (s *Store) retryRevived(ctx context.Context, p *query.Plan, limit int, err error) (*rows, error) {
 	if s.lockWrite(ctx) != nil {
 		return nil, err
 	}
@@ -96,11 +116,11 @@ func (s *Store) answerAnew(ctx context.Context, p *query.Plan, most int, err err
 		}
 	}
 	s.unlockWrite()
-	return s.answer(ctx, p, most)
+	return s.withConn(ctx, p, limit)
 }
 
-// hold books the memory of an answer until it is closed, or refuses it when clients have left too much unread.
-func (s *Store) hold(r *rows) error {
+// bookAnswer counts the memory of an answer until it is closed, or refuses it when clients have left too much unread.
+func (s *Store) bookAnswer(r *rows) error {
 	bytes := int64(r.result.Bytes)
 	if s.unread.Add(bytes) > s.cfg.Answers {
 		s.unread.Add(-bytes)
@@ -110,24 +130,9 @@ func (s *Store) hold(r *rows) error {
 	return nil
 }
 
-// outcome is what became of a statement.
-type outcome struct {
-	rows  *rows
-	err   error
-	fault string // a panic; it must not end the process, but the request alone
-}
-
-func (s *Store) attempt(ctx context.Context, p *query.Plan, most int) (out outcome) {
-	defer func() {
-		if v := recover(); v != nil {
-			out.fault = fmt.Sprintf("%v\n%s", v, debug.Stack())
-		}
-	}()
-	out.rows, out.err = s.answer(ctx, p, most)
-	return out
-}
-
-func (s *Store) answer(ctx context.Context, p *query.Plan, most int) (*rows, error) {
+// withConn runs the plan on a connection of its own. If a file was lost meanwhile it runs again, as the answer may lack a day that it
+// does not name.
+func (s *Store) withConn(ctx context.Context, p *query.Plan, limit int) (*rows, error) {
 	s.life.RLock()
 	defer s.life.RUnlock()
 	if err := s.usable(); err != nil {
@@ -139,30 +144,23 @@ func (s *Store) answer(ctx context.Context, p *query.Plan, most int) (*rows, err
 	}
 	sound := false
 	defer func() { s.engine.Return(c, sound) }()
-	c.Limit = most
+	c.Limit = limit
 	if s.cfg.Quick != s.cfg.Behind {
 		defer c.LowerPriorityAfter(duckdb.QuickTime, s.cfg.Behind)()
 	}
-	r, err := s.ask(ctx, c, p)
-	sound = err == nil
-	return r, err
-}
-
-// ask runs the plan. A file that turns out to be damaged meanwhile is set aside, and the plan run again without it, or
-// refused.
-func (s *Store) ask(ctx context.Context, c *duckdb.Conn, p *query.Plan) (*rows, error) {
 	for {
 		losses := s.files.losses()
-		r, err := s.askFiles(ctx, c, p)
-		if ctx.Err() != nil || s.files.losses() == losses { // else an answer may be without a day that it does not name
+		r, err := s.selectFiles(ctx, c, p)
+		if ctx.Err() != nil || s.files.losses() == losses {
+			sound = err == nil
 			return r, err
 		}
 	}
 }
 
-// askFiles runs the plan on the files of its span. When the rows are wanted by time it begins with the files at that end,
+// selectFiles runs the plan on the files of its span. When the rows are wanted by time it begins with the files at that end,
 // and takes more only while there are too few rows: the others cannot have any that come before.
-func (s *Store) askFiles(ctx context.Context, c *duckdb.Conn, p *query.Plan) (_ *rows, err error) {
+func (s *Store) selectFiles(ctx context.Context, c *duckdb.Conn, p *query.Plan) (_ *rows, err error) {
 	if p.Recent() {
 		if p, err = s.recent(ctx, c, p); err != nil {
 			return nil, err
@@ -172,13 +170,13 @@ func (s *Store) askFiles(ctx context.Context, c *duckdb.Conn, p *query.Plan) (_ 
 		return nil, err
 	}
 	if p.Period != "" {
-		return s.askSummaries(ctx, c, p)
+		return s.selectSummaries(ctx, c, p)
 	}
 	if by, ok := s.fromSummaries(p); ok {
-		return twice(func() (*rows, error) { return s.groupSummaries(ctx, c, p, by) })
+		return retryInvalidated(func() (*rows, error) { return s.groupSummaries(ctx, c, p, by) })
 	}
 	periods := s.files.periods(p.Collection, p.From, p.To)
-	if r, err := s.askLatest(ctx, c, p, periods); r != nil || err != nil {
+	if r, err := s.selectLatest(ctx, c, p, periods); r != nil || err != nil {
 		if err == nil && latestOnly(p) {
 			err = s.completeFrom(p, periods[len(periods)-1].From)
 		}
@@ -187,7 +185,7 @@ func (s *Store) askFiles(ctx context.Context, c *duckdb.Conn, p *query.Plan) (_ 
 	w := s.walk(p, periods)
 	w.extend(firstTry(p, len(periods)))
 	for {
-		r, err := s.askSome(ctx, c, p, w.found)
+		r, err := s.queryFiles(ctx, c, p, w.found)
 		if err != nil || r.result.Rows > p.Limit || r.result.Cut || !w.extend(8*len(w.found)) {
 			if err == nil && latestOnly(p) {
 				err = s.completeFrom(p, w.reached(r.result.Rows > p.Limit || r.result.Cut))
@@ -197,66 +195,50 @@ func (s *Store) askFiles(ctx context.Context, c *duckdb.Conn, p *query.Plan) (_ 
 	}
 }
 
-// latestOnly tells whether a plan asks for the latest rows, whenever that was. Then days before those that were read do not
-// matter.
-func latestOnly(p *query.Plan) bool {
-	return p.From <= 0 && p.Period == "" && p.Grouping == nil && len(p.Order) > 0 && p.Order[0].Column.Name == timestampColumn && p.Order[0].Desc &&
-		(p.Limit < firstPage || p.Latest > 0) // of a larger answer, parts are sent before that is known
-}
-
-// complete refuses a plan whose span has days of which rows cannot be read, or tells it which these are.
-func (s *Store) complete(p *query.Plan) error {
-	if latestOnly(p) {
-		return nil // that depends on how far it has to go back
-	}
-	d := s.sums[p.Collection.Name]
-	from, to := p.From, p.To
-	if d != nil && p.Period != "" && to < endOfTime { // a summary is of the span in which it begins
-		from, to = from-from%belfry.Day, to+query.PeriodLength(p.Period)-1
-	}
-	names := s.namesOf(p.Collection, s.files.lostIn(p.Collection, from, to))
-	if d != nil {
-		names = append(names, s.lostSummaries(p, d, from, to)...)
-	}
-	return p.Missing(names)
-}
-
-// completeFrom does the same for the days from a moment on.
-func (s *Store) completeFrom(p *query.Plan, from belfry.Time) error {
-	return p.Missing(s.namesOf(p.Collection, s.files.lostIn(p.Collection, from, p.To)))
-}
-
-// namesOf names days as file names do.
-func (s *Store) namesOf(c *catalog.Collection, days []belfry.Span) (names []string) {
-	for _, d := range days {
-		names = append(names, d.From.Std().Format(layout(c)))
-	}
-	return names
-}
-
-// lostSummaries are the days of the span of which summaries cannot be read. While the rows of a day are there, its
-// summaries are made from them.
-func (s *Store) lostSummaries(p *query.Plan, d *summary.Tracker, from, to belfry.Time) (names []string) {
-	by, ok := p.Period, p.Period != ""
-	if !ok {
-		if by, ok = s.fromSummaries(p); !ok {
-			return nil
-		}
-	}
-	to = min(to, s.Oldest(d.Raw.Name)-1)
-	for _, month := range s.files.lostIn(d.Collection(by), from, to) {
-		for day := month.From; day < month.To; day += belfry.Day {
-			if (belfry.Span{From: day, To: day + belfry.Day}).Overlaps(from, to) {
-				names = append(names, day.Std().Format(time.DateOnly))
+// queryFiles runs the plan on the files of some periods.
+func (s *Store) queryFiles(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []belfry.Span) (*rows, error) {
+	return retryInvalidated(func() (_ *rows, err error) {
+		var used []*file
+		if len(periods) > 0 {
+			used, err = s.files.acquireAll(ctx, s.files.list(p.Collection, periods))
+			if err != nil {
+				return nil, err
 			}
+			defer func() { s.files.finish(used, err) }()
 		}
+		tables := s.files.tables(used)
+		if err := s.narrow(ctx, c, p, used, tables); err != nil {
+			return nil, err
+		}
+		return s.runSQL(ctx, c, p, tables)
+	})
+}
+
+// retryInvalidated runs a query once more when an earlier failure had invalidated a file: it is attached again by then.
+func retryInvalidated(run func() (*rows, error)) (*rows, error) {
+	r, err := run()
+	if err != nil && strings.Contains(err.Error(), "has been invalidated") {
+		r, err = run()
 	}
-	return names
+	return r, err
+}
+
+// runSQL runs the plan on the given tables.
+func (s *Store) runSQL(ctx context.Context, c *duckdb.Conn, p *query.Plan, tables []query.Table) (*rows, error) {
+	stmt, err := query.SQL(p, dialect.New(itemTable), tables)
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.Query(ctx, stmt.Text, stmt.Args...)
+	if err != nil {
+		return nil, err
+	}
+	return &rows{stmt: stmt, result: res, row: make([]belfry.Value, len(stmt.Columns))}, nil
 }
 
 // firstTry is how many of n files to begin with.
 func firstTry(p *query.Plan, n int) int {
-	if p.Grouping != nil || p.Recent() || len(p.Order) == 0 || p.Order[0].Column.Name != timestampColumn {
+	if _, byTime := p.ByTime(); !byTime || p.Grouping != nil || p.Recent() {
 		return n
 	}
 	return min(n, 2) // two, as just after midnight there is little in the newest
@@ -268,76 +250,6 @@ func atEnd(p *query.Plan, periods []belfry.Span, n int) []belfry.Span {
 		return periods[:n]
 	}
 	return periods[len(periods)-n:]
-}
-
-// askSome runs the plan on the given periods. A file that an earlier failure has spoiled is
-// attached anew and asked once more.
-func (s *Store) askSome(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []belfry.Span) (*rows, error) {
-	r, err := s.run(ctx, c, p, periods)
-	if err != nil && strings.Contains(err.Error(), "has been invalidated") {
-		r, err = s.run(ctx, c, p, periods)
-	}
-	return r, err
-}
-
-func (s *Store) run(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []belfry.Span) (_ *rows, err error) {
-	var used []*file
-	if len(periods) > 0 {
-		used, err = s.files.acquireAll(ctx, s.files.list(p.Collection, periods))
-		if err != nil {
-			return nil, err
-		}
-		defer func() { s.files.finish(used, err) }()
-	}
-	tables := s.files.tables(used)
-	if err := s.narrow(ctx, c, p, used, tables); err != nil {
-		return nil, err
-	}
-	return s.runOn(ctx, c, p, tables)
-}
-
-// runOn runs the plan on the given tables.
-func (s *Store) runOn(ctx context.Context, c *duckdb.Conn, p *query.Plan, tables []query.Table) (*rows, error) {
-	stmt, err := query.SQL(p, query.DuckDB(itemTable), tables)
-	if err != nil {
-		return nil, err
-	}
-	res, err := c.Query(ctx, stmt.Text, stmt.Args...)
-	if err != nil {
-		return nil, err
-	}
-	return &rows{stmt: stmt, result: res, row: make([]belfry.Value, len(stmt.Columns))}, nil
-}
-
-// tables says what the engine calls the files, and which columns they have.
-func (fs *files) tables(list []*file) []query.Table {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	tables := make([]query.Table, len(list))
-	for i, f := range list {
-		tables[i] = f.table
-	}
-	return tables
-}
-
-// finish ends the use of files by a query. One that the engine has given up on is not used again as it is.
-func (fs *files) finish(list []*file, err error) {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	if err != nil {
-		for _, f := range list {
-			f.stale = f.stale || strings.Contains(err.Error(), `"`+f.alias+`" has been invalidated`)
-			if f.doomed {
-				continue
-			}
-			if why := damageIn(f.path, err); why != "" {
-				fs.setAside(f, why)
-			} else if why := unreadableIn(f.path, err); why != "" {
-				fs.setUnreadable(f, why)
-			}
-		}
-	}
-	fs.releaseLocked(list)
 }
 
 // explain turns an error into one for the client where the client can do something about it. What the engine said stays
@@ -359,51 +271,4 @@ func (s *Store) explain(ctx context.Context, p *query.Plan, err error) error {
 		return belfry.Errorf(belfry.BadQuery, "a result of the query on %s is larger than a number can be; narrow its conditions to smaller numbers", p.Collection.Name)
 	}
 	return fmt.Errorf("query %s: %w", p.Collection.Name, err)
-}
-
-// rows is the answer to a plan.
-type rows struct {
-	stmt   *query.Statement
-	result *duckdb.Result
-	row    []belfry.Value
-
-	release func() // gives back what the answer takes; nil: nothing was booked
-}
-
-func (r *rows) Columns() []query.Output { return r.stmt.Columns }
-
-func (r *rows) Next() ([]belfry.Value, error) {
-	if !r.result.Next() {
-		return nil, io.EOF
-	}
-	if err := r.stmt.Row(r.result, r.row); err != nil {
-		return nil, err
-	}
-	return r.row, nil
-}
-
-// Words implements query.Held.
-func (r *rows) Words(output int) (words []uint64, null []bool, ok bool) {
-	at := 0
-	for _, out := range r.stmt.Columns[:output] {
-		at += out.Width()
-	}
-	if r.stmt.Columns[output].Width() > 1 || r.result.IsText(at) {
-		return nil, nil, false
-	}
-	words, null = r.result.Words(at)
-	return words, null, true
-}
-
-// At implements query.Held.
-func (r *rows) At(row int) ([]belfry.Value, error) {
-	r.result.Seek(row)
-	return r.row, r.stmt.Row(r.result, r.row)
-}
-
-func (r *rows) Close() error {
-	if r.release != nil {
-		r.release()
-	}
-	return nil
 }

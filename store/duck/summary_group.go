@@ -36,7 +36,7 @@ func (s *Store) groupSummaries(ctx context.Context, c *duckdb.Conn, p *query.Pla
 			tables = append(tables, t.AsParts())
 		}
 	}
-	return s.runOn(ctx, c, p, tables)
+	return s.runSQL(ctx, c, p, tables)
 }
 
 // groupTables have all rows of the span, each once: in a summary, or as it is.

@@ -3,7 +3,6 @@ package duck
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"belfry"
 	"belfry/query"
@@ -17,25 +16,16 @@ type summaryPlan struct {
 	d *summary.Tracker
 }
 
-// askSummaries answers a plan about summaries. As ask does, it begins with few days where the order allows it.
-func (s *Store) askSummaries(ctx context.Context, c *duckdb.Conn, p *query.Plan) (*rows, error) {
+// selectSummaries answers a plan about summaries. As selectFiles does, it begins with few days where the order allows it.
+func (s *Store) selectSummaries(ctx context.Context, c *duckdb.Conn, p *query.Plan) (*rows, error) {
 	sp := summaryPlan{p, s.sums[p.Collection.Name]}
 	days := s.summaryDays(sp)
 	for n := firstTry(p, len(days)); ; n = min(8*n, len(days)) {
-		r, err := twice(func() (*rows, error) { return s.runSummaries(ctx, c, sp, atEnd(p, days, n)) })
+		r, err := retryInvalidated(func() (*rows, error) { return s.querySummaries(ctx, c, sp, atEnd(p, days, n)) })
 		if err != nil || n == len(days) || r.result.Rows > p.Limit {
 			return r, err
 		}
 	}
-}
-
-// twice asks once more when a file had been spoiled by an earlier failure, as it is attached anew by then.
-func twice(ask func() (*rows, error)) (*rows, error) {
-	r, err := ask()
-	if err != nil && strings.Contains(err.Error(), "has been invalidated") {
-		r, err = ask()
-	}
-	return r, err
 }
 
 // summaryDays are the days that may have summaries which the plan wants, oldest first.
@@ -56,8 +46,8 @@ func (s *Store) summaryDays(p summaryPlan) []belfry.Span {
 	return slices.Compact(days)
 }
 
-// runSummaries runs the plan on the summaries of some days, which follow one another.
-func (s *Store) runSummaries(ctx context.Context, c *duckdb.Conn, p summaryPlan, days []belfry.Span) (_ *rows, err error) {
+// querySummaries runs the plan on the summaries of some days, which follow one another.
+func (s *Store) querySummaries(ctx context.Context, c *duckdb.Conn, p summaryPlan, days []belfry.Span) (_ *rows, err error) {
 	var used summaryFiles
 	defer func() { s.files.finish(used.all(), err) }()
 	var tables []query.Table
@@ -71,7 +61,7 @@ func (s *Store) runSummaries(ctx context.Context, c *duckdb.Conn, p summaryPlan,
 			tables = append(tables, t.AsTable(p.Period))
 		}
 	}
-	return s.runOn(ctx, c, p.Plan, tables)
+	return s.runSQL(ctx, c, p.Plan, tables)
 }
 
 // summaryFiles are the files of which summaries can be had.

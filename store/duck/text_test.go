@@ -7,11 +7,12 @@ import (
 	"unicode"
 
 	"belfry/query"
+	"belfry/store/duck/dialect"
 )
 
 // textOf gives a dialect's condition on the column m of the table x, with its arguments.
 func textOf(write func(d *query.Dialect, arg func(string) string) string) (string, []any) {
-	d := query.DuckDB("item")
+	d := dialect.New("item")
 	var args []any
 	condition := write(d, func(s string) string { args = append(args, s); return d.Param(len(args)) })
 	return "SELECT i FROM x WHERE " + condition + " ORDER BY i", args

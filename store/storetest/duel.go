@@ -226,7 +226,7 @@ func (f *fight) ask(q question) outcome {
 	var source query.Source = f.store
 	if q.resolve { // as the service asks
 		p.Resolve(context.Background(), f.names)
-		source = query.Labelled{Source: f.store, Labels: f.names}
+		source = query.WithNames{Source: f.store, Labels: f.names}
 	}
 	got, err := selected(source, p)
 	if err != nil {

@@ -167,7 +167,7 @@ func (j *judge) eval(t *testing.T, p *query.Plan, rows []querytest.Row) *answer 
 
 func (j *judge) ask(t *testing.T, name string, p *query.Plan, want *answer) {
 	t.Helper()
-	for _, source := range []query.Source{j.store, query.Labelled{Source: j.store, Labels: j.names}} {
+	for _, source := range []query.Source{j.store, query.WithNames{Source: j.store, Labels: j.names}} {
 		got, err := selected(source, p)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

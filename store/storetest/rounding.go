@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"belfry"
+	"belfry/catalog"
 	"belfry/query"
 )
 
@@ -93,10 +94,10 @@ func isComputed(p *query.Plan, c query.Column) bool {
 		return isMean(p, c)
 	}
 	call := callOf(p, c)
-	switch call.Func {
-	case query.FuncSum, query.FuncMean, query.FuncMedian, query.FuncPercentile, query.FuncStddev:
+	switch {
+	case call.Func.Description().Takes == query.Numbers:
 		return true
-	case query.FuncCount, query.FuncCountDistinct, query.FuncBucket:
+	case call.Type() == catalog.Integer:
 		return false
 	}
 	return isMean(p, call.Column)

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"belfry/query"
+	"belfry/store/duck/dialect"
 
 	bindings "github.com/duckdb/duckdb-go-bindings"
 )
@@ -21,13 +22,13 @@ func AddSearch(c *Conn) error {
 	text, yes := bindings.CreateLogicalType(bindings.TypeVarchar), bindings.CreateLogicalType(bindings.TypeBoolean)
 	defer bindings.DestroyLogicalType(&text)
 	defer bindings.DestroyLogicalType(&yes)
-	bindings.ScalarFunctionSetName(f, query.SearchFunction)
+	bindings.ScalarFunctionSetName(f, dialect.SearchFunction)
 	bindings.ScalarFunctionAddParameter(f, text)
 	bindings.ScalarFunctionAddParameter(f, text)
 	bindings.ScalarFunctionSetReturnType(f, yes)
 	bindings.ScalarFunctionSetFunction(f, C.search_texts)
 	if bindings.RegisterScalarFunction(c.c, f) != bindings.StateSuccess {
-		return errors.New("the engine does not take the function " + query.SearchFunction)
+		return errors.New("the engine does not take the function " + dialect.SearchFunction)
 	}
 	return nil
 }

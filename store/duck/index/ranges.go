@@ -1,12 +1,41 @@
 package index
 
-import "belfry/query"
+import (
+	"fmt"
+	"math"
+
+	"belfry"
+)
+
+// RowRange is a range of the rows of a file by row number, From inclusive, To exclusive, whose ids are from Low to High, both
+// inclusive.
+type RowRange struct {
+	From, To  uint64
+	Low, High belfry.RowID
+}
+
+// LastRow is after the last row of any file, and after the last id.
+const LastRow = math.MaxInt64
+
+// Condition keeps a statement to the range. Several ranges joined by OR would make the engine read all rows; in branches of
+// their own it goes straight to them. The ids, of which it knows where they are, keep it from looking at other texts before
+// it looks at the numbers of their rows.
+func (r RowRange) Condition() string {
+	s := fmt.Sprintf("rowid >= %d", r.From)
+	if r.To < LastRow {
+		s += fmt.Sprintf(" AND rowid < %d", r.To)
+	}
+	if r.High < LastRow {
+		s += fmt.Sprintf(" AND id BETWEEN %d AND %d", r.Low, r.High)
+	}
+	return s
+}
 
 // Ranges returns the ranges of rows that a query has to read: the blocks in match, and all rows after the last block. It joins ranges
 // that are close to each other until there are at most limit.
-func Ranges(match []int, blocks []Block, limit int) []query.RowRange {
+func Ranges(match []int, blocks []Block, limit int) []RowRange {
 	for gap := 0; ; gap = 2*gap + 1 {
-		var list []query.RowRange
+		var list []RowRange
 		for i := 0; i < len(match); {
 			from := match[i]
 			for i++; i < len(match) && match[i]-match[i-1] <= gap+1; i++ {
@@ -14,14 +43,14 @@ func Ranges(match []int, blocks []Block, limit int) []query.RowRange {
 			list = append(list, rangeOf(from, match[i-1]+1, blocks))
 		}
 		if len(list) < limit {
-			return append(list, query.RowRange{From: uint64(len(blocks)) * BlockRows, To: query.LastRow, High: query.LastRow})
+			return append(list, RowRange{From: uint64(len(blocks)) * BlockRows, To: LastRow, High: LastRow})
 		}
 	}
 }
 
 // rangeOf returns the range of the blocks from up to but not including to.
-func rangeOf(from, to int, blocks []Block) query.RowRange {
-	r := query.RowRange{From: uint64(from) * BlockRows, To: uint64(to) * BlockRows, Low: blocks[from].Low, High: blocks[from].High}
+func rangeOf(from, to int, blocks []Block) RowRange {
+	r := RowRange{From: uint64(from) * BlockRows, To: uint64(to) * BlockRows, Low: blocks[from].Low, High: blocks[from].High}
 	for _, b := range blocks[from:to] {
 		r.Low, r.High = min(r.Low, b.Low), max(r.High, b.High)
 	}

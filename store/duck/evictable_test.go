@@ -8,9 +8,9 @@ import (
 	"belfry"
 )
 
-// TestEviction: when memory is short, those inside are told to go and others wait at the door until it opens.
+// TestEviction: when memory is short, running queries are ended and others wait until they may start.
 func TestEviction(t *testing.T) {
-	var r runs
+	var r evictableQueries
 	ctx, me, err := r.enter(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func TestEviction(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := r.enter(gone); err == nil {
-		t.Error("somebody comes in through a shut door")
+		t.Error("a query starts while queries are blocked")
 	}
 	in := make(chan error)
 	go func() {
@@ -41,7 +41,7 @@ func TestEviction(t *testing.T) {
 		t.Error(err)
 	}
 	if open, any := r.clear(t.Context(), true); any {
-		t.Error("somebody is left")
+		t.Error("a query still runs")
 	} else {
 		open()
 	}

@@ -33,26 +33,26 @@ type Labels interface {
 	Label(ctx context.Context, customer belfry.CustomerID, id belfry.ID) (Label, error)
 	// Names gives a field of each of the items, in the same way.
 	Names(ctx context.Context, customer belfry.CustomerID, field string, items []belfry.ID, names []string) error
-	// Apart tells whether each of the items has a name in one of the fields at least, and no two have the same in all of
-	// them; without items, whether it would know. It may say no where finding out would take long.
-	Apart(ctx context.Context, customer belfry.CustomerID, fields []string, items []belfry.ID) (bool, error)
-	// Own tells the same of all items that rows of the collection can be about.
-	Own(customer belfry.CustomerID, c *catalog.Collection, fields []string) bool
-	// First gives n objects, removed ones included, such that no other object has a name before theirs; fewer when it does
-	// not know so many. It is asked where names are their own.
-	First(customer belfry.CustomerID, n int) []belfry.ID
+	// NamesUnique reports whether each item has a name in at least one of the fields, and no two have the same in all of them;
+	// without items, whether it would know. It may say no where finding out would take long.
+	NamesUnique(ctx context.Context, customer belfry.CustomerID, fields []string, items []belfry.ID) (bool, error)
+	// AllNamesUnique is NamesUnique for every item the collection can refer to.
+	AllNamesUnique(customer belfry.CustomerID, c *catalog.Collection, fields []string) bool
+	// FirstByName returns the n objects whose names come first, removed ones included; fewer when it does not know so many. It
+	// is called only where all names are unique.
+	FirstByName(customer belfry.CustomerID, n int) []belfry.ID
 }
 
-// Labelled answers plans from a source that keeps rows, and puts the names of their items in by itself. An engine would
-// have to read its table of all items for the ten rows of an answer, which takes longer than finding the rows.
-type Labelled struct {
+// WithNames answers plans from a source of rows and fills in the names of their items itself. An engine would have to read its
+// table of all items for the ten rows of an answer, which takes longer than finding the rows.
+type WithNames struct {
 	Source
 	Labels Labels
 }
 
 // Select asks for the numbers of items instead of their names, unless the order of the answer depends on the names, or its
 // groups do and several items can be in one: then they are the engine's to find.
-func (l Labelled) Select(ctx context.Context, p *Plan) (Rows, error) {
+func (l WithNames) Select(ctx context.Context, p *Plan) (Rows, error) {
 	if rows, err := l.groupsOfItems(ctx, p); rows != nil || err != nil {
 		return rows, err
 	}
@@ -61,7 +61,7 @@ func (l Labelled) Select(ctx context.Context, p *Plan) (Rows, error) {
 	if err != nil || named == nil {
 		return rows, err
 	}
-	r := &labelled{Rows: rows, ctx: ctx, labels: l.Labels, plan: p}
+	r := &namedRows{Rows: rows, ctx: ctx, labels: l.Labels, plan: p}
 	all := rows.Columns()
 	for _, out := range all[:len(all)-1] { // the last is the number of the item
 		field := ""
@@ -105,8 +105,8 @@ func (p *Plan) numbersOnly() (*Plan, map[string]Output) {
 	return &q, named
 }
 
-// labelled are rows with numbers of items, to which it adds the names.
-type labelled struct {
+// namedRows adds names to rows with numbers of items.
+type namedRows struct {
 	Rows
 	ctx     context.Context // of the query, as whose part the names are looked up
 	labels  Labels
@@ -115,17 +115,17 @@ type labelled struct {
 	fields  []string // by column, the field of the label; empty where the value is right already
 	row     []belfry.Value
 
-	item  int64 // of which label is
+	item  int64 // the item of label
 	label Label
 	known map[int64]Label // some that were looked up
 }
 
-// mostKnown is how many labels are kept: rows of a few items mostly follow each other in no order.
-const mostKnown = 1024
+// maxLabels is how many labels are kept: mostly an answer has rows of a few items, in no order.
+const maxLabels = 1024
 
-func (r *labelled) Columns() []Output { return r.columns }
+func (r *namedRows) Columns() []Output { return r.columns }
 
-func (r *labelled) Next() ([]belfry.Value, error) {
+func (r *namedRows) Next() ([]belfry.Value, error) {
 	row, err := r.Rows.Next()
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (r *labelled) Next() ([]belfry.Value, error) {
 }
 
 // name is a field of the label of an item; absent when there is no item, or no such name.
-func (r *labelled) name(number belfry.Value, field string) (belfry.Value, error) {
+func (r *namedRows) name(number belfry.Value, field string) (belfry.Value, error) {
 	if number.Type == belfry.AbsentValue {
 		return belfry.Value{}, nil
 	}
@@ -155,7 +155,7 @@ func (r *labelled) name(number belfry.Value, field string) (belfry.Value, error)
 			if label, err = r.plan.label(r.ctx, r.labels, belfry.ID(number.Int)); err != nil {
 				return belfry.Value{}, err
 			}
-			if r.known == nil || len(r.known) == mostKnown {
+			if r.known == nil || len(r.known) == maxLabels {
 				r.known = map[int64]Label{}
 			}
 			r.known[number.Int] = label

@@ -2,12 +2,12 @@ package query
 
 import "slices"
 
-// Rows of some collections may have fields themselves that their item has, too: RowOrItem. Few files have such rows, and for the
-// others the plan is the same as if there were none: so it costs nothing where it is not used.
+// Rows of some collections may have fields themselves that their item has, too: RowOrItem. Few files have such rows. For the
+// others the plan is the same as if there were none, so it costs nothing where it is not used.
 
-// withoutOwn is the plan for tables: columns that none of them has are read from the item. Conditions are written for each
-// table by itself.
-func (p *Plan) withoutOwn(tables []Table) *Plan {
+// readFromItem returns the plan for tables: columns that no table has are read from the item. Conditions are written for each
+// table separately.
+func (p *Plan) readFromItem(tables []Table) *Plan {
 	lacks := func(c Column) bool {
 		return c.From == RowOrItem && !slices.ContainsFunc(tables, func(t Table) bool { return t.Has(c.Name) })
 	}

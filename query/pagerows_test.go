@@ -9,8 +9,8 @@ import (
 	"belfry/catalog"
 )
 
-// TestPlaces: wherever a page begins, it has the rows that Eval gives, and in their order.
-func TestPlaces(t *testing.T) {
+// TestPageRows: wherever a page begins, it has the rows that Eval gives, and in their order.
+func TestPageRows(t *testing.T) {
 	name, id := Column{Name: "name", Type: catalog.Text}, Column{Name: "id", Type: catalog.ID}
 	var rows []oneRow
 	for n := range int64(500) {
@@ -44,11 +44,11 @@ func TestPlaces(t *testing.T) {
 				}
 			}
 		})
-		places, err := new(Evaluator).Places(p, marked)
+		found, err := new(Evaluator).PageRows(p, marked)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, at := range places {
+		for _, at := range found {
 			row, err := want.Next()
 			if err != nil || row[0] != rows[at]["id"] {
 				t.Fatalf("offset %d: got %v, want %v (%v)", offset, rows[at]["id"], row, err)

@@ -7,26 +7,26 @@ import (
 	"belfry/store/duck/index"
 )
 
-// TestSweep: the lists of items of days that have become quiet are made before anyone asks, and outlive a checkpoint and
+// TestQuietFiles: the lists of items of days that have become quiet are made before anyone asks, and outlive a checkpoint and
 // the process.
-func TestSweep(t *testing.T) {
+func TestQuietFiles(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	s.filler.close()
+	s.indexer.close()
 	f := func(want int) {
 		t.Helper()
 		if got := len(s.quietFiles()); got != want {
 			t.Errorf("%d files wait for a list of items, want %d", got, want)
 		}
 	}
-	sweep := func() {
+	indexAll := func() {
 		t.Helper()
-		s.sweep(t.Context(), index.NewSet())
+		s.indexQuietFiles(t.Context(), index.NewSet())
 		f(0)
 	}
 	mustAppend(t, s, itemRows(1, 7, 0, 1, 2, 3, 4))
 	f(0) // they have just been written to
-	sweep()
+	indexAll()
 	listed := func(day int, want bool) {
 		t.Helper()
 		if _, _, _, ok := s.itemBlock(s.files.byName["objectdata"][day]); ok != want {
@@ -39,7 +39,7 @@ func TestSweep(t *testing.T) {
 	listed(2, false)
 	f(0)
 	f(1)
-	sweep()
+	indexAll()
 	listed(2, true)
 	file := s.files.byName["objectdata"][2]
 	must(t, s.files.checkpoint(t.Context(), s.writer, file))
@@ -49,7 +49,7 @@ func TestSweep(t *testing.T) {
 	}
 	s = open(t, dir)
 	defer s.Close()
-	s.filler.close()
+	s.indexer.close()
 	listed(2, true)
 	listed(4, false)
 }
@@ -58,7 +58,7 @@ func TestSweep(t *testing.T) {
 func TestWalk(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
-	s.filler.close()
+	s.indexer.close()
 	mustAppend(t, s, itemRows(1, 7, 0, 1, 2, 3, 4, 5), itemRows(2, 8, 0, 3))
 	f := func(desc bool, n, looked int, days ...int) {
 		t.Helper()
@@ -79,9 +79,9 @@ func TestWalk(t *testing.T) {
 		}
 	}
 	f(true, 2, 2, 5, 4) // nothing is known yet
-	s.filler.waiting = nil
+	s.indexer.waiting = nil
 	s.quietFiles()
-	s.sweep(t.Context(), index.NewSet())
+	s.indexQuietFiles(t.Context(), index.NewSet())
 	f(true, 1, 1, 5)
 	f(true, 2, 3, 5, 3)
 	f(true, 3, 6, 5, 3, 0)
@@ -94,13 +94,13 @@ func TestWalk(t *testing.T) {
 func TestListsAreSure(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
-	s.filler.close()
+	s.indexer.close()
 	mustAppend(t, s, itemRows(1, 7, 0, 1, 2))
 	for n := range 200 {
 		mustAppend(t, s, itemRows(uint64(n+2), int64(n+100), 0))
 	}
 	s.quietFiles()
-	s.sweep(t.Context(), index.NewSet())
+	s.indexQuietFiles(t.Context(), index.NewSet())
 	wrong := 0
 	for id := belfry.ID(1000); id < 11_000; id++ {
 		if s.mayHaveItem(s.files.byName["objectdata"][0], itemPlan(t, s, id)) {

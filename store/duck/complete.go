@@ -1,0 +1,68 @@
+package duck
+
+import (
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/query"
+	"belfry/store/duck/summary"
+)
+
+// latestOnly tells whether a plan asks for the latest rows, whenever that was. Then days before those that were read do not
+// matter.
+func latestOnly(p *query.Plan) bool {
+	desc, byTime := p.ByTime()
+	return byTime && desc && p.From <= 0 && p.Period == "" && p.Grouping == nil &&
+		(p.Limit < firstPage || p.Latest > 0) // of a larger answer, parts are sent before that is known
+}
+
+// complete refuses a plan whose span has days of which rows cannot be read, or tells it which these are.
+func (s *Store) complete(p *query.Plan) error {
+	if latestOnly(p) {
+		return nil // that depends on how far it has to go back
+	}
+	d := s.sums[p.Collection.Name]
+	from, to := p.From, p.To
+	if d != nil && p.Period != "" && to < endOfTime { // a summary is of the span in which it begins
+		from, to = from-from%belfry.Day, to+query.PeriodLength(p.Period)-1
+	}
+	names := s.namesOf(p.Collection, s.files.lostIn(p.Collection, from, to))
+	if d != nil {
+		names = append(names, s.lostSummaries(p, d, from, to)...)
+	}
+	return p.Missing(names)
+}
+
+// completeFrom does the same for the days from a moment on.
+func (s *Store) completeFrom(p *query.Plan, from belfry.Time) error {
+	return p.Missing(s.namesOf(p.Collection, s.files.lostIn(p.Collection, from, p.To)))
+}
+
+// namesOf names days as file names do.
+func (s *Store) namesOf(c *catalog.Collection, days []belfry.Span) (names []string) {
+	for _, d := range days {
+		names = append(names, d.From.Std().Format(layout(c)))
+	}
+	return names
+}
+
+// lostSummaries are the days of the span of which summaries cannot be read. While the rows of a day are there, its
+// summaries are made from them.
+func (s *Store) lostSummaries(p *query.Plan, d *summary.Tracker, from, to belfry.Time) (names []string) {
+	by, ok := p.Period, p.Period != ""
+	if !ok {
+		if by, ok = s.fromSummaries(p); !ok {
+			return nil
+		}
+	}
+	to = min(to, s.Oldest(d.Raw.Name)-1)
+	for _, month := range s.files.lostIn(d.Collection(by), from, to) {
+		for day := month.From; day < month.To; day += belfry.Day {
+			if (belfry.Span{From: day, To: day + belfry.Day}).Overlaps(from, to) {
+				names = append(names, day.Std().Format(time.DateOnly))
+			}
+		}
+	}
+	return names
+}

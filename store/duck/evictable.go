@@ -1,0 +1,89 @@
+package duck
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// evictableQueries are the statements of queries that run. Storing rows comes first: when the engine has too little memory
+// for both, they are ended.
+type evictableQueries struct {
+	mu      sync.Mutex
+	running map[*evictableQuery]struct{}
+	blocked chan struct{} // closed when queries may start again; nil while they may
+	idle    chan struct{} // closed when the last query ends while new ones are blocked
+}
+
+type evictableQuery struct{ cancel context.CancelCauseFunc }
+
+// errEvicted ends a query whose memory was needed.
+var errEvicted = errors.New("the memory is needed for rows to be stored")
+
+// enter waits until queries may start. The context it returns is cancelled with errEvicted when the query must end.
+func (q *evictableQueries) enter(ctx context.Context) (context.Context, *evictableQuery, error) {
+	for {
+		q.mu.Lock()
+		blocked := q.blocked
+		if blocked == nil {
+			inner, cancel := context.WithCancelCause(ctx)
+			me := &evictableQuery{cancel}
+			if q.running == nil {
+				q.running = map[*evictableQuery]struct{}{}
+			}
+			q.running[me] = struct{}{}
+			q.mu.Unlock()
+			return inner, me, nil
+		}
+		q.mu.Unlock()
+		select {
+		case <-blocked:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
+}
+
+func (q *evictableQueries) leave(me *evictableQuery) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.running, me)
+	me.cancel(nil)
+	if q.blocked != nil && len(q.running) == 0 {
+		close(q.idle)
+	}
+}
+
+// evict ends all running queries.
+func (q *evictableQueries) evict() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for me := range q.running {
+		me.cancel(errEvicted)
+	}
+}
+
+// clear blocks new queries and waits until none runs, or ctx ends; with evict, it ends those that run. any reports whether
+// there were some. One caller at a time; it lets queries start again with open.
+func (q *evictableQueries) clear(ctx context.Context, evict bool) (open func(), any bool) {
+	q.mu.Lock()
+	q.blocked, q.idle = make(chan struct{}), make(chan struct{})
+	blocked, idle := q.blocked, q.idle
+	any = len(q.running) > 0
+	q.mu.Unlock()
+	if evict {
+		q.evict()
+	}
+	if any {
+		select {
+		case <-idle:
+		case <-ctx.Done():
+		}
+	}
+	return func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.blocked = nil
+		close(blocked)
+	}, any
+}

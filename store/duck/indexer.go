@@ -1,0 +1,223 @@
+package duck
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"belfry/store/duck/duckdb"
+	"belfry/store/duck/index"
+)
+
+// indexBuilder makes token filters in the background: of blocks that have become full, and of those that a search found to have
+// none. It reads the rows back from the files, which costs about a sixth of what it took to store them, and so works for any
+// rows, however they got there: yesterday, in a replay, before a crash. Until a block has a filter it is simply read.
+type indexBuilder struct {
+	mu      sync.Mutex
+	waiting []indexJob
+	wake    chan struct{}
+	stop    context.CancelFunc
+	stopped sync.WaitGroup
+}
+
+// indexJob is a file that lacks filters of words, or the filter of its items.
+type indexJob struct {
+	file  *file
+	items bool
+}
+
+// indexStep is how many blocks are made at a time. The engine cannot be replaced meanwhile.
+const indexStep = 16
+
+func (s *Store) startIndexer() {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.indexer.wake, s.indexer.stop = make(chan struct{}, 1), cancel
+	s.indexer.stopped.Go(func() { s.runIndexer(ctx) })
+}
+
+// close ends the indexer; what it has not done it finds again.
+func (l *indexBuilder) close() {
+	l.stop()
+	l.stopped.Wait()
+}
+
+// request adds a file that lacks filters.
+func (l *indexBuilder) request(f *file) { l.add(indexJob{file: f}) }
+
+func (l *indexBuilder) add(j indexJob) {
+	l.mu.Lock()
+	if !slices.Contains(l.waiting, j) {
+		l.waiting = append(l.waiting, j)
+	}
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (l *indexBuilder) next() (j indexJob, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.waiting) == 0 {
+		return indexJob{}, false
+	}
+	j = l.waiting[0]
+	l.waiting = slices.Delete(l.waiting, 0, 1)
+	return j, true
+}
+
+// requested reports whether filters are wanted.
+func (l *indexBuilder) requested() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.waiting) > 0
+}
+
+func (s *Store) runIndexer(ctx context.Context) {
+	set := index.NewSet()
+	for ctx.Err() == nil {
+		job, ok := s.indexer.next()
+		if !ok {
+			select {
+			case <-s.indexer.wake:
+			case <-ctx.Done():
+			case <-time.After(quietInterval):
+				s.indexQuietFiles(ctx, set)
+			}
+			continue
+		}
+		more, err := s.work(ctx, job, set)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			s.cfg.Log.Warn("filters not made, queries read more rows than they need", "file", job.file.path, "err", err)
+		case more:
+			s.indexer.add(job)
+		}
+	}
+}
+
+// work does a job, or a part of it, and tells whether there is more to do.
+func (s *Store) work(ctx context.Context, j indexJob, set *index.Set) (more bool, err error) {
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if err := s.usable(); err != nil {
+		return false, err
+	}
+	if held, err := s.files.hold(ctx, j.file); err != nil || !held {
+		return false, err
+	}
+	defer func() { s.files.finish([]*file{j.file}, err) }()
+	c, err := s.engine.Connect()
+	if err != nil {
+		return false, err
+	}
+	defer c.Close()
+	if j.items {
+		return false, s.listItems(ctx, c, j.file, set)
+	}
+	return s.fillSome(ctx, c, j.file, set)
+}
+
+// fillSome makes the next few filters of words of a file, which the caller holds.
+func (s *Store) fillSome(ctx context.Context, c *duckdb.Conn, f *file, set *index.Set) (more bool, err error) {
+	old, err := s.blocksOf(ctx, c, f)
+	if err != nil {
+		return false, err
+	}
+	rows, err := c.Number(ctx, "SELECT count(*) FROM "+f.ref())
+	if err != nil {
+		return false, err
+	}
+	from, to := len(old), int(rows/index.BlockRows)
+	end := min(to, from+indexStep)
+	if from == end {
+		return false, nil
+	}
+	built, err := index.Build(ctx, c, f.ref(), s.files.texts(f), set, from, end)
+	if len(built) == 0 && shortOfMemory(err) { // texts so long that a filter would not help
+		built, err = index.Build(ctx, c, f.ref(), nil, set, from, from+1)
+	}
+	if len(built) == 0 {
+		return false, err
+	}
+	return from+len(built) < to, f.extendFilters(old, built)
+}
+
+// texts are the columns of the file that are searched by word.
+func (fs *files) texts(f *file) []string {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	return slices.DeleteFunc(index.TextColumns(f.collection), func(name string) bool {
+		k, ok := f.kinds[name]
+		return !ok || k != duckdb.Text
+	})
+}
+
+// A query for an item should find the filters of old days ready. So when the indexer is idle it goes through the files and lists
+// the items of those that have got rows since, but none for some time.
+
+const (
+	quietInterval = 5 * time.Second
+	quietRest     = 3 // how long it rests after each file, as a multiple of what that took
+)
+
+// indexQuietFiles makes missing filters of items until another filter is requested.
+func (s *Store) indexQuietFiles(ctx context.Context, set *index.Set) {
+	for _, f := range s.quietFiles() {
+		if _, _, _, ok := s.itemBlock(f); ok {
+			continue
+		}
+		begun := time.Now()
+		_, err := s.work(ctx, indexJob{file: f, items: true}, set)
+		if err != nil && ctx.Err() == nil && s.gaveUp(f) {
+			s.cfg.Log.Warn("a list of items was not made, queries read more files than they need", "file", f.path, "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(quietRest * time.Since(begun)):
+		}
+		if s.indexer.requested() {
+			return
+		}
+	}
+}
+
+// quietFiles are those without new rows since the last time, newest first; the newest of a collection is never quiet.
+func (s *Store) quietFiles() []*file {
+	var list []*file
+	fs := s.files
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for _, c := range s.cfg.Catalog.Kept() {
+		all := fs.byName[c.Name]
+		if !c.Item || len(all) < leastFiltered {
+			continue
+		}
+		for i := len(all) - 2; i >= 0; i-- {
+			f := all[i]
+			quiet := f.writes == f.items.seen
+			if quiet && !f.items.failed && (!f.items.known || f.items.writes != f.writes) {
+				list = append(list, f)
+			}
+			f.items.seen, f.items.failed = f.writes, f.items.failed && quiet
+		}
+	}
+	return list
+}
+
+// gaveUp says that the items of a file could not be listed, and tells whether that is the fault of the file. It is not
+// when the engine is down.
+func (s *Store) gaveUp(f *file) bool {
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if s.usable() != nil {
+		return false
+	}
+	s.files.mu.Lock()
+	defer s.files.mu.Unlock()
+	f.items.failed = true
+	return true
+}
