@@ -1,6 +1,9 @@
 package belfry
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // MaxReported is how many row errors a Report lists; the rest are counted.
 const MaxReported = 100
@@ -53,6 +56,11 @@ type RowError struct {
 	Column  string `json:"column,omitempty"`
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
+}
+
+// Rejectf says of one cell of a row why the row is rejected.
+func Rejectf(column string, code Code, format string, args ...any) *RowError {
+	return &RowError{Column: column, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
 // Refused is the error for a row that is wrong, where there is no report. Sent again, it would be refused again.

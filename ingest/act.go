@@ -243,9 +243,9 @@ func (d *ActedItem) info(c belfry.Care, o status.Order) string {
 
 // unmanagedBy names what is around an item and keeps it unmanaged.
 func (t *Tx) unmanagedBy(n *meta.Node) string {
-	for p := t.parent(n); p != nil; p = t.parent(p) {
+	for p := t.Parent(n); p != nil; p = t.Parent(p) {
 		if ownMode(&t.s.drafts[t.s.draft(p)].state) >= belfry.Stored {
-			if !t.sees(p) {
+			if !t.Sees(p) {
 				return belfry.Main // all that is outside
 			}
 			return p.Name

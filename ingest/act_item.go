@@ -225,7 +225,7 @@ func (p *acting) unacknowledgeMany(t *Tx, n *meta.Node) (content int, finished b
 // stands tells whether an item stands in another, at any depth.
 func (t *Tx) stands(n, in *meta.Node) bool {
 	for n != nil && n != in {
-		n = t.parent(n)
+		n = t.Parent(n)
 	}
 	return n != nil
 }

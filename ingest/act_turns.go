@@ -136,7 +136,7 @@ func (p *acting) turn(ctx context.Context, r Repeat, code *int, answer *[]byte) 
 		}
 		p.apply(t, r.Key != "")
 		if p.DryRun {
-			return errTakenBack
+			return ErrTakenBack
 		}
 		if r.Key != "" {
 			*code, *answer = p.out.code(), EncodeJSON(p.out)
@@ -144,7 +144,7 @@ func (p *acting) turn(ctx context.Context, r Repeat, code *int, answer *[]byte) 
 		}
 		return nil
 	}})
-	if errors.Is(err, errTakenBack) {
+	if errors.Is(err, ErrTakenBack) {
 		err, p.rest = nil, nil
 	}
 	if err != nil {

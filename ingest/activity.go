@@ -18,8 +18,8 @@ type visit struct {
 	at       time.Time
 }
 
-// activeFor is how long a customer counts as being at work.
-const activeFor = time.Second
+// ActiveFor is how long a customer counts as being at work.
+const ActiveFor = time.Second
 
 // Active notes that a customer is at work, whatever it does.
 func (s *Sequencer) Active(c belfry.CustomerID) {
@@ -44,5 +44,5 @@ func (s *Sequencer) OthersActive(c belfry.CustomerID) bool {
 	if v.customer == c {
 		v = a.other
 	}
-	return v.customer != 0 && time.Since(v.at).Abs() < activeFor
+	return v.customer != 0 && time.Since(v.at).Abs() < ActiveFor
 }

@@ -56,6 +56,20 @@ func (s *Sequencer) hold(times []belfry.Time, now belfry.Time) {
 	}
 }
 
+// Arrive fits times that a collector read off the clock to the transaction, and sees to it that rows of these times are kept.
+func (t *Tx) Arrive(times []belfry.Time) error {
+	t.seq.hold(times, t.Now)
+	for i, at := range times {
+		if at > t.Now { // the clock was set back meanwhile; no row is later than its record
+			times[i] = t.Now
+		}
+		if err := t.seq.keep(times[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // watchClock finds out whether the clock was set: then the time of day and the time that has passed differ. A clock that
 // cannot tell how much time has passed, as in tests, was set when it goes back.
 func (s *Sequencer) watchClock() {
@@ -104,7 +118,7 @@ func (s *Sequencer) keep(at belfry.Time) error {
 	if err := s.cfg.Keep(at); err != nil {
 		s.cfg.Log.Error("rows of the time that the clock shows cannot be kept", "err", err)
 		return belfry.Errorf(belfry.StorageUnavailable,
-			nothingStored+"the server's clock says %s, and rows of that time are not kept any more; set the clock right and send again", at)
+			NothingStored+"the server's clock says %s, and rows of that time are not kept any more; set the clock right and send again", at)
 	}
 	s.keptDay = at / day
 	return nil

@@ -10,7 +10,7 @@ import (
 // user is removed: then the scripts keep the last ones, whoever gets the name next.
 func (t *Tx) LimitScripts(u *belfry.User, removed bool) {
 	for n := range t.Tenant.ByKind(belfry.KindResource) {
-		d := t.details(n)
+		d := t.Details(n)
 		if d.Author == nil || d.Author.User != u.Name || d.Author.Created != u.Created {
 			continue
 		}

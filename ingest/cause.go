@@ -76,7 +76,7 @@ func (t *Tx) causeIn(n *meta.Node, status belfry.Status, steps *int) *meta.Node 
 	if found == nil || t.stateOf(found).Status != status {
 		n.Children(func(c *meta.Node) bool {
 			*steps--
-			if t.stateOf(c).Status == status && !t.s.gone[c.ID] && t.parent(c) == n {
+			if t.stateOf(c).Status == status && !t.s.gone[c.ID] && t.Parent(c) == n {
 				found = c
 				return false
 			}
@@ -106,7 +106,7 @@ func (t *Tx) leftIn(n *meta.Node) (left *meta.Node) {
 			return left
 		}
 		left = t.s.drafts[i-1].left
-		if left.Kind == belfry.KindObject || t.s.gone[left.ID] || t.parent(left) != n || t.stateOf(left).Unmanaged() {
+		if left.Kind == belfry.KindObject || t.s.gone[left.ID] || t.Parent(left) != n || t.stateOf(left).Unmanaged() {
 			return left
 		}
 		n = left
@@ -116,7 +116,7 @@ func (t *Tx) leftIn(n *meta.Node) (left *meta.Node) {
 // lastMoved is what stands in a view and was the last to show something else in this round; nil when nothing did.
 func (t *Tx) lastMoved(n *meta.Node) *meta.Node {
 	if i := t.s.index.At(uint64(n.ID)); i != 0 {
-		if m := t.s.drafts[i-1].moved; m != nil && !t.s.gone[m.ID] && t.parent(m) == n {
+		if m := t.s.drafts[i-1].moved; m != nil && !t.s.gone[m.ID] && t.Parent(m) == n {
 			return m
 		}
 	}

@@ -43,9 +43,9 @@ func (t *Tx) updated(n, to *meta.Node, class string, before, after *belfry.Detai
 	c := itemChange{node: n, what: "changed"}
 	var list []string
 	if to != nil {
-		list = append(list, fmt.Sprintf("view: %s -> %s", t.parent(n).Name, to.Name))
+		list = append(list, fmt.Sprintf("view: %s -> %s", t.Parent(n).Name, to.Name))
 	}
-	if was := t.current(n).Class; class != "" && class != was {
+	if was := t.Current(n).Class; class != "" && class != was {
 		list = append(list, fmt.Sprintf("class: %s -> %s", was, class))
 	}
 	if text := differences(t.packageOf(n), before, after); text != "" {
@@ -261,7 +261,7 @@ func (t *Tx) noteClass(def *catalog.Class) {
 		return
 	}
 	c := classChange{name: def.Name, by: t.By}
-	if have := t.class(def.Name); have != nil {
+	if have := t.Class(def.Name); have != nil {
 		c.was = have.Def
 	}
 	t.defined = append(t.defined, c)
@@ -273,7 +273,7 @@ func (t *Tx) noteClasses() {
 	for _, d := range t.defined {
 		c := itemChange{class: d.name, what: "created", detail: ", inferred"}
 		if d.was != nil {
-			c.what, c.detail = "changed", ": "+addedIndicators(d.was, t.class(d.name).Def)
+			c.what, c.detail = "changed", ": "+addedIndicators(d.was, t.Class(d.name).Def)
 		}
 		t.By = d.by
 		t.changed(c)

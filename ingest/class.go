@@ -48,7 +48,7 @@ func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 		l.Objects = cell.Objects()
 	}
 	result = classCreated
-	if c := t.class(def.Name); c != nil {
+	if c := t.Class(def.Name); c != nil {
 		if err := next.Follows(c.Def); err != nil {
 			return "", l, "", asParameter(err)
 		}
@@ -72,10 +72,10 @@ func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 		return "", l, "", belfry.Errorf(belfry.BadParameter, "the thresholds of class %q are too many for its %d objects: %s", def.Name, l.Objects, bad.Message)
 	}
 	var was []byte
-	if c := t.class(def.Name); c != nil {
+	if c := t.Class(def.Name); c != nil {
 		was = EncodeJSON(c.Def)
 	}
-	t.define(l.Class)
+	t.Define(l.Class)
 	rest = t.judgeClass(def.Name)
 	t.Configured("class "+def.Name+" "+result+definitionChange(was, EncodeJSON(l.Class)), who.Name)
 	return result, l, rest, nil

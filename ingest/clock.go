@@ -170,8 +170,8 @@ func (s *Sequencer) tick() bool {
 // pass lets time pass for items. What is due at the same moment has an order: first comes silence, then acknowledgments
 // end, then windows open and close, those further out first.
 func (t *Tx) pass(nodes []*meta.Node) {
-	t.together(func() { t.lapse(nodes, true) })
-	t.together(func() { t.lapse(nodes, false) })
+	t.Together(func() { t.lapse(nodes, true) })
+	t.Together(func() { t.lapse(nodes, false) })
 	t.passWindows(nodes)
 	t.s.wake = append(t.s.wake, nodes...)
 }
@@ -222,7 +222,7 @@ func (t *Tx) passWindows(nodes []*meta.Node) {
 			}
 		}
 	}
-	t.together(func() {
+	t.Together(func() {
 		later := map[*meta.Node]bool{}
 		for _, u := range turns {
 			if t.standsInAny(u.node, later) {
@@ -241,7 +241,7 @@ func (t *Tx) passWindows(nodes []*meta.Node) {
 
 // standsInAny tells whether an item stands in one of some others, at any depth.
 func (t *Tx) standsInAny(n *meta.Node, others map[*meta.Node]bool) bool {
-	for n = t.parent(n); n != nil; n = t.parent(n) {
+	for n = t.Parent(n); n != nil; n = t.Parent(n) {
 		if others[n] {
 			return true
 		}

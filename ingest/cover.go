@@ -19,8 +19,8 @@ func (t *Tx) inherit(n *meta.Node) {
 	t.remember(n, &prev, &d.state, false, t.Now)
 }
 
-// mode is how an item is managed, as the round has it.
-func (t *Tx) mode(n *meta.Node) belfry.Mode { return t.stateOf(n).Mode }
+// Mode is how an item is managed, as the round has it.
+func (t *Tx) Mode(n *meta.Node) belfry.Mode { return t.stateOf(n).Mode }
 
 // ownMode is the mode that was set on an item itself.
 func ownMode(s *belfry.Standing) belfry.Mode {
@@ -89,19 +89,19 @@ func (t *Tx) unsettled() bool { return t.s.marked || t.Tenant.Reassessing() }
 
 // modeAround is the mode that an item gets from what it stands in.
 func (t *Tx) modeAround(n *meta.Node) belfry.Mode {
-	p := t.parent(n)
+	p := t.Parent(n)
 	switch {
 	case p == nil:
 		return belfry.Managed
 	case t.unsettled():
 		return t.settledMode(p)
 	}
-	return t.mode(p)
+	return t.Mode(p)
 }
 
 // settledMode is the mode that follows from what was set on an item and around it.
 func (t *Tx) settledMode(n *meta.Node) (m belfry.Mode) {
-	for ; n != nil; n = t.parent(n) {
+	for ; n != nil; n = t.Parent(n) {
 		m = max(m, ownMode(&t.s.drafts[t.s.draft(n)].state))
 	}
 	return m
@@ -109,7 +109,7 @@ func (t *Tx) settledMode(n *meta.Node) (m belfry.Mode) {
 
 // countAbove lets the view around an item show that the item has another status than before.
 func (t *Tx) countAbove(n *meta.Node, from belfry.Status, at belfry.Time) {
-	to, parent := t.s.drafts[t.s.draft(n)].state.Status, t.parent(n)
+	to, parent := t.s.drafts[t.s.draft(n)].state.Status, t.Parent(n)
 	if from == to || parent == nil {
 		return
 	}
@@ -180,13 +180,13 @@ func (t *Tx) give(n *meta.Node, mode belfry.Mode, how covering) {
 // inside calls f for what stands directly in a view, as the round has it.
 func (t *Tx) inside(n *meta.Node, f func(*meta.Node)) {
 	n.Children(func(c *meta.Node) bool {
-		if !t.s.gone[c.ID] && t.parent(c) == n {
+		if !t.s.gone[c.ID] && t.Parent(c) == n {
 			f(c)
 		}
 		return true
 	})
 	for _, c := range t.s.made {
-		if c.Kind != belfry.KindElement && !t.s.gone[c.ID] && t.parent(c) == n {
+		if c.Kind != belfry.KindElement && !t.s.gone[c.ID] && t.Parent(c) == n {
 			f(c)
 		}
 	}

@@ -27,7 +27,7 @@ func (b *bench) fail(t testing.TB, objects int) {
 	err := b.Do(&Command{Customer: b.who.Customer, Alone: true, Decide: func(x *Tx) error {
 		for i := range objects {
 			n, _ := x.Tenant.Object(fmt.Sprintf("obj%07d", i))
-			x.input(n, status.Input{Time: x.Now, NoResponse: true})
+			x.Input(n, status.Input{Time: x.Now, NoResponse: true})
 		}
 		return nil
 	}})

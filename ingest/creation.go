@@ -19,12 +19,12 @@ func (in *Intake) giveWay(ctx context.Context, c belfry.CustomerID, items int) (
 		if wait <= 0 {
 			return items, nil
 		}
-		wait = min(wait, activeFor) // others may be gone then
+		wait = min(wait, ActiveFor) // others may be gone then
 		in.Waited(c, wait)
 		select {
 		case <-time.After(wait):
 		case <-in.closing:
-			return 0, errStopped
+			return 0, ErrStopping
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		}

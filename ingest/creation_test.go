@@ -32,7 +32,7 @@ func twoCustomers(t *testing.T) (*bench, belfry.CustomerID) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(activeFor)
+	time.Sleep(ActiveFor)
 	return b, other.ID
 }
 
@@ -48,7 +48,7 @@ func besideOthers(t *testing.T, f func(t *testing.T, b *bench, other belfry.Cust
 		working.Go(func() {
 			for ctx.Err() == nil {
 				b.Active(other)
-				time.Sleep(activeFor / 2)
+				time.Sleep(ActiveFor / 2)
 			}
 		})
 		synctest.Wait()
@@ -65,8 +65,8 @@ func took(f func()) time.Duration {
 
 // TestCreationBesideOthers: while another customer is at work, a customer creates createRate items per second, however it sends them.
 func TestCreationBesideOthers(t *testing.T) {
-	const items = 8 * turnOpen
-	least := time.Duration(items-turnOpen) * time.Second / createRate
+	const items = 8 * TurnOpen
+	least := time.Duration(items-TurnOpen) * time.Second / createRate
 	besideOthers(t, func(t *testing.T, b *bench, _ belfry.CustomerID) {
 		f := func(name string, send func()) {
 			t.Helper()
@@ -148,7 +148,7 @@ func TestCreationAlone(t *testing.T) {
 			t.Errorf("alone: %s", got)
 		}
 		b.Active(other)
-		if got := took(func() { b.send(t, newObjects("b", 20_000), Options{}) }); got < activeFor || got > 2*activeFor {
+		if got := took(func() { b.send(t, newObjects("b", 20_000), Options{}) }); got < ActiveFor || got > 2*ActiveFor {
 			t.Errorf("after the other has left: %s", got)
 		}
 	})
@@ -174,7 +174,7 @@ func TestCreationGivenUp(t *testing.T) {
 			}
 		}
 		n := b.Counters()
-		if got := int(n.Stored.Load()); got != made || made == 0 || made > 4*turnOpen {
+		if got := int(n.Stored.Load()); got != made || made == 0 || made > 4*TurnOpen {
 			t.Errorf("%d rows count as stored, %d are", got, made)
 		}
 		if n.Received.Load() != n.Stored.Load()+n.Lost[lostBroken].Load() {
@@ -199,7 +199,7 @@ func TestCreationAtTheStop(t *testing.T) {
 				t.Errorf("%s: it took %s", name, got)
 			}
 			stored, lost = n.Stored.Load()-stored, n.Lost[lostOverloaded].Load()-lost
-			if !errors.Is(err, errStopped) || belfry.CodeOf(err) != belfry.Overloaded || (stored > 0) != partly || stored+lost > rows {
+			if !errors.Is(err, ErrStopping) || belfry.CodeOf(err) != belfry.Overloaded || (stored > 0) != partly || stored+lost > rows {
 				t.Errorf("%s: %d rows stored and %d lost: %v", name, stored, lost, err)
 			}
 			if partly && !strings.Contains(err.Error(), fmt.Sprintf("the first %d rows of this body have been dealt with: %d stored;", stored, stored)) {
@@ -222,7 +222,7 @@ func TestRightsAfterTheWait(t *testing.T) {
 	const (
 		rows  = 2000
 		first = rows * time.Second / createRate // when the first turn's wait ends, after an atomic body of as many rows
-		turn  = turnOpen * time.Second / createRate
+		turn  = TurnOpen * time.Second / createRate
 	)
 	f := func(name string, o Options, valid time.Duration, most int64) {
 		t.Helper()
@@ -246,7 +246,7 @@ func TestRightsAfterTheWait(t *testing.T) {
 		})
 	}
 	f("before the first turn", Options{}, first/2, 0)
-	f("between two turns", Options{}, first+turn, 2*turnOpen)
+	f("between two turns", Options{}, first+turn, 2*TurnOpen)
 	f("atomic", Options{Atomic: true}, first/2, 0)
 	f("repeatable", Options{Repeat: Repeat{Key: "1"}}, first/2, 0)
 }
@@ -270,12 +270,12 @@ func TestOthersActive(t *testing.T) {
 		s.Active(1)
 		f(1, false)
 		s.Active(2)
-		time.Sleep(activeFor / 2)
+		time.Sleep(ActiveFor / 2)
 		for range 3 {
 			s.Active(1)
 			f(1, true)
 		}
-		time.Sleep(activeFor / 2)
+		time.Sleep(ActiveFor / 2)
 		f(1, false)
 		f(2, true)
 		f(3, true)

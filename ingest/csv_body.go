@@ -66,6 +66,6 @@ type longRow struct {
 func (e longRow) Error() string { return e.Refuse().Message }
 
 func (e longRow) Refuse() *belfry.RowError {
-	return rejectf("", belfry.BadRow, "the row has %d fields, the header %d columns, and field %d holds %q; quote commas inside a value",
+	return belfry.Rejectf("", belfry.BadRow, "the row has %d fields, the header %d columns, and field %d holds %q; quote commas inside a value",
 		e.fields, e.columns, e.fields, rowfmt.Clip(e.extra))
 }

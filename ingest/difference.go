@@ -19,6 +19,9 @@ import (
 // valueSize is how many bytes of a value an event shows.
 const valueSize = 100
 
+// Hidden stands for a secret that is not shown; sent back, it keeps the secret.
+const Hidden = "***"
+
 // differences lists what differs in the details of an item, as "host: a -> b"; of a new one, whose before is nil, what it has, as
 // "host = b". Secrets are not shown. An item of no package is an object.
 func differences(pt *catalog.PackageType, before, after *belfry.Details) string {
@@ -57,7 +60,7 @@ func hide(secret string) string {
 	if secret == "" {
 		return ""
 	}
-	return hidden
+	return Hidden
 }
 
 // shownValue is a value in the text of an event: short and on one line.

@@ -200,7 +200,7 @@ func exported(n *meta.Node, q *catalog.Question) string {
 	case v == "":
 		return q.Default
 	case q.Secret || meta.Sealed(v):
-		return hidden
+		return Hidden
 	}
 	return v
 }

@@ -77,18 +77,18 @@ func (in *Intake) feedWhole(ctx context.Context, scope belfry.Scope, rows []*bel
 	}
 	g := in.gatherWithin(scope, rows)
 	err := in.engine.Do(&Command{Customer: c, Views: scope.Views, Rows: g.chunk.cost(), Alone: true, Decide: func(t *Tx) error {
-		t.LimitEvents(wholeEvents)
+		t.LimitEvents(WholeEvents)
 		g.chunk.layout = g.layout
 		decision{t, in}.send(g.chunk, g.layout)
 		switch {
 		case g.chunk.more:
 			return tooMuch()
 		case dryRun || g.chunk.rejected.count > 0:
-			return errTakenBack
+			return ErrTakenBack
 		}
 		return nil
 	}})
-	if !errors.Is(err, errTakenBack) {
+	if !errors.Is(err, ErrTakenBack) {
 		in.count(c, g.chunk, err)
 		return err
 	}

@@ -85,7 +85,7 @@ type HeldBody struct {
 
 // Hold begins to count a body that is in memory as a whole before it comes here.
 func (in *Intake) Hold(c belfry.CustomerID) *HeldBody {
-	return in.held.Body(c, in.engine.Limits().filled().HeldMemory)
+	return in.held.Body(c, filled(in.engine.Limits()).HeldMemory)
 }
 
 // Grow books more memory for the body.
@@ -115,11 +115,11 @@ type wholeBody struct {
 }
 
 func (in *Intake) newWholeBody(c belfry.CustomerID) *wholeBody {
-	return &wholeBody{in.Hold(c), in.engine.Limits().filled()}
+	return &wholeBody{in.Hold(c), filled(in.engine.Limits())}
 }
 
 // filled gives limits that are not set their defaults.
-func (l Limits) filled() Limits {
+func filled(l Limits) Limits {
 	if l.HeldRows == 0 {
 		l.HeldRows = defaultHeldRows
 	}

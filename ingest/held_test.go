@@ -106,8 +106,8 @@ func TestCreatingRowsAreCut(t *testing.T) {
 	}
 	records := b.records[before:]
 	for _, r := range records {
-		if len(r.Docs) > turnOpen || len(r.Items) > turnOpen {
-			t.Errorf("a record makes %d classes and %d items; at most %d may be decided at a time", len(r.Docs), len(r.Items), turnOpen)
+		if len(r.Docs) > TurnOpen || len(r.Items) > TurnOpen {
+			t.Errorf("a record makes %d classes and %d items; at most %d may be decided at a time", len(r.Docs), len(r.Items), TurnOpen)
 		}
 	}
 	if got := b.cfg.Tree.Estate(1).Class("class 4999"); got == nil || !got.Def.Inferred || len(got.Def.Indicators) != 2 {

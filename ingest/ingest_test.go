@@ -393,7 +393,7 @@ func TestFault(t *testing.T) {
 	b := newBench(t)
 	b.provision(t, "r")
 	err := b.Do(&Command{Customer: b.who.Customer, Decide: func(t *Tx) error {
-		t.create(belfry.KindView, "half", t.Tenant.Main, nil, t.viewClass("c"), "", nil)
+		t.create(belfry.KindView, "half", t.Tenant.Main, nil, t.ViewClass("c"), "", nil)
 		panic("a bug")
 	}})
 	if belfry.CodeOf(err) != belfry.Internal {

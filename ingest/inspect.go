@@ -38,7 +38,7 @@ const inspectAll = 30 * time.Second
 
 func (in *Intake) newInspections(ctx context.Context, who Sender) *inspections {
 	wait := func(f func()) error {
-		return who.wait(ctx, func(context.Context) error {
+		return who.Pause(ctx, func(context.Context) error {
 			f()
 			return nil
 		})
@@ -98,7 +98,7 @@ func (n *inspections) inspect(b *packageBody, name string, have, answers map[str
 		before = b.complete(have)
 	}
 	if n.left <= 0 {
-		bad = rejectf("script", belfry.LimitReached, "to try the filters and scripts of this request takes too long; send fewer rows at once")
+		bad = belfry.Rejectf("script", belfry.LimitReached, "to try the filters and scripts of this request takes too long; send fewer rows at once")
 	} else if column, err := n.try(name, b.pt.Collector, before, b.complete(answers)); err != nil {
 		bad = inspected(column, err)
 	}
@@ -123,9 +123,9 @@ func (n *inspections) try(name, kind string, before, answers map[string]string) 
 // inspected says in a row error what is wrong with answers.
 func inspected(column string, err error) *belfry.RowError {
 	if e, ok := errors.AsType[*belfry.Error](err); ok {
-		return rejectf(column, e.Code, "%s", e.Message)
+		return belfry.Rejectf(column, e.Code, "%s", e.Message)
 	}
-	return rejectf(column, belfry.BadValue, "%s", err)
+	return belfry.Rejectf(column, belfry.BadValue, "%s", err)
 }
 
 // verdict is what came of the inspection of a resource with these answers.
@@ -134,7 +134,7 @@ func (n *inspections) verdict(name string, answers map[string]string) *belfry.Ro
 	defer n.mu.Unlock()
 	bad, known := n.done[answersKey(name, answers)]
 	if !known {
-		return rejectf("name", belfry.BadRow, "another request changed this resource at the same time; send the row again")
+		return belfry.Rejectf("name", belfry.BadRow, "another request changed this resource at the same time; send the row again")
 	}
 	return bad
 }
@@ -180,7 +180,7 @@ func (p *provisioning) roomForReceiver() *belfry.RowError {
 	}
 	c, most := p.Tenant.ID, p.in.engine.Limits().Receivers
 	if p.in.config.Receivers(c)+p.NewReceivers() >= most {
-		return rejectf("name", belfry.LimitReached, "there are as many receivers as are allowed, %d; remove some, or ask an administrator of the instance for more", most)
+		return belfry.Rejectf("name", belfry.LimitReached, "there are as many receivers as are allowed, %d; remove some, or ask an administrator of the instance for more", most)
 	}
 	p.CountReceiver()
 	return nil

@@ -110,7 +110,7 @@ func (t *Tx) named(of Named) (*meta.Node, *belfry.Error) {
 	if name == "" || name[0] == 0 { // no name begins with a control character
 		return nil, belfry.Errorf(belfry.UnknownItem, "there is an empty name among the items; names stand with one bar between two of them")
 	}
-	if n, bad := t.Tenant.Find(kind, resource, name, t.sees); n != nil || bad != nil {
+	if n, bad := t.Tenant.Find(kind, resource, name, t.Sees); n != nil || bad != nil {
 		return n, bad
 	}
 	where := ""

@@ -85,6 +85,11 @@ func (t *Tx) itemMemory() (own, all int64) {
 	return t.Tenant.Memory() + t.s.growth.by[t.Tenant.ID], t.seq.cfg.Tree.Memory() + t.s.growth.all
 }
 
+// RoomForItem tells whether the customer may have a new item of so many bytes.
+func (t *Tx) RoomForItem(column string, size int64) *belfry.RowError {
+	return t.roomForItems(column, size, true)
+}
+
 // roomForItems tells whether items of the customer may grow by so many bytes; first says that a new one is made.
 func (t *Tx) roomForItems(column string, grow int64, first bool) *belfry.RowError {
 	limit := t.seq.cfg.Limits().Items
@@ -97,15 +102,15 @@ func (t *Tx) roomForItems(column string, grow int64, first bool) *belfry.RowErro
 	case own+grow <= most && all+grow <= mostOfAll:
 		return nil
 	case own+grow > most && !t.Limited: // how much others have stored is not for those to know who see only a part
-		return rejectf(column, belfry.LimitReached, "the items of this customer and their last values take %s of memory and would grow by %s; %s are allowed. "+
+		return belfry.Rejectf(column, belfry.LimitReached, "the items of this customer and their last values take %s of memory and would grow by %s; %s are allowed. "+
 			"Remove some, send fewer indicators or shorter texts, or ask an administrator to raise limits.memory_items", mebibytes(own), mebibytes(grow), mebibytes(most))
 	}
-	return rejectf(column, belfry.LimitReached, "there is no room for %s more of items and their last values; remove some items, send fewer indicators or shorter texts, "+
+	return belfry.Rejectf(column, belfry.LimitReached, "there is no room for %s more of items and their last values; remove some items, send fewer indicators or shorter texts, "+
 		"or ask an administrator of the instance to raise limits.memory_items", mebibytes(grow))
 }
 
-// plentyForItems takes room for more than items will grow, as long as there is so much that nobody will miss it.
-func (t *Tx) plentyForItems(most int64) bool {
+// PlentyForValues takes room for more than items will grow, as long as there is so much that nobody will miss it.
+func (t *Tx) PlentyForValues(most int64) bool {
 	limit := t.seq.cfg.Limits().Items
 	own, all := t.itemMemory()
 	if limit > 0 && (own+most > limit/4 || all+most > limit/2) {

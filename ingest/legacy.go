@@ -181,9 +181,9 @@ func (g *gathering) add(row *belfry.Row) {
 func (g *gathering) place(row *belfry.Row) *belfry.RowError {
 	switch {
 	case row.Resource == "":
-		return rejectf("resname", belfry.MissingValue, "resname is empty; name the resource to which the object belongs")
+		return belfry.Rejectf("resname", belfry.MissingValue, "resname is empty; name the resource to which the object belongs")
 	case row.Object == "":
-		return rejectf("object", belfry.MissingValue, "o is empty; name the object")
+		return belfry.Rejectf("object", belfry.MissingValue, "o is empty; name the object")
 	}
 	if bad := g.setFields(row); bad != nil {
 		return bad
@@ -193,7 +193,7 @@ func (g *gathering) place(row *belfry.Row) *belfry.RowError {
 	}
 	for _, v := range row.Indicators {
 		if strings.TrimSpace(v.Text) != "" {
-			return rejectf(belfry.IndicatorColumn(v.N), belfry.BadValue, "n=yes reports that there was no response, so there is no value to store; leave out either n or i%d", v.N)
+			return belfry.Rejectf(belfry.IndicatorColumn(v.N), belfry.BadValue, "n=yes reports that there was no response, so there is no value to store; leave out either n or i%d", v.N)
 		}
 	}
 	clearBlanks(g.fields, g.layout.loose)
@@ -248,7 +248,7 @@ func (g *gathering) setFields(row *belfry.Row) *belfry.RowError {
 }
 
 func badEncoding() *belfry.RowError {
-	return rejectf("", belfry.BadRow, "a parameter is not valid UTF-8; encode it as UTF-8 before URL-encoding it")
+	return belfry.Rejectf("", belfry.BadRow, "a parameter is not valid UTF-8; encode it as UTF-8 before URL-encoding it")
 }
 
 // set keeps a cell, with something after it that keeps neighbours apart: halves of a character must not meet.
@@ -264,7 +264,7 @@ func (g *gathering) set(at int, text string) {
 // column sees to it that the chunk has a column for an indicator.
 func (g *gathering) column(n int) *belfry.RowError {
 	if n > g.most {
-		return rejectf(belfry.IndicatorColumn(n), belfry.BadValue, "there is no indicator i%d; they go from i1 to i%d", n, g.most)
+		return belfry.Rejectf(belfry.IndicatorColumn(n), belfry.BadValue, "there is no indicator i%d; they go from i1 to i%d", n, g.most)
 	}
 	if g.layout.indicator(n) >= 0 {
 		return nil
@@ -288,7 +288,7 @@ func (l *layout) indicator(n int) int {
 
 // decide applies what has gathered and notes what each request is to be told.
 func (g *gathering) decide(t decision) {
-	t.takeTurns()
+	t.TakeTurns()
 	g.chunk.layout = g.layout
 	g.chunk.created = func(row int, made belfry.Created) {
 		g.outcomes[row] = &belfry.Report{Rows: 1, Accepted: 1, Created: made}

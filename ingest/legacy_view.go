@@ -44,7 +44,7 @@ func (in *Intake) CreateView(ctx context.Context, who Sender, cells map[string]s
 func (b *packageBody) single(c *chunk, cells map[string]string) *belfry.RowError {
 	for _, column := range []string{"resname", "class", "name", "view"} {
 		if cells[column] == "" || column == "class" && blank([]byte(cells[column])) {
-			return rejectf(column, belfry.MissingValue, "%s is empty; a view needs resname, c, v and p", cmp.Or(viewParameters[column], column))
+			return belfry.Rejectf(column, belfry.MissingValue, "%s is empty; a view needs resname, c, v and p", cmp.Or(viewParameters[column], column))
 		}
 	}
 	var header, fields [][]byte
@@ -57,7 +57,7 @@ func (b *packageBody) single(c *chunk, cells map[string]string) *belfry.RowError
 		return badEncoding()
 	}
 	if err := b.setHeader(header, len(header)); err != nil {
-		return rejectf("", belfry.BadRow, "%s", err.Error())
+		return belfry.Rejectf("", belfry.BadRow, "%s", err.Error())
 	}
 	if bad := b.check(fields); bad != nil {
 		return bad

@@ -14,7 +14,7 @@ import (
 // takeValues refuses data rows whose values would take too much memory as the last ones of their objects. As long as there
 // is plenty of room no row is looked at.
 func (t decision) takeValues(c *chunk, late *rejections) {
-	if t.plentyForItems(c.data.mostMemory()) {
+	if t.PlentyForValues(c.data.mostMemory()) {
 		return
 	}
 	for row, n := range c.data.nodes {
@@ -100,5 +100,5 @@ func (t decision) takeInferred(l *layout, fields [][]byte, def *catalog.Class, i
 	if added == 0 {
 		return nil
 	}
-	return t.takeRow("class", meta.DocSize(belfry.DocClass, "", added))
+	return t.ReserveText("class", meta.DocSize(belfry.DocClass, "", added))
 }

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"fmt"
 	"unicode"
 	"unicode/utf8"
 
@@ -36,9 +35,5 @@ func CheckName(column, name string) *belfry.RowError {
 }
 
 func badName(column, name, why string) *belfry.RowError {
-	return rejectf(column, belfry.BadName, "the name %q %s; choose another", rowfmt.Clip([]byte(name)), why)
-}
-
-func rejectf(column string, code belfry.Code, format string, args ...any) *belfry.RowError {
-	return &belfry.RowError{Column: column, Code: code, Message: fmt.Sprintf(format, args...)}
+	return belfry.Rejectf(column, belfry.BadName, "the name %q %s; choose another", rowfmt.Clip([]byte(name)), why)
 }

@@ -62,7 +62,7 @@ func TestPacedAtTheStop(t *testing.T) {
 		}
 		time.AfterFunc(time.Second, s.Closing)
 		var err error
-		if got := took(func() { err = s.paced(t.Context(), 1, 1000, true) }); got != time.Second || !errors.Is(err, errStopped) {
+		if got := took(func() { err = s.paced(t.Context(), 1, 1000, true) }); got != time.Second || !errors.Is(err, ErrStopping) {
 			t.Errorf("after %s: %v", got, err)
 		}
 		if err := s.paced(t.Context(), 2, 1, true); err != nil {

@@ -38,7 +38,7 @@ func partly(ctx context.Context, err error, r *belfry.Report, removes bool) erro
 	switch {
 	case r.Rows > 0:
 		told = dealtWith(r, removes)
-	case removes && ok && strings.HasPrefix(e.Message, nothingStored):
+	case removes && ok && strings.HasPrefix(e.Message, NothingStored):
 		told = "not all of this body was carried out"
 	default:
 		return err
@@ -46,7 +46,7 @@ func partly(ctx context.Context, err error, r *belfry.Report, removes bool) erro
 	shown := belfry.Error{Code: belfry.Internal, Message: told}
 	if ok {
 		shown = *e
-		shown.Message = told + ": " + strings.TrimPrefix(e.Message, nothingStored)
+		shown.Message = told + ": " + strings.TrimPrefix(e.Message, NothingStored)
 	}
 	return &partlyError{&shown, err}
 }

@@ -37,9 +37,9 @@ func then(text string, err error) io.Reader {
 func TestPartlyStored(t *testing.T) {
 	const known = "type,resname,object,i1\n"
 	old := known + strings.Repeat("data,r,o,1\n", 3*chunkRows)
-	fresh := newObjects("n", 4*turnOpen)
+	fresh := newObjects("n", 4*TurnOpen)
 	names := "name\n"
-	for i := range 4 * turnOpen {
+	for i := range 4 * TurnOpen {
 		names += fmt.Sprintf("res%d\n", i)
 	}
 	broken := belfry.Errorf(belfry.BadCSV, "the body broke off")
@@ -121,12 +121,12 @@ func TestPartlyStored(t *testing.T) {
 	f("the journal fails at the second chunk", old, chunkRows, belfry.StorageUnavailable, told(chunkRows)+unwritable, fails(1, device))
 	f("the journal fails at the last chunk", old, 2*chunkRows, belfry.StorageUnavailable, told(2*chunkRows)+unwritable, fails(2, device))
 	f("the journal fails at the first turn", fresh, 0, belfry.StorageUnavailable, "nothing was stored: "+unwritable, fails(0, device))
-	f("the journal fails at the third turn", fresh, 2*turnOpen, belfry.StorageUnavailable, told(2*turnOpen)+unwritable, fails(2, device))
-	f("no space", fresh, turnOpen, belfry.StorageUnavailable, told(turnOpen)+"no space left for the journal; free space and send again", fails(1, journal.ErrNoSpace))
-	f("the journal is gone", fresh, turnOpen, belfry.StorageUnavailable,
-		told(turnOpen)+"the journal was removed or replaced while the service ran; put it back, or start the service again", fails(1, journal.ErrGone))
-	f("the lock is lost", fresh, turnOpen, belfry.StorageUnavailable,
-		told(turnOpen)+"the service does not hold the lock of its folder any more; see its health", fails(1, journal.ErrLockLost))
+	f("the journal fails at the third turn", fresh, 2*TurnOpen, belfry.StorageUnavailable, told(2*TurnOpen)+unwritable, fails(2, device))
+	f("no space", fresh, TurnOpen, belfry.StorageUnavailable, told(TurnOpen)+"no space left for the journal; free space and send again", fails(1, journal.ErrNoSpace))
+	f("the journal is gone", fresh, TurnOpen, belfry.StorageUnavailable,
+		told(TurnOpen)+"the journal was removed or replaced while the service ran; put it back, or start the service again", fails(1, journal.ErrGone))
+	f("the lock is lost", fresh, TurnOpen, belfry.StorageUnavailable,
+		told(TurnOpen)+"the service does not hold the lock of its folder any more; see its health", fails(1, journal.ErrLockLost))
 	f("rejected rows", known+"data,r,o,1\n"+strings.Repeat("data,r,nowhere,1\n", chunkOpen)+"data,r,o,1\n", 1, belfry.StorageUnavailable,
 		fmt.Sprintf("the first %d rows of this body have been dealt with: 1 stored, %d rejected; send the rows after them again: ", chunkOpen+1, chunkOpen)+unwritable, fails(1, device))
 	f("rejected rows alone", known+strings.Repeat("wrong,r,o,1\n", chunkRows)+"data,r,o,1\n", 0, belfry.Overloaded,
@@ -139,11 +139,11 @@ func TestPartlyStored(t *testing.T) {
 	})
 	f("overloaded at once", old, 0, belfry.Overloaded, overloaded.Message, room(0, overloaded))
 	f("overloaded at the third chunk", old, 2*chunkRows, belfry.Overloaded, told(2*chunkRows)+overloaded.Message, room(2, overloaded))
-	f("overloaded at the third turn", fresh, 2*turnOpen, belfry.Overloaded, told(2*turnOpen)+overloaded.Message, room(2, overloaded))
-	f("an unknown error", fresh, 2*turnOpen, belfry.Internal, strings.TrimSuffix(told(2*turnOpen), ": "), room(2, device))
+	f("overloaded at the third turn", fresh, 2*TurnOpen, belfry.Overloaded, told(2*TurnOpen)+overloaded.Message, room(2, overloaded))
+	f("an unknown error", fresh, 2*TurnOpen, belfry.Internal, strings.TrimSuffix(told(2*TurnOpen), ": "), room(2, device))
 	f("rights lost at once", old, 0, belfry.InvalidKey, lost.Message, rights(0))
 	f("rights lost at the third chunk", old, 2*chunkRows, belfry.InvalidKey, told(2*chunkRows)+lost.Message, rights(2))
-	f("rights lost at the third turn", fresh, 2*turnOpen, belfry.InvalidKey, told(2*turnOpen)+lost.Message, rights(2))
+	f("rights lost at the third turn", fresh, 2*TurnOpen, belfry.InvalidKey, told(2*TurnOpen)+lost.Message, rights(2))
 	f("a body that breaks off at once", "", 0, belfry.BadCSV, broken.Message, func(*attempt) io.Reader { return then(known+"data,r,o,1\n", broken) })
 	f("a body that breaks off", "", 3*chunkRows, belfry.BadCSV, told(3*chunkRows)+broken.Message, func(*attempt) io.Reader { return then(old+"data,r,o,1\n", broken) })
 
@@ -153,7 +153,7 @@ func TestPartlyStored(t *testing.T) {
 			return err
 		}
 	}
-	f("provisioning", names, 2*turnOpen, belfry.StorageUnavailable, told(2*turnOpen)+unwritable, func(a *attempt) io.Reader {
+	f("provisioning", names, 2*TurnOpen, belfry.StorageUnavailable, told(2*TurnOpen)+unwritable, func(a *attempt) io.Reader {
 		provisions(a)
 		return fails(2, device)(a)
 	})

@@ -103,7 +103,7 @@ func (b *packageBody) read(p portion) (*chunk, error) {
 func (b *packageBody) check(fields [][]byte) *belfry.RowError {
 	for i, q := range b.columns {
 		v := string(cell(fields, i))
-		if q.Secret && v == hidden || i == b.name { // apply checks the name, with a code of its own
+		if q.Secret && v == Hidden || i == b.name { // apply checks the name, with a code of its own
 			continue
 		}
 		if i != b.view && i != b.resname && !q.Secret && blank([]byte(v)) { // names and secrets are kept as they are
@@ -113,7 +113,7 @@ func (b *packageBody) check(fields [][]byte) *belfry.RowError {
 			v, fields[i] = plain, []byte(plain)
 		}
 		if err := q.Check(v); err != nil {
-			return rejectf(q.Name, belfry.BadValue, "%s", err.(*belfry.Error).Message)
+			return belfry.Rejectf(q.Name, belfry.BadValue, "%s", err.(*belfry.Error).Message)
 		}
 	}
 	return nil
@@ -128,9 +128,9 @@ func (b *packageBody) apply(t decision, c *chunk) {
 	}[b.pt.Kind]
 	t.By = b.who.Name
 	p := &provisioning{decision: t, b: b, report: &c.report}
-	t.GrowItems(t.openNow(c.open.left()) * (1 + len(b.pt.Parts)))
+	t.Expect(c.open.left(), len(b.pt.Parts))
 	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) {
-		if !t.nextOpen() {
+		if !t.NextOpen() {
 			return nil, false
 		}
 		p.fields = fields
@@ -172,7 +172,7 @@ func (p *provisioning) text(at int) string { return string(cell(p.fields, at)) }
 
 // resource decides a row of a resource package.
 func (p *provisioning) resource(name string) *belfry.RowError {
-	have := p.place(name)
+	have := p.Place(name)
 	if have != nil && (have.Kind != belfry.KindResource || have.Package != p.b.pt.Name) {
 		return inUse(have)
 	}
@@ -183,7 +183,7 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 	if have != nil {
 		return p.update(have, parent, "")
 	}
-	if bad := p.taken(name); bad != nil {
+	if bad := p.Taken(name); bad != nil {
 		return bad
 	}
 	answers, bad := p.answers(nil)
@@ -191,7 +191,7 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 		return bad
 	}
 	if parent == nil {
-		if bad := p.atMain("view"); bad != nil {
+		if bad := p.AtMain("view"); bad != nil {
 			return bad
 		}
 		parent = p.Tenant.Main
@@ -203,35 +203,34 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 		}
 		size += meta.ItemSize(belfry.KindObject, part.ObjectName(name), "")
 	}
-	if bad := p.roomForItems("name", size, true); bad != nil {
+	if bad := p.RoomForItem("name", size); bad != nil {
 		return bad
 	}
-	if bad := p.roomFor(len(p.b.pt.Parts)); bad != nil {
+	if bad := p.RoomForObjects(len(p.b.pt.Parts)); bad != nil {
 		return bad
 	}
-	if bad := p.roomForPlace("name", name); bad != nil {
+	if bad := p.RoomForPlace("name", name); bad != nil {
 		return bad
 	}
 	details := detailsOf(answers)
 	if details != nil {
 		details.Author = p.author("", answers["script"], nil)
 	}
-	if bad := p.takeDetails("name", nil, details); bad != nil {
+	if bad := p.ReserveDetails("name", nil, details); bad != nil {
 		return bad
 	}
 	if bad := p.roomForReceiver(); bad != nil {
 		return bad
 	}
-	r := p.create(belfry.KindResource, name, parent, nil, p.viewClass(p.b.pt.Name), p.b.pt.Name, details)
+	r := p.Create(belfry.KindResource, name, parent, nil, p.ViewClass(p.b.pt.Name), p.b.pt.Name, details)
 	for _, part := range p.b.pt.Parts {
-		class := p.class(part.Class)
+		class := p.Class(part.Class)
 		if class == nil {
 			class = &meta.Class{Name: part.Class, Def: catalog.InferClass(part.Class)}
 		}
-		p.create(belfry.KindObject, part.ObjectName(name), r, r, class, "", nil)
+		p.CreatePart(r, part.ObjectName(name), class)
 		p.report.Created.Objects++
 	}
-	p.created(r)
 	p.report.Created.Resources++
 	return nil
 }
@@ -241,9 +240,9 @@ func inUse(have *meta.Node) *belfry.RowError {
 	if have.Package != "" {
 		what += " of package " + have.Package
 	}
-	return rejectf("name", belfry.NameInUse, "%q is %s already; choose another name", have.Name, what)
+	return belfry.Rejectf("name", belfry.NameInUse, "%q is %s already; choose another name", have.Name, what)
 }
 
 func unknownResource(name string) *belfry.RowError {
-	return rejectf("resname", belfry.UnknownResource, "resource %q does not exist; provision it first", rowfmt.Clip([]byte(name)))
+	return belfry.Rejectf("resname", belfry.UnknownResource, "resource %q does not exist; provision it first", rowfmt.Clip([]byte(name)))
 }

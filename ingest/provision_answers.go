@@ -9,9 +9,6 @@ import (
 	"belfry/meta"
 )
 
-// hidden stands for a secret that is not shown; sent back, it keeps the secret.
-const hidden = "***"
-
 func detailsOf(answers map[string]string) *belfry.Details {
 	if len(answers) == 0 {
 		return nil
@@ -21,45 +18,38 @@ func detailsOf(answers map[string]string) *belfry.Details {
 
 // update changes what the row says differently. A nil parent keeps the place, an empty class the class.
 func (p *provisioning) update(have, parent *meta.Node, class string) *belfry.RowError {
-	d := p.details(have)
+	d := p.Details(have)
 	answers, bad := p.answers(&d)
 	if bad != nil {
 		return bad
 	}
-	if parent == p.parent(have) {
+	if parent == p.Parent(have) {
 		parent = nil
 	}
 	if parent != nil {
-		if bad := p.rooted("view", have); bad != nil {
+		if bad := p.Rooted("view", have); bad != nil {
 			return bad
 		}
-		if bad := p.checkMove("view", have, parent); bad != nil {
+		if bad := p.CheckMove("view", have, parent); bad != nil {
 			return bad
 		}
-	}
-	it := p.current(have)
-	if class != "" && class != it.Class {
-		it.Class = class
 	}
 	same := maps.Equal(answers, d.Answers)
-	if parent == nil && same && it.Class == p.current(have).Class {
+	if parent == nil && same && (class == "" || class == p.Current(have).Class) {
 		p.report.Unchanged++
 		return nil
 	}
-	before := d
+	var after *belfry.Details
 	if !same {
+		before := d
 		d.Author = p.author(d.Answers["script"], answers["script"], d.Author)
 		d.Answers = answers
-		if bad := p.takeDetails("name", &before, &d); bad != nil {
+		if bad := p.ReserveDetails("name", &before, &d); bad != nil {
 			return bad
 		}
-		it.Details = &d
+		after = &d
 	}
-	p.updated(have, parent, class, &before, &d)
-	p.set(it)
-	if parent != nil {
-		p.move(have, parent)
-	}
+	p.Change(have, parent, class, after)
 	p.report.Updated++
 	return nil
 }
@@ -97,13 +87,13 @@ func (b *packageBody) answers(before map[string]string, fields [][]byte) (map[st
 		v := string(cell(fields, i))
 		switch {
 		case notAnswer(b.pt, q.Name):
-		case q.Secret && v == hidden:
+		case q.Secret && v == Hidden:
 			if answers[q.Name] == "" {
-				return nil, rejectf(q.Name, belfry.MissingValue, "%s reads %s, which keeps a secret that was given before, and none was; give the secret itself", q.Name, hidden)
+				return nil, belfry.Rejectf(q.Name, belfry.MissingValue, "%s reads %s, which keeps a secret that was given before, and none was; give the secret itself", q.Name, Hidden)
 			}
 		case v == "" && (q.Name == "posx" || q.Name == "posy"):
 		case v == "" && q.Required:
-			return nil, rejectf(q.Name, belfry.MissingValue, "%s is empty; package %q needs it, so fill it in or, for what exists, leave the column out", q.Name, b.pt.Name)
+			return nil, belfry.Rejectf(q.Name, belfry.MissingValue, "%s is empty; package %q needs it, so fill it in or, for what exists, leave the column out", q.Name, b.pt.Name)
 		case v == "" || v == q.Default:
 			delete(answers, q.Name)
 		default:
@@ -115,7 +105,7 @@ func (b *packageBody) answers(before map[string]string, fields [][]byte) (map[st
 		switch {
 		case notAnswer(b.pt, q.Name):
 		case q.Required && answers[q.Name] == "":
-			return nil, rejectf(q.Name, belfry.MissingValue, "there is no column %s; package %q needs it to create a %s", q.Name, b.pt.Name, b.pt.Kind)
+			return nil, belfry.Rejectf(q.Name, belfry.MissingValue, "there is no column %s; package %q needs it to create a %s", q.Name, b.pt.Name, b.pt.Kind)
 		case answers[q.Name] == q.Default: // the default may have become another one since
 			delete(answers, q.Name)
 		}
@@ -148,7 +138,7 @@ func (p *provisioning) readable(answers, open map[string]string) *belfry.RowErro
 			continue
 		}
 		if _, err := p.in.tree.Secrets().Open(meta.SecretPlace{Customer: p.Tenant.ID, Item: p.text(p.b.name), Column: column}, text); err != nil {
-			return rejectf(column, belfry.BadValue, "the stored %s cannot be read: %s; give it anew", column, err)
+			return belfry.Rejectf(column, belfry.BadValue, "the stored %s cannot be read: %s; give it anew", column, err)
 		}
 	}
 	return nil
@@ -173,7 +163,7 @@ func (p *provisioning) seal(answers, open, before map[string]string) (map[string
 		}
 		var err error
 		if sealed[q.Name], err = secrets.Seal(meta.SecretPlace{Customer: p.Tenant.ID, Item: p.text(p.b.name), Column: q.Name}, text); err != nil {
-			return nil, rejectf(q.Name, belfry.BadValue, "%s cannot be stored: %s", q.Name, err)
+			return nil, belfry.Rejectf(q.Name, belfry.BadValue, "%s cannot be stored: %s", q.Name, err)
 		}
 	}
 	return sealed, nil
@@ -189,7 +179,7 @@ func (p *provisioning) judge(answers map[string]string) *belfry.RowError {
 		return nil
 	}
 	if column, err := check(p.b.pt.Collector, p.b.complete(answers)); err != nil {
-		return rejectf(column, belfry.BadValue, "%s", err)
+		return belfry.Rejectf(column, belfry.BadValue, "%s", err)
 	}
 	return nil
 }

@@ -12,14 +12,14 @@ import (
 
 // elementRow decides a row of something that is drawn.
 func (p *provisioning) elementRow(name string) *belfry.RowError {
-	have := p.element(p.b.pt.Name, name)
+	have := p.Element(p.b.pt.Name, name)
 	var parent *meta.Node
 	if view := p.text(p.b.view); view != "" {
-		if bad := p.atMain("view"); bad != nil && view == belfry.Main {
+		if bad := p.AtMain("view"); bad != nil && view == belfry.Main {
 			return bad
 		}
-		if parent = p.place(view); parent == nil {
-			return rejectf("view", belfry.UnknownView, "view %q does not exist; name a view of the customer or a resource, or leave view empty for %s", rowfmt.Clip([]byte(view)), belfry.Main)
+		if parent = p.Place(view); parent == nil {
+			return belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist; name a view of the customer or a resource, or leave view empty for %s", rowfmt.Clip([]byte(view)), belfry.Main)
 		}
 	}
 	if bad := p.checkTargets(have, parent); bad != nil {
@@ -28,27 +28,27 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 	if have != nil {
 		return p.update(have, parent, "")
 	}
-	if p.anyElement(p.b.pt.Name, name) != nil {
-		return errTaken(name)
+	if bad := p.TakenElement(p.b.pt.Name, name); bad != nil {
+		return bad
 	}
 	answers, bad := p.answers(nil)
 	if bad != nil {
 		return bad
 	}
 	if parent == nil {
-		if bad := p.atMain("view"); bad != nil {
+		if bad := p.AtMain("view"); bad != nil {
 			return bad
 		}
 		parent = p.Tenant.Main
 	}
 	details := detailsOf(answers)
-	if bad := p.roomForPlace("name", name); bad != nil {
+	if bad := p.RoomForPlace("name", name); bad != nil {
 		return bad
 	}
-	if bad := p.takeDetails("name", nil, details); bad != nil {
+	if bad := p.ReserveDetails("name", nil, details); bad != nil {
 		return bad
 	}
-	p.created(p.create(belfry.KindElement, name, parent, nil, &meta.Class{}, p.b.pt.Name, details))
+	p.Create(belfry.KindElement, name, parent, nil, &meta.Class{}, p.b.pt.Name, details)
 	p.report.Created.Elements++
 	return nil
 }
@@ -58,8 +58,8 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 func (p *provisioning) checkTargets(have, around *meta.Node) *belfry.RowError {
 	var before map[string]string
 	if have != nil {
-		before = p.details(have).Answers
-		around = cmp.Or(around, p.parent(have))
+		before = p.Details(have).Answers
+		around = cmp.Or(around, p.Parent(have))
 	}
 	for i, q := range p.b.columns {
 		v := p.text(i)
@@ -68,8 +68,8 @@ func (p *provisioning) checkTargets(have, around *meta.Node) *belfry.RowError {
 		}
 		switch q.Name {
 		case "target":
-			if p.place(v) == nil {
-				return rejectf(q.Name, belfry.NotFound, "there is no view of the customer and no resource %q; name an existing one; a view inside a resource is not taken", rowfmt.Clip([]byte(v)))
+			if p.Place(v) == nil {
+				return belfry.Rejectf(q.Name, belfry.NotFound, "there is no view of the customer and no resource %q; name an existing one; a view inside a resource is not taken", rowfmt.Clip([]byte(v)))
 			}
 		case "from", "to":
 			if bad := p.checkEnd(q.Name, v, around); bad != nil {
@@ -83,15 +83,15 @@ func (p *provisioning) checkTargets(have, around *meta.Node) *belfry.RowError {
 // checkEnd sees to it that the name of an end of a link stands for one item. Of several objects, that of the resource in which the link
 // stands is meant: there it is drawn.
 func (p *provisioning) checkEnd(column, name string, around *meta.Node) *belfry.RowError {
-	if p.place(name) != nil {
+	if p.Place(name) != nil {
 		return nil
 	}
-	all := p.objectsNamed(name)
+	all := p.ObjectsNamed(name)
 	switch {
 	case len(all) == 0:
-		return rejectf(column, belfry.NotFound, "there is no view of the customer, resource or object %q; name an existing one", rowfmt.Clip([]byte(name)))
+		return belfry.Rejectf(column, belfry.NotFound, "there is no view of the customer, resource or object %q; name an existing one", rowfmt.Clip([]byte(name)))
 	case len(all) == 1 || around != nil && slices.ContainsFunc(all, func(n *meta.Node) bool { return n.Resource == around }):
 		return nil
 	}
-	return rejectf(column, belfry.AmbiguousName, "%s, and the link stands in none of them; put it into the one that is meant", meta.Twins(all))
+	return belfry.Rejectf(column, belfry.AmbiguousName, "%s, and the link stands in none of them; put it into the one that is meant", meta.Twins(all))
 }

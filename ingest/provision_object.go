@@ -17,7 +17,7 @@ func (p *provisioning) objectRow(name string) *belfry.RowError {
 	}
 	var parent *meta.Node
 	if view := p.text(p.b.view); view != "" {
-		if parent = p.view(resource, view); parent == nil {
+		if parent = p.View(resource, view); parent == nil {
 			return unknownInside("view", view, resource)
 		}
 	}
@@ -28,23 +28,19 @@ func (p *provisioning) objectRow(name string) *belfry.RowError {
 	if class != "" && class != have.Class.Name {
 		return classMismatch(have, class)
 	}
-	if parent == p.parent(have) {
+	if parent == p.Parent(have) {
 		parent = nil
 	}
-	old := p.details(have)
+	old := p.Details(have)
 	d := p.objectDetails(old)
 	if parent == nil && sameDetails(&d, &old) {
 		p.report.Unchanged++
 		return nil
 	}
-	if bad := p.takeDetails("name", &old, &d); bad != nil {
+	if bad := p.ReserveDetails("name", &old, &d); bad != nil {
 		return bad
 	}
-	p.updated(have, parent, "", &old, &d)
-	p.change(have, &d)
-	if parent != nil {
-		p.move(have, parent)
-	}
+	p.Change(have, parent, "", &d)
 	p.report.Updated++
 	return nil
 }
@@ -53,14 +49,14 @@ func (p *provisioning) objectRow(name string) *belfry.RowError {
 // when the name is the only one of its kind.
 func (p *provisioning) objectAt(name string) (have, resource *meta.Node, bad *belfry.RowError) {
 	if resname := p.text(p.b.resname); resname != "" {
-		if resource = p.Tx.resource(resname); resource == nil {
+		if resource = p.Tx.Resource(resname); resource == nil {
 			return nil, nil, unknownResource(resname)
 		}
-		return p.object(resource, name), resource, nil
+		return p.Object(resource, name), resource, nil
 	}
-	switch all := p.objectsNamed(name); len(all) {
+	switch all := p.ObjectsNamed(name); len(all) {
 	case 0:
-		return nil, nil, rejectf("resname", belfry.MissingValue, "object %q does not exist, and resname is empty; name the resource in which to create it", name)
+		return nil, nil, belfry.Rejectf("resname", belfry.MissingValue, "object %q does not exist, and resname is empty; name the resource in which to create it", name)
 	case 1:
 		return all[0], all[0].Resource, nil
 	default:
@@ -71,18 +67,18 @@ func (p *provisioning) objectAt(name string) (have, resource *meta.Node, bad *be
 func (p *provisioning) newObject(name string, resource, parent *meta.Node, class string) *belfry.RowError {
 	switch {
 	case class == "":
-		return rejectf("class", belfry.MissingValue, "class is empty; object %q of %q does not exist, and creating it needs resname, view and class", name, resource.Name)
+		return belfry.Rejectf("class", belfry.MissingValue, "class is empty; object %q of %q does not exist, and creating it needs resname, view and class", name, resource.Name)
 	case parent == nil:
-		return rejectf("view", belfry.MissingValue, "view is empty; object %q of %q does not exist, and creating it needs resname, view and class", name, resource.Name)
+		return belfry.Rejectf("view", belfry.MissingValue, "view is empty; object %q of %q does not exist, and creating it needs resname, view and class", name, resource.Name)
 	}
-	if bad := p.roomFor(1); bad != nil {
+	if bad := p.RoomForObjects(1); bad != nil {
 		return bad
 	}
 	cl, bad := p.objectClass(class)
 	if bad != nil {
 		return bad
 	}
-	if bad := p.roomForItems("name", meta.ItemSize(belfry.KindObject, name, "")+cl.MarksSize(), true); bad != nil {
+	if bad := p.RoomForItem("name", meta.ItemSize(belfry.KindObject, name, "")+cl.MarksSize()); bad != nil {
 		return bad
 	}
 	d := p.objectDetails(belfry.Details{})
@@ -90,16 +86,16 @@ func (p *provisioning) newObject(name string, resource, parent *meta.Node, class
 	if sameDetails(&d, &belfry.Details{}) {
 		details = nil
 	}
-	if bad := p.takeDetails("name", nil, details); bad != nil {
+	if bad := p.ReserveDetails("name", nil, details); bad != nil {
 		return bad
 	}
-	if p.class(class) == nil {
+	if p.Class(class) == nil {
 		if bad := p.takeInferred(&layout{}, nil, cl.Def, true); bad != nil {
 			return bad
 		}
-		cl = p.define(cl.Def)
+		cl = p.Define(cl.Def)
 	}
-	p.created(p.create(belfry.KindObject, name, parent, resource, cl, "", details))
+	p.Create(belfry.KindObject, name, parent, resource, cl, "", details)
 	p.report.Created.Objects++
 	return nil
 }
@@ -126,6 +122,6 @@ func sameDetails(a, b *belfry.Details) bool {
 }
 
 func classMismatch(n *meta.Node, class string) *belfry.RowError {
-	return rejectf("class", belfry.ClassMismatch, "object %q of %q has the class %q, the row says %q; leave class empty or remove the object first",
+	return belfry.Rejectf("class", belfry.ClassMismatch, "object %q of %q has the class %q, the row says %q; leave class empty or remove the object first",
 		n.Name, n.Resource.Name, n.Class.Name, rowfmt.Clip([]byte(class)))
 }

@@ -312,7 +312,7 @@ func TestNesting(t *testing.T) {
 		parent = name
 	}
 	_, r := b.bulk(t, false, "view", body.String(), Options{})
-	if r.Created.Views != maxDepth || r.Errors[0].Code != belfry.LimitReached {
+	if r.Created.Views != MaxDepth || r.Errors[0].Code != belfry.LimitReached {
 		t.Errorf("%d views nested; %+v", r.Created.Views, r.Errors[0])
 	}
 }

@@ -109,7 +109,7 @@ func (r *reader) take(c *chunk, fields [][]byte, line int) *belfry.RowError {
 	}
 	plain := strings.ToLower(strings.TrimSpace(string(kind)))
 	if plain == "" {
-		return rejectf("type", belfry.MissingValue, "type is empty; it must be data, log or createview")
+		return belfry.Rejectf("type", belfry.MissingValue, "type is empty; it must be data, log or createview")
 	}
 	if plain != string(kind) {
 		fields[r.layout.kind] = []byte(plain)
@@ -117,7 +117,7 @@ func (r *reader) take(c *chunk, fields [][]byte, line int) *belfry.RowError {
 			return bad
 		}
 	}
-	return rejectf("type", belfry.UnknownType, "type must be data, log or createview, got %q", rowfmt.Clip(kind))
+	return belfry.Rejectf("type", belfry.UnknownType, "type must be data, log or createview, got %q", rowfmt.Clip(kind))
 }
 
 // unknownKind is for a row whose type is not one of ours.
@@ -146,7 +146,7 @@ func (r *reader) unused(fields [][]byte, kind string, columns []int) *belfry.Row
 	for _, at := range columns {
 		if len(cell(fields, at)) > 0 {
 			name := r.layout.names[at]
-			return rejectf(name, belfry.BadValue, "%s is %q, but a row of type %s has no %[1]s; leave the column empty, or send a row of another type", name, rowfmt.Clip(fields[at]), kind)
+			return belfry.Rejectf(name, belfry.BadValue, "%s is %q, but a row of type %s has no %[1]s; leave the column empty, or send a row of another type", name, rowfmt.Clip(fields[at]), kind)
 		}
 	}
 	return nil
@@ -196,7 +196,7 @@ func (r *reader) takeLog(c *chunk, fields [][]byte, line int) *belfry.RowError {
 	}
 	text := cell(fields, r.layout.log)
 	if len(text) == 0 {
-		return rejectf("log", belfry.MissingValue, "log is empty; a log row needs a text")
+		return belfry.Rejectf("log", belfry.MissingValue, "log is empty; a log row needs a text")
 	}
 	n, def, sure := r.find(c, fields)
 	if r.layout.details {
@@ -319,7 +319,7 @@ func (r *reader) checkDetails(fields [][]byte) *belfry.RowError {
 		return nil
 	}
 	if _, err := netip.ParseAddr(string(ip)); err != nil {
-		return rejectf("ip", belfry.BadValue, "ip must be an IP address such as 192.0.2.7 or 2001:db8::7, got %q", rowfmt.Clip(ip))
+		return belfry.Rejectf("ip", belfry.BadValue, "ip must be an IP address such as 192.0.2.7 or 2001:db8::7, got %q", rowfmt.Clip(ip))
 	}
 	return nil
 }
@@ -332,7 +332,7 @@ func checkText(column string, v []byte) *belfry.RowError {
 	if len(v) <= maxText || utf8.RuneCount(v) <= maxText {
 		return nil
 	}
-	return rejectf(column, belfry.BadValue, "%s must be at most %d characters, got %q", column, maxText, rowfmt.Clip(v))
+	return belfry.Rejectf(column, belfry.BadValue, "%s must be at most %d characters, got %q", column, maxText, rowfmt.Clip(v))
 }
 
 func (r *reader) timestamp(fields [][]byte, collection string) (belfry.Time, *belfry.RowError) {
@@ -343,11 +343,11 @@ func (r *reader) timestamp(fields [][]byte, collection string) (belfry.Time, *be
 	at, ok := rowfmt.ParseTimestamp(text)
 	switch {
 	case !ok || at == 0:
-		return 0, rejectf("timestamp", belfry.BadValue, "timestamp must be RFC 3339, or seconds or milliseconds since 1970, got %q", rowfmt.Clip(text))
+		return 0, belfry.Rejectf("timestamp", belfry.BadValue, "timestamp must be RFC 3339, or seconds or milliseconds since 1970, got %q", rowfmt.Clip(text))
 	case at > r.latest[collection]:
-		return 0, rejectf("timestamp", belfry.TooEarly, "timestamp %s is more than 5 minutes ahead of the server's clock, which says %s; one of the two is wrong", at, r.now)
+		return 0, belfry.Rejectf("timestamp", belfry.TooEarly, "timestamp %s is more than 5 minutes ahead of the server's clock, which says %s; one of the two is wrong", at, r.now)
 	case at < r.earliest[collection]:
-		return 0, rejectf("timestamp", belfry.TooLate, "timestamp %s is older than %s is kept; the oldest taken now is %s",
+		return 0, belfry.Rejectf("timestamp", belfry.TooLate, "timestamp %s is older than %s is kept; the oldest taken now is %s",
 			at, collection, r.earliest[collection])
 	}
 	return at, nil
@@ -371,7 +371,7 @@ func setValues(d *dataRows, slot int, l *layout, fields [][]byte, def *catalog.C
 			if def.Inferred {
 				return false, nil
 			}
-			return false, rejectf(l.names[col.at], belfry.BadValue, "class %q has no indicator i%d; leave the column empty for its objects",
+			return false, belfry.Rejectf(l.names[col.at], belfry.BadValue, "class %q has no indicator i%d; leave the column empty for its objects",
 				def.Name, col.n)
 		}
 		if bad := d.columns[i].set(slot, raw, ind, def); bad != nil {
@@ -380,7 +380,7 @@ func setValues(d *dataRows, slot int, l *layout, fields [][]byte, def *catalog.C
 		values++
 	}
 	if values == 0 {
-		return false, rejectf("i1", belfry.MissingValue, "the row has no indicator value; a data row needs at least one")
+		return false, belfry.Rejectf("i1", belfry.MissingValue, "the row has no indicator value; a data row needs at least one")
 	}
 	return true, nil
 }
@@ -392,7 +392,7 @@ func (c *valueColumn) set(slot int, raw []byte, ind *catalog.Indicator, def *cat
 	}
 	v, ok := rowfmt.ParseNumber(raw)
 	if !ok {
-		return rejectf(belfry.IndicatorColumn(c.n), belfry.BadValue, "indicator i%d of class %q takes a number, got %q", c.n, def.Name, rowfmt.Clip(raw))
+		return belfry.Rejectf(belfry.IndicatorColumn(c.n), belfry.BadValue, "indicator i%d of class %q takes a number, got %q", c.n, def.Name, rowfmt.Clip(raw))
 	}
 	if rowfmt.Rounded(raw, v) {
 		return beyondWhole(belfry.IndicatorColumn(c.n), raw, v)
@@ -403,7 +403,7 @@ func (c *valueColumn) set(slot int, raw []byte, ind *catalog.Indicator, def *cat
 
 // beyondWhole is for a whole number that would be rounded.
 func beyondWhole(column string, raw []byte, v float64) *belfry.RowError {
-	return rejectf(column, belfry.BadValue, "%s is %s, a whole number beyond 9007199254740992, of which not every digit can be kept (%.0f would be); "+
+	return belfry.Rejectf(column, belfry.BadValue, "%s is %s, a whole number beyond 9007199254740992, of which not every digit can be kept (%.0f would be); "+
 		"write it with a point if it may be rounded, or give the class a text indicator", column, rowfmt.Clip(raw), v)
 }
 

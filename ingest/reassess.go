@@ -33,7 +33,7 @@ func (t *Tx) judgeClass(name string) (rest string) {
 	if cell := t.Tenant.Class(name); cell != nil && cell.Objects() > t.seq.turn {
 		return t.judgeLater(classMark + name)
 	}
-	t.together(func() {
+	t.Together(func() {
 		t.Tenant.ByClass(name, func(n *meta.Node) bool {
 			if n.Kind == belfry.KindObject {
 				t.judgeObject(n)
@@ -57,7 +57,7 @@ func (t *Tx) judgePlace(id belfry.ID, content bool) (rest string) {
 		}
 		return t.judgeLater(reassessItem(id))
 	default:
-		t.together(func() { t.judge(n) })
+		t.Together(func() { t.judge(n) })
 	}
 	return ""
 }
@@ -235,7 +235,7 @@ func (t *Tx) reassess(r *reassessing, turn *turnBudget) {
 	}
 	r.how.at = t.Now
 	cover := strings.HasPrefix(r.what, coverMark)
-	t.together(func() {
+	t.Together(func() {
 		for ; len(r.nodes) > 0 && turn.spend(r.nodes[0], t.seq.turn); r.nodes = r.nodes[1:] {
 			n := r.nodes[0]
 			switch {

@@ -26,20 +26,14 @@ func (in *Intake) Receive(ctx context.Context, c belfry.CustomerID, resource bel
 	}
 	err = in.engine.Do(&Command{Customer: c, Rows: rows, Decide: func(t *Tx) error {
 		n := in.tree.Node(resource)
-		if n == nil || n.Removed != 0 || t.gone(n) {
+		if n == nil || n.Removed != 0 || t.Gone(n) {
 			return belfry.Errorf(belfry.UnknownResource, "the resource of the collector was removed")
 		}
-		if !t.mode(n).Takes() {
+		if !t.Mode(n).Takes() {
 			return nil
 		}
-		in.engine.hold(b.Times, t.Now)
-		for i, at := range b.Times {
-			if at > t.Now { // the clock was set back meanwhile; no row is later than its record
-				b.Times[i] = t.Now
-			}
-			if err := in.engine.keep(b.Times[i]); err != nil {
-				return err
-			}
+		if err := t.Arrive(b.Times); err != nil {
+			return err
 		}
 		b.Columns = append(b.Columns, itemColumn(resource, rows))
 		t.AddBatch(b)

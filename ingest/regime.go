@@ -58,7 +58,7 @@ func (s *Sequencer) regime(n *meta.Node) *regime {
 func (t *Tx) regime(n *meta.Node) *regime {
 	if !t.s.stirred() {
 		for last := t.seq.cfg.Tree.LastID(); n.ID > last; {
-			if n = t.parent(n); n == nil {
+			if n = t.Parent(n); n == nil {
 				return &t.seq.regimes.none
 			}
 		}
@@ -68,7 +68,7 @@ func (t *Tx) regime(n *meta.Node) *regime {
 		return r
 	}
 	around := &t.seq.regimes.none
-	if p := t.parent(n); p != nil {
+	if p := t.Parent(n); p != nil {
 		around = t.regime(p)
 	}
 	r := t.seq.under(around, n, t.policiesOn(n))

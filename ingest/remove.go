@@ -105,7 +105,7 @@ func (r *removal) row() (removed int, finished bool, bad *belfry.RowError) {
 		return 0, true, bad
 	}
 	for _, n := range list {
-		if r.gone(n) {
+		if r.Gone(n) {
 			removed++
 		}
 	}
@@ -115,16 +115,16 @@ func (r *removal) row() (removed int, finished bool, bad *belfry.RowError) {
 // meant lists the items that the row means.
 func (r *removal) meant() (list []*meta.Node, bad *belfry.RowError) {
 	if r.resname != "" {
-		if r.resource = r.decision.resource(r.resname); r.resource == nil {
+		if r.resource = r.decision.Resource(r.resname); r.resource == nil {
 			return nil, unknownResource(r.resname)
 		}
 	}
 	every := r.name == "*" || r.name == ""
 	switch {
 	case every && r.view == "" && r.name == "":
-		return nil, rejectf("name", belfry.MissingValue, "name and view are both empty; give a name, a view, or both")
+		return nil, belfry.Rejectf("name", belfry.MissingValue, "name and view are both empty; give a name, a view, or both")
 	case every && r.view == "":
-		return nil, rejectf("view", belfry.MissingValue, "* without a view would remove everything; name the view whose content is meant")
+		return nil, belfry.Rejectf("view", belfry.MissingValue, "* without a view would remove everything; name the view whose content is meant")
 	case every:
 		list, bad = r.all()
 	default:
@@ -144,22 +144,22 @@ func (r *removal) meant() (list []*meta.Node, bad *belfry.RowError) {
 // one finds the item of a name, which must stand in the view if the row names one.
 func (r *removal) one() ([]*meta.Node, *belfry.RowError) {
 	if r.name == belfry.Main && r.pt.Kind == catalog.ViewPackage {
-		return nil, rejectf("name", belfry.NotAllowed, "%s is the root of everything and cannot be removed; remove what stands in it", belfry.Main)
+		return nil, belfry.Rejectf("name", belfry.NotAllowed, "%s is the root of everything and cannot be removed; remove what stands in it", belfry.Main)
 	}
 	all := r.named()
 	if r.view != "" {
-		all = keep(all, func(n *meta.Node) bool { return r.standsIn(n) == r.view })
+		all = keep(all, func(n *meta.Node) bool { return r.StandsIn(n) == r.view })
 	}
 	switch len(all) {
 	case 0:
 		return nil, r.notFound()
 	case 1:
-		return all, r.rooted("name", all[0])
+		return all, r.Rooted("name", all[0])
 	}
 	for i, n := range all {
 		if n.Resource == nil { // a view of the customer beside those of resources
 			all = append(all[:i:i], all[i+1:]...)
-			return nil, rejectf("name", belfry.AmbiguousName, "view %q exists at customer level and in %d resources; give resname, or the view in which it stands", rowfmt.Clip([]byte(r.name)), len(all))
+			return nil, belfry.Rejectf("name", belfry.AmbiguousName, "view %q exists at customer level and in %d resources; give resname, or the view in which it stands", rowfmt.Clip([]byte(r.name)), len(all))
 		}
 	}
 	return nil, ambiguous("name", all)
@@ -168,24 +168,24 @@ func (r *removal) one() ([]*meta.Node, *belfry.RowError) {
 // named lists the items of the package that have the name.
 func (r *removal) named() (all []*meta.Node) {
 	add := func(n *meta.Node) {
-		if n != nil && !r.gone(n) && r.sees(n) && (r.resource == nil || n.Resource == r.resource && n != r.resource) {
+		if n != nil && !r.Gone(n) && r.Sees(n) && (r.resource == nil || n.Resource == r.resource && n != r.resource) {
 			all = append(all, n)
 		}
 	}
 	switch r.pt.Kind {
 	case catalog.ObjectPackage:
-		for _, n := range r.objectsNamed(r.name) {
+		for _, n := range r.ObjectsNamed(r.name) {
 			add(n)
 		}
 	case catalog.ViewPackage:
-		if n := r.place(r.name); n != nil && n.Kind == belfry.KindView {
+		if n := r.Place(r.name); n != nil && n.Kind == belfry.KindView {
 			add(n)
 		}
 		r.Tenant.ViewsNamed(r.name, add)
 	case catalog.ElementPackage:
-		add(r.element(r.pt.Name, r.name))
+		add(r.Element(r.pt.Name, r.name))
 	case catalog.ResourcePackage:
-		if n := r.decision.resource(r.name); n != nil && n.Package == r.pt.Name {
+		if n := r.decision.Resource(r.name); n != nil && n.Package == r.pt.Name {
 			add(n)
 		}
 	}
@@ -212,11 +212,11 @@ func (r *removal) notFound() *belfry.RowError {
 	}
 	hint := ""
 	if all := r.named(); len(all) > 0 {
-		hint = fmt.Sprintf("; it stands in %q", r.standsIn(all[0]))
-	} else if n := r.place(r.name); n != nil && n.Package != "" {
+		hint = fmt.Sprintf("; it stands in %q", r.StandsIn(all[0]))
+	} else if n := r.Place(r.name); n != nil && n.Package != "" {
 		hint = fmt.Sprintf("; %q is of package %s", n.Name, n.Package)
 	}
-	return rejectf("name", belfry.NotFound, "there is no %s %q%s%s", r.pt.Name, rowfmt.Clip([]byte(r.name)), where, hint)
+	return belfry.Rejectf("name", belfry.NotFound, "there is no %s %q%s%s", r.pt.Name, rowfmt.Clip([]byte(r.name)), where, hint)
 }
 
 // all finds the items of the package that stand in the view; with recursive also those in the views inside it.
@@ -233,7 +233,7 @@ func (r *removal) all() ([]*meta.Node, *belfry.RowError) {
 			if r.enough(len(list)) {
 				return false
 			}
-			if r.gone(n) {
+			if r.Gone(n) {
 				return true
 			}
 			list = r.take(list, n)
@@ -270,7 +270,7 @@ func (r *removal) take(list []*meta.Node, n *meta.Node) []*meta.Node {
 	case catalog.ResourcePackage:
 		mine = n.Kind == belfry.KindResource && n.Package == r.pt.Name
 	}
-	if mine && !r.gone(n) {
+	if mine && !r.Gone(n) {
 		return append(list, n)
 	}
 	return list
@@ -284,21 +284,21 @@ func (r *removal) descends(n *meta.Node) bool {
 // inView finds the view whose content is meant.
 func (r *removal) inView() (*meta.Node, *belfry.RowError) {
 	if r.resource != nil {
-		if v := r.Tx.view(r.resource, r.view); v != nil {
+		if v := r.Tx.View(r.resource, r.view); v != nil {
 			return v, nil
 		}
 		return nil, unknownInside("view", r.view, r.resource)
 	}
-	if v := r.place(r.view); v != nil {
+	if v := r.Place(r.view); v != nil {
 		return v, nil
 	}
-	if bad := r.atMain("view"); bad != nil && r.view == belfry.Main {
+	if bad := r.AtMain("view"); bad != nil && r.view == belfry.Main {
 		return nil, bad
 	}
-	all := r.viewsNamed(r.view)
+	all := r.ViewsNamed(r.view)
 	switch {
 	case len(all) == 0:
-		return nil, rejectf("view", belfry.UnknownView, "there is no view %q; name an existing view or resource", rowfmt.Clip([]byte(r.view)))
+		return nil, belfry.Rejectf("view", belfry.UnknownView, "there is no view %q; name an existing view or resource", rowfmt.Clip([]byte(r.view)))
 	case len(all) > 1:
 		return nil, ambiguous("view", all)
 	}
@@ -312,7 +312,7 @@ func (r *removal) checkEmpty(n *meta.Node) *belfry.RowError {
 	}
 	var counts [belfry.Kinds]int
 	n.Children(func(c *meta.Node) bool {
-		if !r.gone(c) {
+		if !r.Gone(c) {
 			counts[c.Kind]++
 		}
 		return true
@@ -326,5 +326,5 @@ func (r *removal) checkEmpty(n *meta.Node) *belfry.RowError {
 	if len(inside) == 0 {
 		return nil
 	}
-	return rejectf("name", belfry.NotEmpty, "view %q holds %s; remove them first or send ?recursive=true", n.Name, strings.Join(inside, ", "))
+	return belfry.Rejectf("name", belfry.NotEmpty, "view %q holds %s; remove them first or send ?recursive=true", n.Name, strings.Join(inside, ", "))
 }

@@ -37,7 +37,7 @@ func (r *removals) oneTurn() bool { return r.whole || r.trial }
 
 // tooManyAtOnce is for what one turn cannot do.
 func tooManyAtOnce() *belfry.RowError {
-	return rejectf("name", belfry.LimitReached, "too much would go at once: a request that is atomic or has an Idempotency-Key removes %d items at most, and a dry run looks at %d; "+
+	return belfry.Rejectf("name", belfry.LimitReached, "too much would go at once: a request that is atomic or has an Idempotency-Key removes %d items at most, and a dry run looks at %d; "+
 		"send it without any of these, or remove fewer at a time", removeWhole, removeLooked)
 }
 
@@ -50,7 +50,7 @@ func (r *removals) removeAll(list []*meta.Node) (finished bool, bad *belfry.RowE
 	if r.whole && r.weigh(list, r.left) < 0 {
 		return true, tooManyAtOnce()
 	}
-	r.together(func() {
+	r.Together(func() {
 		for _, n := range list {
 			if finished = r.removeItem(n); !finished {
 				return
@@ -63,11 +63,11 @@ func (r *removals) removeAll(list []*meta.Node) (finished bool, bad *belfry.RowE
 // try makes items count as gone, and what stands in them, as long as that is not much.
 func (r *removals) try(list []*meta.Node) {
 	for _, n := range list {
-		if left := r.weighItem(n, r.left); left >= 0 {
+		left := r.weighItem(n, r.left)
+		if left >= 0 {
 			r.left = left
-			r.bury(n, true)
 		}
-		r.markGone(n)
+		r.TryRemove(n, left >= 0)
 	}
 }
 
@@ -82,7 +82,7 @@ func (r *removals) weigh(list []*meta.Node, left int) int {
 }
 
 func (r *removals) weighItem(n *meta.Node, left int) int {
-	if r.gone(n) {
+	if r.Gone(n) {
 		return left
 	}
 	left--
@@ -96,12 +96,12 @@ func (r *removals) weighItem(n *meta.Node, left int) int {
 
 // removeItem removes an item, or of its content as much as this turn allows.
 func (r *removals) removeItem(n *meta.Node) (finished bool) {
-	if r.gone(n) {
+	if r.Gone(n) {
 		return true // with one before it
 	}
 	if left := r.weighItem(n, r.left); left >= 0 {
 		r.left = left
-		r.remove(n)
+		r.Remove(n)
 		return true
 	}
 	if r.left <= 0 {

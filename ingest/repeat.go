@@ -28,7 +28,7 @@ func (s *Sequencer) Once(ctx context.Context, who Sender, r Repeat, run func() (
 		if busy == nil {
 			break
 		}
-		err := who.wait(ctx, func(ctx context.Context) error {
+		err := who.Pause(ctx, func(ctx context.Context) error {
 			select {
 			case <-busy:
 				return nil

@@ -19,9 +19,9 @@ func (t decision) send(c *chunk, l *layout) {
 	late := rejections{most: c.rejected.most}
 	defer func() { c.rejected.merge(late) }()
 	t.checkUnnamed(c, &late)
-	t.expect(c.open.left())
+	t.Expect(c.open.left(), 0)
 	c.open.decideSome(&late, func(row *openRow, fields [][]byte) (*belfry.RowError, bool) {
-		if !t.nextOpen() {
+		if !t.NextOpen() {
 			return nil, false
 		}
 		if c.by != nil {
@@ -65,11 +65,11 @@ func (t decision) inputs(c *chunk, rows int) int {
 		if n == nil {
 			continue
 		}
-		if t.spent() {
+		if t.Spent() {
 			return i
 		}
 		values.row = i
-		t.input(n, status.Input{Time: cmp.Or(c.data.times[i], t.Now), Values: values})
+		t.Input(n, status.Input{Time: cmp.Or(c.data.times[i], t.Now), Values: values})
 	}
 	return rows
 }
@@ -89,7 +89,7 @@ func (t decision) checkUnnamed(c *chunk, late *rejections) {
 		if n == nil { // refused or discarded in an earlier turn
 			continue
 		}
-		if all := t.objectsNamed(n.Name); len(all) > 1 {
+		if all := t.ObjectsNamed(n.Name); len(all) > 1 {
 			nodes[u.slot] = nil
 			late.add(int(from[u.slot].row), int(from[u.slot].line), ambiguous("object", all))
 		}
@@ -104,13 +104,13 @@ func (t decision) replaceRemoved(c *chunk, late *rejections) {
 				continue
 			}
 			nodes[i] = nil
-			if r := t.resource(n.Resource.Name); r != nil {
-				if now := t.object(r, n.Name); now != nil && now.Class.Name == n.Class.Name {
+			if r := t.Resource(n.Resource.Name); r != nil {
+				if now := t.Object(r, n.Name); now != nil && now.Class.Name == n.Class.Name {
 					nodes[i] = now
 					continue
 				}
 			}
-			late.add(int(origins[i].row), int(origins[i].line), rejectf("object", belfry.UnknownObject,
+			late.add(int(origins[i].row), int(origins[i].line), belfry.Rejectf("object", belfry.UnknownObject,
 				"object %q of %q was removed while the request was under way; give class and view to create it anew", n.Name, n.Resource.Name))
 		}
 	}
@@ -126,26 +126,25 @@ func (t decision) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *b
 	if bad != nil {
 		return bad
 	}
-	if d := t.details(n); l.differs(fields, &d) {
+	if d := t.Details(n); l.differs(fields, &d) {
 		before := d
 		l.setDetails(fields, &d)
-		if bad := t.takeDetails("object", &before, &d); bad != nil {
+		if bad := t.ReserveDetails("object", &before, &d); bad != nil {
 			return bad
 		}
-		t.updated(n, nil, "", &before, &d)
-		t.change(n, &d)
+		t.Change(n, nil, "", &d)
 	}
-	def := t.definition(n)
+	def := t.Definition(n)
 	switch row.kind {
 	case logRow:
 		c.logs.nodes[row.slot], c.logs.sep[row.slot] = n, c.separator(def)
 		return nil
 	case noResponseRow:
-		if !t.mode(n).Takes() {
+		if !t.Mode(n).Takes() {
 			c.discard(int(row.row))
 			return nil
 		}
-		t.input(n, status.Input{Time: t.Now, NoResponse: true, Reason: reason(cell(fields, l.log))})
+		t.Input(n, status.Input{Time: t.Now, NoResponse: true, Reason: reason(cell(fields, l.log))})
 		c.report.Accepted++
 		return nil
 	}
@@ -176,7 +175,7 @@ func (t decision) infer(l *layout, fields [][]byte, def *catalog.Class) *catalog
 		}
 	}
 	if grown != def {
-		t.define(grown)
+		t.Define(grown)
 	}
 	return grown
 }
@@ -185,24 +184,24 @@ func (t decision) infer(l *layout, fields [][]byte, def *catalog.Class) *catalog
 func (t decision) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfry.RowError) {
 	name, resname := string(cell(fields, l.object)), string(cell(fields, l.resname))
 	if name == "" {
-		return nil, rejectf("object", belfry.MissingValue, "object is empty; the row must name its object")
+		return nil, belfry.Rejectf("object", belfry.MissingValue, "object is empty; the row must name its object")
 	}
 	var n, resource *meta.Node
 	if resname == "" {
-		all := t.objectsNamed(name)
+		all := t.ObjectsNamed(name)
 		switch len(all) {
 		case 0:
-			return nil, rejectf("object", belfry.UnknownObject, "object %q does not exist; give resname, class and view to create it", rowfmt.Clip([]byte(name)))
+			return nil, belfry.Rejectf("object", belfry.UnknownObject, "object %q does not exist; give resname, class and view to create it", rowfmt.Clip([]byte(name)))
 		case 1:
 			n = all[0]
 		default:
 			return nil, ambiguous("object", all)
 		}
 	} else {
-		if resource = t.resource(resname); resource == nil {
+		if resource = t.Resource(resname); resource == nil {
 			return nil, unknownResource(resname)
 		}
-		n = t.object(resource, name)
+		n = t.Object(resource, name)
 	}
 	if n == nil {
 		return t.createObject(c, l, fields, resource, name)
@@ -210,7 +209,7 @@ func (t decision) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfr
 	if class := string(cell(fields, l.class)); class != "" && class != n.Class.Name {
 		return nil, classMismatch(n, class)
 	}
-	def := t.definition(n)
+	def := t.Definition(n)
 	if bad := t.checkValues(l, fields, def); bad != nil {
 		return n, bad
 	}
@@ -218,18 +217,18 @@ func (t decision) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfr
 }
 
 func ambiguous(column string, all []*meta.Node) *belfry.RowError {
-	return rejectf(column, belfry.AmbiguousName, "%s; give resname", meta.Twins(all))
+	return belfry.Rejectf(column, belfry.AmbiguousName, "%s; give resname", meta.Twins(all))
 }
 
 func (t decision) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.Node, name string) (*meta.Node, *belfry.RowError) {
 	class, view := string(cell(fields, l.class)), string(cell(fields, l.view))
 	if class == "" || view == "" {
-		return nil, rejectf("class", belfry.UnknownObject, "object %q does not exist in %q; give class and view to create it", rowfmt.Clip([]byte(name)), resource.Name)
+		return nil, belfry.Rejectf("class", belfry.UnknownObject, "object %q does not exist in %q; give class and view to create it", rowfmt.Clip([]byte(name)), resource.Name)
 	}
 	if bad := CheckName("object", name); bad != nil {
 		return nil, bad
 	}
-	if bad := t.roomFor(1); bad != nil {
+	if bad := t.RoomForObjects(1); bad != nil {
 		return nil, bad
 	}
 	// Everything that can be wrong is checked before anything is made, so that a refused row leaves nothing behind.
@@ -246,36 +245,35 @@ func (t decision) createObject(c *chunk, l *layout, fields [][]byte, resource *m
 	if d.IP == "" && d.Host == "" && d.Constants == [5]string{} {
 		details = nil
 	}
-	if bad := t.takeDetails("object", nil, details); bad != nil {
+	if bad := t.ReserveDetails("object", nil, details); bad != nil {
 		return nil, bad
 	}
-	if bad := t.takeInferred(l, fields, cl.Def, t.class(class) == nil); bad != nil {
+	if bad := t.takeInferred(l, fields, cl.Def, t.Class(class) == nil); bad != nil {
 		return nil, bad
 	}
-	if bad := t.roomForItems("object", meta.ItemSize(belfry.KindObject, name, "")+cl.MarksSize()+ValuesSize(l.lastValues(fields)), true); bad != nil {
+	if bad := t.RoomForItem("object", meta.ItemSize(belfry.KindObject, name, "")+cl.MarksSize()+ValuesSize(l.lastValues(fields))); bad != nil {
 		return nil, bad
 	}
 	parent, bad := t.parentFor(c, resource, view, string(cell(fields, l.parentview)))
 	if bad != nil {
 		return nil, bad
 	}
-	if t.class(class) == nil {
-		cl = t.define(cl.Def)
+	if t.Class(class) == nil {
+		cl = t.Define(cl.Def)
 	}
 	c.report.Created.Objects++
-	n := t.create(belfry.KindObject, name, parent, resource, cl, "", details)
-	t.created(n)
+	n := t.Create(belfry.KindObject, name, parent, resource, cl, "", details)
 	t.AddValues(n, l.lastValues(fields))
 	return n, nil
 }
 
 // objectClass finds the class of a new object, or infers one that is not defined yet.
 func (t decision) objectClass(name string) (*meta.Class, *belfry.RowError) {
-	if c := t.class(name); c != nil {
+	if c := t.Class(name); c != nil {
 		return c, nil
 	}
 	if t.in.engine.Limits().StrictClasses {
-		return nil, rejectf("class", belfry.UnknownClass, "class %q is not defined and strict_classes is set; define the class first", rowfmt.Clip([]byte(name)))
+		return nil, belfry.Rejectf("class", belfry.UnknownClass, "class %q is not defined and strict_classes is set; define the class first", rowfmt.Clip([]byte(name)))
 	}
 	if bad := CheckName("class", name); bad != nil {
 		return nil, bad
@@ -304,18 +302,18 @@ func (t decision) checkValues(l *layout, fields [][]byte, def *catalog.Class) *b
 		v, number := rowfmt.ParseNumber(raw)
 		switch {
 		case ind == nil && !def.Inferred:
-			return rejectf(l.names[col.at], belfry.BadValue, "class %q has no indicator i%d; leave the column empty for its objects", def.Name, col.n)
+			return belfry.Rejectf(l.names[col.at], belfry.BadValue, "class %q has no indicator i%d; leave the column empty for its objects", def.Name, col.n)
 		case ind == nil && undecided(raw):
-			return rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q has had no value yet, and %q does not tell whether it is a number; leave the column empty until there is a value",
+			return belfry.Rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q has had no value yet, and %q does not tell whether it is a number; leave the column empty until there is a value",
 				col.n, def.Name, rowfmt.Clip(raw))
 		case ind != nil && !ind.Text && !number:
-			return rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q takes a number, got %q", col.n, def.Name, rowfmt.Clip(raw))
+			return belfry.Rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q takes a number, got %q", col.n, def.Name, rowfmt.Clip(raw))
 		case number && (ind == nil || !ind.Text) && rowfmt.Rounded(raw, v):
 			return beyondWhole(l.names[col.at], raw, v)
 		}
 	}
 	if values == 0 {
-		return rejectf("i1", belfry.MissingValue, "the row has no indicator value; a data row needs at least one")
+		return belfry.Rejectf("i1", belfry.MissingValue, "the row has no indicator value; a data row needs at least one")
 	}
 	return nil
 }
@@ -323,29 +321,27 @@ func (t decision) checkValues(l *layout, fields [][]byte, def *catalog.Class) *b
 // parentFor finds the view for a new object. A view that does not exist is made, of the generic class, when the row
 // names an existing view around it.
 func (t decision) parentFor(c *chunk, resource *meta.Node, view, around string) (*meta.Node, *belfry.RowError) {
-	if v := t.view(resource, view); v != nil {
+	if v := t.View(resource, view); v != nil {
 		return v, nil
 	}
 	if around == "" {
-		return nil, rejectf("view", belfry.UnknownView, "view %q does not exist in %q; create it with a createview row, or give parentview to have it made", rowfmt.Clip([]byte(view)), resource.Name)
+		return nil, belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist in %q; create it with a createview row, or give parentview to have it made", rowfmt.Clip([]byte(view)), resource.Name)
 	}
-	parent := t.view(resource, around)
+	parent := t.View(resource, around)
 	if parent == nil {
 		return nil, unknownInside("parentview", around, resource)
 	}
 	if bad := CheckName("view", view); bad != nil {
 		return nil, bad
 	}
-	if bad := t.checkDepth("parentview", parent); bad != nil {
+	if bad := t.CheckDepth("parentview", parent); bad != nil {
 		return nil, bad
 	}
-	if bad := t.roomForPlace("view", view); bad != nil {
+	if bad := t.RoomForPlace("view", view); bad != nil {
 		return nil, bad
 	}
 	c.report.Created.Views++
-	n := t.create(belfry.KindView, view, parent, resource, t.viewClass(genericView), "", nil)
-	t.created(n)
-	return n, nil
+	return t.Create(belfry.KindView, view, parent, resource, t.ViewClass(GenericView), "", nil), nil
 }
 
 // createView decides a createview row.
@@ -356,34 +352,33 @@ func (t decision) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowEr
 	}
 	for _, column := range []string{"resname", "class", "view", "parentview"} {
 		if values[column] == "" {
-			return rejectf(column, belfry.MissingValue, "%s is empty; a createview row needs resname, class, view and parentview", column)
+			return belfry.Rejectf(column, belfry.MissingValue, "%s is empty; a createview row needs resname, class, view and parentview", column)
 		}
 	}
-	resource := t.resource(values["resname"])
+	resource := t.Resource(values["resname"])
 	if resource == nil {
 		return unknownResource(values["resname"])
 	}
-	parent := t.view(resource, values["parentview"])
+	parent := t.View(resource, values["parentview"])
 	if parent == nil {
 		return unknownInside("parentview", values["parentview"], resource)
 	}
 	if bad := CheckName("class", values["class"]); bad != nil {
 		return bad
 	}
-	if have := t.view(resource, values["view"]); have != nil {
+	if have := t.View(resource, values["view"]); have != nil {
 		return t.sameView(c, have, parent, values["class"])
 	}
 	if bad := CheckName("view", values["view"]); bad != nil {
 		return bad
 	}
-	if bad := t.checkDepth("parentview", parent); bad != nil {
+	if bad := t.CheckDepth("parentview", parent); bad != nil {
 		return bad
 	}
-	if bad := t.roomForPlace("view", values["view"]); bad != nil {
+	if bad := t.RoomForPlace("view", values["view"]); bad != nil {
 		return bad
 	}
-	n := t.create(belfry.KindView, values["view"], parent, resource, t.viewClass(values["class"]), "", nil)
-	t.created(n)
+	t.Create(belfry.KindView, values["view"], parent, resource, t.ViewClass(values["class"]), "", nil)
 	c.report.Accepted++
 	c.report.Created.Views++
 	return nil
@@ -392,39 +387,28 @@ func (t decision) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowEr
 // sameView decides a createview row whose view exists: it becomes what the row says.
 func (t decision) sameView(c *chunk, have, parent *meta.Node, class string) *belfry.RowError {
 	if have == have.Resource {
-		return rejectf("view", belfry.NameInUse, "%q is the name of the resource itself; choose another name for the view", have.Name)
+		return belfry.Rejectf("view", belfry.NameInUse, "%q is the name of the resource itself; choose another name for the view", have.Name)
 	}
-	if bad := t.checkMove("parentview", have, parent); bad != nil {
+	if bad := t.CheckMove("parentview", have, parent); bad != nil {
 		return bad
 	}
-	it := t.current(have)
-	reclassed, moved := it.Class != class, parent != t.parent(have)
-	switch {
-	case moved:
-		t.updated(have, parent, class, nil, nil)
-	case reclassed:
-		t.updated(have, nil, class, nil, nil)
-	}
-	if reclassed {
-		it.Class = class
-		t.set(it)
-	}
-	if moved {
-		t.move(have, parent)
-	}
 	c.report.Accepted++
-	if reclassed || moved {
-		c.report.Updated++
-	} else {
-		c.report.Unchanged++
+	if parent == t.Parent(have) {
+		parent = nil
 	}
+	if parent == nil && class == t.Current(have).Class {
+		c.report.Unchanged++
+		return nil
+	}
+	t.Change(have, parent, class, nil)
+	c.report.Updated++
 	return nil
 }
 
 // admit lets go of rows of objects whose data nobody wants now, and counts them.
 func (t decision) admit(c *chunk, nodes []*meta.Node, origins []origin) {
 	for i, n := range nodes {
-		if n != nil && !t.mode(n).Takes() {
+		if n != nil && !t.Mode(n).Takes() {
 			nodes[i] = nil
 			c.discard(int(origins[i].row))
 		}
@@ -447,9 +431,9 @@ func (t decision) leave(c *chunk, late *rejections) {
 	}
 	look := func(nodes []*meta.Node, origins []origin) {
 		for i, n := range nodes {
-			if n != nil && !t.sees(n) {
+			if n != nil && !t.Sees(n) {
 				nodes[i] = nil
-				late.add(int(origins[i].row), int(origins[i].line), rejectf("object", belfry.UnknownObject, "object %q does not exist", n.Name))
+				late.add(int(origins[i].row), int(origins[i].line), belfry.Rejectf("object", belfry.UnknownObject, "object %q does not exist", n.Name))
 			}
 		}
 	}

@@ -124,7 +124,7 @@ func TestSendTheRest(t *testing.T) {
 			}
 			j.err = nil
 			first := 0
-			if !strings.Contains(err.Error(), nothingStored) {
+			if !strings.Contains(err.Error(), NothingStored) {
 				cut++
 				if _, scan := fmt.Sscanf(err.Error(), "storage_unavailable: the first %d rows of this body", &first); scan != nil {
 					t.Fatalf("after %d records: %v", records, err)

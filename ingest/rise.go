@@ -13,8 +13,8 @@ type rise struct {
 	levels [][]*meta.Node // by depth
 }
 
-// together lets things happen at one moment: views add up when all of them are done.
-func (t *Tx) together(f func()) {
+// Together lets things happen at one moment: views add up when all of them are done.
+func (t *Tx) Together(f func()) {
 	if t.rise != nil {
 		f()
 		return
@@ -40,7 +40,7 @@ func (t *Tx) later(n *meta.Node, at belfry.Time) {
 	}
 	r.at[n] = at
 	d := 0
-	for p := t.parent(n); p != nil; p = t.parent(p) {
+	for p := t.Parent(n); p != nil; p = t.Parent(p) {
 		d++
 	}
 	for len(r.levels) <= d {

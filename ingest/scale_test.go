@@ -16,7 +16,7 @@ func (b *bench) grow(tb testing.TB, objects int) {
 	const perResource, perView = 1000, 10
 	err := b.Do(&Command{Customer: b.who.Customer, Alone: true, Decide: func(t *Tx) error {
 		var view, resource *meta.Node
-		class := t.viewClass(genericView)
+		class := t.ViewClass(GenericView)
 		for i := range objects {
 			if i%(perResource*perView) == 0 {
 				view = t.create(belfry.KindView, fmt.Sprintf("view%04d", i/perResource/perView), t.Tenant.Main, nil, class, "", nil)
@@ -24,7 +24,7 @@ func (b *bench) grow(tb testing.TB, objects int) {
 			if i%perResource == 0 {
 				resource = t.create(belfry.KindResource, fmt.Sprintf("res%04d", i/perResource), view, nil, class, "custom", nil)
 			}
-			t.create(belfry.KindObject, fmt.Sprintf("obj%07d", i), resource, resource, t.viewClass("network-ping"), "", nil)
+			t.create(belfry.KindObject, fmt.Sprintf("obj%07d", i), resource, resource, t.ViewClass("network-ping"), "", nil)
 		}
 		return nil
 	}})
@@ -82,7 +82,7 @@ func BenchmarkRollup(b *testing.B) {
 			for i := range b.N {
 				x.scratch.reset(x.tree)
 				t := x.begin(x.who.Customer)
-				t.input(n, status.Input{Time: at + belfry.Time(i), NoResponse: i%2 == 0, Values: fine{}})
+				t.Input(n, status.Input{Time: at + belfry.Time(i), NoResponse: i%2 == 0, Values: fine{}})
 				r := t.record()
 				if len(r.States) != 4 {
 					b.Fatalf("%d items changed, want the object, its resource, its view and MAIN", len(r.States))

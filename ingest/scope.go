@@ -25,8 +25,8 @@ func (t *Tx) limit(views []string) {
 	}
 }
 
-// sees tells whether an item is inside.
-func (t *Tx) sees(n *meta.Node) bool {
+// Sees tells whether an item is inside.
+func (t *Tx) Sees(n *meta.Node) bool {
 	if !t.Limited {
 		return true
 	}
@@ -34,7 +34,7 @@ func (t *Tx) sees(n *meta.Node) bool {
 	if n.Resource != nil { // which it never leaves
 		at = n.Resource
 	}
-	for ; at != nil; at = t.parent(at) {
+	for ; at != nil; at = t.Parent(at) {
 		if t.s.gone[at.ID] {
 			return false
 		}
@@ -47,16 +47,16 @@ func (t *Tx) sees(n *meta.Node) bool {
 
 // only gives an item if it is inside.
 func (t *Tx) only(n *meta.Node) *meta.Node {
-	if n == nil || !t.sees(n) {
+	if n == nil || !t.Sees(n) {
 		return nil
 	}
 	return n
 }
 
-// viewsNamed lists the views of that name inside resources.
-func (t *Tx) viewsNamed(name string) (list []*meta.Node) {
+// ViewsNamed lists the views of that name inside resources.
+func (t *Tx) ViewsNamed(name string) (list []*meta.Node) {
 	t.Tenant.ViewsNamed(name, func(n *meta.Node) {
-		if !t.s.gone[n.ID] && t.sees(n) {
+		if !t.s.gone[n.ID] && t.Sees(n) {
 			list = append(list, n)
 		}
 	})
@@ -65,49 +65,57 @@ func (t *Tx) viewsNamed(name string) (list []*meta.Node) {
 
 // root tells whether an item is inside and what it stands in is not.
 func (t *Tx) root(n *meta.Node) bool {
-	p := t.parent(n)
-	return t.Limited && p != nil && !t.sees(p)
+	p := t.Parent(n)
+	return t.Limited && p != nil && !t.Sees(p)
 }
 
-// standsIn names what an item stands in; all that is outside is MAIN.
-func (t *Tx) standsIn(n *meta.Node) string {
+// StandsIn names what an item stands in; all that is outside is MAIN.
+func (t *Tx) StandsIn(n *meta.Node) string {
 	if t.root(n) {
 		return belfry.Main
 	}
-	return t.parent(n).Name
+	return t.Parent(n).Name
 }
 
 // keepInside is the last of the guards: whatever let a command get here, it changes nothing outside.
 func (t *Tx) keepInside(n *meta.Node) {
-	if n != nil && !t.sees(n) {
+	if n != nil && !t.Sees(n) {
 		panic("ingest: a command would change what is outside its scope")
 	}
 }
 
-// atMain refuses what a limited user wants done directly in MAIN.
-func (t *Tx) atMain(column string) *belfry.RowError {
+// AtMain refuses what a limited user wants done directly in MAIN.
+func (t *Tx) AtMain(column string) *belfry.RowError {
 	if !t.Limited {
 		return nil
 	}
-	return rejectf(column, belfry.NotAllowed, "you are limited to some views, and %s is outside them; name a view of yours", belfry.Main)
+	return belfry.Rejectf(column, belfry.NotAllowed, "you are limited to some views, and %s is outside them; name a view of yours", belfry.Main)
 }
 
-// rooted refuses to move or remove a root.
-func (t *Tx) rooted(column string, n *meta.Node) *belfry.RowError {
+// Rooted refuses to move or remove a root.
+func (t *Tx) Rooted(column string, n *meta.Node) *belfry.RowError {
 	if !t.root(n) {
 		return nil
 	}
-	return rejectf(column, belfry.NotAllowed, "%q is where what you may see begins, and stays where it stands; ask an administrator who is not limited to it", n.Name)
+	return belfry.Rejectf(column, belfry.NotAllowed, "%q is where what you may see begins, and stays where it stands; ask an administrator who is not limited to it", n.Name)
 }
 
-// taken refuses a name at customer level that somebody has whom a limited user does not see. It says nothing more.
-func (t *Tx) taken(name string) *belfry.RowError {
-	if n := t.anyPlace(name); n != nil && !t.sees(n) {
+// Taken refuses a name at customer level that somebody has whom a limited user does not see. It says nothing more.
+func (t *Tx) Taken(name string) *belfry.RowError {
+	if n := t.anyPlace(name); n != nil && !t.Sees(n) {
+		return errTaken(name)
+	}
+	return nil
+}
+
+// TakenElement is the same for an element.
+func (t *Tx) TakenElement(pkg, name string) *belfry.RowError {
+	if n := t.anyElement(pkg, name); n != nil && !t.Sees(n) {
 		return errTaken(name)
 	}
 	return nil
 }
 
 func errTaken(name string) *belfry.RowError {
-	return rejectf("name", belfry.NameInUse, "the name %q is taken; choose another", rowfmt.Clip([]byte(name)))
+	return belfry.Rejectf("name", belfry.NameInUse, "the name %q is taken; choose another", rowfmt.Clip([]byte(name)))
 }

@@ -63,10 +63,10 @@ func TestKeepInside(t *testing.T) {
 	e := b.tree.Estate(who.Customer)
 	far, in, db := e.Place("Far"), e.Place("In"), e.Place("db01")
 	for name, do := range map[string]func(*Tx){
-		"create": func(x *Tx) { x.create(belfry.KindView, "new", far, nil, x.viewClass("generic"), "", nil) },
+		"create": func(x *Tx) { x.create(belfry.KindView, "new", far, nil, x.ViewClass("generic"), "", nil) },
 		"move":   func(x *Tx) { x.move(db, in) },
 		"leave":  func(x *Tx) { x.move(e.Place("web01"), far) },
-		"remove": func(x *Tx) { x.remove(db) },
+		"remove": func(x *Tx) { x.Remove(db) },
 	} {
 		err := b.Do(&Command{Customer: who.Customer, Views: who.Views, Alone: true, Decide: func(x *Tx) error { do(x); return nil }})
 		if err == nil {

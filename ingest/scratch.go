@@ -172,8 +172,8 @@ func (s *scratch) encode(changes []change) [][]byte {
 	return s.payloads
 }
 
-// place finds a view or resource at customer level.
-func (t *Tx) place(name string) *meta.Node { return t.only(t.anyPlace(name)) }
+// Place finds a view or resource at customer level.
+func (t *Tx) Place(name string) *meta.Node { return t.only(t.anyPlace(name)) }
 
 // anyPlace finds one that may be outside the scope.
 func (t *Tx) anyPlace(name string) *meta.Node {
@@ -183,8 +183,8 @@ func (t *Tx) anyPlace(name string) *meta.Node {
 	return t.Tenant.Place(name)
 }
 
-// element finds a graphical element.
-func (t *Tx) element(pkg, name string) *meta.Node { return t.only(t.anyElement(pkg, name)) }
+// Element finds a graphical element.
+func (t *Tx) Element(pkg, name string) *meta.Node { return t.only(t.anyElement(pkg, name)) }
 
 func (t *Tx) anyElement(pkg, name string) *meta.Node {
 	if n, ok := t.s.items[elementAt(t.Tenant.ID, pkg, name)]; ok {
@@ -210,32 +210,32 @@ func slotOf(n *meta.Node) slot {
 	return slot{n.Customer, 0, placeSlot, n.Name}
 }
 
-func (t *Tx) resource(name string) *meta.Node {
-	if n := t.place(name); n != nil && n.Kind == belfry.KindResource {
+func (t *Tx) Resource(name string) *meta.Node {
+	if n := t.Place(name); n != nil && n.Kind == belfry.KindResource {
 		return n
 	}
 	return nil
 }
 
-// view finds a view of a resource; the resource is one itself, under its own name.
-func (t *Tx) view(resource *meta.Node, name string) *meta.Node {
+// View finds a view of a resource; the resource is one itself, under its own name.
+func (t *Tx) View(resource *meta.Node, name string) *meta.Node {
 	if n, ok := t.s.items[slot{t.Tenant.ID, resource.ID, viewSlot, name}]; ok {
 		return n
 	}
 	return resource.View(name)
 }
 
-func (t *Tx) object(resource *meta.Node, name string) *meta.Node {
+func (t *Tx) Object(resource *meta.Node, name string) *meta.Node {
 	if n, ok := t.s.items[slot{t.Tenant.ID, resource.ID, objectSlot, name}]; ok {
 		return n
 	}
 	return resource.Object(name)
 }
 
-// objectsNamed lists the objects of that name in the whole customer.
-func (t *Tx) objectsNamed(name string) (list []*meta.Node) {
+// ObjectsNamed lists the objects of that name in the whole customer.
+func (t *Tx) ObjectsNamed(name string) (list []*meta.Node) {
 	add := func(n *meta.Node) {
-		if !t.s.gone[n.ID] && t.sees(n) {
+		if !t.s.gone[n.ID] && t.Sees(n) {
 			list = append(list, n)
 		}
 	}
@@ -258,8 +258,8 @@ func (s *scratch) namedObjects(c belfry.CustomerID, name string) []*meta.Node {
 	return s.named[slot{customer: c, name: name}]
 }
 
-// class finds a class that has a definition; nil when there is none yet.
-func (t *Tx) class(name string) *meta.Class {
+// Class finds a class that has a definition; nil when there is none yet.
+func (t *Tx) Class(name string) *meta.Class {
 	if c := t.s.classes[slot{t.Tenant.ID, 0, classSlot, name}]; c != nil {
 		return c
 	}
@@ -272,8 +272,8 @@ func (t *Tx) class(name string) *meta.Class {
 	return nil
 }
 
-// definition is the class's definition as this round has it.
-func (t *Tx) definition(n *meta.Node) *catalog.Class {
+// Definition is the class's definition as this round has it.
+func (t *Tx) Definition(n *meta.Node) *catalog.Class {
 	if c := t.s.classes[slot{t.Tenant.ID, 0, classSlot, n.Class.Name}]; c != nil {
 		return c.Def
 	}
@@ -283,11 +283,11 @@ func (t *Tx) definition(n *meta.Node) *catalog.Class {
 	return n.Class.Def
 }
 
-// genericView is the class of views that nobody has given one.
-const genericView = "generic"
+// GenericView is the class of views that nobody has given one.
+const GenericView = "generic"
 
-// viewClass gives the cell of a view class; those are free strings.
-func (t *Tx) viewClass(name string) *meta.Class {
+// ViewClass gives the cell of a view class; those are free strings.
+func (t *Tx) ViewClass(name string) *meta.Class {
 	if c := t.Tenant.Class(name); c != nil {
 		return c
 	}

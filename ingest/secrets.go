@@ -28,7 +28,7 @@ func (s *Sequencer) SealSecrets() (items int, err error) {
 // sealItem seals the secret answers of an item anew, and tells whether there were any.
 func (t *Tx) sealItem(n *meta.Node) bool {
 	secrets, pt := t.seq.cfg.Tree.Secrets(), t.seq.cfg.Tree.Catalog().Package(n.Package)
-	d := t.details(n)
+	d := t.Details(n)
 	answers := maps.Clone(d.Answers)
 	for column, text := range answers {
 		secret := meta.Sealed(text) || pt != nil && pt.Question(column) != nil && pt.Question(column).Secret

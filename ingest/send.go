@@ -9,25 +9,6 @@ import (
 	"belfry"
 )
 
-// Sender is who sends: the customer and what of it the sender may touch, the hash of the key that was shown, and the name of the key, or of the user whose
-// session was.
-type Sender struct {
-	belfry.Scope
-	Key  string
-	Name string
-	// Wait runs f, which may wait for long, without what the request holds that others need. It gives the error of f, or says why
-	// the sender may not go on. Nil for one that holds nothing and always may.
-	Wait func(f func(context.Context) error) error
-}
-
-// wait runs f, which may wait for long, before a turn is given to the sequencer.
-func (w Sender) wait(ctx context.Context, f func(context.Context) error) error {
-	if w.Wait == nil {
-		return f(ctx)
-	}
-	return w.Wait(f)
-}
-
 // Options are the wishes that come with a bulk body.
 type Options struct {
 	Format    belfry.Format // of a body of Send
@@ -38,12 +19,6 @@ type Options struct {
 	Repeat Repeat
 
 	alone bool // each chunk must have its round to itself
-}
-
-// Repeat identifies a request that may come again.
-type Repeat struct {
-	Key    string   // the client's Idempotency-Key; empty for none
-	Digest [32]byte // of method, path, query and body
 }
 
 // Send takes a body of data, log and createview rows and answers with the report of what became of each.
@@ -92,7 +67,7 @@ func (in *Intake) bulk(ctx context.Context, who Sender, o Options, open func() (
 func (in *Intake) applyStream(ctx context.Context, who Sender, b body, o Options, report *belfry.Report) (int, []byte, error) {
 	last := pending{}
 	part := oneChunk()
-	part.bytes = in.engine.Limits().filled().ChunkBytes
+	part.bytes = filled(in.engine.Limits()).ChunkBytes
 	_, removes := b.(*removalBody)
 	for {
 		c, readErr := b.read(part)
@@ -103,7 +78,7 @@ func (in *Intake) applyStream(ctx context.Context, who Sender, b body, o Options
 			return 0, nil, readErr
 		}
 		next := pending{who: who, chunk: c, removes: removes}
-		err := who.wait(ctx, func(ctx context.Context) error {
+		err := who.Pause(ctx, func(ctx context.Context) error {
 			if err := in.room(ctx, who.Customer, removes, c.rows, last.command != nil); err != nil {
 				return err
 			}
@@ -125,7 +100,7 @@ func (in *Intake) applyStream(ctx context.Context, who Sender, b body, o Options
 		last = next
 		last.command = &Command{Customer: who.Customer, Views: who.Views, Rows: c.cost(), Alone: o.alone, Decide: func(t *Tx) error {
 			t.By = who.Name
-			t.takeTurns()
+			t.TakeTurns()
 			b.apply(decision{t, in}, c)
 			return nil
 		}}
@@ -190,7 +165,7 @@ func (in *Intake) paced(ctx context.Context, c belfry.CustomerID, rows int, unde
 		select {
 		case <-time.After(wait):
 		case <-in.closing:
-			return errStopped
+			return ErrStopping
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -212,7 +187,7 @@ type pending struct {
 // giveWay waits until a turn may create what its rows need.
 func (p *pending) giveWay(ctx context.Context, in *Intake) (err error) {
 	if !p.removes {
-		p.booked, err = in.giveWay(ctx, p.who.Customer, min(p.chunk.open.left(), turnOpen))
+		p.booked, err = in.giveWay(ctx, p.who.Customer, min(p.chunk.open.left(), TurnOpen))
 	}
 	return err
 }
@@ -235,11 +210,11 @@ func (p *pending) finish(ctx context.Context, in *Intake, r *belfry.Report) erro
 	<-p.command.Done
 	p.decided(in)
 	for p.command.Err == nil && p.chunk.more {
-		p.command.Err = p.who.wait(ctx, func(ctx context.Context) error {
+		p.command.Err = p.who.Pause(ctx, func(ctx context.Context) error {
 			if err := mustEnd(ctx); err != nil {
 				return err
 			}
-			if err := in.engine.WaitForRoom(ctx, p.who.Customer, turnEvents); err != nil {
+			if err := in.engine.WaitForRoom(ctx, p.who.Customer, TurnEvents); err != nil {
 				return err
 			}
 			return p.giveWay(ctx, in)
@@ -280,9 +255,6 @@ func (c *chunk) addTo(r *belfry.Report) {
 	r.Truncated = r.Truncated || r.Rejected > len(r.Errors)
 }
 
-// errTakenBack ends a command whose effects are not wanted.
-var errTakenBack = errors.New("taken back")
-
 // applyWhole reads a body to its end and applies all of it in one record, or nothing.
 func (in *Intake) applyWhole(ctx context.Context, who Sender, b body, o Options) (code int, answer []byte, err error) {
 	held := in.newWholeBody(who.Customer)
@@ -299,7 +271,7 @@ func (in *Intake) applyWhole(ctx context.Context, who Sender, b body, o Options)
 	}
 	_, removes := b.(*removalBody)
 	booked := 0
-	err = who.wait(ctx, func(ctx context.Context) error {
+	err = who.Pause(ctx, func(ctx context.Context) error {
 		err := in.room(ctx, who.Customer, removes, c.rows, false)
 		if err == nil && !removes && !o.DryRun {
 			booked, err = in.giveWay(ctx, who.Customer, c.open.left())
@@ -314,7 +286,7 @@ func (in *Intake) applyWhole(ctx context.Context, who Sender, b body, o Options)
 	alone := o.alone || o.DryRun || o.Atomic || in.mayOverrun(who.Customer, c)
 	cmd := &Command{Customer: who.Customer, Views: who.Views, Rows: c.cost(), Alone: alone, Decide: func(t *Tx) error {
 		if alone {
-			t.LimitEvents(wholeEvents)
+			t.LimitEvents(WholeEvents)
 		}
 		t.By = who.Name
 		if b.apply(decision{t, in}, c); c.more {
@@ -324,18 +296,18 @@ func (in *Intake) applyWhole(ctx context.Context, who Sender, b body, o Options)
 		c.addTo(report)
 		if o.Atomic && report.Rejected > 0 {
 			code, answer = report.Refused()
-			return errTakenBack
+			return ErrTakenBack
 		}
 		code, answer = report.Answer()
 		if o.DryRun {
-			return errTakenBack
+			return ErrTakenBack
 		}
 		t.Reply(who, o.Repeat, code, answer)
 		return nil
 	}}
 	err = in.engine.Do(cmd)
 	in.created(who.Customer, booked, c.report.Created.Sum())
-	if errors.Is(err, errTakenBack) {
+	if errors.Is(err, ErrTakenBack) {
 		in.counters.taken(c)
 		return code, answer, in.engine.Remember(who, o.Repeat, code, answer)
 	}

@@ -176,8 +176,11 @@ func (c *Command) long() bool { return c.Alone || c.Rows > roundRows }
 // roundRows is how many rows share one fsync at most: enough to make it cheap, few enough to keep everybody's wait short.
 const roundRows = 1 << 16
 
-// errGone is for who asks for a customer that was removed while the request was under way.
-var errGone = belfry.Errorf(belfry.InvalidKey, "the customer of this key or session has been removed")
+// ErrGone is for who asks for a customer that was removed while the request was under way.
+var ErrGone = belfry.Errorf(belfry.InvalidKey, "the customer of this key or session has been removed")
+
+// ErrTakenBack ends a command whose effects are not wanted.
+var ErrTakenBack = errors.New("taken back")
 
 // Submit puts a command in its customer's queue. The command has ended when done is closed.
 func (s *Sequencer) Submit(c *Command) error {
@@ -191,7 +194,7 @@ func (s *Sequencer) Submit(c *Command) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {
-		return errStopped
+		return ErrStopping
 	}
 	if len(s.queues[c.Customer]) == 0 {
 		s.turns = append(s.turns, c.Customer)
@@ -346,7 +349,7 @@ func (s *Sequencer) decide(commands []*Command) (changes []change, err error) {
 	for _, c := range commands {
 		t, made := s.begin(c.Customer), len(s.scratch.made)
 		if t.Tenant == nil && c.Customer != 0 {
-			c.Err = errGone
+			c.Err = ErrGone
 			continue
 		}
 		t.limit(c.Views)
@@ -389,7 +392,7 @@ func (s *Sequencer) publish(changes []change) error {
 		for _, c := range changes {
 			if err := s.cfg.Arrives(c.Time); err != nil {
 				s.cfg.Log.Error("a round is refused, as its time cannot be noted", "err", err)
-				return belfry.Errorf(belfry.StorageUnavailable, nothingStored+"the time of the record could not be noted; the health of the service says why. Send again when that is put right")
+				return belfry.Errorf(belfry.StorageUnavailable, NothingStored+"the time of the record could not be noted; the health of the service says why. Send again when that is put right")
 			}
 		}
 	}
@@ -428,11 +431,11 @@ func (s *Sequencer) refused(err error) error {
 	s.cfg.Log.Error("journal refused a round", "err", err)
 	switch {
 	case errors.Is(err, journal.ErrGone):
-		return belfry.Errorf(belfry.StorageUnavailable, nothingStored+"the journal was removed or replaced while the service ran; put it back, or start the service again")
+		return belfry.Errorf(belfry.StorageUnavailable, NothingStored+"the journal was removed or replaced while the service ran; put it back, or start the service again")
 	case errors.Is(err, journal.ErrLockLost):
-		return belfry.Errorf(belfry.StorageUnavailable, nothingStored+"the service does not hold the lock of its folder any more; see its health")
+		return belfry.Errorf(belfry.StorageUnavailable, NothingStored+"the service does not hold the lock of its folder any more; see its health")
 	case errors.Is(err, journal.ErrNoSpace):
-		return belfry.Errorf(belfry.StorageUnavailable, nothingStored+"no space left for the journal; free space and send again")
+		return belfry.Errorf(belfry.StorageUnavailable, NothingStored+"no space left for the journal; free space and send again")
 	}
-	return belfry.Errorf(belfry.StorageUnavailable, nothingStored+"the journal could not be written; see the server's log and send again")
+	return belfry.Errorf(belfry.StorageUnavailable, NothingStored+"the journal could not be written; see the server's log and send again")
 }

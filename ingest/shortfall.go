@@ -98,7 +98,7 @@ func (in *Intake) TellShortfalls() error {
 			}
 			return nil
 		}})
-		if err != nil && !errors.Is(err, errGone) {
+		if err != nil && !errors.Is(err, ErrGone) {
 			failed = err
 			in.shortfalls.add(c, f)
 		}

@@ -15,9 +15,9 @@ import (
 func TestStopInTheMiddle(t *testing.T) {
 	const known = "type,resname,object,i1\n"
 	old := known + strings.Repeat("data,r,o,1\nwrong,r,o,1\n", 2*chunkRows)
-	fresh := newObjects("n", 4*turnOpen)
+	fresh := newObjects("n", 4*TurnOpen)
 	const stopping = "the server is stopping; send again in a moment"
-	const nothing = nothingStored + stopping
+	const nothing = NothingStored + stopping
 	type attempt struct {
 		*bench
 		end  func()
@@ -87,8 +87,8 @@ func TestStopInTheMiddle(t *testing.T) {
 	f("in a later chunk", "", Options{}, told(4*chunkRows, 2*chunkRows), reading(old+"data,r,o,1\n"))
 	f("before the third chunk", old, Options{}, told(2*chunkRows, chunkRows), room(2, nil))
 	f("while the third chunk waits for room", old, Options{}, told(2*chunkRows, chunkRows), room(3, full))
-	f("before the third turn", fresh, Options{}, told(2*turnOpen, 2*turnOpen), room(2, nil))
-	f("while the third turn waits for room", fresh, Options{}, told(2*turnOpen, 2*turnOpen), room(3, full))
+	f("before the third turn", fresh, Options{}, told(2*TurnOpen, 2*TurnOpen), room(2, nil))
+	f("while the third turn waits for room", fresh, Options{}, told(2*TurnOpen, 2*TurnOpen), room(3, full))
 	for name, o := range map[string]Options{"atomic": {Atomic: true}, "a dry run": {DryRun: true}, "repeatable": {Repeat: Repeat{Key: "1"}}} {
 		f(name, "", o, nothing, reading(fresh))
 		f(name+", decoded", "", o, nothing, func(a *attempt) io.Reader { // all of it has come

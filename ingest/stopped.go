@@ -8,11 +8,11 @@ import (
 )
 
 // ErrStopped is errStopped for a body of which nothing was stored, see partly for the others.
-var ErrStopped error = &partlyError{shown: belfry.Errorf(belfry.Overloaded, "%s%s", nothingStored, errStopped.Message), cause: errStopped}
+var ErrStopped error = &partlyError{shown: belfry.Errorf(belfry.Overloaded, "%s%s", NothingStored, ErrStopping.Message), cause: ErrStopping}
 
 // mustEnd says that the service has ended a request; nil: it may go on, as far as the service is concerned.
 func mustEnd(ctx context.Context) error {
-	if err := context.Cause(ctx); errors.Is(err, errStopped) {
+	if err := context.Cause(ctx); errors.Is(err, ErrStopping) {
 		return err
 	}
 	return nil
@@ -23,7 +23,7 @@ func Stopped(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, errStopped):
+	case errors.Is(err, ErrStopping):
 		return ErrStopped
 	case mustEnd(ctx) != nil && (errors.Is(err, context.Canceled) || belfry.CodeOf(err) == belfry.Overloaded):
 		return ErrStopped

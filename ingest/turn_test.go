@@ -57,7 +57,7 @@ func TestTurnsOfEvents(t *testing.T) {
 	for _, rec := range b.records {
 		for _, batch := range rec.Batches {
 			stored[batch.Collection] += batch.Len()
-			if batch.Collection == belfry.Events && batch.Len() > turnEvents+turnEvents/10 {
+			if batch.Collection == belfry.Events && batch.Len() > TurnEvents+TurnEvents/10 {
 				t.Errorf("a record with %d events", batch.Len())
 			}
 		}
@@ -84,11 +84,11 @@ func TestTurnsOfEvents(t *testing.T) {
 // that are refused keep their numbers.
 func TestProvisioningInTurns(t *testing.T) {
 	b := newBench(t)
-	const rows = 3*turnOpen + 7
+	const rows = 3*TurnOpen + 7
 	var body strings.Builder
 	body.WriteString("name\n")
 	for i := range rows {
-		if i%turnOpen == 1 {
+		if i%TurnOpen == 1 {
 			body.WriteString("MAIN\n") // taken
 		} else {
 			fmt.Fprintf(&body, "r%d\n", i)
@@ -100,13 +100,13 @@ func TestProvisioningInTurns(t *testing.T) {
 		t.Fatalf("%d %s", code, brief(r))
 	}
 	for i, e := range r.Errors {
-		if want := i*turnOpen + 2; e.Row != want {
+		if want := i*TurnOpen + 2; e.Row != want {
 			t.Errorf("row %d is refused, want %d", e.Row, want)
 		}
 	}
 	made := 0
 	for _, rec := range b.records {
-		if len(rec.Items) > turnOpen {
+		if len(rec.Items) > TurnOpen {
 			t.Errorf("a record with %d items", len(rec.Items))
 		}
 		made += len(rec.Items)

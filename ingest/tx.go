@@ -89,17 +89,11 @@ func (t *Tx) finishHistory(before int) {
 // AddBatch adds rows to the record. Their ids and customer are set when it is complete.
 func (t *Tx) AddBatch(b *belfry.Batch) { t.rec.Batches = append(t.rec.Batches, b) }
 
-// GrowItems makes room for so many items in the record.
-func (t *Tx) GrowItems(n int) { t.rec.Items = slices.Grow(t.rec.Items, n) }
-
 // Creates reports whether the round has made items.
 func (t *Tx) Creates() bool { return len(t.s.made) > 0 }
 
-// gone reports whether the round has removed an item.
-func (t *Tx) gone(n *meta.Node) bool { return t.s.gone[n.ID] }
-
-// markGone lets an item count as removed before it is.
-func (t *Tx) markGone(n *meta.Node) { t.s.gone[n.ID] = true }
+// Gone reports whether the round has removed an item.
+func (t *Tx) Gone(n *meta.Node) bool { return t.s.gone[n.ID] }
 
 // NewReceivers is how many receivers of the customer the round has made, as CountReceiver was told.
 func (t *Tx) NewReceivers() int { return t.s.listenN[t.Tenant.ID] }
@@ -107,15 +101,27 @@ func (t *Tx) NewReceivers() int { return t.s.listenN[t.Tenant.ID] }
 // CountReceiver counts a receiver that the transaction makes.
 func (t *Tx) CountReceiver() { t.s.listenN[t.Tenant.ID]++ }
 
-// expect makes room for the effects of rows that mostly create something: growing little by little would copy them all
-// several times over.
-func (t *Tx) expect(rows int) {
+// Expect makes room for the effects of rows that mostly create something, each an item and so many parts of it: growing little
+// by little would copy them all several times over.
+func (t *Tx) Expect(rows, parts int) {
 	rows = t.openNow(rows)
-	t.rec.Items = slices.Grow(t.rec.Items, rows)
+	t.rec.Items = slices.Grow(t.rec.Items, rows*(1+parts))
 	t.rec.States = slices.Grow(t.rec.States, rows)
 	t.s.made = slices.Grow(t.s.made, rows)
 	t.s.drafts = slices.Grow(t.s.drafts, rows)
 	t.events.grow(rows)
+}
+
+// Create makes an item that stands in parent, and events will tell of it.
+func (t *Tx) Create(k belfry.Kind, name string, parent, resource *meta.Node, class *meta.Class, pkg string, d *belfry.Details) *meta.Node {
+	n := t.create(k, name, parent, resource, class, pkg, d)
+	t.created(n)
+	return n
+}
+
+// CreatePart makes an object that comes with its resource; no event tells of it.
+func (t *Tx) CreatePart(resource *meta.Node, name string, class *meta.Class) {
+	t.create(belfry.KindObject, name, resource, resource, class, "", nil)
 }
 
 // create makes an item that stands in parent.
@@ -155,8 +161,8 @@ func (t *Tx) create(k belfry.Kind, name string, parent, resource *meta.Node, cla
 	return n
 }
 
-// current is an item as the round has it so far.
-func (t *Tx) current(n *meta.Node) belfry.Item {
+// Current is an item as the round has it so far.
+func (t *Tx) Current(n *meta.Node) belfry.Item {
 	if it, ok := t.s.changed[n.ID]; ok {
 		return it
 	}
@@ -178,8 +184,8 @@ func (t *Tx) set(it belfry.Item) {
 	t.rec.Items = append(t.rec.Items, it)
 }
 
-// details are those of an item as the round has them so far.
-func (t *Tx) details(n *meta.Node) belfry.Details {
+// Details are those of an item as the round has them so far.
+func (t *Tx) Details(n *meta.Node) belfry.Details {
 	d := n.Details
 	if it, ok := t.s.changed[n.ID]; ok {
 		d = it.Details
@@ -192,13 +198,33 @@ func (t *Tx) details(n *meta.Node) belfry.Details {
 
 // change replaces the details of an item.
 func (t *Tx) change(n *meta.Node, d *belfry.Details) {
-	it := t.current(n)
+	it := t.Current(n)
 	it.Details = d
 	t.set(it)
 }
 
-// parent is the view in which an item stands.
-func (t *Tx) parent(n *meta.Node) *meta.Node {
+// Change puts an item into another view, gives it another class or other details, and events will tell of it. A nil place, an
+// empty class and nil details stay.
+func (t *Tx) Change(n, to *meta.Node, class string, d *belfry.Details) {
+	before, it := t.Details(n), t.Current(n)
+	after := cmp.Or(d, &before)
+	t.updated(n, to, class, &before, after)
+	if reclassed := class != "" && class != it.Class; reclassed || d != nil {
+		if reclassed {
+			it.Class = class
+		}
+		if d != nil {
+			it.Details = d
+		}
+		t.set(it)
+	}
+	if to != nil {
+		t.move(n, to)
+	}
+}
+
+// Parent is the view in which an item stands.
+func (t *Tx) Parent(n *meta.Node) *meta.Node {
 	if p, ok := t.s.parents[n.ID]; ok {
 		return p
 	}
@@ -207,16 +233,16 @@ func (t *Tx) parent(n *meta.Node) *meta.Node {
 
 // move puts an item into another view; both views show from then on what stands in them.
 func (t *Tx) move(n, to *meta.Node) {
-	t.keepInside(t.parent(n))
+	t.keepInside(t.Parent(n))
 	t.keepInside(to)
-	from, settled := t.parent(n), t.resettle(n)
-	it := t.current(n)
+	from, settled := t.Parent(n), t.resettle(n)
+	it := t.Current(n)
 	it.Parent = to.ID
 	t.set(it)
 	t.s.parents[n.ID] = to
 	clear(t.s.regimes)
 	if n.Kind != belfry.KindElement {
-		t.together(func() {
+		t.Together(func() {
 			s := t.s.drafts[t.s.draft(n)].state.Status
 			t.recount(from, n, s, -1)
 			t.recount(to, n, s, 1)
@@ -226,16 +252,24 @@ func (t *Tx) move(n, to *meta.Node) {
 	}
 }
 
-// remove takes an item away with all that stands in it. Only the view around it shows the difference: what goes with
+// Remove takes an item away with all that stands in it. Only the view around it shows the difference: what goes with
 // the item does not recover first. The command must have its round to itself, so that nothing has come in unseen.
-func (t *Tx) remove(n *meta.Node) {
-	t.keepInside(t.parent(n))
+func (t *Tx) Remove(n *meta.Node) {
+	t.keepInside(t.Parent(n))
 	from := len(t.changes)
 	t.bury(n, false)
 	t.removed(from)
 	if n.Kind != belfry.KindElement {
-		t.recount(t.parent(n), n, t.s.drafts[t.s.draft(n)].state.Status, -1)
+		t.recount(t.Parent(n), n, t.s.drafts[t.s.draft(n)].state.Status, -1)
 	}
+}
+
+// TryRemove lets an item count as removed for the rest of the round, and what stands in it if that is wanted.
+func (t *Tx) TryRemove(n *meta.Node, inside bool) {
+	if inside {
+		t.bury(n, true)
+	}
+	t.s.gone[n.ID] = true
 }
 
 // bury makes items count as gone for the rest of the round, and unless it is a trial, puts that into the record and notes it.
@@ -256,7 +290,7 @@ func (t *Tx) bury(n *meta.Node, trial bool) {
 	if trial {
 		return
 	}
-	it := t.current(n)
+	it := t.Current(n)
 	it.Removed = t.Now
 	t.set(it)
 	t.changed(itemChange{node: n, what: "removed"})
@@ -297,8 +331,8 @@ func (t *Tx) addUpNow(i int, at belfry.Time) {
 	t.take(i, next, c, at)
 }
 
-// define sets the definition of a class, in the record and for the rest of the round.
-func (t *Tx) define(def *catalog.Class) *meta.Class {
+// Define sets the definition of a class, in the record and for the rest of the round.
+func (t *Tx) Define(def *catalog.Class) *meta.Class {
 	at := slot{t.Tenant.ID, 0, classSlot, def.Name}
 	if def.Inferred {
 		t.noteClass(def)
@@ -351,8 +385,8 @@ func (t *Tx) Document(d belfry.Doc) {
 	t.rec.Docs = append(t.rec.Docs, d)
 }
 
-// input lets something happen to an object, and lets what follows from it rise to MAIN.
-func (t *Tx) input(n *meta.Node, in status.Input) {
+// Input lets something happen to an object, and lets what follows from it rise to MAIN.
+func (t *Tx) Input(n *meta.Node, in status.Input) {
 	i := t.s.draft(n)
 	in.Now = t.Now
 	d := &t.s.drafts[i]
@@ -383,7 +417,7 @@ func (t *Tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) 
 		t.keep(node, next)
 		t.tell(node, next, c, at, "")
 		t.remember(node, &prev, &next, c.Alarm, at)
-		parent := t.parent(node)
+		parent := t.Parent(node)
 		if !c.Moved || parent == nil {
 			return
 		}
