@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,24 +13,10 @@ import (
 	"belfry/status"
 )
 
-// act does an action and gives its answer.
-func (b *bench) act(t testing.TB, a Action, r Repeat) (int, Acted) {
-	t.Helper()
-	code, answer, err := b.Act(context.Background(), b.who, a, r)
-	if err != nil {
-		t.Fatalf("act: %v", err)
-	}
-	var out Acted
-	if err := json.Unmarshal(answer, &out); err != nil {
-		t.Fatal(err)
-	}
-	return code, out
-}
-
 // TestActInManyResources: one action names items of several resources, also of the same name, and tells what became of each.
 func TestActInManyResources(t *testing.T) {
 	b := newBench(t)
-	b.grow(t, 2000)
+	b.Grow(t, 2000)
 	for _, r := range []string{"res0000", "res0001"} {
 		b.data(t, r, r, "same", 1)
 	}
@@ -48,7 +33,7 @@ func TestActInManyResources(t *testing.T) {
 			{"res0000", "res0000", belfry.KindResource},
 		},
 	}
-	code, out := b.act(t, a, Repeat{})
+	code, out := b.Operate(t, a, Repeat{})
 	var got []string
 	for _, i := range out.Items {
 		got = append(got, i.Resource+"/"+i.Name)
@@ -62,7 +47,7 @@ func TestActInManyResources(t *testing.T) {
 	}
 	a.Note, a.Ack = nil, &belfry.Ack{}
 	a.List = []Named{{"same", "res0000", 0}, {"same", "res0001", 0}}
-	if code, out = b.act(t, a, Repeat{}); code != 409 || len(out.Errors) != 2 || out.Errors[1].Resource != "res0001" {
+	if code, out = b.Operate(t, a, Repeat{}); code != 409 || len(out.Errors) != 2 || out.Errors[1].Resource != "res0001" {
 		t.Errorf("%d, %+v", code, out.Errors)
 	}
 }
@@ -74,16 +59,16 @@ func TestActMany(t *testing.T) {
 		many = 5000
 	}
 	b := newBench(t)
-	b.grow(t, many)
+	b.Grow(t, many)
 	names := make([]string, many)
 	for i := range names {
 		names[i] = fmt.Sprintf("obj%07d", i)
 	}
 	f := func(what string, a Action, r Repeat, wantCode int, want string) Acted {
 		t.Helper()
-		a.Kind, b.records = belfry.KindObject, nil
+		a.Kind, b.Records = belfry.KindObject, nil
 		start := time.Now()
-		code, out := b.act(t, a, r)
+		code, out := b.Operate(t, a, r)
 		t.Logf("%s: %s", what, time.Since(start).Round(time.Millisecond))
 		if code != wantCode || len(out.Items)+len(out.Errors) != max(len(a.List), strings.Count(a.Items, "|")+1) {
 			t.Fatalf("%s: %d, %d items, %d errors, %+v", what, code, len(out.Items), len(out.Errors), out.Error)
@@ -93,8 +78,8 @@ func TestActMany(t *testing.T) {
 				t.Fatalf("%s: entry %d is %+v", what, i, it)
 			}
 		}
-		for _, rec := range b.records {
-			if len(rec.States) > turnItems && rec.Answer == nil {
+		for _, rec := range b.Records {
+			if len(rec.States) > TurnItems && rec.Answer == nil {
 				t.Errorf("%s: a turn has changed %d items", what, len(rec.States))
 			}
 		}
@@ -102,19 +87,19 @@ func TestActMany(t *testing.T) {
 	}
 	note := "n"
 	unmanage := &status.Order{Mode: belfry.Stored}
-	f("unmanage a list", Action{List: Names(names...)[:actKeyed], Manage: unmanage}, Repeat{Key: "once"}, 200, "unmanaged")
-	if len(b.records) != 1 {
-		t.Errorf("%d records", len(b.records))
+	f("unmanage a list", Action{List: Names(names...)[:ActKeyed], Manage: unmanage}, Repeat{Key: "once"}, 200, "unmanaged")
+	if len(b.Records) != 1 {
+		t.Errorf("%d records", len(b.Records))
 	}
-	f("again from memory", Action{List: Names(names...)[:actKeyed], Manage: unmanage}, Repeat{Key: "once"}, 200, "unmanaged")
-	if len(b.records) != 0 {
+	f("again from memory", Action{List: Names(names...)[:ActKeyed], Manage: unmanage}, Repeat{Key: "once"}, 200, "unmanaged")
+	if len(b.Records) != 0 {
 		t.Error("it was done again")
 	}
 	f("a dry run", Action{List: Names(names...), Note: &note, DryRun: true}, Repeat{}, 200, "note_set")
-	if len(b.records) != 0 {
+	if len(b.Records) != 0 {
 		t.Error("a dry run has written something")
 	}
-	_, _, err := b.Act(t.Context(), b.who, Action{List: Names(append([]string{"one more"}, names[:actKeyed]...)...), Note: &note}, Repeat{Key: "large"})
+	_, _, err := b.Act(t.Context(), b.Who, Action{List: Names(append([]string{"one more"}, names[:ActKeyed]...)...), Note: &note}, Repeat{Key: "large"})
 	if belfry.CodeOf(err) != belfry.BodyTooLarge || !strings.Contains(err.Error(), "may name 5000 items") {
 		t.Errorf("too many under a key: %v", err)
 	}
@@ -128,11 +113,11 @@ func TestActMany(t *testing.T) {
 	for i := range wrong {
 		wrong[i] += "x"
 	}
-	b.refuse = errors.New("the sequencer has been asked")
+	b.Refuse = errors.New("the sequencer has been asked")
 	f("unknown names", Action{List: Names(wrong...), Note: &note}, Repeat{}, 404, "")
-	b.refuse = nil
+	b.Refuse = nil
 	mixed := []string{"x0", names[0], "x1", names[1], "x2"}
-	_, out = b.act(t, Action{Kind: belfry.KindObject, List: Names(mixed...), Note: &note}, Repeat{})
+	_, out = b.Operate(t, Action{Kind: belfry.KindObject, List: Names(mixed...), Note: &note}, Repeat{})
 	if len(out.Items) != 2 || len(out.Errors) != 3 || out.Errors[0].Name != "x0" || out.Errors[2].Name != "x2" {
 		t.Errorf("some are unknown: %+v", out)
 	}
@@ -141,14 +126,14 @@ func TestActMany(t *testing.T) {
 // TestActInTurns: others have their turn in the middle of an action. A row that is sent then goes through before its end.
 func TestActInTurns(t *testing.T) {
 	b := newBench(t)
-	const many = 2 * turnItems
-	b.grow(t, many)
+	const many = 2 * TurnItems
+	b.Grow(t, many)
 	names := make([]string, many)
 	for i := range names {
 		names[i] = fmt.Sprintf("obj%07d", i)
 	}
 	note, turns, sending := "n", 0, false
-	b.cfg.Room = func(context.Context, belfry.CustomerID, int) error {
+	b.Config.Room = func(context.Context, belfry.CustomerID, int) error {
 		if sending {
 			return nil
 		}
@@ -161,7 +146,7 @@ func TestActInTurns(t *testing.T) {
 		}
 		return nil
 	}
-	if code, out := b.act(t, Action{Kind: belfry.KindObject, List: Names(names...), Note: &note}, Repeat{}); code != 200 || len(out.Items) != many {
+	if code, out := b.Operate(t, Action{Kind: belfry.KindObject, List: Names(names...), Note: &note}, Repeat{}); code != 200 || len(out.Items) != many {
 		t.Fatalf("%d, %d items", code, len(out.Items))
 	}
 	if turns != 2 {
@@ -176,18 +161,18 @@ func TestActOnMany(t *testing.T) {
 		many = 10_000
 	}
 	b := newBench(t)
-	b.grow(t, many)
+	b.Grow(t, many)
 	f := func(a Action, want string, content int) {
 		t.Helper()
-		a.Kind, a.List, b.records = belfry.KindView, Names("MAIN"), nil
+		a.Kind, a.List, b.Records = belfry.KindView, Names("MAIN"), nil
 		waits := make(chan time.Duration)
 		done := make(chan struct{})
 		go func() { waits <- b.longestWait(done) }()
 		start := time.Now()
-		code, out := b.act(t, a, Repeat{})
+		code, out := b.Operate(t, a, Repeat{})
 		took := time.Since(start)
 		close(done)
-		t.Logf("%s: %s in %d records; others waited for up to %s", want, took.Round(time.Millisecond), len(b.records), (<-waits).Round(100*time.Microsecond))
+		t.Logf("%s: %s in %d records; others waited for up to %s", want, took.Round(time.Millisecond), len(b.Records), (<-waits).Round(100*time.Microsecond))
 		if code != 200 || out.Items[0].Result != want || out.Items[0].Content != content {
 			t.Errorf("%d %+v, want %s with %d", code, out, want, content)
 		}
@@ -223,7 +208,7 @@ func (b *bench) longestWait(done chan struct{}) (longest time.Duration) {
 // TestActTellsRule: the event of a window that comes again names its rule and zone.
 func TestActTellsRule(t *testing.T) {
 	b := newBench(t)
-	b.grow(t, 1)
+	b.Grow(t, 1)
 	zone, err := time.LoadLocation("Europe/Vienna")
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +217,7 @@ func TestActTellsRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.act(t, Action{Kind: belfry.KindObject, Items: "obj0000000", Manage: &status.Order{Mode: belfry.Stored}, Window: &window}, Repeat{})
+	b.Operate(t, Action{Kind: belfry.KindObject, Items: "obj0000000", Manage: &status.Order{Mode: belfry.Stored}, Window: &window}, Repeat{})
 	want := "to 2026-11-22T03:00:00.000000Z and again (FREQ=WEEKLY;BYDAY=SA, Europe/Vienna)"
 	if got := b.toldOf("manage", "obj0000000"); len(got) != 1 || !strings.HasSuffix(got[0], want) {
 		t.Errorf("%q, want %q", got, want)
@@ -242,20 +227,20 @@ func TestActTellsRule(t *testing.T) {
 // TestActSettles: what the times of an action mean is found out when it is decided, and a repeat does not ask again.
 func TestActSettles(t *testing.T) {
 	b := newBench(t)
-	b.grow(t, 1)
+	b.Grow(t, 1)
 	window, err := status.ParseSchedule("", "2026-11-15T03:30", "", time.UTC) // half an hour from now
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := Action{Kind: belfry.KindObject, Items: "obj0000000", Manage: &status.Order{Mode: belfry.Stored}, Window: &window}
-	code, out := b.act(t, a, Repeat{Key: "k"})
+	code, out := b.Operate(t, a, Repeat{Key: "k"})
 	if code != 200 || out.Items[0].From != "2026-11-15T03:00:00.000000Z" || out.Items[0].To != "2026-11-15T03:30:00.000000Z" {
 		t.Errorf("%d %+v", code, out)
 	}
 	f := func(settle belfry.Time, want string) {
 		t.Helper()
 		a := a // settle changes it
-		err := a.settle(b.who, settle)
+		err := a.Settle(b.Who, settle)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("at %s: %v, want %q", settle, err, want)
 		}
@@ -270,13 +255,10 @@ func TestActSettles(t *testing.T) {
 
 // TestCut takes lists of names apart.
 func TestCut(t *testing.T) {
-	barred := &parts{}
-	for _, name := range []string{"a|b", "a|b|c|d", "|x", "y|", "back\\|slash", "p | q"} {
-		barred.add(name)
-	}
+	barred := []string{"a|b", "a|b|c|d", "|x", "y|", "back\\|slash", "p | q"}
 	f := func(items string, want ...string) {
 		t.Helper()
-		if got := cut(items, barred); !slices.Equal(got, want) {
+		if got := Cut(items, barred); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", items, got, want)
 		}
 	}
@@ -317,7 +299,7 @@ func TestActBars(t *testing.T) {
 	f := func(resource, items string, wantItems, wantErrors int) {
 		t.Helper()
 		start := time.Now()
-		_, out := b.act(t, Action{Kind: belfry.KindObject, Items: items, Resource: resource, Note: &note}, Repeat{})
+		_, out := b.Operate(t, Action{Kind: belfry.KindObject, Items: items, Resource: resource, Note: &note}, Repeat{})
 		t.Logf("in %q: %s", resource, time.Since(start).Round(time.Millisecond))
 		if len(out.Items) != wantItems || len(out.Errors) != wantErrors {
 			t.Errorf("in %q: %d items, %d errors, want %d and %d", resource, len(out.Items), len(out.Errors), wantItems, wantErrors)
@@ -338,7 +320,7 @@ func TestActTwice(t *testing.T) {
 	f := func(a Action, wantItems, wantErrors int) {
 		t.Helper()
 		a.Kind, a.Note = belfry.KindObject, &note
-		if _, out := b.act(t, a, Repeat{}); len(out.Items) != wantItems || len(out.Errors) != wantErrors {
+		if _, out := b.Operate(t, a, Repeat{}); len(out.Items) != wantItems || len(out.Errors) != wantErrors {
 			t.Errorf("%+v", out)
 		}
 	}
@@ -350,12 +332,12 @@ func TestActTwice(t *testing.T) {
 // TestWindowNames: what cannot be done with a window is told by item, and an item has a bounded number of them.
 func TestWindowNames(t *testing.T) {
 	b := newBench(t)
-	b.who.Name = "ann"
-	b.grow(t, 2)
-	now := belfry.At(b.time())
+	b.Who.Name = "ann"
+	b.Grow(t, 2)
+	now := belfry.At(b.Time())
 	f := func(o status.Order, code int, want string) {
 		t.Helper()
-		got, out := b.act(t, Action{Kind: belfry.KindObject, List: Names("obj0000000"), Manage: &o}, Repeat{})
+		got, out := b.Operate(t, Action{Kind: belfry.KindObject, List: Names("obj0000000"), Manage: &o}, Repeat{})
 		text := fmt.Sprintf("%+v %+v", out.Items, out.Errors)
 		if got != code || !strings.Contains(text, want) {
 			t.Errorf("%+v: %d %s, want %d %s", o, got, text, code, want)

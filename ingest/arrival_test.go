@@ -12,11 +12,11 @@ import (
 
 // TestArrivalClock lets arrival times wait after a small step back, and follow the clock after a large one.
 func TestArrivalClock(t *testing.T) {
-	var a arrivalClock
+	var a ArrivalClock
 	start := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
 	f := func(read, want time.Duration) {
 		t.Helper()
-		if got := a.at(start.Add(read)); got != belfry.At(start.Add(want)) {
+		if got := a.At(start.Add(read)); got != belfry.At(start.Add(want)) {
 			t.Errorf("the clock says %s: got %s, want %s", start.Add(read), got, start.Add(want))
 		}
 	}
@@ -30,24 +30,24 @@ func TestArrivalClock(t *testing.T) {
 	f(-2*time.Hour-10*time.Second, -2*time.Hour)
 	f(365*24*time.Hour, 365*24*time.Hour)
 	f(0, 0)
-	if got := a.at(time.Unix(-1000, 0)); got != 1 {
+	if got := a.At(time.Unix(-1000, 0)); got != 1 {
 		t.Errorf("before 1970 it is %s", got)
 	}
 }
 
 // TestClockSteps tells the steps of a clock from the time that passes.
 func TestClockSteps(t *testing.T) {
-	g, err := newStage(&memory{}, begun)
+	g, err := newStage(&Memory{}, begun)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var steps []time.Duration
-	g.cfg.Stepped = func(by time.Duration, _ time.Time) { steps = append(steps, by) }
+	g.Cfg().Stepped = func(by time.Duration, _ time.Time) { steps = append(steps, by) }
 	f := func(by time.Duration, want ...time.Duration) {
 		t.Helper()
 		steps = nil
 		g.now += belfry.Time(by.Microseconds())
-		g.watchClock()
+		g.WatchClock()
 		if len(steps) != len(want) || len(want) > 0 && steps[0] != want[0] {
 			t.Errorf("the clock moves by %s: steps %v, want %v", by, steps, want)
 		}
@@ -60,15 +60,17 @@ func TestClockSteps(t *testing.T) {
 
 	// The clock of the machine knows how much time has passed, so steps forward are seen, too.
 	now := time.Now()
-	g.cfg.Now, g.read = func() time.Time { return now }, now
+	g.Cfg().Now = func() time.Time { return now }
+	g.SetRead(now, 0)
 	now = now.Add(time.Hour)
 	f(0)
-	g.read = now.Add(-time.Hour) // an hour has passed, and so it says
+	g.SetRead(now.Add(-time.Hour), 0) // an hour has passed, and so it says
 	f(0)
 
 	// Times after 2157 do not have what the clock of the machine knows of it.
 	passed := time.Minute
-	g.cfg.Passed, g.passed = func() time.Duration { return passed }, passed
+	g.Cfg().Passed = func() time.Duration { return passed }
+	g.SetRead(now, passed)
 	passed += time.Minute
 	now = now.Add(time.Minute)
 	f(0)
@@ -84,13 +86,13 @@ func TestClockSteps(t *testing.T) {
 
 // TestKeepEveryDay asks for each day that the clock shows to be kept, before anything is decided at that time.
 func TestKeepEveryDay(t *testing.T) {
-	g, err := newStage(&memory{}, begun)
+	g, err := newStage(&Memory{}, begun)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var asked []belfry.Time
-	g.cfg.Keep = func(at belfry.Time) error { asked = append(asked, at); return nil }
-	g.keptDay = -1
+	g.Cfg().Keep = func(at belfry.Time) error { asked = append(asked, at); return nil }
+	g.ForgetDay()
 	event := func() {
 		g.run(func() {
 			if err := g.Internal("something", 0); err != nil {
@@ -106,7 +108,7 @@ func TestKeepEveryDay(t *testing.T) {
 	if len(asked) != 2 || asked[0] != begun || asked[1] != g.now {
 		t.Errorf("asked for %v", asked)
 	}
-	g.cfg.Keep = func(belfry.Time) error { return belfry.Errorf(belfry.Internal, "no") }
+	g.Cfg().Keep = func(belfry.Time) error { return belfry.Errorf(belfry.Internal, "no") }
 	g.now += belfry.Time((48 * time.Hour).Microseconds())
 	g.run(func() {
 		if err := g.Internal("something", 0); belfry.CodeOf(err) != belfry.StorageUnavailable {
@@ -119,38 +121,38 @@ func TestKeepEveryDay(t *testing.T) {
 // that a collector has read off a clock that was set back since.
 func TestArrives(t *testing.T) {
 	b := newBench(t)
-	if _, _, err := b.Provision(t.Context(), b.who, "custom", strings.NewReader("name\nR\n"), Options{}); err != nil {
+	if _, _, err := b.Provision(t.Context(), b.Who, "custom", strings.NewReader("name\nR\n"), Options{}); err != nil {
 		t.Fatal(err)
 	}
-	r := b.tree.Estate(b.who.Customer).Resource("R")
+	r := b.Tree.Estate(b.Who.Customer).Resource("R")
 	if r == nil {
 		t.Fatal("no resource")
 	}
-	written := len(b.records)
+	written := len(b.Records)
 	var told []belfry.Time
-	b.cfg.Arrives = func(at belfry.Time) error {
-		if len(b.records) != written {
+	b.Config.Arrives = func(at belfry.Time) error {
+		if len(b.Records) != written {
 			t.Error("told after the record was written")
 		}
 		told = append(told, at)
 		return nil
 	}
-	now := belfry.At(b.time())
+	now := belfry.At(b.Time())
 	times := []belfry.Time{now - 5, now + belfry.Time(time.Hour.Microseconds()), now}
-	if _, err := b.Receive(t.Context(), b.who.Customer, r.ID, &belfry.Batch{Collection: "syslog", Times: times}, false); err != nil {
+	if _, err := b.Receive(t.Context(), b.Who.Customer, r.ID, &belfry.Batch{Collection: "syslog", Times: times}, false); err != nil {
 		t.Fatal(err)
 	}
-	rec := b.records[len(b.records)-1]
+	rec := b.Records[len(b.Records)-1]
 	if len(told) != 1 || told[0] != now || rec.Time != now {
 		t.Errorf("told %v of a record at %s, want %s", told, rec.Time, now)
 	}
 	if got := rec.Batches[0].Times; !slices.Equal(got, []belfry.Time{now - 5, now, now}) {
 		t.Errorf("rows at %v", got)
 	}
-	b.cfg.Arrives = func(belfry.Time) error { return errors.New("full") }
-	written = len(b.records)
-	_, _, err := b.Provision(t.Context(), b.who, "custom", strings.NewReader("name\nS\n"), Options{})
-	if belfry.CodeOf(err) != belfry.StorageUnavailable || len(b.records) != written || b.tree.Estate(b.who.Customer).Resource("S") != nil {
+	b.Config.Arrives = func(belfry.Time) error { return errors.New("full") }
+	written = len(b.Records)
+	_, _, err := b.Provision(t.Context(), b.Who, "custom", strings.NewReader("name\nS\n"), Options{})
+	if belfry.CodeOf(err) != belfry.StorageUnavailable || len(b.Records) != written || b.Tree.Estate(b.Who.Customer).Resource("S") != nil {
 		t.Errorf("a record whose time is refused: %v", err)
 	}
 }

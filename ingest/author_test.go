@@ -14,13 +14,13 @@ import (
 func TestAuthorStays(t *testing.T) {
 	b := newBench(t)
 	b.bulk(t, false, "view", "name,view\nIn,MAIN\n", Options{})
-	limited, whole := b.who, b.who
+	limited, whole := b.Who, b.Who
 	limited.Views, limited.Name = []string{"In"}, "lena"
 	const pkg = "log-trap-receiver"
 	for name, script := range map[string]string{"plain": "a = 1", "lines": "a = 1\n\n\"b\", c\n", "windows": "a = 1\r\nb = 2\r\n"} {
 		author := func() *belfry.Author {
 			var a *belfry.Author
-			b.tree.Read(whole.Customer, func(e *meta.Estate) { a = e.Resource(name).Details.Author })
+			b.Tree.Read(whole.Customer, func(e *meta.Estate) { a = e.Resource(name).Details.Author })
 			return a
 		}
 		check := func(when string, limited bool) {
@@ -29,15 +29,15 @@ func TestAuthorStays(t *testing.T) {
 				t.Errorf("%s, %s: the author is %+v", name, when, a)
 			}
 		}
-		b.who = limited
+		b.Who = limited
 		if _, r := b.bulk(t, false, pkg, "name,view,community,script\n"+name+",In,s3cret,\""+strings.ReplaceAll(script, `"`, `""`)+"\"\n", Options{}); r.Rejected > 0 {
 			t.Fatal(r.Errors)
 		}
-		b.who = whole
+		b.Who = whole
 		check("written", true)
 		export := b.export(t, pkg)
 		if _, r := b.bulk(t, false, pkg, export, Options{}); r.Unchanged != r.Rows {
-			t.Errorf("%s: the export sent back: %s", name, brief(r))
+			t.Errorf("%s: the export sent back: %s", name, Brief(r))
 		}
 		check("sent back", true)
 		b.bulk(t, false, pkg, "name,community\n"+name+",other\n", Options{})
@@ -47,7 +47,7 @@ func TestAuthorStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.tree.SetSecrets(keys)
+		b.Tree.SetSecrets(keys)
 		if n, err := b.SealSecrets(); err != nil || n == 0 {
 			t.Fatal(n, err)
 		}
@@ -56,6 +56,6 @@ func TestAuthorStays(t *testing.T) {
 		b.bulk(t, false, pkg, strings.ReplaceAll(export, "***", "s3cret"), Options{})
 		check("removed and made anew", false)
 		b.bulk(t, true, pkg, "name\n"+name+"\n", Options{})
-		b.tree.SetSecrets(nil)
+		b.Tree.SetSecrets(nil)
 	}
 }

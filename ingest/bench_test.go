@@ -20,8 +20,8 @@ func BenchmarkSend(b *testing.B) {
 
 func benchmarkSend(b *testing.B, objects int) {
 	x := newBench(b)
-	x.records = nil
-	x.cfg.Sinks = nil
+	x.Records = nil
+	x.Config.Sinks = nil
 	const perResource, rows = 1000, 10_000
 	var names []string
 	for i := 0; i*perResource < objects; i++ {
@@ -51,7 +51,7 @@ func benchmarkSend(b *testing.B, objects int) {
 	}
 	b.ResetTimer()
 	for i := range b.N {
-		if code, _, err := x.Send(context.Background(), x.who, bytes.NewReader(bodies[i%len(bodies)]), Options{}); code != 200 {
+		if code, _, err := x.Send(context.Background(), x.Who, bytes.NewReader(bodies[i%len(bodies)]), Options{}); code != 200 {
 			b.Fatal(code, err)
 		}
 	}
@@ -71,7 +71,7 @@ func BenchmarkRegister(b *testing.B) {
 		for j := range rows {
 			fmt.Fprintf(&body, "data,web01,object %d-%d,load,web01,1,2,3,4,5\n", i, j)
 		}
-		s.records = nil
+		s.Records = nil
 		b.StartTimer()
 		if code, r := s.send(b, body.String(), Options{}); code != 200 || r.Created.Objects != rows {
 			b.Fatalf("%d %+v", code, r)
@@ -92,7 +92,7 @@ func BenchmarkProvision(b *testing.B) {
 		for j := range rows {
 			fmt.Fprintf(&body, "ping %d-%d,192.0.2.%d\n", i, j, j%250)
 		}
-		s.records = nil
+		s.Records = nil
 		b.StartTimer()
 		if code, r := s.bulk(b, false, "network-ping", body.String(), Options{}); code != 200 || r.Created.Resources != rows {
 			b.Fatalf("%d %+v", code, r)
@@ -106,7 +106,7 @@ func BenchmarkProvision(b *testing.B) {
 func BenchmarkFormats(b *testing.B) {
 	const rows, objects = 10_000, 1000
 	x := newBench(b)
-	x.grow(b, objects)
+	x.Grow(b, objects)
 	var csv, lines bytes.Buffer
 	csv.WriteString("type,resname,object,i1,i2,i3,i4,i5\n")
 	for i := range rows {
@@ -119,7 +119,7 @@ func BenchmarkFormats(b *testing.B) {
 		b.Run(format.String(), func(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				r, err := x.newReader(x.who.Scope, strings.NewReader(body), format)
+				r, err := x.newReader(x.Who.Scope, strings.NewReader(body), format)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -97,17 +97,17 @@ func TestBlankCells(t *testing.T) {
 			t.Errorf("%q: %q, want %q (%+v)", body, got, want, r.Errors)
 		}
 	}
-	before := len(b.records)
+	before := len(b.Records)
 	f(belfry.CSV, "type,resname,object,host,object_1,ip,timestamp,class,log,parentview,i1,i2\ndata,r,o,  ,  , \t,  ,  ,  ,  ,6,  ,  \n", "")
 	f(belfry.CSV, "type,resname,object,log,i1\nlog,r,o,  ,  \n", "")
 	f(belfry.CSV, "type,resname,object,i1\ndata,r,words,  \n", "")
 	f(belfry.JSON, `[{"type":"data","resname":"r","object":"o","host":"  ","object_1":" ","ip":" ","timestamp":" ","class":" ","log":" ","i1":6,"i2":" "}]`, "")
 	f(belfry.CSV, "type,resname,object,class,parentview,view,i1,object_1\ncreateview,r,  ,folder,r,v,  ,  \n", "")
-	if got := b.configurations(before); len(got) != 1 || !strings.Contains(got[0], "v") {
+	if got := b.Configurations(before); len(got) != 1 || !strings.Contains(got[0], "v") {
 		t.Errorf("changes: %q", got)
 	}
 	var stored []string // texts of blanks that were kept
-	for _, r := range b.records[before:] {
+	for _, r := range b.Records[before:] {
 		for _, batch := range r.Batches {
 			for _, c := range batch.Columns {
 				for _, text := range c.Texts {
@@ -139,8 +139,8 @@ func TestBlankAnswers(t *testing.T) {
 	b.provision(t, "r")
 	f := func(pkg, body, want string) {
 		t.Helper()
-		if _, r := b.bulk(t, false, pkg, body, Options{}); brief(r) != want {
-			t.Errorf("%s %q: %s, want %s (%+v)", pkg, body, brief(r), want, r.Errors)
+		if _, r := b.bulk(t, false, pkg, body, Options{}); Brief(r) != want {
+			t.Errorf("%s %q: %s, want %s (%+v)", pkg, body, Brief(r), want, r.Errors)
 		}
 	}
 	f("object", "name,resname,view,class,object_1,ip,host\no,r,r,C,  ,  ,  \n", "1 o")

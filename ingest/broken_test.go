@@ -50,8 +50,8 @@ func TestLinkOfTwins(t *testing.T) {
 	b.send(t, "type,resname,object,class,view,i1\ndata,a,oo,C,a,1\n", Options{})
 	f := func(rows, want string) {
 		t.Helper()
-		if _, r := b.bulk(t, false, "link", "name,view,from,to\n"+rows, Options{}); brief(r) != want {
-			t.Errorf("%q: %s, want %s (%+v)", rows, brief(r), want, r.Errors)
+		if _, r := b.bulk(t, false, "link", "name,view,from,to\n"+rows, Options{}); Brief(r) != want {
+			t.Errorf("%q: %s, want %s (%+v)", rows, Brief(r), want, r.Errors)
 		}
 	}
 	f("before,c,oo,b\n", "1 e")
@@ -75,7 +75,7 @@ func TestShortcutInside(t *testing.T) {
 	b.bulk(t, false, "view", "name,view,resname\nDup,a,a\n", Options{})
 	_, r := b.bulk(t, false, "shortcut", "name,target\ns,Dup\n", Options{})
 	want := `there is no view of the customer and no resource "Dup"; name an existing one; a view inside a resource is not taken`
-	if brief(r) != "1 target not_found" || r.Errors[0].Message != want {
+	if Brief(r) != "1 target not_found" || r.Errors[0].Message != want {
 		t.Errorf("%+v, want %s", r.Errors, want)
 	}
 }
@@ -83,7 +83,7 @@ func TestShortcutInside(t *testing.T) {
 func (b *bench) broken(t testing.TB, pkg string) string {
 	t.Helper()
 	var out strings.Builder
-	if err := b.Export(b.who.Scope, pkg, true, &out); err != nil {
+	if err := b.Export(b.Who.Scope, pkg, true, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -97,7 +97,7 @@ func TestActSharedName(t *testing.T) {
 	note := "n"
 	f := func(kind belfry.Kind, name, want string) {
 		t.Helper()
-		_, out := b.act(t, Action{Kind: kind, Items: name, Note: &note}, Repeat{})
+		_, out := b.Operate(t, Action{Kind: kind, Items: name, Note: &note}, Repeat{})
 		got := ""
 		for _, i := range out.Items {
 			got += i.Kind

@@ -13,14 +13,14 @@ import (
 
 // alarmTexts lists the alarms of views and resources from the given record on, in their order.
 func (b *bench) alarmTexts(from int) (list []string) {
-	for _, r := range b.records[from:] {
+	for _, r := range b.Records[from:] {
 		for _, batch := range r.Batches {
 			if batch.Collection != belfry.Events {
 				continue
 			}
 			for i, kind := range batch.Column("type").Texts {
 				if kind == "alarm" && batch.Column("source").Texts[i] != "object" {
-					n := b.tree.Node(belfry.ID(batch.Column(belfry.ItemColumn).Ints[i]))
+					n := b.Tree.Node(belfry.ID(batch.Column(belfry.ItemColumn).Ints[i]))
 					list = append(list, fmt.Sprintf("%s %s: %s", n.Name, belfry.Status(batch.Column("status").Ints[i]), batch.Column("info").Texts[i]))
 				}
 			}
@@ -33,7 +33,7 @@ func (b *bench) alarmTexts(from int) (list []string) {
 func TestRecoverySaysTheValue(t *testing.T) {
 	b := newBench(t)
 	def := "name: disk\nindicators: [{n: 1, name: Used, unit: '%', thresholds: [{when: '>= 80', status: 1}, {when: '>= 95', status: 3}]}, {n: 2, name: State, type: string, thresholds: [{when: '<> up', status: 3}]}]\n"
-	if _, _, err := b.PutClass(b.who, classOf(t, def)); err != nil {
+	if _, _, err := b.PutClass(b.Who, ClassOf(t, def)); err != nil {
 		t.Fatal(err)
 	}
 	b.provision(t, "web01")
@@ -64,21 +64,21 @@ func TestRecoverySaysTheValue(t *testing.T) {
 	f(gone, "3>- no response")
 	f(send("1,up"), "->0 OK")
 	f(send("85,up"), "0>1 Used 85 % (>= 80)")
-	f(func() { b.PutClass(b.who, classOf(t, strings.Replace(def, ">= 80", ">= 90", 1))) }, "1>0 OK")
+	f(func() { b.PutClass(b.Who, ClassOf(t, strings.Replace(def, ">= 80", ">= 90", 1))) }, "1>0 OK")
 }
 
 // TestAlarmsNameTheCause: an alarm of a view or resource says which object is the reason, and what its data say.
 func TestAlarmsNameTheCause(t *testing.T) {
 	b := newBench(t)
 	def := "name: disk\ninterval: 60s\nindicators: [{n: 1, name: Used, unit: '%', thresholds: [{when: '>= 80', status: 1}, {when: '>= 95', status: 3}]}]\n"
-	if _, _, err := b.PutClass(b.who, classOf(t, def)); err != nil {
+	if _, _, err := b.PutClass(b.Who, ClassOf(t, def)); err != nil {
 		t.Fatal(err)
 	}
 	b.bulk(t, false, "view", "name,view\nEurope,MAIN\nParis,Europe\n", Options{})
 	b.bulk(t, false, "custom", "name,view\nweb01,Paris\nweb02,Paris\n", Options{})
 	f := func(what func(), want ...string) {
 		t.Helper()
-		from := len(b.records)
+		from := len(b.Records)
 		what()
 		if got := b.alarmTexts(from); !slices.Equal(got, want) {
 			t.Errorf("alarms\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
@@ -99,11 +99,13 @@ func TestAlarmsNameTheCause(t *testing.T) {
 	f(func() { b.bulk(t, false, "custom", "name,view\nweb02,MAIN\n", Options{}) },
 		"Paris 0: resource web02: moved to MAIN", "Europe 0: resource web02: moved to MAIN")
 	f(func() {
-		b.act(t, Action{Kind: belfry.KindResource, Items: "web02", Manage: &status.Order{Mode: belfry.Stored}}, Repeat{})
+		b.Operate(t, Action{Kind: belfry.KindResource, Items: "web02", Manage: &status.Order{Mode: belfry.Stored}}, Repeat{})
 	},
 		"MAIN 0: resource web02: unmanaged, data stored")
 	f(send("data,web02,,,,Y,99\n"))
-	f(func() { b.act(t, Action{Kind: belfry.KindResource, Items: "web02", Manage: &status.Order{}}, Repeat{}) },
+	f(func() {
+		b.Operate(t, Action{Kind: belfry.KindResource, Items: "web02", Manage: &status.Order{}}, Repeat{})
+	},
 		"web02 3: object Y: Used 99 % (>= 95)", "MAIN 3: object Y of web02: Used 99 % (>= 95)")
 	f(func() { b.bulk(t, true, "object", "name\nY\n", Options{}) }, "web02 ?: object Y: removed", "MAIN 0: object Y of web02: removed")
 
@@ -112,14 +114,14 @@ func TestAlarmsNameTheCause(t *testing.T) {
 	f(func() { b.bulk(t, true, "object", "name\nbad\n", Options{}) }, "web02 0: object bad: removed", "MAIN 0: object bad of web02: removed")
 	f(send("data,web02,web02,,disk,bad,99\n"), "web02 3: object bad: Used 99 % (>= 95)", "MAIN 3: object bad of web02: Used 99 % (>= 95)")
 	unmanage := func(kind belfry.Kind, items string, mode belfry.Mode) func() {
-		return func() { b.act(t, Action{Kind: kind, Items: items, Manage: &status.Order{Mode: mode}}, Repeat{}) }
+		return func() { b.Operate(t, Action{Kind: kind, Items: items, Manage: &status.Order{Mode: mode}}, Repeat{}) }
 	}
 	f(unmanage(belfry.KindObject, "bad", belfry.Stored), "web02 0: object bad: unmanaged, data stored", "MAIN 0: object bad of web02: unmanaged, data stored")
 	f(unmanage(belfry.KindObject, "bad", belfry.Managed), "web02 3: object bad: Used 99 % (>= 95)", "MAIN 3: object bad of web02: Used 99 % (>= 95)")
 	f(unmanage(belfry.KindView, "Europe", belfry.Stored))
-	b.advance(170 * time.Second)
+	b.Advance(170 * time.Second)
 	f(send("data,web02,,,,good,1\n"))
-	b.advance(100 * time.Second)
+	b.Advance(100 * time.Second)
 	f(send("data,web02,,,,good,1\n"), "web02 0: object bad: no data since 2026-11-15T03:00:00.000000Z", "MAIN 0: object bad of web02: no data since 2026-11-15T03:00:00.000000Z")
 }
 
@@ -129,14 +131,14 @@ func TestAlarmsNameTheWorst(t *testing.T) {
 	for _, order := range [][3]string{{"a", "b", "c"}, {"c", "b", "a"}, {"b", "a", "c"}} {
 		b := newBench(t)
 		def := "name: disk\ninterval: 60s\nindicators: [{n: 1, name: Used, unit: '%', thresholds: [{when: '>= 80', status: 1}, {when: '>= 95', status: 3}]}]\n"
-		if _, _, err := b.PutClass(b.who, classOf(t, def)); err != nil {
+		if _, _, err := b.PutClass(b.Who, ClassOf(t, def)); err != nil {
 			t.Fatal(err)
 		}
 		b.provision(t, "web01")
 		values := map[string]string{"a": "97", "b": "85", "c": "1"}
 		f := func(what func(), want ...string) {
 			t.Helper()
-			from := len(b.records)
+			from := len(b.Records)
 			what()
 			if got := b.alarmTexts(from); !slices.Equal(got, want) {
 				t.Errorf("%v: alarms\n  %s\nwant\n  %s", order, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
@@ -150,12 +152,12 @@ func TestAlarmsNameTheWorst(t *testing.T) {
 			b.send(t, rows, Options{})
 		}
 		bad := []string{"web01 3: object a: Used 97 % (>= 95)", "MAIN 3: object a of web01: Used 97 % (>= 95)"}
-		if send(); b.statuses()["web01"] != "3" {
-			t.Fatal(b.statuses())
+		if send(); b.Statuses()["web01"] != "3" {
+			t.Fatal(b.Statuses())
 		}
-		now := belfry.At(b.time())
+		now := belfry.At(b.Time())
 		window := status.Order{Mode: belfry.Stored, From: now + belfry.Time(time.Second/time.Microsecond), To: now + belfry.Time(2*time.Second/time.Microsecond)}
-		b.act(t, Action{Kind: belfry.KindObject, List: Names(order[:]...), Manage: &window}, Repeat{})
+		b.Operate(t, Action{Kind: belfry.KindObject, List: Names(order[:]...), Manage: &window}, Repeat{})
 		f(func() { b.pass(t, time.Second) }, "web01 ?: object a: unmanaged, data stored", "MAIN ?: object a of web01: unmanaged, data stored")
 		f(func() { b.pass(t, time.Second) }, bad...)
 		f(func() { b.pass(t, 10*time.Minute) },

@@ -10,38 +10,16 @@ import (
 	"belfry"
 )
 
-// configurations lists the events of type configuration from the given record on: who did it, and what it says.
-func (b *bench) configurations(from int) (list []string) {
-	for _, r := range b.records[from:] {
-		for _, batch := range r.Batches {
-			if batch.Collection != belfry.Events {
-				continue
-			}
-			for i, kind := range batch.Column("type").Texts {
-				if kind != "configuration" {
-					continue
-				}
-				user := ""
-				if users := batch.Column("user"); users != nil {
-					user = users.Texts[i]
-				}
-				list = append(list, user+": "+batch.Column("info").Texts[i])
-			}
-		}
-	}
-	return list
-}
-
 // TestConfigurationEvents: whatever rows change of the configuration is told with its name, who did it, and what was before.
 func TestConfigurationEvents(t *testing.T) {
 	b := newBench(t)
-	b.who.Name = "ann"
+	b.Who.Name = "ann"
 	b.provision(t, "web02")
 	f := func(what func(), want ...string) {
 		t.Helper()
-		from := len(b.records)
+		from := len(b.Records)
 		what()
-		if got := b.configurations(from); !slices.Equal(got, want) {
+		if got := b.Configurations(from); !slices.Equal(got, want) {
 			t.Errorf("events\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 		}
 	}
@@ -49,7 +27,7 @@ func TestConfigurationEvents(t *testing.T) {
 		return func() {
 			if code, r := b.bulk(t, false, pkg, body, Options{}); code != 200 {
 				t.Helper()
-				t.Errorf("%s %q: %s", pkg, body, brief(r))
+				t.Errorf("%s %q: %s", pkg, body, Brief(r))
 			}
 		}
 	}
@@ -60,7 +38,7 @@ func TestConfigurationEvents(t *testing.T) {
 		return func() {
 			if code, r := b.send(t, body, Options{}); code != 200 {
 				t.Helper()
-				t.Errorf("%q: %s", body, brief(r))
+				t.Errorf("%q: %s", body, Brief(r))
 			}
 		}
 	}
@@ -88,7 +66,7 @@ func TestConfigurationEvents(t *testing.T) {
 	f(send("type,resname,class,view,parentview,object,log\nlog,web01,load,Rack,web01,lines,hello\n"),
 		"ann: view Rack of web01 created, class generic", "ann: object lines of web01 created in Rack, class load")
 	f(func() {
-		if _, _, err := b.CreateView(context.Background(), b.who, map[string]string{"resname": "web01", "class": "rack", "name": "Fans", "view": "web01", "posx": "10", "posy": "20"}); err != nil {
+		if _, _, err := b.CreateView(context.Background(), b.Who, map[string]string{"resname": "web01", "class": "rack", "name": "Fans", "view": "web01", "posx": "10", "posy": "20"}); err != nil {
 			t.Fatal(err)
 		}
 	}, "ann: view Fans of web01 created, class rack: posx = 10, posy = 20")
@@ -110,13 +88,13 @@ func TestConfigurationLists(t *testing.T) {
 	const items = 3000
 	name := func(i int) string { return fmt.Sprintf("name-%05d", i) }
 	b := newBench(t)
-	b.who.Name = "ann"
+	b.Who.Name = "ann"
 	b.provision(t, "web01", "web02")
 	check := func(what string, f func()) {
 		t.Helper()
-		from := len(b.records)
+		from := len(b.Records)
 		f()
-		list := b.configurations(from)
+		list := b.Configurations(from)
 		all := strings.Join(list, "\n")
 		for i := range items {
 			if strings.Count(all, name(i)) != 1 {
@@ -127,7 +105,7 @@ func TestConfigurationLists(t *testing.T) {
 			t.Errorf("%s: %d events", what, len(list))
 		}
 		for _, text := range list {
-			if len(text) > 2*listSize+100 || !strings.HasPrefix(text, "ann: ") {
+			if len(text) > 2*ListSize+100 || !strings.HasPrefix(text, "ann: ") {
 				t.Errorf("%s: an event of %d bytes: %.200s", what, len(text), text)
 			}
 		}
@@ -149,29 +127,29 @@ func TestConfigurationLists(t *testing.T) {
 func TestEventsOfOneTurn(t *testing.T) {
 	b := newBench(t)
 	b.provision(t, "web01")
-	from := len(b.records)
+	from := len(b.Records)
 	var rows []*belfry.Row
 	for i := range 30 {
 		rows = append(rows, &belfry.Row{
 			By: fmt.Sprint("agent", i%2), Type: "data", Resource: "web01", Object: fmt.Sprint("o", i), Class: "load", View: "web01", Indicators: []belfry.Cell{{N: 1, Text: "1"}},
 		})
 	}
-	if err := b.Feed(t.Context(), b.who.Scope, rows[:2], false); err != nil {
+	if err := b.Feed(t.Context(), b.Who.Scope, rows[:2], false); err != nil {
 		t.Fatal(err)
 	}
-	got := b.configurations(from)
+	got := b.Configurations(from)
 	want := []string{"agent0: object o0 of web01 created, class load", "agent1: object o1 of web01 created, class load", "agent0: class load created, inferred"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if types := b.records[len(b.records)-1].Batches[1].Column("type").Texts; !slices.Equal(types[:3], []string{"configuration", "configuration", "configuration"}) {
+	if types := b.Records[len(b.Records)-1].Batches[1].Column("type").Texts; !slices.Equal(types[:3], []string{"configuration", "configuration", "configuration"}) {
 		t.Errorf("the events come in the order %q", types)
 	}
-	from = len(b.records)
-	if err := b.Feed(t.Context(), b.who.Scope, rows[2:], false); err != nil {
+	from = len(b.Records)
+	if err := b.Feed(t.Context(), b.Who.Scope, rows[2:], false); err != nil {
 		t.Fatal(err)
 	}
-	got = b.configurations(from)
+	got = b.Configurations(from)
 	if len(got) != 2 || !strings.HasPrefix(got[0], "agent0: 14 objects of web01 created: o2, o4,") || !strings.HasPrefix(got[1], "agent1: 14 objects of web01 created: o3, o5,") {
 		t.Errorf("%q", got)
 	}
@@ -180,21 +158,21 @@ func TestEventsOfOneTurn(t *testing.T) {
 // TestDocumentEvents: changes of classes, policies, pictures and settings say who did what, and what was before.
 func TestDocumentEvents(t *testing.T) {
 	b := newPolicyBench(t)
-	b.who.Name = "ann"
+	b.Who.Name = "ann"
 	f := func(what func() error, want string) {
 		t.Helper()
-		from := len(b.records)
+		from := len(b.Records)
 		if err := what(); err != nil {
 			t.Fatal(err)
 		}
-		got := b.configurations(from)
+		got := b.Configurations(from)
 		if len(got) != 1 || got[0] != want {
 			t.Errorf("events %q, want %q", got, want)
 		}
 	}
 	put := func(text string) func() error {
 		return func() error {
-			_, _, err := b.PutClass(b.who, classOf(t, text))
+			_, _, err := b.PutClass(b.Who, ClassOf(t, text))
 			return err
 		}
 	}
@@ -203,7 +181,7 @@ func TestDocumentEvents(t *testing.T) {
 	f(put("name: fan\ninterval: 60s\nindicators: [{n: 1, name: Speed, thresholds: [{when: '> 90', status: 1}]}]\n"),
 		`ann: class fan updated: i1.thresholds.1.when: > 80 -> > 90`)
 	f(func() error {
-		_, _, err := b.DeleteClass(t.Context(), b.who, "fan", Repeat{})
+		_, _, err := b.DeleteClass(t.Context(), b.Who, "fan", Repeat{})
 		return err
 	}, `ann: class fan removed, was i1.name = Speed, i1.thresholds.1.status = 1, i1.thresholds.1.when = > 90, i1.type = number, interval = 60s, log.separator = "\t"`)
 
@@ -219,7 +197,7 @@ func TestDocumentEvents(t *testing.T) {
 
 	setting := func(next *string, before string) func() error {
 		return func() error {
-			return b.PutSettings(b.who, 0, map[string]*string{"limits.row_rate": next}, map[string]string{"limits.row_rate": before})
+			return b.PutSettings(b.Who, 0, map[string]*string{"limits.row_rate": next}, map[string]string{"limits.row_rate": before})
 		}
 	}
 	five := "5"

@@ -11,46 +11,18 @@ import (
 	"belfry/catalog"
 )
 
-func classOf(t testing.TB, text string) *catalog.Class {
-	t.Helper()
-	c, err := catalog.ParseClass([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// eventsOf lists the texts of the events of a customer, in their order.
-func (b *bench) eventsOf(c belfry.CustomerID) (list []string) {
-	for _, r := range b.records {
-		for _, batch := range r.Batches {
-			if batch.Collection != belfry.Events || batch.Customer != c {
-				continue
-			}
-			for i := range batch.Len() {
-				line := batch.Column("type").Texts[i]
-				if info := batch.Column("info"); info != nil {
-					line += " " + info.Texts[i]
-				}
-				list = append(list, line)
-			}
-		}
-	}
-	return list
-}
-
 func TestPutClass(t *testing.T) {
 	b := newBench(t)
-	b.who.Name = "the key"
+	b.Who.Name = "the key"
 	b.provision(t, "web01")
 	f := func(text, want, code string) {
 		t.Helper()
-		before := len(b.records)
-		result, l, err := b.PutClass(b.who, classOf(t, text))
+		before := len(b.Records)
+		result, l, err := b.PutClass(b.Who, ClassOf(t, text))
 		if result != want || (err == nil) != (code == "") || err != nil && string(belfry.CodeOf(err)) != code {
 			t.Errorf("%s: %q %v", text, result, err)
 		}
-		if changed := len(b.records) > before; changed != (want == "created" || want == "updated") {
+		if changed := len(b.Records) > before; changed != (want == "created" || want == "updated") {
 			t.Errorf("%s: %s, but a record was written: %v", text, result, changed)
 		}
 		if err == nil && (l.Inferred || l.Source != catalog.FromCustomer) {
@@ -69,7 +41,7 @@ func TestPutClass(t *testing.T) {
 	if _, r := b.send(t, "type,object,i2\ndata,cpu,1\n", Options{}); r.Rejected != 1 {
 		t.Errorf("a defined class takes any indicator: %+v", r)
 	}
-	if got := strings.Join(b.eventsOf(b.who.Customer), "\n"); !strings.Contains(got, "configuration class disk updated: i1.name: i1 -> Used\nconfiguration class network-ping updated: ") {
+	if got := strings.Join(b.EventsOf(b.Who.Customer), "\n"); !strings.Contains(got, "configuration class disk updated: i1.name: i1 -> Used\nconfiguration class network-ping updated: ") {
 		t.Error(got)
 	}
 }
@@ -79,13 +51,13 @@ func TestDeleteClass(t *testing.T) {
 	b.provision(t, "web01")
 	put := func(text string) {
 		t.Helper()
-		if _, _, err := b.PutClass(b.who, classOf(t, text)); err != nil {
+		if _, _, err := b.PutClass(b.Who, ClassOf(t, text)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	f := func(name string, want string) {
 		t.Helper()
-		code, answer, err := b.DeleteClass(context.Background(), b.who, name, Repeat{})
+		code, answer, err := b.DeleteClass(context.Background(), b.Who, name, Repeat{})
 		if got := fmt.Sprintf("%d %s%v", code, answer, err); !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
@@ -107,13 +79,13 @@ func TestDeleteClass(t *testing.T) {
 	b.send(t, "type,resname,object,class,view,i1\ndata,web01,p,network-ping,web01,1\n", Options{})
 	f("network-ping", "200")
 	put("name: network-ping\nindicators: [{n: 1}]\n")
-	out, err := b.ImportClasses([]*catalog.Class{classOf(t, "name: extra\nindicators: [{n: 1}]\n")})
+	out, err := b.ImportClasses([]*catalog.Class{ClassOf(t, "name: extra\nindicators: [{n: 1}]\n")})
 	if err != nil || len(out.Changed) != 1 {
 		t.Fatal(out, err)
 	}
 	b.send(t, "type,resname,object,class,view,i1\ndata,web01,x,extra,web01,1\n", Options{})
 	put("name: extra\nindicators: [{n: 1}, {n: 2, type: string}]\n")
-	if _, err := b.ImportClasses([]*catalog.Class{classOf(t, "name: extra\nindicators: [{n: 1}, {n: 2}]\n")}); err != nil {
+	if _, err := b.ImportClasses([]*catalog.Class{ClassOf(t, "name: extra\nindicators: [{n: 1}, {n: 2}]\n")}); err != nil {
 		t.Fatal(err)
 	}
 	f("extra", `the definition below your own does not suit them: class "extra": indicator i2 is a string`)
@@ -124,7 +96,7 @@ func TestDeleteClassRepeat(t *testing.T) {
 	b := newBench(t)
 	del := func(key string) string {
 		t.Helper()
-		code, answer, err := b.DeleteClass(context.Background(), b.who, "disk", Repeat{Key: key})
+		code, answer, err := b.DeleteClass(context.Background(), b.Who, "disk", Repeat{Key: key})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +104,7 @@ func TestDeleteClassRepeat(t *testing.T) {
 	}
 	put := func() {
 		t.Helper()
-		if _, _, err := b.PutClass(b.who, classOf(t, "name: disk\n")); err != nil {
+		if _, _, err := b.PutClass(b.Who, ClassOf(t, "name: disk\n")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -146,7 +118,7 @@ func TestDeleteClassRepeat(t *testing.T) {
 	if again := del("b"); again != removed || !strings.HasPrefix(removed, "200 ") {
 		t.Errorf("first %s, then %s", removed, again)
 	}
-	if _, ok := b.tree.ClassNamed(b.who.Customer, "disk"); !ok {
+	if _, ok := b.Tree.ClassNamed(b.Who.Customer, "disk"); !ok {
 		t.Error("the repeat removed the class again")
 	}
 }
@@ -160,14 +132,14 @@ func TestImportClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := b.PutClass(Sender{Scope: belfry.Whole(other.ID), Key: "o"}, classOf(t, "name: load\nindicators: [{n: 1, name: Own}]\n")); err != nil {
+	if _, _, err := b.PutClass(Sender{Scope: belfry.Whole(other.ID), Key: "o"}, ClassOf(t, "name: load\nindicators: [{n: 1, name: Own}]\n")); err != nil {
 		t.Fatal(err)
 	}
-	before := len(b.records)
+	before := len(b.Records)
 	files := []*catalog.Class{
-		classOf(t, "name: load\nindicators: [{n: 1, name: Load}]\n"),
-		classOf(t, "name: mode\nindicators: [{n: 1, name: Mode}]\n"),
-		classOf(t, "name: network-ping\nindicators: [{n: 1, type: string}]\n"),
+		ClassOf(t, "name: load\nindicators: [{n: 1, name: Load}]\n"),
+		ClassOf(t, "name: mode\nindicators: [{n: 1, name: Mode}]\n"),
+		ClassOf(t, "name: network-ping\nindicators: [{n: 1, type: string}]\n"),
 	}
 	out, err := b.ImportClasses(files)
 	if err != nil {
@@ -176,21 +148,21 @@ func TestImportClasses(t *testing.T) {
 	if strings.Join(out.Changed, " ") != "load mode" || len(out.Faults) != 1 || out.Faults["network-ping"] == nil || len(out.Kept) != 1 {
 		t.Errorf("%+v", out)
 	}
-	if n := len(b.records) - before; n != 1 {
+	if n := len(b.Records) - before; n != 1 {
 		t.Errorf("%d records", n)
 	}
 	f := func(c belfry.CustomerID, class string, source catalog.Source, indicator string) {
 		t.Helper()
-		l, ok := b.tree.ClassNamed(c, class)
+		l, ok := b.Tree.ClassNamed(c, class)
 		if !ok || l.Source != source || l.Indicators[0].Name != indicator {
 			t.Errorf("class %s of customer %d: %+v", class, c, l)
 		}
 	}
-	f(b.who.Customer, "load", catalog.FromFile, "Load")
-	f(b.who.Customer, "mode", catalog.FromRows, "i1")
+	f(b.Who.Customer, "load", catalog.FromFile, "Load")
+	f(b.Who.Customer, "mode", catalog.FromRows, "i1")
 	f(other.ID, "load", catalog.FromCustomer, "Own")
 	f(other.ID, "mode", catalog.FromFile, "Mode")
-	mine, theirs := strings.Join(b.eventsOf(b.who.Customer), "\n"), strings.Join(b.eventsOf(other.ID), "\n")
+	mine, theirs := strings.Join(b.EventsOf(b.Who.Customer), "\n"), strings.Join(b.EventsOf(other.ID), "\n")
 	for _, want := range []string{"configuration class load imported in the place of the inferred one", "configuration class mode imported; the inferred class stays: "} {
 		if !strings.Contains(mine, want) {
 			t.Errorf("no %q in\n%s", want, mine)
@@ -204,13 +176,13 @@ func TestImportClasses(t *testing.T) {
 	if strings.Contains(theirs, "inferred") {
 		t.Errorf("a customer learns of another's classes:\n%s", theirs)
 	}
-	before = len(b.records)
-	if out, err = b.ImportClasses(files); err != nil || len(out.Changed) > 0 || len(b.records) != before {
+	before = len(b.Records)
+	if out, err = b.ImportClasses(files); err != nil || len(out.Changed) > 0 || len(b.Records) != before {
 		t.Errorf("the same again: %+v %v", out, err)
 	}
 	// Events have ids of their own customer, without a gap or a repeat.
 	next := map[belfry.CustomerID]belfry.RowID{}
-	for _, r := range b.records {
+	for _, r := range b.Records {
 		for _, batch := range r.Batches {
 			if n := next[batch.Customer]; n != 0 && batch.FirstID != n {
 				t.Errorf("rows of customer %d begin at %d, want %d", batch.Customer, batch.FirstID, n)
@@ -239,8 +211,8 @@ func TestImportPackages(t *testing.T) {
 	if err != nil || strings.Join(out.Changed, " ") != "shop" || out.Faults["custom"] == nil || out.Faults["orphan"] == nil {
 		t.Fatalf("%+v %v", out, err)
 	}
-	code, answer, err := b.Provision(context.Background(), b.who, "shop", strings.NewReader("name\ns\n"), Options{})
-	if err != nil || code != 200 || b.tree.Estate(b.who.Customer).Resource("s").Object("s - P") == nil {
+	code, answer, err := b.Provision(context.Background(), b.Who, "shop", strings.NewReader("name\ns\n"), Options{})
+	if err != nil || code != 200 || b.Tree.Estate(b.Who.Customer).Resource("s").Object("s - P") == nil {
 		t.Errorf("%d %s %v", code, answer, err)
 	}
 	if out, err = b.ImportPackages(files); err != nil || len(out.Changed) > 0 {
@@ -253,16 +225,16 @@ func TestImportPackages(t *testing.T) {
 func TestRowsDuringPut(t *testing.T) {
 	b := newBench(t)
 	b.provision(t, "web01")
-	one := classOf(t, "name: c\nindicators: [{n: 1}]\n")
-	two := classOf(t, "name: c\nindicators: [{n: 1}, {n: 2, type: string}]\n")
-	if _, _, err := b.PutClass(b.who, two); err != nil {
+	one := ClassOf(t, "name: c\nindicators: [{n: 1}]\n")
+	two := ClassOf(t, "name: c\nindicators: [{n: 1}, {n: 2, type: string}]\n")
+	if _, _, err := b.PutClass(b.Who, two); err != nil {
 		t.Fatal(err)
 	}
 	b.send(t, "type,resname,object,class,view,i1\ndata,web01,o,c,web01,1\n", Options{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for i := range 50 {
-			if _, _, err := b.PutClass(b.who, []*catalog.Class{one, two}[i%2]); err != nil {
+			if _, _, err := b.PutClass(b.Who, []*catalog.Class{one, two}[i%2]); err != nil {
 				t.Error(err)
 			}
 		}
@@ -270,7 +242,7 @@ func TestRowsDuringPut(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for range 50 {
-				_, answer, err := b.Send(context.Background(), b.who, strings.NewReader("type,object,i1,i2\n"+strings.Repeat("data,o,1,x\n", 20)), Options{})
+				_, answer, err := b.Send(context.Background(), b.Who, strings.NewReader("type,object,i1,i2\n"+strings.Repeat("data,o,1,x\n", 20)), Options{})
 				if err != nil || strings.Contains(string(answer), "internal") {
 					t.Errorf("%s %v", answer, err)
 				}
@@ -278,7 +250,7 @@ func TestRowsDuringPut(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for _, r := range b.records {
+	for _, r := range b.Records {
 		for _, batch := range r.Batches {
 			if batch.Collection == belfry.ObjectData && batch.Len() > 1 {
 				if c := batch.Column("s2"); c == nil || len(c.Texts) != batch.Len() || c.Texts[0] != "x" {
@@ -292,12 +264,12 @@ func TestRowsDuringPut(t *testing.T) {
 // TestMostClasses: a customer cannot fill the memory with definitions.
 func TestMostClasses(t *testing.T) {
 	b := newBench(t)
-	many := &belfry.Record{Customer: b.who.Customer} // as if they had come one by one, which takes long
-	for i := range maxClasses {
+	many := &belfry.Record{Customer: b.Who.Customer} // as if they had come one by one, which takes long
+	for i := range MaxClasses {
 		name := fmt.Sprint("c", i)
-		many.Docs = append(many.Docs, belfry.Doc{Kind: belfry.DocClass, Customer: b.who.Customer, Name: name, Body: []byte(`{"name":"` + name + `"}`)})
+		many.Docs = append(many.Docs, belfry.Doc{Kind: belfry.DocClass, Customer: b.Who.Customer, Name: name, Body: []byte(`{"name":"` + name + `"}`)})
 	}
-	if err := b.tree.Apply(many); err != nil {
+	if err := b.Tree.Apply(many); err != nil {
 		t.Fatal(err)
 	}
 	nine, err := catalog.ParseDuration("9s")
@@ -306,14 +278,14 @@ func TestMostClasses(t *testing.T) {
 	}
 	f := func(name string, ok bool) {
 		t.Helper()
-		if _, _, err := b.PutClass(b.who, &catalog.Class{Name: name, Interval: nine}); (err == nil) != ok {
+		if _, _, err := b.PutClass(b.Who, &catalog.Class{Name: name, Interval: nine}); (err == nil) != ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	f("one more", false)
 	f("network-ping", false)
 	f("c7", true)
-	if _, _, err := b.DeleteClass(context.Background(), b.who, "c8", Repeat{}); err != nil {
+	if _, _, err := b.DeleteClass(context.Background(), b.Who, "c8", Repeat{}); err != nil {
 		t.Fatal(err)
 	}
 	f("one more", true)

@@ -18,15 +18,15 @@ import (
 // stories move the clock themselves, so this is what they cannot show.
 func TestClockRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := &stage{journal: &memory{}}
+		g := &stage{journal: &Memory{}}
 		if err := g.start(); err != nil {
 			t.Fatal(err)
 		}
-		g.cfg.Now = time.Now
+		g.Cfg().Now = time.Now
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- g.Run(ctx) }()
-		if err := g.Bootstrap("hash"); err != nil {
+		if err := Bootstrap(g.Sequencer); err != nil {
 			t.Fatal(err)
 		}
 		c, _ := g.tree.CustomerNamed(belfry.DefaultCustomer)
@@ -85,7 +85,7 @@ func (g *stage) outage(t *testing.T, begin belfry.Time) {
 func TestClockTriesAgain(t *testing.T) {
 	l := &story{model: newModel()}
 	var err error
-	if l.stage, err = newStage(&memory{}, begun); err != nil {
+	if l.stage, err = newStage(&Memory{}, begun); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{"at 1m data web01/cpu i1=1", "at 2m unmanage store web01 from 5m to 10m"} {
@@ -101,10 +101,10 @@ func TestClockTriesAgain(t *testing.T) {
 			t.Errorf("at %s it is %s, want %s", since(at), s, want)
 		}
 	}
-	g.journal.refuse = errors.New("no")
+	g.journal.Refuse = errors.New("no")
 	f(300*second, belfry.OK)
 	f(305*second, belfry.OK)
-	g.journal.refuse = nil
+	g.journal.Refuse = nil
 	f(306*second, belfry.Unknown)
 	if at := g.item("web01").State.Since; at != begun+300*second {
 		t.Errorf("the window opened at %s", at)
@@ -121,11 +121,11 @@ func TestWindowClosesAgain(t *testing.T) {
 		b.data(t, "web01", "R2", "a", 90)
 		b.data(t, "web02", "web02", "b", 90)
 		b.data(t, "web02", "web02", "c", 90)
-		now := belfry.At(b.time())
+		now := belfry.At(b.Time())
 		at := func(d time.Duration) belfry.Time { return now + belfry.Time(d.Microseconds()) }
 		act := func(kind belfry.Kind, item string, o status.Order) {
 			t.Helper()
-			if code, a := b.act(t, Action{Kind: kind, List: Names(item), Manage: &o}, Repeat{}); code != 200 {
+			if code, a := b.Operate(t, Action{Kind: kind, List: Names(item), Manage: &o}, Repeat{}); code != 200 {
 				t.Fatalf("%s: %d %+v", item, code, a)
 			}
 		}
@@ -140,7 +140,7 @@ func TestWindowClosesAgain(t *testing.T) {
 			b = step(b, -31*day)
 			b.shows(t, "web01=2 web01/a=2 web02/b=2 web02/c=?")
 		}
-		if c := b.tree.Estate(b.who.Customer).Resource("web02").Object("c").State.Care; c.From != now || len(c.Windows) != 2 || c.Windows[1].Open {
+		if c := b.Tree.Estate(b.Who.Customer).Resource("web02").Object("c").State.Care; c.From != now || len(c.Windows) != 2 || c.Windows[1].Open {
 			t.Errorf("c is unmanaged since %s, was since %s; %+v", c.From, now, c.Windows)
 		}
 		b.pass(t, 30*day)
@@ -167,11 +167,11 @@ func TestWindowReplacedAhead(t *testing.T) {
 	const day = 24 * time.Hour
 	f := func(t *testing.T, step func(b *bench, by time.Duration) *bench) {
 		b := newPolicyBench(t)
-		now := belfry.At(b.time())
+		now := belfry.At(b.Time())
 		at := func(days int) belfry.Time { return now + belfry.Time((time.Duration(days) * day).Microseconds()) }
 		act := func(item string, o status.Order) {
 			t.Helper()
-			if code, a := b.act(t, Action{Kind: belfry.KindObject, List: Names(item), Manage: &o}, Repeat{}); code != 200 {
+			if code, a := b.Operate(t, Action{Kind: belfry.KindObject, List: Names(item), Manage: &o}, Repeat{}); code != 200 {
 				t.Fatalf("%s: %d %+v", item, code, a)
 			}
 		}
@@ -218,9 +218,9 @@ func TestWindowReplacedAhead(t *testing.T) {
 func TestWindowSmallSteps(t *testing.T) {
 	b := newPolicyBench(t)
 	b.data(t, "web01", "R2", "a", 90)
-	from := belfry.At(b.time()) + 60*second
+	from := belfry.At(b.Time()) + 60*second
 	o := status.Order{Mode: belfry.Stored, From: from, To: from + 3600*second}
-	if code, a := b.act(t, Action{Kind: belfry.KindObject, List: Names("a"), Manage: &o}, Repeat{}); code != 200 {
+	if code, a := b.Operate(t, Action{Kind: belfry.KindObject, List: Names("a"), Manage: &o}, Repeat{}); code != 200 {
 		t.Fatalf("%d %+v", code, a)
 	}
 	f := func(by time.Duration, want string, events int) {
@@ -250,7 +250,7 @@ func TestWindowOpensAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.act(t, Action{Kind: belfry.KindObject, List: Names("a"), Manage: &status.Order{Mode: belfry.Stored}, Window: &s}, Repeat{})
+	b.Operate(t, Action{Kind: belfry.KindObject, List: Names("a"), Manage: &status.Order{Mode: belfry.Stored}, Window: &s}, Repeat{})
 	b.pass(t, 25*time.Hour+time.Minute)
 	b.shows(t, "web01/a=?")
 	want := []string{

@@ -14,17 +14,17 @@ import (
 func newFullBench(t testing.TB, j Journal) *bench {
 	t.Helper()
 	b := newBenchOn(t, j)
-	b.grow(t, 2000)
+	b.Grow(t, 2000)
 	b.bulk(t, false, "view", "name,view\naside,MAIN\n", Options{})
-	b.act(t, Action{Kind: belfry.KindView, List: Names("aside"), Manage: &status.Order{Mode: belfry.Stored}}, Repeat{})
-	b.records = nil
+	b.Operate(t, Action{Kind: belfry.KindView, List: Names("aside"), Manage: &status.Order{Mode: belfry.Stored}}, Repeat{})
+	b.Records = nil
 	return b
 }
 
 // fail makes objects Unavailable.
 func (b *bench) fail(t testing.TB, objects int) {
 	t.Helper()
-	err := b.Do(&Command{Customer: b.who.Customer, Alone: true, Decide: func(x *Tx) error {
+	err := b.Do(&Command{Customer: b.Who.Customer, Alone: true, Decide: func(x *Tx) error {
 		for i := range objects {
 			n, _ := x.Tenant.Object(fmt.Sprintf("obj%07d", i))
 			x.Input(n, status.Input{Time: x.Now, NoResponse: true})
@@ -34,13 +34,13 @@ func (b *bench) fail(t testing.TB, objects int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.records = nil
+	b.Records = nil
 }
 
 // modes counts the objects of each mode.
 func (b *bench) modes() map[belfry.Mode]int {
 	count := map[belfry.Mode]int{}
-	for n := range b.tree.Each(b.tree.Everything(b.who.Customer)) {
+	for n := range b.Tree.Each(b.Tree.Everything(b.Who.Customer)) {
 		if n.Kind == belfry.KindObject {
 			count[n.State.Mode]++
 		}
@@ -52,26 +52,26 @@ func (b *bench) modes() map[belfry.Mode]int {
 func (b *bench) checkTurns(t testing.TB, what string, turns int) {
 	t.Helper()
 	for range 100_000 { // what windows and moves have left has its turns between these
-		if len(b.tree.Reassessments(b.who.Customer)) == 0 {
+		if len(b.Tree.Reassessments(b.Who.Customer)) == 0 {
 			break
 		}
-		if err := b.Do(&Command{Customer: b.who.Customer, Alone: true, Decide: func(*Tx) error { return nil }}); err != nil {
+		if err := b.Do(&Command{Customer: b.Who.Customer, Alone: true, Decide: func(*Tx) error { return nil }}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if left := b.tree.Reassessments(b.who.Customer); len(left) > 0 {
+	if left := b.Tree.Reassessments(b.Who.Customer); len(left) > 0 {
 		t.Errorf("%s: left are %v", what, left)
 	}
-	err := b.Do(&Command{Customer: b.who.Customer, Alone: true, Decide: func(x *Tx) error {
-		for _, r := range b.records {
-			if len(r.States) > turnItems+10 { // and what they stand in
+	err := b.Do(&Command{Customer: b.Who.Customer, Alone: true, Decide: func(x *Tx) error {
+		for _, r := range b.Records {
+			if len(r.States) > TurnItems+10 { // and what they stand in
 				t.Errorf("%s: %d states in one record", what, len(r.States))
 			}
 		}
-		if len(b.records) < turns {
-			t.Errorf("%s: %d records", what, len(b.records))
+		if len(b.Records) < turns {
+			t.Errorf("%s: %d records", what, len(b.Records))
 		}
-		b.records = nil
+		b.Records = nil
 		if faults := faultsOf(x.Tenant); len(faults) > 0 {
 			t.Errorf("%s: %.500s", what, fmt.Sprint(faults))
 		}
@@ -85,11 +85,11 @@ func (b *bench) checkTurns(t testing.TB, what string, turns int) {
 // TestCoverInTurns: one view or resource with very much in it is managed, acknowledged and moved in turns, and counts as ever
 // when all is done.
 func TestCoverInTurns(t *testing.T) {
-	b := newFullBench(t, newJournal(t))
+	b := newFullBench(t, OpenJournal(t))
 	f := func(kind belfry.Kind, name string, mode belfry.Mode, content int, want belfry.Mode, objects int) {
 		t.Helper()
 		what := fmt.Sprintf("%s %v", name, mode)
-		code, out := b.act(t, Action{Kind: kind, List: Names(name), Manage: &status.Order{Mode: mode}}, Repeat{})
+		code, out := b.Operate(t, Action{Kind: kind, List: Names(name), Manage: &status.Order{Mode: mode}}, Repeat{})
 		if code != 200 || out.Items[0].Content != content {
 			t.Errorf("%s: %d %+v", what, code, out)
 		}
@@ -115,8 +115,8 @@ func TestCoverInTurns(t *testing.T) {
 	b.checkTurns(t, "and back", 3)
 
 	order := &status.Order{Mode: belfry.Stored, From: b.Now() + 60*second, To: b.Now() + 120*second}
-	b.act(t, Action{Kind: belfry.KindView, List: Names("view0000"), Manage: order}, Repeat{})
-	b.records = nil
+	b.Operate(t, Action{Kind: belfry.KindView, List: Names("view0000"), Manage: order}, Repeat{})
+	b.Records = nil
 	b.pass(t, time.Minute)
 	b.checkTurns(t, "a window opens", 3)
 	if got := b.modes()[belfry.Stored]; got != 2000 {
@@ -128,28 +128,28 @@ func TestCoverInTurns(t *testing.T) {
 		t.Errorf("%d objects out of the window", got)
 	}
 
-	if code, out := b.act(t, Action{Kind: belfry.KindView, List: Names("view0000"), Manage: &status.Order{Mode: belfry.Stored}, DryRun: true}, Repeat{}); code != 200 || out.Items[0].Content != 2002 || len(b.records) > 0 {
+	if code, out := b.Operate(t, Action{Kind: belfry.KindView, List: Names("view0000"), Manage: &status.Order{Mode: belfry.Stored}, DryRun: true}, Repeat{}); code != 200 || out.Items[0].Content != 2002 || len(b.Records) > 0 {
 		t.Errorf("dry run: %d %+v", code, out)
 	}
 	order = &status.Order{Mode: belfry.Stored}
-	b.act(t, Action{Kind: belfry.KindView, List: Names("view0000"), Manage: order}, Repeat{Key: "k"})
-	if got := b.modes()[belfry.Stored]; got != 2000 || b.records[0].Answer == nil {
+	b.Operate(t, Action{Kind: belfry.KindView, List: Names("view0000"), Manage: order}, Repeat{Key: "k"})
+	if got := b.modes()[belfry.Stored]; got != 2000 || b.Records[0].Answer == nil {
 		t.Errorf("with a key: %d objects", got)
 	}
 	b.checkTurns(t, "with a key", 3)
 	b.fail(t, 1)
-	code, out := b.act(t, Action{Kind: belfry.KindView, List: Names("view0000"), Manage: &status.Order{}, Ack: &belfry.Ack{}}, Repeat{Key: "both"})
-	if code != 200 || len(out.Items) != 2 || out.Items[1].Content != 1 || len(b.records) != 1 {
+	code, out := b.Operate(t, Action{Kind: belfry.KindView, List: Names("view0000"), Manage: &status.Order{}, Ack: &belfry.Ack{}}, Repeat{Key: "both"})
+	if code != 200 || len(out.Items) != 2 || out.Items[1].Content != 1 || len(b.Records) != 1 {
 		t.Errorf("managed and acknowledged with a key: %d %+v", code, out)
 	}
 }
 
 // TestAcknowledgeInTurns: the errors of very many objects in one view are acknowledged in turns, and told in one event.
 func TestAcknowledgeInTurns(t *testing.T) {
-	b := newFullBench(t, newJournal(t))
+	b := newFullBench(t, OpenJournal(t))
 	ack := func(name string, r Repeat) (int, Acted) {
 		t.Helper()
-		return b.act(t, Action{Kind: belfry.KindView, List: Names(name), Ack: &belfry.Ack{Text: "seen"}}, r)
+		return b.Operate(t, Action{Kind: belfry.KindView, List: Names(name), Ack: &belfry.Ack{Text: "seen"}}, r)
 	}
 	if code, out := ack("view0000", Repeat{}); code != 409 || out.Error.Code != belfry.NotInError {
 		t.Errorf("nothing in error: %d %+v", code, out)
@@ -158,7 +158,7 @@ func TestAcknowledgeInTurns(t *testing.T) {
 	acked := func(want int) {
 		t.Helper()
 		count := 0
-		for n := range b.tree.Each(b.tree.Everything(b.who.Customer)) {
+		for n := range b.Tree.Each(b.Tree.Everything(b.Who.Customer)) {
 			if n.State.Acknowledged() && n.Kind == belfry.KindObject {
 				count++
 			}
@@ -172,7 +172,7 @@ func TestAcknowledgeInTurns(t *testing.T) {
 		t.Errorf("%d %+v", code, out)
 	}
 	events := 0
-	for _, r := range b.records {
+	for _, r := range b.Records {
 		for _, batch := range r.Batches {
 			if batch.Collection == belfry.Events {
 				events += batch.Len()
@@ -195,21 +195,21 @@ func TestAcknowledgeInTurns(t *testing.T) {
 // TestActWhole: an acknowledgment with an Idempotency-Key is one record, so it does not cover any number of items.
 func TestActWhole(t *testing.T) {
 	b := newBench(t)
-	b.grow(t, actWhole)
+	b.Grow(t, ActWhole)
 	b.fail(t, 1)
 	f := func(a Action, r Repeat, want belfry.Code) {
 		t.Helper()
 		a.Kind = belfry.KindView
-		if _, out := b.act(t, a, r); want == "" && len(out.Errors) > 0 || want != "" && (len(out.Errors) != 1 || out.Errors[0].Code != want) {
+		if _, out := b.Operate(t, a, r); want == "" && len(out.Errors) > 0 || want != "" && (len(out.Errors) != 1 || out.Errors[0].Code != want) {
 			t.Errorf("%+v", out)
 		}
 	}
 	f(Action{List: Names("MAIN"), Ack: &belfry.Ack{}}, Repeat{Key: "1"}, belfry.LimitReached)
 	f(Action{List: Names("MAIN"), Ack: &belfry.Ack{}}, Repeat{}, "")
 	f(Action{List: Names("res0000", "MAIN"), Ack: &belfry.Ack{}}, Repeat{Key: "2"}, belfry.LimitReached)
-	b.records = nil
+	b.Records = nil
 	f(Action{List: Names("MAIN"), Manage: &status.Order{Mode: belfry.Stored}}, Repeat{Key: "3"}, "")
-	if got := b.modes()[belfry.Stored]; got != actWhole {
+	if got := b.modes()[belfry.Stored]; got != ActWhole {
 		t.Errorf("%d objects are unmanaged", got)
 	}
 	b.checkTurns(t, "managed with a key", 10)
@@ -218,17 +218,17 @@ func TestActWhole(t *testing.T) {
 // TestCoverAfterCrash: what is left undone when the process is killed is done after the next start.
 func TestCoverAfterCrash(t *testing.T) {
 	for _, mode := range []belfry.Mode{belfry.Stored, belfry.Managed} {
-		j := &failing{Journal: &memory{}}
+		j := &failing{Journal: &Memory{}}
 		b := newFullBench(t, j)
 		if mode == belfry.Managed {
-			b.act(t, Action{Kind: belfry.KindView, List: Names("MAIN"), Manage: &status.Order{Mode: belfry.Stored}}, Repeat{})
+			b.Operate(t, Action{Kind: belfry.KindView, List: Names("MAIN"), Manage: &status.Order{Mode: belfry.Stored}}, Repeat{})
 		}
 		j.left.Store(4) // the order, and two turns
-		_, _, err := b.Act(t.Context(), b.who, Action{Kind: belfry.KindView, List: Names("MAIN"), Manage: &status.Order{Mode: mode}}, Repeat{})
+		_, _, err := b.Act(t.Context(), b.Who, Action{Kind: belfry.KindView, List: Names("MAIN"), Manage: &status.Order{Mode: mode}}, Repeat{})
 		if belfry.CodeOf(err) != belfry.StorageUnavailable {
 			t.Fatal(err)
 		}
-		g, err := newStage(&memory{records: j.Journal.(*memory).records}, belfry.At(b.time()))
+		g, err := newStage(&Memory{Records: j.Journal.(*Memory).Records}, belfry.At(b.Time()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,10 +246,10 @@ func TestCoverAfterCrash(t *testing.T) {
 
 // TestCoverRemoved: a mark goes when its item has been removed.
 func TestCoverRemoved(t *testing.T) {
-	j := &failing{Journal: newJournal(t)}
+	j := &failing{Journal: OpenJournal(t)}
 	b := newFullBench(t, j)
 	j.left.Store(3)
-	if _, _, err := b.Act(t.Context(), b.who, Action{Kind: belfry.KindView, List: Names("res0000"), Manage: &status.Order{Mode: belfry.Stored}}, Repeat{}); err == nil {
+	if _, _, err := b.Act(t.Context(), b.Who, Action{Kind: belfry.KindView, List: Names("res0000"), Manage: &status.Order{Mode: belfry.Stored}}, Repeat{}); err == nil {
 		t.Fatal("the journal failed unnoticed")
 	}
 	j.left.Store(0)
@@ -260,8 +260,8 @@ func TestCoverRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What the failed action has left goes on beside this, so records belong to the sequencer.
-	if err := b.Do(&Command{Customer: b.who.Customer, Alone: true, Decide: func(*Tx) error {
-		b.records = nil
+	if err := b.Do(&Command{Customer: b.Who.Customer, Alone: true, Decide: func(*Tx) error {
+		b.Records = nil
 		return nil
 	}}); err != nil {
 		t.Fatal(err)
@@ -274,10 +274,10 @@ func TestCoverRemoved(t *testing.T) {
 
 // TestMoveToPolicies: a resource with much in it that is moved to where other policies count follows them in turns.
 func TestMoveToPolicies(t *testing.T) {
-	b := newDiskBench(t, newJournal(t))
+	b := newDiskBench(t, OpenJournal(t))
 	b.bulk(t, false, "view", "name,view\nstrict,MAIN\n", Options{})
 	b.policy(t, "p", says("view", "strict", "", 50))
-	b.records = nil
+	b.Records = nil
 	b.bulk(t, false, "custom", "name,view\nweb01,strict\n", Options{})
 	b.checkTurns(t, "moved", 3)
 	if got := b.showing(belfry.Critical); got != manyDisks {
@@ -287,11 +287,11 @@ func TestMoveToPolicies(t *testing.T) {
 
 // TestBelow lists what stands in a view.
 func TestBelow(t *testing.T) {
-	b := newFullBench(t, newJournal(t))
+	b := newFullBench(t, OpenJournal(t))
 	var main *meta.Node
-	b.tree.Read(b.who.Customer, func(e *meta.Estate) { main = e.Main })
+	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) { main = e.Main })
 	seen := map[*meta.Node]bool{main: true}
-	list := b.tree.Below(main)
+	list := b.Tree.Below(main)
 	for _, n := range list {
 		if seen[n] || !seen[n.Parent] {
 			t.Errorf("%s stands there twice, or before %s", n.Name, n.Parent.Name)

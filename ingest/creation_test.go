@@ -26,7 +26,7 @@ func newObjects(prefix string, count int) string {
 // twoCustomers makes a bench with another customer. Nobody has been at work lately.
 func twoCustomers(t *testing.T) (*bench, belfry.CustomerID) {
 	t.Helper()
-	b := newBenchOn(t, &memory{})
+	b := newBenchOn(t, &Memory{})
 	b.provision(t, "web01")
 	other, err := b.CreateCustomer("other", "test")
 	if err != nil {
@@ -161,12 +161,12 @@ func TestCreationGivenUp(t *testing.T) {
 		b.Counters().Stored.Store(0)
 		ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer stop()
-		_, _, err := b.Send(ctx, b.who, strings.NewReader(newObjects("a", 10_000)), Options{})
+		_, _, err := b.Send(ctx, b.Who, strings.NewReader(newObjects("a", 10_000)), Options{})
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 		made := 0
-		for _, r := range b.records {
+		for _, r := range b.Records {
 			for _, batch := range r.Batches {
 				if batch.Collection == belfry.ObjectData {
 					made += batch.Len()
@@ -195,7 +195,7 @@ func TestCreationAtTheStop(t *testing.T) {
 			stored, lost := n.Stored.Load(), n.Lost[lostOverloaded].Load()
 			time.AfterFunc(until, b.Closing)
 			var err error
-			if got := took(func() { _, _, err = b.Send(t.Context(), b.who, strings.NewReader(newObjects("a", rows)), o) }); got != until {
+			if got := took(func() { _, _, err = b.Send(t.Context(), b.Who, strings.NewReader(newObjects("a", rows)), o) }); got != until {
 				t.Errorf("%s: it took %s", name, got)
 			}
 			stored, lost = n.Stored.Load()-stored, n.Lost[lostOverloaded].Load()-lost
@@ -206,7 +206,7 @@ func TestCreationAtTheStop(t *testing.T) {
 				t.Errorf("%s: %d rows are stored: %v", name, stored, err)
 			}
 			if _, r := b.send(t, "type,resname,object,i1\ndata,web01,objectbefore1,2\n", Options{}); r.Accepted != 1 {
-				t.Errorf("%s: a body that does not wait: %s", name, brief(r))
+				t.Errorf("%s: a body that does not wait: %s", name, Brief(r))
 			}
 		})
 	}
@@ -231,7 +231,7 @@ func TestRightsAfterTheWait(t *testing.T) {
 			n := b.Counters()
 			stored, lost := n.Stored.Load(), n.Lost[lostBroken].Load()
 			start, revoked := time.Now(), belfry.Errorf(belfry.InvalidKey, "revoked")
-			who := b.who
+			who := b.Who
 			who.Wait = func(f func(context.Context) error) error {
 				if err := f(t.Context()); err != nil || time.Since(start) < valid {
 					return err
@@ -249,35 +249,4 @@ func TestRightsAfterTheWait(t *testing.T) {
 	f("between two turns", Options{}, first+turn, 2*TurnOpen)
 	f("atomic", Options{Atomic: true}, first/2, 0)
 	f("repeatable", Options{Repeat: Repeat{Key: "1"}}, first/2, 0)
-}
-
-// TestOthersActive: it is others who count, and for a second.
-func TestOthersActive(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := asleep()
-		f := func(c belfry.CustomerID, want bool) {
-			t.Helper()
-			if got := s.OthersActive(c); got != want {
-				t.Errorf("beside %d: %v", c, got)
-			}
-		}
-		f(1, false)
-		s.Active(0) // the service itself
-		f(1, false)
-		s.Active(1)
-		f(1, false)
-		f(2, true)
-		s.Active(1)
-		f(1, false)
-		s.Active(2)
-		time.Sleep(ActiveFor / 2)
-		for range 3 {
-			s.Active(1)
-			f(1, true)
-		}
-		time.Sleep(ActiveFor / 2)
-		f(1, false)
-		f(2, true)
-		f(3, true)
-	})
 }

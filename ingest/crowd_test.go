@@ -34,12 +34,7 @@ func (c *crowd) begin(request func()) {
 func (c *crowd) wait() {
 	for {
 		live := c.live.Load()
-		c.mu.Lock()
-		queued := 0
-		for _, q := range c.queues {
-			queued += len(q)
-		}
-		c.mu.Unlock()
+		queued := c.Queued()
 		if int(live) == queued && live == c.live.Load() {
 			return
 		}
@@ -49,11 +44,11 @@ func (c *crowd) wait() {
 
 // turn decides one round.
 func (c *crowd) turn() (more bool) {
-	round := c.take()
+	round := c.Take()
 	if len(round) == 0 {
 		return false
 	}
-	c.round(round)
+	c.Round(round)
 	c.behindTurn()
 	return true
 }
@@ -61,10 +56,10 @@ func (c *crowd) turn() (more bool) {
 // behindTurn lets what windows and moves have left begin.
 func (c *crowd) behindTurn() {
 	c.wait()
-	for _, id := range c.behind.begin() {
+	for _, id := range c.Behind() {
 		c.begin(func() {
-			for list := c.behind.claim(id); len(list) > 0; list = c.behind.claim(id) {
-				if c.reassessAll(id, list) != nil {
+			for list := c.Claim(id); len(list) > 0; list = c.Claim(id) {
+				if c.ReassessAll(id, list) != nil {
 					return // killed
 				}
 			}
@@ -74,10 +69,10 @@ func (c *crowd) behindTurn() {
 
 // kill ends the process with all requests, and begins another one.
 func (c *crowd) kill() error {
-	c.journal.refuse = errors.New("killed")
+	c.journal.Refuse = errors.New("killed")
 	for c.turn() {
 	}
-	c.journal.refuse = nil
+	c.journal.Refuse = nil
 	if err := c.start(); err != nil {
 		return err
 	}
@@ -88,7 +83,7 @@ func (c *crowd) kill() error {
 // pass lets time pass, and what is due happen.
 func (c *crowd) pass(by belfry.Time) {
 	c.now += by
-	for c.tick() {
+	for c.Tick() {
 	}
 	c.behindTurn()
 }
@@ -109,7 +104,7 @@ func faultsOf(e *meta.Estate) (list []string) {
 	}
 	e.All(func(n *meta.Node) bool {
 		s := &n.State
-		if want := settledMode(n); s.Mode != want {
+		if want := SettledMode(n); s.Mode != want {
 			add(n, "mode %v, want %v", s.Mode, want)
 		}
 		shows := s.Own
@@ -144,12 +139,12 @@ func TestCrowd(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seed := range count {
-		g, err := newStage(&memory{records: slices.Clip(w.records)}, begun)
+		g, err := newStage(&Memory{Records: slices.Clip(w.records)}, begun)
 		if err != nil {
 			t.Fatal(err)
 		}
 		g.turn, g.driven = 1+seed%3, true
-		g.Sequencer.turn = g.turn
+		g.SetTurn(g.turn)
 		if faults := (&crowd{stage: g}).play(w, seed); len(faults) > 0 {
 			t.Fatalf("seed %d: %v", seed, faults)
 		}
@@ -227,11 +222,12 @@ func TestContraryOrders(t *testing.T) {
 	}
 	for after := range 16 { // turns of the first order
 		for _, mode := range []belfry.Mode{belfry.Stored, belfry.Managed} {
-			g, err := newStage(&memory{records: slices.Clip(w.records)}, begun)
+			g, err := newStage(&Memory{Records: slices.Clip(w.records)}, begun)
 			if err != nil {
 				t.Fatal(err)
 			}
-			g.turn, g.Sequencer.turn, g.driven = 1, 1, true
+			g.turn, g.driven = 1, true
+			g.SetTurn(1)
 			c := &crowd{stage: g}
 			order := func(m belfry.Mode) {
 				c.begin(func() { _ = c.act(&step{verb: "manage", item: belfry.Main, mode: m}) })

@@ -12,7 +12,7 @@ import (
 // the item looks different now.
 func TestStatusBeforeRecord(t *testing.T) {
 	b := newBench(t)
-	if _, _, err := b.PutClass(b.who, classOf(t, "name: heat\nindicators: [{n: 1, name: Degrees, thresholds: [{status: 1, when: '> 50'}, {status: 3, when: '> 80'}]}]\n")); err != nil {
+	if _, _, err := b.PutClass(b.Who, ClassOf(t, "name: heat\nindicators: [{n: 1, name: Degrees, thresholds: [{status: 1, when: '> 50'}, {status: 3, when: '> 80'}]}]\n")); err != nil {
 		t.Fatal(err)
 	}
 	b.provision(t, "web01")
@@ -24,12 +24,12 @@ func TestStatusBeforeRecord(t *testing.T) {
 		for _, v := range strings.Split(values, ",") {
 			rows += "data,web01,cpu," + v + "\n"
 		}
-		before := len(b.records)
+		before := len(b.Records)
 		b.send(t, "type,resname,object,i1\n"+rows, Options{})
 		told := map[string]string{}
-		for _, r := range b.records[before:] {
+		for _, r := range b.Records[before:] {
 			for _, c := range r.States {
-				told[b.tree.Node(c.Item).Name] += fmt.Sprintf("%s>%s %v", c.Was, c.Status, c.Differs)
+				told[b.Tree.Node(c.Item).Name] += fmt.Sprintf("%s>%s %v", c.Was, c.Status, c.Differs)
 			}
 		}
 		for _, name := range []string{"cpu", "web01", "MAIN"} {
@@ -53,10 +53,10 @@ func TestNoteLooksTheSame(t *testing.T) {
 	b.provision(t, "web01")
 	b.send(t, "type,resname,object,class,view,i1\ndata,web01,cpu,load,web01,0\n", Options{})
 	note := "who to call"
-	if _, _, err := b.Act(t.Context(), b.who, Action{Kind: belfry.KindObject, Items: "cpu", Note: &note}, Repeat{}); err != nil {
+	if _, _, err := b.Act(t.Context(), b.Who, Action{Kind: belfry.KindObject, Items: "cpu", Note: &note}, Repeat{}); err != nil {
 		t.Fatal(err)
 	}
-	last := b.records[len(b.records)-1].States
+	last := b.Records[len(b.Records)-1].States
 	if len(last) != 1 || last[0].Differs || last[0].Was != last[0].Status {
 		t.Errorf("%+v", last)
 	}

@@ -89,7 +89,7 @@ func openShaky(t *testing.T, dir string) *shaky {
 			t.Error(err)
 		}
 	}
-	if err := b.Bootstrap("hash"); err != nil {
+	if err := Bootstrap(b.Sequencer); err != nil {
 		t.Fatal(err)
 	}
 	c, ok := b.tree.CustomerNamed(belfry.DefaultCustomer)
@@ -152,7 +152,7 @@ func TestFailingSync(t *testing.T) {
 	f("keyed", Options{Repeat: Repeat{Key: "one", Digest: [32]byte{1}}})
 
 	b.fail.Store(true)
-	if _, err := b.CreateCustomer("lost", "test"); belfry.CodeOf(err) != belfry.StorageUnavailable {
+	if _, err := CreateCustomer(b.Sequencer, "lost", "test"); belfry.CodeOf(err) != belfry.StorageUnavailable {
 		t.Errorf("a customer: %v", err)
 	}
 	if _, ok := b.tree.CustomerNamed("lost"); ok {

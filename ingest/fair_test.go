@@ -3,6 +3,8 @@ package ingest
 import (
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"belfry"
 )
@@ -11,6 +13,12 @@ import (
 func asleep() *Sequencer {
 	return New(Config{Ready: func() error { return nil }, Limits: func() Limits { return Limits{Indicators: belfry.MaxIndicators} }})
 }
+
+// As many rows a body gives to the sequencer at a time, and as much those count that create something, see package intake.
+const (
+	bodyRows = 16_384
+	openBody = 50 * 2048
+)
 
 // TestTurns: whoever comes while another has much waiting is in the next round, behind one turn of the other.
 func TestTurns(t *testing.T) {
@@ -26,9 +34,9 @@ func TestTurns(t *testing.T) {
 	behind := func(c belfry.CustomerID) (rows int) {
 		t.Helper()
 		all := 0
-		round := s.take()
+		round := s.Take()
 		for _, o := range round {
-			if all += o.Rows; all > roundRows+chunkRows {
+			if all += o.Rows; all > RoundRows+bodyRows {
 				t.Errorf("a round of %d rows", all)
 			}
 		}
@@ -41,20 +49,20 @@ func TestTurns(t *testing.T) {
 		t.Errorf("customer %d is not in a round of %d", c, len(round))
 		return rows
 	}
-	submit(1, 64, chunkRows)
+	submit(1, 64, bodyRows)
 	submit(2, 1, 3)
-	if got := behind(2); got != chunkRows {
+	if got := behind(2); got != bodyRows {
 		t.Errorf("behind %d rows", got)
 	}
 	submit(2, 5, 3) // its own backlog does not count either
 	submit(3, 1, 1)
-	if got := behind(3); got != chunkRows+3 {
+	if got := behind(3); got != bodyRows+3 {
 		t.Errorf("behind %d rows", got)
 	}
 	for c := range belfry.CustomerID(100) {
 		submit(10+c, 1, 1)
 	}
-	if got := behind(109); got > 2*chunkRows+100 {
+	if got := behind(109); got > 2*bodyRows+100 {
 		t.Errorf("behind %d rows", got)
 	}
 }
@@ -64,8 +72,8 @@ func TestTurns(t *testing.T) {
 func TestTurnsBetweenLongCommands(t *testing.T) {
 	for name, long := range map[string]Command{
 		"alone":      {Alone: true, Rows: 99_000},
-		"long":       {Rows: roundRows + 1},
-		"open chunk": {Rows: openCost * chunkOpen},
+		"long":       {Rows: RoundRows + 1},
+		"open chunk": {Rows: openBody},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := asleep()
@@ -79,7 +87,7 @@ func TestTurnsBetweenLongCommands(t *testing.T) {
 			want := func(customers ...belfry.CustomerID) {
 				t.Helper()
 				var got []belfry.CustomerID
-				for _, c := range s.take() {
+				for _, c := range s.Take() {
 					got = append(got, c.Customer)
 				}
 				if !slices.Equal(got, customers) {
@@ -112,22 +120,33 @@ func TestTurnsBetweenLongCommands(t *testing.T) {
 	}
 }
 
-// TestSinglesLimit: single rows that wait are limited; the one beyond is refused and counted.
-func TestSinglesLimit(t *testing.T) {
-	engine := asleep()
-	awake := newBench(t).Sequencer.cfg
-	engine.cfg.Tree, engine.cfg.Room, engine.cfg.Now = awake.Tree, awake.Room, awake.Now
-	s := NewIntake(IntakeConfig{Engine: engine})
-	row := &belfry.Row{Type: "data", Resource: "res", Object: "cpu", Indicators: []belfry.Cell{{N: 1, Text: "1"}}}
-	for i := range mostGathered {
-		if _, n, err := s.gather(1, row); err != nil || n != i+1 {
-			t.Fatalf("row %d: %v", i, err)
+// TestOthersActive: it is others who count, and for a second.
+func TestOthersActive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := asleep()
+		f := func(c belfry.CustomerID, want bool) {
+			t.Helper()
+			if got := s.OthersActive(c); got != want {
+				t.Errorf("beside %d: %v", c, got)
+			}
 		}
-	}
-	if _, _, err := s.SendOne(t.Context(), 1, row); belfry.CodeOf(err) != belfry.Overloaded {
-		t.Errorf("one more: %v", err)
-	}
-	if got := s.counters.Lost[lostOverloaded].Load(); got != 1 || s.counters.Received.Load() != 1 {
-		t.Errorf("%d counted", got)
-	}
+		f(1, false)
+		s.Active(0) // the service itself
+		f(1, false)
+		s.Active(1)
+		f(1, false)
+		f(2, true)
+		s.Active(1)
+		f(1, false)
+		s.Active(2)
+		time.Sleep(ActiveFor / 2)
+		for range 3 {
+			s.Active(1)
+			f(1, true)
+		}
+		time.Sleep(ActiveFor / 2)
+		f(1, false)
+		f(2, true)
+		f(3, true)
+	})
 }

@@ -34,7 +34,7 @@ func FuzzSend(f *testing.F) {
 		b := newBench(t)
 		b.provision(t, "r")
 		b.send(t, "type,resname,object,class,view,i1\ndata,r,known,C,r,1\n", Options{})
-		code, answer, err := b.Send(context.Background(), b.who, strings.NewReader(body), Options{Atomic: atomic, Format: belfry.Format(format % 3)})
+		code, answer, err := b.Send(context.Background(), b.Who, strings.NewReader(body), Options{Atomic: atomic, Format: belfry.Format(format % 3)})
 		if err != nil {
 			if _, ok := errors.AsType[*belfry.Error](err); !ok {
 				t.Fatalf("not an error for a client: %v", err)
@@ -48,7 +48,7 @@ func FuzzSend(f *testing.F) {
 		if r.Accepted+r.Rejected+r.Discarded != r.Rows || (code == 200) != (r.Rejected == 0) {
 			t.Fatalf("%d %+v", code, r)
 		}
-		for _, rec := range b.records {
+		for _, rec := range b.Records {
 			if _, err := belfry.DecodeRecord(rec.Append(nil)); err != nil {
 				t.Fatal(err)
 			}

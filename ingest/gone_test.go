@@ -36,24 +36,24 @@ func TestCustomerRemovedDuringBody(t *testing.T) {
 		view    = "createview,web01,,,v,,\n"
 	)
 	b := newBench(t)
-	admin := b.who
+	admin := b.Who
 	f := func(name string, o Options, first, rest string) {
 		t.Helper()
 		c, err := b.CreateCustomer("other", "test")
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.who = Sender{Scope: belfry.Whole(c.ID), Name: "test"}
+		b.Who = Sender{Scope: belfry.Whole(c.ID), Name: "test"}
 		b.provision(t, "web01")
 		b.fillWith(t, "i1", "1", "cpu")
 		body := &twoParts{strings.NewReader("type,resname,object,class,view,i1,log\n" + first), strings.NewReader(rest), func() {
-			if err := b.removeCustomer(t.Context(), admin, "other"); err != nil {
+			if err := b.RemoveCustomer(admin, "other"); err != nil {
 				t.Error(err)
 			}
 		}}
 		n := b.Counters()
 		received, lost := n.Received.Load(), n.Lost[lostBroken].Load()+n.Lost[lostStorage].Load()
-		if _, _, err = b.Send(t.Context(), b.who, body, o); belfry.CodeOf(err) != belfry.InvalidKey {
+		if _, _, err = b.Send(t.Context(), b.Who, body, o); belfry.CodeOf(err) != belfry.InvalidKey {
 			t.Errorf("%s: %v", name, err)
 		}
 		received, lost = n.Received.Load()-received, n.Lost[lostBroken].Load()+n.Lost[lostStorage].Load()-lost

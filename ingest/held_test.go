@@ -11,8 +11,8 @@ import (
 // heldBench is a sequencer with limits for bodies that are applied as a whole.
 func heldBench(t *testing.T, rows int, memory int64) *bench {
 	b := newBench(t)
-	limits := b.cfg.Limits
-	b.cfg.Limits = func() Limits {
+	limits := b.Config.Limits
+	b.Config.Limits = func() Limits {
 		l := limits()
 		l.HeldRows, l.HeldMemory = rows, memory
 		return l
@@ -33,7 +33,7 @@ func TestHeldRows(t *testing.T) {
 		for i := range rows {
 			fmt.Fprintf(&body, row, i)
 		}
-		if _, _, err := b.Send(t.Context(), b.who, strings.NewReader(body.String()), o); err == nil && want != "" || err != nil && belfry.CodeOf(err) != want {
+		if _, _, err := b.Send(t.Context(), b.Who, strings.NewReader(body.String()), o); err == nil && want != "" || err != nil && belfry.CodeOf(err) != want {
 			t.Errorf("%d rows of %q: got %v, want %q", rows, row, err, want)
 		}
 	}
@@ -56,7 +56,7 @@ func TestHeldMemory(t *testing.T) {
 		names = append(names, belfry.IndicatorColumn(n+1))
 	}
 	body := "type,resname,object," + strings.Join(names, ",") + "\n" + strings.Repeat("data,r,o,1\n", 20_000)
-	_, _, err := b.Send(t.Context(), b.who, strings.NewReader(body), Options{Atomic: true})
+	_, _, err := b.Send(t.Context(), b.Who, strings.NewReader(body), Options{Atomic: true})
 	if belfry.CodeOf(err) != belfry.BodyTooLarge || !strings.Contains(err.Error(), "memory_held") {
 		t.Errorf("got %v", err)
 	}
@@ -100,32 +100,70 @@ func TestHeldMemoryIsShared(t *testing.T) {
 func TestCreatingRowsAreCut(t *testing.T) {
 	b := newBench(t)
 	b.provision(t, "web01")
-	before := len(b.records)
+	before := len(b.Records)
 	if code, r := b.send(t, newClasses(5000), Options{}); code != 200 || r.Created.Objects != 5000 {
 		t.Fatalf("%d %+v", code, r)
 	}
-	records := b.records[before:]
+	records := b.Records[before:]
 	for _, r := range records {
 		if len(r.Docs) > TurnOpen || len(r.Items) > TurnOpen {
 			t.Errorf("a record makes %d classes and %d items; at most %d may be decided at a time", len(r.Docs), len(r.Items), TurnOpen)
 		}
 	}
-	if got := b.cfg.Tree.Estate(1).Class("class 4999"); got == nil || !got.Def.Inferred || len(got.Def.Indicators) != 2 {
+	if got := b.Tree.Estate(1).Class("class 4999"); got == nil || !got.Def.Inferred || len(got.Def.Indicators) != 2 {
 		t.Errorf("the last class is %+v", got)
 	}
-	s := asleep()
-	for range 10 {
-		if err := s.Submit(&Command{Customer: 1, Rows: (&chunk{rows: chunkOpen, open: openRows{rows: make([]openRow, chunkOpen)}}).cost()}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n := len(s.take()); n > 1 {
-		t.Errorf("%d chunks of rows that create share a round", n)
-	}
-	if err := s.Submit(&Command{Customer: 2, Rows: 1}); err != nil {
+}
+
+// TestCreatingRowsHaveRounds: a chunk of rows that create fills a round, and a row of somebody else goes before the next one.
+func TestCreatingRowsHaveRounds(t *testing.T) {
+	j := &Memory{}
+	b := newBenchOn(t, j)
+	other, err := b.CreateCustomer("other", "test")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if round := s.take(); len(round) != 1 || round[0].Customer != 2 {
-		t.Errorf("a row waits for another chunk of rows that create, or shares its round of %d commands with one", len(round))
+	begun, hold := make(chan bool), make(chan bool)
+	first := &Command{Customer: b.Who.Customer, Alone: true, Decide: func(*Tx) error {
+		begun <- true
+		<-hold
+		return nil
+	}}
+	if err := b.Submit(first); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	j.Rounds = nil
+	var decided []belfry.CustomerID
+	var commands []*Command
+	submit := func(c belfry.CustomerID, rows int) {
+		t.Helper()
+		next := &Command{Customer: c, Rows: rows, Decide: func(t *Tx) error {
+			decided = append(decided, c)
+			t.Event("test", "test", "decided", "")
+			return nil
+		}}
+		if err := b.Submit(next); err != nil {
+			t.Fatal(err)
+		}
+		commands = append(commands, next)
+	}
+	for range 10 {
+		submit(b.Who.Customer, (&chunk{rows: chunkOpen, open: openRows{rows: make([]openRow, chunkOpen)}}).cost())
+	}
+	submit(other.ID, 1)
+	close(hold)
+	for _, c := range commands {
+		if <-c.Done; c.Err != nil {
+			t.Error(c.Err)
+		}
+	}
+	for _, n := range j.Rounds {
+		if n > 1 {
+			t.Errorf("%d chunks of rows that create share a round", n)
+		}
+	}
+	if len(decided) != 11 || len(j.Rounds) != 11 || decided[0] != other.ID {
+		t.Errorf("a row waits for another chunk of rows that create: %v", decided)
 	}
 }

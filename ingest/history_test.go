@@ -209,7 +209,7 @@ func newWorld() (*world, error) {
 			w.classes[class] = append(w.classes[class], r)
 		}
 	}
-	g, err := newStage(&memory{}, begun)
+	g, err := newStage(&Memory{}, begun)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +223,7 @@ func newWorld() (*world, error) {
 		}
 		w.opening = append(w.opening, s)
 	}
-	w.records = g.journal.records
+	w.records = g.journal.Records
 	return w, nil
 }
 
@@ -271,12 +271,13 @@ func (w *world) seeds(first, end int) (all historyTally, failed []string) {
 
 // play tells a history and says in what engine and model differ, after the first step at which they do.
 func (w *world) play(steps []*step) (done historyTally, difference string) {
-	g, err := newStage(&memory{records: slices.Clip(w.records)}, begun)
+	g, err := newStage(&Memory{Records: slices.Clip(w.records)}, begun)
 	if err != nil {
 		return done, err.Error()
 	}
 	if w.turn > 0 {
-		g.turn, g.Sequencer.turn = w.turn, w.turn
+		g.turn = w.turn
+		g.SetTurn(w.turn)
 	}
 	m := newModel()
 	for _, s := range w.opening {

@@ -2,151 +2,45 @@ package ingest
 
 import (
 	"context"
-	"encoding/json"
 	"io"
-	"log/slog"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"belfry"
-	"belfry/catalog"
-	"belfry/journal"
 	"belfry/meta"
 )
 
-// bench is a sequencer on a real journal in a temporary folder, without stores behind it.
+// bench is an intake on an engine that runs.
 type bench struct {
-	*Sequencer
+	*Bench
 	*Intake
-	tree    *meta.Tree
-	who     Sender
-	records []*belfry.Record
-	answers map[string]*belfry.Answer
-	ticking sync.Mutex // of now, which the sequencer reads when it likes
-	now     time.Time
-	behind  time.Duration // of the clock, compared with the time that is trusted
-	refuse  error
-	texts   *atomic.Int64 // Limits.Texts
-	memory  *atomic.Int64 // Limits.Items
 }
-
-// advance sets the clock.
-func (b *bench) advance(by time.Duration) {
-	b.ticking.Lock()
-	defer b.ticking.Unlock()
-	b.now = b.now.Add(by)
-}
-
-func (b *bench) time() time.Time {
-	b.ticking.Lock()
-	defer b.ticking.Unlock()
-	return b.now
-}
-
-// off puts the clock behind the time that is trusted.
-func (b *bench) off(behind time.Duration) {
-	b.advance(b.behind - behind)
-	b.ticking.Lock()
-	defer b.ticking.Unlock()
-	b.behind = behind
-}
-
-func (b *bench) trusted() time.Time {
-	b.ticking.Lock()
-	defer b.ticking.Unlock()
-	return b.now.Add(b.behind)
-}
-
-var loadCatalog = sync.OnceValues(catalog.Load)
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	j, err := journal.Open(t.TempDir(), journal.Options{Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return newBenchOn(t, j)
+	return newBenchOn(t, OpenJournal(t))
 }
 
 func newBenchOn(t testing.TB, j Journal) *bench {
 	t.Helper()
-	cat, err := loadCatalog()
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := slog.New(slog.DiscardHandler)
-	b := &bench{texts: new(atomic.Int64), memory: new(atomic.Int64), tree: meta.NewTree(cat), answers: map[string]*belfry.Answer{}, now: time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)}
-	b.Sequencer = New(Config{
-		Tree: b.tree, Journal: j, Log: log,
-		Sinks: []func(*belfry.Record){func(r *belfry.Record) {
-			b.records = append(b.records, r)
-			if r.Answer != nil {
-				b.answers[r.Answer.Key] = r.Answer
-			}
-		}},
-		Room:  func(context.Context, belfry.CustomerID, int) error { return nil },
-		Ready: func() error { return b.refuse },
-		Answers: func(_ context.Context, _ belfry.CustomerID, key string) (*belfry.Answer, error) {
-			return b.answers[key], nil
-		},
-		Count: func(belfry.CustomerID) int { return len(b.answers) },
-		Limits: func() Limits {
-			return Limits{
-				Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1_000_000, Answers: 1_000_000, Texts: b.texts.Load(), Items: b.memory.Load(),
-				Retention: func(string) time.Duration { return 400 * 24 * time.Hour },
-			}
-		},
-		Now: b.time, Trusted: b.trusted, Zone: time.UTC,
-	})
-	b.Intake = NewIntake(IntakeConfig{Engine: b.Sequencer})
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- b.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	if err := b.Bootstrap("hash"); err != nil {
-		t.Fatal(err)
-	}
-	c, ok := b.tree.CustomerNamed(belfry.DefaultCustomer)
-	if !ok {
-		t.Fatal("no default customer after Bootstrap")
-	}
-	b.who = Sender{Scope: belfry.Whole(c.ID), Key: "k"}
-	return b
+	b := NewBench(t, j)
+	return &bench{b, NewIntake(IntakeConfig{Engine: b.Sequencer})}
 }
 
 // send sends a body and gives the report.
 func (b *bench) send(t testing.TB, body string, o Options) (int, belfry.Report) {
 	t.Helper()
-	code, answer, err := b.Send(context.Background(), b.who, strings.NewReader(body), o)
+	code, answer, err := b.Send(context.Background(), b.Who, strings.NewReader(body), o)
 	if err != nil {
 		t.Fatalf("send %q: %v", body, err)
 	}
-	var r belfry.Report
-	if err := json.Unmarshal(answer, &r); err != nil {
-		t.Fatal(err)
-	}
-	if r.Accepted+r.Rejected+r.Discarded != r.Rows {
-		t.Errorf("%d accepted + %d rejected + %d discarded is not %d rows", r.Accepted, r.Rejected, r.Discarded, r.Rows)
-	}
-	return code, r
+	return code, Report(t, answer)
 }
 
 func (b *bench) provision(t testing.TB, names ...string) {
 	t.Helper()
-	code, answer, err := b.Provision(context.Background(), b.who, "custom", strings.NewReader("name\n"+strings.Join(names, "\n")+"\n"), Options{})
+	code, answer, err := b.Provision(context.Background(), b.Who, "custom", strings.NewReader("name\n"+strings.Join(names, "\n")+"\n"), Options{})
 	if err != nil || code != 200 {
 		t.Fatalf("provision %v: %d %s %v", names, code, answer, err)
 	}
@@ -202,7 +96,7 @@ func TestHeader(t *testing.T) {
 	b := newBench(t)
 	f := func(body, want string) {
 		t.Helper()
-		_, _, err := b.Send(context.Background(), b.who, strings.NewReader(body), Options{})
+		_, _, err := b.Send(context.Background(), b.Who, strings.NewReader(body), Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", body, err, want)
 		}
@@ -216,37 +110,21 @@ func TestHeader(t *testing.T) {
 	f(strings.Repeat("i1,", 1001)+"type\n", "1002 columns")
 }
 
-// statuses lists the items of the tree with their status and last values, by name.
-func (b *bench) statuses() map[string]string {
-	all := map[string]string{}
-	b.tree.Read(b.who.Customer, func(e *meta.Estate) {
-		e.All(func(n *meta.Node) bool {
-			s := n.State.Status.String()
-			for _, v := range n.State.Numbers {
-				s += " " + belfry.FormatNumber(v)
-			}
-			all[n.Name] = s + strings.Join(n.State.Texts, " ")
-			return true
-		})
-	})
-	return all
-}
-
 func TestStatusRises(t *testing.T) {
 	b := newBench(t)
 	b.provision(t, "web01", "web02")
-	b.records = nil
+	b.Records = nil
 	b.send(t, "type,resname,object,class,view,i1,i2\ndata,web01,cpu,CPU,web01,1,\ndata,web01,cpu,,,,2\n", Options{})
-	got := b.statuses()
+	got := b.Statuses()
 	for name, want := range map[string]string{"cpu": "0 1 2", "web01": "0", "web02": "?", "MAIN": "0"} {
 		if got[name] != want {
 			t.Errorf("%s is %q, want %q", name, got[name], want)
 		}
 	}
-	if len(b.records) != 1 {
-		t.Fatalf("one request made %d records", len(b.records))
+	if len(b.Records) != 1 {
+		t.Fatalf("one request made %d records", len(b.Records))
 	}
-	r := b.records[0]
+	r := b.Records[0]
 	var events *belfry.Batch
 	for _, batch := range r.Batches {
 		if batch.Collection == belfry.Events {
@@ -257,7 +135,7 @@ func TestStatusRises(t *testing.T) {
 		t.Errorf("got %d events and %d states, want those of the object, its resource and MAIN, and that object and class were created", events.Len(), len(r.States))
 	}
 	b.send(t, "type,resname,object,i1\ndata,web01,cpu,5\n", Options{})
-	if r := b.records[1]; len(r.States) != 0 || len(r.Batches) != 1 {
+	if r := b.Records[1]; len(r.States) != 0 || len(r.Batches) != 1 {
 		t.Errorf("a row that changes no status made %d states and %d batches", len(r.States), len(r.Batches))
 	}
 }
@@ -267,10 +145,10 @@ func TestLateRowKeepsStatus(t *testing.T) {
 	b.provision(t, "r")
 	b.send(t, "type,resname,object,class,view,i1\ndata,r,o,C,r,5\n", Options{})
 	b.send(t, "type,object,i1,timestamp\ndata,o,99,2026-11-14T00:00:00Z\n", Options{})
-	if got := b.statuses()["o"]; got != "0 5" {
+	if got := b.Statuses()["o"]; got != "0 5" {
 		t.Errorf("after a late row the object shows %q, want its newest value", got)
 	}
-	if last := b.records[len(b.records)-1]; last.Batches[0].Len() != 1 {
+	if last := b.Records[len(b.Records)-1]; last.Batches[0].Len() != 1 {
 		t.Error("the late row was not stored")
 	}
 }
@@ -278,7 +156,7 @@ func TestLateRowKeepsStatus(t *testing.T) {
 func TestAtomicAndDryRun(t *testing.T) {
 	b := newBench(t)
 	b.provision(t, "r")
-	before := len(b.records)
+	before := len(b.Records)
 	good := "type,resname,object,class,view,i1\ndata,r,o,C,r,5\n"
 	code, r := b.send(t, good, Options{DryRun: true})
 	if code != 200 || r.Accepted != 1 || r.Created.Objects != 1 {
@@ -288,7 +166,7 @@ func TestAtomicAndDryRun(t *testing.T) {
 	if code != 400 || r.Accepted != 0 || r.Rejected != 2 || r.Created.Objects != 0 {
 		t.Errorf("atomic with a wrong row: %d %+v", code, r)
 	}
-	if len(b.records) != before {
+	if len(b.Records) != before {
 		t.Error("something was committed")
 	}
 	if code, r = b.send(t, good, Options{Atomic: true}); code != 200 || r.Created.Objects != 1 {
@@ -303,9 +181,9 @@ func TestDryRunKeepsNoKey(t *testing.T) {
 	dry := Options{DryRun: true, Repeat: Repeat{Key: "z", Digest: [32]byte{1}}}
 	apply := Options{Repeat: Repeat{Key: "z", Digest: [32]byte{2}}}
 	good := "type,resname,object,class,view,i1\ndata,r,o,C,r,5\n"
-	before := len(b.records)
+	before := len(b.Records)
 	b.send(t, good, dry)
-	if len(b.records) != before {
+	if len(b.Records) != before {
 		t.Error("a dry run was committed")
 	}
 	if code, r := b.send(t, good, apply); code != 200 || r.Created.Objects != 1 {
@@ -331,13 +209,13 @@ func TestRepeat(t *testing.T) {
 	body := "type,resname,object,class,view,i1\ndata,r,o,C,r,5\n"
 	o := Options{Repeat: Repeat{Key: "a", Digest: [32]byte{1}}}
 	_, first := b.send(t, body, o)
-	n := len(b.records)
+	n := len(b.Records)
 	_, again := b.send(t, body, o)
-	if len(b.records) != n || again.Created != first.Created {
+	if len(b.Records) != n || again.Created != first.Created {
 		t.Errorf("a repeat was applied again or answered otherwise: %+v, %+v", first, again)
 	}
 	o.Repeat.Digest[0] = 2
-	_, _, err := b.Send(context.Background(), b.who, strings.NewReader(body), o)
+	_, _, err := b.Send(context.Background(), b.Who, strings.NewReader(body), o)
 	if belfry.CodeOf(err) != belfry.IdempotencyMismatch {
 		t.Errorf("another request under the key: %v", err)
 	}
@@ -356,15 +234,15 @@ func TestRepeatAfterWrongClock(t *testing.T) {
 	b.provision(t, "r")
 	body := "type,resname,object,class,view,i1\ndata,r,o,C,r,5\n"
 	o := Options{Repeat: Repeat{Key: "a"}}
-	b.off(30 * 24 * time.Hour)
+	b.Off(30 * 24 * time.Hour)
 	b.send(t, body, o)
-	n := len(b.records)
-	b.off(0)
-	if b.send(t, body, o); len(b.records) != n {
+	n := len(b.Records)
+	b.Off(0)
+	if b.send(t, body, o); len(b.Records) != n {
 		t.Error("the repeat was applied again")
 	}
-	b.advance(AnswersKept + time.Second)
-	if b.send(t, body, o); len(b.records) == n {
+	b.Advance(AnswersKept + time.Second)
+	if b.send(t, body, o); len(b.Records) == n {
 		t.Error("the answer was not forgotten after a day")
 	}
 }
@@ -374,8 +252,8 @@ func TestCounters(t *testing.T) {
 	b.provision(t, "r")
 	b.send(t, "type,resname,object,class,view,i1\ndata,r,o,C,r,5\ndata,x,o,C,r,5\nfrob\n", Options{})
 	b.send(t, "type,object,i1\ndata,o,5\n", Options{DryRun: true})
-	b.refuse = belfry.Errorf(belfry.StorageUnavailable, "full")
-	if _, _, err := b.Send(context.Background(), b.who, strings.NewReader("type,object,i1\ndata,o,5\n"), Options{}); belfry.CodeOf(err) != belfry.StorageUnavailable {
+	b.Refuse = belfry.Errorf(belfry.StorageUnavailable, "full")
+	if _, _, err := b.Send(context.Background(), b.Who, strings.NewReader("type,object,i1\ndata,o,5\n"), Options{}); belfry.CodeOf(err) != belfry.StorageUnavailable {
 		t.Errorf("got %v", err)
 	}
 	n := b.Counters()
@@ -392,8 +270,8 @@ func TestCounters(t *testing.T) {
 func TestFault(t *testing.T) {
 	b := newBench(t)
 	b.provision(t, "r")
-	err := b.Do(&Command{Customer: b.who.Customer, Decide: func(t *Tx) error {
-		t.create(belfry.KindView, "half", t.Tenant.Main, nil, t.ViewClass("c"), "", nil)
+	err := b.Do(&Command{Customer: b.Who.Customer, Decide: func(t *Tx) error {
+		t.Create(belfry.KindView, "half", t.Tenant.Main, nil, t.ViewClass("c"), "", nil)
 		panic("a bug")
 	}})
 	if belfry.CodeOf(err) != belfry.Internal {
@@ -402,7 +280,7 @@ func TestFault(t *testing.T) {
 	if code, _ := b.send(t, "type,resname,object,class,view,i1\ndata,r,o,C,r,5\n", Options{}); code != 200 {
 		t.Errorf("the next request was answered with %d", code)
 	}
-	if _, ok := b.statuses()["half"]; ok {
+	if _, ok := b.Statuses()["half"]; ok {
 		t.Error("what the faulty command began can be seen")
 	}
 }
@@ -413,25 +291,25 @@ func TestSettle(t *testing.T) {
 	b.provision(t, "r")
 	b.send(t, "type,resname,object,class,view,i1\ndata,r,o,C,r,5\n", Options{})
 	var r *meta.Node
-	b.tree.Read(b.who.Customer, func(e *meta.Estate) { r = e.Resource("r") })
-	lost := &belfry.Record{Customer: b.who.Customer, States: []belfry.StateChange{{Item: r.ID, Standing: belfry.Standing{Status: belfry.Critical, Since: 1}}}}
+	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) { r = e.Resource("r") })
+	lost := &belfry.Record{Customer: b.Who.Customer, States: []belfry.StateChange{{Item: r.ID, Standing: belfry.Standing{Status: belfry.Critical, Since: 1}}}}
 	lost.SetPos(r.State.Pos)
-	if err := b.tree.Apply(lost); err != nil { // as if the way back had been lost
+	if err := b.Tree.Apply(lost); err != nil { // as if the way back had been lost
 		t.Fatal(err)
 	}
-	b.records = nil
+	b.Records = nil
 	if err := b.Settle(); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.statuses(); got["r"] != "0" || got[belfry.Main] != "0" {
+	if got := b.Statuses(); got["r"] != "0" || got[belfry.Main] != "0" {
 		t.Errorf("after settling: %v", got)
 	}
-	if len(b.records) != 1 || len(b.records[0].States) != 1 {
-		t.Errorf("settling made %d records", len(b.records))
+	if len(b.Records) != 1 || len(b.Records[0].States) != 1 {
+		t.Errorf("settling made %d records", len(b.Records))
 	}
-	b.records = nil
-	if err := b.Settle(); err != nil || len(b.records) != 0 {
-		t.Errorf("settling what is settled made %d records, %v", len(b.records), err)
+	b.Records = nil
+	if err := b.Settle(); err != nil || len(b.Records) != 0 {
+		t.Errorf("settling what is settled made %d records, %v", len(b.Records), err)
 	}
 }
 
@@ -441,12 +319,12 @@ func TestAmbiguousInOrder(t *testing.T) {
 	b.provision(t, "web01", "web02")
 	b.send(t, "type,resname,object,class,view,i1\ndata,web01,cpu,load,web01,1\n", Options{})
 	_, r := b.send(t, "type,resname,object,class,view,i1,log\ndata,,cpu,,,1,\nlog,,cpu,,,,a line\ndata,web02,cpu,load,web02,2,\ndata,,cpu,,,3,\nlog,,cpu,,,,a line\n", Options{})
-	if got := brief(r); got != "1 o, 4 object ambiguous_name, 5 object ambiguous_name" {
+	if got := Brief(r); got != "1 o, 4 object ambiguous_name, 5 object ambiguous_name" {
 		t.Errorf("got %s", got)
 	}
 	// The same when the second object is made after the rows were read and before they are decided.
 	b.bulk(t, true, "object", "name,resname\ncpu,web02\n", Options{})
-	read, err := b.newReader(b.who.Scope, strings.NewReader("type,object,i1,log\ndata,cpu,1,\nlog,cpu,,a line\n"), belfry.CSV)
+	read, err := b.newReader(b.Who.Scope, strings.NewReader("type,object,i1,log\ndata,cpu,1,\nlog,cpu,,a line\n"), belfry.CSV)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -455,7 +333,7 @@ func TestAmbiguousInOrder(t *testing.T) {
 		t.Fatalf("%d open rows, %v", c.open.len(), err)
 	}
 	b.send(t, "type,resname,object,class,view,i1\ndata,web02,cpu,load,web02,1\n", Options{})
-	if err := b.Do(&Command{Customer: b.who.Customer, Decide: func(t *Tx) error { read.apply(decision{t, b.Intake}, c); return nil }}); err != nil {
+	if err := b.Do(&Command{Customer: b.Who.Customer, Decide: func(t *Tx) error { read.apply(decision{t, b.Intake}, c); return nil }}); err != nil {
 		t.Fatal(err)
 	}
 	if c.rejected.count != 2 || c.rejected.list[0].Code != belfry.AmbiguousName || c.report.Accepted != 0 {

@@ -24,7 +24,7 @@ func TestInspectionsWait(t *testing.T) {
 	lost := belfry.Errorf(belfry.Overloaded, "the place is lost")
 	f := func(after error, wantCode int, want string) {
 		t.Helper()
-		who := b.who
+		who := b.Who
 		who.Wait = func(f func(context.Context) error) error {
 			waits = true
 			defer func() { waits = false }()

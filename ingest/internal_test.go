@@ -9,7 +9,7 @@ import (
 
 // moody is a journal that fails at the second append of each pair.
 type moody struct {
-	memory
+	Memory
 	appends int
 }
 
@@ -17,7 +17,7 @@ func (j *moody) Append(payloads ...[]byte) (uint64, error) {
 	if j.appends++; j.appends%2 == 0 {
 		return 0, errors.New("no")
 	}
-	return j.memory.Append(payloads...)
+	return j.Memory.Append(payloads...)
 }
 
 // An event about the service reaches all customers or none, so that who tries again tells nobody twice.
@@ -39,7 +39,7 @@ func TestInternalOnce(t *testing.T) {
 		}
 	}
 	told := map[belfry.CustomerID]int{}
-	for _, payload := range j.records {
+	for _, payload := range j.Records {
 		r, err := belfry.DecodeRecord(payload)
 		if err != nil {
 			t.Fatal(err)
@@ -56,7 +56,7 @@ func TestInternalOnce(t *testing.T) {
 			}
 		}
 	}
-	customers := b.cfg.Tree.Customers()
+	customers := b.Config.Tree.Customers()
 	if len(customers) != 4 {
 		t.Fatalf("%d customers", len(customers))
 	}

@@ -26,72 +26,72 @@ func (b *bench) fillWith(t testing.TB, columns, values string, objects ...string
 // what is counted is what is there, also after a restart and a removal.
 func TestItemsMemory(t *testing.T) {
 	b := newBench(t)
-	before := b.tree.Memory()
+	before := b.Tree.Memory()
 	b.provision(t, "web01")
 	long := strings.Repeat("x", 30_000)
 	b.fillWith(t, "i1,i2", "1,up", "old")
 	small := meta.ItemSize(belfry.KindObject, "old", "") + meta.WidthSize(2, 2) + meta.TextSize(2)
-	if got := b.tree.Memory() - before; got != meta.ItemSize(belfry.KindResource, "web01", "custom")+small {
+	if got := b.Tree.Memory() - before; got != meta.ItemSize(belfry.KindResource, "web01", "custom")+small {
 		t.Fatalf("a resource with an object takes %d bytes", got)
 	}
 	const limit = 240_000 // 210,000 for new objects
-	b.memory.Store(limit)
+	b.Memory.Store(limit)
 	_, r := b.send(t, "type,resname,object,i2\n"+strings.Repeat("data,web01,old,"+long+"\n", 10), Options{})
 	if r.Accepted != 10 {
-		t.Fatalf("rows of one object: %s", brief(r))
+		t.Fatalf("rows of one object: %s", Brief(r))
 	}
 	r = b.fillWith(t, "i1,i2", "1,"+long, names("new", 10)...)
 	if r.Accepted != 5 || r.Rejected != 5 || r.Created.Objects != 5 {
-		t.Fatalf("rows of ten new objects: %s, %d bytes", brief(r), b.tree.Memory())
+		t.Fatalf("rows of ten new objects: %s, %d bytes", Brief(r), b.Tree.Memory())
 	}
 	if e := r.Errors[0]; e.Row != 6 || e.Code != belfry.LimitReached || e.Column != "object" || !strings.Contains(e.Message, "205.1 KiB are allowed") {
 		t.Errorf("%+v", e)
 	}
-	if got := b.tree.Estate(b.who.Customer).Count(belfry.KindObject); got != 6 {
+	if got := b.Tree.Estate(b.Who.Customer).Count(belfry.KindObject); got != 6 {
 		t.Errorf("%d objects: a refused row has left one", got)
 	}
-	full := b.tree.Memory()
+	full := b.Tree.Memory()
 	b = b.restart(t, 0)
-	if b.memory.Store(limit); b.tree.Memory() != full {
-		t.Errorf("%d bytes after a restart, were %d", b.tree.Memory(), full)
+	if b.Memory.Store(limit); b.Tree.Memory() != full {
+		t.Errorf("%d bytes after a restart, were %d", b.Tree.Memory(), full)
 	}
 	if r := b.fillWith(t, "i1,i2", "2,down", "old", "new1", "short", "short2"); r.Accepted != 4 || r.Created.Objects != 2 {
-		t.Errorf("shorter texts, and small objects that find room: %s", brief(r))
+		t.Errorf("shorter texts, and small objects that find room: %s", Brief(r))
 	}
 	if r := b.fillWith(t, "i1,i2", "2,"+long, "old", "new1", "short", "short2"); r.Accepted != 3 || r.Errors[0].Row != 4 || r.Errors[0].Column != "i2" {
-		t.Errorf("the texts that there were, one in the room for those that exist, and one too many: %s", brief(r))
+		t.Errorf("the texts that there were, one in the room for those that exist, and one too many: %s", Brief(r))
 	}
-	if _, r := b.send(t, "type,resname,object,timestamp,i2\ndata,web01,short2,"+belfry.At(b.time().Add(-time.Hour)).String()+","+long+"\n", Options{}); r.Accepted != 1 {
-		t.Errorf("a late row, whose text is not kept: %s", brief(r))
+	if _, r := b.send(t, "type,resname,object,timestamp,i2\ndata,web01,short2,"+belfry.At(b.Time().Add(-time.Hour)).String()+","+long+"\n", Options{}); r.Accepted != 1 {
+		t.Errorf("a late row, whose text is not kept: %s", Brief(r))
 	}
-	if _, r := b.bulk(t, true, "custom", "name\nweb01\n", Options{}); r.Accepted != 1 || b.tree.Memory() != before {
-		t.Errorf("%s; %d bytes are left of what was removed, %d were there", brief(r), b.tree.Memory(), before)
+	if _, r := b.bulk(t, true, "custom", "name\nweb01\n", Options{}); r.Accepted != 1 || b.Tree.Memory() != before {
+		t.Errorf("%s; %d bytes are left of what was removed, %d were there", Brief(r), b.Tree.Memory(), before)
 	}
 }
 
 // TestItemsOfCollectors: a resource that pings counts for what its collector keeps, too, when it is made and for whether there is room for it.
 func TestItemsOfCollectors(t *testing.T) {
 	b := newBench(t)
-	before := b.tree.Memory()
+	before := b.Tree.Memory()
 	ping := func(names ...string) belfry.Report {
 		_, r := b.bulk(t, false, "network-ping", "name,ip_address_fqdn\n"+strings.Join(names, ",127.0.0.1\n")+",127.0.0.1\n", Options{})
 		return r
 	}
 	ping("p0")
-	each := b.tree.Memory() - before
+	each := b.Tree.Memory() - before
 	if bare := meta.ItemSize(belfry.KindResource, "p0", "custom") + meta.ItemSize(belfry.KindObject, "p0 - Ping", ""); each < bare+400 {
 		t.Errorf("a resource that pings counts %d bytes, one with such an object %d", each, bare)
 	}
-	b.memory.Store((before + 10*each) * 8 / 7) // an eighth is not for new items
+	b.Memory.Store((before + 10*each) * 8 / 7) // an eighth is not for new items
 	if r := ping(names("p", 15)...); r.Created.Resources < 8 || r.Created.Resources > 9 || r.Errors[0].Code != belfry.LimitReached {
-		t.Errorf("room for nine: %s", brief(r))
+		t.Errorf("room for nine: %s", Brief(r))
 	}
-	full := b.tree.Memory()
-	if b = b.restart(t, 0); b.tree.Memory() != full {
-		t.Errorf("%d bytes after a restart, were %d", b.tree.Memory(), full)
+	full := b.Tree.Memory()
+	if b = b.restart(t, 0); b.Tree.Memory() != full {
+		t.Errorf("%d bytes after a restart, were %d", b.Tree.Memory(), full)
 	}
-	if _, r := b.bulk(t, true, "network-ping", "name\n"+strings.Join(names("p", 15), "\n")+"\n", Options{}); b.tree.Memory() != before {
-		t.Errorf("%s; %d bytes are left of what was removed, %d were there", brief(r), b.tree.Memory(), before)
+	if _, r := b.bulk(t, true, "network-ping", "name\n"+strings.Join(names("p", 15), "\n")+"\n", Options{}); b.Tree.Memory() != before {
+		t.Errorf("%s; %d bytes are left of what was removed, %d were there", Brief(r), b.Tree.Memory(), before)
 	}
 }
 
@@ -100,25 +100,25 @@ func TestItemsOfManyNumbers(t *testing.T) {
 	b := newBench(t)
 	b.provision(t, "web01")
 	b.fillWith(t, "i1", "1", names("n", 100)...)
-	b.memory.Store(b.tree.Memory() + 10*meta.WidthSize(99, 0))
+	b.Memory.Store(b.Tree.Memory() + 10*meta.WidthSize(99, 0))
 	if r := b.fillWith(t, "i1,i100", "1,2", names("n", 100)...); r.Accepted != 10 || r.Errors[0].Code != belfry.LimitReached {
-		t.Errorf("%s", brief(r))
+		t.Errorf("%s", Brief(r))
 	}
 	if r := b.fillWith(t, "i1,i100", "3,", names("n", 100)...); r.Accepted != 100 {
-		t.Errorf("values in places that there are: %s", brief(r))
+		t.Errorf("values in places that there are: %s", Brief(r))
 	}
 	if r := b.fillWith(t, "i1", "3", "one-more"); r.Accepted != 0 {
-		t.Errorf("a new object: %s", brief(r))
+		t.Errorf("a new object: %s", Brief(r))
 	}
 	for _, provision := range []struct{ pkg, body string }{
 		{"custom", "name\nr\n"}, {"view", "name,view\nv,MAIN\n"}, {"label", "name,text\nl,t\n"}, {"object", "name,resname,view,class\no,web01,web01,state\n"},
 	} {
 		if _, r := b.bulk(t, false, provision.pkg, provision.body, Options{}); r.Accepted != 0 || r.Errors[0].Code != belfry.LimitReached {
-			t.Errorf("a %s: %s", provision.pkg, brief(r))
+			t.Errorf("a %s: %s", provision.pkg, Brief(r))
 		}
 	}
 	if _, r := b.send(t, "type,resname,view,parentview,class\ncreateview,web01,inside,web01,generic\n", Options{}); r.Accepted != 0 {
-		t.Errorf("a view inside: %s", brief(r))
+		t.Errorf("a view inside: %s", Brief(r))
 	}
 }
 
@@ -127,15 +127,15 @@ func TestItemsOfManyNumbers(t *testing.T) {
 func TestItemsOfOthers(t *testing.T) {
 	b := newBench(t)
 	fill := func(c belfry.CustomerID, objects int) belfry.Report {
-		b.who.Scope = belfry.Whole(c)
+		b.Who.Scope = belfry.Whole(c)
 		b.bulk(t, false, "custom", "name\nweb01\n", Options{})
 		return b.fillWith(t, "i1", "1", names("o", objects)...)
 	}
 	const limit = 1 << 20
-	b.memory.Store(limit)
-	first := b.who.Customer
+	b.Memory.Store(limit)
+	first := b.Who.Customer
 	fill(first, 3000)
-	if alone := b.tree.Memory(); alone < limit*7/8-1000 || alone > limit*7/8 {
+	if alone := b.Tree.Memory(); alone < limit*7/8-1000 || alone > limit*7/8 {
 		t.Errorf("a customer that is alone has %d of %d bytes", alone, limit)
 	}
 	b.bulk(t, true, "custom", "name\nweb01\n", Options{})
@@ -148,22 +148,22 @@ func TestItemsOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(first, 3000)
-	if own := b.tree.Estate(first).Memory(); own < limit*21/32-1000 || own > limit*21/32 {
+	if own := b.Tree.Estate(first).Memory(); own < limit*21/32-1000 || own > limit*21/32 {
 		t.Errorf("one of three has %d of %d bytes", own, limit)
 	}
 	fill(second.ID, 3000)
 	if r := fill(third.ID, 40); r.Accepted < 20 || r.Accepted == 40 {
-		t.Errorf("the third, which has little: %s", brief(r))
+		t.Errorf("the third, which has little: %s", Brief(r))
 	}
-	if all := b.tree.Memory(); all > limit {
+	if all := b.Tree.Memory(); all > limit {
 		t.Errorf("all have %d of %d bytes", all, limit)
 	}
-	b.who.Scope = belfry.Whole(first)
-	before := b.tree.Memory() - b.tree.Estate(second.ID).Memory()
-	if err := b.removeCustomer(t.Context(), b.who, "second"); err != nil {
+	b.Who.Scope = belfry.Whole(first)
+	before := b.Tree.Memory() - b.Tree.Estate(second.ID).Memory()
+	if err := b.RemoveCustomer(b.Who, "second"); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.tree.Memory(); got != before {
+	if got := b.Tree.Memory(); got != before {
 		t.Errorf("%d bytes after a customer was removed, want %d", got, before)
 	}
 }
@@ -187,15 +187,15 @@ func TestRowsOfNewObjects(t *testing.T) {
 			fmt.Fprintf(&body, "data,web01,o%d,state,web01,%d,\n", i/40, i)
 		}
 	}
-	b.records = nil
+	b.Records = nil
 	if code, r := b.send(t, body.String(), Options{}); code != 200 || r.Accepted != rows {
-		t.Fatalf("%d %s", code, brief(r))
+		t.Fatalf("%d %s", code, Brief(r))
 	}
-	if len(b.records) < 3 {
-		t.Errorf("%d turns", len(b.records))
+	if len(b.Records) < 3 {
+		t.Errorf("%d turns", len(b.Records))
 	}
 	last := map[int64]float64{}
-	for _, rec := range b.records {
+	for _, rec := range b.Records {
 		have := map[belfry.ID]bool{}
 		for _, batch := range rec.Batches {
 			if batch.Collection != belfry.ObjectData && batch.Collection != belfry.ObjectLog {
@@ -235,25 +235,25 @@ func TestThresholdsOfManyObjects(t *testing.T) {
 			}
 			text, thresholds = strings.TrimSuffix(text, ",")+"]}\n", thresholds-20
 		}
-		return classOf(t, text)
+		return ClassOf(t, text)
 	}
 	put := func(name string, thresholds int) error {
-		_, _, err := b.PutClass(b.who, class(name, thresholds))
+		_, _, err := b.PutClass(b.Who, class(name, thresholds))
 		return err
 	}
 	if err := put("state", 1); err != nil {
 		t.Fatal(err)
 	}
 	b.fillWith(t, "i1", "1", names("o", 100)...)
-	before := b.tree.Memory()
-	b.memory.Store(before + 100*16*200)
+	before := b.Tree.Memory()
+	b.Memory.Store(before + 100*16*200)
 	if err := put("state", 300); belfry.CodeOf(err) != belfry.BadParameter || !strings.Contains(err.Error(), "too many for its 100 objects") {
 		t.Errorf("a class of 300 thresholds: %v", err)
 	}
 	if err := put("state", 201); err != nil {
 		t.Errorf("a class of 201 thresholds: %v", err)
 	}
-	if got := b.tree.Memory() - before; got != 100*16*200 {
+	if got := b.Tree.Memory() - before; got != 100*16*200 {
 		t.Errorf("200 thresholds more count for %d bytes", got)
 	}
 	const one = `{"kind":"view","item":"MAIN","thresholds":[{"class":"state","n":1,"thresholds":[{"when":"> 1","status":3}]}]}`
@@ -261,7 +261,7 @@ func TestThresholdsOfManyObjects(t *testing.T) {
 		t.Errorf("a policy: %s", got)
 	}
 	if r := b.fillWith(t, "i1", "1", "one-more"); r.Accepted != 0 {
-		t.Errorf("an object: %s", brief(r))
+		t.Errorf("an object: %s", Brief(r))
 	}
 	if err := put("state", 100); err != nil {
 		t.Errorf("fewer thresholds: %v", err)
@@ -269,11 +269,11 @@ func TestThresholdsOfManyObjects(t *testing.T) {
 	if got := b.policy(t, "more", one); got != "created" {
 		t.Errorf("a policy: %s", got)
 	}
-	if got := b.tree.Memory() - before; got != 100*16*100 {
+	if got := b.Tree.Memory() - before; got != 100*16*100 {
 		t.Errorf("99 thresholds more, and one of a policy, count for %d bytes", got)
 	}
 	b.noPolicy(t, "more")
-	if got := b.tree.Memory() - before; got != 100*16*99 {
+	if got := b.Tree.Memory() - before; got != 100*16*99 {
 		t.Errorf("99 thresholds more count for %d bytes", got)
 	}
 }

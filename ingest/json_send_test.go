@@ -42,7 +42,7 @@ func TestSendJSON(t *testing.T) {
 		"1/2/i1/bad_value", "2/4/load/bad_row")
 	f(belfry.JSON, `[{"type":"data","object":"cpu","i1":1e999}]`, 400, "1/1/i1/bad_value")
 	f(belfry.JSON, `[{"type":"data","object":"cpu","i2":5}]`, 200) // the text of the number
-	if got := b.statuses()["cpu"]; got != "0 1 NaN 5" {
+	if got := b.Statuses()["cpu"]; got != "0 1 NaN 5" {
 		t.Errorf("cpu shows %q, want the number 1 and the text 5", got)
 	}
 	f(belfry.JSON, `[{"type":"createview","resname":"web01","class":"Rack","view":"R1","parentview":"web01"},
@@ -52,7 +52,7 @@ func TestSendJSON(t *testing.T) {
 func TestSendJSONWishes(t *testing.T) {
 	b := newBench(t)
 	b.provision(t, "r")
-	before := len(b.records)
+	before := len(b.Records)
 	good := `{"type":"data","resname":"r","object":"o","class":"C","view":"r","i1":5}`
 	code, r := b.send(t, "["+good+"]", Options{Format: belfry.JSON, DryRun: true})
 	if code != 200 || r.Accepted != 1 || r.Created.Objects != 1 {
@@ -62,15 +62,15 @@ func TestSendJSONWishes(t *testing.T) {
 	if code != 400 || r.Accepted != 0 || r.Rejected != 2 {
 		t.Errorf("atomic with a wrong row: %d %+v", code, r)
 	}
-	_, _, err := b.Send(context.Background(), b.who, strings.NewReader("["+good+"}"), Options{Format: belfry.JSON, Atomic: true})
-	if belfry.CodeOf(err) != belfry.BadJSON || len(b.records) != before {
-		t.Errorf("a broken array: %v, %d records", err, len(b.records)-before)
+	_, _, err := b.Send(context.Background(), b.Who, strings.NewReader("["+good+"}"), Options{Format: belfry.JSON, Atomic: true})
+	if belfry.CodeOf(err) != belfry.BadJSON || len(b.Records) != before {
+		t.Errorf("a broken array: %v, %d records", err, len(b.Records)-before)
 	}
 	o := Options{Format: belfry.NDJSON, Repeat: Repeat{Key: "a", Digest: [32]byte{1}}}
 	_, first := b.send(t, good, o)
 	_, again := b.send(t, good, o)
-	if first.Created.Objects != 1 || again.Created != first.Created || len(b.records) != before+1 {
-		t.Errorf("a repeat: %+v, then %+v, %d records", first, again, len(b.records)-before)
+	if first.Created.Objects != 1 || again.Created != first.Created || len(b.Records) != before+1 {
+		t.Errorf("a repeat: %+v, then %+v, %d records", first, again, len(b.Records)-before)
 	}
 }
 
@@ -86,7 +86,7 @@ func examples() (array, lines string) {
 
 // stored counts the data and log rows of the records since from.
 func (b *bench) stored(from int) (n int) {
-	for _, r := range b.records[from:] {
+	for _, r := range b.Records[from:] {
 		for _, batch := range r.Batches {
 			if batch.Collection == belfry.ObjectData || batch.Collection == belfry.ObjectLog {
 				n += batch.Len()
@@ -109,9 +109,9 @@ func TestCutJSON(t *testing.T) {
 	body, _ := examples()
 	closed := strings.LastIndexByte(body, ']') + 1
 	for cut := range len(body) + 1 {
-		from := len(b.records)
-		code, _, err := b.Send(context.Background(), b.who, strings.NewReader(body[:cut]), Options{Format: belfry.JSON})
-		if whole := cut >= closed; whole && (code != 200 || b.stored(from) != 40) || !whole && (belfry.CodeOf(err) != belfry.BadJSON || len(b.records) > from) {
+		from := len(b.Records)
+		code, _, err := b.Send(context.Background(), b.Who, strings.NewReader(body[:cut]), Options{Format: belfry.JSON})
+		if whole := cut >= closed; whole && (code != 200 || b.stored(from) != 40) || !whole && (belfry.CodeOf(err) != belfry.BadJSON || len(b.Records) > from) {
 			t.Fatalf("cut at %d of %d: %d, %v, %d rows stored", cut, len(body), code, err, b.stored(from))
 		}
 		b.checkBreaksOff(t, body[:cut], belfry.JSON)
@@ -134,7 +134,7 @@ func TestCutNDJSON(t *testing.T) {
 				bad++
 			}
 		}
-		from := len(b.records)
+		from := len(b.Records)
 		_, r := b.send(t, body[:cut], Options{Format: belfry.NDJSON})
 		if r.Accepted != good || b.stored(from) != good || r.Rejected != bad || bad > 1 || bad == 1 && r.Errors[0].Code != belfry.BadRow {
 			t.Fatalf("cut at %d of %d: %+v, %d rows stored", cut, len(body), r, b.stored(from))
@@ -146,9 +146,9 @@ func TestCutNDJSON(t *testing.T) {
 // checkBreaksOff: when the connection fails, even behind a whole row, nothing is acknowledged.
 func (b *bench) checkBreaksOff(t *testing.T, body string, format belfry.Format) {
 	t.Helper()
-	from := len(b.records)
-	_, answer, err := b.Send(context.Background(), b.who, io.MultiReader(strings.NewReader(body), iotest.ErrReader(io.ErrUnexpectedEOF)), Options{Format: format})
-	if err == nil || answer != nil || len(b.records) > from {
+	from := len(b.Records)
+	_, answer, err := b.Send(context.Background(), b.Who, io.MultiReader(strings.NewReader(body), iotest.ErrReader(io.ErrUnexpectedEOF)), Options{Format: format})
+	if err == nil || answer != nil || len(b.Records) > from {
 		t.Fatalf("%d bytes and a failure: %s, %v, %d rows stored", len(body), answer, err, b.stored(from))
 	}
 }
@@ -172,9 +172,9 @@ func TestColumnsAppear(t *testing.T) {
 	run := func(body string, format belfry.Format) (report string, rows []string) {
 		b := newBench(t)
 		b.provision(t, "r")
-		from := len(b.records)
+		from := len(b.Records)
 		_, r := b.send(t, body, Options{Format: format})
-		for _, rec := range b.records[from:] {
+		for _, rec := range b.Records[from:] {
 			for _, batch := range rec.Batches {
 				rows = append(rows, printRows(batch)...) // where a chunk ends depends on how far the one before has come
 			}
@@ -222,7 +222,7 @@ func TestForeignCSV(t *testing.T) {
 	b := newBench(t)
 	f := func(body string, code belfry.Code, want string) {
 		t.Helper()
-		_, _, err := b.Send(context.Background(), b.who, strings.NewReader(body), Options{})
+		_, _, err := b.Send(context.Background(), b.Who, strings.NewReader(body), Options{})
 		if belfry.CodeOf(err) != code || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s with %q", body, err, code, want)
 		}
@@ -252,12 +252,12 @@ func encodeUTF16(text string, big bool) string {
 
 func TestIndicatorLimit(t *testing.T) {
 	b := newBench(t)
-	lim := b.cfg.Limits()
+	lim := b.Config.Limits()
 	lim.Indicators = 7
-	b.cfg.Limits = func() Limits { return lim }
+	b.Config.Limits = func() Limits { return lim }
 	f := func(body string, format belfry.Format, ok bool) {
 		t.Helper()
-		_, answer, err := b.Send(context.Background(), b.who, strings.NewReader(body), Options{Format: format})
+		_, answer, err := b.Send(context.Background(), b.Who, strings.NewReader(body), Options{Format: format})
 		told := fmt.Sprintf("%s%v", answer, err)
 		if strings.Contains(told, "indicators are i1 to i7") == ok {
 			t.Errorf("%q: %s", body, told)
@@ -275,7 +275,7 @@ func TestManyBadObjects(t *testing.T) {
 	b := newBench(t)
 	const rows = 100_000
 	body := io.MultiReader(strings.NewReader("["), strings.NewReader(strings.Repeat(`{"x":1},`, rows)), strings.NewReader(`{}]`))
-	code, answer, err := b.Send(context.Background(), b.who, body, Options{Format: belfry.JSON})
+	code, answer, err := b.Send(context.Background(), b.Who, body, Options{Format: belfry.JSON})
 	var r belfry.Report
 	if err != nil || json.Unmarshal(answer, &r) != nil || code != 400 || r.Rejected != rows+1 || len(r.Errors) != belfry.MaxReported || !r.Truncated {
 		t.Errorf("%d %+v, %v", code, r, err)
@@ -295,7 +295,7 @@ func TestHeldRowsAreBounded(t *testing.T) {
 	const rows = 15_000
 	f := func(head, row string, format belfry.Format, ok bool) {
 		t.Helper()
-		r, err := b.newReader(b.who.Scope, strings.NewReader(head+strings.Repeat(row, rows)), format)
+		r, err := b.newReader(b.Who.Scope, strings.NewReader(head+strings.Repeat(row, rows)), format)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,8 +322,8 @@ func TestMostlyWrongRows(t *testing.T) {
 	b.provision(t, "r")
 	const wrong = ",,,,,\n"
 	send := func(rows ...string) error {
-		b.records = nil
-		_, _, err := b.Send(t.Context(), b.who, strings.NewReader("type,resname,object,class,view,i1\n"+strings.Join(rows, "")), Options{})
+		b.Records = nil
+		_, _, err := b.Send(t.Context(), b.Who, strings.NewReader("type,resname,object,class,view,i1\n"+strings.Join(rows, "")), Options{})
 		return err
 	}
 	right := "data,r,o,generic,r,1\n"
@@ -337,7 +337,7 @@ func TestMostlyWrongRows(t *testing.T) {
 		t.Error(err)
 	}
 	stored := 0
-	for _, r := range b.records {
+	for _, r := range b.Records {
 		for _, batch := range r.Batches {
 			if batch.Collection == "objectdata" {
 				stored += batch.Len()
@@ -366,7 +366,7 @@ func TestSenderGone(t *testing.T) {
 		}
 		return n, err
 	})
-	_, _, err := b.Send(ctx, b.who, body, Options{})
+	_, _, err := b.Send(ctx, b.Who, body, Options{})
 	if !errors.Is(err, context.Canceled) || rows.Len() == 0 {
 		t.Errorf("%v, and %d bytes were not read", err, rows.Len())
 	}

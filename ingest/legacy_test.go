@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -15,32 +14,11 @@ import (
 // one sends a single row and says what it was told: "200 o1", "400 c unknown_object".
 func (b *bench) one(t testing.TB, row belfry.Row) string {
 	t.Helper()
-	code, answer, err := b.SendOne(context.Background(), b.who.Customer, &row)
+	code, answer, err := b.SendOne(context.Background(), b.Who.Customer, &row)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return told(t, code, answer)
-}
-
-func told(t testing.TB, code int, answer []byte) string {
-	t.Helper()
-	var r struct {
-		belfry.Report
-		Error *struct{ Code belfry.Code }
-	}
-	if err := json.Unmarshal(answer, &r); err != nil {
-		t.Fatal(err)
-	}
-	if r.Rows != 1 || r.Accepted+r.Rejected != 1 {
-		t.Errorf("the report is not that of one row: %s", answer)
-	}
-	if code == 200 {
-		return strings.TrimSpace("200 " + brief(r.Report))
-	}
-	if r.Error == nil || len(r.Errors) != 1 || r.Error.Code != r.Errors[0].Code || r.Errors[0].Row != 1 {
-		t.Errorf("the error is not that of the row: %s", answer)
-	}
-	return fmt.Sprint(code, " ", r.Errors[0].Column, " ", r.Errors[0].Code)
+	return Told(t, code, answer)
 }
 
 func TestSendOne(t *testing.T) {
@@ -83,14 +61,14 @@ func TestSendOne(t *testing.T) {
 	f(with(func(r *belfry.Row) { r.Object, r.Resource = "\xc3", "\xa9" }), "400  bad_row") // halves of a character do not meet
 	f(with(func(r *belfry.Row) { r.NoResponse = true }), "400 i1 bad_value")
 	f(with(func(r *belfry.Row) { r.NoResponse, r.Indicators = true, nil }), "200")
-	b.tree.Read(b.who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
 		n := e.Resource("web01").Object("cpu")
 		if n.State.Status != belfry.Unavailable || e.Main.State.Status != belfry.Unavailable || n.Details.Constants[2] != "third" || n.Details.Host != "h1" {
 			t.Errorf("after no response: %+v %+v", n.State, n.Details)
 		}
 	})
 	f(data, "200")
-	b.tree.Read(b.who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
 		if n := e.Resource("web01").Object("cpu"); n.State.Status != belfry.OK || n.State.Numbers[2] != 3 || n.State.Texts[1] != "text" {
 			t.Errorf("after data: %+v", n.State)
 		}
@@ -105,10 +83,10 @@ func TestSendOne(t *testing.T) {
 func TestNoResponseIsNews(t *testing.T) {
 	b := newBench(t)
 	b.provision(t, "web01")
-	b.send(t, "type,resname,object,class,view,i1,timestamp\ndata,web01,cpu,load,web01,1,"+b.now.Add(-60e9).Format("2006-01-02T15:04:05Z")+"\n", Options{})
+	b.send(t, "type,resname,object,class,view,i1,timestamp\ndata,web01,cpu,load,web01,1,"+b.Moment.Add(-60e9).Format("2006-01-02T15:04:05Z")+"\n", Options{})
 	b.one(t, belfry.Row{Type: "data", Resource: "web01", Object: "cpu", NoResponse: true})
-	b.send(t, "type,resname,object,i1,timestamp\ndata,web01,cpu,1,"+b.now.Add(-30e9).Format("2006-01-02T15:04:05Z")+"\n", Options{})
-	b.tree.Read(b.who.Customer, func(e *meta.Estate) {
+	b.send(t, "type,resname,object,i1,timestamp\ndata,web01,cpu,1,"+b.Moment.Add(-30e9).Format("2006-01-02T15:04:05Z")+"\n", Options{})
+	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
 		if n := e.Resource("web01").Object("cpu"); n.State.Status != belfry.Unavailable {
 			t.Errorf("late data ended the report: %+v", n.State)
 		}
@@ -122,7 +100,7 @@ func TestSinglesGather(t *testing.T) {
 	const n = 2000
 	wants := []string{"200", "200 1 o", "400 o missing_value", "400 i1 bad_value"}
 	b.send(t, "type,resname,object,class,view,i1\ndata,web01,known,load,web01,1\n", Options{})
-	before := len(b.records)
+	before := len(b.Records)
 	var wait sync.WaitGroup
 	for i := range n {
 		wait.Go(func() {
@@ -135,17 +113,17 @@ func TestSinglesGather(t *testing.T) {
 			case 3:
 				row.Indicators[0].Text = "x"
 			}
-			code, answer, err := b.SendOne(context.Background(), b.who.Customer, &row)
+			code, answer, err := b.SendOne(context.Background(), b.Who.Customer, &row)
 			if err != nil {
 				t.Error(err)
-			} else if got := told(t, code, answer); got != wants[i%4] {
+			} else if got := Told(t, code, answer); got != wants[i%4] {
 				t.Errorf("row %d: got %q, want %q", i, got, wants[i%4])
 			}
 		})
 	}
 	wait.Wait()
 	rows := 0
-	for _, r := range b.records[before:] {
+	for _, r := range b.Records[before:] {
 		for _, batch := range r.Batches {
 			if batch.Collection == belfry.ObjectData {
 				rows += batch.Len()
@@ -155,7 +133,7 @@ func TestSinglesGather(t *testing.T) {
 	if rows != n/2 {
 		t.Errorf("%d rows stored, want %d", rows, n/2)
 	}
-	if records := len(b.records) - before; records >= n/2 {
+	if records := len(b.Records) - before; records >= n/2 {
 		t.Errorf("%d records for %d rows: nothing gathered", records, n)
 	}
 	c := b.Counters()
@@ -174,11 +152,11 @@ func TestCreateView(t *testing.T) {
 			k, v, _ := strings.Cut(pair, "=")
 			m[k] = v
 		}
-		code, answer, err := b.CreateView(context.Background(), b.who, m)
+		code, answer, err := b.CreateView(context.Background(), b.Who, m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := told(t, code, answer); got != want {
+		if got := Told(t, code, answer); got != want {
 			t.Errorf("%s: got %q, want %q", cells, got, want)
 		}
 	}
@@ -199,7 +177,7 @@ func TestCreateView(t *testing.T) {
 	f("resname=web01 class=folder name=web01 view=Disks", "400 v name_in_use")
 	f("resname=web01 class=folder name=W view=Disks width=40 autoarrange=round", "400 ar bad_value")
 	f("resname=web01 class=folder name=\xff view=Disks", "400  bad_row")
-	b.tree.Read(b.who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
 		d := e.Resource("web01").View("Disks").Details
 		if fmt.Sprint(d.Answers) != "map[autoarrange:linear bg:map.png posx:10 posy:20]" {
 			t.Errorf("answers: %v", d.Answers)
@@ -211,7 +189,7 @@ func TestCreateView(t *testing.T) {
 func TestCreateViewInArrangedResource(t *testing.T) {
 	b := newBench(t)
 	b.bulk(t, false, "custom", "name,autoarrange\nweb01,linear\n", Options{})
-	code, answer, err := b.CreateView(context.Background(), b.who, map[string]string{"resname": "web01", "class": "folder", "name": "Disks", "view": "web01"})
+	code, answer, err := b.CreateView(context.Background(), b.Who, map[string]string{"resname": "web01", "class": "folder", "name": "Disks", "view": "web01"})
 	if err != nil || code != 200 {
 		t.Errorf("%d %s %v", code, answer, err)
 	}

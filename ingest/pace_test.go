@@ -74,8 +74,8 @@ func TestPacedAtTheStop(t *testing.T) {
 func TestAnswersLimit(t *testing.T) {
 	b := newBench(t)
 	b.provision(t, "web01")
-	b.Sequencer.cfg.Count = func(belfry.CustomerID) int { return 1_000_000 }
-	_, _, err := b.Send(t.Context(), b.who, strings.NewReader("type,resname,object,class,view,i1\ndata,web01,cpu,load,web01,1\n"), Options{Repeat: Repeat{Key: "k"}})
+	b.Config.Count = func(belfry.CustomerID) int { return 1_000_000 }
+	_, _, err := b.Send(t.Context(), b.Who, strings.NewReader("type,resname,object,class,view,i1\ndata,web01,cpu,load,web01,1\n"), Options{Repeat: Repeat{Key: "k"}})
 	if belfry.CodeOf(err) != belfry.RateLimited {
 		t.Errorf("got %v", err)
 	}

@@ -14,7 +14,7 @@ import (
 
 // ending is a journal that takes some records and then fails.
 type ending struct {
-	memory
+	Memory
 	left int // records that it still takes
 	err  error
 }
@@ -25,7 +25,7 @@ func (j *ending) Append(payloads ...[]byte) (uint64, error) {
 			return 0, j.err
 		}
 	}
-	return j.memory.Append(payloads...)
+	return j.Memory.Append(payloads...)
 }
 
 // then gives all of text, and fails.
@@ -66,7 +66,7 @@ func TestPartlyStored(t *testing.T) {
 			b.provision(t, "r", "web01")
 			b.send(t, "type,resname,object,class,view,i1\ndata,r,o,generic,r,1\n", Options{})
 			a := &attempt{bench: b, journal: j, send: func(r io.Reader) error {
-				_, _, err := b.Send(t.Context(), b.who, r, Options{})
+				_, _, err := b.Send(t.Context(), b.Who, r, Options{})
 				return err
 			}}
 			r := io.Reader(strings.NewReader(body))
@@ -96,14 +96,14 @@ func TestPartlyStored(t *testing.T) {
 	room := func(n int, err error) func(*attempt) io.Reader {
 		return func(a *attempt) io.Reader {
 			next := after(n, err)
-			a.cfg.Room = func(context.Context, belfry.CustomerID, int) error { return next() }
+			a.Config.Room = func(context.Context, belfry.CustomerID, int) error { return next() }
 			return nil
 		}
 	}
 	rights := func(n int) func(*attempt) io.Reader {
 		return func(a *attempt) io.Reader {
 			next := after(n, lost)
-			a.who.Wait = func(wait func(context.Context) error) error {
+			a.Who.Wait = func(wait func(context.Context) error) error {
 				if err := wait(t.Context()); err != nil {
 					return err
 				}
@@ -132,9 +132,9 @@ func TestPartlyStored(t *testing.T) {
 	f("rejected rows alone", known+strings.Repeat("wrong,r,o,1\n", chunkRows)+"data,r,o,1\n", 0, belfry.Overloaded,
 		fmt.Sprintf("the first %d rows of this body have been dealt with: 0 stored, %d rejected; send the rows after them again: ", chunkRows, chunkRows)+overloaded.Message, room(1, overloaded))
 	f("one row", "", 1, belfry.BadCSV, "the first row of this body has been dealt with: 1 stored; send the rows after it again: "+broken.Message, func(a *attempt) io.Reader {
-		limits := a.cfg.Limits()
+		limits := a.Config.Limits()
 		limits.ChunkBytes = 1
-		a.cfg.Limits = func() Limits { return limits }
+		a.Config.Limits = func() Limits { return limits }
 		return then(known+"data,r,o,1\n", broken)
 	})
 	f("overloaded at once", old, 0, belfry.Overloaded, overloaded.Message, room(0, overloaded))
@@ -149,7 +149,7 @@ func TestPartlyStored(t *testing.T) {
 
 	provisions := func(a *attempt) {
 		a.send = func(r io.Reader) error {
-			_, _, err := a.Provision(t.Context(), a.who, "custom", r, Options{})
+			_, _, err := a.Provision(t.Context(), a.Who, "custom", r, Options{})
 			return err
 		}
 	}
@@ -165,7 +165,7 @@ func TestPartlyStored(t *testing.T) {
 			}
 			a.bench.send(t, newObjects("in", 3000), Options{}) // inside web01
 			a.send = func(r io.Reader) error {
-				_, _, err := a.Remove(t.Context(), a.who, "custom", r, o)
+				_, _, err := a.Remove(t.Context(), a.Who, "custom", r, o)
 				return err
 			}
 			return fails(records, device)(a)

@@ -39,7 +39,7 @@ func (g *stage) do(s *step) (err error) {
 		err = g.act(s)
 	case "clock":
 		g.now += s.down
-		g.stepped(time.Duration(s.down)*time.Microsecond, g.now.Std())
+		g.SetClock(time.Duration(s.down)*time.Microsecond, g.now.Std())
 		g.ring(g.now)
 	case "wait":
 	default:
@@ -51,8 +51,8 @@ func (g *stage) do(s *step) (err error) {
 
 // atOnce lets something happen in one turn.
 func (g *stage) atOnce() (after func()) {
-	g.Sequencer.turn = turnItems
-	return func() { g.Sequencer.turn = cmp.Or(g.turn, turnItems) }
+	g.SetTurn(TurnItems)
+	return func() { g.SetTurn(cmp.Or(g.turn, TurnItems)) }
 }
 
 // place creates an item or moves it. What an object is called says what class it has.

@@ -22,7 +22,7 @@ func TestLimitedPictures(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"secret", "seen", "behind", "#dde8f0"} {
-		put(b.who, name)
+		put(b.Who, name)
 	}
 	put(who, "own")
 	b.bulk(t, false, "picture", "name,view,picture\nelsewhere,Far,secret\nhere,In,seen\n", Options{})
@@ -48,7 +48,7 @@ func TestLimitedPictures(t *testing.T) {
 	f("view", "name,view,bg\nDeep,In,#ffffff\n", `"accepted":1`)
 	f("picture", "name,view,picture\nx,In,seen\ny,Deep,own\n", `"accepted":2`)
 	f("picture", "name,picture,posx\nhere,seen,100\n", `"accepted":1`)
-	if p := b.tree.PictureShown(who.Scope, "secret"); p != nil {
+	if p := b.Tree.PictureShown(who.Scope, "secret"); p != nil {
 		t.Errorf("it is shown: %+v", p)
 	}
 }

@@ -397,10 +397,10 @@ func compare(g *stage, m *model, s *step) string {
 func interrupted(g *stage, m *model, s *step, records int) (difference string, err error) {
 	g.events, m.events = nil, nil
 	g.ring(begun + s.at)
-	g.journal.room = records + 1
+	g.journal.Room = records + 1
 	err = g.do(s)
-	killed := g.journal.full
-	g.journal.room, g.journal.full = 0, false
+	killed := g.journal.Full
+	g.journal.Room, g.journal.Full = 0, false
 	m.do(s)
 	if !killed {
 		return compare(g, m, s), err

@@ -29,11 +29,11 @@ func policyText(t testing.TB, name, text string) *catalog.PolicyText {
 
 // putPolicy reads and sets a policy.
 func (b *bench) putPolicy(text *catalog.PolicyText) (result string, err error) {
-	p, err := b.ReadPolicy(b.who.Customer, text)
+	p, err := b.ReadPolicy(b.Who.Customer, text)
 	if err != nil {
 		return "", err
 	}
-	return b.PutPolicy(b.who, p)
+	return b.PutPolicy(b.Who, p)
 }
 
 // policy sets a policy and gives the result, or the code of the error.
@@ -48,7 +48,7 @@ func (b *bench) policy(t testing.TB, name, text string) string {
 
 func (b *bench) noPolicy(t testing.TB, name string) {
 	t.Helper()
-	if code, answer, err := b.DeletePolicy(context.Background(), b.who, name, Repeat{}); err != nil || code != 200 {
+	if code, answer, err := b.DeletePolicy(context.Background(), b.Who, name, Repeat{}); err != nil || code != 200 {
 		t.Fatalf("remove policy %s: %d %s %v", name, code, answer, err)
 	}
 }
@@ -58,7 +58,7 @@ func (b *bench) noPolicy(t testing.TB, name string) {
 func (b *bench) pass(t testing.TB, d time.Duration) {
 	t.Helper()
 	nothing := func(*Tx) error { return nil }
-	if err := b.Do(&Command{Alone: true, Decide: func(*Tx) error { b.advance(d); return nil }}); err != nil {
+	if err := b.Do(&Command{Alone: true, Decide: func(*Tx) error { b.Advance(d); return nil }}); err != nil {
 		t.Fatal(err)
 	}
 	for ticking := true; ticking; {
@@ -67,8 +67,7 @@ func (b *bench) pass(t testing.TB, d time.Duration) {
 			t.Fatal(err)
 		}
 		err := b.Do(&Command{Alone: true, Decide: func(*Tx) error {
-			_, some := b.clock.wait(b.Now())
-			ticking = some && b.clock.entries[0].at <= belfry.At(b.now)
+			ticking = b.Ticking(belfry.At(b.Moment))
 			return nil
 		}})
 		if err != nil {
@@ -81,7 +80,7 @@ func (b *bench) pass(t testing.TB, d time.Duration) {
 func (b *bench) shows(t testing.TB, want string) {
 	t.Helper()
 	all := map[string]string{}
-	b.tree.Read(b.who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
 		e.All(func(n *meta.Node) bool {
 			name := n.Name
 			if n.Resource != nil && n.Resource != n {
@@ -120,14 +119,14 @@ func newPolicyBench(t testing.TB) *bench {
 
 func (b *bench) furnish(t testing.TB) {
 	t.Helper()
-	if _, _, err := b.PutClass(b.who, classOf(t, disk)); err != nil {
+	if _, _, err := b.PutClass(b.Who, ClassOf(t, disk)); err != nil {
 		t.Fatal(err)
 	}
 	for _, body := range [][2]string{
 		{"view", "name,view\nDMZ,MAIN\nWeb,DMZ\nOffice,MAIN\n"},
 		{"custom", "name,view\nweb01,Web\nweb02,MAIN\n"},
 	} {
-		if code, answer, err := b.Provision(context.Background(), b.who, body[0], strings.NewReader(body[1]), Options{}); err != nil || code != 200 {
+		if code, answer, err := b.Provision(context.Background(), b.Who, body[0], strings.NewReader(body[1]), Options{}); err != nil || code != 200 {
 			t.Fatalf("%d %s %v", code, answer, err)
 		}
 	}
@@ -192,7 +191,7 @@ func TestPolicyMoves(t *testing.T) {
 	if got := b.policy(t, "p", says("resource", "web02", "", 50)); got != "unchanged" {
 		t.Error(got)
 	}
-	if n := len(b.tree.Estate(b.who.Customer).PoliciesOn(b.tree.Estate(b.who.Customer).Resource("web01").ID)); n != 0 {
+	if n := len(b.Tree.Estate(b.Who.Customer).PoliciesOn(b.Tree.Estate(b.Who.Customer).Resource("web01").ID)); n != 0 {
 		t.Errorf("%d policies are left on web01", n)
 	}
 }
@@ -204,12 +203,12 @@ func TestPolicyRefused(t *testing.T) {
 	b.data(t, "web02", "web02", "twin", 50)
 	f := func(name, text, want string) {
 		t.Helper()
-		before := len(b.records)
+		before := len(b.Records)
 		_, err := b.putPolicy(policyText(t, name, text))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", text, err, want)
 		}
-		if len(b.records) != before {
+		if len(b.Records) != before {
 			t.Errorf("%s was refused, and a record was written", text)
 		}
 	}
@@ -230,7 +229,7 @@ func TestPolicyRefused(t *testing.T) {
 	if got := b.policy(t, "two", `{"kind":"view","item":"DMZ","rollup":"best"}`); got != "created" {
 		t.Error("two policies on one item that say different things:", got)
 	}
-	if _, _, err := b.DeletePolicy(context.Background(), b.who, "too", Repeat{}); err == nil || !strings.Contains(err.Error(), `there is no policy "too"; nearest is "two"`) {
+	if _, _, err := b.DeletePolicy(context.Background(), b.Who, "too", Repeat{}); err == nil || !strings.Contains(err.Error(), `there is no policy "too"; nearest is "two"`) {
 		t.Error(err)
 	}
 }
@@ -239,11 +238,11 @@ func TestPolicyLimit(t *testing.T) {
 	b := newPolicyBench(t)
 	fill := func(name string, from, to int) {
 		t.Helper()
-		on := b.tree.Estate(b.who.Customer).Place(name)
-		err := b.Do(&Command{Customer: b.who.Customer, Alone: true, Decide: func(t *Tx) error {
+		on := b.Tree.Estate(b.Who.Customer).Place(name)
+		err := b.Do(&Command{Customer: b.Who.Customer, Alone: true, Decide: func(t *Tx) error {
 			for i := from; i < to; i++ {
 				p := meta.Policy{Policy: &catalog.Policy{Name: fmt.Sprint("p", i), Kind: belfry.KindView, Item: name, Rollup: "best"}, On: on.ID}
-				t.rec.Docs = append(t.rec.Docs, p.Doc(b.who.Customer))
+				t.Document(p.Doc(b.Who.Customer))
 			}
 			return nil
 		}})
@@ -257,12 +256,12 @@ func TestPolicyLimit(t *testing.T) {
 			t.Errorf("%s on %s: %v", name, item, err)
 		}
 	}
-	fill("DMZ", 0, maxOnItem)
+	fill("DMZ", 0, MaxOnItem)
 	f("more", "DMZ", `there are 100 policies on the view "DMZ" already`)
 	if got := b.policy(t, "p7", says("view", "DMZ", "", 1)); got != "updated" {
 		t.Error(got)
 	}
-	fill("Web", maxOnItem, maxPolicies)
+	fill("Web", MaxOnItem, MaxPolicies)
 	f("more", "Office", "there are 10000 policies already, as many as are allowed")
 	f("p7", "Web", `on the view "Web" already`)
 	if got := b.policy(t, "p7", says("view", "Office", "", 1)); got != "updated" {
@@ -331,7 +330,7 @@ func TestPolicyAndMoves(t *testing.T) {
 	b := newPolicyBench(t)
 	provision := func(pkg, body string) {
 		t.Helper()
-		if code, answer, err := b.Provision(context.Background(), b.who, pkg, strings.NewReader(body), Options{}); err != nil || code != 200 {
+		if code, answer, err := b.Provision(context.Background(), b.Who, pkg, strings.NewReader(body), Options{}); err != nil || code != 200 {
 			t.Fatalf("%d %s %v", code, answer, err)
 		}
 	}
@@ -349,14 +348,14 @@ func TestPolicyAndMoves(t *testing.T) {
 	provision("view", "name,view\nWeb,Office\n")
 	b.shows(t, "web02/b=0 Office=0 MAIN=0")
 	// Moved and changed back in one body: as if nothing had been.
-	before := len(b.eventsOf(b.who.Customer))
+	before := len(b.EventsOf(b.Who.Customer))
 	provision("view", "name,view\nWeb,DMZ\nWeb,Office\n")
 	b.shows(t, "web02/b=0 Office=0 DMZ=? MAIN=0")
-	if got := b.eventsOf(b.who.Customer)[before:]; len(got) == 0 {
+	if got := b.EventsOf(b.Who.Customer)[before:]; len(got) == 0 {
 		t.Error("it was in DMZ for a moment, and nothing tells of it")
 	}
 	// A dry run leaves nothing behind.
-	if code, answer, err := b.Provision(context.Background(), b.who, "view", strings.NewReader("name,view\nWeb,DMZ\n"), Options{DryRun: true}); err != nil || code != 200 {
+	if code, answer, err := b.Provision(context.Background(), b.Who, "view", strings.NewReader("name,view\nWeb,DMZ\n"), Options{DryRun: true}); err != nil || code != 200 {
 		t.Fatalf("%d %s %v", code, answer, err)
 	}
 	b.data(t, "web02", "web02", "b", 61)
@@ -373,28 +372,26 @@ func TestMoveAndValuesInOneRound(t *testing.T) {
 	waiting := func(n int) {
 		t.Helper()
 		for have := -1; have != n; time.Sleep(time.Millisecond) {
-			b.mu.Lock()
-			have = len(b.queues[b.who.Customer])
-			b.mu.Unlock()
+			have = b.Queued()
 		}
 	}
 	begun, hold, done := make(chan bool), make(chan bool), make(chan error, 3)
 	go func() {
-		done <- b.Do(&Command{Customer: b.who.Customer, Alone: true, Decide: func(*Tx) error {
+		done <- b.Do(&Command{Customer: b.Who.Customer, Alone: true, Decide: func(*Tx) error {
 			begun <- true
 			<-hold
 			return nil
 		}})
 	}()
 	<-begun
-	before := len(b.records)
+	before := len(b.Records)
 	go func() {
-		_, _, err := b.Send(context.Background(), b.who, strings.NewReader("type,resname,object,i1\ndata,web01,a,70\n"), Options{})
+		_, _, err := b.Send(context.Background(), b.Who, strings.NewReader("type,resname,object,i1\ndata,web01,a,70\n"), Options{})
 		done <- err
 	}()
 	waiting(1)
 	go func() {
-		_, _, err := b.Provision(context.Background(), b.who, "custom", strings.NewReader("name,view\nweb01,Office\n"), Options{})
+		_, _, err := b.Provision(context.Background(), b.Who, "custom", strings.NewReader("name,view\nweb01,Office\n"), Options{})
 		done <- err
 	}()
 	waiting(2)
@@ -406,7 +403,7 @@ func TestMoveAndValuesInOneRound(t *testing.T) {
 	}
 	b.pass(t, 0)
 	b.shows(t, "web01/a=0 Office=0 DMZ=? MAIN=0")
-	if n := len(b.records) - before; n != 3 {
+	if n := len(b.Records) - before; n != 3 {
 		t.Errorf("%d records, want those of the value, of the move and of what followed", n)
 	}
 }
@@ -414,23 +411,23 @@ func TestMoveAndValuesInOneRound(t *testing.T) {
 // TestPolicyOfRemovedItem sees policies go with their items, in the same record, and not come back with the name.
 func TestPolicyOfRemovedItem(t *testing.T) {
 	b := newPolicyBench(t)
-	b.who.Name = "the key"
+	b.Who.Name = "the key"
 	b.data(t, "web01", "R2", "a", 60)
 	b.policy(t, "on a", says("object", "a", "web01", 50))
 	b.policy(t, "on R1", says("view", "R1", "web01", 50))
 	b.policy(t, "on web02", says("resource", "web02", "", 50))
-	before := len(b.records)
-	if code, answer, err := b.Remove(context.Background(), b.who, "custom", strings.NewReader("name\nweb01\n"), Options{}); err != nil || code != 200 {
+	before := len(b.Records)
+	if code, answer, err := b.Remove(context.Background(), b.Who, "custom", strings.NewReader("name\nweb01\n"), Options{}); err != nil || code != 200 {
 		t.Fatalf("%d %s %v", code, answer, err)
 	}
-	if len(b.records) != before+1 {
-		t.Fatalf("%d records", len(b.records)-before)
+	if len(b.Records) != before+1 {
+		t.Fatalf("%d records", len(b.Records)-before)
 	}
-	list, _ := b.tree.Policies(b.who.Customer, "", 10)
+	list, _ := b.Tree.Policies(b.Who.Customer, "", 10)
 	if len(list) != 1 || list[0].Name != "on web02" {
 		t.Errorf("left: %v", list)
 	}
-	told := strings.Join(b.eventsOf(b.who.Customer), "\n")
+	told := strings.Join(b.EventsOf(b.Who.Customer), "\n")
 	for _, want := range []string{"policy on a removed, with object a", "policy on R1 removed, with view R1"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("no event %q in\n%s", want, told)
@@ -449,20 +446,20 @@ func TestPolicyOfTwoCustomers(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.data(t, "web01", "R2", "a", 60)
-	mine := b.who
-	b.who = Sender{Scope: belfry.Whole(other.ID), Key: "o"}
+	mine := b.Who
+	b.Who = Sender{Scope: belfry.Whole(other.ID), Key: "o"}
 	b.furnish(t)
 	b.data(t, "web01", "R2", "a", 60)
 	b.policy(t, "p", says("view", "MAIN", "", 50))
 	b.shows(t, "web01/a=3 MAIN=3")
-	b.who = mine
+	b.Who = mine
 	b.shows(t, "web01/a=0 MAIN=0")
 	b.data(t, "web01", "R2", "a", 61)
 	b.shows(t, "web01/a=0 MAIN=0")
-	if list, _ := b.tree.Policies(mine.Customer, "", 10); len(list) != 0 {
+	if list, _ := b.Tree.Policies(mine.Customer, "", 10); len(list) != 0 {
 		t.Error(list)
 	}
-	if _, _, err := b.DeletePolicy(context.Background(), b.who, "p", Repeat{}); belfry.CodeOf(err) != belfry.UnknownItem {
+	if _, _, err := b.DeletePolicy(context.Background(), b.Who, "p", Repeat{}); belfry.CodeOf(err) != belfry.UnknownItem {
 		t.Error(err)
 	}
 }
@@ -484,7 +481,7 @@ func TestIntervalPolicy(t *testing.T) {
 	b.shows(t, "web01/a=0")
 	b.noPolicy(t, "web") // and so it is overdue
 	b.shows(t, "web01/a=?")
-	if got := b.eventsOf(b.who.Customer); !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "alarm no data since ") }) {
+	if got := b.EventsOf(b.Who.Customer); !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "alarm no data since ") }) {
 		t.Error(got)
 	}
 }
@@ -497,7 +494,7 @@ func TestClassUnderPolicy(t *testing.T) {
 	b.shows(t, "web01/a=3")
 	put := func(text string) {
 		t.Helper()
-		if _, _, err := b.PutClass(b.who, classOf(t, text)); err != nil {
+		if _, _, err := b.PutClass(b.Who, ClassOf(t, text)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -515,7 +512,7 @@ func TestClassUnderPolicy(t *testing.T) {
 // TestPolicyEvents reads who did what.
 func TestPolicyEvents(t *testing.T) {
 	b := newPolicyBench(t)
-	before := len(b.eventsOf(b.who.Customer))
+	before := len(b.EventsOf(b.Who.Customer))
 	b.policy(t, "night", says("view", "DMZ", "", 50))
 	b.policy(t, "night", says("view", "DMZ", "", 50))
 	b.policy(t, "night", says("view", "DMZ", "", 51))
@@ -525,7 +522,7 @@ func TestPolicyEvents(t *testing.T) {
 		"configuration policy night updated, on view DMZ: thresholds.disk.i1.thresholds.1.when: >= 50 -> >= 51",
 		"configuration policy night removed, was item = DMZ, kind = view, thresholds.disk.i1.thresholds.1.status = 3, thresholds.disk.i1.thresholds.1.when = >= 51, thresholds.disk.i1.type = number",
 	}
-	if got := b.eventsOf(b.who.Customer)[before:]; !slices.Equal(got, want) {
+	if got := b.EventsOf(b.Who.Customer)[before:]; !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 }
@@ -537,7 +534,7 @@ func TestPolicyStored(t *testing.T) {
 	if got := b.policy(t, "p", `{"kind":"object","item":"a","thresholds":[{"n":1,"thresholds":[{"when":">= 5","status":1}]}]}`); got != "created" {
 		t.Fatal(got)
 	}
-	p := b.tree.PolicyNamed(b.who.Customer, "p")
+	p := b.Tree.PolicyNamed(b.Who.Customer, "p")
 	text, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
@@ -596,16 +593,16 @@ func TestPolicyNotStored(t *testing.T) {
 	f(put("p", says("view", "DMZ", "", 99)), "web01/a=3")
 	f(put("q", says("object", "a", "web01", 99)), "web01/a=3")
 	f(func() error {
-		_, _, err := b.DeletePolicy(context.Background(), b.who, "p", Repeat{})
+		_, _, err := b.DeletePolicy(context.Background(), b.Who, "p", Repeat{})
 		return err
 	}, "web01/a=3")
 	f(func() error {
-		_, _, err := b.Provision(context.Background(), b.who, "custom", strings.NewReader("name,view\nweb01,Office\n"), Options{})
+		_, _, err := b.Provision(context.Background(), b.Who, "custom", strings.NewReader("name,view\nweb01,Office\n"), Options{})
 		return err
 	}, "web01/a=3 DMZ=3")
 	// The next one gets the numbers of what was never made, and none of its rules.
 	f(func() error {
-		_, _, err := b.Send(context.Background(), b.who, strings.NewReader("type,resname,object,class,view,i1\ndata,web01,lost,disk,R2,60\n"), Options{})
+		_, _, err := b.Send(context.Background(), b.Who, strings.NewReader("type,resname,object,class,view,i1\ndata,web01,lost,disk,R2,60\n"), Options{})
 		return err
 	}, "web01/a=3")
 	b.data(t, "web02", "web02", "b", 60)

@@ -22,7 +22,7 @@ func (j *memoryJournal) Append(payloads ...[]byte) (first uint64, err error) {
 // FuzzProvision gives packages arbitrary bodies: every row is accounted for, every record can be read back, and what
 // stands there afterwards is exported in a form that changes nothing when it is taken back.
 func FuzzProvision(f *testing.F) {
-	cat, err := loadCatalog()
+	cat, err := LoadCatalog()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -48,8 +48,8 @@ func FuzzProvision(f *testing.F) {
 		b.bulk(t, false, "label", "name,view,text\nL,V,a\n", Options{})
 		b.bulk(t, false, "log-trap-receiver", "name,community\nT,secret\n", Options{})
 		b.send(t, "type,resname,object,class,view,i1,ip,host,object_1,object_5\ndata,r,o,C,I,1,192.0.2.1,h,a,e\n", Options{})
-		before := len(b.records)
-		code, answer, err := b.Provision(context.Background(), b.who, names[int(pkg)%len(names)], strings.NewReader(body), Options{})
+		before := len(b.Records)
+		code, answer, err := b.Provision(context.Background(), b.Who, names[int(pkg)%len(names)], strings.NewReader(body), Options{})
 		if err != nil {
 			if _, ok := errors.AsType[*belfry.Error](err); !ok {
 				t.Fatalf("not an error for a client: %v", err)
@@ -57,7 +57,7 @@ func FuzzProvision(f *testing.F) {
 		} else {
 			checkProvisioned(t, code, answer)
 		}
-		for _, rec := range b.records[before:] {
+		for _, rec := range b.Records[before:] {
 			if _, err := belfry.DecodeRecord(rec.Append(nil)); err != nil {
 				t.Fatal(err)
 			}

@@ -3,7 +3,6 @@ package ingest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -19,52 +18,20 @@ func (b *bench) bulk(t testing.TB, remove bool, pkg, body string, o Options) (in
 	if remove {
 		run = b.Remove
 	}
-	code, answer, err := run(context.Background(), b.who, pkg, strings.NewReader(body), o)
+	code, answer, err := run(context.Background(), b.Who, pkg, strings.NewReader(body), o)
 	if err != nil {
 		t.Fatalf("%s %q: %v", pkg, body, err)
 	}
-	var r belfry.Report
-	if err := json.Unmarshal(answer, &r); err != nil {
-		t.Fatal(err)
-	}
-	if r.Accepted+r.Rejected+r.Discarded != r.Rows {
-		t.Errorf("%d accepted + %d rejected + %d discarded is not %d rows", r.Accepted, r.Rejected, r.Discarded, r.Rows)
-	}
-	return code, r
+	return code, Report(t, answer)
 }
 
 func (b *bench) export(t testing.TB, pkg string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := b.Export(b.who.Scope, pkg, false, &out); err != nil {
+	if err := b.Export(b.Who.Scope, pkg, false, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
-}
-
-// brief says what a report comes to: "3 created, 1 updated; 2 column code".
-func brief(r belfry.Report) string {
-	var parts []string
-	for _, c := range []struct {
-		n    int
-		what string
-	}{
-		{r.Created.Resources, "r"},
-		{r.Created.Views, "v"},
-		{r.Created.Objects, "o"},
-		{r.Created.Elements, "e"},
-		{r.Updated, "updated"},
-		{r.Unchanged, "unchanged"},
-		{r.Removed, "removed"},
-	} {
-		if c.n > 0 {
-			parts = append(parts, fmt.Sprint(c.n, " ", c.what))
-		}
-	}
-	for _, e := range r.Errors {
-		parts = append(parts, fmt.Sprint(e.Row, " ", e.Column, " ", e.Code))
-	}
-	return strings.Join(parts, ", ")
 }
 
 func TestProvision(t *testing.T) {
@@ -72,7 +39,7 @@ func TestProvision(t *testing.T) {
 	f := func(pkg, body, want string) {
 		t.Helper()
 		_, r := b.bulk(t, false, pkg, body, Options{})
-		if got := brief(r); got != want {
+		if got := Brief(r); got != want {
 			t.Errorf("%s %q: got %q, want %q; %+v", pkg, body, got, want, r.Errors)
 		}
 	}
@@ -134,8 +101,8 @@ func TestSecret(t *testing.T) {
 	b := newBench(t)
 	f := func(body, want string) {
 		t.Helper()
-		if _, r := b.bulk(t, false, "log-trap-receiver", body, Options{}); brief(r) != want {
-			t.Errorf("%q: got %q, want %q; %+v", body, brief(r), want, r.Errors)
+		if _, r := b.bulk(t, false, "log-trap-receiver", body, Options{}); Brief(r) != want {
+			t.Errorf("%q: got %q, want %q; %+v", body, Brief(r), want, r.Errors)
 		}
 	}
 	f("name,community\nTraps,***\n", "1 community missing_value")
@@ -145,7 +112,7 @@ func TestSecret(t *testing.T) {
 		t.Errorf("the export shows the secret, or nothing in its place:\n%s", text)
 	}
 	f(text, "1 unchanged")
-	b.tree.Read(b.who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
 		if got := e.Resource("Traps").Details.Answers["community"]; got != "s3cret" {
 			t.Errorf("the secret became %q", got)
 		}
@@ -194,8 +161,8 @@ func TestRemove(t *testing.T) {
 	b.bulk(t, false, "label", "name,view\nl1,A\nl2,B\n", Options{})
 	f := func(pkg, body string, recursive bool, want string) {
 		t.Helper()
-		if _, r := b.bulk(t, true, pkg, body, Options{Recursive: recursive}); brief(r) != want {
-			t.Errorf("%s %q: got %q, want %q; %+v", pkg, body, brief(r), want, r.Errors)
+		if _, r := b.bulk(t, true, pkg, body, Options{Recursive: recursive}); Brief(r) != want {
+			t.Errorf("%s %q: got %q, want %q; %+v", pkg, body, Brief(r), want, r.Errors)
 		}
 	}
 	f("custom", "name,view\n,\n*,\nnope,\np1,\nr1,B\n", false, "1 name missing_value, 2 view missing_value, 3 name not_found, 4 name not_found, 5 name not_found")
@@ -221,7 +188,7 @@ func TestRemove(t *testing.T) {
 	f("label", "name\nl2\n", false, "1 name not_found")
 	f("view", "name,view\n*,MAIN\n", false, "1 name not_empty")
 	f("view", "name,view\n*,MAIN\n", true, "1 removed")
-	b.tree.Read(b.who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
 		if n := e.Count(belfry.KindView); n != 1 || e.Count(belfry.KindObject)+e.Count(belfry.KindResource)+e.Count(belfry.KindElement) != 0 {
 			t.Errorf("left over: %d views, %d resources, %d objects, %d elements", n, e.Count(belfry.KindResource), e.Count(belfry.KindObject), e.Count(belfry.KindElement))
 		}
@@ -241,7 +208,7 @@ func TestMoveAndRemoveRollUp(t *testing.T) {
 	b.send(t, "type,resname,object,class,view,i1\ndata,r1,cpu,load,r1,1\n", Options{})
 	f := func(want string) {
 		t.Helper()
-		b.tree.Read(b.who.Customer, func(e *meta.Estate) {
+		b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
 			var got []string
 			for _, name := range []string{"A", "B", "MAIN"} {
 				n := e.Place(name)
@@ -262,15 +229,15 @@ func TestMoveAndRemoveRollUp(t *testing.T) {
 	f("A ?1 0, B ?1 0, MAIN ?1 0")
 	b.send(t, "type,resname,object,class,view,i1\ndata,r1,cpu,load,r1,1\n", Options{})
 	f("A 00 1, B 00 1, MAIN 00 1")
-	before := len(b.records)
+	before := len(b.Records)
 	b.bulk(t, true, "view", "name\nA\n", Options{Recursive: true})
-	b.tree.Read(b.who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
 		if e.Main.State.Status != belfry.Unknown || e.Place("B") != nil || e.Resource("r1") != nil {
 			t.Errorf("MAIN is %s after all is gone", e.Main.State.Status)
 		}
 	})
 	events := 0
-	for _, r := range b.records[before:] {
+	for _, r := range b.Records[before:] {
 		for _, batch := range r.Batches {
 			events += batch.Len()
 		}

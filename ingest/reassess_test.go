@@ -3,16 +3,14 @@ package ingest
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"belfry"
-	"belfry/journal"
 )
 
-const manyDisks = 2*turnItems + 10
+const manyDisks = 2*TurnItems + 10
 
 // newDiskBench has many objects of class disk with the value 70, which is OK.
 func newDiskBench(t testing.TB, j Journal) *bench {
@@ -27,13 +25,13 @@ func newDiskBench(t testing.TB, j Journal) *bench {
 	if code, r := b.send(t, rows.String(), Options{}); code != 200 {
 		t.Fatalf("%d %+v", code, r)
 	}
-	b.records = nil
+	b.Records = nil
 	return b
 }
 
 // showing counts the objects among them that show a status.
 func (b *bench) showing(s belfry.Status) (count int) {
-	for n := range b.tree.Each(b.tree.Everything(b.who.Customer)) {
+	for n := range b.Tree.Each(b.Tree.Everything(b.Who.Customer)) {
 		if strings.HasPrefix(n.Name, "many") && n.State.Status == s {
 			count++
 		}
@@ -48,26 +46,26 @@ func diskAt(value int) string {
 // TestReassessInTurns: a class or a policy over many objects never holds the sequencer for all of them, and counts for
 // each when the request is answered.
 func TestReassessInTurns(t *testing.T) {
-	b := newDiskBench(t, newJournal(t))
+	b := newDiskBench(t, OpenJournal(t))
 	f := func(what string, want belfry.Status, change func()) {
 		t.Helper()
-		b.records = nil
+		b.Records = nil
 		change()
-		for _, r := range b.records {
-			if len(r.States) > turnItems+10 { // and what they stand in
+		for _, r := range b.Records {
+			if len(r.States) > TurnItems+10 { // and what they stand in
 				t.Errorf("%s: %d states in one turn", what, len(r.States))
 			}
 		}
 		if got := b.showing(want); got != manyDisks {
 			t.Errorf("%s: %d of %d objects follow it", what, got, manyDisks)
 		}
-		if left := b.tree.Reassessments(b.who.Customer); len(left) > 0 {
+		if left := b.Tree.Reassessments(b.Who.Customer); len(left) > 0 {
 			t.Errorf("%s: left are %v", what, left)
 		}
 	}
 	class := func(value int) func() {
 		return func() {
-			if _, _, err := b.PutClass(b.who, classOf(t, diskAt(value))); err != nil {
+			if _, _, err := b.PutClass(b.Who, ClassOf(t, diskAt(value))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -82,31 +80,31 @@ func TestReassessInTurns(t *testing.T) {
 // TestReassessAfterCrash: what a crash, or a journal that cannot be written, leaves undone is done by the next request for
 // the same, or after the next start.
 func TestReassessAfterCrash(t *testing.T) {
-	j := &failing{Journal: newJournal(t)}
+	j := &failing{Journal: OpenJournal(t)}
 	b := newDiskBench(t, j)
 	j.left.Store(3) // the class itself, and one turn
-	if _, _, err := b.PutClass(b.who, classOf(t, diskAt(60))); err == nil {
+	if _, _, err := b.PutClass(b.Who, ClassOf(t, diskAt(60))); err == nil {
 		t.Fatal("the journal failed unnoticed")
 	}
 	if got := b.showing(belfry.Major); got == 0 || got == manyDisks {
 		t.Fatalf("%d objects follow the class", got)
 	}
 	j.left.Store(0)
-	if left := b.tree.Reassessments(b.who.Customer); len(left) != 1 || left[0] != "class disk" {
+	if left := b.Tree.Reassessments(b.Who.Customer); len(left) != 1 || left[0] != "class disk" {
 		t.Fatalf("left are %v", left)
 	}
 	if err := b.Reassess(); err != nil {
 		t.Fatal(err)
 	}
-	if got, left := b.showing(belfry.Major), b.tree.Reassessments(b.who.Customer); got != manyDisks || len(left) > 0 {
+	if got, left := b.showing(belfry.Major), b.Tree.Reassessments(b.Who.Customer); got != manyDisks || len(left) > 0 {
 		t.Errorf("%d objects follow the class, left are %v", got, left)
 	}
 	j.left.Store(3)
-	if _, _, err := b.PutClass(b.who, classOf(t, diskAt(80))); err == nil {
+	if _, _, err := b.PutClass(b.Who, ClassOf(t, diskAt(80))); err == nil {
 		t.Fatal("the journal failed unnoticed")
 	}
 	j.left.Store(0)
-	if result, _, err := b.PutClass(b.who, classOf(t, diskAt(80))); err != nil || result != classUnchanged {
+	if result, _, err := b.PutClass(b.Who, ClassOf(t, diskAt(80))); err != nil || result != ClassUnchanged {
 		t.Fatalf("%s, %v", result, err)
 	}
 	if got := b.showing(belfry.OK); got != manyDisks {
@@ -129,14 +127,4 @@ func (j *failing) Append(payloads ...[]byte) (uint64, error) {
 		j.left.Store(left - 1)
 	}
 	return j.Journal.Append(payloads...)
-}
-
-func newJournal(t testing.TB) Journal {
-	t.Helper()
-	j, err := journal.Open(t.TempDir(), journal.Options{Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { j.Close() })
-	return j
 }

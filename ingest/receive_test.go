@@ -11,13 +11,13 @@ import (
 func TestReceiveLeavesRoom(t *testing.T) {
 	b := newBench(t)
 	const room = 1000
-	b.cfg.Room = func(_ context.Context, _ belfry.CustomerID, rows int) error {
+	b.Config.Room = func(_ context.Context, _ belfry.CustomerID, rows int) error {
 		if rows > room {
 			return belfry.Errorf(belfry.Overloaded, "there is room for %d", room)
 		}
 		return nil
 	}
-	_, err := b.Receive(t.Context(), b.who.Customer, 1, &belfry.Batch{Collection: "syslog", Times: make([]belfry.Time, 10)}, false)
+	_, err := b.Receive(t.Context(), b.Who.Customer, 1, &belfry.Batch{Collection: "syslog", Times: make([]belfry.Time, 10)}, false)
 	if belfry.CodeOf(err) != belfry.Overloaded {
 		t.Errorf("messages: %v", err)
 	}

@@ -11,13 +11,13 @@ import (
 func TestRemoveInTurns(t *testing.T) {
 	const many = 25_000
 	b := newBench(t)
-	b.grow(t, many)
-	estate := b.tree.Estate(b.who.Customer)
+	b.Grow(t, many)
+	estate := b.Tree.Estate(b.Who.Customer)
 	remove := func(pkg, body string, o Options) belfry.Report {
 		t.Helper()
-		b.records = nil
+		b.Records = nil
 		_, r := b.bulk(t, true, pkg, body, o)
-		for _, rec := range b.records {
+		for _, rec := range b.Records {
 			if len(rec.Items) > removeTurn {
 				t.Errorf("%s %q: a record with %d items", pkg, body, len(rec.Items))
 			}
@@ -49,8 +49,8 @@ func TestRemoveInTurns(t *testing.T) {
 	if r := remove("view", "name\nview0000\nnowhere\n", Options{Recursive: true}); r.Removed != 1 || r.Accepted != 1 || r.Rejected != 1 {
 		t.Errorf("a view with its content: %+v", r)
 	}
-	if len(b.records) < 8 {
-		t.Errorf("%d turns", len(b.records))
+	if len(b.Records) < 8 {
+		t.Errorf("%d turns", len(b.Records))
 	}
 	objects(many - 10_000)
 	if estate.Place("view0000") != nil || estate.Place("res0003") != nil {

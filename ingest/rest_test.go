@@ -49,20 +49,20 @@ func (b *bench) forMixedRows(t *testing.T) {
 	}
 	b.bulk(t, false, "view", views, Options{})
 	b.bulk(t, false, "custom", "name,view\nr,"+name+"\n", Options{})
-	if _, _, err := b.PutClass(b.who, classOf(t, "name: flip\nindicators: [{n: 1, name: x, thresholds: [{when: '< 0', status: 3}]}]\n")); err != nil {
+	if _, _, err := b.PutClass(b.Who, ClassOf(t, "name: flip\nindicators: [{n: 1, name: x, thresholds: [{when: '< 0', status: 3}]}]\n")); err != nil {
 		t.Fatal(err)
 	}
 	b.send(t, "type,resname,view,class,object,i1\ndata,r,r,flip,o,1\ndata,r,r,generic,d,1\n", Options{})
-	if code, out := b.act(t, Action{Kind: belfry.KindObject, List: Names("d"), Manage: &status.Order{Mode: belfry.Discarded}}, Repeat{}); code != 200 {
+	if code, out := b.Operate(t, Action{Kind: belfry.KindObject, List: Names("d"), Manage: &status.Order{Mode: belfry.Discarded}}, Repeat{}); code != 200 {
 		t.Fatal(out)
 	}
-	b.records = nil
+	b.Records = nil
 }
 
 // numbers lists the mixed rows that are stored, as often as they are.
 func (b *bench) numbers(t *testing.T) (list []int) {
 	t.Helper()
-	for _, r := range b.records {
+	for _, r := range b.Records {
 		for _, batch := range r.Batches {
 			for _, c := range batch.Columns {
 				switch {
@@ -106,15 +106,15 @@ func TestSendTheRest(t *testing.T) {
 			j := &ending{}
 			b := newBenchOn(t, j)
 			b.forMixedRows(t)
-			limits := b.cfg.Limits
-			b.cfg.Limits = func() Limits {
+			limits := b.Config.Limits
+			b.Config.Limits = func() Limits {
 				l := limits()
 				l.ChunkBytes = chunkBytes
 				return l
 			}
 			send := func(lines []string) error {
 				body := "type,resname,object,class,view,parentview,i1,log\n" + strings.Join(lines, "\n") + "\n"
-				_, _, err := b.Send(context.Background(), b.who, strings.NewReader(body), Options{})
+				_, _, err := b.Send(context.Background(), b.Who, strings.NewReader(body), Options{})
 				return err
 			}
 			j.left, j.err = records, device

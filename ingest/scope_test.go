@@ -22,7 +22,7 @@ func (b *bench) enclose(t *testing.T) Sender {
 	b.send(t, "type,resname,object,class,view,i1\ndata,web01,cpu,load,web01,1\ndata,web02,net,load,web02,1\ndata,lone,cpu,load,lone,1\ndata,db01,cpu,load,db01,1\ndata,db02,disk,load,db02,1\n", Options{})
 	b.bulk(t, false, "label", "name,view,text\nsign,In,x\nfar,Far,x\ntop,MAIN,x\n", Options{})
 	b.bulk(t, false, "shortcut", "name,view,target\nway,In,Deep\nout,In,Far\n", Options{})
-	who := b.who
+	who := b.Who
 	who.Views = []string{"In", "lone"}
 	return who
 }
@@ -60,12 +60,12 @@ func TestLimitedSend(t *testing.T) {
 func TestKeepInside(t *testing.T) {
 	b := newBench(t)
 	who := b.enclose(t)
-	e := b.tree.Estate(who.Customer)
+	e := b.Tree.Estate(who.Customer)
 	far, in, db := e.Place("Far"), e.Place("In"), e.Place("db01")
 	for name, do := range map[string]func(*Tx){
-		"create": func(x *Tx) { x.create(belfry.KindView, "new", far, nil, x.ViewClass("generic"), "", nil) },
-		"move":   func(x *Tx) { x.move(db, in) },
-		"leave":  func(x *Tx) { x.move(e.Place("web01"), far) },
+		"create": func(x *Tx) { x.Create(belfry.KindView, "new", far, nil, x.ViewClass("generic"), "", nil) },
+		"move":   func(x *Tx) { x.Change(db, in, "", nil) },
+		"leave":  func(x *Tx) { x.Change(e.Place("web01"), far, "", nil) },
 		"remove": func(x *Tx) { x.Remove(db) },
 	} {
 		err := b.Do(&Command{Customer: who.Customer, Views: who.Views, Alone: true, Decide: func(x *Tx) error { do(x); return nil }})
@@ -106,7 +106,7 @@ func TestLimitedRandomly(t *testing.T) {
 // outside describes all that is outside a scope. What it shows may change, as it adds up what is inside.
 func (b *bench) outside(s belfry.Scope) string {
 	var lines []string
-	b.tree.Read(s.Customer, func(e *meta.Estate) {
+	b.Tree.Read(s.Customer, func(e *meta.Estate) {
 		w := e.Within(s)
 		look := func(n *meta.Node) {
 			if w.Has(n) {
@@ -187,25 +187,25 @@ func TestLimitedAction(t *testing.T) {
 	b.bulk(t, false, "view", "name,view\nTwin,Far\n", Options{})
 	b.send(t, "type,resname,class,view,parentview\ncreateview,web01,folder,Twin,web01\ncreateview,db01,folder,Twin,db01\n", Options{})
 	b.send(t, "type,resname,object,class,view,i1\ndata,web02,Twin,load,web02,1\n", Options{})
-	whole := b.who
+	whole := b.Who
 	f := func(who Sender, kind belfry.Kind, want string) {
 		t.Helper()
-		b.who = who
+		b.Who = who
 		note := "seen"
-		code, got := b.act(t, Action{Kind: kind, Items: "Twin", Note: &note}, Repeat{})
+		code, got := b.Operate(t, Action{Kind: kind, Items: "Twin", Note: &note}, Repeat{})
 		if code != 200 || len(got.Items) != 1 || got.Items[0].Kind+" "+got.Items[0].Resource != want {
 			t.Errorf("%v of %v: %d %+v", kind, who.Views, code, got)
 		}
 	}
 	f(who, belfry.KindView, "view web01")
 	f(who, belfry.KindObject, "object web02")
-	b.who = who
+	b.Who = who
 	note := "seen"
-	if code, got := b.act(t, Action{Kind: belfry.KindResource, Items: "Twin", Note: &note}, Repeat{}); code != 409 || len(got.Items) > 0 {
+	if code, got := b.Operate(t, Action{Kind: belfry.KindResource, Items: "Twin", Note: &note}, Repeat{}); code != 409 || len(got.Items) > 0 {
 		t.Errorf("a name of two other kinds: %d %+v", code, got)
 	}
 	f(whole, belfry.KindView, "view ")
-	b.who = whole
+	b.Who = whole
 	b.bulk(t, true, "object", "name,resname\nTwin,web02\n", Options{})
 	f(who, belfry.KindResource, "view web01")
 	f(who, belfry.KindObject, "view web01")

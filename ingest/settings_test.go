@@ -19,7 +19,7 @@ func TestRezone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.cfg.ZoneOf = func(belfry.CustomerID) *time.Location { return z }
+		b.Config.ZoneOf = func(belfry.CustomerID) *time.Location { return z }
 		if err := b.Rezone(); err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestRezone(t *testing.T) {
 
 func TestPutSettings(t *testing.T) {
 	b := newPolicyBench(t)
-	who := Sender{Scope: belfry.Whole(b.who.Customer), Name: "ann"}
+	who := Sender{Scope: belfry.Whole(b.Who.Customer), Name: "ann"}
 	put := func(c belfry.CustomerID, name, text string) {
 		t.Helper()
 		change := map[string]*string{name: &text}
@@ -50,20 +50,20 @@ func TestPutSettings(t *testing.T) {
 	put(0, "limits.row_rate", "5")
 	put(who.Customer, "customer.timezone", "UTC")
 	after := b.restart(t, 0)
-	if got := after.tree.Settings(0)["limits.row_rate"]; got != "5" {
+	if got := after.Tree.Settings(0)["limits.row_rate"]; got != "5" {
 		t.Errorf("after a restart it is %q", got)
 	}
-	if got := after.tree.CustomerSetting("customer.timezone")[who.Customer]; got != "UTC" {
+	if got := after.Tree.CustomerSetting("customer.timezone")[who.Customer]; got != "UTC" {
 		t.Errorf("after a restart the customer has %q", got)
 	}
-	records := len(b.records)
+	records := len(b.Records)
 	put(0, "limits.row_rate", "5")
 	put(0, "limits.queries", "")
-	if len(b.records) != records {
+	if len(b.Records) != records {
 		t.Error("a record was made of what was so already")
 	}
 	put(0, "limits.row_rate", "")
-	if len(b.tree.Settings(0)) != 0 {
-		t.Errorf("left are %v", b.tree.Settings(0))
+	if len(b.Tree.Settings(0)) != 0 {
+		t.Errorf("left are %v", b.Tree.Settings(0))
 	}
 }

@@ -11,7 +11,7 @@ import (
 // sourcesOf lists the rows of a collection with their own address and host. Batches of rows that say nothing have no such columns.
 func (b *bench) sourcesOf(t *testing.T, collection string) (list []string) {
 	t.Helper()
-	for _, r := range b.records {
+	for _, r := range b.Records {
 		for _, batch := range r.Batches {
 			if batch.Collection != collection {
 				continue
@@ -47,7 +47,7 @@ func TestSources(t *testing.T) {
 		if got := b.sourcesOf(t, collection); !slices.Equal(got, want) {
 			t.Errorf("%s has %q, want %q", collection, got, want)
 		}
-		b.records = nil
+		b.Records = nil
 	}
 	b.send(t, "type,resname,object,class,view,ip,host,i1,log\ndata,r,o,c,r,192.0.2.1,h1,1,\ndata,r,o,,,192.0.2.1,,2,\ndata,r,o,,,,,3,\ndata,r,o,,,192.0.2.2,h2,4,\ndata,r,p,c,r,,h3,5,\n"+
 		"log,r,o,,,192.0.2.2,,,line\nlog,r,o,,,,,,line\nlog,r,o,,,2001:db8::1,h2,,line\n", Options{})

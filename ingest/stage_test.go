@@ -3,7 +3,6 @@ package ingest
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
@@ -22,7 +21,7 @@ type stage struct {
 	*Sequencer
 	*Intake
 	tree    *meta.Tree
-	journal *memory
+	journal *Memory
 	turn    int      // see Config.Turn
 	driven  bool     // by somebody else, so that who asks for something waits
 	db      *meta.DB // where a part of the journal goes at each restart; nil: the next process has the journal alone
@@ -36,30 +35,6 @@ type stage struct {
 var begun = belfry.At(time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC))
 
 const operator = "op"
-
-// memory is a journal that forgets everything when the test ends.
-type memory struct {
-	records [][]byte
-	refuse  error
-	room    int  // one more than how often something can still be appended; 0: any number of times
-	full    bool // there was no room for something
-}
-
-func (j *memory) Append(payloads ...[]byte) (first uint64, err error) {
-	if j.refuse != nil {
-		return 0, j.refuse
-	}
-	if j.room == 1 {
-		j.full = true
-		return 0, errors.New("no room")
-	}
-	j.room = max(j.room-1, 0)
-	first = uint64(len(j.records) + 1)
-	for _, p := range payloads {
-		j.records = append(j.records, bytes.Clone(p))
-	}
-	return first, nil
-}
 
 // telling is an event, as far as stories and the model speak of it.
 type telling struct {
@@ -83,14 +58,14 @@ func (e telling) String() string {
 }
 
 // newStage begins with a journal; an empty one gets the default customer.
-func newStage(j *memory, now belfry.Time) (*stage, error) {
+func newStage(j *Memory, now belfry.Time) (*stage, error) {
 	g := &stage{journal: j, now: now}
 	if err := g.start(); err != nil {
 		return nil, err
 	}
-	if len(j.records) == 0 {
+	if len(j.Records) == 0 {
 		var err error
-		g.run(func() { err = g.Bootstrap("hash") })
+		g.run(func() { err = Bootstrap(g.Sequencer) })
 		if err != nil {
 			return nil, err
 		}
@@ -103,11 +78,11 @@ func newStage(j *memory, now belfry.Time) (*stage, error) {
 
 // start begins a process: all it knows is what the journal holds.
 func (g *stage) start() error {
-	cat, err := loadCatalog()
+	cat, err := LoadCatalog()
 	if err != nil {
 		return err
 	}
-	records, err := g.journal.replay()
+	records, err := g.journal.Replay()
 	if err != nil {
 		return err
 	}
@@ -138,21 +113,8 @@ func (g *stage) start() error {
 		Turn: g.turn,
 	})
 	g.Intake = NewIntake(IntakeConfig{Engine: g.Sequencer})
-	g.listen()
+	g.Listen()
 	return nil
-}
-
-// replay reads the journal.
-func (j *memory) replay() (list []*belfry.Record, err error) {
-	for i, data := range j.records {
-		r, err := belfry.DecodeRecord(data)
-		if err != nil {
-			return nil, err
-		}
-		r.SetPos(uint64(i + 1))
-		list = append(list, r)
-	}
-	return list, nil
 }
 
 // load builds the tree from a database that is as far behind as one may be: half of the records that it had not seen
@@ -220,9 +182,9 @@ func (g *stage) run(f func()) {
 	}()
 	for {
 		select {
-		case <-g.wake:
-			for round := g.take(); len(round) > 0; round = g.take() {
-				g.round(round)
+		case <-g.Wake():
+			for round := g.Take(); len(round) > 0; round = g.Take() {
+				g.Round(round)
 			}
 		case <-done:
 			return
@@ -232,10 +194,10 @@ func (g *stage) run(f func()) {
 
 // finish does what windows and moves have left.
 func (g *stage) finish() {
-	for _, c := range g.behind.begin() {
+	for _, c := range g.Behind() {
 		g.run(func() {
-			for list := g.behind.claim(c); len(list) > 0; list = g.behind.claim(c) {
-				if err := g.reassessAll(c, list); err != nil {
+			for list := g.Claim(c); len(list) > 0; list = g.Claim(c) {
+				if err := g.ReassessAll(c, list); err != nil {
 					g.faults = append(g.faults, err.Error())
 				}
 			}
@@ -246,13 +208,13 @@ func (g *stage) finish() {
 // ring moves the clock, and stops wherever something is due.
 func (g *stage) ring(to belfry.Time) {
 	for n := 0; ; n++ {
-		wait, ok := g.clock.wait(g.now)
+		wait, ok := g.Due(g.now)
 		next := g.now + belfry.Time(wait.Microseconds())
 		if !ok || next > to {
 			break
 		}
 		g.now = next
-		g.tick()
+		g.Tick()
 		if g.finish(); n > 10_000 {
 			g.faults = append(g.faults, "the clock does not come to rest")
 			break

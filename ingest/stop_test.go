@@ -30,7 +30,7 @@ func TestStopInTheMiddle(t *testing.T) {
 			b.send(t, "type,resname,object,class,view,i1\ndata,r,o,generic,r,1\n", Options{})
 			ctx, end := context.WithCancelCause(t.Context())
 			a := &attempt{bench: b, end: func() { end(ErrStopped) }, send: func(ctx context.Context, r io.Reader, o Options) error {
-				_, _, err := b.Send(ctx, b.who, r, o)
+				_, _, err := b.Send(ctx, b.Who, r, o)
 				return err
 			}}
 			r := io.Reader(strings.NewReader(body))
@@ -50,8 +50,8 @@ func TestStopInTheMiddle(t *testing.T) {
 			if got := nowReceived - received; got == 0 || got != nowDecided-decided+nowLost-lost {
 				t.Errorf("%d rows were received, %d decided and %d lost", got, nowDecided-decided, nowLost-lost)
 			}
-			if len(b.answers) > 0 {
-				t.Errorf("remembered: %v", b.answers)
+			if len(b.Answers) > 0 {
+				t.Errorf("remembered: %v", b.Answers)
 			}
 		})
 	}
@@ -72,7 +72,7 @@ func TestStopInTheMiddle(t *testing.T) {
 	}
 	room := func(n int, err error) func(*attempt) io.Reader { // the end comes when there was room so many times
 		return func(a *attempt) io.Reader {
-			a.cfg.Room = func(context.Context, belfry.CustomerID, int) error {
+			a.Config.Room = func(context.Context, belfry.CustomerID, int) error {
 				if n--; n == 0 {
 					a.end()
 					return err

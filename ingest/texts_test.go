@@ -43,7 +43,7 @@ func TestTextsAreLimited(t *testing.T) {
 		return err.Error()
 	}
 	note := func(a Action) string {
-		_, answer, err := b.Act(context.Background(), b.who, a, Repeat{})
+		_, answer, err := b.Act(context.Background(), b.Who, a, Repeat{})
 		if strings.Contains(string(answer), "limits.texts") {
 			return string(belfry.LimitReached)
 		}
@@ -74,23 +74,23 @@ func TestTextsAreLimited(t *testing.T) {
 			for i := range 100 { // each name may have 255 characters
 				def.Indicators = append(def.Indicators, catalog.Indicator{N: i + 1, Name: fmt.Sprint(i, long[:250])})
 			}
-			_, _, err := b.PutClass(b.who, def)
+			_, _, err := b.PutClass(b.Who, def)
 			return whole(err)
 		},
 		"window": func() string {
-			o := status.Order{Name: fmt.Sprint(n, long), Mode: belfry.Stored, From: belfry.At(b.time()) + 1e9}
+			o := status.Order{Name: fmt.Sprint(n, long), Mode: belfry.Stored, From: belfry.At(b.Time()) + 1e9}
 			return note(Action{Kind: belfry.KindObject, Items: "cpu", Manage: &o})
 		},
 		"note": func() string { return note(Action{Kind: belfry.KindObject, Items: "cpu", Note: &long}) },
 	}
 	for name, try := range tries {
 		n++
-		b.texts.Store(0)
-		before := b.tree.Texts()
+		b.Texts.Store(0)
+		before := b.Tree.Texts()
 		if got := try(); got != "taken" {
 			t.Errorf("%s without a limit: %s", name, got)
 		}
-		if grown := b.tree.Texts() - before; grown < int64(len(long)) {
+		if grown := b.Tree.Texts() - before; grown < int64(len(long)) {
 			t.Errorf("%s counts for %d bytes", name, grown)
 		}
 	}
@@ -99,15 +99,15 @@ func TestTextsAreLimited(t *testing.T) {
 	b.send(t, "type,resname,object,class,view,i1\ndata,web01,cpu,load,web01,1\n", Options{})
 
 	b.bulk(t, true, "label", "name\n"+strings.Join(names("n", 20), "\n")+"\n", Options{})
-	b.texts.Store(limit)
+	b.Texts.Store(limit)
 	if _, r := b.bulk(t, false, "label", rows(20), Options{}); r.Rejected == 0 || r.Accepted == 0 || row(0, r) != "limit_reached" || !strings.Contains(r.Errors[0].Message, "195.3 KiB are allowed") {
-		t.Fatalf("20 labels: %s", brief(r))
+		t.Fatalf("20 labels: %s", Brief(r))
 	}
 	full := func(b2 *bench, when string) {
 		t.Helper()
 		b = b2
-		if b.tree.Texts() > limit/2 || b.tree.Texts() < limit/2-int64(len(long))-100 {
-			t.Errorf("%s texts count for %d", when, b.tree.Texts())
+		if b.Tree.Texts() > limit/2 || b.Tree.Texts() < limit/2-int64(len(long))-100 {
+			t.Errorf("%s texts count for %d", when, b.Tree.Texts())
 		}
 		for name, try := range tries {
 			n++
@@ -148,45 +148,45 @@ func TestTextsOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.texts.Store(100_000)
+	b.Texts.Store(100_000)
 	fill := func(c belfry.CustomerID) belfry.Report {
-		b.who.Scope = belfry.Whole(c)
+		b.Who.Scope = belfry.Whole(c)
 		_, r := b.bulk(t, false, "label", "name,text\na,"+strings.Repeat("x", 48_000)+"\nb,"+strings.Repeat("x", 48_000)+"\n", Options{})
 		return r
 	}
-	first := b.who.Customer
+	first := b.Who.Customer
 	for _, c := range []belfry.CustomerID{first, other.ID} {
 		if r := fill(c); r.Accepted != 1 {
-			t.Errorf("customer %d: %s", c, brief(r))
+			t.Errorf("customer %d: %s", c, Brief(r))
 		}
 	}
 	if r := fill(third.ID); r.Accepted != 0 || strings.Contains(r.Errors[0].Message, "96") {
-		t.Errorf("the third: %s", brief(r))
+		t.Errorf("the third: %s", Brief(r))
 	}
-	b.texts.Store(97_000)
+	b.Texts.Store(97_000)
 	if _, r := b.bulk(t, false, "label", "name,text\na,"+strings.Repeat("x", 1000)+"\nb,"+strings.Repeat("x", 1000)+"\n", Options{}); r.Accepted != 1 {
 		t.Errorf("little of the third: %+v", r)
 	}
 	b.bulk(t, true, "label", "name\na\n", Options{})
-	b.texts.Store(0)
-	before := b.tree.Texts()
-	b.who.Scope = belfry.Whole(first)
-	if err := b.removeCustomer(t.Context(), b.who, "other"); err != nil {
+	b.Texts.Store(0)
+	before := b.Tree.Texts()
+	b.Who.Scope = belfry.Whole(first)
+	if err := b.RemoveCustomer(b.Who, "other"); err != nil {
 		t.Fatal(err)
 	}
-	b.texts.Store(100_000)
-	if r := fill(third.ID); r.Accepted != 1 || b.tree.Texts() > before+1000 {
-		t.Errorf("after a customer was removed: %s, %d bytes, were %d", brief(r), b.tree.Texts(), before)
+	b.Texts.Store(100_000)
+	if r := fill(third.ID); r.Accepted != 1 || b.Tree.Texts() > before+1000 {
+		t.Errorf("after a customer was removed: %s, %d bytes, were %d", Brief(r), b.Tree.Texts(), before)
 	}
 }
 
 // TestNumberOfPlaces: resources, views and elements are limited in number like objects.
 func TestNumberOfPlaces(t *testing.T) {
 	b := newBench(t)
-	few := b.cfg.Limits()
+	few := b.Config.Limits()
 	few.Objects = 5
 	b2 := b.restart(t, 0)
-	b2.cfg.Limits = func() Limits { return few }
+	b2.Config.Limits = func() Limits { return few }
 	b = b2
 	b.bulk(t, false, "custom", "name\nweb01\n", Options{})
 	b.bulk(t, false, "label", "name,text\na,x\n", Options{})
@@ -198,7 +198,7 @@ func TestNumberOfPlaces(t *testing.T) {
 			got = string(r.Errors[0].Code)
 		}
 		if got != want {
-			t.Errorf("%s: %s", brief(r), want)
+			t.Errorf("%s: %s", Brief(r), want)
 		}
 	}
 	_, r := b.send(t, "type,resname,class,view,parentview\ncreateview,web01,Rack,R1,web01\ncreateview,web01,Rack,R2,web01\n", Options{})
@@ -222,7 +222,7 @@ func TestViewClassesGo(t *testing.T) {
 	}
 	b.bulk(t, false, "view", "name,view,class\nw,MAIN,kind7\n", Options{})
 	b.bulk(t, true, "view", "name\nw\n", Options{})
-	b.tree.Read(b.who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
 		for name, want := range map[string]bool{"kind0": false, "kind1": false, "kind2": true, "kind7": false} {
 			if got := e.Class(name) != nil; got != want {
 				t.Errorf("%s is known: %v", name, got)
@@ -237,8 +237,8 @@ func TestAckTextsAreLimited(t *testing.T) {
 	for _, turn := range []int{1000, 3} {
 		for _, key := range []string{"", "k"} {
 			b := newBench(t)
-			b.turn = turn
-			if _, _, err := b.PutClass(b.who, classOf(t, "name: heat\nindicators: [{n: 1, name: Degrees, thresholds: [{status: 3, when: '> 80'}]}]\n")); err != nil {
+			b.SetTurn(turn)
+			if _, _, err := b.PutClass(b.Who, ClassOf(t, "name: heat\nindicators: [{n: 1, name: Degrees, thresholds: [{status: 3, when: '> 80'}]}]\n")); err != nil {
 				t.Fatal(err)
 			}
 			b.provision(t, "web01")
@@ -247,13 +247,13 @@ func TestAckTextsAreLimited(t *testing.T) {
 				body += "data,web01," + name + ",heat,web01,90\n"
 			}
 			b.send(t, body, Options{})
-			before := b.tree.Texts()
-			b.texts.Store(2 * (before + 15_000))
+			before := b.Tree.Texts()
+			b.Texts.Store(2 * (before + 15_000))
 			f := func(text, want string, grown int64) {
 				t.Helper()
-				code, answer, err := b.Act(t.Context(), b.who, Action{Kind: belfry.KindResource, Items: "web01", Ack: &belfry.Ack{Text: text}}, Repeat{Key: key + text})
-				if err != nil || !strings.Contains(fmt.Sprint(code, " ", string(answer)), want) || b.tree.Texts() != before+grown {
-					t.Errorf("turns of %d, key %q: %d bytes: %d %s %v; texts grew by %d", turn, key, len(text), code, answer, err, b.tree.Texts()-before)
+				code, answer, err := b.Act(t.Context(), b.Who, Action{Kind: belfry.KindResource, Items: "web01", Ack: &belfry.Ack{Text: text}}, Repeat{Key: key + text})
+				if err != nil || !strings.Contains(fmt.Sprint(code, " ", string(answer)), want) || b.Tree.Texts() != before+grown {
+					t.Errorf("turns of %d, key %q: %d bytes: %d %s %v; texts grew by %d", turn, key, len(text), code, answer, err, b.Tree.Texts()-before)
 				}
 			}
 			f(strings.Repeat("x", 2000), `400 {"error":{"code":"bad_parameter"`, 0)

@@ -59,7 +59,7 @@ func TestTimelines(t *testing.T) {
 
 // tell tells a timeline. With a database, a process that begins finds a part of the records in it.
 func tell(t *testing.T, file, text string, db *meta.DB) {
-	g, err := newStage(&memory{}, begun)
+	g, err := newStage(&Memory{}, begun)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func (l *story) explain(text string) error {
 	if own == "" {
 		own = name
 	}
-	e, err := status.Explain(l.stage.tree, l.stage.who.Scope, status.Wanted{Kind: kind, Name: own, Resource: resource}, l.stage.clock.since, l.stage.now)
+	e, err := status.Explain(l.stage.tree, l.stage.who.Scope, status.Wanted{Kind: kind, Name: own, Resource: resource}, l.stage.Since(), l.stage.now)
 	if err == nil && !strings.Contains(e.Text, want) {
 		err = fmt.Errorf("it says: %s", e.Text)
 	}

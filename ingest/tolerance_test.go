@@ -107,7 +107,7 @@ func TestPlainAnswers(t *testing.T) {
 	b := newBench(t)
 	provision := func(text, want string) {
 		t.Helper()
-		_, answer, err := b.Provision(t.Context(), b.who, "view", strings.NewReader(text), Options{})
+		_, answer, err := b.Provision(t.Context(), b.Who, "view", strings.NewReader(text), Options{})
 		if err != nil || !strings.Contains(string(answer), want) {
 			t.Errorf("%s: %s %v", text, answer, err)
 		}
@@ -117,7 +117,7 @@ func TestPlainAnswers(t *testing.T) {
 	provision("name,view,autoarrange\nSites,MAIN,NONE\n", `"updated":1`)
 	provision("name,view,autoarrange\nSites,MAIN,round\n", "autoarrange must be one of none, linear")
 	var out strings.Builder
-	if err := b.Export(b.who.Scope, "view", false, &out); err != nil || strings.Contains(out.String(), "NONE") || strings.Contains(out.String(), "inear") {
+	if err := b.Export(b.Who.Scope, "view", false, &out); err != nil || strings.Contains(out.String(), "NONE") || strings.Contains(out.String(), "inear") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }

@@ -22,7 +22,7 @@ func TestTurnsOfEvents(t *testing.T) {
 	}
 	b.bulk(t, false, "view", views, Options{})
 	b.bulk(t, false, "custom", "name,view\nr,"+name+"\n", Options{})
-	if _, _, err := b.PutClass(b.who, classOf(t, "name: flip\nindicators: [{n: 1, name: x, thresholds: [{when: '> 8', status: 3}]}]\n")); err != nil {
+	if _, _, err := b.PutClass(b.Who, ClassOf(t, "name: flip\nindicators: [{n: 1, name: x, thresholds: [{when: '> 8', status: 3}]}]\n")); err != nil {
 		t.Fatal(err)
 	}
 	if code, r := b.send(t, "type,resname,view,class,object,i1\ndata,r,r,flip,o,1\n", Options{}); code != 200 {
@@ -39,22 +39,22 @@ func TestTurnsOfEvents(t *testing.T) {
 		}
 	}
 
-	b.records = nil
+	b.Records = nil
 	for _, o := range []Options{{DryRun: true}, {Atomic: true}, {Repeat: Repeat{Key: "k"}}} {
-		_, _, err := b.Send(context.Background(), b.who, strings.NewReader(body.String()), o)
+		_, _, err := b.Send(context.Background(), b.Who, strings.NewReader(body.String()), o)
 		if belfry.CodeOf(err) != belfry.BodyTooLarge {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	if len(b.records) != 0 {
-		t.Errorf("%d records of refused bodies", len(b.records))
+	if len(b.Records) != 0 {
+		t.Errorf("%d records of refused bodies", len(b.Records))
 	}
 
 	if code, r := b.send(t, body.String(), Options{}); code != 200 || r.Accepted != rows {
 		t.Fatalf("%d %+v", code, r)
 	}
 	stored := map[string]int{}
-	for _, rec := range b.records {
+	for _, rec := range b.Records {
 		for _, batch := range rec.Batches {
 			stored[batch.Collection] += batch.Len()
 			if batch.Collection == belfry.Events && batch.Len() > TurnEvents+TurnEvents/10 {
@@ -65,8 +65,8 @@ func TestTurnsOfEvents(t *testing.T) {
 	if stored[belfry.ObjectData] != rows*99/100 || stored[belfry.ObjectLog] != rows/100 {
 		t.Errorf("stored: %v", stored)
 	}
-	if len(b.records) < 10 {
-		t.Errorf("%d turns", len(b.records))
+	if len(b.Records) < 10 {
+		t.Errorf("%d turns", len(b.Records))
 	}
 	changes := 0 // of the object; the views around follow each
 	for i, last := 0, false; i < rows; i++ {
@@ -94,10 +94,10 @@ func TestProvisioningInTurns(t *testing.T) {
 			fmt.Fprintf(&body, "r%d\n", i)
 		}
 	}
-	b.records = nil
+	b.Records = nil
 	code, r := b.bulk(t, false, "custom", body.String(), Options{})
 	if code != 207 || r.Created.Resources != rows-4 || r.Accepted != rows-4 || r.Rejected != 4 {
-		t.Fatalf("%d %s", code, brief(r))
+		t.Fatalf("%d %s", code, Brief(r))
 	}
 	for i, e := range r.Errors {
 		if want := i*TurnOpen + 2; e.Row != want {
@@ -105,18 +105,18 @@ func TestProvisioningInTurns(t *testing.T) {
 		}
 	}
 	made := 0
-	for _, rec := range b.records {
+	for _, rec := range b.Records {
 		if len(rec.Items) > TurnOpen {
 			t.Errorf("a record with %d items", len(rec.Items))
 		}
 		made += len(rec.Items)
 	}
-	if made != rows-4 || len(b.records) < 4 {
-		t.Errorf("%d items in %d records", made, len(b.records))
+	if made != rows-4 || len(b.Records) < 4 {
+		t.Errorf("%d items in %d records", made, len(b.Records))
 	}
 	told := 0
 	single := 0
-	for _, text := range b.eventsOf(b.who.Customer) {
+	for _, text := range b.EventsOf(b.Who.Customer) {
 		var n int
 		if _, err := fmt.Sscanf(text, "configuration %d resources of package custom created", &n); err == nil {
 			told += n

@@ -34,7 +34,7 @@ indicators:
 		}
 		stage := func(bodies ...string) string {
 			b := newBench(t)
-			if _, _, err := b.PutClass(b.who, def); err != nil {
+			if _, _, err := b.PutClass(b.Who, def); err != nil {
 				t.Fatal(err)
 			}
 			b.provision(t, "r")
@@ -53,13 +53,13 @@ indicators:
 // told lists the events of objects, in order, and what the objects show in the end.
 func (b *bench) told() string {
 	var out strings.Builder
-	for _, r := range b.records {
+	for _, r := range b.Records {
 		for _, batch := range r.Batches {
 			if batch.Collection != belfry.Events {
 				continue
 			}
 			for i := range batch.Len() {
-				n := b.tree.Node(belfry.ID(batch.Column(belfry.ItemColumn).Ints[i]))
+				n := b.Tree.Node(belfry.ID(batch.Column(belfry.ItemColumn).Ints[i]))
 				if n == nil || n.Kind != belfry.KindObject {
 					continue
 				}
@@ -72,7 +72,7 @@ func (b *bench) told() string {
 		}
 	}
 	for i := range 5 {
-		if n := b.tree.Estate(b.who.Customer).Resource("r").Object(fmt.Sprint("o", i)); n != nil {
+		if n := b.Tree.Estate(b.Who.Customer).Resource("r").Object(fmt.Sprint("o", i)); n != nil {
 			fmt.Fprintln(&out, n.Name, n.State.Status, n.State.Info, n.State.Marks)
 		}
 	}

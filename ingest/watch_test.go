@@ -15,32 +15,8 @@ import (
 // restart gives a bench as it would be after a stop: its tree is made from the records alone. What was before stands still.
 func (b *bench) restart(t testing.TB, later time.Duration) *bench {
 	t.Helper()
-	n := &bench{texts: b.texts, memory: b.memory, tree: meta.NewTree(b.tree.Catalog()), answers: b.answers, now: b.now.Add(later), who: b.who}
-	for _, r := range b.records {
-		back, err := belfry.DecodeRecord(r.Append(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		back.SetPos(r.Pos)
-		if err := n.tree.Apply(back); err != nil {
-			t.Fatal(err)
-		}
-		n.records = append(n.records, back)
-	}
-	cfg := b.cfg
-	cfg.Tree, cfg.Now = n.tree, func() time.Time { return n.now }
-	cfg.Sinks = []func(*belfry.Record){func(r *belfry.Record) { n.records = append(n.records, r) }}
-	n.Sequencer = New(cfg)
+	n := &bench{Bench: b.Restart(t, later)}
 	n.Intake = NewIntake(IntakeConfig{Engine: n.Sequencer})
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- n.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
 	n.pass(t, 0)
 	return n
 }
@@ -50,13 +26,13 @@ func (b *bench) alarms(name string) []string { return b.toldOf("alarm", name) }
 
 // toldOf lists the events of a type about an item in the same way.
 func (b *bench) toldOf(kind, name string) (list []string) {
-	for _, r := range b.records {
+	for _, r := range b.Records {
 		for _, batch := range r.Batches {
 			if batch.Collection != belfry.Events {
 				continue
 			}
 			for i, at := range batch.Times {
-				n := b.tree.Node(belfry.ID(max(batch.Column(belfry.ItemColumn).Ints[i], 0)))
+				n := b.Tree.Node(belfry.ID(max(batch.Column(belfry.ItemColumn).Ints[i], 0)))
 				if n == nil || n.Name != name || batch.Column("type").Texts[i] != kind {
 					continue
 				}
@@ -161,18 +137,15 @@ func TestPeriodAndManagement(t *testing.T) {
 	b := newPolicyBench(t)
 	b.data(t, "web01", "R2", "a", 90)
 	b.policy(t, "office", office)
-	d := func(b *bench) *meta.Node { return b.tree.Estate(b.who.Customer).Resource("web01").Object("a") }
+	d := func(b *bench) *meta.Node { return b.Tree.Estate(b.Who.Customer).Resource("web01").Object("a") }
 	set := func(m belfry.Mode) {
 		t.Helper()
-		err := b.Do(&Command{Customer: b.who.Customer, Alone: true, Decide: func(t *Tx) error {
-			i := t.s.draft(d(b))
-			s := t.s.drafts[i].state
-			if s.Care = (&belfry.Care{Mode: m, From: t.Now}); m == belfry.Managed {
-				s.Care = nil
+		err := b.Do(&Command{Customer: b.Who.Customer, Alone: true, Decide: func(t *Tx) error {
+			c := &belfry.Care{Mode: m, From: t.Now}
+			if m == belfry.Managed {
+				c = nil
 			}
-			t.s.drafts[i].state = s
-			t.keep(d(b), s)
-			t.managed(d(b), m.String(), "anna")
+			t.SetCare(d(b), c, m.String(), "anna")
 			return nil
 		}})
 		if err != nil {
@@ -200,7 +173,7 @@ func TestPeriodAndMoves(t *testing.T) {
 	b.policy(t, "office", office)
 	provision := func(body string) {
 		t.Helper()
-		if code, answer, err := b.Provision(context.Background(), b.who, "custom", strings.NewReader(body), Options{}); err != nil || code != 200 {
+		if code, answer, err := b.Provision(context.Background(), b.Who, "custom", strings.NewReader(body), Options{}); err != nil || code != 200 {
 			t.Fatalf("%d %s %v", code, answer, err)
 		}
 	}
@@ -215,7 +188,7 @@ func TestPeriodAndMoves(t *testing.T) {
 // TestPeriodOfMany ends a period for more objects than one tick takes.
 func TestPeriodOfMany(t *testing.T) {
 	b := newPolicyBench(t)
-	const many = 2*tickItems + 7
+	const many = 2*TickItems + 7
 	var rows strings.Builder
 	rows.WriteString("type,resname,object,class,view,i1\n")
 	for i := range many {
@@ -226,7 +199,7 @@ func TestPeriodOfMany(t *testing.T) {
 	count := func(want belfry.Status) {
 		t.Helper()
 		n := 0
-		b.tree.Read(b.who.Customer, func(e *meta.Estate) {
+		b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
 			e.ByStatus(want, func(o *meta.Node) bool {
 				if o.Kind == belfry.KindObject {
 					n++
@@ -239,14 +212,14 @@ func TestPeriodOfMany(t *testing.T) {
 		}
 	}
 	count(belfry.Unknown)
-	before := len(b.records)
+	before := len(b.Records)
 	b.pass(t, 30*time.Hour)
 	count(belfry.OK)
-	if n := len(b.records) - before; n != 3 {
+	if n := len(b.Records) - before; n != 3 {
 		t.Errorf("%d records, want 3", n)
 	}
-	for _, r := range b.records[before:] {
-		if len(r.States) > tickItems+10 {
+	for _, r := range b.Records[before:] {
+		if len(r.States) > TickItems+10 {
 			t.Errorf("a record of %d states", len(r.States))
 		}
 	}
